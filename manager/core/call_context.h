@@ -1,0 +1,24 @@
+// The first parameter of whatever can wait: until when, and who may call it off.
+#ifndef MANAGER_CORE_CALL_CONTEXT_H_
+#define MANAGER_CORE_CALL_CONTEXT_H_
+
+#include <algorithm>
+#include <stop_token>
+
+#include "absl/time/time.h"
+
+namespace mandate {
+
+// A value; copies are independent but watch the same stop source.
+struct CallContext {
+  // In Clock::TimeNow()'s time.
+  absl::Time deadline = absl::InfiniteFuture();
+  std::stop_token stop;
+
+  // A child may shorten the deadline, never extend it.
+  CallContext WithDeadline(absl::Time other) const { return {std::min(deadline, other), stop}; }
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CORE_CALL_CONTEXT_H_

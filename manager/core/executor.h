@@ -1,0 +1,77 @@
+// Where work runs: a pool (Executor) or one serial loop with timers (Loop).
+//
+// State machines (transport, token sources, reflectors, elections) live on one Loop and need no
+// locks; blocking code (reconcilers) runs on a pool and waits on Latches. In tests one SimulatedLoop
+// is both, with virtual time: core/testing/simulated_loop.h.
+#ifndef MANAGER_CORE_EXECUTOR_H_
+#define MANAGER_CORE_EXECUTOR_H_
+
+#include <memory>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/time/time.h"
+#include "manager/core/clock.h"
+#include "manager/core/mutex.h"
+
+namespace mandate {
+
+// A flag that is set once. Thread-safe.
+class Latch {
+ public:
+  void Set() {
+    // Notified under the lock: the waiter may destroy the latch as soon as it sees it set.
+    MutexLock lock(mutex_);
+    set_ = true;
+    changed_.NotifyAll();
+  }
+  bool IsSet() const {
+    MutexLock lock(mutex_);
+    return set_;
+  }
+  void Wait() const {
+    MutexLock lock(mutex_);
+    while (!set_) changed_.Wait(mutex_);
+  }
+
+ private:
+  mutable Mutex mutex_;
+  mutable CondVar changed_;
+  bool set_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+// Thread-safe.
+class Executor {
+ public:
+  using Task = absl::AnyInvocable<void() &&>;
+  virtual ~Executor() = default;
+
+  // Runs `task` once, later, never inside this call. Tasks must not throw. A task posted after the
+  // executor stopped is destroyed without running.
+  virtual void Post(Task task) = 0;
+
+  // Blocks the calling thread until `latch` is set. Not from a Loop's own thread, unless the loop
+  // is simulated: that one runs its other tasks meanwhile.
+  virtual void Await(const Latch& latch) { latch.Wait(); }
+};
+
+// One thread's worth of tasks, in the order in which they were posted.
+class Loop : public Executor {
+ public:
+  // Destroying it takes the timer back. On the loop's thread: the task will not run afterwards.
+  class Timer {
+   public:
+    virtual ~Timer() = default;
+  };
+
+  // Runs `task` on the loop at clock().TimeNow() >= `when`. Loop thread only.
+  [[nodiscard]] virtual std::unique_ptr<Timer> RunAt(absl::Time when, Task task) = 0;
+
+  // Whether the caller is a task of this loop.
+  virtual bool IsCurrent() const = 0;
+
+  virtual const Clock& clock() const = 0;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CORE_EXECUTOR_H_

@@ -1,0 +1,68 @@
+// Names and kinds of Kubernetes objects.
+#ifndef MANAGER_OBJECT_KIND_H_
+#define MANAGER_OBJECT_KIND_H_
+
+#include <concepts>
+#include <string>
+#include <string_view>
+
+#include "google/protobuf/message.h"
+
+namespace mandate {
+
+enum class Scope { kNamespaced, kCluster };
+
+// How a kind's objects travel: built-ins may be protobuf, custom resources are JSON.
+enum class Encoding { kJson, kProtobuf };
+
+// A kind known at compile time. Immutable; borrows string literals.
+struct KindInfo {
+  std::string_view group;  // "" is core
+  std::string_view version;
+  std::string_view kind;
+  std::string_view plural;  // the resource of URLs and RBAC
+  Scope scope = Scope::kNamespaced;
+  Encoding encoding = Encoding::kJson;
+
+  constexpr bool operator==(const KindInfo&) const = default;
+  // "v1", "rbac.authorization.k8s.io/v1".
+  std::string ApiVersion() const {
+    return group.empty() ? std::string(version) : std::string(group) + "/" + std::string(version);
+  }
+};
+
+// Specialised beside each kind: template <> struct KindOf<T> { static constexpr KindInfo value; };
+template <class T>
+struct KindOf;
+
+// A protobuf message that is a Kubernetes object: it has metadata, and KindOf names its kind.
+template <class T>
+concept Object = std::derived_from<T, google::protobuf::Message> && requires(T t) {
+  { KindOf<T>::value } -> std::convertible_to<KindInfo>;
+  t.mutable_metadata();
+};
+
+// Namespace and name; the namespace of a cluster-scoped object is empty.
+struct ObjectKey {
+  std::string ns;
+  std::string name;
+
+  bool operator==(const ObjectKey&) const = default;
+  auto operator<=>(const ObjectKey&) const = default;
+  // "namespace/name" or "name".
+  std::string ToString() const { return ns.empty() ? name : ns + "/" + name; }
+
+  template <class H>
+  friend H AbslHashValue(H h, const ObjectKey& k) {
+    return H::combine(std::move(h), k.ns, k.name);
+  }
+};
+
+template <Object T>
+ObjectKey KeyOf(const T& object) {
+  return {object.metadata().namespace_(), object.metadata().name()};
+}
+
+}  // namespace mandate
+
+#endif  // MANAGER_OBJECT_KIND_H_

@@ -1,0 +1,85 @@
+"""Kubernetes' published .proto files and test fixtures, as C++ libraries.
+
+They come from the Go modules k8s.io/api and k8s.io/apimachinery by name and
+version, through the Go module client; nothing of them is kept in this tree.
+"""
+
+_MODULES = ["api", "apimachinery"]
+
+_TARGET = """
+kubernetes_cc_proto(
+    name = "{name}",
+    proto = "{proto}",
+    deps = {deps},
+)
+"""
+
+def _download(ctx, module):
+    # From an empty folder, so that no go.mod of the user's is consulted.
+    result = ctx.execute(
+        ["go", "mod", "download", "-json", module + "@" + ctx.attr.version],
+        timeout = 600,
+        working_directory = "empty",
+    )
+    if result.return_code != 0:
+        fail("`go mod download {}@{}` failed (is Go 1.26 on PATH?):\n{}".format(
+            module,
+            ctx.attr.version,
+            result.stdout + result.stderr,
+        ))
+    for line in result.stdout.splitlines():
+        key, _, value = line.strip().partition(": ")
+        if key == '"Dir"':
+            return value.strip('",')
+    fail("`go mod download {}` named no folder".format(module))
+
+def _target_name(proto):
+    """k8s.io/api/rbac/v1/generated.proto -> api_rbac_v1."""
+    name = proto[len("k8s.io/"):-len("/generated.proto")]
+    return name.replace("/pkg/", "/").replace("apimachinery/apis/", "apimachinery/").replace("/", "_")
+
+def _imports(text):
+    return [
+        line.split('"')[1]
+        for line in text.splitlines()
+        if line.startswith("import \"k8s.io/")
+    ]
+
+def _kubernetes_api_impl(ctx):
+    ctx.file("empty/README", "The working directory of the Go client.\n")
+    protos = []
+    for module in _MODULES:
+        folder = _download(ctx, "k8s.io/" + module)
+        found = ctx.execute(["find", folder, "-name", "generated.proto"])
+        for path in sorted(found.stdout.splitlines()):
+            proto = "k8s.io/" + module + path[len(folder):]
+            ctx.symlink(path, proto)
+            protos.append(proto)
+        if module == "api":
+            ctx.symlink(folder + "/testdata", "testdata")
+    build = ['load("@mandate//third_party/bazel:protobuf.bzl", "kubernetes_cc_proto")', """
+package(default_visibility = ["//visibility:public"])
+
+filegroup(
+    name = "protos",
+    srcs = glob(["k8s.io/**/generated.proto"]),
+)
+
+# One object of every kind in json, pb and yaml, as the module's own tests have it.
+filegroup(
+    name = "fixtures",
+    srcs = glob(["testdata/HEAD/*.json", "testdata/HEAD/*.pb"]),
+)
+"""]
+    for proto in protos:
+        deps = [":" + _target_name(i) for i in _imports(ctx.read(proto))]
+        build.append(_TARGET.format(name = _target_name(proto), proto = proto, deps = deps))
+    ctx.file("BUILD", "".join(build))
+
+kubernetes_api = repository_rule(
+    implementation = _kubernetes_api_impl,
+    attrs = {"version": attr.string(mandatory = True)},
+    # Where the Go client keeps and finds modules.
+    environ = ["GOPROXY", "GOFLAGS", "GOMODCACHE", "HOME"],
+    doc = "Downloads the modules and declares one library per API group version, such as @kubernetes//:api_rbac_v1.",
+)
