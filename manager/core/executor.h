@@ -1,8 +1,8 @@
 // Where work runs: a pool (Executor) or one serial loop with timers (Loop).
 //
 // State machines (transport, token sources, reflectors, elections) live on one Loop and need no
-// locks; blocking code (reconcilers) runs on a pool and waits on Latches. In tests one SimulatedLoop
-// is both, with virtual time: core/testing/simulated_loop.h.
+// locks; blocking code (reconcilers) runs on a pool and waits on Latches. In tests one
+// SimulatedLoop is both, with virtual time: core/testing/simulated_loop.h.
 #ifndef MANAGER_CORE_EXECUTOR_H_
 #define MANAGER_CORE_EXECUTOR_H_
 

@@ -1,6 +1,6 @@
 #include "manager/core/secret.h"
 
-#include <strings.h>
+#include <string.h>
 
 #include <utility>
 
@@ -25,7 +25,8 @@ bool Secret::operator==(const Secret& other) const {
   if (value_.size() != other.value_.size()) return false;
   unsigned char difference = 0;
   for (size_t i = 0; i < value_.size(); ++i) {
-    difference |= static_cast<unsigned char>(value_[i]) ^ static_cast<unsigned char>(other.value_[i]);
+    difference |=
+        static_cast<unsigned char>(value_[i]) ^ static_cast<unsigned char>(other.value_[i]);
   }
   return difference == 0;
 }

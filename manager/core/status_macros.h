@@ -11,11 +11,11 @@
 #define MANDATE_CONCAT_INNER(a, b) a##b
 #define MANDATE_CONCAT(a, b) MANDATE_CONCAT_INNER(a, b)
 
-#define RETURN_IF_ERROR(expr)                                                       \
-  do {                                                                              \
+#define RETURN_IF_ERROR(expr)                                                        \
+  do {                                                                               \
     if (::absl::Status mandate_status = (expr); !mandate_status.ok()) [[unlikely]] { \
-      return mandate_status;                                                        \
-    }                                                                               \
+      return mandate_status;                                                         \
+    }                                                                                \
   } while (false)
 
 #define ASSIGN_OR_RETURN(lhs, expr) \

@@ -1,0 +1,66 @@
+// One component's way to one cluster: every request carries its token, its user agent, and has
+// passed its mandate's guard. Typed calls (client.h), reflectors and reviews all go through here.
+#ifndef MANAGER_CLIENT_REST_CLIENT_H_
+#define MANAGER_CLIENT_REST_CLIENT_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "manager/core/call_context.h"
+#include "manager/core/executor.h"
+#include "manager/object/kind.h"
+#include "manager/transport/transport.h"
+
+namespace mandate {
+
+// One request to the Kubernetes API, before it has an identity.
+struct RestRequest {
+  std::string method;  // "GET"
+  std::string target;  // path and query, built by ResourceTarget()
+  std::string body;    // empty: none
+  std::string content_type = "application/json";
+  std::string accept = "application/json";
+  // Whether sending it twice does no harm: it is then sent again after 429, 503 with Retry-After
+  // and connections that failed. GET always is.
+  bool idempotent = false;
+};
+
+// "/apis/rbac.authorization.k8s.io/v1/namespaces/foo/rolebindings/bar/status?x=y", each part
+// percent-encoded; `key.ns` empty: cluster scope or all namespaces; `key.name` empty: the list.
+std::string ResourceTarget(const KindInfo& kind, const ObjectKey& key,
+                           std::string_view subresource = "",
+                           const std::vector<std::pair<std::string, std::string>>& query = {});
+
+// Errors: kPermissionDenied with the marker that would allow it, when the guard refuses (nothing
+// was sent); else the server's metav1.Status (object/api_error.h) for HTTP codes other than 2xx;
+// kUnauthenticated also for a 403 that names system:anonymous; kFailedPrecondition when the
+// component has no identity (its ServiceAccount or base's grant is missing); the transport's.
+class RestClient {
+ public:
+  using Done = absl::AnyInvocable<void(absl::StatusOr<HttpResponse>) &&>;
+  virtual ~RestClient() = default;
+
+  // Sends the request, from any thread. `done` runs on the loop exactly once, within `context`.
+  virtual void Send(const CallContext& context, RestRequest request, Done done) = 0;
+
+  // The same, blocking the calling thread; not on the loop.
+  absl::StatusOr<HttpResponse> Do(const CallContext& context, RestRequest request);
+
+  // Opens a watch as this component. Loop thread only. The sink sees only 2xx streams: any other
+  // answer and every refusal is OnClosed's status, mapped as Send's errors are.
+  [[nodiscard]] virtual std::unique_ptr<Stream> Watch(RestRequest request,
+                                                      std::shared_ptr<StreamSink> sink) = 0;
+
+  // "scope-instance"; for metrics, logs and messages.
+  virtual std::string_view component() const = 0;
+  virtual Loop& loop() = 0;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CLIENT_REST_CLIENT_H_

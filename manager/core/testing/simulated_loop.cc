@@ -1,0 +1,104 @@
+#include "manager/core/testing/simulated_loop.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+
+namespace mandate {
+
+void SimulatedClock::AdvanceTo(absl::Time time) {
+  if (time > now_) now_ = time;
+}
+
+class SimulatedLoop::SimulatedTimer : public Loop::Timer {
+ public:
+  SimulatedTimer(std::weak_ptr<std::map<TimerKey, Task>> timers, TimerKey key)
+      : timers_(std::move(timers)), key_(key) {}
+  ~SimulatedTimer() override {
+    // The task may own this timer's owner: it is destroyed after the map is consistent again.
+    if (auto timers = timers_.lock()) {
+      auto node = timers->extract(key_);
+    }
+  }
+
+ private:
+  std::weak_ptr<std::map<TimerKey, Task>> timers_;
+  TimerKey key_;
+};
+
+SimulatedLoop::SimulatedLoop() : timers_(std::make_shared<std::map<TimerKey, Task>>()) {}
+
+SimulatedLoop::~SimulatedLoop() = default;
+
+void SimulatedPool::Post(Task task) {
+  const auto delay = std::uniform_int_distribution<int>(0, 1000)(random_);
+  loop_.PostAt(loop_.clock().TimeNow() + absl::Microseconds(delay), std::move(task));
+}
+
+void SimulatedLoop::Post(Task task) { ready_.push_back(std::move(task)); }
+
+std::unique_ptr<Loop::Timer> SimulatedLoop::RunAt(absl::Time when, Task task) {
+  PostAt(when, std::move(task));
+  const TimerKey key{std::max(when, clock_.TimeNow()), next_timer_ - 1};
+  return std::make_unique<SimulatedTimer>(timers_, key);
+}
+
+void SimulatedLoop::PostAt(absl::Time when, Task task) {
+  timers_->emplace(TimerKey{std::max(when, clock_.TimeNow()), next_timer_++}, std::move(task));
+}
+
+absl::Time SimulatedLoop::NextTimer() const {
+  return timers_->empty() ? absl::InfiniteFuture() : timers_->begin()->first.first;
+}
+
+bool SimulatedLoop::RunOne() {
+  // A due timer becomes one more ready task.
+  while (NextTimer() <= clock_.TimeNow()) {
+    auto node = timers_->extract(timers_->begin());
+    ready_.push_back(std::move(node.mapped()));
+  }
+  if (ready_.empty()) return false;
+  Task task = std::move(ready_.front());
+  ready_.pop_front();
+  std::move(task)();
+  return true;
+}
+
+bool SimulatedLoop::AdvanceToNextTimer(absl::Time limit) {
+  const absl::Time next = NextTimer();
+  if (next > limit || next == absl::InfiniteFuture()) return false;
+  clock_.AdvanceTo(next);
+  return true;
+}
+
+void SimulatedLoop::RunReady() {
+  while (RunOne()) {
+  }
+}
+
+void SimulatedLoop::RunFor(absl::Duration duration) {
+  const absl::Time end = clock_.TimeNow() + duration;
+  do {
+    RunReady();
+  } while (AdvanceToNextTimer(end));
+  clock_.AdvanceTo(end);
+}
+
+bool SimulatedLoop::RunUntil(const std::function<bool()>& condition, absl::Duration limit) {
+  const absl::Time end = clock_.TimeNow() + limit;
+  while (!condition()) {
+    if (!RunOne() && !AdvanceToNextTimer(end)) return false;
+  }
+  return true;
+}
+
+void SimulatedLoop::Await(const Latch& latch) {
+  while (!latch.IsSet()) {
+    if (!RunOne() && !AdvanceToNextTimer(absl::InfiniteFuture())) {
+      std::fputs("SimulatedLoop: deadlock: nothing is left that could set the latch\n", stderr);
+      std::abort();
+    }
+  }
+}
+
+}  // namespace mandate

@@ -1,0 +1,95 @@
+// A Loop on virtual time, driven by the test's own thread: whole systems run in it, repeatably.
+#ifndef MANAGER_CORE_TESTING_SIMULATED_LOOP_H_
+#define MANAGER_CORE_TESTING_SIMULATED_LOOP_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "manager/core/clock.h"
+#include "manager/core/executor.h"
+
+namespace mandate {
+
+// Virtual time. Single-threaded.
+class SimulatedClock : public Clock {
+ public:
+  explicit SimulatedClock(absl::Time start = absl::FromUnixSeconds(1'700'000'000)) : now_(start) {}
+  absl::Time TimeNow() const override { return now_; }
+  absl::Time WallTimeNow() const override { return now_ + wall_skew_; }
+
+  void AdvanceTo(absl::Time time);
+  // What the wall shows beyond TimeNow(): a machine whose clock is wrong or jumps.
+  void SetWallSkew(absl::Duration skew) { wall_skew_ = skew; }
+
+ private:
+  absl::Time now_;
+  absl::Duration wall_skew_ = absl::ZeroDuration();
+};
+
+// First in, first out, as a real Loop. Single-threaded.
+class SimulatedLoop : public Loop {
+ public:
+  SimulatedLoop();
+  ~SimulatedLoop() override;
+
+  void Post(Task task) override;
+  std::unique_ptr<Timer> RunAt(absl::Time when, Task task) override;
+  // As RunAt, with nobody to take it back.
+  void PostAt(absl::Time when, Task task);
+  bool IsCurrent() const override { return true; }
+  const Clock& clock() const override { return clock_; }
+  SimulatedClock& simulated_clock() { return clock_; }
+
+  // Runs other tasks, and lets time pass to the next timer, until the latch is set. Aborts when
+  // nothing is left that could set it: a deadlock, printed as such.
+  void Await(const Latch& latch) override;
+
+  // Runs what is ready now; time stands still.
+  void RunReady();
+  // Runs everything due in the next `duration`, timer by timer; ends exactly that much later.
+  void RunFor(absl::Duration duration);
+  // Runs until `condition` holds; false if `limit` of virtual time passed first.
+  bool RunUntil(const std::function<bool()>& condition, absl::Duration limit = absl::Hours(1));
+
+  // When the next timer is due; infinite future: none is set.
+  absl::Time NextTimer() const;
+  size_t ready_tasks() const { return ready_.size(); }
+
+ private:
+  class SimulatedTimer;
+  using TimerKey = std::pair<absl::Time, uint64_t>;
+
+  bool RunOne();
+  // Moves time to the next timer, no later than `limit`; false when there is none by then.
+  bool AdvanceToNextTimer(absl::Time limit);
+
+  SimulatedClock clock_;
+  std::deque<Task> ready_;
+  // Shared with timers, which may outlive the loop.
+  std::shared_ptr<std::map<TimerKey, Task>> timers_;
+  uint64_t next_timer_ = 0;
+};
+
+// A pool of threads, simulated: each task starts after a random moment of virtual time, so that
+// every seed is another schedule. Tasks may nest: one that Awaits lets others run. Single-threaded.
+class SimulatedPool : public Executor {
+ public:
+  SimulatedPool(SimulatedLoop& loop, uint64_t seed) : loop_(loop), random_(seed) {}
+
+  void Post(Task task) override;
+  void Await(const Latch& latch) override { loop_.Await(latch); }
+
+ private:
+  SimulatedLoop& loop_;  // outlives this
+  std::mt19937_64 random_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CORE_TESTING_SIMULATED_LOOP_H_

@@ -1,0 +1,47 @@
+// A bearer token and where it comes from.
+#ifndef MANAGER_IDENTITY_TOKEN_H_
+#define MANAGER_IDENTITY_TOKEN_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "manager/core/call_context.h"
+#include "manager/core/secret.h"
+
+namespace mandate {
+
+// Immutable. DebugString() is what may be printed of it.
+struct Token {
+  std::shared_ptr<const Secret> value;
+  std::string subject;  // "system:serviceaccount:ns:name", or the file's path; for messages
+  // In Clock::TimeNow()'s time; infinite for tokens whose life we are not told.
+  absl::Time acquired = absl::InfinitePast();
+  absl::Time expires = absl::InfiniteFuture();
+
+  // "Token(subject, expires …, 1234 bytes)".
+  std::string DebugString() const;
+};
+
+// Supplies the tokens of one identity. Loop thread only.
+class TokenSource {
+ public:
+  using Callback = absl::AnyInvocable<void(absl::StatusOr<std::shared_ptr<const Token>>) &&>;
+  virtual ~TokenSource() = default;
+
+  // A usable token without I/O, or null. A caller never waits while there is one.
+  virtual std::shared_ptr<const Token> Cached() = 0;
+
+  // The cached token, or the next one. Single flight: callers of one fetch share its result.
+  // `done` runs on the loop exactly once, never inside this call, within `context`.
+  virtual void Fetch(const CallContext& context, Callback done) = 0;
+
+  // The server answered 401 to `rejected`: forgets the cached token if it is still that one.
+  virtual void Invalidate(const Token& rejected) = 0;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_IDENTITY_TOKEN_H_
