@@ -1,0 +1,126 @@
+// What a component may read: demands open watches, one store holds what they bring, and each
+// component sees of it what it has proved that it may see.
+//
+//   auto demand = view.Demand({.kind = KindOf<Namespace>::value}, sink);   // opens or joins a
+//   watch auto ns = view.Get<Namespace>({"", "default"});                        // never opens one
+#ifndef MANAGER_CACHE_CACHE_H_
+#define MANAGER_CACHE_CACHE_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "manager/core/call_context.h"
+#include "manager/object/kind.h"
+#include "manager/object/raw_object.h"
+
+namespace mandate {
+
+// What to read: a kind, everywhere, in one namespace, or one object.
+struct DemandSpec {
+  KindInfo kind;
+  std::string ns;    // empty: cluster-wide
+  std::string name;  // empty: every object
+
+  bool operator==(const DemandSpec&) const = default;
+  // "rolebindings.rbac.authorization.k8s.io in namespace foo"; for messages.
+  std::string ToString() const;
+};
+
+enum class DemandState {
+  kPending,     // not asked yet, or the answer is not in yet
+  kSynced,      // live: NotFound means absent
+  kForbidden,   // the component may not list and watch this; asked again, slowly
+  kKindAbsent,  // the server does not serve the kind (yet); asked again
+  kStale,       // was synced; the watch is down and being reopened
+};
+
+struct DemandStatus {
+  DemandState state = DemandState::kPending;
+  // OK when synced; else why, naming component, verb and resource.
+  absl::Status reason;
+};
+
+// One change of one object.
+struct ObjectEvent {
+  enum class Type { kAdd, kUpdate, kDelete };
+  Type type = Type::kAdd;
+  std::shared_ptr<const RawObject> object;  // kDelete: its last known state
+  std::shared_ptr<const RawObject> old;     // kUpdate only
+  bool initial = false;                     // part of the first list, not news
+};
+
+// Called on the loop; must return at once.
+class DemandSink {
+ public:
+  virtual ~DemandSink() = default;
+  // In the server's order for each object. Nothing is delivered that the component may not see;
+  // when it loses access, what it saw is not deleted: the state says kForbidden.
+  virtual void OnEvent(const ObjectEvent& event) = 0;
+  // At each change. kSynced comes after every event of the initial list.
+  virtual void OnState(const DemandStatus& status) = 0;
+};
+
+// Destroying it ends the demand; the last demand of a watch closes it. Any thread; no event is
+// delivered after destruction on the loop's thread.
+class DemandHandle {
+ public:
+  virtual ~DemandHandle() = default;
+  virtual DemandStatus status() const = 0;
+};
+
+// One component's view. Thread-safe. Errors of reads: kNotFound: absent, for certain.
+// kFailedPrecondition: no demand of this component covers it. kUnavailable: not synced yet, or
+// stale. kPermissionDenied: forbidden.
+class CacheView {
+ public:
+  virtual ~CacheView() = default;
+
+  // `sink` may be null. Late joiners get the store's content as initial adds.
+  [[nodiscard]] virtual std::unique_ptr<DemandHandle> Demand(DemandSpec spec,
+                                                             std::shared_ptr<DemandSink> sink) = 0;
+
+  virtual absl::StatusOr<std::shared_ptr<const RawObject>> GetRaw(const KindInfo& kind,
+                                                                  const ObjectKey& key) const = 0;
+  // Sorted by key; `ns` empty: all namespaces.
+  virtual absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRaw(
+      const KindInfo& kind, std::string_view ns) const = 0;
+
+  // After a write of this component that the server answered with `resource_version`: blocks until
+  // the view is at least that new, so that the next reconcile sees its own writes. Bounded by
+  // `context`: kDeadlineExceeded. Not on the loop.
+  virtual absl::Status WaitUntilSeen(const CallContext& context, const KindInfo& kind,
+                                     std::string_view resource_version) = 0;
+  // The same after a deletion: until `key` is gone or has another UID.
+  virtual absl::Status WaitUntilGone(const CallContext& context, const KindInfo& kind,
+                                     const ObjectKey& key, std::string_view uid) = 0;
+
+  // Decoded copies.
+  template <Object T>
+  absl::StatusOr<T> Get(const ObjectKey& key) const {
+    auto raw = GetRaw(KindOf<T>::value, key);
+    if (!raw.ok()) return std::move(raw).status();
+    return (*raw)->template Decode<T>();
+  }
+  // One undecodable object is an error that names it.
+  template <Object T>
+  absl::StatusOr<std::vector<T>> List(std::string_view ns = "") const {
+    auto raw = ListRaw(KindOf<T>::value, ns);
+    if (!raw.ok()) return std::move(raw).status();
+    std::vector<T> result;
+    result.reserve(raw->size());
+    for (const auto& object : *raw) {
+      auto decoded = object->template Decode<T>();
+      if (!decoded.ok()) return std::move(decoded).status();
+      result.push_back(*std::move(decoded));
+    }
+    return result;
+  }
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CACHE_CACHE_H_
