@@ -1,0 +1,126 @@
+#include "manager/transport/request_check.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "manager/core/strings.h"
+
+namespace mandate {
+namespace {
+
+// RFC 9110, 5.6.2.
+bool IsToken(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return absl::ascii_isalnum(c) ||
+           std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string::npos;
+  });
+}
+
+bool IsFieldValue(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return (c >= 0x20 && c != 0x7f) || c == '\t'; });
+}
+
+bool IsVisible(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return c > 0x20 && c < 0x7f; });
+}
+
+// Set by the transport from the request's own fields, or not ours to choose.
+bool IsReservedHeader(std::string_view name) {
+  constexpr std::array<std::string_view, 10> kReserved = {"authorization",
+                                                          "proxy-authorization",
+                                                          "host",
+                                                          "user-agent",
+                                                          "accept",
+                                                          "content-type",
+                                                          "cookie",
+                                                          "content-length",
+                                                          "transfer-encoding",
+                                                          "connection"};
+  return std::any_of(kReserved.begin(), kReserved.end(), [name](std::string_view reserved) {
+    return absl::EqualsIgnoreCase(AsAbsl(name), AsAbsl(reserved));
+  });
+}
+
+absl::Status CheckEndpoint(const Endpoint& endpoint) {
+  if (!absl::StartsWith(endpoint.server, "https://") || !IsVisible(endpoint.server) ||
+      absl::EndsWith(endpoint.server, "/") || absl::StrContains(endpoint.server, "@")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the server's address \"", endpoint.server,
+                     "\" is not of the form https://HOST[:PORT]: correct the endpoint"));
+  }
+  if (endpoint.ca_pem.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("no CA certificate is known for ", endpoint.server,
+                     ", and a server is never trusted unverified: give the endpoint its CA"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckCredential(const HttpRequest& request) {
+  if (const auto* bearer = std::get_if<BearerToken>(&request.credential)) {
+    if (bearer->token == nullptr || bearer->token->empty()) {
+      // The server would take it for system:anonymous.
+      return absl::InvalidArgumentError("the request's bearer token is empty");
+    }
+    if (!IsVisible(bearer->token->Reveal())) {
+      return absl::InvalidArgumentError(
+          "the request's bearer token holds characters that no token has (a line break?)");
+    }
+    return absl::OkStatus();
+  }
+  const auto& certificate = request.endpoint->client_certificate;
+  if (!certificate.has_value() || certificate->key_pem == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the request is to be authenticated by the client certificate of ",
+                     request.endpoint->server, ", which has none"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckRequest(const HttpRequest& request) {
+  if (request.endpoint == nullptr) return absl::InvalidArgumentError("the request has no endpoint");
+  if (absl::Status status = CheckEndpoint(*request.endpoint); !status.ok()) return status;
+  if (absl::Status status = CheckCredential(request); !status.ok()) return status;
+  if (!IsToken(request.method)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("\"", absl::CHexEscape(request.method), "\" is no HTTP method"));
+  }
+  if (!absl::StartsWith(request.target, "/") || !IsVisible(request.target) ||
+      absl::StrContains(request.target, "#")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("\"", absl::CHexEscape(request.target),
+                     "\" is no request target: a path that starts with /, percent-encoded"));
+  }
+  for (std::string_view value :
+       {std::string_view(request.user_agent), std::string_view(request.accept),
+        std::string_view(request.content_type)}) {
+    if (!IsFieldValue(value)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the header value \"", absl::CHexEscape(AsAbsl(value)), "\" has control characters"));
+    }
+  }
+  for (const auto& [name, value] : request.headers) {
+    if (!IsToken(name) || !IsFieldValue(value)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the header \"", absl::CHexEscape(name), "\" is malformed"));
+    }
+    if (IsReservedHeader(name)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the header \"", name,
+                       "\" may not be set beside the request's own fields: a request "
+                       "carries exactly its credential and its user agent"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace mandate

@@ -1,0 +1,60 @@
+// The server's end of a stream of FakeTransport.
+#ifndef MANAGER_TRANSPORT_TESTING_FAKE_STREAM_H_
+#define MANAGER_TRANSPORT_TESTING_FAKE_STREAM_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "manager/core/executor.h"
+#include "manager/transport/sink_gate.h"
+#include "manager/transport/testing/recorded_request.h"
+#include "manager/transport/transport.h"
+
+namespace mandate {
+
+// What is sent reaches the sink as tasks of the loop, in order; after the stream is closed or
+// cancelled it is dropped. Used as FakeTransport is, which creates it.
+class FakeStream : public std::enable_shared_from_this<FakeStream> {
+ public:
+  FakeStream(Loop& loop, RecordedRequest request, std::shared_ptr<StreamSink> sink);
+
+  // Sends the response's head.
+  void Open(int code = 200, std::string content_type = "application/json");
+  void Open(HttpResponse head);
+  void Send(std::string bytes);
+  // OK: the server ended the stream; kUnavailable: the connection failed.
+  void Close(absl::Status status = absl::OkStatus());
+
+  const RecordedRequest& request() const { return request_; }
+  // The sink has seen OnOpen.
+  bool opened() const { return gate_.opened(); }
+  // The client gave the stream up: its Stream is gone, or the sink returned kCancel.
+  bool cancelled() const { return cancelled_; }
+  // Ended by either side, or about to: nothing that is sent now would arrive.
+  bool ended() const { return ending_ || cancelled_; }
+
+ private:
+  friend class FakeTransport;
+  class Handle;
+
+  // The client's end; destroying it cancels.
+  std::unique_ptr<Stream> NewHandle();
+  void CloseUnlessOpenedBy(absl::Time deadline);
+  // Runs `event` on the gate; it returns whether to go on.
+  void Deliver(absl::AnyInvocable<bool(SinkGate&)> event);
+  void Cancel();
+
+  Loop& loop_;
+  const RecordedRequest request_;
+  SinkGate gate_;
+  std::unique_ptr<Loop::Timer> no_head_;
+  bool cancelled_ = false;
+  bool ending_ = false;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_TRANSPORT_TESTING_FAKE_STREAM_H_

@@ -1,0 +1,198 @@
+#include "manager/transport/testing/fake_transport.h"
+
+#include <cassert>
+#include <stop_token>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "manager/core/strings.h"
+#include "manager/transport/request_check.h"
+
+namespace mandate {
+
+struct FakeTransport::PendingCall {
+  Done done;
+  std::unique_ptr<Loop::Timer> deadline;
+  std::unique_ptr<Loop::Timer> reply;
+  // Last: its destructor waits for the callback, which may run in another thread.
+  std::optional<std::stop_callback<std::function<void()>>> stop;
+};
+
+FakeReply FakeReply::Json(int code, std::string body) {
+  HttpResponse response;
+  response.code = code;
+  response.content_type = "application/json";
+  response.body = std::move(body);
+  return {.result = std::move(response)};
+}
+
+FakeReply FakeReply::After(absl::Duration by) const {
+  FakeReply later = *this;
+  later.delay += by;
+  return later;
+}
+
+FakeTransport::FakeTransport(Loop& loop, Options options)
+    : loop_(loop),
+      options_(options),
+      calls_(std::make_shared<Calls>()),
+      self_(std::make_shared<FakeTransport*>(this)) {}
+
+FakeTransport::~FakeTransport() {
+  for (auto& [id, call] : *calls_) {
+    call->stop.reset();
+    loop_.Post([done = std::move(call->done)]() mutable {
+      std::move(done)(absl::CancelledError("the transport was shut down"));
+    });
+  }
+  calls_->clear();
+  for (const auto& stream : streams_)
+    stream->Close(absl::CancelledError("the transport was shut down"));
+}
+
+void FakeTransport::Call(const CallContext& context, HttpRequest request, Done done) {
+  assert(loop_.IsCurrent());
+  if (absl::Status status = CheckRequest(request); !status.ok()) {
+    loop_.Post([done = std::move(done), status = std::move(status)]() mutable {
+      std::move(done)(std::move(status));
+    });
+    return;
+  }
+  requests_.emplace_back(loop_.clock().TimeNow(), request, /*stream=*/false);
+
+  const uint64_t id = next_call_++;
+  auto call = std::make_shared<PendingCall>();
+  call->done = std::move(done);
+  calls_->emplace(id, call);
+  const std::weak_ptr<Calls> calls = calls_;
+  if (context.deadline <= loop_.clock().TimeNow()) {
+    loop_.Post([calls, id] { Finish(calls, id, absl::DeadlineExceededError("deadline passed")); });
+    return;
+  }
+  if (context.deadline != absl::InfiniteFuture()) {
+    call->deadline = loop_.RunAt(context.deadline, [calls, id] {
+      Finish(calls, id, absl::DeadlineExceededError("no answer by the deadline"));
+    });
+  }
+  call->stop.emplace(context.stop, [&loop = loop_, calls, id] {
+    loop.Post([calls, id] { Finish(calls, id, absl::CancelledError("the call was cancelled")); });
+  });
+  loop_.Post([self = std::weak_ptr<FakeTransport*>(self_), id, request = std::move(request),
+              failure = NextFailure()]() mutable {
+    if (const auto transport = self.lock()) {
+      (*transport)->Serve(id, request, std::move(failure));
+    }
+  });
+}
+
+void FakeTransport::Serve(uint64_t id, const HttpRequest& request, std::optional<Failure> failure) {
+  // Cancelled before it left.
+  if (!calls_->contains(id)) return;
+  FakeReply reply;
+  if (!failure.has_value() || failure->reply_lost) reply = ReplyTo(request);
+  if (failure.has_value()) reply = FakeReply::Error(std::move(failure->status));
+  const auto call = calls_->find(id);  // again: the handler is the test's own code
+  if (reply.never || call == calls_->end()) return;
+  const std::weak_ptr<Calls> calls = calls_;
+  call->second->reply = loop_.RunAt(loop_.clock().TimeNow() + reply.delay,
+                                    [calls, id, result = std::move(reply.result)]() mutable {
+                                      Finish(calls, id, std::move(result));
+                                    });
+}
+
+void FakeTransport::Finish(const std::weak_ptr<Calls>& weak, uint64_t id,
+                           absl::StatusOr<HttpResponse> result) {
+  const auto calls = weak.lock();
+  if (calls == nullptr) return;
+  auto node = calls->extract(id);
+  if (node.empty()) return;
+  // Out of the map and without its timers first: `done` may do anything.
+  Done done = std::move(node.mapped()->done);
+  node = {};
+  std::move(done)(std::move(result));
+}
+
+FakeReply FakeTransport::ReplyTo(const HttpRequest& request) {
+  for (auto it = expectations_.begin(); it != expectations_.end(); ++it) {
+    if (it->method == request.method && absl::StartsWith(request.target, it->target_prefix)) {
+      FakeReply reply = std::move(it->reply);
+      expectations_.erase(it);
+      return reply;
+    }
+  }
+  if (handler_) return handler_(request);
+  return FakeReply::Error(absl::InternalError(
+      absl::StrCat("FakeTransport: the test scripted no answer for ", request.method, " ",
+                   request.target, ": call Expect() or Handle()")));
+}
+
+std::unique_ptr<Stream> FakeTransport::Open(HttpRequest request, std::shared_ptr<StreamSink> sink) {
+  assert(loop_.IsCurrent());
+  const absl::Time now = loop_.clock().TimeNow();
+  auto stream = std::make_shared<FakeStream>(loop_, RecordedRequest(now, request, /*stream=*/true),
+                                             std::move(sink));
+  if (absl::Status status = CheckRequest(request); !status.ok()) {
+    stream->Close(std::move(status));
+    return stream->NewHandle();
+  }
+  requests_.push_back(stream->request());
+  streams_.push_back(stream);
+  std::optional<Failure> failure = NextFailure();
+  if (failure.has_value() && !failure->reply_lost) {
+    stream->Close(std::move(failure->status));
+    return stream->NewHandle();
+  }
+  stream->CloseUnlessOpenedBy(now + options_.time_to_headers);
+  loop_.Post([self = std::weak_ptr<FakeTransport*>(self_), stream,
+              failure = std::move(failure)]() mutable {
+    const auto transport = self.lock();
+    if (transport == nullptr || stream->ended()) return;
+    if ((*transport)->on_stream_ && !failure.has_value()) (*transport)->on_stream_(*stream);
+    if (failure.has_value()) stream->Close(std::move(failure->status));
+  });
+  return stream->NewHandle();
+}
+
+void FakeTransport::Expect(std::string method, std::string target_prefix, FakeReply reply) {
+  expectations_.push_back({std::move(method), std::move(target_prefix), std::move(reply)});
+}
+
+void FakeTransport::FailAfter(size_t requests, Failure failure) {
+  until_failure_ = requests;
+  failure_ = std::move(failure);
+}
+
+std::optional<FakeTransport::Failure> FakeTransport::NextFailure() {
+  if (failure_.times == 0) return std::nullopt;
+  if (until_failure_ > 0) {
+    --until_failure_;
+    return std::nullopt;
+  }
+  if (failure_.times != std::numeric_limits<size_t>::max()) --failure_.times;
+  return failure_;
+}
+
+size_t FakeTransport::CountRequests(std::string_view method, std::string_view target_prefix) const {
+  size_t count = 0;
+  for (const RecordedRequest& request : requests_) {
+    count += request.method == method && absl::StartsWith(request.target, AsAbsl(target_prefix));
+  }
+  return count;
+}
+
+size_t FakeTransport::open_stream_count() const {
+  size_t count = 0;
+  for (const auto& stream : streams_) count += !stream->ended();
+  return count;
+}
+
+FakeStream* FakeTransport::FindStream(std::string_view target_prefix) {
+  for (auto it = streams_.rbegin(); it != streams_.rend(); ++it) {
+    if (!(*it)->ended() && absl::StartsWith((*it)->request().target, AsAbsl(target_prefix))) {
+      return it->get();
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace mandate

@@ -1,0 +1,144 @@
+// A Transport whose server is a test: it answers by script, on a Loop that may be simulated, and
+// remembers every request.
+//
+//   SimulatedLoop loop;
+//   FakeTransport fake(loop);
+//   fake.Expect("GET", "/api/v1/namespaces", FakeReply::Json(200, R"({"items":[]})"));
+//   fake.OnStream([](FakeStream& stream) { stream.Open(); });
+//   …
+//   loop.RunReady();
+//   EXPECT_EQ(fake.requests()[0].token, "token-of-foo");
+#ifndef MANAGER_TRANSPORT_TESTING_FAKE_TRANSPORT_H_
+#define MANAGER_TRANSPORT_TESTING_FAKE_TRANSPORT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "manager/core/executor.h"
+#include "manager/transport/testing/fake_stream.h"
+#include "manager/transport/testing/recorded_request.h"
+#include "manager/transport/transport.h"
+
+namespace mandate {
+
+// How a request is answered.
+struct FakeReply {
+  // An error: no response came.
+  absl::StatusOr<HttpResponse> result = HttpResponse{};
+  absl::Duration delay = absl::ZeroDuration();
+  // No answer at all: the call ends by its deadline or its stop.
+  bool never = false;
+
+  static FakeReply Json(int code, std::string body);
+  static FakeReply Code(int code) { return Json(code, ""); }
+  static FakeReply Error(absl::Status status) { return {.result = std::move(status)}; }
+  static FakeReply Never() { return {.never = true}; }
+  FakeReply After(absl::Duration by) const;
+};
+
+// Single-threaded with a SimulatedLoop; else loop thread only, the constructor excepted.
+class FakeTransport : public Transport {
+ public:
+  using Handler = std::function<FakeReply(const HttpRequest&)>;
+
+  struct Options {
+    // A stream without a head by then ends with kUnavailable, as the real transport's does.
+    absl::Duration time_to_headers = absl::Seconds(30);
+  };
+
+  // What requests meet after FailAfter().
+  struct Failure {
+    size_t times = std::numeric_limits<size_t>::max();
+    // The server did what was asked, but its answer was lost.
+    bool reply_lost = false;
+    absl::Status status = absl::UnavailableError("connection reset (injected)");
+  };
+
+  explicit FakeTransport(Loop& loop) : FakeTransport(loop, Options()) {}
+  FakeTransport(Loop& loop, Options options);  // `loop` outlives this
+  // Calls and streams that are open end with kCancelled, later on the loop.
+  ~FakeTransport() override;
+
+  void Call(const CallContext& context, HttpRequest request, Done done) override;
+  std::unique_ptr<Stream> Open(HttpRequest request, std::shared_ptr<StreamSink> sink) override;
+
+  // The server, for calls that meet no expectation. Runs as a task of the loop, not inside Call().
+  void Handle(Handler handler) { handler_ = std::move(handler); }
+  // Answers the next call of `method` whose target starts with `target_prefix`; expectations that
+  // match the same call are used up in order, before the handler is asked. A call that meets
+  // neither fails with kInternal.
+  void Expect(std::string method, std::string target_prefix, FakeReply reply);
+  size_t unmet_expectations() const { return expectations_.size(); }
+
+  // Runs `opened`, as a task of the loop, for every stream that is opened.
+  void OnStream(std::function<void(FakeStream&)> opened) { on_stream_ = std::move(opened); }
+
+  // Lets `requests` more calls and streams through, then fails `failure.times` of them.
+  void FailAfter(size_t requests, Failure failure);
+  void FailAfter(size_t requests) { FailAfter(requests, Failure()); }
+  void StopFailing() { failure_.times = 0; }
+
+  // Every call and stream, in order, also those that failed.
+  const std::deque<RecordedRequest>& requests() const { return requests_; }
+  // How many of them match.
+  size_t CountRequests(std::string_view method, std::string_view target_prefix) const;
+  void ForgetRequests() { requests_.clear(); }
+
+  // Streams in the order in which they were opened; valid as long as this.
+  size_t stream_count() const { return streams_.size(); }
+  FakeStream& stream(size_t index) { return *streams_.at(index); }
+  // Neither closed nor cancelled.
+  size_t open_stream_count() const;
+  // The last one opened that is still open and whose target starts so; null: none.
+  FakeStream* FindStream(std::string_view target_prefix);
+
+  // Calls that have no answer yet.
+  size_t pending_call_count() const { return calls_->size(); }
+
+ private:
+  struct Expectation {
+    std::string method;
+    std::string target_prefix;
+    FakeReply reply;
+  };
+  struct PendingCall;
+  using Calls = std::map<uint64_t, std::shared_ptr<PendingCall>>;
+
+  FakeReply ReplyTo(const HttpRequest& request);
+  // The failure that the next request meets, if any.
+  std::optional<Failure> NextFailure();
+  static void Finish(const std::weak_ptr<Calls>& calls, uint64_t id,
+                     absl::StatusOr<HttpResponse> result);
+  void Serve(uint64_t id, const HttpRequest& request, std::optional<Failure> failure);
+
+  Loop& loop_;
+  const Options options_;
+  Handler handler_;
+  std::function<void(FakeStream&)> on_stream_;
+  std::deque<Expectation> expectations_;
+  size_t until_failure_ = 0;
+  Failure failure_{.times = 0};
+  std::deque<RecordedRequest> requests_;
+  std::deque<std::shared_ptr<FakeStream>> streams_;
+  std::shared_ptr<Calls> calls_;
+  uint64_t next_call_ = 0;
+  // Tasks that need this object hold it weakly.
+  std::shared_ptr<FakeTransport*> self_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_TRANSPORT_TESTING_FAKE_TRANSPORT_H_
