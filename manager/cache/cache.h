@@ -38,6 +38,9 @@ enum class DemandState {
   kStale,       // was synced; the watch is down and being reopened
 };
 
+// "Synced"; for logs and conditions.
+std::string_view ToString(DemandState state);
+
 struct DemandStatus {
   DemandState state = DemandState::kPending;
   // OK when synced; else why, naming component, verb and resource.
@@ -94,6 +97,14 @@ class CacheView {
   // `context`: kDeadlineExceeded. Not on the loop.
   virtual absl::Status WaitUntilSeen(const CallContext& context, const KindInfo& kind,
                                      std::string_view resource_version) = 0;
+  // The same when the written object is known, which waits for less: only for the watch that covers
+  // `key`, and no longer than until that object is this new.
+  virtual absl::Status WaitUntilObjectSeen(const CallContext& context, const KindInfo& kind,
+                                           const ObjectKey& key,
+                                           std::string_view resource_version) {
+    static_cast<void>(key);
+    return WaitUntilSeen(context, kind, resource_version);
+  }
   // The same after a deletion: until `key` is gone or has another UID.
   virtual absl::Status WaitUntilGone(const CallContext& context, const KindInfo& kind,
                                      const ObjectKey& key, std::string_view uid) = 0;

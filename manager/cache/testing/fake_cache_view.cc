@@ -1,0 +1,283 @@
+#include "manager/cache/testing/fake_cache_view.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "manager/core/strings.h"
+
+namespace mandate {
+
+struct FakeCacheView::Record {
+  DemandSpec spec;
+  std::shared_ptr<DemandSink> sink;
+  bool closed = false;
+  bool told = false;    // of some state
+  bool synced = false;  // at least once
+  DemandStatus status;
+  Content seen;
+
+  bool Covers(const ObjectKey& key) const {
+    return (spec.ns.empty() || spec.ns == key.ns) && (spec.name.empty() || spec.name == key.name);
+  }
+};
+
+// Outlived by nothing that uses it: handles and posted tasks share it.
+struct FakeCacheView::Shared {
+  mutable Mutex mutex;
+  std::vector<std::shared_ptr<Record>> records ABSL_GUARDED_BY(mutex);
+  std::map<KindKey, Content> content ABSL_GUARDED_BY(mutex);
+  std::map<KindKey, DemandStatus> kind_status ABSL_GUARDED_BY(mutex);
+  std::vector<std::pair<DemandSpec, DemandStatus>> spec_status ABSL_GUARDED_BY(mutex);
+  std::vector<Wait> waits ABSL_GUARDED_BY(mutex);
+  std::function<absl::Status(const CallContext&, const Wait&)> on_wait ABSL_GUARDED_BY(mutex);
+  int64_t version ABSL_GUARDED_BY(mutex) = 1000;
+
+  DemandStatus StatusOf(const DemandSpec& spec) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    for (const auto& [of, status] : spec_status) {
+      if (of == spec) return status;
+    }
+    auto it = kind_status.find(KeyOfKind(spec.kind));
+    return it == kind_status.end() ? DemandStatus{DemandState::kSynced, absl::OkStatus()}
+                                   : it->second;
+  }
+
+  void Deliver(const std::shared_ptr<Record>& record);
+};
+
+class FakeCacheView::Handle : public DemandHandle {
+ public:
+  Handle(std::shared_ptr<Shared> shared, std::shared_ptr<Record> record)
+      : shared_(std::move(shared)), record_(std::move(record)) {}
+  ~Handle() override {
+    MutexLock lock(shared_->mutex);
+    record_->closed = true;
+    std::erase(shared_->records, record_);
+  }
+  DemandStatus status() const override {
+    MutexLock lock(shared_->mutex);
+    return record_->status;
+  }
+
+ private:
+  const std::shared_ptr<Shared> shared_;
+  const std::shared_ptr<Record> record_;
+};
+
+FakeCacheView::FakeCacheView(Loop& loop) : loop_(loop), shared_(std::make_shared<Shared>()) {}
+
+FakeCacheView::KindKey FakeCacheView::KeyOfKind(const KindInfo& kind) {
+  return {std::string(kind.group), std::string(kind.plural)};
+}
+
+std::shared_ptr<const RawObject> FakeCacheView::Encoded(const KindInfo& kind,
+                                                        const google::protobuf::Message& object) {
+  auto bytes = EncodeObject(object, kind, kind.encoding);
+  auto raw = bytes.ok() ? ParseRawObject(*std::move(bytes), kind.encoding)
+                        : absl::StatusOr<std::shared_ptr<const RawObject>>(bytes.status());
+  if (!raw.ok()) {
+    std::fprintf(stderr, "FakeCacheView::Put: no valid object: %s\n",
+                 std::string(raw.status().message()).c_str());
+    std::abort();
+  }
+  return *std::move(raw);
+}
+
+std::string FakeCacheView::NextVersion() {
+  MutexLock lock(shared_->mutex);
+  return StrCat(++shared_->version);
+}
+
+// Compares what the demand has seen with what there is: it then misses nothing and hears nothing
+// twice, however tests and tasks interleave.
+void FakeCacheView::Shared::Deliver(const std::shared_ptr<Record>& record) {
+  std::vector<ObjectEvent> events;
+  bool say_state = false;
+  DemandStatus status;
+  {
+    MutexLock lock(mutex);
+    if (record->closed) return;
+    status = StatusOf(record->spec);
+    say_state = !record->told || status.state != record->status.state ||
+                status.reason != record->status.reason;
+    if (status.state == DemandState::kSynced) {
+      const Content& all = content[KeyOfKind(record->spec.kind)];
+      Content now;
+      for (const auto& [key, object] : all) {
+        if (record->Covers(key)) now.emplace(key, object);
+      }
+      for (const auto& [key, object] : record->seen) {
+        if (!now.contains(key)) {
+          events.push_back({.type = ObjectEvent::Type::kDelete, .object = object, .old = nullptr});
+        }
+      }
+      for (const auto& [key, object] : now) {
+        auto old = record->seen.find(key);
+        if (old == record->seen.end()) {
+          events.push_back({.type = ObjectEvent::Type::kAdd,
+                            .object = object,
+                            .old = nullptr,
+                            .initial = !record->synced});
+        } else if (old->second->resource_version() != object->resource_version()) {
+          events.push_back(
+              {.type = ObjectEvent::Type::kUpdate, .object = object, .old = old->second});
+        }
+      }
+      record->seen = std::move(now);
+      record->synced = true;
+    }
+    record->told = true;
+    record->status = status;
+  }
+  if (record->sink == nullptr) return;
+  for (const ObjectEvent& event : events) record->sink->OnEvent(event);
+  if (say_state) record->sink->OnState(status);
+}
+
+void FakeCacheView::Deliver(const KindInfo& kind) {
+  std::vector<std::shared_ptr<Record>> records;
+  {
+    MutexLock lock(shared_->mutex);
+    for (const auto& record : shared_->records) {
+      // One that has not been told anything yet will be, by Demand()'s own task.
+      if (record->told && record->spec.kind == kind) records.push_back(record);
+    }
+  }
+  for (const auto& record : records) shared_->Deliver(record);
+}
+
+void FakeCacheView::Put(const KindInfo& kind, std::shared_ptr<const RawObject> object) {
+  {
+    MutexLock lock(shared_->mutex);
+    shared_->content[KeyOfKind(kind)][object->Key()] = object;
+  }
+  Deliver(kind);
+}
+
+void FakeCacheView::Remove(const KindInfo& kind, const ObjectKey& key) {
+  {
+    MutexLock lock(shared_->mutex);
+    shared_->content[KeyOfKind(kind)].erase(key);
+  }
+  Deliver(kind);
+}
+
+void FakeCacheView::SetState(const KindInfo& kind, DemandState state, absl::Status reason) {
+  {
+    MutexLock lock(shared_->mutex);
+    shared_->kind_status[KeyOfKind(kind)] = {state, std::move(reason)};
+  }
+  Deliver(kind);
+}
+
+void FakeCacheView::SetState(const DemandSpec& spec, DemandState state, absl::Status reason) {
+  {
+    MutexLock lock(shared_->mutex);
+    std::erase_if(shared_->spec_status, [&](const auto& entry) { return entry.first == spec; });
+    shared_->spec_status.emplace_back(spec, DemandStatus{state, std::move(reason)});
+  }
+  Deliver(spec.kind);
+}
+
+std::vector<DemandSpec> FakeCacheView::demands() const {
+  MutexLock lock(shared_->mutex);
+  std::vector<DemandSpec> result;
+  for (const auto& record : shared_->records) result.push_back(record->spec);
+  return result;
+}
+
+std::vector<FakeCacheView::Wait> FakeCacheView::waits() const {
+  MutexLock lock(shared_->mutex);
+  return shared_->waits;
+}
+
+void FakeCacheView::SetWaitHandler(
+    std::function<absl::Status(const CallContext&, const Wait&)> handler) {
+  MutexLock lock(shared_->mutex);
+  shared_->on_wait = std::move(handler);
+}
+
+std::unique_ptr<DemandHandle> FakeCacheView::Demand(DemandSpec spec,
+                                                    std::shared_ptr<DemandSink> sink) {
+  auto record = std::make_shared<Record>();
+  record->spec = std::move(spec);
+  record->sink = std::move(sink);
+  {
+    MutexLock lock(shared_->mutex);
+    record->status = {DemandState::kPending, absl::UnavailableError("not asked yet")};
+    shared_->records.push_back(record);
+  }
+  loop_.Post([shared = shared_, record] { shared->Deliver(record); });
+  return std::make_unique<Handle>(shared_, record);
+}
+
+absl::Status FakeCacheView::Readable(const KindInfo& kind, const ObjectKey& key) const {
+  if (!reads_need_demand_) return absl::OkStatus();
+  MutexLock lock(shared_->mutex);
+  absl::Status why = absl::FailedPreconditionError(
+      StrCat("no demand covers ", DemandSpec{kind, key.ns, key.name}.ToString()));
+  for (const auto& record : shared_->records) {
+    const DemandSpec& spec = record->spec;
+    if (spec.kind != kind || (!spec.ns.empty() && spec.ns != key.ns) ||
+        (!spec.name.empty() && spec.name != key.name)) {
+      continue;
+    }
+    if (record->status.state == DemandState::kSynced) return absl::OkStatus();
+    const std::string text = StrCat(spec.ToString(), " is ", ToString(record->status.state), ": ",
+                                    AsStd(record->status.reason.message()));
+    why = record->status.state == DemandState::kForbidden ? absl::PermissionDeniedError(text)
+                                                          : absl::UnavailableError(text);
+  }
+  return why;
+}
+
+absl::StatusOr<std::shared_ptr<const RawObject>> FakeCacheView::GetRaw(const KindInfo& kind,
+                                                                       const ObjectKey& key) const {
+  if (absl::Status status = Readable(kind, key); !status.ok()) return status;
+  MutexLock lock(shared_->mutex);
+  const Content& content = shared_->content[KeyOfKind(kind)];
+  auto it = content.find(key);
+  if (it == content.end()) {
+    return absl::NotFoundError(StrCat(kind.plural, " \"", key.ToString(), "\" not found"));
+  }
+  return it->second;
+}
+
+absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> FakeCacheView::ListRaw(
+    const KindInfo& kind, std::string_view ns) const {
+  if (absl::Status status = Readable(kind, {std::string(ns), ""}); !status.ok()) return status;
+  MutexLock lock(shared_->mutex);
+  std::vector<std::shared_ptr<const RawObject>> result;
+  for (const auto& [key, object] : shared_->content[KeyOfKind(kind)]) {
+    if (ns.empty() || key.ns == ns) result.push_back(object);
+  }
+  return result;
+}
+
+absl::Status FakeCacheView::Waited(const CallContext& context, Wait wait) {
+  std::function<absl::Status(const CallContext&, const Wait&)> handler;
+  {
+    MutexLock lock(shared_->mutex);
+    shared_->waits.push_back(wait);
+    handler = shared_->on_wait;
+  }
+  return handler ? handler(context, wait) : absl::OkStatus();
+}
+
+absl::Status FakeCacheView::WaitUntilSeen(const CallContext& context, const KindInfo& kind,
+                                          std::string_view resource_version) {
+  return Waited(context, {std::string(kind.plural), {}, std::string(resource_version), ""});
+}
+
+absl::Status FakeCacheView::WaitUntilObjectSeen(const CallContext& context, const KindInfo& kind,
+                                                const ObjectKey& key,
+                                                std::string_view resource_version) {
+  return Waited(context, {std::string(kind.plural), key, std::string(resource_version), ""});
+}
+
+absl::Status FakeCacheView::WaitUntilGone(const CallContext& context, const KindInfo& kind,
+                                          const ObjectKey& key, std::string_view uid) {
+  return Waited(context, {std::string(kind.plural), key, "", std::string(uid)});
+}
+
+}  // namespace mandate

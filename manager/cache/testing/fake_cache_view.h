@@ -1,0 +1,102 @@
+// A CacheView whose content and states the test sets.
+//
+//   FakeCacheView view(loop);
+//   view.Put(namespace_foo);                         // content; sinks hear of it at once
+//   view.SetState(KindOf<Namespace>::value, DemandState::kForbidden, absl::PermissionDenied…);
+#ifndef MANAGER_CACHE_TESTING_FAKE_CACHE_VIEW_H_
+#define MANAGER_CACHE_TESTING_FAKE_CACHE_VIEW_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "manager/cache/cache.h"
+#include "manager/core/executor.h"
+#include "manager/core/mutex.h"
+#include "manager/object/object_codec.h"
+
+namespace mandate {
+
+// Demands are synced unless SetState() says otherwise. Demand() and the reads are thread-safe; what
+// changes content and states is for the loop's thread, which a SimulatedLoop's test always is on.
+class FakeCacheView : public CacheView {
+ public:
+  // A call of WaitUntilSeen, WaitUntilObjectSeen (with a name) or WaitUntilGone (with a UID).
+  struct Wait {
+    std::string plural;
+    ObjectKey key;
+    std::string resource_version;
+    std::string uid;
+  };
+
+  explicit FakeCacheView(Loop& loop);  // outlives this and its handles
+
+  // Adds or replaces the object of that key, and tells every synced demand that covers it.
+  void Put(const KindInfo& kind, std::shared_ptr<const RawObject> object);
+  // The same; sets resourceVersion, and uid where it is empty. Returns what was stored.
+  template <Object T>
+  T Put(T object) {
+    const std::string version = NextVersion();
+    object.mutable_metadata()->set_resourceversion(version);
+    if (object.metadata().uid().empty()) object.mutable_metadata()->set_uid("uid-" + version);
+    Put(KindOf<T>::value, Encoded(KindOf<T>::value, object));
+    return object;
+  }
+  void Remove(const KindInfo& kind, const ObjectKey& key);
+
+  // Of all demands of the kind, present and to come. What a demand missed while it was not synced
+  // it gets when it is again, and then kSynced.
+  void SetState(const KindInfo& kind, DemandState state, absl::Status reason = absl::OkStatus());
+  // Of the demands that ask for exactly this.
+  void SetState(const DemandSpec& spec, DemandState state, absl::Status reason = absl::OkStatus());
+  // Reads then need no demand.
+  void AllowReadsWithoutDemand() { reads_need_demand_ = false; }
+
+  // The demands that are held, in the order in which they were made.
+  std::vector<DemandSpec> demands() const;
+  std::vector<Wait> waits() const;
+  // What waits return; by default OK, at once.
+  void SetWaitHandler(std::function<absl::Status(const CallContext&, const Wait&)> handler);
+
+  std::unique_ptr<DemandHandle> Demand(DemandSpec spec, std::shared_ptr<DemandSink> sink) override;
+  absl::StatusOr<std::shared_ptr<const RawObject>> GetRaw(const KindInfo& kind,
+                                                          const ObjectKey& key) const override;
+  absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRaw(
+      const KindInfo& kind, std::string_view ns) const override;
+  absl::Status WaitUntilSeen(const CallContext& context, const KindInfo& kind,
+                             std::string_view resource_version) override;
+  absl::Status WaitUntilObjectSeen(const CallContext& context, const KindInfo& kind,
+                                   const ObjectKey& key,
+                                   std::string_view resource_version) override;
+  absl::Status WaitUntilGone(const CallContext& context, const KindInfo& kind, const ObjectKey& key,
+                             std::string_view uid) override;
+
+ private:
+  class Handle;
+  struct Record;
+  using KindKey = std::pair<std::string, std::string>;  // group, plural
+  using Content = std::map<ObjectKey, std::shared_ptr<const RawObject>>;
+  struct Shared;
+
+  static KindKey KeyOfKind(const KindInfo& kind);
+  static std::shared_ptr<const RawObject> Encoded(const KindInfo& kind,
+                                                  const google::protobuf::Message& object);
+  std::string NextVersion();
+  // Brings each demand of the kind up to date with content and state.
+  void Deliver(const KindInfo& kind);
+  // Why a read of this is not answered; OK when it is.
+  absl::Status Readable(const KindInfo& kind, const ObjectKey& key) const;
+  absl::Status Waited(const CallContext& context, Wait wait);
+
+  Loop& loop_;
+  bool reads_need_demand_ = true;
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CACHE_TESTING_FAKE_CACHE_VIEW_H_
