@@ -24,10 +24,12 @@ struct Mandate {
 };
 
 // Whether some rule allows `verb` on the kind in some namespace, for some name. What the compiler
-// asks about a typed call; namespaces and names are the guard's business at run time.
+// asks about a typed call; namespaces and names are the guard's business at run time. No request
+// to delete a collection carries a name, so a rule with names never permits one.
 constexpr bool Permits(const Mandate& mandate, std::string_view verb, std::string_view group,
                        std::string_view resource, std::string_view subresource = "") {
   for (const MandateRule& r : mandate.rules) {
+    if (verb == "deletecollection" && !r.rule.resource_names.empty()) continue;
     if (VerbMatches(r.rule, verb) && GroupMatches(r.rule, group) &&
         ResourceMatches(r.rule, resource, subresource)) {
       return true;

@@ -1,5 +1,5 @@
 // RBAC rules and the exact matching of the API server's authorizer
-// (k8s.io/component-helpers/auth/rbac/validation, pkg/apis/rbac/v1/evaluation_helpers.go).
+// (k8s.io/kubernetes: pkg/apis/rbac/v1/evaluation_helpers.go, plugin/pkg/auth/authorizer/rbac).
 //
 // Everything matches case-sensitively and by whole strings; the API version is never considered.
 #ifndef MANAGER_RBAC_RULE_H_
@@ -89,7 +89,8 @@ constexpr bool ResourceMatches(const AnyRule& rule, std::string_view resource,
   return false;
 }
 
-// A rule with names never matches a request without one: list, watch, create.
+// A rule with names does not match a request without one: create by POST, deletecollection, and
+// list and watch unless a field selector on metadata.name gives them one.
 template <class AnyRule>
 constexpr bool NameMatches(const AnyRule& rule, std::string_view name) {
   bool any = true;
@@ -100,6 +101,7 @@ constexpr bool NameMatches(const AnyRule& rule, std::string_view name) {
   return any;
 }
 
+// A trailing "*" is a prefix, however many stars there are; one elsewhere is an ordinary character.
 template <class AnyRule>
 constexpr bool UrlMatches(const AnyRule& rule, std::string_view path) {
   for (std::string_view u : rule.non_resource_urls) {

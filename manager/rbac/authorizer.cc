@@ -1,0 +1,126 @@
+#include "manager/rbac/authorizer.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_join.h"
+#include "manager/core/strings.h"
+#include "manager/rbac/quote.h"
+
+namespace mandate::rbac {
+namespace {
+
+bool Contains(const std::vector<std::string>& list, std::string_view wanted) {
+  return std::find(list.begin(), list.end(), wanted) != list.end();
+}
+
+std::string NotFound(std::string_view resource, std::string_view name) {
+  return StrCat(resource, ".", kRbacGroup, " ", Quote(name), " not found");
+}
+
+}  // namespace
+
+bool SubjectMatches(const Subject& subject, const UserInfo& user, std::string_view binding_ns) {
+  if (subject.kind == "User") return subject.name == user.name;
+  if (subject.kind == "Group") return Contains(user.groups, subject.name);
+  if (subject.kind != "ServiceAccount") return false;
+  const std::string_view ns = subject.ns.empty() ? binding_ns : subject.ns;
+  return !ns.empty() && IsServiceAccountUser(user.name, ns, subject.name);
+}
+
+std::string Grant::Describe() const {
+  const std::string where = ns.empty() ? StrCat("ClusterRoleBinding ", Quote(binding))
+                                       : StrCat("RoleBinding ", Quote(StrCat(binding, "/", ns)));
+  std::string who = subject.name;
+  if (subject.kind == "ServiceAccount") {
+    StrAppend(&who, "/", subject.ns.empty() ? ns : subject.ns);
+  }
+  return StrCat(where, " of ", role_ref.kind, " ", Quote(role_ref.name), " to ", subject.kind, " ",
+                Quote(who));
+}
+
+Authorizer::Authorizer(Policy policy) : policy_(std::move(policy)) {
+  for (const Role& r : policy_.roles) roles_.try_emplace({r.ns, r.name}, &r.rules);
+  for (const ClusterRole& r : policy_.cluster_roles) cluster_roles_.try_emplace(r.name, &r.rules);
+  for (const RoleBinding& b : policy_.role_bindings) role_bindings_[b.ns].push_back(&b);
+}
+
+bool Authorizer::VisitBinding(const UserInfo& user, const Binding& binding,
+                              absl::FunctionRef<bool(const Grant&)> visit,
+                              std::vector<std::string>& errors) const {
+  const auto subject =
+      std::find_if(binding.subjects.begin(), binding.subjects.end(),
+                   [&](const Subject& s) { return SubjectMatches(s, user, binding.ns); });
+  if (subject == binding.subjects.end()) return true;
+
+  const RoleRef& ref = binding.role_ref;
+  const std::vector<Rule>* rules = nullptr;
+  std::string error;
+  if (ref.kind == "Role") {
+    // A ClusterRoleBinding has no namespace to find a Role in.
+    const auto found = roles_.find({binding.ns, ref.name});
+    if (found != roles_.end() && !binding.ns.empty()) rules = found->second;
+    if (rules == nullptr) error = NotFound("role", ref.name);
+  } else if (ref.kind == "ClusterRole") {
+    const auto found = cluster_roles_.find(ref.name);
+    if (found != cluster_roles_.end()) rules = found->second;
+    if (rules == nullptr) error = NotFound("clusterrole", ref.name);
+  } else {
+    error = StrCat("unsupported role reference kind: ", Quote(ref.kind));
+  }
+  if (rules == nullptr) {
+    if (!Contains(errors, error)) errors.push_back(std::move(error));
+    return true;
+  }
+  for (const Rule& rule : *rules) {
+    if (!visit({.rule = rule,
+                .role_ref = ref,
+                .subject = *subject,
+                .binding = binding.name,
+                .ns = binding.ns})) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::vector<std::string> Authorizer::VisitRules(const UserInfo& user, std::string_view ns,
+                                                absl::FunctionRef<bool(const Grant&)> visit) const {
+  std::vector<std::string> errors;
+  for (const ClusterRoleBinding& b : policy_.cluster_role_bindings) {
+    const Binding binding{.role_ref = b.role_ref, .subjects = b.subjects, .name = b.name, .ns = ""};
+    if (!VisitBinding(user, binding, visit, errors)) return errors;
+  }
+  const auto local = role_bindings_.find(ns);
+  if (ns.empty() || local == role_bindings_.end()) return errors;
+  for (const RoleBinding* b : local->second) {
+    const Binding binding{
+        .role_ref = b->role_ref, .subjects = b->subjects, .name = b->name, .ns = b->ns};
+    if (!VisitBinding(user, binding, visit, errors)) return errors;
+  }
+  return errors;
+}
+
+Decision Authorizer::Authorize(const UserInfo& user, const Attributes& request) const {
+  if (Contains(user.groups, kMastersGroup)) return {.allowed = true, .reason = ""};
+  Decision decision;
+  const std::vector<std::string> errors = VisitRules(user, request.ns, [&](const Grant& grant) {
+    if (!RuleAllows(grant.rule, request)) return true;
+    decision = {.allowed = true, .reason = StrCat("RBAC: allowed by ", grant.Describe())};
+    return false;
+  });
+  if (decision.allowed || errors.empty()) return decision;
+  decision.reason = errors.size() == 1 ? StrCat("RBAC: ", errors.front())
+                                       : StrCat("RBAC: [", absl::StrJoin(errors, ", "), "]");
+  return decision;
+}
+
+ApplicableRules Authorizer::RulesFor(const UserInfo& user, std::string_view ns) const {
+  ApplicableRules result;
+  result.errors = VisitRules(user, ns, [&](const Grant& grant) {
+    result.rules.push_back(grant.rule);
+    return true;
+  });
+  return result;
+}
+
+}  // namespace mandate::rbac

@@ -1,0 +1,97 @@
+// The API server's authorization of a request: system:masters, then RBAC.
+//
+// RBAC only adds up: there is no denial, and order does not matter. What upstream decides is in
+// k8s.io/kubernetes plugin/pkg/auth/authorizer/rbac and pkg/registry/rbac/validation. Node, ABAC
+// and webhook authorizers are not part of this.
+//
+//   Authorizer authorizer(std::move(policy));
+//   Decision d = authorizer.Authorize(ServiceAccountInfo("ops", "builder"), request);
+//   if (!d.allowed) return absl::PermissionDeniedError(d.reason);
+#ifndef MANAGER_RBAC_AUTHORIZER_H_
+#define MANAGER_RBAC_AUTHORIZER_H_
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "manager/rbac/policy.h"
+#include "manager/rbac/rule.h"
+#include "manager/rbac/user.h"
+
+namespace mandate::rbac {
+
+struct Decision {
+  bool allowed = false;
+  // In the server's words. Allowed: the binding, its role and the subject that matched; empty for
+  // system:masters. Refused: the role references that could not be resolved, mostly none.
+  std::string reason;
+};
+
+// One rule that applies to a user, and why. Borrows from the authorizer's policy.
+struct Grant {
+  const Rule& rule;
+  const RoleRef& role_ref;
+  const Subject& subject;  // the first of the binding that is this user
+  std::string_view binding;
+  std::string_view ns;  // of a RoleBinding; empty for a ClusterRoleBinding
+
+  // 'ClusterRoleBinding "b" of ClusterRole "r" to ServiceAccount "name/namespace"'. The order
+  // inside the last quotes, and in 'RoleBinding "name/namespace"', is the server's.
+  std::string Describe() const;
+};
+
+struct ApplicableRules {
+  std::vector<Rule> rules;
+  // Role references that did not resolve: the rules may be incomplete.
+  std::vector<std::string> errors;
+};
+
+// Immutable.
+class Authorizer {
+ public:
+  // Of two objects with the same name the first counts.
+  explicit Authorizer(Policy policy);
+  Authorizer(const Authorizer&) = delete;
+  Authorizer& operator=(const Authorizer&) = delete;
+
+  Decision Authorize(const UserInfo& user, const Attributes& request) const;
+
+  // The rules that hold for the user in `ns`; those of cluster scope only when it is empty.
+  ApplicableRules RulesFor(const UserInfo& user, std::string_view ns) const;
+
+  // Calls `visit` with each of those rules until it returns false. Returns the errors met so far,
+  // without repetitions.
+  std::vector<std::string> VisitRules(const UserInfo& user, std::string_view ns,
+                                      absl::FunctionRef<bool(const Grant&)> visit) const;
+
+  const Policy& policy() const { return policy_; }
+
+ private:
+  struct Binding {
+    const RoleRef& role_ref;
+    const std::vector<Subject>& subjects;
+    std::string_view name;
+    std::string_view ns;
+  };
+  // False when `visit` did.
+  bool VisitBinding(const UserInfo& user, const Binding& binding,
+                    absl::FunctionRef<bool(const Grant&)> visit,
+                    std::vector<std::string>& errors) const;
+
+  const Policy policy_;
+  // Keys borrow from policy_.
+  std::map<std::pair<std::string_view, std::string_view>, const std::vector<Rule>*> roles_;
+  std::map<std::string_view, const std::vector<Rule>*> cluster_roles_;
+  std::map<std::string_view, std::vector<const RoleBinding*>> role_bindings_;
+};
+
+// Whether a binding's subject is this user. `binding_ns` is empty for a ClusterRoleBinding, where
+// a ServiceAccount without a namespace is nobody.
+bool SubjectMatches(const Subject& subject, const UserInfo& user, std::string_view binding_ns);
+
+}  // namespace mandate::rbac
+
+#endif  // MANAGER_RBAC_AUTHORIZER_H_

@@ -1,0 +1,29 @@
+// Subsumption of rules: what the API server asks before it lets someone grant rights
+// (k8s.io/component-helpers/auth/rbac/validation). A mandate that is to hand out a role must hold
+// what the role holds.
+#ifndef MANAGER_RBAC_COVERS_H_
+#define MANAGER_RBAC_COVERS_H_
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "manager/rbac/rule.h"
+
+namespace mandate::rbac {
+
+// The rule as rules of one verb and one group, resource and (where it has names) name each, or
+// one verb and one URL. A rule without verbs, or without anything to apply them to, gives none.
+std::vector<Rule> Breakdown(const Rule& rule);
+
+// The broken-down rules of `wanted` that no single rule of `held` covers; empty: all are held.
+// `held` without names covers any name; a wanted rule without names needs a held one without.
+// Two held rules never add up to a wildcard that neither has.
+std::vector<Rule> Uncovered(std::span<const Rule> held, std::span<const Rule> wanted);
+
+// As the server prints a rule that is missing: {APIGroups:[""], Resources:["pods"], Verbs:["get"]}.
+std::string CompactString(const Rule& rule);
+
+}  // namespace mandate::rbac
+
+#endif  // MANAGER_RBAC_COVERS_H_

@@ -1,0 +1,32 @@
+// What an HTTP request asks for, as the API server's RequestInfoFactory and its authorization
+// filter compute it (k8s.io/apiserver pkg/endpoints/request, release 1.36): before routing, from
+// method and target alone, so also for resources that do not exist.
+#ifndef MANAGER_RBAC_REQUEST_INFO_H_
+#define MANAGER_RBAC_REQUEST_INFO_H_
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "manager/rbac/rule.h"
+
+namespace mandate::rbac {
+
+// `method` as on the wire, "GET"; `target` is path and query: "/api/v1/pods?watch=1".
+//
+// - /api/<version>/… and /apis/<group>/<version>/… with something after the version are resource
+//   requests; everything else is a path, its verb the method in lower case.
+// - A namespace object's requests carry its name as namespace too: /api/v1/namespaces/foo and its
+//   status and finalize are in namespace foo, so a RoleBinding there can grant them.
+// - A GET or HEAD without a name is a list, or a watch by its parameter. A field selector
+//   metadata.name=x gives the request the name x, unless any list parameter is malformed. A
+//   DELETE without a name is deletecollection, and never has one.
+// - The old prefixes /watch/ and /proxy/ after the version are verbs.
+// - An unknown method has an empty verb on a resource.
+//
+// InvalidArgument for what the server answers before authorization: a target that is no absolute
+// path or is escaped wrongly (400), a /watch or /proxy with nothing behind it (500).
+absl::StatusOr<Attributes> AttributesOf(std::string_view method, std::string_view target);
+
+}  // namespace mandate::rbac
+
+#endif  // MANAGER_RBAC_REQUEST_INFO_H_
