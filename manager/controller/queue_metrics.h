@@ -1,0 +1,76 @@
+// The work queue's metrics: client-go's names, with the component's identity.
+//
+// The queue counts in plain numbers under its own lock, and hands them over now and then: a
+// histogram of the library would cost more than the queue itself.
+#ifndef MANAGER_CONTROLLER_QUEUE_METRICS_H_
+#define MANAGER_CONTROLLER_QUEUE_METRICS_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "absl/time/time.h"
+#include "manager/core/metrics.h"
+
+namespace mandate {
+
+// A histogram with buckets of 10 ns, 100 ns, … 1000 s. Not thread-safe.
+class DurationCounts {
+ public:
+  static constexpr int kBounds = 12;
+
+  void Observe(absl::Duration duration);
+  // Adds what was observed, and forgets it.
+  void MoveTo(prometheus::Histogram& histogram);
+  static prometheus::Histogram::BucketBoundaries Bounds();
+
+ private:
+  std::array<uint64_t, kBounds + 1> counts_{};
+  absl::Duration sum_;
+  bool any_ = false;
+};
+
+// Since the last hand-over. Not thread-safe.
+struct QueueCounts {
+  uint64_t adds = 0;
+  uint64_t retries = 0;
+  uint64_t refused = 0;
+  DurationCounts queued;
+  DurationCounts worked;
+};
+
+// At the moment of the hand-over.
+struct QueueGauges {
+  std::map<int, size_t> depth;  // by priority
+  absl::Duration unfinished;    // summed over what is being processed
+  absl::Duration longest;
+};
+
+// Thread-safe, but of one queue.
+class QueueMetrics {
+ public:
+  // Priorities with a series of their own; the depth of all further ones is summed in one.
+  static constexpr size_t kMaxPriorities = 25;
+
+  QueueMetrics(Metrics& metrics, const std::string& name, const std::string& identity);
+
+  void Update(QueueCounts counts, const QueueGauges& gauges);
+
+ private:
+  Metrics& metrics_;
+  Labels labels_;
+  std::map<int, prometheus::Gauge*> depth_;
+  prometheus::Gauge* other_depth_ = nullptr;
+  prometheus::Counter& adds_;
+  prometheus::Counter& retries_;
+  prometheus::Counter& refused_;
+  prometheus::Histogram& queued_;
+  prometheus::Histogram& worked_;
+  prometheus::Gauge& unfinished_;
+  prometheus::Gauge& longest_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CONTROLLER_QUEUE_METRICS_H_

@@ -1,0 +1,158 @@
+// The queue between what happened and who reconciles it.
+//
+//   queue.Add({key}, {}, now);
+//   if (const WorkItem* item = queue.Get(now)) {
+//     … reconcile item->request() …
+//     queue.Forget(*item);
+//     queue.Done(*item, now);
+//   }
+#ifndef MANAGER_CONTROLLER_WORK_QUEUE_H_
+#define MANAGER_CONTROLLER_WORK_QUEUE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <utility>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
+#include "absl/time/time.h"
+#include "manager/controller/queue_metrics.h"
+#include "manager/controller/request.h"
+#include "manager/core/mutex.h"
+
+namespace mandate {
+
+inline constexpr int kDefaultPriority = 0;
+// Initial lists and resyncs: news goes first.
+inline constexpr int kLowPriority = -100;
+
+// A request that Get() handed out. Valid until Done().
+class WorkItem {
+ public:
+  const Request& request() const { return request_; }
+  // With which it was handed out; a requeue keeps it.
+  int priority() const { return handed_priority_; }
+  // Retries that failed since the last Forget().
+  int failures() const { return failures_; }
+
+ private:
+  friend class WorkQueue;
+  enum class Place { kNowhere, kWaiting, kReady };
+
+  Request request_;
+  size_t hash_ = 0;
+  std::list<WorkItem>::iterator self_;
+  Place place_ = Place::kNowhere;
+  bool processing_ = false;
+  int priority_ = 0;
+  int handed_priority_ = 0;
+  absl::Time since_;                     // kReady: since when
+  std::pair<absl::Time, uint64_t> due_;  // kWaiting: its key there
+  absl::Time started_;                   // processing: since when
+  int failures_ = 0;
+  absl::Time retry_at_ = absl::InfinitePast();  // of the last counted failure
+};
+
+// A set of requests, handed out one at a time each: a request that is added again while it is being
+// processed is handed out again after Done(), once. Among the ready the highest priority goes
+// first, then who became ready first. Passive: who adds looks whether a worker is wanted (Len()),
+// and calls Get() again at NextReady().
+//
+// Time is a parameter: Clock::TimeNow(), never going back. Thread-safe.
+class WorkQueue {
+ public:
+  struct Options {
+    // The delay of the first retry, doubled with each further one.
+    absl::Duration base_delay = absl::Milliseconds(5);
+    absl::Duration max_delay = absl::Seconds(1000);
+    // Distinct requests that are held, whatever their state; beyond, Add() refuses.
+    size_t max_items = 1'000'000;
+  };
+  struct AddOptions {
+    int priority = kDefaultPriority;
+    // Ready only after this long; never delays a request that would be ready earlier.
+    absl::Duration after = absl::ZeroDuration();
+  };
+
+  explicit WorkQueue(Options options) : options_(options) {}
+  WorkQueue(const WorkQueue&) = delete;
+  WorkQueue& operator=(const WorkQueue&) = delete;
+
+  // A request that is queued already keeps the higher priority and the earlier time. False:
+  // refused, because the queue is full; it is true (and nothing) after ShutDown().
+  bool Add(const Request& request, AddOptions options, absl::Time now);
+
+  // Adds it after an exponential delay. Only a failure at or after the time of the last retry
+  // counts: attempts that an event brought forward fail without making the delay longer, and the
+  // retry keeps its time.
+  bool AddRateLimited(const Request& request, int priority, absl::Time now);
+
+  // The next ready request; nullptr: none is ready. It must be given back with Done().
+  const WorkItem* Get(absl::Time now);
+
+  // Ends its failures: the next one waits the base delay again.
+  void Forget(const WorkItem& item);
+  void Done(const WorkItem& item, absl::Time now);
+
+  // When a waiting request becomes ready; infinite future: none waits.
+  absl::Time NextReady() const;
+  // How many Get() would hand out now, had it been called with the same `now`.
+  size_t Len(absl::Time now);
+  // All that are held: ready, waiting, processing, or remembered for their failures.
+  size_t Items() const;
+
+  // Drops what waits; Add() does nothing and Get() gives nothing from now on.
+  void ShutDown();
+
+  // Moves what was counted since the last call to `metrics`.
+  void UpdateMetrics(QueueMetrics& metrics, absl::Time now);
+
+ private:
+  using ItemList = std::list<WorkItem>;
+  struct Key {
+    const Request& request;
+    size_t hash;
+  };
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(const WorkItem* item) const { return item->hash_; }
+    size_t operator()(const Key& key) const { return key.hash; }
+  };
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(const WorkItem* a, const WorkItem* b) const { return a == b; }
+    bool operator()(const WorkItem* a, const Key& b) const { return a->request_ == b.request; }
+    bool operator()(const Key& a, const WorkItem* b) const { return a.request == b->request_; }
+  };
+
+  WorkItem* FindOrCreate(const Request& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Enqueue(WorkItem& item, int priority, absl::Time ready_at, absl::Time now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void MakeReady(WorkItem& item, absl::Time since) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Promote(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void MoveTo(ItemList& to, ItemList& from, WorkItem& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ReleaseIfIdle(WorkItem& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const Options options_;
+
+  mutable Mutex mutex_;
+  bool shut_down_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::flat_hash_set<WorkItem*, Hash, Equal> table_ ABSL_GUARDED_BY(mutex_);
+  // Each item is a node of exactly one of these lists.
+  std::map<int, ItemList, std::greater<int>> ready_ ABSL_GUARDED_BY(mutex_);
+  ItemList processing_ ABSL_GUARDED_BY(mutex_);
+  ItemList parked_ ABSL_GUARDED_BY(mutex_);  // waiting, or remembered for their failures
+  ItemList free_ ABSL_GUARDED_BY(mutex_);
+  size_t ready_count_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::btree_map<std::pair<absl::Time, uint64_t>, WorkItem*> waiting_ ABSL_GUARDED_BY(mutex_);
+  uint64_t sequence_ ABSL_GUARDED_BY(mutex_) = 0;
+  QueueCounts counts_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CONTROLLER_WORK_QUEUE_H_

@@ -1,0 +1,196 @@
+// Random operations against a model that says what each key is owed, and many threads at once.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <map>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "manager/controller/work_queue.h"
+
+namespace mandate {
+namespace {
+
+struct Model {
+  bool processing = false;
+  bool owed = false;  // an add that no Get() has answered yet
+  absl::Time ready_at;
+  int priority = 0;
+  int failures = 0;
+  absl::Time retry_at = absl::InfinitePast();
+};
+
+class Fuzz {
+ public:
+  explicit Fuzz(uint64_t seed) : random_(seed) {}
+
+  void Run() {
+    for (int step = 0; step < 3000; ++step) {
+      Step();
+      if (testing::Test::HasFatalFailure()) return;
+    }
+    // Nothing was lost: all that is owed comes out in the end.
+    now_ += absl::Hours(1000);
+    while (!held_.empty()) Finish(/*fail=*/false);
+    for (Take(); !held_.empty(); Take()) Finish(/*fail=*/false);
+    for (const auto& [key, model] : models_) EXPECT_FALSE(model.owed) << key;
+    EXPECT_EQ(queue_.Items(), 0u);
+  }
+
+ private:
+  uint64_t Pick(uint64_t n) { return random_() % n; }
+
+  void Step() {
+    switch (Pick(8)) {
+      case 0:
+      case 1:
+        Add(absl::ZeroDuration());
+        break;
+      case 2:
+        Add(absl::Milliseconds(static_cast<int64_t>(Pick(50))));
+        break;
+      case 3:
+      case 4:
+        Take();
+        break;
+      case 5:
+        if (!held_.empty()) Finish(/*fail=*/true);
+        break;
+      case 6:
+        if (!held_.empty()) Finish(/*fail=*/false);
+        break;
+      case 7:
+        now_ += absl::Milliseconds(static_cast<int64_t>(Pick(20)));
+        break;
+    }
+  }
+
+  void Owe(Model& model, absl::Time ready_at, int priority) {
+    if (!model.owed) {
+      model = {model.processing, true, ready_at, priority, model.failures, model.retry_at};
+    } else {
+      model.ready_at = std::min(model.ready_at, ready_at);
+      model.priority = std::max(model.priority, priority);
+    }
+  }
+
+  void Add(absl::Duration after) {
+    const std::string key = std::to_string(Pick(12));
+    const int priority = static_cast<int>(Pick(3)) * 10;
+    queue_.Add({{"ns", key}}, {.priority = priority, .after = after}, now_);
+    Owe(models_[key], now_ + after, priority);
+  }
+
+  void Take() {
+    int best = -1;
+    size_t ready = 0;
+    for (const auto& [key, model] : models_) {
+      if (model.processing || !model.owed || model.ready_at > now_) continue;
+      best = std::max(best, model.priority);
+      ++ready;
+    }
+    ASSERT_EQ(queue_.Len(now_), ready);
+    const WorkItem* item = queue_.Get(now_);
+    ASSERT_EQ(item != nullptr, ready > 0);
+    if (item == nullptr) return;
+    Model& model = models_[item->request().key.name];
+    ASSERT_FALSE(model.processing) << "handed out twice";
+    ASSERT_TRUE(model.owed);
+    ASSERT_LE(model.ready_at, now_);
+    ASSERT_EQ(item->priority(), best);
+    ASSERT_EQ(item->priority(), model.priority);
+    ASSERT_EQ(item->failures(), model.failures);
+    model.processing = true;
+    model.owed = false;
+    held_.push_back(item);
+  }
+
+  void Finish(bool fail) {
+    const size_t index = Pick(held_.size());
+    const WorkItem* item = held_[index];
+    held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(index));
+    Model& model = models_[item->request().key.name];
+    if (fail) {
+      if (now_ >= model.retry_at) {
+        model.retry_at = now_ + absl::Milliseconds(5) * (1 << std::min(model.failures, 20));
+        ++model.failures;
+      }
+      Owe(model, model.retry_at, item->priority());
+      queue_.AddRateLimited(item->request(), item->priority(), now_);
+    } else {
+      model.failures = 0;
+      model.retry_at = absl::InfinitePast();
+      queue_.Forget(*item);
+    }
+    model.processing = false;
+    queue_.Done(*item, now_);
+  }
+
+  std::mt19937_64 random_;
+  absl::Time now_ = absl::FromUnixSeconds(1000);
+  WorkQueue queue_{{.max_delay = absl::Hours(100)}};
+  std::map<std::string, Model> models_;
+  std::vector<const WorkItem*> held_;
+};
+
+TEST(WorkQueueFuzzTest, AgreesWithTheModel) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(seed);
+    Fuzz(seed).Run();
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+// A key is never with two workers, and what its last add announced is always seen by a later round.
+TEST(WorkQueueFuzzTest, ManyThreads) {
+  constexpr int kKeys = 40;
+  constexpr int kRounds = 20'000;
+  WorkQueue queue({});
+  std::array<std::atomic<int>, kKeys> inside{}, written{}, seen{};
+  std::atomic<bool> overlap = false, adding = true;
+  const absl::Time now = absl::FromUnixSeconds(1000);
+
+  const auto work = [&] {
+    while (true) {
+      const bool last = !adding;
+      const WorkItem* item = queue.Get(now);
+      if (item == nullptr) {
+        if (last) return;
+        std::this_thread::yield();
+        continue;
+      }
+      const auto key = static_cast<size_t>(std::stoi(item->request().key.name));
+      if (++inside[key] != 1) overlap = true;
+      seen[key] = written[key].load();
+      --inside[key];
+      queue.Forget(*item);
+      queue.Done(*item, now);
+    }
+  };
+  std::vector<std::thread> workers, producers;
+  for (int i = 0; i < 3; ++i) workers.emplace_back(work);
+  for (uint64_t i = 0; i < 2; ++i) {
+    producers.emplace_back([&, i] {
+      std::mt19937_64 random(i);
+      for (int round = 0; round < kRounds; ++round) {
+        const size_t key = random() % kKeys;
+        ++written[key];
+        queue.Add({{"", std::to_string(key)}}, {.priority = static_cast<int>(random() % 2)}, now);
+      }
+    });
+  }
+  for (std::thread& thread : producers) thread.join();
+  adding = false;
+  for (std::thread& thread : workers) thread.join();
+  work();
+  EXPECT_FALSE(overlap);
+  for (size_t key = 0; key < kKeys; ++key) EXPECT_EQ(seen[key], written[key]) << key;
+  EXPECT_EQ(queue.Items(), 0u);
+}
+
+}  // namespace
+}  // namespace mandate

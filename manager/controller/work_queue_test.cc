@@ -1,0 +1,422 @@
+#include "manager/controller/work_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace mandate {
+namespace {
+
+constexpr absl::Duration kMs = absl::Milliseconds(1);
+
+Request Req(const std::string& name) { return {{"", name}}; }
+
+class WorkQueueTest : public testing::Test {
+ protected:
+  bool Add(const std::string& name, WorkQueue::AddOptions options = {}) {
+    return queue_.Add(Req(name), options, now_);
+  }
+  void Fail(const WorkItem& item) {
+    queue_.AddRateLimited(item.request(), item.priority(), now_);
+    queue_.Done(item, now_);
+  }
+  const WorkItem* Get() { return queue_.Get(now_); }
+  // The names that are handed out until none is ready; all done.
+  std::vector<std::string> Drain() {
+    std::vector<std::string> names;
+    while (const WorkItem* item = Get()) {
+      names.push_back(item->request().key.name);
+      queue_.Done(*item, now_);
+    }
+    return names;
+  }
+  size_t Len() { return queue_.Len(now_); }
+
+  absl::Time now_ = absl::FromUnixSeconds(1000);
+  WorkQueue queue_{{}};
+};
+
+using Names = std::vector<std::string>;
+
+TEST_F(WorkQueueTest, GivesOutWhatWasAddedInOrder) {
+  EXPECT_EQ(Get(), nullptr);
+  Add("a");
+  Add("b");
+  Add("c");
+  EXPECT_EQ(Len(), 3u);
+  EXPECT_EQ(Drain(), (Names{"a", "b", "c"}));
+  EXPECT_EQ(Len(), 0u);
+  EXPECT_EQ(queue_.Items(), 0u);
+}
+
+TEST_F(WorkQueueTest, DistinguishesNamespaces) {
+  queue_.Add({{"x", "a"}}, {}, now_);
+  queue_.Add({{"y", "a"}}, {}, now_);
+  EXPECT_EQ(Len(), 2u);
+}
+
+TEST_F(WorkQueueTest, DeduplicatesAndKeepsThePlace) {
+  Add("a");
+  Add("b");
+  Add("a");
+  EXPECT_EQ(Len(), 2u);
+  EXPECT_EQ(Drain(), (Names{"a", "b"}));
+}
+
+TEST_F(WorkQueueTest, AnItemInProcessIsNotHandedOutAgainBeforeDone) {
+  Add("a");
+  const WorkItem* item = Get();
+  ASSERT_NE(item, nullptr);
+  Add("a");
+  Add("a");
+  EXPECT_EQ(Get(), nullptr);
+  EXPECT_EQ(Len(), 0u);
+  queue_.Done(*item, now_);
+  EXPECT_EQ(Len(), 1u);
+  EXPECT_EQ(Drain(), Names{"a"});  // once
+}
+
+TEST_F(WorkQueueTest, HigherPriorityFirst) {
+  Add("low", {.priority = -100});
+  Add("zero");
+  Add("high", {.priority = 5});
+  const WorkItem* item = Get();
+  EXPECT_EQ(item->request(), Req("high"));
+  EXPECT_EQ(item->priority(), 5);
+  queue_.Done(*item, now_);
+  EXPECT_EQ(Drain(), (Names{"zero", "low"}));
+}
+
+TEST_F(WorkQueueTest, ADuplicateRaisesThePriorityAndGoesToTheEndOfItsClass) {
+  Add("a", {.priority = -100});
+  Add("b");
+  Add("a", {.priority = 0});
+  EXPECT_EQ(Drain(), (Names{"b", "a"}));
+}
+
+TEST_F(WorkQueueTest, ADuplicateNeverLowersThePriority) {
+  Add("a", {.priority = 3});
+  Add("b", {.priority = 1});
+  Add("a", {.priority = -100});
+  const WorkItem* item = Get();
+  EXPECT_EQ(item->request(), Req("a"));
+  EXPECT_EQ(item->priority(), 3);
+  queue_.Done(*item, now_);
+}
+
+TEST_F(WorkQueueTest, ThePriorityOfTheWaitingIsRaisedToo) {
+  Add("a", {.priority = -100, .after = kMs});
+  Add("a", {.priority = 7, .after = 2 * kMs});
+  now_ += kMs;
+  const WorkItem* item = Get();
+  ASSERT_NE(item, nullptr);
+  EXPECT_EQ(item->priority(), 7);
+  queue_.Done(*item, now_);
+}
+
+TEST_F(WorkQueueTest, ThePriorityOfOneRoundDoesNotLeakIntoTheNext) {
+  Add("a", {.priority = 9});
+  const WorkItem* item = Get();
+  Add("a", {.priority = -100});
+  EXPECT_EQ(item->priority(), 9);  // this round's
+  queue_.Done(*item, now_);
+  item = Get();
+  EXPECT_EQ(item->priority(), -100);
+  queue_.Done(*item, now_);
+}
+
+TEST_F(WorkQueueTest, APriorityAddedWhileInProcessCounts) {
+  Add("a");
+  Add("b", {.priority = 1});
+  const WorkItem* b = Get();
+  ASSERT_EQ(b->request(), Req("b"));
+  Add("b", {.priority = -100});
+  Add("b", {.priority = 4});
+  queue_.Done(*b, now_);
+  EXPECT_EQ(Drain(), (Names{"b", "a"}));
+}
+
+TEST_F(WorkQueueTest, ManyPrioritiesAreHandedOutInOrder) {
+  for (int i = 0; i < 100; ++i) Add("p" + std::to_string(i), {.priority = (i * 37) % 100});
+  int last = 100;
+  while (const WorkItem* item = Get()) {
+    EXPECT_LT(item->priority(), last);
+    last = item->priority();
+    queue_.Done(*item, now_);
+  }
+  EXPECT_EQ(last, 0);
+}
+
+TEST_F(WorkQueueTest, AfterWaits) {
+  Add("a", {.after = 10 * kMs});
+  EXPECT_EQ(Len(), 0u);
+  EXPECT_EQ(Get(), nullptr);
+  EXPECT_EQ(queue_.NextReady(), now_ + 10 * kMs);
+  now_ += 10 * kMs;
+  EXPECT_EQ(Len(), 1u);
+  EXPECT_EQ(queue_.NextReady(), absl::InfiniteFuture());
+  EXPECT_EQ(Drain(), Names{"a"});
+}
+
+TEST_F(WorkQueueTest, TheEarliestAfterWins) {
+  for (const auto& [first, second] : {std::pair{10, 20}, std::pair{20, 10}}) {
+    Add("a", {.after = first * kMs});
+    Add("a", {.after = second * kMs});
+    EXPECT_EQ(queue_.NextReady(), now_ + 10 * kMs);
+    now_ += 10 * kMs;
+    EXPECT_EQ(Drain(), Names{"a"});
+  }
+}
+
+TEST_F(WorkQueueTest, AfterNeverDelaysTheReady) {
+  Add("a");
+  Add("a", {.after = 10 * kMs});
+  EXPECT_EQ(queue_.NextReady(), absl::InfiniteFuture());
+  EXPECT_EQ(Drain(), Names{"a"});
+  now_ += absl::Seconds(1);
+  EXPECT_EQ(Get(), nullptr);
+}
+
+TEST_F(WorkQueueTest, AnAddMakesTheWaitingReady) {
+  Add("a", {.after = absl::Hours(1)});
+  Add("a");
+  EXPECT_EQ(Drain(), Names{"a"});
+  now_ += absl::Hours(2);
+  EXPECT_EQ(Get(), nullptr);  // the later time went with it
+}
+
+TEST_F(WorkQueueTest, FirstReadyFirstOut) {
+  Add("late", {.after = 20 * kMs});
+  Add("early", {.after = 10 * kMs});
+  now_ += 30 * kMs;
+  Add("now");  // became ready after both, though nobody looked meanwhile
+  EXPECT_EQ(Drain(), (Names{"early", "late", "now"}));
+}
+
+TEST_F(WorkQueueTest, AnItemThatBecomesDueInProcessIsHandedOutAfterDone) {
+  Add("a");
+  const WorkItem* item = Get();
+  Add("a", {.after = 5 * kMs});
+  now_ += 10 * kMs;
+  EXPECT_EQ(Get(), nullptr);
+  queue_.Done(*item, now_);
+  EXPECT_EQ(Drain(), Names{"a"});
+}
+
+TEST_F(WorkQueueTest, AnItemThatWaitsBeyondItsProcessingIsHandedOutWhenDue) {
+  Add("a");
+  const WorkItem* item = Get();
+  Add("a", {.after = 50 * kMs});
+  now_ += 10 * kMs;
+  queue_.Done(*item, now_);
+  EXPECT_EQ(Get(), nullptr);
+  now_ += 40 * kMs;
+  EXPECT_EQ(Drain(), Names{"a"});
+}
+
+TEST_F(WorkQueueTest, RetriesBackOffExponentiallyUpToTheMaximum) {
+  Add("a");
+  absl::Duration expected = 5 * kMs;
+  for (int failure = 0; failure < 80; ++failure) {
+    const WorkItem* item = Get();
+    ASSERT_NE(item, nullptr) << failure;
+    EXPECT_EQ(item->failures(), failure);
+    Fail(*item);
+    ASSERT_EQ(queue_.NextReady(), now_ + expected) << failure;
+    now_ = queue_.NextReady();
+    expected = std::min(expected * 2, absl::Seconds(1000));
+  }
+}
+
+TEST_F(WorkQueueTest, ForgetStartsTheBackoffAnew) {
+  Add("a");
+  for (int i = 0; i < 5; ++i) {
+    Fail(*Get());
+    now_ = queue_.NextReady();
+  }
+  const WorkItem* item = Get();
+  queue_.Forget(*item);
+  EXPECT_EQ(item->failures(), 0);
+  Fail(*item);
+  EXPECT_EQ(queue_.NextReady(), now_ + 5 * kMs);
+}
+
+TEST_F(WorkQueueTest, BackoffIsPerKey) {
+  Add("a");
+  for (int i = 0; i < 5; ++i) {
+    Fail(*Get());
+    now_ = queue_.NextReady();
+  }
+  EXPECT_EQ(Drain(), Names{"a"});
+  Add("b");
+  Fail(*Get());
+  EXPECT_EQ(queue_.NextReady(), now_ + 5 * kMs);
+}
+
+// kubernetes/kubernetes#132805: each failure of an attempt that an event brought forward doubled
+// the delay.
+TEST_F(WorkQueueTest, EventsCannotInflateTheBackoff) {
+  Add("a");
+  for (int i = 0; i < 8; ++i) {
+    Fail(*Get());
+    now_ = queue_.NextReady();
+  }
+  Fail(*Get());  // waits 5 ms * 2^8
+  const absl::Time retry = queue_.NextReady();
+  ASSERT_EQ(retry, now_ + 1280 * kMs);
+  for (int event = 0; event < 100; ++event) {
+    now_ += kMs;
+    Add("a");
+    const WorkItem* item = Get();
+    ASSERT_NE(item, nullptr);  // tried at once
+    EXPECT_EQ(item->failures(), 9);
+    Fail(*item);
+    ASSERT_EQ(queue_.NextReady(), retry);  // neither longer nor shorter
+  }
+  now_ = retry;
+  Fail(*Get());
+  EXPECT_EQ(queue_.NextReady(), now_ + 2560 * kMs);
+}
+
+TEST_F(WorkQueueTest, EventsDuringProcessingCannotInflateTheBackoff) {
+  Add("a");
+  for (int round = 0; round < 50; ++round) {
+    const WorkItem* item = Get();
+    ASSERT_NE(item, nullptr);
+    Add("a");  // news while it fails: tried again at once
+    Fail(*item);
+    EXPECT_EQ(Len(), 1u);
+  }
+  EXPECT_EQ(Get()->failures(), 1);
+}
+
+TEST_F(WorkQueueTest, ASuccessfulEarlyAttemptEndsTheBackoff) {
+  Add("a");
+  Fail(*Get());
+  Add("a");
+  const WorkItem* item = Get();
+  queue_.Forget(*item);
+  queue_.Done(*item, now_);
+  EXPECT_EQ(queue_.NextReady(), absl::InfiniteFuture());
+  EXPECT_EQ(queue_.Items(), 0u);
+}
+
+TEST_F(WorkQueueTest, AnEarlierAddAfterBeatsTheRetry) {
+  Add("a");
+  const WorkItem* item = Get();
+  Add("a", {.after = kMs});
+  Fail(*item);
+  EXPECT_EQ(queue_.NextReady(), now_ + kMs);
+}
+
+TEST_F(WorkQueueTest, ARequeueKeepsThePriority) {
+  Add("a", {.priority = 42});
+  Fail(*Get());
+  now_ = queue_.NextReady();
+  EXPECT_EQ(Get()->priority(), 42);
+}
+
+TEST_F(WorkQueueTest, AFullQueueRefusesWhatIsNew) {
+  WorkQueue queue({.max_items = 2});
+  EXPECT_TRUE(queue.Add(Req("a"), {}, now_));
+  EXPECT_TRUE(queue.Add(Req("b"), {.after = absl::Hours(1)}, now_));
+  EXPECT_FALSE(queue.Add(Req("c"), {}, now_));
+  EXPECT_FALSE(queue.AddRateLimited(Req("c"), 0, now_));
+  EXPECT_TRUE(queue.Add(Req("a"), {}, now_));
+  const WorkItem* item = queue.Get(now_);
+  EXPECT_FALSE(queue.Add(Req("c"), {}, now_));
+  queue.Done(*item, now_);
+  EXPECT_TRUE(queue.Add(Req("c"), {}, now_));
+
+  Metrics metrics;
+  QueueMetrics queue_metrics(metrics, "q", "c");
+  queue.UpdateMetrics(queue_metrics, now_);
+  const Labels labels = {{"name", "q"}, {"controller", "q"}, {"identity", "c"}};
+  EXPECT_EQ(metrics.Counter("workqueue_refused_total", "", labels).Value(), 3);
+}
+
+TEST_F(WorkQueueTest, ShutDownDropsWhatWaits) {
+  Add("ready");
+  Add("in process");
+  Add("waiting", {.after = kMs});
+  const WorkItem* item = Get();
+  ASSERT_EQ(item->request(), Req("ready"));
+  Add("ready");  // while in process
+  queue_.ShutDown();
+  EXPECT_EQ(Get(), nullptr);
+  EXPECT_EQ(Len(), 0u);
+  EXPECT_EQ(queue_.NextReady(), absl::InfiniteFuture());
+  EXPECT_TRUE(Add("new"));
+  EXPECT_TRUE(queue_.AddRateLimited(item->request(), 0, now_));
+  queue_.Done(*item, now_);
+  now_ += absl::Hours(1);
+  EXPECT_EQ(Get(), nullptr);
+  EXPECT_EQ(queue_.Items(), 0u);
+}
+
+TEST_F(WorkQueueTest, NodesAreReusedWithoutTheirPast) {
+  Add("a", {.priority = 9});
+  Fail(*Get());
+  now_ = queue_.NextReady();
+  const WorkItem* item = Get();
+  queue_.Forget(*item);
+  queue_.Done(*item, now_);
+  ASSERT_EQ(queue_.Items(), 0u);
+  Add("b");
+  item = Get();
+  EXPECT_EQ(item->request(), Req("b"));
+  EXPECT_EQ(item->priority(), 0);
+  EXPECT_EQ(item->failures(), 0);
+  Fail(*item);
+  EXPECT_EQ(queue_.NextReady(), now_ + 5 * kMs);
+}
+
+TEST_F(WorkQueueTest, Metrics) {
+  class Metrics metrics;
+  QueueMetrics queue_metrics(metrics, "q", "c");
+  const Labels labels = {{"name", "q"}, {"controller", "q"}, {"identity", "c"}};
+  const auto counter = [&](const char* name) { return metrics.Counter(name, "", labels).Value(); };
+  const auto gauge = [&](const char* name) { return metrics.Gauge(name, "", labels).Value(); };
+  const auto depth = [&](const char* priority) {
+    Labels with_priority = labels;
+    with_priority["priority"] = priority;
+    return metrics.Gauge("workqueue_depth", "", with_priority).Value();
+  };
+
+  Add("a");
+  Add("a");
+  Add("b", {.priority = kLowPriority});
+  Add("c", {.after = 10 * kMs});
+  queue_.UpdateMetrics(queue_metrics, now_);
+  EXPECT_EQ(counter("workqueue_adds_total"), 2);  // c counts when it is ready
+  EXPECT_EQ(depth("0"), 1);
+  EXPECT_EQ(depth("-100"), 1);
+
+  now_ += 10 * kMs;
+  const WorkItem* item = Get();
+  now_ += absl::Seconds(2);
+  queue_.UpdateMetrics(queue_metrics, now_);
+  EXPECT_EQ(counter("workqueue_adds_total"), 3);
+  EXPECT_EQ(depth("0"), 1);
+  EXPECT_EQ(gauge("workqueue_unfinished_work_seconds"), 2);
+  EXPECT_EQ(gauge("workqueue_longest_running_processor_seconds"), 2);
+
+  Fail(*item);
+  queue_.UpdateMetrics(queue_metrics, now_);
+  EXPECT_EQ(counter("workqueue_retries_total"), 1);
+  EXPECT_EQ(gauge("workqueue_unfinished_work_seconds"), 0);
+  const auto worked =
+      metrics.Histogram("workqueue_work_duration_seconds", "", labels, DurationCounts::Bounds())
+          .Collect();
+  EXPECT_EQ(worked.histogram.sample_count, 1u);
+  EXPECT_DOUBLE_EQ(worked.histogram.sample_sum, 2);
+  const auto queued =
+      metrics.Histogram("workqueue_queue_duration_seconds", "", labels, DurationCounts::Bounds())
+          .Collect();
+  EXPECT_EQ(queued.histogram.sample_count, 1u);
+  EXPECT_DOUBLE_EQ(queued.histogram.sample_sum, 0.01);
+}
+
+}  // namespace
+}  // namespace mandate

@@ -1,0 +1,38 @@
+// Threads that run blocking work, such as reconcilers.
+#ifndef MANAGER_CORE_THREAD_POOL_H_
+#define MANAGER_CORE_THREAD_POOL_H_
+
+#include <deque>
+#include <thread>
+#include <vector>
+
+#include "manager/core/executor.h"
+#include "manager/core/mutex.h"
+
+namespace mandate {
+
+// A fixed number of threads. Tasks start in the order in which they were posted. Thread-safe.
+class ThreadPool : public Executor {
+ public:
+  // At least one thread.
+  explicit ThreadPool(int threads);
+  // Waits for the tasks that run; those that wait are destroyed without running. Not from a task.
+  ~ThreadPool() override;
+
+  void Post(Task task) override;
+
+  int threads() const { return static_cast<int>(threads_.size()); }
+
+ private:
+  void Work();
+
+  Mutex mutex_;
+  CondVar changed_;
+  std::deque<Task> tasks_ ABSL_GUARDED_BY(mutex_);
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CORE_THREAD_POOL_H_
