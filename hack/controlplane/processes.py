@@ -1,0 +1,96 @@
+"""Processes that cannot outlive their parent, and pids that cannot be mistaken.
+
+A pid alone names nothing: the kernel hands it out again. Here a process is (pid, start time, boot id), and a
+signal is sent through a pidfd that was checked against all three, so it reaches that process or none.
+"""
+import ctypes
+import os
+import select
+import signal
+import subprocess
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)  # loaded before any fork: a forked child must not load libraries
+
+
+def boot_id():
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as f:
+        return f.read().strip()
+
+
+def start_time(pid):
+    """Clock ticks from boot to the start of `pid`; None when there is no such process or only its zombie."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as f:
+            fields = f.read().rpartition(b") ")[2].split()  # the command, in brackets, may hold anything
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return None if fields[0] in (b"Z", b"X") else int(fields[19])
+
+
+def record(pid):
+    return {"pid": pid, "start": start_time(pid), "boot": boot_id()}
+
+
+def open_pidfd(rec):
+    """A pidfd of the recorded process, or None when it has ended."""
+    if not rec or not rec.get("pid") or rec.get("boot") != boot_id():
+        return None
+    try:
+        fd = os.pidfd_open(rec["pid"])
+    except ProcessLookupError:
+        return None
+    # Checked after opening: from here the descriptor holds on to whichever process was checked.
+    if start_time(rec["pid"]) == rec["start"]:
+        return fd
+    os.close(fd)
+    return None
+
+
+def is_alive(rec):
+    fd = open_pidfd(rec)
+    if fd is None:
+        return False
+    os.close(fd)
+    return True
+
+
+def wait_gone(fd, seconds):
+    """True once the process behind the pidfd has ended; False after `seconds`."""
+    return bool(select.select([fd], [], [], seconds)[0])
+
+
+def kill(rec, sig=signal.SIGKILL, seconds=10):
+    """Signals the recorded process and waits for its end. True when it is gone."""
+    fd = open_pidfd(rec)
+    if fd is None:
+        return True
+    try:
+        signal.pidfd_send_signal(fd, sig)
+        return wait_gone(fd, seconds)
+    except ProcessLookupError:
+        return True
+    finally:
+        os.close(fd)
+
+
+def die_with_parent(sig=signal.SIGKILL):
+    """A preexec_fn: the kernel signals the child when its parent ends, however it ends.
+
+    The kernel watches the thread that forked, not its process: call this from a process's main thread only.
+    """
+    parent = os.getpid()
+
+    def in_child():
+        if _libc.prctl(_PR_SET_PDEATHSIG, int(sig), 0, 0, 0) != 0 or os.getppid() != parent:
+            os._exit(127)  # the parent ended before prctl took effect: nobody would send the signal
+
+    return in_child
+
+
+def spawn(argv, log, **options):
+    """Starts argv with its output appended to `log`, in a session of its own: a Ctrl-C at the terminal reaches
+    the supervisor alone, which then stops its children in order."""
+    with open(log, "ab") as out:
+        return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
+                                start_new_session=True, preexec_fn=die_with_parent(), **options)
