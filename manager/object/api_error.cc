@@ -1,0 +1,231 @@
+#include "manager/object/api_error.h"
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/cord.h"
+#include "absl/strings/numbers.h"
+#include "manager/core/strings.h"
+#include "manager/object/envelope.h"
+#include "manager/object/json_codec.h"
+#include "manager/object/json_text.h"
+#include "manager/object/object_codec.h"
+
+namespace mandate {
+namespace {
+
+// The Retry-After header, which may be finer than the Status' whole seconds.
+constexpr std::string_view kRetryAfterUrl = "mandate/retry-after-milliseconds";
+
+// What is kept of a body that is no Status: a proxy's page, a panic.
+constexpr size_t kMaxExcerpt = 512;
+constexpr size_t kMaxStatusBytes = size_t{1} << 20;
+
+absl::StatusCode CodeOf(int http_code, std::string_view reason) {
+  switch (http_code) {
+    case 401:
+      return absl::StatusCode::kUnauthenticated;
+    case 403:
+      return absl::StatusCode::kPermissionDenied;
+    case 404:
+      return absl::StatusCode::kNotFound;
+    case 408:
+      return absl::StatusCode::kDeadlineExceeded;
+    case 409:
+      return reason == "AlreadyExists" ? absl::StatusCode::kAlreadyExists
+                                       : absl::StatusCode::kAborted;
+    case 410:
+      return absl::StatusCode::kOutOfRange;
+    case 429:
+      return absl::StatusCode::kResourceExhausted;
+    case 500:
+      return reason == "ServerTimeout" ? absl::StatusCode::kUnavailable
+                                       : absl::StatusCode::kInternal;
+    case 501:
+      return absl::StatusCode::kUnimplemented;
+    case 504:
+      return absl::StatusCode::kDeadlineExceeded;
+    default:
+      break;
+  }
+  if (http_code >= 500) return absl::StatusCode::kUnavailable;
+  if (http_code >= 400) return absl::StatusCode::kInvalidArgument;
+  return absl::StatusCode::kInternal;  // not an error's code at all
+}
+
+// Printable, of bounded size, cut between characters.
+std::string Excerpt(std::string_view body) {
+  std::string out;
+  while (!body.empty() && out.size() < kMaxExcerpt) {
+    const int length = Utf8SequenceLength(body);
+    const std::string_view c = body.substr(0, length > 0 ? static_cast<size_t>(length) : 1);
+    body.remove_prefix(c.size());
+    const auto first = static_cast<unsigned char>(c[0]);
+    if (length == 0) {
+      out += '?';
+    } else if (first < 0x20 || first == 0x7F) {
+      if (!out.empty() && out.back() != ' ') out += ' ';
+    } else {
+      out += c;
+    }
+  }
+  if (!body.empty()) StrAppend(&out, "…");
+  while (!out.empty() && out.back() == ' ') out.pop_back();
+  return out;
+}
+
+// The body as a Status; nullopt when it is something else.
+std::optional<ApiStatusProto> ParseStatusBody(std::string_view body) {
+  if (body.empty() || body.size() > kMaxStatusBytes) return std::nullopt;
+  ApiStatusProto proto;
+  if (HasEnvelope(body)) {
+    const absl::StatusOr<Envelope> envelope = ParseEnvelope(body);
+    if (!envelope.ok() || envelope->kind != "Status" ||
+        !DecodeObject(body, Encoding::kProtobuf, proto).ok()) {
+      return std::nullopt;
+    }
+    return proto;
+  }
+  static constexpr KindInfo kStatusKind = {
+      .group = "", .version = "v1", .kind = "Status", .plural = ""};
+  const FromJsonOptions options = {.kind = &kStatusKind};
+  if (!FromJson(body, proto, options).ok()) return std::nullopt;
+  // Any JSON object passes for a Status without members.
+  if (!proto.has_status() && !proto.has_reason() && !proto.has_code()) return std::nullopt;
+  return proto;
+}
+
+// The reason that the API machinery gives to a code without one.
+std::string_view ReasonOf(int http_code) {
+  switch (http_code) {
+    case 400:
+      return "BadRequest";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "NotFound";
+    case 405:
+      return "MethodNotAllowed";
+    case 406:
+      return "NotAcceptable";
+    case 409:
+      return "Conflict";
+    case 410:
+      return "Gone";
+    case 413:
+      return "RequestEntityTooLarge";
+    case 415:
+      return "UnsupportedMediaType";
+    case 422:
+      return "Invalid";
+    case 429:
+      return "TooManyRequests";
+    case 500:
+      return "InternalError";
+    case 503:
+      return "ServiceUnavailable";
+    case 504:
+      return "Timeout";
+    default:
+      return "Unknown";
+  }
+}
+
+absl::Status Build(const ApiStatusProto& proto, std::optional<absl::Duration> retry_after) {
+  std::string message = proto.message();
+  if (message.empty()) message = StrCat("HTTP ", proto.code(), " ", proto.reason());
+  absl::Status status(CodeOf(proto.code(), proto.reason()), message);
+  status.SetPayload(AsAbsl(kApiStatusUrl), absl::Cord(proto.SerializePartialAsString()));
+  if (retry_after.has_value()) {
+    status.SetPayload(AsAbsl(kRetryAfterUrl),
+                      absl::Cord(StrCat(absl::ToInt64Milliseconds(*retry_after))));
+  }
+  return status;
+}
+
+bool HasCode(const absl::Status& status, int http_code) { return HttpCode(status) == http_code; }
+
+}  // namespace
+
+absl::Status StatusFromResponse(int http_code, std::string_view body,
+                                std::optional<absl::Duration> retry_after) {
+  ApiStatusProto proto;
+  if (std::optional<ApiStatusProto> parsed = ParseStatusBody(body)) {
+    proto = *std::move(parsed);
+  } else {
+    proto.set_status("Failure");
+    const std::string excerpt = Excerpt(body);
+    proto.set_message(excerpt.empty()
+                          ? StrCat("the server answered HTTP ", http_code, " without a body")
+                          : StrCat("the server answered HTTP ", http_code, ": ", excerpt));
+  }
+  // The response's code is what clients act on, whatever the body says.
+  proto.set_code(http_code);
+  if (proto.reason().empty()) proto.set_reason(std::string(ReasonOf(http_code)));
+  return Build(proto, retry_after);
+}
+
+absl::Status StatusFromApi(const ApiStatusProto& status,
+                           std::optional<absl::Duration> retry_after) {
+  ApiStatusProto proto = status;
+  if (proto.reason().empty()) proto.set_reason(std::string(ReasonOf(proto.code())));
+  return Build(proto, retry_after);
+}
+
+std::optional<ApiStatusProto> ApiStatus(const absl::Status& status) {
+  const absl::optional<absl::Cord> payload = status.GetPayload(AsAbsl(kApiStatusUrl));
+  ApiStatusProto proto;
+  if (!payload.has_value() || !proto.ParsePartialFromString(std::string(*payload))) {
+    return std::nullopt;
+  }
+  return proto;
+}
+
+int HttpCode(const absl::Status& status) {
+  const std::optional<ApiStatusProto> proto = ApiStatus(status);
+  return proto.has_value() ? proto->code() : 0;
+}
+
+std::string ApiReason(const absl::Status& status) {
+  const std::optional<ApiStatusProto> proto = ApiStatus(status);
+  return proto.has_value() ? proto->reason() : "";
+}
+
+std::optional<absl::Duration> RetryAfter(const absl::Status& status) {
+  int64_t milliseconds = 0;
+  const absl::optional<absl::Cord> header = status.GetPayload(AsAbsl(kRetryAfterUrl));
+  if (header.has_value() && absl::SimpleAtoi(std::string(*header), &milliseconds)) {
+    return absl::Milliseconds(milliseconds);
+  }
+  const std::optional<ApiStatusProto> proto = ApiStatus(status);
+  if (!proto.has_value() || proto->details().retryafterseconds() <= 0) return std::nullopt;
+  return absl::Seconds(proto->details().retryafterseconds());
+}
+
+bool IsNotFound(const absl::Status& status) { return HasCode(status, 404); }
+bool IsAlreadyExists(const absl::Status& status) {
+  return HasCode(status, 409) && ApiReason(status) == "AlreadyExists";
+}
+bool IsConflict(const absl::Status& status) {
+  return HasCode(status, 409) && ApiReason(status) != "AlreadyExists";
+}
+bool IsForbidden(const absl::Status& status) { return HasCode(status, 403); }
+bool IsUnauthorized(const absl::Status& status) { return HasCode(status, 401); }
+bool IsGone(const absl::Status& status) { return HasCode(status, 410); }
+bool IsInvalid(const absl::Status& status) { return HasCode(status, 422); }
+bool IsBadRequest(const absl::Status& status) { return HasCode(status, 400); }
+bool IsTooManyRequests(const absl::Status& status) { return HasCode(status, 429); }
+bool IsServerTimeout(const absl::Status& status) { return ApiReason(status) == "ServerTimeout"; }
+
+bool IsNamespaceTerminating(const absl::Status& status) {
+  const std::optional<ApiStatusProto> proto = ApiStatus(status);
+  if (!proto.has_value() || proto->code() != 403) return false;
+  for (const auto& cause : proto->details().causes()) {
+    if (cause.reason() == "NamespaceTerminating") return true;
+  }
+  return false;
+}
+
+}  // namespace mandate

@@ -1,0 +1,66 @@
+// What the API server answers instead of success: metav1.Status, carried in absl::Status.
+//
+// The absl code is the most specific one that applies; the server's own Status is a payload under
+// kApiStatusUrl. The predicates read the payload and so tell apart what one code lumps together.
+#ifndef MANAGER_OBJECT_API_ERROR_H_
+#define MANAGER_OBJECT_API_ERROR_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "k8s.io/apimachinery/pkg/apis/meta/v1/generated.pb.h"
+
+namespace mandate {
+
+using ApiStatusProto = k8s::io::apimachinery::pkg::apis::meta::v1::Status;
+
+inline constexpr std::string_view kApiStatusUrl =
+    "type.googleapis.com/k8s.io.apimachinery.pkg.apis.meta.v1.Status";
+
+// The error of a response. `body` is a metav1.Status (JSON or protobuf) or anything at all, of
+// which a bounded excerpt is kept; `retry_after` is the header's. HTTP code and reason decide:
+//
+//   400, 405, 406, 413, 415, 422  kInvalidArgument     401  kUnauthenticated
+//   403  kPermissionDenied                             404  kNotFound
+//   409  kAlreadyExists by its reason, else kAborted   410  kOutOfRange
+//   408, 504  kDeadlineExceeded                        429  kResourceExhausted
+//   500  kUnavailable by its reason ServerTimeout, which asks to retry, else kInternal
+//   501  kUnimplemented                                502, 503 and other 5xx  kUnavailable
+//
+// Never OK: a 2xx code is kInternal, as the caller says that it is an error.
+absl::Status StatusFromResponse(int http_code, std::string_view body,
+                                std::optional<absl::Duration> retry_after = std::nullopt);
+
+// The same from a Status that is at hand, such as a watch's ERROR event; its own code decides.
+absl::Status StatusFromApi(const ApiStatusProto& status,
+                           std::optional<absl::Duration> retry_after = std::nullopt);
+
+// The payload; nullopt when the error did not come from an API server.
+std::optional<ApiStatusProto> ApiStatus(const absl::Status& status);
+// The payload's HTTP code; 0 without one.
+int HttpCode(const absl::Status& status);
+// The payload's reason, such as "AlreadyExists"; "" without one.
+std::string ApiReason(const absl::Status& status);
+
+// How long the server asks to wait; of the header, else of the Status' details.
+std::optional<absl::Duration> RetryAfter(const absl::Status& status);
+
+bool IsNotFound(const absl::Status& status);
+bool IsAlreadyExists(const absl::Status& status);
+bool IsConflict(const absl::Status& status);         // 409 that is not AlreadyExists
+bool IsForbidden(const absl::Status& status);        // 403
+bool IsUnauthorized(const absl::Status& status);     // 401
+bool IsGone(const absl::Status& status);             // 410: Gone or Expired; list again
+bool IsInvalid(const absl::Status& status);          // 422
+bool IsBadRequest(const absl::Status& status);       // 400
+bool IsTooManyRequests(const absl::Status& status);  // 429
+bool IsServerTimeout(const absl::Status& status);    // reason ServerTimeout: asks to retry
+// 403 because the namespace is being deleted: nothing can be created in it any more.
+bool IsNamespaceTerminating(const absl::Status& status);
+
+}  // namespace mandate
+
+#endif  // MANAGER_OBJECT_API_ERROR_H_

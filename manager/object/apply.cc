@@ -1,0 +1,65 @@
+#include "manager/object/apply.h"
+
+#include <memory>
+
+#include "k8s.io/apimachinery/pkg/apis/meta/v1/generated.pb.h"
+#include "manager/core/strings.h"
+#include "manager/object/json_codec.h"
+
+namespace mandate {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using ObjectMeta = k8s::io::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
+const FieldDescriptor* Field(const Message& message, const char* name) {
+  return message.GetDescriptor()->FindFieldByName(name);
+}
+
+// Leaves of the object only what names it, and its status.
+void KeepStatus(Message* object, ObjectMeta* metadata) {
+  for (int i = 0; i < object->GetDescriptor()->field_count(); ++i) {
+    const FieldDescriptor* field = object->GetDescriptor()->field(i);
+    if (field->name() != "metadata" && field->name() != "status") {
+      object->GetReflection()->ClearField(object, field);
+    }
+  }
+  ObjectMeta names;
+  if (metadata->has_name()) names.set_name(metadata->name());
+  if (metadata->has_namespace_()) names.set_namespace_(metadata->namespace_());
+  if (metadata->has_uid()) names.set_uid(metadata->uid());
+  if (metadata->has_resourceversion()) names.set_resourceversion(metadata->resourceversion());
+  *metadata = std::move(names);
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ApplyBody(const Message& object, const KindInfo& kind, ApplyPart part) {
+  const std::unique_ptr<Message> body(object.New());
+  body->CopyFrom(object);
+  const FieldDescriptor* field = Field(*body, "metadata");
+  if (field == nullptr || field->message_type() != ObjectMeta::descriptor()) {
+    return absl::InvalidArgumentError(StrCat(object.GetTypeName(), " has no metadata"));
+  }
+  auto* metadata =
+      static_cast<ObjectMeta*>(body->GetReflection()->MutableMessage(body.get(), field));
+  if (metadata->name().empty()) {
+    return absl::InvalidArgumentError(
+        StrCat("metadata.name: missing in the ", kind.kind, " to apply"));
+  }
+  metadata->clear_managedfields();
+  metadata->clear_generation();
+  metadata->clear_creationtimestamp();
+  metadata->clear_deletiontimestamp();
+  metadata->clear_deletiongraceperiodseconds();
+  metadata->clear_selflink();
+  if (part == ApplyPart::kStatus) {
+    KeepStatus(body.get(), metadata);
+  } else if (const FieldDescriptor* status = Field(*body, "status")) {
+    body->GetReflection()->ClearField(body.get(), status);
+  }
+  return ToJson(*body, &kind);
+}
+
+}  // namespace mandate

@@ -1,0 +1,36 @@
+// The body of a server-side apply: exactly the fields that we want to own.
+#ifndef MANAGER_OBJECT_APPLY_H_
+#define MANAGER_OBJECT_APPLY_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "google/protobuf/message.h"
+#include "manager/object/kind.h"
+
+namespace mandate {
+
+// The part of an object that one apply owns; each has its own URL.
+enum class ApplyPart {
+  kMain,    // everything but status
+  kStatus,  // status alone, with the names that identify the object
+};
+
+// Build the object from nothing: what is present in it will be owned by the field manager, and what
+// was present in the last apply and is absent now will be removed. Never apply an object that was
+// read from the server, whose every field is present (DESIGN, invariant 8).
+//
+// Fields that the server alone writes (managedFields, generation, creationTimestamp, selfLink,
+// deletionTimestamp) are left out; uid and resourceVersion stay, as preconditions.
+// kInvalidArgument without metadata.name.
+absl::StatusOr<std::string> ApplyBody(const google::protobuf::Message& object, const KindInfo& kind,
+                                      ApplyPart part = ApplyPart::kMain);
+
+template <Object T>
+absl::StatusOr<std::string> ApplyBody(const T& object, ApplyPart part = ApplyPart::kMain) {
+  return ApplyBody(object, KindOf<T>::value, part);
+}
+
+}  // namespace mandate
+
+#endif  // MANAGER_OBJECT_APPLY_H_

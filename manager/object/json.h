@@ -1,0 +1,35 @@
+// Unstructured objects: the one strict wrapper round jsoncpp.
+//
+// jsoncpp's own reader accepts comments, duplicate keys and trailing garbage and throws on deep
+// nesting; its writer rounds doubles. So Json::Value is our tree, JsonCursor reads and we write.
+// Json::Value throws when asked for the wrong type: test isString() and the like first.
+#ifndef MANAGER_OBJECT_JSON_H_
+#define MANAGER_OBJECT_JSON_H_
+
+#include <jsoncpp/json/json.h>
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "manager/object/json_cursor.h"
+
+namespace mandate {
+
+// kInvalidArgument with line and column for anything that RFC 8259 does not allow, for duplicate
+// keys, for numbers out of range, for more than the limits.
+absl::StatusOr<Json::Value> ParseJson(std::string_view text, const JsonLimits& limits = {});
+
+// Compact, keys sorted; integers stay integers, doubles are the shortest text that reads back.
+// The inverse of ParseJson. NaN and infinities, which JSON lacks, become null.
+std::string WriteJson(const Json::Value& value);
+
+// The bytes of `text` from which `value` was parsed, by ParseJson of the same text.
+std::string_view JsonSource(std::string_view text, const Json::Value& value);
+
+// A member of an object, or nullptr when `value` is no object or lacks it. Never throws.
+const Json::Value* FindMember(const Json::Value& value, std::string_view key);
+
+}  // namespace mandate
+
+#endif  // MANAGER_OBJECT_JSON_H_

@@ -1,0 +1,408 @@
+#include "manager/object/json_cursor.h"
+
+#include <algorithm>
+#include <array>
+
+#include "absl/strings/ascii.h"
+#include "manager/core/strings.h"
+#include "manager/object/json_text.h"
+
+namespace mandate {
+namespace {
+
+// Bytes that need no thought inside a string.
+constexpr std::array<bool, 256> kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (size_t c = 0x20; c < 0x80; ++c) plain[c] = c != '"' && c != '\\';
+  return plain;
+}();
+
+int HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// The value of four hexadecimal digits, which were scanned before.
+char32_t Hex4(std::string_view digits) {
+  char32_t value = 0;
+  for (char c : digits.substr(0, 4)) value = value * 16 + static_cast<char32_t>(HexDigit(c));
+  return value;
+}
+
+void AppendUtf8(char32_t c, std::string& out) {
+  if (c < 0x80) {
+    out += static_cast<char>(c);
+  } else if (c < 0x800) {
+    out += static_cast<char>(0xC0 | (c >> 6));
+    out += static_cast<char>(0x80 | (c & 0x3F));
+  } else if (c < 0x10000) {
+    out += static_cast<char>(0xE0 | (c >> 12));
+    out += static_cast<char>(0x80 | ((c >> 6) & 0x3F));
+    out += static_cast<char>(0x80 | (c & 0x3F));
+  } else {
+    out += static_cast<char>(0xF0 | (c >> 18));
+    out += static_cast<char>(0x80 | ((c >> 12) & 0x3F));
+    out += static_cast<char>(0x80 | ((c >> 6) & 0x3F));
+    out += static_cast<char>(0x80 | (c & 0x3F));
+  }
+}
+
+// `raw` was scanned: its escapes are whole.
+void Unescape(std::string_view raw, std::string* out) {
+  out->reserve(raw.size());
+  for (size_t i = 0; i < raw.size();) {
+    const size_t escape = std::min(raw.find('\\', i), raw.size());
+    out->append(raw, i, escape - i);
+    if (escape == raw.size()) break;
+    i = escape + 2;
+    switch (const char kind = raw[escape + 1]; kind) {
+      case 'b':
+        *out += '\b';
+        break;
+      case 'f':
+        *out += '\f';
+        break;
+      case 'n':
+        *out += '\n';
+        break;
+      case 'r':
+        *out += '\r';
+        break;
+      case 't':
+        *out += '\t';
+        break;
+      case 'u': {
+        char32_t c = Hex4(raw.substr(i));
+        i += 4;
+        if (c >= 0xD800 && c < 0xDC00 && raw.substr(i, 2) == "\\u") {
+          const char32_t low = Hex4(raw.substr(i + 2));
+          if (low >= 0xDC00 && low < 0xE000) {
+            c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
+            i += 6;
+          }
+        }
+        // Half a pair becomes U+FFFD, as Go's decoder has it.
+        AppendUtf8(c >= 0xD800 && c < 0xE000 ? 0xFFFD : c, *out);
+        break;
+      }
+      default:
+        *out += kind;
+    }
+  }
+}
+
+std::string Found(std::string_view text, size_t at) {
+  if (at >= text.size()) return "the end of the text";
+  const char c = text[at];
+  if (absl::ascii_isprint(static_cast<unsigned char>(c)))
+    return StrCat("'", text.substr(at, 1), "'");
+  return StrCat("byte 0x", absl::Hex(static_cast<unsigned char>(c), absl::kZeroPad2));
+}
+
+}  // namespace
+
+JsonCursor::JsonCursor(std::string_view text, const JsonLimits& limits)
+    : text_(text), max_depth_(limits.max_depth) {
+  if (text.size() > limits.max_bytes) {
+    status_ = absl::InvalidArgumentError(
+        StrCat("JSON of ", text.size(), " bytes is larger than the limit of ", limits.max_bytes));
+  }
+}
+
+std::string JsonCursor::Position(std::string_view text, size_t offset) {
+  const std::string_view before = text.substr(0, std::min(offset, text.size()));
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+  return StrCat("line ", line, ", column ", before.size() - line_start + 1);
+}
+
+bool JsonCursor::FailAt(size_t offset, std::string_view what) {
+  if (status_.ok()) {
+    status_ =
+        absl::InvalidArgumentError(StrCat("invalid JSON at ", Position(text_, offset), ": ", what));
+  }
+  return false;
+}
+
+bool JsonCursor::Fail(std::string_view what) {
+  return FailAt(at_, StrCat(what, ", found ", Found(text_, at_)));
+}
+
+void JsonCursor::SkipSpace() {
+  while (at_ < text_.size()) {
+    const char c = text_[at_];
+    if (c != ' ' && c != '\n' && c != '\r' && c != '\t') return;
+    ++at_;
+  }
+}
+
+size_t JsonCursor::Offset() {
+  SkipSpace();
+  return at_;
+}
+
+JsonCursor::Token JsonCursor::Peek() {
+  if (!status_.ok()) return Token::kInvalid;
+  SkipSpace();
+  if (at_ >= text_.size()) return Token::kInvalid;
+  switch (text_[at_]) {
+    case '{':
+      return Token::kObject;
+    case '[':
+      return Token::kArray;
+    case '"':
+      return Token::kString;
+    case 't':
+    case 'f':
+      return Token::kBool;
+    case 'n':
+      return Token::kNull;
+    case '-':
+      return Token::kNumber;
+    default:
+      return absl::ascii_isdigit(static_cast<unsigned char>(text_[at_])) ? Token::kNumber
+                                                                         : Token::kInvalid;
+  }
+}
+
+std::string_view JsonCursor::Describe(Token token) {
+  switch (token) {
+    case Token::kObject:
+      return "an object";
+    case Token::kArray:
+      return "an array";
+    case Token::kString:
+      return "a string";
+    case Token::kNumber:
+      return "a number";
+    case Token::kBool:
+      return "a boolean";
+    case Token::kNull:
+      return "null";
+    case Token::kInvalid:
+      break;
+  }
+  return "no value";
+}
+
+bool JsonCursor::Expect(char c) {
+  if (!status_.ok()) return false;
+  SkipSpace();
+  if (at_ >= text_.size() || text_[at_] != c) {
+    return Fail(StrCat("expected '", std::string_view(&c, 1), "'"));
+  }
+  ++at_;
+  return true;
+}
+
+bool JsonCursor::Enter(char open) {
+  if (!Expect(open)) return false;
+  if (depth_ >= max_depth_) {
+    return FailAt(at_ - 1, StrCat("nested deeper than the limit of ", max_depth_));
+  }
+  ++depth_;
+  first_ = true;
+  return true;
+}
+
+bool JsonCursor::Leave(char close) {
+  if (at_ >= text_.size() || text_[at_] != close) return false;
+  ++at_;
+  --depth_;
+  first_ = false;
+  return true;
+}
+
+// Before a member or element: consumes the comma, or the end.
+bool JsonCursor::Separate(char close, bool* ended) {
+  if (!status_.ok()) return false;
+  SkipSpace();
+  *ended = Leave(close);
+  if (*ended) return false;
+  if (!first_) {
+    if (at_ >= text_.size() || text_[at_] != ',') {
+      return Fail(StrCat("expected ',' or '", std::string_view(&close, 1), "'"));
+    }
+    ++at_;
+    SkipSpace();
+  }
+  first_ = false;
+  return true;
+}
+
+bool JsonCursor::BeginObject() { return Enter('{'); }
+
+bool JsonCursor::NextMember(std::string_view* key) {
+  bool ended = false;
+  if (!Separate('}', &ended)) return false;
+  if (at_ >= text_.size() || text_[at_] != '"') return Fail("expected a member's name in quotes");
+  return ReadString(key) && Expect(':');
+}
+
+bool JsonCursor::BeginArray() { return Enter('['); }
+
+bool JsonCursor::NextElement() {
+  bool ended = false;
+  return Separate(']', &ended);
+}
+
+bool JsonCursor::ScanString(std::string_view* raw, bool* escaped) {
+  if (!Expect('"')) return false;
+  const size_t start = at_;
+  *escaped = false;
+  for (;;) {
+    while (at_ < text_.size() && kPlain[static_cast<unsigned char>(text_[at_])]) ++at_;
+    if (at_ >= text_.size()) return FailAt(start - 1, "the string has no end");
+    const auto c = static_cast<unsigned char>(text_[at_]);
+    if (c == '"') {
+      *raw = text_.substr(start, at_ - start);
+      ++at_;
+      first_ = false;
+      return true;
+    }
+    if (c == '\\') {
+      *escaped = true;
+      const char kind = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
+      if (kind == 'u') {
+        for (size_t i = 2; i < 6; ++i) {
+          if (at_ + i >= text_.size() || HexDigit(text_[at_ + i]) < 0) {
+            return FailAt(at_, "\\u needs four hexadecimal digits");
+          }
+        }
+        at_ += 6;
+      } else if (kind != '\0' &&
+                 std::string_view("\"\\/bfnrt").find(kind) != std::string_view::npos) {
+        at_ += 2;
+      } else {
+        return FailAt(at_, "unknown escape in a string");
+      }
+    } else if (c < 0x20) {
+      return Fail("a control character in a string must be escaped");
+    } else {
+      const int length = Utf8SequenceLength(text_.substr(at_));
+      if (length == 0) return Fail("a string must be UTF-8");
+      at_ += static_cast<size_t>(length);
+    }
+  }
+}
+
+bool JsonCursor::ReadString(std::string_view* value) {
+  std::string_view raw;
+  bool escaped = false;
+  if (!ScanString(&raw, &escaped)) return false;
+  if (escaped) {
+    Unescape(raw, &unescaped_.emplace_back());
+    raw = unescaped_.back();
+  }
+  *value = raw;
+  return true;
+}
+
+// RFC 8259 section 6.
+bool JsonCursor::ScanNumber() {
+  const size_t start = at_;
+  const auto digits = [&] {
+    const size_t from = at_;
+    while (at_ < text_.size() && absl::ascii_isdigit(static_cast<unsigned char>(text_[at_]))) ++at_;
+    return at_ > from;
+  };
+  const auto accept = [&](std::string_view any) {
+    if (at_ >= text_.size() || any.find(text_[at_]) == std::string_view::npos) return false;
+    ++at_;
+    return true;
+  };
+  accept("-");
+  if (accept("0")) {
+    if (digits()) return FailAt(start, "a number must not start with 0");
+  } else if (!digits()) {
+    return Fail("expected a digit");
+  }
+  if (accept(".") && !digits()) return Fail("expected a digit after the decimal point");
+  if (accept("eE")) {
+    accept("+-");
+    if (!digits()) return Fail("expected a digit in the exponent");
+  }
+  first_ = false;
+  return true;
+}
+
+bool JsonCursor::ReadNumber(std::string_view* literal) {
+  if (!status_.ok()) return false;
+  SkipSpace();
+  const size_t start = at_;
+  if (!ScanNumber()) return false;
+  *literal = text_.substr(start, at_ - start);
+  return true;
+}
+
+bool JsonCursor::ScanWord(std::string_view word) {
+  if (!status_.ok()) return false;
+  SkipSpace();
+  if (text_.substr(at_, word.size()) != word) return Fail(StrCat("expected ", word));
+  at_ += word.size();
+  first_ = false;
+  return true;
+}
+
+bool JsonCursor::ReadBool(bool* value) {
+  const bool is_true = Peek() == Token::kBool && text_[at_] == 't';
+  if (!ScanWord(is_true ? "true" : "false")) return false;
+  *value = is_true;
+  return true;
+}
+
+bool JsonCursor::ReadNull() { return ScanWord("null"); }
+
+// Recursive, to the depth that the limits allow.
+bool JsonCursor::SkipValue(std::string_view* source) {
+  const size_t start = Offset();
+  std::string_view ignored;
+  bool flag = false;
+  switch (Peek()) {
+    case Token::kObject:
+      for (BeginObject(); status_.ok();) {
+        if (!Separate('}', &flag)) break;
+        if (at_ >= text_.size() || text_[at_] != '"') {
+          return Fail("expected a member's name in quotes");
+        }
+        bool escaped = false;
+        if (!ScanString(&ignored, &escaped) || !Expect(':') || !SkipValue()) return false;
+      }
+      break;
+    case Token::kArray:
+      for (BeginArray(); NextElement();) {
+        if (!SkipValue()) return false;
+      }
+      break;
+    case Token::kString:
+      ScanString(&ignored, &flag);
+      break;
+    case Token::kNumber:
+      ScanNumber();
+      break;
+    case Token::kBool:
+      ReadBool(&flag);
+      break;
+    case Token::kNull:
+      ReadNull();
+      break;
+    case Token::kInvalid:
+      if (status_.ok()) Fail("expected a value");
+      break;
+  }
+  if (!status_.ok()) return false;
+  if (source != nullptr) *source = text_.substr(start, at_ - start);
+  return true;
+}
+
+absl::Status JsonCursor::Finish() {
+  if (status_.ok()) {
+    SkipSpace();
+    if (at_ < text_.size()) Fail("expected nothing after the value");
+  }
+  return status_;
+}
+
+}  // namespace mandate

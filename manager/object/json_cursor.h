@@ -1,0 +1,100 @@
+// A forward-only reader of JSON text (RFC 8259), strict, without building a tree.
+//
+//   JsonCursor json(text);
+//   std::string_view key;
+//   for (json.BeginObject(); json.NextMember(&key);) {
+//     if (key == "kind") json.ReadString(&kind); else json.SkipValue();
+//   }
+//   RETURN_IF_ERROR(json.Finish());
+//
+// After the first error every call returns false and status() says what and where.
+#ifndef MANAGER_OBJECT_JSON_CURSOR_H_
+#define MANAGER_OBJECT_JSON_CURSOR_H_
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace mandate {
+
+struct JsonLimits {
+  size_t max_bytes = size_t{64} << 20;
+  int max_depth = 512;  // of objects and arrays within each other
+};
+
+// One thread only. Borrows `text`; views that it hands out live as long as both the text and the
+// cursor do.
+class JsonCursor {
+ public:
+  enum class Token { kObject, kArray, kString, kNumber, kBool, kNull, kInvalid };
+
+  explicit JsonCursor(std::string_view text, const JsonLimits& limits = {});
+  JsonCursor(const JsonCursor&) = delete;
+  JsonCursor& operator=(const JsonCursor&) = delete;
+
+  // What the next value is, by its first character.
+  Token Peek();
+  // "an object", "a string", … for messages.
+  static std::string_view Describe(Token token);
+
+  bool BeginObject();
+  // The next member's key, with the cursor before its value; false at the object's end, consumed.
+  bool NextMember(std::string_view* key);
+  bool BeginArray();
+  // Whether an element follows, with the cursor before it; false at the array's end, consumed.
+  bool NextElement();
+
+  // Unescaped.
+  bool ReadString(std::string_view* value);
+  // As it is written: "1", "-2.50e3".
+  bool ReadNumber(std::string_view* literal);
+  bool ReadBool(bool* value);
+  bool ReadNull();
+
+  // Any value, checked; `source` is its text.
+  bool SkipValue(std::string_view* source = nullptr);
+
+  // Where the next value starts, in bytes from the start of the text.
+  size_t Offset();
+  // How much is consumed: where the last value ended.
+  size_t Consumed() const { return at_; }
+
+  // Whether `view` lies in the text, that is, lives as long as the text does.
+  bool InText(std::string_view view) const {
+    return view.data() >= text_.data() && view.data() + view.size() <= text_.data() + text_.size();
+  }
+
+  const absl::Status& status() const { return status_; }
+  // The status; also an error when anything but white space follows the value just read.
+  absl::Status Finish();
+
+  // "line 3, column 7", counted from 1, columns in bytes.
+  static std::string Position(std::string_view text, size_t offset);
+
+ private:
+  void SkipSpace();
+  bool Expect(char c);
+  bool Enter(char open);
+  bool Leave(char close);
+  bool Separate(char close, bool* ended);
+  bool Fail(std::string_view what);
+  bool FailAt(size_t offset, std::string_view what);
+  bool ScanString(std::string_view* raw, bool* escaped);
+  bool ScanNumber();
+  bool ScanWord(std::string_view word);
+
+  std::string_view text_;
+  size_t at_ = 0;
+  int depth_ = 0;
+  const int max_depth_;
+  bool first_ = true;  // nothing was read yet of the innermost object or array
+  absl::Status status_;
+  std::deque<std::string> unescaped_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_OBJECT_JSON_CURSOR_H_

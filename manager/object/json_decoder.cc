@@ -1,0 +1,302 @@
+#include "manager/object/json_decoder.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <string>
+#include <type_traits>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+
+namespace mandate {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+using Token = JsonCursor::Token;
+
+// Where the walker is, as a list up the stack; only an error makes text of it.
+struct Path {
+  enum class Step { kRoot, kMember, kIndex, kMapKey };
+  const Path* parent = nullptr;
+  Step step = Step::kRoot;
+  std::string_view name;
+  int index = 0;
+
+  // "spec.rules[0].verbs"; "metadata.labels[app]".
+  std::string ToString() const {
+    std::string up = parent == nullptr ? "" : parent->ToString();
+    switch (step) {
+      case Step::kRoot:
+        break;
+      case Step::kMember:
+        StrAppend(&up, up.empty() ? "" : ".", name);
+        break;
+      case Step::kIndex:
+        StrAppend(&up, "[", index, "]");
+        break;
+      case Step::kMapKey:
+        StrAppend(&up, "[", name, "]");
+        break;
+    }
+    return up;
+  }
+};
+
+class Decoder {
+ public:
+  Decoder(std::string_view text, const FromJsonOptions& options)
+      : json_(text, options.limits), options_(options) {}
+
+  absl::Status Decode(const MessagePlan& plan, Message& out) {
+    RETURN_IF_ERROR(json_.status());
+    RETURN_IF_ERROR(DecodeMessage(plan, out, Path{}));
+    return json_.Finish();
+  }
+
+ private:
+  absl::Status Error(const Path& path, std::string_view what) {
+    const std::string where = path.ToString();
+    return absl::InvalidArgumentError(StrCat(where, where.empty() ? "" : ": ", what));
+  }
+
+  absl::Status Expect(Token token, const Path& path) {
+    const Token found = json_.Peek();
+    if (found == token) return absl::OkStatus();
+    if (found == Token::kInvalid) {  // no value at all: the cursor knows why
+      json_.SkipValue();
+      return json_.status();
+    }
+    return Error(path, StrCat("expected ", JsonCursor::Describe(token), ", got ",
+                              JsonCursor::Describe(found)));
+  }
+
+  absl::Status DecodeMessage(const MessagePlan& plan, Message& message, const Path& path) {
+    if (plan.hook != JsonHook::kNone) {
+      const absl::Status status = DecodeHook(plan.hook, json_, message);
+      RETURN_IF_ERROR(json_.status());
+      return status.ok() ? status : Error(path, AsStd(status.message()));
+    }
+    RETURN_IF_ERROR(Expect(Token::kObject, path));
+    std::set<std::string_view> seen;  // in strict mode
+    std::string_view key;
+    for (json_.BeginObject(); json_.NextMember(&key);) {
+      const Path member{&path, Path::Step::kMember, key};
+      if (options_.strict && !seen.insert(key).second) return Error(member, "is there twice");
+      const auto found = plan.members.find(key);
+      if (found != plan.members.end()) {
+        RETURN_IF_ERROR(DecodeMember(found->second, message, member));
+      } else if (plan.has_metadata && (key == "apiVersion" || key == "kind")) {
+        RETURN_IF_ERROR(CheckType(key, member));
+      } else if (options_.strict) {
+        return Error(member, "unknown field");
+      } else {
+        json_.SkipValue();
+      }
+    }
+    return json_.status();
+  }
+
+  // apiVersion and kind are no fields of the message.
+  absl::Status CheckType(std::string_view key, const Path& path) {
+    if (json_.Peek() == Token::kNull) {
+      json_.ReadNull();
+      return json_.status();
+    }
+    RETURN_IF_ERROR(Expect(Token::kString, path));
+    std::string_view value;
+    json_.ReadString(&value);
+    RETURN_IF_ERROR(json_.status());
+    const bool top = path.parent->step == Path::Step::kRoot;
+    if (options_.kind == nullptr || !top) return absl::OkStatus();
+    const std::string expected =
+        key == "kind" ? std::string(options_.kind->kind) : options_.kind->ApiVersion();
+    if (value == expected || value.empty()) return absl::OkStatus();
+    return Error(path, StrCat("expected ", expected, ", got ", value));
+  }
+
+  absl::Status DecodeMember(const MemberPlan& plan, Message& message, const Path& path) {
+    if (json_.Peek() == Token::kNull) {
+      json_.ReadNull();
+      return json_.status();
+    }
+    Message* holder = &message;
+    for (const FieldPlan* step : plan.through) {
+      holder = holder->GetReflection()->MutableMessage(holder, step->field);
+    }
+    const FieldPlan& field = *plan.target;
+    // The last of several counts.
+    holder->GetReflection()->ClearField(holder, field.field);
+    if (field.field->is_map()) return DecodeMap(field, *holder, path);
+    if (field.field->is_repeated()) return DecodeList(field, *holder, path);
+    return DecodeValue(field, *holder, path);
+  }
+
+  absl::Status DecodeList(const FieldPlan& plan, Message& message, const Path& path) {
+    RETURN_IF_ERROR(Expect(Token::kArray, path));
+    int index = 0;
+    for (json_.BeginArray(); json_.NextElement(); ++index) {
+      RETURN_IF_ERROR(DecodeValue(plan, message, Path{&path, Path::Step::kIndex, "", index}));
+    }
+    return json_.status();
+  }
+
+  absl::Status DecodeMap(const FieldPlan& plan, Message& message, const Path& path) {
+    RETURN_IF_ERROR(Expect(Token::kObject, path));
+    const FieldDescriptor* key_field = plan.field->message_type()->map_key();
+    if (key_field->cpp_type() != FieldDescriptor::CPPTYPE_STRING) {
+      return Error(path, "Kubernetes' JSON has no maps but of strings");
+    }
+    FieldPlan value = plan;
+    value.field = plan.field->message_type()->map_value();
+    std::set<std::string_view> seen;
+    std::string_view key;
+    for (json_.BeginObject(); json_.NextMember(&key);) {
+      const Path member{&path, Path::Step::kMapKey, key};
+      if (options_.strict && !seen.insert(key).second) return Error(member, "is there twice");
+      Message* entry = message.GetReflection()->AddMessage(&message, plan.field);
+      entry->GetReflection()->SetString(entry, key_field, std::string(key));
+      RETURN_IF_ERROR(DecodeValue(value, *entry, member));
+    }
+    return json_.status();
+  }
+
+  // One value; appended to a repeated field, set otherwise.
+  absl::Status DecodeValue(const FieldPlan& plan, Message& message, const Path& path) {
+    const Reflection& r = *message.GetReflection();
+    const FieldDescriptor* f = plan.field;
+    const bool add = f->is_repeated();
+    // An element or map value that is null is a zero value, as Go has it.
+    const bool null = json_.Peek() == Token::kNull;
+    if (null) json_.ReadNull();
+    switch (f->cpp_type()) {
+      case FieldDescriptor::CPPTYPE_INT32: {
+        int32_t value = 0;
+        if (!null) RETURN_IF_ERROR(ReadInteger(&value, path));
+        add ? r.AddInt32(&message, f, value) : r.SetInt32(&message, f, value);
+        return absl::OkStatus();
+      }
+      case FieldDescriptor::CPPTYPE_INT64: {
+        int64_t value = 0;
+        if (!null) RETURN_IF_ERROR(ReadInteger(&value, path));
+        add ? r.AddInt64(&message, f, value) : r.SetInt64(&message, f, value);
+        return absl::OkStatus();
+      }
+      case FieldDescriptor::CPPTYPE_UINT32: {
+        uint32_t value = 0;
+        if (!null) RETURN_IF_ERROR(ReadInteger(&value, path));
+        add ? r.AddUInt32(&message, f, value) : r.SetUInt32(&message, f, value);
+        return absl::OkStatus();
+      }
+      case FieldDescriptor::CPPTYPE_UINT64: {
+        uint64_t value = 0;
+        if (!null) RETURN_IF_ERROR(ReadInteger(&value, path));
+        add ? r.AddUInt64(&message, f, value) : r.SetUInt64(&message, f, value);
+        return absl::OkStatus();
+      }
+      case FieldDescriptor::CPPTYPE_DOUBLE: {
+        double value = 0;
+        if (!null) RETURN_IF_ERROR(ReadDouble(&value, path));
+        add ? r.AddDouble(&message, f, value) : r.SetDouble(&message, f, value);
+        return absl::OkStatus();
+      }
+      case FieldDescriptor::CPPTYPE_FLOAT: {
+        double value = 0;
+        if (!null) RETURN_IF_ERROR(ReadDouble(&value, path));
+        const auto narrow = static_cast<float>(value);
+        if (!std::isfinite(narrow)) return Error(path, "the number is out of range");
+        add ? r.AddFloat(&message, f, narrow) : r.SetFloat(&message, f, narrow);
+        return absl::OkStatus();
+      }
+      case FieldDescriptor::CPPTYPE_BOOL: {
+        bool value = false;
+        if (!null) {
+          RETURN_IF_ERROR(Expect(Token::kBool, path));
+          json_.ReadBool(&value);
+          RETURN_IF_ERROR(json_.status());
+        }
+        add ? r.AddBool(&message, f, value) : r.SetBool(&message, f, value);
+        return absl::OkStatus();
+      }
+      case FieldDescriptor::CPPTYPE_STRING: {
+        std::string value;
+        if (!null)
+          RETURN_IF_ERROR(ReadText(f->type() == FieldDescriptor::TYPE_BYTES, &value, path));
+        add ? r.AddString(&message, f, std::move(value))
+            : r.SetString(&message, f, std::move(value));
+        return absl::OkStatus();
+      }
+      case FieldDescriptor::CPPTYPE_MESSAGE: {
+        Message* value = add ? r.AddMessage(&message, f) : r.MutableMessage(&message, f);
+        return null ? absl::OkStatus() : DecodeMessage(*plan.message, *value, path);
+      }
+      case FieldDescriptor::CPPTYPE_ENUM:
+        break;
+    }
+    return Error(path, "Kubernetes' JSON has no enums; make the field a string");
+  }
+
+  absl::Status ReadDouble(double* value, const Path& path) {
+    RETURN_IF_ERROR(Expect(Token::kNumber, path));
+    std::string_view literal;
+    if (!json_.ReadNumber(&literal)) return json_.status();
+    const auto [end, error] =
+        std::from_chars(literal.data(), literal.data() + literal.size(), *value);
+    if (error == std::errc() && std::isfinite(*value)) return absl::OkStatus();
+    return Error(path, StrCat("the number ", literal, " is out of range"));
+  }
+
+  // "3", and what is as whole: "3.0", "3e0"; the server hands out what it was given.
+  template <class Int>
+  absl::Status ReadInteger(Int* value, const Path& path) {
+    RETURN_IF_ERROR(Expect(Token::kNumber, path));
+    std::string_view literal;
+    if (!json_.ReadNumber(&literal)) return json_.status();
+    if (absl::SimpleAtoi(AsAbsl(literal), value)) return absl::OkStatus();
+    double real = 0;
+    const auto [end, error] =
+        std::from_chars(literal.data(), literal.data() + literal.size(), real);
+    // Doubles are whole numbers exactly only up to 2^53.
+    const double limit = std::min(static_cast<double>(std::numeric_limits<Int>::max()), 0x1p53);
+    const double least = std::is_signed_v<Int> ? -limit : 0;
+    if (error == std::errc() && literal.find_first_of(".eE") != std::string_view::npos &&
+        std::trunc(real) == real && real >= least && real <= limit) {
+      *value = static_cast<Int>(real);
+      return absl::OkStatus();
+    }
+    return Error(path, StrCat("expected ", std::is_signed_v<Int> ? "an" : "an unsigned",
+                              " integer of ", sizeof(Int) * 8, " bits, got ", literal));
+  }
+
+  absl::Status ReadText(bool base64, std::string* value, const Path& path) {
+    RETURN_IF_ERROR(Expect(Token::kString, path));
+    std::string_view text;
+    json_.ReadString(&text);
+    RETURN_IF_ERROR(json_.status());
+    if (!base64) {
+      *value = text;
+      return absl::OkStatus();
+    }
+    // The text itself may be a secret and stays out of the message.
+    if (text.size() % 4 == 0 && absl::Base64Unescape(AsAbsl(text), value)) return absl::OkStatus();
+    return Error(path, "the text is no standard base64");
+  }
+
+  JsonCursor json_;
+  const FromJsonOptions& options_;
+};
+
+}  // namespace
+
+absl::Status DecodeJson(const MessagePlan& plan, std::string_view json,
+                        const FromJsonOptions& options, Message& out) {
+  return Decoder(json, options).Decode(plan, out);
+}
+
+}  // namespace mandate

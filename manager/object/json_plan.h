@@ -1,0 +1,46 @@
+// How a message type maps to JSON, worked out once per type.
+#ifndef MANAGER_OBJECT_JSON_PLAN_H_
+#define MANAGER_OBJECT_JSON_PLAN_H_
+
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "google/protobuf/descriptor.h"
+#include "manager/object/json_hooks.h"
+
+namespace mandate {
+
+struct MessagePlan;
+
+struct FieldPlan {
+  const google::protobuf::FieldDescriptor* field = nullptr;
+  std::string_view json_name;
+  // Its members stand in the object of the message that holds the field.
+  bool flattened = false;
+  // Of the field's message; of a map, of its values' message; nullptr for scalars.
+  const MessagePlan* message = nullptr;
+};
+
+// Where the value of a JSON member goes.
+struct MemberPlan {
+  const FieldPlan* target = nullptr;
+  // The flattened fields on the way from the message to the target, outermost first.
+  std::vector<const FieldPlan*> through;
+};
+
+// Immutable, and lives as long as the program.
+struct MessagePlan {
+  JsonHook hook = JsonHook::kNone;
+  // An object or list of objects: its JSON may name its apiVersion and kind.
+  bool has_metadata = false;
+  std::vector<FieldPlan> fields;  // in the order of the .proto file
+  std::unordered_map<std::string_view, MemberPlan> members;
+};
+
+// The plan of a type in the generated pool; nullptr for one of another pool. Thread-safe.
+const MessagePlan* PlanOf(const google::protobuf::Descriptor& type);
+
+}  // namespace mandate
+
+#endif  // MANAGER_OBJECT_JSON_PLAN_H_

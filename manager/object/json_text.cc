@@ -1,0 +1,127 @@
+#include "manager/object/json_text.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "manager/object/json_cursor.h"
+
+namespace mandate {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+
+void AppendControl(unsigned char c, std::string& out) {
+  constexpr char kHex[] = "0123456789abcdef";
+  switch (c) {
+    case '\b':
+      out += "\\b";
+      return;
+    case '\f':
+      out += "\\f";
+      return;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
+    default:
+      out += "\\u00";
+      out += kHex[c >> 4];
+      out += kHex[c & 15];
+  }
+}
+
+}  // namespace
+
+int Utf8SequenceLength(std::string_view text) {
+  const auto byte = [&](size_t i) -> unsigned {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
+  };
+  const auto continues = [&](size_t i) { return (byte(i) & 0xC0) == 0x80; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first < 0xC2) return 0;  // a continuation, or an overlong form
+  if (first < 0xE0) return continues(1) ? 2 : 0;
+  if (first < 0xF0) {
+    const unsigned low = first == 0xE0 ? 0xA0 : 0x80;   // overlong below
+    const unsigned high = first == 0xED ? 0x9F : 0xBF;  // surrogates above
+    return byte(1) >= low && byte(1) <= high && continues(2) ? 3 : 0;
+  }
+  if (first < 0xF5) {
+    const unsigned low = first == 0xF0 ? 0x90 : 0x80;
+    const unsigned high = first == 0xF4 ? 0x8F : 0xBF;  // beyond U+10FFFF above
+    return byte(1) >= low && byte(1) <= high && continues(2) && continues(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+void AppendJsonString(std::string_view value, std::string& out) {
+  out += '"';
+  while (!value.empty()) {
+    size_t plain = 0;
+    while (plain < value.size()) {
+      const auto c = static_cast<unsigned char>(value[plain]);
+      if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\') break;
+      ++plain;
+    }
+    out.append(value, 0, plain);
+    value.remove_prefix(plain);
+    if (value.empty()) break;
+    const auto c = static_cast<unsigned char>(value[0]);
+    size_t used = 1;
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += value[0];
+    } else if (c < 0x20) {
+      AppendControl(c, out);
+    } else if (const int length = Utf8SequenceLength(value); length > 0) {
+      used = static_cast<size_t>(length);
+      out.append(value, 0, used);
+    } else {
+      out += kReplacement;
+    }
+    value.remove_prefix(used);
+  }
+  out += '"';
+}
+
+void AppendJsonDouble(double value, std::string& out) {
+  if (!std::isfinite(value)) {
+    out += "null";
+    return;
+  }
+  char buffer[32];
+  const auto [end, error] = std::to_chars(buffer, buffer + sizeof(buffer), value);
+  const std::string_view text(buffer, static_cast<size_t>(end - buffer));
+  out += text;
+  if (text.find_first_of(".e") == std::string_view::npos) out += ".0";
+}
+
+absl::Status AppendCompactJson(std::string_view json, std::string& out) {
+  JsonCursor cursor(json);
+  cursor.SkipValue();
+  if (absl::Status status = cursor.Finish(); !status.ok()) return status;
+  // What is valid JSON has white space only between tokens and inside strings.
+  bool in_string = false;
+  size_t kept = 0;  // everything before is appended or dropped
+  for (size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+      out.append(json, kept, i - kept);
+      kept = i + 1;
+    }
+  }
+  out.append(json, kept, json.size() - kept);
+  return absl::OkStatus();
+}
+
+}  // namespace mandate

@@ -1,0 +1,171 @@
+#include "absl/strings/numbers.h"
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/object/metadata_reader.h"
+
+namespace mandate {
+namespace {
+
+using Token = JsonCursor::Token;
+
+// Reads metadata, {…}, member by member. Null is absence everywhere.
+class Reader {
+ public:
+  Reader(JsonCursor& json, MetadataSink& sink) : json_(json), sink_(sink) {}
+
+  absl::Status Object() {
+    RETURN_IF_ERROR(Begin(Token::kObject, "the object"));
+    std::string_view key;
+    for (json_.BeginObject(); json_.NextMember(&key);) {
+      if (key != "metadata" || Null()) {
+        json_.SkipValue();
+        continue;
+      }
+      RETURN_IF_ERROR(Metadata());
+    }
+    return json_.Finish();
+  }
+
+ private:
+  absl::Status Metadata() {
+    RETURN_IF_ERROR(Begin(Token::kObject, "metadata"));
+    std::string_view key;
+    for (json_.BeginObject(); json_.NextMember(&key);) {
+      if (Null()) {
+        json_.SkipValue();
+      } else if (key == "name") {
+        RETURN_IF_ERROR(String(key, MetadataField::kName));
+      } else if (key == "namespace") {
+        RETURN_IF_ERROR(String(key, MetadataField::kNamespace));
+      } else if (key == "uid") {
+        RETURN_IF_ERROR(String(key, MetadataField::kUid));
+      } else if (key == "resourceVersion") {
+        RETURN_IF_ERROR(String(key, MetadataField::kResourceVersion));
+      } else {
+        RETURN_IF_ERROR(Detail(key));
+      }
+    }
+    return json_.status();
+  }
+
+  absl::Status Detail(std::string_view key) {
+    if (key == "labels") {
+      return Map(key, [this](auto k, auto v) { sink_.OnLabel(k, v); });
+    }
+    if (key == "annotations") {
+      return Map(key, [this](auto k, auto v) { sink_.OnAnnotation(k, v); });
+    }
+    if (key == "generation") return Generation();
+    if (key == "ownerReferences") return Owners();
+    if (key == "finalizers") return Finalizers();
+    if (key == "deletionTimestamp") sink_.OnDeleting();
+    json_.SkipValue();
+    return json_.status();
+  }
+
+  absl::Status Generation() {
+    RETURN_IF_ERROR(Begin(Token::kNumber, "metadata.generation"));
+    std::string_view literal;
+    if (!json_.ReadNumber(&literal)) return json_.status();
+    int64_t value = 0;
+    if (!absl::SimpleAtoi(AsAbsl(literal), &value)) {
+      return absl::InvalidArgumentError(
+          StrCat("metadata.generation: expected an integer, got ", literal));
+    }
+    sink_.OnGeneration(value);
+    return absl::OkStatus();
+  }
+
+  template <class Entry>
+  absl::Status Map(std::string_view name, const Entry& entry) {
+    RETURN_IF_ERROR(Begin(Token::kObject, StrCat("metadata.", name)));
+    std::string_view key;
+    for (json_.BeginObject(); json_.NextMember(&key);) {
+      std::string_view value;
+      if (Null()) {
+        json_.ReadNull();
+      } else {
+        RETURN_IF_ERROR(ReadString(StrCat("metadata.", name, "[", key, "]"), &value));
+      }
+      entry(key, value);
+    }
+    return json_.status();
+  }
+
+  absl::Status Owners() {
+    RETURN_IF_ERROR(Begin(Token::kArray, "metadata.ownerReferences"));
+    for (json_.BeginArray(); json_.NextElement();) RETURN_IF_ERROR(Owner());
+    return json_.status();
+  }
+
+  absl::Status Owner() {
+    RETURN_IF_ERROR(Begin(Token::kObject, "metadata.ownerReferences[]"));
+    OwnerView owner;
+    std::string_view key;
+    for (json_.BeginObject(); json_.NextMember(&key);) {
+      std::string_view* target = key == "apiVersion" ? &owner.api_version
+                                 : key == "kind"     ? &owner.kind
+                                 : key == "name"     ? &owner.name
+                                 : key == "uid"      ? &owner.uid
+                                                     : nullptr;
+      if (target != nullptr && !Null()) {
+        RETURN_IF_ERROR(ReadString(StrCat("metadata.ownerReferences[].", key), target));
+      } else if (key == "controller" && json_.Peek() == Token::kBool) {
+        json_.ReadBool(&owner.controller);
+      } else {
+        json_.SkipValue();
+      }
+    }
+    RETURN_IF_ERROR(json_.status());
+    sink_.OnOwner(owner);
+    return absl::OkStatus();
+  }
+
+  absl::Status Finalizers() {
+    RETURN_IF_ERROR(Begin(Token::kArray, "metadata.finalizers"));
+    for (json_.BeginArray(); json_.NextElement();) {
+      RETURN_IF_ERROR(String("finalizers[]", MetadataField::kFinalizer));
+    }
+    return json_.status();
+  }
+
+  absl::Status String(std::string_view name, MetadataField field) {
+    std::string_view value;
+    if (json_.Peek() != Token::kString) {
+      return ReadString(StrCat("metadata.", name), &value);
+    }
+    if (!json_.ReadString(&value)) return json_.status();
+    sink_.OnString(field, value);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadString(std::string_view path, std::string_view* value) {
+    RETURN_IF_ERROR(Begin(Token::kString, path));
+    json_.ReadString(value);
+    return json_.status();
+  }
+
+  bool Null() { return json_.Peek() == Token::kNull; }
+
+  absl::Status Begin(Token token, std::string_view path) {
+    const Token found = json_.Peek();
+    if (found == token) return absl::OkStatus();
+    if (found == Token::kInvalid) {
+      json_.SkipValue();
+      return json_.status();
+    }
+    return absl::InvalidArgumentError(StrCat(path, ": expected ", JsonCursor::Describe(token),
+                                             ", got ", JsonCursor::Describe(found)));
+  }
+
+  JsonCursor& json_;
+  MetadataSink& sink_;
+};
+
+}  // namespace
+
+absl::Status ReadMetadataJson(JsonCursor& json, MetadataSink& sink) {
+  return Reader(json, sink).Object();
+}
+
+}  // namespace mandate

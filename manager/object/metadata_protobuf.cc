@@ -1,0 +1,134 @@
+#include "manager/core/status_macros.h"
+#include "manager/object/metadata_reader.h"
+#include "manager/object/wire_cursor.h"
+
+namespace mandate {
+namespace {
+
+// Every object has its ObjectMeta in field 1.
+constexpr uint32_t kMetadata = 1;
+
+// Fields of meta/v1 ObjectMeta.
+enum ObjectMeta : uint32_t {
+  kName = 1,
+  kNamespace = 3,
+  kUid = 5,
+  kResourceVersion = 6,
+  kGeneration = 7,
+  kDeletionTimestamp = 9,
+  kLabels = 11,
+  kAnnotations = 12,
+  kOwnerReferences = 13,
+  kFinalizers = 14,
+};
+
+// Fields of meta/v1 OwnerReference.
+enum Owner : uint32_t {
+  kOwnerKind = 1,
+  kOwnerName = 3,
+  kOwnerUid = 4,
+  kOwnerApiVersion = 5,
+  kOwnerController = 6,
+};
+
+template <class Entry>
+absl::Status ReadEntry(std::string_view bytes, const Entry& entry) {
+  std::string_view key;
+  std::string_view value;
+  WireCursor wire(bytes);
+  while (wire.Next()) {
+    if (wire.field() == 1) key = wire.bytes();
+    if (wire.field() == 2) value = wire.bytes();
+  }
+  RETURN_IF_ERROR(wire.status());
+  entry(key, value);
+  return absl::OkStatus();
+}
+
+absl::Status ReadOwner(std::string_view bytes, MetadataSink& sink) {
+  OwnerView owner;
+  WireCursor wire(bytes);
+  while (wire.Next()) {
+    switch (wire.field()) {
+      case kOwnerApiVersion:
+        owner.api_version = wire.bytes();
+        break;
+      case kOwnerKind:
+        owner.kind = wire.bytes();
+        break;
+      case kOwnerName:
+        owner.name = wire.bytes();
+        break;
+      case kOwnerUid:
+        owner.uid = wire.bytes();
+        break;
+      case kOwnerController:
+        owner.controller = wire.varint() != 0;
+        break;
+      default:
+        break;
+    }
+  }
+  RETURN_IF_ERROR(wire.status());
+  sink.OnOwner(owner);
+  return absl::OkStatus();
+}
+
+absl::Status ReadDetail(const WireCursor& wire, MetadataSink& sink) {
+  switch (wire.field()) {
+    case kGeneration:
+      sink.OnGeneration(static_cast<int64_t>(wire.varint()));
+      break;
+    case kDeletionTimestamp:
+      // An empty message is the zero time.
+      if (!wire.bytes().empty()) sink.OnDeleting();
+      break;
+    case kLabels:
+      return ReadEntry(wire.bytes(), [&](auto k, auto v) { sink.OnLabel(k, v); });
+    case kAnnotations:
+      return ReadEntry(wire.bytes(), [&](auto k, auto v) { sink.OnAnnotation(k, v); });
+    case kOwnerReferences:
+      return ReadOwner(wire.bytes(), sink);
+    case kFinalizers:
+      sink.OnString(MetadataField::kFinalizer, wire.bytes());
+      break;
+    default:
+      break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadObjectMeta(std::string_view bytes, MetadataSink& sink) {
+  WireCursor wire(bytes);
+  while (wire.Next()) {
+    switch (wire.field()) {
+      case kName:
+        sink.OnString(MetadataField::kName, wire.bytes());
+        break;
+      case kNamespace:
+        sink.OnString(MetadataField::kNamespace, wire.bytes());
+        break;
+      case kUid:
+        sink.OnString(MetadataField::kUid, wire.bytes());
+        break;
+      case kResourceVersion:
+        sink.OnString(MetadataField::kResourceVersion, wire.bytes());
+        break;
+      default:
+        RETURN_IF_ERROR(ReadDetail(wire, sink));
+    }
+  }
+  return wire.status();
+}
+
+}  // namespace
+
+absl::Status ReadMetadataProtobuf(std::string_view message, MetadataSink& sink) {
+  WireCursor wire(message);
+  while (wire.Next()) {
+    if (wire.field() == kMetadata) RETURN_IF_ERROR(ReadObjectMeta(wire.bytes(), sink));
+  }
+  return wire.status();
+}
+
+}  // namespace mandate

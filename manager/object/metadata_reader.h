@@ -1,0 +1,44 @@
+// An object's metadata, read straight out of its bytes, in either encoding.
+#ifndef MANAGER_OBJECT_METADATA_READER_H_
+#define MANAGER_OBJECT_METADATA_READER_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "manager/object/json_cursor.h"
+
+namespace mandate {
+
+// Strings of metadata; a finalizer for each that there is.
+enum class MetadataField { kNamespace, kName, kUid, kResourceVersion, kFinalizer };
+
+struct OwnerView {
+  std::string_view api_version;
+  std::string_view kind;
+  std::string_view name;
+  std::string_view uid;
+  bool controller = false;
+};
+
+// Is told what the metadata holds. Views live as long as the bytes do, or for escaped JSON strings
+// as long as the cursor does.
+class MetadataSink {
+ public:
+  virtual ~MetadataSink() = default;
+  virtual void OnString(MetadataField field, std::string_view value) = 0;
+  virtual void OnGeneration(int64_t) {}
+  virtual void OnDeleting() {}
+  virtual void OnLabel(std::string_view /*key*/, std::string_view /*value*/) {}
+  virtual void OnAnnotation(std::string_view /*key*/, std::string_view /*value*/) {}
+  virtual void OnOwner(const OwnerView&) {}
+};
+
+// Reads one whole object and checks it to its end as far as that does not need its type.
+// kInvalidArgument names what is wrong.
+absl::Status ReadMetadataJson(JsonCursor& json, MetadataSink& sink);
+absl::Status ReadMetadataProtobuf(std::string_view message, MetadataSink& sink);
+
+}  // namespace mandate
+
+#endif  // MANAGER_OBJECT_METADATA_READER_H_

@@ -1,0 +1,38 @@
+// An object as the bytes of a request or response body, in either encoding.
+#ifndef MANAGER_OBJECT_OBJECT_CODEC_H_
+#define MANAGER_OBJECT_OBJECT_CODEC_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "google/protobuf/message.h"
+#include "manager/object/kind.h"
+
+namespace mandate {
+
+// With apiVersion and kind: in the envelope (protobuf) or as members (JSON). Deterministic.
+absl::StatusOr<std::string> EncodeObject(const google::protobuf::Message& object,
+                                         const KindInfo& kind, Encoding encoding);
+
+// Replaces the content of `out`. Protobuf may come with or without its envelope. Unknown protobuf
+// fields are kept in the message; unknown JSON members are not.
+absl::Status DecodeObject(std::string_view bytes, Encoding encoding,
+                          google::protobuf::Message& out);
+
+template <Object T>
+absl::StatusOr<std::string> EncodeObject(const T& object, Encoding encoding) {
+  return EncodeObject(object, KindOf<T>::value, encoding);
+}
+
+template <class T>
+absl::StatusOr<T> DecodeObject(std::string_view bytes, Encoding encoding) {
+  T object;
+  if (absl::Status status = DecodeObject(bytes, encoding, object); !status.ok()) return status;
+  return object;
+}
+
+}  // namespace mandate
+
+#endif  // MANAGER_OBJECT_OBJECT_CODEC_H_

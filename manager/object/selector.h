@@ -1,0 +1,84 @@
+// Label selectors: from every form in which they are written, matched and printed in one.
+#ifndef MANAGER_OBJECT_SELECTOR_H_
+#define MANAGER_OBJECT_SELECTOR_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+
+namespace k8s::io::apimachinery::pkg::apis::meta::v1 {
+class LabelSelector;
+}
+
+namespace mandate {
+
+// One condition on one label.
+struct LabelRequirement {
+  enum class Operator { kEquals, kNotEquals, kIn, kNotIn, kExists, kDoesNotExist };
+
+  std::string key;
+  Operator op = Operator::kExists;
+  std::vector<std::string> values;  // sorted, without duplicates
+
+  bool operator==(const LabelRequirement&) const = default;
+};
+
+// All of its requirements must hold; without any it matches everything. Immutable.
+class LabelSelector {
+ public:
+  // The value of a label, or nullopt when the object lacks it.
+  using Lookup = absl::FunctionRef<std::optional<std::string_view>(std::string_view key)>;
+
+  LabelSelector() = default;  // everything
+
+  // From requirements as they stand: kInvalidArgument for a key, operator or value that the API
+  // server would refuse.
+  static absl::StatusOr<LabelSelector> Create(std::vector<LabelRequirement> requirements);
+
+  // Errors below are kInvalidArgument and start with the field's path, `field` being the
+  // selector's own, such as "spec.namespaceSelector".
+  static absl::StatusOr<LabelSelector> FromMap(const std::map<std::string, std::string>& labels,
+                                               std::string_view field = "selector");
+  static absl::StatusOr<LabelSelector> FromProto(
+      const k8s::io::apimachinery::pkg::apis::meta::v1::LabelSelector& selector,
+      std::string_view field = "selector");
+
+  // Either the plain map, {"app": "web"}, or {"matchLabels": …, "matchExpressions": …}. An object
+  // that mixes the two is an error; so is one whose "matchLabels" is a plain string, which nobody
+  // can have meant. {} and null match everything, as they have no requirement.
+  static absl::StatusOr<LabelSelector> FromJson(std::string_view json,
+                                                std::string_view field = "selector");
+
+  // kubectl's and the query parameter's syntax: "a=b,c in (x,y),d notin (z),e!=f,g,!h".
+  static absl::StatusOr<LabelSelector> Parse(std::string_view text);
+
+  // The inverse of Parse, requirements sorted by key; "" matches everything.
+  std::string ToString() const;
+
+  bool MatchesLabels(Lookup label) const;
+  // Of a map of strings: std::map, google::protobuf::Map.
+  template <class Map>
+  bool Matches(const Map& labels) const {
+    return MatchesLabels([&](std::string_view key) -> std::optional<std::string_view> {
+      auto found = labels.find(std::string(key));
+      if (found == labels.end()) return std::nullopt;
+      return found->second;
+    });
+  }
+
+  bool MatchesEverything() const { return requirements_.empty(); }
+  const std::vector<LabelRequirement>& requirements() const { return requirements_; }
+  bool operator==(const LabelSelector&) const = default;
+
+ private:
+  std::vector<LabelRequirement> requirements_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_OBJECT_SELECTOR_H_

@@ -1,0 +1,178 @@
+#include "manager/object/watch_frame.h"
+
+#include <utility>
+
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/object/api_error.h"
+#include "manager/object/envelope.h"
+#include "manager/object/json_cursor.h"
+#include "manager/object/object_header.h"
+#include "manager/object/wire_cursor.h"
+
+namespace mandate {
+namespace {
+
+using Token = JsonCursor::Token;
+
+// The annotation of the bookmark that ends a WatchList's initial events (KEP-3157).
+constexpr char kInitialEventsEnd[] = "k8s.io/initial-events-end";
+
+// Fields of meta/v1 WatchEvent and of RawExtension.
+constexpr uint32_t kType = 1;
+constexpr uint32_t kObject = 2;
+constexpr uint32_t kRaw = 1;
+
+// Views into the frame, or of `type` into the cursor.
+struct Frame {
+  std::string type;
+  std::string_view object;
+};
+
+absl::StatusOr<Frame> ReadJson(std::string_view text) {
+  Frame frame;
+  JsonCursor json(text);
+  std::string_view key;
+  for (json.BeginObject(); json.NextMember(&key);) {
+    if (key == "type" && json.Peek() == Token::kString) {
+      std::string_view type;
+      json.ReadString(&type);
+      frame.type = type;
+    } else if (key == "object") {
+      json.SkipValue(&frame.object);
+    } else {
+      json.SkipValue();
+    }
+  }
+  RETURN_IF_ERROR(json.Finish());
+  return frame;
+}
+
+absl::StatusOr<Frame> ReadProtobuf(std::string_view bytes) {
+  Frame frame;
+  WireCursor event(bytes);
+  while (event.Next()) {
+    if (event.field() == kType) frame.type = event.bytes();
+    if (event.field() != kObject) continue;
+    WireCursor object(event.bytes());
+    while (object.Next()) {
+      if (object.field() == kRaw) frame.object = object.bytes();
+    }
+    RETURN_IF_ERROR(object.status());
+  }
+  RETURN_IF_ERROR(event.status());
+  return frame;
+}
+
+absl::StatusOr<WatchEventType> TypeOf(std::string_view type) {
+  if (type == "ADDED") return WatchEventType::kAdded;
+  if (type == "MODIFIED") return WatchEventType::kModified;
+  if (type == "DELETED") return WatchEventType::kDeleted;
+  if (type == "BOOKMARK") return WatchEventType::kBookmark;
+  if (type == "ERROR") return WatchEventType::kError;
+  return absl::InvalidArgumentError(
+      StrCat("unknown type of watch event \"", type.substr(0, 32), "\""));
+}
+
+// A bookmark's object has a resourceVersion and no name.
+absl::Status ReadBookmark(std::string_view object, Encoding encoding, WatchEvent* event) {
+  if (encoding == Encoding::kProtobuf && HasEnvelope(object)) {
+    ASSIGN_OR_RETURN(const Envelope envelope, ParseEnvelope(object));
+    object = envelope.raw;
+  }
+  ASSIGN_OR_RETURN(const ObjectHeader header, ParseObjectHeader(object, encoding));
+  if (header.resource_version.empty()) {
+    return absl::InvalidArgumentError("metadata.resourceVersion: missing in a bookmark");
+  }
+  event->resource_version = header.resource_version;
+  const auto end = header.annotations.find(kInitialEventsEnd);
+  event->initial_events_end = end != header.annotations.end() && end->second == "true";
+  return absl::OkStatus();
+}
+
+absl::Status ReadError(std::string_view object, Encoding encoding) {
+  ApiStatusProto status;
+  if (DecodeObject(object, encoding, status).ok() && status.code() != 0) {
+    return StatusFromApi(status);
+  }
+  return StatusFromResponse(500, object);
+}
+
+}  // namespace
+
+absl::StatusOr<WatchEvent> ParseWatchEvent(std::string_view frame, Encoding encoding) {
+  ASSIGN_OR_RETURN(const Frame parts,
+                   encoding == Encoding::kJson ? ReadJson(frame) : ReadProtobuf(frame));
+  WatchEvent event;
+  ASSIGN_OR_RETURN(event.type, TypeOf(parts.type));
+  switch (event.type) {
+    case WatchEventType::kError:
+      event.error = ReadError(parts.object, encoding);
+      break;
+    case WatchEventType::kBookmark:
+      RETURN_IF_ERROR(ReadBookmark(parts.object, encoding, &event));
+      break;
+    default: {
+      ASSIGN_OR_RETURN(event.object, ParseRawObject(std::string(parts.object), encoding));
+      event.resource_version = event.object->resource_version();
+    }
+  }
+  return event;
+}
+
+void FrameSplitter::Feed(std::string_view chunk) {
+  // Whatever was handed out is over; the buffer never holds more than a frame and a chunk.
+  buffer_.erase(0, start_);
+  scanned_ -= start_;
+  start_ = 0;
+  buffer_ += chunk;
+}
+
+absl::Status FrameSplitter::TooLarge(size_t size) const {
+  return absl::ResourceExhaustedError(
+      StrCat("a watch event of ", size, " bytes or more is larger than the limit of ", max_frame_));
+}
+
+absl::StatusOr<std::optional<std::string_view>> FrameSplitter::Next() {
+  return encoding_ == Encoding::kJson ? NextLine() : NextPrefixed();
+}
+
+absl::StatusOr<std::optional<std::string_view>> FrameSplitter::NextLine() {
+  for (;;) {
+    const size_t end = buffer_.find('\n', scanned_);
+    const size_t size = (end == std::string::npos ? buffer_.size() : end) - start_;
+    if (size > max_frame_) return TooLarge(size);
+    if (end == std::string::npos) {
+      scanned_ = buffer_.size();
+      return std::nullopt;
+    }
+    const std::string_view line(buffer_.data() + start_, size);
+    start_ = scanned_ = end + 1;
+    if (line.find_first_not_of(" \t\r") != std::string_view::npos) return line;
+  }
+}
+
+absl::StatusOr<std::optional<std::string_view>> FrameSplitter::NextPrefixed() {
+  constexpr size_t kPrefix = 4;
+  for (;;) {
+    const std::string_view rest = std::string_view(buffer_).substr(start_);
+    if (rest.size() < kPrefix) return std::nullopt;
+    size_t size = 0;
+    for (char c : rest.substr(0, kPrefix)) size = size << 8 | static_cast<unsigned char>(c);
+    if (size > max_frame_) return TooLarge(size);
+    if (rest.size() < kPrefix + size) return std::nullopt;
+    start_ = scanned_ = start_ + kPrefix + size;
+    if (size > 0) return rest.substr(kPrefix, size);
+  }
+}
+
+absl::Status FrameSplitter::Finish() const {
+  const std::string_view rest = std::string_view(buffer_).substr(start_);
+  const bool blank =
+      encoding_ == Encoding::kJson && rest.find_first_not_of(" \t\r\n") == std::string_view::npos;
+  if (rest.empty() || blank) return absl::OkStatus();
+  return absl::DataLossError(
+      StrCat("the watch ended within an event, after ", rest.size(), " bytes of it"));
+}
+
+}  // namespace mandate

@@ -1,0 +1,54 @@
+// A forward-only reader of protobuf's wire format, without a message type.
+#ifndef MANAGER_OBJECT_WIRE_CURSOR_H_
+#define MANAGER_OBJECT_WIRE_CURSOR_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace mandate {
+
+// One thread only. Borrows the bytes, and so does what it hands out.
+//
+//   for (WireCursor wire(bytes); wire.Next();) {
+//     if (wire.field() == 1) name = wire.bytes();
+//   }
+class WireCursor {
+ public:
+  explicit WireCursor(std::string_view bytes) : rest_(bytes) {}
+
+  // Moves to the next field; false at the end, or for good when the bytes are malformed.
+  bool Next();
+
+  uint32_t field() const { return field_; }
+  // Of a length-delimited field: string, bytes, message; "" of any other.
+  std::string_view bytes() const { return bytes_; }
+  // Of a varint field; 0 of any other.
+  uint64_t varint() const { return varint_; }
+
+  // kInvalidArgument after malformed bytes.
+  absl::Status status() const;
+
+ private:
+  bool ReadVarint(uint64_t* value);
+  bool Skip(size_t size);
+  bool Fail() {
+    failed_ = true;
+    return false;
+  }
+
+  std::string_view rest_;
+  std::string_view bytes_;
+  uint64_t varint_ = 0;
+  uint32_t field_ = 0;
+  bool failed_ = false;
+};
+
+// Appends one length-delimited field.
+void AppendWireBytes(uint32_t field, std::string_view bytes, std::string& out);
+
+}  // namespace mandate
+
+#endif  // MANAGER_OBJECT_WIRE_CURSOR_H_
