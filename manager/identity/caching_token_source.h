@@ -1,0 +1,123 @@
+// Keeps one identity in tokens: fetches early, in the background, one at a time.
+#ifndef MANAGER_IDENTITY_CACHING_TOKEN_SOURCE_H_
+#define MANAGER_IDENTITY_CACHING_TOKEN_SOURCE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <random>
+#include <stop_token>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "manager/core/backoff.h"
+#include "manager/core/executor.h"
+#include "manager/identity/fetch_limiter.h"
+#include "manager/identity/token.h"
+#include "manager/identity/token_fetcher.h"
+#include "manager/identity/token_waiters.h"
+
+namespace mandate {
+
+// How an identity is doing, for readiness.
+struct TokenStatus {
+  enum class State {
+    kNone,        // never had a token, and nothing has failed yet
+    kValid,       // has one
+    kRefreshing,  // has one, and the next is on its way
+    kDegraded,    // the last attempt failed, or the server rejected the token
+  };
+  State state = State::kNone;
+  bool usable = false;           // a valid token exists, also while degraded
+  absl::Status last_error = {};  // kDegraded: why, and what to do
+  absl::Time expires = absl::InfinitePast();
+
+  bool operator==(const TokenStatus&) const = default;
+};
+
+// The rules (reference/cppstyle.md §2.1, reference/identity.md §2):
+// - A caller never waits while a valid token exists; those who wait share one fetch.
+// - A token is renewed at 80 % of its life, minus spread by identity and jitter.
+// - A failed renewal keeps the token; retries back off. Permanent errors are retried within
+//   minutes, and meanwhile answer callers at once.
+// - Invalidate() forgets the cached token only if it is the rejected one, and fetches another at
+//   once; a token rejected soon after it was fetched makes the next fetch wait.
+//
+// Loop thread only.
+class CachingTokenSource : public TokenSource {
+ public:
+  struct Options {
+    Loop* loop = nullptr;  // outlives the source
+    std::unique_ptr<TokenFetcher> fetcher = {};
+    std::shared_ptr<FetchLimiter> limiter = {};  // shared by all identities
+    std::string identity = {};                   // what spreads renewals: "cluster/component"
+    std::string subject = {};                    // "system:serviceaccount:ns:name"; for messages
+    uint64_t seed = 0;                           // of the jitter
+    absl::Duration leeway = absl::Seconds(10);   // a token is not used closer to its end than this
+    absl::Duration fetch_timeout = absl::Seconds(30);
+    Backoff::Options transient{.max = absl::Seconds(20), .jitter = 0.5};  // 800 ms to 30 s
+    Backoff::Options permanent{
+        .initial = absl::Seconds(15), .max = absl::Minutes(2), .jitter = 0.25};
+    Backoff::Options rejected{.max = absl::Minutes(2), .jitter = 0.5};
+    // A token that lives this long was a good one: its rejection is news, not a loop.
+    absl::Duration proven_after = absl::Minutes(5);
+    absl::Duration max_retry_after = absl::Minutes(5);
+    size_t max_waiters = 10'000;
+    // Called on the loop, later, after each change.
+    std::function<void(const TokenStatus&)> listener = {};
+    // Called on the loop for each attempt, as it ends; must not touch the source.
+    std::function<void(FetchOutcome)> on_fetch = {};
+  };
+
+  // kInvalidArgument without a loop, fetcher or limiter.
+  static absl::StatusOr<std::unique_ptr<CachingTokenSource>> Create(Options options);
+  ~CachingTokenSource() override;
+
+  // Fetches the first token, so that the status is known before anybody asks for one.
+  void Start();
+
+  std::shared_ptr<const Token> Cached() override;
+  void Fetch(const CallContext& context, Callback done) override;
+  void Invalidate(const Token& rejected) override;
+
+  TokenStatus status() const;
+  const FetchCounts& counts() const { return counts_; }
+
+ private:
+  explicit CachingTokenSource(Options options);
+
+  absl::Time Now() const { return options_.loop->clock().TimeNow(); }
+  bool Usable() const;
+  absl::Time RefreshTime();
+  void RunTimerAt(absl::Time when);
+  void StartFetch();
+  void FetchNow(FetchLimiter::Slot slot);
+  void OnFetched(FetchResult result);
+  void Accept(std::shared_ptr<const Token> token);
+  void Fail(const FetchResult& result);
+  void Notify();
+
+  Options options_;
+  std::mt19937_64 random_;
+  TokenWaiters waiters_;
+  std::shared_ptr<const Token> token_;
+  bool fetching_ = false;
+  absl::Status last_error_;
+  bool last_error_permanent_ = false;
+  Backoff transient_;
+  Backoff permanent_;
+  Backoff rejected_;
+  FetchCounts counts_{};
+  TokenStatus notified_;
+  std::stop_source stop_;
+  std::unique_ptr<Loop::Timer> timer_;   // the next renewal or retry
+  std::unique_ptr<Loop::Timer> expiry_;  // when the token stops being usable
+  // What is under way holds it weakly.
+  std::shared_ptr<CachingTokenSource*> self_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_IDENTITY_CACHING_TOKEN_SOURCE_H_

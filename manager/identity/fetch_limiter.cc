@@ -1,0 +1,54 @@
+#include "manager/identity/fetch_limiter.h"
+
+#include <algorithm>
+
+namespace mandate {
+
+struct FetchLimiterState {
+  size_t max_in_flight;
+  size_t in_flight = 0;
+  bool granting = false;
+  std::deque<FetchLimiter::Granted> waiting = {};
+};
+
+namespace {
+
+// Returns at once when called from within itself: a grant that drops its slot is served by the
+// loop that made it, not by recursion.
+template <class MakeSlot>
+void Grant(const std::shared_ptr<FetchLimiterState>& state, MakeSlot make_slot) {
+  if (state->granting) return;
+  state->granting = true;
+  while (state->in_flight < state->max_in_flight && !state->waiting.empty()) {
+    FetchLimiter::Granted granted = std::move(state->waiting.front());
+    state->waiting.pop_front();
+    ++state->in_flight;
+    std::move(granted)(make_slot());
+  }
+  state->granting = false;
+}
+
+}  // namespace
+
+FetchLimiter::FetchLimiter(size_t max_in_flight)
+    : state_(std::make_shared<FetchLimiterState>(
+          FetchLimiterState{.max_in_flight = std::max<size_t>(1, max_in_flight)})) {}
+
+FetchLimiter::~FetchLimiter() { state_->waiting.clear(); }
+
+void FetchLimiter::Acquire(Granted granted) {
+  state_->waiting.push_back(std::move(granted));
+  Grant(state_, [this] { return Slot(state_); });
+}
+
+void FetchLimiter::Slot::Release() {
+  if (state_ == nullptr) return;
+  std::shared_ptr<FetchLimiterState> state = std::move(state_);
+  --state->in_flight;
+  Grant(state, [&state] { return Slot(state); });
+}
+
+size_t FetchLimiter::in_flight() const { return state_->in_flight; }
+size_t FetchLimiter::waiting() const { return state_->waiting.size(); }
+
+}  // namespace mandate

@@ -1,0 +1,54 @@
+// At most so many token requests at once, over all identities of a process.
+#ifndef MANAGER_IDENTITY_FETCH_LIMITER_H_
+#define MANAGER_IDENTITY_FETCH_LIMITER_H_
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <utility>
+
+#include "absl/functional/any_invocable.h"
+
+namespace mandate {
+
+// First come, first served. The queue is bounded by its users: each token source asks for one slot
+// at a time. Loop thread only; slots may outlive it.
+class FetchLimiter {
+ public:
+  // The right to have one request in flight; destroying it hands it on.
+  class Slot {
+   public:
+    Slot() = default;
+    Slot(Slot&& other) noexcept = default;
+    Slot& operator=(Slot&& other) noexcept {
+      Release();
+      state_ = std::move(other.state_);
+      return *this;
+    }
+    ~Slot() { Release(); }
+
+   private:
+    friend class FetchLimiter;
+    explicit Slot(std::shared_ptr<struct FetchLimiterState> state) : state_(std::move(state)) {}
+    void Release();
+    std::shared_ptr<struct FetchLimiterState> state_;
+  };
+  using Granted = absl::AnyInvocable<void(Slot) &&>;
+
+  explicit FetchLimiter(size_t max_in_flight);
+  // What still waits is destroyed without being called.
+  ~FetchLimiter();
+
+  // Calls `granted` at once when a slot is free, else as soon as one is.
+  void Acquire(Granted granted);
+
+  size_t in_flight() const;
+  size_t waiting() const;
+
+ private:
+  std::shared_ptr<FetchLimiterState> state_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_IDENTITY_FETCH_LIMITER_H_

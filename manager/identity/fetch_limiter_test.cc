@@ -1,0 +1,67 @@
+#include "manager/identity/fetch_limiter.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace mandate {
+namespace {
+
+using Slot = FetchLimiter::Slot;
+using ::testing::ElementsAre;
+
+TEST(FetchLimiterTest, GrantsAtOnceUpToTheBoundThenInOrder) {
+  FetchLimiter limiter(2);
+  std::vector<int> order;
+  std::vector<Slot> slots(4);
+  for (int i = 0; i < 4; ++i) {
+    limiter.Acquire([&, i](Slot slot) {
+      order.push_back(i);
+      slots[static_cast<size_t>(i)] = std::move(slot);
+    });
+  }
+  EXPECT_THAT(order, ElementsAre(0, 1));
+  EXPECT_EQ(limiter.in_flight(), 2u);
+  EXPECT_EQ(limiter.waiting(), 2u);
+  slots[1] = Slot();
+  EXPECT_THAT(order, ElementsAre(0, 1, 2));
+  slots[0] = Slot();
+  slots[2] = Slot();
+  EXPECT_THAT(order, ElementsAre(0, 1, 2, 3));
+  slots[3] = Slot();
+  EXPECT_EQ(limiter.in_flight(), 0u);
+}
+
+TEST(FetchLimiterTest, ZeroIsOne) {
+  FetchLimiter limiter(0);
+  bool granted = false;
+  limiter.Acquire([&](Slot) { granted = true; });
+  EXPECT_TRUE(granted);
+}
+
+TEST(FetchLimiterTest, ThousandsWhoDropTheirSlotsDoNotRecurse) {
+  FetchLimiter limiter(1);
+  Slot held;
+  limiter.Acquire([&](Slot slot) { held = std::move(slot); });
+  int granted = 0;
+  for (int i = 0; i < 200'000; ++i) limiter.Acquire([&](Slot) { ++granted; });
+  held = Slot();
+  EXPECT_EQ(granted, 200'000);
+  EXPECT_EQ(limiter.in_flight(), 0u);
+}
+
+TEST(FetchLimiterTest, SlotsMayOutliveIt) {
+  Slot held;
+  bool late = false;
+  {
+    FetchLimiter limiter(1);
+    limiter.Acquire([&](Slot slot) { held = std::move(slot); });
+    limiter.Acquire([&](Slot) { late = true; });
+  }
+  held = Slot();
+  EXPECT_FALSE(late);
+}
+
+}  // namespace
+}  // namespace mandate

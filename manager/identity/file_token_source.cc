@@ -1,0 +1,95 @@
+#include "manager/identity/file_token_source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "manager/core/strings.h"
+
+namespace mandate {
+namespace {
+
+constexpr size_t kMaxFileBytes = 4 << 20;
+
+absl::StatusOr<std::string> ReadLocalFile(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return absl::ErrnoToStatus(errno, "cannot open " + path);
+  std::string content;
+  char buffer[16 << 10];
+  absl::Status status;
+  while (true) {
+    const ssize_t n = read(fd, buffer, sizeof(buffer));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) status = absl::ErrnoToStatus(errno, "cannot read " + path);
+    if (n <= 0) break;
+    content.append(buffer, static_cast<size_t>(n));
+    if (content.size() > kMaxFileBytes) {
+      status = absl::OutOfRangeError(
+          StrCat(path, " has more than ", kMaxFileBytes, " bytes: that is no credential"));
+      break;
+    }
+  }
+  close(fd);
+  explicit_bzero(buffer, sizeof(buffer));
+  if (!status.ok()) return status;
+  return content;
+}
+
+}  // namespace
+
+FileReader LocalFileReader() { return ReadLocalFile; }
+
+void FileTokenSource::Read() {
+  const absl::Time now = options_.loop->clock().TimeNow();
+  next_read_ = now + options_.retry_after;
+  absl::StatusOr<std::string> content = options_.reader(options_.path);
+  if (!content.ok()) {
+    last_error_ = absl::UnavailableError(
+        StrCat("the token file cannot be read: ", AsStd(content.status().message())));
+    return;
+  }
+  const Secret whole(*std::move(content));
+  std::string trimmed(absl::StripAsciiWhitespace(AsAbsl(whole.Reveal())));
+  if (trimmed.empty()) {
+    last_error_ = absl::UnavailableError(StrCat("the token file ", options_.path, " is empty"));
+    return;
+  }
+  last_error_ = absl::OkStatus();
+  next_read_ = now + options_.reread_after - options_.leeway;
+  Secret value(std::move(trimmed));
+  // The same token stays the same object, with the time when it was first seen.
+  if (token_ != nullptr && *token_->value == value) return;
+  token_ =
+      std::make_shared<const Token>(Token{.value = std::make_shared<const Secret>(std::move(value)),
+                                          .subject = options_.path,
+                                          .acquired = now});
+}
+
+std::shared_ptr<const Token> FileTokenSource::Cached() {
+  if (options_.loop->clock().TimeNow() >= next_read_) Read();
+  return token_;
+}
+
+void FileTokenSource::Fetch(const CallContext&, Callback done) {
+  absl::StatusOr<std::shared_ptr<const Token>> result = Cached();
+  if (*result == nullptr) result = last_error_;
+  options_.loop->Post([done = std::move(done), result = std::move(result)]() mutable {
+    std::move(done)(std::move(result));
+  });
+}
+
+void FileTokenSource::Invalidate(const Token& rejected) {
+  // Kept until the file has another: the rejection may be the server's passing trouble.
+  if (token_ != nullptr && *token_->value == *rejected.value) next_read_ = absl::InfinitePast();
+}
+
+void StaticTokenSource::Fetch(const CallContext&, Callback done) {
+  loop_.Post(
+      [done = std::move(done), token = token_]() mutable { std::move(done)(std::move(token)); });
+}
+
+}  // namespace mandate

@@ -1,0 +1,73 @@
+// A token that something else keeps fresh in a file: the kubelet's projected volume.
+#ifndef MANAGER_IDENTITY_FILE_TOKEN_SOURCE_H_
+#define MANAGER_IDENTITY_FILE_TOKEN_SOURCE_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "manager/core/executor.h"
+#include "manager/identity/token.h"
+
+namespace mandate {
+
+// Reads a small local file. kNotFound, kPermissionDenied, or whatever else fits; names the path.
+using FileReader = std::function<absl::StatusOr<std::string>(const std::string& path)>;
+FileReader LocalFileReader();
+
+// Reads the file when asked for the token and the last reading is old (client-go's
+// fileTokenSource: a minute, less 10 s of leeway). White space round the token is dropped. A file
+// that cannot be read or is empty is an error only while there is no token yet: an older one is
+// kept, as it may still be good. Loop thread only: the reading itself is short and local.
+class FileTokenSource : public TokenSource {
+ public:
+  struct Options {
+    Loop* loop = nullptr;  // outlives the source
+    std::string path = {};
+    FileReader reader = LocalFileReader();
+    absl::Duration reread_after = absl::Minutes(1);
+    absl::Duration leeway = absl::Seconds(10);
+    // After a reading that failed.
+    absl::Duration retry_after = absl::Seconds(1);
+  };
+  explicit FileTokenSource(Options options) : options_(std::move(options)) {}
+
+  std::shared_ptr<const Token> Cached() override;
+  void Fetch(const CallContext& context, Callback done) override;
+  void Invalidate(const Token& rejected) override;
+
+  // Why the last reading failed; OK when it did not.
+  const absl::Status& last_error() const { return last_error_; }
+
+ private:
+  void Read();
+
+  const Options options_;
+  std::shared_ptr<const Token> token_;
+  absl::Status last_error_;
+  absl::Time next_read_ = absl::InfinitePast();
+};
+
+// A token that was given once and never changes: a kubeconfig's `token`. Loop thread only.
+class StaticTokenSource : public TokenSource {
+ public:
+  StaticTokenSource(Loop& loop, std::shared_ptr<const Secret> value, std::string subject)
+      : loop_(loop),
+        token_(std::make_shared<const Token>(
+            Token{.value = std::move(value), .subject = std::move(subject)})) {}
+
+  std::shared_ptr<const Token> Cached() override { return token_; }
+  void Fetch(const CallContext& context, Callback done) override;
+  void Invalidate(const Token&) override {}
+
+ private:
+  Loop& loop_;  // outlives this
+  std::shared_ptr<const Token> token_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_IDENTITY_FILE_TOKEN_SOURCE_H_

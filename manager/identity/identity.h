@@ -1,0 +1,90 @@
+// Who sends a request: everything of it that says so, and nothing that could be left out.
+#ifndef MANAGER_IDENTITY_IDENTITY_H_
+#define MANAGER_IDENTITY_IDENTITY_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "manager/identity/token.h"
+#include "manager/transport/transport.h"
+
+namespace mandate {
+
+// One identity at one cluster. Immutable, but its token source is for the loop thread only. Made by
+// IdentityPlane alone, which it does not outlive.
+class Identity {
+ public:
+  Identity(const Identity&) = delete;
+  Identity& operator=(const Identity&) = delete;
+
+  const std::string& cluster() const { return parts_.cluster; }
+  // "scope-instance"; "base".
+  const std::string& name() const { return parts_.name; }
+  // The user name that the server should see, "system:serviceaccount:ns:name"; empty: not known.
+  const std::string& username() const { return parts_.username; }
+  // "mandate-manager/1.0.0 (linux/amd64) scope-instance".
+  const std::string& user_agent() const { return parts_.user_agent; }
+  const std::shared_ptr<const Endpoint>& endpoint() const { return parts_.endpoint; }
+  // Null: the credential is the endpoint's client certificate.
+  TokenSource* tokens() const { return parts_.tokens; }
+
+  // A request as this identity; `token` is one of tokens(), null exactly when that is.
+  HttpRequest Request(const Token* token, std::string method, std::string target) const;
+
+ protected:
+  struct Parts {
+    std::string cluster = {};
+    std::string name = {};
+    std::string username = {};
+    std::string user_agent = {};
+    std::shared_ptr<const Endpoint> endpoint = {};
+    TokenSource* tokens = nullptr;
+    std::vector<std::pair<std::string, std::string>> headers = {};
+  };
+  explicit Identity(Parts parts) : parts_(std::move(parts)) {}
+  ~Identity() = default;
+
+ private:
+  const Parts parts_;
+};
+
+// A component's: what controllers and webhooks have.
+class ComponentIdentity final : public Identity {
+ public:
+  const std::string& service_account() const { return service_account_; }
+  const std::string& ns() const { return ns_; }
+  ~ComponentIdentity() = default;
+
+ private:
+  friend class IdentityPlane;
+  ComponentIdentity(Parts parts, std::string ns, std::string service_account)
+      : Identity(std::move(parts)),
+        ns_(std::move(ns)),
+        service_account_(std::move(service_account)) {}
+  const std::string ns_;
+  const std::string service_account_;
+};
+
+// The manager's own. Only who holds a BaseKey gets to it.
+class BaseIdentity final : public Identity {
+ public:
+  ~BaseIdentity() = default;
+
+ private:
+  friend class IdentityPlane;
+  explicit BaseIdentity(Parts parts) : Identity(std::move(parts)) {}
+};
+
+// Only the manager's assembly can make one.
+class BaseKey {
+ private:
+  friend class Manager;
+  friend class BaseKeyForTest;
+  explicit BaseKey() {}
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_IDENTITY_IDENTITY_H_

@@ -1,0 +1,233 @@
+#include "manager/identity/identity_plane.h"
+
+#include "absl/strings/str_join.h"
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/identity/token_requester.h"
+#include "manager/identity/user_agent.h"
+#include "manager/object/names.h"
+
+namespace mandate {
+
+struct IdentityPlane::Cluster {
+  std::string name;
+  std::shared_ptr<const Endpoint> endpoint;       // components': no client certificate
+  std::shared_ptr<const Endpoint> base_endpoint;  // with base's, when it has one
+  std::unique_ptr<TokenSource> base_tokens;       // null: base is the certificate
+  std::unique_ptr<BaseIdentity> base;
+};
+
+absl::StatusOr<IdentityMode> ParseIdentityMode(std::string_view text) {
+  if (text == "token") return IdentityMode::kToken;
+  if (text == "impersonate") return IdentityMode::kImpersonate;
+  if (text == "single") return IdentityMode::kSingle;
+  return absl::InvalidArgumentError(
+      StrCat("there is no identity mode \"", text, "\": choose token, impersonate or single"));
+}
+
+absl::StatusOr<std::unique_ptr<IdentityPlane>> IdentityPlane::Create(Options options) {
+  if (options.loop == nullptr || options.transport == nullptr) {
+    return absl::InvalidArgumentError("the identity plane needs a loop and a transport");
+  }
+  if (absl::Status s = CheckDnsLabel(options.ns); !s.ok()) {
+    return absl::InvalidArgumentError(
+        StrCat("the manager's namespace: ", AsStd(s.message()), "; set it with --namespace"));
+  }
+  if (options.version.empty()) {
+    return absl::InvalidArgumentError("the identity plane needs the program's version");
+  }
+  std::unique_ptr<IdentityPlane> plane(new IdentityPlane(std::move(options)));
+  for (const ClusterConfig& config : plane->options_.clusters) {
+    RETURN_IF_ERROR(plane->AddCluster(config));
+  }
+  return plane;
+}
+
+IdentityPlane::IdentityPlane(Options options)
+    : options_(std::move(options)),
+      limiter_(std::make_shared<FetchLimiter>(options_.max_token_requests)) {}
+
+IdentityPlane::~IdentityPlane() = default;
+
+absl::Status IdentityPlane::AddCluster(const ClusterConfig& config) {
+  auto cluster = std::make_unique<Cluster>();
+  cluster->name = config.name;
+  Endpoint plain = config.endpoint;
+  plain.client_certificate.reset();
+  cluster->endpoint = std::make_shared<const Endpoint>(std::move(plain));
+  cluster->base_endpoint = cluster->endpoint;
+  if (const auto* file = std::get_if<TokenFile>(&config.base)) {
+    cluster->base_tokens = std::make_unique<FileTokenSource>(FileTokenSource::Options{
+        .loop = options_.loop, .path = file->path, .reader = options_.reader});
+  } else if (const auto* fixed = std::get_if<StaticToken>(&config.base)) {
+    if (fixed->token == nullptr || fixed->token->empty()) {
+      return absl::InvalidArgumentError(
+          StrCat("cluster ", config.name, " has an empty token for the manager's own identity"));
+    }
+    cluster->base_tokens = std::make_unique<StaticTokenSource>(
+        *options_.loop, fixed->token, StrCat("the token of cluster ", config.name));
+  } else {
+    Endpoint certified = *cluster->endpoint;
+    certified.client_certificate = std::get<ClientCertificate>(config.base);
+    cluster->base_endpoint = std::make_shared<const Endpoint>(std::move(certified));
+  }
+  Identity::Parts parts{.cluster = cluster->name,
+                        .name = "base",
+                        .username = "",
+                        .user_agent = UserAgent(options_.version, ""),
+                        .endpoint = cluster->base_endpoint,
+                        .tokens = cluster->base_tokens.get()};
+  cluster->base.reset(new BaseIdentity(std::move(parts)));
+  const auto [at, added] = clusters_.emplace(config.name, std::move(cluster));
+  if (!added) {
+    return absl::InvalidArgumentError(StrCat("cluster \"", config.name, "\" is given twice"));
+  }
+  for (const std::string& name : options_.components) {
+    RETURN_IF_ERROR(AddComponent(*at->second, name));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status IdentityPlane::AddComponent(const Cluster& cluster, const std::string& name) {
+  if (absl::Status s = CheckDnsLabel(name); !s.ok() || name == "base") {
+    return absl::InvalidArgumentError(
+        StrCat("\"", name, "\" cannot name a component: ",
+               s.ok() ? "it is the manager's own identity" : AsStd(s.message())));
+  }
+  const Key key(cluster.name, name);
+  if (components_.contains(key)) {
+    return absl::InvalidArgumentError(StrCat("component ", name, " is listed twice"));
+  }
+  const std::string account = StrCat(options_.service_account, "-", name);
+  Identity::Parts parts{
+      .cluster = cluster.name,
+      .name = name,
+      .username = StrCat("system:serviceaccount:", options_.ns, ":", account),
+      .user_agent = UserAgent(options_.version, name),
+      .endpoint = cluster.endpoint,
+      .tokens = cluster.base_tokens.get(),
+  };
+  auto identity = std::make_shared<ComponentIdentity*>(nullptr);
+  switch (options_.mode) {
+    case IdentityMode::kToken: {
+      ASSIGN_OR_RETURN(auto tokens, NewTokens(cluster, name, account, identity));
+      parts.tokens = tokens.get();
+      tokens_[key] = std::move(tokens);
+      break;
+    }
+    case IdentityMode::kImpersonate:
+      // The server adds the groups of a ServiceAccount by itself.
+      parts.headers.emplace_back("Impersonate-User", parts.username);
+      parts.endpoint = cluster.base_endpoint;
+      break;
+    case IdentityMode::kSingle:
+      parts.username.clear();
+      parts.endpoint = cluster.base_endpoint;
+      break;
+  }
+  std::unique_ptr<ComponentIdentity> component(
+      new ComponentIdentity(std::move(parts), options_.ns, account));
+  *identity = component.get();
+  components_[key] = std::move(component);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<CachingTokenSource>> IdentityPlane::NewTokens(
+    const Cluster& cluster, const std::string& name, const std::string& service_account,
+    std::shared_ptr<ComponentIdentity*> identity) {
+  ASSIGN_OR_RETURN(auto requester,
+                   TokenRequester::Create({
+                       .loop = options_.loop,
+                       .transport = options_.transport,
+                       .base = cluster.base_tokens.get(),
+                       .endpoint = cluster.base_endpoint,
+                       .user_agent = cluster.base->user_agent(),
+                       .ns = options_.ns,
+                       .service_account = service_account,
+                       .minter = options_.service_account,
+                       .expiration = options_.token_expiration,
+                       .audiences = options_.audiences,
+                       .bound_secret = options_.bind_to_secrets ? service_account : std::string(),
+                       .create_service_account = options_.create_service_accounts,
+                   }));
+  CachingTokenSource::Options options{
+      .loop = options_.loop,
+      .fetcher = std::move(requester),
+      .limiter = limiter_,
+      .identity = StrCat(cluster.name, "/", name),
+      .subject = StrCat("system:serviceaccount:", options_.ns, ":", service_account),
+      .seed = options_.seed + tokens_.size(),
+      .on_fetch = FetchCounter(cluster.name, name),
+  };
+  if (options_.listener) {
+    options.listener = [this, identity](const TokenStatus& status) {
+      options_.listener(**identity, status);
+    };
+  }
+  return CachingTokenSource::Create(std::move(options));
+}
+
+std::function<void(FetchOutcome)> IdentityPlane::FetchCounter(const std::string& cluster,
+                                                              const std::string& name) const {
+  if (options_.metrics == nullptr) return nullptr;
+  return [metrics = options_.metrics, cluster, name](FetchOutcome outcome) {
+    metrics
+        ->Counter("mandate_token_requests_total", "Token requests by base, by outcome.",
+                  {{"cluster", cluster},
+                   {"identity", name},
+                   {"outcome", std::string(FetchOutcomeName(outcome))}})
+        .Increment();
+  };
+}
+
+absl::StatusOr<ComponentIdentity*> IdentityPlane::Component(std::string_view cluster,
+                                                            std::string_view name) const {
+  if (name.empty()) {
+    return absl::InvalidArgumentError(
+        "a component without a name has no identity: name it with // +mandate:component:name=…");
+  }
+  const auto at = components_.find(Key(cluster, name));
+  if (at != components_.end()) return at->second.get();
+  if (clusters_.find(cluster) == clusters_.end()) {
+    return absl::NotFoundError(StrCat("there is no cluster \"", cluster, "\""));
+  }
+  return absl::NotFoundError(StrCat("there is no component \"", name,
+                                    "\"; there are: ", absl::StrJoin(options_.components, ", ")));
+}
+
+absl::StatusOr<BaseIdentity*> IdentityPlane::Base(const BaseKey&, std::string_view cluster) const {
+  const auto at = clusters_.find(cluster);
+  if (at == clusters_.end()) {
+    return absl::NotFoundError(StrCat("there is no cluster \"", cluster, "\""));
+  }
+  return at->second->base.get();
+}
+
+void IdentityPlane::Start() {
+  for (auto& [key, tokens] : tokens_) tokens->Start();
+}
+
+const CachingTokenSource* IdentityPlane::TokensOf(const ComponentIdentity& identity) const {
+  const auto at = tokens_.find(Key(identity.cluster(), identity.name()));
+  return at == tokens_.end() ? nullptr : at->second.get();
+}
+
+TokenStatus IdentityPlane::Status(const ComponentIdentity& identity) const {
+  if (const CachingTokenSource* tokens = TokensOf(identity)) return tokens->status();
+  TokenStatus status{
+      .state = TokenStatus::State::kValid, .usable = true, .expires = absl::InfiniteFuture()};
+  if (identity.tokens() != nullptr && identity.tokens()->Cached() == nullptr) {
+    status.state = TokenStatus::State::kDegraded;
+    status.usable = false;
+    status.last_error =
+        absl::UnavailableError("the manager's own token is missing: see --kubeconfig");
+  }
+  return status;
+}
+
+FetchCounts IdentityPlane::Counts(const ComponentIdentity& identity) const {
+  const CachingTokenSource* tokens = TokensOf(identity);
+  return tokens == nullptr ? FetchCounts{} : tokens->counts();
+}
+
+}  // namespace mandate

@@ -1,0 +1,108 @@
+// Every identity of the process, by (cluster, component).
+#ifndef MANAGER_IDENTITY_IDENTITY_PLANE_H_
+#define MANAGER_IDENTITY_IDENTITY_PLANE_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "manager/core/executor.h"
+#include "manager/core/metrics.h"
+#include "manager/identity/caching_token_source.h"
+#include "manager/identity/cluster_config.h"
+#include "manager/identity/file_token_source.h"
+#include "manager/identity/identity.h"
+#include "manager/transport/transport.h"
+
+namespace mandate {
+
+enum class IdentityMode {
+  // Each component has tokens of its own ServiceAccount, minted by base.
+  kToken,
+  // Each request is base's, impersonating the component's ServiceAccount (base needs the verb
+  // impersonate on each). No tokens; the audit log shows both.
+  kImpersonate,
+  // Each request is base's, told apart by user agent only: for clusters without RBAC.
+  kSingle,
+};
+// "token", "impersonate", "single"; kInvalidArgument otherwise.
+absl::StatusOr<IdentityMode> ParseIdentityMode(std::string_view text);
+
+// Creates all identities at once; what they are is fixed from then on. Component() and
+// component_names() are thread-safe; everything else is for the loop thread.
+class IdentityPlane {
+ public:
+  struct Options {
+    Loop* loop = nullptr;
+    Transport* transport = nullptr;            // both outlive the plane
+    std::vector<ClusterConfig> clusters = {};  // names differ
+    std::vector<std::string> components = {};  // DNS-1123 labels
+    std::string ns = {};                       // of the manager and its ServiceAccounts
+    std::string version = {};                  // in user agents
+    IdentityMode mode = IdentityMode::kToken;
+    // The ServiceAccount of base; a component's is this, "-" and its name.
+    std::string service_account = "mandate-manager";
+    absl::Duration token_expiration = absl::Hours(1);
+    std::vector<std::string> audiences = {};  // empty: the API server's own
+    // Binds each component's tokens to a Secret named as its ServiceAccount: deleting that Secret
+    // ends them (the server's cache holds 10 s, a deletion counts after 60 s).
+    bool bind_to_secrets = false;
+    bool create_service_accounts = false;
+    size_t max_token_requests = 10;  // in flight, over all identities
+    uint64_t seed = 0;               // of the jitter
+    FileReader reader = LocalFileReader();
+    Metrics* metrics = nullptr;  // may be null; outlives the plane
+    // Called on the loop when a component's token status changed; kToken only.
+    std::function<void(const ComponentIdentity&, const TokenStatus&)> listener = {};
+  };
+
+  // kInvalidArgument names the option that is wrong.
+  static absl::StatusOr<std::unique_ptr<IdentityPlane>> Create(Options options);
+  ~IdentityPlane();
+
+  // The same object each time, as long as the plane. kInvalidArgument for an empty name, kNotFound
+  // for a component or cluster that is not listed: never base.
+  absl::StatusOr<ComponentIdentity*> Component(std::string_view cluster,
+                                               std::string_view name) const;
+  absl::StatusOr<BaseIdentity*> Base(const BaseKey& key, std::string_view cluster) const;
+  const std::vector<std::string>& component_names() const { return options_.components; }
+
+  // Fetches every component's first token now, so that readiness is known before the first request.
+  void Start();
+
+  // Of base's token in the modes that borrow it: what its file says.
+  TokenStatus Status(const ComponentIdentity& identity) const;
+  // Token requests by outcome; all zero in the other modes.
+  FetchCounts Counts(const ComponentIdentity& identity) const;
+
+ private:
+  struct Cluster;
+  using Key = std::pair<std::string, std::string>;  // cluster, component
+
+  explicit IdentityPlane(Options options);
+  absl::Status AddCluster(const ClusterConfig& config);
+  absl::Status AddComponent(const Cluster& cluster, const std::string& name);
+  absl::StatusOr<std::unique_ptr<CachingTokenSource>> NewTokens(
+      const Cluster& cluster, const std::string& name, const std::string& service_account,
+      std::shared_ptr<ComponentIdentity*> identity);
+  std::function<void(FetchOutcome)> FetchCounter(const std::string& cluster,
+                                                 const std::string& name) const;
+  const CachingTokenSource* TokensOf(const ComponentIdentity& identity) const;
+
+  const Options options_;
+  std::shared_ptr<FetchLimiter> limiter_;
+  std::map<std::string, std::unique_ptr<Cluster>, std::less<>> clusters_;
+  std::map<Key, std::unique_ptr<CachingTokenSource>> tokens_;
+  std::map<Key, std::unique_ptr<ComponentIdentity>> components_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_IDENTITY_IDENTITY_PLANE_H_

@@ -1,0 +1,228 @@
+#include "manager/identity/identity_plane.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "manager/core/strings.h"
+#include "manager/core/testing/simulated_loop.h"
+#include "manager/transport/testing/fake_transport.h"
+
+namespace mandate {
+
+class BaseKeyForTest {
+ public:
+  static BaseKey Make() { return BaseKey(); }
+};
+
+namespace {
+
+using ::testing::HasSubstr;
+
+// Nobody else can make the key that opens base, nor a copy of an identity.
+static_assert(!std::is_default_constructible_v<BaseKey>);
+static_assert(!std::is_aggregate_v<BaseKey>);
+static_assert(!std::is_copy_constructible_v<ComponentIdentity>);
+static_assert(!std::is_convertible_v<BaseIdentity&, ComponentIdentity&>);
+
+struct IdentityPlaneTest : testing::Test {
+  IdentityPlaneTest() {
+    options.loop = &loop;
+    options.transport = &fake;
+    options.clusters = {Cluster("local")};
+    options.components = {"scope-instance", "scope-template"};
+    options.ns = "mandate";
+    options.version = "1.2.3";
+    options.reader = [](const std::string&) { return "base-token"; };
+    fake.Handle([](const HttpRequest& request) {
+      const size_t at = request.target.find("mandate-manager-");
+      return FakeReply::Json(
+          201, StrCat(R"({"spec":{"expirationSeconds":3600},"status":{"token":")",
+                      request.target.substr(at, request.target.rfind('/') - at), R"("}})"));
+    });
+  }
+
+  static ClusterConfig Cluster(std::string name) {
+    ClusterConfig config{.name = name, .endpoint = {}, .base = TokenFile{"/token"}, .ns = ""};
+    config.endpoint.server = StrCat("https://", name, ":6443");
+    config.endpoint.ca_pem = "CA";
+    return config;
+  }
+  std::unique_ptr<IdentityPlane> Make() {
+    auto plane = IdentityPlane::Create(options);
+    EXPECT_TRUE(plane.ok()) << plane.status();
+    return *std::move(plane);
+  }
+
+  SimulatedLoop loop;
+  FakeTransport fake{loop};
+  IdentityPlane::Options options;
+};
+
+TEST_F(IdentityPlaneTest, EachComponentIsItselfAndAlwaysTheSame) {
+  auto plane = Make();
+  ComponentIdentity* one = *plane->Component("local", "scope-instance");
+  ComponentIdentity* two = *plane->Component("local", "scope-template");
+  EXPECT_EQ(*plane->Component("local", "scope-instance"), one);
+  EXPECT_NE(one, two);
+  EXPECT_NE(one->tokens(), two->tokens());
+  EXPECT_EQ(one->service_account(), "mandate-manager-scope-instance");
+  EXPECT_EQ(one->username(), "system:serviceaccount:mandate:mandate-manager-scope-instance");
+  EXPECT_THAT(
+      one->user_agent(),
+      testing::MatchesRegex(R"(mandate-manager/1\.2\.3 \(linux/[a-z0-9]+\) scope-instance)"));
+  EXPECT_EQ(one->endpoint()->server, "https://local:6443");
+}
+
+TEST_F(IdentityPlaneTest, AnUnknownOrEmptyComponentIsAnErrorAndNeverBase) {
+  auto plane = Make();
+  EXPECT_EQ(plane->Component("local", "").status().code(), absl::StatusCode::kInvalidArgument);
+  for (const char* name : {"scope", "base", "mandate-manager", "scope-instance "}) {
+    EXPECT_EQ(plane->Component("local", name).status().code(), absl::StatusCode::kNotFound) << name;
+  }
+  EXPECT_THAT(std::string(plane->Component("local", "x").status().message()),
+              HasSubstr("scope-instance, scope-template"));
+  EXPECT_EQ(plane->Component("", "scope-instance").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(plane->Component("other", "scope-instance").status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST_F(IdentityPlaneTest, IdentitiesAreKeyedByClusterAndComponent) {
+  options.clusters.push_back(Cluster("leaf"));
+  auto plane = Make();
+  ComponentIdentity* here = *plane->Component("local", "scope-instance");
+  ComponentIdentity* there = *plane->Component("leaf", "scope-instance");
+  EXPECT_NE(here, there);
+  EXPECT_NE(here->tokens(), there->tokens());
+  EXPECT_EQ(there->endpoint()->server, "https://leaf:6443");
+}
+
+TEST_F(IdentityPlaneTest, TokensAreRequestedByBaseForTheComponentsServiceAccount) {
+  Metrics metrics;
+  options.metrics = &metrics;
+  std::vector<std::string> heard;
+  options.listener = [&](const ComponentIdentity& identity, const TokenStatus& status) {
+    if (status.usable) heard.push_back(identity.name());
+  };
+  auto plane = Make();
+  plane->Start();
+  loop.RunFor(absl::Seconds(1));
+  ComponentIdentity* one = *plane->Component("local", "scope-instance");
+  EXPECT_TRUE(plane->Status(*one).usable);
+  EXPECT_EQ(one->tokens()->Cached()->value->Reveal(), "mandate-manager-scope-instance");
+  EXPECT_EQ(plane->Counts(*one)[static_cast<size_t>(FetchOutcome::kIssued)], 1u);
+  EXPECT_THAT(heard, testing::UnorderedElementsAre("scope-instance", "scope-template"));
+  ASSERT_EQ(fake.requests().size(), 2u);
+  for (const RecordedRequest& request : fake.requests()) {
+    EXPECT_EQ(request.token, "base-token");
+    EXPECT_THAT(request.user_agent, testing::EndsWith(")")) << "base has no component";
+    EXPECT_EQ(request.method, "POST");
+    EXPECT_THAT(request.target, HasSubstr("/api/v1/namespaces/mandate/serviceaccounts/"));
+  }
+  EXPECT_EQ(
+      metrics
+          .Counter("mandate_token_requests_total", "",
+                   {{"cluster", "local"}, {"identity", "scope-instance"}, {"outcome", "issued"}})
+          .Value(),
+      1);
+}
+
+TEST_F(IdentityPlaneTest, RequestsCarryExactlyTheirOwnToken) {
+  auto plane = Make();
+  plane->Start();
+  loop.RunFor(absl::Seconds(1));
+  ComponentIdentity* one = *plane->Component("local", "scope-instance");
+  const auto token = one->tokens()->Cached();
+  const HttpRequest request = one->Request(token.get(), "GET", "/version");
+  EXPECT_EQ(std::get<BearerToken>(request.credential).token, token->value);
+  EXPECT_EQ(request.user_agent, one->user_agent());
+  EXPECT_TRUE(request.headers.empty());
+  // Without a token there is no other credential to fall through to.
+  const HttpRequest none = one->Request(nullptr, "GET", "/version");
+  EXPECT_EQ(std::get<BearerToken>(none.credential).token, nullptr);
+}
+
+TEST_F(IdentityPlaneTest, AClientCertificateIsBasesAlone) {
+  options.clusters[0].base =
+      ClientCertificate{.certificate_pem = "C", .key_pem = std::make_shared<const Secret>("K")};
+  auto plane = Make();
+  BaseIdentity* base = *plane->Base(BaseKeyForTest::Make(), "local");
+  EXPECT_EQ(base->tokens(), nullptr);
+  EXPECT_TRUE(base->endpoint()->client_certificate.has_value());
+  EXPECT_FALSE(
+      (*plane->Component("local", "scope-instance"))->endpoint()->client_certificate.has_value());
+  plane->Start();
+  loop.RunFor(absl::Seconds(1));
+  EXPECT_EQ(fake.requests()[0].token, std::nullopt);
+  EXPECT_EQ((*plane->Component("local", "scope-instance"))->tokens()->Cached()->value->Reveal(),
+            "mandate-manager-scope-instance");
+}
+
+TEST_F(IdentityPlaneTest, ImpersonationNamesTheServiceAccountOnBasesToken) {
+  options.mode = *ParseIdentityMode("impersonate");
+  auto plane = Make();
+  plane->Start();
+  loop.RunFor(absl::Hours(1));
+  EXPECT_TRUE(fake.requests().empty());
+  ComponentIdentity* one = *plane->Component("local", "scope-instance");
+  const HttpRequest request = one->Request(one->tokens()->Cached().get(), "GET", "/version");
+  EXPECT_EQ(std::get<BearerToken>(request.credential).token->Reveal(), "base-token");
+  ASSERT_EQ(request.headers.size(), 1u);
+  EXPECT_EQ(request.headers[0].first, "Impersonate-User");
+  EXPECT_EQ(request.headers[0].second,
+            "system:serviceaccount:mandate:mandate-manager-scope-instance");
+  EXPECT_TRUE(plane->Status(*one).usable);
+}
+
+TEST_F(IdentityPlaneTest, SingleTellsComponentsApartByUserAgentOnly) {
+  options.mode = *ParseIdentityMode("single");
+  auto plane = Make();
+  ComponentIdentity* one = *plane->Component("local", "scope-instance");
+  const HttpRequest request = one->Request(one->tokens()->Cached().get(), "GET", "/version");
+  EXPECT_EQ(std::get<BearerToken>(request.credential).token->Reveal(), "base-token");
+  EXPECT_TRUE(request.headers.empty());
+  EXPECT_THAT(request.user_agent, HasSubstr(" scope-instance"));
+  EXPECT_EQ(one->username(), "");
+}
+
+TEST_F(IdentityPlaneTest, AMissingServiceAccountDegradesItsComponentOnly) {
+  fake.Handle([](const HttpRequest& request) {
+    return request.target.find("scope-template") != std::string::npos
+               ? FakeReply::Json(404, "")
+               : FakeReply::Json(201,
+                                 R"({"spec":{"expirationSeconds":3600},"status":{"token":"t"}})");
+  });
+  auto plane = Make();
+  plane->Start();
+  loop.RunFor(absl::Seconds(1));
+  EXPECT_TRUE(plane->Status(**plane->Component("local", "scope-instance")).usable);
+  const TokenStatus status = plane->Status(**plane->Component("local", "scope-template"));
+  EXPECT_FALSE(status.usable);
+  EXPECT_EQ(status.state, TokenStatus::State::kDegraded);
+  EXPECT_THAT(std::string(status.last_error.message()), HasSubstr("kind: ServiceAccount"));
+}
+
+TEST_F(IdentityPlaneTest, BadOptionsAreNamed) {
+  const auto error = [&] { return std::string(IdentityPlane::Create(options).status().message()); };
+  const IdentityPlane::Options good = options;
+  options.components = {"Scope"};
+  EXPECT_THAT(error(), HasSubstr("\"Scope\" cannot name a component"));
+  options.components = {"base"};
+  EXPECT_THAT(error(), HasSubstr("\"base\" cannot name a component"));
+  options.components = {"a", "a"};
+  EXPECT_THAT(error(), HasSubstr("component a is listed twice"));
+  options = good;
+  options.clusters.push_back(options.clusters[0]);
+  EXPECT_THAT(error(), HasSubstr("\"local\" is given twice"));
+  options = good;
+  options.ns = "";
+  EXPECT_THAT(error(), HasSubstr("--namespace"));
+  options = good;
+  options.clusters[0].base = StaticToken{};
+  EXPECT_THAT(error(), HasSubstr("empty token"));
+  EXPECT_EQ(ParseIdentityMode("magic").status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace mandate

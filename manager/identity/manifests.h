@@ -1,0 +1,18 @@
+// What an administrator has to apply when an identity is not there: text for error messages.
+#ifndef MANAGER_IDENTITY_MANIFESTS_H_
+#define MANAGER_IDENTITY_MANIFESTS_H_
+
+#include <string>
+#include <string_view>
+
+namespace mandate {
+
+// YAML of one or more objects, ready for `kubectl apply -f -`; ends with a newline.
+std::string ServiceAccountManifest(std::string_view ns, std::string_view name);
+std::string SecretManifest(std::string_view ns, std::string_view name);
+// The Role and RoleBinding that let `minter`, a ServiceAccount of `ns`, mint tokens of `name`.
+std::string MintingManifest(std::string_view ns, std::string_view minter, std::string_view name);
+
+}  // namespace mandate
+
+#endif  // MANAGER_IDENTITY_MANIFESTS_H_

@@ -1,0 +1,48 @@
+#include "manager/identity/token_fetcher.h"
+
+namespace mandate {
+
+std::string_view FetchOutcomeName(FetchOutcome outcome) {
+  switch (outcome) {
+    case FetchOutcome::kIssued:
+      return "issued";
+    case FetchOutcome::kNoServiceAccount:
+      return "no_service_account";
+    case FetchOutcome::kNoBoundSecret:
+      return "no_bound_secret";
+    case FetchOutcome::kMayNotMint:
+      return "may_not_mint";
+    case FetchOutcome::kMayNotCreate:
+      return "may_not_create";
+    case FetchOutcome::kRefused:
+      return "refused";
+    case FetchOutcome::kBaseRejected:
+      return "base_rejected";
+    case FetchOutcome::kNoBaseToken:
+      return "no_base_token";
+    case FetchOutcome::kThrottled:
+      return "throttled";
+    case FetchOutcome::kServerError:
+      return "server_error";
+    case FetchOutcome::kUnreachable:
+      return "unreachable";
+    case FetchOutcome::kMalformed:
+      return "malformed";
+  }
+  return "unknown";
+}
+
+bool IsPermanent(FetchOutcome outcome) {
+  switch (outcome) {
+    case FetchOutcome::kNoServiceAccount:
+    case FetchOutcome::kNoBoundSecret:
+    case FetchOutcome::kMayNotMint:
+    case FetchOutcome::kMayNotCreate:
+    case FetchOutcome::kRefused:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace mandate

@@ -1,0 +1,30 @@
+// The TokenRequest object of authentication.k8s.io/v1, as JSON.
+#ifndef MANAGER_IDENTITY_TOKEN_REQUEST_H_
+#define MANAGER_IDENTITY_TOKEN_REQUEST_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "manager/core/secret.h"
+
+namespace mandate {
+
+struct IssuedToken {
+  Secret token;
+  absl::Duration life;
+};
+
+// The body of a request; `bound_secret` may be empty.
+std::string TokenRequestBody(absl::Duration expiration, const std::vector<std::string>& audiences,
+                             std::string_view bound_secret);
+
+// The answer's spec.expirationSeconds (not its expirationTimestamp, which another clock made) and
+// status.token. kInvalidArgument, without any of the text, when either is missing or impossible.
+absl::StatusOr<IssuedToken> ParseTokenResponse(std::string_view body);
+
+}  // namespace mandate
+
+#endif  // MANAGER_IDENTITY_TOKEN_REQUEST_H_

@@ -1,0 +1,241 @@
+#include "manager/identity/token_requester.h"
+
+#include <utility>
+
+#include "manager/core/strings.h"
+#include "manager/identity/anonymous.h"
+#include "manager/identity/manifests.h"
+#include "manager/identity/token_request.h"
+#include "manager/object/api_error.h"
+#include "manager/object/json_text.h"
+
+namespace mandate {
+namespace {
+
+constexpr absl::Duration kMinExpiration = absl::Minutes(10);
+constexpr absl::Duration kMaxExpiration = absl::Hours(24 * 365);
+constexpr absl::Duration kStretched = absl::Seconds(3607);
+
+bool Succeeded(const HttpResponse& response) { return response.code >= 200 && response.code < 300; }
+
+std::string ObjectBody(std::string_view kind, std::string_view ns, std::string_view name) {
+  std::string body = R"({"apiVersion":"v1","kind":)";
+  AppendJsonString(kind, body);
+  body += R"(,"metadata":{"name":)";
+  AppendJsonString(name, body);
+  if (!ns.empty()) {
+    body += R"(,"namespace":)";
+    AppendJsonString(ns, body);
+  }
+  return body + "}}";
+}
+
+FetchResult Failed(FetchOutcome outcome, const std::string& message) {
+  return {.outcome = outcome,
+          .error = IsPermanent(outcome) ? absl::FailedPreconditionError(message)
+                                        : absl::UnavailableError(message)};
+}
+
+}  // namespace
+
+// One Fetch() on its way through its requests.
+struct TokenRequester::Attempt {
+  CallContext context;
+  Done done;
+  absl::Time started = absl::InfinitePast();
+  std::shared_ptr<const Token> base_token = {};
+  bool created = false;  // the ServiceAccount, or found that another did
+  bool namespace_tried = false;
+
+  void Finish(FetchResult result) { std::move(done)(std::move(result)); }
+};
+
+absl::StatusOr<std::unique_ptr<TokenRequester>> TokenRequester::Create(Options options) {
+  if (options.expiration < kMinExpiration || options.expiration > kMaxExpiration ||
+      options.expiration == kStretched) {
+    return absl::InvalidArgumentError(
+        StrCat("a token life of ", absl::FormatDuration(options.expiration),
+               " is not possible: choose from 10m to 8760h, but not 3607s, which the API server "
+               "stretches to a year"));
+  }
+  if (options.loop == nullptr || options.transport == nullptr || options.endpoint == nullptr ||
+      options.ns.empty() || options.service_account.empty()) {
+    return absl::InvalidArgumentError(
+        "a token requester needs a loop, a transport, an endpoint and a ServiceAccount");
+  }
+  return std::unique_ptr<TokenRequester>(new TokenRequester(std::move(options)));
+}
+
+TokenRequester::TokenRequester(Options options)
+    : options_(std::move(options)), self_(std::make_shared<TokenRequester*>(this)) {}
+
+std::string TokenRequester::Subject() const {
+  return StrCat("system:serviceaccount:", options_.ns, ":", options_.service_account);
+}
+
+void TokenRequester::Fetch(const CallContext& context, Done done) {
+  WithCredential(std::make_shared<Attempt>(Attempt{.context = context, .done = std::move(done)}));
+}
+
+void TokenRequester::WithCredential(std::shared_ptr<Attempt> attempt) {
+  if (options_.base == nullptr) return RequestToken(std::move(attempt));
+  if ((attempt->base_token = options_.base->Cached()) != nullptr) {
+    return RequestToken(std::move(attempt));
+  }
+  options_.base->Fetch(attempt->context, [self = std::weak_ptr(self_), attempt](
+                                             absl::StatusOr<std::shared_ptr<const Token>> token) {
+    auto alive = self.lock();
+    if (alive == nullptr) return;
+    if (!token.ok()) {
+      return attempt->Finish(Failed(FetchOutcome::kNoBaseToken,
+                                    StrCat("no token of ServiceAccount ", (*alive)->options_.ns,
+                                           "/", (*alive)->options_.service_account,
+                                           " could be requested, as base has none to ask with: ",
+                                           AsStd(token.status().message()))));
+    }
+    attempt->base_token = *std::move(token);
+    (*alive)->RequestToken(attempt);
+  });
+}
+
+void TokenRequester::Post(std::shared_ptr<Attempt> attempt, std::string target, std::string body,
+                          Next next) {
+  Credential credential = EndpointCertificate{};
+  if (attempt->base_token != nullptr) credential = BearerToken{attempt->base_token->value};
+  HttpRequest request(options_.endpoint, std::move(credential), "POST", std::move(target));
+  request.user_agent = options_.user_agent;
+  request.content_type = "application/json";
+  request.body = std::move(body);
+  options_.transport->Call(attempt->context, std::move(request),
+                           [self = std::weak_ptr(self_),
+                            next = std::move(next)](absl::StatusOr<HttpResponse> response) mutable {
+                             if (self.lock()) std::move(next)(std::move(response));
+                           });
+}
+
+void TokenRequester::RequestToken(std::shared_ptr<Attempt> attempt) {
+  attempt->started = options_.loop->clock().TimeNow();
+  Post(attempt,
+       StrCat("/api/v1/namespaces/", options_.ns, "/serviceaccounts/", options_.service_account,
+              "/token"),
+       TokenRequestBody(options_.expiration, options_.audiences, options_.bound_secret),
+       [this, attempt](absl::StatusOr<HttpResponse> response) {
+         OnToken(attempt, std::move(response));
+       });
+}
+
+void TokenRequester::OnToken(std::shared_ptr<Attempt> attempt,
+                             absl::StatusOr<HttpResponse> response) {
+  constexpr std::string_view kDoing = "request a token of";
+  if (!response.ok()) return attempt->Finish(Unreachable(response.status(), kDoing));
+  if (Succeeded(*response)) return attempt->Finish(Issue(*attempt, *std::move(response)));
+  FetchResult refusal = Refusal(*attempt, *response, kDoing);
+  if (refusal.outcome == FetchOutcome::kNoServiceAccount && options_.create_service_account &&
+      !attempt->created) {
+    return CreateServiceAccount(std::move(attempt));
+  }
+  attempt->Finish(std::move(refusal));
+}
+
+void TokenRequester::CreateServiceAccount(std::shared_ptr<Attempt> attempt) {
+  Post(attempt, StrCat("/api/v1/namespaces/", options_.ns, "/serviceaccounts"),
+       ObjectBody("ServiceAccount", options_.ns, options_.service_account),
+       [this, attempt](absl::StatusOr<HttpResponse> response) {
+         OnServiceAccount(attempt, std::move(response));
+       });
+}
+
+void TokenRequester::OnServiceAccount(std::shared_ptr<Attempt> attempt,
+                                      absl::StatusOr<HttpResponse> response) {
+  constexpr std::string_view kDoing = "create";
+  if (!response.ok()) return attempt->Finish(Unreachable(response.status(), kDoing));
+  // 409: somebody else was faster.
+  if (Succeeded(*response) || response->code == 409) {
+    attempt->created = true;
+    return RequestToken(std::move(attempt));
+  }
+  if (response->code == 404 && !attempt->namespace_tried) {
+    // The namespace is missing. Whether we may create it is not known: the second attempt at the
+    // ServiceAccount tells.
+    attempt->namespace_tried = true;
+    return Post(attempt, "/api/v1/namespaces", ObjectBody("Namespace", "", options_.ns),
+                [this, attempt](absl::StatusOr<HttpResponse>) { CreateServiceAccount(attempt); });
+  }
+  FetchResult refusal = Refusal(*attempt, *response, kDoing);
+  if (refusal.outcome == FetchOutcome::kMayNotMint) refusal.outcome = FetchOutcome::kMayNotCreate;
+  attempt->Finish(std::move(refusal));
+}
+
+FetchResult TokenRequester::Issue(const Attempt& attempt, HttpResponse response) const {
+  const Secret body(std::move(response.body));
+  absl::StatusOr<IssuedToken> issued = ParseTokenResponse(body.Reveal());
+  if (!issued.ok()) {
+    return Failed(
+        FetchOutcome::kMalformed,
+        StrCat("the answer to a token request for ServiceAccount ", options_.ns, "/",
+               options_.service_account, " cannot be used: ", AsStd(issued.status().message())));
+  }
+  return {.outcome = FetchOutcome::kIssued,
+          .token = std::make_shared<const Token>(
+              Token{.value = std::make_shared<const Secret>(std::move(issued->token)),
+                    .subject = Subject(),
+                    .acquired = attempt.started,
+                    .expires = attempt.started + issued->life})};
+}
+
+FetchResult TokenRequester::Unreachable(const absl::Status& status, std::string_view doing) const {
+  return Failed(
+      FetchOutcome::kUnreachable,
+      StrCat("cannot ", doing, " ServiceAccount ", options_.ns, "/", options_.service_account,
+             " at ", options_.endpoint->server, ": ", AsStd(status.message())));
+}
+
+FetchResult TokenRequester::Refusal(const Attempt& attempt, const HttpResponse& response,
+                                    std::string_view doing) {
+  const absl::Status status =
+      StatusFromResponse(response.code, response.body, response.retry_after);
+  const std::string account = StrCat("ServiceAccount ", options_.ns, "/", options_.service_account);
+  const std::string cause = StrCat(" (", response.code, ": ", AsStd(status.message()), ")");
+  if (response.code == 401 || IsAnonymous(status)) {
+    if (attempt.base_token != nullptr) options_.base->Invalidate(*attempt.base_token);
+    return Failed(
+        FetchOutcome::kBaseRejected,
+        StrCat("cannot ", doing, " ", account,
+               ": the server does not accept the manager's own credential",
+               attempt.base_token == nullptr ? ", a client certificate"
+                                             : StrCat(" (", attempt.base_token->subject, ")"),
+               cause, "; renew it: it is read again as it changes"));
+  }
+  if (response.code == 404) {
+    const std::optional<ApiStatusProto> api = ApiStatus(status);
+    if (!options_.bound_secret.empty() && api.has_value() && api->details().kind() == "secrets") {
+      return Failed(FetchOutcome::kNoBoundSecret,
+                    StrCat("Secret ", options_.ns, "/", options_.bound_secret,
+                           " does not exist, so tokens of ", account, " are switched off", cause,
+                           ". To switch them on, apply:\n",
+                           SecretManifest(options_.ns, options_.bound_secret)));
+    }
+    return Failed(FetchOutcome::kNoServiceAccount,
+                  StrCat(account, " does not exist", cause, ". Apply it (the chart holds it):\n",
+                         ServiceAccountManifest(options_.ns, options_.service_account)));
+  }
+  if (response.code == 403) {
+    return Failed(
+        FetchOutcome::kMayNotMint,
+        StrCat("base may not ", doing, " ", account, cause, ". Apply (the chart holds it):\n",
+               doing == "create"
+                   ? ServiceAccountManifest(options_.ns, options_.service_account)
+                   : MintingManifest(options_.ns, options_.minter, options_.service_account)));
+  }
+  FetchOutcome outcome = FetchOutcome::kServerError;
+  if (response.code == 429) {
+    outcome = FetchOutcome::kThrottled;
+  } else if (response.code < 500 && response.code != 408) {
+    outcome = FetchOutcome::kRefused;
+  }
+  FetchResult result = Failed(outcome, StrCat("the server would not ", doing, " ", account, cause));
+  result.retry_after = RetryAfter(status);
+  return result;
+}
+
+}  // namespace mandate

@@ -1,0 +1,92 @@
+#include "manager/identity/token_waiters.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+#include "manager/core/strings.h"
+
+namespace mandate {
+
+struct TokenWaiters::State {
+  struct Waiter {
+    TokenSource::Callback done;
+    std::unique_ptr<Loop::Timer> deadline;
+    std::optional<std::stop_callback<std::function<void()>>> stop;
+  };
+
+  Loop& loop;
+  const std::string subject;
+  const size_t max;
+  absl::Status reason = {};
+  uint64_t next_id = 0;
+  std::map<uint64_t, Waiter> waiters = {};
+
+  void Post(TokenSource::Callback done, absl::StatusOr<std::shared_ptr<const Token>> result) {
+    loop.Post([done = std::move(done), result = std::move(result)]() mutable {
+      std::move(done)(std::move(result));
+    });
+  }
+
+  void GiveUp(uint64_t id, absl::Status why) {
+    auto node = waiters.extract(id);
+    if (node) Post(std::move(node.mapped().done), std::move(why));
+  }
+
+  absl::Status TooLate() const {
+    return absl::DeadlineExceededError(
+        StrCat("no token of ", subject, " in time",
+               reason.ok() ? std::string() : StrCat(": ", AsStd(reason.message()))));
+  }
+  absl::Status Cancelled() const {
+    return absl::CancelledError(StrCat("cancelled while waiting for a token of ", subject));
+  }
+};
+
+TokenWaiters::TokenWaiters(Loop& loop, std::string subject, size_t max)
+    : state_(new State{.loop = loop, .subject = std::move(subject), .max = max}) {}
+
+TokenWaiters::~TokenWaiters() { Complete(state_->Cancelled()); }
+
+void TokenWaiters::Add(const CallContext& context, TokenSource::Callback done) {
+  State& state = *state_;
+  if (context.stop.stop_requested()) return state.Post(std::move(done), state.Cancelled());
+  if (context.deadline <= state.loop.clock().TimeNow()) {
+    return state.Post(std::move(done), state.TooLate());
+  }
+  if (state.waiters.size() >= state.max) {
+    return state.Post(std::move(done), absl::ResourceExhaustedError(
+                                           StrCat("more than ", state.max,
+                                                  " callers wait for a token of ", state.subject)));
+  }
+  const uint64_t id = state.next_id++;
+  State::Waiter& waiter = state.waiters[id];
+  waiter.done = std::move(done);
+  if (context.deadline < absl::InfiniteFuture()) {
+    waiter.deadline =
+        state.loop.RunAt(context.deadline, [&state, id] { state.GiveUp(id, state.TooLate()); });
+  }
+  if (context.stop.stop_possible()) {
+    // Runs on whatever thread asks for the stop.
+    waiter.stop.emplace(context.stop,
+                        [weak = std::weak_ptr<State>(state_), &loop = state.loop, id] {
+                          loop.Post([weak, id] {
+                            if (auto alive = weak.lock()) alive->GiveUp(id, alive->Cancelled());
+                          });
+                        });
+  }
+}
+
+void TokenWaiters::Complete(const absl::StatusOr<std::shared_ptr<const Token>>& result) {
+  std::map<uint64_t, State::Waiter> waiters = std::exchange(state_->waiters, {});
+  for (auto& [id, waiter] : waiters) state_->Post(std::move(waiter.done), result);
+}
+
+void TokenWaiters::SetReason(absl::Status reason) { state_->reason = std::move(reason); }
+
+size_t TokenWaiters::size() const { return state_->waiters.size(); }
+
+}  // namespace mandate

@@ -1,0 +1,42 @@
+// Callers who wait for one token, each as long as its own context allows.
+#ifndef MANAGER_IDENTITY_TOKEN_WAITERS_H_
+#define MANAGER_IDENTITY_TOKEN_WAITERS_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "manager/core/call_context.h"
+#include "manager/core/executor.h"
+#include "manager/identity/token.h"
+
+namespace mandate {
+
+// Loop thread only.
+class TokenWaiters {
+ public:
+  // More than `max` at once are turned away with kResourceExhausted. `loop` outlives this.
+  TokenWaiters(Loop& loop, std::string subject, size_t max);
+  // Whoever still waits gets kCancelled, later on the loop.
+  ~TokenWaiters();
+
+  // `done` runs on the loop once, never inside a call of this class: by Complete(), or with
+  // kDeadlineExceeded or kCancelled as `context` says.
+  void Add(const CallContext& context, TokenSource::Callback done);
+  void Complete(const absl::StatusOr<std::shared_ptr<const Token>>& result);
+
+  // What callers who run out of time are told: why there is no token yet.
+  void SetReason(absl::Status reason);
+
+  size_t size() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_IDENTITY_TOKEN_WAITERS_H_
