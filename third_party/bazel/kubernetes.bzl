@@ -4,6 +4,8 @@ They come from the Go modules k8s.io/api and k8s.io/apimachinery by name and
 version, through the Go module client; nothing of them is kept in this tree.
 """
 
+load(":go_module.bzl", "GO_ENVIRON", "go_module_download")
+
 _MODULES = ["api", "apimachinery"]
 
 _TARGET = """
@@ -13,25 +15,6 @@ kubernetes_cc_proto(
     deps = {deps},
 )
 """
-
-def _download(ctx, module):
-    # From an empty folder, so that no go.mod of the user's is consulted.
-    result = ctx.execute(
-        ["go", "mod", "download", "-json", module + "@" + ctx.attr.version],
-        timeout = 600,
-        working_directory = "empty",
-    )
-    if result.return_code != 0:
-        fail("`go mod download {}@{}` failed (is Go 1.26 on PATH?):\n{}".format(
-            module,
-            ctx.attr.version,
-            result.stdout + result.stderr,
-        ))
-    for line in result.stdout.splitlines():
-        key, _, value = line.strip().partition(": ")
-        if key == '"Dir"':
-            return value.strip('",')
-    fail("`go mod download {}` named no folder".format(module))
 
 def _target_name(proto):
     """k8s.io/api/rbac/v1/generated.proto -> api_rbac_v1."""
@@ -46,10 +29,9 @@ def _imports(text):
     ]
 
 def _kubernetes_api_impl(ctx):
-    ctx.file("empty/README", "The working directory of the Go client.\n")
     protos = []
     for module in _MODULES:
-        folder = _download(ctx, "k8s.io/" + module)
+        folder = go_module_download(ctx, "k8s.io/" + module, ctx.attr.version)
         found = ctx.execute(["find", folder, "-name", "generated.proto"])
         for path in sorted(found.stdout.splitlines()):
             proto = "k8s.io/" + module + path[len(folder):]
@@ -79,7 +61,6 @@ filegroup(
 kubernetes_api = repository_rule(
     implementation = _kubernetes_api_impl,
     attrs = {"version": attr.string(mandatory = True)},
-    # Where the Go client keeps and finds modules.
-    environ = ["GOPROXY", "GOFLAGS", "GOMODCACHE", "HOME"],
+    environ = GO_ENVIRON,
     doc = "Downloads the modules and declares one library per API group version, such as @kubernetes//:api_rbac_v1.",
 )

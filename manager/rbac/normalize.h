@@ -1,0 +1,24 @@
+// The normal form of a set of RBAC rules, exactly as controller-gen v0.23 makes it
+// (sigs.k8s.io/controller-tools/pkg/rbac), so that a project can change generators without a diff.
+#ifndef MANAGER_RBAC_NORMALIZE_H_
+#define MANAGER_RBAC_NORMALIZE_H_
+
+#include <vector>
+
+#include "manager/rbac/rule.h"
+
+namespace mandate::rbac {
+
+// In this order: each resource becomes a rule of its own; the group "core" becomes ""; every list
+// is sorted and without duplicates; then rules that differ in one axis only are joined: verbs,
+// resources, groups, URLs; the rules are sorted; verbs with "*" become ["*"]. Each step is a union
+// along one axis with all others equal, so the result allows exactly what the input allows.
+//
+// A list of one empty string is the same key as an empty list; the first rule's spelling stays.
+// Where joining makes two rules equal but for their verbs, controller-gen keeps one of the two at
+// random and loses the other's verbs; here they are joined.
+std::vector<Rule> NormalizeRules(std::vector<Rule> rules);
+
+}  // namespace mandate::rbac
+
+#endif  // MANAGER_RBAC_NORMALIZE_H_

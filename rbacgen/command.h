@@ -1,0 +1,33 @@
+// The sub-commands of rbacgen.
+#ifndef RBACGEN_COMMAND_H_
+#define RBACGEN_COMMAND_H_
+
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "rbacgen/declarations.h"
+#include "rbacgen/diagnostics.h"
+
+namespace mandate::rbacgen {
+
+constexpr int kExitInput = 1;   // mistakes in what was read
+constexpr int kExitMisuse = 2;  // mistakes on the command line
+
+// Each declares its sub-command and flags; running it sets *exit_code.
+void AddRbacCommand(CLI::App& app, int* exit_code);
+
+// Reads every file that `paths` name. kExitMisuse, said on standard error, if one is not there.
+int ReadSources(const std::vector<std::string>& paths, Severity misplaced, Sources* sources,
+                Diagnostics* diagnostics);
+
+// Prints the report to standard error; kExitInput if it has errors, else 0.
+int Conclude(const Diagnostics& diagnostics);
+
+// To the file, or to standard output if it is empty or "-". 0, or kExitInput said on standard
+// error.
+int Emit(const std::string& file, const std::string& text);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_COMMAND_H_

@@ -1,0 +1,189 @@
+#include "rbacgen/declarations.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <utility>
+
+#include "manager/core/strings.h"
+#include "rbacgen/marker_arguments.h"
+#include "rbacgen/source_comments.h"
+#include "rbacgen/text.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+constexpr std::string_view kKubebuilderRbac = "kubebuilder:rbac";
+constexpr std::string_view kMandateRbac = "mandate:rbac";
+constexpr std::string_view kComponent = "mandate:component";
+constexpr std::array kNames = {kKubebuilderRbac, kMandateRbac, kComponent};
+
+using enum ArgumentType;
+
+constexpr ArgumentSpec kKubebuilderArguments[] = {
+    {"groups", kStrings},      {"resources", kStrings}, {"resourceNames", kStrings},
+    {"verbs", kStrings, true}, {"urls", kStrings},      {"namespace", kString},
+    {"roleName", kString},
+};
+
+constexpr ArgumentSpec kMandateArguments[] = {
+    {"granted", kString},    {"justify", kString},        {"groups", kStrings},
+    {"resources", kStrings}, {"resourceNames", kStrings}, {"verbs", kStrings, true},
+    {"urls", kStrings},      {"namespace", kString},
+};
+
+constexpr ArgumentSpec kComponentArguments[] = {{"name", kString, true}};
+
+// controller-gen's split: "a:b:c=x" is the marker a:b with the arguments "c=x".
+struct Split {
+  std::string_view name;
+  std::string_view arguments;
+};
+
+Split SplitMarker(std::string_view text) {
+  const std::string_view head = text.substr(0, text.find('='));
+  if (head.size() == text.size()) return {text, {}};
+  const size_t colon = head.rfind(':');
+  // "a=x" is the marker a; whoever wrote that meant no argument of ours.
+  if (colon == head.npos) return {head, text.substr(head.size())};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+// Names that are meant to be ours but are not, in lower case and without blanks.
+std::optional<std::string_view> MeantName(std::string_view text) {
+  std::string head;
+  for (const char c : text.substr(0, text.find('='))) {
+    if (c != ' ' && c != '\t')
+      head += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  for (std::string_view name : kNames) {
+    if (head.starts_with(name)) return name;
+  }
+  if (head.starts_with("mandate:")) {
+    return head.starts_with("mandate:r") ? kMandateRbac : kComponent;
+  }
+  const std::string_view stem = std::string_view(head).substr(0, head.rfind(':'));
+  for (std::string_view name : kNames) {
+    if (IsOneEditAway(stem, name) || IsOneEditAway(head, name)) return name;
+  }
+  return std::nullopt;
+}
+
+class FileReader {
+ public:
+  FileReader(const std::string& file, Severity misplaced, Sources* sources,
+             Diagnostics* diagnostics)
+      : file_(file), misplaced_(misplaced), sources_(*sources), diagnostics_(*diagnostics) {}
+
+  void Read(const PlusComment& comment) {
+    place_ = {file_, comment.line};
+    const std::string_view text = comment.text.substr(1);
+    const Split marker = SplitMarker(text);
+    const bool known = std::find(kNames.begin(), kNames.end(), marker.name) != kNames.end();
+    if (!known) {
+      if (const auto meant = MeantName(text)) {
+        Misread(StrCat("unknown marker ", Quoted(comment.text.substr(0, comment.text.find('='))),
+                       "; +", *meant, ":argument=value,… is the nearest that is known"));
+      }
+    } else if (comment.place == CommentPlace::kDoc) {
+      diagnostics_.Add(misplaced_, place_,
+                       StrCat("+", marker.name,
+                              " in a documentation comment is no marker; begin "
+                              "the line with two slashes"));
+    } else if (comment.place == CommentPlace::kAfterCode) {
+      diagnostics_.Add(misplaced_, place_,
+                       StrCat("+", marker.name,
+                              " after code is no marker; give it a line of its "
+                              "own"));
+    } else if (marker.name == kComponent) {
+      ReadComponent(marker.arguments);
+    } else {
+      ReadRule(marker);
+    }
+  }
+
+ private:
+  void Misread(std::string text) { diagnostics_.Error(place_, std::move(text)); }
+
+  std::optional<Arguments> Parse(std::string_view name, std::span<const ArgumentSpec> specs,
+                                 Repeated repeated, std::string_view text) {
+    absl::StatusOr<Arguments> arguments = ParseArguments(specs, repeated, text);
+    if (arguments.ok()) return *std::move(arguments);
+    Misread(StrCat("+", name, ": ", arguments.status().message()));
+    return std::nullopt;
+  }
+
+  void ReadComponent(std::string_view text) {
+    // Whatever is wrong with the name, the rules below do not belong to the component above.
+    component_ = "?";
+    const auto arguments = Parse(kComponent, kComponentArguments, Repeated::kIsError, text);
+    if (!arguments) return;
+    const std::string name = arguments->String("name");
+    if (!IsDnsLabel(name)) {
+      return Misread(StrCat("component name ", Quoted(name),
+                            " must be a DNS label: lower-case "
+                            "letters, digits and \"-\", at most 63"));
+    }
+    if (name == "base") {
+      return Misread(
+          "component name \"base\" is taken by the manager's own identity; choose "
+          "another");
+    }
+    component_ = name;
+    sources_.components[name].push_back(place_);
+  }
+
+  void ReadRule(const Split& marker) {
+    const bool ours = marker.name == kMandateRbac;
+    const auto arguments =
+        ours
+            ? Parse(kMandateRbac, kMandateArguments, Repeated::kIsError, marker.arguments)
+            : Parse(kKubebuilderRbac, kKubebuilderArguments, Repeated::kLastWins, marker.arguments);
+    if (!arguments) return;
+    Declaration d;
+    d.rule = {.verbs = arguments->Strings("verbs"),
+              .api_groups = arguments->Strings("groups"),
+              .resources = arguments->Strings("resources"),
+              .resource_names = arguments->Strings("resourceNames"),
+              .non_resource_urls = arguments->Strings("urls")};
+    d.ns = arguments->String("namespace");
+    d.role_name = arguments->String("roleName");
+    d.ours = ours;
+    d.justification = arguments->String("justify");
+    d.component = component_;
+    d.arguments = std::string(marker.arguments);
+    d.place = place_;
+    if (arguments->Has("granted")) {
+      if (arguments->String("granted") != "external") {
+        return Misread(StrCat("+mandate:rbac: granted must be \"external\", got ",
+                              Quoted(arguments->String("granted"))));
+      }
+      d.external = true;
+    }
+    if (arguments->Has("justify") &&
+        d.justification.find_first_not_of(" \t") == std::string::npos) {
+      return Misread("+mandate:rbac: justify is empty; say why the component must have this");
+    }
+    sources_.declarations.push_back(std::move(d));
+  }
+
+  const std::string& file_;
+  const Severity misplaced_;
+  Sources& sources_;
+  Diagnostics& diagnostics_;
+  Place place_;
+  std::string component_;
+};
+
+}  // namespace
+
+void ReadDeclarations(const std::string& file, std::string_view text, Severity misplaced,
+                      Sources* sources, Diagnostics* diagnostics) {
+  FileReader reader(file, misplaced, sources, diagnostics);
+  for (const PlusComment& comment : FindPlusComments(text, LanguageOf(file))) {
+    reader.Read(comment);
+  }
+}
+
+}  // namespace mandate::rbacgen

@@ -1,0 +1,54 @@
+// What the markers of a set of source files declare.
+//
+// A marker is a // comment on a line of its own, wherever it stands in the file: unlike
+// controller-gen, which drops markers directly above a function (controller-tools #221).
+//
+//   // +kubebuilder:rbac:groups=…,resources=…,verbs=…      the ecosystem's marker
+//   // +mandate:component:name=scope-instance              the rules below it, in this file, are
+//   its
+//   // +mandate:rbac:justify="why",groups=…,…,verbs=…      a rule that is risky and says why
+//   // +mandate:rbac:granted=external,groups=…,…,verbs=…   a rule that somebody else grants, later
+//
+// A name that is almost one of these, and a marker in a "///" comment or after code, is reported.
+// Markers of other tools are not ours to judge.
+#ifndef RBACGEN_DECLARATIONS_H_
+#define RBACGEN_DECLARATIONS_H_
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "manager/rbac/rule.h"
+#include "rbacgen/diagnostics.h"
+
+namespace mandate::rbacgen {
+
+// One rbac marker.
+struct Declaration {
+  rbac::Rule rule;        // as written: not normalised
+  std::string ns;         // empty: every namespace and cluster scope
+  std::string role_name;  // empty: the generator's
+  bool ours = false;      // +mandate:rbac, which controller-gen does not know
+  bool external = false;
+  std::string justification;
+  std::string component;  // empty: no component marker above it in its file
+  std::string arguments;  // the text after the marker's name
+  Place place;
+};
+
+struct Sources {
+  // By file and line.
+  std::vector<Declaration> declarations;
+  // Where each component is named.
+  std::map<std::string, std::vector<Place>> components;
+};
+
+// Adds what one file declares. A marker with a mistake is reported and left out. `misplaced` is the
+// severity of a marker that stands where it does not count.
+void ReadDeclarations(const std::string& file, std::string_view text, Severity misplaced,
+                      Sources* sources, Diagnostics* diagnostics);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_DECLARATIONS_H_

@@ -1,0 +1,170 @@
+#include "rbacgen/declarations.h"
+
+#include <string>
+#include <string_view>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Key;
+using testing::SizeIs;
+
+struct Result {
+  Sources sources;
+  Diagnostics diagnostics;
+  std::string report;
+};
+
+Result Read(std::string_view text, const std::string& file = "a.cc",
+            Severity misplaced = Severity::kError) {
+  Result result;
+  ReadDeclarations(file, text, misplaced, &result.sources, &result.diagnostics);
+  result.report = result.diagnostics.Report();
+  return result;
+}
+
+TEST(ReadDeclarations, ReadsEveryArgument) {
+  const Result r = Read(
+      "\n// +kubebuilder:rbac:groups=a;b,resources=r,resourceNames=n,verbs=get;list,namespace=ns,"
+      "roleName=role\n//+kubebuilder:rbac:urls=/x,verbs=get\n");
+  EXPECT_EQ(r.report, "");
+  ASSERT_THAT(r.sources.declarations, SizeIs(2));
+  const Declaration& d = r.sources.declarations[0];
+  EXPECT_THAT(d.rule.api_groups, ElementsAre("a", "b"));
+  EXPECT_THAT(d.rule.resources, ElementsAre("r"));
+  EXPECT_THAT(d.rule.resource_names, ElementsAre("n"));
+  EXPECT_THAT(d.rule.verbs, ElementsAre("get", "list"));
+  EXPECT_EQ(d.ns, "ns");
+  EXPECT_EQ(d.role_name, "role");
+  EXPECT_EQ(d.component, "");
+  EXPECT_FALSE(d.ours);
+  EXPECT_EQ(d.place, (Place{"a.cc", 2}));
+  EXPECT_THAT(r.sources.declarations[1].rule.non_resource_urls, ElementsAre("/x"));
+}
+
+TEST(ReadDeclarations, RulesBelongToTheComponentAbove) {
+  const Result r = Read(
+      "// +kubebuilder:rbac:urls=/0,verbs=get\n"
+      "// +mandate:component:name=one\n"
+      "// +kubebuilder:rbac:urls=/1,verbs=get\n"
+      "// +mandate:component:name=two\n"
+      "// +kubebuilder:rbac:urls=/2,verbs=get\n"
+      "// +mandate:component:name=one\n"
+      "// +kubebuilder:rbac:urls=/3,verbs=get\n");
+  EXPECT_EQ(r.report, "");
+  EXPECT_THAT(r.sources.components, ElementsAre(Key("one"), Key("two")));
+  EXPECT_THAT(r.sources.components.at("one"), ElementsAre(Place{"a.cc", 2}, Place{"a.cc", 6}));
+  ASSERT_THAT(r.sources.declarations, SizeIs(4));
+  EXPECT_EQ(r.sources.declarations[0].component, "");
+  EXPECT_EQ(r.sources.declarations[1].component, "one");
+  EXPECT_EQ(r.sources.declarations[2].component, "two");
+  EXPECT_EQ(r.sources.declarations[3].component, "one");
+}
+
+TEST(ReadDeclarations, AComponentEndsWithItsFile) {
+  Sources sources;
+  Diagnostics diagnostics;
+  ReadDeclarations("a.cc", "// +mandate:component:name=one\n", Severity::kError, &sources,
+                   &diagnostics);
+  ReadDeclarations("b.cc", "// +kubebuilder:rbac:urls=/x,verbs=get\n", Severity::kError, &sources,
+                   &diagnostics);
+  EXPECT_EQ(sources.declarations[0].component, "");
+}
+
+TEST(ReadDeclarations, OwnRbacMarker) {
+  const Result r = Read(
+      "// +mandate:rbac:granted=external,groups=apps,resources=deployments,verbs=get\n"
+      "// +mandate:rbac:justify=\"it binds, so: bind\",groups=g,resources=r,verbs=bind\n");
+  EXPECT_EQ(r.report, "");
+  ASSERT_THAT(r.sources.declarations, SizeIs(2));
+  EXPECT_TRUE(r.sources.declarations[0].ours);
+  EXPECT_TRUE(r.sources.declarations[0].external);
+  EXPECT_FALSE(r.sources.declarations[1].external);
+  EXPECT_EQ(r.sources.declarations[1].justification, "it binds, so: bind");
+}
+
+// controller-gen drops such a marker without a word (controller-tools #221).
+TEST(ReadDeclarations, MarkersDirectlyAboveAFunctionCount) {
+  const Result r = Read(
+      "package a\n\n// +kubebuilder:rbac:groups=g,resources=r,verbs=get\nfunc Reconcile() {}\n",
+      "a.go");
+  EXPECT_THAT(r.sources.declarations, SizeIs(1));
+}
+
+TEST(ReadDeclarations, OtherToolsMarkersAreIgnored) {
+  const Result r = Read(
+      "// +optional\n// +kubebuilder:object:root=true\n// +kubebuilder:validation:Enum=a;b\n"
+      "// +k8s:deepcopy-gen=package\n// +kubebuilder:ac:generate=true\n// +build linux\n"
+      "// +kubebuilder:resource:path=a\n// +groupName=g\n// + a list item\n// +1\n//+\n"
+      "// +kubebuilder:webhook:path=/x\n");
+  EXPECT_EQ(r.report, "");
+  EXPECT_THAT(r.sources.declarations, SizeIs(0));
+}
+
+class MistakeTest : public testing::TestWithParam<std::pair<std::string, std::string>> {};
+
+TEST_P(MistakeTest, IsAnErrorWithItsPlace) {
+  const auto& [line, want] = GetParam();
+  const Result r = Read("\n" + line + "\n");
+  EXPECT_THAT(r.report, HasSubstr("a.cc:2: error: "));
+  EXPECT_THAT(r.report, HasSubstr(want));
+  EXPECT_THAT(r.sources.declarations, SizeIs(0));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, MistakeTest,
+    testing::ValuesIn(std::vector<std::pair<std::string, std::string>>{
+        {"// +kubebuilder:rback:verbs=get",
+         "unknown marker \"+kubebuilder:rback:verbs\"; +kubebuilder:rbac:"},
+        {"// +kubebuilder:rbac", "missing argument \"verbs\""},
+        {"// +kubebuilder:rbac:verbs", "unknown marker"},
+        {"// +kubebuilder:rbac=get", "unknown marker"},
+        {"// +kubebuilder:rbac :verbs=get", "unknown marker"},
+        {"// + kubebuilder:rbac:verbs=get", "unknown marker"},
+        {"// +Kubebuilder:RBAC:verbs=get", "unknown marker"},
+        {"// +kubebuilder:rbca:verbs=get", "unknown marker"},
+        {"// +kubebuidler:rbac:verbs=get", "unknown marker"},
+        {"// +kubebuilder:rbac:groups:verbs=get", "unknown marker"},
+        {"// +mandate:componet:name=a", "nearest that is known"},
+        {"// +mandat:component:name=a", "+mandate:component:"},
+        {"// +mandate:rbca:verbs=get", "+mandate:rbac:"},
+        {"// +mandate:component", "missing argument \"name\""},
+        {"// +mandate:component:name=A", "must be a DNS label"},
+        {"// +mandate:component:name=", "must be a DNS label"},
+        {"// +mandate:component:name=base", "is taken by the manager's own identity"},
+        {"// +mandate:component:name=a,name=a", "given twice"},
+        {"// +kubebuilder:rbac:verbs=get,justify=x", "unknown argument \"justify\""},
+        {"// +kubebuilder:rbac:groups=g,resources=r", "missing argument \"verbs\""},
+        {"// +kubebuilder:rbac:groups=g,resources=r,verbs=get x=y,", "expected the name"},
+        {"// +mandate:rbac:verbs=get,verbs=list,urls=/x", "given twice"},
+        {"// +mandate:rbac:granted=later,urls=/x,verbs=get", "granted must be \"external\""},
+        {"// +mandate:rbac:justify=\"\",urls=/x,verbs=get", "justify is empty"},
+        {"// +mandate:rbac:roleName=x,urls=/x,verbs=get", "unknown argument \"roleName\""},
+        {"/// +kubebuilder:rbac:urls=/x,verbs=get", "documentation comment is no marker"},
+        {"int x;  // +kubebuilder:rbac:urls=/x,verbs=get", "after code is no marker"},
+    }));
+
+TEST(ReadDeclarations, MisplacedMarkersMayBeWarnings) {
+  const Result r =
+      Read("int x;  // +kubebuilder:rbac:urls=/x,verbs=get", "a.cc", Severity::kWarning);
+  EXPECT_THAT(r.report, HasSubstr("a.cc:1: warning: +kubebuilder:rbac after code"));
+  EXPECT_EQ(r.diagnostics.errors(), 0);
+}
+
+// A rule must not fall to the component before because its own was misspelt.
+TEST(ReadDeclarations, AMistakenComponentEndsTheOneAbove) {
+  const Result r = Read(
+      "// +mandate:component:name=one\n"
+      "// +mandate:component:name=TWO\n"
+      "// +kubebuilder:rbac:urls=/x,verbs=get\n");
+  ASSERT_THAT(r.sources.declarations, SizeIs(1));
+  EXPECT_NE(r.sources.declarations[0].component, "one");
+}
+
+}  // namespace
+}  // namespace mandate::rbacgen

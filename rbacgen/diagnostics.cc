@@ -1,0 +1,25 @@
+#include "rbacgen/diagnostics.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace mandate::rbacgen {
+
+std::string Place::ToString() const { return line > 0 ? absl::StrCat(file, ":", line) : file; }
+
+void Diagnostics::Add(Severity severity, Place place, std::string text) {
+  const bool added = entries_.insert({std::move(place), severity, std::move(text)}).second;
+  if (added && severity == Severity::kError) ++errors_;
+}
+
+std::string Diagnostics::Report() const {
+  std::string report;
+  for (const Entry& e : entries_) {
+    absl::StrAppend(&report, e.place.ToString(), ": ",
+                    e.severity == Severity::kError ? "error" : "warning", ": ", e.text, "\n");
+  }
+  return report;
+}
+
+}  // namespace mandate::rbacgen

@@ -1,0 +1,68 @@
+// The arguments of a marker, in the grammar of controller-gen v0.23 (its pkg/markers):
+//
+//   arguments = name "=" value { "," name "=" value }
+//   string    = "Go string" | `raw` | bare text up to , ; }
+//   strings   = "{" [ string { "," string } ] "}" | [ string { ";" string } [ ";" ] ]
+//
+// Stricter in what controller-gen reads as something that nobody means: an empty item, a missing
+// value before a comma, and a blank between bare text and its delimiter (it reads "get ;list" as
+// an empty string) are errors.
+#ifndef RBACGEN_MARKER_ARGUMENTS_H_
+#define RBACGEN_MARKER_ARGUMENTS_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace mandate::rbacgen {
+
+enum class ArgumentType { kString, kStrings, kInt, kBool };
+
+struct ArgumentSpec {
+  std::string_view name;
+  ArgumentType type = ArgumentType::kString;
+  bool required = false;
+};
+
+enum class Repeated { kLastWins, kIsError };
+
+// The values that were given, by name. Immutable once parsed.
+class Arguments {
+ public:
+  bool Has(std::string_view name) const { return values_.contains(name); }
+  // The value, or an empty one if it was not given. The type is the spec's.
+  std::string String(std::string_view name) const { return Get<std::string>(name); }
+  std::vector<std::string> Strings(std::string_view name) const {
+    return Get<std::vector<std::string>>(name);
+  }
+  int64_t Int(std::string_view name) const { return Get<int64_t>(name); }
+  bool Bool(std::string_view name) const { return Get<bool>(name); }
+
+ private:
+  friend class ArgumentParser;
+  using Value = std::variant<std::string, std::vector<std::string>, int64_t, bool>;
+
+  template <class T>
+  T Get(std::string_view name) const {
+    const auto found = values_.find(name);
+    return found == values_.end() ? T() : std::get<T>(found->second);
+  }
+
+  std::map<std::string, Value, std::less<>> values_;
+};
+
+// InvalidArgument, with a text for people, if `text` is not of the grammar, names an argument that
+// is not in `specs`, or lacks a required one.
+absl::StatusOr<Arguments> ParseArguments(std::span<const ArgumentSpec> specs, Repeated repeated,
+                                         std::string_view text);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_MARKER_ARGUMENTS_H_

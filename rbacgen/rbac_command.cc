@@ -1,0 +1,77 @@
+// rbacgen rbac: the roles that controller-gen prints for the same markers.
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rbacgen/command.h"
+#include "rbacgen/lint.h"
+#include "rbacgen/roles.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+struct Flags {
+  std::string role_name;
+  std::string out;
+  std::vector<std::string> paths;
+};
+
+std::string RoleDocument(const RoleContent& role) {
+  Yaml::Map metadata = {{"name", role.name}};
+  if (!role.ns.empty()) metadata["namespace"] = role.ns;
+  return "---\n" + Yaml(Yaml::Map{{"apiVersion", "rbac.authorization.k8s.io/v1"},
+                                  {"kind", role.ns.empty() ? "ClusterRole" : "Role"},
+                                  {"metadata", std::move(metadata)},
+                                  {"rules", RulesYaml(role.rules)}})
+                       .Write();
+}
+
+int Run(const Flags& flags) {
+  Sources sources;
+  Diagnostics diagnostics;
+  if (const int misuse = ReadSources(flags.paths, Severity::kWarning, &sources, &diagnostics)) {
+    return misuse;
+  }
+  auto& declarations = sources.declarations;
+  const size_t all = declarations.size();
+  std::erase_if(declarations, [](const Declaration& d) { return d.ours; });
+  LintAll(sources, Severity::kWarning, &diagnostics);
+  if (const int errors = Conclude(diagnostics)) return errors;
+  if (const size_t ours = all - declarations.size()) {
+    std::cerr << "rbacgen: " << ours << " +mandate:rbac rule" << (ours == 1 ? " is" : "s are")
+              << " left out, as controller-gen would; `rbacgen chart` has them\n";
+  }
+  if (declarations.empty()) {
+    std::cerr << "rbacgen: no +kubebuilder:rbac marker in what was named; nothing to print\n";
+    return 0;
+  }
+  std::string text;
+  for (const RoleContent& role : GroupByRole(declarations, flags.role_name)) {
+    text += RoleDocument(role);
+  }
+  return Emit(flags.out, text);
+}
+
+}  // namespace
+
+void AddRbacCommand(CLI::App& app, int* exit_code) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand(
+      "rbac", "Print the roles that controller-gen prints for the same +kubebuilder:rbac markers");
+  command->add_option("--role-name", flags->role_name, "The role's name where a marker has none")
+      ->required();
+  command->add_option("--out", flags->out, "Write to this file instead of standard output");
+  command
+      ->add_option("PATH", flags->paths,
+                   "Source files, and folders with all below them (DIR and DIR/... are the same)")
+      ->required();
+  command->footer(
+      "Any language with // comments. Mistakes in markers are errors; rules that the API server\n"
+      "would refuse or ignore are warnings.\n\n"
+      "Example: rbacgen rbac --role-name=manager-role ./...");
+  command->callback([flags, exit_code] { *exit_code = Run(*flags); });
+}
+
+}  // namespace mandate::rbacgen
