@@ -1,0 +1,60 @@
+#include "controllers/conditions.h"
+
+#include <algorithm>
+
+namespace mandate {
+namespace {
+
+constexpr size_t kMaxMessage = 32768;
+
+// At most `limit` bytes, cut between UTF-8 characters.
+std::string Cut(const std::string& text, size_t limit) {
+  if (text.size() <= limit) return text;
+  static constexpr std::string_view kEllipsis = "…";
+  size_t end = limit - kEllipsis.size();
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + std::string(kEllipsis);
+}
+
+bool Same(const ConditionProto& a, const ConditionProto& b) {
+  return a.type() == b.type() && a.status() == b.status() && a.reason() == b.reason() &&
+         a.message() == b.message() && a.observedgeneration() == b.observedgeneration();
+}
+
+}  // namespace
+
+const ConditionProto* FindCondition(const ConditionList& conditions, std::string_view type) {
+  const auto found = std::find_if(conditions.begin(), conditions.end(),
+                                  [&](const ConditionProto& c) { return c.type() == type; });
+  return found == conditions.end() ? nullptr : &*found;
+}
+
+ConditionList MakeConditions(const std::vector<DesiredCondition>& desired,
+                             const ConditionList& current, int64_t generation, absl::Time now) {
+  ConditionList result;
+  for (const DesiredCondition& d : desired) {
+    ConditionProto& c = *result.Add();
+    c.set_type(d.type);
+    c.set_status(d.status ? "True" : "False");
+    c.set_reason(d.reason);
+    c.set_message(Cut(d.message, kMaxMessage));
+    c.set_observedgeneration(generation);
+    const ConditionProto* before = FindCondition(current, d.type);
+    if (before != nullptr && before->status() == c.status()) {
+      *c.mutable_lasttransitiontime() = before->lasttransitiontime();
+    } else {
+      c.mutable_lasttransitiontime()->set_seconds(absl::ToUnixSeconds(now));
+    }
+  }
+  return result;
+}
+
+bool SameConditions(const ConditionList& a, const ConditionList& b) {
+  if (a.size() != b.size()) return false;
+  return std::all_of(a.begin(), a.end(), [&](const ConditionProto& c) {
+    const ConditionProto* other = FindCondition(b, c.type());
+    return other != nullptr && Same(c, *other);
+  });
+}
+
+}  // namespace mandate

@@ -1,0 +1,31 @@
+// Names and labels of what a ScopeTemplate and a ScopeInstance make.
+//
+// Names are functions of what they are for, so that a stale cache can lead to a write that changes
+// nothing, never to a second object.
+#ifndef CONTROLLERS_SCOPE_GENERATED_NAMES_H_
+#define CONTROLLERS_SCOPE_GENERATED_NAMES_H_
+
+#include <string>
+#include <string_view>
+
+namespace mandate::scope {
+
+// Which template a ClusterRole was made for, and which instance a binding; by UID.
+inline constexpr std::string_view kTemplateUidLabel = "operators.coreos.io/scopeTemplateUID";
+inline constexpr std::string_view kInstanceUidLabel = "operators.coreos.io/scopeInstanceUID";
+// The generateName that it was made from, or a hash of it where it is no legal label value.
+inline constexpr std::string_view kGenerateNameLabel = "operators.coreos.io/generateName";
+
+// `generate_name` itself; completed by a suffix of the template's UID when it ends in '-'.
+std::string ClusterRoleName(std::string_view template_uid, std::string_view generate_name);
+
+// The binding of `generate_name`'s role in `ns` (empty: in the cluster) for one instance.
+std::string BindingName(std::string_view instance_uid, std::string_view generate_name,
+                        std::string_view ns);
+
+// `generate_name` as a label value.
+std::string GenerateNameLabelValue(std::string_view generate_name);
+
+}  // namespace mandate::scope
+
+#endif  // CONTROLLERS_SCOPE_GENERATED_NAMES_H_

@@ -1,0 +1,50 @@
+#include "controllers/scope/generated_names.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "manager/object/names.h"
+
+namespace mandate::scope {
+namespace {
+
+TEST(GeneratedNamesTest, ClusterRoleNameIsTheTemplatesOwnWordUnlessItEndsInADash) {
+  EXPECT_EQ(ClusterRoleName("uid-1", "reader"), "reader");
+  const std::string name = ClusterRoleName("uid-1", "fooClusterRole-");
+  EXPECT_TRUE(name.starts_with("fooClusterRole-")) << name;
+  EXPECT_EQ(name.size(), std::string("fooClusterRole-").size() + 10);
+  EXPECT_EQ(name, ClusterRoleName("uid-1", "fooClusterRole-"));
+  EXPECT_NE(name, ClusterRoleName("uid-2", "fooClusterRole-"));
+}
+
+TEST(GeneratedNamesTest, BindingNamesDifferByInstanceRoleAndNamespace) {
+  std::set<std::string> names;
+  for (const char* uid : {"u1", "u2"}) {
+    for (const char* role : {"a", "a-", "b"}) {
+      for (const char* ns : {"", "foo", "bar"}) names.insert(BindingName(uid, role, ns));
+    }
+  }
+  EXPECT_EQ(names.size(), 18u);
+  EXPECT_TRUE(BindingName("u", "reader", "foo").starts_with("reader-"));
+  EXPECT_TRUE(BindingName("u", "reader-", "foo").starts_with("reader-"));
+  EXPECT_FALSE(BindingName("u", "reader-", "foo").starts_with("reader--"));
+}
+
+// The separator keeps ("ab", "c") and ("a", "bc") apart.
+TEST(GeneratedNamesTest, PartsDoNotRunTogether) {
+  EXPECT_NE(BindingName("u", "role-", "x").substr(5), BindingName("ur", "ole-", "x").substr(4));
+}
+
+TEST(GeneratedNamesTest, LabelValuesAreLegalWhateverTheName) {
+  EXPECT_EQ(GenerateNameLabelValue("reader"), "reader");
+  for (const std::string& name : {std::string("fooClusterRole-"), std::string(200, 'x'),
+                                 std::string("system:node"), std::string("_x_")}) {
+    const std::string value = GenerateNameLabelValue(name);
+    EXPECT_TRUE(CheckLabelValue(value).ok()) << name << " -> " << value;
+    EXPECT_FALSE(value.empty());
+  }
+}
+
+}  // namespace
+}  // namespace mandate::scope

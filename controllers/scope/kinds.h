@@ -1,0 +1,34 @@
+// The kinds of api/operators/v1alpha1.
+#ifndef CONTROLLERS_SCOPE_KINDS_H_
+#define CONTROLLERS_SCOPE_KINDS_H_
+
+#include "api/operators/v1alpha1/scope.pb.h"
+#include "manager/object/kind.h"
+
+namespace mandate {
+
+namespace operatorsv1alpha1 = ::mandate::operators::v1alpha1;
+
+template <>
+struct KindOf<operatorsv1alpha1::ScopeTemplate> {
+  static constexpr KindInfo value = {.group = "operators.coreos.com",
+                                     .version = "v1alpha1",
+                                     .kind = "ScopeTemplate",
+                                     .plural = "scopetemplates",
+                                     .scope = Scope::kCluster,
+                                     .encoding = Encoding::kJson};
+};
+
+template <>
+struct KindOf<operatorsv1alpha1::ScopeInstance> {
+  static constexpr KindInfo value = {.group = "operators.coreos.com",
+                                     .version = "v1alpha1",
+                                     .kind = "ScopeInstance",
+                                     .plural = "scopeinstances",
+                                     .scope = Scope::kCluster,
+                                     .encoding = Encoding::kJson};
+};
+
+}  // namespace mandate
+
+#endif  // CONTROLLERS_SCOPE_KINDS_H_
