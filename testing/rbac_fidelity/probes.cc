@@ -1,0 +1,122 @@
+#include "testing/rbac_fidelity/probes.h"
+
+#include <jsoncpp/json/json.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "manager/core/strings.h"
+#include "manager/rbac/forbidden.h"
+#include "manager/rbac/request_info.h"
+
+namespace mandate::fidelity {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+// The message of a metav1.Status; the body itself when it is none.
+std::string MessageOf(const std::string& body) {
+  const std::unique_ptr<Json::CharReader> reader(Json::CharReaderBuilder().newCharReader());
+  Json::Value status;
+  if (!reader->parse(body.data(), body.data() + body.size(), &status, nullptr) ||
+      !status.isObject() || !status["message"].isString()) {
+    return body;
+  }
+  return status["message"].asString();
+}
+
+}  // namespace
+
+std::string Probes::Path() {
+  static const Strings heads{"/api/v1",       "/api/v1",       "/api/v2",
+                             "/apis/apps/v1", "/apis/apps/v1", "/apis/x.example/v1beta1",
+                             "/apis/apps",    "/api",          "/apix/v1",
+                             "//api/v1",      "/api//v1",      "/fid"};
+  static const Strings words{"pods",  "namespaces",   "namespaces", "deployments", "nodes", "watch",
+                             "proxy", "status",       "finalize",   "log",         "scale", "web",
+                             "shop",  "system%3Aone", "a%2Fb",      "w%65b",       "a+b",   "..",
+                             "",      "B%C3%BCcher",  "%20",        "a;b",         "a=b&c", "%25"};
+  std::string path = dice_.Pick(heads);
+  for (size_t n = dice_.Below(7); n > 0; --n) path += "/" + dice_.Pick(words);
+  if (dice_.Chance(8)) path += "/";
+  if (dice_.Chance(2)) path += dice_.Pick(Strings{"%", "%zz", "%2"});
+  return path;
+}
+
+std::string Probes::Query() {
+  static const Strings parameters{"watch=1",
+                                  "watch=true",
+                                  "watch=0",
+                                  "watch=False",
+                                  "watch",
+                                  "watch=",
+                                  "watch=%31",
+                                  "limit=5",
+                                  "limit=x",
+                                  "limit=%2B5",
+                                  "limit=",
+                                  "timeoutSeconds=9",
+                                  "timeoutSeconds=1.5",
+                                  "a;b=c",
+                                  "pretty=1",
+                                  "resourceVersion=z",
+                                  "allowWatchBookmarks=maybe",
+                                  "%zz=1",
+                                  "labelSelector=a%3Db",
+                                  "labelSelector=a+in+(b,c)",
+                                  "labelSelector=a+in+b",
+                                  "labelSelector=,",
+                                  "labelSelector=!a",
+                                  "labelSelector=a%3E1",
+                                  "labelSelector=a%3Ex",
+                                  "labelSelector=x.y/a%3Db,!c",
+                                  "fieldSelector=metadata.name=web",
+                                  "fieldSelector=metadata.name=web",
+                                  "fieldSelector=metadata.name%3D%3Dweb",
+                                  "fieldSelector=metadata.name!=web",
+                                  "fieldSelector=metadata.name=web,foo",
+                                  "fieldSelector=spec.x=y,metadata.name=web",
+                                  "fieldSelector=metadata.name=a/b",
+                                  "fieldSelector=metadata.name=..",
+                                  "fieldSelector=metadata.name=",
+                                  R"(fieldSelector=metadata.name=a\,b)",
+                                  R"(fieldSelector=metadata.name=a\b)",
+                                  "fieldSelector=metadata.name=b,metadata.name=a",
+                                  "fieldSelector=metadata.namespace=shop"};
+  std::string query;
+  for (size_t n = dice_.Below(4); n > 0; --n) {
+    query += (query.empty() ? "?" : "&") + dice_.Pick(parameters);
+  }
+  return query;
+}
+
+HttpRequest Probes::Next() {
+  static const Strings methods{"GET", "GET",   "GET",    "GET",     "POST",
+                               "PUT", "PATCH", "DELETE", "OPTIONS", "FROB"};
+  HttpRequest request;
+  request.method = dice_.Pick(methods);
+  request.target = Path() + Query();
+  request.impersonate = user_;
+  return request;
+}
+
+ProbeVerdict Compare(const HttpRequest& request, const HttpResponse& response) {
+  const auto attributes = rbac::AttributesOf(request.method, request.target);
+  ProbeVerdict verdict;
+  verdict.got = StrCat(response.status, " ", MessageOf(response.body));
+  if (!attributes.ok()) {
+    verdict.expected = std::string(attributes.status().message());
+    const bool refused = response.status == 400 || response.status == 500;
+    verdict.result = refused ? ProbeResult::kSame : ProbeResult::kDifferent;
+    return verdict;
+  }
+  verdict.expected = StrCat("403 ", rbac::ForbiddenMessage(request.impersonate, *attributes));
+  if (verdict.got == verdict.expected) return verdict;
+  // The server opens a few paths to everyone who is authenticated.
+  const bool open = !attributes->is_resource_request && response.status != 403;
+  verdict.result = open ? ProbeResult::kNotComparable : ProbeResult::kDifferent;
+  return verdict;
+}
+
+}  // namespace mandate::fidelity

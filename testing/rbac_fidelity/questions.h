@@ -1,0 +1,63 @@
+// Questions to both authorizers: may this user do that?
+#ifndef TESTING_RBAC_FIDELITY_QUESTIONS_H_
+#define TESTING_RBAC_FIDELITY_QUESTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "manager/rbac/authorizer.h"
+#include "manager/rbac/rule.h"
+#include "manager/rbac/user.h"
+#include "testing/rbac_fidelity/dice.h"
+#include "testing/rbac_fidelity/world.h"
+
+namespace mandate::fidelity {
+
+struct Question {
+  rbac::UserInfo user;
+  rbac::Attributes request;
+  // Sent along with the question; RBAC must not care.
+  std::string field_selector;
+
+  std::string ToString() const;
+};
+
+// An endless, seeded sequence. Most questions start from a rule that some binding grants, so that
+// many are allowed, and many of those are then changed in one respect, so that they stand at the
+// border. Borrows the world.
+class Questions {
+ public:
+  Questions(const World& world, uint64_t seed) : world_(world), dice_(~seed) {}
+
+  Question Next();
+
+ private:
+  struct Binding {
+    const rbac::RoleRef& role_ref;
+    const rbac::Subject& subject;
+    std::string ns;
+  };
+  Binding PickBinding();
+  const std::vector<rbac::Rule>& RulesOf(const Binding& binding) const;
+  rbac::UserInfo UserOf(const Binding& binding);
+  rbac::UserInfo AnyUser();
+  rbac::Attributes AnyRequest();
+  rbac::Attributes Matching(const rbac::Rule& rule, const std::string& ns);
+  void Change(Question& question);
+
+  const World& world_;
+  Dice dice_;
+};
+
+// The names of all features, in the order in which they are reported.
+const std::vector<std::string_view>& AllFeatures();
+
+// Which of them the question exercises against this policy.
+std::vector<std::string_view> FeaturesOf(const rbac::Authorizer& authorizer,
+                                         const Question& question);
+
+}  // namespace mandate::fidelity
+
+#endif  // TESTING_RBAC_FIDELITY_QUESTIONS_H_

@@ -1,0 +1,198 @@
+// Compares manager/rbac with a real API server; see testing/rbac_fidelity/run.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <map>
+#include <random>
+#include <string>
+
+#include "absl/strings/str_format.h"
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/rbac/authorizer.h"
+#include "testing/rbac_fidelity/judge.h"
+#include "testing/rbac_fidelity/probes.h"
+#include "testing/rbac_fidelity/server.h"
+
+namespace mandate::fidelity {
+namespace {
+
+constexpr int kShownMismatches = 10;
+constexpr int kMinAllowedPercent = 30;
+constexpr int kPolicyAttempts = 3;
+
+struct Flags {
+  std::string kubeconfig;
+  uint64_t seed = std::random_device()();
+  int count = 2000;
+  int requests = 1000;
+  std::string seed_bug;
+};
+
+template <class T>
+bool Holds(const std::vector<T>& all, const std::vector<T>& some) {
+  return std::all_of(some.begin(), some.end(), [&](const T& object) {
+    return std::find(all.begin(), all.end(), object) != all.end();
+  });
+}
+
+// What came back must be what was sent: this is where the conversions are checked.
+absl::Status CheckRoundTrip(const rbac::Policy& listed, const rbac::Policy& sent) {
+  const bool whole = Holds(listed.roles, sent.roles) &&
+                     Holds(listed.cluster_roles, sent.cluster_roles) &&
+                     Holds(listed.role_bindings, sent.role_bindings) &&
+                     Holds(listed.cluster_role_bindings, sent.cluster_role_bindings);
+  return whole ? absl::OkStatus()
+               : absl::InternalError("an object that was created is not listed as it was sent");
+}
+
+struct Round {
+  rbac::Policy policy;
+  std::vector<Answer> answers;
+};
+
+// The server's controllers change its own roles while it starts: answers count only when the
+// policy was the same before and after them.
+absl::StatusOr<Round> Ask(HttpClient& http, const std::vector<Question>& questions) {
+  ASSIGN_OR_RETURN(rbac::Policy before, ListPolicy(http));
+  for (int i = 0; i < kPolicyAttempts; ++i) {
+    ASSIGN_OR_RETURN(std::vector<Answer> answers, Review(http, questions));
+    ASSIGN_OR_RETURN(rbac::Policy after, ListPolicy(http));
+    if (before == after) return Round{std::move(after), std::move(answers)};
+    before = std::move(after);
+  }
+  return absl::UnavailableError("someone else keeps changing the cluster's RBAC objects");
+}
+
+struct Tally {
+  int asked = 0;
+  int allowed = 0;
+};
+
+// The number of mismatches; prints the first and the table of features.
+int Judged(const Flags& flags, const std::vector<Question>& questions, const Round& round,
+           bool& complete) {
+  const rbac::Authorizer authorizer(round.policy);
+  const bool seeded = !flags.seed_bug.empty();
+  const Judge judge = seeded ? SeededBugs().at(flags.seed_bug) : Judge(Allowed);
+  std::map<std::string_view, Tally> tallies;
+  Tally total;
+  int mismatches = 0;
+  for (size_t i = 0; i < questions.size(); ++i) {
+    const Question& q = questions[i];
+    const Answer& answer = round.answers[i];
+    ++total.asked;
+    total.allowed += answer.allowed;
+    for (std::string_view feature : FeaturesOf(authorizer, q)) {
+      ++tallies[feature].asked;
+      tallies[feature].allowed += answer.allowed;
+    }
+    const bool ours = judge(authorizer, q);
+    std::string why;
+    if (ours != answer.allowed) {
+      why = StrCat("the server ", answer.allowed ? "allows" : "refuses", " (", answer.reason,
+                   "), we do not agree");
+    } else if (!seeded) {
+      why = std::string(CheckReason(authorizer, q, answer.allowed, answer.reason).message());
+    }
+    if (why.empty()) continue;
+    if (++mismatches <= kShownMismatches && !seeded) {
+      std::cout << "MISMATCH at question " << i << ": " << q.ToString() << "\n  " << why << "\n";
+    }
+  }
+  complete = true;
+  if (!seeded) {
+    for (std::string_view feature : AllFeatures()) {
+      const Tally& t = tallies[feature];
+      std::cout << absl::StrFormat("  %-42s %6d asked %6d allowed\n", AsAbsl(feature), t.asked,
+                                   t.allowed);
+      complete = complete && t.asked > 0;
+    }
+    complete = complete && total.allowed * 100 >= total.asked * kMinAllowedPercent;
+  }
+  std::cout << absl::StrFormat("%d questions, %d allowed (%.1f %%), %d mismatches\n", total.asked,
+                               total.allowed, 100.0 * total.allowed / total.asked, mismatches);
+  return mismatches;
+}
+
+// The number of requests that the server reads otherwise than we do.
+absl::StatusOr<int> Probed(const Flags& flags, HttpClient& http) {
+  Probes probes(StrCat("fid-", flags.seed, "-nobody"), flags.seed);
+  std::vector<HttpRequest> requests;
+  for (int i = 0; i < flags.requests; ++i) requests.push_back(probes.Next());
+  ASSIGN_OR_RETURN(const std::vector<HttpResponse> responses, http.Send(requests, 8));
+  int different = 0;
+  int compared = 0;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const ProbeVerdict verdict = Compare(requests[i], responses[i]);
+    compared += verdict.result != ProbeResult::kNotComparable;
+    if (verdict.result != ProbeResult::kDifferent) continue;
+    if (++different > kShownMismatches) continue;
+    std::cout << "MISMATCH: " << requests[i].method << " " << requests[i].target << "\n  expected "
+              << verdict.expected << "\n  got      " << verdict.got << "\n";
+  }
+  std::cout << absl::StrFormat("%d requests, %d compared, %d read differently\n", flags.requests,
+                               compared, different);
+  if (compared * 2 < flags.requests) {
+    return absl::InternalError("fewer than half of the requests could be compared");
+  }
+  return different;
+}
+
+absl::StatusOr<bool> Run(const Flags& flags) {
+  std::cout << "seed " << flags.seed << " (replay: --seed " << flags.seed << " --count "
+            << flags.count << " --requests " << flags.requests << ")\n";
+  ASSIGN_OR_RETURN(const std::unique_ptr<HttpClient> http, HttpClient::Create(flags.kubeconfig));
+  const World world = MakeWorld(flags.seed);
+  RETURN_IF_ERROR(Load(*http, world));
+  RETURN_IF_ERROR(AwaitAuthorizer(*http, world));
+  Questions source(world, flags.seed);
+  std::vector<Question> questions;
+  for (int i = 0; i < flags.count; ++i) questions.push_back(source.Next());
+  ASSIGN_OR_RETURN(const Round round, Ask(*http, questions));
+  RETURN_IF_ERROR(CheckRoundTrip(round.policy, world.policy));
+  const rbac::Policy& p = round.policy;
+  std::cout << p.roles.size() << " roles, " << p.cluster_roles.size() << " cluster roles, "
+            << p.role_bindings.size() << " role bindings, " << p.cluster_role_bindings.size()
+            << " cluster role bindings\n";
+  bool complete = false;
+  const int mismatches = Judged(flags, questions, round, complete);
+  if (!flags.seed_bug.empty()) {
+    std::cout << (mismatches > 0 ? "found" : "NOT FOUND") << ": " << flags.seed_bug << "\n";
+    return mismatches > 0;
+  }
+  if (!complete) {
+    std::cout << "TOO WEAK: a feature was never asked, or fewer than " << kMinAllowedPercent
+              << " % were allowed\n";
+  }
+  ASSIGN_OR_RETURN(const int different, Probed(flags, *http));
+  return complete && mismatches == 0 && different == 0;
+}
+
+int Main(int argc, char** argv) {
+  Flags flags;
+  std::string bugs;
+  for (const auto& [name, judge] : SeededBugs()) bugs += " " + name;
+  CLI::App app("Asks a real API server and manager/rbac the same generated questions.");
+  app.add_option("--kubeconfig", flags.kubeconfig, "an administrator's, with a client certificate")
+      ->required();
+  app.add_option("--seed", flags.seed, "what everything is generated from (default: any)");
+  app.add_option("--count", flags.count, "SubjectAccessReviews")->check(CLI::PositiveNumber);
+  app.add_option("--requests", flags.requests, "HTTP requests whose 403 is compared")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--seed-bug", flags.seed_bug, "judge with this mistake; must be found:" + bugs);
+  CLI11_PARSE(app, argc, argv);
+  if (!flags.seed_bug.empty() && !SeededBugs().contains(flags.seed_bug)) {
+    std::cerr << "--seed-bug=" << flags.seed_bug << " is unknown; one of:" << bugs << "\n";
+    return 2;
+  }
+  const absl::StatusOr<bool> passed = Run(flags);
+  if (!passed.ok()) std::cout << "FAILED: " << passed.status() << "\n";
+  return passed.ok() && *passed ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace mandate::fidelity
+
+int main(int argc, char** argv) { return mandate::fidelity::Main(argc, argv); }

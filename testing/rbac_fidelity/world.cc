@@ -1,0 +1,214 @@
+#include "testing/rbac_fidelity/world.h"
+
+#include <utility>
+
+#include "manager/core/strings.h"
+#include "manager/rbac/user.h"
+#include "testing/rbac_fidelity/dice.h"
+
+namespace mandate::fidelity {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+constexpr int kRolesPerNamespace = 4;
+constexpr int kClusterRoles = 16;
+constexpr int kRoleBindingsPerNamespace = 9;
+constexpr int kClusterRoleBindings = 14;
+
+Vocabulary Words(const std::string& prefix) {
+  Vocabulary words;
+  for (const char* ns : {"a", "b", "c"}) words.namespaces.push_back(StrCat(prefix, ns));
+  for (int i = 0; i < 5; ++i) words.users.push_back(StrCat(prefix, "user-", i));
+  words.users.push_back(rbac::ServiceAccountUser(words.namespaces[0], "robot"));
+  words.groups = {StrCat(prefix, "dev"), StrCat(prefix, "ops"), StrCat(prefix, "qa\"s"),
+                  StrCat(rbac::kServiceAccountsGroup, ":", words.namespaces[1])};
+  words.service_accounts = {"robot", "agent"};
+  words.verbs = {"get",   "list",   "watch", "create",          "update",
+                 "patch", "delete", "bind",  "deletecollection"};
+  words.api_groups = {"", "apps", "example.com"};
+  words.resources = {"pods", "secrets", "deployments", "namespaces", "nodes"};
+  words.subresources = {"log", "scale", "status"};
+  words.names = {"web", "db", "system:one", "Bücher"};
+  words.paths = {"/fid", "/fid/", "/fid/one", "/fid/one/two", "/fidelity", "/other/*/x"};
+  return words;
+}
+
+class Maker {
+ public:
+  explicit Maker(uint64_t seed)
+      : dice_(seed), prefix_(StrCat("fid-", seed, "-")), words_(Words(prefix_)) {}
+
+  World Make() {
+    rbac::Policy policy;
+    for (int i = 0; i < kClusterRoles; ++i) policy.cluster_roles.push_back(MakeClusterRole(i));
+    for (const std::string& ns : words_.namespaces) {
+      for (int i = 0; i < kRolesPerNamespace; ++i) policy.roles.push_back(MakeRole(ns, i));
+      for (int i = 0; i < kRoleBindingsPerNamespace; ++i) {
+        policy.role_bindings.push_back(
+            {.ns = ns, .name = StrCat(prefix_, i), .role_ref = Ref(true), .subjects = Who(ns)});
+      }
+    }
+    for (int i = 0; i < kClusterRoleBindings; ++i) {
+      policy.cluster_role_bindings.push_back(
+          {.name = StrCat(prefix_, i), .role_ref = Ref(false), .subjects = Who("")});
+    }
+    AddRare(policy);
+    return {std::move(words_), std::move(policy)};
+  }
+
+ private:
+  // What some seeds would go without.
+  void AddRare(rbac::Policy& policy) {
+    rbac::Rule path;
+    path.verbs = {"get"};
+    path.non_resource_urls = {"/fid/one/*"};
+    rbac::Rule star;
+    star.verbs = {"get", "patch"};
+    star.api_groups = {"apps"};
+    star.resources = {"*"};
+    const std::string name = prefix_ + "rare";
+    const rbac::RoleRef ref{.kind = "ClusterRole", .name = name};
+    rbac::Subject like_service_account{
+        .kind = "User", .api_group = rbac::kRbacGroup, .name = words_.users.back(), .ns = ""};
+    rbac::Subject service_account{
+        .kind = "ServiceAccount", .api_group = "", .name = "agent", .ns = ""};
+    const std::string& ns = words_.namespaces.back();
+    policy.cluster_roles.push_back({.name = name, .rules = {path, star}});
+    policy.cluster_role_bindings.push_back(
+        {.name = name, .role_ref = ref, .subjects = {like_service_account}});
+    policy.role_bindings.push_back(
+        {.ns = ns, .name = name, .role_ref = ref, .subjects = {service_account}});
+    policy.role_bindings.push_back({.ns = ns,
+                                    .name = name + "-view",
+                                    .role_ref = {.kind = "ClusterRole", .name = kAggregatedRole},
+                                    .subjects = Who(ns)});
+    policy.role_bindings.push_back({.ns = ns,
+                                    .name = name + "-dangling",
+                                    .role_ref = {.kind = "Role", .name = prefix_ + "absent"},
+                                    .subjects = Who(ns)});
+  }
+
+  // Names may hold almost anything.
+  std::string RoleName(size_t i) const {
+    return i == 0 ? StrCat(prefix_, "the \"first\": ü") : StrCat(prefix_, "role-", i);
+  }
+
+  rbac::ClusterRole MakeClusterRole(int i) {
+    if (i == 1) return {.name = RoleName(i), .rules = {}};
+    rbac::ClusterRole role{.name = RoleName(i), .rules = {}};
+    for (size_t n = 1 + dice_.Below(3); n > 0; --n) {
+      role.rules.push_back(dice_.Chance(25) ? PathRule() : ResourceRule());
+    }
+    return role;
+  }
+
+  rbac::Role MakeRole(const std::string& ns, int i) {
+    rbac::Role role{.ns = ns, .name = RoleName(i), .rules = {}};
+    for (size_t n = 1 + dice_.Below(3); n > 0; --n) role.rules.push_back(ResourceRule());
+    return role;
+  }
+
+  rbac::Rule ResourceRule() {
+    rbac::Rule rule;
+    rule.verbs = Verbs();
+    rule.api_groups = dice_.Chance(12)  ? Strings{"*"}
+                      : dice_.Chance(8) ? Strings{"app*"}
+                                        : dice_.Some(words_.api_groups, 2);
+    for (size_t n = 1 + dice_.Below(3); n > 0; --n) rule.resources.push_back(Resource());
+    if (dice_.Chance(35)) {
+      rule.resource_names = dice_.Some(words_.names, 2);
+      if (dice_.Chance(15)) rule.resource_names.push_back(dice_.Chance(50) ? "" : "*");
+      if (dice_.Chance(15)) rule.resource_names.push_back(dice_.Pick(words_.namespaces));
+    }
+    return rule;
+  }
+
+  rbac::Rule PathRule() {
+    rbac::Rule rule;
+    rule.verbs = Verbs();
+    for (size_t n = 1 + dice_.Below(2); n > 0; --n) {
+      rule.non_resource_urls.push_back(
+          dice_.Pick(Strings{"/fid", "/fid/", "/fid/*", "/fid/one**", "/fid*", "/other/*/x",
+                             "/*/one", "/fid/one/two", "*"}));
+    }
+    return rule;
+  }
+
+  Strings Verbs() {
+    if (dice_.Chance(12)) return {"*"};
+    if (dice_.Chance(6)) return {"Get", "ge*", "list"};
+    return dice_.Some(words_.verbs, 4);
+  }
+
+  std::string Resource() {
+    const std::string& resource = dice_.Pick(words_.resources);
+    const std::string& sub = dice_.Pick(words_.subresources);
+    switch (dice_.Below(12)) {
+      case 0:
+        return "*";
+      case 1:
+      case 2:
+        return StrCat("*/", sub);
+      case 3:
+      case 4:
+        return StrCat(resource, "/", sub);
+      case 5:
+        return StrCat(resource, "/*");
+      case 6:
+        return dice_.Pick(Strings{"*/*", "pod*", "Pods", "p/log"});
+      default:
+        return resource;
+    }
+  }
+
+  rbac::RoleRef Ref(bool in_namespace) {
+    rbac::RoleRef ref;
+    if (in_namespace && dice_.Chance(50)) {
+      ref.kind = "Role";
+      ref.name = RoleName(dice_.Below(kRolesPerNamespace));
+    } else {
+      ref.kind = "ClusterRole";
+      ref.name = RoleName(dice_.Below(kClusterRoles));
+    }
+    if (dice_.Chance(5)) ref.name = StrCat(prefix_, "absent-", dice_.Below(3));
+    if (ref.kind == "ClusterRole" && in_namespace && dice_.Chance(12)) {
+      ref.name = kAggregatedRole;
+    }
+    return ref;
+  }
+
+  std::vector<rbac::Subject> Who(const std::string& ns) {
+    std::vector<rbac::Subject> subjects;
+    for (size_t n = 1 + dice_.Below(3); n > 0; --n) {
+      rbac::Subject subject{.kind = "User", .api_group = rbac::kRbacGroup, .name = "", .ns = ""};
+      switch (dice_.Below(3)) {
+        case 0:
+          subject.name = dice_.Pick(words_.users);
+          break;
+        case 1:
+          subject.kind = "Group";
+          subject.name = dice_.Pick(words_.groups);
+          break;
+        default:
+          subject.kind = "ServiceAccount";
+          subject.api_group = "";
+          subject.name = dice_.Pick(words_.service_accounts);
+          // The server refuses a ClusterRoleBinding without one.
+          if (ns.empty() || dice_.Chance(50)) subject.ns = dice_.Pick(words_.namespaces);
+      }
+      subjects.push_back(std::move(subject));
+    }
+    return subjects;
+  }
+
+  Dice dice_;
+  const std::string prefix_;
+  Vocabulary words_;
+};
+
+}  // namespace
+
+World MakeWorld(uint64_t seed) { return Maker(seed).Make(); }
+
+}  // namespace mandate::fidelity
