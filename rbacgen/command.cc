@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "rbacgen/lint.h"
 #include "rbacgen/source_files.h"
 
 namespace mandate::rbacgen {
@@ -22,6 +23,18 @@ int ReadSources(const std::vector<std::string>& paths, Severity misplaced, Sourc
     }
   }
   return 0;
+}
+
+int ReadMandateSources(const std::vector<std::string>& paths, Sources* sources,
+                       Diagnostics* diagnostics) {
+  if (const int misuse = ReadSources(paths, Severity::kError, sources, diagnostics)) return misuse;
+  LintAll(*sources, Severity::kError, diagnostics);
+  CheckMandates(*sources, diagnostics);
+  if (const int errors = Conclude(*diagnostics)) return errors;
+  if (!sources->components.empty()) return 0;
+  std::cerr << "rbacgen: no +mandate:component marker in what was named; write "
+               "// +mandate:component:name=NAME above the rules of a component\n";
+  return kExitInput;
 }
 
 int Conclude(const Diagnostics& diagnostics) {

@@ -16,10 +16,16 @@ constexpr int kExitMisuse = 2;  // mistakes on the command line
 
 // Each declares its sub-command and flags; running it sets *exit_code.
 void AddRbacCommand(CLI::App& app, int* exit_code);
+void AddHeaderCommand(CLI::App& app, int* exit_code);
 
 // Reads every file that `paths` name. kExitMisuse, said on standard error, if one is not there.
 int ReadSources(const std::vector<std::string>& paths, Severity misplaced, Sources* sources,
                 Diagnostics* diagnostics);
+
+// For what makes mandates: mistakes of every kind are errors, and so is naming no component. 0 if
+// `sources` can be used, else the exit code, with the report said.
+int ReadMandateSources(const std::vector<std::string>& paths, Sources* sources,
+                       Diagnostics* diagnostics);
 
 // Prints the report to standard error; kExitInput if it has errors, else 0.
 int Conclude(const Diagnostics& diagnostics);

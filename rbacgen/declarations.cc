@@ -76,15 +76,16 @@ class FileReader {
              Diagnostics* diagnostics)
       : file_(file), misplaced_(misplaced), sources_(*sources), diagnostics_(*diagnostics) {}
 
-  void Read(const PlusComment& comment) {
+  // `text` is the whole marker, with its "+".
+  void Read(const PlusComment& comment, std::string_view whole) {
     place_ = {file_, comment.line};
-    const std::string_view text = comment.text.substr(1);
+    const std::string_view text = whole.substr(1);
     const Split marker = SplitMarker(text);
     const bool known = std::find(kNames.begin(), kNames.end(), marker.name) != kNames.end();
     if (!known) {
       if (const auto meant = MeantName(text)) {
-        Misread(StrCat("unknown marker ", Quoted(comment.text.substr(0, comment.text.find('='))),
-                       "; +", *meant, ":argument=value,… is the nearest that is known"));
+        Misread(StrCat("unknown marker ", Quoted(whole.substr(0, whole.find('='))), "; +", *meant,
+                       ":argument=value,… is the nearest that is known"));
       }
     } else if (comment.place == CommentPlace::kDoc) {
       diagnostics_.Add(misplaced_, place_,
@@ -181,8 +182,21 @@ class FileReader {
 void ReadDeclarations(const std::string& file, std::string_view text, Severity misplaced,
                       Sources* sources, Diagnostics* diagnostics) {
   FileReader reader(file, misplaced, sources, diagnostics);
-  for (const PlusComment& comment : FindPlusComments(text, LanguageOf(file))) {
-    reader.Read(comment);
+  const std::vector<PlusComment> comments = FindPlusComments(text, LanguageOf(file));
+  for (size_t i = 0; i < comments.size();) {
+    const PlusComment& first = comments[i++];
+    if (first.place == CommentPlace::kContinued) continue;
+    if (first.place != CommentPlace::kOwnLine || !first.text.starts_with("+mandate:") ||
+        !HasOpenString(first.text)) {
+      reader.Read(first, first.text);
+      continue;
+    }
+    std::string whole(first.text);
+    while (i < comments.size() && comments[i].place == CommentPlace::kContinued &&
+           HasOpenString(whole)) {
+      StrAppend(&whole, " ", comments[i++].text);
+    }
+    reader.Read(first, whole);
   }
 }
 

@@ -10,7 +10,8 @@
 //   // +mandate:rbac:granted=external,groups=…,…,verbs=…   a rule that somebody else grants, later
 //
 // A name that is almost one of these, and a marker in a "///" comment or after code, is reported.
-// Markers of other tools are not ours to judge.
+// Markers of other tools are not ours to judge. A string of a +mandate: marker that is not closed
+// goes on in the comment line below, after a blank.
 #ifndef RBACGEN_DECLARATIONS_H_
 #define RBACGEN_DECLARATIONS_H_
 

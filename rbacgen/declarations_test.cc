@@ -88,6 +88,18 @@ TEST(ReadDeclarations, OwnRbacMarker) {
   EXPECT_EQ(r.sources.declarations[1].justification, "it binds, so: bind");
 }
 
+TEST(ReadDeclarations, OwnMarkersStringsMayRunOverLines) {
+  const Result r = Read(
+      "// +mandate:rbac:justify=\"Because\n//   of \\\"this\\\"\n"
+      "// one.\",groups=g,resources=r,verbs=bind\n// And prose.\n"
+      "// +kubebuilder:rbac:groups=g,resources=r,verbs=get\n// Prose again.\n");
+  EXPECT_EQ(r.report, "");
+  ASSERT_THAT(r.sources.declarations, SizeIs(2));
+  EXPECT_EQ(r.sources.declarations[0].justification, "Because of \"this\" one.");
+  EXPECT_EQ(r.sources.declarations[0].place.line, 1);
+  EXPECT_EQ(r.sources.declarations[1].place.line, 5);
+}
+
 // controller-gen drops such a marker without a word (controller-tools #221).
 TEST(ReadDeclarations, MarkersDirectlyAboveAFunctionCount) {
   const Result r = Read(
@@ -145,6 +157,8 @@ INSTANTIATE_TEST_SUITE_P(
         {"// +mandate:rbac:granted=later,urls=/x,verbs=get", "granted must be \"external\""},
         {"// +mandate:rbac:justify=\"\",urls=/x,verbs=get", "justify is empty"},
         {"// +mandate:rbac:roleName=x,urls=/x,verbs=get", "unknown argument \"roleName\""},
+        {"// +mandate:rbac:justify=\"a\n// b\n//\n// c\",urls=/x,verbs=get", "not closed"},
+        {"// +kubebuilder:rbac:groups=\"a\n// b\",resources=r,verbs=get", "not closed"},
         {"/// +kubebuilder:rbac:urls=/x,verbs=get", "documentation comment is no marker"},
         {"int x;  // +kubebuilder:rbac:urls=/x,verbs=get", "after code is no marker"},
     }));

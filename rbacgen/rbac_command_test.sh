@@ -3,7 +3,7 @@
 # and what is said on a mistake.
 set -euo pipefail
 rbacgen=$1 markers=$2 want=$3
-dir=$(mktemp -d "$TEST_TMPDIR/XXXX")
+dir=$(mktemp -d -p "$TEST_TMPDIR")
 
 fail() {
   echo "FAILED: $1"

@@ -123,7 +123,15 @@ class Scanner {
       text.remove_prefix(1);
     }
     text = Trim(text);
-    if (text.starts_with('+')) found_.push_back({line_, place, text});
+    const bool goes_on = place == CommentPlace::kOwnLine && !found_.empty() &&
+                         found_.back().line == line_ - 1 &&
+                         (found_.back().place == CommentPlace::kOwnLine ||
+                          found_.back().place == CommentPlace::kContinued);
+    if (text.starts_with('+')) {
+      found_.push_back({line_, place, text});
+    } else if (goes_on && !text.empty()) {
+      found_.push_back({line_, CommentPlace::kContinued, text});
+    }
     at_ = end;
   }
 

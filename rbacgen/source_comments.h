@@ -26,16 +26,18 @@ enum class CommentPlace {
   kOwnLine,    // nothing but blanks before the slashes: where a marker counts
   kDoc,        // own line, but with "///" or "//!"
   kAfterCode,  // code before it on the line
+  kContinued,  // own line, right below a kOwnLine or kContinued one, without a "+"
 };
 
 struct PlusComment {
   int line;
   CommentPlace place;
-  // What follows the slashes, without blanks around it; begins with "+". Borrows the source.
+  // What follows the slashes, without blanks around it; not empty. Borrows the source.
   std::string_view text;
 };
 
-// The // comments whose text begins with "+", outside block comments and string literals, in order.
+// The // comments whose text begins with "+", and the lines that go on below them, outside block
+// comments and string literals, in order.
 std::vector<PlusComment> FindPlusComments(std::string_view source, Language language);
 
 }  // namespace mandate::rbacgen

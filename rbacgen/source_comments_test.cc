@@ -23,9 +23,10 @@ class FindPlusCommentsTest : public testing::TestWithParam<Case> {};
 TEST_P(FindPlusCommentsTest, Finds) {
   std::vector<std::string> got;
   for (const PlusComment& c : FindPlusComments(GetParam().source, GetParam().language)) {
-    const char* place = c.place == CommentPlace::kOwnLine ? ""
-                        : c.place == CommentPlace::kDoc   ? "doc "
-                                                          : "after ";
+    const char* place = c.place == CommentPlace::kOwnLine     ? ""
+                        : c.place == CommentPlace::kDoc       ? "doc "
+                        : c.place == CommentPlace::kContinued ? "more "
+                                                              : "after ";
     got.push_back(StrCat(c.line, " ", place, c.text));
   }
   EXPECT_THAT(got, testing::ElementsAreArray(GetParam().want));
@@ -41,6 +42,10 @@ INSTANTIATE_TEST_SUITE_P(
         {"Empty", kC, "", {}},
         {"OwnLine", kC, "// +a\n  //+b  \r\n\t//\t+c", {"1 +a", "2 +b", "3 +c"}},
         {"OnlyPlus", kC, "// a +b\n// -c\n//\n// + d\n", {"4 + d"}},
+        {"Continued",
+         kC,
+         "// a\n// +b\n//   c \n// d\n//\n// e\n// +f\n\n// g\nx // +h\n// i\n",
+         {"2 +b", "3 more c", "4 more d", "7 +f", "10 after +h"}},
         {"DocComments", kRust, "/// +a\n//! +b\n//// +c\n", {"1 doc +a", "2 doc +b"}},
         {"AfterCode", kC, "int x;  // +a\n{ // +b\n// +c", {"1 after +a", "2 after +b", "3 +c"}},
         {"BlockComment", kC, "/* // +a\n// +b\n*/ // +c\n/**/ x // +d\n", {"3 +c", "4 after +d"}},

@@ -120,6 +120,21 @@ bool UnquoteGo(std::string_view literal, std::string* value) {
   return IsUtf8(*value);
 }
 
+bool HasOpenString(std::string_view text) {
+  char open = '\0';
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (open == '"' && c == '\\') {
+      ++i;
+    } else if (c == open) {
+      open = '\0';
+    } else if (open == '\0' && (c == '"' || c == '`')) {
+      open = c;
+    }
+  }
+  return open != '\0';
+}
+
 std::string Quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {

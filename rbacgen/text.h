@@ -13,6 +13,9 @@ bool IsUtf8(std::string_view text);
 // is not UTF-8.
 bool UnquoteGo(std::string_view literal, std::string* value);
 
+// Whether a Go string literal, "…" or `…`, is begun in the text and not ended.
+bool HasOpenString(std::string_view text);
+
 // "text", with control characters, quotes and backslashes escaped; also a valid C++ literal.
 std::string Quoted(std::string_view text);
 

@@ -53,6 +53,15 @@ TEST(IsUtf8, RefusesWhatDecodersMust) {
   EXPECT_FALSE(IsUtf8("\x80"));
 }
 
+TEST(HasOpenString, Table) {
+  for (const char* open : {"\"", "a=\"b", "a=`b\"", "a=\"b\\\"", "a=\"b\\"}) {
+    EXPECT_TRUE(HasOpenString(open)) << open;
+  }
+  for (const char* closed : {"", "a", "\"a\"", "`\"`", "\"`\"", "\"\\\"\"", "`\\`"}) {
+    EXPECT_FALSE(HasOpenString(closed)) << closed;
+  }
+}
+
 TEST(Quoted, EscapesWhatACppLiteralMust) {
   EXPECT_EQ(Quoted("a\"b\\c\nd\x01\x7f\u00e9"), "\"a\\\"b\\\\c\\nd\\001\\177\u00e9\"");
 }

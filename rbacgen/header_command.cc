@@ -1,0 +1,74 @@
+// rbacgen header: the mandates of components as a C++ header.
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rbacgen/command.h"
+#include "rbacgen/header_writer.h"
+#include "rbacgen/mandates.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+struct Flags {
+  std::string out;
+  std::string include_as;
+  std::string base = "none";
+  std::string base_name = "mandate-manager";
+  std::string ns;
+  std::vector<std::string> paths;
+};
+
+int Run(const Flags& flags) {
+  Sources sources;
+  Diagnostics diagnostics;
+  if (const int exit_code = ReadMandateSources(flags.paths, &sources, &diagnostics)) {
+    return exit_code;
+  }
+  std::vector<ComponentMandate> mandates = BuildMandates(sources);
+  if (flags.base != "none") {
+    ComponentMandate base = BuildBaseMandate(mandates, flags.base_name, flags.ns);
+    if (flags.base == "only") mandates.clear();
+    mandates.insert(mandates.begin(), std::move(base));
+  }
+  const auto header =
+      WriteHeader(mandates, flags.include_as.empty() ? flags.out : flags.include_as);
+  if (!header.ok()) {
+    std::cerr << "rbacgen: " << header.status().message() << "\n";
+    return kExitInput;
+  }
+  return Emit(flags.out, *header);
+}
+
+}  // namespace
+
+void AddHeaderCommand(CLI::App& app, int* exit_code) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command =
+      app.add_subcommand("header", "Write the mandates of components as a C++ header of constants");
+  command->add_option("--out", flags->out, "The header to write")->required();
+  command->add_option("--include-as", flags->include_as,
+                      "The path in #include \"…\", if it is not --out's: for the include guard");
+  command
+      ->add_option("--base", flags->base,
+                   "Whether to define kBase, what the chart grants the manager's own identity: "
+                   "none, with, or only")
+      ->check(CLI::IsMember({"none", "with", "only"}))
+      ->capture_default_str();
+  command
+      ->add_option("--base-name", flags->base_name,
+                   "The manager's name, which its ServiceAccounts begin with")
+      ->capture_default_str();
+  command->add_option("--namespace", flags->ns,
+                      "The manager's namespace in kBase; empty if it is known at run time only");
+  command->add_option("PATH", flags->paths, "The components' source files, and folders of them")
+      ->required();
+  command->footer(
+      "Each component becomes a constant: scope-instance is mandate::kScopeInstance. Rules come\n"
+      "from +kubebuilder:rbac and +mandate:rbac markers below a +mandate:component:name=… line.\n"
+      "In a BUILD file: mandate_header() of //third_party/bazel:mandate.bzl.");
+  command->callback([flags, exit_code] { *exit_code = Run(*flags); });
+}
+
+}  // namespace mandate::rbacgen

@@ -1,0 +1,42 @@
+// The declarations of a set of sources as mandates: what each component is granted, and where.
+#ifndef RBACGEN_MANDATES_H_
+#define RBACGEN_MANDATES_H_
+
+#include <string>
+#include <vector>
+
+#include "manager/rbac/rule.h"
+#include "rbacgen/declarations.h"
+
+namespace mandate::rbacgen {
+
+// The rules that one role of a component holds.
+struct Grant {
+  std::string ns;                 // empty: every namespace and cluster scope
+  bool external = false;          // somebody else binds it, later
+  std::vector<rbac::Rule> rules;  // normalised, not empty
+  // "verbs of resources: reason" for each rule that gives one; sorted.
+  std::vector<std::string> justifications;
+};
+
+struct ComponentMandate {
+  std::string name;
+  // Own grants first, then external ones; by namespace.
+  std::vector<Grant> grants;
+};
+
+// Every component that the sources name, by name. Each may write events, as the controllers of
+// kube-controller-manager may.
+std::vector<ComponentMandate> BuildMandates(const Sources& sources);
+
+// What the manager's own identity is granted, all in its namespace: the tokens of the components'
+// ServiceAccounts, and its lease. `ns` is that namespace, as the grant should name it.
+ComponentMandate BuildBaseMandate(const std::vector<ComponentMandate>& components,
+                                  const std::string& base_name, const std::string& ns);
+
+// The ServiceAccount of a component, which the manager asks tokens for.
+std::string ServiceAccountName(const std::string& base_name, const std::string& component);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_MANDATES_H_

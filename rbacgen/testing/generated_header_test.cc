@@ -1,0 +1,80 @@
+// That the generated header compiles and says what the markers of sample_component.cc say, in
+// constant expressions.
+#include <array>
+
+#include "gtest/gtest.h"
+#include "rbacgen/testing/base_mandate.h"
+#include "rbacgen/testing/sample_mandates.h"
+
+namespace mandate {
+namespace {
+
+using rbac::Permits;
+
+static_assert(kSampleReader.component == "sample-reader");
+static_assert(Permits(kSampleReader, "watch", "apps", "deployments"));
+static_assert(!Permits(kSampleReader, "update", "apps", "deployments"));
+static_assert(Permits(kSampleReader, "patch", "apps", "deployments", "status"));
+static_assert(!Permits(kSampleReader, "get", "apps", "deployments", "status"));
+static_assert(Permits(kSampleReader, "get", "", "configmaps"));
+static_assert(!Permits(kSampleReader, "bind", "rbac.authorization.k8s.io", "clusterroles"));
+static_assert(Permits(kSampleReader, "create", "events.k8s.io", "events"));
+
+static_assert(Permits(kSampleGranter, "bind", "rbac.authorization.k8s.io", "clusterroles"));
+static_assert(Permits(kSampleGranter, "create", "batch", "jobs"));
+static_assert(!Permits(kSampleGranter, "get", "apps", "deployments"));
+static_assert(Permits(kSampleGranter, "patch", "", "events"));
+
+static_assert(kBase.component == "base");
+static_assert(Permits(kBase, "create", "", "serviceaccounts", "token"));
+static_assert(Permits(kBase, "update", "coordination.k8s.io", "leases"));
+static_assert(!Permits(kBase, "create", "coordination.k8s.io", "leases"));
+static_assert(!Permits(kBase, "create", "", "events"));
+
+// A mandate is a template argument: the type of a client.
+template <const rbac::Mandate& mandate>
+constexpr size_t RuleCount() {
+  return mandate.rules.size();
+}
+
+TEST(GeneratedHeader, MarksWhatOthersGrant) {
+  size_t external = 0;
+  for (const rbac::MandateRule& rule : kSampleGranter.rules) {
+    if (!rule.external) continue;
+    ++external;
+    EXPECT_EQ(rule.rule.resources[0], "jobs");
+  }
+  EXPECT_EQ(external, 1u);
+  EXPECT_EQ((RuleCount<kSampleGranter>()), 4u);  // bind, version, events; jobs
+}
+
+TEST(GeneratedHeader, CoversByNamespaceAndName) {
+  rbac::Attributes ask;
+  ask.verb = "get";
+  ask.resource = "configmaps";
+  ask.ns = "kube-system";
+  ask.name = "settings";
+  EXPECT_TRUE(rbac::Covers(kSampleReader, ask));
+  ask.name = "others";
+  EXPECT_FALSE(rbac::Covers(kSampleReader, ask));
+  ask.name = "settings";
+  ask.ns = "default";
+  EXPECT_FALSE(rbac::Covers(kSampleReader, ask));
+}
+
+TEST(GeneratedHeader, BaseMintsOnlyTheComponentsTokens) {
+  rbac::Attributes ask;
+  ask.verb = "create";
+  ask.resource = "serviceaccounts";
+  ask.subresource = "token";
+  ask.ns = "mandate-system";
+  for (const char* component : {"sample-granter", "sample-reader"}) {
+    ask.name = std::string("mandate-manager-") + component;
+    EXPECT_TRUE(rbac::Covers(kBase, ask)) << ask.name;
+  }
+  ask.name = "mandate-manager";
+  EXPECT_FALSE(rbac::Covers(kBase, ask));
+}
+
+}  // namespace
+}  // namespace mandate

@@ -1,0 +1,13 @@
+// A source file with two components, for tests of what rbacgen makes of one.
+//
+// +mandate:component:name=sample-reader
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch
+// +kubebuilder:rbac:groups=apps,resources=deployments/status,verbs=patch
+// +kubebuilder:rbac:groups="",resources=configmaps,resourceNames=settings,verbs=get,namespace=kube-system
+//
+// +mandate:component:name=sample-granter
+// +mandate:rbac:justify="It binds the roles that an owner names, and checks that it owns them; the
+// reason may run over several
+// lines.",groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=bind
+// +mandate:rbac:granted=external,groups=batch,resources=jobs,verbs=get;create
+// +kubebuilder:rbac:urls=/version,verbs=get
