@@ -19,8 +19,9 @@
 namespace mandate {
 
 struct FromJsonOptions {
-  // Members that the message does not know are errors that name the path, except apiVersion and
-  // kind where metadata is. Otherwise they are ignored: a newer server may send them.
+  // Members that the message does not know are errors that name the path, except the apiVersion and
+  // kind of the whole and of what has metadata. Otherwise they are ignored: a newer server may send
+  // them.
   bool strict = false;
   // When set, a text with another apiVersion or kind is an error; a text with neither is not.
   const KindInfo* kind = nullptr;

@@ -92,7 +92,7 @@ class Decoder {
       const auto found = plan.members.find(key);
       if (found != plan.members.end()) {
         RETURN_IF_ERROR(DecodeMember(found->second, message, member));
-      } else if (plan.has_metadata && (key == "apiVersion" || key == "kind")) {
+      } else if (MayNameType(plan, path) && (key == "apiVersion" || key == "kind")) {
         RETURN_IF_ERROR(CheckType(key, member));
       } else if (options_.strict) {
         return Error(member, "unknown field");
@@ -103,7 +103,12 @@ class Decoder {
     return json_.status();
   }
 
-  // apiVersion and kind are no fields of the message.
+  // What is sent on its own and what has metadata is an object: its apiVersion and kind are no
+  // fields of the message.
+  static bool MayNameType(const MessagePlan& plan, const Path& path) {
+    return plan.has_metadata || path.step == Path::Step::kRoot;
+  }
+
   absl::Status CheckType(std::string_view key, const Path& path) {
     if (json_.Peek() == Token::kNull) {
       json_.ReadNull();

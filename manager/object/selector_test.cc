@@ -1,0 +1,151 @@
+#include "manager/object/selector.h"
+
+#include <map>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "k8s.io/apimachinery/pkg/apis/meta/v1/generated.pb.h"
+#include "manager/core/strings.h"
+
+namespace mandate {
+namespace {
+
+using testing::HasSubstr;
+using Labels = std::map<std::string, std::string>;
+using SelectorProto = k8s::io::apimachinery::pkg::apis::meta::v1::LabelSelector;
+
+std::string Text(const absl::StatusOr<LabelSelector>& selector) {
+  return selector.ok() ? selector->ToString() : "! " + std::string(selector.status().message());
+}
+
+TEST(SelectorTest, ParsesAndPrints) {
+  const struct {
+    const char* in;
+    const char* out;
+  } kCases[] = {
+      {"", ""},
+      {"  ", ""},
+      {"a=b", "a=b"},
+      {"a==b", "a=b"},
+      {" a = b , c != d ", "a=b,c!=d"},
+      {"z,a", "a,z"},
+      {"!a", "!a"},
+      {"! a", "!a"},
+      {"a=", "a="},
+      {"a!=,b", "a!=,b"},
+      {"a in (y, x,y)", "a in (x,y)"},
+      {"a in(x)", "a in (x)"},
+      {"a in (,x)", "a in (,x)"},
+      {"a notin (x),example.com/b", "a notin (x),example.com/b"},
+      {"in", "in"},
+      {"in in (in,notin)", "in in (in,notin)"},
+      {"a=in", "a=in"},
+  };
+  for (const auto& c : kCases) {
+    EXPECT_EQ(Text(LabelSelector::Parse(c.in)), c.out) << c.in;
+    EXPECT_EQ(Text(LabelSelector::Parse(c.out)), c.out) << "printed";
+  }
+}
+
+TEST(SelectorTest, ParseRefuses) {
+  for (const char* text :
+       {",",    "a,",      ",a",     "a,,b",    "=b",         "a=b=c",     "a b",
+        "a in", "a in ()", "a in x", "a in (x", "a in (x y)", "!a=b",      "!",
+        "a>1",  "a<1",     "a!b",    "-a",      "a=-b",       "a in (b))", "A.c/x"}) {
+    const auto selector = LabelSelector::Parse(text);
+    EXPECT_EQ(selector.status().code(), absl::StatusCode::kInvalidArgument) << text;
+    EXPECT_THAT(Text(selector), HasSubstr(StrCat("selector \"", text, "\": ")));
+  }
+}
+
+TEST(SelectorTest, Matches) {
+  const struct {
+    const char* selector;
+    bool none, a_x, a_y_b;  // {}, {a: x}, {a: y, b: ""}
+  } kCases[] = {
+      {"", true, true, true},
+      {"a", false, true, true},
+      {"!a", true, false, false},
+      {"a=x", false, true, false},
+      {"a!=x", true, false, true},
+      {"a in (x,y)", false, true, true},
+      {"a notin (x)", true, false, true},
+      {"a notin (x),a", false, false, true},
+      {"b=", false, false, true},
+      {"a,!b", false, true, false},
+      {"a=x,b", false, false, false},
+  };
+  for (const auto& c : kCases) {
+    const auto selector = LabelSelector::Parse(c.selector);
+    ASSERT_TRUE(selector.ok()) << selector.status();
+    EXPECT_EQ(selector->Matches(Labels{}), c.none) << c.selector;
+    EXPECT_EQ(selector->Matches(Labels{{"a", "x"}}), c.a_x) << c.selector;
+    EXPECT_EQ(selector->Matches(Labels{{"a", "y"}, {"b", ""}}), c.a_y_b) << c.selector;
+  }
+}
+
+TEST(SelectorTest, OfMap) {
+  EXPECT_EQ(Text(LabelSelector::FromMap({{"b", "2"}, {"a", ""}})), "a=,b=2");
+  EXPECT_THAT(Text(LabelSelector::FromMap({{"-", ""}}, "spec.s")),
+              HasSubstr("! spec.s: \"-\" must"));
+  EXPECT_THAT(Text(LabelSelector::FromMap({{"a", "-"}}, "spec.s")),
+              HasSubstr("! spec.s[a]: \"-\" must"));
+}
+
+TEST(SelectorTest, OfMessage) {
+  SelectorProto proto;
+  EXPECT_TRUE(LabelSelector::FromProto(proto)->MatchesEverything());
+  (*proto.mutable_matchlabels())["app"] = "web";
+  auto* expression = proto.add_matchexpressions();
+  expression->set_key("tier");
+  expression->set_operator_("NotIn");
+  expression->add_values("b");
+  expression->add_values("a");
+  EXPECT_EQ(Text(LabelSelector::FromProto(proto)), "app=web,tier notin (a,b)");
+  EXPECT_TRUE(LabelSelector::FromProto(proto)->Matches(proto.matchlabels()));
+  expression->set_operator_("Exists");
+  EXPECT_EQ(Text(LabelSelector::FromProto(proto)),
+            "! selector.matchExpressions[0].values: Exists and DoesNotExist take none");
+  expression->set_operator_("exists");
+  EXPECT_EQ(Text(LabelSelector::FromProto(proto)),
+            "! selector.matchExpressions[0].operator: \"exists\" is none of In, NotIn, Exists, "
+            "DoesNotExist");
+}
+
+TEST(SelectorTest, OfJsonInEitherForm) {
+  const struct {
+    const char* json;
+    const char* text;
+  } kCases[] = {
+      {"null", ""},
+      {"{}", ""},
+      {R"({"fooKey":"barValue"})", "fooKey=barValue"},
+      {R"({"b":"","a":"x"})", "a=x,b="},
+      {R"({"matchLabels":{"a":"b"}})", "a=b"},
+      {R"({"matchLabels":null})", ""},
+      {R"({"matchExpressions":[{"key":"a","operator":"In","values":["x"]}]})", "a in (x)"},
+      {R"({"matchLabels":{"a":"b"},"matchExpressions":[{"key":"c","operator":"DoesNotExist"}]})",
+       "a=b,!c"},
+      {"[]", "! s: expected an object, got an array"},
+      {"3", "! s: expected an object, got a number"},
+      {R"({"a":1})", "! s[a]: expected a string, got a number"},
+      {R"({"a":"b","a":"c"})", "! s[a]: is there twice"},
+      {R"({"matchLabels":"x"})", "! s.matchLabels: expected an object, got a string"},
+      {R"({"matchLabels":{},"app":"web"})",
+       "! s: mixes matchLabels or matchExpressions with the label \"app\"; move the label into "
+       "matchLabels"},
+      {R"({"matchLabels":{"a":{}}})", "! s.matchLabels[a]: expected a string, got an object"},
+      {R"({"matchExpressions":[{"key":"a","operator":"In"}]})",
+       "! s.matchExpressions[0].values: In and NotIn need at least one"},
+      {R"({"matchExpressions":[{"key":"a","op":"In"}]})",
+       "! s.matchExpressions[0].op: unknown field"},
+  };
+  for (const auto& c : kCases) {
+    EXPECT_EQ(Text(LabelSelector::FromJson(c.json, "s")), c.text) << c.json;
+  }
+  EXPECT_THAT(Text(LabelSelector::FromJson("{", "s")), HasSubstr("! s: invalid JSON at line 1"));
+}
+
+}  // namespace
+}  // namespace mandate
