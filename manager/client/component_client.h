@@ -1,0 +1,121 @@
+// The RestClient of one identity: token, user agent, guard, retries, watches.
+#ifndef MANAGER_CLIENT_COMPONENT_CLIENT_H_
+#define MANAGER_CLIENT_COMPONENT_CLIENT_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "manager/client/guard.h"
+#include "manager/client/rest_client.h"
+#include "manager/client/watch_session.h"
+#include "manager/core/backoff.h"
+#include "manager/core/executor.h"
+#include "manager/core/metrics.h"
+#include "manager/identity/identity.h"
+#include "manager/rbac/mandate.h"
+#include "manager/transport/transport.h"
+
+namespace mandate {
+
+// Every request carries the identity's own token, and is sent only with one. A 401 drops that token
+// and goes to the caller (kube-controller-manager's rule: no replay); it also cancels the watches
+// that were opened with that token or an older one, as the server checks them only when they open.
+//
+// Send() and Do() from any thread; everything else, also construction's end, on the loop thread.
+class ComponentClient : public RestClient, private WatchSession::Owner {
+ public:
+  struct Options {
+    Loop* loop = nullptr;
+    Transport* transport = nullptr;
+    const Identity* identity = nullptr;      // the three outlive the client
+    const rbac::Mandate* mandate = nullptr;  // of the same component; a constant of the program
+    GuardMode guard = GuardMode::kEnforce;
+    absl::Duration default_timeout = absl::Minutes(1);  // of contexts without a deadline
+    absl::Duration token_timeout = absl::Seconds(30);   // how long a watch waits for a token
+    int max_attempts = 5;                               // of idempotent requests
+    Backoff::Options backoff{.initial = absl::Milliseconds(200), .max = absl::Seconds(5)};
+    size_t max_in_flight = 64;  // more calls wait their turn
+    size_t max_queued = 10'000;
+    size_t max_watches = 10'000;
+    size_t max_error_body = 64 << 10;  // of a watch that is refused
+    uint64_t seed = 0;                 // of the jitter
+    Metrics* metrics = nullptr;        // may be null; outlives the client
+    // The text of each Warning header, on the loop.
+    std::function<void(std::string_view)> on_warning = {};
+    // What GuardMode::kWarn lets through; from any thread.
+    std::function<void(const absl::Status&)> on_undeclared = {};
+  };
+
+  // kInvalidArgument for a missing part, or a mandate that is another component's.
+  static absl::StatusOr<std::unique_ptr<ComponentClient>> Create(Options options);
+  // Calls and watches that are open end with kCancelled, later on the loop.
+  ~ComponentClient() override;
+
+  void Send(const CallContext& context, RestRequest request, Done done) override;
+  [[nodiscard]] std::unique_ptr<Stream> Watch(RestRequest request,
+                                              std::shared_ptr<StreamSink> sink) override;
+  std::string_view component() const override { return options_.identity->name(); }
+  Loop& loop() override { return *options_.loop; }
+
+  // Ends every open watch; their sinks get `reason`, later.
+  void CancelWatches(const absl::Status& reason);
+
+  size_t in_flight() const { return in_flight_; }
+  size_t queued() const { return queue_.size(); }
+  size_t watches() const { return watches_.size(); }
+
+ private:
+  struct Call;
+  class WatchHandle;
+  using CallPtr = std::shared_ptr<Call>;
+
+  explicit ComponentClient(Options options);
+
+  absl::Time Now() const { return options_.loop->clock().TimeNow(); }
+  void OnWatchAnswered(const HttpResponse& head) override;
+  void OnWatchRefused(const Token* token, const absl::Status& error) override;
+  void OnWatchEnded(WatchSession* session) override;
+
+  void Begin(CallPtr call);
+  void StartQueued();
+  void Attempt(CallPtr call);
+  void SendAttempt(CallPtr call, std::shared_ptr<const Token> token);
+  void OnAnswer(CallPtr call, std::shared_ptr<const Token> token,
+                absl::StatusOr<HttpResponse> answer);
+  bool RetryLater(const CallPtr& call, const absl::Status& status,
+                  std::optional<absl::Duration> retry_after);
+  void Finish(const CallPtr& call, absl::StatusOr<HttpResponse> result);
+  HttpRequest Signed(const RestRequest& request, const Token* token) const;
+  // The token was refused: `token` is null when the credential is a certificate.
+  void OnCredentialLost(const Token* token, const absl::Status& status);
+  void Note(const HttpResponse& response, const std::string& method);
+  void Count(const std::string& code, const std::string& method);
+  absl::Status Annotate(const absl::Status& status, const RestRequest& request) const;
+
+  const Options options_;
+  const Guard guard_;
+  std::mt19937_64 random_;
+  std::set<CallPtr> calls_;
+  std::deque<CallPtr> queue_;
+  size_t in_flight_ = 0;
+  std::set<WatchSession*> watches_;
+  std::map<std::pair<std::string, std::string>, prometheus::Counter*> counters_;
+  // What is under way holds it weakly.
+  std::shared_ptr<ComponentClient*> self_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CLIENT_COMPONENT_CLIENT_H_

@@ -1,0 +1,304 @@
+#include "manager/client/component_client.h"
+
+#include <gmock/gmock.h>
+
+#include <vector>
+
+#include "manager/client/client_fixture.h"
+#include "manager/object/api_error.h"
+
+namespace mandate {
+namespace {
+
+using ::testing::HasSubstr;
+using ComponentClientTest = ClientFixture;
+
+FakeReply Busy(int code, absl::Duration retry_after) {
+  FakeReply reply = FakeReply::Json(code, "");
+  reply.result->retry_after = retry_after;
+  return reply;
+}
+
+TEST_F(ComponentClientTest, SendsAsTheComponentAndOnlyAsIt) {
+  RestRequest request = Post();
+  request.method = "PATCH";
+  request.target += "/web";
+  request.content_type = "application/merge-patch+json";
+  request.accept = "application/vnd.kubernetes.protobuf";
+  ASSERT_TRUE(Send(request).ok());
+  ASSERT_EQ(Sent(), 1u);
+  const RecordedRequest& sent = fake.requests().back();
+  EXPECT_EQ(sent.method, "PATCH");
+  EXPECT_EQ(sent.target, "/api/v1/namespaces/foo/pods/web");
+  EXPECT_EQ(sent.token, "scope-1");
+  EXPECT_THAT(sent.user_agent,
+              testing::MatchesRegex(R"(mandate-manager/1 \(linux/[a-z0-9]+\) scope)"));
+  EXPECT_EQ(sent.content_type, "application/merge-patch+json");
+  EXPECT_EQ(sent.accept, "application/vnd.kubernetes.protobuf");
+  EXPECT_EQ(sent.body, "{}");
+  EXPECT_TRUE(sent.headers.empty());
+  ASSERT_TRUE(Send(Get()).ok());
+  EXPECT_EQ(fake.requests().back().content_type, "");
+  EXPECT_EQ(TokenRequests(), 1u);
+  EXPECT_EQ(Counted("200", "PATCH"), 1);
+  EXPECT_EQ(Counted("200", "GET"), 1);
+}
+
+TEST_F(ComponentClientTest, AMandateOfAnotherComponentIsRefused) {
+  static constexpr rbac::Mandate kOther = {.component = "other", .rules = kEverythingRules};
+  options.mandate = &kOther;
+  EXPECT_EQ(ComponentClient::Create(options).status().message(),
+            "the mandate of other is not for the identity of scope");
+}
+
+TEST_F(ComponentClientTest, WhatTheGuardRefusesIsNotSent) {
+  static constexpr rbac::Mandate kNothing = {.component = "scope", .rules = {}};
+  options.mandate = &kNothing;
+  const Result result = Send(Get());
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_THAT(std::string(result.status().message()),
+              HasSubstr("groups=core,resources=pods,verbs=get"));
+  EXPECT_TRUE(fake.requests().empty()) << "not even a token was asked for";
+}
+
+TEST_F(ComponentClientTest, WithoutAnIdentityNothingIsSent) {
+  mint_error = FakeReply::Json(404, "");
+  const Result result = Send(Get());
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(result.status().message()), HasSubstr("kind: ServiceAccount"));
+  EXPECT_EQ(Sent(), 0u);
+}
+
+struct ErrorCase {
+  int code;
+  absl::StatusCode status;
+};
+
+TEST_F(ComponentClientTest, AnswersBecomeErrorsWithTheServersStatus) {
+  for (const ErrorCase& c : {ErrorCase{400, absl::StatusCode::kInvalidArgument},
+                             {403, absl::StatusCode::kPermissionDenied},
+                             {404, absl::StatusCode::kNotFound},
+                             {409, absl::StatusCode::kAborted},
+                             {410, absl::StatusCode::kOutOfRange},
+                             {422, absl::StatusCode::kInvalidArgument},
+                             {500, absl::StatusCode::kInternal},
+                             {503, absl::StatusCode::kUnavailable}}) {
+    server = [&](const HttpRequest&) {
+      return FakeReply::Json(c.code, StrCat(R"({"kind":"Status","message":"why","code":)", c.code,
+                                            R"(,"details":{"name":"web"}})"));
+    };
+    fake.ForgetRequests();
+    const Result result = Send(Get());
+    EXPECT_EQ(result.status().code(), c.status) << c.code;
+    EXPECT_THAT(std::string(result.status().message()), HasSubstr("why"));
+    EXPECT_EQ(HttpCode(result.status()), c.code);
+    EXPECT_EQ(ApiStatus(result.status())->details().name(), "web");
+    EXPECT_EQ(Sent(), 1u) << c.code << " is not sent again";
+    EXPECT_EQ(Counted(std::to_string(c.code), "GET"), 1);
+  }
+}
+
+TEST_F(ComponentClientTest, A401DropsTheTokenAndIsNotReplayed) {
+  server = [](const HttpRequest& request) {
+    return FakeReply::Json(
+        std::get<BearerToken>(request.credential).token->Reveal() == "scope-1" ? 401 : 200, "");
+  };
+  EXPECT_EQ(Send(Get()).status().code(), absl::StatusCode::kUnauthenticated);
+  EXPECT_EQ(Sent(), 1u);
+  EXPECT_TRUE(Send(Get()).ok());
+  EXPECT_EQ(fake.requests().back().token, "scope-2");
+}
+
+TEST_F(ComponentClientTest, A403AsAnonymousIsALostCredential) {
+  server = [](const HttpRequest& request) {
+    if (std::get<BearerToken>(request.credential).token->Reveal() != "scope-1") {
+      return FakeReply::Json(200, "");
+    }
+    return FakeReply::Json(
+        403, R"({"kind":"Status","reason":"Forbidden","code":403,)"
+             R"("message":"pods is forbidden: User \"system:anonymous\" cannot get"})");
+  };
+  const Result result = Send(Get());
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kUnauthenticated);
+  EXPECT_EQ(HttpCode(result.status()), 403);
+  EXPECT_TRUE(Send(Get()).ok());
+  EXPECT_EQ(fake.requests().back().token, "scope-2");
+}
+
+TEST_F(ComponentClientTest, AnOrdinary403KeepsTheToken) {
+  server = [](const HttpRequest&) {
+    return FakeReply::Json(403,
+                           R"({"kind":"Status","reason":"Forbidden","code":403,)"
+                           R"("message":"User \"system:serviceaccount:m:s\" cannot get pods"})");
+  };
+  EXPECT_EQ(Send(Get()).status().code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(Send(Get()).status().code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(TokenRequests(), 1u);
+}
+
+TEST_F(ComponentClientTest, RetriesGetsWhenTheServerAsksOrTheConnectionFails) {
+  int left = 2;
+  for (const FakeReply& trouble : {Busy(429, absl::Seconds(3)), Busy(503, absl::Seconds(3)),
+                                   FakeReply::Error(absl::UnavailableError("connection reset"))}) {
+    left = 2;
+    fake.ForgetRequests();
+    server = [&](const HttpRequest&) {
+      return left-- > 0 ? trouble : FakeReply::Json(200, "done");
+    };
+    const Result result = Send(Get());
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(result->body, "done");
+    EXPECT_EQ(Sent(), 3u);
+    if (trouble.result.ok()) {
+      EXPECT_GE(took, absl::Seconds(6)) << "Retry-After is a promise";
+    } else {
+      EXPECT_GE(took, absl::Milliseconds(600));
+    }
+  }
+}
+
+TEST_F(ComponentClientTest, GivesUpAfterItsAttemptsWithTheLastError) {
+  server = [](const HttpRequest&) { return FakeReply::Code(429); };
+  EXPECT_EQ(Send(Get()).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(Sent(), 5u);
+}
+
+TEST_F(ComponentClientTest, NeverSendsAWriteTwiceUnlessItIsIdempotent) {
+  for (const FakeReply& trouble : {Busy(429, absl::Seconds(1)), Busy(503, absl::Seconds(1)),
+                                   FakeReply::Error(absl::UnavailableError("connection reset"))}) {
+    server = [&](const HttpRequest&) { return trouble; };
+    fake.ForgetRequests();
+    EXPECT_FALSE(Send(Post()).ok());
+    EXPECT_EQ(Sent(), 1u);
+    RestRequest patch = Post();
+    patch.method = "PATCH";
+    patch.idempotent = true;
+    fake.ForgetRequests();
+    EXPECT_FALSE(Send(patch).ok());
+    EXPECT_EQ(Sent(), 5u);
+  }
+}
+
+TEST_F(ComponentClientTest, ARetryThatWouldComeTooLateIsNotWaitedFor) {
+  server = [](const HttpRequest&) { return Busy(429, absl::Minutes(1)); };
+  const Result result = Send(Get(), absl::Seconds(10));
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_LT(took, absl::Seconds(1));
+  EXPECT_EQ(RetryAfter(result.status()), absl::Minutes(1));
+}
+
+TEST_F(ComponentClientTest, EndsAtItsDeadlineAtWhateverStage) {
+  server = [](const HttpRequest&) { return FakeReply::Never(); };
+  EXPECT_EQ(Send(Get(), absl::Seconds(7)).status().code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(took, absl::Seconds(7));
+  mint_error = FakeReply::Never();
+  plane->Status(**plane->Component("local", "scope"));
+  options.identity->tokens()->Invalidate(*options.identity->tokens()->Cached());
+  EXPECT_EQ(Send(Get(), absl::Seconds(7)).status().code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(took, absl::Seconds(7));
+  EXPECT_EQ(client().in_flight(), 0u);
+}
+
+TEST_F(ComponentClientTest, ACallWithoutADeadlineHasOneAllTheSame) {
+  server = [](const HttpRequest&) { return FakeReply::Never(); };
+  EXPECT_EQ(Send(Get(), absl::InfiniteDuration()).status().code(),
+            absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(took, options.default_timeout);
+}
+
+TEST_F(ComponentClientTest, EndsWhenStopped) {
+  server = [](const HttpRequest&) { return FakeReply::Never(); };
+  std::stop_source stop;
+  std::optional<Result> result;
+  client().Send({.stop = stop.get_token()}, Get(), [&](Result r) { result = std::move(r); });
+  loop.RunReady();
+  EXPECT_FALSE(result.has_value());
+  stop.request_stop();
+  loop.RunReady();
+  EXPECT_EQ(result->status().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(client().in_flight(), 0u);
+}
+
+TEST_F(ComponentClientTest, RequestsInFlightAndWaitingAreBounded) {
+  options.max_in_flight = 2;
+  options.max_queued = 3;
+  server = [](const HttpRequest&) { return FakeReply::Json(200, "").After(absl::Seconds(1)); };
+  ASSERT_TRUE(Send(Get()).ok());
+  fake.ForgetRequests();
+  std::vector<absl::StatusCode> codes;
+  for (int i = 0; i < 7; ++i) {
+    client().Send(In(absl::Minutes(1)), Get(),
+                  [&](Result r) { codes.push_back(r.status().code()); });
+  }
+  loop.RunReady();
+  EXPECT_EQ(client().in_flight(), 2u);
+  EXPECT_EQ(client().queued(), 3u);
+  EXPECT_EQ(fake.requests().size(), 2u);
+  EXPECT_THAT(codes, testing::ElementsAre(absl::StatusCode::kResourceExhausted,
+                                          absl::StatusCode::kResourceExhausted));
+  loop.RunFor(absl::Seconds(10));
+  EXPECT_EQ(fake.requests().size(), 5u);
+  EXPECT_EQ(std::count(codes.begin(), codes.end(), absl::StatusCode::kOk), 5);
+}
+
+TEST_F(ComponentClientTest, AQueuedCallEndsAtItsDeadlineWithoutBeingSent) {
+  options.max_in_flight = 1;
+  server = [](const HttpRequest&) { return FakeReply::Json(200, "").After(absl::Seconds(30)); };
+  client().Send(In(absl::Minutes(1)), Get(), [](Result) {});
+  EXPECT_EQ(Send(Get(), absl::Seconds(5)).status().code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(client().queued(), 0u);
+  EXPECT_EQ(Sent(), 1u);
+}
+
+TEST_F(ComponentClientTest, DestroyedItEndsItsCalls) {
+  server = [](const HttpRequest&) { return FakeReply::Never(); };
+  std::vector<absl::StatusCode> codes;
+  const auto record = [&](Result r) { codes.push_back(r.status().code()); };
+  client().Send(In(absl::Minutes(1)), Get(), record);
+  loop.RunReady();
+  client().Send(In(absl::Minutes(1)), Get(), record);
+  owned.reset();
+  loop.RunFor(absl::Minutes(2));
+  EXPECT_THAT(codes,
+              testing::ElementsAre(absl::StatusCode::kCancelled, absl::StatusCode::kCancelled));
+}
+
+TEST_F(ComponentClientTest, ACallerMayDestroyItFromItsCallback) {
+  bool called = false;
+  client().Send({}, Get(), [&](Result) {
+    owned.reset();
+    called = true;
+  });
+  client().Send({}, Get(), [&](Result) {});
+  loop.RunFor(absl::Minutes(2));
+  EXPECT_TRUE(called);
+}
+
+TEST_F(ComponentClientTest, DoBlocksOnALoopThatRuns) {
+  EXPECT_TRUE(client().Do(In(absl::Seconds(1)), Get()).ok());
+}
+
+TEST_F(ComponentClientTest, WarningsReachTheHook) {
+  std::vector<std::string> warnings;
+  options.on_warning = [&](std::string_view text) { warnings.emplace_back(text); };
+  server = [](const HttpRequest&) {
+    FakeReply reply = FakeReply::Json(200, "");
+    reply.result->warnings = {"v1beta1 is deprecated"};
+    return reply;
+  };
+  ASSERT_TRUE(Send(Get()).ok());
+  EXPECT_THAT(warnings, testing::ElementsAre("v1beta1 is deprecated"));
+}
+
+TEST_F(ComponentClientTest, TransportErrorsNameTheRequestAndTheComponent) {
+  server = [](const HttpRequest&) {
+    return FakeReply::Error(absl::UnavailableError("connection refused"));
+  };
+  const Result result = Send(Post());
+  EXPECT_EQ(result.status().message(),
+            "POST /api/v1/namespaces/foo/pods as scope: connection refused");
+  EXPECT_EQ(Counted("<error>", "POST"), 1);
+}
+
+}  // namespace
+}  // namespace mandate

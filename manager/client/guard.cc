@@ -1,0 +1,82 @@
+#include "manager/client/guard.h"
+
+#include <array>
+
+#include "manager/core/strings.h"
+#include "manager/rbac/request_info.h"
+
+namespace mandate {
+namespace {
+
+// "create rolebindings.rbac.authorization.k8s.io foo/bar".
+std::string Describe(const rbac::Attributes& request) {
+  if (!request.is_resource_request) return StrCat(request.verb, " ", request.path);
+  std::string text = StrCat(request.verb, " ", request.resource);
+  if (!request.api_group.empty()) StrAppend(&text, ".", request.api_group);
+  if (!request.subresource.empty()) StrAppend(&text, "/", request.subresource);
+  if (!request.name.empty()) {
+    const bool in_namespace = !request.ns.empty() && request.resource != "namespaces";
+    StrAppend(&text, " ", in_namespace ? request.ns + "/" : "", request.name);
+  } else if (!request.ns.empty()) {
+    StrAppend(&text, " in namespace ", request.ns);
+  }
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<GuardMode> ParseGuardMode(std::string_view text) {
+  if (text == "off") return GuardMode::kOff;
+  if (text == "warn") return GuardMode::kWarn;
+  if (text == "enforce") return GuardMode::kEnforce;
+  return absl::InvalidArgumentError(
+      StrCat("there is no guard mode \"", text, "\": choose off, warn or enforce"));
+}
+
+bool AllowedToEveryone(const rbac::Attributes& request) {
+  if (request.is_resource_request) {
+    if (request.verb != "create" || !request.subresource.empty()) return false;
+    if (request.api_group == "authorization.k8s.io") {
+      return request.resource == "selfsubjectaccessreviews" ||
+             request.resource == "selfsubjectrulesreviews";
+    }
+    return request.api_group == "authentication.k8s.io" && request.resource == "selfsubjectreviews";
+  }
+  constexpr std::array<std::string_view, 11> kDiscovery = {
+      "/api",     "/api/*",     "/apis",   "/apis/*",  "/healthz", "/livez",
+      "/openapi", "/openapi/*", "/readyz", "/version", "/version/"};
+  if (request.verb != "get") return false;
+  for (std::string_view url : kDiscovery) {
+    if (url.ends_with('*') ? request.path.starts_with(url.substr(0, url.size() - 1))
+                           : request.path == url) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string MarkerFor(const rbac::Attributes& request) {
+  if (!request.is_resource_request) {
+    return StrCat("// +kubebuilder:rbac:urls=", request.path, ",verbs=", request.verb);
+  }
+  std::string resource = request.resource;
+  if (!request.subresource.empty()) StrAppend(&resource, "/", request.subresource);
+  return StrCat(
+      "// +kubebuilder:rbac:groups=", request.api_group.empty() ? "core" : request.api_group,
+      ",resources=", resource, ",verbs=", request.verb);
+}
+
+absl::Status Guard::Check(std::string_view method, std::string_view target) const {
+  if (mode_ == GuardMode::kOff) return absl::OkStatus();
+  absl::StatusOr<rbac::Attributes> request = rbac::AttributesOf(method, target);
+  if (!request.ok()) return std::move(request).status();
+  if (rbac::Covers(mandate_, *request) || AllowedToEveryone(*request)) return absl::OkStatus();
+  const absl::Status refusal = absl::PermissionDeniedError(
+      StrCat("component ", mandate_.component, " does not declare that it may ", Describe(*request),
+             "; nothing was sent. To declare it, write into its source:\n", MarkerFor(*request)));
+  if (mode_ == GuardMode::kEnforce) return refusal;
+  if (warn_) warn_(refusal);
+  return absl::OkStatus();
+}
+
+}  // namespace mandate

@@ -1,0 +1,140 @@
+#include "manager/client/guard.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+namespace mandate {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::string_view kVerbs[] = {"get", "list", "watch", "create", "patch"};
+constexpr std::string_view kGroup[] = {"rbac.authorization.k8s.io"};
+constexpr std::string_view kBindings[] = {"rolebindings"};
+constexpr std::string_view kCore[] = {""};
+constexpr std::string_view kSecrets[] = {"secrets"};
+constexpr std::string_view kNames[] = {"cert"};
+constexpr std::string_view kGetUpdate[] = {"get", "update"};
+constexpr std::string_view kMetrics[] = {"/metrics"};
+constexpr std::string_view kGet[] = {"get"};
+constexpr rbac::MandateRule kRules[] = {
+    {.rule = {.verbs = kVerbs,
+              .api_groups = kGroup,
+              .resources = kBindings,
+              .resource_names = {},
+              .non_resource_urls = {}},
+     .ns = ""},
+    {.rule = {.verbs = kGetUpdate,
+              .api_groups = kCore,
+              .resources = kSecrets,
+              .resource_names = kNames,
+              .non_resource_urls = {}},
+     .ns = "mandate"},
+    {.rule = {.verbs = kGet,
+              .api_groups = {},
+              .resources = {},
+              .resource_names = {},
+              .non_resource_urls = kMetrics},
+     .ns = ""},
+};
+constexpr rbac::Mandate kMandate = {.component = "scope-instance", .rules = kRules};
+
+struct Case {
+  const char* method;
+  const char* target;
+  // Null: allowed; else what the refusal says of the request, and the marker.
+  const char* request = nullptr;
+  const char* marker = nullptr;
+};
+
+const Case kCases[] = {
+    {"GET", "/apis/rbac.authorization.k8s.io/v1/namespaces/foo/rolebindings/bar"},
+    {"GET", "/apis/rbac.authorization.k8s.io/v1/rolebindings?watch=1"},
+    {"POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/foo/rolebindings"},
+    {"PATCH", "/apis/rbac.authorization.k8s.io/v1/namespaces/foo/rolebindings/bar"},
+    {"PUT", "/apis/rbac.authorization.k8s.io/v1/namespaces/foo/rolebindings/bar",
+     "update rolebindings.rbac.authorization.k8s.io foo/bar;",
+     "// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=rolebindings,verbs=update"},
+    {"DELETE", "/apis/rbac.authorization.k8s.io/v1/namespaces/foo/rolebindings",
+     "deletecollection rolebindings.rbac.authorization.k8s.io in namespace foo;",
+     "resources=rolebindings,verbs=deletecollection"},
+    {"PATCH", "/apis/rbac.authorization.k8s.io/v1/namespaces/foo/rolebindings/bar/status",
+     "patch rolebindings.rbac.authorization.k8s.io/status foo/bar;",
+     "resources=rolebindings/status,verbs=patch"},
+    {"GET", "/api/v1/namespaces/mandate/secrets/cert"},
+    {"GET", "/api/v1/namespaces/mandate/secrets/other", "get secrets mandate/other;",
+     "// +kubebuilder:rbac:groups=core,resources=secrets,verbs=get"},
+    {"GET", "/api/v1/namespaces/foo/secrets/cert", "get secrets foo/cert;", "verbs=get"},
+    {"GET", "/api/v1/namespaces/mandate/secrets", "list secrets in namespace mandate;",
+     "verbs=list"},
+    {"GET", "/api/v1/namespaces/mandate/secrets?fieldSelector=metadata.name%3Dcert",
+     "list secrets mandate/cert;", "verbs=list"},
+    {"GET", "/api/v1/namespaces/foo", "get namespaces foo;", "resources=namespaces,verbs=get"},
+    {"GET", "/metrics"},
+    {"GET", "/debug/pprof", "get /debug/pprof;",
+     "// +kubebuilder:rbac:urls=/debug/pprof,verbs=get"},
+    // system:basic-user and system:discovery.
+    {"POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews"},
+    {"POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"},
+    {"POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"},
+    {"GET", "/version"},
+    {"GET", "/apis/rbac.authorization.k8s.io/v1"},
+    {"GET", "/openapi/v3"},
+    {"POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+     "create subjectaccessreviews.authorization.k8s.io;", "verbs=create"},
+    {"GET", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+     "list selfsubjectaccessreviews.authorization.k8s.io;", "verbs=list"},
+    {"GET", "/apisx", "get /apisx;", "urls=/apisx,verbs=get"},
+    {"POST", "/version", "post /version;", "urls=/version,verbs=post"},
+};
+
+TEST(GuardTest, RefusesExactlyWhatIsNotDeclaredAndSaysWhatToWrite) {
+  const Guard guard(kMandate, GuardMode::kEnforce);
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(std::string(c.method) + " " + c.target);
+    const absl::Status status = guard.Check(c.method, c.target);
+    if (c.request == nullptr) {
+      EXPECT_TRUE(status.ok()) << status;
+      continue;
+    }
+    EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied);
+    const std::string message(status.message());
+    EXPECT_THAT(message, HasSubstr("component scope-instance does not declare that it may "));
+    EXPECT_THAT(message, HasSubstr(std::string("may ") + c.request));
+    EXPECT_THAT(message, testing::EndsWith(c.marker));
+  }
+}
+
+TEST(GuardTest, ModesOffAndWarnSendEverything) {
+  const Guard off(kMandate, GuardMode::kOff);
+  std::vector<std::string> warnings;
+  const Guard warn(kMandate, GuardMode::kWarn,
+                   [&](const absl::Status& s) { warnings.emplace_back(s.message()); });
+  size_t refused = 0;
+  for (const Case& c : kCases) {
+    EXPECT_TRUE(off.Check(c.method, c.target).ok());
+    EXPECT_TRUE(warn.Check(c.method, c.target).ok());
+    refused += c.request != nullptr;
+  }
+  EXPECT_EQ(warnings.size(), refused);
+  EXPECT_GT(refused, 0u);
+}
+
+TEST(GuardTest, WhatTheServerCouldNotParseIsInvalid) {
+  EXPECT_EQ(Guard(kMandate, GuardMode::kEnforce).Check("GET", "api/v1/pods").code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Guard(kMandate, GuardMode::kEnforce).Check("GET", "/api/v1/pods/%zz").code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(GuardTest, ModesHaveNames) {
+  EXPECT_EQ(*ParseGuardMode("enforce"), GuardMode::kEnforce);
+  EXPECT_EQ(*ParseGuardMode("warn"), GuardMode::kWarn);
+  EXPECT_EQ(*ParseGuardMode("off"), GuardMode::kOff);
+  EXPECT_EQ(ParseGuardMode("on").status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace mandate

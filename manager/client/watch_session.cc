@@ -1,0 +1,71 @@
+#include "manager/client/watch_session.h"
+
+#include <utility>
+
+#include "manager/client/response_error.h"
+
+namespace mandate {
+
+void WatchSession::Open(Transport& transport, HttpRequest request,
+                        std::shared_ptr<const Token> token) {
+  if (ended_) return;
+  token_ = std::move(token);
+  stream_ = transport.Open(std::move(request), shared_from_this());
+}
+
+std::shared_ptr<StreamSink> WatchSession::TakeSink() {
+  ended_ = true;
+  if (Owner* owner = std::exchange(owner_, nullptr)) owner->OnWatchEnded(this);
+  return std::move(sink_);
+}
+
+void WatchSession::End(absl::Status reason) {
+  if (ended_) return;
+  std::shared_ptr<StreamSink> sink = TakeSink();
+  stream_ = nullptr;
+  loop_.Post([sink = std::move(sink), reason = std::move(reason)] { sink->OnClosed(reason); });
+}
+
+void WatchSession::Release() {
+  if (ended_) return;
+  std::shared_ptr<StreamSink> sink = TakeSink();
+  stream_ = nullptr;
+  loop_.Post([weak = std::weak_ptr(sink)] {
+    if (auto alive = weak.lock()) alive->OnClosed(absl::CancelledError("the watch was closed"));
+  });
+}
+
+StreamSink::Flow WatchSession::OnOpen(const HttpResponse& head) {
+  if (ended_) return Flow::kCancel;
+  // Whatever the callee does, this object lives until the call is over.
+  const auto self = shared_from_this();
+  if (owner_ != nullptr) owner_->OnWatchAnswered(head);
+  if (ended_) return Flow::kCancel;
+  if (!IsSuccess(head)) {
+    refusal_ = head;
+    refusal_->body.clear();
+    return Flow::kContinue;
+  }
+  return std::shared_ptr(sink_)->OnOpen(head);
+}
+
+StreamSink::Flow WatchSession::OnData(std::string_view bytes) {
+  if (ended_) return Flow::kCancel;
+  const auto self = shared_from_this();
+  if (!refusal_.has_value()) return std::shared_ptr(sink_)->OnData(bytes);
+  refusal_->body += bytes.substr(0, max_error_body_ - refusal_->body.size());
+  return refusal_->body.size() < max_error_body_ ? Flow::kContinue : Flow::kCancel;
+}
+
+void WatchSession::OnClosed(absl::Status status) {
+  if (ended_) return;
+  const auto self = shared_from_this();
+  if (refusal_.has_value()) {
+    status = ErrorOf(*refusal_);
+    if (owner_ != nullptr) owner_->OnWatchRefused(token_.get(), status);
+    if (ended_) return;
+  }
+  TakeSink()->OnClosed(std::move(status));
+}
+
+}  // namespace mandate

@@ -1,0 +1,69 @@
+// One watch of a ComponentClient, from waiting for its token to its end.
+#ifndef MANAGER_CLIENT_WATCH_SESSION_H_
+#define MANAGER_CLIENT_WATCH_SESSION_H_
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "manager/core/executor.h"
+#include "manager/identity/token.h"
+#include "manager/transport/transport.h"
+
+namespace mandate {
+
+// Stands between the transport and the caller's sink: the sink sees only 2xx streams, and any other
+// answer as OnClosed's error. Loop thread only.
+class WatchSession : public StreamSink, public std::enable_shared_from_this<WatchSession> {
+ public:
+  // What the client wants to hear.
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    virtual void OnWatchAnswered(const HttpResponse& head) = 0;
+    // The answer was no success. Before the sink hears of it.
+    virtual void OnWatchRefused(const Token* token, const absl::Status& error) = 0;
+    // Last, and once.
+    virtual void OnWatchEnded(WatchSession* session) = 0;
+  };
+
+  // `loop` outlives it; `owner` ends it before it goes.
+  WatchSession(Loop& loop, Owner* owner, std::shared_ptr<StreamSink> sink, size_t max_error_body)
+      : loop_(loop), owner_(owner), sink_(std::move(sink)), max_error_body_(max_error_body) {}
+
+  // Opens the stream, unless the session has ended.
+  void Open(Transport& transport, HttpRequest request, std::shared_ptr<const Token> token);
+
+  // Ends it: the sink's OnClosed gets `reason`, later. Only the first end counts.
+  void End(absl::Status reason);
+  // The caller's Stream is gone: the sink is told of the end only if somebody keeps it.
+  void Release();
+
+  bool ended() const { return ended_; }
+  // The token it was opened with; null before that, and with a certificate.
+  const Token* token() const { return token_.get(); }
+
+  Flow OnOpen(const HttpResponse& head) override;
+  Flow OnData(std::string_view bytes) override;
+  void OnClosed(absl::Status status) override;
+
+ private:
+  std::shared_ptr<StreamSink> TakeSink();
+
+  Loop& loop_;
+  Owner* owner_;
+  std::shared_ptr<StreamSink> sink_;  // null once ended
+  const size_t max_error_body_;
+  std::shared_ptr<const Token> token_;
+  std::unique_ptr<Stream> stream_;
+  std::optional<HttpResponse> refusal_;  // an answer that is no success, its body as it comes
+  bool ended_ = false;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CLIENT_WATCH_SESSION_H_
