@@ -16,6 +16,7 @@ constexpr int kExitMisuse = 2;  // mistakes on the command line
 
 // Each declares its sub-command and flags; running it sets *exit_code.
 void AddRbacCommand(CLI::App& app, int* exit_code);
+void AddCrdCommand(CLI::App& app, int* exit_code);
 void AddHeaderCommand(CLI::App& app, int* exit_code);
 
 // Reads every file that `paths` name. kExitMisuse, said on standard error, if one is not there.

@@ -1,0 +1,93 @@
+// rbacgen crd: CustomResourceDefinitions from .proto files.
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rbacgen/command.h"
+#include "rbacgen/crd/definition.h"
+#include "rbacgen/crd/proto_files.h"
+#include "rbacgen/source_files.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+struct Flags {
+  std::vector<std::string> proto_paths;
+  std::string out;
+  std::string out_dir;
+  int64_t max_description = -1;
+  std::vector<std::string> files;
+};
+
+// Writes what changed, and says so.
+int WriteAll(const std::vector<Definition>& definitions, const std::string& folder) {
+  for (const Definition& definition : definitions) {
+    const std::string path = folder + "/" + definition.file;
+    const auto before = ReadWholeFile(path);
+    if (before.ok() && *before == definition.text) continue;
+    if (const int failed = Emit(path, definition.text)) return failed;
+    std::cout << path << "\n";
+  }
+  return 0;
+}
+
+int Run(Flags flags) {
+  if (flags.out.empty() == flags.out_dir.empty()) {
+    std::cerr << "rbacgen: crd needs one of --out-dir=DIR and --out=FILE (- is standard output)\n";
+    return kExitMisuse;
+  }
+  if (flags.proto_paths.empty()) flags.proto_paths.push_back(".");
+  Diagnostics diagnostics;
+  ProtoFiles files(flags.proto_paths, &diagnostics);
+  std::vector<const google::protobuf::FileDescriptor*> sources;
+  for (const std::string& path : flags.files) {
+    const auto* source = files.Load(path);
+    if (source != nullptr && std::ranges::find(sources, source) == sources.end()) {
+      sources.push_back(source);
+    }
+  }
+  YamlOptions options;
+  if (flags.max_description >= 0) options.max_description = flags.max_description;
+  const auto definitions = MakeDefinitions(sources, files, options, &diagnostics);
+  if (const int errors = Conclude(diagnostics)) return errors;
+  if (definitions.empty()) {
+    std::cerr << "rbacgen: no message with option (mandate.api.resource) in what was named; "
+                 "nothing to write\n";
+    return 0;
+  }
+  if (!flags.out_dir.empty()) return WriteAll(definitions, flags.out_dir);
+  std::string text;
+  for (const Definition& definition : definitions) text += definition.text;
+  return Emit(flags.out, text);
+}
+
+}  // namespace
+
+void AddCrdCommand(CLI::App& app, int* exit_code) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand(
+      "crd",
+      "Write CustomResourceDefinitions from .proto files with option (mandate.api.resource)");
+  command
+      ->add_option("--proto-path,-I", flags->proto_paths,
+                   "A folder that imports start from; repeatable (default: .)")
+      ->take_all()
+      ->allow_extra_args(false);
+  command->add_option("--out-dir", flags->out_dir,
+                      "Write <group>_<plural>.yaml for each kind here; prints what it changed");
+  command->add_option("--out", flags->out, "Write all to this file; - is standard output");
+  command
+      ->add_option("--max-description", flags->max_description,
+                   "Cut descriptions to so many bytes; 0 leaves them out (default: whole)")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("FILE", flags->files, ".proto files")->required();
+  command->footer(
+      "Comments become descriptions; options of api/mandate/options.proto the rest. Mistakes that\n"
+      "the API server would refuse or never report are errors with file and line.\n\n"
+      "Example: rbacgen crd -I . -I DIR_OF_k8s.io --out-dir=charts/mine/crds api/v1/widget.proto");
+  command->callback([flags, exit_code] { *exit_code = Run(*flags); });
+}
+
+}  // namespace mandate::rbacgen

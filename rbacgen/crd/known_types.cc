@@ -1,0 +1,60 @@
+#include "rbacgen/crd/known_types.h"
+
+#include <string_view>
+
+#include "manager/object/json_hooks.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+// A decimal number, then a binary, decimal or exponent suffix.
+constexpr std::string_view kQuantityPattern =
+    R"(^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+)))"
+    R"((([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$)";
+
+SchemaNode OfType(const char* type) {
+  SchemaNode node;
+  node.type = type;
+  return node;
+}
+
+}  // namespace
+
+std::optional<SchemaNode> KnownType(const google::protobuf::Descriptor& message) {
+  if (IsObjectMeta(message)) return OfType("object");
+  SchemaNode node;
+  switch (HookOf(message)) {
+    case JsonHook::kNone:
+      return std::nullopt;
+    case JsonHook::kTime:
+    case JsonHook::kMicroTime:
+      node = OfType("string");
+      node.keywords["format"] = "date-time";
+      break;
+    case JsonHook::kDuration:
+      node = OfType("string");
+      break;
+    case JsonHook::kQuantity:
+      node.int_or_string = true;
+      node.keywords["pattern"] = kQuantityPattern;
+      break;
+    case JsonHook::kIntOrString:
+      node.int_or_string = true;
+      break;
+    case JsonHook::kEmbedded:
+      node = OfType("object");
+      node.keywords["x-kubernetes-preserve-unknown-fields"] = Yaml::Verbatim("true");
+      break;
+    case JsonHook::kStringList:
+      node = OfType("array");
+      node.items.push_back(OfType("string"));
+      break;
+  }
+  return node;
+}
+
+bool IsObjectMeta(const google::protobuf::Descriptor& message) {
+  return message.full_name() == "k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+}
+
+}  // namespace mandate::rbacgen

@@ -1,0 +1,20 @@
+// Kubernetes' messages whose JSON is not an object of their fields.
+#ifndef RBACGEN_CRD_KNOWN_TYPES_H_
+#define RBACGEN_CRD_KNOWN_TYPES_H_
+
+#include <optional>
+
+#include "google/protobuf/descriptor.h"
+#include "rbacgen/crd/schema_node.h"
+
+namespace mandate::rbacgen {
+
+// The message's schema as controller-gen v0.23 has it, without description; none if the message is
+// an object of its fields.
+std::optional<SchemaNode> KnownType(const google::protobuf::Descriptor& message);
+
+bool IsObjectMeta(const google::protobuf::Descriptor& message);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_CRD_KNOWN_TYPES_H_

@@ -1,0 +1,47 @@
+// One node of a structural schema.
+#ifndef RBACGEN_CRD_SCHEMA_NODE_H_
+#define RBACGEN_CRD_SCHEMA_NODE_H_
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rbacgen/yaml.h"
+
+namespace mandate::rbacgen {
+
+struct SchemaNode {
+  // string, integer, boolean, array, object; "" for any value, or an integer or string.
+  std::string type;
+  bool int_or_string = false;
+  std::string description;
+  // Of an object: its fields, or what every value of a map is.
+  std::map<std::string, SchemaNode> properties;
+  std::set<std::string> required;
+  std::vector<SchemaNode> values;  // at most one
+  // Of an array, what every item is.
+  std::vector<SchemaNode> items;  // at most one
+  // x-kubernetes-validations.
+  Yaml::List rules;
+  // Every other keyword, such as format.
+  Yaml::Map keywords;
+
+  bool IsScalar() const { return int_or_string || (type != "array" && type != "object"); }
+};
+
+struct YamlOptions {
+  std::optional<size_t> max_description;
+};
+
+Yaml ToYaml(const SchemaNode& node, const YamlOptions& options = {});
+
+// What of a simple path such as ".spec.replicas" is not in the schema: "" if it is all there, or it
+// leads into metadata, a map or an object of any fields. Ends at what is no plain name: "[?(…)]".
+std::string MissingStep(const SchemaNode& root, std::string_view path);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_CRD_SCHEMA_NODE_H_
