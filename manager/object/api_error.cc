@@ -204,10 +204,6 @@ std::optional<absl::Duration> RetryAfter(const absl::Status& status) {
   return absl::Seconds(proto->details().retryafterseconds());
 }
 
-bool IsNotFound(const absl::Status& status) { return HasCode(status, 404); }
-bool IsAlreadyExists(const absl::Status& status) {
-  return HasCode(status, 409) && ApiReason(status) == "AlreadyExists";
-}
 bool IsConflict(const absl::Status& status) {
   return HasCode(status, 409) && ApiReason(status) != "AlreadyExists";
 }

@@ -1,7 +1,8 @@
 // What the API server answers instead of success: metav1.Status, carried in absl::Status.
 //
 // The absl code is the most specific one that applies; the server's own Status is a payload under
-// kApiStatusUrl. The predicates read the payload and so tell apart what one code lumps together.
+// kApiStatusUrl. Most predicates read the payload and so tell apart what one code lumps
+// together.
 #ifndef MANAGER_OBJECT_API_ERROR_H_
 #define MANAGER_OBJECT_API_ERROR_H_
 
@@ -48,8 +49,12 @@ std::string ApiReason(const absl::Status& status);
 // How long the server asks to wait; of the header, else of the Status' details.
 std::optional<absl::Duration> RetryAfter(const absl::Status& status);
 
-bool IsNotFound(const absl::Status& status);
-bool IsAlreadyExists(const absl::Status& status);
+// By code, so also true of a cache's answer: 404, and 409 AlreadyExists. (Functions of our own
+// would be ambiguous with abseil's.)
+using absl::IsAlreadyExists;
+using absl::IsNotFound;
+
+// By the server's answer alone.
 bool IsConflict(const absl::Status& status);         // 409 that is not AlreadyExists
 bool IsForbidden(const absl::Status& status);        // 403
 bool IsUnauthorized(const absl::Status& status);     // 401

@@ -1,0 +1,157 @@
+#include "manager/object/api_error.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "manager/core/strings.h"
+#include "manager/object/envelope.h"
+
+namespace mandate {
+namespace {
+
+using testing::HasSubstr;
+
+std::string Body(int code, std::string_view reason, std::string_view details = "{}") {
+  return StrCat(R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",)",
+                R"("message":"the server's words","reason":")", reason, R"(","details":)", details,
+                R"(,"code":)", code, "}");
+}
+
+TEST(ApiErrorTest, GivesTheMostSpecificCode) {
+  const struct {
+    int http_code;
+    const char* reason;
+    absl::StatusCode code;
+  } kCases[] = {
+      {400, "BadRequest", absl::StatusCode::kInvalidArgument},
+      {401, "Unauthorized", absl::StatusCode::kUnauthenticated},
+      {403, "Forbidden", absl::StatusCode::kPermissionDenied},
+      {404, "NotFound", absl::StatusCode::kNotFound},
+      {405, "MethodNotAllowed", absl::StatusCode::kInvalidArgument},
+      {408, "Timeout", absl::StatusCode::kDeadlineExceeded},
+      {409, "AlreadyExists", absl::StatusCode::kAlreadyExists},
+      {409, "Conflict", absl::StatusCode::kAborted},
+      {410, "Expired", absl::StatusCode::kOutOfRange},
+      {410, "Gone", absl::StatusCode::kOutOfRange},
+      {415, "UnsupportedMediaType", absl::StatusCode::kInvalidArgument},
+      {422, "Invalid", absl::StatusCode::kInvalidArgument},
+      {429, "TooManyRequests", absl::StatusCode::kResourceExhausted},
+      {500, "InternalError", absl::StatusCode::kInternal},
+      {500, "ServerTimeout", absl::StatusCode::kUnavailable},
+      {501, "", absl::StatusCode::kUnimplemented},
+      {502, "", absl::StatusCode::kUnavailable},
+      {503, "ServiceUnavailable", absl::StatusCode::kUnavailable},
+      {504, "Timeout", absl::StatusCode::kDeadlineExceeded},
+      {200, "", absl::StatusCode::kInternal},
+      {302, "", absl::StatusCode::kInternal},
+  };
+  for (const auto& c : kCases) {
+    const absl::Status status = StatusFromResponse(c.http_code, Body(c.http_code, c.reason));
+    EXPECT_EQ(status.code(), c.code) << c.http_code << " " << c.reason;
+    EXPECT_EQ(AsStd(status.message()), "the server's words");
+    EXPECT_EQ(HttpCode(status), c.http_code);
+    // Without a body the code alone must do.
+    if (std::string(c.reason) != "AlreadyExists" && std::string(c.reason) != "ServerTimeout") {
+      EXPECT_EQ(StatusFromResponse(c.http_code, "").code(), c.code) << c.http_code;
+    }
+  }
+}
+
+TEST(ApiErrorTest, PredicatesTellApartWhatACodeLumps) {
+  struct Predicate {
+    const char* name;
+    bool (*holds)(const absl::Status&);
+    int code;
+    const char* reason;
+  };
+  const Predicate kPredicates[] = {
+      {"IsNotFound", IsNotFound, 404, "NotFound"},
+      {"IsAlreadyExists", IsAlreadyExists, 409, "AlreadyExists"},
+      {"IsConflict", IsConflict, 409, "Conflict"},
+      {"IsForbidden", IsForbidden, 403, "Forbidden"},
+      {"IsUnauthorized", IsUnauthorized, 401, "Unauthorized"},
+      {"IsGone", IsGone, 410, "Expired"},
+      {"IsInvalid", IsInvalid, 422, "Invalid"},
+      {"IsBadRequest", IsBadRequest, 400, "BadRequest"},
+      {"IsTooManyRequests", IsTooManyRequests, 429, "TooManyRequests"},
+      {"IsServerTimeout", IsServerTimeout, 500, "ServerTimeout"},
+  };
+  for (const Predicate& made : kPredicates) {
+    const absl::Status status = StatusFromResponse(made.code, Body(made.code, made.reason));
+    for (const Predicate& asked : kPredicates) {
+      EXPECT_EQ(asked.holds(status), &asked == &made) << asked.name << " of " << made.reason;
+      EXPECT_FALSE(asked.holds(absl::OkStatus())) << asked.name;
+      EXPECT_FALSE(asked.holds(absl::PermissionDeniedError("the guard's"))) << asked.name;
+    }
+  }
+}
+
+TEST(ApiErrorTest, KnowsATerminatingNamespaceByItsCause) {
+  EXPECT_TRUE(IsNamespaceTerminating(StatusFromResponse(
+      403, Body(403, "Forbidden", R"({"causes":[{"reason":"NamespaceTerminating"}]})"))));
+  EXPECT_FALSE(IsNamespaceTerminating(StatusFromResponse(403, Body(403, "Forbidden"))));
+}
+
+TEST(ApiErrorTest, SaysHowLongToWait) {
+  const std::string body = Body(429, "TooManyRequests", R"({"retryAfterSeconds":3})");
+  EXPECT_EQ(RetryAfter(StatusFromResponse(429, body)), absl::Seconds(3));
+  EXPECT_EQ(RetryAfter(StatusFromResponse(429, body, absl::Milliseconds(1500))),
+            absl::Milliseconds(1500));
+  EXPECT_EQ(RetryAfter(StatusFromResponse(429, "", absl::ZeroDuration())), absl::ZeroDuration());
+  EXPECT_EQ(RetryAfter(StatusFromResponse(429, Body(429, "TooManyRequests"))), std::nullopt);
+  EXPECT_EQ(RetryAfter(absl::UnavailableError("ours")), std::nullopt);
+}
+
+TEST(ApiErrorTest, KeepsTheServersStatus) {
+  const auto status =
+      ApiStatus(StatusFromResponse(422, Body(422, "Invalid", R"({"kind":"Pod","name":"p"})")));
+  ASSERT_TRUE(status.has_value());
+  EXPECT_EQ(status->reason(), "Invalid");
+  EXPECT_EQ(status->details().name(), "p");
+  EXPECT_FALSE(ApiStatus(absl::InternalError("ours")).has_value());
+  EXPECT_EQ(HttpCode(absl::OkStatus()), 0);
+}
+
+TEST(ApiErrorTest, ReadsProtobuf) {
+  ApiStatusProto proto;
+  proto.set_status("Failure");
+  proto.set_message("m");
+  proto.set_reason("AlreadyExists");
+  const std::string raw = proto.SerializeAsString();
+  const absl::Status status =
+      StatusFromResponse(409, WriteEnvelope({.api_version = "v1", .kind = "Status", .raw = raw}));
+  EXPECT_TRUE(IsAlreadyExists(status));
+  EXPECT_EQ(AsStd(status.message()), "m");
+  // An object of another kind is no Status.
+  EXPECT_THAT(std::string(StatusFromResponse(
+                              409, WriteEnvelope({.api_version = "v1", .kind = "Pod", .raw = raw}))
+                              .message()),
+              HasSubstr("HTTP 409"));
+}
+
+TEST(ApiErrorTest, KeepsAnExcerptOfAnyOtherBody) {
+  const absl::Status html = StatusFromResponse(502, "<html>\n\n<h1>Bad\tGateway</h1>\x01\xFF");
+  EXPECT_EQ(AsStd(html.message()), "the server answered HTTP 502: <html> <h1>Bad Gateway</h1> ?");
+  EXPECT_EQ(ApiReason(html), "Unknown");
+  EXPECT_LT(StatusFromResponse(500, std::string(100000, 'x')).message().size(), 600u);
+  EXPECT_EQ(AsStd(StatusFromResponse(404, "").message()),
+            "the server answered HTTP 404 without a body");
+  // JSON that is no Status is like any other text.
+  EXPECT_THAT(std::string(StatusFromResponse(404, R"({"error":"x"})").message()),
+              HasSubstr(R"(HTTP 404: {"error":"x"})"));
+  EXPECT_TRUE(IsNotFound(StatusFromResponse(404, "404 page not found\n")));
+}
+
+TEST(ApiErrorTest, FromAStatusAtHand) {
+  ApiStatusProto proto;
+  proto.set_code(410);
+  proto.set_message("too old resource version: 1 (9)");
+  const absl::Status status = StatusFromApi(proto);
+  EXPECT_TRUE(IsGone(status));
+  EXPECT_EQ(AsStd(status.message()), "too old resource version: 1 (9)");
+  EXPECT_FALSE(StatusFromApi(ApiStatusProto()).ok());
+}
+
+}  // namespace
+}  // namespace mandate

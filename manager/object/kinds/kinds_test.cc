@@ -1,0 +1,58 @@
+// What KindOf says of each kind, against the name of its message.
+#include <set>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "manager/object/kinds/authentication_v1.h"
+#include "manager/object/kinds/authorization_v1.h"
+#include "manager/object/kinds/coordination_v1.h"
+#include "manager/object/kinds/core_v1.h"
+#include "manager/object/kinds/events_v1.h"
+#include "manager/object/kinds/rbac_v1.h"
+
+namespace mandate {
+namespace {
+
+// "k8s.io.api.rbac.v1.Role" must be what the kind says: rbac…, v1, Role.
+template <Object T>
+void Check(bool namespaced) {
+  constexpr KindInfo kind = KindOf<T>::value;
+  const std::string group(kind.group.substr(0, kind.group.find('.')));
+  EXPECT_EQ(T::descriptor()->full_name(), "k8s.io.api." + (group.empty() ? "core" : group) + "." +
+                                              std::string(kind.version) + "." +
+                                              std::string(kind.kind));
+  EXPECT_EQ(kind.scope, namespaced ? Scope::kNamespaced : Scope::kCluster) << kind.kind;
+  EXPECT_EQ(kind.encoding, Encoding::kProtobuf) << kind.kind;
+  EXPECT_FALSE(kind.plural.empty());
+}
+
+TEST(KindsTest, SayWhatTheirMessagesAre) {
+  Check<rbacv1::Role>(true);
+  Check<rbacv1::RoleBinding>(true);
+  Check<rbacv1::ClusterRole>(false);
+  Check<rbacv1::ClusterRoleBinding>(false);
+  Check<corev1::Namespace>(false);
+  Check<corev1::ServiceAccount>(true);
+  Check<corev1::Secret>(true);
+  Check<corev1::ConfigMap>(true);
+  Check<corev1::Pod>(true);
+  Check<corev1::Service>(true);
+  Check<corev1::Event>(true);
+  Check<eventsv1::Event>(true);
+  Check<coordinationv1::Lease>(true);
+  Check<authenticationv1::TokenReview>(false);
+  Check<authenticationv1::SelfSubjectReview>(false);
+  Check<authenticationv1::TokenRequest>(true);
+  Check<authorizationv1::SubjectAccessReview>(false);
+  Check<authorizationv1::LocalSubjectAccessReview>(true);
+  Check<authorizationv1::SelfSubjectAccessReview>(false);
+  Check<authorizationv1::SelfSubjectRulesReview>(false);
+}
+
+TEST(KindsTest, ApiVersions) {
+  EXPECT_EQ(KindOf<corev1::Pod>::value.ApiVersion(), "v1");
+  EXPECT_EQ(KindOf<rbacv1::Role>::value.ApiVersion(), "rbac.authorization.k8s.io/v1");
+}
+
+}  // namespace
+}  // namespace mandate

@@ -1,0 +1,179 @@
+#include "manager/object/watch_frame.h"
+
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "manager/core/strings.h"
+#include "manager/object/api_error.h"
+#include "manager/object/envelope.h"
+#include "manager/object/kinds/rbac_v1.h"
+
+namespace mandate {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+namespace meta = k8s::io::apimachinery::pkg::apis::meta::v1;
+
+// The event in both encodings.
+std::string Frame(std::string_view type, const google::protobuf::Message& object,
+                  const KindInfo& kind, Encoding encoding) {
+  const std::string body = *EncodeObject(object, kind, encoding);
+  if (encoding == Encoding::kJson) {
+    return StrCat(R"({"type":")", type, R"(","object":)", body, "}");
+  }
+  meta::WatchEvent event;
+  event.set_type(std::string(type));
+  event.mutable_object()->set_raw(body);
+  return event.SerializeAsString();
+}
+
+class WatchEventTest : public testing::TestWithParam<Encoding> {};
+INSTANTIATE_TEST_SUITE_P(Both, WatchEventTest,
+                         testing::Values(Encoding::kJson, Encoding::kProtobuf),
+                         [](const auto& info) {
+                           return info.param == Encoding::kJson ? "Json" : "Protobuf";
+                         });
+
+TEST_P(WatchEventTest, CarriesAnObject) {
+  rbacv1::Role role;
+  role.mutable_metadata()->set_name("r");
+  role.mutable_metadata()->set_resourceversion("5");
+  const std::pair<const char*, WatchEventType> kTypes[] = {{"ADDED", WatchEventType::kAdded},
+                                                           {"MODIFIED", WatchEventType::kModified},
+                                                           {"DELETED", WatchEventType::kDeleted}};
+  for (const auto& [text, type] : kTypes) {
+    const auto event =
+        ParseWatchEvent(Frame(text, role, KindOf<rbacv1::Role>::value, GetParam()), GetParam());
+    ASSERT_TRUE(event.ok()) << event.status();
+    EXPECT_EQ(event->type, type);
+    EXPECT_EQ(event->resource_version, "5");
+    EXPECT_FALSE(event->initial_events_end);
+    ASSERT_NE(event->object, nullptr);
+    EXPECT_EQ(event->object->Decode<rbacv1::Role>()->metadata().name(), "r");
+  }
+}
+
+TEST_P(WatchEventTest, BookmarksHaveNoName) {
+  rbacv1::Role role;
+  role.mutable_metadata()->set_resourceversion("77");
+  auto event =
+      ParseWatchEvent(Frame("BOOKMARK", role, KindOf<rbacv1::Role>::value, GetParam()), GetParam());
+  ASSERT_TRUE(event.ok()) << event.status();
+  EXPECT_EQ(event->type, WatchEventType::kBookmark);
+  EXPECT_EQ(event->resource_version, "77");
+  EXPECT_EQ(event->object, nullptr);
+  EXPECT_FALSE(event->initial_events_end);
+  (*role.mutable_metadata()->mutable_annotations())["k8s.io/initial-events-end"] = "true";
+  event =
+      ParseWatchEvent(Frame("BOOKMARK", role, KindOf<rbacv1::Role>::value, GetParam()), GetParam());
+  ASSERT_TRUE(event.ok()) << event.status();
+  EXPECT_TRUE(event->initial_events_end);
+  role.mutable_metadata()->clear_resourceversion();
+  EXPECT_FALSE(
+      ParseWatchEvent(Frame("BOOKMARK", role, KindOf<rbacv1::Role>::value, GetParam()), GetParam())
+          .ok());
+}
+
+TEST_P(WatchEventTest, ErrorsAreTheServersStatus) {
+  meta::Status status;
+  status.set_status("Failure");
+  status.set_code(410);
+  status.set_reason("Expired");
+  status.set_message("too old resource version");
+  constexpr KindInfo kStatus = {.group = "", .version = "v1", .kind = "Status", .plural = ""};
+  const auto event = ParseWatchEvent(Frame("ERROR", status, kStatus, GetParam()), GetParam());
+  ASSERT_TRUE(event.ok()) << event.status();
+  EXPECT_EQ(event->type, WatchEventType::kError);
+  EXPECT_TRUE(IsGone(event->error)) << event->error;
+}
+
+TEST_P(WatchEventTest, RefusesWhatIsNoEvent) {
+  rbacv1::Role role;
+  role.mutable_metadata()->set_resourceversion("1");
+  const KindInfo kind = KindOf<rbacv1::Role>::value;
+  for (const std::string& frame :
+       {std::string("x"), std::string(), Frame("RENAMED", role, kind, GetParam()),
+        Frame("ADDED", role, kind, GetParam())}) {  // without a name
+    EXPECT_EQ(ParseWatchEvent(frame, GetParam()).status().code(),
+              absl::StatusCode::kInvalidArgument)
+        << frame;
+  }
+}
+
+TEST(WatchEventTest, AnErrorOfAnyShapeIsAnError) {
+  const auto event = ParseWatchEvent(R"({"type":"ERROR","object":["?"]})", Encoding::kJson);
+  ASSERT_TRUE(event.ok()) << event.status();
+  EXPECT_THAT(std::string(event->error.message()), HasSubstr(R"(["?"])"));
+}
+
+// Everything that comes out when `stream` is fed in pieces of `piece` bytes.
+std::vector<std::string> Split(Encoding encoding, std::string_view stream, size_t piece) {
+  FrameSplitter splitter(encoding);
+  std::vector<std::string> frames;
+  for (; !stream.empty(); stream.remove_prefix(std::min(piece, stream.size()))) {
+    splitter.Feed(stream.substr(0, piece));
+    for (;;) {
+      const auto frame = splitter.Next();
+      EXPECT_TRUE(frame.ok()) << frame.status();
+      if (!frame.ok() || !frame->has_value()) break;
+      frames.emplace_back(**frame);
+    }
+  }
+  EXPECT_TRUE(splitter.Finish().ok()) << splitter.Finish();
+  return frames;
+}
+
+TEST(FrameSplitterTest, CutsAtEveryPlace) {
+  const std::string json = "{\"a\":1}\n\n \r\n{\"b\":\"x\\n\"}\r\n{}\n";
+  const std::string protobuf(
+      "\0\0\0\x03"
+      "abc"
+      "\0\0\0\0"
+      "\0\0\0\x01"
+      "d",
+      16);
+  for (size_t piece = 1; piece <= json.size(); ++piece) {
+    EXPECT_THAT(Split(Encoding::kJson, json, piece),
+                ElementsAre("{\"a\":1}", "{\"b\":\"x\\n\"}\r", "{}"));
+  }
+  for (size_t piece = 1; piece <= protobuf.size(); ++piece) {
+    EXPECT_THAT(Split(Encoding::kProtobuf, protobuf, piece), ElementsAre("abc", "d"));
+  }
+}
+
+TEST(FrameSplitterTest, BoundsAFrame) {
+  FrameSplitter json(Encoding::kJson, 4);
+  json.Feed("1234\n12345");
+  EXPECT_EQ(**json.Next(), "1234");
+  EXPECT_EQ(json.Next().status().code(), absl::StatusCode::kResourceExhausted);
+  json.Feed("\n{}\n");
+  EXPECT_EQ(json.Next().status().code(), absl::StatusCode::kResourceExhausted);
+
+  FrameSplitter protobuf(Encoding::kProtobuf, 4);
+  protobuf.Feed(std::string_view("\xFF\xFF\xFF\xFF", 4));
+  EXPECT_EQ(protobuf.Next().status().code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST(FrameSplitterTest, ALineOfBlanksIsBoundedToo) {
+  FrameSplitter json(Encoding::kJson, 4);
+  json.Feed("     ");
+  EXPECT_EQ(json.Next().status().code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST(FrameSplitterTest, NoticesAnEndWithinAFrame) {
+  FrameSplitter json(Encoding::kJson);
+  json.Feed("{}\n{");
+  EXPECT_TRUE(json.Next()->has_value());
+  EXPECT_FALSE(json.Next()->has_value());
+  EXPECT_EQ(json.Finish().code(), absl::StatusCode::kDataLoss);
+  FrameSplitter protobuf(Encoding::kProtobuf);
+  protobuf.Feed(std::string_view("\0\0", 2));
+  EXPECT_FALSE(protobuf.Next()->has_value());
+  EXPECT_EQ(protobuf.Finish().code(), absl::StatusCode::kDataLoss);
+}
+
+}  // namespace
+}  // namespace mandate
