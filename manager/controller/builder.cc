@@ -1,0 +1,70 @@
+#include "manager/controller/builder.h"
+
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "manager/core/strings.h"
+
+namespace mandate {
+
+ControllerBuilder& ControllerBuilder::Named(std::string name) {
+  options_.name = std::move(name);
+  return *this;
+}
+
+ControllerBuilder& ControllerBuilder::For(const KindInfo& kind, std::vector<Predicate> predicates) {
+  if (for_.has_value()) {
+    Fail(StrCat("For() is called for ", for_->kind, " and for ", kind.kind,
+                ", but a controller reconciles one kind: use Watches() for the other"));
+    return *this;
+  }
+  for_ = kind;
+  return Watches({kind, "", ""}, EnqueueObject(), std::move(predicates));
+}
+
+ControllerBuilder& ControllerBuilder::Owns(const KindInfo& kind,
+                                           std::vector<Predicate> predicates) {
+  if (!for_.has_value()) {
+    Fail(StrCat("Owns() of ", kind.kind, " comes before For(), which says who the owner is"));
+    return *this;
+  }
+  return Watches({kind, "", ""}, EnqueueController(*for_), std::move(predicates));
+}
+
+ControllerBuilder& ControllerBuilder::Watches(DemandSpec demand, EventHandler handler,
+                                              std::vector<Predicate> predicates) {
+  options_.sources.push_back({std::move(demand), std::move(handler), std::move(predicates)});
+  return *this;
+}
+
+ControllerBuilder& ControllerBuilder::WithEventFilter(Predicate predicate) {
+  filters_.push_back(std::move(predicate));
+  return *this;
+}
+
+ControllerBuilder& ControllerBuilder::With(ControllerOptions options) {
+  options_.controller = options;
+  return *this;
+}
+
+absl::StatusOr<std::unique_ptr<Controller>> ControllerBuilder::Complete(
+    std::unique_ptr<Reconciler> reconciler) {
+  if (options_.name.empty() && for_.has_value()) {
+    options_.name = absl::AsciiStrToLower(AsAbsl(for_->kind));
+  }
+  if (!error_.empty()) {
+    return absl::InvalidArgumentError(
+        AsAbsl(StrCat("controller \"", options_.name, "\": ", error_)));
+  }
+  for (Source& source : options_.sources) {
+    source.predicates.insert(source.predicates.begin(), filters_.begin(), filters_.end());
+  }
+  options_.reconciler = std::move(reconciler);
+  return Controller::Create(std::move(options_));
+}
+
+void ControllerBuilder::Fail(std::string why) {
+  if (error_.empty()) error_ = std::move(why);
+}
+
+}  // namespace mandate

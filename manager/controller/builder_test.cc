@@ -1,0 +1,173 @@
+#include "manager/controller/builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "manager/cache/testing/fake_cache_view.h"
+#include "manager/core/testing/simulated_loop.h"
+#include "manager/object/kinds/coordination_v1.h"
+#include "manager/object/kinds/rbac_v1.h"
+
+namespace mandate {
+namespace {
+
+using coordinationv1::Lease;
+using rbacv1::ClusterRole;
+using rbacv1::Role;
+using rbacv1::RoleBinding;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Recorder : public Reconciler {
+ public:
+  explicit Recorder(std::vector<std::string>& keys) : keys_(keys) {}
+  absl::StatusOr<Result> Reconcile(const CallContext&, const Request& request) override {
+    keys_.push_back(request.key.ToString());
+    return Result{};
+  }
+
+ private:
+  std::vector<std::string>& keys_;
+};
+
+class BuilderTest : public testing::Test {
+ protected:
+  ~BuilderTest() override {
+    if (controller_ != nullptr) {
+      EXPECT_TRUE(controller_->Stop(absl::InfiniteFuture()).ok());
+    }
+  }
+  ControllerRuntime Runtime() { return {"scope", loop_, pool_, cache_, metrics_, Logger(), 1}; }
+  void Run(ControllerBuilder& builder) {
+    auto controller = builder.Complete(std::make_unique<Recorder>(keys_));
+    ASSERT_TRUE(controller.ok()) << controller.status();
+    controller_ = *std::move(controller);
+    controller_->Start();
+    loop_.RunFor(absl::Seconds(1));
+  }
+  std::vector<std::string> TakeKeys() {
+    loop_.RunFor(absl::Seconds(1));
+    return std::exchange(keys_, {});
+  }
+  std::string ErrorOf(ControllerBuilder& builder) {
+    const auto controller = builder.Complete(std::make_unique<Recorder>(keys_));
+    EXPECT_TRUE(absl::IsInvalidArgument(controller.status()));
+    return std::string(controller.status().message());
+  }
+  template <class T>
+  T Put(const std::string& ns, const std::string& name, const std::string& owner = "") {
+    T object;
+    object.mutable_metadata()->set_namespace_(ns);
+    object.mutable_metadata()->set_name(name);
+    if (!owner.empty()) {
+      auto* reference = object.mutable_metadata()->add_ownerreferences();
+      reference->set_apiversion("rbac.authorization.k8s.io/v1beta1");
+      reference->set_kind("ClusterRole");
+      reference->set_name(owner);
+      reference->set_uid("u");
+      reference->set_controller(true);
+    }
+    return cache_.Put(object);
+  }
+
+  SimulatedLoop loop_;
+  SimulatedPool pool_{loop_, 1};
+  FakeCacheView cache_{loop_};
+  Metrics metrics_;
+  std::vector<std::string> keys_;
+  std::unique_ptr<Controller> controller_;
+};
+
+TEST_F(BuilderTest, ForOwnsWatches) {
+  ControllerBuilder builder(Runtime());
+  builder.For<ClusterRole>()
+      .Owns<RoleBinding>()
+      .Watches<Lease>([](const Lease& lease) {
+        return std::vector<Request>{{{"", "of-" + lease.metadata().name()}}};
+      })
+      .Watches<Role>([](const ObjectEvent& event) {
+        return std::vector<Request>{{{"", "event-" + std::string(event.object->name())}}};
+      });
+  Run(builder);
+  EXPECT_EQ(controller_->name(), "clusterrole");
+  EXPECT_EQ(controller_->component(), "scope");
+  EXPECT_EQ(cache_.demands().size(), 4u);
+
+  Put<ClusterRole>("", "a");
+  EXPECT_THAT(TakeKeys(), ElementsAre("a"));
+  // The namespace is dropped: the owner has none. The version of the reference does not matter.
+  Put<RoleBinding>("foo", "b", "owner");
+  EXPECT_THAT(TakeKeys(), ElementsAre("owner"));
+  Put<RoleBinding>("foo", "c");
+  EXPECT_THAT(TakeKeys(), IsEmpty());
+  Put<Lease>("foo", "l");
+  EXPECT_THAT(TakeKeys(), ElementsAre("of-l"));
+  Put<Role>("foo", "r");
+  EXPECT_THAT(TakeKeys(), ElementsAre("event-r"));
+}
+
+TEST_F(BuilderTest, PredicatesOfOneSourceAndOfAll) {
+  const auto only = [](const std::string& prefix) {
+    return [prefix](const ObjectEvent& event) { return event.object->name().starts_with(prefix); };
+  };
+  ControllerBuilder builder(Runtime());
+  builder.Named("my-controller")
+      .For<ClusterRole>(only("ab"), Not(only("abc")))
+      .Watches<Lease>([](const Lease&) {
+        return std::vector<Request>{{{"", "lease"}}};
+      })
+      .WithEventFilter(Not(only("x")));
+  Run(builder);
+  EXPECT_EQ(controller_->name(), "my-controller");
+  Put<ClusterRole>("", "a");
+  Put<ClusterRole>("", "abd");
+  Put<ClusterRole>("", "abcd");
+  EXPECT_THAT(TakeKeys(), ElementsAre("abd"));
+  Put<Lease>("", "x");
+  EXPECT_THAT(TakeKeys(), IsEmpty());
+  Put<Lease>("", "y");
+  EXPECT_THAT(TakeKeys(), ElementsAre("lease"));
+}
+
+TEST_F(BuilderTest, ADemandOfOnesOwn) {
+  ControllerBuilder builder(Runtime());
+  builder.Named("one").Watches(DemandSpec{KindOf<Lease>::value, "ns", ""}, EnqueueObject());
+  Run(builder);
+  Put<Lease>("ns", "a");
+  Put<Lease>("other", "b");
+  EXPECT_THAT(TakeKeys(), ElementsAre("ns/a"));
+}
+
+TEST_F(BuilderTest, Options) {
+  ControllerBuilder builder(Runtime());
+  builder.For<Lease>().With({.max_concurrent_reconciles = 7});
+  Run(builder);
+  EXPECT_EQ(metrics_
+                .Gauge("controller_runtime_max_concurrent_reconciles", "",
+                       {{"controller", "lease"}, {"identity", "scope"}})
+                .Value(),
+            7);
+}
+
+TEST_F(BuilderTest, Mistakes) {
+  {
+    ControllerBuilder builder(Runtime());
+    EXPECT_THAT(ErrorOf(builder.For<Lease>().For<Role>()), HasSubstr("reconciles one kind"));
+  }
+  {
+    ControllerBuilder builder(Runtime());
+    EXPECT_THAT(ErrorOf(builder.Owns<Lease>().For<Role>()), HasSubstr("before For()"));
+  }
+  {
+    ControllerBuilder builder(Runtime());
+    EXPECT_THAT(ErrorOf(builder.Named("x")), HasSubstr("watches nothing"));
+  }
+}
+
+}  // namespace
+}  // namespace mandate

@@ -1,0 +1,422 @@
+#include "manager/controller/controller.h"
+
+#include <algorithm>
+#include <exception>
+#include <stop_token>
+#include <utility>
+
+#include "manager/controller/controller_metrics.h"
+#include "manager/controller/queue_metrics.h"
+#include "manager/controller/reconcile_runner.h"
+#include "manager/controller/refill.h"
+#include "manager/core/strings.h"
+#include "manager/object/names.h"
+
+namespace mandate {
+namespace {
+
+// How often gauges and counts of a queue that is in use are brought up to date.
+constexpr absl::Duration kMetricsPeriod = absl::Milliseconds(500);
+
+bool IsResync(const ObjectEvent& event) {
+  return event.type == ObjectEvent::Type::kUpdate && event.old != nullptr &&
+         event.old->resource_version() == event.object->resource_version();
+}
+
+}  // namespace
+
+// Lives on the loop, but for what the mutex guards and what is thread-safe by itself.
+class Controller::Core : public std::enable_shared_from_this<Core> {
+ public:
+  explicit Core(Options options)
+      : name(options.name),
+        runtime_(options.runtime),
+        options_(options.controller),
+        log_(runtime_.log.With("component", runtime_.component).With("controller", name)),
+        metrics_(runtime_.metrics, name, runtime_.component),
+        queue_metrics_(runtime_.metrics, name, runtime_.component),
+        queue_(options_.queue),
+        runner_({.reconciler = std::move(options.reconciler),
+                 .timeout = options_.reconcile_timeout,
+                 .clock = &runtime_.loop.clock(),
+                 .metrics = &metrics_,
+                 .log = log_,
+                 .seed = runtime_.seed}) {
+    for (Source& source : options.sources) sources_.push_back({std::move(source), {}, {}, {}});
+    metrics_.max_concurrent.Set(options_.max_concurrent_reconciles);
+    queue_.UpdateMetrics(queue_metrics_, Now());
+    UpdateReady();
+  }
+
+  const std::string& component() const { return runtime_.component; }
+
+  // Any thread.
+  void Start() {
+    runtime_.loop.Post([core = shared_from_this()] { core->StartOnLoop(); });
+  }
+  absl::Status Stop(absl::Time deadline);
+  absl::Status Ready() const {
+    MutexLock lock(mutex_);
+    return ready_;
+  }
+
+  const std::string name;
+
+ private:
+  enum class Phase { kIdle, kWaiting, kRunning, kStopped };
+
+  struct Watched {
+    Source source;
+    std::unique_ptr<DemandHandle> handle;
+    DemandStatus status;
+    bool delivered = false;  // its initial list, once
+  };
+
+  // What the cache calls; outlives the controller if the cache keeps it.
+  class Sink : public DemandSink {
+   public:
+    Sink(std::weak_ptr<Core> core, size_t source) : core_(std::move(core)), source_(source) {}
+    void OnEvent(const ObjectEvent& event) override {
+      if (auto core = core_.lock()) core->OnEvent(core->sources_[source_], event);
+    }
+    void OnState(const DemandStatus& status) override {
+      if (auto core = core_.lock()) core->OnState(core->sources_[source_], status);
+    }
+
+   private:
+    const std::weak_ptr<Core> core_;
+    const size_t source_;
+  };
+
+  absl::Time Now() const { return runtime_.loop.clock().TimeNow(); }
+
+  // On the loop.
+  void StartOnLoop();
+  void StopOnLoop(absl::Time deadline);
+  void OpenDemands();
+  void OnEvent(const Watched& watched, const ObjectEvent& event);
+  void OnState(Watched& watched, const DemandStatus& status);
+  absl::Status Handle(const Source& source, const ObjectEvent& event);
+  bool AllSynced() const {
+    return std::all_of(sources_.begin(), sources_.end(), [](const Watched& watched) {
+      return watched.status.state == DemandState::kSynced;
+    });
+  }
+  void UpdateReady();
+  void ArmRetryTimer();
+  void ArmMetricsTimer();
+  void OnMetricsTimer();
+
+  // Any thread.
+  void Pump();
+  void Work();
+  // Whether something was ready.
+  bool WorkOnce();
+
+  const ControllerRuntime runtime_;
+  const ControllerOptions options_;
+  const Logger log_;
+  ControllerMetrics metrics_;
+  QueueMetrics queue_metrics_;
+  WorkQueue queue_;
+  ReconcileRunner runner_;
+  std::stop_source stop_;
+  Latch drained_;  // stopped, and no worker left; or the deadline passed
+  Latch cleaned_;  // the loop holds nothing of ours
+
+  Phase phase_ = Phase::kIdle;
+  std::vector<Watched> sources_;
+  std::vector<Request> requests_;  // of one event; kept for its memory
+  Refill refill_;
+  absl::Time retry_timer_at_ = absl::InfiniteFuture();
+  std::unique_ptr<Loop::Timer> retry_timer_, metrics_timer_, deadline_timer_;
+
+  mutable Mutex mutex_;
+  bool running_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  int workers_ ABSL_GUARDED_BY(mutex_) = 0;  // posted to the pool or running there
+  absl::Status ready_ ABSL_GUARDED_BY(mutex_);
+};
+
+void Controller::Core::StartOnLoop() {
+  if (phase_ != Phase::kIdle) return;
+  phase_ = Phase::kWaiting;
+  log_.Info("Starting controller", {{"sources", sources_.size()}});
+  OpenDemands();
+  UpdateReady();
+}
+
+void Controller::Core::OpenDemands() {
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    // The old handle is given back after the new one is there: the watch stays open.
+    sources_[i].status = DemandStatus();
+    sources_[i].handle = runtime_.cache.Demand(sources_[i].source.demand,
+                                               std::make_shared<Sink>(weak_from_this(), i));
+  }
+}
+
+void Controller::Core::OnEvent(const Watched& watched, const ObjectEvent& event) {
+  if (phase_ == Phase::kStopped) return;
+  requests_.clear();
+  if (absl::Status status = Handle(watched.source, event); !status.ok()) {
+    metrics_.event_errors.Increment();
+    log_.Error("Cannot tell what to reconcile because of an object",
+               {{"source", watched.source.demand.ToString()},
+                {"namespace", event.object->ns()},
+                {"name", event.object->name()},
+                {"error", status}});
+  }
+  if (requests_.empty()) return;
+  const int priority = event.initial || IsResync(event) ? kLowPriority : kDefaultPriority;
+  const absl::Time now = Now();
+  for (const Request& request : requests_) {
+    if (event.initial && !refill_.Wants(request)) continue;
+    if (queue_.Add(request, {.priority = priority}, now)) continue;
+    if (!refill_.active()) {
+      log_.Error("Work queue is full; what it refuses will be queued when there is room",
+                 {{"limit", options_.queue.max_items}});
+    }
+    refill_.OnRefused();
+    UpdateReady();
+  }
+  ArmMetricsTimer();
+  Pump();
+}
+
+absl::Status Controller::Core::Handle(const Source& source, const ObjectEvent& event) {
+  std::string what = "an exception of unknown type";
+  try {
+    for (const Predicate& predicate : source.predicates) {
+      if (!predicate(event)) return absl::OkStatus();
+    }
+    return source.handler(event, requests_);
+  } catch (const std::exception& e) {
+    what = e.what();
+  } catch (...) {
+  }
+  return absl::InternalError(AsAbsl(StrCat("a predicate or handler threw: ", what)));
+}
+
+void Controller::Core::OnState(Watched& watched, const DemandStatus& status) {
+  if (phase_ == Phase::kStopped) return;
+  const DemandStatus before = std::exchange(watched.status, status);
+  const std::string source = watched.source.demand.ToString();
+  if (status.state == DemandState::kSynced) {
+    if (watched.delivered && before.state != DemandState::kSynced) {
+      log_.Info("Source is live again", {{"source", source}});
+    }
+    watched.delivered = true;
+  } else if (status.state != DemandState::kPending &&
+             (status.state != before.state || status.reason != before.reason)) {
+    log_.Error(watched.delivered ? "Source was lost" : "Source is waited for",
+               {{"source", source}, {"error", status.reason}});
+  }
+  if (phase_ == Phase::kWaiting &&
+      std::all_of(sources_.begin(), sources_.end(), [](const auto& w) { return w.delivered; })) {
+    phase_ = Phase::kRunning;
+    log_.Info("Starting workers", {{"workers", options_.max_concurrent_reconciles}});
+    {
+      MutexLock lock(mutex_);
+      running_ = !stopping_;
+    }
+    ArmRetryTimer();
+    Pump();
+  }
+  UpdateReady();
+}
+
+void Controller::Core::UpdateReady() {
+  absl::Status ready;
+  const std::string who = StrCat("controller ", name, " of component ", runtime_.component, ": ");
+  const auto fail = [&](absl::StatusCode code, const std::string& why) {
+    if (ready.ok()) {
+      ready = absl::Status(code, who + why);
+    } else {
+      ready = absl::Status(ready.code(), StrCat(AsStd(ready.message()), "; ", why));
+    }
+  };
+  if (phase_ == Phase::kIdle) fail(absl::StatusCode::kUnavailable, "not started");
+  if (phase_ == Phase::kStopped) fail(absl::StatusCode::kUnavailable, "stopped");
+  if (phase_ == Phase::kWaiting || phase_ == Phase::kRunning) {
+    for (const Watched& watched : sources_) {
+      if (watched.status.state == DemandState::kSynced) continue;
+      const absl::Status& reason = watched.status.reason;
+      fail(reason.ok() ? absl::StatusCode::kUnavailable : reason.code(),
+           StrCat(watched.delivered ? "lost " : "waits for ", watched.source.demand.ToString(),
+                  reason.ok() ? "" : ": ", AsStd(reason.message())));
+    }
+    if (refill_.active()) {
+      fail(absl::StatusCode::kResourceExhausted,
+           StrCat("its work queue was full at ", options_.queue.max_items, " requests"));
+    }
+  }
+  MutexLock lock(mutex_);
+  ready_ = ready;
+}
+
+void Controller::Core::ArmRetryTimer() {
+  if (phase_ != Phase::kRunning) return;
+  const absl::Time next = queue_.NextReady();
+  if (next >= retry_timer_at_) return;
+  retry_timer_at_ = next;
+  retry_timer_ = runtime_.loop.RunAt(next, [this] {
+    retry_timer_at_ = absl::InfiniteFuture();
+    ArmMetricsTimer();
+    Pump();
+    ArmRetryTimer();
+  });
+}
+
+void Controller::Core::ArmMetricsTimer() {
+  if (metrics_timer_ != nullptr || phase_ == Phase::kStopped) return;
+  metrics_timer_ = runtime_.loop.RunAt(Now() + kMetricsPeriod, [this] { OnMetricsTimer(); });
+}
+
+void Controller::Core::OnMetricsTimer() {
+  metrics_timer_.reset();
+  // Asked before the update: what ends after it is seen by the next one.
+  bool busy = queue_.Len(Now()) > 0;
+  {
+    MutexLock lock(mutex_);
+    busy = busy || workers_ > 0;
+  }
+  queue_.UpdateMetrics(queue_metrics_, Now());
+  if (refill_.active() && queue_.Items() <= options_.queue.max_items / 2 && AllSynced()) {
+    if (refill_.NextPart()) {
+      OpenDemands();
+    } else {
+      log_.Info("Work queue has room again; what it refused was queued");
+    }
+    UpdateReady();
+  }
+  if (busy || refill_.active()) ArmMetricsTimer();
+}
+
+void Controller::Core::Pump() {
+  const size_t ready = queue_.Len(Now());
+  size_t wanted = 0;
+  {
+    MutexLock lock(mutex_);
+    if (!running_) return;
+    while (wanted < ready && workers_ < options_.max_concurrent_reconciles) {
+      ++workers_;
+      ++wanted;
+    }
+  }
+  for (; wanted > 0; --wanted) {
+    runtime_.pool.Post([core = shared_from_this()] { core->Work(); });
+  }
+}
+
+void Controller::Core::Work() {
+  if (WorkOnce()) {
+    // Back to the end of the pool's queue: controllers that share the pool take turns.
+    runtime_.pool.Post([core = shared_from_this()] { core->Work(); });
+    return;
+  }
+  {
+    MutexLock lock(mutex_);
+    --workers_;
+    if (stopping_ && workers_ == 0) drained_.Set();
+  }
+  // What was added after Get() and before the worker was counted out is nobody's but ours.
+  Pump();
+}
+
+bool Controller::Core::WorkOnce() {
+  const WorkItem* item = queue_.Get(Now());
+  if (item == nullptr) return false;
+  const Outcome outcome = runner_.Run(item->request(), stop_.get_token());
+  const absl::Time now = Now();
+  switch (outcome.next) {
+    case Outcome::Next::kNothing:
+      queue_.Forget(*item);
+      break;
+    case Outcome::Next::kRequeueAfter:
+      queue_.Forget(*item);
+      queue_.Add(item->request(), {.priority = item->priority(), .after = outcome.after}, now);
+      break;
+    case Outcome::Next::kRetry:
+      queue_.AddRateLimited(item->request(), item->priority(), now);
+      break;
+  }
+  queue_.Done(*item, now);
+  if (outcome.next != Outcome::Next::kNothing) {
+    runtime_.loop.Post([core = shared_from_this()] { core->ArmRetryTimer(); });
+  }
+  return true;
+}
+
+absl::Status Controller::Core::Stop(absl::Time deadline) {
+  {
+    MutexLock lock(mutex_);
+    stopping_ = true;
+    running_ = false;
+    if (workers_ == 0) drained_.Set();
+  }
+  queue_.ShutDown();
+  stop_.request_stop();
+  Loop& loop = runtime_.loop;
+  loop.Post([core = shared_from_this(), deadline] { core->StopOnLoop(deadline); });
+  loop.Await(drained_);
+  // Set as the task is destroyed: also when the loop, against the contract, has ended.
+  std::shared_ptr<Latch> cleaned(&cleaned_,
+                                 [core = shared_from_this()](Latch* latch) { latch->Set(); });
+  loop.Post(
+      [core = shared_from_this(), cleaned = std::move(cleaned)] { core->deadline_timer_.reset(); });
+  loop.Await(cleaned_);
+  MutexLock lock(mutex_);
+  if (workers_ == 0) return absl::OkStatus();
+  return absl::DeadlineExceededError(AsAbsl(
+      StrCat("controller ", name, " of component ", runtime_.component, ": ", workers_,
+             " reconcilers were still running when the time to stop was over; they should end when "
+             "their context's stop is requested")));
+}
+
+void Controller::Core::StopOnLoop(absl::Time deadline) {
+  if (phase_ != Phase::kStopped) log_.Info("Stopping controller");
+  phase_ = Phase::kStopped;
+  for (Watched& watched : sources_) watched.handle.reset();
+  retry_timer_.reset();
+  metrics_timer_.reset();
+  if (deadline != absl::InfiniteFuture()) {
+    deadline_timer_ = runtime_.loop.RunAt(deadline, [this] { drained_.Set(); });
+  }
+  queue_.UpdateMetrics(queue_metrics_, Now());
+  UpdateReady();
+}
+
+absl::StatusOr<std::unique_ptr<Controller>> Controller::Create(Options options) {
+  const auto invalid = [&](std::string_view why) {
+    return absl::InvalidArgumentError(AsAbsl(StrCat("controller \"", options.name, "\": ", why)));
+  };
+  if (absl::Status status = CheckDnsLabel(options.name); !status.ok()) {
+    return invalid(StrCat("its name is wrong: ", AsStd(status.message())));
+  }
+  if (options.runtime.component.empty()) return invalid("it has no component");
+  if (options.reconciler == nullptr) return invalid("it has no reconciler");
+  if (options.sources.empty()) return invalid("it watches nothing");
+  for (const Source& source : options.sources) {
+    if (source.handler == nullptr) {
+      return invalid(StrCat("nothing handles ", source.demand.ToString()));
+    }
+  }
+  if (options.controller.max_concurrent_reconciles < 1) {
+    return invalid("max_concurrent_reconciles must be at least 1");
+  }
+  if (options.controller.reconcile_timeout <= absl::ZeroDuration()) {
+    return invalid("reconcile_timeout must be above zero");
+  }
+  return std::unique_ptr<Controller>(new Controller(std::make_shared<Core>(std::move(options))));
+}
+
+Controller::Controller(std::shared_ptr<Core> core) : core_(std::move(core)) {}
+Controller::~Controller() = default;
+
+void Controller::Start() { core_->Start(); }
+absl::Status Controller::Stop(absl::Time deadline) { return core_->Stop(deadline); }
+absl::Status Controller::Ready() const { return core_->Ready(); }
+const std::string& Controller::name() const { return core_->name; }
+const std::string& Controller::component() const { return core_->component(); }
+
+}  // namespace mandate

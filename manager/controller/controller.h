@@ -1,0 +1,98 @@
+// A controller: events become requests, requests are reconciled until the world is as it should be.
+// Usually made by a ControllerBuilder (builder.h).
+#ifndef MANAGER_CONTROLLER_CONTROLLER_H_
+#define MANAGER_CONTROLLER_CONTROLLER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "manager/cache/cache.h"
+#include "manager/controller/handlers.h"
+#include "manager/controller/predicates.h"
+#include "manager/controller/reconciler.h"
+#include "manager/controller/work_queue.h"
+#include "manager/core/executor.h"
+#include "manager/core/log.h"
+#include "manager/core/metrics.h"
+
+namespace mandate {
+
+// What a component's controllers run on. All outlive the controllers.
+struct ControllerRuntime {
+  std::string component;  // whose identity `cache` reads with; the identity of metrics and logs
+  Loop& loop;
+  // Where reconcilers run. One that blocks keeps a thread: with fewer threads than the sum of
+  // max_concurrent_reconciles, one component's stuck reconcilers can hold up another's.
+  Executor& pool;
+  CacheView& cache;
+  Metrics& metrics;
+  Logger log;
+  uint64_t seed = 0;  // of reconcile IDs
+};
+
+// Something to watch, and what to do about its events.
+struct Source {
+  DemandSpec demand;
+  EventHandler handler;
+  std::vector<Predicate> predicates;  // all must pass
+};
+
+struct ControllerOptions {
+  // Requests that are reconciled at once; of one request never more than one.
+  int max_concurrent_reconciles = 1;
+  // The deadline of one reconciliation's context.
+  absl::Duration reconcile_timeout = absl::InfiniteDuration();
+  // Beyond queue.max_items requests are refused, and queued when there is room by going through all
+  // objects again, part by part; those that were deleted meanwhile are not among them.
+  WorkQueue::Options queue = {};
+};
+
+// Sources that a component may not watch, or whose kind is absent, are waited for; nothing here
+// ends the process. Workers start when each source has delivered its initial list; a source that is
+// lost later makes the controller not ready, and it works on.
+//
+// Thread-safe.
+class Controller {
+ public:
+  struct Options {
+    std::string name;  // lower case; unique in the process
+    ControllerRuntime runtime;
+    std::vector<Source> sources;
+    std::unique_ptr<Reconciler> reconciler;
+    ControllerOptions controller;
+  };
+
+  // kInvalidArgument says which option is wrong.
+  static absl::StatusOr<std::unique_ptr<Controller>> Create(Options options);
+  // After Stop(), or without Start().
+  ~Controller();
+
+  // Opens the demands. Once; does not block.
+  void Start();
+
+  // Takes no more work, cancels the contexts of what runs, and waits for it; not on the loop, which
+  // must still run. kDeadlineExceeded: at `deadline` (of Clock::TimeNow()) some still ran; what
+  // they use must then stay alive. Later calls do not wait again.
+  absl::Status Stop(absl::Time deadline);
+
+  // OK once every source is live and workers run; else why not.
+  absl::Status Ready() const;
+
+  const std::string& name() const;
+  const std::string& component() const;
+
+ private:
+  class Core;
+  explicit Controller(std::shared_ptr<Core> core);
+
+  std::shared_ptr<Core> core_;  // shared with what waits on the loop and the pool
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CONTROLLER_CONTROLLER_H_

@@ -1,0 +1,35 @@
+// A controller's metrics: controller-runtime's names, with the component's identity.
+#ifndef MANAGER_CONTROLLER_CONTROLLER_METRICS_H_
+#define MANAGER_CONTROLLER_CONTROLLER_METRICS_H_
+
+#include <string>
+
+#include "manager/core/metrics.h"
+
+namespace mandate {
+
+// Every series exists, with 0, before anything happens. Thread-safe.
+struct ControllerMetrics {
+  ControllerMetrics(Metrics& metrics, const std::string& controller, const std::string& identity);
+
+  // By result: controller_runtime_reconcile_total.
+  prometheus::Counter& success;
+  prometheus::Counter& error;
+  prometheus::Counter& requeue;  // kept for dashboards: nothing here requeues without a time
+  prometheus::Counter& requeue_after;
+
+  prometheus::Counter& errors;
+  prometheus::Counter& terminal_errors;
+  prometheus::Counter& panics;  // exceptions
+  prometheus::Counter& timeouts;
+  prometheus::Histogram& seconds;
+  prometheus::Gauge& max_concurrent;
+  prometheus::Gauge& active;
+
+  // Events that no request could be made of: the object does not decode, or a map function failed.
+  prometheus::Counter& event_errors;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CONTROLLER_CONTROLLER_METRICS_H_

@@ -1,0 +1,499 @@
+#include "manager/controller/controller.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "manager/cache/testing/fake_cache_view.h"
+#include "manager/controller/testing/log_capture.h"
+#include "manager/core/testing/simulated_loop.h"
+#include "manager/object/kinds/coordination_v1.h"
+#include "manager/object/kinds/rbac_v1.h"
+
+namespace mandate {
+namespace {
+
+using coordinationv1::Lease;
+using rbacv1::Role;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr KindInfo kLease = KindOf<Lease>::value;
+constexpr KindInfo kRole = KindOf<Role>::value;
+constexpr absl::Duration kMs = absl::Milliseconds(1);
+
+class ControllerTest : public testing::Test {
+ protected:
+  using Function = std::function<absl::StatusOr<Result>(const CallContext&, const Request&)>;
+
+  class FunctionReconciler : public Reconciler {
+   public:
+    explicit FunctionReconciler(ControllerTest& test) : test_(test) {}
+    absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override {
+      test_.names_.push_back(request.key.name);
+      return test_.reconcile_ ? test_.reconcile_(context, request) : Result{};
+    }
+
+   private:
+    ControllerTest& test_;
+  };
+
+  ~ControllerTest() override {
+    if (controller_ != nullptr) {
+      EXPECT_TRUE(controller_->Stop(absl::InfiniteFuture()).ok());
+      loop_.RunFor(absl::Minutes(1));
+      EXPECT_TRUE(cache_.demands().empty());
+      EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
+    }
+  }
+
+  Controller::Options OptionsOf(std::vector<Source> sources) {
+    return {.name = "scope",
+            .runtime = {"scope-instance", loop_, pool_, cache_, metrics_,
+                        Logger(log_, loop_.clock()), 1},
+            .sources = std::move(sources),
+            .reconciler = std::make_unique<FunctionReconciler>(*this),
+            .controller = controller_options_};
+  }
+  void Start(std::vector<Source> sources) {
+    auto controller = Controller::Create(OptionsOf(std::move(sources)));
+    ASSERT_TRUE(controller.ok()) << controller.status();
+    controller_ = *std::move(controller);
+    controller_->Start();
+    loop_.RunFor(kMs);
+  }
+  static Source Of(const KindInfo& kind) { return {{kind, "", ""}, EnqueueObject(), {}}; }
+
+  Lease PutLease(const std::string& name, const std::string& holder = "") {
+    Lease lease;
+    lease.mutable_metadata()->set_name(name);
+    lease.mutable_spec()->set_holderidentity(holder);
+    return cache_.Put(lease);
+  }
+  void PutRole(const std::string& name) {
+    Role role;
+    role.mutable_metadata()->set_name(name);
+    cache_.Put(role);
+  }
+  double Counter(const std::string& name, Labels labels = {}) {
+    labels.insert({{"controller", "scope"}, {"identity", "scope-instance"}});
+    return metrics_.Counter(name, "", labels).Value();
+  }
+  std::vector<std::string> TakeNames() { return std::exchange(names_, {}); }
+
+  SimulatedLoop loop_;
+  SimulatedPool pool_{loop_, 1};
+  FakeCacheView cache_{loop_};
+  Metrics metrics_;
+  std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
+  ControllerOptions controller_options_;
+  Function reconcile_;
+  std::vector<std::string> names_;  // of each reconciliation
+  std::unique_ptr<Controller> controller_;
+};
+
+TEST_F(ControllerTest, ReconcilesWhatIsThereAndWhatChanges) {
+  PutLease("a");
+  PutLease("b");
+  Start({Of(kLease)});
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_THAT(TakeNames(), ElementsAre("a", "b"));
+  EXPECT_TRUE(controller_->Ready().ok()) << controller_->Ready();
+
+  PutLease("b", "me");
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_THAT(TakeNames(), ElementsAre("b"));
+
+  cache_.Remove(kLease, {"", "a"});
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_THAT(TakeNames(), ElementsAre("a"));
+
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_TRUE(names_.empty());
+  EXPECT_EQ(Counter("controller_runtime_reconcile_total", {{"result", "success"}}), 4);
+}
+
+TEST_F(ControllerTest, MetricsExistBeforeAnythingHappens) {
+  controller_options_.max_concurrent_reconciles = 3;
+  const auto controller = Controller::Create(OptionsOf({Of(kLease)}));
+  ASSERT_TRUE(controller.ok());
+  std::set<std::string> names;
+  for (const auto& family : metrics_.registry().Collect()) names.insert(family.name);
+  for (const char* name :
+       {"controller_runtime_reconcile_total", "controller_runtime_reconcile_errors_total",
+        "controller_runtime_terminal_reconcile_errors_total",
+        "controller_runtime_reconcile_panics_total", "controller_runtime_reconcile_timeouts_total",
+        "controller_runtime_reconcile_time_seconds", "controller_runtime_max_concurrent_reconciles",
+        "controller_runtime_active_workers", "workqueue_adds_total"}) {
+    EXPECT_TRUE(names.contains(name)) << name;
+  }
+  EXPECT_EQ(metrics_
+                .Gauge("controller_runtime_max_concurrent_reconciles", "",
+                       {{"controller", "scope"}, {"identity", "scope-instance"}})
+                .Value(),
+            3);
+  EXPECT_FALSE((*controller)->Ready().ok());
+}
+
+TEST_F(ControllerTest, WorkersWaitForEverySource) {
+  PutLease("a");
+  cache_.SetState(kRole, DemandState::kPending);
+  Start({Of(kLease), Of(kRole)});
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_TRUE(names_.empty());
+  EXPECT_TRUE(absl::IsUnavailable(controller_->Ready()));
+  EXPECT_THAT(std::string(controller_->Ready().message()), HasSubstr("waits for roles"));
+
+  PutRole("r");
+  cache_.SetState(kRole, DemandState::kSynced);
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_THAT(TakeNames(), ElementsAre("a", "r"));
+  EXPECT_TRUE(controller_->Ready().ok());
+  EXPECT_EQ(log_->Count("Starting workers"), 1);
+}
+
+// openshift and ray have processes that exit, or hang without a word, for one missing permission.
+TEST_F(ControllerTest, AForbiddenSourceIsWaitedForAndSaysWhy) {
+  PutLease("a");
+  const absl::Status forbidden =
+      absl::PermissionDeniedError("scope-instance may not list and watch roles");
+  cache_.SetState(kRole, DemandState::kForbidden, forbidden);
+  Start({Of(kLease), Of(kRole)});
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_TRUE(absl::IsPermissionDenied(controller_->Ready()));
+  EXPECT_THAT(std::string(controller_->Ready().message()),
+              HasSubstr("scope-instance may not list and watch roles"));
+  EXPECT_EQ(log_->Count("Source is waited for"), 1);
+  EXPECT_TRUE(names_.empty());
+
+  cache_.SetState(kRole, DemandState::kSynced);
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_TRUE(controller_->Ready().ok());
+  EXPECT_THAT(TakeNames(), ElementsAre("a"));
+}
+
+TEST_F(ControllerTest, AnAbsentKindIsWaitedFor) {
+  cache_.SetState(kLease, DemandState::kKindAbsent, absl::NotFoundError("no such kind"));
+  Start({Of(kLease)});
+  EXPECT_TRUE(absl::IsNotFound(controller_->Ready()));
+  cache_.SetState(kLease, DemandState::kSynced);
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_TRUE(controller_->Ready().ok());
+}
+
+TEST_F(ControllerTest, ALostSourceDegradesReadinessAndWorkGoesOn) {
+  PutLease("a");
+  Start({Of(kLease), Of(kRole)});
+  loop_.RunFor(absl::Seconds(1));
+  TakeNames();
+  cache_.SetState(kRole, DemandState::kStale, absl::UnavailableError("connection refused"));
+  EXPECT_TRUE(absl::IsUnavailable(controller_->Ready()));
+  EXPECT_THAT(std::string(controller_->Ready().message()), HasSubstr("lost roles"));
+  EXPECT_THAT(std::string(controller_->Ready().message()), HasSubstr("connection refused"));
+  EXPECT_EQ(log_->Count("Source was lost"), 1);
+  PutLease("a", "x");
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_THAT(TakeNames(), ElementsAre("a"));
+  cache_.SetState(kRole, DemandState::kSynced);
+  EXPECT_TRUE(controller_->Ready().ok());
+  EXPECT_EQ(log_->Count("Source is live again"), 1);
+  EXPECT_EQ(log_->Count("Starting workers"), 1);
+}
+
+TEST_F(ControllerTest, NewsGoBeforeTheInitialList) {
+  for (int i = 0; i < 5; ++i) PutLease("old" + std::to_string(i));
+  bool first = true;
+  reconcile_ = [&](const CallContext&, const Request&) {
+    if (std::exchange(first, false)) PutLease("news");
+    return Result{};
+  };
+  Start({Of(kLease)});
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_THAT(names_, ElementsAre("old0", "news", "old1", "old2", "old3", "old4"));
+}
+
+TEST_F(ControllerTest, PredicatesFilterEvents) {
+  Source source = Of(kLease);
+  source.predicates = {Not([](const ObjectEvent& event) { return event.object->name() == "no"; })};
+  PutLease("no");
+  PutLease("yes");
+  Start({source});
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_THAT(names_, ElementsAre("yes"));
+}
+
+TEST_F(ControllerTest, ErrorsAreRetriedWithBackoff) {
+  PutLease("a");
+  std::vector<absl::Time> times;
+  reconcile_ = [&](const CallContext&, const Request&) -> absl::StatusOr<Result> {
+    times.push_back(loop_.clock().TimeNow());
+    if (times.size() <= 4) return absl::UnavailableError("down");
+    return Result{};
+  };
+  Start({Of(kLease)});
+  loop_.RunFor(absl::Minutes(1));
+  ASSERT_EQ(times.size(), 5u);
+  for (size_t i = 1; i < times.size(); ++i) {
+    const absl::Duration delay = times[i] - times[i - 1];
+    EXPECT_GE(delay, 5 * kMs * (1 << (i - 1)));
+    EXPECT_LE(delay, 5 * kMs * (1 << (i - 1)) + 2 * kMs);  // and what the pool takes
+  }
+  EXPECT_EQ(Counter("controller_runtime_reconcile_errors_total"), 4);
+  EXPECT_EQ(log_->Count("Reconciler error"), 1);
+}
+
+TEST_F(ControllerTest, ATerminalErrorIsNotRetriedUntilSomethingChanges) {
+  PutLease("a");
+  reconcile_ = [](const CallContext&, const Request&) {
+    return TerminalError(absl::InvalidArgumentError("no such role"));
+  };
+  Start({Of(kLease)});
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_THAT(TakeNames(), ElementsAre("a"));
+  PutLease("a", "x");
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_THAT(TakeNames(), ElementsAre("a"));
+  EXPECT_EQ(Counter("controller_runtime_terminal_reconcile_errors_total"), 2);
+}
+
+TEST_F(ControllerTest, RequeueAfter) {
+  PutLease("a");
+  reconcile_ = [](const CallContext&, const Request&) { return Result{absl::Minutes(10)}; };
+  Start({Of(kLease)});
+  loop_.RunFor(absl::Minutes(9));
+  EXPECT_EQ(names_.size(), 1u);
+  loop_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(names_.size(), 2u);
+  PutLease("a", "x");
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(names_.size(), 3u);
+  loop_.RunFor(absl::Minutes(10));
+  EXPECT_EQ(names_.size(), 4u);  // anew from the last one
+  EXPECT_EQ(Counter("controller_runtime_reconcile_total", {{"result", "requeue_after"}}), 4);
+}
+
+TEST_F(ControllerTest, AsManyAtOnceAsAllowedAndNeverOneTwice) {
+  controller_options_.max_concurrent_reconciles = 3;
+  std::set<std::string> running;
+  size_t most = 0;
+  reconcile_ = [&](const CallContext&, const Request& request) {
+    EXPECT_TRUE(running.insert(request.key.name).second);
+    most = std::max(most, running.size());
+    Latch done;
+    loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(1), [&] { done.Set(); });
+    pool_.Await(done);
+    running.erase(request.key.name);
+    return Result{};
+  };
+  for (int i = 0; i < 10; ++i) PutLease(std::to_string(i));
+  Start({Of(kLease)});
+  for (int i = 0; i < 10; ++i) PutLease(std::to_string(i), "x");
+  loop_.RunFor(absl::Minutes(5));
+  EXPECT_EQ(most, 3u);
+  EXPECT_TRUE(running.empty());
+  EXPECT_GE(names_.size(), 10u);
+}
+
+TEST_F(ControllerTest, AHandlerThatThrowsConcernsOneEvent) {
+  Source source = Of(kLease);
+  source.handler = [](const ObjectEvent& event, std::vector<Request>& requests) {
+    if (event.object->name() == "bad") throw std::runtime_error("no such key");
+    return EnqueueObject()(event, requests);
+  };
+  PutLease("bad");
+  PutLease("good");
+  Start({source});
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_THAT(names_, ElementsAre("good"));
+  EXPECT_EQ(Counter("mandate_controller_event_errors_total"), 1);
+  EXPECT_THAT(log_->Last("Cannot tell"), HasSubstr("no such key"));
+  EXPECT_THAT(log_->Last("Cannot tell"), HasSubstr("name=bad"));
+}
+
+TEST_F(ControllerTest, AnUndecodableObjectConcernsOneEvent) {
+  Source source = Of(kLease);
+  source.handler = EnqueueMap<Role>([](const Role& role) {
+    return std::vector<Request>{{{"", role.metadata().name()}}};
+  });
+  source.demand.kind = kRole;
+  auto bad = ParseRawObject(R"({"metadata":{"name":"bad"},"rules":7})", Encoding::kJson);
+  ASSERT_TRUE(bad.ok());
+  cache_.Put(kRole, *bad);
+  PutRole("good");
+  Start({source});
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_THAT(names_, ElementsAre("good"));
+  EXPECT_EQ(Counter("mandate_controller_event_errors_total"), 1);
+  EXPECT_TRUE(controller_->Ready().ok());
+}
+
+TEST_F(ControllerTest, WhatAFullQueueRefusesIsQueuedWhenThereIsRoom) {
+  controller_options_.queue.max_items = 10;
+  for (int i = 0; i < 100; ++i) PutLease(std::to_string(i));
+  Start({Of(kLease)});
+  EXPECT_TRUE(absl::IsResourceExhausted(controller_->Ready())) << controller_->Ready();
+  EXPECT_EQ(log_->Count("Work queue is full"), 1);
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(std::set<std::string>(names_.begin(), names_.end()).size(), 100u);
+  EXPECT_EQ(log_->Count("Work queue is full"), 1);
+  EXPECT_EQ(log_->Count("Work queue has room again"), 1);
+  EXPECT_TRUE(controller_->Ready().ok()) << controller_->Ready();
+  EXPECT_EQ(cache_.demands().size(), 1u);
+  TakeNames();
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_TRUE(names_.empty());
+}
+
+TEST_F(ControllerTest, StopCancelsWhatRunsAndTakesNoMore) {
+  PutLease("a");
+  PutLease("b");
+  bool cancelled = false;
+  reconcile_ = [&](const CallContext& context, const Request&) -> absl::StatusOr<Result> {
+    Latch stop;
+    std::stop_callback on_stop(context.stop, [&] { stop.Set(); });
+    pool_.Await(stop);
+    cancelled = true;
+    return absl::CancelledError();
+  };
+  absl::Status stopped;
+  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(1), [&] {
+    EXPECT_EQ(names_.size(), 1u);
+    EXPECT_FALSE(cancelled);
+    // Its deadline is what ends this Stop(): the reconciler waits further down the same stack.
+    stopped = controller_->Stop(loop_.clock().TimeNow() + absl::Seconds(5));
+  });
+  Start({Of(kLease)});
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(stopped)) << stopped;
+  EXPECT_THAT(std::string(stopped.message()), HasSubstr("1 reconcilers were still running"));
+  EXPECT_TRUE(cancelled);
+  EXPECT_THAT(names_, ElementsAre("a"));
+  EXPECT_EQ(log_->Count("ERROR"), 0);
+  EXPECT_FALSE(controller_->Ready().ok());
+  PutLease("a", "x");
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_THAT(names_, ElementsAre("a"));
+}
+
+TEST_F(ControllerTest, StopBeforeStartAndTwice) {
+  auto controller = Controller::Create(OptionsOf({Of(kLease)}));
+  ASSERT_TRUE(controller.ok());
+  EXPECT_TRUE((*controller)->Stop(absl::InfiniteFuture()).ok());
+  (*controller)->Start();
+  EXPECT_TRUE((*controller)->Stop(absl::InfiniteFuture()).ok());
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_TRUE(cache_.demands().empty());
+}
+
+TEST_F(ControllerTest, OptionsAreChecked) {
+  const struct {
+    const char* what;
+    std::function<void(Controller::Options&)> change;
+  } rows[] = {
+      {"name", [](auto& options) { options.name = "Scope Instance"; }},
+      {"component", [](auto& options) { options.runtime.component = ""; }},
+      {"no reconciler", [](auto& options) { options.reconciler = nullptr; }},
+      {"watches nothing", [](auto& options) { options.sources.clear(); }},
+      {"handles", [](auto& options) { options.sources[0].handler = nullptr; }},
+      {"max_concurrent_reconciles",
+       [](auto& options) { options.controller.max_concurrent_reconciles = 0; }},
+      {"reconcile_timeout",
+       [](auto& options) { options.controller.reconcile_timeout = absl::ZeroDuration(); }},
+  };
+  for (const auto& row : rows) {
+    Controller::Options options = OptionsOf({Of(kLease)});
+    row.change(options);
+    const auto controller = Controller::Create(std::move(options));
+    EXPECT_TRUE(absl::IsInvalidArgument(controller.status())) << row.what;
+    EXPECT_THAT(std::string(controller.status().message()), HasSubstr(row.what));
+  }
+}
+
+// Random changes, failures, lost sources and slow reconcilers, on many schedules: in the end each
+// object was reconciled after its last change.
+class ControllerSimulation : public ControllerTest, public testing::WithParamInterface<int> {};
+
+TEST_P(ControllerSimulation, EveryChangeIsReconciledAfterwards) {
+  std::mt19937_64 random(static_cast<uint64_t>(GetParam()));
+  SimulatedPool pool(loop_, random());
+  std::map<std::string, std::string> reconciled;  // name to the holder that was seen
+  std::set<std::string> running;
+  bool calm = false;
+  reconcile_ = [&](const CallContext&, const Request& request) -> absl::StatusOr<Result> {
+    EXPECT_TRUE(running.insert(request.key.name).second);
+    const auto lease = cache_.Get<Lease>(request.key);
+    if (random() % 4 == 0) {
+      Latch done;
+      loop_.PostAt(loop_.clock().TimeNow() + absl::Milliseconds(random() % 3000),
+                   [&] { done.Set(); });
+      pool.Await(done);
+    }
+    running.erase(request.key.name);
+    if (!calm && random() % 3 == 0) {
+      if (random() % 2 == 0) throw std::runtime_error("chaos");
+      return absl::UnavailableError("chaos");
+    }
+    if (absl::IsNotFound(lease.status())) {
+      reconciled[request.key.name] = "gone";
+      return Result{};
+    }
+    if (!lease.ok()) return lease.status();
+    reconciled[request.key.name] = lease->spec().holderidentity();
+    return random() % 5 == 0 ? Result{absl::Milliseconds(random() % 5000)} : Result{};
+  };
+  controller_options_.max_concurrent_reconciles = 1 + static_cast<int>(random() % 4);
+  Controller::Options options = OptionsOf({Of(kLease), Of(kRole)});
+  ControllerRuntime runtime{
+      "scope-instance", loop_, pool, cache_, metrics_, Logger(log_, loop_.clock()), 1};
+  auto controller = Controller::Create({.name = "scope",
+                                        .runtime = runtime,
+                                        .sources = std::move(options.sources),
+                                        .reconciler = std::move(options.reconciler),
+                                        .controller = controller_options_});
+  ASSERT_TRUE(controller.ok());
+  controller_ = *std::move(controller);
+  controller_->Start();
+
+  std::map<std::string, std::string> last;
+  for (int step = 0; step < 300; ++step) {
+    const std::string name = "l" + std::to_string(random() % 8);
+    switch (random() % 6) {
+      case 0:
+        if (last.contains(name)) {
+          cache_.Remove(kLease, {"", name});
+          last[name] = "gone";
+        }
+        break;
+      case 1:
+        cache_.SetState(kLease, random() % 2 == 0 ? DemandState::kStale : DemandState::kSynced,
+                        absl::OkStatus());
+        break;
+      default:
+        last[name] = std::to_string(step);
+        PutLease(name, last[name]);
+        break;
+    }
+    loop_.RunFor(absl::Milliseconds(random() % 200));
+  }
+  calm = true;
+  cache_.SetState(kLease, DemandState::kSynced);
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_TRUE(running.empty());
+  for (const auto& [name, holder] : last) {
+    if (holder == "gone" && !reconciled.contains(name)) continue;  // never seen at all
+    EXPECT_EQ(reconciled[name], holder) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, ControllerSimulation, testing::Range(1, 60));
+
+}  // namespace
+}  // namespace mandate

@@ -1,0 +1,114 @@
+#include "manager/controller/reconcile_runner.h"
+
+#include <exception>
+#include <functional>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "manager/core/strings.h"
+
+namespace mandate {
+
+ReconcileRunner::ReconcileRunner(Options options)
+    : options_(std::move(options)), random_(options_.seed) {}
+
+Outcome ReconcileRunner::Run(const Request& request, const std::stop_token& stop) {
+  ControllerMetrics& metrics = *options_.metrics;
+  const absl::Time start = options_.clock->TimeNow();
+  const CallContext context{start + options_.timeout, stop};
+  metrics.active.Increment();
+  const absl::StatusOr<Result> result = Contained(context, request);
+  metrics.active.Decrement();
+  const absl::Time end = options_.clock->TimeNow();
+  metrics.seconds.Observe(absl::ToDoubleSeconds(end - start));
+
+  if (result.ok()) {
+    LogSuccess(request, end - start);
+    if (result->requeue_after > absl::ZeroDuration()) {
+      metrics.requeue_after.Increment();
+      return {Outcome::Next::kRequeueAfter, result->requeue_after};
+    }
+    metrics.success.Increment();
+    return {};
+  }
+  // What fails because we stop is no failure of the reconciler's.
+  if (stop.stop_requested() && absl::IsCancelled(result.status())) return {};
+
+  metrics.error.Increment();
+  metrics.errors.Increment();
+  if (end >= context.deadline) metrics.timeouts.Increment();
+  LogError(request, result.status(), end - start);
+  if (IsTerminal(result.status())) {
+    metrics.terminal_errors.Increment();
+    return {};
+  }
+  return {Outcome::Next::kRetry, {}};
+}
+
+absl::StatusOr<Result> ReconcileRunner::Contained(const CallContext& context,
+                                                  const Request& request) {
+  std::string what = "an exception of unknown type";
+  try {
+    return options_.reconciler->Reconcile(context, request);
+  } catch (const std::exception& e) {
+    what = e.what();
+  } catch (...) {
+  }
+  options_.metrics->panics.Increment();
+  return absl::InternalError(AsAbsl(StrCat(
+      "the reconciler threw: ", what, ". This is a bug in the controller; it will be retried")));
+}
+
+std::string ReconcileRunner::NewId() {
+  uint64_t high, low;
+  {
+    MutexLock lock(mutex_);
+    high = random_();
+    low = random_();
+  }
+  // RFC 9562, version 4.
+  high = (high & ~uint64_t{0xf000}) | 0x4000;
+  low = (low & ~(uint64_t{3} << 62)) | (uint64_t{2} << 62);
+  return absl::StrFormat("%08x-%04x-%04x-%04x-%012x", high >> 32, (high >> 16) & 0xffff,
+                         high & 0xffff, low >> 48, low & 0xffffffffffff);
+}
+
+void ReconcileRunner::LogError(const Request& request, const absl::Status& status,
+                               absl::Duration took) {
+  const size_t hash = std::hash<std::string>()(status.ToString());
+  bool news;
+  {
+    MutexLock lock(mutex_);
+    if (failing_.size() >= kMaxFailing) failing_.clear();
+    auto [it, inserted] = failing_.try_emplace(request, hash);
+    news = inserted || it->second != hash;
+    it->second = hash;
+  }
+  const Logger::Fields fields = {{"namespace", request.key.ns},    {"name", request.key.name},
+                                 {"reconcileID", NewId()},         {"error", status},
+                                 {"terminal", IsTerminal(status)}, {"duration", took}};
+  if (news) {
+    options_.log.Error("Reconciler error", fields);
+  } else {
+    options_.log.Debug(1, "Reconciler error again", fields);
+  }
+}
+
+void ReconcileRunner::LogSuccess(const Request& request, absl::Duration took) {
+  bool news;
+  {
+    MutexLock lock(mutex_);
+    news = failing_.erase(request) > 0;
+  }
+  const Logger::Fields fields = {{"namespace", request.key.ns},
+                                 {"name", request.key.name},
+                                 {"reconcileID", NewId()},
+                                 {"duration", took}};
+  if (news) {
+    options_.log.Info("Reconciled after errors", fields);
+  } else {
+    options_.log.Debug(4, "Reconciled", fields);
+  }
+}
+
+}  // namespace mandate

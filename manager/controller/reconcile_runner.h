@@ -1,0 +1,65 @@
+// One reconciliation: its deadline, what it throws, its metrics and its log lines.
+#ifndef MANAGER_CONTROLLER_RECONCILE_RUNNER_H_
+#define MANAGER_CONTROLLER_RECONCILE_RUNNER_H_
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <stop_token>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "manager/controller/controller_metrics.h"
+#include "manager/controller/reconciler.h"
+#include "manager/core/clock.h"
+#include "manager/core/log.h"
+#include "manager/core/mutex.h"
+
+namespace mandate {
+
+// What becomes of a request that was reconciled.
+struct Outcome {
+  enum class Next { kNothing, kRequeueAfter, kRetry };
+  Next next = Next::kNothing;
+  absl::Duration after;  // of kRequeueAfter
+};
+
+// Thread-safe.
+class ReconcileRunner {
+ public:
+  struct Options {
+    std::unique_ptr<Reconciler> reconciler;
+    absl::Duration timeout;      // infinite: none
+    const Clock* clock;          // outlives this
+    ControllerMetrics* metrics;  // outlives this
+    Logger log;
+    uint64_t seed;  // of reconcile IDs
+  };
+
+  explicit ReconcileRunner(Options options);
+
+  // Blocks for as long as the reconciler does. Never throws.
+  Outcome Run(const Request& request, const std::stop_token& stop);
+
+ private:
+  // Requests whose last error is remembered, so that its retries are not logged again.
+  static constexpr size_t kMaxFailing = 10'000;
+
+  absl::StatusOr<Result> Contained(const CallContext& context, const Request& request);
+  std::string NewId();
+  // Logs an error that is news for the request; forgets the errors of a success.
+  void LogError(const Request& request, const absl::Status& status, absl::Duration took);
+  void LogSuccess(const Request& request, absl::Duration took);
+
+  const Options options_;
+
+  Mutex mutex_;
+  std::mt19937_64 random_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<Request, size_t> failing_ ABSL_GUARDED_BY(mutex_);  // to the error's hash
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CONTROLLER_RECONCILE_RUNNER_H_

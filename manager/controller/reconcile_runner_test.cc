@@ -1,0 +1,174 @@
+#include "manager/controller/reconcile_runner.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <stdexcept>
+#include <utility>
+
+#include "manager/controller/testing/log_capture.h"
+#include "manager/core/testing/simulated_loop.h"
+
+namespace mandate {
+namespace {
+
+using Next = Outcome::Next;
+
+class FunctionReconciler : public Reconciler {
+ public:
+  using Function = std::function<absl::StatusOr<Result>(const CallContext&, const Request&)>;
+  explicit FunctionReconciler(Function function) : function_(std::move(function)) {}
+  absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override {
+    return function_(context, request);
+  }
+
+ private:
+  const Function function_;
+};
+
+class ReconcileRunnerTest : public testing::Test {
+ protected:
+  Outcome Run(FunctionReconciler::Function function, std::stop_token stop = {}) {
+    function_ = std::move(function);
+    return runner_.Run({{"foo", "bar"}}, stop);
+  }
+  Outcome Return(absl::StatusOr<Result> result) {
+    return Run([&](const CallContext&, const Request&) { return result; });
+  }
+
+  SimulatedClock clock_;
+  Metrics registry_;
+  ControllerMetrics metrics_{registry_, "scope", "scope-instance"};
+  std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
+  FunctionReconciler::Function function_;
+  ReconcileRunner runner_{
+      {.reconciler = std::make_unique<FunctionReconciler>(
+           [this](const CallContext& context, const Request& request) {
+             EXPECT_EQ(metrics_.active.Value(), 1);
+             return function_(context, request);
+           }),
+       .timeout = absl::Seconds(10),
+       .clock = &clock_,
+       .metrics = &metrics_,
+       .log = Logger(log_, clock_).With("component", "scope-instance").With("controller", "scope"),
+       .seed = 1}};
+};
+
+TEST_F(ReconcileRunnerTest, Outcomes) {
+  const absl::Status error = absl::UnavailableError("down");
+  const struct {
+    const char* what;
+    absl::StatusOr<Result> result;
+    Next next;
+    absl::Duration after;
+    prometheus::Counter& total;
+    int errors, terminal;
+  } rows[] = {
+      {"success", Result{}, Next::kNothing, {}, metrics_.success, 0, 0},
+      {"later", Result{absl::Seconds(3)}, Next::kRequeueAfter, absl::Seconds(3),
+       metrics_.requeue_after, 0, 0},
+      {"negative", Result{-absl::Seconds(3)}, Next::kNothing, {}, metrics_.success, 0, 0},
+      {"error", error, Next::kRetry, {}, metrics_.error, 1, 0},
+      {"terminal", TerminalError(error), Next::kNothing, {}, metrics_.error, 1, 1},
+      {"cancelled by itself", absl::CancelledError(), Next::kRetry, {}, metrics_.error, 1, 0},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.what);
+    const double total = row.total.Value();
+    const double errors = metrics_.errors.Value();
+    const double terminal = metrics_.terminal_errors.Value();
+    const Outcome outcome = Return(row.result);
+    EXPECT_EQ(outcome.next, row.next);
+    EXPECT_EQ(outcome.after, row.after);
+    EXPECT_EQ(row.total.Value(), total + 1);
+    EXPECT_EQ(metrics_.errors.Value(), errors + row.errors);
+    EXPECT_EQ(metrics_.terminal_errors.Value(), terminal + row.terminal);
+    EXPECT_EQ(metrics_.active.Value(), 0);
+  }
+}
+
+TEST_F(ReconcileRunnerTest, ContainsExceptions) {
+  EXPECT_EQ(Run([](const CallContext&, const Request&) -> absl::StatusOr<Result> {
+              throw std::runtime_error("index out of range");
+            }).next,
+            Next::kRetry);
+  EXPECT_EQ(metrics_.panics.Value(), 1);
+  EXPECT_EQ(log_->Count("index out of range"), 1);
+  EXPECT_EQ(Run([](const CallContext&, const Request&) -> absl::StatusOr<Result> { throw 7; }).next,
+            Next::kRetry);
+  EXPECT_EQ(metrics_.panics.Value(), 2);
+  EXPECT_EQ(metrics_.errors.Value(), 2);
+  EXPECT_EQ(metrics_.active.Value(), 0);
+}
+
+TEST_F(ReconcileRunnerTest, GivesADeadlineAndCountsItsOwnTimeouts) {
+  const absl::Time start = clock_.TimeNow();
+  Run([&](const CallContext& context, const Request&) -> absl::StatusOr<Result> {
+    EXPECT_EQ(context.deadline, start + absl::Seconds(10));
+    return absl::DeadlineExceededError("a shorter deadline of the reconciler's");
+  });
+  EXPECT_EQ(metrics_.timeouts.Value(), 0);
+  Run([&](const CallContext& context, const Request&) -> absl::StatusOr<Result> {
+    clock_.AdvanceTo(context.deadline);
+    return absl::DeadlineExceededError("ours");
+  });
+  EXPECT_EQ(metrics_.timeouts.Value(), 1);
+  const auto seconds = metrics_.seconds.Collect().histogram;
+  EXPECT_EQ(seconds.sample_count, 2u);
+  EXPECT_DOUBLE_EQ(seconds.sample_sum, 10);
+}
+
+TEST_F(ReconcileRunnerTest, WhatIsCancelledByStoppingIsNoError) {
+  std::stop_source stop;
+  const Outcome outcome = Run(
+      [&](const CallContext& context, const Request&) -> absl::StatusOr<Result> {
+        EXPECT_FALSE(context.stop.stop_requested());
+        stop.request_stop();
+        EXPECT_TRUE(context.stop.stop_requested());
+        return absl::CancelledError();
+      },
+      stop.get_token());
+  EXPECT_EQ(outcome.next, Next::kNothing);
+  EXPECT_EQ(metrics_.errors.Value(), 0);
+  EXPECT_TRUE(log_->lines().empty());
+}
+
+TEST_F(ReconcileRunnerTest, LogsTransitionsAndNotRetries) {
+  Return(Result{});
+  EXPECT_TRUE(log_->lines().empty());
+  for (int i = 0; i < 10; ++i) Return(absl::UnavailableError("down"));
+  ASSERT_EQ(log_->lines().size(), 1u);
+  const std::string line = log_->lines()[0];
+  for (const char* part : {"ERROR Reconciler error", "component=scope-instance", "controller=scope",
+                           "namespace=foo", "name=bar", "reconcileID=", "error=down"}) {
+    EXPECT_NE(line.find(part), std::string::npos) << part << " in " << line;
+  }
+  Return(absl::UnavailableError("still down, differently"));
+  EXPECT_EQ(log_->lines().size(), 2u);
+  Return(Result{});
+  Return(Result{});
+  EXPECT_EQ(log_->lines().size(), 3u);
+  EXPECT_EQ(log_->Count("INFO Reconciled after errors"), 1);
+  Return(absl::UnavailableError("down"));
+  EXPECT_EQ(log_->lines().size(), 4u);
+}
+
+TEST_F(ReconcileRunnerTest, ReconcileIdsAreDistinctUuids) {
+  Return(absl::UnavailableError("one"));
+  Return(absl::UnavailableError("two"));
+  std::vector<std::string> ids;
+  for (const std::string& line : log_->lines()) {
+    const size_t at = line.find("reconcileID=") + 12;
+    ids.push_back(line.substr(at, line.find(' ', at) - at));
+  }
+  ASSERT_EQ(ids.size(), 2u);
+  EXPECT_NE(ids[0], ids[1]);
+  for (const std::string& id : ids) {
+    ASSERT_EQ(id.size(), 36u) << id;
+    EXPECT_EQ(id[14], '4') << id;
+    EXPECT_NE(std::string("89ab").find(id[19]), std::string::npos) << id;
+  }
+}
+
+}  // namespace
+}  // namespace mandate

@@ -1,0 +1,36 @@
+// The code that a controller runs for each request.
+#ifndef MANAGER_CONTROLLER_RECONCILER_H_
+#define MANAGER_CONTROLLER_RECONCILER_H_
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "manager/controller/request.h"
+#include "manager/core/call_context.h"
+
+namespace mandate {
+
+struct Result {
+  // Above zero: reconcile again after this long, if nothing happens before.
+  absl::Duration requeue_after = absl::ZeroDuration();
+};
+
+// Implementations are thread-safe: different requests are reconciled at once, one request never.
+class Reconciler {
+ public:
+  virtual ~Reconciler() = default;
+
+  // Brings the world towards what the object says. Runs on a pool's thread and may block, within
+  // `context`. An absent object is no error. An error is retried after a growing delay, unless it
+  // is a TerminalError. What it throws is caught, counted, and retried as an error.
+  virtual absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) = 0;
+};
+
+// The same error, marked as one that trying again will not mend: it is reported, and the request is
+// reconciled again only when something changes. OK stays OK.
+absl::Status TerminalError(absl::Status status);
+bool IsTerminal(const absl::Status& status);
+
+}  // namespace mandate
+
+#endif  // MANAGER_CONTROLLER_RECONCILER_H_
