@@ -18,6 +18,7 @@ constexpr int kExitMisuse = 2;  // mistakes on the command line
 void AddRbacCommand(CLI::App& app, int* exit_code);
 void AddCrdCommand(CLI::App& app, int* exit_code);
 void AddHeaderCommand(CLI::App& app, int* exit_code);
+void AddChartCommand(CLI::App& app, int* exit_code);
 
 // Reads every file that `paths` name. kExitMisuse, said on standard error, if one is not there.
 int ReadSources(const std::vector<std::string>& paths, Severity misplaced, Sources* sources,

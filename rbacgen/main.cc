@@ -14,6 +14,7 @@ constexpr AddCommand kCommands[] = {
     mandate::rbacgen::AddRbacCommand,
     mandate::rbacgen::AddCrdCommand,
     mandate::rbacgen::AddHeaderCommand,
+    mandate::rbacgen::AddChartCommand,
 };
 
 }  // namespace

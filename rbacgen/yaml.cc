@@ -86,6 +86,17 @@ Yaml Yaml::Verbatim(std::string text) {
   return node;
 }
 
+const Yaml& Yaml::operator[](const std::string& key) const {
+  static const auto* const kNull = new Yaml();
+  const auto found = map_.find(key);
+  return found == map_.end() ? *kNull : found->second;
+}
+
+Yaml& Yaml::operator[](const std::string& key) {
+  if (kind_ == Kind::kNull) kind_ = Kind::kMap;
+  return map_[key];
+}
+
 std::string Yaml::Write(Flavor flavor) const {
   Writer writer(flavor);
   if (Writer::IsBlock(*this)) {

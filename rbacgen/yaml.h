@@ -27,6 +27,14 @@ class Yaml {
   // Written as it stands: a Helm action such as {{ .Release.Namespace }}.
   static Yaml Verbatim(std::string text);
 
+  bool IsNull() const { return kind_ == Kind::kNull; }
+  // Of a string or an action; else empty.
+  const std::string& text() const { return text_; }
+  // A map's value; null if it is not there.
+  const Yaml& operator[](const std::string& key) const;
+  // A map's value, added if it is not there; null becomes a map.
+  Yaml& operator[](const std::string& key);
+
   // The document, ending in a line feed. kHelm: "{{" in a string is escaped from Helm's templates.
   enum class Flavor { kPlain, kHelm };
   std::string Write(Flavor flavor = Flavor::kPlain) const;
