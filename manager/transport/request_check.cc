@@ -100,6 +100,13 @@ absl::Status CheckRequest(const HttpRequest& request) {
         absl::StrCat("\"", absl::CHexEscape(request.target),
                      "\" is no request target: a path that starts with /, percent-encoded"));
   }
+  if (!request.body.empty() && (request.method == "GET" || request.method == "HEAD")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a ", request.method, " request has no body, but this one does"));
+  }
+  if (!request.body.empty() && request.content_type.empty()) {
+    return absl::InvalidArgumentError("the request has a body and no content type");
+  }
   for (std::string_view value :
        {std::string_view(request.user_agent), std::string_view(request.accept),
         std::string_view(request.content_type)}) {

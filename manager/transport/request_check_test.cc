@@ -90,6 +90,18 @@ INSTANTIATE_TEST_SUITE_P(
         BadRequest{"TargetWithBreak", [](auto& r) { r.target = "/a\r\nX: y"; }, "request target"},
         BadRequest{"TargetWithSpace", [](auto& r) { r.target = "/a b"; }, "request target"},
         BadRequest{"TargetWithFragment", [](auto& r) { r.target = "/a#b"; }, "request target"},
+        BadRequest{"GetWithBody",
+                   [](auto& r) {
+                     r.body = "{}";
+                     r.content_type = "application/json";
+                   },
+                   "no body"},
+        BadRequest{"BodyOfNoType",
+                   [](auto& r) {
+                     r.method = "POST";
+                     r.body = "{}";
+                   },
+                   "no content type"},
         BadRequest{"UserAgentWithBreak", [](auto& r) { r.user_agent = "a\nb"; }, "control"},
         BadRequest{"AcceptWithBreak", [](auto& r) { r.accept = "a\rb"; }, "control"},
         BadRequest{"HeaderNameWithColon",

@@ -1,0 +1,63 @@
+#include "manager/transport/admission.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace mandate {
+
+size_t Admission::room() const {
+  switch (state_) {
+    case State::kConnecting:
+      return active_ == 0 ? 1 : 0;
+    case State::kOpen:
+      return cap_ - std::min(cap_, active_);
+    case State::kDraining:
+    case State::kDead:
+      return 0;
+  }
+  return 0;
+}
+
+void Admission::Start() {
+  assert(room() > 0);
+  ++active_;
+}
+
+void Admission::Sent() {
+  ++on_connection_;
+  most_on_connection_ = std::max(most_on_connection_, on_connection_);
+}
+
+void Admission::End(bool sent) {
+  assert(active_ > 0);
+  --active_;
+  if (sent) {
+    assert(on_connection_ > 0);
+    --on_connection_;
+  }
+}
+
+void Admission::HeadCame(bool multiplexed) {
+  if (!multiplexed) {
+    multiplexed_ = false;
+    cap_ = 1;
+  }
+  if (state_ == State::kConnecting) state_ = State::kOpen;
+}
+
+void Admission::Refused() {
+  if (state_ != State::kOpen) return;
+  if (on_connection_ == 0 || on_connection_ < most_on_connection_) {
+    // More than that ran here before: the connection takes no more at all.
+    Drain();
+    return;
+  }
+  // The server's limit, or GOAWAY: the next attempt, when one has ended, will tell.
+  cap_ = on_connection_;
+}
+
+void Admission::Drain() {
+  if (state_ != State::kDead) state_ = State::kDraining;
+}
+
+}  // namespace mandate

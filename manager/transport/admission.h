@@ -1,0 +1,54 @@
+// How many streams one connection takes, and when it takes no more: pure bookkeeping.
+//
+// libcurl would queue or open connections by itself (reference: herds of connections, transfers
+// that hang for ever), so it is never given a transfer that its connection cannot take. It hides
+// the server's limit and GOAWAY; both show as an attempt to open a second socket, which is refused
+// to it: the transfer was not sent and goes elsewhere.
+#ifndef MANAGER_TRANSPORT_ADMISSION_H_
+#define MANAGER_TRANSPORT_ADMISSION_H_
+
+#include <cstddef>
+
+namespace mandate {
+
+// Single-threaded.
+class Admission {
+ public:
+  // kConnecting: one transfer, until the first head has come. kDraining: none, those that run go
+  // on. kDead: the connection is gone, with all that ran.
+  enum class State { kConnecting, kOpen, kDraining, kDead };
+
+  explicit Admission(size_t cap) : cap_(cap) {}
+
+  State state() const { return state_; }
+  size_t active() const { return active_; }
+  size_t cap() const { return cap_; }
+  // False once a head came over HTTP/1.1.
+  bool multiplexed() const { return multiplexed_; }
+
+  // How many transfers may start now.
+  size_t room() const;
+
+  // In a transfer's life: admitted, on the connection, over.
+  void Start();
+  void Sent();
+  void End(bool sent);
+  // A response's head came. HTTP/1.1 takes one request at a time.
+  void HeadCame(bool multiplexed);
+  // A transfer that was started found no room on the connection. It still is to End().
+  void Refused();
+  void Drain();
+  void Die() { state_ = State::kDead; }
+
+ private:
+  State state_ = State::kConnecting;
+  size_t active_ = 0;
+  size_t cap_;
+  bool multiplexed_ = true;
+  size_t on_connection_ = 0;
+  size_t most_on_connection_ = 0;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_TRANSPORT_ADMISSION_H_

@@ -1,0 +1,85 @@
+#include "manager/transport/admission.h"
+
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace mandate {
+namespace {
+
+using State = Admission::State;
+
+// What happens to the connection, one letter each:
+// +  a transfer starts            s  it gets onto the connection
+// .  one that was sent ends       -  one that was not sent ends
+// h  a head over HTTP/2           1  a head over HTTP/1.1
+// r  one is refused and ends      d  drain          x  die
+struct Row {
+  const char* name;
+  size_t cap;
+  std::string events;
+  State state;
+  size_t active;
+  size_t room;
+};
+
+void Apply(Admission& admission, char event) {
+  switch (event) {
+    case '+':
+      return admission.Start();
+    case 's':
+      return admission.Sent();
+    case '.':
+      return admission.End(true);
+    case '-':
+      return admission.End(false);
+    case 'h':
+      return admission.HeadCame(true);
+    case '1':
+      return admission.HeadCame(false);
+    case 'r':
+      admission.Refused();
+      return admission.End(false);
+    case 'd':
+      return admission.Drain();
+    case 'x':
+      return admission.Die();
+    default:
+      FAIL() << event;
+  }
+}
+
+TEST(Admission, Table) {
+  const std::vector<Row> rows = {
+      {"a new connection takes one", 100, "", State::kConnecting, 0, 1},
+      {"and no second before the first head", 100, "+", State::kConnecting, 1, 0},
+      {"being connected is not enough", 100, "+s", State::kConnecting, 1, 0},
+      {"the first head opens it", 100, "+sh", State::kOpen, 1, 99},
+      {"a transfer that ends makes room", 3, "+sh+s+s.", State::kOpen, 2, 1},
+      {"full is full", 3, "+sh+s+s", State::kOpen, 3, 0},
+      {"the first transfer may be given up", 100, "+-", State::kConnecting, 0, 1},
+      {"HTTP/1.1 takes one at a time", 100, "+s1", State::kOpen, 1, 0},
+      {"and then another", 100, "+s1.", State::kOpen, 0, 1},
+      {"refused at the most that ever ran: perhaps the server's limit", 100, "+sh+s+r",
+       State::kOpen, 2, 0},
+      {"whose limit is tried again when one ends", 100, "+sh+s+r.", State::kOpen, 1, 1},
+      {"many refused at once leave the limit", 100, "+sh+s++++rrrr", State::kOpen, 2, 0},
+      {"refused below what ran before: GOAWAY", 100, "+sh+s+r.+r", State::kDraining, 1, 0},
+      {"refused with nothing running: GOAWAY", 100, "+sh.+r", State::kDraining, 0, 0},
+      {"draining lets the others end", 100, "+sh+s.d", State::kDraining, 1, 0},
+      {"a head does not reopen it", 100, "+sdh", State::kDraining, 1, 0},
+      {"dead takes none", 100, "+sh.x", State::kDead, 0, 0},
+      {"dead stays dead", 100, "+sh.xdh", State::kDead, 0, 0},
+  };
+  for (const Row& row : rows) {
+    Admission admission(row.cap);
+    for (const char event : row.events) Apply(admission, event);
+    EXPECT_EQ(admission.state(), row.state) << row.name;
+    EXPECT_EQ(admission.active(), row.active) << row.name;
+    EXPECT_EQ(admission.room(), row.room) << row.name;
+  }
+}
+
+}  // namespace
+}  // namespace mandate

@@ -1,0 +1,71 @@
+#include "manager/transport/call_exchange.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace mandate {
+
+CallExchange::CallExchange(Loop& loop, const HttpOptions& options, HttpStats& stats,
+                           HttpRequest request, Transport::Done done)
+    : Exchange(std::move(request)),
+      loop_(loop),
+      options_(options),
+      stats_(stats),
+      done_(std::move(done)) {}
+
+CallExchange::~CallExchange() = default;
+
+void CallExchange::Bind(const CallContext& context) {
+  const std::weak_ptr<Exchange> weak = weak_from_this();
+  const auto end = [weak](absl::Status status) {
+    if (const auto self = std::static_pointer_cast<CallExchange>(weak.lock())) {
+      self->EndEarly(std::move(status));
+    }
+  };
+  const absl::Time limit = loop_.clock().TimeNow() + options_.max_call_duration;
+  deadline_ = loop_.RunAt(std::min(context.deadline, limit),
+                          [end, by_context = context.deadline <= limit,
+                           what = absl::StrCat(request().method, " ", request().endpoint->server)] {
+                            end(absl::DeadlineExceededError(absl::StrCat(
+                                what, by_context ? ": no complete answer by the deadline"
+                                                 : ": no complete answer in the longest time that "
+                                                   "a call may take")));
+                          });
+  stop_.emplace(context.stop, [&loop = loop_, end] {
+    loop.Post([end] { end(absl::CancelledError("the call was cancelled")); });
+  });
+}
+
+bool CallExchange::OnHead(const HttpResponse& head) {
+  if (over()) return false;
+  response_ = head;
+  has_head_ = true;
+  return true;
+}
+
+bool CallExchange::OnBody(std::string_view bytes) {
+  if (over()) return false;
+  if (response_.body.size() + bytes.size() > options_.max_response_bytes) {
+    ++stats_.refused_too_large;
+    return GiveUp(absl::ResourceExhaustedError(absl::StrCat(
+        "the answer to ", request().method, " ", request().target, " is larger than ",
+        options_.max_response_bytes, " bytes, the most that is taken: ask for less, in pages")));
+  }
+  response_.body.append(bytes);
+  return true;
+}
+
+void CallExchange::OnEnd(absl::Status status) {
+  deadline_.reset();
+  stop_.reset();
+  if (status.ok() && !has_head_) status = absl::UnavailableError("the server sent no answer");
+  Transport::Done done = std::move(done_);
+  if (status.ok()) {
+    std::move(done)(std::move(response_));
+  } else {
+    std::move(done)(std::move(status));
+  }
+}
+
+}  // namespace mandate

@@ -1,0 +1,51 @@
+// An exchange whose answer is collected and handed over whole.
+#ifndef MANAGER_TRANSPORT_CALL_EXCHANGE_H_
+#define MANAGER_TRANSPORT_CALL_EXCHANGE_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "manager/core/call_context.h"
+#include "manager/core/executor.h"
+#include "manager/transport/exchange.h"
+#include "manager/transport/http_options.h"
+#include "manager/transport/transport.h"
+
+namespace mandate {
+
+// Loop thread only.
+class CallExchange : public Exchange {
+ public:
+  // `loop`, `options` and `stats` outlive this.
+  CallExchange(Loop& loop, const HttpOptions& options, HttpStats& stats, HttpRequest request,
+               Transport::Done done);
+  ~CallExchange() override;
+
+  // Ends it at the context's deadline or stop; never inside this call.
+  void Bind(const CallContext& context);
+
+  bool OnHead(const HttpResponse& head) override;
+  bool OnBody(std::string_view bytes) override;
+
+ private:
+  void OnEnd(absl::Status status) override;
+
+  Loop& loop_;
+  const HttpOptions& options_;
+  HttpStats& stats_;
+  Transport::Done done_;
+  HttpResponse response_;
+  bool has_head_ = false;
+  std::unique_ptr<Loop::Timer> deadline_;
+  // Destroying it waits for its callback, which may run in another thread but only posts.
+  std::optional<std::stop_callback<std::function<void()>>> stop_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_TRANSPORT_CALL_EXCHANGE_H_

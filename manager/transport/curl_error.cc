@@ -1,0 +1,100 @@
+#include "manager/transport/curl_error.h"
+
+#include <string>
+
+#include "manager/core/strings.h"
+
+namespace mandate {
+namespace {
+
+struct Meaning {
+  absl::StatusCode code;
+  const char* text;
+  const char* next_step;
+};
+
+constexpr const char* kNetwork = "; is the API server running, and reachable from here?";
+constexpr const char* kCa = "; does the CA that is configured belong to this server?";
+constexpr const char* kName =
+    "; does the configured address, or tls-server-name, stand in the server's certificate?";
+constexpr const char* kClientCertificate =
+    "; check the client certificate and its key in the kubeconfig";
+
+Meaning MeaningOf(CURLcode code) {
+  using absl::StatusCode;
+  switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+      return {StatusCode::kUnavailable, "its name cannot be resolved", kNetwork};
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_OPERATION_TIMEDOUT:
+      return {StatusCode::kUnavailable, "no connection", kNetwork};
+    case CURLE_PEER_FAILED_VERIFICATION:
+      return {StatusCode::kUnavailable, "its certificate is not trusted", ""};
+    case CURLE_SSL_CACERT_BADFILE:
+      return {StatusCode::kInvalidArgument, "the configured CA is no PEM certificate", kCa};
+    case CURLE_SSL_CERTPROBLEM:
+      return {StatusCode::kInvalidArgument, "the client certificate cannot be used",
+              kClientCertificate};
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_SSL_CIPHER:
+      return {StatusCode::kUnavailable, "the TLS handshake failed", ""};
+    case CURLE_GOT_NOTHING:
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_HTTP2:
+    case CURLE_SSL_SHUTDOWN_FAILED:
+      return {StatusCode::kUnavailable, "the connection was lost", ""};
+    case CURLE_HTTP2_STREAM:
+      return {StatusCode::kUnavailable, "the server reset the request", ""};
+    case CURLE_PARTIAL_FILE:
+      return {StatusCode::kUnavailable, "the answer was cut short", ""};
+    case CURLE_WEIRD_SERVER_REPLY:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_HTTP_RETURNED_ERROR:
+      return {StatusCode::kUnavailable, "it does not answer in HTTP", ""};
+    case CURLE_OUT_OF_MEMORY:
+      return {StatusCode::kResourceExhausted, "out of memory", ""};
+    case CURLE_URL_MALFORMAT:
+      return {StatusCode::kInvalidArgument, "its address is malformed", ""};
+    case CURLE_ABORTED_BY_CALLBACK:
+    case CURLE_WRITE_ERROR:
+      return {StatusCode::kCancelled, "the transfer was given up", ""};
+    default:
+      return {StatusCode::kUnavailable, "the request failed", ""};
+  }
+}
+
+const char* NextStep(const Meaning& meaning, CURLcode code, std::string_view detail) {
+  if (code != CURLE_PEER_FAILED_VERIFICATION) return meaning.next_step;
+  // libcurl has one code for both.
+  const bool name = detail.find("subject name") != std::string_view::npos ||
+                    detail.find("does not match") != std::string_view::npos;
+  return name ? kName : kCa;
+}
+
+}  // namespace
+
+absl::Status StatusOfCurl(CURLcode code, std::string_view server, std::string_view detail) {
+  if (code == CURLE_OK) return absl::OkStatus();
+  const Meaning meaning = MeaningOf(code);
+  if (detail.empty()) detail = curl_easy_strerror(code);
+  return absl::Status(meaning.code, StrCat(server, ": ", meaning.text, " (", detail, ")",
+                                           NextStep(meaning, code, detail)));
+}
+
+bool IsConnectionError(CURLcode code) {
+  switch (code) {
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_GOT_NOTHING:
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+    case CURLE_ABORTED_BY_CALLBACK:  // our refusal to let libcurl send it again by itself
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace mandate

@@ -1,0 +1,37 @@
+#include "manager/transport/curl_handles.h"
+
+#include <string.h>
+
+namespace mandate {
+
+CurlList::~CurlList() {
+  for (curl_slist* node = list_; node != nullptr; node = node->next) {
+    explicit_bzero(node->data, strlen(node->data));
+  }
+  curl_slist_free_all(list_);
+}
+
+bool CurlList::Append(std::string& line) {
+  curl_slist* const longer = curl_slist_append(list_, line.c_str());
+  explicit_bzero(line.data(), line.size());
+  if (longer == nullptr) return false;
+  list_ = longer;
+  return true;
+}
+
+bool CurlList::AppendHeader(std::string_view name, std::string_view prefix,
+                            std::string_view value) {
+  std::string line;
+  // No second allocation: it would leave half a token behind.
+  line.reserve(name.size() + 2 + prefix.size() + value.size());
+  line.append(name).append(":");
+  if (!value.empty()) line.append(" ").append(prefix).append(value);
+  return Append(line);
+}
+
+bool InitializeCurl() {
+  static const bool ok = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+  return ok;
+}
+
+}  // namespace mandate

@@ -1,0 +1,67 @@
+// One request and what becomes of its answer, apart from the connection that carries it.
+#ifndef MANAGER_TRANSPORT_EXCHANGE_H_
+#define MANAGER_TRANSPORT_EXCHANGE_H_
+
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "manager/transport/transport.h"
+
+namespace mandate {
+
+// Carried by a queue or by a transfer, one at a time. Ends exactly once: when its transfer is over,
+// or by itself (a deadline, a cancellation), and then it asks its carrier to drop it.
+// Loop thread only.
+class Exchange : public std::enable_shared_from_this<Exchange> {
+ public:
+  explicit Exchange(HttpRequest request) : request_(std::move(request)) {}
+  virtual ~Exchange() = default;
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  const HttpRequest& request() const { return request_; }
+
+  // Both are called inside libcurl, where no handle may be touched. False: give the transfer up,
+  // for reason().
+  virtual bool OnHead(const HttpResponse& head) = 0;
+  virtual bool OnBody(std::string_view bytes) = 0;
+
+  // The transfer is over, or there will be none. Does nothing when the exchange is over already.
+  void End(absl::Status status);
+  bool over() const { return over_; }
+
+  // Why OnHead or OnBody returned false.
+  const absl::Status& reason() const { return reason_; }
+
+  // `drop` is called when the exchange has ended by itself, perhaps inside libcurl.
+  void SetCarrier(std::function<void()> drop) { drop_ = std::move(drop); }
+  // From now on neither the response nor its end is told to anyone but the caller that is owed one.
+  virtual void Mute() { muted_ = true; }
+
+  // How often it came back unsent or surely not served.
+  int returns = 0;
+
+ protected:
+  // Runs at the loop's top level, once.
+  virtual void OnEnd(absl::Status status) = 0;
+  // Ends it by itself: at the loop's top level.
+  void EndEarly(absl::Status status);
+  // As EndEarly, but OnEnd is not called: the derived class sees to it.
+  void DropSilently();
+  bool GiveUp(absl::Status reason);
+  bool muted() const { return muted_; }
+
+ private:
+  const HttpRequest request_;
+  std::function<void()> drop_;
+  absl::Status reason_;
+  bool over_ = false;
+  bool muted_ = false;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_TRANSPORT_EXCHANGE_H_

@@ -1,0 +1,175 @@
+#include "manager/transport/http_transport.h"
+
+#include <cassert>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "manager/transport/call_exchange.h"
+#include "manager/transport/curl_handles.h"
+#include "manager/transport/pool_key.h"
+#include "manager/transport/request_check.h"
+#include "manager/transport/shard_set.h"
+#include "manager/transport/stream_exchange.h"
+
+namespace mandate {
+namespace {
+
+// Watches live long and in numbers: they must never keep a call from its connection.
+enum class Class { kCall, kStream };
+
+absl::Status CheckOptions(const HttpOptions& options) {
+  if (options.streams_per_connection < 2 || options.max_connections < 1 ||
+      options.max_waiting < 1) {
+    return absl::InvalidArgumentError(
+        "the transport needs at least 2 streams per connection, 1 connection and 1 place to wait");
+  }
+  for (const absl::Duration duration :
+       {options.connect_timeout, options.time_to_headers, options.max_call_duration,
+        options.silence_limit, options.probe_timeout, options.tcp_user_timeout, options.patience,
+        options.idle_timeout, options.drain_timeout}) {
+    if (duration < absl::Milliseconds(1) || duration > absl::Hours(24)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the transport's times must be between 1 ms and 24 h, and one is ",
+                       absl::FormatDuration(duration)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+// What the transport's tasks and connections need; outlives the transport until the loop has
+// cleared up.
+class HttpTransport::Core : public ShardSet::Host, public std::enable_shared_from_this<Core> {
+ public:
+  Core(EventLoop& loop, Options options) : loop_(loop), options_(options) {}
+
+  EventLoop& loop() { return loop_; }
+  const Options& options() const { return options_; }
+  Stats& counters() { return stats_; }
+
+  absl::Status Submit(Class of, std::shared_ptr<Exchange> exchange) {
+    const std::string key = PoolKeyOf(exchange->request());
+    auto& set = sets_[{key, of}];
+    if (set == nullptr) set = std::make_unique<ShardSet>(loop_, options_, stats_, *this);
+    return set->Submit(std::move(exchange));
+  }
+
+  Stats stats() const {
+    Stats stats = stats_;
+    for (const auto& [key, set] : sets_) set->AddTo(stats);
+    return stats;
+  }
+
+  void Mute() {
+    for (const auto& [key, set] : sets_) set->Mute();
+  }
+
+  void Shutdown() {
+    for (const auto& [key, set] : sets_) {
+      set->Shutdown(absl::CancelledError("the transport was shut down"));
+    }
+    sets_.clear();
+  }
+
+  void WantsPump(ShardSet& set) override {
+    wanting_.insert(&set);
+    SchedulePump();
+  }
+
+  bool AcquireConnection() override {
+    if (connections_ >= options_.max_connections) return false;
+    ++connections_;
+    return true;
+  }
+
+  void ReleaseConnection() override {
+    --connections_;
+    // Others may have waited for it.
+    for (const auto& [key, set] : sets_) {
+      if (set->has_waiting()) WantsPump(*set);
+    }
+  }
+
+ private:
+  void SchedulePump() {
+    if (pump_scheduled_) return;
+    pump_scheduled_ = true;
+    loop_.Post([weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->Pump();
+    });
+  }
+
+  void Pump() {
+    pump_scheduled_ = false;
+    const std::set<ShardSet*> wanting = std::exchange(wanting_, {});
+    for (auto it = sets_.begin(); it != sets_.end();) {
+      if (wanting.contains(it->second.get())) it->second->Pump();
+      if (it->second->empty()) {
+        wanting_.erase(it->second.get());
+        it = sets_.erase(it);
+      } else {
+        ++it;
+      }
+    }
+  }
+
+  EventLoop& loop_;
+  const Options options_;
+  Stats stats_;
+  std::map<std::pair<std::string, Class>, std::unique_ptr<ShardSet>> sets_;
+  std::set<ShardSet*> wanting_;
+  size_t connections_ = 0;
+  bool pump_scheduled_ = false;
+};
+
+absl::StatusOr<std::unique_ptr<HttpTransport>> HttpTransport::Create(EventLoop& loop,
+                                                                     Options options) {
+  if (absl::Status status = CheckOptions(options); !status.ok()) return status;
+  if (!InitializeCurl()) return absl::InternalError("libcurl cannot be initialised");
+  return std::unique_ptr<HttpTransport>(new HttpTransport(std::make_shared<Core>(loop, options)));
+}
+
+HttpTransport::HttpTransport(std::shared_ptr<Core> core) : core_(std::move(core)) {}
+
+HttpTransport::~HttpTransport() {
+  core_->Mute();
+  EventLoop& loop = core_->loop();
+  // Perhaps this is inside libcurl.
+  loop.Post([core = std::move(core_)] { core->Shutdown(); });
+}
+
+void HttpTransport::Call(const CallContext& context, HttpRequest request, Done done) {
+  assert(core_->loop().IsCurrent());
+  ++core_->counters().calls;
+  absl::Status status = CheckRequest(request);
+  auto exchange = std::make_shared<CallExchange>(core_->loop(), core_->options(), core_->counters(),
+                                                 std::move(request), std::move(done));
+  if (status.ok()) status = core_->Submit(Class::kCall, exchange);
+  if (status.ok()) {
+    exchange->Bind(context);
+    return;
+  }
+  core_->loop().Post([exchange, status] { exchange->End(status); });
+}
+
+std::unique_ptr<Stream> HttpTransport::Open(HttpRequest request, std::shared_ptr<StreamSink> sink) {
+  assert(core_->loop().IsCurrent());
+  ++core_->counters().streams;
+  absl::Status status = CheckRequest(request);
+  auto exchange =
+      std::make_shared<StreamExchange>(core_->loop(), std::move(request), std::move(sink));
+  if (status.ok()) status = core_->Submit(Class::kStream, exchange);
+  if (!status.ok()) core_->loop().Post([exchange, status] { exchange->End(status); });
+  return exchange->Bind(core_->options().time_to_headers);
+}
+
+HttpTransport::Stats HttpTransport::stats() const {
+  assert(core_->loop().IsCurrent());
+  return core_->stats();
+}
+
+}  // namespace mandate

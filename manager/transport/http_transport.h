@@ -1,0 +1,48 @@
+// Transport over HTTPS, HTTP/2 where the server speaks it.
+//
+//   auto loop = *EventLoop::Create();
+//   std::unique_ptr<HttpTransport> transport = *HttpTransport::Create(*loop, {});
+//   loop->Post([&] { transport->Call(context, std::move(request), std::move(done)); });
+#ifndef MANAGER_TRANSPORT_HTTP_TRANSPORT_H_
+#define MANAGER_TRANSPORT_HTTP_TRANSPORT_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "manager/core/call_context.h"
+#include "manager/transport/event_loop.h"
+#include "manager/transport/http_options.h"
+#include "manager/transport/transport.h"
+
+namespace mandate {
+
+// Requests of all identities share connections, but for those that a client certificate
+// authenticates; watches and calls never do. Loop thread only.
+class HttpTransport : public Transport {
+ public:
+  using Options = HttpOptions;
+  using Stats = HttpStats;
+
+  // From any thread. `loop` outlives the transport and the streams it opened. kInvalidArgument: an
+  // option that makes no sense; kInternal: libcurl cannot be used.
+  static absl::StatusOr<std::unique_ptr<HttpTransport>> Create(EventLoop& loop, Options options);
+
+  // On the loop: what is open ends with kCancelled, later on the loop, and streams hear nothing
+  // else any more. Or after the loop stopped, from any thread: nobody is told of anything.
+  ~HttpTransport() override;
+
+  void Call(const CallContext& context, HttpRequest request, Done done) override;
+  std::unique_ptr<Stream> Open(HttpRequest request, std::shared_ptr<StreamSink> sink) override;
+
+  Stats stats() const;
+
+ private:
+  class Core;
+  explicit HttpTransport(std::shared_ptr<Core> core);
+
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_TRANSPORT_HTTP_TRANSPORT_H_

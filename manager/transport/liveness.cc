@@ -1,0 +1,49 @@
+#include "manager/transport/liveness.h"
+
+#include <utility>
+
+namespace mandate {
+
+Liveness::Liveness(Loop& loop, Options options, Actions actions)
+    : loop_(loop), options_(options), actions_(std::move(actions)) {}
+
+void Liveness::Start() {
+  if (timer_ != nullptr) return;
+  Heard();
+  probed_ = absl::InfiniteFuture();
+  SetTimer(heard_ + options_.silence_limit);
+}
+
+void Liveness::Stop() { timer_.reset(); }
+
+void Liveness::ProbeNotSent() {
+  if (timer_ == nullptr) return;
+  Stop();
+  Start();
+}
+
+void Liveness::SetTimer(absl::Time when) {
+  timer_ = loop_.RunAt(when, [this] { Check(); });
+}
+
+void Liveness::Check() {
+  const absl::Time now = loop_.clock().TimeNow();
+  const bool probing = probed_ != absl::InfiniteFuture();
+  if (probing && heard_ < probed_) {
+    if (now < probed_ + options_.probe_timeout) return SetTimer(probed_ + options_.probe_timeout);
+    timer_.reset();
+    actions_.found_dead();
+    return;
+  }
+  // Not at every byte: the timer moves only when it fires.
+  probed_ = absl::InfiniteFuture();
+  if (now < heard_ + options_.silence_limit) return SetTimer(heard_ + options_.silence_limit);
+  if (!actions_.send_probe()) {
+    Heard();
+    return SetTimer(now + options_.silence_limit);
+  }
+  probed_ = now;
+  SetTimer(now + options_.probe_timeout);
+}
+
+}  // namespace mandate

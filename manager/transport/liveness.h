@@ -1,0 +1,51 @@
+// Notices that a connection has gone dead while its socket still looks well.
+#ifndef MANAGER_TRANSPORT_LIVENESS_H_
+#define MANAGER_TRANSPORT_LIVENESS_H_
+
+#include <functional>
+#include <memory>
+
+#include "absl/time/time.h"
+#include "manager/core/executor.h"
+
+namespace mandate {
+
+// Asks for a probe after some silence, and finds the connection dead when that brings nothing
+// either. Loop thread only.
+class Liveness {
+ public:
+  struct Options {
+    absl::Duration silence_limit;
+    absl::Duration probe_timeout;
+  };
+  struct Actions {
+    // False: none can be sent now; asked again after the next silence.
+    std::function<bool()> send_probe;
+    std::function<void()> found_dead;
+  };
+
+  Liveness(Loop& loop, Options options, Actions actions);  // `loop` outlives this
+
+  // Requests are on the connection. Silence counts from now; does nothing when it counts already.
+  void Start();
+  // Nothing is on the connection any more.
+  void Stop();
+  void Heard() { heard_ = loop_.clock().TimeNow(); }
+  // The probe could not be sent after all: silence counts anew.
+  void ProbeNotSent();
+
+ private:
+  void SetTimer(absl::Time when);
+  void Check();
+
+  Loop& loop_;
+  const Options options_;
+  const Actions actions_;
+  absl::Time heard_;
+  absl::Time probed_ = absl::InfiniteFuture();
+  std::unique_ptr<Loop::Timer> timer_;  // null: stopped
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_TRANSPORT_LIVENESS_H_

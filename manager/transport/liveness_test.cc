@@ -1,0 +1,88 @@
+#include "manager/transport/liveness.h"
+
+#include "gtest/gtest.h"
+#include "manager/core/testing/simulated_loop.h"
+
+namespace mandate {
+namespace {
+
+class LivenessTest : public ::testing::Test {
+ protected:
+  SimulatedLoop loop_;
+  bool can_probe_ = true;
+  int probes_ = 0;
+  int deaths_ = 0;
+  Liveness liveness_{loop_,
+                     {.silence_limit = absl::Seconds(30), .probe_timeout = absl::Seconds(15)},
+                     {.send_probe =
+                          [this] {
+                            probes_ += can_probe_;
+                            return can_probe_;
+                          },
+                      .found_dead = [this] { ++deaths_; }}};
+};
+
+TEST_F(LivenessTest, SilenceIsProbedAndThenDeadly) {
+  liveness_.Start();
+  loop_.RunFor(absl::Seconds(29));
+  EXPECT_EQ(probes_, 0);
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(probes_, 1);
+  loop_.RunFor(absl::Seconds(14));
+  EXPECT_EQ(deaths_, 0);
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(deaths_, 1);
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_EQ(probes_, 1);
+  EXPECT_EQ(deaths_, 1);
+}
+
+TEST_F(LivenessTest, WhatIsHeardPutsTheProbeOff) {
+  liveness_.Start();
+  for (int i = 0; i < 10; ++i) {
+    loop_.RunFor(absl::Seconds(20));
+    liveness_.Heard();
+  }
+  EXPECT_EQ(probes_, 0);
+  loop_.RunFor(absl::Seconds(30));
+  EXPECT_EQ(probes_, 1);
+}
+
+TEST_F(LivenessTest, AnAnsweredProbeIsFollowedByTheNext) {
+  liveness_.Start();
+  loop_.RunFor(absl::Seconds(31));
+  liveness_.Heard();  // at 31 s
+  EXPECT_EQ(probes_, 1);
+  loop_.RunFor(absl::Seconds(29));
+  EXPECT_EQ(probes_, 1);
+  loop_.RunFor(absl::Seconds(1));  // 61 s
+  EXPECT_EQ(probes_, 2);
+  EXPECT_EQ(deaths_, 0);
+}
+
+TEST_F(LivenessTest, AProbeThatCannotBeSentIsNoProof) {
+  can_probe_ = false;
+  liveness_.Start();
+  loop_.RunFor(absl::Minutes(10));
+  EXPECT_EQ(deaths_, 0);
+  can_probe_ = true;
+  loop_.RunFor(absl::Seconds(30));
+  EXPECT_EQ(probes_, 1);
+  liveness_.ProbeNotSent();
+  loop_.RunFor(absl::Seconds(29));
+  EXPECT_EQ(deaths_, 0);
+  EXPECT_EQ(probes_, 1);
+}
+
+TEST_F(LivenessTest, AnIdleConnectionIsLeftAlone) {
+  liveness_.Start();
+  liveness_.Stop();
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_EQ(probes_, 0);
+  liveness_.Start();
+  loop_.RunFor(absl::Seconds(29));
+  EXPECT_EQ(probes_, 0);
+}
+
+}  // namespace
+}  // namespace mandate

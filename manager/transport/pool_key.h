@@ -1,0 +1,22 @@
+// Which requests may share a connection.
+#ifndef MANAGER_TRANSPORT_POOL_KEY_H_
+#define MANAGER_TRANSPORT_POOL_KEY_H_
+
+#include <string>
+
+#include "manager/transport/transport.h"
+
+namespace mandate {
+
+// Equal for two requests exactly when their connections have the same TLS identity on both ends:
+// the server's address, the CA's bytes, the name to verify, and the client certificate if the
+// request is authenticated by it. Bearer tokens are not part of it: they authenticate a request,
+// and many identities share a connection; a client certificate authenticates a connection, which
+// no token ever uses.
+//
+// A SHA-256 digest of length-prefixed fields. `request` has passed CheckRequest().
+std::string PoolKeyOf(const HttpRequest& request);
+
+}  // namespace mandate
+
+#endif  // MANAGER_TRANSPORT_POOL_KEY_H_

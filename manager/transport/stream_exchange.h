@@ -1,0 +1,43 @@
+// An exchange whose answer goes to a StreamSink as it comes.
+#ifndef MANAGER_TRANSPORT_STREAM_EXCHANGE_H_
+#define MANAGER_TRANSPORT_STREAM_EXCHANGE_H_
+
+#include <memory>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "manager/core/executor.h"
+#include "manager/transport/exchange.h"
+#include "manager/transport/http_options.h"
+#include "manager/transport/sink_gate.h"
+#include "manager/transport/transport.h"
+
+namespace mandate {
+
+// Loop thread only.
+class StreamExchange : public Exchange {
+ public:
+  // `loop` outlives this.
+  StreamExchange(Loop& loop, HttpRequest request, std::shared_ptr<StreamSink> sink);
+
+  // The client's end. Ends the exchange when no head has come within `time_to_headers`.
+  std::unique_ptr<Stream> Bind(absl::Duration time_to_headers);
+
+  bool OnHead(const HttpResponse& head) override;
+  bool OnBody(std::string_view bytes) override;
+
+ private:
+  class Handle;
+
+  // The client's Stream is gone.
+  void Cancel();
+  void OnEnd(absl::Status status) override;
+
+  Loop& loop_;
+  SinkGate gate_;
+  std::unique_ptr<Loop::Timer> no_head_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_TRANSPORT_STREAM_EXCHANGE_H_

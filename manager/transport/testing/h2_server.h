@@ -1,0 +1,101 @@
+// An HTTPS server for tests, on loopback, with HTTP/2 or HTTP/1.1 by ALPN.
+//
+//   TestCa ca;
+//   auto server = *H2Server::Create({.ca = &ca}, [](std::shared_ptr<ServerStream> stream) {
+//     stream->Respond(200, "{}");
+//   });
+//   endpoint.server = server->url();
+#ifndef MANAGER_TRANSPORT_TESTING_H2_SERVER_H_
+#define MANAGER_TRANSPORT_TESTING_H2_SERVER_H_
+
+#include <openssl/ssl.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "manager/transport/event_loop.h"
+#include "manager/transport/testing/server_stream.h"
+#include "manager/transport/testing/test_pki.h"
+#include "manager/transport/testing/tls_connection.h"
+
+namespace mandate {
+
+// Thread-safe. Its streams must not be used after it is destroyed.
+class H2Server {
+ public:
+  struct Options {
+    const TestCa* ca = nullptr;  // issues the server's certificate
+    std::vector<std::string> names = {"IP:127.0.0.1", "DNS:localhost"};
+    // Issues the certificates that clients may show; null: clients are not asked for any.
+    const TestCa* client_ca = nullptr;
+    bool http2 = true;  // false: HTTP/1.1 only
+    uint32_t max_concurrent_streams = 250;
+    uint16_t port = 0;  // 0: a free one
+  };
+
+  struct Stats {
+    size_t accepted = 0;   // connections, ever
+    size_t connected = 0;  // now, their handshakes over
+    size_t open_streams = 0;
+    size_t most_streams_on_a_connection = 0;
+    size_t requests = 0;
+  };
+
+  static absl::StatusOr<std::unique_ptr<H2Server>> Create(Options options, ServerHandler handler);
+  // Closes all connections.
+  ~H2Server();
+
+  uint16_t port() const { return port_; }
+  std::string url() const { return "https://127.0.0.1:" + std::to_string(port_); }
+  Loop& loop() { return *loop_; }
+
+  // Sends GOAWAY on every connection that is open: its streams go on.
+  void GoAway();
+  // Keeps every connection open and does nothing on it. New ones are accepted as ever.
+  void SetStalled(bool stalled);
+  void CloseConnections();
+  // From now on connections are accepted and closed at once, before the handshake.
+  void SetRefusing(bool refusing);
+
+  Stats stats();
+
+ private:
+  struct SslContextDeleter {
+    void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
+  };
+  using SslContext = std::unique_ptr<SSL_CTX, SslContextDeleter>;
+
+  H2Server(Options options, ServerHandler handler, SslContext ssl, std::unique_ptr<EventLoop> loop);
+  static absl::StatusOr<SslContext> NewSslContext(const Options& options);
+  absl::Status Listen();
+  void Accept();
+  void Add(int fd);
+  // Runs `work` on the loop and waits for it.
+  void OnLoop(const std::function<void()>& work);
+  void ForEachConnection(const std::function<void(TlsConnection&)>& work);
+
+  const Options options_;
+  const ServerHandler handler_;
+  const SslContext ssl_;
+  uint16_t port_ = 0;
+  int listener_ = -1;
+
+  // Of the loop's thread.
+  std::unique_ptr<EventLoop::FdWatch> accepting_;
+  std::map<uint64_t, std::shared_ptr<TlsConnection>> connections_;
+  bool refusing_ = false;
+  Stats stats_;
+
+  std::unique_ptr<EventLoop> loop_;  // last: stops before what its tasks use
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_TRANSPORT_TESTING_H2_SERVER_H_

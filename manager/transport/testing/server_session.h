@@ -1,0 +1,50 @@
+// The protocol of one connection of a test server, apart from its socket.
+#ifndef MANAGER_TRANSPORT_TESTING_SERVER_SESSION_H_
+#define MANAGER_TRANSPORT_TESTING_SERVER_SESSION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "manager/core/executor.h"
+#include "manager/transport/testing/server_stream.h"
+
+namespace mandate {
+
+// Bytes in, bytes out. Server's loop only.
+class ServerSession : public ServerStreamWriter {
+ public:
+  struct Context {
+    Loop& loop;
+    ServerHandler handler;
+    uint64_t connection;
+    std::string client_common_name;
+    // Something is there to write, or done() changed; called by what handlers do. May be called
+    // inside Receive().
+    std::function<void()> wants_to_write;
+  };
+
+  // False: the client broke the protocol and the connection is to be closed.
+  virtual bool Receive(std::string_view bytes) = 0;
+  // Appends what is to be sent, about `limit` bytes of it.
+  virtual void Collect(std::string& out, size_t limit) = 0;
+  // Nothing more will come: close once everything is written.
+  virtual bool done() const = 0;
+  // Asks the client to open no more streams here; those that are open go on.
+  virtual void GoAway() = 0;
+  virtual size_t open_streams() const = 0;
+  // The socket is gone.
+  virtual void CloseStreams() = 0;
+};
+
+std::shared_ptr<ServerSession> NewHttp2Session(ServerSession::Context context,
+                                               uint32_t max_concurrent_streams);
+std::shared_ptr<ServerSession> NewHttp1Session(ServerSession::Context context);
+
+}  // namespace mandate
+
+#endif  // MANAGER_TRANSPORT_TESTING_SERVER_SESSION_H_

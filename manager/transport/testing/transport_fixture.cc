@@ -1,0 +1,139 @@
+#include "manager/transport/testing/transport_fixture.h"
+
+namespace mandate {
+
+StreamSink::Flow CollectingSink::OnOpen(const HttpResponse& head) {
+  MutexLock lock(mutex_);
+  if (closed_.has_value()) called_after_close_ = true;
+  code_ = head.code;
+  return Flow::kContinue;
+}
+
+StreamSink::Flow CollectingSink::OnData(std::string_view bytes) {
+  MutexLock lock(mutex_);
+  if (closed_.has_value()) called_after_close_ = true;
+  data_.append(bytes);
+  return Flow::kContinue;
+}
+
+void CollectingSink::OnClosed(absl::Status status) {
+  MutexLock lock(mutex_);
+  closed_ = std::move(status);
+  ++closed_count_;
+}
+
+int CollectingSink::code() const {
+  MutexLock lock(mutex_);
+  return code_;
+}
+
+std::string CollectingSink::data() const {
+  MutexLock lock(mutex_);
+  return data_;
+}
+
+std::optional<absl::Status> CollectingSink::closed() const {
+  MutexLock lock(mutex_);
+  return closed_;
+}
+
+int CollectingSink::closed_count() const {
+  MutexLock lock(mutex_);
+  return closed_count_;
+}
+
+bool CollectingSink::called_after_close() const {
+  MutexLock lock(mutex_);
+  return called_after_close_;
+}
+
+TransportFixture::TransportFixture() : loop_(*EventLoop::Create({.thread_name = "transport"})) {}
+
+TransportFixture::~TransportFixture() {
+  if (transport_ != nullptr) {
+    OnLoop([this] { transport_.reset(); });
+    OnLoop([] {});  // its clearing up is over
+  }
+}
+
+void TransportFixture::StartServer(ServerHandler handler, H2Server::Options options) {
+  if (options.ca == nullptr) options.ca = &ca_;
+  server_ = *H2Server::Create(std::move(options), std::move(handler));
+  auto endpoint = std::make_shared<Endpoint>();
+  endpoint->server = server_->url();
+  endpoint->ca_pem = ca_.certificate_pem();
+  endpoint_ = std::move(endpoint);
+}
+
+void TransportFixture::StartTransport(HttpOptions options) {
+  transport_ = *HttpTransport::Create(*loop_, options);
+}
+
+HttpRequest TransportFixture::Request(std::string target, std::string token,
+                                      std::string method) const {
+  HttpRequest request(endpoint_, BearerToken{std::make_shared<const Secret>(std::move(token))},
+                      std::move(method), std::move(target));
+  request.user_agent = "test";
+  return request;
+}
+
+void TransportFixture::OnLoop(const std::function<void()>& work) {
+  Latch done;
+  loop_->Post([&] {
+    work();
+    done.Set();
+  });
+  loop_->Await(done);
+}
+
+absl::StatusOr<HttpResponse> TransportFixture::Call(HttpRequest request, CallContext context) {
+  Latch done;
+  absl::StatusOr<HttpResponse> result;
+  loop_->Post([&, request = std::move(request)]() mutable {
+    transport_->Call(context, std::move(request), [&](absl::StatusOr<HttpResponse> response) {
+      result = std::move(response);
+      done.Set();
+    });
+  });
+  loop_->Await(done);
+  return result;
+}
+
+CallContext TransportFixture::Within(absl::Duration duration) const {
+  return CallContext().WithDeadline(loop_->clock().TimeNow() + duration);
+}
+
+Watch TransportFixture::Open(HttpRequest request) {
+  Watch watch;
+  watch.sink = std::make_shared<CollectingSink>();
+  OnLoop([&] { watch.stream = transport_->Open(std::move(request), watch.sink); });
+  return watch;
+}
+
+void TransportFixture::Close(Watch& watch) {
+  OnLoop([&watch] { watch.stream.reset(); });
+}
+
+HttpTransport::Stats TransportFixture::Stats() {
+  HttpTransport::Stats stats;
+  OnLoop([&] { stats = transport_->stats(); });
+  return stats;
+}
+
+bool TransportFixture::Eventually(const std::function<bool()>& condition) {
+  const absl::Time limit = loop_->clock().TimeNow() + absl::Seconds(30);
+  while (!condition()) {
+    if (loop_->clock().TimeNow() > limit) return false;
+    // Looks again in 2 ms: what is waited for happens in other threads.
+    Latch later;
+    std::unique_ptr<Loop::Timer> timer;
+    OnLoop([&] {
+      timer = loop_->RunAt(loop_->clock().TimeNow() + absl::Milliseconds(2), [&] { later.Set(); });
+    });
+    loop_->Await(later);
+    OnLoop([&] { timer.reset(); });
+  }
+  return true;
+}
+
+}  // namespace mandate

@@ -1,0 +1,207 @@
+#include "manager/transport/transfer.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "manager/transport/curl_error.h"
+#include "manager/transport/request_url.h"
+#include "manager/transport/tls.h"
+
+namespace mandate {
+
+absl::StatusOr<std::unique_ptr<Transfer>> Transfer::Create(std::shared_ptr<Exchange> exchange,
+                                                           Observer& observer,
+                                                           const HttpOptions& options,
+                                                           absl::Time wall_now) {
+  auto transfer =
+      std::unique_ptr<Transfer>(new Transfer(std::move(exchange), observer, options, wall_now));
+  const CURLcode code = transfer->easy_ != nullptr ? transfer->SetUp() : CURLE_OUT_OF_MEMORY;
+  if (code != CURLE_OK) return transfer->StatusOf(code);
+  return transfer;
+}
+
+Transfer::Transfer(std::shared_ptr<Exchange> exchange, Observer& observer,
+                   const HttpOptions& options, absl::Time wall_now)
+    : exchange_(std::move(exchange)),
+      observer_(observer),
+      options_(options),
+      parser_(options.max_header_bytes, wall_now),
+      easy_(curl_easy_init()) {}
+
+CURLcode Transfer::SetUp() {
+  SetUpConnection();
+  SetUpCallbacks();
+  if (const CURLcode code = ApplyTls(easy(), exchange_->request()); code != CURLE_OK) return code;
+  return SetUpRequest();
+}
+
+void Transfer::SetUpConnection() {
+  CURL* const easy = this->easy();
+  curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "https");
+  curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+  curl_easy_setopt(easy, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
+  // Not even what the environment says.
+  curl_easy_setopt(easy, CURLOPT_PROXY, "");
+  curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+  // It would print the bearer token.
+  curl_easy_setopt(easy, CURLOPT_VERBOSE, 0L);
+  curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
+  curl_easy_setopt(easy, CURLOPT_SSL_ENABLE_ALPN, 1L);
+  curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+  curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
+                   static_cast<long>(absl::ToInt64Milliseconds(options_.connect_timeout)));
+  curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
+  curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+  curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, 15L);
+  curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, 5L);
+}
+
+void Transfer::SetUpCallbacks() {
+  CURL* const easy = this->easy();
+  curl_easy_setopt(easy, CURLOPT_PRIVATE, this);
+  curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, error_.data());
+  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, OnHeaderLine);
+  curl_easy_setopt(easy, CURLOPT_HEADERDATA, this);
+  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, OnBody);
+  curl_easy_setopt(easy, CURLOPT_WRITEDATA, this);
+  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, OnBeforeRequest);
+  curl_easy_setopt(easy, CURLOPT_PREREQDATA, this);
+  curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, SetSocketOptions);
+  curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, this);
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, OpenSocket);
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, this);
+  // Sockets outlive the transfer that opened them.
+  curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, CloseSocket);
+  curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, &observer_);
+}
+
+CURLcode Transfer::SetUpRequest() {
+  CURL* const easy = this->easy();
+  const HttpRequest& request = exchange_->request();
+  const RequestUrl url = UrlOf(request);
+  curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_URL, url.url.c_str());
+  if (code != CURLE_OK) return code;
+  bool ok = true;
+  if (!url.connect_to.empty()) {
+    std::string line = url.connect_to;
+    ok = connect_to_.Append(line) && headers_.AppendHeader("Host", "", url.host);
+    curl_easy_setopt(easy, CURLOPT_CONNECT_TO, connect_to_.get());
+  }
+
+  const bool may_have_body = request.method != "GET" && request.method != "HEAD" &&
+                             (request.method != "DELETE" || !request.body.empty());
+  if (may_have_body) {
+    curl_easy_setopt(easy, CURLOPT_POST, 1L);
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request.body.data());
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
+                     static_cast<curl_off_t>(request.body.size()));
+  } else if (request.method == "HEAD") {
+    curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+  }
+  code = curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+  if (code != CURLE_OK) return code;
+
+  ok = ok && headers_.AppendHeader("User-Agent", "", request.user_agent) &&
+       headers_.AppendHeader("Accept", "", request.accept) &&
+       headers_.AppendHeader("Content-Type", "", request.content_type) &&
+       headers_.AppendHeader("Expect", "", "");
+  for (const auto& [name, value] : request.headers) {
+    // libcurl's way of writing a header that is there, but empty.
+    std::string empty = absl::StrCat(name, ";");
+    ok = ok && (value.empty() ? headers_.Append(empty) : headers_.AppendHeader(name, "", value));
+  }
+  if (const auto* bearer = std::get_if<BearerToken>(&request.credential)) {
+    ok = ok && headers_.AppendHeader("Authorization", "Bearer ", bearer->token->Reveal());
+  }
+  if (!ok) return CURLE_OUT_OF_MEMORY;
+  return curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers_.get());
+}
+
+absl::Status Transfer::StatusOf(CURLcode code) const {
+  if (header_too_large_) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(exchange_->request().endpoint->server, " answered with headers of more than ",
+                     options_.max_header_bytes, " bytes, the most that is taken"));
+  }
+  if (code == CURLE_WRITE_ERROR && !exchange_->reason().ok()) return exchange_->reason();
+  // libcurl wanted to send it once more.
+  if (sent_ && (refused_ || code == CURLE_ABORTED_BY_CALLBACK)) {
+    return absl::UnavailableError(absl::StrCat(exchange_->request().endpoint->server,
+                                               ": the connection failed before an answer came; "
+                                               "whether the request was served is unknown"));
+  }
+  return StatusOfCurl(code, exchange_->request().endpoint->server, error_.data());
+}
+
+size_t Transfer::OnHeaderLine(char* data, size_t size, size_t count, void* self_pointer) {
+  Transfer& self = *static_cast<Transfer*>(self_pointer);
+  self.heard_ = true;
+  self.observer_.OnHeard();
+  if (self.parser_.done()) return size * count;
+  switch (self.parser_.AddLine({data, size * count})) {
+    case ResponseHeadParser::Result::kMore:
+      return size * count;
+    case ResponseHeadParser::Result::kTooLarge:
+      self.header_too_large_ = true;
+      return 0;
+    case ResponseHeadParser::Result::kDone:
+      break;
+  }
+  long version = 0;
+  curl_easy_getinfo(self.easy(), CURLINFO_HTTP_VERSION, &version);
+  self.observer_.OnHead(version >= CURL_HTTP_VERSION_2_0);
+  return self.exchange_->OnHead(self.parser_.head()) ? size * count : 0;
+}
+
+size_t Transfer::OnBody(char* data, size_t size, size_t count, void* self_pointer) {
+  Transfer& self = *static_cast<Transfer*>(self_pointer);
+  self.heard_ = true;
+  self.observer_.OnHeard();
+  // libcurl takes anything but the size for an error.
+  return self.exchange_->OnBody({data, size * count}) ? size * count : size * count + 1;
+}
+
+int Transfer::OnBeforeRequest(void* self_pointer, char*, char*, int, int) {
+  Transfer& self = *static_cast<Transfer*>(self_pointer);
+  // Whether to send it again is not for libcurl to decide: it would resend a POST.
+  if (self.sent_ || self.exchange_->over()) return CURL_PREREQFUNC_ABORT;
+  self.sent_ = true;
+  self.observer_.OnSent(self);
+  return CURL_PREREQFUNC_OK;
+}
+
+curl_socket_t Transfer::OpenSocket(void* self_pointer, curlsocktype, curl_sockaddr* address) {
+  Transfer& self = *static_cast<Transfer*>(self_pointer);
+  if (!self.observer_.MayOpenSocket()) {
+    self.refused_ = true;
+    return CURL_SOCKET_BAD;
+  }
+  const curl_socket_t fd =
+      socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  if (fd != CURL_SOCKET_BAD) self.observer_.OnSocketOpened();
+  return fd;
+}
+
+int Transfer::CloseSocket(void* observer, curl_socket_t socket) {
+  static_cast<Observer*>(observer)->OnSocketClosed();
+  return close(socket);
+}
+
+int Transfer::SetSocketOptions(void* self_pointer, curl_socket_t socket, curlsocktype) {
+  const Transfer& self = *static_cast<Transfer*>(self_pointer);
+  // The keepalive's timeouts alone do not cover data that is never acknowledged.
+  const auto milliseconds =
+      static_cast<unsigned int>(absl::ToInt64Milliseconds(self.options_.tcp_user_timeout));
+  setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
+  return CURL_SOCKOPT_OK;
+}
+
+}  // namespace mandate

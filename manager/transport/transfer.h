@@ -1,0 +1,90 @@
+// One request on one connection: a libcurl easy handle.
+#ifndef MANAGER_TRANSPORT_TRANSFER_H_
+#define MANAGER_TRANSPORT_TRANSFER_H_
+
+#include <curl/curl.h>
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "manager/transport/curl_handles.h"
+#include "manager/transport/exchange.h"
+#include "manager/transport/http_options.h"
+#include "manager/transport/response_head.h"
+
+namespace mandate {
+
+// Loop thread only.
+class Transfer {
+ public:
+  // The connection's owner. Called inside libcurl: no handle may be touched.
+  class Observer {
+   public:
+    virtual ~Observer() = default;
+    // The request goes out now.
+    virtual void OnSent(const Transfer& transfer) = 0;
+    // Something came from the server.
+    virtual void OnHeard() = 0;
+    // A head came, over HTTP/2 or not.
+    virtual void OnHead(bool multiplexed) = 0;
+    // Whether libcurl may open a socket, and what became of it.
+    virtual bool MayOpenSocket() = 0;
+    virtual void OnSocketOpened() = 0;
+    virtual void OnSocketClosed() = 0;
+  };
+
+  // The observer outlives the transfer and the connection that it opens; options, the transfer.
+  static absl::StatusOr<std::unique_ptr<Transfer>> Create(std::shared_ptr<Exchange> exchange,
+                                                          Observer& observer,
+                                                          const HttpOptions& options,
+                                                          absl::Time wall_now);
+
+  CURL* easy() const { return easy_.get(); }
+  const std::shared_ptr<Exchange>& exchange() const { return exchange_; }
+
+  // The request went out, or part of it.
+  bool sent() const { return sent_; }
+  // libcurl wanted another connection for it.
+  bool refused() const { return refused_; }
+  // Some of the answer came.
+  bool heard() const { return heard_; }
+  bool header_too_large() const { return header_too_large_; }
+
+  // What libcurl's result means.
+  absl::Status StatusOf(CURLcode code) const;
+
+ private:
+  Transfer(std::shared_ptr<Exchange> exchange, Observer& observer, const HttpOptions& options,
+           absl::Time wall_now);
+  CURLcode SetUp();
+  CURLcode SetUpRequest();
+  void SetUpConnection();
+  void SetUpCallbacks();
+
+  static size_t OnHeaderLine(char* data, size_t size, size_t count, void* self);
+  static size_t OnBody(char* data, size_t size, size_t count, void* self);
+  static int OnBeforeRequest(void* self, char*, char*, int, int);
+  static curl_socket_t OpenSocket(void* self, curlsocktype purpose, curl_sockaddr* address);
+  static int CloseSocket(void* observer, curl_socket_t socket);
+  static int SetSocketOptions(void* self, curl_socket_t socket, curlsocktype purpose);
+
+  const std::shared_ptr<Exchange> exchange_;
+  Observer& observer_;
+  const HttpOptions& options_;
+  ResponseHeadParser parser_;
+  std::array<char, CURL_ERROR_SIZE> error_ = {};
+  CurlList headers_;
+  CurlList connect_to_;
+  CurlEasy easy_;  // after what it points into
+  bool sent_ = false;
+  bool refused_ = false;
+  bool heard_ = false;
+  bool header_too_large_ = false;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_TRANSPORT_TRANSFER_H_
