@@ -1,0 +1,150 @@
+// A component's typed access to objects. What its mandate does not declare does not compile.
+//
+//   ASSIGN_OR_RETURN(auto client, Client<kScopeInstance>::Create(rest));
+//   ASSIGN_OR_RETURN(rbacv1::RoleBinding binding, client.Get<rbacv1::RoleBinding>(context, key));
+#ifndef MANAGER_CLIENT_CLIENT_H_
+#define MANAGER_CLIENT_CLIENT_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "manager/client/object_client.h"
+#include "manager/client/permission.h"
+#include "manager/client/rest_client.h"
+#include "manager/core/call_context.h"
+#include "manager/core/strings.h"
+#include "manager/object/kind.h"
+#include "manager/rbac/mandate.h"
+
+namespace mandate {
+
+template <class T>
+struct ObjectList {
+  std::vector<T> items;
+  std::string resource_version;  // of the list, to watch from
+};
+
+// A cheap value over a RestClient, which outlives it. Blocks the calling thread: not on the loop.
+// Thread-safe. Errors: RestClient's, with the server's metav1.Status (object/api_error.h).
+template <const rbac::Mandate& kMandate>
+class Client {
+ public:
+  // kInvalidArgument when `rest` is another component's.
+  static absl::StatusOr<Client> Create(RestClient& rest) {
+    if (rest.component() == kMandate.component) return Client(rest);
+    return absl::InvalidArgumentError(StrCat("the client of component ", kMandate.component,
+                                             " cannot send as ", rest.component()));
+  }
+
+  template <Object T>
+  requires MandateDeclares<kMandate, T, "get"> absl::StatusOr<T> Get(const CallContext& context,
+                                                                     const ObjectKey& key) {
+    T object;
+    return Result(objects_.Get(context, KindOf<T>::value, key, object), object);
+  }
+
+  template <Object T>
+  requires MandateDeclares<kMandate, T, "list"> absl::StatusOr<ObjectList<T>> List(
+      const CallContext& context, const ListOptions& options = {}) {
+    ObjectList<T> list;
+    absl::StatusOr<std::string> version = objects_.List(
+        context, KindOf<T>::value, options, [&list] { list.items.clear(); },
+        [&list](const std::shared_ptr<const RawObject>& raw) {
+          absl::StatusOr<T> object = raw->Decode<T>();
+          if (object.ok()) list.items.push_back(*std::move(object));
+          return object.status();
+        });
+    if (!version.ok()) return std::move(version).status();
+    list.resource_version = *std::move(version);
+    return list;
+  }
+
+  template <Object T>
+  requires MandateDeclares<kMandate, T, "create"> absl::StatusOr<T> Create(
+      const CallContext& context, T object) {
+    return Result(objects_.Create(context, KindOf<T>::value, KeyOf(object), object), object);
+  }
+
+  // The object must have been read: its resourceVersion is the precondition.
+  template <Object T>
+  requires MandateDeclares<kMandate, T, "update"> && KeepsUnknownFields<T> absl::StatusOr<T> Update(
+      const CallContext& context, T object) {
+    return UpdateAt(context, "", std::move(object));
+  }
+  template <Object T>
+  requires MandateDeclares<kMandate, T, "update", "status"> && KeepsUnknownFields<T>
+      absl::StatusOr<T> UpdateStatus(const CallContext& context, T object) {
+    return UpdateAt(context, "status", std::move(object));
+  }
+
+  // To change what was read, put its resourceVersion into the patch.
+  template <Object T>
+  requires MandateDeclares<kMandate, T, "patch"> absl::StatusOr<T> Patch(
+      const CallContext& context, const ObjectKey& key, const mandate::Patch& patch) {
+    return PatchAt<T>(context, key, "", patch);
+  }
+  template <Object T>
+  requires MandateDeclares<kMandate, T, "patch", "status"> absl::StatusOr<T> PatchStatus(
+      const CallContext& context, const ObjectKey& key, const mandate::Patch& patch) {
+    return PatchAt<T>(context, key, "status", patch);
+  }
+
+  // Server-side apply (KEP-555). Creates the object if it is not there, which the server authorizes
+  // as create. `object` is built from nothing: never one that was read (object/apply.h).
+  template <Object T>
+  requires MandateDeclares<kMandate, T, "patch"> && MandateDeclares<kMandate, T, "create">
+      absl::StatusOr<T> Apply(const CallContext& context, T object,
+                              const ApplyOptions& options = {}) {
+    return ApplyAt(context, "", std::move(object), options);
+  }
+  template <Object T>
+  requires MandateDeclares<kMandate, T, "patch", "status"> absl::StatusOr<T> ApplyStatus(
+      const CallContext& context, T object, const ApplyOptions& options = {}) {
+    return ApplyAt(context, "status", std::move(object), options);
+  }
+
+  template <Object T>
+  requires MandateDeclares<kMandate, T, "delete"> absl::Status Delete(
+      const CallContext& context, const ObjectKey& key, const DeleteOptions& options = {}) {
+    return objects_.Delete(context, KindOf<T>::value, key, options);
+  }
+
+ private:
+  explicit Client(RestClient& rest) : objects_(rest) {}
+
+  template <class T>
+  static absl::StatusOr<T> Result(absl::Status status, T& object) {
+    if (!status.ok()) return status;
+    return std::move(object);
+  }
+  template <class T>
+  absl::StatusOr<T> UpdateAt(const CallContext& context, std::string_view subresource, T object) {
+    const std::string version = object.metadata().resourceversion();
+    return Result(
+        objects_.Update(context, KindOf<T>::value, KeyOf(object), version, subresource, object),
+        object);
+  }
+  template <class T>
+  absl::StatusOr<T> PatchAt(const CallContext& context, const ObjectKey& key,
+                            std::string_view subresource, const mandate::Patch& patch) {
+    T object;
+    return Result(objects_.PatchObject(context, KindOf<T>::value, key, subresource, patch, object),
+                  object);
+  }
+  template <class T>
+  absl::StatusOr<T> ApplyAt(const CallContext& context, std::string_view subresource, T object,
+                            const ApplyOptions& options) {
+    return Result(
+        objects_.Apply(context, KindOf<T>::value, KeyOf(object), subresource, options, object),
+        object);
+  }
+
+  ObjectClient objects_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CLIENT_CLIENT_H_

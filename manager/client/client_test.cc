@@ -1,0 +1,355 @@
+#include "manager/client/client.h"
+
+#include <gmock/gmock.h>
+
+#include "api/operators/v1alpha1/scope.pb.h"
+#include "manager/client/client_fixture.h"
+#include "manager/object/api_error.h"
+#include "manager/object/json.h"
+#include "manager/object/kinds/rbac_v1.h"
+
+namespace mandate {
+
+// Stands for any custom resource.
+using operators::v1alpha1::ScopeTemplate;
+template <>
+struct KindOf<ScopeTemplate> {
+  static constexpr KindInfo value = {.group = "operators.coreos.com",
+                                     .version = "v1alpha1",
+                                     .kind = "ScopeTemplate",
+                                     .plural = "scopetemplates",
+                                     .scope = Scope::kCluster,
+                                     .encoding = Encoding::kJson};
+};
+
+namespace {
+
+using rbacv1::ClusterRole;
+using rbacv1::RoleBinding;
+using ::testing::HasSubstr;
+
+constexpr char kProtobuf[] = "application/vnd.kubernetes.protobuf";
+constexpr char kBindings[] = "/apis/rbac.authorization.k8s.io/v1/namespaces/foo/rolebindings";
+
+RoleBinding Binding(std::string name = "bar") {
+  RoleBinding binding;
+  binding.mutable_metadata()->set_name(std::move(name));
+  binding.mutable_metadata()->set_namespace_("foo");
+  return binding;
+}
+
+FakeReply Protobuf(const google::protobuf::Message& message, const KindInfo& kind, int code = 200) {
+  FakeReply reply = FakeReply::Json(code, *EncodeObject(message, kind, Encoding::kProtobuf));
+  reply.result->content_type = kProtobuf;
+  return reply;
+}
+FakeReply Protobuf(const RoleBinding& binding) {
+  return Protobuf(binding, KindOf<RoleBinding>::value);
+}
+
+struct ClientTest : ClientFixture {
+  Client<kScope> typed = *Client<kScope>::Create(client());
+  const RecordedRequest& Last() { return fake.requests().back(); }
+  Json::Value Body() { return *ParseJson(Last().body); }
+};
+
+TEST_F(ClientTest, IsOneComponents) {
+  static constexpr rbac::Mandate kOther = {.component = "other", .rules = kEverythingRules};
+  const absl::Status status = Client<kOther>::Create(client()).status();
+  EXPECT_EQ(status.message(), "the client of component other cannot send as scope");
+}
+
+TEST_F(ClientTest, GetsBuiltInsAsProtobufAndKeepsWhatItDoesNotKnow) {
+  RoleBinding stored = Binding();
+  stored.mutable_metadata()->set_resourceversion("7");
+  stored.GetReflection()->MutableUnknownFields(&stored)->AddLengthDelimited(4000,
+                                                                            "from the future");
+  server = [&](const HttpRequest&) { return Protobuf(stored); };
+  absl::StatusOr<RoleBinding> got = typed.Get<RoleBinding>({}, {"foo", "bar"});
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(Last().method, "GET");
+  EXPECT_EQ(Last().target, StrCat(kBindings, "/bar"));
+  EXPECT_EQ(Last().accept, "application/vnd.kubernetes.protobuf,application/json");
+  got->mutable_roleref()->set_name("edit");
+  ASSERT_TRUE(typed.Update(CallContext(), *got).ok());
+  EXPECT_EQ(Last().method, "PUT");
+  EXPECT_EQ(Last().target, StrCat(kBindings, "/bar?fieldManager=scope"));
+  EXPECT_EQ(Last().content_type, kProtobuf);
+  const auto sent = DecodeObject<RoleBinding>(Last().body, Encoding::kProtobuf);
+  EXPECT_EQ(sent->roleref().name(), "edit");
+  EXPECT_EQ(sent->metadata().resourceversion(), "7");
+  EXPECT_EQ(sent->GetReflection()->GetUnknownFields(*sent).field_count(), 1);
+}
+
+TEST_F(ClientTest, ReadsJsonWhereTheServerHasNoProtobuf) {
+  server = [&](const HttpRequest&) {
+    return FakeReply::Json(200, R"({"metadata":{"name":"bar","namespace":"foo"}})");
+  };
+  EXPECT_EQ(typed.Get<RoleBinding>({}, {"foo", "bar"})->metadata().name(), "bar");
+}
+
+TEST_F(ClientTest, GetsCustomResourcesAsJson) {
+  server = [&](const HttpRequest&) {
+    return FakeReply::Json(200, R"({"metadata":{"name":"t"},"spec":{"clusterRoles":[]}})");
+  };
+  ASSERT_TRUE(typed.Get<ScopeTemplate>({}, {"", "t"}).ok());
+  EXPECT_EQ(Last().target, "/apis/operators.coreos.com/v1alpha1/scopetemplates/t");
+  EXPECT_EQ(Last().accept, "application/json");
+}
+
+TEST_F(ClientTest, ErrorsCarryTheServersStatus) {
+  server = [&](const HttpRequest&) {
+    return FakeReply::Json(409, R"({"kind":"Status","reason":"AlreadyExists","code":409,)"
+                                R"("message":"rolebindings \"bar\" already exists"})");
+  };
+  const auto created = typed.Create(CallContext(), Binding());
+  EXPECT_TRUE(IsAlreadyExists(created.status())) << created.status();
+}
+
+TEST_F(ClientTest, AnAnswerThatIsNoObjectIsAnErrorThatNamesTheRequest) {
+  server = [&](const HttpRequest&) { return FakeReply::Json(200, "<html>"); };
+  const auto got = typed.Get<RoleBinding>({}, {"foo", "bar"});
+  EXPECT_EQ(got.status().code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(got.status().message()), HasSubstr(StrCat("GET ", kBindings, "/bar")));
+}
+
+TEST_F(ClientTest, KeysThatWouldMeanSomethingElseAreRefused) {
+  EXPECT_EQ(typed.Get<RoleBinding>({}, {"foo", ""}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(typed.Get<RoleBinding>({}, {"", "bar"}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(typed.Delete<RoleBinding>({}, {"foo", ""}).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(typed.Create(CallContext(), RoleBinding()).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(typed.Patch<RoleBinding>({}, {"foo", ""}, MergePatch{"{}"}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(typed.Apply(CallContext(), RoleBinding()).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(fake.requests().empty());
+}
+
+TEST_F(ClientTest, Creates) {
+  server = [&](const HttpRequest&) {
+    RoleBinding created = Binding();
+    created.mutable_metadata()->set_uid("u");
+    return Protobuf(created);
+  };
+  const auto created = typed.Create(CallContext(), Binding());
+  ASSERT_TRUE(created.ok()) << created.status();
+  EXPECT_EQ(created->metadata().uid(), "u");
+  EXPECT_EQ(Last().method, "POST");
+  EXPECT_EQ(Last().target, StrCat(kBindings, "?fieldManager=scope"));
+  EXPECT_EQ(DecodeObject<RoleBinding>(Last().body, Encoding::kProtobuf)->metadata().name(), "bar");
+}
+
+TEST_F(ClientTest, AnUpdateNeedsTheVersionThatItChanges) {
+  const auto updated = typed.Update(CallContext(), Binding());
+  EXPECT_EQ(updated.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(updated.status().message()), HasSubstr("foo/bar has no resourceVersion"));
+  EXPECT_TRUE(fake.requests().empty());
+}
+
+TEST_F(ClientTest, PatchesAreJsonWithTheirOwnTypes) {
+  server = [&](const HttpRequest&) { return Protobuf(Binding()); };
+  ASSERT_TRUE(typed.Patch<RoleBinding>({}, {"foo", "bar"}, MergePatch{R"({"a":1})"}).ok());
+  EXPECT_EQ(Last().method, "PATCH");
+  EXPECT_EQ(Last().target, StrCat(kBindings, "/bar?fieldManager=scope"));
+  EXPECT_EQ(Last().content_type, "application/merge-patch+json");
+  EXPECT_EQ(Last().body, R"({"a":1})");
+  ASSERT_TRUE(typed.PatchStatus<RoleBinding>({}, {"foo", "bar"}, JsonPatch{"[]"}).ok());
+  EXPECT_EQ(Last().target, StrCat(kBindings, "/bar/status?fieldManager=scope"));
+  EXPECT_EQ(Last().content_type, "application/json-patch+json");
+}
+
+TEST_F(ClientTest, AppliesAsTheComponentByForceAndMayRepeatIt) {
+  int left = 2;
+  server = [&](const HttpRequest&) {
+    return left-- > 0 ? FakeReply::Error(absl::UnavailableError("reset")) : Protobuf(Binding());
+  };
+  ASSERT_TRUE(typed.Apply(CallContext(), Binding()).ok());
+  EXPECT_EQ(Sent(), 3u);
+  EXPECT_EQ(Last().method, "PATCH");
+  EXPECT_EQ(Last().target, StrCat(kBindings, "/bar?fieldManager=scope&force=true"));
+  EXPECT_EQ(Last().content_type, "application/apply-patch+yaml");
+  EXPECT_EQ(Body()["kind"].asString(), "RoleBinding");
+  EXPECT_EQ(Body()["metadata"]["name"].asString(), "bar");
+  ASSERT_TRUE(
+      typed.Apply(CallContext(), Binding(), {.field_manager = "other", .force = false}).ok());
+  EXPECT_EQ(Last().target, StrCat(kBindings, "/bar?fieldManager=other"));
+}
+
+TEST_F(ClientTest, AppliesStatusAlone) {
+  server = [&](const HttpRequest&) { return FakeReply::Json(200, R"({"metadata":{"name":"t"}})"); };
+  ScopeTemplate object;
+  object.mutable_metadata()->set_name("t");
+  object.mutable_spec();
+  object.mutable_status();
+  ASSERT_TRUE(typed.ApplyStatus(CallContext(), object).ok());
+  EXPECT_EQ(Last().target,
+            "/apis/operators.coreos.com/v1alpha1/scopetemplates/t/status"
+            "?fieldManager=scope&force=true");
+  EXPECT_FALSE(Body().isMember("spec"));
+  EXPECT_TRUE(Body().isMember("status"));
+}
+
+TEST_F(ClientTest, DeletesWithPreconditions) {
+  server = [&](const HttpRequest&) { return FakeReply::Json(200, R"({"kind":"Status"})"); };
+  ASSERT_TRUE(typed.Delete<RoleBinding>({}, {"foo", "bar"}).ok());
+  EXPECT_EQ(Last().method, "DELETE");
+  EXPECT_EQ(Last().target, StrCat(kBindings, "/bar"));
+  EXPECT_EQ(Last().body,
+            R"({"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Background"})");
+  ASSERT_TRUE(
+      typed
+          .Delete<RoleBinding>(
+              {}, {"foo", "bar"},
+              {.uid = "u", .resource_version = "7", .propagation = Propagation::kForeground})
+          .ok());
+  EXPECT_EQ(Last().body,
+            R"({"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Foreground",)"
+            R"("preconditions":{"uid":"u","resourceVersion":"7"}})");
+}
+
+TEST_F(ClientTest, ADeleteIsRepeatedOnlyIfItsUidSaysWhichObject) {
+  server = [&](const HttpRequest&) { return FakeReply::Error(absl::UnavailableError("reset")); };
+  EXPECT_FALSE(typed.Delete<RoleBinding>({}, {"foo", "bar"}).ok());
+  EXPECT_EQ(Sent(), 1u);
+  EXPECT_FALSE(typed.Delete<RoleBinding>({}, {"foo", "bar"}, {.uid = "u"}).ok());
+  EXPECT_EQ(Sent(), 6u);
+}
+
+FakeReply Page(std::vector<std::string> names, std::string next, std::string version = "9") {
+  rbacv1::RoleBindingList list;
+  list.mutable_metadata()->set_resourceversion(version);
+  list.mutable_metadata()->set_continue_(next);
+  for (std::string& name : names) *list.add_items() = Binding(std::move(name));
+  KindInfo kind = KindOf<RoleBinding>::value;
+  kind.kind = "RoleBindingList";
+  return Protobuf(list, kind);
+}
+
+std::vector<std::string> Names(const absl::StatusOr<ObjectList<RoleBinding>>& list) {
+  std::vector<std::string> names;
+  if (!list.ok()) return {std::string(list.status().message())};
+  for (const RoleBinding& item : list->items) names.push_back(item.metadata().name());
+  return names;
+}
+
+TEST_F(ClientTest, ListsPageByPage) {
+  const std::string all =
+      "/apis/rbac.authorization.k8s.io/v1/rolebindings?labelSelector=a%3Db&limit=500";
+  fake.Expect("GET", StrCat(all, "&continue=p2"), Page({"b", "c"}, "p3"));
+  fake.Expect("GET", StrCat(all, "&continue=p3"), Page({"d"}, "", "10"));
+  fake.Expect("GET", all, Page({"a"}, "p2"));
+  const auto list = typed.List<RoleBinding>({}, {.label_selector = "a=b"});
+  EXPECT_THAT(Names(list), testing::ElementsAre("a", "b", "c", "d"));
+  EXPECT_EQ(list->resource_version, "10");
+}
+
+TEST_F(ClientTest, ListsOfANamespaceWithAFieldSelector) {
+  server = [&](const HttpRequest&) { return Page({}, ""); };
+  ASSERT_TRUE(typed.List<RoleBinding>({}, {.ns = "foo", .field_selector = "metadata.name=x"}).ok());
+  EXPECT_EQ(Last().target, StrCat(kBindings, "?fieldSelector=metadata.name%3Dx&limit=500"));
+}
+
+TEST_F(ClientTest, AListWhosePagesExpireBeginsAgainWhole) {
+  server = [&](const HttpRequest& request) {
+    if (request.target.ends_with("continue=p2")) {
+      return FakeReply::Json(410, R"({"kind":"Status","reason":"Expired","code":410})");
+    }
+    return request.target.ends_with("limit=500") ? Page({"a"}, "p2") : Page({"x", "y"}, "");
+  };
+  EXPECT_THAT(Names(typed.List<RoleBinding>({})), testing::ElementsAre("x", "y"));
+  server = [&](const HttpRequest&) {
+    return FakeReply::Json(410, R"({"kind":"Status","reason":"Expired","code":410})");
+  };
+  fake.ForgetRequests();
+  EXPECT_TRUE(IsGone(typed.List<RoleBinding>({}).status())) << "a first page has nothing to expire";
+  EXPECT_EQ(Sent(), 1u);
+}
+
+TEST_F(ClientTest, ListsAreBounded) {
+  int page = 0;
+  server = [&](const HttpRequest&) { return Page({"a", "b"}, StrCat("p", ++page)); };
+  const auto list = typed.List<RoleBinding>({}, {.max_items = 5});
+  EXPECT_EQ(list.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(Sent(), 3u);
+}
+
+// Whether the typed calls exist, asked without compiling them.
+constexpr std::string_view kGroup[] = {"rbac.authorization.k8s.io"};
+constexpr std::string_view kBindingsOnly[] = {"rolebindings"};
+constexpr std::string_view kRolesOnly[] = {"clusterroles"};
+constexpr std::string_view kGetPatch[] = {"get", "patch"};
+constexpr std::string_view kCrdGroup[] = {"operators.coreos.com"};
+constexpr std::string_view kTemplates[] = {"scopetemplates", "scopetemplates/status"};
+constexpr rbac::MandateRule kLimitedRules[] = {
+    {.rule = {.verbs = kGetPatch,
+              .api_groups = kGroup,
+              .resources = kBindingsOnly,
+              .resource_names = {},
+              .non_resource_urls = {}},
+     .ns = ""},
+    {.rule = {.verbs = kEverything,
+              .api_groups = kGroup,
+              .resources = kRolesOnly,
+              .resource_names = {},
+              .non_resource_urls = {}},
+     .ns = ""},
+    {.rule = {.verbs = kEverything,
+              .api_groups = kCrdGroup,
+              .resources = kTemplates,
+              .resource_names = {},
+              .non_resource_urls = {}},
+     .ns = ""},
+};
+constexpr rbac::Mandate kLimited = {.component = "scope", .rules = kLimitedRules};
+using Limited = Client<kLimited>;
+
+template <class C, class T>
+concept CanGet = requires(C c, CallContext x, ObjectKey k) {
+  c.template Get<T>(x, k);
+};
+template <class C, class T>
+concept CanList = requires(C c, CallContext x) {
+  c.template List<T>(x);
+};
+template <class C, class T>
+concept CanUpdate = requires(C c, CallContext x, T t) {
+  c.Update(x, t);
+};
+template <class C, class T>
+concept CanUpdateStatus = requires(C c, CallContext x, T t) {
+  c.UpdateStatus(x, t);
+};
+template <class C, class T>
+concept CanApply = requires(C c, CallContext x, T t) {
+  c.Apply(x, t);
+};
+template <class C, class T>
+concept CanApplyStatus = requires(C c, CallContext x, T t) {
+  c.ApplyStatus(x, t);
+};
+template <class C, class T>
+concept CanPatch = requires(C c, CallContext x, ObjectKey k) {
+  c.template Patch<T>(x, k, MergePatch{});
+};
+template <class C, class T>
+concept CanDelete = requires(C c, CallContext x, ObjectKey k) {
+  c.template Delete<T>(x, k);
+};
+
+static_assert(CanGet<Limited, RoleBinding> && CanPatch<Limited, RoleBinding>);
+static_assert(!CanList<Limited, RoleBinding> && !CanDelete<Limited, RoleBinding>);
+static_assert(!CanApply<Limited, RoleBinding>, "an apply may create");
+static_assert(!CanUpdate<Limited, RoleBinding>);
+static_assert(!CanGet<Limited, rbacv1::Role>);
+static_assert(CanUpdate<Limited, ClusterRole> && CanApply<Limited, ClusterRole> &&
+              CanDelete<Limited, ClusterRole> && CanList<Limited, ClusterRole>);
+static_assert(!CanUpdateStatus<Limited, ClusterRole>, "no rule names clusterroles/status");
+static_assert(CanApply<Limited, ScopeTemplate> && CanApplyStatus<Limited, ScopeTemplate>);
+static_assert(!CanUpdate<Limited, ScopeTemplate> && !CanUpdateStatus<Limited, ScopeTemplate>,
+              "an object decoded from JSON is never sent back whole");
+
+}  // namespace
+}  // namespace mandate

@@ -1,0 +1,219 @@
+#include "manager/client/object_client.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/object/api_error.h"
+#include "manager/object/apply.h"
+#include "manager/object/json_text.h"
+#include "manager/object/list_codec.h"
+#include "manager/object/object_codec.h"
+
+namespace mandate {
+namespace {
+
+using google::protobuf::Message;
+using Query = std::vector<std::pair<std::string, std::string>>;
+
+constexpr char kJsonType[] = "application/json";
+constexpr char kProtobufType[] = "application/vnd.kubernetes.protobuf";
+
+std::string Accept(const KindInfo& kind) {
+  // JSON as a fallback: for the errors of proxies, and for servers that have the kind in JSON only.
+  return kind.encoding == Encoding::kProtobuf ? StrCat(kProtobufType, ",", kJsonType) : kJsonType;
+}
+
+Encoding EncodingOf(const HttpResponse& response) {
+  return absl::StartsWith(response.content_type, kProtobufType) ? Encoding::kProtobuf
+                                                                : Encoding::kJson;
+}
+
+absl::Status CheckNamespace(const KindInfo& kind, const ObjectKey& key) {
+  if (kind.scope != Scope::kNamespaced || !key.ns.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      StrCat("a ", kind.kind, " has a namespace, but the one named \"", key.name, "\" has none"));
+}
+
+// An empty name would make the request one for the whole collection.
+absl::Status CheckKey(const KindInfo& kind, const ObjectKey& key) {
+  if (key.name.empty()) {
+    return absl::InvalidArgumentError(StrCat("the name of the ", kind.kind, " is empty"));
+  }
+  return CheckNamespace(kind, key);
+}
+
+std::string DeleteBody(const DeleteOptions& options) {
+  std::string body = R"({"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":)";
+  switch (options.propagation) {
+    case Propagation::kBackground:
+      body += R"("Background")";
+      break;
+    case Propagation::kForeground:
+      body += R"("Foreground")";
+      break;
+    case Propagation::kOrphan:
+      body += R"("Orphan")";
+      break;
+  }
+  if (!options.uid.empty() || !options.resource_version.empty()) {
+    body += R"(,"preconditions":{)";
+    if (!options.uid.empty()) {
+      body += R"("uid":)";
+      AppendJsonString(options.uid, body);
+    }
+    if (!options.resource_version.empty()) {
+      if (!options.uid.empty()) body += ',';
+      body += R"("resourceVersion":)";
+      AppendJsonString(options.resource_version, body);
+    }
+    body += '}';
+  }
+  return body + "}";
+}
+
+}  // namespace
+
+absl::Status ObjectClient::Exchange(const CallContext& context, RestRequest request,
+                                    const KindInfo& kind, Message& out) {
+  request.accept = Accept(kind);
+  const std::string what = StrCat(request.method, " ", request.target);
+  ASSIGN_OR_RETURN(const HttpResponse response, rest_.Do(context, std::move(request)));
+  if (absl::Status s = DecodeObject(response.body, EncodingOf(response), out); !s.ok()) {
+    return absl::InternalError(
+        StrCat("the server's answer to ", what, " is no ", kind.kind, ": ", AsStd(s.message())));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ObjectClient::Get(const CallContext& context, const KindInfo& kind,
+                               const ObjectKey& key, Message& out) {
+  RETURN_IF_ERROR(CheckKey(kind, key));
+  RestRequest request;
+  request.method = "GET";
+  request.target = ResourceTarget(kind, key);
+  return Exchange(context, std::move(request), kind, out);
+}
+
+absl::StatusOr<std::string> ObjectClient::List(
+    const CallContext& context, const KindInfo& kind, const ListOptions& options,
+    const std::function<void()>& restart,
+    const std::function<absl::Status(const std::shared_ptr<const RawObject>&)>& each) {
+  Query query;
+  if (!options.label_selector.empty()) query.emplace_back("labelSelector", options.label_selector);
+  if (!options.field_selector.empty()) query.emplace_back("fieldSelector", options.field_selector);
+  bool paged = options.page_size > 0;
+  size_t items = 0;
+  std::string next;
+  while (true) {
+    Query page = query;
+    if (paged) page.emplace_back("limit", std::to_string(options.page_size));
+    if (!next.empty()) page.emplace_back("continue", next);
+    RestRequest request;
+    request.method = "GET";
+    request.target = ResourceTarget(kind, {options.ns, ""}, "", page);
+    request.accept = Accept(kind);
+    absl::StatusOr<HttpResponse> response = rest_.Do(context, std::move(request));
+    if (!response.ok()) {
+      // The snapshot that the pages are of is gone.
+      if (!IsGone(response.status()) || next.empty()) return std::move(response).status();
+      restart();
+      paged = false;
+      items = 0;
+      next.clear();
+      continue;
+    }
+    ASSIGN_OR_RETURN(RawList list, ParseList(response->body, EncodingOf(*response)));
+    if (!list.undecodable.empty()) {
+      return absl::InternalError(StrCat("the list of ", kind.plural, " holds what is no ",
+                                        kind.kind, ": ",
+                                        AsStd(list.undecodable.front().message())));
+    }
+    items += list.items.size();
+    if (items > options.max_items) {
+      return absl::ResourceExhaustedError(
+          StrCat("there are more than ", options.max_items, " ", kind.plural,
+                 ": narrow the list by namespace or selector, or read from the cache"));
+    }
+    for (const auto& item : list.items) RETURN_IF_ERROR(each(item));
+    if (list.continue_token.empty()) return std::move(list.resource_version);
+    next = std::move(list.continue_token);
+  }
+}
+
+absl::Status ObjectClient::Create(const CallContext& context, const KindInfo& kind,
+                                  const ObjectKey& key, Message& object) {
+  RETURN_IF_ERROR(CheckNamespace(kind, key));
+  RestRequest request;
+  request.method = "POST";
+  request.target = ResourceTarget(kind, {key.ns, ""}, "", {{"fieldManager", FieldManager()}});
+  ASSIGN_OR_RETURN(request.body, EncodeObject(object, kind, kind.encoding));
+  request.content_type = kind.encoding == Encoding::kProtobuf ? kProtobufType : kJsonType;
+  return Exchange(context, std::move(request), kind, object);
+}
+
+absl::Status ObjectClient::Update(const CallContext& context, const KindInfo& kind,
+                                  const ObjectKey& key, std::string_view resource_version,
+                                  std::string_view subresource, Message& object) {
+  RETURN_IF_ERROR(CheckKey(kind, key));
+  if (resource_version.empty()) {
+    return absl::InvalidArgumentError(
+        StrCat(kind.kind, " ", key.ToString(),
+               " has no resourceVersion: an update would overwrite what others wrote; read the "
+               "object, change that, and update it"));
+  }
+  RestRequest request;
+  request.method = "PUT";
+  request.target = ResourceTarget(kind, key, subresource, {{"fieldManager", FieldManager()}});
+  ASSIGN_OR_RETURN(request.body, EncodeObject(object, kind, kind.encoding));
+  request.content_type = kind.encoding == Encoding::kProtobuf ? kProtobufType : kJsonType;
+  return Exchange(context, std::move(request), kind, object);
+}
+
+absl::Status ObjectClient::Apply(const CallContext& context, const KindInfo& kind,
+                                 const ObjectKey& key, std::string_view subresource,
+                                 const ApplyOptions& options, Message& object) {
+  RETURN_IF_ERROR(CheckKey(kind, key));
+  Query query = {
+      {"fieldManager", options.field_manager.empty() ? FieldManager() : options.field_manager}};
+  if (options.force) query.emplace_back("force", "true");
+  RestRequest request;
+  request.method = "PATCH";
+  request.target = ResourceTarget(kind, key, subresource, query);
+  ASSIGN_OR_RETURN(
+      request.body,
+      ApplyBody(object, kind, subresource == "status" ? ApplyPart::kStatus : ApplyPart::kMain));
+  request.content_type = "application/apply-patch+yaml";
+  // It states what shall be, not what to change.
+  request.idempotent = true;
+  return Exchange(context, std::move(request), kind, object);
+}
+
+absl::Status ObjectClient::PatchObject(const CallContext& context, const KindInfo& kind,
+                                       const ObjectKey& key, std::string_view subresource,
+                                       const Patch& patch, Message& out) {
+  RETURN_IF_ERROR(CheckKey(kind, key));
+  const bool merge = std::holds_alternative<MergePatch>(patch);
+  RestRequest request;
+  request.method = "PATCH";
+  request.target = ResourceTarget(kind, key, subresource, {{"fieldManager", FieldManager()}});
+  request.body = merge ? std::get<MergePatch>(patch).json : std::get<JsonPatch>(patch).json;
+  request.content_type = merge ? "application/merge-patch+json" : "application/json-patch+json";
+  return Exchange(context, std::move(request), kind, out);
+}
+
+absl::Status ObjectClient::Delete(const CallContext& context, const KindInfo& kind,
+                                  const ObjectKey& key, const DeleteOptions& options) {
+  RETURN_IF_ERROR(CheckKey(kind, key));
+  RestRequest request;
+  request.method = "DELETE";
+  request.target = ResourceTarget(kind, key);
+  request.body = DeleteBody(options);
+  // With a UID it can only ever delete the one object that is meant.
+  request.idempotent = !options.uid.empty();
+  return rest_.Do(context, std::move(request)).status();
+}
+
+}  // namespace mandate
