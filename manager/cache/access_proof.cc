@@ -1,0 +1,184 @@
+#include "manager/cache/access_proof.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "manager/core/strings.h"
+#include "manager/object/kinds/authorization_v1.h"
+#include "manager/object/object_codec.h"
+
+namespace mandate {
+namespace {
+
+using Review = authorizationv1::SelfSubjectAccessReview;
+
+}  // namespace
+
+struct AccessProof::Round {
+  AccessProof* owner;
+  std::stop_source stop;
+  int answers = 0;
+  absl::Status error;    // of the first review without an answer
+  absl::Status refusal;  // of the first that said no
+};
+
+AccessProof::AccessProof(Config config, RestClient& client)
+    : spec_(std::move(config.spec)),
+      options_(config.options),
+      random_(config.random),
+      counts_(config.counts),
+      on_change_(std::move(config.on_change)),
+      client_(client),
+      reason_(absl::UnavailableError(StrCat("the access of ", client.component(), " to ",
+                                            spec_.ToString(), " is not proven yet"))),
+      next_check_(client.loop()),
+      expiry_(client.loop()),
+      error_backoff_(options_.error_backoff),
+      refused_backoff_(options_.refused_backoff) {}
+
+AccessProof::~AccessProof() { DropRound(); }
+
+void AccessProof::DropRound() {
+  again_ = false;
+  if (const auto round = std::move(round_)) round->stop.request_stop();
+}
+
+void AccessProof::Check() {
+  if (round_ != nullptr) {
+    again_ = true;
+    return;
+  }
+  const absl::Time earliest = last_check_ + options_.min_interval;
+  if (Now() < earliest) {
+    next_check_.Set(earliest, [this] { Check(); });
+    return;
+  }
+  next_check_.Cancel();
+  again_ = false;
+  last_check_ = Now();
+  round_ = std::make_shared<Round>(Round{.owner = this, .stop = {}, .error = {}, .refusal = {}});
+  const std::shared_ptr<Round> round = round_;
+  Send("list", round);
+  Send("watch", round);
+}
+
+void AccessProof::Send(const std::string& verb, const std::shared_ptr<Round>& round) {
+  Review review;
+  auto* attributes = review.mutable_spec()->mutable_resourceattributes();
+  attributes->set_verb(verb);
+  attributes->set_group(std::string(spec_.kind.group));
+  attributes->set_version(std::string(spec_.kind.version));
+  attributes->set_resource(std::string(spec_.kind.plural));
+  if (!spec_.ns.empty()) attributes->set_namespace_(spec_.ns);
+  if (!spec_.name.empty()) attributes->set_name(spec_.name);
+  const auto done = [weak = std::weak_ptr<Round>(round),
+                     verb](absl::StatusOr<HttpResponse> response) {
+    auto round = weak.lock();
+    if (round != nullptr) round->owner->OnReview(*round, verb, std::move(response));
+  };
+  auto body = EncodeObject(review, Encoding::kJson);
+  if (!body.ok()) {
+    client_.loop().Post([done, status = body.status()] { done(status); });
+    return;
+  }
+  client_.Send(CallContext{Now() + options_.review_timeout, round->stop.get_token()},
+               {.method = "POST",
+                .target = ResourceTarget(KindOf<Review>::value, {}),
+                .body = *std::move(body),
+                .idempotent = true},
+               done);
+}
+
+void AccessProof::OnReview(Round& round, const std::string& verb,
+                           absl::StatusOr<HttpResponse> response) {
+  ++round.answers;
+  absl::StatusOr<Review> review =
+      response.ok() ? DecodeObject<Review>(response->body, Encoding::kJson) : response.status();
+  if (!review.ok()) {
+    counts_.errors.Increment();
+    round.error.Update(review.status());
+  } else if (review->status().allowed()) {
+    counts_.allowed.Increment();
+  } else {
+    counts_.refused.Increment();
+    const std::string& why = review->status().reason();
+    round.refusal.Update(absl::PermissionDeniedError(
+        StrCat(client_.component(), " may not ", verb, " ", spec_.ToString(),
+               why.empty() ? "" : StrCat(" (", why, ")"),
+               ": grant it list and watch, or wait for the grant; it is noticed by itself")));
+  }
+  if (round.answers == 2) Conclude(round);
+}
+
+void AccessProof::Conclude(Round& round) {
+  const std::shared_ptr<Round> ended = std::move(round_);
+  // One no is enough, whatever became of the other.
+  if (!round.refusal.ok()) {
+    Refused(round.refusal);
+  } else if (!round.error.ok()) {
+    Failed(round.error);
+  } else {
+    Proven();
+  }
+  if (std::exchange(again_, false)) Check();
+}
+
+void AccessProof::NoteProven() {
+  // What a check under way hears may be older than the watch, or newer: it starts anew.
+  const bool check = round_ != nullptr || again_;
+  DropRound();
+  Proven();
+  if (check) Check();
+}
+
+void AccessProof::NoteRefused(absl::Status why) {
+  DropRound();
+  next_check_.Cancel();
+  expiry_.Cancel();
+  Become(State::kRefused, std::move(why));
+}
+
+void AccessProof::RetryLater() {
+  next_check_.SetAfter(refused_backoff_.Next(random_), [this] { Check(); });
+}
+
+void AccessProof::Proven() {
+  error_backoff_.Reset();
+  refused_backoff_.Reset();
+  // Early enough that a few failures still leave time, and not all proofs at once.
+  next_check_.SetAfter(
+      options_.t_revoke * std::uniform_real_distribution<double>(0.7, 0.85)(random_),
+      [this] { Check(); });
+  expiry_.SetAfter(options_.t_revoke, [this] {
+    Become(State::kExpired, absl::UnavailableError(
+                                StrCat("the access of ", client_.component(), " to ",
+                                       spec_.ToString(), " could not be proven again within ",
+                                       absl::FormatDuration(options_.t_revoke), "; asked again")));
+  });
+  Become(State::kProven, absl::OkStatus());
+}
+
+void AccessProof::Refused(absl::Status why) {
+  error_backoff_.Reset();
+  expiry_.Cancel();
+  RetryLater();
+  Become(State::kRefused, std::move(why));
+}
+
+void AccessProof::Failed(const absl::Status& why) {
+  next_check_.SetAfter(error_backoff_.Next(random_), [this] { Check(); });
+  if (state_ != State::kUnknown && state_ != State::kExpired) return;
+  Become(state_,
+         absl::Status(absl::StatusCode::kUnavailable,
+                      StrCat("the access of ", client_.component(), " to ", spec_.ToString(),
+                             " could not be proven; asked again: ", AsStd(why.message()))));
+}
+
+void AccessProof::Become(State state, absl::Status reason) {
+  if (state == state_ && reason == reason_) return;
+  state_ = state;
+  reason_ = std::move(reason);
+  on_change_();
+}
+
+}  // namespace mandate

@@ -1,0 +1,105 @@
+// Whether one component may list and watch one scope: asked under its own identity, and only good
+// for a while.
+#ifndef MANAGER_CACHE_ACCESS_PROOF_H_
+#define MANAGER_CACHE_ACCESS_PROOF_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <stop_token>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "manager/cache/cache.h"
+#include "manager/cache/cache_metrics.h"
+#include "manager/cache/loop_timer.h"
+#include "manager/client/rest_client.h"
+#include "manager/core/backoff.h"
+
+namespace mandate {
+
+// A proof is two SelfSubjectAccessReviews, for list and for watch, that say yes, or a watch that
+// the server has just accepted. It ends t_revoke later, whatever happens: it is renewed before, and
+// when nobody answers in time it has expired. Only an answer of no refuses; then it is asked again,
+// slowly.
+//
+//   state      on                               then
+//   kUnknown   both allowed                     kProven
+//   any        one is not allowed               kRefused; asked again after 30 s … 5 min
+//   any        no answer                        as it was; asked again after 0.8 s … 30 s
+//   kProven    t_revoke since the last proof    kExpired
+//   any        NoteProven(), NoteRefused()      kProven, kRefused
+//
+// Loop thread only.
+class AccessProof {
+ public:
+  enum class State { kUnknown, kProven, kRefused, kExpired };
+
+  struct Options {
+    absl::Duration t_revoke = absl::Minutes(5);
+    absl::Duration review_timeout = absl::Seconds(10);
+    Backoff::Options error_backoff;
+    Backoff::Options refused_backoff = {
+        .initial = absl::Seconds(30), .factor = 2, .max = absl::Minutes(5), .jitter = 0.2};
+    absl::Duration min_interval = absl::Seconds(1);  // between two checks
+  };
+  struct Config {
+    DemandSpec spec;
+    Options options;
+    std::mt19937_64& random;
+    AccessMetrics& counts;
+    // At each change of state or reason. Must not destroy the proof; may call its functions.
+    std::function<void()> on_change;
+  };
+
+  // `client` outlives this. Nothing is asked before Check().
+  AccessProof(Config config, RestClient& client);
+  ~AccessProof();
+
+  // Asks now, or right after the check under way: what that one hears may be old.
+  void Check();
+  // The server has accepted a watch of this component.
+  void NoteProven();
+  // The server has refused one. Nothing more is asked until Check(), or RetryLater().
+  void NoteRefused(absl::Status why);
+  void RetryLater();
+
+  State state() const { return state_; }
+  // Why not kProven; OK else. For kRefused it names component, verb and resource.
+  const absl::Status& reason() const { return reason_; }
+
+ private:
+  struct Round;  // one check: two reviews
+
+  void Send(const std::string& verb, const std::shared_ptr<Round>& round);
+  void OnReview(Round& round, const std::string& verb, absl::StatusOr<HttpResponse> response);
+  void Conclude(Round& round);
+  void DropRound();
+  void Proven();
+  void Refused(absl::Status why);
+  void Failed(const absl::Status& why);
+  void Become(State state, absl::Status reason);
+  absl::Time Now() const { return client_.loop().clock().TimeNow(); }
+
+  const DemandSpec spec_;
+  const Options options_;
+  std::mt19937_64& random_;
+  AccessMetrics& counts_;
+  const std::function<void()> on_change_;
+  RestClient& client_;
+  State state_ = State::kUnknown;
+  absl::Status reason_;
+  std::shared_ptr<Round> round_;  // under way
+  bool again_ = false;
+  absl::Time last_check_ = absl::InfinitePast();
+  LoopTimer next_check_;
+  LoopTimer expiry_;
+  Backoff error_backoff_;
+  Backoff refused_backoff_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CACHE_ACCESS_PROOF_H_

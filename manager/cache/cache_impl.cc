@@ -1,0 +1,131 @@
+#include "manager/cache/cache_impl.h"
+
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "manager/cache/shared_watch.h"
+#include "manager/core/strings.h"
+
+namespace mandate {
+namespace {
+
+absl::Status Check(const Cache::Options& options) {
+  const auto positive = [](const char* name, auto value, auto zero) {
+    return value > zero ? absl::OkStatus()
+                        : absl::InvalidArgumentError(
+                              StrCat("cache option ", name, " must be greater than zero"));
+  };
+  absl::Status status;
+  status.Update(positive("t_revoke", options.t_revoke, absl::ZeroDuration()));
+  status.Update(
+      positive("access.review_timeout", options.access.review_timeout, absl::ZeroDuration()));
+  status.Update(positive("reflector.min_watch_timeout", options.reflector.min_watch_timeout,
+                         absl::Seconds(1) - absl::Nanoseconds(1)));
+  status.Update(positive("reflector.page_size", options.reflector.page_size, 0));
+  status.Update(positive("reflector.max_pages", options.reflector.max_pages, 0));
+  status.Update(positive("reflector.max_frame_bytes", options.reflector.max_frame_bytes, 0u));
+  if (options.reflector.max_queue_bytes < options.reflector.max_frame_bytes) {
+    status.Update(absl::InvalidArgumentError(
+        "cache option reflector.max_queue_bytes must be at least reflector.max_frame_bytes, or no "
+        "large object could ever be read"));
+  }
+  return status;
+}
+
+}  // namespace
+
+// Its public functions are thread-safe and post; the rest is for the loop's thread.
+class Cache::Registry : public WatchRegistry, public std::enable_shared_from_this<Registry> {
+ public:
+  explicit Registry(const Options& options) : options_(options), random_(options.seed) {
+    options_.access.t_revoke = options_.t_revoke;
+  }
+
+  void Join(WatchComponent& component, std::shared_ptr<ReadGrant> grant,
+            std::shared_ptr<DemandFeed> feed) override {
+    Post([&component, grant = std::move(grant), feed = std::move(feed)](Registry& self) mutable {
+      const DemandSpec spec = grant->spec();
+      self.Find(spec).Join(component, std::move(grant), std::move(feed));
+    });
+  }
+
+  void Leave(WatchComponent& component, const DemandSpec& spec,
+             std::shared_ptr<DemandFeed> feed) override {
+    Post([&component, spec, feed = std::move(feed)](Registry& self) {
+      const auto it = self.watches_.find(spec);
+      if (it != self.watches_.end()) it->second->Leave(component, *feed);
+    });
+  }
+
+  void Poke(std::string component) {
+    Post([component = std::move(component)](Registry& self) {
+      for (const auto& [spec, watch] : self.watches_) watch->Poke(component);
+    });
+  }
+
+  // Closes every watch; nothing that was posted does anything any more.
+  void Close() {
+    closed_ = true;
+    watches_.clear();
+  }
+
+ private:
+  template <class Task>
+  void Post(Task task) {
+    options_.loop.Post([weak = weak_from_this(), task = std::move(task)]() mutable {
+      const auto self = weak.lock();
+      if (self != nullptr && !self->closed_) task(*self);
+    });
+  }
+
+  SharedWatch& Find(const DemandSpec& spec) {
+    auto& watch = watches_[spec];
+    if (watch == nullptr) {
+      watch = std::make_unique<SharedWatch>(
+          SharedWatch::Config{.spec = spec,
+                              .reflector = options_.reflector,
+                              .access = options_.access,
+                              .random = random_,
+                              .metrics = options_.metrics,
+                              .log = options_.log,
+                              .linger = options_.linger,
+                              .on_empty = [this, spec] { EraseLater(spec); }});
+    }
+    return *watch;
+  }
+
+  void EraseLater(const DemandSpec& spec) {
+    Post([spec](Registry& self) {
+      const auto it = self.watches_.find(spec);
+      if (it != self.watches_.end() && it->second->empty()) self.watches_.erase(it);
+    });
+  }
+
+  Options options_;
+  std::mt19937_64 random_;
+  std::map<DemandSpec, std::unique_ptr<SharedWatch>, DemandLess> watches_;
+  bool closed_ = false;
+};
+
+absl::StatusOr<std::unique_ptr<Cache>> Cache::Create(Options options) {
+  if (absl::Status status = Check(options); !status.ok()) return status;
+  return std::unique_ptr<Cache>(new Cache(std::move(options)));
+}
+
+Cache::Cache(Options options)
+    : options_(std::move(options)), registry_(std::make_shared<Registry>(options_)) {}
+
+Cache::~Cache() { registry_->Close(); }
+
+CacheView& Cache::AddComponent(RestClient& client, const rbac::Mandate& mandate) {
+  MutexLock lock(mutex_);
+  views_.push_back(std::make_unique<ComponentView>(
+      ComponentView::Config{client, mandate, registry_, options_.metrics}));
+  return *views_.back();
+}
+
+void Cache::Poke(std::string_view component) { registry_->Poke(std::string(component)); }
+
+}  // namespace mandate

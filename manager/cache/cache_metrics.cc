@@ -1,0 +1,76 @@
+#include "manager/cache/cache_metrics.h"
+
+#include "manager/core/strings.h"
+
+namespace mandate {
+namespace {
+
+std::string ScopeName(const DemandSpec& spec) {
+  if (!spec.name.empty()) return "object";
+  return spec.ns.empty() ? "cluster" : "namespace";
+}
+
+Labels OfKind(const DemandSpec& spec) {
+  return {{"kind", ResourceName(spec.kind)}, {"scope", ScopeName(spec)}};
+}
+
+Labels With(Labels labels, const std::string& key, std::string_view value) {
+  labels.emplace(key, value);
+  return labels;
+}
+
+}  // namespace
+
+std::string ResourceName(const KindInfo& kind) {
+  return kind.group.empty() ? std::string(kind.plural) : StrCat(kind.plural, ".", kind.group);
+}
+
+WatchMetrics::WatchMetrics(Metrics& metrics, const DemandSpec& spec, std::string_view identity)
+    : events(metrics.Counter("mandate_cache_events_total", "Watch events applied to the cache",
+                             OfKind(spec))),
+      undecodable(metrics.Counter("mandate_cache_undecodable_total",
+                                  "Objects and watch frames skipped because they cannot be read",
+                                  OfKind(spec))),
+      overflows(metrics.Counter("mandate_cache_overflows_total",
+                                "Watches ended because a frame or the queue met its bound",
+                                OfKind(spec))),
+      relists(metrics.Counter("mandate_cache_relists_total", "Whole states read after the first",
+                              With(OfKind(spec), "identity", identity))),
+      lists(metrics.Counter("mandate_cache_requests_total", "Lists and watches started",
+                            With(With(OfKind(spec), "identity", identity), "verb", "list"))),
+      watches(metrics.Counter("mandate_cache_requests_total", "Lists and watches started",
+                              With(With(OfKind(spec), "identity", identity), "verb", "watch"))),
+      objects_(metrics.Gauge("mandate_cache_objects", "Objects in the cache", OfKind(spec))),
+      bytes_(metrics.Gauge("mandate_cache_bytes", "Encoded bytes of the objects in the cache",
+                           OfKind(spec))),
+      open_(metrics.Gauge("mandate_cache_watches", "Open watches",
+                          With(OfKind(spec), "identity", identity))) {}
+
+WatchMetrics::~WatchMetrics() {
+  SetStore(0, 0);
+  SetOpen(false);
+}
+
+void WatchMetrics::SetStore(size_t objects, size_t bytes) {
+  objects_.Increment(static_cast<double>(objects) - stored_objects_);
+  bytes_.Increment(static_cast<double>(bytes) - stored_bytes_);
+  stored_objects_ = static_cast<double>(objects);
+  stored_bytes_ = static_cast<double>(bytes);
+}
+
+void WatchMetrics::SetOpen(bool open) {
+  if (open != is_open_) open_.Increment(open ? 1 : -1);
+  is_open_ = open;
+}
+
+AccessMetrics::AccessMetrics(Metrics& metrics, std::string_view identity)
+    : allowed(metrics.Counter("mandate_cache_reviews_total", "Access reviews of shared watches",
+                              {{"identity", std::string(identity)}, {"result", "allowed"}})),
+      refused(metrics.Counter("mandate_cache_reviews_total", "Access reviews of shared watches",
+                              {{"identity", std::string(identity)}, {"result", "refused"}})),
+      errors(metrics.Counter("mandate_cache_reviews_total", "Access reviews of shared watches",
+                             {{"identity", std::string(identity)}, {"result", "error"}})),
+      demands(metrics.Gauge("mandate_cache_demands", "Demands held",
+                            {{"identity", std::string(identity)}})) {}
+
+}  // namespace mandate

@@ -1,0 +1,66 @@
+// What the cache counts. Labels are bounded: kinds, scopes and components, never namespaces.
+#ifndef MANAGER_CACHE_CACHE_METRICS_H_
+#define MANAGER_CACHE_CACHE_METRICS_H_
+
+#include <string>
+#include <string_view>
+
+#include "manager/cache/cache.h"
+#include "manager/core/metrics.h"
+
+namespace mandate {
+
+// What one reflector adds to the series of its kind, scope and identity. Loop thread only; borrows
+// from Metrics.
+class WatchMetrics {
+ public:
+  WatchMetrics(Metrics& metrics, const DemandSpec& spec, std::string_view identity);
+  // Takes its share of the gauges back.
+  ~WatchMetrics();
+  WatchMetrics(const WatchMetrics&) = delete;
+  WatchMetrics& operator=(const WatchMetrics&) = delete;
+
+  void SetStore(size_t objects, size_t bytes);
+  void SetOpen(bool open);
+
+  // mandate_cache_events_total{kind,scope}: watch events applied.
+  prometheus::Counter& events;
+  // mandate_cache_undecodable_total{kind,scope}: objects and frames skipped.
+  prometheus::Counter& undecodable;
+  // mandate_cache_overflows_total{kind,scope}: watches ended because they met a bound of ours.
+  prometheus::Counter& overflows;
+  // mandate_cache_relists_total{kind,scope,identity}: whole states asked for after the first.
+  prometheus::Counter& relists;
+  // mandate_cache_requests_total{kind,scope,identity,verb=list|watch}: started.
+  prometheus::Counter& lists;
+  prometheus::Counter& watches;
+
+ private:
+  // mandate_cache_objects{kind,scope}, mandate_cache_bytes{kind,scope}: in all stores.
+  prometheus::Gauge& objects_;
+  prometheus::Gauge& bytes_;
+  // mandate_cache_watches{kind,scope,identity}: open now.
+  prometheus::Gauge& open_;
+  double stored_objects_ = 0;
+  double stored_bytes_ = 0;
+  bool is_open_ = false;
+};
+
+// The series of one component's proofs and demands.
+struct AccessMetrics {
+  AccessMetrics(Metrics& metrics, std::string_view identity);
+
+  // mandate_cache_reviews_total{identity,result=allowed|refused|error}
+  prometheus::Counter& allowed;
+  prometheus::Counter& refused;
+  prometheus::Counter& errors;
+  // mandate_cache_demands{identity}: held now.
+  prometheus::Gauge& demands;
+};
+
+// "rolebindings.rbac.authorization.k8s.io"
+std::string ResourceName(const KindInfo& kind);
+
+}  // namespace mandate
+
+#endif  // MANAGER_CACHE_CACHE_METRICS_H_

@@ -1,0 +1,75 @@
+// The CacheView of one component.
+#ifndef MANAGER_CACHE_COMPONENT_VIEW_H_
+#define MANAGER_CACHE_COMPONENT_VIEW_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "manager/cache/cache.h"
+#include "manager/cache/demand_feed.h"
+#include "manager/cache/read_grant.h"
+#include "manager/cache/watch_member.h"
+#include "manager/rbac/mandate.h"
+
+namespace mandate {
+
+// Order of demands; the scopes of one kind stand together, the widest first.
+struct DemandLess {
+  static auto Of(const DemandSpec& s) {
+    return std::tuple(s.kind.group, s.kind.version, s.kind.plural, std::string_view(s.ns),
+                      std::string_view(s.name));
+  }
+  bool operator()(const DemandSpec& a, const DemandSpec& b) const { return Of(a) < Of(b); }
+};
+
+// The watches of one cluster, as the views use them. Thread-safe: what is asked for happens later,
+// on the loop.
+class WatchRegistry {
+ public:
+  virtual ~WatchRegistry() = default;
+  virtual void Join(WatchComponent& component, std::shared_ptr<ReadGrant> grant,
+                    std::shared_ptr<DemandFeed> feed) = 0;
+  virtual void Leave(WatchComponent& component, const DemandSpec& spec,
+                     std::shared_ptr<DemandFeed> feed) = 0;
+};
+
+// Thread-safe.
+class ComponentView : public CacheView {
+ public:
+  struct Config {
+    RestClient& client;            // outlives this
+    const rbac::Mandate& mandate;  // a constant
+    std::weak_ptr<WatchRegistry> registry;
+    Metrics& metrics;
+  };
+
+  explicit ComponentView(Config config);
+  ~ComponentView() override;
+
+  std::unique_ptr<DemandHandle> Demand(DemandSpec spec, std::shared_ptr<DemandSink> sink) override;
+  absl::StatusOr<ObjectPtr> GetRaw(const KindInfo& kind, const ObjectKey& key) const override;
+  absl::StatusOr<std::vector<ObjectPtr>> ListRaw(const KindInfo& kind,
+                                                 std::string_view ns) const override;
+  absl::Status WaitUntilSeen(const CallContext& context, const KindInfo& kind,
+                             std::string_view resource_version) override;
+  absl::Status WaitUntilObjectSeen(const CallContext& context, const KindInfo& kind,
+                                   const ObjectKey& key,
+                                   std::string_view resource_version) override;
+  absl::Status WaitUntilGone(const CallContext& context, const KindInfo& kind, const ObjectKey& key,
+                             std::string_view uid) override;
+
+ private:
+  class Grants;
+  class Handle;
+
+  const Config config_;
+  const std::shared_ptr<WatchComponent> component_;
+  const std::shared_ptr<Grants> grants_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CACHE_COMPONENT_VIEW_H_

@@ -1,0 +1,47 @@
+#include "manager/cache/demand_feed.h"
+
+namespace mandate {
+
+DemandStatus DemandFeed::status() const {
+  MutexLock lock(mutex_);
+  return status_;
+}
+
+void DemandFeed::Attach(const ObjectStore& store, const DemandStatus& status) {
+  if (!attached_) {
+    static const std::vector<ObjectPtr> kNothing;
+    attached_ = true;
+    std::vector<ObjectEvent> events = DiffObjects(seen_ ? *seen_ : kNothing, store.List());
+    seen_.reset();
+    for (ObjectEvent& event : events) event.initial = !synced_once_;
+    synced_once_ = true;
+    Deliver(events);
+  }
+  SetStatus(status);
+}
+
+void DemandFeed::Deliver(const std::vector<ObjectEvent>& events) {
+  if (!attached_ || sink_ == nullptr) return;
+  for (const ObjectEvent& event : events) {
+    // The sink may end the demand in any call.
+    if (closed_) return;
+    sink_->OnEvent(event);
+  }
+}
+
+void DemandFeed::Detach(Content seen) {
+  if (!attached_) return;
+  attached_ = false;
+  seen_ = std::move(seen);
+}
+
+void DemandFeed::SetStatus(const DemandStatus& status) {
+  {
+    MutexLock lock(mutex_);
+    if (status_.state == status.state && status_.reason == status.reason) return;
+    status_ = status;
+  }
+  if (!closed_ && sink_ != nullptr) sink_->OnState(status);
+}
+
+}  // namespace mandate

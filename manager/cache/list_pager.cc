@@ -1,0 +1,76 @@
+#include "manager/cache/list_pager.h"
+
+#include <iterator>
+#include <utility>
+
+#include "manager/core/strings.h"
+#include "manager/object/api_error.h"
+#include "manager/object/list_codec.h"
+
+namespace mandate {
+
+ListPager::ListPager(RestClient& client, DemandSpec spec, Options options)
+    : client_(client),
+      spec_(std::move(spec)),
+      options_(options),
+      self_(std::make_shared<ListPager*>(this)) {}
+
+ListPager::~ListPager() {
+  self_.reset();
+  stop_.request_stop();
+}
+
+void ListPager::Start(std::string resource_version, bool pages, Done done) {
+  resource_version_ = std::move(resource_version);
+  done_ = std::move(done);
+  query_ = {.resource_version = resource_version_,
+            .limit = pages ? options_.page_size : 0,
+            .continue_token = ""};
+  SendPage();
+}
+
+void ListPager::SendPage() {
+  ++pages_;
+  const CallContext context{client_.loop().clock().TimeNow() + options_.page_timeout,
+                            stop_.get_token()};
+  client_.Send(context, ListRequest(spec_, options_.encoding, query_),
+               [weak = std::weak_ptr<ListPager*>(self_)](absl::StatusOr<HttpResponse> response) {
+                 auto self = weak.lock();
+                 if (self != nullptr) (*self)->OnPage(std::move(response));
+               });
+}
+
+void ListPager::OnPage(absl::StatusOr<HttpResponse> response) {
+  if (!response.ok()) {
+    if (!IsGone(response.status()) || query_.continue_token.empty()) {
+      return Finish(std::move(response).status());
+    }
+    result_.objects.clear();
+    result_.undecodable.clear();
+    query_ = {.resource_version = resource_version_, .limit = 0, .continue_token = ""};
+    return SendPage();
+  }
+  auto page = ParseList(response->body, EncodingOf(response->content_type));
+  if (!page.ok()) return Finish(std::move(page).status());
+  std::move(page->items.begin(), page->items.end(), std::back_inserter(result_.objects));
+  std::move(page->undecodable.begin(), page->undecodable.end(),
+            std::back_inserter(result_.undecodable));
+  result_.resource_version = std::move(page->resource_version);
+  if (page->continue_token.empty()) return Finish(std::move(result_));
+  if (pages_ >= options_.max_pages) {
+    return Finish(absl::ResourceExhaustedError(
+        StrCat("the list of ", spec_.ToString(), " has more than ", options_.max_pages,
+               " pages of ", options_.page_size, ": raise max_pages, or demand a narrower scope")));
+  }
+  result_.paginated = true;
+  query_.continue_token = std::move(page->continue_token);
+  SendPage();
+}
+
+void ListPager::Finish(absl::StatusOr<Result> result) {
+  // The caller may destroy this.
+  Done done = std::move(done_);
+  std::move(done)(std::move(result));
+}
+
+}  // namespace mandate

@@ -1,0 +1,67 @@
+// One LIST, page by page.
+#ifndef MANAGER_CACHE_LIST_PAGER_H_
+#define MANAGER_CACHE_LIST_PAGER_H_
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "manager/cache/store.h"
+#include "manager/cache/watch_request.h"
+#include "manager/client/rest_client.h"
+
+namespace mandate {
+
+// Follows client-go's pager: when the continue token expires at the second page or later, the
+// whole list is asked for once more, at the first request's resource version and without pages.
+// Loop thread only.
+class ListPager {
+ public:
+  struct Options {
+    int page_size = 500;
+    int max_pages = 20'000;  // then kResourceExhausted
+    absl::Duration page_timeout = absl::Seconds(60);
+    Encoding encoding = Encoding::kJson;
+  };
+  struct Result {
+    std::string resource_version;
+    std::vector<ObjectPtr> objects;
+    std::vector<absl::Status> undecodable;
+    bool paginated = false;  // there was more than one page
+  };
+  // Not called inside Start(), nor after the pager is gone.
+  using Done = absl::AnyInvocable<void(absl::StatusOr<Result>) &&>;
+
+  // `client` outlives this.
+  ListPager(RestClient& client, DemandSpec spec, Options options);
+  // Takes the request in flight back.
+  ~ListPager();
+
+  // Once.
+  void Start(std::string resource_version, bool pages, Done done);
+
+ private:
+  void SendPage();
+  void OnPage(absl::StatusOr<HttpResponse> response);
+  void Finish(absl::StatusOr<Result> result);
+
+  RestClient& client_;
+  const DemandSpec spec_;
+  const Options options_;
+  std::string resource_version_;
+  ListQuery query_;
+  int pages_ = 0;
+  Result result_;
+  Done done_;
+  std::stop_source stop_;
+  // Responses that come after this is gone find it expired.
+  std::shared_ptr<ListPager*> self_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CACHE_LIST_PAGER_H_

@@ -1,0 +1,49 @@
+// One timer that is set, set anew and taken back, as state machines do.
+#ifndef MANAGER_CACHE_LOOP_TIMER_H_
+#define MANAGER_CACHE_LOOP_TIMER_H_
+
+#include <memory>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "manager/core/executor.h"
+
+namespace mandate {
+
+// Once taken back, its task does not run, also when both were due at the same moment. The task may
+// do anything with the timer, its owner's end included. Loop thread only.
+class LoopTimer {
+ public:
+  explicit LoopTimer(Loop& loop) : loop_(loop) {}  // outlives this
+
+  // Takes back what was set before.
+  template <class Task>
+  void Set(absl::Time when, Task task) {
+    auto set = std::make_shared<bool>(true);
+    set_ = set;
+    // The task holds it weakly: whoever resets set_ has taken the timer back.
+    timer_ = loop_.RunAt(when, [this, weak = std::weak_ptr<bool>(set), task = std::move(task)] {
+      if (weak.expired()) return;
+      set_.reset();
+      const auto done = std::move(timer_);
+      task();
+    });
+  }
+  void SetAfter(absl::Duration delay, auto task) {
+    Set(loop_.clock().TimeNow() + delay, std::move(task));
+  }
+  void Cancel() {
+    set_.reset();
+    timer_.reset();
+  }
+  bool IsSet() const { return set_ != nullptr; }
+
+ private:
+  Loop& loop_;
+  std::shared_ptr<bool> set_;
+  std::unique_ptr<Loop::Timer> timer_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CACHE_LOOP_TIMER_H_

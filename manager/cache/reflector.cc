@@ -1,0 +1,377 @@
+#include "manager/cache/reflector.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "manager/cache/watch_errors.h"
+#include "manager/object/api_error.h"
+
+namespace mandate {
+
+Reflector::Reflector(Config config, RestClient& client, ObjectStore& store, Owner& owner)
+    : spec_(std::move(config.spec)),
+      options_(config.options),
+      random_(config.random),
+      metrics_(config.metrics),
+      log_(config.log.With("watch", spec_.ToString())),
+      store_(store),
+      owner_(owner),
+      client_(&client),
+      loop_(client.loop()),
+      counts_(std::make_unique<WatchMetrics>(metrics_, spec_, client.component())),
+      status_{DemandState::kPending, absl::UnavailableError("the first list is not in yet")},
+      timer_(loop_),
+      reopen_timer_(loop_),
+      backoff_(options_.backoff),
+      forbidden_backoff_(options_.forbidden_backoff),
+      absent_backoff_(options_.absent_backoff) {}
+
+Reflector::~Reflector() { Stop(); }
+
+void Reflector::Start() { StartPass(); }
+
+void Reflector::UseClient(RestClient& client) {
+  Stop();
+  client_ = &client;
+  counts_ = std::make_unique<WatchMetrics>(metrics_, spec_, client.component());
+  counts_->SetStore(store_.size(), store_.bytes());
+  backoff_.Reset();
+  forbidden_backoff_.Reset();
+  absent_backoff_.Reset();
+  hinted_ = false;
+  log_.Info("Watch handed over", {{"component", client.component()}});
+  if (!filled_ || version_unavailable_) {
+    StartPass();
+  } else {
+    ExpectReopen();
+    StartWatch();
+  }
+  if (status_.state == DemandState::kSynced) return;
+  SetStatus(filled_ ? DemandState::kStale : DemandState::kPending,
+            absl::UnavailableError("the watch is being opened under another identity"));
+}
+
+void Reflector::Forbid(absl::Status why) {
+  Stop();
+  Fail(why, Next::kPass);
+}
+
+void Reflector::Poke() {
+  if (phase_ == Phase::kStreamingList || phase_ == Phase::kListing || phase_ == Phase::kOpening) {
+    hinted_ = true;
+    return;
+  }
+  if (phase_ != Phase::kWaiting) return;
+  const bool may_help = status_.state == DemandState::kForbidden ||
+                        status_.state == DemandState::kKindAbsent || LacksIdentity(status_.reason);
+  if (!may_help) return;
+  forbidden_backoff_.Reset();
+  absent_backoff_.Reset();
+  WaitFor(std::max(absl::ZeroDuration(),
+                   last_attempt_ + options_.poke_interval - loop_.clock().TimeNow()),
+          next_);
+}
+
+void Reflector::Stop() {
+  pager_.reset();
+  stream_.reset();
+  initial_.reset();
+  timer_.Cancel();
+  reopen_timer_.Cancel();
+  counts_->SetOpen(false);
+  phase_ = Phase::kIdle;
+}
+
+void Reflector::StartPass() {
+  last_attempt_ = loop_.clock().TimeNow();
+  undecodable_logged_ = false;
+  if (filled_) counts_->relists.Increment();
+  options_.watch_list ? StartStreamingList() : StartList();
+}
+
+void Reflector::StartStreamingList() {
+  phase_ = Phase::kStreamingList;
+  initial_ = std::make_unique<ObjectStore>();
+  last_initial_event_ = loop_.clock().TimeNow();
+  CheckInitialEvents();
+  OpenWatch({.resource_version = version_unavailable_ ? "" : version_,
+             .initial_events = true,
+             .timeout = {}});
+}
+
+// The end of the initial events may never come: a proxy or an old server drops the bookmark.
+void Reflector::CheckInitialEvents() {
+  const absl::Time limit = last_initial_event_ + options_.initial_events_silence;
+  if (loop_.clock().TimeNow() >= limit) {
+    return OnStreamingListFailed(
+        absl::DeadlineExceededError("the initial events have stopped without their end"));
+  }
+  timer_.Set(limit, [this] { CheckInitialEvents(); });
+}
+
+void Reflector::StartList() {
+  Stop();
+  phase_ = Phase::kListing;
+  std::string version = version_.empty() ? "0" : version_;
+  if (version_unavailable_) version = "";
+  // With a version other than "0" the watch cache answers only without pages.
+  const bool pages = list_is_paginated_ || version.empty() || version == "0";
+  counts_->lists.Increment();
+  pager_ = std::make_unique<ListPager>(*client_, spec_,
+                                       ListPager::Options{.page_size = options_.page_size,
+                                                          .max_pages = options_.max_pages,
+                                                          .page_timeout = options_.page_timeout,
+                                                          .encoding = options_.encoding});
+  pager_->Start(version, pages,
+                [this, first = version == "0"](absl::StatusOr<ListPager::Result> result) {
+                  if (first && result.ok() && result->paginated) list_is_paginated_ = true;
+                  OnList(std::move(result));
+                });
+}
+
+void Reflector::OnList(absl::StatusOr<ListPager::Result> result) {
+  pager_.reset();
+  if (!result.ok()) {
+    const bool retry = IsExpired(result.status()) && !std::exchange(list_retried_, true);
+    if (IsExpired(result.status())) version_unavailable_ = true;
+    if (retry) return StartList();
+    list_retried_ = false;
+    return Fail(result.status(), Next::kPass);
+  }
+  list_retried_ = false;
+  for (const absl::Status& why : result->undecodable) SkipUndecodable(why);
+  Replace(std::move(result->objects), std::move(result->resource_version));
+  StartWatch();
+}
+
+void Reflector::StartWatch() {
+  timer_.Cancel();
+  phase_ = Phase::kOpening;
+  OpenWatch({.resource_version = version_, .initial_events = false, .timeout = {}});
+}
+
+void Reflector::OpenWatch(const WatchQuery& query) {
+  last_attempt_ = loop_.clock().TimeNow();
+  WatchQuery full = query;
+  full.timeout = options_.min_watch_timeout * std::uniform_real_distribution<double>(1, 2)(random_);
+  versions_ordered_ = !query.resource_version.empty() && query.resource_version != "0";
+  counts_->watches.Increment();
+  stream_ = std::make_unique<WatchStream>(
+      *client_, WatchRequest(spec_, options_.encoding, full),
+      WatchStream::Options{.max_frame_bytes = options_.max_frame_bytes,
+                           .max_queue_bytes = options_.max_queue_bytes,
+                           .lifetime = full.timeout + options_.watch_grace},
+      static_cast<WatchStream::Observer&>(*this));
+}
+
+void Reflector::OnWatchOpen() {
+  counts_->SetOpen(true);
+  forbidden_backoff_.Reset();
+  absent_backoff_.Reset();
+  hinted_ = false;
+  const bool opening = phase_ == Phase::kOpening;
+  if (opening) {
+    phase_ = Phase::kWatching;
+    reopen_timer_.Cancel();
+  }
+  owner_.OnAccess();
+  if (opening && phase_ == Phase::kWatching) SetStatus(DemandState::kSynced, absl::OkStatus());
+}
+
+void Reflector::OnWatchEvent(WatchEvent event) {
+  if (phase_ == Phase::kStreamingList) return OnInitialEvent(std::move(event));
+  std::vector<ObjectEvent> changes;
+  switch (event.type) {
+    case WatchEventType::kError:
+      return OnWatchError(event.error);
+    case WatchEventType::kBookmark:
+      break;
+    case WatchEventType::kAdded:
+    case WatchEventType::kModified:
+      changes = store_.Put(std::move(event.object));
+      break;
+    case WatchEventType::kDeleted:
+      changes = store_.Remove(std::move(event.object));
+      break;
+  }
+  counts_->events.Increment();
+  // Started at any version, a watch begins with ADDED events in no order: none of their versions
+  // says how far the store is.
+  if (event.type != WatchEventType::kAdded) versions_ordered_ = true;
+  if (versions_ordered_) MoveTo(std::move(event.resource_version));
+  if (!changes.empty()) {
+    counts_->SetStore(store_.size(), store_.bytes());
+    owner_.OnObjects(changes);
+  }
+  owner_.OnProgress();
+}
+
+void Reflector::OnInitialEvent(WatchEvent event) {
+  last_initial_event_ = loop_.clock().TimeNow();
+  switch (event.type) {
+    case WatchEventType::kError:
+      return OnStreamingListFailed(event.error);
+    case WatchEventType::kBookmark:
+      if (event.initial_events_end) OnInitialEventsEnd(std::move(event.resource_version));
+      return;
+    case WatchEventType::kAdded:
+    case WatchEventType::kModified:
+      initial_->Put(std::move(event.object));
+      return;
+    case WatchEventType::kDeleted:
+      initial_->Remove(std::move(event.object));
+      return;
+  }
+}
+
+void Reflector::OnInitialEventsEnd(std::string resource_version) {
+  timer_.Cancel();
+  const std::unique_ptr<ObjectStore> initial = std::move(initial_);
+  phase_ = Phase::kWatching;
+  versions_ordered_ = true;
+  Replace(initial->List(), std::move(resource_version));
+  if (phase_ == Phase::kWatching) SetStatus(DemandState::kSynced, absl::OkStatus());
+}
+
+void Reflector::OnStreamingListFailed(const absl::Status& why) {
+  Stop();
+  log_.Debug(2, "Streaming list failed", {{"error", why}});
+  if (IsWorthRepeating(why)) return Fail(why, Next::kPass);
+  // Once: a server that says so of any version gets a list.
+  if (IsExpired(why) && !std::exchange(version_unavailable_, true)) return StartStreamingList();
+  StartList();
+}
+
+void Reflector::OnWatchUndecodable(const absl::Status& why) { SkipUndecodable(why); }
+
+void Reflector::OnWatchEnd(const WatchStream::End& end) {
+  using Kind = WatchStream::End::Kind;
+  const Phase phase = phase_;
+  stream_.reset();
+  counts_->SetOpen(false);
+  if (end.kind == Kind::kOverflow) counts_->overflows.Increment();
+  if (phase == Phase::kStreamingList) {
+    const bool cut = end.kind == Kind::kClosed && end.events > 0;
+    if (!cut) return OnStreamingListFailed(end.status);
+    Stop();
+    return Fail(absl::UnavailableError("the watch ended before its initial state was complete"),
+                Next::kPass);
+  }
+  reopen_timer_.Cancel();
+  switch (end.kind) {
+    case Kind::kNeverOpened:
+      return Fail(end.status, IsWorthRepeating(end.status) ? Next::kWatch : Next::kPass);
+    case Kind::kOverflow:
+      log_.Error("Watch ended: it exceeds a bound", {{"error", end.status}});
+      return Fail(end.status, Next::kPass);
+    case Kind::kClosed:
+      return OnWatchClosed(end);
+  }
+}
+
+void Reflector::OnWatchClosed(const WatchStream::End& end) {
+  const bool is_short = end.duration < options_.very_short_watch;
+  if (is_short && end.events == 0) {
+    return Fail(absl::UnavailableError("the watch ended at once, without an event"), Next::kPass);
+  }
+  short_watches_ = is_short ? short_watches_ + 1 : 0;
+  if (short_watches_ > options_.max_short_watches) {
+    return Fail(absl::UnavailableError("the watch ends again and again within a second"),
+                Next::kWatch);
+  }
+  ExpectReopen();
+  StartWatch();
+}
+
+void Reflector::OnWatchError(const absl::Status& error) {
+  Stop();
+  log_.Debug(2, "Watch ended with an error", {{"error", error}});
+  const bool watch_on =
+      IsTooManyRequests(error) || (HttpCode(error) == 500 && RetriesInternalError());
+  Fail(error, watch_on ? Next::kWatch : Next::kPass);
+}
+
+bool Reflector::RetriesInternalError() {
+  const absl::Time now = loop_.clock().TimeNow();
+  if (now - last_internal_error_ >= absl::Minutes(1)) first_internal_error_ = now;
+  last_internal_error_ = now;
+  if (options_.max_internal_error_retry <= absl::ZeroDuration()) return false;
+  if (now - first_internal_error_ <= options_.max_internal_error_retry) return true;
+  last_internal_error_ = absl::InfinitePast();
+  return false;
+}
+
+void Reflector::Fail(const absl::Status& why, Next next) {
+  DemandState state = filled_ ? DemandState::kStale : DemandState::kPending;
+  absl::Duration delay;
+  // Also our own guard's refusal has this code.
+  const bool forbidden = absl::IsPermissionDenied(why);
+  const bool absent = phase_ == Phase::kListing && mandate::IsNotFound(why);
+  if (forbidden || absent) {
+    state = forbidden ? DemandState::kForbidden : DemandState::kKindAbsent;
+    Backoff& backoff = forbidden ? forbidden_backoff_ : absent_backoff_;
+    delay = backoff.Next(random_);
+    if (std::exchange(hinted_, false)) delay = options_.poke_interval;
+    next = Next::kPass;
+  } else {
+    delay = NextDelay(why);
+  }
+  WaitFor(delay, next);
+  SetStatus(state, why);
+}
+
+absl::Duration Reflector::NextDelay(const absl::Status& why) {
+  const absl::Time now = loop_.clock().TimeNow();
+  if (now - last_backoff_ > options_.backoff_reset) backoff_.Reset();
+  last_backoff_ = now;
+  return std::max(backoff_.Next(random_), RetryAfter(why).value_or(absl::ZeroDuration()));
+}
+
+void Reflector::WaitFor(absl::Duration delay, Next next) {
+  phase_ = Phase::kWaiting;
+  next_ = next;
+  timer_.SetAfter(delay, [this] { next_ == Next::kPass ? StartPass() : StartWatch(); });
+}
+
+void Reflector::ExpectReopen() {
+  if (status_.state != DemandState::kSynced) return;
+  reopen_timer_.SetAfter(options_.reopen_grace, [this] {
+    SetStatus(DemandState::kStale, absl::UnavailableError("the watch has not opened again yet"));
+  });
+}
+
+void Reflector::SetStatus(DemandState state, absl::Status reason) {
+  if (state == status_.state && reason == status_.reason) return;
+  // One line per transition: the reasons of one state may alternate.
+  if (state != status_.state) {
+    log_.Debug(
+        1, "Watch changed its state",
+        {{"state", ToString(state)}, {"component", client_->component()}, {"reason", reason}});
+  }
+  status_ = {state, std::move(reason)};
+  owner_.OnStatus(status_);
+}
+
+void Reflector::Replace(std::vector<ObjectPtr> objects, std::string resource_version) {
+  version_unavailable_ = false;
+  version_ = resource_version;
+  filled_ = true;
+  const auto events = store_.Replace(std::move(objects), std::move(resource_version));
+  counts_->SetStore(store_.size(), store_.bytes());
+  if (!events.empty()) owner_.OnObjects(events);
+  owner_.OnProgress();
+}
+
+void Reflector::MoveTo(std::string resource_version) {
+  if (resource_version.empty()) return;
+  version_ = resource_version;
+  store_.SetResourceVersion(std::move(resource_version));
+}
+
+void Reflector::SkipUndecodable(const absl::Status& why) {
+  counts_->undecodable.Increment();
+  if (std::exchange(undecodable_logged_, true)) return;
+  log_.Error("Object skipped: it cannot be read", {{"error", why}});
+}
+
+}  // namespace mandate

@@ -1,0 +1,171 @@
+// One list+watch that keeps a store like the server's content. The rules are client-go's
+// (k8s.io/client-go/tools/cache/reflector.go, 1.36); what differs says so.
+//
+//   phase          on                              does                             then
+//   ─────────────  ──────────────────────────────  ───────────────────────────────  ──────────────
+//   StreamingList  bookmark initial-events-end     store := what came               Watching
+//    (a watch with 429, refused, 401               wait                             StreamingList
+//    initial       410, version too large          forget the version               StreamingList
+//    events)       closed after some events        wait (client-go: at once)        StreamingList
+//                  anything else; silence (client-go warns)                         Listing
+//   Listing        the last page                   store := the list                Opening
+//                  410, version too large, once    forget the version               Listing
+//                  403                             Forbidden; wait, slowly          a new pass
+//                  404                             KindAbsent; wait, slowly         a new pass
+//                  anything else                   wait                             a new pass
+//   Opening        accepted                        Synced                           Watching
+//    (a watch from 429, refused, 401               wait                             Opening
+//    the version)  403                             Forbidden; wait, slowly          a new pass
+//                  anything else, also 410         wait                             a new pass
+//   Watching       ADDED, MODIFIED, DELETED        change the store                 Watching
+//                  BOOKMARK                        move the version                 Watching
+//                  closed, cut, overdue                                             Opening
+//                  closed at once without events   wait                             a new pass
+//                  ERROR 429                       wait                             Opening
+//                  ERROR InternalError             if so wished: wait               Opening
+//                  ERROR 410, any other; overflow  wait                             a new pass
+//   Waiting        the time has come; a hint (403, 404, 401)                        as said above
+//
+// A pass begins with StreamingList, or Listing where that is switched off. All waits but those for
+// 403 and 404 share one backoff.
+#ifndef MANAGER_CACHE_REFLECTOR_H_
+#define MANAGER_CACHE_REFLECTOR_H_
+
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "manager/cache/cache.h"
+#include "manager/cache/cache_metrics.h"
+#include "manager/cache/list_pager.h"
+#include "manager/cache/loop_timer.h"
+#include "manager/cache/reflector_options.h"
+#include "manager/cache/store.h"
+#include "manager/cache/watch_stream.h"
+#include "manager/client/rest_client.h"
+#include "manager/core/backoff.h"
+#include "manager/core/log.h"
+
+namespace mandate {
+
+// Loop thread only.
+class Reflector : private WatchStream::Observer {
+ public:
+  // Who owns it. Must not destroy it inside a call; may call its functions.
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    // The store has changed so.
+    virtual void OnObjects(const std::vector<ObjectEvent>& events) = 0;
+    // The store's resource version has moved.
+    virtual void OnProgress() = 0;
+    // The server has just let the current client watch.
+    virtual void OnAccess() = 0;
+    // At each change. kForbidden is of the current client.
+    virtual void OnStatus(const DemandStatus& status) = 0;
+  };
+
+  struct Config {
+    DemandSpec spec;
+    ReflectorOptions options;
+    std::mt19937_64& random;
+    Metrics& metrics;
+    Logger log;
+  };
+
+  // All but `config` outlive this; `store` is empty and only this writes to it.
+  Reflector(Config config, RestClient& client, ObjectStore& store, Owner& owner);
+  ~Reflector() override;
+
+  void Start();
+  // Goes on under another identity, from where it is.
+  void UseClient(RestClient& client);
+  // The current client is known to have lost its access: as if the server had said so.
+  void Forbid(absl::Status why);
+  // Something may have changed for the better: what waits because of 401, 403 or 404 asks again.
+  void Poke();
+
+  const DemandStatus& status() const { return status_; }
+  // The store has been complete once.
+  bool filled() const { return filled_; }
+  RestClient& client() const { return *client_; }
+
+ private:
+  enum class Phase { kIdle, kStreamingList, kListing, kOpening, kWatching, kWaiting };
+  enum class Next { kPass, kWatch };
+
+  void OnWatchOpen() override;
+  void OnWatchEvent(WatchEvent event) override;
+  void OnWatchUndecodable(const absl::Status& why) override;
+  void OnWatchEnd(const WatchStream::End& end) override;
+
+  void StartPass();
+  void StartStreamingList();
+  void StartList();
+  void StartWatch();
+  void OpenWatch(const WatchQuery& query);
+  void OnList(absl::StatusOr<ListPager::Result> result);
+  void OnInitialEvent(WatchEvent event);
+  void OnInitialEventsEnd(std::string resource_version);
+  void OnStreamingListFailed(const absl::Status& why);
+  void OnWatchError(const absl::Status& error);
+  void OnWatchClosed(const WatchStream::End& end);
+  void CheckInitialEvents();
+
+  // Waits as `why` deserves, then does `next`.
+  void Fail(const absl::Status& why, Next next);
+  void WaitFor(absl::Duration delay, Next next);
+  absl::Duration NextDelay(const absl::Status& why);
+  bool RetriesInternalError();
+  // Ends whatever is under way.
+  void Stop();
+  void SetStatus(DemandState state, absl::Status reason);
+  void ExpectReopen();
+  void Replace(std::vector<ObjectPtr> objects, std::string resource_version);
+  void MoveTo(std::string resource_version);
+  void SkipUndecodable(const absl::Status& why);
+
+  const DemandSpec spec_;
+  const ReflectorOptions options_;
+  std::mt19937_64& random_;
+  Metrics& metrics_;
+  const Logger log_;
+  ObjectStore& store_;
+  Owner& owner_;
+  RestClient* client_;
+  Loop& loop_;
+  std::unique_ptr<WatchMetrics> counts_;
+
+  Phase phase_ = Phase::kIdle;
+  Next next_ = Next::kPass;  // kWaiting
+  DemandStatus status_;
+  bool filled_ = false;
+  std::string version_;               // up to which the store is known
+  bool version_unavailable_ = false;  // the server has forgotten it
+  bool list_is_paginated_ = false;    // although asked of the watch cache: there is none
+  bool list_retried_ = false;
+  bool versions_ordered_ = true;  // of the events of this watch
+
+  std::unique_ptr<ListPager> pager_;
+  std::unique_ptr<WatchStream> stream_;
+  std::unique_ptr<ObjectStore> initial_;  // kStreamingList: what came so far
+  absl::Time last_initial_event_;
+  LoopTimer timer_;         // kWaiting, and checks of kStreamingList
+  LoopTimer reopen_timer_;  // kOpening while synced
+  Backoff backoff_;
+  Backoff forbidden_backoff_;
+  Backoff absent_backoff_;
+  absl::Time last_backoff_ = absl::InfinitePast();
+  absl::Time last_attempt_ = absl::InfinitePast();
+  absl::Time first_internal_error_ = absl::InfinitePast();
+  absl::Time last_internal_error_ = absl::InfinitePast();
+  bool hinted_ = false;  // while an attempt was under way that may have come too early
+  int short_watches_ = 0;
+  bool undecodable_logged_ = false;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CACHE_REFLECTOR_H_

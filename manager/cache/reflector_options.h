@@ -1,0 +1,57 @@
+// How a reflector lists, watches and tries again. The defaults are client-go's where it has them.
+#ifndef MANAGER_CACHE_REFLECTOR_OPTIONS_H_
+#define MANAGER_CACHE_REFLECTOR_OPTIONS_H_
+
+#include <cstddef>
+
+#include "absl/time/time.h"
+#include "manager/core/backoff.h"
+#include "manager/object/kind.h"
+
+namespace mandate {
+
+struct ReflectorOptions {
+  // What to ask for; the server may answer in JSON all the same.
+  Encoding encoding = Encoding::kJson;
+
+  // Initial state by a watch (KEP-3157) before falling back to LIST.
+  bool watch_list = true;
+  // Without an event for so long, the initial state is asked for by LIST: a proxy may have dropped
+  // the bookmark that ends it.
+  absl::Duration initial_events_silence = absl::Seconds(30);
+
+  int page_size = 500;
+  int max_pages = 20'000;
+  absl::Duration page_timeout = absl::Seconds(60);
+
+  // timeoutSeconds is random in [this, twice this).
+  absl::Duration min_watch_timeout = absl::Minutes(5);
+  // Beyond timeoutSeconds, until we give the watch up ourselves.
+  absl::Duration watch_grace = absl::Seconds(30);
+  // A watch that ends before this without an event has failed.
+  absl::Duration very_short_watch = absl::Seconds(1);
+  // So many watches in a row that ended before that, with events: then one waits before the next.
+  int max_short_watches = 5;
+  // How long a watch that ended by itself may take to open again until the data counts as stale.
+  absl::Duration reopen_grace = absl::Seconds(10);
+
+  size_t max_frame_bytes = size_t{8} << 20;
+  size_t max_queue_bytes = size_t{32} << 20;
+
+  Backoff::Options backoff;
+  // Starts again with its initial delay after so long without a backoff.
+  absl::Duration backoff_reset = absl::Minutes(2);
+  // While InternalError in a stream is answered by watching again, not by a list.
+  absl::Duration max_internal_error_retry = absl::ZeroDuration();
+
+  Backoff::Options forbidden_backoff = {
+      .initial = absl::Seconds(30), .factor = 2, .max = absl::Minutes(5), .jitter = 0.2};
+  Backoff::Options absent_backoff = {
+      .initial = absl::Seconds(2), .factor = 2, .max = absl::Seconds(30), .jitter = 0.2};
+  // Hints make nobody ask more often than this.
+  absl::Duration poke_interval = absl::Seconds(1);
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CACHE_REFLECTOR_OPTIONS_H_

@@ -1,0 +1,174 @@
+#include "manager/cache/shared_watch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "manager/cache/watch_errors.h"
+#include "manager/core/strings.h"
+
+namespace mandate {
+
+SharedWatch::SharedWatch(Config config)
+    : config_(std::move(config)),
+      handovers_(config_.metrics.Counter("mandate_cache_handovers_total",
+                                         "Watches that went on under another identity",
+                                         {{"kind", ResourceName(config_.spec.kind)}})) {}
+
+SharedWatch::~SharedWatch() = default;
+
+WatchMember* SharedWatch::Find(const WatchComponent& component) {
+  for (const auto& member : members_) {
+    if (member->component() == &component) return member.get();
+  }
+  return nullptr;
+}
+
+void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadGrant> grant,
+                       std::shared_ptr<DemandFeed> feed) {
+  WatchMember* member = Find(component);
+  if (member != nullptr) return member->Add(std::move(feed));
+  if (reflector_ == nullptr) store_ = std::make_shared<ObjectStore>();
+  // The proof's callback outlives neither.
+  auto slot = std::make_shared<WatchMember*>(nullptr);
+  members_.push_back(std::make_unique<WatchMember>(
+      WatchMember::Config{.component = component,
+                          .grant = std::move(grant),
+                          .store = store_,
+                          .proof = {.spec = config_.spec,
+                                    .options = config_.access,
+                                    .random = config_.random,
+                                    .counts = component.counts,
+                                    .on_change = [this, slot] { OnProofChanged(**slot); }},
+                          .log = config_.log.With("watch", config_.spec.ToString())}));
+  member = *slot = members_.back().get();
+  member->Add(std::move(feed));
+  if (reflector_ != nullptr) {
+    Update(*member);
+    member->proof().Check();
+    return;
+  }
+  sponsor_ = member;
+  reflector_ =
+      std::make_unique<Reflector>(Reflector::Config{.spec = config_.spec,
+                                                    .options = config_.reflector,
+                                                    .random = config_.random,
+                                                    .metrics = config_.metrics,
+                                                    .log = config_.log},
+                                  member->client(), *store_, static_cast<Reflector::Owner&>(*this));
+  reflector_->Start();
+}
+
+void SharedWatch::Leave(const WatchComponent& component, const DemandFeed& feed) {
+  WatchMember* member = Find(component);
+  if (member == nullptr) return;
+  member->Remove(feed);
+  if (member->HasDemands()) return;
+  if (config_.linger <= absl::ZeroDuration()) return Retire(component);
+  member->linger().SetAfter(config_.linger, [this, &component] { Retire(component); });
+}
+
+void SharedWatch::Retire(const WatchComponent& component) {
+  WatchMember* member = Find(component);
+  // Its grant has demands again: they are about to join.
+  if (member == nullptr || member->HasDemands() || member->grant().demands() > 0) return;
+  if (member == sponsor_) {
+    WatchMember* successor = Successor();
+    if (successor == nullptr && members_.size() > 1) {
+      // Nobody has proved anything yet: the watch itself tells.
+      successor = (members_.front().get() == member ? members_.back() : members_.front()).get();
+    }
+    if (successor == nullptr) {
+      reflector_.reset();
+      sponsor_ = nullptr;
+    } else {
+      HandOverTo(*successor);
+    }
+  }
+  std::erase_if(members_, [&](const auto& m) { return m.get() == member; });
+  if (members_.empty()) config_.on_empty();
+}
+
+void SharedWatch::Poke(std::string_view component) {
+  for (const auto& member : members_) {
+    if (!component.empty() && member->client().component() != component) continue;
+    if (member.get() == sponsor_) reflector_->Poke();
+    // A sponsor without a proof asks by its watch alone.
+    const AccessProof::State state = member->proof().state();
+    if (member.get() != sponsor_ || state == AccessProof::State::kProven ||
+        state == AccessProof::State::kExpired) {
+      member->proof().Check();
+    }
+  }
+}
+
+void SharedWatch::OnObjects(const std::vector<ObjectEvent>& events) {
+  for (const auto& member : members_) member->Deliver(events);
+}
+
+void SharedWatch::OnProgress() {
+  for (const auto& member : members_) member->Progress();
+}
+
+void SharedWatch::OnAccess() { sponsor_->proof().NoteProven(); }
+
+void SharedWatch::OnStatus(const DemandStatus& status) {
+  // Where the sponsor's own review said so before, its reason stays.
+  if (status.state == DemandState::kForbidden &&
+      sponsor_->proof().state() != AccessProof::State::kRefused) {
+    sponsor_->proof().NoteRefused(absl::PermissionDeniedError(
+        StrCat(sponsor_->client().component(), " may not list and watch ", config_.spec.ToString(),
+               ": ", AsStd(status.reason.message()))));
+  }
+  Rebalance();
+  for (const auto& member : members_) Update(*member);
+}
+
+void SharedWatch::OnProofChanged(WatchMember& member) {
+  Rebalance();
+  if (&member == sponsor_ && member.proof().state() == AccessProof::State::kRefused &&
+      reflector_->status().state != DemandState::kForbidden) {
+    // From here on the watch asks for it, not the proof.
+    member.proof().NoteRefused(member.proof().reason());
+    reflector_->Forbid(member.proof().reason());
+  }
+  Update(member);
+}
+
+bool SharedWatch::SponsorCannotWatch() const {
+  return sponsor_->proof().state() == AccessProof::State::kRefused ||
+         LacksIdentity(reflector_->status().reason);
+}
+
+WatchMember* SharedWatch::Successor() const {
+  for (const auto& member : members_) {
+    if (member.get() == sponsor_ || !member->HasDemands()) continue;
+    if (member->proof().state() == AccessProof::State::kProven) return member.get();
+  }
+  return nullptr;
+}
+
+void SharedWatch::Rebalance() {
+  if (sponsor_ == nullptr || !SponsorCannotWatch()) return;
+  WatchMember* successor = Successor();
+  if (successor == nullptr) return;
+  WatchMember& before = *sponsor_;
+  HandOverTo(*successor);
+  // What it sees from now on, it must prove itself.
+  if (before.proof().state() == AccessProof::State::kRefused) {
+    before.proof().RetryLater();
+  } else {
+    before.proof().Check();
+  }
+}
+
+void SharedWatch::HandOverTo(WatchMember& member) {
+  sponsor_ = &member;
+  handovers_.Increment();
+  reflector_->UseClient(member.client());
+}
+
+void SharedWatch::Update(WatchMember& member) {
+  member.Update(reflector_->status(), &member == sponsor_, reflector_->filled());
+}
+
+}  // namespace mandate

@@ -1,0 +1,76 @@
+// One reflector and its store, shared by the components that have proved their access.
+#ifndef MANAGER_CACHE_SHARED_WATCH_H_
+#define MANAGER_CACHE_SHARED_WATCH_H_
+
+#include <functional>
+#include <memory>
+#include <random>
+#include <string_view>
+#include <vector>
+
+#include "manager/cache/reflector.h"
+#include "manager/cache/watch_member.h"
+
+namespace mandate {
+
+// The first component to join is the sponsor: the watch runs under its identity, and its success is
+// its proof. When the sponsor leaves, or loses its access or its identity, a member that has proved
+// its access becomes sponsor, and the watch goes on from where it is. Loop thread only.
+class SharedWatch : private Reflector::Owner {
+ public:
+  struct Config {
+    DemandSpec spec;
+    ReflectorOptions reflector;
+    AccessProof::Options access;
+    std::mt19937_64& random;
+    Metrics& metrics;
+    Logger log;
+    // How long the last demand of a component is kept after its end.
+    absl::Duration linger;
+    // Nobody is left. Must not destroy the watch inside the call.
+    std::function<void()> on_empty;
+  };
+
+  explicit SharedWatch(Config config);
+  ~SharedWatch() override;
+
+  // `component` stays until it has left; `grant` is its reads of this scope.
+  void Join(WatchComponent& component, std::shared_ptr<ReadGrant> grant,
+            std::shared_ptr<DemandFeed> feed);
+  void Leave(const WatchComponent& component, const DemandFeed& feed);
+  bool empty() const { return members_.empty(); }
+
+  // Access may have changed, of this component or (empty) of everyone; the kind may be served now.
+  void Poke(std::string_view component);
+
+  const DemandSpec& spec() const { return config_.spec; }
+
+ private:
+  void OnObjects(const std::vector<ObjectEvent>& events) override;
+  void OnProgress() override;
+  void OnAccess() override;
+  void OnStatus(const DemandStatus& status) override;
+
+  // Ends the membership of a component without demands.
+  void Retire(const WatchComponent& component);
+  WatchMember* Find(const WatchComponent& component);
+  // Where a sponsor is to be replaced and who may replace it, does so.
+  void Rebalance();
+  bool SponsorCannotWatch() const;
+  // A member other than the sponsor that has proved its access; null: none.
+  WatchMember* Successor() const;
+  void HandOverTo(WatchMember& member);
+  void OnProofChanged(WatchMember& member);
+  void Update(WatchMember& member);
+
+  const Config config_;
+  std::shared_ptr<ObjectStore> store_;
+  prometheus::Counter& handovers_;
+  std::vector<std::unique_ptr<WatchMember>> members_;
+  WatchMember* sponsor_ = nullptr;
+  std::unique_ptr<Reflector> reflector_;  // while there is a member
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CACHE_SHARED_WATCH_H_

@@ -1,0 +1,74 @@
+// The objects of one watch: one copy each, sorted by key.
+#ifndef MANAGER_CACHE_STORE_H_
+#define MANAGER_CACHE_STORE_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_set.h"
+#include "manager/cache/cache.h"
+#include "manager/core/mutex.h"
+#include "manager/object/raw_object.h"
+
+namespace mandate {
+
+using ObjectPtr = std::shared_ptr<const RawObject>;
+
+// By namespace, then name; also against a key.
+struct ObjectLess {
+  using is_transparent = void;
+  using Key = std::pair<std::string_view, std::string_view>;
+
+  static Key Of(const ObjectPtr& object) { return {object->ns(), object->name()}; }
+  static Key Of(const Key& key) { return key; }
+  template <class A, class B>
+  bool operator()(const A& a, const B& b) const {
+    return Of(a) < Of(b);
+  }
+};
+
+// What turns `before` into `after`, both sorted by ObjectLess without doubles: in the order of
+// keys; nothing for an object that kept its UID and resourceVersion; for another object under the
+// same name the delete, then the add.
+std::vector<ObjectEvent> DiffObjects(const std::vector<ObjectPtr>& before,
+                                     const std::vector<ObjectPtr>& after);
+
+// Thread-safe; locks are held for the copy of pointers only. Who writes does so from one thread, so
+// that its events have one order.
+class ObjectStore {
+ public:
+  // Null: not there.
+  ObjectPtr Get(std::string_view ns, std::string_view name) const;
+  // Sorted; `ns` empty: all namespaces.
+  std::vector<ObjectPtr> List(std::string_view ns = "") const;
+  size_t size() const;
+  size_t bytes() const;  // of the objects' encoded forms
+  // Up to which the objects are known; "" before the first Replace().
+  std::string resource_version() const;
+  // Whether the content is certainly no older than `resource_version`.
+  bool HasReached(std::string_view resource_version) const;
+
+  // Mark and sweep: makes this the content, as of `resource_version`, and returns what changed,
+  // the deletes that no watch told included. An object that did not change stays the same copy.
+  std::vector<ObjectEvent> Replace(std::vector<ObjectPtr> objects, std::string resource_version);
+  // A watch's ADDED or MODIFIED. Nothing for what is known already or newer here.
+  std::vector<ObjectEvent> Put(ObjectPtr object);
+  // A watch's DELETED. Nothing for an object that is not here, or is newer here.
+  std::vector<ObjectEvent> Remove(ObjectPtr object);
+  void SetResourceVersion(std::string resource_version);
+
+ private:
+  using Objects = absl::btree_set<ObjectPtr, ObjectLess>;
+
+  mutable Mutex mutex_;
+  Objects objects_ ABSL_GUARDED_BY(mutex_);
+  size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::string resource_version_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CACHE_STORE_H_

@@ -1,0 +1,170 @@
+#include "manager/cache/store.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "manager/cache/resource_version.h"
+#include "manager/cache/testing/watch_json.h"
+
+namespace mandate {
+namespace {
+
+TEST(ResourceVersionTest, ComparesNumbersOnly) {
+  EXPECT_EQ(ParseResourceVersion("0"), 0u);
+  EXPECT_EQ(ParseResourceVersion("18446744073709551615"), 18446744073709551615u);
+  for (const char* text : {"", "01", "-1", "1a", "a", " 1", "18446744073709551616"}) {
+    EXPECT_EQ(ParseResourceVersion(text), std::nullopt) << text;
+  }
+  EXPECT_TRUE(IsOlder("9", "10"));
+  EXPECT_FALSE(IsOlder("10", "9"));
+  EXPECT_FALSE(IsOlder("10", "10"));
+  EXPECT_FALSE(IsOlder("x", "10"));
+  EXPECT_FALSE(IsOlder("9", ""));
+}
+
+struct ReplaceRow {
+  const char* name;
+  std::vector<ObjectPtr> before;
+  std::vector<ObjectPtr> after;
+  const char* events;
+  const char* content;
+};
+
+TEST(ObjectStoreTest, ReplacesByMarkAndSweep) {
+  const ReplaceRow rows[] = {
+      {"empty", {}, {}, "", ""},
+      {"first list",
+       {},
+       {Widget("b/x", 2), Widget("a/z", 3), Widget("a/y", 4)},
+       "+a/y@4 +a/z@3 +b/x@2",
+       "a/y@4 a/z@3 b/x@2"},
+      {"same version: no event", {Widget("a/x", 1)}, {Widget("a/x", 1)}, "", "a/x@1"},
+      {"newer", {Widget("a/x", 1)}, {Widget("a/x", 2)}, "~a/x@2", "a/x@2"},
+      {"a list is right also when it is older",
+       {Widget("a/x", 5)},
+       {Widget("a/x", 2)},
+       "~a/x@2",
+       "a/x@2"},
+      {"deletes are synthesised",
+       {Widget("a/x", 1), Widget("a/y", 2), Widget("b/x", 3)},
+       {Widget("a/y", 2)},
+       "-a/x@1 -b/x@3",
+       "a/y@2"},
+      {"another object of that name",
+       {Widget("a/x", 1, "u1")},
+       {Widget("a/x", 9, "u2")},
+       "-a/x@1 +a/x@9",
+       "a/x@9"},
+      {"all of it at once",
+       {Widget("a/a", 1), Widget("a/b", 2), Widget("a/d", 3)},
+       {Widget("a/b", 5), Widget("a/c", 6), Widget("a/d", 3)},
+       "-a/a@1 ~a/b@5 +a/c@6",
+       "a/b@5 a/c@6 a/d@3"},
+      {"of doubles the last counts",
+       {},
+       {Widget("a/x", 1), Widget("a/y", 1), Widget("a/x", 2)},
+       "+a/x@2 +a/y@1",
+       "a/x@2 a/y@1"},
+  };
+  for (const ReplaceRow& row : rows) {
+    SCOPED_TRACE(row.name);
+    ObjectStore store;
+    store.Replace(row.before, "10");
+    EXPECT_EQ(Text(store.Replace(row.after, "20")), row.events);
+    EXPECT_EQ(Text(store.List()), row.content);
+    EXPECT_EQ(store.resource_version(), "20");
+    size_t bytes = 0;
+    for (const ObjectPtr& object : store.List()) bytes += object->bytes().size();
+    EXPECT_EQ(store.bytes(), bytes);
+  }
+}
+
+TEST(ObjectStoreTest, KeepsTheCopyThatDidNotChange) {
+  ObjectStore store;
+  const ObjectPtr first = Widget("a/x", 1);
+  store.Replace({first}, "1");
+  store.Replace({Widget("a/x", 1), Widget("a/y", 2)}, "2");
+  EXPECT_EQ(store.Get("a", "x"), first);
+}
+
+TEST(ObjectStoreTest, AppliesWatchEvents) {
+  ObjectStore store;
+  EXPECT_EQ(Text(store.Put(Widget("a/x", 5))), "+a/x@5");
+  EXPECT_EQ(Text(store.Put(Widget("a/x", 5))), "") << "heard twice";
+  EXPECT_EQ(Text(store.Put(Widget("a/x", 4))), "") << "an object never goes back";
+  const auto update = store.Put(Widget("a/x", 7));
+  ASSERT_EQ(Text(update), "~a/x@7");
+  EXPECT_EQ(update[0].old->resource_version(), "5");
+  EXPECT_EQ(Text(store.Remove(Widget("a/x", 6))), "") << "of an earlier life";
+  EXPECT_EQ(Text(store.Remove(Widget("a/y", 9))), "") << "never seen";
+  EXPECT_EQ(Text(store.Put(Widget("a/x", 8, "u2"))), "-a/x@7 +a/x@8");
+  EXPECT_EQ(Text(store.Remove(Widget("a/x", 9, "u2"))), "-a/x@9") << "its last state";
+  EXPECT_EQ(store.size(), 0u);
+  EXPECT_EQ(store.bytes(), 0u);
+}
+
+TEST(ObjectStoreTest, ListsOneNamespace) {
+  ObjectStore store;
+  store.Replace({Widget("a/x", 1), Widget("ab/x", 2), Widget("b/x", 3), Widget("a/y", 4)}, "4");
+  EXPECT_EQ(Text(store.List("a")), "a/x@1 a/y@4");
+  EXPECT_EQ(Text(store.List("ab")), "ab/x@2");
+  EXPECT_EQ(Text(store.List("c")), "");
+  EXPECT_EQ(store.Get("a", "z"), nullptr);
+}
+
+TEST(ObjectStoreTest, KnowsHowFarItIs) {
+  ObjectStore store;
+  EXPECT_FALSE(store.HasReached("1"));
+  store.SetResourceVersion("10");
+  EXPECT_TRUE(store.HasReached("9"));
+  EXPECT_TRUE(store.HasReached("10"));
+  EXPECT_FALSE(store.HasReached("11"));
+  EXPECT_FALSE(store.HasReached("abc"));
+}
+
+// Applying a difference to what was before must give what is after, whatever both are.
+TEST(DiffObjectsTest, LeadsFromOneContentToAnother) {
+  std::mt19937_64 random(7);
+  const auto content = [&] {
+    ObjectStore store;
+    for (int i = 0; i < 12; ++i) {
+      if (random() % 2 == 0) continue;
+      store.Put(Widget("ns/" + std::string(1, static_cast<char>('a' + i)),
+                       static_cast<int>(random() % 3), random() % 4 == 0 ? "other" : "first"));
+    }
+    return store.List();
+  };
+  for (int round = 0; round < 500; ++round) {
+    const auto before = content();
+    const auto after = content();
+    std::map<ObjectKey, ObjectPtr> state;
+    for (const ObjectPtr& object : before) state[object->Key()] = object;
+    for (const ObjectEvent& event : DiffObjects(before, after)) {
+      ObjectPtr& slot = state[event.object->Key()];
+      switch (event.type) {
+        case ObjectEvent::Type::kAdd:
+          ASSERT_EQ(slot, nullptr);
+          slot = event.object;
+          break;
+        case ObjectEvent::Type::kUpdate:
+          ASSERT_EQ(slot, event.old);
+          ASSERT_EQ(event.old->uid(), event.object->uid());
+          slot = event.object;
+          break;
+        case ObjectEvent::Type::kDelete:
+          ASSERT_EQ(slot, event.object);
+          slot = nullptr;
+          break;
+      }
+    }
+    std::vector<ObjectPtr> result;
+    for (const auto& [key, object] : state) {
+      if (object != nullptr) result.push_back(object);
+    }
+    ASSERT_EQ(Text(result), Text(after)) << "round " << round;
+  }
+}
+
+}  // namespace
+}  // namespace mandate

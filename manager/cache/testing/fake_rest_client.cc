@@ -1,0 +1,132 @@
+#include "manager/cache/testing/fake_rest_client.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "manager/core/strings.h"
+#include "manager/object/api_error.h"
+
+namespace mandate {
+namespace {
+
+std::string Unescaped(std::string_view text) {
+  std::string plain;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%' && i + 2 < text.size()) {
+      plain += static_cast<char>(std::stoi(std::string(text.substr(i + 1, 2)), nullptr, 16));
+      i += 2;
+    } else {
+      plain += text[i];
+    }
+  }
+  return plain;
+}
+
+}  // namespace
+
+std::string QueryOf(std::string_view target, std::string_view name) {
+  size_t start = target.find('?');
+  while (start != target.npos) {
+    ++start;
+    const size_t end = std::min(target.find('&', start), target.size());
+    const std::string_view pair = target.substr(start, end - start);
+    if (pair.starts_with(name) && pair.substr(name.size()).starts_with('=')) {
+      return Unescaped(pair.substr(name.size() + 1));
+    }
+    start = end == target.size() ? target.npos : end;
+  }
+  return "";
+}
+
+class FakeWatch::Handle : public Stream {
+ public:
+  explicit Handle(std::shared_ptr<FakeWatch> watch) : watch_(std::move(watch)) {}
+  ~Handle() override {
+    watch_->cancelled_ = true;
+    watch_->sink_.reset();
+  }
+
+ private:
+  const std::shared_ptr<FakeWatch> watch_;
+};
+
+std::string FakeWatch::Query(std::string_view name) const { return QueryOf(request_.target, name); }
+
+void FakeWatch::Post(std::function<void()> task) {
+  loop_.Post([self = shared_from_this(), task = std::move(task)] {
+    if (self->live()) task();
+  });
+}
+
+void FakeWatch::Open() {
+  Post([this] {
+    opened_ = true;
+    const auto sink = sink_;
+    if (sink->OnOpen(FakeRestClient::Json(200, "")) == StreamSink::Flow::kCancel) {
+      cancelled_ = true;
+    }
+  });
+}
+
+void FakeWatch::Send(std::string bytes) {
+  Post([this, bytes = std::move(bytes)] {
+    const auto sink = sink_;
+    if (sink->OnData(bytes) == StreamSink::Flow::kCancel) cancelled_ = true;
+  });
+}
+
+void FakeWatch::Close(absl::Status status) {
+  Post([this, status = std::move(status)] {
+    ended_ = true;
+    const auto sink = std::move(sink_);
+    sink->OnClosed(status);
+  });
+}
+
+void FakeWatch::Refuse(int code, std::string body) { Close(StatusFromResponse(code, body)); }
+
+HttpResponse FakeRestClient::Json(int code, std::string body) {
+  HttpResponse response;
+  response.code = code;
+  response.content_type = "application/json";
+  response.body = std::move(body);
+  return response;
+}
+
+size_t FakeRestClient::Count(std::string_view part) const {
+  return std::count_if(requests_.begin(), requests_.end(), [&](const std::string& request) {
+    return request.find(part) != request.npos;
+  });
+}
+
+size_t FakeRestClient::live_watches() const {
+  return std::count_if(watches_.begin(), watches_.end(),
+                       [](const auto& watch) { return watch->live(); });
+}
+
+void FakeRestClient::Send(const CallContext& context, RestRequest request, Done done) {
+  requests_.push_back(StrCat(request.method, " ", request.target));
+  loop_.Post([this, stop = context.stop, request = std::move(request),
+              done = std::move(done)]() mutable {
+    if (stop.stop_requested()) return std::move(done)(absl::CancelledError("stopped"));
+    auto response = handler_ ? handler_(request)
+                             : absl::StatusOr<HttpResponse>(absl::UnavailableError("no server"));
+    if (response.ok() && response->code / 100 != 2) {
+      response = StatusFromResponse(response->code, response->body, response->retry_after);
+    }
+    std::move(done)(std::move(response));
+  });
+}
+
+std::unique_ptr<Stream> FakeRestClient::Watch(RestRequest request,
+                                              std::shared_ptr<StreamSink> sink) {
+  requests_.push_back(StrCat(request.method, " ", request.target));
+  auto watch = std::make_shared<FakeWatch>(loop_, std::move(request), std::move(sink));
+  watches_.push_back(watch);
+  loop_.Post([this, watch] {
+    if (watch->live() && on_watch_) on_watch_(watch);
+  });
+  return std::make_unique<FakeWatch::Handle>(watch);
+}
+
+}  // namespace mandate

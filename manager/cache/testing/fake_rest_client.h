@@ -1,0 +1,99 @@
+// A RestClient whose server is a test.
+//
+//   FakeRestClient client(loop, "scope-instance");
+//   client.Handle([](const RestRequest&) { return FakeRestClient::Json(200, "{…}"); });
+//   client.OnWatch([](const std::shared_ptr<FakeWatch>& watch) { watch->Open(); });
+#ifndef MANAGER_CACHE_TESTING_FAKE_REST_CLIENT_H_
+#define MANAGER_CACHE_TESTING_FAKE_REST_CLIENT_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "manager/client/rest_client.h"
+#include "manager/core/executor.h"
+
+namespace mandate {
+
+// The server's end of a watch. What it does reaches the client as tasks of the loop, in order;
+// after the end, or once the client has given it up, nothing does. Loop thread only.
+class FakeWatch : public std::enable_shared_from_this<FakeWatch> {
+ public:
+  FakeWatch(Loop& loop, RestRequest request, std::shared_ptr<StreamSink> sink)
+      : loop_(loop), request_(std::move(request)), sink_(std::move(sink)) {}
+
+  const RestRequest& request() const { return request_; }
+  // Of the query, unescaped; "" when it is not there.
+  std::string Query(std::string_view name) const;
+
+  void Open();
+  void Send(std::string bytes);
+  // OK: the server ended it; an error: the connection failed.
+  void Close(absl::Status status = absl::OkStatus());
+  // Answers with a code other than 2xx instead of opening.
+  void Refuse(int code, std::string body);
+
+  bool opened() const { return opened_; }
+  bool cancelled() const { return cancelled_; }
+  // Neither ended nor cancelled.
+  bool live() const { return !ended_ && !cancelled_; }
+
+ private:
+  friend class FakeRestClient;
+  class Handle;
+  void Post(std::function<void()> task);
+
+  Loop& loop_;
+  const RestRequest request_;
+  std::shared_ptr<StreamSink> sink_;
+  bool opened_ = false;
+  bool ended_ = false;
+  bool cancelled_ = false;
+};
+
+// Single-threaded, on a SimulatedLoop.
+class FakeRestClient : public RestClient {
+ public:
+  using Handler = std::function<absl::StatusOr<HttpResponse>(const RestRequest&)>;
+
+  FakeRestClient(Loop& loop, std::string component)
+      : loop_(loop), component_(std::move(component)) {}
+
+  static HttpResponse Json(int code, std::string body);
+
+  // Answers what is sent; codes other than 2xx become errors as RestClient says.
+  void Handle(Handler handler) { handler_ = std::move(handler); }
+  // Sees each watch, as a task of the loop.
+  void OnWatch(std::function<void(const std::shared_ptr<FakeWatch>&)> on_watch) {
+    on_watch_ = std::move(on_watch);
+  }
+
+  // "GET /apis/…", lists and watches alike, in order.
+  const std::vector<std::string>& requests() const { return requests_; }
+  void ForgetRequests() { requests_.clear(); }
+  size_t Count(std::string_view part) const;
+  const std::vector<std::shared_ptr<FakeWatch>>& watches() const { return watches_; }
+  size_t live_watches() const;
+
+  void Send(const CallContext& context, RestRequest request, Done done) override;
+  std::unique_ptr<Stream> Watch(RestRequest request, std::shared_ptr<StreamSink> sink) override;
+  std::string_view component() const override { return component_; }
+  Loop& loop() override { return loop_; }
+
+ private:
+  Loop& loop_;
+  const std::string component_;
+  Handler handler_;
+  std::function<void(const std::shared_ptr<FakeWatch>&)> on_watch_;
+  std::vector<std::string> requests_;
+  std::vector<std::shared_ptr<FakeWatch>> watches_;
+};
+
+// Of a request's target, unescaped; "" when it is not there.
+std::string QueryOf(std::string_view target, std::string_view name);
+
+}  // namespace mandate
+
+#endif  // MANAGER_CACHE_TESTING_FAKE_REST_CLIENT_H_

@@ -1,0 +1,43 @@
+// Threads of one component that wait until its view has caught up with a write.
+#ifndef MANAGER_CACHE_WAIT_SET_H_
+#define MANAGER_CACHE_WAIT_SET_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "manager/core/call_context.h"
+#include "manager/core/executor.h"
+#include "manager/object/kind.h"
+
+namespace mandate {
+
+// Held by shared_ptr; its end ends every wait with kCancelled.
+class WaitSet : public std::enable_shared_from_this<WaitSet> {
+ public:
+  // Thread-safe and quick: the wait's result, once there is one.
+  using Check = std::function<std::optional<absl::Status>()>;
+
+  explicit WaitSet(Loop& loop) : loop_(loop) {}  // outlives this
+  ~WaitSet();
+
+  // Blocks; not on the loop. `what` is waited for: kDeadlineExceeded and kCancelled name it.
+  absl::Status Wait(const CallContext& context, const KindInfo& kind, std::string what,
+                    Check check);
+
+  // Something about the kind has changed. Loop thread only.
+  void Evaluate(const KindInfo& kind);
+
+ private:
+  struct Waiter;
+  void Add(std::shared_ptr<Waiter> waiter);
+
+  Loop& loop_;
+  std::vector<std::shared_ptr<Waiter>> waiters_;  // loop thread only
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CACHE_WAIT_SET_H_

@@ -1,0 +1,95 @@
+#include "manager/cache/watch_member.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "manager/core/strings.h"
+
+namespace mandate {
+
+WatchMember::WatchMember(Config config)
+    : component_(config.component),
+      grant_(std::move(config.grant)),
+      store_(std::move(config.store)),
+      log_(config.log.With("component", config.component.client.component())),
+      proof_(std::move(config.proof), config.component.client),
+      linger_(config.component.client.loop()) {}
+
+WatchMember::~WatchMember() {
+  grant_->Set({DemandState::kPending, absl::UnavailableError("the watch has been closed")},
+              nullptr);
+}
+
+void WatchMember::Add(std::shared_ptr<DemandFeed> feed) {
+  linger_.Cancel();
+  feeds_.push_back(feed);
+  component_.counts.demands.Increment();
+  // Later demands get what the others have got so far.
+  if (status_.state == DemandState::kSynced) {
+    feed->Attach(*store_, status_);
+  } else {
+    feed->SetStatus(status_);
+  }
+}
+
+void WatchMember::Remove(const DemandFeed& feed) {
+  const size_t removed = std::erase_if(feeds_, [&](const auto& f) { return f.get() == &feed; });
+  component_.counts.demands.Decrement(static_cast<double>(removed));
+}
+
+DemandStatus WatchMember::See(const DemandStatus& watch, bool is_sponsor, bool filled) const {
+  switch (proof_.state()) {
+    case AccessProof::State::kRefused:
+      return {DemandState::kForbidden, proof_.reason()};
+    case AccessProof::State::kExpired:
+      return {DemandState::kStale, proof_.reason()};
+    case AccessProof::State::kUnknown:
+      if (!is_sponsor) return {DemandState::kPending, proof_.reason()};
+      return watch;
+    case AccessProof::State::kProven:
+      break;
+  }
+  if (watch.state != DemandState::kForbidden) return watch;
+  return {filled ? DemandState::kStale : DemandState::kPending,
+          absl::UnavailableError(StrCat("the watch of ", grant_->spec().ToString(),
+                                        " is being handed over to ", client().component()))};
+}
+
+void WatchMember::Update(const DemandStatus& watch, bool is_sponsor, bool filled) {
+  DemandStatus status = See(watch, is_sponsor, filled);
+  const bool proven = proof_.state() == AccessProof::State::kProven;
+  // Reads first: from here on nobody reads what the proof does not cover.
+  grant_->Set(status, store_);
+  if (!proven) {
+    DemandFeed::Content seen;
+    for (const auto& feed : feeds_) {
+      if (!feed->attached()) continue;
+      if (seen == nullptr) seen = std::make_shared<const std::vector<ObjectPtr>>(store_->List());
+      feed->Detach(seen);
+    }
+  }
+  SetStatus(std::move(status));
+  Progress();
+}
+
+void WatchMember::SetStatus(DemandStatus status) {
+  if (status.state != status_.state) {
+    log_.Info("Demand changed its state",
+              {{"state", ToString(status.state)}, {"reason", status.reason}});
+  }
+  status_ = status;
+  // A sink may add nothing here and now: demands are made by tasks of the loop.
+  for (const auto& feed : feeds_) {
+    if (status.state == DemandState::kSynced) {
+      feed->Attach(*store_, status);
+    } else {
+      feed->SetStatus(status);
+    }
+  }
+}
+
+void WatchMember::Deliver(const std::vector<ObjectEvent>& events) {
+  for (const auto& feed : feeds_) feed->Deliver(events);
+}
+
+}  // namespace mandate

@@ -1,0 +1,63 @@
+#include "manager/cache/watch_request.h"
+
+#include <utility>
+#include <vector>
+
+#include "manager/core/strings.h"
+
+namespace mandate {
+namespace {
+
+using Query = std::vector<std::pair<std::string, std::string>>;
+
+RestRequest Request(const DemandSpec& spec, Query query, std::string accept) {
+  // One object is watched by its name's field, to which RBAC rules with resourceNames apply.
+  if (!spec.name.empty()) {
+    query.emplace_back("fieldSelector", StrCat("metadata.name=", spec.name));
+  }
+  return {.method = "GET",
+          .target = ResourceTarget(spec.kind, {spec.ns, ""}, "", query),
+          .body = "",
+          .accept = std::move(accept),
+          .idempotent = true};
+}
+
+}  // namespace
+
+RestRequest ListRequest(const DemandSpec& spec, Encoding encoding, const ListQuery& query) {
+  Query parameters;
+  if (query.limit > 0) parameters.emplace_back("limit", StrCat(query.limit));
+  if (!query.continue_token.empty()) {
+    // The token says at which version the list is; the server refuses both.
+    parameters.emplace_back("continue", query.continue_token);
+  } else if (!query.resource_version.empty()) {
+    parameters.emplace_back("resourceVersion", query.resource_version);
+  }
+  return Request(spec, std::move(parameters),
+                 encoding == Encoding::kProtobuf
+                     ? "application/vnd.kubernetes.protobuf,application/json"
+                     : "application/json");
+}
+
+RestRequest WatchRequest(const DemandSpec& spec, Encoding encoding, const WatchQuery& query) {
+  Query parameters = {{"watch", "true"}, {"allowWatchBookmarks", "true"}};
+  if (!query.resource_version.empty()) {
+    parameters.emplace_back("resourceVersion", query.resource_version);
+  }
+  if (query.initial_events) {
+    parameters.emplace_back("sendInitialEvents", "true");
+    parameters.emplace_back("resourceVersionMatch", "NotOlderThan");
+  }
+  parameters.emplace_back("timeoutSeconds", StrCat(absl::ToInt64Seconds(query.timeout)));
+  return Request(spec, std::move(parameters),
+                 encoding == Encoding::kProtobuf
+                     ? "application/vnd.kubernetes.protobuf;stream=watch,application/json"
+                     : "application/json");
+}
+
+Encoding EncodingOf(std::string_view content_type) {
+  return content_type.starts_with("application/vnd.kubernetes.protobuf") ? Encoding::kProtobuf
+                                                                         : Encoding::kJson;
+}
+
+}  // namespace mandate

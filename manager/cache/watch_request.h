@@ -1,0 +1,36 @@
+// The LIST and WATCH requests of a demand.
+#ifndef MANAGER_CACHE_WATCH_REQUEST_H_
+#define MANAGER_CACHE_WATCH_REQUEST_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/time/time.h"
+#include "manager/cache/cache.h"
+#include "manager/client/rest_client.h"
+
+namespace mandate {
+
+struct ListQuery {
+  std::string resource_version;  // "": the newest; "0": any
+  int limit = 0;                 // 0: no pages
+  std::string continue_token;
+};
+
+struct WatchQuery {
+  std::string resource_version;
+  bool initial_events = false;  // KEP-3157, WatchList
+  absl::Duration timeout;
+};
+
+// `encoding` is what is asked for; EncodingOf() says what came.
+RestRequest ListRequest(const DemandSpec& spec, Encoding encoding, const ListQuery& query);
+RestRequest WatchRequest(const DemandSpec& spec, Encoding encoding, const WatchQuery& query);
+
+// Of a response, by its Content-Type.
+Encoding EncodingOf(std::string_view content_type);
+
+}  // namespace mandate
+
+#endif  // MANAGER_CACHE_WATCH_REQUEST_H_

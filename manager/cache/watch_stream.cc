@@ -1,0 +1,144 @@
+#include "manager/cache/watch_stream.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "manager/cache/loop_timer.h"
+#include "manager/cache/watch_request.h"
+#include "manager/core/strings.h"
+
+namespace mandate {
+
+// Outlives the WatchStream as long as the transport holds it, with observer_ null.
+class WatchStream::Session : public StreamSink, public std::enable_shared_from_this<Session> {
+ public:
+  Session(Loop& loop, Options options, Observer& observer)
+      : loop_(loop),
+        options_(options),
+        observer_(&observer),
+        started_(loop.clock().TimeNow()),
+        guard_(loop) {}
+
+  void Start(RestClient& client, RestRequest request) {
+    if (options_.lifetime < absl::InfiniteDuration()) {
+      guard_.Set(started_ + options_.lifetime,
+                 [this] { Finish(absl::DeadlineExceededError("the watch is overdue")); });
+    }
+    stream_ = client.Watch(std::move(request), shared_from_this());
+  }
+
+  void Detach() {
+    observer_ = nullptr;
+    guard_.Cancel();
+    stream_.reset();
+  }
+
+  Flow OnOpen(const HttpResponse& head) override {
+    if (observer_ == nullptr || end_) return Flow::kCancel;
+    encoding_ = EncodingOf(head.content_type);
+    splitter_.emplace(encoding_, options_.max_frame_bytes);
+    Schedule();
+    return Flow::kContinue;
+  }
+
+  Flow OnData(std::string_view bytes) override {
+    if (observer_ == nullptr || end_ || !splitter_) return Flow::kCancel;
+    queued_ += bytes.size();
+    if (queued_ > options_.max_queue_bytes) {
+      Overflow(absl::ResourceExhaustedError(
+          StrCat("more than ", options_.max_queue_bytes, " bytes of the watch wait to be read")));
+      return Flow::kCancel;
+    }
+    splitter_->Feed(bytes);
+    Schedule();
+    return Flow::kContinue;
+  }
+
+  void OnClosed(absl::Status status) override { Finish(std::move(status)); }
+
+ private:
+  void Schedule() {
+    if (scheduled_) return;
+    scheduled_ = true;
+    loop_.Post([self = shared_from_this()] {
+      self->scheduled_ = false;
+      self->Turn();
+    });
+  }
+
+  void Finish(absl::Status status) {
+    if (observer_ == nullptr || end_) return;
+    end_ = std::move(status);
+    Schedule();
+  }
+
+  void Overflow(absl::Status status) {
+    overflow_ = true;
+    Finish(std::move(status));
+  }
+
+  // The observer may destroy the WatchStream in any call: observer_ is then null.
+  void Turn() {
+    if (observer_ != nullptr && splitter_ && !told_open_) {
+      told_open_ = true;
+      observer_->OnWatchOpen();
+    }
+    for (int i = 0; observer_ != nullptr && splitter_ && !overflow_; ++i) {
+      if (i == options_.frames_per_turn) return Schedule();
+      auto frame = splitter_->Next();
+      if (!frame.ok()) {
+        end_.reset();
+        Overflow(frame.status());
+        break;
+      }
+      if (!*frame) break;
+      Handle(**frame);
+    }
+    if (observer_ == nullptr || !end_) return;
+    Observer* observer = std::exchange(observer_, nullptr);
+    const auto kind = overflow_   ? End::Kind::kOverflow
+                      : splitter_ ? End::Kind::kClosed
+                                  : End::Kind::kNeverOpened;
+    if (kind == End::Kind::kNeverOpened && end_->ok()) {
+      end_ = absl::UnavailableError("the watch was closed before it was answered");
+    }
+    const WatchStream::End end{kind, *end_, loop_.clock().TimeNow() - started_, events_};
+    Detach();
+    observer->OnWatchEnd(end);
+  }
+
+  void Handle(std::string_view frame) {
+    // With the bytes that frame it: a line's end or a length.
+    queued_ -= std::min(queued_, frame.size() + (encoding_ == Encoding::kJson ? 1 : 4));
+    auto event = ParseWatchEvent(frame, encoding_);
+    if (!event.ok()) return observer_->OnWatchUndecodable(event.status());
+    if (event->type != WatchEventType::kError) ++events_;
+    observer_->OnWatchEvent(*std::move(event));
+  }
+
+  Loop& loop_;
+  const Options options_;
+  Observer* observer_;  // null: nobody is left to be told
+  const absl::Time started_;
+  LoopTimer guard_;
+  std::unique_ptr<Stream> stream_;
+  Encoding encoding_ = Encoding::kJson;
+  std::optional<FrameSplitter> splitter_;  // since the stream is open
+  size_t queued_ = 0;
+  int events_ = 0;
+  bool told_open_ = false;
+  bool scheduled_ = false;
+  bool overflow_ = false;
+  std::optional<absl::Status> end_;
+};
+
+WatchStream::WatchStream(RestClient& client, RestRequest request, Options options,
+                         Observer& observer)
+    : session_(std::make_shared<Session>(client.loop(), options, observer)) {
+  session_->Start(client, std::move(request));
+}
+
+WatchStream::~WatchStream() { session_->Detach(); }
+
+}  // namespace mandate
