@@ -13,8 +13,8 @@ bool Contains(const std::vector<std::string>& list, std::string_view wanted) {
   return std::find(list.begin(), list.end(), wanted) != list.end();
 }
 
-std::string NotFound(std::string_view resource, std::string_view name) {
-  return StrCat(resource, ".", kRbacGroup, " ", Quote(name), " not found");
+absl::Status NotFound(std::string_view resource, std::string_view name) {
+  return absl::NotFoundError(StrCat(resource, ".", kRbacGroup, " ", Quote(name), " not found"));
 }
 
 }  // namespace
@@ -44,6 +44,22 @@ Authorizer::Authorizer(Policy policy) : policy_(std::move(policy)) {
   for (const RoleBinding& b : policy_.role_bindings) role_bindings_[b.ns].push_back(&b);
 }
 
+absl::StatusOr<std::span<const Rule>> Authorizer::Resolve(const RoleRef& ref,
+                                                          std::string_view ns) const {
+  if (ref.kind == "Role") {
+    // A ClusterRoleBinding has no namespace to find a Role in.
+    const auto found = roles_.find({ns, ref.name});
+    if (ns.empty() || found == roles_.end()) return NotFound("role", ref.name);
+    return *found->second;
+  }
+  if (ref.kind == "ClusterRole") {
+    const auto found = cluster_roles_.find(ref.name);
+    if (found == cluster_roles_.end()) return NotFound("clusterrole", ref.name);
+    return *found->second;
+  }
+  return absl::NotFoundError(StrCat("unsupported role reference kind: ", Quote(ref.kind)));
+}
+
 bool Authorizer::VisitBinding(const UserInfo& user, const Binding& binding,
                               absl::FunctionRef<bool(const Grant&)> visit,
                               std::vector<std::string>& errors) const {
@@ -52,28 +68,15 @@ bool Authorizer::VisitBinding(const UserInfo& user, const Binding& binding,
                    [&](const Subject& s) { return SubjectMatches(s, user, binding.ns); });
   if (subject == binding.subjects.end()) return true;
 
-  const RoleRef& ref = binding.role_ref;
-  const std::vector<Rule>* rules = nullptr;
-  std::string error;
-  if (ref.kind == "Role") {
-    // A ClusterRoleBinding has no namespace to find a Role in.
-    const auto found = roles_.find({binding.ns, ref.name});
-    if (found != roles_.end() && !binding.ns.empty()) rules = found->second;
-    if (rules == nullptr) error = NotFound("role", ref.name);
-  } else if (ref.kind == "ClusterRole") {
-    const auto found = cluster_roles_.find(ref.name);
-    if (found != cluster_roles_.end()) rules = found->second;
-    if (rules == nullptr) error = NotFound("clusterrole", ref.name);
-  } else {
-    error = StrCat("unsupported role reference kind: ", Quote(ref.kind));
-  }
-  if (rules == nullptr) {
-    if (!Contains(errors, error)) errors.push_back(std::move(error));
+  const auto rules = Resolve(binding.role_ref, binding.ns);
+  if (!rules.ok()) {
+    const std::string_view error = AsStd(rules.status().message());
+    if (!Contains(errors, error)) errors.emplace_back(error);
     return true;
   }
   for (const Rule& rule : *rules) {
     if (!visit({.rule = rule,
-                .role_ref = ref,
+                .role_ref = binding.role_ref,
                 .subject = *subject,
                 .binding = binding.name,
                 .ns = binding.ns})) {

@@ -11,12 +11,14 @@
 #define MANAGER_RBAC_AUTHORIZER_H_
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
 #include "manager/rbac/policy.h"
 #include "manager/rbac/rule.h"
 #include "manager/rbac/user.h"
@@ -66,6 +68,10 @@ class Authorizer {
   // without repetitions.
   std::vector<std::string> VisitRules(const UserInfo& user, std::string_view ns,
                                       absl::FunctionRef<bool(const Grant&)> visit) const;
+
+  // The rules of the role that a binding in `ns` refers to; empty: a ClusterRoleBinding. Borrows
+  // from this. NotFound, in the server's words, when there is no such role.
+  absl::StatusOr<std::span<const Rule>> Resolve(const RoleRef& ref, std::string_view ns) const;
 
   const Policy& policy() const { return policy_; }
 

@@ -74,6 +74,23 @@ TEST(GeneratedTest, EverySeededBugShows) {
   }
 }
 
+TEST(GeneratedTest, GrantsAreAcceptedRefusedAndOfNoSuchRole) {
+  const World world = MakeWorld(1);
+  const rbac::Authorizer authorizer(world.policy);
+  Questions questions(world, 1);
+  std::map<int, int> roles;
+  std::map<int, int> bindings;
+  for (int i = 0; i < 500; ++i) {
+    const GrantAttempt attempt = questions.NextGrant();
+    ++(attempt.is_binding() ? bindings : roles)[ExpectedStatus(authorizer, attempt)];
+  }
+  EXPECT_GT(roles[201], 50);
+  EXPECT_GT(roles[403], 20);
+  EXPECT_GT(bindings[201], 50);
+  EXPECT_GT(bindings[403], 20);
+  EXPECT_GT(bindings[404], 5);
+}
+
 TEST(GeneratedTest, ReasonsAreChecked) {
   const World world = MakeWorld(1);
   const rbac::Authorizer authorizer(world.policy);

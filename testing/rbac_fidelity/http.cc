@@ -112,6 +112,7 @@ struct HttpClient::Impl {
     header("Accept: ", request.accept);
     header("Content-Type: ", request.content_type);
     header("Impersonate-User: ", request.impersonate);
+    for (const std::string& group : request.groups) header("Impersonate-Group: ", group);
     curl_easy_setopt(e, CURLOPT_HTTPHEADER, t.headers);
     if (!request.content_type.empty()) {
       curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE,

@@ -16,7 +16,8 @@ struct HttpRequest {
   std::string body;
   std::string content_type;
   std::string accept = "application/json";
-  std::string impersonate;  // a user; empty: nobody
+  std::string impersonate;               // a user; empty: nobody
+  std::vector<std::string> groups = {};  // of that user
 };
 
 struct HttpResponse {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "manager/core/strings.h"
+#include "manager/rbac/escalation.h"
 
 namespace mandate::fidelity {
 namespace {
@@ -117,6 +118,17 @@ absl::Status CheckReason(const Authorizer& authorizer, const Question& q, bool a
   return absl::InternalError(StrCat("the server's reason is\n    ", reason,
                                     "\n  and ours can be\n    ",
                                     absl::StrJoin(possible, "\n    ")));
+}
+
+int ExpectedStatus(const Authorizer& authorizer, const GrantAttempt& a) {
+  if (!a.is_binding()) {
+    const std::vector<Rule> missing =
+        rbac::MissingToWriteRole(authorizer, a.user, {.ns = a.ns, .name = "", .rules = a.rules});
+    return missing.empty() ? 201 : 403;
+  }
+  const auto missing = rbac::MissingToBind(authorizer, a.user, a.ns, a.role_ref);
+  if (!missing.ok()) return 404;
+  return missing->empty() ? 201 : 403;
 }
 
 }  // namespace mandate::fidelity

@@ -25,6 +25,9 @@ const std::map<std::string, Judge>& SeededBugs();
 absl::Status CheckReason(const rbac::Authorizer& authorizer, const Question& question, bool allowed,
                          const std::string& reason);
 
+// The status with which the server must answer the attempt.
+int ExpectedStatus(const rbac::Authorizer& authorizer, const GrantAttempt& attempt);
+
 }  // namespace mandate::fidelity
 
 #endif  // TESTING_RBAC_FIDELITY_JUDGE_H_

@@ -94,9 +94,13 @@ std::string Probes::Query() {
 HttpRequest Probes::Next() {
   static const Strings methods{"GET", "GET",   "GET",    "GET",     "POST",
                                "PUT", "PATCH", "DELETE", "OPTIONS", "FROB"};
+  static const Strings lists{"/api/v1/pods", "/apis/apps/v1/namespaces/shop/deployments"};
   HttpRequest request;
-  request.method = dice_.Pick(methods);
-  request.target = Path() + Query();
+  // Parameters matter to lists only.
+  const bool list = dice_.Chance(50);
+  request.method = list ? "GET" : dice_.Pick(methods);
+  request.target = list ? dice_.Pick(lists) : Path();
+  request.target += Query();
   request.impersonate = user_;
   return request;
 }

@@ -24,6 +24,17 @@ struct Question {
   std::string ToString() const;
 };
 
+// A new role or, when `role_ref` names one, a new binding.
+struct GrantAttempt {
+  rbac::UserInfo user;
+  std::string ns;  // empty: a ClusterRole or ClusterRoleBinding
+  std::vector<rbac::Rule> rules;
+  rbac::RoleRef role_ref;
+
+  bool is_binding() const { return !role_ref.name.empty(); }
+  std::string ToString() const;
+};
+
 // An endless, seeded sequence. Most questions start from a rule that some binding grants, so that
 // many are allowed, and many of those are then changed in one respect, so that they stand at the
 // border. Borrows the world.
@@ -32,6 +43,8 @@ class Questions {
   Questions(const World& world, uint64_t seed) : world_(world), dice_(~seed) {}
 
   Question Next();
+  // Someone who may write RBAC objects tries to hand rights out.
+  GrantAttempt NextGrant();
 
  private:
   struct Binding {
@@ -46,6 +59,7 @@ class Questions {
   rbac::Attributes AnyRequest();
   rbac::Attributes Matching(const rbac::Rule& rule, const std::string& ns);
   void Change(Question& question);
+  void Change(rbac::Rule& rule);
 
   const World& world_;
   Dice dice_;

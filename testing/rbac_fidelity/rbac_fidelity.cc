@@ -27,6 +27,7 @@ struct Flags {
   uint64_t seed = std::random_device()();
   int count = 2000;
   int requests = 1000;
+  int grants = 500;
   std::string seed_bug;
 };
 
@@ -140,9 +141,32 @@ absl::StatusOr<int> Probed(const Flags& flags, HttpClient& http) {
   return different;
 }
 
+// The number of attempts to hand out rights that the server answers otherwise than we expect.
+absl::StatusOr<int> Granted(const Flags& flags, HttpClient& http, const rbac::Policy& policy,
+                            Questions& source) {
+  const rbac::Authorizer authorizer(policy);
+  std::vector<GrantAttempt> attempts;
+  for (int i = 0; i < flags.grants; ++i) attempts.push_back(source.NextGrant());
+  ASSIGN_OR_RETURN(const std::vector<int> statuses, TryGrants(http, attempts));
+  std::map<int, int> answers;
+  int different = 0;
+  for (size_t i = 0; i < attempts.size(); ++i) {
+    ++answers[statuses[i]];
+    const int expected = ExpectedStatus(authorizer, attempts[i]);
+    if (statuses[i] == expected || ++different > kShownMismatches) continue;
+    std::cout << "MISMATCH: " << attempts[i].ToString() << "\n  expected " << expected << ", got "
+              << statuses[i] << "\n";
+  }
+  std::cout << absl::StrFormat(
+      "%d grants, %d accepted, %d refused, %d of no such role, %d answered differently\n",
+      flags.grants, answers[201], answers[403], answers[404], different);
+  return different;
+}
+
 absl::StatusOr<bool> Run(const Flags& flags) {
   std::cout << "seed " << flags.seed << " (replay: --seed " << flags.seed << " --count "
-            << flags.count << " --requests " << flags.requests << ")\n";
+            << flags.count << " --requests " << flags.requests << " --grants " << flags.grants
+            << ")\n";
   ASSIGN_OR_RETURN(const std::unique_ptr<HttpClient> http, HttpClient::Create(flags.kubeconfig));
   const World world = MakeWorld(flags.seed);
   RETURN_IF_ERROR(Load(*http, world));
@@ -167,7 +191,8 @@ absl::StatusOr<bool> Run(const Flags& flags) {
               << " % were allowed\n";
   }
   ASSIGN_OR_RETURN(const int different, Probed(flags, *http));
-  return complete && mismatches == 0 && different == 0;
+  ASSIGN_OR_RETURN(const int answered, Granted(flags, *http, round.policy, source));
+  return complete && mismatches == 0 && different == 0 && answered == 0;
 }
 
 int Main(int argc, char** argv) {
@@ -180,6 +205,8 @@ int Main(int argc, char** argv) {
   app.add_option("--seed", flags.seed, "what everything is generated from (default: any)");
   app.add_option("--count", flags.count, "SubjectAccessReviews")->check(CLI::PositiveNumber);
   app.add_option("--requests", flags.requests, "HTTP requests whose 403 is compared")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--grants", flags.grants, "attempts to write roles and bindings (dry run)")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--seed-bug", flags.seed_bug, "judge with this mistake; must be found:" + bugs);
   CLI11_PARSE(app, argc, argv);

@@ -208,4 +208,26 @@ absl::StatusOr<std::vector<Answer>> Review(HttpClient& http,
   return answers;
 }
 
+absl::StatusOr<std::vector<int>> TryGrants(HttpClient& http,
+                                           const std::vector<GrantAttempt>& attempts) {
+  const std::string name = "fid-attempt";
+  std::vector<HttpRequest> posts;
+  for (const GrantAttempt& a : attempts) {
+    rbac::Policy one;
+    const std::vector<rbac::Subject> nobody;
+    if (a.is_binding() && a.ns.empty()) one.cluster_role_bindings = {{name, a.role_ref, nobody}};
+    if (a.is_binding() && !a.ns.empty()) one.role_bindings = {{a.ns, name, a.role_ref, nobody}};
+    if (!a.is_binding() && a.ns.empty()) one.cluster_roles = {{name, a.rules}};
+    if (!a.is_binding() && !a.ns.empty()) one.roles = {{a.ns, name, a.rules}};
+    HttpRequest& post = posts.emplace_back(Posts(one).front());
+    post.target += "?dryRun=All";
+    post.impersonate = a.user.name;
+    post.groups = a.user.groups;
+  }
+  ASSIGN_OR_RETURN(const std::vector<HttpResponse> responses, http.Send(posts, 8));
+  std::vector<int> statuses;
+  for (const HttpResponse& response : responses) statuses.push_back(response.status);
+  return statuses;
+}
+
 }  // namespace mandate::fidelity

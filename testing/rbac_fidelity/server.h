@@ -33,6 +33,10 @@ absl::StatusOr<rbac::Policy> ListPolicy(HttpClient& http);
 absl::StatusOr<std::vector<Answer>> Review(HttpClient& http,
                                            const std::vector<Question>& questions);
 
+// What the server answers to each attempt: 201, or the status of its refusal. Nothing is stored.
+absl::StatusOr<std::vector<int>> TryGrants(HttpClient& http,
+                                           const std::vector<GrantAttempt>& attempts);
+
 }  // namespace mandate::fidelity
 
 #endif  // TESTING_RBAC_FIDELITY_SERVER_H_

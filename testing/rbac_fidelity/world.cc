@@ -24,6 +24,7 @@ Vocabulary Words(const std::string& prefix) {
   words.groups = {StrCat(prefix, "dev"), StrCat(prefix, "ops"), StrCat(prefix, "qa\"s"),
                   StrCat(rbac::kServiceAccountsGroup, ":", words.namespaces[1])};
   words.service_accounts = {"robot", "agent"};
+  words.granters = StrCat(prefix, "granters");
   words.verbs = {"get",   "list",   "watch", "create",          "update",
                  "patch", "delete", "bind",  "deletecollection"};
   words.api_groups = {"", "apps", "example.com"};
@@ -54,6 +55,7 @@ class Maker {
           {.name = StrCat(prefix_, i), .role_ref = Ref(false), .subjects = Who("")});
     }
     AddRare(policy);
+    AddGranters(policy);
     return {std::move(words_), std::move(policy)};
   }
 
@@ -87,6 +89,38 @@ class Maker {
                                     .name = name + "-dangling",
                                     .role_ref = {.kind = "Role", .name = prefix_ + "absent"},
                                     .subjects = Who(ns)});
+  }
+
+  // Who may write roles and bindings; one user may escalate, another bind some.
+  void AddGranters(rbac::Policy& policy) {
+    const auto add = [&](const std::string& what, rbac::Rule rule, const std::string& kind,
+                         const std::string& who) {
+      const std::string name = StrCat(prefix_, what);
+      rule.api_groups = {rbac::kRbacGroup};
+      policy.cluster_roles.push_back({.name = name, .rules = {std::move(rule)}});
+      policy.cluster_role_bindings.push_back(
+          {.name = name,
+           .role_ref = {.kind = "ClusterRole", .name = name},
+           .subjects = {{.kind = kind, .api_group = rbac::kRbacGroup, .name = who, .ns = ""}}});
+    };
+    rbac::Rule rule;
+    rule.verbs = {"create"};
+    rule.resources = {"roles", "clusterroles", "rolebindings", "clusterrolebindings"};
+    add("grant", rule, "Group", words_.granters);
+    rule.verbs = {"escalate"};
+    rule.resources = {"clusterroles"};
+    add("escalate", rule, "User", words_.users[1]);
+    rule.verbs = {"bind"};
+    words_.bindable = {RoleName(0), RoleName(2), RoleName(3), StrCat(prefix_, "absent-0")};
+    rule.resource_names = words_.bindable;
+    add("bind", rule, "User", words_.users[2]);
+    const rbac::ClusterRoleBinding& everywhere = policy.cluster_role_bindings.back();
+    rbac::RoleBinding local{.ns = words_.namespaces.front(),
+                            .name = everywhere.name,
+                            .role_ref = everywhere.role_ref,
+                            .subjects = everywhere.subjects};
+    local.subjects.front().name = words_.users[3];
+    policy.role_bindings.push_back(std::move(local));
   }
 
   // Names may hold almost anything.

@@ -25,6 +25,8 @@ struct Vocabulary {
   std::vector<std::string> subresources;
   std::vector<std::string> names;
   std::vector<std::string> paths;
+  std::vector<std::string> bindable;  // ClusterRoles that some users may bind, held or not
+  std::string granters;  // a group that may create RBAC objects, as far as that alone goes
 };
 
 struct World {

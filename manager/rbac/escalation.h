@@ -1,0 +1,39 @@
+// What the API server asks on top of authorization before someone writes RBAC objects: nobody
+// hands out what they do not hold (k8s.io/kubernetes pkg/registry/rbac).
+#ifndef MANAGER_RBAC_ESCALATION_H_
+#define MANAGER_RBAC_ESCALATION_H_
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "manager/rbac/authorizer.h"
+#include "manager/rbac/policy.h"
+#include "manager/rbac/rule.h"
+#include "manager/rbac/user.h"
+
+namespace mandate::rbac {
+
+// The role that a request writes. A POST has no name, so a grant of "escalate" that is restricted
+// by resourceNames does not help it; PUT, PATCH and apply have one.
+struct RoleWrite {
+  std::string_view ns;  // empty: a ClusterRole
+  std::string_view name;
+  std::span<const Rule> rules;  // as they are to be
+};
+
+// The rules that keep the user from that write, broken down; empty: nothing does. Members of
+// system:masters and holders of "escalate" on the role may write any.
+std::vector<Rule> MissingToWriteRole(const Authorizer& authorizer, const UserInfo& user,
+                                     const RoleWrite& write);
+
+// The rules that keep the user from a binding of that role in `ns`, empty: a ClusterRoleBinding.
+// Members of system:masters and holders of "bind" on the role may bind it, also one that does not
+// exist; for everyone else that is NotFound.
+absl::StatusOr<std::vector<Rule>> MissingToBind(const Authorizer& authorizer, const UserInfo& user,
+                                                std::string_view ns, const RoleRef& ref);
+
+}  // namespace mandate::rbac
+
+#endif  // MANAGER_RBAC_ESCALATION_H_
