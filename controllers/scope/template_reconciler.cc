@@ -1,0 +1,116 @@
+#include "controllers/scope/template_reconciler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "controllers/scope/generated_names.h"
+#include "manager/controller/builder.h"
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/object/api_error.h"
+
+namespace mandate::scope {
+namespace {
+
+using operatorsv1alpha1::ScopeInstance;
+using operatorsv1alpha1::ScopeTemplate;
+
+// How soon a write that was forbidden is tried again.
+constexpr absl::Duration kForbiddenRetry = absl::Seconds(10);
+
+// How long the cache may take to show what was written; then the reconcile is tried again.
+constexpr absl::Duration kSeeOwnWrites = absl::Seconds(10);
+
+bool IsReferenced(const std::vector<ScopeInstance>& instances, std::string_view template_name) {
+  return std::any_of(instances.begin(), instances.end(), [&](const ScopeInstance& instance) {
+    return instance.spec().scopetemplatename() == template_name &&
+           !instance.metadata().has_deletiontimestamp();
+  });
+}
+
+}  // namespace
+
+TemplateReconciler::TemplateReconciler(Component& component, Client<kScopeTemplate> client)
+    : component_(component), client_(std::move(client)) {}
+
+absl::StatusOr<TemplateSnapshot> TemplateReconciler::Read(ScopeTemplate scope_template) const {
+  TemplateSnapshot snapshot;
+  ASSIGN_OR_RETURN(const auto instances, component_.cache().List<ScopeInstance>());
+  snapshot.referenced = IsReferenced(instances, scope_template.metadata().name());
+  // Those of the template carry its UID somewhere; decoding the cluster's other roles is no use.
+  ASSIGN_OR_RETURN(const auto raw,
+                   component_.cache().ListRaw(KindOf<rbacv1::ClusterRole>::value, ""));
+  const std::string& uid = scope_template.metadata().uid();
+  for (const auto& role : raw) {
+    const auto& roles = scope_template.spec().clusterroles();
+    const bool named = std::any_of(roles.begin(), roles.end(), [&](const auto& r) {
+      return ClusterRoleName(uid, r.generatename()) == role->name();
+    });
+    if (!named && role->bytes().find(uid) == std::string_view::npos) continue;
+    ASSIGN_OR_RETURN(rbacv1::ClusterRole decoded, role->Decode<rbacv1::ClusterRole>());
+    snapshot.cluster_roles.push_back(std::move(decoded));
+  }
+  snapshot.scope_template = std::move(scope_template);
+  return snapshot;
+}
+
+absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
+                                                     const Request& request) {
+  auto scope_template = component_.cache().Get<ScopeTemplate>(request.key);
+  if (absl::IsNotFound(scope_template.status())) return Result{};
+  RETURN_IF_ERROR(scope_template.status());
+  // What it owns goes with it, by garbage collection.
+  if (scope_template->metadata().has_deletiontimestamp()) return Result{};
+  ASSIGN_OR_RETURN(const TemplateSnapshot snapshot, Read(*std::move(scope_template)));
+
+  const TemplatePlan plan = PlanTemplate(snapshot);
+  WriteLog log;
+  for (const Removal& r : plan.remove) {
+    log.AddRemoval(StrCat("ClusterRole ", r.key.name), KindOf<rbacv1::ClusterRole>::value, r.key,
+                   r.uid, client_.Delete<rbacv1::ClusterRole>(context, r.key, {.uid = r.uid}));
+  }
+  for (const auto& role : plan.create) {
+    log.Add(StrCat("ClusterRole ", role.metadata().name()), client_.Create(context, role));
+  }
+  for (const auto& role : plan.mend) {
+    log.Add(StrCat("ClusterRole ", role.metadata().name()), client_.Apply(context, role));
+  }
+  RETURN_IF_ERROR(Report(context, snapshot, plan, log));
+  RETURN_IF_ERROR(log.AwaitSeen(context.WithDeadline(component_.clock().TimeNow() + kSeeOwnWrites),
+                                component_.cache()));
+  return log.ToResult(kForbiddenRetry);
+}
+
+absl::Status TemplateReconciler::Report(const CallContext& context,
+                                        const TemplateSnapshot& snapshot, const TemplatePlan& plan,
+                                        WriteLog& log) {
+  const ScopeTemplate& of = snapshot.scope_template;
+  const ConditionList conditions =
+      MakeConditions(TemplateConditions(of, plan, log.failures()), of.status().conditions(),
+                     of.metadata().generation(), component_.clock().WallTimeNow());
+  if (SameConditions(conditions, of.status().conditions())) return absl::OkStatus();
+  ScopeTemplate status;
+  status.mutable_metadata()->set_name(of.metadata().name());
+  status.mutable_metadata()->set_uid(of.metadata().uid());
+  *status.mutable_status()->mutable_conditions() = conditions;
+  auto written = client_.ApplyStatus(context, status);
+  // Deleted meanwhile: there is nobody left to report to.
+  if (IsNotFound(written.status()) || IsConflict(written.status())) return absl::OkStatus();
+  RETURN_IF_ERROR(written.status());
+  log.Add("status", written);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateController(Component& component) {
+  ASSIGN_OR_RETURN(auto client, Client<kScopeTemplate>::Create(component.client));
+  return ControllerBuilder(component.runtime)
+      .Named("scope-template")
+      .For<ScopeTemplate>()
+      .Owns<rbacv1::ClusterRole>()
+      .Watches<ScopeInstance>([](const ScopeInstance& instance) {
+        return std::vector<Request>{{{"", instance.spec().scopetemplatename()}}};
+      })
+      .Complete(std::make_unique<TemplateReconciler>(component, std::move(client)));
+}
+
+}  // namespace mandate::scope

@@ -1,0 +1,50 @@
+// The component scope-template: keeps the ClusterRoles of referenced ScopeTemplates.
+//
+// +mandate:component:name=scope-template
+// +kubebuilder:rbac:groups=operators.coreos.com,resources=scopetemplates;scopeinstances,verbs=list;watch
+// +kubebuilder:rbac:groups=operators.coreos.com,resources=scopetemplates/status,verbs=patch
+// +kubebuilder:rbac:groups=operators.coreos.com,resources=scopetemplates/finalizers,verbs=update
+// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=list;watch;create;patch;delete
+// +mandate:rbac:justify="A ScopeTemplate's roles hold whatever rules its author asks for; who may
+// create ScopeTemplates decides what may be
+// granted.",groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=escalate
+#ifndef CONTROLLERS_SCOPE_TEMPLATE_RECONCILER_H_
+#define CONTROLLERS_SCOPE_TEMPLATE_RECONCILER_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "controllers/scope/mandates.h"
+#include "controllers/scope/template_plan.h"
+#include "controllers/write_log.h"
+#include "manager/cache/cache.h"
+#include "manager/client/client.h"
+#include "manager/component.h"
+#include "manager/controller/controller.h"
+#include "manager/controller/reconciler.h"
+
+namespace mandate::scope {
+
+// Reads, plans, writes, reports. Thread-safe.
+class TemplateReconciler : public Reconciler {
+ public:
+  // `component` outlives this.
+  TemplateReconciler(Component& component, Client<kScopeTemplate> client);
+
+  absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override;
+
+ private:
+  absl::StatusOr<TemplateSnapshot> Read(operatorsv1alpha1::ScopeTemplate scope_template) const;
+  absl::Status Report(const CallContext& context, const TemplateSnapshot& snapshot,
+                      const TemplatePlan& plan, WriteLog& log);
+
+  Component& component_;
+  Client<kScopeTemplate> client_;
+};
+
+// Its controller: ScopeTemplates, the ClusterRoles they own, and the ScopeInstances that name them.
+absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateController(Component& component);
+
+}  // namespace mandate::scope
+
+#endif  // CONTROLLERS_SCOPE_TEMPLATE_RECONCILER_H_

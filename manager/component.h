@@ -1,0 +1,29 @@
+// One component as its controllers and webhooks see it: its own client, its own view of the cache,
+// its own event recorder, and what all share.
+#ifndef MANAGER_COMPONENT_H_
+#define MANAGER_COMPONENT_H_
+
+#include <string>
+#include <string_view>
+
+#include "manager/client/rest_client.h"
+#include "manager/controller/controller.h"
+#include "manager/rbac/mandate.h"
+
+namespace mandate {
+
+// Borrows everything from the Manager, which outlives it. Immutable; what it refers to is
+// thread-safe where it says so.
+struct Component {
+  const rbac::Mandate& mandate;
+  RestClient& client;
+  ControllerRuntime runtime;  // the view of the cache, the loop, the workers, logs and metrics
+
+  std::string_view name() const { return mandate.component; }
+  CacheView& cache() const { return runtime.cache; }
+  const Clock& clock() const { return runtime.loop.clock(); }
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_COMPONENT_H_
