@@ -1,0 +1,70 @@
+// Compiled once for each case (compile_fail.bzl), never run.
+#include "manager/client/client.h"
+#include "manager/identity/identity.h"
+#include "manager/object/kinds/coordination_v1.h"
+#include "manager/object/kinds/rbac_v1.h"
+
+namespace mandate {
+
+constexpr std::string_view kReadAndPatch[] = {"get", "list", "patch"};
+constexpr std::string_view kAll[] = {"*"};
+constexpr std::string_view kRbac[] = {"rbac.authorization.k8s.io"};
+constexpr std::string_view kCoordination[] = {"coordination.k8s.io"};
+constexpr std::string_view kRoles[] = {"clusterroles"};
+constexpr std::string_view kLeases[] = {"leases"};
+constexpr rbac::MandateRule kRules[] = {
+    {.rule = {.verbs = kReadAndPatch,
+              .api_groups = kRbac,
+              .resources = kRoles,
+              .resource_names = {},
+              .non_resource_urls = {}},
+     .ns = ""},
+    {.rule = {.verbs = kAll,
+              .api_groups = kCoordination,
+              .resources = kLeases,
+              .resource_names = {},
+              .non_resource_urls = {}},
+     .ns = "mandate"},
+};
+inline constexpr rbac::Mandate kAuditor = {.component = "auditor", .rules = kRules};
+
+void Test(Client<kAuditor>& client, const CallContext& context, rbacv1::ClusterRole role,
+          rbacv1::Role other, coordinationv1::Lease lease) {
+#if defined(CONTROL)
+  (void)client.Get<rbacv1::ClusterRole>(context, {"", "a"});
+  (void)client.List<rbacv1::ClusterRole>(context);
+  (void)client.Patch<rbacv1::ClusterRole>(context, {"", "a"}, MergePatch{"{}"});
+  (void)client.Update(context, lease);
+  (void)client.Apply(context, lease);
+  (void)client.Delete<coordinationv1::Lease>(context, {"mandate", "a"});
+#elif defined(UNDECLARED_VERB)
+  (void)client.Update(context, role);
+#elif defined(UNDECLARED_DELETE)
+  (void)client.Delete<rbacv1::ClusterRole>(context, {"", "a"});
+#elif defined(UNDECLARED_KIND)
+  (void)client.Get<rbacv1::Role>(context, {"a", "b"});
+#elif defined(APPLY_NEEDS_CREATE)
+  (void)client.Apply(context, role);
+#elif defined(UNDECLARED_STATUS)
+  (void)client.UpdateStatus(context, lease);
+#elif defined(CLIENT_WITHOUT_MANDATE)
+  Client<> none;
+#elif defined(BASE_KEY)
+  BaseKey key;
+#elif defined(BASE_KEY_BRACES)
+  BaseKey key{};
+#elif defined(IDENTITY_OF_ONES_OWN)
+  ComponentIdentity identity({}, "ns", "sa");
+#elif defined(REQUEST_WITHOUT_CREDENTIAL)
+  HttpRequest request(nullptr, "GET", "/");
+#elif defined(PRINTED_SECRET)
+  std::string text = StrCat("token: ", Secret("x"));
+#else
+#error "no such case"
+#endif
+  (void)role;
+  (void)other;
+  (void)lease;
+}
+
+}  // namespace mandate
