@@ -59,6 +59,9 @@ void AddRule(const Rule& rule, SchemaNode* node, std::vector<std::string>* mista
     if (!rule.fieldpath().starts_with('.') && !rule.fieldpath().starts_with('[')) {
       mistakes->push_back(
           StrCat("fieldPath ", Quoted(rule.fieldpath()), " must be a path such as .name"));
+    } else if (rule.fieldpath().starts_with(".metadata")) {
+      mistakes->push_back(
+          StrCat("fieldPath ", rule.fieldpath(), " is refused: the API server knows no metadata"));
     } else if (const std::string step = MissingStep(*node, rule.fieldpath()); !step.empty()) {
       mistakes->push_back(
           StrCat("fieldPath ", rule.fieldpath(), " leads nowhere: there is no ", Quoted(step)));

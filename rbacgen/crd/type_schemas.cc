@@ -12,6 +12,7 @@
 #include "rbacgen/crd/known_types.h"
 #include "rbacgen/crd/kubernetes_markers.h"
 #include "rbacgen/crd/rules.h"
+#include "rbacgen/crd/unmarked_fields.h"
 
 namespace mandate::rbacgen {
 namespace {
@@ -20,6 +21,8 @@ using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::FileDescriptor;
 using mandate::api::Schema;
+
+constexpr char kMapType[] = "x-kubernetes-map-type";
 
 bool IsKubernetes(const FileDescriptor& file) { return file.name().starts_with("k8s.io/"); }
 
@@ -60,6 +63,13 @@ SchemaNode TypeSchemas::OfResource(const Descriptor& message) {
       diagnostics_->Error(place, StrCat(reserved, " is every object's own; leave the field out"));
     }
   }
+  // The API server takes no description and no restriction here.
+  node.properties["metadata"] = *KnownType(*metadata->message_type());
+  if (metadata->options().HasExtension(mandate::api::schema)) {
+    diagnostics_->Error(files_.PlaceOfOption(*metadata, mandate::api::schema.number()),
+                        "metadata takes no option schema: the API server checks it; for more, say "
+                        "validations in option (mandate.api.object)");
+  }
   const Descriptor* type_meta = metadata->message_type()->file()->FindMessageTypeByName("TypeMeta");
   for (int i = 0; type_meta != nullptr && i < type_meta->field_count(); ++i) {
     SchemaNode& property = node.properties[type_meta->field(i)->name()];
@@ -93,6 +103,8 @@ void TypeSchemas::AddField(const FieldDescriptor& field, SchemaNode* node) {
     SchemaNode inner = OfMessage(*field.message_type());
     node->properties.merge(inner.properties);
     node->required.merge(inner.required);
+    // A marker above the inner message holds for the outer.
+    if (inner.keywords.contains(kMapType)) node->keywords[kMapType] = inner.keywords[kMapType];
     return;
   }
   const std::string name = JsonFieldName(field);
@@ -202,7 +214,11 @@ Schema TypeSchemas::OptionsOf(const FieldDescriptor& field, std::string_view com
                               std::string* description) {
   DocComment doc = ReadDocComment(comment);
   *description = std::move(doc.description);
-  if (IsKubernetes(*field.file())) return ReadKubernetesMarkers(doc.markers);
+  if (IsKubernetes(*field.file())) {
+    Schema schema = ReadKubernetesMarkers(doc.markers);
+    if (IsOptionalUnmarked(field)) schema.clear_required();
+    return schema;
+  }
   for (const std::string& marker : doc.markers) {
     if (!IsSchemaMarker(marker)) continue;
     diagnostics_->Error(files_.PlaceOf(field),

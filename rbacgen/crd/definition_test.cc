@@ -1,0 +1,42 @@
+#include "rbacgen/crd/definition.h"
+
+#include <gtest/gtest.h>
+
+#include "manager/core/strings.h"
+#include "rbacgen/crd/test_tree.h"
+#include "rbacgen/source_files.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+constexpr char kTestdata[] = "rbacgen/crd/testdata";
+
+std::string Golden() {
+  const auto text = ReadWholeFile(StrCat(kTestdata, "/example.com_widgets.yaml"));
+  return text.ok() ? *text : std::string(text.status().ToString());
+}
+
+TEST(DefinitionTest, WholeVocabulary) {
+  const TestOutput output =
+      MakeDefinitionsOf(kTestdata, {"example/v1/widget.proto", "example/v1beta1/widget.proto"});
+  EXPECT_EQ(output.report, "");
+  ASSERT_EQ(output.definitions.size(), 1u);
+  EXPECT_EQ(output.definitions[0].file, "example.com_widgets.yaml");
+  EXPECT_EQ(output.definitions[0].text, Golden());
+}
+
+TEST(DefinitionTest, SameForAnyOrderOfFiles) {
+  const TestOutput output =
+      MakeDefinitionsOf(kTestdata, {"example/v1beta1/widget.proto", "example/v1/widget.proto"});
+  ASSERT_EQ(output.definitions.size(), 1u);
+  EXPECT_EQ(output.definitions[0].text, Golden());
+}
+
+TEST(DefinitionTest, NothingWithoutTheOption) {
+  const TestOutput output = MakeDefinitionsOfText("syntax = \"proto2\";\nmessage Widget {}\n");
+  EXPECT_EQ(output.report, "");
+  EXPECT_TRUE(output.definitions.empty());
+}
+
+}  // namespace
+}  // namespace mandate::rbacgen

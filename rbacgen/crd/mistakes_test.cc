@@ -1,0 +1,231 @@
+// What is wrong in a .proto file is said with file and line.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+#include "manager/core/strings.h"
+#include "rbacgen/crd/test_tree.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// A file whose kind Widget has these options and, from line 8, these fields of its spec. Line 12
+// and on: `more`.
+struct Source {
+  std::string resource =
+      "group: \"example.com\" version: \"v1\" plural: \"widgets\" scope: \"Cluster\"";
+  std::string metadata = "optional k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta metadata = 1;";
+  std::string spec;
+  std::string more;
+  std::string syntax = "proto2";
+  std::string object;
+
+  std::string Text() const {
+    return StrCat("syntax = \"", syntax, "\"; package x;\n",
+                  "import \"api/mandate/options.proto\"; import "
+                  "\"k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto\";\n",
+                  "message Widget {\n", "  option (mandate.api.resource) = { ", resource, " };\n",
+                  "  ", metadata, "\n", "  optional Spec spec = 2; optional Status status = 3;\n",
+                  "} message Status {} message Spec {\n", "  ", object, "\n", "  ", spec, "\n",
+                  "}\n", more);
+  }
+};
+
+// The source with these parts changed.
+Source With(std::initializer_list<std::pair<std::string Source::*, std::string>> parts) {
+  Source source;
+  for (const auto& [part, text] : parts) source.*part = text;
+  return source;
+}
+
+std::string Field(const std::string& type, const std::string& options) {
+  return StrCat(type, " f = 1 [(mandate.api.schema) = { ", options, " }];");
+}
+
+struct Mistake {
+  std::string name;
+  Source source;
+  std::string report;
+};
+
+void PrintTo(const Mistake& mistake, std::ostream* os) { *os << mistake.name; }
+
+class MistakeTest : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(MistakeTest, IsReported) {
+  EXPECT_THAT(MakeDefinitionsOfText(GetParam().source.Text()).report,
+              HasSubstr(StrCat(GetParam().report)));
+}
+
+Mistake OfResource(std::string name, std::string resource, std::string report) {
+  return {std::move(name), With({{&Source::resource, std::move(resource)}}),
+          StrCat("x.proto:4: error: Widget: ", report)};
+}
+
+Mistake OfField(std::string name, const std::string& type, const std::string& options,
+                std::string report) {
+  return {std::move(name), With({{&Source::spec, Field(type, options)}}),
+          StrCat("x.proto:9: error: ", report)};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Resource, MistakeTest,
+    ::testing::Values(
+        OfResource("NoGroup", "version: \"v1\" plural: \"widgets\" scope: \"Cluster\"",
+                   "group \"\" must be a domain name of yours"),
+        OfResource("KubernetesGroup",
+                   "group: \"a.k8s.io\" version: \"v1\" plural: \"widgets\" scope: \"Cluster\"",
+                   "group a.k8s.io is Kubernetes' own"),
+        OfResource("Version",
+                   "group: \"e.com\" version: \"V1\" plural: \"widgets\" scope: \"Cluster\"",
+                   "version \"V1\" must be such as v1"),
+        OfResource("Plural",
+                   "group: \"e.com\" version: \"v1\" plural: \"Widgets\" scope: \"Cluster\"",
+                   "plural \"Widgets\" must be"),
+        OfResource("Scope",
+                   "group: \"e.com\" version: \"v1\" plural: \"widgets\" scope: \"Global\"",
+                   "scope \"Global\" is none of Namespaced, Cluster"),
+        OfResource("ShortName",
+                   "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
+                   "shortNames: \"w\"",
+                   "shortNames \"w\" is a name already"),
+        OfResource("ColumnType",
+                   "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
+                   "printerColumns { name: \"A\" type: \"text\" jsonPath: \".spec\" }",
+                   "printer column A: type \"text\" is none of"),
+        OfResource("ColumnPath",
+                   "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
+                   "printerColumns { name: \"A\" type: \"string\" jsonPath: \".spec.colour\" }",
+                   "printer column A: jsonPath .spec.colour leads nowhere: there is no \"colour\""),
+        OfResource("ScalePath",
+                   "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
+                   "scale { specReplicasPath: \".spec\" statusReplicasPath: \".status.n\" }",
+                   "scale.specReplicasPath \".spec\" must be a path that begins with .spec."),
+        OfResource("DeprecationWarning",
+                   "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
+                   "deprecationWarning: \"gone\"",
+                   "deprecationWarning is for a version that is deprecated"),
+        OfResource("NotServed",
+                   "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
+                   "served: false",
+                   "no version is served")),
+    [](const auto& info) { return info.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Message, MistakeTest,
+    ::testing::Values(
+        Mistake{"NoMetadata", With({{&Source::metadata, ""}}),
+                "x.proto:3: error: Widget has option resource but no field metadata"},
+        Mistake{"OtherMetadata", With({{&Source::metadata, "optional Status metadata = 1;"}}),
+                "x.proto:5: error: metadata must be k8s.io."},
+        Mistake{"NoSpec",
+                With({{&Source::more,
+                       "message Bare { option (mandate.api.resource) = { group: \"e.com\" version: "
+                       "\"v1\" plural: \"bares\" scope: \"Cluster\" }; }"}}),
+                "x.proto:11: error: Bare has option resource but no field spec"},
+        Mistake{"Recursion", With({{&Source::spec, "optional Spec f = 1;"}}),
+                "x.proto:9: error: f is of type x.Spec: it holds itself"},
+        Mistake{"Float", With({{&Source::spec, "optional double f = 1;"}}),
+                "x.proto:9: error: f is of type float"},
+        Mistake{"Unsigned", With({{&Source::spec, "optional uint32 f = 1;"}}),
+                "x.proto:9: error: f is of type uint32: use int32"},
+        Mistake{"Enum",
+                With({{&Source::spec, "optional E f = 1;"}, {&Source::more, "enum E { A = 0; }"}}),
+                "x.proto:9: error: f is of type enum: use string"},
+        Mistake{"Required", With({{&Source::spec, "required string f = 1;"}}),
+                "x.proto:9: error: f is `required` for protobuf"},
+        Mistake{"NoPresence", With({{&Source::spec, "string f = 1;"}, {&Source::syntax, "proto3"}}),
+                "x.proto:9: error: f cannot tell empty from absent"},
+        Mistake{"MapKeys", With({{&Source::spec, "map<int32, string> f = 1;"}}),
+                "x.proto:9: error: the keys of a map must be strings"},
+        Mistake{"GoMarker",
+                With({{&Source::spec,
+                       "\n// +kubebuilder:validation:Minimum=1\noptional int32 f = 1;"}}),
+                "x.proto:11: error: +kubebuilder:validation:Minimum=1 is a marker for Go"},
+        Mistake{"OneOfUnknown",
+                With({{&Source::object,
+                       "option (mandate.api.object) = { atMostOneOf { fields: \"a\" fields: "
+                       "\"b\" } };"}}),
+                "x.proto:8: error: atMostOneOf names \"a\", which is no field"},
+        Mistake{"RequiredMessage",
+                With({{&Source::object, "option (mandate.api.object) = { required: true };"}}),
+                "x.proto:8: error: required is for fields"},
+        Mistake{"Syntax", With({{&Source::spec, "optional strin f = 1;"}}),
+                "x.proto:9: error: \"strin\" is not defined"},
+        Mistake{"UnknownOption", With({{&Source::spec, Field("optional string", "maxLen: 1")}}),
+                "x.proto:9: error: Error while parsing option value"},
+        Mistake{"TwoVersionsOneStored",
+                With({{&Source::more,
+                       "message W2 { message Widget { option (mandate.api.resource) = { group: "
+                       "\"example.com\" version: \"v2\" plural: \"widgets\" scope: \"Cluster\" }; "
+                       "optional k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta metadata = 1; "
+                       "optional Spec spec = 2; optional Status status = 3; } }"}}),
+                "x.proto:11: error: Widget: 0 of its 2 versions are storageVersion: true"}),
+    [](const auto& info) { return info.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Schema, MistakeTest,
+    ::testing::Values(
+        OfField("TextOnNumber", "optional int32", "maxLength: 3",
+                "maxLength is for a string; this is an integer"),
+        OfField("NumberOnText", "optional string", "minimum: 3",
+                "minimum is for an integer; this is a string"),
+        OfField("ListOnText", "optional string", "maxItems: 3",
+                "maxItems is for a list; this is a string"),
+        OfField("ItemsOnText", "optional string", "items { maxLength: 3 }",
+                "items is for a list; this is a string"),
+        OfField("InItems", "repeated string", "items { minimum: 3 }",
+                "items: minimum is for an integer; this is a string"),
+        OfField("Bounds", "optional int32", "minimum: 3 maximum: 2",
+                "minimum 3 is more than maximum 2"),
+        OfField("Lengths", "optional string", "minLength: 3 maxLength: 2",
+                "minLength 3 is more than maxLength 2"),
+        OfField("Exclusive", "optional int32", "exclusiveMinimum: true", "exclusiveMinimum says"),
+        OfField("EnumTwice", "optional string", "enum: \"a\" enum: \"a\"",
+                "enum names \"a\" twice"),
+        OfField("EnumOfNumber", "optional int32", "enum: \"a\"", "enum \"a\" is no integer"),
+        OfField("DefaultIsNoJson", "optional string", "default: \"red\"", "default \"red\": "),
+        OfField("DefaultOfOtherType", "optional int32", "default: \"\\\"1\\\"\"",
+                "default \"\\\"1\\\"\": is JSON of type string; the field's type is integer"),
+        OfField("ListType", "repeated string", "listType: \"bag\"",
+                "listType \"bag\" is none of map, set, atomic"),
+        OfField("MapWithoutKeys", "repeated Status", "listType: \"map\"",
+                "listType: \"map\" needs listMapKeys"),
+        OfField("MapOfScalars", "repeated string", "listType: \"map\" listMapKeys: \"a\"",
+                "listType: \"map\" is for a list of objects"),
+        OfField("KeysWithoutMap", "repeated Status", "listMapKeys: \"a\"",
+                "listMapKeys is for listType: \"map\""),
+        OfField("KeyUnknown", "repeated Status", "listType: \"map\" listMapKeys: \"a\"",
+                "listMapKeys \"a\" is no field of the items"),
+        OfField("KeyOptional", "repeated k8s.io.apimachinery.pkg.apis.meta.v1.Condition",
+                "listType: \"map\" listMapKeys: \"observedGeneration\"",
+                "listMapKeys \"observedGeneration\" must be required"),
+        OfField("SetOfObjects", "repeated Status", "listType: \"set\"",
+                "listType: \"set\" is for scalars"),
+        OfField("MapType", "optional Status", "mapType: \"loose\"",
+                "mapType \"loose\" is none of granular, atomic"),
+        OfField("EmptyRule", "optional string", "validations { rule: \" \" }",
+                "a validation lacks its rule"),
+        OfField("RuleReason", "optional string", "validations { rule: \"true\" reason: \"Bad\" }",
+                "reason \"Bad\" is none of FieldValueInvalid, "),
+        OfField("RulePath", "optional Status", "validations { rule: \"true\" fieldPath: \".a\" }",
+                "fieldPath .a leads nowhere"),
+        OfField("RuleOfLines", "optional string", "validations { rule: \"true &&\\ntrue\" }",
+                "a rule of several lines needs a message")),
+    [](const auto& info) { return info.param.name; });
+
+TEST(MistakesTest, NoMistakeInTheSourceOfTheTables) {
+  const TestOutput output = MakeDefinitionsOfText(Source{}.Text());
+  EXPECT_EQ(output.report, "");
+  ASSERT_EQ(output.definitions.size(), 1u);
+  EXPECT_THAT(output.definitions[0].text, Not(HasSubstr("required:")));
+}
+
+}  // namespace
+}  // namespace mandate::rbacgen
