@@ -39,16 +39,14 @@ class Client {
                                              " cannot send as ", rest.component()));
   }
 
-  template <Object T>
-  requires MandateDeclares<kMandate, T, "get"> absl::StatusOr<T> Get(const CallContext& context,
-                                                                     const ObjectKey& key) {
+  template <MayGet<kMandate> T>
+  absl::StatusOr<T> Get(const CallContext& context, const ObjectKey& key) {
     T object;
     return Result(objects_.Get(context, KindOf<T>::value, key, object), object);
   }
 
-  template <Object T>
-  requires MandateDeclares<kMandate, T, "list"> absl::StatusOr<ObjectList<T>> List(
-      const CallContext& context, const ListOptions& options = {}) {
+  template <MayList<kMandate> T>
+  absl::StatusOr<ObjectList<T>> List(const CallContext& context, const ListOptions& options = {}) {
     ObjectList<T> list;
     absl::StatusOr<std::string> version = objects_.List(
         context, KindOf<T>::value, options, [&list] { list.items.clear(); },
@@ -62,53 +60,48 @@ class Client {
     return list;
   }
 
-  template <Object T>
-  requires MandateDeclares<kMandate, T, "create"> absl::StatusOr<T> Create(
-      const CallContext& context, T object) {
+  template <MayCreate<kMandate> T>
+  absl::StatusOr<T> Create(const CallContext& context, T object) {
     return Result(objects_.Create(context, KindOf<T>::value, KeyOf(object), object), object);
   }
 
   // The object must have been read: its resourceVersion is the precondition.
-  template <Object T>
-  requires MandateDeclares<kMandate, T, "update"> && KeepsUnknownFields<T> absl::StatusOr<T> Update(
-      const CallContext& context, T object) {
+  template <MayUpdate<kMandate> T>
+  absl::StatusOr<T> Update(const CallContext& context, T object) {
     return UpdateAt(context, "", std::move(object));
   }
-  template <Object T>
-  requires MandateDeclares<kMandate, T, "update", "status"> && KeepsUnknownFields<T>
-      absl::StatusOr<T> UpdateStatus(const CallContext& context, T object) {
+  template <MayUpdateStatus<kMandate> T>
+  absl::StatusOr<T> UpdateStatus(const CallContext& context, T object) {
     return UpdateAt(context, "status", std::move(object));
   }
 
   // To change what was read, put its resourceVersion into the patch.
-  template <Object T>
-  requires MandateDeclares<kMandate, T, "patch"> absl::StatusOr<T> Patch(
-      const CallContext& context, const ObjectKey& key, const mandate::Patch& patch) {
+  template <MayPatch<kMandate> T>
+  absl::StatusOr<T> Patch(const CallContext& context, const ObjectKey& key,
+                          const mandate::Patch& patch) {
     return PatchAt<T>(context, key, "", patch);
   }
-  template <Object T>
-  requires MandateDeclares<kMandate, T, "patch", "status"> absl::StatusOr<T> PatchStatus(
-      const CallContext& context, const ObjectKey& key, const mandate::Patch& patch) {
+  template <MayPatchStatus<kMandate> T>
+  absl::StatusOr<T> PatchStatus(const CallContext& context, const ObjectKey& key,
+                                const mandate::Patch& patch) {
     return PatchAt<T>(context, key, "status", patch);
   }
 
   // Server-side apply (KEP-555). Creates the object if it is not there, which the server authorizes
   // as create. `object` is built from nothing: never one that was read (object/apply.h).
-  template <Object T>
-  requires MandateDeclares<kMandate, T, "patch"> && MandateDeclares<kMandate, T, "create">
-      absl::StatusOr<T> Apply(const CallContext& context, T object,
-                              const ApplyOptions& options = {}) {
+  template <MayApply<kMandate> T>
+  absl::StatusOr<T> Apply(const CallContext& context, T object, const ApplyOptions& options = {}) {
     return ApplyAt(context, "", std::move(object), options);
   }
-  template <Object T>
-  requires MandateDeclares<kMandate, T, "patch", "status"> absl::StatusOr<T> ApplyStatus(
-      const CallContext& context, T object, const ApplyOptions& options = {}) {
+  template <MayPatchStatus<kMandate> T>
+  absl::StatusOr<T> ApplyStatus(const CallContext& context, T object,
+                                const ApplyOptions& options = {}) {
     return ApplyAt(context, "status", std::move(object), options);
   }
 
-  template <Object T>
-  requires MandateDeclares<kMandate, T, "delete"> absl::Status Delete(
-      const CallContext& context, const ObjectKey& key, const DeleteOptions& options = {}) {
+  template <MayDelete<kMandate> T>
+  absl::Status Delete(const CallContext& context, const ObjectKey& key,
+                      const DeleteOptions& options = {}) {
     return objects_.Delete(context, KindOf<T>::value, key, options);
   }
 

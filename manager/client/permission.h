@@ -31,6 +31,27 @@ concept MandateDeclares = Object<T> && rbac::Permits(kMandate, kVerb.view(), Kin
 template <class T>
 concept KeepsUnknownFields = Object<T> && KindOf<T>::value.encoding == Encoding::kProtobuf;
 
+// One for each typed call, to be written as template <MayGet<kMandate> T>.
+template <class T, const rbac::Mandate& kMandate>
+concept MayGet = MandateDeclares<kMandate, T, "get">;
+template <class T, const rbac::Mandate& kMandate>
+concept MayList = MandateDeclares<kMandate, T, "list">;
+template <class T, const rbac::Mandate& kMandate>
+concept MayCreate = MandateDeclares<kMandate, T, "create">;
+template <class T, const rbac::Mandate& kMandate>
+concept MayUpdate = MandateDeclares<kMandate, T, "update"> && KeepsUnknownFields<T>;
+template <class T, const rbac::Mandate& kMandate>
+concept MayUpdateStatus = MandateDeclares<kMandate, T, "update", "status"> && KeepsUnknownFields<T>;
+template <class T, const rbac::Mandate& kMandate>
+concept MayPatch = MandateDeclares<kMandate, T, "patch">;
+template <class T, const rbac::Mandate& kMandate>
+concept MayPatchStatus = MandateDeclares<kMandate, T, "patch", "status">;
+// The server authorizes an apply to an object that is not there as create.
+template <class T, const rbac::Mandate& kMandate>
+concept MayApply = MandateDeclares<kMandate, T, "patch"> && MandateDeclares<kMandate, T, "create">;
+template <class T, const rbac::Mandate& kMandate>
+concept MayDelete = MandateDeclares<kMandate, T, "delete">;
+
 }  // namespace mandate
 
 #endif  // MANAGER_CLIENT_PERMISSION_H_
