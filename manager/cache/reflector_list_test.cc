@@ -1,0 +1,321 @@
+// How a reflector gets the whole state: by a watch, by a list, and again. Names are those of
+// client-go's tests where there is one.
+#include <gtest/gtest.h>
+
+#include "manager/cache/testing/reflector_fixture.h"
+
+namespace mandate {
+namespace {
+
+class ReflectorListTest : public ReflectorFixture {};
+
+TEST_F(ReflectorListTest, WatchList) {
+  Start();
+  ASSERT_EQ(watches(), 1u);
+  FakeWatch& watch = LastWatch();
+  EXPECT_TRUE(watch.request().target.starts_with("/apis/example.com/v1/widgets?watch=true"));
+  EXPECT_EQ(watch.Query("sendInitialEvents"), "true");
+  EXPECT_EQ(watch.Query("resourceVersionMatch"), "NotOlderThan");
+  EXPECT_EQ(watch.Query("allowWatchBookmarks"), "true");
+  EXPECT_EQ(watch.Query("resourceVersion"), "");
+  EXPECT_EQ(watch.request().accept, "application/json");
+
+  watch.Open();
+  watch.Send(EventJson("ADDED", WidgetJson("b/x", 7)) + EventJson("ADDED", WidgetJson("a/x", 5)));
+  loop_.RunReady();
+  EXPECT_EQ(accesses_, 1);
+  EXPECT_EQ(store_.size(), 0u) << "not before it is complete";
+  EXPECT_EQ(state(), DemandState::kPending);
+
+  watch.Send(BookmarkJson("9") + BookmarkJson("10", true));
+  loop_.RunReady();
+  EXPECT_EQ(TakeEvents(), "+a/x@5 +b/x@7");
+  EXPECT_EQ(TakeStates(), "Synced");
+  EXPECT_EQ(store_.resource_version(), "10");
+
+  // The same stream goes on.
+  watch.Send(EventJson("MODIFIED", WidgetJson("a/x", 11)));
+  loop_.RunReady();
+  EXPECT_EQ(TakeEvents(), "~a/x@11");
+  EXPECT_EQ(client_.requests().size(), 1u);
+}
+
+TEST_F(ReflectorListTest, WatchListWithChangesInItsMidst) {
+  Start();
+  LastWatch().Open();
+  LastWatch().Send(EventJson("ADDED", WidgetJson("a/x", 5)) +
+                   EventJson("ADDED", WidgetJson("a/y", 6)) +
+                   EventJson("MODIFIED", WidgetJson("a/x", 8)) +
+                   EventJson("DELETED", WidgetJson("a/y", 9)) + BookmarkJson("9", true));
+  loop_.RunReady();
+  EXPECT_EQ(TakeEvents(), "+a/x@8");
+}
+
+TEST_F(ReflectorListTest, ScopesAreInTheRequest) {
+  spec_ = {kWidget, "foo", "bar"};
+  Start();
+  EXPECT_TRUE(LastRequest().starts_with("GET /apis/example.com/v1/namespaces/foo/widgets?"));
+  EXPECT_EQ(LastQuery("fieldSelector"), "metadata.name=bar");
+}
+
+TEST_F(ReflectorListTest, WatchListFallback) {
+  const std::pair<int, const char*> answers[] = {
+      {400, "BadRequest"}, {403, "Forbidden"},     {404, "NotFound"},
+      {422, "Invalid"},    {500, "InternalError"}, {503, "ServiceUnavailable"}};
+  for (const auto& [code, reason] : answers) {
+    SCOPED_TRACE(code);
+    client_.ForgetRequests();
+    AddList(200, ListJson("10", {WidgetJson("a/x", 5)}));
+    Start();
+    const absl::Time start = loop_.clock().TimeNow();
+    LastWatch().Refuse(code, StatusJson(code, reason));
+    loop_.RunReady();
+    ASSERT_EQ(client_.requests().size(), 3u) << "in the same pass";
+    EXPECT_EQ(client_.requests()[1],
+              "GET /apis/example.com/v1/widgets?limit=500&resourceVersion=0");
+    EXPECT_EQ(loop_.clock().TimeNow(), start);
+    EXPECT_EQ(LastQuery("sendInitialEvents"), "");
+    EXPECT_EQ(LastQuery("resourceVersion"), "10");
+    EXPECT_EQ(TakeEvents(), "+a/x@5");
+    EXPECT_EQ(state(), DemandState::kPending) << "the watch has not opened yet";
+    LastWatch().Open();
+    loop_.RunReady();
+    EXPECT_EQ(state(), DemandState::kSynced);
+    reflector_.reset();
+    store_.Replace({}, "");
+  }
+}
+
+TEST_F(ReflectorListTest, WatchListVeryShort) {
+  AddList(200, ListJson("10", {}));
+  Start();
+  LastWatch().Open();
+  LastWatch().Close();
+  loop_.RunReady();
+  EXPECT_EQ(lists(), 1u);
+}
+
+TEST_F(ReflectorListTest, WatchListWithoutItsEndFallsBack) {
+  AddList(200, ListJson("10", {WidgetJson("a/x", 5)}));
+  Start();
+  LastWatch().Open();
+  LastWatch().Send(EventJson("ADDED", WidgetJson("a/x", 5)));
+  loop_.RunFor(absl::Seconds(20));
+  LastWatch().Send(EventJson("ADDED", WidgetJson("a/y", 6)));
+  loop_.RunFor(absl::Seconds(25));
+  EXPECT_EQ(lists(), 0u) << "it still makes progress";
+  FakeWatch& streaming = LastWatch();
+  loop_.RunFor(absl::Seconds(6));
+  EXPECT_EQ(lists(), 1u);
+  EXPECT_TRUE(streaming.cancelled());
+  EXPECT_EQ(TakeEvents(), "+a/x@5") << "of the list; what was half streamed is forgotten";
+}
+
+TEST_F(ReflectorListTest, WatchListCutMidwayStartsAgain) {
+  Start();
+  LastWatch().Open();
+  LastWatch().Send(EventJson("ADDED", WidgetJson("a/x", 5)));
+  LastWatch().Close(absl::UnavailableError("reset"));
+  const absl::Duration wait = TimeToRequest();
+  EXPECT_GE(wait, absl::Milliseconds(800));
+  EXPECT_EQ(LastQuery("sendInitialEvents"), "true");
+  EXPECT_EQ(lists(), 0u);
+  EXPECT_EQ(store_.size(), 0u);
+}
+
+TEST_F(ReflectorListTest, WatchListResourceVersion) {
+  Start();
+  LastWatch().Open();
+  LastWatch().Send(EventJson("ADDED", WidgetJson("a/x", 5)) + BookmarkJson("10", true) +
+                   ErrorJson(410, "Expired"));
+  loop_.RunReady();
+  EXPECT_EQ(state(), DemandState::kStale);
+  TimeToRequest();
+  EXPECT_EQ(LastQuery("sendInitialEvents"), "true");
+  EXPECT_EQ(LastQuery("resourceVersion"), "10") << "the last known version, which it must reach";
+
+  // The server has forgotten it: at once, from any version.
+  const absl::Time before = loop_.clock().TimeNow();
+  LastWatch().Refuse(410, StatusJson(410, "Expired"));
+  loop_.RunReady();
+  EXPECT_EQ(loop_.clock().TimeNow(), before);
+  EXPECT_EQ(LastQuery("sendInitialEvents"), "true");
+  EXPECT_EQ(LastQuery("resourceVersion"), "");
+
+  // Again: only a list can help; also at once.
+  AddList(200, ListJson("20", {WidgetJson("a/y", 15)}));
+  LastWatch().Refuse(410, StatusJson(410, "Expired"));
+  loop_.RunReady();
+  EXPECT_EQ(lists(), 1u);
+  TakeEvents();
+  LastWatch().Open();
+  loop_.RunReady();
+  EXPECT_EQ(state(), DemandState::kSynced);
+  EXPECT_EQ(Text(store_.List()), "a/y@15");
+}
+
+TEST_F(ReflectorListTest, WatchListTooLargeResourceVersion) {
+  Start();
+  LastWatch().Refuse(504, StatusJson(504, "Timeout"));
+  loop_.RunReady();
+  EXPECT_EQ(watches(), 2u);
+  EXPECT_EQ(LastQuery("resourceVersion"), "");
+}
+
+TEST_F(ReflectorListTest, WatchListErrorEventFallsBack) {
+  AddList(200, ListJson("10", {}));
+  Start();
+  LastWatch().Open();
+  LastWatch().Send(ErrorJson(500, "InternalError"));
+  loop_.RunReady();
+  EXPECT_EQ(lists(), 1u);
+}
+
+TEST_F(ReflectorListTest, PagesAreFollowed) {
+  options_.watch_list = false;
+  options_.page_size = 2;
+  AddList(200, ListJson("10", {WidgetJson("a/a", 1), WidgetJson("a/b", 2)}, "next=1&"));
+  AddList(200, ListJson("10", {WidgetJson("a/c", 3)}, "second"));
+  AddList(200, ListJson("10", {WidgetJson("a/d", 4)}));
+  Start();
+  ASSERT_EQ(lists(), 3u);
+  EXPECT_EQ(QueryOf(client_.requests()[0], "resourceVersion"), "0");
+  EXPECT_EQ(QueryOf(client_.requests()[1], "continue"), "next=1&");
+  EXPECT_EQ(QueryOf(client_.requests()[1], "resourceVersion"), "");
+  EXPECT_EQ(QueryOf(client_.requests()[1], "limit"), "2");
+  EXPECT_EQ(QueryOf(client_.requests()[2], "continue"), "second");
+  EXPECT_EQ(TakeEvents(), "+a/a@1 +a/b@2 +a/c@3 +a/d@4");
+}
+
+TEST_F(ReflectorListTest, PagesAreBounded) {
+  options_.watch_list = false;
+  options_.max_pages = 3;
+  for (int i = 0; i < 3; ++i) AddList(200, ListJson("10", {}, "more"));
+  Start();
+  EXPECT_EQ(lists(), 3u);
+  EXPECT_EQ(state(), DemandState::kPending);
+  EXPECT_EQ(reflector_->status().reason.code(), absl::StatusCode::kResourceExhausted);
+}
+
+// Makes the reflector list again, and returns the request.
+#define RELIST()                               \
+  LastWatch().Send(ErrorJson(410, "Expired")); \
+  loop_.RunReady();                            \
+  TimeToRequest()
+
+TEST_F(ReflectorListTest, NotPaginatingNotConsistentReads) {
+  StartSynced(10);
+  RELIST();
+  EXPECT_EQ(LastQuery("resourceVersion"), "10");
+  EXPECT_EQ(LastQuery("limit"), "") << "the watch cache answers only whole lists";
+}
+
+TEST_F(ReflectorListTest, PaginatingNonConsistentReadsIfWatchCacheDisabled) {
+  options_.watch_list = false;
+  AddList(200, ListJson("10", {}, "more"));
+  AddList(200, ListJson("10", {}));
+  Start();
+  LastWatch().Open();
+  loop_.RunReady();
+  RELIST();
+  EXPECT_EQ(LastQuery("resourceVersion"), "10");
+  EXPECT_EQ(LastQuery("limit"), "500");
+}
+
+TEST_F(ReflectorListTest, FullListIfExpired) {
+  options_.watch_list = false;
+  AddList(200, ListJson("10", {WidgetJson("a/old", 1)}, "more"));
+  AddList(410, StatusJson(410, "Expired"));
+  AddList(200, ListJson("12", {WidgetJson("a/new", 11)}));
+  Start();
+  ASSERT_EQ(lists(), 3u);
+  EXPECT_EQ(client_.requests()[2], "GET /apis/example.com/v1/widgets?resourceVersion=0")
+      << "at the first request's version, without pages";
+  EXPECT_EQ(TakeEvents(), "+a/new@11");
+}
+
+TEST_F(ReflectorListTest, ExpiredExactResourceVersion) {
+  StartSynced(10, {WidgetJson("a/x", 5)});
+  AddList(410, StatusJson(410, "Expired"));
+  AddList(200, ListJson("20", {WidgetJson("a/y", 15)}));
+  const size_t before = lists();
+  RELIST();
+  loop_.RunReady();
+  ASSERT_EQ(lists(), before + 2) << "again at once";
+  EXPECT_EQ(client_.requests()[client_.requests().size() - 2],
+            "GET /apis/example.com/v1/widgets?limit=500")
+      << "the newest, paged";
+  EXPECT_EQ(TakeEvents(), "+a/x@5 -a/x@5 +a/y@15");
+}
+
+TEST_F(ReflectorListTest, FullListIfTooLarge) {
+  for (const char* body :
+       {R"({"kind":"Status","code":504,"reason":"Timeout","message":"x","details":)"
+        R"({"causes":[{"reason":"ResourceVersionTooLarge"}]}})",
+        R"({"kind":"Status","code":504,"reason":"Timeout","message":)"
+        R"("Too large resource version: 9, current: 8"})"}) {
+    SCOPED_TRACE(body);
+    client_.ForgetRequests();
+    options_.watch_list = false;
+    AddList(504, body);
+    AddList(200, ListJson("8", {}));
+    Start();
+    ASSERT_GE(client_.requests().size(), 2u);
+    EXPECT_EQ(QueryOf(client_.requests()[1], "resourceVersion"), "");
+    reflector_.reset();
+    lists_.clear();
+  }
+}
+
+TEST_F(ReflectorListTest, AListThatExpiresTwiceWaits) {
+  StartSynced(10);
+  for (int i = 0; i < 4; ++i) AddList(410, StatusJson(410, "Expired"));
+  const size_t before = lists();
+  RELIST();
+  loop_.RunReady();
+  EXPECT_EQ(lists(), before + 2);
+  EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
+}
+
+TEST_F(ReflectorListTest, ResyncWithResourceVersion) {
+  StartSynced(10);
+  LastWatch().Send(EventJson("ADDED", WidgetJson("a/x", 12)));
+  loop_.RunReady();
+  RELIST();
+  EXPECT_EQ(LastQuery("resourceVersion"), "12");
+}
+
+TEST_F(ReflectorListTest, RelistSynthesisesWhatWasMissed) {
+  StartSynced(10, {WidgetJson("a/gone", 1), WidgetJson("a/same", 2), WidgetJson("a/new", 3),
+                   WidgetJson("a/again", 4)});
+  TakeEvents();
+  AddList(200, ListJson("20", {WidgetJson("a/same", 2), WidgetJson("a/new", 15),
+                               WidgetJson("a/again", 16, "another"), WidgetJson("a/more", 17)}));
+  RELIST();
+  loop_.RunReady();
+  EXPECT_EQ(TakeEvents(), "-a/again@4 +a/again@16 -a/gone@1 +a/more@17 ~a/new@15");
+}
+
+TEST_F(ReflectorListTest, UndecodableItemDoesNotStopAList) {
+  options_.watch_list = false;
+  AddList(200, ListJson("10", {WidgetJson("a/x", 1), R"({"metadata":{"uid":"nameless"}})",
+                               WidgetJson("a/y", 2)}));
+  Start();
+  EXPECT_EQ(TakeEvents(), "+a/x@1 +a/y@2");
+}
+
+TEST_F(ReflectorListTest, ABodyThatIsNoListWaits) {
+  options_.watch_list = false;
+  AddList(200, "<html>");
+  Start();
+  EXPECT_EQ(state(), DemandState::kPending);
+  AddList(200, ListJson("10", {}));
+  EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
+  loop_.RunReady();
+  LastWatch().Open();
+  loop_.RunReady();
+  EXPECT_EQ(state(), DemandState::kSynced);
+}
+
+}  // namespace
+}  // namespace mandate

@@ -1,0 +1,577 @@
+// How a reflector watches, waits and goes on. Names are those of client-go's tests where there is
+// one.
+#include "manager/cache/reflector.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "manager/cache/testing/reflector_fixture.h"
+
+namespace mandate {
+namespace {
+
+class ReflectorTest : public ReflectorFixture {
+ protected:
+  void Send(const std::string& bytes) {
+    LastWatch().Send(bytes);
+    loop_.RunReady();
+  }
+  double Metric(const std::string& name, const Labels& labels) {
+    if (name.ends_with("_total")) return metrics_.Counter(name, "", labels).Value();
+    return metrics_.Gauge(name, "", labels).Value();
+  }
+  const Labels kKind = {{"kind", "widgets.example.com"}, {"scope", "cluster"}};
+};
+
+TEST_F(ReflectorTest, ResourceVersionUpdate) {
+  StartSynced(10);
+  const std::pair<std::string, const char*> steps[] = {
+      {EventJson("ADDED", WidgetJson("a/x", 11)), "11"},
+      {EventJson("MODIFIED", WidgetJson("a/x", 12)), "12"},
+      {BookmarkJson("15"), "15"},
+      {EventJson("DELETED", WidgetJson("a/x", 16)), "16"},
+  };
+  for (const auto& [frame, version] : steps) {
+    const int progress = progress_;
+    Send(frame);
+    EXPECT_EQ(store_.resource_version(), version);
+    EXPECT_GT(progress_, progress);
+  }
+  EXPECT_EQ(TakeEvents(), "+a/x@11 ~a/x@12 -a/x@16");
+  LastWatch().Close();
+  loop_.RunReady();
+  EXPECT_EQ(LastQuery("resourceVersion"), "16") << "resumed from there";
+  EXPECT_EQ(LastQuery("watch"), "true");
+}
+
+// A watch from any version begins with what there is, in no order.
+TEST_F(ReflectorTest, VersionsOfUnorderedAddsAreNotPublished) {
+  options_.watch_list = false;
+  AddList(200, ListJson("", {}));
+  Start();
+  EXPECT_EQ(LastQuery("resourceVersion"), "");
+  LastWatch().Open();
+  Send(EventJson("ADDED", WidgetJson("a/x", 11)) + EventJson("ADDED", WidgetJson("a/y", 9)));
+  EXPECT_EQ(store_.resource_version(), "");
+  Send(EventJson("MODIFIED", WidgetJson("a/y", 12)));
+  EXPECT_EQ(store_.resource_version(), "12");
+}
+
+TEST_F(ReflectorTest, CleanCloseWatchesOnAtOnce) {
+  StartSynced(10);
+  for (const absl::Status& end :
+       {absl::OkStatus(), absl::UnavailableError("reset"), absl::DeadlineExceededError("slow")}) {
+    SCOPED_TRACE(end.ToString());
+    loop_.RunFor(absl::Seconds(2));
+    const absl::Time before = loop_.clock().TimeNow();
+    const size_t requests = client_.requests().size();
+    LastWatch().Close(end);
+    loop_.RunReady();
+    EXPECT_EQ(client_.requests().size(), requests + 1);
+    EXPECT_EQ(LastQuery("resourceVersion"), "10");
+    EXPECT_EQ(loop_.clock().TimeNow(), before);
+    EXPECT_EQ(state(), DemandState::kSynced);
+    LastWatch().Open();
+    loop_.RunReady();
+  }
+  EXPECT_EQ(TakeStates(), "Synced") << "nobody noticed";
+  EXPECT_EQ(lists(), 1u);
+}
+
+TEST_F(ReflectorTest, SlowReopeningIsStale) {
+  StartSynced(10);
+  loop_.RunFor(absl::Seconds(2));
+  LastWatch().Close();
+  loop_.RunFor(absl::Seconds(9));
+  EXPECT_EQ(state(), DemandState::kSynced);
+  loop_.RunFor(absl::Seconds(2));
+  EXPECT_EQ(state(), DemandState::kStale);
+  LastWatch().Open();
+  loop_.RunReady();
+  EXPECT_EQ(state(), DemandState::kSynced);
+}
+
+TEST_F(ReflectorTest, VeryShortWatch) {
+  StartSynced(10);
+  loop_.RunFor(absl::Seconds(2));
+  LastWatch().Close();
+  loop_.RunReady();
+  LastWatch().Open();
+  LastWatch().Close();
+  loop_.RunReady();
+  EXPECT_EQ(state(), DemandState::kStale);
+  EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
+  EXPECT_EQ(lists(), 2u) << "listed again, after a wait";
+}
+
+TEST_F(ReflectorTest, ShortWatchesWithEventsDoNotSpin) {
+  options_.max_short_watches = 5;
+  StartSynced(10);
+  client_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+    watch->Open();
+    watch->Send(BookmarkJson("11"));
+    watch->Close();
+  });
+  LastWatch().Send(BookmarkJson("11"));
+  LastWatch().Close();
+  loop_.RunFor(absl::Seconds(60));
+  EXPECT_LT(watches(), 20u);
+  EXPECT_EQ(lists(), 1u);
+}
+
+TEST_F(ReflectorTest, WatchTimeout) {
+  std::set<int> seen;
+  StartSynced(10);
+  for (int i = 0; i < 50; ++i) {
+    const int seconds = std::stoi(LastQuery("timeoutSeconds"));
+    EXPECT_GE(seconds, 300);
+    EXPECT_LT(seconds, 600);
+    seen.insert(seconds);
+    loop_.RunFor(absl::Seconds(2));
+    LastWatch().Close();
+    loop_.RunReady();
+    LastWatch().Open();
+  }
+  EXPECT_GT(seen.size(), 30u) << "spread out";
+  // A server that does not end it: the guard does, 30 s later, and the watch goes on.
+  loop_.RunReady();
+  FakeWatch& dead = LastWatch();
+  const int seconds = std::stoi(LastQuery("timeoutSeconds"));
+  const absl::Duration after = TimeToRequest();
+  EXPECT_GE(after, absl::Seconds(seconds + 30));
+  EXPECT_LE(after, absl::Seconds(seconds + 31));
+  EXPECT_TRUE(dead.cancelled());
+  EXPECT_EQ(LastQuery("watch"), "true");
+  EXPECT_EQ(state(), DemandState::kSynced);
+}
+
+TEST_F(ReflectorTest, ListAndWatchInitConnBackoff) {
+  client_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+    watch->Close(absl::UnavailableError("connection refused"));
+  });
+  Start();
+  const double base[] = {0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30, 30};
+  for (const double seconds : base) {
+    const absl::Duration wait = TimeToRequest();
+    EXPECT_GE(wait, absl::Seconds(seconds));
+    EXPECT_LT(wait, absl::Seconds(2 * seconds));
+    EXPECT_EQ(LastQuery("sendInitialEvents"), "true");
+    loop_.RunReady();
+  }
+  EXPECT_EQ(lists(), 0u);
+  EXPECT_EQ(state(), DemandState::kPending);
+}
+
+TEST_F(ReflectorTest, BackoffStartsAnewAfterTwoQuietMinutes) {
+  StartSynced(10);
+  const auto fail = [this] {
+    LastWatch().Close();
+    loop_.RunReady();
+    LastWatch().Close(absl::UnavailableError("connection refused"));
+    loop_.RunReady();
+    const absl::Duration wait = TimeToRequest();
+    LastWatch().Open();
+    loop_.RunFor(absl::Seconds(2));
+    return wait;
+  };
+  loop_.RunFor(absl::Seconds(2));
+  EXPECT_LT(fail(), absl::Seconds(1.6));
+  EXPECT_GE(fail(), absl::Seconds(1.6));
+  EXPECT_GE(fail(), absl::Seconds(3.2)) << "success alone does not reset it";
+  loop_.RunFor(absl::Minutes(2));
+  EXPECT_LT(fail(), absl::Seconds(1.6));
+}
+
+TEST_F(ReflectorTest, BackoffOnTooManyRequests) {
+  StartSynced(10);
+  loop_.RunFor(absl::Seconds(2));
+  LastWatch().Close();
+  loop_.RunReady();
+  LastWatch().Refuse(429, StatusJson(429, "TooManyRequests"));
+  loop_.RunReady();
+  EXPECT_EQ(state(), DemandState::kStale);
+  const absl::Duration wait = TimeToRequest();
+  EXPECT_GE(wait, absl::Milliseconds(800));
+  EXPECT_LT(wait, absl::Milliseconds(1600));
+  EXPECT_EQ(LastQuery("watch"), "true");
+  EXPECT_EQ(LastQuery("resourceVersion"), "10");
+  EXPECT_EQ(lists(), 1u) << "no list";
+}
+
+TEST_F(ReflectorTest, NoRelistOnTooManyRequests) {
+  StartSynced(10);
+  Send(EventJson("ADDED", WidgetJson("a/x", 11)) + ErrorJson(429, "TooManyRequests"));
+  EXPECT_EQ(state(), DemandState::kStale);
+  EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
+  EXPECT_EQ(LastQuery("watch"), "true");
+  EXPECT_EQ(LastQuery("resourceVersion"), "11");
+  EXPECT_EQ(lists(), 1u);
+}
+
+TEST_F(ReflectorTest, RetryAfterIsObeyed) {
+  StartSynced(10);
+  Send(EventJson("ERROR", R"({"kind":"Status","code":429,"reason":"TooManyRequests",)"
+                          R"("details":{"retryAfterSeconds":17}})"));
+  EXPECT_GE(TimeToRequest(), absl::Seconds(17));
+}
+
+TEST_F(ReflectorTest, RetryInternalError) {
+  struct Row {
+    absl::Duration limit;
+    absl::Duration between;
+    int relist_at;  // after so many errors it lists; 0: not within 6
+  };
+  for (const Row& row :
+       {Row{absl::ZeroDuration(), absl::Seconds(5), 1}, Row{absl::Seconds(12), absl::Seconds(5), 0},
+        Row{absl::Hours(1), absl::Seconds(5), 0}}) {
+    SCOPED_TRACE(absl::FormatDuration(row.limit));
+    options_.max_internal_error_retry = row.limit;
+    // Waits that are shorter than what is tested.
+    options_.backoff = {.initial = absl::Milliseconds(1), .factor = 1, .max = absl::Seconds(1)};
+    StartSynced(10);
+    const size_t before = lists();
+    int relisted_at = 0;
+    for (int error = 1; error <= 3 && relisted_at == 0; ++error) {
+      Send(ErrorJson(500, "InternalError"));
+      AddList(200, ListJson("10", {}));
+      TimeToRequest();
+      loop_.RunReady();
+      if (lists() > before) relisted_at = error;
+      LastWatch().Open();
+      loop_.RunFor(row.between);
+    }
+    EXPECT_EQ(relisted_at, row.relist_at);
+    reflector_.reset();
+    lists_.clear();
+    client_.ForgetRequests();
+    store_.Replace({}, "");
+  }
+}
+
+TEST_F(ReflectorTest, InternalErrorsBeyondTheLimitRelist) {
+  options_.max_internal_error_retry = absl::Seconds(12);
+  options_.backoff = {.initial = absl::Milliseconds(1), .factor = 1, .max = absl::Seconds(1)};
+  StartSynced(10);
+  for (int error = 0; error < 4; ++error) {
+    EXPECT_EQ(lists(), 1u);
+    Send(ErrorJson(500, "InternalError"));
+    AddList(200, ListJson("10", {}));
+    TimeToRequest();
+    loop_.RunReady();
+    LastWatch().Open();
+    loop_.RunFor(absl::Seconds(5));
+  }
+  EXPECT_EQ(lists(), 2u);
+}
+
+struct EndRow {
+  const char* name;
+  bool at_start;
+  int code;
+  const char* reason;
+  bool relists;
+  DemandState state;
+};
+
+TEST_F(ReflectorTest, EndsByTable) {
+  const EndRow rows[] = {
+      {"410 at start", true, 410, "Expired", true, DemandState::kStale},
+      {"410 in the stream", false, 410, "Gone", true, DemandState::kStale},
+      {"500 at start", true, 500, "InternalError", true, DemandState::kStale},
+      {"500 in the stream", false, 500, "InternalError", true, DemandState::kStale},
+      {"503 at start", true, 503, "ServiceUnavailable", true, DemandState::kStale},
+      {"401 at start", true, 401, "Unauthorized", false, DemandState::kStale},
+      {"403 at start", true, 403, "Forbidden", true, DemandState::kForbidden},
+      {"404 at start", true, 404, "NotFound", true, DemandState::kStale},
+  };
+  for (const EndRow& row : rows) {
+    SCOPED_TRACE(row.name);
+    StartSynced(10, {WidgetJson("a/x", 5)});
+    TakeEvents();
+    const size_t before = lists();
+    if (row.at_start) {
+      loop_.RunFor(absl::Seconds(2));
+      LastWatch().Close();
+      loop_.RunReady();
+      LastWatch().Refuse(row.code, StatusJson(row.code, row.reason));
+      loop_.RunReady();
+    } else {
+      Send(ErrorJson(row.code, row.reason));
+    }
+    EXPECT_EQ(state(), row.state);
+    EXPECT_EQ(TakeEvents(), "") << "nothing is known to be gone";
+    EXPECT_EQ(store_.size(), 1u);
+    EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
+    EXPECT_EQ(lists() - before, row.relists ? 1u : 0u);
+    reflector_.reset();
+    store_.Replace({}, "");
+    client_.ForgetRequests();
+  }
+}
+
+TEST_F(ReflectorTest, ForbiddenIsAskedAgainSlowly) {
+  options_.watch_list = false;
+  for (int i = 0; i < 20; ++i) AddList(403, StatusJson(403, "Forbidden", "User x cannot list"));
+  Start();
+  EXPECT_EQ(TakeStates(), "Forbidden");
+  EXPECT_EQ(reflector_->status().reason.code(), absl::StatusCode::kPermissionDenied);
+  const double base[] = {30, 60, 120, 240, 300, 300};
+  for (const double seconds : base) {
+    const absl::Duration wait = TimeToRequest();
+    EXPECT_GE(wait, absl::Seconds(seconds));
+    EXPECT_LT(wait, absl::Seconds(1.2 * seconds));
+    loop_.RunReady();
+  }
+  EXPECT_EQ(TakeStates(), "") << "one word per transition";
+}
+
+TEST_F(ReflectorTest, GuardRefusalIsForbidden) {
+  options_.watch_list = false;
+  client_.Handle([](const RestRequest&) -> absl::StatusOr<HttpResponse> {
+    return absl::PermissionDeniedError("the guard: add a marker");
+  });
+  Start();
+  EXPECT_EQ(state(), DemandState::kForbidden);
+}
+
+TEST_F(ReflectorTest, AHintAsksAtOnceWhatWasForbidden) {
+  options_.watch_list = false;
+  AddList(403, StatusJson(403, "Forbidden"));
+  Start();
+  loop_.RunFor(absl::Seconds(5));
+  AddList(200, ListJson("10", {WidgetJson("a/x", 5)}));
+  reflector_->Poke();
+  EXPECT_EQ(TimeToRequest(), absl::ZeroDuration());
+  loop_.RunReady();
+  LastWatch().Open();
+  loop_.RunReady();
+  EXPECT_EQ(TakeStates(), "Forbidden Synced");
+}
+
+TEST_F(ReflectorTest, HintsAreBounded) {
+  options_.watch_list = false;
+  for (int i = 0; i < 100; ++i) AddList(403, StatusJson(403, "Forbidden"));
+  Start();
+  for (int i = 0; i < 100; ++i) {
+    reflector_->Poke();
+    loop_.RunFor(absl::Milliseconds(100));
+  }
+  EXPECT_LE(lists(), 12u) << "once a second";
+  EXPECT_GE(lists(), 9u);
+}
+
+TEST_F(ReflectorTest, AHintDuringARequestIsNotLost) {
+  options_.watch_list = false;
+  AddList(403, StatusJson(403, "Forbidden"));
+  reflector_ = nullptr;
+  Start();
+  loop_.RunFor(absl::Seconds(5));
+  // The next answer is already on its way when the grant comes.
+  AddList(403, StatusJson(403, "Forbidden"));
+  reflector_->Poke();
+  TimeToRequest();
+  reflector_->Poke();
+  loop_.RunReady();
+  AddList(200, ListJson("10", {}));
+  EXPECT_LE(TimeToRequest(), absl::Seconds(1));
+}
+
+TEST_F(ReflectorTest, HintsDoNotBreakABackoff) {
+  client_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+    watch->Refuse(429, StatusJson(429, "TooManyRequests"));
+  });
+  Start();
+  reflector_->Poke();
+  EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
+}
+
+TEST_F(ReflectorTest, ListYesWatchNoIsForbidden) {
+  options_.watch_list = false;
+  AddList(200, ListJson("10", {WidgetJson("a/x", 5)}));
+  Start();
+  LastWatch().Refuse(403, StatusJson(403, "Forbidden", "User x cannot watch"));
+  loop_.RunReady();
+  EXPECT_EQ(TakeStates(), "Forbidden") << "never synced: reads need both";
+  EXPECT_EQ(accesses_, 0);
+}
+
+TEST_F(ReflectorTest, AnAbsentKindIsWaitedFor) {
+  options_.watch_list = false;
+  for (int i = 0; i < 6; ++i) AddList(404, "404 page not found\n");
+  Start();
+  EXPECT_EQ(TakeStates(), "KindAbsent");
+  const double base[] = {2, 4, 8, 16, 30};
+  for (const double seconds : base) {
+    const absl::Duration wait = TimeToRequest();
+    EXPECT_GE(wait, absl::Seconds(seconds));
+    EXPECT_LT(wait, absl::Seconds(1.2 * seconds));
+    loop_.RunReady();
+  }
+  AddList(200, ListJson("10", {}));
+  reflector_->Poke();
+  loop_.RunFor(absl::Seconds(1));
+  LastWatch().Open();
+  loop_.RunReady();
+  EXPECT_EQ(TakeStates(), "Synced");
+}
+
+TEST_F(ReflectorTest, AKindThatGoesAwayIsNotADelete) {
+  StartSynced(10, {WidgetJson("a/x", 5)});
+  TakeEvents();
+  AddList(404, "404 page not found\n");
+  Send(ErrorJson(410, "Expired"));
+  TimeToRequest();
+  loop_.RunReady();
+  EXPECT_EQ(state(), DemandState::kKindAbsent);
+  EXPECT_EQ(TakeEvents(), "");
+  AddList(200, ListJson("20", {}));
+  TimeToRequest();
+  loop_.RunReady();
+  EXPECT_EQ(TakeEvents(), "-a/x@5");
+}
+
+TEST_F(ReflectorTest, WithoutAnIdentityItWaits) {
+  StartSynced(10, {WidgetJson("a/x", 5)});
+  loop_.RunFor(absl::Seconds(2));
+  LastWatch().Close();
+  loop_.RunReady();
+  LastWatch().Close(absl::FailedPreconditionError("no ServiceAccount"));
+  loop_.RunReady();
+  EXPECT_EQ(state(), DemandState::kStale);
+  TimeToRequest();
+  EXPECT_EQ(LastQuery("resourceVersion"), "10") << "the watch goes on where it was";
+  LastWatch().Close(absl::UnauthenticatedError("401"));
+  loop_.RunReady();
+  loop_.RunFor(absl::Milliseconds(500));
+  reflector_->Poke();
+  EXPECT_LE(TimeToRequest(), absl::Seconds(1)) << "a hint helps";
+  LastWatch().Open();
+  loop_.RunReady();
+  EXPECT_EQ(state(), DemandState::kSynced);
+  EXPECT_EQ(lists(), 1u);
+}
+
+TEST_F(ReflectorTest, UndecodableFramesAreSkipped) {
+  StartSynced(10);
+  Send("this is no JSON\n" + EventJson("SURPRISE", WidgetJson("a/x", 11)) +
+       EventJson("ADDED", R"({"metadata":{"namespace":"nameless"}})") +
+       EventJson("ADDED", WidgetJson("a/y", 12)));
+  EXPECT_EQ(TakeEvents(), "+a/y@12");
+  EXPECT_EQ(state(), DemandState::kSynced);
+  EXPECT_EQ(Metric("mandate_cache_undecodable_total", kKind), 3);
+}
+
+TEST_F(ReflectorTest, AFrameTooLargeRelists) {
+  options_.max_frame_bytes = 1000;
+  StartSynced(10);
+  FakeWatch& watch = LastWatch();
+  Send(EventJson("ADDED", WidgetJson("a/x", 11)) + std::string(2000, 'x'));
+  EXPECT_EQ(TakeEvents(), "+a/x@11") << "what came before it counts";
+  EXPECT_TRUE(watch.cancelled());
+  EXPECT_EQ(state(), DemandState::kStale);
+  TimeToRequest();
+  EXPECT_EQ(lists(), 2u);
+  EXPECT_EQ(Metric("mandate_cache_overflows_total", kKind), 1);
+}
+
+TEST_F(ReflectorTest, AQueueTooLongRelists) {
+  options_.max_frame_bytes = 1000;
+  options_.max_queue_bytes = 5000;
+  StartSynced(10);
+  FakeWatch& watch = LastWatch();
+  std::string burst;
+  for (int i = 0; i < 100; ++i) {
+    burst += EventJson("ADDED", WidgetJson(StrCat("a/x", i), 11 + i));
+  }
+  Send(burst);
+  EXPECT_TRUE(watch.cancelled());
+  EXPECT_EQ(Metric("mandate_cache_overflows_total", kKind), 1);
+  TimeToRequest();
+  EXPECT_EQ(lists(), 2u);
+}
+
+TEST_F(ReflectorTest, ALongWatchDoesNotFillItsQueue) {
+  options_.max_queue_bytes = 5000;
+  options_.max_frame_bytes = 1000;
+  StartSynced(10);
+  for (int i = 0; i < 5000; ++i) Send(EventJson("ADDED", WidgetJson("a/x", 11 + i)));
+  EXPECT_EQ(state(), DemandState::kSynced);
+  EXPECT_EQ(Text(store_.List()), "a/x@5010");
+}
+
+TEST_F(ReflectorTest, GoesOnUnderAnotherIdentity) {
+  StartSynced(10, {WidgetJson("a/x", 5)});
+  FakeWatch& watch = LastWatch();
+  TakeEvents();
+  TakeStates();
+  FakeRestClient other(loop_, "other");
+  reflector_->UseClient(other);
+  loop_.RunReady();
+  EXPECT_TRUE(watch.cancelled());
+  ASSERT_EQ(other.watches().size(), 1u);
+  EXPECT_EQ(other.watches()[0]->Query("resourceVersion"), "10");
+  other.watches()[0]->Open();
+  other.watches()[0]->Send(EventJson("MODIFIED", WidgetJson("a/x", 12)));
+  loop_.RunReady();
+  EXPECT_EQ(TakeEvents(), "~a/x@12");
+  EXPECT_EQ(TakeStates(), "") << "nobody noticed";
+  EXPECT_EQ(Metric("mandate_cache_watches",
+                   {{"kind", "widgets.example.com"}, {"scope", "cluster"}, {"identity", "reader"}}),
+            0);
+  EXPECT_EQ(Metric("mandate_cache_watches",
+                   {{"kind", "widgets.example.com"}, {"scope", "cluster"}, {"identity", "other"}}),
+            1);
+  reflector_.reset();
+}
+
+TEST_F(ReflectorTest, ForbidClosesTheWatch) {
+  StartSynced(10, {WidgetJson("a/x", 5)});
+  FakeWatch& watch = LastWatch();
+  reflector_->Forbid(absl::PermissionDeniedError("revoked"));
+  loop_.RunReady();
+  EXPECT_TRUE(watch.cancelled());
+  EXPECT_EQ(state(), DemandState::kForbidden);
+  EXPECT_GE(TimeToRequest(), absl::Seconds(30));
+}
+
+TEST_F(ReflectorTest, CountsWhatItHolds) {
+  StartSynced(10, {WidgetJson("a/x", 5), WidgetJson("a/y", 6)});
+  Send(EventJson("DELETED", WidgetJson("a/x", 11)));
+  EXPECT_EQ(Metric("mandate_cache_objects", kKind), 1);
+  EXPECT_EQ(Metric("mandate_cache_bytes", kKind), static_cast<double>(store_.bytes()));
+  EXPECT_EQ(Metric("mandate_cache_events_total", kKind), 1);
+  reflector_.reset();
+  EXPECT_EQ(Metric("mandate_cache_objects", kKind), 0);
+  EXPECT_EQ(Metric("mandate_cache_bytes", kKind), 0);
+}
+
+// In every phase: nothing runs afterwards that would touch it.
+TEST_F(ReflectorTest, EndsAtAnyMoment) {
+  for (int steps = 0; steps < 60; ++steps) {
+    options_.watch_list = steps % 2 == 0;
+    client_.OnWatch([this](const std::shared_ptr<FakeWatch>& watch) {
+      watch->Open();
+      watch->Send(EventJson("ADDED", WidgetJson("a/x", 11)) + BookmarkJson("12", true));
+      watch->Send(ErrorJson(410, "Expired"));
+      AddList(200, ListJson("20", {}));
+    });
+    AddList(200, ListJson("10", {}));
+    reflector_ = std::make_unique<Reflector>(
+        Reflector::Config{
+            .spec = spec_, .options = options_, .random = random_, .metrics = metrics_, .log = {}},
+        client_, store_, static_cast<Reflector::Owner&>(*this));
+    reflector_->Start();
+    int left = steps;
+    loop_.RunUntil([&] { return left-- == 0; }, absl::Minutes(1));
+    reflector_.reset();
+    const size_t requests = client_.requests().size();
+    loop_.RunFor(absl::Minutes(20));
+    ASSERT_EQ(client_.requests().size(), requests) << "after " << steps << " steps";
+    ASSERT_EQ(client_.live_watches(), 0u);
+    store_.Replace({}, "");
+  }
+}
+
+}  // namespace
+}  // namespace mandate

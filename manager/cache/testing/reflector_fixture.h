@@ -1,0 +1,100 @@
+// One reflector on a scripted server and virtual time.
+#ifndef MANAGER_CACHE_TESTING_REFLECTOR_FIXTURE_H_
+#define MANAGER_CACHE_TESTING_REFLECTOR_FIXTURE_H_
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "manager/cache/reflector.h"
+#include "manager/cache/testing/fake_rest_client.h"
+#include "manager/cache/testing/watch_json.h"
+#include "manager/core/strings.h"
+#include "manager/core/testing/simulated_loop.h"
+
+namespace mandate {
+
+// Lists answer from `lists`, in order, then with kUnavailable; watches are the test's to serve.
+class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
+ protected:
+  ReflectorFixture() {
+    client_.Handle([this](const RestRequest&) -> absl::StatusOr<HttpResponse> {
+      if (lists_.empty()) return absl::UnavailableError("connection refused");
+      HttpResponse response = std::move(lists_.front());
+      lists_.pop_front();
+      return response;
+    });
+  }
+
+  void OnObjects(const std::vector<ObjectEvent>& events) override {
+    if (!events_.empty()) events_ += " ";
+    events_ += Text(events);
+  }
+  void OnProgress() override { ++progress_; }
+  void OnAccess() override { ++accesses_; }
+  void OnStatus(const DemandStatus& status) override {
+    if (!states_.empty()) states_ += " ";
+    states_ += std::string(ToString(status.state));
+  }
+
+  void Start() {
+    reflector_ = std::make_unique<Reflector>(
+        Reflector::Config{
+            .spec = spec_, .options = options_, .random = random_, .metrics = metrics_, .log = {}},
+        client_, store_, static_cast<Reflector::Owner&>(*this));
+    reflector_->Start();
+    loop_.RunReady();
+  }
+  // Starts without the streaming list: LIST answers with `items` at `version`; the watch opens.
+  FakeWatch& StartSynced(int version, std::vector<std::string> items = {}) {
+    options_.watch_list = false;
+    lists_.push_back(FakeRestClient::Json(200, ListJson(StrCat(version), items)));
+    Start();
+    FakeWatch& watch = LastWatch();
+    watch.Open();
+    loop_.RunReady();
+    EXPECT_EQ(reflector_->status().state, DemandState::kSynced);
+    return watch;
+  }
+  void AddList(int code, std::string body) {
+    lists_.push_back(FakeRestClient::Json(code, std::move(body)));
+  }
+
+  FakeWatch& LastWatch() { return *client_.watches().back(); }
+  size_t watches() const { return client_.watches().size(); }
+  size_t lists() const { return client_.requests().size() - watches(); }
+  const std::string& LastRequest() const { return client_.requests().back(); }
+  std::string LastQuery(std::string_view name) const { return QueryOf(LastRequest(), name); }
+  // How long until there is one more request.
+  absl::Duration TimeToRequest() {
+    const size_t before = client_.requests().size();
+    const absl::Time start = loop_.clock().TimeNow();
+    EXPECT_TRUE(loop_.RunUntil([&] { return client_.requests().size() > before; }));
+    return loop_.clock().TimeNow() - start;
+  }
+  std::string TakeEvents() { return std::exchange(events_, ""); }
+  std::string TakeStates() { return std::exchange(states_, ""); }
+  DemandState state() const { return reflector_->status().state; }
+
+  SimulatedLoop loop_;
+  FakeRestClient client_{loop_, "reader"};
+  Metrics metrics_;
+  std::mt19937_64 random_{1};
+  ObjectStore store_;
+  DemandSpec spec_{kWidget, "", ""};
+  ReflectorOptions options_;
+  std::deque<HttpResponse> lists_;
+  std::string events_;
+  std::string states_;
+  int progress_ = 0;
+  int accesses_ = 0;
+  std::unique_ptr<Reflector> reflector_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CACHE_TESTING_REFLECTOR_FIXTURE_H_
