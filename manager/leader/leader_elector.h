@@ -1,0 +1,139 @@
+// Decides which of several processes works: the one that holds a Lease.
+//
+// The rules are client-go's (k8s.io/client-go/tools/leaderelection): whether another's hold is
+// still valid is judged by our own clock, from when we last saw the Lease change; clocks need not
+// agree, only run at about the same speed.
+#ifndef MANAGER_LEADER_LEADER_ELECTOR_H_
+#define MANAGER_LEADER_LEADER_ELECTOR_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <random>
+#include <stop_token>
+#include <string>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "manager/client/rest_client.h"
+#include "manager/core/executor.h"
+#include "manager/core/log.h"
+#include "manager/core/metrics.h"
+#include "manager/core/mutex.h"
+#include "manager/leader/lease_client.h"
+#include "manager/object/kinds/coordination_v1.h"
+
+namespace mandate {
+
+// Loop thread only, except where said.
+class LeaderElector {
+ public:
+  enum class State {
+    kIdle,      // not started
+    kFollower,  // tries to get the Lease
+    kLeader,    // has it
+    kLost,      // had it; terminal: the process must end
+    kStopped,   // Stop() was called; terminal
+  };
+
+  struct Options {
+    ObjectKey lease;       // must exist: it is only read and updated
+    std::string identity;  // unique to the process: "host_uuid"
+    // Others may take the Lease this long after they last saw it change.
+    absl::Duration lease_duration = absl::Seconds(15);
+    // A leader that cannot renew for this long gives up.
+    absl::Duration renew_deadline = absl::Seconds(10);
+    // A leader renews this often; a follower tries each [1, 2.2) times this.
+    absl::Duration retry_period = absl::Seconds(2);
+
+    RestClient* client = nullptr;  // outlives this; base's, and used for nothing else
+    Metrics* metrics = nullptr;    // outlives this
+    Logger log = {};
+    uint64_t seed = 0;  // of the jitter
+
+    // Each at most once, on the loop. The elector must not be destroyed in them.
+    std::function<void()> on_leading = {};
+    std::function<void(const absl::Status& why)> on_lost = {};
+  };
+
+  // kInvalidArgument unless lease_duration > renew_deadline > 1.2 * retry_period, all whole seconds
+  // for the first.
+  static absl::StatusOr<std::unique_ptr<LeaderElector>> Create(Options options);
+  ~LeaderElector();
+
+  // Begins to try. Once.
+  void Start();
+  // Ends trying or leading, and gives the Lease up if it is ours, so that others need not wait:
+  // only after the leader's work has ended. Bounded by renew_deadline. `done` runs on the loop,
+  // once, never inside this call. on_lost is not called any more.
+  void Stop(absl::AnyInvocable<void() &&> done);
+
+  State state() const { return state_; }
+  // The holder last seen; "" when none is known.
+  const std::string& holder() const { return observed_.spec().holderidentity(); }
+
+  // OK when leading or standing by; else why neither is possible. Any thread.
+  absl::Status status() const;
+
+ private:
+  using Lease = coordinationv1::Lease;
+
+  explicit LeaderElector(Options options);
+  absl::Time Now() const { return loop_.clock().TimeNow(); }
+
+  // One attempt: Try -> (fast: Update) -> Get -> Update -> Succeed or Fail.
+  void Try();
+  void TryFast();
+  void TrySlow();
+  void Succeed(absl::Time sent);
+  void Fail(const absl::Status& why);
+  void Lose(const absl::Status& why);
+  void ScheduleTry(absl::Duration delay);
+
+  // The Lease as it is when we hold it from now on.
+  Lease Claimed() const;
+  void Observe(const Lease& lease);
+  bool HeldByOther() const;
+
+  void Release();
+  void FinishStop();
+
+  CallContext RequestContext() const;
+  // A callback that runs `then` unless the elector is gone or has begun something else meanwhile.
+  template <class Then>
+  LeaseClient::Done Guarded(Then then);
+  void SetStatus(const absl::Status& status);
+
+  const Options options_;
+  Loop& loop_;
+  LeaseClient client_;
+  const Logger log_;
+  prometheus::Gauge& master_;
+  prometheus::Counter& slow_paths_;
+  std::mt19937_64 random_;
+
+  State state_ = State::kIdle;
+  Lease observed_;
+  absl::Time observed_at_;
+  std::string announced_holder_;
+  // Leader: when the last renewal that succeeded was sent, and when this one must have succeeded.
+  absl::Time renewed_at_;
+  absl::Time give_up_at_;
+  absl::Status last_failure_;
+  std::unique_ptr<Loop::Timer> timer_;
+  std::stop_source in_flight_;
+  bool updating_ = false;  // an update is in flight
+  uint64_t turn_ = 0;      // what Guarded() compares
+  absl::Time release_by_;
+  absl::AnyInvocable<void() &&> stopped_;
+  std::shared_ptr<int> alive_ = std::make_shared<int>(0);
+
+  mutable Mutex mutex_;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_LEADER_LEADER_ELECTOR_H_

@@ -1,0 +1,141 @@
+// Several processes, one Lease, and everything that can go wrong with requests and processes: never
+// two leaders at once, and soon one when the trouble ends.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "manager/core/testing/simulated_loop.h"
+#include "manager/leader/leader_elector.h"
+#include "manager/leader/testing/fake_lease_server.h"
+
+namespace mandate {
+namespace {
+
+using State = LeaderElector::State;
+using Fault = FakeLeaseClient::Fault;
+
+class LeaderSimulation : public testing::TestWithParam<int> {
+ protected:
+  struct Process {
+    std::unique_ptr<FakeLeaseClient> client;
+    std::unique_ptr<LeaderElector> elector;
+    bool cut_off = false;
+  };
+
+  LeaderSimulation() : random_(static_cast<uint64_t>(GetParam())) { server_.Create(); }
+
+  uint64_t Pick(uint64_t n) { return random_() % n; }
+  absl::Duration Delay(int64_t most_ms) {
+    return absl::Milliseconds(static_cast<int64_t>(Pick(static_cast<uint64_t>(most_ms))));
+  }
+
+  Fault Trouble(const Process& process) {
+    if (calm_) return {};
+    if (process.cut_off || Pick(12) == 0) return {.lost = true};
+    if (Pick(12) == 0) return {.reply_lost = true};
+    if (Pick(12) == 0) return {.error = absl::UnavailableError("connection refused")};
+    if (Pick(6) == 0) return {.there = Delay(9000), .back = Delay(9000)};
+    return {.there = Delay(50), .back = Delay(50)};
+  }
+
+  void Spawn(size_t slot) {
+    auto process = std::make_unique<Process>();
+    process->client = std::make_unique<FakeLeaseClient>(
+        server_, loop_, absl::Seconds(static_cast<int64_t>(Pick(200'000)) - 100'000));
+    process->client->fault = [this, raw = process.get()](const RestRequest&) {
+      return Trouble(*raw);
+    };
+    auto elector = LeaderElector::Create({.lease = {"system", "leader"},
+                                          .identity = "p" + std::to_string(++spawned_),
+                                          .client = process->client.get(),
+                                          .metrics = &metrics_,
+                                          .seed = random_(),
+                                          .on_leading = [this] { CheckOneLeader(); }});
+    ASSERT_TRUE(elector.ok());
+    process->elector = *std::move(elector);
+    process->elector->Start();
+    processes_[slot] = std::move(process);
+  }
+
+  // The client stays: requests of a killed process still travel.
+  void Kill(size_t slot) {
+    processes_[slot]->elector.reset();
+    processes_[slot]->client->fault = nullptr;
+    graveyard_.push_back(std::move(processes_[slot]));
+  }
+
+  void CheckOneLeader() {
+    std::vector<std::string> leaders;
+    for (const auto& process : processes_) {
+      if (process != nullptr && process->elector->state() == State::kLeader) {
+        leaders.push_back(process->elector->holder());
+      }
+    }
+    EXPECT_EQ(leaders.size(), 1u) << testing::PrintToString(leaders);
+    ++elections_;
+  }
+
+  std::mt19937_64 random_;
+  SimulatedLoop loop_;
+  FakeLeaseServer server_;
+  Metrics metrics_;
+  bool calm_ = false;
+  int spawned_ = 0;
+  int elections_ = 0;
+  std::vector<std::unique_ptr<Process>> processes_{3};
+  std::vector<std::unique_ptr<Process>> graveyard_;
+};
+
+TEST_P(LeaderSimulation, NeverTwoLeadersAndSoonOne) {
+  for (size_t slot = 0; slot < processes_.size(); ++slot) Spawn(slot);
+  for (int step = 0; step < 150; ++step) {
+    const size_t slot = Pick(processes_.size());
+    Process& process = *processes_[slot];
+    switch (Pick(8)) {
+      case 0:
+        Kill(slot);
+        Spawn(slot);
+        break;
+      case 1: {
+        bool stopped = false;
+        process.elector->Stop([&] { stopped = true; });
+        ASSERT_TRUE(loop_.RunUntil([&] { return stopped; }, absl::Seconds(11)));
+        Kill(slot);
+        Spawn(slot);
+        break;
+      }
+      case 2:
+      case 3:
+        process.cut_off = !process.cut_off;
+        break;
+      default:
+        break;
+    }
+    // A process that lost its lease ends, and is started anew.
+    for (size_t i = 0; i < processes_.size(); ++i) {
+      if (processes_[i]->elector->state() == State::kLost) {
+        Kill(i);
+        Spawn(i);
+      }
+    }
+    loop_.RunFor(Delay(10'000));
+  }
+  calm_ = true;
+  for (const auto& process : processes_) process->cut_off = false;
+  // Requests that crawl still arrive; then a lease runs out, and someone tries.
+  loop_.RunFor(absl::Seconds(18 + 15 + 5 + 5));
+  int leaders = 0;
+  for (const auto& process : processes_) leaders += process->elector->state() == State::kLeader;
+  EXPECT_EQ(leaders, 1);
+  EXPECT_GT(elections_, 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, LeaderSimulation, testing::Range(1, 300));
+
+}  // namespace
+}  // namespace mandate

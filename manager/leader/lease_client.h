@@ -1,0 +1,41 @@
+// Reads and updates one Lease, and explains what is missing when that fails.
+#ifndef MANAGER_LEADER_LEASE_CLIENT_H_
+#define MANAGER_LEADER_LEASE_CLIENT_H_
+
+#include <string>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "manager/client/rest_client.h"
+#include "manager/core/call_context.h"
+#include "manager/object/kinds/coordination_v1.h"
+
+namespace mandate {
+
+// Loop thread only.
+class LeaseClient {
+ public:
+  using Done = absl::AnyInvocable<void(absl::StatusOr<coordinationv1::Lease>) &&>;
+
+  // `client` outlives this and its requests.
+  LeaseClient(RestClient& client, ObjectKey key);
+
+  // `done` runs on the loop, also after this object is gone. Errors are the client's; those that a
+  // person must mend (no such Lease, no right to use it) carry the manifest that does.
+  void Get(const CallContext& context, Done done);
+  // With the resourceVersion of `lease` as precondition; the result is what the server stored.
+  void Update(const CallContext& context, const coordinationv1::Lease& lease, Done done);
+
+  const ObjectKey& key() const { return key_; }
+
+ private:
+  void Send(const CallContext& context, RestRequest request, Done done);
+
+  RestClient& client_;
+  const ObjectKey key_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_LEADER_LEASE_CLIENT_H_

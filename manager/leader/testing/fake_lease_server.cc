@@ -1,0 +1,102 @@
+#include "manager/leader/testing/fake_lease_server.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <stop_token>
+
+#include "manager/object/api_error.h"
+#include "manager/object/object_codec.h"
+
+namespace mandate {
+namespace {
+
+using coordinationv1::Lease;
+
+constexpr char kProtobufType[] = "application/vnd.kubernetes.protobuf";
+
+HttpResponse Error(int code) {
+  HttpResponse response;
+  response.code = code;
+  return response;
+}
+
+}  // namespace
+
+void FakeLeaseServer::Edit(const std::function<void(Lease&)>& change) {
+  change(*lease_);
+  Bump();
+}
+
+void FakeLeaseServer::Bump() {
+  lease_->mutable_metadata()->set_resourceversion(std::to_string(++version_));
+}
+
+HttpResponse FakeLeaseServer::Answer(const RestRequest& request) {
+  if (request.target != "/apis/coordination.k8s.io/v1/namespaces/system/leases/leader") {
+    std::fprintf(stderr, "FakeLeaseServer: %s\n", request.target.c_str());
+    std::abort();
+  }
+  if (!lease_.has_value()) return Error(404);
+  if (request.method == "PUT") {
+    absl::StatusOr<Lease> lease = DecodeObject<Lease>(request.body, Encoding::kProtobuf);
+    if (!lease.ok() || request.content_type != kProtobufType) return Error(400);
+    if (lease->metadata().resourceversion() != lease_->metadata().resourceversion()) {
+      return Error(409);
+    }
+    lease_ = *std::move(lease);
+    ++writes_;
+    Bump();
+  } else if (request.method != "GET") {
+    return Error(405);
+  }
+  HttpResponse response;
+  response.code = 200;
+  response.content_type = kProtobufType;
+  response.body = *EncodeObject(*lease_, Encoding::kProtobuf);
+  return response;
+}
+
+// Ends once: by its answer, its deadline or its stop.
+struct FakeLeaseClient::Call {
+  Done done;
+  bool ended = false;
+  std::optional<std::stop_callback<std::function<void()>>> on_stop;
+
+  void End(absl::StatusOr<HttpResponse> result) {
+    if (std::exchange(ended, true)) return;
+    std::move(done)(std::move(result));
+  }
+};
+
+void FakeLeaseClient::Send(const CallContext& context, RestRequest request, Done done) {
+  const absl::Time now = simulated_.clock().TimeNow();
+  requests.emplace_back(now, request);
+  const Fault what = fault ? fault(request) : Fault();
+  auto call = std::make_shared<Call>();
+  call->done = std::move(done);
+  simulated_.PostAt(context.deadline,
+                    [call] { call->End(absl::DeadlineExceededError("deadline exceeded")); });
+  call->on_stop.emplace(context.stop, [this, weak = std::weak_ptr<Call>(call)] {
+    simulated_.Post([weak] {
+      if (auto call = weak.lock()) call->End(absl::CancelledError());
+    });
+  });
+  if (!what.error.ok()) {
+    simulated_.Post([call, error = what.error] { call->End(error); });
+    return;
+  }
+  if (what.lost) return;
+  simulated_.PostAt(now + what.there, [this, call, what, request = std::move(request)] {
+    const HttpResponse response = what.reply.has_value() ? *what.reply : server_.Answer(request);
+    if (what.reply_lost) return;
+    simulated_.PostAt(simulated_.clock().TimeNow() + what.back, [call, response] {
+      if (response.code / 100 == 2) {
+        call->End(response);
+      } else {
+        call->End(StatusFromResponse(response.code, response.body));
+      }
+    });
+  });
+}
+
+}  // namespace mandate

@@ -1,0 +1,106 @@
+// One Lease on a server, and the clients of several processes, each with its own faults and clock.
+#ifndef MANAGER_LEADER_TESTING_FAKE_LEASE_SERVER_H_
+#define MANAGER_LEADER_TESTING_FAKE_LEASE_SERVER_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "manager/client/rest_client.h"
+#include "manager/core/testing/simulated_loop.h"
+#include "manager/object/kinds/coordination_v1.h"
+
+namespace mandate {
+
+// Stores a Lease with optimistic concurrency. Single-threaded.
+class FakeLeaseServer {
+ public:
+  // Without a Lease every request is NotFound.
+  void Create() { lease_.emplace().mutable_metadata()->set_resourceversion("1"); }
+  void Delete() { lease_.reset(); }
+  const coordinationv1::LeaseSpec& spec() const { return lease_->spec(); }
+  // As an administrator who edits it.
+  void Edit(const std::function<void(coordinationv1::Lease&)>& change);
+  int writes() const { return writes_; }
+
+  HttpResponse Answer(const RestRequest& request);
+
+ private:
+  void Bump();
+
+  std::optional<coordinationv1::Lease> lease_;
+  int version_ = 1;
+  int writes_ = 0;
+};
+
+// The loop as one machine sees it: the same time passes, but its wall clock is off.
+class SkewedLoop : public Loop {
+ public:
+  SkewedLoop(SimulatedLoop& loop, absl::Duration skew) : loop_(loop), clock_(loop, skew) {}
+  void Post(Task task) override { loop_.Post(std::move(task)); }
+  std::unique_ptr<Timer> RunAt(absl::Time when, Task task) override {
+    return loop_.RunAt(when, std::move(task));
+  }
+  bool IsCurrent() const override { return true; }
+  const Clock& clock() const override { return clock_; }
+
+ private:
+  class SkewedClock : public Clock {
+   public:
+    SkewedClock(SimulatedLoop& loop, absl::Duration skew) : loop_(loop), skew_(skew) {}
+    absl::Time TimeNow() const override { return loop_.clock().TimeNow(); }
+    absl::Time WallTimeNow() const override { return loop_.clock().WallTimeNow() + skew_; }
+
+   private:
+    SimulatedLoop& loop_;
+    const absl::Duration skew_;
+  };
+
+  SimulatedLoop& loop_;
+  SkewedClock clock_;
+};
+
+// One process's client. Outlives no request's answer.
+class FakeLeaseClient : public RestClient {
+ public:
+  // What happens to one request.
+  struct Fault {
+    absl::Duration there = absl::Milliseconds(1);  // until the server acts
+    absl::Duration back = absl::Milliseconds(1);
+    bool lost = false;        // the server never sees it; the client waits until its deadline
+    bool reply_lost = false;  // the server acts; the client waits until its deadline
+    absl::Status error = {};  // not OK: it fails at once
+    std::optional<HttpResponse> reply = {};  // instead of the server's
+  };
+
+  FakeLeaseClient(FakeLeaseServer& server, SimulatedLoop& loop, absl::Duration skew)
+      : server_(server), simulated_(loop), loop_(loop, skew) {}
+
+  // Asked for each request; none: all is well.
+  std::function<Fault(const RestRequest&)> fault;
+  std::vector<std::pair<absl::Time, RestRequest>> requests;
+
+  void Send(const CallContext& context, RestRequest request, Done done) override;
+  std::unique_ptr<Stream> Watch(RestRequest, std::shared_ptr<StreamSink>) override {
+    return nullptr;
+  }
+  std::string_view component() const override { return "base"; }
+  Loop& loop() override { return loop_; }
+
+ private:
+  struct Call;
+
+  FakeLeaseServer& server_;
+  SimulatedLoop& simulated_;
+  SkewedLoop loop_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_LEADER_TESTING_FAKE_LEASE_SERVER_H_
