@@ -3,9 +3,12 @@
 #ifndef MANAGER_COMPONENT_H_
 #define MANAGER_COMPONENT_H_
 
-#include <string>
+#include <functional>
+#include <memory>
 #include <string_view>
+#include <vector>
 
+#include "absl/status/statusor.h"
 #include "manager/client/rest_client.h"
 #include "manager/controller/controller.h"
 #include "manager/rbac/mandate.h"
@@ -22,6 +25,14 @@ struct Component {
   std::string_view name() const { return mandate.component; }
   CacheView& cache() const { return runtime.cache; }
   const Clock& clock() const { return runtime.loop.clock(); }
+};
+
+using Controllers = std::vector<std::unique_ptr<Controller>>;
+
+// One component of a program and how its controllers are made.
+struct ComponentSpec {
+  const rbac::Mandate* mandate = nullptr;  // a constant of the program
+  std::function<absl::StatusOr<Controllers>(const Component&)> make_controllers;
 };
 
 }  // namespace mandate

@@ -74,7 +74,7 @@ bool Concerns(const corev1::Namespace& ns, const ScopeInstance& instance) {
 
 }  // namespace
 
-InstanceReconciler::InstanceReconciler(Component& component, Client<kScopeInstance> client)
+InstanceReconciler::InstanceReconciler(const Component& component, Client<kScopeInstance> client)
     : component_(component), client_(std::move(client)), discovery_(component.client) {}
 
 absl::Status InstanceReconciler::ReadBindings(InstanceSnapshot& snapshot) const {
@@ -208,7 +208,7 @@ absl::Status InstanceReconciler::Report(const CallContext& context,
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Controller>> MakeInstanceController(Component& component) {
+absl::StatusOr<std::unique_ptr<Controller>> MakeInstanceController(const Component& component) {
   ASSIGN_OR_RETURN(auto client, Client<kScopeInstance>::Create(component.client));
   CacheView& cache = component.cache();
   return ControllerBuilder(component.runtime)

@@ -31,7 +31,7 @@ namespace mandate::scope {
 class InstanceReconciler : public Reconciler {
  public:
   // `component` outlives this.
-  InstanceReconciler(Component& component, Client<kScopeInstance> client);
+  InstanceReconciler(const Component& component, Client<kScopeInstance> client);
 
   absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override;
 
@@ -47,13 +47,13 @@ class InstanceReconciler : public Reconciler {
   absl::Status Report(const CallContext& context, const InstanceSnapshot& snapshot,
                       const InstancePlan& plan, WriteLog& log);
 
-  Component& component_;
+  const Component& component_;
   Client<kScopeInstance> client_;
   Discovery discovery_;
 };
 
 // Its controller: ScopeInstances, the bindings they own, and all that decides what those should be.
-absl::StatusOr<std::unique_ptr<Controller>> MakeInstanceController(Component& component);
+absl::StatusOr<std::unique_ptr<Controller>> MakeInstanceController(const Component& component);
 
 }  // namespace mandate::scope
 

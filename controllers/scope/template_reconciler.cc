@@ -30,7 +30,7 @@ bool IsReferenced(const std::vector<ScopeInstance>& instances, std::string_view 
 
 }  // namespace
 
-TemplateReconciler::TemplateReconciler(Component& component, Client<kScopeTemplate> client)
+TemplateReconciler::TemplateReconciler(const Component& component, Client<kScopeTemplate> client)
     : component_(component), client_(std::move(client)) {}
 
 absl::StatusOr<TemplateSnapshot> TemplateReconciler::Read(ScopeTemplate scope_template) const {
@@ -101,7 +101,7 @@ absl::Status TemplateReconciler::Report(const CallContext& context,
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateController(Component& component) {
+absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateController(const Component& component) {
   ASSIGN_OR_RETURN(auto client, Client<kScopeTemplate>::Create(component.client));
   return ControllerBuilder(component.runtime)
       .Named("scope-template")

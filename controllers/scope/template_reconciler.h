@@ -29,7 +29,7 @@ namespace mandate::scope {
 class TemplateReconciler : public Reconciler {
  public:
   // `component` outlives this.
-  TemplateReconciler(Component& component, Client<kScopeTemplate> client);
+  TemplateReconciler(const Component& component, Client<kScopeTemplate> client);
 
   absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override;
 
@@ -38,12 +38,12 @@ class TemplateReconciler : public Reconciler {
   absl::Status Report(const CallContext& context, const TemplateSnapshot& snapshot,
                       const TemplatePlan& plan, WriteLog& log);
 
-  Component& component_;
+  const Component& component_;
   Client<kScopeTemplate> client_;
 };
 
 // Its controller: ScopeTemplates, the ClusterRoles they own, and the ScopeInstances that name them.
-absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateController(Component& component);
+absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateController(const Component& component);
 
 }  // namespace mandate::scope
 

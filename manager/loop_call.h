@@ -1,0 +1,37 @@
+// Runs a function on a loop and waits for its result.
+#ifndef MANAGER_LOOP_CALL_H_
+#define MANAGER_LOOP_CALL_H_
+
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "manager/core/executor.h"
+
+namespace mandate {
+
+// Not on the loop itself, and not after it stopped.
+template <class F>
+auto CallOnLoop(Loop& loop, F&& function) -> std::invoke_result_t<F> {
+  using Result = std::invoke_result_t<F>;
+  Latch done;
+  if constexpr (std::is_void_v<Result>) {
+    loop.Post([&] {
+      function();
+      done.Set();
+    });
+    loop.Await(done);
+  } else {
+    std::optional<Result> result;
+    loop.Post([&] {
+      result.emplace(function());
+      done.Set();
+    });
+    loop.Await(done);
+    return *std::move(result);
+  }
+}
+
+}  // namespace mandate
+
+#endif  // MANAGER_LOOP_CALL_H_

@@ -1,0 +1,271 @@
+#include "manager/manager.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "manager/cache/cache_impl.h"
+#include "manager/client/component_client.h"
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/core/thread_pool.h"
+#include "manager/leader/leader_elector.h"
+#include "manager/loop_call.h"
+#include "manager/running_component.h"
+#include "manager/transport/http_transport.h"
+#include "manager/who_am_i.h"
+
+namespace mandate {
+namespace {
+
+// Of the one cluster of these components.
+constexpr char kHome[] = "home";
+
+// "hostname_0123456789abcdef": who holds the Lease, for people; unique to the process.
+std::string HolderIdentity(std::mt19937_64& random) {
+  char host[256] = "";
+  gethostname(host, sizeof(host) - 1);
+  return absl::StrFormat("%s_%016x%016x", host, random(), random());
+}
+
+}  // namespace
+
+// Declared in the order of creation. What belongs to the loop is destroyed on it (Shutdown).
+struct Manager::Parts {
+  explicit Parts(ManagerOptions o) : options(std::move(o)), random(options.seed) {}
+  ~Parts() { Shutdown(); }
+
+  void Shutdown();
+  absl::Status BuildIdentities(const std::vector<ComponentSpec>& specs);
+  absl::StatusOr<std::unique_ptr<ComponentClient>> NewClient(const Identity& identity,
+                                                             const rbac::Mandate& mandate);
+  absl::Status BuildComponents(const std::vector<ComponentSpec>& specs);
+  absl::Status CheckBase();
+  absl::Status BuildElector();
+  void OnTokenStatus(const ComponentIdentity& identity, const TokenStatus& status);
+  // Blocks until leading (true) or until a stop is requested or leadership is lost (false).
+  bool AwaitLeadership(const std::stop_token& stop);
+  absl::Status StopEverything();
+
+  ManagerOptions options;
+  std::mt19937_64 random;
+  Metrics metrics;
+  std::unique_ptr<EventLoop> loop;
+  std::unique_ptr<HttpTransport> transport;
+  std::unique_ptr<IdentityPlane> identities;
+  std::unique_ptr<ComponentClient> base_client;
+  std::vector<std::unique_ptr<ComponentClient>> clients;
+  std::unique_ptr<Cache> cache;
+  std::unique_ptr<LeaderElector> elector;
+  std::unique_ptr<ThreadPool> workers;
+  std::vector<std::unique_ptr<RunningComponent>> components;
+  // By component; what the identity plane's listener needs.
+  std::map<std::string, RunningComponent*, std::less<>> by_name;
+
+  Latch leading;
+  // Set when there is a reason to end: a stop request, or leadership lost.
+  Latch end;
+  Mutex mutex;
+  absl::Status lost ABSL_GUARDED_BY(mutex);
+};
+
+void Manager::Parts::Shutdown() {
+  // Reconcilers have ended (Run) or never began; what waits for a thread is dropped.
+  components.clear();
+  workers.reset();
+  if (loop == nullptr) return;
+  CallOnLoop(*loop, [this] {
+    elector.reset();
+    cache.reset();
+    clients.clear();
+    base_client.reset();
+    identities.reset();
+    transport.reset();
+  });
+  loop->Stop();
+}
+
+absl::Status Manager::Parts::BuildIdentities(const std::vector<ComponentSpec>& specs) {
+  IdentityPlane::Options plane;
+  plane.loop = loop.get();
+  plane.transport = transport.get();
+  plane.clusters = {options.cluster};
+  plane.clusters[0].name = kHome;
+  for (const ComponentSpec& spec : specs) plane.components.emplace_back(spec.mandate->component);
+  plane.ns = options.ns;
+  plane.version = options.version;
+  plane.mode = options.identity_mode;
+  plane.create_service_accounts = options.create_service_accounts;
+  plane.seed = random();
+  plane.metrics = &metrics;
+  plane.listener = [this](const ComponentIdentity& identity, const TokenStatus& status) {
+    OnTokenStatus(identity, status);
+  };
+  ASSIGN_OR_RETURN(identities, IdentityPlane::Create(std::move(plane)));
+  ASSIGN_OR_RETURN(BaseIdentity * base, identities->Base(BaseKey(), kHome));
+  ASSIGN_OR_RETURN(base_client, NewClient(*base, *options.base_mandate));
+  for (const ComponentSpec& spec : specs) {
+    ASSIGN_OR_RETURN(ComponentIdentity * identity,
+                     identities->Component(kHome, spec.mandate->component));
+    ASSIGN_OR_RETURN(auto client, NewClient(*identity, *spec.mandate));
+    clients.push_back(std::move(client));
+  }
+  ASSIGN_OR_RETURN(
+      cache,
+      Cache::Create({.loop = *loop, .metrics = metrics, .log = options.log, .seed = random()}));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<ComponentClient>> Manager::Parts::NewClient(
+    const Identity& identity, const rbac::Mandate& mandate) {
+  const Logger log = options.log.With("component", mandate.component);
+  return ComponentClient::Create({
+      .loop = loop.get(),
+      .transport = transport.get(),
+      .identity = &identity,
+      .mandate = &mandate,
+      .guard = options.guard,
+      .seed = random(),
+      .metrics = &metrics,
+      .on_warning =
+          [log](std::string_view text) {
+            log.Info("The API server warns", {{"warning", text}});
+          },
+      .on_undeclared =
+          [log](const absl::Status& status) {
+            log.Error("A request is not declared by any marker", {{"reason", status}});
+          },
+  });
+}
+
+absl::Status Manager::Parts::BuildComponents(const std::vector<ComponentSpec>& specs) {
+  workers = std::make_unique<ThreadPool>(options.workers);
+  for (size_t i = 0; i < specs.size(); ++i) {
+    ASSIGN_OR_RETURN(auto component,
+                     RunningComponent::Create(
+                         specs[i], {.client = *clients[i],
+                                    .cache = *cache,
+                                    .workers = *workers,
+                                    .metrics = metrics,
+                                    .log = options.log,
+                                    .seed = random(),
+                                    .has_token = options.identity_mode == IdentityMode::kToken}));
+    by_name[std::string(component->name())] = component.get();
+    components.push_back(std::move(component));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Manager::Parts::CheckBase() {
+  const CallContext context{loop->clock().TimeNow() + options.startup_timeout, {}};
+  const auto user = WhoAmI(context, *base_client);
+  const std::string& server = options.cluster.endpoint.server;
+  if (absl::IsUnauthenticated(user.status())) {
+    return absl::UnauthenticatedError(StrCat(
+        server, " does not accept the manager's own credential: ", AsStd(user.status().message()),
+        "; is its token current, and of this cluster?"));
+  }
+  if (!user.ok()) {
+    return absl::UnavailableError(StrCat("cannot reach the API server at ", server, ": ",
+                                         AsStd(user.status().message()),
+                                         "; is it running, and is the address right?"));
+  }
+  if (std::find(user->groups.begin(), user->groups.end(), rbac::kMastersGroup) !=
+      user->groups.end()) {
+    return absl::FailedPreconditionError(StrCat(
+        "the kubeconfig is an administrator's (user \"", user->name,
+        "\" is in system:masters), which the manager never runs as: give it the token of its "
+        "ServiceAccount, as `kubectl create token mandate-manager -n ",
+        options.ns, "` prints it"));
+  }
+  options.log.Info("Connected", {{"server", server}, {"user", user->name}});
+  return absl::OkStatus();
+}
+
+absl::Status Manager::Parts::BuildElector() {
+  if (!options.leader_elect) return absl::OkStatus();
+  LeaderElector::Options elect;
+  elect.lease = {options.ns, options.lease_name};
+  elect.identity = HolderIdentity(random);
+  elect.client = base_client.get();
+  elect.metrics = &metrics;
+  elect.log = options.log;
+  elect.seed = random();
+  elect.on_leading = [this] { leading.Set(); };
+  elect.on_lost = [this](const absl::Status& why) {
+    {
+      MutexLock lock(mutex);
+      lost = absl::AbortedError(StrCat("leader election lost: ", AsStd(why.message())));
+    }
+    end.Set();
+  };
+  ASSIGN_OR_RETURN(elector, LeaderElector::Create(std::move(elect)));
+  return absl::OkStatus();
+}
+
+void Manager::Parts::OnTokenStatus(const ComponentIdentity& identity, const TokenStatus& status) {
+  const auto found = by_name.find(identity.name());
+  if (found != by_name.end()) found->second->OnTokenStatus(status);
+}
+
+absl::Status Manager::Parts::StopEverything() {
+  const absl::Time deadline = loop->clock().TimeNow() + options.graceful_shutdown_timeout;
+  absl::Status result;
+  for (const auto& component : components) result.Update(component->StopControllers(deadline));
+  // The Lease goes last: whoever takes it over may act at once.
+  if (elector != nullptr) {
+    Latch released;
+    loop->Post([&] { elector->Stop([&] { released.Set(); }); });
+    loop->Await(released);
+  }
+  MutexLock lock(mutex);
+  result.Update(lost);
+  return result;
+}
+
+Manager::Manager(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Manager::~Manager() = default;
+
+absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(ManagerOptions options,
+                                                         std::vector<ComponentSpec> components) {
+  auto parts = std::make_unique<Parts>(std::move(options));
+  ASSIGN_OR_RETURN(parts->loop, EventLoop::Create());
+  ASSIGN_OR_RETURN(parts->transport, HttpTransport::Create(*parts->loop, {}));
+  RETURN_IF_ERROR(CallOnLoop(*parts->loop, [&] { return parts->BuildIdentities(components); }));
+  RETURN_IF_ERROR(parts->CheckBase());
+  RETURN_IF_ERROR(parts->BuildComponents(components));
+  RETURN_IF_ERROR(CallOnLoop(*parts->loop, [&] { return parts->BuildElector(); }));
+  return std::unique_ptr<Manager>(new Manager(std::move(parts)));
+}
+
+absl::Status Manager::Run(std::stop_token stop) {
+  Parts& p = *parts_;
+  const std::stop_callback on_stop(stop, [&p] { p.end.Set(); });
+  CallOnLoop(*p.loop, [&p] {
+    p.identities->Start();
+    if (p.elector != nullptr) {
+      p.elector->Start();
+    } else {
+      p.leading.Set();
+    }
+  });
+  // Controllers start when leading; on the pool, as starting must not wait for the end of the wait.
+  std::jthread starter([&p] {
+    p.leading.Wait();
+    if (p.end.IsSet()) return;
+    for (const auto& component : p.components) component->StartControllers();
+  });
+  p.end.Wait();
+  p.leading.Set();
+  starter.join();
+  p.options.log.Info("Stopping");
+  const absl::Status status = p.StopEverything();
+  p.options.log.Info("Stopped", {{"status", status}});
+  return status;
+}
+
+}  // namespace mandate

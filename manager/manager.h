@@ -1,0 +1,78 @@
+// The components assembled into one process: identities, clients, cache, controllers, election,
+// health and metrics; started and stopped in order.
+//
+//   auto manager = Manager::Create(options, {{&kScopeTemplate, MakeTemplateControllers}, …});
+//   return (*manager)->Run(stop);
+#ifndef MANAGER_MANAGER_H_
+#define MANAGER_MANAGER_H_
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "manager/client/guard.h"
+#include "manager/component.h"
+#include "manager/core/log.h"
+#include "manager/identity/cluster_config.h"
+#include "manager/identity/identity_plane.h"
+#include "manager/rbac/mandate.h"
+
+namespace mandate {
+
+struct ManagerOptions {
+  ClusterConfig cluster;
+  std::string ns;  // of the manager, its ServiceAccounts and its Lease
+  std::string version;
+  const rbac::Mandate* base_mandate = nullptr;  // what base may do: tokens and its lease
+
+  IdentityMode identity_mode = IdentityMode::kToken;
+  bool create_service_accounts = false;
+  GuardMode guard = GuardMode::kEnforce;
+
+  bool leader_elect = true;
+  std::string lease_name = "mandate-manager";
+
+  // "host:port"; "0": not served. Without a host: loopback.
+  std::string health_address = "127.0.0.1:8081";
+  std::string metrics_address = "127.0.0.1:8080";
+
+  // How long the API server may take to answer the first request of all.
+  absl::Duration startup_timeout = absl::Seconds(15);
+  // How long running reconcilers and the election get to end.
+  absl::Duration graceful_shutdown_timeout = absl::Seconds(30);
+  // Threads that run reconcilers, of all components together.
+  int workers = 8;
+  uint64_t seed = 0;  // of jitter and ids; a different one for each process
+  Logger log;
+};
+
+// Not thread-safe; Run() may be stopped from any thread through its token.
+class Manager {
+ public:
+  // Builds everything and asks the API server, as base, who we are; starts nothing else. Errors:
+  // kInvalidArgument names the option; kUnavailable: the server cannot be reached;
+  // kUnauthenticated: it does not accept base's credential.
+  static absl::StatusOr<std::unique_ptr<Manager>> Create(ManagerOptions options,
+                                                         std::vector<ComponentSpec> components);
+  ~Manager();
+
+  // Starts health and metrics, the identities, the election, then the controllers; blocks until
+  // `stop` is requested, and stops them in reverse: controllers, the lease, health. OK after a
+  // clean stop. kAborted: leadership was lost, and the process must end, as another may already
+  // act. kDeadlineExceeded: something still ran at the end of the graceful timeout.
+  absl::Status Run(std::stop_token stop);
+
+ private:
+  struct Parts;
+  explicit Manager(std::unique_ptr<Parts> parts);
+
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_MANAGER_H_

@@ -1,0 +1,75 @@
+#include "manager/running_component.h"
+
+#include <utility>
+
+#include "manager/core/status_macros.h"
+
+namespace mandate {
+
+absl::StatusOr<std::unique_ptr<RunningComponent>> RunningComponent::Create(
+    const ComponentSpec& spec, const Options& options) {
+  const std::string name(spec.mandate->component);
+  ControllerRuntime runtime{name,
+                            options.client.loop(),
+                            options.workers,
+                            options.cache.AddComponent(options.client, *spec.mandate),
+                            options.metrics,
+                            options.log.With("component", name),
+                            options.seed};
+  std::unique_ptr<RunningComponent> running(new RunningComponent(
+      {*spec.mandate, options.client, std::move(runtime)},
+      options.has_token ? absl::UnavailableError("no token yet") : absl::OkStatus()));
+  ASSIGN_OR_RETURN(running->controllers_, spec.make_controllers(running->component_));
+  return running;
+}
+
+void RunningComponent::OnTokenStatus(const TokenStatus& status) {
+  MutexLock lock(mutex_);
+  if (status.usable) {
+    token_ = absl::OkStatus();
+  } else if (!status.last_error.ok()) {
+    token_ = status.last_error;
+  }
+}
+
+void RunningComponent::OnPreflight(absl::Status result) {
+  bool changed = false;
+  {
+    MutexLock lock(mutex_);
+    changed = preflight_ != result;
+    preflight_ = result;
+  }
+  if (!changed) return;
+  if (result.ok()) {
+    log().Info("Every declared permission is granted");
+  } else {
+    log().Error("Permissions are missing", {{"reason", result}});
+  }
+}
+
+void RunningComponent::StartControllers() {
+  {
+    MutexLock lock(mutex_);
+    started_ = true;
+  }
+  for (const auto& controller : controllers_) controller->Start();
+}
+
+absl::Status RunningComponent::StopControllers(absl::Time deadline) {
+  absl::Status first;
+  for (const auto& controller : controllers_) first.Update(controller->Stop(deadline));
+  return first;
+}
+
+absl::Status RunningComponent::Ready() const {
+  {
+    MutexLock lock(mutex_);
+    RETURN_IF_ERROR(token_);
+    RETURN_IF_ERROR(preflight_);
+    if (!started_) return absl::OkStatus();
+  }
+  for (const auto& controller : controllers_) RETURN_IF_ERROR(controller->Ready());
+  return absl::OkStatus();
+}
+
+}  // namespace mandate

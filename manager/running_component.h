@@ -1,0 +1,73 @@
+// One component at work: its client, its view, its controllers, and what is wrong with it.
+#ifndef MANAGER_RUNNING_COMPONENT_H_
+#define MANAGER_RUNNING_COMPONENT_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "manager/cache/cache_impl.h"
+#include "manager/client/rest_client.h"
+#include "manager/component.h"
+#include "manager/core/mutex.h"
+#include "manager/identity/caching_token_source.h"
+
+namespace mandate {
+
+// Thread-safe where said; else for the manager's own thread.
+class RunningComponent {
+ public:
+  struct Options {
+    RestClient& client;
+    Cache& cache;
+    Executor& workers;
+    Metrics& metrics;  // all outlive this
+    Logger log;
+    uint64_t seed = 0;
+    // Whether it needs a token before it is ready.
+    bool has_token = true;
+  };
+
+  // Makes the controllers, starts nothing.
+  static absl::StatusOr<std::unique_ptr<RunningComponent>> Create(const ComponentSpec& spec,
+                                                                  const Options& options);
+
+  std::string_view name() const { return component_.name(); }
+  RestClient& client() const { return component_.client; }
+  const rbac::Mandate& mandate() const { return component_.mandate; }
+
+  // The state of its token changed. On the loop.
+  void OnTokenStatus(const TokenStatus& status);
+  // What its preflight found: OK, or what is missing. Any thread.
+  void OnPreflight(absl::Status result);
+
+  void StartControllers();
+  // The first error; every controller is stopped all the same.
+  absl::Status StopControllers(absl::Time deadline);
+
+  // OK, or what is wrong and what to do about it: no token, missing grants, sources that cannot be
+  // watched. A component whose controllers were not started (a standby) is ready. Any thread.
+  absl::Status Ready() const;
+
+ private:
+  RunningComponent(Component component, absl::Status token)
+      : component_(std::move(component)), token_(std::move(token)) {}
+
+  const Logger& log() const { return component_.runtime.log; }
+
+  const Component component_;
+  Controllers controllers_;
+
+  mutable Mutex mutex_;
+  bool started_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status token_ ABSL_GUARDED_BY(mutex_);
+  absl::Status preflight_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_RUNNING_COMPONENT_H_
