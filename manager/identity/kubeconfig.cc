@@ -1,0 +1,197 @@
+#include "manager/identity/kubeconfig.h"
+
+#include <stdlib.h>
+
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/identity/kubeconfig_file.h"
+
+namespace mandate {
+namespace {
+
+absl::Status Invalid(const KubeconfigEntry& entry, std::string_view what, std::string_view name,
+                     std::string_view problem) {
+  return absl::InvalidArgumentError(StrCat(entry.file, ": ", what, " \"", name, "\" ", problem));
+}
+
+// The entry that `name` points to.
+absl::StatusOr<const KubeconfigEntry*> Find(
+    const std::map<std::string, KubeconfigEntry, std::less<>>& entries, std::string_view what,
+    std::string_view name, std::string_view said_by) {
+  if (name.empty()) {
+    return absl::InvalidArgumentError(StrCat(said_by, " names no ", what));
+  }
+  const auto at = entries.find(name);
+  if (at != entries.end()) return &at->second;
+  return absl::InvalidArgumentError(
+      StrCat(said_by, " names the ", what, " \"", name, "\", which is not there"));
+}
+
+// `member`-data in base64, else the file that `member` names; empty: neither is said.
+absl::StatusOr<std::string> Material(const KubeconfigEntry& entry, const std::string& member,
+                                     const FileReader& reader) {
+  const std::string encoded = entry.Get(member + "-data");
+  if (!encoded.empty()) {
+    std::string decoded;
+    if (!absl::Base64Unescape(encoded, &decoded)) {
+      return absl::InvalidArgumentError(StrCat(entry.file, ": ", member, "-data is no base64"));
+    }
+    return decoded;
+  }
+  if (entry.Get(member).empty()) return std::string();
+  return reader(entry.Path(member));
+}
+
+absl::Status FillEndpoint(const KubeconfigEntry& cluster, const std::string& name,
+                          const FileReader& reader, Endpoint& endpoint) {
+  endpoint.server = std::string(absl::StripSuffix(cluster.Get("server"), "/"));
+  if (!absl::StartsWith(endpoint.server, "https://")) {
+    return Invalid(cluster, "cluster", name,
+                   StrCat("has the server \"", endpoint.server, "\"; only https:// is spoken"));
+  }
+  const std::string insecure = cluster.Get("insecure-skip-tls-verify");
+  if (!insecure.empty() && insecure != "false") {
+    return Invalid(cluster, "cluster", name,
+                   "says insecure-skip-tls-verify, which would hand tokens to whoever answers; "
+                   "give its certificate-authority instead");
+  }
+  if (cluster.Has("proxy-url")) {
+    return absl::UnimplementedError(StrCat(cluster.file, ": cluster \"", name,
+                                           "\" has a proxy-url; proxies are not supported"));
+  }
+  ASSIGN_OR_RETURN(endpoint.ca_pem, Material(cluster, "certificate-authority", reader));
+  if (!absl::StrContains(endpoint.ca_pem, "-----BEGIN CERTIFICATE-----")) {
+    return Invalid(cluster, "cluster", name,
+                   endpoint.ca_pem.empty()
+                       ? "names no certificate-authority; the server could not be verified"
+                       : "has a certificate-authority that is no PEM certificate");
+  }
+  endpoint.tls_server_name = cluster.Get("tls-server-name");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<BaseCredential> ReadUser(const KubeconfigEntry& user, const std::string& name,
+                                        const FileReader& reader) {
+  for (const char* member : {"exec", "auth-provider", "as", "as-uid", "as-groups"}) {
+    if (!user.Has(member)) continue;
+    return absl::UnimplementedError(
+        StrCat(user.file, ": user \"", name, "\" has ", member,
+               ", which is not supported; give a token, a tokenFile or a client certificate"));
+  }
+  if (user.Has("username") || user.Has("password")) {
+    return Invalid(user, "user", name,
+                   "has a user name and password, which API servers no longer accept");
+  }
+  const bool has_token = !user.Get("token").empty() || !user.Get("tokenFile").empty();
+  ASSIGN_OR_RETURN(std::string certificate, Material(user, "client-certificate", reader));
+  ASSIGN_OR_RETURN(std::string key_text, Material(user, "client-key", reader));
+  Secret key(std::move(key_text));
+  if (certificate.empty() != key.empty()) {
+    return Invalid(user, "user", name,
+                   certificate.empty() ? "has a client-key but no client-certificate"
+                                       : "has a client-certificate but no client-key");
+  }
+  if (has_token && !certificate.empty()) {
+    return Invalid(user, "user", name,
+                   "has a token and a client certificate; the server would go by the certificate: "
+                   "keep one");
+  }
+  if (!certificate.empty()) {
+    return ClientCertificate{.certificate_pem = std::move(certificate),
+                             .key_pem = std::make_shared<const Secret>(std::move(key))};
+  }
+  if (!user.Get("tokenFile").empty()) return TokenFile{user.Path("tokenFile")};
+  if (!user.Get("token").empty()) {
+    return StaticToken{std::make_shared<const Secret>(user.Get("token"))};
+  }
+  return Invalid(user, "user", name,
+                 "has no credential; give a token, a tokenFile or a client certificate");
+}
+
+}  // namespace
+
+Environment ProcessEnvironment() {
+  return [](const std::string& name) -> std::optional<std::string> {
+    const char* value = getenv(name.c_str());
+    if (value == nullptr) return std::nullopt;
+    return std::string(value);
+  };
+}
+
+std::vector<std::string> KubeconfigPaths(std::string_view flag, const Environment& environment) {
+  if (!flag.empty()) return {std::string(flag)};
+  if (const auto list = environment("KUBECONFIG"); list.has_value() && !list->empty()) {
+    return absl::StrSplit(*list, ':', absl::SkipEmpty());
+  }
+  return {};
+}
+
+absl::StatusOr<ClusterConfig> LoadKubeconfig(const std::vector<std::string>& paths,
+                                             const KubeconfigOptions& options) {
+  KubeconfigFile file;
+  size_t found = 0;
+  for (const std::string& path : paths) {
+    absl::StatusOr<std::string> text = options.reader(path);
+    if (absl::IsNotFound(text.status()) && paths.size() > 1) continue;
+    RETURN_IF_ERROR(text.status());
+    ++found;
+    const Secret secret(*std::move(text));
+    RETURN_IF_ERROR(AddKubeconfig(secret.Reveal(), path, file));
+  }
+  if (found == 0) {
+    return absl::NotFoundError("there is no kubeconfig: give one with --kubeconfig");
+  }
+  const std::string& files = paths.size() == 1 ? paths[0] : "the kubeconfig";
+  const std::string context_name = options.context.empty() ? file.current_context : options.context;
+  ASSIGN_OR_RETURN(const KubeconfigEntry* context,
+                   Find(file.contexts, "current-context", context_name, files));
+  const std::string said_by = StrCat(context->file, ": context \"", context_name, "\"");
+  const std::string cluster_name = context->Get("cluster");
+  const std::string user_name = context->Get("user");
+  ASSIGN_OR_RETURN(const KubeconfigEntry* cluster,
+                   Find(file.clusters, "cluster", cluster_name, said_by));
+  ASSIGN_OR_RETURN(const KubeconfigEntry* user, Find(file.users, "user", user_name, said_by));
+  ClusterConfig config;
+  config.name = options.cluster_name;
+  config.ns = context->Get("namespace");
+  RETURN_IF_ERROR(FillEndpoint(*cluster, cluster_name, options.reader, config.endpoint));
+  ASSIGN_OR_RETURN(config.base, ReadUser(*user, user_name, options.reader));
+  return config;
+}
+
+absl::StatusOr<ClusterConfig> InClusterConfig(const InClusterOptions& options) {
+  const std::string host = options.environment("KUBERNETES_SERVICE_HOST").value_or("");
+  const std::string port = options.environment("KUBERNETES_SERVICE_PORT").value_or("");
+  if (host.empty() || port.empty()) {
+    return absl::FailedPreconditionError(
+        "this is no pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; give a "
+        "kubeconfig with --kubeconfig");
+  }
+  const auto read = [&](const char* name) -> absl::StatusOr<std::string> {
+    absl::StatusOr<std::string> text = options.reader(StrCat(options.root, "/", name));
+    if (text.ok()) return text;
+    return absl::FailedPreconditionError(
+        StrCat("the pod's ServiceAccount volume is not complete (is "
+               "automountServiceAccountToken off?): ",
+               AsStd(text.status().message())));
+  };
+  ClusterConfig config;
+  config.name = options.cluster_name;
+  // An IPv6 address stands in brackets.
+  const bool v6 = absl::StrContains(host, ":");
+  config.endpoint.server = StrCat("https://", v6 ? "[" : "", host, v6 ? "]" : "", ":", port);
+  ASSIGN_OR_RETURN(config.endpoint.ca_pem, read("ca.crt"));
+  config.base = TokenFile{StrCat(options.root, "/token")};
+  ASSIGN_OR_RETURN(const std::string ns, read("namespace"));
+  config.ns = std::string(absl::StripAsciiWhitespace(ns));
+  return config;
+}
+
+}  // namespace mandate

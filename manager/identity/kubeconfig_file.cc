@@ -1,0 +1,90 @@
+#include "manager/identity/kubeconfig_file.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <filesystem>
+#include <set>
+
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+
+namespace mandate {
+namespace {
+
+using Entries = std::map<std::string, KubeconfigEntry, std::less<>>;
+
+// "clusters" is a list of {name: …, cluster: {…}}.
+absl::Status AddEntries(const YAML::Node& list, const std::string& member, const std::string& path,
+                        Entries& entries) {
+  if (!list.IsDefined() || list.IsNull()) return absl::OkStatus();
+  if (!list.IsSequence()) {
+    return absl::InvalidArgumentError(StrCat(path, ": ", member, "s is not a list"));
+  }
+  std::set<std::string> seen;
+  for (const YAML::Node& item : list) {
+    if (!item.IsMap() || !item["name"].IsDefined() || !item["name"].IsScalar()) {
+      return absl::InvalidArgumentError(StrCat(path, ": an entry of ", member, "s has no name"));
+    }
+    const std::string name = item["name"].Scalar();
+    if (!seen.insert(name).second) {
+      return absl::InvalidArgumentError(
+          StrCat(path, ": there are two ", member, "s named \"", name, "\""));
+    }
+    KubeconfigEntry entry{.file = path, .members = {}};
+    const YAML::Node body = item[member];
+    if (body.IsDefined() && !body.IsNull()) {
+      if (!body.IsMap()) {
+        return absl::InvalidArgumentError(
+            StrCat(path, ": ", member, " \"", name, "\" holds no members"));
+      }
+      for (const auto& pair : body) {
+        if (pair.second.IsNull()) continue;
+        entry.members[pair.first.Scalar()] = pair.second.IsScalar() ? pair.second.Scalar() : "";
+      }
+    }
+    entries.try_emplace(name, std::move(entry));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Add(std::string_view text, const std::string& path, KubeconfigFile& file) {
+  const YAML::Node root = YAML::Load(std::string(text));
+  if (!root.IsMap()) return absl::InvalidArgumentError(StrCat(path, " is no kubeconfig"));
+  if (const YAML::Node kind = root["kind"];
+      kind.IsDefined() && kind.IsScalar() && kind.Scalar() != "Config") {
+    return absl::InvalidArgumentError(
+        StrCat(path, " is no kubeconfig: its kind is \"", kind.Scalar(), "\""));
+  }
+  const YAML::Node current = root["current-context"];
+  if (file.current_context.empty() && current.IsDefined() && current.IsScalar()) {
+    file.current_context = current.Scalar();
+  }
+  RETURN_IF_ERROR(AddEntries(root["clusters"], "cluster", path, file.clusters));
+  RETURN_IF_ERROR(AddEntries(root["users"], "user", path, file.users));
+  return AddEntries(root["contexts"], "context", path, file.contexts);
+}
+
+}  // namespace
+
+std::string KubeconfigEntry::Get(std::string_view member) const {
+  const auto at = members.find(member);
+  return at == members.end() ? "" : at->second;
+}
+
+std::string KubeconfigEntry::Path(std::string_view member) const {
+  const std::filesystem::path path(Get(member));
+  if (path.is_absolute()) return path.string();
+  return (std::filesystem::path(file).parent_path() / path).lexically_normal().string();
+}
+
+absl::Status AddKubeconfig(std::string_view text, const std::string& path, KubeconfigFile& file) {
+  try {
+    return Add(text, path, file);
+  } catch (const YAML::Exception& e) {
+    // Its own words quote nothing of the text but single characters.
+    return absl::InvalidArgumentError(
+        StrCat(path, " is no YAML: ", e.msg, " in line ", e.mark.line + 1));
+  }
+}
+
+}  // namespace mandate
