@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# rbacgen crd, run as a person does: where it writes, what it says, the exit codes.
+set -euo pipefail
+rbacgen=$1 testdata=$2 kubernetes=external/kubernetes
+dir=$(mktemp -d -p "$TEST_TMPDIR")
+paths=(--proto-path="$testdata" -I . -I "$kubernetes")
+widget=("$testdata/example/v1beta1/widget.proto" "$testdata/example/v1/widget.proto")
+golden=$testdata/example.com_widgets.yaml
+
+fail() {
+  echo "FAILED: $1"
+  exit 1
+}
+
+# expect CODE NAME ARGS…: runs rbacgen crd; leaves its output in $dir/out and $dir/err.
+expect() {
+  local code=0
+  "$rbacgen" crd "${@:3}" >"$dir/out" 2>"$dir/err" || code=$?
+  [ "$code" = "$1" ] || { cat "$dir/err"; fail "$2: exit code $code, not $1"; }
+}
+
+says() { grep -qF -- "$2" "$dir/err" || { cat "$dir/err"; fail "$1: does not say: $2"; }; }
+
+expect 0 'to standard output' "${paths[@]}" --out=- "${widget[@]}"
+diff "$golden" "$dir/out" || fail 'to standard output: differs'
+expect 0 'to a file' "${paths[@]}" --out="$dir/new/x.yaml" "${widget[@]}" "${widget[@]}"
+diff "$golden" "$dir/new/x.yaml" || fail 'to a file: differs'
+
+expect 0 'to a folder' "${paths[@]}" --out-dir="$dir/crds" "${widget[@]}"
+diff "$golden" "$dir/crds/example.com_widgets.yaml" || fail 'to a folder: differs'
+grep -qxF "$dir/crds/example.com_widgets.yaml" "$dir/out" || fail 'to a folder: does not name the file'
+expect 0 'again' "${paths[@]}" --out-dir="$dir/crds" "${widget[@]}"
+[ ! -s "$dir/out" ] || fail 'again: says that it wrote what was there already'
+
+expect 0 'no descriptions' "${paths[@]}" --max-description=0 --out=- "${widget[@]}"
+! grep -q 'Widget is what' "$dir/out" || fail 'no descriptions: there is one'
+expect 0 'short descriptions' "${paths[@]}" --max-description=20 --out=- "${widget[@]}"
+grep -q 'description: Widget is what the...' "$dir/out" || fail 'short descriptions: not cut'
+
+expect 2 'no output' "${paths[@]}" "${widget[@]}"
+says 'no output' 'needs one of --out-dir=DIR and --out=FILE'
+expect 2 'two outputs' "${paths[@]}" --out=- --out-dir="$dir" "${widget[@]}"
+expect 2 'no file' "${paths[@]}" --out=-
+
+expect 1 'a missing file' "${paths[@]}" --out=- "$testdata/none.proto"
+says 'a missing file' "$testdata/none.proto: error: cannot be read"
+expect 1 'outside' -I "$testdata" --out=- api/mandate/options.proto
+says 'outside' 'lies below no --proto-path'
+expect 1 'a missing import' -I "$testdata" --out=- "${widget[1]}"
+says 'a missing import' 'k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto: error: File not found'
+
+# Mistakes leave what is there.
+sed 's/scope: "Namespaced"/scope: "Planet"/' "${widget[0]}" >"$dir/bad.proto"
+expect 1 'a mistake' -I "$dir" -I . -I "$kubernetes" --out-dir="$dir/crds" "$dir/bad.proto"
+says 'a mistake' "$dir/bad.proto:10: error: Widget: scope \"Planet\" is none of Namespaced, Cluster"
+diff "$golden" "$dir/crds/example.com_widgets.yaml" || fail 'a mistake: wrote'
+
+expect 0 'nothing to do' -I . -I "$kubernetes" --out=- api/mandate/options.proto
+says 'nothing to do' 'no message with option (mandate.api.resource)'
+echo passed
