@@ -19,6 +19,7 @@ void AddRbacCommand(CLI::App& app, int* exit_code);
 void AddCrdCommand(CLI::App& app, int* exit_code);
 void AddHeaderCommand(CLI::App& app, int* exit_code);
 void AddChartCommand(CLI::App& app, int* exit_code);
+void AddTraceCommand(CLI::App& app, int* exit_code);
 
 // Reads every file that `paths` name. kExitMisuse, said on standard error, if one is not there.
 int ReadSources(const std::vector<std::string>& paths, Severity misplaced, Sources* sources,

@@ -15,6 +15,7 @@ constexpr AddCommand kCommands[] = {
     mandate::rbacgen::AddCrdCommand,
     mandate::rbacgen::AddHeaderCommand,
     mandate::rbacgen::AddChartCommand,
+    mandate::rbacgen::AddTraceCommand,
 };
 
 }  // namespace

@@ -1,0 +1,142 @@
+#include "rbacgen/audit/event.h"
+
+#include <charconv>
+
+#include "manager/object/json_cursor.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+constexpr std::string_view kCredentialId = "authentication.kubernetes.io/credential-id";
+constexpr std::string_view kIssuedCredentialId =
+    "authentication.kubernetes.io/issued-credential-id";
+constexpr std::string_view kDecision = "authorization.k8s.io/decision";
+
+bool ReadText(JsonCursor& json, std::string* text) {
+  std::string_view value;
+  if (!json.ReadString(&value)) return false;
+  text->assign(value);
+  return true;
+}
+
+// Calls read(key) for each member; it must consume the value.
+template <class Read>
+void ForEachMember(JsonCursor& json, Read read) {
+  std::string_view key;
+  for (json.BeginObject(); json.NextMember(&key);) read(key);
+}
+
+template <class Read>
+void ForEachString(JsonCursor& json, Read read) {
+  std::string_view value;
+  for (json.BeginArray(); json.NextElement();) {
+    if (json.ReadString(&value)) read(value);
+  }
+}
+
+void ReadUser(JsonCursor& json, std::string* username, AuditEvent* event, bool authenticated) {
+  ForEachMember(json, [&](std::string_view key) {
+    if (key == "username") {
+      ReadText(json, username);
+    } else if (key == "groups") {
+      ForEachString(json, [&](std::string_view group) {
+        event->masters = event->masters || group == "system:masters";
+      });
+    } else if (key == "extra" && authenticated) {
+      ForEachMember(json, [&](std::string_view name) {
+        if (name != kCredentialId) {
+          json.SkipValue();
+          return;
+        }
+        ForEachString(json, [&](std::string_view id) { event->credential_ids.emplace_back(id); });
+      });
+    } else {
+      json.SkipValue();
+    }
+  });
+}
+
+void ReadObjectRef(JsonCursor& json, AuditEvent* event) {
+  event->has_object = true;
+  ForEachMember(json, [&](std::string_view key) {
+    std::string* const field = key == "apiGroup"      ? &event->group
+                               : key == "resource"    ? &event->resource
+                               : key == "subresource" ? &event->subresource
+                               : key == "namespace"   ? &event->ns
+                               : key == "name"        ? &event->name
+                                                      : nullptr;
+    if (field == nullptr) {
+      json.SkipValue();
+    } else {
+      ReadText(json, field);
+    }
+  });
+}
+
+void ReadStatus(JsonCursor& json, AuditEvent* event) {
+  ForEachMember(json, [&](std::string_view key) {
+    if (key != "code") {
+      json.SkipValue();
+      return;
+    }
+    std::string_view number;
+    if (json.ReadNumber(&number)) {
+      std::from_chars(number.data(), number.data() + number.size(), event->code);
+    }
+  });
+}
+
+void ReadAnnotations(JsonCursor& json, AuditEvent* event) {
+  ForEachMember(json, [&](std::string_view key) {
+    if (key == kIssuedCredentialId) {
+      ReadText(json, &event->issued_credential_id);
+    } else if (key == kDecision) {
+      std::string decision;
+      ReadText(json, &decision);
+      event->forbidden = decision == "forbid";
+    } else {
+      json.SkipValue();
+    }
+  });
+}
+
+}  // namespace
+
+absl::Status ParseAuditEvent(std::string_view line, AuditEvent* event) {
+  *event = AuditEvent();
+  JsonCursor json(line);
+  std::string kind, version;
+  ForEachMember(json, [&](std::string_view key) {
+    std::string* const text = key == "kind"                       ? &kind
+                              : key == "apiVersion"               ? &version
+                              : key == "auditID"                  ? &event->audit_id
+                              : key == "stage"                    ? &event->stage
+                              : key == "verb"                     ? &event->verb
+                              : key == "requestURI"               ? &event->request_uri
+                              : key == "requestReceivedTimestamp" ? &event->received
+                              : key == "userAgent"                ? &event->user_agent
+                                                                  : nullptr;
+    if (text != nullptr) {
+      ReadText(json, text);
+    } else if (key == "user") {
+      ReadUser(json, &event->username, event, /*authenticated=*/true);
+    } else if (key == "impersonatedUser") {
+      ReadUser(json, &event->impersonated, event, /*authenticated=*/false);
+    } else if (key == "objectRef") {
+      ReadObjectRef(json, event);
+    } else if (key == "responseStatus") {
+      ReadStatus(json, event);
+    } else if (key == "annotations") {
+      ReadAnnotations(json, event);
+    } else {
+      json.SkipValue();
+    }
+  });
+  if (absl::Status status = json.Finish(); !status.ok()) return status;
+  if (kind != "Event" || version != "audit.k8s.io/v1") {
+    return absl::InvalidArgumentError("not an Event of audit.k8s.io/v1");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace mandate::rbacgen

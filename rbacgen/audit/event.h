@@ -1,0 +1,40 @@
+// One event of the API server's audit log (audit.k8s.io/v1), as far as tracing needs it.
+#ifndef RBACGEN_AUDIT_EVENT_H_
+#define RBACGEN_AUDIT_EVENT_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace mandate::rbacgen {
+
+struct AuditEvent {
+  std::string audit_id;
+  std::string stage;  // ResponseStarted, ResponseComplete, …
+  std::string verb;
+  std::string request_uri;
+  std::string received;  // RFC 3339
+  std::string user_agent;
+  std::string username;      // who authenticated; empty if nobody did
+  std::string impersonated;  // as whom; usually empty
+  bool masters = false;      // either is in the group system:masters
+  // user.extra["authentication.kubernetes.io/credential-id"], such as "JTI=<uuid>".
+  std::vector<std::string> credential_ids;
+  bool has_object = false;
+  std::string group, resource, subresource, ns, name;
+  int code = 0;                      // of the response; 0 if there is none
+  bool forbidden = false;            // by the authorizer
+  std::string issued_credential_id;  // of the token that the request made
+
+  // As whom the request acted.
+  const std::string& user() const { return impersonated.empty() ? username : impersonated; }
+};
+
+// Reads one line. InvalidArgument if it is no JSON object of kind Event in audit.k8s.io/v1.
+absl::Status ParseAuditEvent(std::string_view line, AuditEvent* event);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_AUDIT_EVENT_H_

@@ -1,0 +1,30 @@
+// The last N texts seen, by hash.
+#ifndef RBACGEN_AUDIT_RECENT_SET_H_
+#define RBACGEN_AUDIT_RECENT_SET_H_
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+
+namespace mandate::rbacgen {
+
+// Not thread-safe. `capacity` is at least 1.
+class RecentSet {
+ public:
+  explicit RecentSet(size_t capacity) : ring_(capacity) {}
+
+  // False if `text` is among the last `capacity` that were inserted.
+  bool Insert(std::string_view text);
+
+ private:
+  std::vector<size_t> ring_;
+  absl::flat_hash_set<size_t> hashes_;
+  size_t next_ = 0;
+  size_t size_ = 0;
+};
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_AUDIT_RECENT_SET_H_

@@ -1,0 +1,140 @@
+#include "rbacgen/audit/report.h"
+
+#include <string_view>
+
+#include "manager/core/strings.h"
+#include "manager/object/json.h"
+#include "rbacgen/audit/identity_names.h"
+#include "rbacgen/audit/table.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+// "3: 1b2c3d4e, 5f6a7b8c, …"
+std::string Credentials(const std::set<std::string>& ids) {
+  constexpr size_t kShown = 2;
+  if (ids.empty()) return "-";
+  std::string text = StrCat(ids.size(), ":");
+  size_t shown = 0;
+  for (const std::string& id : ids) {
+    if (shown == kShown) {
+      text += ", …";
+      break;
+    }
+    StrAppend(&text, shown == 0 ? " " : ", ", ShortCredentialId(id));
+    ++shown;
+  }
+  return text;
+}
+
+// Texts from the log, in a line for a terminal.
+std::string Printable(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+  }
+  return text;
+}
+
+std::string RowsText(const TraceReport& report, bool colour) {
+  using enum Table::Align;
+  Table table({{"COMPONENT", kLeft},
+               {"USERNAME", kLeft},
+               {"USER AGENT", kLeft},
+               {"CREDENTIAL IDS", kLeft},
+               {"VERB RESOURCE", kLeft},
+               {"COUNT", kRight},
+               {"DENIED", kRight}},
+              colour);
+  for (const auto& [key, row] : report.rows) {
+    bool first = true;
+    for (const auto& [operation, count] : row.operations) {
+      table.Add(
+          {first ? key.component : "", first ? ShortUsername(key.username) : "",
+           first ? ShortUserAgent(key.user_agent) : "",
+           first ? Credentials(row.credential_ids) : "", operation, std::to_string(count.count),
+           count.denied == 0 ? "-" : std::to_string(count.denied)},
+          count.denied > 0);
+      first = false;
+    }
+  }
+  return table.Write();
+}
+
+std::string TokensText(const TraceReport& report, bool colour) {
+  Table table({{"CREDENTIAL ID"}, {"COMPONENT"}, {"ISSUED TO"}, {"ISSUED BY"}, {"WHEN"}}, colour);
+  for (const TokenOrigin& token : report.tokens) {
+    table.Add({token.credential_id, token.component, token.joined ? token.issued_to : "?",
+               token.joined ? ShortUsername(token.issued_by) : "?",
+               token.joined ? token.when : "no TokenRequest in this log"},
+              !token.joined);
+  }
+  return table.Write();
+}
+
+}  // namespace
+
+std::string TraceText(const TraceReport& report, bool colour) {
+  std::string text = StrCat(
+      "Who did what (user ns/name is system:serviceaccount:ns:name)\n\n", RowsText(report, colour),
+      "\nWhere the components' tokens came from\n\n", TokensText(report, colour), "\n");
+  for (const std::string& finding : report.findings) {
+    StrAppend(&text, "FOUND: ", Printable(finding), "\n");
+  }
+  const auto plural = [](int64_t n, std::string_view noun) {
+    return StrCat(n, " ", noun, n == 1 ? "" : "s");
+  };
+  StrAppend(&text, plural(report.requests, "request"), " of ours in ", plural(report.lines, "line"),
+            "; ", plural(report.tokens.size(), "token"), " used by components");
+  if (report.unused_tokens > 0) StrAppend(&text, ", ", report.unused_tokens, " issued but unused");
+  if (report.unreadable_lines > 0) {
+    StrAppend(&text, "; ", plural(report.unreadable_lines, "line"), " could not be read");
+  }
+  const size_t amiss = report.findings.size();
+  return StrCat(text, "; ", amiss == 0 ? "nothing" : plural(amiss, "thing"), " amiss\n");
+}
+
+std::string TraceJson(const TraceReport& report) {
+  Json::Value root(Json::objectValue);
+  Json::Value& identities = root["identities"] = Json::Value(Json::arrayValue);
+  for (const auto& [key, row] : report.rows) {
+    Json::Value identity(Json::objectValue);
+    identity["component"] = key.component;
+    identity["username"] = key.username;
+    identity["userAgent"] = key.user_agent;
+    Json::Value& ids = identity["credentialIDs"] = Json::Value(Json::arrayValue);
+    for (const std::string& id : row.credential_ids) ids.append(id);
+    Json::Value& operations = identity["operations"] = Json::Value(Json::arrayValue);
+    for (const auto& [operation, count] : row.operations) {
+      Json::Value entry(Json::objectValue);
+      const size_t blank = operation.find(' ');
+      entry["verb"] = operation.substr(0, blank);
+      entry["target"] = blank == operation.npos ? "" : operation.substr(blank + 1);
+      entry["count"] = Json::Int64(count.count);
+      entry["denied"] = Json::Int64(count.denied);
+      operations.append(entry);
+    }
+    identities.append(identity);
+  }
+  Json::Value& tokens = root["tokens"] = Json::Value(Json::arrayValue);
+  for (const TokenOrigin& token : report.tokens) {
+    Json::Value entry(Json::objectValue);
+    entry["credentialID"] = token.credential_id;
+    entry["component"] = token.component;
+    entry["joined"] = token.joined;
+    if (token.joined) {
+      entry["issuedTo"] = token.issued_to;
+      entry["issuedBy"] = token.issued_by;
+      entry["when"] = token.when;
+    }
+    tokens.append(entry);
+  }
+  Json::Value& findings = root["findings"] = Json::Value(Json::arrayValue);
+  for (const std::string& finding : report.findings) findings.append(finding);
+  root["lines"] = Json::Int64(report.lines);
+  root["requests"] = Json::Int64(report.requests);
+  root["unreadableLines"] = Json::Int64(report.unreadable_lines);
+  root["unusedTokens"] = Json::Int64(report.unused_tokens);
+  return WriteJson(root) + "\n";
+}
+
+}  // namespace mandate::rbacgen

@@ -1,0 +1,19 @@
+// A trace for people, and for machines.
+#ifndef RBACGEN_AUDIT_REPORT_H_
+#define RBACGEN_AUDIT_REPORT_H_
+
+#include <string>
+
+#include "rbacgen/audit/trace.h"
+
+namespace mandate::rbacgen {
+
+// Two aligned tables, what was found, and a line of totals.
+std::string TraceText(const TraceReport& report, bool colour);
+
+// One JSON object, keys sorted, with nothing shortened.
+std::string TraceJson(const TraceReport& report);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_AUDIT_REPORT_H_

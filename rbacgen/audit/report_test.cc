@@ -1,0 +1,78 @@
+#include "rbacgen/audit/report.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TraceReport Sample() {
+  TraceReport report;
+  TraceRow& row = report.rows[{"a", "system:serviceaccount:ns:mm-a", "mm/1 (linux/amd64) a"}];
+  row.operations["list deployments.apps"] = {3, 0};
+  row.operations["list secrets"] = {1, 1};
+  row.credential_ids = {"JTI=11111111-x", "JTI=22222222-x", "JTI=33333333-x"};
+  report.tokens.push_back({.credential_id = "JTI=11111111-x",
+                           .component = "a",
+                           .joined = true,
+                           .issued_to = "ns/mm-a",
+                           .issued_by = "system:serviceaccount:ns:mm",
+                           .when = "2026-11-21T03:16:05.005681Z"});
+  report.lines = 10;
+  report.requests = 4;
+  return report;
+}
+
+TEST(TraceText, IsTwoTablesAndALine) {
+  EXPECT_EQ(TraceText(Sample(), false),
+            "Who did what (user ns/name is system:serviceaccount:ns:name)\n"
+            "\n"
+            "COMPONENT  USERNAME  USER AGENT  CREDENTIAL IDS            VERB RESOURCE          "
+            "COUNT  DENIED\n"
+            "a          ns/mm-a   mm/1 a      3: 11111111, 22222222, …  list deployments.apps  "
+            "    3       -\n"
+            "                                                           list secrets           "
+            "    1       1\n"
+            "\n"
+            "Where the components' tokens came from\n"
+            "\n"
+            "CREDENTIAL ID   COMPONENT  ISSUED TO  ISSUED BY  WHEN\n"
+            "JTI=11111111-x  a          ns/mm-a    ns/mm      2026-11-21T03:16:05.005681Z\n"
+            "\n"
+            "4 requests of ours in 10 lines; 1 token used by components; nothing amiss\n");
+}
+
+TEST(TraceText, SaysWhatWasFound) {
+  TraceReport report = Sample();
+  report.tokens[0].joined = false;
+  report.findings = {"one\x1b[0m", "two"};
+  report.unreadable_lines = 2;
+  report.unused_tokens = 1;
+  const std::string text = TraceText(report, false);
+  EXPECT_THAT(text, HasSubstr("?          ?          no TokenRequest in this log\n"));
+  EXPECT_THAT(text, HasSubstr("\nFOUND: one?[0m\nFOUND: two\n"));
+  EXPECT_THAT(text, HasSubstr("1 issued but unused; 2 lines could not be read; 2 things amiss\n"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(TraceText(report, true), HasSubstr("\x1b[31m1\x1b[0m"));
+}
+
+TEST(TraceJson, ShortensNothing) {
+  TraceReport report = Sample();
+  report.findings = {"one"};
+  EXPECT_EQ(TraceJson(report),
+            R"({"findings":["one"],"identities":[{"component":"a",)"
+            R"("credentialIDs":["JTI=11111111-x","JTI=22222222-x","JTI=33333333-x"],)"
+            R"("operations":[{"count":3,"denied":0,"target":"deployments.apps","verb":"list"},)"
+            R"({"count":1,"denied":1,"target":"secrets","verb":"list"}],)"
+            R"("userAgent":"mm/1 (linux/amd64) a","username":"system:serviceaccount:ns:mm-a"}],)"
+            R"("lines":10,"requests":4,"tokens":[{"component":"a","credentialID":"JTI=11111111-x",)"
+            R"("issuedBy":"system:serviceaccount:ns:mm","issuedTo":"ns/mm-a","joined":true,)"
+            R"("when":"2026-11-21T03:16:05.005681Z"}],"unreadableLines":0,"unusedTokens":0})"
+            "\n");
+}
+
+}  // namespace
+}  // namespace mandate::rbacgen

@@ -1,0 +1,229 @@
+#include "rbacgen/audit/trace.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "manager/core/strings.h"
+#include "rbacgen/audit/identity_names.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+constexpr char kOthers[] = "(others)";
+
+bool IsWrite(std::string_view verb) {
+  return verb == "create" || verb == "update" || verb == "patch" || verb == "delete" ||
+         verb == "deletecollection";
+}
+
+// What it was about, as RBAC and kubectl name it: "serviceaccounts/token", "deployments.apps".
+std::string Target(const AuditEvent& event) {
+  if (!event.has_object) return event.request_uri.substr(0, event.request_uri.find('?'));
+  std::string target = event.resource;
+  if (!event.group.empty()) StrAppend(&target, ".", event.group);
+  if (!event.subresource.empty()) StrAppend(&target, "/", event.subresource);
+  return target;
+}
+
+// Questions about oneself: asked by POST, but nothing is stored.
+bool IsSelfReview(const AuditEvent& event) {
+  return event.verb == "create" &&
+         ((event.group == "authentication.k8s.io" && event.resource == "selfsubjectreviews") ||
+          (event.group == "authorization.k8s.io" &&
+           (event.resource == "selfsubjectrulesreviews" ||
+            event.resource == "selfsubjectaccessreviews")));
+}
+
+}  // namespace
+
+Trace::Trace(TraceOptions options)
+    : options_(std::move(options)), recent_(std::max<size_t>(options_.recent_audit_ids, 1)) {}
+
+void Trace::AddUnreadableLine() {
+  ++lines_;
+  ++unreadable_;
+}
+
+void Trace::AddLine(std::string_view line) {
+  if (line.find_first_not_of(" \t\r") == line.npos) return;
+  // Most of a log is not ours, and is not worth parsing.
+  if (line.find(options_.user_agent_prefix) == line.npos &&
+      line.find(options_.base_name) == line.npos) {
+    if (line.front() != '{' || line.find_last_not_of(" \t\r") != line.rfind('}')) ++unreadable_;
+    ++lines_;
+    return;
+  }
+  ++lines_;
+  AuditEvent event;
+  if (ParseAuditEvent(line, &event).ok()) {
+    AddEvent(event);
+  } else {
+    ++unreadable_;
+  }
+}
+
+bool Trace::Counts(const AuditEvent& event) {
+  // A watch that goes on has no end yet; a request without a user is answered at its start.
+  const bool counts_at_start = event.verb == "watch" || event.username.empty();
+  if (event.stage == "ResponseStarted"
+          ? !counts_at_start
+          : event.stage != "ResponseComplete" && event.stage != "Panic") {
+    return false;
+  }
+  return event.audit_id.empty() || recent_.Insert(event.audit_id);
+}
+
+void Trace::AddEvent(const AuditEvent& event) {
+  const auto by_user = ComponentOfUsername(event.user(), options_.base_name);
+  const auto by_agent = ComponentOfUserAgent(event.user_agent, options_.user_agent_prefix);
+  NoteIssued(event);
+  const auto by_token = ComponentOfUsername(event.username, options_.base_name);
+  if ((!by_user && !by_agent && !by_token) || !Counts(event)) return;
+  ++requests_;
+
+  const std::string component = by_user ? *by_user : by_agent ? *by_agent : event.user();
+  TraceKey key = {component, event.user(), event.user_agent};
+  if (!rows_.contains(key) && rows_.size() >= options_.max_identities) {
+    key = {kOthers, kOthers, kOthers};
+  }
+  CheckIdentity(event, component, by_user.has_value());
+  TraceRow& row = rows_[key];
+  const std::string operation = StrCat(event.verb, " ", Target(event));
+  const bool is_new = !row.operations.contains(operation);
+  OperationCount& count =
+      row.operations[is_new && row.operations.size() >= options_.max_operations ? kOthers
+                                                                                : operation];
+  ++count.count;
+  if (event.forbidden || event.code == 401 || event.code == 403) ++count.denied;
+
+  if (component == kBaseComponent && by_user) CheckBase(event, operation);
+  for (const std::string& id : event.credential_ids) {
+    if (used_.contains(id) || used_.size() < options_.max_credentials) {
+      used_.emplace(id, by_token.value_or(""));
+      row.credential_ids.insert(id);
+    } else {
+      credentials_left_out_ = true;
+    }
+  }
+}
+
+void Trace::NoteIssued(const AuditEvent& event) {
+  if (event.issued_credential_id.empty() || event.resource != "serviceaccounts" ||
+      event.subresource != "token") {
+    return;
+  }
+  if (issued_.size() >= options_.max_credentials) {
+    credentials_left_out_ = true;
+    return;
+  }
+  issued_.emplace(event.issued_credential_id,
+                  Issued{StrCat(event.ns, "/", event.name), event.user(), event.received});
+}
+
+void Trace::CheckIdentity(const AuditEvent& event, const std::string& component, bool known_user) {
+  const auto by_agent = ComponentOfUserAgent(event.user_agent, options_.user_agent_prefix);
+  if (by_agent && event.masters) {
+    Find(event, StrCat("a request with our user agent carried the group system:masters: user ",
+                       event.user(), ", agent ", event.user_agent));
+  }
+  if (event.username.empty()) return;  // 401: there is no user to compare
+  if (!known_user) {
+    Find(event, StrCat("our user agent was used by somebody else: user ", event.user(), ", agent ",
+                       event.user_agent));
+  } else if (!by_agent) {
+    Find(event,
+         StrCat("user ", event.user(), " came with a foreign user agent: ", event.user_agent));
+  } else if (*by_agent != component) {
+    Find(event, StrCat("user ", event.user(), " disagrees with its user agent, which says ",
+                       *by_agent, ": ", event.user_agent));
+  }
+  if (known_user && component != kBaseComponent && event.impersonated.empty() &&
+      event.credential_ids.empty()) {
+    Find(event, StrCat("user ", event.user(), " came without a credential id: no token of base's"));
+  }
+}
+
+void Trace::CheckBase(const AuditEvent& event, const std::string& operation) {
+  if (!IsWrite(event.verb) || IsSelfReview(event)) return;
+  const bool token = event.verb == "create" && event.group.empty() &&
+                     event.resource == "serviceaccounts" && event.subresource == "token";
+  const bool lease = event.verb == "update" && event.group == "coordination.k8s.io" &&
+                     event.resource == "leases" && event.name == options_.base_name;
+  if (token && event.name.starts_with(options_.base_name + "-")) return;
+  if (lease) return;
+  Find(event,
+       StrCat("base wrote more than its tokens and its lease: ", operation,
+              event.name.empty() ? "" : " ", event.name, event.forbidden ? " (denied)" : ""));
+}
+
+void Trace::Find(const AuditEvent& event, std::string text) {
+  const auto known = findings_.find(text);
+  if (known != findings_.end()) {
+    ++known->second.count;
+  } else if (findings_.size() < options_.max_findings) {
+    findings_.emplace(std::move(text),
+                      Finding{1, StrCat(event.received, ", audit id ", event.audit_id)});
+  } else {
+    ++findings_left_out_;
+  }
+}
+
+void Trace::JoinTokens(TraceReport* report) {
+  for (const auto& [id, component] : used_) {
+    if (component.empty() || component == kBaseComponent) continue;  // not base's to issue
+    TokenOrigin token;
+    token.credential_id = id;
+    token.component = component;
+    if (const auto found = issued_.find(id); found != issued_.end()) {
+      const Issued& issued = found->second;
+      token.joined = true;
+      token.issued_to = issued.to;
+      token.issued_by = issued.by;
+      token.when = issued.when;
+      const auto issuer = ComponentOfUsername(issued.by, options_.base_name);
+      if (!issuer || *issuer != kBaseComponent) {
+        report->findings.push_back(StrCat("credential id ", id, " of ", component,
+                                          " was not issued by base but by ", issued.by));
+      }
+    } else {
+      report->findings.push_back(StrCat("credential id ", id, " of ", component,
+                                        ": no TokenRequest in this log issued it"));
+    }
+    report->tokens.push_back(std::move(token));
+  }
+  std::sort(report->tokens.begin(), report->tokens.end(),
+            [](const TokenOrigin& a, const TokenOrigin& b) {
+              return std::tie(a.component, a.when, a.credential_id) <
+                     std::tie(b.component, b.when, b.credential_id);
+            });
+  for (const auto& [id, issued] : issued_) {
+    const auto issuer = ComponentOfUsername(issued.by, options_.base_name);
+    if (issuer == kBaseComponent && !used_.contains(id)) ++report->unused_tokens;
+  }
+}
+
+TraceReport Trace::Finish() {
+  TraceReport report;
+  for (const auto& [text, finding] : findings_) {
+    report.findings.push_back(StrCat(text, " (", finding.count,
+                                     finding.count == 1 ? " time, " : " times, first at ",
+                                     finding.example, ")"));
+  }
+  JoinTokens(&report);
+  if (findings_left_out_ > 0) {
+    report.findings.push_back(StrCat(findings_left_out_, " more, of further kinds"));
+  }
+  if (credentials_left_out_) {
+    report.findings.push_back(
+        StrCat("more than ", options_.max_credentials,
+               " credential ids: the rest were not joined; trace a shorter log"));
+  }
+  report.rows = std::move(rows_);
+  report.lines = lines_;
+  report.requests = requests_;
+  report.unreadable_lines = unreadable_;
+  return report;
+}
+
+}  // namespace mandate::rbacgen

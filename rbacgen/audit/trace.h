@@ -1,0 +1,114 @@
+// The audit trace: which component did what under which identity, and where each of its tokens
+// came from. Memory does not grow with the log: everything is a counter or has a bound.
+#ifndef RBACGEN_AUDIT_TRACE_H_
+#define RBACGEN_AUDIT_TRACE_H_
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "rbacgen/audit/event.h"
+#include "rbacgen/audit/recent_set.h"
+
+namespace mandate::rbacgen {
+
+struct TraceOptions {
+  // Requests are ours if their user agent begins with this, or their user is the ServiceAccount
+  // base_name or base_name-<component> of any namespace.
+  std::string user_agent_prefix = "mandate-manager/";
+  std::string base_name = "mandate-manager";
+  size_t max_identities = 1000;     // rows; further ones are one row "(others)"
+  size_t max_operations = 500;      // verb × resource of one identity; further ones are "(others)"
+  size_t max_credentials = 50000;   // issued, and used; further ones cannot be joined, and say so
+  size_t max_findings = 1000;       // different ones; further ones are counted
+  size_t recent_audit_ids = 65536;  // how far apart two events of one request may be
+};
+
+// One identity as it appears in the log.
+struct TraceKey {
+  std::string component;
+  std::string username;
+  std::string user_agent;
+
+  auto operator<=>(const TraceKey&) const = default;
+};
+
+struct OperationCount {
+  int64_t count = 0;
+  int64_t denied = 0;  // 401, 403
+};
+
+struct TraceRow {
+  std::map<std::string, OperationCount> operations;  // "list deployments.apps", "get /version"
+  std::set<std::string> credential_ids;
+};
+
+// A credential id that components used, joined to the request that made its token.
+struct TokenOrigin {
+  std::string credential_id;
+  std::string component;
+  bool joined = false;
+  std::string issued_to;  // namespace/name of the ServiceAccount
+  std::string issued_by;  // username
+  std::string when;
+};
+
+struct TraceReport {
+  std::map<TraceKey, TraceRow> rows;
+  std::vector<TokenOrigin> tokens;  // by component, time and id
+  // What must not be, with how often and an example.
+  std::vector<std::string> findings;
+  int64_t lines = 0;
+  int64_t requests = 0;  // ours
+  int64_t unreadable_lines = 0;
+  int64_t unused_tokens = 0;  // issued by base, not used in this log
+};
+
+// Not thread-safe.
+class Trace {
+ public:
+  explicit Trace(TraceOptions options);
+
+  // One line of the log, without its line feed. Lines that are no event are counted.
+  void AddLine(std::string_view line);
+  void AddUnreadableLine();
+  TraceReport Finish();
+
+ private:
+  struct Issued {
+    std::string to, by, when;
+  };
+  struct Finding {
+    int64_t count = 0;
+    std::string example;  // time and audit id
+  };
+
+  void AddEvent(const AuditEvent& event);
+  // Whether this is the one event of its request that counts.
+  bool Counts(const AuditEvent& event);
+  void NoteIssued(const AuditEvent& event);
+  void CheckIdentity(const AuditEvent& event, const std::string& component, bool known_user);
+  void CheckBase(const AuditEvent& event, const std::string& operation);
+  void Find(const AuditEvent& event, std::string text);
+  void JoinTokens(TraceReport* report);
+
+  const TraceOptions options_;
+  std::map<TraceKey, TraceRow> rows_;
+  std::map<std::string, Issued> issued_;     // by credential id
+  std::map<std::string, std::string> used_;  // credential id to whose it is
+  std::map<std::string, Finding> findings_;
+  RecentSet recent_;
+  int64_t lines_ = 0;
+  int64_t requests_ = 0;
+  int64_t unreadable_ = 0;
+  int64_t findings_left_out_ = 0;
+  bool credentials_left_out_ = false;
+};
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_AUDIT_TRACE_H_

@@ -1,0 +1,88 @@
+// rbacgen trace: from the API server's audit log, which component did what with which token.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rbacgen/audit/line_reader.h"
+#include "rbacgen/audit/report.h"
+#include "rbacgen/audit/trace.h"
+#include "rbacgen/command.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+struct Flags {
+  TraceOptions options;
+  size_t max_line = size_t{1} << 20;
+  bool check = false;
+  bool json = false;
+  std::vector<std::string> paths;
+};
+
+int Run(const Flags& flags) {
+  Trace trace(flags.options);
+  const LineSink sink = {
+      .line =
+          [&](std::string_view line, bool ended) {
+            // The server may be writing the last line just now.
+            if (ended || line.ends_with('}')) trace.AddLine(line);
+          },
+      .too_long = [&] { trace.AddUnreadableLine(); },
+  };
+  for (const std::string& path : flags.paths) {
+    if (const absl::Status status = ReadLines(path, flags.max_line, sink); !status.ok()) {
+      std::cerr << "rbacgen: " << status.message() << "\n";
+      return absl::IsNotFound(status) ? kExitMisuse : kExitInput;
+    }
+  }
+  const TraceReport report = trace.Finish();
+  const bool colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  const std::string text = flags.json ? TraceJson(report) : TraceText(report, colour);
+  if (const int error = Emit("-", text)) return error;
+  if (!flags.check) return 0;
+  for (const std::string& finding : report.findings) std::cerr << "rbacgen: " << finding << "\n";
+  if (report.requests == 0) {
+    std::cerr << "rbacgen: no request of ours in the log, so it proves nothing; is its policy at "
+                 "level Metadata?\n";
+  }
+  return report.findings.empty() && report.requests > 0 ? 0 : kExitInput;
+}
+
+}  // namespace
+
+void AddTraceCommand(CLI::App& app, int* exit_code) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand(
+      "trace", "Read the API server's audit log: which component did what, with which token");
+  command
+      ->add_option("LOG", flags->paths, "Logs of JSON lines (audit.k8s.io/v1); - is standard input")
+      ->required();
+  command->add_flag("--check", flags->check, "Exit 1 if anything is amiss: see below");
+  command->add_flag("--json", flags->json, "Print JSON, with nothing shortened");
+  command
+      ->add_option("--user-agent-prefix", flags->options.user_agent_prefix,
+                   "What the manager's user agents begin with")
+      ->capture_default_str();
+  command
+      ->add_option("--base-name", flags->options.base_name,
+                   "The manager's ServiceAccount; a component's is NAME-component")
+      ->capture_default_str();
+  command->add_option("--max-line", flags->max_line, "Pass over lines of more bytes than this")
+      ->check(CLI::Range(size_t{1024}, size_t{1} << 30))
+      ->capture_default_str();
+  command->footer(
+      "A request counts once: at its end, or a watch at its start. Amiss are: a request with our\n"
+      "user agent in the group system:masters; a write of base's other than components' tokens "
+      "and\n"
+      "its lease; a user that disagrees with its user agent; a component's token that no\n"
+      "TokenRequest of base's in this log issued. With --check, a log without a request of ours "
+      "is\n"
+      "amiss too.");
+  command->callback([flags, exit_code] { *exit_code = Run(*flags); });
+}
+
+}  // namespace mandate::rbacgen

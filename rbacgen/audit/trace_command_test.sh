@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# rbacgen trace, run as a person does, on lines as kube-apiserver 1.36 writes them.
+set -euo pipefail
+rbacgen=$1
+dir=$(mktemp -d -p "$TEST_TMPDIR")
+
+fail() {
+  echo "FAILED: $1"
+  exit 1
+}
+
+# expect CODE NAME ARGS…: runs rbacgen; leaves its output in $dir/out and $dir/err.
+expect() {
+  local code=0
+  "$rbacgen" "${@:3}" >"$dir/out" 2>"$dir/err" || code=$?
+  [ "$code" = "$1" ] || { cat "$dir/out" "$dir/err"; fail "$2: exit code $code, not $1"; }
+}
+
+says() { grep -qF -- "$3" "$dir/$2" || { cat "$dir/$2"; fail "$1: does not say: $3"; }; }
+
+agent='mandate-manager/0.1.0 (linux/amd64)'
+account=system:serviceaccount:mandate-system:mandate-manager
+
+# event ID STAGE VERB USER AGENT CREDENTIAL OBJECT CODE [ANNOTATION]
+event() {
+  echo "{\"kind\":\"Event\",\"apiVersion\":\"audit.k8s.io/v1\",\"level\":\"Metadata\",\"auditID\":\"$1\"," \
+    "\"stage\":\"$2\",\"requestURI\":\"/x\",\"verb\":\"$3\",\"user\":{\"username\":\"$4\"," \
+    "\"extra\":{\"authentication.kubernetes.io/credential-id\":[\"$6\"]}},\"userAgent\":\"$5\"," \
+    "\"objectRef\":$7,\"responseStatus\":{\"metadata\":{},\"code\":$8}," \
+    "\"requestReceivedTimestamp\":\"2026-11-21T03:16:05.005681Z\",\"annotations\":{${9:-}}}"
+}
+
+token='{"resource":"serviceaccounts","namespace":"mandate-system","name":"mandate-manager-scope","apiVersion":"v1","subresource":"token"}'
+issued='"authentication.kubernetes.io/issued-credential-id":"JTI=00000001-a"'
+pods='{"resource":"pods","apiVersion":"v1"}'
+{
+  event 1 ResponseComplete create $account "$agent" JTI=base "$token" 201 "$issued"
+  event 2 ResponseComplete list $account-scope "$agent scope" JTI=00000001-a "$pods" 200
+  event 3 ResponseStarted watch $account-scope "$agent scope" JTI=00000001-a "$pods" 200
+  event 3 ResponseComplete watch $account-scope "$agent scope" JTI=00000001-a "$pods" 200
+  event 4 ResponseComplete list system:kube-scheduler kube-scheduler/1 X "$pods" 200
+} >"$dir/good.log"
+
+expect 0 'a good log' trace --check "$dir/good.log"
+says 'a good log' out 'JTI=00000001-a  scope      mandate-system/mandate-manager-scope  mandate-system/mandate-manager'
+says 'a good log' out '3 requests of ours in 5 lines; 1 token used by components; nothing amiss'
+cp "$dir/out" "$dir/good"
+expect 0 'from standard input' trace --check - <"$dir/good.log"
+diff "$dir/good" "$dir/out" || fail 'standard input differs'
+expect 0 'in two files' trace --check <(head -n 2 "$dir/good.log") <(tail -n +3 "$dir/good.log")
+diff "$dir/good" "$dir/out" || fail 'two files differ'
+expect 0 'JSON' trace --json "$dir/good.log"
+says JSON out '"findings":[]'
+
+# The server writes while we read: its last line may be half there.
+{ cat "$dir/good.log"; printf '{"kind":"Event","userAgent":"mandate-manager/'; } >"$dir/half.log"
+expect 0 'half a line' trace --check "$dir/half.log"
+says 'half a line' out 'in 5 lines; 1 token used by components; nothing'
+
+{ cat "$dir/good.log"; echo garbage; head -c 5000 /dev/zero | tr '\0' x; echo; } >"$dir/bad.log"
+expect 0 'unreadable lines' trace --check --max-line=4096 "$dir/bad.log"
+says 'unreadable lines' out '2 lines could not be read'
+
+tail -n +2 "$dir/good.log" >"$dir/late.log"
+expect 0 'findings without --check' trace "$dir/late.log"
+expect 1 'a token from nowhere' trace --check "$dir/late.log"
+says 'a token from nowhere' out 'FOUND: credential id JTI=00000001-a of scope'
+says 'a token from nowhere' err 'no TokenRequest in this log issued it'
+
+expect 1 'nothing of ours' trace --check <(tail -n 1 "$dir/good.log")
+says 'nothing of ours' err 'it proves nothing'
+expect 2 'no such log' trace "$dir/none"
+says 'no such log' err "cannot open $dir/none"
+expect 2 'no log' trace
+echo PASSED

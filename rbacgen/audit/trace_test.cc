@@ -1,0 +1,294 @@
+#include "rbacgen/audit/trace.h"
+
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "manager/core/strings.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr char kBase[] = "system:serviceaccount:ns:mandate-manager";
+constexpr char kBaseAgent[] = "mandate-manager/1 (linux/amd64)";
+
+// One line of a log, with what a test wants to differ.
+struct Line {
+  std::string id = "";  // empty: a new one
+  std::string stage = "ResponseComplete";
+  std::string verb = "list";
+  std::string user = "system:serviceaccount:ns:mandate-manager-a";
+  std::string agent = "mandate-manager/1 (linux/amd64) a";
+  std::string credential = "JTI=a1";
+  std::string group = "apps";
+  std::string resource = "deployments";
+  std::string subresource = "";
+  std::string name = "";
+  std::string groups = "system:authenticated";
+  std::string impersonated = "";
+  std::string issued = "";
+  int code = 200;
+};
+
+std::string Text(const Line& l) {
+  static int next_id = 0;
+  const std::string user =
+      l.user.empty()
+          ? "{}"
+          : StrCat(R"({"username":")", l.user, R"(","groups":[")", l.groups, R"("])",
+                   l.credential.empty()
+                       ? ""
+                       : StrCat(R"(,"extra":{"authentication.kubernetes.io/credential-id":[")",
+                                l.credential, R"("]})"),
+                   "}");
+  return StrCat(
+      R"({"kind":"Event","apiVersion":"audit.k8s.io/v1","auditID":")",
+      l.id.empty() ? StrCat("id-", next_id++) : l.id, R"(","stage":")", l.stage,
+      R"(","requestURI":"/uri?q=1","verb":")", l.verb, R"(","user":)", user,
+      l.impersonated.empty()
+          ? ""
+          : StrCat(R"(,"impersonatedUser":{"username":")", l.impersonated, R"("})"),
+      R"(,"userAgent":")", l.agent, "\"",
+      l.resource.empty() ? ""
+                         : StrCat(R"(,"objectRef":{"resource":")", l.resource, R"(","apiGroup":")",
+                                  l.group, R"(","subresource":")", l.subresource,
+                                  R"(","namespace":"ns","name":")", l.name, R"("})"),
+      R"(,"responseStatus":{"code":)", l.code,
+      R"(},"requestReceivedTimestamp":"2026-11-21T00:00:00Z")",
+      l.issued.empty()
+          ? ""
+          : StrCat(R"(,"annotations":{"authentication.kubernetes.io/issued-credential-id":")",
+                   l.issued, R"("})"),
+      "}");
+}
+
+Line Mint(const std::string& component, const std::string& id) {
+  Line l;
+  l.user = kBase;
+  l.agent = kBaseAgent;
+  l.credential = "JTI=base";
+  l.verb = "create";
+  l.group = "";
+  l.resource = "serviceaccounts";
+  l.subresource = "token";
+  l.name = "mandate-manager-" + component;
+  l.issued = id;
+  l.code = 201;
+  return l;
+}
+
+Line ByBase(const std::string& verb, const std::string& group, const std::string& resource,
+            const std::string& name) {
+  Line l = Mint("a", "");
+  l.verb = verb;
+  l.group = group;
+  l.resource = resource;
+  l.subresource = "";
+  l.name = name;
+  return l;
+}
+
+TraceReport TraceOf(const std::vector<Line>& lines, const TraceOptions& options = {}) {
+  Trace trace(options);
+  for (const Line& l : lines) trace.AddLine(Text(l));
+  return trace.Finish();
+}
+
+// Line() with one member changed.
+template <class T>
+Line With(T Line::*member, T value, Line line = {}) {
+  line.*member = std::move(value);
+  return line;
+}
+
+TEST(Trace, CountsEachIdentitysRequests) {
+  const TraceReport r = TraceOf({Mint("a", "JTI=a1"), Line(), Line(), With(&Line::code, 403),
+                                 With(&Line::resource, std::string())});
+  EXPECT_THAT(r.findings, IsEmpty());
+  EXPECT_EQ(r.requests, 5);
+  EXPECT_EQ(r.lines, 5);
+  ASSERT_THAT(r.rows, SizeIs(2));
+  const auto& [key, row] = *r.rows.begin();
+  EXPECT_EQ(key.component, "a");
+  EXPECT_EQ(key.username, "system:serviceaccount:ns:mandate-manager-a");
+  ASSERT_THAT(row.operations, SizeIs(2));
+  EXPECT_EQ(row.operations.at("list deployments.apps").count, 3);
+  EXPECT_EQ(row.operations.at("list deployments.apps").denied, 1);
+  EXPECT_EQ(row.operations.at("list /uri").count, 1);
+  EXPECT_THAT(row.credential_ids, ElementsAre("JTI=a1"));
+  const auto& [base_key, base] = *r.rows.rbegin();
+  EXPECT_EQ(base_key.component, "base");
+  EXPECT_EQ(base.operations.at("create serviceaccounts/token").count, 1);
+}
+
+TEST(Trace, OthersAreNotOurs) {
+  Line other;
+  other.user = "system:serviceaccount:ns:other";
+  other.agent = "kubectl/1 mandate-manager/";  // in the line, but not at the beginning
+  const TraceReport r = TraceOf({other});
+  EXPECT_EQ(r.requests, 0);
+  EXPECT_EQ(r.lines, 1);
+  EXPECT_THAT(r.rows, IsEmpty());
+}
+
+TEST(Trace, ARequestCountsOnce) {
+  const auto count = [](const std::vector<Line>& lines) { return TraceOf(lines).requests; };
+  const auto at = [](const char* stage, const char* verb, const char* id) {
+    Line l;
+    l.stage = stage;
+    l.verb = verb;
+    l.id = id;
+    return l;
+  };
+  EXPECT_EQ(count({at("RequestReceived", "list", "1"), at("ResponseComplete", "list", "1")}), 1);
+  EXPECT_EQ(count({at("ResponseStarted", "get", "1"), at("ResponseComplete", "get", "1")}), 1);
+  EXPECT_EQ(count({at("ResponseStarted", "get", "1")}), 0);
+  EXPECT_EQ(count({at("ResponseStarted", "watch", "1")}), 1);  // it still goes on
+  EXPECT_EQ(count({at("ResponseStarted", "watch", "1"), at("ResponseComplete", "watch", "1")}), 1);
+  EXPECT_EQ(count({at("Panic", "list", "1")}), 1);
+  EXPECT_EQ(count({at("ResponseComplete", "list", "1"), at("ResponseComplete", "list", "1")}), 1);
+  EXPECT_EQ(count({at("ResponseComplete", "list", ""), at("ResponseComplete", "list", "")}), 2);
+}
+
+TEST(Trace, JoinsTokensToTheirRequestsInAnyOrder) {
+  Line second = With(&Line::credential, std::string("JTI=a2"));
+  const TraceReport r =
+      TraceOf({second, Line(), Mint("a", "JTI=a1"), Mint("a", "JTI=a2"), Mint("a", "JTI=a3")});
+  EXPECT_THAT(r.findings, IsEmpty());
+  ASSERT_THAT(r.tokens, SizeIs(2));
+  EXPECT_EQ(r.tokens[0].credential_id, "JTI=a1");
+  EXPECT_TRUE(r.tokens[0].joined);
+  EXPECT_EQ(r.tokens[0].issued_to, "ns/mandate-manager-a");
+  EXPECT_EQ(r.tokens[0].issued_by, kBase);
+  EXPECT_EQ(r.tokens[0].when, "2026-11-21T00:00:00Z");
+  EXPECT_EQ(r.unused_tokens, 1);
+}
+
+// Each of these must be found, and only this.
+TEST(Trace, FindsWhatMustNotBe) {
+  const Line mint = Mint("a", "JTI=a1");
+  Line masters;
+  masters.user = "kubernetes-admin";
+  masters.groups = "system:masters";
+  EXPECT_THAT(TraceOf({masters}).findings,
+              ElementsAre(HasSubstr("carried the group system:masters: user kubernetes-admin"),
+                          HasSubstr("our user agent was used by somebody else")));
+
+  EXPECT_THAT(TraceOf({Line()}).findings,
+              ElementsAre("credential id JTI=a1 of a: no TokenRequest in this log issued it"));
+
+  Line by_admin = mint;
+  by_admin.user = "kubernetes-admin";
+  by_admin.agent = "kubectl/1";
+  EXPECT_THAT(TraceOf({by_admin, Line()}).findings,
+              ElementsAre("credential id JTI=a1 of a was not issued by base but by "
+                          "kubernetes-admin"));
+
+  const Line wrong_agent = With(&Line::agent, std::string("mandate-manager/1 (linux/amd64) b"));
+  EXPECT_THAT(TraceOf({mint, wrong_agent, wrong_agent}).findings,
+              ElementsAre(AllOf(HasSubstr("disagrees with its user agent, which says b"),
+                                HasSubstr("(2 times, first at 2026-11-21T00:00:00Z, audit id "))));
+
+  EXPECT_THAT(TraceOf({mint, With(&Line::agent, std::string("curl/8"))}).findings,
+              ElementsAre(HasSubstr("came with a foreign user agent: curl/8")));
+
+  EXPECT_THAT(TraceOf({With(&Line::credential, std::string())}).findings,
+              ElementsAre(HasSubstr("came without a credential id")));
+}
+
+TEST(Trace, BaseMayMintItsComponentsTokensAndUpdateItsLease) {
+  const auto found = [](const Line& line) { return TraceOf({line}).findings; };
+  EXPECT_THAT(found(Mint("a", "JTI=a1")), IsEmpty());
+  EXPECT_THAT(found(ByBase("update", "coordination.k8s.io", "leases", "mandate-manager")),
+              IsEmpty());
+  EXPECT_THAT(found(ByBase("get", "", "configmaps", "x")), IsEmpty());
+  EXPECT_THAT(found(ByBase("create", "authentication.k8s.io", "selfsubjectreviews", "")),
+              IsEmpty());
+
+  const auto more = HasSubstr("base wrote more than its tokens and its lease: ");
+  EXPECT_THAT(found(ByBase("create", "coordination.k8s.io", "leases", "mandate-manager")),
+              ElementsAre(more));
+  EXPECT_THAT(found(ByBase("update", "coordination.k8s.io", "leases", "other")), ElementsAre(more));
+  EXPECT_THAT(found(ByBase("patch", "coordination.k8s.io", "leases", "mandate-manager")),
+              ElementsAre(more));
+  EXPECT_THAT(found(ByBase("create", "", "configmaps", "x")),
+              ElementsAre(HasSubstr("create configmaps x")));
+  EXPECT_THAT(found(ByBase("create", "", "serviceaccounts", "x")), ElementsAre(more));
+  EXPECT_THAT(found(ByBase("delete", "", "pods", "x")), ElementsAre(more));
+  EXPECT_THAT(found(ByBase("deletecollection", "", "pods", "")), ElementsAre(more));
+  Line foreign_token = Mint("a", "JTI=x");
+  foreign_token.name = "default";
+  EXPECT_THAT(found(foreign_token), ElementsAre(more));
+}
+
+TEST(Trace, ARefusedTokenIsNobodysRequest) {
+  Line refused;
+  refused.stage = "ResponseStarted";
+  refused.user = "";
+  refused.code = 401;
+  const TraceReport r = TraceOf({refused});
+  EXPECT_THAT(r.findings, IsEmpty());
+  ASSERT_THAT(r.rows, SizeIs(1));
+  EXPECT_EQ(r.rows.begin()->first.component, "a");
+  EXPECT_EQ(r.rows.begin()->second.operations.begin()->second.denied, 1);
+}
+
+// --identity-mode=impersonate: base's token, the component's name.
+TEST(Trace, AnImpersonatedComponentNeedsNoTokenOfItsOwn) {
+  Line l;
+  l.user = kBase;
+  l.credential = "JTI=base";
+  l.impersonated = "system:serviceaccount:ns:mandate-manager-a";
+  const TraceReport r = TraceOf({l});
+  EXPECT_THAT(r.findings, IsEmpty());
+  EXPECT_THAT(r.tokens, IsEmpty());
+  EXPECT_EQ(r.rows.begin()->first.component, "a");
+}
+
+TEST(Trace, CountsLinesThatItCannotRead) {
+  Trace trace((TraceOptions()));
+  for (const char* line : {"", "  ", "garbage", R"({"cut":"mandate-manager/)", "{}",
+                           R"({"kind":"Event","userAgent":"mandate-manager/1"})"}) {
+    trace.AddLine(line);
+  }
+  trace.AddUnreadableLine();
+  const TraceReport r = trace.Finish();
+  EXPECT_EQ(r.lines, 5);
+  EXPECT_EQ(r.unreadable_lines, 4);
+}
+
+TEST(Trace, EveryTableHasABound) {
+  TraceOptions options;
+  options.max_identities = 2;
+  options.max_operations = 2;
+  options.max_credentials = 2;
+  options.max_findings = 2;
+  std::vector<Line> lines;
+  for (int i = 0; i < 5; ++i) {
+    Line l;
+    l.agent = StrCat("mandate-manager/", i, " (linux/amd64) b", i);
+    l.credential = StrCat("JTI=", i);
+    l.issued = "";
+    lines.push_back(l);
+    lines.push_back(With(&Line::resource, StrCat("r", i)));
+    lines.push_back(Mint("a", StrCat("JTI=", i)));
+  }
+  const TraceReport r = TraceOf(lines, options);
+  EXPECT_THAT(r.rows, SizeIs(3));
+  EXPECT_TRUE(r.rows.contains({"(others)", "(others)", "(others)"}));
+  for (const auto& [key, row] : r.rows) EXPECT_LE(row.operations.size(), 3u);
+  EXPECT_LE(r.tokens.size(), 2u);
+  EXPECT_THAT(r.findings, Contains(HasSubstr("more, of further kinds")));
+  EXPECT_THAT(r.findings, Contains(HasSubstr("more than 2 credential ids")));
+  EXPECT_EQ(r.requests, 15);
+}
+
+}  // namespace
+}  // namespace mandate::rbacgen
