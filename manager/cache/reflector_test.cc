@@ -304,6 +304,7 @@ TEST_F(ReflectorTest, EndsByTable) {
     EXPECT_EQ(store_.size(), 1u);
     EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
     EXPECT_EQ(lists() - before, row.relists ? 1u : 0u);
+    loop_.RunReady();
     reflector_.reset();
     store_.Replace({}, "");
     client_.ForgetRequests();

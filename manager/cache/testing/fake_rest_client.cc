@@ -104,17 +104,24 @@ size_t FakeRestClient::live_watches() const {
                        [](const auto& watch) { return watch->live(); });
 }
 
+absl::Time FakeRestClient::NextArrival() const {
+  return loop_.clock().TimeNow() + (delay_ ? delay_() : absl::ZeroDuration());
+}
+
 void FakeRestClient::Send(const CallContext& context, RestRequest request, Done done) {
   requests_.push_back(StrCat(request.method, " ", request.target));
-  loop_.Post([this, stop = context.stop, request = std::move(request),
-              done = std::move(done)]() mutable {
-    if (stop.stop_requested()) return std::move(done)(absl::CancelledError("stopped"));
+  loop_.PostAt(NextArrival(), [this, stop = context.stop, request = std::move(request),
+                               done = std::move(done)]() mutable {
     auto response = handler_ ? handler_(request)
                              : absl::StatusOr<HttpResponse>(absl::UnavailableError("no server"));
     if (response.ok() && response->code / 100 != 2) {
       response = StatusFromResponse(response->code, response->body, response->retry_after);
     }
-    std::move(done)(std::move(response));
+    loop_.PostAt(NextArrival(),
+                 [stop, response = std::move(response), done = std::move(done)]() mutable {
+                   if (stop.stop_requested()) response = absl::CancelledError("stopped");
+                   std::move(done)(std::move(response));
+                 });
   });
 }
 

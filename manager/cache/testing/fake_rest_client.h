@@ -14,6 +14,7 @@
 
 #include "manager/client/rest_client.h"
 #include "manager/core/executor.h"
+#include "manager/core/testing/simulated_loop.h"
 
 namespace mandate {
 
@@ -58,7 +59,7 @@ class FakeRestClient : public RestClient {
  public:
   using Handler = std::function<absl::StatusOr<HttpResponse>(const RestRequest&)>;
 
-  FakeRestClient(Loop& loop, std::string component)
+  FakeRestClient(SimulatedLoop& loop, std::string component)
       : loop_(loop), component_(std::move(component)) {}
 
   static HttpResponse Json(int code, std::string body);
@@ -69,6 +70,9 @@ class FakeRestClient : public RestClient {
   void OnWatch(std::function<void(const std::shared_ptr<FakeWatch>&)> on_watch) {
     on_watch_ = std::move(on_watch);
   }
+
+  // How long each request travels, and each response; asked for each anew. Not of watches.
+  void SetDelay(std::function<absl::Duration()> delay) { delay_ = std::move(delay); }
 
   // "GET /apis/…", lists and watches alike, in order.
   const std::vector<std::string>& requests() const { return requests_; }
@@ -83,8 +87,11 @@ class FakeRestClient : public RestClient {
   Loop& loop() override { return loop_; }
 
  private:
-  Loop& loop_;
+  absl::Time NextArrival() const;
+
+  SimulatedLoop& loop_;
   const std::string component_;
+  std::function<absl::Duration()> delay_;
   Handler handler_;
   std::function<void(const std::shared_ptr<FakeWatch>&)> on_watch_;
   std::vector<std::string> requests_;

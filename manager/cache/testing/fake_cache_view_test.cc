@@ -1,0 +1,103 @@
+#include "manager/cache/testing/fake_cache_view.h"
+
+#include <gtest/gtest.h>
+
+#include "manager/cache/testing/recording_sink.h"
+#include "manager/cache/testing/watch_json.h"
+#include "manager/core/testing/simulated_loop.h"
+#include "manager/object/kinds/rbac_v1.h"
+
+namespace mandate {
+namespace {
+
+using RoleBinding = ::k8s::io::api::rbac::v1::RoleBinding;
+
+class FakeCacheViewTest : public ::testing::Test {
+ protected:
+  SimulatedLoop loop_;
+  FakeCacheView view_{loop_};
+  std::shared_ptr<RecordingSink> sink_ = std::make_shared<RecordingSink>();
+};
+
+TEST_F(FakeCacheViewTest, TellsSinksWhatThereIsAndWhatChanges) {
+  view_.Put(kWidget, Widget("a/x", 1));
+  auto demand = view_.Demand({kWidget, "a", ""}, sink_);
+  EXPECT_EQ(demand->status().state, DemandState::kPending);
+  // Before the demand has started: told once.
+  view_.Put(kWidget, Widget("a/y", 2));
+  loop_.RunReady();
+  EXPECT_EQ(sink_->Take(), "!+a/x@1 !+a/y@2 Synced");
+  EXPECT_EQ(demand->status().state, DemandState::kSynced);
+  view_.Put(kWidget, Widget("b/z", 3));
+  view_.Put(kWidget, Widget("a/x", 4));
+  view_.Remove(kWidget, {"a", "y"});
+  EXPECT_EQ(sink_->Take(), "~a/x@4 -a/y@2");
+  demand.reset();
+  view_.Put(kWidget, Widget("a/x", 5));
+  loop_.RunReady();
+  EXPECT_EQ(sink_->Take(), "");
+  EXPECT_TRUE(sink_->violations().empty());
+}
+
+TEST_F(FakeCacheViewTest, StatesHideAndBringBack) {
+  auto demand = view_.Demand({kWidget, "", ""}, sink_);
+  view_.SetState(kWidget, DemandState::kKindAbsent, absl::UnavailableError("no CRD"));
+  view_.Put(kWidget, Widget("a/x", 1));
+  loop_.RunReady();
+  EXPECT_EQ(sink_->Take(), "KindAbsent");
+  EXPECT_EQ(view_.GetRaw(kWidget, {"a", "x"}).status().code(), absl::StatusCode::kUnavailable);
+  view_.SetState(kWidget, DemandState::kSynced);
+  EXPECT_EQ(sink_->Take(), "!+a/x@1 Synced");
+  view_.SetState(DemandSpec{kWidget, "", ""}, DemandState::kForbidden,
+                 absl::PermissionDeniedError("revoked"));
+  view_.Remove(kWidget, {"a", "x"});
+  EXPECT_EQ(sink_->Take(), "Forbidden");
+  EXPECT_EQ(view_.ListRaw(kWidget, "").status().code(), absl::StatusCode::kPermissionDenied);
+  view_.SetState(DemandSpec{kWidget, "", ""}, DemandState::kSynced);
+  EXPECT_EQ(sink_->Take(), "-a/x@1 Synced");
+}
+
+TEST_F(FakeCacheViewTest, ReadsNeedADemandThatCovers) {
+  view_.Put(kWidget, Widget("a/x", 1));
+  EXPECT_EQ(view_.GetRaw(kWidget, {"a", "x"}).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  auto demand = view_.Demand({kWidget, "a", ""}, nullptr);
+  EXPECT_EQ(view_.GetRaw(kWidget, {"a", "x"}).status().code(), absl::StatusCode::kUnavailable);
+  loop_.RunReady();
+  EXPECT_TRUE(view_.GetRaw(kWidget, {"a", "x"}).ok());
+  EXPECT_EQ(view_.GetRaw(kWidget, {"a", "y"}).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(view_.ListRaw(kWidget, "").status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(view_.ListRaw(kWidget, "a")->size(), 1u);
+  demand.reset();
+  view_.AllowReadsWithoutDemand();
+  EXPECT_TRUE(view_.GetRaw(kWidget, {"a", "x"}).ok());
+}
+
+TEST_F(FakeCacheViewTest, TypedObjectsGetVersionAndUid) {
+  view_.AllowReadsWithoutDemand();
+  RoleBinding binding;
+  binding.mutable_metadata()->set_name("x");
+  binding.mutable_metadata()->set_namespace_("a");
+  const RoleBinding stored = view_.Put(binding);
+  EXPECT_FALSE(stored.metadata().uid().empty());
+  auto read = view_.Get<RoleBinding>({"a", "x"});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->metadata().resourceversion(), stored.metadata().resourceversion());
+  EXPECT_EQ(read->metadata().uid(), stored.metadata().uid());
+}
+
+TEST_F(FakeCacheViewTest, KeepsWhatWasAsked) {
+  auto demand = view_.Demand({kWidget, "a", ""}, nullptr);
+  ASSERT_EQ(view_.demands().size(), 1u);
+  EXPECT_EQ(view_.demands()[0].ns, "a");
+  EXPECT_TRUE(view_.WaitUntilSeen({}, kWidget, "7").ok());
+  view_.SetWaitHandler([](const CallContext&, const FakeCacheView::Wait& wait) {
+    return absl::DeadlineExceededError(wait.uid);
+  });
+  EXPECT_EQ(view_.WaitUntilGone({}, kWidget, {"a", "x"}, "u").message(), "u");
+  ASSERT_EQ(view_.waits().size(), 2u);
+  EXPECT_EQ(view_.waits()[0].resource_version, "7");
+}
+
+}  // namespace
+}  // namespace mandate

@@ -1,0 +1,60 @@
+#include "manager/cache/testing/recording_sink.h"
+
+#include "manager/cache/testing/watch_json.h"
+#include "manager/core/strings.h"
+
+namespace mandate {
+
+void RecordingSink::Violation(const ObjectEvent& event, std::string_view what) {
+  violations_.push_back(StrCat(Text(event), ": ", what));
+}
+
+void RecordingSink::OnEvent(const ObjectEvent& event) {
+  StrAppend(&log_, log_.empty() ? "" : " ", Text(event));
+  auto& slot = content_[event.object->Key()];
+  if (event.initial && synced_) Violation(event, "initial after the first list");
+  if (event.initial && event.type != ObjectEvent::Type::kAdd) Violation(event, "initial, no add");
+  switch (event.type) {
+    case ObjectEvent::Type::kAdd:
+      if (slot != nullptr) Violation(event, "added twice");
+      slot = event.object;
+      break;
+    case ObjectEvent::Type::kUpdate:
+      if (slot == nullptr) {
+        Violation(event, "updated, never added");
+      } else if (slot != event.old) {
+        Violation(event, "the old state is another than the last one told");
+      } else if (slot->uid() != event.object->uid()) {
+        Violation(event, "updated to another object");
+      } else if (slot->resource_version() == event.object->resource_version()) {
+        Violation(event, "told twice");
+      }
+      slot = event.object;
+      break;
+    case ObjectEvent::Type::kDelete:
+      if (slot == nullptr) Violation(event, "deleted, never added");
+      slot = nullptr;
+      break;
+  }
+  if (slot == nullptr) content_.erase(event.object->Key());
+  if (hook_) hook_();
+}
+
+void RecordingSink::OnState(const DemandStatus& status) {
+  if (status.state != status_.state || status.state == DemandState::kPending) {
+    StrAppend(&log_, log_.empty() ? "" : " ", ToString(status.state));
+  }
+  status_ = status;
+  if (status.state == DemandState::kSynced) synced_ = true;
+  if (hook_) hook_();
+}
+
+std::string RecordingSink::Take() { return std::exchange(log_, ""); }
+
+std::string RecordingSink::Content() const {
+  std::vector<ObjectPtr> objects;
+  for (const auto& [key, object] : content_) objects.push_back(object);
+  return Text(objects);
+}
+
+}  // namespace mandate
