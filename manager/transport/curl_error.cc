@@ -90,6 +90,7 @@ bool IsConnectionError(CURLcode code) {
     case CURLE_RECV_ERROR:
     case CURLE_HTTP2:
     case CURLE_HTTP2_STREAM:
+    case CURLE_PARTIAL_FILE:
     case CURLE_ABORTED_BY_CALLBACK:  // our refusal to let libcurl send it again by itself
       return true;
     default:

@@ -39,10 +39,10 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   // `drop` is called when the exchange has ended by itself, perhaps inside libcurl.
   void SetCarrier(std::function<void()> drop) { drop_ = std::move(drop); }
   // From now on neither the response nor its end is told to anyone but the caller that is owed one.
-  virtual void Mute() { muted_ = true; }
+  void Mute() { muted_ = true; }
 
-  // How often it came back unsent or surely not served.
-  int returns = 0;
+  // Whether it was sent a second time.
+  bool resent = false;
 
  protected:
   // Runs at the loop's top level, once.

@@ -1,63 +1,340 @@
+// Calls: answers, bounds, deadlines, cancellation, TLS.
 #include "manager/transport/http_transport.h"
 
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "manager/core/strings.h"
 #include "manager/transport/testing/h2_server.h"
 #include "manager/transport/testing/transport_fixture.h"
 
 namespace mandate {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class HttpTransportTest : public TransportFixture {};
 
 TEST_F(HttpTransportTest, CallsOverHttp2) {
   StartServer([](std::shared_ptr<ServerStream> stream) {
     const ServerRequest& request = stream->request();
-    stream->Respond(request.target == "/here" ? 200 : 404,
-                    std::string(request.Header("authorization")) + " " +
-                        std::string(request.Header("user-agent")));
+    stream->Respond(
+        request.target == "/here?a=%20" ? 200 : 404,
+        StrCat(request.method, " ", request.Header("authorization"), " ",
+               request.Header("user-agent"), " ", request.Header("accept"), " ",
+               request.Header("impersonate-user"), " ", request.Header("content-type")));
   });
   StartTransport();
-  const auto found = Call(Request("/here", "abc"));
+  HttpRequest request = Request("/here?a=%20", "abc");
+  request.headers.emplace_back("Impersonate-User", "u");
+  const auto found = Call(std::move(request));
   ASSERT_TRUE(found.ok()) << found.status();
   EXPECT_EQ(found->code, 200);
   EXPECT_EQ(found->content_type, "application/json");
-  EXPECT_EQ(found->body, "Bearer abc test");
+  EXPECT_EQ(found->body, "GET Bearer abc test application/json u ");
   const auto missing = Call(Request("/nowhere"));
   ASSERT_TRUE(missing.ok()) << missing.status();
   EXPECT_EQ(missing->code, 404);
   EXPECT_EQ(server_->stats().accepted, 1u);
 }
 
-TEST_F(HttpTransportTest, StreamsAsItComes) {
-  std::shared_ptr<ServerStream> server_stream;
-  Latch opened;
-  StartServer([&](std::shared_ptr<ServerStream> stream) {
-    stream->Open();
-    stream->Send("one");
-    server_stream = stream;
-    opened.Set();
+TEST_F(HttpTransportTest, SendsEveryMethodAndBody) {
+  StartServer([](std::shared_ptr<ServerStream> stream) {
+    const ServerRequest& request = stream->request();
+    stream->Respond(200, StrCat(request.method, "|", request.Header("content-type"), "|",
+                                request.Header("content-length"), "|", request.body));
   });
   StartTransport();
-  Watch watch = Open(Request("/watch"));
-  opened.Wait();
-  EXPECT_TRUE(Eventually([&] { return watch.sink->data() == "one"; }));
-  EXPECT_EQ(watch.sink->code(), 200);
-  server_stream->Send("two");
-  EXPECT_TRUE(Eventually([&] { return watch.sink->data() == "onetwo"; }));
-  EXPECT_FALSE(watch.sink->closed().has_value());
-  server_stream->End();
-  EXPECT_TRUE(Eventually([&] { return watch.sink->closed().has_value(); }));
-  EXPECT_TRUE(watch.sink->closed()->ok());
-  Close(watch);
-  EXPECT_EQ(watch.sink->closed_count(), 1);
+  struct Row {
+    const char *method, *body, *answer;
+  };
+  const Row rows[] = {
+      {"GET", "", "GET|||"},
+      {"DELETE", "", "DELETE|||"},
+      {"DELETE", "{}", "DELETE|application/json|2|{}"},
+      {"POST", "{}", "POST|application/json|2|{}"},
+      {"POST", "", "POST||0|"},
+      {"PUT", "{\"a\":1}", "PUT|application/json|7|{\"a\":1}"},
+      {"PATCH", "[]", "PATCH|application/json|2|[]"},
+  };
+  for (const Row& row : rows) {
+    HttpRequest request = Request("/", "t", row.method);
+    request.body = row.body;
+    if (!request.body.empty()) request.content_type = "application/json";
+    const auto answer = Call(std::move(request));
+    ASSERT_TRUE(answer.ok()) << row.method << answer.status();
+    EXPECT_EQ(answer->body, row.answer);
+  }
+}
+
+TEST_F(HttpTransportTest, ReadsTheHead) {
+  StartServer([](std::shared_ptr<ServerStream> stream) {
+    stream->Respond(429, "{}",
+                    {{"content-type", "application/vnd.kubernetes.protobuf"},
+                     {"retry-after", "3"},
+                     {"warning", "299 - \"one\""},
+                     {"warning", "299 - \"two\""}});
+  });
+  StartTransport();
+  const auto answer = Call(Request("/"));
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->code, 429);
+  EXPECT_EQ(answer->content_type, "application/vnd.kubernetes.protobuf");
+  EXPECT_EQ(answer->retry_after, absl::Seconds(3));
+  EXPECT_THAT(answer->warnings, ElementsAre("one", "two"));
+}
+
+TEST_F(HttpTransportTest, CarriesLargeBodiesBothWays) {
+  StartServer(
+      [](std::shared_ptr<ServerStream> stream) { stream->Respond(200, stream->request().body); });
+  StartTransport();
+  HttpRequest request = Request("/", "t", "POST");
+  request.content_type = "application/json";
+  for (int i = 0; i < 1 << 20; ++i) request.body += std::to_string(i);
+  const std::string body = request.body;
+  ASSERT_GT(body.size(), size_t{5} << 20);
+  const auto answer = Call(std::move(request), Within(absl::Seconds(60)));
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_TRUE(answer->body == body);
+}
+
+TEST_F(HttpTransportTest, BoundsTheBody) {
+  StartServer([](std::shared_ptr<ServerStream> stream) {
+    stream->Respond(200, std::string(stream->request().target == "/fits" ? 1000 : 1001, 'x'));
+  });
+  StartTransport({.max_response_bytes = 1000});
+  EXPECT_TRUE(Call(Request("/fits")).ok());
+  const auto answer = Call(Request("/larger"));
+  EXPECT_EQ(answer.status().code(), absl::StatusCode::kResourceExhausted) << answer.status();
+  EXPECT_THAT(std::string(answer.status().message()), HasSubstr("GET /larger"));
+  EXPECT_EQ(Stats().refused_too_large, 1u);
+  EXPECT_TRUE(Call(Request("/fits")).ok());
+}
+
+TEST_F(HttpTransportTest, BoundsTheHead) {
+  StartServer([](std::shared_ptr<ServerStream> stream) {
+    stream->Respond(200, "", {{"x", std::string(3000, 'x')}});
+  });
+  StartTransport({.max_header_bytes = 2048});
+  const auto answer = Call(Request("/"));
+  EXPECT_EQ(answer.status().code(), absl::StatusCode::kResourceExhausted) << answer.status();
+  EXPECT_EQ(Stats().refused_too_large, 1u);
+}
+
+TEST_F(HttpTransportTest, RefusesBadRequestsLater) {
+  StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, ""); });
+  StartTransport();
+  HttpRequest request = Request("/");
+  request.headers.emplace_back("Authorization", "Bearer other");
+  EXPECT_EQ(Call(std::move(request)).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(server_->stats().accepted, 0u);
+}
+
+TEST_F(HttpTransportTest, RefusesSenselessOptions) {
+  EXPECT_FALSE(HttpTransport::Create(*loop_, {.streams_per_connection = 1}).ok());
+  EXPECT_FALSE(HttpTransport::Create(*loop_, {.max_connections = 0}).ok());
+  EXPECT_FALSE(HttpTransport::Create(*loop_, {.probe_timeout = absl::ZeroDuration()}).ok());
+}
+
+TEST_F(HttpTransportTest, SaysThatNobodyListens) {
+  StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, ""); });
+  server_.reset();
+  StartTransport();
+  const auto answer = Call(Request("/"));
+  EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(answer.status().message()),
+              AllOf(HasSubstr(endpoint_->server), HasSubstr("is the API server running")));
+}
+
+TEST_F(HttpTransportTest, OneRefusedConnectionAnswersAllThatWaitForIt) {
+  StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, ""); });
+  server_->SetAccepting(H2Server::Accepting::kClose);
+  StartTransport();
+  std::vector<std::shared_ptr<AsyncCall>> calls;
+  OnLoop([&] {
+    for (int i = 0; i < 50; ++i) {
+      auto call = calls.emplace_back(std::make_shared<AsyncCall>());
+      transport_->Call({}, Request("/"), [call](absl::StatusOr<HttpResponse> response) {
+        call->result = std::move(response);
+        call->done.Set();
+      });
+    }
+  });
+  for (const auto& call : calls) {
+    loop_->Await(call->done);
+    EXPECT_EQ(call->result.status().code(), absl::StatusCode::kUnavailable);
+  }
+  EXPECT_EQ(server_->stats().accepted, 1u);
+  server_->SetAccepting(H2Server::Accepting::kServe);
+  EXPECT_TRUE(Call(Request("/")).ok());
+}
+
+TEST_F(HttpTransportTest, ChecksTheServersCertificate) {
+  StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, ""); });
+  StartTransport();
+  ASSERT_TRUE(Call(Request("/")).ok());
+
+  Endpoint other = *endpoint_;
+  // Also one of the same name, as those of most clusters are.
+  for (const char* name : {"other CA", "test CA"}) {
+    other.ca_pem = TestCa(name).certificate_pem();
+    endpoint_ = std::make_shared<const Endpoint>(other);
+    const auto answer = Call(Request("/", "the.token"));
+    EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnavailable);
+    EXPECT_THAT(std::string(answer.status().message()),
+                AllOf(HasSubstr("does the CA that is configured belong to this server?"),
+                      Not(HasSubstr("the.token"))));
+  }
+
+  other.ca_pem = "no certificate";
+  endpoint_ = std::make_shared<const Endpoint>(other);
+  EXPECT_FALSE(Call(Request("/")).ok());
+  EXPECT_EQ(server_->stats().requests, 1u);
+}
+
+TEST_F(HttpTransportTest, ChecksTheServersName) {
+  StartServer(
+      [](std::shared_ptr<ServerStream> stream) {
+        stream->Respond(200, std::string(stream->request().Header(":authority")));
+      },
+      {.names = {"DNS:kubernetes.default"}});
+  StartTransport();
+  const auto answer = Call(Request("/"));
+  EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(answer.status().message()), HasSubstr("tls-server-name"));
+
+  Endpoint named = *endpoint_;
+  named.tls_server_name = "kubernetes.default";
+  endpoint_ = std::make_shared<const Endpoint>(named);
+  const auto ok = Call(Request("/"));
+  ASSERT_TRUE(ok.ok()) << ok.status();
+  EXPECT_EQ("https://" + ok->body, endpoint_->server);
+}
+
+// A deadline or a stop reaches a call wherever it is.
+enum class Stage { kBefore, kHandshake, kQueue, kHead, kBody };
+
+class HttpTransportStageTest : public HttpTransportTest,
+                               public ::testing::WithParamInterface<Stage> {
+ protected:
+  // Leaves a call in the stage.
+  std::shared_ptr<AsyncCall> Reach(const CallContext& context) {
+    Latch reached;
+    StartServer([this, &reached](std::shared_ptr<ServerStream> stream) {
+      streams_.push_back(stream);
+      if (GetParam() == Stage::kBody) {
+        stream->Open();
+        stream->Send("a part of");
+      }
+      reached.Set();
+    });
+    if (GetParam() == Stage::kHandshake) server_->SetAccepting(H2Server::Accepting::kIgnore);
+    StartTransport({.streams_per_connection = 2, .max_connections = 1});
+    if (GetParam() == Stage::kQueue) {
+      first_ = StartCall(Request("/first"));
+      reached.Wait();
+    }
+    auto call = StartCall(Request("/"), context);
+    switch (GetParam()) {
+      case Stage::kBefore:
+      case Stage::kQueue:
+        break;
+      case Stage::kHandshake:
+        EXPECT_TRUE(Eventually([this] { return server_->stats().accepted == 1; }));
+        break;
+      case Stage::kHead:
+      case Stage::kBody:
+        reached.Wait();
+        break;
+    }
+    return call;
+  }
+
+  std::vector<std::shared_ptr<ServerStream>> streams_;
+  std::shared_ptr<AsyncCall> first_;
+};
+
+TEST_P(HttpTransportStageTest, AStopEndsTheCallOnce) {
+  std::stop_source source;
+  if (GetParam() == Stage::kBefore) source.request_stop();
+  CallContext context;
+  context.stop = source.get_token();
+  const auto call = Reach(context);
+  source.request_stop();
+  loop_->Await(call->done);
+  EXPECT_EQ(call->result.status().code(), absl::StatusCode::kCancelled) << call->result.status();
+  // The server learns of it, and whatever else it says reaches nobody.
+  EXPECT_TRUE(Eventually(
+      [this] { return Stats().waiting == 0 && Stats().active == (first_ == nullptr ? 0 : 1); }));
+  EXPECT_EQ(call->times_done, 1);
+  if (GetParam() == Stage::kHead || GetParam() == Stage::kBody) {
+    EXPECT_TRUE(Eventually([this] { return streams_.back()->closed(); }));
+  }
+}
+
+TEST_P(HttpTransportStageTest, TheDeadlineEndsTheCallOnce) {
+  const CallContext context =
+      Within(GetParam() == Stage::kBefore ? -absl::Seconds(1) : absl::Milliseconds(300));
+  const auto call = Reach(context);
+  loop_->Await(call->done);
+  EXPECT_EQ(call->result.status().code(), absl::StatusCode::kDeadlineExceeded)
+      << call->result.status();
+  EXPECT_GE(loop_->clock().TimeNow(), context.deadline);
+  EXPECT_TRUE(Eventually(
+      [this] { return Stats().waiting == 0 && Stats().active == (first_ == nullptr ? 0 : 1); }));
+  EXPECT_EQ(call->times_done, 1);
+}
+
+std::string StageName(const ::testing::TestParamInfo<Stage>& test) {
+  constexpr const char* kNames[] = {"Before", "Handshake", "Queue", "Head", "Body"};
+  return kNames[static_cast<int>(test.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(Stages, HttpTransportStageTest,
+                         ::testing::Values(Stage::kBefore, Stage::kHandshake, Stage::kQueue,
+                                           Stage::kHead, Stage::kBody),
+                         StageName);
+
+TEST_F(HttpTransportTest, ACallHasALimitOfItsOwn) {
+  std::shared_ptr<ServerStream> kept;
+  StartServer([&kept](std::shared_ptr<ServerStream> stream) { kept = stream; });
+  StartTransport({.max_call_duration = absl::Milliseconds(100)});
+  const auto answer = Call(Request("/"));
+  EXPECT_EQ(answer.status().code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(std::string(answer.status().message()), HasSubstr("the longest time"));
+}
+
+TEST_F(HttpTransportTest, BoundsHowManyWait) {
+  std::vector<std::shared_ptr<ServerStream>> kept;  // of the server's loop
+  StartServer([&kept](std::shared_ptr<ServerStream> stream) { kept.push_back(stream); });
+  StartTransport({.streams_per_connection = 2, .max_connections = 1, .max_waiting = 2});
+  const auto first = StartCall(Request("/1"));
+  ASSERT_TRUE(Eventually([this] { return Stats().active == 1; }));
+  const auto second = StartCall(Request("/2"));
+  const auto third = StartCall(Request("/3"));
+  const auto fourth = Call(Request("/4"));
+  EXPECT_EQ(fourth.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(Stats().refused_waiting, 1u);
+  EXPECT_GE(Stats().refused_connection, 1u);
+  // The others are served in turn.
+  for (const auto& call : {first, second, third}) {
+    ASSERT_TRUE(Eventually([&] {
+      server_->loop().Post([&kept] {
+        for (const auto& stream : std::exchange(kept, {})) stream->Respond(200, "");
+      });
+      return call->done.IsSet();
+    }));
+    EXPECT_TRUE(call->result.ok()) << call->result.status();
+  }
+  EXPECT_EQ(Stats().sockets_opened, 1u);
 }
 
 }  // namespace

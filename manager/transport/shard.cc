@@ -15,8 +15,6 @@ namespace mandate {
 namespace {
 
 constexpr const char* kProbePath = "/livez";
-// How often a request may come back unsent before its caller is told.
-constexpr int kMaxReturns = 3;
 
 // Any answer will do, so nothing is done with it.
 class ProbeExchange : public Exchange {
@@ -202,6 +200,7 @@ void Shard::Settle() {
   if (over.empty() && !changed_) return;
   changed_ = false;
   for (const auto& [easy, code] : over) Finish(easy, code);
+  FlushResets();
   Review();
 }
 
@@ -214,17 +213,20 @@ void Shard::Finish(CURL* easy, CURLcode code) {
     if (!transfer->sent()) liveness_.ProbeNotSent();
     return;
   }
+  unflushed_ = unflushed_ || (transfer->sent() && code != CURLE_OK);
   if (transfer->refused()) {
+    full_ = true;
     // Sent and to be sent again: libcurl puts nothing more on that connection.
     transfer->sent() ? admission_.Drain() : admission_.Refused();
   }
   admission_.End(transfer->sent());
   if (exchange->over()) return;
+  stats_.refused_too_large += transfer->header_too_large();
   const bool may_return = MayReturn(*transfer, code);
   if (exchange.get() == first_) first_ = nullptr;
   if (may_return) {
-    ++exchange->returns;
-    ++stats_.resends;
+    exchange->resent = exchange->resent || transfer->sent();
+    stats_.resends += transfer->sent();
     owner_.TakeBack(exchange);
     return;
   }
@@ -236,10 +238,11 @@ void Shard::Finish(CURL* easy, CURLcode code) {
 bool Shard::MayReturn(const Transfer& transfer, CURLcode code) const {
   if (!connected_ || !IsConnectionError(code)) return false;
   const Exchange& exchange = *transfer.exchange();
-  if (!transfer.sent()) return exchange.returns < kMaxReturns;
+  // Found no room. It cannot come back for ever: each new connection takes one at least.
+  if (!transfer.sent()) return true;
   // Sent on a connection that had served others, and no byte came back: it was closed, or refused
   // the stream, while the request was under way. Once, and only what may be served twice.
-  return !transfer.heard() && &exchange != first_ && exchange.returns == 0 &&
+  return !transfer.heard() && &exchange != first_ && !exchange.resent &&
          exchange.request().method == "GET";
 }
 
@@ -257,8 +260,29 @@ void Shard::Reap() {
   for (const auto& [easy, transfer] : transfers_) {
     if (transfer->exchange()->over()) over.push_back(easy);
   }
-  for (CURL* easy : over) admission_.End(Remove(easy)->sent());
+  for (CURL* easy : over) {
+    const bool sent = Remove(easy)->sent();
+    admission_.End(sent);
+    unflushed_ = unflushed_ || sent;
+  }
+  FlushResets();
   Review();
+}
+
+void Shard::FlushResets() {
+  // libcurl 7.88 leaves RST_STREAM in a buffer until something else is written to the connection,
+  // and the server goes on serving a watch that nobody reads. Pausing the sending side of another
+  // request, which has nothing more to send, and resuming it writes the buffer out; it does not
+  // touch the receiving side, whose pause would have libcurl hoard data.
+  if (!std::exchange(unflushed_, false) || dead()) return;
+  for (const auto& [easy, transfer] : transfers_) {
+    if (transfer->sent() && curl_easy_pause(easy, CURLPAUSE_SEND) == CURLE_OK) {
+      curl_easy_pause(easy, CURLPAUSE_CONT);
+      return;
+    }
+  }
+  // Nothing else is on the connection: that it is closed says the same.
+  if (admission_.active() == 0) admission_.Drain();
 }
 
 void Shard::Review() {
@@ -268,6 +292,9 @@ void Shard::Review() {
   if (state() == Admission::State::kDraining && !draining_) {
     draining_ = true;
     ++stats_.connections_drained;
+  }
+  if ((full_ || draining_) && !closing_) {
+    closing_ = true;
     SetLifetime(options_.drain_timeout, [this] {
       Kill(absl::UnavailableError("the connection took no more requests, and was closed at last"));
     });
@@ -280,6 +307,7 @@ void Shard::Review() {
     }
     if (!idle_) {
       idle_ = true;
+      closing_ = false;
       probe_.reset();
       SetLifetime(options_.idle_timeout, [this] {
         Kill(absl::UnavailableError("the connection was idle, and was closed"));
@@ -327,6 +355,11 @@ bool Shard::SendProbe() {
 void Shard::OnSent(const Transfer& transfer) {
   connected_ = true;
   if (transfer.exchange() != probing_) admission_.Sent();
+  full_ = false;
+  if (closing_ && !draining_) {
+    closing_ = false;
+    lifetime_.reset();
+  }
 }
 
 void Shard::OnHead(bool multiplexed) {

@@ -87,6 +87,8 @@ class Shard : private Transfer::Observer, public std::enable_shared_from_this<Sh
   void Review();
   void SetLifetime(absl::Duration duration, Loop::Task end);
   bool SendProbe();
+  // Sends what libcurl keeps back: that streams were given up.
+  void FlushResets();
 
   // Transfer::Observer.
   void OnSent(const Transfer& transfer) override;
@@ -114,8 +116,11 @@ class Shard : private Transfer::Observer, public std::enable_shared_from_this<Sh
   bool connected_ = false;  // ever
   bool impatient_ = false;
   bool idle_ = false;
+  bool full_ = false;     // a request was refused, and none accepted since
+  bool closing_ = false;  // `lifetime_` counts, since it is full or drains
   bool draining_ = false;
-  bool changed_ = false;  // inside libcurl
+  bool unflushed_ = false;  // a stream was given up
+  bool changed_ = false;    // inside libcurl
   bool reap_scheduled_ = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/x509.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -132,13 +133,20 @@ absl::Status Transfer::StatusOf(CURLcode code) const {
                      options_.max_header_bytes, " bytes, the most that is taken"));
   }
   if (code == CURLE_WRITE_ERROR && !exchange_->reason().ok()) return exchange_->reason();
-  // libcurl wanted to send it once more.
-  if (sent_ && (refused_ || code == CURLE_ABORTED_BY_CALLBACK)) {
-    return absl::UnavailableError(absl::StrCat(exchange_->request().endpoint->server,
-                                               ": the connection failed before an answer came; "
-                                               "whether the request was served is unknown"));
+  const std::string& server = exchange_->request().endpoint->server;
+  long verified = X509_V_OK;
+  curl_easy_getinfo(easy(), CURLINFO_SSL_VERIFYRESULT, &verified);
+  if (code == CURLE_SSL_CONNECT_ERROR && verified != X509_V_OK) {
+    // libcurl does not know every way in which OpenSSL says it.
+    return StatusOfCurl(CURLE_PEER_FAILED_VERIFICATION, server,
+                        X509_verify_cert_error_string(verified));
   }
-  return StatusOfCurl(code, exchange_->request().endpoint->server, error_.data());
+  if (sent_ && !heard_ && IsConnectionError(code)) {
+    return absl::UnavailableError(absl::StrCat(
+        server, ": the connection failed before an answer came; whether the request was served is ",
+        "unknown (", error_[0] != 0 ? error_.data() : curl_easy_strerror(code), ")"));
+  }
+  return StatusOfCurl(code, server, error_.data());
 }
 
 size_t Transfer::OnHeaderLine(char* data, size_t size, size_t count, void* self_pointer) {

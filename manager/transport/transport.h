@@ -100,6 +100,7 @@ class Stream {
 class Transport {
  public:
   using Done = absl::AnyInvocable<void(absl::StatusOr<HttpResponse>) &&>;
+  // What is open ends with kCancelled, later on the loop.
   virtual ~Transport() = default;
 
   // Sends one request. `done` runs on the loop exactly once, never inside this call, and at the
@@ -107,7 +108,8 @@ class Transport {
   virtual void Call(const CallContext& context, HttpRequest request, Done done) = 0;
 
   // Opens a stream (a watch): no deadline but the server's own timeoutSeconds and the transport's
-  // time-to-headers.
+  // time-to-headers. The transport keeps `sink` while the Stream is; after that the sink gets its
+  // OnClosed only if somebody else keeps it. A request that cannot be sent shows in OnClosed.
   [[nodiscard]] virtual std::unique_ptr<Stream> Open(HttpRequest request,
                                                      std::shared_ptr<StreamSink> sink) = 0;
 };

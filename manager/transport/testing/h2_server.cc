@@ -139,7 +139,7 @@ void H2Server::Accept() {
     const int fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) return;
     ++stats_.accepted;
-    if (refusing_) {
+    if (accept_ == Accepting::kClose) {
       close(fd);
     } else {
       Add(fd);
@@ -175,6 +175,7 @@ void H2Server::Add(int fd) {
   auto connection =
       std::make_shared<TlsConnection>(*loop_, fd, SSL_new(ssl_.get()), std::move(new_session),
                                       [this, id] { connections_.erase(id); });
+  if (accept_ == Accepting::kIgnore) connection->SetStalled(true);
   if (connection->Start()) connections_.emplace(id, std::move(connection));
 }
 
@@ -209,8 +210,8 @@ void H2Server::CloseConnections() {
   ForEachConnection([](TlsConnection& connection) { connection.Close(); });
 }
 
-void H2Server::SetRefusing(bool refusing) {
-  OnLoop([this, refusing] { refusing_ = refusing; });
+void H2Server::SetAccepting(Accepting accepting) {
+  OnLoop([this, accepting] { accept_ = accepting; });
 }
 
 H2Server::Stats H2Server::stats() {

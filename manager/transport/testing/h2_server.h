@@ -61,8 +61,10 @@ class H2Server {
   // Keeps every connection open and does nothing on it. New ones are accepted as ever.
   void SetStalled(bool stalled);
   void CloseConnections();
-  // From now on connections are accepted and closed at once, before the handshake.
-  void SetRefusing(bool refusing);
+  // What becomes of new connections: kClose closes them at once, kIgnore leaves them without an
+  // answer to the handshake.
+  enum class Accepting { kServe, kClose, kIgnore };
+  void SetAccepting(Accepting accepting);
 
   Stats stats();
 
@@ -90,7 +92,7 @@ class H2Server {
   // Of the loop's thread.
   std::unique_ptr<EventLoop::FdWatch> accepting_;
   std::map<uint64_t, std::shared_ptr<TlsConnection>> connections_;
-  bool refusing_ = false;
+  Accepting accept_ = Accepting::kServe;
   Stats stats_;
 
   std::unique_ptr<EventLoop> loop_;  // last: stops before what its tasks use

@@ -50,6 +50,7 @@ bool TlsConnection::Start() {
   });
   if (!watch.ok()) return false;
   watch_ = *std::move(watch);
+  UpdateEvents();
   return true;
 }
 

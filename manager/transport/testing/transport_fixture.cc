@@ -86,17 +86,23 @@ void TransportFixture::OnLoop(const std::function<void()>& work) {
   loop_->Await(done);
 }
 
-absl::StatusOr<HttpResponse> TransportFixture::Call(HttpRequest request, CallContext context) {
-  Latch done;
-  absl::StatusOr<HttpResponse> result;
-  loop_->Post([&, request = std::move(request)]() mutable {
-    transport_->Call(context, std::move(request), [&](absl::StatusOr<HttpResponse> response) {
-      result = std::move(response);
-      done.Set();
+std::shared_ptr<AsyncCall> TransportFixture::StartCall(HttpRequest request, CallContext context) {
+  auto call = std::make_shared<AsyncCall>();
+  OnLoop([&] {
+    transport_->Call(context, std::move(request), [call](absl::StatusOr<HttpResponse> response) {
+      call->result = std::move(response);
+      ++call->times_done;
+      call->done.Set();
     });
+    EXPECT_EQ(call->times_done, 0) << "done was called inside Call()";
   });
-  loop_->Await(done);
-  return result;
+  return call;
+}
+
+absl::StatusOr<HttpResponse> TransportFixture::Call(HttpRequest request, CallContext context) {
+  const auto call = StartCall(std::move(request), context);
+  loop_->Await(call->done);
+  return call->result;
 }
 
 CallContext TransportFixture::Within(absl::Duration duration) const {

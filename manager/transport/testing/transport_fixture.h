@@ -54,6 +54,13 @@ struct Watch {
   std::unique_ptr<Stream> stream;  // of the loop's thread
 };
 
+// A call under way, or over.
+struct AsyncCall {
+  Latch done;
+  absl::StatusOr<HttpResponse> result;  // once `done` is set
+  int times_done = 0;
+};
+
 class TransportFixture : public ::testing::Test {
  protected:
   TransportFixture();
@@ -67,6 +74,7 @@ class TransportFixture : public ::testing::Test {
 
   // Runs `work` on the transport's loop and waits for it.
   void OnLoop(const std::function<void()>& work);
+  std::shared_ptr<AsyncCall> StartCall(HttpRequest request, CallContext context = {});
   // Calls and waits.
   absl::StatusOr<HttpResponse> Call(HttpRequest request, CallContext context = {});
   CallContext Within(absl::Duration duration) const;

@@ -1,0 +1,399 @@
+// Which connection a request goes to, and what becomes of it when that goes away.
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "manager/transport/http_transport.h"
+#include "manager/transport/testing/h2_server.h"
+#include "manager/transport/testing/transport_fixture.h"
+
+namespace mandate {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr uint32_t kRefusedStream = 7;  // RFC 9113, 7
+
+class HttpTransportShardingTest : public TransportFixture {
+ protected:
+  // A server whose targets say what to do: /watch… stays open, everything else is answered with
+  // the number of its connection.
+  void StartPlainServer(H2Server::Options options = {}) {
+    StartServer(
+        [](std::shared_ptr<ServerStream> stream) {
+          const ServerRequest& request = stream->request();
+          if (request.target.starts_with("/watch")) {
+            stream->Open();
+            stream->Send(std::to_string(request.connection));
+          } else {
+            stream->Respond(200, std::to_string(request.connection));
+          }
+        },
+        std::move(options));
+  }
+
+  std::vector<Watch> OpenMany(int count) {
+    std::vector<Watch> watches(count);
+    OnLoop([&] {
+      for (int i = 0; i < count; ++i) {
+        watches[i].sink = std::make_shared<CollectingSink>();
+        HttpRequest request = Request("/watch/" + std::to_string(i), "t" + std::to_string(i % 50));
+        request.user_agent = "component-" + std::to_string(i % 50);
+        watches[i].stream = transport_->Open(std::move(request), watches[i].sink);
+      }
+    });
+    return watches;
+  }
+
+  bool AllOpen(const std::vector<Watch>& watches) {
+    return Eventually([&] {
+      for (const Watch& watch : watches) {
+        if (watch.sink->data().empty()) return false;
+      }
+      return true;
+    });
+  }
+
+  void CloseAll(std::vector<Watch>& watches) {
+    OnLoop([&] { watches.clear(); });
+  }
+
+  std::string Connection(HttpRequest request) {
+    const auto answer = Call(std::move(request));
+    return answer.ok() ? answer->body : answer.status().ToString();
+  }
+};
+
+TEST_F(HttpTransportShardingTest, SpreadsWatchesOverFewConnections) {
+  StartPlainServer();
+  StartTransport();
+  std::vector<Watch> watches = OpenMany(250);
+  ASSERT_TRUE(AllOpen(watches));
+  // 99 on each: one stream is kept for the probe.
+  EXPECT_EQ(Stats().sockets_opened, 3u);
+  EXPECT_EQ(Stats().connections, 3u);
+  EXPECT_EQ(Stats().active, 250u);
+  EXPECT_EQ(server_->stats().accepted, 3u);
+  EXPECT_EQ(server_->stats().open_streams, 250u);
+  EXPECT_LE(server_->stats().most_streams_on_a_connection, 100u);
+  CloseAll(watches);
+  EXPECT_TRUE(Eventually([this] { return server_->stats().open_streams == 0; }));
+}
+
+TEST_F(HttpTransportShardingTest, OpenOneByOneTheyFillConnectionsToo) {
+  StartPlainServer();
+  StartTransport({.streams_per_connection = 5});
+  std::vector<Watch> watches;
+  for (int i = 0; i < 9; ++i) {
+    watches.push_back(Open(Request("/watch")));
+    ASSERT_TRUE(AllOpen(watches));
+  }
+  EXPECT_EQ(Stats().sockets_opened, 3u);
+  EXPECT_LE(server_->stats().most_streams_on_a_connection, 4u);
+  CloseAll(watches);
+}
+
+TEST_F(HttpTransportShardingTest, FiftyTokensShareAConnection) {
+  std::mutex mutex;
+  std::set<std::string> tokens;
+  StartServer([&](std::shared_ptr<ServerStream> stream) {
+    const std::lock_guard lock(mutex);
+    tokens.emplace(stream->request().Header("authorization"));
+    stream->Respond(200, "");
+  });
+  StartTransport();
+  std::vector<std::shared_ptr<AsyncCall>> calls;
+  for (int i = 0; i < 50; ++i) calls.push_back(StartCall(Request("/", "t" + std::to_string(i))));
+  for (const auto& call : calls) {
+    loop_->Await(call->done);
+    EXPECT_TRUE(call->result.ok()) << call->result.status();
+  }
+  EXPECT_EQ(server_->stats().accepted, 1u);
+  const std::lock_guard lock(mutex);
+  EXPECT_EQ(tokens.size(), 50u);
+}
+
+TEST_F(HttpTransportShardingTest, WatchesNeverKeepACallWaiting) {
+  StartPlainServer();
+  StartTransport({.streams_per_connection = 3, .max_connections = 3});
+  // Fill what there is, and leave one waiting.
+  std::vector<Watch> watches = OpenMany(4);
+  ASSERT_TRUE(AllOpen(watches));
+  const std::string connection = Connection(Request("/"));
+  for (const Watch& watch : watches) EXPECT_NE(watch.sink->data(), connection);
+  CloseAll(watches);
+}
+
+TEST_F(HttpTransportShardingTest, AServersLowerLimitIsKept) {
+  StartPlainServer({.max_concurrent_streams = 10});
+  StartTransport();
+  std::vector<Watch> watches = OpenMany(65);
+  ASSERT_TRUE(AllOpen(watches));
+  EXPECT_LE(server_->stats().most_streams_on_a_connection, 10u);
+  EXPECT_EQ(server_->stats().accepted, 7u);
+  EXPECT_EQ(Stats().connections_drained, 0u);
+  CloseAll(watches);
+}
+
+TEST_F(HttpTransportShardingTest, ACertificateNeverSharesAConnectionWithAToken) {
+  TestCa client_ca("client CA");
+  StartServer(
+      [](std::shared_ptr<ServerStream> stream) {
+        const ServerRequest& request = stream->request();
+        stream->Respond(200, std::to_string(request.connection) + " " + request.client_common_name +
+                                 " " + std::string(request.Header("authorization")));
+      },
+      {.client_ca = &client_ca});
+  StartTransport();
+  const KeyPair pair = client_ca.IssueClient("admin", {"system:masters"});
+  Endpoint endpoint = *endpoint_;
+  endpoint.client_certificate =
+      ClientCertificate{pair.certificate_pem, std::make_shared<const Secret>(pair.key_pem)};
+  endpoint_ = std::make_shared<const Endpoint>(endpoint);
+
+  HttpRequest by_certificate = Request("/");
+  by_certificate.credential = EndpointCertificate{};
+  EXPECT_EQ(Connection(by_certificate), "1 admin ");
+  // The same endpoint, certificate and all.
+  EXPECT_EQ(Connection(Request("/", "token")), "2  Bearer token");
+  EXPECT_EQ(Connection(by_certificate), "1 admin ");
+  EXPECT_EQ(Connection(Request("/", "other")), "2  Bearer other");
+
+  const KeyPair second = client_ca.IssueClient("second");
+  endpoint.client_certificate =
+      ClientCertificate{second.certificate_pem, std::make_shared<const Secret>(second.key_pem)};
+  by_certificate.endpoint = std::make_shared<const Endpoint>(endpoint);
+  EXPECT_EQ(Connection(by_certificate), "3 second ");
+}
+
+TEST_F(HttpTransportShardingTest, AKeyThatDoesNotFitIsSaid) {
+  TestCa client_ca("client CA");
+  StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, ""); },
+              {.client_ca = &client_ca});
+  StartTransport();
+  Endpoint endpoint = *endpoint_;
+  endpoint.client_certificate =
+      ClientCertificate{client_ca.IssueClient("a").certificate_pem,
+                        std::make_shared<const Secret>(client_ca.IssueClient("b").key_pem)};
+  endpoint_ = std::make_shared<const Endpoint>(endpoint);
+  HttpRequest request = Request("/");
+  request.credential = EndpointCertificate{};
+  const auto answer = Call(std::move(request));
+  EXPECT_EQ(answer.status().code(), absl::StatusCode::kInvalidArgument) << answer.status();
+  EXPECT_THAT(std::string(answer.status().message()), HasSubstr("kubeconfig"));
+}
+
+TEST_F(HttpTransportShardingTest, ARotatedCaGetsANewConnection) {
+  StartPlainServer();
+  StartTransport();
+  EXPECT_EQ(Connection(Request("/")), "1");
+  Endpoint endpoint = *endpoint_;
+  endpoint.ca_pem += TestCa("next CA").certificate_pem();
+  endpoint_ = std::make_shared<const Endpoint>(endpoint);
+  EXPECT_EQ(Connection(Request("/")), "2");
+}
+
+TEST_F(HttpTransportShardingTest, StreamsSurviveGoAwayAndNewOnesGoElsewhere) {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<ServerStream>> streams;
+  StartServer([&](std::shared_ptr<ServerStream> stream) {
+    stream->Open();
+    stream->Send(std::to_string(stream->request().connection));
+    const std::lock_guard lock(mutex);
+    streams[stream->request().target] = stream;
+  });
+  StartTransport();
+  std::vector<Watch> old = OpenMany(5);
+  ASSERT_TRUE(AllOpen(old));
+  server_->GoAway();
+  std::vector<Watch> more = OpenMany(0);
+  for (int i = 0; i < 3; ++i) more.push_back(Open(Request("/watch/new")));
+  ASSERT_TRUE(AllOpen(more));
+  for (const Watch& watch : more) EXPECT_EQ(watch.sink->data(), "2");
+  {
+    const std::lock_guard lock(mutex);
+    for (int i = 0; i < 5; ++i) streams["/watch/" + std::to_string(i)]->Send("+");
+  }
+  for (const Watch& watch : old) {
+    EXPECT_TRUE(Eventually([&] { return watch.sink->data() == "1+"; }));
+    EXPECT_FALSE(watch.sink->closed().has_value());
+  }
+  // When the last of them ends, the connection is closed.
+  CloseAll(old);
+  EXPECT_TRUE(Eventually([this] { return server_->stats().connected == 1; }));
+  EXPECT_TRUE(Eventually([this] { return Stats().connections == 1; }));
+  for (const Watch& watch : more) EXPECT_FALSE(watch.sink->closed().has_value());
+  CloseAll(more);
+}
+
+TEST_F(HttpTransportShardingTest, CallsSurviveGoAwayAfterEveryAnswer) {
+  // As an API server's 401 does.
+  StartServer([this](std::shared_ptr<ServerStream> stream) {
+    stream->Respond(401, "{}");
+    server_->GoAway();
+  });
+  StartTransport();
+  for (int round = 0; round < 5; ++round) {
+    std::vector<std::shared_ptr<AsyncCall>> calls;
+    for (int i = 0; i < 10; ++i) calls.push_back(StartCall(Request("/")));
+    for (const auto& call : calls) {
+      loop_->Await(call->done);
+      ASSERT_TRUE(call->result.ok()) << call->result.status();
+      EXPECT_EQ(call->result->code, 401);
+    }
+  }
+}
+
+TEST_F(HttpTransportShardingTest, ARefusedGetIsSentOnceMoreAndAPostIsNot) {
+  std::mutex mutex;
+  std::map<std::string, int> seen;
+  StartServer([&](std::shared_ptr<ServerStream> stream) {
+    const ServerRequest& request = stream->request();
+    int times;
+    {
+      const std::lock_guard lock(mutex);
+      times = ++seen[request.method + " " + request.target];
+    }
+    if (request.target == "/always" || (request.target == "/once" && times == 1)) {
+      stream->Reset(kRefusedStream);
+    } else {
+      stream->Respond(200, std::to_string(request.connection));
+    }
+  });
+  StartTransport();
+  EXPECT_EQ(Connection(Request("/")), "1");
+  EXPECT_EQ(Connection(Request("/once")), "2");
+  EXPECT_EQ(Stats().resends, 1u);
+
+  const auto post = Call(Request("/once", "t", "POST"));
+  EXPECT_EQ(post.status().code(), absl::StatusCode::kUnavailable) << post.status();
+  EXPECT_THAT(std::string(post.status().message()), HasSubstr("whether the request was served"));
+  Connection(Request("/"));
+  const auto get = Call(Request("/always"));
+  EXPECT_EQ(get.status().code(), absl::StatusCode::kUnavailable) << get.status();
+  const std::lock_guard lock(mutex);
+  EXPECT_EQ(seen["POST /once"], 1);
+  EXPECT_EQ(seen["GET /always"], 2);
+}
+
+TEST_F(HttpTransportShardingTest, AConnectionClosedUnderARequestIsTheSame) {
+  std::mutex mutex;
+  std::map<std::string, int> seen;
+  StartServer([&](std::shared_ptr<ServerStream> stream) {
+    const ServerRequest& request = stream->request();
+    int times;
+    {
+      const std::lock_guard lock(mutex);
+      times = ++seen[request.method + " " + request.target];
+    }
+    if (request.target == "/close" && times == 1) {
+      server_->CloseConnections();
+    } else {
+      stream->Respond(200, std::to_string(request.connection));
+    }
+  });
+  StartTransport();
+  EXPECT_EQ(Connection(Request("/")), "1");
+  EXPECT_EQ(Connection(Request("/close")), "2");
+  const auto post = Call(Request("/close", "t", "POST"));
+  EXPECT_EQ(post.status().code(), absl::StatusCode::kUnavailable) << post.status();
+  // Not even libcurl sent it again.
+  EXPECT_EQ(Connection(Request("/")), "3");
+  const std::lock_guard lock(mutex);
+  EXPECT_EQ(seen["POST /close"], 1);
+}
+
+TEST_F(HttpTransportShardingTest, AConnectionClosedWhileIdleHarmsNobody) {
+  StartPlainServer();
+  StartTransport();
+  for (int i = 1; i <= 3; ++i) {
+    const auto answer = Call(Request("/", "t", "POST"));
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_EQ(answer->body, std::to_string(i));
+    server_->CloseConnections();
+    ASSERT_TRUE(Eventually([this] { return server_->stats().connected == 0; }));
+  }
+}
+
+TEST_F(HttpTransportShardingTest, ASlowFirstAnswerKeepsOthersWaitingForAMomentOnly) {
+  std::vector<std::shared_ptr<ServerStream>> kept;
+  StartServer([&kept](std::shared_ptr<ServerStream> stream) {
+    if (stream->request().target == "/slow") {
+      kept.push_back(stream);
+    } else {
+      stream->Respond(200, "");
+    }
+  });
+  StartTransport({.patience = absl::Milliseconds(50)});
+  const auto slow = StartCall(Request("/slow"));
+  ASSERT_TRUE(Eventually([this] { return server_->stats().requests == 1; }));
+  EXPECT_TRUE(Call(Request("/fast")).ok());
+  EXPECT_FALSE(slow->done.IsSet());
+  server_->loop().Post([&kept] { kept.front()->Respond(200, ""); });
+  loop_->Await(slow->done);
+  EXPECT_TRUE(slow->result.ok());
+}
+
+TEST_F(HttpTransportShardingTest, IdleConnectionsAreClosed) {
+  StartPlainServer();
+  StartTransport({.idle_timeout = absl::Milliseconds(50)});
+  EXPECT_EQ(Connection(Request("/")), "1");
+  EXPECT_TRUE(Eventually([this] { return server_->stats().connected == 0; }));
+  EXPECT_EQ(Stats().connections, 0u);
+  EXPECT_EQ(Connection(Request("/")), "2");
+}
+
+TEST_F(HttpTransportShardingTest, WhatDrainsTooLongIsClosed) {
+  StartPlainServer();
+  StartTransport({.drain_timeout = absl::Milliseconds(50)});
+  std::vector<Watch> old = OpenMany(2);
+  ASSERT_TRUE(AllOpen(old));
+  server_->GoAway();
+  std::vector<Watch> next = OpenMany(1);
+  ASSERT_TRUE(AllOpen(next));
+  for (const Watch& watch : old) {
+    EXPECT_TRUE(Eventually([&] { return watch.sink->closed().has_value(); }));
+    EXPECT_EQ(watch.sink->closed()->code(), absl::StatusCode::kUnavailable);
+  }
+  EXPECT_TRUE(Eventually([this] { return server_->stats().connected == 1; }));
+  EXPECT_FALSE(next[0].sink->closed().has_value());
+  CloseAll(old);
+  CloseAll(next);
+}
+
+TEST_F(HttpTransportShardingTest, Http1WorksWithAConnectionForEach) {
+  StartPlainServer({.http2 = false});
+  StartTransport();
+  EXPECT_EQ(Connection(Request("/")), "1");
+  EXPECT_EQ(Connection(Request("/")), "1");
+  std::vector<Watch> watches = OpenMany(5);
+  ASSERT_TRUE(AllOpen(watches));
+  std::set<std::string> connections;
+  for (const Watch& watch : watches) connections.insert(watch.sink->data());
+  EXPECT_EQ(connections.size(), 5u);
+  EXPECT_EQ(Connection(Request("/", "t", "POST")), "1");
+  CloseAll(watches);
+  // Cancelling them closed their connections.
+  EXPECT_TRUE(Eventually([this] { return server_->stats().connected == 1; }));
+  EXPECT_TRUE(Eventually([this] { return Stats().connections == 1; }));
+}
+
+TEST_F(HttpTransportShardingTest, Http1SurvivesConnectionsThatCloseAfterEachAnswer) {
+  StartServer(
+      [this](std::shared_ptr<ServerStream> stream) {
+        server_->GoAway();  // "Connection: close"
+        stream->Respond(200, std::to_string(stream->request().connection));
+      },
+      {.http2 = false});
+  StartTransport();
+  for (int i = 1; i <= 3; ++i) EXPECT_EQ(Connection(Request("/")), std::to_string(i));
+}
+
+}  // namespace
+}  // namespace mandate
