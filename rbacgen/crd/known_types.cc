@@ -18,10 +18,25 @@ SchemaNode OfType(const char* type) {
   return node;
 }
 
+// What a template's user sets. Without these fields the API server would drop labels silently.
+SchemaNode NestedObjectMeta() {
+  SchemaNode node = OfType("object");
+  SchemaNode map = OfType("object");
+  map.values.push_back(OfType("string"));
+  SchemaNode list = OfType("array");
+  list.items.push_back(OfType("string"));
+  node.properties = {{"annotations", map},
+                     {"finalizers", list},
+                     {"labels", map},
+                     {"name", OfType("string")},
+                     {"namespace", OfType("string")}};
+  return node;
+}
+
 }  // namespace
 
 std::optional<SchemaNode> KnownType(const google::protobuf::Descriptor& message) {
-  if (IsObjectMeta(message)) return OfType("object");
+  if (IsObjectMeta(message)) return NestedObjectMeta();
   SchemaNode node;
   switch (HookOf(message)) {
     case JsonHook::kNone:

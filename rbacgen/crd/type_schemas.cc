@@ -26,6 +26,12 @@ constexpr char kMapType[] = "x-kubernetes-map-type";
 
 bool IsKubernetes(const FileDescriptor& file) { return file.name().starts_with("k8s.io/"); }
 
+// Whether Kubernetes' message has metadata for objects that are made of it, and is none itself.
+bool IsTemplate(const Descriptor& message) {
+  return message.name().ends_with("TemplateSpec") ||
+         message.name() == "PersistentVolumeClaimTemplate";
+}
+
 // An option that is newer than this program would be lost without a word.
 template <class Options>
 bool IsUnderstood(const Options& options) {
@@ -59,21 +65,17 @@ SchemaNode TypeSchemas::OfResource(const Descriptor& message) {
     return node;
   }
   for (const char* reserved : {"apiVersion", "kind"}) {
-    if (node.properties.contains(reserved)) {
+    if (field(reserved) != nullptr) {
       diagnostics_->Error(place, StrCat(reserved, " is every object's own; leave the field out"));
     }
   }
   // The API server takes no description and no restriction here.
-  node.properties["metadata"] = *KnownType(*metadata->message_type());
+  node.properties["metadata"] = {};
+  node.properties["metadata"].type = "object";
   if (metadata->options().HasExtension(mandate::api::schema)) {
     diagnostics_->Error(files_.PlaceOfOption(*metadata, mandate::api::schema.number()),
                         "metadata takes no option schema: the API server checks it; for more, say "
                         "validations in option (mandate.api.object)");
-  }
-  const Descriptor* type_meta = metadata->message_type()->file()->FindMessageTypeByName("TypeMeta");
-  for (int i = 0; type_meta != nullptr && i < type_meta->field_count(); ++i) {
-    SchemaNode& property = node.properties[type_meta->field(i)->name()];
-    property = OfField(*type_meta->field(i));
   }
   return node;
 }
@@ -91,11 +93,27 @@ SchemaNode TypeSchemas::OfMessage(const Descriptor& message) {
     open_.push_back(&message);
     for (int i = 0; i < message.field_count(); ++i) AddField(*message.field(i), &node);
     open_.pop_back();
+    AddTypeMeta(message, &node);
     AddOneofs(message, &node);
   }
   node.description = std::move(description);
   Apply(options, files_.PlaceOfOption(message, mandate::api::object.number()), &node);
   return node;
+}
+
+// apiVersion and kind of a whole object, which its .proto message lacks.
+void TypeSchemas::AddTypeMeta(const Descriptor& message, SchemaNode* node) {
+  const FieldDescriptor* metadata = message.FindFieldByName("metadata");
+  if (metadata == nullptr || metadata->message_type() == nullptr) return;
+  if (!IsObjectMeta(*metadata->message_type())) return;
+  const bool is_object = IsKubernetes(*message.file())
+                             ? !IsTemplate(message)
+                             : message.options().HasExtension(mandate::api::resource);
+  if (!is_object) return;
+  const Descriptor* type_meta = metadata->message_type()->file()->FindMessageTypeByName("TypeMeta");
+  for (int i = 0; type_meta != nullptr && i < type_meta->field_count(); ++i) {
+    node->properties[type_meta->field(i)->name()] = OfField(*type_meta->field(i));
+  }
 }
 
 void TypeSchemas::AddField(const FieldDescriptor& field, SchemaNode* node) {
@@ -117,7 +135,7 @@ void TypeSchemas::AddField(const FieldDescriptor& field, SchemaNode* node) {
 
 SchemaNode TypeSchemas::OfField(const FieldDescriptor& field) {
   std::string description;
-  const Schema options = OptionsOf(field, LeadingComment(field), &description);
+  Schema options = OptionsOf(field, LeadingComment(field), &description);
   const Place place = files_.PlaceOfOption(field, mandate::api::schema.number());
   if (!IsKubernetes(*field.file())) CheckPresence(field);
   SchemaNode node;
@@ -136,6 +154,15 @@ SchemaNode TypeSchemas::OfField(const FieldDescriptor& field) {
     node = OfElement(field);
   }
   if (!description.empty()) node.description = std::move(description);
+  if (IsKubernetes(*field.file())) {
+    // A few list types there are such that the API server would refuse them in a definition. A list
+    // that says nothing is atomic.
+    SchemaNode copy = node;
+    if (!ApplySchema(options, &copy).empty()) {
+      options.clear_listtype();
+      options.clear_listmapkeys();
+    }
+  }
   Apply(options, place, &node);
   return node;
 }

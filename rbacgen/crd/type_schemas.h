@@ -32,6 +32,7 @@ class TypeSchemas {
   SchemaNode OfField(const FieldDescriptor& field);
   // Of one item of a list, one value of a map, or the field itself.
   SchemaNode OfElement(const FieldDescriptor& field);
+  void AddTypeMeta(const Descriptor& message, SchemaNode* node);
   void AddOneofs(const Descriptor& message, SchemaNode* node);
   void CheckPresence(const FieldDescriptor& field);
 
