@@ -1,0 +1,31 @@
+// What the HTTP server answers: probes and scrapes.
+//
+//   std::map<std::string, ServeHandler> handlers;
+//   AddHealthEndpoints(live, "/healthz", handlers);
+//   AddHealthEndpoints(ready, "/readyz", handlers);
+//   AddMetricsEndpoint(metrics, process, handlers);
+#ifndef MANAGER_TELEMETRY_ENDPOINTS_H_
+#define MANAGER_TELEMETRY_ENDPOINTS_H_
+
+#include <map>
+#include <string>
+
+#include "manager/core/metrics.h"
+#include "manager/telemetry/health.h"
+#include "manager/telemetry/http_server.h"
+#include "manager/telemetry/process_metrics.h"
+
+namespace mandate {
+
+// `path` with ?verbose and ?exclude=NAME, and `path`/NAME. `checks` outlives the server.
+void AddHealthEndpoints(const HealthChecks& checks, const std::string& path,
+                        std::map<std::string, ServeHandler>& handlers);
+
+// "/metrics" in Prometheus' text format 0.0.4; `process` is brought up to date for each scrape.
+// Both outlive the server.
+void AddMetricsEndpoint(const Metrics& metrics, ProcessMetrics& process,
+                        std::map<std::string, ServeHandler>& handlers);
+
+}  // namespace mandate
+
+#endif  // MANAGER_TELEMETRY_ENDPOINTS_H_

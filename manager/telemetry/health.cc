@@ -1,0 +1,134 @@
+#include "manager/telemetry/health.h"
+
+#include <exception>
+#include <utility>
+
+#include "manager/core/strings.h"
+
+namespace mandate {
+namespace {
+
+constexpr char kPing[] = "ping";
+
+absl::Status Ask(const HealthCheck& check) {
+  try {
+    return check();
+  } catch (const std::exception& e) {
+    return absl::InternalError(StrCat("the check threw: ", std::string_view(e.what())));
+  } catch (...) {
+    return absl::InternalError("the check threw");
+  }
+}
+
+// Further lines of a reason are indented, so that each check still begins a line.
+std::string Indented(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    result += c;
+    if (c == '\n') result += "    ";
+  }
+  return result;
+}
+
+}  // namespace
+
+HealthChecks::HealthChecks() {
+  Add(kPing, [] { return absl::OkStatus(); });
+}
+
+void HealthChecks::Add(std::string name, HealthCheck check) {
+  auto shared = std::make_shared<const HealthCheck>(std::move(check));
+  MutexLock lock(mutex_);
+  checks_[std::move(name)].swap(shared);
+}
+
+void HealthChecks::Remove(const std::string& name) {
+  Shared removed;  // destroyed without the lock
+  MutexLock lock(mutex_);
+  auto it = checks_.find(name);
+  if (it == checks_.end()) return;
+  removed = std::move(it->second);
+  checks_.erase(it);
+}
+
+std::vector<std::pair<std::string, HealthChecks::Shared>> HealthChecks::All() const {
+  MutexLock lock(mutex_);
+  std::vector<std::pair<std::string, Shared>> all;
+  if (auto ping = checks_.find(kPing); ping != checks_.end()) all.push_back(*ping);
+  for (const auto& entry : checks_) {
+    if (entry.first != kPing) all.push_back(entry);
+  }
+  return all;
+}
+
+std::vector<std::string> HealthChecks::Names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, check] : All()) names.push_back(name);
+  return names;
+}
+
+std::vector<HealthChecks::Result> HealthChecks::Run(const std::set<std::string>& exclude) const {
+  std::vector<Result> results;
+  for (const auto& [name, check] : All()) {
+    const bool excluded = exclude.contains(name);
+    results.push_back({name, excluded ? absl::OkStatus() : Ask(*check), excluded});
+  }
+  return results;
+}
+
+std::optional<absl::Status> HealthChecks::RunOne(const std::string& name) const {
+  Shared check;
+  {
+    MutexLock lock(mutex_);
+    auto it = checks_.find(name);
+    if (it == checks_.end()) return std::nullopt;
+    check = it->second;
+  }
+  return Ask(*check);
+}
+
+absl::Status HealthChecks::Overall() const {
+  for (const Result& result : Run()) {
+    if (!result.status.ok()) {
+      return absl::Status(result.status.code(),
+                          StrCat(result.name, ": ", AsStd(result.status.message())));
+    }
+  }
+  return absl::OkStatus();
+}
+
+HealthAnswer AnswerHealth(const HealthChecks& checks, std::string_view endpoint, bool verbose,
+                          const std::set<std::string>& exclude) {
+  std::string lines;
+  bool healthy = true;
+  std::set<std::string> unmatched = exclude;
+  for (const HealthChecks::Result& result : checks.Run(exclude)) {
+    if (result.excluded) {
+      unmatched.erase(result.name);
+      StrAppend(&lines, "[+]", result.name, " excluded: ok\n");
+    } else if (result.status.ok()) {
+      StrAppend(&lines, "[+]", result.name, " ok\n");
+    } else {
+      healthy = false;
+      StrAppend(&lines, "[-]", result.name,
+                " failed: ", verbose ? Indented(AsStd(result.status.message())) : "reason withheld",
+                "\n");
+    }
+  }
+  for (const std::string& name : unmatched) {
+    StrAppend(&lines, "warn: some health checks cannot be excluded: no matches for \"", name,
+              "\"\n");
+  }
+  if (!healthy) return {500, StrCat(lines, endpoint, " check failed\n")};
+  if (!verbose) return {200, "ok"};
+  return {200, StrCat(lines, endpoint, " check passed\n")};
+}
+
+HealthAnswer AnswerHealthOf(const HealthChecks& checks, const std::string& name) {
+  const std::optional<absl::Status> status = checks.RunOne(name);
+  if (!status.has_value()) return {404, StrCat("no check is named \"", name, "\"\n")};
+  if (status->ok()) return {200, "ok"};
+  return {500, StrCat("internal server error: ", AsStd(status->message()), "\n")};
+}
+
+}  // namespace mandate

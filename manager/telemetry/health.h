@@ -1,0 +1,71 @@
+// Is the process alive, is it ready? Named checks that anyone may add and HTTP and gRPC ask.
+#ifndef MANAGER_TELEMETRY_HEALTH_H_
+#define MANAGER_TELEMETRY_HEALTH_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "manager/core/mutex.h"
+
+namespace mandate {
+
+// OK: healthy. Called from any thread, several at once; must return at once.
+using HealthCheck = std::function<absl::Status()>;
+
+// Thread-safe. "ping", which is always OK, is there from the start.
+class HealthChecks {
+ public:
+  struct Result {
+    std::string name;
+    absl::Status status;  // OK when excluded: it was not asked
+    bool excluded = false;
+  };
+
+  HealthChecks();
+
+  // Replaces a check of the same name.
+  void Add(std::string name, HealthCheck check);
+  void Remove(const std::string& name);
+
+  // Sorted by name, ping first.
+  std::vector<std::string> Names() const;
+  // In the order of Names().
+  std::vector<Result> Run(const std::set<std::string>& exclude = {}) const;
+  // nullopt: there is no check of that name.
+  std::optional<absl::Status> RunOne(const std::string& name) const;
+  // OK when all are; else the first that is not, with its name.
+  absl::Status Overall() const;
+
+ private:
+  // Shared, so that a check runs without the lock, and to its end when it is removed meanwhile.
+  using Shared = std::shared_ptr<const HealthCheck>;
+  std::vector<std::pair<std::string, Shared>> All() const;
+
+  mutable Mutex mutex_;
+  std::map<std::string, Shared> checks_ ABSL_GUARDED_BY(mutex_);
+};
+
+// What an endpoint such as "/readyz" answers, in the words of Kubernetes' own components.
+struct HealthAnswer {
+  int code = 200;
+  std::string text;
+};
+
+// `endpoint` is "readyz". With `verbose`, or when a check fails, a line for each check; reasons are
+// told to those who ask verbosely.
+HealthAnswer AnswerHealth(const HealthChecks& checks, std::string_view endpoint, bool verbose,
+                          const std::set<std::string>& exclude);
+// Of "/readyz/NAME".
+HealthAnswer AnswerHealthOf(const HealthChecks& checks, const std::string& name);
+
+}  // namespace mandate
+
+#endif  // MANAGER_TELEMETRY_HEALTH_H_

@@ -1,0 +1,68 @@
+// A small HTTP server for probes and scrapes.
+#ifndef MANAGER_TELEMETRY_HTTP_SERVER_H_
+#define MANAGER_TELEMETRY_HTTP_SERVER_H_
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "manager/core/log.h"
+#include "manager/core/metrics.h"
+
+namespace mandate {
+
+// What a handler sees of a request; views that live as long as the call.
+struct ServedRequest {
+  std::string_view path;                     // without the query: "/readyz/ping"
+  std::map<std::string, std::string> query;  // decoded; of a repeated key all values, by commas
+};
+
+struct ServedResponse {
+  int code = 200;
+  std::string content_type = "text/plain; charset=utf-8";
+  std::string body;
+};
+
+// Runs on the server's thread, one at a time; must return soon. What it throws is a 500.
+using ServeHandler = std::function<ServedResponse(const ServedRequest&)>;
+
+// HTTP/1.1, GET and HEAD only. Everything that a client can make it hold is bounded. Runs from
+// Create() until it is destroyed, on a thread of its own. Thread-safe.
+class HttpServer {
+ public:
+  struct Options {
+    std::string address = "127.0.0.1:8081";  // port 0: any free one
+    // By path. A path that ends in '/' takes all below it that have no handler of their own.
+    std::map<std::string, ServeHandler> handlers = {};
+
+    size_t max_connections = 64;  // beyond, new ones are closed at once
+    size_t max_header_bytes = 8 * 1024;
+    absl::Duration request_timeout = absl::Seconds(10);  // from its first byte to the answer's last
+    absl::Duration idle_timeout = absl::Seconds(60);     // between requests of one connection
+
+    Metrics* metrics = nullptr;  // outlives the server
+    Logger log = {};
+  };
+
+  // kInvalidArgument: no "host:port". kUnavailable: it cannot be listened on; says why and what to
+  // do.
+  static absl::StatusOr<std::unique_ptr<HttpServer>> Create(Options options);
+  ~HttpServer();
+
+  // With the port that was chosen.
+  const std::string& address() const;
+
+ private:
+  class Impl;
+  explicit HttpServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_TELEMETRY_HTTP_SERVER_H_

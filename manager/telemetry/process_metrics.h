@@ -1,0 +1,32 @@
+// The process itself, under the names that every Prometheus client library uses.
+#ifndef MANAGER_TELEMETRY_PROCESS_METRICS_H_
+#define MANAGER_TELEMETRY_PROCESS_METRICS_H_
+
+#include "manager/core/metrics.h"
+#include "manager/core/mutex.h"
+
+namespace mandate {
+
+// From /proc. What cannot be read keeps its last value. Thread-safe.
+class ProcessMetrics {
+ public:
+  explicit ProcessMetrics(Metrics& metrics);
+
+  // Brings all of them up to date.
+  void Update();
+
+ private:
+  Mutex mutex_;
+  double cpu_seconds_counted_ ABSL_GUARDED_BY(mutex_) = 0;
+  prometheus::Counter& cpu_seconds_;
+  prometheus::Gauge& resident_bytes_;
+  prometheus::Gauge& virtual_bytes_;
+  prometheus::Gauge& open_fds_;
+  prometheus::Gauge& max_fds_;
+  prometheus::Gauge& start_time_;
+  prometheus::Gauge& threads_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_TELEMETRY_PROCESS_METRICS_H_

@@ -1,0 +1,17 @@
+// The query of a URL.
+#ifndef MANAGER_TELEMETRY_URL_H_
+#define MANAGER_TELEMETRY_URL_H_
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace mandate {
+
+// "a=1&b=%2F&a=2" is {a: "1,2", b: "/"}; "verbose" is {verbose: ""}. What is no percent-encoding
+// stays as it is.
+std::map<std::string, std::string> ParseQuery(std::string_view query);
+
+}  // namespace mandate
+
+#endif  // MANAGER_TELEMETRY_URL_H_
