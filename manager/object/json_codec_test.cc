@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "api/operators/v1alpha1/scope.pb.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/descriptor.pb.h"
 #include "google/protobuf/dynamic_message.h"
@@ -75,6 +76,21 @@ TEST(JsonCodecTest, RoundTripsTheTrickyTypes) {
             R"({"host":"h","http":{"paths":[{"path":"/"}]}})");
   EXPECT_EQ(Through<networking::NetworkPolicyPort>(R"({"port":"web"})"), R"({"port":"web"})");
   EXPECT_EQ(Through<networking::NetworkPolicyPort>(R"({"port":-8})"), R"({"port":-8})");
+}
+
+// The project's own CRDs, whose presence is explicit, go through the same walker.
+TEST(JsonCodecTest, CustomResources) {
+  const char* const json =
+      R"({"metadata":{"name":"i"},"spec":{"scopeTemplateName":"","namespaces":["a","b"],)"
+      R"("namespaceSelector":{"matchLabels":{"x":"y"}}},)"
+      R"("status":{"conditions":[{"type":"Scoped","status":"True","observedGeneration":3,)"
+      R"("lastTransitionTime":"2006-01-02T15:04:05Z","reason":"R","message":""}]}})";
+  EXPECT_EQ(Through<operators::v1alpha1::ScopeInstance>(json, {.strict = true}), json);
+  EXPECT_EQ(Through<operators::v1alpha1::ScopeInstance>(
+                R"({"spec":{"namespaceSelector": { "fooKey" : "barValue" }}})", {.strict = true}),
+            R"({"spec":{"namespaceSelector":{"fooKey":"barValue"}}})");
+  EXPECT_EQ(Through<operators::v1alpha1::ScopeInstance>(R"({"spec":{"namespaces":"a"}})"),
+            "! spec.namespaces: expected an array, got a string");
 }
 
 TEST(FromJsonTest, AcceptsWholeNumbersHoweverWritten) {

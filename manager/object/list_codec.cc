@@ -6,7 +6,6 @@
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/envelope.h"
-#include "manager/object/json_cursor.h"
 #include "manager/object/wire_cursor.h"
 
 namespace mandate {
@@ -41,7 +40,8 @@ absl::Status CheckKind(std::string_view kind) {
 // Reads a JSON list.
 class JsonListReader {
  public:
-  JsonListReader(std::string_view body, RawList* list) : json_(body), list_(list) {}
+  JsonListReader(std::string_view body, const JsonLimits& limits, RawList* list)
+      : json_(body, limits), list_(list) {}
 
   absl::Status Read() {
     RETURN_IF_ERROR(Expect(Token::kObject, "the list"));
@@ -151,9 +151,10 @@ absl::Status ReadProtobufList(std::string_view body, RawList* list) {
 
 }  // namespace
 
-absl::StatusOr<RawList> ParseList(std::string_view body, Encoding encoding) {
+absl::StatusOr<RawList> ParseList(std::string_view body, Encoding encoding,
+                                  const JsonLimits& limits) {
   RawList list;
-  RETURN_IF_ERROR(encoding == Encoding::kJson ? JsonListReader(body, &list).Read()
+  RETURN_IF_ERROR(encoding == Encoding::kJson ? JsonListReader(body, limits, &list).Read()
                                               : ReadProtobufList(body, &list));
   return list;
 }

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "manager/object/json_cursor.h"
 #include "manager/object/kind.h"
 #include "manager/object/raw_object.h"
 
@@ -25,8 +26,10 @@ struct RawList {
 };
 
 // kInvalidArgument when the body as such is no list. An item that cannot be read does not stop the
-// others. JSON items have apiVersion and kind only if the server wrote them; protobuf items never.
-absl::StatusOr<RawList> ParseList(std::string_view body, Encoding encoding);
+// others; the limits are of a JSON body. JSON items have apiVersion and kind only if the server
+// wrote them; protobuf items never.
+absl::StatusOr<RawList> ParseList(std::string_view body, Encoding encoding,
+                                  const JsonLimits& limits = {});
 
 }  // namespace mandate
 

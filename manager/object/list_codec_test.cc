@@ -81,6 +81,12 @@ TEST(ListCodecTest, OneBadItemDoesNotStopTheOthers) {
   EXPECT_EQ(protobuf->undecodable.size(), 1u);
 }
 
+TEST(ListCodecTest, KeepsToItsLimits) {
+  const char* const json = R"({"items":[]})";
+  EXPECT_TRUE(ParseList(json, Encoding::kJson, {.max_bytes = 12}).ok());
+  EXPECT_FALSE(ParseList(json, Encoding::kJson, {.max_bytes = 11}).ok());
+}
+
 TEST(ListCodecTest, RefusesWhatIsNoList) {
   const struct {
     const char* json;
