@@ -1,5 +1,6 @@
 #include "manager/object/json_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -32,6 +33,38 @@ void AppendControl(unsigned char c, std::string& out) {
       out += "\\u00";
       out += kHex[c >> 4];
       out += kHex[c & 15];
+  }
+}
+
+int HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// The value of four hexadecimal digits, which were scanned before.
+char32_t Hex4(std::string_view digits) {
+  char32_t value = 0;
+  for (char c : digits.substr(0, 4)) value = value * 16 + static_cast<char32_t>(HexDigit(c));
+  return value;
+}
+
+void AppendUtf8(char32_t c, std::string& out) {
+  if (c < 0x80) {
+    out += static_cast<char>(c);
+  } else if (c < 0x800) {
+    out += static_cast<char>(0xC0 | (c >> 6));
+    out += static_cast<char>(0x80 | (c & 0x3F));
+  } else if (c < 0x10000) {
+    out += static_cast<char>(0xE0 | (c >> 12));
+    out += static_cast<char>(0x80 | ((c >> 6) & 0x3F));
+    out += static_cast<char>(0x80 | (c & 0x3F));
+  } else {
+    out += static_cast<char>(0xF0 | (c >> 18));
+    out += static_cast<char>(0x80 | ((c >> 12) & 0x3F));
+    out += static_cast<char>(0x80 | ((c >> 6) & 0x3F));
+    out += static_cast<char>(0x80 | (c & 0x3F));
   }
 }
 
@@ -87,6 +120,48 @@ void AppendJsonString(std::string_view value, std::string& out) {
     value.remove_prefix(used);
   }
   out += '"';
+}
+
+void UnescapeJsonString(std::string_view raw, std::string& out) {
+  out.reserve(raw.size());
+  for (size_t i = 0; i < raw.size();) {
+    const size_t escape = std::min(raw.find('\\', i), raw.size());
+    out.append(raw, i, escape - i);
+    if (escape == raw.size()) break;
+    i = escape + 2;
+    switch (const char kind = raw[escape + 1]; kind) {
+      case 'b':
+        out += '\b';
+        break;
+      case 'f':
+        out += '\f';
+        break;
+      case 'n':
+        out += '\n';
+        break;
+      case 'r':
+        out += '\r';
+        break;
+      case 't':
+        out += '\t';
+        break;
+      case 'u': {
+        char32_t c = Hex4(raw.substr(i));
+        i += 4;
+        if (c >= 0xD800 && c < 0xDC00 && raw.substr(i, 2) == "\\u") {
+          const char32_t low = Hex4(raw.substr(i + 2));
+          if (low >= 0xDC00 && low < 0xE000) {
+            c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
+            i += 6;
+          }
+        }
+        AppendUtf8(c >= 0xD800 && c < 0xE000 ? 0xFFFD : c, out);
+        break;
+      }
+      default:
+        out += kind;
+    }
+  }
 }
 
 void AppendJsonDouble(double value, std::string& out) {

@@ -12,6 +12,10 @@ namespace mandate {
 // With quotes. Bytes that are not UTF-8 become U+FFFD, as Go's encoder has it.
 void AppendJsonString(std::string_view value, std::string& out);
 
+// The inverse, of the text between the quotes, whose escapes must be whole, as JsonCursor scans
+// them. Half a surrogate pair becomes U+FFFD, as Go's decoder has it.
+void UnescapeJsonString(std::string_view raw, std::string& out);
+
 // The shortest text that reads back as the same double, with a ".0" if it would read as an integer;
 // null for NaN and infinities.
 void AppendJsonDouble(double value, std::string& out);
