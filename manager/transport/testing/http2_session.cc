@@ -110,10 +110,12 @@ class Http2Session : public ServerSession, public std::enable_shared_from_this<H
 
   static Http2Session& Self(void* user_data) { return *static_cast<Http2Session*>(user_data); }
 
-  static nghttp2_nv Field(const std::string& name, const std::string& value) {
-    return {reinterpret_cast<uint8_t*>(const_cast<char*>(name.data())),
-            reinterpret_cast<uint8_t*>(const_cast<char*>(value.data())), name.size(), value.size(),
-            NGHTTP2_NV_FLAG_NONE};
+  // Points into both: they outlive it.
+  static nghttp2_nv Field(std::string_view name, std::string_view value) {
+    const auto bytes = [](std::string_view text) {
+      return reinterpret_cast<uint8_t*>(const_cast<char*>(text.data()));
+    };
+    return {bytes(name), bytes(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE};
   }
 
   void Resume(uint64_t stream) {
