@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "manager/core/strings.h"
+#include "manager/object/names.h"
 #include "rbacgen/marker_arguments.h"
 #include "rbacgen/source_comments.h"
 #include "rbacgen/text.h"
@@ -84,8 +85,11 @@ class FileReader {
     const bool known = std::find(kNames.begin(), kNames.end(), marker.name) != kNames.end();
     if (!known) {
       if (const auto meant = MeantName(text)) {
-        Misread(StrCat("unknown marker ", Quoted(whole.substr(0, whole.find('='))), "; +", *meant,
-                       ":argument=value,… is the nearest that is known"));
+        // Prose in such places may well begin with a plus.
+        diagnostics_.Add(comment.place == CommentPlace::kOwnLine ? Severity::kError : misplaced_,
+                         place_,
+                         StrCat("unknown marker ", Quoted(whole.substr(0, whole.find('='))), "; +",
+                                *meant, ":argument=value,… is the nearest that is known"));
       }
     } else if (comment.place == CommentPlace::kDoc) {
       diagnostics_.Add(misplaced_, place_,
@@ -121,10 +125,8 @@ class FileReader {
     const auto arguments = Parse(kComponent, kComponentArguments, Repeated::kIsError, text);
     if (!arguments) return;
     const std::string name = arguments->String("name");
-    if (!IsDnsLabel(name)) {
-      return Misread(StrCat("component name ", Quoted(name),
-                            " must be a DNS label: lower-case "
-                            "letters, digits and \"-\", at most 63"));
+    if (const absl::Status valid = CheckDnsLabel(name); !valid.ok()) {
+      return Misread(StrCat("component name: ", valid.message()));
     }
     if (name == "base") {
       return Misread(

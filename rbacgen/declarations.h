@@ -30,7 +30,7 @@ struct Declaration {
   rbac::Rule rule;        // as written: not normalised
   std::string ns;         // empty: every namespace and cluster scope
   std::string role_name;  // empty: the generator's
-  bool ours = false;      // +mandate:rbac, which controller-gen does not know
+  bool ours = false;      // a +mandate:rbac marker, which controller-gen does not know
   bool external = false;
   std::string justification;
   std::string component;  // empty: no component marker above it in its file

@@ -1,5 +1,7 @@
 #include "rbacgen/declarations.h"
 
+#include <algorithm>
+#include <random>
 #include <string>
 #include <string_view>
 
@@ -146,8 +148,8 @@ INSTANTIATE_TEST_SUITE_P(
         {"// +mandat:component:name=a", "+mandate:component:"},
         {"// +mandate:rbca:verbs=get", "+mandate:rbac:"},
         {"// +mandate:component", "missing argument \"name\""},
-        {"// +mandate:component:name=A", "must be a DNS label"},
-        {"// +mandate:component:name=", "must be a DNS label"},
+        {"// +mandate:component:name=A", "must consist of lower case letters"},
+        {"// +mandate:component:name=", "must not be empty"},
         {"// +mandate:component:name=base", "is taken by the manager's own identity"},
         {"// +mandate:component:name=a,name=a", "given twice"},
         {"// +kubebuilder:rbac:verbs=get,justify=x", "unknown argument \"justify\""},
@@ -159,6 +161,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"// +mandate:rbac:roleName=x,urls=/x,verbs=get", "unknown argument \"roleName\""},
         {"// +mandate:rbac:justify=\"a\n// b\n//\n// c\",urls=/x,verbs=get", "not closed"},
         {"// +kubebuilder:rbac:groups=\"a\n// b\",resources=r,verbs=get", "not closed"},
+        {"/// +kubebuilder:rback:urls=/x", "unknown marker"},
         {"/// +kubebuilder:rbac:urls=/x,verbs=get", "documentation comment is no marker"},
         {"int x;  // +kubebuilder:rbac:urls=/x,verbs=get", "after code is no marker"},
     }));
@@ -178,6 +181,48 @@ TEST(ReadDeclarations, AMistakenComponentEndsTheOneAbove) {
       "// +kubebuilder:rbac:urls=/x,verbs=get\n");
   ASSERT_THAT(r.sources.declarations, SizeIs(1));
   EXPECT_NE(r.sources.declarations[0].component, "one");
+}
+
+// Whatever stands in a file: no crash, and each rule that is read has verbs= and its place.
+TEST(ReadDeclarations, SurvivesAnyText) {
+  const std::string seed =
+      "// +mandate:component:name=one\n"
+      "// +kubebuilder:rbac:groups=\"\";core,resources={a, b},verbs=get;`x`,resourceNames=n\n"
+      "/* // +mandate:rbac:verbs=x */ R\"x(\n// +a\n)x\" 'c' \"s\\\"\" r#\"t\"#\n"
+      "// +mandate:rbac:justify=\"a\\u00e9\n// b\",urls=/x,verbs=bind\n";
+  constexpr std::string_view kBytes("\n\r\t \"\\'`{}();:,=+/*#R0\xC3\xFF\0", 25);
+  std::mt19937 random(221);
+  size_t read = 0;
+  for (int round = 0; round < 20000; ++round) {
+    std::string text = seed;
+    for (size_t i = 0, n = 1 + random() % 4; i < n; ++i) {
+      const size_t at = random() % text.size();
+      switch (random() % 4) {
+        case 0:
+          text[at] = kBytes[random() % kBytes.size()];
+          break;
+        case 1:
+          text.insert(at, 1, kBytes[random() % kBytes.size()]);
+          break;
+        case 2:
+          text.erase(at, random() % 4);
+          break;
+        default:
+          text.insert(at, text.substr(random() % text.size(), random() % 20));
+      }
+      if (text.empty()) text = "/";
+    }
+    const char* const kFiles[] = {"a.cc", "a.go", "a.rs", "a.ts", "a.java", "a.proto"};
+    const Result r = Read(text, kFiles[random() % 6]);
+    const int lines = 1 + static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+    for (const Declaration& d : r.sources.declarations) {
+      ++read;
+      EXPECT_GE(d.place.line, 1);
+      EXPECT_LE(d.place.line, lines);
+      EXPECT_THAT(d.arguments, HasSubstr("verbs"));
+    }
+  }
+  EXPECT_GT(read, 10000u);
 }
 
 }  // namespace

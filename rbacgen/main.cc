@@ -11,10 +11,8 @@ using AddCommand = void (*)(CLI::App& app, int* exit_code);
 
 // A new sub-command adds its line here.
 constexpr AddCommand kCommands[] = {
-    mandate::rbacgen::AddRbacCommand,
-    mandate::rbacgen::AddCrdCommand,
-    mandate::rbacgen::AddHeaderCommand,
-    mandate::rbacgen::AddChartCommand,
+    mandate::rbacgen::AddRbacCommand,   mandate::rbacgen::AddCrdCommand,
+    mandate::rbacgen::AddHeaderCommand, mandate::rbacgen::AddChartCommand,
     mandate::rbacgen::AddTraceCommand,
 };
 

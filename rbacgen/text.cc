@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "manager/object/names.h"
+
 namespace mandate::rbacgen {
 namespace {
 
@@ -152,12 +154,7 @@ std::string Quoted(std::string_view text) {
   return out + "\"";
 }
 
-bool IsDnsLabel(std::string_view text) {
-  if (text.empty() || text.size() > 63 || text.front() == '-' || text.back() == '-') return false;
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-  });
-}
+bool IsDnsLabel(std::string_view text) { return CheckDnsLabel(text).ok(); }
 
 bool IsOneEditAway(std::string_view a, std::string_view b) {
   if (a.size() > b.size()) std::swap(a, b);

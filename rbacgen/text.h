@@ -19,7 +19,7 @@ bool HasOpenString(std::string_view text);
 // "text", with control characters, quotes and backslashes escaped; also a valid C++ literal.
 std::string Quoted(std::string_view text);
 
-// RFC 1123: lower-case letters, digits and "-", at most 63, beginning and ending with no "-".
+// As CheckDnsLabel of manager/object/names.h.
 bool IsDnsLabel(std::string_view text);
 
 // Whether one insertion, removal, replacement or swap of neighbours makes `a` into `b`.
