@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_split.h"
 #include "manager/core/strings.h"
+#include "manager/object/names.h"
 #include "rbacgen/text.h"
 
 namespace mandate::rbacgen {
@@ -18,15 +18,8 @@ using mandate::api::Resource;
 
 constexpr std::string_view kColumnTypes[] = {"integer", "number", "string", "boolean", "date"};
 
-// RFC 1123: DNS labels, joined by dots.
-bool IsDnsName(const std::string& text) {
-  const std::vector<std::string> labels = absl::StrSplit(text, '.');
-  return text.size() <= 253 &&
-         std::ranges::all_of(labels, [](const std::string& label) { return IsDnsLabel(label); });
-}
-
 bool IsLowerName(const std::string& text) {
-  return IsDnsLabel(text) && absl::ascii_isalpha(static_cast<unsigned char>(text.front()));
+  return CheckDnsLabel(text).ok() && absl::ascii_isalpha(static_cast<unsigned char>(text.front()));
 }
 
 bool IsProtectedGroup(std::string_view group) {
@@ -79,7 +72,7 @@ class Checker {
 
   void Names() {
     const auto& group = resource_.group();
-    if (!IsDnsName(group) || group.find('.') == std::string::npos) {
+    if (!CheckDnsSubdomain(group).ok() || group.find('.') == std::string::npos) {
       Error("group ", Quoted(group), " must be a domain name of yours, such as example.com");
     } else if (IsProtectedGroup(group) &&
                !resource_.annotations().contains("api-approved.kubernetes.io")) {
