@@ -160,7 +160,7 @@ void EventLoop::Post(Task task) {
       // Destroyed by the caller's frame, after the lock.
       wake = false;
     } else {
-      wake = posted_.empty();
+      wake = std::exchange(asleep_, false);
       posted_.push_back(std::move(task));
       stats_.most_tasks_queued = std::max(stats_.most_tasks_queued, posted_.size());
     }
@@ -208,7 +208,7 @@ void EventLoop::Measure(Work&& work) {
   running_.longest_run = std::max(running_.longest_run, options_.clock->TimeNow() - start);
 }
 
-int EventLoop::PollTimeout() const {
+int EventLoop::TimeToNextTimer() const {
   const absl::Time next = timers_->next();
   if (next == absl::InfiniteFuture()) return -1;
   const absl::Duration wait = next - options_.clock->TimeNow();
@@ -217,18 +217,28 @@ int EventLoop::PollTimeout() const {
   return static_cast<int>(std::min<int64_t>(milliseconds, INT_MAX));
 }
 
+void EventLoop::Poll() {
+  int timeout = TimeToNextTimer();
+  {
+    MutexLock lock(mutex_);
+    if (!posted_.empty() || stopping_) timeout = 0;
+    asleep_ = timeout != 0;
+  }
+  poller_->Wait(timeout, [this](auto&& callback) {
+    ++running_.descriptor_events;
+    Measure(callback);
+  });
+}
+
 void EventLoop::Run() noexcept {
   thread_id_ = std::this_thread::get_id();
   std::vector<Task> batch;
   while (true) {
-    // Sleeps only when nothing was posted: Post() wakes the loop on the first of a batch.
-    poller_->Wait(PollTimeout(), [this](auto&& callback) {
-      ++running_.descriptor_events;
-      Measure(callback);
-    });
+    Poll();
     Measure([this] { running_.timers_run += timers_->RunDue(options_.clock->TimeNow()); });
     {
       MutexLock lock(mutex_);
+      asleep_ = false;
       if (stopping_) break;
       batch.swap(posted_);
     }

@@ -88,7 +88,9 @@ class EventLoop : public Loop {
   template <class Work>
   void Measure(Work&& work);
   // Milliseconds for epoll_wait: until the next timer, rounded up; -1: for ever.
-  int PollTimeout() const;
+  int TimeToNextTimer() const;
+  // Waits for descriptors, until something is posted or due, and runs their callbacks.
+  void Poll();
   void DestroyEverything();
 
   const Options options_;
@@ -98,6 +100,8 @@ class EventLoop : public Loop {
   mutable Mutex mutex_;
   std::vector<Task> posted_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  // The thread waits, or is about to, and nobody has woken it yet.
+  bool asleep_ ABSL_GUARDED_BY(mutex_) = false;
   Stats stats_ ABSL_GUARDED_BY(mutex_);
 
   Stats running_;  // the loop thread's own counts, copied to stats_ once a round

@@ -1,6 +1,8 @@
 // Calls: answers, bounds, deadlines, cancellation, TLS.
 #include "manager/transport/http_transport.h"
 
+#include <stdlib.h>
+
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -142,6 +144,22 @@ TEST_F(HttpTransportTest, RefusesSenselessOptions) {
   EXPECT_FALSE(HttpTransport::Create(*loop_, {.streams_per_connection = 1}).ok());
   EXPECT_FALSE(HttpTransport::Create(*loop_, {.max_connections = 0}).ok());
   EXPECT_FALSE(HttpTransport::Create(*loop_, {.probe_timeout = absl::ZeroDuration()}).ok());
+}
+
+TEST_F(HttpTransportTest, FollowsNobodyElsewhere) {
+  StartServer([](std::shared_ptr<ServerStream> stream) {
+    stream->Respond(302, "", {{"location", "https://127.0.0.1:1/"}});
+  });
+  StartTransport();
+  // libcurl would obey it, and tell a stranger the token.
+  setenv("https_proxy", "http://127.0.0.1:1", /*overwrite=*/1);
+  setenv("ALL_PROXY", "http://127.0.0.1:1", /*overwrite=*/1);
+  const auto answer = Call(Request("/"));
+  unsetenv("https_proxy");
+  unsetenv("ALL_PROXY");
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->code, 302);
+  EXPECT_EQ(server_->stats().requests, 1u);
 }
 
 TEST_F(HttpTransportTest, SaysThatNobodyListens) {

@@ -211,6 +211,10 @@ void Shard::Finish(CURL* easy, CURLcode code) {
   if (exchange == probing_) {
     probing_.reset();
     if (!transfer->sent()) liveness_.ProbeNotSent();
+    if (transfer->refused() && !transfer->sent()) {
+      full_ = true;
+      admission_.Refused();
+    }
     return;
   }
   unflushed_ = unflushed_ || (transfer->sent() && code != CURLE_OK);
@@ -282,7 +286,7 @@ void Shard::FlushResets() {
     }
   }
   // Nothing else is on the connection: that it is closed says the same.
-  if (admission_.active() == 0) admission_.Drain();
+  if (admission_.active() == 0) Kill(absl::UnavailableError("the connection was closed"));
 }
 
 void Shard::Review() {
