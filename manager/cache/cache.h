@@ -63,7 +63,8 @@ class DemandSink {
   // In the server's order for each object. Nothing is delivered that the component may not see;
   // when it loses access, what it saw is not deleted: the state says kForbidden.
   virtual void OnEvent(const ObjectEvent& event) = 0;
-  // At each change. kSynced comes after every event of the initial list.
+  // At each change of the state, which begins as kPending; the handle's status() has the latest
+  // reason. kSynced comes after every event of the initial list.
   virtual void OnState(const DemandStatus& status) = 0;
 };
 

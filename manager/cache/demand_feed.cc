@@ -38,8 +38,9 @@ void DemandFeed::Detach(Content seen) {
 void DemandFeed::SetStatus(const DemandStatus& status) {
   {
     MutexLock lock(mutex_);
-    if (status_.state == status.state && status_.reason == status.reason) return;
+    const bool same = status_.state == status.state;
     status_ = status;
+    if (same) return;
   }
   if (!closed_ && sink_ != nullptr) sink_->OnState(status);
 }

@@ -33,7 +33,7 @@ class DemandFeed {
   void Detach(Content seen);
   bool attached() const { return attached_; }
 
-  // Tells the sink when it is another.
+  // Tells the sink when it is another state.
   void SetStatus(const DemandStatus& status);
 
  private:

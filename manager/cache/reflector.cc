@@ -169,13 +169,16 @@ void Reflector::OnWatchOpen() {
   forbidden_backoff_.Reset();
   absent_backoff_.Reset();
   hinted_ = false;
-  const bool opening = phase_ == Phase::kOpening;
-  if (opening) {
+  if (phase_ == Phase::kOpening) {
     phase_ = Phase::kWatching;
     reopen_timer_.Cancel();
+    SetStatus(DemandState::kSynced, absl::OkStatus());
+  } else {
+    // Whatever was in the way, it is no more.
+    SetStatus(filled_ ? DemandState::kStale : DemandState::kPending,
+              absl::UnavailableError("the initial state is not complete yet"));
   }
   owner_.OnAccess();
-  if (opening && phase_ == Phase::kWatching) SetStatus(DemandState::kSynced, absl::OkStatus());
 }
 
 void Reflector::OnWatchEvent(WatchEvent event) {

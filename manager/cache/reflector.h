@@ -61,7 +61,7 @@ class Reflector : private WatchStream::Observer {
     virtual void OnObjects(const std::vector<ObjectEvent>& events) = 0;
     // The store's resource version has moved.
     virtual void OnProgress() = 0;
-    // The server has just let the current client watch.
+    // The server has just let the current client watch; after the OnStatus() of it.
     virtual void OnAccess() = 0;
     // At each change. kForbidden is of the current client.
     virtual void OnStatus(const DemandStatus& status) = 0;

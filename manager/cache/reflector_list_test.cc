@@ -30,7 +30,7 @@ TEST_F(ReflectorListTest, WatchList) {
   watch.Send(BookmarkJson("9") + BookmarkJson("10", true));
   loop_.RunReady();
   EXPECT_EQ(TakeEvents(), "+a/x@5 +b/x@7");
-  EXPECT_EQ(TakeStates(), "Synced");
+  EXPECT_EQ(TakeStates(), "Pending Synced") << "asked, then complete";
   EXPECT_EQ(store_.resource_version(), "10");
 
   // The same stream goes on.

@@ -76,8 +76,8 @@ absl::Status WaitSet::Wait(const CallContext& context, const KindInfo& kind, std
     }
     self->Add(std::move(waiter));
   });
-  const std::stop_callback stop(context.stop, [this, waiter] {
-    loop_.Post([waiter] {
+  const std::stop_callback stop(context.stop, [&loop = loop_, waiter] {
+    loop.Post([waiter] {
       waiter->Finish(absl::CancelledError(StrCat("called off; waited for ", waiter->what)));
     });
   });

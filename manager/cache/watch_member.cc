@@ -44,7 +44,10 @@ DemandStatus WatchMember::See(const DemandStatus& watch, bool is_sponsor, bool f
     case AccessProof::State::kExpired:
       return {DemandState::kStale, proof_.reason()};
     case AccessProof::State::kUnknown:
-      if (!is_sponsor) return {DemandState::kPending, proof_.reason()};
+      // Synced is what the sponsor's proof makes it, in the same moment.
+      if (!is_sponsor || watch.state == DemandState::kSynced) {
+        return {DemandState::kPending, proof_.reason()};
+      }
       return watch;
     case AccessProof::State::kProven:
       break;

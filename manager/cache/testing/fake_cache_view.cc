@@ -98,8 +98,7 @@ void FakeCacheView::Shared::Deliver(const std::shared_ptr<Record>& record) {
     MutexLock lock(mutex);
     if (record->closed) return;
     status = StatusOf(record->spec);
-    say_state = !record->told || status.state != record->status.state ||
-                status.reason != record->status.reason;
+    say_state = status.state != record->status.state;
     if (status.state == DemandState::kSynced) {
       const Content& all = content[KeyOfKind(record->spec.kind)];
       Content now;

@@ -41,9 +41,7 @@ void RecordingSink::OnEvent(const ObjectEvent& event) {
 }
 
 void RecordingSink::OnState(const DemandStatus& status) {
-  if (status.state != status_.state || status.state == DemandState::kPending) {
-    StrAppend(&log_, log_.empty() ? "" : " ", ToString(status.state));
-  }
+  StrAppend(&log_, log_.empty() ? "" : " ", ToString(status.state));
   status_ = status;
   if (status.state == DemandState::kSynced) synced_ = true;
   if (hook_) hook_();

@@ -1,0 +1,230 @@
+#include "manager/cache/access_proof.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "manager/cache/testing/fake_rest_client.h"
+#include "manager/core/strings.h"
+#include "manager/core/testing/simulated_loop.h"
+#include "manager/object/kinds/authorization_v1.h"
+#include "manager/object/object_codec.h"
+
+namespace mandate {
+namespace {
+
+using Review = authorizationv1::SelfSubjectAccessReview;
+using State = AccessProof::State;
+
+constexpr KindInfo kPod = {.group = "", .version = "v1", .kind = "Pod", .plural = "pods"};
+
+class AccessProofTest : public ::testing::Test {
+ protected:
+  AccessProofTest() {
+    client_.Handle([this](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
+      auto review = DecodeObject<Review>(request.body, Encoding::kJson);
+      EXPECT_TRUE(review.ok()) << review.status();
+      last_ = *review;
+      if (!up_) return absl::UnavailableError("no server");
+      if (code_ != 201) return FakeRestClient::Json(code_, "{}");
+      review->mutable_status()->set_allowed(allowed_[review->spec().resourceattributes().verb()]);
+      review->mutable_status()->set_reason("because");
+      return FakeRestClient::Json(201, *EncodeObject(*review, Encoding::kJson));
+    });
+  }
+
+  AccessProof& Make(DemandSpec spec = {kPod, "foo", "bar"}) {
+    proof_ = std::make_unique<AccessProof>(AccessProof::Config{.spec = std::move(spec),
+                                                               .options = options_,
+                                                               .random = random_,
+                                                               .counts = counts_,
+                                                               .on_change = [this] { ++changes_; }},
+                                           client_);
+    return *proof_;
+  }
+  void Allow(bool list, bool watch) { allowed_ = {{"list", list}, {"watch", watch}}; }
+  size_t reviews() const { return client_.requests().size(); }
+
+  SimulatedLoop loop_;
+  FakeRestClient client_{loop_, "reader"};
+  Metrics metrics_;
+  AccessMetrics counts_{metrics_, "reader"};
+  std::mt19937_64 random_{1};
+  AccessProof::Options options_;
+  std::map<std::string, bool> allowed_;
+  bool up_ = true;
+  int code_ = 201;
+  int changes_ = 0;
+  Review last_;
+  std::unique_ptr<AccessProof> proof_;
+};
+
+TEST_F(AccessProofTest, AsksForListAndWatchOfExactlyTheScope) {
+  Allow(true, true);
+  AccessProof& proof = Make();
+  EXPECT_EQ(proof.state(), State::kUnknown);
+  EXPECT_EQ(reviews(), 0u);
+  proof.Check();
+  loop_.RunReady();
+  EXPECT_EQ(proof.state(), State::kProven);
+  EXPECT_TRUE(proof.reason().ok());
+  EXPECT_EQ(changes_, 1);
+  ASSERT_EQ(reviews(), 2u);
+  EXPECT_EQ(client_.requests()[0], "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews");
+  const auto& asked = last_.spec().resourceattributes();
+  EXPECT_EQ(asked.resource(), "pods");
+  EXPECT_EQ(asked.group(), "");
+  EXPECT_EQ(asked.version(), "v1");
+  EXPECT_EQ(asked.namespace_(), "foo");
+  EXPECT_EQ(asked.name(), "bar");
+}
+
+TEST_F(AccessProofTest, NeedsBoth) {
+  const std::pair<bool, bool> answers[] = {{false, true}, {true, false}, {false, false}};
+  for (const auto& [list, watch] : answers) {
+    Allow(list, watch);
+    AccessProof& proof = Make();
+    proof.Check();
+    loop_.RunReady();
+    EXPECT_EQ(proof.state(), State::kRefused);
+    EXPECT_EQ(proof.reason().code(), absl::StatusCode::kPermissionDenied);
+    const std::string text(proof.reason().message());
+    EXPECT_NE(text.find(StrCat("reader may not ", list ? "watch" : "list",
+                               " pods \"bar\" in namespace foo (because)")),
+              text.npos)
+        << text;
+  }
+}
+
+TEST_F(AccessProofTest, IsRenewedBeforeItEnds) {
+  Allow(true, true);
+  AccessProof& proof = Make();
+  proof.Check();
+  for (int round = 0; round < 20; ++round) {
+    loop_.RunReady();
+    ASSERT_EQ(proof.state(), State::kProven);
+    const size_t before = reviews();
+    const absl::Time start = loop_.clock().TimeNow();
+    ASSERT_TRUE(loop_.RunUntil([&] { return reviews() > before; }));
+    const absl::Duration after = loop_.clock().TimeNow() - start;
+    EXPECT_GE(after, 0.7 * options_.t_revoke);
+    EXPECT_LE(after, 0.85 * options_.t_revoke);
+  }
+  EXPECT_EQ(changes_, 1);
+}
+
+TEST_F(AccessProofTest, ExpiresWhenNobodyAnswers) {
+  Allow(true, true);
+  AccessProof& proof = Make();
+  proof.Check();
+  loop_.RunReady();
+  up_ = false;
+  loop_.RunFor(options_.t_revoke - absl::Seconds(1));
+  EXPECT_EQ(proof.state(), State::kProven) << "an error is not a refusal";
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(proof.state(), State::kExpired);
+  EXPECT_EQ(proof.reason().code(), absl::StatusCode::kUnavailable);
+  up_ = true;
+  loop_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(proof.state(), State::kProven);
+}
+
+TEST_F(AccessProofTest, OnlyAReviewRefuses) {
+  AccessProof& proof = Make();
+  for (const int code : {401, 403, 404, 500}) {
+    code_ = code;
+    proof.Check();
+    loop_.RunFor(absl::Seconds(2));
+    EXPECT_EQ(proof.state(), State::kUnknown) << code;
+    EXPECT_NE(proof.reason().message().find("could not be proven"), std::string::npos);
+  }
+}
+
+TEST_F(AccessProofTest, ErrorsBackOff) {
+  up_ = false;
+  AccessProof& proof = Make();
+  proof.Check();
+  loop_.RunFor(absl::Minutes(10));
+  EXPECT_EQ(proof.state(), State::kUnknown);
+  EXPECT_LT(reviews(), 80u);
+  EXPECT_GT(reviews(), 20u);
+}
+
+TEST_F(AccessProofTest, RefusalsAreAskedAgainSlowly) {
+  Allow(false, false);
+  AccessProof& proof = Make();
+  proof.Check();
+  loop_.RunReady();
+  const double base[] = {30, 60, 120, 240, 300, 300};
+  for (const double seconds : base) {
+    const size_t before = reviews();
+    const absl::Time start = loop_.clock().TimeNow();
+    ASSERT_TRUE(loop_.RunUntil([&] { return reviews() > before; }));
+    EXPECT_GE(loop_.clock().TimeNow() - start, absl::Seconds(seconds));
+    EXPECT_LE(loop_.clock().TimeNow() - start, absl::Seconds(1.2 * seconds));
+    loop_.RunReady();
+  }
+  Allow(true, true);
+  proof.Check();
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(proof.state(), State::kProven) << "a hint asks at once";
+}
+
+TEST_F(AccessProofTest, HintsAreBoundedAndNotLost) {
+  Allow(true, true);
+  AccessProof& proof = Make();
+  for (int i = 0; i < 100; ++i) {
+    proof.Check();
+    loop_.RunFor(absl::Milliseconds(100));
+  }
+  EXPECT_LE(reviews(), 24u) << "two a second";
+  // Revoked just after the last answer, with a hint right then.
+  loop_.RunFor(absl::Seconds(5));
+  proof.Check();
+  proof.Check();
+  loop_.RunReady();
+  Allow(false, true);
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(proof.state(), State::kRefused);
+}
+
+TEST_F(AccessProofTest, AnAcceptedWatchIsAProof) {
+  Allow(false, false);
+  AccessProof& proof = Make();
+  proof.NoteProven();
+  EXPECT_EQ(proof.state(), State::kProven);
+  EXPECT_EQ(reviews(), 0u);
+  // An answer that was asked for before it does not undo it; it is asked anew.
+  proof.Check();
+  proof.NoteProven();
+  loop_.RunReady();
+  EXPECT_EQ(proof.state(), State::kProven);
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(proof.state(), State::kRefused);
+}
+
+TEST_F(AccessProofTest, ARefusedWatchIsARefusal) {
+  Allow(true, true);
+  AccessProof& proof = Make();
+  proof.NoteProven();
+  proof.NoteRefused(absl::PermissionDeniedError("403"));
+  EXPECT_EQ(proof.state(), State::kRefused);
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_EQ(reviews(), 0u) << "whoever watches asks";
+  EXPECT_EQ(proof.state(), State::kRefused) << "its end does not come twice";
+  proof.RetryLater();
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(proof.state(), State::kProven);
+}
+
+TEST_F(AccessProofTest, NothingHappensAfterItsEnd) {
+  Allow(true, true);
+  Make().Check();
+  proof_.reset();
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_EQ(changes_, 0);
+  EXPECT_EQ(reviews(), 2u);
+}
+
+}  // namespace
+}  // namespace mandate

@@ -1,0 +1,245 @@
+// Three components, shared watches, faults and changing rights: in the end everyone who may see has
+// seen everything, once; and at no time has anyone read what it had long lost the right to.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "manager/cache/cache_impl.h"
+#include "manager/cache/testing/cache_fixture.h"
+#include "manager/core/strings.h"
+
+namespace mandate {
+namespace {
+
+constexpr std::array<const char*, 3> kNames = {"a", "b", "c"};
+constexpr std::array<const char*, 4> kScopes = {"", "foo", "bar", "foo/3"};
+
+DemandSpec SpecOf(std::string_view scope) {
+  const size_t slash = scope.find('/');
+  if (slash == scope.npos) return {kWidget, std::string(scope), ""};
+  return {kWidget, std::string(scope.substr(0, slash)), std::string(scope.substr(slash + 1))};
+}
+
+struct Totals {
+  int forbidden = 0;
+  int handovers = 0;
+  int reviews = 0;
+  int demands = 0;
+  int reads = 0;
+};
+
+class Simulation {
+ public:
+  explicit Simulation(uint64_t seed)
+      : seed_(seed), die_(seed), server_(loop_, seed * 31 + 5), metrics_() {
+    Cache::Options options{.loop = loop_, .metrics = metrics_};
+    options.seed = seed;
+    options.linger = absl::Seconds(die_() % 2 == 0 ? 0 : 20);
+    options.reflector.watch_list = die_() % 3 != 0;
+    options.reflector.page_size = 1 + static_cast<int>(die_() % 4);
+    options.reflector.max_frame_bytes = 1000;
+    options.reflector.max_queue_bytes = 2000 + die_() % 20000;
+    cache_ = *Cache::Create(options);
+    for (size_t i = 0; i < kNames.size(); ++i) {
+      clients_[i] = std::make_unique<FakeRestClient>(loop_, kNames[i]);
+      clients_[i]->SetDelay([this] { return absl::Milliseconds(die_() % 100); });
+      server_.Serve(*clients_[i]);
+      views_[i] = &cache_->AddComponent(*clients_[i], kReader);
+      server_.Grant(kNames[i]);
+    }
+    const auto chance = [this](double most) {
+      return most * std::uniform_real_distribution<double>(0, 1)(die_);
+    };
+    server_.faults() = {.refuse_watch = chance(0.3),
+                        .refuse_list = chance(0.3),
+                        .expire_page = chance(0.3),
+                        .no_watch_list = chance(0.5),
+                        .cut = chance(0.2),
+                        .garbage = chance(0.1),
+                        .drop_bookmark = chance(0.3),
+                        .refuse_review = chance(0.5),
+                        .delay = absl::Milliseconds(die_() % 1000)};
+  }
+
+  void Run(Totals& totals) {
+    for (int step = 0; step < 150; ++step) {
+      Step(totals);
+      loop_.RunFor(absl::Milliseconds(die_() % (die_() % 8 == 0 ? 300'000 : 3000)));
+      CheckReads(totals);
+    }
+    server_.faults() = {};
+    for (const char* name : kNames) Grant(name, "");
+    cache_->Poke();
+    loop_.RunFor(absl::Minutes(11));
+    CheckEnd();
+    for (const auto& client : clients_) {
+      totals.reviews += static_cast<int>(client->Count("selfsubjectaccessreviews"));
+    }
+    totals.handovers += static_cast<int>(
+        metrics_.Counter("mandate_cache_handovers_total", "", {{"kind", "widgets.example.com"}})
+            .Value());
+    for (auto& demanded : demands_) demanded.reset();
+    loop_.RunFor(absl::Minutes(1));
+    CheckNothingIsLeft();
+  }
+
+ private:
+  struct Live {
+    size_t component;
+    std::string scope;
+    Demanded demanded;
+  };
+
+  void Grant(const std::string& name, const std::string& ns) {
+    server_.Grant(name, ns);
+    if (server_.Allows(name, "")) revoked_.erase({name, ""});
+    for (const char* scope : {"foo", "bar"}) {
+      if (server_.Allows(name, scope)) revoked_.erase({name, scope});
+    }
+  }
+  void Revoke(const std::string& name, const std::string& ns) {
+    server_.Revoke(name, ns);
+    for (const char* scope : {"", "foo", "bar"}) {
+      if (!server_.Allows(name, scope)) {
+        revoked_.emplace(std::pair(name, std::string(scope)), loop_.clock().TimeNow());
+      }
+    }
+  }
+
+  void Step(Totals& totals) {
+    const std::string name = kNames[die_() % kNames.size()];
+    const std::string key = StrCat(die_() % 2 == 0 ? "foo" : "bar", "/", die_() % 6);
+    switch (die_() % 20) {
+      case 0:
+      case 1:
+        server_.Delete(key);
+        return;
+      case 2:
+        server_.Compact();
+        return;
+      case 3:
+        Revoke(name, die_() % 2 == 0 ? "" : "foo");
+        if (die_() % 2 == 0) cache_->Poke(name);
+        return;
+      case 4:
+      case 5:
+        Grant(name, die_() % 2 == 0 ? "" : "foo");
+        if (die_() % 2 == 0) cache_->Poke();
+        return;
+      case 6:
+        server_.SetServed(false);
+        loop_.RunFor(absl::Seconds(die_() % 60));
+        server_.SetServed(true);
+        return;
+      case 7:
+      case 8:
+      case 9: {
+        auto& slot = demands_[die_() % demands_.size()];
+        if (slot) {
+          totals.forbidden += slot->demanded.state() == DemandState::kForbidden;
+          CheckSink(*slot);
+          slot.reset();
+          return;
+        }
+        ++totals.demands;
+        slot = std::make_unique<Live>();
+        slot->component = die_() % kNames.size();
+        slot->scope = kScopes[die_() % kScopes.size()];
+        slot->demanded.handle =
+            views_[slot->component]->Demand(SpecOf(slot->scope), slot->demanded.sink);
+        return;
+      }
+      default:
+        server_.Put(key);
+    }
+  }
+
+  // Invariant 3: no proof lives longer than t_revoke.
+  void CheckReads(Totals& totals) {
+    for (size_t i = 0; i < kNames.size(); ++i) {
+      for (const char* ns : {"", "foo", "bar"}) {
+        const auto lost = revoked_.find({kNames[i], ns});
+        if (!views_[i]->ListRaw(kWidget, ns).ok()) continue;
+        ++totals.reads;
+        if (lost == revoked_.end()) continue;
+        EXPECT_LE(loop_.clock().TimeNow() - lost->second, absl::Minutes(5) + absl::Seconds(1))
+            << kNames[i] << " still reads \"" << ns << "\"";
+      }
+    }
+  }
+
+  void CheckSink(const Live& live) {
+    for (const std::string& violation : live.demanded.sink->violations()) {
+      ADD_FAILURE() << kNames[live.component] << " " << live.scope << ": " << violation;
+    }
+  }
+
+  void CheckEnd() {
+    std::map<std::string, int> scopes;
+    for (const auto& live : demands_) {
+      if (!live) continue;
+      SCOPED_TRACE(StrCat(kNames[live->component], " \"", live->scope, "\""));
+      CheckSink(*live);
+      const DemandSpec spec = SpecOf(live->scope);
+      EXPECT_EQ(live->demanded.state(), DemandState::kSynced)
+          << live->demanded.handle->status().reason;
+      EXPECT_EQ(live->demanded.sink->Content(), server_.Content(spec));
+      if (spec.name.empty()) {
+        auto list = views_[live->component]->ListRaw(kWidget, spec.ns);
+        EXPECT_TRUE(list.ok());
+        if (list.ok()) {
+          EXPECT_EQ(Text(*list), server_.Content(spec));
+        }
+      }
+      ++scopes[live->scope];
+    }
+    EXPECT_EQ(server_.live_watches(), scopes.size()) << "one watch a scope";
+  }
+
+  void CheckNothingIsLeft() {
+    EXPECT_EQ(server_.live_watches(), 0u);
+    for (const char* scope : {"cluster", "namespace", "object"}) {
+      const Labels labels = {{"kind", "widgets.example.com"}, {"scope", scope}};
+      EXPECT_EQ(metrics_.Gauge("mandate_cache_objects", "", labels).Value(), 0);
+      EXPECT_EQ(metrics_.Gauge("mandate_cache_bytes", "", labels).Value(), 0);
+    }
+    for (const char* name : kNames) {
+      EXPECT_EQ(metrics_.Gauge("mandate_cache_demands", "", {{"identity", name}}).Value(), 0);
+    }
+    for (const auto& client : clients_) client->ForgetRequests();
+    loop_.RunFor(absl::Hours(1));
+    for (const auto& client : clients_) EXPECT_EQ(client->requests().size(), 0u);
+  }
+
+  const uint64_t seed_;
+  std::mt19937_64 die_;
+  SimulatedLoop loop_;
+  ModelServer server_;
+  Metrics metrics_;
+  std::array<std::unique_ptr<FakeRestClient>, 3> clients_;
+  std::unique_ptr<Cache> cache_;
+  std::array<CacheView*, 3> views_;
+  std::array<std::unique_ptr<Live>, 10> demands_;
+  // Since when a component may not read a namespace ("": everything).
+  std::map<std::pair<std::string, std::string>, absl::Time> revoked_;
+};
+
+TEST(CacheSimulation, SharesWithoutLossDoublesOrLeaks) {
+  Totals totals;
+  for (uint64_t seed = 1; seed <= 300 && !::testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(StrCat("seed ", seed));
+    Simulation(seed).Run(totals);
+  }
+  // What is meant to happen did happen.
+  EXPECT_GT(totals.demands, 1000);
+  EXPECT_GT(totals.reads, 10'000);
+  EXPECT_GT(totals.forbidden, 300);
+  EXPECT_GT(totals.handovers, 300);
+  EXPECT_GT(totals.reviews, 10'000);
+}
+
+}  // namespace
+}  // namespace mandate

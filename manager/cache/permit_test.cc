@@ -1,0 +1,84 @@
+#include "manager/cache/permit.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace mandate {
+namespace {
+
+using Words = std::array<std::string_view, 1>;
+
+constexpr KindInfo kPod = {.group = "", .version = "v1", .kind = "Pod", .plural = "pods"};
+constexpr std::array<std::string_view, 2> kRead = {"list", "watch"};
+constexpr Words kList = {"list"};
+constexpr Words kCore = {""};
+constexpr Words kPods = {"pods"};
+constexpr Words kMe = {"me"};
+
+constexpr std::array<rbac::MandateRule, 1> Rules(std::span<const std::string_view> verbs,
+                                                 std::span<const std::string_view> names,
+                                                 std::string_view ns) {
+  return {{{{verbs, kCore, kPods, names, {}}, ns, false}}};
+}
+
+TEST(CheckDemandTest, AsksForListAndWatchOfExactlyTheScope) {
+  static constexpr auto kAll = Rules(kRead, {}, "");
+  static constexpr auto kListOnly = Rules(kList, {}, "");
+  static constexpr auto kInFoo = Rules(kRead, {}, "foo");
+  static constexpr auto kOne = Rules(kRead, kMe, "foo");
+  struct Row {
+    const char* name;
+    std::span<const rbac::MandateRule> rules;
+    DemandSpec spec;
+    const char* missing;  // the marker; null: allowed
+  };
+  const Row rows[] = {
+      {"cluster role, cluster", kAll, {kPod, "", ""}, nullptr},
+      {"cluster role, namespace", kAll, {kPod, "foo", ""}, nullptr},
+      {"cluster role, object", kAll, {kPod, "foo", "me"}, nullptr},
+      {"role, its namespace", kInFoo, {kPod, "foo", ""}, nullptr},
+      {"role, another namespace",
+       kInFoo,
+       {kPod, "bar", ""},
+       R"(// +kubebuilder:rbac:groups="",resources=pods,namespace=bar,verbs=list;watch)"},
+      {"role, cluster",
+       kInFoo,
+       {kPod, "", ""},
+       R"(// +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch)"},
+      {"names, that object", kOne, {kPod, "foo", "me"}, nullptr},
+      {"names, another object",
+       kOne,
+       {kPod, "foo", "you"},
+       R"(// +kubebuilder:rbac:groups="",resources=pods,namespace=foo,resourceNames=you,verbs=)"
+       "list;watch"},
+      {"names, all objects",
+       kOne,
+       {kPod, "foo", ""},
+       R"(// +kubebuilder:rbac:groups="",resources=pods,namespace=foo,verbs=list;watch)"},
+      {"no watch",
+       kListOnly,
+       {kPod, "", ""},
+       R"(// +kubebuilder:rbac:groups="",resources=pods,verbs=watch)"},
+      {"nothing",
+       {},
+       {{.group = "apps", .version = "v1", .kind = "Deployment", .plural = "deployments"}, "", ""},
+       "// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=list;watch"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    const rbac::Mandate mandate = {"reader", row.rules};
+    const absl::Status status = CheckDemand(mandate, row.spec);
+    if (row.missing == nullptr) {
+      EXPECT_TRUE(status.ok()) << status;
+      continue;
+    }
+    EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied);
+    const std::string text(status.message());
+    EXPECT_TRUE(text.ends_with(row.missing)) << text;
+    EXPECT_NE(text.find("reader"), text.npos) << text;
+  }
+}
+
+}  // namespace
+}  // namespace mandate

@@ -1,0 +1,284 @@
+// Several components, one watch: what each may see, and what becomes of it when rights change.
+#include <gtest/gtest.h>
+
+#include "manager/cache/cache_impl.h"
+#include "manager/cache/testing/cache_fixture.h"
+
+namespace mandate {
+namespace {
+
+constexpr const char* kReviews = "selfsubjectaccessreviews";
+
+class SharingTest : public CacheFixture {
+ protected:
+  void SetUp() override {
+    server_.Put("foo/x");
+    view_a_ = &Add(a_);
+    view_b_ = &Add(b_);
+  }
+  // Both synced, on one watch that runs as a.
+  void JoinBoth() {
+    server_.Grant("a");
+    server_.Grant("b");
+    of_a_ = Demand(*view_a_);
+    Settle();
+    of_b_ = Demand(*view_b_);
+    Settle();
+    ASSERT_EQ(of_a_.Take(), "!+foo/x@101 Synced");
+    ASSERT_EQ(of_b_.Take(), "!+foo/x@101 Synced");
+    ASSERT_EQ(server_.live_watches(), 1u);
+  }
+  bool Reads(CacheView& view) { return view.GetRaw(kWidget, {"foo", "x"}).ok(); }
+  absl::StatusCode Code(CacheView& view) {
+    return view.GetRaw(kWidget, {"foo", "x"}).status().code();
+  }
+  void NoViolations() {
+    for (const Demanded* demanded : {&of_a_, &of_b_}) {
+      for (const std::string& violation : demanded->sink->violations()) ADD_FAILURE() << violation;
+    }
+  }
+
+  CacheView* view_a_ = nullptr;
+  CacheView* view_b_ = nullptr;
+  Demanded of_a_;
+  Demanded of_b_;
+};
+
+TEST_F(SharingTest, OneWatchServesBoth) {
+  JoinBoth();
+  EXPECT_EQ(b_.watches().size(), 0u);
+  EXPECT_EQ(b_.Count(kReviews), 2u) << "list and watch";
+  EXPECT_EQ(a_.Count(kReviews), 0u) << "its watch is its proof";
+  EXPECT_EQ(*view_a_->GetRaw(kWidget, {"foo", "x"}), *view_b_->GetRaw(kWidget, {"foo", "x"}))
+      << "one stored copy";
+  server_.Put("foo/y");
+  Settle();
+  EXPECT_EQ(of_a_.Take(), "+foo/y@102");
+  EXPECT_EQ(of_b_.Take(), "+foo/y@102");
+  b_.ForgetRequests();
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(Reads(*view_b_));
+  EXPECT_EQ(b_.requests().size(), 0u) << "a read costs no review";
+}
+
+// Invariant 3.
+TEST_F(SharingTest, NoBorrowedRead) {
+  server_.Grant("a");
+  of_a_ = Demand(*view_a_);
+  of_b_ = Demand(*view_b_);
+  Settle();
+  EXPECT_TRUE(Reads(*view_a_)) << "the store holds it";
+  EXPECT_EQ(Code(*view_b_), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(view_b_->ListRaw(kWidget, "").status().code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(of_b_.Take(), "Forbidden");
+  const std::string reason(of_b_.handle->status().reason.message());
+  EXPECT_NE(reason.find("b may not list widgets.example.com"), reason.npos) << reason;
+  server_.Put("foo/y");
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_EQ(of_b_.Take(), "") << "and hears nothing";
+  EXPECT_EQ(of_a_.state(), DemandState::kSynced) << "which is b's affair alone";
+  server_.Grant("b");
+  cache_->Poke("b");
+  Settle();
+  EXPECT_EQ(of_b_.Take(), "!+foo/x@101 !+foo/y@102 Synced");
+}
+
+TEST_F(SharingTest, NothingIsSeenBeforeTheProof) {
+  server_.Grant("a");
+  server_.Grant("b");
+  of_a_ = Demand(*view_a_);
+  Settle();
+  b_.SetDelay([] { return absl::Seconds(1); });
+  of_b_ = Demand(*view_b_);
+  loop_.RunFor(absl::Milliseconds(1900));
+  EXPECT_EQ(Code(*view_b_), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(of_b_.Take(), "");
+  loop_.RunFor(absl::Milliseconds(200));
+  EXPECT_TRUE(Reads(*view_b_));
+}
+
+TEST_F(SharingTest, RevocationIsNoticedWithinItsTime) {
+  JoinBoth();
+  server_.Revoke("b");
+  server_.Put("foo/y");
+  loop_.RunFor(absl::Minutes(5));
+  EXPECT_EQ(Code(*view_b_), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(of_b_.state(), DemandState::kForbidden);
+  EXPECT_EQ(of_b_.Take(), "+foo/y@102 Forbidden") << "not a delete";
+  EXPECT_EQ(of_a_.Take(), "+foo/y@102");
+  server_.Put("foo/z");
+  Settle();
+  EXPECT_EQ(of_b_.Take(), "");
+  NoViolations();
+}
+
+TEST_F(SharingTest, RevocationIsNoticedAtOnceWithAHint) {
+  JoinBoth();
+  server_.Revoke("b");
+  cache_->Poke();
+  Settle();
+  EXPECT_EQ(Code(*view_b_), absl::StatusCode::kPermissionDenied);
+  EXPECT_TRUE(Reads(*view_a_));
+}
+
+// What it missed is told as changes, not as a new beginning.
+TEST_F(SharingTest, AfterARegrantTheSinkGetsWhatItMissed) {
+  JoinBoth();
+  server_.Put("foo/kept");
+  Settle();
+  of_b_.Take();
+  server_.Revoke("b");
+  cache_->Poke();
+  Settle();
+  EXPECT_EQ(of_b_.Take(), "Forbidden");
+  server_.Delete("foo/x");
+  server_.Put("foo/new");
+  server_.Put("foo/kept");
+  server_.Grant("b");
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(of_b_.Take(), "~foo/kept@105 +foo/new@104 -foo/x@101 Synced");
+  NoViolations();
+}
+
+// An open watch is never authorised again: the sponsor proves its access like everyone.
+TEST_F(SharingTest, ASponsorsRevocationIsNoticedWithinItsTime) {
+  JoinBoth();
+  server_.Revoke("a");
+  loop_.RunFor(absl::Minutes(5));
+  EXPECT_EQ(Code(*view_a_), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(of_a_.Take(), "Forbidden");
+  // b goes on, on a watch of its own that resumed where a's was.
+  EXPECT_TRUE(Reads(*view_b_));
+  EXPECT_EQ(of_b_.Take(), "") << "b noticed nothing";
+  EXPECT_EQ(a_.live_watches(), 0u);
+  ASSERT_EQ(b_.live_watches(), 1u);
+  EXPECT_EQ(b_.watches()[0]->Query("resourceVersion"), "101");
+  EXPECT_EQ(b_.Count("sendInitialEvents"), 0u);
+  server_.Put("foo/y");
+  Settle();
+  EXPECT_EQ(of_b_.Take(), "+foo/y@102");
+  EXPECT_EQ(of_a_.Take(), "");
+  // And a comes back as a joiner.
+  server_.Grant("a");
+  cache_->Poke("a");
+  Settle();
+  EXPECT_EQ(of_a_.Take(), "+foo/y@102 Synced");
+  EXPECT_EQ(a_.live_watches(), 0u);
+  NoViolations();
+}
+
+TEST_F(SharingTest, HandedOverWhenTheSponsorIsRefused) {
+  JoinBoth();
+  server_.Revoke("a");
+  // The watch ends, and a may not open it again.
+  a_.watches().back()->Close();
+  Settle();
+  EXPECT_EQ(of_a_.Take(), "Forbidden");
+  EXPECT_TRUE(Reads(*view_b_));
+  EXPECT_EQ(b_.live_watches(), 1u);
+  EXPECT_EQ(of_b_.Take(), "Stale Synced");
+  NoViolations();
+}
+
+TEST_F(SharingTest, HandedOverWhenTheSponsorHasNoIdentity) {
+  JoinBoth();
+  a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+    watch->Close(absl::FailedPreconditionError("ServiceAccount a does not exist"));
+  });
+  a_.Handle([](const RestRequest&) -> absl::StatusOr<HttpResponse> {
+    return absl::FailedPreconditionError("ServiceAccount a does not exist");
+  });
+  a_.watches().back()->Close();
+  Settle();
+  EXPECT_TRUE(Reads(*view_b_)) << "a's trouble is a's";
+  EXPECT_EQ(b_.live_watches(), 1u);
+  EXPECT_TRUE(Reads(*view_a_)) << "proven less than t_revoke ago";
+  loop_.RunFor(absl::Minutes(6));
+  EXPECT_EQ(Code(*view_a_), absl::StatusCode::kUnavailable) << "and then closed, not refused";
+  EXPECT_EQ(of_a_.state(), DemandState::kStale);
+  EXPECT_TRUE(Reads(*view_b_));
+  NoViolations();
+}
+
+TEST_F(SharingTest, HandedOverWhenTheSponsorLeaves) {
+  JoinBoth();
+  of_a_.handle.reset();
+  Settle();
+  EXPECT_EQ(Code(*view_a_), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(a_.live_watches(), 0u);
+  EXPECT_EQ(b_.live_watches(), 1u);
+  EXPECT_EQ(of_b_.Take(), "");
+  EXPECT_TRUE(Reads(*view_b_));
+  of_b_.handle.reset();
+  Settle();
+  EXPECT_EQ(server_.live_watches(), 0u);
+}
+
+TEST_F(SharingTest, HandedOverToOneThatHasProvedNothingYet) {
+  server_.Grant("a");
+  of_a_ = Demand(*view_a_);
+  Settle();
+  server_.faults().refuse_review = 1;
+  of_b_ = Demand(*view_b_);
+  Settle();
+  of_a_.handle.reset();
+  Settle();
+  EXPECT_EQ(of_b_.Take(), "Forbidden") << "its own watch says so";
+  EXPECT_FALSE(Reads(*view_b_));
+  server_.Grant("b");
+  cache_->Poke();
+  Settle();
+  EXPECT_EQ(of_b_.Take(), "Stale !+foo/x@101 Synced");
+}
+
+TEST_F(SharingTest, AJoinerTakesOverFromASponsorThatNeverMight) {
+  of_a_ = Demand(*view_a_);
+  Settle();
+  EXPECT_EQ(of_a_.Take(), "Forbidden");
+  server_.Grant("b");
+  of_b_ = Demand(*view_b_);
+  Settle();
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+  EXPECT_TRUE(Reads(*view_b_));
+  EXPECT_EQ(Code(*view_a_), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(of_a_.Take(), "");
+  EXPECT_EQ(of_a_.sink->Content(), "");
+}
+
+TEST_F(SharingTest, AProofThatNobodyAnswersEnds) {
+  JoinBoth();
+  server_.faults().refuse_review = 1;
+  loop_.RunFor(absl::Minutes(5));
+  EXPECT_EQ(Code(*view_b_), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(of_b_.Take(), "Stale");
+  server_.Put("foo/y");
+  Settle();
+  EXPECT_EQ(of_b_.Take(), "") << "not delivered either";
+  server_.faults() = {};
+  loop_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(of_b_.Take(), "+foo/y@102 Synced");
+  NoViolations();
+}
+
+TEST_F(SharingTest, ScopesAreNotSharedBeyondTheProof) {
+  server_.Grant("a");
+  server_.Grant("b", "foo");
+  server_.Put("bar/x");
+  of_a_ = Demand(*view_a_);
+  of_b_ = Demand(*view_b_, "foo");
+  Settle();
+  EXPECT_TRUE(Reads(*view_b_));
+  EXPECT_EQ(view_b_->GetRaw(kWidget, {"bar", "x"}).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(of_b_.Take(), "!+foo/x@101 Synced");
+}
+
+TEST_F(SharingTest, ConvergedIsQuiet) {
+  JoinBoth();
+  a_.ForgetRequests();
+  b_.ForgetRequests();
+  loop_.RunFor(absl::Minutes(3));
+  EXPECT_EQ(a_.requests().size() + b_.requests().size(), 0u);
+}
+
+}  // namespace
+}  // namespace mandate

@@ -1,0 +1,79 @@
+// A cache with components on the model server.
+#ifndef MANAGER_CACHE_TESTING_CACHE_FIXTURE_H_
+#define MANAGER_CACHE_TESTING_CACHE_FIXTURE_H_
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "manager/cache/cache_impl.h"
+#include "manager/cache/testing/fake_rest_client.h"
+#include "manager/cache/testing/model_server.h"
+#include "manager/cache/testing/recording_sink.h"
+#include "manager/cache/testing/watch_json.h"
+#include "manager/core/testing/simulated_loop.h"
+
+namespace mandate {
+
+// What lets a component read every widget.
+inline constexpr std::array<std::string_view, 2> kReadVerbs = {"list", "watch"};
+inline constexpr std::array<std::string_view, 1> kWidgetGroups = {kWidget.group};
+inline constexpr std::array<std::string_view, 1> kWidgetPlurals = {kWidget.plural};
+inline constexpr std::array<rbac::MandateRule, 1> kReadWidgets = {
+    {{{kReadVerbs, kWidgetGroups, kWidgetPlurals, {}, {}}, "", false}}};
+inline constexpr rbac::Mandate kReader = {"reader", kReadWidgets};
+
+// One demand and what its sink is told.
+struct Demanded {
+  std::shared_ptr<RecordingSink> sink = std::make_shared<RecordingSink>();
+  std::unique_ptr<DemandHandle> handle;
+
+  DemandState state() const { return handle->status().state; }
+  std::string Take() { return sink->Take(); }
+};
+
+class CacheFixture : public ::testing::Test {
+ protected:
+  // Before the first component is added.
+  Cache::Options MakeOptions() {
+    Cache::Options options{.loop = loop_, .metrics = metrics_};
+    options.seed = 1;
+    return options;
+  }
+  void Create(Cache::Options options) {
+    auto cache = Cache::Create(std::move(options));
+    ASSERT_TRUE(cache.ok()) << cache.status();
+    cache_ = *std::move(cache);
+  }
+  CacheView& Add(FakeRestClient& client, const rbac::Mandate& mandate = kReader) {
+    if (cache_ == nullptr) Create(MakeOptions());
+    server_.Serve(client);
+    return cache_->AddComponent(client, mandate);
+  }
+  Demanded Demand(CacheView& view, std::string ns = "", std::string name = "") {
+    Demanded demanded;
+    demanded.handle = view.Demand({kWidget, std::move(ns), std::move(name)}, demanded.sink);
+    return demanded;
+  }
+  // Lets everything that takes no time happen, and what the poke interval holds back.
+  void Settle() { loop_.RunFor(absl::Seconds(2)); }
+
+  double Gauge(const std::string& name, const Labels& labels) {
+    return metrics_.Gauge(name, "", labels).Value();
+  }
+
+  SimulatedLoop loop_;
+  Metrics metrics_;
+  ModelServer server_{loop_, 1};
+  FakeRestClient a_{loop_, "a"};
+  FakeRestClient b_{loop_, "b"};
+  std::unique_ptr<Cache> cache_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CACHE_TESTING_CACHE_FIXTURE_H_
