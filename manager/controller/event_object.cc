@@ -1,0 +1,104 @@
+#include "manager/controller/event_object.h"
+
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "manager/core/strings.h"
+#include "manager/object/time.h"
+
+namespace mandate {
+namespace {
+
+// Kubernetes' validation of events.
+constexpr size_t kMaxWord = 128;
+constexpr size_t kMaxNote = 1024;
+constexpr size_t kMaxName = 253;
+constexpr size_t kHashLength = 16;
+
+std::string Cut(std::string text, size_t limit) {
+  if (text.size() <= limit) return text;
+  size_t end = limit;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  text.resize(end);
+  return text;
+}
+
+// FNV-1a: the same in every process, unlike absl::Hash.
+uint64_t StableHash(std::string_view text) {
+  uint64_t hash = 14695981039346656037u;
+  for (const char c : text) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  }
+  return hash;
+}
+
+// A DNS subdomain, which the names of RBAC objects need not be.
+std::string Subdomain(std::string_view name) {
+  const auto is_mark = [](char c) { return c == '-' || c == '.'; };
+  std::string result;
+  for (char c : name.substr(0, kMaxName - 1 - kHashLength)) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (!is_mark(c) && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9')) c = '-';
+    // Each label begins and ends with a letter or digit.
+    if (is_mark(c) && (result.empty() || result.back() == '.')) c = 'x';
+    if (c == '.' && result.back() == '-') result.back() = 'x';
+    result += c;
+  }
+  if (!result.empty() && is_mark(result.back())) result.back() = 'x';
+  return result.empty() ? "event" : result;
+}
+
+}  // namespace
+
+std::string EventContent::SeriesKey() const {
+  std::string key;
+  for (const std::string* part : {&regarding.api_version, &regarding.kind, &regarding.ns,
+                                  &regarding.name, &regarding.uid, &reason, &action, &note}) {
+    key += *part;
+    key += '\0';
+  }
+  key += type == EventType::kWarning ? 'W' : 'N';
+  return key;
+}
+
+EventContent Limited(EventContent content) {
+  content.reason = Cut(std::move(content.reason), kMaxWord);
+  content.action = Cut(std::move(content.action), kMaxWord);
+  content.note = Cut(std::move(content.note), kMaxNote);
+  return content;
+}
+
+eventsv1::Event EventObject(const EventContent& content, const EventReporter& reporter,
+                            absl::Time wall) {
+  eventsv1::Event event;
+  const absl::Time time = absl::FromUnixMicros(absl::ToUnixMicros(wall));
+  const ObjectRef& regarding = content.regarding;
+  const std::string ns = regarding.ns.empty() ? "default" : regarding.ns;
+  event.mutable_metadata()->set_namespace_(ns);
+  event.mutable_metadata()->set_name(
+      StrCat(Subdomain(regarding.name), ".",
+             absl::StrFormat("%016x", StableHash(StrCat(content.SeriesKey(), reporter.instance, " ",
+                                                        absl::ToUnixMicros(time))))));
+  SetTime(time, event.mutable_eventtime());
+  event.set_reportingcontroller(reporter.controller);
+  event.set_reportinginstance(Cut(reporter.instance, kMaxWord));
+  event.set_type(content.type == EventType::kWarning ? "Warning" : "Normal");
+  event.set_reason(content.reason);
+  event.set_action(content.action);
+  event.set_note(content.note);
+  auto& reference = *event.mutable_regarding();
+  reference.set_apiversion(regarding.api_version);
+  reference.set_kind(regarding.kind);
+  reference.set_namespace_(regarding.ns);
+  reference.set_name(regarding.name);
+  reference.set_uid(regarding.uid);
+  reference.set_resourceversion(regarding.resource_version);
+  return event;
+}
+
+std::string SeriesPatch(int count, absl::Time wall) {
+  return StrCat(R"({"series":{"count":)", count, R"(,"lastObservedTime":")",
+                FormatMicroTimestamp(wall), R"("}})");
+}
+
+}  // namespace mandate

@@ -1,0 +1,44 @@
+// An Event of events.k8s.io/v1 within the API server's limits.
+#ifndef MANAGER_CONTROLLER_EVENT_OBJECT_H_
+#define MANAGER_CONTROLLER_EVENT_OBJECT_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/time/time.h"
+#include "manager/controller/event_recorder.h"
+#include "manager/object/kinds/events_v1.h"
+
+namespace mandate {
+
+// Who records: the component, and which process of it.
+struct EventReporter {
+  std::string controller;  // "scope-instance"
+  std::string instance;    // "host_uuid"
+};
+
+struct EventContent {
+  ObjectRef regarding;
+  EventType type = EventType::kNormal;
+  std::string reason, action, note;
+
+  bool operator==(const EventContent&) const = default;
+  // Equal for what is the same event seen again; the object's version does not count.
+  std::string SeriesKey() const;
+};
+
+// Cuts each text to the server's limit, at a character of UTF-8.
+EventContent Limited(EventContent content);
+
+// The first observation at `wall`. The name follows from content and time alone: sent again, it
+// meets itself.
+eventsv1::Event EventObject(const EventContent& content, const EventReporter& reporter,
+                            absl::Time wall);
+
+// The merge patch that says that it was observed `count` times (at least 2), last at `wall`.
+std::string SeriesPatch(int count, absl::Time wall);
+
+}  // namespace mandate
+
+#endif  // MANAGER_CONTROLLER_EVENT_OBJECT_H_

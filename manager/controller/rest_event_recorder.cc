@@ -1,0 +1,334 @@
+#include "manager/controller/rest_event_recorder.h"
+
+#include <algorithm>
+#include <deque>
+#include <list>
+#include <random>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "manager/controller/event_object.h"
+#include "manager/core/backoff.h"
+#include "manager/core/mutex.h"
+#include "manager/core/strings.h"
+#include "manager/object/api_error.h"
+#include "manager/object/object_codec.h"
+
+namespace mandate {
+namespace {
+
+// Worth sending again: the request may well succeed later.
+bool IsTransient(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
+         absl::IsInternal(status) || absl::IsResourceExhausted(status) ||
+         absl::IsUnauthenticated(status);
+}
+
+}  // namespace
+
+// Lives on the loop, but for the inbox.
+class RestEventRecorder::Core : public std::enable_shared_from_this<Core> {
+ public:
+  explicit Core(Options options)
+      : options_(std::move(options)),
+        reporter_{std::string(options_.client->component()), options_.instance},
+        log_(options_.log.With("component", options_.client->component())),
+        created_(Total("created")),
+        updated_(Total("updated")),
+        failed_(Total("failed")),
+        dropped_(Total("dropped")),
+        random_(options_.seed) {}
+
+  // Any thread.
+  void Add(EventContent content);
+  void Flush(absl::Time deadline, absl::AnyInvocable<void() &&> done);
+
+  // On the loop, or after it has ended.
+  void Close();
+
+ private:
+  struct Series {
+    EventContent content;
+    eventsv1::Event event;
+    int count = 0;  // observed
+    int told = 0;   // of which the server knows
+    bool queued = false;
+    absl::Time last_seen;  // monotonic
+    absl::Time last_wall;
+    absl::Time next_update;
+    std::unique_ptr<Loop::Timer> timer;  // for next_update
+  };
+  using SeriesList = std::list<Series>;  // the one seen longest ago first
+
+  prometheus::Counter& Total(const char* result) {
+    return options_.metrics->Counter(
+        "mandate_events_total", "Total number of events by what became of them",
+        {{"identity", std::string(options_.client->component())}, {"result", result}});
+  }
+  Loop& loop() const { return options_.client->loop(); }
+  absl::Time Now() const { return loop().clock().TimeNow(); }
+
+  void Drain();
+  void Observe(EventContent content);
+  void Expire();
+  // Whether it still has something to tell.
+  static bool IsBusy(const Series& series) { return series.queued || series.timer != nullptr; }
+  void Tell(Series& series);
+  void Enqueue(Series& series);
+  void SendNext();
+  RestRequest RequestFor(const Series& series) const;
+  void OnAnswer(const absl::Status& status, int count);
+  void Remove(SeriesList::iterator series);
+  void FinishFlushIfEmpty();
+
+  const Options options_;
+  const EventReporter reporter_;
+  const Logger log_;
+  prometheus::Counter& created_;
+  prometheus::Counter& updated_;
+  prometheus::Counter& failed_;
+  prometheus::Counter& dropped_;
+  std::mt19937_64 random_;
+  std::stop_source stop_;
+
+  bool closed_ = false;
+  SeriesList series_;
+  absl::flat_hash_map<std::string, SeriesList::iterator> by_key_;
+  std::deque<Series*> queue_;
+  bool sending_ = false;  // the front of the queue, or waiting to send it again
+  Backoff backoff_{{}};
+  std::unique_ptr<Loop::Timer> retry_timer_, flush_timer_;
+  absl::AnyInvocable<void() &&> flushed_;
+  absl::StatusCode last_error_ = absl::StatusCode::kOk;
+
+  Mutex mutex_;
+  std::vector<EventContent> inbox_ ABSL_GUARDED_BY(mutex_);
+};
+
+void RestEventRecorder::Core::Add(EventContent content) {
+  bool first;
+  {
+    MutexLock lock(mutex_);
+    if (inbox_.size() >= options_.max_queue) {
+      dropped_.Increment();
+      return;
+    }
+    first = inbox_.empty();
+    inbox_.push_back(std::move(content));
+  }
+  if (first) {
+    loop().Post([weak = weak_from_this()] {
+      if (auto core = weak.lock()) core->Drain();
+    });
+  }
+}
+
+void RestEventRecorder::Core::Drain() {
+  std::vector<EventContent> inbox;
+  {
+    MutexLock lock(mutex_);
+    inbox.swap(inbox_);
+  }
+  if (closed_) return;
+  for (EventContent& content : inbox) Observe(std::move(content));
+  SendNext();
+}
+
+void RestEventRecorder::Core::Observe(EventContent content) {
+  Expire();
+  std::string key = content.SeriesKey();
+  auto it = by_key_.find(key);
+  if (it == by_key_.end()) {
+    if (series_.size() >= options_.max_series && !IsBusy(series_.front())) {
+      Remove(series_.begin());
+    }
+    if (queue_.size() >= options_.max_queue || series_.size() >= options_.max_series) {
+      dropped_.Increment();
+      return;
+    }
+    Series series;
+    series.last_wall = loop().clock().WallTimeNow();
+    series.event = EventObject(content, reporter_, series.last_wall);
+    series.content = std::move(content);
+    it = by_key_.emplace(std::move(key), series_.insert(series_.end(), std::move(series))).first;
+  } else {
+    series_.splice(series_.end(), series_, it->second);
+  }
+  Series& series = *it->second;
+  ++series.count;
+  series.last_seen = Now();
+  series.last_wall = loop().clock().WallTimeNow();
+  if (!IsBusy(series)) Tell(series);
+}
+
+// Sends it when it may be sent.
+void RestEventRecorder::Core::Tell(Series& series) {
+  if (series.next_update <= Now()) return Enqueue(series);
+  series.timer = loop().RunAt(series.next_update, [this, &series] {
+    series.timer.reset();
+    Enqueue(series);
+    SendNext();
+  });
+}
+
+void RestEventRecorder::Core::Expire() {
+  while (!series_.empty() && series_.front().last_seen + options_.series_window < Now() &&
+         !IsBusy(series_.front())) {
+    Remove(series_.begin());
+  }
+}
+
+void RestEventRecorder::Core::Remove(SeriesList::iterator series) {
+  by_key_.erase(series->content.SeriesKey());
+  series_.erase(series);
+}
+
+void RestEventRecorder::Core::Enqueue(Series& series) {
+  series.queued = true;
+  queue_.push_back(&series);
+}
+
+RestRequest RestEventRecorder::Core::RequestFor(const Series& series) const {
+  constexpr KindInfo kind = KindOf<eventsv1::Event>::value;
+  RestRequest request;
+  // Both may be sent twice: a name is used once, and a count is absolute.
+  request.idempotent = true;
+  const ObjectKey key = KeyOf(series.event);
+  if (series.told == 0) {
+    request.method = "POST";
+    request.target = ResourceTarget(kind, {key.ns, ""});
+    request.body = EncodeObject(series.event, Encoding::kJson).value_or("");
+  } else {
+    request.method = "PATCH";
+    request.target = ResourceTarget(kind, key);
+    request.content_type = "application/merge-patch+json";
+    request.body = SeriesPatch(series.count, series.last_wall);
+  }
+  return request;
+}
+
+void RestEventRecorder::Core::SendNext() {
+  if (sending_ || closed_) return;
+  if (queue_.empty()) return FinishFlushIfEmpty();
+  sending_ = true;
+  const Series& series = *queue_.front();
+  const int count = series.told == 0 ? 1 : series.count;
+  options_.client->Send({Now() + options_.request_timeout, stop_.get_token()}, RequestFor(series),
+                        [weak = weak_from_this(), count](absl::StatusOr<HttpResponse> response) {
+                          auto core = weak.lock();
+                          if (core != nullptr && !core->closed_)
+                            core->OnAnswer(response.status(), count);
+                        });
+}
+
+void RestEventRecorder::Core::OnAnswer(const absl::Status& status, int count) {
+  Series& series = *queue_.front();
+  const bool create = series.told == 0;
+  if (!status.ok() && IsTransient(status) && backoff_.failures() + 1 < options_.max_tries) {
+    const absl::Duration delay =
+        std::max(backoff_.Next(random_), RetryAfter(status).value_or(absl::ZeroDuration()));
+    retry_timer_ = loop().RunAt(Now() + delay, [this] {
+      sending_ = false;
+      SendNext();
+    });
+    return;
+  }
+  backoff_.Reset();
+  sending_ = false;
+  queue_.pop_front();
+  series.queued = false;
+  // An event of this name exists only because an earlier try of ours was heard.
+  if (status.ok() || (create && IsAlreadyExists(status))) {
+    (create ? created_ : updated_).Increment();
+    last_error_ = absl::StatusCode::kOk;
+    series.told = count;
+    // A first repetition is told at once.
+    series.next_update = create ? Now() : Now() + options_.series_period;
+    if (series.count > series.told) Tell(series);
+  } else if (!create && IsNotFound(status)) {
+    // Events live for an hour or so: begin a new one.
+    series.told = 0;
+    series.event = EventObject(series.content, reporter_, series.last_wall);
+    series.count = 1;
+    Enqueue(series);
+  } else {
+    failed_.Increment();
+    // Nothing can be created in a namespace that is going away; that is nobody's fault.
+    if (!IsNamespaceTerminating(status) && status.code() != last_error_) {
+      last_error_ = status.code();
+      log_.Error(
+          "Cannot record events; the component needs create and patch of "
+          "events.events.k8s.io",
+          {{"namespace", series.event.metadata().namespace_()},
+           {"name", series.content.regarding.name},
+           {"reason", series.content.reason},
+           {"error", status}});
+    }
+    auto it = by_key_.find(series.content.SeriesKey());
+    Remove(it->second);
+  }
+  SendNext();
+}
+
+void RestEventRecorder::Core::Flush(absl::Time deadline, absl::AnyInvocable<void() &&> done) {
+  loop().Post([core = shared_from_this(), deadline, done = std::move(done)]() mutable {
+    core->Drain();
+    // What a series still has to tell is told now.
+    for (Series& series : core->series_) {
+      if (std::exchange(series.timer, nullptr) != nullptr) core->Enqueue(series);
+    }
+    if (core->closed_) return std::move(done)();
+    core->flushed_ = std::move(done);
+    core->SendNext();
+    if (!core->flushed_) return;
+    core->flush_timer_ = core->loop().RunAt(deadline, [raw = core.get()] {
+      if (raw->flushed_) std::exchange(raw->flushed_, nullptr)();
+    });
+  });
+}
+
+void RestEventRecorder::Core::FinishFlushIfEmpty() {
+  if (!flushed_) return;
+  flush_timer_.reset();
+  std::exchange(flushed_, nullptr)();
+}
+
+void RestEventRecorder::Core::Close() {
+  closed_ = true;
+  retry_timer_.reset();
+  flush_timer_.reset();
+  queue_.clear();
+  by_key_.clear();
+  series_.clear();
+  stop_.request_stop();
+  if (flushed_) loop().Post(std::exchange(flushed_, nullptr));
+}
+
+absl::StatusOr<std::unique_ptr<RestEventRecorder>> RestEventRecorder::Create(Options options) {
+  if (options.client == nullptr || options.metrics == nullptr) {
+    return absl::InvalidArgumentError("events: a client and metrics are needed");
+  }
+  if (options.instance.empty()) {
+    return absl::InvalidArgumentError(
+        "events: the server refuses events without a reporting instance; name the process");
+  }
+  return std::unique_ptr<RestEventRecorder>(
+      new RestEventRecorder(std::make_shared<Core>(std::move(options))));
+}
+
+RestEventRecorder::RestEventRecorder(std::shared_ptr<Core> core) : core_(std::move(core)) {}
+RestEventRecorder::~RestEventRecorder() { core_->Close(); }
+
+void RestEventRecorder::Eventf(const ObjectRef& regarding, EventType type, std::string_view reason,
+                               std::string_view action, std::string_view note) {
+  core_->Add(
+      Limited({regarding, type, std::string(reason), std::string(action), std::string(note)}));
+}
+
+void RestEventRecorder::Flush(absl::Time deadline, absl::AnyInvocable<void() &&> done) {
+  core_->Flush(deadline, std::move(done));
+}
+
+}  // namespace mandate

@@ -1,0 +1,63 @@
+// Records events on the API server, as the component.
+#ifndef MANAGER_CONTROLLER_REST_EVENT_RECORDER_H_
+#define MANAGER_CONTROLLER_REST_EVENT_RECORDER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "manager/client/rest_client.h"
+#include "manager/controller/event_recorder.h"
+#include "manager/core/log.h"
+#include "manager/core/metrics.h"
+
+namespace mandate {
+
+// The same event seen again within the window (same object, type, reason, action and note) becomes
+// a count in the first one's series. Requests go one at a time, in order; a server that is down is
+// tried again for a while. What does not fit is dropped, and counted.
+//
+// Thread-safe; destroyed on the loop's thread or after the loop has ended.
+class RestEventRecorder : public EventRecorder {
+ public:
+  struct Options {
+    RestClient* client = nullptr;  // whose identity the events have; outlives this
+    std::string instance;          // which process: "host_uuid"
+    Metrics* metrics = nullptr;    // outlives this
+    Logger log = {};
+    uint64_t seed = 0;  // of backoff
+
+    size_t max_queue = 1000;   // calls, and events, that wait to be sent
+    size_t max_series = 4096;  // that are remembered
+    absl::Duration series_window = absl::Minutes(6);
+    // The second observation is told at once, further ones no more often than this.
+    absl::Duration series_period = absl::Seconds(30);
+    absl::Duration request_timeout = absl::Seconds(10);
+    int max_tries = 12;  // of one request
+  };
+
+  // kInvalidArgument says which option is wrong.
+  static absl::StatusOr<std::unique_ptr<RestEventRecorder>> Create(Options options);
+  ~RestEventRecorder() override;
+
+  void Eventf(const ObjectRef& regarding, EventType type, std::string_view reason,
+              std::string_view action, std::string_view note) override;
+
+  // Runs `done` on the loop, never inside this call, when what was recorded by now is sent or at
+  // `deadline` (of Clock::TimeNow()). One at a time. Any thread.
+  void Flush(absl::Time deadline, absl::AnyInvocable<void() &&> done);
+
+ private:
+  class Core;
+  explicit RestEventRecorder(std::shared_ptr<Core> core);
+  std::shared_ptr<Core> core_;  // shared with tasks and requests
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CONTROLLER_REST_EVENT_RECORDER_H_

@@ -1,0 +1,42 @@
+// The gRPC health protocol (grpc.health.v1), for probes of kind grpc and for clients of ours.
+#ifndef MANAGER_TELEMETRY_GRPC_HEALTH_H_
+#define MANAGER_TELEMETRY_GRPC_HEALTH_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "manager/core/executor.h"
+#include "manager/telemetry/health.h"
+
+namespace mandate {
+
+// Serves each check under its name, and all of them together under "". The checks are asked again
+// each period; Watch() streams what changes. Thread-safe; destroyed before its loop ends.
+class GrpcHealthServer {
+ public:
+  struct Options {
+    std::string address = "127.0.0.1:8082";  // port 0: any free one
+    const HealthChecks* checks = nullptr;    // outlives the server
+    Loop* loop = nullptr;                    // outlives the server
+    absl::Duration period = absl::Seconds(1);
+  };
+
+  // kUnavailable: it cannot be listened on. Turns gRPC's health service on for the whole process.
+  static absl::StatusOr<std::unique_ptr<GrpcHealthServer>> Create(Options options);
+  // Ends open calls. Not on the loop, unless it is simulated.
+  ~GrpcHealthServer();
+
+  // With the port that was chosen.
+  const std::string& address() const;
+
+ private:
+  class Core;
+  explicit GrpcHealthServer(std::shared_ptr<Core> core);
+  std::shared_ptr<Core> core_;  // shared with the loop
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_TELEMETRY_GRPC_HEALTH_H_
