@@ -23,14 +23,13 @@ class HttpTransportLivenessTest : public TransportFixture {
         [this](std::shared_ptr<ServerStream> stream) {
           const ServerRequest& request = stream->request();
           if (request.target == "/livez") {
-            const std::lock_guard lock(mutex_);
+            const std::lock_guard lock(probes_mutex_);
             probed_as_.push_back(std::string(request.Header("user-agent")) + " " +
                                  std::string(request.Header("authorization")));
             // Who asks may not be allowed to; that is an answer too.
             stream->Respond(403, "{}");
           } else if (request.target == "/hang") {
-            const std::lock_guard lock(mutex_);
-            kept_.push_back(stream);
+            Keep(std::move(stream));
           } else {
             stream->Open();
             stream->Send("x");
@@ -53,9 +52,8 @@ class HttpTransportLivenessTest : public TransportFixture {
     return watches;
   }
 
-  std::mutex mutex_;
+  std::mutex probes_mutex_;
   std::vector<std::string> probed_as_;
-  std::vector<std::shared_ptr<ServerStream>> kept_;
 };
 
 TEST_F(HttpTransportLivenessTest, AServerThatHangsLosesAllItsStreams) {
@@ -81,14 +79,14 @@ TEST_F(HttpTransportLivenessTest, AServerThatIsOnlyQuietKeepsThem) {
   StartQuietServer();
   std::vector<Watch> watches = OpenMany(3);
   ASSERT_TRUE(Eventually([this] {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(probes_mutex_);
     return probed_as_.size() >= 5;
   }));
   for (const Watch& watch : watches) EXPECT_FALSE(watch.sink->closed().has_value());
   EXPECT_EQ(server_->stats().accepted, 1u);
   EXPECT_EQ(Stats().connections_lost, 0u);
   OnLoop([&] { watches.clear(); });
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(probes_mutex_);
   EXPECT_EQ(probed_as_.front(), "test Bearer token");
 }
 
@@ -106,10 +104,7 @@ TEST_F(HttpTransportLivenessTest, AnAnsweredProbeKeepsASlowCall) {
   const auto call = StartCall(Request("/hang"));
   ASSERT_TRUE(Eventually([this] { return Stats().probes >= 3; }));
   EXPECT_FALSE(call->done.IsSet());
-  {
-    const std::lock_guard lock(mutex_);
-    kept_.front()->Respond(200, "late");
-  }
+  TakeKept().at(0)->Respond(200, "late");
   loop_->Await(call->done);
   EXPECT_EQ(call->result->body, "late");
 }

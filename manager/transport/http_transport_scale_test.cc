@@ -1,7 +1,6 @@
 // Thousands of watches on one loop.
 #include <cstdio>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -17,12 +16,9 @@ class HttpTransportScaleTest : public TransportFixture {};
 
 TEST_F(HttpTransportScaleTest, ThousandsOfWatchesMissNothing) {
   constexpr int kWatches = 2000, kEvents = 10;
-  std::mutex mutex;
-  std::vector<std::shared_ptr<ServerStream>> streams;
-  StartServer([&](std::shared_ptr<ServerStream> stream) {
+  StartServer([this](std::shared_ptr<ServerStream> stream) {
     stream->Open();
-    const std::lock_guard lock(mutex);
-    streams.push_back(std::move(stream));
+    Keep(std::move(stream));
   });
   StartTransport();
 
@@ -51,11 +47,11 @@ TEST_F(HttpTransportScaleTest, ThousandsOfWatchesMissNothing) {
   EXPECT_EQ(server_->stats().open_streams, size_t{kWatches});
   EXPECT_LE(server_->stats().most_streams_on_a_connection, 100u);
 
+  const std::vector<std::shared_ptr<ServerStream>> streams = TakeKept();
   std::string expected;
   for (int event = 0; event < kEvents; ++event) {
     const std::string text = std::to_string(event) + "\n";
     expected += text;
-    const std::lock_guard lock(mutex);
     for (const auto& stream : streams) stream->Send(text);
   }
   ASSERT_TRUE(all([&](const CollectingSink& sink) { return sink.data() == expected; }));

@@ -1,7 +1,5 @@
 // Which connection a request goes to, and what becomes of it when that goes away.
-#include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
@@ -100,11 +98,8 @@ TEST_F(HttpTransportShardingTest, OpenOneByOneTheyFillConnectionsToo) {
 }
 
 TEST_F(HttpTransportShardingTest, FiftyTokensShareAConnection) {
-  std::mutex mutex;
-  std::set<std::string> tokens;
-  StartServer([&](std::shared_ptr<ServerStream> stream) {
-    const std::lock_guard lock(mutex);
-    tokens.emplace(stream->request().Header("authorization"));
+  StartServer([this](std::shared_ptr<ServerStream> stream) {
+    CountUp(std::string(stream->request().Header("authorization")));
     stream->Respond(200, "");
   });
   StartTransport();
@@ -115,8 +110,7 @@ TEST_F(HttpTransportShardingTest, FiftyTokensShareAConnection) {
     EXPECT_TRUE(call->result.ok()) << call->result.status();
   }
   EXPECT_EQ(server_->stats().accepted, 1u);
-  const std::lock_guard lock(mutex);
-  EXPECT_EQ(tokens.size(), 50u);
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(CountOf("Bearer t" + std::to_string(i)), 1);
 }
 
 TEST_F(HttpTransportShardingTest, WatchesNeverKeepACallWaiting) {
@@ -200,13 +194,10 @@ TEST_F(HttpTransportShardingTest, ARotatedCaGetsANewConnection) {
 }
 
 TEST_F(HttpTransportShardingTest, StreamsSurviveGoAwayAndNewOnesGoElsewhere) {
-  std::mutex mutex;
-  std::map<std::string, std::shared_ptr<ServerStream>> streams;
-  StartServer([&](std::shared_ptr<ServerStream> stream) {
+  StartServer([this](std::shared_ptr<ServerStream> stream) {
     stream->Open();
     stream->Send(std::to_string(stream->request().connection));
-    const std::lock_guard lock(mutex);
-    streams[stream->request().target] = stream;
+    Keep(std::move(stream));
   });
   StartTransport();
   std::vector<Watch> old = OpenMany(5);
@@ -216,9 +207,8 @@ TEST_F(HttpTransportShardingTest, StreamsSurviveGoAwayAndNewOnesGoElsewhere) {
   for (int i = 0; i < 3; ++i) more.push_back(Open(Request("/watch/new")));
   ASSERT_TRUE(AllOpen(more));
   for (const Watch& watch : more) EXPECT_EQ(watch.sink->data(), "2");
-  {
-    const std::lock_guard lock(mutex);
-    for (int i = 0; i < 5; ++i) streams["/watch/" + std::to_string(i)]->Send("+");
+  for (const auto& stream : TakeKept()) {
+    if (stream->request().connection == 1) stream->Send("+");
   }
   for (const Watch& watch : old) {
     EXPECT_TRUE(Eventually([&] { return watch.sink->data() == "1+"; }));
@@ -251,15 +241,9 @@ TEST_F(HttpTransportShardingTest, CallsSurviveGoAwayAfterEveryAnswer) {
 }
 
 TEST_F(HttpTransportShardingTest, ARefusedGetIsSentOnceMoreAndAPostIsNot) {
-  std::mutex mutex;
-  std::map<std::string, int> seen;
-  StartServer([&](std::shared_ptr<ServerStream> stream) {
+  StartServer([this](std::shared_ptr<ServerStream> stream) {
     const ServerRequest& request = stream->request();
-    int times;
-    {
-      const std::lock_guard lock(mutex);
-      times = ++seen[request.method + " " + request.target];
-    }
+    const int times = CountUp(request.method + " " + request.target);
     if (request.target == "/always" || (request.target == "/once" && times == 1)) {
       stream->Reset(kRefusedStream);
     } else {
@@ -277,21 +261,14 @@ TEST_F(HttpTransportShardingTest, ARefusedGetIsSentOnceMoreAndAPostIsNot) {
   Connection(Request("/"));
   const auto get = Call(Request("/always"));
   EXPECT_EQ(get.status().code(), absl::StatusCode::kUnavailable) << get.status();
-  const std::lock_guard lock(mutex);
-  EXPECT_EQ(seen["POST /once"], 1);
-  EXPECT_EQ(seen["GET /always"], 2);
+  EXPECT_EQ(CountOf("POST /once"), 1);
+  EXPECT_EQ(CountOf("GET /always"), 2);
 }
 
 TEST_F(HttpTransportShardingTest, AConnectionClosedUnderARequestIsTheSame) {
-  std::mutex mutex;
-  std::map<std::string, int> seen;
-  StartServer([&](std::shared_ptr<ServerStream> stream) {
+  StartServer([this](std::shared_ptr<ServerStream> stream) {
     const ServerRequest& request = stream->request();
-    int times;
-    {
-      const std::lock_guard lock(mutex);
-      times = ++seen[request.method + " " + request.target];
-    }
+    const int times = CountUp(request.method + " " + request.target);
     if (request.target == "/close" && times == 1) {
       server_->CloseConnections();
     } else {
@@ -305,8 +282,7 @@ TEST_F(HttpTransportShardingTest, AConnectionClosedUnderARequestIsTheSame) {
   EXPECT_EQ(post.status().code(), absl::StatusCode::kUnavailable) << post.status();
   // Not even libcurl sent it again.
   EXPECT_EQ(Connection(Request("/")), "3");
-  const std::lock_guard lock(mutex);
-  EXPECT_EQ(seen["POST /close"], 1);
+  EXPECT_EQ(CountOf("POST /close"), 1);
 }
 
 TEST_F(HttpTransportShardingTest, AConnectionClosedWhileIdleHarmsNobody) {
@@ -322,10 +298,9 @@ TEST_F(HttpTransportShardingTest, AConnectionClosedWhileIdleHarmsNobody) {
 }
 
 TEST_F(HttpTransportShardingTest, ASlowFirstAnswerKeepsOthersWaitingForAMomentOnly) {
-  std::vector<std::shared_ptr<ServerStream>> kept;
-  StartServer([&kept](std::shared_ptr<ServerStream> stream) {
+  StartServer([this](std::shared_ptr<ServerStream> stream) {
     if (stream->request().target == "/slow") {
-      kept.push_back(stream);
+      Keep(std::move(stream));
     } else {
       stream->Respond(200, "");
     }
@@ -335,7 +310,7 @@ TEST_F(HttpTransportShardingTest, ASlowFirstAnswerKeepsOthersWaitingForAMomentOn
   ASSERT_TRUE(Eventually([this] { return server_->stats().requests == 1; }));
   EXPECT_TRUE(Call(Request("/fast")).ok());
   EXPECT_FALSE(slow->done.IsSet());
-  server_->loop().Post([&kept] { kept.front()->Respond(200, ""); });
+  TakeKept().at(0)->Respond(200, "");
   loop_->Await(slow->done);
   EXPECT_TRUE(slow->result.ok());
 }

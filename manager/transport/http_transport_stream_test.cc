@@ -25,7 +25,7 @@ class HttpTransportStreamTest : public TransportFixture {
   Watch OpenOne() {
     StartServer([this](std::shared_ptr<ServerStream> stream) {
       {
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(streams_mutex_);
         server_streams_.push_back(stream);
       }
       stream->Open();
@@ -42,7 +42,7 @@ class HttpTransportStreamTest : public TransportFixture {
   }
 
   std::shared_ptr<ServerStream> server_stream(size_t index = 0) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(streams_mutex_);
     return server_streams_.at(index);
   }
 
@@ -55,7 +55,7 @@ class HttpTransportStreamTest : public TransportFixture {
     EXPECT_FALSE(watch.sink->called_after_close());
   }
 
-  std::mutex mutex_;
+  std::mutex streams_mutex_;
   std::vector<std::shared_ptr<ServerStream>> server_streams_;
 };
 
@@ -220,8 +220,7 @@ TEST_F(HttpTransportStreamTest, StreamsMayOutliveLoopAndTransport) {
 }
 
 TEST_F(HttpTransportStreamTest, AStreamWithoutAHeadEnds) {
-  std::vector<std::shared_ptr<ServerStream>> kept;
-  StartServer([&kept](std::shared_ptr<ServerStream> stream) { kept.push_back(stream); });
+  StartServer([this](std::shared_ptr<ServerStream> stream) { Keep(std::move(stream)); });
   StartTransport({.time_to_headers = absl::Milliseconds(100)});
   Watch watch = Open(Request("/watch"));
   ExpectClosed(watch, absl::StatusCode::kUnavailable);

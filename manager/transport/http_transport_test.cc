@@ -180,10 +180,7 @@ TEST_F(HttpTransportTest, OneRefusedConnectionAnswersAllThatWaitForIt) {
   OnLoop([&] {
     for (int i = 0; i < 50; ++i) {
       auto call = calls.emplace_back(std::make_shared<AsyncCall>());
-      transport_->Call({}, Request("/"), [call](absl::StatusOr<HttpResponse> response) {
-        call->result = std::move(response);
-        call->done.Set();
-      });
+      transport_->Call({}, Request("/"), Into(call));
     }
   });
   for (const auto& call : calls) {
@@ -245,38 +242,30 @@ class HttpTransportStageTest : public HttpTransportTest,
  protected:
   // Leaves a call in the stage.
   std::shared_ptr<AsyncCall> Reach(const CallContext& context) {
-    Latch reached;
-    StartServer([this, &reached](std::shared_ptr<ServerStream> stream) {
-      streams_.push_back(stream);
+    StartServer([this](std::shared_ptr<ServerStream> stream) {
       if (GetParam() == Stage::kBody) {
         stream->Open();
         stream->Send("a part of");
       }
-      reached.Set();
+      Keep(std::move(stream));
+      reached_.Set();
     });
     if (GetParam() == Stage::kHandshake) server_->SetAccepting(H2Server::Accepting::kIgnore);
     StartTransport({.streams_per_connection = 2, .max_connections = 1});
     if (GetParam() == Stage::kQueue) {
       first_ = StartCall(Request("/first"));
-      reached.Wait();
+      reached_.Wait();
     }
     auto call = StartCall(Request("/"), context);
-    switch (GetParam()) {
-      case Stage::kBefore:
-      case Stage::kQueue:
-        break;
-      case Stage::kHandshake:
-        EXPECT_TRUE(Eventually([this] { return server_->stats().accepted == 1; }));
-        break;
-      case Stage::kHead:
-      case Stage::kBody:
-        reached.Wait();
-        break;
+    if (GetParam() == Stage::kHandshake) {
+      EXPECT_TRUE(Eventually([this] { return server_->stats().accepted == 1; }));
+    } else if (GetParam() == Stage::kHead || GetParam() == Stage::kBody) {
+      reached_.Wait();
     }
     return call;
   }
 
-  std::vector<std::shared_ptr<ServerStream>> streams_;
+  Latch reached_;
   std::shared_ptr<AsyncCall> first_;
 };
 
@@ -294,7 +283,8 @@ TEST_P(HttpTransportStageTest, AStopEndsTheCallOnce) {
       [this] { return Stats().waiting == 0 && Stats().active == (first_ == nullptr ? 0 : 1); }));
   EXPECT_EQ(call->times_done, 1);
   if (GetParam() == Stage::kHead || GetParam() == Stage::kBody) {
-    EXPECT_TRUE(Eventually([this] { return streams_.back()->closed(); }));
+    const std::shared_ptr<ServerStream> stream = TakeKept().at(0);
+    EXPECT_TRUE(Eventually([&] { return stream->closed(); }));
   }
 }
 
@@ -322,8 +312,7 @@ INSTANTIATE_TEST_SUITE_P(Stages, HttpTransportStageTest,
                          StageName);
 
 TEST_F(HttpTransportTest, ACallHasALimitOfItsOwn) {
-  std::shared_ptr<ServerStream> kept;
-  StartServer([&kept](std::shared_ptr<ServerStream> stream) { kept = stream; });
+  StartServer([this](std::shared_ptr<ServerStream> stream) { Keep(std::move(stream)); });
   StartTransport({.max_call_duration = absl::Milliseconds(100)});
   const auto answer = Call(Request("/"));
   EXPECT_EQ(answer.status().code(), absl::StatusCode::kDeadlineExceeded);
@@ -331,8 +320,7 @@ TEST_F(HttpTransportTest, ACallHasALimitOfItsOwn) {
 }
 
 TEST_F(HttpTransportTest, BoundsHowManyWait) {
-  std::vector<std::shared_ptr<ServerStream>> kept;  // of the server's loop
-  StartServer([&kept](std::shared_ptr<ServerStream> stream) { kept.push_back(stream); });
+  StartServer([this](std::shared_ptr<ServerStream> stream) { Keep(std::move(stream)); });
   StartTransport({.streams_per_connection = 2, .max_connections = 1, .max_waiting = 2});
   const auto first = StartCall(Request("/1"));
   ASSERT_TRUE(Eventually([this] { return Stats().active == 1; }));
@@ -345,9 +333,7 @@ TEST_F(HttpTransportTest, BoundsHowManyWait) {
   // The others are served in turn.
   for (const auto& call : {first, second, third}) {
     ASSERT_TRUE(Eventually([&] {
-      server_->loop().Post([&kept] {
-        for (const auto& stream : std::exchange(kept, {})) stream->Respond(200, "");
-      });
+      for (const auto& stream : TakeKept()) stream->Respond(200, "");
       return call->done.IsSet();
     }));
     EXPECT_TRUE(call->result.ok()) << call->result.status();

@@ -3,6 +3,7 @@
 #define MANAGER_TRANSPORT_TESTING_TRANSPORT_FIXTURE_H_
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -65,6 +66,9 @@ class TransportFixture : public ::testing::Test {
  protected:
   TransportFixture();
   ~TransportFixture() override;
+  // Ends transport and server, before what the server's handler uses in derived fixtures goes.
+  // What it uses must not be local to the test.
+  void TearDown() override;
 
   void StartServer(ServerHandler handler, H2Server::Options options = {});
   void StartTransport(HttpOptions options = {});
@@ -74,6 +78,7 @@ class TransportFixture : public ::testing::Test {
 
   // Runs `work` on the transport's loop and waits for it.
   void OnLoop(const std::function<void()>& work);
+  static Transport::Done Into(std::shared_ptr<AsyncCall> call);
   std::shared_ptr<AsyncCall> StartCall(HttpRequest request, CallContext context = {});
   // Calls and waits.
   absl::StatusOr<HttpResponse> Call(HttpRequest request, CallContext context = {});
@@ -83,10 +88,21 @@ class TransportFixture : public ::testing::Test {
   void Close(Watch& watch);
   HttpTransport::Stats Stats();
 
+  // For handlers that answer later, or never. Thread-safe.
+  void Keep(std::shared_ptr<ServerStream> stream);
+  // Those that were kept since the last call.
+  std::vector<std::shared_ptr<ServerStream>> TakeKept();
+  // Counts, for handlers. Thread-safe.
+  int CountUp(const std::string& what);
+  int CountOf(const std::string& what);
+
   // Waits until `condition` holds; false after half a minute.
   bool Eventually(const std::function<bool()>& condition);
 
   TestCa ca_;
+  Mutex mutex_;
+  std::vector<std::shared_ptr<ServerStream>> kept_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, int> counts_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<H2Server> server_;
   std::shared_ptr<const Endpoint> endpoint_;
   std::unique_ptr<EventLoop> loop_;
