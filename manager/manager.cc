@@ -13,9 +13,12 @@
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/core/thread_pool.h"
+#include "manager/health_servers.h"
 #include "manager/leader/leader_elector.h"
 #include "manager/loop_call.h"
+#include "manager/preflight_loop.h"
 #include "manager/running_component.h"
+#include "manager/telemetry/health.h"
 #include "manager/transport/http_transport.h"
 #include "manager/who_am_i.h"
 
@@ -46,9 +49,9 @@ struct Manager::Parts {
   absl::Status BuildComponents(const std::vector<ComponentSpec>& specs);
   absl::Status CheckBase();
   absl::Status BuildElector();
+  void BuildPreflights();
+  absl::Status ServeHealth();
   void OnTokenStatus(const ComponentIdentity& identity, const TokenStatus& status);
-  // Blocks until leading (true) or until a stop is requested or leadership is lost (false).
-  bool AwaitLeadership(const std::stop_token& stop);
   absl::Status StopEverything();
 
   ManagerOptions options;
@@ -63,6 +66,9 @@ struct Manager::Parts {
   std::unique_ptr<LeaderElector> elector;
   std::unique_ptr<ThreadPool> workers;
   std::vector<std::unique_ptr<RunningComponent>> components;
+  std::vector<std::unique_ptr<PreflightLoop>> preflights;
+  HealthChecks ready;
+  std::unique_ptr<HealthServers> health;
   // By component; what the identity plane's listener needs.
   std::map<std::string, RunningComponent*, std::less<>> by_name;
 
@@ -74,10 +80,12 @@ struct Manager::Parts {
 };
 
 void Manager::Parts::Shutdown() {
-  // Reconcilers have ended (Run) or never began; what waits for a thread is dropped.
-  components.clear();
-  workers.reset();
   if (loop == nullptr) return;
+  health.reset();
+  CallOnLoop(*loop, [this] { preflights.clear(); });
+  // Reconcilers have ended (Run) or never began; what waits for a thread is dropped.
+  workers.reset();
+  components.clear();
   CallOnLoop(*loop, [this] {
     elector.reset();
     cache.reset();
@@ -207,6 +215,43 @@ absl::Status Manager::Parts::BuildElector() {
   return absl::OkStatus();
 }
 
+void Manager::Parts::BuildPreflights() {
+  for (const auto& component : components) {
+    PreflightLoop::Options preflight;
+    preflight.client = &component->client();
+    preflight.workers = workers.get();
+    preflight.preflight.mandate = &component->mandate();
+    const auto identity = identities->Component(kHome, component->name());
+    if (options.identity_mode != IdentityMode::kSingle && identity.ok()) {
+      preflight.preflight.username = (*identity)->username();
+      preflight.preflight.service_account = (*identity)->service_account();
+      preflight.preflight.ns = (*identity)->ns();
+    }
+    preflight.report = [running = component.get()](absl::Status found) {
+      running->OnPreflight(std::move(found));
+    };
+    preflights.push_back(std::make_unique<PreflightLoop>(std::move(preflight)));
+  }
+}
+
+absl::Status Manager::Parts::ServeHealth() {
+  for (const auto& component : components) {
+    ready.Add(std::string(component->name()),
+              [running = component.get()] { return running->Ready(); });
+  }
+  if (elector != nullptr) {
+    ready.Add("leader-election", [this] { return elector->status(); });
+  }
+  ASSIGN_OR_RETURN(health, HealthServers::Create({.health_address = options.health_address,
+                                                  .metrics_address = options.metrics_address,
+                                                  .grpc_address = options.grpc_health_address,
+                                                  .ready = &ready,
+                                                  .metrics = &metrics,
+                                                  .loop = loop.get(),
+                                                  .log = options.log}));
+  return absl::OkStatus();
+}
+
 void Manager::Parts::OnTokenStatus(const ComponentIdentity& identity, const TokenStatus& status) {
   const auto found = by_name.find(identity.name());
   if (found != by_name.end()) found->second->OnTokenStatus(status);
@@ -238,7 +283,11 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(ManagerOptions options,
   RETURN_IF_ERROR(CallOnLoop(*parts->loop, [&] { return parts->BuildIdentities(components); }));
   RETURN_IF_ERROR(parts->CheckBase());
   RETURN_IF_ERROR(parts->BuildComponents(components));
-  RETURN_IF_ERROR(CallOnLoop(*parts->loop, [&] { return parts->BuildElector(); }));
+  RETURN_IF_ERROR(CallOnLoop(*parts->loop, [&] {
+    parts->BuildPreflights();
+    return parts->BuildElector();
+  }));
+  RETURN_IF_ERROR(parts->ServeHealth());
   return std::unique_ptr<Manager>(new Manager(std::move(parts)));
 }
 
@@ -247,13 +296,14 @@ absl::Status Manager::Run(std::stop_token stop) {
   const std::stop_callback on_stop(stop, [&p] { p.end.Set(); });
   CallOnLoop(*p.loop, [&p] {
     p.identities->Start();
+    for (const auto& preflight : p.preflights) preflight->Start();
     if (p.elector != nullptr) {
       p.elector->Start();
     } else {
       p.leading.Set();
     }
   });
-  // Controllers start when leading; on the pool, as starting must not wait for the end of the wait.
+  // Controllers start when leading, while this thread waits for the end.
   std::jthread starter([&p] {
     p.leading.Wait();
     if (p.end.IsSet()) return;

@@ -36,9 +36,10 @@ struct ManagerOptions {
   bool leader_elect = true;
   std::string lease_name = "mandate-manager";
 
-  // "host:port"; "0": not served. Without a host: loopback.
+  // "host:port"; "0": not served.
   std::string health_address = "127.0.0.1:8081";
   std::string metrics_address = "127.0.0.1:8080";
+  std::string grpc_health_address = "0";
 
   // How long the API server may take to answer the first request of all.
   absl::Duration startup_timeout = absl::Seconds(15);

@@ -14,10 +14,10 @@ absl::StatusOr<std::unique_ptr<RunningComponent>> RunningComponent::Create(
                             options.workers,
                             options.cache.AddComponent(options.client, *spec.mandate),
                             options.metrics,
-                            options.log.With("component", name),
+                            options.log,
                             options.seed};
   std::unique_ptr<RunningComponent> running(new RunningComponent(
-      {*spec.mandate, options.client, std::move(runtime)},
+      {*spec.mandate, options.client, std::move(runtime)}, options.log.With("component", name),
       options.has_token ? absl::UnavailableError("no token yet") : absl::OkStatus()));
   ASSIGN_OR_RETURN(running->controllers_, spec.make_controllers(running->component_));
   return running;
@@ -41,9 +41,9 @@ void RunningComponent::OnPreflight(absl::Status result) {
   }
   if (!changed) return;
   if (result.ok()) {
-    log().Info("Every declared permission is granted");
+    log_.Info("Every declared permission is granted");
   } else {
-    log().Error("Permissions are missing", {{"reason", result}});
+    log_.Error("Permissions are missing", {{"reason", result}});
   }
 }
 

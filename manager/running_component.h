@@ -54,12 +54,11 @@ class RunningComponent {
   absl::Status Ready() const;
 
  private:
-  RunningComponent(Component component, absl::Status token)
-      : component_(std::move(component)), token_(std::move(token)) {}
-
-  const Logger& log() const { return component_.runtime.log; }
+  RunningComponent(Component component, Logger log, absl::Status token)
+      : component_(std::move(component)), log_(std::move(log)), token_(std::move(token)) {}
 
   const Component component_;
+  const Logger log_;
   Controllers controllers_;
 
   mutable Mutex mutex_;

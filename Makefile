@@ -1,0 +1,40 @@
+# `make help` lists the targets. Every one does its own set-up.
+SHELL := bash
+.DEFAULT_GOAL := help
+BAZEL := hack/bazel
+
+.PHONY: help
+help: ## This list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
+
+.PHONY: setup
+setup: ## Install what building needs (Debian packages)
+	@hack/setup
+
+.PHONY: build
+build: setup ## Build everything
+	$(BAZEL) build //...
+
+.PHONY: test
+test: setup ## Run every test, the ones on a real control plane included
+	@hack/test
+
+.PHONY: demo
+demo: setup ## Play the main job on a private control plane, and prove it from the audit log
+	@hack/demo/demo
+
+.PHONY: run
+run: setup ## The same control plane and manager, left running for you to try
+	@hack/demo/demo --stay
+
+.PHONY: manifests
+manifests: setup ## Regenerate the chart's generated part and the CRDs from markers and .proto files
+	@hack/manifests
+
+.PHONY: format
+format: setup ## clang-format every source
+	@git ls-files '*.h' '*.cc' | xargs clang-format -i
+
+.PHONY: clean
+clean: ## Stop this tree's Bazel and drop its outputs
+	$(BAZEL) clean

@@ -1,0 +1,30 @@
+#include "cmd/mandate-manager/components.h"
+
+#include <utility>
+
+#include "controllers/scope/instance_reconciler.h"
+#include "controllers/scope/template_reconciler.h"
+#include "manager/core/status_macros.h"
+
+namespace mandate {
+namespace {
+
+// A component of one controller.
+template <auto kMake>
+absl::StatusOr<Controllers> One(const Component& component) {
+  ASSIGN_OR_RETURN(auto controller, kMake(component));
+  Controllers controllers;
+  controllers.push_back(std::move(controller));
+  return controllers;
+}
+
+}  // namespace
+
+std::vector<ComponentSpec> AllComponents() {
+  return {
+      {&kScopeTemplate, One<scope::MakeTemplateController>},
+      {&kScopeInstance, One<scope::MakeInstanceController>},
+  };
+}
+
+}  // namespace mandate

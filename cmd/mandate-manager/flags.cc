@@ -1,0 +1,199 @@
+#include "cmd/mandate-manager/flags.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "cmd/mandate-manager/base_mandate.h"
+#include "cmd/mandate-manager/version.h"
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/identity/kubeconfig.h"
+
+namespace mandate {
+namespace {
+
+std::string Name(const ComponentSpec& component) {
+  return std::string(component.mandate->component);
+}
+
+// What the command line says, before it is known to make sense.
+struct Raw {
+  std::string kubeconfig;
+  std::string ns;
+  std::vector<std::string> controllers = {"*"};
+  std::string identity_mode = "token";
+  std::string guard = "enforce";
+  std::string log_format = "text";
+  int verbosity = 0;
+};
+
+void Declare(CLI::App& app, Raw& raw, ManagerOptions& options, const std::string& names) {
+  app.add_option("--kubeconfig", raw.kubeconfig,
+                 "The cluster and base's own credential. Default: $KUBECONFIG, else the pod's "
+                 "ServiceAccount.")
+      ->type_name("FILE");
+  app.add_option("--namespace,-n", raw.ns,
+                 "Of the manager, its ServiceAccounts and its Lease. Default: the kubeconfig's "
+                 "context's, or the pod's.")
+      ->type_name("NAME");
+  app.add_option("--controllers", raw.controllers,
+                 StrCat("Which to run: '*' all that are on by default, 'foo' enables foo, '-foo' "
+                        "disables it. Known: ",
+                        names, "."))
+      ->delimiter(',')
+      ->type_name("LIST")
+      ->capture_default_str();
+  app.add_flag("--leader-elect,!--no-leader-elect", options.leader_elect,
+               "Run controllers only while holding the Lease mandate-manager. On by default; "
+               "--leader-elect=false runs without.");
+  app.add_option("--health-address", options.health_address,
+                 "Where /healthz and /readyz are served; 0: nowhere.")
+      ->type_name("HOST:PORT")
+      ->capture_default_str();
+  app.add_option("--metrics-address", options.metrics_address,
+                 "Where /metrics is served; 0: nowhere.")
+      ->type_name("HOST:PORT")
+      ->capture_default_str();
+  app.add_option("--grpc-health-address", options.grpc_health_address,
+                 "Where gRPC's health service (grpc.health.v1) is served; 0: nowhere.")
+      ->type_name("HOST:PORT")
+      ->capture_default_str();
+  app.add_option("--identity-mode", raw.identity_mode,
+                 "How components act: token (each has its own ServiceAccount's), impersonate, "
+                 "single (all as base, for clusters without RBAC).")
+      ->type_name("MODE")
+      ->capture_default_str();
+  app.add_option("--guard", raw.guard,
+                 "What becomes of a request that no marker declares: enforce (refused before it is "
+                 "sent), warn, off.")
+      ->type_name("MODE")
+      ->capture_default_str();
+  app.add_flag(
+      "--create-service-accounts", options.create_service_accounts,
+      "Let base create missing ServiceAccounts; the chart grants it that only on request.");
+  app.add_option("--workers", options.workers, "Threads that run reconcilers, together.")
+      ->check(CLI::Range(1, 256))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--log-format", raw.log_format, "text or json.")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  app.add_option("-v,--v", raw.verbosity, "More of the log: 0 to 5.")
+      ->check(CLI::Range(0, 5))
+      ->type_name("N")
+      ->capture_default_str();
+  app.set_version_flag("--version", std::string("mandate-manager ") + kVersion);
+}
+
+absl::StatusOr<ClusterConfig> FindCluster(const std::string& kubeconfig) {
+  if (!kubeconfig.empty()) return LoadKubeconfig({kubeconfig});
+  const char* from_environment = std::getenv("KUBECONFIG");
+  if (from_environment != nullptr && *from_environment != '\0') {
+    // A list, as kubectl has it.
+    return LoadKubeconfig(absl::StrSplit(from_environment, ':', absl::SkipEmpty()));
+  }
+  auto pod = InClusterConfig();
+  if (pod.ok()) return pod;
+  return absl::InvalidArgumentError(StrCat("--kubeconfig: required, as $KUBECONFIG is not set and ",
+                                           AsStd(pod.status().message())));
+}
+
+absl::Status Usage(std::string_view what) {
+  return absl::InvalidArgumentError(StrCat(what, " (see mandate-manager --help)"));
+}
+
+absl::StatusOr<Flags> Resolve(const Raw& raw, ManagerOptions options,
+                              std::vector<ComponentSpec> all) {
+  Flags flags;
+  std::vector<std::string> known;
+  for (const ComponentSpec& component : all) known.push_back(Name(component));
+  auto selected = SelectControllers(raw.controllers, known);
+  if (!selected.ok()) return Usage(StrCat("--controllers: ", AsStd(selected.status().message())));
+  for (ComponentSpec& component : all) {
+    if (std::find(selected->begin(), selected->end(), Name(component)) != selected->end()) {
+      flags.components.push_back(std::move(component));
+    }
+  }
+  auto mode = ParseIdentityMode(raw.identity_mode);
+  if (!mode.ok()) return Usage(StrCat("--identity-mode: ", AsStd(mode.status().message())));
+  options.identity_mode = *mode;
+  auto guard = ParseGuardMode(raw.guard);
+  if (!guard.ok()) return Usage(StrCat("--guard: ", AsStd(guard.status().message())));
+  options.guard = *guard;
+  auto cluster = FindCluster(raw.kubeconfig);
+  if (!cluster.ok()) return Usage(AsStd(cluster.status().message()));
+  options.cluster = *std::move(cluster);
+  options.ns = !raw.ns.empty() ? raw.ns : options.cluster.ns;
+  if (options.ns.empty())
+    return Usage("--namespace: required, as the kubeconfig's context has none");
+  options.version = kVersion;
+  options.base_mandate = &kBase;
+  options.log = Logger(
+      StderrLogSink(raw.log_format == "json" ? LogFormat::kJson : LogFormat::kText, raw.verbosity),
+      Clock::Real());
+  flags.manager = std::move(options);
+  return flags;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> SelectControllers(const std::vector<std::string>& patterns,
+                                                           const std::vector<std::string>& known) {
+  std::set<std::string> on;
+  std::set<std::string> off;
+  bool all = false;
+  for (const std::string& pattern : patterns) {
+    if (pattern == "*") {
+      all = true;
+      continue;
+    }
+    const bool negative = pattern.starts_with('-');
+    const std::string name = negative ? pattern.substr(1) : pattern;
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      return absl::InvalidArgumentError(
+          StrCat("\"", name, "\" is not one of ", absl::StrJoin(known, ", ")));
+    }
+    (negative ? off : on).insert(name);
+  }
+  std::vector<std::string> selected;
+  for (const std::string& name : known) {
+    if (on.contains(name) || (all && !off.contains(name))) selected.push_back(name);
+  }
+  if (selected.empty()) return absl::InvalidArgumentError("nothing is left to run");
+  return selected;
+}
+
+absl::StatusOr<Flags> ParseFlags(int argc, char** argv, std::vector<ComponentSpec> all) {
+  CLI::App app(
+      "Runs this project's controllers, each under its own ServiceAccount, with exactly the "
+      "permissions\nthat its source marks.");
+  app.get_formatter()->column_width(34);
+  Raw raw;
+  ManagerOptions options;
+  std::vector<std::string> names;
+  for (const ComponentSpec& component : all) names.push_back(Name(component));
+  Declare(app, raw, options, absl::StrJoin(names, ", "));
+  // -v=1 as every Kubernetes program takes it; CLI11 knows -v 1, -v1 and --v=1.
+  std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  for (std::string& argument : arguments) {
+    if (argument.starts_with("-v=")) argument.insert(0, "-");
+  }
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0) return Usage(error.what());
+    app.exit(error);  // prints the help or the version
+    Flags flags;
+    flags.exit_now = true;
+    return flags;
+  }
+  return Resolve(raw, std::move(options), std::move(all));
+}
+
+}  // namespace mandate

@@ -1,0 +1,30 @@
+// The program's flags.
+#ifndef CMD_MANDATE_MANAGER_FLAGS_H_
+#define CMD_MANDATE_MANAGER_FLAGS_H_
+
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "manager/manager.h"
+
+namespace mandate {
+
+struct Flags {
+  ManagerOptions manager;
+  std::vector<ComponentSpec> components;  // those that are enabled
+  bool exit_now = false;                  // --help or --version was answered
+};
+
+// Reads the kubeconfig too. kInvalidArgument: one line that names the flag, what is wrong with it,
+// and where help is.
+absl::StatusOr<Flags> ParseFlags(int argc, char** argv, std::vector<ComponentSpec> all);
+
+// kube-controller-manager's --controllers: '*' enables all, 'foo' enables foo, '-foo' disables it;
+// a name decides before '*' does. kInvalidArgument for a name that `known` lacks.
+absl::StatusOr<std::vector<std::string>> SelectControllers(const std::vector<std::string>& patterns,
+                                                           const std::vector<std::string>& known);
+
+}  // namespace mandate
+
+#endif  // CMD_MANDATE_MANAGER_FLAGS_H_

@@ -1,0 +1,73 @@
+// mandate-manager: the components of this project in one process.
+#include <csignal>
+#include <cstdio>
+#include <random>
+#include <stop_token>
+#include <thread>
+
+#include "cmd/mandate-manager/components.h"
+#include "cmd/mandate-manager/flags.h"
+#include "manager/manager.h"
+
+namespace mandate {
+namespace {
+
+constexpr int kUsageError = 2;
+
+// Requests a stop at the first SIGINT or SIGTERM; the second ends the process at once. The signals
+// must be blocked in every thread, so this comes before any thread is started.
+class SignalStop {
+ public:
+  SignalStop() {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGINT);
+    sigaddset(&signals_, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+  }
+
+  void Start() {
+    std::thread([this] {
+      int signal = 0;
+      sigwait(&signals_, &signal);
+      source_.request_stop();
+      sigwait(&signals_, &signal);
+      // The supervisor wants it now.
+      std::_Exit(1);
+    }).detach();
+  }
+
+  std::stop_token token() { return source_.get_token(); }
+
+ private:
+  sigset_t signals_;
+  std::stop_source source_;
+};
+
+int Fail(const absl::Status& status) {
+  std::fprintf(stderr, "mandate-manager: %s\n", std::string(status.message()).c_str());
+  return kUsageError;
+}
+
+int Main(int argc, char** argv) {
+  // Lives until the process ends: the signal thread is never joined.
+  static SignalStop signals;
+  signals.Start();
+
+  absl::StatusOr<Flags> flags = ParseFlags(argc, argv, AllComponents());
+  if (!flags.ok()) return Fail(flags.status());
+  if (flags->exit_now) return 0;
+
+  flags->manager.seed = std::random_device()();
+  absl::StatusOr<std::unique_ptr<Manager>> manager =
+      Manager::Create(std::move(flags->manager), std::move(flags->components));
+  if (!manager.ok()) return Fail(manager.status());
+  const absl::Status status = (*manager)->Run(signals.token());
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "mandate-manager: %s\n", std::string(status.message()).c_str());
+  return 1;
+}
+
+}  // namespace
+}  // namespace mandate
+
+int main(int argc, char** argv) { return mandate::Main(argc, argv); }

@@ -1,0 +1,298 @@
+// Both reconcilers against a cache that shows what their writes did, and a server that can refuse.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+
+#include "controllers/scope/instance_reconciler.h"
+#include "controllers/scope/template_reconciler.h"
+#include "controllers/scope/testing_objects.h"
+#include "manager/cache/testing/fake_cache_view.h"
+#include "manager/cache/testing/fake_rest_client.h"
+#include "manager/core/testing/simulated_loop.h"
+#include "manager/object/object_codec.h"
+
+namespace mandate::scope {
+namespace {
+
+using operatorsv1alpha1::ScopeInstance;
+using operatorsv1alpha1::ScopeTemplate;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr char kForbidden[] =
+    R"({"kind":"Status","status":"Failure","reason":"Forbidden","code":403,"message":"rolebindings \"x\" is forbidden: user \"me\" is attempting to grant RBAC permissions not currently held"})";
+constexpr char kExists[] =
+    R"({"kind":"Status","status":"Failure","reason":"AlreadyExists","code":409,"message":"already exists"})";
+
+class ReconcilersTest : public testing::Test {
+ protected:
+  ReconcilersTest()
+      : view_(loop_), templates_(loop_, "scope-template"), instances_(loop_, "scope-instance") {
+    for (const KindInfo& kind :
+         {KindOf<ScopeTemplate>::value, KindOf<ScopeInstance>::value,
+          KindOf<rbacv1::ClusterRole>::value, KindOf<rbacv1::RoleBinding>::value,
+          KindOf<rbacv1::ClusterRoleBinding>::value, KindOf<corev1::Namespace>::value}) {
+      demands_.push_back(view_.Demand({kind, "", ""}, nullptr));
+    }
+    const auto handler = [this](const RestRequest& request) { return Serve(request); };
+    templates_.Handle(handler);
+    instances_.Handle(handler);
+    for (const char* name : {"foo", "bar", "default"}) view_.Put(NamespaceObject(name));
+    loop_.RunReady();
+  }
+
+  // The writes, as "POST rolebindings foo"; what `refuse_` answers is not carried out.
+  absl::StatusOr<HttpResponse> Serve(const RestRequest& request) {
+    if (request.method == "GET")
+      return FakeRestClient::Json(404, "{}");  // discovery: nothing known
+    const Target target = Parse(request.target);
+    writes_.push_back(
+        StrCat(request.method, " ", target.resource, target.ns.empty() ? "" : " ", target.ns));
+    if (refuse_) {
+      if (std::optional<HttpResponse> no = refuse_(writes_.back())) return *no;
+    }
+    if (target.resource == "clusterroles") return Write<rbacv1::ClusterRole>(request, target);
+    if (target.resource == "rolebindings") return Write<rbacv1::RoleBinding>(request, target);
+    if (target.resource == "clusterrolebindings") {
+      return Write<rbacv1::ClusterRoleBinding>(request, target);
+    }
+    if (target.resource == "scopetemplates/status") return Status<ScopeTemplate>(request, target);
+    return Status<ScopeInstance>(request, target);
+  }
+
+  struct Target {
+    std::string ns, resource, name;
+  };
+  static Target Parse(std::string_view path) {
+    path = path.substr(0, path.find('?'));
+    std::vector<std::string> parts;
+    while (!path.empty()) {
+      path.remove_prefix(1);  // the slash
+      const size_t end = std::min(path.find('/'), path.size());
+      parts.emplace_back(path.substr(0, end));
+      path.remove_prefix(end);
+    }
+    Target target;  // apis, group, version, …
+    size_t i = 3;
+    if (parts[i] == "namespaces") {
+      target.ns = parts[i + 1];
+      i += 2;
+    }
+    target.resource = parts[i++];
+    if (i < parts.size()) target.name = parts[i++];
+    if (i < parts.size()) target.resource += "/" + parts[i];
+    return target;
+  }
+
+  template <Object T>
+  absl::StatusOr<HttpResponse> Write(const RestRequest& request, const Target& target) {
+    if (request.method == "DELETE") {
+      view_.Remove(KindOf<T>::value, {target.ns, target.name});
+      return FakeRestClient::Json(200, R"({"kind":"Status","status":"Success"})");
+    }
+    const Encoding encoding = request.content_type.find("protobuf") == std::string::npos
+                                  ? Encoding::kJson
+                                  : Encoding::kProtobuf;
+    auto object = DecodeObject<T>(request.body, encoding);
+    EXPECT_TRUE(object.ok()) << object.status();
+    if (!target.ns.empty()) object->mutable_metadata()->set_namespace_(target.ns);
+    return Json(view_.Put(*object));
+  }
+
+  template <Object T>
+  absl::StatusOr<HttpResponse> Status(const RestRequest& request, const Target& target) {
+    auto applied = DecodeObject<T>(request.body, Encoding::kJson);
+    EXPECT_TRUE(applied.ok()) << applied.status();
+    auto object = view_.Get<T>({"", target.name});
+    EXPECT_TRUE(object.ok());
+    *object->mutable_status() = applied->status();
+    return Json(view_.Put(*object));
+  }
+
+  template <Object T>
+  static HttpResponse Json(const T& object) {
+    return FakeRestClient::Json(200, *EncodeObject(object, Encoding::kJson));
+  }
+
+  Component Of(const rbac::Mandate& mandate, RestClient& client) {
+    return {
+        mandate, client,
+        ControllerRuntime{std::string(mandate.component), loop_, loop_, view_, metrics_, {}, 1}};
+  }
+
+  absl::StatusOr<Result> ReconcileTemplate() {
+    const Component component = Of(kScopeTemplate, templates_);
+    TemplateReconciler reconciler(component, *Client<kScopeTemplate>::Create(templates_));
+    return reconciler.Reconcile({}, {{"", "foo"}});
+  }
+  absl::StatusOr<Result> ReconcileInstance() {
+    const Component component = Of(kScopeInstance, instances_);
+    InstanceReconciler reconciler(component, *Client<kScopeInstance>::Create(instances_));
+    return reconciler.Reconcile({}, {{"", "foo"}});
+  }
+  void ReconcileBoth() {
+    EXPECT_TRUE(ReconcileTemplate().ok());
+    EXPECT_TRUE(ReconcileInstance().ok());
+  }
+
+  // "True ScopingSuccessful: …".
+  std::string Scoped() {
+    const auto instance = view_.Get<ScopeInstance>({"", "foo"});
+    for (const auto& c : instance->status().conditions()) {
+      if (c.type() == kScoped) return StrCat(c.status(), " ", c.reason(), ": ", c.message());
+    }
+    return "";
+  }
+
+  SimulatedLoop loop_;
+  Metrics metrics_;
+  FakeCacheView view_;
+  std::vector<std::unique_ptr<DemandHandle>> demands_;
+  FakeRestClient templates_;
+  FakeRestClient instances_;
+  std::vector<std::string> writes_;
+  std::function<std::optional<HttpResponse>(const std::string& write)> refuse_;
+};
+
+TEST_F(ReconcilersTest, TheDocumentsExampleThenSilence) {
+  view_.Put(DocumentTemplate());
+  view_.Put(DocumentInstance(R"("namespaces": ["foo", "bar"])"));
+  ReconcileBoth();
+  EXPECT_THAT(writes_, ElementsAre("POST clusterroles", "PATCH scopetemplates/status",
+                                   "POST rolebindings bar", "POST rolebindings foo",
+                                   "PATCH scopeinstances/status"));
+  EXPECT_EQ(Scoped(), "True ScopingSuccessful: ScopeInstance \"foo\" reconciled successfully");
+  writes_.clear();
+  ReconcileBoth();
+  EXPECT_THAT(writes_, IsEmpty());
+}
+
+TEST_F(ReconcilersTest, TheInstanceWaitsForTheTemplatesRole) {
+  view_.Put(DocumentTemplate());
+  view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
+  EXPECT_TRUE(ReconcileInstance().ok());
+  EXPECT_THAT(Scoped(), HasSubstr("False WaitingForClusterRoles"));
+  ReconcileBoth();
+  EXPECT_THAT(Scoped(), HasSubstr("True"));
+}
+
+TEST_F(ReconcilersTest, WithoutBindTheConditionSaysSoAndItIsTriedAgain) {
+  view_.Put(DocumentTemplate());
+  view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
+  refuse_ = [](const std::string& write) -> std::optional<HttpResponse> {
+    if (write != "POST rolebindings foo") return std::nullopt;
+    return FakeRestClient::Json(403, kForbidden);
+  };
+  EXPECT_TRUE(ReconcileTemplate().ok());
+  const auto result = ReconcileInstance();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_GT(result->requeue_after, absl::ZeroDuration());
+  EXPECT_LE(result->requeue_after, absl::Minutes(1));
+  EXPECT_THAT(Scoped(), HasSubstr("False ScopingFailed"));
+  EXPECT_THAT(Scoped(), HasSubstr("lacks the verb \"bind\""));
+  refuse_ = nullptr;
+  ReconcileBoth();
+  EXPECT_THAT(Scoped(), HasSubstr("True"));
+}
+
+TEST_F(ReconcilersTest, OneFailureStopsNothingElse) {
+  view_.Put(DocumentTemplate());
+  view_.Put(DocumentInstance(R"("namespaces": ["foo", "bar"])"));
+  EXPECT_TRUE(ReconcileTemplate().ok());
+  refuse_ = [](const std::string& write) -> std::optional<HttpResponse> {
+    if (write != "POST rolebindings bar") return std::nullopt;
+    return FakeRestClient::Json(500, "{}");
+  };
+  EXPECT_FALSE(ReconcileInstance().ok()) << "to be tried again";
+  EXPECT_THAT(Scoped(), HasSubstr("False ScopingFailed: RoleBinding bar/"));
+  EXPECT_EQ(view_.List<rbacv1::RoleBinding>("foo")->size(), 1u);
+}
+
+TEST_F(ReconcilersTest, ABindingOfThatNameThatIsSomebodyElsesIsNotTakenOver) {
+  view_.Put(DocumentTemplate());
+  view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
+  EXPECT_TRUE(ReconcileTemplate().ok());
+  refuse_ = [](const std::string& write) -> std::optional<HttpResponse> {
+    if (write != "POST rolebindings foo") return std::nullopt;
+    return FakeRestClient::Json(409, kExists);
+  };
+  EXPECT_FALSE(ReconcileInstance().ok());
+  EXPECT_THAT(Scoped(), HasSubstr("already exists"));
+  EXPECT_THAT(writes_, testing::Not(testing::Contains("PATCH rolebindings foo")));
+}
+
+TEST_F(ReconcilersTest, MovingToTheClusterGrantsBeforeItRevokes) {
+  view_.Put(DocumentTemplate());
+  ScopeInstance instance = view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
+  ReconcileBoth();
+  writes_.clear();
+  instance.mutable_spec()->clear_namespaces();
+  view_.Put(instance);
+  ReconcileBoth();
+  EXPECT_THAT(writes_, ElementsAre("POST clusterrolebindings", "DELETE rolebindings foo",
+                                   "PATCH scopeinstances/status"));
+}
+
+TEST_F(ReconcilersTest, WhatIsEditedIsMendedByApply) {
+  view_.Put(DocumentTemplate());
+  view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
+  ReconcileBoth();
+  auto binding = (*view_.List<rbacv1::RoleBinding>("foo"))[0];
+  binding.clear_subjects();
+  view_.Put(binding);
+  auto role = (*view_.List<rbacv1::ClusterRole>())[0];
+  role.clear_rules();
+  view_.Put(role);
+  writes_.clear();
+  ReconcileBoth();
+  EXPECT_THAT(writes_, ElementsAre("PATCH clusterroles", "PATCH rolebindings foo"));
+  EXPECT_EQ((*view_.List<rbacv1::RoleBinding>("foo"))[0].subjects_size(), 1);
+}
+
+TEST_F(ReconcilersTest, TheLastInstanceTakesTheRoleAlong) {
+  view_.Put(DocumentTemplate());
+  view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
+  ReconcileBoth();
+  writes_.clear();
+  view_.Remove(KindOf<ScopeInstance>::value, {"", "foo"});
+  ReconcileBoth();
+  EXPECT_THAT(writes_, ElementsAre("DELETE clusterroles"));
+}
+
+// Unknown is never delete.
+TEST_F(ReconcilersTest, NothingIsWrittenWhileAnythingIsUnknown) {
+  view_.Put(DocumentTemplate());
+  view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
+  ReconcileBoth();
+  writes_.clear();
+  view_.Remove(KindOf<corev1::Namespace>::value, {"", "foo"});  // would be a reason to act
+  view_.Remove(KindOf<ScopeTemplate>::value, {"", "foo"});
+  const KindInfo inputs[] = {KindOf<ScopeInstance>::value, KindOf<ScopeTemplate>::value,
+                             KindOf<rbacv1::RoleBinding>::value, KindOf<corev1::Namespace>::value,
+                             KindOf<rbacv1::ClusterRoleBinding>::value};
+  for (const KindInfo& kind : inputs) {
+    view_.SetState(kind, DemandState::kStale, absl::UnavailableError("the watch is down"));
+    EXPECT_FALSE(ReconcileInstance().ok()) << kind.plural;
+    view_.SetState(kind, DemandState::kForbidden, absl::PermissionDeniedError("revoked"));
+    EXPECT_FALSE(ReconcileInstance().ok()) << kind.plural;
+    EXPECT_THAT(writes_, IsEmpty()) << kind.plural;
+    view_.SetState(kind, DemandState::kSynced);
+  }
+  EXPECT_TRUE(ReconcileInstance().ok());
+  EXPECT_THAT(writes_, ElementsAre("DELETE rolebindings foo", "PATCH scopeinstances/status"));
+}
+
+TEST_F(ReconcilersTest, WhatIsBeingDeletedIsLeftAlone) {
+  view_.Put(DocumentTemplate());
+  ScopeInstance instance = DocumentInstance(R"("namespaces": ["foo"])");
+  instance.mutable_metadata()->mutable_deletiontimestamp()->set_seconds(1);
+  view_.Put(instance);
+  EXPECT_TRUE(ReconcileInstance().ok());
+  EXPECT_THAT(writes_, IsEmpty());
+}
+
+}  // namespace
+}  // namespace mandate::scope

@@ -1,0 +1,232 @@
+"""The demo's surroundings: control plane, manifests, the manager's token, and the manager itself."""
+import ctypes
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+from report import StepFailed
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+NAMESPACE = "mandate-system"
+BASE = "mandate-manager"
+# Long enough for two loaded cores; every wait ends as soon as its condition holds.
+PATIENCE = 60
+
+
+def _die_with_parent():
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Environment:
+    def __init__(self, folder, report):
+        self.folder = os.path.abspath(folder)
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        self.report = report
+        self.root = ROOT
+        self.cluster_folder = os.path.join(self.folder, "cluster")
+        self.admin_kubeconfig = os.path.join(self.cluster_folder, "kubeconfig")
+        self.kubectl_folder = os.path.join(self.cluster_folder, "bin")
+        self.audit_log = os.path.join(self.cluster_folder, "audit.log")
+        self.manager_log = os.path.join(self.folder, "manager.log")
+        self.token_file = os.path.join(self.folder, "base-token")
+        self.manager_kubeconfig = os.path.join(self.folder, "manager.kubeconfig")
+        self.health_port = free_port()
+        self.metrics_port = free_port()
+        self._manager = None
+
+    # Starting.
+
+    def start(self):
+        self.report.section("Setting up")
+        self._build()
+        self._start_cluster()
+        self._install()
+        self._write_credentials()
+        self.report.step("mandate-manager starts with base's token file and nothing else")
+        self.start_manager()
+        self.await_ready()
+        self.report.held(f"ready at http://127.0.0.1:{self.health_port}/readyz")
+
+    def _run(self, command, **kwargs):
+        done = subprocess.run(command, cwd=ROOT, text=True, **kwargs)
+        if done.returncode != 0:
+            raise StepFailed(self.report.current, f"{' '.join(command[:3])} … to exit 0",
+                             f"exit {done.returncode}\n{done.stderr or ''}")
+        return done.stdout
+
+    def _build(self):
+        self.report.step("build mandate-manager and rbacgen (minutes the first time, then seconds)")
+        targets = ["//cmd/mandate-manager", "//rbacgen"]
+        self._run(["hack/bazel", "build", *targets], stderr=None)
+        info = self._run(["hack/bazel", "info", "bazel-bin"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        # Copies: a build meanwhile must not pull the programs away from under the demo.
+        for name, path in (("mandate-manager", "cmd/mandate-manager/mandate-manager"), ("rbacgen", "rbacgen/rbacgen")):
+            target = os.path.join(self.folder, name)
+            shutil.copyfile(os.path.join(info.strip(), path), target)
+            os.chmod(target, 0o755)
+        self.manager_program = os.path.join(self.folder, "mandate-manager")
+        self.rbacgen = os.path.join(self.folder, "rbacgen")
+        self.report.held("built")
+
+    def _start_cluster(self):
+        self.report.step("a private control plane: etcd, kube-apiserver, kube-controller-manager, on loopback")
+        # OwnerReferencesPermissionEnforcement: some clusters have it on; our roles must do there too.
+        self._run(["hack/cluster", "up", "--dir", self.cluster_folder, "--watch-pid", str(os.getpid()),
+                   "--apiserver-flag=--enable-admission-plugins=OwnerReferencesPermissionEnforcement"])
+        self.report.held("up")
+
+    def _install(self):
+        self.report.step("an administrator installs the CRDs, the ServiceAccounts and their generated roles")
+        self.kubectl("create", "namespace", NAMESPACE)
+        self.kubectl("apply", "-f", os.path.join(ROOT, "charts/mandate/crds"))
+        sources = self._run(["git", "grep", "-l", "+mandate:component:", "--", "controllers", "webhooks"],
+                            stdout=subprocess.PIPE).split()
+        chart = self._run([self.rbacgen, "chart", "--format=yaml", f"--namespace={NAMESPACE}", *sources],
+                          stdout=subprocess.PIPE)
+        self.kubectl("apply", "-f", "-", stdin=chart)
+        self.report.held("installed")
+
+    def _write_credentials(self):
+        """What the kubelet would mount into the manager's pod: a token file, and where the server is."""
+        token = self.kubectl("create", "token", BASE, "-n", NAMESPACE, "--duration=2h")
+        self.write_private(self.token_file, token)
+        with open(os.path.join(self.cluster_folder, "server"), encoding="utf-8") as f:
+            server = f.read().strip()
+        config = {
+            "apiVersion": "v1", "kind": "Config", "current-context": "demo",
+            "clusters": [{"name": "demo", "cluster": {
+                "server": server, "certificate-authority": os.path.join(self.cluster_folder, "ca.crt")}}],
+            "users": [{"name": BASE, "user": {"tokenFile": self.token_file}}],
+            "contexts": [{"name": "demo", "context": {"cluster": "demo", "user": BASE}}],
+        }
+        self.write_private(self.manager_kubeconfig, json.dumps(config))
+
+    @staticmethod
+    def write_private(path, text):
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as f:
+            f.write(text)
+
+    # The manager.
+
+    def start_manager(self, *flags):
+        log = open(self.manager_log, "ab")
+        self._manager = subprocess.Popen(
+            [self.manager_program, f"--kubeconfig={self.manager_kubeconfig}", f"--namespace={NAMESPACE}",
+             f"--health-address=127.0.0.1:{self.health_port}", f"--metrics-address=127.0.0.1:{self.metrics_port}",
+             *(flags or ["-v=1"])],
+            stdout=log, stderr=log, stdin=subprocess.DEVNULL, preexec_fn=_die_with_parent)
+        log.close()
+
+    def stop_manager(self):
+        """SIGTERM; the exit code."""
+        self._manager.terminate()
+        return self._manager.wait(timeout=60)
+
+    def kill_manager(self):
+        """SIGKILL, and started anew: as a node that dies, and its successor."""
+        self._manager.kill()
+        self._manager.wait()
+        self.start_manager()
+
+    def kill_apiserver(self):
+        self._run(["hack/cluster", "restart", "apiserver", "--signal", "KILL", "--dir", self.cluster_folder],
+                  stdout=subprocess.DEVNULL)
+
+    def manager_is_running(self):
+        return self._manager.poll() is None
+
+    def readyz(self):
+        """(code, text) of /readyz?verbose; (0, reason) when nobody answers."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.health_port}/readyz?verbose", timeout=5) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+        except OSError as error:
+            return 0, str(error)
+
+    def await_ready(self):
+        def ready():
+            if not self.manager_is_running():
+                raise StepFailed(self.report.current, "the manager to run", f"exit {self._manager.returncode}")
+            code, text = self.readyz()
+            return code == 200, text
+        self.eventually("the manager is ready", ready)
+
+    def wait_for_signal_or_manager(self):
+        self._manager.wait()
+
+    # Looking.
+
+    def kubectl(self, *arguments, stdin=None, check=True):
+        done = subprocess.run([os.path.join(self.kubectl_folder, "kubectl"), *arguments], input=stdin, text=True,
+                              capture_output=True, env={**os.environ, "KUBECONFIG": self.admin_kubeconfig})
+        if check and done.returncode != 0:
+            raise StepFailed(self.report.current, f"kubectl {' '.join(arguments)} to succeed", done.stderr.strip())
+        return done.stdout
+
+    def get(self, *arguments):
+        return json.loads(self.kubectl("get", *arguments, "-o", "json"))
+
+    def can(self, who, verb, resource, namespace):
+        answer = self.kubectl("auth", "can-i", verb, resource, "-n", namespace, f"--as={who}", check=False)
+        return answer.strip() == "yes"
+
+    def eventually(self, what, condition, patience=PATIENCE):
+        """Asks `condition` for (holds, seen) until it holds."""
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                holds, seen = condition()
+            except StepFailed as failure:  # the API server may be on its way back
+                if not self.manager_is_running():
+                    raise
+                holds, seen = False, failure.seen
+            if holds:
+                self.report.held(what)
+                return
+            if time.monotonic() > deadline:
+                raise StepFailed(self.report.current, what, seen)
+            time.sleep(0.1)
+
+    # Ending.
+
+    def show_logs(self, lines=25):
+        if os.path.exists(self.manager_log):
+            with open(self.manager_log, encoding="utf-8", errors="replace") as f:
+                tail = f.readlines()[-lines:]
+            self.report.say(f"\nThe last lines of {self.manager_log}:")
+            self.report.say("".join(tail))
+
+    def stop(self, keep_logs):
+        if self._manager is not None and self.manager_is_running():
+            self._manager.terminate()
+            try:
+                self._manager.wait(timeout=40)
+            except subprocess.TimeoutExpired:
+                self._manager.kill()
+                self._manager.wait()
+        if os.path.isdir(self.cluster_folder):
+            # `down` removes the cluster's folder; the audit log is what the demo is about.
+            if keep_logs and os.path.exists(self.audit_log):
+                kept = os.path.join(self.folder, "audit.log")
+                shutil.copyfile(self.audit_log, kept)
+            subprocess.run(["hack/cluster", "down", "--dir", self.cluster_folder], cwd=ROOT,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        for path in (self.token_file, self.manager_kubeconfig):
+            if os.path.exists(path):
+                os.remove(path)
+        if not keep_logs:
+            shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,0 +1,60 @@
+#include "manager/health_servers.h"
+
+#include <map>
+#include <utility>
+
+#include "manager/core/status_macros.h"
+#include "manager/telemetry/endpoints.h"
+
+namespace mandate {
+namespace {
+
+bool IsServed(const std::string& address) { return !address.empty() && address != "0"; }
+
+absl::StatusOr<std::unique_ptr<HttpServer>> Serve(const HealthServers::Options& options,
+                                                  const std::string& address,
+                                                  std::map<std::string, ServeHandler> handlers) {
+  return HttpServer::Create({.address = address,
+                             .handlers = std::move(handlers),
+                             .metrics = options.metrics,
+                             .log = options.log});
+}
+
+}  // namespace
+
+absl::Status HealthServers::ServeHttp(const Options& options) {
+  std::map<std::string, ServeHandler> health;
+  AddHealthEndpoints(live_, "/healthz", health);
+  AddHealthEndpoints(live_, "/livez", health);
+  AddHealthEndpoints(*options.ready, "/readyz", health);
+  std::map<std::string, ServeHandler> metrics;
+  AddMetricsEndpoint(*options.metrics, process_, metrics);
+  if (options.health_address == options.metrics_address) {
+    health.merge(metrics);
+  } else if (IsServed(options.metrics_address)) {
+    ASSIGN_OR_RETURN(metrics_, Serve(options, options.metrics_address, std::move(metrics)));
+    options.log.Info("Serving metrics", {{"address", metrics_->address()}});
+  }
+  if (!IsServed(options.health_address)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(health_, Serve(options, options.health_address, std::move(health)));
+  options.log.Info("Serving health probes", {{"address", health_->address()}});
+  return absl::OkStatus();
+}
+
+absl::Status HealthServers::ServeGrpc(const Options& options) {
+  if (!IsServed(options.grpc_address)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(
+      grpc_, GrpcHealthServer::Create(
+                 {.address = options.grpc_address, .checks = options.ready, .loop = options.loop}));
+  options.log.Info("Serving gRPC health", {{"address", grpc_->address()}});
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<HealthServers>> HealthServers::Create(const Options& options) {
+  std::unique_ptr<HealthServers> servers(new HealthServers(*options.metrics));
+  RETURN_IF_ERROR(servers->ServeHttp(options));
+  RETURN_IF_ERROR(servers->ServeGrpc(options));
+  return servers;
+}
+
+}  // namespace mandate

@@ -1,0 +1,51 @@
+// Health and metrics of the process, over HTTP and gRPC.
+#ifndef MANAGER_HEALTH_SERVERS_H_
+#define MANAGER_HEALTH_SERVERS_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "manager/core/executor.h"
+#include "manager/core/log.h"
+#include "manager/core/metrics.h"
+#include "manager/telemetry/grpc_health.h"
+#include "manager/telemetry/health.h"
+#include "manager/telemetry/http_server.h"
+#include "manager/telemetry/process_metrics.h"
+
+namespace mandate {
+
+// /healthz and /livez say whether the process lives, /readyz whether each component can work,
+// /metrics counts. Serves until it is destroyed. Thread-safe.
+class HealthServers {
+ public:
+  struct Options {
+    // "host:port", the port 0 being any free one; "0": not served. Equal ones share a server.
+    std::string health_address = {};
+    std::string metrics_address = {};
+    std::string grpc_address = {};
+    const HealthChecks* ready = nullptr;
+    Metrics* metrics = nullptr;
+    Loop* loop = nullptr;  // the three outlive this
+    Logger log = {};
+  };
+
+  // kInvalidArgument, kUnavailable: an address that is none, or that is taken.
+  static absl::StatusOr<std::unique_ptr<HealthServers>> Create(const Options& options);
+
+ private:
+  explicit HealthServers(Metrics& metrics) : process_(metrics) {}
+  absl::Status ServeHttp(const Options& options);
+  absl::Status ServeGrpc(const Options& options);
+
+  HealthChecks live_;
+  ProcessMetrics process_;
+  std::unique_ptr<HttpServer> health_;
+  std::unique_ptr<HttpServer> metrics_;
+  std::unique_ptr<GrpcHealthServer> grpc_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_HEALTH_SERVERS_H_
