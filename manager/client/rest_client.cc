@@ -5,19 +5,37 @@
 #include "manager/core/executor.h"
 
 namespace mandate {
+namespace {
+
+struct Answer {
+  Latch latch;
+  absl::StatusOr<HttpResponse> result = absl::CancelledError("the loop has stopped");
+};
+
+// A loop that stops destroys its tasks, and with them the callback that would have answered: then
+// the waiter gets the answer that it began with.
+class Promise {
+ public:
+  explicit Promise(std::shared_ptr<Answer> answer) : answer_(std::move(answer)) {}
+  Promise(Promise&&) = default;
+  ~Promise() {
+    if (answer_ != nullptr) answer_->latch.Set();
+  }
+  void Keep(absl::StatusOr<HttpResponse> result) { answer_->result = std::move(result); }
+
+ private:
+  // Shared with the waiter's frame, which may be gone before this is.
+  std::shared_ptr<Answer> answer_;
+};
+
+}  // namespace
 
 absl::StatusOr<HttpResponse> RestClient::Do(const CallContext& context, RestRequest request) {
-  // Shared: when the loop stops for good the answer never comes to this frame, but may still be
-  // destroyed after it.
-  struct Answer {
-    Latch latch;
-    absl::StatusOr<HttpResponse> result = absl::UnknownError("no answer");
-  };
   auto answer = std::make_shared<Answer>();
-  Send(context, std::move(request), [answer](absl::StatusOr<HttpResponse> result) {
-    answer->result = std::move(result);
-    answer->latch.Set();
-  });
+  Send(context, std::move(request),
+       [promise = Promise(answer)](absl::StatusOr<HttpResponse> result) mutable {
+         Promise(std::move(promise)).Keep(std::move(result));
+       });
   loop().Await(answer->latch);
   return std::move(answer->result);
 }

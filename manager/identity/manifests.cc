@@ -6,7 +6,7 @@ namespace mandate {
 
 std::string ServiceAccountManifest(std::string_view ns, std::string_view name) {
   return StrCat("apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: ", name,
-                "\n  namespace: ", ns, "\n");
+                "\n  namespace: ", ns, "\nautomountServiceAccountToken: false\n");
 }
 
 std::string SecretManifest(std::string_view ns, std::string_view name) {
