@@ -289,10 +289,9 @@ bool ReadsAsString(std::string_view text) {
     // Underscores stand between digits only.
     std::string digits;
     for (size_t i = 0; i < text.size(); ++i) {
-      const bool between = i + 1 < text.size() && IsDigit(text[i - 1]) && IsDigit(text[i + 1]);
       if (text[i] != '_') {
-        digits += text[i];
-      } else if (!between) {
+        digits += text[i];  // the first is the "."
+      } else if (i + 1 == text.size() || !IsDigit(text[i - 1]) || !IsDigit(text[i + 1])) {
         return true;
       }
     }

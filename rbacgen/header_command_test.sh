@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# rbacgen header, run as a build does: what it writes, and that a mistake leaves no header behind.
+# That the header compiles and means what the markers say is testing/generated_header_test's business.
+set -euo pipefail
+rbacgen=$1 sample=$2
+dir=$(mktemp -d -p "$TEST_TMPDIR")
+
+fail() {
+  echo "FAILED: $1"
+  exit 1
+}
+
+# expect CODE NAME ARGS…: runs rbacgen; leaves what it says in $dir/err.
+expect() {
+  local code=0
+  "$rbacgen" "${@:3}" >"$dir/out" 2>"$dir/err" || code=$?
+  [ "$code" = "$1" ] || { cat "$dir/err"; fail "$2: exit code $code, not $1"; }
+}
+
+constants() { grep -o 'rbac::Mandate k[A-Za-z]*' "$1" | cut -d' ' -f2 | tr '\n' ' '; }
+
+expect 0 'a header' header --out="$dir/m.h" --include-as=a/b-c/m.h "$sample"
+grep -q '^#ifndef A_B_C_M_H_$' "$dir/m.h" || fail 'a header: wrong guard'
+[ "$(constants "$dir/m.h")" = 'kSampleGranter kSampleReader ' ] || fail 'a header: wrong constants'
+expect 0 'with base' header --base=with --out="$dir/w.h" "$sample"
+[ "$(constants "$dir/w.h")" = 'kBase kSampleGranter kSampleReader ' ] || fail 'with base'
+expect 0 'only base' header --base=only --base-name=mm --namespace=ns --out="$dir/o.h" "$sample"
+[ "$(constants "$dir/o.h")" = 'kBase ' ] || fail 'only base'
+grep -q '"mm-sample-reader"' "$dir/o.h" || fail 'only base: no token of the component'
+grep -q '.ns = "ns"' "$dir/o.h" || fail 'only base: no namespace'
+
+printf '%s\n' '// +mandate:component:name=c' '// +kubebuilder:rbac:groups=g,resources=r,verbs=bind' \
+  >"$dir/wrong.cc"
+expect 1 'a mistake' header --out="$dir/none.h" "$dir/wrong.cc" "$sample"
+grep -qF "$dir/wrong.cc:2: error: verb \"bind\" needs a reason" "$dir/err" || fail 'a mistake: not said'
+[ ! -e "$dir/none.h" ] || fail 'a mistake: left a header'
+printf '%s\n' '// +mandate:component:name=sample--reader' >"$dir/twin.cc"
+expect 1 'one constant for two' header --out="$dir/none.h" "$dir/twin.cc" "$sample"
+grep -qF 'would both be kSampleReader' "$dir/err" || fail 'one constant for two: not said'
+expect 2 'no --out' header "$sample"
+expect 2 'an unknown base' header --base=maybe --out="$dir/none.h" "$sample"
+echo PASSED
