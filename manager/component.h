@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "manager/client/rest_client.h"
 #include "manager/controller/controller.h"
+#include "manager/controller/event_recorder.h"
 #include "manager/rbac/mandate.h"
 
 namespace mandate {
@@ -20,6 +21,7 @@ namespace mandate {
 struct Component {
   const rbac::Mandate& mandate;
   RestClient& client;
+  EventRecorder& events;
   ControllerRuntime runtime;  // the view of the cache, the loop, the workers, logs and metrics
 
   std::string_view name() const { return mandate.component; }

@@ -2,14 +2,15 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <map>
 #include <random>
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "manager/base_check.h"
 #include "manager/cache/cache_impl.h"
 #include "manager/client/component_client.h"
+#include "manager/controller/rest_event_recorder.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/core/thread_pool.h"
@@ -20,7 +21,6 @@
 #include "manager/running_component.h"
 #include "manager/telemetry/health.h"
 #include "manager/transport/http_transport.h"
-#include "manager/who_am_i.h"
 
 namespace mandate {
 namespace {
@@ -28,8 +28,15 @@ namespace {
 // Of the one cluster of these components.
 constexpr char kHome[] = "home";
 
-// "hostname_0123456789abcdef": who holds the Lease, for people; unique to the process.
-std::string HolderIdentity(std::mt19937_64& random) {
+// API servers send each watch a bookmark about once a minute: a connection with watches that stays
+// silent for longer is worth a probe, and an idle system sends none.
+constexpr absl::Duration kSilenceLimit = absl::Seconds(90);
+
+// How long events that were recorded before the end may take to be sent.
+constexpr absl::Duration kFlushEvents = absl::Seconds(2);
+
+// "hostname_0123456789abcdef": the process, for people: holder of the Lease, source of events.
+std::string InstanceName(std::mt19937_64& random) {
   char host[256] = "";
   gethostname(host, sizeof(host) - 1);
   return absl::StrFormat("%s_%016x%016x", host, random(), random());
@@ -39,7 +46,8 @@ std::string HolderIdentity(std::mt19937_64& random) {
 
 // Declared in the order of creation. What belongs to the loop is destroyed on it (Shutdown).
 struct Manager::Parts {
-  explicit Parts(ManagerOptions o) : options(std::move(o)), random(options.seed) {}
+  explicit Parts(ManagerOptions o)
+      : options(std::move(o)), random(options.seed), instance(InstanceName(random)) {}
   ~Parts() { Shutdown(); }
 
   void Shutdown();
@@ -53,15 +61,18 @@ struct Manager::Parts {
   absl::Status ServeHealth();
   void OnTokenStatus(const ComponentIdentity& identity, const TokenStatus& status);
   absl::Status StopEverything();
+  void FlushEvents();
 
   ManagerOptions options;
   std::mt19937_64 random;
+  const std::string instance;
   Metrics metrics;
   std::unique_ptr<EventLoop> loop;
   std::unique_ptr<HttpTransport> transport;
   std::unique_ptr<IdentityPlane> identities;
   std::unique_ptr<ComponentClient> base_client;
   std::vector<std::unique_ptr<ComponentClient>> clients;
+  std::vector<std::unique_ptr<RestEventRecorder>> recorders;
   std::unique_ptr<Cache> cache;
   std::unique_ptr<LeaderElector> elector;
   std::unique_ptr<ThreadPool> workers;
@@ -89,6 +100,7 @@ void Manager::Parts::Shutdown() {
   CallOnLoop(*loop, [this] {
     elector.reset();
     cache.reset();
+    recorders.clear();
     clients.clear();
     base_client.reset();
     identities.reset();
@@ -120,7 +132,13 @@ absl::Status Manager::Parts::BuildIdentities(const std::vector<ComponentSpec>& s
     ASSIGN_OR_RETURN(ComponentIdentity * identity,
                      identities->Component(kHome, spec.mandate->component));
     ASSIGN_OR_RETURN(auto client, NewClient(*identity, *spec.mandate));
+    ASSIGN_OR_RETURN(auto recorder, RestEventRecorder::Create({.client = client.get(),
+                                                               .instance = instance,
+                                                               .metrics = &metrics,
+                                                               .log = options.log,
+                                                               .seed = random()}));
     clients.push_back(std::move(client));
+    recorders.push_back(std::move(recorder));
   }
   ASSIGN_OR_RETURN(
       cache,
@@ -156,6 +174,7 @@ absl::Status Manager::Parts::BuildComponents(const std::vector<ComponentSpec>& s
     ASSIGN_OR_RETURN(auto component,
                      RunningComponent::Create(
                          specs[i], {.client = *clients[i],
+                                    .events = *recorders[i],
                                     .cache = *cache,
                                     .workers = *workers,
                                     .metrics = metrics,
@@ -170,27 +189,8 @@ absl::Status Manager::Parts::BuildComponents(const std::vector<ComponentSpec>& s
 
 absl::Status Manager::Parts::CheckBase() {
   const CallContext context{loop->clock().TimeNow() + options.startup_timeout, {}};
-  const auto user = WhoAmI(context, *base_client);
-  const std::string& server = options.cluster.endpoint.server;
-  if (absl::IsUnauthenticated(user.status())) {
-    return absl::UnauthenticatedError(StrCat(
-        server, " does not accept the manager's own credential: ", AsStd(user.status().message()),
-        "; is its token current, and of this cluster?"));
-  }
-  if (!user.ok()) {
-    return absl::UnavailableError(StrCat("cannot reach the API server at ", server, ": ",
-                                         AsStd(user.status().message()),
-                                         "; is it running, and is the address right?"));
-  }
-  if (std::find(user->groups.begin(), user->groups.end(), rbac::kMastersGroup) !=
-      user->groups.end()) {
-    return absl::FailedPreconditionError(StrCat(
-        "the kubeconfig is an administrator's (user \"", user->name,
-        "\" is in system:masters), which the manager never runs as: give it the token of its "
-        "ServiceAccount, as `kubectl create token mandate-manager -n ",
-        options.ns, "` prints it"));
-  }
-  options.log.Info("Connected", {{"server", server}, {"user", user->name}});
+  RETURN_IF_ERROR(CheckServer(context, *base_client, options.cluster.endpoint));
+  options.log.Info("Connected", {{"server", options.cluster.endpoint.server}});
   return absl::OkStatus();
 }
 
@@ -198,7 +198,7 @@ absl::Status Manager::Parts::BuildElector() {
   if (!options.leader_elect) return absl::OkStatus();
   LeaderElector::Options elect;
   elect.lease = {options.ns, options.lease_name};
-  elect.identity = HolderIdentity(random);
+  elect.identity = instance;
   elect.client = base_client.get();
   elect.metrics = &metrics;
   elect.log = options.log;
@@ -267,9 +267,19 @@ absl::Status Manager::Parts::StopEverything() {
     loop->Post([&] { elector->Stop([&] { released.Set(); }); });
     loop->Await(released);
   }
+  FlushEvents();
   MutexLock lock(mutex);
   result.Update(lost);
   return result;
+}
+
+void Manager::Parts::FlushEvents() {
+  const absl::Time deadline = loop->clock().TimeNow() + kFlushEvents;
+  for (const auto& recorder : recorders) {
+    Latch flushed;
+    recorder->Flush(deadline, [&] { flushed.Set(); });
+    loop->Await(flushed);
+  }
 }
 
 Manager::Manager(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -277,9 +287,11 @@ Manager::~Manager() = default;
 
 absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(ManagerOptions options,
                                                          std::vector<ComponentSpec> components) {
+  RETURN_IF_ERROR(RefuseAdministrator(options.cluster));
   auto parts = std::make_unique<Parts>(std::move(options));
   ASSIGN_OR_RETURN(parts->loop, EventLoop::Create());
-  ASSIGN_OR_RETURN(parts->transport, HttpTransport::Create(*parts->loop, {}));
+  ASSIGN_OR_RETURN(parts->transport,
+                   HttpTransport::Create(*parts->loop, {.silence_limit = kSilenceLimit}));
   RETURN_IF_ERROR(CallOnLoop(*parts->loop, [&] { return parts->BuildIdentities(components); }));
   RETURN_IF_ERROR(parts->CheckBase());
   RETURN_IF_ERROR(parts->BuildComponents(components));

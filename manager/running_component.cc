@@ -17,7 +17,8 @@ absl::StatusOr<std::unique_ptr<RunningComponent>> RunningComponent::Create(
                             options.log,
                             options.seed};
   std::unique_ptr<RunningComponent> running(new RunningComponent(
-      {*spec.mandate, options.client, std::move(runtime)}, options.log.With("component", name),
+      {*spec.mandate, options.client, options.events, std::move(runtime)},
+      options.log.With("component", name),
       options.has_token ? absl::UnavailableError("no token yet") : absl::OkStatus()));
   ASSIGN_OR_RETURN(running->controllers_, spec.make_controllers(running->component_));
   return running;

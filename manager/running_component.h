@@ -23,6 +23,7 @@ class RunningComponent {
  public:
   struct Options {
     RestClient& client;
+    EventRecorder& events;
     Cache& cache;
     Executor& workers;
     Metrics& metrics;  // all outlive this

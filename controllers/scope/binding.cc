@@ -11,6 +11,10 @@ namespace mandate::scope {
 
 using operatorsv1alpha1::ScopeInstance;
 
+namespace {
+constexpr KindInfo kOwner = KindOf<ScopeInstance>::value;
+}  // namespace
+
 std::string Binding::ToString() const {
   return StrCat(in_cluster() ? "ClusterRoleBinding " : "RoleBinding ", key.ToString());
 }
@@ -56,6 +60,15 @@ Binding DesiredBinding(const ScopeInstance& owner, const RoleTemplate& role, std
 
 bool BelongsToInstance(const Binding& binding, const ScopeInstance& owner) {
   return BelongsTo(binding.object.metadata(), owner.metadata().uid(), kInstanceUidLabel);
+}
+
+bool BelongsToFormer(const Binding& binding, std::string_view name, std::string_view uid) {
+  const auto& owners = binding.object.metadata().ownerreferences();
+  return std::any_of(owners.begin(), owners.end(), [&](const auto& owner) {
+    return owner.controller() && owner.kind() == kOwner.kind && owner.name() == name &&
+           std::string_view(owner.apiversion()).starts_with(StrCat(kOwner.group, "/")) &&
+           owner.uid() != uid;
+  });
 }
 
 bool SameRoleRef(const Binding& a, const Binding& b) {

@@ -32,6 +32,10 @@ Binding DesiredBinding(const operatorsv1alpha1::ScopeInstance& owner, const Role
 
 bool BelongsToInstance(const Binding& binding, const operatorsv1alpha1::ScopeInstance& owner);
 
+// Whether it was made for an instance called `name` that is no more: one with another UID than
+// `uid`, which is empty when there is none now.
+bool BelongsToFormer(const Binding& binding, std::string_view name, std::string_view uid);
+
 // roleRef cannot be changed: a binding with another one is replaced.
 bool SameRoleRef(const Binding& a, const Binding& b);
 

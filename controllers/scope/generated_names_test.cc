@@ -39,7 +39,7 @@ TEST(GeneratedNamesTest, PartsDoNotRunTogether) {
 TEST(GeneratedNamesTest, LabelValuesAreLegalWhateverTheName) {
   EXPECT_EQ(GenerateNameLabelValue("reader"), "reader");
   for (const std::string& name : {std::string("fooClusterRole-"), std::string(200, 'x'),
-                                 std::string("system:node"), std::string("_x_")}) {
+                                  std::string("system:node"), std::string("_x_")}) {
     const std::string value = GenerateNameLabelValue(name);
     EXPECT_TRUE(CheckLabelValue(value).ok()) << name << " -> " << value;
     EXPECT_FALSE(value.empty());

@@ -42,7 +42,14 @@ class Differ {
  public:
   Differ(const InstanceSnapshot& snapshot, InstancePlan& plan) : snapshot_(snapshot), plan_(plan) {
     for (const Binding& binding : snapshot.bindings) {
-      if (BelongsToInstance(binding, snapshot.instance)) actual_[binding.key] = &binding;
+      if (BelongsToInstance(binding, snapshot.instance)) {
+        actual_[binding.key] = &binding;
+      } else if (BelongsToFormer(binding, snapshot.instance.metadata().name(),
+                                 snapshot.instance.metadata().uid()) &&
+                 Exists(binding)) {
+        // Garbage collection would do it too, but a revocation does not wait for that.
+        plan.remove.push_back(binding);
+      }
     }
   }
 

@@ -40,7 +40,7 @@ struct InstanceSnapshot {
   std::map<std::string, rbacv1::ClusterRole> cluster_roles;
   // Every namespace.
   std::vector<corev1::Namespace> namespaces;
-  // At least those that belong to the instance.
+  // At least those that belong to the instance, or to a former one of its name.
   std::vector<Binding> bindings;
   ScopeOfResource scope_of_resource;  // may be empty: nothing is known
 };

@@ -209,8 +209,13 @@ TEST(InstancePlanTest, BindingsOfOthersAreNotSeen) {
   other.key = {"bar", "somebody's"};
   other.object.mutable_metadata()->set_name("somebody's");
   other.object.mutable_metadata()->mutable_ownerreferences(0)->set_uid("another-instance");
+  other.object.mutable_metadata()->mutable_ownerreferences(0)->set_name("another");
   snapshot.bindings.push_back(other);
   EXPECT_FALSE(Changes(PlanInstance(snapshot)));
+
+  // But what a former instance of the same name left is taken away.
+  snapshot.bindings.back().object.mutable_metadata()->mutable_ownerreferences(0)->set_name("foo");
+  EXPECT_EQ(Where(PlanInstance(snapshot).remove), (Strings{"bar"}));
 }
 
 TEST(InstancePlanTest, WithoutItsTemplateEverythingIsRevoked) {

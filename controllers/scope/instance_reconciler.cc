@@ -4,6 +4,7 @@
 
 #include "controllers/scope/generated_names.h"
 #include "controllers/scope/target.h"
+#include "controllers/transition_event.h"
 #include "manager/controller/builder.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
@@ -55,11 +56,10 @@ absl::StatusOr<T> WithRemedy(absl::StatusOr<T> written, const Binding& binding,
 template <class Concerns>
 std::vector<Request> InstancesFor(const CacheView& cache, Concerns concerns) {
   std::vector<Request> requests;
-  const auto instances = cache.List<ScopeInstance>();
-  // Not synced: each instance will be reconciled anyway when it is.
-  if (!instances.ok()) return requests;
-  for (const ScopeInstance& instance : *instances) {
-    if (concerns(instance)) requests.push_back({KeyOf(instance)});
+  for (const auto& raw : cache.ListLastKnown(KindOf<ScopeInstance>::value, "")) {
+    const auto instance = raw->Decode<ScopeInstance>();
+    // One that cannot be read is reconciled rather too often: its reconcile says what is wrong.
+    if (!instance.ok() || concerns(*instance)) requests.push_back({raw->Key()});
   }
   return requests;
 }
@@ -77,24 +77,30 @@ bool Concerns(const corev1::Namespace& ns, const ScopeInstance& instance) {
 InstanceReconciler::InstanceReconciler(const Component& component, Client<kScopeInstance> client)
     : component_(component), client_(std::move(client)), discovery_(component.client) {}
 
-absl::Status InstanceReconciler::ReadBindings(InstanceSnapshot& snapshot) const {
-  // Those of the instance carry its UID somewhere; decoding the cluster's others is no use.
-  const std::string& uid = snapshot.instance.metadata().uid();
+absl::StatusOr<std::vector<Binding>> InstanceReconciler::ReadBindings(std::string_view name,
+                                                                      std::string_view uid) const {
+  std::vector<Binding> bindings;
+  // Most bindings of a cluster are nobody's here; decoding them is no use.
+  const auto may_be_ours = [&](const RawObject& raw) {
+    return (!uid.empty() && raw.bytes().find(uid) != std::string_view::npos) ||
+           (raw.bytes().find(name) != std::string_view::npos &&
+            raw.bytes().find(KindOf<ScopeInstance>::value.kind) != std::string_view::npos);
+  };
   ASSIGN_OR_RETURN(const auto in_namespaces,
                    component_.cache().ListRaw(KindOf<RoleBinding>::value, ""));
   for (const auto& raw : in_namespaces) {
-    if (raw->bytes().find(uid) == std::string_view::npos) continue;
+    if (!may_be_ours(*raw)) continue;
     ASSIGN_OR_RETURN(RoleBinding binding, raw->Decode<RoleBinding>());
-    snapshot.bindings.push_back(FromRoleBinding(std::move(binding)));
+    bindings.push_back(FromRoleBinding(std::move(binding)));
   }
   ASSIGN_OR_RETURN(const auto in_cluster,
                    component_.cache().ListRaw(KindOf<ClusterRoleBinding>::value, ""));
   for (const auto& raw : in_cluster) {
-    if (raw->bytes().find(uid) == std::string_view::npos) continue;
+    if (!may_be_ours(*raw)) continue;
     ASSIGN_OR_RETURN(const ClusterRoleBinding binding, raw->Decode<ClusterRoleBinding>());
-    snapshot.bindings.push_back(FromClusterRoleBinding(binding));
+    bindings.push_back(FromClusterRoleBinding(binding));
   }
-  return absl::OkStatus();
+  return bindings;
 }
 
 absl::StatusOr<InstanceSnapshot> InstanceReconciler::Read(const CallContext& context,
@@ -105,7 +111,8 @@ absl::StatusOr<InstanceSnapshot> InstanceReconciler::Read(const CallContext& con
   };
   snapshot.instance = std::move(instance);
   ASSIGN_OR_RETURN(snapshot.namespaces, component_.cache().List<corev1::Namespace>());
-  RETURN_IF_ERROR(ReadBindings(snapshot));
+  ASSIGN_OR_RETURN(snapshot.bindings, ReadBindings(snapshot.instance.metadata().name(),
+                                                   snapshot.instance.metadata().uid()));
 
   auto scope_template =
       component_.cache().Get<ScopeTemplate>({"", snapshot.instance.spec().scopetemplatename()});
@@ -126,9 +133,9 @@ absl::StatusOr<InstanceSnapshot> InstanceReconciler::Read(const CallContext& con
 absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
                                                      const Request& request) {
   auto instance = component_.cache().Get<ScopeInstance>(request.key);
-  if (absl::IsNotFound(instance.status())) return Result{};
+  if (absl::IsNotFound(instance.status())) return RevokeAll(context, request.key.name);
   RETURN_IF_ERROR(instance.status());
-  // What it owns goes with it, by garbage collection.
+  // Its deleter says what becomes of what it owns; garbage collection sees to that.
   if (instance->metadata().has_deletiontimestamp()) return Result{};
   ASSIGN_OR_RETURN(const InstanceSnapshot snapshot, Read(context, *std::move(instance)));
 
@@ -136,8 +143,24 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   WriteLog log;
   CarryOut(context, plan, log);
   RETURN_IF_ERROR(Report(context, snapshot, plan, log));
-  RETURN_IF_ERROR(log.AwaitSeen(context.WithDeadline(component_.clock().TimeNow() + kSeeOwnWrites),
-                                component_.cache()));
+  return Finish(context, log);
+}
+
+absl::StatusOr<Result> InstanceReconciler::RevokeAll(const CallContext& context,
+                                                     std::string_view name) {
+  ASSIGN_OR_RETURN(const std::vector<Binding> bindings, ReadBindings(name, ""));
+  WriteLog log;
+  for (const Binding& binding : bindings) {
+    if (BelongsToFormer(binding, name, "") && !binding.object.metadata().has_deletiontimestamp()) {
+      Remove(context, binding, log);
+    }
+  }
+  return Finish(context, log);
+}
+
+absl::StatusOr<Result> InstanceReconciler::Finish(const CallContext& context, const WriteLog& log) {
+  const absl::Time deadline = component_.clock().TimeNow() + kSeeOwnWrites;
+  RETURN_IF_ERROR(log.AwaitSeen(context.WithDeadline(deadline), component_.cache()));
   return log.ToResult(kForbiddenRetry);
 }
 
@@ -205,6 +228,7 @@ absl::Status InstanceReconciler::Report(const CallContext& context,
   if (IsNotFound(written.status()) || IsConflict(written.status())) return absl::OkStatus();
   RETURN_IF_ERROR(written.status());
   log.Add("status", written);
+  RecordTransition(component_.events, RefTo(of), kScoped, of.status().conditions(), conditions);
   return absl::OkStatus();
 }
 
@@ -225,7 +249,8 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeInstanceController(const Compone
         // Also roles that are not (or no longer) a template's: their names decide.
         return InstancesFor(cache, [&](const ScopeInstance& instance) {
           const auto of = cache.Get<ScopeTemplate>({"", instance.spec().scopetemplatename()});
-          if (!of.ok()) return false;
+          // Not known whether it is the template's: then it may be.
+          if (!of.ok()) return !absl::IsNotFound(of.status());
           for (const auto& r : of->spec().clusterroles()) {
             if (ClusterRoleName(of->metadata().uid(), r.generatename()) == role.metadata().name()) {
               return true;

@@ -7,9 +7,7 @@
 // +kubebuilder:rbac:groups=core,resources=namespaces,verbs=list;watch
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=list;watch
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=rolebindings;clusterrolebindings,verbs=list;watch;create;patch;delete
-// +mandate:rbac:justify="Which ClusterRoles are bound is known only when a ScopeTemplate names
-// them; only roles that a ScopeTemplate owns are ever
-// bound.",groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=bind
+// +mandate:rbac:justify="Which ClusterRoles are bound is known only when a ScopeTemplate names them; only roles that a ScopeTemplate owns are ever bound.",groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=bind
 #ifndef CONTROLLERS_SCOPE_INSTANCE_RECONCILER_H_
 #define CONTROLLERS_SCOPE_INSTANCE_RECONCILER_H_
 
@@ -38,7 +36,13 @@ class InstanceReconciler : public Reconciler {
  private:
   absl::StatusOr<InstanceSnapshot> Read(const CallContext& context,
                                         operatorsv1alpha1::ScopeInstance instance);
-  absl::Status ReadBindings(InstanceSnapshot& snapshot) const;
+  // Those that belong to the instance of this name and UID, or to a former one of the name.
+  absl::StatusOr<std::vector<Binding>> ReadBindings(std::string_view name,
+                                                    std::string_view uid) const;
+  // The instance is gone: takes what it granted along.
+  absl::StatusOr<Result> RevokeAll(const CallContext& context, std::string_view name);
+  // Waits until the cache shows the writes, and says what to do next.
+  absl::StatusOr<Result> Finish(const CallContext& context, const WriteLog& log);
   void CarryOut(const CallContext& context, const InstancePlan& plan, WriteLog& log);
   void Create(const CallContext& context, const Binding& binding, WriteLog& log);
   void Mend(const CallContext& context, const Binding& binding, WriteLog& log);

@@ -27,6 +27,17 @@ constexpr char kForbidden[] =
 constexpr char kExists[] =
     R"({"kind":"Status","status":"Failure","reason":"AlreadyExists","code":409,"message":"already exists"})";
 
+class RecordedEvents : public EventRecorder {
+ public:
+  void Eventf(const ObjectRef& regarding, EventType type, std::string_view reason,
+              std::string_view action, std::string_view note) override {
+    EXPECT_FALSE(action.empty() || note.empty());
+    all.push_back(
+        StrCat(type == EventType::kWarning ? "Warning " : "Normal ", regarding.kind, " ", reason));
+  }
+  std::vector<std::string> all;
+};
+
 class ReconcilersTest : public testing::Test {
  protected:
   ReconcilersTest()
@@ -119,7 +130,7 @@ class ReconcilersTest : public testing::Test {
 
   Component Of(const rbac::Mandate& mandate, RestClient& client) {
     return {
-        mandate, client,
+        mandate, client, events_,
         ControllerRuntime{std::string(mandate.component), loop_, loop_, view_, metrics_, {}, 1}};
   }
 
@@ -151,6 +162,7 @@ class ReconcilersTest : public testing::Test {
   Metrics metrics_;
   FakeCacheView view_;
   std::vector<std::unique_ptr<DemandHandle>> demands_;
+  RecordedEvents events_;
   FakeRestClient templates_;
   FakeRestClient instances_;
   std::vector<std::string> writes_;
@@ -165,9 +177,12 @@ TEST_F(ReconcilersTest, TheDocumentsExampleThenSilence) {
                                    "POST rolebindings bar", "POST rolebindings foo",
                                    "PATCH scopeinstances/status"));
   EXPECT_EQ(Scoped(), "True ScopingSuccessful: ScopeInstance \"foo\" reconciled successfully");
+  EXPECT_THAT(events_.all, ElementsAre("Normal ScopeTemplate TemplatingSuccessful",
+                                       "Normal ScopeInstance ScopingSuccessful"));
   writes_.clear();
   ReconcileBoth();
   EXPECT_THAT(writes_, IsEmpty());
+  EXPECT_EQ(events_.all.size(), 2u);
 }
 
 TEST_F(ReconcilersTest, TheInstanceWaitsForTheTemplatesRole) {
@@ -259,7 +274,32 @@ TEST_F(ReconcilersTest, TheLastInstanceTakesTheRoleAlong) {
   writes_.clear();
   view_.Remove(KindOf<ScopeInstance>::value, {"", "foo"});
   ReconcileBoth();
-  EXPECT_THAT(writes_, ElementsAre("DELETE clusterroles"));
+  EXPECT_THAT(writes_, ElementsAre("DELETE clusterroles", "DELETE rolebindings foo"));
+}
+
+// Its UID is another: what its predecessor granted is not its own.
+TEST_F(ReconcilersTest, AnInstanceThatWasReplacedLeavesNothingBehind) {
+  view_.Put(DocumentTemplate());
+  view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
+  ReconcileBoth();
+  writes_.clear();
+  ScopeInstance successor = DocumentInstance(R"("namespaces": ["foo"])");
+  successor.mutable_metadata()->set_uid("another-uid");
+  view_.Put(successor);
+  ReconcileBoth();
+  EXPECT_THAT(writes_, ElementsAre("DELETE rolebindings foo", "POST rolebindings foo",
+                                   "PATCH scopeinstances/status"));
+}
+
+TEST_F(ReconcilersTest, NothingIsRevokedWhileItIsNotKnownWhetherTheInstanceIsThere) {
+  view_.Put(DocumentTemplate());
+  view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
+  ReconcileBoth();
+  writes_.clear();
+  view_.Remove(KindOf<ScopeInstance>::value, {"", "foo"});
+  view_.SetState(KindOf<ScopeInstance>::value, DemandState::kStale, absl::UnavailableError("down"));
+  EXPECT_FALSE(ReconcileInstance().ok());
+  EXPECT_THAT(writes_, IsEmpty());
 }
 
 // Unknown is never delete.

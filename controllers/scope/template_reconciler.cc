@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "controllers/scope/generated_names.h"
+#include "controllers/transition_event.h"
 #include "manager/controller/builder.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
@@ -98,6 +99,7 @@ absl::Status TemplateReconciler::Report(const CallContext& context,
   if (IsNotFound(written.status()) || IsConflict(written.status())) return absl::OkStatus();
   RETURN_IF_ERROR(written.status());
   log.Add("status", written);
+  RecordTransition(component_.events, RefTo(of), kTemplated, of.status().conditions(), conditions);
   return absl::OkStatus();
 }
 

@@ -5,9 +5,7 @@
 // +kubebuilder:rbac:groups=operators.coreos.com,resources=scopetemplates/status,verbs=patch
 // +kubebuilder:rbac:groups=operators.coreos.com,resources=scopetemplates/finalizers,verbs=update
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=list;watch;create;patch;delete
-// +mandate:rbac:justify="A ScopeTemplate's roles hold whatever rules its author asks for; who may
-// create ScopeTemplates decides what may be
-// granted.",groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=escalate
+// +mandate:rbac:justify="A ScopeTemplate's roles hold whatever rules its author asks for; who may create ScopeTemplates decides what may be granted.",groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=escalate
 #ifndef CONTROLLERS_SCOPE_TEMPLATE_RECONCILER_H_
 #define CONTROLLERS_SCOPE_TEMPLATE_RECONCILER_H_
 

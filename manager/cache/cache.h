@@ -93,6 +93,11 @@ class CacheView {
   virtual absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRaw(
       const KindInfo& kind, std::string_view ns) const = 0;
 
+  // What was last seen, also while the watch is down; empty before that, and while forbidden. To
+  // find out whom an event concerns, never to decide what to do: that reads with ListRaw.
+  virtual std::vector<std::shared_ptr<const RawObject>> ListLastKnown(
+      const KindInfo& kind, std::string_view ns) const = 0;
+
   // After a write of this component that the server answered with `resource_version`: blocks until
   // the view is at least that new, so that the next reconcile sees its own writes. Bounded by
   // `context`: kDeadlineExceeded. Not on the loop.

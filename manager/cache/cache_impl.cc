@@ -23,6 +23,7 @@ absl::Status Check(const Cache::Options& options) {
       positive("access.review_timeout", options.access.review_timeout, absl::ZeroDuration()));
   status.Update(positive("reflector.min_watch_timeout", options.reflector.min_watch_timeout,
                          absl::Seconds(1) - absl::Nanoseconds(1)));
+  status.Update(positive("max_failures", options.max_failures, 0));
   status.Update(positive("reflector.page_size", options.reflector.page_size, 0));
   status.Update(positive("reflector.max_pages", options.reflector.max_pages, 0));
   status.Update(positive("reflector.max_frame_bytes", options.reflector.max_frame_bytes, 0u));
@@ -91,6 +92,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
                               .metrics = options_.metrics,
                               .log = options_.log,
                               .linger = options_.linger,
+                              .max_failures = options_.max_failures,
                               .on_empty = [this, spec] { EraseLater(spec); }});
     }
     return *watch;

@@ -43,6 +43,8 @@ class Cache {
     absl::Duration t_revoke = absl::Minutes(5);
     // How long a watch stays open after its last demand.
     absl::Duration linger = absl::ZeroDuration();
+    // After so many failures in a row a shared watch goes on under another component's identity.
+    int max_failures = 3;
     ReflectorOptions reflector = {};
     // t_revoke here is overridden by the above.
     AccessProof::Options access = {};

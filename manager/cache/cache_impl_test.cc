@@ -21,6 +21,7 @@ class CacheTest : public CacheFixture {
 TEST_F(CacheTest, OptionsAreChecked) {
   const std::pair<const char*, void (*)(Cache::Options&)> bad[] = {
       {"t_revoke", [](Cache::Options& o) { o.t_revoke = absl::ZeroDuration(); }},
+      {"max_failures", [](Cache::Options& o) { o.max_failures = 0; }},
       {"access.review_timeout",
        [](Cache::Options& o) { o.access.review_timeout = absl::ZeroDuration(); }},
       {"reflector.min_watch_timeout",
@@ -183,6 +184,31 @@ TEST_F(CacheTest, StaleIsNotAbsent) {
   EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kOk);
 }
 
+TEST_F(CacheTest, WhatWasLastSeenIsKnownThroughStalenessButNotWithoutAccess) {
+  server_.Grant("a");
+  server_.Put("foo/x");
+  CacheView& view = Add(a_);
+  EXPECT_TRUE(view.ListLastKnown(kWidget, "").empty()) << "no demand";
+  Demanded demand = Demand(view);
+  EXPECT_TRUE(view.ListLastKnown(kWidget, "").empty()) << "not synced";
+  Settle();
+  EXPECT_EQ(view.ListLastKnown(kWidget, "").size(), 1u);
+  server_.faults().refuse_watch = 1;
+  server_.faults().refuse_list = 1;
+  server_.faults().cut = 1;
+  server_.Put("foo/y");
+  Settle();
+  ASSERT_EQ(demand.state(), DemandState::kStale);
+  EXPECT_GE(view.ListLastKnown(kWidget, "foo").size(), 1u);
+  EXPECT_TRUE(view.ListLastKnown(kWidget, "bar").empty());
+  server_.faults() = {};
+  server_.Revoke("a");
+  cache_->Poke();
+  loop_.RunFor(absl::Minutes(12));
+  ASSERT_EQ(demand.state(), DemandState::kForbidden);
+  EXPECT_TRUE(view.ListLastKnown(kWidget, "").empty());
+}
+
 TEST_F(CacheTest, TheLastDemandClosesTheWatch) {
   server_.Grant("a");
   CacheView& view = Add(a_);
@@ -293,6 +319,17 @@ TEST_F(CacheTest, HandlesMayOutliveTheCache) {
   demand.handle.reset();
   loop_.RunFor(absl::Hours(1));
   EXPECT_EQ(server_.live_watches(), 0u);
+}
+
+TEST_F(CacheTest, AClusterScopedKindHasNoNamespaces) {
+  server_.Grant("a");
+  CacheView& view = Add(a_);
+  KindInfo kind = kWidget;
+  kind.scope = Scope::kCluster;
+  auto handle = view.Demand({kind, "foo", ""}, nullptr);
+  Settle();
+  EXPECT_EQ(a_.Count("/namespaces/"), 0u);
+  EXPECT_EQ(view.GetRaw(kind, {"", "x"}).status().code(), absl::StatusCode::kNotFound);
 }
 
 TEST_F(CacheTest, ASinkIsNotNeeded) {

@@ -151,6 +151,7 @@ ComponentView::~ComponentView() = default;
 
 std::unique_ptr<DemandHandle> ComponentView::Demand(DemandSpec spec,
                                                     std::shared_ptr<DemandSink> sink) {
+  if (spec.kind.scope == Scope::kCluster) spec.ns.clear();
   auto feed = std::make_shared<DemandFeed>(std::move(sink));
   auto grant = grants_->Acquire(spec);
   if (absl::Status refused = CheckDemand(config_.mandate, spec); !refused.ok()) {
@@ -184,6 +185,14 @@ absl::StatusOr<std::vector<ObjectPtr>> ComponentView::ListRaw(const KindInfo& ki
   auto store = Choose(grants);
   if (!store.ok()) return std::move(store).status();
   return (*store)->List(ns);
+}
+
+std::vector<ObjectPtr> ComponentView::ListLastKnown(const KindInfo& kind,
+                                                    std::string_view ns) const {
+  for (const Grant& grant : grants_->Find(Scopes(kind, ns, ""))) {
+    if (const auto store = grant->LastKnown()) return store->List(ns);
+  }
+  return {};
 }
 
 absl::Status ComponentView::WaitUntilSeen(const CallContext& context, const KindInfo& kind,

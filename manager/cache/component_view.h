@@ -53,6 +53,7 @@ class ComponentView : public CacheView {
   absl::StatusOr<ObjectPtr> GetRaw(const KindInfo& kind, const ObjectKey& key) const override;
   absl::StatusOr<std::vector<ObjectPtr>> ListRaw(const KindInfo& kind,
                                                  std::string_view ns) const override;
+  std::vector<ObjectPtr> ListLastKnown(const KindInfo& kind, std::string_view ns) const override;
   absl::Status WaitUntilSeen(const CallContext& context, const KindInfo& kind,
                              std::string_view resource_version) override;
   absl::Status WaitUntilObjectSeen(const CallContext& context, const KindInfo& kind,

@@ -42,6 +42,12 @@ class ReadGrant {
     MutexLock lock(mutex_);
     return {status_, status_.state == DemandState::kSynced ? store_ : nullptr};
   }
+  // Also while stale: what was last seen.
+  std::shared_ptr<const ObjectStore> LastKnown() const {
+    MutexLock lock(mutex_);
+    const bool seen = status_.state == DemandState::kSynced || status_.state == DemandState::kStale;
+    return seen ? store_ : nullptr;
+  }
   // From here on reads are answered so.
   void Set(DemandStatus status, std::shared_ptr<const ObjectStore> store) {
     MutexLock lock(mutex_);

@@ -35,7 +35,7 @@ void Reflector::UseClient(RestClient& client) {
   client_ = &client;
   counts_ = std::make_unique<WatchMetrics>(metrics_, spec_, client.component());
   counts_->SetStore(store_.size(), store_.bytes());
-  backoff_.Reset();
+  // The common backoff goes on: in an outage another identity fares no better.
   forbidden_backoff_.Reset();
   absent_backoff_.Reset();
   hinted_ = false;
@@ -320,7 +320,9 @@ void Reflector::Fail(const absl::Status& why, Next next) {
     delay = NextDelay(why);
   }
   WaitFor(delay, next);
+  RestClient* const client = client_;
   SetStatus(state, why);
+  if (client_ == client && phase_ == Phase::kWaiting) owner_.OnFailure();
 }
 
 absl::Duration Reflector::NextDelay(const absl::Status& why) {

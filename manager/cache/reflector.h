@@ -65,6 +65,8 @@ class Reflector : private WatchStream::Observer {
     virtual void OnAccess() = 0;
     // At each change. kForbidden is of the current client.
     virtual void OnStatus(const DemandStatus& status) = 0;
+    // The current client has failed to list or watch, and waits; after the OnStatus() of it.
+    virtual void OnFailure() = 0;
   };
 
   struct Config {

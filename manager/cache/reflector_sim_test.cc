@@ -18,6 +18,7 @@ class Told : public Reflector::Owner {
   }
   void OnProgress() override {}
   void OnAccess() override {}
+  void OnFailure() override {}
   void OnStatus(const DemandStatus& status) override { sink.OnState(status); }
 
   RecordingSink sink;

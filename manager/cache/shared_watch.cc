@@ -109,7 +109,15 @@ void SharedWatch::OnProgress() {
   for (const auto& member : members_) member->Progress();
 }
 
-void SharedWatch::OnAccess() { sponsor_->proof().NoteProven(); }
+void SharedWatch::OnAccess() {
+  failures_ = 0;
+  sponsor_->proof().NoteProven();
+}
+
+void SharedWatch::OnFailure() {
+  if (++failures_ < config_.max_failures) return;
+  if (WatchMember* successor = Successor()) HandOverTo(*successor);
+}
 
 void SharedWatch::OnStatus(const DemandStatus& status) {
   // Where the sponsor's own review said so before, its reason stays.
@@ -163,6 +171,7 @@ void SharedWatch::Rebalance() {
 
 void SharedWatch::HandOverTo(WatchMember& member) {
   sponsor_ = &member;
+  failures_ = 0;
   handovers_.Increment();
   reflector_->UseClient(member.client());
 }

@@ -27,6 +27,9 @@ class SharedWatch : private Reflector::Owner {
     Logger log;
     // How long the last demand of a component is kept after its end.
     absl::Duration linger;
+    // After so many failures in a row, of whatever kind, another member tries: limits and quotas of
+    // one identity are its own.
+    int max_failures;
     // Nobody is left. Must not destroy the watch inside the call.
     std::function<void()> on_empty;
   };
@@ -50,6 +53,7 @@ class SharedWatch : private Reflector::Owner {
   void OnProgress() override;
   void OnAccess() override;
   void OnStatus(const DemandStatus& status) override;
+  void OnFailure() override;
 
   // Ends the membership of a component without demands.
   void Retire(const WatchComponent& component);
@@ -68,6 +72,7 @@ class SharedWatch : private Reflector::Owner {
   prometheus::Counter& handovers_;
   std::vector<std::unique_ptr<WatchMember>> members_;
   WatchMember* sponsor_ = nullptr;
+  int failures_ = 0;                      // of the sponsor, in a row
   std::unique_ptr<Reflector> reflector_;  // while there is a member
 };
 

@@ -199,6 +199,36 @@ TEST_F(SharingTest, HandedOverWhenTheSponsorHasNoIdentity) {
   NoViolations();
 }
 
+TEST_F(SharingTest, HandedOverWhenTheSponsorAloneIsThrottled) {
+  JoinBoth();
+  a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+    watch->Refuse(429, StatusJson(429, "TooManyRequests"));
+  });
+  a_.watches().back()->Close();
+  Settle();
+  EXPECT_EQ(of_b_.state(), DemandState::kStale);
+  loop_.RunFor(absl::Seconds(10));
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+  EXPECT_EQ(of_a_.state(), DemandState::kSynced) << "through b's watch";
+  EXPECT_EQ(b_.live_watches(), 1u);
+  NoViolations();
+}
+
+TEST_F(SharingTest, AnOutageIsNotMadeWorseByHandingOver) {
+  JoinBoth();
+  for (FakeRestClient* client : {&a_, &b_}) {
+    client->OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+      watch->Close(absl::UnavailableError("connection refused"));
+    });
+    client->ForgetRequests();
+  }
+  a_.watches().back()->Close();
+  loop_.RunFor(absl::Minutes(10));
+  EXPECT_LT(a_.Count("watch=true") + b_.Count("watch=true"), 40u);
+  EXPECT_GT(a_.Count("watch=true"), 3u) << "they take turns";
+  EXPECT_GT(b_.Count("watch=true"), 3u);
+}
+
 TEST_F(SharingTest, HandedOverWhenTheSponsorLeaves) {
   JoinBoth();
   of_a_.handle.reset();

@@ -253,6 +253,18 @@ absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> FakeCacheView::Lis
   return result;
 }
 
+std::vector<std::shared_ptr<const RawObject>> FakeCacheView::ListLastKnown(
+    const KindInfo& kind, std::string_view ns) const {
+  const absl::Status readable = Readable(kind, {std::string(ns), ""});
+  std::vector<std::shared_ptr<const RawObject>> result;
+  if (!readable.ok() && !absl::IsUnavailable(readable)) return result;
+  MutexLock lock(shared_->mutex);
+  for (const auto& [key, object] : shared_->content[KeyOfKind(kind)]) {
+    if (ns.empty() || key.ns == ns) result.push_back(object);
+  }
+  return result;
+}
+
 absl::Status FakeCacheView::Waited(const CallContext& context, Wait wait) {
   std::function<absl::Status(const CallContext&, const Wait&)> handler;
   {

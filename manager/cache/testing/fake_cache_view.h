@@ -67,6 +67,8 @@ class FakeCacheView : public CacheView {
                                                           const ObjectKey& key) const override;
   absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRaw(
       const KindInfo& kind, std::string_view ns) const override;
+  std::vector<std::shared_ptr<const RawObject>> ListLastKnown(const KindInfo& kind,
+                                                              std::string_view ns) const override;
   absl::Status WaitUntilSeen(const CallContext& context, const KindInfo& kind,
                              std::string_view resource_version) override;
   absl::Status WaitUntilObjectSeen(const CallContext& context, const KindInfo& kind,

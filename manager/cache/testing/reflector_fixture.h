@@ -36,6 +36,7 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
   }
   void OnProgress() override { ++progress_; }
   void OnAccess() override { ++accesses_; }
+  void OnFailure() override { ++failures_; }
   void OnStatus(const DemandStatus& status) override {
     if (!states_.empty()) states_ += " ";
     states_ += std::string(ToString(status.state));
@@ -92,6 +93,7 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
   std::string states_;
   int progress_ = 0;
   int accesses_ = 0;
+  int failures_ = 0;
   std::unique_ptr<Reflector> reflector_;
 };
 

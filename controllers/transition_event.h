@@ -1,0 +1,19 @@
+// An event for each change of a condition, for people who ask `kubectl describe`.
+#ifndef CONTROLLERS_TRANSITION_EVENT_H_
+#define CONTROLLERS_TRANSITION_EVENT_H_
+
+#include <string_view>
+
+#include "controllers/conditions.h"
+#include "manager/controller/event_recorder.h"
+
+namespace mandate {
+
+// Records the condition's reason and message when its status or reason is not what it was; a
+// Warning when it is False.
+void RecordTransition(EventRecorder& events, const ObjectRef& regarding, std::string_view condition,
+                      const ConditionList& before, const ConditionList& after);
+
+}  // namespace mandate
+
+#endif  // CONTROLLERS_TRANSITION_EVENT_H_

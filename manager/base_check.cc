@@ -1,0 +1,69 @@
+#include "manager/base_check.h"
+
+#include <openssl/bio.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "manager/core/strings.h"
+#include "manager/rbac/user.h"
+
+namespace mandate {
+namespace {
+
+// Whether one of the subject's organisations, which are the user's groups, is `group`.
+bool IsInGroup(X509& certificate, std::string_view group) {
+  const X509_NAME* subject = X509_get_subject_name(&certificate);
+  int at = -1;
+  while ((at = X509_NAME_get_index_by_NID(const_cast<X509_NAME*>(subject), NID_organizationName,
+                                          at)) >= 0) {
+    const ASN1_STRING* value = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at));
+    const std::string_view text(reinterpret_cast<const char*>(ASN1_STRING_get0_data(value)),
+                                static_cast<size_t>(ASN1_STRING_length(value)));
+    if (text == group) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+absl::Status CheckServer(const CallContext& context, RestClient& base, const Endpoint& endpoint) {
+  RestRequest request;
+  request.method = "GET";
+  request.target = "/version";
+  request.idempotent = true;
+  const absl::Status status = base.Do(context, std::move(request)).status();
+  if (status.ok()) return status;
+  if (absl::IsUnauthenticated(status)) {
+    return absl::UnauthenticatedError(StrCat(
+        endpoint.server, " does not accept the manager's own credential: ", AsStd(status.message()),
+        "; is its token current, and of this cluster?"));
+  }
+  return absl::UnavailableError(StrCat("cannot use the API server at ", endpoint.server, ": ",
+                                       AsStd(status.message()),
+                                       "; is it running, and are address and CA right?"));
+}
+
+absl::Status RefuseAdministrator(const ClusterConfig& cluster) {
+  const auto* client = std::get_if<ClientCertificate>(&cluster.base);
+  if (client == nullptr) return absl::OkStatus();
+  const std::unique_ptr<BIO, decltype(&BIO_free)> bio(
+      BIO_new_mem_buf(client->certificate_pem.data(),
+                      static_cast<int>(client->certificate_pem.size())),
+      BIO_free);
+  const std::unique_ptr<X509, decltype(&X509_free)> certificate(
+      PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr), X509_free);
+  if (certificate == nullptr) {
+    return absl::InvalidArgumentError("the kubeconfig's client certificate is no PEM certificate");
+  }
+  if (!IsInGroup(*certificate, rbac::kMastersGroup)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "the kubeconfig is an administrator's (its certificate is of system:masters), which the "
+      "manager never runs with: give it a kubeconfig with the token of its own ServiceAccount, "
+      "which `kubectl create token mandate-manager` prints");
+}
+
+}  // namespace mandate

@@ -1,0 +1,23 @@
+// Before anything starts: can the API server be reached, and does it accept base's credential?
+#ifndef MANAGER_BASE_CHECK_H_
+#define MANAGER_BASE_CHECK_H_
+
+#include "absl/status/status.h"
+#include "manager/client/rest_client.h"
+#include "manager/core/call_context.h"
+#include "manager/identity/cluster_config.h"
+
+namespace mandate {
+
+// Asks for /version, which any credential that is accepted may read; retried within `context` while
+// the server cannot be reached. kUnavailable and kUnauthenticated say what to look at. Not on the
+// loop.
+absl::Status CheckServer(const CallContext& context, RestClient& base, const Endpoint& endpoint);
+
+// kFailedPrecondition: the credential is an administrator's certificate (its organisation is
+// system:masters), which the manager never runs with. kInvalidArgument: it is no certificate.
+absl::Status RefuseAdministrator(const ClusterConfig& cluster);
+
+}  // namespace mandate
+
+#endif  // MANAGER_BASE_CHECK_H_
