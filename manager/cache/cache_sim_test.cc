@@ -75,7 +75,7 @@ class Simulation {
     cache_->Poke();
     loop_.RunFor(absl::Minutes(11));
     CheckEnd();
-    // Nothing spins: some ten requests a minute and watch, in the worst weather.
+    // Nothing spins, in the worst weather.
     const double minutes =
         (loop_.clock().TimeNow() - absl::FromUnixSeconds(1'700'000'000)) / absl::Minutes(1);
     for (const auto& client : clients_) {
