@@ -39,9 +39,11 @@ class Environment:
         self.admin_kubeconfig = os.path.join(self.cluster_folder, "kubeconfig")
         self.kubectl_folder = os.path.join(self.cluster_folder, "bin")
         self.audit_log = os.path.join(self.cluster_folder, "audit.log")
+        self.kept_audit_log = os.path.join(self.folder, "audit.log")
         self.manager_log = os.path.join(self.folder, "manager.log")
         self.token_file = os.path.join(self.folder, "base-token")
         self.manager_kubeconfig = os.path.join(self.folder, "manager.kubeconfig")
+        self.manager_program = self.rbacgen = None  # built later
         self.health_port = free_port()
         self.metrics_port = free_port()
         self._manager = None
@@ -221,12 +223,11 @@ class Environment:
         if os.path.isdir(self.cluster_folder):
             # `down` removes the cluster's folder; the audit log is what the demo is about.
             if keep_logs and os.path.exists(self.audit_log):
-                kept = os.path.join(self.folder, "audit.log")
-                shutil.copyfile(self.audit_log, kept)
+                shutil.copyfile(self.audit_log, self.kept_audit_log)
             subprocess.run(["hack/cluster", "down", "--dir", self.cluster_folder], cwd=ROOT,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-        for path in (self.token_file, self.manager_kubeconfig):
-            if os.path.exists(path):
+        for path in (self.token_file, self.manager_kubeconfig, self.manager_program, self.rbacgen):
+            if path and os.path.exists(path):
                 os.remove(path)
         if not keep_logs:
             shutil.rmtree(self.folder, ignore_errors=True)
