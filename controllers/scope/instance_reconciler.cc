@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "controllers/report.h"
 #include "controllers/scope/generated_names.h"
 #include "controllers/scope/target.h"
-#include "controllers/transition_event.h"
 #include "manager/controller/builder.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
@@ -142,7 +142,9 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   const InstancePlan plan = PlanInstance(snapshot);
   WriteLog log;
   CarryOut(context, plan, log);
-  RETURN_IF_ERROR(Report(context, snapshot, plan, log));
+  RETURN_IF_ERROR(ReportConditions(context, component_, client_, snapshot.instance,
+                                   InstanceConditions(snapshot.instance, plan, log.failures()),
+                                   kScoped, log));
   return Finish(context, log);
 }
 
@@ -209,27 +211,6 @@ bool InstanceReconciler::Remove(const CallContext& context, const Binding& bindi
       binding.in_cluster() ? KindOf<ClusterRoleBinding>::value : KindOf<RoleBinding>::value,
       binding.key, uid, status);
   return status.ok() || IsNotFound(status);
-}
-
-absl::Status InstanceReconciler::Report(const CallContext& context,
-                                        const InstanceSnapshot& snapshot, const InstancePlan& plan,
-                                        WriteLog& log) {
-  const ScopeInstance& of = snapshot.instance;
-  const ConditionList conditions =
-      MakeConditions(InstanceConditions(of, plan, log.failures()), of.status().conditions(),
-                     of.metadata().generation(), component_.clock().WallTimeNow());
-  if (SameConditions(conditions, of.status().conditions())) return absl::OkStatus();
-  ScopeInstance status;
-  status.mutable_metadata()->set_name(of.metadata().name());
-  status.mutable_metadata()->set_uid(of.metadata().uid());
-  *status.mutable_status()->mutable_conditions() = conditions;
-  auto written = client_.ApplyStatus(context, status);
-  // Deleted meanwhile: there is nobody left to report to.
-  if (IsNotFound(written.status()) || IsConflict(written.status())) return absl::OkStatus();
-  RETURN_IF_ERROR(written.status());
-  log.Add("status", written);
-  RecordTransition(component_.events, RefTo(of), kScoped, of.status().conditions(), conditions);
-  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<Controller>> MakeInstanceController(const Component& component) {

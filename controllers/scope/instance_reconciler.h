@@ -48,8 +48,6 @@ class InstanceReconciler : public Reconciler {
   void Mend(const CallContext& context, const Binding& binding, WriteLog& log);
   // Whether it is gone.
   bool Remove(const CallContext& context, const Binding& binding, WriteLog& log);
-  absl::Status Report(const CallContext& context, const InstanceSnapshot& snapshot,
-                      const InstancePlan& plan, WriteLog& log);
 
   const Component& component_;
   Client<kScopeInstance> client_;

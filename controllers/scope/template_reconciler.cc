@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "controllers/report.h"
 #include "controllers/scope/generated_names.h"
-#include "controllers/transition_event.h"
 #include "manager/controller/builder.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
@@ -76,31 +76,12 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
   for (const auto& role : plan.mend) {
     log.Add(StrCat("ClusterRole ", role.metadata().name()), client_.Apply(context, role));
   }
-  RETURN_IF_ERROR(Report(context, snapshot, plan, log));
+  RETURN_IF_ERROR(ReportConditions(
+      context, component_, client_, snapshot.scope_template,
+      TemplateConditions(snapshot.scope_template, plan, log.failures()), kTemplated, log));
   RETURN_IF_ERROR(log.AwaitSeen(context.WithDeadline(component_.clock().TimeNow() + kSeeOwnWrites),
                                 component_.cache()));
   return log.ToResult(kForbiddenRetry);
-}
-
-absl::Status TemplateReconciler::Report(const CallContext& context,
-                                        const TemplateSnapshot& snapshot, const TemplatePlan& plan,
-                                        WriteLog& log) {
-  const ScopeTemplate& of = snapshot.scope_template;
-  const ConditionList conditions =
-      MakeConditions(TemplateConditions(of, plan, log.failures()), of.status().conditions(),
-                     of.metadata().generation(), component_.clock().WallTimeNow());
-  if (SameConditions(conditions, of.status().conditions())) return absl::OkStatus();
-  ScopeTemplate status;
-  status.mutable_metadata()->set_name(of.metadata().name());
-  status.mutable_metadata()->set_uid(of.metadata().uid());
-  *status.mutable_status()->mutable_conditions() = conditions;
-  auto written = client_.ApplyStatus(context, status);
-  // Deleted meanwhile: there is nobody left to report to.
-  if (IsNotFound(written.status()) || IsConflict(written.status())) return absl::OkStatus();
-  RETURN_IF_ERROR(written.status());
-  log.Add("status", written);
-  RecordTransition(component_.events, RefTo(of), kTemplated, of.status().conditions(), conditions);
-  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateController(const Component& component) {

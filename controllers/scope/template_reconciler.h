@@ -33,8 +33,6 @@ class TemplateReconciler : public Reconciler {
 
  private:
   absl::StatusOr<TemplateSnapshot> Read(operatorsv1alpha1::ScopeTemplate scope_template) const;
-  absl::Status Report(const CallContext& context, const TemplateSnapshot& snapshot,
-                      const TemplatePlan& plan, WriteLog& log);
 
   const Component& component_;
   Client<kScopeTemplate> client_;

@@ -1,4 +1,4 @@
-"""The checks of hack/e2e/run. Each leaves the cluster as it found it."""
+"""The checks of hack/e2e/run. Each but the last leaves the cluster as it found it."""
 import json
 import os
 import re
@@ -124,7 +124,7 @@ def a_thousand_namespaces(env, report):
             and e["objectRef"].get("subresource") != "token"]
     expect(report, "no request but watches, leases and token renewals", not loud, loud)
     env.kubectl("delete", "scopeinstance/e2e", "scopetemplate/e2e")
-    env.kubectl("delete", "namespace", "--wait=false", "one-more", *names)
+    # The namespaces stay: deleting a thousand takes minutes, and this check is the last.
 
 
 def a_service_account_is_missing(env, report):
