@@ -1,0 +1,81 @@
+#include "manager/base_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "manager/cache/testing/fake_rest_client.h"
+#include "manager/core/testing/simulated_loop.h"
+#include "manager/transport/testing/test_pki.h"
+
+namespace mandate {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class CheckServerTest : public testing::Test {
+ protected:
+  absl::Status Check(absl::StatusOr<HttpResponse> answer) {
+    client_.Handle([&](const RestRequest& request) {
+      EXPECT_EQ(request.method, "GET");
+      EXPECT_EQ(request.target, "/version");
+      EXPECT_TRUE(request.idempotent);
+      return answer;
+    });
+    return CheckServer({}, client_, {.server = "https://10.0.0.1:6443"});
+  }
+
+  SimulatedLoop loop_;
+  FakeRestClient client_{loop_, "base"};
+};
+
+TEST_F(CheckServerTest, AnAnswerIsEnough) {
+  EXPECT_TRUE(Check(FakeRestClient::Json(200, "{}")).ok());
+}
+
+TEST_F(CheckServerTest, FailuresNameTheServerTheReasonAndWhatToLookAt) {
+  const absl::Status refused = Check(absl::UnauthenticatedError("Unauthorized"));
+  EXPECT_TRUE(absl::IsUnauthenticated(refused));
+  EXPECT_THAT(std::string(refused.message()),
+              AllOf(HasSubstr("https://10.0.0.1:6443"), HasSubstr("token")));
+  for (const absl::Status& status : {absl::UnavailableError("connection refused"),
+                                     absl::DeadlineExceededError("no answer in time")}) {
+    const absl::Status unreachable = Check(status);
+    EXPECT_TRUE(absl::IsUnavailable(unreachable));
+    EXPECT_THAT(std::string(unreachable.message()),
+                AllOf(HasSubstr("https://10.0.0.1:6443"), HasSubstr(std::string(status.message())),
+                      HasSubstr("is it running")));
+  }
+}
+
+ClusterConfig WithCertificate(const std::string& pem) {
+  ClusterConfig config;
+  config.base = ClientCertificate{pem, std::make_shared<const Secret>("key")};
+  return config;
+}
+
+TEST(RefuseAdministratorTest, OnlyAnAdministratorsCertificateIsRefused) {
+  const TestCa ca;
+  EXPECT_TRUE(RefuseAdministrator(WithCertificate(ca.IssueClient("manager").certificate_pem)).ok());
+  EXPECT_TRUE(RefuseAdministrator(
+                  WithCertificate(ca.IssueClient("x", {"system:masters-not"}).certificate_pem))
+                  .ok());
+  for (const std::vector<std::string>& groups :
+       {std::vector<std::string>{"system:masters"}, {"others", "system:masters"}}) {
+    const absl::Status status =
+        RefuseAdministrator(WithCertificate(ca.IssueClient("admin", groups).certificate_pem));
+    EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("kubectl create token"));
+  }
+  ClusterConfig token;
+  token.base = TokenFile{"/token"};
+  EXPECT_TRUE(RefuseAdministrator(token).ok());
+}
+
+TEST(RefuseAdministratorTest, WhatIsNoCertificateIsSaid) {
+  EXPECT_TRUE(absl::IsInvalidArgument(RefuseAdministrator(WithCertificate("nonsense"))));
+  EXPECT_TRUE(absl::IsInvalidArgument(RefuseAdministrator(WithCertificate(""))));
+}
+
+}  // namespace
+}  // namespace mandate
