@@ -22,7 +22,9 @@ class CheckServerTest : public testing::Test {
       EXPECT_TRUE(request.idempotent);
       return answer;
     });
-    return CheckServer({}, client_, {.server = "https://10.0.0.1:6443"});
+    Endpoint endpoint;
+    endpoint.server = "https://10.0.0.1:6443";
+    return CheckServer({}, client_, endpoint);
   }
 
   SimulatedLoop loop_;
