@@ -41,8 +41,10 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   // From now on neither the response nor its end is told to anyone but the caller that is owed one.
   void Mute() { muted_ = true; }
 
-  // Whether it was sent a second time.
-  bool resent = false;
+  // How often it was sent again, and whether once without knowing that this is the first time that
+  // the server looks at it.
+  int resends = 0;
+  bool resent_blindly = false;
 
  protected:
   // Runs at the loop's top level, once.

@@ -240,11 +240,11 @@ TEST_F(HttpTransportShardingTest, CallsSurviveGoAwayAfterEveryAnswer) {
   }
 }
 
-TEST_F(HttpTransportShardingTest, ARefusedGetIsSentOnceMoreAndAPostIsNot) {
+TEST_F(HttpTransportShardingTest, ARefusedRequestIsSentAgainAndNotForEver) {
   StartServer([this](std::shared_ptr<ServerStream> stream) {
     const ServerRequest& request = stream->request();
     const int times = CountUp(request.method + " " + request.target);
-    if (request.target == "/always" || (request.target == "/once" && times == 1)) {
+    if (request.target == "/always" || (request.target == "/twice" && times <= 2)) {
       stream->Reset(kRefusedStream);
     } else {
       stream->Respond(200, std::to_string(request.connection));
@@ -252,17 +252,46 @@ TEST_F(HttpTransportShardingTest, ARefusedGetIsSentOnceMoreAndAPostIsNot) {
   });
   StartTransport();
   EXPECT_EQ(Connection(Request("/")), "1");
-  EXPECT_EQ(Connection(Request("/once")), "2");
-  EXPECT_EQ(Stats().resends, 1u);
+  EXPECT_EQ(Connection(Request("/twice")), "3");
+  EXPECT_EQ(Connection(Request("/twice", "t", "POST")), "5");
+  EXPECT_EQ(Stats().resends, 4u);
+  for (const char* method : {"GET", "POST"}) {
+    const auto answer = Call(Request("/always", "t", method));
+    EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnavailable) << answer.status();
+    EXPECT_THAT(std::string(answer.status().message()), HasSubstr("refuses requests"));
+    EXPECT_EQ(CountOf(std::string(method) + " /always"), 9);
+  }
+}
 
-  const auto post = Call(Request("/once", "t", "POST"));
-  EXPECT_EQ(post.status().code(), absl::StatusCode::kUnavailable) << post.status();
-  EXPECT_THAT(std::string(post.status().message()), HasSubstr("whether the request was served"));
-  Connection(Request("/"));
-  const auto get = Call(Request("/always"));
-  EXPECT_EQ(get.status().code(), absl::StatusCode::kUnavailable) << get.status();
-  EXPECT_EQ(CountOf("POST /once"), 1);
-  EXPECT_EQ(CountOf("GET /always"), 2);
+TEST_F(HttpTransportShardingTest, AGoAwayThatLeavesRequestsOutLosesNone) {
+  // What an API server does after a 401, while others' requests are under way.
+  StartServer([this](std::shared_ptr<ServerStream> stream) {
+    const ServerRequest& request = stream->request();
+    CountUp(request.method + request.target);
+    stream->Respond(request.target == "/bad" ? 401 : 200, "{}");
+    if (request.target == "/bad") server_->GoAway();
+  });
+  StartTransport();
+  for (int round = 0; round < 50; ++round) {
+    std::vector<std::shared_ptr<AsyncCall>> calls;
+    OnLoop([&] {
+      for (int i = 0; i < 15; ++i) {
+        calls.push_back(std::make_shared<AsyncCall>());
+        transport_->Call({},
+                         Request(i % 3 == 0 ? "/bad" : "/good" + std::to_string(round * 100 + i),
+                                 "t", i % 3 == 2 ? "POST" : "GET"),
+                         Into(calls.back()));
+      }
+    });
+    for (size_t i = 0; i < calls.size(); ++i) {
+      loop_->Await(calls[i]->done);
+      ASSERT_TRUE(calls[i]->result.ok()) << calls[i]->result.status();
+      EXPECT_EQ(calls[i]->result->code, i % 3 == 0 ? 401 : 200);
+      if (i % 3 == 2) {
+        EXPECT_EQ(CountOf("POST/good" + std::to_string(round * 100 + i)), 1);
+      }
+    }
+  }
 }
 
 TEST_F(HttpTransportShardingTest, AConnectionClosedUnderARequestIsTheSame) {
@@ -280,6 +309,7 @@ TEST_F(HttpTransportShardingTest, AConnectionClosedUnderARequestIsTheSame) {
   EXPECT_EQ(Connection(Request("/close")), "2");
   const auto post = Call(Request("/close", "t", "POST"));
   EXPECT_EQ(post.status().code(), absl::StatusCode::kUnavailable) << post.status();
+  EXPECT_THAT(std::string(post.status().message()), HasSubstr("whether the request was served"));
   // Not even libcurl sent it again.
   EXPECT_EQ(Connection(Request("/")), "3");
   EXPECT_EQ(CountOf("POST /close"), 1);

@@ -1,6 +1,9 @@
 #include "manager/transport/shard.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cassert>
@@ -15,6 +18,15 @@ namespace mandate {
 namespace {
 
 constexpr const char* kProbePath = "/livez";
+// A server that refuses a request so often is not asked any more.
+constexpr int kMaxResends = 8;
+
+bool IsEstablished(curl_socket_t socket) {
+  tcp_info info = {};
+  socklen_t size = sizeof info;
+  return getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
+         info.tcpi_state == TCP_ESTABLISHED;
+}
 
 // Any answer will do, so nothing is done with it.
 class ProbeExchange : public Exchange {
@@ -226,28 +238,34 @@ void Shard::Finish(CURL* easy, CURLcode code) {
   admission_.End(transfer->sent());
   if (exchange->over()) return;
   stats_.refused_too_large += transfer->header_too_large();
-  const bool may_return = MayReturn(*transfer, code);
-  if (exchange.get() == first_) first_ = nullptr;
-  if (may_return) {
-    exchange->resent = exchange->resent || transfer->sent();
-    stats_.resends += transfer->sent();
-    owner_.TakeBack(exchange);
-    return;
-  }
+  if (Return(*transfer, code)) return;
   const absl::Status status = code == CURLE_OK ? absl::OkStatus() : transfer->StatusOf(code);
   exchange->End(status);
   if (!connected_ && !status.ok()) owner_.ConnectFailed(status);
 }
 
-bool Shard::MayReturn(const Transfer& transfer, CURLcode code) const {
+bool Shard::Return(const Transfer& transfer, CURLcode code) {
+  Exchange& exchange = *transfer.exchange();
+  const bool first = &exchange == first_;
+  if (first) first_ = nullptr;
   if (!connected_ || !IsConnectionError(code)) return false;
-  const Exchange& exchange = *transfer.exchange();
-  // Found no room. It cannot come back for ever: each new connection takes one at least.
-  if (!transfer.sent()) return true;
-  // Sent on a connection that had served others, and no byte came back: it was closed, or refused
-  // the stream, while the request was under way. Once, and only what may be served twice.
-  return !transfer.heard() && &exchange != first_ && !exchange.resent &&
-         exchange.request().method == "GET";
+  if (transfer.sent()) {
+    if (exchange.resends >= kMaxResends) return false;
+    if (!transfer.unserved()) {
+      // Not a byte came back on a connection that had served others: it was closed while the
+      // request was under way. Once, and only what may be served twice.
+      if (transfer.heard() || first || exchange.resent_blindly ||
+          exchange.request().method != "GET") {
+        return false;
+      }
+      exchange.resent_blindly = true;
+    }
+    ++exchange.resends;
+    ++stats_.resends;
+  }
+  // What was not sent cannot come back for ever: each new connection takes one at least.
+  owner_.TakeBack(transfer.exchange());
+  return true;
 }
 
 void Shard::ScheduleReap() {
@@ -292,7 +310,7 @@ void Shard::FlushResets() {
 void Shard::Review() {
   changed_ = false;
   if (dead()) return;
-  if (connected_ && open_sockets_ == 0) admission_.Drain();
+  if (connected_ && sockets_.empty()) admission_.Drain();
   if (state() == Admission::State::kDraining && !draining_) {
     draining_ = true;
     ++stats_.connections_drained;
@@ -375,14 +393,20 @@ void Shard::OnHead(bool multiplexed) {
 
 bool Shard::MayOpenSocket() { return !connected_; }
 
-void Shard::OnSocketOpened() {
-  ++open_sockets_;
+void Shard::OnSocketOpened(curl_socket_t socket) {
+  sockets_.insert(socket);
   ++stats_.sockets_opened;
 }
 
-void Shard::OnSocketClosed() {
-  --open_sockets_;
+void Shard::OnSocketClosing(curl_socket_t socket) {
+  peer_was_up_ = IsEstablished(socket);
+  sockets_.erase(socket);
   changed_ = true;
+}
+
+bool Shard::PeerIsUp() const {
+  return sockets_.empty() ? peer_was_up_
+                          : std::all_of(sockets_.begin(), sockets_.end(), IsEstablished);
 }
 
 }  // namespace mandate

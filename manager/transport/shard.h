@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "absl/status/status.h"
@@ -76,8 +77,8 @@ class Shard : private Transfer::Observer, public std::enable_shared_from_this<Sh
   // Handles what is over, then looks at what is left.
   void Settle();
   void Finish(CURL* easy, CURLcode code);
-  // Whether it is sure that the server did not serve the request, or safe if it did.
-  bool MayReturn(const Transfer& transfer, CURLcode code) const;
+  // Gives the exchange back if it is sure that the server did not serve it, or safe if it did.
+  bool Return(const Transfer& transfer, CURLcode code);
   // Removes exchanges that ended by themselves, soon.
   void ScheduleReap();
   void Reap();
@@ -95,8 +96,9 @@ class Shard : private Transfer::Observer, public std::enable_shared_from_this<Sh
   void OnHeard() override { liveness_.Heard(); }
   void OnHead(bool multiplexed) override;
   bool MayOpenSocket() override;
-  void OnSocketOpened() override;
-  void OnSocketClosed() override;
+  void OnSocketOpened(curl_socket_t socket) override;
+  void OnSocketClosing(curl_socket_t socket) override;
+  bool PeerIsUp() const override;
 
   EventLoop& loop_;
   const HttpOptions& options_;
@@ -112,8 +114,9 @@ class Shard : private Transfer::Observer, public std::enable_shared_from_this<Sh
   std::optional<HttpRequest> probe_;       // in the name of the last that used the connection
   std::shared_ptr<Exchange> probing_;      // the probe under way
   const Exchange* first_ = nullptr;        // the one that connected; only to compare
-  int open_sockets_ = 0;
-  bool connected_ = false;  // ever
+  std::set<curl_socket_t> sockets_;        // one, but while addresses are tried
+  bool peer_was_up_ = false;               // when the last of them was closed
+  bool connected_ = false;                 // ever
   bool impatient_ = false;
   bool idle_ = false;
   bool full_ = false;     // a request was refused, and none accepted since

@@ -141,6 +141,10 @@ absl::Status Transfer::StatusOf(CURLcode code) const {
     return StatusOfCurl(CURLE_PEER_FAILED_VERIFICATION, server,
                         X509_verify_cert_error_string(verified));
   }
+  if (unserved_) {
+    return absl::UnavailableError(
+        absl::StrCat(server, " refuses requests, again and again, without looking at them"));
+  }
   if (sent_ && !heard_ && IsConnectionError(code)) {
     return absl::UnavailableError(absl::StrCat(
         server, ": the connection failed before an answer came; whether the request was served is ",
@@ -190,16 +194,20 @@ curl_socket_t Transfer::OpenSocket(void* self_pointer, curlsocktype, curl_sockad
   Transfer& self = *static_cast<Transfer*>(self_pointer);
   if (!self.observer_.MayOpenSocket()) {
     self.refused_ = true;
+    // To send again what was sent, libcurl has either found the connection broken, which leaves a
+    // message or the server's FIN; or the server refused the stream (REFUSED_STREAM, or a GOAWAY
+    // that leaves it out), which is a promise that it was not served (RFC 9113, 8.7).
+    self.unserved_ = self.sent_ && !self.heard_ && self.error_[0] == 0 && self.observer_.PeerIsUp();
     return CURL_SOCKET_BAD;
   }
   const curl_socket_t fd =
       socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-  if (fd != CURL_SOCKET_BAD) self.observer_.OnSocketOpened();
+  if (fd != CURL_SOCKET_BAD) self.observer_.OnSocketOpened(fd);
   return fd;
 }
 
 int Transfer::CloseSocket(void* observer, curl_socket_t socket) {
-  static_cast<Observer*>(observer)->OnSocketClosed();
+  static_cast<Observer*>(observer)->OnSocketClosing(socket);
   return close(socket);
 }
 

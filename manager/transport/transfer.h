@@ -30,10 +30,12 @@ class Transfer {
     virtual void OnHeard() = 0;
     // A head came, over HTTP/2 or not.
     virtual void OnHead(bool multiplexed) = 0;
-    // Whether libcurl may open a socket, and what became of it.
+    // Whether libcurl may open a socket, and what became of it; it is closed after the last.
     virtual bool MayOpenSocket() = 0;
-    virtual void OnSocketOpened() = 0;
-    virtual void OnSocketClosed() = 0;
+    virtual void OnSocketOpened(curl_socket_t socket) = 0;
+    virtual void OnSocketClosing(curl_socket_t socket) = 0;
+    // Whether the server kept its end of the connection open as long as we did ours.
+    virtual bool PeerIsUp() const = 0;
   };
 
   // The observer outlives the transfer and the connection that it opens; options, the transfer.
@@ -49,6 +51,8 @@ class Transfer {
   bool sent() const { return sent_; }
   // libcurl wanted another connection for it.
   bool refused() const { return refused_; }
+  // The server surely did not act on it.
+  bool unserved() const { return !sent_ || unserved_; }
   // Some of the answer came.
   bool heard() const { return heard_; }
   bool header_too_large() const { return header_too_large_; }
@@ -81,6 +85,7 @@ class Transfer {
   CurlEasy easy_;  // after what it points into
   bool sent_ = false;
   bool refused_ = false;
+  bool unserved_ = false;
   bool heard_ = false;
   bool header_too_large_ = false;
 };

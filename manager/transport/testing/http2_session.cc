@@ -37,6 +37,12 @@ class Http2Session : public ServerSession, public std::enable_shared_from_this<H
   }
 
   void Collect(std::string& out, size_t limit) override {
+    if (std::exchange(going_away_, false)) {
+      // Not before: it names the last request that was taken, and closes those after it.
+      nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE,
+                            nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR,
+                            nullptr, 0);
+    }
     while (out.size() < limit) {
       const uint8_t* data = nullptr;
       const ssize_t size = nghttp2_session_mem_send(session_, &data);
@@ -49,10 +55,12 @@ class Http2Session : public ServerSession, public std::enable_shared_from_this<H
     return !nghttp2_session_want_read(session_) && !nghttp2_session_want_write(session_);
   }
 
+  // As long as Go's server does, for requests that were under way and learn from GOAWAY that they
+  // were not served.
+  absl::Duration linger() const override { return absl::Seconds(1); }
+
   void GoAway() override {
-    nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE,
-                          nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR,
-                          nullptr, 0);
+    going_away_ = true;
     context_.wants_to_write();
   }
 
@@ -205,6 +213,7 @@ class Http2Session : public ServerSession, public std::enable_shared_from_this<H
 
   const Context context_;
   nghttp2_session* session_ = nullptr;
+  bool going_away_ = false;
   std::map<uint64_t, StreamState> streams_;
 };
 

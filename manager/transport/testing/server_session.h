@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/time/time.h"
 #include "manager/core/executor.h"
 #include "manager/transport/testing/server_stream.h"
 
@@ -32,8 +33,9 @@ class ServerSession : public ServerStreamWriter {
   virtual bool Receive(std::string_view bytes) = 0;
   // Appends what is to be sent, about `limit` bytes of it.
   virtual void Collect(std::string& out, size_t limit) = 0;
-  // Nothing more will come: close once everything is written.
+  // Nothing more will come: close once everything is written, and this has passed.
   virtual bool done() const = 0;
+  virtual absl::Duration linger() const = 0;
   // Asks the client to open no more streams here; those that are open go on.
   virtual void GoAway() = 0;
   virtual size_t open_streams() const = 0;

@@ -134,10 +134,18 @@ bool TlsConnection::ReadAll() {
 bool TlsConnection::WriteAll() {
   while (!stalled_) {
     if (outgoing_.empty()) session_->Collect(outgoing_, kWriteChunk);
-    if (outgoing_.empty()) return !session_->done();
+    if (outgoing_.empty()) return !session_->done() || Linger();
     const int count = SSL_write(ssl_, outgoing_.data(), static_cast<int>(outgoing_.size()));
     if (count <= 0) return WouldBlock(count);
     outgoing_.erase(0, static_cast<size_t>(count));
+  }
+  return true;
+}
+
+bool TlsConnection::Linger() {
+  if (session_->linger() == absl::ZeroDuration()) return false;
+  if (lingering_ == nullptr) {
+    lingering_ = loop_.RunAt(loop_.clock().TimeNow() + session_->linger(), [this] { Close(); });
   }
   return true;
 }

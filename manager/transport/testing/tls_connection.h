@@ -41,6 +41,8 @@ class TlsConnection : public std::enable_shared_from_this<TlsConnection> {
   bool Handshake();
   bool ReadAll();
   bool WriteAll();
+  // False: close now.
+  bool Linger();
   // After an OpenSSL call failed: whether that was only for want of readiness.
   bool WouldBlock(int result);
   void UpdateEvents();
@@ -54,6 +56,7 @@ class TlsConnection : public std::enable_shared_from_this<TlsConnection> {
   std::unique_ptr<EventLoop::FdWatch> watch_;
   std::shared_ptr<ServerSession> session_;
   std::string outgoing_;
+  std::unique_ptr<Loop::Timer> lingering_;
   bool want_write_ = false;
   bool stalled_ = false;
   bool drive_scheduled_ = false;
