@@ -235,6 +235,21 @@ TEST_F(CacheTest, TheLastDemandClosesTheWatch) {
   EXPECT_EQ(third.Take(), "!+foo/x@101 Synced");
 }
 
+// As a reconciler does that replaces its demands.
+TEST_F(CacheTest, ADemandThatFollowsAtOnceKeepsTheWatch) {
+  server_.Grant("a");
+  CacheView& view = Add(a_);
+  Demanded first = Demand(view);
+  Settle();
+  const size_t requests = a_.requests().size();
+  first.handle.reset();
+  Demanded second = Demand(view);
+  EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kNotFound) << "still synced";
+  Settle();
+  EXPECT_EQ(second.Take(), "Synced");
+  EXPECT_EQ(a_.requests().size(), requests);
+}
+
 TEST_F(CacheTest, AWatchLingers) {
   Cache::Options options = MakeOptions();
   options.linger = absl::Seconds(30);

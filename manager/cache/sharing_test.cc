@@ -166,6 +166,25 @@ TEST_F(SharingTest, ASponsorsRevocationIsNoticedWithinItsTime) {
   NoViolations();
 }
 
+TEST_F(SharingTest, WithoutASuccessorTheWatchIsClosed) {
+  server_.Grant("a");
+  of_a_ = Demand(*view_a_);
+  Settle();
+  of_a_.Take();
+  server_.Revoke("a");
+  cache_->Poke("a");
+  Settle();
+  EXPECT_EQ(of_a_.Take(), "Forbidden");
+  EXPECT_EQ(Code(*view_a_), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(server_.live_watches(), 0u) << "nothing more is fetched that nobody may see";
+  server_.Put("foo/y");
+  server_.Grant("a");
+  cache_->Poke("a");
+  Settle();
+  EXPECT_EQ(of_a_.Take(), "Stale +foo/y@102 Synced");
+  NoViolations();
+}
+
 TEST_F(SharingTest, HandedOverWhenTheSponsorIsRefused) {
   JoinBoth();
   server_.Revoke("a");
