@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <stop_token>
 #include <utility>
 
@@ -9,8 +10,8 @@
 #include "manager/controller/queue_metrics.h"
 #include "manager/controller/reconcile_runner.h"
 #include "manager/controller/refill.h"
+#include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
-#include "manager/object/names.h"
 
 namespace mandate {
 namespace {
@@ -41,7 +42,7 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
                  .clock = &runtime_.loop.clock(),
                  .metrics = &metrics_,
                  .log = log_,
-                 .seed = runtime_.seed}) {
+                 .seed = runtime_.seed ^ std::hash<std::string>()(name)}) {
     for (Source& source : options.sources) sources_.push_back({std::move(source), {}, {}, {}});
     metrics_.max_concurrent.Set(options_.max_concurrent_reconciles);
     queue_.UpdateMetrics(queue_metrics_, Now());
@@ -204,6 +205,10 @@ void Controller::Core::OnState(Watched& watched, const DemandStatus& status) {
   if (status.state == DemandState::kSynced) {
     if (watched.delivered && before.state != DemandState::kSynced) {
       log_.Info("Source is live again", {{"source", source}});
+      // What failed for want of it need not wait for its turn.
+      queue_.RetryNow(Now());
+      ArmMetricsTimer();
+      Pump();
     }
     watched.delivered = true;
   } else if (status.state != DemandState::kPending &&
@@ -387,26 +392,7 @@ void Controller::Core::StopOnLoop(absl::Time deadline) {
 }
 
 absl::StatusOr<std::unique_ptr<Controller>> Controller::Create(Options options) {
-  const auto invalid = [&](std::string_view why) {
-    return absl::InvalidArgumentError(AsAbsl(StrCat("controller \"", options.name, "\": ", why)));
-  };
-  if (absl::Status status = CheckDnsLabel(options.name); !status.ok()) {
-    return invalid(StrCat("its name is wrong: ", AsStd(status.message())));
-  }
-  if (options.runtime.component.empty()) return invalid("it has no component");
-  if (options.reconciler == nullptr) return invalid("it has no reconciler");
-  if (options.sources.empty()) return invalid("it watches nothing");
-  for (const Source& source : options.sources) {
-    if (source.handler == nullptr) {
-      return invalid(StrCat("nothing handles ", source.demand.ToString()));
-    }
-  }
-  if (options.controller.max_concurrent_reconciles < 1) {
-    return invalid("max_concurrent_reconciles must be at least 1");
-  }
-  if (options.controller.reconcile_timeout <= absl::ZeroDuration()) {
-    return invalid("reconcile_timeout must be above zero");
-  }
+  RETURN_IF_ERROR(options.Validate());
   return std::unique_ptr<Controller>(new Controller(std::make_shared<Core>(std::move(options))));
 }
 

@@ -65,9 +65,11 @@ class Controller {
     std::vector<Source> sources;
     std::unique_ptr<Reconciler> reconciler;
     ControllerOptions controller;
+
+    absl::Status Validate() const;  // kInvalidArgument says what is wrong
   };
 
-  // kInvalidArgument says which option is wrong.
+  // Errors: those of Validate().
   static absl::StatusOr<std::unique_ptr<Controller>> Create(Options options);
   // After Stop(), or without Start().
   ~Controller();

@@ -208,6 +208,26 @@ TEST_F(ControllerTest, ALostSourceDegradesReadinessAndWorkGoesOn) {
   EXPECT_EQ(log_->Count("Starting workers"), 1);
 }
 
+TEST_F(ControllerTest, WhatFailedIsTriedWhenALostSourceIsLiveAgain) {
+  PutLease("a");
+  bool live = true;
+  reconcile_ = [&](const CallContext&, const Request&) -> absl::StatusOr<Result> {
+    if (!live) return absl::UnavailableError("the cache is stale");
+    return Result{};
+  };
+  Start({Of(kLease), Of(kRole)});
+  loop_.RunFor(absl::Seconds(1));
+  live = false;
+  cache_.SetState(kRole, DemandState::kStale, absl::UnavailableError("connection refused"));
+  PutLease("a", "x");
+  loop_.RunFor(absl::Minutes(10));  // the next retry is minutes away
+  live = true;
+  const double successes = Counter("controller_runtime_reconcile_total", {{"result", "success"}});
+  cache_.SetState(kRole, DemandState::kSynced);
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(Counter("controller_runtime_reconcile_total", {{"result", "success"}}), successes + 1);
+}
+
 TEST_F(ControllerTest, NewsGoBeforeTheInitialList) {
   for (int i = 0; i < 5; ++i) PutLease("old" + std::to_string(i));
   bool first = true;
@@ -407,6 +427,9 @@ TEST_F(ControllerTest, OptionsAreChecked) {
        [](auto& options) { options.controller.max_concurrent_reconciles = 0; }},
       {"reconcile_timeout",
        [](auto& options) { options.controller.reconcile_timeout = absl::ZeroDuration(); }},
+      {"max_items", [](auto& options) { options.controller.queue.max_items = 1; }},
+      {"base_delay",
+       [](auto& options) { options.controller.queue.base_delay = absl::ZeroDuration(); }},
   };
   for (const auto& row : rows) {
     Controller::Options options = OptionsOf({Of(kLease)});

@@ -38,6 +38,20 @@ bool WorkQueue::AddRateLimited(const Request& request, int priority, absl::Time 
   return true;
 }
 
+void WorkQueue::RetryNow(absl::Time now) {
+  MutexLock lock(mutex_);
+  Promote(now);
+  for (auto it = waiting_.begin(); it != waiting_.end();) {
+    WorkItem& item = *it->second;
+    if (item.failures_ == 0) {
+      ++it;
+      continue;
+    }
+    it = waiting_.erase(it);
+    MakeReady(item, now);
+  }
+}
+
 const WorkItem* WorkQueue::Get(absl::Time now) {
   MutexLock lock(mutex_);
   if (shut_down_) return nullptr;

@@ -91,6 +91,10 @@ class WorkQueue {
   // retry keeps its time.
   bool AddRateLimited(const Request& request, int priority, absl::Time now);
 
+  // Makes every failed request that waits for its retry ready: what they failed of may be mended.
+  // Their delays are not shortened by it: an attempt that fails again waits as it would have.
+  void RetryNow(absl::Time now);
+
   // The next ready request; nullptr: none is ready. It must be given back with Done().
   const WorkItem* Get(absl::Time now);
 

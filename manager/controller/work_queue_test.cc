@@ -302,6 +302,26 @@ TEST_F(WorkQueueTest, ASuccessfulEarlyAttemptEndsTheBackoff) {
   EXPECT_EQ(queue_.Items(), 0u);
 }
 
+TEST_F(WorkQueueTest, RetryNowConcernsWhatFailed) {
+  Add("requeued", {.after = absl::Hours(1)});
+  for (const char* name : {"a", "b", "held"}) Add(name);
+  Fail(*Get());
+  Fail(*Get());
+  const WorkItem* held = Get();
+  queue_.AddRateLimited(held->request(), 0, now_);
+  const absl::Time retry = queue_.NextReady();
+  now_ += kMs;
+  queue_.RetryNow(now_);
+  EXPECT_EQ(Len(), 2u);
+  const WorkItem* a = Get();
+  EXPECT_EQ(a->request(), Req("a"));
+  EXPECT_EQ(a->failures(), 1);
+  Fail(*a);
+  EXPECT_EQ(queue_.NextReady(), retry);  // as if nothing had been
+  queue_.Done(*held, now_);
+  EXPECT_EQ(Drain(), (Names{"b", "held"}));
+}
+
 TEST_F(WorkQueueTest, AnEarlierAddAfterBeatsTheRetry) {
   Add("a");
   const WorkItem* item = Get();
