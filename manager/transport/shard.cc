@@ -219,6 +219,7 @@ void Shard::Settle() {
 void Shard::Finish(CURL* easy, CURLcode code) {
   const std::unique_ptr<Transfer> transfer = Remove(easy);
   if (transfer == nullptr) return;
+  transfer->Conclude(code);
   const std::shared_ptr<Exchange> exchange = transfer->exchange();
   if (exchange == probing_) {
     probing_.reset();

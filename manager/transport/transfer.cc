@@ -126,6 +126,19 @@ CURLcode Transfer::SetUpRequest() {
   return curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers_.get());
 }
 
+bool Transfer::LooksUnserved() const {
+  // libcurl gives up a request, or tries to send it again, for one of two reasons. The connection
+  // broke: that leaves a message or the server's FIN. Or the server refused the stream, by
+  // REFUSED_STREAM or by a GOAWAY that leaves it out: a promise that it was not served (RFC 9113,
+  // 8.7), of which libcurl says nothing. (A server that violates the protocol so that nghttp2 drops
+  // the session looks the same.)
+  return sent_ && !heard_ && error_[0] == 0 && observer_.PeerIsUp();
+}
+
+void Transfer::Conclude(CURLcode code) {
+  if (code == CURLE_HTTP2) unserved_ = LooksUnserved();
+}
+
 absl::Status Transfer::StatusOf(CURLcode code) const {
   if (header_too_large_) {
     return absl::ResourceExhaustedError(
@@ -194,10 +207,7 @@ curl_socket_t Transfer::OpenSocket(void* self_pointer, curlsocktype, curl_sockad
   Transfer& self = *static_cast<Transfer*>(self_pointer);
   if (!self.observer_.MayOpenSocket()) {
     self.refused_ = true;
-    // To send again what was sent, libcurl has either found the connection broken, which leaves a
-    // message or the server's FIN; or the server refused the stream (REFUSED_STREAM, or a GOAWAY
-    // that leaves it out), which is a promise that it was not served (RFC 9113, 8.7).
-    self.unserved_ = self.sent_ && !self.heard_ && self.error_[0] == 0 && self.observer_.PeerIsUp();
+    self.unserved_ = self.LooksUnserved();
     return CURL_SOCKET_BAD;
   }
   const curl_socket_t fd =

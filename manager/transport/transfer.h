@@ -51,6 +51,8 @@ class Transfer {
   bool sent() const { return sent_; }
   // libcurl wanted another connection for it.
   bool refused() const { return refused_; }
+  // To be told the result before unserved() is asked.
+  void Conclude(CURLcode code);
   // The server surely did not act on it.
   bool unserved() const { return !sent_ || unserved_; }
   // Some of the answer came.
@@ -63,6 +65,8 @@ class Transfer {
  private:
   Transfer(std::shared_ptr<Exchange> exchange, Observer& observer, const HttpOptions& options,
            absl::Time wall_now);
+  // Nothing was heard, nothing is known to be broken, and libcurl gave up all the same.
+  bool LooksUnserved() const;
   CURLcode SetUp();
   CURLcode SetUpRequest();
   void SetUpConnection();

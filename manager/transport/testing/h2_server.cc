@@ -200,6 +200,8 @@ void H2Server::ForEachConnection(const std::function<void(TlsConnection&)>& work
 
 void H2Server::GoAway() {
   ForEachConnection([](TlsConnection& connection) { connection.GoAway(); });
+  // They have it in writing by the time this runs.
+  if (!loop_->IsCurrent()) OnLoop([] {});
 }
 
 void H2Server::SetStalled(bool stalled) {
