@@ -526,6 +526,17 @@ TEST_F(ReflectorTest, GoesOnUnderAnotherIdentity) {
   reflector_.reset();
 }
 
+TEST_F(ReflectorTest, ASlowHandOverIsStale) {
+  StartSynced(10);
+  FakeRestClient other(loop_, "other");
+  reflector_->UseClient(other);
+  loop_.RunFor(absl::Seconds(9));
+  EXPECT_EQ(state(), DemandState::kSynced);
+  loop_.RunFor(absl::Seconds(2));
+  EXPECT_EQ(state(), DemandState::kStale);
+  reflector_.reset();
+}
+
 TEST_F(ReflectorTest, ForbidClosesTheWatch) {
   StartSynced(10, {WidgetJson("a/x", 5)});
   FakeWatch& watch = LastWatch();
