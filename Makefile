@@ -19,6 +19,10 @@ build: setup ## Build everything
 test: setup ## Run every test, the ones on a real control plane included
 	@hack/test
 
+.PHONY: nightly
+nightly: setup ## All tests under the sanitizers, and clang's lock analysis (half an hour)
+	@hack/nightly
+
 .PHONY: demo
 demo: setup ## Play the main job on a private control plane, and prove it from the audit log
 	@hack/demo/demo

@@ -34,7 +34,7 @@ struct Totals {
 class Simulation {
  public:
   explicit Simulation(uint64_t seed)
-      : seed_(seed), die_(seed), server_(loop_, seed * 31 + 5), metrics_() {
+      : die_(seed), server_(loop_, seed * 31 + 5), metrics_() {
     Cache::Options options{.loop = loop_, .metrics = metrics_};
     options.seed = seed;
     options.linger = absl::Seconds(die_() % 2 == 0 ? 0 : 20);
@@ -220,7 +220,6 @@ class Simulation {
     for (const auto& client : clients_) EXPECT_EQ(client->requests().size(), 0u);
   }
 
-  const uint64_t seed_;
   std::mt19937_64 die_;
   SimulatedLoop loop_;
   ModelServer server_;

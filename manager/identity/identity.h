@@ -34,6 +34,7 @@ class Identity {
   HttpRequest Request(const Token* token, std::string method, std::string target) const;
 
  protected:
+  friend class IdentityPlane;  // makes Parts
   struct Parts {
     std::string cluster = {};
     std::string name = {};

@@ -43,7 +43,7 @@ class Simulation {
       if (faults_ && Chance(0.1)) return absl::NotFoundError("cannot open /token");
       return StrCat(kSecret, "base-", base_generation_);
     };
-    options.listener = [this](const ComponentIdentity&, const TokenStatus& status) {
+    options.listener = [](const ComponentIdentity&, const TokenStatus& status) {
       CheckText(status.last_error.ToString());
     };
     plane_ = *IdentityPlane::Create(std::move(options));

@@ -94,16 +94,5 @@ TEST(MandateTest, UrlsNeedAClusterRule) {
   EXPECT_FALSE(Covers(Mandate{"local", kLocal}, url)) << "a path has no namespace";
 }
 
-// A request is a literal type as well, so tables of requests can be checked by the compiler.
-static_assert(Covers(kMandate, Attributes{.verb = "get",
-                                          .is_resource_request = true,
-                                          .api_group = "",
-                                          .api_version = "v1",
-                                          .resource = "secrets",
-                                          .subresource = "",
-                                          .ns = "ops",
-                                          .name = "s",
-                                          .path = ""}));
-
 }  // namespace
 }  // namespace mandate::rbac
