@@ -13,11 +13,11 @@
 #include "absl/strings/str_cat.h"
 #include "manager/core/status_macros.h"
 #include "manager/transport/curl_error.h"
+#include "manager/transport/probe_exchange.h"
 
 namespace mandate {
 namespace {
 
-constexpr const char* kProbePath = "/livez";
 // A server that refuses a request so often is not asked any more.
 constexpr int kMaxResends = 8;
 
@@ -26,25 +26,6 @@ bool IsEstablished(curl_socket_t socket) {
   socklen_t size = sizeof info;
   return getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
          info.tcpi_state == TCP_ESTABLISHED;
-}
-
-// Any answer will do, so nothing is done with it.
-class ProbeExchange : public Exchange {
- public:
-  using Exchange::Exchange;
-  bool OnHead(const HttpResponse&) override { return true; }
-  bool OnBody(std::string_view) override { return true; }
-
- private:
-  void OnEnd(absl::Status) override {}
-};
-
-HttpRequest ProbeFor(const HttpRequest& request) {
-  HttpRequest probe(request.endpoint, request.credential, "GET", kProbePath);
-  probe.user_agent = request.user_agent;
-  probe.accept = "*/*";
-  probe.headers = request.headers;
-  return probe;
 }
 
 size_t CapOf(const HttpOptions& options) {
