@@ -8,6 +8,7 @@
 
 #include "manager/controller/controller_metrics.h"
 #include "manager/controller/queue_metrics.h"
+#include "manager/controller/readiness.h"
 #include "manager/controller/reconcile_runner.h"
 #include "manager/controller/refill.h"
 #include "manager/core/status_macros.h"
@@ -55,6 +56,7 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   void Start() {
     runtime_.loop.Post([core = shared_from_this()] { core->StartOnLoop(); });
   }
+  void RequestStop();
   absl::Status Stop(absl::Time deadline);
   absl::Status Ready() const {
     MutexLock lock(mutex_);
@@ -231,30 +233,19 @@ void Controller::Core::OnState(Watched& watched, const DemandStatus& status) {
 }
 
 void Controller::Core::UpdateReady() {
-  absl::Status ready;
-  const std::string who = StrCat("controller ", name, " of component ", runtime_.component, ": ");
-  const auto fail = [&](absl::StatusCode code, const std::string& why) {
-    if (ready.ok()) {
-      ready = absl::Status(code, who + why);
-    } else {
-      ready = absl::Status(ready.code(), StrCat(AsStd(ready.message()), "; ", why));
-    }
-  };
-  if (phase_ == Phase::kIdle) fail(absl::StatusCode::kUnavailable, "not started");
-  if (phase_ == Phase::kStopped) fail(absl::StatusCode::kUnavailable, "stopped");
+  Readiness readiness(StrCat("controller ", name, " of component ", runtime_.component));
+  if (phase_ == Phase::kIdle) readiness.Add(absl::StatusCode::kUnavailable, "not started");
+  if (phase_ == Phase::kStopped) readiness.Add(absl::StatusCode::kUnavailable, "stopped");
   if (phase_ == Phase::kWaiting || phase_ == Phase::kRunning) {
     for (const Watched& watched : sources_) {
-      if (watched.status.state == DemandState::kSynced) continue;
-      const absl::Status& reason = watched.status.reason;
-      fail(reason.ok() ? absl::StatusCode::kUnavailable : reason.code(),
-           StrCat(watched.delivered ? "lost " : "waits for ", watched.source.demand.ToString(),
-                  reason.ok() ? "" : ": ", AsStd(reason.message())));
-    }
-    if (refill_.active()) {
-      fail(absl::StatusCode::kResourceExhausted,
-           StrCat("its work queue was full at ", options_.queue.max_items, " requests"));
+      readiness.AddSource(watched.source.demand.ToString(), watched.status, watched.delivered);
     }
   }
+  if (refill_.active()) {
+    readiness.Add(absl::StatusCode::kResourceExhausted,
+                  StrCat("its work queue was full at ", options_.queue.max_items, " requests"));
+  }
+  const absl::Status ready = readiness.ToStatus();
   MutexLock lock(mutex_);
   ready_ = ready;
 }
@@ -352,7 +343,7 @@ bool Controller::Core::WorkOnce() {
   return true;
 }
 
-absl::Status Controller::Core::Stop(absl::Time deadline) {
+void Controller::Core::RequestStop() {
   {
     MutexLock lock(mutex_);
     stopping_ = true;
@@ -361,6 +352,10 @@ absl::Status Controller::Core::Stop(absl::Time deadline) {
   }
   queue_.ShutDown();
   stop_.request_stop();
+}
+
+absl::Status Controller::Core::Stop(absl::Time deadline) {
+  RequestStop();
   Loop& loop = runtime_.loop;
   loop.Post([core = shared_from_this(), deadline] { core->StopOnLoop(deadline); });
   loop.Await(drained_);
@@ -400,6 +395,7 @@ Controller::Controller(std::shared_ptr<Core> core) : core_(std::move(core)) {}
 Controller::~Controller() = default;
 
 void Controller::Start() { core_->Start(); }
+void Controller::RequestStop() { core_->RequestStop(); }
 absl::Status Controller::Stop(absl::Time deadline) { return core_->Stop(deadline); }
 absl::Status Controller::Ready() const { return core_->Ready(); }
 const std::string& Controller::name() const { return core_->name; }

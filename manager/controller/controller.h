@@ -77,6 +77,10 @@ class Controller {
   // Opens the demands. Once; does not block.
   void Start();
 
+  // The first half of Stop(), which does not wait: to stop several controllers within one deadline,
+  // ask all of them first.
+  void RequestStop();
+
   // Takes no more work, cancels the contexts of what runs, and waits for it; not on the loop, which
   // must still run. kDeadlineExceeded: at `deadline` (of Clock::TimeNow()) some still ran; what
   // they use must then stay alive. Later calls do not wait again.

@@ -112,6 +112,24 @@ TEST_F(ControllerThreadsTest, StopWaitsForWhatRuns) {
   EXPECT_TRUE(ended);
 }
 
+TEST_F(ControllerThreadsTest, RequestStopCancelsAndDoesNotWait) {
+  Latch running, cancelled, release;
+  auto controller = Start(
+      [&](const CallContext& context, const Request&) -> absl::StatusOr<Result> {
+        std::stop_callback on_stop(context.stop, [&] { cancelled.Set(); });
+        running.Set();
+        release.Wait();
+        return absl::CancelledError();
+      },
+      1);
+  Put("a", 1);
+  running.Wait();
+  controller->RequestStop();
+  cancelled.Wait();
+  release.Set();
+  EXPECT_TRUE(controller->Stop(absl::InfiniteFuture()).ok());
+}
+
 TEST_F(ControllerThreadsTest, StopGivesUpAtItsDeadline) {
   Latch running, release, ended;
   auto controller = Start(
