@@ -116,7 +116,7 @@ void SharedWatch::OnAccess() {
 
 void SharedWatch::OnFailure() {
   if (++failures_ < config_.max_failures) return;
-  if (WatchMember* successor = Successor()) HandOverTo(*successor);
+  if (WatchMember* successor = Successor()) StepDownFor(*successor);
 }
 
 void SharedWatch::OnStatus(const DemandStatus& status) {
@@ -158,10 +158,13 @@ WatchMember* SharedWatch::Successor() const {
 void SharedWatch::Rebalance() {
   if (sponsor_ == nullptr || !SponsorCannotWatch()) return;
   WatchMember* successor = Successor();
-  if (successor == nullptr) return;
+  if (successor != nullptr) StepDownFor(*successor);
+}
+
+void SharedWatch::StepDownFor(WatchMember& successor) {
   WatchMember& before = *sponsor_;
-  HandOverTo(*successor);
-  // What it sees from now on, it must prove itself.
+  HandOverTo(successor);
+  // The watch was its proof; what it sees from now on, it must prove itself.
   if (before.proof().state() == AccessProof::State::kRefused) {
     before.proof().RetryLater();
   } else {

@@ -63,6 +63,8 @@ class SharedWatch : private Reflector::Owner {
   bool SponsorCannotWatch() const;
   // A member other than the sponsor that has proved its access; null: none.
   WatchMember* Successor() const;
+  // The sponsor stays a member, and proves its own access from now on.
+  void StepDownFor(WatchMember& successor);
   void HandOverTo(WatchMember& member);
   void OnProofChanged(WatchMember& member);
   void Update(WatchMember& member);

@@ -233,6 +233,27 @@ TEST_F(SharingTest, HandedOverWhenTheSponsorAloneIsThrottled) {
   NoViolations();
 }
 
+// Reviews do not ask whether the kind exists: the joiner is proved, the sponsor's watch fails.
+TEST_F(SharingTest, ASponsorThatSteppedDownBeforeItsFirstListProvesItsAccess) {
+  server_.Grant("a");
+  server_.Grant("b");
+  server_.SetServed(false);
+  view_a_ = &Add(a_);
+  view_b_ = &Add(b_);
+  of_a_ = Demand(*view_a_);
+  of_b_ = Demand(*view_b_);
+  loop_.RunFor(absl::Minutes(5));
+  EXPECT_EQ(Code(*view_a_), absl::StatusCode::kUnavailable);
+  server_.SetServed(true);
+  server_.Put("foo/x");
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(of_a_.state(), DemandState::kSynced);
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+  EXPECT_TRUE(Reads(*view_a_));
+  EXPECT_TRUE(Reads(*view_b_));
+  NoViolations();
+}
+
 TEST_F(SharingTest, AnOutageIsNotMadeWorseByHandingOver) {
   JoinBoth();
   for (FakeRestClient* client : {&a_, &b_}) {
