@@ -33,8 +33,7 @@ struct Totals {
 
 class Simulation {
  public:
-  explicit Simulation(uint64_t seed)
-      : die_(seed), server_(loop_, seed * 31 + 5), metrics_() {
+  explicit Simulation(uint64_t seed) : die_(seed), server_(loop_, seed * 31 + 5), metrics_() {
     Cache::Options options{.loop = loop_, .metrics = metrics_};
     options.seed = seed;
     options.linger = absl::Seconds(die_() % 2 == 0 ? 0 : 20);
