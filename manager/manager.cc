@@ -207,7 +207,7 @@ absl::Status Manager::Parts::BuildElector() {
   elect.on_lost = [this](const absl::Status& why) {
     {
       MutexLock lock(mutex);
-      lost = absl::AbortedError(StrCat("leader election lost: ", AsStd(why.message())));
+      lost = absl::AbortedError(why.message());
     }
     end.Set();
   };
@@ -227,8 +227,9 @@ void Manager::Parts::BuildPreflights() {
       preflight.preflight.service_account = (*identity)->service_account();
       preflight.preflight.ns = (*identity)->ns();
     }
-    preflight.report = [running = component.get()](absl::Status found) {
-      running->OnPreflight(std::move(found));
+    preflight.report = [this, running = component.get()](absl::Status found) {
+      // What was refused before may be granted now: watches need not wait for their next try.
+      if (running->OnPreflight(std::move(found))) cache->Poke(running->name());
     };
     preflights.push_back(std::make_unique<PreflightLoop>(std::move(preflight)));
   }
@@ -260,6 +261,8 @@ void Manager::Parts::OnTokenStatus(const ComponentIdentity& identity, const Toke
 absl::Status Manager::Parts::StopEverything() {
   const absl::Time deadline = loop->clock().TimeNow() + options.graceful_shutdown_timeout;
   absl::Status result;
+  // All end at once, so that they share the time.
+  for (const auto& component : components) component->RequestStop();
   for (const auto& component : components) result.Update(component->StopControllers(deadline));
   // The Lease goes last: whoever takes it over may act at once.
   if (elector != nullptr) {

@@ -33,19 +33,18 @@ void RunningComponent::OnTokenStatus(const TokenStatus& status) {
   }
 }
 
-void RunningComponent::OnPreflight(absl::Status result) {
-  bool changed = false;
+bool RunningComponent::OnPreflight(absl::Status result) {
   {
     MutexLock lock(mutex_);
-    changed = preflight_ != result;
+    if (preflight_ == result) return false;
     preflight_ = result;
   }
-  if (!changed) return;
   if (result.ok()) {
     log_.Info("Every declared permission is granted");
   } else {
     log_.Error("Permissions are missing", {{"reason", result}});
   }
+  return result.ok();
 }
 
 void RunningComponent::StartControllers() {
@@ -54,6 +53,10 @@ void RunningComponent::StartControllers() {
     started_ = true;
   }
   for (const auto& controller : controllers_) controller->Start();
+}
+
+void RunningComponent::RequestStop() {
+  for (const auto& controller : controllers_) controller->RequestStop();
 }
 
 absl::Status RunningComponent::StopControllers(absl::Time deadline) {

@@ -43,10 +43,13 @@ class RunningComponent {
 
   // The state of its token changed. On the loop.
   void OnTokenStatus(const TokenStatus& status);
-  // What its preflight found: OK, or what is missing. Any thread.
-  void OnPreflight(absl::Status result);
+  // What its preflight found: OK, or what is missing. True when what was missing no longer is. Any
+  // thread.
+  bool OnPreflight(absl::Status result);
 
   void StartControllers();
+  // Takes no more work; does not wait.
+  void RequestStop();
   // The first error; every controller is stopped all the same.
   absl::Status StopControllers(absl::Time deadline);
 

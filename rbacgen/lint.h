@@ -1,6 +1,6 @@
 // What the API server would refuse, or RBAC would silently ignore, in a declared rule; and what is
-// too strong to be granted without a reason. (reference: kubernetes' pkg/apis/rbac/validation and
-// the authorizer's request attributes.)
+// too strong to be granted without a reason. (Kubernetes' pkg/apis/rbac/validation and the
+// authorizer's request attributes.)
 #ifndef RBACGEN_LINT_H_
 #define RBACGEN_LINT_H_
 

@@ -93,12 +93,15 @@ class Environment:
         self.report.step("an administrator installs the CRDs, the ServiceAccounts and their generated roles")
         self.kubectl("create", "namespace", NAMESPACE)
         self.kubectl("apply", "-f", os.path.join(ROOT, "charts/mandate/crds"))
+        self.kubectl("apply", "-f", "-", stdin=self.chart())
+        self.report.held("installed")
+
+    def chart(self, *flags):
+        """The generated part of the chart, as plain manifests."""
         sources = self._run(["git", "grep", "-l", "+mandate:component:", "--", "controllers", "webhooks"],
                             stdout=subprocess.PIPE).split()
-        chart = self._run([self.rbacgen, "chart", "--format=yaml", f"--namespace={NAMESPACE}", *sources],
-                          stdout=subprocess.PIPE)
-        self.kubectl("apply", "-f", "-", stdin=chart)
-        self.report.held("installed")
+        return self._run([self.rbacgen, "chart", "--format=yaml", f"--namespace={NAMESPACE}", *flags, *sources],
+                         stdout=subprocess.PIPE)
 
     def _write_credentials(self):
         """What the kubelet would mount into the manager's pod: a token file, and where the server is."""
@@ -123,23 +126,29 @@ class Environment:
     # The manager.
 
     def start_manager(self, *flags):
-        log = open(self.manager_log, "ab")
-        self._manager = subprocess.Popen(
-            [self.manager_program, f"--kubeconfig={self.manager_kubeconfig}", f"--namespace={NAMESPACE}",
-             f"--health-address=127.0.0.1:{self.health_port}", f"--metrics-address=127.0.0.1:{self.metrics_port}",
-             *(flags or ["-v=1"])],
-            stdout=log, stderr=log, stdin=subprocess.DEVNULL, preexec_fn=_die_with_parent)
-        log.close()
+        self._manager = self.spawn_manager(self.health_port, self.metrics_port, *(flags or ["-v=1"]))
+
+    def spawn_manager(self, health_port, metrics_port, *flags):
+        """One more manager process, which the caller ends."""
+        with open(self.manager_log, "ab") as log:
+            return subprocess.Popen(
+                [self.manager_program, f"--kubeconfig={self.manager_kubeconfig}", f"--namespace={NAMESPACE}",
+                 f"--health-address=127.0.0.1:{health_port}", f"--metrics-address=127.0.0.1:{metrics_port}", *flags],
+                stdout=log, stderr=log, stdin=subprocess.DEVNULL, preexec_fn=_die_with_parent)
 
     def stop_manager(self):
         """SIGTERM; the exit code."""
         self._manager.terminate()
         return self._manager.wait(timeout=60)
 
-    def kill_manager(self):
-        """SIGKILL, and started anew: as a node that dies, and its successor."""
+    def abandon_manager(self):
+        """SIGKILL: as a node that dies."""
         self._manager.kill()
         self._manager.wait()
+
+    def kill_manager(self):
+        """SIGKILL, and started anew."""
+        self.abandon_manager()
         self.start_manager()
 
     def kill_apiserver(self):
@@ -149,22 +158,26 @@ class Environment:
     def manager_is_running(self):
         return self._manager.poll() is None
 
-    def readyz(self):
+    def readyz(self, port=None):
         """(code, text) of /readyz?verbose; (0, reason) when nobody answers."""
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.health_port}/readyz?verbose", timeout=5) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port or self.health_port}/readyz?verbose", timeout=5) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
         except OSError as error:
             return 0, str(error)
 
+    def is_ready(self, port=None):
+        """(whether it is, what it says)."""
+        code, text = self.readyz(port)
+        return code == 200, text
+
     def await_ready(self):
         def ready():
             if not self.manager_is_running():
                 raise StepFailed(self.report.current, "the manager to run", f"exit {self._manager.returncode}")
-            code, text = self.readyz()
-            return code == 200, text
+            return self.is_ready()
         self.eventually("the manager is ready", ready)
 
     def wait_for_signal_or_manager(self):

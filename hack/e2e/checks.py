@@ -5,7 +5,7 @@ import re
 import subprocess
 import time
 
-from environment import BASE, NAMESPACE
+from environment import BASE, NAMESPACE, free_port
 from report import StepFailed
 
 INSTANCE = "scope-instance"
@@ -161,14 +161,55 @@ def a_crd_is_absent(env, report):
     env.stop_manager()
     env.kubectl("delete", "crd", crd)
     env.start_manager()
-    env.eventually("/readyz says so", lambda: ((lambda code, text: (
-        code == 500 and "scopeinstances" in text, text))(*env.readyz())))
+
+    def says():
+        code, text = env.readyz()
+        return code == 500 and "scopeinstances" in text, text
+    env.eventually("/readyz says so", says)
     report.step("the CRD is applied")
     env.kubectl("apply", "-f", manifest)
     env.await_ready()
     apply(env, template(), instance(["default"]))
     scoped(env, "True")
     env.kubectl("delete", "scopeinstance/e2e", "scopetemplate/e2e")
+
+
+def service_accounts_are_created_on_request(env, report):
+    """--create-service-accounts, with the Role that the chart grants for it, makes a missing ServiceAccount."""
+    account = f"{BASE}-{INSTANCE}"
+    report.step("the chart's extra Role, a missing ServiceAccount, and the flag")
+    env.stop_manager()
+    env.kubectl("apply", "-f", "-", stdin=env.chart("--create-service-accounts"))
+    env.kubectl("delete", "serviceaccount", account, "-n", NAMESPACE)
+    env.start_manager("--create-service-accounts", "-v=1")
+    env.await_ready()
+    env.eventually("the ServiceAccount is there", lambda: (
+        account in env.kubectl("get", "serviceaccounts", "-n", NAMESPACE, "-o", "name"), "it is not"))
+
+
+def a_standby_takes_over(env, report):
+    """A second manager waits, ready; when the first is killed it works as soon as the Lease runs out."""
+    report.step("a second manager")
+    second_port = free_port()
+    standby = env.spawn_manager(second_port, free_port(), "-v=1")
+    try:
+        env.eventually("it is ready", lambda: env.is_ready(second_port))
+        holder = env.get("lease", BASE, "-n", NAMESPACE)["spec"]["holderIdentity"]
+        report.step("the first is killed")
+        env.abandon_manager()
+        start = time.monotonic()
+        apply(env, template(), instance(["default"]))
+        scoped(env, "True")
+        took = time.monotonic() - start
+        expect(report, f"after {took:.0f} s, within 15 s of lease and 5 s of retries", took < 25, f"{took:.0f} s")
+        now = env.get("lease", BASE, "-n", NAMESPACE)["spec"]
+        expect(report, "the Lease is the second's", now["holderIdentity"] not in ("", holder), now)
+        env.kubectl("delete", "scopeinstance/e2e", "scopetemplate/e2e")
+    finally:
+        standby.terminate()
+        standby.wait(timeout=60)
+    env.start_manager()
+    env.await_ready()
 
 
 def a_graceful_end(env, report):
@@ -225,5 +266,6 @@ def no_token_in_any_log(env, report):
         expect(report, "base's token is not in the log", f.read().strip() not in log, "it is")
 
 
-ALL = [bind_taken_and_returned, a_service_account_is_missing, a_crd_is_absent, a_graceful_end, wrong_usage,
+ALL = [bind_taken_and_returned, a_service_account_is_missing, a_crd_is_absent,
+       service_accounts_are_created_on_request, a_standby_takes_over, a_graceful_end, wrong_usage,
        no_token_in_any_log, a_thousand_namespaces]

@@ -37,7 +37,7 @@ struct TokenStatus {
   bool operator==(const TokenStatus&) const = default;
 };
 
-// The rules (reference/cppstyle.md §2.1, reference/identity.md §2):
+// The rules (docs/identity.md):
 // - A caller never waits while a valid token exists; those who wait share one fetch.
 // - A token is renewed at 80 % of its life, minus spread by identity and jitter.
 // - A failed renewal keeps the token; retries back off. Permanent errors are retried within

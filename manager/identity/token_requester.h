@@ -17,7 +17,7 @@
 namespace mandate {
 
 // POST /api/v1/namespaces/NS/serviceaccounts/NAME/token, once per Fetch(), under base's credential.
-// Every answer becomes one FetchOutcome (reference/identity.md §6). A token's life is the
+// Every answer becomes one FetchOutcome (docs/identity.md). A token's life is the
 // response's spec.expirationSeconds, counted on the monotonic clock from before the request was
 // sent: a wrong wall clock does not matter. Loop thread only.
 class TokenRequester : public TokenFetcher {

@@ -120,7 +120,7 @@ TEST_F(TokenRequesterTest, ACertificateIsBaseWhenThereIsNoToken) {
   EXPECT_EQ(fake.requests()[0].token, std::nullopt);
 }
 
-// reference/identity.md §6, "TokenRequest" and "401 vs 403".
+// What the API server answers to a TokenRequest, each with its cause.
 struct Refusal {
   const char* name;
   int code;

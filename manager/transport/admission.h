@@ -1,7 +1,7 @@
 // How many streams one connection takes, and when it takes no more: pure bookkeeping.
 //
-// libcurl would queue or open connections by itself (reference: herds of connections, transfers
-// that hang for ever), so it is never given a transfer that its connection cannot take. It hides
+// libcurl would queue or open connections by itself (herds of connections, transfers that hang
+// for ever), so it is never given a transfer that its connection cannot take. It hides
 // the server's limit and GOAWAY; both show as an attempt to open a second socket, which is refused
 // to it: the transfer was not sent and goes elsewhere.
 #ifndef MANAGER_TRANSPORT_ADMISSION_H_
