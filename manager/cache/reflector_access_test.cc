@@ -1,0 +1,204 @@
+// What a reflector does when its identity may not, cannot, or no longer is the one that watches.
+#include <gtest/gtest.h>
+
+#include "manager/cache/testing/reflector_fixture.h"
+
+namespace mandate {
+namespace {
+
+class ReflectorAccessTest : public ReflectorFixture {
+ protected:
+  double OpenWatches(const std::string& identity) {
+    const Labels labels = {
+        {"kind", "widgets.example.com"}, {"scope", "cluster"}, {"identity", identity}};
+    return metrics_.Gauge("mandate_cache_watches", "", labels).Value();
+  }
+};
+
+TEST_F(ReflectorAccessTest, ForbiddenIsAskedAgainSlowly) {
+  options_.watch_list = false;
+  for (int i = 0; i < 20; ++i) AddList(403, StatusJson(403, "Forbidden", "User x cannot list"));
+  Start();
+  EXPECT_EQ(TakeStates(), "Forbidden");
+  EXPECT_EQ(reflector_->status().reason.code(), absl::StatusCode::kPermissionDenied);
+  const double base[] = {30, 60, 120, 240, 300, 300};
+  for (const double seconds : base) {
+    const absl::Duration wait = TimeToRequest();
+    EXPECT_GE(wait, absl::Seconds(seconds));
+    EXPECT_LT(wait, absl::Seconds(1.2 * seconds));
+    loop_.RunReady();
+  }
+  EXPECT_EQ(TakeStates(), "") << "one word per transition";
+}
+
+TEST_F(ReflectorAccessTest, GuardRefusalIsForbidden) {
+  options_.watch_list = false;
+  client_.Handle([](const RestRequest&) -> absl::StatusOr<HttpResponse> {
+    return absl::PermissionDeniedError("the guard: add a marker");
+  });
+  Start();
+  EXPECT_EQ(state(), DemandState::kForbidden);
+}
+
+TEST_F(ReflectorAccessTest, AHintAsksAtOnceWhatWasForbidden) {
+  options_.watch_list = false;
+  AddList(403, StatusJson(403, "Forbidden"));
+  Start();
+  loop_.RunFor(absl::Seconds(5));
+  AddList(200, ListJson("10", {WidgetJson("a/x", 5)}));
+  reflector_->Poke();
+  EXPECT_EQ(TimeToRequest(), absl::ZeroDuration());
+  loop_.RunReady();
+  LastWatch().Open();
+  loop_.RunReady();
+  EXPECT_EQ(TakeStates(), "Forbidden Synced");
+}
+
+TEST_F(ReflectorAccessTest, HintsAreBounded) {
+  options_.watch_list = false;
+  for (int i = 0; i < 100; ++i) AddList(403, StatusJson(403, "Forbidden"));
+  Start();
+  for (int i = 0; i < 100; ++i) {
+    reflector_->Poke();
+    loop_.RunFor(absl::Milliseconds(100));
+  }
+  EXPECT_LE(lists(), 12u) << "once a second";
+  EXPECT_GE(lists(), 9u);
+}
+
+TEST_F(ReflectorAccessTest, AHintDuringARequestIsNotLost) {
+  options_.watch_list = false;
+  AddList(403, StatusJson(403, "Forbidden"));
+  reflector_ = nullptr;
+  Start();
+  loop_.RunFor(absl::Seconds(5));
+  // The next answer is already on its way when the grant comes.
+  AddList(403, StatusJson(403, "Forbidden"));
+  reflector_->Poke();
+  TimeToRequest();
+  reflector_->Poke();
+  loop_.RunReady();
+  AddList(200, ListJson("10", {}));
+  EXPECT_LE(TimeToRequest(), absl::Seconds(1));
+}
+
+TEST_F(ReflectorAccessTest, HintsDoNotBreakABackoff) {
+  client_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+    watch->Refuse(429, StatusJson(429, "TooManyRequests"));
+  });
+  Start();
+  reflector_->Poke();
+  EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
+}
+
+TEST_F(ReflectorAccessTest, ListYesWatchNoIsForbidden) {
+  options_.watch_list = false;
+  AddList(200, ListJson("10", {WidgetJson("a/x", 5)}));
+  Start();
+  LastWatch().Refuse(403, StatusJson(403, "Forbidden", "User x cannot watch"));
+  loop_.RunReady();
+  EXPECT_EQ(TakeStates(), "Forbidden") << "never synced: reads need both";
+  EXPECT_EQ(accesses_, 0);
+}
+
+TEST_F(ReflectorAccessTest, AnAbsentKindIsWaitedFor) {
+  options_.watch_list = false;
+  for (int i = 0; i < 6; ++i) AddList(404, "404 page not found\n");
+  Start();
+  EXPECT_EQ(TakeStates(), "KindAbsent");
+  const double base[] = {2, 4, 8, 16, 30};
+  for (const double seconds : base) {
+    const absl::Duration wait = TimeToRequest();
+    EXPECT_GE(wait, absl::Seconds(seconds));
+    EXPECT_LT(wait, absl::Seconds(1.2 * seconds));
+    loop_.RunReady();
+  }
+  AddList(200, ListJson("10", {}));
+  reflector_->Poke();
+  loop_.RunFor(absl::Seconds(1));
+  LastWatch().Open();
+  loop_.RunReady();
+  EXPECT_EQ(TakeStates(), "Synced");
+}
+
+TEST_F(ReflectorAccessTest, AKindThatGoesAwayIsNotADelete) {
+  StartSynced(10, {WidgetJson("a/x", 5)});
+  TakeEvents();
+  AddList(404, "404 page not found\n");
+  LastWatch().Send(ErrorJson(410, "Expired"));
+  loop_.RunReady();
+  TimeToRequest();
+  loop_.RunReady();
+  EXPECT_EQ(state(), DemandState::kKindAbsent);
+  EXPECT_EQ(TakeEvents(), "");
+  AddList(200, ListJson("20", {}));
+  TimeToRequest();
+  loop_.RunReady();
+  EXPECT_EQ(TakeEvents(), "-a/x@5");
+}
+
+TEST_F(ReflectorAccessTest, WithoutAnIdentityItWaits) {
+  StartSynced(10, {WidgetJson("a/x", 5)});
+  loop_.RunFor(absl::Seconds(2));
+  LastWatch().Close();
+  loop_.RunReady();
+  LastWatch().Close(absl::FailedPreconditionError("no ServiceAccount"));
+  loop_.RunReady();
+  EXPECT_EQ(state(), DemandState::kStale);
+  TimeToRequest();
+  EXPECT_EQ(LastQuery("resourceVersion"), "10") << "the watch goes on where it was";
+  LastWatch().Close(absl::UnauthenticatedError("401"));
+  loop_.RunReady();
+  loop_.RunFor(absl::Milliseconds(500));
+  reflector_->Poke();
+  EXPECT_LE(TimeToRequest(), absl::Seconds(1)) << "a hint helps";
+  LastWatch().Open();
+  loop_.RunReady();
+  EXPECT_EQ(state(), DemandState::kSynced);
+  EXPECT_EQ(lists(), 1u);
+}
+
+TEST_F(ReflectorAccessTest, GoesOnUnderAnotherIdentity) {
+  StartSynced(10, {WidgetJson("a/x", 5)});
+  FakeWatch& watch = LastWatch();
+  TakeEvents();
+  TakeStates();
+  FakeRestClient other(loop_, "other");
+  reflector_->UseClient(other);
+  loop_.RunReady();
+  EXPECT_TRUE(watch.cancelled());
+  ASSERT_EQ(other.watches().size(), 1u);
+  EXPECT_EQ(other.watches()[0]->Query("resourceVersion"), "10");
+  other.watches()[0]->Open();
+  other.watches()[0]->Send(EventJson("MODIFIED", WidgetJson("a/x", 12)));
+  loop_.RunReady();
+  EXPECT_EQ(TakeEvents(), "~a/x@12");
+  EXPECT_EQ(TakeStates(), "") << "nobody noticed";
+  EXPECT_EQ(OpenWatches("reader"), 0);
+  EXPECT_EQ(OpenWatches("other"), 1);
+  reflector_.reset();
+}
+
+TEST_F(ReflectorAccessTest, ASlowHandOverIsStale) {
+  StartSynced(10);
+  FakeRestClient other(loop_, "other");
+  reflector_->UseClient(other);
+  loop_.RunFor(absl::Seconds(9));
+  EXPECT_EQ(state(), DemandState::kSynced);
+  loop_.RunFor(absl::Seconds(2));
+  EXPECT_EQ(state(), DemandState::kStale);
+  reflector_.reset();
+}
+
+TEST_F(ReflectorAccessTest, ForbidClosesTheWatch) {
+  StartSynced(10, {WidgetJson("a/x", 5)});
+  FakeWatch& watch = LastWatch();
+  reflector_->Forbid(absl::PermissionDeniedError("revoked"));
+  loop_.RunReady();
+  EXPECT_TRUE(watch.cancelled());
+  EXPECT_EQ(state(), DemandState::kForbidden);
+  EXPECT_GE(TimeToRequest(), absl::Seconds(30));
+}
+
+}  // namespace
+}  // namespace mandate
