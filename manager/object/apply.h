@@ -18,7 +18,7 @@ enum class ApplyPart {
 
 // Build the object from nothing: what is present in it will be owned by the field manager, and what
 // was present in the last apply and is absent now will be removed. Never apply an object that was
-// read from the server, whose every field is present (DESIGN, invariant 8).
+// read from the server, whose every field is present.
 //
 // Fields that the server alone writes (managedFields, generation, creationTimestamp, selfLink,
 // deletionTimestamp) are left out; uid and resourceVersion stay, as preconditions.
