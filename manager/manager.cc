@@ -61,6 +61,7 @@ struct Manager::Parts {
   absl::Status ServeHealth();
   void OnTokenStatus(const ComponentIdentity& identity, const TokenStatus& status);
   absl::Status StopEverything();
+  absl::Status LostLeadership();
   void FlushEvents();
 
   ManagerOptions options;
@@ -93,7 +94,10 @@ struct Manager::Parts {
 void Manager::Parts::Shutdown() {
   if (loop == nullptr) return;
   health.reset();
-  CallOnLoop(*loop, [this] { preflights.clear(); });
+  CallOnLoop(*loop, [this] {
+    preflights.clear();
+    by_name.clear();  // tokens go on changing; there is nobody left to tell
+  });
   // Reconcilers have ended (Run) or never began; what waits for a thread is dropped.
   workers.reset();
   components.clear();
@@ -259,8 +263,11 @@ void Manager::Parts::OnTokenStatus(const ComponentIdentity& identity, const Toke
 }
 
 absl::Status Manager::Parts::StopEverything() {
-  const absl::Time deadline = loop->clock().TimeNow() + options.graceful_shutdown_timeout;
-  absl::Status result;
+  absl::Status result = LostLeadership();
+  // Without the Lease nothing more may be done: what runs is cancelled and not waited for.
+  const absl::Duration grace =
+      result.ok() ? options.graceful_shutdown_timeout : absl::ZeroDuration();
+  const absl::Time deadline = loop->clock().TimeNow() + grace;
   // All end at once, so that they share the time.
   for (const auto& component : components) component->RequestStop();
   for (const auto& component : components) result.Update(component->StopControllers(deadline));
@@ -271,9 +278,13 @@ absl::Status Manager::Parts::StopEverything() {
     loop->Await(released);
   }
   FlushEvents();
-  MutexLock lock(mutex);
-  result.Update(lost);
+  result.Update(LostLeadership());
   return result;
+}
+
+absl::Status Manager::Parts::LostLeadership() {
+  MutexLock lock(mutex);
+  return lost;
 }
 
 void Manager::Parts::FlushEvents() {

@@ -1,6 +1,7 @@
 // mandate-manager: the components of this project in one process.
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <random>
 #include <stop_token>
 #include <thread>
@@ -64,7 +65,8 @@ int Main(int argc, char** argv) {
   const absl::Status status = (*manager)->Run(signals.token());
   if (status.ok()) return 0;
   std::fprintf(stderr, "mandate-manager: %s\n", std::string(status.message()).c_str());
-  return 1;
+  // Leadership lost, or something that would not end: whatever still runs ends now.
+  std::_Exit(1);
 }
 
 }  // namespace

@@ -141,6 +141,10 @@ class Environment:
         self._manager.terminate()
         return self._manager.wait(timeout=60)
 
+    def await_manager_end(self):
+        """Its exit code, when it ends by itself."""
+        return self._manager.wait(timeout=PATIENCE)
+
     def abandon_manager(self):
         """SIGKILL: as a node that dies."""
         self._manager.kill()

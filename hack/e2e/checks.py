@@ -212,6 +212,21 @@ def a_standby_takes_over(env, report):
     env.await_ready()
 
 
+def leadership_is_lost(env, report):
+    """When another takes the Lease, the manager ends at once, with exit 1."""
+    report.step("the Lease gets another holder")
+    env.kubectl("patch", "lease", BASE, "-n", NAMESPACE, "--type=merge",
+                "-p", json.dumps({"spec": {"holderIdentity": "somebody-else"}}))
+    code = env.await_manager_end()
+    expect(report, "exit 1", code == 1, f"exit {code}")
+    with open(env.manager_log, encoding="utf-8", errors="replace") as f:
+        last = f.readlines()[-1].strip()
+    expect(report, "its last line says why", last.startswith("mandate-manager: leader election lost"), last)
+    env.kubectl("patch", "lease", BASE, "-n", NAMESPACE, "--type=merge", "-p", '{"spec": {"holderIdentity": ""}}')
+    env.start_manager()
+    env.await_ready()
+
+
 def a_graceful_end(env, report):
     """SIGTERM ends it with exit 0, the lease released; what comes after takes over at once."""
     report.step("SIGTERM")
@@ -267,5 +282,5 @@ def no_token_in_any_log(env, report):
 
 
 ALL = [bind_taken_and_returned, a_service_account_is_missing, a_crd_is_absent,
-       service_accounts_are_created_on_request, a_standby_takes_over, a_graceful_end, wrong_usage,
+       service_accounts_are_created_on_request, a_standby_takes_over, leadership_is_lost, a_graceful_end, wrong_usage,
        no_token_in_any_log, a_thousand_namespaces]
