@@ -134,10 +134,10 @@ class ReconcilersTest : public testing::Test {
         ControllerRuntime{std::string(mandate.component), loop_, loop_, view_, metrics_, {}, 1}};
   }
 
-  absl::StatusOr<Result> ReconcileTemplate() {
+  absl::StatusOr<Result> ReconcileTemplate(std::string name = "foo") {
     const Component component = Of(kScopeTemplate, templates_);
     TemplateReconciler reconciler(component, *Client<kScopeTemplate>::Create(templates_));
-    return reconciler.Reconcile({}, {{"", "foo"}});
+    return reconciler.Reconcile({}, {{"", std::move(name)}});
   }
   absl::StatusOr<Result> ReconcileInstance() {
     const Component component = Of(kScopeInstance, instances_);
@@ -275,6 +275,62 @@ TEST_F(ReconcilersTest, TheLastInstanceTakesTheRoleAlong) {
   view_.Remove(KindOf<ScopeInstance>::value, {"", "foo"});
   ReconcileBoth();
   EXPECT_THAT(writes_, ElementsAre("DELETE clusterroles", "DELETE rolebindings foo"));
+}
+
+TEST_F(ReconcilersTest, TheRoleStaysWhileAnyInstanceReferencesTheTemplate) {
+  view_.Put(DocumentTemplate());
+  view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
+  ScopeInstance other = DocumentInstance(R"("namespaces": ["bar"])");
+  other.mutable_metadata()->set_name("other");
+  other.mutable_metadata()->set_uid("other-uid");
+  view_.Put(other);
+  ReconcileBoth();
+  writes_.clear();
+  view_.Remove(KindOf<ScopeInstance>::value, {"", "foo"});
+  ReconcileBoth();
+  EXPECT_THAT(writes_, ElementsAre("DELETE rolebindings foo"));
+  EXPECT_EQ(view_.List<rbacv1::ClusterRole>()->size(), 1u);
+  view_.Remove(KindOf<ScopeInstance>::value, {"", "other"});
+  EXPECT_TRUE(ReconcileTemplate().ok());
+  EXPECT_TRUE(view_.List<rbacv1::ClusterRole>()->empty());
+}
+
+TEST_F(ReconcilersTest, ANamespaceThatComesBackIsBoundAgain) {
+  view_.Put(DocumentTemplate());
+  view_.Put(DocumentInstance(R"("namespaces": ["foo", "bar"])"));
+  ReconcileBoth();
+  // Its bindings go with it.
+  const auto gone = (*view_.List<rbacv1::RoleBinding>("foo"))[0];
+  view_.Remove(KindOf<rbacv1::RoleBinding>::value, KeyOf(gone));
+  view_.Remove(KindOf<corev1::Namespace>::value, {"", "foo"});
+  ReconcileBoth();
+  EXPECT_THAT(Scoped(), HasSubstr("namespace \"foo\" not found"));
+  writes_.clear();
+  view_.Put(NamespaceObject("foo"));
+  ReconcileBoth();
+  EXPECT_THAT(writes_, ElementsAre("POST rolebindings foo", "PATCH scopeinstances/status"));
+  EXPECT_THAT(Scoped(), HasSubstr("True"));
+}
+
+TEST_F(ReconcilersTest, AnotherTemplateTakesTheFirstOnesPlace) {
+  view_.Put(DocumentTemplate());
+  ScopeTemplate other = DocumentTemplate();
+  other.mutable_metadata()->set_name("other");
+  other.mutable_metadata()->set_uid("other-template");
+  view_.Put(other);
+  ScopeInstance instance = view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
+  ReconcileBoth();
+  instance.mutable_spec()->set_scopetemplatename("other");
+  view_.Put(instance);
+  writes_.clear();
+  ReconcileBoth();  // foo loses its role; the instance waits for other's, and revokes
+  EXPECT_THAT(writes_, ElementsAre("DELETE clusterroles", "DELETE rolebindings foo",
+                                   "PATCH scopeinstances/status"));
+  EXPECT_TRUE(ReconcileTemplate("other").ok());
+  EXPECT_TRUE(ReconcileInstance().ok());
+  EXPECT_THAT(Scoped(), HasSubstr("True"));
+  EXPECT_EQ((*view_.List<rbacv1::ClusterRole>())[0].metadata().ownerreferences(0).uid(),
+            "other-template");
 }
 
 // Its UID is another: what its predecessor granted is not its own.
