@@ -15,12 +15,12 @@ class Backoff {
   struct Options {
     absl::Duration initial = absl::Milliseconds(800);
     double factor = 2;
-    absl::Duration max = absl::Seconds(30);
+    absl::Duration max = absl::Seconds(30);  // before the jitter
     // A delay d becomes one in [d, d * (1 + jitter)).
     double jitter = 1;
   };
 
-  explicit Backoff(Options options) : options_(options), next_(options.initial) {}
+  explicit Backoff(Options options) : options_(options) { Reset(); }
 
   // The delay before the next try; longer each time.
   absl::Duration Next(std::mt19937_64& random) {
@@ -31,7 +31,7 @@ class Backoff {
   }
 
   void Reset() {
-    next_ = options_.initial;
+    next_ = std::min(options_.initial, options_.max);
     failures_ = 0;
   }
 

@@ -19,40 +19,69 @@ std::string_view LevelName(LogLevel level) {
   return "?";
 }
 
-void AppendQuoted(std::string& out, std::string_view text) {
+// The bytes of the UTF-8 sequence (RFC 3629) that `text` starts with; 0 if it starts with none.
+size_t Utf8Length(std::string_view text) {
+  const auto byte = [text](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  const size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  const bool overlong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
+  const bool surrogate = first == 0xed && byte(1) >= 0xa0;
+  const bool too_large = first == 0xf4 && byte(1) >= 0x90;
+  return overlong || surrogate || too_large ? 0 : length;
+}
+
+void AppendEscape(std::string& out, unsigned char code) {
   static constexpr char kHex[] = "0123456789abcdef";
+  switch (code) {
+    case '"':
+    case '\\':
+      out += '\\';
+      out += static_cast<char>(code);
+      break;
+    case '\n':
+      out += "\\n";
+      break;
+    case '\t':
+      out += "\\t";
+      break;
+    default:
+      out += "\\u00";
+      out += kHex[code >> 4];
+      out += kHex[code & 0xf];
+  }
+}
+
+// A JSON string, whatever bytes `text` holds: what is no UTF-8 becomes U+FFFD. Control characters
+// are escaped, those of C1 too, as a terminal would obey them.
+void AppendQuoted(std::string& out, std::string_view text) {
   out += '"';
-  for (const char c : text) {
-    switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20) {
-          out += "\\u00";
-          out += kHex[(c >> 4) & 0xf];
-          out += kHex[c & 0xf];
-        } else {
-          out += c;
-        }
+  while (!text.empty()) {
+    const size_t length = Utf8Length(text);
+    const auto first = static_cast<unsigned char>(text[0]);
+    if (length == 0) {
+      out += "\xef\xbf\xbd";
+    } else if (first < ' ' || first == 0x7f || first == '"' || first == '\\') {
+      AppendEscape(out, first);
+    } else if (first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0) {
+      AppendEscape(out, static_cast<unsigned char>(text[1]));
+    } else {
+      out.append(text, 0, length);
     }
+    text.remove_prefix(length == 0 ? 1 : length);
   }
   out += '"';
 }
 
 bool NeedsQuotes(std::string_view text) {
   if (text.empty()) return true;
-  for (const char c : text) {
-    if (c <= ' ' || c == '"' || c == '=' || c == '\\') return true;
+  for (const char signed_or_not : text) {
+    const auto c = static_cast<unsigned char>(signed_or_not);
+    if (c <= ' ' || c >= 0x7f || c == '"' || c == '=' || c == '\\') return true;
   }
   return false;
 }
