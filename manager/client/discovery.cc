@@ -37,10 +37,13 @@ absl::StatusOr<ResourceScopes> ParseDiscovery(std::string_view body) {
         group.isObject() && group.isMember("metadata") ? Text(group["metadata"], "name") : "";
     for (const Json::Value& version : Array(group, "versions")) {
       for (const Json::Value& resource : Array(version, "resources")) {
+        const std::string plural = Text(resource, "resource");
+        const std::string scope = Text(resource, "scope");
+        // What says too little is as good as not served.
+        if (plural.empty() || (scope != "Cluster" && scope != "Namespaced")) continue;
         // The first version is the preferred one, and so the one that counts.
-        scopes.try_emplace({name, Text(resource, "resource")}, Text(resource, "scope") == "Cluster"
-                                                                   ? Scope::kCluster
-                                                                   : Scope::kNamespaced);
+        scopes.try_emplace({name, plural},
+                           scope == "Cluster" ? Scope::kCluster : Scope::kNamespaced);
       }
     }
   }

@@ -1,0 +1,236 @@
+#include "manager/client/discovery.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "manager/cache/testing/fake_rest_client.h"
+#include "manager/core/testing/simulated_loop.h"
+
+namespace mandate {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// A resource as the server lists it, with what else it says of one.
+constexpr char kCore[] = R"({
+  "kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {},
+  "items": [{"metadata": {"creationTimestamp": null}, "versions": [{
+    "version": "v1", "freshness": "Current", "resources": [
+      {"resource": "pods", "responseKind": {"group": "", "version": "", "kind": "Pod"},
+       "scope": "Namespaced", "singularResource": "pod", "verbs": ["get", "list"],
+       "shortNames": ["po"], "categories": ["all"],
+       "subresources": [{"subresource": "log", "verbs": ["get"]}]},
+      {"resource": "nodes", "scope": "Cluster", "verbs": ["get"]}]}]}]})";
+constexpr char kGroups[] = R"({
+  "kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2",
+  "items": [
+    {"metadata": {"name": "apps"}, "versions": [
+      {"version": "v1", "resources": [{"resource": "deployments", "scope": "Namespaced"}]}]},
+    {"metadata": {"name": "example.com"}, "versions": [
+      {"version": "v2", "resources": [{"resource": "widgets", "scope": "Cluster"}]},
+      {"version": "v1", "resources": [{"resource": "widgets", "scope": "Namespaced"},
+                                      {"resource": "gears", "scope": "Namespaced"}]}]},
+    {"metadata": {"name": "stale.example.com"},
+     "versions": [{"version": "v1", "freshness": "Stale"}]}]})";
+
+TEST(ParseDiscoveryTest, ScopesOfEveryGroup) {
+  const auto core = ParseDiscovery(kCore);
+  ASSERT_TRUE(core.ok()) << core.status();
+  EXPECT_EQ(*core,
+            (ResourceScopes{{{"", "nodes"}, Scope::kCluster}, {{"", "pods"}, Scope::kNamespaced}}));
+  const auto groups = ParseDiscovery(kGroups);
+  ASSERT_TRUE(groups.ok()) << groups.status();
+  EXPECT_EQ(*groups, (ResourceScopes{{{"apps", "deployments"}, Scope::kNamespaced},
+                                     // The preferred version's; what only an older one has counts.
+                                     {{"example.com", "widgets"}, Scope::kCluster},
+                                     {{"example.com", "gears"}, Scope::kNamespaced}}));
+}
+
+// Of each, the one good resource is read.
+TEST(ParseDiscoveryTest, WhatIsOddIsPassedOver) {
+  const std::string_view odd[] = {
+      R"({"scope": "Cluster"})",
+      R"({"resource": "", "scope": "Cluster"})",
+      R"({"resource": 5, "scope": "Cluster"})",
+      R"({"resource": "b"})",
+      R"({"resource": "b", "scope": "Galactic"})",
+      R"({"resource": "b", "scope": null})",
+      R"("b")",
+      "null",
+      "7",
+      "[]",
+  };
+  for (const std::string_view resource : odd) {
+    const std::string body =
+        R"({"kind": "APIGroupDiscoveryList", "items": [{"metadata": {"name": "g"}, "versions": [)"
+        R"({"resources": [)" +
+        std::string(resource) + R"(, {"resource": "a", "scope": "Cluster"}]}]}]})";
+    const auto scopes = ParseDiscovery(body);
+    ASSERT_TRUE(scopes.ok()) << resource << scopes.status();
+    EXPECT_EQ(*scopes, (ResourceScopes{{{"g", "a"}, Scope::kCluster}})) << resource;
+  }
+  for (const std::string_view items :
+       {"", R"(, "items": null)", R"(, "items": {})", R"(, "items": [])", R"(, "items": [null, 1])",
+        R"(, "items": [{"metadata": 1, "versions": 2}])",
+        R"(, "items": [{"versions": [null, {"resources": 3}]}])"}) {
+    const auto scopes =
+        ParseDiscovery(R"({"kind": "APIGroupDiscoveryList")" + std::string(items) + "}");
+    ASSERT_TRUE(scopes.ok()) << items << scopes.status();
+    EXPECT_THAT(*scopes, IsEmpty()) << items;
+  }
+}
+
+TEST(ParseDiscoveryTest, OtherDocumentsAreErrors) {
+  for (const std::string_view body :
+       {"", "{", "null", "[]", "{}", R"({"kind": "APIVersions", "versions": ["v1"]})",
+        R"({"kind": 5, "items": []})", R"("APIGroupDiscoveryList")"}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(ParseDiscovery(body).status())) << body;
+  }
+}
+
+class DiscoveryTest : public testing::Test {
+ protected:
+  DiscoveryTest() {
+    client_.Handle([this](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
+      EXPECT_EQ(request.accept,
+                "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
+      EXPECT_EQ(request.body, "");
+      if (request.target == "/api") return FakeRestClient::Json(core_code_, core_);
+      EXPECT_EQ(request.target, "/apis");
+      return FakeRestClient::Json(groups_code_, groups_);
+    });
+  }
+  std::optional<Scope> Ask(std::string_view group, std::string_view resource) {
+    return discovery_.ScopeOf({}, group, resource);
+  }
+  // How many requests were sent since it was asked last.
+  size_t Sent() {
+    const size_t count = client_.requests().size();
+    client_.ForgetRequests();
+    return count;
+  }
+
+  SimulatedLoop loop_;
+  FakeRestClient client_{loop_, "scope"};
+  Discovery discovery_{client_, absl::Seconds(30)};
+  int core_code_ = 200, groups_code_ = 200;
+  std::string core_ = kCore, groups_ = kGroups;
+};
+
+TEST_F(DiscoveryTest, AsksOnceForWhatItThenKnows) {
+  EXPECT_EQ(Ask("", "pods"), Scope::kNamespaced);
+  EXPECT_THAT(client_.requests(), ElementsAre("GET /api", "GET /apis"));
+  Sent();
+  EXPECT_EQ(Ask("", "nodes"), Scope::kCluster);
+  EXPECT_EQ(Ask("example.com", "widgets"), Scope::kCluster);
+  loop_.RunFor(absl::Hours(24));
+  EXPECT_EQ(Ask("apps", "deployments"), Scope::kNamespaced);
+  EXPECT_EQ(Sent(), 0u);
+}
+
+TEST_F(DiscoveryTest, GroupAndResourceBelongTogether) {
+  EXPECT_EQ(Ask("", "deployments"), std::nullopt);
+  EXPECT_EQ(Ask("apps", "pods"), std::nullopt);
+  EXPECT_EQ(Ask("apps", ""), std::nullopt);
+  EXPECT_EQ(Ask("", "pods/log"), std::nullopt);
+}
+
+TEST_F(DiscoveryTest, AsksForTheUnknownNoMoreOftenThanItsInterval) {
+  EXPECT_EQ(Ask("new.example.com", "things"), std::nullopt);
+  EXPECT_EQ(Sent(), 2u);
+  for (int i = 0; i < 29; ++i) {
+    EXPECT_EQ(Ask("new.example.com", "things"), std::nullopt);
+    EXPECT_EQ(Ask("other.example.com", "things"), std::nullopt);
+    EXPECT_EQ(Ask("", "pods"), Scope::kNamespaced);
+    loop_.RunFor(absl::Seconds(1));
+  }
+  EXPECT_EQ(Sent(), 0u);
+  groups_ = R"({"kind": "APIGroupDiscoveryList", "items": [{"metadata": {"name":
+      "new.example.com"}, "versions": [{"resources": [{"resource": "things",
+      "scope": "Cluster"}]}]}]})";
+  EXPECT_EQ(Ask("new.example.com", "things"), std::nullopt) << "a second too early";
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(Ask("new.example.com", "things"), Scope::kCluster);
+  EXPECT_EQ(Sent(), 2u);
+  // What went meanwhile is forgotten.
+  EXPECT_EQ(Ask("apps", "deployments"), std::nullopt);
+  EXPECT_EQ(Sent(), 0u);
+}
+
+TEST_F(DiscoveryTest, AFailureLeavesWhatWasKnown) {
+  ASSERT_EQ(Ask("", "pods"), Scope::kNamespaced);
+  const struct {
+    const char* name;
+    int core_code, groups_code;
+    std::string core, groups;
+  } rows[] = {
+      {"no right to /api", 403, 200, "{}", kGroups},
+      {"no right to /apis", 200, 403, kCore, "{}"},
+      {"an old server", 406, 406, "", ""},
+      {"half an answer", 200, 200, kCore, R"({"kind": "APIGroupDisc)"},
+  };
+  for (const auto& row : rows) {
+    core_code_ = row.core_code;
+    groups_code_ = row.groups_code;
+    core_ = row.core;
+    groups_ = row.groups;
+    loop_.RunFor(absl::Seconds(30));
+    Sent();
+    EXPECT_EQ(Ask("example.com", "unknown"), std::nullopt) << row.name;
+    EXPECT_GE(Sent(), 1u) << row.name;
+    EXPECT_EQ(Ask("example.com", "unknown"), std::nullopt) << row.name;
+    EXPECT_EQ(Ask("", "pods"), Scope::kNamespaced) << row.name;
+    EXPECT_EQ(Ask("example.com", "gears"), Scope::kNamespaced) << row.name;
+    EXPECT_EQ(Sent(), 0u) << row.name << ": a failure too waits for the next turn";
+  }
+}
+
+// Several reconcilers need it at once: one asks, nobody waits for its answer, and none is wrong.
+TEST_F(DiscoveryTest, OneOfManyCallersAsks) {
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    SimulatedLoop loop;
+    SimulatedPool pool(loop, seed);
+    std::mt19937_64 random(seed);
+    FakeRestClient client(loop, "scope");
+    client.SetDelay(
+        [&] { return absl::Milliseconds(std::uniform_int_distribution<int>(0, 2)(random)); });
+    client.Handle([](const RestRequest& request) {
+      return FakeRestClient::Json(200, request.target == "/api" ? kCore : kGroups);
+    });
+    Discovery discovery(client);
+    int known = 0, unknown = 0;
+    for (int i = 0; i < 8; ++i) {
+      pool.Post([&] {
+        const auto scope = discovery.ScopeOf({}, "", "nodes");
+        if (scope.has_value()) {
+          EXPECT_EQ(*scope, Scope::kCluster);
+        }
+        ++(scope.has_value() ? known : unknown);
+      });
+    }
+    loop.RunFor(absl::Minutes(1));
+    EXPECT_EQ(known + unknown, 8);
+    EXPECT_GE(known, 1);
+    EXPECT_EQ(client.requests().size(), 2u);
+    EXPECT_EQ(discovery.ScopeOf({}, "", "nodes"), Scope::kCluster);
+  }
+}
+
+TEST_F(DiscoveryTest, StopsWithItsCaller) {
+  std::stop_source stop;
+  client_.SetDelay([] { return absl::Seconds(1); });
+  loop_.PostAt(loop_.clock().TimeNow() + absl::Milliseconds(500), [&] { stop.request_stop(); });
+  EXPECT_EQ(discovery_.ScopeOf({absl::InfiniteFuture(), stop.get_token()}, "", "pods"),
+            std::nullopt);
+  EXPECT_THAT(client_.requests(), ElementsAre("GET /api"));
+}
+
+}  // namespace
+}  // namespace mandate
