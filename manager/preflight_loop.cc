@@ -39,14 +39,15 @@ void PreflightLoop::RunPass(const std::shared_ptr<State>& state) {
     if (state->stop.stop_requested()) return;
     const CallContext context{state->loop.clock().TimeNow() + state->options.timeout,
                               state->stop.get_token()};
-    const absl::Status found = Pass(context, *state->options.client, state->options.preflight);
-    if (state->stop.stop_requested()) return;
-    state->options.report(found);
-    if (found.ok()) return;
-    state->loop.Post([state] {
+    absl::Status found = Pass(context, *state->options.client, state->options.preflight);
+    // On the loop nobody destroys this between the question and the report.
+    state->loop.Post([state, found = std::move(found)] {
       if (state->stop.stop_requested()) return;
-      state->timer = state->loop.RunAt(state->loop.clock().TimeNow() + state->options.retry,
-                                       [state] { RunPass(state); });
+      if (!found.ok()) {
+        state->timer = state->loop.RunAt(state->loop.clock().TimeNow() + state->options.retry,
+                                         [state] { RunPass(state); });
+      }
+      state->options.report(found);
     });
   });
 }

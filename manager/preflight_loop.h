@@ -27,7 +27,7 @@ class PreflightLoop {
     absl::Duration retry = absl::Seconds(15);
     // One pass, of all the reviews.
     absl::Duration timeout = absl::Seconds(30);
-    // What each pass found, OK or why not; from the pool's threads.
+    // What each pass found, OK or why not; on the loop. May destroy this.
     std::function<void(absl::Status)> report;
   };
 

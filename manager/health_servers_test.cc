@@ -1,0 +1,199 @@
+#include "manager/health_servers.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/security/credentials.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "manager/controller/testing/log_capture.h"
+#include "manager/core/testing/simulated_loop.h"
+
+namespace mandate {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using testing::HasSubstr;
+using testing::Not;
+
+struct Answer {
+  unsigned code = 0;
+  std::string body;
+};
+
+// 0: nobody listens.
+Answer Get(const std::string& address, const std::string& target) {
+  const size_t colon = address.rfind(':');
+  asio::io_context io;
+  asio::ip::tcp::socket socket(io);
+  boost::system::error_code error;
+  socket.connect({asio::ip::make_address(address.substr(0, colon)),
+                  static_cast<uint16_t>(std::stoi(address.substr(colon + 1)))},
+                 error);
+  if (error) return {};
+  asio::write(socket, asio::buffer("GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n"));
+  boost::beast::flat_buffer buffer;
+  http::response<http::string_body> response;
+  http::read(socket, buffer, response);
+  return {response.result_int(), response.body()};
+}
+
+// What grpc.health.v1.Health/Check answers for the process: 1 serving, 2 not; 0: no answer.
+int CheckByGrpc(const std::string& address) {
+  grpc::GenericStub stub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  grpc::CompletionQueue queue;
+  const grpc::Slice nothing;
+  auto call = stub.PrepareUnaryCall(&context, "/grpc.health.v1.Health/Check",
+                                    grpc::ByteBuffer(&nothing, 1), &queue);
+  call->StartCall();
+  grpc::ByteBuffer response;
+  grpc::Status status;
+  call->Finish(&response, &status, nullptr);
+  void* tag;
+  bool ok;
+  grpc::Slice bytes;
+  if (!queue.Next(&tag, &ok) || !status.ok() || !response.DumpToSingleSlice(&bytes).ok()) return 0;
+  return bytes.size() == 2 ? bytes.begin()[1] : 0;  // one field, by hand
+}
+
+class HealthServersTest : public testing::Test {
+ protected:
+  absl::Status Serve(const std::string& health, const std::string& metrics,
+                     const std::string& grpc = "0") {
+    auto servers = HealthServers::Create({.health_address = health,
+                                          .metrics_address = metrics,
+                                          .grpc_address = grpc,
+                                          .ready = &ready_,
+                                          .metrics = &metrics_,
+                                          .loop = &loop_,
+                                          .log = Logger(log_, loop_.clock())});
+    if (!servers.ok()) return servers.status();
+    servers_ = *std::move(servers);
+    return absl::OkStatus();
+  }
+  // The address that the log tells: "Serving metrics" at …
+  std::string AddressOf(const std::string& what) const {
+    const std::string line = log_->Last("Serving " + what);
+    const std::string key = " address=";
+    return line.empty() ? "" : line.substr(line.find(key) + key.size());
+  }
+
+  SimulatedLoop loop_;
+  HealthChecks ready_;
+  Metrics metrics_;
+  std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
+  std::unique_ptr<HealthServers> servers_;
+};
+
+constexpr char kAnyPort[] = "127.0.0.1:0";
+
+TEST_F(HealthServersTest, LivenessIsNotReadiness) {
+  std::atomic<bool> can_work = false;
+  ready_.Add("scope",
+             [&] { return can_work ? absl::OkStatus() : absl::UnavailableError("waits"); });
+  ASSERT_EQ(Serve(kAnyPort, "0"), absl::OkStatus());
+  const std::string address = AddressOf("health probes");
+  for (const bool works : {false, true}) {
+    can_work = works;
+    const unsigned ready = works ? 200 : 500;
+    const struct {
+      const char* target;
+      unsigned code;
+    } rows[] = {
+        {"/healthz", 200},      {"/livez", 200},          {"/readyz", ready},
+        {"/readyz/ping", 200},  {"/readyz/scope", ready}, {"/livez/ping", 200},
+        {"/healthz/ping", 200}, {"/livez/scope", 404},    {"/metrics", 404},
+    };
+    for (const auto& row : rows) {
+      EXPECT_EQ(Get(address, row.target).code, row.code) << row.target << " " << works;
+    }
+  }
+  EXPECT_THAT(Get(address, "/readyz?verbose").body, HasSubstr("[+]scope ok"));
+}
+
+TEST_F(HealthServersTest, MetricsHaveAServerOfTheirOwn) {
+  metrics_.Counter("widgets_total", "Widgets.", {}).Increment(3);
+  ASSERT_EQ(Serve("0", kAnyPort), absl::OkStatus());
+  EXPECT_EQ(AddressOf("health probes"), "");
+  const std::string address = AddressOf("metrics");
+  const Answer answer = Get(address, "/metrics");
+  EXPECT_EQ(answer.code, 200u);
+  EXPECT_THAT(answer.body, HasSubstr("widgets_total 3"));
+  EXPECT_THAT(answer.body, HasSubstr("process_open_fds"));
+  EXPECT_EQ(Get(address, "/readyz").code, 404u);
+}
+
+TEST_F(HealthServersTest, TwoAddressesAreTwoServers) {
+  ASSERT_EQ(Serve("127.0.0.1:0", "localhost:0"), absl::OkStatus());
+  EXPECT_NE(AddressOf("health probes"), AddressOf("metrics"));
+  EXPECT_EQ(Get(AddressOf("health probes"), "/metrics").code, 404u);
+  EXPECT_EQ(Get(AddressOf("metrics"), "/metrics").code, 200u);
+}
+
+TEST_F(HealthServersTest, OneAddressIsOneServer) {
+  ASSERT_EQ(Serve(kAnyPort, kAnyPort), absl::OkStatus());
+  EXPECT_EQ(log_->Count("Serving"), 1);
+  const std::string address = AddressOf("health probes");
+  EXPECT_EQ(Get(address, "/metrics").code, 200u);
+  EXPECT_EQ(Get(address, "/readyz").code, 200u);
+}
+
+TEST_F(HealthServersTest, NothingIsServedThatWasNotAskedFor) {
+  for (const char* const none : {"0", ""}) {
+    ASSERT_EQ(Serve(none, none, none), absl::OkStatus());
+    EXPECT_TRUE(log_->lines().empty());
+    EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
+  }
+  ASSERT_EQ(Serve("0", "", ""), absl::OkStatus());
+  EXPECT_TRUE(log_->lines().empty());
+}
+
+TEST_F(HealthServersTest, GrpcFollowsReadiness) {
+  std::atomic<bool> can_work = false;
+  ready_.Add("scope",
+             [&] { return can_work ? absl::OkStatus() : absl::UnavailableError("waits"); });
+  ASSERT_EQ(Serve("0", "0", kAnyPort), absl::OkStatus());
+  const std::string address = AddressOf("gRPC health");
+  EXPECT_EQ(CheckByGrpc(address), 2);
+  can_work = true;
+  loop_.RunFor(absl::Seconds(2));
+  EXPECT_EQ(CheckByGrpc(address), 1);
+}
+
+TEST_F(HealthServersTest, DestructionEndsThemAll) {
+  ASSERT_EQ(Serve("127.0.0.1:0", "localhost:0", kAnyPort), absl::OkStatus());
+  servers_.reset();
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(Get(AddressOf("health probes"), "/healthz").code, 0u);
+  EXPECT_EQ(Get(AddressOf("metrics"), "/metrics").code, 0u);
+  EXPECT_EQ(CheckByGrpc(AddressOf("gRPC health")), 0);
+  EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
+}
+
+TEST_F(HealthServersTest, OneThatCannotBeServedIsAnErrorAndEndsTheOthers) {
+  ASSERT_EQ(Serve(kAnyPort, "0"), absl::OkStatus());
+  const std::unique_ptr<HealthServers> first = std::move(servers_);
+  const std::string taken = AddressOf("health probes");
+  EXPECT_TRUE(absl::IsUnavailable(Serve(taken, "0")));
+  EXPECT_TRUE(absl::IsUnavailable(Serve("0", taken)));
+  EXPECT_TRUE(absl::IsInvalidArgument(Serve("no address", "0")));
+  EXPECT_TRUE(absl::IsInvalidArgument(Serve("0", "no address")));
+  EXPECT_TRUE(absl::IsUnavailable(Serve("0", kAnyPort, taken)));
+  EXPECT_EQ(Get(AddressOf("metrics"), "/metrics").code, 0u);
+  EXPECT_EQ(Get(taken, "/healthz").code, 200u);
+}
+
+}  // namespace
+}  // namespace mandate

@@ -1,0 +1,213 @@
+#include "manager/preflight_loop.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "manager/cache/testing/fake_rest_client.h"
+#include "manager/core/testing/simulated_loop.h"
+
+namespace mandate {
+namespace {
+
+constexpr std::string_view kVerbs[] = {"get", "list"};
+constexpr std::string_view kGroups[] = {""};
+constexpr std::string_view kPods[] = {"pods"};
+constexpr rbac::MandateRule kRules[] = {{.rule = {.verbs = kVerbs,
+                                                  .api_groups = kGroups,
+                                                  .resources = kPods,
+                                                  .resource_names = {},
+                                                  .non_resource_urls = {}},
+                                         .ns = ""}};
+constexpr rbac::Mandate kScope = {.component = "scope", .rules = kRules};
+
+// Remembers until when, and at whose pleasure, each request may take.
+class WatchedClient : public FakeRestClient {
+ public:
+  using FakeRestClient::FakeRestClient;
+  void Send(const CallContext& context, RestRequest request, Done done) override {
+    contexts.push_back(context);
+    FakeRestClient::Send(context, std::move(request), std::move(done));
+  }
+  std::vector<CallContext> contexts;
+};
+
+class PreflightLoopTest : public testing::Test {
+ protected:
+  // As seconds since the start, and whether nothing was missing.
+  struct Report {
+    int second;
+    absl::Status status;
+  };
+
+  PreflightLoopTest() {
+    client_.Handle([this](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
+      if (!server_.ok()) return server_;
+      if (request.target.ends_with("/selfsubjectreviews")) {
+        return FakeRestClient::Json(201, R"({"status":{"userInfo":{"username":"u"}}})");
+      }
+      EXPECT_TRUE(request.target.ends_with("/selfsubjectaccessreviews")) << request.target;
+      return FakeRestClient::Json(
+          201, granted_ ? R"({"status":{"allowed":true}})" : R"({"status":{"allowed":false}})");
+    });
+  }
+  // Everything that was under way ends, and nothing is left.
+  ~PreflightLoopTest() override {
+    preflight_.reset();
+    loop_.RunFor(absl::Hours(1));
+    EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
+  }
+
+  int Second() const {
+    return static_cast<int>((loop_.clock().TimeNow() - start_) / absl::Seconds(1));
+  }
+  void Start(Executor& workers) {
+    PreflightLoop::Options options;
+    options.client = &client_;
+    options.workers = &workers;
+    options.preflight.mandate = &kScope;
+    options.report = [this](absl::Status status) {
+      reports_.push_back({Second(), status});
+      if (on_report_) on_report_();
+    };
+    preflight_ = std::make_unique<PreflightLoop>(std::move(options));
+    preflight_->Start();
+  }
+  void At(absl::Duration when, std::function<void()> what) {
+    loop_.PostAt(start_ + when, std::move(what));
+  }
+  std::vector<int> Seconds() const {
+    std::vector<int> seconds;
+    for (const Report& report : reports_) seconds.push_back(report.second);
+    return seconds;
+  }
+
+  SimulatedLoop loop_;
+  const absl::Time start_ = loop_.clock().TimeNow();
+  SimulatedPool pool_{loop_, 1};
+  WatchedClient client_{loop_, "scope"};
+  bool granted_ = true;
+  absl::Status server_;
+  std::vector<Report> reports_;
+  std::function<void()> on_report_;
+  std::unique_ptr<PreflightLoop> preflight_;
+};
+
+TEST_F(PreflightLoopTest, AsksNoMoreOnceNothingIsMissing) {
+  Start(pool_);
+  EXPECT_TRUE(client_.requests().empty()) << "not on the caller's time";
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_EQ(client_.requests().size(), 3u);
+  ASSERT_EQ(reports_.size(), 1u);
+  EXPECT_EQ(reports_[0].status, absl::OkStatus());
+}
+
+TEST_F(PreflightLoopTest, AsksAgainUntilEverythingIsGranted) {
+  granted_ = false;
+  Start(pool_);
+  At(absl::Seconds(40), [this] { granted_ = true; });
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_EQ(Seconds(), (std::vector<int>{0, 15, 30, 45}));
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_TRUE(absl::IsFailedPrecondition(reports_[i].status)) << reports_[i].status;
+    EXPECT_NE(reports_[i].status.message().find("may not get pods, list pods"), std::string::npos)
+        << reports_[i].status;
+  }
+  EXPECT_EQ(reports_[3].status, absl::OkStatus());
+}
+
+TEST_F(PreflightLoopTest, AsksAgainWhenItGotNoAnswer) {
+  server_ = absl::UnavailableError("no connection");
+  Start(pool_);
+  At(absl::Seconds(20), [this] { server_ = absl::OkStatus(); });
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_EQ(Seconds(), (std::vector<int>{0, 15, 30}));
+  EXPECT_EQ(reports_[0].status, absl::UnavailableError("no connection"));
+  EXPECT_EQ(reports_[2].status, absl::OkStatus());
+}
+
+TEST_F(PreflightLoopTest, PassesDoNotOverlapAndEachHasItsDeadline) {
+  granted_ = false;
+  client_.SetDelay([] { return absl::Seconds(3); });  // six for a request, 18 for a pass
+  Start(pool_);
+  loop_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(Seconds(), (std::vector<int>{18, 51, 84, 117}));
+  for (size_t i = 0; i < client_.contexts.size(); ++i) {
+    // All of a pass' requests share the deadline that its beginning set.
+    const absl::Time begin = start_ + absl::Seconds(33 * static_cast<int>(i / 3));
+    EXPECT_GE(client_.contexts[i].deadline, begin + absl::Seconds(30)) << i;
+    EXPECT_LT(client_.contexts[i].deadline, begin + absl::Seconds(30.1)) << i;
+  }
+}
+
+TEST_F(PreflightLoopTest, DestructionCancelsThePassThatRuns) {
+  client_.SetDelay([] { return absl::Seconds(1); });
+  Start(pool_);
+  At(absl::Seconds(3), [this] {
+    ASSERT_EQ(client_.contexts.size(), 2u);
+    EXPECT_FALSE(client_.contexts[1].stop.stop_requested());
+    preflight_.reset();
+    EXPECT_TRUE(client_.contexts[1].stop.stop_requested());
+  });
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_EQ(client_.requests().size(), 2u) << "the pass ended with the request that was under way";
+  EXPECT_TRUE(reports_.empty());
+}
+
+TEST_F(PreflightLoopTest, DestructionBeforeThePoolHasAThreadToSpare) {
+  Start(pool_);
+  preflight_.reset();
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_TRUE(client_.requests().empty());
+  EXPECT_TRUE(reports_.empty());
+}
+
+TEST_F(PreflightLoopTest, DestructionBetweenPassesTakesTheTimerBack) {
+  granted_ = false;
+  Start(pool_);
+  loop_.RunFor(absl::Seconds(5));
+  ASSERT_EQ(reports_.size(), 1u);
+  EXPECT_NE(loop_.NextTimer(), absl::InfiniteFuture());
+  preflight_.reset();
+  EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
+}
+
+// The pass has ended, in a thread of the pool, when the loop's thread destroys the preflight.
+TEST_F(PreflightLoopTest, NothingIsReportedAfterDestruction) {
+  struct EndsAfterEachTask : Executor {
+    EndsAfterEachTask(Loop& l, std::function<void()> e) : loop(l), end(std::move(e)) {}
+    void Post(Task task) override {
+      loop.Post([this, task = std::move(task)]() mutable {
+        std::move(task)();
+        end();
+      });
+    }
+    Loop& loop;
+    const std::function<void()> end;
+  } workers(loop_, [this] { preflight_.reset(); });
+  for (const bool granted : {true, false}) {
+    granted_ = granted;
+    client_.ForgetRequests();
+    Start(workers);
+    loop_.RunFor(absl::Minutes(1));
+    EXPECT_EQ(client_.requests().size(), 3u);
+    EXPECT_TRUE(reports_.empty());
+  }
+}
+
+TEST_F(PreflightLoopTest, AReportMayDestroyIt) {
+  granted_ = false;
+  on_report_ = [this] { preflight_.reset(); };
+  Start(pool_);
+  loop_.RunFor(absl::Seconds(5));
+  EXPECT_EQ(reports_.size(), 1u);
+  EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
+}
+
+}  // namespace
+}  // namespace mandate

@@ -1,0 +1,277 @@
+#include "manager/running_component.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "manager/cache/testing/cache_fixture.h"
+#include "manager/controller/testing/fake_event_recorder.h"
+#include "manager/controller/testing/log_capture.h"
+
+namespace mandate {
+namespace {
+
+using testing::HasSubstr;
+
+TokenStatus Token(bool usable, absl::Status last_error) {
+  TokenStatus status;
+  status.usable = usable;
+  status.last_error = std::move(last_error);
+  return status;
+}
+
+// What a controller of a test does with each request.
+class FunctionReconciler : public Reconciler {
+ public:
+  using Function = std::function<void(const CallContext&)>;
+  explicit FunctionReconciler(Function run) : run_(std::move(run)) {}
+  absl::StatusOr<Result> Reconcile(const CallContext& context, const Request&) override {
+    if (run_) run_(context);
+    return Result{};
+  }
+
+ private:
+  const Function run_;
+};
+
+class RunningComponentTest : public CacheFixture {
+ protected:
+  RunningComponentTest() {
+    CacheFixture::Create(MakeOptions());
+    server_.Serve(a_);
+    server_.Put("default/x");
+  }
+  ~RunningComponentTest() override {
+    if (started_) {
+      EXPECT_EQ(running_->StopControllers(absl::InfiniteFuture()), absl::OkStatus());
+    }
+    running_.reset();
+    loop_.RunFor(absl::Minutes(10));
+  }
+
+  RunningComponent::Options Options() {
+    return {.client = a_,
+            .events = events_,
+            .cache = *cache_,
+            .workers = pool_,
+            .metrics = metrics_,
+            .log = Logger(log_, loop_.clock()),
+            .seed = 42};
+  }
+  // Controllers of these names that watch widgets and do `run`.
+  void Run(const RunningComponent::Options& options, const std::vector<std::string>& names = {},
+           FunctionReconciler::Function run = nullptr) {
+    auto running = RunningComponent::Create(
+        {.mandate = &kReader,
+         .make_controllers = [&](const Component& component) -> absl::StatusOr<Controllers> {
+           Controllers controllers;
+           for (const std::string& name : names) {
+             auto controller =
+                 Controller::Create({.name = name,
+                                     .runtime = component.runtime,
+                                     .sources = {{{kWidget, "", ""}, EnqueueObject(), {}}},
+                                     .reconciler = std::make_unique<FunctionReconciler>(run),
+                                     .controller = {}});
+             if (!controller.ok()) return controller.status();
+             controllers_.push_back(controller->get());
+             controllers.push_back(*std::move(controller));
+           }
+           return controllers;
+         }},
+        options);
+    ASSERT_TRUE(running.ok()) << running.status();
+    running_ = *std::move(running);
+  }
+  void Start() {
+    running_->StartControllers();
+    started_ = true;
+    Settle();
+  }
+
+  SimulatedPool pool_{loop_, 1};
+  FakeEventRecorder events_;
+  std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
+  std::vector<Controller*> controllers_;
+  std::unique_ptr<RunningComponent> running_;
+  bool started_ = false;
+};
+
+TEST_F(RunningComponentTest, MakesItsControllersFromItsOwnParts) {
+  bool made = false;
+  const auto running = RunningComponent::Create(
+      {.mandate = &kReader,
+       .make_controllers = [&](const Component& component) -> absl::StatusOr<Controllers> {
+         made = true;
+         EXPECT_EQ(&component.mandate, &kReader);
+         EXPECT_EQ(&component.client, &a_);
+         EXPECT_EQ(&component.events, &events_);
+         EXPECT_EQ(component.name(), "reader");
+         EXPECT_EQ(component.runtime.component, "reader");
+         EXPECT_EQ(&component.runtime.loop, &loop_);
+         EXPECT_EQ(&component.runtime.pool, &pool_);
+         EXPECT_EQ(&component.runtime.metrics, &metrics_);
+         EXPECT_EQ(component.runtime.seed, 42u);
+         // Its view asks as this component, within this mandate.
+         const auto handle = component.cache().Demand({kWidget, "", ""}, nullptr);
+         Settle();
+         EXPECT_GT(a_.Count("widgets"), 0u);
+         EXPECT_EQ(b_.requests().size(), 0u);
+         return Controllers();
+       }},
+      Options());
+  ASSERT_TRUE(running.ok()) << running.status();
+  EXPECT_TRUE(made);
+  EXPECT_EQ((*running)->name(), "reader");
+  EXPECT_EQ(&(*running)->client(), &a_);
+  EXPECT_EQ(&(*running)->mandate(), &kReader);
+}
+
+TEST_F(RunningComponentTest, AControllerThatCannotBeMadeIsItsError) {
+  const auto running = RunningComponent::Create(
+      {.mandate = &kReader,
+       .make_controllers = [](const Component&) -> absl::StatusOr<Controllers> {
+         return absl::InvalidArgumentError("no such kind");
+       }},
+      Options());
+  EXPECT_EQ(running.status(), absl::InvalidArgumentError("no such kind"));
+}
+
+TEST_F(RunningComponentTest, CreatingStartsNothing) {
+  Run(Options(), {"one", "two"});
+  Settle();
+  EXPECT_TRUE(a_.requests().empty());
+}
+
+TEST_F(RunningComponentTest, ReadyFollowsTheToken) {
+  Run(Options());
+  EXPECT_TRUE(absl::IsUnavailable(running_->Ready())) << "no token yet";
+  const absl::Status error = absl::NotFoundError("no ServiceAccount");
+  const struct {
+    const char* name;
+    TokenStatus status;
+    absl::Status ready;
+  } rows[] = {
+      {"the first fetch failed", Token(false, error), error},
+      {"the next is on its way", Token(false, absl::OkStatus()), error},
+      {"it has one", Token(true, absl::OkStatus()), absl::OkStatus()},
+      {"it cannot be renewed, and still works", Token(true, error), absl::OkStatus()},
+      {"it ran out, and the next is on its way", Token(false, absl::OkStatus()), absl::OkStatus()},
+      {"it ran out", Token(false, error), error},
+      {"it has one again", Token(true, absl::OkStatus()), absl::OkStatus()},
+  };
+  for (const auto& row : rows) {
+    running_->OnTokenStatus(row.status);
+    EXPECT_EQ(running_->Ready(), row.ready) << row.name;
+  }
+}
+
+TEST_F(RunningComponentTest, WithoutTokensItNeedsNone) {
+  RunningComponent::Options options = Options();
+  options.has_token = false;
+  Run(options);
+  EXPECT_EQ(running_->Ready(), absl::OkStatus());
+}
+
+TEST_F(RunningComponentTest, ReadyFollowsThePreflightAndEachChangeIsOneLine) {
+  Run(Options());
+  running_->OnTokenStatus(Token(true, absl::OkStatus()));
+  const absl::Status missing = absl::FailedPreconditionError("may not list pods");
+  const absl::Status still = absl::FailedPreconditionError("may not get pods");
+  const struct {
+    absl::Status found;
+    bool granted;      // what was missing no longer is
+    int errors, news;  // lines so far
+  } rows[] = {
+      {absl::OkStatus(), false, 0, 0}, {missing, false, 1, 0},
+      {missing, false, 1, 0},          {still, false, 2, 0},
+      {absl::OkStatus(), true, 2, 1},  {missing, false, 3, 1},
+      {absl::OkStatus(), true, 3, 2},  {absl::OkStatus(), false, 3, 2},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(running_->OnPreflight(row.found), row.granted);
+    EXPECT_EQ(running_->Ready(), row.found);
+    EXPECT_EQ(log_->Count("ERROR Permissions are missing component=reader reason=\"may not"),
+              row.errors);
+    EXPECT_EQ(log_->Count("INFO Every declared permission is granted component=reader"), row.news);
+    EXPECT_EQ(log_->lines().size(), static_cast<size_t>(row.errors + row.news));
+  }
+}
+
+TEST_F(RunningComponentTest, TheTokenIsTheFirstThingToMend) {
+  Run(Options());
+  running_->OnPreflight(absl::UnavailableError("cannot ask"));
+  const absl::Status error = absl::NotFoundError("no ServiceAccount");
+  running_->OnTokenStatus(Token(false, error));
+  EXPECT_EQ(running_->Ready(), error);
+  running_->OnTokenStatus(Token(true, absl::OkStatus()));
+  EXPECT_EQ(running_->Ready(), absl::UnavailableError("cannot ask"));
+}
+
+TEST_F(RunningComponentTest, AStandbyIsReadyAndAWorkerWhenItsSourcesAre) {
+  Run(Options(), {"one", "two"});
+  running_->OnTokenStatus(Token(true, absl::OkStatus()));
+  EXPECT_EQ(running_->Ready(), absl::OkStatus());
+  Start();  // without the right to watch
+  EXPECT_THAT(std::string(running_->Ready().message()), HasSubstr("widgets"));
+  server_.Grant("a");
+  loop_.RunFor(absl::Minutes(10));
+  EXPECT_EQ(running_->Ready(), absl::OkStatus());
+}
+
+TEST_F(RunningComponentTest, StoppingStopsEveryControllerAndTellsTheFirstError) {
+  server_.Grant("a");
+  Latch stuck;
+  absl::Status result;
+  bool stopped = false;
+  Run(Options(), {"one", "two", "three"}, [&](const CallContext&) { pool_.Await(stuck); });
+  running_->OnTokenStatus(Token(true, absl::OkStatus()));
+  const absl::Time start = loop_.clock().TimeNow();
+  // In tasks, as the stuck reconcilers run within this test's own RunFor.
+  loop_.PostAt(start + absl::Seconds(10), [&] {
+    EXPECT_EQ(running_->Ready(), absl::OkStatus());
+    result = running_->StopControllers(start + absl::Seconds(20));
+    EXPECT_EQ(loop_.clock().TimeNow(), start + absl::Seconds(20)) << "one deadline for all";
+    stopped = true;
+    for (const Controller* controller : controllers_) {
+      EXPECT_FALSE(controller->Ready().ok()) << controller->name();
+    }
+  });
+  loop_.PostAt(start + absl::Minutes(1), [&] { stuck.Set(); });
+  running_->StartControllers();
+  loop_.RunFor(absl::Minutes(2));
+  ASSERT_TRUE(stopped);
+  EXPECT_TRUE(absl::IsDeadlineExceeded(result)) << result;
+  EXPECT_THAT(std::string(result.message()), HasSubstr("controller one of component reader"));
+}
+
+TEST_F(RunningComponentTest, RequestingTheEndTellsEveryReconcilerAndWaitsForNone) {
+  server_.Grant("a");
+  Latch stuck;
+  std::vector<CallContext> contexts;
+  Run(Options(), {"one", "two"}, [&](const CallContext& context) {
+    contexts.push_back(context);
+    pool_.Await(stuck);
+  });
+  const absl::Time start = loop_.clock().TimeNow();
+  loop_.PostAt(start + absl::Seconds(10), [&] {
+    ASSERT_EQ(contexts.size(), 2u);
+    for (const CallContext& context : contexts) EXPECT_FALSE(context.stop.stop_requested());
+    running_->RequestStop();
+    for (const CallContext& context : contexts) EXPECT_TRUE(context.stop.stop_requested());
+    EXPECT_EQ(loop_.clock().TimeNow(), start + absl::Seconds(10));
+    server_.Put("default/y");
+  });
+  loop_.PostAt(start + absl::Minutes(1), [&] { stuck.Set(); });
+  running_->StartControllers();
+  started_ = true;
+  loop_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(contexts.size(), 2u) << "no more work is taken";
+}
+
+}  // namespace
+}  // namespace mandate
