@@ -1,0 +1,161 @@
+#include "controllers/scope/binding.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+#include <string>
+
+#include "controllers/scope/generated_names.h"
+#include "controllers/scope/testing_objects.h"
+
+namespace mandate::scope {
+namespace {
+
+using operatorsv1alpha1::ScopeInstance;
+
+RoleTemplate Role() {
+  const auto roles = ExpandTemplate(DocumentTemplate());
+  EXPECT_TRUE(roles.ok() && roles->size() == 1) << roles.status();
+  return roles->front();
+}
+
+ScopeInstance Instance() { return DocumentInstance(R"("namespaces": ["foo"])"); }
+
+TEST(DesiredBindingTest, InANamespace) {
+  const Binding binding = DesiredBinding(Instance(), Role(), "foo");
+  const auto& object = binding.object;
+  EXPECT_FALSE(binding.in_cluster());
+  EXPECT_EQ(binding.key, KeyOf(object));
+  EXPECT_EQ(object.metadata().namespace_(), "foo");
+  EXPECT_EQ(object.metadata().name(), BindingName("instance-uid", "fooClusterRole-", "foo"));
+  EXPECT_EQ(binding.ToString(), "RoleBinding foo/" + object.metadata().name());
+  EXPECT_EQ(object.roleref().apigroup(), "rbac.authorization.k8s.io");
+  EXPECT_EQ(object.roleref().kind(), "ClusterRole");
+  EXPECT_EQ(object.roleref().name(), Role().name);
+  ASSERT_EQ(object.subjects_size(), 1);
+  EXPECT_EQ(object.subjects(0).kind(), "ServiceAccount");
+  EXPECT_EQ(object.subjects(0).name(), "foo-service-account");
+  EXPECT_EQ(object.subjects(0).namespace_(), "operators");
+  const auto& labels = object.metadata().labels();
+  EXPECT_EQ(labels.size(), 2u);
+  EXPECT_EQ(labels.at(std::string(kInstanceUidLabel)), "instance-uid");
+  EXPECT_EQ(labels.at(std::string(kGenerateNameLabel)), GenerateNameLabelValue("fooClusterRole-"));
+  ASSERT_EQ(object.metadata().ownerreferences_size(), 1);
+  EXPECT_EQ(object.metadata().ownerreferences(0).kind(), "ScopeInstance");
+  EXPECT_EQ(object.metadata().ownerreferences(0).uid(), "instance-uid");
+  EXPECT_TRUE(BelongsToInstance(binding, Instance()));
+}
+
+TEST(DesiredBindingTest, InTheCluster) {
+  const Binding binding = DesiredBinding(Instance(), Role(), "");
+  EXPECT_TRUE(binding.in_cluster());
+  EXPECT_FALSE(binding.object.metadata().has_namespace_());
+  EXPECT_EQ(binding.key.name, BindingName("instance-uid", "fooClusterRole-", ""));
+  EXPECT_EQ(binding.ToString(), "ClusterRoleBinding " + binding.key.name);
+}
+
+TEST(DesiredBindingTest, EachPlaceRoleAndInstanceHasItsName) {
+  ScopeInstance other = Instance();
+  other.mutable_metadata()->set_uid("another-uid");
+  RoleTemplate other_role = Role();
+  other_role.generate_name = "barClusterRole-";
+  const std::set<std::string> names = {
+      DesiredBinding(Instance(), Role(), "").key.name,
+      DesiredBinding(Instance(), Role(), "foo").key.name,
+      DesiredBinding(Instance(), other_role, "foo").key.name,
+      DesiredBinding(other, Role(), "foo").key.name,
+      DesiredBinding(other, Role(), "").key.name,
+  };
+  EXPECT_EQ(names.size(), 5u);
+  EXPECT_EQ(DesiredBinding(Instance(), Role(), "foo").key,
+            DesiredBinding(Instance(), Role(), "foo").key);
+}
+
+TEST(BindingTest, AClusterRoleBindingThereAndBack) {
+  Binding binding = DesiredBinding(Instance(), Role(), "");
+  binding.object.mutable_metadata()->set_resourceversion("7");
+  const rbacv1::ClusterRoleBinding object = ToClusterRoleBinding(binding);
+  EXPECT_EQ(object.metadata().name(), binding.key.name);
+  EXPECT_EQ(object.metadata().resourceversion(), "7");
+  EXPECT_EQ(object.roleref().name(), Role().name);
+  ASSERT_EQ(object.subjects_size(), 1);
+  const Binding back = FromClusterRoleBinding(object);
+  EXPECT_EQ(back.key, binding.key);
+  EXPECT_EQ(back.object.SerializeAsString(), binding.object.SerializeAsString());
+  EXPECT_TRUE(IsAsDesired(Instance(), binding, back));
+}
+
+TEST(BindingTest, ARoleBindingIsTakenAsItIs) {
+  const Binding binding = DesiredBinding(Instance(), Role(), "foo");
+  const Binding from = FromRoleBinding(binding.object);
+  EXPECT_EQ(from.key, binding.key);
+  EXPECT_FALSE(from.in_cluster());
+  EXPECT_EQ(from.object.SerializeAsString(), binding.object.SerializeAsString());
+}
+
+TEST(BindingTest, BelongsByControllerOrLabel) {
+  Binding binding = DesiredBinding(Instance(), Role(), "foo");
+  ScopeInstance other = Instance();
+  other.mutable_metadata()->set_uid("another-uid");
+  EXPECT_FALSE(BelongsToInstance(binding, other));
+  binding.object.mutable_metadata()->clear_ownerreferences();
+  EXPECT_TRUE(BelongsToInstance(binding, Instance()));
+  binding.object.mutable_metadata()->clear_labels();
+  EXPECT_FALSE(BelongsToInstance(binding, Instance()));
+}
+
+// What somebody may have done to a binding, whether it must be mended, and whether that takes
+// another one.
+TEST(BindingTest, IsAsDesiredOrNot) {
+  using Object = rbacv1::RoleBinding;
+  const auto label = [](Object& o, std::string_view key) -> std::string& {
+    return (*o.mutable_metadata()->mutable_labels())[std::string(key)];
+  };
+  const struct {
+    const char* name;
+    std::function<void(Object&)> edit;
+    bool as_desired;
+    bool same_role;
+  } rows[] = {
+      {"nothing", [](Object&) {}, true, true},
+      {"a label more", [&](Object& o) { label(o, "team") = "a"; }, true, true},
+      {"an annotation",
+       [](Object& o) { (*o.mutable_metadata()->mutable_annotations())["a"] = "b"; }, true, true},
+      {"what the server fills in",
+       [](Object& o) {
+         o.mutable_metadata()->set_uid("u");
+         o.mutable_metadata()->set_resourceversion("5");
+         o.mutable_metadata()->add_managedfields()->set_manager("m");
+       },
+       true, true},
+      {"an owner more", [](Object& o) { o.mutable_metadata()->add_ownerreferences(); }, true, true},
+      {"another UID label", [&](Object& o) { label(o, kInstanceUidLabel) = "u"; }, false, true},
+      {"another name label", [&](Object& o) { label(o, kGenerateNameLabel) = "u"; }, false, true},
+      {"no labels", [](Object& o) { o.mutable_metadata()->clear_labels(); }, false, true},
+      {"no owner", [](Object& o) { o.mutable_metadata()->clear_ownerreferences(); }, false, true},
+      {"no controller",
+       [](Object& o) { o.mutable_metadata()->mutable_ownerreferences(0)->clear_controller(); },
+       false, true},
+      {"a subject more", [](Object& o) { o.add_subjects()->set_name("eve"); }, false, true},
+      {"no subjects", [](Object& o) { o.clear_subjects(); }, false, true},
+      {"another subject", [](Object& o) { o.mutable_subjects(0)->set_name("eve"); }, false, true},
+      {"another's namespace", [](Object& o) { o.mutable_subjects(0)->set_namespace_("eve"); },
+       false, true},
+      {"another role", [](Object& o) { o.mutable_roleref()->set_name("cluster-admin"); }, false,
+       false},
+      {"a Role", [](Object& o) { o.mutable_roleref()->set_kind("Role"); }, false, false},
+      {"another group's role", [](Object& o) { o.mutable_roleref()->set_apigroup("example.com"); },
+       false, false},
+  };
+  for (const auto& row : rows) {
+    const Binding desired = DesiredBinding(Instance(), Role(), "foo");
+    Binding actual = desired;
+    row.edit(actual.object);
+    EXPECT_EQ(IsAsDesired(Instance(), desired, actual), row.as_desired) << row.name;
+    EXPECT_EQ(SameRoleRef(desired, actual), row.same_role) << row.name;
+  }
+}
+
+}  // namespace
+}  // namespace mandate::scope

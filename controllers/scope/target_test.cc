@@ -1,0 +1,156 @@
+#include "controllers/scope/target.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "controllers/scope/testing_objects.h"
+
+namespace mandate::scope {
+namespace {
+
+using Names = std::set<std::string>;
+using Problems = std::vector<std::string>;
+
+// "red" and "blue" by label; "dying" and "deleted" are on their way out, each by another sign.
+std::vector<corev1::Namespace> Namespaces() {
+  std::vector<corev1::Namespace> namespaces;
+  for (const std::string_view json :
+       {R"({"metadata": {"name": "red", "labels": {"color": "red", "size": "big"}},
+            "status": {"phase": "Active"}})",
+        R"({"metadata": {"name": "blue", "labels": {"color": "blue"}}})",
+        R"({"metadata": {"name": "plain"}})",
+        R"({"metadata": {"name": "dying", "labels": {"color": "red"}},
+            "status": {"phase": "Terminating"}})",
+        R"({"metadata": {"name": "deleted", "labels": {"color": "red"},
+                         "deletionTimestamp": "2026-01-02T03:04:05Z"}})"}) {
+    namespaces.push_back(FromJsonOrDie<corev1::Namespace>(json));
+  }
+  return namespaces;
+}
+
+TEST(ResolveTargetTest, Where) {
+  const Problems none;
+  const struct {
+    const char* name;
+    const char* spec;
+    bool cluster;
+    Names namespaces;
+    Names usable;
+    Problems problems;
+  } rows[] = {
+      {"nothing", "", true, {}, {}, none},
+      {"an empty list", R"("namespaces": [])", true, {}, {}, none},
+      {"null selector", R"("namespaceSelector": null)", true, {}, {}, none},
+      {"named",
+       R"("namespaces": ["plain", "red"])",
+       false,
+       {"plain", "red"},
+       {"plain", "red"},
+       none},
+      {"named twice", R"("namespaces": ["red", "red"])", false, {"red"}, {"red"}, none},
+      {"missing",
+       R"("namespaces": ["nowhere", "red"])",
+       false,
+       {"nowhere", "red"},
+       {"red"},
+       {R"(namespace "nowhere" not found)"}},
+      {"missing, named twice: one problem",
+       R"("namespaces": ["nowhere", "nowhere"])",
+       false,
+       {"nowhere"},
+       {},
+       {R"(namespace "nowhere" not found)"}},
+      {"problems in the order of the list",
+       R"("namespaces": ["z", "dying", "a", "deleted"])",
+       false,
+       {"a", "deleted", "dying", "z"},
+       {},
+       {R"(namespace "z" not found)", R"(namespace "dying" is being deleted)",
+        R"(namespace "a" not found)", R"(namespace "deleted" is being deleted)"}},
+      {"selected; those that end are no problem, as nobody named them",
+       R"("namespaceSelector": {"color": "red"})",
+       false,
+       {"deleted", "dying", "red"},
+       {"red"},
+       none},
+      {"all requirements hold",
+       R"("namespaceSelector": {"color": "red", "size": "big"})",
+       false,
+       {"red"},
+       {"red"},
+       none},
+      {"nothing matches, which is not the cluster",
+       R"("namespaceSelector": {"color": "green"})",
+       false,
+       {},
+       {},
+       none},
+      {"an empty list and a selector",
+       R"("namespaces": [], "namespaceSelector": {"color": "blue"})",
+       false,
+       {"blue"},
+       {"blue"},
+       none},
+      {"matchExpressions",
+       R"("namespaceSelector": {"matchExpressions": [{"key": "color", "operator": "NotIn",
+                                                      "values": ["red"]}]})",
+       false,
+       {"blue", "plain"},
+       {"blue", "plain"},
+       none},
+      {"an empty selector",
+       R"("namespaceSelector": {})",
+       false,
+       {"blue", "deleted", "dying", "plain", "red"},
+       {"blue", "plain", "red"},
+       none},
+      {"named and selected, together",
+       R"("namespaces": ["plain", "red", "dying"], "namespaceSelector": {"color": "red"})",
+       false,
+       {"deleted", "dying", "plain", "red"},
+       {"plain", "red"},
+       {R"(namespace "dying" is being deleted)"}},
+  };
+  for (const auto& row : rows) {
+    const auto target = ResolveTarget(DocumentInstance(row.spec), Namespaces());
+    ASSERT_TRUE(target.ok()) << row.name << ": " << target.status();
+    EXPECT_EQ(target->cluster, row.cluster) << row.name;
+    EXPECT_EQ(target->namespaces, row.namespaces) << row.name;
+    EXPECT_EQ(target->usable, row.usable) << row.name;
+    EXPECT_EQ(target->problems, row.problems) << row.name;
+  }
+}
+
+TEST(ResolveTargetTest, ABadSelectorIsAnErrorThatNamesItsField) {
+  for (const std::string_view selector :
+       {R"(["color"])", R"("color")", R"({"color": 5})", R"({"matchLabels": "red"})",
+        R"({"matchExpressions": [{"key": "color", "operator": "Like"}]})"}) {
+    const auto instance =
+        DocumentInstance(StrCat(R"("namespaces": ["red"], "namespaceSelector": )", selector));
+    const absl::Status status = ResolveTarget(instance, Namespaces()).status();
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << selector << status;
+    EXPECT_TRUE(std::string(status.message()).starts_with("spec.namespaceSelector")) << status;
+    EXPECT_EQ(NamespaceSelector(instance).status(), status);
+  }
+}
+
+TEST(NamespaceSelectorTest, NoneIsNotTheEmptyOne) {
+  for (const std::string_view spec : {"", R"("namespaceSelector": null)"}) {
+    const auto selector = NamespaceSelector(DocumentInstance(spec));
+    ASSERT_TRUE(selector.ok()) << selector.status();
+    EXPECT_FALSE(selector->has_value()) << spec;
+  }
+  const auto empty = NamespaceSelector(DocumentInstance(R"("namespaceSelector": {})"));
+  ASSERT_TRUE(empty.ok() && empty->has_value()) << empty.status();
+  EXPECT_TRUE((*empty)->MatchesEverything());
+  const auto one = NamespaceSelector(DocumentInstance(R"("namespaceSelector": {"a": "b"})"));
+  ASSERT_TRUE(one.ok() && one->has_value()) << one.status();
+  EXPECT_EQ((*one)->ToString(), "a=b");
+}
+
+}  // namespace
+}  // namespace mandate::scope
