@@ -139,10 +139,13 @@ TEST(ResolveTargetTest, ABadSelectorIsAnErrorThatNamesItsField) {
 }
 
 TEST(NamespaceSelectorTest, NoneIsNotTheEmptyOne) {
-  for (const std::string_view spec : {"", R"("namespaceSelector": null)"}) {
-    const auto selector = NamespaceSelector(DocumentInstance(spec));
+  auto raw_null = DocumentInstance();
+  raw_null.mutable_spec()->mutable_namespaceselector()->set_raw("null");
+  for (const auto& instance :
+       {DocumentInstance(), DocumentInstance(R"("namespaceSelector": null)"), raw_null}) {
+    const auto selector = NamespaceSelector(instance);
     ASSERT_TRUE(selector.ok()) << selector.status();
-    EXPECT_FALSE(selector->has_value()) << spec;
+    EXPECT_FALSE(selector->has_value()) << instance.ShortDebugString();
   }
   const auto empty = NamespaceSelector(DocumentInstance(R"("namespaceSelector": {})"));
   ASSERT_TRUE(empty.ok() && empty->has_value()) << empty.status();
