@@ -15,22 +15,26 @@
 #include "manager/cache/cache.h"
 #include "manager/cache/cache_metrics.h"
 #include "manager/cache/loop_timer.h"
+#include "manager/cache/watch_probe.h"
 #include "manager/client/rest_client.h"
 #include "manager/core/backoff.h"
 
 namespace mandate {
 
 // A proof is two SelfSubjectAccessReviews, for list and for watch, that say yes, or a watch that
-// the server has just accepted. It ends t_revoke later, whatever happens: it is renewed before, and
-// when nobody answers in time it has expired. Only an answer of no refuses; then it is asked again,
-// slowly.
+// the server has just accepted. It ends t_revoke later, whatever happens: it is renewed before, by
+// a watch that is given up at once, and by the reviews where the server does not accept that. When
+// nobody answers in time it has expired. Only a review that says no refuses; then it is asked
+// again, slowly.
 //
-//   state      on                               then
-//   kUnknown   both allowed                     kProven
-//   any        one is not allowed               kRefused; asked again after 30 s … 5 min
-//   any        no answer                        as it was; asked again after 0.8 s … 30 s
-//   kProven    t_revoke since the last proof    kExpired
-//   any        NoteProven(), NoteRefused()      kProven, kRefused
+//   state      on                                    then
+//   any        both reviews allow                    kProven
+//   any        one does not                          kRefused; reviewed again after 30 s … 5 min
+//   any        no answer                             as it was; reviewed again after 0.8 s … 30 s
+//   kProven    70 to 85 % of t_revoke; accepted      kProven, for another t_revoke
+//   kProven    70 to 85 % of t_revoke; not accepted  as it was; reviewed at once
+//   kProven    t_revoke since the last proof         kExpired
+//   any        NoteProven(), NoteRefused()           kProven, kRefused
 //
 // Loop thread only.
 class AccessProof {
@@ -47,6 +51,8 @@ class AccessProof {
   };
   struct Config {
     DemandSpec spec;
+    // Where a watch could begin now; "" before anybody knows.
+    std::function<std::string()> version;
     Options options;
     std::mt19937_64& random;
     AccessMetrics& counts;
@@ -58,7 +64,7 @@ class AccessProof {
   AccessProof(Config config, RestClient& client);
   ~AccessProof();
 
-  // Asks now, or right after the check under way: what that one hears may be old.
+  // Reviews now, or right after the review under way: what that one hears may be old.
   void Check();
   // The server has accepted a watch of this component.
   void NoteProven();
@@ -73,10 +79,11 @@ class AccessProof {
  private:
   struct Round;  // one check: two reviews
 
+  void Renew();
   void Send(const std::string& verb, const std::shared_ptr<Round>& round);
   void OnReview(Round& round, const std::string& verb, absl::StatusOr<HttpResponse> response);
   void Conclude(Round& round);
-  void DropRound();
+  void DropQuestions();
   void Proven();
   void Refused(absl::Status why);
   void Failed(const absl::Status& why);
@@ -84,6 +91,7 @@ class AccessProof {
   absl::Time Now() const { return client_.loop().clock().TimeNow(); }
 
   const DemandSpec spec_;
+  const std::function<std::string()> version_;
   const Options options_;
   std::mt19937_64& random_;
   AccessMetrics& counts_;
@@ -91,7 +99,8 @@ class AccessProof {
   RestClient& client_;
   State state_ = State::kUnknown;
   absl::Status reason_;
-  std::shared_ptr<Round> round_;  // under way
+  std::shared_ptr<Round> round_;         // under way
+  std::unique_ptr<WatchProbe> renewal_;  // under way
   bool again_ = false;
   absl::Time last_check_ = absl::InfinitePast();
   LoopTimer next_check_;

@@ -34,16 +34,19 @@ class AccessProofTest : public ::testing::Test {
   }
 
   AccessProof& Make(DemandSpec spec = {kPod, "foo", "bar"}) {
-    proof_ = std::make_unique<AccessProof>(AccessProof::Config{.spec = std::move(spec),
-                                                               .options = options_,
-                                                               .random = random_,
-                                                               .counts = counts_,
-                                                               .on_change = [this] { ++changes_; }},
-                                           client_);
+    proof_ =
+        std::make_unique<AccessProof>(AccessProof::Config{.spec = std::move(spec),
+                                                          .version = [this] { return version_; },
+                                                          .options = options_,
+                                                          .random = random_,
+                                                          .counts = counts_,
+                                                          .on_change = [this] { ++changes_; }},
+                                      client_);
     return *proof_;
   }
   void Allow(bool list, bool watch) { allowed_ = {{"list", list}, {"watch", watch}}; }
-  size_t reviews() const { return client_.requests().size(); }
+  size_t reviews() const { return client_.Count("POST "); }
+  size_t renewals() const { return client_.watches().size(); }
 
   SimulatedLoop loop_;
   FakeRestClient client_{loop_, "reader"};
@@ -52,6 +55,7 @@ class AccessProofTest : public ::testing::Test {
   std::mt19937_64 random_{1};
   AccessProof::Options options_;
   std::map<std::string, bool> allowed_;
+  std::string version_ = "42";
   bool up_ = true;
   int code_ = 201;
   int changes_ = 0;
@@ -96,21 +100,83 @@ TEST_F(AccessProofTest, NeedsBoth) {
   }
 }
 
-TEST_F(AccessProofTest, IsRenewedBeforeItEnds) {
+TEST_F(AccessProofTest, IsRenewedByAShortWatchBeforeItEnds) {
+  client_.OnWatch([](const auto& watch) { watch->Open(); });
   Allow(true, true);
   AccessProof& proof = Make();
   proof.Check();
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 1; round <= 20; ++round) {
     loop_.RunReady();
     ASSERT_EQ(proof.state(), State::kProven);
-    const size_t before = reviews();
     const absl::Time start = loop_.clock().TimeNow();
-    ASSERT_TRUE(loop_.RunUntil([&] { return reviews() > before; }));
+    ASSERT_TRUE(loop_.RunUntil([&] { return renewals() == static_cast<size_t>(round); }));
     const absl::Duration after = loop_.clock().TimeNow() - start;
     EXPECT_GE(after, 0.7 * options_.t_revoke);
     EXPECT_LE(after, 0.85 * options_.t_revoke);
+    const auto& watch = client_.watches().back();
+    EXPECT_EQ(watch->Query("resourceVersion"), "42");
+    EXPECT_EQ(watch->Query("timeoutSeconds"), "1");
+    EXPECT_EQ(watch->Query("fieldSelector"), "metadata.name=bar");
+    EXPECT_EQ(watch->request().target.find("/api/v1/namespaces/foo/pods?"), 0u);
   }
+  loop_.RunReady();
+  EXPECT_EQ(reviews(), 2u) << "those of the beginning";
+  EXPECT_EQ(client_.live_watches(), 0u);
   EXPECT_EQ(changes_, 1);
+  EXPECT_EQ(counts_.renewals.Value(), 20);
+}
+
+TEST_F(AccessProofTest, WithoutAVersionReviewsRenew) {
+  version_ = "";
+  Allow(true, true);
+  Make().Check();
+  loop_.RunFor(options_.t_revoke);
+  EXPECT_EQ(renewals(), 0u);
+  EXPECT_EQ(reviews(), 4u);
+  EXPECT_EQ(proof_->state(), State::kProven);
+}
+
+// Whatever becomes of the watch, the reviews decide.
+TEST_F(AccessProofTest, ARenewalThatIsNotAcceptedIsReviewed) {
+  const std::pair<const char*, std::function<void(FakeWatch&)>> ends[] = {
+      {"403", [](FakeWatch& watch) { watch.Refuse(403, "{}"); }},
+      {"500", [](FakeWatch& watch) { watch.Refuse(500, "{}"); }},
+      {"cut", [](FakeWatch& watch) { watch.Close(absl::UnavailableError("reset")); }},
+      {"silence", [](FakeWatch&) {}},
+  };
+  for (const auto& [name, end] : ends) {
+    for (const bool still_allowed : {true, false}) {
+      client_.OnWatch([&end = end](const auto& watch) { end(*watch); });
+      Allow(true, true);
+      AccessProof& proof = Make();
+      proof.Check();
+      loop_.RunReady();
+      ASSERT_EQ(proof.state(), State::kProven);
+      Allow(true, still_allowed);
+      client_.ForgetRequests();
+      const absl::Time start = loop_.clock().TimeNow();
+      ASSERT_TRUE(loop_.RunUntil([&] { return reviews() == 2; })) << name;
+      EXPECT_LT(loop_.clock().TimeNow() - start, options_.t_revoke) << name;
+      loop_.RunReady();
+      EXPECT_EQ(proof.state(), still_allowed ? State::kProven : State::kRefused) << name;
+      EXPECT_EQ(client_.live_watches(), 0u) << name;
+      proof_.reset();
+    }
+  }
+}
+
+TEST_F(AccessProofTest, AHintOvertakesARenewal) {
+  std::shared_ptr<FakeWatch> renewal;
+  client_.OnWatch([&](const auto& watch) { renewal = watch; });
+  Allow(true, true);
+  AccessProof& proof = Make();
+  proof.Check();
+  ASSERT_TRUE(loop_.RunUntil([&] { return renewal != nullptr; }));
+  Allow(true, false);
+  proof.Check();
+  loop_.RunReady();
+  EXPECT_EQ(proof.state(), State::kRefused);
+  EXPECT_TRUE(renewal->cancelled());
 }
 
 TEST_F(AccessProofTest, ExpiresWhenNobodyAnswers) {

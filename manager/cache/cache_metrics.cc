@@ -70,6 +70,9 @@ AccessMetrics::AccessMetrics(Metrics& metrics, std::string_view identity)
                               {{"identity", std::string(identity)}, {"result", "refused"}})),
       errors(metrics.Counter("mandate_cache_reviews_total", "Access reviews of shared watches",
                              {{"identity", std::string(identity)}, {"result", "error"}})),
+      renewals(metrics.Counter("mandate_cache_renewals_total",
+                               "Proofs of access renewed by a short watch",
+                               {{"identity", std::string(identity)}})),
       demands(metrics.Gauge("mandate_cache_demands", "Demands held",
                             {{"identity", std::string(identity)}})) {}
 

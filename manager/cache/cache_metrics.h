@@ -54,6 +54,8 @@ struct AccessMetrics {
   prometheus::Counter& allowed;
   prometheus::Counter& refused;
   prometheus::Counter& errors;
+  // mandate_cache_renewals_total{identity}: proofs renewed by a watch that the server accepted.
+  prometheus::Counter& renewals;
   // mandate_cache_demands{identity}: held now.
   prometheus::Gauge& demands;
 };

@@ -30,16 +30,17 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadGrant> gra
   if (reflector_ == nullptr) store_ = std::make_shared<ObjectStore>();
   // The proof's callback outlives neither.
   auto slot = std::make_shared<WatchMember*>(nullptr);
-  members_.push_back(std::make_unique<WatchMember>(
-      WatchMember::Config{.component = component,
-                          .grant = std::move(grant),
-                          .store = store_,
-                          .proof = {.spec = config_.spec,
-                                    .options = config_.access,
-                                    .random = config_.random,
-                                    .counts = component.counts,
-                                    .on_change = [this, slot] { OnProofChanged(**slot); }},
-                          .log = config_.log.With("watch", config_.spec.ToString())}));
+  members_.push_back(std::make_unique<WatchMember>(WatchMember::Config{
+      .component = component,
+      .grant = std::move(grant),
+      .store = store_,
+      .proof = {.spec = config_.spec,
+                .version = [store = store_] { return store->resource_version(); },
+                .options = config_.access,
+                .random = config_.random,
+                .counts = component.counts,
+                .on_change = [this, slot] { OnProofChanged(**slot); }},
+      .log = config_.log.With("watch", config_.spec.ToString())}));
   member = *slot = members_.back().get();
   member->Add(std::move(feed));
   if (reflector_ != nullptr) {

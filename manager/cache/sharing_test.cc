@@ -317,6 +317,7 @@ TEST_F(SharingTest, AJoinerTakesOverFromASponsorThatNeverMight) {
 TEST_F(SharingTest, AProofThatNobodyAnswersEnds) {
   JoinBoth();
   server_.faults().refuse_review = 1;
+  server_.faults().refuse_watch = 1;
   loop_.RunFor(absl::Minutes(5));
   EXPECT_EQ(Code(*view_b_), absl::StatusCode::kUnavailable);
   EXPECT_EQ(of_b_.Take(), "Stale");
@@ -342,12 +343,18 @@ TEST_F(SharingTest, ScopesAreNotSharedBeyondTheProof) {
   EXPECT_EQ(of_b_.Take(), "!+foo/x@101 Synced");
 }
 
-TEST_F(SharingTest, ConvergedIsQuiet) {
+TEST_F(SharingTest, ConvergedIsWatchesAlone) {
   JoinBoth();
   a_.ForgetRequests();
   b_.ForgetRequests();
   loop_.RunFor(absl::Minutes(3));
   EXPECT_EQ(a_.requests().size() + b_.requests().size(), 0u);
+  loop_.RunFor(absl::Hours(2));
+  EXPECT_EQ(a_.Count("watch=true"), a_.requests().size());
+  EXPECT_EQ(b_.Count("watch=true"), b_.requests().size());
+  EXPECT_GE(b_.requests().size(), 24u) << "its renewals";
+  EXPECT_EQ(of_a_.Take() + of_b_.Take(), "");
+  EXPECT_EQ(server_.live_watches(), 1u);
 }
 
 }  // namespace
