@@ -1,5 +1,6 @@
 #include "controllers/scope/binding.h"
 
+#include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -12,6 +13,7 @@
 namespace mandate::scope {
 namespace {
 
+using google::protobuf::util::MessageDifferencer;
 using operatorsv1alpha1::ScopeInstance;
 
 RoleTemplate Role() {
@@ -82,7 +84,7 @@ TEST(BindingTest, AClusterRoleBindingThereAndBack) {
   ASSERT_EQ(object.subjects_size(), 1);
   const Binding back = FromClusterRoleBinding(object);
   EXPECT_EQ(back.key, binding.key);
-  EXPECT_EQ(back.object.SerializeAsString(), binding.object.SerializeAsString());
+  EXPECT_TRUE(MessageDifferencer::Equals(back.object, binding.object));
   EXPECT_TRUE(IsAsDesired(Instance(), binding, back));
 }
 
@@ -91,7 +93,7 @@ TEST(BindingTest, ARoleBindingIsTakenAsItIs) {
   const Binding from = FromRoleBinding(binding.object);
   EXPECT_EQ(from.key, binding.key);
   EXPECT_FALSE(from.in_cluster());
-  EXPECT_EQ(from.object.SerializeAsString(), binding.object.SerializeAsString());
+  EXPECT_TRUE(MessageDifferencer::Equals(from.object, binding.object));
 }
 
 TEST(BindingTest, BelongsByControllerOrLabel) {
