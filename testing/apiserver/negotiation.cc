@@ -1,0 +1,96 @@
+#include "testing/apiserver/negotiation.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "manager/core/strings.h"
+#include "testing/apiserver/errors.h"
+
+namespace mandate::apiserver {
+namespace {
+
+constexpr std::string_view kJson = "application/json";
+constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
+
+std::string_view Trim(std::string_view text) {
+  return AsStd(absl::StripAsciiWhitespace(AsAbsl(text)));
+}
+
+// Cuts off what stands before `separator`.
+std::string_view Take(std::string_view& rest, char separator) {
+  const std::string_view part = rest.substr(0, rest.find(separator));
+  rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+  return Trim(part);
+}
+
+struct Range {
+  std::string_view type;
+  double quality = 1;
+  bool transformed = false;  // as=Table and the like
+};
+
+std::vector<Range> ParseAccept(std::string_view accept) {
+  std::vector<Range> ranges;
+  while (!accept.empty()) {
+    std::string_view rest = Take(accept, ',');
+    Range range{.type = Take(rest, ';')};
+    while (!rest.empty()) {
+      const std::string_view parameter = Take(rest, ';');
+      if (parameter.starts_with("as=")) range.transformed = true;
+      if (parameter.starts_with("q=") &&
+          !absl::SimpleAtod(AsAbsl(parameter.substr(2)), &range.quality)) {
+        range.quality = 0;
+      }
+    }
+    if (range.quality > 0) ranges.push_back(range);
+  }
+  std::stable_sort(ranges.begin(), ranges.end(),
+                   [](const Range& a, const Range& b) { return a.quality > b.quality; });
+  return ranges;
+}
+
+// What the server would name; YAML it has and the double has not.
+std::string Types(bool protobuf) {
+  return StrCat("application/json, application/yaml",
+                protobuf ? ", application/vnd.kubernetes.protobuf" : "");
+}
+
+}  // namespace
+
+std::string_view MediaType(Encoding encoding) {
+  return encoding == Encoding::kProtobuf ? kProtobuf : kJson;
+}
+
+std::string_view WatchMediaType(Encoding encoding) {
+  return encoding == Encoding::kProtobuf ? "application/vnd.kubernetes.protobuf;stream=watch"
+                                         : kJson;
+}
+
+std::optional<Encoding> AcceptedEncoding(const Request& request, bool protobuf) {
+  const auto accept = request.Header("accept");
+  if (!accept || Trim(*accept).empty()) return Encoding::kJson;
+  for (const Range& range : ParseAccept(*accept)) {
+    if (range.transformed) continue;
+    if (range.type == kJson || range.type == "*/*" || range.type == "application/*") {
+      return Encoding::kJson;
+    }
+    if (range.type == kProtobuf && protobuf) return Encoding::kProtobuf;
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<Encoding> BodyEncoding(const Request& request, bool protobuf) {
+  std::string_view type = request.Header("content-type").value_or("");
+  type = Take(type, ';');
+  if (type.empty() || type == kJson) return Encoding::kJson;
+  if (type == kProtobuf && protobuf) return Encoding::kProtobuf;
+  if (type == "application/yaml") return Unsupported("bodies in YAML");
+  return UnsupportedMediaType(Types(protobuf));
+}
+
+absl::Status NotAcceptable(bool protobuf) { return NotAcceptableError(Types(protobuf)); }
+
+}  // namespace mandate::apiserver

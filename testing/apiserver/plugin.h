@@ -1,0 +1,110 @@
+// How access control (testing/apiserver/access) plugs into the double.
+#ifndef TESTING_APISERVER_PLUGIN_H_
+#define TESTING_APISERVER_PLUGIN_H_
+
+#include <jsoncpp/json/json.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "testing/apiserver/exchange.h"
+
+namespace mandate::apiserver {
+
+// "rbac.authorization.k8s.io", "clusterroles"; the core group is "".
+struct GroupResource {
+  std::string group;
+  std::string resource;
+
+  auto operator<=>(const GroupResource&) const = default;
+};
+
+// One revision of an object. Immutable.
+struct StoredObject {
+  std::string ns;
+  std::string name;
+  std::string uid;
+  int64_t revision = 0;  // its resourceVersion
+  std::map<std::string, std::string> labels;
+  bool deleting = false;
+  std::string json;  // whole, with apiVersion and kind, in the stored version
+
+  Json::Value Parse() const;
+};
+
+// The latest state. Loop thread only.
+class ObjectReader {
+ public:
+  virtual ~ObjectReader() = default;
+  // Null when there is none.
+  virtual std::shared_ptr<const StoredObject> Get(const GroupResource& resource,
+                                                  std::string_view ns,
+                                                  std::string_view name) const = 0;
+  // By namespace and name; `ns` empty: of all.
+  virtual std::vector<std::shared_ptr<const StoredObject>> List(const GroupResource& resource,
+                                                                std::string_view ns = "") const = 0;
+  // The revision at which any object of the resource last changed; 0: never.
+  virtual int64_t LastChange(const GroupResource& resource) const = 0;
+};
+
+// A write on its way, as admission sees it. Borrows; alive until its `done` ran.
+struct WriteAttributes {
+  const Request* request = nullptr;  // user, attributes, dryRun
+  std::string operation;             // "CREATE", "UPDATE", "DELETE"
+  std::string group, version, kind;
+  std::string resource, subresource;
+  std::string ns, name;  // the name is empty when generateName has not made one yet
+  Json::Value object;    // null of a DELETE
+  Json::Value old_object;
+  Json::Value options;  // CreateOptions, UpdateOptions, …, with apiVersion and kind
+  bool dry_run = false;
+};
+
+// What stands between a decoded request and the store. Errors carry the metav1.Status that the
+// client shall see. Loop thread only.
+class WriteHooks {
+ public:
+  virtual ~WriteHooks() = default;
+  using Mutated = absl::AnyInvocable<void(absl::StatusOr<Json::Value>) &&>;
+  using Checked = absl::AnyInvocable<void(absl::Status) &&>;
+  // Mutating admission: `done` gets the object as it is to be from now on.
+  virtual void Mutate(std::shared_ptr<const WriteAttributes> write, Mutated done) = 0;
+  // The resource's own rules before validation: RBAC's escalate and bind.
+  virtual absl::Status Check(const WriteAttributes& write) = 0;
+  // Validating admission, after the object was found valid.
+  virtual void Validate(std::shared_ptr<const WriteAttributes> write, Checked done) = 0;
+};
+
+// Creates what is never stored: an access review, a token. `object` is decoded and of the right
+// kind; the name in the request's attributes is the parent's, of a subresource. `done` gets the
+// object to answer with (201), without apiVersion and kind.
+using Creator = std::function<void(const Request& request, Json::Value object,
+                                   absl::AnyInvocable<void(absl::StatusOr<Json::Value>) &&> done)>;
+
+struct VirtualResource {
+  std::string group, version;  // of the URL
+  std::string resource;        // "subjectaccessreviews", "serviceaccounts/token"
+  bool namespaced = false;
+  std::string message;  // of the body: "k8s.io.api.authorization.v1.SubjectAccessReview"
+  Creator create;
+};
+
+// All that a plug-in adds. What it points to outlives the server.
+struct Plugin {
+  std::vector<Filter> filters;  // the first is outermost
+  WriteHooks* hooks = nullptr;
+  std::vector<VirtualResource> resources;
+  std::vector<std::string> seed;  // objects (JSON) that exist from the start
+};
+
+}  // namespace mandate::apiserver
+
+#endif  // TESTING_APISERVER_PLUGIN_H_

@@ -1,0 +1,47 @@
+#include "testing/apiserver/request.h"
+
+#include "manager/core/status_macros.h"
+#include "manager/rbac/list_params.h"
+#include "manager/rbac/request_info.h"
+
+namespace mandate::apiserver {
+
+std::optional<std::string_view> Request::Header(std::string_view name) const {
+  for (const auto& [key, value] : headers) {
+    if (key == name) return value;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Request::Query(std::string_view name) const {
+  std::string_view rest = query;
+  while (!rest.empty()) {
+    const std::string_view pair = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(std::min(rest.size(), pair.size() + 1));
+    const size_t equals = pair.find('=');
+    const auto key = rbac::PercentDecode(pair.substr(0, equals), /*plus=*/true);
+    if (!key || *key != name) continue;
+    const auto value =
+        rbac::PercentDecode(equals == pair.npos ? "" : pair.substr(equals + 1), /*plus=*/true);
+    if (value) return value;
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<Request> Request::Parse(std::string method, std::string target, Headers headers,
+                                       std::string body) {
+  Request request;
+  ASSIGN_OR_RETURN(request.attributes, rbac::AttributesOf(method, target));
+  const size_t question = target.find('?');
+  const auto path = rbac::PercentDecode(target.substr(0, question), /*plus=*/false);
+  if (!path) return absl::InvalidArgumentError("the path is escaped wrongly");
+  request.path = *path;
+  if (question != target.npos) request.query = target.substr(question + 1);
+  request.method = std::move(method);
+  request.target = std::move(target);
+  request.headers = std::move(headers);
+  request.body = std::move(body);
+  return request;
+}
+
+}  // namespace mandate::apiserver

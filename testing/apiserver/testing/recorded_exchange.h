@@ -1,0 +1,40 @@
+// An exchange whose answer is remembered.
+#ifndef TESTING_APISERVER_TESTING_RECORDED_EXCHANGE_H_
+#define TESTING_APISERVER_TESTING_RECORDED_EXCHANGE_H_
+
+#include <string>
+#include <utility>
+
+#include "testing/apiserver/exchange.h"
+
+namespace mandate::apiserver {
+
+// As Exchange.
+class RecordedExchange : public Exchange {
+ public:
+  using Exchange::Exchange;
+
+  const Response& head() const { return head_; }
+  // All of it so far.
+  const std::string& body() const { return body_; }
+  bool aborted() const { return aborted_; }
+
+ protected:
+  void WriteWhole(const Response& response) override {
+    head_ = response;
+    body_ = response.body;
+  }
+  void WriteHead(const Response& head) override { head_ = head; }
+  void Write(std::string bytes) override { body_ += bytes; }
+  void WriteEnd() override {}
+  void WriteAbort() override { aborted_ = true; }
+
+ private:
+  Response head_{.code = 0, .headers = {}, .body = ""};
+  std::string body_;
+  bool aborted_ = false;
+};
+
+}  // namespace mandate::apiserver
+
+#endif  // TESTING_APISERVER_TESTING_RECORDED_EXCHANGE_H_
