@@ -3,6 +3,7 @@
 #define TESTING_APISERVER_REQUEST_H_
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,12 @@ struct ClientCertificateNames {
   std::vector<std::string> organisations;
 };
 
+// What stages leave behind on the way of a request.
+struct Notes {
+  std::map<std::string, std::string> annotations;  // of its audit event
+  std::vector<std::string> warnings;               // of its answer, a Warning header each
+};
+
 struct Request {
   // The value of the first header of this lower-case name; nullopt: there is none.
   std::optional<std::string_view> Header(std::string_view name) const;
@@ -53,6 +60,8 @@ struct Request {
   absl::Time received;  // by the loop's clock
   rbac::Attributes attributes;
   User user;
+  // Shared by all copies of the request; never null.
+  std::shared_ptr<Notes> notes = std::make_shared<Notes>();
 };
 
 struct Response {
