@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "manager/transport/call_exchange.h"
 #include "manager/transport/curl_handles.h"
+#include "manager/transport/curl_wire.h"
 #include "manager/transport/pool_key.h"
 #include "manager/transport/request_check.h"
 #include "manager/transport/shard_set.h"
@@ -45,16 +46,19 @@ absl::Status CheckOptions(const HttpOptions& options) {
 // cleared up.
 class HttpTransport::Core : public ShardSet::Host, public std::enable_shared_from_this<Core> {
  public:
-  Core(EventLoop& loop, Options options) : loop_(loop), options_(options) {}
+  Core(Loop& loop, Options options) : loop_(loop), options_(options) {}
 
-  EventLoop& loop() { return loop_; }
+  // Before anything else.
+  void SetWires(WireFactory new_wire) { new_wire_ = std::move(new_wire); }
+
+  Loop& loop() { return loop_; }
   const Options& options() const { return options_; }
   Stats& counters() { return stats_; }
 
   absl::Status Submit(Class of, std::shared_ptr<Exchange> exchange) {
     const std::string key = PoolKeyOf(exchange->request());
     auto& set = sets_[{key, of}];
-    if (set == nullptr) set = std::make_unique<ShardSet>(loop_, options_, stats_, *this);
+    if (set == nullptr) set = std::make_unique<ShardSet>(parts_, *this);
     return set->Submit(std::move(exchange));
   }
 
@@ -117,9 +121,11 @@ class HttpTransport::Core : public ShardSet::Host, public std::enable_shared_fro
     }
   }
 
-  EventLoop& loop_;
+  Loop& loop_;
   const Options options_;
   Stats stats_;
+  WireFactory new_wire_;
+  const ShardParts parts_{loop_, options_, stats_, new_wire_};
   std::map<std::pair<std::string, Class>, std::unique_ptr<ShardSet>> sets_;
   std::set<ShardSet*> wanting_;
   size_t connections_ = 0;
@@ -130,14 +136,26 @@ absl::StatusOr<std::unique_ptr<HttpTransport>> HttpTransport::Create(EventLoop& 
                                                                      Options options) {
   if (absl::Status status = CheckOptions(options); !status.ok()) return status;
   if (!InitializeCurl()) return absl::InternalError("libcurl cannot be initialised");
-  return std::unique_ptr<HttpTransport>(new HttpTransport(std::make_shared<Core>(loop, options)));
+  auto core = std::make_shared<Core>(loop, options);
+  core->SetWires([&loop, raw = core.get()](Wire::Observer& observer) {
+    return CurlWire::Create(loop, raw->options(), raw->counters(), observer);
+  });
+  return std::unique_ptr<HttpTransport>(new HttpTransport(std::move(core)));
+}
+
+absl::StatusOr<std::unique_ptr<HttpTransport>> HttpTransport::CreateOn(Loop& loop, Options options,
+                                                                       WireFactory new_wire) {
+  if (absl::Status status = CheckOptions(options); !status.ok()) return status;
+  auto core = std::make_shared<Core>(loop, options);
+  core->SetWires(std::move(new_wire));
+  return std::unique_ptr<HttpTransport>(new HttpTransport(std::move(core)));
 }
 
 HttpTransport::HttpTransport(std::shared_ptr<Core> core) : core_(std::move(core)) {}
 
 HttpTransport::~HttpTransport() {
   core_->Mute();
-  EventLoop& loop = core_->loop();
+  Loop& loop = core_->loop();
   // Perhaps this is inside libcurl.
   loop.Post([core = std::move(core_)] { core->Shutdown(); });
 }

@@ -13,6 +13,7 @@
 #include "manager/transport/event_loop.h"
 #include "manager/transport/http_options.h"
 #include "manager/transport/transport.h"
+#include "manager/transport/wire.h"
 
 namespace mandate {
 
@@ -26,6 +27,10 @@ class HttpTransport : public Transport {
   // From any thread. `loop` outlives the transport and the streams it opened. kInvalidArgument: an
   // option that makes no sense; kInternal: libcurl cannot be used.
   static absl::StatusOr<std::unique_ptr<HttpTransport>> Create(EventLoop& loop, Options options);
+
+  // The same over other connections than libcurl's: `new_wire` is kept.
+  static absl::StatusOr<std::unique_ptr<HttpTransport>> CreateOn(Loop& loop, Options options,
+                                                                 WireFactory new_wire);
 
   // On the loop: what is open ends with kCancelled, later on the loop, and streams hear nothing
   // else any more. Or after the loop stopped, from any thread: nobody is told of anything.

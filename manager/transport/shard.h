@@ -1,33 +1,36 @@
-// One connection to an API server and the requests on it: a libcurl multi handle.
+// One connection to an API server and the requests on it: when it takes more, what becomes of those
+// that it failed, and when it goes.
 #ifndef MANAGER_TRANSPORT_SHARD_H_
 #define MANAGER_TRANSPORT_SHARD_H_
 
-#include <curl/curl.h>
-
 #include <cstddef>
-#include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
-#include <unordered_map>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "manager/core/executor.h"
 #include "manager/transport/admission.h"
-#include "manager/transport/curl_handles.h"
-#include "manager/transport/event_loop.h"
 #include "manager/transport/exchange.h"
 #include "manager/transport/http_options.h"
 #include "manager/transport/liveness.h"
-#include "manager/transport/transfer.h"
+#include "manager/transport/wire.h"
 
 namespace mandate {
 
+// What connections are made of. All outlive them.
+struct ShardParts {
+  Loop& loop;
+  const HttpOptions& options;
+  HttpStats& stats;
+  const WireFactory& new_wire;
+};
+
 // Lives as long as its connection: it opens one, and when that is lost, or takes no more requests,
 // the shard ends with the last of them. Loop thread only; held by shared_ptr.
-class Shard : private Transfer::Observer, public std::enable_shared_from_this<Shard> {
+class Shard : private Wire::Observer, public std::enable_shared_from_this<Shard> {
  public:
   // Whoever places requests. Called at the loop's top level, except Changed().
   class Owner {
@@ -41,9 +44,8 @@ class Shard : private Transfer::Observer, public std::enable_shared_from_this<Sh
     virtual void ConnectFailed(const absl::Status& status) = 0;
   };
 
-  // All outlive the shard. kResourceExhausted: out of memory.
-  static absl::StatusOr<std::shared_ptr<Shard>> Create(EventLoop& loop, const HttpOptions& options,
-                                                       HttpStats& stats, Owner& owner);
+  // `owner` outlives the shard. kResourceExhausted: out of memory.
+  static absl::StatusOr<std::shared_ptr<Shard>> Create(const ShardParts& parts, Owner& owner);
   // Nobody is told of what was still running.
   ~Shard() override;
 
@@ -66,65 +68,45 @@ class Shard : private Transfer::Observer, public std::enable_shared_from_this<Sh
   size_t active() const { return admission_.active(); }
 
  private:
-  Shard(EventLoop& loop, const HttpOptions& options, HttpStats& stats, Owner& owner);
-  absl::Status SetUp();
+  Shard(const ShardParts& parts, Owner& owner);
 
-  // Of libcurl.
-  static int OnSocket(CURL*, curl_socket_t fd, int what, void* self, void*);
-  static int OnTimeout(CURLM*, long milliseconds, void* self);
-  void WatchSocket(curl_socket_t fd, int what);
-  void Act(curl_socket_t fd, int events);
-  // Handles what is over, then looks at what is left.
-  void Settle();
-  void Finish(CURL* easy, CURLcode code);
+  void Finish(const Wire::Over& over);
   // Gives the exchange back if it is sure that the server did not serve it, or safe if it did.
-  bool Return(const Transfer& transfer, CURLcode code);
+  bool Return(const Wire::Over& over);
+  absl::Status Add(std::shared_ptr<Exchange> exchange);
   // Removes exchanges that ended by themselves, soon.
   void ScheduleReap();
   void Reap();
-  std::unique_ptr<Transfer> Remove(CURL* easy);
-  absl::Status Add(std::shared_ptr<Exchange> exchange);
+  void Flush();
   // After any change, at the top level.
   void Review();
   void SetLifetime(absl::Duration duration, Loop::Task end);
   bool SendProbe();
-  // Sends what libcurl keeps back: that streams were given up.
-  void FlushResets();
 
-  // Transfer::Observer.
-  void OnSent(const Transfer& transfer) override;
+  // Wire::Observer.
+  void OnSent(const Exchange& exchange) override;
   void OnHeard() override { liveness_.Heard(); }
   void OnHead(bool multiplexed) override;
-  bool MayOpenSocket() override;
-  void OnSocketOpened(curl_socket_t socket) override;
-  void OnSocketClosing(curl_socket_t socket) override;
-  bool PeerIsUp() const override;
+  void OnSettled(std::vector<Wire::Over> over) override;
+  void OnBroken(absl::Status status) override { Kill(status); }
 
-  EventLoop& loop_;
-  const HttpOptions& options_;
-  HttpStats& stats_;
+  const ShardParts parts_;
   Owner& owner_;
   Admission admission_;
   Liveness liveness_;
-  std::map<curl_socket_t, std::unique_ptr<EventLoop::FdWatch>> watches_;
-  CurlMulti multi_;
-  std::unordered_map<CURL*, std::unique_ptr<Transfer>> transfers_;
-  std::unique_ptr<Loop::Timer> timeout_;   // libcurl's
-  std::unique_ptr<Loop::Timer> lifetime_;  // of being connecting, idle or draining
-  std::optional<HttpRequest> probe_;       // in the name of the last that used the connection
-  std::shared_ptr<Exchange> probing_;      // the probe under way
-  const Exchange* first_ = nullptr;        // the one that connected; only to compare
-  std::set<curl_socket_t> sockets_;        // one, but while addresses are tried
-  bool peer_was_up_ = false;               // when the last of them was closed
-  bool connected_ = false;                 // ever
+  std::vector<std::shared_ptr<Exchange>> exchanges_;  // on the wire, in order, without the probe
+  std::unique_ptr<Loop::Timer> lifetime_;             // of being connecting, idle or draining
+  std::optional<HttpRequest> probe_;   // in the name of the last that used the connection
+  std::shared_ptr<Exchange> probing_;  // the probe under way
+  const Exchange* first_ = nullptr;    // the one that connected; only to compare
+  bool connected_ = false;             // ever
   bool impatient_ = false;
   bool idle_ = false;
   bool full_ = false;     // a request was refused, and none accepted since
   bool closing_ = false;  // `lifetime_` counts, since it is full or drains
   bool draining_ = false;
-  bool unflushed_ = false;  // a stream was given up
-  bool changed_ = false;    // inside libcurl
   bool reap_scheduled_ = false;
+  std::unique_ptr<Wire> wire_;  // last: what it carries goes first
 };
 
 }  // namespace mandate

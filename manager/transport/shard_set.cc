@@ -1,25 +1,35 @@
 #include "manager/transport/shard_set.h"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 
 namespace mandate {
+namespace {
 
-ShardSet::ShardSet(EventLoop& loop, const HttpOptions& options, HttpStats& stats, Host& host)
-    : loop_(loop), options_(options), stats_(stats), host_(host) {}
+// Rendezvous hashing; the same in every process, so that a simulated run repeats.
+uint64_t Weight(uint64_t identity, uint64_t shard) {
+  uint64_t bits = identity ^ (shard * 0x9e3779b97f4a7c15u);
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+  return bits ^ (bits >> 31);
+}
+
+}  // namespace
+
+ShardSet::ShardSet(const ShardParts& parts, Host& host) : parts_(parts), host_(host) {}
 
 ShardSet::~ShardSet() {
   for (const auto& exchange : waiting_) exchange->SetCarrier(nullptr);
 }
 
 absl::Status ShardSet::Submit(std::shared_ptr<Exchange> exchange) {
-  if (waiting_.size() >= options_.max_waiting) {
-    ++stats_.refused_waiting;
+  if (waiting_.size() >= parts_.options.max_waiting) {
+    ++parts_.stats.refused_waiting;
     return absl::ResourceExhaustedError(absl::StrCat(
         exchange->request().endpoint->server, ": ", waiting_.size(),
         " requests wait for a connection already, the most that may: send fewer at once"));
@@ -83,11 +93,12 @@ void ShardSet::RemoveDead() {
 
 Shard* ShardSet::Choose(const HttpRequest& request) const {
   Shard* best = nullptr;
-  size_t best_weight = 0;
+  uint64_t best_weight = 0;
+  // Not the token: that changes while the identity stays.
+  const uint64_t identity = std::hash<std::string>()(request.user_agent);
   for (const auto& [id, shard] : shards_) {
     if (shard->room() == 0) continue;
-    // Not the token: that changes while the identity stays.
-    const size_t weight = absl::HashOf(request.user_agent, id);
+    const uint64_t weight = Weight(identity, id);
     if (best == nullptr || weight > best_weight) {
       best = shard.get();
       best_weight = weight;
@@ -107,10 +118,10 @@ size_t ShardSet::PromisedRoom() const {
 
 bool ShardSet::OpenConnection() {
   if (!host_.AcquireConnection()) {
-    ++stats_.refused_connection;
+    ++parts_.stats.refused_connection;
     return false;
   }
-  absl::StatusOr<std::shared_ptr<Shard>> shard = Shard::Create(loop_, options_, stats_, *this);
+  absl::StatusOr<std::shared_ptr<Shard>> shard = Shard::Create(parts_, *this);
   if (!shard.ok()) {
     host_.ReleaseConnection();
     TakeFirst()->End(shard.status());

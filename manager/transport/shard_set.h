@@ -9,7 +9,6 @@
 #include <memory>
 
 #include "absl/status/status.h"
-#include "manager/transport/event_loop.h"
 #include "manager/transport/exchange.h"
 #include "manager/transport/http_options.h"
 #include "manager/transport/shard.h"
@@ -30,7 +29,7 @@ class ShardSet : private Shard::Owner {
     virtual void ReleaseConnection() = 0;
   };
 
-  ShardSet(EventLoop& loop, const HttpOptions& options, HttpStats& stats, Host& host);
+  ShardSet(const ShardParts& parts, Host& host);  // `host` outlives this
   ~ShardSet() override;
 
   // kResourceExhausted: too many wait already.
@@ -63,9 +62,7 @@ class ShardSet : private Shard::Owner {
   size_t PromisedRoom() const;
   bool OpenConnection();
 
-  EventLoop& loop_;
-  const HttpOptions& options_;
-  HttpStats& stats_;
+  const ShardParts parts_;
   Host& host_;
   std::map<uint64_t, std::shared_ptr<Shard>> shards_;
   uint64_t next_shard_ = 0;

@@ -1,0 +1,222 @@
+#include "manager/transport/curl_wire.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "manager/core/status_macros.h"
+#include "manager/transport/curl_error.h"
+
+namespace mandate {
+namespace {
+
+bool IsEstablished(curl_socket_t socket) {
+  tcp_info info = {};
+  socklen_t size = sizeof info;
+  return getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
+         info.tcpi_state == TCP_ESTABLISHED;
+}
+
+uint32_t EpollEvents(int what) {
+  return (what & CURL_POLL_IN ? EPOLLIN : 0u) | (what & CURL_POLL_OUT ? EPOLLOUT : 0u);
+}
+
+int CurlEvents(uint32_t events) {
+  return (events & EPOLLIN ? CURL_CSELECT_IN : 0) | (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
+         (events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Wire>> CurlWire::Create(EventLoop& loop, const HttpOptions& options,
+                                                       HttpStats& stats, Wire::Observer& observer) {
+  auto wire = std::unique_ptr<CurlWire>(new CurlWire(loop, options, stats, observer));
+  RETURN_IF_ERROR(wire->SetUp());
+  return wire;
+}
+
+CurlWire::CurlWire(EventLoop& loop, const HttpOptions& options, HttpStats& stats,
+                   Wire::Observer& observer)
+    : loop_(loop),
+      options_(options),
+      stats_(stats),
+      observer_(observer),
+      multi_(curl_multi_init()) {}
+
+absl::Status CurlWire::SetUp() {
+  if (multi_ == nullptr) return absl::ResourceExhaustedError("out of memory for a connection");
+  CURLM* const multi = multi_.get();
+  curl_multi_setopt(multi, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
+  curl_multi_setopt(multi, CURLMOPT_MAX_CONCURRENT_STREAMS,
+                    static_cast<long>(options_.streams_per_connection));
+  curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, OnSocket);
+  curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, this);
+  curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, OnTimeout);
+  curl_multi_setopt(multi, CURLMOPT_TIMERDATA, this);
+  return absl::OkStatus();
+}
+
+CurlWire::~CurlWire() {
+  if (multi_ == nullptr) return;
+  // The loop may be over: libcurl must set no more timers and watches.
+  curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETFUNCTION, nullptr);
+  curl_multi_setopt(multi_.get(), CURLMOPT_TIMERFUNCTION, nullptr);
+  watches_.clear();
+  while (!transfers_.empty()) Take(transfers_.begin()->first);
+  multi_.reset();
+}
+
+absl::Status CurlWire::Add(std::shared_ptr<Exchange> exchange) {
+  const Exchange* const key = exchange.get();
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<Transfer> transfer,
+      Transfer::Create(std::move(exchange), *this, options_, loop_.clock().WallTimeNow()));
+  CURL* const easy = transfer->easy();
+  if (const CURLMcode code = curl_multi_add_handle(multi_.get(), easy); code != CURLM_OK) {
+    return absl::InternalError(
+        absl::StrCat("libcurl takes no request: ", curl_multi_strerror(code)));
+  }
+  transfers_.emplace(easy, std::move(transfer));
+  by_exchange_.emplace(key, easy);
+  return absl::OkStatus();
+}
+
+bool CurlWire::Remove(const Exchange& exchange) {
+  const auto found = by_exchange_.find(&exchange);
+  if (found == by_exchange_.end()) return false;
+  const bool sent = Take(found->second)->sent();
+  unflushed_ = unflushed_ || sent;
+  return sent;
+}
+
+std::unique_ptr<Transfer> CurlWire::Take(CURL* easy) {
+  auto node = transfers_.extract(easy);
+  if (node.empty()) return nullptr;
+  by_exchange_.erase(node.mapped()->exchange().get());
+  curl_multi_remove_handle(multi_.get(), easy);
+  return std::move(node.mapped());
+}
+
+int CurlWire::OnSocket(CURL*, curl_socket_t fd, int what, void* self, void*) {
+  static_cast<CurlWire*>(self)->WatchSocket(fd, what);
+  return 0;
+}
+
+void CurlWire::WatchSocket(curl_socket_t fd, int what) {
+  if (what == CURL_POLL_REMOVE) {
+    watches_.erase(fd);
+    return;
+  }
+  if (const auto it = watches_.find(fd); it != watches_.end()) {
+    it->second->SetEvents(EpollEvents(what));
+    return;
+  }
+  auto watch = loop_.WatchFd(fd, EpollEvents(what),
+                             [this, fd](uint32_t events) { Act(fd, CurlEvents(events)); });
+  if (watch.ok()) {
+    watches_.emplace(fd, *std::move(watch));
+    return;
+  }
+  loop_.Post([weak = std::weak_ptr<CurlWire*>(self_), status = watch.status()] {
+    if (const auto self = weak.lock()) (*self)->observer_.OnBroken(status);
+  });
+}
+
+int CurlWire::OnTimeout(CURLM*, long milliseconds, void* self_pointer) {
+  CurlWire& self = *static_cast<CurlWire*>(self_pointer);
+  if (milliseconds < 0) {
+    self.timeout_.reset();
+  } else {
+    self.timeout_ =
+        self.loop_.RunAt(self.loop_.clock().TimeNow() + absl::Milliseconds(milliseconds),
+                         [&self] { self.Act(CURL_SOCKET_TIMEOUT, 0); });
+  }
+  return 0;
+}
+
+void CurlWire::Act(curl_socket_t fd, int events) {
+  int running = 0;
+  curl_multi_socket_action(multi_.get(), fd, events, &running);
+  Settle();
+}
+
+void CurlWire::Settle() {
+  std::vector<std::pair<CURL*, CURLcode>> messages;
+  int left = 0;
+  while (const CURLMsg* message = curl_multi_info_read(multi_.get(), &left)) {
+    if (message->msg == CURLMSG_DONE) {
+      messages.emplace_back(message->easy_handle, message->data.result);
+    }
+  }
+  if (messages.empty() && !changed_) return;
+  changed_ = false;
+  std::vector<Over> over;
+  for (const auto& [easy, code] : messages) {
+    const std::unique_ptr<Transfer> transfer = Take(easy);
+    if (transfer == nullptr) continue;
+    WireResult result = ResultOf(*transfer, code);
+    over.push_back({transfer->exchange(), std::move(result)});
+  }
+  observer_.OnSettled(std::move(over));
+}
+
+WireResult CurlWire::ResultOf(Transfer& transfer, CURLcode code) {
+  transfer.Conclude(code);
+  unflushed_ = unflushed_ || (transfer.sent() && code != CURLE_OK);
+  stats_.refused_too_large += transfer.header_too_large();
+  return {.status = code == CURLE_OK ? absl::OkStatus() : transfer.StatusOf(code),
+          .sent = transfer.sent(),
+          .heard = transfer.heard(),
+          .refused = transfer.refused(),
+          .unserved = transfer.unserved(),
+          .lost = IsConnectionError(code)};
+}
+
+bool CurlWire::Flush() {
+  // libcurl 7.88 leaves RST_STREAM in a buffer until something else is written to the connection,
+  // and the server goes on serving a watch that nobody reads. Pausing the sending side of another
+  // request, which has nothing more to send, and resuming it writes the buffer out; it does not
+  // touch the receiving side, whose pause would have libcurl hoard data.
+  if (!std::exchange(unflushed_, false)) return true;
+  for (const auto& [easy, transfer] : transfers_) {
+    if (transfer->sent() && curl_easy_pause(easy, CURLPAUSE_SEND) == CURLE_OK) {
+      curl_easy_pause(easy, CURLPAUSE_CONT);
+      return true;
+    }
+  }
+  return false;
+}
+
+void CurlWire::OnSent(const Transfer& transfer) {
+  connected_ = true;
+  observer_.OnSent(*transfer.exchange());
+}
+
+void CurlWire::OnHead(bool multiplexed) {
+  changed_ = true;
+  observer_.OnHead(multiplexed);
+}
+
+void CurlWire::OnSocketOpened(curl_socket_t socket) {
+  sockets_.insert(socket);
+  ++stats_.sockets_opened;
+}
+
+void CurlWire::OnSocketClosing(curl_socket_t socket) {
+  peer_was_up_ = IsEstablished(socket);
+  sockets_.erase(socket);
+  changed_ = true;
+}
+
+bool CurlWire::PeerIsUp() const {
+  return sockets_.empty() ? peer_was_up_
+                          : std::all_of(sockets_.begin(), sockets_.end(), IsEstablished);
+}
+
+}  // namespace mandate
