@@ -1,165 +1,120 @@
-// The codec against the fixtures of k8s.io/api: one object of every kind as Go writes it, in JSON
-// and in protobuf.
-#include <cctype>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+// The codec against every fixture of k8s.io/api: this release's, earlier releases', and the next
+// one's by its own types (newer_server_test.cc has those by ours).
+#include "manager/object/testing/fixtures.h"
+
+#include <iostream>
 #include <map>
 #include <memory>
-#include <ostream>
-#include <set>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "gmock/gmock.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
+#include "google/protobuf/util/message_differencer.h"
 #include "gtest/gtest.h"
-#include "k8s.io/api/authentication/v1/generated.pb.h"
-#include "k8s.io/api/authorization/v1/generated.pb.h"
-#include "k8s.io/api/coordination/v1/generated.pb.h"
-#include "k8s.io/api/core/v1/generated.pb.h"
-#include "k8s.io/api/events/v1/generated.pb.h"
-#include "k8s.io/api/rbac/v1/generated.pb.h"
-#include "k8s.io/apimachinery/pkg/apis/meta/v1/generated.pb.h"
 #include "manager/core/strings.h"
-#include "manager/object/envelope.h"
 #include "manager/object/json.h"
-#include "manager/object/json_codec.h"
 #include "manager/object/object_codec.h"
 #include "manager/object/raw_object.h"
+#include "manager/object/testing/kubernetes_types.h"
 
 namespace mandate {
 namespace {
 
-using google::protobuf::Descriptor;
-using google::protobuf::FileDescriptor;
 using google::protobuf::Message;
-using google::protobuf::MessageFactory;
-namespace api = k8s::io::api;
-namespace meta = k8s::io::apimachinery::pkg::apis::meta::v1;
-
-constexpr char kFolder[] = "../kubernetes/testdata/HEAD";
-
-// The group versions whose kinds are tested, all of them that have a fixture. More is one line here
-// and one dependency in BUILD.
-const std::map<std::string, const FileDescriptor*>& GroupVersions() {
-  static const auto& versions = *new std::map<std::string, const FileDescriptor*>{
-      {"authentication.k8s.io.v1", api::authentication::v1::TokenReview::descriptor()->file()},
-      {"authorization.k8s.io.v1",
-       api::authorization::v1::SubjectAccessReview::descriptor()->file()},
-      {"coordination.k8s.io.v1", api::coordination::v1::Lease::descriptor()->file()},
-      {"core.v1", api::core::v1::Namespace::descriptor()->file()},
-      {"events.k8s.io.v1", api::events::v1::Event::descriptor()->file()},
-      {"rbac.authorization.k8s.io.v1", api::rbac::v1::Role::descriptor()->file()},
-  };
-  return versions;
-}
-
-struct Fixture {
-  std::string stem;  // "core.v1.Secret"
-  const Descriptor* type = nullptr;
-  std::string json;
-  std::string protobuf;
-};
-
-void PrintTo(const Fixture& fixture, std::ostream* out) { *out << fixture.stem; }
-
-// Kinds of the API machinery, such as Status, stand among those of the core group.
-const Descriptor* TypeOf(const FileDescriptor& group, const std::string& kind) {
-  const Descriptor* type = group.FindMessageTypeByName(kind);
-  return type != nullptr ? type : meta::Status::descriptor()->file()->FindMessageTypeByName(kind);
-}
-
-std::string ReadFile(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-std::vector<Fixture> Fixtures() {
-  std::vector<Fixture> fixtures;
-  std::set<std::string> stems;
-  for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
-    if (entry.path().extension() == ".json") stems.insert(entry.path().stem().string());
-  }
-  for (const std::string& stem : stems) {
-    const size_t dot = stem.rfind('.');
-    const auto found = GroupVersions().find(stem.substr(0, dot));
-    if (found == GroupVersions().end()) continue;
-    const std::string base = StrCat(kFolder, "/", stem);
-    fixtures.push_back({stem, TypeOf(*found->second, stem.substr(dot + 1)),
-                        ReadFile(base + ".json"), ReadFile(base + ".pb")});
-  }
-  return fixtures;
-}
+using google::protobuf::util::MessageDifferencer;
 
 class FixtureTest : public testing::TestWithParam<Fixture> {
  protected:
+  FixtureTest()
+      : types_(KubernetesTypes::Of(GetParam().repository)),
+        type_(types_.Find(GetParam().api_version, GetParam().kind)),
+        kind_(GetParam().names_kind ? KindInfoOf(GetParam().api_version, GetParam().kind)
+                                    : KindInfo()) {}
+
   void SetUp() override {
-    ASSERT_NE(GetParam().type, nullptr) << "no message for " << GetParam().stem;
-    const auto envelope = ParseEnvelope(GetParam().protobuf);
-    ASSERT_TRUE(envelope.ok()) << envelope.status();
-    raw_ = envelope->raw;
-    const size_t slash = envelope->api_version.find('/');
-    kind_.group = slash == std::string_view::npos ? "" : envelope->api_version.substr(0, slash);
-    kind_.version = envelope->api_version.substr(slash + 1);  // npos + 1 is 0
-    kind_.kind = envelope->kind;
-    auto expected = ParseJson(GetParam().json);
-    ASSERT_TRUE(expected.ok()) << expected.status();
-    expected_ = *std::move(expected);
+    ASSERT_FALSE(GetParam().json.empty());
+    if (type_ == nullptr) GTEST_SKIP() << "no longer a kind of this release";
   }
 
-  std::unique_ptr<Message> New() const {
-    return std::unique_ptr<Message>(
-        MessageFactory::generated_factory()->GetPrototype(GetParam().type)->New());
+  std::unique_ptr<Message> New() const { return types_.New(*type_); }
+
+  std::unique_ptr<Message> Decoded(const std::string& protobuf) const {
+    std::unique_ptr<Message> message = New();
+    const absl::Status status = DecodeObject(protobuf, Encoding::kProtobuf, *message);
+    EXPECT_TRUE(status.ok()) << status;
+    return message;
   }
 
-  // What the message is in JSON, against the fixture's.
-  void ExpectIsFixture(const Message& message) const {
-    const auto json = ToJson(message, kind_.kind.empty() ? nullptr : &kind_);
-    ASSERT_TRUE(json.ok()) << json.status();
-    const auto actual = ParseJson(*json);
-    ASSERT_TRUE(actual.ok()) << actual.status() << "\n" << *json;
-    EXPECT_EQ(WriteJson(*actual), WriteJson(expected_));
+  // Through protobuf too: what reflection built is then what a reader would see.
+  std::unique_ptr<Message> FromJson(const std::string& json, bool strict) const {
+    const std::unique_ptr<Message> decoded = New();
+    const absl::Status status = types_.FromJson(json, *decoded, {.strict = strict, .kind = &kind_});
+    EXPECT_TRUE(status.ok()) << status;
+    std::unique_ptr<Message> message = New();
+    EXPECT_TRUE(message->ParseFromString(decoded->SerializeAsString()));
+    return message;
   }
 
-  std::string_view raw_;
-  KindInfo kind_;
-  Json::Value expected_;
+  // Its JSON without formatting, members sorted.
+  std::string Json(const Message& message) const {
+    const auto json = types_.ToJson(message, GetParam().names_kind ? &kind_ : nullptr);
+    EXPECT_TRUE(json.ok()) << json.status();
+    return json.ok() ? Plain(*json) : "";
+  }
+  static std::string Plain(const std::string& json) {
+    const auto value = ParseJson(json);
+    EXPECT_TRUE(value.ok()) << value.status();
+    return value.ok() ? WriteJson(*value) : "";
+  }
+
+  void ExpectSameMeaning(Message& actual, Message& expected) const {
+    types_.DropZeros(actual);
+    types_.DropZeros(expected);
+    MessageDifferencer differencer;
+    std::string differences;
+    differencer.ReportDifferencesToString(&differences);
+    EXPECT_TRUE(differencer.Compare(expected, actual)) << differences;
+  }
+
+  const KubernetesTypes& types_;
+  const google::protobuf::Descriptor* const type_;
+  const KindInfo kind_;
 };
 
-TEST_P(FixtureTest, ProtobufToJson) {
-  const auto message = New();
-  ASSERT_TRUE(DecodeObject(GetParam().protobuf, Encoding::kProtobuf, *message).ok());
+// Of this release, every member is there and known.
+class HeadTest : public FixtureTest {};
+
+TEST_P(HeadTest, ProtobufToJson) {
+  const auto message = Decoded(GetParam().protobuf);
   EXPECT_TRUE(message->GetReflection()->GetUnknownFields(*message).empty());
-  ExpectIsFixture(*message);
+  EXPECT_EQ(Json(*message), Plain(GetParam().json));
 }
 
-TEST_P(FixtureTest, JsonToProtobufToJson) {
-  const auto decoded = New();
-  const absl::Status status = FromJson(GetParam().json, *decoded, {.strict = true, .kind = &kind_});
-  ASSERT_TRUE(status.ok()) << status;
-  const auto message = New();
-  ASSERT_TRUE(message->ParseFromString(decoded->SerializeAsString()));
-  ExpectIsFixture(*message);
+TEST_P(HeadTest, JsonToProtobufToJson) {
+  EXPECT_EQ(Json(*FromJson(GetParam().json, /*strict=*/true)), Plain(GetParam().json));
 }
 
-TEST_P(FixtureTest, ProtobufToProtobufIsIdentical) {
-  const auto message = New();
-  ASSERT_TRUE(DecodeObject(GetParam().protobuf, Encoding::kProtobuf, *message).ok());
-  const auto bytes = EncodeObject(*message, kind_, Encoding::kProtobuf);
+TEST_P(HeadTest, JsonToProtobufMeansTheSame) {
+  const auto actual = FromJson(GetParam().json, /*strict=*/true);
+  const auto expected = Decoded(GetParam().protobuf);
+  ExpectSameMeaning(*actual, *expected);
+}
+
+TEST_P(HeadTest, ProtobufToProtobufIsIdentical) {
+  const auto bytes = EncodeObject(*Decoded(GetParam().protobuf), kind_, Encoding::kProtobuf);
   ASSERT_TRUE(bytes.ok()) << bytes.status();
   EXPECT_TRUE(*bytes == GetParam().protobuf);
 }
 
-TEST_P(FixtureTest, HeaderIsTheSameInBothEncodings) {
-  if (expected_["metadata"]["name"].isNull()) {
+TEST_P(HeadTest, HeaderIsTheSameInBothEncodings) {
+  const auto json = ParseRawObject(GetParam().json, Encoding::kJson);
+  if (!json.ok()) {
     // Options and the like: nothing that a cache could hold.
-    EXPECT_FALSE(ParseRawObject(GetParam().json, Encoding::kJson).ok());
+    EXPECT_TRUE((*ParseJson(GetParam().json))["metadata"]["name"].isNull()) << json.status();
     return;
   }
-  const auto json = ParseRawObject(GetParam().json, Encoding::kJson);
-  ASSERT_TRUE(json.ok()) << json.status();
   const auto protobuf = ParseRawObject(GetParam().protobuf, Encoding::kProtobuf);
   ASSERT_TRUE(protobuf.ok()) << protobuf.status();
   const ObjectHeader header = (*json)->Header();
@@ -169,41 +124,65 @@ TEST_P(FixtureTest, HeaderIsTheSameInBothEncodings) {
   EXPECT_TRUE(header.deleting);
 }
 
-std::string TestName(const testing::TestParamInfo<Fixture>& info) {
-  std::string name = info.param.stem;
-  for (char& c : name) {
-    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+INSTANTIATE_TEST_SUITE_P(ThisRelease, HeadTest, testing::ValuesIn(HeadFixtures("kubernetes")),
+                         FixtureName);
+INSTANTIATE_TEST_SUITE_P(NextRelease, HeadTest, testing::ValuesIn(HeadFixtures("kubernetes_next")),
+                         FixtureName);
+
+// Of earlier releases, some members are not known any more and others were not known yet.
+class ReleasedTest : public FixtureTest {};
+
+TEST_P(ReleasedTest, ProtobufToJson) {
+  const std::string json = Json(*Decoded(GetParam().protobuf));
+  const auto actual = FromJson(json, /*strict=*/true);
+  const auto expected = FromJson(GetParam().json_after, /*strict=*/true);
+  ExpectSameMeaning(*actual, *expected);
+  if (GetParam().json_after == GetParam().json) {
+    EXPECT_EQ(json, Plain(GetParam().json));
   }
-  return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Kubernetes, FixtureTest, testing::ValuesIn(Fixtures()), TestName);
+TEST_P(ReleasedTest, JsonToProtobuf) {
+  const auto actual = FromJson(GetParam().json, /*strict=*/false);
+  const auto expected = Decoded(GetParam().protobuf_after);
+  ExpectSameMeaning(*actual, *expected);
+}
 
-TEST(FixturesTest, EveryKindInUseHasOne) {
-  std::set<std::string> stems;
-  for (const Fixture& fixture : Fixtures()) stems.insert(fixture.stem);
-  for (const char* stem : {"rbac.authorization.k8s.io.v1.Role",
-                           "rbac.authorization.k8s.io.v1.RoleBinding",
-                           "rbac.authorization.k8s.io.v1.ClusterRole",
-                           "rbac.authorization.k8s.io.v1.ClusterRoleBinding",
-                           "core.v1.Namespace",
-                           "core.v1.ServiceAccount",
-                           "core.v1.Secret",
-                           "core.v1.ConfigMap",
-                           "core.v1.Event",
-                           "core.v1.Pod",
-                           "core.v1.Service",
-                           "events.k8s.io.v1.Event",
-                           "coordination.k8s.io.v1.Lease",
-                           "authentication.k8s.io.v1.TokenRequest",
-                           "authentication.k8s.io.v1.TokenReview",
-                           "authentication.k8s.io.v1.SelfSubjectReview",
-                           "authorization.k8s.io.v1.SubjectAccessReview",
-                           "authorization.k8s.io.v1.LocalSubjectAccessReview",
-                           "authorization.k8s.io.v1.SelfSubjectAccessReview",
-                           "authorization.k8s.io.v1.SelfSubjectRulesReview"}) {
-    EXPECT_THAT(stems, testing::Contains(stem));
+// Where Go loses what it does not know any more, we do not.
+TEST_P(ReleasedTest, ProtobufToProtobufLosesNothing) {
+  for (const std::string* bytes : {&GetParam().protobuf, &GetParam().protobuf_after}) {
+    const auto again = EncodeObject(*Decoded(*bytes), kind_, Encoding::kProtobuf);
+    ASSERT_TRUE(again.ok()) << again.status();
+    EXPECT_EQ(again->size(), bytes->size());
+    const auto message = Decoded(*again);
+    EXPECT_TRUE(MessageDifferencer::Equals(*message, *Decoded(*bytes)));
   }
+}
+
+INSTANTIATE_TEST_SUITE_P(EarlierReleases, ReleasedTest,
+                         testing::ValuesIn(ReleasedFixtures("kubernetes")), FixtureName);
+
+TEST(FixturesTest, AreAsManyAsTheModulesHave) {
+  std::map<std::string, std::pair<int, int>> folders;  // all, and those without a type here
+  for (const auto& fixtures : {HeadFixtures("kubernetes"), ReleasedFixtures("kubernetes"),
+                               HeadFixtures("kubernetes_next")}) {
+    for (const Fixture& fixture : fixtures) {
+      auto& [all, unknown] = folders[StrCat(fixture.repository, "/", fixture.folder)];
+      ++all;
+      const auto& types = KubernetesTypes::Of(fixture.repository);
+      unknown += types.Find(fixture.api_version, fixture.kind) == nullptr ? 1 : 0;
+    }
+  }
+  for (const auto& [folder, counts] : folders) {
+    std::cout << folder << ": " << counts.first << " kinds, " << counts.second
+              << " of them without a type\n";
+    EXPECT_GT(counts.first, 150) << folder;
+    EXPECT_LT(counts.second, 15) << folder;
+    if (folder.ends_with("/HEAD")) {
+      EXPECT_EQ(counts.second, 0) << folder;
+    }
+  }
+  EXPECT_GE(folders.size(), 5u);
 }
 
 }  // namespace

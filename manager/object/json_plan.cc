@@ -1,8 +1,5 @@
 #include "manager/object/json_plan.h"
 
-#include <unordered_map>
-
-#include "manager/core/mutex.h"
 #include "manager/object/json_names.h"
 
 namespace mandate {
@@ -27,64 +24,56 @@ const Descriptor* MessageOf(const FieldDescriptor& field) {
   return message;
 }
 
-class Plans {
- public:
-  const MessagePlan* Get(const Descriptor& type) ABSL_LOCKS_EXCLUDED(mutex_) {
-    MutexLock lock(mutex_);
-    std::vector<MessagePlan*> added;
-    const MessagePlan* plan = Add(type, added);
-    // Only now does every field of a flattened message have its plan, cycles of types included.
-    for (MessagePlan* each : added) AddMembers(*each, each->fields, {});
-    return plan;
-  }
-
- private:
-  const MessagePlan* Add(const Descriptor& type, std::vector<MessagePlan*>& added)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (const auto found = plans_.find(&type); found != plans_.end()) return found->second;
-    auto* plan = new MessagePlan;
-    plans_[&type] = plan;
-    added.push_back(plan);
-    plan->hook = HookOf(type);
-    if (plan->hook != JsonHook::kNone) return plan;
-    plan->fields.reserve(static_cast<size_t>(type.field_count()));
-    for (int i = 0; i < type.field_count(); ++i) {
-      const FieldDescriptor& field = *type.field(i);
-      FieldPlan& each = plan->fields.emplace_back();
-      each.field = &field;
-      each.json_name = JsonNameOverride(field.full_name());
-      if (each.json_name.empty()) each.json_name = field.name();
-      each.flattened = IsFlattened(field.full_name());
-      if (const Descriptor* message = MessageOf(field)) each.message = Add(*message, added);
-      plan->has_metadata = plan->has_metadata || IsMetadata(field);
-    }
-    return plan;
-  }
-
-  static void AddMembers(MessagePlan& plan, const std::vector<FieldPlan>& fields,
-                         const std::vector<const FieldPlan*>& through) {
-    for (const FieldPlan& field : fields) {
-      if (field.flattened) {
-        std::vector<const FieldPlan*> deeper = through;
-        deeper.push_back(&field);
-        AddMembers(plan, field.message->fields, deeper);
-      } else {
-        plan.members[field.json_name] = {&field, through};
-      }
+void AddMembers(MessagePlan& plan, const std::vector<FieldPlan>& fields,
+                const std::vector<const FieldPlan*>& through) {
+  for (const FieldPlan& field : fields) {
+    if (field.flattened) {
+      std::vector<const FieldPlan*> deeper = through;
+      deeper.push_back(&field);
+      AddMembers(plan, field.message->fields, deeper);
+    } else {
+      plan.members[field.json_name] = {&field, through};
     }
   }
-
-  Mutex mutex_;
-  std::unordered_map<const Descriptor*, MessagePlan*> plans_ ABSL_GUARDED_BY(mutex_);
-};
+}
 
 }  // namespace
+
+const MessagePlan* MessagePlans::Of(const Descriptor& type) {
+  MutexLock lock(mutex_);
+  std::vector<MessagePlan*> added;
+  const MessagePlan* plan = Add(type, added);
+  // Only now does every field of a flattened message have its plan, cycles of types included.
+  for (MessagePlan* each : added) AddMembers(*each, each->fields, {});
+  return plan;
+}
+
+const MessagePlan* MessagePlans::Add(const Descriptor& type, std::vector<MessagePlan*>& added) {
+  std::unique_ptr<MessagePlan>& place = plans_[&type];
+  if (place != nullptr) return place.get();
+  MessagePlan* plan = (place = std::make_unique<MessagePlan>()).get();
+  added.push_back(plan);
+  plan->hook = HookOf(type);
+  if (plan->hook != JsonHook::kNone) return plan;
+  plan->fields.reserve(static_cast<size_t>(type.field_count()));
+  for (int i = 0; i < type.field_count(); ++i) {
+    const FieldDescriptor& field = *type.field(i);
+    FieldPlan& each = plan->fields.emplace_back();
+    each.field = &field;
+    each.json_name = JsonNameOverride(field.full_name());
+    if (each.json_name.empty()) each.json_name = field.name();
+    each.flattened = IsFlattened(field.full_name());
+    if (const Descriptor* message = MessageOf(field)) each.message = Add(*message, added);
+    plan->has_metadata = plan->has_metadata || IsMetadata(field);
+  }
+  return plan;
+}
 
 const MessagePlan* PlanOf(const Descriptor& type) {
   // Types of another pool may be destroyed, and their address be reused.
   if (type.file()->pool() != DescriptorPool::generated_pool()) return nullptr;
-  static Plans& plans = *new Plans;
-  return plans.Get(type);
+  static MessagePlans& plans = *new MessagePlans;
+  return plans.Of(type);
 }
 
 }  // namespace mandate

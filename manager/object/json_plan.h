@@ -2,11 +2,13 @@
 #ifndef MANAGER_OBJECT_JSON_PLAN_H_
 #define MANAGER_OBJECT_JSON_PLAN_H_
 
+#include <memory>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "google/protobuf/descriptor.h"
+#include "manager/core/mutex.h"
 #include "manager/object/json_hooks.h"
 
 namespace mandate {
@@ -29,7 +31,7 @@ struct MemberPlan {
   std::vector<const FieldPlan*> through;
 };
 
-// Immutable, and lives as long as the program.
+// Immutable.
 struct MessagePlan {
   JsonHook hook = JsonHook::kNone;
   // An object or list of objects: its JSON may name its apiVersion and kind.
@@ -38,7 +40,23 @@ struct MessagePlan {
   std::unordered_map<std::string_view, MemberPlan> members;
 };
 
-// The plan of a type in the generated pool; nullptr for one of another pool. Thread-safe.
+// The plans of types of any pool, which must outlive them. Thread-safe.
+class MessagePlans {
+ public:
+  // Lives as long as this does.
+  const MessagePlan* Of(const google::protobuf::Descriptor& type) ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  const MessagePlan* Add(const google::protobuf::Descriptor& type, std::vector<MessagePlan*>& added)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  Mutex mutex_;
+  std::unordered_map<const google::protobuf::Descriptor*, std::unique_ptr<MessagePlan>> plans_
+      ABSL_GUARDED_BY(mutex_);
+};
+
+// The plan of a type in the generated pool, for ever; nullptr for one of another pool.
+// Thread-safe.
 const MessagePlan* PlanOf(const google::protobuf::Descriptor& type);
 
 }  // namespace mandate

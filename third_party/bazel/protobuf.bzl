@@ -5,13 +5,14 @@ load("@rules_cc//cc:defs.bzl", "cc_library")
 _GRPC_PLUGIN = "/usr/bin/grpc_cpp_plugin"
 
 def kubernetes_cc_proto(name, proto, deps):
-    """One of Kubernetes' generated.proto files; called from @kubernetes' BUILD only."""
+    """One of Kubernetes' generated.proto files; called from kubernetes_api's BUILD only."""
+    root = "external/" + native.repository_name()[1:]
     stem = proto[:-len(".proto")]
     native.genrule(
         name = name + "_protoc",
         srcs = [":protos"],
         outs = [stem + ".pb.h", stem + ".pb.cc"],
-        cmd = "protoc -I external/kubernetes --cpp_out=$(RULEDIR) external/kubernetes/" + proto,
+        cmd = "protoc -I {root} --cpp_out=$(RULEDIR) {root}/{proto}".format(root = root, proto = proto),
     )
     cc_library(
         name = name,

@@ -1,0 +1,42 @@
+// The fixtures of k8s.io/api, as the module's testdata has them: one object of every kind, with
+// every field filled, as Go writes it in JSON and in protobuf.
+#ifndef MANAGER_OBJECT_TESTING_FIXTURES_H_
+#define MANAGER_OBJECT_TESTING_FIXTURES_H_
+
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace mandate {
+
+struct Fixture {
+  std::string repository;  // "kubernetes"
+  std::string folder;      // "HEAD", "v1.35.0"
+  std::string stem;        // "apps.v1.Deployment"
+  std::string json;
+  std::string protobuf;
+  // Of an earlier release: what Go has of it after reading and writing it as this release;
+  // otherwise the two above.
+  std::string json_after;
+  std::string protobuf_after;
+  // "apps/v1" and "Deployment".
+  std::string api_version;
+  std::string kind;
+  bool names_kind = true;  // false: what is inside of something else, a WatchEvent
+};
+
+void PrintTo(const Fixture& fixture, std::ostream* out);
+
+// Of a repository of third_party/bazel/kubernetes.bzl: its HEAD, or its earlier releases.
+std::vector<Fixture> HeadFixtures(std::string_view repository);
+std::vector<Fixture> ReleasedFixtures(std::string_view repository);
+
+// For INSTANTIATE_TEST_SUITE_P: "HEAD_apps_v1_Deployment".
+std::string FixtureName(const testing::TestParamInfo<Fixture>& info);
+
+}  // namespace mandate
+
+#endif  // MANAGER_OBJECT_TESTING_FIXTURES_H_

@@ -1,0 +1,33 @@
+// What Kubernetes' Go types say of their fields, read out of the modules' sources: how Go writes a
+// value in JSON and in protobuf follows from tags that .proto files do not repeat.
+#ifndef MANAGER_OBJECT_TESTING_GO_TYPES_H_
+#define MANAGER_OBJECT_TESTING_GO_TYPES_H_
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace mandate {
+
+struct GoField {
+  std::string json_name;    // "" when the field is embedded and flattened
+  bool omit_empty = false;  // left out of JSON when it is zero
+  bool pointer = false;     // left out of protobuf when it is nil; others are written always
+};
+
+// By the message's full name, such as "k8s.io.api.core.v1.Pod", and the field's number.
+using GoFields = std::map<std::pair<std::string, int>, GoField>;
+
+// Adds the fields of the structs in one Go file of a package, such as "k8s.io.api.core.v1".
+void ReadGoFields(std::string_view source, std::string_view package, GoFields* fields);
+
+// Of all Go files below root/k8s.io, root being a repository of third_party/bazel/kubernetes.bzl.
+GoFields ReadAllGoFields(const std::string& root);
+
+// "rbac.authorization.k8s.io" → "k8s.io.api.rbac", for every group that a register.go names.
+std::map<std::string, std::string> ReadGroupPackages(const std::string& root);
+
+}  // namespace mandate
+
+#endif  // MANAGER_OBJECT_TESTING_GO_TYPES_H_
