@@ -1,0 +1,37 @@
+// The API server's audit log, by request.
+#ifndef TESTING_CONFORMANCE_AUDIT_LOG_H_
+#define TESTING_CONFORMANCE_AUDIT_LOG_H_
+
+#include <jsoncpp/json/json.h>
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "manager/core/mutex.h"
+
+namespace mandate::conformance {
+
+// Thread-safe.
+class AuditLog {
+ public:
+  // `more` is what was added since its last call, in any pieces.
+  explicit AuditLog(std::function<std::string()> more) : more_(std::move(more)) {}
+
+  // The events of this auditID so far, in the order in which they stand in the log; an array.
+  Json::Value EventsOf(const std::string& audit_id);
+
+ private:
+  Mutex mutex_;
+  const std::function<std::string()> more_ ABSL_GUARDED_BY(mutex_);
+  std::string rest_ ABSL_GUARDED_BY(mutex_);  // an unfinished line
+  std::map<std::string, Json::Value> events_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Reads a file that grows, from its present end.
+std::function<std::string()> FollowFile(const std::string& path);
+
+}  // namespace mandate::conformance
+
+#endif  // TESTING_CONFORMANCE_AUDIT_LOG_H_

@@ -1,0 +1,28 @@
+// A real cluster as a target.
+#ifndef TESTING_CONFORMANCE_CLUSTER_TARGET_H_
+#define TESTING_CONFORMANCE_CLUSTER_TARGET_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "testing/conformance/target.h"
+
+namespace mandate::conformance {
+
+struct ClusterOptions {
+  std::string kubeconfig;
+  std::string audit_log;  // a file; empty: none
+  std::string etcd;       // https://127.0.0.1:2379; empty: it is out of reach
+  std::string etcd_pki;   // a folder with etcd-ca.crt, etcd.crt and etcd.key
+  std::string crds;       // a folder of manifests, one object a file; empty: none are installed
+};
+
+// Installs the CRDs, and returns when they are served. Errors name the file or request.
+absl::StatusOr<Target> ClusterTarget(const ClusterOptions& options);
+
+// Creates the CRDs of the folder on a server, and returns when they are served.
+absl::Status InstallCrds(const Target& target, const std::string& folder);
+
+}  // namespace mandate::conformance
+
+#endif  // TESTING_CONFORMANCE_CLUSTER_TARGET_H_

@@ -1,0 +1,24 @@
+// One response against what a row says of it.
+#ifndef TESTING_CONFORMANCE_EXPECT_H_
+#define TESTING_CONFORMANCE_EXPECT_H_
+
+#include <jsoncpp/json/json.h>
+
+#include "absl/status/status.h"
+#include "testing/conformance/http.h"
+#include "testing/conformance/row.h"
+#include "testing/conformance/variables.h"
+
+namespace mandate::conformance {
+
+// kFailedPrecondition says what differs; captures into `variables`. The audit log is not looked at.
+absl::Status CheckResponse(const Expectation& expect, const Response& response,
+                           Variables& variables);
+
+// `expected`: "ADDED", "ADDED name", or {ADDED: object}; `event` is {type, object}.
+absl::Status CheckEvent(const Json::Value& expected, const Json::Value& event,
+                        Variables& variables);
+
+}  // namespace mandate::conformance
+
+#endif  // TESTING_CONFORMANCE_EXPECT_H_

@@ -1,0 +1,168 @@
+#include "testing/conformance/http.h"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "absl/strings/ascii.h"
+#include "manager/core/clock.h"
+#include "manager/core/strings.h"
+
+namespace mandate::conformance {
+namespace {
+
+constexpr absl::Duration kTimeout = absl::Seconds(30);
+constexpr int kPollMs = 20;  // how late `done` may be noticed when nothing comes
+
+void SetBlob(CURL* easy, CURLoption option, std::string& data) {
+  curl_blob blob = {data.data(), data.size(), CURL_BLOB_NOCOPY};
+  curl_easy_setopt(easy, option, &blob);
+}
+
+class CurlExchange : public Exchange {
+ public:
+  CurlExchange(CURLM* multi, Connection& connection, const Request& request)
+      : multi_(multi), easy_(curl_easy_init()), sent_(request.body) {
+    curl_easy_setopt(easy_, CURLOPT_PRIVATE, this);
+    curl_easy_setopt(easy_, CURLOPT_URL, connection.server.c_str());
+    curl_easy_setopt(easy_, CURLOPT_REQUEST_TARGET, request.target.c_str());
+    curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS);
+    curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy_, CURLOPT_CAPATH, nullptr);
+    SetBlob(easy_, CURLOPT_CAINFO_BLOB, connection.ca_pem);
+    if (request.certificate) {
+      SetBlob(easy_, CURLOPT_SSLCERT_BLOB, connection.certificate_pem);
+      SetBlob(easy_, CURLOPT_SSLKEY_BLOB, connection.key_pem);
+    }
+    for (const auto& [name, value] : request.headers) {
+      // To libcurl, "Name:" means none and "Name;" an empty one.
+      const std::string line = value.empty() ? name + ";" : StrCat(name, ": ", value);
+      headers_ = curl_slist_append(headers_, line.c_str());
+    }
+    const bool has_type =
+        std::any_of(request.headers.begin(), request.headers.end(),
+                    [](const auto& h) { return absl::AsciiStrToLower(h.first) == "content-type"; });
+    if (!has_type) headers_ = curl_slist_append(headers_, "Content-Type:");
+    headers_ = curl_slist_append(headers_, "Expect:");
+    curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, headers_);
+    if (request.has_body) {
+      curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(sent_.size()));
+      curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, sent_.data());
+    }
+    if (request.method == "HEAD") curl_easy_setopt(easy_, CURLOPT_NOBODY, 1L);
+    curl_easy_setopt(easy_, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+    curl_easy_setopt(easy_, CURLOPT_HEADERFUNCTION, OnHeader);
+    curl_easy_setopt(easy_, CURLOPT_HEADERDATA, this);
+    curl_easy_setopt(easy_, CURLOPT_WRITEFUNCTION, OnBody);
+    curl_easy_setopt(easy_, CURLOPT_WRITEDATA, this);
+    curl_multi_add_handle(multi_, easy_);
+  }
+
+  ~CurlExchange() override {
+    curl_multi_remove_handle(multi_, easy_);
+    curl_easy_cleanup(easy_);
+    curl_slist_free_all(headers_);
+  }
+  CurlExchange(const CurlExchange&) = delete;
+  CurlExchange& operator=(const CurlExchange&) = delete;
+
+  bool headed() const override { return headed_; }
+  bool ended() const override { return ended_; }
+  const absl::Status& status() const override { return status_; }
+  Response& response() override { return response_; }
+
+  void End(CURLcode code) {
+    ended_ = true;
+    headed_ = headed_ || code == CURLE_OK;
+    if (code != CURLE_OK) status_ = absl::UnavailableError(curl_easy_strerror(code));
+  }
+
+ private:
+  static size_t OnHeader(char* data, size_t size, size_t count, void* self) {
+    static_cast<CurlExchange*>(self)->AddHeader({data, size * count});
+    return size * count;
+  }
+
+  static size_t OnBody(char* data, size_t size, size_t count, void* self) {
+    static_cast<CurlExchange*>(self)->response_.body.append(data, size * count);
+    return size * count;
+  }
+
+  void AddHeader(std::string_view line) {
+    if (line.starts_with("HTTP/")) {
+      response_.headers.clear();
+      return;
+    }
+    const size_t colon = line.find(':');
+    if (colon != std::string_view::npos) {
+      response_.headers.emplace(
+          absl::AsciiStrToLower(AsAbsl(line.substr(0, colon))),
+          std::string(absl::StripAsciiWhitespace(AsAbsl(line.substr(colon + 1)))));
+    } else if (line == "\r\n") {
+      long code = 0;
+      curl_easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &code);
+      response_.code = static_cast<int>(code);
+      headed_ = code >= 200;
+    }
+  }
+
+  CURLM* const multi_;
+  CURL* const easy_;
+  std::string sent_;
+  curl_slist* headers_ = nullptr;
+  Response response_;
+  bool headed_ = false;
+  bool ended_ = false;
+  absl::Status status_;
+};
+
+}  // namespace
+
+std::string Response::Header(const std::string& name) const {
+  const auto found = headers.find(name);
+  return found == headers.end() ? "" : found->second;
+}
+
+struct HttpClient::Impl {
+  Connection connection;
+  CURLM* multi = curl_multi_init();
+};
+
+HttpClient::HttpClient(Connection connection)
+    : impl_(std::make_unique<Impl>(Impl{.connection = std::move(connection)})) {}
+
+HttpClient::~HttpClient() { curl_multi_cleanup(impl_->multi); }
+
+std::unique_ptr<Exchange> HttpClient::Start(const Request& request) {
+  return std::make_unique<CurlExchange>(impl_->multi, impl_->connection, request);
+}
+
+bool HttpClient::Await(const std::function<bool()>& done, absl::Duration patience) {
+  const absl::Time deadline = Clock::Real().TimeNow() + patience;
+  for (;;) {
+    int running = 0, left = 0;
+    curl_multi_perform(impl_->multi, &running);
+    while (const CURLMsg* message = curl_multi_info_read(impl_->multi, &left)) {
+      CurlExchange* exchange;
+      curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &exchange);
+      exchange->End(message->data.result);
+    }
+    if (done()) return true;
+    const absl::Duration rest = deadline - Clock::Real().TimeNow();
+    if (rest <= absl::ZeroDuration()) return false;
+    const int wait = static_cast<int>(std::min<int64_t>(kPollMs, rest / absl::Milliseconds(1)));
+    curl_multi_poll(impl_->multi, nullptr, 0, std::max(wait, 1), nullptr);
+  }
+}
+
+absl::StatusOr<Response> HttpClient::Send(const Request& request) {
+  const std::unique_ptr<Exchange> exchange = Start(request);
+  if (!Await([&] { return exchange->ended(); }, kTimeout)) {
+    return absl::UnavailableError(StrCat("no answer within ", absl::FormatDuration(kTimeout)));
+  }
+  if (!exchange->status().ok()) return exchange->status();
+  return std::move(exchange->response());
+}
+
+}  // namespace mandate::conformance

@@ -1,0 +1,80 @@
+// Requests and streams to one API server, in one thread.
+//
+// Not the project's own transport: that one refuses to send what is wrong, and wrong requests are
+// half of what a server's behaviour is.
+#ifndef TESTING_CONFORMANCE_HTTP_H_
+#define TESTING_CONFORMANCE_HTTP_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+namespace mandate::conformance {
+
+// How a connection is made.
+struct Connection {
+  std::string server;
+  std::string ca_pem;
+  std::string certificate_pem;  // for requests that say so
+  std::string key_pem;
+};
+
+struct Request {
+  std::string method;
+  std::string target;  // sent as it is
+  std::vector<std::pair<std::string, std::string>> headers = {};
+  std::string body = {};
+  bool has_body = false;
+  bool certificate = false;
+};
+
+struct Response {
+  int code = 0;
+  std::multimap<std::string, std::string> headers = {};  // names in lower case
+  std::string body = {};
+
+  // The first value, or "".
+  std::string Header(const std::string& name) const;
+};
+
+// A response whose body may go on. Destroying it gives it up.
+class Exchange {
+ public:
+  virtual ~Exchange() = default;
+  virtual bool headed() const = 0;
+  virtual bool ended() const = 0;
+  virtual const absl::Status& status() const = 0;  // OK until it ended, and when it ended well
+  // `body` is what came so far; the reader may take from it.
+  virtual Response& response() = 0;
+};
+
+// For one thread. Exchanges must be gone before it is.
+class HttpClient {
+ public:
+  explicit HttpClient(Connection connection);
+  ~HttpClient();
+  HttpClient(const HttpClient&) = delete;
+  HttpClient& operator=(const HttpClient&) = delete;
+
+  std::unique_ptr<Exchange> Start(const Request& request);
+  // Serves all exchanges until `done` or the time is over. Returns done().
+  bool Await(const std::function<bool()>& done, absl::Duration patience);
+
+  // kUnavailable: no whole response came in 30 seconds.
+  absl::StatusOr<Response> Send(const Request& request);
+
+ private:
+  struct Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mandate::conformance
+
+#endif  // TESTING_CONFORMANCE_HTTP_H_

@@ -1,0 +1,61 @@
+// What a row runs within: a namespace, ServiceAccounts with tokens, grants; and what is to be
+// removed afterwards.
+#ifndef TESTING_CONFORMANCE_SESSION_H_
+#define TESTING_CONFORMANCE_SESSION_H_
+
+#include <jsoncpp/json/json.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "testing/conformance/http.h"
+#include "testing/conformance/row.h"
+#include "testing/conformance/target.h"
+
+namespace mandate::conformance {
+
+// For one row, in one thread.
+class Session {
+ public:
+  // `id` names the namespace and is unique on the server. `target` and `http` outlive this.
+  Session(const Target& target, HttpClient& http, std::string id)
+      : target_(target), http_(http), id_(std::move(id)) {}
+
+  const std::string& id() const { return id_; }
+
+  absl::Status CreateNamespace();
+  // Makes it the request of `as`: admin, nobody, or a ServiceAccount of the namespace, which is
+  // made when it is first used; or of whose `token` it is.
+  absl::Status Authenticate(const std::string& as, const std::string& token, Request& request);
+  // Grants the ServiceAccount these rules, in the namespace or everywhere, and waits until that
+  // counts.
+  absl::Status Allow(const std::string& account, const Json::Value& rules, bool everywhere,
+                     absl::Duration patience);
+  // A request of the row has been answered: what it created outside the namespace is remembered.
+  void Note(const Request& request, const Response& response);
+  // Removes the namespace and what was noted; failures are nobody's concern any more.
+  void CleanUp();
+
+ private:
+  // As the administrator; kFailedPrecondition unless it is answered with 2xx.
+  absl::StatusOr<Json::Value> Do(const std::string& method, const std::string& target,
+                                 const Json::Value& body);
+  absl::Status CreateAccount(const std::string& account);
+  absl::StatusOr<bool> MayAlready(const std::string& account, const Json::Value& rule,
+                                  bool everywhere);
+
+  const Target& target_;
+  HttpClient& http_;
+  const std::string id_;
+  int grants_ = 0;
+  std::map<std::string, std::string> tokens_;  // by ServiceAccount
+  std::vector<std::string> created_;           // paths, outside the namespace
+};
+
+}  // namespace mandate::conformance
+
+#endif  // TESTING_CONFORMANCE_SESSION_H_

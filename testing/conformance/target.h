@@ -1,0 +1,33 @@
+// The server that rows run on.
+#ifndef TESTING_CONFORMANCE_TARGET_H_
+#define TESTING_CONFORMANCE_TARGET_H_
+
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace mandate::conformance {
+
+// A value.
+struct Target {
+  std::string server;  // https://127.0.0.1:6443
+  std::string ca_pem;
+  // The administrator's: either a client certificate or a token.
+  std::string certificate_pem;
+  std::string key_pem;
+  std::string token;
+
+  // What was added to the audit log since the last call, JSON lines; called by one thread at a
+  // time. None: rows that need the log do not run.
+  std::function<std::string()> audit_log;
+  // Makes the server forget what was before this resourceVersion; from any thread. None: rows that
+  // need it do not run.
+  std::function<absl::Status(const std::string& resource_version)> compact;
+  // Whether the project's CRDs are installed.
+  bool crds = false;
+};
+
+}  // namespace mandate::conformance
+
+#endif  // TESTING_CONFORMANCE_TARGET_H_
