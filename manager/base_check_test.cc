@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "manager/cache/testing/fake_rest_client.h"
+#include "manager/client/testing/fake_rest_client.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/transport/testing/test_pki.h"
 

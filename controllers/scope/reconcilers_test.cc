@@ -9,7 +9,7 @@
 #include "controllers/scope/template_reconciler.h"
 #include "controllers/scope/testing_objects.h"
 #include "manager/cache/testing/fake_cache_view.h"
-#include "manager/cache/testing/fake_rest_client.h"
+#include "manager/client/testing/fake_rest_client.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/object/object_codec.h"
 

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "manager/cache/testing/fake_rest_client.h"
+#include "manager/client/testing/fake_rest_client.h"
 #include "manager/core/strings.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/object/kinds/authorization_v1.h"

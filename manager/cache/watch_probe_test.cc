@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "manager/cache/testing/fake_rest_client.h"
+#include "manager/client/testing/fake_rest_client.h"
 #include "manager/core/testing/simulated_loop.h"
 
 namespace mandate {

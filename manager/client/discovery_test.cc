@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "manager/cache/testing/fake_rest_client.h"
+#include "manager/client/testing/fake_rest_client.h"
 #include "manager/core/testing/simulated_loop.h"
 
 namespace mandate {

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "manager/cache/cache_impl.h"
-#include "manager/cache/testing/fake_rest_client.h"
 #include "manager/cache/testing/model_server.h"
 #include "manager/cache/testing/recording_sink.h"
 #include "manager/cache/testing/watch_json.h"
+#include "manager/client/testing/fake_rest_client.h"
 #include "manager/core/testing/simulated_loop.h"
 
 namespace mandate {

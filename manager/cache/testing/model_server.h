@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "manager/cache/cache.h"
-#include "manager/cache/testing/fake_rest_client.h"
+#include "manager/client/testing/fake_rest_client.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/object/kind.h"
 

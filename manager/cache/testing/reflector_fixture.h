@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "manager/cache/reflector.h"
-#include "manager/cache/testing/fake_rest_client.h"
 #include "manager/cache/testing/watch_json.h"
+#include "manager/client/testing/fake_rest_client.h"
 #include "manager/core/strings.h"
 #include "manager/core/testing/simulated_loop.h"
 

@@ -1,4 +1,4 @@
-#include "manager/cache/testing/fake_rest_client.h"
+#include "manager/client/testing/fake_rest_client.h"
 
 #include <algorithm>
 #include <utility>

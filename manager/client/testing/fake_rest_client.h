@@ -3,8 +3,8 @@
 //   FakeRestClient client(loop, "scope-instance");
 //   client.Handle([](const RestRequest&) { return FakeRestClient::Json(200, "{…}"); });
 //   client.OnWatch([](const std::shared_ptr<FakeWatch>& watch) { watch->Open(); });
-#ifndef MANAGER_CACHE_TESTING_FAKE_REST_CLIENT_H_
-#define MANAGER_CACHE_TESTING_FAKE_REST_CLIENT_H_
+#ifndef MANAGER_CLIENT_TESTING_FAKE_REST_CLIENT_H_
+#define MANAGER_CLIENT_TESTING_FAKE_REST_CLIENT_H_
 
 #include <functional>
 #include <memory>
@@ -103,4 +103,4 @@ std::string QueryOf(std::string_view target, std::string_view name);
 
 }  // namespace mandate
 
-#endif  // MANAGER_CACHE_TESTING_FAKE_REST_CLIENT_H_
+#endif  // MANAGER_CLIENT_TESTING_FAKE_REST_CLIENT_H_
