@@ -12,6 +12,14 @@ bool IsNewer(std::string_view a, std::string_view b) {
   return a.size() != b.size() ? a.size() > b.size() : a > b;
 }
 
+// The same error, which now says of what.
+absl::Status Of(std::string_view what, const absl::Status& status) {
+  absl::Status named(status.code(), StrCat(what, ": ", AsStd(status.message())));
+  status.ForEachPayload(
+      [&](absl::string_view type, const absl::Cord& payload) { named.SetPayload(type, payload); });
+  return named;
+}
+
 }  // namespace
 
 void WriteLog::Wrote(const KindInfo& kind, std::string_view resource_version) {
@@ -21,8 +29,9 @@ void WriteLog::Wrote(const KindInfo& kind, std::string_view resource_version) {
 }
 
 void WriteLog::Failed(std::string_view what, const absl::Status& status) {
-  failures_.push_back(StrCat(what, ": ", AsStd(status.message())));
-  if (!absl::IsPermissionDenied(status) && first_retryable_.ok()) first_retryable_ = status;
+  const absl::Status named = Of(what, status);
+  failures_.emplace_back(named.message());
+  if (!absl::IsPermissionDenied(status)) first_retryable_.Update(named);
 }
 
 void WriteLog::AddRemoval(std::string_view what, const KindInfo& kind, const ObjectKey& key,

@@ -165,7 +165,11 @@ TEST_F(WriteLogTest, ResultOfFailures) {
       }
     }
     const absl::StatusOr<Result> result = log.ToResult(kForbiddenRetry);
-    EXPECT_EQ(result.status(), row.error) << row.name;
+    EXPECT_EQ(result.status().code(), row.error.code()) << row.name;
+    EXPECT_EQ(ApiReason(result.status()), ApiReason(row.error)) << row.name;
+    if (!result.ok()) {
+      EXPECT_EQ(result.status().message(), "x: " + std::string(row.error.message())) << row.name;
+    }
     if (result.ok()) {
       EXPECT_EQ(result->requeue_after, row.requeue) << row.name;
     }

@@ -34,15 +34,19 @@ void RunningComponent::OnTokenStatus(const TokenStatus& status) {
 }
 
 bool RunningComponent::OnPreflight(absl::Status result) {
+  absl::Status before;
   {
     MutexLock lock(mutex_);
-    if (preflight_ == result) return false;
+    before = preflight_.value_or(absl::OkStatus());
     preflight_ = result;
   }
+  if (before == result) return false;
   if (result.ok()) {
     log_.Info("Every declared permission is granted");
-  } else {
+  } else if (absl::IsFailedPrecondition(result)) {
     log_.Error("Permissions are missing", {{"reason", result}});
+  } else {
+    log_.Error("The permissions could not be checked", {{"reason", result}});
   }
   return result.ok();
 }
@@ -69,7 +73,8 @@ absl::Status RunningComponent::Ready() const {
   {
     MutexLock lock(mutex_);
     RETURN_IF_ERROR(token_);
-    RETURN_IF_ERROR(preflight_);
+    if (!preflight_) return absl::UnavailableError("its permissions are being checked");
+    RETURN_IF_ERROR(*preflight_);
     if (!started_) return absl::OkStatus();
   }
   for (const auto& controller : controllers_) RETURN_IF_ERROR(controller->Ready());

@@ -3,6 +3,7 @@
 #define MANAGER_RUNNING_COMPONENT_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,7 +69,7 @@ class RunningComponent {
   mutable Mutex mutex_;
   bool started_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status token_ ABSL_GUARDED_BY(mutex_);
-  absl::Status preflight_ ABSL_GUARDED_BY(mutex_);
+  std::optional<absl::Status> preflight_ ABSL_GUARDED_BY(mutex_);  // the last; none yet
 };
 
 }  // namespace mandate

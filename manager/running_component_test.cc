@@ -147,8 +147,19 @@ TEST_F(RunningComponentTest, CreatingStartsNothing) {
   EXPECT_TRUE(a_.requests().empty());
 }
 
+TEST_F(RunningComponentTest, NotReadyBeforeItsFirstPreflight) {
+  Run(Options());
+  running_->OnTokenStatus(Token(true, absl::OkStatus()));
+  EXPECT_TRUE(absl::IsUnavailable(running_->Ready()));
+  running_->OnPreflight(absl::UnavailableError("cannot ask"));
+  EXPECT_EQ(log_->Count("ERROR The permissions could not be checked component=reader"), 1);
+  running_->OnPreflight(absl::OkStatus());
+  EXPECT_EQ(running_->Ready(), absl::OkStatus());
+}
+
 TEST_F(RunningComponentTest, ReadyFollowsTheToken) {
   Run(Options());
+  running_->OnPreflight(absl::OkStatus());
   EXPECT_TRUE(absl::IsUnavailable(running_->Ready())) << "no token yet";
   const absl::Status error = absl::NotFoundError("no ServiceAccount");
   const struct {
@@ -174,6 +185,7 @@ TEST_F(RunningComponentTest, WithoutTokensItNeedsNone) {
   RunningComponent::Options options = Options();
   options.has_token = false;
   Run(options);
+  running_->OnPreflight(absl::OkStatus());
   EXPECT_EQ(running_->Ready(), absl::OkStatus());
 }
 
@@ -215,6 +227,7 @@ TEST_F(RunningComponentTest, TheTokenIsTheFirstThingToMend) {
 TEST_F(RunningComponentTest, AStandbyIsReadyAndAWorkerWhenItsSourcesAre) {
   Run(Options(), {"one", "two"});
   running_->OnTokenStatus(Token(true, absl::OkStatus()));
+  running_->OnPreflight(absl::OkStatus());
   EXPECT_EQ(running_->Ready(), absl::OkStatus());
   Start();  // without the right to watch
   EXPECT_THAT(std::string(running_->Ready().message()), HasSubstr("widgets"));
@@ -230,6 +243,7 @@ TEST_F(RunningComponentTest, StoppingStopsEveryControllerAndTellsTheFirstError) 
   bool stopped = false;
   Run(Options(), {"one", "two", "three"}, [&](const CallContext&) { pool_.Await(stuck); });
   running_->OnTokenStatus(Token(true, absl::OkStatus()));
+  running_->OnPreflight(absl::OkStatus());
   const absl::Time start = loop_.clock().TimeNow();
   // In tasks, as the stuck reconcilers run within this test's own RunFor.
   loop_.PostAt(start + absl::Seconds(10), [&] {
