@@ -7,6 +7,7 @@
 #include <iterator>
 #include <variant>
 
+#include "absl/strings/escaping.h"
 #include "absl/time/time.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
@@ -45,20 +46,30 @@ absl::StatusOr<Target> FromKubeconfig(const std::string& path) {
 }
 
 // etcd answers JSON over HTTP beside its gRPC.
-absl::Status Compact(const Connection& etcd, const std::string& resource_version) {
-  HttpClient http(etcd);
-  Json::Value body;
-  body["revision"] = resource_version;
-  body["physical"] = true;
+absl::Status Post(HttpClient& etcd, const std::string& path, const Json::Value& body) {
   ASSIGN_OR_RETURN(const Response response,
-                   http.Send({.method = "POST",
-                              .target = "/v3/kv/compaction",
+                   etcd.Send({.method = "POST",
+                              .target = path,
                               .headers = {{"Content-Type", "application/json"}},
                               .body = WriteJson(body),
                               .has_body = true,
                               .certificate = true}));
   if (response.code == 200) return absl::OkStatus();
   return absl::UnavailableError(StrCat("etcd: ", response.code, " ", response.body));
+}
+
+// As another API server on the same etcd does it: the key is what tells the others, who keep old
+// states in memory too and drop them within seconds.
+absl::Status Compact(const Connection& connection, const std::string& resource_version) {
+  HttpClient etcd(connection);
+  Json::Value tell;
+  tell["key"] = absl::Base64Escape("compact_rev_key");
+  tell["value"] = absl::Base64Escape(resource_version);
+  RETURN_IF_ERROR(Post(etcd, "/v3/kv/put", tell));
+  Json::Value compact;
+  compact["revision"] = resource_version;
+  compact["physical"] = true;
+  return Post(etcd, "/v3/kv/compaction", compact);
 }
 
 Request AsAdmin(const Target& target, const std::string& method, const std::string& path) {

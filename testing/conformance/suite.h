@@ -16,7 +16,7 @@ namespace mandate::conformance {
 struct SuiteOptions {
   std::string run;  // distinguishes runs on one server: part of every namespace's name
   size_t at_once = 4;
-  absl::Duration patience = absl::Seconds(10);
+  absl::Duration patience = absl::Seconds(20);
   bool clean_up = true;
 };
 
