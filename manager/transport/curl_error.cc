@@ -17,6 +17,9 @@ constexpr const char* kNetwork = "; is the API server running, and reachable fro
 constexpr const char* kCa = "; does the CA that is configured belong to this server?";
 constexpr const char* kName =
     "; does the configured address, or tls-server-name, stand in the server's certificate?";
+constexpr const char* kTime =
+    "; is it time to renew the server's certificate, or is this machine's clock wrong?";
+constexpr const char* kTunnel = "; does the proxy let this machine through to that server?";
 constexpr const char* kClientCertificate =
     "; check the client certificate and its key in the kubeconfig";
 
@@ -25,6 +28,12 @@ Meaning MeaningOf(CURLcode code) {
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
       return {StatusCode::kUnavailable, "its name cannot be resolved", kNetwork};
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_PROXY:
+      return {
+          StatusCode::kUnavailable, "the proxy cannot be used",
+          "; does HTTPS_PROXY, or proxy-url in the kubeconfig, name a proxy that can be reached "
+          "from here?"};
     case CURLE_COULDNT_CONNECT:
     case CURLE_OPERATION_TIMEDOUT:
       return {StatusCode::kUnavailable, "no connection", kNetwork};
@@ -65,11 +74,15 @@ Meaning MeaningOf(CURLcode code) {
 }
 
 const char* NextStep(const Meaning& meaning, CURLcode code, std::string_view detail) {
+  const auto says = [detail](std::string_view text) {
+    return detail.find(text) != std::string_view::npos;
+  };
+  // As it says it when a proxy refuses to connect.
+  if (code == CURLE_RECV_ERROR && says("CONNECT")) return kTunnel;
   if (code != CURLE_PEER_FAILED_VERIFICATION) return meaning.next_step;
-  // libcurl has one code for both.
-  const bool name = detail.find("subject name") != std::string_view::npos ||
-                    detail.find("does not match") != std::string_view::npos;
-  return name ? kName : kCa;
+  // libcurl has one code for all.
+  if (says("expired") || says("not yet valid")) return kTime;
+  return says("subject name") || says("does not match") ? kName : kCa;
 }
 
 }  // namespace

@@ -39,6 +39,8 @@ struct HttpOptions {
   // A connection that takes no more requests (GOAWAY) is closed after this: watches end by
   // themselves within 10 minutes.
   absl::Duration drain_timeout = absl::Minutes(11);
+  // An endpoint's ca_file is read again no more often than this.
+  absl::Duration ca_refresh = absl::Seconds(10);
 };
 
 struct HttpStats {
@@ -52,6 +54,8 @@ struct HttpStats {
   uint64_t refused_waiting = 0;     // max_waiting was hit
   uint64_t refused_too_large = 0;   // max_response_bytes or max_header_bytes was hit
   uint64_t refused_connection = 0;  // max_connections was hit: something waits longer
+  uint64_t ca_rotations = 0;
+  uint64_t ca_errors = 0;  // a ca_file could not be read, or is no PEM: the last good one is used
 
   // Now:
   size_t connections = 0;

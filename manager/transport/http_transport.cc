@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "manager/transport/ca_files.h"
 #include "manager/transport/call_exchange.h"
 #include "manager/transport/curl_handles.h"
 #include "manager/transport/curl_wire.h"
@@ -30,7 +31,7 @@ absl::Status CheckOptions(const HttpOptions& options) {
   for (const absl::Duration duration :
        {options.connect_timeout, options.time_to_headers, options.max_call_duration,
         options.silence_limit, options.probe_timeout, options.tcp_user_timeout, options.patience,
-        options.idle_timeout, options.drain_timeout}) {
+        options.idle_timeout, options.drain_timeout, options.ca_refresh}) {
     if (duration < absl::Milliseconds(1) || duration > absl::Hours(24)) {
       return absl::InvalidArgumentError(
           absl::StrCat("the transport's times must be between 1 ms and 24 h, and one is ",
@@ -46,7 +47,8 @@ absl::Status CheckOptions(const HttpOptions& options) {
 // cleared up.
 class HttpTransport::Core : public ShardSet::Host, public std::enable_shared_from_this<Core> {
  public:
-  Core(Loop& loop, Options options) : loop_(loop), options_(options) {}
+  Core(Loop& loop, Options options)
+      : loop_(loop), options_(options), ca_files_(loop.clock(), options_.ca_refresh, stats_) {}
 
   // Before anything else.
   void SetWires(WireFactory new_wire) { new_wire_ = std::move(new_wire); }
@@ -54,6 +56,13 @@ class HttpTransport::Core : public ShardSet::Host, public std::enable_shared_fro
   Loop& loop() { return loop_; }
   const Options& options() const { return options_; }
   Stats& counters() { return stats_; }
+
+  // Whether the request may be sent; with its endpoint as it is now.
+  absl::Status Prepare(HttpRequest& request) {
+    absl::Status status = CheckRequest(request);
+    if (status.ok()) request.endpoint = ca_files_.Current(std::move(request.endpoint));
+    return status;
+  }
 
   absl::Status Submit(Class of, std::shared_ptr<Exchange> exchange) {
     const std::string key = PoolKeyOf(exchange->request());
@@ -124,6 +133,7 @@ class HttpTransport::Core : public ShardSet::Host, public std::enable_shared_fro
   Loop& loop_;
   const Options options_;
   Stats stats_;
+  CaFiles ca_files_;
   WireFactory new_wire_;
   const ShardParts parts_{loop_, options_, stats_, new_wire_};
   std::map<std::pair<std::string, Class>, std::unique_ptr<ShardSet>> sets_;
@@ -163,7 +173,7 @@ HttpTransport::~HttpTransport() {
 void HttpTransport::Call(const CallContext& context, HttpRequest request, Done done) {
   assert(core_->loop().IsCurrent());
   ++core_->counters().calls;
-  absl::Status status = CheckRequest(request);
+  absl::Status status = core_->Prepare(request);
   auto exchange = std::make_shared<CallExchange>(core_->loop(), core_->options(), core_->counters(),
                                                  std::move(request), std::move(done));
   if (status.ok()) status = core_->Submit(Class::kCall, exchange);
@@ -177,7 +187,7 @@ void HttpTransport::Call(const CallContext& context, HttpRequest request, Done d
 std::unique_ptr<Stream> HttpTransport::Open(HttpRequest request, std::shared_ptr<StreamSink> sink) {
   assert(core_->loop().IsCurrent());
   ++core_->counters().streams;
-  absl::Status status = CheckRequest(request);
+  absl::Status status = core_->Prepare(request);
   auto exchange =
       std::make_shared<StreamExchange>(core_->loop(), std::move(request), std::move(sink));
   if (status.ok()) status = core_->Submit(Class::kStream, exchange);

@@ -45,6 +45,7 @@ std::string PoolKeyOf(const HttpRequest& request) {
   digest.Add(endpoint.server);
   digest.Add(endpoint.ca_pem);
   digest.Add(endpoint.tls_server_name);
+  digest.Add(endpoint.proxy);
   if (std::holds_alternative<EndpointCertificate>(request.credential)) {
     digest.Add(endpoint.client_certificate->certificate_pem);
     digest.Add(endpoint.client_certificate->key_pem->Reveal());

@@ -9,10 +9,10 @@
 namespace mandate {
 
 // Equal for two requests exactly when their connections have the same TLS identity on both ends:
-// the server's address, the CA's bytes, the name to verify, and the client certificate if the
-// request is authenticated by it. Bearer tokens are not part of it: they authenticate a request,
-// and many identities share a connection; a client certificate authenticates a connection, which
-// no token ever uses.
+// the server's address, the CA's bytes, the name to verify, the proxy, and the client certificate
+// if the request is authenticated by it. Bearer tokens are not part of it: they authenticate a
+// request, and many identities share a connection; a client certificate authenticates a connection,
+// which no token ever uses.
 //
 // A SHA-256 digest of length-prefixed fields. `request` has passed CheckRequest().
 std::string PoolKeyOf(const HttpRequest& request);

@@ -45,11 +45,18 @@ TEST(PoolKey, ATokenDoesNotCareWhetherTheEndpointHasACertificate) {
             Key(BaseEndpoint(), BearerToken{MakeSecret("a")}));
 }
 
+TEST(PoolKey, WhereTheCaWasReadDoesNotCount) {
+  Endpoint from_file = BaseEndpoint();
+  from_file.ca_file = "/ca.crt";
+  EXPECT_EQ(Key(from_file, EndpointCertificate{}), Key(BaseEndpoint(), EndpointCertificate{}));
+}
+
 TEST(PoolKey, EveryPartOfTheTlsIdentityCounts) {
   const std::vector<std::pair<const char*, std::function<void(Endpoint&)>>> changes = {
       {"server", [](Endpoint& e) { e.server = "https://10.0.0.2:6443"; }},
       {"CA", [](Endpoint& e) { e.ca_pem = "rotated"; }},
       {"server name", [](Endpoint& e) { e.tls_server_name = "kubernetes"; }},
+      {"proxy", [](Endpoint& e) { e.proxy = "http://10.0.0.3:3128"; }},
       {"boundary", [](Endpoint& e) { e.server += "ca", e.ca_pem = ""; }},
       {"certificate", [](Endpoint& e) { e.client_certificate->certificate_pem = "other"; }},
       {"key", [](Endpoint& e) { e.client_certificate->key_pem = MakeSecret("other"); }},

@@ -48,9 +48,13 @@ bool IsReservedHeader(std::string_view name) {
   });
 }
 
+bool IsAddress(std::string_view url, std::string_view scheme) {
+  return url.size() > scheme.size() && url.starts_with(scheme) && IsVisible(url) &&
+         !url.ends_with('/') && url.find('@') == std::string_view::npos;
+}
+
 absl::Status CheckEndpoint(const Endpoint& endpoint) {
-  if (!absl::StartsWith(endpoint.server, "https://") || !IsVisible(endpoint.server) ||
-      absl::EndsWith(endpoint.server, "/") || absl::StrContains(endpoint.server, "@")) {
+  if (!IsAddress(endpoint.server, "https://")) {
     return absl::InvalidArgumentError(
         absl::StrCat("the server's address \"", endpoint.server,
                      "\" is not of the form https://HOST[:PORT]: correct the endpoint"));
@@ -59,6 +63,11 @@ absl::Status CheckEndpoint(const Endpoint& endpoint) {
     return absl::InvalidArgumentError(
         absl::StrCat("no CA certificate is known for ", endpoint.server,
                      ", and a server is never trusted unverified: give the endpoint its CA"));
+  }
+  if (!endpoint.proxy.empty() && !IsAddress(endpoint.proxy, "http://")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the proxy of ", endpoint.server,
+                     " is not of the form http://HOST:PORT, without a user: correct the endpoint"));
   }
   return absl::OkStatus();
 }

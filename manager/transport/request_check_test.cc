@@ -78,6 +78,13 @@ INSTANTIATE_TEST_SUITE_P(
                    "https://HOST"},
         BadRequest{"NoCa", [](auto& r) { SetEndpoint(r, [](auto& e) { e.ca_pem = ""; }); },
                    "no CA certificate"},
+        BadRequest{"TlsToTheProxy",
+                   [](auto& r) { SetEndpoint(r, [](auto& e) { e.proxy = "https://p:1"; }); },
+                   "http://HOST:PORT"},
+        BadRequest{
+            "ProxyWithAPassword",
+            [](auto& r) { SetEndpoint(r, [](auto& e) { e.proxy = "http://u:the.token@p"; }); },
+            "without a user"},
         BadRequest{"NullToken", [](auto& r) { r.credential = BearerToken{}; }, "empty"},
         BadRequest{"EmptyToken", [](auto& r) { r.credential = Bearer(""); }, "empty"},
         BadRequest{"TokenWithNewline", [](auto& r) { r.credential = Bearer("the.token\n"); },

@@ -178,7 +178,7 @@ void Shard::Review() {
     }
     if (!idle_) {
       idle_ = true;
-      closing_ = false;
+      full_ = closing_ = false;
       probe_.reset();
       SetLifetime(parts_.options.idle_timeout, [this] {
         Kill(absl::UnavailableError("the connection was idle, and was closed"));
@@ -236,6 +236,7 @@ void Shard::OnSent(const Exchange& exchange) {
 void Shard::OnHead(bool multiplexed) {
   if (state() != Admission::State::kConnecting) return;
   admission_.HeadCame(multiplexed);
+  closing_ = false;
   lifetime_.reset();
 }
 

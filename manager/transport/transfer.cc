@@ -48,8 +48,16 @@ void Transfer::SetUpConnection() {
   curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "https");
   curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(easy, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
-  // Not even what the environment says.
-  curl_easy_setopt(easy, CURLOPT_PROXY, "");
+  // Never what the environment says: the endpoint does.
+  curl_easy_setopt(easy, CURLOPT_PROXY, exchange_->request().endpoint->proxy.c_str());
+  curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
+  curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
+  // What the proxy says is not the answer, and what the request says is not for the proxy.
+  curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  curl_easy_setopt(easy, CURLOPT_HEADEROPT, static_cast<long>(CURLHEADER_SEPARATE));
+  // A name that is looked up in vain, in a thread of libcurl's, must not keep the loop waiting when
+  // its request is given up.
+  curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
   curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
   // It would print the bearer token.
   curl_easy_setopt(easy, CURLOPT_VERBOSE, 0L);
@@ -146,7 +154,10 @@ absl::Status Transfer::StatusOf(CURLcode code) const {
                      options_.max_header_bytes, " bytes, the most that is taken"));
   }
   if (code == CURLE_WRITE_ERROR && !exchange_->reason().ok()) return exchange_->reason();
-  const std::string& server = exchange_->request().endpoint->server;
+  const Endpoint& endpoint = *exchange_->request().endpoint;
+  const std::string server = endpoint.proxy.empty()
+                                 ? endpoint.server
+                                 : absl::StrCat(endpoint.server, " through ", endpoint.proxy);
   long verified = X509_V_OK;
   curl_easy_getinfo(easy(), CURLINFO_SSL_VERIFYRESULT, &verified);
   if (code == CURLE_SSL_CONNECT_ERROR && verified != X509_V_OK) {

@@ -32,7 +32,11 @@ struct Endpoint {
   std::string server;           // "https://10.0.0.1:6443", without a trailing slash
   std::string ca_pem;           // never empty: TLS is always verified
   std::string tls_server_name;  // overrides the host name to verify, when not empty
-  std::optional<ClientCertificate> client_certificate;
+  // Where `ca_pem` was read: it is read again, for new connections. Empty: it stays as it is.
+  std::string ca_file = {};
+  // "http://HOST:PORT": what connections are tunnelled through (proxy.h). Empty: none.
+  std::string proxy = {};
+  std::optional<ClientCertificate> client_certificate = {};
 };
 
 // Whose request it is. There is no default: a request is made with one or does not compile.

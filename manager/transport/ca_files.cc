@@ -1,0 +1,61 @@
+#include "manager/transport/ca_files.h"
+
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace mandate {
+namespace {
+
+constexpr size_t kMaxBytes = 1 << 20;
+
+// Nullopt: it cannot be read, or holds no certificate.
+std::optional<std::string> ReadPem(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMaxBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  constexpr std::string_view kEnd = "-----END CERTIFICATE-----";
+  // Half a file is none: it may be seen while it is being written.
+  const size_t end = text.rfind(kEnd);
+  if (end == std::string::npos || text.size() > kMaxBytes ||
+      text.find("-----BEGIN", end) != std::string::npos) {
+    return std::nullopt;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::shared_ptr<const Endpoint> CaFiles::Current(std::shared_ptr<const Endpoint> endpoint) {
+  if (endpoint->ca_file.empty()) return endpoint;
+  const auto [at, added] = entries_.try_emplace(endpoint.get());
+  Entry& entry = at->second;
+  if (added) {
+    entry.given = entry.current = std::move(endpoint);
+    std::erase_if(entries_, [&entry](const auto& other) {
+      const long ours = other.second.given == other.second.current ? 2 : 1;
+      return &other.second != &entry && other.second.given.use_count() == ours;
+    });
+  }
+  if (clock_.TimeNow() >= entry.next_read) Read(entry);
+  return entry.current;
+}
+
+void CaFiles::Read(Entry& entry) {
+  entry.next_read = clock_.TimeNow() + refresh_;
+  std::optional<std::string> pem = ReadPem(entry.given->ca_file);
+  if (!pem.has_value()) {
+    ++stats_.ca_errors;
+    return;
+  }
+  if (*pem == entry.current->ca_pem) return;
+  ++stats_.ca_rotations;
+  auto rotated = std::make_shared<Endpoint>(*entry.given);
+  rotated->ca_pem = *std::move(pem);
+  entry.current = std::move(rotated);
+}
+
+}  // namespace mandate

@@ -1,0 +1,342 @@
+#include "manager/transport/testing/fake_network.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace mandate {
+
+// Shows what CurlWire shows of a connection. Steps are timers, which hold it weakly.
+class FakeNetwork::FakeWire : public Wire {
+ public:
+  FakeWire(FakeNetwork& network, Observer& observer)
+      : network_(network), observer_(observer), self_(std::make_shared<FakeWire*>(this)) {
+    ++network_.wires_;
+  }
+  ~FakeWire() override {
+    Check(!inside_, "destroyed inside a callback");
+    --network_.wires_;
+  }
+
+  absl::Status Add(std::shared_ptr<Exchange> exchange) override {
+    Check(!inside_, "a request was added inside a callback");
+    Check(requests_.size() < network_.options_.client_streams, "too many on a connection");
+    Note(exchange->request());
+    const uint64_t id = next_id_++;
+    requests_.emplace(id, Request{.exchange = std::move(exchange)});
+    if (state_ == State::kNew) {
+      Connect(id);
+    } else {
+      Check(state_ != State::kConnecting, "a second request before the connection is up");
+      Later(absl::ZeroDuration(), [this, id] { TrySend(id); });
+    }
+    return absl::OkStatus();
+  }
+
+  bool Remove(const Exchange& exchange) override {
+    Check(!inside_, "a request was removed inside a callback");
+    const auto at = std::find_if(requests_.begin(), requests_.end(), [&](const auto& entry) {
+      return entry.second.exchange.get() == &exchange;
+    });
+    if (at == requests_.end()) return false;
+    const bool sent = at->second.sent;
+    requests_.erase(at);
+    unflushed_ = unflushed_ || sent;
+    // HTTP/1.1 knows no other way of giving one up.
+    if (sent && !multiplexed_) state_ = State::kGone;
+    return sent;
+  }
+
+  bool Flush() override {
+    if (!std::exchange(unflushed_, false)) return true;
+    return CountSent() > 0;
+  }
+
+  bool gone() const override { return state_ == State::kGone && connected_; }
+
+ private:
+  enum class State { kNew, kConnecting, kUp, kGone };
+  struct Request {
+    std::shared_ptr<Exchange> exchange;
+    bool sent = false;
+    bool served = false;
+    bool heard = false;
+  };
+
+  void Check(bool ok, const char* what) {
+    if (!ok) network_.violations_.emplace_back(what);
+  }
+
+  void Note(const HttpRequest& request) {
+    if (request.target == "/livez") {
+      ++network_.counts_.probes;
+      return;
+    }
+    if (network_.admitted_once_.insert(request.target).second) {
+      const char* const of = absl::StartsWith(request.target, "/watch") ? " watches" : " calls";
+      network_.admitted_[absl::StrCat(request.endpoint->server, of)].push_back(request.target);
+    }
+  }
+
+  void Later(absl::Duration delay, std::function<void()> step) {
+    // As a task of its own: nothing of a wire's happens inside another call.
+    auto timer = std::make_shared<std::unique_ptr<Loop::Timer>>();
+    *timer = network_.loop_.RunAt(
+        network_.loop_.clock().TimeNow() + delay,
+        [weak = std::weak_ptr<FakeWire*>(self_), step = std::move(step), id = next_timer_] {
+          const auto self = weak.lock();
+          if (self == nullptr) return;
+          // Kept until the step is over.
+          const auto node = (*self)->timers_.extract(id);
+          step();
+        });
+    timers_.emplace(next_timer_++, std::move(timer));
+  }
+  void Soon(std::function<void()> step) { Later(network_.Delay(), std::move(step)); }
+
+  size_t CountSent() const {
+    return static_cast<size_t>(std::count_if(requests_.begin(), requests_.end(),
+                                             [](const auto& entry) { return entry.second.sent; }));
+  }
+
+  void Connect(uint64_t id) {
+    state_ = State::kConnecting;
+    ++network_.counts_.connections;
+    const Faults& faults = network_.options_.faults;
+    if (network_.Happens(faults.connect_refused)) {
+      return Soon([this, id] { FailToConnect(id, "refused", /*lost=*/true); });
+    }
+    if (network_.Happens(faults.untrusted)) {
+      return Soon([this, id] { FailToConnect(id, "not trusted", /*lost=*/false); });
+    }
+    if (network_.Happens(faults.connect_silent)) {
+      return Later(network_.options_.connect_timeout,
+                   [this, id] { FailToConnect(id, "timed out", /*lost=*/false); });
+    }
+    multiplexed_ = !network_.Happens(faults.http1);
+    Soon([this, id] {
+      state_ = requests_.empty() ? State::kGone : State::kUp;
+      TrySend(id);
+    });
+  }
+
+  void FailToConnect(uint64_t id, const char* why, bool lost) {
+    state_ = State::kGone;
+    End(id, {.status = absl::UnavailableError(why), .lost = lost});
+  }
+
+  void TrySend(uint64_t id) {
+    const auto at = requests_.find(id);
+    if (at == requests_.end()) return;
+    const size_t limit = multiplexed_ ? network_.options_.server_streams : 1;
+    if (state_ != State::kUp || going_away_ || CountSent() >= limit) {
+      ++network_.counts_.refusals;
+      return End(id, {.status = absl::UnavailableError("no room"), .refused = true, .lost = true});
+    }
+    if (at->second.exchange->over()) {
+      return End(id, {.status = absl::CancelledError("given up"), .lost = true});
+    }
+    connected_ = true;
+    at->second.sent = true;
+    ++network_.counts_.requests;
+    Inside([&] { observer_.OnSent(*at->second.exchange); });
+    Soon([this, id] { Serve(id); });
+  }
+
+  // The server looks at a request.
+  void Serve(uint64_t id) {
+    const auto at = requests_.find(id);
+    if (at == requests_.end() || stalled_ || state_ != State::kUp) return;
+    const Faults& faults = network_.options_.faults;
+    Counts& counts = network_.counts_;
+    const std::string target = at->second.exchange->request().target;
+    if (target != "/livez") {
+      if (network_.Happens(faults.refused_stream)) {
+        ++counts.resets;
+        return End(id, Unserved(id));
+      }
+      if (network_.Happens(faults.never)) return;
+      ++network_.served_[target];
+      at->second.served = true;
+      if (network_.Happens(faults.reset)) {
+        ++counts.resets;
+        return End(id, {.status = absl::UnavailableError("reset"), .sent = true, .lost = true});
+      }
+      if (network_.Happens(faults.go_away)) GoAway();
+      if (network_.Happens(faults.close)) return Close();
+      if (network_.Happens(faults.stall)) {
+        ++counts.stalls;
+        stalled_ = true;
+        return;
+      }
+    }
+    const bool cut = network_.Happens(faults.cut);
+    Soon([this, id, cut] {
+      if (!Head(id)) return;
+      Soon([this, id, cut] {
+        if (cut && requests_.contains(id)) {
+          ++network_.counts_.resets;
+          End(id,
+              {.status = absl::UnavailableError("cut"), .sent = true, .heard = true, .lost = true});
+          return;
+        }
+        Body(id);
+      });
+    });
+  }
+
+  bool Head(uint64_t id) {
+    const auto at = requests_.find(id);
+    if (at == requests_.end() || stalled_) return false;
+    HttpResponse head;
+    head.code = 200;
+    at->second.heard = true;
+    bool wanted = false;
+    Inside([&] {
+      observer_.OnHeard();
+      observer_.OnHead(multiplexed_);
+      wanted = at->second.exchange->OnHead(head);
+    });
+    if (wanted) {
+      observer_.OnSettled({});
+    } else {
+      GiveUp(id);
+    }
+    return wanted;
+  }
+
+  void Body(uint64_t id) {
+    const auto at = requests_.find(id);
+    if (at == requests_.end() || stalled_) return;
+    const std::string& target = at->second.exchange->request().target;
+    const bool watch = absl::StartsWith(target, "/watch");
+    bool wanted = false;
+    Inside([&] {
+      observer_.OnHeard();
+      wanted = at->second.exchange->OnBody(watch ? "x" : target);
+    });
+    if (!wanted) return GiveUp(id);
+    if (!watch || network_.Happens(5)) {
+      return End(id, {.status = absl::OkStatus(), .sent = true, .heard = true});
+    }
+    Later(network_.Delay() * 10, [this, id] { Body(id); });
+  }
+
+  void GoAway() {
+    ++network_.counts_.went_away;
+    going_away_ = true;
+    // It names the last that was taken, and those before it are served too.
+    uint64_t last = 0;
+    for (const auto& [id, request] : requests_) {
+      if (request.served) last = id;
+    }
+    std::vector<Over> over;
+    for (auto it = requests_.upper_bound(last); it != requests_.end();) {
+      if (!it->second.sent) {
+        ++it;
+        continue;
+      }
+      over.push_back({it->second.exchange, Unserved(it->first)});
+      it = requests_.erase(it);
+    }
+    observer_.OnSettled(std::move(over));
+  }
+
+  void Close() {
+    ++network_.counts_.closed;
+    state_ = State::kGone;
+    std::vector<Over> over;
+    for (auto it = requests_.begin(); it != requests_.end();) {
+      const Request& request = it->second;
+      if (!request.sent) {
+        ++it;
+        continue;
+      }
+      over.push_back({request.exchange,
+                      {.status = absl::UnavailableError("closed"),
+                       .sent = true,
+                       .heard = request.heard,
+                       .lost = true}});
+      it = requests_.erase(it);
+    }
+    observer_.OnSettled(std::move(over));
+  }
+
+  // What came later than the last that the server took was not served, but for what was answered.
+  WireResult Unserved(uint64_t id) {
+    const Request& request = requests_.at(id);
+    return {.status = absl::UnavailableError("not served"),
+            .sent = true,
+            .heard = request.heard,
+            .refused = network_.Happens(50),
+            .unserved = !request.heard,
+            .lost = true};
+  }
+
+  void GiveUp(uint64_t id) {
+    const auto at = requests_.find(id);
+    if (at == requests_.end()) return;
+    absl::Status reason = at->second.exchange->reason();
+    if (reason.ok()) reason = absl::CancelledError("given up");
+    unflushed_ = true;
+    if (!multiplexed_) state_ = State::kGone;
+    End(id, {.status = std::move(reason), .sent = true, .heard = true});
+  }
+
+  void End(uint64_t id, WireResult result) {
+    auto node = requests_.extract(id);
+    if (node.empty()) return;
+    observer_.OnSettled({{std::move(node.mapped().exchange), std::move(result)}});
+  }
+
+  void Inside(const std::function<void()>& work) {
+    inside_ = true;
+    work();
+    inside_ = false;
+  }
+
+  FakeNetwork& network_;
+  Observer& observer_;
+  State state_ = State::kNew;
+  std::map<uint64_t, Request> requests_;
+  std::map<uint64_t, std::shared_ptr<std::unique_ptr<Loop::Timer>>> timers_;
+  uint64_t next_id_ = 0;
+  uint64_t next_timer_ = 0;
+  bool multiplexed_ = true;
+  bool connected_ = false;
+  bool going_away_ = false;
+  bool stalled_ = false;
+  bool unflushed_ = false;
+  bool inside_ = false;
+  const std::shared_ptr<FakeWire*> self_;
+};
+
+FakeNetwork::FakeNetwork(Loop& loop, const Options& options)
+    : loop_(loop), options_(options), random_(options.seed) {}
+
+FakeNetwork::~FakeNetwork() = default;
+
+WireFactory FakeNetwork::NewWire() {
+  return [this](Wire::Observer& observer) -> absl::StatusOr<std::unique_ptr<Wire>> {
+    return std::make_unique<FakeWire>(*this, observer);
+  };
+}
+
+int FakeNetwork::served(const std::string& target) const {
+  const auto at = served_.find(target);
+  return at == served_.end() ? 0 : at->second;
+}
+
+bool FakeNetwork::Happens(int percent) {
+  return std::uniform_int_distribution<int>(0, 99)(random_) < percent;
+}
+
+absl::Duration FakeNetwork::Delay() {
+  return options_.slowest * std::uniform_real_distribution<double>(0, 1)(random_);
+}
+
+}  // namespace mandate

@@ -1,0 +1,91 @@
+// Connections and the servers behind them by script, in virtual time: what HttpTransport meets when
+// everything goes wrong, without a socket.
+//
+//   SimulatedLoop loop;
+//   FakeNetwork network(loop, {.seed = 7});
+//   auto transport = *HttpTransport::CreateOn(loop, {}, network.NewWire());
+#ifndef MANAGER_TRANSPORT_TESTING_FAKE_NETWORK_H_
+#define MANAGER_TRANSPORT_TESTING_FAKE_NETWORK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "manager/core/executor.h"
+#include "manager/transport/wire.h"
+
+namespace mandate {
+
+// Its servers answer a request with its own target, and hold requests whose target starts with
+// /watch open, sending "x" now and then. Single-threaded.
+class FakeNetwork {
+ public:
+  // What happens to one in a hundred…
+  struct Faults {
+    int connect_refused = 0;  // connections: refused
+    int connect_silent = 0;   // the handshake never ends
+    int http1 = 0;            // the server speaks HTTP/1.1
+    int untrusted = 0;        // its certificate is not trusted
+    int never = 0;            // requests: no answer
+    int refused_stream = 0;   // REFUSED_STREAM
+    int reset = 0;            // RST_STREAM before the head, once it was served
+    int cut = 0;              // RST_STREAM after it
+    int go_away = 0;          // GOAWAY, which leaves out what came later
+    int close = 0;            // its connection is closed
+    int stall = 0;            // its connection falls silent for ever
+  };
+  struct Options {
+    uint64_t seed = 0;
+    Faults faults = {};
+    size_t server_streams = 250;  // that a connection takes
+    size_t client_streams = 100;  // more on a connection are a violation
+    absl::Duration connect_timeout = absl::Seconds(10);
+    absl::Duration slowest = absl::Milliseconds(300);  // of each step
+  };
+  struct Counts {
+    size_t connections = 0, requests = 0, probes = 0, refusals = 0, resets = 0, closed = 0,
+           went_away = 0, stalls = 0;
+  };
+
+  FakeNetwork(Loop& loop, const Options& options);  // `loop` outlives this
+  ~FakeNetwork();
+
+  // The network outlives the wires.
+  WireFactory NewWire();
+
+  // From now on nothing fails.
+  void Heal() { options_.faults = {}; }
+
+  // How often servers acted on a target.
+  int served(const std::string& target) const;
+  // Targets in the order in which they were first put on a connection, by server.
+  const std::map<std::string, std::vector<std::string>>& admitted() const { return admitted_; }
+  const Counts& counts() const { return counts_; }
+  size_t wires() const { return wires_; }
+  // What the transport did that it must not.
+  const std::vector<std::string>& violations() const { return violations_; }
+
+ private:
+  class FakeWire;
+  bool Happens(int percent);
+  absl::Duration Delay();
+
+  Loop& loop_;
+  Options options_;
+  std::mt19937_64 random_;
+  Counts counts_;
+  size_t wires_ = 0;
+  std::map<std::string, int> served_;
+  std::map<std::string, std::vector<std::string>> admitted_;
+  std::set<std::string> admitted_once_;
+  std::vector<std::string> violations_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_TRANSPORT_TESTING_FAKE_NETWORK_H_
