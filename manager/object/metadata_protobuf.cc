@@ -31,12 +31,18 @@ enum Owner : uint32_t {
   kOwnerController = 6,
 };
 
+// Fields of meta/v1 Time.
+enum Time : uint32_t { kSeconds = 1, kNanos = 2 };
+
+// A field whose wire type is not that of the schema is an unknown one, as protobuf has it.
+
 template <class Entry>
 absl::Status ReadEntry(std::string_view bytes, const Entry& entry) {
   std::string_view key;
   std::string_view value;
   WireCursor wire(bytes);
   while (wire.Next()) {
+    if (!wire.has_bytes()) continue;
     if (wire.field() == 1) key = wire.bytes();
     if (wire.field() == 2) value = wire.bytes();
   }
@@ -49,6 +55,9 @@ absl::Status ReadOwner(std::string_view bytes, MetadataSink& sink) {
   OwnerView owner;
   WireCursor wire(bytes);
   while (wire.Next()) {
+    if (wire.has_varint() && wire.field() == kOwnerController)
+      owner.controller = wire.varint() != 0;
+    if (!wire.has_bytes()) continue;
     switch (wire.field()) {
       case kOwnerApiVersion:
         owner.api_version = wire.bytes();
@@ -62,9 +71,6 @@ absl::Status ReadOwner(std::string_view bytes, MetadataSink& sink) {
       case kOwnerUid:
         owner.uid = wire.bytes();
         break;
-      case kOwnerController:
-        owner.controller = wire.varint() != 0;
-        break;
       default:
         break;
     }
@@ -74,15 +80,20 @@ absl::Status ReadOwner(std::string_view bytes, MetadataSink& sink) {
   return absl::OkStatus();
 }
 
+// An empty message is the zero time, which is none.
+absl::Status ReadDeletion(std::string_view bytes, MetadataSink& sink) {
+  WireCursor wire(bytes);
+  while (wire.Next()) {
+    const bool is_time = wire.field() == kSeconds || wire.field() == kNanos;
+    if (is_time && wire.has_varint()) sink.OnDeleting();
+  }
+  return wire.status();
+}
+
 absl::Status ReadDetail(const WireCursor& wire, MetadataSink& sink) {
   switch (wire.field()) {
-    case kGeneration:
-      sink.OnGeneration(static_cast<int64_t>(wire.varint()));
-      break;
     case kDeletionTimestamp:
-      // An empty message is the zero time.
-      if (!wire.bytes().empty()) sink.OnDeleting();
-      break;
+      return ReadDeletion(wire.bytes(), sink);
     case kLabels:
       return ReadEntry(wire.bytes(), [&](auto k, auto v) { sink.OnLabel(k, v); });
     case kAnnotations:
@@ -101,6 +112,10 @@ absl::Status ReadDetail(const WireCursor& wire, MetadataSink& sink) {
 absl::Status ReadObjectMeta(std::string_view bytes, MetadataSink& sink) {
   WireCursor wire(bytes);
   while (wire.Next()) {
+    if (wire.has_varint() && wire.field() == kGeneration) {
+      sink.OnGeneration(static_cast<int64_t>(wire.varint()));
+    }
+    if (!wire.has_bytes()) continue;
     switch (wire.field()) {
       case kName:
         sink.OnString(MetadataField::kName, wire.bytes());
@@ -126,7 +141,9 @@ absl::Status ReadObjectMeta(std::string_view bytes, MetadataSink& sink) {
 absl::Status ReadMetadataProtobuf(std::string_view message, MetadataSink& sink) {
   WireCursor wire(message);
   while (wire.Next()) {
-    if (wire.field() == kMetadata) RETURN_IF_ERROR(ReadObjectMeta(wire.bytes(), sink));
+    if (wire.field() == kMetadata && wire.has_bytes()) {
+      RETURN_IF_ERROR(ReadObjectMeta(wire.bytes(), sink));
+    }
   }
   return wire.status();
 }

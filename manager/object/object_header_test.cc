@@ -7,6 +7,7 @@
 #include "manager/object/kinds/rbac_v1.h"
 #include "manager/object/object_codec.h"
 #include "manager/object/time.h"
+#include "manager/object/wire_cursor.h"
 
 namespace mandate {
 namespace {
@@ -82,6 +83,28 @@ TEST(ObjectHeaderTest, NullAndAbsenceAreTheSame) {
   EXPECT_EQ(header->Controller(), nullptr);
   EXPECT_EQ(*ParseObjectHeader(R"({"metadata":null})", Encoding::kJson), ObjectHeader());
   EXPECT_EQ(*ParseObjectHeader("", Encoding::kProtobuf), ObjectHeader());
+}
+
+// As protobuf's own parser has it, a field of another wire type than the schema's is unknown.
+TEST(ObjectHeaderTest, IgnoresFieldsOfAnotherWireType) {
+  std::string metadata;
+  AppendWireBytes(1, "n", metadata);  // name
+  metadata += "\x08\x05";             // and once more, as a number
+  AppendWireBytes(7, "x", metadata);  // generation
+  std::string deletion;
+  AppendWireBytes(1, "soon", deletion);  // seconds
+  AppendWireBytes(9, deletion, metadata);
+  std::string owner;
+  AppendWireBytes(6, "x", owner);  // controller
+  AppendWireBytes(13, owner, metadata);
+  std::string object = "\x08\x01";  // metadata as a number
+  AppendWireBytes(1, metadata, object);
+  const auto header = ParseObjectHeader(object, Encoding::kProtobuf);
+  ASSERT_TRUE(header.ok()) << header.status();
+  ObjectHeader expected;
+  expected.name = "n";
+  expected.owners.emplace_back();
+  EXPECT_EQ(*header, expected);
 }
 
 TEST(ObjectHeaderTest, ErrorsNameTheField) {

@@ -3,7 +3,7 @@
 namespace mandate {
 namespace {
 
-enum WireType { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+constexpr uint32_t kLengthDelimited = 2;
 
 void AppendVarint(uint64_t value, std::string& out) {
   for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
@@ -39,7 +39,8 @@ bool WireCursor::Next() {
   uint64_t tag = 0;
   if (!ReadVarint(&tag) || tag > UINT32_MAX || tag >> 3 == 0) return Fail();
   field_ = static_cast<uint32_t>(tag >> 3);
-  switch (tag & 7) {
+  type_ = static_cast<uint32_t>(tag & 7);
+  switch (type_) {
     case kVarint:
       return ReadVarint(&varint_) || Fail();
     case kFixed64:
@@ -62,7 +63,7 @@ absl::Status WireCursor::status() const {
 }
 
 void AppendWireBytes(uint32_t field, std::string_view bytes, std::string& out) {
-  AppendVarint(uint64_t{field} << 3 | kBytes, out);
+  AppendVarint(uint64_t{field} << 3 | kLengthDelimited, out);
   AppendVarint(bytes.size(), out);
   out += bytes;
 }

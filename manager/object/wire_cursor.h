@@ -23,15 +23,20 @@ class WireCursor {
   bool Next();
 
   uint32_t field() const { return field_; }
-  // Of a length-delimited field: string, bytes, message; "" of any other.
+  // Whether the field is length-delimited: string, bytes, message.
+  bool has_bytes() const { return type_ == kBytes; }
+  // "" if it is not.
   std::string_view bytes() const { return bytes_; }
-  // Of a varint field; 0 of any other.
+  bool has_varint() const { return type_ == kVarint; }
+  // 0 if it is not one.
   uint64_t varint() const { return varint_; }
 
   // kInvalidArgument after malformed bytes.
   absl::Status status() const;
 
  private:
+  enum WireType { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+
   bool ReadVarint(uint64_t* value);
   bool Skip(size_t size);
   bool Fail() {
@@ -43,6 +48,7 @@ class WireCursor {
   std::string_view bytes_;
   uint64_t varint_ = 0;
   uint32_t field_ = 0;
+  uint32_t type_ = kVarint;
   bool failed_ = false;
 };
 

@@ -1,0 +1,83 @@
+// JSON, typed and unstructured: what is read can be written, what is written reads back as itself,
+// and protobuf on the way changes nothing. The text's own apiVersion and kind choose the type.
+#include <memory>
+#include <string>
+
+#include "google/protobuf/message.h"
+#include "manager/object/json.h"
+#include "manager/object/json_text.h"
+#include "manager/object/object_header.h"
+#include "manager/object/testing/kubernetes_types.h"
+#include "testing/fuzz/fuzz.h"
+
+namespace mandate::fuzz {
+namespace {
+
+using google::protobuf::Descriptor;
+
+std::string Member(const Json::Value& value, const char* name) {
+  const Json::Value* member = FindMember(value, name);
+  return member != nullptr && member->isString() ? member->asString() : "";
+}
+
+void CheckUnstructured(std::string_view text, const Json::Value& value) {
+  const std::string written = WriteJson(value);
+  const auto again = ParseJson(written);
+  Require(again.ok(), "what is written is read", written, again.status());
+  Require(*again == value, "what is written reads back as itself", written);
+  Require(WriteJson(*again) == written, "the written form is its own", written);
+  std::string compact;
+  Require(AppendCompactJson(text, compact).ok(), "white space can be taken out", text);
+  const auto compacted = ParseJson(compact);
+  Require(compacted.ok() && *compacted == value, "only white space is taken out", compact);
+}
+
+void CheckTyped(std::string_view text, const Descriptor& type, const KindInfo& kind) {
+  const auto& types = KubernetesTypes::Of("kubernetes");
+  const auto read = types.New(type);
+  if (!types.FromJson(text, *read).ok()) return;
+  const auto written = types.ToJson(*read, &kind);
+  Require(written.ok(), "what is read can be written", written.status());
+  const auto again = types.New(type);
+  const absl::Status status = types.FromJson(*written, *again, {.strict = true, .kind = &kind});
+  Require(status.ok(), "what is written is read, strictly", *written, status);
+  Require(*types.ToJson(*again, &kind) == *written, "the written form is its own", *written);
+  const auto through = types.New(type);
+  Require(through->ParsePartialFromString(read->SerializePartialAsString()),
+          "what is read can be protobuf", *written);
+  const auto after = types.ToJson(*through, &kind);
+  Require(after.ok() && *after == *written, "protobuf changes nothing", *written, *after);
+}
+
+// Read by itself, the metadata is what the typed reader makes of it.
+void CheckHeader(std::string_view text) {
+  const auto& types = KubernetesTypes::Of("kubernetes", /*only_metadata=*/true);
+  const auto header = ParseObjectHeader(text, Encoding::kJson);
+  const auto object = types.New(*types.Find("v1", "Pod"));
+  if (!header.ok() || !types.FromJson(text, *object).ok()) return;
+  const auto bytes = ParseObjectHeader(object->SerializePartialAsString(), Encoding::kProtobuf);
+  Require(bytes.ok(), "the header can be read of protobuf too", bytes.status());
+  Require(*header == *bytes, "the header is the same in both encodings", text);
+}
+
+}  // namespace
+}  // namespace mandate::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace mandate;
+  using namespace mandate::fuzz;
+  const std::string_view text = Text(data, size);
+  std::string api_version = "apps/v1";
+  std::string name = "Deployment";
+  const auto& types = KubernetesTypes::Of("kubernetes");
+  if (const auto value = ParseJson(text); value.ok()) {
+    CheckUnstructured(text, *value);
+    if (types.Find(Member(*value, "apiVersion"), Member(*value, "kind")) != nullptr) {
+      api_version = Member(*value, "apiVersion");
+      name = Member(*value, "kind");
+    }
+  }
+  CheckTyped(text, *types.Find(api_version, name), KindInfoOf(api_version, name));
+  CheckHeader(text);
+  return 0;
+}
