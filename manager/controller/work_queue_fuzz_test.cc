@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "manager/controller/work_queue.h"
+#include "manager/core/testing/seeds.h"
 
 namespace mandate {
 namespace {
@@ -138,11 +139,7 @@ class Fuzz {
 };
 
 TEST(WorkQueueFuzzTest, AgreesWithTheModel) {
-  for (uint64_t seed = 1; seed <= 200; ++seed) {
-    SCOPED_TRACE(seed);
-    Fuzz(seed).Run();
-    if (testing::Test::HasFailure()) return;
-  }
+  RunSeeds(200, [](uint64_t seed) { Fuzz(seed).Run(); });
 }
 
 // A key is never with two workers, and what its last add announced is always seen by a later round.

@@ -1,0 +1,38 @@
+// Which seeds a simulation runs.
+//
+//   const int64_t ran = RunSeeds(300, [&](uint64_t seed) { Simulation(seed).Run(totals); });
+//   if (ran >= 100) EXPECT_GT(totals.faults, 10 * ran);
+//
+// The environment says otherwise: SEEDS=10000 runs so many, SEED=7 that one alone. With Bazel:
+// --test_env=SEED=7.
+#ifndef MANAGER_CORE_TESTING_SEEDS_H_
+#define MANAGER_CORE_TESTING_SEEDS_H_
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+namespace mandate {
+
+// Calls `run` with 1, 2, … `count`, until one fails, which the failure names. Returns how many ran.
+inline int64_t RunSeeds(int64_t count, auto run) {
+  const auto variable = [](const char* name, int64_t otherwise) -> int64_t {
+    const char* const text = std::getenv(name);
+    return text == nullptr ? otherwise : std::strtoll(text, nullptr, 10);
+  };
+  const int64_t only = variable("SEED", 0);
+  const int64_t first = only != 0 ? only : 1;
+  const int64_t last = only != 0 ? only : variable("SEEDS", count);
+  for (int64_t seed = first; seed <= last; ++seed) {
+    SCOPED_TRACE("replay with --test_env=SEED=" + std::to_string(seed));
+    run(static_cast<uint64_t>(seed));
+    if (testing::Test::HasFailure()) return seed - first + 1;
+  }
+  return last - first + 1;
+}
+
+}  // namespace mandate
+
+#endif  // MANAGER_CORE_TESTING_SEEDS_H_
