@@ -171,7 +171,8 @@ absl::StatusOr<std::vector<std::string>> SelectControllers(const std::vector<std
 absl::StatusOr<Flags> ParseFlags(int argc, char** argv, std::vector<ComponentSpec> all) {
   CLI::App app(
       "Runs this project's controllers, each under its own ServiceAccount, with exactly the "
-      "permissions\nthat its source marks.");
+      "permissions\nthat its source marks.",
+      "mandate-manager");
   app.get_formatter()->column_width(34);
   Raw raw;
   ManagerOptions options;

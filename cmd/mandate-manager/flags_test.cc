@@ -109,6 +109,7 @@ TEST_F(FlagsTest, HelpNamesEveryController) {
   const std::string help = testing::internal::GetCapturedStdout();
   ASSERT_TRUE(flags.ok()) << flags.status();
   EXPECT_TRUE(flags->exit_now);
+  EXPECT_THAT(help, HasSubstr("Usage: mandate-manager [OPTIONS]"));
   EXPECT_THAT(help, HasSubstr("Known: a, b"));
 }
 
