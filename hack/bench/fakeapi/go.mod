@@ -1,0 +1,3 @@
+module fakeapi
+
+go 1.24

@@ -1,0 +1,62 @@
+// fakeapi is the API server that every client is measured against: ConfigMaps, list and watch, in protobuf and JSON,
+// over TLS and HTTP/2. All bodies are encoded beforehand, so that it costs little beside its clients.
+//
+// It prints one line, the path of a kubeconfig, once it serves, and ends when its standard input does.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+)
+
+func main() {
+	objects := flag.Int("objects", 1000, "ConfigMaps that exist")
+	payload := flag.Int("payload", 602, "bytes of data in each")
+	dir := flag.String("dir", "", "folder for ca.crt, token and kubeconfig")
+	flag.Parse()
+	if *dir == "" {
+		log.Fatal("fakeapi: -dir is required")
+	}
+
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	check(err)
+	tls, ca, err := newServing()
+	check(err)
+	check(writeAccess(*dir, "https://"+listener.Addr().String(), ca))
+
+	api := &api{world: newWorld(*objects, *payload)}
+	server := &http.Server{
+		Handler:   api.mux(),
+		TLSConfig: tls,
+		ErrorLog:  log.New(io.Discard, "", 0), // of connections that break off
+		ConnState: func(_ net.Conn, state http.ConnState) {
+			if state == http.StateNew {
+				api.counts.connections.Add(1)
+			}
+		},
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}()
+	fmt.Println(filepath.Join(*dir, "kubeconfig"))
+	check(server.ServeTLS(listener, "", ""))
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal("fakeapi: ", err)
+	}
+}
+
+// counts are what /bench/stats tells, since /bench/reset.
+type counts struct {
+	connections, lists, watches, reviews, bytes atomic.Int64
+}

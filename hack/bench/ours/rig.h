@@ -1,0 +1,71 @@
+// A cache on a real loop and a real transport, read by any number of components.
+#ifndef HACK_BENCH_OURS_RIG_H_
+#define HACK_BENCH_OURS_RIG_H_
+
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "manager/cache/cache_impl.h"
+#include "manager/client/component_client.h"
+#include "manager/core/metrics.h"
+#include "manager/identity/identity_plane.h"
+#include "manager/rbac/mandate.h"
+#include "manager/transport/event_loop.h"
+#include "manager/transport/http_transport.h"
+
+namespace mandate::bench {
+
+inline constexpr KindInfo kConfigMaps = {.group = "",
+                                         .version = "v1",
+                                         .kind = "ConfigMap",
+                                         .plural = "configmaps",
+                                         .scope = Scope::kNamespaced,
+                                         .encoding = Encoding::kProtobuf};
+inline constexpr std::string_view kNamespace = "bench";
+
+inline constexpr std::array<std::string_view, 2> kReadVerbs = {"list", "watch"};
+inline constexpr std::array<std::string_view, 1> kCoreGroup = {""};
+inline constexpr std::array<std::string_view, 1> kConfigMapsOnly = {"configmaps"};
+// What lets a component read the ConfigMaps of every namespace.
+inline constexpr std::array<rbac::MandateRule, 1> kReadRules = {
+    {{{kReadVerbs, kCoreGroup, kConfigMapsOnly, {}, {}}, "", false}}};
+
+// Not thread-safe but for what its parts are.
+class Rig {
+ public:
+  struct Options {
+    std::string kubeconfig;
+    int components = 1;
+    bool json = false;  // instead of protobuf
+    bool list = false;  // instead of a watch that begins with the initial state
+  };
+
+  static absl::StatusOr<std::unique_ptr<Rig>> Create(const Options& options);
+  ~Rig();
+
+  EventLoop& loop() { return *loop_; }
+  Metrics& metrics() { return metrics_; }
+  CacheView& view(int component) { return *views_[static_cast<size_t>(component)]; }
+
+ private:
+  Rig() = default;
+  absl::Status Build(const Options& options);
+
+  Metrics metrics_;
+  std::unique_ptr<EventLoop> loop_;
+  std::unique_ptr<HttpTransport> transport_;
+  std::vector<std::string> names_;
+  std::vector<rbac::Mandate> mandates_;
+  std::unique_ptr<IdentityPlane> identities_;
+  std::vector<std::unique_ptr<ComponentClient>> clients_;
+  std::unique_ptr<Cache> cache_;
+  std::vector<CacheView*> views_;
+};
+
+}  // namespace mandate::bench
+
+#endif  // HACK_BENCH_OURS_RIG_H_

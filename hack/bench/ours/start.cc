@@ -1,0 +1,67 @@
+// B11: the smallest manager with one controller. It says when it has reconciled for the first time,
+// and runs until it is killed.
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+
+#include "hack/bench/ours/rig.h"
+#include "manager/controller/builder.h"
+#include "manager/core/status_macros.h"
+#include "manager/identity/kubeconfig.h"
+#include "manager/manager.h"
+
+namespace mandate::bench {
+namespace {
+
+constexpr rbac::Mandate kBase = {"base", {}};
+constexpr rbac::Mandate kBench = {"bench", kReadRules};
+
+class SayingSo : public Reconciler {
+ public:
+  absl::StatusOr<Result> Reconcile(const CallContext&, const Request&) override {
+    std::call_once(once_, [] {
+      std::puts("reconciled");
+      std::fflush(stdout);
+    });
+    return Result{};
+  }
+
+ private:
+  std::once_flag once_;
+};
+
+absl::StatusOr<Controllers> MakeController(const Component& component) {
+  ASSIGN_OR_RETURN(auto controller, ControllerBuilder(component.runtime)
+                                        .Named("bench")
+                                        .For(kConfigMaps, {})
+                                        .Complete(std::make_unique<SayingSo>()));
+  Controllers controllers;
+  controllers.push_back(std::move(controller));
+  return controllers;
+}
+
+absl::Status Run(const std::string& kubeconfig) {
+  ManagerOptions options;
+  ASSIGN_OR_RETURN(options.cluster, LoadKubeconfig({kubeconfig}));
+  options.ns = options.cluster.ns;
+  options.version = "bench";
+  options.base_mandate = &kBase;
+  // As the peer's smallest manager: without an election; its health and metrics are served.
+  options.leader_elect = false;
+  options.guard = GuardMode::kOff;  // base has no marker for its token requests here
+  options.health_address = "127.0.0.1:0";
+  options.metrics_address = "127.0.0.1:0";
+  ASSIGN_OR_RETURN(auto manager, Manager::Create(std::move(options), {{&kBench, MakeController}}));
+  return manager->Run(std::stop_token());
+}
+
+}  // namespace
+}  // namespace mandate::bench
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  const absl::Status status = mandate::bench::Run(argv[1]);
+  if (!status.ok()) std::fprintf(stderr, "start: %s\n", std::string(status.message()).c_str());
+  return status.ok() ? 0 : 1;
+}

@@ -1,0 +1,62 @@
+"""The tasks: what is run, on how much, and which of its figures count."""
+import dataclasses
+
+OURS, GO, RUST = "ours", "controller-runtime", "kube-rs"
+ALL = (OURS, GO, RUST)
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    id: str  # of several: with a slash
+    what: str
+    program: str  # the sub-command of the programs; "start": the program of B11
+    figures: dict  # metric of the programs: the most, or (at_least) the least that it should be for ours; None: no target
+    peers: tuple = (OURS, GO)
+    content: str = ""  # "protobuf", "json": the flag --json
+    objects: int = 0  # of the server; 0: none is needed
+    events: int = 0  # released once a program is ready
+    events_of: dict = dataclasses.field(default_factory=dict)  # of a peer, where it is slow
+    rate: int = 0  # of the events, a second; 0: at once
+    flags: tuple = ()
+    at_least: tuple = ()  # metrics whose target is a least
+    quick: dict = dataclasses.field(default_factory=dict)  # fields of a quick run
+    relative_to: str = ""  # figures also as a multiple of those of the row with this `what`, which limits apply to
+
+    def sized(self, quick):
+        return dataclasses.replace(self, **self.quick, events_of={}) if quick else self
+
+
+SYNC = {"objects": 10_000}
+STORM = {"events": 20_000}
+
+TASKS = [
+    Task("B1", "add, get, done; 1 thread each", "queue", {"cpu per item": 0.2, "wall per item": 0.2},
+         flags=("--keys=1000000",), quick={"flags": ("--keys=100000",)}),
+    Task("B1", "the same, client-go's queue", "queue", {"cpu per item": None, "wall per item": None}, peers=(GO,),
+         flags=("--keys=1000000", "--legacy-queue"), quick={"flags": ("--keys=100000", "--legacy-queue")}),
+    Task("B2", "empty reconciles, 8 workers", "reconciles", {"cpu per item": 0.8, "items per second": 2e6},
+         flags=("--keys=1000000", "--workers=8"), at_least=("items per second",),
+         quick={"flags": ("--keys=100000", "--workers=8")}),
+    *(Task("B3/B4", f"sync of 100k, {how}", "sync",
+           {"cpu": cpu, "peak rss": None, "bytes per object": size, "resident bytes per object": None, "rss": None},
+           content=content, objects=100_000, quick=SYNC, peers=ALL if content == "json" else (OURS, GO), flags=flags)
+      for how, flags in (("watch", ()), ("list", ("--list",)))
+      for content, cpu, size in (("protobuf", 0.3, 1110), ("json", 0.5, None))),
+    Task("B5", "watch storm, per 1M events", "storm", {"cpu per 1M events": 2, "peak rss": None}, content="protobuf",
+         objects=1000, events=1_000_000, events_of={GO: 300_000}, quick=STORM),
+    Task("B5", "watch storm, per 1M events", "storm", {"cpu per 1M events": 3, "peak rss": None}, content="json",
+         peers=ALL, objects=1000, events=1_000_000, events_of={GO: 50_000, RUST: 200_000}, quick=STORM),
+    Task("B6", "event to reconcile, 200/s", "latency", {"p50": 100, "p99": 200, "p99.9": None, "cpu per event": None},
+         content="protobuf", objects=1000, events=4000, rate=200, quick={"events": 200}),
+    Task("B6", "event to reconcile, 5000/s", "latency", {"p50": None, "p99": None, "p99.9": None, "cpu per event": None},
+         content="protobuf", objects=1000, events=20_000, rate=5000, quick={"events": 1000}),
+    Task("B10", "1 identity", "identities", {"cpu": None, "rss": None, "watches": None, "connections": None},
+         content="protobuf", objects=10_000, flags=("--identities=1",), quick={"objects": 1000}),
+    Task("B10", "50 identities", "identities", {"cpu": 1.5, "rss": 1.3, "watches": 1, "connections": None},
+         content="protobuf", objects=10_000, flags=("--identities=50",), quick={"objects": 1000},
+         relative_to="1 identity"),
+    Task("B11", "exec to first reconcile, then idle", "start",
+         {"first reconcile": 50, "cpu": None, "rss": 24 * 2**20, "anonymous": 6 * 2**20, "threads": None,
+          "binary": None},
+         content="protobuf", objects=1),
+]
