@@ -26,6 +26,7 @@ struct Flags {
   std::string rows = "testing/conformance/rows";
   std::vector<std::string> filters;
   SuiteOptions suite;
+  double patience_seconds = 20;
   bool keep = false;
   bool list = false;
 };
@@ -67,10 +68,15 @@ int Main(int argc, char** argv) {
   app.add_option("--at-once", flags.suite.at_once, "rows that run at the same time")
       ->check(CLI::PositiveNumber);
   app.add_option("--run", flags.suite.run, "part of the names of the rows' namespaces");
+  app.add_option("--patience", flags.patience_seconds,
+                 "how many seconds an event, a grant or `eventually` may take")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app.add_flag("--keep", flags.keep, "do not remove what the rows create");
   app.add_flag("--list", flags.list, "print the rows and run none");
   CLI11_PARSE(app, argc, argv);
   flags.suite.clean_up = !flags.keep;
+  flags.suite.patience = absl::Seconds(flags.patience_seconds);
   const absl::StatusOr<bool> passed = Run(flags);
   if (!passed.ok()) std::cout << passed.status() << "\n\n0 passed, 1 failed\n";
   return passed.ok() && *passed ? 0 : 1;
