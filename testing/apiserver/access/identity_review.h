@@ -1,0 +1,24 @@
+// "Who am I?" and "Whose token is this?": SelfSubjectReview and TokenReview
+// (k8s.io/kubernetes pkg/registry/authentication).
+#ifndef TESTING_APISERVER_ACCESS_IDENTITY_REVIEW_H_
+#define TESTING_APISERVER_ACCESS_IDENTITY_REVIEW_H_
+
+#include <jsoncpp/json/json.h>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "testing/apiserver/access/authenticator.h"
+#include "testing/apiserver/request.h"
+
+namespace mandate::apiserver {
+
+// username, uid, groups and extra; what is empty is left out.
+Json::Value UserJson(const User& user);
+
+// Each gives the answer to a POST, without apiVersion and kind.
+Json::Value ReviewOwnIdentity(const Request& request, absl::Time now);
+absl::StatusOr<Json::Value> ReviewToken(const Authenticator& authenticator, Json::Value object);
+
+}  // namespace mandate::apiserver
+
+#endif  // TESTING_APISERVER_ACCESS_IDENTITY_REVIEW_H_

@@ -1,0 +1,44 @@
+// Members of JSON objects that may not be there.
+#ifndef TESTING_APISERVER_ACCESS_JSON_FIELDS_H_
+#define TESTING_APISERVER_ACCESS_JSON_FIELDS_H_
+
+#include <jsoncpp/json/json.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "manager/object/json.h"
+
+namespace mandate::apiserver {
+
+// The string; empty when there is none.
+inline std::string Text(const Json::Value& json, std::string_view key) {
+  const Json::Value* found = FindMember(json, key);
+  return found != nullptr && found->isString() ? found->asString() : "";
+}
+
+// The value; null when there is none.
+inline const Json::Value& Member(const Json::Value& json, std::string_view key) {
+  const Json::Value* found = FindMember(json, key);
+  return found != nullptr ? *found : Json::Value::nullSingleton();
+}
+
+// The strings of a list; none when there is no such list.
+inline std::vector<std::string> Texts(const Json::Value& json, std::string_view key) {
+  std::vector<std::string> list;
+  for (const Json::Value& one : Member(json, key)) {
+    if (one.isString()) list.push_back(one.asString());
+  }
+  return list;
+}
+
+inline Json::Value JsonList(const std::vector<std::string>& values) {
+  Json::Value list(Json::arrayValue);
+  for (const std::string& value : values) list.append(value);
+  return list;
+}
+
+}  // namespace mandate::apiserver
+
+#endif  // TESTING_APISERVER_ACCESS_JSON_FIELDS_H_
