@@ -1,0 +1,199 @@
+#include "testing/apiserver/access/access_review.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/object/json.h"
+#include "manager/object/selector.h"
+#include "manager/rbac/quote.h"
+#include "testing/apiserver/access/json_fields.h"
+#include "testing/apiserver/errors.h"
+
+namespace mandate::apiserver {
+namespace {
+
+using rbac::Quote;
+using Causes = std::vector<Cause>;
+
+void CheckSelector(const Json::Value& attributes, const std::string& which, Causes& causes) {
+  const Json::Value& selector = Member(attributes, which);
+  if (selector.isNull()) return;
+  const std::string field = StrCat("spec.resourceAttributes.", which);
+  const std::string raw = Text(selector, "rawSelector");
+  const bool requirements = !Member(selector, "requirements").empty();
+  if (!raw.empty() && requirements) {
+    causes.push_back(InvalidField(field + ".rawSelector", Quote(raw),
+                                  "may not specified at the same time as requirements"));
+  }
+  if (raw.empty() && !requirements) {
+    causes.push_back(RequiredField(
+        field + ".requirements",
+        StrCat("when ", field, " is specified, requirements or rawSelector is required")));
+  }
+}
+
+// As Go prints the server's own struct.
+std::string Printed(const Json::Value& non_resource) {
+  return StrCat(R"({"Path":)", Quote(Text(non_resource, "path")), R"(,"Verb":)",
+                Quote(Text(non_resource, "verb")), "}");
+}
+
+Causes CheckSpec(const Json::Value& spec, bool needs_user) {
+  Causes causes;
+  const Json::Value& resource = Member(spec, "resourceAttributes");
+  const Json::Value& non_resource = Member(spec, "nonResourceAttributes");
+  if (!resource.isNull() && !non_resource.isNull()) {
+    causes.push_back(InvalidField("spec.nonResourceAttributes", Printed(non_resource),
+                                  "cannot be specified in combination with resourceAttributes"));
+  }
+  if (resource.isNull() && non_resource.isNull()) {
+    causes.push_back(
+        InvalidField("spec.resourceAttributes", "null",
+                     "exactly one of nonResourceAttributes or resourceAttributes must be "
+                     "specified"));
+  }
+  if (needs_user && Text(spec, "user").empty() && Member(spec, "groups").empty()) {
+    causes.push_back(
+        InvalidField("spec.user", R"("")", "at least one of user or group must be specified"));
+  }
+  CheckSelector(resource, "fieldSelector", causes);
+  CheckSelector(resource, "labelSelector", causes);
+  return causes;
+}
+
+// But for what is listed the metadata must be empty.
+void CheckMetadata(Json::Value metadata, bool namespaced, Causes& causes) {
+  const std::string printed = WriteJson(metadata);
+  metadata.removeMember("managedFields");
+  if (namespaced) metadata.removeMember("namespace");
+  if (metadata.empty()) return;
+  causes.push_back(InvalidField(
+      "metadata", printed, namespaced ? "must be empty except for namespace" : "must be empty"));
+}
+
+absl::Status Invalid(const Causes& causes) {
+  if (causes.empty()) return absl::OkStatus();
+  // The server has dropped the kind by then.
+  return InvalidError("authorization.k8s.io", "", "", causes);
+}
+
+rbac::Attributes AttributesOf(const Json::Value& spec) {
+  rbac::Attributes attributes;
+  const Json::Value& resource = Member(spec, "resourceAttributes");
+  if (resource.isNull()) {
+    const Json::Value& path = Member(spec, "nonResourceAttributes");
+    attributes.is_resource_request = false;
+    attributes.path = Text(path, "path");
+    attributes.verb = Text(path, "verb");
+    return attributes;
+  }
+  attributes.verb = Text(resource, "verb");
+  attributes.api_group = Text(resource, "group");
+  attributes.api_version = Text(resource, "version");
+  attributes.resource = Text(resource, "resource");
+  attributes.subresource = Text(resource, "subresource");
+  attributes.ns = Text(resource, "namespace");
+  attributes.name = Text(resource, "name");
+  return attributes;
+}
+
+// RBAC looks at no selector, but one that cannot be read is told of.
+std::string SelectorError(const Json::Value& spec) {
+  const Json::Value& labels = Member(Member(spec, "resourceAttributes"), "labelSelector");
+  const std::string raw = Text(labels, "rawSelector");
+  if (raw.empty() || LabelSelector::Parse(raw).ok()) return "";
+  return "spec.resourceAttributes.labelSelector ignored due to parse error";
+}
+
+Json::Value Answer(const rbac::Authorizer& authorizer, const rbac::UserInfo& user,
+                   Json::Value object) {
+  const rbac::Decision decision = authorizer.Authorize(user, AttributesOf(object["spec"]));
+  Json::Value status(Json::objectValue);
+  status["allowed"] = decision.allowed;
+  if (!decision.reason.empty()) status["reason"] = decision.reason;
+  if (const std::string error = SelectorError(object["spec"]); !error.empty()) {
+    status["evaluationError"] = error;
+  }
+  object["status"] = std::move(status);
+  return object;
+}
+
+rbac::UserInfo SubjectOf(const Json::Value& spec) {
+  return {.name = Text(spec, "user"), .groups = Texts(spec, "groups")};
+}
+
+}  // namespace
+
+absl::StatusOr<Json::Value> ReviewOwnAccess(const rbac::Authorizer& authorizer,
+                                            const Request& request, Json::Value object) {
+  Causes causes = CheckSpec(Member(object, "spec"), /*needs_user=*/false);
+  CheckMetadata(Member(object, "metadata"), /*namespaced=*/false, causes);
+  RETURN_IF_ERROR(Invalid(causes));
+  return Answer(authorizer, request.user, std::move(object));
+}
+
+absl::StatusOr<Json::Value> ReviewAccess(const rbac::Authorizer& authorizer, const Request&,
+                                         Json::Value object) {
+  Causes causes = CheckSpec(Member(object, "spec"), /*needs_user=*/true);
+  CheckMetadata(Member(object, "metadata"), /*namespaced=*/false, causes);
+  RETURN_IF_ERROR(Invalid(causes));
+  const rbac::UserInfo user = SubjectOf(object["spec"]);
+  return Answer(authorizer, user, std::move(object));
+}
+
+absl::StatusOr<Json::Value> ReviewLocalAccess(const rbac::Authorizer& authorizer,
+                                              const Request& request, Json::Value object) {
+  const std::string& ns = request.attributes.ns;
+  Causes causes = CheckSpec(Member(object, "spec"), /*needs_user=*/true);
+  CheckMetadata(Member(object, "metadata"), /*namespaced=*/true, causes);
+  const Json::Value& resource = Member(object["spec"], "resourceAttributes");
+  if (const std::string given = Text(resource, "namespace"); !resource.isNull() && given != ns) {
+    causes.push_back(InvalidField("spec.resourceAttributes.namespace", Quote(given),
+                                  "must match metadata.namespace"));
+  }
+  if (const Json::Value& path = Member(object["spec"], "nonResourceAttributes"); !path.isNull()) {
+    causes.push_back(InvalidField("spec.nonResourceAttributes", Printed(path),
+                                  "disallowed on this kind of request"));
+  }
+  RETURN_IF_ERROR(Invalid(causes));
+  object["metadata"]["namespace"] = ns;
+  const rbac::UserInfo user = SubjectOf(object["spec"]);
+  return Answer(authorizer, user, std::move(object));
+}
+
+absl::StatusOr<Json::Value> ReviewOwnRules(const rbac::Authorizer& authorizer,
+                                           const Request& request, const Json::Value& object) {
+  const std::string ns = Text(Member(object, "spec"), "namespace");
+  if (ns.empty()) return BadRequest("no namespace on request");
+  const rbac::ApplicableRules applicable = authorizer.RulesFor(request.user, ns);
+  // Nothing of what was asked comes back.
+  Json::Value answer(Json::objectValue);
+  answer["metadata"] = answer["spec"] = Json::objectValue;
+  Json::Value& status = answer["status"];
+  status["resourceRules"] = status["nonResourceRules"] = Json::arrayValue;
+  status["incomplete"] = !applicable.errors.empty();
+  for (const rbac::Rule& rule : applicable.rules) {
+    Json::Value told(Json::objectValue);
+    told["verbs"] = JsonList(rule.verbs);
+    if (!rule.non_resource_urls.empty()) {
+      told["nonResourceURLs"] = JsonList(rule.non_resource_urls);
+      status["nonResourceRules"].append(std::move(told));
+      continue;
+    }
+    told["apiGroups"] = JsonList(rule.api_groups);
+    told["resources"] = JsonList(rule.resources);
+    if (!rule.resource_names.empty()) told["resourceNames"] = JsonList(rule.resource_names);
+    status["resourceRules"].append(std::move(told));
+  }
+  if (!applicable.errors.empty()) {
+    const std::string list = absl::StrJoin(applicable.errors, ", ");
+    status["evaluationError"] = applicable.errors.size() > 1 ? StrCat("[", list, "]") : list;
+  }
+  return answer;
+}
+
+}  // namespace mandate::apiserver

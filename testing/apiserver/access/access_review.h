@@ -1,0 +1,27 @@
+// "May this user do that?", asked of the server: SelfSubjectAccessReview, SubjectAccessReview,
+// LocalSubjectAccessReview, SelfSubjectRulesReview (k8s.io/kubernetes pkg/registry/authorization).
+#ifndef TESTING_APISERVER_ACCESS_ACCESS_REVIEW_H_
+#define TESTING_APISERVER_ACCESS_ACCESS_REVIEW_H_
+
+#include <jsoncpp/json/json.h>
+
+#include "absl/status/statusor.h"
+#include "manager/rbac/authorizer.h"
+#include "testing/apiserver/request.h"
+
+namespace mandate::apiserver {
+
+// Each gives the answer to a POST of `object`, without apiVersion and kind, or the error.
+absl::StatusOr<Json::Value> ReviewOwnAccess(const rbac::Authorizer& authorizer,
+                                            const Request& request, Json::Value object);
+absl::StatusOr<Json::Value> ReviewAccess(const rbac::Authorizer& authorizer, const Request& request,
+                                         Json::Value object);
+// The namespace is the request's.
+absl::StatusOr<Json::Value> ReviewLocalAccess(const rbac::Authorizer& authorizer,
+                                              const Request& request, Json::Value object);
+absl::StatusOr<Json::Value> ReviewOwnRules(const rbac::Authorizer& authorizer,
+                                           const Request& request, const Json::Value& object);
+
+}  // namespace mandate::apiserver
+
+#endif  // TESTING_APISERVER_ACCESS_ACCESS_REVIEW_H_
