@@ -1,0 +1,157 @@
+#include "testing/apiserver/access/access.h"
+
+#include <memory>
+#include <random>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "manager/core/strings.h"
+#include "testing/apiserver/access/access_review.h"
+#include "testing/apiserver/access/authorization.h"
+#include "testing/apiserver/access/bootstrap_policy.h"
+#include "testing/apiserver/access/escalation_check.h"
+#include "testing/apiserver/access/identity_review.h"
+#include "testing/apiserver/errors.h"
+#include "testing/apiserver/status_response.h"
+
+namespace mandate::apiserver {
+namespace {
+
+// Random UUIDs, the same ones for the same seed.
+std::function<std::string()> UidsOf(uint64_t seed) {
+  return [random = std::mt19937_64(seed)]() mutable {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    std::string uid = "xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx";
+    for (char& c : uid) {
+      if (c == 'x') c = kDigits[random() % kDigits.size()];
+    }
+    return uid;
+  };
+}
+
+bool Impersonates(const Request& request) {
+  for (const auto& [name, value] : request.headers) {
+    if (name.starts_with("impersonate-")) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Access::Access(AccessOptions options, const ObjectReader& objects, Loop& loop)
+    : new_uid_(UidsOf(options.seed)),
+      objects_(objects),
+      clock_(loop.clock()),
+      authenticator_(std::move(options.authentication), objects, clock_),
+      issuer_(options.tokens, authenticator_, objects, clock_, [this] { return new_uid_(); }),
+      policy_(objects),
+      admission_(objects, loop, std::move(options.webhooks), [this] { return new_uid_(); }),
+      audit_(std::move(options.audit), clock_, [this] { return new_uid_(); }) {}
+
+void Access::Authenticate(const std::shared_ptr<Exchange>& exchange, const Handler& next) {
+  Request& request = exchange->request();
+  auto user = authenticator_.Authenticate(request);
+  if (!user.ok()) {
+    exchange->Fail(user.status());
+    return;
+  }
+  request.user = *std::move(user);
+  audit_.Received(*exchange);
+  if (Impersonates(request)) {
+    exchange->Fail(Unsupported("impersonation"));
+    return;
+  }
+  next(exchange);
+}
+
+void Access::Authorize(const std::shared_ptr<Exchange>& exchange, const Handler& next) {
+  const Request& request = exchange->request();
+  const rbac::Decision decision = authorizer()->Authorize(request.user, request.attributes);
+  auto& annotations = request.notes->annotations;
+  annotations["authorization.k8s.io/decision"] = decision.allowed ? "allow" : "forbid";
+  annotations["authorization.k8s.io/reason"] = decision.reason;
+  if (decision.allowed) {
+    next(exchange);
+    return;
+  }
+  Response refusal =
+      StatusResponse(NotAuthorized(request.user, request.attributes, decision.reason), request);
+  refusal.headers.emplace_back("x-content-type-options", "nosniff");
+  exchange->Respond(std::move(refusal));
+}
+
+void Access::Mutate(std::shared_ptr<const WriteAttributes> write, Mutated done) {
+  Json::Value object = write->object;
+  admission_.Mutate(std::move(write), std::move(object), std::move(done));
+}
+
+absl::Status Access::Check(const WriteAttributes& write) {
+  return CheckEscalation(*authorizer(), write);
+}
+
+void Access::Validate(std::shared_ptr<const WriteAttributes> write, Checked done) {
+  admission_.Validate(std::move(write), std::move(done));
+}
+
+Plugin Access::plugin() {
+  Plugin plugin;
+  plugin.filters = {
+      [this](const std::shared_ptr<Exchange>& exchange, const Handler& next) {
+        audit_.Watch(exchange);
+        next(exchange);
+      },
+      [this](const std::shared_ptr<Exchange>& exchange, const Handler& next) {
+        Authenticate(exchange, next);
+      },
+      [this](const std::shared_ptr<Exchange>& exchange, const Handler& next) {
+        Authorize(exchange, next);
+      },
+  };
+  plugin.hooks = this;
+  plugin.seed = BootstrapPolicy();
+
+  constexpr std::string_view kAuthentication = "authentication.k8s.io";
+  constexpr std::string_view kAuthorization = "authorization.k8s.io";
+  const auto add = [&](std::string_view group, std::string_view resource, std::string_view kind,
+                       bool namespaced, auto create) {
+    const std::string_view package =
+        group == kAuthorization ? "k8s.io.api.authorization.v1." : "k8s.io.api.authentication.v1.";
+    plugin.resources.push_back(
+        {.group = std::string(group),
+         .version = "v1",
+         .resource = std::string(resource),
+         .namespaced = namespaced,
+         .message = StrCat(package, kind),
+         .create = [create](const Request& request, Json::Value object, auto done) {
+           std::move(done)(create(request, std::move(object)));
+         }});
+  };
+  const auto review = [this](auto* function) {
+    return [this, function](const Request& request, Json::Value object) {
+      return function(*authorizer(), request, std::move(object));
+    };
+  };
+  add("", "serviceaccounts/token", "TokenRequest", true,
+      [this](const Request& request, Json::Value object) {
+        return issuer_.Issue(request, std::move(object));
+      });
+  add(kAuthentication, "tokenreviews", "TokenReview", false,
+      [this](const Request&, Json::Value object) {
+        return ReviewToken(authenticator_, std::move(object));
+      });
+  add(kAuthentication, "selfsubjectreviews", "SelfSubjectReview", false,
+      [this](const Request& request, const Json::Value&) {
+        return absl::StatusOr<Json::Value>(ReviewOwnIdentity(request, clock_.TimeNow()));
+      });
+  add(kAuthorization, "subjectaccessreviews", "SubjectAccessReview", false, review(&ReviewAccess));
+  add(kAuthorization, "localsubjectaccessreviews", "LocalSubjectAccessReview", true,
+      review(&ReviewLocalAccess));
+  add(kAuthorization, "selfsubjectaccessreviews", "SelfSubjectAccessReview", false,
+      review(&ReviewOwnAccess));
+  add(kAuthorization, "selfsubjectrulesreviews", "SelfSubjectRulesReview", false,
+      review(&ReviewOwnRules));
+  return plugin;
+}
+
+}  // namespace mandate::apiserver
