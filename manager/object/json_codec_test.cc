@@ -153,6 +153,23 @@ TEST(FromJsonTest, UnknownMembersAreErrorsOnlyIfStrict) {
   EXPECT_EQ(Through<rbac::ClusterRole>(R"({"rules":[{}],"rules":[]})"), "{}");
 }
 
+TEST(FromJsonTest, TheLastOfSeveralCounts) {
+  EXPECT_EQ(
+      Through<meta::ObjectMeta>(R"({"labels":{"b":"1","a":"1","b":"2"},"name":"x","name":"y"})"),
+      R"({"name":"y","labels":{"a":"1","b":"2"}})");
+}
+
+TEST(ToJsonTest, RefusesTimesThatCannotBeRead) {
+  meta::ObjectMeta object;
+  object.mutable_creationtimestamp()->set_seconds(253402300799);
+  EXPECT_EQ(*ToJson(object), R"({"creationTimestamp":"9999-12-31T23:59:59Z"})");
+  for (int64_t seconds : {int64_t{253402300800}, int64_t{-62167219201}, INT64_MAX, INT64_MIN}) {
+    object.mutable_creationtimestamp()->set_seconds(seconds);
+    EXPECT_EQ(ToJson(object).status().message(),
+              "creationTimestamp: the time is beyond the years that RFC 3339 can write");
+  }
+}
+
 TEST(FromJsonTest, ChecksTheKindWhereAsked) {
   const FromJsonOptions options = {.kind = &kClusterRole};
   EXPECT_EQ(Through<rbac::ClusterRole>("{}", options), "{}");

@@ -121,7 +121,8 @@ absl::Status EncodeList(const FieldPlan& plan, const Message& message, std::stri
   return absl::OkStatus();
 }
 
-// Sorted by key: the same message is always the same text.
+// Sorted by key: the same message is always the same text. What JSON had twice is here twice until
+// protobuf's map takes it over; as there, the last counts.
 absl::Status EncodeMap(const FieldPlan& plan, const Message& message, std::string& out) {
   const Reflection& r = *message.GetReflection();
   const FieldDescriptor* key = plan.field->message_type()->map_key();
@@ -132,9 +133,12 @@ absl::Status EncodeMap(const FieldPlan& plan, const Message& message, std::strin
     const Message& entry = r.GetRepeatedMessage(message, plan.field, i);
     entries.emplace_back(entry.GetReflection()->GetString(entry, key), &entry);
   }
-  std::sort(entries.begin(), entries.end());
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   Members members(out);
-  for (const auto& [name, entry] : entries) {
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const auto& [name, entry] = entries[i];
+    if (i + 1 < entries.size() && entries[i + 1].first == name) continue;
     members.Key(name);
     if (absl::Status status = EncodeValue(value, *entry, 0, out); !status.ok()) {
       return Within(name, status);

@@ -8,7 +8,9 @@
 #include "manager/core/strings.h"
 #include "manager/object/duration.h"
 #include "manager/object/json_text.h"
+#include "manager/object/quantity.h"
 #include "manager/object/time.h"
+#include "manager/object/time_range.h"
 
 namespace mandate {
 namespace {
@@ -86,6 +88,9 @@ absl::Status DecodeQuantity(JsonCursor& json, Message& message) {
   } else {
     RETURN_IF_ERROR(ReadString(json, &text));
   }
+  // Kept as it is; beyond what we can compare it is a quantity all the same.
+  const absl::Status status = Quantity::Parse(text).status();
+  if (absl::IsInvalidArgument(status)) return status;
   message.GetReflection()->SetString(&message, &Value(message), std::string(text));
   return absl::OkStatus();
 }
@@ -128,6 +133,15 @@ absl::Status DecodeStringList(JsonCursor& json, Message& message) {
     message.GetReflection()->AddString(&message, &Value(message), std::string(text));
   }
   return json.status();
+}
+
+absl::Status EncodeTime(bool micro, const Message& message, std::string& out) {
+  const absl::Time time = TimeOf(message);
+  if (!IsInRfc3339Range(time)) {
+    return absl::InvalidArgumentError("the time is beyond the years that RFC 3339 can write");
+  }
+  AppendJsonString(micro ? FormatMicroTimestamp(time) : FormatTimestamp(time), out);
+  return absl::OkStatus();
 }
 
 void EncodeIntOrString(const Message& message, std::string& out) {
@@ -216,11 +230,8 @@ absl::Status EncodeHook(JsonHook hook, const Message& message, std::string& out)
   }
   switch (hook) {
     case JsonHook::kTime:
-      AppendJsonString(FormatTimestamp(TimeOf(message)), out);
-      break;
     case JsonHook::kMicroTime:
-      AppendJsonString(FormatMicroTimestamp(TimeOf(message)), out);
-      break;
+      return EncodeTime(hook == JsonHook::kMicroTime, message, out);
     case JsonHook::kDuration:
       AppendJsonString(FormatGoDuration(reflection.GetInt64(message, &Value(message))), out);
       break;

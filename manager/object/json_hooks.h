@@ -16,7 +16,7 @@ enum class JsonHook {
   kTime,         // RFC 3339, seconds
   kMicroTime,    // RFC 3339, six digits of a second
   kDuration,     // Go's text
-  kQuantity,     // a string, kept as it is; numbers are accepted
+  kQuantity,     // a string, checked and kept as it is; numbers are accepted
   kIntOrString,  // a number or a string
   kEmbedded,     // any JSON value: RawExtension, FieldsV1
   kStringList,   // an array of strings: ExtraValue, Verbs

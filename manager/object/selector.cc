@@ -80,6 +80,11 @@ bool Holds(const LabelRequirement& requirement, std::optional<std::string_view> 
   return false;
 }
 
+// "()" would be no value at all, so the empty one alone is written twice.
+std::string List(const std::vector<std::string>& values) {
+  return values.size() == 1 && values[0].empty() ? "," : absl::StrJoin(values, ",");
+}
+
 std::string Text(const LabelRequirement& r) {
   switch (r.op) {
     case Operator::kEquals:
@@ -87,9 +92,9 @@ std::string Text(const LabelRequirement& r) {
     case Operator::kNotEquals:
       return StrCat(r.key, "!=", r.values.front());
     case Operator::kIn:
-      return StrCat(r.key, " in (", absl::StrJoin(r.values, ","), ")");
+      return StrCat(r.key, " in (", List(r.values), ")");
     case Operator::kNotIn:
-      return StrCat(r.key, " notin (", absl::StrJoin(r.values, ","), ")");
+      return StrCat(r.key, " notin (", List(r.values), ")");
     case Operator::kExists:
       return r.key;
     case Operator::kDoesNotExist:

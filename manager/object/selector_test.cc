@@ -37,6 +37,8 @@ TEST(SelectorTest, ParsesAndPrints) {
       {"a in (y, x,y)", "a in (x,y)"},
       {"a in(x)", "a in (x)"},
       {"a in (,x)", "a in (,x)"},
+      {"a in (,)", "a in (,)"},
+      {"a notin (,)", "a notin (,)"},
       {"a notin (x),example.com/b", "a notin (x),example.com/b"},
       {"in", "in"},
       {"in in (in,notin)", "in in (in,notin)"},

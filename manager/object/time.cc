@@ -7,6 +7,7 @@
 #include "absl/time/civil_time.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
+#include "manager/object/time_range.h"
 
 namespace mandate {
 namespace {
@@ -84,7 +85,8 @@ bool ParseParts(std::string_view text, Parts* parts) {
   absl::Duration offset;
   if (!TakeOffset(text, &offset) || !text.empty()) return false;
   parts->time = absl::FromCivil(civil, absl::UTCTimeZone()) - offset + fraction;
-  return true;
+  // An offset may lead out of the years that can be written.
+  return IsInRfc3339Range(parts->time);
 }
 
 }  // namespace

@@ -29,17 +29,33 @@ TEST(TimeTest, Parses) {
             time + absl::Nanoseconds(123456789));
   EXPECT_EQ(*ParseTimestamp("1969-12-31T23:59:59.5Z"), absl::UnixEpoch() - absl::Milliseconds(500));
   EXPECT_TRUE(ParseTimestamp("2024-02-29T00:00:00Z").ok());
+  EXPECT_EQ(FormatTimestamp(*ParseTimestamp("9999-12-31T23:59:59.9Z")), "9999-12-31T23:59:59Z");
+  EXPECT_EQ(FormatTimestamp(*ParseTimestamp("0000-01-01T00:00:00Z")), "0000-01-01T00:00:00Z");
   EXPECT_EQ(*ParseMicroTimestamp("2006-01-02T15:04:05.000001Z"), time + absl::Microseconds(1));
 }
 
 TEST(TimeTest, Refuses) {
-  for (const char* text :
-       {"", "2006-01-02", "2006-01-02T15:04:05", "2006-01-02t15:04:05z", "2006-01-02 15:04:05Z",
-        "2006-13-02T15:04:05Z", "2006-02-29T15:04:05Z", "2006-01-02T24:00:00Z",
-        "2006-01-02T15:60:05Z", "2006-01-02T15:04:60Z", "2006-01-02T15:04:05.Z",
-        "2006-01-02T15:04:05,5Z", "2006-01-02T15:04:05+0200", "2006-01-02T15:04:05+24:00",
-        "2006-01-02T15:04:05Z ", " 2006-01-02T15:04:05Z", "6-1-2T15:4:5Z", "2006-01-02T15:04:05ZZ",
-        "+006-01-02T15:04:05Z"}) {
+  for (const char* text : {"",
+                           "2006-01-02",
+                           "2006-01-02T15:04:05",
+                           "2006-01-02t15:04:05z",
+                           "2006-01-02 15:04:05Z",
+                           "2006-13-02T15:04:05Z",
+                           "2006-02-29T15:04:05Z",
+                           "2006-01-02T24:00:00Z",
+                           "2006-01-02T15:60:05Z",
+                           "2006-01-02T15:04:60Z",
+                           "2006-01-02T15:04:05.Z",
+                           "2006-01-02T15:04:05,5Z",
+                           "2006-01-02T15:04:05+0200",
+                           "2006-01-02T15:04:05+24:00",
+                           "2006-01-02T15:04:05Z ",
+                           " 2006-01-02T15:04:05Z",
+                           "6-1-2T15:4:5Z",
+                           "2006-01-02T15:04:05ZZ",
+                           "+006-01-02T15:04:05Z",
+                           "9999-12-31T23:59:59-00:01",
+                           "0000-01-01T00:00:00+00:01"}) {
     EXPECT_EQ(ParseTimestamp(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
   }
   // The server refuses a Lease's renewTime without its six digits, and so do we.
