@@ -11,7 +11,7 @@ ApiStatusProto Proto(int code, std::string_view reason, std::string_view message
   ApiStatusProto status;
   status.set_status("Failure");
   status.set_code(code);
-  status.set_reason(std::string(reason));
+  if (!reason.empty()) status.set_reason(std::string(reason));
   status.set_message(std::string(message));
   status.mutable_metadata();
   return status;
@@ -130,14 +130,27 @@ absl::Status ForbiddenError(const GroupResource& resource, std::string_view name
                     resource.group, resource.resource, name);
 }
 
-absl::Status MethodNotAllowed(const GroupResource& resource, std::string_view action) {
-  return ApiErrorOf(405, "MethodNotAllowed",
-                    StrCat(action, " is not supported on resources of kind ",
-                           rbac::Quote(Qualified(resource.group, resource.resource))),
-                    resource.group, resource.resource);
+absl::Status MethodNotAllowed() {
+  ApiStatusProto status = Proto(405, "MethodNotAllowed",
+                                "the server does not allow this method on the requested resource");
+  status.mutable_details();
+  return StatusFromApi(status);
 }
 
+absl::Status PlainError(std::string_view message) { return ApiErrorOf(500, "", message); }
+
 absl::Status ExpiredError(std::string_view message) { return ApiErrorOf(410, "Expired", message); }
+
+absl::Status TooLargeVersion(int64_t wanted, int64_t current) {
+  ApiStatusProto status =
+      Proto(504, "Timeout",
+            StrCat("Timeout: Too large resource version: ", wanted, ", current: ", current));
+  auto* cause = status.mutable_details()->add_causes();
+  cause->set_reason("ResourceVersionTooLarge");
+  cause->set_message("Too large resource version");
+  status.mutable_details()->set_retryafterseconds(1);
+  return StatusFromApi(status);
+}
 
 absl::Status TooManyRequests(std::string_view message, int retry_after_seconds) {
   ApiStatusProto status = Proto(429, "TooManyRequests", message);
@@ -146,8 +159,16 @@ absl::Status TooManyRequests(std::string_view message, int retry_after_seconds) 
 }
 
 absl::Status NotAcceptableError(std::string_view types) {
-  return ApiErrorOf(406, "NotAcceptable",
-                    StrCat("only the following media types are accepted: ", types));
+  ApiStatusProto status = Proto(
+      406, "NotAcceptable", StrCat("406: Not Acceptable\n\nAvailable representations: ", types));
+  status.mutable_details();
+  return StatusFromApi(status);
+}
+
+absl::Status UnsupportedPatchType() {
+  ApiStatusProto status = Proto(415, "UnsupportedMediaType", "415: Unsupported Media Type");
+  status.mutable_details();
+  return StatusFromApi(status);
 }
 
 absl::Status UnsupportedMediaType(std::string_view types) {

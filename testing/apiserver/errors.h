@@ -3,6 +3,7 @@
 #ifndef TESTING_APISERVER_ERRORS_H_
 #define TESTING_APISERVER_ERRORS_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,11 +46,18 @@ absl::Status InvalidError(std::string_view group, std::string_view kind, std::st
                           const std::vector<Cause>& causes);
 absl::Status ForbiddenError(const GroupResource& resource, std::string_view name,
                             std::string_view message);
-absl::Status MethodNotAllowed(const GroupResource& resource, std::string_view action);
+absl::Status MethodNotAllowed();
+// 500 without a reason, as errors that are no API errors show.
+absl::Status PlainError(std::string_view message);
 absl::Status ExpiredError(std::string_view message);
+// A resourceVersion that is yet to come.
+absl::Status TooLargeVersion(int64_t wanted, int64_t current);
 absl::Status TooManyRequests(std::string_view message, int retry_after_seconds);
+// Of a request whose Accept header names nothing that can be written.
 absl::Status NotAcceptableError(std::string_view types);
 absl::Status UnsupportedMediaType(std::string_view types);
+// The same of a patch.
+absl::Status UnsupportedPatchType();
 absl::Status InternalError(std::string_view message);
 
 // What the double does not do, 501: "the double does not serve <what>; …".

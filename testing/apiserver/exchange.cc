@@ -13,6 +13,8 @@ void Exchange::Answer(Response& response) {
 void Exchange::Respond(Response response) {
   if (closed_ || answered_) return;
   Answer(response);
+  // An observer may have lost it.
+  if (closed_) return;
   WriteWhole(response);
   Close();
 }
@@ -22,15 +24,31 @@ void Exchange::Fail(const absl::Status& status) { Respond(StatusResponse(status,
 void Exchange::Open(Response head) {
   if (closed_ || answered_) return;
   Answer(head);
-  WriteHead(head);
+  if (!closed_) WriteHead(head);
 }
 
 void Exchange::Send(std::string frame) {
-  if (!closed_) Write(std::move(frame));
+  if (closed_ || ended_) return;
+  if (relay_) {
+    relay_(std::move(frame));
+  } else {
+    Deliver(std::move(frame));
+  }
 }
 
 void Exchange::End() {
+  if (closed_ || ended_) return;
+  ended_ = true;
+  if (relay_) {
+    relay_(std::nullopt);
+  } else {
+    Deliver(std::nullopt);
+  }
+}
+
+void Exchange::Deliver(std::optional<std::string> frame) {
   if (closed_) return;
+  if (frame) return Write(*std::move(frame));
   WriteEnd();
   Close();
 }

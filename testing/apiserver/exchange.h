@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,6 +53,12 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   // Runs once, when it is closed.
   void OnClosed(std::function<void()> observer);
 
+  // What a stream sends goes to `relay` instead, its end as nullopt; the relay passes on by
+  // Deliver() what shall arrive.
+  using Relay = std::function<void(std::optional<std::string> frame)>;
+  void SetRelay(Relay relay) { relay_ = std::move(relay); }
+  void Deliver(std::optional<std::string> frame);
+
   // For the front end: the client is gone.
   void MarkGone();
 
@@ -69,6 +76,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   Request request_;
   bool closed_ = false;
   bool answered_ = false;
+  bool ended_ = false;
+  Relay relay_;
   std::vector<std::function<void(Response&)>> on_answer_;
   std::vector<std::function<void()>> on_closed_;
 };

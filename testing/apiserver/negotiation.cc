@@ -91,6 +91,16 @@ absl::StatusOr<Encoding> BodyEncoding(const Request& request, bool protobuf) {
   return UnsupportedMediaType(Types(protobuf));
 }
 
-absl::Status NotAcceptable(bool protobuf) { return NotAcceptableError(Types(protobuf)); }
+absl::Status NotAcceptable(const Request& request, bool builtin) {
+  if (!builtin) {
+    return ApiErrorOf(406, "NotAcceptable",
+                      StrCat("only the following media types are accepted: ", Types(true)));
+  }
+  const std::string& verb = request.attributes.verb;
+  const bool list = request.method == "GET" && (verb == "list" || verb == "watch");
+  return NotAcceptableError(Types(true) + (list ? ", application/json;stream=watch, "
+                                                  "application/vnd.kubernetes.protobuf;stream=watch"
+                                                : ""));
+}
 
 }  // namespace mandate::apiserver

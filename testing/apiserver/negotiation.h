@@ -23,8 +23,9 @@ std::optional<Encoding> AcceptedEncoding(const Request& request, bool protobuf =
 // Of the body, by its content type; JSON without one. The error is a 415 that names what would do.
 absl::StatusOr<Encoding> BodyEncoding(const Request& request, bool protobuf = true);
 
-// The 406 of a request that accepts nothing that can be written.
-absl::Status NotAcceptable(bool protobuf = true);
+// The 406 of a request that accepts nothing that can be written; of custom resources it has other
+// words.
+absl::Status NotAcceptable(const Request& request, bool builtin);
 
 }  // namespace mandate::apiserver
 

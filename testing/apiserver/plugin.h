@@ -4,6 +4,7 @@
 
 #include <jsoncpp/json/json.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -27,7 +28,7 @@ struct GroupResource {
   auto operator<=>(const GroupResource&) const = default;
 };
 
-// One revision of an object. Immutable.
+// One revision of an object. Immutable but for what it keeps for later. Loop thread only.
 struct StoredObject {
   std::string ns;
   std::string name;
@@ -35,10 +36,16 @@ struct StoredObject {
   int64_t revision = 0;  // its resourceVersion
   std::map<std::string, std::string> labels;
   bool deleting = false;
-  std::string json;  // whole, with apiVersion and kind, in the stored version
+  std::string json;      // whole, in the stored version, apiVersion and kind first
+  size_t type_meta = 0;  // where in it what follows those two begins
+  // As protobuf, without an envelope, once anybody asked for it.
+  mutable std::string protobuf = {};
 
   Json::Value Parse() const;
 };
+
+// `object` at that revision, which becomes its resourceVersion; 0: it has none.
+std::shared_ptr<StoredObject> MakeStored(Json::Value object, int64_t revision);
 
 // The latest state. Loop thread only.
 class ObjectReader {
@@ -94,6 +101,8 @@ struct VirtualResource {
   std::string resource;        // "subjectaccessreviews", "serviceaccounts/token"
   bool namespaced = false;
   std::string message;  // of the body: "k8s.io.api.authorization.v1.SubjectAccessReview"
+  // Of the body's apiVersion, where that is not `group`: "authentication.k8s.io" of a token.
+  std::string kind_group = {};
   Creator create;
 };
 

@@ -79,6 +79,7 @@ void FakeStream::Cancel() {
   cancelled_ = true;
   no_head_.reset();
   loop_.Post([self = shared_from_this()] {
+    if (auto callback = std::exchange(self->on_cancelled_, nullptr)) callback();
     self->gate_.Close(absl::CancelledError("the stream was cancelled"));
   });
 }

@@ -2,6 +2,7 @@
 #ifndef MANAGER_TRANSPORT_TESTING_FAKE_STREAM_H_
 #define MANAGER_TRANSPORT_TESTING_FAKE_STREAM_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -28,6 +29,9 @@ class FakeStream : public std::enable_shared_from_this<FakeStream> {
   // OK: the server ended the stream; kUnavailable: the connection failed.
   void Close(absl::Status status = absl::OkStatus());
 
+  // Runs `callback`, as a task of the loop, when the client gives the stream up, if it does.
+  void OnCancelled(std::function<void()> callback) { on_cancelled_ = std::move(callback); }
+
   const RecordedRequest& request() const { return request_; }
   // The sink has seen OnOpen.
   bool opened() const { return gate_.opened(); }
@@ -51,6 +55,7 @@ class FakeStream : public std::enable_shared_from_this<FakeStream> {
   const RecordedRequest request_;
   SinkGate gate_;
   std::unique_ptr<Loop::Timer> no_head_;
+  std::function<void()> on_cancelled_;
   bool cancelled_ = false;
   bool ending_ = false;
 };

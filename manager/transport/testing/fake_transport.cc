@@ -88,9 +88,28 @@ void FakeTransport::Call(const CallContext& context, HttpRequest request, Done d
 void FakeTransport::Serve(uint64_t id, const HttpRequest& request, std::optional<Failure> failure) {
   // Cancelled before it left.
   if (!calls_->contains(id)) return;
+  if (late_handler_ && !failure.has_value() && !IsExpected(request)) {
+    late_handler_(request, [self = std::weak_ptr<FakeTransport*>(self_), id](FakeReply reply) {
+      if (const auto transport = self.lock()) (*transport)->Answer(id, std::move(reply));
+    });
+    return;
+  }
   FakeReply reply;
   if (!failure.has_value() || failure->reply_lost) reply = ReplyTo(request);
   if (failure.has_value()) reply = FakeReply::Error(std::move(failure->status));
+  Answer(id, std::move(reply));
+}
+
+bool FakeTransport::IsExpected(const HttpRequest& request) const {
+  for (const Expectation& one : expectations_) {
+    if (one.method == request.method && absl::StartsWith(request.target, one.target_prefix)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void FakeTransport::Answer(uint64_t id, FakeReply reply) {
   const auto call = calls_->find(id);  // again: the handler is the test's own code
   if (reply.never || call == calls_->end()) return;
   const std::weak_ptr<Calls> calls = calls_;

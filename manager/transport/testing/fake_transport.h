@@ -53,6 +53,9 @@ struct FakeReply {
 class FakeTransport : public Transport {
  public:
   using Handler = std::function<FakeReply(const HttpRequest&)>;
+  // Answers by calling `reply` once, at once or later.
+  using Reply = std::function<void(FakeReply)>;
+  using LateHandler = std::function<void(const HttpRequest&, Reply reply)>;
 
   struct Options {
     // A stream without a head by then ends with kUnavailable, as the real transport's does.
@@ -77,6 +80,8 @@ class FakeTransport : public Transport {
 
   // The server, for calls that meet no expectation. Runs as a task of the loop, not inside Call().
   void Handle(Handler handler) { handler_ = std::move(handler); }
+  // The same for a server that takes its time; it is asked before the other.
+  void HandleLate(LateHandler handler) { late_handler_ = std::move(handler); }
   // Answers the next call of `method` whose target starts with `target_prefix`; expectations that
   // match the same call are used up in order, before the handler is asked. A call that meets
   // neither fails with kInternal.
@@ -123,10 +128,13 @@ class FakeTransport : public Transport {
   static void Finish(const std::weak_ptr<Calls>& calls, uint64_t id,
                      absl::StatusOr<HttpResponse> result);
   void Serve(uint64_t id, const HttpRequest& request, std::optional<Failure> failure);
+  void Answer(uint64_t id, FakeReply reply);
+  bool IsExpected(const HttpRequest& request) const;
 
   Loop& loop_;
   const Options options_;
   Handler handler_;
+  LateHandler late_handler_;
   std::function<void(FakeStream&)> on_stream_;
   std::deque<Expectation> expectations_;
   size_t until_failure_ = 0;

@@ -13,6 +13,11 @@ ServerStream::ServerStream(Loop& loop, std::weak_ptr<ServerStreamWriter> writer,
                            ServerRequest request)
     : loop_(loop), writer_(std::move(writer)), id_(id), request_(std::move(request)) {}
 
+void ServerStream::MarkClosed() {
+  closed_ = true;
+  if (on_closed_) loop_.Post(std::exchange(on_closed_, nullptr));
+}
+
 void ServerStream::Do(std::function<void(ServerStreamWriter&)> work) {
   if (closed_) return;
   if (loop_.IsCurrent()) {

@@ -61,8 +61,11 @@ class ServerStream : public std::enable_shared_from_this<ServerStream> {
   // Ended, reset by either side, or its connection closed.
   bool closed() const { return closed_; }
 
+  // Runs `callback` as a task of the server's loop once the stream is closed. Server's loop only.
+  void OnClosed(std::function<void()> callback) { on_closed_ = std::move(callback); }
+
   // For the connection.
-  void MarkClosed() { closed_ = true; }
+  void MarkClosed();
 
   static HttpHeaders JsonHeaders() { return {{"content-type", "application/json"}}; }
 
@@ -74,6 +77,7 @@ class ServerStream : public std::enable_shared_from_this<ServerStream> {
   const uint64_t id_;
   const ServerRequest request_;
   std::atomic<bool> closed_ = false;
+  std::function<void()> on_closed_;
 };
 
 // Called on the server's loop for each complete request; may keep the stream and answer any time.

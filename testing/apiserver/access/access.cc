@@ -46,7 +46,8 @@ Access::Access(AccessOptions options, const ObjectReader& objects, Loop& loop)
       authenticator_(std::move(options.authentication), objects, clock_),
       issuer_(options.tokens, authenticator_, objects, clock_, [this] { return new_uid_(); }),
       policy_(objects),
-      admission_(objects, loop, std::move(options.webhooks), [this] { return new_uid_(); }),
+      admission_(objects, loop, options.webhooks ? options.webhooks(loop) : nullptr,
+                 [this] { return new_uid_(); }),
       audit_(std::move(options.audit), clock_, [this] { return new_uid_(); }) {}
 
 void Access::Authenticate(const std::shared_ptr<Exchange>& exchange, const Handler& next) {

@@ -8,6 +8,7 @@
 #define TESTING_APISERVER_ACCESS_ACCESS_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -25,8 +26,8 @@ struct AccessOptions {
   AuthenticatorOptions authentication;
   TokenIssuerOptions tokens;
   AuditOptions audit;
-  // None: every webhook fails.
-  WebhookCaller webhooks;
+  // How webhooks are reached from a server on that loop. None: every webhook fails.
+  std::function<WebhookCaller(Loop&)> webhooks;
   // Of the ids of tokens, reviews and audit events.
   uint64_t seed = 1;
 };

@@ -64,8 +64,8 @@ void Admission::Ask(const Webhook& webhook, const WriteAttributes& write, const 
   };
   const auto asking = std::make_shared<Asking>();
   asking->done = std::move(done);
-  const auto end = [asking](absl::StatusOr<Verdict> verdict) {
-    if (std::exchange(asking->ended, true)) return;
+  const auto end = [asking, alive = std::weak_ptr(alive_)](absl::StatusOr<Verdict> verdict) {
+    if (std::exchange(asking->ended, true) || alive.expired()) return;
     asking->timer = nullptr;
     std::move(asking->done)(std::move(verdict));
   };

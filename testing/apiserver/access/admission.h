@@ -13,7 +13,7 @@
 
 namespace mandate::apiserver {
 
-// Loop thread only. Outlives the writes that pass through it.
+// Loop thread only. Writes that are under way when it is destroyed are never answered.
 class Admission {
  public:
   // Borrows the objects and the loop, on which calls time out. `new_uid` makes the ids of reviews.
@@ -39,6 +39,8 @@ class Admission {
   Loop& loop_;
   const WebhookCaller caller_;
   const std::function<std::string()> new_uid_;
+  // What comes back once this is gone is dropped.
+  const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace mandate::apiserver

@@ -124,7 +124,11 @@ std::string AdmissionReviewBody(std::string_view uid, const WriteAttributes& wri
     request["subResource"] = request["requestSubResource"] = write.subresource;
   }
   if (!write.name.empty()) request["name"] = write.name;
-  if (!write.ns.empty()) request["namespace"] = write.ns;
+  // A namespace is in itself.
+  const bool is_namespace = write.group.empty() && write.resource == "namespaces";
+  if (const std::string& ns = is_namespace ? write.name : write.ns; !ns.empty()) {
+    request["namespace"] = ns;
+  }
   request["operation"] = write.operation;
   request["userInfo"] = UserJson(write.request->user);
   request["object"] = Whole(object, write);

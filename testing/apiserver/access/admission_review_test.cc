@@ -53,6 +53,15 @@ TEST(AdmissionReviewBodyTest, IsTheServers) {
   EXPECT_TRUE(deletion.isMember("object"));
   EXPECT_FALSE(deletion.isMember("subResource"));
   EXPECT_FALSE(deletion.isMember("name"));
+
+  WriteAttributes space;
+  space.request = &request;
+  space.resource = "namespaces";
+  space.name = "shop";
+  EXPECT_EQ(ParseJson(AdmissionReviewBody("u1", space, Json::nullValue))
+                .value()["request"]["namespace"]
+                .asString(),
+            "shop");
 }
 
 absl::StatusOr<Verdict> Read(WebhookKind kind, const std::string& response) {

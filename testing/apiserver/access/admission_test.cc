@@ -228,6 +228,21 @@ TEST_F(AdmissionTest, AWebhookThatDoesNotAnswerTimesOut) {
   EXPECT_THAT(*last_, HasSubstr("context deadline exceeded"));
 }
 
+TEST_F(AdmissionTest, WhatComesTooLateForAnybodyIsDropped) {
+  Configure("validating", "a");
+  Answer("a", "");
+  bool answered = false;
+  {
+    Admission brief(
+        objects_, loop_, [this](WebhookCall call, auto done) { Call(call, std::move(done)); },
+        [] { return "uid-1"; });
+    brief.Validate(write_, [&](const absl::Status&) { answered = true; });
+  }
+  std::move(waiting_[0])(WebhookReply{.code = 200, .body = R"({"response":{"uid":"uid-1"}})"});
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_FALSE(answered);
+}
+
 TEST_F(AdmissionTest, ADryRunGoesOnlyToThoseWithoutSideEffects) {
   write_->dry_run = true;
   Configure("validating", "a");

@@ -1,0 +1,43 @@
+// What the parts of the double share.
+#ifndef TESTING_APISERVER_CORE_H_
+#define TESTING_APISERVER_CORE_H_
+
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+
+#include "manager/core/executor.h"
+#include "testing/apiserver/kinds.h"
+#include "testing/apiserver/plugin.h"
+#include "testing/apiserver/store.h"
+#include "testing/apiserver/watch.h"
+
+namespace mandate::apiserver {
+
+// Loop thread only; outlives all that borrows it.
+struct Core {
+  Core(Loop& on, uint64_t seed, Store::Options store_options)
+      : loop(on), random(seed), store(store_options) {}
+
+  // As metadata has it: whole seconds, UTC.
+  std::string Now() const;
+  // A random UUID.
+  std::string NewUid();
+  // What the server appends to a generateName: five letters and digits.
+  std::string NewSuffix();
+  // Runs `task` on the loop, later, unless this is gone by then.
+  void Post(std::function<void()> task);
+
+  Loop& loop;
+  std::mt19937_64 random;
+  Store store;
+  Kinds kinds;
+  WriteHooks* hooks = nullptr;  // null: no admission
+  WatchOptions watch;
+  std::shared_ptr<const bool> alive = std::make_shared<bool>(true);
+};
+
+}  // namespace mandate::apiserver
+
+#endif  // TESTING_APISERVER_CORE_H_

@@ -1,0 +1,203 @@
+#include "testing/apiserver/delete_flow.h"
+
+#include "k8s.io/apimachinery/pkg/apis/meta/v1/generated.pb.h"
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/object/json.h"
+#include "manager/rbac/quote.h"
+#include "testing/apiserver/errors.h"
+#include "testing/apiserver/list_query.h"
+#include "testing/apiserver/negotiation.h"
+#include "testing/apiserver/object_io.h"
+#include "testing/apiserver/object_meta.h"
+
+namespace mandate::apiserver {
+namespace {
+
+namespace meta = k8s::io::apimachinery::pkg::apis::meta::v1;
+
+}  // namespace
+
+void DeleteFlow::Start(Core& core, std::shared_ptr<Exchange> exchange,
+                       std::shared_ptr<const ResourceType> type, Encoding answer) {
+  auto flow = std::make_shared<DeleteFlow>(core, exchange, std::move(type), answer);
+  if (absl::Status status = flow->Prepare(); !status.ok()) return exchange->Fail(status);
+  flow->Next();
+}
+
+absl::Status DeleteFlow::Prepare() {
+  RETURN_IF_ERROR(ReadOptions());
+  collection_ = request().attributes.verb == "deletecollection";
+  if (!collection_) {
+    targets_.emplace_back(type_->namespaced ? request().attributes.ns : "",
+                          request().attributes.name);
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const ListQuery query, ListQuery::Parse(request(), *type_));
+  for (const auto& object : core_.store.List(type_->name)) {
+    if (query.filter.Matches(*object)) targets_.emplace_back(object->ns, object->name);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DeleteFlow::ReadOptions() {
+  Encoding encoding = Encoding::kJson;
+  if (!request().body.empty()) {
+    ASSIGN_OR_RETURN(encoding, BodyEncoding(request()));
+  }
+  ASSIGN_OR_RETURN(options_,
+                   ReadMessage(request().body, encoding, *meta::DeleteOptions::descriptor()));
+  for (const char* name : {"propagationPolicy", "dryRun"}) {
+    const auto given = request().Query(name);
+    if (!given || given->empty() || !request().body.empty()) continue;
+    if (name == std::string_view("dryRun")) {
+      options_[name].append(*given);
+    } else {
+      options_[name] = *given;
+    }
+  }
+  options_["apiVersion"] = "meta.k8s.io/v1";
+  options_["kind"] = "DeleteOptions";
+  if (const Json::Value* dry = FindMember(options_, "dryRun"); dry != nullptr && !dry->empty()) {
+    dry_run_ = true;
+    if (dry->size() != 1 || (*dry)[0] != Json::Value("All")) {
+      return InvalidError("meta.k8s.io", "DeleteOptions", "",
+                          {UnsupportedValue("dryRun", WriteJson(*dry), {"All"})});
+    }
+  }
+  const std::string policy = StringAt(options_, "propagationPolicy");
+  if (policy == "Foreground") return Unsupported("foreground deletion");
+  if (policy == "Orphan") return Unsupported("the orphaning of dependents");
+  if (!policy.empty() && policy != "Background") {
+    return InvalidError("meta.k8s.io", "DeleteOptions", "",
+                        {UnsupportedValue("propagationPolicy", rbac::Quote(policy),
+                                          {"Foreground", "Background", "Orphan", "nil"})});
+  }
+  return absl::OkStatus();
+}
+
+void DeleteFlow::Next() {
+  if (next_ == targets_.size()) return Answer();
+  const auto& [ns, name] = targets_[next_++];
+  const auto live = core_.store.Get(type_->name, ns, name);
+  if (live != nullptr) return Delete(live);
+  if (collection_) return Next();
+  Fail(NotFoundError(type_->name, name));
+}
+
+void DeleteFlow::Delete(const std::shared_ptr<const StoredObject>& live) {
+  if (absl::Status status = CheckPreconditions(*live); !status.ok()) return Fail(status);
+  const std::string ns = live->ns;
+  const std::string name = live->name;
+  if (core_.hooks == nullptr) return Finish(ns, name);
+  auto attributes = Attributes(*live);
+  core_.hooks->Mutate(attributes, [self = shared_from_this(), attributes, ns,
+                                   name](const absl::StatusOr<Json::Value>& mutated) {
+    if (!mutated.ok()) return self->Fail(mutated.status());
+    self->core_.hooks->Validate(attributes, [self, ns, name](const absl::Status& verdict) {
+      if (!verdict.ok()) return self->Fail(verdict);
+      self->Finish(ns, name);
+    });
+  });
+}
+
+absl::Status DeleteFlow::CheckPreconditions(const StoredObject& live) const {
+  const Json::Value* preconditions = FindMember(options_, "preconditions");
+  if (preconditions == nullptr) return absl::OkStatus();
+  const GroupResource kind{type_->name.group, type_->kind};
+  const std::string uid = StringAt(*preconditions, "uid");
+  if (!uid.empty() && uid != live.uid) {
+    return ConflictError(
+        kind, live.name,
+        StrCat("the UID in the precondition (", uid, ") does not match the UID in record (",
+               live.uid, "). The object might have been deleted and then recreated"));
+  }
+  const std::string version = StringAt(*preconditions, "resourceVersion");
+  if (!version.empty() && version != std::to_string(live.revision)) {
+    return ConflictError(kind, live.name,
+                         StrCat("the ResourceVersion in the precondition (", version,
+                                ") does not match the ResourceVersion in record (", live.revision,
+                                "). The object might have been modified"));
+  }
+  return absl::OkStatus();
+}
+
+void DeleteFlow::Finish(const std::string& ns, const std::string& name) {
+  const auto live = core_.store.Get(type_->name, ns, name);
+  // Gone, or another, while admission was asked.
+  if (live == nullptr) return collection_ ? Next() : Fail(NotFoundError(type_->name, name));
+  if (absl::Status status = CheckPreconditions(*live); !status.ok()) return Fail(status);
+  std::shared_ptr<const StoredObject> last = Mark(*live);
+  gone_ = last == nullptr;
+  if (gone_) last = dry_run_ ? live : core_.store.Delete(type_->name, ns, name);
+  deleted_.push_back(std::move(last));
+  Next();
+}
+
+std::shared_ptr<const StoredObject> DeleteFlow::Mark(const StoredObject& live) {
+  Json::Value object = live.Parse();
+  const bool is_namespace = type_->name == GroupResource{"", "namespaces"};
+  const Json::Value* spec = FindMember(object, "spec");
+  const Json::Value* held =
+      is_namespace && spec != nullptr ? FindMember(*spec, "finalizers") : nullptr;
+  if (FinalizersOf(object).empty() && (held == nullptr || held->empty())) return nullptr;
+  if (live.deleting) return core_.store.Get(type_->name, live.ns, live.name);
+  Json::Value& metadata = MutableMetadata(object);
+  metadata["deletionTimestamp"] = core_.Now();
+  if (is_namespace) {
+    object["status"]["phase"] = "Terminating";
+  } else {
+    metadata["deletionGracePeriodSeconds"] = 0;
+  }
+  if (const int64_t generation = GenerationOf(object); generation > 0) {
+    metadata["generation"] = Json::Int64{generation + 1};
+  }
+  if (dry_run_) return MakeStored(std::move(object), live.revision);
+  return core_.store.Put(type_->name, std::move(object));
+}
+
+void DeleteFlow::Fail(const absl::Status& status) { exchange_->Fail(status); }
+
+std::string DeleteFlow::Success(const StoredObject& object) const {
+  Json::Value status(Json::objectValue);
+  status["status"] = "Success";
+  status["metadata"] = Json::Value(Json::objectValue);
+  Json::Value& details = status["details"];
+  details["name"] = object.name;
+  if (!type_->name.group.empty()) details["group"] = type_->name.group;
+  details["kind"] = type_->name.resource;
+  details["uid"] = object.uid;
+  return WriteMessage(status, "v1", "Status", answer_, *meta::Status::descriptor()).value_or("");
+}
+
+void DeleteFlow::Answer() {
+  std::string body;
+  if (collection_) {
+    body = WriteList(deleted_, {.revision = core_.store.revision()}, *type_, answer_);
+  } else if (gone_ && !type_->returns_deleted) {
+    body = Success(*deleted_.back());
+  } else {
+    body = WriteObject(*deleted_.back(), *type_, answer_);
+  }
+  exchange_->Respond({.code = 200,
+                      .headers = {{"content-type", std::string(MediaType(answer_))}},
+                      .body = std::move(body)});
+}
+
+std::shared_ptr<WriteAttributes> DeleteFlow::Attributes(const StoredObject& live) const {
+  auto out = std::make_shared<WriteAttributes>();
+  out->request = &request();
+  out->operation = "DELETE";
+  out->group = type_->name.group;
+  out->version = type_->version;
+  out->kind = type_->kind;
+  out->resource = type_->name.resource;
+  out->ns = live.ns;
+  out->name = live.name;
+  out->old_object = live.Parse();
+  out->options = options_;
+  out->dry_run = dry_run_;
+  return out;
+}
+
+}  // namespace mandate::apiserver

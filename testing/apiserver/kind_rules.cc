@@ -1,0 +1,183 @@
+#include "testing/apiserver/kind_rules.h"
+
+#include <string>
+
+#include "absl/strings/escaping.h"
+#include "manager/core/strings.h"
+#include "manager/object/json.h"
+#include "manager/rbac/quote.h"
+#include "testing/apiserver/object_meta.h"
+#include "testing/apiserver/rbac_rules.h"
+#include "testing/apiserver/schema.h"
+
+namespace mandate::apiserver {
+namespace {
+
+bool Is(const ResourceType& type, std::string_view kind) {
+  return type.kind == kind && !type.custom();
+}
+
+void DefaultSecret(Json::Value& object) {
+  if (StringAt(object, "type").empty()) object["type"] = "Opaque";
+  const Json::Value* texts = FindMember(object, "stringData");
+  if (texts == nullptr) return;
+  for (const std::string& key : texts->getMemberNames()) {
+    object["data"][key] = absl::Base64Escape(StringAt(*texts, key));
+  }
+  object.removeMember("stringData");
+}
+
+void CheckImmutableData(const Json::Value& object, const Json::Value& old,
+                        std::vector<Cause>& causes) {
+  const Json::Value* immutable = FindMember(old, "immutable");
+  if (immutable == nullptr || !immutable->isBool() || !immutable->asBool()) return;
+  if (const Json::Value* now = FindMember(object, "immutable");
+      now == nullptr || !now->isBool() || !now->asBool()) {
+    causes.push_back(ForbiddenField("immutable", "field is immutable when `immutable` is set"));
+  }
+  for (const char* field : {"data", "binaryData"}) {
+    const Json::Value* before = FindMember(old, field);
+    const Json::Value* now = FindMember(object, field);
+    if ((before == nullptr ? Json::Value() : *before) != (now == nullptr ? Json::Value() : *now)) {
+      causes.push_back(ForbiddenField(field, "field is immutable when `immutable` is set"));
+    }
+  }
+}
+
+void CheckSecret(const Json::Value& object, const Json::Value& old, std::vector<Cause>& causes) {
+  constexpr char kAccount[] = "kubernetes.io/service-account.name";
+  const std::string type = StringAt(object, "type");
+  if (!old.isNull() && StringAt(old, "type") != type) {
+    causes.push_back(InvalidField("type", rbac::Quote(type), "field is immutable"));
+  }
+  const Json::Value* annotations = FindMember(MetadataOf(object), "annotations");
+  if (type == "kubernetes.io/service-account-token" &&
+      (annotations == nullptr || StringAt(*annotations, kAccount).empty())) {
+    causes.push_back(RequiredField(StrCat("metadata.annotations[", kAccount, "]"), ""));
+  }
+}
+
+void CheckLease(const Json::Value& object, std::vector<Cause>& causes) {
+  const Json::Value* spec = FindMember(object, "spec");
+  if (spec == nullptr) return;
+  const Json::Value* duration = FindMember(*spec, "leaseDurationSeconds");
+  if (duration != nullptr && duration->isInt64() && duration->asInt64() <= 0) {
+    causes.push_back(InvalidField("spec.leaseDurationSeconds", std::to_string(duration->asInt64()),
+                                  "must be greater than 0"));
+  }
+  const Json::Value* transitions = FindMember(*spec, "leaseTransitions");
+  if (transitions != nullptr && transitions->isInt64() && transitions->asInt64() < 0) {
+    causes.push_back(InvalidField("spec.leaseTransitions", std::to_string(transitions->asInt64()),
+                                  "must be greater than or equal to 0"));
+  }
+}
+
+void CheckEvent(const Json::Value& object, std::vector<Cause>& causes) {
+  if (StringAt(object, "eventTime").empty()) causes.push_back(RequiredField("eventTime", ""));
+  const std::string type = StringAt(object, "type");
+  if (type != "Normal" && type != "Warning") {
+    causes.push_back(InvalidField("type", rbac::Quote(type), StrCat("has invalid value: ", type)));
+  }
+}
+
+// What a status' update leaves alone.
+void KeepAllButStatus(const ResourceType& type, const Json::Value& old, Json::Value& object) {
+  const Json::Value status = object["status"];
+  const Json::Value metadata = MetadataOf(object);
+  const bool has_status = !status.isNull();
+  object = old;
+  object.removeMember("status");
+  if (has_status) object["status"] = status;
+  if (!type.custom()) {
+    // Built-in kinds take over metadata but for labels.
+    const Json::Value labels = MetadataOf(old)["labels"];
+    object["metadata"] = metadata;
+    object["metadata"].removeMember("labels");
+    if (!labels.isNull()) object["metadata"]["labels"] = labels;
+  } else if (metadata.isMember("managedFields")) {
+    object["metadata"]["managedFields"] = metadata["managedFields"];
+  }
+}
+
+}  // namespace
+
+bool AllowsCreateOnUpdate(const ResourceType& type) {
+  return type.name.group == "rbac.authorization.k8s.io" || Is(type, "Lease") || Is(type, "Event") ||
+         Is(type, "Endpoints") || Is(type, "Service");
+}
+
+bool AllowsUnconditionalUpdate(const ResourceType& type) {
+  return !type.custom() && type.kind != "Lease" && type.kind != "CustomResourceDefinition" &&
+         type.name.group != "admissionregistration.k8s.io";
+}
+
+void SetDefaults(const ResourceType& type, Json::Value& object) {
+  if (type.custom()) {
+    object = type.schema->PruneAndDefault(object);
+  } else if (Is(type, "Secret")) {
+    DefaultSecret(object);
+  } else if (Is(type, "RoleBinding") || Is(type, "ClusterRoleBinding")) {
+    DefaultBinding(object);
+  } else if (Is(type, "Namespace") && !MetaString(object, "name").empty()) {
+    MutableMetadata(object)["labels"]["kubernetes.io/metadata.name"] = MetaString(object, "name");
+  }
+}
+
+void PrepareForCreate(const ResourceType& type, Json::Value& object) {
+  if (type.has_status) object.removeMember("status");
+  if (type.has_generation) MutableMetadata(object)["generation"] = 1;
+  if (!Is(type, "Namespace")) return;
+  object["status"]["phase"] = "Active";
+  MutableMetadata(object)["labels"]["kubernetes.io/metadata.name"] = MetaString(object, "name");
+  Json::Value& finalizers = object["spec"]["finalizers"];
+  for (const Json::Value& one : finalizers) {
+    if (one == Json::Value("kubernetes")) return;
+  }
+  finalizers.append("kubernetes");
+}
+
+void PrepareForUpdate(const ResourceType& type, std::string_view subresource,
+                      const Json::Value& old, Json::Value& object) {
+  if (subresource == "status") {
+    KeepAllButStatus(type, old, object);
+  } else if (type.has_status) {
+    object.removeMember("status");
+    if (old.isMember("status")) object["status"] = old["status"];
+  }
+  if (Is(type, "Namespace")) {
+    object["spec"] = old["spec"];
+    MutableMetadata(object)["labels"]["kubernetes.io/metadata.name"] = MetaString(old, "name");
+  }
+  Json::Value& metadata = MutableMetadata(object);
+  if (MetadataOf(old).isMember("generation")) {
+    metadata["generation"] = MetadataOf(old)["generation"];
+  } else {
+    metadata.removeMember("generation");
+  }
+  if (!type.has_generation) return;
+  Json::Value before = ContentOf(old);
+  Json::Value now = ContentOf(object);
+  if (!type.has_status) {
+    before["status"] = old["status"];
+    now["status"] = Json::Value(object)["status"];
+  }
+  if (before != now) metadata["generation"] = Json::Int64{GenerationOf(old) + 1};
+}
+
+std::vector<Cause> CheckKind(const ResourceType& type, const Json::Value& object,
+                             const Json::Value& old) {
+  std::vector<Cause> causes;
+  if (type.custom()) return type.schema->Validate(object);
+  if (type.name.group == "rbac.authorization.k8s.io") return CheckRbac(type, object, old);
+  if (Is(type, "ConfigMap") || Is(type, "Secret")) {
+    if (!old.isNull()) CheckImmutableData(object, old, causes);
+    if (Is(type, "Secret")) CheckSecret(object, old, causes);
+  } else if (Is(type, "Lease")) {
+    CheckLease(object, causes);
+  } else if (Is(type, "Event") && type.name.group == "events.k8s.io") {
+    CheckEvent(object, causes);
+  }
+  return causes;
+}
+
+}  // namespace mandate::apiserver

@@ -1,0 +1,77 @@
+// Which resources the double serves: the built-in ones, found in the published protobuf
+// descriptors, and custom ones as they come and go.
+#ifndef TESTING_APISERVER_KINDS_H_
+#define TESTING_APISERVER_KINDS_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "google/protobuf/descriptor.h"
+#include "manager/object/kind.h"
+#include "testing/apiserver/plugin.h"
+
+namespace mandate::apiserver {
+
+class Schema;
+
+// One resource in one version. Immutable.
+struct ResourceType {
+  std::string ApiVersion() const {
+    return name.group.empty() ? version : name.group + "/" + version;
+  }
+  bool protobuf() const { return message != nullptr; }
+  // Defined by a CustomResourceDefinition.
+  bool custom() const { return schema != nullptr; }
+
+  GroupResource name = {};
+  std::string version = {};
+  std::string kind = {};
+  std::string list_kind = {};
+  std::string singular = {};
+  std::vector<std::string> short_names = {};
+  std::vector<std::string> categories = {};
+  bool namespaced = true;
+  bool has_status = false;
+  // Whether metadata.generation counts the changes of what is not status.
+  bool has_generation = false;
+  // Whether a DELETE that is done answers with the object, not with a Status.
+  bool returns_deleted = false;
+  const google::protobuf::Descriptor* message = nullptr;  // null: JSON alone
+  std::shared_ptr<const Schema> schema = {};              // of a custom resource
+};
+
+// Loop thread only.
+class Kinds {
+ public:
+  // With the built-in ones.
+  Kinds();
+
+  // Null: not served.
+  std::shared_ptr<const ResourceType> Find(std::string_view group, std::string_view version,
+                                           std::string_view resource) const;
+  // The first served version.
+  std::shared_ptr<const ResourceType> Find(const GroupResource& name) const;
+  // By the kind of an object; null: not served.
+  std::shared_ptr<const ResourceType> OfKind(std::string_view api_version,
+                                             std::string_view kind) const;
+
+  // Group to version to resources, sorted; what discovery shows.
+  using Versions = std::map<std::string, std::vector<std::shared_ptr<const ResourceType>>>;
+  const std::map<std::string, Versions>& groups() const { return groups_; }
+
+  // Replaces all versions of the resource; none: it is served no more.
+  void SetCustom(const GroupResource& name,
+                 std::vector<std::shared_ptr<const ResourceType>> versions);
+
+ private:
+  void Add(std::shared_ptr<const ResourceType> type);
+
+  std::map<std::string, Versions> groups_;
+};
+
+}  // namespace mandate::apiserver
+
+#endif  // TESTING_APISERVER_KINDS_H_

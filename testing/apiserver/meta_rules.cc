@@ -1,0 +1,159 @@
+#include "testing/apiserver/meta_rules.h"
+
+#include <algorithm>
+
+#include "manager/core/strings.h"
+#include "manager/object/json.h"
+#include "manager/object/names.h"
+#include "manager/rbac/quote.h"
+#include "testing/apiserver/object_meta.h"
+
+namespace mandate::apiserver {
+namespace {
+
+constexpr std::string_view kLabelWords =
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
+    "must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used "
+    "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+constexpr std::string_view kSubdomainWords =
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
+    "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
+    "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+constexpr std::string_view kKeyWords =
+    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end "
+    "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
+    "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+constexpr std::string_view kValueWords =
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "
+    "'.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  "
+    "or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+
+std::string TooLong(size_t limit) { return StrCat("must be no more than ", limit, " bytes"); }
+
+bool IsRbac(const ResourceType& type) { return type.name.group == "rbac.authorization.k8s.io"; }
+
+void CheckFinalizers(const Json::Value& object, std::vector<Cause>& causes) {
+  const std::vector<std::string> finalizers = FinalizersOf(object);
+  for (size_t i = 0; i < finalizers.size(); ++i) {
+    const std::string& name = finalizers[i];
+    const std::string field = StrCat("metadata.finalizers[", i, "]");
+    if (!CheckLabelKey(name).ok()) {
+      causes.push_back(InvalidField(field, rbac::Quote(name), kKeyWords));
+    } else if (name.find('/') == name.npos && name != "orphan" && name != "foregroundDeletion" &&
+               name != "kubernetes") {
+      causes.push_back(
+          InvalidField(field, rbac::Quote(name),
+                       "name is neither a standard finalizer name nor is it fully qualified"));
+    }
+  }
+}
+
+void CheckOwners(const Json::Value& object, std::vector<Cause>& causes) {
+  const Json::Value* owners = FindMember(MetadataOf(object), "ownerReferences");
+  if (owners == nullptr || !owners->isArray()) return;
+  std::string controller;
+  for (const Json::Value& owner : *owners) {
+    for (const char* field : {"apiVersion", "kind", "name", "uid"}) {
+      if (StringAt(owner, field).empty()) {
+        causes.push_back(
+            InvalidField(StrCat("metadata.ownerReferences.",
+                                field == std::string_view("apiVersion") ? "version" : field),
+                         "\"\"",
+                         field == std::string_view("apiVersion") ? "version must not be empty"
+                                                                 : "must not be empty"));
+      }
+    }
+    const Json::Value* is_controller = FindMember(owner, "controller");
+    if (is_controller == nullptr || !is_controller->isBool() || !is_controller->asBool()) continue;
+    const std::string name = StrCat(StringAt(owner, "kind"), "/", StringAt(owner, "name"));
+    if (!controller.empty()) {
+      causes.push_back(InvalidField(
+          "metadata.ownerReferences", WriteJson(*owners),
+          StrCat("Only one reference can have Controller set to true. Found \"true\" in "
+                 "references for ",
+                 controller, " and ", name)));
+    }
+    controller = name;
+  }
+}
+
+}  // namespace
+
+std::string NameProblem(const ResourceType& type, std::string_view name) {
+  if (IsRbac(type)) {
+    if (name == "." || name == "..") return StrCat("may not be '", name, "'");
+    if (name.find('/') != name.npos) return "may not contain '/'";
+    if (name.find('%') != name.npos) return "may not contain '%'";
+    return "";
+  }
+  const bool label = type.kind == "Namespace" || type.kind == "Service";
+  if (name.size() > (label ? 63 : 253)) return TooLong(label ? 63 : 253);
+  if (label) return CheckDnsLabel(name).ok() ? "" : std::string(kLabelWords);
+  return CheckDnsSubdomain(name).ok() ? "" : std::string(kSubdomainWords);
+}
+
+std::vector<Cause> CheckMeta(const ResourceType& type, const Json::Value& object) {
+  std::vector<Cause> causes;
+  const std::string name = MetaString(object, "name");
+  if (std::string generate = MetaString(object, "generateName"); !generate.empty()) {
+    // A dash at its end is completed by what is appended.
+    while (generate.size() > 1 && generate.back() == '-') generate.pop_back();
+    if (const std::string problem = NameProblem(type, generate); !problem.empty()) {
+      causes.push_back(InvalidField("metadata.generateName",
+                                    rbac::Quote(MetaString(object, "generateName")), problem));
+    }
+  }
+  if (name.empty()) {
+    causes.push_back(RequiredField("metadata.name", "name or generateName is required"));
+  } else if (const std::string problem = NameProblem(type, name); !problem.empty()) {
+    causes.push_back(InvalidField("metadata.name", rbac::Quote(name), problem));
+  }
+  for (const auto& [key, value] : LabelsOf(object)) {
+    if (!CheckLabelKey(key).ok()) {
+      causes.push_back(InvalidField("metadata.labels", rbac::Quote(key), kKeyWords));
+    }
+    if (value.size() > 63) {
+      causes.push_back(InvalidField("metadata.labels", rbac::Quote(value), TooLong(63)));
+    } else if (!CheckLabelValue(value).ok()) {
+      causes.push_back(InvalidField("metadata.labels", rbac::Quote(value), kValueWords));
+    }
+  }
+  if (const Json::Value* annotations = FindMember(MetadataOf(object), "annotations");
+      annotations != nullptr && annotations->isObject()) {
+    for (const std::string& key : annotations->getMemberNames()) {
+      if (!CheckLabelKey(key).ok()) {
+        causes.push_back(InvalidField("metadata.annotations", rbac::Quote(key), kKeyWords));
+      }
+    }
+  }
+  CheckOwners(object, causes);
+  CheckFinalizers(object, causes);
+  return causes;
+}
+
+std::vector<Cause> CheckMetaUpdate(const Json::Value& object, const Json::Value& old) {
+  std::vector<Cause> causes;
+  for (const char* field : {"uid", "deletionTimestamp"}) {
+    if (MetaString(object, field) != MetaString(old, field)) {
+      causes.push_back(InvalidField(StrCat("metadata.", field),
+                                    rbac::Quote(MetaString(object, field)), "field is immutable"));
+    }
+  }
+  if (!IsDeleting(old)) return causes;
+  const std::vector<std::string> before = FinalizersOf(old);
+  std::string added;
+  for (const std::string& name : FinalizersOf(object)) {
+    if (std::find(before.begin(), before.end(), name) != before.end()) continue;
+    StrAppend(&added, added.empty() ? "" : ", ", rbac::Quote(name));
+  }
+  if (!added.empty()) {
+    causes.push_back(ForbiddenField(
+        "metadata.finalizers",
+        StrCat("no new finalizers can be added if the object is being deleted, found new "
+               "finalizers []string{",
+               added, "}")));
+  }
+  return causes;
+}
+
+}  // namespace mandate::apiserver

@@ -1,0 +1,24 @@
+// What every object's metadata must satisfy (apimachinery's ValidateObjectMeta and its update).
+#ifndef TESTING_APISERVER_META_RULES_H_
+#define TESTING_APISERVER_META_RULES_H_
+
+#include <jsoncpp/json/json.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "testing/apiserver/errors.h"
+#include "testing/apiserver/kinds.h"
+
+namespace mandate::apiserver {
+
+// The words for a name that the kind does not allow; "" when it does.
+std::string NameProblem(const ResourceType& type, std::string_view name);
+
+std::vector<Cause> CheckMeta(const ResourceType& type, const Json::Value& object);
+std::vector<Cause> CheckMetaUpdate(const Json::Value& object, const Json::Value& old);
+
+}  // namespace mandate::apiserver
+
+#endif  // TESTING_APISERVER_META_RULES_H_

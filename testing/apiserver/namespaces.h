@@ -1,0 +1,19 @@
+// What the API server's NamespaceLifecycle admission says of a new object.
+#ifndef TESTING_APISERVER_NAMESPACES_H_
+#define TESTING_APISERVER_NAMESPACES_H_
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "testing/apiserver/kinds.h"
+#include "testing/apiserver/plugin.h"
+
+namespace mandate::apiserver {
+
+// 404 when the namespace is not there, 403 when it is being deleted; OK for cluster scope.
+absl::Status CheckNamespace(const ObjectReader& objects, const ResourceType& type,
+                            std::string_view ns, std::string_view name);
+
+}  // namespace mandate::apiserver
+
+#endif  // TESTING_APISERVER_NAMESPACES_H_

@@ -1,0 +1,234 @@
+#include "testing/apiserver/object_io.h"
+
+#include <utility>
+
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+#include "google/protobuf/message.h"
+#include "k8s.io/apimachinery/pkg/apis/meta/v1/generated.pb.h"
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/object/envelope.h"
+#include "manager/object/json.h"
+#include "manager/object/json_codec.h"
+#include "manager/object/object_codec.h"
+#include "manager/rbac/quote.h"
+#include "testing/apiserver/errors.h"
+#include "testing/apiserver/object_meta.h"
+#include "testing/apiserver/status_response.h"
+
+namespace mandate::apiserver {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::Message;
+namespace meta = k8s::io::apimachinery::pkg::apis::meta::v1;
+
+std::unique_ptr<Message> New(const Descriptor& type) {
+  return std::unique_ptr<Message>(
+      google::protobuf::MessageFactory::generated_factory()->GetPrototype(&type)->New());
+}
+
+// Only messages that came through FromJson or a parser get here.
+Json::Value ToTree(const Message& message) {
+  const absl::StatusOr<std::string> json = ToJson(message);
+  return json.ok() ? ParseJson(*json).value_or(Json::Value(Json::objectValue))
+                   : Json::Value(Json::objectValue);
+}
+
+absl::Status CheckTypeMeta(std::string_view api_version, std::string_view kind,
+                           const ResourceType& type) {
+  if (!api_version.empty() && api_version != type.ApiVersion()) {
+    return BadRequest(StrCat("the API version in the data (", api_version,
+                             ") does not match the expected API version (", type.ApiVersion(),
+                             ")"));
+  }
+  if (!kind.empty() && kind != type.kind) {
+    return BadRequest(StrCat(kind, " in version ", rbac::Quote(type.version),
+                             " cannot be handled as a ", type.kind, ": converting (v1.", kind,
+                             ") to (v1.", type.kind, "): unknown conversion"));
+  }
+  return absl::OkStatus();
+}
+
+void SetTypeMeta(Json::Value& object, const ResourceType& type) {
+  object["apiVersion"] = type.ApiVersion();
+  object["kind"] = type.kind;
+}
+
+const std::string& ProtobufOf(const StoredObject& object, const ResourceType& type) {
+  if (object.protobuf.empty()) {
+    const std::unique_ptr<Message> message = New(*type.message);
+    // What is stored came through Normalise: it fits.
+    if (FromJson(object.json, *message).ok()) object.protobuf = message->SerializeAsString();
+  }
+  return object.protobuf;
+}
+
+// The object's JSON in another version of its kind.
+std::string JsonOf(const StoredObject& object, const ResourceType& type) {
+  const std::string head = StrCat(R"({"apiVersion":)", WriteJson(type.ApiVersion()), R"(,"kind":)",
+                                  WriteJson(type.kind), ",");
+  if (object.json.starts_with(head)) return object.json;
+  return head + object.json.substr(object.type_meta);
+}
+
+// A length-delimited field.
+void AppendField(int number, std::string_view bytes, std::string* out) {
+  google::protobuf::io::StringOutputStream stream(out);
+  google::protobuf::io::CodedOutputStream coded(&stream);
+  coded.WriteTag(static_cast<uint32_t>(number) << 3 | 2);
+  coded.WriteVarint32(static_cast<uint32_t>(bytes.size()));
+  coded.WriteRaw(bytes.data(), static_cast<int>(bytes.size()));
+}
+
+std::string ProtobufFrame(std::string_view event, std::string envelope) {
+  meta::WatchEvent message;
+  message.set_type(std::string(event));
+  message.mutable_object()->set_raw(std::move(envelope));
+  const std::string bytes = message.SerializeAsString();
+  std::string frame;
+  for (int shift = 24; shift >= 0; shift -= 8) frame += static_cast<char>(bytes.size() >> shift);
+  return frame + bytes;
+}
+
+std::string JsonFrame(std::string_view event, std::string_view object) {
+  return StrCat(R"({"type":")", event, R"(","object":)", object, "}\n");
+}
+
+}  // namespace
+
+absl::StatusOr<Json::Value> Normalise(const Json::Value& object, const ResourceType& type) {
+  Json::Value out = object;
+  if (type.message != nullptr) {
+    const std::unique_ptr<Message> message = New(*type.message);
+    if (absl::Status status = FromJson(WriteJson(object), *message); !status.ok()) {
+      return BadRequest(StrCat(type.kind, " in version ", rbac::Quote(type.version),
+                               " cannot be handled as a ", type.kind, ": ",
+                               AsStd(status.message())));
+    }
+    out = ToTree(*message);
+  }
+  SetTypeMeta(out, type);
+  return out;
+}
+
+absl::StatusOr<Json::Value> ReadObject(std::string_view body, Encoding encoding,
+                                       const ResourceType& type) {
+  if (encoding == Encoding::kProtobuf) {
+    const absl::StatusOr<Envelope> envelope = ParseEnvelope(body);
+    if (!envelope.ok()) {
+      return BadRequest(StrCat("the object provided is unrecognized (must be of type ", type.kind,
+                               "): ", AsStd(envelope.status().message())));
+    }
+    RETURN_IF_ERROR(CheckTypeMeta(envelope->api_version, envelope->kind, type));
+    const std::unique_ptr<Message> message = New(*type.message);
+    if (!message->ParseFromArray(envelope->raw.data(), static_cast<int>(envelope->raw.size()))) {
+      return BadRequest(StrCat("the object provided is unrecognized (must be of type ", type.kind,
+                               "): the protobuf message is malformed"));
+    }
+    Json::Value object = ToTree(*message);
+    SetTypeMeta(object, type);
+    return object;
+  }
+  absl::StatusOr<Json::Value> object = ParseJson(body);
+  if (!object.ok()) {
+    return BadRequest(StrCat(
+        "the object provided is unrecognized (must be of type ", type.kind,
+        "): couldn't get version/kind; json parse error: ", AsStd(object.status().message())));
+  }
+  if (!object->isObject()) {
+    return BadRequest(StrCat("the object provided is unrecognized (must be of type ", type.kind,
+                             "): it is no JSON object"));
+  }
+  RETURN_IF_ERROR(CheckTypeMeta(StringAt(*object, "apiVersion"), StringAt(*object, "kind"), type));
+  return Normalise(*object, type);
+}
+
+absl::StatusOr<Json::Value> ReadMessage(std::string_view body, Encoding encoding,
+                                        const Descriptor& type) {
+  const std::unique_ptr<Message> message = New(type);
+  if (body.empty()) return Json::Value(Json::objectValue);
+  if (absl::Status status = mandate::DecodeObject(body, encoding, *message); !status.ok()) {
+    return BadRequest(StrCat("the object provided is unrecognized (must be of type ", type.name(),
+                             "): ", AsStd(status.message())));
+  }
+  return ToTree(*message);
+}
+
+absl::StatusOr<std::string> WriteMessage(const Json::Value& value, std::string_view api_version,
+                                         std::string_view kind, Encoding encoding,
+                                         const Descriptor& type) {
+  const std::unique_ptr<Message> message = New(type);
+  RETURN_IF_ERROR(FromJson(WriteJson(value), *message));
+  if (encoding == Encoding::kProtobuf) {
+    return WriteEnvelope(
+        {.api_version = api_version, .kind = kind, .raw = message->SerializeAsString()});
+  }
+  Json::Value whole = ToTree(*message);
+  whole["apiVersion"] = std::string(api_version);
+  whole["kind"] = std::string(kind);
+  return WriteJson(whole);
+}
+
+std::string WriteObject(const StoredObject& object, const ResourceType& type, Encoding encoding) {
+  if (encoding == Encoding::kJson) return JsonOf(object, type);
+  const std::string api_version = type.ApiVersion();
+  return WriteEnvelope(
+      {.api_version = api_version, .kind = type.kind, .raw = ProtobufOf(object, type)});
+}
+
+std::string WriteList(const std::vector<std::shared_ptr<const StoredObject>>& items,
+                      const ListMeta& list, const ResourceType& type, Encoding encoding) {
+  meta::ListMeta message;
+  message.set_resourceversion(std::to_string(list.revision));
+  if (!list.continue_token.empty()) message.set_continue_(list.continue_token);
+  if (list.remaining) message.set_remainingitemcount(*list.remaining);
+  const std::string api_version = type.ApiVersion();
+  std::string out;
+  if (encoding == Encoding::kProtobuf) {
+    AppendField(1, message.SerializeAsString(), &out);
+    for (const auto& item : items) AppendField(2, ProtobufOf(*item, type), &out);
+    return WriteEnvelope({.api_version = api_version, .kind = type.list_kind, .raw = out});
+  }
+  out =
+      StrCat(R"({"kind":)", WriteJson(type.list_kind), R"(,"apiVersion":)", WriteJson(api_version),
+             R"(,"metadata":)", ToJson(message).value_or("{}"), R"(,"items":[)");
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (i > 0) out += ',';
+    // Items of built-in kinds come without their kind.
+    if (type.protobuf()) {
+      out += '{';
+      out.append(items[i]->json, items[i]->type_meta);
+    } else {
+      out += JsonOf(*items[i], type);
+    }
+  }
+  return out + "]}";
+}
+
+std::string WriteEvent(std::string_view event, const StoredObject& object, const ResourceType& type,
+                       Encoding encoding) {
+  std::string body = WriteObject(object, type, encoding);
+  return encoding == Encoding::kProtobuf ? ProtobufFrame(event, std::move(body))
+                                         : JsonFrame(event, body);
+}
+
+std::string WriteBookmark(int64_t revision, bool initial_events_end, const ResourceType& type,
+                          Encoding encoding) {
+  Json::Value object(Json::objectValue);
+  SetTypeMeta(object, type);
+  if (initial_events_end) {
+    MutableMetadata(object)["annotations"]["k8s.io/initial-events-end"] = "true";
+  }
+  return WriteEvent("BOOKMARK", *MakeStored(std::move(object), revision), type, encoding);
+}
+
+std::string WriteErrorEvent(const absl::Status& error, Encoding encoding) {
+  constexpr KindInfo kKind = {.group = "", .version = "v1", .kind = "Status", .plural = ""};
+  std::string body = EncodeObject(StatusOf(error), kKind, encoding).value_or("{}");
+  return encoding == Encoding::kProtobuf ? ProtobufFrame("ERROR", std::move(body))
+                                         : JsonFrame("ERROR", body);
+}
+
+}  // namespace mandate::apiserver

@@ -1,0 +1,24 @@
+// The body of a PATCH: which kind of patch it is, and what it makes of an object.
+#ifndef TESTING_APISERVER_PATCH_BODY_H_
+#define TESTING_APISERVER_PATCH_BODY_H_
+
+#include <jsoncpp/json/json.h>
+
+#include "absl/status/statusor.h"
+#include "testing/apiserver/kinds.h"
+#include "testing/apiserver/request.h"
+
+namespace mandate::apiserver {
+
+// A JSON patch, a merge patch, or the configuration of an apply, by the content type: 415 for
+// others, 501 for a strategic merge patch and for YAML that is not JSON, 400 for what cannot be
+// read.
+absl::StatusOr<Json::Value> ReadPatch(const Request& request, const ResourceType& type);
+
+// A JSON or merge patch, applied. 422 when it does not fit the object, or the result not its kind.
+absl::StatusOr<Json::Value> PatchObject(const Request& request, const Json::Value& object,
+                                        const Json::Value& patch, const ResourceType& type);
+
+}  // namespace mandate::apiserver
+
+#endif  // TESTING_APISERVER_PATCH_BODY_H_

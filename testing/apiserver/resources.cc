@@ -1,0 +1,151 @@
+#include "testing/apiserver/resources.h"
+
+#include <utility>
+
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "testing/apiserver/delete_flow.h"
+#include "testing/apiserver/errors.h"
+#include "testing/apiserver/list_query.h"
+#include "testing/apiserver/negotiation.h"
+#include "testing/apiserver/object_io.h"
+#include "testing/apiserver/reads.h"
+#include "testing/apiserver/watch.h"
+#include "testing/apiserver/write_flow.h"
+
+namespace mandate::apiserver {
+namespace {
+
+// The part of the path after the version that names neither namespace, resource, name nor
+// subresource: there must be none.
+bool HasMoreParts(const Request& request) {
+  const rbac::Attributes& a = request.attributes;
+  std::string path = a.api_group.empty() ? StrCat("/api/", a.api_version)
+                                         : StrCat("/apis/", a.api_group, "/", a.api_version);
+  if (!a.ns.empty() && a.resource != "namespaces") StrAppend(&path, "/namespaces/", a.ns);
+  StrAppend(&path, "/", a.resource);
+  // A name may come from a field selector.
+  if (!a.name.empty() && request.path.size() > path.size()) StrAppend(&path, "/", a.name);
+  if (!a.subresource.empty()) StrAppend(&path, "/", a.subresource);
+  return request.path != path && request.path != path + "/";
+}
+
+// Whether the name stands in the path.
+bool IsNamed(const Request& request) {
+  return !request.attributes.name.empty() &&
+         request.path.find("/" + request.attributes.resource + "/") != std::string::npos;
+}
+
+bool AllowsMethod(const Request& request, const ResourceType& type) {
+  const bool all_namespaces = type.namespaced && request.attributes.ns.empty();
+  const std::string& method = request.method;
+  if (!request.attributes.subresource.empty()) {
+    return method == "GET" || method == "PUT" || method == "PATCH";
+  }
+  if (IsNamed(request)) {
+    return !all_namespaces &&
+           (method == "GET" || method == "PUT" || method == "PATCH" || method == "DELETE");
+  }
+  return method == "GET" || (!all_namespaces && (method == "POST" || method == "DELETE"));
+}
+
+}  // namespace
+
+Resources::Resources(Core& core, std::vector<VirtualResource> virtual_resources)
+    : core_(core), virtual_(std::move(virtual_resources)) {}
+
+const VirtualResource* Resources::FindVirtual(const rbac::Attributes& attributes) const {
+  const std::string resource = attributes.subresource.empty()
+                                   ? attributes.resource
+                                   : StrCat(attributes.resource, "/", attributes.subresource);
+  for (const VirtualResource& one : virtual_) {
+    if (one.group == attributes.api_group && one.version == attributes.api_version &&
+        one.resource == resource) {
+      return &one;
+    }
+  }
+  return nullptr;
+}
+
+void Resources::Handle(std::shared_ptr<Exchange> exchange) {
+  const Request& request = exchange->request();
+  const rbac::Attributes& attributes = request.attributes;
+  if (attributes.verb == "watch" && request.path.find("/watch/") != std::string::npos) {
+    return exchange->Fail(Unsupported("the deprecated /watch/ paths"));
+  }
+  if (attributes.verb == "proxy") return exchange->Fail(Unsupported("proxying"));
+  if (const VirtualResource* resource = FindVirtual(attributes)) {
+    if (request.method != "POST") return exchange->Fail(MethodNotAllowed());
+    return Create(*resource, std::move(exchange));
+  }
+  auto type = core_.kinds.Find(attributes.api_group, attributes.api_version, attributes.resource);
+  const std::string& subresource = attributes.subresource;
+  if (type == nullptr ||
+      (!type->namespaced && !attributes.ns.empty() && attributes.resource != "namespaces")) {
+    return exchange->Fail(NoSuchResource());
+  }
+  if (!subresource.empty() && !(subresource == "status" && type->has_status)) {
+    if (subresource == "finalize" || subresource == "scale" || subresource == "log" ||
+        subresource == "exec" || subresource == "eviction" || subresource == "binding") {
+      return exchange->Fail(Unsupported(StrCat("the subresource ", subresource)));
+    }
+    return exchange->Fail(NoSuchResource());
+  }
+  if (HasMoreParts(request)) return exchange->Fail(NoSuchResource());
+  if (!AllowsMethod(request, *type)) return exchange->Fail(MethodNotAllowed());
+  const auto answer = AcceptedEncoding(request, type->protobuf());
+  if (!answer) return exchange->Fail(NotAcceptable(request, !type->custom()));
+  if (request.method == "GET") return Read(std::move(exchange), std::move(type), *answer);
+  if (request.method == "DELETE") {
+    return DeleteFlow::Start(core_, std::move(exchange), std::move(type), *answer);
+  }
+  WriteFlow::Start(core_, std::move(exchange), std::move(type), *answer);
+}
+
+void Resources::Read(std::shared_ptr<Exchange> exchange, std::shared_ptr<const ResourceType> type,
+                     Encoding answer) {
+  if (IsNamed(exchange->request())) {
+    return AnswerGet(core_, std::move(exchange), std::move(type), answer);
+  }
+  auto query = ListQuery::Parse(exchange->request(), *type);
+  if (!query.ok()) return exchange->Fail(query.status());
+  if (!query->watch) {
+    return AnswerList(core_, std::move(exchange), std::move(type), *std::move(query), answer);
+  }
+  WatchStream::Start({core_.loop, core_.store, core_.watch}, std::move(exchange), std::move(type),
+                     *std::move(query), answer);
+}
+
+void Resources::Create(const VirtualResource& resource, std::shared_ptr<Exchange> exchange) {
+  const Request& request = exchange->request();
+  const auto* message =
+      google::protobuf::DescriptorPool::generated_pool()->FindMessageTypeByName(resource.message);
+  if (message == nullptr) {
+    return exchange->Fail(InternalError(StrCat("no message ", resource.message)));
+  }
+  const auto answer = AcceptedEncoding(request);
+  if (!answer) return exchange->Fail(NotAcceptable(request, /*protobuf=*/true));
+  const auto encoding = BodyEncoding(request);
+  if (!encoding.ok()) return exchange->Fail(encoding.status());
+  ResourceType type;
+  // A token travels in a group of its own.
+  type.name.group = resource.kind_group.empty() ? resource.group : resource.kind_group;
+  type.version = resource.version;
+  type.kind = message->name();
+  type.message = message;
+  auto object = ReadObject(request.body, *encoding, type);
+  if (!object.ok()) return exchange->Fail(object.status());
+  resource.create(
+      request, *std::move(object),
+      [exchange, answer = *answer, type](absl::StatusOr<Json::Value> result) {
+        if (!result.ok()) return exchange->Fail(result.status());
+        const auto body =
+            WriteMessage(*result, type.ApiVersion(), type.kind, answer, *type.message);
+        if (!body.ok()) return exchange->Fail(body.status());
+        exchange->Respond({.code = 201,
+                           .headers = {{"content-type", std::string(MediaType(answer))}},
+                           .body = *body});
+      });
+}
+
+}  // namespace mandate::apiserver

@@ -1,0 +1,271 @@
+#include "testing/apiserver/schema.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <regex>
+
+#include "manager/core/strings.h"
+#include "manager/object/json.h"
+#include "manager/rbac/quote.h"
+#include "testing/apiserver/object_meta.h"
+
+namespace mandate::apiserver {
+namespace {
+
+constexpr std::array<std::string_view, 29> kKeywords = {"additionalProperties",
+                                                        "default",
+                                                        "description",
+                                                        "enum",
+                                                        "example",
+                                                        "exclusiveMaximum",
+                                                        "exclusiveMinimum",
+                                                        "externalDocs",
+                                                        "format",
+                                                        "id",
+                                                        "items",
+                                                        "maxItems",
+                                                        "maxLength",
+                                                        "maxProperties",
+                                                        "maximum",
+                                                        "minItems",
+                                                        "minLength",
+                                                        "minProperties",
+                                                        "minimum",
+                                                        "nullable",
+                                                        "pattern",
+                                                        "properties",
+                                                        "required",
+                                                        "title",
+                                                        "type",
+                                                        "x-kubernetes-int-or-string",
+                                                        "x-kubernetes-list-map-keys",
+                                                        "x-kubernetes-list-type",
+                                                        "x-kubernetes-map-type"};
+constexpr std::string_view kPreserve = "x-kubernetes-preserve-unknown-fields";
+
+std::string FirstUnknown(const Json::Value& schema) {
+  if (!schema.isObject()) return "";
+  for (const std::string& key : schema.getMemberNames()) {
+    if (key != kPreserve && std::find(kKeywords.begin(), kKeywords.end(), key) == kKeywords.end()) {
+      return key;
+    }
+    if (key == "items" || key == "additionalProperties") {
+      if (std::string found = FirstUnknown(schema[key]); !found.empty()) return found;
+    } else if (key == "properties") {
+      for (const std::string& name : schema[key].getMemberNames()) {
+        if (std::string found = FirstUnknown(schema[key][name]); !found.empty()) return found;
+      }
+    }
+  }
+  return "";
+}
+
+bool FlagAt(const Json::Value& schema, std::string_view key) {
+  const Json::Value* flag = FindMember(schema, key);
+  return flag != nullptr && flag->isBool() && flag->asBool();
+}
+
+const Json::Value* SchemaOfMember(const Json::Value& schema, const std::string& name) {
+  const Json::Value* properties = FindMember(schema, "properties");
+  const Json::Value* own = properties == nullptr ? nullptr : FindMember(*properties, name);
+  if (own != nullptr) return own;
+  const Json::Value* any = FindMember(schema, "additionalProperties");
+  return any != nullptr && any->isObject() ? any : nullptr;
+}
+
+std::string_view TypeOf(const Json::Value& value) {
+  if (value.isNull()) return "null";
+  if (value.isBool()) return "boolean";
+  if (value.isString()) return "string";
+  if (value.isObject()) return "object";
+  if (value.isArray()) return "array";
+  return value.isIntegral() ? "integer" : "number";
+}
+
+class Validator {
+ public:
+  explicit Validator(std::vector<Cause>* causes) : causes_(*causes) {}
+
+  void Check(const Json::Value& value, const Json::Value& schema, const std::string& path) {
+    if (value.isNull() && FlagAt(schema, "nullable")) return;
+    if (!CheckType(value, schema, path)) return;
+    CheckEnum(value, schema, path);
+    if (value.isString()) CheckString(value.asString(), schema, path);
+    if (value.isNumeric()) CheckNumber(value, schema, path);
+    if (value.isArray()) CheckArray(value, schema, path);
+    if (value.isObject()) CheckObject(value, schema, path);
+  }
+
+  void CheckObject(const Json::Value& value, const Json::Value& schema, const std::string& path) {
+    if (const Json::Value* required = FindMember(schema, "required")) {
+      for (const Json::Value& name : *required) {
+        if (!value.isMember(name.asString())) {
+          causes_.push_back(RequiredField(Join(path, name.asString()), ""));
+        }
+      }
+    }
+    for (const std::string& name : value.getMemberNames()) {
+      if (path.empty() && (name == "metadata" || name == "apiVersion" || name == "kind")) continue;
+      const Json::Value* member = SchemaOfMember(schema, name);
+      if (member != nullptr) Check(value[name], *member, Join(path, name));
+    }
+  }
+
+ private:
+  static std::string Join(const std::string& path, const std::string& name) {
+    return path.empty() ? name : path + "." + name;
+  }
+
+  void Add(std::string_view path, std::string_view value, std::string_view words) {
+    causes_.push_back(InvalidField(path, value, StrCat(path, " in body ", words)));
+  }
+
+  bool CheckType(const Json::Value& value, const Json::Value& schema, const std::string& path) {
+    if (FlagAt(schema, "x-kubernetes-int-or-string")) {
+      if (value.isIntegral() || value.isString()) return true;
+    }
+    const std::string wanted = StringAt(schema, "type");
+    const std::string_view type = TypeOf(value);
+    if (wanted.empty() || wanted == type || (wanted == "number" && type == "integer")) return true;
+    Cause cause =
+        InvalidField(path, rbac::Quote(type),
+                     StrCat(path, " in body must be of type ", wanted, ": ", rbac::Quote(type)));
+    cause.reason = "FieldValueTypeInvalid";
+    causes_.push_back(std::move(cause));
+    return false;
+  }
+
+  void CheckEnum(const Json::Value& value, const Json::Value& schema, const std::string& path) {
+    const Json::Value* allowed = FindMember(schema, "enum");
+    if (allowed == nullptr) return;
+    std::vector<std::string> names;
+    for (const Json::Value& one : *allowed) {
+      if (one == value) return;
+      names.push_back(one.isString() ? one.asString() : WriteJson(one));
+    }
+    causes_.push_back(UnsupportedValue(path, WriteJson(value), names));
+  }
+
+  void CheckString(const std::string& text, const Json::Value& schema, const std::string& path) {
+    const auto length = static_cast<int64_t>(text.size());
+    if (const Json::Value* least = FindMember(schema, "minLength");
+        least != nullptr && length < least->asInt64()) {
+      Add(path, rbac::Quote(text), StrCat("should be at least ", least->asInt64(), " chars long"));
+    }
+    if (const Json::Value* most = FindMember(schema, "maxLength");
+        most != nullptr && length > most->asInt64()) {
+      causes_.push_back({"FieldValueTooLong",
+                         StrCat("Too long: may not be more than ", most->asInt64(), " bytes"),
+                         path});
+    }
+    const std::string pattern = StringAt(schema, "pattern");
+    if (pattern.empty()) return;
+    if (!std::regex_search(text, std::regex(pattern, std::regex::ECMAScript))) {
+      Add(path, rbac::Quote(text), StrCat("should match '", pattern, "'"));
+    }
+  }
+
+  void CheckNumber(const Json::Value& value, const Json::Value& schema, const std::string& path) {
+    const Json::Value* least = FindMember(schema, "minimum");
+    const Json::Value* most = FindMember(schema, "maximum");
+    if (least != nullptr && value.asDouble() < least->asDouble()) {
+      Add(path, WriteJson(value), StrCat("should be greater than or equal to ", WriteJson(*least)));
+    }
+    if (most != nullptr && value.asDouble() > most->asDouble()) {
+      Add(path, WriteJson(value), StrCat("should be less than or equal to ", WriteJson(*most)));
+    }
+  }
+
+  void CheckArray(const Json::Value& value, const Json::Value& schema, const std::string& path) {
+    const auto size = static_cast<int64_t>(value.size());
+    if (const Json::Value* least = FindMember(schema, "minItems");
+        least != nullptr && size < least->asInt64()) {
+      Add(path, std::to_string(size), StrCat("should have at least ", least->asInt64(), " items"));
+    }
+    if (const Json::Value* most = FindMember(schema, "maxItems");
+        most != nullptr && size > most->asInt64()) {
+      causes_.push_back(
+          {"FieldValueTooMany",
+           StrCat("Too many: ", size, ": must have at most ", most->asInt64(), " items"), path});
+    }
+    const Json::Value* items = FindMember(schema, "items");
+    if (items == nullptr) return;
+    for (Json::ArrayIndex i = 0; i < value.size(); ++i) {
+      Check(value[i], *items, StrCat(path, "[", i, "]"));
+    }
+    CheckKeys(value, schema, path);
+  }
+
+  // Two items of a set, or of a list by keys, must not be the same.
+  void CheckKeys(const Json::Value& value, const Json::Value& schema, const std::string& path) {
+    const std::string list_type = StringAt(schema, "x-kubernetes-list-type");
+    if (list_type != "map" && list_type != "set") return;
+    std::vector<Json::Value> seen;
+    for (Json::ArrayIndex i = 0; i < value.size(); ++i) {
+      Json::Value key = value[i];
+      if (list_type == "map" && value[i].isObject()) {
+        key = Json::Value(Json::objectValue);
+        for (const Json::Value& name : schema["x-kubernetes-list-map-keys"]) {
+          key[name.asString()] = value[i][name.asString()];
+        }
+      }
+      if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
+        causes_.push_back({"FieldValueDuplicate", StrCat("Duplicate value: ", WriteJson(key)),
+                           StrCat(path, "[", i, "]")});
+      }
+      seen.push_back(std::move(key));
+    }
+  }
+
+  std::vector<Cause>& causes_;
+};
+
+void Prune(Json::Value& value, const Json::Value& schema, bool root) {
+  if (value.isArray()) {
+    const Json::Value* items = FindMember(schema, "items");
+    if (items == nullptr) return;
+    for (Json::Value& item : value) Prune(item, *items, false);
+    return;
+  }
+  if (!value.isObject()) return;
+  for (const std::string& name : value.getMemberNames()) {
+    if (root && (name == "apiVersion" || name == "kind" || name == "metadata")) continue;
+    if (const Json::Value* member = SchemaOfMember(schema, name)) {
+      // What is null and cannot be is as if it were not there, if there is a default.
+      if (value[name].isNull() && !FlagAt(*member, "nullable") && member->isMember("default")) {
+        value.removeMember(name);
+      } else {
+        Prune(value[name], *member, false);
+      }
+    } else if (!FlagAt(schema, kPreserve)) {
+      value.removeMember(name);
+    }
+  }
+  const Json::Value* properties = FindMember(schema, "properties");
+  if (properties == nullptr) return;
+  for (const std::string& name : properties->getMemberNames()) {
+    const Json::Value* fallback = FindMember((*properties)[name], "default");
+    if (fallback == nullptr || value.isMember(name)) continue;
+    value[name] = *fallback;
+    Prune(value[name], (*properties)[name], false);
+  }
+}
+
+}  // namespace
+
+std::string Schema::UnknownKeyword() const { return FirstUnknown(definition_); }
+
+std::vector<Cause> Schema::Validate(const Json::Value& object) const {
+  std::vector<Cause> causes;
+  Validator(&causes).CheckObject(object, definition_, "");
+  return causes;
+}
+
+Json::Value Schema::PruneAndDefault(const Json::Value& object) const {
+  Json::Value out = object;
+  Prune(out, definition_, /*root=*/true);
+  return out;
+}
+
+}  // namespace mandate::apiserver

@@ -1,0 +1,58 @@
+// The double behind a Transport, without sockets: whole systems run on it in virtual time, each
+// seed one schedule.
+//
+//   SimulatedLoop loop;
+//   SimServer server(loop, {.core = {.seed = seed}});
+//   … components over server.transport() …
+//   server.core().faults().Add(…);
+//   loop.RunFor(absl::Hours(1));
+#ifndef TESTING_APISERVER_SIM_SERVER_H_
+#define TESTING_APISERVER_SIM_SERVER_H_
+
+#include <memory>
+#include <random>
+
+#include "absl/time/time.h"
+#include "manager/core/executor.h"
+#include "manager/transport/testing/fake_transport.h"
+#include "manager/transport/transport.h"
+#include "testing/apiserver/server_core.h"
+
+namespace mandate::apiserver {
+
+struct SimOptions {
+  ServerOptions core;
+  // Each answer and each frame takes a random time up to this; the frames of a stream arrive in
+  // order.
+  absl::Duration max_latency = absl::Milliseconds(5);
+};
+
+// Loop thread only.
+class SimServer {
+ public:
+  SimServer(Loop& loop, SimOptions options);  // `loop` outlives this
+  // Calls and streams that are open end with kCancelled, later on the loop.
+  ~SimServer();
+
+  // Remembers every request, and can fail them as any FakeTransport.
+  FakeTransport& transport() { return transport_; }
+  ServerCore& core() { return core_; }
+
+ private:
+  class CallExchange;
+  class StreamExchange;
+
+  absl::Duration Latency();
+  void Serve(const HttpRequest& request, FakeTransport::Reply reply);
+  void Serve(FakeStream& stream);
+
+  Loop& loop_;
+  const SimOptions options_;
+  std::mt19937_64 random_;
+  ServerCore core_;
+  FakeTransport transport_;
+};
+
+}  // namespace mandate::apiserver
+
+#endif  // TESTING_APISERVER_SIM_SERVER_H_

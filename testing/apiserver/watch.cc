@@ -1,0 +1,113 @@
+#include "testing/apiserver/watch.h"
+
+#include "manager/core/strings.h"
+#include "testing/apiserver/errors.h"
+#include "testing/apiserver/negotiation.h"
+#include "testing/apiserver/object_io.h"
+
+namespace mandate::apiserver {
+
+void WatchStream::Start(Context context, std::shared_ptr<Exchange> exchange,
+                        std::shared_ptr<const ResourceType> type, ListQuery query,
+                        Encoding encoding) {
+  auto stream =
+      std::make_shared<WatchStream>(context, exchange, std::move(type), std::move(query), encoding);
+  exchange->OnClosed([stream] { stream->Closed(); });
+  exchange->Open({.code = 200,
+                  .headers = {{"content-type", std::string(WatchMediaType(encoding))}},
+                  .body = ""});
+  stream->Begin();
+}
+
+void WatchStream::Begin() {
+  const absl::Duration timeout = query_.timeout.value_or(context_.options.default_timeout);
+  const absl::Time now = context_.loop.clock().TimeNow();
+  timeout_ = context_.loop.RunAt(now + timeout, [weak = weak_from_this()] {
+    if (auto self = weak.lock()) self->exchange_->End();
+  });
+  const int64_t wanted = query_.revision.value_or(0);
+  if (query_.initial_events.value_or(false)) {
+    if (wanted <= context_.store.revision()) return SendInitialState();
+    bookmark_ =
+        context_.loop.RunAt(now + context_.options.fresh_wait, [weak = weak_from_this(), wanted] {
+          auto self = weak.lock();
+          if (self == nullptr) return;
+          if (wanted <= self->context_.store.revision()) return self->SendInitialState();
+          self->Fail(TooLargeVersion(wanted, self->context_.store.revision()));
+        });
+    return;
+  }
+  if (wanted == 0 && !query_.initial_events) return SendInitialState();
+  after_ = wanted == 0 ? context_.store.revision() : wanted;
+  if (after_ < context_.store.compacted()) {
+    return Fail(ExpiredError(
+        StrCat("too old resource version: ", after_, " (", context_.store.compacted(), ")")));
+  }
+  for (const Change* change : context_.store.ChangesSince(type_->name, after_)) OnChange(*change);
+  Follow();
+}
+
+void WatchStream::SendInitialState() {
+  after_ = context_.store.revision();
+  for (const auto& object : context_.store.List(type_->name)) {
+    if (query_.filter.Matches(*object)) {
+      exchange_->Send(WriteEvent("ADDED", *object, *type_, encoding_));
+    }
+  }
+  if (query_.initial_events.value_or(false) && query_.bookmarks) {
+    exchange_->Send(WriteBookmark(after_, /*initial_events_end=*/true, *type_, encoding_));
+  }
+  Follow();
+}
+
+void WatchStream::Follow() {
+  if (exchange_->closed()) return;
+  subscription_ =
+      context_.store.Subscribe(type_->name, [this](const Change& change) { OnChange(change); });
+  if (query_.bookmarks) ScheduleBookmark();
+}
+
+void WatchStream::OnChange(const Change& change) {
+  if (change.revision <= after_ || exchange_->closed()) return;
+  const bool was = change.previous != nullptr && query_.filter.Matches(*change.previous);
+  const bool is = change.type != Change::Type::kDeleted && query_.filter.Matches(*change.object);
+  if (is) {
+    exchange_->Send(WriteEvent(was ? "MODIFIED" : "ADDED", *change.object, *type_, encoding_));
+  } else if (was && change.type == Change::Type::kDeleted) {
+    exchange_->Send(WriteEvent("DELETED", *change.object, *type_, encoding_));
+  } else if (was) {
+    // It left the selection: what the client knew of it, as of now.
+    exchange_->Send(WriteEvent("DELETED", *MakeStored(change.previous->Parse(), change.revision),
+                               *type_, encoding_));
+  }
+}
+
+void WatchStream::ScheduleBookmark() {
+  bookmark_ =
+      context_.loop.RunAt(context_.loop.clock().TimeNow() + context_.options.bookmark_interval,
+                          [weak = weak_from_this()] {
+                            if (auto self = weak.lock()) self->Bookmark();
+                          });
+}
+
+void WatchStream::Bookmark() {
+  if (exchange_->closed()) return;
+  if (!context_.options.lets_bookmark || context_.options.lets_bookmark()) {
+    exchange_->Send(
+        WriteBookmark(context_.store.revision(), /*initial_events_end=*/false, *type_, encoding_));
+  }
+  ScheduleBookmark();
+}
+
+void WatchStream::Fail(const absl::Status& error) {
+  exchange_->Send(WriteErrorEvent(error, encoding_));
+  exchange_->End();
+}
+
+void WatchStream::Closed() {
+  context_.store.Unsubscribe(subscription_);
+  timeout_.reset();
+  bookmark_.reset();
+}
+
+}  // namespace mandate::apiserver

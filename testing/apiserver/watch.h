@@ -1,0 +1,74 @@
+// A watch under way: what of the store's history and future its client is told.
+#ifndef TESTING_APISERVER_WATCH_H_
+#define TESTING_APISERVER_WATCH_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "manager/core/executor.h"
+#include "testing/apiserver/exchange.h"
+#include "testing/apiserver/kinds.h"
+#include "testing/apiserver/list_query.h"
+#include "testing/apiserver/store.h"
+
+namespace mandate::apiserver {
+
+struct WatchOptions {
+  absl::Duration bookmark_interval = absl::Minutes(1);
+  // Of watches that name none.
+  absl::Duration default_timeout = absl::Minutes(30);
+  // How long a resourceVersion that is yet to come is waited for.
+  absl::Duration fresh_wait = absl::Seconds(3);
+  // Whether a bookmark is sent now; a fault may drop it. Null: always.
+  std::function<bool()> lets_bookmark;
+};
+
+// Lives until its exchange is closed. Loop thread only.
+class WatchStream : public std::enable_shared_from_this<WatchStream> {
+ public:
+  struct Context {
+    Loop& loop;
+    Store& store;
+    const WatchOptions& options;
+  };
+
+  // Opens the answer and goes on by itself.
+  static void Start(Context context, std::shared_ptr<Exchange> exchange,
+                    std::shared_ptr<const ResourceType> type, ListQuery query, Encoding encoding);
+
+  WatchStream(Context context, std::shared_ptr<Exchange> exchange,
+              std::shared_ptr<const ResourceType> type, ListQuery query, Encoding encoding)
+      : context_(context),
+        exchange_(std::move(exchange)),
+        type_(std::move(type)),
+        query_(std::move(query)),
+        encoding_(encoding) {}
+
+ private:
+  void Begin();
+  void SendInitialState();
+  void Follow();
+  void OnChange(const Change& change);
+  void Bookmark();
+  void ScheduleBookmark();
+  void Fail(const absl::Status& error);
+  void Closed();
+
+  const Context context_;
+  const std::shared_ptr<Exchange> exchange_;
+  const std::shared_ptr<const ResourceType> type_;
+  const ListQuery query_;
+  const Encoding encoding_;
+  int64_t after_ = 0;  // changes up to this revision were sent or are not wanted
+  uint64_t subscription_ = 0;
+  std::unique_ptr<Loop::Timer> timeout_;
+  std::unique_ptr<Loop::Timer> bookmark_;
+};
+
+}  // namespace mandate::apiserver
+
+#endif  // TESTING_APISERVER_WATCH_H_

@@ -1,0 +1,268 @@
+#include "testing/apiserver/write_flow.h"
+
+#include <utility>
+#include <vector>
+
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/object/json.h"
+#include "testing/apiserver/definitions.h"
+#include "testing/apiserver/errors.h"
+#include "testing/apiserver/kind_rules.h"
+#include "testing/apiserver/managed_fields.h"
+#include "testing/apiserver/meta_rules.h"
+#include "testing/apiserver/namespaces.h"
+#include "testing/apiserver/negotiation.h"
+#include "testing/apiserver/object_io.h"
+#include "testing/apiserver/object_meta.h"
+#include "testing/apiserver/patch_body.h"
+
+namespace mandate::apiserver {
+namespace {
+
+constexpr int kMaxAttempts = 5;
+
+std::string_view OptionsOf(const Request& request) {
+  if (request.method == "POST") return "CreateOptions";
+  return request.method == "PUT" ? "UpdateOptions" : "PatchOptions";
+}
+
+// What clients may leave out, and what they cannot change.
+void KeepSystemFields(const Json::Value& live, Json::Value& metadata) {
+  for (const char* field : {"uid", "deletionTimestamp"}) {
+    if (!metadata.isMember(field) && live.isMember(field)) metadata[field] = live[field];
+  }
+  for (const char* field : {"creationTimestamp", "deletionGracePeriodSeconds", "selfLink"}) {
+    metadata.removeMember(field);
+    if (live.isMember(field)) metadata[field] = live[field];
+  }
+}
+
+}  // namespace
+
+void WriteFlow::Start(Core& core, std::shared_ptr<Exchange> exchange,
+                      std::shared_ptr<const ResourceType> type, Encoding answer) {
+  auto flow = std::make_shared<WriteFlow>(core, exchange, std::move(type), answer);
+  if (absl::Status status = flow->Prepare(); !status.ok()) return exchange->Fail(status);
+  flow->Attempt();
+}
+
+absl::Status WriteFlow::Prepare() {
+  ASSIGN_OR_RETURN(query_, WriteQuery::Parse(request(), OptionsOf(request())));
+  if (request().method == "PATCH") {
+    ASSIGN_OR_RETURN(body_, ReadPatch(request(), *type_));
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const Encoding encoding, BodyEncoding(request(), type_->protobuf()));
+  ASSIGN_OR_RETURN(body_, ReadObject(request().body, encoding, *type_));
+  return CheckIdentity(body_);
+}
+
+absl::Status WriteFlow::CheckIdentity(const Json::Value& object) const {
+  const std::string ns = MetaString(object, "namespace");
+  if (type_->namespaced && !ns.empty() && ns != request().attributes.ns) {
+    return BadRequest(
+        "the namespace of the provided object does not match the namespace sent on the request");
+  }
+  if (request().method == "POST") return absl::OkStatus();
+  const std::string name = MetaString(object, "name");
+  const std::string& wanted = request().attributes.name;
+  if (name.empty()) {
+    return BadRequest(StrCat("the name of the object (", wanted,
+                             " based on URL) was undeterminable: name must be provided"));
+  }
+  if (name != wanted) {
+    return BadRequest(StrCat("the name of the object (", name,
+                             ") does not match the name on the URL (", wanted, ")"));
+  }
+  return absl::OkStatus();
+}
+
+void WriteFlow::Attempt() {
+  if (++attempts_ > kMaxAttempts) {
+    return exchange_->Fail(ModifiedError(type_->name, request().attributes.name));
+  }
+  live_ = request().method == "POST"
+              ? nullptr
+              : core_.store.Get(type_->name, request().attributes.ns, request().attributes.name);
+  live_object_ = live_ == nullptr ? Json::Value() : live_->Parse();
+  absl::StatusOr<Json::Value> object = Candidate();
+  if (!object.ok()) return exchange_->Fail(object.status());
+  if (creating()) {
+    const absl::Status status =
+        CheckNamespace(core_.store, *type_, request().attributes.ns, MetaString(*object, "name"));
+    if (!status.ok()) return exchange_->Fail(status);
+  }
+  if (core_.hooks == nullptr) return Admitted(std::move(object));
+  core_.hooks->Mutate(Attributes(*std::move(object)),
+                      [self = shared_from_this()](absl::StatusOr<Json::Value> result) {
+                        self->Admitted(std::move(result));
+                      });
+}
+
+absl::StatusOr<Json::Value> WriteFlow::Candidate() const {
+  if (creating() && request().method != "POST") {
+    const bool may_create =
+        subresource().empty() &&
+        (query_.apply || (request().method == "PUT" && AllowsCreateOnUpdate(*type_)));
+    if (!may_create) return NotFoundError(type_->name, request().attributes.name);
+  }
+  Json::Value object = body_;
+  if (request().method == "PATCH") {
+    ASSIGN_OR_RETURN(object, Patched());
+  }
+  Json::Value& metadata = MutableMetadata(object);
+  if (type_->namespaced) {
+    metadata["namespace"] = request().attributes.ns;
+  } else {
+    metadata.removeMember("namespace");
+  }
+  SetDefaults(*type_, object);
+  if (creating()) return object;
+  RETURN_IF_ERROR(CheckPreconditions(object));
+  KeepSystemFields(MetadataOf(live_object_), metadata);
+  PrepareForUpdate(*type_, subresource(), live_object_, object);
+  return object;
+}
+
+absl::StatusOr<Json::Value> WriteFlow::Patched() const {
+  if (query_.apply) {
+    const FieldManager manager{query_.manager_name, subresource(), core_.Now()};
+    if (creating() && !MetaString(body_, "uid").empty()) {
+      return ConflictError(type_->name, request().attributes.name,
+                           StrCat("uid mismatch: the provided object specified uid ",
+                                  MetaString(body_, "uid"), ", and no existing object was found"));
+    }
+    ASSIGN_OR_RETURN(Json::Value object,
+                     ApplyConfiguration(*type_, live_object_, body_, manager, query_.force));
+    MutableMetadata(object)["name"] = request().attributes.name;
+    return Normalise(object, *type_);
+  }
+  ASSIGN_OR_RETURN(Json::Value object, PatchObject(request(), live_object_, body_, *type_));
+  RETURN_IF_ERROR(CheckIdentity(object));
+  return object;
+}
+
+absl::Status WriteFlow::CheckPreconditions(const Json::Value& object) const {
+  const std::string version = MetaString(object, "resourceVersion");
+  const std::string uid = MetaString(object, "uid");
+  if (request().method == "PUT" && !uid.empty() && uid != live_->uid) {
+    return ConflictError(
+        type_->name, live_->name,
+        StrCat("StorageError: invalid object, Code: 4, Key: /registry/", type_->name.resource, "/",
+               live_->ns.empty() ? "" : live_->ns + "/", live_->name,
+               ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
+               "precondition: ",
+               uid, ", UID in object meta: ", live_->uid));
+  }
+  if (version.empty() || version == "0") {
+    if (request().method != "PUT" || AllowsUnconditionalUpdate(*type_)) return absl::OkStatus();
+    return InvalidError(
+        type_->name.group, type_->name.resource, live_->name,
+        {InvalidField("metadata.resourceVersion", "0", "must be specified for an update")});
+  }
+  if (version.find_first_not_of("0123456789") != version.npos) {
+    return PlainError(StrCat("strconv.ParseUint: parsing \"", version, "\": invalid syntax"));
+  }
+  if (version != std::to_string(live_->revision)) return ModifiedError(type_->name, live_->name);
+  return absl::OkStatus();
+}
+
+void WriteFlow::Admitted(absl::StatusOr<Json::Value> object) {
+  if (!object.ok()) return exchange_->Fail(object.status());
+  object_ = *std::move(object);
+  if (absl::Status status = Complete(object_); !status.ok()) return exchange_->Fail(status);
+  if (core_.hooks == nullptr) return Commit();
+  core_.hooks->Validate(
+      Attributes(object_),
+      [self = shared_from_this()](const absl::Status& verdict) { self->Validated(verdict); });
+}
+
+absl::Status WriteFlow::Complete(Json::Value& object) {
+  Json::Value& metadata = MutableMetadata(object);
+  if (creating()) {
+    if (!MetaString(object, "resourceVersion").empty() && request().method == "POST") {
+      return PlainError("resourceVersion should not be set on objects to be created");
+    }
+    for (const char* field :
+         {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion"}) {
+      metadata.removeMember(field);
+    }
+    if (MetaString(object, "name").empty() && !MetaString(object, "generateName").empty()) {
+      metadata["name"] = MetaString(object, "generateName") + core_.NewSuffix();
+    }
+    metadata["uid"] = core_.NewUid();
+    metadata["creationTimestamp"] = core_.Now();
+  }
+  if (!query_.apply) {
+    TrackUpdate(*type_, live_object_, {query_.manager_name, subresource(), core_.Now()}, object);
+  }
+  if (creating()) PrepareForCreate(*type_, object);
+  if (type_->kind == "CustomResourceDefinition") RETURN_IF_ERROR(Definitions::Check(object));
+  if (core_.hooks != nullptr) RETURN_IF_ERROR(core_.hooks->Check(*Attributes(object)));
+  std::vector<Cause> causes = CheckMeta(*type_, object);
+  if (!creating()) {
+    for (Cause& cause : CheckMetaUpdate(object, live_object_)) causes.push_back(std::move(cause));
+  }
+  for (Cause& cause : CheckKind(*type_, object, live_object_)) causes.push_back(std::move(cause));
+  if (causes.empty()) return absl::OkStatus();
+  return InvalidError(type_->name.group, type_->kind, MetaString(object, "name"), causes);
+}
+
+void WriteFlow::Validated(const absl::Status& verdict) {
+  if (!verdict.ok()) return exchange_->Fail(verdict);
+  Commit();
+}
+
+void WriteFlow::Commit() {
+  const std::string ns = MetaString(object_, "namespace");
+  const std::string name = MetaString(object_, "name");
+  const auto now = core_.store.Get(type_->name, ns, name);
+  if (creating() && now != nullptr) {
+    if (request().method != "POST") return Attempt();
+    return exchange_->Fail(AlreadyExistsError(type_->name, name));
+  }
+  // Somebody was faster while admission was asked.
+  if (!creating() && now != live_) return Attempt();
+  if (query_.dry_run) {
+    auto shown = MakeStored(object_, creating() ? 0 : live_->revision);
+    return Answer(*shown, creating() ? 201 : 200);
+  }
+  if (creating()) return Answer(*core_.store.Put(type_->name, object_), 201);
+  MutableMetadata(object_)["resourceVersion"] = std::to_string(live_->revision);
+  if (IsDeleting(object_) && FinalizersOf(object_).empty() && type_->kind != "Namespace") {
+    // The last finalizer is gone, and so is the object.
+    const auto last = MakeStored(object_, live_->revision);
+    core_.store.Delete(type_->name, ns, name);
+    return Answer(*last, 200);
+  }
+  // Nothing changed: nothing is written.
+  if (WriteJson(object_) == WriteJson(live_object_)) return Answer(*live_, 200);
+  Answer(*core_.store.Put(type_->name, object_), 200);
+}
+
+void WriteFlow::Answer(const StoredObject& object, int code) {
+  exchange_->Respond({.code = code,
+                      .headers = {{"content-type", std::string(MediaType(answer_))}},
+                      .body = WriteObject(object, *type_, answer_)});
+}
+
+std::shared_ptr<WriteAttributes> WriteFlow::Attributes(Json::Value object) const {
+  auto out = std::make_shared<WriteAttributes>();
+  out->request = &request();
+  out->operation = creating() ? "CREATE" : "UPDATE";
+  out->group = type_->name.group;
+  out->version = type_->version;
+  out->kind = type_->kind;
+  out->resource = type_->name.resource;
+  out->subresource = subresource();
+  out->ns = request().attributes.ns;
+  out->name = MetaString(object, "name");
+  out->object = std::move(object);
+  out->old_object = live_object_;
+  out->options = query_.ToOptions();
+  out->dry_run = query_.dry_run;
+  return out;
+}
+
+}  // namespace mandate::apiserver

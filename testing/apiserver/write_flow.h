@@ -1,0 +1,64 @@
+// One create, update or patch on its way from the request to the store.
+#ifndef TESTING_APISERVER_WRITE_FLOW_H_
+#define TESTING_APISERVER_WRITE_FLOW_H_
+
+#include <jsoncpp/json/json.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "testing/apiserver/core.h"
+#include "testing/apiserver/exchange.h"
+#include "testing/apiserver/write_query.h"
+
+namespace mandate::apiserver {
+
+// Keeps itself alive until it has answered. Loop thread only.
+class WriteFlow : public std::enable_shared_from_this<WriteFlow> {
+ public:
+  // By the request's verb: create, update or patch. `core` outlives the exchange.
+  static void Start(Core& core, std::shared_ptr<Exchange> exchange,
+                    std::shared_ptr<const ResourceType> type, Encoding answer);
+
+  WriteFlow(Core& core, std::shared_ptr<Exchange> exchange,
+            std::shared_ptr<const ResourceType> type, Encoding answer)
+      : core_(core), exchange_(std::move(exchange)), type_(std::move(type)), answer_(answer) {}
+
+ private:
+  absl::Status Prepare();
+  // From the latest state of the object; again when it changed meanwhile.
+  void Attempt();
+  // What the request makes of the object that is there, or of nothing.
+  absl::StatusOr<Json::Value> Candidate() const;
+  absl::StatusOr<Json::Value> Patched() const;
+  absl::Status CheckIdentity(const Json::Value& object) const;
+  absl::Status CheckPreconditions(const Json::Value& object) const;
+  void Admitted(absl::StatusOr<Json::Value> object);
+  // Gives the object what the server gives it, and checks it.
+  absl::Status Complete(Json::Value& object);
+  void Validated(const absl::Status& verdict);
+  void Commit();
+  void Answer(const StoredObject& object, int code);
+
+  std::shared_ptr<WriteAttributes> Attributes(Json::Value object) const;
+  bool creating() const { return live_ == nullptr; }
+  const Request& request() const { return exchange_->request(); }
+  const std::string& subresource() const { return request().attributes.subresource; }
+
+  Core& core_;
+  const std::shared_ptr<Exchange> exchange_;
+  const std::shared_ptr<const ResourceType> type_;
+  const Encoding answer_;
+  WriteQuery query_;
+  Json::Value body_;  // decoded: an object, or a patch
+  int attempts_ = 0;
+  std::shared_ptr<const StoredObject> live_;
+  Json::Value live_object_;  // null: none
+  Json::Value object_;       // as it will be stored
+};
+
+}  // namespace mandate::apiserver
+
+#endif  // TESTING_APISERVER_WRITE_FLOW_H_

@@ -1,0 +1,71 @@
+#include "testing/apiserver/write_query.h"
+
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "manager/core/strings.h"
+#include "manager/object/json.h"
+#include "manager/rbac/quote.h"
+#include "testing/apiserver/errors.h"
+
+namespace mandate::apiserver {
+
+std::string ContentTypeOf(const Request& request) {
+  const std::string_view header = request.Header("content-type").value_or("");
+  return std::string(absl::StripAsciiWhitespace(AsAbsl(header.substr(0, header.find(';')))));
+}
+
+absl::StatusOr<WriteQuery> WriteQuery::Parse(const Request& request, std::string_view options) {
+  WriteQuery query;
+  query.options = options;
+  query.apply =
+      request.method == "PATCH" && ContentTypeOf(request) == "application/apply-patch+yaml";
+  query.manager = request.Query("fieldManager").value_or("");
+  query.validation = request.Query("fieldValidation").value_or("");
+  const std::string dry_run = request.Query("dryRun").value_or("");
+  const std::string force = request.Query("force").value_or("");
+  query.dry_run = dry_run == "All";
+  query.force = !force.empty() && force != "false" && force != "0";
+  query.manager_name = query.manager;
+  if (query.manager.empty()) {
+    const std::string_view agent = request.Header("user-agent").value_or("");
+    query.manager_name = std::string(agent.substr(0, agent.find('/')));
+    if (query.manager_name.empty()) query.manager_name = "unknown";
+  }
+  std::vector<Cause> causes;
+  if (!dry_run.empty() && !query.dry_run) {
+    Json::Value list(Json::arrayValue);
+    list.append(dry_run);
+    causes.push_back(UnsupportedValue("dryRun", WriteJson(list), {"All"}));
+  }
+  if (query.apply && query.manager.empty()) {
+    causes.push_back(RequiredField("fieldManager", "is required for apply patch"));
+  }
+  if (!query.apply && !force.empty()) {
+    causes.push_back(ForbiddenField("force", "may not be specified for non-apply patch"));
+  }
+  if (query.manager.size() > 128) {
+    causes.push_back(
+        {"FieldValueTooLong", "Too long: may not be more than 128 bytes", "fieldManager"});
+  }
+  if (!query.validation.empty() && query.validation != "Ignore" && query.validation != "Warn" &&
+      query.validation != "Strict") {
+    causes.push_back(UnsupportedValue("fieldValidation", rbac::Quote(query.validation),
+                                      {"", "Ignore", "Strict", "Warn"}));
+  }
+  if (!causes.empty()) return InvalidError("meta.k8s.io", options, "", causes);
+  return query;
+}
+
+Json::Value WriteQuery::ToOptions() const {
+  Json::Value out(Json::objectValue);
+  out["apiVersion"] = "meta.k8s.io/v1";
+  out["kind"] = options;
+  if (dry_run) out["dryRun"].append("All");
+  if (!manager.empty()) out["fieldManager"] = manager;
+  if (!validation.empty()) out["fieldValidation"] = validation;
+  if (force) out["force"] = true;
+  return out;
+}
+
+}  // namespace mandate::apiserver

@@ -1,0 +1,36 @@
+// The query of a write (metav1.CreateOptions and its like), read and checked.
+#ifndef TESTING_APISERVER_WRITE_QUERY_H_
+#define TESTING_APISERVER_WRITE_QUERY_H_
+
+#include <jsoncpp/json/json.h>
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "testing/apiserver/request.h"
+
+namespace mandate::apiserver {
+
+struct WriteQuery {
+  // `options` is "CreateOptions", "UpdateOptions" or "PatchOptions".
+  static absl::StatusOr<WriteQuery> Parse(const Request& request, std::string_view options);
+
+  // As admission is shown it, with apiVersion and kind.
+  Json::Value ToOptions() const;
+
+  std::string options;
+  bool dry_run = false;
+  bool apply = false;        // a server-side apply
+  bool force = false;        // of an apply
+  std::string manager;       // as given
+  std::string validation;    // fieldValidation: "", "Ignore", "Warn", "Strict"
+  std::string manager_name;  // `manager`, or what the user agent begins with
+};
+
+// Of the media type alone, without parameters.
+std::string ContentTypeOf(const Request& request);
+
+}  // namespace mandate::apiserver
+
+#endif  // TESTING_APISERVER_WRITE_QUERY_H_
