@@ -45,6 +45,15 @@ std::string Decimal(uint64_t value, uint64_t unit) {
   return out;
 }
 
+// The digits behind a decimal point, times `unit`, cut off; exact however many they are.
+uint64_t Fraction(std::string_view digits, uint64_t unit) {
+  uint64_t value = 0;
+  for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
+    value = (value + static_cast<unsigned>(*digit - '0') * unit) / 10;
+  }
+  return value;
+}
+
 // Takes one "1.5h" off the front of `text` and adds it to `total`.
 bool TakeTerm(std::string_view& text, absl::uint128* total) {
   absl::uint128 whole = 0;
@@ -53,21 +62,19 @@ bool TakeTerm(std::string_view& text, absl::uint128* total) {
     whole = whole * 10 + static_cast<unsigned>(text[0] - '0');
     if (whole > kMaxMagnitude) return false;
   }
-  absl::uint128 fraction = 0;
-  absl::uint128 scale = 1;
+  std::string_view fraction;
   if (!text.empty() && text[0] == '.') {
     text.remove_prefix(1);
+    fraction = text;
     for (; IsDigit(text); text.remove_prefix(1), any = true) {
-      if (scale > kMaxMagnitude / 10) continue;  // finer than any unit can show
-      fraction = fraction * 10 + static_cast<unsigned>(text[0] - '0');
-      scale *= 10;
     }
+    fraction.remove_suffix(text.size());
   }
   if (!any) return false;
   for (const Unit& unit : kUnits) {
     if (!text.starts_with(unit.text)) continue;
     text.remove_prefix(unit.text.size());
-    *total += whole * unit.nanoseconds + fraction * unit.nanoseconds / scale;
+    *total += whole * unit.nanoseconds + Fraction(fraction, unit.nanoseconds);
     return *total <= kMaxMagnitude;
   }
   return false;
