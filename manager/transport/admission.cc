@@ -52,8 +52,9 @@ void Admission::Refused() {
     Drain();
     return;
   }
-  // The server's limit, or GOAWAY: the next attempt, when one has ended, will tell.
-  cap_ = on_connection_;
+  // The server's limit, of which one is kept free for the probe; or GOAWAY: the next attempt, when
+  // some have ended, will tell.
+  cap_ = std::max<size_t>(on_connection_, 2) - 1;
 }
 
 void Admission::Drain() {

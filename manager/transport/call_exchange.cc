@@ -56,6 +56,15 @@ bool CallExchange::OnBody(std::string_view bytes) {
   return true;
 }
 
+bool CallExchange::TakeHeadAlone() {
+  // A server that refuses a request before it has read the body says so and resets the stream
+  // (RFC 9113, 8.1: NO_ERROR), and libcurl 7.88 drops what it has not delivered by then. An API
+  // server's 401 to a POST hardly ever comes whole, and its code is what matters.
+  if (!has_head_ || response_.code < 400) return false;
+  response_.body.clear();
+  return true;
+}
+
 void CallExchange::OnEnd(absl::Status status) {
   deadline_.reset();
   stop_.reset();

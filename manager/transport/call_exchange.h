@@ -31,6 +31,7 @@ class CallExchange : public Exchange {
 
   bool OnHead(const HttpResponse& head) override;
   bool OnBody(std::string_view bytes) override;
+  bool TakeHeadAlone() override;
 
  private:
   void OnEnd(absl::Status status) override;

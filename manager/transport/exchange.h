@@ -29,6 +29,9 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   virtual bool OnHead(const HttpResponse& head) = 0;
   virtual bool OnBody(std::string_view bytes) = 0;
 
+  // The answer was cut short. True: its head says enough all the same, and End(OK) delivers that.
+  virtual bool TakeHeadAlone() { return false; }
+
   // The transfer is over, or there will be none. Does nothing when the exchange is over already.
   void End(absl::Status status);
   bool over() const { return over_; }

@@ -1,6 +1,8 @@
 #include "manager/transport/http_transport.h"
 
+#include <algorithm>
 #include <cassert>
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -85,6 +87,7 @@ class HttpTransport::Core : public ShardSet::Host, public std::enable_shared_fro
     for (const auto& [key, set] : sets_) {
       set->Shutdown(absl::CancelledError("the transport was shut down"));
     }
+    queue_.clear();
     sets_.clear();
   }
 
@@ -93,21 +96,37 @@ class HttpTransport::Core : public ShardSet::Host, public std::enable_shared_fro
     SchedulePump();
   }
 
-  bool AcquireConnection() override {
-    if (connections_ >= options_.max_connections) return false;
+  bool AcquireConnection(ShardSet& set) override {
+    const auto at = std::find(queue_.begin(), queue_.end(), &set);
+    const auto ahead = static_cast<size_t>(at - queue_.begin());
+    if (connections_ + ahead >= options_.max_connections) {
+      if (at == queue_.end()) queue_.push_back(&set);
+      MakeRoom();
+      return false;
+    }
+    if (at != queue_.end()) queue_.erase(at);
     ++connections_;
     return true;
   }
 
   void ReleaseConnection() override {
     --connections_;
-    // Others may have waited for it.
-    for (const auto& [key, set] : sets_) {
-      if (set->has_waiting()) WantsPump(*set);
-    }
+    PumpQueue();
   }
 
  private:
+  // What waits for a connection, first come, first served.
+  void PumpQueue() {
+    for (ShardSet* const set : queue_) WantsPump(*set);
+  }
+
+  // An idle connection is only kept as long as nobody else needs one.
+  void MakeRoom() {
+    for (const auto& [key, set] : sets_) {
+      if (set->CloseIdle()) return;
+    }
+  }
+
   void SchedulePump() {
     if (pump_scheduled_) return;
     pump_scheduled_ = true;
@@ -120,9 +139,14 @@ class HttpTransport::Core : public ShardSet::Host, public std::enable_shared_fro
     pump_scheduled_ = false;
     const std::set<ShardSet*> wanting = std::exchange(wanting_, {});
     for (auto it = sets_.begin(); it != sets_.end();) {
-      if (wanting.contains(it->second.get())) it->second->Pump();
-      if (it->second->empty()) {
-        wanting_.erase(it->second.get());
+      ShardSet* const set = it->second.get();
+      if (wanting.contains(set)) {
+        set->Pump();
+        if (!set->wants_connection() && std::erase(queue_, set) > 0) PumpQueue();
+      }
+      if (set->empty()) {
+        wanting_.erase(set);
+        std::erase(queue_, set);
         it = sets_.erase(it);
       } else {
         ++it;
@@ -138,6 +162,7 @@ class HttpTransport::Core : public ShardSet::Host, public std::enable_shared_fro
   const ShardParts parts_{loop_, options_, stats_, new_wire_};
   std::map<std::pair<std::string, Class>, std::unique_ptr<ShardSet>> sets_;
   std::set<ShardSet*> wanting_;
+  std::deque<ShardSet*> queue_;  // for a connection
   size_t connections_ = 0;
   bool pump_scheduled_ = false;
 };

@@ -90,6 +90,25 @@ TEST_F(HttpTransportLivenessTest, AServerThatIsOnlyQuietKeepsThem) {
   EXPECT_EQ(probed_as_.front(), "test Bearer token");
 }
 
+TEST_F(HttpTransportLivenessTest, AProbeThatIsAnsweredByHalfIsNoReasonToTrustForEver) {
+  StartServer([this](std::shared_ptr<ServerStream> stream) {
+    const bool probe = stream->request().target == "/livez";
+    stream->Open();
+    if (!probe) stream->Send("x");
+    Keep(std::move(stream));
+  });
+  StartTransport(
+      {.silence_limit = absl::Milliseconds(100), .probe_timeout = absl::Milliseconds(200)});
+  std::vector<Watch> watches = OpenMany(1);
+  // Each is answered by a head alone, which shows that the server is there.
+  ASSERT_TRUE(Eventually([this] { return Stats().probes >= 3; }));
+  EXPECT_FALSE(watches[0].sink->closed().has_value());
+  server_->SetStalled(true);
+  EXPECT_TRUE(Eventually([&] { return watches[0].sink->closed().has_value(); }));
+  EXPECT_EQ(Stats().connections_lost, 1u);
+  OnLoop([&] { watches.clear(); });
+}
+
 TEST_F(HttpTransportLivenessTest, ACallOnADeadConnectionEndsToo) {
   StartQuietServer();
   const auto call = StartCall(Request("/hang"));

@@ -178,7 +178,8 @@ class World {
                       .cut = sometimes(10),
                       .go_away = sometimes(20),
                       .close = sometimes(10),
-                      .stall = sometimes(10)};
+                      .stall = sometimes(10),
+                      .half_probe = sometimes(50)};
     return options;
   }
 
@@ -283,6 +284,11 @@ class World {
   void LetEverythingEnd() {
     network_.Heal();
     quiet_ = true;
+    // What hangs is found: by then it was silent for long enough, and probed in vain.
+    loop_.RunFor(3 * options_.silence_limit + options_.probe_timeout);
+    const size_t hanging = network_.HangingSince(
+        loop_.clock().TimeNow() - 2 * options_.silence_limit - options_.probe_timeout);
+    Expect(hanging == 0, absl::StrCat(hanging, " hang on a dead connection"));
     for (const auto& stream : streams_) Destroy(*stream);
     loop_.RunFor(options_.max_call_duration);
     for (const auto& call : calls_) CheckEnded(*call);

@@ -103,6 +103,10 @@ void Shard::Finish(const Wire::Over& over) {
   }
   admission_.End(result.sent);
   if (over.exchange->over() || Return(over)) return;
+  if (result.lost && over.exchange->TakeHeadAlone()) {
+    over.exchange->End(absl::OkStatus());
+    return;
+  }
   over.exchange->End(result.status);
   if (!connected_ && !result.status.ok()) owner_.ConnectFailed(result.status);
 }
@@ -213,9 +217,11 @@ void Shard::Mute() {
 
 bool Shard::SendProbe() {
   // A connection that drains takes no more requests, and HTTP/1.1 one at a time.
-  const bool possible = connected_ && probing_ == nullptr && probe_.has_value() && multiplexed() &&
-                        state() != Admission::State::kDraining;
+  const bool possible =
+      connected_ && probe_.has_value() && multiplexed() && state() != Admission::State::kDraining;
   if (!possible) return false;
+  // The last one may have been answered by half: that showed the connection alive, but then.
+  if (probing_ != nullptr) wire_->Remove(*std::exchange(probing_, nullptr));
   auto probe = std::make_shared<ProbeExchange>(*probe_);
   if (!wire_->Add(probe).ok()) return false;
   probing_ = std::move(probe);

@@ -61,6 +61,8 @@ class Shard : private Wire::Observer, public std::enable_shared_from_this<Shard>
   bool dead() const { return state() == Admission::State::kDead; }
   // It connects and may soon have room.
   bool promising() const { return state() == Admission::State::kConnecting && !impatient_; }
+  // It is open, and nothing uses it.
+  bool idle() const { return state() == Admission::State::kOpen && active() == 0; }
   // How many requests it takes at once, as far as it is known.
   size_t cap() const { return admission_.cap(); }
   // False once it turned out to be HTTP/1.1: one request at a time.

@@ -62,6 +62,7 @@ void ShardSet::ConnectFailed(const absl::Status& status) {
 }
 
 void ShardSet::Pump() {
+  wants_connection_ = false;
   RemoveDead();
   std::erase_if(waiting_, [](const auto& exchange) { return exchange->over(); });
   while (!waiting_.empty()) {
@@ -117,7 +118,8 @@ size_t ShardSet::PromisedRoom() const {
 }
 
 bool ShardSet::OpenConnection() {
-  if (!host_.AcquireConnection()) {
+  if (!host_.AcquireConnection(*this)) {
+    wants_connection_ = true;
     ++parts_.stats.refused_connection;
     return false;
   }
@@ -129,6 +131,15 @@ bool ShardSet::OpenConnection() {
   }
   shards_.emplace(next_shard_++, *std::move(shard));
   return true;
+}
+
+bool ShardSet::CloseIdle() {
+  for (const auto& [id, shard] : shards_) {
+    if (!shard->idle()) continue;
+    shard->Kill(absl::UnavailableError("the connection was idle, and others needed one"));
+    return true;
+  }
+  return false;
 }
 
 void ShardSet::Shutdown(const absl::Status& status) {

@@ -24,8 +24,9 @@ class ShardSet : private Shard::Owner {
     virtual ~Host() = default;
     // Calls Pump() soon, at the loop's top level.
     virtual void WantsPump(ShardSet& set) = 0;
-    // Of the connections of all pools together.
-    virtual bool AcquireConnection() = 0;
+    // Of the connections of all pools together; false: not before the pools that waited longer.
+    // Pump() is called when it is this one's turn.
+    virtual bool AcquireConnection(ShardSet& set) = 0;
     virtual void ReleaseConnection() = 0;
   };
 
@@ -44,7 +45,10 @@ class ShardSet : private Shard::Owner {
 
   // Holds nothing and may be destroyed.
   bool empty() const { return shards_.empty() && waiting_.empty(); }
-  bool has_waiting() const { return !waiting_.empty(); }
+  // It waits for a connection that it was not granted.
+  bool wants_connection() const { return wants_connection_; }
+  // Gives up a connection that nothing uses; false: there is none.
+  bool CloseIdle();
   void AddTo(HttpStats& stats) const;
 
  private:
@@ -67,6 +71,7 @@ class ShardSet : private Shard::Owner {
   std::map<uint64_t, std::shared_ptr<Shard>> shards_;
   uint64_t next_shard_ = 0;
   std::deque<std::shared_ptr<Exchange>> waiting_;
+  bool wants_connection_ = false;
   // What the last connection turned out to be.
   bool multiplexed_ = true;
 };

@@ -15,11 +15,11 @@ class FakeNetwork::FakeWire : public Wire {
  public:
   FakeWire(FakeNetwork& network, Observer& observer)
       : network_(network), observer_(observer), self_(std::make_shared<FakeWire*>(this)) {
-    ++network_.wires_;
+    network_.wires_.push_back(this);
   }
   ~FakeWire() override {
     Check(!inside_, "destroyed inside a callback");
-    --network_.wires_;
+    std::erase(network_.wires_, this);
   }
 
   absl::Status Add(std::shared_ptr<Exchange> exchange) override {
@@ -43,6 +43,7 @@ class FakeNetwork::FakeWire : public Wire {
       return entry.second.exchange.get() == &exchange;
     });
     if (at == requests_.end()) return false;
+    if (CountSent() >= Limit()) full_until_ = network_.loop_.clock().TimeNow();
     const bool sent = at->second.sent;
     requests_.erase(at);
     unflushed_ = unflushed_ || sent;
@@ -57,6 +58,11 @@ class FakeNetwork::FakeWire : public Wire {
   }
 
   bool gone() const override { return state_ == State::kGone && connected_; }
+
+  size_t HangingSince(absl::Time time) const {
+    const bool probable = multiplexed_ && !going_away_ && CountSent() < Limit();
+    return probable && stalled_ && std::max(stalled_since_, full_until_) < time ? CountSent() : 0;
+  }
 
  private:
   enum class State { kNew, kConnecting, kUp, kGone };
@@ -98,6 +104,8 @@ class FakeNetwork::FakeWire : public Wire {
   }
   void Soon(std::function<void()> step) { Later(network_.Delay(), std::move(step)); }
 
+  size_t Limit() const { return multiplexed_ ? network_.options_.server_streams : 1; }
+
   size_t CountSent() const {
     return static_cast<size_t>(std::count_if(requests_.begin(), requests_.end(),
                                              [](const auto& entry) { return entry.second.sent; }));
@@ -132,8 +140,7 @@ class FakeNetwork::FakeWire : public Wire {
   void TrySend(uint64_t id) {
     const auto at = requests_.find(id);
     if (at == requests_.end()) return;
-    const size_t limit = multiplexed_ ? network_.options_.server_streams : 1;
-    if (state_ != State::kUp || going_away_ || CountSent() >= limit) {
+    if (state_ != State::kUp || going_away_ || CountSent() >= Limit()) {
       ++network_.counts_.refusals;
       return End(id, {.status = absl::UnavailableError("no room"), .refused = true, .lost = true});
     }
@@ -171,12 +178,14 @@ class FakeNetwork::FakeWire : public Wire {
       if (network_.Happens(faults.stall)) {
         ++counts.stalls;
         stalled_ = true;
+        stalled_since_ = network_.loop_.clock().TimeNow();
         return;
       }
     }
+    const bool half = target == "/livez" && network_.Happens(faults.half_probe);
     const bool cut = network_.Happens(faults.cut);
-    Soon([this, id, cut] {
-      if (!Head(id)) return;
+    Soon([this, id, cut, half] {
+      if (!Head(id) || half) return;
       Soon([this, id, cut] {
         if (cut && requests_.contains(id)) {
           ++network_.counts_.resets;
@@ -310,6 +319,8 @@ class FakeNetwork::FakeWire : public Wire {
   bool connected_ = false;
   bool going_away_ = false;
   bool stalled_ = false;
+  absl::Time stalled_since_;
+  absl::Time full_until_ = absl::InfinitePast();
   bool unflushed_ = false;
   bool inside_ = false;
   const std::shared_ptr<FakeWire*> self_;
@@ -329,6 +340,12 @@ WireFactory FakeNetwork::NewWire() {
 int FakeNetwork::served(const std::string& target) const {
   const auto at = served_.find(target);
   return at == served_.end() ? 0 : at->second;
+}
+
+size_t FakeNetwork::HangingSince(absl::Time time) const {
+  size_t count = 0;
+  for (const FakeWire* wire : wires_) count += wire->HangingSince(time);
+  return count;
 }
 
 bool FakeNetwork::Happens(int percent) {

@@ -38,6 +38,7 @@ class FakeNetwork {
     int go_away = 0;          // GOAWAY, which leaves out what came later
     int close = 0;            // its connection is closed
     int stall = 0;            // its connection falls silent for ever
+    int half_probe = 0;       // probes: the answer never ends
   };
   struct Options {
     uint64_t seed = 0;
@@ -66,7 +67,10 @@ class FakeNetwork {
   // Targets in the order in which they were first put on a connection, by server.
   const std::map<std::string, std::vector<std::string>>& admitted() const { return admitted_; }
   const Counts& counts() const { return counts_; }
-  size_t wires() const { return wires_; }
+  size_t wires() const { return wires_.size(); }
+  // How many requests wait on connections that have been silent since before `time`, and that
+  // could be probed since: they speak HTTP/2, have room and brought no GOAWAY.
+  size_t HangingSince(absl::Time time) const;
   // What the transport did that it must not.
   const std::vector<std::string>& violations() const { return violations_; }
 
@@ -79,7 +83,7 @@ class FakeNetwork {
   Options options_;
   std::mt19937_64 random_;
   Counts counts_;
-  size_t wires_ = 0;
+  std::vector<const FakeWire*> wires_;
   std::map<std::string, int> served_;
   std::map<std::string, std::vector<std::string>> admitted_;
   std::set<std::string> admitted_once_;

@@ -59,9 +59,10 @@ int ChooseProtocol(SSL*, const unsigned char** out, unsigned char* out_size,
 
 }  // namespace
 
-absl::StatusOr<H2Server::SslContext> H2Server::NewSslContext(const Options& options) {
+absl::StatusOr<H2Server::SslContext> H2Server::NewSslContext(const Options& options,
+                                                             const KeyPair& certificate) {
   SslContext context(SSL_CTX_new(TLS_server_method()));
-  if (context == nullptr || !UseKeyPair(context.get(), options.ca->IssueServer(options.names))) {
+  if (context == nullptr || !UseKeyPair(context.get(), certificate)) {
     return absl::InternalError("test server: no TLS context");
   }
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
@@ -83,7 +84,10 @@ absl::StatusOr<H2Server::SslContext> H2Server::NewSslContext(const Options& opti
 
 absl::StatusOr<std::unique_ptr<H2Server>> H2Server::Create(Options options, ServerHandler handler) {
   if (options.ca == nullptr) return absl::InvalidArgumentError("test server: no CA");
-  absl::StatusOr<SslContext> ssl = NewSslContext(options);
+  if (!options.certificate.has_value()) {
+    options.certificate = options.ca->IssueServer(options.names);
+  }
+  absl::StatusOr<SslContext> ssl = NewSslContext(options, *options.certificate);
   if (!ssl.ok()) return std::move(ssl).status();
   absl::StatusOr<std::unique_ptr<EventLoop>> loop =
       EventLoop::Create({.thread_name = "test-server"});
@@ -168,6 +172,7 @@ void H2Server::Add(int fd) {
                                        },
                                    .connection = id,
                                    .client_common_name = std::move(client_common_name),
+                                   .early_answer = early_answer_,
                                    .wants_to_write = std::move(wants_to_write)};
     return http2 ? NewHttp2Session(std::move(context), options_.max_concurrent_streams)
                  : NewHttp1Session(std::move(context));
@@ -176,6 +181,7 @@ void H2Server::Add(int fd) {
       std::make_shared<TlsConnection>(*loop_, fd, SSL_new(ssl_.get()), std::move(new_session),
                                       [this, id] { connections_.erase(id); });
   if (accept_ == Accepting::kIgnore) connection->SetStalled(true);
+  if (accept_ == Accepting::kMute) connection->StallAfterHandshake();
   if (connection->Start()) connections_.emplace(id, std::move(connection));
 }
 
@@ -198,14 +204,33 @@ void H2Server::ForEachConnection(const std::function<void(TlsConnection&)>& work
   });
 }
 
-void H2Server::GoAway() {
-  ForEachConnection([](TlsConnection& connection) { connection.GoAway(); });
+void H2Server::GoAway(ServerSession::GoAwayFrame frame) {
+  ForEachConnection([frame](TlsConnection& connection) { connection.GoAway(frame); });
   // They have it in writing by the time this runs.
   if (!loop_->IsCurrent()) OnLoop([] {});
 }
 
 void H2Server::SetStalled(bool stalled) {
   ForEachConnection([stalled](TlsConnection& connection) { connection.SetStalled(stalled); });
+}
+
+bool H2Server::BlackHole() {
+  bool ok = true;
+  ForEachConnection([&ok](TlsConnection& connection) { ok = connection.BlackHole() && ok; });
+  return ok;
+}
+
+void H2Server::ResetConnections() {
+  ForEachConnection([](TlsConnection& connection) { connection.Reset(); });
+}
+
+void H2Server::SetCertificate(const KeyPair& certificate) {
+  absl::StatusOr<SslContext> ssl = NewSslContext(options_, certificate);
+  if (ssl.ok()) OnLoop([this, &ssl] { ssl_ = *std::move(ssl); });
+}
+
+void H2Server::AnswerEarly(int code, std::string body) {
+  OnLoop([&] { early_answer_.emplace(code, std::move(body)); });
 }
 
 void H2Server::CloseConnections() {

@@ -15,7 +15,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -31,7 +33,8 @@ namespace mandate {
 class H2Server {
  public:
   struct Options {
-    const TestCa* ca = nullptr;  // issues the server's certificate
+    const TestCa* ca = nullptr;                         // issues the server's certificate…
+    std::optional<KeyPair> certificate = std::nullopt;  // …unless this is it
     std::vector<std::string> names = {"IP:127.0.0.1", "DNS:localhost"};
     // Issues the certificates that clients may show; null: clients are not asked for any.
     const TestCa* client_ca = nullptr;
@@ -56,14 +59,24 @@ class H2Server {
   std::string url() const { return "https://127.0.0.1:" + std::to_string(port_); }
   Loop& loop() { return *loop_; }
 
-  // Sends GOAWAY on every connection that is open: its streams go on.
-  void GoAway();
+  // Sends GOAWAY on every connection that is open: its streams go on, up to the frame's last.
+  void GoAway(ServerSession::GoAwayFrame frame = {});
   // Keeps every connection open and does nothing on it. New ones are accepted as ever.
   void SetStalled(bool stalled);
+  // Every connection that is open loses its other end: nothing is acknowledged any more. False: the
+  // kernel does not let this process (a sandbox) do that.
+  bool BlackHole();
+  // New connections answer requests with a body as soon as their head is there, and stop reading
+  // the body then, by RST_STREAM with NO_ERROR. HTTP/2 only.
+  void AnswerEarly(int code, std::string body);
   void CloseConnections();
+  // By a TCP reset.
+  void ResetConnections();
+  // Of new connections.
+  void SetCertificate(const KeyPair& certificate);
   // What becomes of new connections: kClose closes them at once, kIgnore leaves them without an
-  // answer to the handshake.
-  enum class Accepting { kServe, kClose, kIgnore };
+  // answer to the handshake, kMute says nothing after it.
+  enum class Accepting { kServe, kClose, kIgnore, kMute };
   void SetAccepting(Accepting accepting);
 
   Stats stats();
@@ -75,7 +88,8 @@ class H2Server {
   using SslContext = std::unique_ptr<SSL_CTX, SslContextDeleter>;
 
   H2Server(Options options, ServerHandler handler, SslContext ssl, std::unique_ptr<EventLoop> loop);
-  static absl::StatusOr<SslContext> NewSslContext(const Options& options);
+  static absl::StatusOr<SslContext> NewSslContext(const Options& options,
+                                                  const KeyPair& certificate);
   absl::Status Listen();
   void Accept();
   void Add(int fd);
@@ -85,14 +99,15 @@ class H2Server {
 
   const Options options_;
   const ServerHandler handler_;
-  const SslContext ssl_;
   uint16_t port_ = 0;
   int listener_ = -1;
 
   // Of the loop's thread.
+  SslContext ssl_;
   std::unique_ptr<EventLoop::FdWatch> accepting_;
   std::map<uint64_t, std::shared_ptr<TlsConnection>> connections_;
   Accepting accept_ = Accepting::kServe;
+  std::optional<std::pair<int, std::string>> early_answer_;
   Stats stats_;
 
   std::unique_ptr<EventLoop> loop_;  // last: stops before what its tasks use

@@ -26,7 +26,7 @@ class Http1Session : public ServerSession, public std::enable_shared_from_this<H
 
   bool done() const override { return done_ && outgoing_.empty(); }
   absl::Duration linger() const override { return absl::ZeroDuration(); }
-  void GoAway() override { closing_ = true; }
+  void GoAway(GoAwayFrame) override { closing_ = true; }
   size_t open_streams() const override { return stream_ != nullptr ? 1 : 0; }
 
   void CloseStreams() override {

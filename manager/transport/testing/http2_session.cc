@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "manager/transport/testing/server_session.h"
@@ -19,8 +20,14 @@ class Http2Session : public ServerSession, public std::enable_shared_from_this<H
     nghttp2_session_callbacks_set_on_header_callback(callbacks, OnHeader);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, OnDataChunk);
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, OnFrame);
+    nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, OnFrameSent);
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, OnStreamClose);
-    nghttp2_session_server_new(&session_, callbacks, this);
+    nghttp2_option* option;
+    nghttp2_option_new(&option);
+    // It keeps back what no client takes, without a word.
+    nghttp2_option_set_max_send_header_block_length(option, 1 << 24);
+    nghttp2_session_server_new2(&session_, callbacks, this, option);
+    nghttp2_option_del(option);
     nghttp2_session_callbacks_del(callbacks);
     const nghttp2_settings_entry settings[] = {
         {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, max_concurrent_streams},
@@ -37,11 +44,12 @@ class Http2Session : public ServerSession, public std::enable_shared_from_this<H
   }
 
   void Collect(std::string& out, size_t limit) override {
-    if (std::exchange(going_away_, false)) {
+    if (const auto frame = std::exchange(going_away_, std::nullopt)) {
       // Not before: it names the last request that was taken, and closes those after it.
-      nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE,
-                            nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR,
-                            nullptr, 0);
+      const int32_t last = frame->last.has_value()
+                               ? static_cast<int32_t>(*frame->last)
+                               : nghttp2_session_get_last_proc_stream_id(session_);
+      nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE, last, frame->error_code, nullptr, 0);
     }
     while (out.size() < limit) {
       const uint8_t* data = nullptr;
@@ -59,8 +67,8 @@ class Http2Session : public ServerSession, public std::enable_shared_from_this<H
   // were not served.
   absl::Duration linger() const override { return absl::Seconds(1); }
 
-  void GoAway() override {
-    going_away_ = true;
+  void GoAway(GoAwayFrame frame) override {
+    going_away_ = frame;
     context_.wants_to_write();
   }
 
@@ -126,6 +134,34 @@ class Http2Session : public ServerSession, public std::enable_shared_from_this<H
     return {bytes(name), bytes(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE};
   }
 
+  void AnswerEarly(uint64_t stream) {
+    if (!context_.early_answer.has_value() || !streams_.contains(stream)) return;
+    const auto& [code, body] = *context_.early_answer;
+    Open(stream, code, {{"content-length", std::to_string(body.size())}});
+    // In a TLS record after the head's, as Go's server sends it.
+    context_.loop.Post([weak = weak_from_this(), stream] {
+      const auto self = weak.lock();
+      if (self == nullptr) return;
+      self->context_.loop.Post([weak, stream] {
+        if (const auto session = weak.lock()) session->FinishEarly(stream);
+      });
+    });
+  }
+
+  void FinishEarly(uint64_t stream) {
+    Send(stream, context_.early_answer->second);
+    End(stream);
+  }
+
+  // The answer is out, the request is not in: the rest of it is not wanted.
+  static int OnFrameSent(nghttp2_session* session, const nghttp2_frame* frame, void* user_data) {
+    const bool ended = frame->hd.type == NGHTTP2_DATA && frame->hd.flags & NGHTTP2_FLAG_END_STREAM;
+    if (ended && Self(user_data).context_.early_answer.has_value()) {
+      nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_NO_ERROR);
+    }
+    return 0;
+  }
+
   void Resume(uint64_t stream) {
     nghttp2_session_resume_data(session_, static_cast<int32_t>(stream));
     context_.wants_to_write();
@@ -189,6 +225,9 @@ class Http2Session : public ServerSession, public std::enable_shared_from_this<H
   }
 
   static int OnFrame(nghttp2_session*, const nghttp2_frame* frame, void* user_data) {
+    if (frame->hd.type == NGHTTP2_HEADERS && !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM)) {
+      Self(user_data).AnswerEarly(static_cast<uint64_t>(frame->hd.stream_id));
+    }
     const bool may_end = frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA;
     if (!may_end || !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM)) return 0;
     Http2Session& self = Self(user_data);
@@ -213,7 +252,7 @@ class Http2Session : public ServerSession, public std::enable_shared_from_this<H
 
   const Context context_;
   nghttp2_session* session_ = nullptr;
-  bool going_away_ = false;
+  std::optional<GoAwayFrame> going_away_;
   std::map<uint64_t, StreamState> streams_;
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +25,8 @@ class ServerSession : public ServerStreamWriter {
     ServerHandler handler;
     uint64_t connection;
     std::string client_common_name;
+    // Answers each request with a body as soon as its head is there, and resets it then (NO_ERROR).
+    std::optional<std::pair<int, std::string>> early_answer = std::nullopt;
     // Something is there to write, or done() changed; called by what handlers do. May be called
     // inside Receive().
     std::function<void()> wants_to_write;
@@ -36,8 +39,14 @@ class ServerSession : public ServerStreamWriter {
   // Nothing more will come: close once everything is written, and this has passed.
   virtual bool done() const = 0;
   virtual absl::Duration linger() const = 0;
-  // Asks the client to open no more streams here; those that are open go on.
-  virtual void GoAway() = 0;
+  struct GoAwayFrame {
+    uint32_t error_code = 0;  // RFC 9113, 7
+    // The last request that is served; nullopt: the last that was taken so far.
+    std::optional<uint64_t> last = std::nullopt;
+  };
+  // Asks the client to open no more streams here; those that are open, up to the last, go on. May
+  // be said again, with a lower last. Over HTTP/1.1: "Connection: close" with the next answer.
+  virtual void GoAway(GoAwayFrame frame) = 0;
   virtual size_t open_streams() const = 0;
   // The socket is gone.
   virtual void CloseStreams() = 0;

@@ -66,15 +66,15 @@ void AddExtension(X509* certificate, X509* issuer, int nid, const std::string& v
   Check(extension != nullptr && X509_add_ext(certificate, extension.get(), -1) == 1, value.c_str());
 }
 
-// Valid from yesterday for ten years; unsigned.
-Certificate NewCertificate(EVP_PKEY* key) {
+// Unsigned.
+Certificate NewCertificate(EVP_PKEY* key, TestCa::Validity validity) {
   static std::atomic<long> serial = 1;
   Certificate certificate(X509_new());
   Check(certificate != nullptr, "X509_new");
   X509_set_version(certificate.get(), X509_VERSION_3);
   ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), serial++);
-  X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -24L * 3600);
-  X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 3650L * 24 * 3600);
+  X509_gmtime_adj(X509_getm_notBefore(certificate.get()), validity.from);
+  X509_gmtime_adj(X509_getm_notAfter(certificate.get()), validity.until);
   Check(X509_set_pubkey(certificate.get(), key) == 1, "X509_set_pubkey");
   return certificate;
 }
@@ -88,7 +88,7 @@ struct TestCa::Keys {
 
 TestCa::TestCa(const std::string& common_name) : keys_(std::make_unique<Keys>()) {
   keys_->key = NewKey();
-  keys_->certificate = NewCertificate(keys_->key.get());
+  keys_->certificate = NewCertificate(keys_->key.get(), {});
   X509* certificate = keys_->certificate.get();
   AddName(X509_get_subject_name(certificate), "CN", common_name);
   X509_set_issuer_name(certificate, X509_get_subject_name(certificate));
@@ -102,18 +102,24 @@ TestCa::TestCa(const std::string& common_name) : keys_(std::make_unique<Keys>())
 TestCa::~TestCa() = default;
 
 KeyPair TestCa::IssueServer(const std::vector<std::string>& subject_alternative_names) const {
-  return Issue("test server", {}, subject_alternative_names, "serverAuth");
+  return IssueServer(subject_alternative_names, {});
+}
+
+KeyPair TestCa::IssueServer(const std::vector<std::string>& subject_alternative_names,
+                            Validity validity) const {
+  return Issue("test server", {}, subject_alternative_names, "serverAuth", validity);
 }
 
 KeyPair TestCa::IssueClient(const std::string& common_name,
                             const std::vector<std::string>& organisations) const {
-  return Issue(common_name, organisations, {}, "clientAuth");
+  return Issue(common_name, organisations, {}, "clientAuth", {});
 }
 
 KeyPair TestCa::Issue(const std::string& common_name, const std::vector<std::string>& organisations,
-                      const std::vector<std::string>& names, const char* usage) const {
+                      const std::vector<std::string>& names, const char* usage,
+                      Validity validity) const {
   const Key key = NewKey();
-  const Certificate certificate = NewCertificate(key.get());
+  const Certificate certificate = NewCertificate(key.get(), validity);
   X509_NAME* subject = X509_get_subject_name(certificate.get());
   for (const std::string& organisation : organisations) AddName(subject, "O", organisation);
   AddName(subject, "CN", common_name);

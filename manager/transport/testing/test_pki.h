@@ -22,8 +22,16 @@ class TestCa {
 
   const std::string& certificate_pem() const { return certificate_pem_; }
 
+  // From when until when a certificate is valid, in seconds from now.
+  struct Validity {
+    long from = -24L * 3600;
+    long until = 3650L * 24 * 3600;
+  };
+
   // For a server. Each name is "IP:127.0.0.1" or "DNS:localhost".
   KeyPair IssueServer(const std::vector<std::string>& subject_alternative_names) const;
+  KeyPair IssueServer(const std::vector<std::string>& subject_alternative_names,
+                      Validity validity) const;
   // For a client: to Kubernetes, the common name is the user and each organisation a group.
   KeyPair IssueClient(const std::string& common_name,
                       const std::vector<std::string>& organisations = {}) const;
@@ -31,7 +39,7 @@ class TestCa {
  private:
   struct Keys;
   KeyPair Issue(const std::string& common_name, const std::vector<std::string>& organisations,
-                const std::vector<std::string>& names, const char* usage) const;
+                const std::vector<std::string>& names, const char* usage, Validity validity) const;
 
   std::unique_ptr<Keys> keys_;
   std::string certificate_pem_;

@@ -1,8 +1,10 @@
 #include "manager/transport/testing/tls_connection.h"
 
+#include <linux/filter.h>
 #include <openssl/err.h>
 #include <openssl/x509.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
@@ -60,8 +62,20 @@ void TlsConnection::SetStalled(bool stalled) {
   if (!stalled_) ScheduleDrive();
 }
 
-void TlsConnection::GoAway() {
-  if (session_ != nullptr) session_->GoAway();
+bool TlsConnection::BlackHole() {
+  sock_filter drop = BPF_STMT(BPF_RET | BPF_K, 0);
+  const sock_fprog program = {.len = 1, .filter = &drop};
+  return setsockopt(fd_, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) == 0;
+}
+
+void TlsConnection::GoAway(ServerSession::GoAwayFrame frame) {
+  if (session_ != nullptr) session_->GoAway(frame);
+}
+
+void TlsConnection::Reset() {
+  const linger now = {.l_onoff = 1, .l_linger = 0};
+  setsockopt(fd_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+  Close();
 }
 
 void TlsConnection::Close() {
@@ -88,6 +102,10 @@ void TlsConnection::Drive() {
   // Stale errors of other connections would be taken for this one's.
   ERR_clear_error();
   if (!SSL_is_init_finished(ssl_) && !Handshake()) return;
+  if (std::exchange(stall_after_handshake_, false)) {
+    SetStalled(true);
+    return;
+  }
   if (session_ == nullptr) {
     const unsigned char* protocol = nullptr;
     unsigned int size = 0;

@@ -30,8 +30,14 @@ class TlsConnection : public std::enable_shared_from_this<TlsConnection> {
   bool Start();
   // No byte in or out until it ends, while the kernel goes on acknowledging: a hung server.
   void SetStalled(bool stalled);
-  void GoAway();
+  // As SetStalled(true), from the end of the handshake on.
+  void StallAfterHandshake() { stall_after_handshake_ = true; }
+  // The kernel drops what comes, unacknowledged: a machine that is gone. False: it may not.
+  bool BlackHole();
+  void GoAway(ServerSession::GoAwayFrame frame);
   void Close();
+  // As Close(), by a TCP reset.
+  void Reset();
 
   // Null before the handshake is over.
   const ServerSession* session() const { return session_.get(); }
@@ -59,6 +65,7 @@ class TlsConnection : public std::enable_shared_from_this<TlsConnection> {
   std::unique_ptr<Loop::Timer> lingering_;
   bool want_write_ = false;
   bool stalled_ = false;
+  bool stall_after_handshake_ = false;
   bool drive_scheduled_ = false;
 };
 

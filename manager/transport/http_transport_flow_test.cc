@@ -1,0 +1,175 @@
+// How much comes, and what is cut short.
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "manager/core/strings.h"
+#include "manager/transport/http_transport.h"
+#include "manager/transport/testing/h2_server.h"
+#include "manager/transport/testing/transport_fixture.h"
+
+namespace mandate {
+namespace {
+
+// Keeps at most so many bytes, as a cache's queue that nobody empties: then it cancels.
+class BoundedSink : public CollectingSink {
+ public:
+  explicit BoundedSink(size_t bound) : bound_(bound) {}
+  Flow OnData(std::string_view bytes) override {
+    if (data().size() + bytes.size() > bound_) return Flow::kCancel;
+    return CollectingSink::OnData(bytes);
+  }
+
+ private:
+  const size_t bound_;
+};
+
+class HttpTransportFlowTest : public TransportFixture {
+ protected:
+  void Start(H2Server::Options options = {}) {
+    StartServer(
+        [this](std::shared_ptr<ServerStream> stream) {
+          stream->Open();
+          stream->Send("x");
+          Keep(std::move(stream));
+        },
+        std::move(options));
+    StartTransport();
+  }
+};
+
+TEST_F(HttpTransportFlowTest, AReaderThatFallsBehindCancelsAndHoldsNobodyUp) {
+  Start();
+  Watch quick = Open(Request("/watch"));
+  ASSERT_TRUE(Eventually([&] { return quick.sink->data() == "x"; }));
+  Watch slow;
+  slow.sink = std::make_shared<BoundedSink>(1 << 20);
+  OnLoop([&] { slow.stream = transport_->Open(Request("/watch"), slow.sink); });
+  ASSERT_TRUE(Eventually([&] { return slow.sink->data() == "x"; }));
+
+  const std::vector<std::shared_ptr<ServerStream>> streams = TakeKept();
+  ASSERT_EQ(streams.size(), 2u);
+  for (int i = 0; i < 64; ++i) streams[1]->Send(std::string(1 << 20, 'y'));
+  for (int i = 0; i < 100; ++i) streams[0]->Send("z");
+  // Those behind it on the same connection are not kept waiting by what it does not take.
+  EXPECT_TRUE(Eventually([&] { return quick.sink->data().size() == 101; }));
+  ASSERT_TRUE(Eventually([&] { return slow.sink->closed().has_value(); }));
+  EXPECT_EQ(slow.sink->closed()->code(), absl::StatusCode::kCancelled);
+  EXPECT_LE(slow.sink->data().size(), size_t{1} << 20);
+  // The server learns of it, and stops.
+  EXPECT_TRUE(Eventually([&] { return streams[1]->closed(); }));
+  EXPECT_FALSE(quick.sink->closed().has_value());
+  EXPECT_EQ(server_->stats().accepted, 1u);
+  Close(slow);
+  Close(quick);
+}
+
+TEST_F(HttpTransportFlowTest, AReaderThatKeepsUpGetsEverything) {
+  Start();
+  Watch large = Open(Request("/watch"));
+  Watch small = Open(Request("/watch"));
+  ASSERT_TRUE(Eventually([&] { return small.sink->data() == "x" && large.sink->data() == "x"; }));
+  const std::vector<std::shared_ptr<ServerStream>> streams = TakeKept();
+  // More than any window, and never paused.
+  for (int i = 0; i < 48; ++i) streams[0]->Send(std::string(1 << 20, 'y'));
+  streams[1]->Send("z");
+  EXPECT_TRUE(Eventually([&] {
+    return large.sink->data().size() + small.sink->data().size() == (size_t{48} << 20) + 3;
+  }));
+  Close(large);
+  Close(small);
+}
+
+// How a connection ends under an answer, over which protocol, and whether its length was said.
+struct Cut {
+  bool http2;
+  bool with_length;
+  bool by_reset;
+};
+
+class HttpTransportCutTest : public HttpTransportFlowTest,
+                             public ::testing::WithParamInterface<Cut> {};
+
+TEST_P(HttpTransportCutTest, HalfAnAnswerIsNone) {
+  StartServer(
+      [this](std::shared_ptr<ServerStream> stream) {
+        HttpHeaders headers = ServerStream::JsonHeaders();
+        if (GetParam().with_length) headers.emplace_back("content-length", "1000");
+        stream->Open(200, std::move(headers));
+        stream->Send("half of");
+        Keep(std::move(stream));
+      },
+      {.http2 = GetParam().http2});
+  StartTransport();
+  const auto end = [this] {
+    GetParam().by_reset ? server_->ResetConnections() : server_->CloseConnections();
+  };
+  Watch watch = Open(Request("/watch"));
+  ASSERT_TRUE(Eventually([&] { return watch.sink->data() == "half of"; }));
+  end();
+  ASSERT_TRUE(Eventually([&] { return watch.sink->closed().has_value(); }));
+  EXPECT_EQ(watch.sink->closed()->code(), absl::StatusCode::kUnavailable) << *watch.sink->closed();
+  EXPECT_EQ(watch.sink->closed_count(), 1);
+  Close(watch);
+  TakeKept();
+  for (const char* method : {"GET", "POST"}) {
+    const auto call = StartCall(Request("/", "t", method));
+    ASSERT_TRUE(Eventually([this] { return !TakeKept().empty(); }));
+    end();
+    loop_->Await(call->done);
+    EXPECT_EQ(call->result.status().code(), absl::StatusCode::kUnavailable)
+        << method << call->result.status();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuts, HttpTransportCutTest,
+                         ::testing::Values(Cut{true, true, true}, Cut{true, true, false},
+                                           Cut{true, false, true}, Cut{true, false, false},
+                                           Cut{false, true, true}, Cut{false, true, false},
+                                           Cut{false, false, true}, Cut{false, false, false}),
+                         [](const auto& test) {
+                           return StrCat(test.param.http2 ? "Http2" : "Http1",
+                                         test.param.with_length ? "Length" : "Open",
+                                         test.param.by_reset ? "Reset" : "Fin");
+                         });
+
+class HttpTransportHeadTest : public HttpTransportFlowTest,
+                              public ::testing::WithParamInterface<bool> {};
+
+TEST_P(HttpTransportHeadTest, AHugeHeadIsRefusedAndOthersGoOn) {
+  StartServer(
+      [this](std::shared_ptr<ServerStream> stream) {
+        HttpHeaders headers = ServerStream::JsonHeaders();
+        if (stream->request().target == "/many") {
+          for (int i = 0; i < 5000; ++i)
+            headers.emplace_back(StrCat("x-", i), std::string(100, 'x'));
+        } else if (stream->request().target == "/long") {
+          headers.emplace_back("x", std::string(300'000, 'x'));
+        } else if (stream->request().target == "/watch") {
+          stream->Open();
+          stream->Send("x");
+          return Keep(std::move(stream));
+        }
+        stream->Respond(200, "", std::move(headers));
+      },
+      {.http2 = GetParam()});
+  StartTransport();
+  for (const char* target : {"/many", "/long"}) {
+    ASSERT_TRUE(Call(Request("/")).ok());
+    const auto answer = Call(Request(target, "t", "POST"), Within(absl::Seconds(20)));
+    EXPECT_THAT(answer.status().code(), ::testing::AnyOf(absl::StatusCode::kResourceExhausted,
+                                                         absl::StatusCode::kUnavailable))
+        << answer.status();
+    EXPECT_TRUE(Call(Request("/")).ok());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Protocols, HttpTransportHeadTest, ::testing::Bool(),
+                         [](const auto& test) { return test.param ? "Http2" : "Http1"; });
+
+}  // namespace
+}  // namespace mandate

@@ -1,0 +1,142 @@
+// Trust: certificates that rotate on either side, and servers that are not who they should be.
+#include <stdlib.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "manager/core/strings.h"
+#include "manager/transport/http_transport.h"
+#include "manager/transport/testing/h2_server.h"
+#include "manager/transport/testing/test_pki.h"
+#include "manager/transport/testing/transport_fixture.h"
+
+namespace mandate {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::vector<std::string> kNames = {"IP:127.0.0.1"};
+
+class HttpTransportTlsTest : public TransportFixture {
+ protected:
+  // Answers with the connection's number; /watch stays open.
+  void Start(H2Server::Options server = {}, HttpOptions options = {}) {
+    StartServer(
+        [this](std::shared_ptr<ServerStream> stream) {
+          const std::string connection = std::to_string(stream->request().connection);
+          if (stream->request().target != "/watch") return stream->Respond(200, connection);
+          stream->Open();
+          stream->Send(connection);
+          Keep(std::move(stream));
+        },
+        std::move(server));
+    StartTransport(options);
+  }
+
+  std::string Ask() {
+    const auto answer = Call(Request("/", "the.token"));
+    return answer.ok() ? answer->body : answer.status().ToString();
+  }
+
+  Watch OpenOne(const std::string& connection) {
+    Watch watch = Open(Request("/watch"));
+    EXPECT_TRUE(Eventually([&] { return watch.sink->data() == connection; }));
+    return watch;
+  }
+
+  void WriteCa(const std::string& pem) {
+    // As projected volumes rotate: the whole file at once.
+    std::ofstream(ca_file_ + ".new") << pem;
+    EXPECT_EQ(rename((ca_file_ + ".new").c_str(), ca_file_.c_str()), 0);
+  }
+
+  const std::string ca_file_ = StrCat(getenv("TEST_TMPDIR"), "/ca.crt");
+  TestCa next_ca_{"next CA"};
+};
+
+TEST_F(HttpTransportTlsTest, ACaThatRotatesOnDiskCountsForNewConnectionsWithoutARestart) {
+  Start({}, {.idle_timeout = absl::Milliseconds(50), .ca_refresh = absl::Milliseconds(1)});
+  WriteCa(ca_.certificate_pem());
+  Endpoint endpoint = *endpoint_;
+  endpoint.ca_file = ca_file_;
+  endpoint_ = std::make_shared<const Endpoint>(endpoint);
+  Watch old = OpenOne("1");
+  EXPECT_EQ(Ask(), "2");
+
+  // The server's comes first: whoever still trusts the old CA alone gets no new connection.
+  server_->SetCertificate(next_ca_.IssueServer(kNames));
+  ASSERT_TRUE(Eventually([this] { return Stats().connections == 1; }));
+  EXPECT_THAT(Ask(), HasSubstr("does the CA that is configured belong to this server?"));
+
+  WriteCa(ca_.certificate_pem() + next_ca_.certificate_pem());
+  ASSERT_TRUE(Eventually([this] { return Call(Request("/")).ok(); }));
+  EXPECT_EQ(Stats().ca_rotations, 1u);
+  const std::string connection = std::to_string(server_->stats().accepted + 1);
+  Watch next = OpenOne(connection);
+  // The old one was verified when it was made, and stays.
+  for (const auto& stream : TakeKept()) stream->Send("+");
+  EXPECT_TRUE(Eventually([&] { return old.sink->data() == "1+"; }));
+  EXPECT_FALSE(old.sink->closed().has_value());
+
+  // The old CA goes.
+  WriteCa(next_ca_.certificate_pem());
+  ASSERT_TRUE(Eventually([this] {
+    Ask();
+    return Stats().ca_rotations == 2;
+  }));
+  server_->SetCertificate(ca_.IssueServer(kNames));
+  ASSERT_TRUE(Eventually([this] { return Stats().connections == 2; }));
+  EXPECT_THAT(Ask(), HasSubstr("does the CA that is configured"));
+  EXPECT_FALSE(next.sink->closed().has_value());
+  Close(old);
+  Close(next);
+}
+
+TEST_F(HttpTransportTlsTest, AServersCertificateMayBeRenewedUnderWay) {
+  Start();
+  Watch old = OpenOne("1");
+  EXPECT_EQ(Ask(), "2");
+  server_->SetCertificate(ca_.IssueServer(kNames));
+  EXPECT_EQ(Ask(), "2");
+  server_->CloseConnections();
+  EXPECT_EQ(Ask(), "3");
+  Watch next = OpenOne("4");
+  Close(old);
+  Close(next);
+}
+
+TEST_F(HttpTransportTlsTest, RefusesServersThatAreNotWhoTheyShouldBe) {
+  constexpr long kDay = 24L * 3600;
+  struct Row {
+    const char* name;
+    KeyPair certificate;
+    const char* message;
+  };
+  const Row rows[] = {
+      {"expired", ca_.IssueServer(kNames, {.from = -2 * kDay, .until = -kDay}),
+       "is it time to renew the server's certificate"},
+      {"not yet valid", ca_.IssueServer(kNames, {.from = kDay, .until = 2 * kDay}),
+       "is this machine's clock wrong?"},
+      {"of another name", ca_.IssueServer({"DNS:elsewhere"}), "tls-server-name"},
+      {"of another address", ca_.IssueServer({"IP:127.0.0.2"}), "tls-server-name"},
+      {"of another CA", next_ca_.IssueServer(kNames), "does the CA that is configured"},
+      {"for clients", ca_.IssueClient("admin"), "not trusted"},
+  };
+  Start();
+  for (const Row& row : rows) {
+    server_->SetCertificate(row.certificate);
+    const auto answer = Call(Request("/", "the.token"));
+    EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnavailable) << row.name;
+    EXPECT_THAT(std::string(answer.status().message()), HasSubstr(row.message)) << row.name;
+  }
+  EXPECT_EQ(server_->stats().requests, 0u);
+  server_->SetCertificate(ca_.IssueServer(kNames));
+  EXPECT_TRUE(Call(Request("/")).ok());
+}
+
+}  // namespace
+}  // namespace mandate
