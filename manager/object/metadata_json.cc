@@ -8,6 +8,20 @@ namespace {
 
 using Token = JsonCursor::Token;
 
+// What must not be there twice: readers differ in which of two counts.
+enum Member : unsigned {
+  kMetadata = 1 << 0,
+  kName = 1 << 1,
+  kNamespace = 1 << 2,
+  kUid = 1 << 3,
+  kResourceVersion = 1 << 4,
+  kLabels = 1 << 5,
+  kAnnotations = 1 << 6,
+  kGeneration = 1 << 7,
+  kOwnerReferences = 1 << 8,
+  kFinalizers = 1 << 9,
+};
+
 // Reads metadata, {…}, member by member. Null is absence everywhere.
 class Reader {
  public:
@@ -21,6 +35,7 @@ class Reader {
         json_.SkipValue();
         continue;
       }
+      RETURN_IF_ERROR(Once(kMetadata, key));
       RETURN_IF_ERROR(Metadata());
     }
     return json_.Finish();
@@ -34,12 +49,16 @@ class Reader {
       if (Null()) {
         json_.SkipValue();
       } else if (key == "name") {
+        RETURN_IF_ERROR(Once(kName, key));
         RETURN_IF_ERROR(String(key, MetadataField::kName));
       } else if (key == "namespace") {
+        RETURN_IF_ERROR(Once(kNamespace, key));
         RETURN_IF_ERROR(String(key, MetadataField::kNamespace));
       } else if (key == "uid") {
+        RETURN_IF_ERROR(Once(kUid, key));
         RETURN_IF_ERROR(String(key, MetadataField::kUid));
       } else if (key == "resourceVersion") {
+        RETURN_IF_ERROR(Once(kResourceVersion, key));
         RETURN_IF_ERROR(String(key, MetadataField::kResourceVersion));
       } else {
         RETURN_IF_ERROR(Detail(key));
@@ -50,14 +69,25 @@ class Reader {
 
   absl::Status Detail(std::string_view key) {
     if (key == "labels") {
+      RETURN_IF_ERROR(Once(kLabels, key));
       return Map(key, [this](auto k, auto v) { sink_.OnLabel(k, v); });
     }
     if (key == "annotations") {
+      RETURN_IF_ERROR(Once(kAnnotations, key));
       return Map(key, [this](auto k, auto v) { sink_.OnAnnotation(k, v); });
     }
-    if (key == "generation") return Generation();
-    if (key == "ownerReferences") return Owners();
-    if (key == "finalizers") return Finalizers();
+    if (key == "generation") {
+      RETURN_IF_ERROR(Once(kGeneration, key));
+      return Generation();
+    }
+    if (key == "ownerReferences") {
+      RETURN_IF_ERROR(Once(kOwnerReferences, key));
+      return Owners();
+    }
+    if (key == "finalizers") {
+      RETURN_IF_ERROR(Once(kFinalizers, key));
+      return Finalizers();
+    }
     if (key == "deletionTimestamp") sink_.OnDeleting();
     json_.SkipValue();
     return json_.status();
@@ -145,6 +175,15 @@ class Reader {
     return json_.status();
   }
 
+  absl::Status Once(Member member, std::string_view key) {
+    if ((seen_ & member) == 0) {
+      seen_ |= member;
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(
+        StrCat(member == kMetadata ? "" : "metadata.", key, ": is there twice"));
+  }
+
   bool Null() { return json_.Peek() == Token::kNull; }
 
   absl::Status Begin(Token token, std::string_view path) {
@@ -160,6 +199,7 @@ class Reader {
 
   JsonCursor& json_;
   MetadataSink& sink_;
+  unsigned seen_ = 0;
 };
 
 }  // namespace

@@ -1,12 +1,16 @@
 // JSON, typed and unstructured: what is read can be written, what is written reads back as itself,
 // and protobuf on the way changes nothing. The text's own apiVersion and kind choose the type.
+// Also lists and errors, whose bodies are JSON of no type.
 #include <memory>
 #include <string>
 
 #include "google/protobuf/message.h"
+#include "manager/object/api_error.h"
 #include "manager/object/json.h"
 #include "manager/object/json_text.h"
+#include "manager/object/list_codec.h"
 #include "manager/object/object_header.h"
+#include "manager/object/raw_object.h"
 #include "manager/object/testing/kubernetes_types.h"
 #include "testing/fuzz/fuzz.h"
 
@@ -60,6 +64,18 @@ void CheckHeader(std::string_view text) {
   Require(*header == *bytes, "the header is the same in both encodings", text);
 }
 
+// The other bodies that a server may send: lists, errors.
+void CheckBodies(std::string_view text) {
+  if (const auto list = ParseList(text, Encoding::kJson); list.ok()) {
+    for (const auto& item : list->items) {
+      const auto again = ParseRawObject(std::string(item->bytes()), Encoding::kJson);
+      Require(again.ok() && (*again)->Header() == item->Header(), "an item is an object by itself");
+    }
+  }
+  const absl::Status error = StatusFromResponse(500, text);
+  Require(!error.ok() && HttpCode(error) == 500, "an error's body does not make it none", error);
+}
+
 }  // namespace
 }  // namespace mandate::fuzz
 
@@ -79,5 +95,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   CheckTyped(text, *types.Find(api_version, name), KindInfoOf(api_version, name));
   CheckHeader(text);
+  CheckBodies(text);
   return 0;
 }
