@@ -57,7 +57,7 @@ TEST_F(CurlWebhookCallerTest, PostsJsonAndAnswersOnTheLoop) {
 }
 
 TEST_F(CurlWebhookCallerTest, TrustsTheGivenAuthorityAlone) {
-  const TestCa another;
+  const TestCa another("another");
   EXPECT_THAT(
       std::string(Call(server_->url() + "/hook", another.certificate_pem()).status().message()),
       HasSubstr("certificate"));
