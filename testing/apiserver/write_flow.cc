@@ -120,7 +120,8 @@ absl::StatusOr<Json::Value> WriteFlow::Candidate() const {
   SetDefaults(*type_, object);
   if (creating()) return object;
   RETURN_IF_ERROR(CheckPreconditions(object));
-  KeepSystemFields(MetadataOf(live_object_), metadata);
+  // Not `metadata`: defaults may have replaced the object.
+  KeepSystemFields(MetadataOf(live_object_), MutableMetadata(object));
   PrepareForUpdate(*type_, subresource(), live_object_, object);
   return object;
 }
