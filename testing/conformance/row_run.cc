@@ -26,7 +26,7 @@ class RowRun {
       : context_(context), session_(context.target, context.http, context.id) {}
   ~RowRun() {
     streams_.clear();
-    if (context_.clean_up) session_.CleanUp();
+    session_.CleanUp();
   }
   RowRun(const RowRun&) = delete;
   RowRun& operator=(const RowRun&) = delete;

@@ -20,7 +20,6 @@ struct RowContext {
   AuditLog* audit_log;                          // null only when the target has none
   std::string id;                               // unique on the server: the row's namespace
   absl::Duration patience = absl::Seconds(20);  // for an event, a grant, `eventually`
-  bool clean_up = true;
 };
 
 // Not OK: the first step that came out otherwise, and how.

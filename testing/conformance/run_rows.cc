@@ -27,7 +27,6 @@ struct Flags {
   std::vector<std::string> filters;
   SuiteOptions suite;
   double patience_seconds = 20;
-  bool keep = false;
   bool list = false;
 };
 
@@ -72,10 +71,10 @@ int Main(int argc, char** argv) {
                  "how many seconds an event, a grant or `eventually` may take")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_flag("--keep", flags.keep, "do not remove what the rows create");
+  app.add_flag("--keep-namespaces", flags.suite.keep_namespaces,
+               "leave the rows' namespaces: removing them takes a cluster longer than the rows");
   app.add_flag("--list", flags.list, "print the rows and run none");
   CLI11_PARSE(app, argc, argv);
-  flags.suite.clean_up = !flags.keep;
   flags.suite.patience = absl::Seconds(flags.patience_seconds);
   const absl::StatusOr<bool> passed = Run(flags);
   if (!passed.ok()) std::cout << passed.status() << "\n\n0 passed, 1 failed\n";

@@ -156,7 +156,6 @@ void Session::Note(const Request& request, const Response& response) {
 }
 
 void Session::CleanUp() {
-  created_.insert(created_.begin(), StrCat("/api/v1/namespaces/", id_));
   std::reverse(created_.begin(), created_.end());
   for (const std::string& path : created_) {
     (void)Do("DELETE", path, Json::nullValue);

@@ -37,8 +37,9 @@ class Session {
                      absl::Duration patience);
   // A request of the row has been answered: what it created outside the namespace is remembered.
   void Note(const Request& request, const Response& response);
-  // Removes the namespace and what was noted; failures are nobody's concern any more.
+  // Removes what was noted; failures are nobody's concern any more.
   void CleanUp();
+  void RemoveNamespace() { (void)Do("DELETE", "/api/v1/namespaces/" + id_, Json::nullValue); }
 
  private:
   // As the administrator; kFailedPrecondition unless it is answered with 2xx.

@@ -14,6 +14,7 @@
 #include "testing/conformance/audit_log.h"
 #include "testing/conformance/http.h"
 #include "testing/conformance/row_run.h"
+#include "testing/conformance/session.h"
 
 namespace mandate::conformance {
 namespace {
@@ -35,6 +36,14 @@ class Suite {
     if (target.audit_log) audit_log_ = std::make_unique<AuditLog>(target.audit_log);
   }
 
+  // Only now: a controller that empties so many would slow the rows down.
+  void RemoveNamespaces() {
+    HttpClient http(ConnectionTo(target_));
+    for (size_t i = 0; i < results_.size(); ++i) {
+      if (!results_[i].skipped) Session(target_, http, IdOf(i)).RemoveNamespace();
+    }
+  }
+
   void Run(bool alone) {
     next_ = 0;
     std::vector<std::jthread> threads;
@@ -44,11 +53,16 @@ class Suite {
   }
 
  private:
+  static Connection ConnectionTo(const Target& target) {
+    return {.server = target.server,
+            .ca_pem = target.ca_pem,
+            .certificate_pem = target.certificate_pem,
+            .key_pem = target.key_pem};
+  }
+  std::string IdOf(size_t row) const { return StrCat("row-", options_.run, "-", row); }
+
   void Work(bool alone) {
-    HttpClient http({.server = target_.server,
-                     .ca_pem = target_.ca_pem,
-                     .certificate_pem = target_.certificate_pem,
-                     .key_pem = target_.key_pem});
+    HttpClient http(ConnectionTo(target_));
     for (size_t i; (i = next_++) < results_.size();) {
       RowResult& result = results_[i];
       if (result.skipped || result.row->alone != alone) continue;
@@ -56,9 +70,8 @@ class Suite {
       result.status = RunRow(*result.row, {.target = target_,
                                            .http = http,
                                            .audit_log = audit_log_.get(),
-                                           .id = StrCat("row-", options_.run, "-", i),
-                                           .patience = options_.patience,
-                                           .clean_up = options_.clean_up});
+                                           .id = IdOf(i),
+                                           .patience = options_.patience});
       result.took = Clock::Real().TimeNow() - start;
     }
   }
@@ -88,6 +101,7 @@ std::vector<RowResult> RunSuite(const std::vector<Row>& rows, const Target& targ
   Suite suite(target, options, results);
   suite.Run(false);
   suite.Run(true);
+  if (!options.keep_namespaces) suite.RemoveNamespaces();
   return results;
 }
 

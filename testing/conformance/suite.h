@@ -17,7 +17,7 @@ struct SuiteOptions {
   std::string run;  // distinguishes runs on one server: part of every namespace's name
   size_t at_once = 4;
   absl::Duration patience = absl::Seconds(20);
-  bool clean_up = true;
+  bool keep_namespaces = false;  // at the end of all rows; the rest goes with each row
 };
 
 struct RowResult {
