@@ -12,6 +12,8 @@
 #include "testing/apiserver/access/bootstrap_policy.h"
 #include "testing/apiserver/access/escalation_check.h"
 #include "testing/apiserver/access/identity_review.h"
+#include "testing/apiserver/access/json_fields.h"
+#include "testing/apiserver/access/webhook_defaults.h"
 #include "testing/apiserver/errors.h"
 #include "testing/apiserver/status_response.h"
 
@@ -84,6 +86,7 @@ void Access::Authorize(const std::shared_ptr<Exchange>& exchange, const Handler&
 
 void Access::Mutate(std::shared_ptr<const WriteAttributes> write, Mutated done) {
   Json::Value object = write->object;
+  DefaultWebhooks(write->resource, object);
   admission_.Mutate(std::move(write), std::move(object), std::move(done));
 }
 
@@ -124,7 +127,15 @@ Plugin Access::plugin() {
          .resource = std::string(resource),
          .namespaced = namespaced,
          .message = StrCat(package, kind),
-         .create = [create](const Request& request, Json::Value object, auto done) {
+         .kind_group = std::string(group.empty() ? kAuthentication : group),
+         .create = [create, namespaced](const Request& request, Json::Value object, auto done) {
+           const std::string ns = Text(Member(object, "metadata"), "namespace");
+           if (namespaced && !ns.empty() && ns != request.attributes.ns) {
+             std::move(done)(BadRequest(
+                 "the namespace of the provided object does not match the namespace sent on the "
+                 "request"));
+             return;
+           }
            std::move(done)(create(request, std::move(object)));
          }});
   };

@@ -159,6 +159,19 @@ TEST_F(AccessTest, EveryReviewIsServed) {
   }
 }
 
+TEST_F(AccessTest, WhatIsCreatedIsInTheRequestsNamespace) {
+  Request request;
+  request.attributes.ns = "ops";
+  request.attributes.name = "builder";
+  for (const char* resource : {"serviceaccounts/token", "localsubjectaccessreviews"}) {
+    const auto answer = Create(resource, request, R"({"metadata":{"namespace":"other"}})");
+    EXPECT_EQ(ApiStatus(answer.status())->message(),
+              "the namespace of the provided object does not match the namespace sent on the "
+              "request")
+        << resource;
+  }
+}
+
 TEST_F(AccessTest, WritesAreChecked) {
   Request request;
   request.user.name = "jane";

@@ -41,6 +41,15 @@ Json::Value Whole(Json::Value object, const WriteAttributes& write) {
   return object;
 }
 
+// A patch is an update, or a creation, here too.
+Json::Value OptionsOf(const WriteAttributes& write) {
+  Json::Value options = write.options;
+  if (!options.isObject() || write.operation == "DELETE") return options;
+  options["kind"] = write.operation == "CREATE" ? "CreateOptions" : "UpdateOptions";
+  options.removeMember("force");
+  return options;
+}
+
 absl::Status Called(std::string_view why) {
   return absl::InvalidArgumentError(StrCat("failed to call webhook: ", why));
 }
@@ -134,7 +143,7 @@ std::string AdmissionReviewBody(std::string_view uid, const WriteAttributes& wri
   request["object"] = Whole(object, write);
   request["oldObject"] = Whole(write.old_object, write);
   request["dryRun"] = write.dry_run;
-  request["options"] = write.options;
+  request["options"] = OptionsOf(write);
   return WriteJson(review);
 }
 

@@ -30,7 +30,9 @@ TEST(AdmissionReviewBodyTest, IsTheServers) {
   write.ns = "shop";
   write.name = "web";
   write.old_object = ParseJson(R"({"metadata":{"name":"web"}})").value();
-  write.options = ParseJson(R"({"apiVersion":"meta.k8s.io/v1","kind":"UpdateOptions"})").value();
+  write.options = ParseJson(R"({"apiVersion":"meta.k8s.io/v1","kind":"PatchOptions",
+                               "force":true})")
+                      .value();
   EXPECT_EQ(
       AdmissionReviewBody("u1", write,
                           ParseJson(R"({"metadata":{"name":"web","uid":"x"}})").value()),
