@@ -8,6 +8,8 @@
 #include "absl/strings/ascii.h"
 #include "k8s.io/api/admissionregistration/v1/generated.pb.h"
 #include "k8s.io/api/apps/v1/generated.pb.h"
+#include "k8s.io/api/authentication/v1/generated.pb.h"
+#include "k8s.io/api/authorization/v1/generated.pb.h"
 #include "k8s.io/api/batch/v1/generated.pb.h"
 #include "k8s.io/api/coordination/v1/generated.pb.h"
 #include "k8s.io/api/core/v1/generated.pb.h"
@@ -36,6 +38,9 @@ std::vector<GroupVersion> Groups() {
       {"admissionregistration.k8s.io",
        api::admissionregistration::v1::ValidatingWebhookConfiguration::descriptor()->file()},
       {"apps", api::apps::v1::Deployment::descriptor()->file()},
+      // These two have nothing that is stored; virtual resources find their messages by name.
+      {"authentication.k8s.io", api::authentication::v1::TokenReview::descriptor()->file()},
+      {"authorization.k8s.io", api::authorization::v1::SubjectAccessReview::descriptor()->file()},
       {"batch", api::batch::v1::Job::descriptor()->file()},
       {"coordination.k8s.io", api::coordination::v1::Lease::descriptor()->file()},
       {"discovery.k8s.io", api::discovery::v1::EndpointSlice::descriptor()->file()},

@@ -66,9 +66,9 @@ absl::Status DeleteFlow::ReadOptions() {
     }
   }
   const std::string policy = StringAt(options_, "propagationPolicy");
-  if (policy == "Foreground") return Unsupported("foreground deletion");
-  if (policy == "Orphan") return Unsupported("the orphaning of dependents");
-  if (!policy.empty() && policy != "Background") {
+  if (policy == "Foreground") finalizer_ = "foregroundDeletion";
+  if (policy == "Orphan") finalizer_ = "orphan";
+  if (!policy.empty() && policy != "Background" && finalizer_.empty()) {
     return InvalidError("meta.k8s.io", "DeleteOptions", "",
                         {UnsupportedValue("propagationPolicy", rbac::Quote(policy),
                                           {"Foreground", "Background", "Orphan", "nil"})});
@@ -86,6 +86,10 @@ void DeleteFlow::Next() {
 }
 
 void DeleteFlow::Delete(const std::shared_ptr<const StoredObject>& live) {
+  if (type_->name == GroupResource{"", "namespaces"} &&
+      (live->name == "default" || live->name == "kube-system" || live->name == "kube-public")) {
+    return Fail(ForbiddenError(type_->name, live->name, "this namespace may not be deleted"));
+  }
   if (absl::Status status = CheckPreconditions(*live); !status.ok()) return Fail(status);
   const std::string ns = live->ns;
   const std::string name = live->name;
@@ -140,6 +144,9 @@ std::shared_ptr<const StoredObject> DeleteFlow::Mark(const StoredObject& live) {
   const Json::Value* spec = FindMember(object, "spec");
   const Json::Value* held =
       is_namespace && spec != nullptr ? FindMember(*spec, "finalizers") : nullptr;
+  if (!finalizer_.empty() && !live.deleting) {
+    MutableMetadata(object)["finalizers"].append(finalizer_);
+  }
   if (FinalizersOf(object).empty() && (held == nullptr || held->empty())) return nullptr;
   if (live.deleting) return core_.store.Get(type_->name, live.ns, live.name);
   Json::Value& metadata = MutableMetadata(object);

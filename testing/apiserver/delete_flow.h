@@ -51,7 +51,8 @@ class DeleteFlow : public std::enable_shared_from_this<DeleteFlow> {
   const Encoding answer_;
   bool collection_ = false;
   bool dry_run_ = false;
-  Json::Value options_;  // DeleteOptions
+  Json::Value options_;    // DeleteOptions
+  std::string finalizer_;  // which the propagation policy asks for; empty: none
   std::vector<std::pair<std::string, std::string>> targets_;
   size_t next_ = 0;
   std::vector<std::shared_ptr<const StoredObject>> deleted_;  // as they last were

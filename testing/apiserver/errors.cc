@@ -11,7 +11,7 @@ ApiStatusProto Proto(int code, std::string_view reason, std::string_view message
   ApiStatusProto status;
   status.set_status("Failure");
   status.set_code(code);
-  if (!reason.empty()) status.set_reason(std::string(reason));
+  status.set_reason(std::string(reason));
   status.set_message(std::string(message));
   status.mutable_metadata();
   return status;
@@ -80,9 +80,11 @@ absl::Status NoSuchResource() {
   return StatusFromApi(status);
 }
 
-absl::Status AlreadyExistsError(const GroupResource& resource, std::string_view name) {
+absl::Status AlreadyExistsError(const GroupResource& resource, std::string_view name,
+                                bool deleting) {
   return ApiErrorOf(409, "AlreadyExists",
-                    StrCat(Qualified(resource.group, resource.resource), " ", rbac::Quote(name),
+                    StrCat(deleting ? "object is being deleted: " : "",
+                           Qualified(resource.group, resource.resource), " ", rbac::Quote(name),
                            " already exists"),
                     resource.group, resource.resource, name);
 }
@@ -137,7 +139,7 @@ absl::Status MethodNotAllowed() {
   return StatusFromApi(status);
 }
 
-absl::Status PlainError(std::string_view message) { return ApiErrorOf(500, "", message); }
+absl::Status PlainError(std::string_view message) { return ApiErrorOf(500, kNoReason, message); }
 
 absl::Status ExpiredError(std::string_view message) { return ApiErrorOf(410, "Expired", message); }
 

@@ -36,7 +36,9 @@ absl::Status BadRequest(std::string_view message);
 absl::Status NotFoundError(const GroupResource& resource, std::string_view name);
 // No such path: what an unknown resource or group is answered with.
 absl::Status NoSuchResource();
-absl::Status AlreadyExistsError(const GroupResource& resource, std::string_view name);
+// `deleting`: the one that is there waits for its finalizers.
+absl::Status AlreadyExistsError(const GroupResource& resource, std::string_view name,
+                                bool deleting = false);
 absl::Status ConflictError(const GroupResource& resource, std::string_view name,
                            std::string_view message);
 // The optimistic lock failed.
@@ -47,7 +49,9 @@ absl::Status InvalidError(std::string_view group, std::string_view kind, std::st
 absl::Status ForbiddenError(const GroupResource& resource, std::string_view name,
                             std::string_view message);
 absl::Status MethodNotAllowed();
-// 500 without a reason, as errors that are no API errors show.
+// 500 without a reason, as errors that are no API errors show. What carries a Status gives every
+// one a reason; this one is taken off again on its way out.
+inline constexpr char kNoReason[] = "-";
 absl::Status PlainError(std::string_view message);
 absl::Status ExpiredError(std::string_view message);
 // A resourceVersion that is yet to come.

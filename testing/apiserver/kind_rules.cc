@@ -27,6 +27,26 @@ void DefaultSecret(Json::Value& object) {
   object.removeMember("stringData");
 }
 
+void Default(Json::Value& object, const char* key, Json::Value value) {
+  if (!object.isMember(key)) object[key] = std::move(value);
+}
+
+void DefaultWebhooks(bool mutating, Json::Value& object) {
+  if (!object.isMember("webhooks")) return;
+  for (Json::Value& webhook : object["webhooks"]) {
+    Default(webhook, "failurePolicy", "Fail");
+    Default(webhook, "matchPolicy", "Equivalent");
+    Default(webhook, "namespaceSelector", Json::Value(Json::objectValue));
+    Default(webhook, "objectSelector", Json::Value(Json::objectValue));
+    Default(webhook, "timeoutSeconds", 10);
+    if (mutating) Default(webhook, "reinvocationPolicy", "Never");
+    if (webhook["clientConfig"].isMember("service")) {
+      Default(webhook["clientConfig"]["service"], "port", 443);
+    }
+    for (Json::Value& rule : webhook["rules"]) Default(rule, "scope", "*");
+  }
+}
+
 void CheckImmutableData(const Json::Value& object, const Json::Value& old,
                         std::vector<Cause>& causes) {
   const Json::Value* immutable = FindMember(old, "immutable");
@@ -40,6 +60,26 @@ void CheckImmutableData(const Json::Value& object, const Json::Value& old,
     const Json::Value* now = FindMember(object, field);
     if ((before == nullptr ? Json::Value() : *before) != (now == nullptr ? Json::Value() : *now)) {
       causes.push_back(ForbiddenField(field, "field is immutable when `immutable` is set"));
+    }
+  }
+}
+
+// Keys of data are file names.
+void CheckDataKeys(const Json::Value& object, std::vector<Cause>& causes) {
+  constexpr std::string_view kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+  for (const char* field : {"data", "binaryData"}) {
+    const Json::Value* data = FindMember(object, field);
+    if (data == nullptr || !data->isObject()) continue;
+    for (const std::string& key : data->getMemberNames()) {
+      const bool valid = !key.empty() && key.size() <= 253 && key != "." && key != ".." &&
+                         key.find_first_not_of(kAllowed) == key.npos;
+      if (valid) continue;
+      causes.push_back(InvalidField(
+          StrCat(field, "[", key, "]"), rbac::Quote(key),
+          "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. "
+          "'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is "
+          "'[-._a-zA-Z0-9]+')"));
     }
   }
 }
@@ -118,6 +158,9 @@ void SetDefaults(const ResourceType& type, Json::Value& object) {
     DefaultSecret(object);
   } else if (Is(type, "RoleBinding") || Is(type, "ClusterRoleBinding")) {
     DefaultBinding(object);
+  } else if (Is(type, "ValidatingWebhookConfiguration") ||
+             Is(type, "MutatingWebhookConfiguration")) {
+    DefaultWebhooks(type.kind == "MutatingWebhookConfiguration", object);
   } else if (Is(type, "Namespace") && !MetaString(object, "name").empty()) {
     MutableMetadata(object)["labels"]["kubernetes.io/metadata.name"] = MetaString(object, "name");
   }
@@ -170,6 +213,7 @@ std::vector<Cause> CheckKind(const ResourceType& type, const Json::Value& object
   if (type.custom()) return type.schema->Validate(object);
   if (type.name.group == "rbac.authorization.k8s.io") return CheckRbac(type, object, old);
   if (Is(type, "ConfigMap") || Is(type, "Secret")) {
+    CheckDataKeys(object, causes);
     if (!old.isNull()) CheckImmutableData(object, old, causes);
     if (Is(type, "Secret")) CheckSecret(object, old, causes);
   } else if (Is(type, "Lease")) {

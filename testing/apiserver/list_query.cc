@@ -54,6 +54,11 @@ bool IsSelectable(const ResourceType& type, std::string_view field) {
   });
 }
 
+bool HasOwnFields(const ResourceType& type) {
+  return std::any_of(kSelectable.begin(), kSelectable.end(),
+                     [&](const Selectable& one) { return one.kind == type.kind; });
+}
+
 std::string ValueAt(const Json::Value& object, const std::vector<std::string>& path) {
   const Json::Value* value = &object;
   for (const std::string& part : path) {
@@ -132,7 +137,7 @@ absl::Status BadVersion(const std::string& text, bool watch) {
   const std::string why =
       StrCat("resourceVersion: Invalid value: ", rbac::Quote(text), ": strconv.ParseUint: parsing ",
              rbac::Quote(text), ": invalid syntax");
-  return watch ? ApiErrorOf(500, "", why) : BadRequest(StrCat("invalid resource version: ", why));
+  return watch ? PlainError(why) : BadRequest(StrCat("invalid resource version: ", why));
 }
 
 }  // namespace
@@ -190,6 +195,9 @@ absl::StatusOr<ObjectFilter> ObjectFilter::Create(const Request& request,
     requirement.value = term.substr(value);
     requirement.path = Split(field, '.');
     if (!IsSelectable(type, field)) {
+      if (type.custom() || HasOwnFields(type)) {
+        return BadRequest(StrCat("field label not supported: ", field));
+      }
       return BadRequest(StrCat(rbac::Quote(field),
                                " is not a known field selector: only \"metadata.name\", "
                                "\"metadata.namespace\""));

@@ -74,7 +74,7 @@ std::optional<Encoding> AcceptedEncoding(const Request& request, bool protobuf) 
   if (!accept || Trim(*accept).empty()) return Encoding::kJson;
   for (const Range& range : ParseAccept(*accept)) {
     if (range.transformed) continue;
-    if (range.type == kJson || range.type == "*/*" || range.type == "application/*") {
+    if (range.type == kJson || range.type == "*/*") {
       return Encoding::kJson;
     }
     if (range.type == kProtobuf && protobuf) return Encoding::kProtobuf;

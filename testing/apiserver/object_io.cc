@@ -56,6 +56,43 @@ void SetTypeMeta(Json::Value& object, const ResourceType& type) {
   object["kind"] = type.kind;
 }
 
+void AddUnknown(const Json::Value& given, const Json::Value& known, const std::string& path,
+                std::vector<std::string>& paths) {
+  if (given.isArray() && known.isArray() && given.size() == known.size()) {
+    for (Json::ArrayIndex i = 0; i < given.size(); ++i) {
+      AddUnknown(given[i], known[i], StrCat(path, "[", i, "]"), paths);
+    }
+  }
+  if (!given.isObject() || !known.isObject()) return;
+  for (const std::string& name : given.getMemberNames()) {
+    const std::string member = path.empty() ? name : StrCat(path, ".", name);
+    // Reading leaves nothing of what is empty.
+    if (given[name].empty()) continue;
+    if (known.isMember(name)) {
+      AddUnknown(given[name], known[name], member, paths);
+    } else {
+      paths.push_back(member);
+    }
+  }
+}
+
+// In Go's words, where ours tell of a value of another type: "data[k]: expected a string, got a
+// number".
+std::string GoError(const ResourceType& type, std::string_view message) {
+  constexpr std::string_view kExpected = ": expected ";
+  constexpr std::string_view kGot = ", got ";
+  const size_t expected = message.find(kExpected);
+  const size_t got = message.find(kGot);
+  if (expected == message.npos || got == message.npos) return std::string(message);
+  std::string_view path = message.substr(0, expected);
+  if (path.ends_with(']')) path = path.substr(0, path.rfind('['));
+  const auto noun = [](std::string_view phrase) { return phrase.substr(phrase.find(' ') + 1); };
+  const size_t wanted = expected + kExpected.size();
+  return StrCat("json: cannot unmarshal ", noun(message.substr(got + kGot.size())),
+                " into Go struct field ", type.kind, ".", path, " of type ",
+                noun(message.substr(wanted, got - wanted)));
+}
+
 const std::string& ProtobufOf(const StoredObject& object, const ResourceType& type) {
   if (object.protobuf.empty()) {
     const std::unique_ptr<Message> message = New(*type.message);
@@ -105,12 +142,18 @@ absl::StatusOr<Json::Value> Normalise(const Json::Value& object, const ResourceT
     if (absl::Status status = FromJson(WriteJson(object), *message); !status.ok()) {
       return BadRequest(StrCat(type.kind, " in version ", rbac::Quote(type.version),
                                " cannot be handled as a ", type.kind, ": ",
-                               AsStd(status.message())));
+                               GoError(type, AsStd(status.message()))));
     }
     out = ToTree(*message);
   }
   SetTypeMeta(out, type);
   return out;
+}
+
+std::vector<std::string> UnknownMembers(const Json::Value& given, const Json::Value& known) {
+  std::vector<std::string> paths;
+  AddUnknown(given, known, "", paths);
+  return paths;
 }
 
 absl::StatusOr<Json::Value> ReadObject(std::string_view body, Encoding encoding,

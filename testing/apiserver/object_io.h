@@ -25,6 +25,10 @@ absl::StatusOr<Json::Value> ReadObject(std::string_view body, Encoding encoding,
 // What reading leaves of an object that is JSON already; 400 when it does not fit its kind.
 absl::StatusOr<Json::Value> Normalise(const Json::Value& object, const ResourceType& type);
 
+// The members of `given`, as paths, that its kind does not have: they are not in `known`, which is
+// what reading left of it.
+std::vector<std::string> UnknownMembers(const Json::Value& given, const Json::Value& known);
+
 // A message of any kind, such as DeleteOptions, in JSON or protobuf, as JSON; an empty body is an
 // empty object.
 absl::StatusOr<Json::Value> ReadMessage(std::string_view body, Encoding encoding,

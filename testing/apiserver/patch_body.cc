@@ -20,12 +20,36 @@ constexpr char kJsonPatch[] = "application/json-patch+json";
 constexpr char kMergePatch[] = "application/merge-patch+json";
 constexpr char kApplyPatch[] = "application/apply-patch+yaml";
 
+// What follows "cannot be handled as a X: " in the error of a kind.
+std::string WhyUnreadable(const absl::Status& status) {
+  const std::string_view message = AsStd(status.message());
+  const size_t colon = message.find("cannot be handled as a ");
+  const size_t why = colon == message.npos ? message.npos : message.find(": ", colon);
+  return std::string(why == message.npos ? message : message.substr(why + 2));
+}
+
 // A 422 that does not say why.
 absl::Status Rejected() {
   ApiStatusProto status = *ApiStatus(
       ApiErrorOf(422, "Invalid", "the server rejected our request due to an error in our request"));
   status.mutable_details();
   return StatusFromApi(status);
+}
+
+// The server's library adds what is to be replaced and is not there.
+absl::StatusOr<Json::Value> ApplyOperations(Json::Value object, const Json::Value& patch) {
+  for (const Json::Value& operation : patch) {
+    Json::Value one(Json::arrayValue);
+    one.append(operation);
+    absl::StatusOr<Json::Value> result = ApplyJsonPatch(object, one);
+    if (!result.ok() && StringAt(operation, "op") == "replace") {
+      one[0]["op"] = "add";
+      result = ApplyJsonPatch(object, one);
+    }
+    if (!result.ok()) return result;
+    object = *std::move(result);
+  }
+  return object;
 }
 
 absl::StatusOr<Json::Value> ReadConfiguration(const Request& request, const ResourceType& type) {
@@ -71,23 +95,23 @@ absl::StatusOr<Json::Value> ReadPatch(const Request& request, const ResourceType
 }
 
 absl::StatusOr<Json::Value> PatchObject(const Request& request, const Json::Value& object,
-                                        const Json::Value& patch, const ResourceType& type) {
+                                        const Json::Value& patch, const ResourceType& type,
+                                        Json::Value* given) {
   Json::Value result;
   if (ContentTypeOf(request) == kMergePatch) {
     result = ApplyMergePatch(object, patch);
   } else {
-    absl::StatusOr<Json::Value> patched = ApplyJsonPatch(object, patch);
-    if (absl::IsInvalidArgument(patched.status())) {
-      return BadRequest(StrCat("error decoding patch: ", AsStd(patched.status().message())));
-    }
+    if (!patch.isArray()) return BadRequest("error decoding patch: a JSON patch is an array");
+    absl::StatusOr<Json::Value> patched = ApplyOperations(object, patch);
     if (!patched.ok() || !patched->isObject()) return Rejected();
     result = *std::move(patched);
   }
+  *given = result;
   absl::StatusOr<Json::Value> normal = Normalise(result, type);
   if (normal.ok()) return normal;
   return InvalidError(
       "", "", "",
-      {InvalidField("patch", rbac::Quote(WriteJson(result)), AsStd(normal.status().message()))});
+      {InvalidField("patch", rbac::Quote(WriteJson(result)), WhyUnreadable(normal.status()))});
 }
 
 }  // namespace mandate::apiserver

@@ -16,8 +16,10 @@ namespace mandate::apiserver {
 absl::StatusOr<Json::Value> ReadPatch(const Request& request, const ResourceType& type);
 
 // A JSON or merge patch, applied. 422 when it does not fit the object, or the result not its kind.
+// `given` gets the result with members that the kind does not have.
 absl::StatusOr<Json::Value> PatchObject(const Request& request, const Json::Value& object,
-                                        const Json::Value& patch, const ResourceType& type);
+                                        const Json::Value& patch, const ResourceType& type,
+                                        Json::Value* given);
 
 }  // namespace mandate::apiserver
 

@@ -82,7 +82,7 @@ void Resources::Handle(std::shared_ptr<Exchange> exchange) {
   const std::string& subresource = attributes.subresource;
   if (type == nullptr ||
       (!type->namespaced && !attributes.ns.empty() && attributes.resource != "namespaces")) {
-    return exchange->Fail(NoSuchResource());
+    return NoSuch(*exchange);
   }
   if (!subresource.empty() && !(subresource == "status" && type->has_status)) {
     if (subresource == "finalize" || subresource == "scale" || subresource == "log" ||
@@ -100,6 +100,14 @@ void Resources::Handle(std::shared_ptr<Exchange> exchange) {
     return DeleteFlow::Start(core_, std::move(exchange), std::move(type), *answer);
   }
   WriteFlow::Start(core_, std::move(exchange), std::move(type), *answer);
+}
+
+void Resources::NoSuch(Exchange& exchange) const {
+  const auto group = core_.kinds.groups().find(exchange.request().attributes.api_group);
+  if (group != core_.kinds.groups().end()) return exchange.Fail(NoSuchResource());
+  exchange.Respond({.code = 404,
+                    .headers = {{"content-type", "text/plain; charset=utf-8"}},
+                    .body = "404 page not found\n"});
 }
 
 void Resources::Read(std::shared_ptr<Exchange> exchange, std::shared_ptr<const ResourceType> type,

@@ -26,6 +26,7 @@ class Resources {
 
  private:
   const VirtualResource* FindVirtual(const rbac::Attributes& attributes) const;
+  void NoSuch(Exchange& exchange) const;
   void Create(const VirtualResource& resource, std::shared_ptr<Exchange> exchange);
   void Read(std::shared_ptr<Exchange> exchange, std::shared_ptr<const ResourceType> type,
             Encoding answer);

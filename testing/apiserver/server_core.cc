@@ -55,6 +55,8 @@ ServerCore::ServerCore(Loop& loop, ServerOptions options)
       std::abort();
     }
   }
+  // A server that has just started knows nothing of what was before.
+  core_.store.Compact(core_.store.revision());
 }
 
 ServerCore::~ServerCore() {

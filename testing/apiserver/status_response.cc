@@ -3,6 +3,7 @@
 #include <string>
 
 #include "manager/object/object_codec.h"
+#include "testing/apiserver/errors.h"
 #include "testing/apiserver/negotiation.h"
 
 namespace mandate::apiserver {
@@ -16,6 +17,7 @@ ApiStatusProto StatusOf(const absl::Status& status) {
   ApiStatusProto out;
   if (auto api = ApiStatus(status)) {
     out = *std::move(api);
+    if (out.reason() == kNoReason) out.clear_reason();
   } else {
     out.set_code(500);
     out.set_reason("InternalError");

@@ -18,15 +18,41 @@ Upkeep::Upkeep(Core& core) : core_(core) {
 }
 
 void Upkeep::OnChange(const Change& change) {
+  const StoredObject& object = *change.object;
   if (change.type == Change::Type::kDeleted) {
-    core_.Post([this, uid = change.object->uid] { Collect(uid); });
-    if (change.object->ns.empty()) return;
-    const auto ns = core_.store.Get(kNamespaces, "", change.object->ns);
-    if (ns == nullptr || !ns->deleting) return;
-    core_.Post([this, name = ns->name] { Empty(name); });
-  } else if (change.resource == kNamespaces && change.object->deleting) {
-    core_.Post([this, name = change.object->name] { Empty(name); });
+    core_.Post([this, uid = object.uid] { Collect(uid, /*orphan=*/false); });
+    if (object.ns.empty()) return;
+    const auto ns = core_.store.Get(kNamespaces, "", object.ns);
+    if (ns != nullptr && ns->deleting) core_.Post([this, name = ns->name] { Empty(name); });
+    return;
   }
+  if (!object.deleting) return;
+  core_.Post([this, resource = change.resource, ns = object.ns, name = object.name] {
+    Release(resource, ns, name);
+    if (resource == kNamespaces) Empty(name);
+  });
+}
+
+void Upkeep::Release(const GroupResource& resource, const std::string& ns,
+                     const std::string& name) {
+  const auto object = core_.store.Get(resource, ns, name);
+  if (object == nullptr || !object->deleting) return;
+  Json::Value value = object->Parse();
+  Json::Value left(Json::arrayValue);
+  for (const std::string& finalizer : FinalizersOf(value)) {
+    if (finalizer == "orphan" || finalizer == "foregroundDeletion") {
+      Collect(object->uid, finalizer == "orphan");
+    } else {
+      left.append(finalizer);
+    }
+  }
+  if (left.size() == FinalizersOf(value).size()) return;
+  if (left.empty()) {
+    core_.store.Delete(resource, ns, name);
+    return;
+  }
+  MutableMetadata(value)["finalizers"] = std::move(left);
+  core_.store.Put(resource, std::move(value));
 }
 
 void Upkeep::Empty(const std::string& name) {
@@ -55,7 +81,7 @@ void Upkeep::Delete(const GroupResource& resource, const StoredObject& object) {
   core_.store.Put(resource, std::move(value));
 }
 
-void Upkeep::Collect(const std::string& owner_uid) {
+void Upkeep::Collect(const std::string& owner_uid, bool orphan) {
   for (const GroupResource& resource : core_.store.Resources()) {
     for (const auto& object : core_.store.List(resource)) {
       // Most have no owner at all.
@@ -67,10 +93,11 @@ void Upkeep::Collect(const std::string& owner_uid) {
         if (StringAt(owner, "uid") != owner_uid) left.append(owner);
       }
       if (left.size() == owners.size()) continue;
-      if (left.empty()) {
+      if (left.empty() && !orphan) {
         Delete(resource, *object);
       } else {
-        MutableMetadata(value)["ownerReferences"] = std::move(left);
+        MutableMetadata(value).removeMember("ownerReferences");
+        if (!left.empty()) MutableMetadata(value)["ownerReferences"] = std::move(left);
         core_.store.Put(resource, std::move(value));
       }
     }

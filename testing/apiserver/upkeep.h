@@ -19,8 +19,10 @@ class Upkeep {
   void Empty(const std::string& ns);
   // Deletes the object, or marks it when it has finalizers.
   void Delete(const GroupResource& resource, const StoredObject& object);
-  // Deletes what the object owned and nobody else owns.
-  void Collect(const std::string& owner_uid);
+  // Deletes what the object owned and nobody else owns, or (`orphan`) only takes the owner off.
+  void Collect(const std::string& owner_uid, bool orphan);
+  // Does what the finalizers orphan and foregroundDeletion wait for, and takes them off.
+  void Release(const GroupResource& resource, const std::string& ns, const std::string& name);
 
   Core& core_;
 };

@@ -20,11 +20,7 @@ void WatchStream::Start(Context context, std::shared_ptr<Exchange> exchange,
 }
 
 void WatchStream::Begin() {
-  const absl::Duration timeout = query_.timeout.value_or(context_.options.default_timeout);
   const absl::Time now = context_.loop.clock().TimeNow();
-  timeout_ = context_.loop.RunAt(now + timeout, [weak = weak_from_this()] {
-    if (auto self = weak.lock()) self->exchange_->End();
-  });
   const int64_t wanted = query_.revision.value_or(0);
   if (query_.initial_events.value_or(false)) {
     if (wanted <= context_.store.revision()) return SendInitialState();
@@ -62,6 +58,11 @@ void WatchStream::SendInitialState() {
 
 void WatchStream::Follow() {
   if (exchange_->closed()) return;
+  const absl::Duration timeout = query_.timeout.value_or(context_.options.default_timeout);
+  timeout_ =
+      context_.loop.RunAt(context_.loop.clock().TimeNow() + timeout, [weak = weak_from_this()] {
+        if (auto self = weak.lock()) self->exchange_->End();
+      });
   subscription_ =
       context_.store.Subscribe(type_->name, [this](const Change& change) { OnChange(change); });
   if (query_.bookmarks) ScheduleBookmark();

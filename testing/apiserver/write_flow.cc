@@ -6,6 +6,7 @@
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
+#include "manager/rbac/quote.h"
 #include "testing/apiserver/definitions.h"
 #include "testing/apiserver/errors.h"
 #include "testing/apiserver/kind_rules.h"
@@ -16,11 +17,14 @@
 #include "testing/apiserver/object_io.h"
 #include "testing/apiserver/object_meta.h"
 #include "testing/apiserver/patch_body.h"
+#include "testing/apiserver/schema.h"
 
 namespace mandate::apiserver {
 namespace {
 
 constexpr int kMaxAttempts = 5;
+// What is kept of a generateName, so that the name is a DNS label.
+constexpr size_t kMaxGenerated = 58;
 
 std::string_view OptionsOf(const Request& request) {
   if (request.method == "POST") return "CreateOptions";
@@ -55,7 +59,24 @@ absl::Status WriteFlow::Prepare() {
   }
   ASSIGN_OR_RETURN(const Encoding encoding, BodyEncoding(request(), type_->protobuf()));
   ASSIGN_OR_RETURN(body_, ReadObject(request().body, encoding, *type_));
-  return CheckIdentity(body_);
+  RETURN_IF_ERROR(CheckIdentity(body_));
+  if (encoding == Encoding::kProtobuf) return absl::OkStatus();
+  return CheckMembers(ParseJson(request().body).value_or(Json::Value()), body_);
+}
+
+absl::Status WriteFlow::CheckMembers(const Json::Value& given, const Json::Value& known) const {
+  if (query_.validation == "Ignore") return absl::OkStatus();
+  std::string errors;
+  for (const std::string& path :
+       UnknownMembers(given, type_->custom() ? type_->schema->PruneAndDefault(known) : known)) {
+    const std::string error = StrCat("unknown field ", rbac::Quote(path));
+    StrAppend(&errors, errors.empty() ? "" : ", ", error);
+    if (query_.validation != "Strict") request().notes->warnings.push_back(error);
+  }
+  if (errors.empty() || query_.validation != "Strict") return absl::OkStatus();
+  return BadRequest(StrCat(type_->kind, " in version ", rbac::Quote(type_->version),
+                           " cannot be handled as a ", type_->kind,
+                           ": strict decoding error: ", errors));
 }
 
 absl::Status WriteFlow::CheckIdentity(const Json::Value& object) const {
@@ -84,7 +105,7 @@ void WriteFlow::Attempt() {
   }
   live_ = request().method == "POST"
               ? nullptr
-              : core_.store.Get(type_->name, request().attributes.ns, request().attributes.name);
+              : core_.store.Get(type_->name, ns(), request().attributes.name);
   live_object_ = live_ == nullptr ? Json::Value() : live_->Parse();
   absl::StatusOr<Json::Value> object = Candidate();
   if (!object.ok()) return exchange_->Fail(object.status());
@@ -111,16 +132,11 @@ absl::StatusOr<Json::Value> WriteFlow::Candidate() const {
   if (request().method == "PATCH") {
     ASSIGN_OR_RETURN(object, Patched());
   }
-  Json::Value& metadata = MutableMetadata(object);
-  if (type_->namespaced) {
-    metadata["namespace"] = request().attributes.ns;
-  } else {
-    metadata.removeMember("namespace");
-  }
+  MutableMetadata(object).removeMember("namespace");
+  if (type_->namespaced) MutableMetadata(object)["namespace"] = ns();
   SetDefaults(*type_, object);
   if (creating()) return object;
   RETURN_IF_ERROR(CheckPreconditions(object));
-  // Not `metadata`: defaults may have replaced the object.
   KeepSystemFields(MetadataOf(live_object_), MutableMetadata(object));
   PrepareForUpdate(*type_, subresource(), live_object_, object);
   return object;
@@ -139,8 +155,10 @@ absl::StatusOr<Json::Value> WriteFlow::Patched() const {
     MutableMetadata(object)["name"] = request().attributes.name;
     return Normalise(object, *type_);
   }
-  ASSIGN_OR_RETURN(Json::Value object, PatchObject(request(), live_object_, body_, *type_));
+  Json::Value given;
+  ASSIGN_OR_RETURN(Json::Value object, PatchObject(request(), live_object_, body_, *type_, &given));
   RETURN_IF_ERROR(CheckIdentity(object));
+  if (attempts_ == 1) RETURN_IF_ERROR(CheckMembers(given, object));
   return object;
 }
 
@@ -190,7 +208,8 @@ absl::Status WriteFlow::Complete(Json::Value& object) {
       metadata.removeMember(field);
     }
     if (MetaString(object, "name").empty() && !MetaString(object, "generateName").empty()) {
-      metadata["name"] = MetaString(object, "generateName") + core_.NewSuffix();
+      metadata["name"] =
+          MetaString(object, "generateName").substr(0, kMaxGenerated) + core_.NewSuffix();
     }
     metadata["uid"] = core_.NewUid();
     metadata["creationTimestamp"] = core_.Now();
@@ -221,7 +240,7 @@ void WriteFlow::Commit() {
   const auto now = core_.store.Get(type_->name, ns, name);
   if (creating() && now != nullptr) {
     if (request().method != "POST") return Attempt();
-    return exchange_->Fail(AlreadyExistsError(type_->name, name));
+    return exchange_->Fail(AlreadyExistsError(type_->name, name, now->deleting));
   }
   // Somebody was faster while admission was asked.
   if (!creating() && now != live_) return Attempt();

@@ -33,6 +33,8 @@ class WriteFlow : public std::enable_shared_from_this<WriteFlow> {
   // What the request makes of the object that is there, or of nothing.
   absl::StatusOr<Json::Value> Candidate() const;
   absl::StatusOr<Json::Value> Patched() const;
+  // Members that the kind does not have: a warning or, if so asked for, an error.
+  absl::Status CheckMembers(const Json::Value& given, const Json::Value& known) const;
   absl::Status CheckIdentity(const Json::Value& object) const;
   absl::Status CheckPreconditions(const Json::Value& object) const;
   void Admitted(absl::StatusOr<Json::Value> object);
@@ -43,6 +45,8 @@ class WriteFlow : public std::enable_shared_from_this<WriteFlow> {
   void Answer(const StoredObject& object, int code);
 
   std::shared_ptr<WriteAttributes> Attributes(Json::Value object) const;
+  // Empty of a cluster-scoped kind.
+  std::string ns() const { return type_->namespaced ? request().attributes.ns : ""; }
   bool creating() const { return live_ == nullptr; }
   const Request& request() const { return exchange_->request(); }
   const std::string& subresource() const { return request().attributes.subresource; }

@@ -95,6 +95,18 @@ absl::Status Access::Check(const WriteAttributes& write) {
 }
 
 void Access::Validate(std::shared_ptr<const WriteAttributes> write, Checked done) {
+  // A PUT or PATCH that creates was authorized for what it is; now it must be for create, too,
+  // under its name.
+  rbac::Attributes attributes = write->request->attributes;
+  if (write->operation == "CREATE" && attributes.verb != "create") {
+    attributes.verb = "create";
+    const User& user = write->request->user;
+    const rbac::Decision decision = authorizer()->Authorize(user, attributes);
+    if (!decision.allowed) {
+      std::move(done)(NotAuthorized(user, attributes, decision.reason));
+      return;
+    }
+  }
   admission_.Validate(std::move(write), std::move(done));
 }
 

@@ -197,6 +197,33 @@ TEST_F(AccessTest, WritesAreChecked) {
   EXPECT_EQ(*mutated, write.object);
 }
 
+TEST_F(AccessTest, AnApplyThatCreatesNeedsCreateUnderItsName) {
+  Request request = Request::Parse("PATCH", "/api/v1/namespaces/shop/configmaps/a", {}, "").value();
+  request.user.name = "jane";
+  auto write = std::make_shared<WriteAttributes>();
+  write->request = &request;
+  write->operation = "CREATE";
+  const auto validated = [&] {
+    absl::Status result = absl::UnknownError("not called");
+    plugin_.hooks->Validate(write, [&](const absl::Status& status) { result = status; });
+    return result;
+  };
+  EXPECT_EQ(ApiStatus(validated())->message(),
+            "configmaps \"a\" is forbidden: User \"jane\" cannot create resource \"configmaps\" in "
+            "API group \"\" in the namespace \"shop\"");
+  objects_.Put({"rbac.authorization.k8s.io", "clusterroles"},
+               R"({"metadata":{"name":"r"},"rules":[{"verbs":["create"],"apiGroups":[""],
+                   "resources":["configmaps"],"resourceNames":["a"]}]})");
+  objects_.Put({"rbac.authorization.k8s.io", "clusterrolebindings"},
+               R"({"metadata":{"name":"b"},"roleRef":{"kind":"ClusterRole","name":"r"},
+                   "subjects":[{"kind":"User","name":"jane"}]})");
+  EXPECT_TRUE(validated().ok());
+  request.attributes.name = "b";
+  EXPECT_TRUE(IsForbidden(validated()));
+  write->operation = "UPDATE";
+  EXPECT_TRUE(validated().ok());
+}
+
 TEST_F(AccessTest, TheSameSeedMakesTheSameTokens) {
   Access again(Options(), objects_, loop_);
   const std::string first = Token();
