@@ -175,6 +175,7 @@ TEST_F(AccessTest, WhatIsCreatedIsInTheRequestsNamespace) {
 TEST_F(AccessTest, WritesAreChecked) {
   Request request;
   request.user.name = "jane";
+  request.attributes.verb = "create";
   WriteAttributes write;
   write.request = &request;
   write.operation = "CREATE";
