@@ -12,7 +12,7 @@
 #define MANAGER_OBJECT_JSON_CURSOR_H_
 
 #include <cstddef>
-#include <deque>
+#include <forward_list>
 #include <string>
 #include <string_view>
 
@@ -62,9 +62,20 @@ class JsonCursor {
   // How much is consumed: where the last value ended.
   size_t Consumed() const { return at_; }
 
-  // Whether `view` lies in the text, that is, lives as long as the text does.
-  bool InText(std::string_view view) const {
-    return view.data() >= text_.data() && view.data() + view.size() <= text_.data() + text_.size();
+  // What was consumed since Offset() was `start`.
+  std::string_view TextSince(size_t start) const { return text_.substr(start, at_ - start); }
+
+  // A place to come back to, for as long as there is no error.
+  struct Place {
+    size_t at;
+    int depth;
+    bool first;
+  };
+  Place Mark() const { return {at_, depth_, first_}; }
+  void GoBack(const Place& place) {
+    at_ = place.at;
+    depth_ = place.depth;
+    first_ = place.first;
   }
 
   const absl::Status& status() const { return status_; }
@@ -75,7 +86,10 @@ class JsonCursor {
   static std::string Position(std::string_view text, size_t offset);
 
  private:
-  void SkipSpace();
+  void SkipSpace() {
+    if (at_ < text_.size() && static_cast<unsigned char>(text_[at_]) <= ' ') SkipMoreSpace();
+  }
+  void SkipMoreSpace();
   bool Expect(char c);
   bool Enter(char open);
   bool Leave(char close);
@@ -92,7 +106,7 @@ class JsonCursor {
   const int max_depth_;
   bool first_ = true;  // nothing was read yet of the innermost object or array
   absl::Status status_;
-  std::deque<std::string> unescaped_;
+  std::forward_list<std::string> unescaped_;
 };
 
 }  // namespace mandate

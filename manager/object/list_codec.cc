@@ -20,9 +20,7 @@ constexpr uint32_t kResourceVersion = 2;
 constexpr uint32_t kContinue = 3;
 constexpr uint32_t kRemaining = 4;
 
-void AddItem(std::string_view bytes, Encoding encoding, RawList* list) {
-  absl::StatusOr<std::shared_ptr<const RawObject>> item =
-      ParseRawObject(std::string(bytes), encoding);
+void AddItem(absl::StatusOr<std::shared_ptr<const RawObject>> item, RawList* list) {
   if (item.ok()) {
     list->items.push_back(*std::move(item));
     return;
@@ -84,8 +82,15 @@ class JsonListReader {
   absl::Status Items() {
     RETURN_IF_ERROR(Expect(Token::kArray, "items"));
     for (json_.BeginArray(); json_.NextElement();) {
-      std::string_view source;
-      if (json_.SkipValue(&source)) AddItem(source, Encoding::kJson, list_);
+      const JsonCursor::Place start = json_.Mark();
+      auto item = ReadRawObject(json_);
+      // Malformed text is the whole list's error, a malformed object its own.
+      if (!json_.status().ok()) break;
+      if (!item.ok()) {
+        json_.GoBack(start);
+        json_.SkipValue();
+      }
+      AddItem(std::move(item), list_);
     }
     return json_.status();
   }
@@ -144,7 +149,7 @@ absl::Status ReadProtobufList(std::string_view body, RawList* list) {
   WireCursor wire(envelope.raw);
   while (wire.Next()) {
     if (wire.field() == kMetadata) RETURN_IF_ERROR(ReadListMeta(wire.bytes(), list));
-    if (wire.field() == kItems) AddItem(wire.bytes(), Encoding::kProtobuf, list);
+    if (wire.field() == kItems) AddItem(ParseRawObject(wire.bytes(), Encoding::kProtobuf), list);
   }
   return wire.status();
 }

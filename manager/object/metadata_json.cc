@@ -38,7 +38,7 @@ class Reader {
       RETURN_IF_ERROR(Once(kMetadata, key));
       RETURN_IF_ERROR(Metadata());
     }
-    return json_.Finish();
+    return json_.status();
   }
 
  private:
@@ -108,14 +108,15 @@ class Reader {
 
   template <class Entry>
   absl::Status Map(std::string_view name, const Entry& entry) {
-    RETURN_IF_ERROR(Begin(Token::kObject, StrCat("metadata.", name)));
+    RETURN_IF_ERROR(Begin(Token::kObject, "metadata.", name));
     std::string_view key;
     for (json_.BeginObject(); json_.NextMember(&key);) {
       std::string_view value;
       if (Null()) {
         json_.ReadNull();
       } else {
-        RETURN_IF_ERROR(ReadString(StrCat("metadata.", name, "[", key, "]"), &value));
+        RETURN_IF_ERROR(Begin(Token::kString, "metadata.", name, "[", key, "]"));
+        json_.ReadString(&value);
       }
       entry(key, value);
     }
@@ -139,7 +140,8 @@ class Reader {
                                  : key == "uid"      ? &owner.uid
                                                      : nullptr;
       if (target != nullptr && !Null()) {
-        RETURN_IF_ERROR(ReadString(StrCat("metadata.ownerReferences[].", key), target));
+        RETURN_IF_ERROR(Begin(Token::kString, "metadata.ownerReferences[].", key));
+        json_.ReadString(target);
       } else if (key == "controller" && json_.Peek() == Token::kBool) {
         json_.ReadBool(&owner.controller);
       } else {
@@ -160,19 +162,11 @@ class Reader {
   }
 
   absl::Status String(std::string_view name, MetadataField field) {
+    RETURN_IF_ERROR(Begin(Token::kString, "metadata.", name));
     std::string_view value;
-    if (json_.Peek() != Token::kString) {
-      return ReadString(StrCat("metadata.", name), &value);
-    }
     if (!json_.ReadString(&value)) return json_.status();
     sink_.OnString(field, value);
     return absl::OkStatus();
-  }
-
-  absl::Status ReadString(std::string_view path, std::string_view* value) {
-    RETURN_IF_ERROR(Begin(Token::kString, path));
-    json_.ReadString(value);
-    return json_.status();
   }
 
   absl::Status Once(Member member, std::string_view key) {
@@ -186,14 +180,16 @@ class Reader {
 
   bool Null() { return json_.Peek() == Token::kNull; }
 
-  absl::Status Begin(Token token, std::string_view path) {
+  // `path` in parts: it is put together only for a message.
+  template <class... Path>
+  absl::Status Begin(Token token, const Path&... path) {
     const Token found = json_.Peek();
     if (found == token) return absl::OkStatus();
     if (found == Token::kInvalid) {
       json_.SkipValue();
       return json_.status();
     }
-    return absl::InvalidArgumentError(StrCat(path, ": expected ", JsonCursor::Describe(token),
+    return absl::InvalidArgumentError(StrCat(path..., ": expected ", JsonCursor::Describe(token),
                                              ", got ", JsonCursor::Describe(found)));
   }
 

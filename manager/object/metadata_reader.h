@@ -34,9 +34,10 @@ class MetadataSink {
   virtual void OnOwner(const OwnerView&) {}
 };
 
-// Reads one whole object and checks it to its end as far as that does not need its type.
-// kInvalidArgument names what is wrong.
+// Reads one whole object, the cursor's next value, and checks it to its end as far as that does not
+// need its type. kInvalidArgument names what is wrong; the cursor may then stand within the object.
 absl::Status ReadMetadataJson(JsonCursor& json, MetadataSink& sink);
+// The same of all of `message`.
 absl::Status ReadMetadataProtobuf(std::string_view message, MetadataSink& sink);
 
 }  // namespace mandate

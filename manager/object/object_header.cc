@@ -69,6 +69,7 @@ absl::StatusOr<ObjectHeader> ParseObjectHeader(std::string_view object, Encoding
   } else {
     JsonCursor json(object);
     RETURN_IF_ERROR(ReadMetadataJson(json, sink));
+    RETURN_IF_ERROR(json.Finish());
   }
   return header;
 }

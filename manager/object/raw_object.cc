@@ -1,7 +1,8 @@
 #include "manager/object/raw_object.h"
 
+#include <cstdint>
 #include <cstring>
-#include <utility>
+#include <new>
 
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
@@ -12,79 +13,121 @@
 namespace mandate {
 namespace {
 
-// Only what identifies the object.
-struct IdentitySink final : MetadataSink {
+// Makes each allocation longer, and says where the rest begins.
+template <class T>
+struct RoomyAllocator {
+  using value_type = T;
+
+  RoomyAllocator(size_t extra, char** room) : extra(extra), room(room) {}
+  template <class U>
+  RoomyAllocator(const RoomyAllocator<U>& other) : extra(other.extra), room(other.room) {}
+
+  T* allocate(size_t count) {
+    char* const start = static_cast<char*>(::operator new(count * sizeof(T) + extra));
+    *room = start + count * sizeof(T);
+    return reinterpret_cast<T*>(start);
+  }
+  void deallocate(T* start, size_t) { ::operator delete(start); }
+  bool operator==(const RoomyAllocator&) const = default;
+
+  size_t extra;
+  char** room;  // only while allocating
+};
+
+bool IsWithin(std::string_view part, std::string_view whole) {
+  return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
+}
+
+}  // namespace
+
+// Of the metadata only what identifies the object.
+struct RawObject::IdentitySink final : MetadataSink {
   void OnString(MetadataField field, std::string_view value) override {
     switch (field) {
       case MetadataField::kNamespace:
-        ns = value;
+        identity.ns = value;
         break;
       case MetadataField::kName:
-        name = value;
+        identity.name = value;
         break;
       case MetadataField::kUid:
-        uid = value;
+        identity.uid = value;
         break;
       case MetadataField::kResourceVersion:
-        resource_version = value;
+        identity.resource_version = value;
         break;
       case MetadataField::kFinalizer:
         break;
     }
   }
-  std::string_view ns;
-  std::string_view name;
-  std::string_view uid;
-  std::string_view resource_version;
+
+  Identity identity;
 };
 
-}  // namespace
-
-RawObject::RawObject(Passkey, std::string bytes, Encoding encoding)
-    : bytes_(std::move(bytes)), encoding_(encoding) {
-  bytes_.shrink_to_fit();
+RawObject::RawObject(char* const& room, std::string_view bytes, Encoding encoding,
+                     const Identity& identity)
+    : room_(room), size_(static_cast<uint32_t>(bytes.size())), encoding_(encoding) {
+  std::memcpy(room, bytes.data(), bytes.size());
+  uint32_t end = size_;
+  const auto place = [&](std::string_view part) -> Span {
+    const auto size = static_cast<uint32_t>(part.size());
+    if (IsWithin(part, bytes)) return {static_cast<uint32_t>(part.data() - bytes.data()), size};
+    if (size > 0) std::memcpy(room + end, part.data(), size);
+    end += size;
+    return {end - size, size};
+  };
+  ns_ = place(identity.ns);
+  name_ = place(identity.name);
+  uid_ = place(identity.uid);
+  resource_version_ = place(identity.resource_version);
 }
 
-absl::Status RawObject::Index() {
-  IdentitySink sink;
-  JsonCursor json(encoding_ == Encoding::kJson ? std::string_view(bytes_) : std::string_view());
-  RETURN_IF_ERROR(encoding_ == Encoding::kJson ? ReadMetadataJson(json, sink)
-                                               : ReadMetadataProtobuf(bytes_, sink));
-  if (sink.name.empty()) {
+absl::StatusOr<std::shared_ptr<const RawObject>> RawObject::Make(std::string_view bytes,
+                                                                 Encoding encoding,
+                                                                 const Identity& identity) {
+  if (identity.name.empty()) {
     return absl::InvalidArgumentError("metadata.name: missing; this is no Kubernetes object");
   }
-  // Views that are not of the bytes (escaped JSON) die with the cursor: they are copied.
-  std::string_view* const targets[] = {&ns_, &name_, &uid_, &resource_version_};
-  const std::string_view sources[] = {sink.ns, sink.name, sink.uid, sink.resource_version};
-  for (size_t i = 0; i < std::size(targets); ++i) {
-    *targets[i] = sources[i];
-    if (sources[i].empty() || encoding_ != Encoding::kJson || json.InText(sources[i])) continue;
-    if (unescaped_ == nullptr) unescaped_ = std::make_unique<std::string[]>(std::size(targets));
-    unescaped_[i] = sources[i];
-    *targets[i] = unescaped_[i];
+  size_t size = bytes.size();
+  for (std::string_view part :
+       {identity.ns, identity.name, identity.uid, identity.resource_version}) {
+    if (!IsWithin(part, bytes)) size += part.size();
   }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<std::shared_ptr<const RawObject>> RawObject::Parse(std::string bytes,
-                                                                  Encoding encoding) {
-  if (encoding == Encoding::kProtobuf && HasEnvelope(bytes)) {
-    ASSIGN_OR_RETURN(const Envelope envelope, ParseEnvelope(bytes));
-    bytes = std::string(envelope.raw);
+  if (size > UINT32_MAX) {
+    return absl::InvalidArgumentError(StrCat("an object of ", bytes.size(), " bytes is too large"));
   }
-  auto object = std::make_shared<RawObject>(Passkey(), std::move(bytes), encoding);
-  RETURN_IF_ERROR(object->Index());
-  return object;
+  char* room = nullptr;
+  return std::allocate_shared<RawObject>(RoomyAllocator<RawObject>(size, &room), room, bytes,
+                                         encoding, identity);
 }
 
 ObjectHeader RawObject::Header() const {
-  // Index() has read the same bytes with the same rules.
-  return *ParseObjectHeader(bytes_, encoding_);
+  // The identity was read from the same bytes with the same rules.
+  return *ParseObjectHeader(bytes(), encoding_);
 }
 
-absl::StatusOr<std::shared_ptr<const RawObject>> ParseRawObject(std::string bytes,
+absl::StatusOr<std::shared_ptr<const RawObject>> ParseRawObject(std::string_view bytes,
                                                                 Encoding encoding) {
-  return RawObject::Parse(std::move(bytes), encoding);
+  if (encoding == Encoding::kJson) {
+    JsonCursor json(bytes);
+    ASSIGN_OR_RETURN(auto object, ReadRawObject(json));
+    RETURN_IF_ERROR(json.Finish());
+    return object;
+  }
+  if (HasEnvelope(bytes)) {
+    ASSIGN_OR_RETURN(const Envelope envelope, ParseEnvelope(bytes));
+    bytes = envelope.raw;
+  }
+  RawObject::IdentitySink sink;
+  RETURN_IF_ERROR(ReadMetadataProtobuf(bytes, sink));
+  return RawObject::Make(bytes, encoding, sink.identity);
+}
+
+absl::StatusOr<std::shared_ptr<const RawObject>> ReadRawObject(JsonCursor& json) {
+  const size_t start = json.Offset();
+  RawObject::IdentitySink sink;
+  RETURN_IF_ERROR(ReadMetadataJson(json, sink));
+  return RawObject::Make(json.TextSince(start), Encoding::kJson, sink.identity);
 }
 
 }  // namespace mandate

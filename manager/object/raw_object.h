@@ -2,6 +2,7 @@
 #ifndef MANAGER_OBJECT_RAW_OBJECT_H_
 #define MANAGER_OBJECT_RAW_OBJECT_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,54 +15,76 @@
 
 namespace mandate {
 
-// Immutable, so thread-safe; always held by shared_ptr<const RawObject>. Costs little more than its
-// bytes: only the identity is indexed, all else is read out of the bytes when asked for.
+class JsonCursor;
+
+// Immutable, so thread-safe; always held by shared_ptr<const RawObject>. One allocation, little
+// more than its bytes: only the identity is indexed, all else is read out of the bytes when asked
+// for.
 class RawObject {
-  struct Passkey {};
+  struct Identity {
+    std::string_view ns;
+    std::string_view name;
+    std::string_view uid;
+    std::string_view resource_version;
+  };
 
  public:
-  RawObject(Passkey, std::string bytes, Encoding encoding);
+  // For ParseRawObject and ReadRawObject alone: nobody else has an Identity.
+  RawObject(char* const& room, std::string_view bytes, Encoding encoding, const Identity& identity);
   RawObject(const RawObject&) = delete;
   RawObject& operator=(const RawObject&) = delete;
 
-  std::string_view ns() const { return ns_; }
-  std::string_view name() const { return name_; }
-  std::string_view uid() const { return uid_; }
-  std::string_view resource_version() const { return resource_version_; }
-  ObjectKey Key() const { return {std::string(ns_), std::string(name_)}; }
+  std::string_view ns() const { return At(ns_); }
+  std::string_view name() const { return At(name_); }
+  std::string_view uid() const { return At(uid_); }
+  std::string_view resource_version() const { return At(resource_version_); }
+  ObjectKey Key() const { return {std::string(ns()), std::string(name())}; }
 
   // Read anew on each call: keep the result, also in a range-for over one of its members.
   ObjectHeader Header() const;
 
   // JSON, or protobuf without its envelope. May hold secrets: never log it.
-  std::string_view bytes() const { return bytes_; }
+  std::string_view bytes() const { return {room_, size_}; }
   Encoding encoding() const { return encoding_; }
 
   template <Object T>
   absl::StatusOr<T> Decode() const {
-    return DecodeObject<T>(bytes_, encoding_);
+    return DecodeObject<T>(bytes(), encoding_);
   }
 
-  // See ParseRawObject.
-  static absl::StatusOr<std::shared_ptr<const RawObject>> Parse(std::string bytes,
-                                                                Encoding encoding);
-
  private:
-  absl::Status Index();
+  friend absl::StatusOr<std::shared_ptr<const RawObject>> ParseRawObject(std::string_view bytes,
+                                                                         Encoding encoding);
+  friend absl::StatusOr<std::shared_ptr<const RawObject>> ReadRawObject(JsonCursor& json);
+  struct IdentitySink;
+  static absl::StatusOr<std::shared_ptr<const RawObject>> Make(std::string_view bytes,
+                                                               Encoding encoding,
+                                                               const Identity& identity);
 
-  std::string bytes_;
-  std::unique_ptr<std::string[]> unescaped_;  // identity that stands escaped in JSON; rare
-  std::string_view ns_;
-  std::string_view name_;
-  std::string_view uid_;
-  std::string_view resource_version_;
-  Encoding encoding_;
+  struct Span {
+    uint32_t at = 0;
+    uint32_t size = 0;
+  };
+  std::string_view At(Span span) const { return {room_ + span.at, span.size}; }
+
+  // In the same allocation: the bytes, then what of the identity stands escaped in them (rare).
+  const char* const room_;
+  const uint32_t size_;
+  const Encoding encoding_;
+  Span ns_;
+  Span name_;
+  Span uid_;
+  Span resource_version_;
 };
 
-// kInvalidArgument when the bytes are cut short, are not of this encoding, or have no
-// metadata.name. Protobuf may come with or without its envelope, which is dropped.
-absl::StatusOr<std::shared_ptr<const RawObject>> ParseRawObject(std::string bytes,
+// Copies the bytes. kInvalidArgument when they are cut short, are not of this encoding, have no
+// metadata.name, or are 4 GiB or more. Protobuf may come with or without its envelope, which is
+// dropped.
+absl::StatusOr<std::shared_ptr<const RawObject>> ParseRawObject(std::string_view bytes,
                                                                 Encoding encoding);
+
+// The same of the cursor's next value. After an error the cursor may stand within it.
+absl::StatusOr<std::shared_ptr<const RawObject>> ReadRawObject(JsonCursor& json);
 
 }  // namespace mandate
 

@@ -23,47 +23,6 @@ constexpr uint32_t kType = 1;
 constexpr uint32_t kObject = 2;
 constexpr uint32_t kRaw = 1;
 
-// Views into the frame, or of `type` into the cursor.
-struct Frame {
-  std::string type;
-  std::string_view object;
-};
-
-absl::StatusOr<Frame> ReadJson(std::string_view text) {
-  Frame frame;
-  JsonCursor json(text);
-  std::string_view key;
-  for (json.BeginObject(); json.NextMember(&key);) {
-    if (key == "type" && json.Peek() == Token::kString) {
-      std::string_view type;
-      json.ReadString(&type);
-      frame.type = type;
-    } else if (key == "object") {
-      json.SkipValue(&frame.object);
-    } else {
-      json.SkipValue();
-    }
-  }
-  RETURN_IF_ERROR(json.Finish());
-  return frame;
-}
-
-absl::StatusOr<Frame> ReadProtobuf(std::string_view bytes) {
-  Frame frame;
-  WireCursor event(bytes);
-  while (event.Next()) {
-    if (event.field() == kType) frame.type = event.bytes();
-    if (event.field() != kObject) continue;
-    WireCursor object(event.bytes());
-    while (object.Next()) {
-      if (object.field() == kRaw) frame.object = object.bytes();
-    }
-    RETURN_IF_ERROR(object.status());
-  }
-  RETURN_IF_ERROR(event.status());
-  return frame;
-}
-
 absl::StatusOr<WatchEventType> TypeOf(std::string_view type) {
   if (type == "ADDED") return WatchEventType::kAdded;
   if (type == "MODIFIED") return WatchEventType::kModified;
@@ -72,6 +31,71 @@ absl::StatusOr<WatchEventType> TypeOf(std::string_view type) {
   if (type == "ERROR") return WatchEventType::kError;
   return absl::InvalidArgumentError(
       StrCat("unknown type of watch event \"", type.substr(0, 32), "\""));
+}
+
+using ObjectPtr = std::shared_ptr<const RawObject>;
+
+bool CarriesObject(WatchEventType type) {
+  return type == WatchEventType::kAdded || type == WatchEventType::kModified ||
+         type == WatchEventType::kDeleted;
+}
+
+// Memory that a splitter keeps while it waits.
+constexpr size_t kKeptCapacity = size_t{256} << 10;
+
+// What a frame is made of.
+struct Frame {
+  WatchEventType type = WatchEventType::kError;
+  ObjectPtr object;      // of an event that carries one
+  std::string_view raw;  // of the others
+};
+
+absl::StatusOr<Frame> ReadJson(std::string_view text) {
+  Frame frame;
+  std::optional<WatchEventType> type;
+  JsonCursor json(text);
+  std::string_view key;
+  for (json.BeginObject(); json.NextMember(&key);) {
+    if (key == "type" && json.Peek() == Token::kString) {
+      std::string_view name;
+      json.ReadString(&name);
+      ASSIGN_OR_RETURN(type, TypeOf(name));
+    } else if (key == "object" && type && CarriesObject(*type)) {
+      // Servers write the type first, so that the object is gone through once.
+      ASSIGN_OR_RETURN(frame.object, ReadRawObject(json));
+    } else if (key == "object") {
+      json.SkipValue(&frame.raw);
+    } else {
+      json.SkipValue();
+    }
+  }
+  RETURN_IF_ERROR(json.Finish());
+  ASSIGN_OR_RETURN(frame.type, type ? *type : TypeOf(""));
+  if (CarriesObject(frame.type) && frame.object == nullptr) {
+    ASSIGN_OR_RETURN(frame.object, ParseRawObject(frame.raw, Encoding::kJson));
+  }
+  return frame;
+}
+
+absl::StatusOr<Frame> ReadProtobuf(std::string_view bytes) {
+  Frame frame;
+  std::string_view type;
+  WireCursor event(bytes);
+  while (event.Next()) {
+    if (event.field() == kType) type = event.bytes();
+    if (event.field() != kObject) continue;
+    WireCursor object(event.bytes());
+    while (object.Next()) {
+      if (object.field() == kRaw) frame.raw = object.bytes();
+    }
+    RETURN_IF_ERROR(object.status());
+  }
+  RETURN_IF_ERROR(event.status());
+  ASSIGN_OR_RETURN(frame.type, TypeOf(type));
+  if (CarriesObject(frame.type)) {
+    ASSIGN_OR_RETURN(frame.object, ParseRawObject(frame.raw, Encoding::kProtobuf));
+  }
+  return frame;
 }
 
 // A bookmark's object has a resourceVersion and no name.
@@ -100,22 +124,18 @@ absl::Status ReadError(std::string_view object, Encoding encoding) {
 
 }  // namespace
 
-absl::StatusOr<WatchEvent> ParseWatchEvent(std::string_view frame, Encoding encoding) {
-  ASSIGN_OR_RETURN(const Frame parts,
-                   encoding == Encoding::kJson ? ReadJson(frame) : ReadProtobuf(frame));
+absl::StatusOr<WatchEvent> ParseWatchEvent(std::string_view bytes, Encoding encoding) {
+  ASSIGN_OR_RETURN(Frame frame,
+                   encoding == Encoding::kJson ? ReadJson(bytes) : ReadProtobuf(bytes));
   WatchEvent event;
-  ASSIGN_OR_RETURN(event.type, TypeOf(parts.type));
-  switch (event.type) {
-    case WatchEventType::kError:
-      event.error = ReadError(parts.object, encoding);
-      break;
-    case WatchEventType::kBookmark:
-      RETURN_IF_ERROR(ReadBookmark(parts.object, encoding, &event));
-      break;
-    default: {
-      ASSIGN_OR_RETURN(event.object, ParseRawObject(std::string(parts.object), encoding));
-      event.resource_version = event.object->resource_version();
-    }
+  event.type = frame.type;
+  if (frame.object != nullptr) {
+    event.object = std::move(frame.object);
+    event.resource_version = event.object->resource_version();
+  } else if (event.type == WatchEventType::kBookmark) {
+    RETURN_IF_ERROR(ReadBookmark(frame.raw, encoding, &event));
+  } else {
+    event.error = ReadError(frame.raw, encoding);
   }
   return event;
 }
@@ -134,6 +154,11 @@ absl::Status FrameSplitter::TooLarge(size_t size) const {
 }
 
 absl::StatusOr<std::optional<std::string_view>> FrameSplitter::Next() {
+  if (start_ == buffer_.size() && buffer_.capacity() > kKeptCapacity) {
+    // A burst is over; most watches are quiet.
+    buffer_ = std::string();
+    start_ = scanned_ = 0;
+  }
   return encoding_ == Encoding::kJson ? NextLine() : NextPrefixed();
 }
 

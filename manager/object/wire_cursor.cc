@@ -13,6 +13,12 @@ void AppendVarint(uint64_t value, std::string& out) {
 }  // namespace
 
 bool WireCursor::ReadVarint(uint64_t* value) {
+  // Most are tags and lengths of one byte.
+  if (!rest_.empty() && static_cast<unsigned char>(rest_[0]) < 0x80) {
+    *value = static_cast<unsigned char>(rest_[0]);
+    rest_.remove_prefix(1);
+    return true;
+  }
   *value = 0;
   for (size_t i = 0; i < 10 && i < rest_.size(); ++i) {
     const auto byte = static_cast<unsigned char>(rest_[i]);
