@@ -1,5 +1,7 @@
 #include "manager/cache/demand_feed.h"
 
+#include <utility>
+
 namespace mandate {
 
 DemandStatus DemandFeed::status() const {
@@ -9,13 +11,21 @@ DemandStatus DemandFeed::status() const {
 
 void DemandFeed::Attach(const ObjectStore& store, const DemandStatus& status) {
   if (!attached_) {
-    static const std::vector<ObjectPtr> kNothing;
     attached_ = true;
-    std::vector<ObjectEvent> events = DiffObjects(seen_ ? *seen_ : kNothing, store.List());
-    seen_.reset();
-    for (ObjectEvent& event : events) event.initial = !synced_once_;
-    synced_once_ = true;
-    Deliver(events);
+    const bool initial = !std::exchange(synced_once_, true);
+    const Content seen = std::exchange(seen_, nullptr);
+    if (seen != nullptr) {
+      std::vector<ObjectEvent> events = DiffObjects(*seen, store.List());
+      for (ObjectEvent& event : events) event.initial = initial;
+      Deliver(events);
+    } else if (sink_ != nullptr) {
+      ObjectEvent event{.object = nullptr, .old = nullptr, .initial = initial};
+      for (ObjectPtr& object : store.List()) {
+        if (closed_) break;
+        event.object = std::move(object);
+        sink_->OnEvent(event);
+      }
+    }
   }
   SetStatus(status);
 }

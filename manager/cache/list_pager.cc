@@ -42,6 +42,13 @@ void ListPager::SendPage() {
 
 void ListPager::OnPage(absl::StatusOr<HttpResponse> response) {
   if (!response.ok()) {
+    // Larger than the transport takes at once: only the newest state comes in pages for certain.
+    const bool too_large =
+        absl::IsResourceExhausted(response.status()) && HttpCode(response.status()) == 0;
+    if (too_large && !std::exchange(divided_, true)) {
+      query_ = {.resource_version = "", .limit = options_.page_size, .continue_token = ""};
+      return SendPage();
+    }
     if (!IsGone(response.status()) || query_.continue_token.empty()) {
       return Finish(std::move(response).status());
     }

@@ -17,7 +17,8 @@
 namespace mandate {
 
 // Follows client-go's pager: when the continue token expires at the second page or later, the
-// whole list is asked for once more, at the first request's resource version and without pages.
+// whole list is asked for once more, at the first request's resource version and without pages. A
+// list that is too large for one response is asked for in pages, as of now.
 // Loop thread only.
 class ListPager {
  public:
@@ -55,6 +56,7 @@ class ListPager {
   std::string resource_version_;
   ListQuery query_;
   int pages_ = 0;
+  bool divided_ = false;  // it was too large for one response
   Result result_;
   Done done_;
   std::stop_source stop_;

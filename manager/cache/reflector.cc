@@ -7,10 +7,16 @@
 #include "manager/object/api_error.h"
 
 namespace mandate {
+namespace {
+
+constexpr int kNotAcceptable = 406;
+
+}  // namespace
 
 Reflector::Reflector(Config config, RestClient& client, ObjectStore& store, Owner& owner)
     : spec_(std::move(config.spec)),
       options_(config.options),
+      encoding_(options_.protobuf ? spec_.kind.encoding : Encoding::kJson),
       random_(config.random),
       metrics_(config.metrics),
       log_(config.log.With("watch", spec_.ToString())),
@@ -73,6 +79,7 @@ void Reflector::Poke() {
 }
 
 void Reflector::Stop() {
+  OnWatchTurn();
   pager_.reset();
   stream_.reset();
   initial_.reset();
@@ -121,7 +128,7 @@ void Reflector::StartList() {
                                        ListPager::Options{.page_size = options_.page_size,
                                                           .max_pages = options_.max_pages,
                                                           .page_timeout = options_.page_timeout,
-                                                          .encoding = options_.encoding});
+                                                          .encoding = encoding_});
   pager_->Start(version, pages,
                 [this, first = version == "0"](absl::StatusOr<ListPager::Result> result) {
                   if (first && result.ok() && result->paginated) list_is_paginated_ = true;
@@ -157,7 +164,7 @@ void Reflector::OpenWatch(const WatchQuery& query) {
   versions_ordered_ = !query.resource_version.empty() && query.resource_version != "0";
   counts_->watches.Increment();
   stream_ = std::make_unique<WatchStream>(
-      *client_, WatchRequest(spec_, options_.encoding, full),
+      *client_, WatchRequest(spec_, encoding_, full),
       WatchStream::Options{.max_frame_bytes = options_.max_frame_bytes,
                            .max_queue_bytes = options_.max_queue_bytes,
                            .lifetime = full.timeout + options_.watch_grace},
@@ -197,16 +204,18 @@ void Reflector::OnWatchEvent(WatchEvent event) {
       changes = store_.Remove(std::move(event.object));
       break;
   }
-  counts_->events.Increment();
+  ++uncounted_events_;
   // Started at any version, a watch begins with ADDED events in no order: none of their versions
   // says how far the store is.
   if (event.type != WatchEventType::kAdded) versions_ordered_ = true;
   if (versions_ordered_) MoveTo(std::move(event.resource_version));
-  if (!changes.empty()) {
-    counts_->SetStore(store_.size(), store_.bytes());
-    owner_.OnObjects(changes);
-  }
+  if (!changes.empty()) owner_.OnObjects(changes);
   owner_.OnProgress();
+}
+
+void Reflector::OnWatchTurn() {
+  counts_->events.Increment(std::exchange(uncounted_events_, 0));
+  counts_->SetStore(store_.size(), store_.bytes());
 }
 
 void Reflector::OnInitialEvent(WatchEvent event) {
@@ -229,10 +238,11 @@ void Reflector::OnInitialEvent(WatchEvent event) {
 
 void Reflector::OnInitialEventsEnd(std::string resource_version) {
   timer_.Cancel();
-  const std::unique_ptr<ObjectStore> initial = std::move(initial_);
+  std::vector<ObjectPtr> objects = initial_->Release();
+  initial_.reset();
   phase_ = Phase::kWatching;
   versions_ordered_ = true;
-  Replace(initial->List(), std::move(resource_version));
+  Replace(std::move(objects), std::move(resource_version));
   if (phase_ == Phase::kWatching) SetStatus(DemandState::kSynced, absl::OkStatus());
 }
 
@@ -305,6 +315,10 @@ bool Reflector::RetriesInternalError() {
 }
 
 void Reflector::Fail(const absl::Status& why, Next next) {
+  if (HttpCode(why) == kNotAcceptable &&
+      std::exchange(encoding_, Encoding::kJson) != Encoding::kJson) {
+    return next == Next::kPass ? StartPass() : StartWatch();
+  }
   DemandState state = filled_ ? DemandState::kStale : DemandState::kPending;
   absl::Duration delay;
   // Also our own guard's refusal has this code.

@@ -25,6 +25,7 @@
 //                  ERROR InternalError             if so wished: wait               Opening
 //                  ERROR 410, any other; overflow  wait                             a new pass
 //   Waiting        the time has come; a hint (403, 404, 401)                        as said above
+//   any            406, once                       ask for JSON from then on        the same again
 //
 // A pass begins with StreamingList, or Listing where that is switched off. All waits but those for
 // 403 and 404 share one backoff.
@@ -101,6 +102,7 @@ class Reflector : private WatchStream::Observer {
   void OnWatchOpen() override;
   void OnWatchEvent(WatchEvent event) override;
   void OnWatchUndecodable(const absl::Status& why) override;
+  void OnWatchTurn() override;
   void OnWatchEnd(const WatchStream::End& end) override;
 
   void StartPass();
@@ -131,6 +133,7 @@ class Reflector : private WatchStream::Observer {
 
   const DemandSpec spec_;
   const ReflectorOptions options_;
+  Encoding encoding_;  // to ask for
   std::mt19937_64& random_;
   Metrics& metrics_;
   const Logger log_;
@@ -166,6 +169,7 @@ class Reflector : private WatchStream::Observer {
   bool hinted_ = false;  // while an attempt was under way that may have come too early
   int short_watches_ = 0;
   bool undecodable_logged_ = false;
+  int uncounted_events_ = 0;
 };
 
 }  // namespace mandate

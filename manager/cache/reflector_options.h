@@ -6,13 +6,12 @@
 
 #include "absl/time/time.h"
 #include "manager/core/backoff.h"
-#include "manager/object/kind.h"
 
 namespace mandate {
 
 struct ReflectorOptions {
-  // What to ask for; the server may answer in JSON all the same.
-  Encoding encoding = Encoding::kJson;
+  // Asks for built-in kinds in protobuf, else JSON. A server may answer in JSON all the same.
+  bool protobuf = true;
 
   // Initial state by a watch (KEP-3157) before falling back to LIST.
   bool watch_list = true;

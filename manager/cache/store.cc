@@ -1,6 +1,7 @@
 #include "manager/cache/store.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "manager/cache/resource_version.h"
 
@@ -37,6 +38,7 @@ std::vector<ObjectEvent> DiffObjects(const std::vector<ObjectPtr>& before,
                                      const std::vector<ObjectPtr>& after) {
   const ObjectLess less;
   std::vector<ObjectEvent> events;
+  if (before.empty()) events.reserve(after.size());
   auto old = before.begin();
   auto now = after.begin();
   while (old != before.end() || now != after.end()) {
@@ -54,16 +56,16 @@ std::vector<ObjectEvent> DiffObjects(const std::vector<ObjectPtr>& before,
 ObjectPtr ObjectStore::Get(std::string_view ns, std::string_view name) const {
   MutexLock lock(mutex_);
   auto it = objects_.find(ObjectLess::Key(ns, name));
-  return it == objects_.end() ? nullptr : *it;
+  return it == objects_.end() ? nullptr : it->object;
 }
 
 std::vector<ObjectPtr> ObjectStore::List(std::string_view ns) const {
   MutexLock lock(mutex_);
-  if (ns.empty()) return {objects_.begin(), objects_.end()};
   std::vector<ObjectPtr> result;
+  if (ns.empty()) result.reserve(objects_.size());
   for (auto it = objects_.lower_bound(ObjectLess::Key(ns, ""));
-       it != objects_.end() && (*it)->ns() == ns; ++it) {
-    result.push_back(*it);
+       it != objects_.end() && (ns.empty() || it->object->ns() == ns); ++it) {
+    result.push_back(it->object);
   }
   return result;
 }
@@ -92,22 +94,27 @@ bool ObjectStore::HasReached(std::string_view resource_version) const {
 
 std::vector<ObjectEvent> ObjectStore::Replace(std::vector<ObjectPtr> objects,
                                               std::string resource_version) {
-  // Of doubles, which pages of an inconsistent list can bring, the last one counts.
-  std::stable_sort(objects.begin(), objects.end(), ObjectLess());
   const ObjectLess less;
-  Objects next;
-  size_t bytes = 0;
+  // Of doubles, which pages of an inconsistent list can bring, the last one counts.
+  if (!std::is_sorted(objects.begin(), objects.end(), less)) {
+    std::stable_sort(objects.begin(), objects.end(), less);
+  }
+  // Sorted backwards, those that are not less than the one before are doubles of it.
+  const auto kept = std::unique(objects.rbegin(), objects.rend(),
+                                [&](const auto& a, const auto& b) { return !less(b, a); });
+  objects.erase(objects.begin(), kept.base());
+
   const std::vector<ObjectPtr> before = List();
+  std::vector<ObjectEvent> events = DiffObjects(before, objects);
+  size_t bytes = 0;
   auto old = before.begin();
-  for (size_t i = 0; i < objects.size(); ++i) {
-    if (i + 1 < objects.size() && !less(objects[i], objects[i + 1])) continue;
-    ObjectPtr& object = objects[i];
+  for (ObjectPtr& object : objects) {
     while (old != before.end() && less(*old, object)) ++old;
     if (old != before.end() && !less(object, *old) && SameVersion(**old, *object)) object = *old;
     bytes += object->bytes().size();
-    next.insert(next.end(), std::move(object));
   }
-  std::vector<ObjectEvent> events = DiffObjects(before, {next.begin(), next.end()});
+  Objects next;
+  for (ObjectPtr& object : objects) next.insert(next.end(), std::move(object));
   MutexLock lock(mutex_);
   objects_.swap(next);
   bytes_ = bytes;
@@ -115,39 +122,53 @@ std::vector<ObjectEvent> ObjectStore::Replace(std::vector<ObjectPtr> objects,
   return events;
 }
 
+ObjectStore::Objects::iterator ObjectStore::Find(const ObjectPtr& object) {
+  // Initial states come in order.
+  const auto end = objects_.end();
+  if (objects_.empty() || ObjectLess()(*std::prev(end), object)) return end;
+  return objects_.lower_bound(object);
+}
+
 std::vector<ObjectEvent> ObjectStore::Put(ObjectPtr object) {
   std::vector<ObjectEvent> events;
   MutexLock lock(mutex_);
-  auto it = objects_.find(object);
-  if (it == objects_.end()) {
+  const auto it = Find(object);
+  if (it == objects_.end() || ObjectLess()(object, *it)) {
     bytes_ += object->bytes().size();
     events.push_back(Added(object));
-    objects_.insert(std::move(object));
+    objects_.insert(it, std::move(object));
     return events;
   }
-  const ObjectPtr old = *it;
   // Revisions of one store: also another UID's.
-  if (IsOlder(object->resource_version(), old->resource_version())) return events;
-  AppendChange(old, object, events);
+  if (IsOlder(object->resource_version(), it->object->resource_version())) return events;
+  AppendChange(it->object, object, events);
   if (events.empty()) return events;
   bytes_ += object->bytes().size();
-  bytes_ -= old->bytes().size();
-  // The key is the same; a set only lets go of the node.
-  it = objects_.erase(it);
-  objects_.insert(it, std::move(object));
+  bytes_ -= it->object->bytes().size();
+  it->object = std::move(object);
   return events;
 }
 
 std::vector<ObjectEvent> ObjectStore::Remove(ObjectPtr object) {
   std::vector<ObjectEvent> events;
   MutexLock lock(mutex_);
-  auto it = objects_.find(object);
-  if (it == objects_.end()) return events;
-  if (IsOlder(object->resource_version(), (*it)->resource_version())) return events;
-  bytes_ -= (*it)->bytes().size();
+  const auto it = Find(object);
+  if (it == objects_.end() || ObjectLess()(object, *it)) return events;
+  if (IsOlder(object->resource_version(), it->object->resource_version())) return events;
+  bytes_ -= it->object->bytes().size();
   objects_.erase(it);
   events.push_back(Deleted(std::move(object)));
   return events;
+}
+
+std::vector<ObjectPtr> ObjectStore::Release() {
+  MutexLock lock(mutex_);
+  std::vector<ObjectPtr> result;
+  result.reserve(objects_.size());
+  for (const ObjectSlot& slot : objects_) result.push_back(std::move(slot.object));
+  objects_.clear();
+  bytes_ = 0;
+  return result;
 }
 
 void ObjectStore::SetResourceVersion(std::string resource_version) {

@@ -17,12 +17,20 @@ namespace mandate {
 
 using ObjectPtr = std::shared_ptr<const RawObject>;
 
+// A place in a store; what is in it may be replaced by another object of the same key.
+struct ObjectSlot {
+  ObjectSlot(ObjectPtr o) : object(std::move(o)) {}
+
+  mutable ObjectPtr object;
+};
+
 // By namespace, then name; also against a key.
 struct ObjectLess {
   using is_transparent = void;
   using Key = std::pair<std::string_view, std::string_view>;
 
   static Key Of(const ObjectPtr& object) { return {object->ns(), object->name()}; }
+  static Key Of(const ObjectSlot& slot) { return Of(slot.object); }
   static Key Of(const Key& key) { return key; }
   template <class A, class B>
   bool operator()(const A& a, const B& b) const {
@@ -59,9 +67,14 @@ class ObjectStore {
   // A watch's DELETED. Nothing for an object that is not here, or is newer here.
   std::vector<ObjectEvent> Remove(ObjectPtr object);
   void SetResourceVersion(std::string resource_version);
+  // What it holds, sorted; it is empty then.
+  std::vector<ObjectPtr> Release();
 
  private:
-  using Objects = absl::btree_set<ObjectPtr, ObjectLess>;
+  using Objects = absl::btree_set<ObjectSlot, ObjectLess>;
+
+  // Where the object is, or belongs.
+  Objects::iterator Find(const ObjectPtr& object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   mutable Mutex mutex_;
   Objects objects_ ABSL_GUARDED_BY(mutex_);

@@ -84,8 +84,12 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
       told_open_ = true;
       observer_->OnWatchOpen();
     }
+    const size_t enough = queued_ / 2;
     for (int i = 0; observer_ != nullptr && splitter_ && !overflow_; ++i) {
-      if (i == options_.frames_per_turn) return Schedule();
+      if (i >= options_.frames_per_turn && queued_ <= enough) {
+        Schedule();
+        break;
+      }
       auto frame = splitter_->Next();
       if (!frame.ok()) {
         end_.reset();
@@ -95,7 +99,11 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
       if (!*frame) break;
       Handle(**frame);
     }
-    if (observer_ == nullptr || !end_) return;
+    if (observer_ != nullptr && told_) {
+      told_ = false;
+      observer_->OnWatchTurn();
+    }
+    if (observer_ == nullptr || !end_ || scheduled_) return;
     Observer* observer = std::exchange(observer_, nullptr);
     const auto kind = overflow_   ? End::Kind::kOverflow
                       : splitter_ ? End::Kind::kClosed
@@ -114,6 +122,7 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
     auto event = ParseWatchEvent(frame, encoding_);
     if (!event.ok()) return observer_->OnWatchUndecodable(event.status());
     if (event->type != WatchEventType::kError) ++events_;
+    told_ = true;
     observer_->OnWatchEvent(*std::move(event));
   }
 
@@ -128,6 +137,7 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
   size_t queued_ = 0;
   int events_ = 0;
   bool told_open_ = false;
+  bool told_ = false;  // events, in this turn
   bool scheduled_ = false;
   bool overflow_ = false;
   std::optional<absl::Status> end_;

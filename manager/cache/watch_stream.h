@@ -11,15 +11,16 @@
 
 namespace mandate {
 
-// Bytes wait in a bounded queue and are read a few frames a turn, so that a busy watch does not
-// hold up the loop. It is never paused: on overflow it ends, and the reader lists again, which
-// loses nothing because a list is complete. Loop thread only.
+// Bytes wait in a bounded queue and are read some frames a turn, so that a busy watch does not
+// hold up the loop; at least half of what waits, so that the queue stays within twice what a turn
+// of the loop can bring, however fast that comes. It is never paused: on overflow it ends, and the
+// reader lists again, which loses nothing because a list is complete. Loop thread only.
 class WatchStream {
  public:
   struct Options {
     size_t max_frame_bytes = FrameSplitter::kDefaultMaxFrame;
     size_t max_queue_bytes = size_t{32} << 20;
-    int frames_per_turn = 256;
+    int frames_per_turn = 256;  // or more, for half of what waits
     // The server ends the watch itself; when it has not by then, the connection is dead.
     absl::Duration lifetime = absl::InfiniteDuration();
   };
@@ -43,6 +44,8 @@ class WatchStream {
     virtual void OnWatchEvent(WatchEvent event) = 0;
     // A frame that is no event of ours; the watch goes on.
     virtual void OnWatchUndecodable(const absl::Status& why) = 0;
+    // Some events were told, and the loop has its turn before the next ones.
+    virtual void OnWatchTurn() {}
     // Last.
     virtual void OnWatchEnd(const End& end) = 0;
   };

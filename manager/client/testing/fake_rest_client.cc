@@ -58,11 +58,13 @@ void FakeWatch::Post(std::function<void()> task) {
   });
 }
 
-void FakeWatch::Open() {
-  Post([this] {
+void FakeWatch::Open(std::string content_type) {
+  Post([this, content_type = std::move(content_type)] {
     opened_ = true;
     const auto sink = sink_;
-    if (sink->OnOpen(FakeRestClient::Json(200, "")) == StreamSink::Flow::kCancel) {
+    HttpResponse head = FakeRestClient::Json(200, "");
+    head.content_type = content_type;
+    if (sink->OnOpen(head) == StreamSink::Flow::kCancel) {
       cancelled_ = true;
     }
   });

@@ -29,7 +29,7 @@ class FakeWatch : public std::enable_shared_from_this<FakeWatch> {
   // Of the query, unescaped; "" when it is not there.
   std::string Query(std::string_view name) const;
 
-  void Open();
+  void Open(std::string content_type = "application/json");
   void Send(std::string bytes);
   // OK: the server ended it; an error: the connection failed.
   void Close(absl::Status status = absl::OkStatus());
