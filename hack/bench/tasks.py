@@ -37,14 +37,14 @@ TASKS = [
     Task("B2", "empty reconciles, 8 workers", "reconciles", {"cpu per item": 0.8, "items per second": 2e6},
          flags=("--keys=1000000", "--workers=8"), at_least=("items per second",),
          quick={"flags": ("--keys=100000", "--workers=8")}),
-    *(Task("B3/B4", f"sync of 100k, {how}", "sync",
+    *(Task("B3/B4", f"sync, {how}", "sync",
            {"cpu": cpu, "peak rss": None, "bytes per object": size, "resident bytes per object": None, "rss": None},
            content=content, objects=100_000, quick=SYNC, peers=ALL if content == "json" else (OURS, GO), flags=flags)
       for how, flags in (("watch", ()), ("list", ("--list",)))
       for content, cpu, size in (("protobuf", 0.3, 1110), ("json", 0.5, None))),
-    Task("B5", "watch storm, per 1M events", "storm", {"cpu per 1M events": 2, "peak rss": None}, content="protobuf",
+    Task("B5", "watch storm", "storm", {"cpu per 1M events": 2, "peak rss": None}, content="protobuf",
          objects=1000, events=1_000_000, events_of={GO: 300_000}, quick=STORM),
-    Task("B5", "watch storm, per 1M events", "storm", {"cpu per 1M events": 3, "peak rss": None}, content="json",
+    Task("B5", "watch storm", "storm", {"cpu per 1M events": 3, "peak rss": None}, content="json",
          peers=ALL, objects=1000, events=1_000_000, events_of={GO: 50_000, RUST: 200_000}, quick=STORM),
     Task("B6", "event to reconcile, 200/s", "latency", {"p50": 100, "p99": 200, "p99.9": None, "cpu per event": None},
          content="protobuf", objects=1000, events=4000, rate=200, quick={"events": 200}),

@@ -1,52 +1,73 @@
-// One task of hack/bench on this project's own code. Prints one line of JSON for each figure.
-#include <CLI/CLI.hpp>
+// One task of hack/bench on this project's own code: bench TASK [--flag=value]… Prints one line of
+// JSON for each figure.
 #include <cstdio>
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 
+#include "absl/strings/numbers.h"
 #include "hack/bench/ours/queueing.h"
 #include "hack/bench/ours/watching.h"
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
 
 namespace mandate::bench {
 namespace {
 
-int Main(int argc, char** argv) {
-  CLI::App app("Runs one task of hack/bench.");
-  std::string task;
+struct Options {
   Rig::Options rig;
   int objects = 1000;
   int events = 1000;
   int keys = 1'000'000;
   int workers = 8;
-  app.add_option("task", task)->required();
-  app.add_option("--kubeconfig", rig.kubeconfig);
-  app.add_flag("--json", rig.json);
-  app.add_flag("--list", rig.list);
-  app.add_option("--identities", rig.components);
-  app.add_option("--objects", objects);
-  app.add_option("--events", events);
-  app.add_option("--keys", keys);
-  app.add_option("--workers", workers);
-  CLI11_PARSE(app, argc, argv);
+};
+
+absl::Status Parse(std::string_view argument, Options& options) {
+  const size_t equals = argument.find('=');
+  const std::string name(argument.substr(0, equals));
+  const std::string value(equals == argument.npos ? "" : argument.substr(equals + 1));
+  const std::map<std::string, int*> numbers = {{"--identities", &options.rig.components},
+                                               {"--objects", &options.objects},
+                                               {"--events", &options.events},
+                                               {"--keys", &options.keys},
+                                               {"--workers", &options.workers}};
+  if (const auto number = numbers.find(name); number != numbers.end()) {
+    if (absl::SimpleAtoi(value, number->second)) return absl::OkStatus();
+  } else if (name == "--kubeconfig") {
+    options.rig.kubeconfig = value;
+    return absl::OkStatus();
+  } else if (argument == "--json") {
+    options.rig.json = true;
+    return absl::OkStatus();
+  } else if (argument == "--list") {
+    options.rig.list = true;
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(StrCat("unknown flag ", argument));
+}
+
+absl::Status Run(int argc, char** argv) {
+  Options options;
+  for (int i = 2; i < argc; ++i) RETURN_IF_ERROR(Parse(argv[i], options));
   const std::map<std::string, std::function<absl::Status()>> tasks = {
-      {"queue", [&] { return AddGetDone(keys); }},
-      {"reconciles", [&] { return EmptyReconciles(keys, workers); }},
-      {"sync", [&] { return Sync(rig, objects); }},
-      {"storm", [&] { return Storm(rig, objects, events); }},
-      {"latency", [&] { return Latency(rig, objects, events); }},
-      {"identities", [&] { return Identities(rig, objects); }},
+      {"queue", [&] { return AddGetDone(options.keys); }},
+      {"reconciles", [&] { return EmptyReconciles(options.keys, options.workers); }},
+      {"sync", [&] { return Sync(options.rig, options.objects); }},
+      {"storm", [&] { return Storm(options.rig, options.objects, options.events); }},
+      {"latency", [&] { return Latency(options.rig, options.objects, options.events); }},
+      {"identities", [&] { return Identities(options.rig, options.objects); }},
   };
-  const auto found = tasks.find(task);
-  const absl::Status status = found != tasks.end()
-                                  ? found->second()
-                                  : absl::InvalidArgumentError("there is no task of this name");
-  if (status.ok()) return 0;
-  std::fprintf(stderr, "bench %s: %s\n", task.c_str(), std::string(status.message()).c_str());
-  return 1;
+  const auto task = tasks.find(argc > 1 ? argv[1] : "");
+  if (task == tasks.end()) return absl::InvalidArgumentError("there is no task of this name");
+  return task->second();
 }
 
 }  // namespace
 }  // namespace mandate::bench
 
-int main(int argc, char** argv) { return mandate::bench::Main(argc, argv); }
+int main(int argc, char** argv) {
+  const absl::Status status = mandate::bench::Run(argc, argv);
+  if (!status.ok()) std::fprintf(stderr, "bench: %s\n", std::string(status.message()).c_str());
+  return status.ok() ? 0 : 1;
+}

@@ -31,7 +31,7 @@ absl::Status Rig::Build(const Options& options) {
   plane.metrics = &metrics_;
   ASSIGN_OR_RETURN(identities_, IdentityPlane::Create(std::move(plane)));
   Cache::Options cache{.loop = *loop_, .metrics = metrics_};
-  cache.reflector.encoding = options.json ? Encoding::kJson : Encoding::kProtobuf;
+  cache.reflector.protobuf = !options.json;
   cache.reflector.watch_list = !options.list;
   ASSIGN_OR_RETURN(cache_, Cache::Create(std::move(cache)));
   for (size_t i = 0; i < names_.size(); ++i) {
