@@ -13,8 +13,8 @@
 #include "testing/apiserver/access/escalation_check.h"
 #include "testing/apiserver/access/identity_review.h"
 #include "testing/apiserver/access/json_fields.h"
-#include "testing/apiserver/access/webhook_defaults.h"
 #include "testing/apiserver/errors.h"
+#include "testing/apiserver/object_meta.h"
 #include "testing/apiserver/status_response.h"
 
 namespace mandate::apiserver {
@@ -86,7 +86,6 @@ void Access::Authorize(const std::shared_ptr<Exchange>& exchange, const Handler&
 
 void Access::Mutate(std::shared_ptr<const WriteAttributes> write, Mutated done) {
   Json::Value object = write->object;
-  DefaultWebhooks(write->resource, object);
   admission_.Mutate(std::move(write), std::move(object), std::move(done));
 }
 
@@ -141,7 +140,7 @@ Plugin Access::plugin() {
          .message = StrCat(package, kind),
          .kind_group = std::string(group.empty() ? kAuthentication : group),
          .create = [create, namespaced](const Request& request, Json::Value object, auto done) {
-           const std::string ns = Text(Member(object, "metadata"), "namespace");
+           const std::string ns = StringAt(Member(object, "metadata"), "namespace");
            if (namespaced && !ns.empty() && ns != request.attributes.ns) {
              std::move(done)(BadRequest(
                  "the namespace of the provided object does not match the namespace sent on the "

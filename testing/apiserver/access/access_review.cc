@@ -12,6 +12,7 @@
 #include "manager/rbac/quote.h"
 #include "testing/apiserver/access/json_fields.h"
 #include "testing/apiserver/errors.h"
+#include "testing/apiserver/object_meta.h"
 
 namespace mandate::apiserver {
 namespace {
@@ -23,7 +24,7 @@ void CheckSelector(const Json::Value& attributes, const std::string& which, Caus
   const Json::Value& selector = Member(attributes, which);
   if (selector.isNull()) return;
   const std::string field = StrCat("spec.resourceAttributes.", which);
-  const std::string raw = Text(selector, "rawSelector");
+  const std::string raw = StringAt(selector, "rawSelector");
   const bool requirements = !Member(selector, "requirements").empty();
   if (!raw.empty() && requirements) {
     causes.push_back(InvalidField(field + ".rawSelector", Quote(raw),
@@ -38,8 +39,8 @@ void CheckSelector(const Json::Value& attributes, const std::string& which, Caus
 
 // As Go prints the server's own struct.
 std::string Printed(const Json::Value& non_resource) {
-  return StrCat(R"({"Path":)", Quote(Text(non_resource, "path")), R"(,"Verb":)",
-                Quote(Text(non_resource, "verb")), "}");
+  return StrCat(R"({"Path":)", Quote(StringAt(non_resource, "path")), R"(,"Verb":)",
+                Quote(StringAt(non_resource, "verb")), "}");
 }
 
 Causes CheckSpec(const Json::Value& spec, bool needs_user) {
@@ -56,7 +57,7 @@ Causes CheckSpec(const Json::Value& spec, bool needs_user) {
                      "exactly one of nonResourceAttributes or resourceAttributes must be "
                      "specified"));
   }
-  if (needs_user && Text(spec, "user").empty() && Member(spec, "groups").empty()) {
+  if (needs_user && StringAt(spec, "user").empty() && Member(spec, "groups").empty()) {
     causes.push_back(
         InvalidField("spec.user", R"("")", "at least one of user or group must be specified"));
   }
@@ -87,24 +88,24 @@ rbac::Attributes AttributesOf(const Json::Value& spec) {
   if (resource.isNull()) {
     const Json::Value& path = Member(spec, "nonResourceAttributes");
     attributes.is_resource_request = false;
-    attributes.path = Text(path, "path");
-    attributes.verb = Text(path, "verb");
+    attributes.path = StringAt(path, "path");
+    attributes.verb = StringAt(path, "verb");
     return attributes;
   }
-  attributes.verb = Text(resource, "verb");
-  attributes.api_group = Text(resource, "group");
-  attributes.api_version = Text(resource, "version");
-  attributes.resource = Text(resource, "resource");
-  attributes.subresource = Text(resource, "subresource");
-  attributes.ns = Text(resource, "namespace");
-  attributes.name = Text(resource, "name");
+  attributes.verb = StringAt(resource, "verb");
+  attributes.api_group = StringAt(resource, "group");
+  attributes.api_version = StringAt(resource, "version");
+  attributes.resource = StringAt(resource, "resource");
+  attributes.subresource = StringAt(resource, "subresource");
+  attributes.ns = StringAt(resource, "namespace");
+  attributes.name = StringAt(resource, "name");
   return attributes;
 }
 
 // RBAC looks at no selector, but one that cannot be read is told of.
 std::string SelectorError(const Json::Value& spec) {
   const Json::Value& labels = Member(Member(spec, "resourceAttributes"), "labelSelector");
-  const std::string raw = Text(labels, "rawSelector");
+  const std::string raw = StringAt(labels, "rawSelector");
   if (raw.empty() || LabelSelector::Parse(raw).ok()) return "";
   return "spec.resourceAttributes.labelSelector ignored due to parse error";
 }
@@ -123,7 +124,7 @@ Json::Value Answer(const rbac::Authorizer& authorizer, const rbac::UserInfo& use
 }
 
 rbac::UserInfo SubjectOf(const Json::Value& spec) {
-  return {.name = Text(spec, "user"), .groups = Texts(spec, "groups")};
+  return {.name = StringAt(spec, "user"), .groups = Texts(spec, "groups")};
 }
 
 }  // namespace
@@ -151,7 +152,8 @@ absl::StatusOr<Json::Value> ReviewLocalAccess(const rbac::Authorizer& authorizer
   Causes causes = CheckSpec(Member(object, "spec"), /*needs_user=*/true);
   CheckMetadata(Member(object, "metadata"), /*namespaced=*/true, causes);
   const Json::Value& resource = Member(object["spec"], "resourceAttributes");
-  if (const std::string given = Text(resource, "namespace"); !resource.isNull() && given != ns) {
+  if (const std::string given = StringAt(resource, "namespace");
+      !resource.isNull() && given != ns) {
     causes.push_back(InvalidField("spec.resourceAttributes.namespace", Quote(given),
                                   "must match metadata.namespace"));
   }
@@ -167,7 +169,7 @@ absl::StatusOr<Json::Value> ReviewLocalAccess(const rbac::Authorizer& authorizer
 
 absl::StatusOr<Json::Value> ReviewOwnRules(const rbac::Authorizer& authorizer,
                                            const Request& request, const Json::Value& object) {
-  const std::string ns = Text(Member(object, "spec"), "namespace");
+  const std::string ns = StringAt(Member(object, "spec"), "namespace");
   if (ns.empty()) return BadRequest("no namespace on request");
   const rbac::ApplicableRules applicable = authorizer.RulesFor(request.user, ns);
   // Nothing of what was asked comes back.

@@ -11,6 +11,7 @@
 #include "manager/rbac/quote.h"
 #include "testing/apiserver/access/identity_review.h"
 #include "testing/apiserver/access/json_fields.h"
+#include "testing/apiserver/object_meta.h"
 
 namespace mandate::apiserver {
 namespace {
@@ -60,8 +61,8 @@ absl::Status Received(std::string_view why) {
 
 // In the words of the server's client.
 absl::Status NotOk(const WebhookReply& reply) {
-  if (const auto body = ParseJson(reply.body); body.ok() && Text(*body, "kind") == "Status") {
-    return Called(Text(*body, "message"));
+  if (const auto body = ParseJson(reply.body); body.ok() && StringAt(*body, "kind") == "Status") {
+    return Called(StringAt(*body, "message"));
   }
   switch (reply.code) {
     case 401:
@@ -87,7 +88,7 @@ absl::Status ReadPatch(const Json::Value& response, WebhookKind kind, Verdict& v
   const Json::Value& patch = Member(response, "patch");
   const Json::Value& type = Member(response, "patchType");
   if (kind == WebhookKind::kValidating) {
-    if (!Text(response, "patch").empty()) {
+    if (!StringAt(response, "patch").empty()) {
       return Received("validating webhook may not return response.patch");
     }
     if (!type.isNull()) return Received("validating webhook may not return response.patchType");
@@ -104,7 +105,7 @@ absl::Status ReadPatch(const Json::Value& response, WebhookKind kind, Verdict& v
     return Received("webhook returned response.patchType but not response.patch");
   }
   if (bytes.empty()) return absl::OkStatus();
-  verdict.patch_type = Text(response, "patchType");
+  verdict.patch_type = StringAt(response, "patchType");
   if (verdict.patch_type.empty()) {
     return Received("webhook returned invalid response.patchType of \"\"");
   }
@@ -154,7 +155,7 @@ absl::StatusOr<Verdict> ReadVerdict(const WebhookReply& reply, std::string_view 
   if (!review.ok() || !review->isObject()) {
     return Called("couldn't get version/kind; json parse error: not an object");
   }
-  const std::string version = Text(*review, "apiVersion");
+  const std::string version = StringAt(*review, "apiVersion");
   if (!version.empty() && version != kVersion) {
     return Called(StrCat("converting (", version,
                          ".AdmissionReview) to (v1.AdmissionReview): "
@@ -162,7 +163,7 @@ absl::StatusOr<Verdict> ReadVerdict(const WebhookReply& reply, std::string_view 
   }
   const Json::Value& response = Member(*review, "response");
   if (!response.isObject()) return Received("webhook response was absent");
-  if (const std::string given = Text(response, "uid"); given != uid) {
+  if (const std::string given = StringAt(response, "uid"); given != uid) {
     return Received(
         StrCat("expected response.uid=", rbac::Quote(uid), ", got ", rbac::Quote(given)));
   }
@@ -173,7 +174,7 @@ absl::StatusOr<Verdict> ReadVerdict(const WebhookReply& reply, std::string_view 
   const Json::Value& annotations = Member(response, "auditAnnotations");
   if (annotations.isObject()) {
     for (const std::string& key : annotations.getMemberNames()) {
-      verdict.annotations[key] = Text(annotations, key);
+      verdict.annotations[key] = StringAt(annotations, key);
     }
   }
   if (absl::Status status = ReadPatch(response, kind, verdict); !status.ok()) return status;

@@ -15,6 +15,7 @@
 #include "manager/object/time.h"
 #include "testing/apiserver/access/identity_review.h"
 #include "testing/apiserver/access/json_fields.h"
+#include "testing/apiserver/object_meta.h"
 
 namespace mandate::apiserver {
 namespace {
@@ -35,10 +36,10 @@ ObjectHeader HeaderOf(const std::string& body) {
   const auto json = ParseJson(body);
   if (!json.ok()) return header;
   const Json::Value& metadata = Member(*json, "metadata");
-  header.ns = Text(metadata, "namespace");
-  header.name = Text(metadata, "name");
-  header.uid = Text(metadata, "uid");
-  header.resource_version = Text(metadata, "resourceVersion");
+  header.ns = StringAt(metadata, "namespace");
+  header.name = StringAt(metadata, "name");
+  header.uid = StringAt(metadata, "uid");
+  header.resource_version = StringAt(metadata, "resourceVersion");
   return header;
 }
 
@@ -108,7 +109,8 @@ Json::Value ResponseStatus(const Response& response) {
       return status;
     }
     body = ParseJson(ToJson(message).value_or("{}")).value_or(Json::Value());
-  } else if (auto json = ParseJson(response.body); json.ok() && Text(*json, "kind") == "Status") {
+  } else if (auto json = ParseJson(response.body);
+             json.ok() && StringAt(*json, "kind") == "Status") {
     body = *std::move(json);
   }
   for (const char* field : {"status", "message", "reason", "details"}) {

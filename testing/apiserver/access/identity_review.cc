@@ -6,6 +6,7 @@
 #include "manager/object/time.h"
 #include "testing/apiserver/access/json_fields.h"
 #include "testing/apiserver/errors.h"
+#include "testing/apiserver/object_meta.h"
 
 namespace mandate::apiserver {
 Json::Value UserJson(const User& user) {
@@ -25,7 +26,7 @@ Json::Value ReviewOwnIdentity(const Request& request, absl::Time now) {
 }
 
 absl::StatusOr<Json::Value> ReviewToken(const Authenticator& authenticator, Json::Value object) {
-  const std::string token = Text(object["spec"], "token");
+  const std::string token = StringAt(object["spec"], "token");
   if (token.empty()) return BadRequest("token is required for TokenReview in authentication");
   const auto checked = authenticator.CheckToken(token, Texts(object["spec"], "audiences"));
   Json::Value status(Json::objectValue);

@@ -12,12 +12,6 @@
 
 namespace mandate::apiserver {
 
-// The string; empty when there is none.
-inline std::string Text(const Json::Value& json, std::string_view key) {
-  const Json::Value* found = FindMember(json, key);
-  return found != nullptr && found->isString() ? found->asString() : "";
-}
-
 // The value; null when there is none.
 inline const Json::Value& Member(const Json::Value& json, std::string_view key) {
   const Json::Value* found = FindMember(json, key);

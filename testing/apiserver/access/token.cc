@@ -9,6 +9,7 @@
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
 #include "testing/apiserver/access/json_fields.h"
+#include "testing/apiserver/object_meta.h"
 
 namespace mandate::apiserver {
 namespace {
@@ -40,7 +41,7 @@ absl::Time Seconds(const Json::Value& json, std::string_view key) {
 std::optional<NameAndUid> Ref(const Json::Value& json, std::string_view key) {
   const Json::Value* found = FindMember(json, key);
   if (found == nullptr) return std::nullopt;
-  return NameAndUid{.name = Text(*found, "name"), .uid = Text(*found, "uid")};
+  return NameAndUid{.name = StringAt(*found, "name"), .uid = StringAt(*found, "uid")};
 }
 
 }  // namespace
@@ -78,12 +79,12 @@ absl::StatusOr<TokenClaims> OpenToken(std::string_view token, std::string_view k
   ASSIGN_OR_RETURN(const Json::Value payload, ParseJson(bytes));
   const Json::Value* own = FindMember(payload, kPrivateClaims);
   if (own == nullptr) return foreign;
-  TokenClaims claims{.issuer = Text(payload, "iss"),
-                     .jti = Text(payload, "jti"),
+  TokenClaims claims{.issuer = StringAt(payload, "iss"),
+                     .jti = StringAt(payload, "jti"),
                      .audiences = Texts(payload, "aud"),
                      .issued = Seconds(payload, "iat"),
                      .expires = Seconds(payload, "exp"),
-                     .ns = Text(*own, "namespace"),
+                     .ns = StringAt(*own, "namespace"),
                      .service_account = Ref(*own, "serviceaccount").value_or(NameAndUid{}),
                      .pod = Ref(*own, "pod"),
                      .secret = Ref(*own, "secret"),

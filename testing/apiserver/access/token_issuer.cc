@@ -12,6 +12,7 @@
 #include "manager/rbac/quote.h"
 #include "testing/apiserver/access/json_fields.h"
 #include "testing/apiserver/errors.h"
+#include "testing/apiserver/object_meta.h"
 
 namespace mandate::apiserver {
 namespace {
@@ -54,20 +55,20 @@ absl::StatusOr<TokenIssuer::Binding> TokenIssuer::Bind(const std::string& ns,
                                                        const std::string& account,
                                                        const Json::Value& ref) const {
   Binding binding;
-  const std::string kind = Text(ref, "kind");
-  const std::string version = Text(ref, "apiVersion");
-  const std::string name = Text(ref, "name");
+  const std::string kind = StringAt(ref, "kind");
+  const std::string version = StringAt(ref, "apiVersion");
+  const std::string name = StringAt(ref, "name");
   const bool core = version.find('/') == std::string::npos;
   std::string uid;
   if (core && kind == "Pod") {
     ASSIGN_OR_RETURN(const auto pod, Get("pods", ns, name));
     const Json::Value spec = pod->Parse()["spec"];
-    if (Text(spec, "serviceAccountName") != account) {
+    if (StringAt(spec, "serviceAccountName") != account) {
       return BadRequest(StrCat("cannot bind token for serviceaccount ", rbac::Quote(account),
                                " to pod running with different serviceaccount name."));
     }
     binding.pod = NameAndUid{.name = name, .uid = uid = pod->uid};
-    if (const std::string node = Text(spec, "nodeName"); !node.empty()) {
+    if (const std::string node = StringAt(spec, "nodeName"); !node.empty()) {
       const auto stored = objects_.Get({.group = "", .resource = "nodes"}, "", node);
       binding.node = NameAndUid{.name = node, .uid = stored != nullptr ? stored->uid : ""};
     }
@@ -81,7 +82,7 @@ absl::StatusOr<TokenIssuer::Binding> TokenIssuer::Bind(const std::string& ns,
     return BadRequest(
         StrCat("cannot bind token to object of type ", core ? "/" : "", version, ", Kind=", kind));
   }
-  if (const std::string wanted = Text(ref, "uid"); !wanted.empty() && wanted != uid) {
+  if (const std::string wanted = StringAt(ref, "uid"); !wanted.empty() && wanted != uid) {
     return ConflictError({.group = "", .resource = kind}, name,
                          StrCat("the UID in the bound object reference (", wanted,
                                 ") does not match the UID in record. The object might have been "
@@ -123,12 +124,13 @@ absl::StatusOr<Json::Value> TokenIssuer::Issue(const Request& request, Json::Val
   Json::Value& metadata = object["metadata"];
   Json::Value& spec = object["spec"];
   RETURN_IF_ERROR(Get("namespaces", "", ns).status());
-  if (const std::string given = Text(metadata, "name"); !given.empty() && given != name) {
+  if (const std::string given = StringAt(metadata, "name"); !given.empty() && given != name) {
     return Invalid(name, InvalidField("metadata.name", rbac::Quote(given),
                                       "must match the service account name if specified"));
   }
   ASSIGN_OR_RETURN(const auto account, Get("serviceaccounts", ns, name));
-  if (const std::string given = Text(metadata, "uid"); !given.empty() && given != account->uid) {
+  if (const std::string given = StringAt(metadata, "uid");
+      !given.empty() && given != account->uid) {
     return ConflictError(
         {.group = kGroup, .resource = "TokenRequest"}, name,
         StrCat("the UID in the token request (", given,

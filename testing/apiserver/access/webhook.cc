@@ -1,7 +1,6 @@
 #include "testing/apiserver/access/webhook.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -10,6 +9,7 @@
 #include "manager/object/json.h"
 #include "testing/apiserver/access/json_fields.h"
 #include "testing/apiserver/errors.h"
+#include "testing/apiserver/object_meta.h"
 
 namespace mandate::apiserver {
 namespace {
@@ -22,11 +22,11 @@ bool HasOrAny(const std::vector<std::string>& list, std::string_view wanted) {
 }
 
 std::string UrlOf(const Json::Value& client) {
-  if (const std::string url = Text(client, "url"); !url.empty()) return url;
+  if (const std::string url = StringAt(client, "url"); !url.empty()) return url;
   const Json::Value& service = Member(client, "service");
   const Json::Value& port = Member(service, "port");
-  return StrCat("https://", Text(service, "name"), ".", Text(service, "namespace"),
-                ".svc:", port.isInt() ? port.asInt() : 443, Text(service, "path"));
+  return StrCat("https://", StringAt(service, "name"), ".", StringAt(service, "namespace"),
+                ".svc:", port.isInt() ? port.asInt() : 443, StringAt(service, "path"));
 }
 
 // A selector that is stored has been validated.
@@ -37,12 +37,12 @@ LabelSelector Selector(const Json::Value& hook, std::string_view field) {
 Webhook Read(const std::string& configuration, const Json::Value& hook) {
   Webhook webhook;
   webhook.configuration = configuration;
-  webhook.name = Text(hook, "name");
+  webhook.name = StringAt(hook, "name");
   const Json::Value& client = Member(hook, "clientConfig");
   webhook.url = UrlOf(client);
-  absl::Base64Unescape(Text(client, "caBundle"), &webhook.ca_pem);
+  absl::Base64Unescape(StringAt(client, "caBundle"), &webhook.ca_pem);
   for (const Json::Value& rule : Member(hook, "rules")) {
-    const std::string scope = Text(rule, "scope");
+    const std::string scope = StringAt(rule, "scope");
     webhook.rules.push_back({.operations = Texts(rule, "operations"),
                              .groups = Texts(rule, "apiGroups"),
                              .versions = Texts(rule, "apiVersions"),
@@ -51,25 +51,17 @@ Webhook Read(const std::string& configuration, const Json::Value& hook) {
   }
   webhook.namespace_selector = Selector(hook, "namespaceSelector");
   webhook.object_selector = Selector(hook, "objectSelector");
-  webhook.ignore_failure = Text(hook, "failurePolicy") == "Ignore";
-  const std::string effects = Text(hook, "sideEffects");
+  webhook.ignore_failure = StringAt(hook, "failurePolicy") == "Ignore";
+  const std::string effects = StringAt(hook, "sideEffects");
   webhook.dry_run = effects == "None" || effects == "NoneOnDryRun";
   if (const Json::Value& seconds = Member(hook, "timeoutSeconds"); seconds.isInt()) {
     webhook.timeout = absl::Seconds(seconds.asInt());
   }
   if (!Member(hook, "matchConditions").empty()) webhook.unsupported = "matchConditions";
-  if (Text(hook, "reinvocationPolicy") == "IfNeeded") {
+  if (StringAt(hook, "reinvocationPolicy") == "IfNeeded") {
     webhook.unsupported = "the reinvocationPolicy IfNeeded";
   }
   return webhook;
-}
-
-std::map<std::string, std::string> LabelsOf(const Json::Value& object) {
-  std::map<std::string, std::string> labels;
-  const Json::Value& json = Member(Member(object, "metadata"), "labels");
-  if (!json.isObject()) return labels;
-  for (const std::string& key : json.getMemberNames()) labels[key] = Text(json, key);
-  return labels;
 }
 
 absl::StatusOr<bool> NamespaceMatches(const Webhook& webhook, const WriteAttributes& write,
