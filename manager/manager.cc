@@ -21,6 +21,7 @@
 #include "manager/running_component.h"
 #include "manager/telemetry/health.h"
 #include "manager/transport/http_transport.h"
+#include "manager/transport/transport_metrics.h"
 
 namespace mandate {
 namespace {
@@ -70,6 +71,7 @@ struct Manager::Parts {
   Metrics metrics;
   std::unique_ptr<EventLoop> loop;
   std::unique_ptr<HttpTransport> transport;
+  std::unique_ptr<TransportMetrics> transport_metrics;
   std::unique_ptr<IdentityPlane> identities;
   std::unique_ptr<ComponentClient> base_client;
   std::vector<std::unique_ptr<ComponentClient>> clients;
@@ -108,6 +110,7 @@ void Manager::Parts::Shutdown() {
     clients.clear();
     base_client.reset();
     identities.reset();
+    transport_metrics.reset();
     transport.reset();
   });
   loop->Stop();
@@ -306,7 +309,15 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(ManagerOptions options,
   ASSIGN_OR_RETURN(parts->loop, EventLoop::Create());
   ASSIGN_OR_RETURN(parts->transport,
                    HttpTransport::Create(*parts->loop, {.silence_limit = kSilenceLimit}));
-  RETURN_IF_ERROR(CallOnLoop(*parts->loop, [&] { return parts->BuildIdentities(components); }));
+  parts->transport_metrics = std::make_unique<TransportMetrics>(
+      TransportMetrics::Options{.loop = parts->loop.get(),
+                                .metrics = &parts->metrics,
+                                .transport = [&p = *parts] { return p.transport->stats(); },
+                                .loop_stats = [&p = *parts] { return p.loop->stats(); }});
+  RETURN_IF_ERROR(CallOnLoop(*parts->loop, [&] {
+    parts->transport_metrics->Start();
+    return parts->BuildIdentities(components);
+  }));
   RETURN_IF_ERROR(parts->CheckBase());
   RETURN_IF_ERROR(parts->BuildComponents(components));
   RETURN_IF_ERROR(CallOnLoop(*parts->loop, [&] {

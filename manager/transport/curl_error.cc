@@ -104,6 +104,7 @@ bool IsConnectionError(CURLcode code) {
     case CURLE_HTTP2:
     case CURLE_HTTP2_STREAM:
     case CURLE_PARTIAL_FILE:
+    case CURLE_OPERATION_TIMEDOUT:   // of the kernel's, or while it was made
     case CURLE_ABORTED_BY_CALLBACK:  // our refusal to let libcurl send it again by itself
       return true;
     default:

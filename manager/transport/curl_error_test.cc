@@ -57,6 +57,7 @@ TEST(CurlError, Table) {
 TEST(CurlError, KnowsBrokenConnections) {
   EXPECT_TRUE(IsConnectionError(CURLE_RECV_ERROR));
   EXPECT_TRUE(IsConnectionError(CURLE_GOT_NOTHING));
+  EXPECT_TRUE(IsConnectionError(CURLE_OPERATION_TIMEDOUT));
   EXPECT_FALSE(IsConnectionError(CURLE_OK));
   EXPECT_FALSE(IsConnectionError(CURLE_WRITE_ERROR));
   EXPECT_FALSE(IsConnectionError(CURLE_PEER_FAILED_VERIFICATION));

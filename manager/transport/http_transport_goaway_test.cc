@@ -265,5 +265,23 @@ TEST_F(HttpTransportShutdownTest, AnAnswerBeforeTheWholeBodyWasSentIsAnAnswer) {
   EXPECT_EQ(CountOf("complete"), 0);
 }
 
+TEST_F(HttpTransportShutdownTest, A401ToAPostIsA401) {
+  // An API server's comes before the body is read: GOAWAY, the head, the body, RST_STREAM.
+  StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, "late"); });
+  server_->AnswerEarly(401, R"({"kind":"Status"})");
+  StartTransport();
+  for (const size_t size : {1000, 100'000, 4'000'000}) {
+    for (const char* method : {"POST", "PUT", "PATCH"}) {
+      HttpRequest request = Request("/", "t", method);
+      request.content_type = "application/json";
+      request.body = std::string(size, 'x');
+      const auto answer = Call(std::move(request), Within(absl::Seconds(20)));
+      ASSERT_TRUE(answer.ok()) << answer.status() << size;
+      EXPECT_EQ(answer->code, 401);
+      EXPECT_THAT(answer->body, ::testing::AnyOf("", R"({"kind":"Status"})"));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace mandate

@@ -23,6 +23,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr absl::Duration kShort = absl::Milliseconds(200);
 constexpr absl::Duration kLong = absl::Hours(1);
@@ -176,6 +177,7 @@ TEST_F(HttpTransportSilenceTest, TheOtherEndIsGoneAndTheKernelFindsIt) {
   Watch next = Open(Request("/watch"));
   ASSERT_TRUE(Eventually([&] { return watch.sink->closed().has_value(); }));
   EXPECT_EQ(watch.sink->closed()->code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(watch.sink->closed()->message()), Not(HasSubstr("no connection")));
   EXPECT_TRUE(Eventually([&] { return next.sink->data() == "x"; }));
   EXPECT_EQ(server_->stats().accepted, 2u);
   EXPECT_EQ(Stats().connections_lost, 0u);

@@ -256,5 +256,101 @@ TEST_F(HttpTransportStreamTest, ABadRequestIsClosedLater) {
   Close(watch);
 }
 
+// Wherever a stream is, destroying it ends it, once and for all.
+enum class Stage { kQueue, kConnecting, kHandshake, kMute, kHead, kBody, kClosing };
+
+class HttpTransportStreamStageTest : public HttpTransportStreamTest,
+                                     public ::testing::WithParamInterface<Stage> {
+ protected:
+  // Leaves a stream in the stage.
+  Watch Reach() {
+    StartServer([this](std::shared_ptr<ServerStream> stream) {
+      if (stream->request().target == "/first" || GetParam() != Stage::kHead) {
+        stream->Open();
+        stream->Send("one");
+      }
+      Keep(std::move(stream));
+      CountUp("served");
+    });
+    if (GetParam() == Stage::kHandshake) server_->SetAccepting(H2Server::Accepting::kIgnore);
+    if (GetParam() == Stage::kMute) server_->SetAccepting(H2Server::Accepting::kMute);
+    StartTransport({.streams_per_connection = 2, .max_connections = 1});
+    if (GetParam() == Stage::kQueue) {
+      first_ = Open(Request("/first"));
+      EXPECT_TRUE(Eventually([this] { return first_.sink->data() == "one"; }));
+    }
+    Watch watch = Open(Request("/watch"));
+    switch (GetParam()) {
+      case Stage::kQueue:
+        EXPECT_EQ(Stats().waiting, 1u);
+        break;
+      case Stage::kConnecting:
+        break;
+      case Stage::kHandshake:
+      case Stage::kMute:
+        EXPECT_TRUE(Eventually([this] { return server_->stats().accepted == 1; }));
+        break;
+      case Stage::kHead:
+        EXPECT_TRUE(Eventually([this] { return CountOf("served") == 1; }));
+        break;
+      case Stage::kBody:
+        EXPECT_TRUE(Eventually([&] { return watch.sink->data() == "one"; }));
+        break;
+      case Stage::kClosing:
+        EXPECT_TRUE(Eventually([&] { return watch.sink->data() == "one"; }));
+        // Its end is under way, and may be there first.
+        for (const auto& stream : TakeKept()) stream->End();
+        break;
+    }
+    return watch;
+  }
+
+  Watch first_;
+};
+
+TEST_P(HttpTransportStreamStageTest, DestroyingItEndsItOnce) {
+  Watch watch = Reach();
+  OnLoop([&] {
+    const int before = watch.sink->closed_count();
+    watch.stream.reset();
+    EXPECT_EQ(watch.sink->closed_count(), before);
+  });
+  ASSERT_TRUE(Eventually([&] { return watch.sink->closed().has_value(); }));
+  if (GetParam() != Stage::kClosing) {
+    EXPECT_EQ(watch.sink->closed()->code(), absl::StatusCode::kCancelled);
+  }
+  const size_t left = first_.stream != nullptr ? 1 : 0;
+  EXPECT_TRUE(Eventually([&] { return Stats().active == left && Stats().waiting == 0; }));
+  EXPECT_TRUE(Eventually([&] { return server_->stats().open_streams == left; }));
+  EXPECT_EQ(watch.sink->closed_count(), 1);
+  EXPECT_FALSE(watch.sink->called_after_close());
+  OnLoop([this] { first_.stream.reset(); });
+}
+
+TEST_P(HttpTransportStreamStageTest, DestroyingTheTransportEndsItOnce) {
+  Watch watch = Reach();
+  OnLoop([this] { transport_.reset(); });
+  ASSERT_TRUE(Eventually([&] { return watch.sink->closed().has_value(); }));
+  if (GetParam() != Stage::kClosing) {
+    EXPECT_EQ(watch.sink->closed()->code(), absl::StatusCode::kCancelled);
+  }
+  Close(watch);
+  OnLoop([this] { first_.stream.reset(); });
+  EXPECT_TRUE(Eventually([this] { return server_->stats().connected == 0; }));
+  EXPECT_EQ(watch.sink->closed_count(), 1);
+}
+
+std::string StageName(const ::testing::TestParamInfo<Stage>& test) {
+  constexpr const char* kNames[] = {"Queue", "Connecting", "Handshake", "Mute",
+                                    "Head",  "Body",       "Closing"};
+  return kNames[static_cast<int>(test.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(Stages, HttpTransportStreamStageTest,
+                         ::testing::Values(Stage::kQueue, Stage::kConnecting, Stage::kHandshake,
+                                           Stage::kMute, Stage::kHead, Stage::kBody,
+                                           Stage::kClosing),
+                         StageName);
+
 }  // namespace
 }  // namespace mandate

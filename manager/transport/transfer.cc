@@ -174,6 +174,8 @@ absl::Status Transfer::StatusOf(CURLcode code) const {
         server, ": the connection failed before an answer came; whether the request was served is ",
         "unknown (", error_[0] != 0 ? error_.data() : curl_easy_strerror(code), ")"));
   }
+  // The kernel gave the connection up (TCP_USER_TIMEOUT).
+  if (sent_ && code == CURLE_OPERATION_TIMEDOUT) code = CURLE_RECV_ERROR;
   return StatusOfCurl(code, server, error_.data());
 }
 

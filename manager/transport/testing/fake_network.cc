@@ -278,10 +278,13 @@ class FakeNetwork::FakeWire : public Wire {
   // What came later than the last that the server took was not served, but for what was answered.
   WireResult Unserved(uint64_t id) {
     const Request& request = requests_.at(id);
+    // libcurl, when it would send it again by itself, uses the connection no more.
+    const bool refused = network_.Happens(50);
+    going_away_ = going_away_ || refused;
     return {.status = absl::UnavailableError("not served"),
             .sent = true,
             .heard = request.heard,
-            .refused = network_.Happens(50),
+            .refused = refused,
             .unserved = !request.heard,
             .lost = true};
   }

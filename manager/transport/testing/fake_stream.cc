@@ -63,6 +63,8 @@ void FakeStream::CloseUnlessOpenedBy(absl::Time deadline) {
   no_head_ = loop_.RunAt(deadline, [weak = weak_from_this()] {
     const auto self = weak.lock();
     if (self == nullptr || self->gate_.opened()) return;
+    // The client gives it up, which the server hears.
+    if (auto callback = std::exchange(self->on_cancelled_, nullptr)) callback();
     self->Close(absl::UnavailableError("the server sent no response head in time"));
   });
 }

@@ -294,5 +294,17 @@ TEST(FakeTransport, DestroyingItEndsEverythingOnce) {
   EXPECT_THAT(sink->events, ElementsAre("closed CANCELLED"));
 }
 
+TEST_F(FakeTransportTest, AServerHearsWhenAStreamIsGivenUpForItsSilence) {
+  auto sink = std::make_shared<RecordingSink>();
+  const auto handle = fake_.Open(Get("/api/v1/pods?watch=true"), sink);
+  int heard = 0;
+  fake_.stream(0).OnCancelled([&] { ++heard; });
+  loop_.RunFor(absl::Seconds(29));
+  EXPECT_EQ(heard, 0);
+  loop_.RunFor(absl::Seconds(2));
+  EXPECT_EQ(heard, 1);
+  EXPECT_THAT(sink->events, ElementsAre("closed UNAVAILABLE"));
+}
+
 }  // namespace
 }  // namespace mandate

@@ -137,6 +137,7 @@ class Http2Session : public ServerSession, public std::enable_shared_from_this<H
   void AnswerEarly(uint64_t stream) {
     if (!context_.early_answer.has_value() || !streams_.contains(stream)) return;
     const auto& [code, body] = *context_.early_answer;
+    if (code == 401) GoAway({.last = stream});
     Open(stream, code, {{"content-length", std::to_string(body.size())}});
     // In a TLS record after the head's, as Go's server sends it.
     context_.loop.Post([weak = weak_from_this(), stream] {

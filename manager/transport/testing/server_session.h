@@ -26,6 +26,7 @@ class ServerSession : public ServerStreamWriter {
     uint64_t connection;
     std::string client_common_name;
     // Answers each request with a body as soon as its head is there, and resets it then (NO_ERROR).
+    // A 401 comes with GOAWAY, as API servers send it.
     std::optional<std::pair<int, std::string>> early_answer = std::nullopt;
     // Something is there to write, or done() changed; called by what handlers do. May be called
     // inside Receive().

@@ -1,0 +1,130 @@
+#include "manager/transport/transport_metrics.h"
+
+#include <utility>
+
+namespace mandate {
+namespace {
+
+struct HttpCount {
+  const char* name;
+  const char* help;
+  Labels labels;
+  uint64_t HttpStats::*field;
+};
+
+const HttpCount kHttpCounts[] = {
+    {"mandate_transport_requests_total",
+     "Requests asked for",
+     {{"class", "call"}},
+     &HttpStats::calls},
+    {"mandate_transport_requests_total",
+     "Requests asked for",
+     {{"class", "stream"}},
+     &HttpStats::streams},
+    {"mandate_transport_sockets_opened_total", "Connections tried", {}, &HttpStats::sockets_opened},
+    {"mandate_transport_connections_drained_total",
+     "Connections that took no more requests (GOAWAY) or were closed by the server under way",
+     {},
+     &HttpStats::connections_drained},
+    {"mandate_transport_connections_lost_total",
+     "Connections that were probed and found dead",
+     {},
+     &HttpStats::connections_lost},
+    {"mandate_transport_probes_total", "Probes of silent connections", {}, &HttpStats::probes},
+    {"mandate_transport_resends_total",
+     "Requests sent again that were surely not served",
+     {},
+     &HttpStats::resends},
+    {"mandate_transport_bounds_met_total",
+     "How often a bound of the transport was met",
+     {{"bound", "waiting"}},
+     &HttpStats::refused_waiting},
+    {"mandate_transport_bounds_met_total",
+     "How often a bound of the transport was met",
+     {{"bound", "size"}},
+     &HttpStats::refused_too_large},
+    {"mandate_transport_bounds_met_total",
+     "How often a bound of the transport was met",
+     {{"bound", "connections"}},
+     &HttpStats::refused_connection},
+    {"mandate_transport_ca_rotations_total",
+     "CA files that were read anew",
+     {},
+     &HttpStats::ca_rotations},
+    {"mandate_transport_ca_errors_total",
+     "CA files that could not be read, or were none",
+     {},
+     &HttpStats::ca_errors},
+};
+
+struct HttpLevel {
+  const char* name;
+  const char* help;
+  size_t HttpStats::*field;
+};
+
+const HttpLevel kHttpLevels[] = {
+    {"mandate_transport_connections", "Connections, also those being made",
+     &HttpStats::connections},
+    {"mandate_transport_streams", "Requests that are on a connection", &HttpStats::active},
+    {"mandate_transport_queue", "Requests that wait for a connection", &HttpStats::waiting},
+};
+
+struct LoopCount {
+  const char* kind;
+  uint64_t EventLoop::Stats::*field;
+};
+
+const LoopCount kLoopCounts[] = {
+    {"task", &EventLoop::Stats::tasks_run},
+    {"timer", &EventLoop::Stats::timers_run},
+    {"descriptor", &EventLoop::Stats::descriptor_events},
+};
+
+}  // namespace
+
+TransportMetrics::TransportMetrics(Options options) : options_(std::move(options)) {
+  Metrics& metrics = *options_.metrics;
+  for (const HttpCount& row : kHttpCounts) {
+    counts_.push_back({.counter = &metrics.Counter(row.name, row.help, row.labels),
+                       .read = [this, field = row.field] { return http_.*field; }});
+  }
+  for (const HttpLevel& row : kHttpLevels) {
+    levels_.push_back(
+        {.gauge = &metrics.Gauge(row.name, row.help, {}),
+         .read = [this, field = row.field] { return static_cast<double>(http_.*field); }});
+  }
+  for (const LoopCount& row : kLoopCounts) {
+    counts_.push_back({.counter = &metrics.Counter("mandate_loop_runs_total",
+                                                   "What the event loop ran", {{"kind", row.kind}}),
+                       .read = [this, field = row.field] { return loop_.*field; }});
+  }
+  levels_.push_back({.gauge = &metrics.Gauge("mandate_loop_queue", "Tasks that wait", {}),
+                     .read = [this] { return static_cast<double>(loop_.tasks_queued); }});
+  levels_.push_back(
+      {.gauge = &metrics.Gauge("mandate_loop_queue_max", "The most tasks that ever waited", {}),
+       .read = [this] { return static_cast<double>(loop_.most_tasks_queued); }});
+  levels_.push_back(
+      {.gauge = &metrics.Gauge("mandate_loop_longest_run_seconds",
+                               "The longest that one task kept the others waiting", {}),
+       .read = [this] { return absl::ToDoubleSeconds(loop_.longest_run); }});
+}
+
+void TransportMetrics::Start() {
+  Copy();
+  Loop& loop = *options_.loop;
+  timer_ = loop.RunAt(loop.clock().TimeNow() + options_.interval, [this] { Start(); });
+}
+
+void TransportMetrics::Copy() {
+  http_ = options_.transport();
+  loop_ = options_.loop_stats();
+  for (Count& count : counts_) {
+    const uint64_t now = count.read();
+    count.counter->Increment(static_cast<double>(now - count.counted));
+    count.counted = now;
+  }
+  for (const Level& level : levels_) level.gauge->Set(level.read());
+}
+
+}  // namespace mandate

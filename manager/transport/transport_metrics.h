@@ -1,0 +1,61 @@
+// What the transport and its event loop do, as metrics.
+#ifndef MANAGER_TRANSPORT_TRANSPORT_METRICS_H_
+#define MANAGER_TRANSPORT_TRANSPORT_METRICS_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "manager/core/executor.h"
+#include "manager/core/metrics.h"
+#include "manager/transport/event_loop.h"
+#include "manager/transport/http_options.h"
+
+namespace mandate {
+
+// Copies the counts every `interval`, as they may only be read on the loop, and whoever collects
+// metrics must not wait for it. Connections are shared by identities, so that none of these has the
+// label; rest_client_requests_total, of the client, has. docs/transport.md lists the names.
+//
+// Loop thread only, construction excepted.
+class TransportMetrics {
+ public:
+  struct Options {
+    Loop* loop = nullptr;  // the three outlive this
+    Metrics* metrics = nullptr;
+    std::function<HttpStats()> transport;
+    std::function<EventLoop::Stats()> loop_stats;
+    absl::Duration interval = absl::Seconds(5);
+  };
+
+  explicit TransportMetrics(Options options);
+
+  // Copies now, and from now on.
+  void Start();
+
+ private:
+  struct Count {
+    prometheus::Counter* counter;
+    std::function<uint64_t()> read;
+    uint64_t counted = 0;
+  };
+  struct Level {
+    prometheus::Gauge* gauge;
+    std::function<double()> read;
+  };
+
+  void Copy();
+
+  const Options options_;
+  HttpStats http_;
+  EventLoop::Stats loop_;
+  std::vector<Count> counts_;
+  std::vector<Level> levels_;
+  std::unique_ptr<Loop::Timer> timer_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_TRANSPORT_TRANSPORT_METRICS_H_
