@@ -12,6 +12,7 @@
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/identity/kubeconfig_file.h"
+#include "manager/transport/proxy.h"
 
 namespace mandate {
 namespace {
@@ -50,7 +51,7 @@ absl::StatusOr<std::string> Material(const KubeconfigEntry& entry, const std::st
 }
 
 absl::Status FillEndpoint(const KubeconfigEntry& cluster, const std::string& name,
-                          const FileReader& reader, Endpoint& endpoint) {
+                          const KubeconfigOptions& options, Endpoint& endpoint) {
   endpoint.server = std::string(absl::StripSuffix(cluster.Get("server"), "/"));
   if (!absl::StartsWith(endpoint.server, "https://")) {
     return Invalid(cluster, "cluster", name,
@@ -62,11 +63,17 @@ absl::Status FillEndpoint(const KubeconfigEntry& cluster, const std::string& nam
                    "says insecure-skip-tls-verify, which would hand tokens to whoever answers; "
                    "give its certificate-authority instead");
   }
-  if (cluster.Has("proxy-url")) {
-    return absl::UnimplementedError(StrCat(cluster.file, ": cluster \"", name,
-                                           "\" has a proxy-url; proxies are not supported"));
+  const std::string proxy = cluster.Get("proxy-url");
+  if (proxy.empty()) {
+    ASSIGN_OR_RETURN(endpoint.proxy, ProxyFromEnvironment(endpoint.server, options.environment));
+  } else {
+    ASSIGN_OR_RETURN(endpoint.proxy, ParseProxy(proxy, StrCat(cluster.file, ": cluster \"", name,
+                                                              "\": proxy-url")));
   }
-  ASSIGN_OR_RETURN(endpoint.ca_pem, Material(cluster, "certificate-authority", reader));
+  ASSIGN_OR_RETURN(endpoint.ca_pem, Material(cluster, "certificate-authority", options.reader));
+  if (cluster.Get("certificate-authority-data").empty()) {
+    endpoint.ca_file = cluster.Path("certificate-authority");
+  }
   if (!absl::StrContains(endpoint.ca_pem, "-----BEGIN CERTIFICATE-----")) {
     return Invalid(cluster, "cluster", name,
                    endpoint.ca_pem.empty()
@@ -161,7 +168,7 @@ absl::StatusOr<ClusterConfig> LoadKubeconfig(const std::vector<std::string>& pat
   ClusterConfig config;
   config.name = options.cluster_name;
   config.ns = context->Get("namespace");
-  RETURN_IF_ERROR(FillEndpoint(*cluster, cluster_name, options.reader, config.endpoint));
+  RETURN_IF_ERROR(FillEndpoint(*cluster, cluster_name, options, config.endpoint));
   ASSIGN_OR_RETURN(config.base, ReadUser(*user, user_name, options.reader));
   return config;
 }
@@ -187,7 +194,10 @@ absl::StatusOr<ClusterConfig> InClusterConfig(const InClusterOptions& options) {
   // An IPv6 address stands in brackets.
   const bool v6 = absl::StrContains(host, ":");
   config.endpoint.server = StrCat("https://", v6 ? "[" : "", host, v6 ? "]" : "", ":", port);
+  ASSIGN_OR_RETURN(config.endpoint.proxy,
+                   ProxyFromEnvironment(config.endpoint.server, options.environment));
   ASSIGN_OR_RETURN(config.endpoint.ca_pem, read("ca.crt"));
+  config.endpoint.ca_file = StrCat(options.root, "/ca.crt");
   config.base = TokenFile{StrCat(options.root, "/token")};
   ASSIGN_OR_RETURN(const std::string ns, read("namespace"));
   config.ns = std::string(absl::StripAsciiWhitespace(ns));

@@ -27,16 +27,19 @@ struct KubeconfigOptions {
   std::string context = {};            // empty: current-context
   std::string cluster_name = "local";  // ClusterConfig::name
   FileReader reader = LocalFileReader();
+  Environment environment = ProcessEnvironment();
 };
 
 // Reads kubeconfigs: the context's cluster, user and namespace. What several files say is merged,
 // the first that says something wins; of several, those that do not exist are skipped. Paths in a
-// file are relative to its folder. tokenFile beats token, as in client-go.
+// file are relative to its folder. tokenFile beats token, as in client-go. A certificate-authority
+// that is a file is read again as it rotates. A cluster without proxy-url is reached as HTTPS_PROXY
+// and NO_PROXY say (manager/transport/proxy.h).
 //
 // Refused, because it would make the connection or the identity less sure:
 // insecure-skip-tls-verify, http, no certificate authority, a token beside a client certificate
 // (the server would go by the certificate), user name and password. Refused, because we do not do
-// it: exec, auth-provider, proxy-url, impersonation by the user entry. Errors are kInvalidArgument,
+// it: exec, auth-provider, impersonation by the user entry. Errors are kInvalidArgument,
 // kUnimplemented, or the reader's, and name the file and the entry; never a secret.
 absl::StatusOr<ClusterConfig> LoadKubeconfig(const std::vector<std::string>& paths,
                                              const KubeconfigOptions& options = {});
@@ -49,7 +52,8 @@ struct InClusterOptions {
 };
 
 // The pod's own: address from KUBERNETES_SERVICE_HOST and _PORT, CA, token file and namespace from
-// the projected volume. kFailedPrecondition names what is missing when this is no pod.
+// the projected volume; the proxy from HTTPS_PROXY and NO_PROXY. kFailedPrecondition names what is
+// missing when this is no pod.
 absl::StatusOr<ClusterConfig> InClusterConfig(const InClusterOptions& options = {});
 
 }  // namespace mandate

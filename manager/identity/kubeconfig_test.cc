@@ -48,13 +48,17 @@ users:
 struct KubeconfigTest : testing::Test {
   absl::StatusOr<ClusterConfig> Load(std::vector<std::string> paths = {"/etc/mandate/config"},
                                      std::string context = "") {
-    return LoadKubeconfig(paths,
-                          {.context = std::move(context),
-                           .reader = [this](const std::string& p) -> absl::StatusOr<std::string> {
-                             const auto at = files.find(p);
-                             if (at != files.end()) return at->second;
-                             return absl::NotFoundError(StrCat("cannot open ", p));
-                           }});
+    return LoadKubeconfig(
+        paths, {.context = std::move(context),
+                .reader = [this](const std::string& p) -> absl::StatusOr<std::string> {
+                  const auto at = files.find(p);
+                  if (at != files.end()) return at->second;
+                  return absl::NotFoundError(StrCat("cannot open ", p));
+                },
+                .environment = [this](const std::string& name) -> std::optional<std::string> {
+                  const auto at = environment.find(name);
+                  return at == environment.end() ? std::nullopt : std::optional(at->second);
+                }});
   }
   // The error of kGood with `from` replaced by `to`.
   std::string ErrorWith(const std::string& from, const std::string& to) {
@@ -68,6 +72,7 @@ struct KubeconfigTest : testing::Test {
     return std::string(config.status().message());
   }
 
+  std::map<std::string, std::string> environment;
   std::map<std::string, std::string> files = {
       {"/etc/mandate/config", absl::StrReplaceAll(kGood, {{"DATA", kPemData}})},
       {"/etc/mandate/pki/ca.crt", kPem},
@@ -97,6 +102,23 @@ TEST_F(KubeconfigTest, ReadsAnotherContextWithEmbeddedData) {
   EXPECT_EQ(certificate.key_pem->Reveal(), "-----BEGIN PRIVATE KEY-----\n");
 }
 
+TEST_F(KubeconfigTest, ACaThatIsAFileMayRotateAndOneThatIsEmbeddedMayNot) {
+  EXPECT_EQ(Load()->endpoint.ca_file, "/etc/mandate/pki/ca.crt");
+  EXPECT_EQ(Load({"/etc/mandate/config"}, "there")->endpoint.ca_file, "");
+}
+
+TEST_F(KubeconfigTest, AProxyIsItsOwnOrTheEnvironments) {
+  EXPECT_EQ(Load()->endpoint.proxy, "");
+  environment["HTTPS_PROXY"] = "http://everybodys:3128";
+  EXPECT_EQ(Load()->endpoint.proxy, "http://everybodys:3128");
+  environment["NO_PROXY"] = "10.0.0.0/8";
+  EXPECT_EQ(Load()->endpoint.proxy, "");
+  const std::string ca = "certificate-authority: pki/ca.crt";
+  absl::StrReplaceAll({{ca, ca + "\n    proxy-url: http://mine:3128"}},
+                      &files["/etc/mandate/config"]);
+  EXPECT_EQ(Load()->endpoint.proxy, "http://mine:3128");
+}
+
 TEST_F(KubeconfigTest, TokenFileBeatsTokenAndATokenAloneIsStatic) {
   std::string& file = files["/etc/mandate/config"];
   file = absl::StrReplaceAll(file, {{"user: u,", "user: static,"}});
@@ -114,7 +136,8 @@ TEST_F(KubeconfigTest, WhatIsUnsafeOrUnknownIsRefusedByName) {
   EXPECT_THAT(ErrorWith(ca, "certificate-authority-data: sEcReT!"), HasSubstr("no base64"));
   EXPECT_THAT(ErrorWith(ca, "certificate-authority-data: QUFB"), HasSubstr("no PEM certificate"));
   EXPECT_THAT(ErrorWith("https://10.0.0.1:6443/", "http://10.0.0.1"), HasSubstr("only https"));
-  EXPECT_THAT(ErrorWith(ca, ca + "\n    proxy-url: http://p"), HasSubstr("proxies"));
+  EXPECT_THAT(ErrorWith(ca, ca + "\n    proxy-url: socks5://p"), HasSubstr("\"c\": proxy-url"));
+  EXPECT_THAT(ErrorWith(ca, ca + "\n    proxy-url: http://u:sEcReT@p"), HasSubstr("password"));
   const std::string user = "{tokenFile: ../token}";
   EXPECT_THAT(ErrorWith(user, "{exec: {command: aws}}"), HasSubstr("user \"u\" has exec"));
   EXPECT_THAT(ErrorWith(user, "{auth-provider: {name: gcp}}"), HasSubstr("auth-provider"));
@@ -191,8 +214,14 @@ TEST(InClusterConfigTest, ReadsThePodsVolume) {
   const auto config = InClusterConfig(options);
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->endpoint.server, "https://10.96.0.1:443");
+  EXPECT_EQ(config->endpoint.ca_file, "/sa/ca.crt");
+  EXPECT_EQ(config->endpoint.proxy, "");
   EXPECT_EQ(config->ns, "ns");
   EXPECT_EQ(std::get<TokenFile>(config->base).path, "/sa/token");
+  env["HTTPS_PROXY"] = "p:3128";
+  EXPECT_EQ(InClusterConfig(options)->endpoint.proxy, "http://p:3128");
+  env["NO_PROXY"] = "10.96.0.1";
+  EXPECT_EQ(InClusterConfig(options)->endpoint.proxy, "");
   env["KUBERNETES_SERVICE_HOST"] = "fd00::1";
   EXPECT_EQ(InClusterConfig(options)->endpoint.server, "https://[fd00::1]:443");
   files.erase("/sa/ca.crt");
