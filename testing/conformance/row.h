@@ -67,6 +67,7 @@ struct Row {
   std::string file;
   int line = 0;
   std::set<std::string> needs;  // audit, compaction, crds
+  std::string not_double;       // why the double does otherwise; empty: it does not
   bool alone = false;           // no other row runs at the same time
   Variables let;
   std::vector<Step> steps;

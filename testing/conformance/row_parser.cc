@@ -180,6 +180,8 @@ Row ReadRow(const YAML::Node& node, const std::string& file, const Variables& le
       row.name = Text(member.second);
     } else if (key == "needs") {
       for (const YAML::Node& need : member.second) row.needs.insert(Text(need));
+    } else if (key == "not-double") {
+      row.not_double = Text(member.second);
     } else if (key == "alone") {
       row.alone = member.second.as<bool>();
     } else if (key == "steps") {

@@ -13,6 +13,7 @@ rows:
 - name: first
   needs: [crds]
   alone: true
+  not-double: too much
   steps:
   - POST $cms: {metadata: {name: a}}
     as: robot
@@ -41,13 +42,14 @@ TEST(RowParserTest, ReadsRows) {
   EXPECT_EQ(row.topic, "crud");
   EXPECT_EQ(row.name, "first");
   EXPECT_TRUE(row.alone);
+  EXPECT_EQ(row.not_double, "too much");
   EXPECT_EQ(row.needs, (std::set<std::string>{"audit", "crds"}));
   EXPECT_EQ(row.let.at("cms"), "/api/v1/namespaces/$ns/configmaps");
   ASSERT_EQ(row.steps.size(), 7u);
 
   const Step& post = row.steps[0];
   EXPECT_EQ(post.action, Action::kRequest);
-  EXPECT_EQ(post.line, 8);
+  EXPECT_EQ(post.line, 9);
   EXPECT_EQ(post.method, "POST");
   EXPECT_EQ(post.target, "$cms");
   EXPECT_EQ(WriteJson(post.body), R"({"metadata":{"name":"a"}})");

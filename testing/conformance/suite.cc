@@ -67,13 +67,25 @@ class Suite {
       RowResult& result = results_[i];
       if (result.skipped || result.row->alone != alone) continue;
       const absl::Time start = Clock::Real().TimeNow();
-      result.status = RunRow(*result.row, {.target = target_,
-                                           .http = http,
-                                           .audit_log = audit_log_.get(),
-                                           .id = IdOf(i),
-                                           .patience = options_.patience});
+      const bool must_fail = target_.is_double && !result.row->not_double.empty();
+      result.status = RunRow(
+          *result.row, {.target = target_,
+                        .http = http,
+                        .audit_log = audit_log_.get(),
+                        .id = IdOf(i),
+                        .patience = must_fail ? options_.hopeless_patience : options_.patience});
+      if (must_fail) Excuse(result);
       result.took = Clock::Real().TimeNow() - start;
     }
+  }
+
+  // A line that says that the double does otherwise must not outlive that.
+  static void Excuse(RowResult& result) {
+    result.skipped = !result.status.ok();
+    result.status =
+        result.skipped
+            ? absl::UnimplementedError(StrCat("not the double: ", result.row->not_double))
+            : absl::FailedPreconditionError("the double does this: take away its not-double line");
   }
 
   const Target& target_;

@@ -17,6 +17,7 @@ struct SuiteOptions {
   std::string run;  // distinguishes runs on one server: part of every namespace's name
   size_t at_once = 4;
   absl::Duration patience = absl::Seconds(20);
+  absl::Duration hopeless_patience = absl::Seconds(1);  // with rows that must fail
   bool keep_namespaces = false;  // at the end of all rows; the rest goes with each row
 };
 

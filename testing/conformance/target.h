@@ -24,6 +24,8 @@ struct Target {
   // Makes the server forget what was before this resourceVersion; from any thread. None: rows that
   // need it do not run.
   std::function<absl::Status(const std::string& resource_version)> compact;
+  // Rows that say that the double does otherwise must fail.
+  bool is_double = false;
   // Whether the project's CRDs are installed.
   bool crds = false;
 };
