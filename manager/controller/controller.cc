@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <utility>
 
@@ -19,6 +20,10 @@ namespace {
 
 // How often gauges and counts of a queue that is in use are brought up to date.
 constexpr absl::Duration kMetricsPeriod = absl::Milliseconds(500);
+
+// For how long a worker goes on with short reconciliations before it goes to the end of the pool's
+// queue: controllers that share the pool take turns.
+constexpr absl::Duration kTurn = absl::Milliseconds(1);
 
 bool IsResync(const ObjectEvent& event) {
   return event.type == ObjectEvent::Type::kUpdate && event.old != nullptr &&
@@ -113,8 +118,8 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   // Any thread.
   void Pump();
   void Work();
-  // Whether something was ready.
-  bool WorkOnce();
+  // Reconciles what is ready, if anything; when it ended.
+  std::optional<absl::Time> WorkOnce(absl::Time start);
 
   const ControllerRuntime runtime_;
   const ControllerOptions options_;
@@ -305,8 +310,12 @@ void Controller::Core::Pump() {
 }
 
 void Controller::Core::Work() {
-  if (WorkOnce()) {
-    // Back to the end of the pool's queue: controllers that share the pool take turns.
+  const absl::Time start = Now();
+  std::optional<absl::Time> now = start;
+  do {
+    now = WorkOnce(*now);
+  } while (now && *now < start + kTurn);
+  if (now) {
     runtime_.pool.Post([core = shared_from_this()] { core->Work(); });
     return;
   }
@@ -319,9 +328,9 @@ void Controller::Core::Work() {
   Pump();
 }
 
-bool Controller::Core::WorkOnce() {
-  const WorkItem* item = queue_.Get(Now());
-  if (item == nullptr) return false;
+std::optional<absl::Time> Controller::Core::WorkOnce(absl::Time start) {
+  const WorkItem* item = queue_.Get(start);
+  if (item == nullptr) return std::nullopt;
   const Outcome outcome = runner_.Run(item->request(), stop_.get_token());
   const absl::Time now = Now();
   switch (outcome.next) {
@@ -340,7 +349,7 @@ bool Controller::Core::WorkOnce() {
   if (outcome.next != Outcome::Next::kNothing) {
     runtime_.loop.Post([core = shared_from_this()] { core->ArmRetryTimer(); });
   }
-  return true;
+  return now;
 }
 
 void Controller::Core::RequestStop() {

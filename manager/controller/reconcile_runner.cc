@@ -8,6 +8,11 @@
 #include "manager/core/strings.h"
 
 namespace mandate {
+namespace {
+
+constexpr int kSuccessVerbosity = 4;
+
+}  // namespace
 
 ReconcileRunner::ReconcileRunner(Options options)
     : options_(std::move(options)), random_(options_.seed) {}
@@ -83,6 +88,7 @@ void ReconcileRunner::LogError(const Request& request, const absl::Status& statu
     auto [it, inserted] = failing_.try_emplace(request, hash);
     news = inserted || it->second != hash;
     it->second = hash;
+    any_failing_ = true;
   }
   const Logger::Fields fields = {{"namespace", request.key.ns},    {"name", request.key.name},
                                  {"reconcileID", NewId()},         {"error", status},
@@ -95,11 +101,13 @@ void ReconcileRunner::LogError(const Request& request, const absl::Status& statu
 }
 
 void ReconcileRunner::LogSuccess(const Request& request, absl::Duration took) {
-  bool news;
-  {
+  bool news = false;
+  if (any_failing_) {
     MutexLock lock(mutex_);
     news = failing_.erase(request) > 0;
+    any_failing_ = !failing_.empty();
   }
+  if (!news && !options_.log.IsDebug(kSuccessVerbosity)) return;
   const Logger::Fields fields = {{"namespace", request.key.ns},
                                  {"name", request.key.name},
                                  {"reconcileID", NewId()},
@@ -107,7 +115,7 @@ void ReconcileRunner::LogSuccess(const Request& request, absl::Duration took) {
   if (news) {
     options_.log.Info("Reconciled after errors", fields);
   } else {
-    options_.log.Debug(4, "Reconciled", fields);
+    options_.log.Debug(kSuccessVerbosity, "Reconciled", fields);
   }
 }
 

@@ -2,6 +2,7 @@
 #ifndef MANAGER_CONTROLLER_RECONCILE_RUNNER_H_
 #define MANAGER_CONTROLLER_RECONCILE_RUNNER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <random>
@@ -58,6 +59,9 @@ class ReconcileRunner {
   Mutex mutex_;
   std::mt19937_64 random_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<Request, size_t> failing_ ABSL_GUARDED_BY(mutex_);  // to the error's hash
+  // Whether failing_ holds anything: so that successes, when nothing fails, need no lock. A request
+  // is not reconciled twice at once, so what it remembers of itself is seen.
+  std::atomic<bool> any_failing_ = false;
 };
 
 }  // namespace mandate

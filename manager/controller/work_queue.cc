@@ -66,7 +66,8 @@ const WorkItem* WorkQueue::Get(absl::Time now) {
     item.processing_ = true;
     item.handed_priority_ = item.priority_;
     item.started_ = now;
-    counts_.queued.Observe(now - item.since_);
+    // A worker's time may be a little older than the loop's.
+    counts_.queued.Observe(std::max(now - item.since_, absl::ZeroDuration()));
     return &item;
   }
   return nullptr;

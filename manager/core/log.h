@@ -86,6 +86,8 @@ class Logger {
   void Error(std::string_view message, Fields fields = {}) const;
   // Seen with -v=`verbosity` and above.
   void Debug(int verbosity, std::string_view message, Fields fields = {}) const;
+  // Whether Debug(`verbosity`, …) writes: to leave out what would be made only for it.
+  bool IsDebug(int verbosity) const { return sink_ != nullptr && verbosity <= sink_->verbosity(); }
 
  private:
   void Write(LogLevel level, int verbosity, std::string_view message, Fields fields) const;
