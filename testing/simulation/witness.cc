@@ -1,0 +1,127 @@
+#include "testing/simulation/witness.h"
+
+#include <cstdlib>
+#include <set>
+#include <utility>
+
+#include "manager/core/strings.h"
+
+namespace mandate {
+namespace {
+
+using apiserver::Change;
+using Type = ObjectEvent::Type;
+
+ObjectKey KeyOf(const Change& change) { return {change.object->ns, change.object->name}; }
+
+int64_t RevisionOf(const RawObject& object) {
+  return std::strtoll(std::string(object.resource_version()).c_str(), nullptr, 10);
+}
+
+// What a watch calls it.
+Type TypeOf(const Change& change) {
+  switch (change.type) {
+    case Change::Type::kAdded:
+      return Type::kAdd;
+    case Change::Type::kModified:
+      return Type::kUpdate;
+    case Change::Type::kDeleted:
+      return Type::kDelete;
+  }
+  return Type::kAdd;
+}
+
+const char* Name(Type type) {
+  return type == Type::kAdd ? "add" : type == Type::kUpdate ? "update" : "delete";
+}
+
+}  // namespace
+
+void Witness::OnEvent(const ObjectEvent& event) {
+  told_.push_back({event.type, event.object->Key(), std::string(event.object->uid()),
+                   RevisionOf(*event.object), event.initial});
+}
+
+std::vector<const Change*> Witness::Scoped(const std::vector<Change>& history) const {
+  std::vector<const Change*> scoped;
+  for (const Change& change : history) {
+    if (InScope(change)) scoped.push_back(&change);
+  }
+  return scoped;
+}
+
+std::vector<std::string> Witness::Judge(const std::vector<Change>& history, bool unbroken) const {
+  std::vector<std::string> wrong;
+  const std::vector<const Change*> scoped = Scoped(history);
+  std::set<std::pair<ObjectKey, int64_t>> written;  // objects as they were
+  State now;
+  for (const Change* change : scoped) {
+    if (change->type == Change::Type::kDeleted) {
+      now.erase(KeyOf(*change));
+    } else {
+      now[KeyOf(*change)] = change->object->revision;
+    }
+    written.emplace(KeyOf(*change), change->object->revision);
+  }
+
+  State seen;
+  for (const Told& told : told_) {
+    const std::string what =
+        StrCat(Name(told.type), " of ", told.key.ToString(), " at ", told.revision);
+    if (!written.contains({told.key, told.revision})) wrong.push_back(StrCat(what, " never was"));
+    const auto before = seen.find(told.key);
+    if (told.type == Type::kAdd) {
+      if (before != seen.end()) wrong.push_back(StrCat(what, ": it was there"));
+    } else if (before == seen.end()) {
+      wrong.push_back(StrCat(what, ": it was not there"));
+    } else if (told.revision < before->second ||
+               (told.type == Type::kUpdate && told.revision == before->second)) {
+      wrong.push_back(StrCat(what, " after ", before->second));
+    }
+    if (told.type == Type::kDelete) {
+      seen.erase(told.key);
+    } else {
+      seen[told.key] = told.revision;
+    }
+  }
+  for (const auto& [key, revision] : now) {
+    const auto found = seen.find(key);
+    if (found == seen.end() || found->second != revision) {
+      wrong.push_back(StrCat(key.ToString(), " at ", revision, " is lost"));
+    }
+  }
+  for (const auto& [key, revision] : seen) {
+    if (!now.contains(key)) wrong.push_back(StrCat("the end of ", key.ToString(), " is lost"));
+  }
+  if (!unbroken) return wrong;
+
+  std::vector<const Told*> news;
+  for (const Told& told : told_) {
+    if (!told.initial) news.push_back(&told);
+  }
+  // The first news say where the initial state ended.
+  size_t next = scoped.size();
+  if (!news.empty()) {
+    for (next = 0; next < scoped.size(); ++next) {
+      if (scoped[next]->object->revision >= news.front()->revision) break;
+    }
+  }
+  for (const Told* told : news) {
+    if (next == scoped.size()) {
+      wrong.push_back("more was told than happened");
+      break;
+    }
+    const Change& change = *scoped[next++];
+    if (TypeOf(change) != told->type || KeyOf(change) != told->key ||
+        change.object->revision != told->revision) {
+      wrong.push_back(StrCat("told the ", Name(told->type), " of ", told->key.ToString(), " at ",
+                             told->revision, ", but next was the ", Name(TypeOf(change)), " of ",
+                             KeyOf(change).ToString(), " at ", change.object->revision));
+      break;
+    }
+  }
+  if (!news.empty() && next != scoped.size()) wrong.push_back("not all that happened was told");
+  return wrong;
+}
+
+}  // namespace mandate

@@ -1,0 +1,56 @@
+// What one sink was told, judged by what the server did.
+#ifndef TESTING_SIMULATION_WITNESS_H_
+#define TESTING_SIMULATION_WITNESS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "manager/cache/cache.h"
+#include "testing/apiserver/store.h"
+
+namespace mandate {
+
+// Never asks a store of ours. Single-threaded.
+class Witness : public DemandSink {
+ public:
+  // Of ConfigMaps in `ns`; empty: in all namespaces.
+  explicit Witness(std::string ns) : ns_(std::move(ns)) {}
+
+  void OnEvent(const ObjectEvent& event) override;
+  void OnState(const DemandStatus& status) override { status_ = status; }
+
+  const DemandStatus& status() const { return status_; }
+  size_t told() const { return told_.size(); }
+
+  // Each lie or loss as a sentence. Whatever happened: every event is one of the history, no object
+  // goes back, is added twice, or changes before it was added, and in the end there is what the
+  // server has. `unbroken`: no list came in between, so that nothing may have been skipped, and
+  // every change is told once, in the order of revisions.
+  std::vector<std::string> Judge(const std::vector<apiserver::Change>& history,
+                                 bool unbroken) const;
+
+ private:
+  struct Told {
+    ObjectEvent::Type type;
+    ObjectKey key;
+    std::string uid;
+    int64_t revision;
+    bool initial;
+  };
+  using State = std::map<ObjectKey, int64_t>;  // the revision of each object
+
+  bool InScope(const apiserver::Change& change) const {
+    return ns_.empty() || change.object->ns == ns_;
+  }
+  std::vector<const apiserver::Change*> Scoped(const std::vector<apiserver::Change>& history) const;
+
+  const std::string ns_;
+  DemandStatus status_;
+  std::vector<Told> told_;
+};
+
+}  // namespace mandate
+
+#endif  // TESTING_SIMULATION_WITNESS_H_
