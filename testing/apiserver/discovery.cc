@@ -91,7 +91,10 @@ Json::Value ResourceList(const Core& core, const Virtual& virtual_resources,
   }
   for (const VirtualResource& one : virtual_resources) {
     if (one.group != group || one.version != version) continue;
-    add(one.resource, "", one.namespaced, KindOf(one), {"create"});
+    Json::Value& entry = add(one.resource, "", one.namespaced, KindOf(one), {"create"});
+    if (one.kind_group.empty() || one.kind_group == group) continue;
+    entry["group"] = one.kind_group;
+    entry["version"] = one.version;
   }
   return out;
 }
@@ -113,8 +116,8 @@ Json::Value Aggregated(const Core& core, const Virtual& virtual_resources, bool 
       one["version"] = version;
       one["freshness"] = "Current";
       Json::Value& resources = one["resources"] = Json::Value(Json::arrayValue);
-      for (const Json::Value& plain :
-           ResourceList(core, virtual_resources, group, version)["resources"]) {
+      const Json::Value list = ResourceList(core, virtual_resources, group, version);
+      for (const Json::Value& plain : list["resources"]) {
         const std::string name = plain["name"].asString();
         const size_t slash = name.find('/');
         Json::Value entry(Json::objectValue);

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
@@ -44,6 +45,30 @@ void DefaultWebhooks(bool mutating, Json::Value& object) {
       Default(webhook["clientConfig"]["service"], "port", 443);
     }
     for (Json::Value& rule : webhook["rules"]) Default(rule, "scope", "*");
+  }
+}
+
+void DefaultDefinition(Json::Value& object) {
+  if (!object["spec"].isObject() || !object["spec"]["names"].isObject()) return;
+  Json::Value& spec = object["spec"];
+  Default(spec, "conversion", Json::Value(Json::objectValue));
+  Default(spec["conversion"], "strategy", "None");
+  const std::string kind = StringAt(spec["names"], "kind");
+  Default(spec["names"], "singular", absl::AsciiStrToLower(kind));
+  Default(spec["names"], "listKind", kind + "List");
+}
+
+void CheckDefinition(const Json::Value& object, std::vector<Cause>& causes) {
+  const Json::Value* spec = FindMember(object, "spec");
+  const Json::Value* names = spec == nullptr ? nullptr : FindMember(*spec, "names");
+  if (names == nullptr) {
+    causes.push_back(RequiredField("spec.names", ""));
+    return;
+  }
+  const std::string name = MetaString(object, "name");
+  if (name != StrCat(StringAt(*names, "plural"), ".", StringAt(*spec, "group"))) {
+    causes.push_back(InvalidField("metadata.name", rbac::Quote(name),
+                                  R"(must be spec.names.plural+"."+spec.group)"));
   }
 }
 
@@ -161,6 +186,8 @@ void SetDefaults(const ResourceType& type, Json::Value& object) {
   } else if (Is(type, "ValidatingWebhookConfiguration") ||
              Is(type, "MutatingWebhookConfiguration")) {
     DefaultWebhooks(type.kind == "MutatingWebhookConfiguration", object);
+  } else if (Is(type, "CustomResourceDefinition")) {
+    DefaultDefinition(object);
   } else if (Is(type, "Namespace") && !MetaString(object, "name").empty()) {
     MutableMetadata(object)["labels"]["kubernetes.io/metadata.name"] = MetaString(object, "name");
   }
@@ -216,6 +243,8 @@ std::vector<Cause> CheckKind(const ResourceType& type, const Json::Value& object
     CheckDataKeys(object, causes);
     if (!old.isNull()) CheckImmutableData(object, old, causes);
     if (Is(type, "Secret")) CheckSecret(object, old, causes);
+  } else if (Is(type, "CustomResourceDefinition")) {
+    CheckDefinition(object, causes);
   } else if (Is(type, "Lease")) {
     CheckLease(object, causes);
   } else if (Is(type, "Event") && type.name.group == "events.k8s.io") {

@@ -172,13 +172,7 @@ absl::StatusOr<ObjectFilter> ObjectFilter::Create(const Request& request,
                                                   const ResourceType& type) {
   ObjectFilter filter;
   filter.ns_ = type.namespaced ? request.attributes.ns : "";
-  if (const auto text = request.Query("labelSelector"); text && !text->empty()) {
-    auto labels = LabelSelector::Parse(*text);
-    if (!labels.ok()) {
-      return BadRequest(StrCat("unable to parse requirement: ", AsStd(labels.status().message())));
-    }
-    filter.labels_ = *std::move(labels);
-  }
+  RETURN_IF_ERROR(filter.ParseLabels(request.Query("labelSelector").value_or("")));
   const auto text = request.Query("fieldSelector");
   if (!text || text->empty()) return filter;
   for (const std::string& term : Split(*text, ',')) {
@@ -207,9 +201,38 @@ absl::StatusOr<ObjectFilter> ObjectFilter::Create(const Request& request,
   return filter;
 }
 
+absl::Status ObjectFilter::ParseLabels(const std::string& text) {
+  std::string rest;
+  for (const std::string& term : Split(text, ',')) {
+    const size_t op = term.find_first_of("<>");
+    if (op == term.npos) {
+      StrAppend(&rest, rest.empty() ? "" : ",", term);
+      continue;
+    }
+    Comparison comparison{.label = term.substr(0, op), .greater = term[op] == '>'};
+    if (!absl::SimpleAtoi(term.substr(op + 1), &comparison.than)) {
+      return BadRequest(StrCat("values: Invalid value: ", rbac::Quote(term.substr(op + 1)),
+                               ": for 'Gt', 'Lt' operators, the value must be an integer"));
+    }
+    comparisons_.push_back(std::move(comparison));
+  }
+  auto labels = LabelSelector::Parse(rest);
+  if (!labels.ok()) {
+    return BadRequest(StrCat("unable to parse requirement: ", AsStd(labels.status().message())));
+  }
+  labels_ = *std::move(labels);
+  return absl::OkStatus();
+}
+
 bool ObjectFilter::Matches(const StoredObject& object) const {
   if (!ns_.empty() && object.ns != ns_) return false;
   if (!labels_.Matches(object.labels)) return false;
+  for (const Comparison& comparison : comparisons_) {
+    const auto label = object.labels.find(comparison.label);
+    int64_t value = 0;
+    if (label == object.labels.end() || !absl::SimpleAtoi(label->second, &value)) return false;
+    if (comparison.greater ? value <= comparison.than : value >= comparison.than) return false;
+  }
   for (const FieldRequirement& field : fields_) {
     std::string value;
     if (field.path.size() == 2 && field.path[0] == "metadata") {

@@ -60,7 +60,7 @@ void WriteEntries(Entries entries, Json::Value& object) {
     out["manager"] = entry.manager;
     out["operation"] = entry.operation;
     out["apiVersion"] = entry.api_version;
-    out["time"] = entry.time;
+    if (!entry.time.empty()) out["time"] = entry.time;
     out["fieldsType"] = "FieldsV1";
     out["fieldsV1"] = entry.fields.ToJson();
     if (!entry.subresource.empty()) out["subresource"] = entry.subresource;
@@ -123,7 +123,7 @@ absl::Status ConflictStatus(const std::vector<Conflict>& conflicts) {
                                conflicts.size() == 1 ? " conflict:" : " conflicts:");
   for (const auto& [with, paths] : by_manager) {
     StrAppend(&message, &with == &by_manager.begin()->first ? " " : "\n");
-    if (paths.size() == 1) {
+    if (conflicts.size() == 1) {
       StrAppend(&message, "conflict with ", with, ": ", paths[0]);
       continue;
     }
@@ -181,7 +181,7 @@ absl::StatusOr<Json::Value> ApplyConfiguration(const ResourceType& type, const J
     const bool kept = manager.subresource == "status" ? of_status : !(of_status && type.has_status);
     if (!kept) wanted.removeMember(name);
   }
-  MutableMetadata(wanted);
+  if (MetadataOf(wanted).empty()) wanted.removeMember("metadata");
   const Shape shape = Shape::Of(type);
   const FieldSet applied = FieldSet::Applied(wanted, shape);
   Entries entries = ReadEntries(live);
@@ -189,7 +189,7 @@ absl::StatusOr<Json::Value> ApplyConfiguration(const ResourceType& type, const J
                    .operation = "Apply",
                    .api_version = type.ApiVersion(),
                    .subresource = manager.subresource,
-                   .time = manager.now,
+                   .time = "",
                    .fields = {}};
   const Json::Value before = live.isNull() ? Json::Value(Json::objectValue) : live;
   Json::Value merged = MergeFields(before, wanted, shape);
@@ -210,8 +210,8 @@ absl::StatusOr<Json::Value> ApplyConfiguration(const ResourceType& type, const J
   if (!conflicts.empty() && !force) return ConflictStatus(conflicts);
   merged = RemoveFields(std::move(merged), last.Minus(applied), others.Union(applied), shape);
   Entry& own = FindOrAdd(entries, self);
-  // An apply that changes nothing is not even a new time.
-  if (own.fields != applied || WriteJson(Managed(merged)) != WriteJson(Managed(before))) {
+  // What changes nothing but ownership takes no time.
+  if (live.isNull() || WriteJson(Managed(merged)) != WriteJson(Managed(before))) {
     own.time = manager.now;
   }
   own.fields = applied;

@@ -37,11 +37,15 @@ Json::Value ToTree(const Message& message) {
 }
 
 absl::Status CheckTypeMeta(std::string_view api_version, std::string_view kind,
-                           const ResourceType& type) {
+                           std::string_view name, const ResourceType& type) {
   if (!api_version.empty() && api_version != type.ApiVersion()) {
     return BadRequest(StrCat("the API version in the data (", api_version,
                              ") does not match the expected API version (", type.ApiVersion(),
                              ")"));
+  }
+  if (!kind.empty() && kind != type.kind && type.custom()) {
+    return InvalidError(type.name.group, kind, name,
+                        {InvalidField("kind", rbac::Quote(kind), "must be " + type.kind)});
   }
   if (!kind.empty() && kind != type.kind) {
     return BadRequest(StrCat(kind, " in version ", rbac::Quote(type.version),
@@ -164,7 +168,7 @@ absl::StatusOr<Json::Value> ReadObject(std::string_view body, Encoding encoding,
       return BadRequest(StrCat("the object provided is unrecognized (must be of type ", type.kind,
                                "): ", AsStd(envelope.status().message())));
     }
-    RETURN_IF_ERROR(CheckTypeMeta(envelope->api_version, envelope->kind, type));
+    RETURN_IF_ERROR(CheckTypeMeta(envelope->api_version, envelope->kind, "", type));
     const std::unique_ptr<Message> message = New(*type.message);
     if (!message->ParseFromArray(envelope->raw.data(), static_cast<int>(envelope->raw.size()))) {
       return BadRequest(StrCat("the object provided is unrecognized (must be of type ", type.kind,
@@ -184,7 +188,15 @@ absl::StatusOr<Json::Value> ReadObject(std::string_view body, Encoding encoding,
     return BadRequest(StrCat("the object provided is unrecognized (must be of type ", type.kind,
                              "): it is no JSON object"));
   }
-  RETURN_IF_ERROR(CheckTypeMeta(StringAt(*object, "apiVersion"), StringAt(*object, "kind"), type));
+  if (type.custom() && StringAt(*object, "kind").empty()) {
+    constexpr size_t kExcerpt = 30;
+    const std::string excerpt =
+        body.size() > kExcerpt ? StrCat(body.substr(0, kExcerpt), " ...") : std::string(body);
+    return BadRequest(StrCat("the object provided is unrecognized (must be of type ", type.kind,
+                             "): Object 'Kind' is missing in '", body, "' (", excerpt, ")"));
+  }
+  RETURN_IF_ERROR(CheckTypeMeta(StringAt(*object, "apiVersion"), StringAt(*object, "kind"),
+                                MetaString(*object, "name"), type));
   return Normalise(*object, type);
 }
 

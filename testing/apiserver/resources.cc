@@ -16,12 +16,18 @@
 namespace mandate::apiserver {
 namespace {
 
+// /api/v1/watch/…, the way to watch before there was a parameter.
+bool IsOldWatch(const Request& request) {
+  return request.attributes.verb == "watch" && request.path.find("/watch/") != std::string::npos;
+}
+
 // The part of the path after the version that names neither namespace, resource, name nor
 // subresource: there must be none.
 bool HasMoreParts(const Request& request) {
   const rbac::Attributes& a = request.attributes;
   std::string path = a.api_group.empty() ? StrCat("/api/", a.api_version)
                                          : StrCat("/apis/", a.api_group, "/", a.api_version);
+  if (IsOldWatch(request)) StrAppend(&path, "/watch");
   if (!a.ns.empty() && a.resource != "namespaces") StrAppend(&path, "/namespaces/", a.ns);
   StrAppend(&path, "/", a.resource);
   // A name may come from a field selector.
@@ -70,8 +76,8 @@ const VirtualResource* Resources::FindVirtual(const rbac::Attributes& attributes
 void Resources::Handle(std::shared_ptr<Exchange> exchange) {
   const Request& request = exchange->request();
   const rbac::Attributes& attributes = request.attributes;
-  if (attributes.verb == "watch" && request.path.find("/watch/") != std::string::npos) {
-    return exchange->Fail(Unsupported("the deprecated /watch/ paths"));
+  if (IsOldWatch(request) && IsNamed(request)) {
+    return exchange->Fail(Unsupported("the old path of a watch of one object"));
   }
   if (attributes.verb == "proxy") return exchange->Fail(Unsupported("proxying"));
   if (const VirtualResource* resource = FindVirtual(attributes)) {

@@ -2,7 +2,7 @@
 // seed one schedule.
 //
 //   SimulatedLoop loop;
-//   SimServer server(loop, {.core = {.seed = seed}});
+//   SimServer server(loop, options);  // options.core.seed = seed
 //   … components over server.transport() …
 //   server.core().faults().Add(…);
 //   loop.RunFor(absl::Hours(1));

@@ -1,5 +1,7 @@
 #include "testing/apiserver/watch.h"
 
+#include <algorithm>
+
 #include "manager/core/strings.h"
 #include "testing/apiserver/errors.h"
 #include "testing/apiserver/negotiation.h"
@@ -59,10 +61,10 @@ void WatchStream::SendInitialState() {
 void WatchStream::Follow() {
   if (exchange_->closed()) return;
   const absl::Duration timeout = query_.timeout.value_or(context_.options.default_timeout);
-  timeout_ =
-      context_.loop.RunAt(context_.loop.clock().TimeNow() + timeout, [weak = weak_from_this()] {
-        if (auto self = weak.lock()) self->exchange_->End();
-      });
+  ends_ = context_.loop.clock().TimeNow() + timeout;
+  timeout_ = context_.loop.RunAt(ends_, [weak = weak_from_this()] {
+    if (auto self = weak.lock()) self->exchange_->End();
+  });
   subscription_ =
       context_.store.Subscribe(type_->name, [this](const Change& change) { OnChange(change); });
   if (query_.bookmarks) ScheduleBookmark();
@@ -84,11 +86,14 @@ void WatchStream::OnChange(const Change& change) {
 }
 
 void WatchStream::ScheduleBookmark() {
-  bookmark_ =
-      context_.loop.RunAt(context_.loop.clock().TimeNow() + context_.options.bookmark_interval,
-                          [weak = weak_from_this()] {
-                            if (auto self = weak.lock()) self->Bookmark();
-                          });
+  // One more comes shortly before the end, so that the next watch starts from there.
+  constexpr absl::Duration kBeforeEnd = absl::Seconds(2);
+  const absl::Time now = context_.loop.clock().TimeNow();
+  absl::Time due = now + context_.options.bookmark_interval;
+  if (ends_ - kBeforeEnd > now) due = std::min(due, ends_ - kBeforeEnd);
+  bookmark_ = context_.loop.RunAt(due, [weak = weak_from_this()] {
+    if (auto self = weak.lock()) self->Bookmark();
+  });
 }
 
 void WatchStream::Bookmark() {

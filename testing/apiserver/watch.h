@@ -63,6 +63,7 @@ class WatchStream : public std::enable_shared_from_this<WatchStream> {
   const std::shared_ptr<const ResourceType> type_;
   const ListQuery query_;
   const Encoding encoding_;
+  absl::Time ends_ = absl::InfiniteFuture();
   int64_t after_ = 0;  // changes up to this revision were sent or are not wanted
   uint64_t subscription_ = 0;
   std::unique_ptr<Loop::Timer> timeout_;

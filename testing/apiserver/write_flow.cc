@@ -150,8 +150,10 @@ absl::StatusOr<Json::Value> WriteFlow::Patched() const {
                            StrCat("uid mismatch: the provided object specified uid ",
                                   MetaString(body_, "uid"), ", and no existing object was found"));
     }
+    RETURN_IF_ERROR(CheckConfiguration());
     ASSIGN_OR_RETURN(Json::Value object,
                      ApplyConfiguration(*type_, live_object_, body_, manager, query_.force));
+    if (!MetaString(body_, "name").empty()) RETURN_IF_ERROR(CheckIdentity(body_));
     MutableMetadata(object)["name"] = request().attributes.name;
     return Normalise(object, *type_);
   }
@@ -160,6 +162,19 @@ absl::StatusOr<Json::Value> WriteFlow::Patched() const {
   RETURN_IF_ERROR(CheckIdentity(object));
   if (attempts_ == 1) RETURN_IF_ERROR(CheckMembers(given, object));
   return object;
+}
+
+absl::Status WriteFlow::CheckConfiguration() const {
+  const std::string failed =
+      StrCat("failed to create typed patch object (", MetaString(body_, "namespace"), "/",
+             MetaString(body_, "name"), "; ", type_->name.group, "/", type_->version,
+             ", Kind=", type_->kind, "): ");
+  const absl::StatusOr<Json::Value> normal = Normalise(body_, *type_);
+  if (!normal.ok()) return PlainError(StrCat(failed, AsStd(normal.status().message())));
+  const std::vector<std::string> unknown =
+      UnknownMembers(body_, type_->custom() ? type_->schema->PruneAndDefault(body_) : *normal);
+  if (unknown.empty()) return absl::OkStatus();
+  return PlainError(StrCat(failed, ".", unknown[0], ": field not declared in schema"));
 }
 
 absl::Status WriteFlow::CheckPreconditions(const Json::Value& object) const {

@@ -36,6 +36,8 @@ class WriteFlow : public std::enable_shared_from_this<WriteFlow> {
   // Members that the kind does not have: a warning or, if so asked for, an error.
   absl::Status CheckMembers(const Json::Value& given, const Json::Value& known) const;
   absl::Status CheckIdentity(const Json::Value& object) const;
+  // Of an apply: 500 for what does not fit the kind.
+  absl::Status CheckConfiguration() const;
   absl::Status CheckPreconditions(const Json::Value& object) const;
   void Admitted(absl::StatusOr<Json::Value> object);
   // Gives the object what the server gives it, and checks it.

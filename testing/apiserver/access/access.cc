@@ -43,10 +43,9 @@ bool Impersonates(const Request& request) {
 
 Access::Access(AccessOptions options, const ObjectReader& objects, Loop& loop)
     : new_uid_(UidsOf(options.seed)),
-      objects_(objects),
       clock_(loop.clock()),
       authenticator_(std::move(options.authentication), objects, clock_),
-      issuer_(options.tokens, authenticator_, objects, clock_, [this] { return new_uid_(); }),
+      issuer_(options.tokens, authenticator_, [this] { return new_uid_(); }),
       policy_(objects),
       admission_(objects, loop, options.webhooks ? options.webhooks(loop) : nullptr,
                  [this] { return new_uid_(); }),

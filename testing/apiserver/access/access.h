@@ -56,7 +56,6 @@ class Access : private WriteHooks {
   void Authorize(const std::shared_ptr<Exchange>& exchange, const Handler& next);
 
   std::function<std::string()> new_uid_;
-  const ObjectReader& objects_;
   const Clock& clock_;
   Authenticator authenticator_;
   TokenIssuer issuer_;

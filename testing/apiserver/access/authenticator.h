@@ -58,6 +58,8 @@ class Authenticator {
   void Revoke(std::string_view token) { revoked_.emplace(token); }
 
   const AuthenticatorOptions& options() const { return options_; }
+  const ObjectReader& objects() const { return objects_; }
+  const Clock& clock() const { return clock_; }
 
  private:
   absl::Status CheckClaims(const TokenClaims& claims) const;

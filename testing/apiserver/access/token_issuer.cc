@@ -35,18 +35,13 @@ struct TokenIssuer::Binding {
 };
 
 TokenIssuer::TokenIssuer(TokenIssuerOptions options, const Authenticator& authenticator,
-                         const ObjectReader& objects, const Clock& clock,
                          std::function<std::string()> new_uid)
-    : options_(options),
-      authenticator_(authenticator),
-      objects_(objects),
-      clock_(clock),
-      new_uid_(std::move(new_uid)) {}
+    : options_(options), authenticator_(authenticator), new_uid_(std::move(new_uid)) {}
 
 absl::StatusOr<std::shared_ptr<const StoredObject>> TokenIssuer::Get(
     const std::string& resource, const std::string& ns, const std::string& name) const {
   const GroupResource what{.group = "", .resource = resource};
-  auto object = objects_.Get(what, ns, name);
+  auto object = authenticator_.objects().Get(what, ns, name);
   if (object == nullptr) return NotFoundError(what, name);
   return object;
 }
@@ -69,7 +64,8 @@ absl::StatusOr<TokenIssuer::Binding> TokenIssuer::Bind(const std::string& ns,
     }
     binding.pod = NameAndUid{.name = name, .uid = uid = pod->uid};
     if (const std::string node = StringAt(spec, "nodeName"); !node.empty()) {
-      const auto stored = objects_.Get({.group = "", .resource = "nodes"}, "", node);
+      const auto stored =
+          authenticator_.objects().Get({.group = "", .resource = "nodes"}, "", node);
       binding.node = NameAndUid{.name = node, .uid = stored != nullptr ? stored->uid : ""};
     }
   } else if (core && kind == "Node") {
@@ -146,7 +142,8 @@ absl::StatusOr<Json::Value> TokenIssuer::Issue(const Request& request, Json::Val
   const AuthenticatorOptions& own = authenticator_.options();
   if (Member(spec, "audiences").empty()) spec["audiences"] = JsonList(own.audiences);
   std::vector<std::string> audiences = Texts(spec, "audiences");
-  const absl::Time now = absl::FromUnixSeconds(absl::ToUnixSeconds(clock_.TimeNow()));
+  const absl::Time now =
+      absl::FromUnixSeconds(absl::ToUnixSeconds(authenticator_.clock().TimeNow()));
   const absl::Time expires = now + life;
   const bool for_server =
       std::all_of(audiences.begin(), audiences.end(), [&](const std::string& audience) {

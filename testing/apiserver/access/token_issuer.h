@@ -10,7 +10,6 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "manager/core/clock.h"
 #include "testing/apiserver/access/authenticator.h"
 #include "testing/apiserver/access/token.h"
 #include "testing/apiserver/plugin.h"
@@ -29,10 +28,8 @@ struct TokenIssuerOptions {
 // Loop thread only.
 class TokenIssuer {
  public:
-  // Borrows the authenticator, whose key and issuer it uses, the objects and the clock. `new_uid`
-  // makes the ids of credentials.
+  // Borrows the authenticator that shall accept the tokens. `new_uid` makes the ids of credentials.
   TokenIssuer(TokenIssuerOptions options, const Authenticator& authenticator,
-              const ObjectReader& objects, const Clock& clock,
               std::function<std::string()> new_uid);
 
   // The answer to a POST of `object`, or the error. Leaves the new credential's id with the
@@ -50,8 +47,6 @@ class TokenIssuer {
 
   const TokenIssuerOptions options_;
   const Authenticator& authenticator_;
-  const ObjectReader& objects_;
-  const Clock& clock_;
   const std::function<std::string()> new_uid_;
 };
 

@@ -33,7 +33,7 @@ class TokenIssuerTest : public ::testing::Test {
   }
 
   absl::StatusOr<Json::Value> Issue(std::string_view object, TokenIssuerOptions options = {}) {
-    const TokenIssuer issuer(options, authenticator_, objects_, clock_, [] { return "jti-1"; });
+    const TokenIssuer issuer(options, authenticator_, [] { return "jti-1"; });
     return issuer.Issue(request_, ParseJson(object).value());
   }
   std::string Message(const absl::StatusOr<Json::Value>& answer) {
