@@ -14,6 +14,11 @@ namespace {
 
 class HttpTransportFairnessTest : public ::testing::Test {
  protected:
+  void TearDown() override {
+    transport_.reset();
+    loop_.RunReady();  // its clearing up is over
+  }
+
   void Start(FakeNetwork::Faults faults, size_t max_connections) {
     network_ = std::make_unique<FakeNetwork>(loop_, FakeNetwork::Options{.faults = faults});
     transport_ =
@@ -35,7 +40,7 @@ class HttpTransportFairnessTest : public ::testing::Test {
   void Flood(const std::string& server) {
     Call(server, [this, server] {
       ++flooded_;
-      Flood(server);
+      if (transport_ != nullptr) Flood(server);
     });
   }
 
