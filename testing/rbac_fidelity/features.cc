@@ -32,6 +32,14 @@ constexpr std::string_view kByStar = "granted by resource *";
 constexpr std::string_view kByStarSub = "granted by */subresource";
 constexpr std::string_view kByAggregated = "granted by an aggregated role";
 constexpr std::string_view kByUrlPrefix = "granted by a path prefix";
+constexpr std::string_view kByUrl = "granted by the path itself";
+constexpr std::string_view kByAnyUrl = "granted by path *";
+constexpr std::string_view kByAnyVerb = "granted by verb *";
+constexpr std::string_view kByAnyGroup = "granted by API group *";
+constexpr std::string_view kByResource = "granted by the resource itself";
+constexpr std::string_view kByResourceSub = "granted by resource/subresource";
+constexpr std::string_view kByAccountGroup = "granted to a namespace's ServiceAccounts";
+constexpr std::string_view kByOwnAggregate = "granted by a role aggregated from these";
 
 bool Has(const std::vector<std::string>& list, std::string_view wanted) {
   return std::find(list.begin(), list.end(), wanted) != list.end();
@@ -54,10 +62,20 @@ void AddGrant(const Grant& grant, const Attributes& request,
   add(kByUserLikeSa,
       subject.kind == "User" && subject.name.starts_with(rbac::kServiceAccountUserPrefix));
   add(kByAggregated, grant.role_ref.name == kAggregatedRole);
+  add(kByOwnAggregate, grant.role_ref.name.ends_with(kAggregateSuffix));
+  add(kByAccountGroup,
+      subject.kind == "Group" && subject.name.starts_with(rbac::kServiceAccountsGroup));
+  add(kByAnyVerb, Has(grant.rule.verbs, "*"));
   if (!request.is_resource_request) {
+    add(kByUrl, Has(grant.rule.non_resource_urls, request.path));
+    add(kByAnyUrl, Has(grant.rule.non_resource_urls, "*"));
     add(kByUrlPrefix, !Has(grant.rule.non_resource_urls, request.path));
     return;
   }
+  add(kByAnyGroup, Has(grant.rule.api_groups, "*"));
+  add(kByResource, request.subresource.empty() && Has(grant.rule.resources, request.resource));
+  add(kByResourceSub, !request.subresource.empty() &&
+                          Has(grant.rule.resources, request.resource + "/" + request.subresource));
   add(kByNames, !grant.rule.resource_names.empty());
   add(kByStar, Has(grant.rule.resources, "*"));
   add(kByStarSub,
@@ -73,7 +91,9 @@ const std::vector<std::string_view>& AllFeatures() {
       kAnonymous,          kSelector,         kDangling,       kByRole,
       kByLocalClusterRole, kByClusterBinding, kByGroup,        kByServiceAccount,
       kByImplicitNs,       kByUserLikeSa,     kByNames,        kByStar,
-      kByStarSub,          kByAggregated,     kByUrlPrefix};
+      kByStarSub,          kByAggregated,     kByUrlPrefix,    kByUrl,
+      kByAnyUrl,           kByAnyVerb,        kByAnyGroup,     kByResource,
+      kByResourceSub,      kByAccountGroup,   kByOwnAggregate};
   return all;
 }
 

@@ -54,6 +54,31 @@ bool ResourceHoldsSubresources(const Rule& rule, const Attributes& request) {
   return rbac::RuleAllows(rule, request) || rbac::RuleAllows(rule, wrong);
 }
 
+bool PathsArePrefixes(const Rule& rule, const Attributes& request) {
+  Rule wrong = rule;
+  for (const std::string& url : rule.non_resource_urls)
+    wrong.non_resource_urls.push_back(url + "*");
+  return rbac::RuleAllows(wrong, request);
+}
+
+bool StarNeedsAName(const Rule& rule, const Attributes& request) {
+  Rule wrong = rule;
+  if (request.api_group.empty()) std::erase(wrong.api_groups, "*");
+  return rbac::RuleAllows(wrong, request);
+}
+
+bool AnyResourcesSubresourceIsLiteral(const Rule& rule, const Attributes& request) {
+  Rule wrong = rule;
+  std::erase_if(wrong.resources, [](const std::string& r) { return r.starts_with("*/"); });
+  return rbac::RuleAllows(wrong, request);
+}
+
+bool NamesReachCollections(const Rule& rule, const Attributes& request) {
+  Rule wrong = rule;
+  if (request.verb == "create" || request.verb == "deletecollection") wrong.resource_names.clear();
+  return rbac::RuleAllows(wrong, request);
+}
+
 bool RoleBindingLeaksToCluster(const Authorizer& authorizer, const Question& q) {
   if (Allowed(authorizer, q)) return true;
   if (!q.request.ns.empty()) return false;
@@ -82,6 +107,10 @@ const std::map<std::string, Judge>& SeededBugs() {
       {"star-skips-subresources", WithMatcher(StarSkipsSubresources)},
       {"names-match-empty", WithMatcher(NamesMatchEmpty)},
       {"resource-holds-subresources", WithMatcher(ResourceHoldsSubresources)},
+      {"paths-are-prefixes", WithMatcher(PathsArePrefixes)},
+      {"star-group-is-not-core", WithMatcher(StarNeedsAName)},
+      {"star-subresource-is-literal", WithMatcher(AnyResourcesSubresourceIsLiteral)},
+      {"names-hold-for-create", WithMatcher(NamesReachCollections)},
       {"rolebinding-leaks-to-cluster", RoleBindingLeaksToCluster},
       {"dangling-denies", DanglingDenies},
   };

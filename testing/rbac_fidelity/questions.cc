@@ -64,6 +64,7 @@ Questions::Binding Questions::PickBinding() {
 
 const std::vector<Rule>& Questions::RulesOf(const Binding& binding) const {
   if (binding.role_ref.name == kAggregatedRole) return AggregatedRules();
+  if (binding.role_ref.name == world_.aggregate) return aggregate_rules_;
   const std::vector<Rule>* rules =
       binding.role_ref.kind == "Role"
           ? Find(world_.policy.roles, binding.ns, binding.role_ref.name)

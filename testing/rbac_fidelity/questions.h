@@ -40,7 +40,8 @@ struct GrantAttempt {
 // border. Borrows the world.
 class Questions {
  public:
-  Questions(const World& world, uint64_t seed) : world_(world), dice_(~seed) {}
+  Questions(const World& world, uint64_t seed)
+      : world_(world), aggregate_rules_(world.AggregateRules()), dice_(~seed) {}
 
   Question Next();
   // Someone who may write RBAC objects tries to hand rights out.
@@ -62,6 +63,7 @@ class Questions {
   void Change(rbac::Rule& rule);
 
   const World& world_;
+  const std::vector<rbac::Rule> aggregate_rules_;
   Dice dice_;
 };
 

@@ -21,11 +21,12 @@ namespace {
 constexpr int kShownMismatches = 10;
 constexpr int kMinAllowedPercent = 30;
 constexpr int kPolicyAttempts = 3;
+constexpr int kDecisionsPerWorld = 5000;
 
 struct Flags {
   std::string kubeconfig;
   uint64_t seed = std::random_device()();
-  int count = 2000;
+  int decisions = 5000;
   int requests = 1000;
   int grants = 500;
   std::string seed_bug;
@@ -71,23 +72,27 @@ struct Tally {
   int allowed = 0;
 };
 
-// The number of mismatches; prints the first and the table of features.
-int Judged(const Flags& flags, const std::vector<Question>& questions, const Round& round,
-           bool& complete) {
+// Of all worlds together.
+struct Totals {
+  std::map<std::string_view, Tally> features;
+  Tally all;
+  int mismatches = 0;
+};
+
+// Adds to the totals; prints the first mismatches.
+void Compare(const Flags& flags, const std::vector<Question>& questions, const Round& round,
+             Totals& totals) {
   const rbac::Authorizer authorizer(round.policy);
   const bool seeded = !flags.seed_bug.empty();
   const Judge judge = seeded ? SeededBugs().at(flags.seed_bug) : Judge(Allowed);
-  std::map<std::string_view, Tally> tallies;
-  Tally total;
-  int mismatches = 0;
   for (size_t i = 0; i < questions.size(); ++i) {
     const Question& q = questions[i];
     const Answer& answer = round.answers[i];
-    ++total.asked;
-    total.allowed += answer.allowed;
+    ++totals.all.asked;
+    totals.all.allowed += answer.allowed;
     for (std::string_view feature : FeaturesOf(authorizer, q)) {
-      ++tallies[feature].asked;
-      tallies[feature].allowed += answer.allowed;
+      ++totals.features[feature].asked;
+      totals.features[feature].allowed += answer.allowed;
     }
     const bool ours = judge(authorizer, q);
     std::string why;
@@ -98,28 +103,28 @@ int Judged(const Flags& flags, const std::vector<Question>& questions, const Rou
       why = std::string(CheckReason(authorizer, q, answer.allowed, answer.reason).message());
     }
     if (why.empty()) continue;
-    if (++mismatches <= kShownMismatches && !seeded) {
+    if (++totals.mismatches <= kShownMismatches && !seeded) {
       std::cout << "MISMATCH at question " << i << ": " << q.ToString() << "\n  " << why << "\n";
     }
   }
-  complete = true;
-  if (!seeded) {
-    for (std::string_view feature : AllFeatures()) {
-      const Tally& t = tallies[feature];
-      std::cout << absl::StrFormat("  %-42s %6d asked %6d allowed\n", AsAbsl(feature), t.asked,
-                                   t.allowed);
-      complete = complete && t.asked > 0;
-    }
-    complete = complete && total.allowed * 100 >= total.asked * kMinAllowedPercent;
+}
+
+// The table of features; false: one was never asked, or too little was allowed.
+bool Complete(const Totals& totals) {
+  bool complete = true;
+  for (std::string_view feature : AllFeatures()) {
+    const auto found = totals.features.find(feature);
+    const Tally t = found == totals.features.end() ? Tally() : found->second;
+    std::cout << absl::StrFormat("  %-42s %6d asked %6d allowed\n", AsAbsl(feature), t.asked,
+                                 t.allowed);
+    complete = complete && t.asked > 0;
   }
-  std::cout << absl::StrFormat("%d questions, %d allowed (%.1f %%), %d mismatches\n", total.asked,
-                               total.allowed, 100.0 * total.allowed / total.asked, mismatches);
-  return mismatches;
+  return complete && totals.all.allowed * 100 >= totals.all.asked * kMinAllowedPercent;
 }
 
 // The number of requests that the server reads otherwise than we do.
-absl::StatusOr<int> Probed(const Flags& flags, HttpClient& http) {
-  Probes probes(StrCat("fid-", flags.seed, "-nobody"), flags.seed);
+absl::StatusOr<int> Probed(const Flags& flags, HttpClient& http, uint64_t seed) {
+  Probes probes(StrCat("fid-", seed, "-nobody"), seed);
   std::vector<HttpRequest> requests;
   for (int i = 0; i < flags.requests; ++i) requests.push_back(probes.Next());
   ASSIGN_OR_RETURN(const std::vector<HttpResponse> responses, http.Send(requests, 8));
@@ -163,36 +168,55 @@ absl::StatusOr<int> Granted(const Flags& flags, HttpClient& http, const rbac::Po
   return different;
 }
 
-absl::StatusOr<bool> Run(const Flags& flags) {
-  std::cout << "seed " << flags.seed << " (replay: --seed " << flags.seed << " --count "
-            << flags.count << " --requests " << flags.requests << " --grants " << flags.grants
-            << ")\n";
-  ASSIGN_OR_RETURN(const std::unique_ptr<HttpClient> http, HttpClient::Create(flags.kubeconfig));
-  const World world = MakeWorld(flags.seed);
-  RETURN_IF_ERROR(Load(*http, world));
-  RETURN_IF_ERROR(AwaitAuthorizer(*http, world));
-  Questions source(world, flags.seed);
+// One generated policy and as many questions; the number of other differences.
+absl::StatusOr<int> RunWorld(const Flags& flags, HttpClient& http, uint64_t seed, int decisions,
+                             Totals& totals) {
+  const World world = MakeWorld(seed);
+  RETURN_IF_ERROR(Load(http, world));
+  RETURN_IF_ERROR(AwaitAuthorizer(http, world));
+  Questions source(world, seed);
   std::vector<Question> questions;
-  for (int i = 0; i < flags.count; ++i) questions.push_back(source.Next());
-  ASSIGN_OR_RETURN(const Round round, Ask(*http, questions));
+  for (int i = 0; i < decisions; ++i) questions.push_back(source.Next());
+  ASSIGN_OR_RETURN(const Round round, Ask(http, questions));
   RETURN_IF_ERROR(CheckRoundTrip(round.policy, world.policy));
   const rbac::Policy& p = round.policy;
-  std::cout << p.roles.size() << " roles, " << p.cluster_roles.size() << " cluster roles, "
-            << p.role_bindings.size() << " role bindings, " << p.cluster_role_bindings.size()
-            << " cluster role bindings\n";
-  bool complete = false;
-  const int mismatches = Judged(flags, questions, round, complete);
-  if (!flags.seed_bug.empty()) {
-    std::cout << (mismatches > 0 ? "found" : "NOT FOUND") << ": " << flags.seed_bug << "\n";
-    return mismatches > 0;
+  std::cout << "world " << seed << ": " << p.roles.size() << " roles, " << p.cluster_roles.size()
+            << " cluster roles, " << p.role_bindings.size() << " role bindings, "
+            << p.cluster_role_bindings.size() << " cluster role bindings\n";
+  Compare(flags, questions, round, totals);
+  if (!flags.seed_bug.empty()) return 0;
+  ASSIGN_OR_RETURN(const int different, Probed(flags, http, seed));
+  ASSIGN_OR_RETURN(const int answered, Granted(flags, http, round.policy, source));
+  return different + answered;
+}
+
+absl::StatusOr<bool> Run(const Flags& flags) {
+  std::cout << "seed " << flags.seed << " (replay: --seed " << flags.seed << " --decisions "
+            << flags.decisions << " --requests " << flags.requests << " --grants " << flags.grants
+            << ")\n";
+  ASSIGN_OR_RETURN(const std::unique_ptr<HttpClient> http, HttpClient::Create(flags.kubeconfig));
+  Totals totals;
+  int different = 0;
+  uint64_t seed = flags.seed;
+  for (int left = flags.decisions; left > 0; left -= kDecisionsPerWorld, ++seed) {
+    ASSIGN_OR_RETURN(const int more,
+                     RunWorld(flags, *http, seed, std::min(left, kDecisionsPerWorld), totals));
+    different += more;
+  }
+  const bool seeded = !flags.seed_bug.empty();
+  const bool complete = seeded || Complete(totals);
+  std::cout << absl::StrFormat("%d decisions, %d allowed (%.1f %%), %d mismatches\n",
+                               totals.all.asked, totals.all.allowed,
+                               100.0 * totals.all.allowed / totals.all.asked, totals.mismatches);
+  if (seeded) {
+    std::cout << (totals.mismatches > 0 ? "found" : "NOT FOUND") << ": " << flags.seed_bug << "\n";
+    return totals.mismatches > 0;
   }
   if (!complete) {
     std::cout << "TOO WEAK: a feature was never asked, or fewer than " << kMinAllowedPercent
               << " % were allowed\n";
   }
-  ASSIGN_OR_RETURN(const int different, Probed(flags, *http));
-  ASSIGN_OR_RETURN(const int answered, Granted(flags, *http, round.policy, source));
-  return complete && mismatches == 0 && different == 0 && answered == 0;
+  return complete && totals.mismatches == 0 && different == 0;
 }
 
 int Main(int argc, char** argv) {
@@ -203,10 +227,13 @@ int Main(int argc, char** argv) {
   app.add_option("--kubeconfig", flags.kubeconfig, "an administrator's, with a client certificate")
       ->required();
   app.add_option("--seed", flags.seed, "what everything is generated from (default: any)");
-  app.add_option("--count", flags.count, "SubjectAccessReviews")->check(CLI::PositiveNumber);
-  app.add_option("--requests", flags.requests, "HTTP requests whose 403 is compared")
+  app.add_option("--decisions", flags.decisions,
+                 "SubjectAccessReviews; a new policy after each 5000")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--requests", flags.requests, "HTTP requests whose 403 is compared, per policy")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--grants", flags.grants, "attempts to write roles and bindings (dry run)")
+  app.add_option("--grants", flags.grants,
+                 "attempts to write roles and bindings, per policy (dry run)")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--seed-bug", flags.seed_bug, "judge with this mistake; must be found:" + bugs);
   CLI11_PARSE(app, argc, argv);

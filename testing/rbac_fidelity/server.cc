@@ -123,6 +123,39 @@ absl::Status ListInto(HttpClient& http, const std::string& plural, std::vector<O
   return absl::OkStatus();
 }
 
+// Labels the parts, and makes the role that selects that label.
+absl::Status Aggregate(HttpClient& http, const World& world) {
+  const std::string label = StrCat("\"", world.aggregate, "\":\"part\"");
+  const std::string roles = StrCat(kRbac, "/clusterroles");
+  for (const std::string& part : world.aggregate_parts) {
+    ASSIGN_OR_RETURN(const HttpResponse labelled,
+                     http.Send({.method = "PATCH",
+                                .target = StrCat(roles, "/", part),
+                                .body = StrCat(R"({"metadata":{"labels":{)", label, "}}}"),
+                                .content_type = "application/merge-patch+json",
+                                .accept = "application/json",
+                                .impersonate = ""}));
+    if (labelled.status != 200) return absl::InternalError(labelled.body);
+  }
+  const std::string role =
+      StrCat(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":)",
+             R"({"name":")", world.aggregate, R"("},"rules":[],"aggregationRule":)",
+             R"({"clusterRoleSelectors":[{"matchLabels":{)", label, "}}]}}");
+  RETURN_IF_ERROR(Create(http, {{.method = "POST",
+                                 .target = roles,
+                                 .body = role,
+                                 .content_type = "application/json",
+                                 .accept = "application/json",
+                                 .impersonate = ""}}));
+  for (int i = 0; i < kMarkerPolls; ++i) {
+    ASSIGN_OR_RETURN(const rbac::Policy policy, ListPolicy(http));
+    for (const rbac::ClusterRole& got : policy.cluster_roles) {
+      if (got.name == world.aggregate && !got.rules.empty()) return absl::OkStatus();
+    }
+  }
+  return absl::UnavailableError("no controller completed the aggregated role");
+}
+
 }  // namespace
 
 absl::Status Load(HttpClient& http, const World& world) {
@@ -138,7 +171,8 @@ absl::Status Load(HttpClient& http, const World& world) {
          .impersonate = ""});
   }
   RETURN_IF_ERROR(Create(http, namespaces));
-  return Create(http, Posts(world.policy));
+  RETURN_IF_ERROR(Create(http, Posts(world.policy)));
+  return Aggregate(http, world);
 }
 
 absl::Status AwaitAuthorizer(HttpClient& http, const World& world) {

@@ -1,5 +1,6 @@
 #include "testing/rbac_fidelity/world.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "manager/core/strings.h"
@@ -56,7 +57,10 @@ class Maker {
     }
     AddRare(policy);
     AddGranters(policy);
-    return {std::move(words_), std::move(policy)};
+    return {.words = std::move(words_),
+            .policy = std::move(policy),
+            .aggregate = prefix_ + kAggregateSuffix,
+            .aggregate_parts = {RoleName(2), RoleName(3)}};
   }
 
  private:
@@ -65,6 +69,21 @@ class Maker {
     rbac::Rule path;
     path.verbs = {"get"};
     path.non_resource_urls = {"/fid/one/*"};
+    rbac::Rule any_path;
+    any_path.verbs = {"bind"};
+    any_path.non_resource_urls = {"*"};
+    rbac::Rule one_path;
+    one_path.verbs = {"get"};
+    one_path.non_resource_urls = {"/fid", "/other/*/x"};
+    rbac::Rule one_name;
+    one_name.verbs = {"create", "deletecollection"};
+    one_name.api_groups = {"example.com"};
+    one_name.resources = {"deployments"};
+    one_name.resource_names = {"web"};
+    rbac::Rule one_sub;
+    one_sub.verbs = {"*"};
+    one_sub.api_groups = {"*"};
+    one_sub.resources = {"pods/log", "nodes"};
     rbac::Rule star;
     star.verbs = {"get", "patch"};
     star.api_groups = {"apps"};
@@ -76,7 +95,12 @@ class Maker {
     rbac::Subject service_account{
         .kind = "ServiceAccount", .api_group = "", .name = "agent", .ns = ""};
     const std::string& ns = words_.namespaces.back();
-    policy.cluster_roles.push_back({.name = name, .rules = {path, star}});
+    rbac::Subject accounts{
+        .kind = "Group", .api_group = rbac::kRbacGroup, .name = words_.groups.back(), .ns = ""};
+    policy.cluster_role_bindings.push_back(
+        {.name = name + "-accounts", .role_ref = ref, .subjects = {accounts}});
+    policy.cluster_roles.push_back(
+        {.name = name, .rules = {path, star, any_path, one_path, one_name, one_sub}});
     policy.cluster_role_bindings.push_back(
         {.name = name, .role_ref = ref, .subjects = {like_service_account}});
     policy.role_bindings.push_back(
@@ -85,6 +109,10 @@ class Maker {
                                     .name = name + "-view",
                                     .role_ref = {.kind = "ClusterRole", .name = kAggregatedRole},
                                     .subjects = Who(ns)});
+    policy.cluster_role_bindings.push_back(
+        {.name = prefix_ + kAggregateSuffix,
+         .role_ref = {.kind = "ClusterRole", .name = prefix_ + kAggregateSuffix},
+         .subjects = Who("")});
     policy.role_bindings.push_back({.ns = ns,
                                     .name = name + "-dangling",
                                     .role_ref = {.kind = "Role", .name = prefix_ + "absent"},
@@ -242,6 +270,18 @@ class Maker {
 };
 
 }  // namespace
+
+std::vector<rbac::Rule> World::AggregateRules() const {
+  std::vector<rbac::Rule> rules;
+  for (const rbac::ClusterRole& role : policy.cluster_roles) {
+    if (std::find(aggregate_parts.begin(), aggregate_parts.end(), role.name) ==
+        aggregate_parts.end()) {
+      continue;
+    }
+    rules.insert(rules.end(), role.rules.begin(), role.rules.end());
+  }
+  return rules;
+}
 
 World MakeWorld(uint64_t seed) { return Maker(seed).Make(); }
 

@@ -12,6 +12,8 @@ namespace mandate::fidelity {
 
 // One of the server's own, put together by aggregation: generated bindings refer to it.
 inline constexpr char kAggregatedRole[] = "view";
+// What the name of a role that a controller puts together from generated ones ends with.
+inline constexpr char kAggregateSuffix[] = "-aggregate";
 
 // What rules, bindings and questions are made of.
 struct Vocabulary {
@@ -32,6 +34,13 @@ struct Vocabulary {
 struct World {
   Vocabulary words;
   rbac::Policy policy;
+  // A ClusterRole that selects others and gets their rules from kube-controller-manager. Bindings
+  // refer to it; the policy does not hold it.
+  std::string aggregate;
+  std::vector<std::string> aggregate_parts;
+
+  // The rules that it gets.
+  std::vector<rbac::Rule> AggregateRules() const;
 };
 
 // The same seed gives the same world. Names hold the seed, so that several worlds fit into one
