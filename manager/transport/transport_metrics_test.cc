@@ -1,0 +1,94 @@
+#include "manager/transport/transport_metrics.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+#include "manager/core/testing/simulated_loop.h"
+
+namespace mandate {
+namespace {
+
+class TransportMetricsTest : public ::testing::Test {
+ protected:
+  double Count(const std::string& name, const Labels& labels = {}) {
+    return metrics_.Counter(name, "", labels).Value();
+  }
+  double Level(const std::string& name) { return metrics_.Gauge(name, "", {}).Value(); }
+
+  SimulatedLoop loop_;
+  Metrics metrics_;
+  HttpStats http_;
+  EventLoop::Stats stats_;
+  TransportMetrics transport_metrics_{{.loop = &loop_,
+                                       .metrics = &metrics_,
+                                       .transport = [this] { return http_; },
+                                       .loop_stats = [this] { return stats_; },
+                                       .interval = absl::Seconds(5)}};
+};
+
+TEST_F(TransportMetricsTest, CountsGrowAndLevelsFollow) {
+  http_.calls = 3;
+  http_.connections = 2;
+  transport_metrics_.Start();
+  EXPECT_EQ(Count("mandate_transport_requests_total", {{"class", "call"}}), 3);
+  EXPECT_EQ(Level("mandate_transport_connections"), 2);
+  http_.calls = 10;
+  http_.connections = 1;
+  stats_.tasks_run = 7;
+  loop_.RunFor(absl::Seconds(4));
+  EXPECT_EQ(Count("mandate_transport_requests_total", {{"class", "call"}}), 3);
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(Count("mandate_transport_requests_total", {{"class", "call"}}), 10);
+  EXPECT_EQ(Level("mandate_transport_connections"), 1);
+  EXPECT_EQ(Count("mandate_loop_runs_total", {{"kind", "task"}}), 7);
+}
+
+TEST_F(TransportMetricsTest, EachHasItsOwn) {
+  http_ = {.calls = 1,
+           .streams = 2,
+           .sockets_opened = 3,
+           .connections_drained = 4,
+           .connections_lost = 5,
+           .probes = 6,
+           .resends = 7,
+           .refused_waiting = 8,
+           .refused_too_large = 9,
+           .refused_connection = 10,
+           .ca_rotations = 11,
+           .ca_errors = 12,
+           .connections = 13,
+           .active = 14,
+           .waiting = 15};
+  stats_ = {.tasks_run = 16,
+            .timers_run = 17,
+            .descriptor_events = 18,
+            .tasks_queued = 19,
+            .most_tasks_queued = 20,
+            .longest_run = absl::Milliseconds(21)};
+  transport_metrics_.Start();
+  const std::string transport = "mandate_transport_";
+  EXPECT_EQ(Count(transport + "requests_total", {{"class", "call"}}), 1);
+  EXPECT_EQ(Count(transport + "requests_total", {{"class", "stream"}}), 2);
+  EXPECT_EQ(Count(transport + "sockets_opened_total"), 3);
+  EXPECT_EQ(Count(transport + "connections_drained_total"), 4);
+  EXPECT_EQ(Count(transport + "connections_lost_total"), 5);
+  EXPECT_EQ(Count(transport + "probes_total"), 6);
+  EXPECT_EQ(Count(transport + "resends_total"), 7);
+  EXPECT_EQ(Count(transport + "bounds_met_total", {{"bound", "waiting"}}), 8);
+  EXPECT_EQ(Count(transport + "bounds_met_total", {{"bound", "size"}}), 9);
+  EXPECT_EQ(Count(transport + "bounds_met_total", {{"bound", "connections"}}), 10);
+  EXPECT_EQ(Count(transport + "ca_rotations_total"), 11);
+  EXPECT_EQ(Count(transport + "ca_errors_total"), 12);
+  EXPECT_EQ(Level(transport + "connections"), 13);
+  EXPECT_EQ(Level(transport + "streams"), 14);
+  EXPECT_EQ(Level(transport + "queue"), 15);
+  EXPECT_EQ(Count("mandate_loop_runs_total", {{"kind", "task"}}), 16);
+  EXPECT_EQ(Count("mandate_loop_runs_total", {{"kind", "timer"}}), 17);
+  EXPECT_EQ(Count("mandate_loop_runs_total", {{"kind", "descriptor"}}), 18);
+  EXPECT_EQ(Level("mandate_loop_queue"), 19);
+  EXPECT_EQ(Level("mandate_loop_queue_max"), 20);
+  EXPECT_EQ(Level("mandate_loop_longest_run_seconds"), 0.021);
+}
+
+}  // namespace
+}  // namespace mandate
