@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -57,7 +58,11 @@ func (a *api) mux() http.Handler {
 	m.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusNotFound, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`)
 	})
-	return m
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// A body that is left unread is answered with a reset of its stream, which API servers do not do.
+		_, _ = io.Copy(io.Discard, r.Body)
+		m.ServeHTTP(w, r)
+	})
 }
 
 func answer(w http.ResponseWriter, code int, body string) {
