@@ -20,8 +20,16 @@ test: setup ## Run every test, the ones on a real control plane included
 	@hack/test
 
 .PHONY: nightly
-nightly: setup ## All tests under the sanitizers, and clang's lock analysis (half an hour)
+nightly: setup ## Sanitizers, lock analysis, 10,000 seeds, 100,000 decisions, fuzzing (hours)
 	@hack/nightly
+
+.PHONY: fuzz
+fuzz: setup ## A minute of each fuzz target
+	@hack/fuzz
+
+.PHONY: bench
+bench: setup ## Benchmarks beside controller-runtime and kube-rs
+	@hack/bench/run
 
 .PHONY: demo
 demo: setup ## Play the main job on a private control plane, and prove it from the audit log
