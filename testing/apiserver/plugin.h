@@ -36,6 +36,7 @@ struct StoredObject {
   int64_t revision = 0;  // its resourceVersion
   std::map<std::string, std::string> labels;
   bool deleting = false;
+  bool owned = false;    // has an owner
   std::string json;      // whole, in the stored version, apiVersion and kind first
   size_t type_meta = 0;  // where in it what follows those two begins
   // As protobuf, without an envelope, once anybody asked for it.

@@ -88,10 +88,13 @@ void ServerCore::Serve(std::shared_ptr<Exchange> exchange) {
   exchange->request().received = loop_.clock().TimeNow();
   ++requests_;
   ++by_verb_[exchange->request().attributes.verb];
-  std::erase_if(open_, [](const auto& weak) {
-    const auto one = weak.lock();
-    return one == nullptr || one->closed();
-  });
+  if (open_.size() >= sweep_at_) {
+    std::erase_if(open_, [](const auto& weak) {
+      const auto one = weak.lock();
+      return one == nullptr || one->closed();
+    });
+    sweep_at_ = 2 * open_.size() + 64;
+  }
   open_.push_back(exchange);
   exchange->OnAnswer([](Response& response) {
     response.headers.emplace_back("cache-control", "no-cache, private");

@@ -77,7 +77,8 @@ class ServerCore {
   std::unique_ptr<Resources> resources_;
   size_t requests_ = 0;
   std::map<std::string, size_t> by_verb_;
-  std::vector<std::weak_ptr<Exchange>> open_;
+  std::vector<std::weak_ptr<Exchange>> open_;  // and some that are closed
+  size_t sweep_at_ = 64;
 };
 
 }  // namespace mandate::apiserver

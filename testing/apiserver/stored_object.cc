@@ -20,6 +20,8 @@ std::shared_ptr<StoredObject> MakeStored(Json::Value object, int64_t revision) {
   stored->revision = revision;
   stored->labels = LabelsOf(object);
   stored->deleting = IsDeleting(object);
+  const Json::Value* owners = FindMember(MetadataOf(object), "ownerReferences");
+  stored->owned = owners != nullptr && !owners->empty();
   const std::string head = StrCat(R"({"apiVersion":)", WriteJson(object["apiVersion"]),
                                   R"(,"kind":)", WriteJson(object["kind"]), ",");
   object.removeMember("apiVersion");

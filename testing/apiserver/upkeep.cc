@@ -84,8 +84,7 @@ void Upkeep::Delete(const GroupResource& resource, const StoredObject& object) {
 void Upkeep::Collect(const std::string& owner_uid, bool orphan) {
   for (const GroupResource& resource : core_.store.Resources()) {
     for (const auto& object : core_.store.List(resource)) {
-      // Most have no owner at all.
-      if (object->json.find(owner_uid) == std::string::npos) continue;
+      if (!object->owned) continue;
       Json::Value value = object->Parse();
       Json::Value owners = MetadataOf(value)["ownerReferences"];
       Json::Value left(Json::arrayValue);
