@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <exception>
 #include <functional>
-#include <optional>
 #include <stop_token>
 #include <utility>
 
@@ -20,10 +19,6 @@ namespace {
 
 // How often gauges and counts of a queue that is in use are brought up to date.
 constexpr absl::Duration kMetricsPeriod = absl::Milliseconds(500);
-
-// For how long a worker goes on with short reconciliations before it goes to the end of the pool's
-// queue: controllers that share the pool take turns.
-constexpr absl::Duration kTurn = absl::Milliseconds(1);
 
 bool IsResync(const ObjectEvent& event) {
   return event.type == ObjectEvent::Type::kUpdate && event.old != nullptr &&
@@ -118,8 +113,8 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   // Any thread.
   void Pump();
   void Work();
-  // Reconciles what is ready, if anything; when it ended.
-  std::optional<absl::Time> WorkOnce(absl::Time start);
+  // Whether something was ready.
+  bool WorkOnce();
 
   const ControllerRuntime runtime_;
   const ControllerOptions options_;
@@ -310,12 +305,8 @@ void Controller::Core::Pump() {
 }
 
 void Controller::Core::Work() {
-  const absl::Time start = Now();
-  std::optional<absl::Time> now = start;
-  do {
-    now = WorkOnce(*now);
-  } while (now && *now < start + kTurn);
-  if (now) {
+  if (WorkOnce()) {
+    // Back to the end of the pool's queue: controllers that share the pool take turns.
     runtime_.pool.Post([core = shared_from_this()] { core->Work(); });
     return;
   }
@@ -328,9 +319,9 @@ void Controller::Core::Work() {
   Pump();
 }
 
-std::optional<absl::Time> Controller::Core::WorkOnce(absl::Time start) {
-  const WorkItem* item = queue_.Get(start);
-  if (item == nullptr) return std::nullopt;
+bool Controller::Core::WorkOnce() {
+  const WorkItem* item = queue_.Get(Now());
+  if (item == nullptr) return false;
   const Outcome outcome = runner_.Run(item->request(), stop_.get_token());
   const absl::Time now = Now();
   switch (outcome.next) {
@@ -349,7 +340,7 @@ std::optional<absl::Time> Controller::Core::WorkOnce(absl::Time start) {
   if (outcome.next != Outcome::Next::kNothing) {
     runtime_.loop.Post([core = shared_from_this()] { core->ArmRetryTimer(); });
   }
-  return now;
+  return true;
 }
 
 void Controller::Core::RequestStop() {
