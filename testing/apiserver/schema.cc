@@ -1,9 +1,10 @@
 #include "testing/apiserver/schema.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <regex>
 
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
@@ -161,7 +162,7 @@ class Validator {
     }
     const std::string pattern = StringAt(schema, "pattern");
     if (pattern.empty()) return;
-    if (!std::regex_search(text, std::regex(pattern, std::regex::ECMAScript))) {
+    if (!re2::RE2::PartialMatch(text, pattern)) {
       Add(path, rbac::Quote(text), StrCat("should match '", pattern, "'"));
     }
   }

@@ -1,8 +1,9 @@
 #include "testing/conformance/match.h"
 
+#include <re2/re2.h>
+
 #include <cstdint>
 #include <optional>
-#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -188,15 +189,16 @@ absl::Status MatchText(std::string_view expected, std::string_view actual, Varia
     return MatchAbove(expected, actual, variables);
   }
   ASSIGN_OR_RETURN(const Pattern pattern, PatternOf(expected, variables));
-  std::cmatch match;
-  if (!std::regex_match(actual.data(), actual.data() + actual.size(), match,
-                        std::regex(pattern.regex))) {
+  const re2::RE2 regex(pattern.regex, re2::RE2::Quiet);
+  std::vector<re2::StringPiece> groups(pattern.variables.size() + 1);
+  if (!regex.Match({actual.data(), actual.size()}, 0, actual.size(), re2::RE2::ANCHOR_BOTH,
+                   groups.data(), static_cast<int>(groups.size()))) {
     const auto shown = Substitute(expected, variables);
     return Mismatch(StrCat("\"", shown.ok() ? *shown : std::string(expected), "\""),
                     StrCat("\"", actual.substr(0, kShown), "\""));
   }
   for (size_t i = 0; i < pattern.variables.size(); ++i) {
-    if (!pattern.variables[i].empty()) variables[pattern.variables[i]] = match[i + 1].str();
+    if (!pattern.variables[i].empty()) variables[pattern.variables[i]] = std::string(groups[i + 1]);
   }
   return absl::OkStatus();
 }
