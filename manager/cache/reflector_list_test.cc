@@ -95,7 +95,9 @@ TEST_F(ReflectorListTest, WatchListVeryShort) {
   EXPECT_EQ(lists(), 1u);
 }
 
-TEST_F(ReflectorListTest, WatchListWithoutItsEndFallsBack) {
+// Upstream warns every ten seconds; here the state says what it waits for, and there is an end to
+// it.
+TEST_F(ReflectorListTest, InitialEventsEndBookmarkNeverComes) {
   AddList(200, ListJson("10", {WidgetJson("a/x", 5)}));
   Start();
   LastWatch().Open();
@@ -104,6 +106,8 @@ TEST_F(ReflectorListTest, WatchListWithoutItsEndFallsBack) {
   LastWatch().Send(EventJson("ADDED", WidgetJson("a/y", 6)));
   loop_.RunFor(absl::Seconds(25));
   EXPECT_EQ(lists(), 0u) << "it still makes progress";
+  EXPECT_EQ(state(), DemandState::kPending);
+  EXPECT_EQ(reflector_->status().reason.message(), "the initial state is not complete yet");
   FakeWatch& streaming = LastWatch();
   loop_.RunFor(absl::Seconds(6));
   EXPECT_EQ(lists(), 1u);
