@@ -18,7 +18,8 @@ namespace {
 constexpr std::string_view kKubebuilderRbac = "kubebuilder:rbac";
 constexpr std::string_view kMandateRbac = "mandate:rbac";
 constexpr std::string_view kComponent = "mandate:component";
-constexpr std::array kNames = {kKubebuilderRbac, kMandateRbac, kComponent};
+constexpr std::string_view kFence = "mandate:fence";
+constexpr std::array kNames = {kKubebuilderRbac, kMandateRbac, kComponent, kFence};
 
 using enum ArgumentType;
 
@@ -29,9 +30,10 @@ constexpr ArgumentSpec kKubebuilderArguments[] = {
 };
 
 constexpr ArgumentSpec kMandateArguments[] = {
-    {"granted", kString},    {"justify", kString},        {"groups", kStrings},
-    {"resources", kStrings}, {"resourceNames", kStrings}, {"verbs", kStrings, true},
-    {"urls", kStrings},      {"namespace", kString},
+    {"granted", kString},       {"justify", kString},        {"groups", kStrings},
+    {"resources", kStrings},    {"resourceNames", kStrings}, {"verbs", kStrings, true},
+    {"urls", kStrings},         {"namespace", kString},      {"namespaces", kStrings},
+    {"fieldSelector", kString},
 };
 
 constexpr ArgumentSpec kComponentArguments[] = {{"name", kString, true}};
@@ -62,7 +64,8 @@ std::optional<std::string_view> MeantName(std::string_view text) {
     if (head.starts_with(name)) return name;
   }
   if (head.starts_with("mandate:")) {
-    return head.starts_with("mandate:r") ? kMandateRbac : kComponent;
+    if (head.starts_with("mandate:r")) return kMandateRbac;
+    return head.starts_with("mandate:f") ? kFence : kComponent;
   }
   const std::string_view stem = std::string_view(head).substr(0, head.rfind(':'));
   for (std::string_view name : kNames) {
@@ -74,8 +77,13 @@ std::optional<std::string_view> MeantName(std::string_view text) {
 class FileReader {
  public:
   FileReader(const std::string& file, Severity misplaced, Sources* sources,
-             Diagnostics* diagnostics)
-      : file_(file), misplaced_(misplaced), sources_(*sources), diagnostics_(*diagnostics) {}
+             Diagnostics* diagnostics, const std::string& component)
+      : file_(file),
+        misplaced_(misplaced),
+        sources_(*sources),
+        diagnostics_(*diagnostics),
+        component_(component),
+        is_named_(component.empty()) {}
 
   // `text` is the whole marker, with its "+".
   void Read(const PlusComment& comment, std::string_view whole) {
@@ -103,6 +111,8 @@ class FileReader {
                               "own"));
     } else if (marker.name == kComponent) {
       ReadComponent(marker.arguments);
+    } else if (marker.name == kFence) {
+      ReadFenceMarker(marker.arguments);
     } else {
       ReadRule(marker);
     }
@@ -121,7 +131,8 @@ class FileReader {
 
   void ReadComponent(std::string_view text) {
     // Whatever is wrong with the name, the rules below do not belong to the component above.
-    component_ = "?";
+    component_.assign(1, '?');
+    is_named_ = true;
     const auto arguments = Parse(kComponent, kComponentArguments, Repeated::kIsError, text);
     if (!arguments) return;
     const std::string name = arguments->String("name");
@@ -137,6 +148,12 @@ class FileReader {
     sources_.components[name].push_back(place_);
   }
 
+  void ReadFenceMarker(std::string_view text) {
+    absl::StatusOr<Fence> fence = ReadFence(text);
+    if (!fence.ok()) return Misread(StrCat("+", kFence, ": ", AsStd(fence.status().message())));
+    sources_.fences.push_back({*std::move(fence), component_, place_});
+  }
+
   void ReadRule(const Split& marker) {
     const bool ours = marker.name == kMandateRbac;
     const auto arguments =
@@ -150,7 +167,17 @@ class FileReader {
               .resources = arguments->Strings("resources"),
               .resource_names = arguments->Strings("resourceNames"),
               .non_resource_urls = arguments->Strings("urls")};
+    for (const std::string& name : arguments->repeated()) {
+      diagnostics_.Add(misplaced_, place_,
+                       StrCat("argument ", Quoted(name),
+                              " is given twice and only the last one counts: take the first out"));
+    }
     d.ns = arguments->String("namespace");
+    d.selects_by_name = arguments->Has("fieldSelector");
+    if (d.selects_by_name && arguments->String("fieldSelector") != "metadata.name") {
+      return Misread(StrCat("+mandate:rbac: fieldSelector must be \"metadata.name\", got ",
+                            Quoted(arguments->String("fieldSelector")), ": RBAC minds no other"));
+    }
     d.role_name = arguments->String("roleName");
     d.ours = ours;
     d.justification = arguments->String("justify");
@@ -168,7 +195,24 @@ class FileReader {
         d.justification.find_first_not_of(" \t") == std::string::npos) {
       return Misread("+mandate:rbac: justify is empty; say why the component must have this");
     }
-    sources_.declarations.push_back(std::move(d));
+    // A component without a marker of its own is there from its first rule on.
+    if (!std::exchange(is_named_, true)) sources_.components[component_].push_back(place_);
+    if (!arguments->Has("namespaces")) {
+      sources_.declarations.push_back(std::move(d));
+      return;
+    }
+    const std::vector<std::string> namespaces = arguments->Strings("namespaces");
+    if (!d.ns.empty()) {
+      return Misread("+mandate:rbac: namespace and namespaces; write them all in namespaces");
+    }
+    if (namespaces.empty()) {
+      return Misread(
+          "+mandate:rbac: namespaces is empty; name some, or leave it out for every namespace");
+    }
+    for (const std::string& ns : namespaces) {
+      d.ns = ns;
+      sources_.declarations.push_back(d);
+    }
   }
 
   const std::string& file_;
@@ -177,13 +221,15 @@ class FileReader {
   Diagnostics& diagnostics_;
   Place place_;
   std::string component_;
+  // Whether the sources' components have it.
+  bool is_named_;
 };
 
 }  // namespace
 
 void ReadDeclarations(const std::string& file, std::string_view text, Severity misplaced,
-                      Sources* sources, Diagnostics* diagnostics) {
-  FileReader reader(file, misplaced, sources, diagnostics);
+                      Sources* sources, Diagnostics* diagnostics, const std::string& component) {
+  FileReader reader(file, misplaced, sources, diagnostics, component);
   const std::vector<PlusComment> comments = FindPlusComments(text, LanguageOf(file));
   for (size_t i = 0; i < comments.size();) {
     const PlusComment& first = comments[i++];

@@ -8,6 +8,7 @@
 //   its
 //   // +mandate:rbac:justify="why",groups=…,…,verbs=…      a rule that is risky and says why
 //   // +mandate:rbac:granted=external,groups=…,…,verbs=…   a rule that somebody else grants, later
+//   // +mandate:fence:groups=…,resources=…,label=…         what a rule allows, but not all of it
 //
 // A name that is almost one of these, and a marker in a "///" comment or after code, is reported.
 // Markers of other tools are not ours to judge. A string of a +mandate: marker that is not closed
@@ -22,33 +23,47 @@
 
 #include "manager/rbac/rule.h"
 #include "rbacgen/diagnostics.h"
+#include "rbacgen/fence.h"
 
 namespace mandate::rbacgen {
 
 // One rbac marker.
 struct Declaration {
   rbac::Rule rule;        // as written: not normalised
-  std::string ns;         // empty: every namespace and cluster scope
+  std::string ns;         // empty: every namespace and cluster scope; one of `namespaces` else
   std::string role_name;  // empty: the generator's
   bool ours = false;      // a +mandate:rbac marker, which controller-gen does not know
   bool external = false;
+  // list and watch are asked for with the field selector that makes them match resourceNames.
+  bool selects_by_name = false;
   std::string justification;
   std::string component;  // empty: no component marker above it in its file
   std::string arguments;  // the text after the marker's name
   Place place;
 };
 
+// One fence marker.
+struct FenceDeclaration {
+  Fence fence;
+  std::string component;  // empty: no component marker above it in its file
+  Place place;
+};
+
 struct Sources {
   // By file and line.
   std::vector<Declaration> declarations;
+  std::vector<FenceDeclaration> fences;
   // Where each component is named.
   std::map<std::string, std::vector<Place>> components;
 };
 
 // Adds what one file declares. A marker with a mistake is reported and left out. `misplaced` is the
 // severity of a marker that stands where it does not count.
+//
+// Rules above which no component is named belong to `component`; to none if that is empty.
 void ReadDeclarations(const std::string& file, std::string_view text, Severity misplaced,
-                      Sources* sources, Diagnostics* diagnostics);
+                      Sources* sources, Diagnostics* diagnostics,
+                      const std::string& component = "");
 
 }  // namespace mandate::rbacgen
 

@@ -78,6 +78,25 @@ TEST(ReadDeclarations, AComponentEndsWithItsFile) {
   EXPECT_EQ(sources.declarations[0].component, "");
 }
 
+TEST(ReadDeclarations, RulesAboveTheFirstMarkerBelongToTheGivenComponent) {
+  Sources sources;
+  Diagnostics diagnostics;
+  ReadDeclarations("a.go",
+                   "\n// +kubebuilder:rbac:urls=/0,verbs=get\n"
+                   "// +kubebuilder:rbac:urls=/1,verbs=get\n"
+                   "// +mandate:component:name=two\n"
+                   "// +kubebuilder:rbac:urls=/2,verbs=get\n",
+                   Severity::kError, &sources, &diagnostics, "folder");
+  ReadDeclarations("b.go", "// no rule\n", Severity::kError, &sources, &diagnostics, "empty");
+  EXPECT_EQ(diagnostics.Report(), "");
+  ASSERT_THAT(sources.declarations, SizeIs(3));
+  EXPECT_EQ(sources.declarations[0].component, "folder");
+  EXPECT_EQ(sources.declarations[1].component, "folder");
+  EXPECT_EQ(sources.declarations[2].component, "two");
+  EXPECT_THAT(sources.components, ElementsAre(Key("folder"), Key("two")));
+  EXPECT_THAT(sources.components["folder"], ElementsAre(Place{"a.go", 2}));
+}
+
 TEST(ReadDeclarations, OwnRbacMarker) {
   const Result r = Read(
       "// +mandate:rbac:granted=external,groups=apps,resources=deployments,verbs=get\n"
@@ -100,6 +119,42 @@ TEST(ReadDeclarations, OwnMarkersStringsMayRunOverLines) {
   EXPECT_EQ(r.sources.declarations[0].justification, "Because of \"this\" one.");
   EXPECT_EQ(r.sources.declarations[0].place.line, 1);
   EXPECT_EQ(r.sources.declarations[1].place.line, 5);
+}
+
+TEST(ReadDeclarations, ARuleInSeveralNamespacesIsOneInEach) {
+  const Result r = Read(
+      "// +mandate:rbac:groups=g,resources=r,verbs=get,namespaces=a;b\n"
+      "// +mandate:rbac:groups=g,resources=r,resourceNames=x,verbs=watch,"
+      "fieldSelector=metadata.name\n");
+  EXPECT_EQ(r.report, "");
+  ASSERT_THAT(r.sources.declarations, SizeIs(3));
+  EXPECT_EQ(r.sources.declarations[0].ns, "a");
+  EXPECT_EQ(r.sources.declarations[1].ns, "b");
+  EXPECT_EQ(r.sources.declarations[1].place.line, 1);
+  EXPECT_EQ(r.sources.declarations[2].ns, "");
+  EXPECT_TRUE(r.sources.declarations[2].selects_by_name);
+}
+
+TEST(ReadDeclarations, FencesBelongToTheComponentAbove) {
+  const Result r = Read(
+      "// +mandate:component:name=one\n"
+      "// +mandate:fence:groups=g,resources=r,names=\"a/\n// b\"\n"
+      "// +mandate:fence:groups=g,resources=r,label=l\n");
+  EXPECT_THAT(r.report, HasSubstr("a.cc:2: error: +mandate:fence: names: \"a/ b\": "));
+  ASSERT_THAT(r.sources.fences, SizeIs(1));
+  EXPECT_EQ(r.sources.fences[0].component, "one");
+  EXPECT_EQ(r.sources.fences[0].fence.label, "l");
+  EXPECT_EQ(r.sources.fences[0].place, (Place{"a.cc", 4}));
+}
+
+// controller-gen's last one wins without a word.
+TEST(ReadDeclarations, AnArgumentTwiceIsReported) {
+  const std::string line = "// +kubebuilder:rbac:groups=g,resources=r,verbs=get,verbs=list";
+  const Result r = Read(line, "a.cc", Severity::kWarning);
+  EXPECT_THAT(r.report, HasSubstr("a.cc:1: warning: argument \"verbs\" is given twice"));
+  EXPECT_EQ(r.diagnostics.errors(), 0);
+  EXPECT_THAT(r.sources.declarations.at(0).rule.verbs, ElementsAre("list"));
+  EXPECT_EQ(Read(line).diagnostics.errors(), 1);
 }
 
 // controller-gen drops such a marker without a word (controller-tools #221).
@@ -157,6 +212,11 @@ INSTANTIATE_TEST_SUITE_P(
         {"// +kubebuilder:rbac:groups=g,resources=r,verbs=get x=y,", "expected the name"},
         {"// +mandate:rbac:verbs=get,verbs=list,urls=/x", "given twice"},
         {"// +mandate:rbac:granted=later,urls=/x,verbs=get", "granted must be \"external\""},
+        {"// +mandate:rbac:namespace=a,namespaces=b,urls=/x,verbs=get", "write them all in"},
+        {"// +mandate:rbac:namespaces=,urls=/x,verbs=get", "namespaces is empty"},
+        {"// +mandate:rbac:fieldSelector=spec.x,urls=/x,verbs=get", "must be \"metadata.name\""},
+        {"// +mandate:fense:groups=g,resources=r,label=l", "+mandate:fence:"},
+        {"// +mandate:fence:groups=g,resources=r", "+mandate:fence: a fence needs"},
         {"// +mandate:rbac:justify=\"\",urls=/x,verbs=get", "justify is empty"},
         {"// +mandate:rbac:roleName=x,urls=/x,verbs=get", "unknown argument \"roleName\""},
         {"// +mandate:rbac:justify=\"a\n// b\n//\n// c\",urls=/x,verbs=get", "not closed"},

@@ -77,8 +77,11 @@ class ArgumentParser {
       return absl::InvalidArgumentError(StrCat("unknown argument ", Quoted(name), "; known are ",
                                                absl::StrJoin(specs_, ", ", names)));
     }
-    if (repeated_ == Repeated::kIsError && arguments_.Has(name)) {
-      return absl::InvalidArgumentError(StrCat("argument ", Quoted(name), " is given twice"));
+    if (arguments_.Has(name)) {
+      if (repeated_ == Repeated::kIsError) {
+        return absl::InvalidArgumentError(StrCat("argument ", Quoted(name), " is given twice"));
+      }
+      arguments_.repeated_.emplace_back(name);
     }
     ASSIGN_OR_RETURN(Arguments::Value value, ValueOf(*spec));
     arguments_.values_.insert_or_assign(std::string(name), std::move(value));

@@ -44,6 +44,8 @@ class Arguments {
   }
   int64_t Int(std::string_view name) const { return Get<int64_t>(name); }
   bool Bool(std::string_view name) const { return Get<bool>(name); }
+  // Those that were given more than once, where that is no error.
+  const std::vector<std::string>& repeated() const { return repeated_; }
 
  private:
   friend class ArgumentParser;
@@ -56,6 +58,7 @@ class Arguments {
   }
 
   std::map<std::string, Value, std::less<>> values_;
+  std::vector<std::string> repeated_;
 };
 
 // InvalidArgument, with a text for people, if `text` is not of the grammar, names an argument that
