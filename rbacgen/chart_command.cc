@@ -37,7 +37,7 @@ struct Flags {
   std::string ns = "mandate-system";
   std::string base_name = "mandate-manager";
   bool create_service_accounts = false;
-  std::vector<std::string> paths;
+  SourceFlags sources;
 };
 
 std::string Documents(const std::vector<Yaml>& objects, Yaml::Flavor flavor) {
@@ -78,7 +78,7 @@ int Run(const Flags& flags) {
   }
   Sources sources;
   Diagnostics diagnostics;
-  if (const int exit_code = ReadMandateSources(flags.paths, &sources, &diagnostics)) {
+  if (const int exit_code = ReadMandateSources(flags.sources, &sources, &diagnostics)) {
     return exit_code;
   }
   ChartOptions options;
@@ -118,8 +118,7 @@ void AddChartCommand(CLI::App& app, int* exit_code) {
   command->add_flag("--create-service-accounts", flags->create_service_accounts,
                     "yaml: let the manager create missing ServiceAccounts (helm: the value "
                     "createServiceAccounts)");
-  command->add_option("PATH", flags->paths, "The components' source files, and folders of them")
-      ->required();
+  AddSourceFlags(command, &flags->sources);
   command->footer(
       "Examples: rbacgen chart --out-dir=charts/mandate controllers webhooks\n"
       "          rbacgen chart --format=yaml --namespace=mandate-system controllers | "

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "rbacgen/component_from.h"
 #include "rbacgen/declarations.h"
 #include "rbacgen/diagnostics.h"
 
@@ -21,14 +22,21 @@ void AddHeaderCommand(CLI::App& app, int* exit_code);
 void AddChartCommand(CLI::App& app, int* exit_code);
 void AddTraceCommand(CLI::App& app, int* exit_code);
 
-// Reads every file that `paths` name. kExitMisuse, said on standard error, if one is not there.
-int ReadSources(const std::vector<std::string>& paths, Severity misplaced, Sources* sources,
+// What of the source code a command reads: PATH… and --component-from.
+struct SourceFlags {
+  std::vector<std::string> paths;
+  ComponentFrom component_from = ComponentFrom::kMarker;
+};
+// `flags` outlive the command.
+void AddSourceFlags(CLI::App* command, SourceFlags* flags);
+
+// Reads every file that the flags name. kExitMisuse, said on standard error, if one is not there.
+int ReadSources(const SourceFlags& flags, Severity misplaced, Sources* sources,
                 Diagnostics* diagnostics);
 
 // For what makes mandates: mistakes of every kind are errors, and so is naming no component. 0 if
 // `sources` can be used, else the exit code, with the report said.
-int ReadMandateSources(const std::vector<std::string>& paths, Sources* sources,
-                       Diagnostics* diagnostics);
+int ReadMandateSources(const SourceFlags& flags, Sources* sources, Diagnostics* diagnostics);
 
 // Prints the report to standard error; kExitInput if it has errors, else 0.
 int Conclude(const Diagnostics& diagnostics);

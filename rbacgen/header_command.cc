@@ -17,13 +17,13 @@ struct Flags {
   std::string base = "none";
   std::string base_name = "mandate-manager";
   std::string ns;
-  std::vector<std::string> paths;
+  SourceFlags sources;
 };
 
 int Run(const Flags& flags) {
   Sources sources;
   Diagnostics diagnostics;
-  if (const int exit_code = ReadMandateSources(flags.paths, &sources, &diagnostics)) {
+  if (const int exit_code = ReadMandateSources(flags.sources, &sources, &diagnostics)) {
     return exit_code;
   }
   std::vector<ComponentMandate> mandates = BuildMandates(sources);
@@ -62,8 +62,7 @@ void AddHeaderCommand(CLI::App& app, int* exit_code) {
       ->capture_default_str();
   command->add_option("--namespace", flags->ns,
                       "The manager's namespace in kBase; empty if it is known at run time only");
-  command->add_option("PATH", flags->paths, "The components' source files, and folders of them")
-      ->required();
+  AddSourceFlags(command, &flags->sources);
   command->footer(
       "Each component becomes a constant: scope-instance is mandate::kScopeInstance. Rules come\n"
       "from +kubebuilder:rbac and +mandate:rbac markers below a +mandate:component:name=… line.\n"

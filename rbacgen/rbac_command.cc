@@ -15,7 +15,7 @@ namespace {
 struct Flags {
   std::string role_name;
   std::string out;
-  std::vector<std::string> paths;
+  SourceFlags sources;
 };
 
 std::string RoleDocument(const RoleContent& role) {
@@ -28,10 +28,23 @@ std::string RoleDocument(const RoleContent& role) {
                        .Write();
 }
 
+// A role for each component, where components are asked for.
+void NameRoles(const Flags& flags, std::vector<Declaration>* declarations) {
+  if (flags.sources.component_from == ComponentFrom::kMarker) return;
+  const std::string prefix = flags.role_name.empty() ? "" : flags.role_name + "-";
+  for (Declaration& d : *declarations) {
+    if (d.role_name.empty()) d.role_name = prefix + d.component;
+  }
+}
+
 int Run(const Flags& flags) {
+  if (flags.role_name.empty() && flags.sources.component_from == ComponentFrom::kMarker) {
+    std::cerr << "rbacgen: rbac needs --role-name=NAME, or --component-from=dir\n";
+    return kExitMisuse;
+  }
   Sources sources;
   Diagnostics diagnostics;
-  if (const int misuse = ReadSources(flags.paths, Severity::kWarning, &sources, &diagnostics)) {
+  if (const int misuse = ReadSources(flags.sources, Severity::kWarning, &sources, &diagnostics)) {
     return misuse;
   }
   auto& declarations = sources.declarations;
@@ -47,6 +60,7 @@ int Run(const Flags& flags) {
     std::cerr << "rbacgen: no +kubebuilder:rbac marker in what was named; nothing to print\n";
     return 0;
   }
+  NameRoles(flags, &declarations);
   std::string text;
   for (const RoleContent& role : GroupByRole(declarations, flags.role_name)) {
     text += RoleDocument(role);
@@ -60,13 +74,11 @@ void AddRbacCommand(CLI::App& app, int* exit_code) {
   auto flags = std::make_shared<Flags>();
   CLI::App* command = app.add_subcommand(
       "rbac", "Print the roles that controller-gen prints for the same +kubebuilder:rbac markers");
-  command->add_option("--role-name", flags->role_name, "The role's name where a marker has none")
-      ->required();
+  command->add_option("--role-name", flags->role_name,
+                      "The role's name where a marker has none; with --component-from=dir or file "
+                      "there is a role for each component, named after it, behind this and a dash");
   command->add_option("--out", flags->out, "Write to this file instead of standard output");
-  command
-      ->add_option("PATH", flags->paths,
-                   "Source files, and folders with all below them (DIR and DIR/... are the same)")
-      ->required();
+  AddSourceFlags(command, &flags->sources);
   command->footer(
       "Any language with // comments. Mistakes in markers are errors; rules that the API server\n"
       "would refuse or ignore are warnings.\n\n"

@@ -52,9 +52,33 @@ says mistakes "$dir/wrong.cc:1: error: +kubebuilder:rbac: missing argument \"ver
 says mistakes "$dir/wrong.cc:2: error: unknown marker"
 says mistakes '2 errors; nothing was written'
 
+# Components by folder and by file.
+mkdir -p "$dir/ctl/pod" "$dir/ctl/job" "$dir/more/pod"
+printf '%s\n' "// $rule=a,verbs=get" >"$dir/ctl/pod/pod_controller.go"
+printf '%s\n' "// $rule=b,verbs=get" '// +mandate:component:name=own' "// $rule=c,verbs=get" \
+  >"$dir/ctl/job/Job_reconciler.go"
+names() { sed -n 's/^  name: //p' "$dir/out" | xargs; }
+expect 0 'by folder' rbac --component-from=dir "$dir/ctl"
+[ "$(names)" = 'job own pod' ] || fail "by folder: roles $(names)"
+expect 0 'by file' rbac --component-from=file --role-name=x "$dir/ctl"
+[ "$(names)" = 'x-job x-own x-pod' ] || fail "by file: roles $(names)"
+expect 0 'by marker' rbac --component-from=marker --role-name=x "$dir/ctl"
+[ "$(names)" = x ] || fail "by marker: roles $(names)"
+printf '%s\n' '' "// $rule=d,verbs=get" >"$dir/more/pod/x.go"
+expect 1 'two folders of one name' rbac --component-from=dir "$dir/ctl" "$dir/more"
+says 'two folders of one name' "$dir/more/pod/x.go:2: error: component pod is that of $dir/ctl/pod already"
+printf '%s\n' '// +mandate:component:name=pod' "// $rule=d,verbs=get" >"$dir/more/pod/x.go"
+expect 0 'two folders, and a marker that means it' rbac --component-from=dir "$dir/ctl" "$dir/more"
+mkdir "$dir/base"
+printf '%s\n' "// $rule=a,verbs=get" >"$dir/base/x.go"
+expect 1 'a folder that cannot name one' rbac --component-from=dir "$dir/base"
+says 'a folder that cannot name one' "$dir/base/x.go:1: error: the name of its folder, \"base\", is that of"
+expect 2 'an unknown way' rbac --component-from=moon "$dir/ctl"
+says 'an unknown way' moon
+
 expect 2 'no path' rbac --role-name=x
 expect 2 'no role name' rbac "$dir/src"
-says 'no role name' '--role-name is required'
+says 'no role name' 'rbac needs --role-name=NAME, or --component-from=dir'
 expect 2 'a missing path' rbac --role-name=x "$dir/none"
 says 'a missing path' "no file or folder $dir/none"
 expect 2 'an unknown command' rback
