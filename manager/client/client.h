@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "manager/client/call_record.h"
 #include "manager/client/object_client.h"
 #include "manager/client/permission.h"
 #include "manager/client/rest_client.h"
@@ -31,6 +32,10 @@ struct ObjectList {
 // Thread-safe. Errors: RestClient's, with the server's metav1.Status (object/api_error.h).
 template <const rbac::Mandate& kMandate>
 class Client {
+  template <class T, FixedString kVerb, FixedString kSubresource = "",
+            class Result = absl::StatusOr<T>>
+  using Declared = IfDeclared<kMandate, T, kVerb, kSubresource, Result>;
+
  public:
   // kInvalidArgument when `rest` is another component's.
   static absl::StatusOr<Client> Create(RestClient& rest) {
@@ -39,14 +44,17 @@ class Client {
                                              " cannot send as ", rest.component()));
   }
 
-  template <MayGet<kMandate> T>
-  absl::StatusOr<T> Get(const CallContext& context, const ObjectKey& key) {
+  template <Object T>
+  Declared<T, "get"> Get(const CallContext& context, const ObjectKey& key) {
+    RecordCall<kMandate, T, "get">();
     T object;
     return Result(objects_.Get(context, KindOf<T>::value, key, object), object);
   }
 
-  template <MayList<kMandate> T>
-  absl::StatusOr<ObjectList<T>> List(const CallContext& context, const ListOptions& options = {}) {
+  template <Object T>
+  Declared<T, "list", "", absl::StatusOr<ObjectList<T>>> List(const CallContext& context,
+                                                              const ListOptions& options = {}) {
+    RecordCall<kMandate, T, "list">();
     ObjectList<T> list;
     absl::StatusOr<std::string> version = objects_.List(
         context, KindOf<T>::value, options, [&list] { list.items.clear(); },
@@ -60,48 +68,58 @@ class Client {
     return list;
   }
 
-  template <MayCreate<kMandate> T>
-  absl::StatusOr<T> Create(const CallContext& context, T object) {
+  template <Object T>
+  Declared<T, "create"> Create(const CallContext& context, T object) {
+    RecordCall<kMandate, T, "create">();
     return Result(objects_.Create(context, KindOf<T>::value, KeyOf(object), object), object);
   }
 
   // The object must have been read: its resourceVersion is the precondition.
-  template <MayUpdate<kMandate> T>
-  absl::StatusOr<T> Update(const CallContext& context, T object) {
+  template <KeepsUnknownFields T>
+  Declared<T, "update"> Update(const CallContext& context, T object) {
+    RecordCall<kMandate, T, "update">();
     return UpdateAt(context, "", std::move(object));
   }
-  template <MayUpdateStatus<kMandate> T>
-  absl::StatusOr<T> UpdateStatus(const CallContext& context, T object) {
+  template <KeepsUnknownFields T>
+  Declared<T, "update", "status"> UpdateStatus(const CallContext& context, T object) {
+    RecordCall<kMandate, T, "update", "status">();
     return UpdateAt(context, "status", std::move(object));
   }
 
   // To change what was read, put its resourceVersion into the patch.
-  template <MayPatch<kMandate> T>
-  absl::StatusOr<T> Patch(const CallContext& context, const ObjectKey& key,
-                          const mandate::Patch& patch) {
+  template <Object T>
+  Declared<T, "patch"> Patch(const CallContext& context, const ObjectKey& key,
+                             const mandate::Patch& patch) {
+    RecordCall<kMandate, T, "patch">();
     return PatchAt<T>(context, key, "", patch);
   }
-  template <MayPatchStatus<kMandate> T>
-  absl::StatusOr<T> PatchStatus(const CallContext& context, const ObjectKey& key,
-                                const mandate::Patch& patch) {
+  template <Object T>
+  Declared<T, "patch", "status"> PatchStatus(const CallContext& context, const ObjectKey& key,
+                                             const mandate::Patch& patch) {
+    RecordCall<kMandate, T, "patch", "status">();
     return PatchAt<T>(context, key, "status", patch);
   }
 
   // Server-side apply (KEP-555). Creates the object if it is not there, which the server authorizes
   // as create. `object` is built from nothing: never one that was read (object/apply.h).
-  template <MayApply<kMandate> T>
-  absl::StatusOr<T> Apply(const CallContext& context, T object, const ApplyOptions& options = {}) {
+  template <Object T>
+  Declared<T, "patch", "", Declared<T, "create">> Apply(const CallContext& context, T object,
+                                                        const ApplyOptions& options = {}) {
+    RecordCall<kMandate, T, "patch">();
+    RecordCall<kMandate, T, "create">();
     return ApplyAt(context, "", std::move(object), options);
   }
-  template <MayPatchStatus<kMandate> T>
-  absl::StatusOr<T> ApplyStatus(const CallContext& context, T object,
-                                const ApplyOptions& options = {}) {
+  template <Object T>
+  Declared<T, "patch", "status"> ApplyStatus(const CallContext& context, T object,
+                                             const ApplyOptions& options = {}) {
+    RecordCall<kMandate, T, "patch", "status">();
     return ApplyAt(context, "status", std::move(object), options);
   }
 
-  template <MayDelete<kMandate> T>
-  absl::Status Delete(const CallContext& context, const ObjectKey& key,
-                      const DeleteOptions& options = {}) {
+  template <Object T>
+  Declared<T, "delete", "", absl::Status> Delete(const CallContext& context, const ObjectKey& key,
+                                                 const DeleteOptions& options = {}) {
+    RecordCall<kMandate, T, "delete">();
     return objects_.Delete(context, KindOf<T>::value, key, options);
   }
 

@@ -28,6 +28,13 @@ constexpr rbac::MandateRule kRules[] = {
 };
 inline constexpr rbac::Mandate kAuditor = {.component = "auditor", .rules = kRules};
 
+template <class T>
+concept Updates = requires(Client<kAuditor> client, CallContext context, T object) {
+  client.Update(context, object);
+};
+// Whoever asks is told, without an error.
+static_assert(Updates<coordinationv1::Lease> && !Updates<rbacv1::ClusterRole>);
+
 void Test(Client<kAuditor>& client, const CallContext& context, rbacv1::ClusterRole role,
           rbacv1::Role other, coordinationv1::Lease lease) {
 #if defined(CONTROL)

@@ -1,5 +1,7 @@
 """Tests that code does not compile, and why."""
 
+_COMPILERS = ["gcc", "clang"]
+
 def _compile_cases_impl(ctx):
     contexts = [dep[CcInfo].compilation_context for dep in ctx.attr.deps]
     headers = depset(transitive = [c.headers for c in contexts])
@@ -10,20 +12,20 @@ def _compile_cases_impl(ctx):
         ("-isystem", [c.system_includes for c in contexts]),
     ]:
         args.add_all(depset(transitive = folders), format_each = flag + "%s")
-    outputs = []
-    for case in ctx.attr.cases:
-        out = ctx.actions.declare_file(ctx.label.name + "." + case)
-        outputs.append(out)
+    outputs = {}
+    for case, compiler in [(case, compiler) for case in ctx.attr.cases for compiler in _COMPILERS]:
+        out = ctx.actions.declare_file("%s.%s.%s" % (ctx.label.name, case, compiler))
+        outputs[(case, compiler)] = out
         ctx.actions.run_shell(
             inputs = depset([ctx.file.src], transitive = [headers]),
             outputs = [out],
             # The first line says whether it compiled; the compiler's words follow.
-            command = """if text=$(${CC:-gcc} -x c++ -std=c++20 -fsyntax-only -D"$1" "${@:4}" "$2" 2>&1)
+            command = """if text=$("$4" -x c++ -std=c++20 -fsyntax-only -D"$1" "${@:5}" "$2" 2>&1)
 then echo compiled; else echo refused; fi >"$3"; printf '%s\\n' "$text" >>"$3\"""",
-            arguments = [case, ctx.file.src.path, out.path, args],
+            arguments = [case, ctx.file.src.path, out.path, compiler, args],
             use_default_shell_env = True,
             mnemonic = "CompileCase",
-            progress_message = "Compiling case " + case,
+            progress_message = "Compiling case %s with %s" % (case, compiler),
         )
     script = ctx.actions.declare_file(ctx.label.name)
     lines = ["#!/usr/bin/env bash", "failed=0", "check() {", """
@@ -44,14 +46,18 @@ then echo compiled; else echo refused; fi >"$3"; printf '%s\\n' "$text" >>"$3\""
   done
   echo "ok $1 ($3)"
 }"""]
-    for case, out in zip(ctx.attr.cases, outputs):
-        says = ctx.attr.cases[case]
-        verdict = "refused" if says else "compiled"
-        lines.append(" ".join(["check", case, out.short_path, verdict] +
+    for (case, compiler), out in outputs.items():
+        says = [
+            text[len(compiler) + 2:] if text.startswith(compiler + ": ") else text
+            for text in ctx.attr.cases[case]
+            if not [c for c in _COMPILERS if c != compiler and text.startswith(c + ": ")]
+        ]
+        verdict = "refused" if ctx.attr.cases[case] else "compiled"
+        lines.append(" ".join(["check", case + "/" + compiler, out.short_path, verdict] +
                               ["'" + s + "'" for s in says]))
     lines.append("exit $failed")
     ctx.actions.write(script, "\n".join(lines) + "\n", is_executable = True)
-    return [DefaultInfo(executable = script, runfiles = ctx.runfiles(files = outputs))]
+    return [DefaultInfo(executable = script, runfiles = ctx.runfiles(files = outputs.values()))]
 
 compile_cases_test = rule(
     implementation = _compile_cases_impl,
@@ -61,9 +67,10 @@ compile_cases_test = rule(
         "deps": attr.label_list(providers = [CcInfo]),
         "cases": attr.string_list_dict(mandatory = True),
     },
-    doc = """Compiles `src` once for each case, with the case's name defined as a macro.
+    doc = """Compiles `src` once for each case and compiler, with the case's name defined as a macro.
 
-A case with texts must be refused by the compiler, and each text must be in its message; a case
-without must compile: give at least one, or a broken include makes every refusal look right.
+A case with texts must be refused by the compiler, and each text must be in its message; a text that
+begins with "gcc: " or "clang: " in that one's only. A case without texts must compile: give at
+least one, or a broken include makes every refusal look right.
 """,
 )

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "manager/core/strings.h"
+#include "manager/rbac/marker.h"
 #include "manager/rbac/request_info.h"
 
 namespace mandate {
@@ -59,11 +60,10 @@ std::string MarkerFor(const rbac::Attributes& request) {
   if (!request.is_resource_request) {
     return StrCat("// +kubebuilder:rbac:urls=", request.path, ",verbs=", request.verb);
   }
-  std::string resource = request.resource;
-  if (!request.subresource.empty()) StrAppend(&resource, "/", request.subresource);
-  return StrCat(
-      "// +kubebuilder:rbac:groups=", request.api_group.empty() ? "core" : request.api_group,
-      ",resources=", resource, ",verbs=", request.verb);
+  std::string marker;
+  rbac::AppendMarker(marker, request.api_group, request.resource, request.subresource,
+                     request.verb);
+  return marker;
 }
 
 absl::Status Guard::Check(std::string_view method, std::string_view target) const {

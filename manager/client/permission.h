@@ -1,27 +1,26 @@
 // What a mandate lets a typed call do, asked of the compiler.
+//
+//   template <Object T>
+//   IfDeclared<kMandate, T, "get", "", absl::StatusOr<T>> Get(…);
+//
+// is a call that returns absl::StatusOr<T>, or one that does not compile because its result is
+//
+//   MISSING_MARKER<"scope-instance", "get", "Secret",
+//                  "// +kubebuilder:rbac:groups=core,resources=secrets,verbs=get">
 #ifndef MANAGER_CLIENT_PERMISSION_H_
 #define MANAGER_CLIENT_PERMISSION_H_
 
-#include <algorithm>
 #include <cstddef>
 #include <string_view>
 
+#include "manager/client/fixed_string.h"
 #include "manager/object/kind.h"
 #include "manager/rbac/mandate.h"
+#include "manager/rbac/marker.h"
 
 namespace mandate {
 
-// A string literal as a template argument, so that error messages show it.
-template <size_t N>
-struct FixedString {
-  char text[N] = {};
-  constexpr FixedString(const char (&literal)[N]) { std::copy_n(literal, N, text); }
-  constexpr std::string_view view() const { return {text, N - 1}; }
-};
-
-// Not satisfied: the component's source lacks the marker
-//   // +kubebuilder:rbac:groups=GROUP,resources=PLURAL[/SUBRESOURCE],verbs=VERB
-// for T's group and plural. Namespaces and names of a rule are checked when the call is made.
+// Namespaces and names of a rule are checked when the call is made.
 template <const rbac::Mandate& kMandate, class T, FixedString kVerb, FixedString kSubresource = "">
 concept MandateDeclares = Object<T> && rbac::Permits(kMandate, kVerb.view(), KindOf<T>::value.group,
                                                      KindOf<T>::value.plural, kSubresource.view());
@@ -31,26 +30,63 @@ concept MandateDeclares = Object<T> && rbac::Permits(kMandate, kVerb.view(), Kin
 template <class T>
 concept KeepsUnknownFields = Object<T> && KindOf<T>::value.encoding == Encoding::kProtobuf;
 
-// One for each typed call, to be written as template <MayGet<kMandate> T>.
-template <class T, const rbac::Mandate& kMandate>
-concept MayGet = MandateDeclares<kMandate, T, "get">;
-template <class T, const rbac::Mandate& kMandate>
-concept MayList = MandateDeclares<kMandate, T, "list">;
-template <class T, const rbac::Mandate& kMandate>
-concept MayCreate = MandateDeclares<kMandate, T, "create">;
-template <class T, const rbac::Mandate& kMandate>
-concept MayUpdate = MandateDeclares<kMandate, T, "update"> && KeepsUnknownFields<T>;
-template <class T, const rbac::Mandate& kMandate>
-concept MayUpdateStatus = MandateDeclares<kMandate, T, "update", "status"> && KeepsUnknownFields<T>;
-template <class T, const rbac::Mandate& kMandate>
-concept MayPatch = MandateDeclares<kMandate, T, "patch">;
-template <class T, const rbac::Mandate& kMandate>
-concept MayPatchStatus = MandateDeclares<kMandate, T, "patch", "status">;
-// The server authorizes an apply to an object that is not there as create.
-template <class T, const rbac::Mandate& kMandate>
-concept MayApply = MandateDeclares<kMandate, T, "patch"> && MandateDeclares<kMandate, T, "create">;
-template <class T, const rbac::Mandate& kMandate>
-concept MayDelete = MandateDeclares<kMandate, T, "delete">;
+// Never defined: that its name comes up in an error is its use. The component's source lacks the
+// marker for this verb of this kind; to declare the call, write it there.
+template <FixedString kComponent, FixedString kVerb, FixedString kKind, FixedString kMarker>
+struct MISSING_MARKER;
+
+namespace permission_internal {
+
+struct Counter {
+  size_t size = 0;
+  constexpr void append(std::string_view text) { size += text.size(); }
+};
+
+struct Writer {
+  char* at;
+  constexpr void append(std::string_view text) { at = std::copy(text.begin(), text.end(), at); }
+};
+
+template <const rbac::Mandate& kMandate, class T, FixedString kVerb, FixedString kSubresource>
+struct Missing {
+  static constexpr KindInfo kKind = KindOf<T>::value;
+
+  static consteval void Append(auto& out) {
+    rbac::AppendMarker(out, kKind.group, kKind.plural, kSubresource.view(), kVerb.view());
+  }
+  static consteval size_t Size() {
+    Counter counter;
+    Append(counter);
+    return counter.size + 1;
+  }
+  static consteval auto Marker() {
+    FixedString<Size()> text;
+    Writer writer{text.text};
+    Append(writer);
+    return text;
+  }
+
+  using type = MISSING_MARKER<Fixed<kMandate.component.size() + 1>(kMandate.component), kVerb,
+                              Fixed<kKind.kind.size() + 1>(kKind.kind), Marker()>;
+};
+
+template <bool kDeclared, class Result, class Otherwise>
+struct If {
+  using type = Result;
+};
+template <class Result, class Otherwise>
+struct If<false, Result, Otherwise> {
+  using type = typename Otherwise::type;
+};
+
+}  // namespace permission_internal
+
+// `Result` where the mandate declares the verb, else a MISSING_MARKER.
+template <const rbac::Mandate& kMandate, class T, FixedString kVerb, FixedString kSubresource,
+          class Result>
+using IfDeclared = typename permission_internal::If<
+    MandateDeclares<kMandate, T, kVerb, kSubresource>, Result,
+    permission_internal::Missing<kMandate, T, kVerb, kSubresource>>::type;
 
 }  // namespace mandate
 

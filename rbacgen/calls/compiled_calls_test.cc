@@ -1,0 +1,102 @@
+#include "rbacgen/calls/compiled_calls.h"
+
+#include <elf.h>
+
+#include <cstring>
+
+#include "gtest/gtest.h"
+#include "manager/core/strings.h"
+#include "rbacgen/source_files.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+using Calls = std::vector<CompiledCall>;
+
+constexpr char kFolder[] = "rbacgen/calls/testing/";
+
+// What sample_calls.cc and more_calls.cc instantiate, whatever the linker throws away.
+const Calls kSample = {
+    {"first", "delete", "rbac.authorization.k8s.io", "roles", ""},
+    {"first", "get", "coordination.k8s.io", "leases", ""},
+    {"first", "update", "coordination.k8s.io", "leases", ""},
+    {"first", "update", "rbac.authorization.k8s.io", "clusterroles", "status"},
+    {"second-of-two", "create", "rbac.authorization.k8s.io", "rolebindings", ""},
+    {"second-of-two", "get", "coordination.k8s.io", "leases", ""},
+    {"second-of-two", "patch", "rbac.authorization.k8s.io", "rolebindings", ""},
+};
+
+std::string ToText(const Calls& calls) {
+  std::string text;
+  for (const CompiledCall& c : calls) {
+    StrAppend(&text, c.component, " ", c.verb, " ", c.resource, ".", c.group, "/", c.subresource,
+              "\n");
+  }
+  return text;
+}
+
+class BuiltBinary : public testing::TestWithParam<const char*> {};
+
+TEST_P(BuiltBinary, HasTheRecordOfEachCall) {
+  const auto calls = ReadCompiledCalls(StrCat(kFolder, GetParam()));
+  ASSERT_TRUE(calls.ok()) << calls.status();
+  EXPECT_EQ(ToText(*calls), ToText(kSample));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BuiltBinary,
+                         testing::Values("sample_calls_gcc_O0", "sample_calls_gcc_O2",
+                                         "sample_calls_gcc_O2_bfd", "sample_calls_gcc_O2_stripped",
+                                         "sample_calls_clang_O2"),
+                         [](const auto& info) {
+                           return std::string(info.param + strlen("sample_calls_"));
+                         });
+
+TEST(CompiledCalls, ABinaryWithoutTypedCallsHasNone) {
+  const auto calls = ReadCompiledCalls("/proc/self/exe");
+  ASSERT_TRUE(calls.ok()) << calls.status();
+  EXPECT_EQ(ToText(*calls), "");
+}
+
+TEST(CompiledCalls, WhatIsNoSuchFile) {
+  EXPECT_EQ(ReadCompiledCalls("/no/such/file").status().code(), absl::StatusCode::kUnavailable);
+  const auto refused = [](std::string_view bytes, std::string_view because) {
+    const absl::Status status = ParseCompiledCalls(bytes).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    EXPECT_NE(AsStd(status.message()).find(because), std::string_view::npos) << status;
+  };
+  refused("", "no ELF file");
+  refused("#!/bin/sh\nexit 0\n", "no ELF file");
+  std::string elf = *ReadWholeFile(StrCat(kFolder, "sample_calls_gcc_O2_bfd"));
+  elf[EI_CLASS] = ELFCLASS32;
+  refused(elf, "another sort of machine");
+}
+
+// Whatever is cut off or changed, it is an error or an answer, and nothing is read beyond the end.
+TEST(CompiledCalls, DamagedFilesAreErrors) {
+  const std::string elf = *ReadWholeFile(StrCat(kFolder, "sample_calls_gcc_O2_bfd"));
+  int errors = 0;
+  for (size_t size = 0; size < elf.size(); size += 997) {
+    // A copy of exactly this size, for AddressSanitizer.
+    const std::vector<char> cut(elf.begin(), elf.begin() + static_cast<ptrdiff_t>(size));
+    errors += !ParseCompiledCalls({cut.data(), cut.size()}).ok();
+  }
+  EXPECT_GT(errors, 10) << "the table of sections stands at the end";
+  const size_t note = elf.find(std::string_view("Mandate\0second", 14));
+  ASSERT_NE(note, std::string::npos);
+  for (const uint32_t value : {0u, 1u, 7u, 1000u, 0xffffffffu}) {
+    for (const size_t field : {note - 12, note - 8}) {
+      std::string changed = elf;
+      std::memcpy(changed.data() + field, &value, sizeof(value));
+      (void)ParseCompiledCalls(changed);
+    }
+  }
+  std::string empty = elf;
+  std::memset(empty.data() + note + 8, 0, 224);
+  EXPECT_FALSE(ParseCompiledCalls(empty).ok());
+  std::string full = elf;
+  std::memset(full.data() + note + 8, 'x', 224);
+  EXPECT_FALSE(ParseCompiledCalls(full).ok());
+}
+
+}  // namespace
+}  // namespace mandate::rbacgen

@@ -1,0 +1,20 @@
+// The same call as sample_calls.cc has, and one that nobody makes, in an object of their own.
+#include "manager/client/client.h"
+#include "manager/object/kinds/coordination_v1.h"
+#include "manager/object/kinds/rbac_v1.h"
+#include "rbacgen/calls/testing/sample_mandates.h"
+
+namespace mandate {
+
+absl::Status GetAgain(RestClient& rest) {
+  auto client = Client<kFirst>::Create(rest);
+  if (!client.ok()) return client.status();
+  return client->Get<coordinationv1::Lease>({}, {"a", "b"}).status();
+}
+
+// With --gc-sections its code goes.
+absl::Status NobodyCalls(Client<kFirst>& client) {
+  return client.Delete<rbacv1::Role>({}, {"a", "b"});
+}
+
+}  // namespace mandate

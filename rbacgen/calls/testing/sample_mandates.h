@@ -1,0 +1,19 @@
+// Two components that may do everything.
+#ifndef RBACGEN_CALLS_TESTING_SAMPLE_MANDATES_H_
+#define RBACGEN_CALLS_TESTING_SAMPLE_MANDATES_H_
+
+#include <string_view>
+
+#include "manager/rbac/mandate.h"
+
+namespace mandate {
+
+inline constexpr std::string_view kAnything[] = {"*"};
+inline constexpr rbac::MandateRule kEverything[] = {
+    {{kAnything, kAnything, kAnything, {}, {}}, "", false}};
+inline constexpr rbac::Mandate kFirst{"first", kEverything};
+inline constexpr rbac::Mandate kSecond{"second-of-two", kEverything};
+
+}  // namespace mandate
+
+#endif  // RBACGEN_CALLS_TESTING_SAMPLE_MANDATES_H_
