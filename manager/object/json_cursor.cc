@@ -48,8 +48,12 @@ std::string Found(std::string_view text, size_t at) {
 
 }  // namespace
 
-JsonCursor::JsonCursor(std::string_view text, const JsonLimits& limits)
-    : text_(text), max_depth_(limits.max_depth) {
+JsonCursor::JsonCursor(std::string_view text, const JsonLimits& limits, const Place& from)
+    : text_(text),
+      at_(from.at),
+      depth_(from.depth),
+      max_depth_(limits.max_depth),
+      first_(from.first) {
   if (text.size() > limits.max_bytes) {
     status_ = absl::InvalidArgumentError(
         StrCat("JSON of ", text.size(), " bytes is larger than the limit of ", limits.max_bytes));

@@ -31,7 +31,18 @@ class JsonCursor {
  public:
   enum class Token { kObject, kArray, kString, kNumber, kBool, kNull, kInvalid };
 
-  explicit JsonCursor(std::string_view text, const JsonLimits& limits = {});
+  // A place to come back to, for as long as there is no error.
+  struct Place {
+    size_t at = 0;
+    int depth = 0;
+    bool first = true;
+  };
+
+  explicit JsonCursor(std::string_view text, const JsonLimits& limits = {})
+      : JsonCursor(text, limits, Place()) {}
+  // Goes on from a place of another cursor, where it is now in `text`: what came before it may be
+  // gone, and what follows may be more.
+  JsonCursor(std::string_view text, const JsonLimits& limits, const Place& from);
   JsonCursor(const JsonCursor&) = delete;
   JsonCursor& operator=(const JsonCursor&) = delete;
 
@@ -65,12 +76,6 @@ class JsonCursor {
   // What was consumed since Offset() was `start`.
   std::string_view TextSince(size_t start) const { return text_.substr(start, at_ - start); }
 
-  // A place to come back to, for as long as there is no error.
-  struct Place {
-    size_t at;
-    int depth;
-    bool first;
-  };
   Place Mark() const { return {at_, depth_, first_}; }
   void GoBack(const Place& place) {
     at_ = place.at;
@@ -101,10 +106,10 @@ class JsonCursor {
   bool ScanWord(std::string_view word);
 
   std::string_view text_;
-  size_t at_ = 0;
-  int depth_ = 0;
+  size_t at_;
+  int depth_;
   const int max_depth_;
-  bool first_ = true;  // nothing was read yet of the innermost object or array
+  bool first_;  // nothing was read yet of the innermost object or array
   absl::Status status_;
   std::forward_list<std::string> unescaped_;
 };

@@ -1,5 +1,6 @@
 #include "manager/object/list_codec.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -12,21 +13,23 @@ namespace mandate {
 namespace {
 
 using Token = JsonCursor::Token;
+using Item = absl::StatusOr<std::shared_ptr<const RawObject>>;
 
-// Fields of every list message, and of meta/v1 ListMeta.
+// Fields of runtime.Unknown, of every list message, and of meta/v1 ListMeta.
+constexpr uint64_t kRawTag = 2 << 3 | 2;
 constexpr uint32_t kMetadata = 1;
 constexpr uint32_t kItems = 2;
 constexpr uint32_t kResourceVersion = 2;
 constexpr uint32_t kContinue = 3;
 constexpr uint32_t kRemaining = 4;
 
-void AddItem(absl::StatusOr<std::shared_ptr<const RawObject>> item, RawList* list) {
+void AddItem(Item item, RawList& list) {
   if (item.ok()) {
-    list->items.push_back(*std::move(item));
+    list.items.push_back(*std::move(item));
     return;
   }
-  const size_t index = list->items.size() + list->undecodable.size();
-  list->undecodable.push_back(
+  const size_t index = list.items.size() + list.undecodable.size();
+  list.undecodable.push_back(
       absl::Status(item.status().code(), StrCat("items[", index, "]: ", item.status().message())));
 }
 
@@ -35,133 +38,322 @@ absl::Status CheckKind(std::string_view kind) {
   return absl::InvalidArgumentError(StrCat("expected a list, got a ", kind));
 }
 
-// Reads a JSON list.
-class JsonListReader {
- public:
-  JsonListReader(std::string_view body, const JsonLimits& limits, RawList* list)
-      : json_(body, limits), list_(list) {}
+absl::Status TooLarge(size_t limit) {
+  return absl::ResourceExhaustedError(
+      StrCat("an item, or what stands between two, is larger than the limit of ", limit));
+}
 
-  absl::Status Read() {
-    RETURN_IF_ERROR(Expect(Token::kObject, "the list"));
-    bool any = false;
-    std::string_view key;
-    for (json_.BeginObject(); json_.NextMember(&key);) {
-      const bool null = json_.Peek() == Token::kNull;
-      if (key == "items") any = true;
-      if (null) {
-        json_.ReadNull();
-      } else if (key == "items") {
-        RETURN_IF_ERROR(Items());
-      } else if (key == "metadata") {
-        RETURN_IF_ERROR(Metadata());
-      } else if (key == "kind") {
-        RETURN_IF_ERROR(Expect(Token::kString, "kind"));
-        std::string_view kind;
-        json_.ReadString(&kind);
-        RETURN_IF_ERROR(CheckKind(kind));
-      } else {
-        json_.SkipValue();
+}  // namespace
+
+// Reads in steps, as an item or a member, each of which is either read whole or not yet.
+class ListReader::Format {
+ public:
+  struct Progress {
+    size_t consumed = 0;
+    absl::Status status;
+  };
+
+  Format(const Options& options, RawList& list) : options_(options), list_(list) {}
+  virtual ~Format() = default;
+
+  // `text` goes on where the last call has stopped to consume. `last`: nothing will follow.
+  virtual Progress Read(std::string_view text, bool last) = 0;
+
+ protected:
+  const Options& options_;
+  RawList& list_;
+};
+
+class ListReader::JsonFormat : public Format {
+ public:
+  using Format::Format;
+
+  Progress Read(std::string_view text, bool last) override {
+    JsonCursor json(text, options_.json, {.at = 0, .depth = place_.depth, .first = place_.first});
+    place_ = json.Mark();
+    while (state_ != State::kEnd || json.Offset() < text.size()) {
+      next_ = state_;
+      item_.reset();
+      absl::Status status = Step(json);
+      // What fails may do so because more follows, and so may what does not.
+      const bool open = !json.status().ok() || json.Consumed() == text.size();
+      if (open && !last) return {place_.at, absl::OkStatus()};
+      if (!status.ok()) return {place_.at, std::move(status)};
+      if (json.Consumed() - place_.at > options_.max_item_bytes) {
+        return {place_.at, TooLarge(options_.max_item_bytes)};
       }
+      if (item_) AddItem(*std::move(item_), list_);
+      state_ = next_;
+      place_ = json.Mark();
     }
-    RETURN_IF_ERROR(json_.Finish());
-    return any ? absl::OkStatus() : absl::InvalidArgumentError("items: missing; this is no list");
+    if (last && !any_) {
+      return {place_.at, absl::InvalidArgumentError("items: missing; this is no list")};
+    }
+    return {text.size(), absl::OkStatus()};
   }
 
  private:
-  absl::Status Expect(Token token, std::string_view path) {
-    const Token found = json_.Peek();
+  enum class State { kStart, kMembers, kItems, kEnd };
+
+  // Sets next_, and item_ if there is one. May be done again from the same place.
+  absl::Status Step(JsonCursor& json) {
+    switch (state_) {
+      case State::kStart:
+        RETURN_IF_ERROR(Expect(json, Token::kObject, "the list"));
+        json.BeginObject();
+        next_ = State::kMembers;
+        return json.status();
+      case State::kMembers:
+        return Member(json);
+      case State::kItems:
+        if (json.NextElement()) {
+          item_ = ReadItem(json);
+        } else {
+          next_ = State::kMembers;
+        }
+        return json.status();
+      case State::kEnd:
+        return json.Finish();
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Member(JsonCursor& json) {
+    std::string_view key;
+    if (!json.NextMember(&key)) {
+      next_ = State::kEnd;
+      return json.status();
+    }
+    const bool null = json.Peek() == Token::kNull;
+    if (key == "items") any_ = true;
+    if (null) {
+      json.ReadNull();
+    } else if (key == "items") {
+      RETURN_IF_ERROR(Expect(json, Token::kArray, "items"));
+      json.BeginArray();
+      next_ = State::kItems;
+    } else if (key == "metadata") {
+      RETURN_IF_ERROR(Metadata(json));
+    } else if (key == "kind") {
+      RETURN_IF_ERROR(Expect(json, Token::kString, "kind"));
+      std::string_view kind;
+      if (!json.ReadString(&kind)) return json.status();
+      RETURN_IF_ERROR(CheckKind(kind));
+    } else {
+      json.SkipValue();
+    }
+    return json.status();
+  }
+
+  static Item ReadItem(JsonCursor& json) {
+    const JsonCursor::Place start = json.Mark();
+    Item item = ReadRawObject(json);
+    // Malformed text is the whole list's error, a malformed object its own.
+    if (json.status().ok() && !item.ok()) {
+      json.GoBack(start);
+      json.SkipValue();
+    }
+    return item;
+  }
+
+  static absl::Status Expect(JsonCursor& json, Token token, std::string_view path) {
+    const Token found = json.Peek();
     if (found == token) return absl::OkStatus();
     if (found == Token::kInvalid) {
-      json_.SkipValue();
-      return json_.status();
+      json.SkipValue();
+      return json.status();
     }
     return absl::InvalidArgumentError(StrCat(path, ": expected ", JsonCursor::Describe(token),
                                              ", got ", JsonCursor::Describe(found)));
   }
 
-  absl::Status Items() {
-    RETURN_IF_ERROR(Expect(Token::kArray, "items"));
-    for (json_.BeginArray(); json_.NextElement();) {
-      const JsonCursor::Place start = json_.Mark();
-      auto item = ReadRawObject(json_);
-      // Malformed text is the whole list's error, a malformed object its own.
-      if (!json_.status().ok()) break;
-      if (!item.ok()) {
-        json_.GoBack(start);
-        json_.SkipValue();
-      }
-      AddItem(std::move(item), list_);
-    }
-    return json_.status();
-  }
-
-  absl::Status Metadata() {
-    RETURN_IF_ERROR(Expect(Token::kObject, "metadata"));
+  absl::Status Metadata(JsonCursor& json) {
+    RETURN_IF_ERROR(Expect(json, Token::kObject, "metadata"));
     std::string_view key;
-    for (json_.BeginObject(); json_.NextMember(&key);) {
+    for (json.BeginObject(); json.NextMember(&key);) {
       std::string_view value;
-      if (json_.Peek() == Token::kNull) {
-        json_.ReadNull();
+      if (json.Peek() == Token::kNull) {
+        json.ReadNull();
       } else if (key == "resourceVersion" || key == "continue") {
-        RETURN_IF_ERROR(Expect(Token::kString, StrCat("metadata.", key)));
-        json_.ReadString(&value);
-        (key == "continue" ? list_->continue_token : list_->resource_version) = value;
+        RETURN_IF_ERROR(Expect(json, Token::kString, StrCat("metadata.", key)));
+        json.ReadString(&value);
+        (key == "continue" ? list_.continue_token : list_.resource_version) = value;
       } else if (key == "remainingItemCount") {
-        RETURN_IF_ERROR(Expect(Token::kNumber, StrCat("metadata.", key)));
-        json_.ReadNumber(&value);
+        RETURN_IF_ERROR(Expect(json, Token::kNumber, StrCat("metadata.", key)));
+        json.ReadNumber(&value);
         // An estimate: one that cannot be read is one that is not there.
         int64_t count = 0;
-        if (absl::SimpleAtoi(AsAbsl(value), &count)) list_->remaining = count;
+        if (absl::SimpleAtoi(AsAbsl(value), &count)) list_.remaining = count;
       } else {
-        json_.SkipValue();
+        json.SkipValue();
       }
     }
-    return json_.status();
+    return json.status();
   }
 
-  JsonCursor json_;
-  RawList* const list_;
+  State state_ = State::kStart;
+  State next_ = State::kStart;
+  std::optional<Item> item_;
+  JsonCursor::Place place_;
+  bool any_ = false;  // `items` is there
 };
 
-absl::Status ReadListMeta(std::string_view bytes, RawList* list) {
-  WireCursor wire(bytes);
-  while (wire.Next()) {
-    switch (wire.field()) {
-      case kResourceVersion:
-        list->resource_version = wire.bytes();
-        break;
-      case kContinue:
-        list->continue_token = wire.bytes();
-        break;
-      case kRemaining:
-        list->remaining = static_cast<int64_t>(wire.varint());
-        break;
-      default:
-        break;
+// The envelope's fields, one of which is the list, in whose fields are the items.
+class ListReader::ProtobufFormat : public Format {
+ public:
+  using Format::Format;
+
+  Progress Read(std::string_view text, bool last) override {
+    size_t at = 0;
+    absl::Status status;
+    while (at < text.size() && status.ok()) {
+      const size_t size = Step(text.substr(at), &status);
+      if (size == 0) break;
+      if (size > options_.max_item_bytes) status = TooLarge(options_.max_item_bytes);
+      at += size;
     }
+    if (last && status.ok()) status = CheckEnd(at == text.size());
+    return {at, std::move(status)};
   }
-  return wire.status();
+
+ private:
+  // The size of what was read; 0 when that needs more bytes.
+  size_t Step(std::string_view rest, absl::Status* status) {
+    if (in_list_) {
+      WireCursor wire(rest.substr(0, list_left_));
+      if (!wire.Next()) {
+        if (rest.size() >= list_left_) *status = wire.status();
+        return 0;
+      }
+      const size_t size = std::min(rest.size(), list_left_) - wire.left();
+      if (wire.field() == kMetadata) *status = ReadListMeta(wire.bytes());
+      if (wire.field() == kItems) AddItem(ParseRawObject(wire.bytes(), Encoding::kProtobuf), list_);
+      list_left_ -= size;
+      in_list_ = list_left_ > 0;
+      return size;
+    }
+    if (envelope_.empty()) return Magic(rest, status);
+    std::string_view head = rest;
+    uint64_t tag = 0;
+    uint64_t length = 0;
+    if (!ReadWireVarint(head, &tag)) return 0;
+    if (tag == kRawTag) {
+      if (!ReadWireVarint(head, &length)) return 0;
+      if (std::exchange(has_list_, true)) {
+        *status = absl::InvalidArgumentError("the envelope has two contents");
+      }
+      list_left_ = length;
+      in_list_ = length > 0;
+      return rest.size() - head.size();
+    }
+    WireCursor wire(rest);
+    if (!wire.Next()) return 0;
+    const size_t size = rest.size() - wire.left();
+    envelope_ += rest.substr(0, size);
+    return size;
+  }
+
+  size_t Magic(std::string_view rest, absl::Status* status) {
+    if (rest.size() < kMagicBytes) return 0;
+    if (!HasEnvelope(rest)) {
+      *status = ParseEnvelope(rest).status();
+      return 0;
+    }
+    envelope_ = rest.substr(0, kMagicBytes);
+    return kMagicBytes;
+  }
+
+  absl::Status ReadListMeta(std::string_view bytes) {
+    WireCursor wire(bytes);
+    while (wire.Next()) {
+      switch (wire.field()) {
+        case kResourceVersion:
+          list_.resource_version = wire.bytes();
+          break;
+        case kContinue:
+          list_.continue_token = wire.bytes();
+          break;
+        case kRemaining:
+          list_.remaining = static_cast<int64_t>(wire.varint());
+          break;
+        default:
+          break;
+      }
+    }
+    return wire.status();
+  }
+
+  absl::Status CheckEnd(bool whole) const {
+    if (!whole || in_list_) {
+      return absl::InvalidArgumentError("malformed or truncated protobuf");
+    }
+    ASSIGN_OR_RETURN(const Envelope envelope, ParseEnvelope(envelope_));
+    RETURN_IF_ERROR(CheckKind(envelope.kind));
+    // An empty list is written all the same: without it something was cut off.
+    return has_list_ ? absl::OkStatus()
+                     : absl::InvalidArgumentError("the envelope is empty; this is no list");
+  }
+
+  static constexpr size_t kMagicBytes = 4;
+  std::string envelope_;  // as it came, but for the list
+  bool has_list_ = false;
+  bool in_list_ = false;
+  size_t list_left_ = 0;
+};
+
+ListReader::ListReader(Encoding encoding, const Options& options) : options_(options) {
+  if (encoding == Encoding::kJson) {
+    format_ = std::make_unique<JsonFormat>(options_, list_);
+  } else {
+    format_ = std::make_unique<ProtobufFormat>(options_, list_);
+  }
 }
 
-absl::Status ReadProtobufList(std::string_view body, RawList* list) {
-  ASSIGN_OR_RETURN(const Envelope envelope, ParseEnvelope(body));
-  RETURN_IF_ERROR(CheckKind(envelope.kind));
-  WireCursor wire(envelope.raw);
-  while (wire.Next()) {
-    if (wire.field() == kMetadata) RETURN_IF_ERROR(ReadListMeta(wire.bytes(), list));
-    if (wire.field() == kItems) AddItem(ParseRawObject(wire.bytes(), Encoding::kProtobuf), list);
+ListReader::~ListReader() = default;
+
+absl::Status ListReader::Feed(std::string_view bytes) { return Read(bytes, /*last=*/false); }
+
+absl::Status ListReader::Read(std::string_view bytes, bool last) {
+  RETURN_IF_ERROR(status_);
+  const size_t before = bytes_ - pending_.size();
+  bytes_ += bytes.size();
+  if (bytes_ > options_.max_bytes) {
+    return status_ = absl::ResourceExhaustedError(
+               StrCat("the list is larger than the limit of ", options_.max_bytes));
   }
-  return wire.status();
+  const bool copied = !pending_.empty();
+  if (copied) pending_ += bytes;
+  const std::string_view text = copied ? pending_ : bytes;
+  if (!last && text.size() < look_at_) return absl::OkStatus();
+  const Format::Progress progress = format_->Read(text, last);
+  if (!progress.status.ok()) {
+    return status_ = before == 0
+                         ? progress.status
+                         : absl::Status(progress.status.code(),
+                                        StrCat("after ", before,
+                                               " bytes of the list: ", progress.status.message()));
+  }
+  const size_t left = text.size() - progress.consumed;
+  if (left > options_.max_item_bytes) return status_ = TooLarge(options_.max_item_bytes);
+  look_at_ = std::min(2 * left, options_.max_item_bytes);
+  if (copied) {
+    pending_.erase(0, progress.consumed);
+  } else {
+    pending_ = text.substr(progress.consumed);
+  }
+  return absl::OkStatus();
 }
 
-}  // namespace
+absl::StatusOr<RawList> ListReader::Finish() && {
+  RETURN_IF_ERROR(Read("", /*last=*/true));
+  return std::move(list_);
+}
 
 absl::StatusOr<RawList> ParseList(std::string_view body, Encoding encoding,
                                   const JsonLimits& limits) {
-  RawList list;
-  RETURN_IF_ERROR(encoding == Encoding::kJson ? JsonListReader(body, limits, &list).Read()
-                                              : ReadProtobufList(body, &list));
-  return list;
+  ListReader reader(encoding, {.json = limits});
+  RETURN_IF_ERROR(reader.Read(body, /*last=*/true));
+  return std::move(reader.list_);
 }
 
 }  // namespace mandate

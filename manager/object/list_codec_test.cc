@@ -1,9 +1,14 @@
 #include "manager/object/list_codec.h"
 
+#include <algorithm>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "manager/core/strings.h"
 #include "manager/object/envelope.h"
 #include "manager/object/kinds/rbac_v1.h"
 #include "manager/object/wire_cursor.h"
@@ -12,6 +17,142 @@ namespace mandate {
 namespace {
 
 using testing::HasSubstr;
+
+// All that was read, or the error's code, in one line each.
+std::string Text(const absl::StatusOr<RawList>& list) {
+  if (!list.ok()) return StrCat("error ", static_cast<int>(list.status().code()));
+  std::string text = StrCat(list->resource_version, " ", list->continue_token, " ",
+                            list->remaining.value_or(-1), "\n");
+  for (const auto& item : list->items) text += StrCat(item->name(), " ", item->bytes(), "\n");
+  for (const absl::Status& why : list->undecodable) text += StrCat(why.message(), "\n");
+  return text;
+}
+
+absl::StatusOr<RawList> ReadPieces(const std::vector<std::string_view>& pieces, Encoding encoding,
+                                   const ListReader::Options& options = {}) {
+  ListReader reader(encoding, options);
+  for (std::string_view piece : pieces) {
+    if (absl::Status status = reader.Feed(piece); !status.ok()) return status;
+  }
+  return std::move(reader).Finish();
+}
+
+std::vector<std::string_view> Pieces(std::string_view text, size_t size) {
+  std::vector<std::string_view> pieces;
+  for (; !text.empty(); text.remove_prefix(std::min(size, text.size()))) {
+    pieces.push_back(text.substr(0, size));
+  }
+  return pieces;
+}
+
+std::string RoleListBytes(std::string_view raw, std::string_view kind = "RoleList") {
+  return WriteEnvelope({.api_version = "v1", .kind = kind, .raw = raw});
+}
+
+std::string Roles(std::string_view broken = "") {
+  rbacv1::RoleList roles;
+  roles.mutable_metadata()->set_resourceversion("10");
+  roles.mutable_metadata()->set_continue_("c");
+  roles.mutable_metadata()->set_remainingitemcount(5);
+  auto* role = roles.add_items();
+  role->mutable_metadata()->set_name("a");
+  // More than fits a length of one byte.
+  role->add_rules()->add_verbs(std::string(300, 'v'));
+  std::string raw = roles.SerializeAsString();
+  if (!broken.empty()) AppendWireBytes(2, broken, raw);
+  roles.Clear();
+  roles.add_items()->mutable_metadata()->set_name("b");
+  return raw + roles.SerializeAsString();
+}
+
+// What comes in pieces is read as what comes whole, wherever it is cut; and what ends too early is
+// no list.
+TEST(ListCodecTest, CutsDoNotMatter) {
+  const struct {
+    Encoding encoding;
+    std::string body;
+  } kCases[] = {
+      {Encoding::kJson,
+       R"({"kind":"RoleList","metadata":{"resourceVersion":"10","continue":"c\u003d"},)"
+       R"("items":[{"metadata":{"name":"a"},"x":[1.5e3,true,null,"\u00e4ü\\"]},{"metadata":{}},)"
+       R"( {"kind":"Role","metadata":{"name":"b"}} , 7]})"},
+      {Encoding::kJson,
+       " {\"other\" : 1234 , \"more\":[{}], \"items\" : [ ] ,"
+       " \"metadata\":{\"remainingItemCount\":12,\"resourceVersion\":\"7\"} } \n"},
+      {Encoding::kJson, R"({"items":[{"metadata":{"name":"a"}}],"kind":"List","n":12})"},
+      {Encoding::kJson, R"({"items":null,"metadata":null})"},
+      {Encoding::kProtobuf, RoleListBytes(Roles("\x0A\x7F"))},
+      {Encoding::kProtobuf, RoleListBytes("")},
+  };
+  for (const auto& c : kCases) {
+    SCOPED_TRACE(c.body);
+    const std::string_view body = c.body;
+    const std::string whole = Text(ParseList(body, c.encoding));
+    EXPECT_THAT(whole, testing::Not(testing::StartsWith("error")));
+    for (size_t cut = 0; cut <= body.size(); ++cut) {
+      EXPECT_EQ(Text(ReadPieces({body.substr(0, cut), body.substr(cut)}, c.encoding)), whole)
+          << cut;
+    }
+    for (size_t size = 1; size < body.size(); ++size) {
+      EXPECT_EQ(Text(ReadPieces(Pieces(body, size), c.encoding)), whole) << size;
+    }
+    // White space, or the envelope's empty fields, may be missing at the end.
+    const size_t end = c.encoding == Encoding::kJson ? body.rfind('}') + 1 : body.size() - 4;
+    for (size_t size = 0; size < end; ++size) {
+      EXPECT_THAT(Text(ReadPieces(Pieces(body.substr(0, size), 5), c.encoding)),
+                  testing::StartsWith("error"))
+          << size;
+      EXPECT_FALSE(ParseList(body.substr(0, size), c.encoding).ok()) << size;
+    }
+  }
+}
+
+TEST(ListCodecTest, OneItemAndAllAreBounded) {
+  std::string item = StrCat(R"({"metadata":{"name":"a"},"x":")", std::string(900, 'x'), "\"}");
+  const std::string json = StrCat(R"({"items":[)", item, ",", item, ",", item, "]}");
+  const std::string protobuf = RoleListBytes(Roles() + Roles() + Roles());
+  constexpr auto kExhausted = absl::StatusCode::kResourceExhausted;
+  const struct {
+    Encoding encoding;
+    std::string_view body;
+    size_t max_item;
+    size_t max;
+    absl::StatusCode code;
+  } kCases[] = {
+      {Encoding::kJson, json, item.size() + 1, json.size(), absl::StatusCode::kOk},
+      {Encoding::kJson, json, item.size(), json.size(), kExhausted},  // with the comma
+      {Encoding::kJson, json, 100, json.size(), kExhausted},
+      {Encoding::kJson, json, json.size(), json.size() - 1, kExhausted},
+      {Encoding::kProtobuf, protobuf, 350, protobuf.size(), absl::StatusCode::kOk},
+      {Encoding::kProtobuf, protobuf, 300, protobuf.size(), kExhausted},
+      {Encoding::kProtobuf, protobuf, 350, protobuf.size() - 1, kExhausted},
+  };
+  for (const auto& c : kCases) {
+    for (const size_t size : {size_t{1}, size_t{7}, size_t{512}, c.body.size()}) {
+      const auto list = ReadPieces(Pieces(c.body, size), c.encoding,
+                                   {.json = {}, .max_item_bytes = c.max_item, .max_bytes = c.max});
+      EXPECT_EQ(list.status().code(), c.code) << list.status() << " in pieces of " << size;
+    }
+  }
+}
+
+TEST(ListCodecTest, SaysWhereAndKeepsSayingIt) {
+  ListReader reader(Encoding::kJson);
+  ASSERT_TRUE(reader.Feed(R"({"items":[{"metadata":{"name":"a"}},)").ok());
+  ASSERT_TRUE(reader.Feed(R"({"metadata":{"name":"b"}}],)").ok());
+  const absl::Status status = reader.Feed(R"("metadata":[]})");
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("bytes of the list: metadata: expected an object, got an array"));
+  EXPECT_EQ(reader.Feed("}"), status);
+  EXPECT_EQ(std::move(reader).Finish().status(), status);
+}
+
+TEST(ListCodecTest, TwoContentsAreNone) {
+  std::string body = RoleListBytes(Roles());
+  AppendWireBytes(2, Roles(), body);
+  EXPECT_EQ(ParseList(body, Encoding::kProtobuf).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
 
 TEST(ListCodecTest, ReadsJson) {
   const auto list = ParseList(

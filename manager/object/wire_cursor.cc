@@ -12,20 +12,20 @@ void AppendVarint(uint64_t value, std::string& out) {
 
 }  // namespace
 
-bool WireCursor::ReadVarint(uint64_t* value) {
+bool ReadWireVarint(std::string_view& bytes, uint64_t* value) {
   // Most are tags and lengths of one byte.
-  if (!rest_.empty() && static_cast<unsigned char>(rest_[0]) < 0x80) {
-    *value = static_cast<unsigned char>(rest_[0]);
-    rest_.remove_prefix(1);
+  if (!bytes.empty() && static_cast<unsigned char>(bytes[0]) < 0x80) {
+    *value = static_cast<unsigned char>(bytes[0]);
+    bytes.remove_prefix(1);
     return true;
   }
   *value = 0;
-  for (size_t i = 0; i < 10 && i < rest_.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(rest_[i]);
+  for (size_t i = 0; i < 10 && i < bytes.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(bytes[i]);
     if (i == 9 && byte > 1) return false;  // more than 64 bits
     *value |= uint64_t{byte & 0x7Fu} << (7 * i);
     if (byte < 0x80) {
-      rest_.remove_prefix(i + 1);
+      bytes.remove_prefix(i + 1);
       return true;
     }
   }
@@ -43,19 +43,19 @@ bool WireCursor::Next() {
   varint_ = 0;
   if (failed_ || rest_.empty()) return false;
   uint64_t tag = 0;
-  if (!ReadVarint(&tag) || tag > UINT32_MAX || tag >> 3 == 0) return Fail();
+  if (!ReadWireVarint(rest_, &tag) || tag > UINT32_MAX || tag >> 3 == 0) return Fail();
   field_ = static_cast<uint32_t>(tag >> 3);
   type_ = static_cast<uint32_t>(tag & 7);
   switch (type_) {
     case kVarint:
-      return ReadVarint(&varint_) || Fail();
+      return ReadWireVarint(rest_, &varint_) || Fail();
     case kFixed64:
       return Skip(8);
     case kFixed32:
       return Skip(4);
     case kBytes: {
       uint64_t size = 0;
-      if (!ReadVarint(&size) || size > rest_.size()) return Fail();
+      if (!ReadWireVarint(rest_, &size) || size > rest_.size()) return Fail();
       bytes_ = rest_.substr(0, size);
       return Skip(size);
     }

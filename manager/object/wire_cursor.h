@@ -31,13 +31,15 @@ class WireCursor {
   // 0 if it is not one.
   uint64_t varint() const { return varint_; }
 
+  // How many bytes follow the field.
+  size_t left() const { return rest_.size(); }
+
   // kInvalidArgument after malformed bytes.
   absl::Status status() const;
 
  private:
   enum WireType { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
-  bool ReadVarint(uint64_t* value);
   bool Skip(size_t size);
   bool Fail() {
     failed_ = true;
@@ -51,6 +53,9 @@ class WireCursor {
   uint32_t type_ = kVarint;
   bool failed_ = false;
 };
+
+// Takes a varint off the front of `bytes`; false when it is malformed or cut short.
+bool ReadWireVarint(std::string_view& bytes, uint64_t* value);
 
 // Appends one length-delimited field.
 void AppendWireBytes(uint32_t field, std::string_view bytes, std::string& out);
