@@ -145,6 +145,7 @@ HttpRequest ComponentClient::Signed(const RestRequest& request, const Token* tok
   HttpRequest http = options_.identity->Request(token, request.method, request.target);
   http.accept = request.accept;
   http.body = request.body;
+  http.body_sink = request.body_sink;
   if (!request.body.empty()) http.content_type = request.content_type;
   return http;
 }

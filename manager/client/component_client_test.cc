@@ -157,6 +157,29 @@ TEST_F(ComponentClientTest, RetriesGetsWhenTheServerAsksOrTheConnectionFails) {
   }
 }
 
+TEST_F(ComponentClientTest, ABodyGoesToItsSinkAndBeginsAgainWithEachAnswer) {
+  struct Sink : BodySink {
+    void OnHead(const HttpResponse&) override { text += "|"; }
+    absl::Status OnBody(std::string_view bytes) override {
+      text += bytes;
+      return text == "|first" ? absl::UnavailableError("cut") : absl::OkStatus();
+    }
+    std::string text;
+  };
+  const auto sink = std::make_shared<Sink>();
+  int sent = 0;
+  server = [&](const HttpRequest&) {
+    if (++sent == 2) return Busy(429, absl::Seconds(1));
+    return FakeReply::Json(200, sent == 1 ? "first" : "second");
+  };
+  RestRequest request = Get();
+  request.body_sink = sink;
+  const Result result = Send(std::move(request));
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->body, "");
+  EXPECT_EQ(sink->text, "|first|second");
+}
+
 TEST_F(ComponentClientTest, GivesUpAfterItsAttemptsWithTheLastError) {
   server = [](const HttpRequest&) { return FakeReply::Code(429); };
   EXPECT_EQ(Send(Get()).status().code(), absl::StatusCode::kResourceExhausted);

@@ -11,6 +11,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
+#include "manager/client/own_writes.h"
 #include "manager/core/call_context.h"
 #include "manager/core/executor.h"
 #include "manager/object/kind.h"
@@ -28,6 +29,8 @@ struct RestRequest {
   // Whether sending it twice does no harm: it is then sent again after 429, 503 with Retry-After
   // and connections that failed. GET always is.
   bool idempotent = false;
+  // Send() only; HttpRequest::body_sink.
+  std::shared_ptr<BodySink> body_sink = nullptr;
 };
 
 // "/apis/rbac.authorization.k8s.io/v1/namespaces/foo/rolebindings/bar/status?x=y", each part
@@ -59,6 +62,12 @@ class RestClient {
   // "scope-instance"; for metrics, logs and messages.
   virtual std::string_view component() const = 0;
   virtual Loop& loop() = 0;
+
+  // What the component's typed calls have written, for its view of the cache.
+  OwnWrites& own_writes() { return own_writes_; }
+
+ private:
+  OwnWrites own_writes_;
 };
 
 }  // namespace mandate

@@ -41,11 +41,17 @@ bool CallExchange::OnHead(const HttpResponse& head) {
   if (over()) return false;
   response_ = head;
   has_head_ = true;
+  sink_ = head.code / 100 == 2 ? request().body_sink.get() : nullptr;
+  if (sink_ != nullptr) sink_->OnHead(head);
   return true;
 }
 
 bool CallExchange::OnBody(std::string_view bytes) {
   if (over()) return false;
+  if (sink_ != nullptr) {
+    absl::Status status = sink_->OnBody(bytes);
+    return status.ok() || GiveUp(std::move(status));
+  }
   if (response_.body.size() + bytes.size() > options_.max_response_bytes) {
     ++stats_.refused_too_large;
     return GiveUp(absl::ResourceExhaustedError(absl::StrCat(

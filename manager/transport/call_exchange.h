@@ -1,4 +1,4 @@
-// An exchange whose answer is collected and handed over whole.
+// An exchange whose answer is collected and handed over whole, but for a body that has a sink.
 #ifndef MANAGER_TRANSPORT_CALL_EXCHANGE_H_
 #define MANAGER_TRANSPORT_CALL_EXCHANGE_H_
 
@@ -41,6 +41,7 @@ class CallExchange : public Exchange {
   HttpStats& stats_;
   Transport::Done done_;
   HttpResponse response_;
+  BodySink* sink_ = nullptr;  // the request's, of an answer that it takes
   bool has_head_ = false;
   std::unique_ptr<Loop::Timer> deadline_;
   // Destroying it waits for its callback, which may run in another thread but only posts.

@@ -84,6 +84,75 @@ TEST_F(HttpTransportFlowTest, AReaderThatKeepsUpGetsEverything) {
   Close(small);
 }
 
+// Notes what a body's sink is told; refuses what is beyond its bound.
+class CollectingBody : public BodySink {
+ public:
+  explicit CollectingBody(size_t bound) : bound_(bound) {}
+
+  void OnHead(const HttpResponse& head) override {
+    ++heads;
+    EXPECT_EQ(head.content_type, "application/json");
+    body.clear();
+  }
+  absl::Status OnBody(std::string_view bytes) override {
+    if (body.size() + bytes.size() > bound_) return absl::OutOfRangeError("enough");
+    body += bytes;
+    return absl::OkStatus();
+  }
+
+  int heads = 0;
+  std::string body;
+
+ private:
+  const size_t bound_;
+};
+
+TEST_F(HttpTransportFlowTest, ABodyGoesToItsSink) {
+  StartServer([](std::shared_ptr<ServerStream> stream) {
+    const bool refused = stream->request().target == "/refused";
+    stream->Respond(refused ? 403 : 200, std::string(size_t{3} << 20, 'y'));
+  });
+  StartTransport({.max_response_bytes = size_t{4} << 20});
+  const auto call = [&](const char* target, const std::shared_ptr<CollectingBody>& sink) {
+    HttpRequest request = Request(target);
+    request.body_sink = sink;
+    return Call(std::move(request));
+  };
+
+  const auto all = std::make_shared<CollectingBody>(size_t{3} << 20);
+  const auto answer = call("/", all);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->code, 200);
+  EXPECT_EQ(answer->body, "");
+  EXPECT_EQ(all->heads, 1);
+  EXPECT_EQ(all->body, std::string(size_t{3} << 20, 'y'));
+
+  // Its error is the call's.
+  const auto some = std::make_shared<CollectingBody>(size_t{1} << 20);
+  EXPECT_EQ(call("/", some).status(), absl::OutOfRangeError("enough"));
+  EXPECT_LE(some->body.size(), size_t{1} << 20);
+
+  // What is no success has its body as ever.
+  const auto none = std::make_shared<CollectingBody>(0);
+  const auto refusal = call("/refused", none);
+  ASSERT_TRUE(refusal.ok()) << refusal.status();
+  EXPECT_EQ(refusal->body.size(), size_t{3} << 20);
+  EXPECT_EQ(none->heads, 0);
+}
+
+TEST_F(HttpTransportFlowTest, ABodyBeyondTheTransportsBoundGoesToItsSinkAllTheSame) {
+  StartServer([](std::shared_ptr<ServerStream> stream) {
+    stream->Respond(200, std::string(size_t{3} << 20, 'y'));
+  });
+  StartTransport({.max_response_bytes = size_t{1} << 20});
+  HttpRequest request = Request("/");
+  const auto sink = std::make_shared<CollectingBody>(size_t{3} << 20);
+  request.body_sink = sink;
+  EXPECT_TRUE(Call(std::move(request)).ok());
+  EXPECT_EQ(sink->body.size(), size_t{3} << 20);
+  EXPECT_EQ(Call(Request("/")).status().code(), absl::StatusCode::kResourceExhausted);
+}
+
 // How a connection ends under an answer, over which protocol, and whether its length was said.
 struct Cut {
   bool http2;

@@ -47,6 +47,26 @@ struct BearerToken {
 struct EndpointCertificate {};
 using Credential = std::variant<BearerToken, EndpointCertificate>;
 
+struct HttpResponse {
+  int code = 0;
+  std::string content_type;
+  std::optional<absl::Duration> retry_after;
+  std::vector<std::string> warnings;  // texts of "Warning: 299" headers
+  std::string body;
+};
+
+// Takes an answer's body as it comes, so that nobody holds the whole. Called on the transport's
+// loop, perhaps after the call was cancelled; must return at once, and not touch the transport.
+class BodySink {
+ public:
+  virtual ~BodySink() = default;
+  // A 2xx answer begins. Not always the first: a request that is sent again is answered again, and
+  // what came before is void.
+  virtual void OnHead(const HttpResponse& head) = 0;
+  // Bytes, cut anywhere. An error gives the call up and is its result.
+  virtual absl::Status OnBody(std::string_view bytes) = 0;
+};
+
 struct HttpRequest {
   HttpRequest(std::shared_ptr<const Endpoint> to, Credential as, std::string http_method,
               std::string path_and_query)
@@ -65,14 +85,9 @@ struct HttpRequest {
   std::string body;
   // Further headers, as "Impersonate-User". Authorization is refused: that is the credential's.
   std::vector<std::pair<std::string, std::string>> headers;
-};
-
-struct HttpResponse {
-  int code = 0;
-  std::string content_type;
-  std::optional<absl::Duration> retry_after;
-  std::vector<std::string> warnings;  // texts of "Warning: 299" headers
-  std::string body;
+  // Of a call: takes the body of a 2xx answer instead of HttpResponse::body, without a bound of the
+  // transport's. Null: none.
+  std::shared_ptr<BodySink> body_sink = nullptr;
 };
 
 // What a stream brings. Called on the transport's loop; must return at once.

@@ -5,6 +5,7 @@
 
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
+#include "manager/transport/testing/deliver_body.h"
 
 namespace mandate {
 namespace {
@@ -119,11 +120,11 @@ void FakeRestClient::Send(const CallContext& context, RestRequest request, Done 
     if (response.ok() && response->code / 100 != 2) {
       response = StatusFromResponse(response->code, response->body, response->retry_after);
     }
-    loop_.PostAt(NextArrival(),
-                 [stop, response = std::move(response), done = std::move(done)]() mutable {
-                   if (stop.stop_requested()) response = absl::CancelledError("stopped");
-                   std::move(done)(std::move(response));
-                 });
+    loop_.PostAt(NextArrival(), [stop, sink = std::move(request.body_sink),
+                                 response = std::move(response), done = std::move(done)]() mutable {
+      if (stop.stop_requested()) response = absl::CancelledError("stopped");
+      std::move(done)(DeliverBody(std::move(response), sink.get()));
+    });
   });
 }
 

@@ -7,11 +7,13 @@
 #include "absl/strings/str_cat.h"
 #include "manager/core/strings.h"
 #include "manager/transport/request_check.h"
+#include "manager/transport/testing/deliver_body.h"
 
 namespace mandate {
 
 struct FakeTransport::PendingCall {
   Done done;
+  std::shared_ptr<BodySink> sink;
   std::unique_ptr<Loop::Timer> deadline;
   std::unique_ptr<Loop::Timer> reply;
   // Last: its destructor waits for the callback, which may run in another thread.
@@ -63,6 +65,7 @@ void FakeTransport::Call(const CallContext& context, HttpRequest request, Done d
   const uint64_t id = next_call_++;
   auto call = std::make_shared<PendingCall>();
   call->done = std::move(done);
+  call->sink = request.body_sink;
   calls_->emplace(id, call);
   const std::weak_ptr<Calls> calls = calls_;
   if (context.deadline <= loop_.clock().TimeNow()) {
@@ -127,8 +130,9 @@ void FakeTransport::Finish(const std::weak_ptr<Calls>& weak, uint64_t id,
   if (node.empty()) return;
   // Out of the map and without its timers first: `done` may do anything.
   Done done = std::move(node.mapped()->done);
+  const std::shared_ptr<BodySink> sink = std::move(node.mapped()->sink);
   node = {};
-  std::move(done)(std::move(result));
+  std::move(done)(DeliverBody(std::move(result), sink.get()));
 }
 
 FakeReply FakeTransport::ReplyTo(const HttpRequest& request) {
