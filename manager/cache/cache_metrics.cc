@@ -32,7 +32,7 @@ WatchMetrics::WatchMetrics(Metrics& metrics, const DemandSpec& spec, std::string
                                   "Objects and watch frames skipped because they cannot be read",
                                   OfKind(spec))),
       overflows(metrics.Counter("mandate_cache_overflows_total",
-                                "Watches ended because a frame or the queue met its bound",
+                                "Watches and lists ended because they met a bound of size",
                                 OfKind(spec))),
       relists(metrics.Counter("mandate_cache_relists_total", "Whole states read after the first",
                               With(OfKind(spec), "identity", identity))),

@@ -27,7 +27,8 @@ class WatchMetrics {
   prometheus::Counter& events;
   // mandate_cache_undecodable_total{kind,scope}: objects and frames skipped.
   prometheus::Counter& undecodable;
-  // mandate_cache_overflows_total{kind,scope}: watches ended because they met a bound of ours.
+  // mandate_cache_overflows_total{kind,scope}: watches and lists ended because they met a bound of
+  // ours.
   prometheus::Counter& overflows;
   // mandate_cache_relists_total{kind,scope,identity}: whole states asked for after the first.
   prometheus::Counter& relists;

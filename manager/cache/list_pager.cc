@@ -1,6 +1,7 @@
 #include "manager/cache/list_pager.h"
 
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "manager/core/strings.h"
@@ -8,6 +9,27 @@
 #include "manager/object/list_codec.h"
 
 namespace mandate {
+
+// Outlives the pager as long as the transport holds it.
+class ListPager::Page : public BodySink {
+ public:
+  explicit Page(const ListReader::Options& options) : options_(options) {}
+
+  void OnHead(const HttpResponse& head) override {
+    reader_.emplace(EncodingOf(head.content_type), options_);
+  }
+  absl::Status OnBody(std::string_view bytes) override { return reader_->Feed(bytes); }
+
+  size_t bytes() const { return reader_ ? reader_->bytes() : 0; }
+  absl::StatusOr<RawList> Take() {
+    if (!reader_) return absl::InternalError("an answer without a head");
+    return std::move(*reader_).Finish();
+  }
+
+ private:
+  const ListReader::Options options_;
+  std::optional<ListReader> reader_;
+};
 
 ListPager::ListPager(RestClient& client, DemandSpec spec, Options options)
     : client_(client),
@@ -33,7 +55,13 @@ void ListPager::SendPage() {
   ++pages_;
   const CallContext context{client_.loop().clock().TimeNow() + options_.page_timeout,
                             stop_.get_token()};
-  client_.Send(context, ListRequest(spec_, options_.encoding, query_),
+  page_ =
+      std::make_shared<Page>(ListReader::Options{.json = {},
+                                                 .max_item_bytes = options_.max_item_bytes,
+                                                 .max_bytes = options_.max_list_bytes - bytes_});
+  RestRequest request = ListRequest(spec_, options_.encoding, query_);
+  request.body_sink = page_;
+  client_.Send(context, std::move(request),
                [weak = std::weak_ptr<ListPager*>(self_)](absl::StatusOr<HttpResponse> response) {
                  auto self = weak.lock();
                  if (self != nullptr) (*self)->OnPage(std::move(response));
@@ -42,22 +70,17 @@ void ListPager::SendPage() {
 
 void ListPager::OnPage(absl::StatusOr<HttpResponse> response) {
   if (!response.ok()) {
-    // Larger than the transport takes at once: only the newest state comes in pages for certain.
-    const bool too_large =
-        absl::IsResourceExhausted(response.status()) && HttpCode(response.status()) == 0;
-    if (too_large && !std::exchange(divided_, true)) {
-      query_ = {.resource_version = "", .limit = options_.page_size, .continue_token = ""};
-      return SendPage();
-    }
     if (!IsGone(response.status()) || query_.continue_token.empty()) {
       return Finish(std::move(response).status());
     }
     result_.objects.clear();
     result_.undecodable.clear();
+    bytes_ = 0;
     query_ = {.resource_version = resource_version_, .limit = 0, .continue_token = ""};
     return SendPage();
   }
-  auto page = ParseList(response->body, EncodingOf(response->content_type));
+  bytes_ += page_->bytes();
+  auto page = page_->Take();
   if (!page.ok()) return Finish(std::move(page).status());
   std::move(page->items.begin(), page->items.end(), std::back_inserter(result_.objects));
   std::move(page->undecodable.begin(), page->undecodable.end(),

@@ -17,14 +17,16 @@
 namespace mandate {
 
 // Follows client-go's pager: when the continue token expires at the second page or later, the
-// whole list is asked for once more, at the first request's resource version and without pages. A
-// list that is too large for one response is asked for in pages, as of now.
-// Loop thread only.
+// whole list is asked for once more, at the first request's resource version and without pages.
+// Each page is read as it comes. Loop thread only.
 class ListPager {
  public:
   struct Options {
     int page_size = 500;
-    int max_pages = 20'000;  // then kResourceExhausted
+    // Each is kResourceExhausted when it is met.
+    int max_pages = 20'000;
+    size_t max_item_bytes = size_t{8} << 20;
+    size_t max_list_bytes = size_t{4} << 30;  // of all pages
     absl::Duration page_timeout = absl::Seconds(60);
     Encoding encoding = Encoding::kJson;
   };
@@ -46,6 +48,8 @@ class ListPager {
   void Start(std::string resource_version, bool pages, Done done);
 
  private:
+  class Page;
+
   void SendPage();
   void OnPage(absl::StatusOr<HttpResponse> response);
   void Finish(absl::StatusOr<Result> result);
@@ -56,7 +60,8 @@ class ListPager {
   std::string resource_version_;
   ListQuery query_;
   int pages_ = 0;
-  bool divided_ = false;  // it was too large for one response
+  size_t bytes_ = 0;            // of the pages that are read
+  std::shared_ptr<Page> page_;  // under way
   Result result_;
   Done done_;
   std::stop_source stop_;

@@ -127,6 +127,8 @@ void Reflector::StartList() {
   pager_ = std::make_unique<ListPager>(*client_, spec_,
                                        ListPager::Options{.page_size = options_.page_size,
                                                           .max_pages = options_.max_pages,
+                                                          .max_item_bytes = options_.max_item_bytes,
+                                                          .max_list_bytes = options_.max_list_bytes,
                                                           .page_timeout = options_.page_timeout,
                                                           .encoding = encoding_});
   pager_->Start(version, pages,
@@ -143,6 +145,7 @@ void Reflector::OnList(absl::StatusOr<ListPager::Result> result) {
     if (IsExpired(result.status())) version_unavailable_ = true;
     if (retry) return StartList();
     list_retried_ = false;
+    if (IsOurBound(result.status())) counts_->overflows.Increment();
     return Fail(result.status(), Next::kPass);
   }
   list_retried_ = false;

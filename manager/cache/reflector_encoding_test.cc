@@ -131,33 +131,81 @@ TEST_F(ReflectorEncodingTest, NotAcceptableInJsonToo) {
   EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
 }
 
-TEST_F(ReflectorEncodingTest, AListTooLargeForOneResponseComesInPages) {
+// What half a list lacks would count as deleted.
+TEST_F(ReflectorEncodingTest, HalfAListIsNone) {
   options_.watch_list = false;
-  std::vector<std::string> asked;
-  client_.Handle([&](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
-    asked.push_back(request.target.substr(request.target.find('?') + 1));
-    if (QueryOf(request.target, "resourceVersion") == "0") {
-      return absl::ResourceExhaustedError("more than is taken");
-    }
-    if (QueryOf(request.target, "continue").empty()) {
-      return FakeRestClient::Json(200, ListJson("10", {WidgetJson("a/x", 5)}, "next"));
-    }
-    return FakeRestClient::Json(200, ListJson("10", {WidgetJson("a/y", 6)}));
-  });
-  Start();
-  EXPECT_EQ(TakeEvents(), "+a/x@5 +a/y@6");
-  EXPECT_EQ(asked, (std::vector<std::string>{"limit=500&resourceVersion=0", "limit=500",
-                                             "limit=500&continue=next"}));
+  std::string metadata;
+  AppendWireBytes(2, "10", metadata);
+  std::string list;
+  AppendWireBytes(1, metadata, list);
+  AppendWireBytes(2, Message("a", "x", "5"), list);
+  const std::string protobuf =
+      WriteEnvelope({.api_version = "example.com/v1", .kind = "WidgetList", .raw = list});
+  const std::string json = ListJson("10", {WidgetJson("a/x", 5)});
+  const struct {
+    const char* content_type;
+    std::string_view body;
+    size_t whole;  // the envelope ends with four bytes that say nothing
+  } kCases[] = {{"application/json", json, json.size()},
+                {"application/vnd.kubernetes.protobuf", protobuf, protobuf.size() - 4}};
+  for (const auto& c : kCases) {
+    SCOPED_TRACE(c.content_type);
+    const auto answer = [&](size_t size) {
+      lists_.push_back(FakeRestClient::Json(200, std::string(c.body.substr(0, size))));
+      lists_.back().content_type = c.content_type;
+    };
+    answer(c.whole);
+    Start();
+    EXPECT_EQ(TakeEvents(), "+a/x@5");
+    LastWatch().Open();
+    LastWatch().Send(ErrorJson(410, "Expired"));
+    for (size_t size = 0; size < c.whole; ++size) answer(size);
+    ASSERT_TRUE(loop_.RunUntil([&] { return lists_.empty(); }, absl::Hours(9)));
+    loop_.RunReady();
+    EXPECT_EQ(TakeEvents(), "");
+    EXPECT_EQ(state(), DemandState::kStale);
+    EXPECT_EQ(Text(store_.List()), "a/x@5");
+    reflector_.reset();
+    store_.Replace({}, "");
+  }
 }
 
-TEST_F(ReflectorEncodingTest, APageTooLargeWaits) {
+TEST_F(ReflectorEncodingTest, AListBeyondABoundWaits) {
   options_.watch_list = false;
-  client_.Handle([](const RestRequest&) -> absl::StatusOr<HttpResponse> {
-    return absl::ResourceExhaustedError("more than is taken");
-  });
-  Start();
-  EXPECT_EQ(client_.requests().size(), 2u);
-  EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
+  const auto overflows = [&] { return WatchMetrics(metrics_, spec_, "reader").overflows.Value(); };
+  const std::string first = ListJson("10", {WidgetJson("a/x", 5)}, "next");
+  const std::string second = ListJson("10", {WidgetJson("a/y", 6)});
+  const struct {
+    size_t max_item;
+    size_t max_list;
+    size_t requests;
+    DemandState state;
+  } kCases[] = {
+      {1000, first.size() + second.size(), 3, DemandState::kPending},  // and the watch
+      {1000, first.size() + second.size() - 1, 2, DemandState::kPending},
+      {1000, first.size() - 1, 1, DemandState::kPending},
+      {20, 100'000, 1, DemandState::kPending},
+  };
+  double met = 0;
+  for (const auto& c : kCases) {
+    SCOPED_TRACE(c.max_item + c.max_list);
+    options_.max_item_bytes = c.max_item;
+    options_.max_list_bytes = c.max_list;
+    client_.ForgetRequests();
+    lists_.clear();
+    AddList(200, first);
+    AddList(200, second);
+    Start();
+    EXPECT_EQ(client_.requests().size(), c.requests);
+    if (c.requests < 3) {
+      EXPECT_EQ(reflector_->status().reason.code(), absl::StatusCode::kResourceExhausted);
+      EXPECT_EQ(overflows(), ++met);
+      EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
+    }
+    reflector_.reset();
+    loop_.RunReady();
+    store_.Replace({}, "");
+  }
 }
 
 // In each turn of the loop comes more than some frames.

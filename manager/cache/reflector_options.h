@@ -21,6 +21,8 @@ struct ReflectorOptions {
 
   int page_size = 500;
   int max_pages = 20'000;
+  size_t max_item_bytes = size_t{8} << 20;
+  size_t max_list_bytes = size_t{4} << 30;  // of all pages
   absl::Duration page_timeout = absl::Seconds(60);
 
   // timeoutSeconds is random in [this, twice this).

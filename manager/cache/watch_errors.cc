@@ -36,4 +36,8 @@ bool IsWorthRepeating(const absl::Status& status) {
   return IsTooManyRequests(status) || IsNoConnection(status) || LacksIdentity(status);
 }
 
+bool IsOurBound(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) && HttpCode(status) == 0;
+}
+
 }  // namespace mandate

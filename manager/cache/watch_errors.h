@@ -18,6 +18,10 @@ bool LacksIdentity(const absl::Status& status);
 // The same request, sent again later, is the right answer: 429, no connection, no identity.
 bool IsWorthRepeating(const absl::Status& status);
 
+// No server's: an answer was larger, or made of more pages, than is taken; or no room for a
+// request.
+bool IsOurBound(const absl::Status& status);
+
 }  // namespace mandate
 
 #endif  // MANAGER_CACHE_WATCH_ERRORS_H_
