@@ -5,153 +5,165 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "manager/core/status_macros.h"
+#include "rbacgen/audit_policy.h"
+#include "rbacgen/fence_policy.h"
+#include "rbacgen/flow_schema.h"
+#include "rbacgen/impersonation.h"
 #include "rbacgen/roles.h"
 
 namespace mandate::rbacgen {
 namespace {
 
-constexpr char kRbacVersion[] = "rbac.authorization.k8s.io/v1";
-constexpr char kRbacGroup[] = "rbac.authorization.k8s.io";
-constexpr char kJustification[] = "mandate.io/justification";
-
-// Makes the objects of one component, or of base.
-class ObjectMaker {
- public:
-  ObjectMaker(const ChartOptions& options, std::string component, std::string account,
-              std::vector<Yaml>* out)
-      : options_(options),
-        component_(std::move(component)),
-        account_(std::move(account)),
-        out_(*out) {}
-
-  void ServiceAccount(bool mounted_in_pods) {
-    Yaml::Map object = Object("v1", "ServiceAccount", account_, options_.ns);
-    if (!mounted_in_pods) object["automountServiceAccountToken"] = Yaml::Verbatim("false");
-    out_.push_back(std::move(object));
-  }
-
-  void Lease() {
-    Yaml::Map object = Object("coordination.k8s.io/v1", "Lease", account_, options_.ns);
-    object["spec"] = Yaml::Map();
-    out_.push_back(std::move(object));
-  }
-
-  // A ClusterRole if `ns` is null.
-  void Role(const std::string& name, const Yaml& ns, const Grant& grant) {
-    Yaml::Map object = Object(kRbacVersion, ns.IsNull() ? "ClusterRole" : "Role", name, ns);
-    if (!grant.justifications.empty()) {
-      object["metadata"]["annotations"] =
-          Yaml::Map{{kJustification, absl::StrJoin(grant.justifications, "\n")}};
-    }
-    object["rules"] = RulesYaml(grant.rules);
-    out_.push_back(std::move(object));
-  }
-
-  void Binding(const std::string& role, const Yaml& ns) {
-    const std::string kind = ns.IsNull() ? "ClusterRole" : "Role";
-    Yaml::Map object = Object(kRbacVersion, kind + "Binding", role, ns);
-    object["roleRef"] = Yaml::Map{{"apiGroup", kRbacGroup}, {"kind", kind}, {"name", role}};
-    object["subjects"] = Yaml::List{
-        Yaml::Map{{"kind", "ServiceAccount"}, {"name", account_}, {"namespace", options_.ns}}};
-    out_.push_back(std::move(object));
-  }
-
-  const std::string& account() const { return account_; }
-
- private:
-  Yaml::Map Object(const char* version, const std::string& kind, const std::string& name,
-                   const Yaml& ns) const {
-    Yaml::Map metadata = {
-        {"labels", Yaml::Map{{"app.kubernetes.io/component", component_},
-                             {"app.kubernetes.io/managed-by", options_.managed_by},
-                             {"app.kubernetes.io/name", options_.base_name},
-                             {"app.kubernetes.io/part-of", options_.part_of}}},
-        {"name", name}};
-    if (!ns.IsNull()) metadata["namespace"] = ns;
-    return {{"apiVersion", version}, {"kind", kind}, {"metadata", std::move(metadata)}};
-  }
-
-  const ChartOptions& options_;
-  const std::string component_;
-  const std::string account_;
-  std::vector<Yaml>& out_;
-};
-
-absl::Status CheckNames(const std::vector<Yaml>& objects, std::set<std::string>* seen) {
-  for (const Yaml& object : objects) {
-    const Yaml& metadata = object["metadata"];
-    const std::string name =
-        absl::StrCat(object["kind"].text(), " ", metadata["namespace"].text(),
-                     metadata["namespace"].IsNull() ? "" : "/", metadata["name"].text());
-    if (!seen->insert(name).second) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("two components would own the ", name, "; rename one of them"));
+// No two objects may be one, whatever the switches: a condition that is off may be on tomorrow.
+absl::Status CheckNames(const std::vector<ChartFile>& files) {
+  std::set<std::string> seen;
+  for (const ChartFile& file : files) {
+    for (const Yaml& object : file.objects) {
+      const Yaml& metadata = object["metadata"];
+      const std::string name =
+          absl::StrCat(object["kind"].text(), " ", metadata["namespace"].text(),
+                       metadata["namespace"].IsNull() ? "" : "/", metadata["name"].text());
+      if (!seen.insert(name).second) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("there would be two of the ", name,
+                         "; rename one of the components, or give one of the fences an id"));
+      }
     }
   }
   return absl::OkStatus();
 }
 
-void AddComponent(const ComponentMandate& component, ObjectMaker maker) {
-  maker.ServiceAccount(/*mounted_in_pods=*/false);
-  for (const Grant& grant : component.grants) {
-    const Yaml ns = grant.ns.empty() ? Yaml() : Yaml(grant.ns);
-    const std::string role = maker.account() + (grant.external ? "-external" : "");
-    maker.Role(role, ns, grant);
-    if (!grant.external) maker.Binding(role, ns);
-  }
+void AddServiceAccount(ObjectMaker& maker, bool mounted_in_pods) {
+  Yaml::Map object =
+      maker.Object("v1", "ServiceAccount", maker.account(), maker.switches().Namespace());
+  if (!mounted_in_pods) object["automountServiceAccountToken"] = Yaml::Verbatim("false");
+  maker.Add(std::move(object));
 }
 
-Grant ToCreateServiceAccounts(const std::vector<ComponentMandate>& components,
-                              const std::string& base_name) {
-  std::vector<std::string> accounts;
-  for (const ComponentMandate& c : components) {
-    accounts.push_back(ServiceAccountName(base_name, c.name));
-  }
-  Grant grant;
-  // A request to create carries no name yet, so that rule cannot have any.
-  grant.rules.push_back({.verbs = {"create"},
-                         .api_groups = {""},
-                         .resources = {"serviceaccounts"},
-                         .resource_names = {},
-                         .non_resource_urls = {}});
-  if (!accounts.empty()) {
-    grant.rules.push_back({.verbs = {"get"},
-                           .api_groups = {""},
-                           .resources = {"serviceaccounts"},
-                           .resource_names = std::move(accounts),
-                           .non_resource_urls = {}});
-  }
-  return grant;
+// Tokens that are bound to it end when it is deleted. The manager needs no right to it.
+void AddKillSwitch(ObjectMaker& maker) {
+  Yaml::Map object = maker.Object("v1", "Secret", maker.account(), maker.switches().Namespace());
+  object["type"] = "Opaque";
+  maker.Add(std::move(object), maker.switches().KillSwitch());
 }
+
+// Who installs ScopeInstances then says in which namespaces it holds.
+void AddScopeTemplate(ObjectMaker& maker, const std::string& name, const Grant& grant) {
+  Yaml::Map object = maker.Object("operators.coreos.com/v1alpha1", "ScopeTemplate", name, Yaml());
+  object["spec"] = Yaml::Map{{"clusterRoles", Yaml::List{Yaml::Map{
+                                                  {"generateName", name + "-"},
+                                                  {"rules", RulesYaml(grant.rules)},
+                                                  {"subjects", maker.Requesters()},
+                                              }}}};
+  maker.Add(std::move(object), maker.switches().ExternalAsScopeTemplate());
+}
+
+void AddGrant(ObjectMaker& maker, const Grant& grant) {
+  const Yaml ns = grant.ns.empty() ? Yaml() : Yaml(grant.ns);
+  const Yaml rules = RulesYaml(grant.rules);
+  if (!grant.external) {
+    maker.Role(maker.account(), ns, rules, grant.justifications);
+    maker.Binding(maker.account(), ns, maker.Requesters());
+    return;
+  }
+  const std::string name = maker.account() + "-external";
+  maker.Role(name, ns, rules, grant.justifications, !maker.switches().ExternalAsScopeTemplate());
+  AddScopeTemplate(maker, grant.ns.empty() ? name : absl::StrCat(name, "-", grant.ns), grant);
+}
+
+std::vector<Yaml> ComponentObjects(const ComponentMandate& component, const ChartNames& names,
+                                   const ChartSwitches& switches) {
+  std::vector<Yaml> objects;
+  ObjectMaker maker(names, switches, component.name, ServiceAccountName(names.base, component.name),
+                    &objects);
+  AddServiceAccount(maker, /*mounted_in_pods=*/false);
+  AddKillSwitch(maker);
+  for (const Grant& grant : component.grants) AddGrant(maker, grant);
+  AddImpersonation(maker, component);
+  for (const Fence& fence : component.fences) AddFencePolicy(maker, fence);
+  return objects;
+}
+
+// What base may do in its namespace. The names that a list of components ends up with are never
+// none: a chart with nothing to run is refused.
+class BaseObjects {
+ public:
+  BaseObjects(const std::vector<ComponentMandate>& components, const ChartNames& names,
+              const ChartSwitches& switches)
+      : components_(components),
+        names_(names),
+        switches_(switches),
+        maker_(names, switches, "base", names.base, &objects_) {}
+
+  std::vector<Yaml> Make() && {
+    AddServiceAccount(maker_, /*mounted_in_pods=*/true);
+    Yaml::Map lease =
+        maker_.Object("coordination.k8s.io/v1", "Lease", names_.base, switches_.Namespace());
+    lease["spec"] = Yaml::Map();
+    maker_.Add(std::move(lease));
+    AddRole(
+        names_.base,
+        {Yaml::If(switches_.TokenMode(), Rule("", "serviceaccounts/token", {"create"}, Accounts())),
+         Rule("coordination.k8s.io", "leases", {"get", "update"}, Yaml::List{names_.base})},
+        {});
+    // A request to create carries no name yet, so that rule cannot have any.
+    AddRole(names_.base + "-create-service-accounts",
+            {Rule("", "serviceaccounts", {"create"}, {}),
+             Rule("", "serviceaccounts", {"get"}, Accounts())},
+            switches_.CreateServiceAccounts());
+    AddFlowSchema(maker_, components_);
+    AddAuditPolicy(maker_, components_);
+    return std::move(objects_);
+  }
+
+ private:
+  static Yaml Rule(const char* group, const char* resource, const std::vector<std::string>& verbs,
+                   Yaml::List names) {
+    Yaml::Map rule = {{"apiGroups", Yaml::List{group}},
+                      {"resources", Yaml::List{resource}},
+                      {"verbs", Yaml(verbs)}};
+    if (!names.empty()) rule["resourceNames"] = std::move(names);
+    return rule;
+  }
+
+  Yaml::List Accounts() const {
+    Yaml::List accounts;
+    for (const ComponentMandate& c : components_) {
+      accounts.push_back(
+          Yaml::If(switches_.Enabled(c.name), ServiceAccountName(names_.base, c.name)));
+    }
+    return accounts;
+  }
+
+  void AddRole(const std::string& name, Yaml::List rules, const Yaml::Condition& condition) {
+    maker_.Role(name, switches_.Namespace(), std::move(rules), {}, condition);
+    maker_.Binding(name, switches_.Namespace(), {maker_.Subject(names_.base)}, condition);
+  }
+
+  const std::vector<ComponentMandate>& components_;
+  const ChartNames& names_;
+  const ChartSwitches& switches_;
+  std::vector<Yaml> objects_;
+  ObjectMaker maker_;
+};
 
 }  // namespace
 
-absl::StatusOr<ChartObjects> BuildChart(const std::vector<ComponentMandate>& components,
-                                        const ChartOptions& options) {
-  ChartObjects chart;
-  ObjectMaker base(options, "base", options.base_name, &chart.always);
-  base.ServiceAccount(/*mounted_in_pods=*/true);
-  base.Lease();
-  const ComponentMandate mandate = BuildBaseMandate(components, options.base_name, "");
-  base.Role(options.base_name, options.ns, mandate.grants.at(0));
-  base.Binding(options.base_name, options.ns);
+absl::StatusOr<std::vector<ChartFile>> BuildChart(const std::vector<ComponentMandate>& components,
+                                                  const ChartOptions& options) {
+  const ChartSwitches switches(options.settings);
+  std::vector<std::string> known;
+  for (const ComponentMandate& component : components) known.push_back(component.name);
+  RETURN_IF_ERROR(switches.Check(known));
+  std::vector<ChartFile> files;
+  files.push_back({"base", {}, BaseObjects(components, options.names, switches).Make()});
   for (const ComponentMandate& component : components) {
-    AddComponent(component,
-                 ObjectMaker(options, component.name,
-                             ServiceAccountName(options.base_name, component.name), &chart.always));
+    files.push_back({component.name, switches.Enabled(component.name),
+                     ComponentObjects(component, options.names, switches)});
   }
-
-  ObjectMaker creator(options, "base", options.base_name, &chart.to_create_service_accounts);
-  const std::string role = options.base_name + "-create-service-accounts";
-  creator.Role(role, options.ns, ToCreateServiceAccounts(components, options.base_name));
-  creator.Binding(role, options.ns);
-
-  std::set<std::string> names;
-  RETURN_IF_ERROR(CheckNames(chart.always, &names));
-  RETURN_IF_ERROR(CheckNames(chart.to_create_service_accounts, &names));
-  return chart;
+  RETURN_IF_ERROR(CheckNames(files));
+  return files;
 }
 
 }  // namespace mandate::rbacgen

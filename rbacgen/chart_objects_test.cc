@@ -6,12 +6,16 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "rbacgen/roles.h"
 
 namespace mandate::rbacgen {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsSupersetOf;
+using testing::Not;
 
 std::vector<ComponentMandate> Components(std::string_view text) {
   Sources sources;
@@ -23,17 +27,32 @@ std::vector<ComponentMandate> Components(std::string_view text) {
 
 ChartOptions Options() {
   ChartOptions options;
-  options.base_name = "mm";
-  options.part_of = "project";
-  options.ns = "sys";
-  options.managed_by = "rbacgen";
+  options.names = {.base = "mm", .part_of = "project"};
+  options.settings.ns = "sys";
   return options;
 }
 
+std::vector<ChartFile> Chart(std::string_view text, const ChartOptions& options = Options()) {
+  auto chart = BuildChart(Components(text), options);
+  EXPECT_TRUE(chart.ok()) << chart.status();
+  return chart.ok() ? *std::move(chart) : std::vector<ChartFile>();
+}
+
+// What plain manifests have.
+std::vector<Yaml> Objects(const std::vector<ChartFile>& files) {
+  std::vector<Yaml> objects;
+  for (const ChartFile& file : files) {
+    for (const Yaml& object : file.objects) {
+      if (file.condition.plain && object.condition().plain) objects.push_back(object);
+    }
+  }
+  return objects;
+}
+
 // "Kind namespace/name" of each object.
-std::vector<std::string> Names(const std::vector<Yaml>& objects) {
+std::vector<std::string> Names(const std::vector<ChartFile>& files) {
   std::vector<std::string> names;
-  for (const Yaml& o : objects) {
+  for (const Yaml& o : Objects(files)) {
     const Yaml& metadata = o["metadata"];
     names.push_back(o["kind"].text() + " " + metadata["namespace"].text() + "/" +
                     metadata["name"].text());
@@ -41,30 +60,44 @@ std::vector<std::string> Names(const std::vector<Yaml>& objects) {
   return names;
 }
 
+// The first object of this kind and name.
+Yaml Find(const std::vector<ChartFile>& files, std::string_view kind, std::string_view name) {
+  for (const Yaml& o : Objects(files)) {
+    if (o["kind"].text() == kind && o["metadata"]["name"].text() == name) return o;
+  }
+  ADD_FAILURE() << "no " << kind << " " << name;
+  return {};
+}
+
+constexpr std::string_view kA = "// +mandate:component:name=a\n";
+constexpr std::string_view kAandB =
+    "// +mandate:component:name=a\n// +mandate:component:name=b\n"
+    "// +kubebuilder:rbac:groups=g,resources=r,verbs=get\n"
+    "// +mandate:fence:groups=g,resources=r,label=l\n";
+constexpr std::string_view kExternal =
+    "// +mandate:component:name=a\n"
+    "// +mandate:rbac:granted=external,groups=g,resources=x,verbs=get\n"
+    "// +mandate:rbac:granted=external,groups=g,resources=x,verbs=get,namespace=n\n";
+
 TEST(BuildChart, EveryComponentHasItsOwnIdentityAndGrants) {
-  const auto chart = BuildChart(
-      Components("// +mandate:component:name=b\n"
-                 "// +kubebuilder:rbac:groups=g,resources=r,verbs=get,namespace=other\n"
-                 "// +mandate:rbac:granted=external,groups=g,resources=x,verbs=get\n"
-                 "// +mandate:rbac:granted=external,groups=g,resources=x,verbs=get,namespace=n\n"
-                 "// +mandate:component:name=a\n"),
-      Options());
-  ASSERT_TRUE(chart.ok()) << chart.status();
-  EXPECT_THAT(Names(chart->always),
+  EXPECT_THAT(Names(Chart("// +mandate:component:name=b\n"
+                          "// +mandate:rbac:groups=g,resources=r,verbs=get,namespaces=o;p\n"
+                          "// +mandate:rbac:granted=external,groups=g,resources=x,verbs=get\n"
+                          "// +mandate:fence:groups=g,resources=r,label=l\n"
+                          "// +mandate:component:name=a\n")),
               ElementsAre("ServiceAccount sys/mm", "Lease sys/mm", "Role sys/mm",
                           "RoleBinding sys/mm",                            //
                           "ServiceAccount sys/mm-a", "ClusterRole /mm-a",  //
                           "ClusterRoleBinding /mm-a",                      //
                           "ServiceAccount sys/mm-b", "ClusterRole /mm-b",  //
-                          "ClusterRoleBinding /mm-b", "Role other/mm-b",   //
-                          "RoleBinding other/mm-b",                        //
-                          "ClusterRole /mm-b-external", "Role n/mm-b-external"));
+                          "ClusterRoleBinding /mm-b", "Role o/mm-b",       //
+                          "RoleBinding o/mm-b", "Role p/mm-b", "RoleBinding p/mm-b",
+                          "ClusterRole /mm-b-external", "ValidatingAdmissionPolicy /mm-b-r",
+                          "ValidatingAdmissionPolicyBinding /mm-b-r"));
 }
 
 TEST(BuildChart, ABindingHasExactlyOneSubject) {
-  const auto chart = BuildChart(Components("// +mandate:component:name=a\n"), Options());
-  ASSERT_TRUE(chart.ok());
-  EXPECT_EQ(chart->always[6].Write(),
+  EXPECT_EQ(Find(Chart(kA), "ClusterRoleBinding", "mm-a").Write(),
             "apiVersion: rbac.authorization.k8s.io/v1\n"
             "kind: ClusterRoleBinding\n"
             "metadata:\n"
@@ -85,53 +118,110 @@ TEST(BuildChart, ABindingHasExactlyOneSubject) {
 }
 
 TEST(BuildChart, BaseMintsTokensOfTheComponentsAndUpdatesItsLease) {
-  const auto chart = BuildChart(
-      Components("// +mandate:component:name=a\n// +mandate:component:name=b\n"), Options());
-  ASSERT_TRUE(chart.ok());
-  EXPECT_THAT(chart->always[1].Write(), HasSubstr("kind: Lease"));
-  EXPECT_THAT(chart->always[1].Write(), HasSubstr("spec: {}\n"));
-  EXPECT_EQ(chart->always[2]["rules"].Write(),
+  const auto chart = Chart(kAandB);
+  EXPECT_THAT(Find(chart, "Lease", "mm").Write(), HasSubstr("spec: {}\n"));
+  const std::string rules = Find(chart, "Role", "mm")["rules"].Write();
+  EXPECT_EQ(rules,
             "- apiGroups:\n  - \"\"\n"
             "  resourceNames:\n  - mm-a\n  - mm-b\n"
             "  resources:\n  - serviceaccounts/token\n  verbs:\n  - create\n"
             "- apiGroups:\n  - coordination.k8s.io\n"
             "  resourceNames:\n  - mm\n"
             "  resources:\n  - leases\n  verbs:\n  - get\n  - update\n");
+  // What the header tells the manager that it is granted.
+  EXPECT_EQ(rules,
+            RulesYaml(BuildBaseMandate(Components(kAandB), "mm", "").grants.at(0).rules).Write());
 }
 
-TEST(BuildChart, ToCreateServiceAccountsIsApart) {
-  const auto chart = BuildChart(Components("// +mandate:component:name=a\n"), Options());
-  ASSERT_TRUE(chart.ok());
-  EXPECT_THAT(Names(chart->to_create_service_accounts),
-              ElementsAre("Role sys/mm-create-service-accounts",
-                          "RoleBinding sys/mm-create-service-accounts"));
-  EXPECT_EQ(chart->to_create_service_accounts[0]["rules"].Write(),
+TEST(BuildChart, OnlyEnabledComponents) {
+  ChartOptions options = Options();
+  options.settings.controllers = {"*", "-b"};
+  options.settings.flow_schemas = true;
+  options.settings.audit_policy = true;
+  const auto chart = Chart(kAandB, options);
+  std::string all;
+  for (const Yaml& object : Objects(chart)) all += object.Write();
+  EXPECT_THAT(all, HasSubstr("mm-a"));
+  EXPECT_THAT(all, Not(HasSubstr("mm-b")));
+}
+
+TEST(BuildChart, ControllersAreAsTheManagersFlag) {
+  ChartOptions options = Options();
+  options.settings.controllers = {"-a", "c"};
+  EXPECT_EQ(BuildChart(Components(kA), options).status().message(),
+            "--controllers: \"c\" is not one of a");
+  options.settings.controllers = {"-a"};
+  EXPECT_EQ(BuildChart(Components(kA), options).status().message(),
+            "--controllers: nothing is left to run");
+  options.settings.controllers = {"*", "-a", "a"};
+  EXPECT_TRUE(BuildChart(Components(kA), options).ok());
+}
+
+TEST(BuildChart, SwitchesAddWhatTheyName) {
+  ChartOptions options = Options();
+  options.settings.create_service_accounts = true;
+  options.settings.kill_switch = true;
+  options.settings.flow_schemas = true;
+  options.settings.audit_policy = true;
+  const auto chart = Chart(kA, options);
+  EXPECT_THAT(Names(chart), IsSupersetOf({"Role sys/mm-create-service-accounts",
+                                          "RoleBinding sys/mm-create-service-accounts",
+                                          "Secret sys/mm-a", "PriorityLevelConfiguration /mm",
+                                          "FlowSchema /mm", "ConfigMap sys/mm-audit-policy"}));
+  EXPECT_EQ(Find(chart, "Role", "mm-create-service-accounts")["rules"].Write(),
             "- apiGroups:\n  - \"\"\n  resources:\n  - serviceaccounts\n  verbs:\n  - create\n"
             "- apiGroups:\n  - \"\"\n  resourceNames:\n  - mm-a\n"
             "  resources:\n  - serviceaccounts\n  verbs:\n  - get\n");
 }
 
+TEST(BuildChart, InModeSingleBaseHasTheSum) {
+  ChartOptions options = Options();
+  options.settings.identity_mode = "single";
+  const auto chart = Chart(kAandB, options);
+  for (const char* name : {"mm-a", "mm-b"}) {
+    EXPECT_THAT(Find(chart, "ClusterRoleBinding", name)["subjects"].Write(),
+                HasSubstr("name: mm\n"));
+  }
+  EXPECT_THAT(Find(chart, "Role", "mm")["rules"].Write(), Not(HasSubstr("token")));
+  EXPECT_THAT(Names(chart), Not(Contains(HasSubstr("ValidatingAdmissionPolicy"))));
+}
+
+TEST(BuildChart, ExternalGrantsMayBeAScopeTemplate) {
+  ChartOptions options = Options();
+  EXPECT_THAT(Names(Chart(kExternal)),
+              IsSupersetOf({"ClusterRole /mm-a-external", "Role n/mm-a-external"}));
+  options.settings.external = "scopetemplate";
+  const auto chart = Chart(kExternal, options);
+  EXPECT_THAT(Names(chart), Not(Contains("ClusterRole /mm-a-external")));
+  EXPECT_THAT(Names(chart), Contains("ScopeTemplate /mm-a-external-n"));
+  EXPECT_EQ(Find(chart, "ScopeTemplate", "mm-a-external")["spec"].Write(),
+            "clusterRoles:\n"
+            "- generateName: mm-a-external-\n"
+            "  rules:\n"
+            "  - apiGroups:\n    - g\n    resources:\n    - x\n    verbs:\n    - get\n"
+            "  subjects:\n"
+            "  - kind: ServiceAccount\n    name: mm-a\n    namespace: sys\n");
+}
+
 TEST(BuildChart, ReasonsBecomeAnAnnotation) {
-  const auto chart =
-      BuildChart(Components("// +mandate:component:name=a\n"
-                            "// +mandate:rbac:justify=\"It {{ must }}.\",groups=g,resources=r,"
-                            "verbs=bind\n"),
-                 Options());
-  ASSERT_TRUE(chart.ok());
-  EXPECT_THAT(chart->always[5].Write(Yaml::Flavor::kHelm),
+  const auto chart = Chart(
+      "// +mandate:component:name=a\n"
+      "// +mandate:rbac:justify=\"It {{ must }}.\",groups=g,resources=r,verbs=bind\n");
+  EXPECT_THAT(Find(chart, "ClusterRole", "mm-a").Write(Yaml::Flavor::kHelm),
               HasSubstr("  annotations:\n"
                         "    mandate.io/justification: 'bind of r: It {{\"{{\"}} must }}.'\n"));
 }
 
 TEST(BuildChart, TwoObjectsOfOneNameAreAnError) {
-  const auto chart =
-      BuildChart(Components("// +mandate:component:name=a\n"
-                            "// +mandate:rbac:granted=external,groups=g,resources=x,verbs=get\n"
-                            "// +mandate:component:name=a-external\n"),
-                 Options());
-  EXPECT_EQ(chart.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(chart.status().message(),
-              HasSubstr("two components would own the ClusterRole mm-a-external"));
+  const auto roles = BuildChart(
+      Components(std::string(kExternal) + "// +mandate:component:name=a-external\n"), Options());
+  EXPECT_EQ(roles.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(roles.status().message(), HasSubstr("two of the ClusterRole mm-a-external; rename"));
+  const auto fences = BuildChart(Components("// +mandate:component:name=a\n"
+                                            "// +mandate:fence:groups=g,resources=r,label=l\n"
+                                            "// +mandate:fence:groups=h,resources=r,label=l\n"),
+                                 Options());
+  EXPECT_THAT(fences.status().message(), HasSubstr("ValidatingAdmissionPolicy mm-a-r"));
 }
 
 }  // namespace

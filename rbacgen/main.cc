@@ -3,6 +3,8 @@
 #include <iostream>
 
 #include "CLI/CLI.hpp"
+#include "rbacgen/analysis/commands.h"
+#include "rbacgen/audit/commands.h"
 #include "rbacgen/command.h"
 
 namespace {
@@ -13,7 +15,10 @@ using AddCommand = void (*)(CLI::App& app, int* exit_code);
 constexpr AddCommand kCommands[] = {
     mandate::rbacgen::AddRbacCommand,   mandate::rbacgen::AddCrdCommand,
     mandate::rbacgen::AddHeaderCommand, mandate::rbacgen::AddChartCommand,
-    mandate::rbacgen::AddTraceCommand,
+    mandate::rbacgen::AddTraceCommand,  mandate::rbacgen::AddAuditPolicyCommand,
+    mandate::rbacgen::AddAuditCommand,  mandate::rbacgen::AddDiffCommand,
+    mandate::rbacgen::AddCanICommand,   mandate::rbacgen::AddWhoCanCommand,
+    mandate::rbacgen::AddBlastRadiusCommand,
 };
 
 }  // namespace

@@ -62,7 +62,12 @@ std::vector<ComponentMandate> BuildMandates(const Sources& sources) {
     if (!d.justification.empty()) draft.justifications.insert(Justification(d));
   }
   std::vector<ComponentMandate> mandates;
-  for (auto& [name, drafts] : components) mandates.push_back({name, Finish(std::move(drafts))});
+  for (auto& [name, drafts] : components) {
+    mandates.push_back({name, Finish(std::move(drafts)), {}});
+    for (const FenceDeclaration& f : sources.fences) {
+      if (f.component == name) mandates.back().fences.push_back(f.fence);
+    }
+  }
   return mandates;
 }
 
@@ -89,7 +94,8 @@ ComponentMandate BuildBaseMandate(const std::vector<ComponentMandate>& component
           {{.ns = ns,
             .external = false,
             .rules = rbac::NormalizeRules(std::move(rules)),
-            .justifications = {}}}};
+            .justifications = {}}},
+          {}};
 }
 
 std::string ServiceAccountName(const std::string& base_name, const std::string& component) {

@@ -7,6 +7,7 @@
 
 #include "manager/rbac/rule.h"
 #include "rbacgen/declarations.h"
+#include "rbacgen/fence.h"
 
 namespace mandate::rbacgen {
 
@@ -23,6 +24,7 @@ struct ComponentMandate {
   std::string name;
   // Own grants first, then external ones; by namespace.
   std::vector<Grant> grants;
+  std::vector<Fence> fences = {};  // in the order of the source
 };
 
 // Every component that the sources name, by name. Each may write events, as the controllers of

@@ -177,15 +177,20 @@ std::string Yaml::Write(Flavor flavor) const {
 }
 
 std::string WriteDocuments(const std::vector<Yaml>& documents, Yaml::Flavor flavor) {
-  std::string text;
+  const bool helm = flavor == Yaml::Flavor::kHelm;
+  std::string text, open;  // the condition that is open
+  const auto expect = [&](const std::string& condition) {
+    if (condition == open) return;
+    if (!open.empty()) text += "{{- end }}\n";
+    if (!condition.empty()) absl::StrAppend(&text, "{{- if ", condition, " }}\n");
+    open = condition;
+  };
   for (const Yaml& document : documents) {
-    const Yaml::Condition& condition = document.condition();
-    const bool guarded = flavor == Yaml::Flavor::kHelm && !condition.helm.empty();
-    if (flavor == Yaml::Flavor::kPlain && !condition.plain) continue;
-    if (guarded) absl::StrAppend(&text, "{{- if ", condition.helm, " }}\n");
+    if (!helm && !document.condition().plain) continue;
+    if (helm) expect(document.condition().helm);
     absl::StrAppend(&text, "---\n", document.Write(flavor));
-    if (guarded) text += "{{- end }}\n";
   }
+  expect("");
   return text;
 }
 

@@ -1,0 +1,54 @@
+#include "rbacgen/audit_policy.h"
+
+#include <utility>
+
+namespace mandate::rbacgen {
+namespace {
+
+Yaml User(const ChartSwitches& switches, const std::string& account) {
+  return switches.WithNamespace("system:serviceaccount:", ":" + account);
+}
+
+}  // namespace
+
+Yaml AuditPolicy(const std::vector<ComponentMandate>& components, const std::string& base_name,
+                 const ChartSwitches& switches) {
+  Yaml::List users = {User(switches, base_name)};
+  Yaml::List accounts;
+  for (const ComponentMandate& component : components) {
+    const std::string account = ServiceAccountName(base_name, component.name);
+    users.push_back(Yaml::If(switches.Enabled(component.name), User(switches, account)));
+    accounts.push_back(Yaml::If(switches.Enabled(component.name), account));
+  }
+  const Yaml::List here = {switches.Namespace()};
+  const Yaml lease = Yaml::Map{{"group", "coordination.k8s.io"},
+                               {"resources", Yaml::List{"leases"}},
+                               {"resourceNames", Yaml::List{base_name}}};
+  const Yaml tokens = Yaml::Map{{"group", ""},
+                                {"resources", Yaml::List{"serviceaccounts/token"}},
+                                {"resourceNames", std::move(accounts)}};
+  return Yaml::Map{
+      {"apiVersion", "audit.k8s.io/v1"},
+      {"kind", "Policy"},
+      {"omitStages", Yaml::List{"RequestReceived"}},
+      {"rules", Yaml::List{Yaml::Map{{"level", "None"},
+                                     {"users", Yaml::List{User(switches, base_name)}},
+                                     {"verbs", Yaml::List{"update"}},
+                                     {"namespaces", here},
+                                     {"resources", Yaml::List{lease}}},
+                           Yaml::Map{{"level", "Metadata"}, {"users", std::move(users)}},
+                           Yaml::Map{{"level", "Metadata"},
+                                     {"namespaces", here},
+                                     {"resources", Yaml::List{tokens}}}}}};
+}
+
+void AddAuditPolicy(ObjectMaker& base, const std::vector<ComponentMandate>& components) {
+  const ChartSwitches& switches = base.switches();
+  Yaml::Map object =
+      base.Object("v1", "ConfigMap", base.names().base + "-audit-policy", switches.Namespace());
+  object["data"] = Yaml::Map{
+      {"policy.yaml", Yaml::Document(AuditPolicy(components, base.names().base, switches))}};
+  base.Add(std::move(object), switches.AuditPolicy());
+}
+
+}  // namespace mandate::rbacgen

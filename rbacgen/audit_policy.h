@@ -1,0 +1,27 @@
+// The audit policy under which the manager's identities can be traced.
+#ifndef RBACGEN_AUDIT_POLICY_H_
+#define RBACGEN_AUDIT_POLICY_H_
+
+#include <string>
+#include <vector>
+
+#include "rbacgen/chart_switches.h"
+#include "rbacgen/mandates.h"
+#include "rbacgen/object_maker.h"
+#include "rbacgen/yaml.h"
+
+namespace mandate::rbacgen {
+
+// An audit.k8s.io/v1 Policy for exactly these identities, at the level of metadata: the credential
+// ids that tell who issued whose token, and the authorizer's reasons. Left out: requests that are
+// not answered yet, and base's renewals of its Lease, one every two seconds. Requests for the
+// identities' tokens are kept whoever makes them.
+Yaml AuditPolicy(const std::vector<ComponentMandate>& components, const std::string& base_name,
+                 const ChartSwitches& switches);
+
+// Adds, when asked for, a ConfigMap that holds it: the API server reads a file, no object.
+void AddAuditPolicy(ObjectMaker& base, const std::vector<ComponentMandate>& components);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_AUDIT_POLICY_H_

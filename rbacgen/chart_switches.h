@@ -1,0 +1,68 @@
+// What a chart leaves open until it is installed, and plain manifests decide at once.
+#ifndef RBACGEN_CHART_SWITCHES_H_
+#define RBACGEN_CHART_SWITCHES_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "rbacgen/yaml.h"
+
+namespace mandate::rbacgen {
+
+// The values for plain manifests; a chart has them under these names in values.yaml.
+struct ChartSettings {
+  std::string ns = "mandate-system";
+  std::vector<std::string> controllers = {"*"};  // as the manager's flag --controllers
+  std::string identity_mode = "token";           // or impersonate, single
+  std::string impersonation = "constrained";     // or classic: for clusters before 1.36
+  std::string external = "role";                 // or scopetemplate
+  bool create_service_accounts = false;
+  bool kill_switch = false;
+  bool flow_schemas = false;
+  bool audit_policy = false;
+  bool fences = true;
+};
+
+// Each switch as a condition for both. Immutable.
+class ChartSwitches {
+ public:
+  using Condition = Yaml::Condition;
+
+  explicit ChartSwitches(ChartSettings settings) : settings_(std::move(settings)) {}
+
+  // InvalidArgument, as the manager would say it, if `controllers` names what `known` lacks, or
+  // leaves nothing to run.
+  absl::Status Check(const std::vector<std::string>& known) const;
+
+  // The manager's namespace; or a text that has it in the middle, and no single quote.
+  Yaml Namespace() const;
+  Yaml WithNamespace(std::string_view before, std::string_view after) const;
+  Yaml ManagedBy() const { return Yaml::Action("{{ .Release.Service }}", "rbacgen"); }
+
+  Condition Enabled(std::string_view component) const;
+  Condition TokenMode() const { return Mode("token"); }
+  Condition ImpersonateMode() const { return Mode("impersonate"); }
+  Condition SingleMode() const { return Mode("single"); }
+  Condition ConstrainedImpersonation() const;
+  Condition ExternalAsScopeTemplate() const;
+  Condition CreateServiceAccounts() const;
+  Condition KillSwitch() const;
+  Condition FlowSchemas() const;
+  Condition AuditPolicy() const;
+  Condition Fences() const;
+
+ private:
+  Condition Mode(std::string_view mode) const;
+
+  const ChartSettings settings_;
+};
+
+// templates/generated/_helpers.tpl: what the conditions call, for these components; and
+// "mandate.name", the manager's.
+std::string HelmHelpers(const std::string& base_name, const std::vector<std::string>& components);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_CHART_SWITCHES_H_
