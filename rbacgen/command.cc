@@ -1,30 +1,13 @@
 #include "rbacgen/command.h"
 
-#include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <map>
 
-#include "manager/core/strings.h"
 #include "rbacgen/lint.h"
+#include "rbacgen/reading.h"
 #include "rbacgen/source_files.h"
 
 namespace mandate::rbacgen {
-namespace {
-
-// Whether a +mandate:component marker, and not its file's path, says whose the file's first rule
-// is.
-bool IsUnderMarker(const Declaration& first, const Sources& sources) {
-  const auto component = sources.components.find(first.component);
-  return component == sources.components.end() ||
-         std::ranges::find(component->second, first.place) == component->second.end();
-}
-
-std::string OriginOf(const std::string& file, ComponentFrom from) {
-  return from == ComponentFrom::kDir ? std::filesystem::path(file).parent_path().string() : file;
-}
-
-}  // namespace
 
 void AddSourceFlags(CLI::App* command, SourceFlags* flags) {
   static const std::map<std::string, ComponentFrom> kComponentFrom = {
@@ -51,34 +34,7 @@ int ReadSources(const SourceFlags& flags, Severity misplaced, Sources* sources,
     std::cerr << "rbacgen: " << files.status().message() << "\n";
     return kExitMisuse;
   }
-  // Which folder or file each component without a marker is named after.
-  std::map<std::string, std::string> origins;
-  for (const std::string& file : *files) {
-    const auto text = ReadWholeFile(file);
-    if (!text.ok()) {
-      diagnostics->Error({file}, std::string(text.status().message()));
-      continue;
-    }
-    const auto component = ComponentOfFile(file, flags.component_from);
-    const size_t before = sources->declarations.size();
-    ReadDeclarations(file, *text, misplaced, sources, diagnostics, component.value_or("?"));
-    if (sources->declarations.size() == before) continue;
-    const Declaration& first = sources->declarations[before];
-    if (flags.component_from == ComponentFrom::kMarker || IsUnderMarker(first, *sources)) continue;
-    if (!component.ok()) {
-      diagnostics->Error(first.place, std::string(component.status().message()));
-      continue;
-    }
-    const std::string origin = OriginOf(file, flags.component_from);
-    const auto& [name, known] = *origins.emplace(*component, origin).first;
-    if (known != origin) {
-      diagnostics->Error(first.place, StrCat("component ", name, " is that of ", known,
-                                             " already, and two that share an identity share all "
-                                             "permissions; write // +mandate:component:name=NAME "
-                                             "above its first rule"));
-    }
-  }
-  sources->components.erase("?");
+  ReadFiles(*files, flags.component_from, misplaced, sources, diagnostics);
   return 0;
 }
 

@@ -13,6 +13,13 @@ void Diagnostics::Add(Severity severity, Place place, std::string text) {
   if (added && severity == Severity::kError) ++errors_;
 }
 
+void Diagnostics::Merge(Diagnostics more) {
+  entries_.merge(more.entries_);
+  errors_ += more.errors_;
+  // Entries that both have are counted once.
+  for (const Entry& both : more.entries_) errors_ -= both.severity == Severity::kError;
+}
+
 std::string Diagnostics::Report() const {
   std::string report;
   for (const Entry& e : entries_) {

@@ -30,6 +30,9 @@ class Diagnostics {
     Add(Severity::kWarning, std::move(place), std::move(text));
   }
 
+  // Takes over what `more` has.
+  void Merge(Diagnostics more);
+
   int errors() const { return errors_; }
   // "file:line: error: text" lines, by file, line and text; the same line once.
   std::string Report() const;

@@ -1,5 +1,7 @@
 #include "rbacgen/diagnostics.h"
 
+#include <utility>
+
 #include "gtest/gtest.h"
 
 namespace mandate::rbacgen {
@@ -24,6 +26,18 @@ TEST(Diagnostics, WarningsAreNoErrors) {
   Diagnostics d;
   d.Warning({"a.cc", 1}, "mind");
   EXPECT_EQ(d.errors(), 0);
+}
+
+TEST(Diagnostics, MergeCountsWhatBothHaveOnce) {
+  Diagnostics a, b;
+  a.Error({"f", 2}, "both");
+  a.Warning({"f", 3}, "warning");
+  b.Error({"f", 2}, "both");
+  b.Error({"f", 1}, "b's");
+  b.Warning({"f", 3}, "warning");
+  a.Merge(std::move(b));
+  EXPECT_EQ(a.errors(), 2);
+  EXPECT_EQ(a.Report(), "f:1: error: b's\nf:2: error: both\nf:3: warning: warning\n");
 }
 
 }  // namespace

@@ -84,7 +84,8 @@ class ArgumentParser {
       arguments_.repeated_.emplace_back(name);
     }
     ASSIGN_OR_RETURN(Arguments::Value value, ValueOf(*spec));
-    arguments_.values_.insert_or_assign(std::string(name), std::move(value));
+    std::erase_if(arguments_.values_, [&](const auto& given) { return given.first == spec->name; });
+    arguments_.values_.emplace_back(spec->name, std::move(value));
     return absl::OkStatus();
   }
 
@@ -93,7 +94,7 @@ class ArgumentParser {
     switch (spec.type) {
       case ArgumentType::kString:
         if (AtEnd()) return std::string();
-        return String(StrCat("argument ", Quoted(spec.name)));
+        return String("argument ", spec);
       case ArgumentType::kStrings:
         return Take('{') ? BracedList(spec) : BareList(spec);
       case ArgumentType::kInt: {
@@ -158,21 +159,22 @@ class ArgumentParser {
     return items;
   }
 
-  absl::StatusOr<std::string> Item(const ArgumentSpec& spec) {
-    return String(StrCat("an item of ", Quoted(spec.name)));
-  }
+  absl::StatusOr<std::string> Item(const ArgumentSpec& spec) { return String("an item of ", spec); }
 
-  absl::StatusOr<std::string> String(const std::string& what) {
+  // `what` and the spec's name say in errors what the string is.
+  absl::StatusOr<std::string> String(std::string_view what, const ArgumentSpec& spec) {
     SkipBlanks();
     if (Peek() == '"' || Peek() == '`') {
       ASSIGN_OR_RETURN(const std::string_view literal, Literal());
       std::string value;
       if (!UnquoteGo(literal, &value)) {
-        return absl::InvalidArgumentError(StrCat(what, " is no valid string: ", literal));
+        return absl::InvalidArgumentError(
+            StrCat(what, Quoted(spec.name), " is no valid string: ", literal));
       }
       return value;
     }
-    if (AtDelimiter()) return absl::InvalidArgumentError(what + " has no value");
+    if (AtDelimiter())
+      return absl::InvalidArgumentError(StrCat(what, Quoted(spec.name), " has no value"));
     const size_t start = at_;
     while (!AtDelimiter()) {
       if (Peek() == '"' || Peek() == '`') {
@@ -182,8 +184,8 @@ class ArgumentParser {
       }
     }
     if (IsBlank(text_[at_ - 1])) {
-      return absl::InvalidArgumentError(
-          StrCat(what, " has a blank before ", Here(), "; take the blank out, or quote the value"));
+      return absl::InvalidArgumentError(StrCat(what, Quoted(spec.name), " has a blank before ",
+                                               Here(), "; take the blank out, or quote the value"));
     }
     return std::string(text_.substr(start, at_ - start));
   }

@@ -11,11 +11,10 @@
 #define RBACGEN_MARKER_ARGUMENTS_H_
 
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -33,10 +32,10 @@ struct ArgumentSpec {
 
 enum class Repeated { kLastWins, kIsError };
 
-// The values that were given, by name. Immutable once parsed.
+// The values that were given, by name. Immutable once parsed. Borrows the specs' names.
 class Arguments {
  public:
-  bool Has(std::string_view name) const { return values_.contains(name); }
+  bool Has(std::string_view name) const { return Find(name) != nullptr; }
   // The value, or an empty one if it was not given. The type is the spec's.
   std::string String(std::string_view name) const { return Get<std::string>(name); }
   std::vector<std::string> Strings(std::string_view name) const {
@@ -53,11 +52,18 @@ class Arguments {
 
   template <class T>
   T Get(std::string_view name) const {
-    const auto found = values_.find(name);
-    return found == values_.end() ? T() : std::get<T>(found->second);
+    const Value* found = Find(name);
+    return found == nullptr ? T() : std::get<T>(*found);
+  }
+  // There are a handful, so that looking at each is faster than any index.
+  const Value* Find(std::string_view name) const {
+    for (const auto& [known, value] : values_) {
+      if (known == name) return &value;
+    }
+    return nullptr;
   }
 
-  std::map<std::string, Value, std::less<>> values_;
+  std::vector<std::pair<std::string_view, Value>> values_;
   std::vector<std::string> repeated_;
 };
 

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -77,34 +81,79 @@ std::string SortText(const Rule& rule) {
                       join(rule.resource_names), " + ", join(rule.non_resource_urls));
 }
 
-std::vector<Rule> OneResourceEach(std::vector<Rule> rules) {
-  std::vector<Rule> split;
-  split.reserve(rules.size());
-  for (Rule& rule : rules) {
-    if (rule.resources.size() <= 1) {
-      split.push_back(std::move(rule));
-      continue;
-    }
-    for (std::string& resource : std::exchange(rule.resources, {})) {
-      split.push_back(rule);
-      split.back().resources = {std::move(resource)};
-    }
+// A rule with one of its resources, and all else that tells it apart from others but its verbs.
+// Borrows the rule's strings.
+struct ResourceKey {
+  std::array<Strings, 3> axes;
+  std::string_view resource;
+
+  bool operator==(const ResourceKey& other) const {
+    const auto equal = [](Strings a, Strings b) { return std::ranges::equal(a, b); };
+    return resource == other.resource && std::ranges::equal(axes, other.axes, equal);
   }
-  return split;
+};
+
+struct ResourceKeyHash {
+  size_t operator()(const ResourceKey& key) const {
+    size_t hash = std::hash<std::string_view>()(key.resource);
+    for (const Strings strings : key.axes) {
+      hash = hash * 31 + strings.size();
+      for (const std::string& s : strings) hash = hash * 31 + std::hash<std::string_view>()(s);
+    }
+    return hash;
+  }
+};
+
+// A rule for each resource, those that are equal but for their verbs joined. There are far fewer
+// of these than of rules, so that nothing is copied before they are found.
+std::vector<Rule> OneResourceEach(const std::vector<Rule>& rules) {
+  struct Group {
+    const Rule* first;
+    const std::string* resource;  // null: the rule has none
+    std::vector<const Rule*> members;
+  };
+  std::vector<Group> groups;
+  std::unordered_map<ResourceKey, size_t, ResourceKeyHash> known;
+  const auto add = [&](const Rule& rule, const std::string* resource) {
+    const ResourceKey key = {
+        {KeyOf(rule.api_groups), KeyOf(rule.resource_names), KeyOf(rule.non_resource_urls)},
+        resource == nullptr ? std::string_view() : *resource};
+    const auto [group, is_new] = known.try_emplace(key, groups.size());
+    if (is_new) groups.push_back({&rule, resource, {}});
+    groups[group->second].members.push_back(&rule);
+  };
+  for (const Rule& rule : rules) {
+    if (rule.resources.empty()) add(rule, nullptr);
+    for (const std::string& resource : rule.resources) add(rule, &resource);
+  }
+  std::vector<Rule> joined;
+  joined.reserve(groups.size());
+  for (const Group& group : groups) {
+    Rule& rule = joined.emplace_back();
+    rule.api_groups = group.first->api_groups;
+    if (group.resource != nullptr) rule.resources = {*group.resource};
+    rule.resource_names = group.first->resource_names;
+    rule.non_resource_urls = group.first->non_resource_urls;
+    std::set<std::string_view> verbs;
+    for (const Rule* member : group.members) {
+      verbs.insert(member->verbs.begin(), member->verbs.end());
+    }
+    rule.verbs.assign(verbs.begin(), verbs.end());
+  }
+  return joined;
 }
 
 }  // namespace
 
 std::vector<Rule> NormalizeRules(std::vector<Rule> rules) {
-  rules = OneResourceEach(std::move(rules));
   for (Rule& rule : rules) {
     std::replace(rule.api_groups.begin(), rule.api_groups.end(), std::string("core"),
                  std::string());
-    for (Axis axis :
-         {&Rule::verbs, &Rule::api_groups, &Rule::resource_names, &Rule::non_resource_urls}) {
+    for (Axis axis : {&Rule::api_groups, &Rule::resource_names, &Rule::non_resource_urls}) {
       SortUnique(rule.*axis);
     }
   }
+  rules = OneResourceEach(rules);
   for (Axis axis : {&Rule::verbs, &Rule::resources, &Rule::api_groups, &Rule::non_resource_urls}) {
     rules = JoinAlong(axis, std::move(rules));
     // Only rules that this axis made equal: none are left after joining along verbs.

@@ -1,0 +1,102 @@
+#include "rbacgen/reading.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "manager/core/strings.h"
+#include "rbacgen/parallel.h"
+#include "rbacgen/source_files.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+constexpr size_t kFilesOfABatch = 32;
+
+// A component that is named after the path of the file that holds its rules.
+struct Named {
+  std::string file;
+  Place place;
+  absl::StatusOr<std::string> component;
+};
+
+struct Batch {
+  Sources sources;
+  Diagnostics diagnostics;
+  std::vector<Named> named;
+};
+
+// Whether a +mandate:component marker, and not its file's path, says whose this rule is.
+bool IsUnderMarker(const Declaration& rule, const Sources& sources) {
+  const auto component = sources.components.find(rule.component);
+  return component == sources.components.end() ||
+         std::ranges::find(component->second, rule.place) == component->second.end();
+}
+
+void ReadFile(const std::string& file, ComponentFrom from, Severity misplaced, Batch* batch) {
+  const auto text = ReadWholeFile(file);
+  if (!text.ok()) {
+    batch->diagnostics.Error({file}, std::string(text.status().message()));
+    return;
+  }
+  auto component = ComponentOfFile(file, from);
+  const size_t before = batch->sources.declarations.size();
+  ReadDeclarations(file, *text, misplaced, &batch->sources, &batch->diagnostics,
+                   component.value_or("?"));
+  if (from == ComponentFrom::kMarker || batch->sources.declarations.size() == before) return;
+  const Declaration& first = batch->sources.declarations[before];
+  if (IsUnderMarker(first, batch->sources)) return;
+  batch->named.push_back({file, first.place, std::move(component)});
+}
+
+void Append(Sources more, Sources* to) {
+  std::ranges::move(more.declarations, std::back_inserter(to->declarations));
+  std::ranges::move(more.fences, std::back_inserter(to->fences));
+  for (auto& [name, places] : more.components) {
+    std::ranges::move(places, std::back_inserter(to->components[name]));
+  }
+}
+
+std::string OriginOf(const std::string& file, ComponentFrom from) {
+  return from == ComponentFrom::kDir ? std::filesystem::path(file).parent_path().string() : file;
+}
+
+}  // namespace
+
+void ReadFiles(const std::vector<std::string>& files, ComponentFrom from, Severity misplaced,
+               Sources* sources, Diagnostics* diagnostics) {
+  std::vector<Batch> batches((files.size() + kFilesOfABatch - 1) / kFilesOfABatch);
+  InParallel(batches.size(), UsefulThreads(), [&](size_t i) {
+    const size_t end = std::min(files.size(), (i + 1) * kFilesOfABatch);
+    for (size_t k = i * kFilesOfABatch; k < end; ++k) {
+      ReadFile(files[k], from, misplaced, &batches[i]);
+    }
+  });
+  // Which folder or file each component without a marker is named after.
+  std::map<std::string, std::string> origins;
+  size_t declarations = sources->declarations.size();
+  for (const Batch& batch : batches) declarations += batch.sources.declarations.size();
+  sources->declarations.reserve(declarations);
+  for (Batch& batch : batches) {
+    Append(std::move(batch.sources), sources);
+    diagnostics->Merge(std::move(batch.diagnostics));
+    for (const Named& named : batch.named) {
+      if (!named.component.ok()) {
+        diagnostics->Error(named.place, std::string(named.component.status().message()));
+        continue;
+      }
+      const std::string origin = OriginOf(named.file, from);
+      const auto& [name, known] = *origins.emplace(*named.component, origin).first;
+      if (known == origin) continue;
+      diagnostics->Error(named.place, StrCat("component ", name, " is that of ", known,
+                                             " already, and two that share an identity share all "
+                                             "permissions; write // +mandate:component:name=NAME "
+                                             "above its first rule"));
+    }
+  }
+  sources->components.erase("?");
+}
+
+}  // namespace mandate::rbacgen
