@@ -8,6 +8,7 @@
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 #include "manager/object/apply.h"
+#include "manager/object/json_cursor.h"
 #include "manager/object/json_text.h"
 #include "manager/object/list_codec.h"
 #include "manager/object/object_codec.h"
@@ -74,7 +75,55 @@ std::string DeleteBody(const DeleteOptions& options) {
   return body + "}";
 }
 
+// A string of an object's metadata.
+std::string InMetadata(const Message& object, const char* field) {
+  const auto* metadata = object.GetDescriptor()->FindFieldByName("metadata");
+  if (metadata == nullptr || metadata->message_type() == nullptr) return "";
+  const auto* text = metadata->message_type()->FindFieldByName(field);
+  if (text == nullptr) return "";
+  const Message& meta = object.GetReflection()->GetMessage(object, metadata);
+  return meta.GetReflection()->GetString(meta, text);
+}
+
+// What the answer to a deletion says of what is gone: {"kind":"Status","details":{"uid":"…"}}. An
+// object that is still there, as it has finalizers or time to end, comes back itself.
+struct DeleteAnswer {
+  std::string gone;              // its UID; "" if the answer is the object
+  std::string resource_version;  // of the object
+};
+DeleteAnswer ReadDeleteAnswer(std::string_view body) {
+  DeleteAnswer answer;
+  std::string_view key, value;
+  JsonCursor json(body);
+  for (json.BeginObject(); json.NextMember(&key);) {
+    const bool details = key == "details";
+    if ((!details && key != "metadata") || json.Peek() != JsonCursor::Token::kObject) {
+      json.SkipValue();
+      continue;
+    }
+    const std::string_view wanted = details ? "uid" : "resourceVersion";
+    for (json.BeginObject(); json.NextMember(&key);) {
+      if (key == wanted && json.Peek() == JsonCursor::Token::kString) {
+        if (!json.ReadString(&value)) break;
+        (details ? answer.gone : answer.resource_version) = std::string(value);
+      } else {
+        json.SkipValue();
+      }
+    }
+  }
+  return answer;
+}
+
 }  // namespace
+
+absl::Status ObjectClient::Write(const CallContext& context, RestRequest request,
+                                 const KindInfo& kind, const ObjectKey& key, Message& object) {
+  RETURN_IF_ERROR(Exchange(context, std::move(request), kind, object));
+  // A name may have been generated.
+  rest_.own_writes().Wrote(kind, {key.ns, InMetadata(object, "name")},
+                           InMetadata(object, "resourceVersion"));
+  return absl::OkStatus();
+}
 
 absl::Status ObjectClient::Exchange(const CallContext& context, RestRequest request,
                                     const KindInfo& kind, Message& out) {
@@ -151,7 +200,7 @@ absl::Status ObjectClient::Create(const CallContext& context, const KindInfo& ki
   request.target = ResourceTarget(kind, {key.ns, ""}, "", {{"fieldManager", FieldManager()}});
   ASSIGN_OR_RETURN(request.body, EncodeObject(object, kind, kind.encoding));
   request.content_type = kind.encoding == Encoding::kProtobuf ? kProtobufType : kJsonType;
-  return Exchange(context, std::move(request), kind, object);
+  return Write(context, std::move(request), kind, key, object);
 }
 
 absl::Status ObjectClient::Update(const CallContext& context, const KindInfo& kind,
@@ -169,7 +218,7 @@ absl::Status ObjectClient::Update(const CallContext& context, const KindInfo& ki
   request.target = ResourceTarget(kind, key, subresource, {{"fieldManager", FieldManager()}});
   ASSIGN_OR_RETURN(request.body, EncodeObject(object, kind, kind.encoding));
   request.content_type = kind.encoding == Encoding::kProtobuf ? kProtobufType : kJsonType;
-  return Exchange(context, std::move(request), kind, object);
+  return Write(context, std::move(request), kind, key, object);
 }
 
 absl::Status ObjectClient::Apply(const CallContext& context, const KindInfo& kind,
@@ -188,7 +237,7 @@ absl::Status ObjectClient::Apply(const CallContext& context, const KindInfo& kin
   request.content_type = "application/apply-patch+yaml";
   // It states what shall be, not what to change.
   request.idempotent = true;
-  return Exchange(context, std::move(request), kind, object);
+  return Write(context, std::move(request), kind, key, object);
 }
 
 absl::Status ObjectClient::PatchObject(const CallContext& context, const KindInfo& kind,
@@ -201,7 +250,7 @@ absl::Status ObjectClient::PatchObject(const CallContext& context, const KindInf
   request.target = ResourceTarget(kind, key, subresource, {{"fieldManager", FieldManager()}});
   request.body = merge ? std::get<MergePatch>(patch).json : std::get<JsonPatch>(patch).json;
   request.content_type = merge ? "application/merge-patch+json" : "application/json-patch+json";
-  return Exchange(context, std::move(request), kind, out);
+  return Write(context, std::move(request), kind, key, out);
 }
 
 absl::Status ObjectClient::Delete(const CallContext& context, const KindInfo& kind,
@@ -213,7 +262,17 @@ absl::Status ObjectClient::Delete(const CallContext& context, const KindInfo& ki
   request.body = DeleteBody(options);
   // With a UID it can only ever delete the one object that is meant.
   request.idempotent = !options.uid.empty();
-  return rest_.Do(context, std::move(request)).status();
+  const absl::StatusOr<HttpResponse> response = rest_.Do(context, std::move(request));
+  if (response.ok()) {
+    const DeleteAnswer answer = ReadDeleteAnswer(response->body);
+    rest_.own_writes().Wrote(kind, key, answer.resource_version);
+    rest_.own_writes().Deleted(kind, key, answer.gone);
+  } else if (IsNotFound(response.status()) ||
+             (IsConflict(response.status()) && options.resource_version.empty())) {
+    // It is gone, or another has its name, as the cache does not know yet.
+    rest_.own_writes().Deleted(kind, key, options.uid);
+  }
+  return response.status();
 }
 
 }  // namespace mandate

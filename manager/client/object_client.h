@@ -57,7 +57,7 @@ struct DeleteOptions {
 // Blocks the calling thread: not on the loop. Built-in kinds travel as protobuf, so that fields
 // that we do not know survive; custom resources and all patches as JSON. Writes name the component
 // as field manager. Errors are RestClient's, and kInvalidArgument for a key or object that lacks
-// the name or namespace its kind needs. Thread-safe.
+// the name or namespace its kind needs. Writes are noted in RestClient::own_writes(). Thread-safe.
 class ObjectClient {
  public:
   explicit ObjectClient(RestClient& rest) : rest_(rest) {}  // `rest` outlives this
@@ -96,6 +96,9 @@ class ObjectClient {
  private:
   absl::Status Exchange(const CallContext& context, RestRequest request, const KindInfo& kind,
                         google::protobuf::Message& out);
+  // The same of a write to `key`, which is noted (own_writes.h).
+  absl::Status Write(const CallContext& context, RestRequest request, const KindInfo& kind,
+                     const ObjectKey& key, google::protobuf::Message& object);
   std::string FieldManager() const { return std::string(rest_.component()); }
 
   RestClient& rest_;
