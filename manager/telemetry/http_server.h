@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,13 +14,15 @@
 #include "absl/time/time.h"
 #include "manager/core/log.h"
 #include "manager/core/metrics.h"
+#include "manager/telemetry/serving_certificate.h"
 
 namespace mandate {
 
 // What a handler sees of a request; views that live as long as the call.
 struct ServedRequest {
-  std::string_view path;                     // without the query: "/readyz/ping"
-  std::map<std::string, std::string> query;  // decoded; of a repeated key all values, by commas
+  std::string_view path = {};  // without the query: "/readyz/ping"
+  std::map<std::string, std::string> query =
+      {};  // decoded; of a repeated key all values, by commas
 };
 
 struct ServedResponse {
@@ -31,6 +34,19 @@ struct ServedResponse {
 // Runs on the server's thread, one at a time; must return soon. What it throws is a 500.
 using ServeHandler = std::function<ServedResponse(const ServedRequest&)>;
 
+// Who asks for what; views that live as long as the call.
+struct JudgedRequest {
+  std::string_view verb;    // "get", "head"
+  std::string_view path;    // without the query
+  std::string_view bearer;  // the token that came with it; empty: none
+};
+
+// Says whether a request may be served: nothing, or what is answered instead. Called on the
+// server's thread; its answer may come later, from any thread, once, and in bounded time. It may
+// come after the server's end.
+using ServeJudge = std::function<void(const JudgedRequest&,
+                                      std::function<void(std::optional<ServedResponse>)> answer)>;
+
 // HTTP/1.1, GET and HEAD only. Everything that a client can make it hold is bounded. Runs from
 // Create() until it is destroyed, on a thread of its own. Thread-safe.
 class HttpServer {
@@ -39,11 +55,14 @@ class HttpServer {
     std::string address = "127.0.0.1:8081";  // port 0: any free one
     // By path. A path that ends in '/' takes all below it that have no handler of their own.
     std::map<std::string, ServeHandler> handlers = {};
+    ServingCertificate* certificate = nullptr;  // null: plain; outlives the server
+    ServeJudge judge = {};                      // none: everybody may
 
     size_t max_connections = 64;  // beyond, new ones are closed at once
     size_t max_header_bytes = 8 * 1024;
-    absl::Duration request_timeout = absl::Seconds(10);  // from its first byte to the answer's last
-    absl::Duration idle_timeout = absl::Seconds(60);     // between requests of one connection
+    // From its first byte to its last, and for the answer; for a handshake.
+    absl::Duration request_timeout = absl::Seconds(10);
+    absl::Duration idle_timeout = absl::Seconds(60);  // between requests of one connection
 
     Metrics* metrics = nullptr;  // outlives the server
     Logger log = {};

@@ -1,0 +1,197 @@
+#include "manager/telemetry/http_connection.h"
+
+#include <boost/asio/post.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/ssl.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "manager/telemetry/url.h"
+
+namespace mandate {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using asio::ip::tcp;
+using boost::system::error_code;
+using Plain = beast::tcp_stream;
+using Tls = beast::ssl_stream<beast::tcp_stream>;
+
+constexpr char kText[] = "text/plain; charset=utf-8";
+
+std::chrono::steady_clock::duration ToChrono(absl::Duration duration) {
+  return absl::ToChronoNanoseconds(duration);
+}
+
+std::string_view AsStd(beast::string_view text) { return {text.data(), text.size()}; }
+
+// Of "Authorization: Bearer TOKEN" the token; "" when it is anything else.
+std::string_view BearerOf(std::string_view header) {
+  constexpr std::string_view kScheme = "bearer ";
+  if (header.size() < kScheme.size() ||
+      !beast::iequals({header.data(), kScheme.size()}, {kScheme.data(), kScheme.size()})) {
+    return {};
+  }
+  header.remove_prefix(kScheme.size());
+  while (header.starts_with(' ')) header.remove_prefix(1);
+  return header.substr(0, header.find(' '));
+}
+
+template <class Stream>
+class StreamConnection final : public HttpConnection {
+ public:
+  StreamConnection(const Host& host, tcp::socket socket,
+                   std::shared_ptr<asio::ssl::context> tls) requires std::is_same_v<Stream, Tls>
+      : host_(host), tls_(std::move(tls)), stream_(std::move(socket), *tls_) {}
+  StreamConnection(const Host& host, tcp::socket socket) requires std::is_same_v<Stream, Plain>
+      : host_(host), stream_(std::move(socket)) {}
+
+  void Start() override {
+    if constexpr (std::is_same_v<Stream, Tls>) {
+      Lowest().expires_after(ToChrono(host_.options.request_timeout));
+      stream_.async_handshake(asio::ssl::stream_base::server, [self = Self()](error_code error) {
+        error ? self->End() : self->Read();
+      });
+    } else {
+      Read();
+    }
+  }
+
+  void Close() override {
+    error_code ignored;
+    Lowest().socket().close(ignored);
+  }
+
+ private:
+  std::shared_ptr<StreamConnection> Self() {
+    return std::static_pointer_cast<StreamConnection>(shared_from_this());
+  }
+  beast::tcp_stream& Lowest() { return beast::get_lowest_layer(stream_); }
+
+  void Read() {
+    parser_.emplace();
+    parser_->header_limit(static_cast<uint32_t>(host_.options.max_header_bytes));
+    parser_->body_limit(0);
+    Lowest().expires_after(ToChrono(host_.options.idle_timeout));
+    // The first bytes may be long in coming; then the whole request is due.
+    stream_.async_read_some(buffer_.prepare(1024), [self = Self()](error_code error, size_t size) {
+      if (error) return self->End();
+      self->buffer_.commit(size);
+      self->Lowest().expires_after(ToChrono(self->host_.options.request_timeout));
+      http::async_read(self->stream_, self->buffer_, *self->parser_,
+                       [self](error_code failed, size_t) { self->OnRequest(failed); });
+    });
+  }
+
+  void OnRequest(error_code error) {
+    if (error == http::error::header_limit) {
+      return Answer({431, kText, "the request's header is too large\n"}, false);
+    }
+    if (error == http::error::body_limit) {
+      return Answer({413, kText, "requests have no body here\n"}, false);
+    }
+    if (error && error.category() == http::make_error_code(http::error::bad_value).category() &&
+        error != http::error::end_of_stream && error != http::error::partial_message) {
+      return Answer({400, kText, "not a request of HTTP/1.1\n"}, false);
+    }
+    if (error) return End();
+    const auto& request = parser_->get();
+    head_ = request.method() == http::verb::head;
+    if (!head_ && request.method() != http::verb::get) {
+      return Answer({405, kText, "only GET and HEAD\n"}, request.keep_alive());
+    }
+    if (!host_.options.judge) return Serve();
+    Judge();
+  }
+
+  ServedRequest Request() const {
+    ServedRequest request;
+    const std::string_view target = AsStd(parser_->get().target());
+    const size_t question = target.find('?');
+    request.path = target.substr(0, question);
+    if (question != std::string_view::npos) request.query = ParseQuery(target.substr(question + 1));
+    return request;
+  }
+
+  // Meanwhile nothing is read and nothing expires: whoever judges has a limit of its own.
+  void Judge() {
+    const std::string_view verb = head_ ? "head" : "get";
+    const std::string_view bearer = BearerOf(AsStd(parser_->get()[http::field::authorization]));
+    host_.options.judge(
+        {.verb = verb, .path = Request().path, .bearer = bearer},
+        [weak = std::weak_ptr(Self()), io = host_.io](std::optional<ServedResponse> refusal) {
+          asio::post(*io, [weak, refusal = std::move(refusal)]() mutable {
+            const auto self = weak.lock();
+            if (self == nullptr) return;
+            self->Lowest().expires_after(ToChrono(self->host_.options.request_timeout));
+            if (!refusal.has_value()) return self->Serve();
+            self->Answer(*std::move(refusal), self->parser_->get().keep_alive());
+          });
+        });
+  }
+
+  void Serve() { Answer(host_.serve(Request()), parser_->get().keep_alive()); }
+
+  void Answer(ServedResponse answer, bool keep_alive) {
+    response_ = {};
+    response_.version(11);
+    response_.result(static_cast<unsigned>(answer.code));
+    response_.set(http::field::content_type, answer.content_type);
+    response_.set("X-Content-Type-Options", "nosniff");
+    response_.set(http::field::cache_control, "no-cache, private");
+    if (answer.code == 405) response_.set(http::field::allow, "GET, HEAD");
+    if (answer.code == 401) response_.set(http::field::www_authenticate, "Bearer");
+    response_.keep_alive(keep_alive);
+    response_.content_length(answer.body.size());
+    if (!head_) response_.body() = std::move(answer.body);
+    serializer_.emplace(response_);
+    const auto written = [self = Self(), keep_alive](error_code failed, size_t) {
+      if (failed) return self->End();
+      keep_alive ? self->Read() : self->Finish();
+    };
+    if (head_) {
+      http::async_write_header(stream_, *serializer_, written);
+    } else {
+      http::async_write(stream_, *serializer_, written);
+    }
+  }
+
+  // The end of what was said, so that the other side knows that nothing was cut off.
+  void Finish() {
+    if constexpr (std::is_same_v<Stream, Tls>) {
+      stream_.async_shutdown([self = Self()](error_code) { self->End(); });
+    } else {
+      End();
+    }
+  }
+
+  void End() {
+    error_code ignored;
+    Lowest().socket().shutdown(tcp::socket::shutdown_both, ignored);
+    Lowest().close();
+    host_.forget(shared_from_this());
+  }
+
+  const Host& host_;
+  std::shared_ptr<asio::ssl::context> tls_;
+  Stream stream_;
+  beast::flat_buffer buffer_;
+  std::optional<http::request_parser<http::empty_body>> parser_;
+  http::response<http::string_body> response_;
+  std::optional<http::response_serializer<http::string_body>> serializer_;
+  bool head_ = false;
+};
+
+}  // namespace
+
+std::shared_ptr<HttpConnection> HttpConnection::Make(const Host& host, tcp::socket socket,
+                                                     std::shared_ptr<asio::ssl::context> tls) {
+  if (tls == nullptr) return std::make_shared<StreamConnection<Plain>>(host, std::move(socket));
+  return std::make_shared<StreamConnection<Tls>>(host, std::move(socket), std::move(tls));
+}
+
+}  // namespace mandate

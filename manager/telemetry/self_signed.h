@@ -1,0 +1,23 @@
+// A certificate for a server that nobody needs to recognise.
+#ifndef MANAGER_TELEMETRY_SELF_SIGNED_H_
+#define MANAGER_TELEMETRY_SELF_SIGNED_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+namespace mandate {
+
+struct SelfSigned {
+  std::string certificate_pem;
+  std::string key_pem;
+};
+
+// For localhost and 127.0.0.1, with a new key of P-256, good from a day before `now` for ten years.
+// kInternal: OpenSSL refuses.
+absl::StatusOr<SelfSigned> MakeSelfSigned(absl::Time now);
+
+}  // namespace mandate
+
+#endif  // MANAGER_TELEMETRY_SELF_SIGNED_H_

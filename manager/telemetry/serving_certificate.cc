@@ -1,0 +1,88 @@
+#include "manager/telemetry/serving_certificate.h"
+
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/telemetry/self_signed.h"
+
+namespace mandate {
+namespace {
+
+namespace ssl = boost::asio::ssl;
+using boost::system::error_code;
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  if (!file || text.str().empty()) {
+    return absl::InvalidArgumentError(StrCat(path, " cannot be read or is empty"));
+  }
+  return text.str();
+}
+
+}  // namespace
+
+absl::StatusOr<ServingCertificate::Pem> ServingCertificate::Read() const {
+  Pem pem;
+  ASSIGN_OR_RETURN(pem.certificate, ReadFile(StrCat(options_.dir, "/", options_.cert_name)));
+  ASSIGN_OR_RETURN(pem.key, ReadFile(StrCat(options_.dir, "/", options_.key_name)));
+  return pem;
+}
+
+absl::StatusOr<std::shared_ptr<ssl::context>> ServingCertificate::MakeContext(const Pem& pem) {
+  auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
+  SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
+  SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  error_code error;
+  context->use_certificate_chain(boost::asio::buffer(pem.certificate), error);
+  if (error) {
+    return absl::InvalidArgumentError(StrCat("it is no certificate in PEM: ", error.message()));
+  }
+  context->use_private_key(boost::asio::buffer(pem.key), ssl::context::pem, error);
+  if (error || SSL_CTX_check_private_key(context->native_handle()) != 1) {
+    return absl::InvalidArgumentError("the key is no key in PEM, or not that certificate's");
+  }
+  return context;
+}
+
+absl::StatusOr<std::unique_ptr<ServingCertificate>> ServingCertificate::Create(Options options) {
+  std::unique_ptr<ServingCertificate> made(new ServingCertificate(std::move(options)));
+  MutexLock lock(made->mutex_);
+  if (made->options_.dir.empty()) {
+    ASSIGN_OR_RETURN(SelfSigned self, MakeSelfSigned(made->options_.clock->WallTimeNow()));
+    ASSIGN_OR_RETURN(made->context_, MakeContext({self.certificate_pem, self.key_pem}));
+    return made;
+  }
+  ASSIGN_OR_RETURN(made->seen_, made->Read());
+  auto context = MakeContext(made->seen_);
+  if (!context.ok()) {
+    return absl::InvalidArgumentError(
+        StrCat(made->options_.dir, "/", made->options_.cert_name,
+               " cannot be served: ", AsStd(context.status().message())));
+  }
+  made->context_ = *std::move(context);
+  return made;
+}
+
+std::shared_ptr<ssl::context> ServingCertificate::Context() {
+  MutexLock lock(mutex_);
+  if (options_.dir.empty()) return context_;
+  absl::StatusOr<Pem> pem = Read();
+  if (!pem.ok() || *pem == seen_) return context_;
+  seen_ = *std::move(pem);
+  auto context = MakeContext(seen_);
+  if (context.ok()) {
+    context_ = *std::move(context);
+    options_.log.Info("Serving another certificate", {{"dir", options_.dir}});
+  } else {
+    options_.log.Error("A new certificate cannot be served",
+                       {{"dir", options_.dir}, {"reason", context.status()}});
+  }
+  return context_;
+}
+
+}  // namespace mandate

@@ -1,0 +1,54 @@
+// The certificate of a server of ours: from files that may change, or made on the spot.
+#ifndef MANAGER_TELEMETRY_SERVING_CERTIFICATE_H_
+#define MANAGER_TELEMETRY_SERVING_CERTIFICATE_H_
+
+#include <boost/asio/ssl/context.hpp>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "manager/core/clock.h"
+#include "manager/core/log.h"
+#include "manager/core/mutex.h"
+
+namespace mandate {
+
+// Thread-safe.
+class ServingCertificate {
+ public:
+  struct Options {
+    // A folder with the two files, as a mounted Secret is; empty: a certificate that signs itself,
+    // for localhost, which encrypts and proves nothing.
+    std::string dir = {};
+    std::string cert_name = "tls.crt";  // PEM: the certificate, then its issuers
+    std::string key_name = "tls.key";   // PEM
+    const Clock* clock = &Clock::Real();
+    Logger log = {};
+  };
+
+  // kInvalidArgument says which file is not there or does not fit, and what it should be.
+  static absl::StatusOr<std::unique_ptr<ServingCertificate>> Create(Options options);
+
+  // For one more connection: TLS 1.2 or later. The files are read again each time; while they do
+  // not fit together, as in the middle of a rotation, it is the last that did.
+  std::shared_ptr<boost::asio::ssl::context> Context();
+
+ private:
+  struct Pem {
+    std::string certificate;
+    std::string key;
+    bool operator==(const Pem&) const = default;
+  };
+  explicit ServingCertificate(Options options) : options_(std::move(options)) {}
+  absl::StatusOr<Pem> Read() const;
+  static absl::StatusOr<std::shared_ptr<boost::asio::ssl::context>> MakeContext(const Pem& pem);
+
+  const Options options_;
+  Mutex mutex_;
+  Pem seen_ ABSL_GUARDED_BY(mutex_);  // what was last read, whether it fits or not
+  std::shared_ptr<boost::asio::ssl::context> context_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_TELEMETRY_SERVING_CERTIFICATE_H_
