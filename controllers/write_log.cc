@@ -1,16 +1,10 @@
 #include "controllers/write_log.h"
 
-#include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 
 namespace mandate {
 namespace {
-
-// Resource versions of one server are decimal numbers that grow (KEP-5504).
-bool IsNewer(std::string_view a, std::string_view b) {
-  return a.size() != b.size() ? a.size() > b.size() : a > b;
-}
 
 // The same error, which now says of what.
 absl::Status Of(std::string_view what, const absl::Status& status) {
@@ -22,36 +16,16 @@ absl::Status Of(std::string_view what, const absl::Status& status) {
 
 }  // namespace
 
-void WriteLog::Wrote(const KindInfo& kind, std::string_view resource_version) {
-  auto& [info, newest] = newest_[StrCat(kind.plural, ".", kind.group)];
-  info = kind;
-  if (IsNewer(resource_version, newest)) newest = std::string(resource_version);
-}
-
 void WriteLog::Failed(std::string_view what, const absl::Status& status) {
   const absl::Status named = Of(what, status);
   failures_.emplace_back(named.message());
   if (!absl::IsPermissionDenied(status)) first_retryable_.Update(named);
 }
 
-void WriteLog::AddRemoval(std::string_view what, const KindInfo& kind, const ObjectKey& key,
-                          std::string_view uid, const absl::Status& status) {
+void WriteLog::AddRemoval(std::string_view what, const absl::Status& status) {
   // Conflict: another object stands under that name by now.
-  if (status.ok() || IsNotFound(status) || IsConflict(status)) {
-    removed_.push_back({kind, key, std::string(uid)});
-  } else {
-    Failed(StrCat("deleting ", what), status);
-  }
-}
-
-absl::Status WriteLog::AwaitSeen(const CallContext& context, CacheView& view) const {
-  for (const auto& [name, write] : newest_) {
-    RETURN_IF_ERROR(view.WaitUntilSeen(context, write.first, write.second));
-  }
-  for (const Removed& r : removed_) {
-    RETURN_IF_ERROR(view.WaitUntilGone(context, r.kind, r.key, r.uid));
-  }
-  return absl::OkStatus();
+  if (status.ok() || IsNotFound(status) || IsConflict(status)) return;
+  Failed(StrCat("deleting ", what), status);
 }
 
 absl::StatusOr<Result> WriteLog::ToResult(absl::Duration forbidden_retry) const {

@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "manager/cache/testing/fake_cache_view.h"
-#include "manager/core/testing/simulated_loop.h"
 #include "manager/object/api_error.h"
 #include "manager/object/kinds/rbac_v1.h"
 
@@ -20,7 +18,6 @@ using rbacv1::RoleBinding;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr KindInfo kBinding = KindOf<RoleBinding>::value;
 constexpr absl::Duration kForbiddenRetry = absl::Minutes(5);
 
 absl::Status Error(int code, std::string_view reason, std::string_view message) {
@@ -33,48 +30,16 @@ const absl::Status kBusy = Error(429, "TooManyRequests", "later");
 const absl::Status kConflict = Error(409, "Conflict", "another uid");
 const absl::Status kGone = Error(404, "NotFound", "gone");
 
-template <class T>
-absl::StatusOr<T> Written(std::string_view resource_version) {
-  T object;
-  object.mutable_metadata()->set_resourceversion(std::string(resource_version));
-  return object;
-}
-
-class WriteLogTest : public testing::Test {
- protected:
-  // "rolebindings@7" seen, "rolebindings foo/x -uid" gone; what AwaitSeen waited for.
-  std::vector<std::string> Awaited() {
-    std::vector<std::string> result;
-    for (const FakeCacheView::Wait& wait : view_.waits()) {
-      result.push_back(wait.uid.empty()
-                           ? wait.plural + "@" + wait.resource_version
-                           : wait.plural + " " + wait.key.ToString() + " -" + wait.uid);
-    }
-    return result;
-  }
-
-  SimulatedLoop loop_;
-  FakeCacheView view_{loop_};
-  WriteLog log_;
-};
-
-TEST_F(WriteLogTest, NothingWrittenIsNothingToWaitFor) {
-  EXPECT_EQ(log_.AwaitSeen({}, view_), absl::OkStatus());
-  EXPECT_THAT(Awaited(), IsEmpty());
-  EXPECT_THAT(log_.failures(), IsEmpty());
-  const auto result = log_.ToResult(kForbiddenRetry);
+TEST(WriteLogTest, NothingFailed) {
+  WriteLog log;
+  log.Add("x", absl::StatusOr<RoleBinding>(RoleBinding()));
+  EXPECT_THAT(log.failures(), IsEmpty());
+  const auto result = log.ToResult(kForbiddenRetry);
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->requeue_after, absl::ZeroDuration());
 }
 
-TEST_F(WriteLogTest, WaitsForTheNewestWriteOfEachKind) {
-  for (const char* version : {"9", "10", "8", "10"}) log_.Add("x", Written<RoleBinding>(version));
-  for (const char* version : {"123", "99"}) log_.Add("x", Written<ClusterRole>(version));
-  EXPECT_EQ(log_.AwaitSeen({}, view_), absl::OkStatus());
-  EXPECT_THAT(Awaited(), ElementsAre("clusterroles@123", "rolebindings@10"));
-}
-
-TEST_F(WriteLogTest, WaitsForEachRemovalThatSucceededOneWayOrAnother) {
+TEST(WriteLogTest, RemovalsSucceedOneWayOrAnother) {
   const struct {
     absl::Status status;
     bool removed;
@@ -90,13 +55,9 @@ TEST_F(WriteLogTest, WaitsForEachRemovalThatSucceededOneWayOrAnother) {
   };
   for (const auto& row : rows) {
     WriteLog log;
-    log.AddRemoval("RoleBinding foo/x", kBinding, {"foo", "x"}, "u1", row.status);
-    const size_t before = view_.waits().size();
-    EXPECT_EQ(log.AwaitSeen({}, view_), absl::OkStatus());
-    EXPECT_EQ(view_.waits().size() - before, row.removed ? 1u : 0u) << row.status;
+    log.AddRemoval("RoleBinding foo/x", row.status);
     if (row.removed) {
-      EXPECT_EQ(Awaited().back(), "rolebindings foo/x -u1");
-      EXPECT_THAT(log.failures(), IsEmpty());
+      EXPECT_THAT(log.failures(), IsEmpty()) << row.status;
     } else {
       EXPECT_THAT(log.failures(),
                   ElementsAre("deleting RoleBinding foo/x: " + std::string(row.status.message())));
@@ -104,40 +65,16 @@ TEST_F(WriteLogTest, WaitsForEachRemovalThatSucceededOneWayOrAnother) {
   }
 }
 
-TEST_F(WriteLogTest, AFailureStopsNeitherTheOthersNorTheirWait) {
-  log_.Add("RoleBinding foo/a", absl::StatusOr<RoleBinding>(kBusy));
-  log_.Add("RoleBinding foo/b", Written<RoleBinding>("7"));
-  log_.Add("ClusterRole c", absl::StatusOr<ClusterRole>(kForbidden));
-  log_.AddRemoval("RoleBinding foo/d", kBinding, {"foo", "d"}, "u4", absl::OkStatus());
-  EXPECT_THAT(log_.failures(), ElementsAre("RoleBinding foo/a: later", "ClusterRole c: may not"));
-  EXPECT_EQ(log_.AwaitSeen({}, view_), absl::OkStatus());
-  EXPECT_THAT(Awaited(), ElementsAre("rolebindings@7", "rolebindings foo/d -u4"));
+TEST(WriteLogTest, AFailureDoesNotStopTheOthers) {
+  WriteLog log;
+  log.Add("RoleBinding foo/a", absl::StatusOr<RoleBinding>(kBusy));
+  log.Add("RoleBinding foo/b", absl::StatusOr<RoleBinding>(RoleBinding()));
+  log.Add("ClusterRole c", absl::StatusOr<ClusterRole>(kForbidden));
+  log.AddRemoval("RoleBinding foo/d", absl::OkStatus());
+  EXPECT_THAT(log.failures(), ElementsAre("RoleBinding foo/a: later", "ClusterRole c: may not"));
 }
 
-TEST_F(WriteLogTest, WaitsWithinItsContextAndTellsTheFirstError) {
-  const absl::Time deadline = loop_.clock().TimeNow() + absl::Seconds(3);
-  log_.Add("x", Written<ClusterRole>("1"));
-  log_.Add("x", Written<RoleBinding>("2"));
-  log_.AddRemoval("x", kBinding, {"foo", "d"}, "u4", absl::OkStatus());
-  std::string refuse;
-  view_.SetWaitHandler([&](const CallContext& context, const FakeCacheView::Wait& wait) {
-    EXPECT_EQ(context.deadline, deadline);
-    return wait.plural + wait.uid == refuse ? absl::DeadlineExceededError(refuse)
-                                            : absl::OkStatus();
-  });
-  const struct {
-    const char* refuse;
-    size_t waits;
-  } rows[] = {{"clusterroles", 1}, {"rolebindings", 2}, {"rolebindingsu4", 3}};
-  for (const auto& row : rows) {
-    refuse = row.refuse;
-    const size_t before = view_.waits().size();
-    EXPECT_EQ(log_.AwaitSeen({deadline, {}}, view_), absl::DeadlineExceededError(refuse));
-    EXPECT_EQ(view_.waits().size() - before, row.waits) << refuse;
-  }
-}
-
-TEST_F(WriteLogTest, ResultOfFailures) {
+TEST(WriteLogTest, ResultOfFailures) {
   const absl::Status refused_here = absl::PermissionDeniedError("no marker declares it");
   const absl::Status down = absl::UnavailableError("no connection");
   const struct {
@@ -159,7 +96,7 @@ TEST_F(WriteLogTest, ResultOfFailures) {
     WriteLog log;
     for (const absl::Status& status : row.writes) {
       if (status.ok()) {
-        log.Add("x", Written<RoleBinding>("1"));
+        log.Add("x", absl::StatusOr<RoleBinding>(RoleBinding()));
       } else {
         log.Add("x", absl::StatusOr<RoleBinding>(status));
       }

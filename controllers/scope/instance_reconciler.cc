@@ -22,9 +22,6 @@ using rbacv1::RoleBinding;
 // How soon a write that was forbidden is tried again: nothing tells when a grant comes.
 constexpr absl::Duration kForbiddenRetry = absl::Seconds(10);
 
-// How long the cache may take to show what was written; then the reconcile is tried again.
-constexpr absl::Duration kSeeOwnWrites = absl::Seconds(10);
-
 // The API server's words for a binding whose maker neither holds what it grants nor may `bind`.
 constexpr std::string_view kNotHeld = "attempting to grant RBAC permissions not currently held";
 
@@ -77,7 +74,8 @@ bool Concerns(const corev1::Namespace& ns, const ScopeInstance& instance) {
 InstanceReconciler::InstanceReconciler(const Component& component, Client<kScopeInstance> client)
     : component_(component), client_(std::move(client)), discovery_(component.client) {}
 
-absl::StatusOr<std::vector<Binding>> InstanceReconciler::ReadBindings(std::string_view name,
+absl::StatusOr<std::vector<Binding>> InstanceReconciler::ReadBindings(const CallContext& context,
+                                                                      std::string_view name,
                                                                       std::string_view uid) const {
   std::vector<Binding> bindings;
   // Most bindings of a cluster are nobody's here; decoding them is no use.
@@ -87,14 +85,14 @@ absl::StatusOr<std::vector<Binding>> InstanceReconciler::ReadBindings(std::strin
             raw.bytes().find(KindOf<ScopeInstance>::value.kind) != std::string_view::npos);
   };
   ASSIGN_OR_RETURN(const auto in_namespaces,
-                   component_.cache().ListRaw(KindOf<RoleBinding>::value, ""));
+                   component_.cache().ListRaw(context, KindOf<RoleBinding>::value, ""));
   for (const auto& raw : in_namespaces) {
     if (!may_be_ours(*raw)) continue;
     ASSIGN_OR_RETURN(RoleBinding binding, raw->Decode<RoleBinding>());
     bindings.push_back(FromRoleBinding(std::move(binding)));
   }
   ASSIGN_OR_RETURN(const auto in_cluster,
-                   component_.cache().ListRaw(KindOf<ClusterRoleBinding>::value, ""));
+                   component_.cache().ListRaw(context, KindOf<ClusterRoleBinding>::value, ""));
   for (const auto& raw : in_cluster) {
     if (!may_be_ours(*raw)) continue;
     ASSIGN_OR_RETURN(const ClusterRoleBinding binding, raw->Decode<ClusterRoleBinding>());
@@ -110,19 +108,19 @@ absl::StatusOr<InstanceSnapshot> InstanceReconciler::Read(const CallContext& con
     return discovery_.ScopeOf(context, group, resource);
   };
   snapshot.instance = std::move(instance);
-  ASSIGN_OR_RETURN(snapshot.namespaces, component_.cache().List<corev1::Namespace>());
-  ASSIGN_OR_RETURN(snapshot.bindings, ReadBindings(snapshot.instance.metadata().name(),
+  ASSIGN_OR_RETURN(snapshot.namespaces, component_.cache().List<corev1::Namespace>(context));
+  ASSIGN_OR_RETURN(snapshot.bindings, ReadBindings(context, snapshot.instance.metadata().name(),
                                                    snapshot.instance.metadata().uid()));
 
-  auto scope_template =
-      component_.cache().Get<ScopeTemplate>({"", snapshot.instance.spec().scopetemplatename()});
+  auto scope_template = component_.cache().Get<ScopeTemplate>(
+      context, {"", snapshot.instance.spec().scopetemplatename()});
   if (absl::IsNotFound(scope_template.status())) return snapshot;
   RETURN_IF_ERROR(scope_template.status());
   snapshot.scope_template = *std::move(scope_template);
   for (const auto& role : snapshot.scope_template->spec().clusterroles()) {
     const std::string name =
         ClusterRoleName(snapshot.scope_template->metadata().uid(), role.generatename());
-    auto found = component_.cache().Get<ClusterRole>({"", name});
+    auto found = component_.cache().Get<ClusterRole>(context, {"", name});
     if (absl::IsNotFound(found.status())) continue;
     RETURN_IF_ERROR(found.status());
     snapshot.cluster_roles[name] = *std::move(found);
@@ -132,7 +130,7 @@ absl::StatusOr<InstanceSnapshot> InstanceReconciler::Read(const CallContext& con
 
 absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
                                                      const Request& request) {
-  auto instance = component_.cache().Get<ScopeInstance>(request.key);
+  auto instance = component_.cache().Get<ScopeInstance>(context, request.key);
   if (absl::IsNotFound(instance.status())) return RevokeAll(context, request.key.name);
   RETURN_IF_ERROR(instance.status());
   // Its deleter says what becomes of what it owns; garbage collection sees to that.
@@ -145,24 +143,18 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   RETURN_IF_ERROR(ReportConditions(context, component_, client_, snapshot.instance,
                                    InstanceConditions(snapshot.instance, plan, log.failures()),
                                    kScoped, log));
-  return Finish(context, log);
+  return log.ToResult(kForbiddenRetry);
 }
 
 absl::StatusOr<Result> InstanceReconciler::RevokeAll(const CallContext& context,
                                                      std::string_view name) {
-  ASSIGN_OR_RETURN(const std::vector<Binding> bindings, ReadBindings(name, ""));
+  ASSIGN_OR_RETURN(const std::vector<Binding> bindings, ReadBindings(context, name, ""));
   WriteLog log;
   for (const Binding& binding : bindings) {
     if (BelongsToFormer(binding, name, "") && !binding.object.metadata().has_deletiontimestamp()) {
       Remove(context, binding, log);
     }
   }
-  return Finish(context, log);
-}
-
-absl::StatusOr<Result> InstanceReconciler::Finish(const CallContext& context, const WriteLog& log) {
-  const absl::Time deadline = component_.clock().TimeNow() + kSeeOwnWrites;
-  RETURN_IF_ERROR(log.AwaitSeen(context.WithDeadline(deadline), component_.cache()));
   return log.ToResult(kForbiddenRetry);
 }
 
@@ -206,10 +198,7 @@ bool InstanceReconciler::Remove(const CallContext& context, const Binding& bindi
   const absl::Status status =
       binding.in_cluster() ? client_.Delete<ClusterRoleBinding>(context, binding.key, {.uid = uid})
                            : client_.Delete<RoleBinding>(context, binding.key, {.uid = uid});
-  log.AddRemoval(
-      binding.ToString(),
-      binding.in_cluster() ? KindOf<ClusterRoleBinding>::value : KindOf<RoleBinding>::value,
-      binding.key, uid, status);
+  log.AddRemoval(binding.ToString(), status);
   return status.ok() || IsNotFound(status);
 }
 
@@ -229,7 +218,8 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeInstanceController(const Compone
       .Watches<ClusterRole>([&cache](const ClusterRole& role) {
         // Also roles that are not (or no longer) a template's: their names decide.
         return InstancesFor(cache, [&](const ScopeInstance& instance) {
-          const auto of = cache.Get<ScopeTemplate>({"", instance.spec().scopetemplatename()});
+          const auto of =
+              cache.Get<ScopeTemplate>(WithoutWaiting(), {"", instance.spec().scopetemplatename()});
           // Not known whether it is the template's: then it may be.
           if (!of.ok()) return !absl::IsNotFound(of.status());
           for (const auto& r : of->spec().clusterroles()) {

@@ -8,6 +8,7 @@
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=list;watch
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=rolebindings;clusterrolebindings,verbs=list;watch;create;patch;delete
 // +mandate:rbac:justify="Which ClusterRoles are bound is known only when a ScopeTemplate names them; only roles that a ScopeTemplate owns are ever bound.",groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=bind
+// +mandate:fence:groups=rbac.authorization.k8s.io,resources=rolebindings;clusterrolebindings,owner=operators.coreos.com/ScopeInstance,label=operators.coreos.io/scopeInstanceUID,roleRefs=ClusterRole/*;!cluster-admin;!admin;!edit;!view;!system:*;!mandate-manager*,neverSubject=manager,id=bindings
 #ifndef CONTROLLERS_SCOPE_INSTANCE_RECONCILER_H_
 #define CONTROLLERS_SCOPE_INSTANCE_RECONCILER_H_
 
@@ -37,12 +38,11 @@ class InstanceReconciler : public Reconciler {
   absl::StatusOr<InstanceSnapshot> Read(const CallContext& context,
                                         operatorsv1alpha1::ScopeInstance instance);
   // Those that belong to the instance of this name and UID, or to a former one of the name.
-  absl::StatusOr<std::vector<Binding>> ReadBindings(std::string_view name,
+  absl::StatusOr<std::vector<Binding>> ReadBindings(const CallContext& context,
+                                                    std::string_view name,
                                                     std::string_view uid) const;
   // The instance is gone: takes what it granted along.
   absl::StatusOr<Result> RevokeAll(const CallContext& context, std::string_view name);
-  // Waits until the cache shows the writes, and says what to do next.
-  absl::StatusOr<Result> Finish(const CallContext& context, const WriteLog& log);
   void CarryOut(const CallContext& context, const InstancePlan& plan, WriteLog& log);
   void Create(const CallContext& context, const Binding& binding, WriteLog& log);
   void Mend(const CallContext& context, const Binding& binding, WriteLog& log);

@@ -117,7 +117,7 @@ class ReconcilersTest : public testing::Test {
   absl::StatusOr<HttpResponse> Status(const RestRequest& request, const Target& target) {
     auto applied = DecodeObject<T>(request.body, Encoding::kJson);
     EXPECT_TRUE(applied.ok()) << applied.status();
-    auto object = view_.Get<T>({"", target.name});
+    auto object = view_.Get<T>({}, {"", target.name});
     EXPECT_TRUE(object.ok());
     *object->mutable_status() = applied->status();
     return Json(view_.Put(*object));
@@ -151,7 +151,7 @@ class ReconcilersTest : public testing::Test {
 
   // "True ScopingSuccessful: …".
   std::string Scoped() {
-    const auto instance = view_.Get<ScopeInstance>({"", "foo"});
+    const auto instance = view_.Get<ScopeInstance>({}, {"", "foo"});
     for (const auto& c : instance->status().conditions()) {
       if (c.type() == kScoped) return StrCat(c.status(), " ", c.reason(), ": ", c.message());
     }
@@ -223,7 +223,7 @@ TEST_F(ReconcilersTest, OneFailureStopsNothingElse) {
   };
   EXPECT_FALSE(ReconcileInstance().ok()) << "to be tried again";
   EXPECT_THAT(Scoped(), HasSubstr("False ScopingFailed: RoleBinding bar/"));
-  EXPECT_EQ(view_.List<rbacv1::RoleBinding>("foo")->size(), 1u);
+  EXPECT_EQ(view_.List<rbacv1::RoleBinding>({}, "foo")->size(), 1u);
 }
 
 TEST_F(ReconcilersTest, ABindingOfThatNameThatIsSomebodyElsesIsNotTakenOver) {
@@ -255,16 +255,16 @@ TEST_F(ReconcilersTest, WhatIsEditedIsMendedByApply) {
   view_.Put(DocumentTemplate());
   view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
   ReconcileBoth();
-  auto binding = (*view_.List<rbacv1::RoleBinding>("foo"))[0];
+  auto binding = (*view_.List<rbacv1::RoleBinding>({}, "foo"))[0];
   binding.clear_subjects();
   view_.Put(binding);
-  auto role = (*view_.List<rbacv1::ClusterRole>())[0];
+  auto role = (*view_.List<rbacv1::ClusterRole>({}))[0];
   role.clear_rules();
   view_.Put(role);
   writes_.clear();
   ReconcileBoth();
   EXPECT_THAT(writes_, ElementsAre("PATCH clusterroles", "PATCH rolebindings foo"));
-  EXPECT_EQ((*view_.List<rbacv1::RoleBinding>("foo"))[0].subjects_size(), 1);
+  EXPECT_EQ((*view_.List<rbacv1::RoleBinding>({}, "foo"))[0].subjects_size(), 1);
 }
 
 TEST_F(ReconcilersTest, TheLastInstanceTakesTheRoleAlong) {
@@ -289,10 +289,10 @@ TEST_F(ReconcilersTest, TheRoleStaysWhileAnyInstanceReferencesTheTemplate) {
   view_.Remove(KindOf<ScopeInstance>::value, {"", "foo"});
   ReconcileBoth();
   EXPECT_THAT(writes_, ElementsAre("DELETE rolebindings foo"));
-  EXPECT_EQ(view_.List<rbacv1::ClusterRole>()->size(), 1u);
+  EXPECT_EQ(view_.List<rbacv1::ClusterRole>({})->size(), 1u);
   view_.Remove(KindOf<ScopeInstance>::value, {"", "other"});
   EXPECT_TRUE(ReconcileTemplate().ok());
-  EXPECT_TRUE(view_.List<rbacv1::ClusterRole>()->empty());
+  EXPECT_TRUE(view_.List<rbacv1::ClusterRole>({})->empty());
 }
 
 TEST_F(ReconcilersTest, ANamespaceThatComesBackIsBoundAgain) {
@@ -300,7 +300,7 @@ TEST_F(ReconcilersTest, ANamespaceThatComesBackIsBoundAgain) {
   view_.Put(DocumentInstance(R"("namespaces": ["foo", "bar"])"));
   ReconcileBoth();
   // Its bindings go with it.
-  const auto gone = (*view_.List<rbacv1::RoleBinding>("foo"))[0];
+  const auto gone = (*view_.List<rbacv1::RoleBinding>({}, "foo"))[0];
   view_.Remove(KindOf<rbacv1::RoleBinding>::value, KeyOf(gone));
   view_.Remove(KindOf<corev1::Namespace>::value, {"", "foo"});
   ReconcileBoth();
@@ -329,7 +329,7 @@ TEST_F(ReconcilersTest, AnotherTemplateTakesTheFirstOnesPlace) {
   EXPECT_TRUE(ReconcileTemplate("other").ok());
   EXPECT_TRUE(ReconcileInstance().ok());
   EXPECT_THAT(Scoped(), HasSubstr("True"));
-  EXPECT_EQ((*view_.List<rbacv1::ClusterRole>())[0].metadata().ownerreferences(0).uid(),
+  EXPECT_EQ((*view_.List<rbacv1::ClusterRole>({}))[0].metadata().ownerreferences(0).uid(),
             "other-template");
 }
 

@@ -19,9 +19,6 @@ using operatorsv1alpha1::ScopeTemplate;
 // How soon a write that was forbidden is tried again.
 constexpr absl::Duration kForbiddenRetry = absl::Seconds(10);
 
-// How long the cache may take to show what was written; then the reconcile is tried again.
-constexpr absl::Duration kSeeOwnWrites = absl::Seconds(10);
-
 bool IsReferenced(const std::vector<ScopeInstance>& instances, std::string_view template_name) {
   return std::any_of(instances.begin(), instances.end(), [&](const ScopeInstance& instance) {
     return instance.spec().scopetemplatename() == template_name &&
@@ -34,13 +31,14 @@ bool IsReferenced(const std::vector<ScopeInstance>& instances, std::string_view 
 TemplateReconciler::TemplateReconciler(const Component& component, Client<kScopeTemplate> client)
     : component_(component), client_(std::move(client)) {}
 
-absl::StatusOr<TemplateSnapshot> TemplateReconciler::Read(ScopeTemplate scope_template) const {
+absl::StatusOr<TemplateSnapshot> TemplateReconciler::Read(const CallContext& context,
+                                                          ScopeTemplate scope_template) const {
   TemplateSnapshot snapshot;
-  ASSIGN_OR_RETURN(const auto instances, component_.cache().List<ScopeInstance>());
+  ASSIGN_OR_RETURN(const auto instances, component_.cache().List<ScopeInstance>(context));
   snapshot.referenced = IsReferenced(instances, scope_template.metadata().name());
   // Those of the template carry its UID somewhere; decoding the cluster's other roles is no use.
   ASSIGN_OR_RETURN(const auto raw,
-                   component_.cache().ListRaw(KindOf<rbacv1::ClusterRole>::value, ""));
+                   component_.cache().ListRaw(context, KindOf<rbacv1::ClusterRole>::value, ""));
   const std::string& uid = scope_template.metadata().uid();
   for (const auto& role : raw) {
     const auto& roles = scope_template.spec().clusterroles();
@@ -57,18 +55,18 @@ absl::StatusOr<TemplateSnapshot> TemplateReconciler::Read(ScopeTemplate scope_te
 
 absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
                                                      const Request& request) {
-  auto scope_template = component_.cache().Get<ScopeTemplate>(request.key);
+  auto scope_template = component_.cache().Get<ScopeTemplate>(context, request.key);
   if (absl::IsNotFound(scope_template.status())) return Result{};
   RETURN_IF_ERROR(scope_template.status());
   // What it owns goes with it, by garbage collection.
   if (scope_template->metadata().has_deletiontimestamp()) return Result{};
-  ASSIGN_OR_RETURN(const TemplateSnapshot snapshot, Read(*std::move(scope_template)));
+  ASSIGN_OR_RETURN(const TemplateSnapshot snapshot, Read(context, *std::move(scope_template)));
 
   const TemplatePlan plan = PlanTemplate(snapshot);
   WriteLog log;
   for (const Removal& r : plan.remove) {
-    log.AddRemoval(StrCat("ClusterRole ", r.key.name), KindOf<rbacv1::ClusterRole>::value, r.key,
-                   r.uid, client_.Delete<rbacv1::ClusterRole>(context, r.key, {.uid = r.uid}));
+    log.AddRemoval(StrCat("ClusterRole ", r.key.name),
+                   client_.Delete<rbacv1::ClusterRole>(context, r.key, {.uid = r.uid}));
   }
   for (const auto& role : plan.create) {
     log.Add(StrCat("ClusterRole ", role.metadata().name()), client_.Create(context, role));
@@ -79,8 +77,6 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
   RETURN_IF_ERROR(ReportConditions(
       context, component_, client_, snapshot.scope_template,
       TemplateConditions(snapshot.scope_template, plan, log.failures()), kTemplated, log));
-  RETURN_IF_ERROR(log.AwaitSeen(context.WithDeadline(component_.clock().TimeNow() + kSeeOwnWrites),
-                                component_.cache()));
   return log.ToResult(kForbiddenRetry);
 }
 

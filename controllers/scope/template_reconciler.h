@@ -6,6 +6,7 @@
 // +kubebuilder:rbac:groups=operators.coreos.com,resources=scopetemplates/finalizers,verbs=update
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=list;watch;create;patch;delete
 // +mandate:rbac:justify="A ScopeTemplate's roles hold whatever rules its author asks for; who may create ScopeTemplates decides what may be granted.",groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=escalate
+// +mandate:fence:groups=rbac.authorization.k8s.io,resources=clusterroles,owner=operators.coreos.com/ScopeTemplate,label=operators.coreos.io/scopeTemplateUID,names=!cluster-admin;!admin;!edit;!view;!system:*;!mandate-manager*,neverLabels=rbac.authorization.k8s.io/aggregate-to-*
 #ifndef CONTROLLERS_SCOPE_TEMPLATE_RECONCILER_H_
 #define CONTROLLERS_SCOPE_TEMPLATE_RECONCILER_H_
 
@@ -32,7 +33,8 @@ class TemplateReconciler : public Reconciler {
   absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override;
 
  private:
-  absl::StatusOr<TemplateSnapshot> Read(operatorsv1alpha1::ScopeTemplate scope_template) const;
+  absl::StatusOr<TemplateSnapshot> Read(const CallContext& context,
+                                        operatorsv1alpha1::ScopeTemplate scope_template) const;
 
   const Component& component_;
   Client<kScopeTemplate> client_;

@@ -2,7 +2,7 @@
 // component sees of it what it has proved that it may see.
 //
 //   auto demand = view.Demand({.kind = KindOf<Namespace>::value}, sink);   // opens or joins a
-//   watch auto ns = view.Get<Namespace>({"", "default"});                        // never opens one
+//   watch auto ns = view.Get<Namespace>(context, {"", "default"});               // never opens one
 #ifndef MANAGER_CACHE_CACHE_H_
 #define MANAGER_CACHE_CACHE_H_
 
@@ -76,9 +76,16 @@ class DemandHandle {
   virtual DemandStatus status() const = 0;
 };
 
-// One component's view. Thread-safe. Errors of reads: kNotFound: absent, for certain.
-// kFailedPrecondition: no demand of this component covers it. kUnavailable: not synced yet, or
-// stale. kPermissionDenied: forbidden.
+// For reads that must not wait, as on the loop: they answer at once, kDeadlineExceeded if they
+// would have to wait.
+inline CallContext WithoutWaiting() { return {.deadline = absl::InfinitePast(), .stop = {}}; }
+
+// One component's view. Thread-safe. A read shows what the component's own typed calls have written
+// before it; where the watch has not brought that yet, it waits, within `context` and a bound.
+//
+// Errors of reads: kNotFound: absent, for certain. kFailedPrecondition: no demand of this component
+// covers it. kUnavailable: not synced yet, or stale. kPermissionDenied: forbidden.
+// kDeadlineExceeded: the component's own write has not come back in time. None but the last waits.
 class CacheView {
  public:
   virtual ~CacheView() = default;
@@ -87,45 +94,29 @@ class CacheView {
   [[nodiscard]] virtual std::unique_ptr<DemandHandle> Demand(DemandSpec spec,
                                                              std::shared_ptr<DemandSink> sink) = 0;
 
-  virtual absl::StatusOr<std::shared_ptr<const RawObject>> GetRaw(const KindInfo& kind,
+  virtual absl::StatusOr<std::shared_ptr<const RawObject>> GetRaw(const CallContext& context,
+                                                                  const KindInfo& kind,
                                                                   const ObjectKey& key) const = 0;
   // Sorted by key; `ns` empty: all namespaces.
   virtual absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRaw(
-      const KindInfo& kind, std::string_view ns) const = 0;
+      const CallContext& context, const KindInfo& kind, std::string_view ns) const = 0;
 
   // What was last seen, also while the watch is down; empty before that, and while forbidden. To
   // find out whom an event concerns, never to decide what to do: that reads with ListRaw.
   virtual std::vector<std::shared_ptr<const RawObject>> ListLastKnown(
       const KindInfo& kind, std::string_view ns) const = 0;
 
-  // After a write of this component that the server answered with `resource_version`: blocks until
-  // the view is at least that new, so that the next reconcile sees its own writes. Bounded by
-  // `context`: kDeadlineExceeded. Not on the loop.
-  virtual absl::Status WaitUntilSeen(const CallContext& context, const KindInfo& kind,
-                                     std::string_view resource_version) = 0;
-  // The same when the written object is known, which waits for less: only for the watch that covers
-  // `key`, and no longer than until that object is this new.
-  virtual absl::Status WaitUntilObjectSeen(const CallContext& context, const KindInfo& kind,
-                                           const ObjectKey& key,
-                                           std::string_view resource_version) {
-    static_cast<void>(key);
-    return WaitUntilSeen(context, kind, resource_version);
-  }
-  // The same after a deletion: until `key` is gone or has another UID.
-  virtual absl::Status WaitUntilGone(const CallContext& context, const KindInfo& kind,
-                                     const ObjectKey& key, std::string_view uid) = 0;
-
   // Decoded copies.
   template <Object T>
-  absl::StatusOr<T> Get(const ObjectKey& key) const {
-    auto raw = GetRaw(KindOf<T>::value, key);
+  absl::StatusOr<T> Get(const CallContext& context, const ObjectKey& key) const {
+    auto raw = GetRaw(context, KindOf<T>::value, key);
     if (!raw.ok()) return std::move(raw).status();
     return (*raw)->template Decode<T>();
   }
   // One undecodable object is an error that names it.
   template <Object T>
-  absl::StatusOr<std::vector<T>> List(std::string_view ns = "") const {
-    auto raw = ListRaw(KindOf<T>::value, ns);
+  absl::StatusOr<std::vector<T>> List(const CallContext& context, std::string_view ns = "") const {
+    auto raw = ListRaw(context, KindOf<T>::value, ns);
     if (!raw.ok()) return std::move(raw).status();
     std::vector<T> result;
     result.reserve(raw->size());

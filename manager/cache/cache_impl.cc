@@ -24,6 +24,8 @@ absl::Status Check(const Cache::Options& options) {
   status.Update(positive("reflector.min_watch_timeout", options.reflector.min_watch_timeout,
                          absl::Seconds(1) - absl::Nanoseconds(1)));
   status.Update(positive("max_failures", options.max_failures, 0));
+  status.Update(positive("own_write_wait", options.own_write_wait, absl::ZeroDuration()));
+  status.Update(positive("max_own_writes", options.max_own_writes, 0));
   status.Update(positive("reflector.page_size", options.reflector.page_size, 0));
   status.Update(positive("reflector.max_pages", options.reflector.max_pages, 0));
   status.Update(positive("reflector.max_frame_bytes", options.reflector.max_frame_bytes, 0u));
@@ -122,9 +124,14 @@ Cache::Cache(Options options)
 Cache::~Cache() { registry_->Close(); }
 
 CacheView& Cache::AddComponent(RestClient& client, const rbac::Mandate& mandate) {
+  client.own_writes().Limit(
+      static_cast<size_t>(options_.max_own_writes),
+      &options_.metrics.Counter("mandate_cache_own_writes_forgotten_total",
+                                "Own writes that no read will wait for: there were too many",
+                                {{"identity", std::string(client.component())}}));
   MutexLock lock(mutex_);
-  views_.push_back(std::make_unique<ComponentView>(
-      ComponentView::Config{client, mandate, registry_, options_.metrics}));
+  views_.push_back(std::make_unique<ComponentView>(ComponentView::Config{
+      client, mandate, registry_, options_.metrics, options_.own_write_wait}));
   return *views_.back();
 }
 

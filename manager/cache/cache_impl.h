@@ -45,6 +45,10 @@ class Cache {
     absl::Duration linger = absl::ZeroDuration();
     // After so many failures in a row a shared watch goes on under another component's identity.
     int max_failures = 3;
+    // How long a read waits at most for what the component itself has written, and how many of
+    // such writes are remembered of each kind; the oldest is forgotten.
+    absl::Duration own_write_wait = absl::Seconds(10);
+    int max_own_writes = 4096;
     ReflectorOptions reflector = {};
     // t_revoke here is overridden by the above.
     AccessProof::Options access = {};

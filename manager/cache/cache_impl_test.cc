@@ -11,10 +11,10 @@ namespace {
 class CacheTest : public CacheFixture {
  protected:
   absl::StatusCode Get(CacheView& view, std::string ns, std::string name) {
-    return view.GetRaw(kWidget, {std::move(ns), std::move(name)}).status().code();
+    return view.GetRaw({}, kWidget, {std::move(ns), std::move(name)}).status().code();
   }
   absl::StatusCode List(CacheView& view, std::string_view ns) {
-    return view.ListRaw(kWidget, ns).status().code();
+    return view.ListRaw({}, kWidget, ns).status().code();
   }
 };
 
@@ -58,9 +58,9 @@ TEST_F(CacheTest, ReadsWhatIsDemanded) {
   EXPECT_EQ(demand.Take(), "!+foo/x@101 Synced");
   EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kOk);
   EXPECT_EQ(Get(view, "foo", "y"), absl::StatusCode::kNotFound) << "absent, for certain";
-  EXPECT_EQ(Text(*view.ListRaw(kWidget, "")), "foo/x@101");
-  EXPECT_EQ(Text(*view.ListRaw(kWidget, "foo")), "foo/x@101");
-  EXPECT_EQ(Text(*view.ListRaw(kWidget, "bar")), "");
+  EXPECT_EQ(Text(*view.ListRaw({}, kWidget, "")), "foo/x@101");
+  EXPECT_EQ(Text(*view.ListRaw({}, kWidget, "foo")), "foo/x@101");
+  EXPECT_EQ(Text(*view.ListRaw({}, kWidget, "bar")), "");
 
   server_.Put("foo/y");
   server_.Put("foo/x");
@@ -115,7 +115,7 @@ TEST_F(CacheTest, ForbiddenNamesComponentAndResource) {
   for (const char* part : {"a may not", "widgets.example.com", "namespace foo"}) {
     EXPECT_NE(reason.message().find(part), std::string::npos) << reason;
   }
-  EXPECT_EQ(view.GetRaw(kWidget, {"foo", "x"}).status().message(), reason.message());
+  EXPECT_EQ(view.GetRaw({}, kWidget, {"foo", "x"}).status().message(), reason.message());
 
   server_.Put("foo/x");
   server_.Grant("a", "foo");
@@ -344,7 +344,7 @@ TEST_F(CacheTest, AClusterScopedKindHasNoNamespaces) {
   auto handle = view.Demand({kind, "foo", ""}, nullptr);
   Settle();
   EXPECT_EQ(a_.Count("/namespaces/"), 0u);
-  EXPECT_EQ(view.GetRaw(kind, {"", "x"}).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(view.GetRaw({}, kind, {"", "x"}).status().code(), absl::StatusCode::kNotFound);
 }
 
 TEST_F(CacheTest, ASinkIsNotNeeded) {

@@ -168,7 +168,7 @@ class Simulation {
     for (size_t i = 0; i < kNames.size(); ++i) {
       for (const char* ns : {"", "foo", "bar"}) {
         const auto lost = revoked_.find({kNames[i], ns});
-        if (!views_[i]->ListRaw(kWidget, ns).ok()) continue;
+        if (!views_[i]->ListRaw({}, kWidget, ns).ok()) continue;
         ++totals.reads;
         if (lost == revoked_.end()) continue;
         EXPECT_LE(loop_.clock().TimeNow() - lost->second, absl::Minutes(5) + absl::Seconds(1))
@@ -194,7 +194,7 @@ class Simulation {
           << live->demanded.handle->status().reason;
       EXPECT_EQ(live->demanded.sink->Content(), server_.Content(spec));
       if (spec.name.empty()) {
-        auto list = views_[live->component]->ListRaw(kWidget, spec.ns);
+        auto list = views_[live->component]->ListRaw({}, kWidget, spec.ns);
         EXPECT_TRUE(list.ok());
         if (list.ok()) {
           EXPECT_EQ(Text(*list), server_.Content(spec));

@@ -1,11 +1,9 @@
 #include "manager/cache/component_view.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "manager/cache/permit.h"
-#include "manager/cache/resource_version.h"
 #include "manager/core/mutex.h"
 #include "manager/core/strings.h"
 
@@ -36,20 +34,6 @@ class ComponentView::Grants {
       const auto it = grants_.find(scope);
       auto grant = it == grants_.end() ? nullptr : it->second.lock();
       if (grant != nullptr && grant->demands() > 0) found.push_back(std::move(grant));
-    }
-    return found;
-  }
-
-  // Those with demands of the kind; the one of cluster scope alone, where there is one.
-  std::vector<std::shared_ptr<ReadGrant>> FindAll(const KindInfo& kind) const {
-    std::vector<std::shared_ptr<ReadGrant>> found;
-    MutexLock lock(mutex_);
-    for (auto it = grants_.lower_bound({kind, "", ""});
-         it != grants_.end() && it->first.kind == kind; ++it) {
-      auto grant = it->second.lock();
-      if (grant == nullptr || grant->demands() == 0) continue;
-      found.push_back(std::move(grant));
-      if (it->first.ns.empty() && it->first.name.empty()) break;
     }
     return found;
   }
@@ -120,24 +104,6 @@ absl::StatusOr<std::shared_ptr<const ObjectStore>> Choose(const std::vector<Gran
   return unavailable.ok() ? forbidden : unavailable;
 }
 
-// Of a wait: what ends it although nothing was seen.
-std::optional<absl::Status> EndsWait(const absl::Status& why) {
-  if (absl::IsUnavailable(why)) return std::nullopt;
-  return why;
-}
-
-absl::Status NotComparable(std::string_view resource_version) {
-  return absl::InvalidArgumentError(
-      StrCat("resource version \"", resource_version, "\" is no number: it cannot be waited for"));
-}
-
-bool HasReached(const ObjectStore& store, const ObjectKey& key, std::string_view version) {
-  if (store.HasReached(version)) return true;
-  const ObjectPtr object = store.Get(key.ns, key.name);
-  return object != nullptr && ParseResourceVersion(object->resource_version()) &&
-         !IsOlder(object->resource_version(), version);
-}
-
 }  // namespace
 
 ComponentView::ComponentView(Config config)
@@ -145,7 +111,9 @@ ComponentView::ComponentView(Config config)
       component_(std::make_shared<WatchComponent>(
           WatchComponent{config_.client, AccessMetrics(config_.metrics, config_.client.component()),
                          std::make_shared<WaitSet>(config_.client.loop())})),
-      grants_(std::make_shared<Grants>()) {}
+      grants_(std::make_shared<Grants>()),
+      gate_({config_.client.own_writes(), component_->waits, config_.client.loop(),
+             config_.own_write_wait, config_.metrics, config_.client.component()}) {}
 
 ComponentView::~ComponentView() = default;
 
@@ -165,24 +133,28 @@ std::unique_ptr<DemandHandle> ComponentView::Demand(DemandSpec spec,
   return std::make_unique<Handle>(std::move(feed), std::move(grant), component_, config_.registry);
 }
 
-absl::StatusOr<ObjectPtr> ComponentView::GetRaw(const KindInfo& kind, const ObjectKey& key) const {
-  const auto grants = grants_->Find(Scopes(kind, key.ns, key.name));
-  if (grants.empty()) return Uncovered(config_.client, {kind, key.ns, key.name});
-  auto store = Choose(grants);
+absl::StatusOr<std::shared_ptr<const ObjectStore>> ComponentView::StoreFor(
+    const CallContext& context, const DemandSpec& asked) const {
+  const auto grants = grants_->Find(Scopes(asked.kind, asked.ns, asked.name));
+  if (grants.empty()) return Uncovered(config_.client, asked);
+  return gate_.Pass(context, asked.kind, asked.ns, asked.name, grants.size() == 1,
+                    [grants] { return Choose(grants); });
+}
+
+absl::StatusOr<ObjectPtr> ComponentView::GetRaw(const CallContext& context, const KindInfo& kind,
+                                                const ObjectKey& key) const {
+  const DemandSpec asked{kind, key.ns, key.name};
+  auto store = StoreFor(context, asked);
   if (!store.ok()) return std::move(store).status();
   ObjectPtr object = (*store)->Get(key.ns, key.name);
-  if (object == nullptr) {
-    return absl::NotFoundError(
-        StrCat(DemandSpec{kind, key.ns, key.name}.ToString(), " does not exist"));
-  }
+  if (object == nullptr) return absl::NotFoundError(StrCat(asked.ToString(), " does not exist"));
   return object;
 }
 
-absl::StatusOr<std::vector<ObjectPtr>> ComponentView::ListRaw(const KindInfo& kind,
+absl::StatusOr<std::vector<ObjectPtr>> ComponentView::ListRaw(const CallContext& context,
+                                                              const KindInfo& kind,
                                                               std::string_view ns) const {
-  const auto grants = grants_->Find(Scopes(kind, ns, ""));
-  if (grants.empty()) return Uncovered(config_.client, {kind, std::string(ns), ""});
-  auto store = Choose(grants);
+  auto store = StoreFor(context, {kind, std::string(ns), ""});
   if (!store.ok()) return std::move(store).status();
   return (*store)->List(ns);
 }
@@ -193,65 +165,6 @@ std::vector<ObjectPtr> ComponentView::ListLastKnown(const KindInfo& kind,
     if (const auto store = grant->LastKnown()) return store->List(ns);
   }
   return {};
-}
-
-absl::Status ComponentView::WaitUntilSeen(const CallContext& context, const KindInfo& kind,
-                                          std::string_view resource_version) {
-  if (!ParseResourceVersion(resource_version)) return NotComparable(resource_version);
-  const DemandSpec all{kind, "", ""};
-  std::string what = StrCat(all.ToString(), " at resource version ", resource_version);
-  return component_->waits->Wait(
-      context, kind, std::move(what),
-      [this, all, version = std::string(resource_version)]() -> std::optional<absl::Status> {
-        auto grants = grants_->FindAll(all.kind);
-        if (grants.empty()) return Uncovered(config_.client, all);
-        absl::Status forbidden;
-        bool allowed = false;
-        for (const Grant& grant : grants) {
-          auto store = Choose({grant});
-          if (absl::IsPermissionDenied(store.status())) {
-            forbidden.Update(store.status());
-            continue;
-          }
-          allowed = true;
-          if (!store.ok() || !(*store)->HasReached(version)) return std::nullopt;
-        }
-        return allowed ? absl::OkStatus() : forbidden;
-      });
-}
-
-absl::Status ComponentView::WaitUntilObjectSeen(const CallContext& context, const KindInfo& kind,
-                                                const ObjectKey& key,
-                                                std::string_view resource_version) {
-  if (!ParseResourceVersion(resource_version)) return NotComparable(resource_version);
-  const DemandSpec one{kind, key.ns, key.name};
-  std::string what = StrCat(one.ToString(), " at resource version ", resource_version);
-  return component_->waits->Wait(
-      context, kind, std::move(what),
-      [this, one, key, version = std::string(resource_version)]() -> std::optional<absl::Status> {
-        const auto grants = grants_->Find(Scopes(one.kind, one.ns, one.name));
-        if (grants.empty()) return Uncovered(config_.client, one);
-        auto store = Choose(grants);
-        if (!store.ok()) return EndsWait(store.status());
-        if (!HasReached(**store, key, version)) return std::nullopt;
-        return absl::OkStatus();
-      });
-}
-
-absl::Status ComponentView::WaitUntilGone(const CallContext& context, const KindInfo& kind,
-                                          const ObjectKey& key, std::string_view uid) {
-  const DemandSpec one{kind, key.ns, key.name};
-  return component_->waits->Wait(
-      context, kind, StrCat("the end of ", one.ToString()),
-      [this, one, uid = std::string(uid)]() -> std::optional<absl::Status> {
-        const auto grants = grants_->Find(Scopes(one.kind, one.ns, one.name));
-        if (grants.empty()) return Uncovered(config_.client, one);
-        auto store = Choose(grants);
-        if (!store.ok()) return EndsWait(store.status());
-        const ObjectPtr object = (*store)->Get(one.ns, one.name);
-        if (object != nullptr && object->uid() == uid) return std::nullopt;
-        return absl::OkStatus();
-      });
 }
 
 }  // namespace mandate

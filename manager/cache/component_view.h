@@ -10,6 +10,7 @@
 
 #include "manager/cache/cache.h"
 #include "manager/cache/demand_feed.h"
+#include "manager/cache/own_write_gate.h"
 #include "manager/cache/read_grant.h"
 #include "manager/cache/watch_member.h"
 #include "manager/rbac/mandate.h"
@@ -44,31 +45,31 @@ class ComponentView : public CacheView {
     const rbac::Mandate& mandate;  // a constant
     std::weak_ptr<WatchRegistry> registry;
     Metrics& metrics;
+    absl::Duration own_write_wait;  // Cache::Options
   };
 
   explicit ComponentView(Config config);
   ~ComponentView() override;
 
   std::unique_ptr<DemandHandle> Demand(DemandSpec spec, std::shared_ptr<DemandSink> sink) override;
-  absl::StatusOr<ObjectPtr> GetRaw(const KindInfo& kind, const ObjectKey& key) const override;
-  absl::StatusOr<std::vector<ObjectPtr>> ListRaw(const KindInfo& kind,
+  absl::StatusOr<ObjectPtr> GetRaw(const CallContext& context, const KindInfo& kind,
+                                   const ObjectKey& key) const override;
+  absl::StatusOr<std::vector<ObjectPtr>> ListRaw(const CallContext& context, const KindInfo& kind,
                                                  std::string_view ns) const override;
   std::vector<ObjectPtr> ListLastKnown(const KindInfo& kind, std::string_view ns) const override;
-  absl::Status WaitUntilSeen(const CallContext& context, const KindInfo& kind,
-                             std::string_view resource_version) override;
-  absl::Status WaitUntilObjectSeen(const CallContext& context, const KindInfo& kind,
-                                   const ObjectKey& key,
-                                   std::string_view resource_version) override;
-  absl::Status WaitUntilGone(const CallContext& context, const KindInfo& kind, const ObjectKey& key,
-                             std::string_view uid) override;
 
  private:
   class Grants;
   class Handle;
 
+  // The store that answers for a key, or (no name) for a list.
+  absl::StatusOr<std::shared_ptr<const ObjectStore>> StoreFor(const CallContext& context,
+                                                              const DemandSpec& asked) const;
+
   const Config config_;
   const std::shared_ptr<WatchComponent> component_;
   const std::shared_ptr<Grants> grants_;
+  const OwnWriteGate gate_;
 };
 
 }  // namespace mandate

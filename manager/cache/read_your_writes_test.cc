@@ -1,9 +1,10 @@
-// Waiting until the view has caught up with a write. In the simulation the waiting thread runs the
-// loop meanwhile.
+// Reads that show what the component itself has written. In the simulation the waiting thread runs
+// the loop meanwhile.
 #include <gtest/gtest.h>
 
 #include "manager/cache/cache_impl.h"
 #include "manager/cache/testing/cache_fixture.h"
+#include "manager/core/strings.h"
 
 namespace mandate {
 namespace {
@@ -16,132 +17,210 @@ class ReadYourWritesTest : public CacheFixture {
     view_ = &Add(a_);
     server_.faults().delay = absl::Seconds(2);
   }
+  // As the component's typed calls do; returns the version.
+  std::string Put(const char* name, const char* ns = "foo") {
+    const std::string version = std::to_string(server_.Put(std::string(ns) + "/" + name));
+    a_.own_writes().Wrote(kWidget, {ns, name}, version);
+    return version;
+  }
+  void Delete(const char* name) {
+    const std::string uid = Uid(name);
+    server_.Delete(std::string("foo/") + name);
+    a_.own_writes().Deleted(kWidget, {"foo", name}, uid);
+  }
+  std::string Uid(const char* name) {
+    const auto object = view_->GetRaw({}, kWidget, {"foo", name});
+    return object.ok() ? std::string((*object)->uid()) : std::string(object.status().message());
+  }
   CallContext Within(absl::Duration time) {
     return {.deadline = loop_.clock().TimeNow() + time, .stop = {}};
   }
-  absl::Status Seen(int version, absl::Duration within = absl::Seconds(10)) {
-    return view_->WaitUntilSeen(Within(within), kWidget, std::to_string(version));
+  // The version that is read; "absent"; or the error's code.
+  std::string Read(const char* name, const CallContext& context = {}) {
+    const auto object = view_->GetRaw(context, kWidget, {"foo", name});
+    if (object.ok()) return std::string((*object)->resource_version());
+    if (absl::IsNotFound(object.status())) return "absent";
+    return absl::StatusCodeToString(object.status().code());
   }
-  absl::Status ObjectSeen(const char* name, int version,
-                          absl::Duration within = absl::Seconds(10)) {
-    return view_->WaitUntilObjectSeen(Within(within), kWidget, {"foo", name},
-                                      std::to_string(version));
+  std::string List(std::string_view ns, const CallContext& context = {}) {
+    const auto list = view_->ListRaw(context, kWidget, ns);
+    return list.ok() ? Text(*list) : absl::StatusCodeToString(list.status().code());
   }
-  absl::Status Gone(const char* name, std::string_view uid,
-                    absl::Duration within = absl::Seconds(10)) {
-    return view_->WaitUntilGone(Within(within), kWidget, {"foo", name}, uid);
+  // How long `read` took.
+  absl::Duration Took(const std::function<void()>& read) {
+    const absl::Time before = loop_.clock().TimeNow();
+    read();
+    return loop_.clock().TimeNow() - before;
   }
+  double Waits(const std::string& outcome) {
+    return metrics_
+        .Counter("mandate_cache_own_write_waits_total", "",
+                 {{"identity", "a"}, {"outcome", outcome}})
+        .Value();
+  }
+  void Sync() { loop_.RunFor(absl::Seconds(10)); }
 
   CacheView* view_ = nullptr;
 };
 
-TEST_F(ReadYourWritesTest, AReadSeesTheWrite) {
+TEST_F(ReadYourWritesTest, EveryReadShowsTheWrite) {
   Demanded demand = Demand(*view_);
-  loop_.RunFor(absl::Seconds(10));
+  Sync();
   for (int round = 0; round < 20; ++round) {
-    const int version = server_.Put("foo/x");
-    EXPECT_TRUE(Seen(version).ok());
-    auto read = view_->GetRaw(kWidget, {"foo", "x"});
-    ASSERT_TRUE(read.ok());
-    EXPECT_EQ((*read)->resource_version(), std::to_string(version));
-    const int next = server_.Put("foo/y");
-    EXPECT_TRUE(ObjectSeen("y", next).ok());
-    EXPECT_EQ((*view_->GetRaw(kWidget, {"foo", "y"}))->resource_version(), std::to_string(next));
+    const std::string x = Put("x");
+    EXPECT_EQ(Read("x"), x);
+    const std::string y = Put("y");
+    EXPECT_EQ(List("foo"), "foo/x@" + x + " foo/y@" + y);
+    Delete("y");
+    EXPECT_EQ(Read("y"), "absent");
+    Delete("x");
+    EXPECT_EQ(List(""), "");
   }
-  const absl::Time before = loop_.clock().TimeNow();
-  EXPECT_TRUE(Seen(server_.revision()).ok());
-  EXPECT_EQ(loop_.clock().TimeNow(), before) << "known already";
+  EXPECT_GT(Waits("seen"), 20);
+  EXPECT_EQ(Waits("gave_up"), 0);
+  const Labels identity = {{"identity", "a"}};
+  const auto waited =
+      metrics_.Histogram("mandate_cache_own_write_wait_seconds", "", identity, {}).Collect();
+  EXPECT_EQ(waited.histogram.sample_count, static_cast<uint64_t>(Waits("seen")));
+  EXPECT_GT(waited.histogram.sample_sum, 1);
+}
+
+TEST_F(ReadYourWritesTest, WhatOthersWroteIsNotWaitedFor) {
+  Demanded demand = Demand(*view_);
+  Sync();
+  server_.Put("foo/x");
+  Put("other");
+  EXPECT_EQ(Took([&] { EXPECT_EQ(Read("x"), "101"); }), absl::ZeroDuration())
+      << "another key's write";
+  Demanded in_bar = Demand(*view_, "bar");
+  EXPECT_EQ(Took([&] { EXPECT_EQ(List("bar"), ""); }), absl::ZeroDuration())
+      << "another namespace's";
+}
+
+TEST_F(ReadYourWritesTest, WhatWasSeenIsNotWaitedForAgain) {
+  Demanded demand = Demand(*view_);
+  Sync();
+  // The answer may come after the event.
+  const std::string version = std::to_string(server_.Put("foo/x"));
+  Sync();
+  a_.own_writes().Wrote(kWidget, {"foo", "x"}, version);
+  EXPECT_EQ(Took([&] { EXPECT_EQ(Read("x"), version); }), absl::ZeroDuration());
+  const std::string uid = Uid("x");
+  server_.Delete("foo/x");
+  Sync();
+  a_.own_writes().Deleted(kWidget, {"foo", "x"}, uid);
+  EXPECT_EQ(Took([&] { EXPECT_EQ(Read("x"), "absent"); }), absl::ZeroDuration());
+  EXPECT_FALSE(a_.own_writes().MayHave(kWidget)) << "what was seen is forgotten";
+  EXPECT_EQ(Waits("seen"), 0);
 }
 
 TEST_F(ReadYourWritesTest, NumbersAreCompared) {
   Demanded demand = Demand(*view_);
-  loop_.RunFor(absl::Seconds(10));
-  EXPECT_TRUE(Seen(99).ok()) << "although \"99\" sorts after \"101\"";
-  EXPECT_EQ(Seen(1000).code(), absl::StatusCode::kDeadlineExceeded);
-  EXPECT_EQ(view_->WaitUntilSeen({}, kWidget, "abc").code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(view_->WaitUntilObjectSeen({}, kWidget, {"foo", "x"}, "").code(),
-            absl::StatusCode::kInvalidArgument);
+  Sync();
+  a_.own_writes().Wrote(kWidget, {"foo", "x"}, "99");
+  EXPECT_EQ(Read("x"), "101") << "although \"99\" sorts after \"101\"";
+  a_.own_writes().Wrote(kWidget, {"foo", "x"}, "1000");
+  EXPECT_EQ(Read("x"), "DEADLINE_EXCEEDED");
 }
 
-TEST_F(ReadYourWritesTest, ABookmarkCountsToo) {
-  Demanded demand = Demand(*view_, "foo");
-  loop_.RunFor(absl::Seconds(10));
-  const int version = server_.Put("bar/x");
-  const absl::Time before = loop_.clock().TimeNow();
-  EXPECT_TRUE(Seen(version, absl::Minutes(2)).ok());
-  EXPECT_LE(loop_.clock().TimeNow() - before, absl::Seconds(61));
-}
-
-TEST_F(ReadYourWritesTest, EveryNamespaceMustHaveSeenIt) {
-  Demanded foo = Demand(*view_, "foo");
-  Demanded bar = Demand(*view_, "bar");
-  loop_.RunFor(absl::Seconds(10));
-  const int version = server_.Put("foo/y");
-  EXPECT_TRUE(ObjectSeen("y", version).ok()) << "its own watch is enough";
-  EXPECT_EQ(Seen(version).code(), absl::StatusCode::kDeadlineExceeded)
-      << "bar's is quiet until its bookmark";
-  EXPECT_TRUE(Seen(version, absl::Minutes(2)).ok());
-}
-
-TEST_F(ReadYourWritesTest, TheObjectItselfIsEnough) {
+TEST_F(ReadYourWritesTest, TheVersionOfTheWholeIsEnough) {
   Demanded demand = Demand(*view_);
-  loop_.RunFor(absl::Seconds(10));
-  EXPECT_TRUE(ObjectSeen("x", 101).ok());
-  EXPECT_EQ(ObjectSeen("x", 102).code(), absl::StatusCode::kDeadlineExceeded);
+  Sync();
+  // Written, and deleted by others before the watch began.
+  a_.own_writes().Wrote(kWidget, {"foo", "y"}, "101");
+  EXPECT_EQ(Took([&] { EXPECT_EQ(Read("y"), "absent"); }), absl::ZeroDuration());
 }
 
-TEST_F(ReadYourWritesTest, ADeletionIsWaitedFor) {
+TEST_F(ReadYourWritesTest, ADeletionIsSeenAlsoWhenTheNameIsTakenAgain) {
   Demanded demand = Demand(*view_);
-  loop_.RunFor(absl::Seconds(10));
-  const std::string uid((*view_->GetRaw(kWidget, {"foo", "x"}))->uid());
-  EXPECT_EQ(Gone("x", uid).code(), absl::StatusCode::kDeadlineExceeded);
-  EXPECT_TRUE(Gone("x", "another").ok());
-  EXPECT_TRUE(Gone("never", "there").ok());
-  server_.Delete("foo/x");
-  EXPECT_TRUE(Gone("x", uid).ok());
-  // Also when another object has its name already.
+  Sync();
+  const std::string first = Uid("x");
+  Delete("x");
   server_.Put("foo/x");
-  loop_.RunFor(absl::Seconds(10));
-  const std::string second((*view_->GetRaw(kWidget, {"foo", "x"}))->uid());
-  server_.Delete("foo/x");
-  server_.Put("foo/x");
-  EXPECT_TRUE(Gone("x", second).ok());
-  EXPECT_NE((*view_->GetRaw(kWidget, {"foo", "x"}))->uid(), second);
+  EXPECT_NE(Uid("x"), first) << "by another";
+  const std::string second = Uid("x");
+  Delete("x");
+  const std::string again = Put("x");
+  EXPECT_EQ(Read("x"), again) << "by the component itself";
+  EXPECT_NE(Uid("x"), second);
 }
 
-TEST_F(ReadYourWritesTest, WithoutADemandThereIsNothingToWaitFor) {
-  EXPECT_EQ(Seen(1).code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(ObjectSeen("x", 1).code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(Gone("x", "u").code(), absl::StatusCode::kFailedPrecondition);
-}
-
-TEST_F(ReadYourWritesTest, WaitsThroughTheFirstListAndThroughStaleness) {
-  Demanded demand = Demand(*view_);
-  EXPECT_TRUE(Seen(101).ok()) << "not synced yet when it began";
-  server_.faults().cut = 1;
-  const int version = server_.Put("foo/y");
-  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(5), [this] { server_.faults() = {}; });
-  EXPECT_TRUE(Seen(version, absl::Minutes(2)).ok());
-}
-
-TEST_F(ReadYourWritesTest, ARevocationEndsTheWait) {
-  Demanded demand = Demand(*view_);
-  loop_.RunFor(absl::Seconds(10));
+TEST_F(ReadYourWritesTest, WhatCannotBeReadIsNotWaitedFor) {
+  Put("x");
+  EXPECT_EQ(Took([&] {
+              EXPECT_EQ(Read("x"), "FAILED_PRECONDITION") << "no demand";
+              EXPECT_EQ(List(""), "FAILED_PRECONDITION");
+            }),
+            absl::ZeroDuration());
+  Demanded demand = Demand(*view_, "bar");
+  EXPECT_EQ(Took([&] {
+              EXPECT_EQ(Read("x"), "FAILED_PRECONDITION") << "a demand of elsewhere";
+              EXPECT_EQ(List("bar"), "UNAVAILABLE") << "not synced yet";
+            }),
+            absl::ZeroDuration());
+  Sync();
+  EXPECT_EQ(List("bar"), "") << "foo's write is not of this namespace";
   server_.Revoke("a");
-  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(5), [this] { cache_->Poke(); });
-  EXPECT_EQ(Seen(1000, absl::Minutes(2)).code(), absl::StatusCode::kPermissionDenied);
-  EXPECT_EQ(ObjectSeen("x", 1000).code(), absl::StatusCode::kPermissionDenied);
-  EXPECT_EQ(Gone("x", "u").code(), absl::StatusCode::kPermissionDenied);
+  Demanded all = Demand(*view_);
+  Sync();
+  EXPECT_EQ(Took([&] { EXPECT_EQ(List(""), "PERMISSION_DENIED"); }), absl::ZeroDuration());
 }
 
-TEST_F(ReadYourWritesTest, TheCachesEndEndsTheWait) {
+TEST_F(ReadYourWritesTest, GivesUpAndSaysSo) {
   Demanded demand = Demand(*view_);
-  loop_.RunFor(absl::Seconds(10));
+  Sync();
+  a_.own_writes().Wrote(kWidget, {"foo", "x"}, "1000");
+  EXPECT_EQ(Took([&] { EXPECT_EQ(Read("x"), "DEADLINE_EXCEEDED"); }), absl::Seconds(10))
+      << "the cache's own bound";
+  EXPECT_EQ(Waits("gave_up"), 1);
+  EXPECT_EQ(Took([&] { EXPECT_EQ(Read("x", Within(absl::Seconds(3))), "DEADLINE_EXCEEDED"); }),
+            absl::Seconds(3))
+      << "the caller's";
+  EXPECT_EQ(Waits("gave_up"), 2);
+  EXPECT_EQ(Took([&] { EXPECT_EQ(Read("x", WithoutWaiting()), "DEADLINE_EXCEEDED"); }),
+            absl::ZeroDuration());
+  EXPECT_EQ(Waits("gave_up"), 2) << "it did not wait";
+  const auto object = view_->GetRaw(WithoutWaiting(), kWidget, {"foo", "x"});
+  const std::string_view why = AsStd(object.status().message());
+  EXPECT_NE(
+      why.find(
+          "its own write of widgets.example.com \"x\" in namespace foo at resource version 1000"),
+      why.npos)
+      << why;
+  EXPECT_EQ(Read("never"), "absent") << "others are read all the same";
+}
+
+TEST_F(ReadYourWritesTest, AStopEndsTheWait) {
+  Demanded demand = Demand(*view_);
+  Sync();
+  a_.own_writes().Wrote(kWidget, {"foo", "x"}, "1000");
   std::stop_source stop;
   loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(5), [&] { stop.request_stop(); });
-  CallContext context = Within(absl::Minutes(2));
-  context.stop = stop.get_token();
-  EXPECT_EQ(view_->WaitUntilSeen(context, kWidget, "1000").code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(Took([&] { EXPECT_EQ(Read("x", {.stop = stop.get_token()}), "CANCELLED"); }),
+            absl::Seconds(5));
+}
+
+TEST_F(ReadYourWritesTest, LosingAccessEndsTheWait) {
+  Demanded demand = Demand(*view_);
+  Sync();
+  a_.own_writes().Wrote(kWidget, {"foo", "x"}, "1000");
+  server_.Revoke("a");
+  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(5), [this] { cache_->Poke(); });
+  EXPECT_LT(Took([&] { EXPECT_EQ(Read("x"), "PERMISSION_DENIED"); }), absl::Seconds(9));
+  EXPECT_EQ(Waits("unreadable"), 1);
+}
+
+TEST_F(ReadYourWritesTest, ARelistBringsTheWrite) {
+  Demanded demand = Demand(*view_);
+  Sync();
+  server_.faults().cut = 1;
+  const std::string version = Put("y");
+  Sync();
+  server_.Compact();
+  server_.faults() = {};
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(Read("y"), version);
+  EXPECT_EQ(List("foo"), "foo/x@101 foo/y@" + version);
 }
 
 }  // namespace

@@ -28,9 +28,9 @@ class SharingTest : public CacheFixture {
     ASSERT_EQ(of_b_.Take(), "!+foo/x@101 Synced");
     ASSERT_EQ(server_.live_watches(), 1u);
   }
-  bool Reads(CacheView& view) { return view.GetRaw(kWidget, {"foo", "x"}).ok(); }
+  bool Reads(CacheView& view) { return view.GetRaw({}, kWidget, {"foo", "x"}).ok(); }
   absl::StatusCode Code(CacheView& view) {
-    return view.GetRaw(kWidget, {"foo", "x"}).status().code();
+    return view.GetRaw({}, kWidget, {"foo", "x"}).status().code();
   }
   void NoViolations() {
     for (const Demanded* demanded : {&of_a_, &of_b_}) {
@@ -49,7 +49,8 @@ TEST_F(SharingTest, OneWatchServesBoth) {
   EXPECT_EQ(b_.watches().size(), 0u);
   EXPECT_EQ(b_.Count(kReviews), 2u) << "list and watch";
   EXPECT_EQ(a_.Count(kReviews), 0u) << "its watch is its proof";
-  EXPECT_EQ(*view_a_->GetRaw(kWidget, {"foo", "x"}), *view_b_->GetRaw(kWidget, {"foo", "x"}))
+  EXPECT_EQ(*view_a_->GetRaw({}, kWidget, {"foo", "x"}),
+            *view_b_->GetRaw({}, kWidget, {"foo", "x"}))
       << "one stored copy";
   server_.Put("foo/y");
   Settle();
@@ -68,7 +69,7 @@ TEST_F(SharingTest, NoBorrowedRead) {
   Settle();
   EXPECT_TRUE(Reads(*view_a_)) << "the store holds it";
   EXPECT_EQ(Code(*view_b_), absl::StatusCode::kPermissionDenied);
-  EXPECT_EQ(view_b_->ListRaw(kWidget, "").status().code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(view_b_->ListRaw({}, kWidget, "").status().code(), absl::StatusCode::kPermissionDenied);
   EXPECT_EQ(of_b_.Take(), "Forbidden");
   const std::string reason(of_b_.handle->status().reason.message());
   EXPECT_NE(reason.find("b may not list widgets.example.com"), reason.npos) << reason;
@@ -338,7 +339,7 @@ TEST_F(SharingTest, ScopesAreNotSharedBeyondTheProof) {
   of_b_ = Demand(*view_b_, "foo");
   Settle();
   EXPECT_TRUE(Reads(*view_b_));
-  EXPECT_EQ(view_b_->GetRaw(kWidget, {"bar", "x"}).status().code(),
+  EXPECT_EQ(view_b_->GetRaw({}, kWidget, {"bar", "x"}).status().code(),
             absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(of_b_.Take(), "!+foo/x@101 Synced");
 }

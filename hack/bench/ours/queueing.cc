@@ -42,24 +42,17 @@ class ReplayingView : public CacheView {
     });
     return std::make_unique<Handle>();
   }
-  absl::StatusOr<std::shared_ptr<const RawObject>> GetRaw(const KindInfo&,
+  absl::StatusOr<std::shared_ptr<const RawObject>> GetRaw(const CallContext&, const KindInfo&,
                                                           const ObjectKey&) const override {
     return absl::NotFoundError("nothing is read");
   }
   absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRaw(
-      const KindInfo&, std::string_view) const override {
+      const CallContext&, const KindInfo&, std::string_view) const override {
     return absl::NotFoundError("nothing is read");
   }
   std::vector<std::shared_ptr<const RawObject>> ListLastKnown(const KindInfo&,
                                                               std::string_view) const override {
     return {};
-  }
-  absl::Status WaitUntilSeen(const CallContext&, const KindInfo&, std::string_view) override {
-    return absl::OkStatus();
-  }
-  absl::Status WaitUntilGone(const CallContext&, const KindInfo&, const ObjectKey&,
-                             std::string_view) override {
-    return absl::OkStatus();
   }
 
  private:

@@ -96,9 +96,9 @@ class Aging : public Reconciler {
  public:
   Aging(CacheView& view, size_t wanted) : view_(view), wanted_(wanted) {}
 
-  absl::StatusOr<Result> Reconcile(const CallContext&, const Request& request) override {
+  absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override {
     const int64_t now = WallNanoseconds();
-    ASSIGN_OR_RETURN(const auto object, view_.GetRaw(kConfigMaps, request.key));
+    ASSIGN_OR_RETURN(const auto object, view_.GetRaw(context, kConfigMaps, request.key));
     const ObjectHeader header = object->Header();
     const auto stamp = header.annotations.find(kStamp);
     int64_t sent = 0;

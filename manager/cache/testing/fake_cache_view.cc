@@ -29,8 +29,6 @@ struct FakeCacheView::Shared {
   std::map<KindKey, Content> content ABSL_GUARDED_BY(mutex);
   std::map<KindKey, DemandStatus> kind_status ABSL_GUARDED_BY(mutex);
   std::vector<std::pair<DemandSpec, DemandStatus>> spec_status ABSL_GUARDED_BY(mutex);
-  std::vector<Wait> waits ABSL_GUARDED_BY(mutex);
-  std::function<absl::Status(const CallContext&, const Wait&)> on_wait ABSL_GUARDED_BY(mutex);
   int64_t version ABSL_GUARDED_BY(mutex) = 1000;
 
   DemandStatus StatusOf(const DemandSpec& spec) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
@@ -185,17 +183,6 @@ std::vector<DemandSpec> FakeCacheView::demands() const {
   return result;
 }
 
-std::vector<FakeCacheView::Wait> FakeCacheView::waits() const {
-  MutexLock lock(shared_->mutex);
-  return shared_->waits;
-}
-
-void FakeCacheView::SetWaitHandler(
-    std::function<absl::Status(const CallContext&, const Wait&)> handler) {
-  MutexLock lock(shared_->mutex);
-  shared_->on_wait = std::move(handler);
-}
-
 std::unique_ptr<DemandHandle> FakeCacheView::Demand(DemandSpec spec,
                                                     std::shared_ptr<DemandSink> sink) {
   auto record = std::make_shared<Record>();
@@ -230,7 +217,8 @@ absl::Status FakeCacheView::Readable(const KindInfo& kind, const ObjectKey& key)
   return why;
 }
 
-absl::StatusOr<std::shared_ptr<const RawObject>> FakeCacheView::GetRaw(const KindInfo& kind,
+absl::StatusOr<std::shared_ptr<const RawObject>> FakeCacheView::GetRaw(const CallContext&,
+                                                                       const KindInfo& kind,
                                                                        const ObjectKey& key) const {
   if (absl::Status status = Readable(kind, key); !status.ok()) return status;
   MutexLock lock(shared_->mutex);
@@ -243,7 +231,7 @@ absl::StatusOr<std::shared_ptr<const RawObject>> FakeCacheView::GetRaw(const Kin
 }
 
 absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> FakeCacheView::ListRaw(
-    const KindInfo& kind, std::string_view ns) const {
+    const CallContext&, const KindInfo& kind, std::string_view ns) const {
   if (absl::Status status = Readable(kind, {std::string(ns), ""}); !status.ok()) return status;
   MutexLock lock(shared_->mutex);
   std::vector<std::shared_ptr<const RawObject>> result;
@@ -263,32 +251,6 @@ std::vector<std::shared_ptr<const RawObject>> FakeCacheView::ListLastKnown(
     if (ns.empty() || key.ns == ns) result.push_back(object);
   }
   return result;
-}
-
-absl::Status FakeCacheView::Waited(const CallContext& context, Wait wait) {
-  std::function<absl::Status(const CallContext&, const Wait&)> handler;
-  {
-    MutexLock lock(shared_->mutex);
-    shared_->waits.push_back(wait);
-    handler = shared_->on_wait;
-  }
-  return handler ? handler(context, wait) : absl::OkStatus();
-}
-
-absl::Status FakeCacheView::WaitUntilSeen(const CallContext& context, const KindInfo& kind,
-                                          std::string_view resource_version) {
-  return Waited(context, {std::string(kind.plural), {}, std::string(resource_version), ""});
-}
-
-absl::Status FakeCacheView::WaitUntilObjectSeen(const CallContext& context, const KindInfo& kind,
-                                                const ObjectKey& key,
-                                                std::string_view resource_version) {
-  return Waited(context, {std::string(kind.plural), key, std::string(resource_version), ""});
-}
-
-absl::Status FakeCacheView::WaitUntilGone(const CallContext& context, const KindInfo& kind,
-                                          const ObjectKey& key, std::string_view uid) {
-  return Waited(context, {std::string(kind.plural), key, "", std::string(uid)});
 }
 
 }  // namespace mandate

@@ -25,14 +25,6 @@ namespace mandate {
 // changes content and states is for the loop's thread, which a SimulatedLoop's test always is on.
 class FakeCacheView : public CacheView {
  public:
-  // A call of WaitUntilSeen, WaitUntilObjectSeen (with a name) or WaitUntilGone (with a UID).
-  struct Wait {
-    std::string plural;
-    ObjectKey key;
-    std::string resource_version;
-    std::string uid;
-  };
-
   explicit FakeCacheView(Loop& loop);  // outlives this and its handles
 
   // Adds or replaces the object of that key, and tells every synced demand that covers it.
@@ -58,24 +50,16 @@ class FakeCacheView : public CacheView {
 
   // The demands that are held, in the order in which they were made.
   std::vector<DemandSpec> demands() const;
-  std::vector<Wait> waits() const;
-  // What waits return; by default OK, at once.
-  void SetWaitHandler(std::function<absl::Status(const CallContext&, const Wait&)> handler);
 
   std::unique_ptr<DemandHandle> Demand(DemandSpec spec, std::shared_ptr<DemandSink> sink) override;
-  absl::StatusOr<std::shared_ptr<const RawObject>> GetRaw(const KindInfo& kind,
+  // Own writes are what Put() and Remove() say: reads wait for nothing.
+  absl::StatusOr<std::shared_ptr<const RawObject>> GetRaw(const CallContext& context,
+                                                          const KindInfo& kind,
                                                           const ObjectKey& key) const override;
   absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRaw(
-      const KindInfo& kind, std::string_view ns) const override;
+      const CallContext& context, const KindInfo& kind, std::string_view ns) const override;
   std::vector<std::shared_ptr<const RawObject>> ListLastKnown(const KindInfo& kind,
                                                               std::string_view ns) const override;
-  absl::Status WaitUntilSeen(const CallContext& context, const KindInfo& kind,
-                             std::string_view resource_version) override;
-  absl::Status WaitUntilObjectSeen(const CallContext& context, const KindInfo& kind,
-                                   const ObjectKey& key,
-                                   std::string_view resource_version) override;
-  absl::Status WaitUntilGone(const CallContext& context, const KindInfo& kind, const ObjectKey& key,
-                             std::string_view uid) override;
 
  private:
   class Handle;
@@ -92,7 +76,6 @@ class FakeCacheView : public CacheView {
   void Deliver(const KindInfo& kind);
   // Why a read of this is not answered; OK when it is.
   absl::Status Readable(const KindInfo& kind, const ObjectKey& key) const;
-  absl::Status Waited(const CallContext& context, Wait wait);
 
   Loop& loop_;
   bool reads_need_demand_ = true;

@@ -45,32 +45,32 @@ TEST_F(FakeCacheViewTest, StatesHideAndBringBack) {
   view_.Put(kWidget, Widget("a/x", 1));
   loop_.RunReady();
   EXPECT_EQ(sink_->Take(), "KindAbsent");
-  EXPECT_EQ(view_.GetRaw(kWidget, {"a", "x"}).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(view_.GetRaw({}, kWidget, {"a", "x"}).status().code(), absl::StatusCode::kUnavailable);
   view_.SetState(kWidget, DemandState::kSynced);
   EXPECT_EQ(sink_->Take(), "!+a/x@1 Synced");
   view_.SetState(DemandSpec{kWidget, "", ""}, DemandState::kForbidden,
                  absl::PermissionDeniedError("revoked"));
   view_.Remove(kWidget, {"a", "x"});
   EXPECT_EQ(sink_->Take(), "Forbidden");
-  EXPECT_EQ(view_.ListRaw(kWidget, "").status().code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(view_.ListRaw({}, kWidget, "").status().code(), absl::StatusCode::kPermissionDenied);
   view_.SetState(DemandSpec{kWidget, "", ""}, DemandState::kSynced);
   EXPECT_EQ(sink_->Take(), "-a/x@1 Synced");
 }
 
 TEST_F(FakeCacheViewTest, ReadsNeedADemandThatCovers) {
   view_.Put(kWidget, Widget("a/x", 1));
-  EXPECT_EQ(view_.GetRaw(kWidget, {"a", "x"}).status().code(),
+  EXPECT_EQ(view_.GetRaw({}, kWidget, {"a", "x"}).status().code(),
             absl::StatusCode::kFailedPrecondition);
   auto demand = view_.Demand({kWidget, "a", ""}, nullptr);
-  EXPECT_EQ(view_.GetRaw(kWidget, {"a", "x"}).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(view_.GetRaw({}, kWidget, {"a", "x"}).status().code(), absl::StatusCode::kUnavailable);
   loop_.RunReady();
-  EXPECT_TRUE(view_.GetRaw(kWidget, {"a", "x"}).ok());
-  EXPECT_EQ(view_.GetRaw(kWidget, {"a", "y"}).status().code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(view_.ListRaw(kWidget, "").status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(view_.ListRaw(kWidget, "a")->size(), 1u);
+  EXPECT_TRUE(view_.GetRaw({}, kWidget, {"a", "x"}).ok());
+  EXPECT_EQ(view_.GetRaw({}, kWidget, {"a", "y"}).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(view_.ListRaw({}, kWidget, "").status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(view_.ListRaw({}, kWidget, "a")->size(), 1u);
   demand.reset();
   view_.AllowReadsWithoutDemand();
-  EXPECT_TRUE(view_.GetRaw(kWidget, {"a", "x"}).ok());
+  EXPECT_TRUE(view_.GetRaw({}, kWidget, {"a", "x"}).ok());
 }
 
 TEST_F(FakeCacheViewTest, TypedObjectsGetVersionAndUid) {
@@ -80,7 +80,7 @@ TEST_F(FakeCacheViewTest, TypedObjectsGetVersionAndUid) {
   binding.mutable_metadata()->set_namespace_("a");
   const RoleBinding stored = view_.Put(binding);
   EXPECT_FALSE(stored.metadata().uid().empty());
-  auto read = view_.Get<RoleBinding>({"a", "x"});
+  auto read = view_.Get<RoleBinding>({}, {"a", "x"});
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->metadata().resourceversion(), stored.metadata().resourceversion());
   EXPECT_EQ(read->metadata().uid(), stored.metadata().uid());
@@ -90,13 +90,6 @@ TEST_F(FakeCacheViewTest, KeepsWhatWasAsked) {
   auto demand = view_.Demand({kWidget, "a", ""}, nullptr);
   ASSERT_EQ(view_.demands().size(), 1u);
   EXPECT_EQ(view_.demands()[0].ns, "a");
-  EXPECT_TRUE(view_.WaitUntilSeen({}, kWidget, "7").ok());
-  view_.SetWaitHandler([](const CallContext&, const FakeCacheView::Wait& wait) {
-    return absl::DeadlineExceededError(wait.uid);
-  });
-  EXPECT_EQ(view_.WaitUntilGone({}, kWidget, {"a", "x"}, "u").message(), "u");
-  ASSERT_EQ(view_.waits().size(), 2u);
-  EXPECT_EQ(view_.waits()[0].resource_version, "7");
 }
 
 }  // namespace
