@@ -11,12 +11,13 @@ bool Matches(const FaultRule& rule, const Request& request) {
   if (!rule.verb.empty() && rule.verb != request.attributes.verb) return false;
   if (!rule.resource.empty() && rule.resource != request.attributes.resource) return false;
   if (!request.path.starts_with(rule.path_prefix)) return false;
+  if (!rule.parameter.empty() && !request.HasQuery(rule.parameter)) return false;
   return rule.bearer.empty() || request.Header("authorization") == "Bearer " + rule.bearer;
 }
 
 bool HarmsStreams(const Fault& fault) {
   return fault.end_after || fault.stall_after || fault.frame_delay > absl::ZeroDuration() ||
-         fault.drop_bookmarks > 0 || fault.late_bookmarks;
+         fault.drop_bookmarks > 0 || fault.late_bookmarks || fault.garbage > 0;
 }
 
 }  // namespace

@@ -44,6 +44,8 @@ struct Fault {
   absl::Duration frame_delay = absl::ZeroDuration();
   // The share of bookmarks that never come, and how much later than what follows them others do.
   double drop_bookmarks = 0;
+  // The share of frames before which comes one that is no event.
+  double garbage = 0;
   bool late_bookmarks = false;  // each only when the next frame has been sent
 };
 
@@ -52,6 +54,7 @@ struct FaultRule {
   std::string verb = {};         // as authorization has it: "list", "watch", "create"
   std::string path_prefix = {};  // "/api/v1/"
   std::string resource = {};     // "configmaps"
+  std::string parameter = {};    // that the query has: "continue"
   std::string bearer = {};       // the token
   size_t skip = 0;               // so many of them go unharmed first
   size_t times = std::numeric_limits<size_t>::max();

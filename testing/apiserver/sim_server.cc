@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/numbers.h"
 #include "manager/core/strings.h"
 #include "testing/apiserver/errors.h"
+#include "testing/apiserver/http_head.h"
 #include "testing/apiserver/status_response.h"
 
 namespace mandate::apiserver {
@@ -23,24 +23,6 @@ absl::StatusOr<Request> ToRequest(const RecordedRequest& from) {
     headers.emplace_back(absl::AsciiStrToLower(AsAbsl(name)), value);
   }
   return Request::Parse(from.method, from.target, std::move(headers), from.body);
-}
-
-HttpResponse ToHead(const Response& response) {
-  HttpResponse head;
-  head.code = response.code;
-  for (const auto& [name, value] : response.headers) {
-    int seconds = 0;
-    if (name == "content-type") head.content_type = value;
-    if (name == "retry-after" && absl::SimpleAtoi(value, &seconds)) {
-      head.retry_after = absl::Seconds(seconds);
-    }
-    // 299 - "the text"
-    const size_t quote = value.find('"');
-    if (name == "warning" && quote != value.npos && value.size() > quote + 1) {
-      head.warnings.push_back(value.substr(quote + 1, value.size() - quote - 2));
-    }
-  }
-  return head;
 }
 
 }  // namespace

@@ -88,6 +88,8 @@ class Frames : public StreamSink {
       if (!frame.ok() || !frame->has_value()) return Flow::kContinue;
       if (auto event = ParseWatchEvent(**frame, Encoding::kJson); event.ok()) {
         events.push_back(*std::move(event));
+      } else {
+        ++garbage;
       }
     }
   }
@@ -96,6 +98,7 @@ class Frames : public StreamSink {
   int code = 0;
   std::string text;
   std::vector<WatchEvent> events;
+  size_t garbage = 0;  // frames that are no event
   std::optional<absl::Status> closed;
 
  private:
@@ -149,6 +152,17 @@ TEST_F(SimServerTest, RefusesByScript) {
   EXPECT_EQ(server_.core().faults().struck(), 1u);
 }
 
+TEST_F(SimServerTest, StrikesByAParameterOfTheQuery) {
+  server_.core().faults().Add(
+      {.verb = "list", .parameter = "continue", .fault = {.refuse = ExpiredError("too old")}});
+  for (const auto& [query, code] :
+       {std::pair("", 200), {"?limit=5", 200}, {"?limit=5&continue=x", 410}, {"?continue", 410}}) {
+    const auto answer = Call(Request("GET", StrCat(kMaps, query)));
+    ASSERT_TRUE(answer.ok());
+    EXPECT_EQ(answer->code, code) << query;
+  }
+}
+
 TEST_F(SimServerTest, LosesAnswersAndConnections) {
   server_.core().faults().Add({.verb = "create", .times = 1, .fault = {.lose_answer = true}});
   EXPECT_EQ(Create("a"), 0);
@@ -186,6 +200,17 @@ TEST_F(SimServerTest, HarmsStreams) {
       EXPECT_EQ(sink->closed->code(), *c.closed);
     }
   }
+}
+
+TEST_F(SimServerTest, SendsFramesThatAreNone) {
+  for (int i = 0; i < 4; ++i) Create(StrCat("m", i));
+  server_.core().faults().Add({.verb = "watch", .fault = {.garbage = 1}});
+  auto sink = std::make_shared<Frames>();
+  const auto stream =
+      server_.transport().Open(Request("GET", std::string(kMaps) + "?watch=1"), sink);
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(sink->events.size(), 4u);
+  EXPECT_EQ(sink->garbage, 4u);
 }
 
 TEST_F(SimServerTest, DropsAndDelaysBookmarks) {

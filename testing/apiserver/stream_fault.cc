@@ -15,6 +15,12 @@ bool IsBookmark(std::string_view frame) {
 
 bool IsJson(std::string_view frame) { return frame.starts_with('{'); }
 
+// A frame that is whole and no event.
+std::string GarbageLike(std::string_view frame) {
+  return IsJson(frame) ? "{\"type\":\"ADDED\",\"object\":42}\n"
+                       : std::string("\0\0\0\2\x0A\x7F", 6);
+}
+
 }  // namespace
 
 void StreamFault::Attach(Loop& loop, const Fault& fault, uint64_t seed, Exchange& exchange) {
@@ -28,10 +34,13 @@ void StreamFault::Attach(Loop& loop, const Fault& fault, uint64_t seed, Exchange
   });
 }
 
+double StreamFault::Roll() {
+  return static_cast<double>(random_() >> 11) / static_cast<double>(1ull << 53);
+}
+
 void StreamFault::Accept(std::optional<std::string> frame) {
   if (frame && IsBookmark(*frame)) {
-    const double die = static_cast<double>(random_() >> 11) / static_cast<double>(1ull << 53);
-    if (die < fault_.drop_bookmarks) return;
+    if (Roll() < fault_.drop_bookmarks) return;
     if (fault_.late_bookmarks && !held_bookmark_) {
       held_bookmark_ = std::move(frame);
       return;
@@ -61,6 +70,9 @@ bool StreamFault::Send(std::optional<std::string> frame) {
   if (frame && fault_.end_after && sent_ >= *fault_.end_after) {
     End(*frame);
     return false;
+  }
+  if (frame && fault_.garbage > 0 && Roll() < fault_.garbage) {
+    exchange_.Deliver(GarbageLike(*frame));
   }
   ++sent_;
   const bool over = !frame;

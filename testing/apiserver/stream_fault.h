@@ -26,6 +26,8 @@ class StreamFault : public std::enable_shared_from_this<StreamFault> {
       : loop_(loop), fault_(fault), random_(seed), exchange_(exchange) {}
 
  private:
+  // At least 0, less than 1.
+  double Roll();
   // nullopt: the end.
   void Accept(std::optional<std::string> frame);
   // Sends what is due, and more when it is.

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -57,6 +58,11 @@ class Authenticator {
   // No request with this token, of whichever sort, is authenticated any more.
   void Revoke(std::string_view token) { revoked_.emplace(token); }
 
+  // Whose a fixed token is from now on; a new one, too.
+  void SetFixedToken(std::string token, User user) {
+    options_.fixed_tokens[std::move(token)] = std::move(user);
+  }
+
   const AuthenticatorOptions& options() const { return options_; }
   const ObjectReader& objects() const { return objects_; }
   const Clock& clock() const { return clock_; }
@@ -67,7 +73,7 @@ class Authenticator {
   bool Lives(std::string_view resource, std::string_view ns, const NameAndUid& ref) const;
   bool LongDeleted(const StoredObject& object) const;
 
-  const AuthenticatorOptions options_;
+  AuthenticatorOptions options_;
   const ObjectReader& objects_;
   const Clock& clock_;
   std::set<std::string, std::less<>> revoked_;
