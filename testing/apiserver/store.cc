@@ -130,7 +130,25 @@ uint64_t Store::Subscribe(const GroupResource& resource, Listener listener) {
   return next_id_;
 }
 
+uint64_t Store::OnReconnect(std::function<void()> listener) {
+  reconnect_listeners_.emplace(++next_id_, std::move(listener));
+  return next_id_;
+}
+
+void Store::Reconnect() {
+  // Each may unsubscribe itself, or another.
+  std::vector<uint64_t> ids;
+  for (const auto& [id, listener] : reconnect_listeners_) ids.push_back(id);
+  for (const uint64_t id : ids) {
+    const auto found = reconnect_listeners_.find(id);
+    if (found == reconnect_listeners_.end()) continue;
+    const auto listener = found->second;
+    listener();
+  }
+}
+
 void Store::Unsubscribe(uint64_t id) {
+  reconnect_listeners_.erase(id);
   for (const auto& entry : listeners_) {
     // Record() may be walking over it, or be inside it.
     if (entry->id == id) entry->live = false;

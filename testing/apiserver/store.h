@@ -71,6 +71,11 @@ class Store : public ObjectReader {
 
   void Compact(int64_t revision);
 
+  // As when etcd was away for a moment: whoever reads its changes goes on from where he was, or
+  // cannot, as that is forgotten. Such listeners are called then, until they are unsubscribed.
+  void Reconnect();
+  uint64_t OnReconnect(std::function<void()> listener);
+
   // Calls `listener` for every change of the resource, inside Put and Delete, until its id is
   // unsubscribed. It must not write.
   using Listener = std::function<void(const Change&)>;
@@ -98,6 +103,7 @@ class Store : public ObjectReader {
   std::deque<Change> changes_;
   std::vector<std::shared_ptr<Entry>> listeners_;
   std::vector<Listener> all_listeners_;
+  std::map<uint64_t, std::function<void()>> reconnect_listeners_;
   uint64_t next_id_ = 0;
 };
 

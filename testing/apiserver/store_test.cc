@@ -92,6 +92,23 @@ TEST(StoreTest, TellsListenersUntilTheyLeave) {
   EXPECT_THAT(seen, ElementsAre(3, 4));
 }
 
+TEST(StoreTest, TellsOfReconnectionsUntilToldNotTo) {
+  Store store({});
+  std::string told;
+  uint64_t second = 0;
+  store.OnReconnect([&] {
+    told += "a";
+    store.Unsubscribe(second);
+  });
+  second = store.OnReconnect([&] { told += "b"; });
+  const uint64_t third = store.OnReconnect([&] { told += "c"; });
+  store.Reconnect();
+  EXPECT_EQ(told, "ac");
+  store.Unsubscribe(third);
+  store.Reconnect();
+  EXPECT_EQ(told, "aca");
+}
+
 TEST(StoreTest, WritesApiVersionAndKindFirst) {
   const auto stored = MakeStored(Thing("a", "x"), 7);
   EXPECT_EQ(stored->json.substr(0, stored->type_meta), R"({"apiVersion":"v1","kind":"Thing",)");

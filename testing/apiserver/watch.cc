@@ -8,6 +8,12 @@
 #include "testing/apiserver/object_io.h"
 
 namespace mandate::apiserver {
+namespace {
+
+// In etcd's name.
+constexpr char kForgotten[] = "The resourceVersion for the provided watch is too old.";
+
+}  // namespace
 
 void WatchStream::Start(Context context, std::shared_ptr<Exchange> exchange,
                         std::shared_ptr<const ResourceType> type, ListQuery query,
@@ -38,6 +44,7 @@ void WatchStream::Begin() {
   if (wanted == 0 && !query_.initial_events) return SendInitialState();
   after_ = wanted == 0 ? context_.store.revision() : wanted;
   if (after_ < context_.store.compacted()) {
+    if (uncached()) return Fail(ExpiredError(kForgotten));
     return Fail(ExpiredError(
         StrCat("too old resource version: ", after_, " (", context_.store.compacted(), ")")));
   }
@@ -67,13 +74,24 @@ void WatchStream::Follow() {
   });
   subscription_ =
       context_.store.Subscribe(type_->name, [this](const Change& change) { OnChange(change); });
+  seen_ = std::max(seen_, after_);
+  reconnect_ = context_.store.OnReconnect([this] { OnReconnect(); });
   if (query_.bookmarks) ScheduleBookmark();
+}
+
+void WatchStream::OnReconnect() {
+  // The cache of a kind ends with all its watches when it has lost its place.
+  const bool lost =
+      (uncached() ? seen_ : context_.store.LastChange(type_->name)) < context_.store.compacted();
+  if (!lost || exchange_->closed()) return;
+  uncached() ? Fail(ExpiredError(kForgotten)) : exchange_->End();
 }
 
 void WatchStream::OnChange(const Change& change) {
   if (change.revision <= after_ || exchange_->closed()) return;
   const bool was = change.previous != nullptr && query_.filter.Matches(*change.previous);
   const bool is = change.type != Change::Type::kDeleted && query_.filter.Matches(*change.object);
+  if (was || is) seen_ = change.revision;
   if (is) {
     exchange_->Send(WriteEvent(was ? "MODIFIED" : "ADDED", *change.object, *type_, encoding_));
   } else if (was && change.type == Change::Type::kDeleted) {
@@ -112,6 +130,7 @@ void WatchStream::Fail(const absl::Status& error) {
 
 void WatchStream::Closed() {
   context_.store.Unsubscribe(subscription_);
+  context_.store.Unsubscribe(reconnect_);
   timeout_.reset();
   bookmark_.reset();
 }

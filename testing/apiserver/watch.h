@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -25,6 +26,8 @@ struct WatchOptions {
   absl::Duration fresh_wait = absl::Seconds(3);
   // Whether a bookmark is sent now; a fault may drop it. Null: always.
   std::function<bool()> lets_bookmark;
+  // Plurals of the kinds that the server keeps no cache of: each watch reads etcd's changes itself.
+  std::set<std::string> uncached;
 };
 
 // Lives until its exchange is closed. Loop thread only.
@@ -53,6 +56,8 @@ class WatchStream : public std::enable_shared_from_this<WatchStream> {
   void SendInitialState();
   void Follow();
   void OnChange(const Change& change);
+  void OnReconnect();
+  bool uncached() const { return context_.options.uncached.contains(type_->name.resource); }
   void Bookmark();
   void ScheduleBookmark();
   void Fail(const absl::Status& error);
@@ -65,7 +70,9 @@ class WatchStream : public std::enable_shared_from_this<WatchStream> {
   const Encoding encoding_;
   absl::Time ends_ = absl::InfiniteFuture();
   int64_t after_ = 0;  // changes up to this revision were sent or are not wanted
+  int64_t seen_ = 0;   // the last of etcd's changes that it was told of
   uint64_t subscription_ = 0;
+  uint64_t reconnect_ = 0;
   std::unique_ptr<Loop::Timer> timeout_;
   std::unique_ptr<Loop::Timer> bookmark_;
 };

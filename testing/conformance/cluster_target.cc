@@ -2,6 +2,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -130,6 +131,14 @@ absl::Status InstallCrds(const Target& target, const std::string& folder) {
 absl::StatusOr<Target> ClusterTarget(const ClusterOptions& options) {
   ASSIGN_OR_RETURN(Target target, FromKubeconfig(options.kubeconfig));
   if (!options.audit_log.empty()) target.audit_log = FollowFile(options.audit_log);
+  target.uncached = options.uncached;
+  if (!options.restart_etcd.empty()) {
+    target.restart_etcd = [command = options.restart_etcd] {
+      return std::system(command.c_str()) == 0
+                 ? absl::OkStatus()
+                 : absl::UnavailableError(StrCat("failed: ", command));
+    };
+  }
   if (!options.etcd.empty()) {
     Connection etcd{.server = options.etcd, .ca_pem = "", .certificate_pem = "", .key_pem = ""};
     ASSIGN_OR_RETURN(etcd.ca_pem, ReadFile(options.etcd_pki + "/etcd-ca.crt"));

@@ -11,10 +11,12 @@ namespace mandate::conformance {
 
 struct ClusterOptions {
   std::string kubeconfig;
-  std::string audit_log;  // a file; empty: none
-  std::string etcd;       // https://127.0.0.1:2379; empty: it is out of reach
-  std::string etcd_pki;   // a folder with etcd-ca.crt, etcd.crt and etcd.key
-  std::string crds;       // a folder of manifests, one object a file; empty: none are installed
+  std::string audit_log;     // a file; empty: none
+  std::string etcd;          // https://127.0.0.1:2379; empty: it is out of reach
+  std::string etcd_pki;      // a folder with etcd-ca.crt, etcd.crt and etcd.key
+  std::string restart_etcd;  // a shell command; empty: none
+  bool uncached = false;     // --watch-cache-sizes=podtemplates#0
+  std::string crds;          // a folder of manifests, one object a file; empty: none are installed
 };
 
 // Installs the CRDs, and returns when they are served. Errors name the file or request.

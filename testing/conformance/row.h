@@ -25,6 +25,7 @@ enum class Action {
   kReceived,  // what the webhook was asked
   kSet,       // sets variables
   kCompact,   // makes the server forget the history up to a resourceVersion
+  kRestart,   // restarts etcd
 };
 
 // What must come out of a request. Texts and values hold placeholders: match.h.
@@ -66,7 +67,7 @@ struct Row {
   std::string name;
   std::string file;
   int line = 0;
-  std::set<std::string> needs;  // audit, compaction, crds
+  std::set<std::string> needs;  // audit, compaction, restart, uncached, crds
   std::string not_double;       // why the double does otherwise; empty: it does not
   bool alone = false;           // no other row runs at the same time
   Variables let;

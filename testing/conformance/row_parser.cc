@@ -129,7 +129,7 @@ Step ReadStep(const YAML::Node& node) {
       {"close", Action::kClose},        {"allow", Action::kAllow},
       {"allow-all", Action::kAllowAll}, {"serve", Action::kServe},
       {"received", Action::kReceived},  {"set", Action::kSet},
-      {"compact", Action::kCompact}};
+      {"compact", Action::kCompact},    {"restart-etcd", Action::kRestart}};
   if (!node.IsMap()) Fail(node, "a step is a mapping");
   Step step;
   step.line = node.Mark().line + 1;
@@ -156,7 +156,8 @@ Step ReadStep(const YAML::Node& node) {
     } else {
       step.value = ToJson(member.second);
     }
-    const bool nameless = step.action == Action::kSet || step.action == Action::kCompact;
+    const bool nameless = step.action == Action::kSet || step.action == Action::kCompact ||
+                          step.action == Action::kRestart;
     if (nameless != step.subject.empty()) Fail(node, StrCat("`", key, "`: a name too few or many"));
   }
   return step;
@@ -197,6 +198,7 @@ Row ReadRow(const YAML::Node& node, const std::string& file, const Variables& le
   for (const Step& step : row.steps) {
     if (step.expect.audit) row.needs.insert("audit");
     if (step.action == Action::kCompact) row.needs.insert("compaction");
+    if (step.action == Action::kRestart) row.needs.insert("restart");
   }
   return row;
 }

@@ -29,6 +29,7 @@ rows:
   - events w: [ADDED a, end]
   - close w:
   - set: {x: y}
+  - restart-etcd:
   - GET $cms/$it:
     each: [a, b]
     eventually: true
@@ -43,9 +44,9 @@ TEST(RowParserTest, ReadsRows) {
   EXPECT_EQ(row.name, "first");
   EXPECT_TRUE(row.alone);
   EXPECT_EQ(row.not_double, "too much");
-  EXPECT_EQ(row.needs, (std::set<std::string>{"audit", "crds"}));
+  EXPECT_EQ(row.needs, (std::set<std::string>{"audit", "crds", "restart"}));
   EXPECT_EQ(row.let.at("cms"), "/api/v1/namespaces/$ns/configmaps");
-  ASSERT_EQ(row.steps.size(), 7u);
+  ASSERT_EQ(row.steps.size(), 8u);
 
   const Step& post = row.steps[0];
   EXPECT_EQ(post.action, Action::kRequest);
@@ -72,9 +73,10 @@ TEST(RowParserTest, ReadsRows) {
   EXPECT_EQ(WriteJson(row.steps[3].value), R"(["ADDED a","end"])");
   EXPECT_EQ(row.steps[4].action, Action::kClose);
   EXPECT_EQ(WriteJson(row.steps[5].value), R"({"x":"y"})");
-  EXPECT_EQ(row.steps[6].each, (std::vector<std::string>{"a", "b"}));
-  EXPECT_TRUE(row.steps[6].eventually);
-  EXPECT_FALSE(row.steps[6].has_body);
+  EXPECT_EQ(row.steps[6].action, Action::kRestart);
+  EXPECT_EQ(row.steps[7].each, (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(row.steps[7].eventually);
+  EXPECT_FALSE(row.steps[7].has_body);
 }
 
 TEST(RowParserTest, NamesFileAndLineOfWhatIsWrong) {

@@ -90,6 +90,8 @@ class RowRun {
         ASSIGN_OR_RETURN(const std::string version, Substitute(step.value.asString(), variables_));
         return context_.target.compact(version);
       }
+      case Action::kRestart:
+        return context_.target.restart_etcd();
     }
     return absl::InternalError("an unknown action");
   }

@@ -62,6 +62,10 @@ int Main(int argc, char** argv) {
   app.add_option("--etcd", flags.cluster.etcd, "its URL; for rows that need a compaction");
   app.add_option("--etcd-pki", flags.cluster.etcd_pki,
                  "the folder of etcd-ca.crt, etcd.crt, etcd.key");
+  app.add_option("--restart-etcd", flags.cluster.restart_etcd,
+                 "a command that does it; for rows that need one");
+  app.add_flag("--uncached", flags.cluster.uncached,
+               "the server runs with --watch-cache-sizes=podtemplates#0; for rows that need it");
   app.add_option("--crds", flags.cluster.crds,
                  "a folder of CRDs to install; for rows that need them");
   app.add_option("--at-once", flags.suite.at_once, "rows that run at the same time")

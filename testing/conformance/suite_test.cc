@@ -41,6 +41,7 @@ class SuiteTest : public testing::Test {
                         .token = "t",
                         .audit_log = nullptr,
                         .compact = nullptr,
+                        .restart_etcd = nullptr,
                         .is_double = is_double,
                         .crds = false};
     const std::vector<RowResult> results = RunSuite(*rows_, target, {.run = "test"});

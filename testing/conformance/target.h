@@ -24,6 +24,11 @@ struct Target {
   // Makes the server forget what was before this resourceVersion; from any thread. None: rows that
   // need it do not run.
   std::function<absl::Status(const std::string& resource_version)> compact;
+  // Restarts etcd, and returns when it is back; one row at a time. None: rows that need it do not
+  // run.
+  std::function<absl::Status()> restart_etcd;
+  // The server keeps no watch cache of PodTemplates.
+  bool uncached = false;
   // Rows that say that the double does otherwise must fail.
   bool is_double = false;
   // Whether the project's CRDs are installed.

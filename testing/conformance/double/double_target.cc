@@ -35,6 +35,11 @@ DoubleTarget::DoubleTarget(std::unique_ptr<Parts> parts) : parts_(std::move(part
     parts->server->OnLoop([&](apiserver::ServerCore& core) { core.store().Compact(revision); });
     return absl::OkStatus();
   };
+  target_.restart_etcd = [parts = parts_.get()] {
+    parts->server->OnLoop([](apiserver::ServerCore& core) { core.store().Reconnect(); });
+    return absl::OkStatus();
+  };
+  target_.uncached = true;
 }
 
 DoubleTarget::~DoubleTarget() = default;
@@ -46,6 +51,7 @@ absl::StatusOr<std::unique_ptr<DoubleTarget>> DoubleTarget::Create() {
     MutexLock lock(parts->mutex);
     StrAppend(&parts->log, line, "\n");
   };
+  options.watch.uncached = {"podtemplates"};
   options.access.webhooks = apiserver::CurlWebhookCaller;
   ASSIGN_OR_RETURN(parts->server, apiserver::ApiServer::Create(std::move(options)));
   parts->server->OnLoop(
