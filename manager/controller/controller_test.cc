@@ -452,7 +452,7 @@ TEST_P(ControllerSimulation, EveryChangeIsReconciledAfterwards) {
   bool calm = false;
   reconcile_ = [&](const CallContext&, const Request& request) -> absl::StatusOr<Result> {
     EXPECT_TRUE(running.insert(request.key.name).second);
-    const auto lease = cache_.Get<Lease>(request.key);
+    const auto lease = cache_.Get<Lease>({}, request.key);
     if (random() % 4 == 0) {
       Latch done;
       loop_.PostAt(loop_.clock().TimeNow() + absl::Milliseconds(random() % 3000),

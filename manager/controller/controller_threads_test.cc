@@ -75,7 +75,7 @@ TEST_F(ControllerThreadsTest, EveryChangeIsReconciledAfterwards) {
       [&](const CallContext&, const Request& request) -> absl::StatusOr<Result> {
         const auto index = static_cast<size_t>(std::stoi(request.key.name));
         if (++inside[index] != 1) overlap = true;
-        const auto lease = cache_->Get<Lease>(request.key);
+        const auto lease = cache_->Get<Lease>({}, request.key);
         if (!lease.ok()) return lease.status();
         const int version = lease->spec().leasetransitions();
         const int before = seen[index].exchange(version);
