@@ -67,7 +67,7 @@ void Declare(CLI::App& app, Raw& raw, ManagerOptions& options, const std::string
                  "single (all as base, for clusters without RBAC).")
       ->type_name("MODE")
       ->capture_default_str();
-  app.add_option("--guard", raw.guard,
+  app.add_option("--guard-mode,--guard", raw.guard,
                  "What becomes of a request that no marker declares: enforce (refused before it is "
                  "sent), warn, off.")
       ->type_name("MODE")
@@ -123,7 +123,7 @@ absl::StatusOr<Flags> Resolve(const Raw& raw, ManagerOptions options,
   if (!mode.ok()) return Usage(StrCat("--identity-mode: ", AsStd(mode.status().message())));
   options.identity_mode = *mode;
   auto guard = ParseGuardMode(raw.guard);
-  if (!guard.ok()) return Usage(StrCat("--guard: ", AsStd(guard.status().message())));
+  if (!guard.ok()) return Usage(StrCat("--guard-mode: ", AsStd(guard.status().message())));
   options.guard = *guard;
   auto cluster = FindCluster(raw.kubeconfig);
   if (!cluster.ok()) return Usage(AsStd(cluster.status().message()));

@@ -60,7 +60,7 @@ TEST_F(FlagsTest, DefaultsAreAControllerManagers) {
 
 TEST_F(FlagsTest, WhatIsSaidIsTaken) {
   const auto flags = Parse({"--kubeconfig", path_, "--namespace=elsewhere", "--controllers=*,-a",
-                            "--leader-elect=false", "--identity-mode=single", "--guard=warn",
+                            "--leader-elect=false", "--identity-mode=single", "--guard-mode=warn",
                             "--create-service-accounts", "--health-address=0",
                             "--metrics-address=[::1]:9", "-v=3"});
   ASSERT_TRUE(flags.ok()) << flags.status();
@@ -87,7 +87,7 @@ TEST_F(FlagsTest, MistakesAreOneLineThatNamesThem) {
       {{kubeconfig, "--controllers=c"}, "--controllers: \"c\" is not one of a, b"},
       {{kubeconfig, "--controllers=-a,-b"}, "--controllers: nothing is left to run"},
       {{kubeconfig, "--identity-mode=root"}, "--identity-mode: "},
-      {{kubeconfig, "--guard=maybe"}, "--guard: "},
+      {{kubeconfig, "--guard=maybe"}, "--guard-mode: "},
       {{kubeconfig, "-v=9"}, "9"},
       {{kubeconfig, "--workers=0"}, "--workers"},
       {{"--kubeconfig=/nonexistent/kubeconfig"}, "/nonexistent/kubeconfig"},

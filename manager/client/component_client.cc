@@ -44,7 +44,7 @@ absl::StatusOr<std::unique_ptr<ComponentClient>> ComponentClient::Create(Options
 
 ComponentClient::ComponentClient(Options options)
     : options_(std::move(options)),
-      guard_(*options_.mandate, options_.guard, options_.on_undeclared),
+      guard_(*options_.mandate, options_.guard, options_.on_undeclared, options_.metrics),
       random_(options_.seed),
       self_(std::make_shared<ComponentClient*>(this)) {}
 
@@ -62,7 +62,7 @@ ComponentClient::~ComponentClient() {
 }
 
 void ComponentClient::Send(const CallContext& context, RestRequest request, Done done) {
-  absl::Status allowed = guard_.Check(request.method, request.target);
+  absl::Status allowed = guard_.Check(request.method, request.target, request.content_type);
   if (request.method == "GET") request.idempotent = true;
   auto call = std::make_shared<Call>(context, std::move(request), std::move(done));
   options_.loop->Post(

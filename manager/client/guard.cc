@@ -1,6 +1,7 @@
 #include "manager/client/guard.h"
 
 #include <array>
+#include <utility>
 
 #include "manager/core/strings.h"
 #include "manager/rbac/marker.h"
@@ -8,6 +9,12 @@
 
 namespace mandate {
 namespace {
+
+constexpr std::string_view kApply = "application/apply-patch";  // +yaml, +cbor
+
+void Count(prometheus::Counter* counter) {
+  if (counter != nullptr) counter->Increment();
+}
 
 // "create rolebindings.rbac.authorization.k8s.io foo/bar".
 std::string Describe(const rbac::Attributes& request) {
@@ -66,16 +73,53 @@ std::string MarkerFor(const rbac::Attributes& request) {
   return marker;
 }
 
-absl::Status Guard::Check(std::string_view method, std::string_view target) const {
+Guard::Guard(const rbac::Mandate& mandate, GuardMode mode,
+             std::function<void(const absl::Status&)> warn, Metrics* metrics)
+    : mandate_(mandate), mode_(mode), warn_(std::move(warn)) {
+  if (metrics == nullptr) return;
+  const auto counter = [&](const char* outcome) {
+    return &metrics->Counter("mandate_guard_requests_total",
+                             "Requests that were checked against the component's markers",
+                             {{"identity", std::string(mandate.component)}, {"outcome", outcome}});
+  };
+  allowed_ = counter("allowed");
+  undeclared_ = counter("undeclared");
+  refused_ = counter("refused");
+  unreadable_ = counter("unreadable");
+}
+
+absl::Status Guard::Judge(const rbac::Attributes& request) const {
+  if (rbac::Covers(mandate_, request) || AllowedToEveryone(request)) return absl::OkStatus();
+  return absl::PermissionDeniedError(
+      StrCat("component ", mandate_.component, " does not declare that it may ", Describe(request),
+             "; nothing was sent. To declare it, write into its source:\n", MarkerFor(request)));
+}
+
+absl::Status Guard::Check(std::string_view method, std::string_view target,
+                          std::string_view content_type) const {
   if (mode_ == GuardMode::kOff) return absl::OkStatus();
   absl::StatusOr<rbac::Attributes> request = rbac::AttributesOf(method, target);
-  if (!request.ok()) return std::move(request).status();
-  if (rbac::Covers(mandate_, *request) || AllowedToEveryone(*request)) return absl::OkStatus();
-  const absl::Status refusal = absl::PermissionDeniedError(
-      StrCat("component ", mandate_.component, " does not declare that it may ", Describe(*request),
-             "; nothing was sent. To declare it, write into its source:\n", MarkerFor(*request)));
-  if (mode_ == GuardMode::kEnforce) return refusal;
-  if (warn_) warn_(refusal);
+  if (!request.ok()) {
+    Count(unreadable_);
+    return std::move(request).status();
+  }
+  absl::Status verdict = Judge(*request);
+  // A subresource is never made by an apply.
+  if (verdict.ok() && request->verb == "patch" && request->subresource.empty() &&
+      content_type.starts_with(kApply)) {
+    request->verb = "create";
+    verdict = Judge(*request);
+  }
+  if (verdict.ok()) {
+    Count(allowed_);
+    return verdict;
+  }
+  if (mode_ == GuardMode::kEnforce) {
+    Count(refused_);
+    return verdict;
+  }
+  Count(undeclared_);
+  if (warn_) warn_(verdict);
   return absl::OkStatus();
 }
 

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "manager/core/metrics.h"
 #include "manager/rbac/mandate.h"
 #include "manager/rbac/rule.h"
 
@@ -27,21 +28,36 @@ absl::StatusOr<GuardMode> ParseGuardMode(std::string_view text);
 // Immutable, thread-safe.
 class Guard {
  public:
-  // `warn` hears each refusal that kWarn does not make; from any thread.
+  // `warn` hears each refusal that kWarn does not make; from any thread. With `metrics`, which may
+  // be null and otherwise outlives this, mandate_guard_requests_total{identity,outcome} counts what
+  // was checked: allowed, undeclared (sent all the same, in kWarn), refused, unreadable.
   Guard(const rbac::Mandate& mandate, GuardMode mode,
-        std::function<void(const absl::Status&)> warn = {})
-      : mandate_(mandate), mode_(mode), warn_(std::move(warn)) {}
+        std::function<void(const absl::Status&)> warn = {}, Metrics* metrics = nullptr);
 
   // kPermissionDenied names component, verb, resource and object, and the marker that would allow
   // it; kInvalidArgument for a request that the server could not parse.
-  absl::Status Check(std::string_view method, std::string_view target) const;
+  //
+  // Server-side apply makes an object that is not there, which the server authorizes as create with
+  // the object's name (KEP-555): it needs both verbs here, since only the server knows. A PUT that
+  // makes its object is authorized so, too; here it is an update, which those with a
+  // resourceVersion are.
+  absl::Status Check(std::string_view method, std::string_view target,
+                     std::string_view content_type = "") const;
 
   const rbac::Mandate& mandate() const { return mandate_; }
 
  private:
+  // OK where the mandate, or everyone's rights, cover it.
+  absl::Status Judge(const rbac::Attributes& request) const;
+
   const rbac::Mandate& mandate_;  // a constant of the program
   const GuardMode mode_;
   const std::function<void(const absl::Status&)> warn_;
+  // Null without metrics.
+  prometheus::Counter* allowed_ = nullptr;
+  prometheus::Counter* undeclared_ = nullptr;
+  prometheus::Counter* refused_ = nullptr;
+  prometheus::Counter* unreadable_ = nullptr;
 };
 
 // What the roles system:basic-user and system:discovery give to every authenticated user.

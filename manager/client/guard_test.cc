@@ -5,6 +5,8 @@
 
 #include <optional>
 
+#include "manager/client/guard_rows.h"
+
 namespace mandate {
 namespace {
 
@@ -120,6 +122,48 @@ TEST(GuardTest, ModesOffAndWarnSendEverything) {
   }
   EXPECT_EQ(warnings.size(), refused);
   EXPECT_GT(refused, 0u);
+}
+
+// What a real API server says to the same rows: guard_cluster_test.
+TEST(GuardTest, AnswersTheRows) {
+  const Guard guard(kGuarded, GuardMode::kEnforce);
+  for (const GuardRow& row : kGuardRows) {
+    EXPECT_EQ(
+        guard.Check(row.method, row.target, row.content_type).ok(),
+        row.answer == GuardAnswer::kAllowed || row.answer == GuardAnswer::kAllowedUnlikeServer)
+        << row.method << " " << row.target;
+  }
+}
+
+TEST(GuardTest, AnApplyNeedsCreateToo) {
+  const Guard guard(kGuarded, GuardMode::kEnforce);
+  const absl::Status status =
+      guard.Check("PATCH", "/api/v1/namespaces/guarded/configmaps/there", kApplyBody);
+  EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("may create configmaps guarded/there;"));
+  EXPECT_THAT(
+      std::string(status.message()),
+      testing::EndsWith("// +kubebuilder:rbac:groups=core,resources=configmaps,verbs=create"));
+}
+
+TEST(GuardTest, Counts) {
+  Metrics metrics;
+  const auto count = [&](const char* outcome) {
+    return metrics
+        .Counter("mandate_guard_requests_total", "",
+                 {{"identity", "scope-instance"}, {"outcome", outcome}})
+        .Value();
+  };
+  for (const GuardMode mode : {GuardMode::kOff, GuardMode::kWarn, GuardMode::kEnforce}) {
+    const Guard guard(kMandate, mode, {}, &metrics);
+    (void)guard.Check("GET", "/metrics");
+    (void)guard.Check("GET", "/debug");
+    (void)guard.Check("GET", "debug");
+  }
+  EXPECT_EQ(count("allowed"), 2);
+  EXPECT_EQ(count("undeclared"), 1) << "in mode warn";
+  EXPECT_EQ(count("refused"), 1);
+  EXPECT_EQ(count("unreadable"), 2);
 }
 
 TEST(GuardTest, WhatTheServerCouldNotParseIsInvalid) {

@@ -1,0 +1,207 @@
+// Requests of one component, and what the guard says to each: read by guard_test, and by
+// guard_cluster_test, which asks a real API server the same.
+#ifndef MANAGER_CLIENT_GUARD_ROWS_H_
+#define MANAGER_CLIENT_GUARD_ROWS_H_
+
+#include <string_view>
+
+#include "manager/rbac/mandate.h"
+
+namespace mandate {
+
+enum class GuardAnswer {
+  kAllowed,
+  kRefused,
+  // What only the server can know, and so decides differently: whether the object is there.
+  kRefusedUnlikeServer,
+  kAllowedUnlikeServer,
+};
+
+struct GuardRow {
+  const char* method;
+  const char* target;
+  const char* content_type;  // "" without a body
+  const char* body;
+  GuardAnswer answer;
+};
+
+namespace guard_rows_internal {
+
+inline constexpr std::string_view kRead[] = {"get", "list", "watch"};
+inline constexpr std::string_view kPatch[] = {"patch"};
+inline constexpr std::string_view kUpdate[] = {"update"};
+inline constexpr std::string_view kCreate[] = {"create"};
+inline constexpr std::string_view kApply[] = {"patch", "create"};
+inline constexpr std::string_view kDeleteMany[] = {"deletecollection"};
+inline constexpr std::string_view kDeleteOne[] = {"delete"};
+inline constexpr std::string_view kCore[] = {""};
+inline constexpr std::string_view kApps[] = {"apps"};
+inline constexpr std::string_view kCoordination[] = {"coordination.k8s.io"};
+inline constexpr std::string_view kConfigMaps[] = {"configmaps"};
+inline constexpr std::string_view kSecrets[] = {"secrets"};
+inline constexpr std::string_view kLeases[] = {"leases"};
+inline constexpr std::string_view kTokens[] = {"serviceaccounts/token"};
+inline constexpr std::string_view kStatus[] = {"deployments/status"};
+inline constexpr std::string_view kServices[] = {"services"};
+inline constexpr std::string_view kNamedA[] = {"a"};
+inline constexpr std::string_view kMetrics[] = {"/metrics"};
+inline constexpr std::string_view kGet[] = {"get"};
+
+}  // namespace guard_rows_internal
+
+// In namespace "guarded" there are ConfigMap "there" and Lease "there".
+inline constexpr rbac::MandateRule kGuardRowRules[] = {
+    {{guard_rows_internal::kRead,
+      guard_rows_internal::kCore,
+      guard_rows_internal::kSecrets,
+      guard_rows_internal::kNamedA,
+      {}},
+     "guarded"},
+    {{guard_rows_internal::kPatch,
+      guard_rows_internal::kCore,
+      guard_rows_internal::kConfigMaps,
+      {},
+      {}},
+     "guarded"},
+    {{guard_rows_internal::kDeleteMany,
+      guard_rows_internal::kCore,
+      guard_rows_internal::kConfigMaps,
+      {},
+      {}},
+     "guarded"},
+    {{guard_rows_internal::kUpdate,
+      guard_rows_internal::kCoordination,
+      guard_rows_internal::kLeases,
+      {},
+      {}},
+     "guarded"},
+    {{guard_rows_internal::kApply,
+      guard_rows_internal::kCore,
+      guard_rows_internal::kServices,
+      guard_rows_internal::kNamedA,
+      {}},
+     "guarded"},
+    {{guard_rows_internal::kCreate,
+      guard_rows_internal::kCore,
+      guard_rows_internal::kTokens,
+      {},
+      {}},
+     "guarded"},
+    {{guard_rows_internal::kPatch,
+      guard_rows_internal::kApps,
+      guard_rows_internal::kStatus,
+      {},
+      {}},
+     ""},
+    {{guard_rows_internal::kDeleteOne,
+      guard_rows_internal::kCore,
+      guard_rows_internal::kServices,
+      {},
+      {}},
+     ""},
+    {{guard_rows_internal::kGet, {}, {}, {}, guard_rows_internal::kMetrics}, ""},
+};
+inline constexpr rbac::Mandate kGuarded = {"guarded", kGuardRowRules};
+
+inline constexpr char kJsonBody[] = "application/json";
+inline constexpr char kMergeBody[] = "application/merge-patch+json";
+inline constexpr char kApplyBody[] = "application/apply-patch+yaml";
+inline constexpr char kMap[] =
+    R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"new"}})";
+inline constexpr char kMapThere[] =
+    R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"there"}})";
+inline constexpr char kService[] =
+    R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"a"},"spec":{"ports":[{"port":80}]}})";
+inline constexpr char kServiceB[] =
+    R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"b"},"spec":{"ports":[{"port":80}]}})";
+inline constexpr char kLease[] =
+    R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"there"}})";
+inline constexpr char kLeaseNew[] =
+    R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"new"}})";
+inline constexpr char kToken[] =
+    R"({"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}})";
+inline constexpr char kReview[] =
+    R"({"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview",)"
+    R"("spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}})";
+
+// Watches end by themselves. {} in a target would be no part of any.
+inline constexpr GuardRow kGuardRows[] = {
+    // Names: of the path, and of the field selector of lists, watches and deletions of collections.
+    {"GET", "/api/v1/namespaces/guarded/secrets/a", "", "", GuardAnswer::kAllowed},
+    {"GET", "/api/v1/namespaces/guarded/secrets/b", "", "", GuardAnswer::kRefused},
+    {"GET", "/api/v1/namespaces/default/secrets/a", "", "", GuardAnswer::kRefused},
+    {"GET", "/api/v1/namespaces/guarded/secrets", "", "", GuardAnswer::kRefused},
+    {"GET", "/api/v1/namespaces/guarded/secrets?fieldSelector=metadata.name%3Da", "", "",
+     GuardAnswer::kAllowed},
+    {"GET", "/api/v1/namespaces/guarded/secrets?fieldSelector=metadata.name%3Db", "", "",
+     GuardAnswer::kRefused},
+    {"GET", "/api/v1/namespaces/guarded/secrets?fieldSelector=metadata.name%21%3Da", "", "",
+     GuardAnswer::kRefused},
+    {"GET",
+     "/api/v1/namespaces/guarded/"
+     "secrets?fieldSelector=metadata.name%3Da&watch=true&timeoutSeconds=1",
+     "", "", GuardAnswer::kAllowed},
+    {"GET", "/api/v1/namespaces/guarded/secrets?watch=true&timeoutSeconds=1", "", "",
+     GuardAnswer::kRefused},
+    {"GET", "/api/v1/watch/namespaces/guarded/secrets/a?timeoutSeconds=1", "", "",
+     GuardAnswer::kAllowed},
+    {"GET", "/api/v1/secrets?fieldSelector=metadata.name%3Da", "", "", GuardAnswer::kRefused},
+    // One and many.
+    {"DELETE", "/api/v1/namespaces/guarded/configmaps?labelSelector=none%3Dsuch", "", "",
+     GuardAnswer::kAllowed},
+    {"DELETE", "/api/v1/namespaces/guarded/configmaps/there", "", "", GuardAnswer::kRefused},
+    {"DELETE", "/api/v1/namespaces/guarded/services?labelSelector=none%3Dsuch", "", "",
+     GuardAnswer::kRefused},
+    {"DELETE", "/api/v1/namespaces/guarded/services/none", "", "", GuardAnswer::kAllowed},
+    {"DELETE", "/api/v1/namespaces/default/services/none", "", "", GuardAnswer::kAllowed},
+    // Patches, and applies that make what they patch.
+    {"PATCH", "/api/v1/namespaces/guarded/configmaps/there", kMergeBody, "{}",
+     GuardAnswer::kAllowed},
+    {"PATCH", "/api/v1/namespaces/guarded/configmaps/none", kMergeBody, "{}",
+     GuardAnswer::kAllowed},
+    {"PATCH", "/api/v1/namespaces/guarded/configmaps/new?fieldManager=g", kApplyBody, kMap,
+     GuardAnswer::kRefused},
+    {"PATCH", "/api/v1/namespaces/guarded/configmaps/there?fieldManager=g", kApplyBody, kMapThere,
+     GuardAnswer::kRefusedUnlikeServer},
+    {"PATCH", "/api/v1/namespaces/guarded/services/a?fieldManager=g&dryRun=All", kApplyBody,
+     kService, GuardAnswer::kAllowed},
+    {"PATCH", "/api/v1/namespaces/guarded/services/b?fieldManager=g&dryRun=All", kApplyBody,
+     kServiceB, GuardAnswer::kRefused},
+    {"PATCH", "/apis/apps/v1/namespaces/guarded/deployments/none/status?fieldManager=g", kApplyBody,
+     R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"none"},"status":{}})",
+     GuardAnswer::kAllowed},
+    {"PATCH", "/apis/apps/v1/namespaces/guarded/deployments/none", kMergeBody, "{}",
+     GuardAnswer::kRefused},
+    // Posts have no name: what is granted by name is not granted to them.
+    {"POST", "/api/v1/namespaces/guarded/services?dryRun=All", kJsonBody, kService,
+     GuardAnswer::kRefused},
+    {"POST", "/api/v1/namespaces/guarded/configmaps", kJsonBody, kMap, GuardAnswer::kRefused},
+    // A PUT may make what it writes, where the kind lets it.
+    {"PUT", "/apis/coordination.k8s.io/v1/namespaces/guarded/leases/there?dryRun=All", kJsonBody,
+     kLease, GuardAnswer::kAllowed},
+    {"PUT", "/apis/coordination.k8s.io/v1/namespaces/guarded/leases/new", kJsonBody, kLeaseNew,
+     GuardAnswer::kAllowedUnlikeServer},
+    {"PUT", "/apis/coordination.k8s.io/v1/namespaces/default/leases/there", kJsonBody, kLease,
+     GuardAnswer::kRefused},
+    // Subresources.
+    {"POST", "/api/v1/namespaces/guarded/serviceaccounts/default/token", kJsonBody, kToken,
+     GuardAnswer::kAllowed},
+    {"POST", "/api/v1/namespaces/default/serviceaccounts/default/token", kJsonBody, kToken,
+     GuardAnswer::kRefused},
+    {"POST", "/api/v1/namespaces/guarded/serviceaccounts", kJsonBody,
+     R"({"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"x"}})",
+     GuardAnswer::kRefused},
+    {"GET", "/api/v1/namespaces/guarded/pods/none/log", "", "", GuardAnswer::kRefused},
+    // Beyond resources, and what everyone may do.
+    {"GET", "/metrics", "", "", GuardAnswer::kAllowed},
+    {"GET", "/debug/pprof/", "", "", GuardAnswer::kRefused},
+    {"GET", "/version", "", "", GuardAnswer::kAllowed},
+    {"GET", "/apis/apps/v1", "", "", GuardAnswer::kAllowed},
+    {"POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", kJsonBody, kReview,
+     GuardAnswer::kAllowed},
+    {"GET", "/api/v1/namespaces/guarded", "", "", GuardAnswer::kRefused},
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CLIENT_GUARD_ROWS_H_
