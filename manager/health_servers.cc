@@ -11,13 +11,12 @@ namespace {
 
 bool IsServed(const std::string& address) { return !address.empty() && address != "0"; }
 
-absl::StatusOr<std::unique_ptr<HttpServer>> Serve(const HealthServers::Options& options,
-                                                  const std::string& address,
-                                                  std::map<std::string, ServeHandler> handlers) {
-  return HttpServer::Create({.address = address,
-                             .handlers = std::move(handlers),
-                             .metrics = options.metrics,
-                             .log = options.log});
+HttpServer::Options ServerOf(const HealthServers::Options& options, const std::string& address,
+                             std::map<std::string, ServeHandler> handlers) {
+  return {.address = address,
+          .handlers = std::move(handlers),
+          .metrics = options.metrics,
+          .log = options.log};
 }
 
 }  // namespace
@@ -29,14 +28,27 @@ absl::Status HealthServers::ServeHttp(const Options& options) {
   AddHealthEndpoints(*options.ready, "/readyz", health);
   std::map<std::string, ServeHandler> metrics;
   AddMetricsEndpoint(*options.metrics, process_, metrics);
-  if (options.health_address == options.metrics_address) {
-    health.merge(metrics);
-  } else if (IsServed(options.metrics_address)) {
-    ASSIGN_OR_RETURN(metrics_, Serve(options, options.metrics_address, std::move(metrics)));
-    options.log.Info("Serving metrics", {{"address", metrics_->address()}});
+  if (IsServed(options.metrics_address)) {
+    HttpServer::Options server = ServerOf(options, options.metrics_address, metrics);
+    if (options.metrics_secure) {
+      ASSIGN_OR_RETURN(certificate_, ServingCertificate::Create(options.metrics_certificate));
+      server.certificate = certificate_.get();
+      server.judge = options.metrics_judge;
+    }
+    if (options.metrics_address != options.health_address) {
+      ASSIGN_OR_RETURN(metrics_, HttpServer::Create(std::move(server)));
+      options.log.Info("Serving metrics",
+                       {{"address", metrics_->address()}, {"secure", options.metrics_secure}});
+    } else if (options.metrics_secure) {
+      return absl::InvalidArgumentError(
+          "secure metrics need an address of their own: probes are answered to everybody");
+    } else {
+      health.merge(metrics);
+    }
   }
   if (!IsServed(options.health_address)) return absl::OkStatus();
-  ASSIGN_OR_RETURN(health_, Serve(options, options.health_address, std::move(health)));
+  ASSIGN_OR_RETURN(
+      health_, HttpServer::Create(ServerOf(options, options.health_address, std::move(health))));
   options.log.Info("Serving health probes", {{"address", health_->address()}});
   return absl::OkStatus();
 }

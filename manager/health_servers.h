@@ -13,6 +13,7 @@
 #include "manager/telemetry/health.h"
 #include "manager/telemetry/http_server.h"
 #include "manager/telemetry/process_metrics.h"
+#include "manager/telemetry/serving_certificate.h"
 
 namespace mandate {
 
@@ -25,13 +26,19 @@ class HealthServers {
     std::string health_address = {};
     std::string metrics_address = {};
     std::string grpc_address = {};
+    // Over TLS, and to whom the judge lets. Metrics then share no address with health, which is for
+    // everybody.
+    bool metrics_secure = false;
+    ServingCertificate::Options metrics_certificate = {};
+    ServeJudge metrics_judge = {};
     const HealthChecks* ready = nullptr;
     Metrics* metrics = nullptr;
     Loop* loop = nullptr;  // the three outlive this
     Logger log = {};
   };
 
-  // kInvalidArgument, kUnavailable: an address that is none, or that is taken.
+  // kInvalidArgument, kUnavailable: an address that is none, or that is taken; a certificate that
+  // cannot be served.
   static absl::StatusOr<std::unique_ptr<HealthServers>> Create(const Options& options);
 
  private:
@@ -41,6 +48,7 @@ class HealthServers {
 
   HealthChecks live_;
   ProcessMetrics process_;
+  std::unique_ptr<ServingCertificate> certificate_;
   std::unique_ptr<HttpServer> health_;
   std::unique_ptr<HttpServer> metrics_;
   std::unique_ptr<GrpcHealthServer> grpc_;

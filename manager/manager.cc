@@ -19,7 +19,9 @@
 #include "manager/loop_call.h"
 #include "manager/preflight_loop.h"
 #include "manager/running_component.h"
+#include "manager/telemetry/access_reviewer.h"
 #include "manager/telemetry/health.h"
+#include "manager/token_check.h"
 #include "manager/transport/http_transport.h"
 #include "manager/transport/transport_metrics.h"
 
@@ -32,6 +34,9 @@ constexpr char kHome[] = "home";
 // API servers send each watch a bookmark about once a minute: a connection with watches that stays
 // silent for longer is worth a probe, and an idle system sends none.
 constexpr absl::Duration kSilenceLimit = absl::Seconds(90);
+
+// Scrapers are few, and what is reviewed is remembered.
+constexpr int kReviewThreads = 2;
 
 // How long events that were recorded before the end may take to be sent.
 constexpr absl::Duration kFlushEvents = absl::Seconds(2);
@@ -59,6 +64,8 @@ struct Manager::Parts {
   absl::Status CheckBase();
   absl::Status BuildElector();
   void BuildPreflights();
+  void BuildTokenChecks();
+  absl::Status BuildReviewer();
   absl::Status ServeHealth();
   void OnTokenStatus(const ComponentIdentity& identity, const TokenStatus& status);
   absl::Status StopEverything();
@@ -81,6 +88,9 @@ struct Manager::Parts {
   std::unique_ptr<ThreadPool> workers;
   std::vector<std::unique_ptr<RunningComponent>> components;
   std::vector<std::unique_ptr<PreflightLoop>> preflights;
+  std::vector<std::unique_ptr<TokenCheck>> token_checks;
+  std::unique_ptr<ThreadPool> review_threads;
+  std::unique_ptr<AccessReviewer> reviewer;  // secure metrics only
   HealthChecks ready;
   std::unique_ptr<HealthServers> health;
   // By component; what the identity plane's listener needs.
@@ -96,8 +106,11 @@ struct Manager::Parts {
 void Manager::Parts::Shutdown() {
   if (loop == nullptr) return;
   health.reset();
+  reviewer.reset();
+  review_threads.reset();
   CallOnLoop(*loop, [this] {
     preflights.clear();
+    token_checks.clear();
     by_name.clear();  // tokens go on changing; there is nobody left to tell
   });
   // Reconcilers have ended (Run) or never began; what waits for a thread is dropped.
@@ -127,6 +140,8 @@ absl::Status Manager::Parts::BuildIdentities(const std::vector<ComponentSpec>& s
   plane.version = options.version;
   plane.mode = options.identity_mode;
   plane.create_service_accounts = options.create_service_accounts;
+  plane.bind_to_secrets = options.bind_tokens_to_secrets;
+  plane.audiences = options.token_audiences;
   plane.seed = random();
   plane.metrics = &metrics;
   plane.listener = [this](const ComponentIdentity& identity, const TokenStatus& status) {
@@ -228,8 +243,9 @@ void Manager::Parts::BuildPreflights() {
     preflight.client = &component->client();
     preflight.workers = workers.get();
     preflight.preflight.mandate = &component->mandate();
-    const auto identity = identities->Component(kHome, component->name());
-    if (options.identity_mode != IdentityMode::kSingle && identity.ok()) {
+    preflight.preflight.mode = options.identity_mode;
+    preflight.preflight.base = base_client.get();
+    if (const auto identity = identities->Component(kHome, component->name()); identity.ok()) {
       preflight.preflight.username = (*identity)->username();
       preflight.preflight.service_account = (*identity)->service_account();
       preflight.preflight.ns = (*identity)->ns();
@@ -242,6 +258,34 @@ void Manager::Parts::BuildPreflights() {
   }
 }
 
+void Manager::Parts::BuildTokenChecks() {
+  if (!options.bind_tokens_to_secrets || options.identity_mode != IdentityMode::kToken) return;
+  const absl::Duration period = options.token_check_period;
+  for (const auto& component : components) {
+    // Spread over the period.
+    const double part = static_cast<double>(token_checks.size() + 1) / components.size();
+    token_checks.push_back(std::make_unique<TokenCheck>(TokenCheck::Options{
+        .client = &component->client(), .period = period, .first = period * part}));
+  }
+}
+
+absl::Status Manager::Parts::BuildReviewer() {
+  const auto found = by_name.find(kMetricsAuth.component);
+  if (!options.metrics_secure) return absl::OkStatus();
+  if (found == by_name.end()) {
+    return absl::InvalidArgumentError(
+        StrCat("secure metrics need the component ", kMetricsAuth.component));
+  }
+  review_threads = std::make_unique<ThreadPool>(kReviewThreads);
+  ASSIGN_OR_RETURN(
+      reviewer, AccessReviewer::Create(
+                    {.client = &found->second->client(),
+                     .workers = review_threads.get(),
+                     .metrics = &metrics,
+                     .log = options.log.With("component", std::string(kMetricsAuth.component))}));
+  return absl::OkStatus();
+}
+
 absl::Status Manager::Parts::ServeHealth() {
   for (const auto& component : components) {
     ready.Add(std::string(component->name()),
@@ -250,13 +294,22 @@ absl::Status Manager::Parts::ServeHealth() {
   if (elector != nullptr) {
     ready.Add("leader-election", [this] { return elector->status(); });
   }
-  ASSIGN_OR_RETURN(health, HealthServers::Create({.health_address = options.health_address,
-                                                  .metrics_address = options.metrics_address,
-                                                  .grpc_address = options.grpc_health_address,
-                                                  .ready = &ready,
-                                                  .metrics = &metrics,
-                                                  .loop = loop.get(),
-                                                  .log = options.log}));
+  HealthServers::Options serve;
+  serve.health_address = options.health_address;
+  serve.metrics_address = options.metrics_address;
+  serve.grpc_address = options.grpc_health_address;
+  serve.metrics_secure = options.metrics_secure;
+  serve.metrics_certificate = options.metrics_certificate;
+  serve.metrics_certificate.log = options.log;
+  serve.metrics_judge = [this](const JudgedRequest& request,
+                               std::function<void(std::optional<ServedResponse>)> answer) {
+    reviewer->Judge(request, std::move(answer));
+  };
+  serve.ready = &ready;
+  serve.metrics = &metrics;
+  serve.loop = loop.get();
+  serve.log = options.log;
+  ASSIGN_OR_RETURN(health, HealthServers::Create(serve));
   return absl::OkStatus();
 }
 
@@ -322,8 +375,10 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(ManagerOptions options,
   RETURN_IF_ERROR(parts->BuildComponents(components));
   RETURN_IF_ERROR(CallOnLoop(*parts->loop, [&] {
     parts->BuildPreflights();
+    parts->BuildTokenChecks();
     return parts->BuildElector();
   }));
+  RETURN_IF_ERROR(parts->BuildReviewer());
   RETURN_IF_ERROR(parts->ServeHealth());
   return std::unique_ptr<Manager>(new Manager(std::move(parts)));
 }
@@ -334,6 +389,7 @@ absl::Status Manager::Run(std::stop_token stop) {
   CallOnLoop(*p.loop, [&p] {
     p.identities->Start();
     for (const auto& preflight : p.preflights) preflight->Start();
+    for (const auto& check : p.token_checks) check->Start();
     if (p.elector != nullptr) {
       p.elector->Start();
     } else {

@@ -20,6 +20,7 @@
 #include "manager/identity/cluster_config.h"
 #include "manager/identity/identity_plane.h"
 #include "manager/rbac/mandate.h"
+#include "manager/telemetry/serving_certificate.h"
 
 namespace mandate {
 
@@ -31,6 +32,13 @@ struct ManagerOptions {
 
   IdentityMode identity_mode = IdentityMode::kToken;
   bool create_service_accounts = false;
+  // Binds each component's tokens to a Secret named as its ServiceAccount, whose deletion ends
+  // them; kToken only.
+  bool bind_tokens_to_secrets = false;
+  // With them: how often each component's token is tried, so that an idle one's end is noticed.
+  absl::Duration token_check_period = absl::Seconds(10);
+  // Of components' tokens; empty: the API server's own.
+  std::vector<std::string> token_audiences = {};
   GuardMode guard = GuardMode::kEnforce;
 
   bool leader_elect = true;
@@ -40,6 +48,10 @@ struct ManagerOptions {
   std::string health_address = "127.0.0.1:8081";
   std::string metrics_address = "127.0.0.1:8080";
   std::string grpc_health_address = "0";
+  // Metrics over HTTPS, to whom Kubernetes says may `get` /metrics: the component metrics-auth
+  // (telemetry/access_reviewer.h), which must be there, asks it. They have an address of their own.
+  bool metrics_secure = false;
+  ServingCertificate::Options metrics_certificate = {};
 
   // How long the API server may take to answer the first request of all.
   absl::Duration startup_timeout = absl::Seconds(15);

@@ -9,7 +9,7 @@ namespace {
 
 absl::Status Pass(const CallContext& context, RestClient& client, const PreflightOptions& options) {
   ASSIGN_OR_RETURN(const PreflightReport report, Preflight(context, client, options));
-  return report.ToStatus(client.component());
+  return report.ToStatus();
 }
 
 }  // namespace

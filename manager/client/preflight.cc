@@ -1,17 +1,18 @@
 #include "manager/client/preflight.h"
 
-#include <map>
 #include <span>
 #include <utility>
 
+#include "absl/strings/numbers.h"
+#include "manager/client/preflight_impersonation.h"
+#include "manager/client/preflight_manifest.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
+#include "manager/object/json.h"
 #include "manager/object/json_codec.h"
-#include "manager/object/json_text.h"
 #include "manager/object/kinds/authentication_v1.h"
 #include "manager/object/kinds/authorization_v1.h"
 #include "manager/rbac/covers.h"
-#include "manager/rbac/normalize.h"
 
 namespace mandate {
 namespace {
@@ -20,6 +21,9 @@ using authenticationv1::SelfSubjectReview;
 using authorizationv1::SelfSubjectAccessReview;
 
 constexpr size_t kMaxListed = 10;
+
+// The first minor release of Kubernetes 1 that has constrained impersonation on by default.
+constexpr int kConstrainedImpersonation = 36;
 
 // Creates the review and replaces it by the server's answer.
 template <class Review>
@@ -34,9 +38,15 @@ absl::Status Ask(const CallContext& context, RestClient& client, Review& review)
   return FromJson(response.body, review);
 }
 
+absl::StatusOr<std::string> WhoAmI(const CallContext& context, RestClient& client) {
+  SelfSubjectReview self;
+  RETURN_IF_ERROR(Ask(context, client, self));
+  return self.status().userinfo().username();
+}
+
 // `rule` has one verb and one resource or URL.
-absl::StatusOr<bool> Granted(const CallContext& context, RestClient& client, std::string_view ns,
-                             const rbac::Rule& rule) {
+absl::StatusOr<SelfSubjectAccessReview> Review(const CallContext& context, RestClient& client,
+                                               std::string_view ns, const rbac::Rule& rule) {
   SelfSubjectAccessReview review;
   if (!rule.non_resource_urls.empty()) {
     auto* asked = review.mutable_spec()->mutable_nonresourceattributes();
@@ -54,16 +64,16 @@ absl::StatusOr<bool> Granted(const CallContext& context, RestClient& client, std
     if (!ns.empty()) asked->set_namespace_(std::string(ns));
   }
   RETURN_IF_ERROR(Ask(context, client, review));
-  return review.status().allowed();
+  return review;
 }
 
 std::vector<std::string> Strings(std::span<const std::string_view> views) {
   return {views.begin(), views.end()};
 }
 
-// What the mandate needs bound, by namespace; "" is cluster-wide.
-std::map<std::string, std::vector<rbac::Rule>> NeededRules(const rbac::Mandate& mandate) {
-  std::map<std::string, std::vector<rbac::Rule>> rules;
+// What the mandate needs bound.
+RulesByNamespace NeededRules(const rbac::Mandate& mandate) {
+  RulesByNamespace rules;
   for (const rbac::MandateRule& r : mandate.rules) {
     if (r.external) continue;
     rules[std::string(r.ns)].push_back({.verbs = Strings(r.rule.verbs),
@@ -73,16 +83,6 @@ std::map<std::string, std::vector<rbac::Rule>> NeededRules(const rbac::Mandate& 
                                         .non_resource_urls = Strings(r.rule.non_resource_urls)});
   }
   return rules;
-}
-
-void AppendList(std::string_view key, const std::vector<std::string>& values, std::string& yaml) {
-  if (values.empty()) return;
-  StrAppend(&yaml, yaml.ends_with("- ") ? "" : "  ", key, ": [");
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (i > 0) yaml += ", ";
-    AppendJsonString(values[i], yaml);
-  }
-  yaml += "]\n";
 }
 
 // "create rolebindings.rbac.authorization.k8s.io in namespace foo".
@@ -98,60 +98,142 @@ std::string Describe(const PreflightReport::Missing& missing) {
   return text;
 }
 
-}  // namespace
+// Roles of that name hold what is asked for, and bindings of that name give it to that user.
+struct Grantee {
+  std::string role;
+  std::string binding;
+  std::string user;
+};
 
-std::string GrantManifest(const std::vector<rbac::Rule>& rules, std::string_view role_ns,
-                          std::string_view service_account, std::string_view account_ns) {
-  const std::string_view kind = role_ns.empty() ? "ClusterRole" : "Role";
-  std::string metadata = StrCat("metadata:\n  name: ", service_account, "\n");
-  if (!role_ns.empty()) StrAppend(&metadata, "  namespace: ", role_ns, "\n");
-  std::string yaml =
-      StrCat("apiVersion: rbac.authorization.k8s.io/v1\nkind: ", kind, "\n", metadata, "rules:\n");
-  for (const rbac::Rule& rule : rbac::NormalizeRules(rules)) {
-    yaml += "- ";
-    AppendList("apiGroups", rule.api_groups, yaml);
-    AppendList("nonResourceURLs", rule.non_resource_urls, yaml);
-    AppendList("resourceNames", rule.resource_names, yaml);
-    AppendList("resources", rule.resources, yaml);
-    AppendList("verbs", rule.verbs, yaml);
-  }
-  StrAppend(&yaml, "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ", kind, "Binding\n",
-            metadata, "roleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: ", kind,
-            "\n  name: ", service_account,
-            "\nsubjects:\n- kind: ServiceAccount\n  name: ", service_account,
-            "\n  namespace: ", account_ns, "\n");
-  return yaml;
-}
-
-absl::StatusOr<PreflightReport> Preflight(const CallContext& context, RestClient& client,
-                                          const PreflightOptions& options) {
-  PreflightReport report;
-  SelfSubjectReview self;
-  RETURN_IF_ERROR(Ask(context, client, self));
-  report.username = self.status().userinfo().username();
-  if (!options.username.empty() && report.username != options.username) {
-    return absl::FailedPreconditionError(
-        StrCat("the server takes component ", client.component(), " for \"", report.username,
-               "\" instead of \"", options.username, "\": something between changes its requests"));
-  }
-  for (const auto& [ns, rules] : NeededRules(*options.mandate)) {
+// Asks for all of `needed` under the client's identity; what lacks something is reported whole.
+absl::Status Check(const CallContext& context, RestClient& client, const RulesByNamespace& needed,
+                   const Grantee& grantee, PreflightReport& report) {
+  for (const auto& [ns, rules] : needed) {
     bool complete = true;
     for (const rbac::Rule& rule : rules) {
       for (rbac::Rule& one : rbac::Breakdown(rule)) {
-        ASSIGN_OR_RETURN(const bool granted, Granted(context, client, ns, one));
-        if (granted) continue;
+        ASSIGN_OR_RETURN(const SelfSubjectAccessReview review, Review(context, client, ns, one));
+        if (review.status().allowed()) continue;
         complete = false;
         report.missing.push_back({.ns = ns, .rule = std::move(one)});
+        if (report.evaluation_error.empty()) {
+          report.evaluation_error = review.status().evaluationerror();
+        }
       }
     }
     if (complete) continue;
     if (!report.manifest.empty()) report.manifest += "---\n";
-    report.manifest += GrantManifest(rules, ns, options.service_account, options.ns);
+    report.manifest += GrantManifest({.ns = ns,
+                                      .role = grantee.role,
+                                      .binding = grantee.binding,
+                                      .user = grantee.user,
+                                      .rules = rules});
   }
+  return absl::OkStatus();
+}
+
+// Whether the server is of a release that has constrained impersonation.
+absl::StatusOr<bool> KnowsConstraints(const CallContext& context, RestClient& base) {
+  RestRequest request;
+  request.method = "GET";
+  request.target = "/version";
+  ASSIGN_OR_RETURN(const HttpResponse response, base.Do(context, std::move(request)));
+  ASSIGN_OR_RETURN(const Json::Value version, ParseJson(response.body));
+  if (!version.isObject() || !version["major"].isString() || !version["minor"].isString()) {
+    return absl::InternalError("the server's /version has no major and minor");
+  }
+  const std::string minor_text = version["minor"].asString();  // "36", or "36+" of some vendors
+  int minor = 0;
+  const bool numeric =
+      absl::SimpleAtoi(minor_text.substr(0, minor_text.find_first_not_of("0123456789")), &minor);
+  return version["major"].asString() != "1" || (numeric && minor >= kConstrainedImpersonation);
+}
+
+struct BaseFound {
+  PreflightReport report;
+  std::string username;
+};
+
+// Named as the chart names them.
+Grantee ToBase(const PreflightOptions& options, std::string_view suffix, const std::string& base) {
+  const std::string name = StrCat(options.service_account, suffix);
+  return {.role = name, .binding = name, .user = base};
+}
+
+// What base lacks to act as the component.
+absl::StatusOr<BaseFound> CheckBase(const CallContext& context, const RestClient& client,
+                                    const PreflightOptions& options) {
+  RestClient& base = *options.base;
+  BaseFound found;
+  ASSIGN_OR_RETURN(found.username, WhoAmI(context, base));
+  found.report.subject =
+      StrCat("base (", found.username, ") may not act as component ", client.component(), ": it");
+  PreflightReport classic = found.report;
+  RETURN_IF_ERROR(Check(context, base, ClassicImpersonation(options.ns, options.service_account),
+                        ToBase(options, "-impersonate", found.username), classic));
+  // It may do so without constraints: nothing else is needed.
+  if (classic.missing.empty()) return found;
+  ASSIGN_OR_RETURN(const bool constrained, KnowsConstraints(context, base));
+  if (!constrained) {
+    found.report = std::move(classic);
+    return found;
+  }
+  RETURN_IF_ERROR(Check(context, base, WhomToImpersonate(options.ns, options.service_account),
+                        ToBase(options, "-impersonate-constrained", found.username), found.report));
+  RETURN_IF_ERROR(Check(context, base, WhatToImpersonateOn(*options.mandate),
+                        ToBase(options, "-impersonate-on", found.username), found.report));
+  return found;
+}
+
+// Base holds all that constrained impersonation needs, and yet the server refuses: it has the
+// feature switched off.
+absl::Status NoConstraints(const PreflightOptions& options, const std::string& base_user,
+                           const absl::Status& refusal) {
+  const Grantee grantee = ToBase(options, "-impersonate", base_user);
+  const auto classic = ClassicImpersonation(options.ns, options.service_account);
+  return absl::FailedPreconditionError(
+      StrCat("the server refuses constrained impersonation (", AsStd(refusal.message()),
+             "): is its feature gate ConstrainedImpersonation off? Switch it on, or apply what "
+             "impersonates without constraints:\n",
+             GrantManifest({.ns = options.ns,
+                            .role = grantee.role,
+                            .binding = grantee.binding,
+                            .user = grantee.user,
+                            .rules = classic.begin()->second})));
+}
+
+}  // namespace
+
+absl::StatusOr<PreflightReport> Preflight(const CallContext& context, RestClient& client,
+                                          const PreflightOptions& options) {
+  BaseFound base;
+  if (options.mode == IdentityMode::kImpersonate && options.base != nullptr) {
+    ASSIGN_OR_RETURN(base, CheckBase(context, client, options));
+    if (!base.report.missing.empty()) return std::move(base.report);
+  }
+  absl::StatusOr<std::string> username = WhoAmI(context, client);
+  if (absl::IsPermissionDenied(username.status()) && !base.username.empty()) {
+    return NoConstraints(options, base.username, username.status());
+  }
+  RETURN_IF_ERROR(username.status());
+  if (!options.username.empty() && *username != options.username) {
+    return absl::FailedPreconditionError(
+        StrCat("the server takes component ", client.component(), " for \"", *username,
+               "\" instead of \"", options.username, "\": something between changes its requests"));
+  }
+  PreflightReport report;
+  const Grantee grantee{
+      .role = options.service_account, .binding = options.service_account, .user = *username};
+  report.subject = StrCat("component ", client.component(), " (", *username, ")");
+  if (options.mode == IdentityMode::kSingle) {
+    report.subject =
+        StrCat("component ", client.component(), ", which acts as base (", *username, "),");
+  }
+  RETURN_IF_ERROR(Check(context, client, NeededRules(*options.mandate), grantee, report));
   return report;
 }
 
-absl::Status PreflightReport::ToStatus(std::string_view component) const {
+absl::Status PreflightReport::ToStatus() const {
   if (missing.empty()) return absl::OkStatus();
   std::string list;
   for (size_t i = 0; i < missing.size() && i < kMaxListed; ++i) {
@@ -160,8 +242,11 @@ absl::Status PreflightReport::ToStatus(std::string_view component) const {
   if (missing.size() > kMaxListed) {
     StrAppend(&list, " and ", missing.size() - kMaxListed, " more");
   }
-  return absl::FailedPreconditionError(StrCat("component ", component, " (", username, ") may not ",
-                                              list, ". Apply (the chart holds it):\n", manifest));
+  if (!evaluation_error.empty()) {
+    StrAppend(&list, " (the server could not evaluate everything: ", evaluation_error, ")");
+  }
+  return absl::FailedPreconditionError(
+      StrCat(subject, " may not ", list, ". Apply (the chart holds it):\n", manifest));
 }
 
 }  // namespace mandate

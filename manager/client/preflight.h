@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "manager/client/rest_client.h"
 #include "manager/core/call_context.h"
+#include "manager/identity/identity_mode.h"
 #include "manager/rbac/mandate.h"
 #include "manager/rbac/rule.h"
 
@@ -16,15 +17,21 @@ namespace mandate {
 
 struct PreflightOptions {
   const rbac::Mandate* mandate = nullptr;  // of the client's component
-  // Whom the server should see; empty: whoever it is (--identity-mode=single).
+  IdentityMode mode = IdentityMode::kToken;
+  // Whom the server should see; empty: whoever it is.
   std::string username = {};
-  // Of the component's ServiceAccount: for the manifest.
+  // Of the component's ServiceAccount, which names the roles of the manifest.
   std::string ns = {};
   std::string service_account = {};
+  // kImpersonate: base's own client, which asks whether base may act as the component. Outlives
+  // the preflight.
+  RestClient* base = nullptr;
 };
 
 struct PreflightReport {
-  std::string username;  // whom the server sees
+  // Who lacks something, for the message: "component scope (system:serviceaccount:…)"; in mode
+  // single, and in mode impersonate when that is what is missing, it is base.
+  std::string subject;
   // What is declared, not external, and not granted; one verb and one resource or URL each.
   struct Missing {
     std::string ns;  // empty: cluster-wide
@@ -34,22 +41,20 @@ struct PreflightReport {
   // The roles and bindings that lack something, whole, as the chart has them: YAML for
   // `kubectl apply -f -`. Empty when nothing is missing.
   std::string manifest;
+  // Why the server could not evaluate everything, in its words: a binding whose role is gone.
+  std::string evaluation_error;
 
   // OK, or kFailedPrecondition with what is missing and the manifest.
-  absl::Status ToStatus(std::string_view component) const;
+  absl::Status ToStatus() const;
 };
 
 // One SelfSubjectReview, then one SelfSubjectAccessReview for each declared verb of each resource;
-// every authenticated user may. A cluster-wide rule must be granted cluster-wide. Errors:
-// kFailedPrecondition when the server takes the component for somebody else; RestClient's. Blocks:
-// not on the loop.
+// every authenticated user may. A cluster-wide rule must be granted cluster-wide. In mode
+// impersonate base's own grants come first, and while they lack something, only they are reported.
+// Errors: kFailedPrecondition when the server takes the component for somebody else, or knows no
+// constrained impersonation; RestClient's. Blocks: not on the loop.
 absl::StatusOr<PreflightReport> Preflight(const CallContext& context, RestClient& client,
                                           const PreflightOptions& options);
-
-// The (Cluster)Role and binding that give a ServiceAccount `rules`, named as it, in `role_ns` or,
-// empty, cluster-wide.
-std::string GrantManifest(const std::vector<rbac::Rule>& rules, std::string_view role_ns,
-                          std::string_view service_account, std::string_view account_ns);
 
 }  // namespace mandate
 

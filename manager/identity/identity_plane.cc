@@ -17,14 +17,6 @@ struct IdentityPlane::Cluster {
   std::unique_ptr<BaseIdentity> base;
 };
 
-absl::StatusOr<IdentityMode> ParseIdentityMode(std::string_view text) {
-  if (text == "token") return IdentityMode::kToken;
-  if (text == "impersonate") return IdentityMode::kImpersonate;
-  if (text == "single") return IdentityMode::kSingle;
-  return absl::InvalidArgumentError(
-      StrCat("there is no identity mode \"", text, "\": choose token, impersonate or single"));
-}
-
 absl::StatusOr<std::unique_ptr<IdentityPlane>> IdentityPlane::Create(Options options) {
   if (options.loop == nullptr || options.transport == nullptr) {
     return absl::InvalidArgumentError("the identity plane needs a loop and a transport");

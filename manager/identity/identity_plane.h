@@ -19,21 +19,10 @@
 #include "manager/identity/cluster_config.h"
 #include "manager/identity/file_token_source.h"
 #include "manager/identity/identity.h"
+#include "manager/identity/identity_mode.h"
 #include "manager/transport/transport.h"
 
 namespace mandate {
-
-enum class IdentityMode {
-  // Each component has tokens of its own ServiceAccount, minted by base.
-  kToken,
-  // Each request is base's, impersonating the component's ServiceAccount (base needs the verb
-  // impersonate on each). No tokens; the audit log shows both.
-  kImpersonate,
-  // Each request is base's, told apart by user agent only: for clusters without RBAC.
-  kSingle,
-};
-// "token", "impersonate", "single"; kInvalidArgument otherwise.
-absl::StatusOr<IdentityMode> ParseIdentityMode(std::string_view text);
 
 // Creates all identities at once; what they are is fixed from then on. Component() and
 // component_names() are thread-safe; everything else is for the loop thread.

@@ -1,0 +1,27 @@
+// What an administrator applies so that an identity holds what it declares: text for messages.
+#ifndef MANAGER_CLIENT_PREFLIGHT_MANIFEST_H_
+#define MANAGER_CLIENT_PREFLIGHT_MANIFEST_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "manager/rbac/rule.h"
+
+namespace mandate {
+
+// A (Cluster)Role and who is bound to it.
+struct Grant {
+  std::string ns;       // of the role and its binding; empty: cluster-wide
+  std::string role;     // its name
+  std::string binding;  // its name
+  std::string user;     // a user name: "system:serviceaccount:NS:NAME", or a certificate's
+  std::vector<rbac::Rule> rules;
+};
+
+// YAML of the role and the binding, ready for `kubectl apply -f -`; ends with a newline.
+std::string GrantManifest(const Grant& grant);
+
+}  // namespace mandate
+
+#endif  // MANAGER_CLIENT_PREFLIGHT_MANIFEST_H_

@@ -1,0 +1,15 @@
+#include "manager/identity/identity_mode.h"
+
+#include "manager/core/strings.h"
+
+namespace mandate {
+
+absl::StatusOr<IdentityMode> ParseIdentityMode(std::string_view text) {
+  if (text == "token") return IdentityMode::kToken;
+  if (text == "impersonate") return IdentityMode::kImpersonate;
+  if (text == "single") return IdentityMode::kSingle;
+  return absl::InvalidArgumentError(
+      StrCat("there is no identity mode \"", text, "\": choose token, impersonate or single"));
+}
+
+}  // namespace mandate
