@@ -18,6 +18,7 @@ constexpr int kExitMisuse = 2;  // mistakes on the command line
 // Each declares its sub-command and flags; running it sets *exit_code.
 void AddRbacCommand(CLI::App& app, int* exit_code);
 void AddCrdCommand(CLI::App& app, int* exit_code);
+void AddWebhookCommand(CLI::App& app, int* exit_code);
 void AddHeaderCommand(CLI::App& app, int* exit_code);
 void AddChartCommand(CLI::App& app, int* exit_code);
 void AddAuditPolicyCommand(CLI::App& app, int* exit_code);

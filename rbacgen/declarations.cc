@@ -38,21 +38,6 @@ constexpr ArgumentSpec kMandateArguments[] = {
 
 constexpr ArgumentSpec kComponentArguments[] = {{"name", kString, true}};
 
-// controller-gen's split: "a:b:c=x" is the marker a:b with the arguments "c=x".
-struct Split {
-  std::string_view name;
-  std::string_view arguments;
-};
-
-Split SplitMarker(std::string_view text) {
-  const std::string_view head = text.substr(0, text.find('='));
-  if (head.size() == text.size()) return {text, {}};
-  const size_t colon = head.rfind(':');
-  // "a=x" is the marker a; whoever wrote that meant no argument of ours.
-  if (colon == head.npos) return {head, text.substr(head.size())};
-  return {text.substr(0, colon), text.substr(colon + 1)};
-}
-
 // Names that are meant to be ours but are not, in lower case and without blanks.
 std::optional<std::string_view> MeantName(std::string_view text) {
   std::string head;
@@ -89,7 +74,7 @@ class FileReader {
   void Read(const PlusComment& comment, std::string_view whole) {
     place_ = {file_, comment.line};
     const std::string_view text = whole.substr(1);
-    const Split marker = SplitMarker(text);
+    const Marker marker = SplitMarker(text);
     const bool known = std::find(kNames.begin(), kNames.end(), marker.name) != kNames.end();
     if (!known) {
       if (const auto meant = MeantName(text)) {
@@ -154,7 +139,7 @@ class FileReader {
     sources_.fences.push_back({*std::move(fence), component_, place_});
   }
 
-  void ReadRule(const Split& marker) {
+  void ReadRule(const Marker& marker) {
     const bool ours = marker.name == kMandateRbac;
     const auto arguments =
         ours

@@ -13,6 +13,15 @@
 
 namespace mandate::rbacgen {
 
+Marker SplitMarker(std::string_view text) {
+  const std::string_view head = text.substr(0, text.find('='));
+  if (head.size() == text.size()) return {text, {}};
+  const size_t colon = head.rfind(':');
+  // "a=x" is the marker a; whoever wrote that meant no argument of ours.
+  if (colon == head.npos) return {head, text.substr(head.size())};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
 class ArgumentParser {
  public:
   ArgumentParser(std::span<const ArgumentSpec> specs, Repeated repeated, std::string_view text)

@@ -22,6 +22,15 @@
 
 namespace mandate::rbacgen {
 
+// controller-gen's split: "a:b:c=x" is the marker a:b with the arguments "c=x". Borrows the text.
+struct Marker {
+  std::string_view name;
+  std::string_view arguments;
+};
+
+// Of a marker without its "+".
+Marker SplitMarker(std::string_view text);
+
 enum class ArgumentType { kString, kStrings, kInt, kBool };
 
 struct ArgumentSpec {

@@ -18,6 +18,8 @@ struct Flags {
   std::string out;
   std::string out_dir;
   int64_t max_description = -1;
+  std::string format = "yaml";
+  std::string service_namespace;
   std::vector<std::string> files;
 };
 
@@ -50,6 +52,12 @@ int Run(Flags flags) {
   }
   YamlOptions options;
   if (flags.max_description >= 0) options.max_description = flags.max_description;
+  if (flags.format == "helm") {
+    options.flavor = Yaml::Flavor::kHelm;
+    options.service_namespace = Yaml::Action("{{ .Release.Namespace }}", flags.service_namespace);
+  } else if (!flags.service_namespace.empty()) {
+    options.service_namespace = flags.service_namespace;
+  }
   const auto definitions = MakeDefinitions(sources, files, options, &diagnostics);
   if (const int errors = Conclude(diagnostics)) return errors;
   if (definitions.empty()) {
@@ -82,6 +90,14 @@ void AddCrdCommand(CLI::App& app, int* exit_code) {
       ->add_option("--max-description", flags->max_description,
                    "Cut descriptions to so many bytes; 0 leaves them out (default: whole)")
       ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--format", flags->format,
+                   "yaml, also for a chart's crds/; helm: for a chart's templates/, in which the "
+                   "conversion webhook's namespace is the release's")
+      ->check(CLI::IsMember({"helm", "yaml"}))
+      ->capture_default_str();
+  command->add_option("--service-namespace", flags->service_namespace,
+                      "yaml: the conversion webhook's namespace where no option says it");
   command->add_option("FILE", flags->files, ".proto files")->required();
   command->footer(
       "Comments become descriptions; options of api/mandate/options.proto the rest. Mistakes that\n"

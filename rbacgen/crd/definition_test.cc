@@ -11,8 +11,8 @@ namespace {
 
 constexpr char kTestdata[] = "rbacgen/crd/testdata";
 
-std::string Golden() {
-  const auto text = ReadWholeFile(StrCat(kTestdata, "/example.com_widgets.yaml"));
+std::string Golden(const std::string& file = "example.com_widgets.yaml") {
+  const auto text = ReadWholeFile(StrCat(kTestdata, "/", file));
   return text.ok() ? *text : std::string(text.status().ToString());
 }
 
@@ -23,6 +23,15 @@ TEST(DefinitionTest, WholeVocabulary) {
   ASSERT_EQ(output.definitions.size(), 1u);
   EXPECT_EQ(output.definitions[0].file, "example.com_widgets.yaml");
   EXPECT_EQ(output.definitions[0].text, Golden());
+}
+
+TEST(DefinitionTest, VersionsThatAWebhookConverts) {
+  const TestOutput output =
+      MakeDefinitionsOf(kTestdata, {"example/v1/gadget.proto", "example/v1beta1/gadget.proto"});
+  EXPECT_EQ(output.report, "");
+  ASSERT_EQ(output.definitions.size(), 1u);
+  EXPECT_EQ(output.definitions[0].file, "example.com_gadgets.yaml");
+  EXPECT_EQ(output.definitions[0].text, Golden("example.com_gadgets.yaml"));
 }
 
 TEST(DefinitionTest, SameForAnyOrderOfFiles) {

@@ -1,5 +1,7 @@
 #include "rbacgen/crd/keywords.h"
 
+#include <re2/re2.h>
+
 #include <cstdint>
 #include <set>
 #include <string_view>
@@ -7,8 +9,10 @@
 
 #include "absl/strings/numbers.h"
 #include "manager/core/strings.h"
+#include "manager/object/json.h"
 #include "rbacgen/crd/json_yaml.h"
 #include "rbacgen/crd/rules.h"
+#include "rbacgen/crd/value_check.h"
 #include "rbacgen/text.h"
 
 namespace mandate::rbacgen {
@@ -30,6 +34,9 @@ class Applier {
     Lists();
     Objects();
     AddRules(options_, &node_, &mistakes_);
+    node_.limits.push_back(options_);
+    Value(options_.has_default_(), "default", options_.default_());
+    Value(options_.has_example(), "example", options_.example());
     return std::move(mistakes_);
   }
 
@@ -68,24 +75,44 @@ class Applier {
     }
   }
 
-  void Json(bool is_set, std::string_view option, const std::string& text) {
+  // A value of the field, in JSON, that is valid by everything else that is said.
+  void Value(bool is_set, std::string_view option, const std::string& text) {
     if (!is_set) return;
-    const auto value = JsonAsYaml(text, node_.int_or_string ? "" : node_.type);
-    if (value.ok()) {
-      Set(option, *value);
-    } else {
-      Mistake(option, " ", Quoted(text), ": ", AsStd(value.status().message()));
+    const auto value = ParseJson(text);
+    if (!value.ok()) {
+      return Mistake(option, " ", Quoted(text), ": ", AsStd(value.status().message()));
     }
+    for (const std::string& mistake : CheckValue(*value, node_)) {
+      Mistake(option, " ", Quoted(text), mistake);
+    }
+    Set(option, JsonAsYaml(*value));
+  }
+
+  // In place of what the field's type is.
+  void Untyped() {
+    if (!options_.schemaless()) {
+      if (options_.has_type()) Mistake("type is said by the field; to say another, add schemaless");
+      if (options_.has_intorstring()) {
+        Mistake("intOrString is said by the type IntOrString; for another field, add schemaless");
+      }
+      return;
+    }
+    SchemaNode bare;
+    bare.description = std::move(node_.description);
+    bare.int_or_string = options_.intorstring();
+    if (options_.has_type()) {
+      if (bare.int_or_string) Mistake("type and intOrString contradict each other");
+      bare.type = options_.type();
+      if (bare.type != "string" && bare.type != "integer" && bare.type != "boolean" &&
+          bare.type != "object") {
+        Mistake("type ", Quoted(bare.type), " is none of string, integer, boolean, object");
+      }
+    }
+    node_ = std::move(bare);
   }
 
   void General() {
-    if (options_.schemaless()) {
-      SchemaNode bare;
-      bare.description = std::move(node_.description);
-      node_ = std::move(bare);
-    }
-    Json(options_.has_default_(), "default", options_.default_());
-    Json(options_.has_example(), "example", options_.example());
+    Untyped();
     if (options_.has_title()) Set("title", options_.title());
     if (options_.nullable()) Set("nullable", True());
     if (options_.has_externaldocs()) {
@@ -126,10 +153,18 @@ class Applier {
            options_.maxlength(), "Length", fits, "a string");
     if (Wants(options_.has_pattern(), "pattern", fits, "a string")) {
       if (options_.pattern().empty()) Mistake("pattern is empty: every string would match");
+      const RE2 pattern(options_.pattern(), RE2::Quiet);
+      if (!pattern.ok()) {
+        Mistake("pattern ", Quoted(options_.pattern()), " is no RE2 expression: ", pattern.error());
+      }
       Set("pattern", options_.pattern());
     }
     if (Wants(options_.has_format(), "format", fits || node_.type == "integer",
               "a string or integer")) {
+      if (!IsKnownFormat(options_.format(), node_.type)) {
+        Mistake("format ", Quoted(options_.format()), " is one that the API server does not know",
+                ": it would check nothing; use pattern");
+      }
       Set("format", options_.format());
     }
   }
@@ -162,6 +197,11 @@ class Applier {
 
   void Lists() {
     const bool fits = node_.type == "array";
+    if (options_.has_uniqueitems()) {
+      Mistake(
+          "uniqueItems is refused by the API server, as looking for equals takes too long: say ",
+          "listType: \"set\", or \"map\" with listMapKeys");
+    }
     Counts(options_.has_minitems(), options_.minitems(), options_.has_maxitems(),
            options_.maxitems(), "Items", fits, "a list");
     if (Wants(options_.has_items(), "items", fits && !node_.items.empty(), "a list")) {

@@ -27,6 +27,12 @@ class ProtoFiles::Errors : public google::protobuf::compiler::MultiFileErrorColl
   ProtoFiles* const files_;
 };
 
+// Kubernetes' files may be part of the program too, but without their comments.
+bool ProtoFiles::BuiltIn::FindFileByName(const std::string& name, FileDescriptorProto* output) {
+  return (name == "api/mandate/options.proto" || name == "google/protobuf/descriptor.proto") &&
+         DescriptorPoolDatabase::FindFileByName(name, output);
+}
+
 namespace {
 
 template <class T>

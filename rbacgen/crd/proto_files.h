@@ -38,6 +38,12 @@ class ProtoFiles {
 
  private:
   class Errors;
+  class BuiltIn : public google::protobuf::DescriptorPoolDatabase {
+   public:
+    using DescriptorPoolDatabase::DescriptorPoolDatabase;
+    bool FindFileByName(const std::string& name,
+                        google::protobuf::FileDescriptorProto* output) override;
+  };
 
   std::string DiskFile(const std::string& name) const;
   Place PlaceOfPath(const google::protobuf::FileDescriptor& file, const std::vector<int>& path,
@@ -45,7 +51,7 @@ class ProtoFiles {
 
   Diagnostics* const diagnostics_;
   google::protobuf::compiler::DiskSourceTree tree_;
-  google::protobuf::DescriptorPoolDatabase built_in_;
+  BuiltIn built_in_;
   google::protobuf::compiler::SourceTreeDescriptorDatabase database_;
   std::unique_ptr<Errors> errors_;
   google::protobuf::DescriptorPool pool_;

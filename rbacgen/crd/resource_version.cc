@@ -16,6 +16,11 @@ namespace {
 using mandate::api::PrinterColumn;
 using mandate::api::Resource;
 
+constexpr size_t kMostSelectableFields = 8;
+constexpr size_t kLongestWarning = 256;
+
+constexpr std::string_view kColumnFormats[] = {"int32", "int64", "float",     "double",
+                                               "byte",  "date",  "date-time", "password"};
 constexpr std::string_view kColumnTypes[] = {"integer", "number", "string", "boolean", "date"};
 
 bool IsLowerName(const std::string& text) {
@@ -45,6 +50,8 @@ class Checker {
     if (resource_.has_deprecationwarning() && !resource_.deprecated()) {
       Error("deprecationWarning is for a version that is deprecated: true");
     }
+    if (resource_.has_deprecationwarning()) Warning(resource_.deprecationwarning());
+    Metadata();
     std::set<std::string> names;
     for (const PrinterColumn& column : resource_.printercolumns()) {
       Column(column);
@@ -56,12 +63,10 @@ class Checker {
       Path("scale.specReplicasPath", resource_.scale().specreplicaspath(), ".spec.");
       Path("scale.statusReplicasPath", resource_.scale().statusreplicaspath(), ".status.");
       if (resource_.scale().has_labelselectorpath()) {
-        Path("scale.labelSelectorPath", resource_.scale().labelselectorpath(), ".");
+        SelectorPath(resource_.scale().labelselectorpath());
       }
     }
-    for (const std::string& path : resource_.selectablefields()) {
-      Path("selectableFields", path, ".");
-    }
+    SelectableFields();
   }
 
  private:
@@ -83,6 +88,10 @@ class Checker {
     if (!IsLowerName(resource_.version())) {
       Error("version ", Quoted(resource_.version()), " must be such as v1 or v1alpha1");
     }
+    if (resource_.has_listkind() && (resource_.listkind() == version_.kind ||
+                                     !IsLowerName(absl::AsciiStrToLower(resource_.listkind())))) {
+      Error("listKind ", Quoted(resource_.listkind()), " must be a kind's name, and another one");
+    }
     if (!IsLowerName(resource_.plural())) {
       Error("plural ", Quoted(resource_.plural()), " must be the kind's plural in lower case");
     }
@@ -102,11 +111,64 @@ class Checker {
     }
   }
 
+  void Warning(const std::string& text) {
+    const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
+    if (text.empty() || text.size() > kLongestWarning || std::ranges::any_of(text, is_control)) {
+      Error("deprecationWarning must be one line of at most ", kLongestWarning, " characters");
+    }
+  }
+
+  void Metadata() {
+    for (const auto& [key, value] : resource_.annotations()) Key("annotation", key);
+    for (const auto& [key, value] : resource_.labels()) {
+      Key("label", key);
+      if (!CheckLabelValue(value).ok()) {
+        Error("label ", key, ": value ", Quoted(value), " is no label's value");
+      }
+    }
+  }
+
+  void Key(std::string_view what, const std::string& key) {
+    if (!CheckLabelKey(key).ok()) {
+      Error(what, " ", Quoted(key), " must be a name such as example.com/owner");
+    }
+  }
+
+  void SelectorPath(const std::string& path) {
+    Path("scale.labelSelectorPath", path, path.starts_with(".spec.") ? ".spec." : ".status.");
+  }
+
+  void SelectableFields() {
+    std::set<std::string> seen;
+    for (const std::string& path : resource_.selectablefields()) {
+      if (!seen.insert(path).second) Error("selectableFields names ", path, " twice");
+      if (path.starts_with(".metadata")) {
+        Error("selectableFields ", path, ": fields of metadata need no option: name and namespace ",
+              "can be selected, others cannot");
+        continue;
+      }
+      Path("selectableFields", path, ".");
+      const SchemaNode* node = NodeAt(version_.schema, path);
+      if (node != nullptr && node->type != "string" && node->type != "boolean" &&
+          node->type != "integer") {
+        Error("selectableFields ", path, " must be a string, boolean or integer");
+      }
+    }
+    if (seen.size() > kMostSelectableFields) {
+      Error("more than ", kMostSelectableFields, " selectableFields");
+    }
+  }
+
   void Column(const PrinterColumn& column) {
     if (column.name().empty()) Error("a printer column lacks its name");
     if (std::ranges::find(kColumnTypes, column.type()) == std::end(kColumnTypes)) {
       Error("printer column ", column.name(), ": type ", Quoted(column.type()),
             " is none of integer, number, string, boolean, date");
+    }
+    if (column.has_format() &&
+        std::ranges::find(kColumnFormats, column.format()) == std::end(kColumnFormats)) {
+      Error("printer column ", column.name(), ": format ", Quoted(column.format()),
+            " is none of int32, int64, float, double, byte, date, date-time, password");
     }
     Path(StrCat("printer column ", column.name(), ": jsonPath"), column.jsonpath(), ".");
   }
@@ -160,10 +222,11 @@ void CheckResource(const ResourceVersion& version, Diagnostics* diagnostics) {
 
 Yaml::Map NamesYaml(const ResourceVersion& version) {
   const Resource& resource = version.resource;
-  Yaml::Map names = {{"kind", version.kind},
-                     {"listKind", version.kind + "List"},
-                     {"plural", resource.plural()},
-                     {"singular", Singular(version)}};
+  Yaml::Map names = {
+      {"kind", version.kind},
+      {"listKind", resource.has_listkind() ? resource.listkind() : version.kind + "List"},
+      {"plural", resource.plural()},
+      {"singular", Singular(version)}};
   if (!resource.shortnames().empty()) names["shortNames"] = ListYaml(resource.shortnames());
   if (!resource.categories().empty()) names["categories"] = ListYaml(resource.categories());
   return names;

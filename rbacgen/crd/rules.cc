@@ -74,6 +74,32 @@ void AddRule(const Rule& rule, SchemaNode* node, std::vector<std::string>* mista
   node->rules.emplace_back(std::move(map));
 }
 
+bool Says(const SchemaNode& node, const char* keyword, std::string_view value) {
+  const auto found = node.keywords.find(keyword);
+  return found != node.keywords.end() && found->second.text() == value;
+}
+
+// `known`: whether the server knows which old value the node's was.
+void CheckTransitions(const SchemaNode& node, bool known, const Place& above,
+                      Diagnostics* diagnostics) {
+  const Place& place = node.place.file.empty() ? above : node.place;
+  for (const Yaml& rule : node.rules) {
+    if (known || rule["rule"].text().find("oldSelf") == std::string::npos) continue;
+    diagnostics->Error(
+        place,
+        "immutable, or a rule with oldSelf, cannot be here: the items of a list have "
+        "no old values unless it is listType: \"map\", nor has what is below "
+        "mapType: \"atomic\"");
+  }
+  const bool fields_known = known && !Says(node, "x-kubernetes-map-type", "atomic");
+  const bool items_known = known && Says(node, "x-kubernetes-list-type", "map");
+  for (const auto& [name, property] : node.properties) {
+    CheckTransitions(property, fields_known, place, diagnostics);
+  }
+  for (const SchemaNode& value : node.values) CheckTransitions(value, known, place, diagnostics);
+  for (const SchemaNode& item : node.items) CheckTransitions(item, items_known, place, diagnostics);
+}
+
 }  // namespace
 
 std::string CelName(std::string_view field) {
@@ -130,6 +156,10 @@ void AddRules(const Schema& options, SchemaNode* node, std::vector<std::string>*
   one_of(OneOf::kExactly, options.exactlyoneof());
   one_of(OneOf::kAtMost, options.atmostoneof());
   one_of(OneOf::kAtLeast, options.atleastoneof());
+}
+
+void CheckTransitions(const SchemaNode& root, Diagnostics* diagnostics) {
+  CheckTransitions(root, /*known=*/true, root.place, diagnostics);
 }
 
 void AddStaysSet(const std::string& field, SchemaNode* node) {

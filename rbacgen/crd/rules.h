@@ -8,6 +8,7 @@
 
 #include "api/mandate/options.pb.h"
 #include "rbacgen/crd/schema_node.h"
+#include "rbacgen/diagnostics.h"
 
 namespace mandate::rbacgen {
 
@@ -25,6 +26,10 @@ std::string CelName(std::string_view field);
 
 // Of the parent of an optional field that may not change: it may not be taken away either.
 void AddStaysSet(const std::string& field, SchemaNode* node);
+
+// Rules with oldSelf where the server cannot tell which old value is meant: in the items of a list
+// that is no listType: "map", and below what is mapType: "atomic". It refuses these.
+void CheckTransitions(const SchemaNode& root, Diagnostics* diagnostics);
 
 }  // namespace mandate::rbacgen
 

@@ -1,5 +1,6 @@
 #include "rbacgen/crd/schema_node.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "rbacgen/crd/doc_comment.h"
@@ -56,6 +57,19 @@ std::string MissingStep(const SchemaNode& root, std::string_view path) {
     node = &found->second;
   }
   return "";
+}
+
+const SchemaNode* NodeAt(const SchemaNode& root, std::string_view path) {
+  const SchemaNode* node = &root;
+  while (path.starts_with('.')) {
+    path.remove_prefix(1);
+    const std::string name(path.substr(0, path.find_first_not_of(kNameCharacters)));
+    path.remove_prefix(std::min(name.size(), path.size()));
+    const auto found = node->properties.find(name);
+    if (found == node->properties.end()) return nullptr;
+    node = &found->second;
+  }
+  return path.empty() ? node : nullptr;
 }
 
 }  // namespace mandate::rbacgen

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "api/mandate/options.pb.h"
+#include "rbacgen/diagnostics.h"
 #include "rbacgen/yaml.h"
 
 namespace mandate::rbacgen {
@@ -28,12 +30,19 @@ struct SchemaNode {
   Yaml::List rules;
   // Every other keyword, such as format.
   Yaml::Map keywords;
+  // What restricts its values, for checking defaults.
+  std::vector<mandate::api::Schema> limits;
+  // Where its options are said.
+  Place place;
 
   bool IsScalar() const { return int_or_string || (type != "array" && type != "object"); }
 };
 
 struct YamlOptions {
   std::optional<size_t> max_description;
+  // Of the service of a conversion webhook whose option names none; null: that is a mistake.
+  Yaml service_namespace;
+  Yaml::Flavor flavor = Yaml::Flavor::kPlain;
 };
 
 Yaml ToYaml(const SchemaNode& node, const YamlOptions& options = {});
@@ -41,6 +50,9 @@ Yaml ToYaml(const SchemaNode& node, const YamlOptions& options = {});
 // What of a simple path such as ".spec.replicas" is not in the schema: "" if it is all there, or it
 // leads into metadata, a map or an object of any fields. Ends at what is no plain name: "[?(…)]".
 std::string MissingStep(const SchemaNode& root, std::string_view path);
+
+// The node that a path of plain names leads to; null if there is none.
+const SchemaNode* NodeAt(const SchemaNode& root, std::string_view path);
 
 }  // namespace mandate::rbacgen
 

@@ -77,6 +77,7 @@ SchemaNode TypeSchemas::OfResource(const Descriptor& message) {
                         "metadata takes no option schema: the API server checks it; for more, say "
                         "validations in option (mandate.api.object)");
   }
+  CheckTransitions(node, diagnostics_);
   return node;
 }
 
@@ -288,6 +289,7 @@ Schema TypeSchemas::OptionsOf(const Descriptor& message, std::string* descriptio
 
 void TypeSchemas::Apply(const Schema& options, const Place& place, SchemaNode* node) {
   for (const std::string& mistake : ApplySchema(options, node)) diagnostics_->Error(place, mistake);
+  node->place = place;
 }
 
 }  // namespace mandate::rbacgen

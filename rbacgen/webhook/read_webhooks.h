@@ -1,0 +1,18 @@
+// The webhooks of all files that a command reads.
+#ifndef RBACGEN_WEBHOOK_READ_WEBHOOKS_H_
+#define RBACGEN_WEBHOOK_READ_WEBHOOKS_H_
+
+#include "rbacgen/command.h"
+#include "rbacgen/webhook/webhook.h"
+
+namespace mandate::rbacgen {
+
+// Reads every file that the flags name, and checks all webhooks together. kWarning: what
+// controller-gen passes over is a warning. kExitMisuse, said on standard error, if a path is not
+// there; else 0, with the mistakes in `diagnostics`.
+int ReadWebhookSources(const SourceFlags& flags, Severity severity, Webhooks* webhooks,
+                       Diagnostics* diagnostics);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_WEBHOOK_READ_WEBHOOKS_H_

@@ -1,0 +1,60 @@
+// rbacgen webhook: the webhook configurations that controller-gen prints for the same markers.
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "rbacgen/command.h"
+#include "rbacgen/webhook/configurations.h"
+#include "rbacgen/webhook/read_webhooks.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+struct Flags {
+  std::string out;
+  std::string service_name;
+  std::string service_namespace;
+  SourceFlags sources;
+};
+
+int Run(const Flags& flags) {
+  Webhooks webhooks;
+  Diagnostics diagnostics;
+  if (const int misuse =
+          ReadWebhookSources(flags.sources, Severity::kWarning, &webhooks, &diagnostics)) {
+    return misuse;
+  }
+  if (const int errors = Conclude(diagnostics)) return errors;
+  if (webhooks.webhooks.empty()) {
+    std::cerr << "rbacgen: no +kubebuilder:webhook marker in what was named; nothing to print\n";
+    return 0;
+  }
+  ConfigurationOptions options;
+  if (!flags.service_name.empty()) options.service_name = flags.service_name;
+  if (!flags.service_namespace.empty()) options.service_namespace = flags.service_namespace;
+  return Emit(flags.out,
+              WriteDocuments(WebhookConfigurations(webhooks, options), Yaml::Flavor::kPlain));
+}
+
+}  // namespace
+
+void AddWebhookCommand(CLI::App& app, int* exit_code) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command =
+      app.add_subcommand("webhook",
+                         "Print the webhook configurations that controller-gen prints for the same "
+                         "+kubebuilder:webhook markers");
+  command->add_option("--out", flags->out, "Write to this file instead of standard output");
+  command->add_option("--service-name", flags->service_name,
+                      "The service of webhooks whose marker names none (default: webhook-service)");
+  command->add_option("--service-namespace", flags->service_namespace,
+                      "Its namespace where the marker names none (default: system)");
+  AddSourceFlags(command, &flags->sources);
+  command->footer(
+      "Any language with // comments. What the API server would refuse is an error with file and\n"
+      "line.\n\n"
+      "Example: rbacgen webhook --service-name=mine --service-namespace=mine-system ./...");
+  command->callback([flags, exit_code] { *exit_code = Run(*flags); });
+}
+
+}  // namespace mandate::rbacgen

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# rbacgen webhook, run as a person does: what controller-gen v0.23 prints for the same markers byte
+# for byte (rbacgen/webhook/controller_gen_test makes the expectation anew), and the exit codes.
+set -euo pipefail
+rbacgen=$1 markers=$2 want=$3
+dir=$(mktemp -d -p "$TEST_TMPDIR")
+
+fail() {
+  echo "FAILED: $1"
+  exit 1
+}
+
+# expect CODE NAME ARGS…: runs rbacgen webhook; leaves its output in $dir/out and $dir/err.
+expect() {
+  local code=0
+  "$rbacgen" webhook "${@:3}" >"$dir/out" 2>"$dir/err" || code=$?
+  [ "$code" = "$1" ] || { cat "$dir/err"; fail "$2: exit code $code, not $1"; }
+}
+
+says() { grep -qF -- "$2" "$dir/err" || { cat "$dir/err"; fail "$1: does not say: $2"; }; }
+
+expect 0 'as controller-gen' "$markers"
+diff "$want" "$dir/out" || fail 'as controller-gen: output differs'
+[ ! -s "$dir/err" ] || { cat "$dir/err"; fail 'as controller-gen: says something'; }
+expect 0 'to a file' --out="$dir/new/manifests.yaml" "$markers"
+diff "$want" "$dir/new/manifests.yaml" || fail 'to a file: output differs'
+
+expect 0 'a service' --service-name=mine --service-namespace=here "$markers"
+grep -q 'name: mine' "$dir/out" && grep -q 'namespace: here' "$dir/out" || fail 'a service: not there'
+grep -q 'namespace: hook-system' "$dir/out" || fail "a service: took a marker's own"
+! grep -q 'name: webhook-service' "$dir/out" || fail 'a service: the default is still there'
+
+mkdir "$dir/src"
+echo 'package a' >"$dir/src/a.go"
+expect 0 'no webhooks' "$dir/src/..."
+says 'no webhooks' 'no +kubebuilder:webhook marker'
+[ ! -s "$dir/out" ] || fail 'no webhooks: printed one'
+
+grep -h '^// +kubebuilder:webhook:url' "$markers" >"$dir/src/b.go"
+cp "$dir/src/b.go" "$dir/src/c.go"
+expect 0 'a name twice' "$dir/src"
+says 'a name twice' "$dir/src/c.go:1: warning: the name \"a.validate.example.com\" is that of $dir/src/b.go:1 too"
+[ "$(grep -c 'name: a.validate' "$dir/out")" = 2 ] || fail 'a name twice: not both are there'
+
+sed 's/sideEffects=none/sideEffects=Some/' "$dir/src/b.go" >"$dir/src/d.go"
+expect 1 'a mistake' "$dir/src"
+says 'a mistake' "$dir/src/d.go:1: error: +kubebuilder:webhook: sideEffects \"Some\": say None"
+[ ! -s "$dir/out" ] || fail 'a mistake: printed all the same'
+
+expect 2 'no path'
+expect 2 'a missing path' "$dir/none"
+echo PASSED
