@@ -4,6 +4,8 @@ package identity
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -28,10 +30,17 @@ func ConfigFor(base *rest.Config, namespace, manager, component string) (*rest.C
 		return nil, err
 	}
 	config := rest.AnonymousClientConfig(base)
-	config.UserAgent = fmt.Sprintf("%s %s", manager, component)
+	config.UserAgent = fmt.Sprintf("%s/%s (%s/%s) %s", manager, version(), runtime.GOOS, runtime.GOARCH, component)
 	source := transport.NewCachedTokenSource(&tokenSource{minter, namespace, manager + "-" + component})
 	config.Wrap(transport.ResettableTokenSourceWrapTransport(source))
 	return config, nil
+}
+
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "unknown"
 }
 
 // tokenSource asks for a token each time; the cache around it does so when the last one is about to end.
