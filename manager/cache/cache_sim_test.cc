@@ -222,7 +222,7 @@ class Simulation {
 
   std::mt19937_64 die_;
   SimulatedLoop loop_;
-  ModelServer server_;
+  WidgetServer server_;
   Metrics metrics_;
   std::array<std::unique_ptr<FakeRestClient>, 3> clients_;
   std::unique_ptr<Cache> cache_;

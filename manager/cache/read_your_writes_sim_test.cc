@@ -199,7 +199,7 @@ class Simulation {
 
   std::mt19937_64 die_;
   SimulatedLoop loop_;
-  ModelServer server_;
+  WidgetServer server_;
   Metrics metrics_;
   FakeRestClient client_{loop_, "a"};
   std::unique_ptr<Cache> cache_;

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "manager/cache/reflector.h"
-#include "manager/cache/testing/model_server.h"
 #include "manager/cache/testing/recording_sink.h"
 #include "manager/cache/testing/watch_json.h"
+#include "manager/cache/testing/widget_server.h"
 #include "manager/core/strings.h"
 #include "manager/core/testing/seeds.h"
 
@@ -35,7 +35,7 @@ void RunSeed(uint64_t seed, Totals& totals) {
   SCOPED_TRACE(StrCat("seed ", seed));
   std::mt19937_64 die(seed);
   SimulatedLoop loop;
-  ModelServer server(loop, seed * 7 + 1);
+  WidgetServer server(loop, seed * 7 + 1);
   FakeRestClient first(loop, "first");
   FakeRestClient second(loop, "second");
   for (FakeRestClient* client : {&first, &second}) {

@@ -1,4 +1,4 @@
-// A cache with components on the model server.
+// A cache with components on the double of an API server.
 #ifndef MANAGER_CACHE_TESTING_CACHE_FIXTURE_H_
 #define MANAGER_CACHE_TESTING_CACHE_FIXTURE_H_
 
@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "manager/cache/cache_impl.h"
-#include "manager/cache/testing/model_server.h"
 #include "manager/cache/testing/recording_sink.h"
 #include "manager/cache/testing/watch_json.h"
+#include "manager/cache/testing/widget_server.h"
 #include "manager/client/testing/fake_rest_client.h"
 #include "manager/core/testing/simulated_loop.h"
 
@@ -68,7 +68,7 @@ class CacheFixture : public ::testing::Test {
 
   SimulatedLoop loop_;
   Metrics metrics_;
-  ModelServer server_{loop_, 1};
+  WidgetServer server_{loop_, 1};
   FakeRestClient a_{loop_, "a"};
   FakeRestClient b_{loop_, "b"};
   std::unique_ptr<Cache> cache_;

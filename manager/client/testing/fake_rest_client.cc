@@ -43,7 +43,7 @@ class FakeWatch::Handle : public Stream {
  public:
   explicit Handle(std::shared_ptr<FakeWatch> watch) : watch_(std::move(watch)) {}
   ~Handle() override {
-    watch_->cancelled_ = true;
+    watch_->Cancel();
     watch_->sink_.reset();
   }
 
@@ -59,22 +59,26 @@ void FakeWatch::Post(std::function<void()> task) {
   });
 }
 
+void FakeWatch::Cancel() {
+  const bool was_live = live();
+  cancelled_ = true;
+  if (was_live && on_cancelled_) std::exchange(on_cancelled_, nullptr)();
+}
+
 void FakeWatch::Open(std::string content_type) {
   Post([this, content_type = std::move(content_type)] {
     opened_ = true;
     const auto sink = sink_;
     HttpResponse head = FakeRestClient::Json(200, "");
     head.content_type = content_type;
-    if (sink->OnOpen(head) == StreamSink::Flow::kCancel) {
-      cancelled_ = true;
-    }
+    if (sink->OnOpen(head) == StreamSink::Flow::kCancel) Cancel();
   });
 }
 
 void FakeWatch::Send(std::string bytes) {
   Post([this, bytes = std::move(bytes)] {
     const auto sink = sink_;
-    if (sink->OnData(bytes) == StreamSink::Flow::kCancel) cancelled_ = true;
+    if (sink->OnData(bytes) == StreamSink::Flow::kCancel) Cancel();
   });
 }
 
@@ -111,20 +115,28 @@ absl::Time FakeRestClient::NextArrival() const {
   return loop_.clock().TimeNow() + (delay_ ? delay_() : absl::ZeroDuration());
 }
 
+void FakeRestClient::Handle(Handler handler) {
+  HandleLate([handler = std::move(handler)](const RestRequest& request, const Reply& reply) {
+    reply(handler(request));
+  });
+}
+
 void FakeRestClient::Send(const CallContext& context, RestRequest request, Done done) {
   requests_.push_back(StrCat(request.method, " ", request.target));
-  loop_.PostAt(NextArrival(), [this, stop = context.stop, request = std::move(request),
-                               done = std::move(done)]() mutable {
-    auto response = handler_ ? handler_(request)
-                             : absl::StatusOr<HttpResponse>(absl::UnavailableError("no server"));
-    if (response.ok() && response->code / 100 != 2) {
-      response = StatusFromResponse(response->code, response->body, response->retry_after);
-    }
-    loop_.PostAt(NextArrival(), [stop, sink = std::move(request.body_sink),
-                                 response = std::move(response), done = std::move(done)]() mutable {
-      if (stop.stop_requested()) response = absl::CancelledError("stopped");
-      std::move(done)(DeliverBody(std::move(response), sink.get()));
-    });
+  const Reply reply =
+      [this, stop = context.stop, sink = request.body_sink,
+       shared = std::make_shared<Done>(std::move(done))](absl::StatusOr<HttpResponse> response) {
+        if (response.ok() && response->code / 100 != 2) {
+          response = StatusFromResponse(response->code, response->body, response->retry_after);
+        }
+        loop_.PostAt(NextArrival(), [stop, sink, response = std::move(response), shared]() mutable {
+          if (stop.stop_requested()) response = absl::CancelledError("stopped");
+          std::move (*shared)(DeliverBody(std::move(response), sink.get()));
+        });
+      };
+  loop_.PostAt(NextArrival(), [this, request = std::move(request), reply] {
+    if (!handler_) return reply(absl::UnavailableError("no server"));
+    handler_(request, reply);
   });
 }
 

@@ -38,6 +38,8 @@ class FakeWatch : public std::enable_shared_from_this<FakeWatch> {
 
   bool opened() const { return opened_; }
   bool cancelled() const { return cancelled_; }
+  // Runs once, when the client gives it up; not after its end.
+  void OnCancelled(std::function<void()> callback) { on_cancelled_ = std::move(callback); }
   // Neither ended nor cancelled.
   bool live() const { return !ended_ && !cancelled_; }
 
@@ -45,6 +47,7 @@ class FakeWatch : public std::enable_shared_from_this<FakeWatch> {
   friend class FakeRestClient;
   class Handle;
   void Post(std::function<void()> task);
+  void Cancel();
 
   Loop& loop_;
   const RestRequest request_;
@@ -52,6 +55,7 @@ class FakeWatch : public std::enable_shared_from_this<FakeWatch> {
   bool opened_ = false;
   bool ended_ = false;
   bool cancelled_ = false;
+  std::function<void()> on_cancelled_;
 };
 
 // Single-threaded, on a SimulatedLoop.
@@ -65,7 +69,11 @@ class FakeRestClient : public RestClient {
   static HttpResponse Json(int code, std::string body);
 
   // Answers what is sent; codes other than 2xx become errors as RestClient says.
-  void Handle(Handler handler) { handler_ = std::move(handler); }
+  void Handle(Handler handler);
+  // The same for a server that takes its time: it calls `reply` once. The last one set counts.
+  using Reply = std::function<void(absl::StatusOr<HttpResponse>)>;
+  using LateHandler = std::function<void(const RestRequest&, Reply reply)>;
+  void HandleLate(LateHandler handler) { handler_ = std::move(handler); }
   // Sees each watch, as a task of the loop.
   void OnWatch(std::function<void(const std::shared_ptr<FakeWatch>&)> on_watch) {
     on_watch_ = std::move(on_watch);
@@ -92,7 +100,7 @@ class FakeRestClient : public RestClient {
   SimulatedLoop& loop_;
   const std::string component_;
   std::function<absl::Duration()> delay_;
-  Handler handler_;
+  LateHandler handler_;
   std::function<void(const std::shared_ptr<FakeWatch>&)> on_watch_;
   std::vector<std::string> requests_;
   std::vector<std::shared_ptr<FakeWatch>> watches_;

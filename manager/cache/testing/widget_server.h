@@ -1,0 +1,98 @@
+// The double of an API server (testing/apiserver) behind FakeRestClients, with one custom kind,
+// kWidget, and components that come and go in who may read it.
+//
+//   WidgetServer server(loop, seed);
+//   server.Serve(client);
+//   server.Grant("scope-instance");
+//   server.Put("foo/x");
+#ifndef MANAGER_CACHE_TESTING_WIDGET_SERVER_H_
+#define MANAGER_CACHE_TESTING_WIDGET_SERVER_H_
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "manager/cache/cache.h"
+#include "manager/client/testing/fake_rest_client.h"
+#include "manager/core/testing/simulated_loop.h"
+#include "testing/apiserver/server_core.h"
+
+namespace mandate {
+
+// Single-threaded. Outlives what is under way on its loop, and its clients' watches.
+class WidgetServer {
+ public:
+  // Each a probability, of one request or frame.
+  struct Faults {
+    double refuse_watch = 0;   // 410, 429, 500, no connection
+    double refuse_list = 0;    // the same, and 404
+    double expire_page = 0;    // 410 at a later page
+    double no_watch_list = 0;  // 400 to sendInitialEvents
+    double cut = 0;            // a live watch ends, cleanly or not, or by an ERROR event
+    double garbage = 0;        // a frame that is none
+    double drop_bookmark = 0;
+    double refuse_review = 0;  // no answer to a review
+    absl::Duration delay;      // of what a watch brings, at most
+
+    bool operator==(const Faults&) const = default;
+  };
+
+  // The revision from which a test counts: the first widget is one more.
+  static constexpr int kStart = 100;
+
+  WidgetServer(SimulatedLoop& loop, uint64_t seed);
+
+  void Serve(FakeRestClient& client);
+
+  Faults& faults() { return faults_; }
+
+  // The right to list and watch; `ns` empty: everywhere; else foo, bar or baz. Open watches stay
+  // open, as they do. No revision is spent on it: what changes are the user's groups.
+  void Grant(const std::string& component, const std::string& ns = "");
+  void Revoke(const std::string& component, const std::string& ns = "");
+  // Whether the component may list and watch this scope.
+  bool Allows(const std::string& component, const std::string& ns) const;
+
+  // Adds or changes; returns the revision.
+  int Put(const std::string& key);
+  int Delete(const std::string& key);
+  // Forgets the history up to now: what starts from before gets a 410.
+  void Compact();
+  // The kind is served; without it everything is 404.
+  void SetServed(bool served);
+
+  int revision() const;
+  // As Text() has it.
+  std::string Content(const DemandSpec& spec) const;
+  size_t live_watches() const;
+
+ private:
+  class CallExchange;
+  class WatchExchange;
+
+  apiserver::Request ToRequest(const std::string& component, const RestRequest& request) const;
+  void SetGroups(const std::string& component);
+  void Serve(std::shared_ptr<apiserver::Exchange> exchange);
+  void AddRules();
+  bool Roll(double probability);
+
+  SimulatedLoop& loop_;
+  std::mt19937_64 random_;
+  std::unique_ptr<apiserver::ServerCore> core_;
+  Faults faults_;
+  Faults applied_;  // as rules of the double
+  bool served_ = true;
+  uint64_t serial_ = 0;
+  std::set<std::pair<std::string, std::string>> rights_;
+  std::vector<std::shared_ptr<FakeWatch>> watches_;  // live, and some that are over
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CACHE_TESTING_WIDGET_SERVER_H_
