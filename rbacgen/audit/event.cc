@@ -10,6 +10,7 @@ namespace {
 constexpr std::string_view kCredentialId = "authentication.kubernetes.io/credential-id";
 constexpr std::string_view kIssuedCredentialId =
     "authentication.kubernetes.io/issued-credential-id";
+constexpr std::string_view kReason = "authorization.k8s.io/reason";
 constexpr std::string_view kDecision = "authorization.k8s.io/decision";
 
 bool ReadText(JsonCursor& json, std::string* text) {
@@ -90,6 +91,8 @@ void ReadAnnotations(JsonCursor& json, AuditEvent* event) {
   ForEachMember(json, [&](std::string_view key) {
     if (key == kIssuedCredentialId) {
       ReadText(json, &event->issued_credential_id);
+    } else if (key == kReason) {
+      ReadText(json, &event->reason);
     } else if (key == kDecision) {
       std::string decision;
       ReadText(json, &decision);
@@ -110,6 +113,7 @@ absl::Status ParseAuditEvent(std::string_view line, AuditEvent* event) {
     std::string* const text = key == "kind"                       ? &kind
                               : key == "apiVersion"               ? &version
                               : key == "auditID"                  ? &event->audit_id
+                              : key == "level"                    ? &event->level
                               : key == "stage"                    ? &event->stage
                               : key == "verb"                     ? &event->verb
                               : key == "requestURI"               ? &event->request_uri

@@ -1,4 +1,4 @@
-// One event of the API server's audit log (audit.k8s.io/v1), as far as tracing needs it.
+// One event of the API server's audit log (audit.k8s.io/v1), as far as the reports need it.
 #ifndef RBACGEN_AUDIT_EVENT_H_
 #define RBACGEN_AUDIT_EVENT_H_
 
@@ -12,6 +12,7 @@ namespace mandate::rbacgen {
 
 struct AuditEvent {
   std::string audit_id;
+  std::string level;  // Metadata, Request, RequestResponse
   std::string stage;  // ResponseStarted, ResponseComplete, …
   std::string verb;
   std::string request_uri;
@@ -26,13 +27,14 @@ struct AuditEvent {
   std::string group, resource, subresource, ns, name;
   int code = 0;                      // of the response; 0 if there is none
   bool forbidden = false;            // by the authorizer
+  std::string reason;                // the authorizer's
   std::string issued_credential_id;  // of the token that the request made
 
   // As whom the request acted.
   const std::string& user() const { return impersonated.empty() ? username : impersonated; }
 };
 
-// Reads one line. InvalidArgument if it is no JSON object of kind Event in audit.k8s.io/v1.
+// Reads one event's text. InvalidArgument if it is no JSON object of kind Event in audit.k8s.io/v1.
 absl::Status ParseAuditEvent(std::string_view line, AuditEvent* event);
 
 }  // namespace mandate::rbacgen

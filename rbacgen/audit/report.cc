@@ -60,6 +60,8 @@ std::string RowsText(const TraceReport& report, bool colour) {
   return table.Write();
 }
 
+}  // namespace
+
 std::string TokensText(const TraceReport& report, bool colour) {
   Table table({{"CREDENTIAL ID"}, {"COMPONENT"}, {"ISSUED TO"}, {"ISSUED BY"}, {"WHEN"}}, colour);
   for (const TokenOrigin& token : report.tokens) {
@@ -70,8 +72,6 @@ std::string TokensText(const TraceReport& report, bool colour) {
   }
   return table.Write();
 }
-
-}  // namespace
 
 std::string TraceText(const TraceReport& report, bool colour) {
   std::string text = StrCat(
@@ -87,13 +87,15 @@ std::string TraceText(const TraceReport& report, bool colour) {
             "; ", plural(report.tokens.size(), "token"), " used by components");
   if (report.unused_tokens > 0) StrAppend(&text, ", ", report.unused_tokens, " issued but unused");
   if (report.unreadable_lines > 0) {
-    StrAppend(&text, "; ", plural(report.unreadable_lines, "line"), " could not be read");
+    StrAppend(&text, "; ", plural(report.unreadable_lines, "line"), " could not be read (",
+              Printable(report.unreadable.empty() ? "" : report.unreadable.front()),
+              report.unreadable_lines > 1 ? ", …)" : ")");
   }
   const size_t amiss = report.findings.size();
   return StrCat(text, "; ", amiss == 0 ? "nothing" : plural(amiss, "thing"), " amiss\n");
 }
 
-std::string TraceJson(const TraceReport& report) {
+Json::Value TraceJsonValue(const TraceReport& report) {
   Json::Value root(Json::objectValue);
   Json::Value& identities = root["identities"] = Json::Value(Json::arrayValue);
   for (const auto& [key, row] : report.rows) {
@@ -134,7 +136,11 @@ std::string TraceJson(const TraceReport& report) {
   root["requests"] = Json::Int64(report.requests);
   root["unreadableLines"] = Json::Int64(report.unreadable_lines);
   root["unusedTokens"] = Json::Int64(report.unused_tokens);
-  return WriteJson(root) + "\n";
+  return root;
+}
+
+std::string TraceJson(const TraceReport& report) {
+  return WriteJson(TraceJsonValue(report)) + "\n";
 }
 
 }  // namespace mandate::rbacgen

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "manager/object/json.h"
 #include "rbacgen/audit/trace.h"
 
 namespace mandate::rbacgen {
@@ -11,7 +12,11 @@ namespace mandate::rbacgen {
 // Two aligned tables, what was found, and a line of totals.
 std::string TraceText(const TraceReport& report, bool colour);
 
+// The second of the two: where the components' tokens came from.
+std::string TokensText(const TraceReport& report, bool colour);
+
 // One JSON object, keys sorted, with nothing shortened.
+Json::Value TraceJsonValue(const TraceReport& report);
 std::string TraceJson(const TraceReport& report);
 
 }  // namespace mandate::rbacgen

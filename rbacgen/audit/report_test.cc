@@ -50,11 +50,15 @@ TEST(TraceText, SaysWhatWasFound) {
   report.tokens[0].joined = false;
   report.findings = {"one\x1b[0m", "two"};
   report.unreadable_lines = 2;
+  report.unreadable = {"x.log:3: why", "x.log:4: why"};
   report.unused_tokens = 1;
   const std::string text = TraceText(report, false);
   EXPECT_THAT(text, HasSubstr("?          ?          no TokenRequest in this log\n"));
   EXPECT_THAT(text, HasSubstr("\nFOUND: one?[0m\nFOUND: two\n"));
-  EXPECT_THAT(text, HasSubstr("1 issued but unused; 2 lines could not be read; 2 things amiss\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "1 issued but unused; 2 lines could not be read (x.log:3: why, …); 2 things amiss\n"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_THAT(TraceText(report, true), HasSubstr("\x1b[31m1\x1b[0m"));
 }

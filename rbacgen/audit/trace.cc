@@ -11,6 +11,7 @@ namespace mandate::rbacgen {
 namespace {
 
 constexpr char kOthers[] = "(others)";
+constexpr size_t kNamedUnreadable = 5;
 
 bool IsWrite(std::string_view verb) {
   return verb == "create" || verb == "update" || verb == "patch" || verb == "delete" ||
@@ -37,30 +38,39 @@ bool IsSelfReview(const AuditEvent& event) {
 
 }  // namespace
 
-Trace::Trace(TraceOptions options)
-    : options_(std::move(options)), recent_(std::max<size_t>(options_.recent_audit_ids, 1)) {}
+Trace::Trace(TraceOptions options, Observer observer)
+    : options_(std::move(options)),
+      observer_(std::move(observer)),
+      recent_(std::max<size_t>(options_.recent_audit_ids, 1)) {}
 
-void Trace::AddUnreadableLine() {
+absl::Status Trace::Add(std::string_view text) {
+  absl::Status status = ParseAuditEvent(text, &event_);
+  if (!status.ok()) return status;
   ++lines_;
-  ++unreadable_;
+  AddEvent(event_);
+  return status;
 }
 
-void Trace::AddLine(std::string_view line) {
-  if (line.find_first_not_of(" \t\r") == line.npos) return;
-  // Most of a log is not ours, and is not worth parsing.
-  if (line.find(options_.user_agent_prefix) == line.npos &&
-      line.find(options_.base_name) == line.npos) {
-    if (line.front() != '{' || line.find_last_not_of(" \t\r") != line.rfind('}')) ++unreadable_;
-    ++lines_;
-    return;
-  }
+void Trace::AddUnreadable(const std::string& log, int64_t line, std::string_view why) {
   ++lines_;
-  AuditEvent event;
-  if (ParseAuditEvent(line, &event).ok()) {
-    AddEvent(event);
-  } else {
-    ++unreadable_;
+  ++unreadable_;
+  if (unreadable_places_.size() < kNamedUnreadable) {
+    unreadable_places_.push_back(StrCat(log, ":", line, ": ", why));
   }
+}
+
+std::optional<std::string> Trace::ComponentOf(std::string_view username) const {
+  if (const auto other = options_.others.find(username); other != options_.others.end()) {
+    return other->second;
+  }
+  return ComponentOfUsername(username, options_.base_name);
+}
+
+// The server writes events in the order of their ends: requests overlap.
+void Trace::NoteTime(const std::string& received) {
+  if (received.empty()) return;
+  if (first_.empty() || received < first_) first_ = received;
+  if (received > last_) last_ = received;
 }
 
 bool Trace::Counts(const AuditEvent& event) {
@@ -75,10 +85,11 @@ bool Trace::Counts(const AuditEvent& event) {
 }
 
 void Trace::AddEvent(const AuditEvent& event) {
-  const auto by_user = ComponentOfUsername(event.user(), options_.base_name);
+  NoteTime(event.received);
+  const auto by_user = ComponentOf(event.user());
   const auto by_agent = ComponentOfUserAgent(event.user_agent, options_.user_agent_prefix);
   NoteIssued(event);
-  const auto by_token = ComponentOfUsername(event.username, options_.base_name);
+  const auto by_token = ComponentOf(event.username);
   if ((!by_user && !by_agent && !by_token) || !Counts(event)) return;
   ++requests_;
 
@@ -87,7 +98,9 @@ void Trace::AddEvent(const AuditEvent& event) {
   if (!rows_.contains(key) && rows_.size() >= options_.max_identities) {
     key = {kOthers, kOthers, kOthers};
   }
-  CheckIdentity(event, component, by_user.has_value());
+  const bool other = options_.others.contains(event.user());
+  if (!other) CheckIdentity(event, component, by_user.has_value());
+  if (observer_) observer_(event, component, by_token.value_or(""));
   TraceRow& row = rows_[key];
   const std::string operation = StrCat(event.verb, " ", Target(event));
   const bool is_new = !row.operations.contains(operation);
@@ -97,7 +110,8 @@ void Trace::AddEvent(const AuditEvent& event) {
   ++count.count;
   if (event.forbidden || event.code == 401 || event.code == 403) ++count.denied;
 
-  if (component == kBaseComponent && by_user) CheckBase(event, operation);
+  if (component == kBaseComponent && by_user && !other) CheckBase(event, operation);
+  if (options_.others.contains(event.username)) return;  // whoever issued its tokens
   for (const std::string& id : event.credential_ids) {
     if (used_.contains(id) || used_.size() < options_.max_credentials) {
       used_.emplace(id, by_token.value_or(""));
@@ -199,7 +213,9 @@ void Trace::JoinTokens(TraceReport* report) {
             });
   for (const auto& [id, issued] : issued_) {
     const auto issuer = ComponentOfUsername(issued.by, options_.base_name);
-    if (issuer == kBaseComponent && !used_.contains(id)) ++report->unused_tokens;
+    if (issuer != kBaseComponent) continue;
+    report->issued_to.insert(issued.to);
+    if (!used_.contains(id)) ++report->unused_tokens;
   }
 }
 
@@ -223,6 +239,9 @@ TraceReport Trace::Finish() {
   report.lines = lines_;
   report.requests = requests_;
   report.unreadable_lines = unreadable_;
+  report.unreadable = std::move(unreadable_places_);
+  report.first = first_;
+  report.last = last_;
   return report;
 }
 

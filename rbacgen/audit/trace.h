@@ -4,13 +4,16 @@
 #define RBACGEN_AUDIT_TRACE_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "rbacgen/audit/event.h"
 #include "rbacgen/audit/recent_set.h"
 
@@ -21,6 +24,9 @@ struct TraceOptions {
   // base_name or base_name-<component> of any namespace.
   std::string user_agent_prefix = "mandate-manager/";
   std::string base_name = "mandate-manager";
+  // Users that belong to no manager of ours, with a name for each. Whoever gives them tokens, and
+  // what user agent they send, is not ours to judge.
+  std::map<std::string, std::string, std::less<>> others;
   size_t max_identities = 1000;     // rows; further ones are one row "(others)"
   size_t max_operations = 500;      // verb × resource of one identity; further ones are "(others)"
   size_t max_credentials = 50000;   // issued, and used; further ones cannot be joined, and say so
@@ -66,16 +72,26 @@ struct TraceReport {
   int64_t requests = 0;  // ours
   int64_t unreadable_lines = 0;
   int64_t unused_tokens = 0;  // issued by base, not used in this log
+  // Of the unreadable ones, the first few: "audit.log:17: why".
+  std::vector<std::string> unreadable;
+  std::set<std::string> issued_to;  // ServiceAccounts, namespace/name, that base made tokens for
+  std::string first, last;          // when the earliest and latest requests came; RFC 3339
 };
 
 // Not thread-safe.
 class Trace {
  public:
-  explicit Trace(TraceOptions options);
+  // Called with each request that counts, once: as which component it acted, and whose token it
+  // carried (another's when it impersonates; empty if that is none of ours).
+  using Observer = std::function<void(const AuditEvent& event, const std::string& component,
+                                      const std::string& bearer)>;
 
-  // One line of the log, without its line feed. Lines that are no event are counted.
-  void AddLine(std::string_view line);
-  void AddUnreadableLine();
+  explicit Trace(TraceOptions options, Observer observer = nullptr);
+
+  // The text of one event. InvalidArgument if it is none: then nothing is counted.
+  absl::Status Add(std::string_view text);
+  // What could not be read, and where.
+  void AddUnreadable(const std::string& log, int64_t line, std::string_view why);
   TraceReport Finish();
 
  private:
@@ -88,6 +104,9 @@ class Trace {
   };
 
   void AddEvent(const AuditEvent& event);
+  void NoteTime(const std::string& received);
+  // nullopt: nobody's that this is about.
+  std::optional<std::string> ComponentOf(std::string_view username) const;
   // Whether this is the one event of its request that counts.
   bool Counts(const AuditEvent& event);
   void NoteIssued(const AuditEvent& event);
@@ -97,6 +116,8 @@ class Trace {
   void JoinTokens(TraceReport* report);
 
   const TraceOptions options_;
+  const Observer observer_;
+  AuditEvent event_;  // the one that is being read
   std::map<TraceKey, TraceRow> rows_;
   std::map<std::string, Issued> issued_;     // by credential id
   std::map<std::string, std::string> used_;  // credential id to whose it is
@@ -105,6 +126,8 @@ class Trace {
   int64_t lines_ = 0;
   int64_t requests_ = 0;
   int64_t unreadable_ = 0;
+  std::vector<std::string> unreadable_places_;
+  std::string first_, last_;
   int64_t findings_left_out_ = 0;
   bool credentials_left_out_ = false;
 };

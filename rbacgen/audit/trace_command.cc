@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "rbacgen/audit/line_reader.h"
+#include "rbacgen/audit/read_logs.h"
 #include "rbacgen/audit/report.h"
 #include "rbacgen/audit/trace.h"
 #include "rbacgen/command.h"
@@ -17,28 +17,14 @@ namespace {
 
 struct Flags {
   TraceOptions options;
-  size_t max_line = size_t{1} << 20;
   bool check = false;
   bool json = false;
-  std::vector<std::string> paths;
+  LogFlags logs;
 };
 
 int Run(const Flags& flags) {
   Trace trace(flags.options);
-  const LineSink sink = {
-      .line =
-          [&](std::string_view line, bool ended) {
-            // The server may be writing the last line just now.
-            if (ended || line.ends_with('}')) trace.AddLine(line);
-          },
-      .too_long = [&] { trace.AddUnreadableLine(); },
-  };
-  for (const std::string& path : flags.paths) {
-    if (const absl::Status status = ReadLines(path, flags.max_line, sink); !status.ok()) {
-      std::cerr << "rbacgen: " << status.message() << "\n";
-      return absl::IsNotFound(status) ? kExitMisuse : kExitInput;
-    }
-  }
+  if (const int error = ReadLogs(flags.logs, &trace)) return error;
   const TraceReport report = trace.Finish();
   const bool colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
   const std::string text = flags.json ? TraceJson(report) : TraceText(report, colour);
@@ -58,9 +44,7 @@ void AddTraceCommand(CLI::App& app, int* exit_code) {
   auto flags = std::make_shared<Flags>();
   CLI::App* command = app.add_subcommand(
       "trace", "Read the API server's audit log: which component did what, with which token");
-  command
-      ->add_option("LOG", flags->paths, "Logs of JSON lines (audit.k8s.io/v1); - is standard input")
-      ->required();
+  AddLogFlags(command, &flags->logs);
   command->add_flag("--check", flags->check, "Exit 1 if anything is amiss: see below");
   command->add_flag("--json", flags->json, "Print JSON, with nothing shortened");
   command
@@ -70,9 +54,6 @@ void AddTraceCommand(CLI::App& app, int* exit_code) {
   command
       ->add_option("--base-name", flags->options.base_name,
                    "The manager's ServiceAccount; a component's is NAME-component")
-      ->capture_default_str();
-  command->add_option("--max-line", flags->max_line, "Pass over lines of more bytes than this")
-      ->check(CLI::Range(size_t{1024}, size_t{1} << 30))
       ->capture_default_str();
   command->footer(
       "A request counts once: at its end, or a watch at its start. Amiss are: a request with our\n"

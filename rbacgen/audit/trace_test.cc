@@ -97,7 +97,7 @@ Line ByBase(const std::string& verb, const std::string& group, const std::string
 
 TraceReport TraceOf(const std::vector<Line>& lines, const TraceOptions& options = {}) {
   Trace trace(options);
-  for (const Line& l : lines) trace.AddLine(Text(l));
+  for (const Line& l : lines) EXPECT_TRUE(trace.Add(Text(l)).ok());
   return trace.Finish();
 }
 
@@ -252,16 +252,49 @@ TEST(Trace, AnImpersonatedComponentNeedsNoTokenOfItsOwn) {
   EXPECT_EQ(r.rows.begin()->first.component, "a");
 }
 
-TEST(Trace, CountsLinesThatItCannotRead) {
+TEST(Trace, RefusesWhatIsNoEventAndNamesWhatIsUnreadable) {
   Trace trace((TraceOptions()));
-  for (const char* line : {"", "  ", "garbage", R"({"cut":"mandate-manager/)", "{}",
-                           R"({"kind":"Event","userAgent":"mandate-manager/1"})"}) {
-    trace.AddLine(line);
-  }
-  trace.AddUnreadableLine();
+  for (const char* text : {"", "garbage", "{}"}) EXPECT_FALSE(trace.Add(text).ok()) << text;
+  for (int i = 1; i <= 7; ++i) trace.AddUnreadable("audit.log", i, "why");
   const TraceReport r = trace.Finish();
-  EXPECT_EQ(r.lines, 5);
-  EXPECT_EQ(r.unreadable_lines, 4);
+  EXPECT_EQ(r.lines, 7);
+  EXPECT_EQ(r.unreadable_lines, 7);
+  ASSERT_THAT(r.unreadable, SizeIs(5));  // the first few
+  EXPECT_EQ(r.unreadable[0], "audit.log:1: why");
+}
+
+TEST(Trace, SaysWhenTheLogBeginsAndEnds) {
+  Trace trace((TraceOptions()));
+  for (const char* time :
+       {"2026-11-21T03:16:07Z", "2026-11-21T03:16:05Z", "2026-11-21T03:16:06Z"}) {
+    const std::string event =
+        StrCat(R"({"kind":"Event","apiVersion":"audit.k8s.io/v1","requestReceivedTimestamp":")",
+               time, R"("})");
+    EXPECT_TRUE(trace.Add(event).ok());
+  }
+  const TraceReport r = trace.Finish();
+  EXPECT_EQ(r.first, "2026-11-21T03:16:05Z");
+  EXPECT_EQ(r.last, "2026-11-21T03:16:07Z");
+}
+
+// A project that has no manager of ours: its user agents and tokens are its own affair.
+TEST(Trace, OthersAreNamedAndNotJudged) {
+  TraceOptions options;
+  options.others = {{"system:serviceaccount:shop:web", "web"}};
+  Line l;
+  l.user = "system:serviceaccount:shop:web";
+  l.agent = "manager/v0.0.0 (linux/amd64)";
+  l.credential = "JTI=kubelet";
+  std::vector<std::string> observed;
+  Trace trace(options, [&](const AuditEvent& event, const std::string& component,
+                           const std::string& bearer) {
+    observed.push_back(StrCat(event.verb, " ", component, " ", bearer));
+  });
+  ASSERT_TRUE(trace.Add(Text(l)).ok());
+  const TraceReport r = trace.Finish();
+  EXPECT_THAT(r.findings, IsEmpty());
+  EXPECT_THAT(r.tokens, IsEmpty());
+  EXPECT_THAT(observed, ElementsAre("list web web"));
 }
 
 TEST(Trace, EveryTableHasABound) {

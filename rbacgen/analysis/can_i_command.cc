@@ -1,0 +1,183 @@
+// rbacgen can-i and who-can: what RBAC would answer, from sources, manifests or a cluster.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "manager/object/json.h"
+#include "manager/rbac/authorizer.h"
+#include "rbacgen/analysis/commands.h"
+#include "rbacgen/analysis/inputs.h"
+#include "rbacgen/analysis/question.h"
+#include "rbacgen/analysis/words.h"
+#include "rbacgen/audit/table.h"
+#include "rbacgen/command.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+struct Flags {
+  InputFlags input;
+  std::vector<std::string> inputs = {"."};
+  QuestionText question;
+  std::string as;
+  std::vector<std::string> groups;
+  bool quiet = false;
+  bool all_namespaces = false;
+  bool json = false;
+};
+
+// The world and the question; the exit code of a mistake, or 0.
+int Read(const Flags& flags, World* world, rbac::Attributes* request) {
+  if (const int error = ReadWorld(flags.inputs, flags.input, world)) return error;
+  auto parsed = ParseQuestion(flags.question, world->policy);
+  if (!parsed.ok()) {
+    std::cerr << "rbacgen: " << parsed.status().message() << "\n";
+    return kExitMisuse;
+  }
+  *request = *std::move(parsed);
+  return 0;
+}
+
+int CanI(const Flags& flags) {
+  World world;
+  rbac::Attributes request;
+  if (const int error = Read(flags, &world, &request)) return kExitMisuse;
+  const auto user = FindUser(world, flags.as, flags.groups);
+  if (!user.ok()) {
+    std::cerr << "rbacgen: " << user.status().message() << "\n";
+    return kExitMisuse;
+  }
+  // Its own words go to standard error, so that the answer alone can be compared.
+  if (UserTitle(world, user->name) == user->name && world.components.size() > 1) {
+    std::cerr << "rbacgen: " << user->name << " is no component here; taken as a user's name\n";
+  }
+  const rbac::Decision decision = rbac::Authorizer(world.policy).Authorize(*user, request);
+  if (!flags.quiet) std::cout << (decision.allowed ? "yes" : "no") << "\n";
+  if (flags.quiet) return decision.allowed ? 0 : kExitInput;
+  if (decision.allowed && !decision.reason.empty()) std::cerr << decision.reason << "\n";
+  for (const LaterGrant& later : world.later) {
+    if (decision.allowed || later.component != flags.as) continue;
+    for (const rbac::Rule& rule : later.rules) {
+      if (!rbac::RuleAllows(rule, request)) continue;
+      std::cerr << "not yet: its markers say that somebody else grants this (granted=external)\n";
+      return kExitInput;
+    }
+  }
+  return decision.allowed ? 0 : kExitInput;
+}
+
+struct Row {
+  std::string subject, kind, ns, binding;
+  auto operator<=>(const Row&) const = default;
+};
+
+template <class Binding>
+void AddRows(const World& world, const rbac::Authorizer& authorizer, const Binding& binding,
+             const std::string& ns, const rbac::Attributes& request, std::set<Row>* rows) {
+  const auto rules = authorizer.Resolve(binding.role_ref, ns);
+  if (!rules.ok()) return;
+  bool allows = false;
+  for (const rbac::Rule& rule : *rules) allows = allows || rbac::RuleAllows(rule, request);
+  if (!allows) return;
+  for (const rbac::Subject& s : binding.subjects) {
+    const std::string subject_ns = s.ns.empty() ? ns : s.ns;
+    if (s.kind == "ServiceAccount" && subject_ns.empty()) continue;  // nobody
+    const std::string subject = s.kind == "ServiceAccount"
+                                    ? UserTitle(world, rbac::ServiceAccountUser(subject_ns, s.name))
+                                    : s.name;
+    rows->insert({subject, s.kind, ns, binding.name});
+  }
+}
+
+int WhoCan(const Flags& flags) {
+  World world;
+  rbac::Attributes request;
+  if (const int error = Read(flags, &world, &request)) return error;
+  const rbac::Authorizer authorizer(world.policy);
+  std::set<Row> rows;
+  for (const auto& binding : world.policy.cluster_role_bindings) {
+    AddRows(world, authorizer, binding, "", request, &rows);
+  }
+  for (const auto& binding : world.policy.role_bindings) {
+    if (!request.is_resource_request) break;
+    if (flags.all_namespaces || binding.ns == request.ns) {
+      AddRows(world, authorizer, binding, binding.ns, request, &rows);
+    }
+  }
+  if (flags.json) {
+    Json::Value list(Json::arrayValue);
+    for (const Row& row : rows) {
+      Json::Value entry(Json::objectValue);
+      entry["subject"] = row.subject;
+      entry["kind"] = row.kind;
+      if (!row.ns.empty()) entry["namespace"] = row.ns;
+      entry["binding"] = row.binding;
+      list.append(entry);
+    }
+    return Emit("-", WriteJson(list) + "\n");
+  }
+  if (rows.empty()) {
+    std::cout << "nobody\n";
+    return 0;
+  }
+  const bool colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  Table table({{"SUBJECT"}, {"KIND"}, {"WHERE"}, {"BINDING"}}, colour);
+  for (const Row& row : rows) {
+    table.Add({row.subject, row.kind, row.ns.empty() ? "everywhere" : row.ns,
+               (row.ns.empty() ? "ClusterRoleBinding " : "RoleBinding ") + row.binding});
+  }
+  return Emit("-", table.Write());
+}
+
+void AddQuestion(CLI::App* command, Flags* flags) {
+  command->add_option("VERB", flags->question.verb, "get, list, create, bind, …")->required();
+  command
+      ->add_option("RESOURCE", flags->question.resource,
+                   "pods, deployments.apps, pods/NAME, or a path: /metrics")
+      ->required();
+  command->add_option("-n,--in-namespace", flags->question.ns,
+                      "The request's namespace; none: cluster scope, all namespaces");
+  command->add_option("--subresource", flags->question.subresource, "Such as log, or status");
+  command->add_option("--input", flags->inputs, "INPUTs to ask of; below")
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  AddInputFlags(command, &flags->input);
+}
+
+}  // namespace
+
+void AddCanICommand(CLI::App& app, int* exit_code) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand(
+      "can-i", "Whether an identity may do something: yes (exit 0) or no (exit 1)");
+  command
+      ->add_option("--as", flags->as, "A component, NAMESPACE/NAME of a ServiceAccount, or a user")
+      ->required();
+  command->add_option("--as-group", flags->groups, "Further groups")->allow_extra_args(false);
+  command->add_flag("-q,--quiet", flags->quiet, "Answer by the exit code alone");
+  AddQuestion(command, flags.get());
+  command->footer(std::string("Example: rbacgen can-i --as=scope-instance create rolebindings -n "
+                              "demo --input=controllers\n\n") +
+                  kInputHelp);
+  command->callback([flags, exit_code] { *exit_code = CanI(*flags); });
+}
+
+void AddWhoCanCommand(CLI::App& app, int* exit_code) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand("who-can", "Who may do something, and by which binding");
+  command->add_flag("-A,--all-namespaces", flags->all_namespaces, "In any namespace");
+  command->add_flag("--json", flags->json, "Print JSON");
+  AddQuestion(command, flags.get());
+  command->footer(std::string("Members of system:masters may do everything, and are not listed.\n"
+                              "Example: rbacgen who-can -A get secrets --input=cluster\n\n") +
+                  kInputHelp);
+  command->callback([flags, exit_code] { *exit_code = WhoCan(*flags); });
+}
+
+}  // namespace mandate::rbacgen

@@ -1,0 +1,167 @@
+#include "rbacgen/analysis/inputs.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "rbacgen/analysis/manifests.h"
+#include "rbacgen/command.h"
+#include "rbacgen/lint.h"
+#include "rbacgen/source_files.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+constexpr char kManifestsPrefix[] = "manifests:";
+
+bool IsManifest(std::string_view path) {
+  return path == "-" || path.ends_with(".yaml") || path.ends_with(".yml") ||
+         path.ends_with(".json");
+}
+
+absl::StatusOr<World> ReadManifestFile(const std::string& path, const InputFlags& flags) {
+  if (path == "-") {
+    const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
+    return ReadManifests("standard input", text, flags.tree.ns);
+  }
+  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path));
+  return ReadManifests(path, text, flags.tree.ns);
+}
+
+absl::StatusOr<World> ReadManifestFolder(const std::string& folder, const InputFlags& flags) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) return ReadManifestFile(folder, flags);
+  std::vector<std::string> paths;
+  for (std::filesystem::recursive_directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    if (it->is_regular_file() && IsManifest(it->path().string())) {
+      paths.push_back(it->path().string());
+    }
+  }
+  if (error) return absl::NotFoundError(StrCat("cannot read ", folder, ": ", error.message()));
+  std::sort(paths.begin(), paths.end());
+  World world;
+  for (const std::string& path : paths) {
+    ASSIGN_OR_RETURN(World its, ReadManifestFile(path, flags));
+    Merge(std::move(its), &world);
+  }
+  return world;
+}
+
+absl::StatusOr<World> ReadCluster(const InputFlags& flags) {
+  ASSIGN_OR_RETURN(const std::string text,
+                   Kubectl(flags.kubectl, {"get",
+                                           "clusterroles,clusterrolebindings,roles,rolebindings,"
+                                           "serviceaccounts",
+                                           "-A", "-o", "json"}));
+  return ReadManifests("the cluster", text, flags.tree.ns);
+}
+
+// The accounts that are named as a chart of ours names them.
+void NameAccounts(const TreeOptions& options, World* world) {
+  for (const auto& [ns, name] : world->accounts) {
+    if (ns != options.ns) continue;
+    if (name == options.base_name) world->components.try_emplace("base", ns, name);
+    if (name.starts_with(options.base_name + "-")) {
+      world->components.try_emplace(name.substr(options.base_name.size() + 1), ns, name);
+    }
+  }
+}
+
+int Say(const absl::Status& status) {
+  std::cerr << "rbacgen: " << status.message() << "\n";
+  return absl::IsNotFound(status) ? kExitMisuse : kExitInput;
+}
+
+std::vector<std::string> Split(const std::vector<std::string>& inputs) {
+  std::vector<std::string> parts;
+  for (const std::string& input : inputs) {
+    for (size_t at = 0; at <= input.size();) {
+      const size_t comma = std::min(input.find(',', at), input.size());
+      if (comma > at) parts.push_back(input.substr(at, comma - at));
+      at = comma + 1;
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+const char kInputHelp[] =
+    "An INPUT is a folder or file of sources with markers; a file of manifests (.yaml, .json, or "
+    "-\n"
+    "for standard input), such as `kubectl get clusterroles,clusterrolebindings,roles,\n"
+    "rolebindings,serviceaccounts -A -o json` or `helm template CHART` write; manifests:DIR;\n"
+    "or the word cluster, which asks kubectl. Several joined by commas are one.";
+
+void AddInputFlags(CLI::App* command, InputFlags* flags) {
+  command->add_option("--kubeconfig", flags->kubectl.kubeconfig,
+                      "For `cluster`: kubectl's, if it is not the usual one");
+  command->add_option("--context", flags->kubectl.context, "For `cluster`: of the kubeconfig");
+  command->add_option("--kubectl", flags->kubectl.program, "For `cluster`: the program to ask")
+      ->capture_default_str();
+  command->add_option("--namespace", flags->tree.ns, "The manager's namespace")
+      ->capture_default_str();
+  command
+      ->add_option("--base-name", flags->tree.base_name,
+                   "The manager's ServiceAccount; a component's is NAME-component")
+      ->capture_default_str();
+  command
+      ->add_option("--component-from", flags->component_from,
+                   "Whose a rule is where no +mandate:component marker says: nobody's (then they "
+                   "are the component \"manager\"), its folder's, or its file's")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, ComponentFrom>{{"marker", ComponentFrom::kMarker},
+                                               {"dir", ComponentFrom::kDir},
+                                               {"file", ComponentFrom::kFile}}));
+}
+
+int ReadTree(const std::vector<std::string>& paths, const InputFlags& flags, Sources* sources) {
+  SourceFlags source_flags;
+  source_flags.paths = paths;
+  source_flags.component_from = flags.component_from;
+  Diagnostics diagnostics;
+  if (const int misuse = ReadSources(source_flags, Severity::kWarning, sources, &diagnostics)) {
+    return misuse;
+  }
+  LintAll(*sources, Severity::kWarning, &diagnostics);
+  if (const int errors = Conclude(diagnostics)) return errors;
+  if (sources->declarations.empty()) {
+    std::cerr << "rbacgen: no +kubebuilder:rbac and no +mandate:rbac marker in what was named\n";
+    return kExitInput;
+  }
+  NameComponents(flags.tree, sources);
+  return 0;
+}
+
+int ReadWorld(const std::vector<std::string>& inputs, const InputFlags& flags, World* world) {
+  std::vector<std::string> sources_paths;
+  for (const std::string& input : Split(inputs)) {
+    absl::StatusOr<World> part = World();
+    if (input == "cluster") {
+      part = ReadCluster(flags);
+    } else if (input.starts_with(kManifestsPrefix)) {
+      part = ReadManifestFolder(input.substr(sizeof kManifestsPrefix - 1), flags);
+    } else if (IsManifest(input)) {
+      part = ReadManifestFile(input, flags);
+    } else {
+      sources_paths.push_back(input);
+    }
+    if (!part.ok()) return Say(part.status());
+    Merge(*std::move(part), world);
+  }
+  if (!sources_paths.empty()) {
+    Sources sources;
+    if (const int error = ReadTree(sources_paths, flags, &sources)) return error;
+    Merge(TreeWorld(sources, flags.tree), world);
+  }
+  NameAccounts(flags.tree, world);
+  return 0;
+}
+
+}  // namespace mandate::rbacgen

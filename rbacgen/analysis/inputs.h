@@ -1,0 +1,41 @@
+// The flags and arguments by which the commands name a world.
+#ifndef RBACGEN_ANALYSIS_INPUTS_H_
+#define RBACGEN_ANALYSIS_INPUTS_H_
+
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/statusor.h"
+#include "rbacgen/analysis/kubectl.h"
+#include "rbacgen/analysis/tree_world.h"
+#include "rbacgen/analysis/world.h"
+#include "rbacgen/component_from.h"
+#include "rbacgen/declarations.h"
+
+namespace mandate::rbacgen {
+
+struct InputFlags {
+  KubectlOptions kubectl;
+  TreeOptions tree;
+  ComponentFrom component_from = ComponentFrom::kMarker;
+};
+
+// Adds --kubeconfig, --context, --namespace, --base-name, --component-from. `flags` outlive the
+// command.
+void AddInputFlags(CLI::App* command, InputFlags* flags);
+
+// What an INPUT may be, for help texts.
+extern const char kInputHelp[];
+
+// The sources' declarations. The exit code of a mistake, said on standard error, or 0.
+int ReadTree(const std::vector<std::string>& paths, const InputFlags& flags, Sources* sources);
+
+// Each input is "cluster"; a file of manifests, whose name ends with .yaml, .yml or .json, or "-";
+// "manifests:DIR", all such files below it; or source files and folders. Several are one world,
+// also joined by commas. The exit code of a mistake, said on standard error, or 0.
+int ReadWorld(const std::vector<std::string>& inputs, const InputFlags& flags, World* world);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_ANALYSIS_INPUTS_H_

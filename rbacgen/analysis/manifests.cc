@@ -1,0 +1,205 @@
+#include "rbacgen/analysis/manifests.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <map>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/object/json.h"
+#include "manager/object/selector.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+constexpr int kMaxDepth = 64;
+
+// RBAC objects are made of strings: nothing else needs a type.
+absl::StatusOr<Json::Value> StringsOf(const YAML::Node& node, int depth) {
+  if (depth > kMaxDepth) return absl::InvalidArgumentError("nested too deep");
+  if (node.IsScalar()) return Json::Value(node.Scalar());
+  if (node.IsSequence()) {
+    Json::Value list(Json::arrayValue);
+    for (const YAML::Node& item : node) {
+      ASSIGN_OR_RETURN(Json::Value value, StringsOf(item, depth + 1));
+      list.append(std::move(value));
+    }
+    return list;
+  }
+  if (node.IsMap()) {
+    Json::Value map(Json::objectValue);
+    for (const auto& entry : node) {
+      if (!entry.first.IsScalar()) continue;
+      ASSIGN_OR_RETURN(map[entry.first.Scalar()], StringsOf(entry.second, depth + 1));
+    }
+    return map;
+  }
+  return Json::Value();
+}
+
+std::string Text(const Json::Value& object, std::string_view key) {
+  const Json::Value* value = FindMember(object, key);
+  return value != nullptr && value->isString() ? value->asString() : "";
+}
+
+std::vector<std::string> Texts(const Json::Value& object, std::string_view key) {
+  std::vector<std::string> texts;
+  const Json::Value* list = FindMember(object, key);
+  if (list == nullptr || !list->isArray()) return texts;
+  for (const Json::Value& item : *list) {
+    if (item.isString()) texts.push_back(item.asString());
+  }
+  return texts;
+}
+
+template <class Read>
+auto Each(const Json::Value& object, std::string_view key, Read read) {
+  std::vector<decltype(read(object))> all;
+  const Json::Value* list = FindMember(object, key);
+  if (list == nullptr || !list->isArray()) return all;
+  for (const Json::Value& item : *list) all.push_back(read(item));
+  return all;
+}
+
+rbac::Rule ReadRule(const Json::Value& rule) {
+  return {.verbs = Texts(rule, "verbs"),
+          .api_groups = Texts(rule, "apiGroups"),
+          .resources = Texts(rule, "resources"),
+          .resource_names = Texts(rule, "resourceNames"),
+          .non_resource_urls = Texts(rule, "nonResourceURLs")};
+}
+
+rbac::Subject ReadSubject(const Json::Value& s) {
+  return {Text(s, "kind"), Text(s, "apiGroup"), Text(s, "name"), Text(s, "namespace")};
+}
+
+struct Aggregate {
+  size_t role;  // in the policy
+  std::vector<LabelSelector> selectors;
+};
+
+class Reader {
+ public:
+  explicit Reader(const std::string& default_ns) : default_ns_(default_ns) {}
+
+  absl::Status Add(const Json::Value& object) {
+    if (const Json::Value* items = FindMember(object, "items");
+        items != nullptr && items->isArray() && Text(object, "kind").ends_with("List")) {
+      for (const Json::Value& item : *items) RETURN_IF_ERROR(Add(item));
+      return absl::OkStatus();
+    }
+    const std::string kind = Text(object, "kind"), version = Text(object, "apiVersion");
+    const Json::Value* metadata = FindMember(object, "metadata");
+    if (metadata == nullptr) return absl::OkStatus();
+    const std::string name = Text(*metadata, "name");
+    std::string ns = Text(*metadata, "namespace");
+    if (ns.empty()) ns = default_ns_;
+    if (kind == "ServiceAccount" && version == "v1") world_.accounts.emplace(ns, name);
+    if (!version.starts_with("rbac.authorization.k8s.io/")) return absl::OkStatus();
+    rbac::Policy& policy = world_.policy;
+    if (kind == "Role") {
+      policy.roles.push_back({ns, name, Each(object, "rules", ReadRule)});
+    } else if (kind == "ClusterRole") {
+      policy.cluster_roles.push_back({name, Each(object, "rules", ReadRule)});
+      return NoteLabels(object, *metadata);
+    } else if (kind == "RoleBinding") {
+      policy.role_bindings.push_back(
+          {ns, name, RoleRefOf(object), Each(object, "subjects", ReadSubject)});
+    } else if (kind == "ClusterRoleBinding") {
+      policy.cluster_role_bindings.push_back(
+          {name, RoleRefOf(object), Each(object, "subjects", ReadSubject)});
+    }
+    return absl::OkStatus();
+  }
+
+  World Finish() {
+    for (const Aggregate& aggregate : aggregates_) {
+      std::vector<rbac::Rule> rules;
+      for (size_t i = 0; i < labels_.size(); ++i) {
+        for (const LabelSelector& selector : aggregate.selectors) {
+          if (i == aggregate.role || !selector.Matches(labels_[i])) continue;
+          const auto& others = world_.policy.cluster_roles[i].rules;
+          rules.insert(rules.end(), others.begin(), others.end());
+          break;
+        }
+      }
+      world_.policy.cluster_roles[aggregate.role].rules = std::move(rules);
+    }
+    NoteSubjects(&world_);
+    return std::move(world_);
+  }
+
+ private:
+  static rbac::RoleRef RoleRefOf(const Json::Value& object) {
+    const Json::Value* ref = FindMember(object, "roleRef");
+    if (ref == nullptr) return {};
+    return {Text(*ref, "apiGroup"), Text(*ref, "kind"), Text(*ref, "name")};
+  }
+
+  absl::Status NoteLabels(const Json::Value& object, const Json::Value& metadata) {
+    auto& labels = labels_.emplace_back();
+    if (const Json::Value* its = FindMember(metadata, "labels");
+        its != nullptr && its->isObject()) {
+      for (const std::string& key : its->getMemberNames()) labels[key] = Text(*its, key);
+    }
+    const Json::Value* rule = FindMember(object, "aggregationRule");
+    if (rule == nullptr || !world_.policy.cluster_roles.back().rules.empty()) {
+      return absl::OkStatus();
+    }
+    Aggregate aggregate = {world_.policy.cluster_roles.size() - 1, {}};
+    const Json::Value* selectors = FindMember(*rule, "clusterRoleSelectors");
+    if (selectors == nullptr || !selectors->isArray()) return absl::OkStatus();
+    for (const Json::Value& selector : *selectors) {
+      ASSIGN_OR_RETURN(LabelSelector parsed, LabelSelector::FromJson(WriteJson(selector)));
+      aggregate.selectors.push_back(std::move(parsed));
+    }
+    aggregates_.push_back(std::move(aggregate));
+    return absl::OkStatus();
+  }
+
+  const std::string& default_ns_;
+  World world_;
+  std::vector<std::map<std::string, std::string>> labels_;  // of each ClusterRole
+  std::vector<Aggregate> aggregates_;
+};
+
+absl::Status AddYaml(std::string_view text, Reader* reader) {
+  std::vector<YAML::Node> documents;
+  try {
+    documents = YAML::LoadAll(std::string(text));
+  } catch (const YAML::Exception& e) {
+    return absl::InvalidArgumentError(
+        StrCat("line ", e.mark.line + 1, ": ", e.msg,
+               text.find("{{") == text.npos
+                   ? ""
+                   : " (a Helm template? Render it first: helm template CHART | rbacgen … -)"));
+  }
+  for (const YAML::Node& document : documents) {
+    ASSIGN_OR_RETURN(const Json::Value object, StringsOf(document, 0));
+    RETURN_IF_ERROR(reader->Add(object));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<World> ReadManifests(const std::string& name, std::string_view text,
+                                    const std::string& default_ns) {
+  Reader reader(default_ns);
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  absl::Status status;
+  if (first != text.npos && text[first] == '{' && ParseJson(text).ok()) {
+    status = reader.Add(*ParseJson(text));
+  } else {
+    status = AddYaml(text, &reader);
+  }
+  if (!status.ok()) {
+    return absl::InvalidArgumentError(StrCat(name, ": ", AsStd(status.message())));
+  }
+  return reader.Finish();
+}
+
+}  // namespace mandate::rbacgen

@@ -1,0 +1,23 @@
+// RBAC objects and ServiceAccounts from YAML and JSON.
+#ifndef RBACGEN_ANALYSIS_MANIFESTS_H_
+#define RBACGEN_ANALYSIS_MANIFESTS_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "rbacgen/analysis/world.h"
+
+namespace mandate::rbacgen {
+
+// Documents of YAML, or JSON; lists (`kubectl get … -o json`) count as their items. Objects of
+// other kinds are passed over. A ClusterRole with an aggregationRule and no rules gets those of the
+// ClusterRoles here that its selectors match, as the cluster would give it. An object of a
+// namespace that names none is in `default_ns`. `name` is for messages. InvalidArgument with the
+// place: no YAML, or a Helm template that is to be rendered first.
+absl::StatusOr<World> ReadManifests(const std::string& name, std::string_view text,
+                                    const std::string& default_ns);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_ANALYSIS_MANIFESTS_H_

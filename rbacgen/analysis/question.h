@@ -1,0 +1,28 @@
+// "VERB RESOURCE[/NAME]" on a command line, as kubectl auth can-i takes it.
+#ifndef RBACGEN_ANALYSIS_QUESTION_H_
+#define RBACGEN_ANALYSIS_QUESTION_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "manager/rbac/policy.h"
+#include "manager/rbac/rule.h"
+
+namespace mandate::rbacgen {
+
+struct QuestionText {
+  std::string verb;
+  std::string resource;  // "pods", "deployments.apps/web", "/metrics"
+  std::string subresource;
+  std::string ns;
+};
+
+// The request that is asked about. A resource without a group, such as "deployments", has that of
+// Kubernetes' own kind of that name, else the only one that the policy's rules name it in, else
+// the core group; without discovery there is no more to go by. InvalidArgument if it is none.
+absl::StatusOr<rbac::Attributes> ParseQuestion(const QuestionText& text,
+                                               const rbac::Policy& policy);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_ANALYSIS_QUESTION_H_

@@ -1,0 +1,50 @@
+#include "rbacgen/analysis/question.h"
+
+#include "gtest/gtest.h"
+#include "rbacgen/analysis/testing_worlds.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+TEST(ParseQuestion, ReadsWhatKubectlReads) {
+  const World world = TreeOf(
+      "// +kubebuilder:rbac:groups=g.io,resources=things/status,verbs=get\n"
+      "// +kubebuilder:rbac:groups=a.io;b.io,resources=twice,verbs=get\n");
+  const struct {
+    const char* resource;
+    const char* subresource;
+    const char* want;  // group|resource|subresource|name
+  } kCases[] = {
+      {"pods", "", "|pods||"},
+      {"pods/web", "log", "|pods|log|web"},
+      {"deployments", "", "apps|deployments||"},
+      {"deployments.extensions", "", "extensions|deployments||"},
+      {"deployments.apps/web", "scale", "apps|deployments|scale|web"},
+      {"clusterroles", "", "rbac.authorization.k8s.io|clusterroles||"},
+      {"things", "", "g.io|things||"},
+      {"twice", "", "|twice||"},
+      {"unknown", "", "|unknown||"},
+      {"*", "", "*|*||"},
+  };
+  for (const auto& c : kCases) {
+    const auto a = ParseQuestion({"get", c.resource, c.subresource, "n"}, world.policy);
+    ASSERT_TRUE(a.ok()) << c.resource;
+    EXPECT_EQ(a->api_group + "|" + a->resource + "|" + a->subresource + "|" + a->name, c.want)
+        << c.resource;
+    EXPECT_EQ(a->ns, "n");
+  }
+  const auto path = ParseQuestion({"get", "/metrics", "", ""}, world.policy);
+  ASSERT_TRUE(path.ok());
+  EXPECT_FALSE(path->is_resource_request);
+  EXPECT_EQ(path->path, "/metrics");
+  for (const QuestionText& text : {QuestionText{"get", "", "", ""},
+                                   {"", "pods", "", ""},
+                                   {"get", "pods/", "", ""},
+                                   {"get", "pods/a/b", "", ""},
+                                   {"get", "/metrics", "", "n"}}) {
+    EXPECT_FALSE(ParseQuestion(text, world.policy).ok()) << text.resource;
+  }
+}
+
+}  // namespace
+}  // namespace mandate::rbacgen

@@ -1,0 +1,41 @@
+// What an identity may do, in all namespaces; and how two such sets differ.
+#ifndef RBACGEN_ANALYSIS_RIGHTS_H_
+#define RBACGEN_ANALYSIS_RIGHTS_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "manager/rbac/authorizer.h"
+#include "manager/rbac/rule.h"
+#include "manager/rbac/user.h"
+#include "rbacgen/analysis/world.h"
+
+namespace mandate::rbacgen {
+
+// One rule that applies, where, and by which binding ('ClusterRoleBinding "b" of …').
+struct Right {
+  std::string ns;  // empty: every namespace and cluster scope
+  rbac::Rule rule;
+  std::string via;
+};
+
+// Rules by namespace; "" is every namespace and cluster scope.
+using RightsByNamespace = std::map<std::string, std::vector<rbac::Rule>>;
+
+// The namespaces that objects or identities of the world are in.
+std::set<std::string> KnownNamespaces(const World& world);
+
+// Every right of the user, the groups' included.
+std::vector<Right> RightsOf(const rbac::Authorizer& authorizer, const rbac::UserInfo& user);
+
+// What `now` allows and `before` does not: broken down, compared by covering, normalised. A right
+// in every namespace covers one in any.
+RightsByNamespace Gained(const RightsByNamespace& before, const RightsByNamespace& now);
+
+RightsByNamespace ByNamespace(const std::vector<Right>& rights);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_ANALYSIS_RIGHTS_H_

@@ -1,0 +1,78 @@
+#include "rbacgen/analysis/world.h"
+
+#include <iterator>
+
+#include "manager/core/strings.h"
+#include "manager/object/names.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+template <class T>
+void Append(std::vector<T> from, std::vector<T>* to) {
+  to->insert(to->end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+}  // namespace
+
+absl::StatusOr<rbac::UserInfo> FindUser(const World& world, std::string_view name,
+                                        const std::vector<std::string>& groups) {
+  rbac::UserInfo user;
+  const size_t slash = name.find('/');
+  if (const auto found = world.components.find(std::string(name));
+      found != world.components.end()) {
+    user = rbac::ServiceAccountInfo(found->second.ns, found->second.name);
+  } else if (const auto account = rbac::ParseServiceAccountUser(name)) {
+    user = rbac::ServiceAccountInfo(account->ns, account->name);
+  } else if (slash != name.npos && name.find('/', slash + 1) == name.npos) {
+    const std::string_view ns = name.substr(0, slash), sa = name.substr(slash + 1);
+    if (!CheckDnsLabel(ns).ok() || !CheckDnsSubdomain(sa).ok()) {
+      return absl::NotFoundError(
+          StrCat("\"", name,
+                 "\" can be no ServiceAccount: write NAMESPACE/NAME, a component, or a "
+                 "user's name"));
+    }
+    user = rbac::ServiceAccountInfo(ns, sa);
+  } else if (name == rbac::kAnonymousUser) {
+    user = rbac::AnonymousInfo();
+  } else {
+    user = rbac::AuthenticatedInfo(name);
+  }
+  user.groups.insert(user.groups.end(), groups.begin(), groups.end());
+  return user;
+}
+
+std::string UserTitle(const World& world, std::string_view user) {
+  const auto account = rbac::ParseServiceAccountUser(user);
+  if (!account) return std::string(user);
+  for (const auto& [component, its] : world.components) {
+    if (its == *account) return component;
+  }
+  return StrCat(account->ns, "/", account->name);
+}
+
+void Merge(World other, World* world) {
+  Append(std::move(other.policy.roles), &world->policy.roles);
+  Append(std::move(other.policy.cluster_roles), &world->policy.cluster_roles);
+  Append(std::move(other.policy.role_bindings), &world->policy.role_bindings);
+  Append(std::move(other.policy.cluster_role_bindings), &world->policy.cluster_role_bindings);
+  Append(std::move(other.later), &world->later);
+  world->accounts.merge(other.accounts);
+  world->components.merge(other.components);
+}
+
+void NoteSubjects(World* world) {
+  const auto note = [&](const std::vector<rbac::Subject>& subjects, const std::string& ns) {
+    for (const rbac::Subject& s : subjects) {
+      const std::string& its = s.ns.empty() ? ns : s.ns;
+      if (s.kind == "ServiceAccount" && !its.empty()) world->accounts.emplace(its, s.name);
+    }
+  };
+  for (const auto& b : world->policy.role_bindings) note(b.subjects, b.ns);
+  for (const auto& b : world->policy.cluster_role_bindings) note(b.subjects, "");
+  for (const auto& [component, account] : world->components) {
+    world->accounts.emplace(account.ns, account.name);
+  }
+}
+
+}  // namespace mandate::rbacgen

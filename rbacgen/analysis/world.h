@@ -1,0 +1,51 @@
+// What a question about permissions is asked of: the RBAC objects and the identities of a source
+// tree, of manifests, or of a cluster.
+#ifndef RBACGEN_ANALYSIS_WORLD_H_
+#define RBACGEN_ANALYSIS_WORLD_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "manager/rbac/policy.h"
+#include "manager/rbac/user.h"
+
+namespace mandate::rbacgen {
+
+// Rules that a component's markers ask for and somebody else binds, later (granted=external).
+struct LaterGrant {
+  std::string component;
+  std::string ns;  // empty: every namespace and cluster scope
+  std::vector<rbac::Rule> rules;
+};
+
+struct World {
+  rbac::Policy policy;
+  // ServiceAccounts that are known to exist, as (namespace, name): objects, and bindings' subjects.
+  std::set<std::pair<std::string, std::string>> accounts;
+  // Of a source tree: "base" and each component, with its ServiceAccount.
+  std::map<std::string, rbac::ServiceAccountName> components;
+  std::vector<LaterGrant> later;
+};
+
+// A component of the world, "namespace/name" of a ServiceAccount, or any user name, with further
+// groups. The implicit groups are added. NotFound for "namespace/name" that no ServiceAccount can
+// have.
+absl::StatusOr<rbac::UserInfo> FindUser(const World& world, std::string_view name,
+                                        const std::vector<std::string>& groups);
+
+// For people: a component's name, "namespace/name" of another ServiceAccount, or the user name.
+std::string UserTitle(const World& world, std::string_view user);
+
+// Adds what `other` has.
+void Merge(World other, World* world);
+// Adds the ServiceAccounts that bindings name to `accounts`.
+void NoteSubjects(World* world);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_ANALYSIS_WORLD_H_

@@ -1,0 +1,186 @@
+#include "rbacgen/analysis/world_diff.h"
+
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "manager/core/strings.h"
+#include "manager/object/json.h"
+#include "rbacgen/analysis/words.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+// (kind, namespace, name) as a binding names it.
+struct SubjectKey {
+  std::string kind, ns, name;
+  auto operator<=>(const SubjectKey&) const = default;
+};
+
+std::set<SubjectKey> SubjectsOf(const World& world) {
+  std::set<SubjectKey> subjects;
+  const auto note = [&](const std::vector<rbac::Subject>& all, const std::string& ns) {
+    for (const rbac::Subject& s : all) {
+      const bool account = s.kind == "ServiceAccount";
+      subjects.insert({s.kind, account ? (s.ns.empty() ? ns : s.ns) : "", s.name});
+    }
+  };
+  for (const auto& b : world.policy.role_bindings) note(b.subjects, b.ns);
+  for (const auto& b : world.policy.cluster_role_bindings) note(b.subjects, "");
+  return subjects;
+}
+
+// Matches bindings that name the subject itself, and none of its groups.
+rbac::UserInfo Alone(const SubjectKey& s) {
+  if (s.kind == "ServiceAccount") return {rbac::ServiceAccountUser(s.ns, s.name), {}};
+  if (s.kind == "Group") return {"", {s.name}};
+  return {s.name, {}};
+}
+
+std::string Title(const SubjectKey& s) {
+  if (s.kind == "ServiceAccount") return StrCat(s.ns, "/", s.name);
+  return StrCat(s.kind == "Group" ? "group " : "user ", s.name);
+}
+
+RightsByNamespace Later(const World& world, const std::string& component) {
+  RightsByNamespace rights;
+  for (const LaterGrant& later : world.later) {
+    if (later.component != component) continue;
+    auto& rules = rights[later.ns];
+    rules.insert(rules.end(), later.rules.begin(), later.rules.end());
+  }
+  return rights;
+}
+
+class Differ {
+ public:
+  Differ(const World& before, const World& now)
+      : before_(before), now_(now), old_(before.policy), new_(now.policy) {}
+
+  std::vector<IdentityDiff> Run() {
+    if (before_.components.empty() && now_.components.empty()) {
+      std::set<SubjectKey> subjects = SubjectsOf(before_);
+      subjects.merge(SubjectsOf(now_));
+      for (const SubjectKey& s : subjects) Add(Title(s), Alone(s), Alone(s));
+      return std::move(diffs_);
+    }
+    std::set<std::string> names;
+    for (const auto& [name, account] : before_.components) names.insert(name);
+    for (const auto& [name, account] : now_.components) names.insert(name);
+    for (const std::string& name : names) Add(name, UserOf(before_, name), UserOf(now_, name));
+    return std::move(diffs_);
+  }
+
+ private:
+  static std::optional<rbac::UserInfo> UserOf(const World& world, const std::string& component) {
+    const auto found = world.components.find(component);
+    if (found == world.components.end()) return std::nullopt;
+    return rbac::UserInfo{rbac::ServiceAccountUser(found->second.ns, found->second.name), {}};
+  }
+
+  void Add(const std::string& title, const std::optional<rbac::UserInfo>& was,
+           const std::optional<rbac::UserInfo>& is) {
+    RightsByNamespace old_rights, new_rights;
+    if (was) old_rights = ByNamespace(RightsOf(old_, *was));
+    if (is) new_rights = ByNamespace(RightsOf(new_, *is));
+    IdentityDiff diff = {title,
+                         IdentityDiff::Kind::kChanged,
+                         Gained(old_rights, new_rights),
+                         Gained(new_rights, old_rights),
+                         {},
+                         {}};
+    if (!before_.later.empty() && !now_.later.empty()) {
+      const RightsByNamespace old_later = Later(before_, title), new_later = Later(now_, title);
+      diff.gained_later = Gained(old_later, new_later);
+      diff.lost_later = Gained(new_later, old_later);
+    }
+    if (!was) diff.kind = IdentityDiff::Kind::kNew;
+    if (!is) diff.kind = IdentityDiff::Kind::kGone;
+    if (was && is && diff.gained.empty() && diff.lost.empty() && diff.gained_later.empty() &&
+        diff.lost_later.empty()) {
+      return;
+    }
+    diffs_.push_back(std::move(diff));
+  }
+
+  const World& before_;
+  const World& now_;
+  const rbac::Authorizer old_, new_;
+  std::vector<IdentityDiff> diffs_;
+};
+
+void AppendLines(std::string_view lead, const RightsByNamespace& rights, bool consequences,
+                 std::string* text) {
+  for (const auto& [ns, rules] : rights) {
+    for (const rbac::Rule& rule : rules) {
+      StrAppend(text, lead, RuleWords(rule, ns));
+      const auto words = Consequences(rule);
+      if (consequences && !words.empty()) StrAppend(text, ": ", JoinWords(words));
+      *text += "\n";
+    }
+  }
+}
+
+Json::Value RightsJson(const RightsByNamespace& rights) {
+  const auto strings = [](const std::vector<std::string>& all) {
+    Json::Value list(Json::arrayValue);
+    for (const std::string& s : all) list.append(s);
+    return list;
+  };
+  Json::Value list(Json::arrayValue);
+  for (const auto& [ns, rules] : rights) {
+    for (const rbac::Rule& rule : rules) {
+      Json::Value entry(Json::objectValue);
+      if (!ns.empty()) entry["namespace"] = ns;
+      entry["verbs"] = strings(rule.verbs);
+      if (rule.non_resource_urls.empty()) {
+        entry["apiGroups"] = strings(rule.api_groups);
+        entry["resources"] = strings(rule.resources);
+        if (!rule.resource_names.empty()) entry["resourceNames"] = strings(rule.resource_names);
+      } else {
+        entry["nonResourceURLs"] = strings(rule.non_resource_urls);
+      }
+      list.append(entry);
+    }
+  }
+  return list;
+}
+
+}  // namespace
+
+std::vector<IdentityDiff> DiffWorlds(const World& before, const World& now) {
+  return Differ(before, now).Run();
+}
+
+std::string DiffText(const std::vector<IdentityDiff>& diffs) {
+  std::string text;
+  for (const IdentityDiff& diff : diffs) {
+    const bool is_new = diff.kind == IdentityDiff::Kind::kNew;
+    const bool is_gone = diff.kind == IdentityDiff::Kind::kGone;
+    StrAppend(&text, diff.title, is_new ? " (new)" : is_gone ? " (gone)" : "", "\n");
+    AppendLines("  + may ", diff.gained, true, &text);
+    AppendLines("  + may, once somebody else grants it, ", diff.gained_later, true, &text);
+    AppendLines("  - may no longer ", diff.lost, false, &text);
+    AppendLines("  - is no longer to be granted to ", diff.lost_later, false, &text);
+  }
+  return text;
+}
+
+std::string DiffJson(const std::vector<IdentityDiff>& diffs) {
+  Json::Value list(Json::arrayValue);
+  for (const IdentityDiff& diff : diffs) {
+    Json::Value entry(Json::objectValue);
+    entry["identity"] = diff.title;
+    entry["kind"] = diff.kind == IdentityDiff::Kind::kNew    ? "new"
+                    : diff.kind == IdentityDiff::Kind::kGone ? "gone"
+                                                             : "changed";
+    entry["gained"] = RightsJson(diff.gained);
+    entry["lost"] = RightsJson(diff.lost);
+    entry["gainedLater"] = RightsJson(diff.gained_later);
+    entry["lostLater"] = RightsJson(diff.lost_later);
+    list.append(entry);
+  }
+  return WriteJson(list) + "\n";
+}
+
+}  // namespace mandate::rbacgen

@@ -1,0 +1,34 @@
+// What each identity gains and loses between two worlds.
+#ifndef RBACGEN_ANALYSIS_WORLD_DIFF_H_
+#define RBACGEN_ANALYSIS_WORLD_DIFF_H_
+
+#include <string>
+#include <vector>
+
+#include "rbacgen/analysis/rights.h"
+#include "rbacgen/analysis/world.h"
+
+namespace mandate::rbacgen {
+
+struct IdentityDiff {
+  std::string title;
+  enum class Kind { kNew, kGone, kChanged } kind = Kind::kChanged;
+  // By bindings that name the identity itself.
+  RightsByNamespace gained, lost;
+  // By markers with granted=external.
+  RightsByNamespace gained_later, lost_later;
+};
+
+// Identities whose rights differ, by title. With components on either side only these are compared
+// (a tree says nothing of a cluster's other identities), by name: their ServiceAccounts may be
+// called otherwise. Without, every subject of a binding, groups and users too. Where one side
+// has no external markers, as a cluster, these are not compared.
+std::vector<IdentityDiff> DiffWorlds(const World& before, const World& now);
+
+// In words: "scope-instance", then "  + may get pods", "  - may no longer …".
+std::string DiffText(const std::vector<IdentityDiff>& diffs);
+std::string DiffJson(const std::vector<IdentityDiff>& diffs);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_ANALYSIS_WORLD_DIFF_H_

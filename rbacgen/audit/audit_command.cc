@@ -1,0 +1,244 @@
+// rbacgen audit: the four-way report: declared, compiled, used, granted.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "manager/core/strings.h"
+#include "manager/rbac/authorizer.h"
+#include "rbacgen/analysis/inputs.h"
+#include "rbacgen/analysis/rights.h"
+#include "rbacgen/audit/commands.h"
+#include "rbacgen/audit/four_way.h"
+#include "rbacgen/audit/four_way_report.h"
+#include "rbacgen/audit/ledger.h"
+#include "rbacgen/audit/policy_file.h"
+#include "rbacgen/audit/read_logs.h"
+#include "rbacgen/audit/suggestion.h"
+#include "rbacgen/calls/compiled_calls.h"
+#include "rbacgen/command.h"
+#include "rbacgen/source_files.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+struct Flags {
+  InputFlags input;
+  LogFlags logs;
+  TraceOptions trace;
+  std::vector<std::string> sources;
+  std::vector<std::string> granted;
+  std::vector<std::string> compiled;
+  std::vector<std::string> identities;
+  std::vector<std::string> fail_on;
+  std::string audit_policy;
+  std::string window;
+  bool json = false;
+  bool suggest = false;
+};
+
+int Misuse(const std::string& text) {
+  std::cerr << "rbacgen: " << text << "\n";
+  return kExitMisuse;
+}
+
+// What is known before the log is read.
+struct Known {
+  Sources sources;
+  World tree, granted;
+  FourWayInput input;
+  AuditPolicyFile policy;
+};
+
+std::vector<RuleAtom> AtomsOf(const World& world, const rbac::UserInfo& user) {
+  std::vector<RuleAtom> atoms;
+  // What groups hold is everybody's.
+  const rbac::Authorizer authorizer(world.policy);
+  for (const Right& right : RightsOf(authorizer, {user.name, {}})) {
+    AddAtoms(right.rule, {.ns = right.ns, .rule = {}, .source = right.via}, &atoms);
+  }
+  return atoms;
+}
+
+std::vector<RuleAtom> DeclaredAtoms(const Known& known, const std::string& component) {
+  std::vector<RuleAtom> atoms;
+  for (const Declaration& d : known.sources.declarations) {
+    if (d.component != component) continue;
+    rbac::Rule rule = d.rule;
+    std::ranges::replace(rule.api_groups, "core", "");
+    AddAtoms(rule, {.ns = d.ns, .rule = {}, .source = d.place.ToString(), .external = d.external},
+             &atoms);
+  }
+  if (known.sources.components.contains(component)) {
+    // Every component may write events.
+    AddAtoms({{"create", "patch", "update"}, {"", "events.k8s.io"}, {"events"}, {}, {}},
+             {.ns = "", .rule = {}, .source = "every component", .implicit = true}, &atoms);
+  } else if (const auto user = known.input.users.find(component); user != known.input.users.end()) {
+    // Base, whose rules the components' number and names decide; or no sources were given.
+    const World& world = known.sources.components.empty() ? known.granted : known.tree;
+    atoms = AtomsOf(world, user->second);
+    if (&world == &known.tree) {
+      for (RuleAtom& atom : atoms) atom.source = "the chart";
+    }
+  }
+  return atoms;
+}
+
+// "component=namespace/name", or any user name.
+int ReadIdentities(const Flags& flags, TraceOptions* options, Known* known) {
+  for (const std::string& text : flags.identities) {
+    const size_t equals = text.find('=');
+    if (equals == text.npos || equals == 0) {
+      return Misuse(StrCat("--identity=", text, ": write COMPONENT=NAMESPACE/NAME"));
+    }
+    const auto user = FindUser(World(), text.substr(equals + 1), {});
+    if (!user.ok()) return Misuse(std::string(user.status().message()));
+    const std::string component = text.substr(0, equals);
+    known->input.users[component] = *user;
+    options->others[user->name] = component;
+  }
+  return 0;
+}
+
+int ReadKnown(const Flags& flags, TraceOptions* options, Known* known) {
+  if (flags.sources.empty() && flags.granted.empty()) {
+    return Misuse("audit needs --sources, --granted, or both, to compare the log with");
+  }
+  FourWayInput& input = known->input;
+  if (!flags.sources.empty()) {
+    if (ReadTree(flags.sources, flags.input, &known->sources) != 0) return kExitMisuse;
+    known->tree = TreeWorld(known->sources, flags.input.tree);
+  }
+  if (!flags.granted.empty()) {
+    if (ReadWorld(flags.granted, flags.input, &known->granted) != 0) return kExitMisuse;
+    input.has_granted = true;
+  }
+  const World& names = flags.sources.empty() ? known->granted : known->tree;
+  for (const auto& [component, account] : names.components) {
+    input.users[component] = rbac::ServiceAccountInfo(account.ns, account.name);
+  }
+  if (const int misuse = ReadIdentities(flags, options, known)) return misuse;
+  // A project that is named by --identity alone has no manager of ours.
+  if (!flags.identities.empty()) {
+    std::erase_if(input.users,
+                  [&](const auto& entry) { return !options->others.contains(entry.second.name); });
+  }
+  for (const std::string& file : flags.compiled) {
+    auto calls = ReadCompiledCalls(file);
+    if (!calls.ok()) return Misuse(StrCat(file, ": ", AsStd(calls.status().message())));
+    if (!input.compiled) input.compiled.emplace();
+    input.compiled->insert(input.compiled->end(), calls->begin(), calls->end());
+  }
+  if (!flags.audit_policy.empty()) {
+    const auto text = ReadWholeFile(flags.audit_policy);
+    if (!text.ok()) return Misuse(std::string(text.status().message()));
+    auto policy = AuditPolicyFile::Parse(*text);
+    if (!policy.ok()) {
+      return Misuse(StrCat(flags.audit_policy, ": ", AsStd(policy.status().message())));
+    }
+    known->policy = *std::move(policy);
+    input.policy = &known->policy;
+  }
+  absl::Duration window;
+  if (!flags.window.empty() && !absl::ParseDuration(flags.window, &window)) {
+    return Misuse(StrCat("--window=", flags.window, ": write a duration, such as 24h"));
+  }
+  input.window_seconds = absl::ToDoubleSeconds(window);
+  return 0;
+}
+
+std::set<std::string> Failing(const Flags& flags) {
+  std::set<std::string> kinds(flags.fail_on.begin(), flags.fail_on.end());
+  if (!kinds.empty()) return kinds;
+  for (const FindingKind& kind : FindingKinds()) {
+    if (kind.fails) kinds.insert(kind.name);
+  }
+  return kinds;
+}
+
+int Run(const Flags& flags) {
+  TraceOptions options = flags.trace;
+  options.base_name = flags.input.tree.base_name;
+  Known known;
+  if (const int misuse = ReadKnown(flags, &options, &known)) return misuse;
+  Ledger ledger;
+  for (const auto& [component, user] : known.input.users) {
+    ledger.Declare(
+        component, DeclaredAtoms(known, component),
+        known.input.has_granted ? AtomsOf(known.granted, user) : std::vector<RuleAtom>());
+  }
+  Trace trace(options, [&](const AuditEvent& event, const std::string& component,
+                           const std::string& bearer) { ledger.Note(event, component, bearer); });
+  if (const int error = ReadLogs(flags.logs, &trace)) return kExitMisuse;
+  const TraceReport traced = trace.Finish();
+  const FourWayReport report = BuildFourWay(known.input, ledger, traced);
+  const bool colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  const std::string text = flags.suggest
+                               ? SuggestMarkers(report, ledger, known.sources, ReadWholeFile)
+                           : flags.json ? FourWayJson(report, traced)
+                                        : FourWayText(report, traced, colour);
+  if (Emit("-", text) != 0) return kExitMisuse;
+  const std::set<std::string> failing = Failing(flags);
+  const auto fails = [&](const Finding& f) { return failing.contains(f.kind); };
+  return std::ranges::any_of(report.findings, fails) ? kExitInput : 0;
+}
+
+std::string KindsHelp() {
+  std::string text = "Kinds of findings (* those that make it exit 1):\n";
+  for (const FindingKind& kind : FindingKinds()) {
+    StrAppend(&text, "  ", kind.fails ? "*" : " ", kind.name,
+              std::string(17 - std::string(kind.name).size(), ' '), kind.says, "\n");
+  }
+  return text;
+}
+
+}  // namespace
+
+void AddAuditCommand(CLI::App& app, int* exit_code) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand(
+      "audit", "Compare what components declare, contain calls for, used, and were granted");
+  AddLogFlags(command, &flags->logs);
+  command->add_option("--sources", flags->sources, "Source files and folders with markers")
+      ->allow_extra_args(false);
+  command->add_option("--granted", flags->granted, "INPUTs of what was granted; below")
+      ->allow_extra_args(false);
+  command->add_option("--compiled", flags->compiled, "Binaries, for the typed calls in them")
+      ->allow_extra_args(false);
+  command->add_option("--audit-policy", flags->audit_policy,
+                      "The API server's --audit-policy-file, to tell unused from unlogged");
+  command->add_option("--window", flags->window,
+                      "Call nothing unused unless the log covers so long, such as 24h");
+  command
+      ->add_option("--identity", flags->identities,
+                   "COMPONENT=NAMESPACE/NAME: whose requests are the component's, where there "
+                   "is no manager of ours; then only these are reported on")
+      ->allow_extra_args(false);
+  std::set<std::string> kinds = {"none"};
+  for (const FindingKind& kind : FindingKinds()) kinds.insert(kind.name);
+  command->add_option("--fail-on", flags->fail_on, "Exit 1 on these kinds of findings, or none")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(kinds).description("KIND"));
+  command->add_flag("--json", flags->json, "Print JSON, with nothing shortened");
+  command->add_flag("--suggest", flags->suggest,
+                    "Print only what to change in the markers, as a diff (patch -p0)");
+  command
+      ->add_option("--user-agent-prefix", flags->trace.user_agent_prefix,
+                   "What the manager's user agents begin with")
+      ->capture_default_str();
+  AddInputFlags(command, &flags->input);
+  command->footer(KindsHelp() +
+                  "Exit codes: 0 none of these, 1 some, 2 something cannot be read.\n\n"
+                  "Example: rbacgen audit --sources=controllers --granted=cluster audit.log\n\n" +
+                  kInputHelp);
+  command->callback([flags, exit_code] { *exit_code = Run(*flags); });
+}
+
+}  // namespace mandate::rbacgen

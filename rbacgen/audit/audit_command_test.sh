@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# rbacgen audit, run as a person does, on a component whose log, markers and roles disagree.
+set -euo pipefail
+rbacgen=$PWD/$1
+dir=$(mktemp -d -p "$TEST_TMPDIR")
+cd "$dir" # patch takes relative names only
+
+fail() {
+  echo "FAILED: $1"
+  exit 1
+}
+
+# expect CODE NAME ARGS…: runs rbacgen; leaves its output in $dir/out and $dir/err.
+expect() {
+  local code=0
+  "$rbacgen" "${@:3}" >"$dir/out" 2>"$dir/err" || code=$?
+  [ "$code" = "$1" ] || { cat "$dir/out" "$dir/err"; fail "$2: exit code $code, not $1"; }
+}
+says() { grep -qE -- "$3" "$dir/$2" || { cat "$dir/$2"; fail "$1: does not say: $3"; }; }
+hides() { ! grep -qE -- "$3" "$dir/$2" || { cat "$dir/$2"; fail "$1: says: $3"; }; }
+
+agent='mandate-manager/0.1.0 (linux/amd64)'
+account=system:serviceaccount:mandate-system:mandate-manager
+n=0
+
+# event VERB USER AGENT CREDENTIAL URI CODE [ANNOTATIONS [STAGE]]
+event() {
+  n=$((n + 1))
+  echo "{\"kind\":\"Event\",\"apiVersion\":\"audit.k8s.io/v1\",\"level\":\"Metadata\",\"auditID\":\"id-$n\"," \
+    "\"stage\":\"${8:-ResponseComplete}\",\"requestURI\":\"$5\",\"verb\":\"$1\",\"user\":{\"username\":\"$2\"," \
+    "\"extra\":{\"authentication.kubernetes.io/credential-id\":[\"$4\"]}},\"userAgent\":\"$3\"," \
+    "\"responseStatus\":{\"metadata\":{},\"code\":$6}," \
+    "\"requestReceivedTimestamp\":\"2026-11-21T03:16:$((10 + n)).005681Z\",\"annotations\":{${7:-}}}"
+}
+allowed() {
+  echo "\"authorization.k8s.io/reason\":\"RBAC: allowed by ClusterRoleBinding \\\"$1\\\" of ClusterRole \\\"r\\\" to $2\""
+}
+
+mkdir -p "$dir/src"
+cat >"$dir/src/a.h" <<'END'
+// +mandate:component:name=a
+// +kubebuilder:rbac:groups=core,resources=pods,verbs=list;watch;delete;patch
+// +kubebuilder:rbac:groups=apps,resources=deployments;daemonsets,verbs=get
+// +mandate:rbac:justify="why",groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=bind
+END
+
+own=$(allowed mandate-manager-a "ServiceAccount \\\"mandate-manager-a/mandate-system\\\"")
+base() {
+  event create $account "$agent" JTI=base /api/v1/namespaces/mandate-system/serviceaccounts/mandate-manager-a/token 201 \
+    '"authentication.kubernetes.io/issued-credential-id":"JTI=a"'
+  event get $account "$agent" JTI=base /apis/coordination.k8s.io/v1/namespaces/mandate-system/leases/mandate-manager 200
+  event update $account "$agent" JTI=base /apis/coordination.k8s.io/v1/namespaces/mandate-system/leases/mandate-manager 200
+}
+good() {
+  base
+  event watch $account-a "$agent a" JTI=a '/api/v1/pods?watch=1' 200 "$own" ResponseStarted
+  event watch $account-a "$agent a" JTI=a '/api/v1/pods?watch=1' 200 "$own"
+  event delete $account-a "$agent a" JTI=a /api/v1/namespaces/n/pods/web 200 "$own"
+  event patch $account-a "$agent a" JTI=a /api/v1/namespaces/n/pods/web 200 "$own"
+  event get $account-a "$agent a" JTI=a /apis/apps/v1/namespaces/n/deployments/web 200 "$own"
+  event get $account-a "$agent a" JTI=a /apis/apps/v1/namespaces/n/daemonsets/web 200 "$own"
+}
+# objectRef is what tells trace of tokens: the server writes it.
+objects() { sed 's|"responseStatus"|"objectRef":{"resource":"serviceaccounts","subresource":"token","namespace":"mandate-system","name":"mandate-manager-a"},&|'; }
+good | sed '1{h;d}' >"$dir/rest.log"
+{ good | head -n 1 | objects; sed 's|"requestURI":"/apis/coord[^"]*"|&,"objectRef":{"resource":"leases","apiGroup":"coordination.k8s.io","namespace":"mandate-system","name":"mandate-manager"}|' "$dir/rest.log"; } >"$dir/good.log"
+"$rbacgen" chart --format=yaml src >"$dir/chart.yaml"
+
+expect 0 'nothing amiss' audit --sources=src --granted="$dir/chart.yaml" "$dir/good.log"
+says 'nothing amiss' out '; nothing found'
+says 'nothing amiss' out '^list pods +a.h:2 +\? +- +yes +served by the shared cache'
+says 'nothing amiss' out '^bind clusterroles.* in no log'
+says 'nothing amiss' out '^create serviceaccounts/token named mandate-manager-a in mandate-system .* 1 +yes'
+cp "$dir/out" "$dir/plain"
+gzip -k "$dir/good.log"
+expect 0 gzip audit --sources=src --granted="$dir/chart.yaml" "$dir/good.log.gz"
+diff "$dir/plain" "$dir/out" || fail 'gzip differs'
+{ printf '{"kind":"EventList","apiVersion":"audit.k8s.io/v1","items":['; paste -sd, "$dir/good.log"; printf ']}'; } >"$dir/batch.json"
+expect 0 'a webhook batch' audit --sources=src --granted="$dir/chart.yaml" - <"$dir/batch.json"
+diff "$dir/plain" "$dir/out" || fail 'a webhook batch differs'
+expect 0 JSON audit --json --sources=src "$dir/good.log"
+says JSON out '"findings":\[\]'
+expect 0 'nothing to suggest' audit --suggest --sources=src "$dir/good.log"
+[ ! -s "$dir/out" ] || fail "suggests: $(cat "$dir/out")"
+
+n=30 # functions in pipes counted for themselves
+# Never patched, never asked for daemonsets; refused a delete; used a stranger's binding.
+{
+  grep -v -e '"verb":"patch"' -e '"verb":"delete"' -e daemonsets "$dir/good.log"
+  event delete $account-a "$agent a" JTI=a /api/v1/namespaces/n/pods/web 403
+  event create $account-a "$agent a" JTI=a /api/v1/namespaces/n/configmaps 201 "$(allowed stranger 'Group \"system:authenticated\"')"
+  event list $account-a "$agent a" JTI=a /api/v1/secrets 403
+} >"$dir/bad.log"
+expect 1 'a bad log' audit --sources=src "$dir/bad.log"
+says 'a bad log' out '^FOUND unused-write: a: never patch pods'
+says 'a bad log' out '^FOUND unused-read: a: never get daemonsets.apps'
+says 'a bad log' out '^FOUND denied: a: was refused delete pods web in n, 1 time,.* it is declared: was it granted then'
+says 'a bad log' out '^FOUND denied: a: was refused list secrets,.* no marker declares it'
+says 'a bad log' out '^FOUND undeclared: a: used create configmaps in n,.* ClusterRoleBinding "stranger" to Group "system:authenticated"'
+expect 0 'fails on other kinds only' audit --fail-on=identity --sources=src "$dir/bad.log"
+expect 0 'fails on nothing' audit --fail-on=none --sources=src "$dir/bad.log"
+expect 2 'no such kind' audit --fail-on=nonsense --sources=src "$dir/bad.log"
+expect 1 'too short a log' audit --window=24h --sources=src "$dir/bad.log"
+hides 'too short a log' out 'FOUND unused'
+says 'too short a log' out '^NOTE the log covers [0-9]+ s of the 86400 s'
+
+# What is refused adds nothing; what nobody used goes.
+expect 1 suggestion audit --suggest --sources=src "$dir/bad.log"
+says suggestion out '^\+// \+kubebuilder:rbac:groups=core,resources=pods,verbs=list;watch$'
+says suggestion out '^\+// \+kubebuilder:rbac:groups=apps,resources=deployments,verbs=get$'
+says suggestion out '^\+// \+kubebuilder:rbac:groups=core,resources=configmaps,verbs=create$'
+hides suggestion out 'secrets'
+patch --quiet -p0 <"$dir/out" || fail 'the suggestion cannot be applied'
+expect 1 'after the suggestion' audit --sources=src "$dir/bad.log"
+hides 'after the suggestion' out 'FOUND (unused|undeclared)'
+
+# What was granted, and by whom.
+sed -i '2s/.*/\/\/ +kubebuilder:rbac:groups=core,resources=pods,verbs=list;watch;delete;patch;get/' "$dir/src/a.h"
+expect 1 drift audit --sources=src --granted="$dir/chart.yaml" "$dir/good.log"
+says drift out '^FOUND not-granted: a: declares get pods'
+says drift out '^FOUND excess-grant: a: may get daemonsets.apps, which no marker declares, by ClusterRoleBinding "mandate-manager-a"'
+
+# A policy that hides, and a component that is not there at all.
+printf 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- {level: None, verbs: [get]}\n- {level: Metadata}\n' >"$dir/policy.yaml"
+expect 1 'a policy that hides' audit --audit-policy="$dir/policy.yaml" --sources=src "$dir/good.log"
+says 'a policy that hides' out '^FOUND hidden: a: the audit policy leaves out get pods'
+expect 1 'a silent component' audit --sources=src <(head -n 3 "$dir/good.log")
+says 'a silent component' out '^FOUND hidden: a: tokens were made for it, but the log has no request of it'
+
+# A project that has no manager of ours.
+mkdir -p "$dir/go"
+printf '// +kubebuilder:rbac:groups=core,resources=pods,verbs=get;delete\nfunc x() {}\n' >"$dir/go/web.go"
+event get system:serviceaccount:shop:web 'manager/v0' JTI=kubelet /api/v1/namespaces/n/pods/x 200 >"$dir/go.log"
+expect 1 'a Go project' audit --sources="$dir/go" --identity=manager=shop/web "$dir/go.log"
+says 'a Go project' out '^FOUND unused-write: manager: never delete pods \(.*web.go:1\)'
+says 'a Go project' out '1 request of ours in 1 event .*; 1 thing found'
+
+{ cat "$dir/good.log"; echo garbage; } >"$dir/damaged.log"
+expect 1 damaged audit --fail-on=unreadable --sources=src "$dir/damaged.log"
+says damaged out "^FOUND unreadable: $dir/damaged.log:10: "
+
+expect 2 'no sources' audit "$dir/good.log"
+expect 2 'no log' audit --sources=src "$dir/none"
+expect 2 'no policy' audit --audit-policy="$dir/good.log" --sources=src "$dir/good.log"
+echo PASSED

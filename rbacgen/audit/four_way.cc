@@ -1,0 +1,305 @@
+#include "rbacgen/audit/four_way.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "manager/core/strings.h"
+#include "rbacgen/analysis/words.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+bool IsWrite(std::string_view verb) { return verb != "get" && verb != "list" && verb != "watch"; }
+
+// What the API server asks its authorizer while it serves another request: it writes no event.
+bool IsUnseen(const rbac::Rule& rule) {
+  constexpr std::string_view kVerbs[] = {"bind", "escalate", "approve", "sign", "attest", "use"};
+  const std::string& verb = rule.verbs.front();
+  if (std::ranges::find(kVerbs, verb) != std::end(kVerbs)) return true;
+  return !rule.resources.empty() && rule.resources.front().ends_with("/finalizers");
+}
+
+std::string Words(const rbac::Rule& rule, const std::string& ns) { return RuleWords(rule, ns); }
+
+// A request that this rule is for.
+rbac::Attributes RequestFor(const rbac::Rule& rule, const std::string& ns) {
+  rbac::Attributes a;
+  a.verb = rule.verbs.front();
+  if (!rule.non_resource_urls.empty()) {
+    a.is_resource_request = false;
+    a.path = rule.non_resource_urls.front();
+    return a;
+  }
+  a.api_group = rule.api_groups.front();
+  const std::string& resource = rule.resources.front();
+  const size_t slash = resource.find('/');
+  a.resource = resource.substr(0, slash);
+  if (slash != resource.npos) a.subresource = resource.substr(slash + 1);
+  if (!rule.resource_names.empty()) a.name = rule.resource_names.front();
+  a.ns = ns;
+  return a;
+}
+
+double SecondsBetween(const std::string& first, const std::string& last) {
+  absl::Time from, to;
+  std::string error;
+  if (!absl::ParseTime(absl::RFC3339_full, first, &from, &error) ||
+      !absl::ParseTime(absl::RFC3339_full, last, &to, &error)) {
+    return 0;
+  }
+  return absl::ToDoubleSeconds(to - from);
+}
+
+class Builder {
+ public:
+  Builder(const FourWayInput& input, const Ledger& ledger, const TraceReport& trace)
+      : input_(input), ledger_(ledger), trace_(trace) {}
+
+  FourWayReport Run() {
+    report_.covered_seconds = SecondsBetween(trace_.first, trace_.last);
+    too_short_ = report_.covered_seconds < input_.window_seconds;
+    if (too_short_) {
+      report_.notes.push_back(StrCat(
+          "the log covers ", static_cast<int64_t>(report_.covered_seconds), " s of the ",
+          static_cast<int64_t>(input_.window_seconds), " s asked for: no rule is called unused"));
+    }
+    for (const auto& [component, user] : input_.users) {
+      const auto found = ledger_.identities().find(component);
+      if (found != ledger_.identities().end()) AddIdentity(component, user, found->second);
+    }
+    for (const std::string& text : trace_.findings) Find("identity", "", text);
+    return std::move(report_);
+  }
+
+ private:
+  using Key = std::tuple<std::string, rbac::Rule>;  // namespace, atom
+
+  void Find(std::string kind, std::string component, std::string text) {
+    report_.findings.push_back({std::move(kind), std::move(component), std::move(text)});
+  }
+
+  std::optional<bool> Compiled(const std::string& component, const rbac::Rule& rule) const {
+    if (!input_.compiled || component == "base") return std::nullopt;
+    return std::ranges::any_of(*input_.compiled, [&](const CompiledCall& call) {
+      return call.component == component && rbac::VerbMatches(rule, call.verb) &&
+             rbac::GroupMatches(rule, call.group) &&
+             rbac::ResourceMatches(rule, call.resource, call.subresource);
+    });
+  }
+
+  static bool Covers(const std::vector<RuleAtom>& atoms, const rbac::Rule& rule,
+                     const std::string& ns) {
+    const rbac::Attributes request = RequestFor(rule, ns);
+    return std::ranges::any_of(atoms, [&](const RuleAtom& atom) {
+      return (atom.ns.empty() || atom.ns == ns) && rbac::RuleAllows(atom.rule, request);
+    });
+  }
+
+  void AddIdentity(const std::string& component, const rbac::UserInfo& user,
+                   const IdentityLedger& ledger) {
+    FourWayIdentity identity = {component, user, ledger.requests, Tokens(component), {}};
+    std::map<Key, FourWayRow> rows;
+    std::map<Key, bool> external;
+    for (const RuleAtom& atom : ledger.declared.atoms()) {
+      const Key key = {atom.ns, atom.rule};
+      FourWayRow& row = rows[key];
+      row.rule = atom.rule;
+      row.ns = atom.ns;
+      row.declared.push_back(atom.source);
+      row.implicit = atom.implicit;
+      row.used = std::max(row.used, atom.uses);
+      const auto [its, is_new] = external.try_emplace(key, atom.external);
+      its->second = its->second && atom.external;
+      if (input_.has_granted) row.granted = Covers(ledger.granted.atoms(), atom.rule, atom.ns);
+    }
+    for (const RuleAtom& atom : ledger.granted.atoms()) {
+      if (Covers(ledger.declared.atoms(), atom.rule, atom.ns)) continue;
+      FourWayRow& row = rows[{atom.ns, atom.rule}];
+      row.rule = atom.rule;
+      row.ns = atom.ns;
+      row.granted = true;
+      row.used = std::max(row.used, atom.uses);
+      row.verdict = Verdict::kUndeclared;
+      Find("excess-grant", component,
+           StrCat("may ", Words(atom.rule, atom.ns), ", which no marker declares, by ", atom.source,
+                  row.used == 0 ? "; never used" : ""));
+    }
+    const bool silent = ledger.requests == 0;
+    for (auto& [key, row] : rows) {
+      row.compiled = Compiled(component, row.rule);
+      if (row.verdict != Verdict::kUndeclared) {
+        const bool elsewhere = external.contains(key) && external.at(key);
+        row.verdict = Judge(row, user, elsewhere, rows);
+        Report(component, row, elsewhere, silent);
+      }
+      identity.rows.push_back(row);
+    }
+    if (silent) FindSilence(component, user);
+    FindUnexplained(component, ledger);
+    FindUndeclaredCalls(component, ledger);
+    report_.identities.push_back(std::move(identity));
+  }
+
+  Verdict Judge(const FourWayRow& row, const rbac::UserInfo& user, bool external,
+                const std::map<Key, FourWayRow>& rows) const {
+    if (row.used > 0) return Verdict::kUsed;
+    if (IsUnseen(row.rule)) return Verdict::kUnseen;
+    if (input_.policy != nullptr && !input_.policy->Logs(user, RequestFor(row.rule, row.ns))) {
+      return Verdict::kHidden;
+    }
+    if (row.rule.verbs.front() == "list") {
+      rbac::Rule watch = row.rule;
+      watch.verbs = {"watch"};
+      const auto found = rows.find({row.ns, watch});
+      if (found != rows.end() && found->second.used > 0) return Verdict::kServed;
+    }
+    if (external) return Verdict::kExternal;
+    if (too_short_) return Verdict::kNotYet;
+    return row.compiled.value_or(false) ? Verdict::kUnexercised : Verdict::kUnused;
+  }
+
+  void Report(const std::string& component, const FourWayRow& row, bool external, bool silent) {
+    const std::string place = StrCat("(", row.declared.front(), ")");
+    if (row.granted == false && !external) {
+      Find("not-granted", component,
+           StrCat("declares ", Words(row.rule, row.ns), " ", place, " and is not granted it"));
+    }
+    if (row.verdict == Verdict::kHidden) {
+      Find("hidden", component,
+           StrCat("the audit policy leaves out ", Words(row.rule, row.ns), " ", place));
+    }
+    if (row.implicit || silent) return;
+    if (row.verdict == Verdict::kUnexercised) {
+      Find("unexercised", component,
+           StrCat("never ", Words(row.rule, row.ns), " ", place, ", but its code has the call"));
+    } else if (row.verdict == Verdict::kUnused) {
+      Find(IsWrite(row.rule.verbs.front()) ? "unused-write" : "unused-read", component,
+           StrCat("never ", Words(row.rule, row.ns), " ", place,
+                  row.compiled == false ? ", and its code has no typed call of it" : ""));
+    }
+  }
+
+  int64_t Tokens(const std::string& component) const {
+    return std::ranges::count_if(
+        trace_.tokens, [&](const TokenOrigin& token) { return token.component == component; });
+  }
+
+  void FindSilence(const std::string& component, const rbac::UserInfo& user) {
+    const auto account = rbac::ParseServiceAccountUser(user.name);
+    const bool got_token =
+        account && trace_.issued_to.contains(StrCat(account->ns, "/", account->name));
+    Find("hidden", component,
+         got_token ? "tokens were made for it, but the log has no request of it: the audit policy "
+                     "leaves it out"
+                   : "the log has no request of it: it did not run, or the audit policy leaves it "
+                     "out; nothing of it is proven");
+  }
+
+  void FindUnexplained(const std::string& component, const IdentityLedger& ledger) {
+    const auto where = [](const Unexplained& u) {
+      return StrCat(u.example.name.empty() ? "" : StrCat(" ", u.example.name),
+                    u.example.ns.empty() ? "" : StrCat(" in ", u.example.ns), ", ", u.count,
+                    u.count == 1 ? " time, " : " times, first ", u.when, ", audit id ", u.audit_id);
+    };
+    for (const auto& [operation, u] : ledger.denied) {
+      Find("denied", component,
+           StrCat(
+               "was refused ", operation, where(u),
+               u.declared ? "; it is declared: was it granted then?" : "; no marker declares it"));
+    }
+    for (const auto& [key, u] : ledger.undeclared) {
+      Find("undeclared", component,
+           StrCat("used ", OperationWords(u.example), where(u),
+                  ", which no marker declares; allowed by ", u.by.binding,
+                  u.by.subject.empty() ? "" : StrCat(" to ", u.by.subject)));
+    }
+    if (ledger.left_out) {
+      report_.notes.push_back(
+          StrCat(component, ": more operations than are kept were not explained"));
+    }
+  }
+
+  void FindUndeclaredCalls(const std::string& component, const IdentityLedger& ledger) {
+    if (!input_.compiled) return;
+    for (const CompiledCall& call : *input_.compiled) {
+      if (call.component != component) continue;
+      const bool declared = std::ranges::any_of(ledger.declared.atoms(), [&](const RuleAtom& atom) {
+        return rbac::VerbMatches(atom.rule, call.verb) &&
+               rbac::GroupMatches(atom.rule, call.group) &&
+               rbac::ResourceMatches(atom.rule, call.resource, call.subresource);
+      });
+      if (declared) continue;
+      rbac::Attributes request;
+      request.verb = call.verb;
+      request.api_group = call.group;
+      request.resource = call.resource;
+      request.subresource = call.subresource;
+      Find("undeclared-call", component,
+           StrCat("the binary has a call of ", OperationWords(request),
+                  ", which no marker declares: it is of other sources"));
+    }
+  }
+
+  const FourWayInput& input_;
+  const Ledger& ledger_;
+  const TraceReport& trace_;
+  FourWayReport report_;
+  bool too_short_ = false;
+};
+
+}  // namespace
+
+const std::vector<FindingKind>& FindingKinds() {
+  static const auto& kinds = *new std::vector<FindingKind>{
+      {"unused-write", "a rule that writes was never used", true},
+      {"unused-read", "a rule that reads was never used", false},
+      {"unexercised", "a rule was never used, but the code has the call", false},
+      {"denied", "a request was refused", true},
+      {"undeclared", "a request was allowed that no marker declares", true},
+      {"undeclared-call", "the binary has a call that no marker declares", true},
+      {"not-granted", "a declared rule is not granted", true},
+      {"excess-grant", "a granted rule is not declared", true},
+      {"hidden", "the log cannot show what it is asked for", true},
+      {"identity", "base wrote, a user agent or token disagrees", true},
+      {"unreadable", "a part of the log could not be read", false},
+  };
+  return kinds;
+}
+
+const char* VerdictWords(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kUsed:
+      return "";
+    case Verdict::kServed:
+      return "served by the shared cache";
+    case Verdict::kUnused:
+      return "unused";
+    case Verdict::kUnexercised:
+      return "not exercised";
+    case Verdict::kUnseen:
+      return "in no log: the server asks it of itself";
+    case Verdict::kHidden:
+      return "hidden by the audit policy";
+    case Verdict::kNotYet:
+      return "not used yet";
+    case Verdict::kExternal:
+      return "granted by somebody else";
+    case Verdict::kUndeclared:
+      return "not declared";
+  }
+  return "";
+}
+
+FourWayReport BuildFourWay(const FourWayInput& input, const Ledger& ledger,
+                           const TraceReport& trace) {
+  FourWayReport report = Builder(input, ledger, trace).Run();
+  for (const std::string& place : trace.unreadable)
+    report.findings.push_back({"unreadable", "", place});
+  const auto more = trace.unreadable_lines - static_cast<int64_t>(trace.unreadable.size());
+  if (more > 0) report.findings.push_back({"unreadable", "", StrCat(more, " more")});
+  return report;
+}
+
+}  // namespace mandate::rbacgen

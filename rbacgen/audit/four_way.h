@@ -1,0 +1,87 @@
+// The four-way report: what each identity declares, contains calls for, used, and was granted.
+#ifndef RBACGEN_AUDIT_FOUR_WAY_H_
+#define RBACGEN_AUDIT_FOUR_WAY_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "manager/rbac/user.h"
+#include "rbacgen/audit/ledger.h"
+#include "rbacgen/audit/policy_file.h"
+#include "rbacgen/audit/trace.h"
+#include "rbacgen/calls/compiled_calls.h"
+
+namespace mandate::rbacgen {
+
+// The kinds of findings, as --fail-on names them.
+struct FindingKind {
+  const char* name;
+  const char* says;
+  bool fails;  // unless --fail-on says otherwise
+};
+const std::vector<FindingKind>& FindingKinds();
+
+struct Finding {
+  std::string kind;
+  std::string component;  // empty: nobody's in particular
+  std::string text;
+};
+
+// What a rule of an identity has to show for itself.
+enum class Verdict {
+  kUsed,
+  kServed,  // list, served by the shared cache: the watch that renews it was used
+  kUnused,
+  kUnexercised,  // not used, but the binary has a call for it
+  kUnseen,       // the server asks this of itself: no log has it (bind, escalate, finalizers)
+  kHidden,       // the audit policy leaves it out
+  kNotYet,       // the log is too short to tell
+  kExternal,     // somebody else grants it, and did not, or it was not used
+  kUndeclared,   // granted or compiled, and no marker says so
+};
+const char* VerdictWords(Verdict verdict);
+
+struct FourWayRow {
+  rbac::Rule rule;  // of one verb and one resource
+  std::string ns;
+  std::vector<std::string> declared;  // places
+  bool implicit = false;
+  std::optional<bool> compiled;  // nullopt: not asked
+  int64_t used = 0;
+  std::optional<bool> granted;  // nullopt: not asked
+  Verdict verdict = Verdict::kUsed;
+};
+
+struct FourWayIdentity {
+  std::string component;
+  rbac::UserInfo user;
+  int64_t requests = 0;
+  int64_t tokens = 0;
+  std::vector<FourWayRow> rows;
+};
+
+struct FourWayInput {
+  std::map<std::string, rbac::UserInfo> users;  // of the components to report on
+  bool has_granted = false;
+  std::optional<std::vector<CompiledCall>> compiled;
+  const AuditPolicyFile* policy = nullptr;
+  double window_seconds = 0;  // what the log must cover before a rule is called unused
+};
+
+struct FourWayReport {
+  std::vector<FourWayIdentity> identities;
+  std::vector<Finding> findings;
+  // What one cannot tell, and why.
+  std::vector<std::string> notes;
+  double covered_seconds = 0;
+};
+
+FourWayReport BuildFourWay(const FourWayInput& input, const Ledger& ledger,
+                           const TraceReport& trace);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_AUDIT_FOUR_WAY_H_

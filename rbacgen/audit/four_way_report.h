@@ -1,0 +1,20 @@
+// A four-way report for people, and for machines.
+#ifndef RBACGEN_AUDIT_FOUR_WAY_REPORT_H_
+#define RBACGEN_AUDIT_FOUR_WAY_REPORT_H_
+
+#include <string>
+
+#include "rbacgen/audit/four_way.h"
+#include "rbacgen/audit/trace.h"
+
+namespace mandate::rbacgen {
+
+// A table for each identity, one of its tokens' origins, what was found, and a line of totals.
+std::string FourWayText(const FourWayReport& report, const TraceReport& trace, bool colour);
+
+// One JSON object, keys sorted, with nothing shortened; the trace's members too.
+std::string FourWayJson(const FourWayReport& report, const TraceReport& trace);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_AUDIT_FOUR_WAY_REPORT_H_

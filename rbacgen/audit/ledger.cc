@@ -1,0 +1,199 @@
+#include "rbacgen/audit/ledger.h"
+
+#include <utility>
+
+#include "manager/core/strings.h"
+#include "manager/rbac/request_info.h"
+#include "manager/rbac/user.h"
+#include "rbacgen/analysis/words.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+std::string_view MethodOf(const AuditEvent& event) {
+  if (event.verb == "create") return "POST";
+  if (event.verb == "update") return "PUT";
+  if (event.verb == "patch") return "PATCH";
+  if (event.verb == "delete" || event.verb == "deletecollection") return "DELETE";
+  return "GET";
+}
+
+rbac::Attributes FromObjectRef(const AuditEvent& event) {
+  rbac::Attributes a;
+  a.verb = event.verb;
+  a.is_resource_request = event.has_object;
+  if (!event.has_object) {
+    a.path = event.request_uri.substr(0, event.request_uri.find('?'));
+    return a;
+  }
+  a.api_group = event.group;
+  a.resource = event.resource;
+  a.subresource = event.subresource;
+  a.ns = event.ns;
+  // A POST's name comes from its body: authorization does not have it.
+  if (event.verb != "create" || !event.subresource.empty()) a.name = event.name;
+  return a;
+}
+
+// Takes `"…"` after `lead`; what follows stays.
+bool TakeQuoted(std::string_view* text, std::string_view lead, std::string* value) {
+  if (!text->starts_with(lead)) return false;
+  text->remove_prefix(lead.size());
+  if (!text->starts_with('"')) return false;
+  const size_t end = text->find('"', 1);
+  if (end == text->npos) return false;
+  *value = text->substr(1, end - 1);
+  text->remove_prefix(end + 1);
+  return true;
+}
+
+bool IsDenied(const AuditEvent& event) { return event.forbidden || event.code == 403; }
+
+}  // namespace
+
+rbac::Attributes AttributesOfEvent(const AuditEvent& event) {
+  auto parsed = rbac::AttributesOf(MethodOf(event), event.request_uri);
+  if (!parsed.ok()) return FromObjectRef(event);
+  // Other methods than the usual: HEAD, OPTIONS, a websocket to pods/exec.
+  if (!parsed->is_resource_request) parsed->verb = event.verb;
+  if (parsed->verb != event.verb || (event.has_object && parsed->resource != event.resource)) {
+    return FromObjectRef(event);
+  }
+  return *std::move(parsed);
+}
+
+std::optional<AllowedBy> ParseReason(std::string_view reason) {
+  constexpr std::string_view kLead = "RBAC: allowed by ";
+  if (!reason.starts_with(kLead)) return std::nullopt;
+  reason.remove_prefix(kLead.size());
+  AllowedBy by;
+  std::string name;
+  for (const std::string_view kind : {"ClusterRoleBinding ", "RoleBinding "}) {
+    if (!TakeQuoted(&reason, kind, &name)) continue;
+    by.binding = StrCat(kind, "\"", name, "\"");
+    break;
+  }
+  if (by.binding.empty()) return std::nullopt;
+  if (!TakeQuoted(&reason, " of ClusterRole ", &by.role) &&
+      !TakeQuoted(&reason, " of Role ", &by.role)) {
+    return std::nullopt;
+  }
+  if (!reason.starts_with(" to ")) return std::nullopt;
+  by.subject = reason.substr(4);
+  return by;
+}
+
+bool IsEverybodys(const AllowedBy& allowed) {
+  for (const std::string_view role :
+       {"system:discovery", "system:basic-user", "system:public-info-viewer",
+        "system:service-account-issuer-discovery"}) {
+    if (allowed.role == role && allowed.subject.starts_with("Group \"system:")) return true;
+  }
+  return false;
+}
+
+std::string OperationWords(const rbac::Attributes& request) {
+  if (!request.is_resource_request) return StrCat(request.verb, " ", request.path);
+  return StrCat(
+      request.verb, " ",
+      ResourceWords(request.api_group, request.subresource.empty()
+                                           ? request.resource
+                                           : StrCat(request.resource, "/", request.subresource)));
+}
+
+void Ledger::Declare(const std::string& component, std::vector<RuleAtom> declared,
+                     std::vector<RuleAtom> granted) {
+  identities_.try_emplace(component, std::move(declared), std::move(granted));
+}
+
+void Ledger::Note(const AuditEvent& event, const std::string& component,
+                  const std::string& bearer) {
+  const auto found = identities_.find(component);
+  const rbac::Attributes request = AttributesOfEvent(event);
+  if (found != identities_.end()) NoteUse(event, request, &found->second);
+  if (event.impersonated.empty() || bearer.empty()) return;
+  if (const auto its = identities_.find(bearer); its != identities_.end()) {
+    NoteImpersonation(event, request, &its->second);
+  }
+}
+
+Unexplained* Ledger::Entry(std::map<std::string, Unexplained>* entries, std::string key,
+                           const AuditEvent& event, const rbac::Attributes& request,
+                           IdentityLedger* ledger) {
+  const auto known = entries->find(key);
+  if (known == entries->end() && entries->size() >= max_unexplained_) {
+    ledger->left_out = true;
+    return nullptr;
+  }
+  Unexplained& entry = known != entries->end() ? known->second : (*entries)[std::move(key)];
+  if (entry.count++ == 0) {
+    entry.example = request;
+    entry.when = event.received;
+    entry.audit_id = event.audit_id;
+  }
+  return &entry;
+}
+
+void Ledger::NoteUse(const AuditEvent& event, const rbac::Attributes& request,
+                     IdentityLedger* ledger) {
+  ++ledger->requests;
+  if (event.code == 401) return;  // nobody's request
+  if (IsDenied(event)) {
+    // A refused request uses no right, and proves no need of one.
+    Unexplained* entry = Entry(&ledger->denied, OperationWords(request), event, request, ledger);
+    if (entry == nullptr || entry->count > 1) return;
+    for (const RuleAtom& atom : ledger->declared.atoms()) {
+      const bool scoped = atom.ns.empty() || atom.ns == request.ns;
+      entry->declared = entry->declared || (scoped && rbac::RuleAllows(atom.rule, request));
+    }
+    return;
+  }
+  const bool declared = ledger->declared.Note(request);
+  ledger->granted.Note(request);
+  // An apply or update that made the object needed "create" of that name too.
+  if (event.code == 201 && (event.verb == "patch" || event.verb == "update")) {
+    rbac::Attributes create = request;
+    create.verb = "create";
+    ledger->declared.Note(create);
+    ledger->granted.Note(create);
+  }
+  if (declared) return;
+  auto by = ParseReason(event.reason);
+  if (by && IsEverybodys(*by)) return;
+  if (!by)
+    by = AllowedBy{event.reason.empty() ? "the authorizer, which gave no reason" : event.reason, "",
+                   ""};
+  Unexplained* entry =
+      Entry(&ledger->undeclared, StrCat(OperationWords(request), "\n", by->binding), event, request,
+            ledger);
+  if (entry != nullptr) entry->by = *std::move(by);
+}
+
+void Ledger::NoteImpersonation(const AuditEvent& event, const rbac::Attributes& request,
+                               IdentityLedger* bearer) {
+  // The server asks these of its authorizer without an event of their own.
+  const auto note = [&](const rbac::Attributes& a) {
+    bearer->declared.Note(a);
+    bearer->granted.Note(a);
+  };
+  rbac::Attributes whom;
+  whom.verb = "impersonate";
+  whom.resource = "users";
+  whom.name = event.impersonated;
+  note(whom);
+  if (const auto account = rbac::ParseServiceAccountUser(event.impersonated)) {
+    whom.resource = "serviceaccounts";
+    whom.ns = account->ns;
+    whom.name = account->name;
+    note(whom);
+    // Constrained impersonation.
+    whom.verb = "impersonate:serviceaccount";
+    whom.api_group = "authentication.k8s.io";
+    note(whom);
+    rbac::Attributes on = request;
+    on.verb = StrCat("impersonate-on:serviceaccount:", request.verb);
+    note(on);
+  }
+}
+
+}  // namespace mandate::rbacgen

@@ -1,0 +1,157 @@
+#include "rbacgen/audit/ledger.h"
+
+#include "gtest/gtest.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+AuditEvent Event(std::string verb, std::string uri, int code = 200) {
+  AuditEvent e;
+  e.verb = std::move(verb);
+  e.request_uri = std::move(uri);
+  e.code = code;
+  e.username = "system:serviceaccount:ns:x-a";
+  e.reason = R"(RBAC: allowed by RoleBinding "b/ns" of Role "r" to ServiceAccount "x-a/ns")";
+  return e;
+}
+
+std::vector<RuleAtom> Atoms(const rbac::Rule& rule, std::string ns = "") {
+  std::vector<RuleAtom> atoms;
+  AddAtoms(rule, {.ns = std::move(ns), .rule = {}, .source = "x.h:1"}, &atoms);
+  return atoms;
+}
+
+int64_t Uses(const IdentityLedger& ledger, const std::string& verb) {
+  int64_t uses = 0;
+  for (const RuleAtom& atom : ledger.declared.atoms()) {
+    if (atom.rule.verbs.front() == verb) uses += atom.uses;
+  }
+  return uses;
+}
+
+TEST(AttributesOfEvent, IsWhatTheAuthorizerSaw) {
+  AuditEvent e =
+      Event("list", "/apis/apps/v1/namespaces/n/deployments?fieldSelector=metadata.name%3Dx");
+  rbac::Attributes a = AttributesOfEvent(e);
+  EXPECT_EQ(a.api_group + "|" + a.resource + "|" + a.ns + "|" + a.name, "apps|deployments|n|x");
+  // A POST's name is in its body, and the event's objectRef has it: authorization has none.
+  e = Event("create", "/api/v1/namespaces/n/pods", 201);
+  e.has_object = true;
+  e.resource = "pods";
+  e.ns = "n";
+  e.name = "new";
+  EXPECT_EQ(AttributesOfEvent(e).name, "");
+  // The URI is of no use: the objectRef is.
+  e.request_uri = "nonsense";
+  a = AttributesOfEvent(e);
+  EXPECT_EQ(a.resource + "|" + a.ns + "|" + a.name, "pods|n|");
+  a = AttributesOfEvent(Event("get", "/metrics?x"));
+  EXPECT_FALSE(a.is_resource_request);
+  EXPECT_EQ(a.path, "/metrics");
+}
+
+TEST(ParseReason, ReadsTheServersWords) {
+  const auto by = ParseReason(
+      R"(RBAC: allowed by ClusterRoleBinding "b" of ClusterRole "r" to Group "system:authenticated")");
+  ASSERT_TRUE(by);
+  EXPECT_EQ(by->binding, "ClusterRoleBinding \"b\"");
+  EXPECT_EQ(by->role, "r");
+  EXPECT_EQ(by->subject, "Group \"system:authenticated\"");
+  EXPECT_FALSE(IsEverybodys(*by));
+  for (const char* reason : {"", "RBAC: allowed by", "RBAC: allowed by ClusterRoleBinding \"b",
+                             "RBAC: allowed by ClusterRoleBinding \"b\" of Thing", "node: yes"}) {
+    EXPECT_FALSE(ParseReason(reason)) << reason;
+  }
+}
+
+TEST(Ledger, CountsUsesByRule) {
+  Ledger ledger;
+  ledger.Declare("a", Atoms({{"get", "delete"}, {""}, {"pods"}, {"web"}, {}}, "n"), {});
+  ledger.Note(Event("get", "/api/v1/namespaces/n/pods/web"), "a", "a");
+  ledger.Note(Event("get", "/api/v1/namespaces/n/pods/web"), "a", "a");
+  const IdentityLedger& a = ledger.identities().at("a");
+  EXPECT_EQ(a.requests, 2);
+  EXPECT_EQ(Uses(a, "get"), 2);
+  EXPECT_EQ(Uses(a, "delete"), 0);
+  EXPECT_TRUE(a.undeclared.empty());
+  // Another name, another namespace.
+  ledger.Note(Event("get", "/api/v1/namespaces/n/pods/other"), "a", "a");
+  ledger.Note(Event("get", "/api/v1/namespaces/m/pods/web"), "a", "a");
+  EXPECT_EQ(Uses(a, "get"), 2);
+  ASSERT_EQ(a.undeclared.size(), 1);
+  const Unexplained& u = a.undeclared.begin()->second;
+  EXPECT_EQ(u.count, 2);
+  EXPECT_EQ(u.example.name, "other");
+  EXPECT_EQ(u.by.binding, "RoleBinding \"b/ns\"");
+}
+
+TEST(Ledger, ARefusedRequestUsesNothing) {
+  Ledger ledger;
+  ledger.Declare("a", Atoms({{"get"}, {""}, {"pods"}, {}, {}}), {});
+  ledger.Note(Event("get", "/api/v1/namespaces/n/pods/web", 403), "a", "a");
+  AuditEvent forbidden = Event("delete", "/api/v1/namespaces/n/pods/web", 0);
+  forbidden.forbidden = true;
+  ledger.Note(forbidden, "a", "a");
+  ledger.Note(Event("get", "/api/v1/namespaces/n/pods/web", 401), "a", "a");
+  const IdentityLedger& a = ledger.identities().at("a");
+  EXPECT_EQ(Uses(a, "get"), 0);
+  EXPECT_TRUE(a.undeclared.empty());
+  ASSERT_EQ(a.denied.size(), 2);
+  EXPECT_TRUE(a.denied.at("get pods").declared);
+  EXPECT_FALSE(a.denied.at("delete pods").declared);
+}
+
+TEST(Ledger, AnApplyThatMakesTheObjectNeedsCreate) {
+  Ledger ledger;
+  ledger.Declare("a", Atoms({{"create", "patch"}, {""}, {"pods"}, {}, {}}), {});
+  ledger.Note(Event("patch", "/api/v1/namespaces/n/pods/web"), "a", "a");
+  const IdentityLedger& a = ledger.identities().at("a");
+  EXPECT_EQ(Uses(a, "create"), 0);
+  ledger.Note(Event("patch", "/api/v1/namespaces/n/pods/web", 201), "a", "a");
+  EXPECT_EQ(Uses(a, "create"), 1);
+  EXPECT_EQ(Uses(a, "patch"), 2);
+}
+
+TEST(Ledger, WhatEverybodyMayIsNoFinding) {
+  Ledger ledger;
+  ledger.Declare("a", {}, {});
+  AuditEvent e = Event("get", "/version");
+  e.reason = R"(RBAC: allowed by ClusterRoleBinding "system:public-info-viewer" of ClusterRole )"
+             R"("system:public-info-viewer" to Group "system:authenticated")";
+  ledger.Note(e, "a", "a");
+  EXPECT_TRUE(ledger.identities().at("a").undeclared.empty());
+  e.reason.replace(e.reason.find("system:public"), 6, "custom");
+  e.reason.replace(e.reason.rfind("system:public"), 6, "custom");
+  ledger.Note(e, "a", "a");
+  EXPECT_EQ(ledger.identities().at("a").undeclared.size(), 1);
+}
+
+TEST(Ledger, ImpersonationUsesTheBearersRight) {
+  Ledger ledger;
+  ledger.Declare("base",
+                 Atoms({{"impersonate"}, {""}, {"serviceaccounts"}, {"x-a", "x-b"}, {}}, "ns"), {});
+  ledger.Declare("a", Atoms({{"get"}, {""}, {"pods"}, {}, {}}), {});
+  AuditEvent e = Event("get", "/api/v1/namespaces/n/pods/web");
+  e.impersonated = e.username;
+  e.username = "system:serviceaccount:ns:x";
+  ledger.Note(e, "a", "base");
+  EXPECT_EQ(Uses(ledger.identities().at("base"), "impersonate"), 1);  // of x-a, not of x-b
+  EXPECT_EQ(Uses(ledger.identities().at("a"), "get"), 1);
+}
+
+TEST(Ledger, IsBounded) {
+  Ledger ledger(/*max_unexplained=*/2);
+  ledger.Declare("a", {}, {});
+  for (const char* verb : {"get", "list", "watch"}) {
+    AuditEvent e = Event(verb, "/apis/g/v1/things");
+    e.has_object = true;
+    e.group = "g";
+    e.resource = "things";
+    ledger.Note(e, "a", "a");
+  }
+  EXPECT_EQ(ledger.identities().at("a").undeclared.size(), 2);
+  EXPECT_TRUE(ledger.identities().at("a").left_out);
+}
+
+}  // namespace
+}  // namespace mandate::rbacgen

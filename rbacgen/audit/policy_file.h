@@ -1,0 +1,46 @@
+// An audit policy (audit.k8s.io/v1 Policy), as far as telling what it leaves out of the log.
+#ifndef RBACGEN_AUDIT_POLICY_FILE_H_
+#define RBACGEN_AUDIT_POLICY_FILE_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "manager/rbac/rule.h"
+#include "manager/rbac/user.h"
+
+namespace mandate::rbacgen {
+
+// Immutable.
+class AuditPolicyFile {
+ public:
+  // InvalidArgument, with the line, if it is no such policy.
+  static absl::StatusOr<AuditPolicyFile> Parse(std::string_view yaml);
+
+  // Whether the log has an event of the request's end (a watch: its start): the first rule that
+  // matches decides, as in k8s.io/apiserver pkg/audit/policy; without one there is none.
+  bool Logs(const rbac::UserInfo& user, const rbac::Attributes& request) const;
+
+ private:
+  struct Resources {
+    std::string group;
+    std::vector<std::string> resources, names;
+  };
+  struct Rule {
+    std::string level;
+    std::vector<std::string> users, groups, verbs, namespaces, urls, omit_stages;
+    std::vector<Resources> resources;
+  };
+
+  static bool Matches(const Rule& rule, const rbac::UserInfo& user,
+                      const rbac::Attributes& request);
+  static bool MatchesResource(const Rule& rule, const rbac::Attributes& request);
+
+  std::vector<Rule> rules_;
+  std::vector<std::string> omit_stages_;
+};
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_AUDIT_POLICY_FILE_H_

@@ -1,0 +1,42 @@
+#include "rbacgen/audit/read_logs.h"
+
+#include <iostream>
+
+#include "rbacgen/audit/log_bytes.h"
+#include "rbacgen/audit/log_framer.h"
+#include "rbacgen/command.h"
+
+namespace mandate::rbacgen {
+
+void AddLogFlags(CLI::App* command, LogFlags* flags) {
+  command
+      ->add_option("LOG", flags->paths,
+                   "Audit logs in the order of time: JSON lines, EventLists, also gzipped; - is "
+                   "standard input")
+      ->required();
+  command
+      ->add_option("--max-event,--max-line", flags->max_event,
+                   "Pass over events of more bytes than this")
+      ->check(CLI::Range(size_t{1024}, size_t{1} << 30))
+      ->capture_default_str();
+}
+
+int ReadLogs(const LogFlags& flags, Trace* trace) {
+  LogFramer framer(
+      flags.max_event,
+      {.event = [&](std::string_view text) { return trace->Add(text); },
+       .damaged = [&](const std::string& log, int64_t line,
+                      std::string_view why) { trace->AddUnreadable(log, line, why); }});
+  for (const std::string& path : flags.paths) {
+    framer.BeginLog(path == "-" ? "standard input" : path);
+    const absl::Status status =
+        ReadLogBytes(path, [&](std::string_view bytes) { framer.Add(bytes); });
+    if (status.ok()) continue;
+    std::cerr << "rbacgen: " << status.message() << "\n";
+    return absl::IsNotFound(status) ? kExitMisuse : kExitInput;
+  }
+  framer.Finish();
+  return 0;
+}
+
+}  // namespace mandate::rbacgen

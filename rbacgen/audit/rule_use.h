@@ -1,0 +1,49 @@
+// Which of an identity's rules its requests used.
+#ifndef RBACGEN_AUDIT_RULE_USE_H_
+#define RBACGEN_AUDIT_RULE_USE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "manager/rbac/rule.h"
+
+namespace mandate::rbacgen {
+
+// The smallest right: one verb of one resource, of at most one name; or of one URL.
+struct RuleAtom {
+  std::string ns;  // empty: every namespace and cluster scope
+  rbac::Rule rule;
+  std::string source;     // where it is declared, or what grants it
+  bool external = false;  // somebody else grants it
+  bool implicit = false;  // every component has it
+  int64_t uses = 0;
+};
+
+// Breaks `rule` down; `like` says the rest.
+void AddAtoms(const rbac::Rule& rule, const RuleAtom& like, std::vector<RuleAtom>* atoms);
+
+// Not thread-safe.
+class RuleUse {
+ public:
+  explicit RuleUse(std::vector<RuleAtom> atoms) : atoms_(std::move(atoms)) {}
+
+  // Counts the request for each atom that allows it. False if none does.
+  bool Note(const rbac::Attributes& request);
+
+  const std::vector<RuleAtom>& atoms() const { return atoms_; }
+
+ private:
+  const std::vector<uint32_t>& Candidates(const rbac::Attributes& request);
+
+  std::vector<RuleAtom> atoms_;
+  // Of each verb and resource that was seen: the atoms that allow it for some name, somewhere.
+  absl::flat_hash_map<std::string, std::vector<uint32_t>> candidates_;
+  std::string key_;
+};
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_AUDIT_RULE_USE_H_

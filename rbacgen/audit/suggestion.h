@@ -1,0 +1,29 @@
+// What a four-way report suggests for the markers, as a diff to read and to apply by hand.
+#ifndef RBACGEN_AUDIT_SUGGESTION_H_
+#define RBACGEN_AUDIT_SUGGESTION_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "rbacgen/audit/four_way.h"
+#include "rbacgen/audit/ledger.h"
+#include "rbacgen/declarations.h"
+
+namespace mandate::rbacgen {
+
+// Takes out verbs and resources that were never used, and adds what was used without being
+// declared: what was refused adds nothing, whoever asked for it. A unified diff without context
+// (`patch -p0`); empty if there is nothing to change. `read` gives a source file's text.
+std::string SuggestMarkers(
+    const FourWayReport& report, const Ledger& ledger, const Sources& sources,
+    const std::function<absl::StatusOr<std::string>(const std::string& file)>& read);
+
+// `marker` with the value of `argument` replaced; unchanged if it has none.
+std::string ReplaceArgument(const std::string& marker, const std::string& argument,
+                            const std::vector<std::string>& values);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_AUDIT_SUGGESTION_H_

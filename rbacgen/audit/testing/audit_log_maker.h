@@ -1,0 +1,42 @@
+// Audit logs as kube-apiserver writes them, of any size, the same for the same seed: what the
+// benchmarks and the reader's tests read.
+#ifndef RBACGEN_AUDIT_TESTING_AUDIT_LOG_MAKER_H_
+#define RBACGEN_AUDIT_TESTING_AUDIT_LOG_MAKER_H_
+
+#include <cstdint>
+#include <random>
+#include <string>
+
+namespace mandate::rbacgen::testing {
+
+// Not thread-safe.
+class AuditLogMaker {
+ public:
+  // `components`: how many identities mandate-manager-c0, -c1, … there are, each with one token at
+  // a time. The rest of the log is what a cluster does anyway: kubelets, controllers, people.
+  AuditLogMaker(uint64_t seed, int components);
+
+  // One event of stage ResponseComplete (a watch: ResponseStarted) with its line feed. A third has
+  // level Metadata, a third Request, a third RequestResponse, as far as its verb has bodies.
+  std::string Next();
+
+ private:
+  struct Request {
+    std::string user, agent, credential, verb, group, resource, subresource, ns, name;
+    int code = 200;
+  };
+
+  Request Ours();
+  Request Others();
+  std::string Body(const Request& request, int level);
+  int Dice(int sides) { return static_cast<int>(random_() % sides); }
+  std::string Uuid();
+
+  std::mt19937_64 random_;
+  const int components_;
+  int64_t events_ = 0;
+};
+
+}  // namespace mandate::rbacgen::testing
+
+#endif  // RBACGEN_AUDIT_TESTING_AUDIT_LOG_MAKER_H_
