@@ -43,6 +43,10 @@ run: setup ## The same control plane and manager, left running for you to try
 manifests: setup ## Regenerate the chart's generated part and the CRDs from markers and .proto files
 	@hack/manifests
 
+.PHONY: release
+release: setup ## Build rbacgen as one static file, and try it in an empty environment
+	@hack/release
+
 .PHONY: format
 format: setup ## clang-format every source
 	@git ls-files '*.h' '*.cc' | xargs clang-format -i
