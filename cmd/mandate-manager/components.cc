@@ -5,6 +5,7 @@
 #include "controllers/scope/instance_reconciler.h"
 #include "controllers/scope/template_reconciler.h"
 #include "manager/core/status_macros.h"
+#include "manager/telemetry/mandates.h"
 
 namespace mandate {
 namespace {
@@ -18,12 +19,16 @@ absl::StatusOr<Controllers> One(const Component& component) {
   return controllers;
 }
 
+// A component that acts in the process's own service.
+absl::StatusOr<Controllers> None(const Component&) { return Controllers(); }
+
 }  // namespace
 
 std::vector<ComponentSpec> AllComponents() {
   return {
       {&kScopeTemplate, One<scope::MakeTemplateController>},
       {&kScopeInstance, One<scope::MakeInstanceController>},
+      {&kMetricsAuth, None},
   };
 }
 

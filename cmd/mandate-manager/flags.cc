@@ -12,6 +12,8 @@
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/identity/kubeconfig.h"
+#include "manager/telemetry/listen_address.h"
+#include "manager/telemetry/mandates.h"
 
 namespace mandate {
 namespace {
@@ -20,6 +22,9 @@ std::string Name(const ComponentSpec& component) {
   return std::string(component.mandate->component);
 }
 
+// Who may read the metrics is decided by a component that is there when they are secure.
+bool IsController(const ComponentSpec& component) { return component.mandate != &kMetricsAuth; }
+
 // What the command line says, before it is known to make sense.
 struct Raw {
   std::string kubeconfig;
@@ -27,9 +32,62 @@ struct Raw {
   std::vector<std::string> controllers = {"*"};
   std::string identity_mode = "token";
   std::string guard = "enforce";
+  std::string token_check_period = "10s";
   std::string log_format = "text";
   int verbosity = 0;
 };
+
+void DeclareServers(CLI::App& app, ManagerOptions& options) {
+  app.add_option("--health-probe-bind-address,--health-address", options.health_address,
+                 "Where /healthz and /readyz are served, to everybody; 0: nowhere.")
+      ->type_name("HOST:PORT")
+      ->capture_default_str();
+  app.add_option("--grpc-health-address", options.grpc_health_address,
+                 "Where gRPC's health service (grpc.health.v1) is served; 0: nowhere.")
+      ->type_name("HOST:PORT")
+      ->capture_default_str();
+  app.add_option(
+         "--metrics-bind-address,--metrics-address", options.metrics_address,
+         "Where /metrics is served; 0: nowhere. Other than loopback: with --metrics-secure.")
+      ->type_name("HOST:PORT")
+      ->capture_default_str();
+  app.add_flag("--metrics-secure", options.metrics_secure,
+               "Serve /metrics over HTTPS, to whom Kubernetes allows `get` on it.");
+  ServingCertificate::Options& certificate = options.metrics_certificate;
+  app.add_option("--metrics-cert-path,--metrics-cert-dir", certificate.dir,
+                 "The folder of its certificate, followed as it changes. Default: one that signs "
+                 "itself.")
+      ->type_name("DIR");
+  app.add_option("--metrics-cert-name", certificate.cert_name, "The certificate's file there.")
+      ->type_name("FILE")
+      ->capture_default_str();
+  app.add_option("--metrics-cert-key", certificate.key_name, "Its key's file there.")
+      ->type_name("FILE")
+      ->capture_default_str();
+}
+
+void DeclareIdentities(CLI::App& app, Raw& raw, ManagerOptions& options) {
+  app.add_option("--identity-mode", raw.identity_mode,
+                 "How components act: token (each has its own ServiceAccount's), impersonate "
+                 "(base's, as the component), single (all as base, for clusters without RBAC).")
+      ->type_name("MODE")
+      ->capture_default_str();
+  app.add_flag(
+      "--create-service-accounts", options.create_service_accounts,
+      "Let base create missing ServiceAccounts; the chart grants it that only on request.");
+  app.add_flag("--bind-tokens-to-secrets", options.bind_tokens_to_secrets,
+               "Bind each component's tokens to the Secret of its ServiceAccount's name, whose "
+               "deletion cuts it off.");
+  app.add_option("--token-check-period", raw.token_check_period,
+                 "How often tokens bound to Secrets are tried, so that an idle component's end is "
+                 "noticed.")
+      ->type_name("DURATION")
+      ->capture_default_str();
+  app.add_option("--token-audiences", options.token_audiences,
+                 "Whom components' tokens are for, the API server among them. Default: it alone.")
+      ->delimiter(',')
+      ->type_name("LIST");
+}
 
 void Declare(CLI::App& app, Raw& raw, ManagerOptions& options, const std::string& names) {
   app.add_option("--kubeconfig", raw.kubeconfig,
@@ -50,31 +108,13 @@ void Declare(CLI::App& app, Raw& raw, ManagerOptions& options, const std::string
   app.add_flag("--leader-elect,!--no-leader-elect", options.leader_elect,
                "Run controllers only while holding the Lease mandate-manager. On by default; "
                "--leader-elect=false runs without.");
-  app.add_option("--health-address", options.health_address,
-                 "Where /healthz and /readyz are served; 0: nowhere.")
-      ->type_name("HOST:PORT")
-      ->capture_default_str();
-  app.add_option("--metrics-address", options.metrics_address,
-                 "Where /metrics is served; 0: nowhere.")
-      ->type_name("HOST:PORT")
-      ->capture_default_str();
-  app.add_option("--grpc-health-address", options.grpc_health_address,
-                 "Where gRPC's health service (grpc.health.v1) is served; 0: nowhere.")
-      ->type_name("HOST:PORT")
-      ->capture_default_str();
-  app.add_option("--identity-mode", raw.identity_mode,
-                 "How components act: token (each has its own ServiceAccount's), impersonate, "
-                 "single (all as base, for clusters without RBAC).")
-      ->type_name("MODE")
-      ->capture_default_str();
+  DeclareServers(app, options);
+  DeclareIdentities(app, raw, options);
   app.add_option("--guard-mode,--guard", raw.guard,
                  "What becomes of a request that no marker declares: enforce (refused before it is "
                  "sent), warn, off.")
       ->type_name("MODE")
       ->capture_default_str();
-  app.add_flag(
-      "--create-service-accounts", options.create_service_accounts,
-      "Let base create missing ServiceAccounts; the chart grants it that only on request.");
   app.add_option("--workers", options.workers, "Threads that run reconcilers, together.")
       ->check(CLI::Range(1, 256))
       ->type_name("N")
@@ -107,21 +147,73 @@ absl::Status Usage(std::string_view what) {
   return absl::InvalidArgumentError(StrCat(what, " (see mandate-manager --help)"));
 }
 
+// "0" is none.
+absl::StatusOr<bool> IsLoopback(const std::string& flag, const std::string& address) {
+  if (address == "0") return true;
+  const auto endpoint = ParseListenAddress(address);
+  if (!endpoint.ok()) return Usage(StrCat(flag, ": ", AsStd(endpoint.status().message())));
+  return endpoint->address().is_loopback();
+}
+
+absl::Status CheckServers(const ManagerOptions& options) {
+  RETURN_IF_ERROR(IsLoopback("--health-probe-bind-address", options.health_address).status());
+  ASSIGN_OR_RETURN(const bool loopback,
+                   IsLoopback("--metrics-bind-address", options.metrics_address));
+  if (options.metrics_secure && options.metrics_address == options.health_address) {
+    return Usage(StrCat("--metrics-secure: metrics need an address of their own, not ",
+                        options.metrics_address,
+                        ", where probes are answered to everybody; set "
+                        "--metrics-bind-address"));
+  }
+  if (!options.metrics_secure && !loopback) {
+    return Usage(StrCat("--metrics-bind-address: at ", options.metrics_address,
+                        " everybody could read the metrics; add --metrics-secure, or bind "
+                        "127.0.0.1"));
+  }
+  if (!options.metrics_secure && !options.metrics_certificate.dir.empty()) {
+    return Usage("--metrics-cert-path: without --metrics-secure no certificate is used; add it");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ResolveIdentities(const Raw& raw, ManagerOptions& options) {
+  auto mode = ParseIdentityMode(raw.identity_mode);
+  if (!mode.ok()) return Usage(StrCat("--identity-mode: ", AsStd(mode.status().message())));
+  options.identity_mode = *mode;
+  if (!absl::ParseDuration(raw.token_check_period, &options.token_check_period) ||
+      options.token_check_period < absl::Seconds(1) ||
+      options.token_check_period > absl::Hours(1)) {
+    return Usage(StrCat("--token-check-period: \"", raw.token_check_period,
+                        "\" is no duration from 1s to 1h; write 10s"));
+  }
+  if (options.identity_mode == IdentityMode::kToken) return absl::OkStatus();
+  const std::string why = StrCat("in mode ", raw.identity_mode,
+                                 " components have no tokens; leave it out, or use "
+                                 "--identity-mode=token");
+  if (options.bind_tokens_to_secrets) return Usage(StrCat("--bind-tokens-to-secrets: ", why));
+  if (!options.token_audiences.empty()) return Usage(StrCat("--token-audiences: ", why));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Flags> Resolve(const Raw& raw, ManagerOptions options,
                               std::vector<ComponentSpec> all) {
   Flags flags;
   std::vector<std::string> known;
-  for (const ComponentSpec& component : all) known.push_back(Name(component));
+  for (const ComponentSpec& component : all) {
+    if (IsController(component)) known.push_back(Name(component));
+  }
   auto selected = SelectControllers(raw.controllers, known);
   if (!selected.ok()) return Usage(StrCat("--controllers: ", AsStd(selected.status().message())));
   for (ComponentSpec& component : all) {
-    if (std::find(selected->begin(), selected->end(), Name(component)) != selected->end()) {
+    const bool enabled = IsController(component) ? std::find(selected->begin(), selected->end(),
+                                                             Name(component)) != selected->end()
+                                                 : options.metrics_secure;
+    if (enabled) {
       flags.components.push_back(std::move(component));
     }
   }
-  auto mode = ParseIdentityMode(raw.identity_mode);
-  if (!mode.ok()) return Usage(StrCat("--identity-mode: ", AsStd(mode.status().message())));
-  options.identity_mode = *mode;
+  RETURN_IF_ERROR(ResolveIdentities(raw, options));
+  RETURN_IF_ERROR(CheckServers(options));
   auto guard = ParseGuardMode(raw.guard);
   if (!guard.ok()) return Usage(StrCat("--guard-mode: ", AsStd(guard.status().message())));
   options.guard = *guard;
@@ -177,7 +269,9 @@ absl::StatusOr<Flags> ParseFlags(int argc, char** argv, std::vector<ComponentSpe
   Raw raw;
   ManagerOptions options;
   std::vector<std::string> names;
-  for (const ComponentSpec& component : all) names.push_back(Name(component));
+  for (const ComponentSpec& component : all) {
+    if (IsController(component)) names.push_back(Name(component));
+  }
   Declare(app, raw, options, absl::StrJoin(names, ", "));
   // -v=1 as every Kubernetes program takes it; CLI11 knows -v 1, -v1 and --v=1.
   std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);

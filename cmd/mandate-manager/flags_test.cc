@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "manager/core/strings.h"
+#include "manager/telemetry/mandates.h"
 
 namespace mandate {
 namespace {
@@ -17,7 +18,7 @@ using ::testing::HasSubstr;
 constexpr rbac::Mandate kA{.component = "a", .rules = {}};
 constexpr rbac::Mandate kB{.component = "b", .rules = {}};
 
-std::vector<ComponentSpec> Known() { return {{&kA, {}}, {&kB, {}}}; }
+std::vector<ComponentSpec> Known() { return {{&kA, {}}, {&kB, {}}, {&kMetricsAuth, {}}}; }
 
 class FlagsTest : public testing::Test {
  protected:
@@ -75,6 +76,27 @@ TEST_F(FlagsTest, WhatIsSaidIsTaken) {
   EXPECT_EQ(flags->manager.metrics_address, "[::1]:9");
 }
 
+TEST_F(FlagsTest, TheFieldsNamesAreTaken) {
+  const auto flags =
+      Parse({"--kubeconfig", path_, "--metrics-bind-address=:8443", "--metrics-secure",
+             "--metrics-cert-path=/certs", "--metrics-cert-name=a.crt", "--metrics-cert-key=a.key",
+             "--health-probe-bind-address=:8081", "--controllers=a", "--bind-tokens-to-secrets",
+             "--token-audiences=https://kubernetes.default.svc,vault", "--token-check-period=30s"});
+  ASSERT_TRUE(flags.ok()) << flags.status();
+  EXPECT_EQ(flags->manager.metrics_address, ":8443");
+  EXPECT_TRUE(flags->manager.metrics_secure);
+  EXPECT_EQ(flags->manager.metrics_certificate.dir, "/certs");
+  EXPECT_EQ(flags->manager.metrics_certificate.cert_name, "a.crt");
+  EXPECT_EQ(flags->manager.metrics_certificate.key_name, "a.key");
+  EXPECT_EQ(flags->manager.health_address, ":8081");
+  EXPECT_TRUE(flags->manager.bind_tokens_to_secrets);
+  EXPECT_THAT(flags->manager.token_audiences,
+              ElementsAre("https://kubernetes.default.svc", "vault"));
+  EXPECT_EQ(flags->manager.token_check_period, absl::Seconds(30));
+  ASSERT_EQ(flags->components.size(), 2u);
+  EXPECT_EQ(flags->components[1].mandate, &kMetricsAuth);
+}
+
 TEST_F(FlagsTest, MistakesAreOneLineThatNamesThem) {
   struct Row {
     std::vector<std::string> arguments;
@@ -89,6 +111,22 @@ TEST_F(FlagsTest, MistakesAreOneLineThatNamesThem) {
       {{kubeconfig, "--identity-mode=root"}, "--identity-mode: "},
       {{kubeconfig, "--guard=maybe"}, "--guard-mode: "},
       {{kubeconfig, "-v=9"}, "9"},
+      {{kubeconfig, "--metrics-bind-address=:8080"},
+       "--metrics-bind-address: at :8080 everybody could read the metrics; add --metrics-secure"},
+      {{kubeconfig, "--metrics-bind-address=10.0.0.1:8080"}, "add --metrics-secure"},
+      {{kubeconfig, "--metrics-bind-address=nowhere"},
+       "--metrics-bind-address: \"nowhere\" is no address to listen on; write IP:PORT"},
+      {{kubeconfig, "--health-probe-bind-address=8081"}, "--health-probe-bind-address: \"8081\""},
+      {{kubeconfig, "--metrics-secure", "--metrics-address=:1", "--health-address=:1"},
+       "--metrics-secure: metrics need an address of their own, not :1"},
+      {{kubeconfig, "--controllers=metrics-auth"}, "is not one of a, b"},
+      {{kubeconfig, "--metrics-cert-path=/x"}, "--metrics-cert-path: without --metrics-secure"},
+      {{kubeconfig, "--identity-mode=single", "--bind-tokens-to-secrets"},
+       "--bind-tokens-to-secrets: in mode single components have no tokens"},
+      {{kubeconfig, "--identity-mode=impersonate", "--token-audiences=a"},
+       "--token-audiences: in mode impersonate components have no tokens"},
+      {{kubeconfig, "--token-check-period=soon"}, "--token-check-period: \"soon\" is no duration"},
+      {{kubeconfig, "--token-check-period=0s"}, "--token-check-period: \"0s\" is no duration"},
       {{kubeconfig, "--workers=0"}, "--workers"},
       {{"--kubeconfig=/nonexistent/kubeconfig"}, "/nonexistent/kubeconfig"},
       {{}, "--kubeconfig: required, as $KUBECONFIG is not set"},
@@ -110,7 +148,7 @@ TEST_F(FlagsTest, HelpNamesEveryController) {
   ASSERT_TRUE(flags.ok()) << flags.status();
   EXPECT_TRUE(flags->exit_now);
   EXPECT_THAT(help, HasSubstr("Usage: mandate-manager [OPTIONS]"));
-  EXPECT_THAT(help, HasSubstr("Known: a, b"));
+  EXPECT_THAT(help, HasSubstr("Known: a, b."));
 }
 
 TEST(SelectControllersTest, ANameDecidesBeforeTheStar) {
