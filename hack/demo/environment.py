@@ -30,7 +30,8 @@ def free_port():
 
 
 class Environment:
-    def __init__(self, folder, report):
+    def __init__(self, folder, report, identity_mode="token"):
+        self.identity_mode = identity_mode
         self.folder = os.path.abspath(folder)
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
         self.report = report
@@ -56,7 +57,8 @@ class Environment:
         self._start_cluster()
         self._install()
         self._write_credentials()
-        self.report.step("mandate-manager starts with base's token file and nothing else")
+        how = "" if self.identity_mode == "token" else f", --identity-mode={self.identity_mode}"
+        self.report.step(f"mandate-manager starts with base's token file and nothing else{how}")
         self.start_manager()
         self.await_ready()
         self.report.held(f"ready at http://127.0.0.1:{self.health_port}/readyz")
@@ -98,10 +100,10 @@ class Environment:
 
     def chart(self, *flags):
         """The generated part of the chart, as plain manifests."""
-        sources = self._run(["git", "grep", "-l", "+mandate:component:", "--", "controllers", "webhooks"],
+        sources = self._run(["git", "grep", "-lE", "^// *\\+mandate:component:", "--", "controllers", "webhooks", "manager"],
                             stdout=subprocess.PIPE).split()
-        return self._run([self.rbacgen, "chart", "--format=yaml", f"--namespace={NAMESPACE}", *flags, *sources],
-                         stdout=subprocess.PIPE)
+        return self._run([self.rbacgen, "chart", "--format=yaml", f"--namespace={NAMESPACE}",
+                          f"--identity-mode={self.identity_mode}", *flags, *sources], stdout=subprocess.PIPE)
 
     def _write_credentials(self):
         """What the kubelet would mount into the manager's pod: a token file, and where the server is."""
@@ -133,7 +135,8 @@ class Environment:
         with open(self.manager_log, "ab") as log:
             return subprocess.Popen(
                 [self.manager_program, f"--kubeconfig={self.manager_kubeconfig}", f"--namespace={NAMESPACE}",
-                 f"--health-address=127.0.0.1:{health_port}", f"--metrics-address=127.0.0.1:{metrics_port}", *flags],
+                 f"--identity-mode={self.identity_mode}", f"--health-probe-bind-address=127.0.0.1:{health_port}",
+                 f"--metrics-bind-address=127.0.0.1:{metrics_port}", *flags],
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL, preexec_fn=_die_with_parent)
 
     def stop_manager(self):

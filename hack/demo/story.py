@@ -4,6 +4,7 @@ import os
 import random
 import time
 
+from environment import BASE, NAMESPACE
 from report import StepFailed
 
 SUBJECT = "system:serviceaccount:foo-operator:foo-service-account"
@@ -122,6 +123,28 @@ def play(env, report, kill):
     s.bindings_are([])
     s.roles_are(0)
     s.subject_may([], ["foo", "bar", "default"])
+
+
+def a_fence_stops(env, report):
+    """What RBAC allows, and the API server refuses: whoever stole scope-instance's identity cannot bind what he likes.
+
+    After the audit: such requests come with a foreign user agent, which the trace reports."""
+    if env.identity_mode == "single":
+        return  # there the server does not know whose a write is
+    report.step("scope-instance's identity in other hands: a binding to cluster-admin, which RBAC lets it make")
+    who = f"system:serviceaccount:{NAMESPACE}:{BASE}-scope-instance"
+    if not env.can(who, "create", "clusterrolebindings", "default"):
+        raise StepFailed(report.current, "RBAC to allow it", "no")
+    report.held("kubectl auth can-i create clusterrolebindings: yes")
+
+    def stopped():
+        try:
+            env.kubectl("create", "clusterrolebinding", "theft", "--clusterrole=cluster-admin", "--user=eve",
+                        "--dry-run=server", f"--as={who}")
+        except StepFailed as failure:
+            return "ValidatingAdmissionPolicy" in failure.seen and "may only" in failure.seen, failure.seen
+        return False, "it was made"
+    env.eventually("a ValidatingAdmissionPolicy, made from the component's +mandate:fence marker, refuses it", stopped)
 
 
 def meddle(env):
