@@ -14,6 +14,7 @@
 #include "rbacgen/command.h"
 #include "rbacgen/mandates.h"
 #include "rbacgen/source_files.h"
+#include "rbacgen/webhook/read_webhooks.h"
 
 namespace mandate::rbacgen {
 namespace {
@@ -99,7 +100,11 @@ int Run(Flags flags) {
     return exit_code;
   }
   flags.settings.fences = !flags.no_fences;
-  const auto files = BuildChart(BuildMandates(sources), {flags.names, flags.settings});
+  const ChartOptions options = {flags.names, flags.settings};
+  auto files = BuildChart(BuildMandates(sources), options);
+  if (files.ok()) {
+    if (const int code = AddWebhookSources(flags.sources, options, &*files)) return code;
+  }
   absl::Status status = files.status();
   if (status.ok() && !helm) return Emit(flags.out, PlainManifest(*files));
   if (status.ok()) status = WriteHelmChart(flags.out_dir, *files, flags.names);

@@ -84,7 +84,7 @@ std::vector<Yaml> WebhookConfigurations(const Webhooks& webhooks,
       list.push_back(WebhookYaml(*webhook, options));
     }
     if (list.empty()) continue;
-    Yaml::Map metadata = options.metadata;
+    Yaml metadata = options.metadata;
     metadata["name"] = NameOf(webhooks, mutating, options.base_name);
     objects.push_back(Yaml::Map{
         {"apiVersion", "admissionregistration.k8s.io/v1"},

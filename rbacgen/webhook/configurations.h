@@ -20,7 +20,7 @@ struct ConfigurationOptions {
   // When a component's webhooks are there; null: always.
   std::function<Yaml::Condition(const std::string& component)> condition;
   // What is added to metadata, such as labels.
-  Yaml::Map metadata;
+  Yaml metadata;
   // The objects' names where no marker gives one: this and "-mutating" or "-validating"; empty: as
   // controller-gen, mutating-webhook-configuration and validating-webhook-configuration.
   std::string base_name;

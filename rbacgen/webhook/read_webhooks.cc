@@ -4,6 +4,7 @@
 #include <string>
 
 #include "rbacgen/source_files.h"
+#include "rbacgen/webhook/chart_webhooks.h"
 #include "rbacgen/webhook/configurations.h"
 
 namespace mandate::rbacgen {
@@ -27,6 +28,17 @@ int ReadWebhookSources(const SourceFlags& flags, Severity severity, Webhooks* we
   }
   CheckWebhooks(*webhooks, severity, diagnostics);
   return 0;
+}
+
+int AddWebhookSources(const SourceFlags& flags, const ChartOptions& options,
+                      std::vector<ChartFile>* files) {
+  Webhooks webhooks;
+  Diagnostics diagnostics;
+  if (const int misuse = ReadWebhookSources(flags, Severity::kError, &webhooks, &diagnostics)) {
+    return misuse;
+  }
+  AddWebhooks(webhooks, options, files, &diagnostics);
+  return Conclude(diagnostics);
 }
 
 }  // namespace mandate::rbacgen

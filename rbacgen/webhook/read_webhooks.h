@@ -2,6 +2,9 @@
 #ifndef RBACGEN_WEBHOOK_READ_WEBHOOKS_H_
 #define RBACGEN_WEBHOOK_READ_WEBHOOKS_H_
 
+#include <vector>
+
+#include "rbacgen/chart_objects.h"
 #include "rbacgen/command.h"
 #include "rbacgen/webhook/webhook.h"
 
@@ -12,6 +15,11 @@ namespace mandate::rbacgen {
 // there; else 0, with the mistakes in `diagnostics`.
 int ReadWebhookSources(const SourceFlags& flags, Severity severity, Webhooks* webhooks,
                        Diagnostics* diagnostics);
+
+// Reads them for a chart, where whatever is wrong is an error, and adds them to its files. 0, or
+// the exit code, with the report said.
+int AddWebhookSources(const SourceFlags& flags, const ChartOptions& options,
+                      std::vector<ChartFile>* files);
 
 }  // namespace mandate::rbacgen
 

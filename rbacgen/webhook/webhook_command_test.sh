@@ -47,6 +47,22 @@ expect 1 'a mistake' "$dir/src"
 says 'a mistake' "$dir/src/d.go:1: error: +kubebuilder:webhook: sideEffects \"Some\": say None"
 [ ! -s "$dir/out" ] || fail 'a mistake: printed all the same'
 
+# In a chart: with its component, and the release's namespace.
+chart() { "$rbacgen" chart "$@" >"$dir/out" 2>"$dir/err"; }
+mkdir "$dir/ours"
+{
+  echo '// +mandate:component:name=gate'
+  grep -h 'name=pod.validate' "$markers"
+} >"$dir/ours/gate.cc"
+chart --format=yaml --namespace=here "$dir/ours" || { cat "$dir/err"; fail 'a chart'; }
+grep -q 'name: mandate-manager-gate-validating' "$dir/out" || fail 'a chart: no configuration'
+chart --out-dir="$dir/chart" "$dir/ours" || { cat "$dir/err"; fail 'a Helm chart'; }
+grep -A2 'service:' "$dir/chart/templates/generated/gate.yaml" | grep -q 'namespace: {{' ||
+  fail 'a Helm chart: its namespace is not the release'"'"'s'
+grep -h 'name=pod.validate' "$markers" | sed 's/=pod.validate/=other.validate/' >"$dir/ours/stray.cc"
+! chart --format=yaml "$dir/ours" || fail 'a stray webhook'
+says 'a stray webhook' "$dir/ours/stray.cc:1: error: this webhook belongs to no component"
+
 expect 2 'no path'
 expect 2 'a missing path' "$dir/none"
 echo PASSED
