@@ -6,6 +6,7 @@
 #include "rbacgen/analysis/commands.h"
 #include "rbacgen/audit/commands.h"
 #include "rbacgen/command.h"
+#include "rbacgen/mutate/commands.h"
 
 namespace {
 
@@ -20,6 +21,7 @@ constexpr AddCommand kCommands[] = {
     mandate::rbacgen::AddAuditCommand,  mandate::rbacgen::AddDiffCommand,
     mandate::rbacgen::AddCanICommand,   mandate::rbacgen::AddWhoCanCommand,
     mandate::rbacgen::AddBlastRadiusCommand,
+    mandate::rbacgen::AddMutateCommand,
 };
 
 }  // namespace

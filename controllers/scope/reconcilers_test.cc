@@ -10,6 +10,7 @@
 #include "controllers/scope/testing_objects.h"
 #include "manager/cache/testing/fake_cache_view.h"
 #include "manager/client/testing/fake_rest_client.h"
+#include "manager/client/testing/mandate_server.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/object/object_codec.h"
 
@@ -48,15 +49,15 @@ class ReconcilersTest : public testing::Test {
           KindOf<rbacv1::ClusterRoleBinding>::value, KindOf<corev1::Namespace>::value}) {
       demands_.push_back(view_.Demand({kind, "", ""}, nullptr));
     }
-    const auto handler = [this](const RestRequest& request) { return Serve(request); };
-    templates_.Handle(handler);
-    instances_.Handle(handler);
+    templates_.Handle([this](const RestRequest& r) { return Serve(template_rights_, r); });
+    instances_.Handle([this](const RestRequest& r) { return Serve(instance_rights_, r); });
     for (const char* name : {"foo", "bar", "default"}) view_.Put(NamespaceObject(name));
     loop_.RunReady();
   }
 
-  // The writes, as "POST rolebindings foo"; what `refuse_` answers is not carried out.
-  absl::StatusOr<HttpResponse> Serve(const RestRequest& request) {
+  // The writes, as "POST rolebindings foo"; what `refuse_` answers, or the component's mandate does
+  // not cover, is not carried out.
+  absl::StatusOr<HttpResponse> Serve(const MandateServer& rights, const RestRequest& request) {
     if (request.method == "GET")
       return FakeRestClient::Json(404, "{}");  // discovery: nothing known
     const Target target = Parse(request.target);
@@ -65,10 +66,15 @@ class ReconcilersTest : public testing::Test {
     if (refuse_) {
       if (std::optional<HttpResponse> no = refuse_(writes_.back())) return *no;
     }
-    if (target.resource == "clusterroles") return Write<rbacv1::ClusterRole>(request, target);
-    if (target.resource == "rolebindings") return Write<rbacv1::RoleBinding>(request, target);
+    if (std::optional<HttpResponse> no = rights.Refuse(request)) return *no;
+    if (target.resource == "clusterroles") {
+      return Write<rbacv1::ClusterRole>(rights, "escalate", request, target);
+    }
+    if (target.resource == "rolebindings") {
+      return Write<rbacv1::RoleBinding>(rights, "bind", request, target);
+    }
     if (target.resource == "clusterrolebindings") {
-      return Write<rbacv1::ClusterRoleBinding>(request, target);
+      return Write<rbacv1::ClusterRoleBinding>(rights, "bind", request, target);
     }
     if (target.resource == "scopetemplates/status") return Status<ScopeTemplate>(request, target);
     return Status<ScopeInstance>(request, target);
@@ -98,8 +104,10 @@ class ReconcilersTest : public testing::Test {
     return target;
   }
 
+  // Who hands out what they do not hold needs `grants` of ClusterRoles.
   template <Object T>
-  absl::StatusOr<HttpResponse> Write(const RestRequest& request, const Target& target) {
+  absl::StatusOr<HttpResponse> Write(const MandateServer& rights, std::string_view grants,
+                                     const RestRequest& request, const Target& target) {
     if (request.method == "DELETE") {
       view_.Remove(KindOf<T>::value, {target.ns, target.name});
       return FakeRestClient::Json(200, R"({"kind":"Status","status":"Success"})");
@@ -110,6 +118,15 @@ class ReconcilersTest : public testing::Test {
     auto object = DecodeObject<T>(request.body, encoding);
     EXPECT_TRUE(object.ok()) << object.status();
     if (!target.ns.empty()) object->mutable_metadata()->set_namespace_(target.ns);
+    const KindInfo role = KindOf<rbacv1::ClusterRole>::value;
+    if (auto no = rights.RefuseWithout(grants, role.group, role.plural)) return *no;
+    // The admission plugin OwnerReferencesPermissionEnforcement.
+    for (const auto& owner : object->metadata().ownerreferences()) {
+      const KindInfo of = owner.kind() == "ScopeTemplate" ? KindOf<ScopeTemplate>::value
+                                                          : KindOf<ScopeInstance>::value;
+      if (!owner.blockownerdeletion()) continue;
+      if (auto no = rights.RefuseWithout("update", of.group, of.plural, "finalizers")) return *no;
+    }
     return Json(view_.Put(*object));
   }
 
@@ -165,6 +182,8 @@ class ReconcilersTest : public testing::Test {
   RecordedEvents events_;
   FakeRestClient templates_;
   FakeRestClient instances_;
+  const MandateServer template_rights_{kScopeTemplate};
+  const MandateServer instance_rights_{kScopeInstance};
   std::vector<std::string> writes_;
   std::function<std::optional<HttpResponse>(const std::string& write)> refuse_;
 };
@@ -249,6 +268,24 @@ TEST_F(ReconcilersTest, MovingToTheClusterGrantsBeforeItRevokes) {
   ReconcileBoth();
   EXPECT_THAT(writes_, ElementsAre("POST clusterrolebindings", "DELETE rolebindings foo",
                                    "PATCH scopeinstances/status"));
+}
+
+TEST_F(ReconcilersTest, AGrantInTheWholeClusterIsMadeMendedAndTakenBack) {
+  view_.Put(DocumentTemplate());
+  view_.Put(DocumentInstance());
+  ReconcileBoth();
+  ASSERT_EQ(view_.List<rbacv1::ClusterRoleBinding>({})->size(), 1u);
+  EXPECT_THAT(Scoped(), HasSubstr("True ScopingSuccessful"));
+  auto binding = (*view_.List<rbacv1::ClusterRoleBinding>({}))[0];
+  binding.clear_subjects();
+  view_.Put(binding);
+  writes_.clear();
+  ReconcileBoth();
+  EXPECT_THAT(writes_, ElementsAre("PATCH clusterrolebindings"));
+  EXPECT_EQ((*view_.List<rbacv1::ClusterRoleBinding>({}))[0].subjects_size(), 1);
+  view_.Remove(KindOf<ScopeInstance>::value, {"", "foo"});
+  ReconcileBoth();
+  EXPECT_TRUE(view_.List<rbacv1::ClusterRoleBinding>({})->empty());
 }
 
 TEST_F(ReconcilersTest, WhatIsEditedIsMendedByApply) {

@@ -1,0 +1,44 @@
+// The part of an API server that grants a component exactly its mandate, for tests of what the
+// component does with it.
+//
+//   MandateServer rights(kScopeInstance);
+//   client.Handle([&](const RestRequest& request) { if (auto no = rights.Refuse(request)) return
+//   *no; … });
+#ifndef MANAGER_CLIENT_TESTING_MANDATE_SERVER_H_
+#define MANAGER_CLIENT_TESTING_MANDATE_SERVER_H_
+
+#include <optional>
+#include <string_view>
+
+#include "manager/client/guard.h"
+#include "manager/client/rest_client.h"
+#include "manager/rbac/lessened.h"
+#include "manager/rbac/mandate.h"
+
+namespace mandate {
+
+// The environment variable MANDATE_WITHOUT takes one permission away (rbac::Permission::ToString):
+// `rbacgen mutate` runs tests so, which must then fail. Immutable, thread-safe.
+class MandateServer {
+ public:
+  explicit MandateServer(const rbac::Mandate& mandate);
+
+  // 403 for what the mandate does not cover, by the guard's rules; none for what it does.
+  std::optional<HttpResponse> Refuse(const RestRequest& request) const;
+
+  // What a server asks beyond the request's own verb, for a component that holds nothing itself:
+  // 403 unless the mandate has the verb of the resource ("bind" of ClusterRoles, for a binding).
+  std::optional<HttpResponse> RefuseWithout(std::string_view verb, std::string_view group,
+                                            std::string_view resource,
+                                            std::string_view subresource = "") const;
+
+  const rbac::Mandate& mandate() const { return mandate_.get(); }
+
+ private:
+  const rbac::LessenedMandate mandate_;
+  const Guard guard_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CLIENT_TESTING_MANDATE_SERVER_H_

@@ -1,0 +1,72 @@
+#include "manager/rbac/lessened.h"
+
+#include <gtest/gtest.h>
+
+#include "manager/core/strings.h"
+
+namespace mandate::rbac {
+namespace {
+
+constexpr std::string_view kVerbs[] = {"get", "create"};
+constexpr std::string_view kGroups[] = {"", "apps"};
+constexpr std::string_view kResources[] = {"pods", "pods/log"};
+constexpr std::string_view kNames[] = {"a"};
+constexpr std::string_view kGet[] = {"get"};
+constexpr std::string_view kUrls[] = {"/metrics"};
+constexpr std::string_view kCore[] = {""};
+constexpr std::string_view kPods[] = {"pods"};
+constexpr MandateRule kRules[] = {
+    {{kVerbs, kGroups, kResources, kNames, {}}, "foo", false},
+    {{kGet, {}, {}, {}, kUrls}, "", false},
+    {{kVerbs, kCore, kPods, {}, {}}, "", true},
+};
+constexpr Mandate kMandate = {"c", kRules};
+
+Attributes Ask(std::string_view verb, std::string_view group, std::string_view resource,
+               std::string_view subresource = "", std::string_view name = "a") {
+  Attributes ask;
+  ask.verb = verb;
+  ask.api_group = group;
+  ask.resource = resource;
+  ask.subresource = subresource;
+  ask.ns = "foo";
+  ask.name = name;
+  return ask;
+}
+
+TEST(LessenedTest, ListsPermissions) {
+  std::string text;
+  for (const Permission& p : PermissionsOf(kMandate)) StrAppend(&text, p.ToString(), "\n");
+  EXPECT_EQ(text,
+            "c create pods.\nc create pods/log.\nc create pods.apps\nc create pods/log.apps\n"
+            "c get /metrics\nc get pods.\nc get pods/log.\nc get pods.apps\nc get pods/log.apps\n");
+}
+
+TEST(LessenedTest, TakesOneAwayAndNoMore) {
+  const auto covered = [](std::string_view without, const Attributes& ask) {
+    return Covers(LessenedMandate(kMandate, without).get(), ask);
+  };
+  for (std::string_view without : {"", "c get secrets.", "d get pods.apps", "c get pods"}) {
+    for (const Permission& p : PermissionsOf(kMandate)) {
+      if (p.resource.starts_with('/')) continue;
+      const size_t slash = p.resource.find('/');
+      EXPECT_TRUE(covered(without, Ask(p.verb, p.group, p.resource.substr(0, slash),
+                                       slash == p.resource.npos ? "" : "log")))
+          << p.ToString();
+    }
+  }
+  EXPECT_FALSE(covered("c get pods.apps", Ask("get", "apps", "pods")));
+  EXPECT_TRUE(covered("c get pods.apps", Ask("create", "apps", "pods")));
+  EXPECT_TRUE(covered("c get pods.apps", Ask("get", "apps", "pods", "log")));
+  EXPECT_FALSE(covered("c get pods.apps", Ask("get", "apps", "pods", "log", "b"))) << "names stay";
+  EXPECT_TRUE(covered("c get pods.", Ask("get", "", "pods"))) << "what others grant stays";
+  Attributes metrics;
+  metrics.is_resource_request = false;
+  metrics.verb = "get";
+  metrics.path = "/metrics";
+  EXPECT_TRUE(covered("c get pods.", metrics));
+  EXPECT_FALSE(covered("c get /metrics", metrics));
+}
+
+}  // namespace
+}  // namespace mandate::rbac

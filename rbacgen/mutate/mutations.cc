@@ -1,0 +1,52 @@
+#include "rbacgen/mutate/mutations.h"
+
+#include <algorithm>
+
+#include "manager/core/status_macros.h"
+
+namespace mandate::rbacgen {
+
+bool IsWrite(const rbac::Permission& permission) {
+  return permission.verb != "get" && permission.verb != "list" && permission.verb != "watch";
+}
+
+std::vector<rbac::Permission> OwnPermissions(const std::vector<ComponentMandate>& mandates) {
+  std::vector<rbac::Permission> own;
+  const auto add = [&](const std::string& component, const std::string& verb,
+                       const std::string& group, const std::string& resource) {
+    if (resource != "events") own.push_back({component, verb, group, resource});
+  };
+  for (const ComponentMandate& mandate : mandates) {
+    for (const Grant& grant : mandate.grants) {
+      if (grant.external) continue;
+      for (const rbac::Rule& rule : grant.rules) {
+        for (const std::string& verb : rule.verbs) {
+          for (const std::string& group : rule.api_groups) {
+            for (const std::string& r : rule.resources) add(mandate.name, verb, group, r);
+          }
+          for (const std::string& url : rule.non_resource_urls) add(mandate.name, verb, "", url);
+        }
+      }
+    }
+  }
+  std::sort(own.begin(), own.end());
+  own.erase(std::unique(own.begin(), own.end()), own.end());
+  return own;
+}
+
+absl::StatusOr<std::vector<Mutation>> Mutate(const std::vector<rbac::Permission>& permissions,
+                                             const RunTests& run) {
+  ASSIGN_OR_RETURN(const bool sound, run(""));
+  if (!sound) {
+    return absl::FailedPreconditionError(
+        "the tests fail while nothing is taken away; mend them first");
+  }
+  std::vector<Mutation> mutations;
+  for (const rbac::Permission& permission : permissions) {
+    ASSIGN_OR_RETURN(const bool passes, run(permission.ToString()));
+    mutations.push_back({permission, !passes});
+  }
+  return mutations;
+}
+
+}  // namespace mandate::rbacgen
