@@ -11,7 +11,7 @@
 
 #include "manager/cache/testing/cache_fixture.h"
 #include "manager/controller/testing/fake_event_recorder.h"
-#include "manager/controller/testing/log_capture.h"
+#include "manager/core/testing/log_capture.h"
 
 namespace mandate {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "manager/cache/testing/fake_cache_view.h"
-#include "manager/controller/testing/log_capture.h"
+#include "manager/core/testing/log_capture.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/object/kinds/coordination_v1.h"
 #include "manager/object/kinds/rbac_v1.h"

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "manager/controller/testing/log_capture.h"
+#include "manager/core/testing/log_capture.h"
 #include "manager/core/testing/simulated_loop.h"
 
 namespace mandate {

@@ -9,7 +9,7 @@
 
 #include "manager/client/testing/fake_rest_client.h"
 #include "manager/controller/testing/fake_event_recorder.h"
-#include "manager/controller/testing/log_capture.h"
+#include "manager/core/testing/log_capture.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/object/api_error.h"
 #include "manager/object/kinds/events_v1.h"

@@ -1,6 +1,6 @@
 // Log lines, kept for a test to look at.
-#ifndef MANAGER_CONTROLLER_TESTING_LOG_CAPTURE_H_
-#define MANAGER_CONTROLLER_TESTING_LOG_CAPTURE_H_
+#ifndef MANAGER_CORE_TESTING_LOG_CAPTURE_H_
+#define MANAGER_CORE_TESTING_LOG_CAPTURE_H_
 
 #include <algorithm>
 #include <string>
@@ -51,4 +51,4 @@ class LogCapture : public LogSink {
 
 }  // namespace mandate
 
-#endif  // MANAGER_CONTROLLER_TESTING_LOG_CAPTURE_H_
+#endif  // MANAGER_CORE_TESTING_LOG_CAPTURE_H_
