@@ -17,8 +17,8 @@ Yaml AuditPolicy(const std::vector<ComponentMandate>& components, const std::str
   Yaml::List accounts;
   for (const ComponentMandate& component : components) {
     const std::string account = ServiceAccountName(base_name, component.name);
-    users.push_back(Yaml::If(switches.Enabled(component.name), User(switches, account)));
-    accounts.push_back(Yaml::If(switches.Enabled(component.name), account));
+    users.push_back(Yaml::If(switches.Enabled(component), User(switches, account)));
+    accounts.push_back(Yaml::If(switches.Enabled(component), account));
   }
   const Yaml::List here = {switches.Namespace()};
   const Yaml lease = Yaml::Map{{"group", "coordination.k8s.io"},

@@ -13,6 +13,7 @@
 #include "rbacgen/chart_switches.h"
 #include "rbacgen/command.h"
 #include "rbacgen/mandates.h"
+#include "rbacgen/minimal_rules.h"
 #include "rbacgen/source_files.h"
 #include "rbacgen/webhook/read_webhooks.h"
 
@@ -27,6 +28,7 @@ struct Flags {
   std::string out_dir;
   std::string out;
   bool no_fences = false;
+  bool minimal = false;
   ChartNames names;
   ChartSettings settings;
   SourceFlags sources;
@@ -68,6 +70,7 @@ absl::Status RemoveOthers(const std::filesystem::path& folder, const std::set<st
 
 // A new chart gets the files that are a person's from then on; any gets the generated ones.
 absl::Status WriteHelmChart(const std::string& folder, const std::vector<ChartFile>& files,
+                            const std::vector<ComponentMandate>& components,
                             const ChartNames& names) {
   if (!ReadWholeFile(folder + "/Chart.yaml").ok()) {
     RETURN_IF_ERROR(WriteWholeFile(folder + "/Chart.yaml", ChartYaml(names)));
@@ -77,10 +80,8 @@ absl::Status WriteHelmChart(const std::string& folder, const std::vector<ChartFi
     }
   }
   const std::string generated = folder + "/templates/generated";
-  std::vector<std::string> components;
   std::set<std::string> written = {"_helpers.tpl"};
   for (const ChartFile& file : files) {
-    if (file.name != "base") components.push_back(file.name);
     written.insert(file.name + ".yaml");
     RETURN_IF_ERROR(WriteWholeFile(generated + "/" + file.name + ".yaml", HelmTemplate(file)));
   }
@@ -100,14 +101,18 @@ int Run(Flags flags) {
     return exit_code;
   }
   flags.settings.fences = !flags.no_fences;
+  std::vector<ComponentMandate> components = BuildMandates(sources);
+  if (flags.minimal) {
+    for (ComponentMandate& component : components) MinimizeGrants(&component);
+  }
   const ChartOptions options = {flags.names, flags.settings};
-  auto files = BuildChart(BuildMandates(sources), options);
+  auto files = BuildChart(components, options);
   if (files.ok()) {
     if (const int code = AddWebhookSources(flags.sources, options, &*files)) return code;
   }
   absl::Status status = files.status();
   if (status.ok() && !helm) return Emit(flags.out, PlainManifest(*files));
-  if (status.ok()) status = WriteHelmChart(flags.out_dir, *files, flags.names);
+  if (status.ok()) status = WriteHelmChart(flags.out_dir, *files, components, flags.names);
   if (status.ok()) return 0;
   std::cerr << "rbacgen: " << status.message() << "\n";
   return kExitInput;
@@ -125,6 +130,9 @@ void AddSettings(CLI::App* command, ChartSettings* settings, bool* no_fences) {
   add("--namespace", &settings->ns, "The manager's namespace");
   add("--controllers", &settings->controllers,
       "As the manager's flag: '*' all, 'foo' foo, '-foo' not foo")
+      ->delimiter(',');
+  add("--with", &settings->with,
+      "Which components that are no controllers, by the value=… of their markers; '*' all")
       ->delimiter(',');
   add("--identity-mode", &settings->identity_mode,
       "As the manager's flag: token, impersonate, single")
@@ -168,6 +176,8 @@ void AddChartCommand(CLI::App& app, int* exit_code) {
       ->add_option("--part-of", flags->names.part_of,
                    "The label app.kubernetes.io/part-of, and a new chart's name")
       ->capture_default_str();
+  command->add_flag("--minimal", flags->minimal,
+                    "Leave out what other rules allow already, and join what can be joined");
   AddSettings(command, &flags->settings, &flags->no_fences);
   AddSourceFlags(command, &flags->sources);
   command->footer(

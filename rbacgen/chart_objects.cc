@@ -85,8 +85,8 @@ std::vector<Yaml> ComponentObjects(const ComponentMandate& component, const Char
   return objects;
 }
 
-// What base may do in its namespace. The names that a list of components ends up with are never
-// none: a chart with nothing to run is refused.
+// What base may do in its namespace. A list of the components' names never ends up empty, which
+// would mean any name: a chart with nothing to run is refused.
 class BaseObjects {
  public:
   BaseObjects(const std::vector<ComponentMandate>& components, const ChartNames& names,
@@ -130,8 +130,7 @@ class BaseObjects {
   Yaml::List Accounts() const {
     Yaml::List accounts;
     for (const ComponentMandate& c : components_) {
-      accounts.push_back(
-          Yaml::If(switches_.Enabled(c.name), ServiceAccountName(names_.base, c.name)));
+      accounts.push_back(Yaml::If(switches_.Enabled(c), ServiceAccountName(names_.base, c.name)));
     }
     return accounts;
   }
@@ -153,13 +152,11 @@ class BaseObjects {
 absl::StatusOr<std::vector<ChartFile>> BuildChart(const std::vector<ComponentMandate>& components,
                                                   const ChartOptions& options) {
   const ChartSwitches switches(options.settings);
-  std::vector<std::string> known;
-  for (const ComponentMandate& component : components) known.push_back(component.name);
-  RETURN_IF_ERROR(switches.Check(known));
+  RETURN_IF_ERROR(switches.Check(components));
   std::vector<ChartFile> files;
   files.push_back({"base", {}, BaseObjects(components, options.names, switches).Make()});
   for (const ComponentMandate& component : components) {
-    files.push_back({component.name, switches.Enabled(component.name),
+    files.push_back({component.name, switches.Enabled(component),
                      ComponentObjects(component, options.names, switches)});
   }
   RETURN_IF_ERROR(CheckNames(files));

@@ -157,6 +157,27 @@ TEST(BuildChart, ControllersAreAsTheManagersFlag) {
   EXPECT_TRUE(BuildChart(Components(kA), options).ok());
 }
 
+TEST(BuildChart, AComponentThatIsNoControllerHasAValueOfItsOwn) {
+  const std::string text =
+      std::string(kA) + "// +mandate:component:name=side,value=metrics.secure\n";
+  EXPECT_THAT(Names(Chart(text)), Contains("ServiceAccount sys/mm-side"));
+  ChartOptions options = Options();
+  options.settings.with = {};
+  EXPECT_THAT(Names(Chart(text, options)), Not(Contains("ServiceAccount sys/mm-side")));
+  options.settings.with = {"metrics.secure"};
+  const auto chart = Chart(text, options);
+  EXPECT_THAT(Names(chart), Contains("ServiceAccount sys/mm-side"));
+  EXPECT_EQ(chart.back().condition.helm, "dig \"metrics\" \"secure\" false $.Values.AsMap");
+  EXPECT_THAT(HelmHelpers("mm", Components(text)), HasSubstr("is not one of a\""));
+  options.settings.controllers = {"side"};
+  EXPECT_EQ(BuildChart(Components(text), options).status().message(),
+            "--controllers: \"side\" is not one of a");
+  options.settings.controllers = {"*"};
+  options.settings.with = {"x"};
+  EXPECT_EQ(BuildChart(Components(text), options).status().message(),
+            "--with: no component has value=x in its marker");
+}
+
 TEST(BuildChart, SwitchesAddWhatTheyName) {
   ChartOptions options = Options();
   options.settings.create_service_accounts = true;

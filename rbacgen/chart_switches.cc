@@ -83,9 +83,18 @@ bool IsEnabled(const std::vector<std::string>& patterns, std::string_view compon
   return Has(patterns, "*") && !Has(patterns, StrCat("-", component));
 }
 
+std::vector<std::string> ControllersOf(const std::vector<ComponentMandate>& components) {
+  std::vector<std::string> names;
+  for (const ComponentMandate& component : components) {
+    if (component.value.empty()) names.push_back(component.name);
+  }
+  return names;
+}
+
 }  // namespace
 
-absl::Status ChartSwitches::Check(const std::vector<std::string>& known) const {
+absl::Status ChartSwitches::Check(const std::vector<ComponentMandate>& components) const {
+  const std::vector<std::string> known = ControllersOf(components);
   for (std::string_view pattern : settings_.controllers) {
     if (pattern == "*") continue;
     if (pattern.starts_with('-')) pattern.remove_prefix(1);
@@ -95,9 +104,19 @@ absl::Status ChartSwitches::Check(const std::vector<std::string>& known) const {
                                                AsStd(absl::StrJoin(known, ", "))));
     }
   }
-  for (const std::string& name : known) {
-    if (IsEnabled(settings_.controllers, name)) return absl::OkStatus();
+  for (const std::string& value : settings_.with) {
+    const bool of_some =
+        value == "*" || std::any_of(components.begin(), components.end(),
+                                    [&](const auto& c) { return c.value == value; });
+    if (!of_some) {
+      return absl::InvalidArgumentError(
+          StrCat("--with: no component has value=", value, " in its marker"));
+    }
   }
+  const bool any = std::any_of(known.begin(), known.end(), [&](const std::string& name) {
+    return IsEnabled(settings_.controllers, name);
+  });
+  if (any) return absl::OkStatus();
   return absl::InvalidArgumentError("--controllers: nothing is left to run");
 }
 
@@ -110,9 +129,14 @@ Yaml ChartSwitches::WithNamespace(std::string_view before, std::string_view afte
                       StrCat(before, settings_.ns, after));
 }
 
-Condition ChartSwitches::Enabled(std::string_view component) const {
-  return {StrCat("include \"mandate.enabled\" (list $ \"", component, "\")"),
-          IsEnabled(settings_.controllers, component)};
+Condition ChartSwitches::Enabled(const ComponentMandate& component) const {
+  if (component.value.empty()) {
+    return {StrCat("include \"mandate.enabled\" (list $ \"", component.name, "\")"),
+            IsEnabled(settings_.controllers, component.name)};
+  }
+  return {StrCat("dig \"", absl::StrReplaceAll(component.value, {{".", "\" \""}}),
+                 "\" false $.Values.AsMap"),
+          Has(settings_.with, component.value) || Has(settings_.with, "*")};
 }
 
 Condition ChartSwitches::Mode(std::string_view mode) const {
@@ -150,14 +174,16 @@ Condition ChartSwitches::Fences() const {
   return {"ne (toString $.Values.fences) \"false\"", settings_.fences};
 }
 
-std::string HelmHelpers(const std::string& base_name, const std::vector<std::string>& components) {
+std::string HelmHelpers(const std::string& base_name,
+                        const std::vector<ComponentMandate>& components) {
+  const std::vector<std::string> names = ControllersOf(components);
   std::string known;
-  for (const std::string& name : components) {
+  for (const std::string& name : names) {
     absl::StrAppend(&known, known.empty() ? "" : " ", "\"", name, "\"");
   }
   return absl::StrReplaceAll(
       kHelpers,
-      {{"@BASE@", base_name}, {"@KNOWN@", known}, {"@NAMES@", absl::StrJoin(components, ", ")}});
+      {{"@BASE@", base_name}, {"@KNOWN@", known}, {"@NAMES@", absl::StrJoin(names, ", ")}});
 }
 
 }  // namespace mandate::rbacgen

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "rbacgen/mandates.h"
 #include "rbacgen/yaml.h"
 
 namespace mandate::rbacgen {
@@ -15,6 +16,7 @@ namespace mandate::rbacgen {
 struct ChartSettings {
   std::string ns = "mandate-system";
   std::vector<std::string> controllers = {"*"};  // as the manager's flag --controllers
+  std::vector<std::string> with = {"*"};         // values of components that are no controllers
   std::string identity_mode = "token";           // or impersonate, single
   std::string impersonation = "constrained";     // or classic: for clusters before 1.36
   std::string external = "role";                 // or scopetemplate
@@ -32,16 +34,16 @@ class ChartSwitches {
 
   explicit ChartSwitches(ChartSettings settings) : settings_(std::move(settings)) {}
 
-  // InvalidArgument, as the manager would say it, if `controllers` names what `known` lacks, or
-  // leaves nothing to run.
-  absl::Status Check(const std::vector<std::string>& known) const;
+  // InvalidArgument, as the manager would say it, if `controllers` names what is none, or leaves
+  // nothing to run; and if `with` has a value that no component has.
+  absl::Status Check(const std::vector<ComponentMandate>& components) const;
 
   // The manager's namespace; or a text that has it in the middle, and no single quote.
   Yaml Namespace() const;
   Yaml WithNamespace(std::string_view before, std::string_view after) const;
   Yaml ManagedBy() const { return Yaml::Action("{{ .Release.Service }}", "rbacgen"); }
 
-  Condition Enabled(std::string_view component) const;
+  Condition Enabled(const ComponentMandate& component) const;
   Condition TokenMode() const { return Mode("token"); }
   Condition ImpersonateMode() const { return Mode("impersonate"); }
   Condition SingleMode() const { return Mode("single"); }
@@ -61,7 +63,8 @@ class ChartSwitches {
 
 // templates/generated/_helpers.tpl: what the conditions call, for these components; and
 // "mandate.name", the manager's.
-std::string HelmHelpers(const std::string& base_name, const std::vector<std::string>& components);
+std::string HelmHelpers(const std::string& base_name,
+                        const std::vector<ComponentMandate>& components);
 
 }  // namespace mandate::rbacgen
 

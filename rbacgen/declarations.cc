@@ -36,7 +36,7 @@ constexpr ArgumentSpec kMandateArguments[] = {
     {"fieldSelector", kString},
 };
 
-constexpr ArgumentSpec kComponentArguments[] = {{"name", kString, true}};
+constexpr ArgumentSpec kComponentArguments[] = {{"name", kString, true}, {"value", kString}};
 
 // Names that are meant to be ours but are not, in lower case and without blanks.
 std::optional<std::string_view> MeantName(std::string_view text) {
@@ -57,6 +57,16 @@ std::optional<std::string_view> MeantName(std::string_view text) {
     if (IsOneEditAway(stem, name) || IsOneEditAway(head, name)) return name;
   }
   return std::nullopt;
+}
+
+// Names of letters and digits, with dots between them.
+bool IsValuePath(std::string_view path) {
+  bool in_name = false;
+  for (const unsigned char c : path) {
+    if (std::isalnum(c) == 0 && (c != '.' || !in_name)) return false;
+    in_name = c != '.';
+  }
+  return in_name;
 }
 
 class FileReader {
@@ -131,6 +141,17 @@ class FileReader {
     }
     component_ = name;
     sources_.components[name].push_back(place_);
+    if (!arguments->Has("value")) return;
+    const std::string value = arguments->String("value");
+    if (!IsValuePath(value)) {
+      return Misread(StrCat("component ", name, ": value must be the path of a chart's value, ",
+                            "\"metrics.secure\", got ", Quoted(value)));
+    }
+    const auto [known, is_new] = sources_.values.emplace(name, value);
+    if (!is_new && known->second != value) {
+      Misread(
+          StrCat("component ", name, " has the value ", known->second, " already, not ", value));
+    }
   }
 
   void ReadFenceMarker(std::string_view text) {

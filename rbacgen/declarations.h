@@ -55,6 +55,8 @@ struct Sources {
   std::vector<FenceDeclaration> fences;
   // Where each component is named.
   std::map<std::string, std::vector<Place>> components;
+  // Of components that are no controllers: the chart's value that there are any, "metrics.secure".
+  std::map<std::string, std::string> values;
 };
 
 // Adds what one file declares. A marker with a mistake is reported and left out. `misplaced` is the

@@ -207,6 +207,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"// +mandate:component:name=", "must not be empty"},
         {"// +mandate:component:name=base", "is taken by the manager's own identity"},
         {"// +mandate:component:name=a,name=a", "given twice"},
+        {"// +mandate:component:name=a,value=x..y", "value must be the path of a chart's value"},
         {"// +kubebuilder:rbac:verbs=get,justify=x", "unknown argument \"justify\""},
         {"// +kubebuilder:rbac:groups=g,resources=r", "missing argument \"verbs\""},
         {"// +kubebuilder:rbac:groups=g,resources=r,verbs=get x=y,", "expected the name"},

@@ -38,7 +38,7 @@ void AddFlowSchema(ObjectMaker& base, const std::vector<ComponentMandate>& compo
   };
   add(name, {});
   for (const ComponentMandate& component : components) {
-    add(ServiceAccountName(name, component.name), switches.Enabled(component.name));
+    add(ServiceAccountName(name, component.name), switches.Enabled(component));
   }
   Yaml::Map schema = base.Object(kVersion, "FlowSchema", name, Yaml());
   schema["spec"] = Yaml::Map{

@@ -1,11 +1,13 @@
 #include "rbacgen/lint.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <string_view>
 
 #include "manager/core/strings.h"
+#include "manager/object/names.h"
+#include "rbacgen/builtin_lint.h"
+#include "rbacgen/risk.h"
 #include "rbacgen/text.h"
 
 namespace mandate::rbacgen {
@@ -15,10 +17,6 @@ using Strings = std::vector<std::string>;
 
 bool Has(const Strings& strings, std::string_view wanted) {
   return std::find(strings.begin(), strings.end(), wanted) != strings.end();
-}
-
-bool IsCoreGroup(const rbac::Rule& rule) {
-  return Has(rule.api_groups, "") || Has(rule.api_groups, "core") || Has(rule.api_groups, "*");
 }
 
 void LintShape(const Declaration& d, Strings* found) {
@@ -98,6 +96,42 @@ void LintVerbs(const rbac::Rule& rule, Strings* found) {
   }
 }
 
+void LintNames(const Declaration& d, Strings* found) {
+  if (!d.ns.empty()) {
+    if (const absl::Status valid = CheckDnsLabel(d.ns); !valid.ok()) {
+      found->push_back(StrCat("namespace: ", AsStd(valid.message())));
+    }
+  }
+  for (const std::string& group : d.rule.api_groups) {
+    const size_t slash = group.find('/');
+    if (slash == std::string::npos) continue;
+    found->push_back(StrCat("group ", Quoted(group), " has a version, which RBAC does not know: ",
+                            "write ", Quoted(group.substr(0, slash))));
+  }
+  // These are no objects' names.
+  const bool objects =
+      std::none_of(d.rule.resources.begin(), d.rule.resources.end(), [](std::string_view r) {
+        return r == "signers" || r == "users" || r == "groups" || r == "uids" ||
+               r.starts_with("userextras");
+      });
+  for (const std::string& name : d.rule.resource_names) {
+    if (!objects) break;
+    if (const absl::Status valid = CheckPathSegment(name); !valid.ok()) {
+      found->push_back(
+          StrCat("resourceNames: no object can have this name: ", AsStd(valid.message())));
+    }
+  }
+  for (const std::string& url : d.rule.non_resource_urls) {
+    if (url != "*" && !url.starts_with('/')) {
+      found->push_back(StrCat("url ", Quoted(url), " does not begin with /: no request has it"));
+    } else if (url.find('*') < url.find_last_not_of('*') + 1 && url != "*" &&
+               url.find_last_not_of('*') != url.npos) {
+      found->push_back(StrCat("url ", Quoted(url),
+                              ": \"*\" means any text at the end only; elsewhere it is a star"));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> Lint(const Declaration& declaration) {
@@ -105,41 +139,73 @@ std::vector<std::string> Lint(const Declaration& declaration) {
   LintShape(declaration, &found);
   LintResources(declaration.rule, &found);
   LintVerbs(declaration.rule, &found);
+  LintNames(declaration, &found);
+  LintBuiltins(declaration, &found);
   return found;
 }
 
-std::optional<std::string> Risk(const Declaration& declaration) {
-  const rbac::Rule& r = declaration.rule;
-  for (const std::string& verb : r.verbs) {
-    if (verb == "*" || verb == "escalate" || verb == "bind" || verb == "impersonate" ||
-        verb.starts_with("impersonate:") || verb.starts_with("impersonate-on:")) {
-      return StrCat("verb ", Quoted(verb));
-    }
+std::vector<std::string> Doubts(const Declaration& declaration) {
+  Strings found = DoubtfulBuiltins(declaration);
+  const rbac::Rule& rule = declaration.rule;
+  if (!rule.resource_names.empty() && !declaration.selects_by_name &&
+      (Has(rule.verbs, "list") || Has(rule.verbs, "watch"))) {
+    found.push_back(
+        "list and watch with resourceNames are granted only to requests with the field selector "
+        "metadata.name=NAME; if they have it, say so in a +mandate:rbac marker with "
+        "fieldSelector=metadata.name");
   }
-  if (Has(r.api_groups, "*")) return "group \"*\"";
-  for (const std::string& resource : r.resources) {
-    if (resource.starts_with('*')) return StrCat("resource ", Quoted(resource));
-  }
-  if (Has(r.non_resource_urls, "*") || Has(r.non_resource_urls, "/*")) return "every URL";
-  if (!IsCoreGroup(r)) return std::nullopt;
-  if (Has(r.resources, "serviceaccounts/token") && Has(r.verbs, "create")) {
-    return "creating tokens";
-  }
-  if (Has(r.resources, "secrets")) {
-    for (const char* verb : {"get", "list", "watch"}) {
-      if (Has(r.verbs, verb)) return StrCat(verb, " on secrets");
-    }
-  }
-  return std::nullopt;
+  return found;
 }
 
 void LintAll(const Sources& sources, Severity severity, Diagnostics* diagnostics) {
   for (const Declaration& d : sources.declarations) {
     for (std::string& text : Lint(d)) diagnostics->Add(severity, d.place, std::move(text));
+    for (std::string& text : Doubts(d)) diagnostics->Warning(d.place, std::move(text));
   }
 }
 
+namespace {
+
+// A fence that no rule needs is a misspelt one.
+bool MayWrite(const Sources& sources, const FenceDeclaration& f, std::string_view resource) {
+  return std::any_of(
+      sources.declarations.begin(), sources.declarations.end(), [&](const Declaration& d) {
+        const rbac::Rule& r = d.rule;
+        const bool writes = std::any_of(r.verbs.begin(), r.verbs.end(), [](std::string_view v) {
+          return v == "*" || v == "create" || v == "update" || v == "patch" || v == "delete" ||
+                 v == "deletecollection";
+        });
+        const bool group =
+            std::any_of(f.fence.groups.begin(), f.fence.groups.end(), [&](const std::string& g) {
+              return g == "*" || Has(r.api_groups, g) || Has(r.api_groups, "*") ||
+                     (g.empty() && Has(r.api_groups, "core"));
+            });
+        return d.component == f.component && writes && group &&
+               (resource.find('*') != resource.npos || Has(r.resources, resource) ||
+                Has(r.resources, "*"));
+      });
+}
+
+void CheckFences(const Sources& sources, Diagnostics* diagnostics) {
+  for (const FenceDeclaration& f : sources.fences) {
+    if (f.component.empty()) {
+      diagnostics->Error(f.place,
+                         "this fence belongs to no component; write "
+                         "// +mandate:component:name=NAME above it in this file");
+      continue;
+    }
+    for (const std::string& resource : f.fence.resources) {
+      if (MayWrite(sources, f, resource)) continue;
+      diagnostics->Error(f.place, StrCat("a fence around ", resource, ", which no rule lets ",
+                                         f.component, " write; take it out, or mend its name"));
+    }
+  }
+}
+
+}  // namespace
+
 void CheckMandates(const Sources& sources, Diagnostics* diagnostics) {
+  CheckFences(sources, diagnostics);
   for (const Declaration& d : sources.declarations) {
     if (d.component.empty()) {
       diagnostics->Error(d.place,
@@ -151,7 +217,7 @@ void CheckMandates(const Sources& sources, Diagnostics* diagnostics) {
                          "roleName has no meaning in a mandate: its roles are named after "
                          "the component; take it out");
     }
-    if (const auto risk = Risk(d); risk && d.justification.empty()) {
+    if (const auto risk = Risk(d.rule); risk && d.justification.empty()) {
       diagnostics->Error(d.place,
                          StrCat(*risk,
                                 " needs a reason; write it as // +mandate:rbac:justify=\"why this "

@@ -27,7 +27,7 @@ Declaration Of(const std::string& arguments) {
 TEST(Lint, AcceptsWhatWorks) {
   for (const char* good : {
            "groups=apps,resources=deployments;deployments/scale,verbs=get;list;watch",
-           "groups=\"\",resources=configmaps,resourceNames=x,verbs=get;update;list;watch",
+           "groups=\"\",resources=configmaps,resourceNames=x,verbs=get;update",
            "groups=\"\",resources=configmaps,resourceNames=x,verbs=create;patch",
            "groups=\"\",resources=serviceaccounts/token,resourceNames=x,verbs=create",
            "groups=*,resources=*;*/scale,verbs=*",
@@ -54,39 +54,51 @@ TEST(Lint, SaysWhatIsRefusedOrIgnored) {
       {"groups=\"\",resources=pods,resourceNames=x,verbs=get;create", "create with resourceNames"},
       {"groups=\"\",resources=pods,resourceNames=x,verbs=deletecollection",
        "deletecollection with resourceNames"},
+      {"groups=g,resources=r,resourceNames=a/b,verbs=get", "no object can have this name"},
+      {"groups=g,resources=r,resourceNames=\"\",verbs=get", "no object can have this name"},
+      {"groups=g/v1,resources=r,verbs=get", "has a version, which RBAC does not know: write \"g\""},
+      {"groups=g,resources=r,verbs=get,namespace=N", "namespace: "},
+      {"urls=metrics,verbs=get", "does not begin with /"},
+      {"urls=\"/a/*/b\",verbs=get", "at the end only"},
   };
   for (const auto& [arguments, want] : cases) {
     EXPECT_THAT(Lint(Of(arguments)), ElementsAre(HasSubstr(want))) << arguments;
   }
 }
 
-TEST(Risk, NamesWhatIsStrong) {
-  const std::vector<std::pair<std::string, std::string>> cases = {
-      {"groups=g,resources=r,verbs=get;*", "verb \"*\""},
-      {"groups=g,resources=r,verbs=escalate", "verb \"escalate\""},
-      {"groups=g,resources=r,resourceNames=x,verbs=bind", "verb \"bind\""},
-      {"groups=\"\",resources=users,verbs=impersonate", "verb \"impersonate\""},
-      {"groups=g,resources=r,verbs=impersonate-on:serviceaccount:get", "impersonate-on"},
-      {"groups=*,resources=r,verbs=get", "group \"*\""},
-      {"groups=g,resources=*,verbs=get", "resource \"*\""},
-      {"groups=g,resources=*/scale,verbs=get", "resource \"*/scale\""},
-      {"urls=*,verbs=get", "every URL"},
-      {"groups=\"\",resources=serviceaccounts/token,verbs=create", "creating tokens"},
-      {"groups=core,resources=secrets,verbs=create;list", "list on secrets"},
-      {"groups=\"\",resources=pods;secrets,resourceNames=x,verbs=get", "get on secrets"},
-  };
-  for (const auto& [arguments, want] : cases) {
-    EXPECT_THAT(Risk(Of(arguments)).value_or("none"), HasSubstr(want)) << arguments;
-  }
-  for (const char* plain : {
-           "groups=g,resources=secrets,verbs=get",
-           "groups=\"\",resources=secrets,verbs=create;update",
-           "groups=\"\",resources=serviceaccounts,verbs=create",
-           "groups=g,resources=r,verbs=get;list;watch;create;update;patch;delete",
-           "urls=/metrics,verbs=get",
-       }) {
-    EXPECT_EQ(Risk(Of(plain)), std::nullopt) << plain;
-  }
+TEST(Doubts, NamesThatAListMustSelect) {
+  EXPECT_THAT(Doubts(Of("groups=g,resources=r,resourceNames=x,verbs=get;watch")),
+              ElementsAre(HasSubstr("only to requests with the field selector")));
+  Declaration selected = Of("groups=g,resources=r,resourceNames=x,verbs=get;watch");
+  selected.selects_by_name = true;
+  EXPECT_THAT(Doubts(selected), IsEmpty());
+  EXPECT_THAT(Doubts(Of("groups=g,resources=r,resourceNames=x,verbs=get")), IsEmpty());
+  EXPECT_THAT(Doubts(Of("groups=certificates.k8s.io,resources=signers,resourceNames=a.io/*,"
+                        "verbs=approve")),
+              IsEmpty());
+}
+
+TEST(CheckMandates, AFenceIsAroundWhatItsComponentMayWrite) {
+  Sources sources;
+  Diagnostics read;
+  ReadDeclarations("a.cc",
+                   "// +mandate:fence:groups=g,resources=r,label=l\n"
+                   "// +mandate:component:name=c\n"
+                   "// +kubebuilder:rbac:groups=core,resources=r,verbs=patch\n"
+                   "// +kubebuilder:rbac:groups=g,resources=q,verbs=get\n"
+                   "// +mandate:fence:groups=core,resources=r,label=l\n"
+                   "// +mandate:fence:groups=g,resources=r;q,label=l\n",
+                   Severity::kError, &sources, &read);
+  EXPECT_EQ(read.Report(), "");
+  Diagnostics diagnostics;
+  CheckMandates(sources, &diagnostics);
+  EXPECT_EQ(diagnostics.Report(),
+            "a.cc:1: error: this fence belongs to no component; write // "
+            "+mandate:component:name=NAME above it in this file\n"
+            "a.cc:6: error: a fence around q, which no rule lets c write; take it out, or mend its "
+            "name\n"
+            "a.cc:6: error: a fence around r, which no rule lets c write; take it out, or mend its "
+            "name\n");
 }
 
 TEST(CheckMandates, AsksForAReasonAndAComponent) {

@@ -63,7 +63,9 @@ std::vector<ComponentMandate> BuildMandates(const Sources& sources) {
   }
   std::vector<ComponentMandate> mandates;
   for (auto& [name, drafts] : components) {
-    mandates.push_back({name, Finish(std::move(drafts)), {}});
+    mandates.push_back({name, Finish(std::move(drafts))});
+    const auto value = sources.values.find(name);
+    if (value != sources.values.end()) mandates.back().value = value->second;
     for (const FenceDeclaration& f : sources.fences) {
       if (f.component == name) mandates.back().fences.push_back(f.fence);
     }

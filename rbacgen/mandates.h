@@ -25,6 +25,8 @@ struct ComponentMandate {
   // Own grants first, then external ones; by namespace.
   std::vector<Grant> grants;
   std::vector<Fence> fences = {};  // in the order of the source
+  // Not empty: it is there when this value of the chart is true, and not one of `controllers`.
+  std::string value = {};
 };
 
 // Every component that the sources name, by name. Each may write events, as the controllers of

@@ -7,6 +7,7 @@
 
 #include "rbacgen/command.h"
 #include "rbacgen/lint.h"
+#include "rbacgen/minimal_rules.h"
 #include "rbacgen/roles.h"
 
 namespace mandate::rbacgen {
@@ -15,6 +16,7 @@ namespace {
 struct Flags {
   std::string role_name;
   std::string out;
+  bool minimal = false;
   SourceFlags sources;
 };
 
@@ -62,7 +64,8 @@ int Run(const Flags& flags) {
   }
   NameRoles(flags, &declarations);
   std::string text;
-  for (const RoleContent& role : GroupByRole(declarations, flags.role_name)) {
+  for (RoleContent& role : GroupByRole(declarations, flags.role_name)) {
+    if (flags.minimal) role.rules = MinimalRules(role.rules);
     text += RoleDocument(role);
   }
   return Emit(flags.out, text);
@@ -77,6 +80,9 @@ void AddRbacCommand(CLI::App& app, int* exit_code) {
   command->add_option("--role-name", flags->role_name,
                       "The role's name where a marker has none; with --component-from=dir or file "
                       "there is a role for each component, named after it, behind this and a dash");
+  command->add_flag("--minimal", flags->minimal,
+                    "Beyond controller-gen: leave out what other rules allow already, and join "
+                    "what can be joined");
   command->add_option("--out", flags->out, "Write to this file instead of standard output");
   AddSourceFlags(command, &flags->sources);
   command->footer(

@@ -54,6 +54,7 @@ void ReadFile(const std::string& file, ComponentFrom from, Severity misplaced, B
 void Append(Sources more, Sources* to) {
   std::ranges::move(more.declarations, std::back_inserter(to->declarations));
   std::ranges::move(more.fences, std::back_inserter(to->fences));
+  to->values.merge(more.values);
   for (auto& [name, places] : more.components) {
     std::ranges::move(places, std::back_inserter(to->components[name]));
   }

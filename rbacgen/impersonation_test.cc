@@ -1,0 +1,63 @@
+#include "rbacgen/impersonation.h"
+
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+rbac::Rule R(std::vector<std::string> verbs) {
+  return {.verbs = std::move(verbs),
+          .api_groups = {"g"},
+          .resources = {"r"},
+          .resource_names = {"n"},
+          .non_resource_urls = {}};
+}
+
+TEST(ImpersonateOn, IsAboutTheVerbsOfRequests) {
+  EXPECT_THAT(ImpersonateOn({R({"get", "bind"})}),
+              ElementsAre(R({"impersonate-on:serviceaccount:get"})));
+  EXPECT_THAT(ImpersonateOn({R({"escalate"})}), IsEmpty());
+  EXPECT_THAT(ImpersonateOn({R({"*"})}).at(0).verbs,
+              ElementsAre(HasSubstr(":create"), HasSubstr(":delete"),
+                          HasSubstr(":deletecollection"), HasSubstr(":get"), HasSubstr(":list"),
+                          HasSubstr(":patch"), HasSubstr(":update"), HasSubstr(":watch")));
+}
+
+std::string Objects(const std::string& mode, const std::string& impersonation) {
+  const ChartNames names = {.base = "mm"};
+  ChartSettings settings;
+  settings.identity_mode = mode;
+  settings.impersonation = impersonation;
+  const ChartSwitches switches(settings);
+  std::vector<Yaml> objects;
+  ObjectMaker maker(names, switches, "a", "mm-a", &objects);
+  AddImpersonation(
+      maker,
+      {.name = "a", .grants = {{.ns = "other", .rules = {R({"get"})}, .justifications = {}}}});
+  return WriteDocuments(objects, Yaml::Flavor::kPlain);
+}
+
+TEST(AddImpersonation, GrantsBaseWhatTheModeNeeds) {
+  EXPECT_EQ(Objects("token", "constrained"), "");
+  const std::string classic = Objects("impersonate", "classic");
+  EXPECT_THAT(classic, HasSubstr("  verbs:\n  - impersonate\n"));
+  EXPECT_THAT(classic, HasSubstr("  resourceNames:\n  - mm-a\n"));
+  EXPECT_THAT(classic, Not(HasSubstr("kind: ClusterRole")));
+  const std::string constrained = Objects("impersonate", "constrained");
+  EXPECT_THAT(constrained, Not(HasSubstr("  - impersonate\n")));
+  EXPECT_THAT(constrained, HasSubstr("  - impersonate:serviceaccount\n"));
+  EXPECT_THAT(constrained, HasSubstr("  - impersonate-on:serviceaccount:get\n"));
+  EXPECT_THAT(constrained, HasSubstr("  namespace: other\n"));
+}
+
+}  // namespace
+}  // namespace mandate::rbacgen
