@@ -127,6 +127,19 @@ says 'a policy that hides' out '^FOUND hidden: a: the audit policy leaves out ge
 expect 1 'a silent component' audit --sources=src <(head -n 3 "$dir/good.log")
 says 'a silent component' out '^FOUND hidden: a: tokens were made for it, but the log has no request of it'
 
+# One component's watch serves another, whose own rights to it no log has.
+mkdir -p two
+cp src/a.h two/a.h
+printf '// +mandate:component:name=b\n// +kubebuilder:rbac:groups=core,resources=pods;nodes,verbs=list;watch\n' >two/b.h
+{
+  cat good.log
+  event get $account-b "$agent b" JTI=b /version 200 "$(allowed system:public-info-viewer x)"
+} >two.log
+expect 1 'a shared cache' audit --fail-on=unused-read --sources=two two.log
+says 'a shared cache' out '^watch pods +b.h:2 +\? +- +\? +served by the shared cache'
+says 'a shared cache' out '^FOUND unused-read: b: never watch nodes'
+hides 'a shared cache' out '^FOUND unused-read: b: never (list|watch) pods'
+
 # A project that has no manager of ours.
 mkdir -p "$dir/go"
 printf '// +kubebuilder:rbac:groups=core,resources=pods,verbs=get;delete\nfunc x() {}\n' >"$dir/go/web.go"

@@ -1,6 +1,7 @@
 #include "rbacgen/audit/four_way.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -64,6 +65,12 @@ class Builder {
       report_.notes.push_back(StrCat(
           "the log covers ", static_cast<int64_t>(report_.covered_seconds), " s of the ",
           static_cast<int64_t>(input_.window_seconds), " s asked for: no rule is called unused"));
+    }
+    for (const auto& [component, identity] : ledger_.identities()) {
+      for (const RuleAtom& atom : identity.declared.atoms()) {
+        if (atom.uses > 0 && atom.rule.verbs.front() == "watch")
+          watched_.emplace(atom.ns, atom.rule);
+      }
     }
     for (const auto& [component, user] : input_.users) {
       const auto found = ledger_.identities().find(component);
@@ -131,7 +138,7 @@ class Builder {
       row.compiled = Compiled(component, row.rule);
       if (row.verdict != Verdict::kUndeclared) {
         const bool elsewhere = external.contains(key) && external.at(key);
-        row.verdict = Judge(row, user, elsewhere, rows);
+        row.verdict = Judge(row, user, elsewhere);
         Report(component, row, elsewhere, silent);
       }
       identity.rows.push_back(row);
@@ -142,18 +149,18 @@ class Builder {
     report_.identities.push_back(std::move(identity));
   }
 
-  Verdict Judge(const FourWayRow& row, const rbac::UserInfo& user, bool external,
-                const std::map<Key, FourWayRow>& rows) const {
+  Verdict Judge(const FourWayRow& row, const rbac::UserInfo& user, bool external) const {
     if (row.used > 0) return Verdict::kUsed;
     if (IsUnseen(row.rule)) return Verdict::kUnseen;
     if (input_.policy != nullptr && !input_.policy->Logs(user, RequestFor(row.rule, row.ns))) {
       return Verdict::kHidden;
     }
-    if (row.rule.verbs.front() == "list") {
+    // One watch serves all who may: whose it is, is chance.
+    const std::string& verb = row.rule.verbs.front();
+    if (verb == "list" || verb == "watch") {
       rbac::Rule watch = row.rule;
       watch.verbs = {"watch"};
-      const auto found = rows.find({row.ns, watch});
-      if (found != rows.end() && found->second.used > 0) return Verdict::kServed;
+      if (watched_.contains({row.ns, watch})) return Verdict::kServed;
     }
     if (external) return Verdict::kExternal;
     if (too_short_) return Verdict::kNotYet;
@@ -247,6 +254,7 @@ class Builder {
   const TraceReport& trace_;
   FourWayReport report_;
   bool too_short_ = false;
+  std::set<Key> watched_;  // by any component
 };
 
 }  // namespace

@@ -33,7 +33,7 @@ struct Finding {
 // What a rule of an identity has to show for itself.
 enum class Verdict {
   kUsed,
-  kServed,  // list, served by the shared cache: the watch that renews it was used
+  kServed,  // list or watch: the shared cache serves it, from a watch that was used
   kUnused,
   kUnexercised,  // not used, but the binary has a call for it
   kUnseen,       // the server asks this of itself: no log has it (bind, escalate, finalizers)
