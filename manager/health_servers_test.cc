@@ -195,5 +195,31 @@ TEST_F(HealthServersTest, OneThatCannotBeServedIsAnErrorAndEndsTheOthers) {
   EXPECT_EQ(Get(taken, "/healthz").code, 200u);
 }
 
+TEST_F(HealthServersTest, SecureMetricsHaveAnAddressOfTheirOwnAndNoPlainText) {
+  HealthServers::Options options;
+  options.health_address = kAnyPort;
+  options.metrics_address = kAnyPort;
+  options.metrics_secure = true;
+  options.metrics_judge = [](const JudgedRequest&,
+                             const std::function<void(std::optional<ServedResponse>)>& answer) {
+    answer(std::nullopt);
+  };
+  options.ready = &ready_;
+  options.metrics = &metrics_;
+  options.loop = &loop_;
+  options.log = Logger(log_, loop_.clock());
+  EXPECT_EQ(HealthServers::Create(options).status().code(), absl::StatusCode::kInvalidArgument);
+
+  options.metrics_address = "127.0.0.2:0";
+  options.metrics_certificate.dir = "/nonexistent";
+  EXPECT_EQ(HealthServers::Create(options).status().code(), absl::StatusCode::kInvalidArgument);
+
+  options.metrics_certificate.dir = "";
+  servers_ = *HealthServers::Create(options);
+  EXPECT_EQ(Get(AddressOf("health probes"), "/healthz").code, 200u);
+  EXPECT_EQ(Get(AddressOf("health probes"), "/metrics").code, 404u);
+  EXPECT_NE(AddressOf("metrics").find("secure=true"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace mandate
