@@ -37,6 +37,19 @@ expect 0 'no descriptions' "${paths[@]}" --max-description=0 --out=- "${widget[@
 expect 0 'short descriptions' "${paths[@]}" --max-description=20 --out=- "${widget[@]}"
 grep -q 'description: Widget is what the...' "$dir/out" || fail 'short descriptions: not cut'
 
+# A conversion webhook whose namespace is said by whoever installs it.
+gadget=$testdata/example/v1/gadget.proto
+grep -v serviceNamespace "$gadget" >"$dir/gadget.proto"
+here=(-I "$dir" -I . -I "$kubernetes")
+expect 1 'no namespace' "${here[@]}" --out=- "$dir/gadget.proto"
+says 'no namespace' "$dir/gadget.proto:12: error: Gadget: conversion: the service lacks its namespace"
+expect 0 'a namespace' "${here[@]}" --service-namespace=there --out=- "$dir/gadget.proto"
+grep -q '          namespace: there' "$dir/out" || fail 'a namespace: not there'
+expect 0 'a template' "${here[@]}" --format=helm --out=- "$dir/gadget.proto"
+grep -qF '          namespace: {{ .Release.Namespace }}' "$dir/out" || fail 'a template: no namespace of the release'
+expect 0 'a namespace of its own' "${paths[@]}" --service-namespace=there --out=- "$gadget"
+grep -q '          namespace: hook-system' "$dir/out" || fail "a namespace of its own: it is another's"
+
 expect 2 'no output' "${paths[@]}" "${widget[@]}"
 says 'no output' 'needs one of --out-dir=DIR and --out=FILE'
 expect 2 'two outputs' "${paths[@]}" --out=- --out-dir="$dir" "${widget[@]}"
