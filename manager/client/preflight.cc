@@ -116,9 +116,8 @@ absl::Status Check(const CallContext& context, RestClient& client, const RulesBy
         if (review.status().allowed()) continue;
         complete = false;
         report.missing.push_back({.ns = ns, .rule = std::move(one)});
-        if (report.evaluation_error.empty()) {
-          report.evaluation_error = review.status().evaluationerror();
-        }
+        if (report.reason.empty()) report.reason = review.status().reason();
+        if (report.reason.empty()) report.reason = review.status().evaluationerror();
       }
     }
     if (complete) continue;
@@ -242,9 +241,7 @@ absl::Status PreflightReport::ToStatus() const {
   if (missing.size() > kMaxListed) {
     StrAppend(&list, " and ", missing.size() - kMaxListed, " more");
   }
-  if (!evaluation_error.empty()) {
-    StrAppend(&list, " (the server could not evaluate everything: ", evaluation_error, ")");
-  }
+  if (!reason.empty()) StrAppend(&list, " (the server says: ", reason, ")");
   return absl::FailedPreconditionError(
       StrCat(subject, " may not ", list, ". Apply (the chart holds it):\n", manifest));
 }

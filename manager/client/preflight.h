@@ -41,8 +41,9 @@ struct PreflightReport {
   // The roles and bindings that lack something, whole, as the chart has them: YAML for
   // `kubectl apply -f -`. Empty when nothing is missing.
   std::string manifest;
-  // Why the server could not evaluate everything, in its words: a binding whose role is gone.
-  std::string evaluation_error;
+  // What the server gives as the reason, in its words, if it gives one: a binding whose role is
+  // gone, another authorizer's no.
+  std::string reason;
 
   // OK, or kFailedPrecondition with what is missing and the manifest.
   absl::Status ToStatus() const;

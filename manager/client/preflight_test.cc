@@ -185,18 +185,22 @@ TEST_F(PreflightTest, ErrorsOfTheServerAreHandedOn) {
   EXPECT_EQ(Run().status().code(), absl::StatusCode::kInternal);
 }
 
-TEST_F(PreflightTest, WhatTheServerCouldNotEvaluateIsSaid) {
-  server = [this](const HttpRequest& request) {
-    if (request.target.ends_with("/selfsubjectreviews")) {
-      return FakeReply::Json(201,
-                             StrCat(R"({"status":{"userInfo":{"username":")", username, R"("}}})"));
-    }
-    return FakeReply::Json(201, R"({"status":{"allowed":false,"evaluationError":"role is gone"}})");
-  };
-  const auto report = Run();
-  ASSERT_TRUE(report.ok()) << report.status();
-  EXPECT_THAT(std::string(report->ToStatus().message()),
-              HasSubstr("(the server could not evaluate everything: role is gone)"));
+TEST_F(PreflightTest, WhatTheServerGivesAsTheReasonIsSaid) {
+  for (const char* answer :
+       {R"("reason":"role is gone")", R"("reason":"role is gone","evaluationError":"x")",
+        R"("evaluationError":"role is gone")"}) {
+    server = [this, answer](const HttpRequest& request) {
+      if (request.target.ends_with("/selfsubjectreviews")) {
+        return FakeReply::Json(
+            201, StrCat(R"({"status":{"userInfo":{"username":")", username, R"("}}})"));
+      }
+      return FakeReply::Json(201, StrCat(R"({"status":{"allowed":false,)", answer, "}}"));
+    };
+    const auto report = Run();
+    ASSERT_TRUE(report.ok()) << report.status();
+    EXPECT_THAT(std::string(report->ToStatus().message()),
+                HasSubstr(" (the server says: role is gone). Apply"));
+  }
 }
 
 // A server that decides by rules, and two that ask it.
