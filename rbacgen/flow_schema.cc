@@ -16,7 +16,8 @@ void AddFlowSchema(ObjectMaker& base, const std::vector<ComponentMandate>& compo
   const ChartSwitches& switches = base.switches();
   const std::string& name = base.names().base;
 
-  // As much as the server's own workload-low has less than half of; queues as its own levels'.
+  // A little less than the server's own workload-high (40 shares) and a third of workload-low
+  // (100), where most ServiceAccounts' requests go otherwise.
   Yaml::Map level = base.Object(kVersion, "PriorityLevelConfiguration", name, Yaml());
   level["spec"] = Yaml::Map{
       {"type", "Limited"},

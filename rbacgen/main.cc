@@ -14,13 +14,12 @@ using AddCommand = void (*)(CLI::App& app, int* exit_code);
 
 // A new sub-command adds its line here.
 constexpr AddCommand kCommands[] = {
-    mandate::rbacgen::AddRbacCommand,   mandate::rbacgen::AddCrdCommand,
-    mandate::rbacgen::AddWebhookCommand,
-    mandate::rbacgen::AddHeaderCommand, mandate::rbacgen::AddChartCommand,
-    mandate::rbacgen::AddTraceCommand,  mandate::rbacgen::AddAuditPolicyCommand,
-    mandate::rbacgen::AddAuditCommand,  mandate::rbacgen::AddDiffCommand,
-    mandate::rbacgen::AddCanICommand,   mandate::rbacgen::AddWhoCanCommand,
-    mandate::rbacgen::AddBlastRadiusCommand,
+    mandate::rbacgen::AddRbacCommand,        mandate::rbacgen::AddCrdCommand,
+    mandate::rbacgen::AddWebhookCommand,     mandate::rbacgen::AddHeaderCommand,
+    mandate::rbacgen::AddChartCommand,       mandate::rbacgen::AddTraceCommand,
+    mandate::rbacgen::AddAuditPolicyCommand, mandate::rbacgen::AddAuditCommand,
+    mandate::rbacgen::AddDiffCommand,        mandate::rbacgen::AddCanICommand,
+    mandate::rbacgen::AddWhoCanCommand,      mandate::rbacgen::AddBlastRadiusCommand,
     mandate::rbacgen::AddMutateCommand,
 };
 
