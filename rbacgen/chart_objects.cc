@@ -48,14 +48,16 @@ void AddKillSwitch(ObjectMaker& maker) {
   maker.Add(std::move(object), maker.switches().KillSwitch());
 }
 
-// Who installs ScopeInstances then says in which namespaces it holds.
+// Who installs ScopeInstances then says in which namespaces it holds. The role's name is not one of
+// the manager's own, which scope-template may not make.
 void AddScopeTemplate(ObjectMaker& maker, const std::string& name, const Grant& grant) {
   Yaml::Map object = maker.Object("operators.coreos.com/v1alpha1", "ScopeTemplate", name, Yaml());
-  object["spec"] = Yaml::Map{{"clusterRoles", Yaml::List{Yaml::Map{
-                                                  {"generateName", name + "-"},
-                                                  {"rules", RulesYaml(grant.rules)},
-                                                  {"subjects", maker.Requesters()},
-                                              }}}};
+  object["spec"] =
+      Yaml::Map{{"clusterRoles", Yaml::List{Yaml::Map{
+                                     {"generateName", maker.component() + "-external-"},
+                                     {"rules", RulesYaml(grant.rules)},
+                                     {"subjects", maker.Requesters()},
+                                 }}}};
   maker.Add(std::move(object), maker.switches().ExternalAsScopeTemplate());
 }
 

@@ -217,7 +217,7 @@ TEST(BuildChart, ExternalGrantsMayBeAScopeTemplate) {
   EXPECT_THAT(Names(chart), Contains("ScopeTemplate /mm-a-external-n"));
   EXPECT_EQ(Find(chart, "ScopeTemplate", "mm-a-external")["spec"].Write(),
             "clusterRoles:\n"
-            "- generateName: mm-a-external-\n"
+            "- generateName: a-external-\n"
             "  rules:\n"
             "  - apiGroups:\n    - g\n    resources:\n    - x\n    verbs:\n    - get\n"
             "  subjects:\n"
