@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# rbacgen can-i, who-can, diff and blast-radius, run as a person does: on sources, manifests, and a cluster that a
+# stand-in for kubectl speaks for.
+set -euo pipefail
+rbacgen=$PWD/$1
+dir=$(mktemp -d -p "$TEST_TMPDIR")
+cd "$dir"
+
+fail() {
+  echo "FAILED: $1"
+  exit 1
+}
+
+# expect CODE NAME ARGS…: runs rbacgen; leaves its output in out and err.
+expect() {
+  local code=0
+  "$rbacgen" "${@:3}" >out 2>err </dev/null || code=$?
+  [ "$code" = "$1" ] || { cat out err; fail "$2: exit code $code, not $1"; }
+}
+says() { grep -qF -- "$3" "$2" || { cat "$2"; fail "$1: does not say: $3"; }; }
+
+mkdir -p old new
+cat >old/a.go <<'END'
+// +mandate:component:name=a
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list
+// +mandate:rbac:justify="TLS",groups=core,resources=secrets,resourceNames=cert,verbs=get,namespace=shop
+// +mandate:rbac:granted=external,groups=core,resources=pods,verbs=get
+END
+sed 's/get;list/get;create/' old/a.go >new/a.go
+"$rbacgen" chart --format=yaml old >chart.yaml
+printf '#!/bin/sh\n[ "$1" = --kubeconfig=config ] || exit 1\ncat %s/chart.yaml\n' "$dir" >kubectl
+chmod +x kubectl
+cluster=(--kubectl ./kubectl --kubeconfig config)
+
+expect 0 'yes' can-i --as=a get deployments -n shop --input=old
+[ "$(cat out)" = yes ] || fail "yes: $(cat out)"
+says yes err 'ClusterRoleBinding "mandate-manager-a"'
+expect 1 'no' can-i --as=a delete deployments -n shop --input=old
+[ "$(cat out)" = no ] || fail "no: $(cat out)"
+expect 0 'by name' can-i --as=a get secrets/cert -n shop --input=old
+expect 1 'another name' can-i --as=a get secrets/other -n shop --input=old
+expect 1 'another namespace' can-i --as=a get secrets/cert -n bank --input=old
+expect 1 'not yet' can-i --as=a get pods -n shop --input=old
+says 'not yet' err 'somebody else grants this'
+expect 0 'by its account' can-i -q --as=mandate-system/mandate-manager-a get deployments --input=chart.yaml
+[ ! -s out ] || fail '-q says something'
+expect 0 'of a cluster' can-i --as=a get deployments --input=cluster "${cluster[@]}"
+expect 2 'a cluster that cannot be asked' can-i --as=a get deployments --input=cluster --kubectl ./kubectl
+expect 2 'no kubectl' can-i --as=a get deployments --input=cluster --kubectl ./none
+says 'no kubectl' err 'cannot run ./none'
+expect 2 'no question' can-i --as=a get pods/ --input=old
+expect 2 'nobody' can-i get pods --input=old
+
+expect 0 'who' who-can get secrets/cert -n shop --input=old
+says who out 'a        ServiceAccount  shop   RoleBinding mandate-manager-a'
+expect 0 'who, anywhere' who-can -A --json get secrets/cert --input=old
+says 'who, anywhere' out '"namespace":"shop"'
+expect 0 'nobody can' who-can get secrets --input=old
+[ "$(cat out)" = nobody ] || fail "nobody can: $(cat out)"
+
+expect 0 'the same' diff old cluster "${cluster[@]}"
+[ ! -s out ] || fail "the same: $(cat out)"
+expect 1 'a difference' diff old new
+says 'a difference' out '  + may create deployments.apps: runs as any ServiceAccount there'
+says 'a difference' out '  - may no longer list deployments.apps'
+expect 1 'gained' diff --fail-on=gained old new
+mkdir less && sed 's/get;list/get/' old/a.go >less/a.go
+expect 0 'lost alone' diff --fail-on=gained old less
+expect 1 JSON diff --json old less
+says JSON out '"lost":[{"apiGroups":["apps"],"resources":["deployments"],"verbs":["list"]}]'
+expect 0 'a folder of manifests' diff old manifests:chart.yaml
+expect 2 'no such input' diff old none
+printf '{{- if .x }}\na: b\n' >helm.yaml
+expect 2 'a template' diff old helm.yaml
+says 'a template' err 'helm template'
+
+expect 0 'reach' blast-radius old
+says reach out 'create serviceaccounts/token named mandate-manager-a in mandate-system'
+says reach out '  get secrets named cert in shop: reads credentials'
+expect 1 'more reach' blast-radius old new
+says 'more reach' out '+ may create deployments.apps'
+expect 0 'no more reach' blast-radius old less
+expect 0 'of manifests' blast-radius --json chart.yaml
+says 'of manifests' out '"everything":false'
+echo PASSED
