@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <exception>
 #include <functional>
-#include <stop_token>
 #include <utility>
 
 #include "manager/controller/controller_metrics.h"
@@ -11,6 +10,7 @@
 #include "manager/controller/readiness.h"
 #include "manager/controller/reconcile_runner.h"
 #include "manager/controller/refill.h"
+#include "manager/controller/workers.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 
@@ -43,7 +43,13 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
                  .clock = &runtime_.loop.clock(),
                  .metrics = &metrics_,
                  .log = log_,
-                 .seed = runtime_.seed ^ std::hash<std::string>()(name)}) {
+                 .seed = runtime_.seed ^ std::hash<std::string>()(name)}),
+        workers_({.max = options_.max_concurrent_reconciles,
+                  .queue = &queue_,
+                  .runner = &runner_,
+                  .pool = &runtime_.pool,
+                  .clock = &runtime_.loop.clock(),
+                  .on_requeue = [this] { OnRequeue(); }}) {
     for (Source& source : options.sources) sources_.push_back({std::move(source), {}, {}, {}});
     metrics_.max_concurrent.Set(options_.max_concurrent_reconciles);
     queue_.UpdateMetrics(queue_metrics_, Now());
@@ -56,7 +62,7 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   void Start() {
     runtime_.loop.Post([core = shared_from_this()] { core->StartOnLoop(); });
   }
-  void RequestStop();
+  void RequestStop() { workers_.RequestStop(); }
   absl::Status Stop(absl::Time deadline);
   absl::Status Ready() const {
     MutexLock lock(mutex_);
@@ -110,11 +116,14 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   void ArmMetricsTimer();
   void OnMetricsTimer();
 
+  // Sees to it that what was just added is worked on: at once if nobody works, else after this turn
+  // of the loop, where one look is enough for all that is added in it.
+  void PumpSoon();
+
   // Any thread.
-  void Pump();
-  void Work();
-  // Whether something was ready.
-  bool WorkOnce();
+  void OnRequeue() {
+    runtime_.loop.Post([core = shared_from_this()] { core->ArmRetryTimer(); });
+  }
 
   const ControllerRuntime runtime_;
   const ControllerOptions options_;
@@ -123,21 +132,18 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   QueueMetrics queue_metrics_;
   WorkQueue queue_;
   ReconcileRunner runner_;
-  std::stop_source stop_;
-  Latch drained_;  // stopped, and no worker left; or the deadline passed
+  Workers workers_;
   Latch cleaned_;  // the loop holds nothing of ours
 
   Phase phase_ = Phase::kIdle;
   std::vector<Watched> sources_;
   std::vector<Request> requests_;  // of one event; kept for its memory
   Refill refill_;
+  bool pump_posted_ = false;
   absl::Time retry_timer_at_ = absl::InfiniteFuture();
   std::unique_ptr<Loop::Timer> retry_timer_, metrics_timer_, deadline_timer_;
 
   mutable Mutex mutex_;
-  bool running_ ABSL_GUARDED_BY(mutex_) = false;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  int workers_ ABSL_GUARDED_BY(mutex_) = 0;  // posted to the pool or running there
   absl::Status ready_ ABSL_GUARDED_BY(mutex_);
 };
 
@@ -183,7 +189,7 @@ void Controller::Core::OnEvent(const Watched& watched, const ObjectEvent& event)
     UpdateReady();
   }
   ArmMetricsTimer();
-  Pump();
+  PumpSoon();
 }
 
 absl::Status Controller::Core::Handle(const Source& source, const ObjectEvent& event) {
@@ -210,7 +216,7 @@ void Controller::Core::OnState(Watched& watched, const DemandStatus& status) {
       // What failed for want of it need not wait for its turn.
       queue_.RetryNow(Now());
       ArmMetricsTimer();
-      Pump();
+      workers_.Pump();
     }
     watched.delivered = true;
   } else if (status.state != DemandState::kPending &&
@@ -222,12 +228,8 @@ void Controller::Core::OnState(Watched& watched, const DemandStatus& status) {
       std::all_of(sources_.begin(), sources_.end(), [](const auto& w) { return w.delivered; })) {
     phase_ = Phase::kRunning;
     log_.Info("Starting workers", {{"workers", options_.max_concurrent_reconciles}});
-    {
-      MutexLock lock(mutex_);
-      running_ = !stopping_;
-    }
     ArmRetryTimer();
-    Pump();
+    workers_.Start(weak_from_this());
   }
   UpdateReady();
 }
@@ -258,7 +260,7 @@ void Controller::Core::ArmRetryTimer() {
   retry_timer_ = runtime_.loop.RunAt(next, [this] {
     retry_timer_at_ = absl::InfiniteFuture();
     ArmMetricsTimer();
-    Pump();
+    workers_.Pump();
     ArmRetryTimer();
   });
 }
@@ -271,11 +273,7 @@ void Controller::Core::ArmMetricsTimer() {
 void Controller::Core::OnMetricsTimer() {
   metrics_timer_.reset();
   // Asked before the update: what ends after it is seen by the next one.
-  bool busy = queue_.Len(Now()) > 0;
-  {
-    MutexLock lock(mutex_);
-    busy = busy || workers_ > 0;
-  }
+  const bool busy = queue_.Len(Now()) > 0 || workers_.count() > 0;
   queue_.UpdateMetrics(queue_metrics_, Now());
   if (refill_.active() && queue_.Items() <= options_.queue.max_items / 2 && AllSynced()) {
     if (refill_.NextPart()) {
@@ -288,87 +286,30 @@ void Controller::Core::OnMetricsTimer() {
   if (busy || refill_.active()) ArmMetricsTimer();
 }
 
-void Controller::Core::Pump() {
-  const size_t ready = queue_.Len(Now());
-  size_t wanted = 0;
-  {
-    MutexLock lock(mutex_);
-    if (!running_) return;
-    while (wanted < ready && workers_ < options_.max_concurrent_reconciles) {
-      ++workers_;
-      ++wanted;
-    }
-  }
-  for (; wanted > 0; --wanted) {
-    runtime_.pool.Post([core = shared_from_this()] { core->Work(); });
-  }
-}
-
-void Controller::Core::Work() {
-  if (WorkOnce()) {
-    // Back to the end of the pool's queue: controllers that share the pool take turns.
-    runtime_.pool.Post([core = shared_from_this()] { core->Work(); });
-    return;
-  }
-  {
-    MutexLock lock(mutex_);
-    --workers_;
-    if (stopping_ && workers_ == 0) drained_.Set();
-  }
-  // What was added after Get() and before the worker was counted out is nobody's but ours.
-  Pump();
-}
-
-bool Controller::Core::WorkOnce() {
-  const WorkItem* item = queue_.Get(Now());
-  if (item == nullptr) return false;
-  const Outcome outcome = runner_.Run(item->request(), stop_.get_token());
-  const absl::Time now = Now();
-  switch (outcome.next) {
-    case Outcome::Next::kNothing:
-      queue_.Forget(*item);
-      break;
-    case Outcome::Next::kRequeueAfter:
-      queue_.Forget(*item);
-      queue_.Add(item->request(), {.priority = item->priority(), .after = outcome.after}, now);
-      break;
-    case Outcome::Next::kRetry:
-      queue_.AddRateLimited(item->request(), item->priority(), now);
-      break;
-  }
-  queue_.Done(*item, now);
-  if (outcome.next != Outcome::Next::kNothing) {
-    runtime_.loop.Post([core = shared_from_this()] { core->ArmRetryTimer(); });
-  }
-  return true;
-}
-
-void Controller::Core::RequestStop() {
-  {
-    MutexLock lock(mutex_);
-    stopping_ = true;
-    running_ = false;
-    if (workers_ == 0) drained_.Set();
-  }
-  queue_.ShutDown();
-  stop_.request_stop();
+void Controller::Core::PumpSoon() {
+  if (pump_posted_ || workers_.WakeFirst()) return;
+  pump_posted_ = true;
+  runtime_.loop.Post([core = shared_from_this()] {
+    core->pump_posted_ = false;
+    core->workers_.Pump();
+  });
 }
 
 absl::Status Controller::Core::Stop(absl::Time deadline) {
   RequestStop();
   Loop& loop = runtime_.loop;
   loop.Post([core = shared_from_this(), deadline] { core->StopOnLoop(deadline); });
-  loop.Await(drained_);
+  loop.Await(workers_.drained());
   // Set as the task is destroyed: also when the loop, against the contract, has ended.
   std::shared_ptr<Latch> cleaned(&cleaned_,
                                  [core = shared_from_this()](Latch* latch) { latch->Set(); });
   loop.Post(
       [core = shared_from_this(), cleaned = std::move(cleaned)] { core->deadline_timer_.reset(); });
   loop.Await(cleaned_);
-  MutexLock lock(mutex_);
-  if (workers_ == 0) return absl::OkStatus();
+  const int left = workers_.count();
+  if (left == 0) return absl::OkStatus();
   return absl::DeadlineExceededError(AsAbsl(
-      StrCat("controller ", name, " of component ", runtime_.component, ": ", workers_,
+      StrCat("controller ", name, " of component ", runtime_.component, ": ", left,
              " reconcilers were still running when the time to stop was over; they should end when "
              "their context's stop is requested")));
 }
@@ -380,7 +321,7 @@ void Controller::Core::StopOnLoop(absl::Time deadline) {
   retry_timer_.reset();
   metrics_timer_.reset();
   if (deadline != absl::InfiniteFuture()) {
-    deadline_timer_ = runtime_.loop.RunAt(deadline, [this] { drained_.Set(); });
+    deadline_timer_ = runtime_.loop.RunAt(deadline, [this] { workers_.GiveUp(); });
   }
   queue_.UpdateMetrics(queue_metrics_, Now());
   UpdateReady();

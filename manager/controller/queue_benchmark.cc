@@ -33,10 +33,8 @@ void BM_AddGetDone(benchmark::State& state) {
   WorkQueue queue({});
   for (auto _ : state) {
     for (const Request& request : requests) queue.Add(request, {}, clock.TimeNow());
-    while (const WorkItem* item = queue.Get(clock.TimeNow())) {
-      queue.Forget(*item);
-      queue.Done(*item, clock.TimeNow());
-    }
+    const WorkItem* item = queue.Get(clock.TimeNow());
+    while (item != nullptr) item = queue.DoneAndGet(*item, {}, clock.TimeNow());
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }

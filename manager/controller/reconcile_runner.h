@@ -13,19 +13,13 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "manager/controller/controller_metrics.h"
+#include "manager/controller/outcome.h"
 #include "manager/controller/reconciler.h"
 #include "manager/core/clock.h"
 #include "manager/core/log.h"
 #include "manager/core/mutex.h"
 
 namespace mandate {
-
-// What becomes of a request that was reconciled.
-struct Outcome {
-  enum class Next { kNothing, kRequeueAfter, kRetry };
-  Next next = Next::kNothing;
-  absl::Duration after;  // of kRequeueAfter
-};
 
 // Thread-safe.
 class ReconcileRunner {

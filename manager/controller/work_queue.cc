@@ -6,40 +6,40 @@
 namespace mandate {
 namespace {
 
-// Nodes kept for reuse; and levels of priority kept although empty.
+// Items kept for reuse; and levels of priority kept although empty.
 constexpr size_t kMaxFree = 1024;
 constexpr size_t kMaxEmptyLevels = 32;
 
 }  // namespace
 
-bool WorkQueue::Add(const Request& request, AddOptions options, absl::Time now) {
-  MutexLock lock(mutex_);
-  if (shut_down_) return true;
-  WorkItem* item = FindOrCreate(request);
-  if (item == nullptr) return false;
-  Enqueue(*item, options.priority, now + std::max(options.after, absl::ZeroDuration()), now);
-  return true;
+WorkQueue::WorkQueue(Options options)
+    : options_(options),
+      inbox_(options.max_items),
+      expected_(std::min(options.max_items, Inbox::kMaxEntries)) {}
+
+WorkQueue::~WorkQueue() {
+  for (auto& [priority, level] : ready_) level.clear();
+  processing_.clear();
+  for (WorkItem* item : table_) delete item;
 }
 
-bool WorkQueue::AddRateLimited(const Request& request, int priority, absl::Time now) {
+bool WorkQueue::Add(const Request& request, AddOptions options, absl::Time now) {
+  const size_t hash = absl::HashOf(request);
+  const bool at_once = options.after <= absl::ZeroDuration();
+  if (at_once && inbox_.Push(request, hash, options.priority, now)) return true;
+  Request copy = request;
   MutexLock lock(mutex_);
   if (shut_down_) return true;
-  WorkItem* item = FindOrCreate(request);
+  Drain(/*reserved=*/1);
+  WorkItem* item = FindOrCreate(copy, hash);
   if (item == nullptr) return false;
-  if (now >= item->retry_at_) {
-    // The exponent is bounded so that the product stays finite.
-    const absl::Duration delay =
-        options_.base_delay * std::ldexp(1.0, std::min(item->failures_, 60));
-    ++item->failures_;
-    item->retry_at_ = now + std::min(delay, options_.max_delay);
-  }
-  ++counts_.retries;
-  Enqueue(*item, priority, item->retry_at_, now);
+  Enqueue(*item, options.priority, at_once ? now : now + options.after, now);
   return true;
 }
 
 void WorkQueue::RetryNow(absl::Time now) {
   MutexLock lock(mutex_);
+  Drain(0);
   Promote(now);
   for (auto it = waiting_.begin(); it != waiting_.end();) {
     WorkItem& item = *it->second;
@@ -54,50 +54,93 @@ void WorkQueue::RetryNow(absl::Time now) {
 
 const WorkItem* WorkQueue::Get(absl::Time now) {
   MutexLock lock(mutex_);
+  return Next(now);
+}
+
+void WorkQueue::Done(const WorkItem& item, const Outcome& outcome, absl::Time now) {
+  MutexLock lock(mutex_);
+  Finish(const_cast<WorkItem&>(item), outcome, now);
+}
+
+const WorkItem* WorkQueue::DoneAndGet(const WorkItem& item, const Outcome& outcome,
+                                      absl::Time now) {
+  MutexLock lock(mutex_);
+  Finish(const_cast<WorkItem&>(item), outcome, now);
+  return Next(now);
+}
+
+WorkItem* WorkQueue::Next(absl::Time now) {
   if (shut_down_) return nullptr;
-  Promote(now);
-  for (auto level = ready_.begin(); level != ready_.end(); ++level) {
-    if (level->second.empty()) continue;
-    WorkItem& item = level->second.front();
-    MoveTo(processing_, level->second, item);
-    if (level->second.empty() && ready_.size() > kMaxEmptyLevels) ready_.erase(level);
-    --ready_count_;
-    item.place_ = WorkItem::Place::kNowhere;
-    item.processing_ = true;
-    item.handed_priority_ = item.priority_;
-    item.started_ = now;
-    // A worker's time may be a little older than the loop's.
-    counts_.queued.Observe(std::max(now - item.since_, absl::ZeroDuration()));
-    return &item;
+  auto level = ready_.begin();
+  const auto skip_empty = [&] {
+    while (level != ready_.end() && level->second.empty()) ++level;
+  };
+  skip_empty();
+  // What is in the inbox comes after those of its priority that are ready.
+  if (inbox_.top() > (level == ready_.end() ? Inbox::kEmpty : level->first) ||
+      (!waiting_.empty() && waiting_.begin()->first.first <= now)) {
+    Drain(0);
+    Promote(now);
+    level = ready_.begin();
+    skip_empty();
   }
-  return nullptr;
+  if (level == ready_.end()) return nullptr;
+  WorkItem& item = level->second.front();
+  level->second.pop_front();
+  processing_.push_back(item);
+  if (level->second.empty() && ready_.size() > kMaxEmptyLevels) ready_.erase(level);
+  --ready_count_;
+  item.place_ = WorkItem::Place::kNowhere;
+  item.processing_ = true;
+  item.handed_priority_ = item.priority_;
+  item.started_ = now;
+  // A worker's time may be a little older than the loop's.
+  counts_.queued.Observe(std::max(now - item.since_, absl::ZeroDuration()));
+  return &item;
 }
 
-void WorkQueue::Forget(const WorkItem& handed) {
-  MutexLock lock(mutex_);
-  WorkItem& item = *handed.self_;
-  item.failures_ = 0;
-  item.retry_at_ = absl::InfinitePast();
-}
-
-void WorkQueue::Done(const WorkItem& handed, absl::Time now) {
-  MutexLock lock(mutex_);
-  WorkItem& item = *handed.self_;
-  item.processing_ = false;
+void WorkQueue::Finish(WorkItem& item, const Outcome& outcome, absl::Time now) {
   counts_.worked.Observe(now - item.started_);
-  switch (item.place_) {
-    case WorkItem::Place::kReady:
-      ++ready_count_;
-      MoveTo(ready_[item.priority_], processing_, item);
-      break;
-    case WorkItem::Place::kWaiting:
-      MoveTo(parked_, processing_, item);
-      break;
-    case WorkItem::Place::kNowhere:
-      MoveTo(parked_, processing_, item);
-      ReleaseIfIdle(item);
-      break;
+  if (shut_down_) {
+    item.failures_ = 0;
+  } else {
+    switch (outcome.next) {
+      case Outcome::Next::kNothing:
+        item.failures_ = 0;
+        item.retry_at_ = absl::InfinitePast();
+        break;
+      case Outcome::Next::kRequeueAfter:
+        item.failures_ = 0;
+        item.retry_at_ = absl::InfinitePast();
+        Drain(0);
+        Enqueue(item, item.handed_priority_, now + outcome.after, now);
+        break;
+      case Outcome::Next::kRetry:
+        Drain(0);
+        ++counts_.retries;
+        Enqueue(item, item.handed_priority_, RetryTime(item, now), now);
+        break;
+    }
   }
+  item.processing_ = false;
+  processing_.erase(processing_.iterator_to(item));
+  if (item.place_ == WorkItem::Place::kReady) {
+    ++ready_count_;
+    ready_[item.priority_].push_back(item);
+  } else if (item.place_ == WorkItem::Place::kNowhere && item.failures_ == 0) {
+    Release(item);
+  }
+}
+
+absl::Time WorkQueue::RetryTime(WorkItem& item, absl::Time now) {
+  if (now >= item.retry_at_) {
+    // The exponent is bounded so that the product stays finite.
+    const absl::Duration delay =
+        options_.base_delay * std::ldexp(1.0, std::min(item.failures_, 60));
+    ++item.failures_;
+    item.retry_at_ = now + std::min(delay, options_.max_delay);
+  }
+  return item.retry_at_;
 }
 
 absl::Time WorkQueue::NextReady() const {
@@ -107,27 +150,34 @@ absl::Time WorkQueue::NextReady() const {
 
 size_t WorkQueue::Len(absl::Time now) {
   MutexLock lock(mutex_);
+  Drain(0);
   Promote(now);
   return ready_count_;
 }
 
-size_t WorkQueue::Items() const {
+size_t WorkQueue::Items() {
   MutexLock lock(mutex_);
+  Drain(0);
   return table_.size();
 }
 
 void WorkQueue::ShutDown() {
   MutexLock lock(mutex_);
   shut_down_ = true;
+  expected_ = inbox_.Take(drained_, /*room=*/0);
   waiting_.clear();
   ready_count_ = 0;
-  for (auto& [priority, level] : ready_) {
-    for (WorkItem& item : level) table_.erase(&item);
-    level.clear();
+  for (auto& [priority, level] : ready_) level.clear();
+  for (auto it = table_.begin(); it != table_.end();) {
+    WorkItem* item = *it;
+    if (item->processing_) {
+      item->place_ = WorkItem::Place::kNowhere;
+      ++it;
+    } else {
+      table_.erase(it++);
+      delete item;
+    }
   }
-  for (WorkItem& item : parked_) table_.erase(&item);
-  parked_.clear();
-  for (WorkItem& item : processing_) item.place_ = WorkItem::Place::kNowhere;
 }
 
 void WorkQueue::UpdateMetrics(QueueMetrics& metrics, absl::Time now) {
@@ -135,6 +185,7 @@ void WorkQueue::UpdateMetrics(QueueMetrics& metrics, absl::Time now) {
   QueueGauges gauges;
   {
     MutexLock lock(mutex_);
+    Drain(0);
     Promote(now);
     std::swap(counts, counts_);
     for (const auto& [priority, level] : ready_) gauges.depth.emplace(priority, level.size());
@@ -146,25 +197,41 @@ void WorkQueue::UpdateMetrics(QueueMetrics& metrics, absl::Time now) {
   metrics.Update(std::move(counts), gauges);
 }
 
-WorkItem* WorkQueue::FindOrCreate(const Request& request) {
-  const Key key{request, absl::HashOf(request)};
-  if (auto it = table_.find(key); it != table_.end()) return *it;
-  if (table_.size() >= options_.max_items) {
+void WorkQueue::Drain(size_t reserved) {
+  if (shut_down_) return;
+  // table_ and what the inbox has fit; the reserved items may not.
+  const size_t room = options_.max_items - std::min(options_.max_items, table_.size() + reserved);
+  expected_ = inbox_.Take(drained_, room);
+  for (size_t i = 0; i < drained_.count; ++i) {
+    Inbox::Entry& entry = drained_.entries[i];
+    WorkItem* item = FindOrCreate(entry.request, entry.hash);
+    Enqueue(*item, entry.priority, entry.at, entry.at);
+  }
+}
+
+WorkItem* WorkQueue::FindOrCreate(Request& request, size_t hash) {
+  const Key key{request, hash};
+  const auto it = table_.find(key);
+  if (it != table_.end()) return *it;
+  if (table_.size() + expected_ >= options_.max_items) {
     ++counts_.refused;
     return nullptr;
   }
-  if (free_.empty()) free_.emplace_back();
-  WorkItem& item = free_.front();
-  item.self_ = free_.begin();
-  item.request_ = request;
-  item.hash_ = key.hash;
-  item.place_ = WorkItem::Place::kNowhere;
-  item.processing_ = false;
-  item.failures_ = 0;
-  item.retry_at_ = absl::InfinitePast();
-  MoveTo(parked_, free_, item);
-  table_.insert(&item);
-  return &item;
+  std::unique_ptr<WorkItem> item;
+  if (free_.empty()) {
+    item = std::make_unique<WorkItem>();
+  } else {
+    item = std::move(free_.back());
+    free_.pop_back();
+  }
+  std::swap(item->request_, request);
+  item->hash_ = hash;
+  item->place_ = WorkItem::Place::kNowhere;
+  item->processing_ = false;
+  item->failures_ = 0;
+  item->retry_at_ = absl::InfinitePast();
+  table_.insert(item.get());
+  return item.release();
 }
 
 void WorkQueue::Enqueue(WorkItem& item, int priority, absl::Time ready_at, absl::Time now) {
@@ -173,7 +240,11 @@ void WorkQueue::Enqueue(WorkItem& item, int priority, absl::Time ready_at, absl:
   switch (item.place_) {
     case WorkItem::Place::kReady:
       if (priority > item.priority_) {
-        if (!item.processing_) MoveTo(ready_[priority], ready_[item.priority_], item);
+        if (!item.processing_) {
+          ItemList& level = ready_[item.priority_];
+          level.erase(level.iterator_to(item));
+          ready_[priority].push_back(item);
+        }
         item.priority_ = priority;
       }
       return;
@@ -199,8 +270,8 @@ void WorkQueue::MakeReady(WorkItem& item, absl::Time since) {
   item.place_ = WorkItem::Place::kReady;
   item.since_ = since;
   ++counts_.adds;
-  if (item.processing_) return;  // Done() will queue it
-  MoveTo(ready_[item.priority_], parked_, item);
+  if (item.processing_) return;  // Finish() will queue it
+  ready_[item.priority_].push_back(item);
   ++ready_count_;
 }
 
@@ -212,18 +283,10 @@ void WorkQueue::Promote(absl::Time now) {
   }
 }
 
-void WorkQueue::MoveTo(ItemList& to, ItemList& from, WorkItem& item) {
-  to.splice(to.end(), from, item.self_);
-}
-
-void WorkQueue::ReleaseIfIdle(WorkItem& item) {
-  if (item.failures_ > 0 && !shut_down_) return;
+void WorkQueue::Release(WorkItem& item) {
   table_.erase(&item);
-  if (free_.size() < kMaxFree) {
-    MoveTo(free_, parked_, item);
-  } else {
-    parked_.erase(item.self_);
-  }
+  std::unique_ptr<WorkItem> owned(&item);
+  if (free_.size() < kMaxFree) free_.push_back(std::move(owned));
 }
 
 }  // namespace mandate

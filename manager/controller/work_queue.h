@@ -1,10 +1,10 @@
 // The queue between what happened and who reconciles it.
 //
 //   queue.Add({key}, {}, now);
-//   if (const WorkItem* item = queue.Get(now)) {
-//     … reconcile item->request() …
-//     queue.Forget(*item);
-//     queue.Done(*item, now);
+//   const WorkItem* item = queue.Get(now);
+//   while (item != nullptr) {
+//     const Outcome outcome = … reconcile item->request() …
+//     item = queue.DoneAndGet(*item, outcome, now);
 //   }
 #ifndef MANAGER_CONTROLLER_WORK_QUEUE_H_
 #define MANAGER_CONTROLLER_WORK_QUEUE_H_
@@ -12,14 +12,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <map>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "absl/time/time.h"
+#include "boost/intrusive/list.hpp"
+#include "manager/controller/inbox.h"
+#include "manager/controller/outcome.h"
 #include "manager/controller/queue_metrics.h"
 #include "manager/controller/request.h"
 #include "manager/core/mutex.h"
@@ -36,7 +40,7 @@ class WorkItem {
   const Request& request() const { return request_; }
   // With which it was handed out; a requeue keeps it.
   int priority() const { return handed_priority_; }
-  // Retries that failed since the last Forget().
+  // Attempts that failed since the last that did not.
   int failures() const { return failures_; }
 
  private:
@@ -45,7 +49,7 @@ class WorkItem {
 
   Request request_;
   size_t hash_ = 0;
-  std::list<WorkItem>::iterator self_;
+  boost::intrusive::list_member_hook<> hook_;
   Place place_ = Place::kNowhere;
   bool processing_ = false;
   int priority_ = 0;
@@ -78,7 +82,8 @@ class WorkQueue {
     absl::Duration after = absl::ZeroDuration();
   };
 
-  explicit WorkQueue(Options options) : options_(options) {}
+  explicit WorkQueue(Options options);
+  ~WorkQueue();
   WorkQueue(const WorkQueue&) = delete;
   WorkQueue& operator=(const WorkQueue&) = delete;
 
@@ -86,28 +91,28 @@ class WorkQueue {
   // refused, because the queue is full; it is true (and nothing) after ShutDown().
   bool Add(const Request& request, AddOptions options, absl::Time now);
 
-  // Adds it after an exponential delay. Only a failure at or after the time of the last retry
-  // counts: attempts that an event brought forward fail without making the delay longer, and the
-  // retry keeps its time.
-  bool AddRateLimited(const Request& request, int priority, absl::Time now);
-
   // Makes every failed request that waits for its retry ready: what they failed of may be mended.
   // Their delays are not shortened by it: an attempt that fails again waits as it would have.
   void RetryNow(absl::Time now);
 
-  // The next ready request; nullptr: none is ready. It must be given back with Done().
+  // The next ready request; nullptr: none is ready. It must be given back.
   const WorkItem* Get(absl::Time now);
 
-  // Ends its failures: the next one waits the base delay again.
-  void Forget(const WorkItem& item);
-  void Done(const WorkItem& item, absl::Time now);
+  // Gives it back, to be handed out again as `outcome` says, or sooner if it was or is added:
+  // kNothing ends its failures, so that the next one waits the base delay again; kRequeueAfter too,
+  // and it is ready again after `after`; kRetry: after an exponential delay. Only a failure at or
+  // after the time of the last retry counts: attempts that an event brought forward fail without
+  // making the delay longer, and the retry keeps its time.
+  void Done(const WorkItem& item, const Outcome& outcome, absl::Time now);
+  // The same, and then Get(): a worker that goes on.
+  const WorkItem* DoneAndGet(const WorkItem& item, const Outcome& outcome, absl::Time now);
 
   // When a waiting request becomes ready; infinite future: none waits.
   absl::Time NextReady() const;
   // How many Get() would hand out now, had it been called with the same `now`.
   size_t Len(absl::Time now);
   // All that are held: ready, waiting, processing, or remembered for their failures.
-  size_t Items() const;
+  size_t Items();
 
   // Drops what waits; Add() does nothing and Get() gives nothing from now on.
   void ShutDown();
@@ -116,7 +121,9 @@ class WorkQueue {
   void UpdateMetrics(QueueMetrics& metrics, absl::Time now);
 
  private:
-  using ItemList = std::list<WorkItem>;
+  using ItemList = boost::intrusive::list<
+      WorkItem, boost::intrusive::member_hook<WorkItem, boost::intrusive::list_member_hook<>,
+                                              &WorkItem::hook_>>;
   struct Key {
     const Request& request;
     size_t hash;
@@ -133,24 +140,33 @@ class WorkQueue {
     bool operator()(const Key& a, const WorkItem* b) const { return a.request == b->request_; }
   };
 
-  WorkItem* FindOrCreate(const Request& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Takes the inbox in, and lets it accept what fits beside `reserved` further items.
+  void Drain(size_t reserved) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // May take the strings of `request`, which gets others.
+  WorkItem* FindOrCreate(Request& request, size_t hash) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  WorkItem* Next(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Finish(WorkItem& item, const Outcome& outcome, absl::Time now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Time RetryTime(WorkItem& item, absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Enqueue(WorkItem& item, int priority, absl::Time ready_at, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void MakeReady(WorkItem& item, absl::Time since) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Promote(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void MoveTo(ItemList& to, ItemList& from, WorkItem& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void ReleaseIfIdle(WorkItem& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Release(WorkItem& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Options options_;
 
-  mutable Mutex mutex_;
+  Inbox inbox_;
+  // On another line than the inbox: those who add do not touch it.
+  alignas(64) mutable Mutex mutex_;
   bool shut_down_ ABSL_GUARDED_BY(mutex_) = false;
-  absl::flat_hash_set<WorkItem*, Hash, Equal> table_ ABSL_GUARDED_BY(mutex_);
-  // Each item is a node of exactly one of these lists.
+  // What the inbox may still bring: table_ and they fit.
+  size_t expected_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_set<WorkItem*, Hash, Equal> table_ ABSL_GUARDED_BY(mutex_);  // owns them
   std::map<int, ItemList, std::greater<int>> ready_ ABSL_GUARDED_BY(mutex_);
   ItemList processing_ ABSL_GUARDED_BY(mutex_);
-  ItemList parked_ ABSL_GUARDED_BY(mutex_);  // waiting, or remembered for their failures
-  ItemList free_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<WorkItem>> free_ ABSL_GUARDED_BY(mutex_);
+  Inbox::Entries drained_ ABSL_GUARDED_BY(mutex_);  // kept for its memory
   size_t ready_count_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::btree_map<std::pair<absl::Time, uint64_t>, WorkItem*> waiting_ ABSL_GUARDED_BY(mutex_);
   uint64_t sequence_ ABSL_GUARDED_BY(mutex_) = 0;

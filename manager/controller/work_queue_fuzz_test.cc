@@ -121,14 +121,12 @@ class Fuzz {
         ++model.failures;
       }
       Owe(model, model.retry_at, item->priority());
-      queue_.AddRateLimited(item->request(), item->priority(), now_);
     } else {
       model.failures = 0;
       model.retry_at = absl::InfinitePast();
-      queue_.Forget(*item);
     }
     model.processing = false;
-    queue_.Done(*item, now_);
+    queue_.Done(*item, {fail ? Outcome::Next::kRetry : Outcome::Next::kNothing, {}}, now_);
   }
 
   std::mt19937_64 random_;
@@ -164,8 +162,7 @@ TEST(WorkQueueFuzzTest, ManyThreads) {
       if (++inside[key] != 1) overlap = true;
       seen[key] = written[key].load();
       --inside[key];
-      queue.Forget(*item);
-      queue.Done(*item, now);
+      queue.Done(*item, {}, now);
     }
   };
   std::vector<std::thread> workers, producers;

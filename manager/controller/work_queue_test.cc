@@ -17,17 +17,16 @@ class WorkQueueTest : public testing::Test {
   bool Add(const std::string& name, WorkQueue::AddOptions options = {}) {
     return queue_.Add(Req(name), options, now_);
   }
-  void Fail(const WorkItem& item) {
-    queue_.AddRateLimited(item.request(), item.priority(), now_);
-    queue_.Done(item, now_);
-  }
+  void Fail(const WorkItem& item) { queue_.Done(item, {Outcome::Next::kRetry, {}}, now_); }
+  void Done(const WorkItem& item) { queue_.Done(item, {}, now_); }
   const WorkItem* Get() { return queue_.Get(now_); }
   // The names that are handed out until none is ready; all done.
   std::vector<std::string> Drain() {
     std::vector<std::string> names;
-    while (const WorkItem* item = Get()) {
+    const WorkItem* item = Get();
+    while (item != nullptr) {
       names.push_back(item->request().key.name);
-      queue_.Done(*item, now_);
+      item = queue_.DoneAndGet(*item, {}, now_);
     }
     return names;
   }
@@ -72,7 +71,7 @@ TEST_F(WorkQueueTest, AnItemInProcessIsNotHandedOutAgainBeforeDone) {
   Add("a");
   EXPECT_EQ(Get(), nullptr);
   EXPECT_EQ(Len(), 0u);
-  queue_.Done(*item, now_);
+  Done(*item);
   EXPECT_EQ(Len(), 1u);
   EXPECT_EQ(Drain(), Names{"a"});  // once
 }
@@ -84,7 +83,7 @@ TEST_F(WorkQueueTest, HigherPriorityFirst) {
   const WorkItem* item = Get();
   EXPECT_EQ(item->request(), Req("high"));
   EXPECT_EQ(item->priority(), 5);
-  queue_.Done(*item, now_);
+  Done(*item);
   EXPECT_EQ(Drain(), (Names{"zero", "low"}));
 }
 
@@ -102,7 +101,7 @@ TEST_F(WorkQueueTest, ADuplicateNeverLowersThePriority) {
   const WorkItem* item = Get();
   EXPECT_EQ(item->request(), Req("a"));
   EXPECT_EQ(item->priority(), 3);
-  queue_.Done(*item, now_);
+  Done(*item);
 }
 
 TEST_F(WorkQueueTest, ThePriorityOfTheWaitingIsRaisedToo) {
@@ -112,7 +111,7 @@ TEST_F(WorkQueueTest, ThePriorityOfTheWaitingIsRaisedToo) {
   const WorkItem* item = Get();
   ASSERT_NE(item, nullptr);
   EXPECT_EQ(item->priority(), 7);
-  queue_.Done(*item, now_);
+  Done(*item);
 }
 
 TEST_F(WorkQueueTest, ThePriorityOfOneRoundDoesNotLeakIntoTheNext) {
@@ -120,10 +119,10 @@ TEST_F(WorkQueueTest, ThePriorityOfOneRoundDoesNotLeakIntoTheNext) {
   const WorkItem* item = Get();
   Add("a", {.priority = -100});
   EXPECT_EQ(item->priority(), 9);  // this round's
-  queue_.Done(*item, now_);
+  Done(*item);
   item = Get();
   EXPECT_EQ(item->priority(), -100);
-  queue_.Done(*item, now_);
+  Done(*item);
 }
 
 TEST_F(WorkQueueTest, APriorityAddedWhileInProcessCounts) {
@@ -133,7 +132,7 @@ TEST_F(WorkQueueTest, APriorityAddedWhileInProcessCounts) {
   ASSERT_EQ(b->request(), Req("b"));
   Add("b", {.priority = -100});
   Add("b", {.priority = 4});
-  queue_.Done(*b, now_);
+  Done(*b);
   EXPECT_EQ(Drain(), (Names{"b", "a"}));
 }
 
@@ -143,7 +142,7 @@ TEST_F(WorkQueueTest, ManyPrioritiesAreHandedOutInOrder) {
   while (const WorkItem* item = Get()) {
     EXPECT_LT(item->priority(), last);
     last = item->priority();
-    queue_.Done(*item, now_);
+    Done(*item);
   }
   EXPECT_EQ(last, 0);
 }
@@ -200,7 +199,7 @@ TEST_F(WorkQueueTest, AnItemThatBecomesDueInProcessIsHandedOutAfterDone) {
   Add("a", {.after = 5 * kMs});
   now_ += 10 * kMs;
   EXPECT_EQ(Get(), nullptr);
-  queue_.Done(*item, now_);
+  Done(*item);
   EXPECT_EQ(Drain(), Names{"a"});
 }
 
@@ -209,7 +208,7 @@ TEST_F(WorkQueueTest, AnItemThatWaitsBeyondItsProcessingIsHandedOutWhenDue) {
   const WorkItem* item = Get();
   Add("a", {.after = 50 * kMs});
   now_ += 10 * kMs;
-  queue_.Done(*item, now_);
+  Done(*item);
   EXPECT_EQ(Get(), nullptr);
   now_ += 40 * kMs;
   EXPECT_EQ(Drain(), Names{"a"});
@@ -229,17 +228,36 @@ TEST_F(WorkQueueTest, RetriesBackOffExponentiallyUpToTheMaximum) {
   }
 }
 
-TEST_F(WorkQueueTest, ForgetStartsTheBackoffAnew) {
-  Add("a");
-  for (int i = 0; i < 5; ++i) {
-    Fail(*Get());
+TEST_F(WorkQueueTest, ASuccessStartsTheBackoffAnew) {
+  for (const Outcome& success : {Outcome{}, Outcome{Outcome::Next::kRequeueAfter, kMs}}) {
+    Add("a");
+    for (int i = 0; i < 5; ++i) {
+      Fail(*Get());
+      now_ = queue_.NextReady();
+    }
+    const WorkItem* item = Get();
+    Add("a");  // so that it stays
+    queue_.Done(*item, success, now_);
+    item = Get();
+    EXPECT_EQ(item->failures(), 0);
+    Fail(*item);
+    EXPECT_EQ(queue_.NextReady(), now_ + 5 * kMs);
     now_ = queue_.NextReady();
+    Drain();
   }
+}
+
+TEST_F(WorkQueueTest, ARequeueWaitsItsTime) {
+  Add("a", {.priority = 3});
+  queue_.Done(*Get(), {Outcome::Next::kRequeueAfter, 10 * kMs}, now_);
+  EXPECT_EQ(queue_.NextReady(), now_ + 10 * kMs);
+  EXPECT_EQ(Get(), nullptr);
+  now_ += 10 * kMs;
   const WorkItem* item = Get();
-  queue_.Forget(*item);
-  EXPECT_EQ(item->failures(), 0);
-  Fail(*item);
-  EXPECT_EQ(queue_.NextReady(), now_ + 5 * kMs);
+  ASSERT_NE(item, nullptr);
+  EXPECT_EQ(item->priority(), 3);
+  Done(*item);
+  EXPECT_EQ(queue_.Items(), 0u);
 }
 
 TEST_F(WorkQueueTest, BackoffIsPerKey) {
@@ -295,9 +313,7 @@ TEST_F(WorkQueueTest, ASuccessfulEarlyAttemptEndsTheBackoff) {
   Add("a");
   Fail(*Get());
   Add("a");
-  const WorkItem* item = Get();
-  queue_.Forget(*item);
-  queue_.Done(*item, now_);
+  Done(*Get());
   EXPECT_EQ(queue_.NextReady(), absl::InfiniteFuture());
   EXPECT_EQ(queue_.Items(), 0u);
 }
@@ -305,10 +321,10 @@ TEST_F(WorkQueueTest, ASuccessfulEarlyAttemptEndsTheBackoff) {
 TEST_F(WorkQueueTest, RetryNowConcernsWhatFailed) {
   Add("requeued", {.after = absl::Hours(1)});
   for (const char* name : {"a", "b", "held"}) Add(name);
-  Fail(*Get());
-  Fail(*Get());
+  for (int i = 0; i < 3; ++i) Fail(*Get());
+  Add("held");
   const WorkItem* held = Get();
-  queue_.AddRateLimited(held->request(), 0, now_);
+  Add("held", {.after = absl::Hours(1)});
   const absl::Time retry = queue_.NextReady();
   now_ += kMs;
   queue_.RetryNow(now_);
@@ -318,7 +334,7 @@ TEST_F(WorkQueueTest, RetryNowConcernsWhatFailed) {
   EXPECT_EQ(a->failures(), 1);
   Fail(*a);
   EXPECT_EQ(queue_.NextReady(), retry);  // as if nothing had been
-  queue_.Done(*held, now_);
+  Done(*held);
   EXPECT_EQ(Drain(), (Names{"b", "held"}));
 }
 
@@ -342,11 +358,11 @@ TEST_F(WorkQueueTest, AFullQueueRefusesWhatIsNew) {
   EXPECT_TRUE(queue.Add(Req("a"), {}, now_));
   EXPECT_TRUE(queue.Add(Req("b"), {.after = absl::Hours(1)}, now_));
   EXPECT_FALSE(queue.Add(Req("c"), {}, now_));
-  EXPECT_FALSE(queue.AddRateLimited(Req("c"), 0, now_));
+  EXPECT_FALSE(queue.Add(Req("c"), {.after = kMs}, now_));
   EXPECT_TRUE(queue.Add(Req("a"), {}, now_));
   const WorkItem* item = queue.Get(now_);
   EXPECT_FALSE(queue.Add(Req("c"), {}, now_));
-  queue.Done(*item, now_);
+  queue.Done(*item, {}, now_);
   EXPECT_TRUE(queue.Add(Req("c"), {}, now_));
 
   Metrics metrics;
@@ -354,6 +370,27 @@ TEST_F(WorkQueueTest, AFullQueueRefusesWhatIsNew) {
   queue.UpdateMetrics(queue_metrics, now_);
   const Labels labels = {{"name", "q"}, {"controller", "q"}, {"identity", "c"}};
   EXPECT_EQ(metrics.Counter("workqueue_refused_total", "", labels).Value(), 3);
+}
+
+TEST_F(WorkQueueTest, HoldsExactlyAsMuchAsItMay) {
+  for (const size_t max_items : {2u, 300u, 5000u}) {
+    WorkQueue queue({.max_items = max_items});
+    size_t held = 0;
+    // Each twice, and some of them later.
+    for (size_t i = 0; i < 4 * max_items; ++i) {
+      const Request request = Req(std::to_string(i / 2));
+      const bool taken = queue.Add(request, {.after = (i % 64 == 0 ? 1 : 0) * kMs}, now_);
+      EXPECT_EQ(taken, i / 2 < max_items);
+      held += taken && i % 2 == 0;
+    }
+    EXPECT_EQ(queue.Items(), max_items);
+    EXPECT_EQ(held, max_items);
+    EXPECT_FALSE(queue.Add(Req("more"), {}, now_));
+    EXPECT_TRUE(queue.Add(Req("0"), {}, now_));
+    queue.Done(*queue.Get(now_), {}, now_);
+    EXPECT_TRUE(queue.Add(Req("more"), {}, now_));
+    EXPECT_FALSE(queue.Add(Req("even more"), {}, now_));
+  }
 }
 
 TEST_F(WorkQueueTest, ShutDownDropsWhatWaits) {
@@ -368,8 +405,7 @@ TEST_F(WorkQueueTest, ShutDownDropsWhatWaits) {
   EXPECT_EQ(Len(), 0u);
   EXPECT_EQ(queue_.NextReady(), absl::InfiniteFuture());
   EXPECT_TRUE(Add("new"));
-  EXPECT_TRUE(queue_.AddRateLimited(item->request(), 0, now_));
-  queue_.Done(*item, now_);
+  Fail(*item);
   now_ += absl::Hours(1);
   EXPECT_EQ(Get(), nullptr);
   EXPECT_EQ(queue_.Items(), 0u);
@@ -379,12 +415,10 @@ TEST_F(WorkQueueTest, NodesAreReusedWithoutTheirPast) {
   Add("a", {.priority = 9});
   Fail(*Get());
   now_ = queue_.NextReady();
-  const WorkItem* item = Get();
-  queue_.Forget(*item);
-  queue_.Done(*item, now_);
+  Done(*Get());
   ASSERT_EQ(queue_.Items(), 0u);
   Add("b");
-  item = Get();
+  const WorkItem* item = Get();
   EXPECT_EQ(item->request(), Req("b"));
   EXPECT_EQ(item->priority(), 0);
   EXPECT_EQ(item->failures(), 0);

@@ -90,17 +90,24 @@ absl::Status AddGetDone(int keys) {
   WorkQueue queue({});
   const double before = CpuSeconds();
   const auto start = SteadyClock::now();
+  // As with a controller: a worker that finds nothing sleeps until who adds wakes it.
+  std::atomic<bool> asleep = false;
   std::jthread producer([&] {
-    for (const Request& request : requests) queue.Add(request, {}, clock.TimeNow());
+    for (const Request& request : requests) {
+      queue.Add(request, {}, clock.TimeNow());
+      if (asleep && asleep.exchange(false)) asleep.notify_one();
+    }
   });
+  const WorkItem* item = nullptr;
   for (int done = 0; done < keys;) {
-    const WorkItem* item = queue.Get(clock.TimeNow());
     if (item == nullptr) {
-      std::this_thread::yield();
+      asleep = true;
+      item = queue.Get(clock.TimeNow());
+      if (item == nullptr) asleep.wait(true);
+      asleep = false;
       continue;
     }
-    queue.Forget(*item);
-    queue.Done(*item, clock.TimeNow());
+    item = queue.DoneAndGet(*item, {}, clock.TimeNow());
     ++done;
   }
   ReportCost(keys, CpuSeconds() - before, start);

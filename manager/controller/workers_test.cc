@@ -1,0 +1,171 @@
+#include "manager/controller/workers.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "manager/core/testing/simulated_loop.h"
+
+namespace mandate {
+namespace {
+
+// Runs what was posted when the test says so.
+class ManualPool : public Executor {
+ public:
+  void Post(Task task) override { tasks_.push_back(std::move(task)); }
+  void RunNext() {
+    Task task = std::move(tasks_.front());
+    tasks_.pop_front();
+    std::move(task)();
+  }
+  size_t waiting() const { return tasks_.size(); }
+
+ private:
+  std::deque<Task> tasks_;
+};
+
+class WorkersTest : public testing::Test {
+ protected:
+  class Slow : public Reconciler {
+   public:
+    explicit Slow(WorkersTest& test) : test_(test) {}
+    absl::StatusOr<Result> Reconcile(const CallContext&, const Request& request) override {
+      test_.names_.push_back(request.key.name);
+      test_.clock_.AdvanceTo(test_.clock_.TimeNow() + test_.takes_);
+      return test_.result_;
+    }
+
+   private:
+    WorkersTest& test_;
+  };
+
+  void Add(const std::vector<std::string>& names) {
+    for (const std::string& name : names) queue_.Add({{"", name}}, {}, clock_.TimeNow());
+  }
+  std::vector<std::string> TakeNames() { return std::exchange(names_, {}); }
+
+  SimulatedClock clock_;
+  absl::Duration takes_ = absl::ZeroDuration();  // each reconciliation
+  Result result_;
+  std::vector<std::string> names_;
+  int requeues_ = 0;
+  Metrics registry_;
+  ControllerMetrics metrics_{registry_, "workers", "component"};
+  WorkQueue queue_{{}};
+  ReconcileRunner runner_{{.reconciler = std::make_unique<Slow>(*this),
+                           .timeout = absl::InfiniteDuration(),
+                           .clock = &clock_,
+                           .metrics = &metrics_,
+                           .log = Logger(),
+                           .seed = 1}};
+  ManualPool pool_;
+  Workers workers_{{.max = 2,
+                    .queue = &queue_,
+                    .runner = &runner_,
+                    .pool = &pool_,
+                    .clock = &clock_,
+                    .on_requeue = [this] { ++requeues_; }}};
+  const std::shared_ptr<int> owner_ = std::make_shared<int>();
+};
+
+using Names = std::vector<std::string>;
+
+TEST_F(WorkersTest, NobodyWorksBeforeTheStart) {
+  Add({"a"});
+  EXPECT_TRUE(workers_.WakeFirst());
+  workers_.Pump();
+  EXPECT_EQ(pool_.waiting(), 0u);
+  workers_.Start(owner_);
+  EXPECT_EQ(pool_.waiting(), 1u);
+  EXPECT_EQ(owner_.use_count(), 2);
+  pool_.RunNext();
+  EXPECT_EQ(TakeNames(), Names{"a"});
+  EXPECT_EQ(owner_.use_count(), 1);
+}
+
+TEST_F(WorkersTest, WakesOneAtOnceAndAsManyAsAreWantedLater) {
+  workers_.Start(owner_);
+  EXPECT_EQ(pool_.waiting(), 0u);
+  Add({"a", "b", "c"});
+  EXPECT_TRUE(workers_.WakeFirst());
+  EXPECT_FALSE(workers_.WakeFirst());
+  EXPECT_EQ(workers_.count(), 1);
+  workers_.Pump();
+  EXPECT_EQ(workers_.count(), 2);  // all there are
+  EXPECT_TRUE(workers_.WakeFirst());
+  EXPECT_EQ(pool_.waiting(), 2u);
+}
+
+TEST_F(WorkersTest, OneWorkerIsEnoughForOneRequest) {
+  workers_.Start(owner_);
+  Add({"a"});
+  workers_.Pump();
+  EXPECT_EQ(workers_.count(), 1);
+}
+
+TEST_F(WorkersTest, AWorkerGoesOnUntilNothingIsReady) {
+  workers_.Start(owner_);
+  Add({"a", "b", "c"});
+  workers_.WakeFirst();
+  pool_.RunNext();
+  EXPECT_EQ(TakeNames(), (Names{"a", "b", "c"}));
+  EXPECT_EQ(workers_.count(), 0);
+  EXPECT_EQ(pool_.waiting(), 0u);
+  EXPECT_EQ(queue_.Items(), 0u);
+}
+
+TEST_F(WorkersTest, AfterItsTurnAWorkerWaitsBehindOthers) {
+  takes_ = absl::Microseconds(600);
+  workers_.Start(owner_);
+  Add({"a", "b", "c"});
+  workers_.WakeFirst();
+  bool other = false;
+  pool_.Post([&other] { other = true; });
+  pool_.RunNext();
+  EXPECT_EQ(TakeNames(), (Names{"a", "b"}));
+  EXPECT_EQ(workers_.count(), 1);
+  pool_.RunNext();
+  EXPECT_TRUE(other);
+  pool_.RunNext();
+  EXPECT_EQ(TakeNames(), Names{"c"});
+}
+
+TEST_F(WorkersTest, SaysThatARequestWaitsForItsTime) {
+  result_.requeue_after = absl::Seconds(1);
+  workers_.Start(owner_);
+  Add({"a"});
+  workers_.WakeFirst();
+  pool_.RunNext();
+  EXPECT_EQ(requeues_, 1);
+  EXPECT_EQ(queue_.NextReady(), clock_.TimeNow() + absl::Seconds(1));
+}
+
+TEST_F(WorkersTest, StopsOnceNobodyWorks) {
+  workers_.Start(owner_);
+  Add({"a"});
+  workers_.WakeFirst();
+  workers_.RequestStop();
+  EXPECT_FALSE(workers_.drained().IsSet());
+  pool_.RunNext();
+  EXPECT_EQ(TakeNames(), Names{});
+  EXPECT_TRUE(workers_.drained().IsSet());
+  Add({"b"});
+  EXPECT_TRUE(workers_.WakeFirst());
+  EXPECT_EQ(pool_.waiting(), 0u);
+}
+
+TEST_F(WorkersTest, StopsBeforeTheStart) {
+  workers_.RequestStop();
+  EXPECT_TRUE(workers_.drained().IsSet());
+  workers_.Start(owner_);
+  Add({"a"});
+  workers_.Pump();
+  EXPECT_EQ(pool_.waiting(), 0u);
+}
+
+}  // namespace
+}  // namespace mandate
