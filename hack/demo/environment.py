@@ -102,8 +102,9 @@ class Environment:
         """The generated part of the chart, as plain manifests."""
         sources = self._run(["git", "grep", "-lE", "^// *\\+mandate:component:", "--", "controllers", "webhooks", "manager"],
                             stdout=subprocess.PIPE).split()
-        return self._run([self.rbacgen, "chart", "--format=yaml", f"--namespace={NAMESPACE}",
-                          f"--identity-mode={self.identity_mode}", *flags, *sources], stdout=subprocess.PIPE)
+        # A flag that takes a list would take the sources too, if they came right after it.
+        return self._run([self.rbacgen, "chart", *flags, "--format=yaml", f"--namespace={NAMESPACE}",
+                          f"--identity-mode={self.identity_mode}", *sources], stdout=subprocess.PIPE)
 
     def _write_credentials(self):
         """What the kubelet would mount into the manager's pod: a token file, and where the server is."""

@@ -175,6 +175,7 @@ def time_of(event):
 def metrics_are_protected(env, report):
     """--metrics-secure: HTTPS, and only for whom Kubernetes allows `get` on /metrics."""
     report.step("the manager with --metrics-secure; a ServiceAccount that may scrape, and one that may not")
+    env.kubectl("apply", "-f", "-", stdin=env.chart("--with=metrics.enabled"))
     restart(env, "--metrics-secure", "-v=1")
     env.await_ready()
     name = "e2e-scraper"
