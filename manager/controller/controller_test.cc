@@ -3,102 +3,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <map>
 #include <memory>
-#include <random>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "manager/cache/testing/fake_cache_view.h"
-#include "manager/core/testing/log_capture.h"
-#include "manager/core/testing/simulated_loop.h"
-#include "manager/object/kinds/coordination_v1.h"
-#include "manager/object/kinds/rbac_v1.h"
+#include "manager/controller/testing/controller_fixture.h"
 
 namespace mandate {
 namespace {
 
-using coordinationv1::Lease;
-using rbacv1::Role;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-constexpr KindInfo kLease = KindOf<Lease>::value;
-constexpr KindInfo kRole = KindOf<Role>::value;
-constexpr absl::Duration kMs = absl::Milliseconds(1);
-
-class ControllerTest : public testing::Test {
- protected:
-  using Function = std::function<absl::StatusOr<Result>(const CallContext&, const Request&)>;
-
-  class FunctionReconciler : public Reconciler {
-   public:
-    explicit FunctionReconciler(ControllerTest& test) : test_(test) {}
-    absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override {
-      test_.names_.push_back(request.key.name);
-      return test_.reconcile_ ? test_.reconcile_(context, request) : Result{};
-    }
-
-   private:
-    ControllerTest& test_;
-  };
-
-  ~ControllerTest() override {
-    if (controller_ != nullptr) {
-      EXPECT_TRUE(controller_->Stop(absl::InfiniteFuture()).ok());
-      loop_.RunFor(absl::Minutes(1));
-      EXPECT_TRUE(cache_.demands().empty());
-      EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
-    }
-  }
-
-  Controller::Options OptionsOf(std::vector<Source> sources) {
-    return {.name = "scope",
-            .runtime = {"scope-instance", loop_, pool_, cache_, metrics_,
-                        Logger(log_, loop_.clock()), 1},
-            .sources = std::move(sources),
-            .reconciler = std::make_unique<FunctionReconciler>(*this),
-            .controller = controller_options_};
-  }
-  void Start(std::vector<Source> sources) {
-    auto controller = Controller::Create(OptionsOf(std::move(sources)));
-    ASSERT_TRUE(controller.ok()) << controller.status();
-    controller_ = *std::move(controller);
-    controller_->Start();
-    loop_.RunFor(kMs);
-  }
-  static Source Of(const KindInfo& kind) { return {{kind, "", ""}, EnqueueObject(), {}}; }
-
-  Lease PutLease(const std::string& name, const std::string& holder = "") {
-    Lease lease;
-    lease.mutable_metadata()->set_name(name);
-    lease.mutable_spec()->set_holderidentity(holder);
-    return cache_.Put(lease);
-  }
-  void PutRole(const std::string& name) {
-    Role role;
-    role.mutable_metadata()->set_name(name);
-    cache_.Put(role);
-  }
-  double Counter(const std::string& name, Labels labels = {}) {
-    labels.insert({{"controller", "scope"}, {"identity", "scope-instance"}});
-    return metrics_.Counter(name, "", labels).Value();
-  }
-  std::vector<std::string> TakeNames() { return std::exchange(names_, {}); }
-
-  SimulatedLoop loop_;
-  SimulatedPool pool_{loop_, 1};
-  FakeCacheView cache_{loop_};
-  Metrics metrics_;
-  std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
-  ControllerOptions controller_options_;
-  Function reconcile_;
-  std::vector<std::string> names_;  // of each reconciliation
-  std::unique_ptr<Controller> controller_;
-};
 
 TEST_F(ControllerTest, ReconcilesWhatIsThereAndWhatChanges) {
   PutLease("a");
@@ -439,84 +357,6 @@ TEST_F(ControllerTest, OptionsAreChecked) {
     EXPECT_THAT(std::string(controller.status().message()), HasSubstr(row.what));
   }
 }
-
-// Random changes, failures, lost sources and slow reconcilers, on many schedules: in the end each
-// object was reconciled after its last change.
-class ControllerSimulation : public ControllerTest, public testing::WithParamInterface<int> {};
-
-TEST_P(ControllerSimulation, EveryChangeIsReconciledAfterwards) {
-  std::mt19937_64 random(static_cast<uint64_t>(GetParam()));
-  SimulatedPool pool(loop_, random());
-  std::map<std::string, std::string> reconciled;  // name to the holder that was seen
-  std::set<std::string> running;
-  bool calm = false;
-  reconcile_ = [&](const CallContext&, const Request& request) -> absl::StatusOr<Result> {
-    EXPECT_TRUE(running.insert(request.key.name).second);
-    const auto lease = cache_.Get<Lease>({}, request.key);
-    if (random() % 4 == 0) {
-      Latch done;
-      loop_.PostAt(loop_.clock().TimeNow() + absl::Milliseconds(random() % 3000),
-                   [&] { done.Set(); });
-      pool.Await(done);
-    }
-    running.erase(request.key.name);
-    if (!calm && random() % 3 == 0) {
-      if (random() % 2 == 0) throw std::runtime_error("chaos");
-      return absl::UnavailableError("chaos");
-    }
-    if (absl::IsNotFound(lease.status())) {
-      reconciled[request.key.name] = "gone";
-      return Result{};
-    }
-    if (!lease.ok()) return lease.status();
-    reconciled[request.key.name] = lease->spec().holderidentity();
-    return random() % 5 == 0 ? Result{absl::Milliseconds(random() % 5000)} : Result{};
-  };
-  controller_options_.max_concurrent_reconciles = 1 + static_cast<int>(random() % 4);
-  Controller::Options options = OptionsOf({Of(kLease), Of(kRole)});
-  ControllerRuntime runtime{
-      "scope-instance", loop_, pool, cache_, metrics_, Logger(log_, loop_.clock()), 1};
-  auto controller = Controller::Create({.name = "scope",
-                                        .runtime = runtime,
-                                        .sources = std::move(options.sources),
-                                        .reconciler = std::move(options.reconciler),
-                                        .controller = controller_options_});
-  ASSERT_TRUE(controller.ok());
-  controller_ = *std::move(controller);
-  controller_->Start();
-
-  std::map<std::string, std::string> last;
-  for (int step = 0; step < 300; ++step) {
-    const std::string name = "l" + std::to_string(random() % 8);
-    switch (random() % 6) {
-      case 0:
-        if (last.contains(name)) {
-          cache_.Remove(kLease, {"", name});
-          last[name] = "gone";
-        }
-        break;
-      case 1:
-        cache_.SetState(kLease, random() % 2 == 0 ? DemandState::kStale : DemandState::kSynced,
-                        absl::OkStatus());
-        break;
-      default:
-        last[name] = std::to_string(step);
-        PutLease(name, last[name]);
-        break;
-    }
-    loop_.RunFor(absl::Milliseconds(random() % 200));
-  }
-  calm = true;
-  cache_.SetState(kLease, DemandState::kSynced);
-  loop_.RunFor(absl::Hours(1));
-  EXPECT_TRUE(running.empty());
-  for (const auto& [name, holder] : last) {
-    if (holder == "gone" && !reconciled.contains(name)) continue;  // never seen at all
-    EXPECT_EQ(reconciled[name], holder) << name;
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Seeds, ControllerSimulation, testing::Range(1, 60));
 
 }  // namespace
 }  // namespace mandate

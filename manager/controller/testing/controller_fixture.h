@@ -1,0 +1,100 @@
+// A controller on simulated time, with a cache whose content and states the test sets.
+#ifndef MANAGER_CONTROLLER_TESTING_CONTROLLER_FIXTURE_H_
+#define MANAGER_CONTROLLER_TESTING_CONTROLLER_FIXTURE_H_
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "manager/cache/testing/fake_cache_view.h"
+#include "manager/controller/controller.h"
+#include "manager/core/testing/log_capture.h"
+#include "manager/core/testing/simulated_loop.h"
+#include "manager/object/kinds/coordination_v1.h"
+#include "manager/object/kinds/rbac_v1.h"
+
+namespace mandate {
+
+// Single-threaded. The controller watches Leases and Roles, and is stopped in the end.
+class ControllerTest : public testing::Test {
+ protected:
+  using Lease = coordinationv1::Lease;
+  using Role = rbacv1::Role;
+  static constexpr KindInfo kLease = KindOf<Lease>::value;
+  static constexpr KindInfo kRole = KindOf<Role>::value;
+  static constexpr absl::Duration kMs = absl::Milliseconds(1);
+  using Function = std::function<absl::StatusOr<Result>(const CallContext&, const Request&)>;
+
+  class FunctionReconciler : public Reconciler {
+   public:
+    explicit FunctionReconciler(ControllerTest& test) : test_(test) {}
+    absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override {
+      test_.names_.push_back(request.key.name);
+      return test_.reconcile_ ? test_.reconcile_(context, request) : Result{};
+    }
+
+   private:
+    ControllerTest& test_;
+  };
+
+  ~ControllerTest() override {
+    if (controller_ != nullptr) {
+      EXPECT_TRUE(controller_->Stop(absl::InfiniteFuture()).ok());
+      loop_.RunFor(absl::Minutes(1));
+      EXPECT_TRUE(cache_.demands().empty());
+      EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
+    }
+  }
+
+  Controller::Options OptionsOf(std::vector<Source> sources) {
+    return {.name = "scope",
+            .runtime = {"scope-instance", loop_, pool_, cache_, metrics_,
+                        Logger(log_, loop_.clock()), 1},
+            .sources = std::move(sources),
+            .reconciler = std::make_unique<FunctionReconciler>(*this),
+            .controller = controller_options_};
+  }
+  void Start(std::vector<Source> sources) {
+    auto controller = Controller::Create(OptionsOf(std::move(sources)));
+    ASSERT_TRUE(controller.ok()) << controller.status();
+    controller_ = *std::move(controller);
+    controller_->Start();
+    loop_.RunFor(kMs);
+  }
+  static Source Of(const KindInfo& kind) { return {{kind, "", ""}, EnqueueObject(), {}}; }
+
+  Lease PutLease(const std::string& name, const std::string& holder = "") {
+    Lease lease;
+    lease.mutable_metadata()->set_name(name);
+    lease.mutable_spec()->set_holderidentity(holder);
+    return cache_.Put(lease);
+  }
+  void PutRole(const std::string& name) {
+    Role role;
+    role.mutable_metadata()->set_name(name);
+    cache_.Put(role);
+  }
+  double Counter(const std::string& name, Labels labels = {}) {
+    labels.insert({{"controller", "scope"}, {"identity", "scope-instance"}});
+    return metrics_.Counter(name, "", labels).Value();
+  }
+  std::vector<std::string> TakeNames() { return std::exchange(names_, {}); }
+
+  SimulatedLoop loop_;
+  SimulatedPool pool_{loop_, 1};
+  FakeCacheView cache_{loop_};
+  Metrics metrics_;
+  std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
+  ControllerOptions controller_options_;
+  Function reconcile_;
+  std::vector<std::string> names_;  // of each reconciliation
+  std::unique_ptr<Controller> controller_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CONTROLLER_TESTING_CONTROLLER_FIXTURE_H_

@@ -1,0 +1,45 @@
+// A work queue and a time that the test lets pass.
+#ifndef MANAGER_CONTROLLER_TESTING_WORK_QUEUE_FIXTURE_H_
+#define MANAGER_CONTROLLER_TESTING_WORK_QUEUE_FIXTURE_H_
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "manager/controller/work_queue.h"
+
+namespace mandate {
+
+// Single-threaded.
+class WorkQueueTest : public testing::Test {
+ protected:
+  using Names = std::vector<std::string>;
+  static constexpr absl::Duration kMs = absl::Milliseconds(1);
+  static Request Req(const std::string& name) { return {{"", name}}; }
+
+  bool Add(const std::string& name, WorkQueue::AddOptions options = {}) {
+    return queue_.Add(Req(name), options, now_);
+  }
+  void Fail(const WorkItem& item) { queue_.Done(item, {Outcome::Next::kRetry, {}}, now_); }
+  void Done(const WorkItem& item) { queue_.Done(item, {}, now_); }
+  const WorkItem* Get() { return queue_.Get(now_); }
+  // The names that are handed out until none is ready; all done.
+  std::vector<std::string> Drain() {
+    std::vector<std::string> names;
+    const WorkItem* item = Get();
+    while (item != nullptr) {
+      names.push_back(item->request().key.name);
+      item = queue_.DoneAndGet(*item, {}, now_);
+    }
+    return names;
+  }
+  size_t Len() { return queue_.Len(now_); }
+
+  absl::Time now_ = absl::FromUnixSeconds(1000);
+  WorkQueue queue_{{}};
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CONTROLLER_TESTING_WORK_QUEUE_FIXTURE_H_

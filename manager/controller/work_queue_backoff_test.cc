@@ -1,0 +1,154 @@
+// When what failed, or asked for it, is handed out again.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "manager/controller/testing/work_queue_fixture.h"
+
+namespace mandate {
+namespace {
+
+using WorkQueueBackoffTest = WorkQueueTest;
+
+TEST_F(WorkQueueBackoffTest, RetriesBackOffExponentiallyUpToTheMaximum) {
+  Add("a");
+  absl::Duration expected = 5 * kMs;
+  for (int failure = 0; failure < 80; ++failure) {
+    const WorkItem* item = Get();
+    ASSERT_NE(item, nullptr) << failure;
+    EXPECT_EQ(item->failures(), failure);
+    Fail(*item);
+    ASSERT_EQ(queue_.NextReady(), now_ + expected) << failure;
+    now_ = queue_.NextReady();
+    expected = std::min(expected * 2, absl::Seconds(1000));
+  }
+}
+
+TEST_F(WorkQueueBackoffTest, ASuccessStartsTheBackoffAnew) {
+  for (const Outcome& success : {Outcome{}, Outcome{Outcome::Next::kRequeueAfter, kMs}}) {
+    Add("a");
+    for (int i = 0; i < 5; ++i) {
+      Fail(*Get());
+      now_ = queue_.NextReady();
+    }
+    const WorkItem* item = Get();
+    Add("a");  // so that it stays
+    queue_.Done(*item, success, now_);
+    item = Get();
+    EXPECT_EQ(item->failures(), 0);
+    Fail(*item);
+    EXPECT_EQ(queue_.NextReady(), now_ + 5 * kMs);
+    now_ = queue_.NextReady();
+    Drain();
+  }
+}
+
+TEST_F(WorkQueueBackoffTest, ARequeueWaitsItsTime) {
+  Add("a", {.priority = 3});
+  queue_.Done(*Get(), {Outcome::Next::kRequeueAfter, 10 * kMs}, now_);
+  EXPECT_EQ(queue_.NextReady(), now_ + 10 * kMs);
+  EXPECT_EQ(Get(), nullptr);
+  now_ += 10 * kMs;
+  const WorkItem* item = Get();
+  ASSERT_NE(item, nullptr);
+  EXPECT_EQ(item->priority(), 3);
+  Done(*item);
+  EXPECT_EQ(queue_.Items(), 0u);
+}
+
+TEST_F(WorkQueueBackoffTest, BackoffIsPerKey) {
+  Add("a");
+  for (int i = 0; i < 5; ++i) {
+    Fail(*Get());
+    now_ = queue_.NextReady();
+  }
+  EXPECT_EQ(Drain(), Names{"a"});
+  Add("b");
+  Fail(*Get());
+  EXPECT_EQ(queue_.NextReady(), now_ + 5 * kMs);
+}
+
+// kubernetes/kubernetes#132805: each failure of an attempt that an event brought forward doubled
+// the delay.
+TEST_F(WorkQueueBackoffTest, EventsCannotInflateTheBackoff) {
+  Add("a");
+  for (int i = 0; i < 8; ++i) {
+    Fail(*Get());
+    now_ = queue_.NextReady();
+  }
+  Fail(*Get());  // waits 5 ms * 2^8
+  const absl::Time retry = queue_.NextReady();
+  ASSERT_EQ(retry, now_ + 1280 * kMs);
+  for (int event = 0; event < 100; ++event) {
+    now_ += kMs;
+    Add("a");
+    const WorkItem* item = Get();
+    ASSERT_NE(item, nullptr);  // tried at once
+    EXPECT_EQ(item->failures(), 9);
+    Fail(*item);
+    ASSERT_EQ(queue_.NextReady(), retry);  // neither longer nor shorter
+  }
+  now_ = retry;
+  Fail(*Get());
+  EXPECT_EQ(queue_.NextReady(), now_ + 2560 * kMs);
+}
+
+TEST_F(WorkQueueBackoffTest, EventsDuringProcessingCannotInflateTheBackoff) {
+  Add("a");
+  for (int round = 0; round < 50; ++round) {
+    const WorkItem* item = Get();
+    ASSERT_NE(item, nullptr);
+    Add("a");  // news while it fails: tried again at once
+    Fail(*item);
+    EXPECT_EQ(Len(), 1u);
+  }
+  EXPECT_EQ(Get()->failures(), 1);
+}
+
+TEST_F(WorkQueueBackoffTest, ASuccessfulEarlyAttemptEndsTheBackoff) {
+  Add("a");
+  Fail(*Get());
+  Add("a");
+  Done(*Get());
+  EXPECT_EQ(queue_.NextReady(), absl::InfiniteFuture());
+  EXPECT_EQ(queue_.Items(), 0u);
+}
+
+TEST_F(WorkQueueBackoffTest, RetryNowConcernsWhatFailed) {
+  Add("requeued", {.after = absl::Hours(1)});
+  for (const char* name : {"a", "b", "held"}) Add(name);
+  for (int i = 0; i < 3; ++i) Fail(*Get());
+  Add("held");
+  const WorkItem* held = Get();
+  Add("held", {.after = absl::Hours(1)});
+  const absl::Time retry = queue_.NextReady();
+  now_ += kMs;
+  queue_.RetryNow(now_);
+  EXPECT_EQ(Len(), 2u);
+  const WorkItem* a = Get();
+  EXPECT_EQ(a->request(), Req("a"));
+  EXPECT_EQ(a->failures(), 1);
+  Fail(*a);
+  EXPECT_EQ(queue_.NextReady(), retry);  // as if nothing had been
+  Done(*held);
+  EXPECT_EQ(Drain(), (Names{"b", "held"}));
+}
+
+TEST_F(WorkQueueBackoffTest, AnEarlierAddAfterBeatsTheRetry) {
+  Add("a");
+  const WorkItem* item = Get();
+  Add("a", {.after = kMs});
+  Fail(*item);
+  EXPECT_EQ(queue_.NextReady(), now_ + kMs);
+}
+
+TEST_F(WorkQueueBackoffTest, ARequeueKeepsThePriority) {
+  Add("a", {.priority = 42});
+  Fail(*Get());
+  now_ = queue_.NextReady();
+  EXPECT_EQ(Get()->priority(), 42);
+}
+
+}  // namespace
+}  // namespace mandate
