@@ -130,10 +130,12 @@ void AddSettings(CLI::App* command, ChartSettings* settings, bool* no_fences) {
   add("--namespace", &settings->ns, "The manager's namespace");
   add("--controllers", &settings->controllers,
       "As the manager's flag: '*' all, 'foo' foo, '-foo' not foo")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   add("--with", &settings->with,
       "Which components that are no controllers, by the value=… of their markers; '*' all")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   add("--identity-mode", &settings->identity_mode,
       "As the manager's flag: token, impersonate, single")
       ->check(CLI::IsMember({"token", "impersonate", "single"}));

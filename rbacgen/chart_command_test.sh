@@ -81,4 +81,5 @@ says 'a controller that is none' '--controllers: "x" is not one of sample-grante
 expect 2 'an unknown mode' chart --format=yaml --identity-mode=root "$sample"
 expect 2 'an unknown format' chart --format=json "$sample"
 expect 2 'no sources' chart --format=yaml
+expect 0 'a flag for lists takes one argument' chart --format=yaml --controllers sample-reader "$sample"
 echo PASSED

@@ -116,9 +116,11 @@ void AddInputFlags(CLI::App* command, InputFlags* flags) {
                    "Whose a rule is where no +mandate:component marker says: nobody's (then they "
                    "are the component \"manager\"), its folder's, or its file's")
       ->transform(CLI::CheckedTransformer(
-          std::map<std::string, ComponentFrom>{{"marker", ComponentFrom::kMarker},
-                                               {"dir", ComponentFrom::kDir},
-                                               {"file", ComponentFrom::kFile}}));
+                      std::map<std::string, ComponentFrom>{{"marker", ComponentFrom::kMarker},
+                                                           {"dir", ComponentFrom::kDir},
+                                                           {"file", ComponentFrom::kFile}})
+                      .description("marker|dir|file"))
+      ->default_str("marker");
 }
 
 int ReadTree(const std::vector<std::string>& paths, const InputFlags& flags, Sources* sources) {
