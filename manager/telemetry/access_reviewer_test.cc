@@ -8,11 +8,13 @@
 #include <vector>
 
 #include "manager/client/testing/fake_rest_client.h"
+#include "manager/client/testing/mandate_server.h"
 #include "manager/core/strings.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/object/kinds/authentication_v1.h"
 #include "manager/object/kinds/authorization_v1.h"
 #include "manager/object/object_codec.h"
+#include "manager/telemetry/mandates.h"
 
 namespace mandate {
 namespace {
@@ -38,6 +40,7 @@ class AccessReviewerTest : public testing::Test {
  protected:
   AccessReviewerTest() {
     client_.Handle([this](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
+      if (std::optional<HttpResponse> no = rights_.Refuse(request)) return *no;
       if (request.target.starts_with("/apis/authentication.k8s.io/v1/tokenreviews?")) {
         ++token_reviews_;
         if (!token_error_.ok()) return token_error_;
@@ -87,6 +90,7 @@ class AccessReviewerTest : public testing::Test {
   SimulatedLoop loop_;
   Metrics metrics_;
   FakeRestClient client_{loop_, "metrics-auth"};
+  const MandateServer rights_{kMetricsAuth};
   std::unique_ptr<AccessReviewer> reviewer_;
   absl::Status token_error_, access_error_;
   std::string allowed_ = "prometheus";
