@@ -43,6 +43,10 @@ run: setup ## The same control plane and manager, left running for you to try
 manifests: setup ## Regenerate the chart's generated part and the CRDs from markers and .proto files
 	@hack/manifests
 
+.PHONY: component
+component: setup ## A new component that builds and runs as it stands: NAME=backup KIND=Backup [GROUP=mandate.io]
+	@hack/component "$$NAME" "$$KIND" "$${GROUP:-mandate.io}"
+
 .PHONY: release
 release: setup ## Build rbacgen as one static file, and try it in an empty environment
 	@hack/release
