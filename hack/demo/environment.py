@@ -99,9 +99,9 @@ class Environment:
         self.report.held("installed")
 
     def chart(self, *flags):
-        """The generated part of the chart, as plain manifests."""
-        sources = self._run(["git", "grep", "-lE", "^// *\\+mandate:component:", "--", "controllers", "webhooks", "manager"],
-                            stdout=subprocess.PIPE).split()
+        """The generated part of the chart, as plain manifests; of components not yet added to git, too."""
+        sources = self._run(["git", "grep", "--untracked", "-lE", "^// *\\+mandate:component:", "--", "controllers",
+                             "webhooks", "manager"], stdout=subprocess.PIPE).split()
         # A flag that takes a list would take the sources too, if they came right after it.
         return self._run([self.rbacgen, "chart", *flags, "--format=yaml", f"--namespace={NAMESPACE}",
                           f"--identity-mode={self.identity_mode}", *sources], stdout=subprocess.PIPE)
