@@ -10,7 +10,7 @@
 namespace mandate::rbacgen {
 
 enum class ComponentFrom {
-  kMarker,  // +mandate:component markers alone
+  kMarker,  // only +mandate:component markers name one
   kDir,     // internal/controller/memcached/reconciler.go: memcached
   kFile,    // internal/controller/memcached_controller.go: memcached
 };

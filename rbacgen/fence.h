@@ -1,8 +1,8 @@
 // A fence: what the objects that a component writes must be like. RBAC cannot say it; a
 // ValidatingAdmissionPolicy does.
 //
-//   +mandate:fence:groups=rbac.authorization.k8s.io,resources=rolebindings,
-//     owner="example.com/Grant",roleRefs="!cluster-admin;!system:*",neverSubject=self
+//   "+mandate:fence:groups=rbac.authorization.k8s.io,resources=rolebindings,
+//     owner="example.com/Grant",roleRefs="!cluster-admin;!system:*",neverSubject=self"
 //
 // Patterns are names in which "*" is any text. One that begins with "!" excludes; where all do,
 // everything else is allowed.
