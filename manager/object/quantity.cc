@@ -62,7 +62,18 @@ std::string Times1024(std::string digits) {
   return (carry > 0 ? StrCat(carry) : "") + digits;
 }
 
-// digits · 10^shift, rounded up; false if that has more than kMaxDigits digits.
+std::string Decimal(absl::int128 value) {
+  std::string text;
+  do {
+    text += static_cast<char>('0' + static_cast<int>(value % 10));
+    value /= 10;
+  } while (value != 0);
+  std::reverse(text.begin(), text.end());
+  return text;
+}
+
+// digits · 10^shift, rounded up; false if that has more than kMaxDigits digits, which rounding may
+// bring about.
 bool Scale(std::string digits, int64_t shift, absl::int128* value) {
   digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
   *value = 0;
@@ -73,18 +84,9 @@ bool Scale(std::string digits, int64_t shift, absl::int128* value) {
   const bool round_up = digits.find_first_not_of('0', whole) != std::string::npos;
   digits.resize(whole, '0');
   for (char c : digits) *value = *value * 10 + (c - '0');
-  if (round_up) *value += 1;
-  return true;
-}
-
-std::string Decimal(absl::int128 value) {
-  std::string text;
-  do {
-    text += static_cast<char>('0' + static_cast<int>(value % 10));
-    value /= 10;
-  } while (value != 0);
-  std::reverse(text.begin(), text.end());
-  return text;
+  if (!round_up) return true;
+  *value += 1;
+  return Decimal(*value).size() <= kMaxDigits;
 }
 
 }  // namespace

@@ -79,6 +79,10 @@ TEST(QuantityTest, RefusesWhatIsNone) {
     EXPECT_EQ(quantity.status().code(), absl::StatusCode::kInvalidArgument) << text;
   }
   EXPECT_EQ(Quantity::Parse("1e28").status().code(), absl::StatusCode::kOutOfRange);
+  // Rounded up it has a digit more.
+  EXPECT_TRUE(Quantity::Parse("999999999999999999999999999.999999999").ok());
+  EXPECT_EQ(Quantity::Parse("999999999999999999999999999.9999999991").status().code(),
+            absl::StatusCode::kOutOfRange);
   EXPECT_EQ(Quantity::Parse("1e999999999").status().code(), absl::StatusCode::kOutOfRange);
 }
 
