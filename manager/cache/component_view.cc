@@ -137,8 +137,11 @@ absl::StatusOr<std::shared_ptr<const ObjectStore>> ComponentView::StoreFor(
     const CallContext& context, const DemandSpec& asked) const {
   const auto grants = grants_->Find(Scopes(asked.kind, asked.ns, asked.name));
   if (grants.empty()) return Uncovered(config_.client, asked);
-  return gate_.Pass(context, asked.kind, asked.ns, asked.name, grants.size() == 1,
-                    [grants] { return Choose(grants); });
+  return gate_.Pass(
+      context, asked.kind, asked.ns, asked.name, [grants] { return Choose(grants); },
+      [&](const ObjectKey& key) {
+        return grants_->Find(Scopes(asked.kind, key.ns, key.name)).size() == 1;
+      });
 }
 
 absl::StatusOr<ObjectPtr> ComponentView::GetRaw(const CallContext& context, const KindInfo& kind,

@@ -68,11 +68,11 @@ OwnWriteGate::OwnWriteGate(const Options& options)
                                          {0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30})) {}
 
 absl::StatusOr<StorePtr> OwnWriteGate::Pass(const CallContext& context, const KindInfo& kind,
-                                            std::string_view ns, std::string_view name, bool forget,
-                                            const Choose& choose) const {
+                                            std::string_view ns, std::string_view name,
+                                            const Choose& choose, const Only& only) const {
   absl::StatusOr<StorePtr> store = choose();
   if (!store.ok() || !writes_.MayHave(kind)) return store;
-  const std::vector<OwnWrite> writes = writes_.Pending(kind, ns, name);
+  std::vector<OwnWrite> writes = writes_.Pending(kind, ns, name);
   if (writes.empty()) return store;
   const CallContext bounded = context.WithDeadline(clock_.TimeNow() + most_);
   // After the wait another store may be the one that answers.
@@ -81,7 +81,8 @@ absl::StatusOr<StorePtr> OwnWriteGate::Pass(const CallContext& context, const Ki
     store = choose();
     if (!store.ok()) return store;
   }
-  if (forget) writes_.Forget(kind, writes);
+  std::erase_if(writes, [&](const OwnWrite& write) { return !only(write.key); });
+  writes_.Forget(kind, writes);
   return store;
 }
 

@@ -28,6 +28,7 @@ class OwnWriteGate {
  public:
   // The store that answers a read, or why none does.
   using Choose = std::function<absl::StatusOr<std::shared_ptr<const ObjectStore>>()>;
+  using Only = std::function<bool(const ObjectKey&)>;
 
   struct Options {
     OwnWrites& writes;  // outlives this
@@ -42,12 +43,14 @@ class OwnWriteGate {
 
   // The store, once it shows every own write in this scope. kDeadlineExceeded: it did not within
   // `context` and Options::most; with a deadline that has passed it says so at once. An error of
-  // `choose` is the answer whenever it comes: what cannot be read is not waited for. `forget`:
-  // nobody can be answered by another store that is behind this one.
+  // `choose` is the answer whenever it comes: what cannot be read is not waited for. `only`: that
+  // no other store, which may be behind this one, can answer for the object; such writes are
+  // forgotten.
   absl::StatusOr<std::shared_ptr<const ObjectStore>> Pass(const CallContext& context,
                                                           const KindInfo& kind, std::string_view ns,
-                                                          std::string_view name, bool forget,
-                                                          const Choose& choose) const;
+                                                          std::string_view name,
+                                                          const Choose& choose,
+                                                          const Only& only) const;
 
  private:
   absl::Status Wait(const CallContext& context, const KindInfo& kind,

@@ -114,6 +114,16 @@ TEST_F(ReadYourWritesTest, WhatWasSeenIsNotWaitedForAgain) {
   EXPECT_EQ(Waits("seen"), 0);
 }
 
+TEST_F(ReadYourWritesTest, WhatOneReflectorShowedIsWaitedForOfAnother) {
+  Demanded everywhere = Demand(*view_);
+  Demanded in_foo = Demand(*view_, "foo");
+  Sync();
+  Delete("x");
+  EXPECT_EQ(List(""), "") << "which the watch on foo cannot answer";
+  EXPECT_TRUE(a_.own_writes().MayHave(kWidget)) << "and may not have shown yet";
+  EXPECT_EQ(Read("x"), "absent");
+}
+
 TEST_F(ReadYourWritesTest, NumbersAreCompared) {
   Demanded demand = Demand(*view_);
   Sync();
