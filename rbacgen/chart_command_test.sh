@@ -2,21 +2,7 @@
 # rbacgen chart, run as a person does: both formats say the same, and mistakes say what to write.
 set -euo pipefail
 rbacgen=$1 sample=$2
-dir=$(mktemp -d -p "$TEST_TMPDIR")
-
-fail() {
-  echo "FAILED: $1"
-  exit 1
-}
-
-# expect CODE NAME ARGS…: runs rbacgen; leaves its output in $dir/out and $dir/err.
-expect() {
-  local code=0
-  "$rbacgen" "${@:3}" >"$dir/out" 2>"$dir/err" || code=$?
-  [ "$code" = "$1" ] || { cat "$dir/err"; fail "$2: exit code $code, not $1"; }
-}
-
-says() { grep -qF -- "$2" "$dir/err" || { cat "$dir/err"; fail "$1: does not say: $2"; }; }
+source rbacgen/testing/expect.sh
 
 expect 0 'a chart' chart --out-dir="$dir/chart" "$sample"
 [ ! -s "$dir/out" ] || fail 'a chart: printed something'
@@ -65,19 +51,19 @@ diff "$dir/forward" "$dir/out" || fail 'the order of files matters'
 printf '%s\n' "$rule=a,verbs=get" '// +mandate:component:name=c' "$rule=a,verbs=*" \
   "$rule=b,verbs=Get" >"$dir/wrong.cc"
 expect 1 'mistakes' chart --out-dir="$dir/none" "$dir/wrong.cc"
-says mistakes "$dir/wrong.cc:1: error: this rule belongs to no component"
-says mistakes "$dir/wrong.cc:3: error: verb \"*\" needs a reason; write it as // +mandate:rbac:justify="
-says mistakes "$dir/wrong.cc:4: error: verb \"Get\" has capitals"
-says mistakes '3 errors; nothing was written'
+says mistakes err "$dir/wrong.cc:1: error: this rule belongs to no component"
+says mistakes err "$dir/wrong.cc:3: error: verb \"*\" needs a reason; write it as // +mandate:rbac:justify="
+says mistakes err "$dir/wrong.cc:4: error: verb \"Get\" has capitals"
+says mistakes err '3 errors; nothing was written'
 [ ! -e "$dir/none" ] || fail 'wrote a chart in spite of mistakes'
 
 printf '%s\n' '// nothing' >"$dir/empty.cc"
 expect 1 'no component' chart --format=yaml "$dir/empty.cc"
-says 'no component' 'no +mandate:component marker'
+says 'no component' err 'no +mandate:component marker'
 expect 2 'no folder for the chart' chart "$sample"
-says 'no folder for the chart' '--out-dir=CHART'
+says 'no folder for the chart' err '--out-dir=CHART'
 expect 1 'a controller that is none' chart --format=yaml --controllers=x "$sample"
-says 'a controller that is none' '--controllers: "x" is not one of sample-granter, sample-reader'
+says 'a controller that is none' err '--controllers: "x" is not one of sample-granter, sample-reader'
 expect 2 'an unknown mode' chart --format=yaml --identity-mode=root "$sample"
 expect 2 'an unknown format' chart --format=json "$sample"
 expect 2 'no sources' chart --format=yaml

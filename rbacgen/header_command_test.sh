@@ -3,19 +3,7 @@
 # That the header compiles and means what the markers say is testing/generated_header_test's business.
 set -euo pipefail
 rbacgen=$1 sample=$2
-dir=$(mktemp -d -p "$TEST_TMPDIR")
-
-fail() {
-  echo "FAILED: $1"
-  exit 1
-}
-
-# expect CODE NAME ARGS…: runs rbacgen; leaves what it says in $dir/err.
-expect() {
-  local code=0
-  "$rbacgen" "${@:3}" >"$dir/out" 2>"$dir/err" || code=$?
-  [ "$code" = "$1" ] || { cat "$dir/err"; fail "$2: exit code $code, not $1"; }
-}
+source rbacgen/testing/expect.sh
 
 constants() { grep -o 'rbac::Mandate k[A-Za-z]*' "$1" | cut -d' ' -f2 | tr '\n' ' '; }
 

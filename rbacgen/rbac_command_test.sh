@@ -3,21 +3,7 @@
 # and what is said on a mistake.
 set -euo pipefail
 rbacgen=$1 markers=$2 want=$3
-dir=$(mktemp -d -p "$TEST_TMPDIR")
-
-fail() {
-  echo "FAILED: $1"
-  exit 1
-}
-
-# expect CODE NAME ARGS…: runs rbacgen; leaves its output in $dir/out and $dir/err.
-expect() {
-  local code=0
-  "$rbacgen" "${@:3}" >"$dir/out" 2>"$dir/err" || code=$?
-  [ "$code" = "$1" ] || { cat "$dir/err"; fail "$2: exit code $code, not $1"; }
-}
-
-says() { grep -qF -- "$2" "$dir/err" || { cat "$dir/err"; fail "$1: does not say: $2"; }; }
+source rbacgen/testing/expect.sh
 
 expect 0 'the fixture of controller-gen' rbac --role-name=manager-role "$markers"
 diff "$want" "$dir/out" || fail 'the fixture of controller-gen: output differs'
@@ -37,20 +23,20 @@ diff "$dir/folder" "$dir/new/role.yaml" || fail '--out differs from standard out
 printf '%s\n' '// +mandate:rbac:granted=external,groups=g,resources=r,verbs=get' >"$dir/ours.cc"
 expect 0 'only our own markers' rbac --role-name=x "$dir/ours.cc"
 [ ! -s "$dir/out" ] || fail 'printed a role for +mandate:rbac'
-says 'only our own markers' '1 +mandate:rbac rule is left out'
-says 'only our own markers' 'no +kubebuilder:rbac marker'
+says 'only our own markers' err '1 +mandate:rbac rule is left out'
+says 'only our own markers' err 'no +kubebuilder:rbac marker'
 
 printf '%s\n' "// $rule=x,verbs=Get" >"$dir/lint.cc"
 expect 0 'lint' rbac --role-name=x "$dir/lint.cc"
-says lint "$dir/lint.cc:1: warning: verb \"Get\" has capitals"
+says lint err "$dir/lint.cc:1: warning: verb \"Get\" has capitals"
 grep -q -- '- Get' "$dir/out" || fail 'a warning kept the role back'
 
 printf '%s\n' "// $rule=x" '// +kubebuilder:rback:verbs=get' >"$dir/wrong.cc"
 expect 1 'mistakes' rbac --role-name=x "$dir/wrong.cc" "$dir/src"
 [ ! -s "$dir/out" ] || fail 'printed a role in spite of mistakes'
-says mistakes "$dir/wrong.cc:1: error: +kubebuilder:rbac: missing argument \"verbs\""
-says mistakes "$dir/wrong.cc:2: error: unknown marker"
-says mistakes '2 errors; nothing was written'
+says mistakes err "$dir/wrong.cc:1: error: +kubebuilder:rbac: missing argument \"verbs\""
+says mistakes err "$dir/wrong.cc:2: error: unknown marker"
+says mistakes err '2 errors; nothing was written'
 
 # Components by folder and by file.
 mkdir -p "$dir/ctl/pod" "$dir/ctl/job" "$dir/more/pod"
@@ -66,21 +52,21 @@ expect 0 'by marker' rbac --component-from=marker --role-name=x "$dir/ctl"
 [ "$(names)" = x ] || fail "by marker: roles $(names)"
 printf '%s\n' '' "// $rule=d,verbs=get" >"$dir/more/pod/x.go"
 expect 1 'two folders of one name' rbac --component-from=dir "$dir/ctl" "$dir/more"
-says 'two folders of one name' "$dir/more/pod/x.go:2: error: component pod is that of $dir/ctl/pod already"
+says 'two folders of one name' err "$dir/more/pod/x.go:2: error: component pod is that of $dir/ctl/pod already"
 printf '%s\n' '// +mandate:component:name=pod' "// $rule=d,verbs=get" >"$dir/more/pod/x.go"
 expect 0 'two folders, and a marker that means it' rbac --component-from=dir "$dir/ctl" "$dir/more"
 mkdir "$dir/base"
 printf '%s\n' "// $rule=a,verbs=get" >"$dir/base/x.go"
 expect 1 'a folder that cannot name one' rbac --component-from=dir "$dir/base"
-says 'a folder that cannot name one' "$dir/base/x.go:1: error: the name of its folder, \"base\", is that of"
+says 'a folder that cannot name one' err "$dir/base/x.go:1: error: the name of its folder, \"base\", is that of"
 expect 2 'an unknown way' rbac --component-from=moon "$dir/ctl"
-says 'an unknown way' moon
+says 'an unknown way' err moon
 
 expect 2 'no path' rbac --role-name=x
 expect 2 'no role name' rbac "$dir/src"
-says 'no role name' 'rbac needs --role-name=NAME, or --component-from=dir'
+says 'no role name' err 'rbac needs --role-name=NAME, or --component-from=dir'
 expect 2 'a missing path' rbac --role-name=x "$dir/none"
-says 'a missing path' "no file or folder $dir/none"
+says 'a missing path' err "no file or folder $dir/none"
 expect 2 'an unknown command' rback
 expect 2 'nothing'
 expect 0 'help' --help

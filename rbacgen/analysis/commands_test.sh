@@ -3,21 +3,8 @@
 # stand-in for kubectl speaks for.
 set -euo pipefail
 rbacgen=$PWD/$1
-dir=$(mktemp -d -p "$TEST_TMPDIR")
+source rbacgen/testing/expect.sh
 cd "$dir"
-
-fail() {
-  echo "FAILED: $1"
-  exit 1
-}
-
-# expect CODE NAME ARGS…: runs rbacgen; leaves its output in out and err.
-expect() {
-  local code=0
-  "$rbacgen" "${@:3}" >out 2>err </dev/null || code=$?
-  [ "$code" = "$1" ] || { cat out err; fail "$2: exit code $code, not $1"; }
-}
-says() { grep -qF -- "$3" "$2" || { cat "$2"; fail "$1: does not say: $3"; }; }
 
 mkdir -p old new
 cat >old/a.go <<'END'

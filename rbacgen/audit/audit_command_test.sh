@@ -2,20 +2,9 @@
 # rbacgen audit, run as a person does, on a component whose log, markers and roles disagree.
 set -euo pipefail
 rbacgen=$PWD/$1
-dir=$(mktemp -d -p "$TEST_TMPDIR")
+source rbacgen/testing/expect.sh
 cd "$dir" # patch takes relative names only
 
-fail() {
-  echo "FAILED: $1"
-  exit 1
-}
-
-# expect CODE NAME ARGS…: runs rbacgen; leaves its output in $dir/out and $dir/err.
-expect() {
-  local code=0
-  "$rbacgen" "${@:3}" >"$dir/out" 2>"$dir/err" || code=$?
-  [ "$code" = "$1" ] || { cat "$dir/out" "$dir/err"; fail "$2: exit code $code, not $1"; }
-}
 says() { grep -qE -- "$3" "$dir/$2" || { cat "$dir/$2"; fail "$1: does not say: $3"; }; }
 hides() { ! grep -qE -- "$3" "$dir/$2" || { cat "$dir/$2"; fail "$1: says: $3"; }; }
 

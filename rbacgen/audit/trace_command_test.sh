@@ -2,21 +2,7 @@
 # rbacgen trace, run as a person does, on lines as kube-apiserver 1.36 writes them.
 set -euo pipefail
 rbacgen=$1
-dir=$(mktemp -d -p "$TEST_TMPDIR")
-
-fail() {
-  echo "FAILED: $1"
-  exit 1
-}
-
-# expect CODE NAME ARGS…: runs rbacgen; leaves its output in $dir/out and $dir/err.
-expect() {
-  local code=0
-  "$rbacgen" "${@:3}" >"$dir/out" 2>"$dir/err" || code=$?
-  [ "$code" = "$1" ] || { cat "$dir/out" "$dir/err"; fail "$2: exit code $code, not $1"; }
-}
-
-says() { grep -qF -- "$3" "$dir/$2" || { cat "$dir/$2"; fail "$1: does not say: $3"; }; }
+source rbacgen/testing/expect.sh
 
 agent='mandate-manager/0.1.0 (linux/amd64)'
 account=system:serviceaccount:mandate-system:mandate-manager

@@ -1,25 +1,11 @@
 #!/usr/bin/env bash
 # rbacgen crd, run as a person does: where it writes, what it says, the exit codes.
 set -euo pipefail
-rbacgen=$1 testdata=$2 kubernetes=external/kubernetes
-dir=$(mktemp -d -p "$TEST_TMPDIR")
+rbacgen=("$1" crd) testdata=$2 kubernetes=external/kubernetes
+source rbacgen/testing/expect.sh
 paths=(--proto-path="$testdata" -I . -I "$kubernetes")
 widget=("$testdata/example/v1beta1/widget.proto" "$testdata/example/v1/widget.proto")
 golden=$testdata/example.com_widgets.yaml
-
-fail() {
-  echo "FAILED: $1"
-  exit 1
-}
-
-# expect CODE NAME ARGS…: runs rbacgen crd; leaves its output in $dir/out and $dir/err.
-expect() {
-  local code=0
-  "$rbacgen" crd "${@:3}" >"$dir/out" 2>"$dir/err" || code=$?
-  [ "$code" = "$1" ] || { cat "$dir/err"; fail "$2: exit code $code, not $1"; }
-}
-
-says() { grep -qF -- "$2" "$dir/err" || { cat "$dir/err"; fail "$1: does not say: $2"; }; }
 
 expect 0 'to standard output' "${paths[@]}" --out=- "${widget[@]}"
 diff "$golden" "$dir/out" || fail 'to standard output: differs'
@@ -42,7 +28,7 @@ gadget=$testdata/example/v1/gadget.proto
 grep -v serviceNamespace "$gadget" >"$dir/gadget.proto"
 here=(-I "$dir" -I . -I "$kubernetes")
 expect 1 'no namespace' "${here[@]}" --out=- "$dir/gadget.proto"
-says 'no namespace' "$dir/gadget.proto:12: error: Gadget: conversion: the service lacks its namespace"
+says 'no namespace' err "$dir/gadget.proto:12: error: Gadget: conversion: the service lacks its namespace"
 expect 0 'a namespace' "${here[@]}" --service-namespace=there --out=- "$dir/gadget.proto"
 grep -q '          namespace: there' "$dir/out" || fail 'a namespace: not there'
 expect 0 'a template' "${here[@]}" --format=helm --out=- "$dir/gadget.proto"
@@ -51,23 +37,23 @@ expect 0 'a namespace of its own' "${paths[@]}" --service-namespace=there --out=
 grep -q '          namespace: hook-system' "$dir/out" || fail "a namespace of its own: it is another's"
 
 expect 2 'no output' "${paths[@]}" "${widget[@]}"
-says 'no output' 'needs one of --out-dir=DIR and --out=FILE'
+says 'no output' err 'needs one of --out-dir=DIR and --out=FILE'
 expect 2 'two outputs' "${paths[@]}" --out=- --out-dir="$dir" "${widget[@]}"
 expect 2 'no file' "${paths[@]}" --out=-
 
 expect 1 'a missing file' "${paths[@]}" --out=- "$testdata/none.proto"
-says 'a missing file' "$testdata/none.proto: error: cannot be read"
+says 'a missing file' err "$testdata/none.proto: error: cannot be read"
 expect 1 'outside' -I "$testdata" --out=- api/mandate/options.proto
-says 'outside' 'lies below no --proto-path'
+says 'outside' err 'lies below no --proto-path'
 expect 1 'a missing import' -I "$testdata" --out=- "${widget[1]}"
-says 'a missing import' 'k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto: error: File not found'
+says 'a missing import' err 'k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto: error: File not found'
 
 # Mistakes leave what is there.
 sed 's/scope: "Namespaced"/scope: "Planet"/' "${widget[0]}" >"$dir/bad.proto"
 expect 1 'a mistake' -I "$dir" -I . -I "$kubernetes" --out-dir="$dir/crds" "$dir/bad.proto"
-says 'a mistake' "$dir/bad.proto:10: error: Widget: scope \"Planet\" is none of Namespaced, Cluster"
+says 'a mistake' err "$dir/bad.proto:10: error: Widget: scope \"Planet\" is none of Namespaced, Cluster"
 diff "$golden" "$dir/crds/example.com_widgets.yaml" || fail 'a mistake: wrote'
 
 expect 0 'nothing to do' -I . -I "$kubernetes" --out=- api/mandate/options.proto
-says 'nothing to do' 'no message with option (mandate.api.resource)'
+says 'nothing to do' err 'no message with option (mandate.api.resource)'
 echo passed

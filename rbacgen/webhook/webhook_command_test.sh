@@ -2,22 +2,8 @@
 # rbacgen webhook, run as a person does: what controller-gen v0.23 prints for the same markers byte
 # for byte (rbacgen/webhook/controller_gen_test makes the expectation anew), and the exit codes.
 set -euo pipefail
-rbacgen=$1 markers=$2 want=$3
-dir=$(mktemp -d -p "$TEST_TMPDIR")
-
-fail() {
-  echo "FAILED: $1"
-  exit 1
-}
-
-# expect CODE NAME ARGS…: runs rbacgen webhook; leaves its output in $dir/out and $dir/err.
-expect() {
-  local code=0
-  "$rbacgen" webhook "${@:3}" >"$dir/out" 2>"$dir/err" || code=$?
-  [ "$code" = "$1" ] || { cat "$dir/err"; fail "$2: exit code $code, not $1"; }
-}
-
-says() { grep -qF -- "$2" "$dir/err" || { cat "$dir/err"; fail "$1: does not say: $2"; }; }
+rbacgen=("$1" webhook) markers=$2 want=$3
+source rbacgen/testing/expect.sh
 
 expect 0 'as controller-gen' "$markers"
 diff "$want" "$dir/out" || fail 'as controller-gen: output differs'
@@ -33,18 +19,18 @@ grep -q 'namespace: hook-system' "$dir/out" || fail "a service: took a marker's 
 mkdir "$dir/src"
 echo 'package a' >"$dir/src/a.go"
 expect 0 'no webhooks' "$dir/src/..."
-says 'no webhooks' 'no +kubebuilder:webhook marker'
+says 'no webhooks' err 'no +kubebuilder:webhook marker'
 [ ! -s "$dir/out" ] || fail 'no webhooks: printed one'
 
 grep -h '^// +kubebuilder:webhook:url' "$markers" >"$dir/src/b.go"
 cp "$dir/src/b.go" "$dir/src/c.go"
 expect 0 'a name twice' "$dir/src"
-says 'a name twice' "$dir/src/c.go:1: warning: the name \"a.validate.example.com\" is that of $dir/src/b.go:1 too"
+says 'a name twice' err "$dir/src/c.go:1: warning: the name \"a.validate.example.com\" is that of $dir/src/b.go:1 too"
 [ "$(grep -c 'name: a.validate' "$dir/out")" = 2 ] || fail 'a name twice: not both are there'
 
 sed 's/sideEffects=none/sideEffects=Some/' "$dir/src/b.go" >"$dir/src/d.go"
 expect 1 'a mistake' "$dir/src"
-says 'a mistake' "$dir/src/d.go:1: error: +kubebuilder:webhook: sideEffects \"Some\": say None"
+says 'a mistake' err "$dir/src/d.go:1: error: +kubebuilder:webhook: sideEffects \"Some\": say None"
 [ ! -s "$dir/out" ] || fail 'a mistake: printed all the same'
 
 # In a chart: with its component, and the release's namespace.
@@ -61,7 +47,7 @@ grep -A2 'service:' "$dir/chart/templates/generated/gate.yaml" | grep -q 'namesp
   fail 'a Helm chart: its namespace is not the release'"'"'s'
 grep -h 'name=pod.validate' "$markers" | sed 's/=pod.validate/=other.validate/' >"$dir/ours/stray.cc"
 ! chart --format=yaml "$dir/ours" || fail 'a stray webhook'
-says 'a stray webhook' "$dir/ours/stray.cc:1: error: this webhook belongs to no component"
+says 'a stray webhook' err "$dir/ours/stray.cc:1: error: this webhook belongs to no component"
 
 expect 2 'no path'
 expect 2 'a missing path' "$dir/none"
