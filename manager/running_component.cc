@@ -17,7 +17,7 @@ absl::StatusOr<std::unique_ptr<RunningComponent>> RunningComponent::Create(
                             options.log,
                             options.seed};
   std::unique_ptr<RunningComponent> running(new RunningComponent(
-      {*spec.mandate, options.client, options.events, std::move(runtime)},
+      {*spec.mandate, options.client, options.events, std::move(runtime)}, options.cache,
       options.log.With("component", name),
       options.has_token ? absl::UnavailableError("no token yet") : absl::OkStatus()));
   ASSIGN_OR_RETURN(running->controllers_, spec.make_controllers(running->component_));
@@ -25,12 +25,27 @@ absl::StatusOr<std::unique_ptr<RunningComponent>> RunningComponent::Create(
 }
 
 void RunningComponent::OnTokenStatus(const TokenStatus& status) {
-  MutexLock lock(mutex_);
-  if (status.usable) {
-    token_ = absl::OkStatus();
-  } else if (!status.last_error.ok()) {
-    token_ = status.last_error;
+  absl::Status before;
+  absl::Status now;
+  {
+    MutexLock lock(mutex_);
+    before = token_;
+    if (status.usable) {
+      token_ = absl::OkStatus();
+    } else if (!status.last_error.ok()) {
+      token_ = status.last_error;
+    }
+    now = token_;
   }
+  if (now.code() == before.code()) return;
+  if (!now.ok()) {
+    log_.Error("The component has no token that the server accepts", {{"reason", now}});
+    cache_.CutOff(component_.client.component(), now);
+  } else if (std::exchange(told_, false)) {
+    log_.Info("The component has a token again");
+    cache_.Poke(component_.client.component());
+  }
+  told_ = !now.ok();
 }
 
 bool RunningComponent::OnPreflight(absl::Status result) {

@@ -42,7 +42,8 @@ class RunningComponent {
   RestClient& client() const { return component_.client; }
   const rbac::Mandate& mandate() const { return component_.mandate; }
 
-  // The state of its token changed. On the loop.
+  // The state of its token changed: without one the server accepts, its view of the cache ends, and
+  // with one it is asked for again. On the loop.
   void OnTokenStatus(const TokenStatus& status);
   // What its preflight found: OK, or what is missing. True when what was missing no longer is. Any
   // thread.
@@ -59,12 +60,17 @@ class RunningComponent {
   absl::Status Ready() const;
 
  private:
-  RunningComponent(Component component, Logger log, absl::Status token)
-      : component_(std::move(component)), log_(std::move(log)), token_(std::move(token)) {}
+  RunningComponent(Component component, Cache& cache, Logger log, absl::Status token)
+      : component_(std::move(component)),
+        cache_(cache),
+        log_(std::move(log)),
+        token_(std::move(token)) {}
 
   const Component component_;
+  Cache& cache_;
   const Logger log_;
   Controllers controllers_;
+  bool told_ = false;  // that there is no token; loop thread only
 
   mutable Mutex mutex_;
   bool started_ ABSL_GUARDED_BY(mutex_) = false;

@@ -181,6 +181,39 @@ TEST_F(RunningComponentTest, ReadyFollowsTheToken) {
   }
 }
 
+TEST_F(RunningComponentTest, WithoutATokenTheServerAcceptsItsReadsEnd) {
+  server_.Grant("a");
+  const CacheView* view = nullptr;
+  std::unique_ptr<DemandHandle> handle;
+  const auto running = RunningComponent::Create(
+      {.mandate = &kReader,
+       .make_controllers = [&](const Component& component) -> absl::StatusOr<Controllers> {
+         view = &component.cache();
+         handle = component.cache().Demand({kWidget, "", ""}, nullptr);
+         return Controllers();
+       }},
+      Options());
+  ASSERT_TRUE(running.ok()) << running.status();
+  const auto read = [&] { return view->GetRaw({}, kWidget, {"default", "x"}).status(); };
+  (*running)->OnTokenStatus(Token(true, absl::OkStatus()));
+  Settle();
+  EXPECT_EQ(read(), absl::OkStatus());
+  const absl::Status rejected = absl::UnauthenticatedError("401");
+  const absl::Status off = absl::FailedPreconditionError("Secret ns/a does not exist");
+  (*running)->OnTokenStatus(Token(false, rejected));
+  loop_.RunReady();
+  EXPECT_EQ(read().code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(read().message()), HasSubstr("no credential that the server accepts"));
+  (*running)->OnTokenStatus(Token(false, off));
+  (*running)->OnTokenStatus(Token(false, off));
+  (*running)->OnTokenStatus(Token(true, absl::OkStatus()));
+  Settle();
+  EXPECT_EQ(read(), absl::OkStatus());
+  EXPECT_EQ(log_->Count("has no token that the server accepts component=a"), 0) << "it is reader";
+  EXPECT_EQ(log_->Count("has no token that the server accepts component=reader reason="), 2);
+  EXPECT_EQ(log_->Count("INFO The component has a token again component=reader"), 1);
+}
+
 TEST_F(RunningComponentTest, WithoutTokensItNeedsNone) {
   RunningComponent::Options options = Options();
   options.has_token = false;

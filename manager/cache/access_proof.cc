@@ -163,6 +163,16 @@ void AccessProof::RetryLater() {
   next_check_.SetAfter(refused_backoff_.Next(random_), [this] { Check(); });
 }
 
+void AccessProof::NoteLost(const absl::Status& why) {
+  if (state_ != State::kProven) return;
+  DropQuestions();
+  expiry_.Cancel();
+  next_check_.SetAfter(error_backoff_.Next(random_), [this] { Check(); });
+  Become(State::kExpired,
+         absl::UnavailableError(StrCat(client_.component(), " has no credential that the server ",
+                                       "accepts: ", AsStd(why.message()))));
+}
+
 void AccessProof::Proven() {
   error_backoff_.Reset();
   refused_backoff_.Reset();

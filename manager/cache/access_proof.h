@@ -35,6 +35,7 @@ namespace mandate {
 //   kProven    70 to 85 % of t_revoke; not accepted  as it was; reviewed at once
 //   kProven    t_revoke since the last proof         kExpired
 //   any        NoteProven(), NoteRefused()           kProven, kRefused
+//   kProven    NoteLost()                            kExpired; reviewed after 0.8 s … 30 s
 //
 // Loop thread only.
 class AccessProof {
@@ -71,6 +72,8 @@ class AccessProof {
   // The server has refused one. Nothing more is asked until Check(), or RetryLater().
   void NoteRefused(absl::Status why);
   void RetryLater();
+  // The component's credential counts no more: nor does what was proven with it.
+  void NoteLost(const absl::Status& why);
 
   State state() const { return state_; }
   // Why not kProven; OK else. For kRefused it names component, verb and resource.

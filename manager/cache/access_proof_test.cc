@@ -63,6 +63,33 @@ class AccessProofTest : public ::testing::Test {
   std::unique_ptr<AccessProof> proof_;
 };
 
+TEST_F(AccessProofTest, WithoutACredentialNothingIsProven) {
+  const absl::Status why = absl::UnauthenticatedError("401");
+  Allow(true, true);
+  AccessProof& proof = Make();
+  proof.NoteLost(why);
+  EXPECT_EQ(proof.state(), State::kUnknown) << "nothing was";
+  proof.Check();
+  loop_.RunReady();
+  ASSERT_EQ(proof.state(), State::kProven);
+  up_ = false;
+  proof.NoteLost(why);
+  EXPECT_EQ(proof.state(), State::kExpired);
+  EXPECT_NE(proof.reason().message().find("401"), std::string::npos);
+  loop_.RunFor(absl::Minutes(10));
+  EXPECT_EQ(proof.state(), State::kExpired);
+  EXPECT_LT(reviews(), 60u);
+  up_ = true;
+  loop_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(proof.state(), State::kProven);
+  Allow(false, true);
+  proof.Check();
+  loop_.RunFor(absl::Seconds(5));
+  ASSERT_EQ(proof.state(), State::kRefused);
+  proof.NoteLost(why);
+  EXPECT_EQ(proof.state(), State::kRefused);
+}
+
 TEST_F(AccessProofTest, AsksForListAndWatchOfExactlyTheScope) {
   Allow(true, true);
   AccessProof& proof = Make();

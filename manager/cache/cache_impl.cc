@@ -68,6 +68,12 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
     });
   }
 
+  void CutOff(std::string component, absl::Status why) {
+    Post([component = std::move(component), why = std::move(why)](Registry& self) {
+      for (const auto& [spec, watch] : self.watches_) watch->CutOff(component, why);
+    });
+  }
+
   // Closes every watch; nothing that was posted does anything any more.
   void Close() {
     closed_ = true;
@@ -136,5 +142,9 @@ CacheView& Cache::AddComponent(RestClient& client, const rbac::Mandate& mandate)
 }
 
 void Cache::Poke(std::string_view component) { registry_->Poke(std::string(component)); }
+
+void Cache::CutOff(std::string_view component, absl::Status why) {
+  registry_->CutOff(std::string(component), std::move(why));
+}
 
 }  // namespace mandate

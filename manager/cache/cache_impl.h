@@ -28,8 +28,8 @@
 
 namespace mandate {
 
-// AddComponent() and Poke() are thread-safe. Destroy it on the loop, or after the loop has stopped;
-// handles may outlive it, threads that use its views may not.
+// AddComponent(), Poke() and CutOff() are thread-safe. Destroy it on the loop, or after the loop
+// has stopped; handles may outlive it, threads that use its views may not.
 class Cache {
  public:
   struct Options {
@@ -65,6 +65,10 @@ class Cache {
   // A hint that RBAC has changed for a component (empty: for anyone), or that a kind is served now:
   // access is proved again, and what was refused is asked for again.
   void Poke(std::string_view component = "");
+  // The server accepts the component's credential no more: its reads are kUnavailable from the
+  // loop's next turn on, until its access is proven anew, which Poke() hastens. Others' watches and
+  // reads go on.
+  void CutOff(std::string_view component, absl::Status why);
 
  private:
   class Registry;

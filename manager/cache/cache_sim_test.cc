@@ -1,5 +1,6 @@
 // Three components, shared watches, faults and changing rights: in the end everyone who may see has
-// seen everything, once; and at no time has anyone read what it had long lost the right to.
+// seen everything, once; and at no time has anyone read what it had long lost the right to, or
+// anything while it was cut off.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -24,7 +25,39 @@ DemandSpec SpecOf(std::string_view scope) {
   return {kWidget, std::string(scope.substr(0, slash)), std::string(scope.substr(slash + 1))};
 }
 
+// A component whose credential can be taken away: its watches end by a 401, and nothing more is
+// sent.
+class CutOffClient : public FakeRestClient {
+ public:
+  using FakeRestClient::FakeRestClient;
+
+  void CutOff() {
+    cut_off_ = true;
+    for (const auto& watch : watches()) {
+      if (watch->live()) watch->Close(absl::UnauthenticatedError("401"));
+    }
+  }
+  void Restore() { cut_off_ = false; }
+  bool cut_off() const { return cut_off_; }
+
+  void Send(const CallContext& context, RestRequest request, Done done) override {
+    if (!cut_off_) return FakeRestClient::Send(context, std::move(request), std::move(done));
+    loop().Post([done = std::move(done)]() mutable { std::move(done)(NoToken()); });
+  }
+  std::unique_ptr<Stream> Watch(RestRequest request, std::shared_ptr<StreamSink> sink) override {
+    auto stream = FakeRestClient::Watch(std::move(request), std::move(sink));
+    if (cut_off_) watches().back()->Close(NoToken());
+    return stream;
+  }
+
+ private:
+  static absl::Status NoToken() { return absl::FailedPreconditionError("its Secret is gone"); }
+
+  bool cut_off_ = false;
+};
+
 struct Totals {
+  int cut_off = 0;
   int forbidden = 0;
   int handovers = 0;
   int reviews = 0;
@@ -44,7 +77,7 @@ class Simulation {
     options.reflector.max_queue_bytes = 2000 + die_() % 20000;
     cache_ = *Cache::Create(options);
     for (size_t i = 0; i < kNames.size(); ++i) {
-      clients_[i] = std::make_unique<FakeRestClient>(loop_, kNames[i]);
+      clients_[i] = std::make_unique<CutOffClient>(loop_, kNames[i]);
       clients_[i]->SetDelay([this] { return absl::Milliseconds(die_() % 100); });
       server_.Serve(*clients_[i]);
       views_[i] = &cache_->AddComponent(*clients_[i], kReader);
@@ -72,6 +105,7 @@ class Simulation {
     }
     server_.faults() = {};
     for (const char* name : kNames) Grant(name, "");
+    for (const auto& client : clients_) client->Restore();
     cache_->Poke();
     loop_.RunFor(absl::Minutes(11));
     CheckEnd();
@@ -118,7 +152,7 @@ class Simulation {
   void Step(Totals& totals) {
     const std::string name = kNames[die_() % kNames.size()];
     const std::string key = StrCat(die_() % 2 == 0 ? "foo" : "bar", "/", die_() % 6);
-    switch (die_() % 20) {
+    switch (die_() % 21) {
       case 0:
       case 1:
         server_.Delete(key);
@@ -158,6 +192,18 @@ class Simulation {
             views_[slot->component]->Demand(SpecOf(slot->scope), slot->demanded.sink);
         return;
       }
+      case 10: {
+        CutOffClient& client = *clients_[die_() % clients_.size()];
+        if (client.cut_off()) {
+          client.Restore();
+          if (die_() % 2 == 0) cache_->Poke(client.component());
+          return;
+        }
+        ++totals.cut_off;
+        client.CutOff();
+        cache_->CutOff(client.component(), absl::UnauthenticatedError("401"));
+        return;
+      }
       default:
         server_.Put(key);
     }
@@ -170,6 +216,7 @@ class Simulation {
         const auto lost = revoked_.find({kNames[i], ns});
         if (!views_[i]->ListRaw({}, kWidget, ns).ok()) continue;
         ++totals.reads;
+        EXPECT_FALSE(clients_[i]->cut_off()) << kNames[i] << " reads \"" << ns << "\" all the same";
         if (lost == revoked_.end()) continue;
         EXPECT_LE(loop_.clock().TimeNow() - lost->second, absl::Minutes(5) + absl::Seconds(1))
             << kNames[i] << " still reads \"" << ns << "\"";
@@ -224,7 +271,7 @@ class Simulation {
   SimulatedLoop loop_;
   WidgetServer server_;
   Metrics metrics_;
-  std::array<std::unique_ptr<FakeRestClient>, 3> clients_;
+  std::array<std::unique_ptr<CutOffClient>, 3> clients_;
   std::unique_ptr<Cache> cache_;
   std::array<CacheView*, 3> views_;
   std::array<std::unique_ptr<Live>, 10> demands_;
@@ -237,6 +284,7 @@ TEST(CacheSimulation, SharesWithoutLossDoublesOrLeaks) {
   const int64_t ran = RunSeeds(300, [&](uint64_t seed) { Simulation(seed).Run(totals); });
   if (ran < 100) return;
   // What is meant to happen did happen.
+  EXPECT_GT(totals.cut_off, ran);
   EXPECT_GT(totals.demands, 3 * ran);
   EXPECT_GT(totals.reads, 30 * ran);
   EXPECT_GT(totals.forbidden, ran);

@@ -102,6 +102,12 @@ void SharedWatch::Poke(std::string_view component) {
   }
 }
 
+void SharedWatch::CutOff(std::string_view component, const absl::Status& why) {
+  for (const auto& member : members_) {
+    if (member->client().component() == component) member->proof().NoteLost(why);
+  }
+}
+
 void SharedWatch::OnObjects(const std::vector<ObjectEvent>& events) {
   for (const auto& member : members_) member->Deliver(events);
 }

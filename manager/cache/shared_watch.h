@@ -45,6 +45,8 @@ class SharedWatch : private Reflector::Owner {
 
   // Access may have changed, of this component or (empty) of everyone; the kind may be served now.
   void Poke(std::string_view component);
+  // The server accepts this component's credential no more.
+  void CutOff(std::string_view component, const absl::Status& why);
 
   const DemandSpec& spec() const { return config_.spec; }
 

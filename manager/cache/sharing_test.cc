@@ -1,4 +1,5 @@
 // Several components, one watch: what each may see, and what becomes of it when rights change.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "manager/cache/cache_impl.h"
@@ -216,6 +217,62 @@ TEST_F(SharingTest, HandedOverWhenTheSponsorHasNoIdentity) {
   EXPECT_EQ(Code(*view_a_), absl::StatusCode::kUnavailable) << "and then closed, not refused";
   EXPECT_EQ(of_a_.state(), DemandState::kStale);
   EXPECT_TRUE(Reads(*view_b_));
+  NoViolations();
+}
+
+TEST_F(SharingTest, WhoIsCutOffReadsNothingFromThenOn) {
+  for (const bool sponsor : {true, false}) {
+    SCOPED_TRACE(sponsor ? "the sponsor" : "the other");
+    server_.Grant("a");
+    server_.Grant("b");
+    Demanded first = Demand(sponsor ? *view_a_ : *view_b_);
+    Settle();
+    Demanded second = Demand(sponsor ? *view_b_ : *view_a_);
+    Settle();
+    Demanded& of_a = sponsor ? first : second;
+    Demanded& of_b = sponsor ? second : first;
+    of_a.Take();
+    of_b.Take();
+    const absl::Status off = absl::FailedPreconditionError("Secret a does not exist");
+    a_.OnWatch([off](const std::shared_ptr<FakeWatch>& watch) { watch->Close(off); });
+    a_.Handle([off](const RestRequest&) -> absl::StatusOr<HttpResponse> { return off; });
+    for (const auto& watch : a_.watches()) {
+      if (watch->live()) watch->Close(absl::UnauthenticatedError("401"));
+    }
+    cache_->CutOff("a", off);
+    loop_.RunReady();
+    EXPECT_EQ(Code(*view_a_), absl::StatusCode::kUnavailable);
+    EXPECT_TRUE(view_a_->ListLastKnown(kWidget, "").size() == 1) << "stale, and not for decisions";
+    EXPECT_EQ(of_a.Take(), "Stale");
+    const size_t asked = a_.requests().size();
+    server_.Put("foo/x");
+    loop_.RunFor(absl::Minutes(1));
+    EXPECT_EQ(of_a.Take(), "") << "nor is it told anything";
+    EXPECT_EQ(Code(*view_a_), absl::StatusCode::kUnavailable);
+    EXPECT_LT(a_.requests().size() - asked, 40u) << "what it tries, it tries slowly";
+    EXPECT_TRUE(Reads(*view_b_));
+    EXPECT_EQ(of_b.state(), DemandState::kSynced);
+
+    server_.Serve(a_);
+    cache_->Poke("a");
+    Settle();
+    EXPECT_TRUE(Reads(*view_a_));
+    EXPECT_THAT(of_a.Take(), testing::MatchesRegex("~foo/x@.* Synced"));
+    for (const Demanded* demanded : {&of_a, &of_b}) {
+      for (const std::string& violation : demanded->sink->violations()) ADD_FAILURE() << violation;
+    }
+  }
+}
+
+TEST_F(SharingTest, WhoIsCutOffJoinsAgainByItself) {
+  JoinBoth();
+  cache_->CutOff("b", absl::UnauthenticatedError("401"));
+  loop_.RunReady();
+  EXPECT_EQ(Code(*view_b_), absl::StatusCode::kUnavailable);
+  cache_->CutOff("b", absl::UnauthenticatedError("401"));
+  loop_.RunFor(absl::Seconds(5));
+  EXPECT_TRUE(Reads(*view_b_)) << "the server has answered its reviews";
+  EXPECT_EQ(of_b_.Take(), "Stale Synced");
   NoViolations();
 }
 
