@@ -110,9 +110,7 @@ class BaseObjects {
          Rule("coordination.k8s.io", "leases", {"get", "update"}, Yaml::List{names_.base})},
         {});
     // A request to create carries no name yet, so that rule cannot have any.
-    AddRole(names_.base + "-create-service-accounts",
-            {Rule("", "serviceaccounts", {"create"}, {}),
-             Rule("", "serviceaccounts", {"get"}, Accounts())},
+    AddRole(names_.base + "-create-service-accounts", {Rule("", "serviceaccounts", {"create"}, {})},
             switches_.CreateServiceAccounts());
     AddFlowSchema(maker_, components_);
     AddAuditPolicy(maker_, components_);

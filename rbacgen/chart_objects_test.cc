@@ -157,6 +157,16 @@ TEST(BuildChart, ControllersAreAsTheManagersFlag) {
   EXPECT_TRUE(BuildChart(Components(kA), options).ok());
 }
 
+TEST(BuildChart, AKillSwitchNeedsTokens) {
+  ChartOptions options = Options();
+  options.settings.kill_switch = true;
+  EXPECT_TRUE(BuildChart(Components(kA), options).ok());
+  options.settings.identity_mode = "impersonate";
+  EXPECT_EQ(BuildChart(Components(kA), options).status().message(),
+            "--kill-switch: there are no tokens to bind in --identity-mode=impersonate; it needs "
+            "token");
+}
+
 TEST(BuildChart, AComponentThatIsNoControllerHasAValueOfItsOwn) {
   const std::string text =
       std::string(kA) + "// +mandate:component:name=side,value=metrics.secure\n";
@@ -190,9 +200,7 @@ TEST(BuildChart, SwitchesAddWhatTheyName) {
                                           "Secret sys/mm-a", "PriorityLevelConfiguration /mm",
                                           "FlowSchema /mm", "ConfigMap sys/mm-audit-policy"}));
   EXPECT_EQ(Find(chart, "Role", "mm-create-service-accounts")["rules"].Write(),
-            "- apiGroups:\n  - \"\"\n  resources:\n  - serviceaccounts\n  verbs:\n  - create\n"
-            "- apiGroups:\n  - \"\"\n  resourceNames:\n  - mm-a\n"
-            "  resources:\n  - serviceaccounts\n  verbs:\n  - get\n");
+            "- apiGroups:\n  - \"\"\n  resources:\n  - serviceaccounts\n  verbs:\n  - create\n");
 }
 
 TEST(BuildChart, InModeSingleBaseHasTheSum) {

@@ -70,6 +70,9 @@ true
 {{- if not (has $mode (list "token" "impersonate" "single")) -}}
 {{- fail (printf "identityMode: %q is not one of token, impersonate, single" $mode) -}}
 {{- end -}}
+{{- if and .Values.killSwitch (ne $mode "token") -}}
+{{- fail (printf "killSwitch: there are no tokens to bind in identityMode %s; it needs token" $mode) -}}
+{{- end -}}
 {{- end -}}
 )";
 
@@ -94,6 +97,11 @@ std::vector<std::string> ControllersOf(const std::vector<ComponentMandate>& comp
 }  // namespace
 
 absl::Status ChartSwitches::Check(const std::vector<ComponentMandate>& components) const {
+  if (settings_.kill_switch && settings_.identity_mode != "token") {
+    return absl::InvalidArgumentError(StrCat("--kill-switch: there are no tokens to bind in ",
+                                             "--identity-mode=", settings_.identity_mode,
+                                             "; it needs token"));
+  }
   const std::vector<std::string> known = ControllersOf(components);
   for (std::string_view pattern : settings_.controllers) {
     if (pattern == "*") continue;

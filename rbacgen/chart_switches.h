@@ -35,7 +35,8 @@ class ChartSwitches {
   explicit ChartSwitches(ChartSettings settings) : settings_(std::move(settings)) {}
 
   // InvalidArgument, as the manager would say it, if `controllers` names what is none, or leaves
-  // nothing to run; and if `with` has a value that no component has.
+  // nothing to run; if a kill switch
+  // has no tokens to end; and if `with` has a value that no component has.
   absl::Status Check(const std::vector<ComponentMandate>& components) const;
 
   // The manager's namespace; or a text that has it in the middle, and no single quote.

@@ -52,4 +52,7 @@ true
 {{- if not (has $mode (list "token" "impersonate" "single")) -}}
 {{- fail (printf "identityMode: %q is not one of token, impersonate, single" $mode) -}}
 {{- end -}}
+{{- if and .Values.killSwitch (ne $mode "token") -}}
+{{- fail (printf "killSwitch: there are no tokens to bind in identityMode %s; it needs token" $mode) -}}
+{{- end -}}
 {{- end -}}
