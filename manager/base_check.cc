@@ -9,10 +9,13 @@
 #include <variant>
 
 #include "manager/core/strings.h"
+#include "manager/loop_call.h"
 #include "manager/rbac/user.h"
 
 namespace mandate {
 namespace {
+
+constexpr absl::Duration kRetryAfter = absl::Seconds(1);
 
 // Whether one of the subject's organisations, which are the user's groups, is `group`.
 bool IsInGroup(X509& certificate, std::string_view group) {
@@ -28,14 +31,34 @@ bool IsInGroup(X509& certificate, std::string_view group) {
   return false;
 }
 
-}  // namespace
-
-absl::Status CheckServer(const CallContext& context, RestClient& base, const Endpoint& endpoint) {
+RestRequest VersionRequest() {
   RestRequest request;
   request.method = "GET";
   request.target = "/version";
   request.idempotent = true;
-  const absl::Status status = base.Do(context, std::move(request)).status();
+  return request;
+}
+
+// False when there is no time left for it.
+bool WaitToRetry(const CallContext& context, Loop& loop) {
+  const absl::Time when = loop.clock().TimeNow() + kRetryAfter;
+  if (when >= context.deadline || context.stop.stop_requested()) return false;
+  Latch over;
+  std::unique_ptr<Loop::Timer> timer;
+  CallOnLoop(loop, [&] { timer = loop.RunAt(when, [&] { over.Set(); }); });
+  loop.Await(over);
+  CallOnLoop(loop, [&] { timer.reset(); });
+  return true;
+}
+
+}  // namespace
+
+absl::Status CheckServer(const CallContext& context, RestClient& base, const Endpoint& endpoint) {
+  absl::Status status;
+  // The client gives up after some tries; a server that starts takes longer.
+  do {
+    status = base.Do(context, VersionRequest()).status();
+  } while (absl::IsUnavailable(status) && WaitToRetry(context, base.loop()));
   if (status.ok()) return status;
   if (absl::IsUnauthenticated(status)) {
     return absl::UnauthenticatedError(StrCat(

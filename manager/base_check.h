@@ -9,8 +9,8 @@
 
 namespace mandate {
 
-// Asks for /version, which any credential that is accepted may read; retried within `context` while
-// the server cannot be reached. kUnavailable and kUnauthenticated say what to look at. Not on the
+// Asks for /version, which any credential that is accepted may read; again and again until
+// `context` ends while the server cannot be reached. kUnavailable and kUnauthenticated say what to look at. Not on the
 // loop.
 absl::Status CheckServer(const CallContext& context, RestClient& base, const Endpoint& endpoint);
 

@@ -24,7 +24,7 @@ class CheckServerTest : public testing::Test {
     });
     Endpoint endpoint;
     endpoint.server = "https://10.0.0.1:6443";
-    return CheckServer({}, client_, endpoint);
+    return CheckServer({loop_.clock().TimeNow() + absl::Seconds(15), {}}, client_, endpoint);
   }
 
   SimulatedLoop loop_;
@@ -48,6 +48,28 @@ TEST_F(CheckServerTest, FailuresNameTheServerTheReasonAndWhatToLookAt) {
                 AllOf(HasSubstr("https://10.0.0.1:6443"), HasSubstr(std::string(status.message())),
                       HasSubstr("is it running")));
   }
+}
+
+TEST_F(CheckServerTest, AServerThatStartsIsWaitedFor) {
+  const absl::Time up = loop_.clock().TimeNow() + absl::Seconds(10);
+  int asked = 0;
+  client_.Handle([&](const RestRequest&) -> absl::StatusOr<HttpResponse> {
+    ++asked;
+    if (loop_.clock().TimeNow() < up) return absl::UnavailableError("connection refused");
+    return FakeRestClient::Json(200, "{}");
+  });
+  const absl::Time begin = loop_.clock().TimeNow();
+  EXPECT_TRUE(CheckServer({begin + absl::Seconds(15), {}}, client_, {}).ok());
+  EXPECT_LE(loop_.clock().TimeNow() - begin, absl::Seconds(11));
+  EXPECT_LE(asked, 12);
+}
+
+TEST_F(CheckServerTest, AServerThatStaysAwayIsWaitedForUntilTheDeadline) {
+  client_.Handle([](const RestRequest&) { return absl::UnavailableError("connection refused"); });
+  const absl::Time begin = loop_.clock().TimeNow();
+  EXPECT_TRUE(absl::IsUnavailable(CheckServer({begin + absl::Seconds(15), {}}, client_, {})));
+  EXPECT_GE(loop_.clock().TimeNow() - begin, absl::Seconds(13));
+  EXPECT_LE(loop_.clock().TimeNow() - begin, absl::Seconds(15));
 }
 
 ClusterConfig WithCertificate(const std::string& pem) {

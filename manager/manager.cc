@@ -38,6 +38,10 @@ constexpr absl::Duration kSilenceLimit = absl::Seconds(90);
 // Scrapers are few, and what is reviewed is remembered.
 constexpr int kReviewThreads = 2;
 
+// Apart from the reconcilers': a component whose token does not come keeps a thread for a whole
+// pass, and no other's work waits for that.
+constexpr int kPreflightThreads = 2;
+
 // How long events that were recorded before the end may take to be sent.
 constexpr absl::Duration kFlushEvents = absl::Seconds(2);
 
@@ -87,6 +91,7 @@ struct Manager::Parts {
   std::unique_ptr<LeaderElector> elector;
   std::unique_ptr<ThreadPool> workers;
   std::vector<std::unique_ptr<RunningComponent>> components;
+  std::unique_ptr<ThreadPool> preflight_threads;
   std::vector<std::unique_ptr<PreflightLoop>> preflights;
   std::vector<std::unique_ptr<TokenCheck>> token_checks;
   std::unique_ptr<ThreadPool> review_threads;
@@ -114,6 +119,7 @@ void Manager::Parts::Shutdown() {
     by_name.clear();  // tokens go on changing; there is nobody left to tell
   });
   // Reconcilers have ended (Run) or never began; what waits for a thread is dropped.
+  preflight_threads.reset();
   workers.reset();
   components.clear();
   CallOnLoop(*loop, [this] {
@@ -238,10 +244,11 @@ absl::Status Manager::Parts::BuildElector() {
 }
 
 void Manager::Parts::BuildPreflights() {
+  preflight_threads = std::make_unique<ThreadPool>(kPreflightThreads);
   for (const auto& component : components) {
     PreflightLoop::Options preflight;
     preflight.client = &component->client();
-    preflight.workers = workers.get();
+    preflight.workers = preflight_threads.get();
     preflight.preflight.mandate = &component->mandate();
     preflight.preflight.mode = options.identity_mode;
     preflight.preflight.base = base_client.get();
@@ -327,8 +334,9 @@ absl::Status Manager::Parts::StopEverything() {
   // All end at once, so that they share the time.
   for (const auto& component : components) component->RequestStop();
   for (const auto& component : components) result.Update(component->StopControllers(deadline));
-  // The Lease goes last: whoever takes it over may act at once.
-  if (elector != nullptr) {
+  // The Lease goes last: whoever takes it over may act at once. While a reconciler still runs it is
+  // ours: it ends with the process, and runs out.
+  if (elector != nullptr && !absl::IsDeadlineExceeded(result)) {
     Latch released;
     loop->Post([&] { elector->Stop([&] { released.Set(); }); });
     loop->Await(released);

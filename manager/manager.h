@@ -76,7 +76,8 @@ class Manager {
   // Starts health and metrics, the identities, the election, then the controllers; blocks until
   // `stop` is requested, and stops them in reverse: controllers, the lease, health. OK after a
   // clean stop. kAborted: leadership was lost, and the process must end, as another may already
-  // act. kDeadlineExceeded: something still ran at the end of the graceful timeout.
+  // act. kDeadlineExceeded: something still ran at the end of the graceful timeout; the Lease
+  // is kept until the process ends, and others take it when it runs out.
   absl::Status Run(std::stop_token stop);
 
  private:

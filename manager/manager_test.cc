@@ -1,0 +1,156 @@
+#include "manager/manager.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "manager/controller/builder.h"
+#include "manager/core/status_macros.h"
+#include "manager/object/kinds/core_v1.h"
+#include "testing/apiserver/api_server.h"
+
+namespace mandate {
+namespace {
+
+using apiserver::ApiServer;
+using apiserver::kAdminToken;
+using apiserver::ServerCore;
+
+constexpr std::string_view kReads[] = {"list", "watch"};
+constexpr std::string_view kCore[] = {""};
+constexpr std::string_view kConfigMaps[] = {"configmaps"};
+constexpr rbac::MandateRule kKeeperRules[] = {{{kReads, kCore, kConfigMaps, {}, {}}, "", false}};
+constexpr rbac::Mandate kKeeper = {"keeper", kKeeperRules};
+
+constexpr std::string_view kHold[] = {"get", "update"};
+constexpr std::string_view kCoordination[] = {"coordination.k8s.io"};
+constexpr std::string_view kLeases[] = {"leases"};
+constexpr rbac::MandateRule kBaseRules[] = {
+    {{kHold, kCoordination, kLeases, {}, {}}, "default", false}};
+constexpr rbac::Mandate kBase = {"base", kBaseRules};
+
+// What a reconciler does, and whether it has begun.
+struct Work {
+  Latch begun;
+  Latch may_end;
+  bool obeys = true;  // whether it ends when it is asked to
+};
+
+class Worker : public Reconciler {
+ public:
+  explicit Worker(Work& work) : work_(work) {}
+
+  absl::StatusOr<Result> Reconcile(const CallContext& context, const Request&) override {
+    const std::stop_callback on_stop(context.stop, [this] {
+      if (work_.obeys) work_.may_end.Set();
+    });
+    work_.begun.Set();
+    work_.may_end.Wait();
+    return Result{};
+  }
+
+ private:
+  Work& work_;
+};
+
+// A Manager with one component, on the double over HTTPS.
+class ManagerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    apiserver::ServerOptions serve;
+    serve.objects = {
+        R"({"apiVersion":"v1","kind":"ServiceAccount",
+            "metadata":{"name":"mandate-manager-keeper","namespace":"default"}})",
+        R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"default"}})",
+        R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease",
+            "metadata":{"name":"mandate-manager","namespace":"default"},"spec":{}})",
+        R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole",
+            "metadata":{"name":"keeper"},"rules":[{"apiGroups":[""],"resources":["configmaps"],
+            "verbs":["list","watch"]}]})",
+        R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding",
+            "metadata":{"name":"keeper"},"subjects":[{"kind":"ServiceAccount",
+            "name":"mandate-manager-keeper","namespace":"default"}],
+            "roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole",
+            "name":"keeper"}})",
+    };
+    auto server = ApiServer::Create(std::move(serve));
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+  }
+
+  // `work` outlives the manager.
+  absl::StatusOr<std::unique_ptr<Manager>> NewManager(Work& work) {
+    ManagerOptions options;
+    options.cluster.endpoint.server = server_->url();
+    options.cluster.endpoint.ca_pem = server_->ca_pem();
+    options.cluster.base = StaticToken{std::make_shared<const Secret>(kAdminToken)};
+    options.ns = "default";
+    options.version = "test";
+    options.base_mandate = &kBase;
+    options.health_address = "0";
+    options.metrics_address = "0";
+    options.workers = 2;
+    options.graceful_shutdown_timeout = work.obeys ? absl::Seconds(30) : absl::Milliseconds(50);
+    return Manager::Create(
+        std::move(options),
+        {{&kKeeper, [&work](const Component& component) -> absl::StatusOr<Controllers> {
+            ASSIGN_OR_RETURN(auto controller, ControllerBuilder(component.runtime)
+                                                  .For<corev1::ConfigMap>()
+                                                  .Complete(std::make_unique<Worker>(work)));
+            Controllers controllers;
+            controllers.push_back(std::move(controller));
+            return controllers;
+          }}});
+  }
+
+  std::string Holder() {
+    std::string holder;
+    server_->OnLoop([&](ServerCore& core) {
+      const auto lease =
+          core.store().Get({"coordination.k8s.io", "leases"}, "default", "mandate-manager");
+      if (lease != nullptr) holder = lease->Parse()["spec"]["holderIdentity"].asString();
+    });
+    return holder;
+  }
+
+  std::unique_ptr<ApiServer> server_;
+};
+
+TEST_F(ManagerTest, WhenAllHasEndedTheLeaseIsGivenBack) {
+  Work work;
+  auto manager = NewManager(work);
+  ASSERT_TRUE(manager.ok()) << manager.status();
+  std::stop_source stop;
+  absl::Status result;
+  std::jthread runs([&] { result = (*manager)->Run(stop.get_token()); });
+  work.begun.Wait();
+  EXPECT_NE(Holder(), "");
+  stop.request_stop();
+  runs.join();
+  EXPECT_TRUE(result.ok()) << result;
+  EXPECT_EQ(Holder(), "");
+}
+
+TEST_F(ManagerTest, WhileAReconcilerRunsTheLeaseIsKept) {
+  Work work;
+  work.obeys = false;
+  auto manager = NewManager(work);
+  ASSERT_TRUE(manager.ok()) << manager.status();
+  std::stop_source stop;
+  absl::Status result;
+  std::jthread runs([&] { result = (*manager)->Run(stop.get_token()); });
+  work.begun.Wait();
+  const std::string holder = Holder();
+  EXPECT_NE(holder, "");
+  stop.request_stop();
+  runs.join();
+  EXPECT_TRUE(absl::IsDeadlineExceeded(result)) << result;
+  EXPECT_EQ(Holder(), holder);
+  work.may_end.Set();
+}
+
+}  // namespace
+}  // namespace mandate
