@@ -196,7 +196,7 @@ TEST_F(AccessReviewerTest, IsAnotherComponentsNever) {
 TEST_F(AccessReviewerTest, EndsWhileAReviewRuns) {
   client_.SetDelay([] { return absl::Seconds(3); });
   std::optional<int> code;
-  loop_.RunAt(loop_.clock().TimeNow() + absl::Seconds(1), [this] { reviewer_.reset(); }).release();
+  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(1), [this] { reviewer_.reset(); });
   reviewer_->Judge({.verb = "get", .path = "/metrics", .bearer = "a"},
                    [&](std::optional<ServedResponse> answer) { code = answer->code; });
   EXPECT_TRUE(loop_.RunUntil([&] { return code.has_value(); }));
