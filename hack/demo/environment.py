@@ -1,11 +1,9 @@
 """The demo's surroundings: control plane, manifests, the manager's token, and the manager itself."""
-import ctypes
 import json
 import os
 import shutil
-import signal
-import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -13,20 +11,14 @@ import urllib.request
 from report import StepFailed
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+sys.path.append(os.path.join(ROOT, "hack", "controlplane"))
+from components import new_port
+from processes import die_with_parent
+
 NAMESPACE = "mandate-system"
 BASE = "mandate-manager"
 # Long enough for two loaded cores; every wait ends as soon as its condition holds.
 PATIENCE = 60
-
-
-def _die_with_parent():
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 class Environment:
@@ -45,8 +37,8 @@ class Environment:
         self.token_file = os.path.join(self.folder, "base-token")
         self.manager_kubeconfig = os.path.join(self.folder, "manager.kubeconfig")
         self.manager_program = self.rbacgen = None  # built later
-        self.health_port = free_port()
-        self.metrics_port = free_port()
+        self.health_port = new_port([])
+        self.metrics_port = new_port([self.health_port])
         self._manager = None
 
     # Starting.
@@ -138,7 +130,7 @@ class Environment:
                 [self.manager_program, f"--kubeconfig={self.manager_kubeconfig}", f"--namespace={NAMESPACE}",
                  f"--identity-mode={self.identity_mode}", f"--health-probe-bind-address=127.0.0.1:{health_port}",
                  f"--metrics-bind-address=127.0.0.1:{metrics_port}", *flags],
-                stdout=log, stderr=log, stdin=subprocess.DEVNULL, preexec_fn=_die_with_parent)
+                stdout=log, stderr=log, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent())
 
     def stop_manager(self):
         """SIGTERM; the exit code."""

@@ -5,7 +5,7 @@ import re
 import subprocess
 import time
 
-from environment import BASE, NAMESPACE, free_port
+from environment import BASE, NAMESPACE, new_port
 from report import StepFailed
 
 INSTANCE = "scope-instance"
@@ -190,8 +190,9 @@ def service_accounts_are_created_on_request(env, report):
 def a_standby_takes_over(env, report):
     """A second manager waits, ready; when the first is killed it works as soon as the Lease runs out."""
     report.step("a second manager")
-    second_port = free_port()
-    standby = env.spawn_manager(second_port, free_port(), "-v=1")
+    taken = [env.health_port, env.metrics_port]
+    second_port = new_port(taken)
+    standby = env.spawn_manager(second_port, new_port([*taken, second_port]), "-v=1")
     try:
         env.eventually("it is ready", lambda: env.is_ready(second_port))
         holder = env.get("lease", BASE, "-n", NAMESPACE)["spec"]["holderIdentity"]
