@@ -12,16 +12,41 @@ absl::Status Pass(const CallContext& context, RestClient& client, const Prefligh
   return report.ToStatus();
 }
 
+void Count(const PreflightLoop::Options& options, const absl::Status& found) {
+  if (options.metrics == nullptr) return;
+  const char* outcome = found.ok()                          ? "granted"
+                        : absl::IsFailedPrecondition(found) ? "missing"
+                                                            : "unanswered";
+  options.metrics
+      ->Counter("mandate_preflight_passes_total",
+                "How often it was asked whether a component holds what it declares, by outcome",
+                {{"identity", std::string(options.client->component())}, {"outcome", outcome}})
+      .Increment();
+}
+
 }  // namespace
 
 // Shared with the pass that runs and with what it posts.
 struct PreflightLoop::State {
-  explicit State(Options o) : options(std::move(o)), loop(options.client->loop()) {}
+  explicit State(Options o)
+      : options(std::move(o)),
+        loop(options.client->loop()),
+        random(options.seed),
+        quiet(options.quiet) {}
+
+  absl::Time Now() const { return loop.clock().TimeNow(); }
 
   const Options options;
   Loop& loop;
   std::stop_source stop;
-  std::unique_ptr<Loop::Timer> timer;  // loop thread only
+  // Loop thread only.
+  std::mt19937_64 random;
+  Backoff quiet;
+  bool running = false;
+  bool again = false;  // Recheck() came during the pass, which may have asked before
+  absl::Time last_end = absl::InfinitePast();
+  absl::Time earliest = absl::InfinitePast();  // of the next pass that Recheck() asks for
+  std::unique_ptr<Loop::Timer> timer;          // of the next pass
 };
 
 PreflightLoop::PreflightLoop(Options options)
@@ -34,22 +59,55 @@ PreflightLoop::~PreflightLoop() {
 
 void PreflightLoop::Start() { RunPass(state_); }
 
+std::string_view PreflightLoop::component() const { return state_->options.client->component(); }
+
+void PreflightLoop::Recheck() {
+  State& state = *state_;
+  if (state.running) {
+    state.again = true;
+  } else if (state.timer == nullptr) {
+    if (state.Now() - state.last_end >= state.options.quiet.max) {
+      state.quiet.Reset();
+      state.earliest = absl::InfinitePast();
+    }
+    RunPassAt(state_, state.earliest);
+  }
+}
+
+void PreflightLoop::RunPassAt(const std::shared_ptr<State>& state, absl::Time when) {
+  if (when <= state->Now()) return RunPass(state);
+  state->timer = state->loop.RunAt(when, [state] { RunPass(state); });
+}
+
 void PreflightLoop::RunPass(const std::shared_ptr<State>& state) {
-  state->options.workers->Post([state] {
+  // The timer's task may be what holds this.
+  const std::shared_ptr<State> keep = state;
+  keep->timer = nullptr;
+  keep->running = true;
+  keep->again = false;
+  keep->options.workers->Post([state = keep] {
     if (state->stop.stop_requested()) return;
-    const CallContext context{state->loop.clock().TimeNow() + state->options.timeout,
-                              state->stop.get_token()};
+    const CallContext context{state->Now() + state->options.timeout, state->stop.get_token()};
     absl::Status found = Pass(context, *state->options.client, state->options.preflight);
     // On the loop nobody destroys this between the question and the report.
     state->loop.Post([state, found = std::move(found)] {
-      if (state->stop.stop_requested()) return;
-      if (!found.ok()) {
-        state->timer = state->loop.RunAt(state->loop.clock().TimeNow() + state->options.retry,
-                                         [state] { RunPass(state); });
-      }
-      state->options.report(found);
+      if (!state->stop.stop_requested()) EndPass(state, found);
     });
   });
+}
+
+void PreflightLoop::EndPass(const std::shared_ptr<State>& state, const absl::Status& found) {
+  state->running = false;
+  state->last_end = state->Now();
+  Count(state->options, found);
+  if (!found.ok()) {
+    state->quiet.Reset();
+    RunPassAt(state, state->Now() + state->options.retry);
+  } else {
+    state->earliest = state->Now() + state->quiet.Next(state->random);
+    if (state->again) RunPassAt(state, state->earliest);
+  }
+  state->options.report(found);
 }
 
 }  // namespace mandate

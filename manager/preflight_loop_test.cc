@@ -71,6 +71,7 @@ class PreflightLoopTest : public testing::Test {
     options.client = &client_;
     options.workers = &workers;
     options.preflight.mandate = &kScope;
+    options.metrics = &metrics_;
     options.report = [this](absl::Status status) {
       reports_.push_back({Second(), status});
       if (on_report_) on_report_();
@@ -87,6 +88,14 @@ class PreflightLoopTest : public testing::Test {
     return seconds;
   }
 
+  double Passes(const char* outcome) {
+    return metrics_
+        .Counter("mandate_preflight_passes_total", "",
+                 {{"identity", "scope"}, {"outcome", outcome}})
+        .Value();
+  }
+
+  Metrics metrics_;
   SimulatedLoop loop_;
   const absl::Time start_ = loop_.clock().TimeNow();
   SimulatedPool pool_{loop_, 1};
@@ -129,6 +138,53 @@ TEST_F(PreflightLoopTest, AsksAgainWhenItGotNoAnswer) {
   EXPECT_EQ(Seconds(), (std::vector<int>{0, 15, 30}));
   EXPECT_EQ(reports_[0].status, absl::UnavailableError("no connection"));
   EXPECT_EQ(reports_[2].status, absl::OkStatus());
+}
+
+TEST_F(PreflightLoopTest, AsksAgainWhenSomethingWasRefused) {
+  Start(pool_);
+  At(absl::Minutes(10), [this] {
+    granted_ = false;
+    preflight_->Recheck();
+    preflight_->Recheck();  // during the pass, and while the next is to come
+  });
+  At(absl::Minutes(10) + absl::Seconds(1), [this] { preflight_->Recheck(); });
+  At(absl::Minutes(10) + absl::Seconds(20), [this] { granted_ = true; });
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_EQ(Seconds(), (std::vector<int>{0, 600, 615, 630}));
+  EXPECT_TRUE(absl::IsFailedPrecondition(reports_[1].status)) << reports_[1].status;
+  EXPECT_EQ(reports_[3].status, absl::OkStatus());
+  EXPECT_EQ(Passes("granted"), 2);
+  EXPECT_EQ(Passes("missing"), 2);
+  EXPECT_EQ(Passes("unanswered"), 0);
+}
+
+// An admission policy that refuses the same write again and again is no reason to ask all the time.
+TEST_F(PreflightLoopTest, RefusalsThatAreNotForWantOfAGrantAreAskedForLessAndLess) {
+  Start(pool_);
+  for (int second = 1; second < 3600; ++second) {
+    At(absl::Seconds(second), [this] { preflight_->Recheck(); });
+  }
+  loop_.RunFor(absl::Hours(2));
+  EXPECT_GE(reports_.size(), 12u);
+  EXPECT_LE(reports_.size(), 18u);
+  // After a quiet time it is news again.
+  const size_t before = reports_.size();
+  preflight_->Recheck();
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(reports_.size(), before + 1);
+}
+
+TEST_F(PreflightLoopTest, WhatIsTakenAwayDuringAPassIsAskedForByAnother) {
+  client_.SetDelay([] { return absl::Seconds(1); });  // six for a pass
+  Start(pool_);
+  At(absl::Milliseconds(5500), [this] {  // after the last answer
+    granted_ = false;
+    preflight_->Recheck();
+  });
+  loop_.RunFor(absl::Seconds(40));
+  ASSERT_EQ(reports_.size(), 2u);
+  EXPECT_EQ(reports_[0].status, absl::OkStatus());
+  EXPECT_TRUE(absl::IsFailedPrecondition(reports_[1].status)) << reports_[1].status;
 }
 
 TEST_F(PreflightLoopTest, PassesDoNotOverlapAndEachHasItsDeadline) {

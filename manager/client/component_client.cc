@@ -176,6 +176,8 @@ void ComponentClient::OnAnswer(CallPtr call, std::shared_ptr<const Token> token,
   const absl::Status error = ErrorOf(*answer);
   if (absl::IsUnauthenticated(error)) {
     OnCredentialLost(token.get(), error);
+  } else if (absl::IsPermissionDenied(error)) {
+    OnForbidden(call->request.method, call->request.target);
   } else if (answer->code == 429 || (answer->code == 503 && answer->retry_after.has_value())) {
     if (RetryLater(call, error, answer->retry_after)) return;
   }
@@ -267,8 +269,13 @@ void ComponentClient::CancelWatches(const absl::Status& reason) {
 
 void ComponentClient::OnWatchAnswered(const HttpResponse& head) { Note(head, "GET"); }
 
-void ComponentClient::OnWatchRefused(const Token* token, const absl::Status& error) {
-  if (absl::IsUnauthenticated(error)) OnCredentialLost(token, error);
+void ComponentClient::OnWatchRefused(const WatchSession& session, const absl::Status& error) {
+  if (absl::IsUnauthenticated(error)) OnCredentialLost(session.token(), error);
+  if (absl::IsPermissionDenied(error)) OnForbidden("GET", session.target());
+}
+
+void ComponentClient::OnForbidden(std::string_view method, std::string_view target) {
+  if (options_.on_forbidden && guard_.IsOwed(method, target)) options_.on_forbidden();
 }
 
 void ComponentClient::OnWatchEnded(WatchSession* session) { watches_.erase(session); }

@@ -56,6 +56,8 @@ class ComponentClient : public RestClient, private WatchSession::Owner {
     std::function<void(std::string_view)> on_warning = {};
     // What GuardMode::kWarn lets through; from any thread.
     std::function<void(const absl::Status&)> on_undeclared = {};
+    // The server has answered 403 to what Guard::IsOwed; on the loop.
+    std::function<void()> on_forbidden = {};
   };
 
   // kInvalidArgument for a missing part, or a mandate that is another component's.
@@ -85,7 +87,7 @@ class ComponentClient : public RestClient, private WatchSession::Owner {
 
   absl::Time Now() const { return options_.loop->clock().TimeNow(); }
   void OnWatchAnswered(const HttpResponse& head) override;
-  void OnWatchRefused(const Token* token, const absl::Status& error) override;
+  void OnWatchRefused(const WatchSession& session, const absl::Status& error) override;
   void OnWatchEnded(WatchSession* session) override;
 
   void Begin(CallPtr call);
@@ -100,6 +102,7 @@ class ComponentClient : public RestClient, private WatchSession::Owner {
   HttpRequest Signed(const RestRequest& request, const Token* token) const;
   // The token was refused: `token` is null when the credential is a certificate.
   void OnCredentialLost(const Token* token, const absl::Status& status);
+  void OnForbidden(std::string_view method, std::string_view target);
   void Note(const HttpResponse& response, const std::string& method);
   void Count(const std::string& code, const std::string& method);
   absl::Status Annotate(const absl::Status& status, const RestRequest& request) const;

@@ -125,6 +125,41 @@ TEST_F(ComponentClientTest, A403AsAnonymousIsALostCredential) {
   EXPECT_EQ(fake.requests().back().token, "scope-2");
 }
 
+TEST_F(ComponentClientTest, TellsOfA403ToWhatItsMarkersPromise) {
+  static constexpr std::string_view kGet[] = {"get"};
+  static constexpr std::string_view kCore[] = {""};
+  static constexpr std::string_view kPods[] = {"pods"};
+  static constexpr std::string_view kNodes[] = {"nodes"};
+  static constexpr rbac::MandateRule kRules[] = {
+      {.rule = {kGet, kCore, kPods, {}, {}}, .ns = "foo"},
+      {.rule = {kGet, kCore, kNodes, {}, {}}, .ns = "", .external = true}};
+  static constexpr rbac::Mandate kTwo = {.component = "scope", .rules = kRules};
+  const struct {
+    const char* name;
+    RestRequest request;
+    int code;
+    bool told;
+  } rows[] = {
+      {"declared", Get(), 403, true},
+      {"declared, and of a subresource that is not", Get("/api/v1/namespaces/foo/pods/web/log"),
+       403, false},
+      {"of another namespace", Get("/api/v1/namespaces/bar/pods/web"), 403, false},
+      {"granted by others", Get("/api/v1/nodes/n"), 403, false},
+      {"everyone may", Get("/version"), 403, true},
+      {"another answer", Get(), 404, false},
+  };
+  int told = 0;
+  options.mandate = &kTwo;
+  options.guard = GuardMode::kWarn;
+  options.on_forbidden = [&] { ++told; };
+  for (const auto& row : rows) {
+    told = 0;
+    server = [&](const HttpRequest&) { return FakeReply::Json(row.code, "{}"); };
+    EXPECT_FALSE(Send(row.request).ok()) << row.name;
+    EXPECT_EQ(told, row.told ? 1 : 0) << row.name;
+  }
+}
+
 TEST_F(ComponentClientTest, AnOrdinary403KeepsTheToken) {
   server = [](const HttpRequest&) {
     return FakeReply::Json(403,

@@ -87,6 +87,8 @@ TEST_F(ComponentWatchTest, ARefusalIsTheErrorOfTheEnd) {
 
 TEST_F(ComponentWatchTest, TheBodyOfARefusalIsBounded) {
   options.max_error_body = 100;
+  int told = 0;
+  options.on_forbidden = [&] { ++told; };
   auto handle = Open(sink);
   loop.RunFor(absl::Seconds(1));
   fake.stream(0).Open(403);
@@ -94,6 +96,7 @@ TEST_F(ComponentWatchTest, TheBodyOfARefusalIsBounded) {
   loop.RunReady();
   EXPECT_TRUE(fake.stream(0).cancelled());
   EXPECT_EQ(sink->closed->code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(told, 1);
 }
 
 TEST_F(ComponentWatchTest, WhatTheGuardRefusesIsNotSent) {

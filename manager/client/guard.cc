@@ -95,6 +95,17 @@ absl::Status Guard::Judge(const rbac::Attributes& request) const {
              "; nothing was sent. To declare it, write into its source:\n", MarkerFor(request)));
 }
 
+bool Guard::IsOwed(std::string_view method, std::string_view target) const {
+  const absl::StatusOr<rbac::Attributes> request = rbac::AttributesOf(method, target);
+  if (!request.ok()) return false;
+  if (AllowedToEveryone(*request)) return true;
+  for (const rbac::MandateRule& rule : mandate_.rules) {
+    if (rule.external) continue;
+    if (rbac::Covers({.component = mandate_.component, .rules = {&rule, 1}}, *request)) return true;
+  }
+  return false;
+}
+
 absl::Status Guard::Check(std::string_view method, std::string_view target,
                           std::string_view content_type) const {
   if (mode_ == GuardMode::kOff) return absl::OkStatus();

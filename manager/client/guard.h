@@ -44,6 +44,10 @@ class Guard {
   absl::Status Check(std::string_view method, std::string_view target,
                      std::string_view content_type = "") const;
 
+  // Whether the server's 403 to this request says that a grant is missing: every user may send it,
+  // or a marker declares it that is not granted=external, whose absence is no fault.
+  bool IsOwed(std::string_view method, std::string_view target) const;
+
   const rbac::Mandate& mandate() const { return mandate_; }
 
  private:

@@ -10,6 +10,7 @@ void WatchSession::Open(Transport& transport, HttpRequest request,
                         std::shared_ptr<const Token> token) {
   if (ended_) return;
   token_ = std::move(token);
+  target_ = request.target;
   stream_ = transport.Open(std::move(request), shared_from_this());
 }
 
@@ -62,7 +63,7 @@ void WatchSession::OnClosed(absl::Status status) {
   const auto self = shared_from_this();
   if (refusal_.has_value()) {
     status = ErrorOf(*refusal_);
-    if (owner_ != nullptr) owner_->OnWatchRefused(token_.get(), status);
+    if (owner_ != nullptr) owner_->OnWatchRefused(*this, status);
     if (ended_) return;
   }
   TakeSink()->OnClosed(std::move(status));

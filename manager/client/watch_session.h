@@ -26,7 +26,7 @@ class WatchSession : public StreamSink, public std::enable_shared_from_this<Watc
     virtual ~Owner() = default;
     virtual void OnWatchAnswered(const HttpResponse& head) = 0;
     // The answer was no success. Before the sink hears of it.
-    virtual void OnWatchRefused(const Token* token, const absl::Status& error) = 0;
+    virtual void OnWatchRefused(const WatchSession& session, const absl::Status& error) = 0;
     // Last, and once.
     virtual void OnWatchEnded(WatchSession* session) = 0;
   };
@@ -46,6 +46,8 @@ class WatchSession : public StreamSink, public std::enable_shared_from_this<Watc
   bool ended() const { return ended_; }
   // The token it was opened with; null before that, and with a certificate.
   const Token* token() const { return token_.get(); }
+  // What it asked for; empty before it is opened.
+  const std::string& target() const { return target_; }
 
   Flow OnOpen(const HttpResponse& head) override;
   Flow OnData(std::string_view bytes) override;
@@ -59,6 +61,7 @@ class WatchSession : public StreamSink, public std::enable_shared_from_this<Watc
   std::shared_ptr<StreamSink> sink_;  // null once ended
   const size_t max_error_body_;
   std::shared_ptr<const Token> token_;
+  std::string target_;
   std::unique_ptr<Stream> stream_;
   std::optional<HttpResponse> refusal_;  // an answer that is no success, its body as it comes
   bool ended_ = false;
