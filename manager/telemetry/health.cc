@@ -3,6 +3,7 @@
 #include <exception>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
@@ -20,14 +21,8 @@ absl::Status Ask(const HealthCheck& check) {
   }
 }
 
-// Further lines of a reason are indented, so that each check still begins a line.
-std::string Indented(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    result += c;
-    if (c == '\n') result += "    ";
-  }
-  return result;
+std::string AsLines(absl::string_view text) {
+  return StrCat(AsStd(text), absl::EndsWith(text, "\n") ? "" : "\n");
 }
 
 }  // namespace
@@ -110,9 +105,9 @@ HealthAnswer AnswerHealth(const HealthChecks& checks, std::string_view endpoint,
       StrAppend(&lines, "[+]", result.name, " ok\n");
     } else {
       healthy = false;
+      // What a reason says to apply stands as it is, so that it can be pasted.
       StrAppend(&lines, "[-]", result.name,
-                " failed: ", verbose ? Indented(AsStd(result.status.message())) : "reason withheld",
-                "\n");
+                " failed: ", verbose ? AsLines(result.status.message()) : "reason withheld\n");
     }
   }
   for (const std::string& name : unmatched) {
@@ -128,7 +123,7 @@ HealthAnswer AnswerHealthOf(const HealthChecks& checks, const std::string& name)
   const std::optional<absl::Status> status = checks.RunOne(name);
   if (!status.has_value()) return {404, StrCat("no check is named \"", name, "\"\n")};
   if (status->ok()) return {200, "ok"};
-  return {500, StrCat("internal server error: ", AsStd(status->message()), "\n")};
+  return {500, StrCat("internal server error: ", AsLines(status->message()))};
 }
 
 }  // namespace mandate

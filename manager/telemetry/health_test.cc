@@ -88,7 +88,7 @@ TEST(AnswerHealthTest, InKubernetesWords) {
        true,
        {},
        500,
-       "[+]ping ok\n[-]scope failed: controller scope waits for roles\n    apply this:\n    kind: "
+       "[+]ping ok\n[-]scope failed: controller scope waits for roles\napply this:\nkind: "
        "Role\n[+]zeta ok\nreadyz check failed\n"},
       {"excluded", sick, false, {"scope"}, 200, "ok"},
       {"excluded, verbose",
