@@ -65,6 +65,8 @@ absl::Status CheckServer(const CallContext& context, RestClient& base, const End
         endpoint.server, " does not accept the manager's own credential: ", AsStd(status.message()),
         "; is its token current, and of this cluster?"));
   }
+  // There is no credential to ask with: the server has nothing to do with it.
+  if (absl::IsFailedPrecondition(status)) return status;
   return absl::UnavailableError(StrCat("cannot use the API server at ", endpoint.server, ": ",
                                        AsStd(status.message()),
                                        "; is it running, and are address and CA right?"));
@@ -72,10 +74,13 @@ absl::Status CheckServer(const CallContext& context, RestClient& base, const End
 
 absl::Status RefuseAdministrator(const ClusterConfig& cluster) {
   const auto* client = std::get_if<ClientCertificate>(&cluster.base);
-  if (client == nullptr) return absl::OkStatus();
+  return client == nullptr ? absl::OkStatus() : RefuseAdministrator(*client);
+}
+
+absl::Status RefuseAdministrator(const ClientCertificate& client) {
   const std::unique_ptr<BIO, decltype(&BIO_free)> bio(
-      BIO_new_mem_buf(client->certificate_pem.data(),
-                      static_cast<int>(client->certificate_pem.size())),
+      BIO_new_mem_buf(client.certificate_pem.data(),
+                      static_cast<int>(client.certificate_pem.size())),
       BIO_free);
   const std::unique_ptr<X509, decltype(&X509_free)> certificate(
       PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr), X509_free);

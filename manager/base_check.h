@@ -17,6 +17,7 @@ absl::Status CheckServer(const CallContext& context, RestClient& base, const End
 // kFailedPrecondition: the credential is an administrator's certificate (its organisation is
 // system:masters), which the manager never runs with. kInvalidArgument: it is no certificate.
 absl::Status RefuseAdministrator(const ClusterConfig& cluster);
+absl::Status RefuseAdministrator(const ClientCertificate& certificate);
 
 }  // namespace mandate
 

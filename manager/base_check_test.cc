@@ -50,6 +50,11 @@ TEST_F(CheckServerTest, FailuresNameTheServerTheReasonAndWhatToLookAt) {
   }
 }
 
+TEST_F(CheckServerTest, WithoutACredentialTheServerHasNothingToDoWithIt) {
+  const absl::Status none = absl::FailedPreconditionError("the credential plugin aws is not there");
+  EXPECT_EQ(Check(none), none);
+}
+
 TEST_F(CheckServerTest, AServerThatStartsIsWaitedFor) {
   const absl::Time up = loop_.clock().TimeNow() + absl::Seconds(10);
   int asked = 0;

@@ -133,7 +133,7 @@ void CachingTokenSource::OnFetched(FetchResult result) {
       (result.token == nullptr || result.token->expires - options_.leeway <= Now())) {
     result.outcome = FetchOutcome::kMalformed;
     result.error = absl::UnavailableError(
-        StrCat("the server issued a token of ", options_.subject, " that has already expired"));
+        StrCat("the new token of ", options_.subject, " has already expired"));
   }
   ++counts_[static_cast<size_t>(result.outcome)];
   if (options_.on_fetch) options_.on_fetch(result.outcome);

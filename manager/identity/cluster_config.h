@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "manager/core/secret.h"
+#include "manager/identity/exec_plugin.h"
 #include "manager/transport/transport.h"
 
 namespace mandate {
@@ -17,7 +18,7 @@ struct TokenFile {
 struct StaticToken {
   std::shared_ptr<const Secret> token;
 };
-using BaseCredential = std::variant<TokenFile, StaticToken, ClientCertificate>;
+using BaseCredential = std::variant<TokenFile, StaticToken, ClientCertificate, ExecPlugin>;
 
 // A value. Of a kubeconfig or of the pod's surroundings: kubeconfig.h.
 struct ClusterConfig {

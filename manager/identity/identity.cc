@@ -4,11 +4,16 @@ namespace mandate {
 
 HttpRequest Identity::Request(const Token* token, std::string method, std::string target) const {
   Credential credential = EndpointCertificate{};
-  // A missing token becomes an empty one, which every transport refuses: never another credential.
-  if (parts_.tokens != nullptr) {
+  std::shared_ptr<const Endpoint> endpoint = parts_.endpoint;
+  if (token != nullptr && token->certified != nullptr) {
+    endpoint = token->certified;
+  } else if (parts_.tokens != nullptr) {
+    // A missing token becomes an empty one, which every transport refuses: never another
+    // credential.
     credential = BearerToken{token == nullptr ? nullptr : token->value};
   }
-  HttpRequest request(parts_.endpoint, std::move(credential), std::move(method), std::move(target));
+  HttpRequest request(std::move(endpoint), std::move(credential), std::move(method),
+                      std::move(target));
   request.user_agent = parts_.user_agent;
   request.headers = parts_.headers;
   return request;

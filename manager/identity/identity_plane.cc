@@ -3,6 +3,7 @@
 #include "absl/strings/str_join.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
+#include "manager/identity/exec_token_fetcher.h"
 #include "manager/identity/token_requester.h"
 #include "manager/identity/user_agent.h"
 #include "manager/object/names.h"
@@ -58,6 +59,8 @@ absl::Status IdentityPlane::AddCluster(const ClusterConfig& config) {
     }
     cluster->base_tokens = std::make_unique<StaticTokenSource>(
         *options_.loop, fixed->token, StrCat("the token of cluster ", config.name));
+  } else if (const auto* plugin = std::get_if<ExecPlugin>(&config.base)) {
+    ASSIGN_OR_RETURN(cluster->base_tokens, NewPluginTokens(*cluster, *plugin));
   } else {
     Endpoint certified = *cluster->endpoint;
     certified.client_certificate = std::get<ClientCertificate>(config.base);
@@ -78,6 +81,33 @@ absl::Status IdentityPlane::AddCluster(const ClusterConfig& config) {
     RETURN_IF_ERROR(AddComponent(*at->second, name));
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<CachingTokenSource>> IdentityPlane::NewPluginTokens(
+    const Cluster& cluster, const ExecPlugin& plugin) {
+  Executor* workers = options_.plugin_workers;
+  if (workers == nullptr) {
+    plugin_threads_.push_back(std::make_unique<ThreadPool>(1));
+    workers = plugin_threads_.back().get();
+  }
+  return CachingTokenSource::Create({
+      .loop = options_.loop,
+      .fetcher = std::make_unique<ExecTokenFetcher>(
+          ExecTokenFetcher::Options{.loop = options_.loop,
+                                    .workers = workers,
+                                    .plugin = plugin,
+                                    .endpoint = cluster.endpoint,
+                                    .accept = options_.accept_certificate,
+                                    .run = options_.run,
+                                    .log = options_.log.With("cluster", cluster.name)}),
+      // Its own: token requests hold theirs while they wait for base.
+      .limiter = std::make_shared<FetchLimiter>(1),
+      .identity = StrCat(cluster.name, "/base"),
+      .subject = StrCat("the manager's own identity, by ", plugin.command),
+      .seed = options_.seed + clusters_.size(),
+      .fetch_timeout = options_.plugin_timeout,
+      .on_fetch = FetchCounter(cluster.name, "base"),
+  });
 }
 
 absl::Status IdentityPlane::AddComponent(const Cluster& cluster, const std::string& name) {

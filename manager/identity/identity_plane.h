@@ -14,8 +14,11 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "manager/core/executor.h"
+#include "manager/core/log.h"
 #include "manager/core/metrics.h"
+#include "manager/core/thread_pool.h"
 #include "manager/identity/caching_token_source.h"
+#include "manager/identity/child_process.h"
 #include "manager/identity/cluster_config.h"
 #include "manager/identity/file_token_source.h"
 #include "manager/identity/identity.h"
@@ -47,6 +50,15 @@ class IdentityPlane {
     size_t max_token_requests = 10;  // in flight, over all identities
     uint64_t seed = 0;               // of the jitter
     FileReader reader = LocalFileReader();
+    // How long base's exec plugin may take, and whether a client certificate of its may be used
+    // (none: it may).
+    absl::Duration plugin_timeout = absl::Seconds(30);
+    std::function<absl::Status(const ClientCertificate&)> accept_certificate = {};
+    // What runs the plugin, and where; empty and null: as a process that a thread of its own waits
+    // for.
+    ChildRunner run = {};
+    Executor* plugin_workers = nullptr;
+    Logger log = {};
     Metrics* metrics = nullptr;  // may be null; outlives the plane
     // Called on the loop when a component's token status changed; kToken only.
     std::function<void(const ComponentIdentity&, const TokenStatus&)> listener = {};
@@ -77,6 +89,8 @@ class IdentityPlane {
 
   explicit IdentityPlane(Options options);
   absl::Status AddCluster(const ClusterConfig& config);
+  absl::StatusOr<std::unique_ptr<CachingTokenSource>> NewPluginTokens(const Cluster& cluster,
+                                                                      const ExecPlugin& plugin);
   absl::Status AddComponent(const Cluster& cluster, const std::string& name);
   absl::StatusOr<std::unique_ptr<CachingTokenSource>> NewTokens(
       const Cluster& cluster, const std::string& name, const std::string& service_account,
@@ -87,6 +101,8 @@ class IdentityPlane {
 
   const Options options_;
   std::shared_ptr<FetchLimiter> limiter_;
+  // One for each plugin, as they block. Joined after all that runs on it was told to stop.
+  std::vector<std::unique_ptr<ThreadPool>> plugin_threads_;
   std::map<std::string, std::unique_ptr<Cluster>, std::less<>> clusters_;
   std::map<Key, std::unique_ptr<CachingTokenSource>> tokens_;
   std::map<Key, std::unique_ptr<ComponentIdentity>> components_;

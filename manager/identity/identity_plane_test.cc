@@ -128,6 +128,44 @@ TEST_F(IdentityPlaneTest, TokensAreRequestedByBaseForTheComponentsServiceAccount
       1);
 }
 
+TEST_F(IdentityPlaneTest, BaseMayBeWhatAPluginPrints) {
+  for (const bool certificate : {false, true}) {
+    SCOPED_TRACE(certificate);
+    options.clusters[0].base =
+        ExecPlugin{.api_version = "client.authentication.k8s.io/v1", .command = "aws"};
+    SimulatedPool pool(loop, 1);
+    options.plugin_workers = &pool;
+    options.run = [&](const CallContext&, const ChildOptions&) -> absl::StatusOr<ChildResult> {
+      return ChildResult{
+          .output = StrCat(
+              R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":)",
+              certificate ? R"({"clientCertificateData":"-----BEGIN CERTIFICATE-----",)"
+                            R"("clientKeyData":"-----BEGIN KEY"}})"
+                          : R"({"token":"printed"}})")};
+    };
+    fake.ForgetRequests();
+    auto plane = Make();
+    plane->Start();
+    loop.RunFor(absl::Seconds(1));
+    ComponentIdentity* one = *plane->Component("local", "scope-instance");
+    EXPECT_TRUE(plane->Status(*one).usable) << plane->Status(*one).last_error;
+    ASSERT_EQ(fake.requests().size(), 2u);
+    EXPECT_EQ(fake.requests()[0].token,
+              certificate ? std::nullopt : std::optional<std::string>("printed"));
+    // And the components' tokens travel as tokens, on connections without a certificate.
+    const auto token = one->tokens()->Cached();
+    const HttpRequest request = one->Request(token.get(), "GET", "/version");
+    EXPECT_TRUE(std::holds_alternative<BearerToken>(request.credential));
+    EXPECT_FALSE(request.endpoint->client_certificate.has_value());
+    BaseIdentity* base = *plane->Base(BaseKeyForTest::Make(), "local");
+    const HttpRequest own = base->Request(base->tokens()->Cached().get(), "GET", "/version");
+    EXPECT_EQ(std::holds_alternative<EndpointCertificate>(own.credential), certificate);
+    EXPECT_EQ(own.endpoint->client_certificate.has_value(), certificate);
+    plane.reset();
+    loop.RunFor(absl::Seconds(1));
+  }
+}
+
 TEST_F(IdentityPlaneTest, RequestsCarryExactlyTheirOwnToken) {
   auto plane = Make();
   plane->Start();

@@ -11,6 +11,7 @@
 #include "absl/strings/strip.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
+#include "manager/identity/kubeconfig_exec.h"
 #include "manager/identity/kubeconfig_file.h"
 #include "manager/transport/proxy.h"
 
@@ -85,12 +86,14 @@ absl::Status FillEndpoint(const KubeconfigEntry& cluster, const std::string& nam
 }
 
 absl::StatusOr<BaseCredential> ReadUser(const KubeconfigEntry& user, const std::string& name,
+                                        const KubeconfigEntry& cluster, const Endpoint& endpoint,
                                         const FileReader& reader) {
-  for (const char* member : {"exec", "auth-provider", "as", "as-uid", "as-groups"}) {
+  for (const char* member : {"auth-provider", "as", "as-uid", "as-groups"}) {
     if (!user.Has(member)) continue;
-    return absl::UnimplementedError(
-        StrCat(user.file, ": user \"", name, "\" has ", member,
-               ", which is not supported; give a token, a tokenFile or a client certificate"));
+    return absl::UnimplementedError(StrCat(
+        user.file, ": user \"", name, "\" has ", member,
+        ", which is not supported; give a token, a tokenFile, a client certificate or an exec "
+        "plugin"));
   }
   if (user.Has("username") || user.Has("password")) {
     return Invalid(user, "user", name,
@@ -110,6 +113,13 @@ absl::StatusOr<BaseCredential> ReadUser(const KubeconfigEntry& user, const std::
                    "has a token and a client certificate; the server would go by the certificate: "
                    "keep one");
   }
+  if (user.Has("exec")) {
+    if (has_token || !certificate.empty()) {
+      return Invalid(user, "user", name,
+                     "has an exec plugin and a token or client certificate: keep one");
+    }
+    return ReadExecPlugin(user, StrCat(user.file, ": user \"", name, "\""), cluster, endpoint);
+  }
   if (!certificate.empty()) {
     return ClientCertificate{.certificate_pem = std::move(certificate),
                              .key_pem = std::make_shared<const Secret>(std::move(key))};
@@ -118,8 +128,9 @@ absl::StatusOr<BaseCredential> ReadUser(const KubeconfigEntry& user, const std::
   if (!user.Get("token").empty()) {
     return StaticToken{std::make_shared<const Secret>(user.Get("token"))};
   }
-  return Invalid(user, "user", name,
-                 "has no credential; give a token, a tokenFile or a client certificate");
+  return Invalid(
+      user, "user", name,
+      "has no credential; give a token, a tokenFile, a client certificate or an exec plugin");
 }
 
 }  // namespace
@@ -169,7 +180,8 @@ absl::StatusOr<ClusterConfig> LoadKubeconfig(const std::vector<std::string>& pat
   config.name = options.cluster_name;
   config.ns = context->Get("namespace");
   RETURN_IF_ERROR(FillEndpoint(*cluster, cluster_name, options, config.endpoint));
-  ASSIGN_OR_RETURN(config.base, ReadUser(*user, user_name, options.reader));
+  ASSIGN_OR_RETURN(config.base,
+                   ReadUser(*user, user_name, *cluster, config.endpoint, options.reader));
   return config;
 }
 

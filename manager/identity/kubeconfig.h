@@ -39,8 +39,9 @@ struct KubeconfigOptions {
 // Refused, because it would make the connection or the identity less sure:
 // insecure-skip-tls-verify, http, no certificate authority, a token beside a client certificate
 // (the server would go by the certificate), user name and password. Refused, because we do not do
-// it: exec, auth-provider, impersonation by the user entry. Errors are kInvalidArgument,
-// kUnimplemented, or the reader's, and name the file and the entry; never a secret.
+// it: auth-provider, impersonation by the user entry, an exec plugin that must ask a person. Errors
+// are kInvalidArgument, kUnimplemented, or the reader's, and name the file and the entry; never a
+// secret.
 absl::StatusOr<ClusterConfig> LoadKubeconfig(const std::vector<std::string>& paths,
                                              const KubeconfigOptions& options = {});
 

@@ -13,6 +13,40 @@ namespace {
 
 using Entries = std::map<std::string, KubeconfigEntry, std::less<>>;
 
+// An entry's lists and maps have no more values than this, also by aliases of aliases.
+constexpr size_t kMaxNodes = 10'000;
+
+// A plain scalar is what YAML 1.2's JSON schema makes of it; a quoted one is text.
+Json::Value Scalar(const YAML::Node& node) {
+  const std::string& text = node.Scalar();
+  if (node.Tag() == "!") return text;
+  if (text == "true" || text == "false") return text == "true";
+  if (absl::StatusOr<Json::Value> number = ParseJson(text); number.ok() && number->isNumeric()) {
+    return *std::move(number);
+  }
+  return text;
+}
+
+// False: there are more than `budget` values.
+bool ToJson(const YAML::Node& node, size_t& budget, Json::Value& json) {
+  if (budget == 0) return false;
+  --budget;
+  if (node.IsScalar()) {
+    json = Scalar(node);
+  } else if (node.IsSequence()) {
+    json = Json::Value(Json::arrayValue);
+    for (const YAML::Node& item : node) {
+      if (!ToJson(item, budget, json.append(Json::Value()))) return false;
+    }
+  } else if (node.IsMap()) {
+    json = Json::Value(Json::objectValue);
+    for (const auto& pair : node) {
+      if (!ToJson(pair.second, budget, json[pair.first.Scalar()])) return false;
+    }
+  }
+  return true;
+}
+
 // "clusters" is a list of {name: …, cluster: {…}}.
 absl::Status AddEntries(const YAML::Node& list, const std::string& member, const std::string& path,
                         Entries& entries) {
@@ -39,7 +73,14 @@ absl::Status AddEntries(const YAML::Node& list, const std::string& member, const
       }
       for (const auto& pair : body) {
         if (pair.second.IsNull()) continue;
-        entry.members[pair.first.Scalar()] = pair.second.IsScalar() ? pair.second.Scalar() : "";
+        const std::string key = pair.first.Scalar();
+        entry.members[key] = pair.second.IsScalar() ? pair.second.Scalar() : "";
+        if (pair.second.IsScalar()) continue;
+        size_t budget = kMaxNodes;
+        if (!ToJson(pair.second, budget, entry.trees[key])) {
+          return absl::InvalidArgumentError(StrCat(path, ": ", member, " \"", name, "\": ", key,
+                                                   " holds more than ", kMaxNodes, " values"));
+        }
       }
     }
     entries.try_emplace(name, std::move(entry));
@@ -69,6 +110,11 @@ absl::Status Add(std::string_view text, const std::string& path, KubeconfigFile&
 std::string KubeconfigEntry::Get(std::string_view member) const {
   const auto at = members.find(member);
   return at == members.end() ? "" : at->second;
+}
+
+const Json::Value* KubeconfigEntry::Tree(std::string_view member) const {
+  const auto at = trees.find(member);
+  return at == trees.end() ? nullptr : &at->second;
 }
 
 std::string KubeconfigEntry::Path(std::string_view member) const {

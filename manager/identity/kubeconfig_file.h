@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "manager/object/json.h"
 
 namespace mandate {
 
@@ -15,10 +16,14 @@ namespace mandate {
 struct KubeconfigEntry {
   std::string file;  // that it stands in
   std::map<std::string, std::string, std::less<>> members;
+  // Those that hold more than text.
+  std::map<std::string, Json::Value, std::less<>> trees = {};
 
   bool Has(std::string_view member) const { return members.find(member) != members.end(); }
   // "" when absent.
   std::string Get(std::string_view member) const;
+  // Null when absent, or text.
+  const Json::Value* Tree(std::string_view member) const;
   // A path, made absolute by the folder of `file`.
   std::string Path(std::string_view member) const;
 };

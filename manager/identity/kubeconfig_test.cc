@@ -139,7 +139,6 @@ TEST_F(KubeconfigTest, WhatIsUnsafeOrUnknownIsRefusedByName) {
   EXPECT_THAT(ErrorWith(ca, ca + "\n    proxy-url: socks5://p"), HasSubstr("\"c\": proxy-url"));
   EXPECT_THAT(ErrorWith(ca, ca + "\n    proxy-url: http://u:sEcReT@p"), HasSubstr("password"));
   const std::string user = "{tokenFile: ../token}";
-  EXPECT_THAT(ErrorWith(user, "{exec: {command: aws}}"), HasSubstr("user \"u\" has exec"));
   EXPECT_THAT(ErrorWith(user, "{auth-provider: {name: gcp}}"), HasSubstr("auth-provider"));
   EXPECT_THAT(ErrorWith(user, "{token: sEcReT, as: admin}"), HasSubstr("has as,"));
   EXPECT_THAT(ErrorWith(user, "{username: a, password: sEcReT}"), HasSubstr("password"));
@@ -150,6 +149,98 @@ TEST_F(KubeconfigTest, WhatIsUnsafeOrUnknownIsRefusedByName) {
   EXPECT_THAT(
       ErrorWith(user, "{token: sEcReT, client-certificate: pki/ca.crt, client-key: /pki/key.pem}"),
       HasSubstr("keep one"));
+}
+
+TEST_F(KubeconfigTest, ReadsAnExecPlugin) {
+  std::string& file = files["/etc/mandate/config"];
+  file = absl::StrReplaceAll(file, {{"{tokenFile: ../token}", R"(
+    exec:
+      apiVersion: client.authentication.k8s.io/v1beta1
+      command: aws
+      args: [eks, get-token, "--cluster-name", prod]
+      env:
+      - {name: AWS_PROFILE, value: prod}
+      installHint: |
+        Install it.
+      provideClusterInfo: true)"},
+                                    {"certificate-authority: pki/ca.crt", R"(
+    certificate-authority: pki/ca.crt
+    tls-server-name: api
+    extensions:
+    - name: other
+      extension: {no: thing}
+    - name: client.authentication.k8s.io/exec
+      extension: {audience: "06f3", retries: 3, strict: true, zone: 0x, "on": [a, null]})"}});
+  const auto config = Load();
+  ASSERT_TRUE(config.ok()) << config.status();
+  const auto& plugin = std::get<ExecPlugin>(config->base);
+  EXPECT_EQ(plugin.api_version, "client.authentication.k8s.io/v1beta1");
+  EXPECT_EQ(plugin.command, "aws");
+  EXPECT_THAT(plugin.args, ElementsAre("eks", "get-token", "--cluster-name", "prod"));
+  EXPECT_THAT(plugin.env, ElementsAre(testing::Pair("AWS_PROFILE", "prod")));
+  EXPECT_EQ(plugin.install_hint, "Install it.\n");
+  EXPECT_EQ(plugin.said_by, "/etc/mandate/config: user \"u\"");
+  EXPECT_EQ(plugin.info,
+            StrCat(R"({"apiVersion":"client.authentication.k8s.io/v1beta1",)"
+                   R"("kind":"ExecCredential","spec":{"cluster":{"certificate-authority-data":")",
+                   kPemData,
+                   R"(","config":{"audience":"06f3","on":["a",null],"retries":3,"strict":true,)"
+                   R"("zone":"0x"},"server":"https://10.0.0.1:6443/","tls-server-name":"api"},)"
+                   R"("interactive":false}})"));
+}
+
+TEST_F(KubeconfigTest, AnExecPluginsPathIsRelativeToTheFileAndItsClusterIsItsOwnBusiness) {
+  std::string& file = files["/etc/mandate/config"];
+  const std::string before = file;
+  const std::pair<const char*, const char*> rows[] = {
+      {"aws", "aws"}, {"./aws", "/etc/mandate/aws"}, {"../bin/aws", "/etc/bin/aws"}, {"/a", "/a"}};
+  for (const auto& [command, path] : rows) {
+    file = absl::StrReplaceAll(
+        before, {{"{tokenFile: ../token}",
+                  StrCat("{exec: {apiVersion: client.authentication.k8s.io/v1, command: ", command,
+                         ", interactiveMode: Never}}")}});
+    const auto config = Load();
+    ASSERT_TRUE(config.ok()) << config.status();
+    EXPECT_EQ(std::get<ExecPlugin>(config->base).command, path);
+    EXPECT_EQ(std::get<ExecPlugin>(config->base).info,
+              R"({"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",)"
+              R"("spec":{"interactive":false}})");
+  }
+}
+
+TEST_F(KubeconfigTest, AnExecPluginThatCannotBeRunIsRefusedByName) {
+  const std::string user = "{tokenFile: ../token}";
+  const auto with = [&](std::string_view members, std::string_view version = "v1") {
+    return ErrorWith(user, StrCat("{exec: {apiVersion: client.authentication.k8s.io/", version,
+                                  ", ", members, "}}"));
+  };
+  EXPECT_THAT(ErrorWith(user, "{exec: aws}"), HasSubstr("user \"u\": exec holds no members"));
+  EXPECT_THAT(ErrorWith(user, "{exec: {command: aws}}"), HasSubstr("apiVersion is \"\""));
+  EXPECT_THAT(with("command: aws", "v1alpha1"), HasSubstr("Kubernetes 1.24 removed"));
+  EXPECT_THAT(with("command: aws", "v2"), HasSubstr("it is client.authentication.k8s.io/v1 or"));
+  EXPECT_THAT(with("interactiveMode: Never"), HasSubstr("has no command"));
+  EXPECT_THAT(with("command: [sEcReT]"), HasSubstr("exec.command is no text"));
+  EXPECT_THAT(with("command: aws"), HasSubstr("no interactiveMode, which client.authentication"));
+  EXPECT_THAT(with("command: aws, interactiveMode: Always"), HasSubstr("nobody is there for aws"));
+  EXPECT_THAT(with("command: aws, interactiveMode: Often"), HasSubstr("is \"Often\""));
+  const std::string good = "command: aws, interactiveMode: Never, ";
+  EXPECT_THAT(with(good + "args: sEcReT"), HasSubstr("exec.args is no list"));
+  EXPECT_THAT(with(good + "args: [a, 7]"), HasSubstr("exec.args[1] is no text: quote it"));
+  EXPECT_THAT(with(good + "env: {a: sEcReT}"), HasSubstr("exec.env is no list"));
+  EXPECT_THAT(with(good + "env: [{value: sEcReT}]"), HasSubstr("exec.env[0] has no name"));
+  EXPECT_THAT(with(good + "env: [{name: a}]"), HasSubstr("exec.env[0] has no value"));
+  EXPECT_THAT(with(good + "env: [{name: a, value: 1}]"), HasSubstr("quote it"));
+  EXPECT_THAT(with(good + "provideClusterInfo: sEcReT"), HasSubstr("neither true nor false"));
+  EXPECT_THAT(ErrorWith(user, StrCat("{token: sEcReT, exec: {", good, "}}")),
+              HasSubstr("keep one"));
+  // Ten aliases of ten aliases, and so on.
+  std::string bomb = "{exec: {a: &a [x,x,x,x,x,x,x,x,x,x]";
+  for (char c = 'b'; c < 'i'; ++c) {
+    StrAppend(&bomb, ", ", std::string(1, c), ": &", std::string(1, c), " [");
+    for (int i = 0; i < 10; ++i) StrAppend(&bomb, i > 0 ? "," : "", "*", std::string(1, c - 1));
+    bomb += "]";
+  }
+  EXPECT_THAT(ErrorWith(user, bomb + "}}"), HasSubstr("exec holds more than 10000 values"));
 }
 
 TEST_F(KubeconfigTest, WhatIsMissingOrMalformedIsNamed) {

@@ -1,4 +1,4 @@
-// A bearer token and where it comes from.
+// A bearer token, or a certificate in its place, and where it comes from.
 #ifndef MANAGER_IDENTITY_TOKEN_H_
 #define MANAGER_IDENTITY_TOKEN_H_
 
@@ -13,6 +13,8 @@
 
 namespace mandate {
 
+struct Endpoint;
+
 // Immutable. DebugString() is what may be printed of it.
 struct Token {
   std::shared_ptr<const Secret> value;
@@ -20,6 +22,9 @@ struct Token {
   // In Clock::TimeNow()'s time; infinite for tokens whose life we are not told.
   absl::Time acquired = absl::InfinitePast();
   absl::Time expires = absl::InfiniteFuture();
+  // Set: no bearer token but a client certificate, shown by the connections of this endpoint;
+  // `value` is its key.
+  std::shared_ptr<const Endpoint> certified = nullptr;
 
   // "Token(subject, expires …, 1234 bytes)".
   std::string DebugString() const;

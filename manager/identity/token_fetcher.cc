@@ -16,6 +16,8 @@ std::string_view FetchOutcomeName(FetchOutcome outcome) {
       return "may_not_create";
     case FetchOutcome::kRefused:
       return "refused";
+    case FetchOutcome::kPluginFailed:
+      return "plugin_failed";
     case FetchOutcome::kBaseRejected:
       return "base_rejected";
     case FetchOutcome::kNoBaseToken:
@@ -39,6 +41,7 @@ bool IsPermanent(FetchOutcome outcome) {
     case FetchOutcome::kMayNotMint:
     case FetchOutcome::kMayNotCreate:
     case FetchOutcome::kRefused:
+    case FetchOutcome::kPluginFailed:
       return true;
     default:
       return false;

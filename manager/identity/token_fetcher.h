@@ -24,6 +24,7 @@ enum class FetchOutcome {
   kMayNotMint,        // 403: base's Role does not name this ServiceAccount
   kMayNotCreate,      // 403 when creating the ServiceAccount
   kRefused,           // 400, 409, 422 and other 4xx: the request itself is wrong
+  kPluginFailed,      // base's exec plugin: it may need a person, and is not run all the time
   // Transient.
   kBaseRejected,  // 401, or a 403 as system:anonymous: base's credential was not accepted
   kNoBaseToken,   // base has no token to ask with

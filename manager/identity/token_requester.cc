@@ -101,8 +101,15 @@ void TokenRequester::WithCredential(std::shared_ptr<Attempt> attempt) {
 void TokenRequester::Post(std::shared_ptr<Attempt> attempt, std::string target, std::string body,
                           Next next) {
   Credential credential = EndpointCertificate{};
-  if (attempt->base_token != nullptr) credential = BearerToken{attempt->base_token->value};
-  HttpRequest request(options_.endpoint, std::move(credential), "POST", std::move(target));
+  std::shared_ptr<const Endpoint> endpoint = options_.endpoint;
+  if (const Token* token = attempt->base_token.get(); token != nullptr) {
+    if (token->certified != nullptr) {
+      endpoint = token->certified;
+    } else {
+      credential = BearerToken{token->value};
+    }
+  }
+  HttpRequest request(std::move(endpoint), std::move(credential), "POST", std::move(target));
   request.user_agent = options_.user_agent;
   request.content_type = "application/json";
   request.body = std::move(body);

@@ -1,0 +1,153 @@
+#include "manager/identity/child_process.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <stop_token>
+#include <thread>
+
+#include "manager/core/strings.h"
+
+namespace mandate {
+namespace {
+
+using testing::HasSubstr;
+
+// What a person would type into sh; the code under test knows no shell.
+ChildOptions Shell(const std::string& script) {
+  return {.command = "sh", .args = {"-c", script, "sh"}};
+}
+
+absl::StatusOr<ChildResult> Ran(const ChildOptions& options,
+                                absl::Duration patience = absl::Seconds(30)) {
+  const Clock& clock = Clock::Real();
+  return RunChild({.deadline = clock.TimeNow() + patience, .stop = {}}, clock, options);
+}
+
+TEST(ChildProcessTest, TakesWhatItPrintsAndItsCode) {
+  const auto result = Ran(Shell("echo out; echo err >&2; exit 3"));
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->output, "out\n");
+  EXPECT_EQ(result->errors, "err\n");
+  EXPECT_EQ(result->code, 3);
+}
+
+TEST(ChildProcessTest, ASignalIsACodeToo) {
+  const auto result = Ran(Shell("kill -TERM $$"));
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->code, 128 + SIGTERM);
+}
+
+TEST(ChildProcessTest, ArgumentsAreNobodysToInterpret) {
+  const auto result = Ran({.command = "printf", .args = {"%s|", "a b", "$HOME", "`id`", ""}});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->output, "a b|$HOME|`id`||");
+}
+
+TEST(ChildProcessTest, VariablesComeBesideOursOrInTheirPlace) {
+  setenv("CHILD_OURS", "ours", 1);
+  setenv("CHILD_BOTH", "ours", 1);
+  ChildOptions options = Shell("echo $CHILD_OURS $CHILD_BOTH $CHILD_ITS");
+  options.env = {{"CHILD_BOTH", "its"}, {"CHILD_ITS", "its own"}};
+  EXPECT_EQ(Ran(options)->output, "ours its its own\n");
+}
+
+TEST(ChildProcessTest, HasNoInputNoDescriptorsNoBlockedSignalsAndItsOwnGroup) {
+  EXPECT_EQ(Ran(Shell("cat; echo end"))->output, "end\n");
+  // The three, and the one that ls reads the folder by.
+  const int ours = open("/dev/null", O_RDONLY);  // not O_CLOEXEC
+  EXPECT_EQ(Ran({.command = "ls", .args = {"/proc/self/fd"}})->output, "0\n1\n2\n3\n");
+  close(ours);
+  sigset_t term;
+  sigset_t before;
+  sigemptyset(&term);
+  sigaddset(&term, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &term, &before);
+  EXPECT_EQ(Ran({.command = "grep", .args = {"SigBlk", "/proc/self/status"}})->output,
+            "SigBlk:\t0000000000000000\n");
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  EXPECT_EQ(Ran(Shell("read -r pid name state parent group rest < /proc/self/stat; "
+                      "[ $group = $$ ] && echo own"))
+                ->output,
+            "own\n");
+}
+
+TEST(ChildProcessTest, WhatCannotBeRunIsSaid) {
+  const std::string folder = StrCat(std::string_view(getenv("TEST_TMPDIR")), "/");
+  std::ofstream(folder + "plain") << "#!/bin/sh\necho never\n";
+  std::ofstream(folder + "empty").close();
+  ASSERT_EQ(chmod((folder + "empty").c_str(), 0700), 0);
+  EXPECT_EQ(Ran({.command = "no-such-program-anywhere"}).status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(Ran({.command = folder + "gone"}).status().code(), absl::StatusCode::kNotFound);
+  const absl::Status plain = Ran({.command = folder + "plain"}).status();
+  EXPECT_EQ(plain.code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_THAT(std::string(plain.message()), HasSubstr("is it executable?"));
+  const absl::Status empty = Ran({.command = folder + "empty"}).status();
+  EXPECT_EQ(empty.code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_THAT(std::string(empty.message()), HasSubstr("#!/bin/sh"));
+}
+
+TEST(ChildProcessTest, WhatTakesTooLongIsKilledWithItsChildren) {
+  const std::string pids = StrCat(std::string_view(getenv("TEST_TMPDIR")), "/pids");
+  const auto result =
+      Ran(Shell(StrCat("sleep 1000 & echo $$ $! > ", pids, "; wait")), absl::Milliseconds(500));
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kDeadlineExceeded);
+  std::ifstream file(pids);
+  pid_t child = 0;
+  pid_t grandchild = 0;
+  file >> child >> grandchild;
+  ASSERT_GT(grandchild, 0);
+  EXPECT_EQ(kill(child, 0), -1) << "it was reaped";
+  // Killed; who reaps it now is init's business.
+  std::string state;
+  const absl::Time end = Clock::Real().TimeNow() + absl::Seconds(10);
+  do {
+    std::ifstream stat(StrCat("/proc/", grandchild, "/stat"));
+    std::string pid;
+    std::string name;
+    state.clear();
+    stat >> pid >> name >> state;
+  } while (!state.empty() && state != "Z" && state != "X" && Clock::Real().TimeNow() < end);
+  EXPECT_TRUE(state.empty() || state == "Z" || state == "X") << state;
+}
+
+TEST(ChildProcessTest, EndsWithItsContext) {
+  std::stop_source stop;
+  std::jthread stopper([&] { stop.request_stop(); });
+  const auto result =
+      RunChild({.deadline = Clock::Real().TimeNow() + absl::Minutes(1), .stop = stop.get_token()},
+               Clock::Real(), {.command = "sleep", .args = {"1000"}});
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kCancelled);
+}
+
+TEST(ChildProcessTest, WhatItLeavesBehindWithItsPipesIsNotWaitedFor) {
+  const absl::Time start = Clock::Real().TimeNow();
+  const auto result = Ran(Shell("sleep 20 & echo $!"));
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_LT(Clock::Real().TimeNow() - start, absl::Seconds(15));
+  kill(static_cast<pid_t>(std::stol(result->output)), SIGKILL);
+}
+
+TEST(ChildProcessTest, OutputIsBounded) {
+  ChildOptions options = {.command = "yes"};
+  options.max_output = 100'000;
+  const auto result = Ran(options);
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kResourceExhausted);
+  options = Shell("head -c 300000 /dev/zero >&2; echo end");
+  options.max_errors = 1000;
+  const auto errors = Ran(options);
+  ASSERT_TRUE(errors.ok()) << errors.status();
+  EXPECT_EQ(errors->errors.size(), 1000u);
+  EXPECT_EQ(errors->output, "end\n");
+  options = Shell("head -c 300000 /dev/zero");
+  EXPECT_EQ(Ran(options)->output.size(), 300'000u) << "more than a pipe holds";
+}
+
+}  // namespace
+}  // namespace mandate

@@ -1,0 +1,22 @@
+// The exec entry of a kubeconfig's user.
+#ifndef MANAGER_IDENTITY_KUBECONFIG_EXEC_H_
+#define MANAGER_IDENTITY_KUBECONFIG_EXEC_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "manager/identity/exec_plugin.h"
+#include "manager/identity/kubeconfig_file.h"
+#include "manager/transport/transport.h"
+
+namespace mandate {
+
+// Of `user`, which has an exec entry, for `cluster`, whose endpoint is known. kInvalidArgument and
+// kUnimplemented (apiVersion v1alpha1, interactiveMode Always) begin with `said_by` and never quote
+// arguments or variables.
+absl::StatusOr<ExecPlugin> ReadExecPlugin(const KubeconfigEntry& user, const std::string& said_by,
+                                          const KubeconfigEntry& cluster, const Endpoint& endpoint);
+
+}  // namespace mandate
+
+#endif  // MANAGER_IDENTITY_KUBECONFIG_EXEC_H_
