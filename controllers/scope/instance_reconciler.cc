@@ -5,7 +5,7 @@
 #include "controllers/report.h"
 #include "controllers/scope/generated_names.h"
 #include "controllers/scope/target.h"
-#include "manager/controller/builder.h"
+#include "manager/controller/builder_for.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
@@ -205,7 +205,7 @@ bool InstanceReconciler::Remove(const CallContext& context, const Binding& bindi
 absl::StatusOr<std::unique_ptr<Controller>> MakeInstanceController(const Component& component) {
   ASSIGN_OR_RETURN(auto client, Client<kScopeInstance>::Create(component.client));
   CacheView& cache = component.cache();
-  return ControllerBuilder(component.runtime)
+  return BuilderFor<kScopeInstance>(component.runtime)
       .Named("scope-instance")
       .For<ScopeInstance>()
       .Owns<RoleBinding>()

@@ -5,7 +5,7 @@
 
 #include "controllers/report.h"
 #include "controllers/scope/generated_names.h"
-#include "manager/controller/builder.h"
+#include "manager/controller/builder_for.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
@@ -82,7 +82,7 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
 
 absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateController(const Component& component) {
   ASSIGN_OR_RETURN(auto client, Client<kScopeTemplate>::Create(component.client));
-  return ControllerBuilder(component.runtime)
+  return BuilderFor<kScopeTemplate>(component.runtime)
       .Named("scope-template")
       .For<ScopeTemplate>()
       .Owns<rbacv1::ClusterRole>()

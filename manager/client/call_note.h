@@ -9,11 +9,13 @@
 //   4      224: the size of the text
 //   4      1: the type, kCallNoteType
 //   8      the owner: "Mandate", NUL
-//   224    the text: component, verb, group ("" is core), resource and subresource ("" is none),
-//          each ended by a NUL; NULs up to the end
+//   224    the text: component ("*" is each), verb, group ("" is core), resource and subresource
+//          ("" is none), each ended by a NUL; NULs up to the end
 //
-// A call that stands in several places can leave several equal notes. What is asked for at run
-// time leaves none: demands of the cache, events, reviews, requests by RestClient.
+// A call that stands in several places can leave several equal notes. So do the kinds that a
+// controller is built to watch (controller/builder_for.h), and events, which the runtime writes for
+// each component. What is known only at run time leaves none: demands of a DemandSpec, requests by
+// RestClient.
 #ifndef MANAGER_CLIENT_CALL_NOTE_H_
 #define MANAGER_CLIENT_CALL_NOTE_H_
 

@@ -19,25 +19,43 @@
 
 namespace mandate {
 
-namespace call_record_internal {
-
-// The text, negated, as the assembler takes it back: %n is how both compilers print a constant of
-// 64 bits. Of what does not fit, the array's bounds are the error.
-constexpr std::array<uint64_t, kCallNoteText / 8> Text(std::string_view component,
-                                                       std::string_view verb,
-                                                       std::string_view group,
-                                                       std::string_view resource,
-                                                       std::string_view subresource) {
+// A note's text, negated, as the assembler takes it back: %n is how both compilers print a constant
+// of 64 bits. Of what does not fit, the array's bounds are the error.
+using CallNoteWords = std::array<uint64_t, kCallNoteText / 8>;
+constexpr CallNoteWords CallNoteOf(std::string_view component, std::string_view verb,
+                                   std::string_view group, std::string_view resource,
+                                   std::string_view subresource) {
   std::array<char, kCallNoteText> text = {};
   size_t size = 0;
   for (std::string_view part : {component, verb, group, resource, subresource}) {
     for (const char c : part) text[size++] = c;
     text[size++] = '\0';
   }
-  auto words = std::bit_cast<std::array<uint64_t, kCallNoteText / 8>>(text);
+  auto words = std::bit_cast<CallNoteWords>(text);
   for (uint64_t& word : words) word = -word;
   return words;
 }
+
+// Leaves the note where it is compiled. Does nothing at run time.
+template <CallNoteWords w>
+[[gnu::always_inline]] inline void LeaveCallNote() {
+  asm volatile(
+      ".pushsection .note.mandate.calls,\"a\",%%note\n"
+      ".balign 4\n"
+      ".long 8, 224, 1\n"
+      ".asciz \"Mandate\"\n"
+      ".quad %n0, %n1, %n2, %n3, %n4, %n5, %n6, %n7, %n8, %n9\n"
+      ".quad %n10, %n11, %n12, %n13, %n14, %n15, %n16, %n17, %n18, %n19\n"
+      ".quad %n20, %n21, %n22, %n23, %n24, %n25, %n26, %n27\n"
+      ".popsection"
+      :
+      : "i"(w[0]), "i"(w[1]), "i"(w[2]), "i"(w[3]), "i"(w[4]), "i"(w[5]), "i"(w[6]), "i"(w[7]),
+        "i"(w[8]), "i"(w[9]), "i"(w[10]), "i"(w[11]), "i"(w[12]), "i"(w[13]), "i"(w[14]),
+        "i"(w[15]), "i"(w[16]), "i"(w[17]), "i"(w[18]), "i"(w[19]), "i"(w[20]), "i"(w[21]),
+        "i"(w[22]), "i"(w[23]), "i"(w[24]), "i"(w[25]), "i"(w[26]), "i"(w[27]));
+}
+
+namespace call_record_internal {
 
 #ifdef __clang__
 // Clang prints the codes of a template argument's characters (until clang 15), but the literals in
@@ -51,7 +69,7 @@ constexpr bool MissingMarker(auto... /*words*/) {
 
 constexpr std::string_view Literal(std::string_view word) {
   for (std::string_view known :
-       {"get", "list", "create", "update", "patch", "delete", "status", ""}) {
+       {"get", "list", "watch", "create", "update", "patch", "delete", "status", ""}) {
     if (word == known) return known;
   }
   return "?";
@@ -65,22 +83,8 @@ template <const rbac::Mandate& kMandate, Object T, FixedString kVerb, FixedStrin
 [[gnu::always_inline]] inline void RecordCall() {
   constexpr KindInfo kKind = KindOf<T>::value;
   if constexpr (MandateDeclares<kMandate, T, kVerb, kSubresource>) {
-    constexpr auto w = call_record_internal::Text(kMandate.component, kVerb.view(), kKind.group,
-                                                  kKind.plural, kSubresource.view());
-    asm volatile(
-        ".pushsection .note.mandate.calls,\"a\",%%note\n"
-        ".balign 4\n"
-        ".long 8, 224, 1\n"
-        ".asciz \"Mandate\"\n"
-        ".quad %n0, %n1, %n2, %n3, %n4, %n5, %n6, %n7, %n8, %n9\n"
-        ".quad %n10, %n11, %n12, %n13, %n14, %n15, %n16, %n17, %n18, %n19\n"
-        ".quad %n20, %n21, %n22, %n23, %n24, %n25, %n26, %n27\n"
-        ".popsection"
-        :
-        : "i"(w[0]), "i"(w[1]), "i"(w[2]), "i"(w[3]), "i"(w[4]), "i"(w[5]), "i"(w[6]), "i"(w[7]),
-          "i"(w[8]), "i"(w[9]), "i"(w[10]), "i"(w[11]), "i"(w[12]), "i"(w[13]), "i"(w[14]),
-          "i"(w[15]), "i"(w[16]), "i"(w[17]), "i"(w[18]), "i"(w[19]), "i"(w[20]), "i"(w[21]),
-          "i"(w[22]), "i"(w[23]), "i"(w[24]), "i"(w[25]), "i"(w[26]), "i"(w[27]));
+    LeaveCallNote<CallNoteOf(kMandate.component, kVerb.view(), kKind.group, kKind.plural,
+                             kSubresource.view())>();
   } else {
 #ifdef __clang__
     using call_record_internal::Literal;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "manager/client/call_record.h"
 #include "manager/controller/event_object.h"
 #include "manager/core/backoff.h"
 #include "manager/core/mutex.h"
@@ -197,6 +198,7 @@ RestRequest RestEventRecorder::Core::RequestFor(const Series& series) const {
   request.idempotent = true;
   const ObjectKey key = KeyOf(series.event);
   if (series.told == 0) {
+    LeaveCallNote<CallNoteOf("*", "create", "events.k8s.io", "events", "")>();
     request.method = "POST";
     request.target = ResourceTarget(kind, {key.ns, ""});
     request.body = EncodeObject(series.event, Encoding::kJson).value_or("");
@@ -204,6 +206,7 @@ RestRequest RestEventRecorder::Core::RequestFor(const Series& series) const {
     request.method = "PATCH";
     request.target = ResourceTarget(kind, key);
     request.content_type = "application/merge-patch+json";
+    LeaveCallNote<CallNoteOf("*", "patch", "events.k8s.io", "events", "")>();
     request.body = SeriesPatch(series.count, series.last_wall);
   }
   return request;

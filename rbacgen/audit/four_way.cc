@@ -90,8 +90,8 @@ class Builder {
   std::optional<bool> Compiled(const std::string& component, const rbac::Rule& rule) const {
     if (!input_.compiled || component == "base") return std::nullopt;
     return std::ranges::any_of(*input_.compiled, [&](const CompiledCall& call) {
-      return call.component == component && rbac::VerbMatches(rule, call.verb) &&
-             rbac::GroupMatches(rule, call.group) &&
+      return (call.component == component || call.component == "*") &&
+             rbac::VerbMatches(rule, call.verb) && rbac::GroupMatches(rule, call.group) &&
              rbac::ResourceMatches(rule, call.resource, call.subresource);
     });
   }

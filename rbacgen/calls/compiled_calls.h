@@ -14,7 +14,7 @@ namespace mandate::rbacgen {
 
 // "component scope-instance may need create of rolebindings in rbac.authorization.k8s.io".
 struct CompiledCall {
-  std::string component;
+  std::string component;  // "*" is each
   std::string verb;
   std::string group;  // "" is core
   std::string resource;
