@@ -21,9 +21,6 @@ Yaml AuditPolicy(const std::vector<ComponentMandate>& components, const std::str
     accounts.push_back(Yaml::If(switches.Enabled(component), account));
   }
   const Yaml::List here = {switches.Namespace()};
-  const Yaml lease = Yaml::Map{{"group", "coordination.k8s.io"},
-                               {"resources", Yaml::List{"leases"}},
-                               {"resourceNames", Yaml::List{base_name}}};
   const Yaml tokens = Yaml::Map{{"group", ""},
                                 {"resources", Yaml::List{"serviceaccounts/token"}},
                                 {"resourceNames", std::move(accounts)}};
@@ -31,12 +28,7 @@ Yaml AuditPolicy(const std::vector<ComponentMandate>& components, const std::str
       {"apiVersion", "audit.k8s.io/v1"},
       {"kind", "Policy"},
       {"omitStages", Yaml::List{"RequestReceived"}},
-      {"rules", Yaml::List{Yaml::Map{{"level", "None"},
-                                     {"users", Yaml::List{User(switches, base_name)}},
-                                     {"verbs", Yaml::List{"update"}},
-                                     {"namespaces", here},
-                                     {"resources", Yaml::List{lease}}},
-                           Yaml::Map{{"level", "Metadata"}, {"users", std::move(users)}},
+      {"rules", Yaml::List{Yaml::Map{{"level", "Metadata"}, {"users", std::move(users)}},
                            Yaml::Map{{"level", "Metadata"},
                                      {"namespaces", here},
                                      {"resources", Yaml::List{tokens}}}}}};

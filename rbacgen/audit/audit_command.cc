@@ -100,6 +100,14 @@ int ReadIdentities(const Flags& flags, TraceOptions* options, Known* known) {
     const auto user = FindUser(World(), text.substr(equals + 1), {});
     if (!user.ok()) return Misuse(std::string(user.status().message()));
     const std::string component = text.substr(0, equals);
+    const auto& components = known->sources.components;
+    if (!components.empty() && component != "base" && !components.contains(component)) {
+      std::string names;
+      for (const auto& entry : components)
+        StrAppend(&names, names.empty() ? "" : ", ", entry.first);
+      return Misuse(StrCat("--identity=", text, ": the sources have no component ", component,
+                           "; they have ", names));
+    }
     known->input.users[component] = *user;
     options->others[user->name] = component;
   }
@@ -131,13 +139,15 @@ int ReadKnown(const Flags& flags, TraceOptions* options, Known* known) {
   }
   for (const std::string& file : flags.compiled) {
     auto calls = ReadCompiledCalls(file);
-    if (!calls.ok()) return Misuse(StrCat(file, ": ", AsStd(calls.status().message())));
+    if (!calls.ok()) return Misuse(std::string(calls.status().message()));
     if (!input.compiled) input.compiled.emplace();
     input.compiled->insert(input.compiled->end(), calls->begin(), calls->end());
   }
   if (!flags.audit_policy.empty()) {
     const auto text = ReadWholeFile(flags.audit_policy);
-    if (!text.ok()) return Misuse(std::string(text.status().message()));
+    if (!text.ok()) {
+      return Misuse(StrCat(flags.audit_policy, ": ", AsStd(text.status().message())));
+    }
     auto policy = AuditPolicyFile::Parse(*text);
     if (!policy.ok()) {
       return Misuse(StrCat(flags.audit_policy, ": ", AsStd(policy.status().message())));

@@ -67,6 +67,13 @@ diff "$dir/plain" "$dir/out" || fail 'gzip differs'
 { printf '{"kind":"EventList","apiVersion":"audit.k8s.io/v1","items":['; paste -sd, "$dir/good.log"; printf ']}'; } >"$dir/batch.json"
 expect 0 'a webhook batch' audit --sources=src --granted="$dir/chart.yaml" - <"$dir/batch.json"
 diff "$dir/plain" "$dir/out" || fail 'a webhook batch differs'
+# As kube-apiserver posts it: the items name no kind.
+sed 's/"kind":"Event","apiVersion":"audit.k8s.io\/v1",//g' "$dir/batch.json" >"$dir/posted.json"
+expect 0 'a webhook batch as it is posted' audit --sources=src --granted="$dir/chart.yaml" "$dir/posted.json"
+diff "$dir/plain" "$dir/out" || fail 'a webhook batch as it is posted differs'
+"$rbacgen" audit-policy src >"$dir/generated-policy.yaml"
+expect 0 'the policy that is generated hides nothing' audit --audit-policy="$dir/generated-policy.yaml" --sources=src \
+  --granted="$dir/chart.yaml" "$dir/good.log"
 expect 0 JSON audit --json --sources=src "$dir/good.log"
 says JSON out '"findings":\[\]'
 expect 0 'nothing to suggest' audit --suggest --sources=src "$dir/good.log"
@@ -138,9 +145,18 @@ says 'a Go project' out '^FOUND unused-write: manager: never delete pods \(.*web
 says 'a Go project' out '1 request of ours in 1 event .*; 1 thing found'
 
 { cat "$dir/good.log"; echo garbage; } >"$dir/damaged.log"
+{ cat "$dir/good.log"; head -c 100 "$dir/good.log"; } >"$dir/cut.log"
+expect 0 'being written' audit --fail-on=unreadable --sources=src "$dir/cut.log"
+says 'being written' err 'cut.log: its last line has no end and is left out'
 expect 1 damaged audit --fail-on=unreadable --sources=src "$dir/damaged.log"
 says damaged out "^FOUND unreadable: $dir/damaged.log:10: "
 
+expect 2 'no such component' audit --sources="$dir/go" --identity=manger=shop/web "$dir/go.log"
+says 'no such component' err 'the sources have no component manger; they have manager'
+expect 2 'no such binary' audit --sources=src --compiled="$dir/none" "$dir/good.log"
+says 'no such binary' err "^rbacgen: $dir/none: cannot read it"
+expect 2 'no such policy' audit --sources=src --audit-policy="$dir/none" "$dir/good.log"
+says 'no such policy' err "^rbacgen: $dir/none: cannot read it"
 expect 2 'no sources' audit "$dir/good.log"
 expect 2 'no log' audit --sources=src "$dir/none"
 expect 2 'no policy' audit --audit-policy="$dir/good.log" --sources=src "$dir/good.log"

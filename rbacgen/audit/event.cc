@@ -2,11 +2,13 @@
 
 #include <charconv>
 
+#include "manager/core/strings.h"
 #include "manager/object/json_cursor.h"
 
 namespace mandate::rbacgen {
 namespace {
 
+constexpr char kVersion[] = "audit.k8s.io/v1";
 constexpr std::string_view kCredentialId = "authentication.kubernetes.io/credential-id";
 constexpr std::string_view kIssuedCredentialId =
     "authentication.kubernetes.io/issued-credential-id";
@@ -137,10 +139,14 @@ absl::Status ParseAuditEvent(std::string_view line, AuditEvent* event) {
     }
   });
   if (absl::Status status = json.Finish(); !status.ok()) return status;
-  if (kind != "Event" || version != "audit.k8s.io/v1") {
-    return absl::InvalidArgumentError("not an Event of audit.k8s.io/v1");
+  if (kind == "Event" && version == kVersion) return absl::OkStatus();
+  const bool is_item = kind.empty() && version.empty();
+  if (is_item && !event->audit_id.empty() && !event->level.empty() && !event->stage.empty()) {
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      AsAbsl(StrCat("not an Event of ", kVersion, ": ",
+                    is_item ? "it has no kind" : StrCat("kind ", kind, " of ", version))));
 }
 
 }  // namespace mandate::rbacgen

@@ -35,6 +35,8 @@ struct AuditEvent {
 };
 
 // Reads one event's text. InvalidArgument if it is no JSON object of kind Event in audit.k8s.io/v1.
+// The items of an EventList name no kind: what names none is an event if it has an auditID, a
+// level and a stage.
 absl::Status ParseAuditEvent(std::string_view line, AuditEvent* event);
 
 }  // namespace mandate::rbacgen

@@ -2,6 +2,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "manager/core/strings.h"
 
 namespace mandate::rbacgen {
 namespace {
@@ -74,14 +75,33 @@ TEST(ParseAuditEvent, LeavesNothingOfTheLineBefore) {
   EXPECT_TRUE(e.credential_ids.empty());
 }
 
+// As kube-apiserver posts them to a webhook.
+TEST(ParseAuditEvent, AnItemOfAListNamesNoKind) {
+  AuditEvent e;
+  ASSERT_TRUE(
+      ParseAuditEvent(R"({"level":"Metadata","auditID":"a-1","stage":"ResponseComplete"})", &e)
+          .ok());
+  EXPECT_EQ(e.audit_id, "a-1");
+}
+
+TEST(ParseAuditEvent, SaysWhatItIsInstead) {
+  AuditEvent e;
+  EXPECT_EQ(AsStd(ParseAuditEvent(R"({"log":"{}","stream":"stdout"})", &e).message()),
+            "not an Event of audit.k8s.io/v1: it has no kind");
+  EXPECT_EQ(
+      AsStd(
+          ParseAuditEvent(R"({"kind":"Event","apiVersion":"audit.k8s.io/v1beta1"})", &e).message()),
+      "not an Event of audit.k8s.io/v1: kind Event of audit.k8s.io/v1beta1");
+}
+
 TEST(ParseAuditEvent, RefusesWhatIsNoEvent) {
   AuditEvent e;
-  for (const char* line :
-       {"", "null", "[]", "{", R"({"kind":"Event"})", R"({"kind":"Event","apiVersion":"v1"})",
-        R"({"kind":"EventList","apiVersion":"audit.k8s.io/v1","items":[]})",
-        R"({"kind":"Event","apiVersion":"audit.k8s.io/v1"} x)",
-        R"({"kind":"Event","apiVersion":"audit.k8s.io/v1","verb":1})",
-        R"({"kind":"Event","apiVersion":"audit.k8s.io/v1","user":[]})"}) {
+  for (const char* line : {"", "null", R"({"level":"Metadata","auditID":"a-1"})", "[]", "{",
+                           R"({"kind":"Event"})", R"({"kind":"Event","apiVersion":"v1"})",
+                           R"({"kind":"EventList","apiVersion":"audit.k8s.io/v1","items":[]})",
+                           R"({"kind":"Event","apiVersion":"audit.k8s.io/v1"} x)",
+                           R"({"kind":"Event","apiVersion":"audit.k8s.io/v1","verb":1})",
+                           R"({"kind":"Event","apiVersion":"audit.k8s.io/v1","user":[]})"}) {
     EXPECT_FALSE(ParseAuditEvent(line, &e).ok()) << line;
   }
 }

@@ -10,6 +10,8 @@ namespace {
 
 // How an Event begins in what kube-apiserver writes; unescaped, so never within a string.
 constexpr std::string_view kEventStart = R"({"kind":"Event","apiVersion":"audit.k8s.io/v1")";
+// What some editors put before a file's first line; nothing that it says.
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 // A document says within so many bytes that it is a list.
 constexpr size_t kListPrefix = 512;
 constexpr size_t kMaxName = 64;
@@ -61,9 +63,18 @@ void LogFramer::BeginLog(std::string name) {
   held_.clear();
   name_ = std::move(name);
   line_ = 1;
+  mark_ = 0;
 }
 
 void LogFramer::Add(std::string_view bytes) {
+  while (mark_ < kByteOrderMark.size() && !bytes.empty()) {
+    if (bytes.front() != kByteOrderMark[mark_]) {
+      mark_ = kByteOrderMark.size();
+      break;
+    }
+    bytes.remove_prefix(1);
+    ++mark_;
+  }
   while (!bytes.empty()) {
     if (mode_ == Mode::kDocument) {
       AddDocumentBytes(&bytes);

@@ -57,6 +57,7 @@ class LogFramer {
   const FrameSink sink_;
   std::string name_;
   int64_t line_ = 1;
+  size_t mark_ = 0;      // bytes of a byte order mark that the log began with
   std::string held_;     // of a line, or of an event within a document
   std::string cut_off_;  // the unfinished last line of the log before
   int64_t cut_off_line_ = 0;

@@ -35,7 +35,10 @@ int ReadLogs(const LogFlags& flags, Trace* trace) {
     std::cerr << "rbacgen: " << status.message() << "\n";
     return absl::IsNotFound(status) ? kExitMisuse : kExitInput;
   }
-  framer.Finish();
+  if (framer.Finish()) {
+    std::cerr << "rbacgen: " << flags.paths.back()
+              << ": its last line has no end and is left out: it is cut off, or being written\n";
+  }
   return 0;
 }
 
