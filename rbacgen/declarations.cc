@@ -147,11 +147,7 @@ class FileReader {
       return Misread(StrCat("component ", name, ": value must be the path of a chart's value, ",
                             "\"metrics.secure\", got ", Quoted(value)));
     }
-    const auto [known, is_new] = sources_.values.emplace(name, value);
-    if (!is_new && known->second != value) {
-      Misread(
-          StrCat("component ", name, " has the value ", known->second, " already, not ", value));
-    }
+    AddValue(name, {value, place_}, &sources_, &diagnostics_);
   }
 
   void ReadFenceMarker(std::string_view text) {
@@ -232,6 +228,14 @@ class FileReader {
 };
 
 }  // namespace
+
+void AddValue(const std::string& component, ChartValue value, Sources* sources,
+              Diagnostics* diagnostics) {
+  const ChartValue& known = sources->values.emplace(component, value).first->second;
+  if (known.path == value.path) return;
+  diagnostics->Error(value.place, StrCat("component ", component, " has the value ", known.path,
+                                         " already, not ", value.path));
+}
 
 void ReadDeclarations(const std::string& file, std::string_view text, Severity misplaced,
                       Sources* sources, Diagnostics* diagnostics, const std::string& component) {

@@ -49,15 +49,25 @@ struct FenceDeclaration {
   Place place;
 };
 
+// What a component that is no controller hangs on, and where that is said.
+struct ChartValue {
+  std::string path;  // of a chart's value that there are any, "metrics.secure"
+  Place place;
+};
+
 struct Sources {
   // By file and line.
   std::vector<Declaration> declarations;
   std::vector<FenceDeclaration> fences;
   // Where each component is named.
   std::map<std::string, std::vector<Place>> components;
-  // Of components that are no controllers: the chart's value that there are any, "metrics.secure".
-  std::map<std::string, std::string> values;
+  // Of components that are no controllers.
+  std::map<std::string, ChartValue> values;
 };
+
+// Adds it. Another one of the same component is an error at its place.
+void AddValue(const std::string& component, ChartValue value, Sources* sources,
+              Diagnostics* diagnostics);
 
 // Adds what one file declares. A marker with a mistake is reported and left out. `misplaced` is the
 // severity of a marker that stands where it does not count.

@@ -7,6 +7,7 @@
 #include "manager/core/strings.h"
 #include "manager/object/names.h"
 #include "rbacgen/builtin_lint.h"
+#include "rbacgen/parallel.h"
 #include "rbacgen/risk.h"
 #include "rbacgen/text.h"
 
@@ -158,10 +159,18 @@ std::vector<std::string> Doubts(const Declaration& declaration) {
 }
 
 void LintAll(const Sources& sources, Severity severity, Diagnostics* diagnostics) {
-  for (const Declaration& d : sources.declarations) {
-    for (std::string& text : Lint(d)) diagnostics->Add(severity, d.place, std::move(text));
-    for (std::string& text : Doubts(d)) diagnostics->Warning(d.place, std::move(text));
-  }
+  constexpr size_t kOfABatch = 256;
+  const std::vector<Declaration>& all = sources.declarations;
+  std::vector<Diagnostics> batches((all.size() + kOfABatch - 1) / kOfABatch);
+  InParallel(batches.size(), UsefulThreads(), [&](size_t i) {
+    const size_t end = std::min(all.size(), (i + 1) * kOfABatch);
+    for (size_t k = i * kOfABatch; k < end; ++k) {
+      const Declaration& d = all[k];
+      for (std::string& text : Lint(d)) batches[i].Add(severity, d.place, std::move(text));
+      for (std::string& text : Doubts(d)) batches[i].Warning(d.place, std::move(text));
+    }
+  });
+  for (Diagnostics& batch : batches) diagnostics->Merge(std::move(batch));
 }
 
 namespace {

@@ -65,7 +65,7 @@ std::vector<ComponentMandate> BuildMandates(const Sources& sources) {
   for (auto& [name, drafts] : components) {
     mandates.push_back({name, Finish(std::move(drafts))});
     const auto value = sources.values.find(name);
-    if (value != sources.values.end()) mandates.back().value = value->second;
+    if (value != sources.values.end()) mandates.back().value = value->second.path;
     for (const FenceDeclaration& f : sources.fences) {
       if (f.component == name) mandates.back().fences.push_back(f.fence);
     }

@@ -51,17 +51,26 @@ void ReadFile(const std::string& file, ComponentFrom from, Severity misplaced, B
   batch->named.push_back({file, first.place, std::move(component)});
 }
 
-void Append(Sources more, Sources* to) {
+void Append(Sources more, Sources* to, Diagnostics* diagnostics) {
   std::ranges::move(more.declarations, std::back_inserter(to->declarations));
   std::ranges::move(more.fences, std::back_inserter(to->fences));
-  to->values.merge(more.values);
+  for (auto& [name, value] : more.values) AddValue(name, std::move(value), to, diagnostics);
   for (auto& [name, places] : more.components) {
     std::ranges::move(places, std::back_inserter(to->components[name]));
   }
 }
 
-std::string OriginOf(const std::string& file, ComponentFrom from) {
-  return from == ComponentFrom::kDir ? std::filesystem::path(file).parent_path().string() : file;
+// What a component is named after: files of one name in one folder, such as pod_controller.go and
+// pod_webhook.go, are one component's.
+struct Origin {
+  std::string folder;
+  std::string shown;
+};
+
+Origin OriginOf(const std::string& file, ComponentFrom from) {
+  std::string folder = std::filesystem::path(file).parent_path().string();
+  std::string shown = from == ComponentFrom::kDir ? folder : file;
+  return {std::move(folder), std::move(shown)};
 }
 
 }  // namespace
@@ -75,23 +84,23 @@ void ReadFiles(const std::vector<std::string>& files, ComponentFrom from, Severi
       ReadFile(files[k], from, misplaced, &batches[i]);
     }
   });
-  // Which folder or file each component without a marker is named after.
-  std::map<std::string, std::string> origins;
+  // Of each component without a marker.
+  std::map<std::string, Origin> origins;
   size_t declarations = sources->declarations.size();
   for (const Batch& batch : batches) declarations += batch.sources.declarations.size();
   sources->declarations.reserve(declarations);
   for (Batch& batch : batches) {
-    Append(std::move(batch.sources), sources);
     diagnostics->Merge(std::move(batch.diagnostics));
+    Append(std::move(batch.sources), sources, diagnostics);
     for (const Named& named : batch.named) {
       if (!named.component.ok()) {
         diagnostics->Error(named.place, std::string(named.component.status().message()));
         continue;
       }
-      const std::string origin = OriginOf(named.file, from);
+      const Origin origin = OriginOf(named.file, from);
       const auto& [name, known] = *origins.emplace(*named.component, origin).first;
-      if (known == origin) continue;
-      diagnostics->Error(named.place, StrCat("component ", name, " is that of ", known,
+      if (known.folder == origin.folder) continue;
+      diagnostics->Error(named.place, StrCat("component ", name, " is that of ", known.shown,
                                              " already, and two that share an identity share all "
                                              "permissions; write // +mandate:component:name=NAME "
                                              "above its first rule"));

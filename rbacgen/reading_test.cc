@@ -69,6 +69,24 @@ TEST(ReadFiles, AFileThatCannotBeRead) {
   EXPECT_THAT(r.sources.declarations, SizeIs(1));
 }
 
+TEST(ReadFiles, TwoValuesOfAComponentHoweverFarApart) {
+  for (const int apart : {1, 31, 32, 100}) {
+    std::vector<std::string> files;
+    for (int i = 0; i <= apart; ++i) {
+      files.push_back(Write(StrCat("values/", i, ".cc"), StrCat("// +mandate:component:name=c",
+                                                                i == 0       ? ",value=a"
+                                                                : i == apart ? ",value=b"
+                                                                             : "",
+                                                                "\n")));
+    }
+    const Result r = Read(files);
+    EXPECT_EQ(r.report,
+              StrCat(files.back(), ":1: error: component c has the value a already, not b\n"))
+        << apart;
+    EXPECT_EQ(r.sources.values.at("c").path, "a");
+  }
+}
+
 TEST(ReadFiles, ComponentsOfFoldersAndFiles) {
   const std::vector<std::string> files = {Write("x/one/a.go", Rule("a")),
                                           Write("x/one/b_controller.go", Rule("b")),
@@ -89,6 +107,17 @@ TEST(ReadFiles, TwoFoldersOfOneName) {
               HasSubstr(second + ":1: error: component pod is that of "));
   Write("z/pod/b.go", "// +mandate:component:name=pod\n" + Rule("b"));
   EXPECT_EQ(Read({first, second}, ComponentFrom::kDir).report, "") << "a marker means it";
+}
+
+TEST(ReadFiles, AControllerAndItsWebhookInOneFolder) {
+  const std::vector<std::string> files = {Write("w/pod_controller.go", Rule("a")),
+                                          Write("w/pod_webhook.go", Rule("b"))};
+  const Result together = Read(files, ComponentFrom::kFile);
+  EXPECT_EQ(together.report, "");
+  EXPECT_THAT(together.sources.components, ElementsAre(Key("pod")));
+  const std::string elsewhere = Write("v/pod_webhook.go", Rule("b"));
+  EXPECT_THAT(Read({files[0], elsewhere}, ComponentFrom::kFile).report,
+              HasSubstr(elsewhere + ":1: error: component pod is that of " + files[0]));
 }
 
 TEST(ReadFiles, AFolderThatNamesNone) {

@@ -73,6 +73,9 @@ bool MayHavePlusComment(std::string_view source) {
   return false;
 }
 
+// What some editors put before a file's first line; nothing that it says.
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 // The characters at which the scanner has to look; all others are code.
 constexpr std::array<bool, 256> kStops = [] {
   std::array<bool, 256> stops = {};
@@ -281,6 +284,7 @@ Language LanguageOf(std::string_view path) {
 bool IsSource(std::string_view path) { return Suffixes().contains(SuffixOf(path)); }
 
 std::vector<PlusComment> FindPlusComments(std::string_view source, Language language) {
+  if (source.starts_with(kByteOrderMark)) source.remove_prefix(kByteOrderMark.size());
   if (!MayHavePlusComment(source)) return {};
   return Scanner(source, language).Scan();
 }

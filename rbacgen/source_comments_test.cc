@@ -41,6 +41,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::ValuesIn(std::vector<Case>{
         {"Empty", kC, "", {}},
         {"OwnLine", kC, "// +a\n  //+b  \r\n\t//\t+c", {"1 +a", "2 +b", "3 +c"}},
+        {"ByteOrderMark", kGo, "\xEF\xBB\xBF// +a\n\xEF\xBB\xBF// +b\n", {"1 +a", "2 after +b"}},
         {"OnlyPlus", kC, "// a +b\n// -c\n//\n// + d\n", {"4 + d"}},
         {"Continued",
          kC,

@@ -36,7 +36,7 @@ absl::Status Walk(const fs::path& folder, std::vector<std::string>* files) {
     const std::string name = it->path().filename().string();
     if (IsPassedOver(name)) continue;
     if (it->is_directory(error)) {
-      if (it->is_symlink(error) || fs::exists(it->path() / "go.mod", error)) continue;
+      if (it->is_symlink(error)) continue;
       RETURN_IF_ERROR(Walk(it->path(), files));
     } else if (IsSource(name) && !IsTest(name)) {
       files->push_back(it->path().lexically_normal().string());
@@ -107,11 +107,13 @@ absl::Status WriteWholeFile(const std::string& path, const std::string& text) {
   if (const fs::path folder = fs::path(path).parent_path(); !folder.empty()) {
     fs::create_directories(folder, error);
   }
+  errno = 0;
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << text;
   file.close();
-  if (!file) return absl::UnavailableError(absl::StrCat("cannot write ", path));
-  return absl::OkStatus();
+  const int why = errno;
+  if (file) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("cannot write ", path, ": ", std::strerror(why)));
 }
 
 }  // namespace mandate::rbacgen

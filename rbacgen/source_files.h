@@ -11,9 +11,9 @@
 namespace mandate::rbacgen {
 
 // Files, and folders with all below them ("dir/..." is "dir"), as a sorted list of files, each
-// once. A walk reads the languages with // comments and passes over what Go's tools pass over:
-// names that begin with "." or "_", testdata, vendor, node_modules, modules inside the module, and
-// *_test.* files; and links to folders. NotFound if a path is not there.
+// once. A walk reads the languages with // comments, as controller-gen does also in the modules
+// inside the module, and passes over names that begin with "." or "_", testdata, vendor,
+// node_modules and *_test.* files; and links to folders. NotFound if a path is not there.
 absl::StatusOr<std::vector<std::string>> FindSourceFiles(std::span<const std::string> paths);
 
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path);

@@ -7,6 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "manager/core/strings.h"
 
 namespace mandate::rbacgen {
 namespace {
@@ -44,7 +45,8 @@ class SourceFilesTest : public testing::Test {
 };
 
 TEST_F(SourceFilesTest, WalksFoldersAsGoDoes) {
-  EXPECT_THAT(Find({"m"}), ElementsAre("m/a-b/j.proto", "m/a.go", "m/b.cc", "m/sub/c.rs"));
+  EXPECT_THAT(Find({"m"}),
+              ElementsAre("m/a-b/j.proto", "m/a.go", "m/b.cc", "m/inner/i.go", "m/sub/c.rs"));
   EXPECT_EQ(Find({"m/..."}), Find({"m"}));
 }
 
@@ -77,6 +79,12 @@ TEST_F(SourceFilesTest, ReadsWhatWasWritten) {
   EXPECT_EQ(*ReadWholeFile(path), text);
   ASSERT_TRUE(WriteWholeFile(path, "").ok());
   EXPECT_EQ(*ReadWholeFile(path), "");
+}
+
+TEST_F(SourceFilesTest, SaysWhyItCannotBeWritten) {
+  const std::string folder = (root_ / "m").string();
+  EXPECT_EQ(AsStd(WriteWholeFile(folder, "x").message()),
+            StrCat("cannot write ", folder, ": Is a directory"));
 }
 
 TEST_F(SourceFilesTest, AnUnchangedFileKeepsItsTime) {

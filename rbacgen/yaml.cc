@@ -32,7 +32,8 @@ class Yaml::Writer {
       for (const Yaml& item : node.list_) each(item, [&] { Item(item, indent); });
       return;
     }
-    for (const auto& [key, value] : node.map_) each(value, [&] { Entry(key, value, indent); });
+    for (const auto& [key, value] : node.map_)
+      each(value, [&, &key = key, &value = value] { Entry(key, value, indent); });
   }
 
   void Item(const Yaml& item, size_t indent) {
