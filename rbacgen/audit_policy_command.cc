@@ -40,10 +40,13 @@ void AddAuditPolicyCommand(CLI::App& app, int* exit_code) {
   CLI::App* command = app.add_subcommand(
       "audit-policy", "Print the audit policy under which the components can be traced");
   command->add_option("--out", flags->out, "Write to this file instead of standard output");
-  command->add_option("--namespace", flags->ns, "The manager's namespace")->capture_default_str();
+  command->add_option("--namespace", flags->ns, "The manager's namespace")
+      ->check(IsNamespace())
+      ->capture_default_str();
   command
       ->add_option("--base-name", flags->base_name,
                    "The manager's ServiceAccount; a component's is NAME-component")
+      ->check(IsAccountName())
       ->capture_default_str();
   AddSourceFlags(command, &flags->sources);
   command->footer(

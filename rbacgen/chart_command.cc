@@ -127,7 +127,7 @@ void AddSettings(CLI::App* command, ChartSettings* settings, bool* no_fences) {
   const auto add_flag = [&](const char* flag, bool* value, const char* text) {
     command->add_flag(flag, *value, text)->group(kGroup);
   };
-  add("--namespace", &settings->ns, "The manager's namespace");
+  add("--namespace", &settings->ns, "The manager's namespace")->check(IsNamespace());
   add("--controllers", &settings->controllers,
       "As the manager's flag: '*' all, 'foo' foo, '-foo' not foo")
       ->delimiter(',')
@@ -173,6 +173,7 @@ void AddChartCommand(CLI::App& app, int* exit_code) {
   command
       ->add_option("--base-name", flags->names.base,
                    "The manager's ServiceAccount and Lease; a component's is NAME-component")
+      ->check(IsAccountName())
       ->capture_default_str();
   command
       ->add_option("--part-of", flags->names.part_of,

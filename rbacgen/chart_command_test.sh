@@ -34,6 +34,10 @@ expect 0 'plain, to a file' chart --format=yaml --namespace=ns-1 --create-servic
   --out="$dir/new/rbac.yaml" "$sample"
 diff "$dir/plain" "$dir/new/rbac.yaml" || fail '--out differs from standard output'
 
+expect 2 'no namespace' chart --format=yaml --namespace=A_b "$sample"
+says 'no namespace' err '--namespace: '
+expect 2 'no name of an account' chart --format=yaml --base-name=A_b "$sample"
+expect 2 'nor here' audit-policy --namespace=a.b "$sample"
 expect 0 'an audit policy' audit-policy --namespace=ns-1 "$sample"
 for line in 'kind: Policy' '  - system:serviceaccount:ns-1:mandate-manager-sample-reader'; do
   grep -qxF -- "$line" "$dir/out" || fail "an audit policy: no line $line"

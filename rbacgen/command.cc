@@ -3,23 +3,51 @@
 #include <iostream>
 #include <map>
 
+#include "manager/object/names.h"
 #include "rbacgen/lint.h"
 #include "rbacgen/reading.h"
 #include "rbacgen/source_files.h"
 
 namespace mandate::rbacgen {
 
+CLI::Validator ComponentFromWords() {
+  // CLI11 reads an enumeration from its number.
+  const auto number = [](std::string& word) -> std::string {
+    static const std::map<std::string, ComponentFrom> kWords = {{"marker", ComponentFrom::kMarker},
+                                                                {"dir", ComponentFrom::kDir},
+                                                                {"file", ComponentFrom::kFile}};
+    const auto found = kWords.find(word);
+    if (found == kWords.end()) return word + " not in {marker,dir,file}";
+    word = std::to_string(static_cast<int>(found->second));
+    return "";
+  };
+  return CLI::Validator(number, "marker|dir|file");
+}
+
+namespace {
+
+template <class Check>
+CLI::Validator IsName(Check check) {
+  return CLI::Validator(
+      [check](std::string& word) {
+        const absl::Status status = word.empty() ? absl::OkStatus() : check(word);
+        return std::string(status.message());
+      },
+      "");
+}
+
+}  // namespace
+
+CLI::Validator IsNamespace() { return IsName(CheckDnsLabel); }
+CLI::Validator IsAccountName() { return IsName(CheckDnsSubdomain); }
+
 void AddSourceFlags(CLI::App* command, SourceFlags* flags) {
-  static const std::map<std::string, ComponentFrom> kComponentFrom = {
-      {"marker", ComponentFrom::kMarker},
-      {"dir", ComponentFrom::kDir},
-      {"file", ComponentFrom::kFile}};
   command
       ->add_option("--component-from", flags->component_from,
                    "Whose the rules are above which no +mandate:component marker stands in their "
                    "file: marker (nobody's), dir (the component is named as the folder), file (as "
                    "the file, without _controller, _reconciler, _webhook)")
-      ->transform(CLI::CheckedTransformer(kComponentFrom).description(""))
+      ->transform(ComponentFromWords())
       ->default_str("marker");
   command
       ->add_option("PATH", flags->paths,

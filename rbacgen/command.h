@@ -24,6 +24,12 @@ void AddChartCommand(CLI::App& app, int* exit_code);
 void AddAuditPolicyCommand(CLI::App& app, int* exit_code);
 void AddTraceCommand(CLI::App& app, int* exit_code);
 
+// Validators of options: of type ComponentFrom (marker, dir or file), of a namespace, and of a
+// ServiceAccount's name. Empty is fine where the command takes it.
+CLI::Validator ComponentFromWords();
+CLI::Validator IsNamespace();
+CLI::Validator IsAccountName();
+
 // What of the source code a command reads: PATH… and --component-from.
 struct SourceFlags {
   std::vector<std::string> paths;

@@ -59,9 +59,12 @@ void AddHeaderCommand(CLI::App& app, int* exit_code) {
   command
       ->add_option("--base-name", flags->base_name,
                    "The manager's name, which its ServiceAccounts begin with")
+      ->check(IsAccountName())
       ->capture_default_str();
-  command->add_option("--namespace", flags->ns,
-                      "The manager's namespace in kBase; empty if it is known at run time only");
+  command
+      ->add_option("--namespace", flags->ns,
+                   "The manager's namespace in kBase; empty if it is known at run time only")
+      ->check(IsNamespace());
   AddSourceFlags(command, &flags->sources);
   command->footer(
       "Each component becomes a constant: scope-instance is mandate::kScopeInstance. Rules come\n"

@@ -1,12 +1,16 @@
 // rbacgen: from the RBAC markers in source code to roles, charts and compile-time mandates, and
 // from the audit log back to who did what.
 #include <iostream>
+#include <string>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "rbacgen/analysis/commands.h"
 #include "rbacgen/audit/commands.h"
 #include "rbacgen/command.h"
 #include "rbacgen/mutate/commands.h"
+#include "rbacgen/text.h"
+#include "rbacgen/version.h"
 
 namespace {
 
@@ -23,12 +27,34 @@ constexpr AddCommand kCommands[] = {
     mandate::rbacgen::AddMutateCommand,
 };
 
+// Says what is wrong, and which command's --help is about it.
+int Misuse(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<CLI::App*> named = app.get_subcommands();
+  const std::vector<std::string> rest = app.remaining();
+  std::cerr << "rbacgen: ";
+  if (named.empty() && !rest.empty()) {
+    std::cerr << rest.back() << " is no command";
+    for (const auto* other : app.get_subcommands(nullptr)) {
+      if (mandate::rbacgen::IsOneEditAway(rest.back(), other->get_name())) {
+        std::cerr << "; " << other->get_name() << " is the nearest";
+        break;
+      }
+    }
+  } else {
+    std::cerr << error.what();
+  }
+  std::cerr << "\nTry `rbacgen " << (named.empty() ? "" : named.front()->get_name() + " ")
+            << "--help`.\n";
+  return mandate::rbacgen::kExitMisuse;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("From markers in source code to RBAC, and from the audit log back to who did what.",
                "rbacgen");
   app.require_subcommand(1);
+  app.set_version_flag("--version", std::string("rbacgen ") + mandate::rbacgen::kVersion);
   app.footer(
       "rbacgen COMMAND --help says more. Exit codes: 0 done, 1 mistakes in the input, 2 misuse.");
   int exit_code = 0;
@@ -37,9 +63,10 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& e) {
     return app.exit(e);
+  } catch (const CLI::CallForVersion& e) {
+    return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    std::cerr << "rbacgen: " << e.what() << "\nTry `rbacgen --help`.\n";
-    return mandate::rbacgen::kExitMisuse;
+    return Misuse(app, e);
   }
   return exit_code;
 }

@@ -41,6 +41,11 @@ int Read(const Flags& flags, World* world, rbac::Attributes* request) {
     return kExitMisuse;
   }
   *request = *std::move(parsed);
+  // To standard error, so that the answer alone can be compared.
+  if (flags.quiet) return 0;
+  for (const std::string& doubt : QuestionDoubts(flags.question, *request)) {
+    std::cerr << "rbacgen: " << doubt << "\n";
+  }
   return 0;
 }
 
@@ -53,7 +58,6 @@ int CanI(const Flags& flags) {
     std::cerr << "rbacgen: " << user.status().message() << "\n";
     return kExitMisuse;
   }
-  // Its own words go to standard error, so that the answer alone can be compared.
   if (UserTitle(world, user->name) == user->name && world.components.size() > 1) {
     std::cerr << "rbacgen: " << user->name << " is no component here; taken as a user's name\n";
   }

@@ -38,10 +38,23 @@ says 'no kubectl' err 'cannot run ./none'
 expect 2 'no question' can-i --as=a get pods/ --input=old
 expect 2 'nobody' can-i get pods --input=old
 
+expect 1 'a mistyped resource' can-i --as=a get deployment --input=old
+says 'a mistyped resource' err '"deployments" is the nearest'
+expect 2 'a mistyped command' can-j
+says 'a mistyped command' err 'can-j is no command; can-i is the nearest'
+expect 2 'a mistyped flag' can-i --bs=a get pods
+says 'a mistyped flag' err 'rbacgen can-i --help'
+expect 2 'a mistyped word' can-i --component-from=folder --as=a get pods
+says 'a mistyped word' err 'folder not in {marker,dir,file}'
+expect 0 version --version
+says version out 'rbacgen '
+
 expect 0 'who' who-can get secrets/cert -n shop --input=old
 says who out 'a        ServiceAccount  shop   RoleBinding mandate-manager-a'
 expect 0 'who, anywhere' who-can -A --json get secrets/cert --input=old
 says 'who, anywhere' out '"namespace":"shop"'
+expect 0 'a subresource taken for a name' who-can create serviceaccounts/token --input=old
+says 'a subresource taken for a name' err 'serviceaccounts --subresource=token'
 expect 0 'nobody can' who-can get secrets --input=old
 [ "$(cat out)" = nobody ] || fail "nobody can: $(cat out)"
 
@@ -57,6 +70,17 @@ expect 1 JSON diff --json old less
 says JSON out '"lost":[{"apiGroups":["apps"],"resources":["deployments"],"verbs":["list"]}]'
 expect 0 'a folder of manifests' diff old manifests:chart.yaml
 expect 2 'no such input' diff old none
+expect 2 'no such manifest' diff old none.yaml
+says 'no such manifest' err 'none.yaml: cannot read it'
+mkdir nothing
+expect 2 'no markers' diff old nothing
+says 'no markers' err 'marker in nothing'
+"$rbacgen" rbac --role-name=x new 2>/dev/null >role.yaml
+expect 1 'a role alone' diff role.yaml new
+says 'a role alone' err 'roles and no binding: nobody holds them'
+printf 'kind: Pod\n' >pod.yaml
+expect 1 'manifests of something else' diff old pod.yaml
+says 'manifests of something else' err 'pod.yaml has no role, no binding and no ServiceAccount'
 printf '{{- if .x }}\na: b\n' >helm.yaml
 expect 2 'a template' diff old helm.yaml
 says 'a template' err 'helm template'
@@ -64,6 +88,10 @@ says 'a template' err 'helm template'
 expect 0 'reach' blast-radius old
 says reach out 'create serviceaccounts/token named mandate-manager-a in mandate-system'
 says reach out '  get secrets named cert in shop: reads credentials'
+expect 2 'no reach' blast-radius nothing old
+expect 0 'a stranger' blast-radius --as=jane old
+says 'a stranger' err "jane is no component here; taken as a user's name"
+says 'a stranger' out 'do nothing that not everybody may'
 expect 1 'more reach' blast-radius old new
 says 'more reach' out '+ may create deployments.apps'
 expect 0 'no more reach' blast-radius old less

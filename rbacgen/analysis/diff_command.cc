@@ -82,13 +82,17 @@ Json::Value StepsJson(const std::vector<Step>& steps) {
 // The blast radius of one input; the exit code of a mistake, or 0.
 int Measure(const Flags& flags, const std::string& input, BlastRadius* radius) {
   World world;
-  if (const int error = ReadWorld({input}, flags.input, &world)) return error;
+  // Exit code 1 says that something is added.
+  if (ReadWorld({input}, flags.input, &world) != 0) return kExitMisuse;
   std::vector<rbac::UserInfo> start;
   for (const std::string& as : flags.as) {
     const auto user = FindUser(world, as, {});
     if (!user.ok()) {
       std::cerr << "rbacgen: " << user.status().message() << "\n";
       return kExitMisuse;
+    }
+    if (UserTitle(world, user->name) == user->name) {
+      std::cerr << "rbacgen: " << user->name << " is no component here; taken as a user's name\n";
     }
     start.push_back(*user);
   }
@@ -97,7 +101,9 @@ int Measure(const Flags& flags, const std::string& input, BlastRadius* radius) {
 }
 
 std::string Whole(const BlastRadius& radius) {
-  return StrCat(StepsText(radius.steps), "\nTogether they may\n", RightsText("  ", radius.rights));
+  const std::string rights = RightsText("  ", radius.rights);
+  return StrCat(StepsText(radius.steps), "\nTogether they may\n",
+                rights.empty() ? "  do nothing that not everybody may\n" : rights);
 }
 
 int OneRadius(const Flags& flags) {

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <iostream>
 #include <iterator>
-#include <map>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "rbacgen/analysis/manifests.h"
@@ -29,8 +29,11 @@ absl::StatusOr<World> ReadManifestFile(const std::string& path, const InputFlags
     const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
     return ReadManifests("standard input", text, flags.tree.ns);
   }
-  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path));
-  return ReadManifests(path, text, flags.tree.ns);
+  const auto text = ReadWholeFile(path);
+  if (!text.ok()) {
+    return absl::Status(text.status().code(), StrCat(path, ": ", AsStd(text.status().message())));
+  }
+  return ReadManifests(path, *text, flags.tree.ns);
 }
 
 absl::StatusOr<World> ReadManifestFolder(const std::string& folder, const InputFlags& flags) {
@@ -73,6 +76,17 @@ void NameAccounts(const TreeOptions& options, World* world) {
   }
 }
 
+bool HasNothing(const World& world) {
+  return world.accounts.empty() && world.policy.roles.empty() &&
+         world.policy.cluster_roles.empty() && world.policy.role_bindings.empty() &&
+         world.policy.cluster_role_bindings.empty();
+}
+
+bool HasRolesOnly(const World& world) {
+  return !(world.policy.roles.empty() && world.policy.cluster_roles.empty()) &&
+         world.policy.role_bindings.empty() && world.policy.cluster_role_bindings.empty();
+}
+
 int Say(const absl::Status& status) {
   std::cerr << "rbacgen: " << status.message() << "\n";
   return absl::IsNotFound(status) ? kExitMisuse : kExitInput;
@@ -106,20 +120,18 @@ void AddInputFlags(CLI::App* command, InputFlags* flags) {
   command->add_option("--kubectl", flags->kubectl.program, "For `cluster`: the program to ask")
       ->capture_default_str();
   command->add_option("--namespace", flags->tree.ns, "The manager's namespace")
+      ->check(IsNamespace())
       ->capture_default_str();
   command
       ->add_option("--base-name", flags->tree.base_name,
                    "The manager's ServiceAccount; a component's is NAME-component")
+      ->check(IsAccountName())
       ->capture_default_str();
   command
       ->add_option("--component-from", flags->component_from,
                    "Whose a rule is where no +mandate:component marker says: nobody's (then they "
                    "are the component \"manager\"), its folder's, or its file's")
-      ->transform(CLI::CheckedTransformer(
-                      std::map<std::string, ComponentFrom>{{"marker", ComponentFrom::kMarker},
-                                                           {"dir", ComponentFrom::kDir},
-                                                           {"file", ComponentFrom::kFile}})
-                      .description("marker|dir|file"))
+      ->transform(ComponentFromWords())
       ->default_str("marker");
 }
 
@@ -134,7 +146,8 @@ int ReadTree(const std::vector<std::string>& paths, const InputFlags& flags, Sou
   LintAll(*sources, Severity::kWarning, &diagnostics);
   if (const int errors = Conclude(diagnostics)) return errors;
   if (sources->declarations.empty()) {
-    std::cerr << "rbacgen: no +kubebuilder:rbac and no +mandate:rbac marker in what was named\n";
+    std::cerr << "rbacgen: no +kubebuilder:rbac and no +mandate:rbac marker in "
+              << absl::StrJoin(paths, " and ") << "\n";
     return kExitInput;
   }
   NameComponents(flags.tree, sources);
@@ -153,9 +166,16 @@ int ReadWorld(const std::vector<std::string>& inputs, const InputFlags& flags, W
       part = ReadManifestFile(input, flags);
     } else {
       sources_paths.push_back(input);
+      continue;
     }
     if (!part.ok()) return Say(part.status());
+    if (HasNothing(*part)) {
+      std::cerr << "rbacgen: " << input << " has no role, no binding and no ServiceAccount\n";
+    }
     Merge(*std::move(part), world);
+  }
+  if (HasRolesOnly(*world)) {
+    std::cerr << "rbacgen: the manifests have roles and no binding: nobody holds them\n";
   }
   if (!sources_paths.empty()) {
     Sources sources;

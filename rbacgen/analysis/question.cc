@@ -7,6 +7,9 @@
 #include <utility>
 
 #include "manager/core/strings.h"
+#include "rbacgen/builtin_lint.h"
+#include "rbacgen/builtin_resources.h"
+#include "rbacgen/declarations.h"
 
 namespace mandate::rbacgen {
 namespace {
@@ -127,6 +130,29 @@ absl::StatusOr<rbac::Attributes> ParseQuestion(const QuestionText& text,
   a.subresource = text.subresource;
   a.ns = text.ns;
   return a;
+}
+
+std::vector<std::string> QuestionDoubts(const QuestionText& text, const rbac::Attributes& request) {
+  std::vector<std::string> doubts;
+  if (!request.is_resource_request || request.resource == "*") return doubts;
+  const std::string target = request.subresource.empty()
+                                 ? request.resource
+                                 : StrCat(request.resource, "/", request.subresource);
+  if (request.subresource.empty() && !request.name.empty() &&
+      (request.name == "status" || request.name == "scale" || request.name == "finalizers" ||
+       FindBuiltin(request.api_group, StrCat(request.resource, "/", request.name)) != nullptr)) {
+    doubts.push_back(StrCat("\"", request.name, "\" is taken as the name of one of ",
+                            request.resource, ", as kubectl takes it; the subresource is ",
+                            text.resource.substr(0, text.resource.find('/')),
+                            " --subresource=", request.name));
+  }
+  Declaration asked;
+  asked.rule = {{request.verb}, {request.api_group}, {target}, {}, {}};
+  LintBuiltins(asked, &doubts);
+  for (const std::string& doubt : DoubtfulBuiltins(asked)) {
+    doubts.push_back(doubt.substr(0, doubt.find(';')) + "; write RESOURCE.GROUP for another");
+  }
+  return doubts;
 }
 
 }  // namespace mandate::rbacgen

@@ -3,6 +3,7 @@
 #define RBACGEN_ANALYSIS_QUESTION_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "manager/rbac/policy.h"
@@ -22,6 +23,10 @@ struct QuestionText {
 // the core group; without discovery there is no more to go by. InvalidArgument if it is none.
 absl::StatusOr<rbac::Attributes> ParseQuestion(const QuestionText& text,
                                                const rbac::Policy& policy);
+
+// What of the question may not be what was meant, a sentence each: a subresource that is taken for
+// a name, as kubectl takes it; what Kubernetes' own API does not know, as far as this knows it.
+std::vector<std::string> QuestionDoubts(const QuestionText& text, const rbac::Attributes& request);
 
 }  // namespace mandate::rbacgen
 

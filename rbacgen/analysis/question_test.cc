@@ -1,6 +1,7 @@
 #include "rbacgen/analysis/question.h"
 
 #include "gtest/gtest.h"
+#include "manager/core/strings.h"
 #include "rbacgen/analysis/testing_worlds.h"
 
 namespace mandate::rbacgen {
@@ -43,6 +44,43 @@ TEST(ParseQuestion, ReadsWhatKubectlReads) {
                                    {"get", "pods/a/b", "", ""},
                                    {"get", "/metrics", "", "n"}}) {
     EXPECT_FALSE(ParseQuestion(text, world.policy).ok()) << text.resource;
+  }
+}
+
+TEST(QuestionDoubts, SayWhatMayNotBeMeant) {
+  const struct {
+    QuestionText text;
+    const char* want;
+  } kCases[] = {
+      {{"get", "pods", "", ""}, ""},
+      {{"get", "pods/web", "log", ""}, ""},
+      {{"bind", "clusterroles/view", "", ""}, ""},
+      {{"escalate", "roles", "", ""}, ""},
+      {{"impersonate", "users/jane", "", ""}, ""},
+      {{"use", "things.example.com", "", ""}, ""},
+      {{"get", "/metrics", "", ""}, ""},
+      {{"*", "*", "", ""}, ""},
+      {{"create", "serviceaccounts/token", "", ""},
+       "\"token\" is taken as the name of one of serviceaccounts, as kubectl takes it; the "
+       "subresource is serviceaccounts --subresource=token"},
+      {{"patch", "things.example.com/status", "", ""},
+       "\"status\" is taken as the name of one of things, as kubectl takes it; the subresource is "
+       "things.example.com --subresource=status"},
+      {{"get", "pod", "", ""},
+       "no resource \"pod\" in the core group; \"pods\" is the nearest, in the core group"},
+      {{"get", "widgets", "", ""},
+       "no resource \"widgets\" in the core group of Kubernetes 1.36; write RESOURCE.GROUP for "
+       "another"},
+      {{"delete", "pods/web", "exec", ""}, "no request can delete pods/exec: it knows create get"},
+  };
+  for (const auto& c : kCases) {
+    const auto request = ParseQuestion(c.text, {});
+    ASSERT_TRUE(request.ok()) << c.text.resource;
+    std::string got;
+    for (const std::string& doubt : QuestionDoubts(c.text, *request)) {
+      StrAppend(&got, got.empty() ? "" : "\n", doubt);
+    }
+    EXPECT_EQ(got, c.want) << c.text.verb << " " << c.text.resource;
   }
 }
 
