@@ -71,6 +71,7 @@ struct Manager::Parts {
   void BuildTokenChecks();
   absl::Status BuildReviewer();
   absl::Status ServeHealth();
+  void Recheck(std::string_view component);
   void OnTokenStatus(const ComponentIdentity& identity, const TokenStatus& status);
   absl::Status StopEverything();
   absl::Status LostLeadership();
@@ -148,6 +149,11 @@ absl::Status Manager::Parts::BuildIdentities(const std::vector<ComponentSpec>& s
   plane.create_service_accounts = options.create_service_accounts;
   plane.bind_to_secrets = options.bind_tokens_to_secrets;
   plane.audiences = options.token_audiences;
+  plane.plugin_timeout = options.plugin_timeout;
+  plane.accept_certificate = [](const ClientCertificate& certificate) {
+    return RefuseAdministrator(certificate);
+  };
+  plane.log = options.log;
   plane.seed = random();
   plane.metrics = &metrics;
   plane.listener = [this](const ComponentIdentity& identity, const TokenStatus& status) {
@@ -193,6 +199,7 @@ absl::StatusOr<std::unique_ptr<ComponentClient>> Manager::Parts::NewClient(
           [log](const absl::Status& status) {
             log.Error("A request is not declared by any marker", {{"reason", status}});
           },
+      .on_forbidden = [this, component = mandate.component] { Recheck(component); },
   });
 }
 
@@ -216,7 +223,10 @@ absl::Status Manager::Parts::BuildComponents(const std::vector<ComponentSpec>& s
 }
 
 absl::Status Manager::Parts::CheckBase() {
-  const CallContext context{loop->clock().TimeNow() + options.startup_timeout, {}};
+  const bool plugin = std::holds_alternative<ExecPlugin>(options.cluster.base);
+  const absl::Duration patience =
+      options.startup_timeout + (plugin ? options.plugin_timeout : absl::ZeroDuration());
+  const CallContext context{loop->clock().TimeNow() + patience, {}};
   RETURN_IF_ERROR(CheckServer(context, *base_client, options.cluster.endpoint));
   options.log.Info("Connected", {{"server", options.cluster.endpoint.server}});
   return absl::OkStatus();
@@ -252,6 +262,8 @@ void Manager::Parts::BuildPreflights() {
     preflight.preflight.mandate = &component->mandate();
     preflight.preflight.mode = options.identity_mode;
     preflight.preflight.base = base_client.get();
+    preflight.seed = random();
+    preflight.metrics = &metrics;
     if (const auto identity = identities->Component(kHome, component->name()); identity.ok()) {
       preflight.preflight.username = (*identity)->username();
       preflight.preflight.service_account = (*identity)->service_account();
@@ -262,6 +274,12 @@ void Manager::Parts::BuildPreflights() {
       if (running->OnPreflight(std::move(found))) cache->Poke(running->name());
     };
     preflights.push_back(std::make_unique<PreflightLoop>(std::move(preflight)));
+  }
+}
+
+void Manager::Parts::Recheck(std::string_view component) {
+  for (const auto& preflight : preflights) {
+    if (preflight->component() == component) preflight->Recheck();
   }
 }
 

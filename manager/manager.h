@@ -53,7 +53,10 @@ struct ManagerOptions {
   bool metrics_secure = false;
   ServingCertificate::Options metrics_certificate = {};
 
-  // How long the API server may take to answer the first request of all.
+  // How long the kubeconfig's exec plugin may take, each time.
+  absl::Duration plugin_timeout = absl::Seconds(30);
+  // How long the API server may take to answer the first request of all, once there is a
+  // credential.
   absl::Duration startup_timeout = absl::Seconds(15);
   // How long running reconcilers and the election get to end.
   absl::Duration graceful_shutdown_timeout = absl::Seconds(30);

@@ -33,6 +33,7 @@ struct Raw {
   std::string identity_mode = "token";
   std::string guard = "enforce";
   std::string token_check_period = "10s";
+  std::string plugin_timeout = "30s";
   std::string log_format = "text";
   int verbosity = 0;
 };
@@ -94,6 +95,10 @@ void Declare(CLI::App& app, Raw& raw, ManagerOptions& options, const std::string
                  "The cluster and base's own credential. Default: $KUBECONFIG, else the pod's "
                  "ServiceAccount.")
       ->type_name("FILE");
+  app.add_option("--credential-plugin-timeout", raw.plugin_timeout,
+                 "How long the kubeconfig's exec plugin may take.")
+      ->type_name("DURATION")
+      ->capture_default_str();
   app.add_option("--namespace,-n", raw.ns,
                  "Of the manager, its ServiceAccounts and its Lease. Default: the kubeconfig's "
                  "context's, or the pod's.")
@@ -176,16 +181,23 @@ absl::Status CheckServers(const ManagerOptions& options) {
   return absl::OkStatus();
 }
 
+// From 1s to 1h.
+absl::StatusOr<absl::Duration> Duration(std::string_view flag, const std::string& text,
+                                        std::string_view example) {
+  absl::Duration duration;
+  if (absl::ParseDuration(text, &duration) && duration >= absl::Seconds(1) &&
+      duration <= absl::Hours(1)) {
+    return duration;
+  }
+  return Usage(StrCat(flag, ": \"", text, "\" is no duration from 1s to 1h; write ", example));
+}
+
 absl::Status ResolveIdentities(const Raw& raw, ManagerOptions& options) {
   auto mode = ParseIdentityMode(raw.identity_mode);
   if (!mode.ok()) return Usage(StrCat("--identity-mode: ", AsStd(mode.status().message())));
   options.identity_mode = *mode;
-  if (!absl::ParseDuration(raw.token_check_period, &options.token_check_period) ||
-      options.token_check_period < absl::Seconds(1) ||
-      options.token_check_period > absl::Hours(1)) {
-    return Usage(StrCat("--token-check-period: \"", raw.token_check_period,
-                        "\" is no duration from 1s to 1h; write 10s"));
-  }
+  ASSIGN_OR_RETURN(options.token_check_period,
+                   Duration("--token-check-period", raw.token_check_period, "10s"));
   if (options.identity_mode == IdentityMode::kToken) return absl::OkStatus();
   const std::string why = StrCat("in mode ", raw.identity_mode,
                                  " components have no tokens; leave it out, or use "
@@ -217,6 +229,8 @@ absl::StatusOr<Flags> Resolve(const Raw& raw, ManagerOptions options,
   auto guard = ParseGuardMode(raw.guard);
   if (!guard.ok()) return Usage(StrCat("--guard-mode: ", AsStd(guard.status().message())));
   options.guard = *guard;
+  ASSIGN_OR_RETURN(options.plugin_timeout,
+                   Duration("--credential-plugin-timeout", raw.plugin_timeout, "30s"));
   auto cluster = FindCluster(raw.kubeconfig);
   if (!cluster.ok()) return Usage(AsStd(cluster.status().message()));
   options.cluster = *std::move(cluster);

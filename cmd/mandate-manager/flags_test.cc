@@ -127,6 +127,8 @@ TEST_F(FlagsTest, MistakesAreOneLineThatNamesThem) {
        "--token-audiences: in mode impersonate components have no tokens"},
       {{kubeconfig, "--token-check-period=soon"}, "--token-check-period: \"soon\" is no duration"},
       {{kubeconfig, "--token-check-period=0s"}, "--token-check-period: \"0s\" is no duration"},
+      {{kubeconfig, "--credential-plugin-timeout=0s"},
+       "--credential-plugin-timeout: \"0s\" is no duration from 1s to 1h; write 30s"},
       {{kubeconfig, "--workers=0"}, "--workers"},
       {{"--kubeconfig=/nonexistent/kubeconfig"}, "/nonexistent/kubeconfig"},
       {{}, "--kubeconfig: required, as $KUBECONFIG is not set"},
