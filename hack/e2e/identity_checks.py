@@ -1,10 +1,9 @@
 """The checks of hack/e2e/run about who a component is and what it may. Each leaves the cluster as it found it."""
-import calendar
-import itertools
+import json
 import os
+import re
 import ssl
 import subprocess
-import textwrap
 import time
 import urllib.error
 import urllib.request
@@ -49,6 +48,75 @@ def cluster_role(name, rules, labels=None, aggregate=None):
     return role
 
 
+def apply_printed(env, component):
+    """What /readyz/COMPONENT says to apply: all but its first line."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{env.health_port}/readyz/{component}", timeout=5) as answer:
+            text = answer.read().decode()
+    except urllib.error.HTTPError as error:
+        text = error.read().decode()
+    env.kubectl("apply", "-f", "-", stdin=text.partition("\n")[2])
+
+
+def without_verb(role, verb, resource):
+    """The role, of which one verb of one resource has been taken away by hand."""
+    rules = []
+    for rule in role["rules"]:
+        if verb not in rule.get("verbs", []) or resource not in rule.get("resources", []):
+            rules.append(rule)
+            continue
+        others = [r for r in rule["resources"] if r != resource]
+        rules += [{**rule, "resources": others}] if others else []
+        rules.append({**rule, "resources": [resource], "verbs": [v for v in rule["verbs"] if v != verb]})
+    return {**role, "rules": rules}
+
+
+def a_grant_goes_at_run_time(env, report):
+    """What is taken away while it works is told as at the start, and asked for no more once it is back."""
+    name = f"{BASE}-{INSTANCE}"
+    role = bare(env.get("clusterrole", name))
+    restart(env, "-v=1")
+    env.await_ready()
+    apply(env, template(), instance(["default"]))
+    scoped(env, "True")
+
+    def told(verb, resource):
+        def look():
+            _, text = env.readyz()
+            mine = f"[-]{INSTANCE} failed" in text and f"may not {verb} {resource}" in text and "kind: ClusterRole" in text
+            return mine and f"[+]{TEMPLATE} ok" in text, text
+        return look
+
+    report.step("create of rolebindings is taken out of the role, and a namespace is added to an instance")
+    apply(env, without_verb(role, "create", "rolebindings"))
+    env.kubectl("patch", "scopeinstance", "e2e", "--type=merge", "-p", '{"spec": {"namespaces": ["default", "kube-public"]}}')
+    env.eventually(f"{INSTANCE} says so, with a manifest; {TEMPLATE} is ready",
+                   told("create", "rolebindings.rbac.authorization.k8s.io"), patience=20)
+    report.step("exactly what it printed is applied")
+    apply_printed(env, INSTANCE)
+    report.held(f"ready by itself after {becomes_ready(env, 30):.0f} s")
+    scoped(env, "True")
+
+    report.step("watch of namespaces goes, and the server ends its watches")
+    apply(env, without_verb(role, "watch", "namespaces"))
+    env.kill_apiserver()
+    env.eventually(f"{INSTANCE} says so, with a manifest; {TEMPLATE} is ready", told("watch", "namespaces"))
+    report.step("exactly what it printed is applied")
+    apply_printed(env, INSTANCE)
+    report.held(f"ready by itself after {becomes_ready(env, 30):.0f} s, not when the watch would be tried again")
+
+    report.step("20 seconds of nothing to do")
+    _, quiet_from = audit_events(env)
+    time.sleep(20)  # the thing that is measured, not a way to wait
+    events, _ = audit_events(env, quiet_from)
+    loud = [(e["verb"], e["objectRef"].get("resource")) for e in ours(events)
+            if e["verb"] != "watch" and e["objectRef"].get("resource") != "leases"
+            and e["objectRef"].get("subresource") != "token"]
+    expect(report, "nothing is asked any more", not loud, loud)
+    env.kubectl("delete", "scopeinstance/e2e", "scopetemplate/e2e")
+    apply(env, role)
+
+
 def preflight_judges_what_is_granted(env, report):
     """Whatever way a grant falls short, its component alone is NotReady and prints what to apply; then it is ready."""
     role = bare(env.get("clusterrole", ROLE))
@@ -83,12 +151,8 @@ def preflight_judges_what_is_granted(env, report):
             return mine and f"[+]{INSTANCE} ok" in text, text
         env.eventually(f"{TEMPLATE} says so, with a manifest; {INSTANCE} is ready", named)
         if what == short[0][0]:
-            _, text = env.readyz()
-            # Indented, as all that a check says.
-            printed = itertools.takewhile(lambda line: line.startswith("    "),
-                                          text[text.index("    apiVersion: rbac"):].splitlines())
-            env.kubectl("apply", "-f", "-", stdin=textwrap.dedent("\n".join(printed)))
             report.step("exactly what it printed is applied")
+            apply_printed(env, TEMPLATE)
             took = becomes_ready(env, 30)
             report.held(f"ready by itself after {took:.0f} s (it asks every 15)")
             with open(env.manager_log, encoding="utf-8", errors="replace") as f:
@@ -138,6 +202,12 @@ def a_kill_switch(env, report):
     env.eventually(f"{INSTANCE} is switched off and prints the Secret; {TEMPLATE} is ready", off)
     took = time.monotonic() - start
     expect(report, f"after {took:.1f} s, within 10 s of the server's cache and 10 s between checks", took < 25, took)
+    states = last_states(env)
+    mine = {watch: state for (component, watch), state in states.items() if component == INSTANCE}
+    expect(report, f"by then it could read nothing: {len(mine)} demands are Stale",
+           mine and set(mine.values()) == {"Stale"}, mine)
+    others = {watch: state for (component, watch), state in states.items() if component == TEMPLATE}
+    expect(report, f"{TEMPLATE} reads on", others and set(others.values()) == {"Synced"}, others)
 
     report.step("what it could do, it cannot; the other works on")
     env.kubectl("patch", "scopeinstance", "e2e", "--type=merge", "-p", '{"spec": {"namespaces": ["default", "kube-public"]}}')
@@ -147,8 +217,6 @@ def a_kill_switch(env, report):
     events, _ = audit_events(env, offset)
     mine = [e for e in ours(events) if e.get("userAgent", "").endswith(INSTANCE)
             and e["responseStatus"].get("code", 0) < 400 and time_of(e) > time.time() - time.monotonic() + start + took]
-    ages = [time.time() - time_of(e) for e in events]
-    expect(report, "the log's clock is ours", ages and -5 < min(ages) < 60, ages[-3:])
     expect(report, f"no request of {INSTANCE} was answered since", not mine, mine[:2])
     again = [e for e in ours(events) if e.get("userAgent", "").endswith(TEMPLATE) and e["verb"] == "watch"
              and e["stage"] == "ResponseStarted" and e["objectRef"]["resource"] == "clusterroles"]
@@ -171,8 +239,22 @@ def a_kill_switch(env, report):
     env.await_ready()
 
 
+def last_states(env):
+    """What the log says last of each (component, watch) of the manager that runs."""
+    states = {}
+    with open(env.manager_log, encoding="utf-8", errors="replace") as f:
+        for line in f:
+            if " Connected " in line:
+                states = {}
+            if " Demand changed its state " not in line:
+                continue
+            fields = dict(re.findall(r'(\w+)=("[^"]*"|\S+)', line))
+            states[fields["component"], fields["watch"].strip('"')] = fields["state"]
+    return states
+
+
 def time_of(event):
-    return calendar.timegm(time.strptime(event["requestReceivedTimestamp"][:19], "%Y-%m-%dT%H:%M:%S"))
+    return time.mktime(time.strptime(event["requestReceivedTimestamp"][:19], "%Y-%m-%dT%H:%M:%S")) - time.timezone
 
 
 def metrics_are_protected(env, report):
@@ -251,10 +333,111 @@ def metrics_are_protected(env, report):
     env.await_ready()
 
 
+PLUGIN = """#!/bin/sh
+# What a cloud's command does: prints the token that is in the file beside it.
+echo run >> "$0.runs"
+printf '%s' "$KUBERNETES_EXEC_INFO" > "$0.info"
+[ -e "$0.hangs" ] && sleep 1000
+[ -e "$0.fails" ] && { echo "nobody is logged in: $(cat "$0.token")" >&2; exit 7; }
+echo "refreshed for $PLUGIN_PROFILE" >&2
+printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"%s","expirationTimestamp":"%s"}}' \
+    "$(cat "$0.token")" "$(date -u -d '+60 seconds' +%Y-%m-%dT%H:%M:%SZ)"
+"""
+
+
+def a_credential_plugin(env, report):
+    """Base's credential by a kubeconfig's exec plugin: renewed in time, asked for again after a 401, killed when it hangs."""
+    plugin = os.path.join(env.folder, "plugin")
+    env.write_private(plugin, PLUGIN)
+    os.chmod(plugin, 0o700)
+    bound = "e2e-plugin"
+
+    def new_token():
+        env.kubectl("create", "secret", "generic", bound, "-n", NAMESPACE)
+        env.write_private(plugin + ".token", env.kubectl(
+            "create", "token", BASE, "-n", NAMESPACE, "--bound-object-kind=Secret", f"--bound-object-name={bound}").strip())
+
+    def runs():
+        with open(plugin + ".runs", encoding="utf-8") as f:
+            return len(f.readlines())
+
+    new_token()
+    usual = env.manager_kubeconfig
+    with open(usual, encoding="utf-8") as f:
+        config = json.load(f)
+    exec_entry = {"apiVersion": "client.authentication.k8s.io/v1", "command": "./plugin", "interactiveMode": "IfAvailable",
+                  "provideClusterInfo": True, "installHint": "It comes with the tests.",
+                  "env": [{"name": "PLUGIN_PROFILE", "value": "production"}]}
+    config["users"][0]["user"] = {"exec": exec_entry}
+
+    def write_config(**change):
+        config["users"][0]["user"]["exec"] = {**exec_entry, **change}
+        env.write_private(env.manager_kubeconfig, json.dumps(config))
+    env.stop_manager()
+    env.manager_kubeconfig = os.path.join(env.folder, "plugin.kubeconfig")
+
+    with open(plugin + ".token", encoding="utf-8") as f:
+        first = f.read()
+    report.step("what cannot work ends at once, in one line")
+    for what, change, file, says in [
+            ("no such command", {"command": "no-such-plugin"}, None, "install it, in a folder of $PATH. It comes with the tests."),
+            ("a person is needed", {"interactiveMode": "Always"}, None, "exec.interactiveMode is Always"),
+            ("it fails", {}, "fails", "ended with exit code 7: run it by hand to see what it wants; it wrote: nobody is logged in"),
+            ("it hangs", {}, "hangs", "did not end in time and was killed")]:
+        write_config(**change)
+        if file:
+            open(f"{plugin}.{file}", "w", encoding="utf-8").close()
+        start = time.monotonic()
+        done = subprocess.run([env.manager_program, f"--kubeconfig={env.manager_kubeconfig}", f"--namespace={NAMESPACE}",
+                                "--health-probe-bind-address=0",
+                               "--metrics-bind-address=0", "--credential-plugin-timeout=2s"],
+                              text=True, capture_output=True, timeout=60)
+        said = done.stderr.strip().splitlines()[-1]
+        expect(report, f"{what}: exit 2 after {time.monotonic() - start:.1f} s",
+               done.returncode == 2 and says in said and "plugin" in said and first not in done.stderr,
+               (done.returncode, done.stderr))
+        if file:
+            os.remove(f"{plugin}.{file}")
+
+    report.step("the manager with nothing but the plugin")
+    write_config()
+    before = runs()
+    env.start_manager("-v=5")
+    env.await_ready()
+    expect(report, "one run so far", runs() == before + 1, runs() - before)
+    with open(plugin + ".info", encoding="utf-8") as f:
+        info = json.load(f)
+    cluster = info["spec"]["cluster"]
+    expect(report, "it was told of the cluster", cluster["server"].startswith("https://")
+           and cluster["certificate-authority-data"] and info["spec"]["interactive"] is False, info)
+    env.eventually("before the credential's minute is over it is run again", lambda: (
+        runs() == before + 2, f"{runs() - before} runs"), patience=60)
+    expect(report, "ready", env.is_ready()[0], env.readyz())
+
+    report.step("the server rejects the token")
+    at = runs()
+    env.kubectl("delete", "secret", bound, "-n", NAMESPACE)
+    new_token()
+    env.eventually("it is run again at once", lambda: (runs() > at, f"{runs() - at} runs"), patience=25)
+    time.sleep(12)  # longer than the Lease outlives a credential that is rejected
+    expect(report, "the manager runs on, and is ready", env.manager_is_running() and env.is_ready()[0], env.readyz())
+    with open(env.manager_log, encoding="utf-8", errors="replace") as f:
+        log = f.read()
+    with open(plugin + ".token", encoding="utf-8") as f:
+        second = f.read()
+    expect(report, "its words are in the log, without the value of a variable; no token is",
+           "refreshed for <removed>" in log and first not in log and second not in log, log[-2000:])
+    env.stop_manager()
+    env.manager_kubeconfig = usual
+    env.kubectl("delete", "secret", bound, "-n", NAMESPACE)
+    env.start_manager()
+    env.await_ready()
+
+
 def issue(folder):
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
                     "-subj", "/CN=e2e", "-keyout", os.path.join(folder, "tls.key"),
                     "-out", os.path.join(folder, "tls.crt")], check=True, capture_output=True)
 
 
-ALL = [preflight_judges_what_is_granted, a_kill_switch, metrics_are_protected]
+ALL = [preflight_judges_what_is_granted, a_grant_goes_at_run_time, a_kill_switch, a_credential_plugin, metrics_are_protected]
