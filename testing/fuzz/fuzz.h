@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <string>
 #include <string_view>
 
 // Called by libFuzzer, and by replay.cc, once for each input.
@@ -25,6 +26,12 @@ void Require(bool holds, std::string_view property, const Values&... values) {
   std::cerr << "PROPERTY VIOLATED: " << property << "\n";
   ((std::cerr << "  " << values << "\n"), ...);
   std::abort();
+}
+
+// A source with two lines more above its first; a byte order mark counts where the file begins.
+inline std::string WithLinesAbove(std::string_view source) {
+  const size_t mark = source.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+  return std::string(source.substr(0, mark)) + "\n\n" + std::string(source.substr(mark));
 }
 
 }  // namespace mandate::fuzz

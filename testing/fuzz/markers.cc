@@ -51,7 +51,7 @@ void CheckComments(const std::string& file, std::string_view text) {
 void Check(const std::string& file, std::string_view text) {
   CheckComments(file, text);
   const Reading reading = Read(file, text);
-  const Reading shifted = Read(file, "\n\n" + std::string(text));
+  const Reading shifted = Read(file, WithLinesAbove(text));
   Require(reading.sources.declarations.size() == shifted.sources.declarations.size() &&
               reading.diagnostics.errors() == shifted.diagnostics.errors(),
           "lines above change nothing", reading.diagnostics.Report(), shifted.diagnostics.Report());
