@@ -58,6 +58,13 @@ bool IsWord(std::string_view word, std::string_view words) {
   return StrCat(" ", words, " ").find(StrCat(" ", word, " ")) != std::string::npos;
 }
 
+// However many stars a URL ends with, what stands before them is a prefix (manager/rbac/rule.h).
+bool IsEveryUrl(std::string_view url) {
+  if (!url.ends_with('*')) return false;
+  while (url.ends_with('*')) url.remove_suffix(1);
+  return url.empty() || url == "/";
+}
+
 }  // namespace
 
 std::optional<std::string> Risk(const rbac::Rule& rule) {
@@ -71,7 +78,7 @@ std::optional<std::string> Risk(const rbac::Rule& rule) {
   for (const std::string& resource : rule.resources) {
     if (resource.starts_with('*')) return StrCat("resource ", Quoted(resource));
   }
-  if (Has(rule.non_resource_urls, "*") || Has(rule.non_resource_urls, "/*")) return "every URL";
+  if (std::ranges::any_of(rule.non_resource_urls, IsEveryUrl)) return "every URL";
   for (const RiskyRight& right : kRiskyRights) {
     if (!HasGroup(rule, right.group) || !Has(rule.resources, right.resource)) continue;
     for (const std::string& verb : rule.verbs) {

@@ -33,6 +33,9 @@ TEST(Risk, NamesWhatIsStrong) {
       {"groups=g,resources=*,verbs=get", "resource \"*\""},
       {"groups=g,resources=*/scale,verbs=get", "resource \"*/scale\""},
       {"urls=*,verbs=get", "every URL"},
+      {"urls=/*,verbs=get", "every URL"},
+      {"urls=/**,verbs=get", "every URL"},
+      {"urls=/metrics;***,verbs=get", "every URL"},
       {"groups=\"\",resources=serviceaccounts/token,verbs=create",
        "create on serviceaccounts/token"},
       {"groups=core,resources=secrets,verbs=create;list", "list on secrets"},
@@ -62,6 +65,8 @@ TEST(Risk, NamesWhatIsStrong) {
            "groups=\"\",resources=serviceaccounts,verbs=create",
            "groups=g,resources=r,verbs=get;list;watch;create;update;patch;delete",
            "urls=/metrics,verbs=get",
+           "urls=/,verbs=get",
+           "urls=/healthz/**,verbs=get",
            "groups=\"\",resources=pods/ephemeralcontainers,verbs=get",
            "groups=admissionregistration.k8s.io,resources=validatingadmissionpolicies,"
            "verbs=get;list;watch",
