@@ -1,10 +1,21 @@
 #include "rbacgen/mutate/mutations.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "manager/core/status_macros.h"
 
 namespace mandate::rbacgen {
+
+namespace {
+
+// Of the rule for events, which every component gets.
+bool IsEverybodys(std::string_view verb, std::string_view group, std::string_view resource) {
+  return resource == "events" && (group.empty() || group == "events.k8s.io") &&
+         (verb == "create" || verb == "patch" || verb == "update");
+}
+
+}  // namespace
 
 bool IsWrite(const rbac::Permission& permission) {
   return permission.verb != "get" && permission.verb != "list" && permission.verb != "watch";
@@ -14,7 +25,7 @@ std::vector<rbac::Permission> OwnPermissions(const std::vector<ComponentMandate>
   std::vector<rbac::Permission> own;
   const auto add = [&](const std::string& component, const std::string& verb,
                        const std::string& group, const std::string& resource) {
-    if (resource != "events") own.push_back({component, verb, group, resource});
+    if (!IsEverybodys(verb, group, resource)) own.push_back({component, verb, group, resource});
   };
   for (const ComponentMandate& mandate : mandates) {
     for (const Grant& grant : mandate.grants) {

@@ -22,7 +22,9 @@ std::vector<ComponentMandate> Mandates() {
   Grant own, external;
   own.rules = {ResourceRule({"get", "create"}, {"apps"}, {"deployments", "deployments/scale"}),
                ResourceRule({"create"}, {"apps"}, {"deployments"}),
-               ResourceRule({"create", "patch"}, {"", "events.k8s.io"}, {"events"})};
+               ResourceRule({"create", "patch"}, {"", "events.k8s.io"}, {"events"}),
+               ResourceRule({"delete", "update"}, {""}, {"events"}),
+               ResourceRule({"create"}, {"calendar.example.com"}, {"events"})};
   rbac::Rule url;
   url.verbs = {"get"};
   url.non_resource_urls = {"/metrics"};
@@ -43,6 +45,7 @@ std::string Text(const std::vector<rbac::Permission>& permissions) {
 TEST(MutationsTest, AreWhatTheMarkersAskFor) {
   EXPECT_EQ(Text(OwnPermissions(Mandates())),
             "a create deployments.apps (write)\na create deployments/scale.apps (write)\n"
+            "a create events.calendar.example.com (write)\na delete events. (write)\n"
             "a get /metrics\na get deployments.apps\na get deployments/scale.apps\n");
 }
 
@@ -54,8 +57,8 @@ TEST(MutationsTest, AreProvenByAFailure) {
         return without != "a create deployments.apps";
       });
   ASSERT_TRUE(mutations.ok());
-  ASSERT_EQ(mutations->size(), 5u);
-  EXPECT_EQ(runs.size(), 6u);
+  ASSERT_EQ(mutations->size(), 7u);
+  EXPECT_EQ(runs.size(), 8u);
   EXPECT_EQ(runs[0], "") << "the control";
   for (const Mutation& m : *mutations) {
     EXPECT_EQ(m.proven, m.without.ToString() == "a create deployments.apps");
