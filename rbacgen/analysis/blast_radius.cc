@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <set>
-#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "manager/core/strings.h"
@@ -21,6 +22,30 @@ const rbac::Rule& Anything() {
   return rule;
 }
 
+// The objects that a right must reach for a step.
+struct Objects {
+  enum class Kind {
+    kAll,   // those without a name, too: a rule with resourceNames does not do
+    kSome,  // any one: a rule with resourceNames reaches those
+    kNamed,
+  };
+  Kind kind;
+  std::string_view name = {};
+
+  bool ReachedBy(const rbac::Rule& rule) const {
+    return kind == Kind::kSome || rbac::NameMatches(rule, name);
+  }
+};
+constexpr Objects kAll = {Objects::Kind::kAll};
+constexpr Objects kSome = {Objects::Kind::kSome};
+Objects Named(std::string_view name) { return {Objects::Kind::kNamed, name}; }
+
+// Where: every namespace, and cluster scope, is this one.
+const std::string& Cluster() {
+  static const auto& everywhere = *new std::string;
+  return everywhere;
+}
+
 struct Way {
   std::vector<std::string_view> verbs;
   std::string_view group, resource, subresource;
@@ -29,7 +54,7 @@ struct Way {
 // What runs as a ServiceAccount of its namespace.
 const std::vector<Way>& WaysIntoPods() {
   static const auto& ways = *new std::vector<Way>{
-      {{"create"}, "", "pods", ""},
+      {{"create", "update", "patch"}, "", "pods", ""},
       {{"create", "get"}, "", "pods", "exec"},
       {{"create", "get"}, "", "pods", "attach"},
       {{"update", "patch"}, "", "pods", "ephemeralcontainers"},
@@ -47,6 +72,12 @@ const std::vector<Way>& WaysIntoPods() {
 struct Held {
   Right right;
   std::string holder;  // title
+};
+
+// A role that is bound to somebody who is reached, and where.
+struct BoundRole {
+  std::string kind, name, ns;
+  auto operator<=>(const BoundRole&) const = default;
 };
 
 class Search {
@@ -69,16 +100,32 @@ class Search {
   }
 
  private:
-  // The right that allows this, if any. An empty name asks for all names; an empty namespace for
-  // all namespaces, or cluster scope.
+  static bool IsOf(const Held& held, std::string_view verb, std::string_view group,
+                   std::string_view resource, std::string_view subresource, std::string_view ns) {
+    const rbac::Rule& rule = held.right.rule;
+    return (held.right.ns.empty() || held.right.ns == ns) && rbac::VerbMatches(rule, verb) &&
+           rbac::GroupMatches(rule, group) && rbac::ResourceMatches(rule, resource, subresource);
+  }
+
+  // The right that allows this in `ns`, if any.
   const Held* Find(std::string_view verb, std::string_view group, std::string_view resource,
-                   std::string_view subresource, std::string_view ns, std::string_view name) const {
+                   std::string_view subresource, std::string_view ns, Objects objects) const {
     for (const Held& held : held_) {
-      const rbac::Rule& rule = held.right.rule;
-      if ((held.right.ns.empty() || held.right.ns == ns) && rbac::VerbMatches(rule, verb) &&
-          rbac::GroupMatches(rule, group) && rbac::ResourceMatches(rule, resource, subresource) &&
-          rbac::NameMatches(rule, name)) {
+      if (IsOf(held, verb, group, resource, subresource, ns) &&
+          objects.ReachedBy(held.right.rule)) {
         return &held;
+      }
+    }
+    return nullptr;
+  }
+
+  // By any of the verbs. To create an object is to POST it, when it has no name yet.
+  const Held* FindAny(const Way& way, std::string_view ns, Objects objects) const {
+    for (const std::string_view verb : way.verbs) {
+      const bool nameless = verb == "create" && way.subresource.empty();
+      if (const Held* held =
+              Find(verb, way.group, way.resource, way.subresource, ns, nameless ? kAll : objects)) {
+        return held;
       }
     }
     return nullptr;
@@ -89,15 +136,6 @@ class Search {
     return std::ranges::any_of(held_, [](const Held& held) {
       return held.right.ns.empty() && held.right.rule == Anything();
     });
-  }
-
-  const Held* FindAny(const Way& way, std::string_view ns, std::string_view name = "") const {
-    for (const std::string_view verb : way.verbs) {
-      if (const Held* held = Find(verb, way.group, way.resource, way.subresource, ns, name)) {
-        return held;
-      }
-    }
-    return nullptr;
   }
 
   void Note(std::string gained, const Held* by) {
@@ -113,6 +151,19 @@ class Search {
     const bool master = std::ranges::find(user.groups, rbac::kMastersGroup) != user.groups.end();
     if (master) held_.push_back({{"", Anything(), "system:masters"}, title});
     for (Right& right : RightsOf(authorizer_, user)) held_.push_back({std::move(right), title});
+    NoteBound(user);
+  }
+
+  // Of its bindings, those too whose roles allow nothing yet.
+  void NoteBound(const rbac::UserInfo& user) {
+    const auto note = [&](const auto& binding, const std::string& ns) {
+      const bool is_bound = std::ranges::any_of(binding.subjects, [&](const rbac::Subject& s) {
+        return rbac::SubjectMatches(s, user, ns);
+      });
+      if (is_bound) bound_.insert({binding.role_ref.kind, binding.role_ref.name, ns});
+    };
+    for (const auto& b : world_.policy.cluster_role_bindings) note(b, Cluster());
+    for (const auto& b : world_.policy.role_bindings) note(b, b.ns);
   }
 
   void BecomeBy(const Held* by, const rbac::UserInfo& user, std::string title) {
@@ -137,92 +188,120 @@ class Search {
     const auto rules = authorizer_.Resolve(ref, ns);
     if (!rules.ok()) return;
     Note(StrCat("the ", ref.kind, " ", ref.name, where), by);
+    bound_.insert({ref.kind, ref.name, ns});
     for (const rbac::Rule& rule : *rules) held_.push_back({{ns, rule, ""}, holder});
   }
 
-  // Whether bindings can be written in `ns`; empty: ClusterRoleBindings.
-  bool Binds(const std::string& ns) const {
-    return FindAny({{"create", "update", "patch"},
-                    kRbac,
-                    ns.empty() ? "clusterrolebindings" : "rolebindings",
-                    ""},
-                   ns) != nullptr;
+  // Which roles bindings in `ns` can be made to name.
+  struct Bindable {
+    bool all = false;
+    std::set<std::pair<std::string, std::string>> roles;  // (kind, name)
+
+    bool Has(const std::string& kind, const std::string& name) const {
+      return all || roles.contains({kind, name});
+    }
+  };
+
+  Bindable BindableIn(const std::string& ns) const {
+    Bindable bindable;
+    const std::string resource = ns.empty() ? "clusterrolebindings" : "rolebindings";
+    const Way write = {{"create", "update", "patch"}, kRbac, resource, ""};
+    bindable.all = FindAny(write, ns, kAll) != nullptr;
+    // A binding's role stays what it is: of one that can be written by name it is known, if the
+    // world has it.
+    std::set<std::string> known;
+    const auto note = [&](const std::string& name, const rbac::RoleRef& ref) {
+      known.insert(name);
+      if (FindAny({{"update", "patch"}, kRbac, resource, ""}, ns, Named(name)) != nullptr) {
+        bindable.roles.emplace(ref.kind, ref.name);
+      }
+    };
+    if (ns.empty()) {
+      for (const auto& b : world_.policy.cluster_role_bindings) note(b.name, b.role_ref);
+    } else {
+      for (const auto& b : world_.policy.role_bindings) {
+        if (b.ns == ns) note(b.name, b.role_ref);
+      }
+    }
+    for (const Held& held : held_) {
+      if (!IsOf(held, "update", kRbac, resource, "", ns) &&
+          !IsOf(held, "patch", kRbac, resource, "", ns)) {
+        continue;
+      }
+      for (const std::string& name : held.right.rule.resource_names) {
+        bindable.all = bindable.all || !known.contains(name);
+      }
+    }
+    return bindable;
   }
 
   void TakeRolesIn(const std::string& ns) {
-    const bool binds = Binds(ns);
-    if (binds) {
-      if (const Held* any = Find("bind", kRbac, "clusterroles", "", ns, "")) {
-        TakeEverything(ns, any);  // cluster-admin is there in every cluster
+    const Bindable bindable = BindableIn(ns);
+    const Held* any_role = Find("bind", kRbac, "clusterroles", "", ns, kAll);
+    // cluster-admin is there in every cluster.
+    if (bindable.all && any_role != nullptr) TakeEverything(ns, any_role);
+    for (const auto& role : world_.policy.cluster_roles) {
+      if (!bindable.Has("ClusterRole", role.name)) continue;
+      if (const Held* by = Find("bind", kRbac, "clusterroles", "", ns, Named(role.name))) {
+        TakeRole({kRbac, "ClusterRole", role.name}, ns, by);
       }
-      for (const auto& role : world_.policy.cluster_roles) {
-        if (const Held* by = Find("bind", kRbac, "clusterroles", "", ns, role.name)) {
-          TakeRole({kRbac, "ClusterRole", role.name}, ns, by);
-        }
-      }
-      for (const auto& role : world_.policy.roles) {
-        if (role.ns != ns) continue;
-        if (const Held* by = Find("bind", kRbac, "roles", "", ns, role.name)) {
-          TakeRole({kRbac, "Role", role.name}, ns, by);
-        }
+    }
+    for (const auto& role : world_.policy.roles) {
+      if (role.ns != ns || !bindable.Has("Role", role.name)) continue;
+      if (const Held* by = Find("bind", kRbac, "roles", "", ns, Named(role.name))) {
+        TakeRole({kRbac, "Role", role.name}, ns, by);
       }
     }
     const std::string kind = ns.empty() ? "clusterroles" : "roles";
-    const Held* escalate = Find("escalate", kRbac, kind, "", ns, "");
-    if (escalate == nullptr) return EscalateNamed(ns, kind);
+    const Held* escalate = Find("escalate", kRbac, kind, "", ns, kAll);
+    if (escalate == nullptr) return;
     // A role that is bound to someone reached can be rewritten; a new one must be bound first.
-    const bool rewrites = FindAny({{"update", "patch"}, kRbac, kind, ""}, ns) != nullptr;
-    const bool writes = Find("create", kRbac, kind, "", ns, "") != nullptr;
-    if (rewrites || (writes && binds && Find("bind", kRbac, kind, "", ns, "") != nullptr)) {
-      TakeEverything(ns, escalate);
-    }
+    const bool rewrites = FindAny({{"update", "patch"}, kRbac, kind, ""}, ns, kAll) != nullptr;
+    const bool makes = Find("create", kRbac, kind, "", ns, kAll) != nullptr && bindable.all &&
+                       Find("bind", kRbac, kind, "", ns, kAll) != nullptr;
+    if (rewrites || makes) TakeEverything(ns, escalate);
   }
 
-  // Of roles by name: worth something if one is bound to somebody who is reached.
-  void EscalateNamed(const std::string& ns, const std::string& kind) {
-    for (const auto& held : std::vector<Held>(held_)) {
-      for (const std::string& name : held.right.rule.resource_names) {
-        const Held* by = Find("escalate", kRbac, kind, "", ns, name);
-        if (by == nullptr || FindAny({{"update", "patch"}, kRbac, kind, ""}, ns, name) == nullptr) {
-          continue;
-        }
-        const std::string role = StrCat(ns.empty() ? "ClusterRole \"" : "Role \"", name,
-                                        ns.empty() ? "" : "/" + ns, "\"");
-        const bool bound = std::ranges::any_of(held_, [&](const Held& h) {
-          return h.right.ns == ns && h.right.via.find(role) != h.right.via.npos;
-        });
-        if (bound) TakeEverything(ns, by);
+  // Rewriting a role that is bound to somebody who is reached.
+  void EscalateBound() {
+    for (const BoundRole& role : std::set<BoundRole>(bound_)) {
+      const bool of_cluster = role.kind == "ClusterRole";
+      const std::string& home = of_cluster ? Cluster() : role.ns;
+      const std::string_view resource = of_cluster ? "clusterroles" : "roles";
+      const Held* by = Find("escalate", kRbac, resource, "", home, Named(role.name));
+      if (by != nullptr &&
+          FindAny({{"update", "patch"}, kRbac, resource, ""}, home, Named(role.name)) != nullptr) {
+        TakeEverything(role.ns, by);
       }
     }
   }
 
   void TakeRoles() {
-    TakeRolesIn("");
+    TakeRolesIn(Cluster());
     for (const std::string& ns : namespaces_) {
       if (!HoldsEverything()) TakeRolesIn(ns);
     }
+    if (!HoldsEverything()) EscalateBound();
   }
 
   const Held* WayTo(const std::string& ns, const std::string& name) const {
-    if (const Held* by = Find("create", "", "serviceaccounts", "token", ns, name)) return by;
-    if (const Held* by = Find("impersonate", "", "serviceaccounts", "", ns, name)) return by;
+    if (const Held* by = Find("create", "", "serviceaccounts", "token", ns, Named(name))) return by;
+    if (const Held* by = Find("impersonate", "", "serviceaccounts", "", ns, Named(name))) return by;
     // Constrained impersonation: whom; on what is granted apart.
     if (const Held* by = Find("impersonate:serviceaccount", "authentication.k8s.io",
-                              "serviceaccounts", "", ns, name)) {
+                              "serviceaccounts", "", ns, Named(name))) {
       return by;
     }
-    if (const Held* by =
-            Find("impersonate", "", "users", "", "", rbac::ServiceAccountUser(ns, name))) {
-      return by;
-    }
+    const std::string user = rbac::ServiceAccountUser(ns, name);
+    if (const Held* by = Find("impersonate", "", "users", "", Cluster(), Named(user))) return by;
     for (const Way& way : WaysIntoPods()) {
-      if (const Held* by = FindAny(way, ns)) return by;
+      if (const Held* by = FindAny(way, ns, kSome)) return by;
     }
-    if (const Held* by = FindAny({{"create", "get"}, "", "nodes", "proxy"}, "")) return by;
-    const Held* makes = FindAny({{"create"}, "", "secrets", ""}, ns);
-    return makes != nullptr && FindAny({{"get", "list", "watch"}, "", "secrets", ""}, ns) != nullptr
-               ? makes
-               : nullptr;
+    const Way kubelet = {{"create", "get"}, "", "nodes", "proxy"};
+    if (const Held* by = FindAny(kubelet, Cluster(), kSome)) return by;
+    const Held* makes = Find("create", "", "secrets", "", ns, kAll);
+    const Way read = {{"get", "list", "watch"}, "", "secrets", ""};
+    return makes != nullptr && FindAny(read, ns, kSome) != nullptr ? makes : nullptr;
   }
 
   void TakeAccounts() {
@@ -247,11 +326,11 @@ class Search {
     note(world_.policy.cluster_role_bindings);
     for (const auto& [kind, name] : subjects) {
       if (kind == "User") {
-        if (const Held* by = Find("impersonate", "", "users", "", "", name)) {
+        if (const Held* by = Find("impersonate", "", "users", "", Cluster(), Named(name))) {
           BecomeBy(by, rbac::AuthenticatedInfo(name), name);
         }
       } else if (kind == "Group" && name != rbac::kAuthenticatedGroup) {
-        if (const Held* by = Find("impersonate", "", "groups", "", "", name)) {
+        if (const Held* by = Find("impersonate", "", "groups", "", Cluster(), Named(name))) {
           BecomeBy(by, rbac::AuthenticatedInfo("somebody", {name}), "the group " + name);
         }
       }
@@ -279,6 +358,7 @@ class Search {
   const std::set<std::string> namespaces_;
   std::vector<Held> held_;
   std::set<std::string> users_, taken_;
+  std::set<BoundRole> bound_;
   BlastRadius result_;
 };
 

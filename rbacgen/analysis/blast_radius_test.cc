@@ -113,6 +113,51 @@ std::vector<Case> Cases() {
       {"escalate of a role that is not its own",
        start("", Rule(kRbac, "clusterroles", "escalate, patch", "other")),
        {"n/start"}},
+      {"escalate of a Role in a namespace that is its own",
+       start("m", Rule(kRbac, "roles", "escalate, patch", "start")),
+       {"n/start", "m/far", "everything in m"}},
+      {"escalate of a Role of that name in another namespace",
+       start("m", Rule("", "pods", "get")) +
+           Grant("there", "n", Rule(kRbac, "roles", "escalate, patch", "start"), "start"),
+       {"n/start"}},
+      {"escalate of a role whose name is part of its own",
+       start("", Rule(kRbac, "clusterroles", "escalate, patch", "star")),
+       {"n/start"}},
+      {"escalate of a ClusterRole that it has in one namespace",
+       start("", Rule(kRbac, "clusterroles", "escalate, patch", "there")) +
+           StrCat(
+               "---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: "
+               "{name: there}, rules: []}\n---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: "
+               "RoleBinding, metadata: {name: there, namespace: m}, roleRef: {kind: ClusterRole, "
+               "name: there}, subjects: [{kind: ServiceAccount, name: start, namespace: n}]}\n"),
+       {"n/start", "m/far", "everything in m"}},
+      {"patching a deployment by name",
+       start("m", Rule("apps", "deployments", "patch", "web")),
+       {"n/start", "m/far"}},
+      {"creating a deployment by name, which has none yet",
+       start("m", Rule("apps", "deployments", "create", "web")),
+       {"n/start"}},
+      {"exec by name", start("m", Rule("", "pods/exec", "create", "web")), {"n/start", "m/far"}},
+      {"an image of a pod", start("m", Rule("", "pods", "update", "web")), {"n/start", "m/far"}},
+      {"images of pods", start("m", Rule("", "pods", "patch")), {"n/start", "m/far"}},
+      {"nodes/proxy by name",
+       start("", Rule("", "nodes/proxy", "get", "node-1")),
+       {"n/start", "n/other", "m/far"}},
+      {"token Secrets: the one of a name",
+       start("m", Rule("", "secrets", "create") + ", " + Rule("", "secrets", "get", "mine")),
+       {"n/start", "m/far"}},
+      {"a binding by name, and its role",
+       start("", Rule(kRbac, "clusterrolebindings", "patch", "other") + ", " +
+                     Rule(kRbac, "clusterroles", "bind")),
+       {"n/start", "the ClusterRole other"}},
+      {"a binding by name, and another role",
+       start("", Rule(kRbac, "clusterrolebindings", "patch", "other") + ", " +
+                     Rule(kRbac, "clusterroles", "bind", "start")),
+       {"n/start"}},
+      {"a binding by a name that is not known here",
+       start("m", Rule(kRbac, "rolebindings", "update", "elsewhere") + ", " +
+                      Rule(kRbac, "clusterroles", "bind", "other")),
+       {"n/start", "the ClusterRole other in m"}},
       {"escalate in one namespace",
        start("m", Rule(kRbac, "roles", "escalate, update")),
        {"n/start", "m/far", "everything in m"}},

@@ -32,6 +32,8 @@ TEST(Consequences, SayWhatWordsUnderstate) {
   EXPECT_THAT(Consequences({{"get"}, {""}, {"pods"}, {}, {}}), IsEmpty());
   EXPECT_THAT(Consequences({{"create"}, {""}, {"pods", "pods/exec"}, {}, {}}),
               ElementsAre("runs as any ServiceAccount there", "runs commands in any pod there"));
+  EXPECT_THAT(Consequences({{"patch"}, {""}, {"pods"}, {"web"}, {}}),
+              ElementsAre("runs images of its choice in any pod there"));
   EXPECT_THAT(Consequences({{"list"}, {""}, {"*"}, {}, {}}), ElementsAre("reads credentials"));
   EXPECT_THAT(Consequences({{"*"}, {"*"}, {"*"}, {}, {}}), ElementsAre("does anything"));
 }
