@@ -182,6 +182,7 @@ int ReadWorld(const std::vector<std::string>& inputs, const InputFlags& flags, W
     if (const int error = ReadTree(sources_paths, flags, &sources)) return error;
     Merge(TreeWorld(sources, flags.tree), world);
   }
+  ResolveAggregates(world);
   NameAccounts(flags.tree, world);
   return 0;
 }

@@ -76,11 +76,6 @@ rbac::Subject ReadSubject(const Json::Value& s) {
   return {Text(s, "kind"), Text(s, "apiGroup"), Text(s, "name"), Text(s, "namespace")};
 }
 
-struct Aggregate {
-  size_t role;  // in the policy
-  std::vector<LabelSelector> selectors;
-};
-
 class Reader {
  public:
   explicit Reader(const std::string& default_ns) : default_ns_(default_ns) {}
@@ -104,7 +99,7 @@ class Reader {
       policy.roles.push_back({ns, name, Each(object, "rules", ReadRule)});
     } else if (kind == "ClusterRole") {
       policy.cluster_roles.push_back({name, Each(object, "rules", ReadRule)});
-      return NoteLabels(object, *metadata);
+      return NoteAggregation(name, object, *metadata);
     } else if (kind == "RoleBinding") {
       policy.role_bindings.push_back(
           {ns, name, RoleRefOf(object), Each(object, "subjects", ReadSubject)});
@@ -116,18 +111,6 @@ class Reader {
   }
 
   World Finish() {
-    for (const Aggregate& aggregate : aggregates_) {
-      std::vector<rbac::Rule> rules;
-      for (size_t i = 0; i < labels_.size(); ++i) {
-        for (const LabelSelector& selector : aggregate.selectors) {
-          if (i == aggregate.role || !selector.Matches(labels_[i])) continue;
-          const auto& others = world_.policy.cluster_roles[i].rules;
-          rules.insert(rules.end(), others.begin(), others.end());
-          break;
-        }
-      }
-      world_.policy.cluster_roles[aggregate.role].rules = std::move(rules);
-    }
     NoteSubjects(&world_);
     return std::move(world_);
   }
@@ -139,31 +122,30 @@ class Reader {
     return {Text(*ref, "apiGroup"), Text(*ref, "kind"), Text(*ref, "name")};
   }
 
-  absl::Status NoteLabels(const Json::Value& object, const Json::Value& metadata) {
-    auto& labels = labels_.emplace_back();
+  absl::Status NoteAggregation(const std::string& name, const Json::Value& object,
+                               const Json::Value& metadata) {
+    Aggregation aggregation;
     if (const Json::Value* its = FindMember(metadata, "labels");
         its != nullptr && its->isObject()) {
-      for (const std::string& key : its->getMemberNames()) labels[key] = Text(*its, key);
+      for (const std::string& key : its->getMemberNames())
+        aggregation.labels[key] = Text(*its, key);
     }
     const Json::Value* rule = FindMember(object, "aggregationRule");
-    if (rule == nullptr || !world_.policy.cluster_roles.back().rules.empty()) {
-      return absl::OkStatus();
+    const Json::Value* selectors =
+        rule == nullptr ? nullptr : FindMember(*rule, "clusterRoleSelectors");
+    if (selectors != nullptr && selectors->isArray()) {
+      for (const Json::Value& selector : *selectors) {
+        ASSIGN_OR_RETURN(LabelSelector parsed, LabelSelector::FromJson(WriteJson(selector)));
+        aggregation.selectors.push_back(std::move(parsed));
+      }
     }
-    Aggregate aggregate = {world_.policy.cluster_roles.size() - 1, {}};
-    const Json::Value* selectors = FindMember(*rule, "clusterRoleSelectors");
-    if (selectors == nullptr || !selectors->isArray()) return absl::OkStatus();
-    for (const Json::Value& selector : *selectors) {
-      ASSIGN_OR_RETURN(LabelSelector parsed, LabelSelector::FromJson(WriteJson(selector)));
-      aggregate.selectors.push_back(std::move(parsed));
-    }
-    aggregates_.push_back(std::move(aggregate));
+    // Of two objects with one name the first counts, as for the authorizer.
+    world_.aggregation.try_emplace(name, std::move(aggregation));
     return absl::OkStatus();
   }
 
   const std::string& default_ns_;
   World world_;
-  std::vector<std::map<std::string, std::string>> labels_;  // of each ClusterRole
-  std::vector<Aggregate> aggregates_;
 };
 
 absl::Status AddYaml(std::string_view text, Reader* reader) {

@@ -11,8 +11,7 @@
 namespace mandate::rbacgen {
 
 // Documents of YAML, or JSON; lists (`kubectl get … -o json`) count as their items. Objects of
-// other kinds are passed over. A ClusterRole with an aggregationRule and no rules gets those of the
-// ClusterRoles here that its selectors match, as the cluster would give it. An object of a
+// other kinds are passed over. Aggregated ClusterRoles wait for ResolveAggregates(). An object of a
 // namespace that names none is in `default_ns`. `name` is for messages. InvalidArgument with the
 // place: no YAML, or a Helm template that is to be rendered first.
 absl::StatusOr<World> ReadManifests(const std::string& name, std::string_view text,

@@ -1,5 +1,9 @@
 #include "rbacgen/analysis/manifests.h"
 
+#include <map>
+#include <set>
+#include <string>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rbacgen/analysis/testing_worlds.h"
@@ -55,6 +59,44 @@ TEST(ReadManifests, ReadsWhatMatters) {
   EXPECT_EQ(world.policy.role_bindings[0].role_ref.name, "r");
   EXPECT_TRUE(world.accounts.contains({"ns", "sa"}));
   EXPECT_TRUE(world.accounts.contains({"elsewhere", "there"}));
+}
+
+TEST(ReadManifests, AggregatesAcrossFilesAndInSteps) {
+  const auto role = [](const std::string& name, const std::string& labels,
+                       const std::string& selects, const std::string& rules) {
+    return "---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: " +
+           name + ", labels: {" + labels + "}}, aggregationRule: {clusterRoleSelectors: [" +
+           selects + "]}, rules: [" + rules + "]}\n";
+  };
+  const auto selects = [](const std::string& to) {
+    return "{matchLabels: {to-" + to + ": 'true'}}";
+  };
+  const auto rule = [](const std::string& verb) {
+    return "{apiGroups: [''], resources: [pods], verbs: [" + verb + "]}";
+  };
+  // Each role selects what comes after it, in another file.
+  const std::string files[] = {role("admin", "to-view: 'true'", selects("admin"), rule("delete")),
+                               role("edit", "to-admin: 'true'", selects("edit"), ""),
+                               role("view", "to-edit: 'true'", selects("view"), ""),
+                               role("part", "to-view: 'true'", "", rule("get")),
+                               role("other", "to-none: 'true'", "", rule("list"))};
+  World world;
+  for (const std::string& file : files) {
+    auto its = ReadManifests("file", file, "default");
+    ASSERT_TRUE(its.ok()) << its.status();
+    Merge(*std::move(its), &world);
+  }
+  ResolveAggregates(&world);
+  std::map<std::string, std::set<std::string>> verbs;
+  for (const rbac::ClusterRole& r : world.policy.cluster_roles) {
+    for (const rbac::Rule& its : r.rules) verbs[r.name].insert(its.verbs[0]);
+  }
+  // They select each other in a ring, and stop there.
+  const std::set<std::string> both = {"delete", "get"};
+  EXPECT_EQ(verbs["admin"], both);
+  EXPECT_EQ(verbs["edit"], both);
+  EXPECT_EQ(verbs["view"], both);
+  EXPECT_EQ(verbs["part"], std::set<std::string>{"get"});
 }
 
 TEST(ReadManifests, ReadsAListInJson) {

@@ -1,5 +1,6 @@
 #include "rbacgen/analysis/rights.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "manager/rbac/covers.h"
@@ -18,7 +19,9 @@ std::set<std::string> KnownNamespaces(const World& world) {
 std::vector<Right> RightsOf(const rbac::Authorizer& authorizer, const rbac::UserInfo& user) {
   std::vector<Right> rights;
   const auto note = [&](const rbac::Grant& grant) {
-    rights.push_back({std::string(grant.ns), grant.rule, grant.Describe()});
+    rights.push_back(
+        {std::string(grant.ns), grant.rule, grant.Describe(),
+         grant.subject.kind == "Group" && IsEverybodys(grant.role_ref.name, grant.subject.name)});
     return true;
   };
   authorizer.VisitRules(user, "", note);
@@ -28,6 +31,19 @@ std::vector<Right> RightsOf(const rbac::Authorizer& authorizer, const rbac::User
     authorizer.VisitRules(
         user, ns, [&](const rbac::Grant& grant) { return grant.ns.empty() || note(grant); });
   }
+  return rights;
+}
+
+bool IsEverybodys(std::string_view role, std::string_view group) {
+  constexpr std::string_view kRoles[] = {"system:discovery", "system:basic-user",
+                                         "system:public-info-viewer",
+                                         "system:service-account-issuer-discovery"};
+  return std::ranges::find(kRoles, role) != std::end(kRoles) && group.starts_with("system:");
+}
+
+std::vector<Right> GrantedRightsOf(const rbac::Authorizer& authorizer, const rbac::UserInfo& user) {
+  std::vector<Right> rights = RightsOf(authorizer, user);
+  std::erase_if(rights, [](const Right& right) { return right.everybodys; });
   return rights;
 }
 

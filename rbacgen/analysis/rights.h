@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "manager/rbac/authorizer.h"
@@ -19,6 +20,7 @@ struct Right {
   std::string ns;  // empty: every namespace and cluster scope
   rbac::Rule rule;
   std::string via;
+  bool everybodys = false;
 };
 
 // Rules by namespace; "" is every namespace and cluster scope.
@@ -29,6 +31,13 @@ std::set<std::string> KnownNamespaces(const World& world);
 
 // Every right of the user, the groups' included.
 std::vector<Right> RightsOf(const rbac::Authorizer& authorizer, const rbac::UserInfo& user);
+
+// Whether the role, bound to the group, is one that every cluster binds to everybody: discovery,
+// questions about oneself.
+bool IsEverybodys(std::string_view role, std::string_view group);
+
+// RightsOf without these: what somebody granted, to the user or to a group of theirs.
+std::vector<Right> GrantedRightsOf(const rbac::Authorizer& authorizer, const rbac::UserInfo& user);
 
 // What `now` allows and `before` does not: broken down, compared by covering, normalised. A right
 // in every namespace covers one in any.

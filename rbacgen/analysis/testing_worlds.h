@@ -15,6 +15,7 @@ namespace mandate::rbacgen {
 inline World WorldOf(std::string_view yaml) {
   absl::StatusOr<World> world = ReadManifests("test", yaml, "default");
   EXPECT_TRUE(world.ok()) << world.status();
+  ResolveAggregates(&*world);
   return world.value_or(World());
 }
 

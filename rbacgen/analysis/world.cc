@@ -1,5 +1,6 @@
 #include "rbacgen/analysis/world.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "manager/core/strings.h"
@@ -57,8 +58,35 @@ void Merge(World other, World* world) {
   Append(std::move(other.policy.role_bindings), &world->policy.role_bindings);
   Append(std::move(other.policy.cluster_role_bindings), &world->policy.cluster_role_bindings);
   Append(std::move(other.later), &world->later);
+  world->knows_later = world->knows_later || other.knows_later;
+  world->aggregation.merge(other.aggregation);
   world->accounts.merge(other.accounts);
   world->components.merge(other.components);
+}
+
+void ResolveAggregates(World* world) {
+  std::vector<rbac::ClusterRole>& roles = world->policy.cluster_roles;
+  const auto selects = [&](const rbac::ClusterRole& role, const rbac::ClusterRole& other) {
+    const auto its = world->aggregation.find(role.name);
+    const auto labels = world->aggregation.find(other.name);
+    if (its == world->aggregation.end() || labels == world->aggregation.end()) return false;
+    return std::ranges::any_of(its->second.selectors, [&](const LabelSelector& selector) {
+      return selector.Matches(labels->second.labels);
+    });
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (rbac::ClusterRole& role : roles) {
+      for (const rbac::ClusterRole& other : roles) {
+        if (role.name == other.name || !selects(role, other)) continue;
+        for (const rbac::Rule& rule : other.rules) {
+          if (std::ranges::find(role.rules, rule) != role.rules.end()) continue;
+          role.rules.push_back(rule);
+          changed = true;
+        }
+      }
+    }
+  }
 }
 
 void NoteSubjects(World* world) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "manager/object/selector.h"
 #include "manager/rbac/policy.h"
 #include "manager/rbac/user.h"
 
@@ -23,13 +24,23 @@ struct LaterGrant {
   std::vector<rbac::Rule> rules;
 };
 
+// What makes ClusterRoles aggregate: the API server's controller gives one with selectors the rules
+// of those whose labels they match.
+struct Aggregation {
+  std::map<std::string, std::string> labels;
+  std::vector<LabelSelector> selectors;  // any of them; none: its rules are its own
+};
+
 struct World {
   rbac::Policy policy;
+  // By ClusterRole. ResolveAggregates() makes rules of it.
+  std::map<std::string, Aggregation> aggregation;
   // ServiceAccounts that are known to exist, as (namespace, name): objects, and bindings' subjects.
   std::set<std::pair<std::string, std::string>> accounts;
   // Of a source tree: "base" and each component, with its ServiceAccount.
   std::map<std::string, rbac::ServiceAccountName> components;
   std::vector<LaterGrant> later;
+  bool knows_later = false;  // of a source tree: `later` is all there is
 };
 
 // A component of the world, "namespace/name" of a ServiceAccount, or any user name, with further
@@ -43,6 +54,10 @@ std::string UserTitle(const World& world, std::string_view user);
 
 // Adds what `other` has.
 void Merge(World other, World* world);
+// Adds to each ClusterRole with selectors the rules of those that they match, which may be such
+// roles themselves (admin selects edit, which selects view). After the last Merge(), as a selector
+// reaches into other files; rules that are there stay, as a cluster has resolved them before.
+void ResolveAggregates(World* world);
 // Adds the ServiceAccounts that bindings name to `accounts`.
 void NoteSubjects(World* world);
 

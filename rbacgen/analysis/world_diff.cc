@@ -6,7 +6,7 @@
 
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
-#include "rbacgen/analysis/words.h"
+#include "rbacgen/analysis/rights_report.h"
 
 namespace mandate::rbacgen {
 namespace {
@@ -75,21 +75,21 @@ class Differ {
   static std::optional<rbac::UserInfo> UserOf(const World& world, const std::string& component) {
     const auto found = world.components.find(component);
     if (found == world.components.end()) return std::nullopt;
-    return rbac::UserInfo{rbac::ServiceAccountUser(found->second.ns, found->second.name), {}};
+    return rbac::ServiceAccountInfo(found->second.ns, found->second.name);
   }
 
   void Add(const std::string& title, const std::optional<rbac::UserInfo>& was,
            const std::optional<rbac::UserInfo>& is) {
     RightsByNamespace old_rights, new_rights;
-    if (was) old_rights = ByNamespace(RightsOf(old_, *was));
-    if (is) new_rights = ByNamespace(RightsOf(new_, *is));
+    if (was) old_rights = ByNamespace(GrantedRightsOf(old_, *was));
+    if (is) new_rights = ByNamespace(GrantedRightsOf(new_, *is));
     IdentityDiff diff = {title,
                          IdentityDiff::Kind::kChanged,
                          Gained(old_rights, new_rights),
                          Gained(new_rights, old_rights),
                          {},
                          {}};
-    if (!before_.later.empty() && !now_.later.empty()) {
+    if (before_.knows_later && now_.knows_later) {
       const RightsByNamespace old_later = Later(before_, title), new_later = Later(now_, title);
       diff.gained_later = Gained(old_later, new_later);
       diff.lost_later = Gained(new_later, old_later);
@@ -109,43 +109,6 @@ class Differ {
   std::vector<IdentityDiff> diffs_;
 };
 
-void AppendLines(std::string_view lead, const RightsByNamespace& rights, bool consequences,
-                 std::string* text) {
-  for (const auto& [ns, rules] : rights) {
-    for (const rbac::Rule& rule : rules) {
-      StrAppend(text, lead, RuleWords(rule, ns));
-      const auto words = Consequences(rule);
-      if (consequences && !words.empty()) StrAppend(text, ": ", JoinWords(words));
-      *text += "\n";
-    }
-  }
-}
-
-Json::Value RightsJson(const RightsByNamespace& rights) {
-  const auto strings = [](const std::vector<std::string>& all) {
-    Json::Value list(Json::arrayValue);
-    for (const std::string& s : all) list.append(s);
-    return list;
-  };
-  Json::Value list(Json::arrayValue);
-  for (const auto& [ns, rules] : rights) {
-    for (const rbac::Rule& rule : rules) {
-      Json::Value entry(Json::objectValue);
-      if (!ns.empty()) entry["namespace"] = ns;
-      entry["verbs"] = strings(rule.verbs);
-      if (rule.non_resource_urls.empty()) {
-        entry["apiGroups"] = strings(rule.api_groups);
-        entry["resources"] = strings(rule.resources);
-        if (!rule.resource_names.empty()) entry["resourceNames"] = strings(rule.resource_names);
-      } else {
-        entry["nonResourceURLs"] = strings(rule.non_resource_urls);
-      }
-      list.append(entry);
-    }
-  }
-  return list;
-}
-
 }  // namespace
 
 std::vector<IdentityDiff> DiffWorlds(const World& before, const World& now) {
@@ -158,10 +121,10 @@ std::string DiffText(const std::vector<IdentityDiff>& diffs) {
     const bool is_new = diff.kind == IdentityDiff::Kind::kNew;
     const bool is_gone = diff.kind == IdentityDiff::Kind::kGone;
     StrAppend(&text, diff.title, is_new ? " (new)" : is_gone ? " (gone)" : "", "\n");
-    AppendLines("  + may ", diff.gained, true, &text);
-    AppendLines("  + may, once somebody else grants it, ", diff.gained_later, true, &text);
-    AppendLines("  - may no longer ", diff.lost, false, &text);
-    AppendLines("  - is no longer to be granted to ", diff.lost_later, false, &text);
+    text += RightsText("  + may ", diff.gained, true);
+    text += RightsText("  + may, once somebody else grants it, ", diff.gained_later, true);
+    text += RightsText("  - may no longer ", diff.lost, false);
+    text += RightsText("  - is no longer to be granted to ", diff.lost_later, false);
   }
   return text;
 }

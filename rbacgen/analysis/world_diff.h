@@ -13,7 +13,8 @@ namespace mandate::rbacgen {
 struct IdentityDiff {
   std::string title;
   enum class Kind { kNew, kGone, kChanged } kind = Kind::kChanged;
-  // By bindings that name the identity itself.
+  // By bindings that name the identity, or a group of a ServiceAccount; without what every cluster
+  // gives everybody.
   RightsByNamespace gained, lost;
   // By markers with granted=external.
   RightsByNamespace gained_later, lost_later;
@@ -22,7 +23,7 @@ struct IdentityDiff {
 // Identities whose rights differ, by title. With components on either side only these are compared
 // (a tree says nothing of a cluster's other identities), by name: their ServiceAccounts may be
 // called otherwise. Without, every subject of a binding, groups and users too. Where one side
-// has no external markers, as a cluster, these are not compared.
+// does not know external markers, as a cluster, these are not compared.
 std::vector<IdentityDiff> DiffWorlds(const World& before, const World& now);
 
 // In words: "scope-instance", then "  + may get pods", "  - may no longer …".

@@ -59,6 +59,17 @@ TEST(DiffWorlds, ComparesMeaningNotText) {
        "// +mandate:rbac:granted=external,groups=apps,resources=deployments,verbs=get;list\n",
        "manager\n"
        "  + may, once somebody else grants it, list deployments.apps\n"},
+      {"the first external rule", "// +kubebuilder:rbac:groups=core,resources=pods,verbs=get\n",
+       "// +kubebuilder:rbac:groups=core,resources=pods,verbs=get\n"
+       "// +mandate:rbac:granted=external,groups=apps,resources=deployments,verbs=get\n",
+       "manager\n"
+       "  + may, once somebody else grants it, get deployments.apps\n"},
+      {"the last external rule",
+       "// +kubebuilder:rbac:groups=core,resources=pods,verbs=get\n"
+       "// +mandate:rbac:granted=external,groups=apps,resources=deployments,verbs=get\n",
+       "// +kubebuilder:rbac:groups=core,resources=pods,verbs=get\n",
+       "manager\n"
+       "  - is no longer to be granted to get deployments.apps\n"},
   };
   for (const auto& c : kCases) EXPECT_EQ(Diff(c.before, c.now), c.want) << c.name;
 }
@@ -75,6 +86,52 @@ TEST(DiffWorlds, NamesComponentsThatComeAndGo) {
   EXPECT_EQ(diffs[1].title, "b");
   EXPECT_EQ(diffs[1].kind, IdentityDiff::Kind::kNew);
   EXPECT_EQ(diffs[2].title, "base");
+}
+
+TEST(DiffWorlds, SeesWhatComponentsHoldByTheirGroups) {
+  const std::string marker = "// +kubebuilder:rbac:groups=core,resources=pods,verbs=get\n";
+  const auto bound = [&](const std::string& role, const std::string& group) {
+    World world = TreeOf(marker);
+    Merge(
+        WorldOf("{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: " +
+                role +
+                "}, rules: [{apiGroups: [''], resources: [secrets], verbs: [get]}]}\n---\n"
+                "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: "
+                "{name: x}, roleRef: {kind: ClusterRole, name: " +
+                role + "}, subjects: [{kind: Group, name: '" + group + "'}]}"),
+        &world);
+    return world;
+  };
+  const struct {
+    const char* role;
+    const char* group;
+    bool seen;
+  } kCases[] = {
+      {"reader", "system:serviceaccounts:mandate-system", true},
+      {"reader", "system:serviceaccounts", true},
+      {"reader", "system:authenticated", true},
+      {"reader", "system:serviceaccounts:other", false},
+      {"reader", "developers", false},
+      // Every cluster has it so.
+      {"system:discovery", "system:authenticated", false},
+      {"system:service-account-issuer-discovery", "system:serviceaccounts", false},
+  };
+  for (const auto& c : kCases) {
+    EXPECT_EQ(DiffText(DiffWorlds(TreeOf(marker), bound(c.role, c.group))),
+              c.seen ? "base\n  + may get secrets: reads credentials\n"
+                       "manager\n  + may get secrets: reads credentials\n"
+                     : "")
+        << c.role << " " << c.group;
+  }
+}
+
+TEST(DiffWorlds, DoesNotCompareExternalRulesWithWhatKnowsNone) {
+  const std::string marker =
+      "// +mandate:rbac:granted=external,groups=apps,resources=deployments,verbs=get\n";
+  World cluster = TreeOf(marker);
+  cluster.later.clear();
+  cluster.knows_later = false;
+  EXPECT_EQ(DiffText(DiffWorlds(TreeOf(marker), cluster)), "");
 }
 
 TEST(DiffWorlds, ComparesSubjectsWhereThereAreNoComponents) {

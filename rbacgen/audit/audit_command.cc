@@ -58,9 +58,8 @@ struct Known {
 
 std::vector<RuleAtom> AtomsOf(const World& world, const rbac::UserInfo& user) {
   std::vector<RuleAtom> atoms;
-  // What groups hold is everybody's.
   const rbac::Authorizer authorizer(world.policy);
-  for (const Right& right : RightsOf(authorizer, {user.name, {}})) {
+  for (const Right& right : GrantedRightsOf(authorizer, user)) {
     AddAtoms(right.rule, {.ns = right.ns, .rule = {}, .source = right.via}, &atoms);
   }
   return atoms;

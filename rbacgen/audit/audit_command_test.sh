@@ -116,6 +116,16 @@ expect 1 drift audit --sources=src --granted="$dir/chart.yaml" "$dir/good.log"
 says drift out '^FOUND not-granted: a: declares get pods'
 says drift out '^FOUND excess-grant: a: may get daemonsets.apps, which no marker declares, by ClusterRoleBinding "mandate-manager-a"'
 
+# To the namespace's group: whoever has it, has it.
+cat "$dir/chart.yaml" - >"$dir/group.yaml" <<'END'
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: cluster-admin}, rules: [{apiGroups: ['*'], resources: ['*'], verbs: ['*']}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: x}, roleRef: {kind: ClusterRole, name: cluster-admin}, subjects: [{kind: Group, name: 'system:serviceaccounts:mandate-system'}]}
+END
+expect 1 'a grant to a group' audit --sources=src --granted="$dir/group.yaml" "$dir/good.log"
+says 'a grant to a group' out '^FOUND excess-grant: a: may do anything to every resource.* by ClusterRoleBinding "x" of ClusterRole "cluster-admin" to Group "system:serviceaccounts:mandate-system"'
+
 # A policy that hides, and a component that is not there at all.
 printf 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- {level: None, verbs: [get]}\n- {level: Metadata}\n' >"$dir/policy.yaml"
 expect 1 'a policy that hides' audit --audit-policy="$dir/policy.yaml" --sources=src "$dir/good.log"

@@ -5,6 +5,7 @@
 #include "manager/core/strings.h"
 #include "manager/rbac/request_info.h"
 #include "manager/rbac/user.h"
+#include "rbacgen/analysis/rights.h"
 #include "rbacgen/analysis/words.h"
 
 namespace mandate::rbacgen {
@@ -84,12 +85,9 @@ std::optional<AllowedBy> ParseReason(std::string_view reason) {
 }
 
 bool IsEverybodys(const AllowedBy& allowed) {
-  for (const std::string_view role :
-       {"system:discovery", "system:basic-user", "system:public-info-viewer",
-        "system:service-account-issuer-discovery"}) {
-    if (allowed.role == role && allowed.subject.starts_with("Group \"system:")) return true;
-  }
-  return false;
+  std::string_view subject = allowed.subject;
+  std::string group;
+  return TakeQuoted(&subject, "Group ", &group) && IsEverybodys(allowed.role, group);
 }
 
 std::string OperationWords(const rbac::Attributes& request) {
