@@ -97,4 +97,34 @@ says 'more reach' out '+ may create deployments.apps'
 expect 0 'no more reach' blast-radius old less
 expect 0 'of manifests' blast-radius --json chart.yaml
 says 'of manifests' out '"everything":false'
+says 'of manifests' out '"namespace":"shop","resourceNames":["cert"],"resources":["secrets"],"verbs":["get"]'
+expect 1 'more reach, JSON' blast-radius --json old new
+says 'more reach, JSON' out '"gained":[{"apiGroups":["apps"],"resources":["deployments"],"verbs":["create"]}],"lost":[{"apiGroups":["apps"],"resources":["deployments"],"verbs":["list"]}]'
+expect 2 'no such reach' blast-radius old none
+
+# In several files, as a chart's templates are: one aggregates the other's.
+mkdir parts
+cat >parts/a.yaml <<'END'
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: whole}, aggregationRule: {clusterRoleSelectors: [{matchLabels: {part: 'true'}}]}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: b}, roleRef: {kind: ClusterRole, name: whole}, subjects: [{kind: ServiceAccount, name: web, namespace: shop}]}
+END
+cat >parts/b.yaml <<'END'
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: some, labels: {part: 'true'}}, rules: [{apiGroups: [''], resources: [pods], verbs: [get]}]}
+END
+expect 0 'aggregated from another file' can-i -q --as=shop/web get pods --input=manifests:parts
+expect 0 'aggregated from another input' can-i -q --as=shop/web get pods --input=parts/b.yaml --input=parts/a.yaml
+
+# The first external rule, and a grant to the group of the namespace.
+mkdir none-later && grep -v external old/a.go >none-later/a.go
+expect 1 'the first external rule' diff none-later old
+says 'the first external rule' out '  + may, once somebody else grants it, get pods'
+cat chart.yaml - >group.yaml <<'END'
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: cluster-admin}, rules: [{apiGroups: ['*'], resources: ['*'], verbs: ['*']}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: x}, roleRef: {kind: ClusterRole, name: cluster-admin}, subjects: [{kind: Group, name: 'system:serviceaccounts:mandate-system'}]}
+END
+expect 1 'a grant to a group' diff old group.yaml
+says 'a grant to a group' out '  + may do anything to every resource'
 echo PASSED

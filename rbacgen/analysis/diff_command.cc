@@ -10,7 +10,7 @@
 #include "rbacgen/analysis/blast_radius.h"
 #include "rbacgen/analysis/commands.h"
 #include "rbacgen/analysis/inputs.h"
-#include "rbacgen/analysis/words.h"
+#include "rbacgen/analysis/rights_report.h"
 #include "rbacgen/analysis/world_diff.h"
 #include "rbacgen/audit/table.h"
 #include "rbacgen/command.h"
@@ -53,20 +53,6 @@ std::string StepsText(const std::vector<Step>& steps) {
   return table.Write();
 }
 
-std::string RightsText(std::string_view lead, const RightsByNamespace& rights) {
-  std::string text;
-  for (const auto& [ns, rules] : rights) {
-    for (const rbac::Rule& rule : rules) {
-      StrAppend(&text, lead, RuleWords(rule, ns));
-      if (const auto words = Consequences(rule); !words.empty()) {
-        StrAppend(&text, ": ", JoinWords(words));
-      }
-      text += "\n";
-    }
-  }
-  return text;
-}
-
 Json::Value StepsJson(const std::vector<Step>& steps) {
   Json::Value list(Json::arrayValue);
   for (const Step& s : steps) {
@@ -101,7 +87,7 @@ int Measure(const Flags& flags, const std::string& input, BlastRadius* radius) {
 }
 
 std::string Whole(const BlastRadius& radius) {
-  const std::string rights = RightsText("  ", radius.rights);
+  const std::string rights = RightsText("  ", radius.rights, true);
   return StrCat(StepsText(radius.steps), "\nTogether they may\n",
                 rights.empty() ? "  do nothing that not everybody may\n" : rights);
 }
@@ -113,6 +99,7 @@ int OneRadius(const Flags& flags) {
   Json::Value root(Json::objectValue);
   root["everything"] = radius.everything;
   root["steps"] = StepsJson(radius.steps);
+  root["rights"] = RightsJson(radius.rights);
   return Emit("-", WriteJson(root) + "\n");
 }
 
@@ -140,6 +127,8 @@ int TwoRadii(const Flags& flags) {
     root["everything"] = now.everything;
     root["added"] = StepsJson(added);
     root["removed"] = StepsJson(removed);
+    root["gained"] = RightsJson(gained);
+    root["lost"] = RightsJson(lost);
     if (const int error = Emit("-", WriteJson(root) + "\n")) return error;
   } else {
     std::string text;
@@ -147,9 +136,9 @@ int TwoRadii(const Flags& flags) {
       StrAppend(&text, "+ reaches ", s.gained, s.from.empty() ? "" : ", as ", s.from,
                 s.how.empty() ? "" : " may ", s.how, "\n");
     }
-    text += RightsText("+ may ", gained);
+    text += RightsText("+ may ", gained, true);
     for (const Step& s : removed) StrAppend(&text, "- no longer reaches ", s.gained, "\n");
-    text += RightsText("- may no longer ", lost);
+    text += RightsText("- may no longer ", lost, false);
     if (text.empty()) text = "nothing is added and nothing taken away\n";
     if (const int error = Emit("-", text)) return error;
   }
