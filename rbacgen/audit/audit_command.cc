@@ -173,6 +173,7 @@ std::set<std::string> Failing(const Flags& flags) {
 
 int Run(const Flags& flags) {
   TraceOptions options = flags.trace;
+  options.ns = flags.input.tree.ns;
   options.base_name = flags.input.tree.base_name;
   Known known;
   if (const int misuse = ReadKnown(flags, &options, &known)) return misuse;

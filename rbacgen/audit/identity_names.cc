@@ -22,16 +22,20 @@ std::string_view TakeWord(std::string_view* text) {
 
 }  // namespace
 
-std::optional<std::string> ComponentOfUsername(std::string_view username,
+std::optional<std::string> ComponentOfUsername(std::string_view username, std::string_view ns,
                                                std::string_view base_name) {
-  if (!Take(&username, kServiceAccount)) return std::nullopt;
-  const size_t colon = username.find(':');
-  if (colon == username.npos) return std::nullopt;
-  username.remove_prefix(colon + 1);
-  if (!Take(&username, base_name)) return std::nullopt;
-  if (username.empty()) return std::string(kBaseComponent);
-  if (!Take(&username, "-") || username.empty()) return std::nullopt;
-  return std::string(username);
+  if (!Take(&username, kServiceAccount) || !Take(&username, ns) || !Take(&username, ":")) {
+    return std::nullopt;
+  }
+  return ComponentOfAccount(username, base_name);
+}
+
+std::optional<std::string> ComponentOfAccount(std::string_view account,
+                                              std::string_view base_name) {
+  if (!Take(&account, base_name)) return std::nullopt;
+  if (account.empty()) return std::string(kBaseComponent);
+  if (!Take(&account, "-") || account.empty()) return std::nullopt;
+  return std::string(account);
 }
 
 std::optional<std::string> ComponentOfUserAgent(std::string_view user_agent,

@@ -10,10 +10,12 @@ namespace mandate::rbacgen {
 
 inline constexpr std::string_view kBaseComponent = "base";
 
-// "system:serviceaccount:ns:<base_name>-x" is x, "…:<base_name>" is base; anything else is not
-// ours.
-std::optional<std::string> ComponentOfUsername(std::string_view username,
+// "system:serviceaccount:<ns>:<base_name>-x" is x, "…:<base_name>" is base; anything else is not
+// ours, the accounts of these names in other namespaces neither.
+std::optional<std::string> ComponentOfUsername(std::string_view username, std::string_view ns,
                                                std::string_view base_name);
+// The same of a ServiceAccount's name in that namespace.
+std::optional<std::string> ComponentOfAccount(std::string_view account, std::string_view base_name);
 
 // "<prefix>1.0 (linux/amd64) x" is x; no suffix, "base" and "leader-election" are base. nullopt if
 // the agent does not begin with the prefix.

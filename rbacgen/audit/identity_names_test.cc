@@ -7,11 +7,13 @@ namespace {
 
 TEST(ComponentOfUsername, Table) {
   const auto of = [](std::string_view name) {
-    return ComponentOfUsername(name, "mm").value_or("(none)");
+    return ComponentOfUsername(name, "ns", "mm").value_or("(none)");
   };
   EXPECT_EQ(of("system:serviceaccount:ns:mm"), "base");
   EXPECT_EQ(of("system:serviceaccount:ns:mm-scope-instance"), "scope-instance");
   EXPECT_EQ(of("system:serviceaccount:ns:mm-"), "(none)");
+  EXPECT_EQ(of("system:serviceaccount:evil:mm"), "(none)");
+  EXPECT_EQ(of("system:serviceaccount:ns2:mm-scope-instance"), "(none)");
   EXPECT_EQ(of("system:serviceaccount:ns:mmx"), "(none)");
   EXPECT_EQ(of("system:serviceaccount:mm:other"), "(none)");
   EXPECT_EQ(of("system:serviceaccount:mm"), "(none)");

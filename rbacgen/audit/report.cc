@@ -67,7 +67,9 @@ std::string TokensText(const TraceReport& report, bool colour) {
   for (const TokenOrigin& token : report.tokens) {
     table.Add({token.credential_id, token.component, token.joined ? token.issued_to : "?",
                token.joined ? ShortUsername(token.issued_by) : "?",
-               token.joined ? token.when : "no TokenRequest in this log"},
+               token.joined             ? token.when
+               : report.issued_left_out ? "too many TokenRequests to tell"
+                                        : "no TokenRequest in this log"},
               !token.joined);
   }
   return table.Write();
@@ -83,6 +85,10 @@ std::string TraceText(const TraceReport& report, bool colour) {
   const auto plural = [](int64_t n, std::string_view noun) {
     return StrCat(n, " ", noun, n == 1 ? "" : "s");
   };
+  for (const auto& [ns, count] : report.elsewhere) {
+    StrAppend(&text, "NOTE: ", plural(count, "request"), " of another manager, in the namespace ",
+              Printable(ns), ": --namespace=", Printable(ns), " traces that one\n");
+  }
   StrAppend(&text, plural(report.requests, "request"), " of ours in ", plural(report.lines, "line"),
             "; ", plural(report.tokens.size(), "token"), " used by components");
   if (report.unused_tokens > 0) StrAppend(&text, ", ", report.unused_tokens, " issued but unused");
@@ -132,6 +138,8 @@ Json::Value TraceJsonValue(const TraceReport& report) {
   }
   Json::Value& findings = root["findings"] = Json::Value(Json::arrayValue);
   for (const std::string& finding : report.findings) findings.append(finding);
+  Json::Value& elsewhere = root["elsewhere"] = Json::Value(Json::objectValue);
+  for (const auto& [ns, count] : report.elsewhere) elsewhere[ns] = Json::Int64(count);
   root["lines"] = Json::Int64(report.lines);
   root["requests"] = Json::Int64(report.requests);
   root["unreadableLines"] = Json::Int64(report.unreadable_lines);

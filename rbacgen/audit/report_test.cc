@@ -52,13 +52,18 @@ TEST(TraceText, SaysWhatWasFound) {
   report.unreadable_lines = 2;
   report.unreadable = {"x.log:3: why", "x.log:4: why"};
   report.unused_tokens = 1;
+  report.elsewhere = {{"stag\x1bing", 2}};
   const std::string text = TraceText(report, false);
   EXPECT_THAT(text, HasSubstr("?          ?          no TokenRequest in this log\n"));
+  report.issued_left_out = true;
+  EXPECT_THAT(TraceText(report, false), HasSubstr("?          too many TokenRequests to tell\n"));
   EXPECT_THAT(text, HasSubstr("\nFOUND: one?[0m\nFOUND: two\n"));
   EXPECT_THAT(
       text,
       HasSubstr(
           "1 issued but unused; 2 lines could not be read (x.log:3: why, …); 2 things amiss\n"));
+  EXPECT_THAT(text, HasSubstr("\nNOTE: 2 requests of another manager, in the namespace stag?ing: "
+                              "--namespace=stag?ing traces that one\n"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_THAT(TraceText(report, true), HasSubstr("\x1b[31m1\x1b[0m"));
 }
@@ -66,8 +71,9 @@ TEST(TraceText, SaysWhatWasFound) {
 TEST(TraceJson, ShortensNothing) {
   TraceReport report = Sample();
   report.findings = {"one"};
+  report.elsewhere = {{"staging", 2}};
   EXPECT_EQ(TraceJson(report),
-            R"({"findings":["one"],"identities":[{"component":"a",)"
+            R"({"elsewhere":{"staging":2},"findings":["one"],"identities":[{"component":"a",)"
             R"("credentialIDs":["JTI=11111111-x","JTI=22222222-x","JTI=33333333-x"],)"
             R"("operations":[{"count":3,"denied":0,"target":"deployments.apps","verb":"list"},)"
             R"({"count":1,"denied":1,"target":"secrets","verb":"list"}],)"

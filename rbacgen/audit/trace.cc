@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "manager/core/strings.h"
+#include "manager/rbac/user.h"
 #include "rbacgen/audit/identity_names.h"
 
 namespace mandate::rbacgen {
@@ -63,7 +64,19 @@ std::optional<std::string> Trace::ComponentOf(std::string_view username) const {
   if (const auto other = options_.others.find(username); other != options_.others.end()) {
     return other->second;
   }
-  return ComponentOfUsername(username, options_.base_name);
+  return ComponentOfUsername(username, options_.ns, options_.base_name);
+}
+
+bool Trace::IsElsewhere(const AuditEvent& event) {
+  const auto account = rbac::ParseServiceAccountUser(event.user());
+  if (!account || account->ns == options_.ns || event.user() != event.username || event.masters ||
+      !ComponentOfAccount(account->name, options_.base_name)) {
+    return false;
+  }
+  if (elsewhere_.contains(account->ns) || elsewhere_.size() < options_.max_elsewhere) {
+    ++elsewhere_[account->ns];
+  }
+  return true;
 }
 
 // The server writes events in the order of their ends: requests overlap.
@@ -91,6 +104,7 @@ void Trace::AddEvent(const AuditEvent& event) {
   NoteIssued(event);
   const auto by_token = ComponentOf(event.username);
   if ((!by_user && !by_agent && !by_token) || !Counts(event)) return;
+  if (!by_user && IsElsewhere(event)) return;
   ++requests_;
 
   const std::string component = by_user ? *by_user : by_agent ? *by_agent : event.user();
@@ -100,7 +114,7 @@ void Trace::AddEvent(const AuditEvent& event) {
   }
   const bool other = options_.others.contains(event.user());
   if (!other) CheckIdentity(event, component, by_user.has_value());
-  if (observer_) observer_(event, component, by_token.value_or(""));
+  if (observer_) observer_(event, by_user.value_or(""), by_token.value_or(""));
   TraceRow& row = rows_[key];
   const std::string operation = StrCat(event.verb, " ", Target(event));
   const bool is_new = !row.operations.contains(operation);
@@ -117,7 +131,7 @@ void Trace::AddEvent(const AuditEvent& event) {
       used_.emplace(id, by_token.value_or(""));
       row.credential_ids.insert(id);
     } else {
-      credentials_left_out_ = true;
+      used_left_out_ = true;
     }
   }
 }
@@ -127,8 +141,12 @@ void Trace::NoteIssued(const AuditEvent& event) {
       event.subresource != "token") {
     return;
   }
+  // The kubelets' and everybody else's would fill the table.
+  const bool ours =
+      event.ns == options_.ns && ComponentOfAccount(event.name, options_.base_name).has_value();
+  if (!ours) return;
   if (issued_.size() >= options_.max_credentials) {
-    credentials_left_out_ = true;
+    issued_left_out_ = issued_left_out_ || !issued_.contains(event.issued_credential_id);
     return;
   }
   issued_.emplace(event.issued_credential_id,
@@ -164,7 +182,7 @@ void Trace::CheckBase(const AuditEvent& event, const std::string& operation) {
                      event.resource == "serviceaccounts" && event.subresource == "token";
   const bool lease = event.verb == "update" && event.group == "coordination.k8s.io" &&
                      event.resource == "leases" && event.name == options_.base_name;
-  if (token && event.name.starts_with(options_.base_name + "-")) return;
+  if (token && event.ns == options_.ns && event.name.starts_with(options_.base_name + "-")) return;
   if (lease) return;
   Find(event,
        StrCat("base wrote more than its tokens and its lease: ", operation,
@@ -183,6 +201,10 @@ void Trace::Find(const AuditEvent& event, std::string text) {
   }
 }
 
+bool Trace::IsBase(std::string_view username) const {
+  return ComponentOfUsername(username, options_.ns, options_.base_name) == kBaseComponent;
+}
+
 void Trace::JoinTokens(TraceReport* report) {
   for (const auto& [id, component] : used_) {
     if (component.empty() || component == kBaseComponent) continue;  // not base's to issue
@@ -195,12 +217,11 @@ void Trace::JoinTokens(TraceReport* report) {
       token.issued_to = issued.to;
       token.issued_by = issued.by;
       token.when = issued.when;
-      const auto issuer = ComponentOfUsername(issued.by, options_.base_name);
-      if (!issuer || *issuer != kBaseComponent) {
+      if (!IsBase(issued.by)) {
         report->findings.push_back(StrCat("credential id ", id, " of ", component,
                                           " was not issued by base but by ", issued.by));
       }
-    } else {
+    } else if (!issued_left_out_) {
       report->findings.push_back(StrCat("credential id ", id, " of ", component,
                                         ": no TokenRequest in this log issued it"));
     }
@@ -212,8 +233,7 @@ void Trace::JoinTokens(TraceReport* report) {
                      std::tie(b.component, b.when, b.credential_id);
             });
   for (const auto& [id, issued] : issued_) {
-    const auto issuer = ComponentOfUsername(issued.by, options_.base_name);
-    if (issuer != kBaseComponent) continue;
+    if (!IsBase(issued.by)) continue;
     report->issued_to.insert(issued.to);
     if (!used_.contains(id)) ++report->unused_tokens;
   }
@@ -230,11 +250,13 @@ TraceReport Trace::Finish() {
   if (findings_left_out_ > 0) {
     report.findings.push_back(StrCat(findings_left_out_, " more, of further kinds"));
   }
-  if (credentials_left_out_) {
+  if (issued_left_out_ || used_left_out_) {
     report.findings.push_back(
         StrCat("more than ", options_.max_credentials,
                " credential ids: the rest were not joined; trace a shorter log"));
   }
+  report.issued_left_out = issued_left_out_;
+  report.elsewhere = std::move(elsewhere_);
   report.rows = std::move(rows_);
   report.lines = lines_;
   report.requests = requests_;

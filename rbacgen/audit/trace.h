@@ -20,16 +20,19 @@
 namespace mandate::rbacgen {
 
 struct TraceOptions {
-  // Requests are ours if their user agent begins with this, or their user is the ServiceAccount
-  // base_name or base_name-<component> of any namespace.
+  // Requests are ours if their user is the ServiceAccount base_name or base_name-<component> of
+  // the namespace, or their user agent begins with this. A manager of another namespace is not
+  // ours.
   std::string user_agent_prefix = "mandate-manager/";
+  std::string ns = "mandate-system";
   std::string base_name = "mandate-manager";
   // Users that belong to no manager of ours, with a name for each. Whoever gives them tokens, and
   // what user agent they send, is not ours to judge.
   std::map<std::string, std::string, std::less<>> others;
   size_t max_identities = 1000;     // rows; further ones are one row "(others)"
   size_t max_operations = 500;      // verb × resource of one identity; further ones are "(others)"
-  size_t max_credentials = 50000;   // issued, and used; further ones cannot be joined, and say so
+  size_t max_credentials = 50000;   // ours, issued, and used; further ones cannot be joined
+  size_t max_elsewhere = 100;       // other namespaces with a manager
   size_t max_findings = 1000;       // different ones; further ones are counted
   size_t recent_audit_ids = 65536;  // how far apart two events of one request may be
 };
@@ -75,14 +78,18 @@ struct TraceReport {
   // Of the unreadable ones, the first few: "audit.log:17: why".
   std::vector<std::string> unreadable;
   std::set<std::string> issued_to;  // ServiceAccounts, namespace/name, that base made tokens for
-  std::string first, last;          // when the earliest and latest requests came; RFC 3339
+  // Requests of other namespaces' accounts that are called as ours, with our user agent.
+  std::map<std::string, int64_t> elsewhere;
+  bool issued_left_out = false;  // TokenRequests for our components were more than are kept
+  std::string first, last;       // when the earliest and latest requests came; RFC 3339
 };
 
 // Not thread-safe.
 class Trace {
  public:
   // Called with each request that counts, once: as which component it acted, and whose token it
-  // carried (another's when it impersonates; empty if that is none of ours).
+  // carried (another's when it impersonates). By authenticated users alone, empty if they are none
+  // of ours: a user agent is a claim.
   using Observer = std::function<void(const AuditEvent& event, const std::string& component,
                                       const std::string& bearer)>;
 
@@ -110,9 +117,12 @@ class Trace {
   // Whether this is the one event of its request that counts.
   bool Counts(const AuditEvent& event);
   void NoteIssued(const AuditEvent& event);
+  // Whether the request is another namespace's manager's; then it is counted as that.
+  bool IsElsewhere(const AuditEvent& event);
   void CheckIdentity(const AuditEvent& event, const std::string& component, bool known_user);
   void CheckBase(const AuditEvent& event, const std::string& operation);
   void Find(const AuditEvent& event, std::string text);
+  bool IsBase(std::string_view username) const;
   void JoinTokens(TraceReport* report);
 
   const TraceOptions options_;
@@ -129,7 +139,9 @@ class Trace {
   std::vector<std::string> unreadable_places_;
   std::string first_, last_;
   int64_t findings_left_out_ = 0;
-  bool credentials_left_out_ = false;
+  std::map<std::string, int64_t> elsewhere_;
+  bool issued_left_out_ = false;
+  bool used_left_out_ = false;
 };
 
 }  // namespace mandate::rbacgen

@@ -51,6 +51,8 @@ void AddTraceCommand(CLI::App& app, int* exit_code) {
       ->add_option("--user-agent-prefix", flags->options.user_agent_prefix,
                    "What the manager's user agents begin with")
       ->capture_default_str();
+  command->add_option("--namespace", flags->options.ns, "The manager's namespace")
+      ->capture_default_str();
   command
       ->add_option("--base-name", flags->options.base_name,
                    "The manager's ServiceAccount; a component's is NAME-component")

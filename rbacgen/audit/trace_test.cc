@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr char kBase[] = "system:serviceaccount:ns:mandate-manager";
+constexpr char kBase[] = "system:serviceaccount:mandate-system:mandate-manager";
 constexpr char kBaseAgent[] = "mandate-manager/1 (linux/amd64)";
 
 // One line of a log, with what a test wants to differ.
@@ -24,12 +24,13 @@ struct Line {
   std::string id = "";  // empty: a new one
   std::string stage = "ResponseComplete";
   std::string verb = "list";
-  std::string user = "system:serviceaccount:ns:mandate-manager-a";
+  std::string user = "system:serviceaccount:mandate-system:mandate-manager-a";
   std::string agent = "mandate-manager/1 (linux/amd64) a";
   std::string credential = "JTI=a1";
   std::string group = "apps";
   std::string resource = "deployments";
   std::string subresource = "";
+  std::string ns = "mandate-system";
   std::string name = "";
   std::string groups = "system:authenticated";
   std::string impersonated = "";
@@ -59,7 +60,7 @@ std::string Text(const Line& l) {
       l.resource.empty() ? ""
                          : StrCat(R"(,"objectRef":{"resource":")", l.resource, R"(","apiGroup":")",
                                   l.group, R"(","subresource":")", l.subresource,
-                                  R"(","namespace":"ns","name":")", l.name, R"("})"),
+                                  R"(","namespace":")", l.ns, R"(","name":")", l.name, R"("})"),
       R"(,"responseStatus":{"code":)", l.code,
       R"(},"requestReceivedTimestamp":"2026-11-21T00:00:00Z")",
       l.issued.empty()
@@ -117,7 +118,7 @@ TEST(Trace, CountsEachIdentitysRequests) {
   ASSERT_THAT(r.rows, SizeIs(2));
   const auto& [key, row] = *r.rows.begin();
   EXPECT_EQ(key.component, "a");
-  EXPECT_EQ(key.username, "system:serviceaccount:ns:mandate-manager-a");
+  EXPECT_EQ(key.username, "system:serviceaccount:mandate-system:mandate-manager-a");
   ASSERT_THAT(row.operations, SizeIs(2));
   EXPECT_EQ(row.operations.at("list deployments.apps").count, 3);
   EXPECT_EQ(row.operations.at("list deployments.apps").denied, 1);
@@ -130,7 +131,7 @@ TEST(Trace, CountsEachIdentitysRequests) {
 
 TEST(Trace, OthersAreNotOurs) {
   Line other;
-  other.user = "system:serviceaccount:ns:other";
+  other.user = "system:serviceaccount:mandate-system:other";
   other.agent = "kubectl/1 mandate-manager/";  // in the line, but not at the beginning
   const TraceReport r = TraceOf({other});
   EXPECT_EQ(r.requests, 0);
@@ -165,7 +166,7 @@ TEST(Trace, JoinsTokensToTheirRequestsInAnyOrder) {
   ASSERT_THAT(r.tokens, SizeIs(2));
   EXPECT_EQ(r.tokens[0].credential_id, "JTI=a1");
   EXPECT_TRUE(r.tokens[0].joined);
-  EXPECT_EQ(r.tokens[0].issued_to, "ns/mandate-manager-a");
+  EXPECT_EQ(r.tokens[0].issued_to, "mandate-system/mandate-manager-a");
   EXPECT_EQ(r.tokens[0].issued_by, kBase);
   EXPECT_EQ(r.tokens[0].when, "2026-11-21T00:00:00Z");
   EXPECT_EQ(r.unused_tokens, 1);
@@ -245,7 +246,7 @@ TEST(Trace, AnImpersonatedComponentNeedsNoTokenOfItsOwn) {
   Line l;
   l.user = kBase;
   l.credential = "JTI=base";
-  l.impersonated = "system:serviceaccount:ns:mandate-manager-a";
+  l.impersonated = "system:serviceaccount:mandate-system:mandate-manager-a";
   const TraceReport r = TraceOf({l});
   EXPECT_THAT(r.findings, IsEmpty());
   EXPECT_THAT(r.tokens, IsEmpty());
@@ -275,6 +276,79 @@ TEST(Trace, SaysWhenTheLogBeginsAndEnds) {
   const TraceReport r = trace.Finish();
   EXPECT_EQ(r.first, "2026-11-21T03:16:05Z");
   EXPECT_EQ(r.last, "2026-11-21T03:16:07Z");
+}
+
+// A manager of the same name in another namespace is neither base nor ours.
+TEST(Trace, AnotherNamespacesManagerIsNotOurs) {
+  Line evil = Mint("a", "JTI=a1");
+  evil.user = "system:serviceaccount:evil:mandate-manager";
+  EXPECT_THAT(TraceOf({evil, Line()}).findings,
+              ElementsAre("credential id JTI=a1 of a was not issued by base but by "
+                          "system:serviceaccount:evil:mandate-manager"));
+
+  // Staging's requests are not production's, and nothing amiss.
+  std::vector<Line> both = {Mint("a", "JTI=a1"), Line(), Mint("a", "JTI=s1"), Line()};
+  both[2].user = "system:serviceaccount:staging:mandate-manager";
+  both[2].ns = "staging";
+  both[3].user = "system:serviceaccount:staging:mandate-manager-a";
+  both[3].credential = "JTI=s1";
+  const TraceReport r = TraceOf(both);
+  EXPECT_THAT(r.findings, IsEmpty());
+  EXPECT_EQ(r.requests, 2);
+  EXPECT_THAT(r.tokens, SizeIs(1));
+  EXPECT_THAT(r.elsewhere, ElementsAre(std::pair("staging", 2)));
+  EXPECT_THAT(r.issued_to, ElementsAre("mandate-system/mandate-manager-a"));
+
+  Line mint_there = Mint("a", "JTI=x");
+  mint_there.ns = "staging";
+  EXPECT_THAT(TraceOf({mint_there}).findings,
+              ElementsAre(HasSubstr("base wrote more than its tokens and its lease")));
+}
+
+// What our user agent says is a claim: it uses nobody's rights.
+TEST(Trace, ObservesAuthenticatedUsersAlone) {
+  std::vector<std::string> observed;
+  Trace trace(
+      {}, [&](const AuditEvent& event, const std::string& component, const std::string& bearer) {
+        observed.push_back(StrCat(event.username, "|", component, "|", bearer));
+      });
+  Line stranger, refused, impersonated;
+  stranger.user = "jane";
+  refused.user = "";
+  refused.code = 401;
+  impersonated.user = kBase;
+  impersonated.impersonated = "jane";
+  for (const Line& l : {stranger, refused, impersonated}) EXPECT_TRUE(trace.Add(Text(l)).ok());
+  EXPECT_THAT(observed, ElementsAre("jane||", "||", StrCat(kBase, "||base")));
+  EXPECT_EQ(trace.Finish().requests, 3);
+}
+
+// Every cluster makes thousands of tokens for others, the kubelets' pods.
+TEST(Trace, OthersTokensTakeNoRoom) {
+  TraceOptions options;
+  options.max_credentials = 2;
+  std::vector<Line> lines;
+  for (int i = 0; i < 5; ++i) {
+    Line other = Mint("a", StrCat("JTI=other", i));
+    other.user = "system:node:n1";
+    other.agent = "kubelet/1";
+    other.name = "default";
+    lines.push_back(other);
+  }
+  lines.push_back(Mint("a", "JTI=a1"));
+  lines.push_back(Line());
+  EXPECT_THAT(TraceOf(lines, options).findings, IsEmpty());
+}
+
+// What was not kept may have been there.
+TEST(Trace, DoesNotClaimThatALeftOutTokenHasNoOrigin) {
+  TraceOptions options;
+  options.max_credentials = 2;
+  const TraceReport r = TraceOf(
+      {Mint("a", "JTI=x"), Mint("a", "JTI=y"), Mint("a", "JTI=y"), Mint("a", "JTI=a1"), Line()},
+      options);
+  EXPECT_THAT(r.findings, ElementsAre(HasSubstr("more than 2 credential ids")));
+  EXPECT_TRUE(r.issued_left_out);
 }
 
 // A project that has no manager of ours: its user agents and tokens are its own affair.
