@@ -99,6 +99,7 @@ void ReadAnnotations(JsonCursor& json, AuditEvent* event) {
       std::string decision;
       ReadText(json, &decision);
       event->forbidden = decision == "forbid";
+      event->authorized = decision == "allow";
     } else {
       json.SkipValue();
     }

@@ -27,6 +27,7 @@ struct AuditEvent {
   std::string group, resource, subresource, ns, name;
   int code = 0;                      // of the response; 0 if there is none
   bool forbidden = false;            // by the authorizer
+  bool authorized = false;           // the authorizer says so; else it may have said nothing
   std::string reason;                // the authorizer's
   std::string issued_credential_id;  // of the token that the request made
 

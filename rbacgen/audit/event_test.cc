@@ -41,6 +41,7 @@ TEST(ParseAuditEvent, ReadsARequestForAToken) {
             "g.io|serviceaccounts|token|ns|sa");
   EXPECT_EQ(e.code, 201);
   EXPECT_FALSE(e.forbidden);
+  EXPECT_TRUE(e.authorized);
   EXPECT_EQ(e.issued_credential_id, "JTI=3");
 }
 
@@ -59,6 +60,7 @@ TEST(ParseAuditEvent, ReadsImpersonationMastersAndDenial) {
   EXPECT_EQ(e.user(), "other");
   EXPECT_TRUE(e.masters);
   EXPECT_TRUE(e.forbidden);
+  EXPECT_FALSE(e.authorized);
   EXPECT_TRUE(e.credential_ids.empty());  // those of the token alone
   EXPECT_FALSE(e.has_object);
 }

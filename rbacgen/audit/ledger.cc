@@ -11,6 +11,9 @@
 namespace mandate::rbacgen {
 namespace {
 
+// Kept of one operation.
+constexpr size_t kMaxNamespaces = 50;
+
 std::string_view MethodOf(const AuditEvent& event) {
   if (event.verb == "create") return "POST";
   if (event.verb == "update") return "PUT";
@@ -48,7 +51,10 @@ bool TakeQuoted(std::string_view* text, std::string_view lead, std::string* valu
   return true;
 }
 
-bool IsDenied(const AuditEvent& event) { return event.forbidden || event.code == 403; }
+// 403 is also what admission answers, and what keeps from escalating, once the authorizer agreed.
+bool IsDenied(const AuditEvent& event) {
+  return event.forbidden || (event.code == 403 && !event.authorized);
+}
 
 }  // namespace
 
@@ -146,6 +152,7 @@ void Ledger::NoteUse(const AuditEvent& event, const rbac::Attributes& request,
     }
     return;
   }
+  if (event.code == 403) Entry(&ledger->refused, OperationWords(request), event, request, ledger);
   const bool declared = ledger->declared.Note(request);
   ledger->granted.Note(request);
   // An apply or update that made the object needed "create" of that name too.
@@ -164,7 +171,9 @@ void Ledger::NoteUse(const AuditEvent& event, const rbac::Attributes& request,
   Unexplained* entry =
       Entry(&ledger->undeclared, StrCat(OperationWords(request), "\n", by->binding), event, request,
             ledger);
-  if (entry != nullptr) entry->by = *std::move(by);
+  if (entry == nullptr) return;
+  entry->by = *std::move(by);
+  if (entry->namespaces.size() < kMaxNamespaces) entry->namespaces.insert(request.ns);
 }
 
 void Ledger::NoteImpersonation(const AuditEvent& event, const rbac::Attributes& request,

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,9 @@ struct Unexplained {
   std::string when;
   std::string audit_id;
   bool declared = false;  // of denied ones: a declared rule allows it
-  AllowedBy by;           // of allowed ones
+  // Of allowed ones: where, "" being cluster scope and all namespaces; the first few.
+  std::set<std::string> namespaces;
+  AllowedBy by;  // of allowed ones
 };
 
 struct IdentityLedger {
@@ -48,8 +51,9 @@ struct IdentityLedger {
   RuleUse granted;
   int64_t requests = 0;
   std::map<std::string, Unexplained> denied;      // by verb and resource
+  std::map<std::string, Unexplained> refused;     // authorized, and refused later; by the same
   std::map<std::string, Unexplained> undeclared;  // by verb, resource and binding
-  bool left_out = false;                          // of these two, as there were too many
+  bool left_out = false;                          // of these, as there were too many
 };
 
 // Not thread-safe.

@@ -82,6 +82,7 @@ TEST(Ledger, CountsUsesByRule) {
   const Unexplained& u = a.undeclared.begin()->second;
   EXPECT_EQ(u.count, 2);
   EXPECT_EQ(u.example.name, "other");
+  EXPECT_EQ(u.namespaces, (std::set<std::string>{"m", "n"}));
   EXPECT_EQ(u.by.binding, "RoleBinding \"b/ns\"");
 }
 
@@ -99,6 +100,19 @@ TEST(Ledger, ARefusedRequestUsesNothing) {
   ASSERT_EQ(a.denied.size(), 2);
   EXPECT_TRUE(a.denied.at("get pods").declared);
   EXPECT_FALSE(a.denied.at("delete pods").declared);
+}
+
+TEST(Ledger, WhatAdmissionRefusesWasAuthorized) {
+  Ledger ledger;
+  ledger.Declare("a", Atoms({{"create"}, {""}, {"pods"}, {}, {}}), {});
+  AuditEvent refused = Event("create", "/api/v1/namespaces/n/pods", 403);
+  refused.authorized = true;
+  ledger.Note(refused, "a", "a");
+  const IdentityLedger& a = ledger.identities().at("a");
+  EXPECT_EQ(Uses(a, "create"), 1);
+  EXPECT_TRUE(a.denied.empty());
+  ASSERT_EQ(a.refused.size(), 1);
+  EXPECT_EQ(a.refused.begin()->first, "create pods");
 }
 
 TEST(Ledger, AnApplyThatMakesTheObjectNeedsCreate) {
