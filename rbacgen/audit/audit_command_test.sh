@@ -104,11 +104,26 @@ says 'too short a log' out '^NOTE the log covers [0-9]+ s of the 86400 s'
 expect 1 suggestion audit --suggest --sources=src "$dir/bad.log"
 says suggestion out '^\+// \+kubebuilder:rbac:groups=core,resources=pods,verbs=list;watch$'
 says suggestion out '^\+// \+kubebuilder:rbac:groups=apps,resources=deployments,verbs=get$'
-says suggestion out '^\+// \+kubebuilder:rbac:groups=core,resources=configmaps,verbs=create$'
+says suggestion out '^\+// \+kubebuilder:rbac:groups=core,resources=configmaps,verbs=create,namespace=n$'
 hides suggestion out 'secrets'
 patch --quiet -p0 <"$dir/out" || fail 'the suggestion cannot be applied'
 expect 1 'after the suggestion' audit --sources=src "$dir/bad.log"
 hides 'after the suggestion' out 'FOUND (unused|undeclared)'
+
+# Refused after authorization: the right is there, and was used.
+cp src/a.h src.before
+cat >src/a.h <<'END'
+// +mandate:component:name=a
+// +kubebuilder:rbac:groups=core,resources=pods,verbs=create
+END
+{
+  base
+  event create $account-a "$agent a" JTI=a /api/v1/namespaces/n/pods 403 "\"authorization.k8s.io/decision\":\"allow\",$own"
+} >quota.log
+expect 0 'a quota' audit --fail-on=denied,not-granted,unused-write --sources=src quota.log
+says 'a quota' out '^create pods .* 1 '
+says 'a quota' out '^FOUND refused: a: was refused create pods in n, 1 time, .*; it was authorized'
+mv src.before src/a.h
 
 # What was granted, and by whom.
 sed -i '2s/.*/\/\/ +kubebuilder:rbac:groups=core,resources=pods,verbs=list;watch;delete;patch;get/' "$dir/src/a.h"

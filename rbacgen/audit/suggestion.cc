@@ -9,10 +9,14 @@
 #include <vector>
 
 #include "manager/core/strings.h"
+#include "manager/object/names.h"
 #include "rbacgen/text.h"
 
 namespace mandate::rbacgen {
 namespace {
+
+// Of one operation. Beyond that its namespaces are not known beforehand.
+constexpr size_t kMaxNamespaces = 8;
 
 // Edits of one file: lines that go, by number, and what comes in their place or after them.
 struct Edit {
@@ -67,15 +71,35 @@ std::string Unified(const std::string& file, const std::vector<std::string>& lin
   return text;
 }
 
+// Where a marker is to allow it; "" is everywhere.
+std::set<std::string> NamespacesFor(const Unexplained& used) {
+  const bool everywhere = used.namespaces.size() > kMaxNamespaces || used.namespaces.contains("");
+  // From a log, and to stand in somebody's source: what is no namespace's name is left out.
+  std::set<std::string> namespaces;
+  if (everywhere) return {""};
+  for (const std::string& ns : used.namespaces) {
+    if (CheckDnsLabel(ns).ok()) namespaces.insert(ns);
+  }
+  return namespaces;
+}
+
 class Suggester {
  public:
   Suggester(const FourWayReport& report, const Sources& sources) : sources_(sources) {
+    std::map<std::string, std::set<rbac::Rule>> needed;
     for (const FourWayIdentity& identity : report.identities) {
-      if (identity.requests == 0) continue;  // a log without it proves nothing of it
       for (const FourWayRow& row : identity.rows) {
-        if (row.verdict != Verdict::kUnused || row.implicit) continue;
-        for (const std::string& place : row.declared) unused_[place].insert(row.rule);
+        // A log without the identity proves nothing of it.
+        const bool unused =
+            identity.requests > 0 && row.verdict == Verdict::kUnused && !row.implicit;
+        for (const std::string& place : row.declared) {
+          (unused ? unused_ : needed)[place].insert(row.rule);
+        }
       }
+    }
+    // One marker for several namespaces is several rows.
+    for (auto& [place, rules] : unused_) {
+      std::erase_if(rules, [&](const rbac::Rule& rule) { return needed[place].contains(rule); });
     }
   }
 
@@ -124,22 +148,33 @@ class Suggester {
         if (d.component == component) last = &d.place;
       }
       if (last == nullptr) continue;
-      // By namespace, group and resource.
-      std::map<std::tuple<std::string, std::string>, std::set<std::string>> verbs;
+      // By group, resource and namespace.
+      std::map<std::tuple<std::string, std::string, std::string>, std::set<std::string>> verbs;
       for (const auto& [key, u] : identity.undeclared) {
         if (!u.example.is_resource_request) continue;
-        verbs[{u.example.api_group, u.example.subresource.empty()
-                                        ? u.example.resource
-                                        : StrCat(u.example.resource, "/", u.example.subresource)}]
-            .insert(u.example.verb);
+        const std::string resource = u.example.subresource.empty()
+                                         ? u.example.resource
+                                         : StrCat(u.example.resource, "/", u.example.subresource);
+        for (const std::string& ns : NamespacesFor(u)) {
+          verbs[{u.example.api_group, resource, ns}].insert(u.example.verb);
+        }
       }
+      // What is written without a namespace holds in each.
+      for (auto& [target, its] : verbs) {
+        const auto& [group, resource, ns] = target;
+        const auto everywhere = verbs.find({group, resource, ""});
+        if (ns.empty() || everywhere == verbs.end()) continue;
+        for (const std::string& verb : everywhere->second) its.erase(verb);
+      }
+      std::erase_if(verbs, [](const auto& entry) { return entry.second.empty(); });
       if (verbs.empty()) continue;
       Edit& edit = additions[last->file][last->line];
       for (const auto& [target, its] : verbs) {
-        const auto& [group, resource] = target;
+        const auto& [group, resource, ns] = target;
         edit.lines.push_back(StrCat("// +kubebuilder:rbac:groups=", group.empty() ? "core" : group,
                                     ",resources=", resource,
-                                    ",verbs=", Joined({its.begin(), its.end()})));
+                                    ",verbs=", Joined({its.begin(), its.end()}),
+                                    ns.empty() ? "" : StrCat(",namespace=", ns)));
       }
     }
     return additions;

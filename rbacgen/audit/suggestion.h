@@ -14,7 +14,8 @@
 namespace mandate::rbacgen {
 
 // Takes out verbs and resources that were never used, and adds what was used without being
-// declared: what was refused adds nothing, whoever asked for it. A unified diff without context
+// declared: what was refused adds nothing, whoever asked for it. What was used
+// in few namespaces is added for these. A unified diff without context
 // (`patch -p0`); empty if there is nothing to change. `read` gives a source file's text.
 std::string SuggestMarkers(
     const FourWayReport& report, const Ledger& ledger, const Sources& sources,
