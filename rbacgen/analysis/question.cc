@@ -1,6 +1,5 @@
 #include "rbacgen/analysis/question.h"
 
-#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -13,58 +12,6 @@
 
 namespace mandate::rbacgen {
 namespace {
-
-// Kubernetes' own resources outside the core group, where only one group has the name.
-const std::map<std::string_view, std::string_view>& KnownGroups() {
-  static const auto& groups = *new std::map<std::string_view, std::string_view>{
-      {"apiservices", "apiregistration.k8s.io"},
-      {"certificatesigningrequests", "certificates.k8s.io"},
-      {"clusterrolebindings", "rbac.authorization.k8s.io"},
-      {"clusterroles", "rbac.authorization.k8s.io"},
-      {"controllerrevisions", "apps"},
-      {"cronjobs", "batch"},
-      {"csidrivers", "storage.k8s.io"},
-      {"csinodes", "storage.k8s.io"},
-      {"customresourcedefinitions", "apiextensions.k8s.io"},
-      {"daemonsets", "apps"},
-      {"deployments", "apps"},
-      {"endpointslices", "discovery.k8s.io"},
-      {"flowschemas", "flowcontrol.apiserver.k8s.io"},
-      {"horizontalpodautoscalers", "autoscaling"},
-      {"ingressclasses", "networking.k8s.io"},
-      {"ingresses", "networking.k8s.io"},
-      {"jobs", "batch"},
-      {"leases", "coordination.k8s.io"},
-      {"localsubjectaccessreviews", "authorization.k8s.io"},
-      {"mutatingwebhookconfigurations", "admissionregistration.k8s.io"},
-      {"networkpolicies", "networking.k8s.io"},
-      {"poddisruptionbudgets", "policy"},
-      {"priorityclasses", "scheduling.k8s.io"},
-      {"prioritylevelconfigurations", "flowcontrol.apiserver.k8s.io"},
-      {"replicasets", "apps"},
-      {"rolebindings", "rbac.authorization.k8s.io"},
-      {"roles", "rbac.authorization.k8s.io"},
-      {"runtimeclasses", "node.k8s.io"},
-      {"selfsubjectaccessreviews", "authorization.k8s.io"},
-      {"selfsubjectreviews", "authentication.k8s.io"},
-      {"selfsubjectrulesreviews", "authorization.k8s.io"},
-      {"statefulsets", "apps"},
-      {"storageclasses", "storage.k8s.io"},
-      {"subjectaccessreviews", "authorization.k8s.io"},
-      {"tokenreviews", "authentication.k8s.io"},
-      {"validatingadmissionpolicies", "admissionregistration.k8s.io"},
-      {"validatingadmissionpolicybindings", "admissionregistration.k8s.io"},
-      {"validatingwebhookconfigurations", "admissionregistration.k8s.io"},
-      {"volumeattachments", "storage.k8s.io"},
-  };
-  return groups;
-}
-
-constexpr std::string_view kCore[] = {
-    "bindings",          "configmaps", "endpoints",       "events",
-    "limitranges",       "namespaces", "nodes",           "persistentvolumeclaims",
-    "persistentvolumes", "pods",       "podtemplates",    "replicationcontrollers",
-    "resourcequotas",    "secrets",    "serviceaccounts", "services"};
 
 // The only group in which the policy's rules name the resource.
 std::optional<std::string> GroupInRules(const rbac::Policy& policy, std::string_view resource) {
@@ -85,14 +32,25 @@ std::optional<std::string> GroupInRules(const rbac::Policy& policy, std::string_
   return *groups.begin();
 }
 
+// The group of Kubernetes' own resource of that name, the core group before others. Of those that
+// a server serves, or that are only ever authorized.
+std::optional<std::string> BuiltinGroup(std::string_view resource, bool served) {
+  std::optional<std::string> group;
+  for (const BuiltinResource& r : BuiltinResources()) {
+    if (r.resource != resource || (KnowsVerb(r, "get") || KnowsVerb(r, "create")) != served) {
+      continue;
+    }
+    if (r.group.empty() || !group) group = std::string(r.group);
+    if (r.group.empty()) break;
+  }
+  return group;
+}
+
 std::string GroupOf(const std::string& resource, const rbac::Policy& policy) {
-  if (const auto known = KnownGroups().find(resource); known != KnownGroups().end()) {
-    return std::string(known->second);
-  }
-  for (const std::string_view core : kCore) {
-    if (resource == core) return "";
-  }
-  return GroupInRules(policy, resource).value_or("");
+  if (const auto group = BuiltinGroup(resource, /*served=*/true)) return *group;
+  // Custom resources may be called "users".
+  if (const auto group = GroupInRules(policy, resource)) return *group;
+  return BuiltinGroup(resource, /*served=*/false).value_or("");
 }
 
 }  // namespace

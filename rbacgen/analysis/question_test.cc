@@ -9,7 +9,7 @@ namespace {
 
 TEST(ParseQuestion, ReadsWhatKubectlReads) {
   const World world = TreeOf(
-      "// +kubebuilder:rbac:groups=g.io,resources=things/status,verbs=get\n"
+      "// +kubebuilder:rbac:groups=g.io,resources=things/status;users,verbs=get\n"
       "// +kubebuilder:rbac:groups=a.io;b.io,resources=twice,verbs=get\n");
   const struct {
     const char* resource;
@@ -22,6 +22,14 @@ TEST(ParseQuestion, ReadsWhatKubectlReads) {
       {"deployments.extensions", "", "extensions|deployments||"},
       {"deployments.apps/web", "scale", "apps|deployments|scale|web"},
       {"clusterroles", "", "rbac.authorization.k8s.io|clusterroles||"},
+      {"mutatingadmissionpolicies", "", "admissionregistration.k8s.io|mutatingadmissionpolicies||"},
+      {"resourceclaims", "", "resource.k8s.io|resourceclaims||"},
+      {"csistoragecapacities", "", "storage.k8s.io|csistoragecapacities||"},
+      {"events", "", "|events||"},
+      {"serviceaccounts", "", "|serviceaccounts||"},
+      {"groups", "", "|groups||"},
+      {"signers", "", "certificates.k8s.io|signers||"},
+      {"users", "", "g.io|users||"},
       {"things", "", "g.io|things||"},
       {"twice", "", "|twice||"},
       {"unknown", "", "|unknown||"},
