@@ -22,8 +22,6 @@ bool IsUnseen(const rbac::Rule& rule) {
   return !rule.resources.empty() && rule.resources.front().ends_with("/finalizers");
 }
 
-std::string Words(const rbac::Rule& rule, const std::string& ns) { return RuleWords(rule, ns); }
-
 // A request that this rule is for.
 rbac::Attributes RequestFor(const rbac::Rule& rule, const std::string& ns) {
   rbac::Attributes a;
@@ -107,18 +105,32 @@ class Builder {
   void AddIdentity(const std::string& component, const rbac::UserInfo& user,
                    const IdentityLedger& ledger) {
     FourWayIdentity identity = {component, user, ledger.requests, Tokens(component), {}};
+    const bool silent = ledger.requests == 0;
+    std::map<Key, FourWayRow> rows = Rows(ledger);
+    for (auto& [key, row] : rows) {
+      row.compiled = Compiled(component, row.rule);
+      row.verdict = Judge(row, user);
+      Report(component, row, silent);
+      identity.rows.push_back(std::move(row));
+    }
+    if (silent) FindSilence(component, user);
+    FindUnexplained(component, ledger);
+    FindUndeclaredCalls(component, ledger);
+    report_.identities.push_back(std::move(identity));
+  }
+
+  // What is declared, and what is granted beyond it.
+  std::map<Key, FourWayRow> Rows(const IdentityLedger& ledger) const {
     std::map<Key, FourWayRow> rows;
-    std::map<Key, bool> external;
     for (const RuleAtom& atom : ledger.declared.atoms()) {
-      const Key key = {atom.ns, atom.rule};
-      FourWayRow& row = rows[key];
+      const auto [its, is_new] = rows.try_emplace({atom.ns, atom.rule});
+      FourWayRow& row = its->second;
       row.rule = atom.rule;
       row.ns = atom.ns;
       row.declared.push_back(atom.source);
       row.implicit = atom.implicit;
+      row.external = atom.external && (is_new || row.external);
       row.used = std::max(row.used, atom.uses);
-      const auto [its, is_new] = external.try_emplace(key, atom.external);
-      its->second = its->second && atom.external;
       if (input_.has_granted) row.granted = Covers(ledger.granted.atoms(), atom.rule, atom.ns);
     }
     for (const RuleAtom& atom : ledger.granted.atoms()) {
@@ -127,63 +139,65 @@ class Builder {
       row.rule = atom.rule;
       row.ns = atom.ns;
       row.granted = true;
+      row.granted_by = atom.source;
       row.used = std::max(row.used, atom.uses);
-      row.verdict = Verdict::kUndeclared;
+    }
+    return rows;
+  }
+
+  Verdict Judge(const FourWayRow& row, const rbac::UserInfo& user) const {
+    // The first that holds.
+    const std::pair<bool, Verdict> verdicts[] = {
+        {row.declared.empty(), Verdict::kUndeclared},
+        {row.used > 0, Verdict::kUsed},
+        {IsUnseen(row.rule), Verdict::kUnseen},
+        {IsHidden(row, user), Verdict::kHidden},
+        {IsServed(row), Verdict::kServed},
+        {row.external, Verdict::kExternal},
+        {too_short_, Verdict::kNotYet},
+        {row.compiled.value_or(false), Verdict::kUnexercised},
+    };
+    for (const auto& [holds, verdict] : verdicts) {
+      if (holds) return verdict;
+    }
+    return Verdict::kUnused;
+  }
+
+  bool IsHidden(const FourWayRow& row, const rbac::UserInfo& user) const {
+    return input_.policy != nullptr && !input_.policy->Logs(user, RequestFor(row.rule, row.ns));
+  }
+
+  // One watch serves all who may: whose it is, is chance.
+  bool IsServed(const FourWayRow& row) const {
+    rbac::Rule watch = row.rule;
+    if (watch.verbs.front() != "list" && watch.verbs.front() != "watch") return false;
+    watch.verbs = {"watch"};
+    return watched_.contains({row.ns, watch});
+  }
+
+  void Report(const std::string& component, const FourWayRow& row, bool silent) {
+    const std::string words = RuleWords(row.rule, row.ns);
+    if (row.verdict == Verdict::kUndeclared) {
       Find("excess-grant", component,
-           StrCat("may ", Words(atom.rule, atom.ns), ", which no marker declares, by ", atom.source,
+           StrCat("may ", words, ", which no marker declares, by ", row.granted_by,
                   row.used == 0 ? "; never used" : ""));
+      return;
     }
-    const bool silent = ledger.requests == 0;
-    for (auto& [key, row] : rows) {
-      row.compiled = Compiled(component, row.rule);
-      if (row.verdict != Verdict::kUndeclared) {
-        const bool elsewhere = external.contains(key) && external.at(key);
-        row.verdict = Judge(row, user, elsewhere);
-        Report(component, row, elsewhere, silent);
-      }
-      identity.rows.push_back(row);
-    }
-    if (silent) FindSilence(component, user);
-    FindUnexplained(component, ledger);
-    FindUndeclaredCalls(component, ledger);
-    report_.identities.push_back(std::move(identity));
-  }
-
-  Verdict Judge(const FourWayRow& row, const rbac::UserInfo& user, bool external) const {
-    if (row.used > 0) return Verdict::kUsed;
-    if (IsUnseen(row.rule)) return Verdict::kUnseen;
-    if (input_.policy != nullptr && !input_.policy->Logs(user, RequestFor(row.rule, row.ns))) {
-      return Verdict::kHidden;
-    }
-    // One watch serves all who may: whose it is, is chance.
-    const std::string& verb = row.rule.verbs.front();
-    if (verb == "list" || verb == "watch") {
-      rbac::Rule watch = row.rule;
-      watch.verbs = {"watch"};
-      if (watched_.contains({row.ns, watch})) return Verdict::kServed;
-    }
-    if (external) return Verdict::kExternal;
-    if (too_short_) return Verdict::kNotYet;
-    return row.compiled.value_or(false) ? Verdict::kUnexercised : Verdict::kUnused;
-  }
-
-  void Report(const std::string& component, const FourWayRow& row, bool external, bool silent) {
     const std::string place = StrCat("(", row.declared.front(), ")");
-    if (row.granted == false && !external) {
+    if (row.granted == false && !row.external) {
       Find("not-granted", component,
-           StrCat("declares ", Words(row.rule, row.ns), " ", place, " and is not granted it"));
+           StrCat("declares ", words, " ", place, " and is not granted it"));
     }
     if (row.verdict == Verdict::kHidden) {
-      Find("hidden", component,
-           StrCat("the audit policy leaves out ", Words(row.rule, row.ns), " ", place));
+      Find("hidden", component, StrCat("the audit policy leaves out ", words, " ", place));
     }
     if (row.implicit || silent) return;
     if (row.verdict == Verdict::kUnexercised) {
       Find("unexercised", component,
-           StrCat("never ", Words(row.rule, row.ns), " ", place, ", but its code has the call"));
+           StrCat("never ", words, " ", place, ", but its code has the call"));
     } else if (row.verdict == Verdict::kUnused) {
       Find(IsWrite(row.rule.verbs.front()) ? "unused-write" : "unused-read", component,
-           StrCat("never ", Words(row.rule, row.ns), " ", place,
+           StrCat("never ", words, " ", place,
                   row.compiled == false ? ", and its code has no typed call of it" : ""));
     }
   }

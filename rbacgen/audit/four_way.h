@@ -49,9 +49,11 @@ struct FourWayRow {
   std::string ns;
   std::vector<std::string> declared;  // places
   bool implicit = false;
+  bool external = false;         // every marker of it says that somebody else grants it
   std::optional<bool> compiled;  // nullopt: not asked
   int64_t used = 0;
   std::optional<bool> granted;  // nullopt: not asked
+  std::string granted_by;       // of what no marker declares
   Verdict verdict = Verdict::kUsed;
 };
 
