@@ -52,7 +52,7 @@ good() {
 # objectRef is what tells trace of tokens: the server writes it.
 objects() { sed 's|"responseStatus"|"objectRef":{"resource":"serviceaccounts","subresource":"token","namespace":"mandate-system","name":"mandate-manager-a"},&|'; }
 good | sed '1{h;d}' >"$dir/rest.log"
-{ good | head -n 1 | objects; sed 's|"requestURI":"/apis/coord[^"]*"|&,"objectRef":{"resource":"leases","apiGroup":"coordination.k8s.io","namespace":"mandate-system","name":"mandate-manager"}|' "$dir/rest.log"; } >"$dir/good.log"
+{ good | sed -n 1p | objects; sed 's|"requestURI":"/apis/coord[^"]*"|&,"objectRef":{"resource":"leases","apiGroup":"coordination.k8s.io","namespace":"mandate-system","name":"mandate-manager"}|' "$dir/rest.log"; } >"$dir/good.log"
 "$rbacgen" chart --format=yaml src >"$dir/chart.yaml"
 
 expect 0 'nothing amiss' audit --sources=src --granted="$dir/chart.yaml" "$dir/good.log"
