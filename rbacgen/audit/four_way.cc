@@ -233,7 +233,8 @@ class Builder {
     for (const auto& [operation, u] : ledger.refused) {
       Find("refused", component,
            StrCat("was refused ", operation, where(u),
-                  "; it was authorized: admission refused it, or it would have escalated"));
+                  "; it was authorized: admission refused it (a fence, a webhook, a quota), or it "
+                  "would have escalated"));
     }
     for (const auto& [key, u] : ledger.undeclared) {
       Find("undeclared", component,
@@ -284,7 +285,8 @@ const std::vector<FindingKind>& FindingKinds() {
       {"unused-read", "a rule that reads was never used", false},
       {"unexercised", "a rule was never used, but the code has the call", false},
       {"denied", "a request was refused", true},
-      {"refused", "a request was refused after it was authorized: by admission", false},
+      {"refused", "a request was refused after it was authorized: by admission, such as a fence",
+       true},
       {"undeclared", "a request was allowed that no marker declares", true},
       {"undeclared-call", "the binary has a call that no marker declares", true},
       {"not-granted", "a declared rule is not granted", true},
