@@ -85,7 +85,8 @@ inline CallContext WithoutWaiting() { return {.deadline = absl::InfinitePast(), 
 //
 // Errors of reads: kNotFound: absent, for certain. kFailedPrecondition: no demand of this component
 // covers it. kUnavailable: not synced yet, or stale. kPermissionDenied: forbidden.
-// kDeadlineExceeded: the component's own write has not come back in time. None but the last waits.
+// kDataLoss: what is asked for, or a part of it, is there and cannot be read. kDeadlineExceeded:
+// the component's own write has not come back in time. None but the last waits.
 class CacheView {
  public:
   virtual ~CacheView() = default;
@@ -97,7 +98,8 @@ class CacheView {
   virtual absl::StatusOr<std::shared_ptr<const RawObject>> GetRaw(const CallContext& context,
                                                                   const KindInfo& kind,
                                                                   const ObjectKey& key) const = 0;
-  // Sorted by key; `ns` empty: all namespaces.
+  // Sorted by key; `ns` empty: all namespaces. All of them, or an error that names one that cannot
+  // be read.
   virtual absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRaw(
       const CallContext& context, const KindInfo& kind, std::string_view ns) const = 0;
 

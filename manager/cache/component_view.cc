@@ -86,6 +86,10 @@ absl::Status Uncovered(const RestClient& client, const DemandSpec& asked) {
              ": declare one before reading (For, Owns, Watches, or CacheView::Demand)"));
 }
 
+absl::Status Unreadable(const DemandSpec& asked, const absl::Status& why) {
+  return absl::Status(why.code(), StrCat(asked.ToString(), ": ", why.message()));
+}
+
 // The store that answers, or why none does.
 absl::StatusOr<std::shared_ptr<const ObjectStore>> Choose(const std::vector<Grant>& grants) {
   absl::Status forbidden;
@@ -149,17 +153,21 @@ absl::StatusOr<ObjectPtr> ComponentView::GetRaw(const CallContext& context, cons
   const DemandSpec asked{kind, key.ns, key.name};
   auto store = StoreFor(context, asked);
   if (!store.ok()) return std::move(store).status();
-  ObjectPtr object = (*store)->Get(key.ns, key.name);
-  if (object == nullptr) return absl::NotFoundError(StrCat(asked.ToString(), " does not exist"));
+  auto object = (*store)->Read(key.ns, key.name);
+  if (!object.ok()) return Unreadable(asked, object.status());
+  if (*object == nullptr) return absl::NotFoundError(StrCat(asked.ToString(), " does not exist"));
   return object;
 }
 
 absl::StatusOr<std::vector<ObjectPtr>> ComponentView::ListRaw(const CallContext& context,
                                                               const KindInfo& kind,
                                                               std::string_view ns) const {
-  auto store = StoreFor(context, {kind, std::string(ns), ""});
+  const DemandSpec asked{kind, std::string(ns), ""};
+  auto store = StoreFor(context, asked);
   if (!store.ok()) return std::move(store).status();
-  return (*store)->List(ns);
+  auto objects = (*store)->ReadAll(ns);
+  if (!objects.ok()) return Unreadable(asked, objects.status());
+  return objects;
 }
 
 std::vector<ObjectPtr> ComponentView::ListLastKnown(const KindInfo& kind,

@@ -33,7 +33,7 @@ class ListPager {
   struct Result {
     std::string resource_version;
     std::vector<ObjectPtr> objects;
-    std::vector<absl::Status> undecodable;
+    std::vector<UnreadableObject> undecodable;
     bool paginated = false;  // there was more than one page
   };
   // Not called inside Start(), nor after the pager is gone.

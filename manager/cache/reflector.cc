@@ -4,12 +4,15 @@
 #include <utility>
 
 #include "manager/cache/watch_errors.h"
+#include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 
 namespace mandate {
 namespace {
 
 constexpr int kNotAcceptable = 406;
+// Log lines of a pass and of the watch after it: there may be as many as there are objects.
+constexpr int kMaxUnreadableLogged = 10;
 
 }  // namespace
 
@@ -28,9 +31,7 @@ Reflector::Reflector(Config config, RestClient& client, ObjectStore& store, Owne
       status_{DemandState::kPending, absl::UnavailableError("the first list is not in yet")},
       timer_(loop_),
       reopen_timer_(loop_),
-      backoff_(options_.backoff),
-      forbidden_backoff_(options_.forbidden_backoff),
-      absent_backoff_(options_.absent_backoff) {}
+      backoff_(options_, random_) {}
 
 Reflector::~Reflector() { Stop(); }
 
@@ -40,10 +41,9 @@ void Reflector::UseClient(RestClient& client) {
   Stop();
   client_ = &client;
   counts_ = std::make_unique<WatchMetrics>(metrics_, spec_, client.component());
-  counts_->SetStore(store_.size(), store_.bytes());
+  counts_->SetStore(store_.size(), store_.bytes(), store_.unreadable());
   // The common backoff goes on: in an outage another identity fares no better.
-  forbidden_backoff_.Reset();
-  absent_backoff_.Reset();
+  backoff_.ResetAccess();
   hinted_ = false;
   log_.Info("Watch handed over", {{"component", client.component()}});
   if (!filled_ || version_unavailable_) {
@@ -71,8 +71,7 @@ void Reflector::Poke() {
   const bool may_help = status_.state == DemandState::kForbidden ||
                         status_.state == DemandState::kKindAbsent || LacksIdentity(status_.reason);
   if (!may_help) return;
-  forbidden_backoff_.Reset();
-  absent_backoff_.Reset();
+  backoff_.ResetAccess();
   WaitFor(std::max(absl::ZeroDuration(),
                    last_attempt_ + options_.poke_interval - loop_.clock().TimeNow()),
           next_);
@@ -91,29 +90,20 @@ void Reflector::Stop() {
 
 void Reflector::StartPass() {
   last_attempt_ = loop_.clock().TimeNow();
-  undecodable_logged_ = false;
+  unreadable_logged_ = 0;
   if (filled_) counts_->relists.Increment();
   options_.watch_list ? StartStreamingList() : StartList();
 }
 
 void Reflector::StartStreamingList() {
   phase_ = Phase::kStreamingList;
-  initial_ = std::make_unique<ObjectStore>();
-  last_initial_event_ = loop_.clock().TimeNow();
-  CheckInitialEvents();
+  initial_ = std::make_unique<InitialState>(loop_, options_.initial_events_silence, [this] {
+    OnStreamingListFailed(
+        absl::DeadlineExceededError("the initial events have stopped without their end"));
+  });
   OpenWatch({.resource_version = version_unavailable_ ? "" : version_,
              .initial_events = true,
              .timeout = {}});
-}
-
-// The end of the initial events may never come: a proxy or an old server drops the bookmark.
-void Reflector::CheckInitialEvents() {
-  const absl::Time limit = last_initial_event_ + options_.initial_events_silence;
-  if (loop_.clock().TimeNow() >= limit) {
-    return OnStreamingListFailed(
-        absl::DeadlineExceededError("the initial events have stopped without their end"));
-  }
-  timer_.Set(limit, [this] { CheckInitialEvents(); });
 }
 
 void Reflector::StartList() {
@@ -149,8 +139,9 @@ void Reflector::OnList(absl::StatusOr<ListPager::Result> result) {
     return Fail(result.status(), Next::kPass);
   }
   list_retried_ = false;
-  for (const absl::Status& why : result->undecodable) SkipUndecodable(why);
-  Replace(std::move(result->objects), std::move(result->resource_version));
+  for (const UnreadableObject& object : result->undecodable) CountUnreadable(object);
+  Replace({std::move(result->objects), std::move(result->undecodable)},
+          std::move(result->resource_version));
   StartWatch();
 }
 
@@ -176,8 +167,7 @@ void Reflector::OpenWatch(const WatchQuery& query) {
 
 void Reflector::OnWatchOpen() {
   counts_->SetOpen(true);
-  forbidden_backoff_.Reset();
-  absent_backoff_.Reset();
+  backoff_.ResetAccess();
   hinted_ = false;
   if (phase_ == Phase::kOpening) {
     phase_ = Phase::kWatching;
@@ -207,45 +197,62 @@ void Reflector::OnWatchEvent(WatchEvent event) {
       changes = store_.Remove(std::move(event.object));
       break;
   }
+  OnApplied(event.type, std::move(event.resource_version), changes);
+}
+
+void Reflector::OnApplied(WatchEventType type, std::string resource_version,
+                          const std::vector<ObjectEvent>& changes) {
   ++uncounted_events_;
   // Started at any version, a watch begins with ADDED events in no order: none of their versions
   // says how far the store is.
-  if (event.type != WatchEventType::kAdded) versions_ordered_ = true;
-  if (versions_ordered_) MoveTo(std::move(event.resource_version));
+  if (type != WatchEventType::kAdded) versions_ordered_ = true;
+  if (versions_ordered_) MoveTo(std::move(resource_version));
   if (!changes.empty()) owner_.OnObjects(changes);
   owner_.OnProgress();
 }
 
 void Reflector::OnWatchTurn() {
   counts_->events.Increment(std::exchange(uncounted_events_, 0));
-  counts_->SetStore(store_.size(), store_.bytes());
+  counts_->SetStore(store_.size(), store_.bytes(), store_.unreadable());
+}
+
+void Reflector::OnWatchUndecodable(UnreadableEvent event) {
+  CountUnreadable(event.object);
+  if (phase_ == Phase::kStreamingList) {
+    const absl::Status taken = initial_->Take(std::move(event));
+    if (!taken.ok()) OnStreamingListFailed(taken);
+    return;
+  }
+  if (event.kind == UnreadableEvent::Kind::kNothing) return;
+  if (!event.object.identified()) {
+    Stop();
+    return Fail(
+        absl::UnavailableError(StrCat("the watch has brought a change that cannot be read: ",
+                                      event.object.why.message())),
+        Next::kPass);
+  }
+  std::string version = event.object.resource_version;
+  std::vector<ObjectEvent> changes;
+  if (event.type == WatchEventType::kDeleted) {
+    changes = store_.RemoveUnreadable(event.object);
+  } else {
+    store_.PutUnreadable(std::move(event.object));
+  }
+  OnApplied(event.type, std::move(version), changes);
 }
 
 void Reflector::OnInitialEvent(WatchEvent event) {
-  last_initial_event_ = loop_.clock().TimeNow();
-  switch (event.type) {
-    case WatchEventType::kError:
-      return OnStreamingListFailed(event.error);
-    case WatchEventType::kBookmark:
-      if (event.initial_events_end) OnInitialEventsEnd(std::move(event.resource_version));
-      return;
-    case WatchEventType::kAdded:
-    case WatchEventType::kModified:
-      initial_->Put(std::move(event.object));
-      return;
-    case WatchEventType::kDeleted:
-      initial_->Remove(std::move(event.object));
-      return;
-  }
+  if (event.initial_events_end) return OnInitialEventsEnd(std::move(event.resource_version));
+  const absl::Status taken = initial_->Take(std::move(event));
+  if (!taken.ok()) OnStreamingListFailed(taken);
 }
 
 void Reflector::OnInitialEventsEnd(std::string resource_version) {
-  timer_.Cancel();
-  std::vector<ObjectPtr> objects = initial_->Release();
+  ObjectStore::Content content = initial_->Release();
   initial_.reset();
   phase_ = Phase::kWatching;
   versions_ordered_ = true;
-  Replace(std::move(objects), std::move(resource_version));
+  Replace(std::move(content), std::move(resource_version));
   if (phase_ == Phase::kWatching) SetStatus(DemandState::kSynced, absl::OkStatus());
 }
 
@@ -257,8 +264,6 @@ void Reflector::OnStreamingListFailed(const absl::Status& why) {
   if (IsExpired(why) && !std::exchange(version_unavailable_, true)) return StartStreamingList();
   StartList();
 }
-
-void Reflector::OnWatchUndecodable(const absl::Status& why) { SkipUndecodable(why); }
 
 void Reflector::OnWatchEnd(const WatchStream::End& end) {
   using Kind = WatchStream::End::Kind;
@@ -303,18 +308,9 @@ void Reflector::OnWatchError(const absl::Status& error) {
   Stop();
   log_.Debug(2, "Watch ended with an error", {{"error", error}});
   const bool watch_on =
-      IsTooManyRequests(error) || (HttpCode(error) == 500 && RetriesInternalError());
+      IsTooManyRequests(error) ||
+      (HttpCode(error) == 500 && backoff_.RetriesInternalError(loop_.clock().TimeNow()));
   Fail(error, watch_on ? Next::kWatch : Next::kPass);
-}
-
-bool Reflector::RetriesInternalError() {
-  const absl::Time now = loop_.clock().TimeNow();
-  if (now - last_internal_error_ >= absl::Minutes(1)) first_internal_error_ = now;
-  last_internal_error_ = now;
-  if (options_.max_internal_error_retry <= absl::ZeroDuration()) return false;
-  if (now - first_internal_error_ <= options_.max_internal_error_retry) return true;
-  last_internal_error_ = absl::InfinitePast();
-  return false;
 }
 
 void Reflector::Fail(const absl::Status& why, Next next) {
@@ -329,24 +325,16 @@ void Reflector::Fail(const absl::Status& why, Next next) {
   const bool absent = phase_ == Phase::kListing && mandate::IsNotFound(why);
   if (forbidden || absent) {
     state = forbidden ? DemandState::kForbidden : DemandState::kKindAbsent;
-    Backoff& backoff = forbidden ? forbidden_backoff_ : absent_backoff_;
-    delay = backoff.Next(random_);
+    delay = forbidden ? backoff_.WhileForbidden() : backoff_.WhileAbsent();
     if (std::exchange(hinted_, false)) delay = options_.poke_interval;
     next = Next::kPass;
   } else {
-    delay = NextDelay(why);
+    delay = backoff_.AfterFailure(why, loop_.clock().TimeNow());
   }
   WaitFor(delay, next);
   RestClient* const client = client_;
   SetStatus(state, why);
   if (client_ == client && phase_ == Phase::kWaiting) owner_.OnFailure();
-}
-
-absl::Duration Reflector::NextDelay(const absl::Status& why) {
-  const absl::Time now = loop_.clock().TimeNow();
-  if (now - last_backoff_ > options_.backoff_reset) backoff_.Reset();
-  last_backoff_ = now;
-  return std::max(backoff_.Next(random_), RetryAfter(why).value_or(absl::ZeroDuration()));
 }
 
 void Reflector::WaitFor(absl::Duration delay, Next next) {
@@ -374,12 +362,13 @@ void Reflector::SetStatus(DemandState state, absl::Status reason) {
   owner_.OnStatus(status_);
 }
 
-void Reflector::Replace(std::vector<ObjectPtr> objects, std::string resource_version) {
+void Reflector::Replace(ObjectStore::Content content, std::string resource_version) {
   version_unavailable_ = false;
   version_ = resource_version;
   filled_ = true;
-  const auto events = store_.Replace(std::move(objects), std::move(resource_version));
-  counts_->SetStore(store_.size(), store_.bytes());
+  const auto events = store_.Replace(std::move(content.objects), std::move(resource_version),
+                                     std::move(content.unreadable));
+  counts_->SetStore(store_.size(), store_.bytes(), store_.unreadable());
   if (!events.empty()) owner_.OnObjects(events);
   owner_.OnProgress();
 }
@@ -390,10 +379,11 @@ void Reflector::MoveTo(std::string resource_version) {
   store_.SetResourceVersion(std::move(resource_version));
 }
 
-void Reflector::SkipUndecodable(const absl::Status& why) {
+void Reflector::CountUnreadable(const UnreadableObject& object) {
   counts_->undecodable.Increment();
-  if (std::exchange(undecodable_logged_, true)) return;
-  log_.Error("Object skipped: it cannot be read", {{"error", why}});
+  if (++unreadable_logged_ > kMaxUnreadableLogged) return;
+  log_.Error("An object, or an event of one, cannot be read",
+             {{"object", object.Name()}, {"error", object.why}});
 }
 
 }  // namespace mandate

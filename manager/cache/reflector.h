@@ -27,6 +27,17 @@
 //   Waiting        the time has come; a hint (403, 404, 401)                        as said above
 //   any            406, once                       ask for JSON from then on        the same again
 //
+// What cannot be read is not absent:
+//
+//   the watch or list brings          does
+//   ────────────────────────────────  ───────────────────────────────────────────────────────────
+//   an object that is unreadable      marks its key in the store; DELETED removes it
+//   one that nobody can identify      Listing: marks the store, which then deletes nothing; else as
+//                                     the next
+//   a frame that is none              StreamingList: Listing; Watching: wait, a new pass (as
+//                                     client-go)
+//   a type of event that is unknown   nothing
+//
 // A pass begins with StreamingList, or Listing where that is switched off. All waits but those for
 // 403 and 404 share one backoff.
 #ifndef MANAGER_CACHE_REFLECTOR_H_
@@ -40,13 +51,14 @@
 
 #include "manager/cache/cache.h"
 #include "manager/cache/cache_metrics.h"
+#include "manager/cache/initial_state.h"
 #include "manager/cache/list_pager.h"
 #include "manager/cache/loop_timer.h"
+#include "manager/cache/reflector_backoff.h"
 #include "manager/cache/reflector_options.h"
 #include "manager/cache/store.h"
 #include "manager/cache/watch_stream.h"
 #include "manager/client/rest_client.h"
-#include "manager/core/backoff.h"
 #include "manager/core/log.h"
 
 namespace mandate {
@@ -101,7 +113,7 @@ class Reflector : private WatchStream::Observer {
 
   void OnWatchOpen() override;
   void OnWatchEvent(WatchEvent event) override;
-  void OnWatchUndecodable(const absl::Status& why) override;
+  void OnWatchUndecodable(UnreadableEvent event) override;
   void OnWatchTurn() override;
   void OnWatchEnd(const WatchStream::End& end) override;
 
@@ -116,20 +128,20 @@ class Reflector : private WatchStream::Observer {
   void OnStreamingListFailed(const absl::Status& why);
   void OnWatchError(const absl::Status& error);
   void OnWatchClosed(const WatchStream::End& end);
-  void CheckInitialEvents();
 
   // Waits as `why` deserves, then does `next`.
   void Fail(const absl::Status& why, Next next);
   void WaitFor(absl::Duration delay, Next next);
-  absl::Duration NextDelay(const absl::Status& why);
-  bool RetriesInternalError();
   // Ends whatever is under way.
   void Stop();
   void SetStatus(DemandState state, absl::Status reason);
   void ExpectReopen();
-  void Replace(std::vector<ObjectPtr> objects, std::string resource_version);
+  void Replace(ObjectStore::Content content, std::string resource_version);
+  // An event of a running watch is in the store, with these changes.
+  void OnApplied(WatchEventType type, std::string resource_version,
+                 const std::vector<ObjectEvent>& changes);
   void MoveTo(std::string resource_version);
-  void SkipUndecodable(const absl::Status& why);
+  void CountUnreadable(const UnreadableObject& object);
 
   const DemandSpec spec_;
   const ReflectorOptions options_;
@@ -155,20 +167,14 @@ class Reflector : private WatchStream::Observer {
 
   std::unique_ptr<ListPager> pager_;
   std::unique_ptr<WatchStream> stream_;
-  std::unique_ptr<ObjectStore> initial_;  // kStreamingList: what came so far
-  absl::Time last_initial_event_;
-  LoopTimer timer_;         // kWaiting, and checks of kStreamingList
-  LoopTimer reopen_timer_;  // kOpening while synced
-  Backoff backoff_;
-  Backoff forbidden_backoff_;
-  Backoff absent_backoff_;
-  absl::Time last_backoff_ = absl::InfinitePast();
+  std::unique_ptr<InitialState> initial_;  // kStreamingList: what came so far
+  LoopTimer timer_;                        // kWaiting
+  LoopTimer reopen_timer_;                 // kOpening while synced
+  ReflectorBackoff backoff_;
   absl::Time last_attempt_ = absl::InfinitePast();
-  absl::Time first_internal_error_ = absl::InfinitePast();
-  absl::Time last_internal_error_ = absl::InfinitePast();
   bool hinted_ = false;  // while an attempt was under way that may have come too early
   int short_watches_ = 0;
-  bool undecodable_logged_ = false;
+  int unreadable_logged_ = 0;  // since the pass began
   int uncounted_events_ = 0;
 };
 

@@ -300,14 +300,6 @@ TEST_F(ReflectorListTest, RelistSynthesisesWhatWasMissed) {
   EXPECT_EQ(TakeEvents(), "-a/again@4 +a/again@16 -a/gone@1 +a/more@17 ~a/new@15");
 }
 
-TEST_F(ReflectorListTest, UndecodableItemDoesNotStopAList) {
-  options_.watch_list = false;
-  AddList(200, ListJson("10", {WidgetJson("a/x", 1), R"({"metadata":{"uid":"nameless"}})",
-                               WidgetJson("a/y", 2)}));
-  Start();
-  EXPECT_EQ(TakeEvents(), "+a/x@1 +a/y@2");
-}
-
 TEST_F(ReflectorListTest, ABodyThatIsNoListWaits) {
   options_.watch_list = false;
   AddList(200, "<html>");

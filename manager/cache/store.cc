@@ -4,11 +4,13 @@
 #include <iterator>
 
 #include "manager/cache/resource_version.h"
+#include "manager/core/strings.h"
 
 namespace mandate {
 namespace {
 
 using Type = ObjectEvent::Type;
+using Unreadable = std::map<ObjectKey, UnreadableObject>;
 
 bool SameVersion(const RawObject& a, const RawObject& b) {
   return a.uid() == b.uid() && a.resource_version() == b.resource_version();
@@ -32,6 +34,37 @@ void AppendChange(const ObjectPtr& old, const ObjectPtr& now, std::vector<Object
   }
 }
 
+absl::Status CannotRead(const UnreadableObject& object) {
+  return absl::DataLossError(StrCat(
+      object.Name(), " is there and cannot be read, until it is mended: ", object.why.message()));
+}
+
+// Of `before`, what is not in `listed` and not absent for all that: unreadable, or perhaps so. The
+// latter are added to `unreadable`.
+std::vector<ObjectPtr> NotProvenAbsent(const std::vector<ObjectPtr>& before,
+                                       const std::vector<ObjectPtr>& listed,
+                                       const absl::Status& unidentified, Unreadable& unreadable) {
+  std::vector<ObjectPtr> result;
+  for (const ObjectPtr& old : before) {
+    if (std::binary_search(listed.begin(), listed.end(), old, ObjectLess())) continue;
+    const auto [it, certain_not] = unreadable.try_emplace(old->Key());
+    if (!certain_not || !unidentified.ok()) {
+      if (certain_not) {
+        it->second = {.why = absl::DataLossError(
+                          StrCat("the last list does not have it, but it has an object "
+                                 "of which nobody can tell which one it is: ",
+                                 unidentified.message())),
+                      .key = it->first,
+                      .resource_version = ""};
+      }
+      result.push_back(old);
+    } else {
+      unreadable.erase(it);
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<ObjectEvent> DiffObjects(const std::vector<ObjectPtr>& before,
@@ -51,6 +84,31 @@ std::vector<ObjectEvent> DiffObjects(const std::vector<ObjectPtr>& before,
     }
   }
   return events;
+}
+
+absl::StatusOr<ObjectPtr> ObjectStore::Read(std::string_view ns, std::string_view name) const {
+  MutexLock lock(mutex_);
+  if (!unreadable_.empty()) {
+    const auto mark = unreadable_.find({std::string(ns), std::string(name)});
+    if (mark != unreadable_.end()) return CannotRead(mark->second);
+  }
+  const auto it = objects_.find(ObjectLess::Key(ns, name));
+  if (it != objects_.end()) return it->object;
+  if (!unidentified_.ok())
+    return CannotRead({.why = unidentified_, .key = {}, .resource_version = ""});
+  return nullptr;
+}
+
+absl::StatusOr<std::vector<ObjectPtr>> ObjectStore::ReadAll(std::string_view ns) const {
+  {
+    MutexLock lock(mutex_);
+    for (const auto& [key, object] : unreadable_) {
+      if (ns.empty() || key.ns == ns) return CannotRead(object);
+    }
+    if (!unidentified_.ok())
+      return CannotRead({.why = unidentified_, .key = {}, .resource_version = ""});
+  }
+  return List(ns);
 }
 
 ObjectPtr ObjectStore::Get(std::string_view ns, std::string_view name) const {
@@ -80,6 +138,11 @@ size_t ObjectStore::bytes() const {
   return bytes_;
 }
 
+size_t ObjectStore::unreadable() const {
+  MutexLock lock(mutex_);
+  return unreadable_.size() + (unidentified_.ok() ? 0 : 1);
+}
+
 std::string ObjectStore::resource_version() const {
   MutexLock lock(mutex_);
   return resource_version_;
@@ -93,7 +156,8 @@ bool ObjectStore::HasReached(std::string_view resource_version) const {
 }
 
 std::vector<ObjectEvent> ObjectStore::Replace(std::vector<ObjectPtr> objects,
-                                              std::string resource_version) {
+                                              std::string resource_version,
+                                              std::vector<UnreadableObject> unreadable) {
   const ObjectLess less;
   // Of doubles, which pages of an inconsistent list can bring, the last one counts.
   if (!std::is_sorted(objects.begin(), objects.end(), less)) {
@@ -105,6 +169,21 @@ std::vector<ObjectEvent> ObjectStore::Replace(std::vector<ObjectPtr> objects,
   objects.erase(objects.begin(), kept.base());
 
   const std::vector<ObjectPtr> before = List();
+  Unreadable marks;
+  absl::Status unidentified;
+  for (UnreadableObject& object : unreadable) {
+    if (!object.identified()) {
+      unidentified.Update(object.why);
+      continue;
+    }
+    ObjectKey key = object.key;
+    marks.insert_or_assign(std::move(key), std::move(object));
+  }
+  if (!unreadable.empty()) {
+    const auto kept = NotProvenAbsent(before, objects, unidentified, marks);
+    objects.insert(objects.end(), kept.begin(), kept.end());
+    std::sort(objects.begin(), objects.end(), less);
+  }
   std::vector<ObjectEvent> events = DiffObjects(before, objects);
   size_t bytes = 0;
   auto old = before.begin();
@@ -118,6 +197,8 @@ std::vector<ObjectEvent> ObjectStore::Replace(std::vector<ObjectPtr> objects,
   MutexLock lock(mutex_);
   objects_.swap(next);
   bytes_ = bytes;
+  unreadable_ = std::move(marks);
+  unidentified_ = std::move(unidentified);
   resource_version_ = std::move(resource_version);
   return events;
 }
@@ -129,9 +210,20 @@ ObjectStore::Objects::iterator ObjectStore::Find(const ObjectPtr& object) {
   return objects_.lower_bound(object);
 }
 
+bool ObjectStore::Settle(std::string_view ns, std::string_view name,
+                         std::string_view resource_version) {
+  if (unreadable_.empty()) return true;
+  const auto mark = unreadable_.find({std::string(ns), std::string(name)});
+  if (mark == unreadable_.end()) return true;
+  if (IsOlder(resource_version, mark->second.resource_version)) return false;
+  unreadable_.erase(mark);
+  return true;
+}
+
 std::vector<ObjectEvent> ObjectStore::Put(ObjectPtr object) {
   std::vector<ObjectEvent> events;
   MutexLock lock(mutex_);
+  if (!Settle(object->ns(), object->name(), object->resource_version())) return events;
   const auto it = Find(object);
   if (it == objects_.end() || ObjectLess()(object, *it)) {
     bytes_ += object->bytes().size();
@@ -152,6 +244,7 @@ std::vector<ObjectEvent> ObjectStore::Put(ObjectPtr object) {
 std::vector<ObjectEvent> ObjectStore::Remove(ObjectPtr object) {
   std::vector<ObjectEvent> events;
   MutexLock lock(mutex_);
+  if (!Settle(object->ns(), object->name(), object->resource_version())) return events;
   const auto it = Find(object);
   if (it == objects_.end() || ObjectLess()(object, *it)) return events;
   if (IsOlder(object->resource_version(), it->object->resource_version())) return events;
@@ -161,14 +254,48 @@ std::vector<ObjectEvent> ObjectStore::Remove(ObjectPtr object) {
   return events;
 }
 
-std::vector<ObjectPtr> ObjectStore::Release() {
+void ObjectStore::PutUnreadable(UnreadableObject object) {
   MutexLock lock(mutex_);
-  std::vector<ObjectPtr> result;
-  result.reserve(objects_.size());
-  for (const ObjectSlot& slot : objects_) result.push_back(std::move(slot.object));
+  if (!object.identified()) return unidentified_.Update(object.why);
+  const auto it = objects_.find(ObjectLess::Key(object.key.ns, object.key.name));
+  if (it != objects_.end() && IsOlder(object.resource_version, it->object->resource_version())) {
+    return;
+  }
+  UnreadableObject& mark = unreadable_[object.key];
+  if (!IsOlder(object.resource_version, mark.resource_version)) mark = std::move(object);
+}
+
+std::vector<ObjectEvent> ObjectStore::RemoveUnreadable(const UnreadableObject& object) {
+  std::vector<ObjectEvent> events;
+  MutexLock lock(mutex_);
+  if (!object.identified()) {
+    unidentified_.Update(object.why);
+    return events;
+  }
+  if (!Settle(object.key.ns, object.key.name, object.resource_version)) return events;
+  const auto it = objects_.find(ObjectLess::Key(object.key.ns, object.key.name));
+  if (it == objects_.end()) return events;
+  if (IsOlder(object.resource_version, it->object->resource_version())) return events;
+  bytes_ -= it->object->bytes().size();
+  events.push_back(Deleted(it->object));
+  objects_.erase(it);
+  return events;
+}
+
+ObjectStore::Content ObjectStore::Release() {
+  MutexLock lock(mutex_);
+  Content content;
+  content.objects.reserve(objects_.size());
+  for (const ObjectSlot& slot : objects_) content.objects.push_back(std::move(slot.object));
+  for (auto& [key, object] : unreadable_) content.unreadable.push_back(std::move(object));
+  if (!unidentified_.ok()) {
+    content.unreadable.push_back({.why = unidentified_, .key = {}, .resource_version = ""});
+  }
   objects_.clear();
+  unreadable_.clear();
+  unidentified_ = absl::OkStatus();
   bytes_ = 0;
-  return result;
+  return content;
 }
 
 void ObjectStore::SetResourceVersion(std::string resource_version) {

@@ -170,7 +170,7 @@ TEST(ObjectStoreTest, ReleasesWhatItHolds) {
   ObjectStore store;
   store.Put(Widget("a/y", 2));
   store.Put(Widget("a/x", 1));
-  EXPECT_EQ(Text(store.Release()), "a/x@1 a/y@2");
+  EXPECT_EQ(Text(store.Release().objects), "a/x@1 a/y@2");
   EXPECT_EQ(store.size(), 0u);
   EXPECT_EQ(store.bytes(), 0u);
 }

@@ -120,7 +120,10 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
     // With the bytes that frame it: a line's end or a length.
     queued_ -= std::min(queued_, frame.size() + (encoding_ == Encoding::kJson ? 1 : 4));
     auto event = ParseWatchEvent(frame, encoding_);
-    if (!event.ok()) return observer_->OnWatchUndecodable(event.status());
+    if (!event.ok()) {
+      told_ = true;
+      return observer_->OnWatchUndecodable(IdentifyEvent(event.status(), frame, encoding_));
+    }
     if (event->type != WatchEventType::kError) ++events_;
     told_ = true;
     observer_->OnWatchEvent(*std::move(event));

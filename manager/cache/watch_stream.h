@@ -42,8 +42,8 @@ class WatchStream {
     virtual ~Observer() = default;
     virtual void OnWatchOpen() = 0;
     virtual void OnWatchEvent(WatchEvent event) = 0;
-    // A frame that is no event of ours; the watch goes on.
-    virtual void OnWatchUndecodable(const absl::Status& why) = 0;
+    // A frame that cannot be read; the watch goes on.
+    virtual void OnWatchUndecodable(UnreadableEvent event) = 0;
     // Some events were told, and the loop has its turn before the next ones.
     virtual void OnWatchTurn() {}
     // Last.

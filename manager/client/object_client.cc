@@ -178,7 +178,7 @@ absl::StatusOr<std::string> ObjectClient::List(
     if (!list.undecodable.empty()) {
       return absl::InternalError(StrCat("the list of ", kind.plural, " holds what is no ",
                                         kind.kind, ": ",
-                                        AsStd(list.undecodable.front().message())));
+                                        AsStd(list.undecodable.front().why.message())));
     }
     items += list.items.size();
     if (items > options.max_items) {

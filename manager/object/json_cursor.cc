@@ -149,6 +149,7 @@ bool JsonCursor::Expect(char c) {
 bool JsonCursor::Enter(char open) {
   if (!Expect(open)) return false;
   if (depth_ >= max_depth_) {
+    too_deep_ = true;
     return FailAt(at_ - 1, StrCat("nested deeper than the limit of ", max_depth_));
   }
   ++depth_;
@@ -343,6 +344,34 @@ bool JsonCursor::SkipValue(std::string_view* source) {
       break;
   }
   if (!status_.ok()) return false;
+  if (source != nullptr) *source = text_.substr(start, at_ - start);
+  return true;
+}
+
+bool JsonCursor::SkipDeepValue(std::string_view* source) {
+  const Token token = Peek();
+  if (token != Token::kObject && token != Token::kArray) return SkipValue(source);
+  const size_t start = Offset();
+  std::string awaited;  // the brackets that close those that are open
+  do {
+    if (at_ >= text_.size()) return FailAt(start, "the value has no end");
+    const char c = text_[at_];
+    if (c == '"') {
+      std::string_view ignored;
+      bool escaped = false;
+      if (!ScanString(&ignored, &escaped)) return false;
+      continue;
+    }
+    if (c == '{' || c == '[') {
+      awaited.push_back(c == '{' ? '}' : ']');
+    } else if (c == '}' || c == ']') {
+      if (awaited.back() != c)
+        return Fail(StrCat("expected '", awaited.substr(awaited.size() - 1), "'"));
+      awaited.pop_back();
+    }
+    ++at_;
+  } while (!awaited.empty());
+  first_ = false;
   if (source != nullptr) *source = text_.substr(start, at_ - start);
   return true;
 }

@@ -31,7 +31,7 @@ class JsonCursor {
  public:
   enum class Token { kObject, kArray, kString, kNumber, kBool, kNull, kInvalid };
 
-  // A place to come back to, for as long as there is no error.
+  // A place to come back to, for as long as there is no error but too_deep().
   struct Place {
     size_t at = 0;
     int depth = 0;
@@ -68,6 +68,9 @@ class JsonCursor {
   // Any value, checked; `source` is its text.
   bool SkipValue(std::string_view* source = nullptr);
 
+  // Any value, however deep: within it only strings and brackets are checked.
+  bool SkipDeepValue(std::string_view* source = nullptr);
+
   // Where the next value starts, in bytes from the start of the text.
   size_t Offset();
   // How much is consumed: where the last value ended.
@@ -81,8 +84,12 @@ class JsonCursor {
     at_ = place.at;
     depth_ = place.depth;
     first_ = place.first;
+    if (too_deep_) status_ = absl::OkStatus();
+    too_deep_ = false;
   }
 
+  // Whether the error is that the text nests deeper than the limit; GoBack() forgets it.
+  bool too_deep() const { return too_deep_; }
   const absl::Status& status() const { return status_; }
   // The status; also an error when anything but white space follows the value just read.
   absl::Status Finish();
@@ -110,6 +117,7 @@ class JsonCursor {
   int depth_;
   const int max_depth_;
   bool first_;  // nothing was read yet of the innermost object or array
+  bool too_deep_ = false;
   absl::Status status_;
   std::forward_list<std::string> unescaped_;
 };

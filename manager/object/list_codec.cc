@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/numbers.h"
 #include "manager/core/status_macros.h"
@@ -13,7 +14,7 @@ namespace mandate {
 namespace {
 
 using Token = JsonCursor::Token;
-using Item = absl::StatusOr<std::shared_ptr<const RawObject>>;
+using Item = std::variant<std::shared_ptr<const RawObject>, UnreadableObject>;
 
 // Fields of runtime.Unknown, of every list message, and of meta/v1 ListMeta.
 constexpr uint64_t kRawTag = 2 << 3 | 2;
@@ -24,13 +25,15 @@ constexpr uint32_t kContinue = 3;
 constexpr uint32_t kRemaining = 4;
 
 void AddItem(Item item, RawList& list) {
-  if (item.ok()) {
-    list.items.push_back(*std::move(item));
+  if (auto* object = std::get_if<std::shared_ptr<const RawObject>>(&item)) {
+    list.items.push_back(std::move(*object));
     return;
   }
+  auto& unreadable = std::get<UnreadableObject>(item);
   const size_t index = list.items.size() + list.undecodable.size();
-  list.undecodable.push_back(
-      absl::Status(item.status().code(), StrCat("items[", index, "]: ", item.status().message())));
+  unreadable.why =
+      absl::Status(unreadable.why.code(), StrCat("items[", index, "]: ", unreadable.why.message()));
+  list.undecodable.push_back(std::move(unreadable));
 }
 
 absl::Status CheckKind(std::string_view kind) {
@@ -145,15 +148,25 @@ class ListReader::JsonFormat : public Format {
     return json.status();
   }
 
-  static Item ReadItem(JsonCursor& json) {
+  Item ReadItem(JsonCursor& json) const {
     const JsonCursor::Place start = json.Mark();
-    Item item = ReadRawObject(json);
-    // Malformed text is the whole list's error, a malformed object its own.
-    if (json.status().ok() && !item.ok()) {
+    auto object = ReadRawObject(json);
+    if (object.ok()) return *std::move(object);
+    // Malformed text is the whole list's error, which the cursor has; a malformed object, or one
+    // that nests too deep, is its own.
+    std::string_view text;
+    if (json.status().ok()) {
       json.GoBack(start);
-      json.SkipValue();
+      json.SkipValue(&text);
     }
-    return item;
+    absl::Status why = object.status();
+    if (json.too_deep()) {
+      why = absl::InvalidArgumentError(
+          StrCat("nested deeper than the limit of ", options_.json.max_depth));
+      json.GoBack(start);
+      json.SkipDeepValue(&text);
+    }
+    return Identify(std::move(why), text, Encoding::kJson);
   }
 
   static absl::Status Expect(JsonCursor& json, Token token, std::string_view path) {
@@ -227,7 +240,7 @@ class ListReader::ProtobufFormat : public Format {
       }
       const size_t size = std::min(rest.size(), list_left_) - wire.left();
       if (wire.field() == kMetadata) *status = ReadListMeta(wire.bytes());
-      if (wire.field() == kItems) AddItem(ParseRawObject(wire.bytes(), Encoding::kProtobuf), list_);
+      if (wire.field() == kItems) AddItem(ParseItem(wire.bytes()), list_);
       list_left_ -= size;
       in_list_ = list_left_ > 0;
       return size;
@@ -251,6 +264,12 @@ class ListReader::ProtobufFormat : public Format {
     const size_t size = rest.size() - wire.left();
     envelope_ += rest.substr(0, size);
     return size;
+  }
+
+  static Item ParseItem(std::string_view bytes) {
+    auto object = ParseRawObject(bytes, Encoding::kProtobuf);
+    if (object.ok()) return *std::move(object);
+    return Identify(std::move(object).status(), bytes, Encoding::kProtobuf);
   }
 
   size_t Magic(std::string_view rest, absl::Status* status) {

@@ -15,6 +15,7 @@
 #include "manager/object/json_cursor.h"
 #include "manager/object/kind.h"
 #include "manager/object/raw_object.h"
+#include "manager/object/unreadable.h"
 
 namespace mandate {
 
@@ -23,11 +24,12 @@ struct RawList {
   std::string continue_token;        // not empty: more pages follow
   std::optional<int64_t> remaining;  // the server's estimate of what follows
   std::vector<std::shared_ptr<const RawObject>> items;
-  std::vector<absl::Status> undecodable;  // items left out, each naming its index
+  std::vector<UnreadableObject> undecodable;  // items left out, each error naming its index
 };
 
 // Reads a list as its bytes come: beside the objects it holds no more than the item in hand and a
-// chunk. An item that cannot be read does not stop the others. JSON items have apiVersion and kind
+// chunk. An item that cannot be read, or nests too
+// deep, does not stop the others. JSON items have apiVersion and kind
 // only if the server wrote them; protobuf items never.
 //
 //   ListReader reader(encoding);

@@ -24,7 +24,9 @@ std::string Text(const absl::StatusOr<RawList>& list) {
   std::string text = StrCat(list->resource_version, " ", list->continue_token, " ",
                             list->remaining.value_or(-1), "\n");
   for (const auto& item : list->items) text += StrCat(item->name(), " ", item->bytes(), "\n");
-  for (const absl::Status& why : list->undecodable) text += StrCat(why.message(), "\n");
+  for (const UnreadableObject& item : list->undecodable) {
+    text += StrCat(item.Name(), " ", item.why.message(), "\n");
+  }
   return text;
 }
 
@@ -68,10 +70,13 @@ std::string Roles(std::string_view broken = "") {
 // What comes in pieces is read as what comes whole, wherever it is cut; and what ends too early is
 // no list.
 TEST(ListCodecTest, CutsDoNotMatter) {
+  const std::string deep = StrCat(std::string(600, '['), std::string(600, ']'));
   const struct {
     Encoding encoding;
     std::string body;
   } kCases[] = {
+      {Encoding::kJson, StrCat(R"({"items":[{"metadata":{"name":"a"}},{"x":)", deep,
+                               R"(,"metadata":{"name":"d"}},{"metadata":{"name":"b"}}]})")},
       {Encoding::kJson,
        R"({"kind":"RoleList","metadata":{"resourceVersion":"10","continue":"c\u003d"},)"
        R"("items":[{"metadata":{"name":"a"},"x":[1.5e3,true,null,"\u00e4ü\\"]},{"metadata":{}},)"
@@ -207,8 +212,9 @@ TEST(ListCodecTest, OneBadItemDoesNotStopTheOthers) {
   ASSERT_TRUE(json.ok()) << json.status();
   EXPECT_EQ(json->items.size(), 2u);
   ASSERT_EQ(json->undecodable.size(), 2u);
-  EXPECT_THAT(std::string(json->undecodable[0].message()), HasSubstr("items[1]: metadata.name: "));
-  EXPECT_THAT(std::string(json->undecodable[1].message()), HasSubstr("items[3]: "));
+  EXPECT_THAT(std::string(json->undecodable[0].why.message()),
+              HasSubstr("items[1]: metadata.name: "));
+  EXPECT_THAT(std::string(json->undecodable[1].why.message()), HasSubstr("items[3]: "));
 
   rbacv1::RoleList roles;
   roles.add_items()->mutable_metadata()->set_name("a");
@@ -220,6 +226,29 @@ TEST(ListCodecTest, OneBadItemDoesNotStopTheOthers) {
   ASSERT_TRUE(protobuf.ok()) << protobuf.status();
   EXPECT_EQ(protobuf->items.size(), 2u);
   EXPECT_EQ(protobuf->undecodable.size(), 1u);
+}
+
+TEST(ListCodecTest, AnItemThatNestsTooDeepDoesNotStopTheOthers) {
+  const std::string deep = StrCat(std::string(20000, '['), std::string(20000, ']'));
+  const auto list = ParseList(
+      StrCat(R"({"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"d","namespace":"n",)",
+             R"("resourceVersion":"5"},"x":)", deep, "},", deep, R"(,{"metadata":{"name":7},"x":)",
+             deep, R"(},{"metadata":{"name":"b"}}],)", R"("metadata":{"resourceVersion":"9"}})"),
+      Encoding::kJson);
+  ASSERT_TRUE(list.ok()) << list.status();
+  EXPECT_EQ(list->resource_version, "9");
+  ASSERT_EQ(list->items.size(), 2u);
+  EXPECT_EQ(list->items[1]->name(), "b");
+  ASSERT_EQ(list->undecodable.size(), 3u);
+  EXPECT_EQ(list->undecodable[0].key, (ObjectKey{"n", "d"}));
+  EXPECT_EQ(list->undecodable[0].resource_version, "5");
+  EXPECT_THAT(std::string(list->undecodable[0].why.message()),
+              HasSubstr("nested deeper than the limit"));
+  EXPECT_FALSE(list->undecodable[1].identified());
+  EXPECT_FALSE(list->undecodable[2].identified());
+  // Malformed text is the list's error, also within what is too deep.
+  EXPECT_FALSE(
+      ParseList(StrCat(R"({"items":[{"x":)", std::string(600, '['), "}]}"), Encoding::kJson).ok());
 }
 
 TEST(ListCodecTest, KeepsToItsLimits) {

@@ -98,6 +98,45 @@ absl::StatusOr<Frame> ReadProtobuf(std::string_view bytes) {
   return frame;
 }
 
+// A frame's type and object, where it is one, whatever they are.
+struct Outline {
+  std::string type;
+  std::string_view object;
+};
+
+std::optional<Outline> OutlineOfJson(std::string_view text) {
+  Outline outline;
+  JsonCursor json(text);
+  std::string_view key;
+  if (json.Peek() != Token::kObject) return std::nullopt;
+  for (json.BeginObject(); json.NextMember(&key);) {
+    std::string_view type;
+    if (key == "type" && json.Peek() == Token::kString && json.ReadString(&type)) {
+      outline.type = type;
+    } else {
+      json.SkipDeepValue(key == "object" ? &outline.object : nullptr);
+    }
+  }
+  if (!json.Finish().ok()) return std::nullopt;
+  return outline;
+}
+
+std::optional<Outline> OutlineOfProtobuf(std::string_view bytes) {
+  Outline outline;
+  WireCursor event(bytes);
+  while (event.Next()) {
+    if (event.field() == kType) outline.type = event.bytes();
+    if (event.field() != kObject) continue;
+    WireCursor object(event.bytes());
+    while (object.Next()) {
+      if (object.field() == kRaw) outline.object = object.bytes();
+    }
+    if (!object.status().ok()) return std::nullopt;
+  }
+  if (!event.status().ok()) return std::nullopt;
+  return outline;
+}
+
 // A bookmark's object has a resourceVersion and no name.
 absl::Status ReadBookmark(std::string_view object, Encoding encoding, WatchEvent* event) {
   if (encoding == Encoding::kProtobuf && HasEnvelope(object)) {
@@ -137,6 +176,21 @@ absl::StatusOr<WatchEvent> ParseWatchEvent(std::string_view bytes, Encoding enco
   } else {
     event.error = ReadError(frame.raw, encoding);
   }
+  return event;
+}
+
+UnreadableEvent IdentifyEvent(absl::Status why, std::string_view frame, Encoding encoding) {
+  using Kind = UnreadableEvent::Kind;
+  const auto outline =
+      encoding == Encoding::kJson ? OutlineOfJson(frame) : OutlineOfProtobuf(frame);
+  UnreadableEvent event;
+  event.object.why = std::move(why);
+  if (!outline || outline->type.empty()) return event;
+  const auto type = TypeOf(outline->type);
+  event.kind = type.ok() && CarriesObject(*type) ? Kind::kObject : Kind::kNothing;
+  if (event.kind == Kind::kNothing) return event;
+  event.type = *type;
+  event.object = Identify(std::move(event.object.why), outline->object, encoding);
   return event;
 }
 

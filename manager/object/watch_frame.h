@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "manager/object/kind.h"
 #include "manager/object/raw_object.h"
+#include "manager/object/unreadable.h"
 
 namespace mandate {
 
@@ -28,6 +29,18 @@ struct WatchEvent {
 // kInvalidArgument when the frame is no event, is of a type unknown here, or its object cannot be
 // read.
 absl::StatusOr<WatchEvent> ParseWatchEvent(std::string_view frame, Encoding encoding);
+
+// A frame that ParseWatchEvent does not take.
+struct UnreadableEvent {
+  // kObject: an event of `object`. kNothing: of none, as a bookmark or a type that is unknown here.
+  // kMalformed: nobody can tell.
+  enum class Kind { kObject, kNothing, kMalformed } kind = Kind::kMalformed;
+  WatchEventType type = WatchEventType::kError;  // kObject: kAdded, kModified or kDeleted
+  UnreadableObject object;                       // kObject; else its `why` alone
+};
+
+// What the frame, which cannot be read because of `why`, says all the same.
+UnreadableEvent IdentifyEvent(absl::Status why, std::string_view frame, Encoding encoding);
 
 // Cuts a stream into frames: JSON by line, protobuf by a 4-byte big-endian length. Chunks may end
 // anywhere; blank lines are nothing.

@@ -1,0 +1,58 @@
+#include "manager/cache/initial_state.h"
+
+#include <utility>
+
+namespace mandate {
+
+InitialState::InitialState(Loop& loop, absl::Duration silence, std::function<void()> on_silence)
+    : silence_(silence),
+      on_silence_(std::move(on_silence)),
+      loop_(loop),
+      timer_(loop),
+      last_event_(loop.clock().TimeNow()) {
+  timer_.Set(last_event_ + silence_, [this] { Listen(); });
+}
+
+// One timer a silence, not one an event.
+void InitialState::Listen() {
+  const absl::Time limit = last_event_ + silence_;
+  if (loop_.clock().TimeNow() >= limit) {
+    // It may destroy this, and so the function.
+    const auto on_silence = on_silence_;
+    return on_silence();
+  }
+  timer_.Set(limit, [this] { Listen(); });
+}
+
+absl::Status InitialState::Take(WatchEvent event) {
+  last_event_ = loop_.clock().TimeNow();
+  switch (event.type) {
+    case WatchEventType::kError:
+      return std::move(event.error);
+    case WatchEventType::kBookmark:
+      break;
+    case WatchEventType::kAdded:
+    case WatchEventType::kModified:
+      store_.Put(std::move(event.object));
+      break;
+    case WatchEventType::kDeleted:
+      store_.Remove(std::move(event.object));
+      break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status InitialState::Take(UnreadableEvent event) {
+  using Kind = UnreadableEvent::Kind;
+  if (event.kind == Kind::kNothing) return absl::OkStatus();
+  if (!event.object.identified()) return std::move(event.object.why);
+  last_event_ = loop_.clock().TimeNow();
+  if (event.type == WatchEventType::kDeleted) {
+    store_.RemoveUnreadable(event.object);
+  } else {
+    store_.PutUnreadable(std::move(event.object));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace mandate

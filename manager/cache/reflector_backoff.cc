@@ -1,0 +1,37 @@
+#include "manager/cache/reflector_backoff.h"
+
+#include <algorithm>
+
+#include "manager/object/api_error.h"
+
+namespace mandate {
+
+ReflectorBackoff::ReflectorBackoff(const ReflectorOptions& options, std::mt19937_64& random)
+    : reset_(options.backoff_reset),
+      max_internal_error_retry_(options.max_internal_error_retry),
+      random_(random),
+      common_(options.backoff),
+      forbidden_(options.forbidden_backoff),
+      absent_(options.absent_backoff) {}
+
+absl::Duration ReflectorBackoff::AfterFailure(const absl::Status& why, absl::Time now) {
+  if (now - last_ > reset_) common_.Reset();
+  last_ = now;
+  return std::max(common_.Next(random_), RetryAfter(why).value_or(absl::ZeroDuration()));
+}
+
+void ReflectorBackoff::ResetAccess() {
+  forbidden_.Reset();
+  absent_.Reset();
+}
+
+bool ReflectorBackoff::RetriesInternalError(absl::Time now) {
+  if (now - last_internal_error_ >= absl::Minutes(1)) first_internal_error_ = now;
+  last_internal_error_ = now;
+  if (max_internal_error_retry_ <= absl::ZeroDuration()) return false;
+  if (now - first_internal_error_ <= max_internal_error_retry_) return true;
+  last_internal_error_ = absl::InfinitePast();
+  return false;
+}
+
+}  // namespace mandate

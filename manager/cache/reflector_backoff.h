@@ -1,0 +1,42 @@
+// How long a reflector waits before it tries again.
+#ifndef MANAGER_CACHE_REFLECTOR_BACKOFF_H_
+#define MANAGER_CACHE_REFLECTOR_BACKOFF_H_
+
+#include <random>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "manager/cache/reflector_options.h"
+
+namespace mandate {
+
+// All waits but those for 403 and 404 share one backoff. One thread only.
+class ReflectorBackoff {
+ public:
+  // `random` outlives this.
+  ReflectorBackoff(const ReflectorOptions& options, std::mt19937_64& random);
+
+  absl::Duration AfterFailure(const absl::Status& why, absl::Time now);
+  absl::Duration WhileForbidden() { return forbidden_.Next(random_); }
+  absl::Duration WhileAbsent() { return absent_.Next(random_); }
+  // Access, or what is served, may have changed.
+  void ResetAccess();
+
+  // Whether an InternalError in a stream, now, is answered by watching again.
+  bool RetriesInternalError(absl::Time now);
+
+ private:
+  const absl::Duration reset_;
+  const absl::Duration max_internal_error_retry_;
+  std::mt19937_64& random_;
+  Backoff common_;
+  Backoff forbidden_;
+  Backoff absent_;
+  absl::Time last_ = absl::InfinitePast();
+  absl::Time first_internal_error_ = absl::InfinitePast();
+  absl::Time last_internal_error_ = absl::InfinitePast();
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CACHE_REFLECTOR_BACKOFF_H_
