@@ -11,8 +11,7 @@ namespace mandate {
 namespace {
 
 constexpr int kNotAcceptable = 406;
-// Log lines of a pass and of the watch after it: there may be as many as there are objects.
-constexpr int kMaxUnreadableLogged = 10;
+constexpr int kMaxUnreadableLogged = 10;  // lines, of a pass and of the watch after it
 
 }  // namespace
 
@@ -118,7 +117,7 @@ void Reflector::StartList() {
                                        ListPager::Options{.page_size = options_.page_size,
                                                           .max_pages = options_.max_pages,
                                                           .max_item_bytes = options_.max_item_bytes,
-                                                          .max_list_bytes = options_.max_list_bytes,
+                                                          .max_list_bytes = options_.max_bytes,
                                                           .page_timeout = options_.page_timeout,
                                                           .encoding = encoding_});
   pager_->Start(version, pages,
@@ -209,6 +208,7 @@ void Reflector::OnApplied(WatchEventType type, std::string resource_version,
   if (versions_ordered_) MoveTo(std::move(resource_version));
   if (!changes.empty()) owner_.OnObjects(changes);
   owner_.OnProgress();
+  if (phase_ == Phase::kWatching && store_.bytes() > options_.max_bytes) OnTooManyBytes();
 }
 
 void Reflector::OnWatchTurn() {
@@ -244,7 +244,8 @@ void Reflector::OnWatchUndecodable(UnreadableEvent event) {
 void Reflector::OnInitialEvent(WatchEvent event) {
   if (event.initial_events_end) return OnInitialEventsEnd(std::move(event.resource_version));
   const absl::Status taken = initial_->Take(std::move(event));
-  if (!taken.ok()) OnStreamingListFailed(taken);
+  if (!taken.ok()) return OnStreamingListFailed(taken);
+  if (initial_->bytes() > options_.max_bytes) OnTooManyBytes();
 }
 
 void Reflector::OnInitialEventsEnd(std::string resource_version) {
@@ -288,6 +289,15 @@ void Reflector::OnWatchEnd(const WatchStream::End& end) {
     case Kind::kClosed:
       return OnWatchClosed(end);
   }
+}
+
+void Reflector::OnTooManyBytes() {
+  Stop();
+  counts_->overflows.Increment();
+  Fail(absl::ResourceExhaustedError(StrCat("there are more than ", options_.max_bytes, " bytes of ",
+                                           spec_.ToString(),
+                                           ": raise max_bytes, or demand a narrower scope")),
+       Next::kPass);
 }
 
 void Reflector::OnWatchClosed(const WatchStream::End& end) {

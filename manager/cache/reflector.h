@@ -24,6 +24,7 @@
 //                  ERROR 429                       wait                             Opening
 //                  ERROR InternalError             if so wished: wait               Opening
 //                  ERROR 410, any other; overflow  wait                             a new pass
+//   any            more bytes than max_bytes       wait                             a new pass
 //   Waiting        the time has come; a hint (403, 404, 401)                        as said above
 //   any            406, once                       ask for JSON from then on        the same again
 //
@@ -127,6 +128,8 @@ class Reflector : private WatchStream::Observer {
   void OnInitialEventsEnd(std::string resource_version);
   void OnStreamingListFailed(const absl::Status& why);
   void OnWatchError(const absl::Status& error);
+  // More is there than may be held.
+  void OnTooManyBytes();
   void OnWatchClosed(const WatchStream::End& end);
 
   // Waits as `why` deserves, then does `next`.

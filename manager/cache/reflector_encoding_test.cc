@@ -190,7 +190,7 @@ TEST_F(ReflectorEncodingTest, AListBeyondABoundWaits) {
   for (const auto& c : kCases) {
     SCOPED_TRACE(c.max_item + c.max_list);
     options_.max_item_bytes = c.max_item;
-    options_.max_list_bytes = c.max_list;
+    options_.max_bytes = c.max_list;
     client_.ForgetRequests();
     lists_.clear();
     AddList(200, first);

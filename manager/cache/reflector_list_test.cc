@@ -300,6 +300,57 @@ TEST_F(ReflectorListTest, RelistSynthesisesWhatWasMissed) {
   EXPECT_EQ(TakeEvents(), "-a/again@4 +a/again@16 -a/gone@1 +a/more@17 ~a/new@15");
 }
 
+// As a list that is too large, and not answered by one.
+TEST_F(ReflectorListTest, InitialEventsAreBoundedInBytes) {
+  options_.max_bytes = 3 * WidgetJson("a/1", 10).size();
+  Start();
+  FakeWatch& watch = LastWatch();
+  watch.Open();
+  for (int i = 1; i <= 3; ++i) {
+    watch.Send(EventJson("ADDED", WidgetJson(StrCat("a/", i), 10 + i)));
+  }
+  loop_.RunReady();
+  EXPECT_FALSE(watch.cancelled()) << "that much may be";
+  watch.Send(EventJson("ADDED", WidgetJson("a/4", 14)));
+  loop_.RunReady();
+  EXPECT_TRUE(watch.cancelled());
+  EXPECT_EQ(state(), DemandState::kPending);
+  EXPECT_EQ(reflector_->status().reason.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_NE(reflector_->status().reason.message().find("max_bytes"), std::string::npos);
+  EXPECT_EQ(lists(), 0u);
+  EXPECT_EQ(store_.size(), 0u);
+  const Labels kind = {{"kind", "widgets.example.com"}, {"scope", "cluster"}};
+  EXPECT_EQ(metrics_.Counter("mandate_cache_overflows_total", "", kind).Value(), 1);
+  EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
+  EXPECT_EQ(LastQuery("sendInitialEvents"), "true");
+  LastWatch().Open();
+  LastWatch().Send(EventJson("ADDED", WidgetJson("a/4", 14)) + BookmarkJson("20", true));
+  loop_.RunReady();
+  EXPECT_EQ(state(), DemandState::kSynced) << "there is less by now";
+}
+
+TEST_F(ReflectorListTest, AWatchIsBoundedInBytes) {
+  options_.max_bytes = 1000;
+  FakeWatch& watch = StartSynced(10);
+  int sent = 0;
+  while (state() == DemandState::kSynced && sent < 100) {
+    ++sent;
+    watch.Send(EventJson("ADDED", WidgetJson(StrCat("a/", sent), 10 + sent)));
+    loop_.RunReady();
+  }
+  EXPECT_LT(sent, 20);
+  EXPECT_TRUE(watch.cancelled());
+  EXPECT_EQ(state(), DemandState::kStale);
+  EXPECT_EQ(reflector_->status().reason.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_LT(store_.bytes(), 2 * options_.max_bytes);
+  AddList(200, ListJson("200", {WidgetJson("a/1", 11)}));
+  EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
+  loop_.RunReady();
+  LastWatch().Open();
+  loop_.RunReady();
+  EXPECT_EQ(state(), DemandState::kSynced);
+}
+
 TEST_F(ReflectorListTest, ABodyThatIsNoListWaits) {
   options_.watch_list = false;
   AddList(200, "<html>");

@@ -22,7 +22,6 @@ struct ReflectorOptions {
   int page_size = 500;
   int max_pages = 20'000;
   size_t max_item_bytes = size_t{8} << 20;
-  size_t max_list_bytes = size_t{4} << 30;  // of all pages
   absl::Duration page_timeout = absl::Seconds(60);
 
   // timeoutSeconds is random in [this, twice this).
@@ -35,6 +34,11 @@ struct ReflectorOptions {
   int max_short_watches = 5;
   // How long a watch that ended by itself may take to open again until the data counts as stale.
   absl::Duration reopen_grace = absl::Seconds(10);
+
+  // Of the objects that it holds, in their encoded forms, and of the list or the initial events that
+  // are to replace them, so that it is twice this at most while it lists again. Beyond it the kind
+  // cannot be read (kResourceExhausted), and is listed again after a wait.
+  size_t max_bytes = size_t{1} << 30;
 
   size_t max_frame_bytes = size_t{8} << 20;
   size_t max_queue_bytes = size_t{32} << 20;
