@@ -1,5 +1,6 @@
 #include "manager/client/preflight.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -85,14 +86,18 @@ RulesByNamespace NeededRules(const rbac::Mandate& mandate) {
   return rules;
 }
 
-// "create rolebindings.rbac.authorization.k8s.io in namespace foo".
+// "create rolebindings.rbac.authorization.k8s.io in namespace foo", "patch
+// deployments.apps/status".
 std::string Describe(const PreflightReport::Missing& missing) {
   const rbac::Rule& rule = missing.rule;
   if (!rule.non_resource_urls.empty()) {
     return StrCat(rule.verbs[0], " ", rule.non_resource_urls[0]);
   }
-  std::string text = StrCat(rule.verbs[0], " ", rule.resources[0]);
+  const std::string& resource = rule.resources[0];
+  const size_t slash = std::min(resource.find('/'), resource.size());
+  std::string text = StrCat(rule.verbs[0], " ", resource.substr(0, slash));
   if (!rule.api_groups[0].empty()) StrAppend(&text, ".", rule.api_groups[0]);
+  text += resource.substr(slash);
   if (!rule.resource_names.empty()) StrAppend(&text, " \"", rule.resource_names[0], "\"");
   if (!missing.ns.empty()) StrAppend(&text, " in namespace ", missing.ns);
   return text;

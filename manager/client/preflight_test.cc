@@ -324,8 +324,8 @@ TEST_F(ModesTest, OnlyWhatCoversTheRuleIsEnough) {
       {"a verb less", [](Grants& g) { g[0].rule.verbs = {"patch"}; },
        "may not create rolebindings.rbac.authorization.k8s.io. Apply"},
       {"a subresource less", [](Grants& g) { g.erase(g.begin() + 1); },
-       "may not create rolebindings/status.rbac.authorization.k8s.io, "
-       "patch rolebindings/status.rbac.authorization.k8s.io. Apply"},
+       "may not create rolebindings.rbac.authorization.k8s.io/status, "
+       "patch rolebindings.rbac.authorization.k8s.io/status. Apply"},
       {"another name", [](Grants& g) { g[2].rule.resource_names = {"view"}; },
        "may not bind clusterroles.rbac.authorization.k8s.io \"edit\". Apply"},
       {"names where all are declared", [](Grants& g) { g[0].rule.resource_names = {"a"}; },
