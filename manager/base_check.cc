@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "absl/strings/match.h"
 #include "manager/core/strings.h"
 #include "manager/loop_call.h"
 #include "manager/rbac/user.h"
@@ -67,9 +68,11 @@ absl::Status CheckServer(const CallContext& context, RestClient& base, const End
   }
   // There is no credential to ask with: the server has nothing to do with it.
   if (absl::IsFailedPrecondition(status)) return status;
-  return absl::UnavailableError(StrCat("cannot use the API server at ", endpoint.server, ": ",
-                                       AsStd(status.message()),
-                                       "; is it running, and are address and CA right?"));
+  // Most reasons end with what to look at, which is then no guess.
+  const bool asks = absl::EndsWith(status.message(), "?") || absl::IsInvalidArgument(status);
+  return absl::UnavailableError(
+      StrCat("cannot use the API server at ", endpoint.server, ": ", AsStd(status.message()),
+             asks ? "" : "; is it running, and are address and CA right?"));
 }
 
 absl::Status RefuseAdministrator(const ClusterConfig& cluster) {

@@ -50,6 +50,21 @@ TEST_F(CheckServerTest, FailuresNameTheServerTheReasonAndWhatToLookAt) {
   }
 }
 
+TEST_F(CheckServerTest, AReasonThatSaysWhatToLookAtIsNotFollowedByAnother) {
+  const struct {
+    absl::Status why;
+    const char* ends;
+  } rows[] = {
+      {absl::UnavailableError("its certificate is not trusted; is it time to renew it?"),
+       "6443: its certificate is not trusted; is it time to renew it?"},
+      {absl::InvalidArgumentError("the token holds a line break"), "the token holds a line break"},
+      {absl::DeadlineExceededError("took too long"), "address and CA right?"},
+  };
+  for (const auto& row : rows) {
+    EXPECT_THAT(std::string(Check(row.why).message()), testing::EndsWith(row.ends));
+  }
+}
+
 TEST_F(CheckServerTest, WithoutACredentialTheServerHasNothingToDoWithIt) {
   const absl::Status none = absl::FailedPreconditionError("the credential plugin aws is not there");
   EXPECT_EQ(Check(none), none);

@@ -49,13 +49,15 @@ void FileTokenSource::Read() {
   absl::StatusOr<std::string> content = options_.reader(options_.path);
   if (!content.ok()) {
     last_error_ = absl::UnavailableError(
-        StrCat("the token file cannot be read: ", AsStd(content.status().message())));
+        StrCat("the token file cannot be read: ", AsStd(content.status().message()),
+               "; is it there, and may the manager read it?"));
     return;
   }
   const Secret whole(*std::move(content));
   std::string trimmed(absl::StripAsciiWhitespace(AsAbsl(whole.Reveal())));
   if (trimmed.empty()) {
-    last_error_ = absl::UnavailableError(StrCat("the token file ", options_.path, " is empty"));
+    last_error_ = absl::UnavailableError(
+        StrCat("the token file ", options_.path, " is empty; is what writes it at work?"));
     return;
   }
   last_error_ = absl::OkStatus();

@@ -78,11 +78,13 @@ TEST_F(FileTokenSourceTest, KeepsTheTokenWhenTheFileCannotBeReadOrIsEmpty) {
 TEST_F(FileTokenSourceTest, WithoutATokenTheErrorNamesTheFile) {
   file = "\n";
   EXPECT_EQ(Get().status().code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(Get().status().message(), "the token file /token is empty");
+  EXPECT_EQ(Get().status().message(), "the token file /token is empty; is what writes it at work?");
   file = absl::PermissionDeniedError("cannot open /token: Permission denied");
   loop.RunFor(absl::Seconds(1));
-  EXPECT_EQ(Get().status().message(),
-            "the token file cannot be read: cannot open /token: Permission denied");
+  EXPECT_EQ(
+      Get().status().message(),
+      "the token file cannot be read: cannot open /token: Permission denied; is it there, and "
+      "may the manager read it?");
 }
 
 TEST_F(FileTokenSourceTest, InvalidateReadsAgainUnlessTheTokenIsAnotherByNow) {
