@@ -38,7 +38,7 @@ ConditionList MakeConditions(const std::vector<DesiredCondition>& desired,
     c.set_status(d.status ? "True" : "False");
     c.set_reason(d.reason);
     c.set_message(Cut(d.message, kMaxMessage));
-    c.set_observedgeneration(generation);
+    c.set_observedgeneration(d.observed_generation.value_or(generation));
     const ConditionProto* before = FindCondition(current, d.type);
     if (before != nullptr && before->status() == c.status()) {
       *c.mutable_lasttransitiontime() = before->lasttransitiontime();

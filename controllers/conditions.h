@@ -3,6 +3,8 @@
 #ifndef CONTROLLERS_CONDITIONS_H_
 #define CONTROLLERS_CONDITIONS_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,12 +23,14 @@ struct DesiredCondition {
   bool status = false;
   std::string reason;   // CamelCase
   std::string message;  // at most 32,768 bytes (metav1.Condition); longer ones are cut
+  // Of what it was said, where that was before; else of the object as it is.
+  std::optional<int64_t> observed_generation = std::nullopt;
 
   bool operator==(const DesiredCondition&) const = default;
 };
 
 // `desired` as a status has them: lastTransitionTime from `current` where the status is the same,
-// else `now`; observedGeneration is `generation`.
+// else `now`; observedGeneration is `generation` unless it says another.
 ConditionList MakeConditions(const std::vector<DesiredCondition>& desired,
                              const ConditionList& current, int64_t generation, absl::Time now);
 

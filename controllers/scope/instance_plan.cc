@@ -108,9 +108,11 @@ const ConditionProto* FailedCondition(const ScopeTemplate& scope_template) {
   return failed ? templated : nullptr;
 }
 
-// "nodes, persistentvolumes" of a role's rules that mean nothing in a RoleBinding.
-void CollectInert(const RoleTemplate& role, const ScopeOfResource& scope_of,
+// "nodes, persistentvolumes" of a role's rules that mean nothing in a RoleBinding; false when it is
+// not known of some resource.
+bool CollectInert(const RoleTemplate& role, const ScopeOfResource& scope_of,
                   std::set<std::string>& inert) {
+  bool known = true;
   for (const auto& rule : role.rules) {
     inert.insert(rule.nonresourceurls().begin(), rule.nonresourceurls().end());
     for (const std::string& group : rule.apigroups()) {
@@ -118,12 +120,16 @@ void CollectInert(const RoleTemplate& role, const ScopeOfResource& scope_of,
         const std::string plural = resource.substr(0, resource.find('/'));
         // A RoleBinding in namespace x does grant `get` of the Namespace x itself.
         if (group.empty() && plural == "namespaces") continue;
-        if (scope_of && scope_of(group, plural) == Scope::kCluster) {
+        if (!scope_of) continue;
+        const absl::StatusOr<Scope> scope = scope_of(group, plural);
+        if (!scope.ok() && !absl::IsNotFound(scope.status())) known = false;
+        if (scope.ok() && *scope == Scope::kCluster) {
           inert.insert(group.empty() ? resource : StrCat(resource, ".", group));
         }
       }
     }
   }
+  return known;
 }
 
 void PlanRoles(const InstanceSnapshot& snapshot, const std::vector<RoleTemplate>& roles,
@@ -142,7 +148,7 @@ void PlanRoles(const InstanceSnapshot& snapshot, const std::vector<RoleTemplate>
     for (const std::string& ns : target.namespaces) {
       differ.Want(role, ns, why_not.empty() && target.usable.contains(ns));
     }
-    CollectInert(role, snapshot.scope_of_resource, inert);
+    if (!CollectInert(role, snapshot.scope_of_resource, inert)) plan.effect_unknown = true;
   }
   if (!inert.empty()) {
     plan.without_effect = StrCat("bound in namespaces, these rules of ScopeTemplate \"",
@@ -203,7 +209,11 @@ std::vector<DesiredCondition> InstanceConditions(const ScopeInstance& of, const 
     conditions.push_back(
         {kScoped, false, plan.reason.empty() ? kScopingFailed : plan.reason, Summarise(all)});
   }
-  if (!plan.without_effect.empty()) {
+  const ConditionProto* said = FindCondition(of.status().conditions(), kEffective);
+  if (plan.effect_unknown && said != nullptr) {
+    conditions.push_back({kEffective, said->status() == "True", said->reason(), said->message(),
+                          said->observedgeneration()});
+  } else if (!plan.without_effect.empty()) {
     conditions.push_back({kEffective, false, kRulesWithoutEffect, plan.without_effect});
   }
   return conditions;

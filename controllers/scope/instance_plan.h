@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "controllers/conditions.h"
 #include "controllers/scope/binding.h"
 #include "controllers/scope/kinds.h"
@@ -28,9 +29,10 @@ inline constexpr char kWaitingForClusterRoles[] = "WaitingForClusterRoles";
 inline constexpr char kEffective[] = "Effective";
 inline constexpr char kRulesWithoutEffect[] = "RulesWithoutEffect";
 
-// Whether a resource is namespaced or cluster-scoped; nullopt when it is not known.
+// Whether a resource is namespaced or cluster-scoped. kNotFound: it is not served; any other error:
+// that is not known now.
 using ScopeOfResource =
-    std::function<std::optional<Scope>(std::string_view group, std::string_view resource)>;
+    std::function<absl::StatusOr<Scope>(std::string_view group, std::string_view resource)>;
 
 struct InstanceSnapshot {
   operatorsv1alpha1::ScopeInstance instance;
@@ -42,7 +44,7 @@ struct InstanceSnapshot {
   std::vector<corev1::Namespace> namespaces;
   // At least those that belong to the instance, or to a former one of its name.
   std::vector<Binding> bindings;
-  ScopeOfResource scope_of_resource;  // may be empty: nothing is known
+  ScopeOfResource scope_of_resource;  // may be empty: nothing is served
 };
 
 struct InstancePlan {
@@ -61,6 +63,8 @@ struct InstancePlan {
   std::vector<std::string> problems;
   // Of Effective; empty: every rule means something where it is bound.
   std::string without_effect;
+  // Some resource's scope is not known now: what Effective says stays as it is.
+  bool effect_unknown = false;
 };
 
 InstancePlan PlanInstance(const InstanceSnapshot& snapshot);

@@ -322,9 +322,10 @@ TEST(InstancePlanTest, RulesThatMeanNothingInANamespaceAreSaid) {
   urls.add_nonresourceurls("/metrics");
   urls.add_verbs("get");
   const ScopeOfResource scopes = [](std::string_view group, std::string_view resource) {
-    if (!group.empty()) return std::optional<Scope>();
-    return std::optional<Scope>(
-        resource == "nodes" || resource == "namespaces" ? Scope::kCluster : Scope::kNamespaced);
+    using Answer = absl::StatusOr<Scope>;
+    if (!group.empty()) return Answer(absl::NotFoundError("not served"));
+    return Answer(resource == "nodes" || resource == "namespaces" ? Scope::kCluster
+                                                                  : Scope::kNamespaced);
   };
   InstanceSnapshot snapshot = Snapshot(DocumentInstance(R"("namespaces": ["foo"])"), of);
   snapshot.scope_of_resource = scopes;
@@ -341,6 +342,28 @@ TEST(InstancePlanTest, RulesThatMeanNothingInANamespaceAreSaid) {
   InstanceSnapshot in_cluster = Snapshot(DocumentInstance(""), of);
   in_cluster.scope_of_resource = scopes;
   EXPECT_EQ(PlanInstance(in_cluster).without_effect, "");
+}
+
+TEST(InstanceConditionsTest, WhatIsNotKnownNowStaysAsItWas) {
+  InstancePlan plan;
+  plan.effect_unknown = true;
+  plan.without_effect = "as far as is known now";
+  ScopeInstance of = DocumentInstance();
+  EXPECT_EQ(InstanceConditions(of, plan, {})[1],
+            (DesiredCondition{kEffective, false, kRulesWithoutEffect, "as far as is known now"}));
+  auto& said = *of.mutable_status()->add_conditions();
+  said.set_type(kEffective);
+  said.set_status("False");
+  said.set_reason("R");
+  said.set_message("M");
+  said.set_observedgeneration(7);
+  EXPECT_EQ(InstanceConditions(of, plan, {})[1],
+            (DesiredCondition{kEffective, false, "R", "M", 7}));
+  plan.without_effect.clear();
+  EXPECT_EQ(InstanceConditions(of, plan, {})[1],
+            (DesiredCondition{kEffective, false, "R", "M", 7}));
+  plan.effect_unknown = false;
+  EXPECT_EQ(InstanceConditions(of, plan, {}).size(), 1u) << "known: nothing is without effect";
 }
 
 TEST(InstanceConditionsTest, FailuresOfWritesFailTheInstance) {

@@ -143,7 +143,12 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   RETURN_IF_ERROR(ReportConditions(context, component_, client_, snapshot.instance,
                                    InstanceConditions(snapshot.instance, plan, log.failures()),
                                    kScoped, log));
-  return log.ToResult(kForbiddenRetry);
+  ASSIGN_OR_RETURN(Result result, log.ToResult(kForbiddenRetry));
+  if (plan.effect_unknown && result.requeue_after == absl::ZeroDuration()) {
+    // No event tells when the server answers again.
+    result.requeue_after = discovery_.min_interval();
+  }
+  return result;
 }
 
 absl::StatusOr<Result> InstanceReconciler::RevokeAll(const CallContext& context,

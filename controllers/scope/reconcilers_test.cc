@@ -28,6 +28,12 @@ constexpr char kForbidden[] =
 constexpr char kExists[] =
     R"({"kind":"Status","status":"Failure","reason":"AlreadyExists","code":409,"message":"already exists"})";
 
+// Discovery.
+constexpr char kCoreResources[] =
+    R"({"kind":"APIGroupDiscoveryList","items":[{"metadata":{},"versions":[{"version":"v1","resources":[)"
+    R"({"resource":"nodes","scope":"Cluster"},{"resource":"pods","scope":"Namespaced"}]}]}]})";
+constexpr char kNoResources[] = R"({"kind":"APIGroupDiscoveryList","items":[]})";
+
 class RecordedEvents : public EventRecorder {
  public:
   void Eventf(const ObjectRef& regarding, EventType type, std::string_view reason,
@@ -58,8 +64,10 @@ class ReconcilersTest : public testing::Test {
   // The writes, as "POST rolebindings foo"; what `refuse_` answers, or the component's mandate does
   // not cover, is not carried out.
   absl::StatusOr<HttpResponse> Serve(const MandateServer& rights, const RestRequest& request) {
-    if (request.method == "GET")
-      return FakeRestClient::Json(404, "{}");  // discovery: nothing known
+    if (request.method == "GET") {
+      const bool core = request.target == "/api";
+      return FakeRestClient::Json(discovery_code_, core ? kCoreResources : kNoResources);
+    }
     const Target target = Parse(request.target);
     writes_.push_back(
         StrCat(request.method, " ", target.resource, target.ns.empty() ? "" : " ", target.ns));
@@ -167,10 +175,11 @@ class ReconcilersTest : public testing::Test {
   }
 
   // "True ScopingSuccessful: …".
-  std::string Scoped() {
+  std::string Scoped() { return ConditionOf(kScoped); }
+  std::string ConditionOf(std::string_view type) {
     const auto instance = view_.Get<ScopeInstance>({}, {"", "foo"});
     for (const auto& c : instance->status().conditions()) {
-      if (c.type() == kScoped) return StrCat(c.status(), " ", c.reason(), ": ", c.message());
+      if (c.type() == type) return StrCat(c.status(), " ", c.reason(), ": ", c.message());
     }
     return "";
   }
@@ -186,6 +195,7 @@ class ReconcilersTest : public testing::Test {
   const MandateServer instance_rights_{kScopeInstance};
   std::vector<std::string> writes_;
   std::function<std::optional<HttpResponse>(const std::string& write)> refuse_;
+  int discovery_code_ = 200;
 };
 
 TEST_F(ReconcilersTest, TheDocumentsExampleThenSilence) {
@@ -230,6 +240,41 @@ TEST_F(ReconcilersTest, WithoutBindTheConditionSaysSoAndItIsTriedAgain) {
   refuse_ = nullptr;
   ReconcileBoth();
   EXPECT_THAT(Scoped(), HasSubstr("True"));
+}
+
+TEST_F(ReconcilersTest, WhatDiscoveryDoesNotSayNowIsNotTakenBack) {
+  ScopeTemplate of = DocumentTemplate();
+  auto& rule = *of.mutable_spec()->mutable_clusterroles(0)->add_rules();
+  rule.add_apigroups("");
+  rule.add_resources("nodes");
+  rule.add_verbs("get");
+  view_.Put(of);
+  view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
+  EXPECT_TRUE(ReconcileTemplate().ok());
+  discovery_code_ = 500;
+  const auto unknown = ReconcileInstance();
+  ASSERT_TRUE(unknown.ok()) << unknown.status();
+  EXPECT_EQ(unknown->requeue_after, absl::Seconds(30)) << "nothing else would bring it";
+  EXPECT_EQ(ConditionOf(kEffective), "");
+  EXPECT_THAT(Scoped(), HasSubstr("True"));
+
+  discovery_code_ = 200;
+  auto known = ReconcileInstance();
+  ASSERT_TRUE(known.ok()) << known.status();
+  EXPECT_EQ(known->requeue_after, absl::ZeroDuration());
+  const std::string said = ConditionOf(kEffective);
+  EXPECT_THAT(said, HasSubstr("False RulesWithoutEffect"));
+  EXPECT_THAT(said, HasSubstr("nodes"));
+
+  for (int code : {500, 403, 406}) {
+    discovery_code_ = code;
+    writes_.clear();
+    known = ReconcileInstance();
+    ASSERT_TRUE(known.ok()) << known.status();
+    EXPECT_EQ(known->requeue_after, absl::Seconds(30)) << code;
+    EXPECT_EQ(ConditionOf(kEffective), said) << code;
+    EXPECT_THAT(writes_, IsEmpty()) << code;
+  }
 }
 
 TEST_F(ReconcilersTest, OneFailureStopsNothingElse) {

@@ -1,6 +1,7 @@
 #include "manager/client/discovery.h"
 
 #include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
 #include "manager/object/json.h"
 
 namespace mandate {
@@ -24,40 +25,58 @@ const Json::Value& Array(const Json::Value& object, const char* member) {
 
 }  // namespace
 
-absl::StatusOr<ResourceScopes> ParseDiscovery(std::string_view body) {
+absl::StatusOr<DiscoveredResources> ParseDiscovery(std::string_view body) {
   ASSIGN_OR_RETURN(const Json::Value root, ParseJson(body));
   if (Text(root, "kind") != "APIGroupDiscoveryList") {
     return absl::InvalidArgumentError(
         "the server's discovery document is no APIGroupDiscoveryList (Kubernetes 1.30 or newer "
         "serves it)");
   }
-  ResourceScopes scopes;
+  DiscoveredResources found;
   for (const Json::Value& group : Array(root, "items")) {
     const std::string name =
         group.isObject() && group.isMember("metadata") ? Text(group["metadata"], "name") : "";
+    if (Array(group, "versions").empty()) found.incomplete.insert(name);
     for (const Json::Value& version : Array(group, "versions")) {
+      if (Array(version, "resources").empty() || Text(version, "freshness") == "Stale") {
+        found.incomplete.insert(name);
+      }
       for (const Json::Value& resource : Array(version, "resources")) {
         const std::string plural = Text(resource, "resource");
         const std::string scope = Text(resource, "scope");
         // What says too little is as good as not served.
         if (plural.empty() || (scope != "Cluster" && scope != "Namespaced")) continue;
         // The first version is the preferred one, and so the one that counts.
-        scopes.try_emplace({name, plural},
-                           scope == "Cluster" ? Scope::kCluster : Scope::kNamespaced);
+        found.scopes.try_emplace({name, plural},
+                                 scope == "Cluster" ? Scope::kCluster : Scope::kNamespaced);
       }
     }
   }
-  return scopes;
+  return found;
 }
 
 Discovery::Discovery(RestClient& client, absl::Duration min_interval)
-    : client_(client), min_interval_(min_interval) {}
+    : client_(client),
+      min_interval_(min_interval),
+      last_answer_(absl::UnavailableError("the server has not been asked yet")) {}
 
-std::optional<Scope> Discovery::Known(const ResourceName& name) const {
+absl::StatusOr<Scope> Discovery::Known(const ResourceName& name) const {
   MutexLock lock(mutex_);
-  const auto found = known_.find(name);
-  if (found == known_.end()) return std::nullopt;
-  return found->second;
+  const auto found = known_.scopes.find(name);
+  if (found != known_.scopes.end()) return found->second;
+  const auto& [group, resource] = name;
+  if (!last_answer_.ok()) {
+    return absl::UnavailableError(
+        StrCat("whether ", resource, " of group \"", group,
+               "\" are namespaced is not known: ", AsStd(last_answer_.message())));
+  }
+  if (known_.incomplete.contains(group)) {
+    return absl::UnavailableError(StrCat("whether ", resource, " of group \"", group,
+                                         "\" are namespaced is not known: the server has no fresh "
+                                         "list of the group's resources"));
+  }
+  return absl::NotFoundError(
+      StrCat("the server serves no ", resource, " of group \"", group, "\""));
 }
 
 bool Discovery::TakeTurn() {
@@ -68,29 +87,40 @@ bool Discovery::TakeTurn() {
   return true;
 }
 
-absl::Status Discovery::Fetch(const CallContext& context, std::string_view path,
-                              ResourceScopes& into) {
+absl::StatusOr<DiscoveredResources> Discovery::FetchFrom(const CallContext& context,
+                                                         std::string_view path) {
   RestRequest request;
   request.method = "GET";
   request.target = std::string(path);
   request.accept = kAccept;
   ASSIGN_OR_RETURN(const HttpResponse response, client_.Do(context, std::move(request)));
-  ASSIGN_OR_RETURN(ResourceScopes scopes, ParseDiscovery(response.body));
-  into.merge(scopes);
-  return absl::OkStatus();
+  return ParseDiscovery(response.body);
 }
 
-std::optional<Scope> Discovery::ScopeOf(const CallContext& context, std::string_view group,
-                                        std::string_view resource) {
+absl::StatusOr<DiscoveredResources> Discovery::Fetch(const CallContext& context) {
+  ASSIGN_OR_RETURN(DiscoveredResources core, FetchFrom(context, "/api"));
+  ASSIGN_OR_RETURN(DiscoveredResources groups, FetchFrom(context, "/apis"));
+  core.scopes.merge(groups.scopes);
+  core.incomplete.merge(groups.incomplete);
+  return core;
+}
+
+absl::StatusOr<Scope> Discovery::ScopeOf(const CallContext& context, std::string_view group,
+                                         std::string_view resource) {
   const ResourceName name{std::string(group), std::string(resource)};
-  const std::optional<Scope> known = Known(name);
-  if (known.has_value() || !TakeTurn()) return known;
-  ResourceScopes scopes;
-  // A failure leaves what was known; the next turn asks again.
-  if (!Fetch(context, "/api", scopes).ok() || !Fetch(context, "/apis", scopes).ok()) return known;
+  const absl::StatusOr<Scope> known = Known(name);
+  if (known.ok() || !TakeTurn()) return known;
+  absl::StatusOr<DiscoveredResources> fetched = Fetch(context);
   {
     MutexLock lock(mutex_);
-    known_ = std::move(scopes);
+    // A failure leaves what was known; the next turn asks again.
+    last_answer_ = fetched.status();
+    if (fetched.ok()) {
+      for (const auto& [old, scope] : known_.scopes) {
+        if (fetched->incomplete.contains(old.first)) fetched->scopes.try_emplace(old, scope);
+      }
+      known_ = *std::move(fetched);
+    }
   }
   return Known(name);
 }

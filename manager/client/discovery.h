@@ -3,7 +3,7 @@
 #define MANAGER_CLIENT_DISCOVERY_H_
 
 #include <map>
-#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,8 +22,15 @@ namespace mandate {
 using ResourceName = std::pair<std::string, std::string>;
 using ResourceScopes = std::map<ResourceName, Scope>;
 
+struct DiscoveredResources {
+  ResourceScopes scopes;
+  // Groups of which a version is stale or names no resources, as while the server behind an
+  // APIService is down: what else they serve is not known.
+  std::set<std::string> incomplete;
+};
+
 // Reads an APIGroupDiscoveryList (apidiscovery.k8s.io/v2): /api's or /apis'.
-absl::StatusOr<ResourceScopes> ParseDiscovery(std::string_view body);
+absl::StatusOr<DiscoveredResources> ParseDiscovery(std::string_view body);
 
 // Asks the server when it is asked for a resource that it does not know, and no more often than
 // every `min_interval`: new kinds come, but rarely. Thread-safe.
@@ -32,21 +39,25 @@ class Discovery {
   // `client` outlives this; every authenticated user may read discovery (system:discovery).
   explicit Discovery(RestClient& client, absl::Duration min_interval = absl::Seconds(30));
 
-  // Nullopt: the server serves no such resource, or did not say. May block, within `context`; not
-  // on the loop.
-  std::optional<Scope> ScopeOf(const CallContext& context, std::string_view group,
-                               std::string_view resource);
+  // kNotFound: the server serves no such resource. kUnavailable: it has not said yet; ask again
+  // after min_interval(). May block, within `context`; not on the loop.
+  absl::StatusOr<Scope> ScopeOf(const CallContext& context, std::string_view group,
+                                std::string_view resource);
+
+  absl::Duration min_interval() const { return min_interval_; }
 
  private:
-  std::optional<Scope> Known(const ResourceName& name) const;
+  absl::StatusOr<Scope> Known(const ResourceName& name) const;
   // Whether it is this caller's turn to ask.
   bool TakeTurn();
-  absl::Status Fetch(const CallContext& context, std::string_view path, ResourceScopes& into);
+  absl::StatusOr<DiscoveredResources> Fetch(const CallContext& context);
+  absl::StatusOr<DiscoveredResources> FetchFrom(const CallContext& context, std::string_view path);
 
   RestClient& client_;
   const absl::Duration min_interval_;
   mutable Mutex mutex_;
-  ResourceScopes known_ ABSL_GUARDED_BY(mutex_);
+  DiscoveredResources known_ ABSL_GUARDED_BY(mutex_);
+  absl::Status last_answer_ ABSL_GUARDED_BY(mutex_);
   absl::Time last_asked_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
 };
 

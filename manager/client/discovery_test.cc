@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,14 +42,17 @@ constexpr char kGroups[] = R"({
 TEST(ParseDiscoveryTest, ScopesOfEveryGroup) {
   const auto core = ParseDiscovery(kCore);
   ASSERT_TRUE(core.ok()) << core.status();
-  EXPECT_EQ(*core,
+  EXPECT_EQ(core->scopes,
             (ResourceScopes{{{"", "nodes"}, Scope::kCluster}, {{"", "pods"}, Scope::kNamespaced}}));
   const auto groups = ParseDiscovery(kGroups);
   ASSERT_TRUE(groups.ok()) << groups.status();
-  EXPECT_EQ(*groups, (ResourceScopes{{{"apps", "deployments"}, Scope::kNamespaced},
-                                     // The preferred version's; what only an older one has counts.
-                                     {{"example.com", "widgets"}, Scope::kCluster},
-                                     {{"example.com", "gears"}, Scope::kNamespaced}}));
+  EXPECT_THAT(core->incomplete, IsEmpty());
+  EXPECT_THAT(groups->incomplete, ElementsAre("stale.example.com"));
+  EXPECT_EQ(groups->scopes,
+            (ResourceScopes{{{"apps", "deployments"}, Scope::kNamespaced},
+                            // The preferred version's; what only an older one has counts.
+                            {{"example.com", "widgets"}, Scope::kCluster},
+                            {{"example.com", "gears"}, Scope::kNamespaced}}));
 }
 
 // Of each, the one good resource is read.
@@ -74,7 +76,7 @@ TEST(ParseDiscoveryTest, WhatIsOddIsPassedOver) {
         std::string(resource) + R"(, {"resource": "a", "scope": "Cluster"}]}]}]})";
     const auto scopes = ParseDiscovery(body);
     ASSERT_TRUE(scopes.ok()) << resource << scopes.status();
-    EXPECT_EQ(*scopes, (ResourceScopes{{{"g", "a"}, Scope::kCluster}})) << resource;
+    EXPECT_EQ(scopes->scopes, (ResourceScopes{{{"g", "a"}, Scope::kCluster}})) << resource;
   }
   for (const std::string_view items :
        {"", R"(, "items": null)", R"(, "items": {})", R"(, "items": [])", R"(, "items": [null, 1])",
@@ -83,7 +85,7 @@ TEST(ParseDiscoveryTest, WhatIsOddIsPassedOver) {
     const auto scopes =
         ParseDiscovery(R"({"kind": "APIGroupDiscoveryList")" + std::string(items) + "}");
     ASSERT_TRUE(scopes.ok()) << items << scopes.status();
-    EXPECT_THAT(*scopes, IsEmpty()) << items;
+    EXPECT_THAT(scopes->scopes, IsEmpty()) << items;
   }
 }
 
@@ -94,6 +96,11 @@ TEST(ParseDiscoveryTest, OtherDocumentsAreErrors) {
     EXPECT_TRUE(absl::IsInvalidArgument(ParseDiscovery(body).status())) << body;
   }
 }
+
+constexpr char kCluster[] = "cluster";
+constexpr char kNamespaced[] = "namespaced";
+constexpr char kNotServed[] = "not served";
+constexpr char kUnknown[] = "unknown";
 
 class DiscoveryTest : public testing::Test {
  protected:
@@ -107,8 +114,11 @@ class DiscoveryTest : public testing::Test {
       return FakeRestClient::Json(groups_code_, groups_);
     });
   }
-  std::optional<Scope> Ask(std::string_view group, std::string_view resource) {
-    return discovery_.ScopeOf({}, group, resource);
+  std::string Ask(std::string_view group, std::string_view resource) {
+    const auto scope = discovery_.ScopeOf({}, group, resource);
+    if (absl::IsNotFound(scope.status())) return kNotServed;
+    if (absl::IsUnavailable(scope.status())) return kUnknown;
+    return *scope == Scope::kCluster ? kCluster : kNamespaced;
   }
   // How many requests were sent since it was asked last.
   size_t Sent() {
@@ -125,47 +135,47 @@ class DiscoveryTest : public testing::Test {
 };
 
 TEST_F(DiscoveryTest, AsksOnceForWhatItThenKnows) {
-  EXPECT_EQ(Ask("", "pods"), Scope::kNamespaced);
+  EXPECT_EQ(Ask("", "pods"), kNamespaced);
   EXPECT_THAT(client_.requests(), ElementsAre("GET /api", "GET /apis"));
   Sent();
-  EXPECT_EQ(Ask("", "nodes"), Scope::kCluster);
-  EXPECT_EQ(Ask("example.com", "widgets"), Scope::kCluster);
+  EXPECT_EQ(Ask("", "nodes"), kCluster);
+  EXPECT_EQ(Ask("example.com", "widgets"), kCluster);
   loop_.RunFor(absl::Hours(24));
-  EXPECT_EQ(Ask("apps", "deployments"), Scope::kNamespaced);
+  EXPECT_EQ(Ask("apps", "deployments"), kNamespaced);
   EXPECT_EQ(Sent(), 0u);
 }
 
 TEST_F(DiscoveryTest, GroupAndResourceBelongTogether) {
-  EXPECT_EQ(Ask("", "deployments"), std::nullopt);
-  EXPECT_EQ(Ask("apps", "pods"), std::nullopt);
-  EXPECT_EQ(Ask("apps", ""), std::nullopt);
-  EXPECT_EQ(Ask("", "pods/log"), std::nullopt);
+  EXPECT_EQ(Ask("", "deployments"), kNotServed);
+  EXPECT_EQ(Ask("apps", "pods"), kNotServed);
+  EXPECT_EQ(Ask("apps", ""), kNotServed);
+  EXPECT_EQ(Ask("", "pods/log"), kNotServed);
 }
 
 TEST_F(DiscoveryTest, AsksForTheUnknownNoMoreOftenThanItsInterval) {
-  EXPECT_EQ(Ask("new.example.com", "things"), std::nullopt);
+  EXPECT_EQ(Ask("new.example.com", "things"), kNotServed);
   EXPECT_EQ(Sent(), 2u);
   for (int i = 0; i < 29; ++i) {
-    EXPECT_EQ(Ask("new.example.com", "things"), std::nullopt);
-    EXPECT_EQ(Ask("other.example.com", "things"), std::nullopt);
-    EXPECT_EQ(Ask("", "pods"), Scope::kNamespaced);
+    EXPECT_EQ(Ask("new.example.com", "things"), kNotServed);
+    EXPECT_EQ(Ask("other.example.com", "things"), kNotServed);
+    EXPECT_EQ(Ask("", "pods"), kNamespaced);
     loop_.RunFor(absl::Seconds(1));
   }
   EXPECT_EQ(Sent(), 0u);
   groups_ = R"({"kind": "APIGroupDiscoveryList", "items": [{"metadata": {"name":
       "new.example.com"}, "versions": [{"resources": [{"resource": "things",
       "scope": "Cluster"}]}]}]})";
-  EXPECT_EQ(Ask("new.example.com", "things"), std::nullopt) << "a second too early";
+  EXPECT_EQ(Ask("new.example.com", "things"), kNotServed) << "a second too early";
   loop_.RunFor(absl::Seconds(1));
-  EXPECT_EQ(Ask("new.example.com", "things"), Scope::kCluster);
+  EXPECT_EQ(Ask("new.example.com", "things"), kCluster);
   EXPECT_EQ(Sent(), 2u);
   // What went meanwhile is forgotten.
-  EXPECT_EQ(Ask("apps", "deployments"), std::nullopt);
+  EXPECT_EQ(Ask("apps", "deployments"), kNotServed);
   EXPECT_EQ(Sent(), 0u);
 }
 
 TEST_F(DiscoveryTest, AFailureLeavesWhatWasKnown) {
-  ASSERT_EQ(Ask("", "pods"), Scope::kNamespaced);
+  ASSERT_EQ(Ask("", "pods"), kNamespaced);
   const struct {
     const char* name;
     int core_code, groups_code;
@@ -183,13 +193,37 @@ TEST_F(DiscoveryTest, AFailureLeavesWhatWasKnown) {
     groups_ = row.groups;
     loop_.RunFor(absl::Seconds(30));
     Sent();
-    EXPECT_EQ(Ask("example.com", "unknown"), std::nullopt) << row.name;
+    EXPECT_EQ(Ask("example.com", "unknown"), kUnknown) << row.name;
     EXPECT_GE(Sent(), 1u) << row.name;
-    EXPECT_EQ(Ask("example.com", "unknown"), std::nullopt) << row.name;
-    EXPECT_EQ(Ask("", "pods"), Scope::kNamespaced) << row.name;
-    EXPECT_EQ(Ask("example.com", "gears"), Scope::kNamespaced) << row.name;
+    EXPECT_EQ(Ask("example.com", "unknown"), kUnknown) << row.name;
+    EXPECT_EQ(Ask("", "pods"), kNamespaced) << row.name;
+    EXPECT_EQ(Ask("example.com", "gears"), kNamespaced) << row.name;
     EXPECT_EQ(Sent(), 0u) << row.name << ": a failure too waits for the next turn";
   }
+}
+
+// Before anything is known, and after a failure, nobody can tell whether it is served.
+TEST_F(DiscoveryTest, NotKnownIsNotNotServed) {
+  groups_code_ = 500;
+  EXPECT_EQ(Ask("", "pods"), kUnknown);
+  EXPECT_EQ(Ask("none.example.com", "things"), kUnknown);
+  groups_code_ = 200;
+  loop_.RunFor(discovery_.min_interval());
+  EXPECT_EQ(Ask("", "pods"), kNamespaced);
+  EXPECT_EQ(Ask("none.example.com", "things"), kNotServed);
+  EXPECT_EQ(Ask("stale.example.com", "things"), kUnknown);
+}
+
+// The server behind an APIService is down: its group is listed, and says nothing.
+TEST_F(DiscoveryTest, AGroupThatIsEmptyForNowIsNotForgotten) {
+  ASSERT_EQ(Ask("example.com", "widgets"), kCluster);
+  ASSERT_EQ(Ask("apps", "deployments"), kNamespaced);
+  groups_ = R"({"kind": "APIGroupDiscoveryList", "items": [{"metadata": {"name": "example.com"},
+      "versions": [{"version": "v2", "freshness": "Stale"}]}]})";
+  loop_.RunFor(discovery_.min_interval());
+  EXPECT_EQ(Ask("example.com", "unknown"), kUnknown);
+  EXPECT_EQ(Ask("example.com", "widgets"), kCluster) << "as it was";
+  EXPECT_EQ(Ask("apps", "deployments"), kNotServed) << "this group is gone";
 }
 
 // Several reconcilers need it at once: one asks, nobody waits for its answer, and none is wrong.
@@ -209,17 +243,17 @@ TEST_F(DiscoveryTest, OneOfManyCallersAsks) {
     for (int i = 0; i < 8; ++i) {
       pool.Post([&] {
         const auto scope = discovery.ScopeOf({}, "", "nodes");
-        if (scope.has_value()) {
+        if (scope.ok()) {
           EXPECT_EQ(*scope, Scope::kCluster);
         }
-        ++(scope.has_value() ? known : unknown);
+        ++(scope.ok() ? known : unknown);
       });
     }
     loop.RunFor(absl::Minutes(1));
     EXPECT_EQ(known + unknown, 8);
     EXPECT_GE(known, 1);
     EXPECT_EQ(client.requests().size(), 2u);
-    EXPECT_EQ(discovery.ScopeOf({}, "", "nodes"), Scope::kCluster);
+    EXPECT_EQ(discovery.ScopeOf({}, "", "nodes").value_or(Scope::kNamespaced), Scope::kCluster);
   }
 }
 
@@ -227,8 +261,8 @@ TEST_F(DiscoveryTest, StopsWithItsCaller) {
   std::stop_source stop;
   client_.SetDelay([] { return absl::Seconds(1); });
   loop_.PostAt(loop_.clock().TimeNow() + absl::Milliseconds(500), [&] { stop.request_stop(); });
-  EXPECT_EQ(discovery_.ScopeOf({absl::InfiniteFuture(), stop.get_token()}, "", "pods"),
-            std::nullopt);
+  const CallContext context{absl::InfiniteFuture(), stop.get_token()};
+  EXPECT_TRUE(absl::IsUnavailable(discovery_.ScopeOf(context, "", "pods").status()));
   EXPECT_THAT(client_.requests(), ElementsAre("GET /api"));
 }
 
