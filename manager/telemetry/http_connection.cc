@@ -51,6 +51,7 @@ class StreamConnection final : public HttpConnection {
       : host_(host), stream_(std::move(socket)) {}
 
   void Start() override {
+    TakeTurn();
     if constexpr (std::is_same_v<Stream, Tls>) {
       Lowest().expires_after(ToChrono(host_.options.request_timeout));
       stream_.async_handshake(asio::ssl::stream_base::server, [self = Self()](error_code error) {
@@ -70,13 +71,15 @@ class StreamConnection final : public HttpConnection {
   std::shared_ptr<StreamConnection> Self() {
     return std::static_pointer_cast<StreamConnection>(shared_from_this());
   }
+  void TakeTurn() { turn_ = ++host_.turns; }
   beast::tcp_stream& Lowest() { return beast::get_lowest_layer(stream_); }
 
   void Read() {
     parser_.emplace();
     parser_->header_limit(static_cast<uint32_t>(host_.options.max_header_bytes));
     parser_->body_limit(0);
-    Lowest().expires_after(ToChrono(host_.options.idle_timeout));
+    Lowest().expires_after(
+        ToChrono(served_ ? host_.options.idle_timeout : host_.options.request_timeout));
     // The first bytes may be long in coming; then the whole request is due.
     stream_.async_read_some(buffer_.prepare(1024), [self = Self()](error_code error, size_t size) {
       if (error) return self->End();
@@ -119,6 +122,7 @@ class StreamConnection final : public HttpConnection {
 
   // Meanwhile nothing is read and nothing expires: whoever judges has a limit of its own.
   void Judge() {
+    judged_ = true;
     const std::string_view verb = head_ ? "head" : "get";
     const std::string_view bearer = BearerOf(AsStd(parser_->get()[http::field::authorization]));
     host_.options.judge(
@@ -127,6 +131,7 @@ class StreamConnection final : public HttpConnection {
           asio::post(*io, [weak, refusal = std::move(refusal)]() mutable {
             const auto self = weak.lock();
             if (self == nullptr) return;
+            self->judged_ = false;
             self->Lowest().expires_after(ToChrono(self->host_.options.request_timeout));
             if (!refusal.has_value()) return self->Serve();
             self->Answer(*std::move(refusal), self->parser_->get().keep_alive());
@@ -137,6 +142,8 @@ class StreamConnection final : public HttpConnection {
   void Serve() { Answer(host_.serve(Request()), parser_->get().keep_alive()); }
 
   void Answer(ServedResponse answer, bool keep_alive) {
+    TakeTurn();
+    served_ = true;
     response_ = {};
     response_.version(11);
     response_.result(static_cast<unsigned>(answer.code));
@@ -184,6 +191,7 @@ class StreamConnection final : public HttpConnection {
   http::response<http::string_body> response_;
   std::optional<http::response_serializer<http::string_body>> serializer_;
   bool head_ = false;
+  bool served_ = false;  // a request
 };
 
 }  // namespace

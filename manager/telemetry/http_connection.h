@@ -5,6 +5,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -20,6 +21,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     const HttpServer::Options& options;
     // Shared with whoever still judges a request when the server ends.
     std::shared_ptr<boost::asio::io_context> io;
+    // Counts when it was last the client's turn, of all connections.
+    uint64_t& turns;
     std::function<ServedResponse(const ServedRequest&)> serve;
     std::function<void(const std::shared_ptr<HttpConnection>&)> forget;
   };
@@ -32,6 +35,15 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   virtual void Start() = 0;
   // Whatever is under way ends with an error.
   virtual void Close() = 0;
+
+  // When it became the client's turn, to send or to take something: the least has waited longest.
+  uint64_t turn() const { return turn_; }
+  // It is ours: somebody judges its request.
+  bool judged() const { return judged_; }
+
+ protected:
+  uint64_t turn_ = 0;
+  bool judged_ = false;
 };
 
 }  // namespace mandate

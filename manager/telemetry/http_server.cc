@@ -10,9 +10,10 @@
 #include <thread>
 #include <utility>
 
+#include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/telemetry/http_connection.h"
-#include "manager/telemetry/listen_address.h"
+#include "manager/telemetry/listener.h"
 
 namespace mandate {
 namespace {
@@ -30,7 +31,8 @@ class HttpServer::Impl {
  public:
   explicit Impl(Options options)
       : options_(std::move(options)),
-        host_{options_, io_, [this](const ServedRequest& request) { return Serve(request); },
+        host_{options_, io_, turns_,
+              [this](const ServedRequest& request) { return Serve(request); },
               [this](const std::shared_ptr<HttpConnection>& ended) { Forget(ended); }},
         acceptor_(*io_),
         accept_again_(*io_) {}
@@ -46,6 +48,9 @@ class HttpServer::Impl {
  private:
   void Accept();
   void Add(tcp::socket socket);
+  // Closes the connection that owes us a request, or takes no answer, for longest; false: there is
+  // none.
+  bool MakeRoom();
   void Forget(const std::shared_ptr<HttpConnection>& connection);
   void Close();
   ServedResponse Serve(const ServedRequest& request) const;
@@ -55,6 +60,7 @@ class HttpServer::Impl {
   prometheus::Gauge* connections_gauge_ = nullptr;
   prometheus::Counter* refused_ = nullptr;
   const std::shared_ptr<asio::io_context> io_ = std::make_shared<asio::io_context>();
+  uint64_t turns_ = 0;
   const HttpConnection::Host host_;
   tcp::acceptor acceptor_;
   asio::steady_timer accept_again_;
@@ -64,18 +70,8 @@ class HttpServer::Impl {
 
 absl::Status HttpServer::Impl::Start() {
   if (options_.metrics == nullptr) return absl::InvalidArgumentError("the server needs metrics");
-  absl::StatusOr<tcp::endpoint> endpoint = ParseListenAddress(options_.address);
-  if (!endpoint.ok()) return endpoint.status();
-  error_code error;
-  acceptor_.open(endpoint->protocol(), error);
-  if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
-  if (!error) acceptor_.bind(*endpoint, error);
-  if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
-  if (error) {
-    return absl::UnavailableError(
-        AsAbsl(StrCat("cannot listen on ", options_.address, ": ", error.message(),
-                      "; choose another address, or 127.0.0.1:0 for any free port")));
-  }
+  ListenSystem system;
+  RETURN_IF_ERROR(Listen(options_.address, acceptor_, system));
   const tcp::endpoint local = acceptor_.local_endpoint();
   const std::string host = local.address().to_string();
   address_ = StrCat(local.address().is_v6() ? StrCat("[", host, "]") : host, ":", local.port());
@@ -101,15 +97,29 @@ void HttpServer::Impl::Accept() {
       });
       return;
     }
-    if (connections_.size() < options_.max_connections) {
+    const bool full = connections_.size() >= options_.max_connections;
+    if (full) refused_->Increment();
+    if (!full || MakeRoom()) {
       Add(std::move(socket));
     } else {
-      refused_->Increment();
       error_code ignored;
       socket.close(ignored);
     }
     Accept();
   });
+}
+
+bool HttpServer::Impl::MakeRoom() {
+  std::shared_ptr<HttpConnection> longest;
+  for (const auto& connection : connections_) {
+    if (connection->judged()) continue;
+    if (longest == nullptr || connection->turn() < longest->turn()) longest = connection;
+  }
+  if (longest == nullptr) return false;
+  // It ends by its pending operation's error, and makes room now.
+  connections_.erase(longest);
+  longest->Close();
+  return true;
 }
 
 void HttpServer::Impl::Add(tcp::socket socket) {

@@ -58,9 +58,12 @@ class HttpServer {
     ServingCertificate* certificate = nullptr;  // null: plain; outlives the server
     ServeJudge judge = {};                      // none: everybody may
 
-    size_t max_connections = 64;  // beyond, new ones are closed at once
+    // Beyond, each new one takes the place of the one that has been idle longest: who holds them
+    // all open does not keep a probe out.
+    size_t max_connections = 64;
     size_t max_header_bytes = 8 * 1024;
-    // From its first byte to its last, and for the answer; for a handshake.
+    // From a request's first byte to its last, and for the answer; for a handshake; for the first
+    // byte of a connection.
     absl::Duration request_timeout = absl::Seconds(10);
     absl::Duration idle_timeout = absl::Seconds(60);  // between requests of one connection
 

@@ -159,22 +159,35 @@ TEST_F(HttpServerTest, RefusesWhatIsTooLargeOrNoRequest) {
   }
 }
 
-TEST_F(HttpServerTest, ConnectionsAreBounded) {
+TEST_F(HttpServerTest, ConnectionsAreBoundedByTheOneThatIsIdleLongest) {
   Start({.max_connections = 2});
-  auto a = std::make_unique<Client>(server_->address());
-  auto b = std::make_unique<Client>(server_->address());
-  EXPECT_EQ(a->Get("/hello").result_int(), 200u);
-  EXPECT_EQ(b->Get("/hello").result_int(), 200u);
+  Client a(server_->address());
+  Client b(server_->address());
+  EXPECT_EQ(a.Get("/hello").result_int(), 200u);
+  EXPECT_EQ(b.Get("/hello").result_int(), 200u);
+  EXPECT_EQ(a.Get("/hello").result_int(), 200u);
   Client c(server_->address());
-  EXPECT_TRUE(c.Closed());
+  EXPECT_TRUE(b.Closed());
+  EXPECT_EQ(c.Get("/hello").result_int(), 200u);
+  EXPECT_EQ(a.Get("/hello").result_int(), 200u);
   const Labels labels = {{"address", "127.0.0.1:0"}};
   EXPECT_EQ(metrics_.Counter("mandate_http_connections_refused_total", "", labels).Value(), 1);
   EXPECT_EQ(metrics_.Gauge("mandate_http_connections", "", labels).Value(), 2);
-  a->Write("GET /hello HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-  a->Read();
-  EXPECT_TRUE(a->Closed());
-  Client d(server_->address());
-  EXPECT_EQ(d.Get("/hello").result_int(), 200u);
+}
+
+// Whoever can reach the port cannot keep the kubelet's probes out.
+TEST_F(HttpServerTest, WhoHoldsEveryConnectionDoesNotKeepAProbeOut) {
+  Start();
+  std::vector<std::unique_ptr<Client>> held;
+  for (int i = 0; i < 200; ++i) {
+    held.push_back(std::make_unique<Client>(server_->address()));
+    if (i % 3 == 1) held.back()->Write("GET /hel");
+    if (i % 3 == 2) {
+      EXPECT_EQ(held.back()->Get("/hello").result_int(), 200u);
+    }
+    Client probe(server_->address());
+    EXPECT_EQ(probe.Get("/hello").result_int(), 200u) << i;
+  }
 }
 
 TEST_F(HttpServerTest, IdleAndSlowClientsAreDropped) {
@@ -184,6 +197,12 @@ TEST_F(HttpServerTest, IdleAndSlowClientsAreDropped) {
   Client slow(server_->address());
   slow.Write("GET /hel");
   EXPECT_TRUE(slow.Closed());
+}
+
+TEST_F(HttpServerTest, TheFirstRequestIsDueAtOnce) {
+  Start({.request_timeout = absl::Milliseconds(50), .idle_timeout = absl::Hours(1)});
+  Client silent(server_->address());
+  EXPECT_TRUE(silent.Closed());
 }
 
 TEST_F(HttpServerTest, StopsWithOpenConnections) {

@@ -1,0 +1,30 @@
+// A listening socket of an address as people write it.
+#ifndef MANAGER_TELEMETRY_LISTENER_H_
+#define MANAGER_TELEMETRY_LISTENER_H_
+
+#include <boost/asio/ip/tcp.hpp>
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace mandate {
+
+// The steps whose outcome depends on how a system is set up: a seam for tests.
+class ListenSystem {
+ public:
+  virtual ~ListenSystem() = default;
+  virtual boost::system::error_code Open(boost::asio::ip::tcp::acceptor& acceptor,
+                                         const boost::asio::ip::tcp& protocol);
+  virtual boost::system::error_code Bind(boost::asio::ip::tcp::acceptor& acceptor,
+                                         const boost::asio::ip::tcp::endpoint& endpoint);
+};
+
+// Makes `acceptor` listen on `address` (listen_address.h). ":8081" is every interface with IPv6 and
+// IPv4, whatever net.ipv6.bindv6only says, and IPv4 alone where the system has no IPv6
+// (ipv6.disable=1). kInvalidArgument: no address. kUnavailable: why not, and what to do.
+absl::Status Listen(const std::string& address, boost::asio::ip::tcp::acceptor& acceptor,
+                    ListenSystem& system);
+
+}  // namespace mandate
+
+#endif  // MANAGER_TELEMETRY_LISTENER_H_
