@@ -7,6 +7,7 @@
 
 #include "manager/client/client.h"
 #include "manager/core/mutex.h"
+#include "manager/core/secret.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/kinds/authentication_v1.h"
@@ -80,7 +81,7 @@ class AccessReviewer::Core {
     std::string verb;
     std::string path;
     std::string digest;  // of the token
-    std::shared_ptr<const std::string> token;
+    std::shared_ptr<const Secret> token;
   };
 
   // What is known already; nothing: the reviews have to be asked.
@@ -89,6 +90,7 @@ class AccessReviewer::Core {
   // False: too many wait. The task holds this.
   bool Enqueue(std::function<void()> task);
   void Stop() { stop_.request_stop(); }
+  void Count(const char* review, const char* outcome);
 
  private:
   using User = std::optional<UserInfo>;  // nobody
@@ -98,7 +100,6 @@ class AccessReviewer::Core {
   std::optional<User> KnownUser(const Asked& asked);
   std::optional<bool> KnownDecision(const std::string& key);
   static std::optional<ServedResponse> Answer(const UserInfo& user, bool allowed);
-  void Count(const char* review, const char* outcome);
 
   const Options options_;
   const Clock& clock_;
@@ -166,7 +167,7 @@ absl::StatusOr<AccessReviewer::Core::User> AccessReviewer::Core::Authenticate(
     const CallContext& context, const Asked& asked) {
   if (std::optional<User> known = KnownUser(asked)) return *std::move(known);
   TokenReview review;
-  review.mutable_spec()->set_token(*asked.token);
+  review.mutable_spec()->set_token(std::string(asked.token->Reveal()));
   absl::StatusOr<TokenReview> answer = client_.Create(context, std::move(review));
   if (!answer.ok()) {
     Count("token", "error");
@@ -231,10 +232,12 @@ void AccessReviewer::Judge(const JudgedRequest& request,
                     .digest = Digest(request.bearer),
                     .token = nullptr};
   if (auto known = core_->Known(asked)) return answer(*std::move(known));
-  asked.token = std::make_shared<const std::string>(request.bearer);
+  asked.token = std::make_shared<const Secret>(std::string(request.bearer));
   const bool queued = core_->Enqueue(
       [core = core_, asked = std::move(asked), answer] { answer(core->Review(asked)); });
-  if (!queued) answer(Refusal(503, "too many reviews wait; try again"));
+  if (queued) return;
+  core_->Count("token", "dropped");
+  answer(Refusal(503, "too many reviews wait; try again"));
 }
 
 }  // namespace mandate

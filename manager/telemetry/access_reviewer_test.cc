@@ -185,6 +185,11 @@ TEST_F(AccessReviewerTest, WhoWaitsIsBounded) {
   EXPECT_EQ(codes, std::vector<int>{503});
   EXPECT_TRUE(loop_.RunUntil([&] { return codes.size() == 3; }));
   EXPECT_EQ(codes, (std::vector<int>{503, 403, 403}));
+  EXPECT_EQ(metrics_
+                .Counter("mandate_access_reviews_total", "",
+                         {{"review", "token"}, {"outcome", "dropped"}})
+                .Value(),
+            1);
 }
 
 TEST_F(AccessReviewerTest, IsAnotherComponentsNever) {

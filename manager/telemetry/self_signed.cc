@@ -74,7 +74,8 @@ absl::StatusOr<SelfSigned> MakeSelfSigned(absl::Time now) {
           1) {
     return failed();
   }
-  return SelfSigned{.certificate_pem = Text(certificate_pem.get()), .key_pem = Text(key_pem.get())};
+  return SelfSigned{.certificate_pem = Text(certificate_pem.get()),
+                    .key_pem = Secret(Text(key_pem.get()))};
 }
 
 }  // namespace mandate

@@ -6,12 +6,13 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "manager/core/secret.h"
 
 namespace mandate {
 
 struct SelfSigned {
   std::string certificate_pem;
-  std::string key_pem;
+  Secret key_pem;
 };
 
 // For localhost and 127.0.0.1, with a new key of P-256, good from a day before `now` for ten years.

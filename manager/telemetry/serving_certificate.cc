@@ -1,7 +1,7 @@
 #include "manager/telemetry/serving_certificate.h"
 
+#include <algorithm>
 #include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "manager/core/status_macros.h"
@@ -15,22 +15,23 @@ namespace ssl = boost::asio::ssl;
 using boost::system::error_code;
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file || text.str().empty()) {
+  // At once into one string: it may be a key, of which no copies are left behind.
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : 0;
+  std::string text(static_cast<size_t>(std::max<std::streamoff>(size, 0)), '\0');
+  if (!file.seekg(0) || !file.read(text.data(), size) || text.empty()) {
     return absl::InvalidArgumentError(StrCat(path, " cannot be read or is empty"));
   }
-  return text.str();
+  return text;
 }
 
 }  // namespace
 
 absl::StatusOr<ServingCertificate::Pem> ServingCertificate::Read() const {
-  Pem pem;
-  ASSIGN_OR_RETURN(pem.certificate, ReadFile(StrCat(options_.dir, "/", options_.cert_name)));
-  ASSIGN_OR_RETURN(pem.key, ReadFile(StrCat(options_.dir, "/", options_.key_name)));
-  return pem;
+  ASSIGN_OR_RETURN(std::string certificate,
+                   ReadFile(StrCat(options_.dir, "/", options_.cert_name)));
+  ASSIGN_OR_RETURN(std::string key, ReadFile(StrCat(options_.dir, "/", options_.key_name)));
+  return Pem{std::move(certificate), Secret(std::move(key))};
 }
 
 absl::StatusOr<std::shared_ptr<ssl::context>> ServingCertificate::MakeContext(const Pem& pem) {
@@ -42,7 +43,8 @@ absl::StatusOr<std::shared_ptr<ssl::context>> ServingCertificate::MakeContext(co
   if (error) {
     return absl::InvalidArgumentError(StrCat("it is no certificate in PEM: ", error.message()));
   }
-  context->use_private_key(boost::asio::buffer(pem.key), ssl::context::pem, error);
+  context->use_private_key(boost::asio::buffer(pem.key.Reveal().data(), pem.key.size()),
+                           ssl::context::pem, error);
   if (error || SSL_CTX_check_private_key(context->native_handle()) != 1) {
     return absl::InvalidArgumentError("the key is no key in PEM, or not that certificate's");
   }
@@ -54,11 +56,11 @@ absl::StatusOr<std::unique_ptr<ServingCertificate>> ServingCertificate::Create(O
   MutexLock lock(made->mutex_);
   if (made->options_.dir.empty()) {
     ASSIGN_OR_RETURN(SelfSigned self, MakeSelfSigned(made->options_.clock->WallTimeNow()));
-    ASSIGN_OR_RETURN(made->context_, MakeContext({self.certificate_pem, self.key_pem}));
+    ASSIGN_OR_RETURN(made->context_, MakeContext({self.certificate_pem, std::move(self.key_pem)}));
     return made;
   }
   ASSIGN_OR_RETURN(made->seen_, made->Read());
-  auto context = MakeContext(made->seen_);
+  auto context = MakeContext(*made->seen_);
   if (!context.ok()) {
     return absl::InvalidArgumentError(
         StrCat(made->options_.dir, "/", made->options_.cert_name,
@@ -72,9 +74,9 @@ std::shared_ptr<ssl::context> ServingCertificate::Context() {
   MutexLock lock(mutex_);
   if (options_.dir.empty()) return context_;
   absl::StatusOr<Pem> pem = Read();
-  if (!pem.ok() || *pem == seen_) return context_;
+  if (!pem.ok() || *pem == *seen_) return context_;
   seen_ = *std::move(pem);
-  auto context = MakeContext(seen_);
+  auto context = MakeContext(*seen_);
   if (context.ok()) {
     context_ = *std::move(context);
     options_.log.Info("Serving another certificate", {{"dir", options_.dir}});

@@ -4,12 +4,14 @@
 
 #include <boost/asio/ssl/context.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "manager/core/clock.h"
 #include "manager/core/log.h"
 #include "manager/core/mutex.h"
+#include "manager/core/secret.h"
 
 namespace mandate {
 
@@ -36,7 +38,7 @@ class ServingCertificate {
  private:
   struct Pem {
     std::string certificate;
-    std::string key;
+    Secret key;
     bool operator==(const Pem&) const = default;
   };
   explicit ServingCertificate(Options options) : options_(std::move(options)) {}
@@ -45,7 +47,8 @@ class ServingCertificate {
 
   const Options options_;
   Mutex mutex_;
-  Pem seen_ ABSL_GUARDED_BY(mutex_);  // what was last read, whether it fits or not
+  // What was last read, whether it fits or not.
+  std::optional<Pem> seen_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<boost::asio::ssl::context> context_ ABSL_GUARDED_BY(mutex_);
 };
 
