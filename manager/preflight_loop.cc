@@ -43,7 +43,8 @@ struct PreflightLoop::State {
   std::mt19937_64 random;
   Backoff quiet;
   bool running = false;
-  bool again = false;  // Recheck() came during the pass, which may have asked before
+  bool rechecking = false;  // this pass, or the next, is Recheck()'s
+  bool again = false;       // Recheck() came during the pass, which may have asked before
   absl::Time last_end = absl::InfinitePast();
   absl::Time earliest = absl::InfinitePast();  // of the next pass that Recheck() asks for
   std::unique_ptr<Loop::Timer> timer;          // of the next pass
@@ -70,6 +71,7 @@ void PreflightLoop::Recheck() {
       state.quiet.Reset();
       state.earliest = absl::InfinitePast();
     }
+    state.rechecking = true;
     RunPassAt(state_, state.earliest);
   }
 }
@@ -101,10 +103,12 @@ void PreflightLoop::EndPass(const std::shared_ptr<State>& state, const absl::Sta
   state->last_end = state->Now();
   Count(state->options, found);
   if (!found.ok()) {
+    state->rechecking = false;
     state->quiet.Reset();
     RunPassAt(state, state->Now() + state->options.retry);
   } else {
-    state->earliest = state->Now() + state->quiet.Next(state->random);
+    if (state->rechecking) state->earliest = state->Now() + state->quiet.Next(state->random);
+    state->rechecking = state->again;
     if (state->again) RunPassAt(state, state->earliest);
   }
   state->options.report(found);

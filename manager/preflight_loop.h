@@ -33,8 +33,9 @@ class PreflightLoop {
     absl::Duration retry = absl::Seconds(15);
     // One pass, of all the reviews.
     absl::Duration timeout = absl::Seconds(30);
-    // From a pass that found nothing missing to the next: a 403 may have other reasons than RBAC,
-    // and come often. Back to the beginning when something is missing, and after `max` of quiet.
+    // From a pass of Recheck()'s that found nothing missing to the next: a 403 may have other
+    // reasons than RBAC, and come often. Back to the beginning when something is missing, and after
+    // `max` of quiet.
     Backoff::Options quiet = {
         .initial = absl::Seconds(15), .factor = 2, .max = absl::Minutes(5), .jitter = 0.2};
     uint64_t seed = 0;  // of the jitter

@@ -174,6 +174,16 @@ TEST_F(PreflightLoopTest, RefusalsThatAreNotForWantOfAGrantAreAskedForLessAndLes
   EXPECT_EQ(reports_.size(), before + 1);
 }
 
+TEST_F(PreflightLoopTest, TheFirstRefusalIsAskedForAtOnce) {
+  Start(pool_);
+  At(absl::Seconds(2), [this] {
+    granted_ = false;
+    preflight_->Recheck();
+  });
+  loop_.RunFor(absl::Seconds(10));
+  EXPECT_EQ(Seconds(), (std::vector<int>{0, 2}));
+}
+
 TEST_F(PreflightLoopTest, WhatIsTakenAwayDuringAPassIsAskedForByAnother) {
   client_.SetDelay([] { return absl::Seconds(1); });  // six for a pass
   Start(pool_);
@@ -181,7 +191,7 @@ TEST_F(PreflightLoopTest, WhatIsTakenAwayDuringAPassIsAskedForByAnother) {
     granted_ = false;
     preflight_->Recheck();
   });
-  loop_.RunFor(absl::Seconds(40));
+  loop_.RunFor(absl::Seconds(20));
   ASSERT_EQ(reports_.size(), 2u);
   EXPECT_EQ(reports_[0].status, absl::OkStatus());
   EXPECT_TRUE(absl::IsFailedPrecondition(reports_[1].status)) << reports_[1].status;
