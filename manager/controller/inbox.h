@@ -6,7 +6,6 @@
 #ifndef MANAGER_CONTROLLER_INBOX_H_
 #define MANAGER_CONTROLLER_INBOX_H_
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -15,42 +14,30 @@
 
 #include "absl/time/time.h"
 #include "manager/controller/request.h"
-#include "manager/core/mutex.h"
+#include "manager/controller/work_item.h"
+#include "manager/core/brief_mutex.h"
 
 namespace mandate {
 
-// Thread-safe.
+// Takes as many requests as it was given items for; those stay whose they were. Thread-safe.
 class Inbox {
  public:
-  struct Entry {
-    Request request;
-    size_t hash = 0;
-    int priority = 0;
-    absl::Time at;
-  };
-  // An entry's memory, and its strings', is used again.
-  struct Entries {
-    std::vector<Entry> entries;
-    size_t count = 0;  // those that count; behind them is spare memory
-  };
-
-  static constexpr size_t kMaxEntries = 4096;
   // Below every priority.
   static constexpr int64_t kEmpty = std::numeric_limits<int64_t>::min();
 
-  // Takes at most `room` entries, and kMaxEntries, before the first Take().
-  explicit Inbox(size_t room) : room_(std::min(room, kMaxEntries)) {}
-
   // False: there is no room.
-  bool Push(const Request& request, size_t hash, int priority, absl::Time at) {
-    MutexLock lock(mutex_);
-    if (filled_.count >= room_) return false;
-    if (filled_.count == filled_.entries.size()) filled_.entries.emplace_back();
-    Entry& entry = filled_.entries[filled_.count++];
-    entry.request = request;
-    entry.hash = hash;
-    entry.priority = priority;
-    entry.at = at;
+  bool Push(const Request& request, uint32_t hash, int priority, absl::Time at) {
+    const int64_t since = absl::ToUnixNanos(at);
+    BriefMutexLock lock(mutex_);
+    if (spare_.empty()) return false;
+    WorkItem& item = *spare_.back();
+    spare_.pop_back();
+    if (spare_.size() >= kAhead) spare_[spare_.size() - kAhead]->Prefetch();
+    item.request_ = request;
+    item.hash_ = hash;
+    item.priority_ = priority;
+    item.since_ = since;
+    filled_.push_back(&item);
     if (priority > top_.load(std::memory_order_relaxed)) top_ = priority;
     return true;
   }
@@ -58,21 +45,32 @@ class Inbox {
   // The highest priority of what is in it; kEmpty: nothing is.
   int64_t top() const { return top_; }
 
-  // Exchanges what is in it, oldest first, for spare memory. From now on it takes `room` less what
-  // it had, and no more than kMaxEntries; returned is how many that is.
-  size_t Take(Entries& entries, size_t room) {
-    MutexLock lock(mutex_);
-    std::swap(entries, filled_);
-    filled_.count = 0;
+  // Moves what is in it to `taken`, which is empty, oldest first, and makes sure that it has room
+  // for `room` more, from the end of `spare`, which has as many. Without any, all that it has left
+  // goes there.
+  void Take(std::vector<WorkItem*>& taken, size_t room, std::vector<WorkItem*>& spare) {
+    BriefMutexLock lock(mutex_);
+    taken.swap(filled_);
     top_ = kEmpty;
-    room_ = std::min(room - std::min(room, entries.count), kMaxEntries);
-    return room_;
+    if (room == 0) {
+      Move(spare_, spare_.size(), spare);
+    } else if (spare_.size() < room) {
+      Move(spare, room - spare_.size(), spare_);
+    }
   }
 
  private:
-  Mutex mutex_;
-  Entries filled_ ABSL_GUARDED_BY(mutex_);
-  size_t room_ ABSL_GUARDED_BY(mutex_);
+  // How many items ahead memory is fetched: takers wrote to it last.
+  static constexpr size_t kAhead = 8;
+
+  static void Move(std::vector<WorkItem*>& from, size_t count, std::vector<WorkItem*>& to) {
+    to.insert(to.end(), from.end() - static_cast<std::ptrdiff_t>(count), from.end());
+    from.resize(from.size() - count);
+  }
+
+  BriefMutex mutex_;
+  std::vector<WorkItem*> filled_ ABSL_GUARDED_BY(mutex_);
+  std::vector<WorkItem*> spare_ ABSL_GUARDED_BY(mutex_);
   // Written with the lock. On a line of its own, since takers look at it all the time.
   alignas(64) std::atomic<int64_t> top_ = kEmpty;
 };

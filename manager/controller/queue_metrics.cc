@@ -4,19 +4,16 @@
 
 namespace mandate {
 
-void DurationCounts::Observe(absl::Duration duration) {
-  const int64_t nanoseconds = absl::ToInt64Nanoseconds(duration);
+void DurationCounts::Observe(int64_t nanoseconds) {
   int bucket = 0;
   for (int64_t bound = 10; bucket < kBounds && nanoseconds > bound; bound *= 10) ++bucket;
   ++counts_[static_cast<size_t>(bucket)];
-  sum_ += duration;
-  any_ = true;
+  sum_ += static_cast<double>(nanoseconds);
 }
 
 void DurationCounts::MoveTo(prometheus::Histogram& histogram) {
-  if (!any_) return;
-  histogram.ObserveMultiple(std::vector<double>(counts_.begin(), counts_.end()),
-                            absl::ToDoubleSeconds(sum_));
+  if (counts_ == decltype(counts_)()) return;
+  histogram.ObserveMultiple(std::vector<double>(counts_.begin(), counts_.end()), sum_ / 1e9);
   *this = DurationCounts();
 }
 

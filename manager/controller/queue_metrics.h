@@ -20,15 +20,14 @@ class DurationCounts {
  public:
   static constexpr int kBounds = 12;
 
-  void Observe(absl::Duration duration);
+  void Observe(int64_t nanoseconds);
   // Adds what was observed, and forgets it.
   void MoveTo(prometheus::Histogram& histogram);
   static prometheus::Histogram::BucketBoundaries Bounds();
 
  private:
   std::array<uint64_t, kBounds + 1> counts_{};
-  absl::Duration sum_;
-  bool any_ = false;
+  double sum_ = 0;  // in ns
 };
 
 // Since the last hand-over. Not thread-safe.

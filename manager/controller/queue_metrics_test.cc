@@ -53,11 +53,11 @@ TEST(QueueMetricsTest, BucketsAreUpperBounds) {
   Metrics metrics;
   QueueMetrics queue(metrics, "q", "c");
   QueueCounts counts;
-  counts.queued.Observe(absl::Nanoseconds(10));  // le 10 ns
-  counts.queued.Observe(absl::Nanoseconds(11));  // le 100 ns
-  counts.queued.Observe(absl::Milliseconds(1));  // le 1 ms
-  counts.queued.Observe(absl::Seconds(1000));    // le 1000 s
-  counts.queued.Observe(absl::Seconds(1001));    // beyond
+  counts.queued.Observe(10);                // le 10 ns
+  counts.queued.Observe(11);                // le 100 ns
+  counts.queued.Observe(1'000'000);         // le 1 ms
+  counts.queued.Observe(1000'000'000'000);  // le 1000 s
+  counts.queued.Observe(1001'000'000'000);  // beyond
   queue.Update(counts, {});
   const auto families = metrics.registry().Collect();
   const Family* family = Find(families, "workqueue_queue_duration_seconds");

@@ -13,53 +13,25 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
-#include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
-#include "absl/container/flat_hash_set.h"
-#include "absl/hash/hash.h"
 #include "absl/time/time.h"
 #include "boost/intrusive/list.hpp"
 #include "manager/controller/inbox.h"
+#include "manager/controller/item_pool.h"
+#include "manager/controller/item_table.h"
 #include "manager/controller/outcome.h"
 #include "manager/controller/queue_metrics.h"
 #include "manager/controller/request.h"
-#include "manager/core/mutex.h"
+#include "manager/controller/work_item.h"
+#include "manager/core/brief_mutex.h"
 
 namespace mandate {
 
 inline constexpr int kDefaultPriority = 0;
 // Initial lists and resyncs: news goes first.
 inline constexpr int kLowPriority = -100;
-
-// A request that Get() handed out. Valid until Done().
-class WorkItem {
- public:
-  const Request& request() const { return request_; }
-  // With which it was handed out; a requeue keeps it.
-  int priority() const { return handed_priority_; }
-  // Attempts that failed since the last that did not.
-  int failures() const { return failures_; }
-
- private:
-  friend class WorkQueue;
-  enum class Place { kNowhere, kWaiting, kReady };
-
-  Request request_;
-  size_t hash_ = 0;
-  boost::intrusive::list_member_hook<> hook_;
-  Place place_ = Place::kNowhere;
-  bool processing_ = false;
-  int priority_ = 0;
-  int handed_priority_ = 0;
-  absl::Time since_;                     // kReady: since when
-  std::pair<absl::Time, uint64_t> due_;  // kWaiting: its key there
-  absl::Time started_;                   // processing: since when
-  int failures_ = 0;
-  absl::Time retry_at_ = absl::InfinitePast();  // of the last counted failure
-};
 
 // A set of requests, handed out one at a time each: a request that is added again while it is being
 // processed is handed out again after Done(), once. Among the ready the highest priority goes
@@ -113,6 +85,9 @@ class WorkQueue {
   size_t Len(absl::Time now);
   // All that are held: ready, waiting, processing, or remembered for their failures.
   size_t Items();
+  // What its items take, those in use and the spare ones. The memory of a peak goes back with
+  // UpdateMetrics(), once nothing is held.
+  size_t MemoryBytes() const;
 
   // Drops what waits; Add() does nothing and Get() gives nothing from now on.
   void ShutDown();
@@ -124,26 +99,11 @@ class WorkQueue {
   using ItemList = boost::intrusive::list<
       WorkItem, boost::intrusive::member_hook<WorkItem, boost::intrusive::list_member_hook<>,
                                               &WorkItem::hook_>>;
-  struct Key {
-    const Request& request;
-    size_t hash;
-  };
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(const WorkItem* item) const { return item->hash_; }
-    size_t operator()(const Key& key) const { return key.hash; }
-  };
-  struct Equal {
-    using is_transparent = void;
-    bool operator()(const WorkItem* a, const WorkItem* b) const { return a == b; }
-    bool operator()(const WorkItem* a, const Key& b) const { return a->request_ == b.request; }
-    bool operator()(const Key& a, const WorkItem* b) const { return a.request == b->request_; }
-  };
-
-  // Takes the inbox in, and lets it accept what fits beside `reserved` further items.
+  // Takes the inbox in, and gives it room, but leaves `reserved` items free if there are.
   void Drain(size_t reserved) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // May take the strings of `request`, which gets others.
-  WorkItem* FindOrCreate(Request& request, size_t hash) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The same, with so many, which are free.
+  void TakeIn(size_t room) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void GiveMemoryBack() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   WorkItem* Next(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Finish(WorkItem& item, const Outcome& outcome, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -152,23 +112,23 @@ class WorkQueue {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void MakeReady(WorkItem& item, absl::Time since) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Promote(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SetNoFailures(WorkItem& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Release(WorkItem& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Options options_;
 
   Inbox inbox_;
   // On another line than the inbox: those who add do not touch it.
-  alignas(64) mutable Mutex mutex_;
+  alignas(64) mutable BriefMutex mutex_;
   bool shut_down_ ABSL_GUARDED_BY(mutex_) = false;
-  // What the inbox may still bring: table_ and they fit.
-  size_t expected_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_set<WorkItem*, Hash, Equal> table_ ABSL_GUARDED_BY(mutex_);  // owns them
+  ItemPool pool_ ABSL_GUARDED_BY(mutex_);
+  ItemTable table_ ABSL_GUARDED_BY(mutex_);  // those that are held
   std::map<int, ItemList, std::greater<int>> ready_ ABSL_GUARDED_BY(mutex_);
   ItemList processing_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::unique_ptr<WorkItem>> free_ ABSL_GUARDED_BY(mutex_);
-  Inbox::Entries drained_ ABSL_GUARDED_BY(mutex_);  // kept for its memory
+  std::vector<WorkItem*> drained_ ABSL_GUARDED_BY(mutex_);  // kept for its memory
+  size_t brought_ ABSL_GUARDED_BY(mutex_) = 0;              // by the inbox, last
   size_t ready_count_ ABSL_GUARDED_BY(mutex_) = 0;
-  absl::btree_map<std::pair<absl::Time, uint64_t>, WorkItem*> waiting_ ABSL_GUARDED_BY(mutex_);
+  absl::btree_map<WorkItem::Due, WorkItem*> waiting_ ABSL_GUARDED_BY(mutex_);
   uint64_t sequence_ ABSL_GUARDED_BY(mutex_) = 0;
   QueueCounts counts_ ABSL_GUARDED_BY(mutex_);
 };

@@ -226,6 +226,29 @@ TEST_F(WorkQueueTest, HoldsExactlyAsMuchAsItMay) {
   }
 }
 
+TEST_F(WorkQueueTest, GivesTheMemoryOfAPeakBackAndGoesOn) {
+  class Metrics metrics;
+  QueueMetrics queue_metrics(metrics, "q", "c");
+  for (int round = 0; round < 3; ++round) {
+    constexpr size_t kPeak = 40'000;
+    for (size_t i = 0; i < kPeak; ++i) Add(std::to_string(i));
+    EXPECT_EQ(queue_.Items(), kPeak);
+    queue_.UpdateMetrics(queue_metrics, now_);
+    const WorkItem* item = Get();
+    EXPECT_EQ(Drain().size(), kPeak - 1);
+    queue_.UpdateMetrics(queue_metrics, now_);  // not while one is out
+    EXPECT_EQ(item->request(), Req("0"));
+    Done(*item);
+    EXPECT_GT(queue_.MemoryBytes(), kPeak * sizeof(WorkItem));
+    queue_.UpdateMetrics(queue_metrics, now_);
+    EXPECT_EQ(queue_.MemoryBytes(), 0u);
+    EXPECT_EQ(queue_.Items(), 0u);
+    EXPECT_EQ(Get(), nullptr);
+  }
+  Add("a");
+  EXPECT_EQ(Drain(), Names{"a"});
+}
+
 TEST_F(WorkQueueTest, ShutDownDropsWhatWaits) {
   Add("ready");
   Add("in process");

@@ -1,0 +1,42 @@
+// A mutex for what is held for less time than it takes to sleep and be woken.
+#ifndef MANAGER_CORE_BRIEF_MUTEX_H_
+#define MANAGER_CORE_BRIEF_MUTEX_H_
+
+#include <pthread.h>
+
+#include "absl/base/thread_annotations.h"
+
+namespace mandate {
+
+// Who finds it locked looks again some times (glibc: at most 100, fewer where that did not help
+// before) and then sleeps. Thread-safe.
+class ABSL_LOCKABLE BriefMutex {
+ public:
+  BriefMutex() = default;
+  BriefMutex(const BriefMutex&) = delete;
+  BriefMutex& operator=(const BriefMutex&) = delete;
+  ~BriefMutex() { pthread_mutex_destroy(&mutex_); }
+
+  void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { pthread_mutex_lock(&mutex_); }
+  void Unlock() ABSL_UNLOCK_FUNCTION() { pthread_mutex_unlock(&mutex_); }
+
+ private:
+  pthread_mutex_t mutex_ = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
+};
+
+class ABSL_SCOPED_LOCKABLE BriefMutexLock {
+ public:
+  explicit BriefMutexLock(BriefMutex& mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex) : mutex_(mutex) {
+    mutex_.Lock();
+  }
+  ~BriefMutexLock() ABSL_UNLOCK_FUNCTION() { mutex_.Unlock(); }
+  BriefMutexLock(const BriefMutexLock&) = delete;
+  BriefMutexLock& operator=(const BriefMutexLock&) = delete;
+
+ private:
+  BriefMutex& mutex_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CORE_BRIEF_MUTEX_H_
