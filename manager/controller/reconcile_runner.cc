@@ -17,14 +17,14 @@ constexpr int kSuccessVerbosity = 4;
 ReconcileRunner::ReconcileRunner(Options options)
     : options_(std::move(options)), random_(options_.seed) {}
 
-Outcome ReconcileRunner::Run(const Request& request, const std::stop_token& stop) {
+Outcome ReconcileRunner::Run(const Request& request, const std::stop_token& stop, absl::Time& now) {
   ControllerMetrics& metrics = *options_.metrics;
-  const absl::Time start = options_.clock->TimeNow();
+  const absl::Time start = now;
   const CallContext context{start + options_.timeout, stop};
   metrics.active.Increment();
   const absl::StatusOr<Result> result = Contained(context, request);
   metrics.active.Decrement();
-  const absl::Time end = options_.clock->TimeNow();
+  const absl::Time end = now = options_.clock->TimeNow();
   metrics.seconds.Observe(absl::ToDoubleSeconds(end - start));
 
   if (result.ok()) {

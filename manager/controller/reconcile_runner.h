@@ -35,8 +35,9 @@ class ReconcileRunner {
 
   explicit ReconcileRunner(Options options);
 
-  // Blocks for as long as the reconciler does. Never throws.
-  Outcome Run(const Request& request, const std::stop_token& stop);
+  // Blocks for as long as the reconciler does. Never throws. `now` is the time before, and then
+  // after.
+  Outcome Run(const Request& request, const std::stop_token& stop, absl::Time& now);
 
  private:
   // Requests whose last error is remembered, so that its retries are not logged again.

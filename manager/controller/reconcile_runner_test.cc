@@ -30,7 +30,8 @@ class ReconcileRunnerTest : public testing::Test {
  protected:
   Outcome Run(FunctionReconciler::Function function, std::stop_token stop = {}) {
     function_ = std::move(function);
-    return runner_.Run({{"foo", "bar"}}, stop);
+    absl::Time now = clock_.TimeNow();
+    return runner_.Run({{"foo", "bar"}}, stop, now);
   }
   Outcome Return(absl::StatusOr<Result> result) {
     return Run([&](const CallContext&, const Request&) { return result; });

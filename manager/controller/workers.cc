@@ -92,8 +92,7 @@ bool Workers::WorkATurn() {
   WorkQueue& queue = *options_.queue;
   const WorkItem* item = queue.Get(now);
   while (item != nullptr) {
-    const Outcome outcome = options_.runner->Run(item->request(), stop);
-    now = options_.clock->TimeNow();
+    const Outcome outcome = options_.runner->Run(item->request(), stop, now);
     const bool last = now >= end;
     if (last) {
       queue.Done(*item, outcome, now);
