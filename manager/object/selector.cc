@@ -1,8 +1,10 @@
 #include "manager/object/selector.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "k8s.io/apimachinery/pkg/apis/meta/v1/generated.pb.h"
 #include "manager/core/status_macros.h"
@@ -29,6 +31,10 @@ absl::Status Within(std::string_view field, const absl::Status& status) {
   return status.ok() ? status : Error(field, AsStd(status.message()));
 }
 
+bool IsInteger(std::string_view text, int64_t* number) {
+  return absl::SimpleAtoi(AsAbsl(text), number);
+}
+
 absl::Status Check(const LabelRequirement& requirement) {
   RETURN_IF_ERROR(Within("key", CheckLabelKey(requirement.key)));
   const size_t values = requirement.values.size();
@@ -44,6 +50,12 @@ absl::Status Check(const LabelRequirement& requirement) {
     case Operator::kExists:
     case Operator::kDoesNotExist:
       if (values != 0) return Error("values", "Exists and DoesNotExist take none");
+      break;
+    case Operator::kGreater:
+    case Operator::kLess:
+      if (int64_t unused; values != 1 || !IsInteger(requirement.values[0], &unused)) {
+        return Error("values", "> and < need exactly one integer");
+      }
       break;
   }
   for (size_t i = 0; i < values; ++i) {
@@ -76,6 +88,16 @@ bool Holds(const LabelRequirement& requirement, std::optional<std::string_view> 
       return value.has_value();
     case Operator::kDoesNotExist:
       return !value.has_value();
+    case Operator::kGreater:
+    case Operator::kLess: {
+      // What is no number is neither.
+      int64_t number = 0, than = 0;
+      if (!value.has_value() || !IsInteger(*value, &number) ||
+          !IsInteger(requirement.values.front(), &than)) {
+        return false;
+      }
+      return requirement.op == Operator::kGreater ? number > than : number < than;
+    }
   }
   return false;
 }
@@ -99,6 +121,10 @@ std::string Text(const LabelRequirement& r) {
       return r.key;
     case Operator::kDoesNotExist:
       return StrCat("!", r.key);
+    case Operator::kGreater:
+      return StrCat(r.key, ">", r.values.front());
+    case Operator::kLess:
+      return StrCat(r.key, "<", r.values.front());
   }
   return "";
 }

@@ -19,7 +19,8 @@ namespace mandate {
 
 // One condition on one label.
 struct LabelRequirement {
-  enum class Operator { kEquals, kNotEquals, kIn, kNotIn, kExists, kDoesNotExist };
+  // kGreater and kLess compare integers; query parameters know them, LabelSelector objects do not.
+  enum class Operator { kEquals, kNotEquals, kIn, kNotIn, kExists, kDoesNotExist, kGreater, kLess };
 
   std::string key;
   Operator op = Operator::kExists;
@@ -54,7 +55,7 @@ class LabelSelector {
   static absl::StatusOr<LabelSelector> FromJson(std::string_view json,
                                                 std::string_view field = "selector");
 
-  // kubectl's and the query parameter's syntax: "a=b,c in (x,y),d notin (z),e!=f,g,!h".
+  // kubectl's and the query parameter's syntax: "a=b,c in (x,y),d notin (z),e!=f,g,!h,n>4,m<5".
   static absl::StatusOr<LabelSelector> Parse(std::string_view text);
 
   // The inverse of Parse, requirements sorted by key; "" matches everything.

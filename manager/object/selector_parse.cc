@@ -49,12 +49,18 @@ class Parser {
     } else if (Accept("==") || Accept("=")) {
       requirement.op = Operator::kEquals;
       requirement.values = {Word()};
+    } else if (Accept(">")) {
+      requirement.op = Operator::kGreater;
+      requirement.values = {Word()};
+    } else if (Accept("<")) {
+      requirement.op = Operator::kLess;
+      requirement.values = {Word()};
     } else {
       const size_t start = at_;
       const std::string word = Word();
       if (word != "in" && word != "notin") {
         at_ = start;
-        return Error("expected one of =, ==, !=, in, notin");
+        return Error("expected one of =, ==, !=, in, notin, >, <");
       }
       requirement.op = word == "in" ? Operator::kIn : Operator::kNotIn;
       RETURN_IF_ERROR(Values(&requirement.values));

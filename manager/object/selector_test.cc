@@ -52,9 +52,9 @@ TEST(SelectorTest, ParsesAndPrints) {
 
 TEST(SelectorTest, ParseRefuses) {
   for (const char* text :
-       {",",    "a,",      ",a",     "a,,b",    "=b",         "a=b=c",     "a b",
-        "a in", "a in ()", "a in x", "a in (x", "a in (x y)", "!a=b",      "!",
-        "a>1",  "a<1",     "a!b",    "-a",      "a=-b",       "a in (b))", "A.c/x"}) {
+       {",",       "a,",     ",a",      "a,,b",       "=b",    "a=b=c", "a b",  "a in",
+        "a in ()", "a in x", "a in (x", "a in (x y)", "!a=b",  "!",     "a>x",  "a<",
+        "a!b",     "-a",     "a=-b",    "a in (b))",  "A.c/x", "a>=1",  "a>1.5"}) {
     const auto selector = LabelSelector::Parse(text);
     EXPECT_EQ(selector.status().code(), absl::StatusCode::kInvalidArgument) << text;
     EXPECT_THAT(Text(selector), HasSubstr(StrCat("selector \"", text, "\": ")));
@@ -84,6 +84,24 @@ TEST(SelectorTest, Matches) {
     EXPECT_EQ(selector->Matches(Labels{}), c.none) << c.selector;
     EXPECT_EQ(selector->Matches(Labels{{"a", "x"}}), c.a_x) << c.selector;
     EXPECT_EQ(selector->Matches(Labels{{"a", "y"}, {"b", ""}}), c.a_y_b) << c.selector;
+  }
+}
+
+// Integers, whatever else the labels are.
+TEST(SelectorTest, Compares) {
+  const struct {
+    const char* selector;
+    const char* value;
+    bool matches;
+  } kCases[] = {{"n>4", "5", true},  {"n>4", "4", false},      {"n<5", "-7", true},
+                {"n<5", "5", false}, {"n>4", "x", false},      {"n<5", "", false},
+                {"n>4", "10", true}, {"n > 4,n<6", "5", true}, {"n>4,n<6", "6", false}};
+  for (const auto& c : kCases) {
+    const auto selector = LabelSelector::Parse(c.selector);
+    ASSERT_TRUE(selector.ok()) << selector.status();
+    EXPECT_EQ(selector->Matches(Labels{{"n", c.value}}), c.matches) << c.selector << " " << c.value;
+    EXPECT_FALSE(selector->Matches(Labels{})) << c.selector;
+    EXPECT_EQ(LabelSelector::Parse(selector->ToString()).value(), *selector);
   }
 }
 

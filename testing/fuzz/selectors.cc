@@ -1,9 +1,11 @@
 // Label selectors in every form: what is printed reads back, and matching is what the words say.
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "manager/object/selector.h"
 #include "testing/fuzz/fuzz.h"
 
@@ -31,6 +33,15 @@ bool Holds(const LabelRequirement& requirement, const Labels& labels) {
     case Operator::kNotEquals:
     case Operator::kNotIn:
       return !among;
+    case Operator::kGreater:
+    case Operator::kLess: {
+      int64_t value = 0, than = 0;
+      if (!present || !absl::SimpleAtoi(labels.at(requirement.key), &value) ||
+          !absl::SimpleAtoi(requirement.values.front(), &than)) {
+        return false;
+      }
+      return requirement.op == Operator::kGreater ? value > than : value < than;
+    }
   }
   return false;
 }
