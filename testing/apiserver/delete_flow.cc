@@ -1,5 +1,8 @@
 #include "testing/apiserver/delete_flow.h"
 
+#include <cstdint>
+
+#include "absl/strings/numbers.h"
 #include "k8s.io/apimachinery/pkg/apis/meta/v1/generated.pb.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
@@ -10,6 +13,7 @@
 #include "testing/apiserver/negotiation.h"
 #include "testing/apiserver/object_io.h"
 #include "testing/apiserver/object_meta.h"
+#include "testing/apiserver/write_query.h"
 
 namespace mandate::apiserver {
 namespace {
@@ -26,14 +30,14 @@ void DeleteFlow::Start(Core& core, std::shared_ptr<Exchange> exchange,
 }
 
 absl::Status DeleteFlow::Prepare() {
-  RETURN_IF_ERROR(ReadOptions());
   collection_ = request().attributes.verb == "deletecollection";
   if (!collection_) {
     targets_.emplace_back(type_->namespaced ? request().attributes.ns : "",
                           request().attributes.name);
-    return absl::OkStatus();
+    return ReadOptions();
   }
   ASSIGN_OR_RETURN(const ListQuery query, ListQuery::Parse(request(), *type_));
+  RETURN_IF_ERROR(ReadOptions());
   for (const auto& object : core_.store.List(type_->name)) {
     if (query.filter.Matches(*object)) targets_.emplace_back(object->ns, object->name);
   }
@@ -47,31 +51,50 @@ absl::Status DeleteFlow::ReadOptions() {
   }
   ASSIGN_OR_RETURN(options_,
                    ReadMessage(request().body, encoding, *meta::DeleteOptions::descriptor()));
-  for (const char* name : {"propagationPolicy", "dryRun"}) {
-    const auto given = request().Query(name);
-    if (!given || given->empty() || !request().body.empty()) continue;
-    if (name == std::string_view("dryRun")) {
-      options_[name].append(*given);
-    } else {
-      options_[name] = *given;
-    }
-  }
+  if (request().body.empty()) RETURN_IF_ERROR(ReadParameters());
   options_["apiVersion"] = "meta.k8s.io/v1";
   options_["kind"] = "DeleteOptions";
-  if (const Json::Value* dry = FindMember(options_, "dryRun"); dry != nullptr && !dry->empty()) {
-    dry_run_ = true;
-    if (dry->size() != 1 || (*dry)[0] != Json::Value("All")) {
-      return InvalidError("meta.k8s.io", "DeleteOptions", "",
-                          {UnsupportedValue("dryRun", WriteJson(*dry), {"All"})});
-    }
+  std::vector<Cause> causes;
+  const Json::Value* policy = FindMember(options_, "propagationPolicy");
+  const Json::Value* orphan = FindMember(options_, "orphanDependents");
+  const std::string wanted = policy == nullptr ? "" : policy->asString();
+  if (policy != nullptr && orphan != nullptr) {
+    causes.push_back(InvalidField("propagationPolicy", rbac::Quote(wanted),
+                                  "orphanDependents and deletionPropagation cannot be both set"));
   }
-  const std::string policy = StringAt(options_, "propagationPolicy");
-  if (policy == "Foreground") finalizer_ = "foregroundDeletion";
-  if (policy == "Orphan") finalizer_ = "orphan";
-  if (!policy.empty() && policy != "Background" && finalizer_.empty()) {
-    return InvalidError("meta.k8s.io", "DeleteOptions", "",
-                        {UnsupportedValue("propagationPolicy", rbac::Quote(policy),
-                                          {"Foreground", "Background", "Orphan", "nil"})});
+  if (policy != nullptr && wanted != "Foreground" && wanted != "Background" && wanted != "Orphan") {
+    causes.push_back(UnsupportedValue("propagationPolicy", rbac::Quote(wanted),
+                                      {"Foreground", "Background", "Orphan", "nil"}));
+  }
+  std::vector<std::string> dry_run;
+  for (const Json::Value& one : options_.get("dryRun", Json::Value(Json::arrayValue))) {
+    dry_run.push_back(one.asString());
+  }
+  dry_run_ = !dry_run.empty();
+  if (auto cause = CheckDryRun(dry_run)) causes.push_back(*std::move(cause));
+  if (!causes.empty()) return InvalidError("meta.k8s.io", "DeleteOptions", "", causes);
+  if (wanted == "Foreground") finalizer_ = "foregroundDeletion";
+  if (wanted == "Orphan" || (orphan != nullptr && orphan->asBool())) finalizer_ = "orphan";
+  return absl::OkStatus();
+}
+
+// Without a body, they stand in the query.
+absl::Status DeleteFlow::ReadParameters() {
+  if (const auto policy = request().Query("propagationPolicy")) {
+    options_["propagationPolicy"] = *policy;
+  }
+  // Go's conversion of a query's booleans: everything but these is true.
+  if (const auto orphan = request().Query("orphanDependents")) {
+    options_["orphanDependents"] = *orphan != "0" && *orphan != "false";
+  }
+  for (const std::string& one : request().QueryAll("dryRun")) options_["dryRun"].append(one);
+  if (const auto seconds = request().Query("gracePeriodSeconds")) {
+    int64_t number = 0;
+    if (!absl::SimpleAtoi(*seconds, &number)) {
+      return BadRequest(
+          StrCat("strconv.ParseInt: parsing ", rbac::Quote(*seconds), ": invalid syntax"));
+    }
+    options_["gracePeriodSeconds"] = Json::Int64{number};
   }
   return absl::OkStatus();
 }
@@ -110,14 +133,14 @@ absl::Status DeleteFlow::CheckPreconditions(const StoredObject& live) const {
   if (preconditions == nullptr) return absl::OkStatus();
   const GroupResource kind{type_->name.group, type_->kind};
   const std::string uid = StringAt(*preconditions, "uid");
-  if (!uid.empty() && uid != live.uid) {
+  if (preconditions->isMember("uid") && uid != live.uid) {
     return ConflictError(
         kind, live.name,
         StrCat("the UID in the precondition (", uid, ") does not match the UID in record (",
                live.uid, "). The object might have been deleted and then recreated"));
   }
   const std::string version = StringAt(*preconditions, "resourceVersion");
-  if (!version.empty() && version != std::to_string(live.revision)) {
+  if (preconditions->isMember("resourceVersion") && version != std::to_string(live.revision)) {
     return ConflictError(kind, live.name,
                          StrCat("the ResourceVersion in the precondition (", version,
                                 ") does not match the ResourceVersion in record (", live.revision,
@@ -134,7 +157,8 @@ void DeleteFlow::Finish(const std::string& ns, const std::string& name) {
   std::shared_ptr<const StoredObject> last = Mark(*live);
   gone_ = last == nullptr;
   if (gone_) last = dry_run_ ? live : core_.store.Delete(type_->name, ns, name);
-  deleted_.push_back(std::move(last));
+  // A collection answers with what it found, not with what became of it.
+  deleted_.push_back(collection_ ? live : std::move(last));
   Next();
 }
 

@@ -31,6 +31,7 @@ class DeleteFlow : public std::enable_shared_from_this<DeleteFlow> {
  private:
   absl::Status Prepare();
   absl::Status ReadOptions();
+  absl::Status ReadParameters();
   // Deletes the next object of targets_, or answers when there is none.
   void Next();
   void Delete(const std::shared_ptr<const StoredObject>& live);

@@ -2,8 +2,10 @@
 
 #include <jsoncpp/json/json.h>
 
+#include <map>
 #include <string_view>
 
+#include "absl/strings/ascii.h"
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
 #include "testing/apiserver/errors.h"
@@ -22,6 +24,13 @@ Json::Value StringList(const std::vector<std::string>& strings) {
 const std::vector<std::string>& AllVerbs() {
   static const auto& verbs = *new std::vector<std::string>{
       "create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
+  return verbs;
+}
+
+// The same, in the order that groups of CRDs have.
+const std::vector<std::string>& CustomVerbs() {
+  static const auto& verbs = *new std::vector<std::string>{
+      "delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"};
   return verbs;
 }
 
@@ -79,8 +88,8 @@ Json::Value ResourceList(const Core& core, const Virtual& virtual_resources,
     const auto types = versions->second.find(version);
     if (types != versions->second.end()) {
       for (const auto& type : types->second) {
-        Json::Value& one =
-            add(type->name.resource, type->singular, type->namespaced, type->kind, AllVerbs());
+        Json::Value& one = add(type->name.resource, type->singular, type->namespaced, type->kind,
+                               type->custom() ? CustomVerbs() : AllVerbs());
         if (!type->short_names.empty()) one["shortNames"] = StringList(type->short_names);
         if (!type->categories.empty()) one["categories"] = StringList(type->categories);
         if (!type->has_status) continue;
@@ -91,11 +100,17 @@ Json::Value ResourceList(const Core& core, const Virtual& virtual_resources,
   }
   for (const VirtualResource& one : virtual_resources) {
     if (one.group != group || one.version != version) continue;
-    Json::Value& entry = add(one.resource, "", one.namespaced, KindOf(one), {"create"});
+    const bool whole = one.resource.find('/') == std::string::npos;
+    const std::string singular = whole ? absl::AsciiStrToLower(KindOf(one)) : "";
+    Json::Value& entry = add(one.resource, singular, one.namespaced, KindOf(one), {"create"});
     if (one.kind_group.empty() || one.kind_group == group) continue;
     entry["group"] = one.kind_group;
     entry["version"] = one.version;
   }
+  std::map<std::string, Json::Value> by_name;
+  for (const Json::Value& one : resources) by_name[one["name"].asString()] = one;
+  resources.clear();
+  for (const auto& [name, one] : by_name) resources.append(one);
   return out;
 }
 
@@ -185,6 +200,18 @@ bool WantsAggregated(const Request& request) {
           accept.ends_with("v=v2"));
 }
 
+// Whether it is a group of CRDs.
+bool IsCustom(const Core& core, const std::string& group) {
+  const auto found = core.kinds.groups().find(group);
+  if (found == core.kinds.groups().end()) return false;
+  for (const auto& [version, types] : found->second) {
+    for (const auto& type : types) {
+      if (type->custom()) return true;
+    }
+  }
+  return false;
+}
+
 void AnswerGroups(const Core& core, const Virtual& virtual_resources, Exchange& exchange,
                   std::string_view path) {
   const auto groups = Groups(core, virtual_resources);
@@ -201,7 +228,12 @@ void AnswerGroups(const Core& core, const Virtual& virtual_resources, Exchange& 
     return RespondJson(exchange, out);
   }
   const std::string version = rest.substr(slash + 1);
-  if (!group->second.contains(version)) return exchange.Fail(NoSuchResource());
+  const bool custom = IsCustom(core, group->first);
+  if (!group->second.contains(version)) {
+    if (custom) return RespondText(exchange, 404, "404 page not found\n");
+    return exchange.Fail(NoSuchResource());
+  }
+  if (!custom && exchange.request().method != "GET") return exchange.Fail(MethodNotAllowed());
   RespondJson(exchange, ResourceList(core, virtual_resources, group->first, version));
 }
 
@@ -213,6 +245,10 @@ void AnswerPath(const Core& core, const Virtual& virtual_resources, Exchange& ex
   while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
   constexpr char kAggregated[] =
       "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+  // Some paths have methods, and some answer to any.
+  if (request.method != "GET" && (path == "/version" || path == "/api" || path == "/api/v1")) {
+    return exchange.Fail(MethodNotAllowed());
+  }
   if (path == "/healthz" || path == "/livez" || path == "/readyz") {
     return RespondText(exchange, 200, "ok");
   }
@@ -237,6 +273,7 @@ void AnswerPath(const Core& core, const Virtual& virtual_resources, Exchange& ex
   }
   if (path == "/api/v1")
     return RespondJson(exchange, ResourceList(core, virtual_resources, "", "v1"));
+  if (path.starts_with("/api/")) return exchange.Fail(NoSuchResource());
   if (path.starts_with("/apis/")) return AnswerGroups(core, virtual_resources, exchange, path);
   if (path.starts_with("/openapi/")) return exchange.Fail(Unsupported("OpenAPI"));
   RespondText(exchange, 404, "404 page not found\n");

@@ -11,6 +11,7 @@ void Exchange::Answer(Response& response) {
 }
 
 void Exchange::Respond(Response response) {
+  if (request_.method == "HEAD") response.body.clear();
   if (closed_ || answered_) return;
   Answer(response);
   // An observer may have lost it.

@@ -12,6 +12,7 @@
 #include "manager/object/json.h"
 #include "manager/rbac/quote.h"
 #include "testing/apiserver/errors.h"
+#include "testing/apiserver/label_query.h"
 #include "testing/apiserver/object_meta.h"
 
 namespace mandate::apiserver {
@@ -71,7 +72,7 @@ std::string ValueAt(const Json::Value& object, const std::vector<std::string>& p
 absl::StatusOr<std::optional<int64_t>> IntegerParameter(const Request& request,
                                                         std::string_view name) {
   const auto text = request.Query(name);
-  if (!text || text->empty()) return std::optional<int64_t>();
+  if (!text) return std::optional<int64_t>();
   int64_t value = 0;
   if (!absl::SimpleAtoi(*text, &value)) {
     return BadRequest(StrCat("strconv.ParseInt: parsing ", rbac::Quote(*text), ": invalid syntax"));
@@ -97,17 +98,17 @@ std::vector<Cause> CheckTogether(const Request& request, const ListQuery& query)
   const auto unsupported = [&](std::vector<std::string> supported) {
     causes.push_back(UnsupportedValue("resourceVersionMatch", rbac::Quote(match), supported));
   };
-  if (query.watch) {
+  // A watch by its old path is no watch to these rules.
+  if (BooleanParameter(request, "watch").value_or(false)) {
     if (query.initial_events && match != "NotOlderThan") {
       forbid("resourceVersionMatch",
              "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
     }
-    if (match.empty()) return causes;
-    if (!query.initial_events) {
+    if (!match.empty() && !query.initial_events) {
       forbid("resourceVersionMatch",
              "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
     }
-    if (match != "NotOlderThan") unsupported({"NotOlderThan"});
+    if (!match.empty() && match != "NotOlderThan") unsupported({"NotOlderThan"});
     if (continued) {
       forbid("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided");
     }
@@ -133,6 +134,16 @@ std::vector<Cause> CheckTogether(const Request& request, const ListQuery& query)
   return causes;
 }
 
+// Whether a selector of fields can be read; which fields a kind has is asked later.
+absl::Status CheckFieldTerms(const std::string& text) {
+  for (const std::string& term : Split(text, ',')) {
+    if (!term.empty() && term.find('=') == term.npos) {
+      return BadRequest(StrCat("invalid selector: '", text, "'; can't understand '", term, "'"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status BadVersion(const std::string& text, bool watch) {
   const std::string why =
       StrCat("resourceVersion: Invalid value: ", rbac::Quote(text), ": strconv.ParseUint: parsing ",
@@ -153,12 +164,22 @@ std::string Continuation::Encode() const {
 absl::StatusOr<Continuation> Continuation::Decode(std::string_view text) {
   std::string json;
   if (!absl::WebSafeBase64Unescape(AsAbsl(text), &json)) {
-    return BadRequest("invalid continue token: continue key is not valid: illegal base64 data");
+    constexpr std::string_view kLetters =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const size_t wrong = std::min(text.find_first_not_of(kLetters), text.size() / 4 * 4);
+    return BadRequest(StrCat(
+        "invalid continue token: continue key is not valid: illegal base64 data at input byte ",
+        wrong));
   }
   const auto token = ParseJson(json);
+  if (token.ok() && token->isObject() && StringAt(*token, "v") != "meta.k8s.io/v1") {
+    return BadRequest(
+        StrCat("invalid continue token: continue key is not valid: server does not recognize this "
+               "encoded version ",
+               StringAt(*token, "v")));
+  }
   const Json::Value* revision = token.ok() ? FindMember(*token, "rv") : nullptr;
-  if (revision == nullptr || !revision->isInt64() || StringAt(*token, "start").empty() ||
-      StringAt(*token, "v") != "meta.k8s.io/v1") {
+  if (revision == nullptr || !revision->isInt64() || StringAt(*token, "start").empty()) {
     return BadRequest("invalid continue token: continue key is not valid: no such token was made");
   }
   Continuation out;
@@ -172,18 +193,17 @@ absl::StatusOr<ObjectFilter> ObjectFilter::Create(const Request& request,
                                                   const ResourceType& type) {
   ObjectFilter filter;
   filter.ns_ = type.namespaced ? request.attributes.ns : "";
-  RETURN_IF_ERROR(filter.ParseLabels(request.Query("labelSelector").value_or("")));
+  ASSIGN_OR_RETURN(filter.labels_, ParseLabelQuery(request.Query("labelSelector").value_or("")));
   const auto text = request.Query("fieldSelector");
   if (!text || text->empty()) return filter;
+  RETURN_IF_ERROR(CheckFieldTerms(*text));
   for (const std::string& term : Split(*text, ',')) {
     if (term.empty()) continue;
     const size_t equals = term.find('=');
-    if (equals == term.npos) {
-      return BadRequest(StrCat("invalid selector: '", *text, "'; can't understand '", term, "'"));
-    }
     FieldRequirement requirement;
     requirement.equal = equals == 0 || term[equals - 1] != '!';
     const std::string field = term.substr(0, requirement.equal ? equals : equals - 1);
+    if (term == "=" || term == "==") continue;  // asks for nothing
     size_t value = equals + 1;
     if (value < term.size() && term[value] == '=') ++value;
     requirement.value = term.substr(value);
@@ -201,38 +221,9 @@ absl::StatusOr<ObjectFilter> ObjectFilter::Create(const Request& request,
   return filter;
 }
 
-absl::Status ObjectFilter::ParseLabels(const std::string& text) {
-  std::string rest;
-  for (const std::string& term : Split(text, ',')) {
-    const size_t op = term.find_first_of("<>");
-    if (op == term.npos) {
-      StrAppend(&rest, rest.empty() ? "" : ",", term);
-      continue;
-    }
-    Comparison comparison{.label = term.substr(0, op), .greater = term[op] == '>'};
-    if (!absl::SimpleAtoi(term.substr(op + 1), &comparison.than)) {
-      return BadRequest(StrCat("values: Invalid value: ", rbac::Quote(term.substr(op + 1)),
-                               ": for 'Gt', 'Lt' operators, the value must be an integer"));
-    }
-    comparisons_.push_back(std::move(comparison));
-  }
-  auto labels = LabelSelector::Parse(rest);
-  if (!labels.ok()) {
-    return BadRequest(StrCat("unable to parse requirement: ", AsStd(labels.status().message())));
-  }
-  labels_ = *std::move(labels);
-  return absl::OkStatus();
-}
-
 bool ObjectFilter::Matches(const StoredObject& object) const {
   if (!ns_.empty() && object.ns != ns_) return false;
   if (!labels_.Matches(object.labels)) return false;
-  for (const Comparison& comparison : comparisons_) {
-    const auto label = object.labels.find(comparison.label);
-    int64_t value = 0;
-    if (label == object.labels.end() || !absl::SimpleAtoi(label->second, &value)) return false;
-    if (comparison.greater ? value <= comparison.than : value >= comparison.than) return false;
-  }
   for (const FieldRequirement& field : fields_) {
     std::string value;
     if (field.path.size() == 2 && field.path[0] == "metadata") {
@@ -256,16 +247,19 @@ absl::StatusOr<ListQuery> ListQuery::Parse(const Request& request, const Resourc
   ASSIGN_OR_RETURN(const std::optional<int64_t> timeout,
                    IntegerParameter(request, "timeoutSeconds"));
   if (timeout && *timeout > 0) query.timeout = absl::Seconds(*timeout);
-  ASSIGN_OR_RETURN(query.filter, ObjectFilter::Create(request, type));
+  // Labels are read before the parameters are compared, fields after.
+  RETURN_IF_ERROR(ParseLabelQuery(request.Query("labelSelector").value_or("")).status());
+  RETURN_IF_ERROR(CheckFieldTerms(request.Query("fieldSelector").value_or("")));
   if (const auto causes = CheckTogether(request, query); !causes.empty()) {
     return InvalidError("meta.k8s.io", "ListOptions", "", causes);
   }
+  ASSIGN_OR_RETURN(query.filter, ObjectFilter::Create(request, type));
   const std::string version = request.Query("resourceVersion").value_or("");
   if (const std::string token = request.Query("continue").value_or(""); !token.empty()) {
+    ASSIGN_OR_RETURN(query.continuation, Continuation::Decode(token));
     if (!version.empty() && version != "0") {
       return BadRequest("specifying resource version is not allowed when using continue");
     }
-    ASSIGN_OR_RETURN(query.continuation, Continuation::Decode(token));
   }
   if (version.empty()) return query;
   uint64_t revision = 0;

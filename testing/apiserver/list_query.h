@@ -32,9 +32,7 @@ class ObjectFilter {
   static absl::StatusOr<ObjectFilter> Create(const Request& request, const ResourceType& type);
 
   bool Matches(const StoredObject& object) const;
-  bool everything() const {
-    return labels_.MatchesEverything() && comparisons_.empty() && fields_.empty();
-  }
+  bool everything() const { return labels_.MatchesEverything() && fields_.empty(); }
 
  private:
   struct FieldRequirement {
@@ -43,18 +41,8 @@ class ObjectFilter {
     bool equal = true;
   };
 
-  // "n>4": the label's value as a number.
-  struct Comparison {
-    std::string label;
-    bool greater = true;
-    int64_t than = 0;
-  };
-
-  absl::Status ParseLabels(const std::string& text);
-
   std::string ns_;
   LabelSelector labels_;
-  std::vector<Comparison> comparisons_;
   std::vector<FieldRequirement> fields_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
 #include "manager/object/names.h"
@@ -23,6 +24,10 @@ constexpr std::string_view kKeyWords =
     "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end "
     "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
     "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+// Of a key with more than one slash.
+constexpr std::string_view kKeyStart = "a valid label key must consist of ";
+constexpr std::string_view kKeyEnd =
+    " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')";
 constexpr std::string_view kValueWords =
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "
     "'.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  "
@@ -37,8 +42,8 @@ void CheckFinalizers(const Json::Value& object, std::vector<Cause>& causes) {
   for (size_t i = 0; i < finalizers.size(); ++i) {
     const std::string& name = finalizers[i];
     const std::string field = StrCat("metadata.finalizers[", i, "]");
-    if (!CheckLabelKey(name).ok()) {
-      causes.push_back(InvalidField(field, rbac::Quote(name), kKeyWords));
+    if (const std::string problem = LabelKeyProblem(name); !problem.empty()) {
+      causes.push_back(InvalidField(field, rbac::Quote(name), problem));
     } else if (name.find('/') == name.npos && name != "orphan" && name != "foregroundDeletion" &&
                name != "kubernetes") {
       causes.push_back(
@@ -92,9 +97,39 @@ std::string NameProblem(const ResourceType& type, std::string_view name) {
   return CheckDnsSubdomain(name).ok() ? "" : std::string(kSubdomainWords);
 }
 
+std::string LabelKeyProblem(std::string_view key) {
+  if (CheckLabelKey(key).ok()) return "";
+  const size_t slash = key.find('/');
+  if (slash == key.npos)
+    return key.size() > 63 ? "name part " + TooLong(63) : std::string(kKeyWords);
+  if (key.find('/', slash + 1) != key.npos) {
+    constexpr std::string_view kStart = "name part must consist of ";
+    return StrCat(kKeyStart, kKeyWords.substr(kStart.size()), kKeyEnd);
+  }
+  if (slash == 0) return "prefix part must be non-empty";
+  std::string problem;
+  if (!CheckDnsSubdomain(key.substr(0, slash)).ok())
+    problem = StrCat("prefix part ", kSubdomainWords);
+  const std::string_view name = key.substr(slash + 1);
+  if (name.empty()) return "name part must be non-empty";
+  if (const std::string own = LabelKeyProblem(name); !own.empty()) {
+    StrAppend(&problem, problem.empty() ? "" : "; ", own);
+  }
+  return problem;
+}
+
+std::string LabelValueProblem(std::string_view value) {
+  if (value.size() > 63) return TooLong(63);
+  return CheckLabelValue(value).ok() ? "" : std::string(kValueWords);
+}
+
 std::vector<Cause> CheckMeta(const ResourceType& type, const Json::Value& object) {
   std::vector<Cause> causes;
   const std::string name = MetaString(object, "name");
+  if (const int64_t generation = GenerationOf(object); generation < 0) {
+    causes.push_back(InvalidField("metadata.generation", std::to_string(generation),
+                                  "must be greater than or equal to 0"));
+  }
   if (std::string generate = MetaString(object, "generateName"); !generate.empty()) {
     // A dash at its end is completed by what is appended.
     while (generate.size() > 1 && generate.back() == '-') generate.pop_back();
@@ -109,20 +144,19 @@ std::vector<Cause> CheckMeta(const ResourceType& type, const Json::Value& object
     causes.push_back(InvalidField("metadata.name", rbac::Quote(name), problem));
   }
   for (const auto& [key, value] : LabelsOf(object)) {
-    if (!CheckLabelKey(key).ok()) {
-      causes.push_back(InvalidField("metadata.labels", rbac::Quote(key), kKeyWords));
+    if (const std::string problem = LabelKeyProblem(key); !problem.empty()) {
+      causes.push_back(InvalidField("metadata.labels", rbac::Quote(key), problem));
     }
-    if (value.size() > 63) {
-      causes.push_back(InvalidField("metadata.labels", rbac::Quote(value), TooLong(63)));
-    } else if (!CheckLabelValue(value).ok()) {
-      causes.push_back(InvalidField("metadata.labels", rbac::Quote(value), kValueWords));
+    if (const std::string problem = LabelValueProblem(value); !problem.empty()) {
+      causes.push_back(InvalidField("metadata.labels", rbac::Quote(value), problem));
     }
   }
   if (const Json::Value* annotations = FindMember(MetadataOf(object), "annotations");
       annotations != nullptr && annotations->isObject()) {
     for (const std::string& key : annotations->getMemberNames()) {
-      if (!CheckLabelKey(key).ok()) {
-        causes.push_back(InvalidField("metadata.annotations", rbac::Quote(key), kKeyWords));
+      if (const std::string problem = LabelKeyProblem(absl::AsciiStrToLower(key));
+          !problem.empty()) {
+        causes.push_back(InvalidField("metadata.annotations", rbac::Quote(key), problem));
       }
     }
   }

@@ -16,6 +16,10 @@ namespace mandate::apiserver {
 // The words for a name that the kind does not allow; "" when it does.
 std::string NameProblem(const ResourceType& type, std::string_view name);
 
+// The same of a label's key, which is an annotation's too, and of its value.
+std::string LabelKeyProblem(std::string_view key);
+std::string LabelValueProblem(std::string_view value);
+
 std::vector<Cause> CheckMeta(const ResourceType& type, const Json::Value& object);
 std::vector<Cause> CheckMetaUpdate(const Json::Value& object, const Json::Value& old);
 

@@ -27,7 +27,7 @@ std::string_view Take(std::string_view& rest, char separator) {
 }
 
 struct Range {
-  std::string_view type;
+  std::string type;
   double quality = 1;
   bool transformed = false;  // as=Table and the like
 };
@@ -36,7 +36,7 @@ std::vector<Range> ParseAccept(std::string_view accept) {
   std::vector<Range> ranges;
   while (!accept.empty()) {
     std::string_view rest = Take(accept, ',');
-    Range range{.type = Take(rest, ';')};
+    Range range{.type = absl::AsciiStrToLower(AsAbsl(Take(rest, ';')))};
     while (!rest.empty()) {
       const std::string_view parameter = Take(rest, ';');
       if (parameter.starts_with("as=")) range.transformed = true;
@@ -84,14 +84,19 @@ std::optional<Encoding> AcceptedEncoding(const Request& request, bool protobuf) 
 
 absl::StatusOr<Encoding> BodyEncoding(const Request& request, bool protobuf) {
   std::string_view type = request.Header("content-type").value_or("");
-  type = Take(type, ';');
-  if (type.empty() || type == kJson) return Encoding::kJson;
-  if (type == kProtobuf && protobuf) return Encoding::kProtobuf;
-  if (type == "application/yaml") return Unsupported("bodies in YAML");
-  return UnsupportedMediaType(Types(protobuf));
+  const std::string wanted = absl::AsciiStrToLower(AsAbsl(Take(type, ';')));
+  if (wanted.empty() || wanted == kJson) return Encoding::kJson;
+  if (wanted == kProtobuf && protobuf) return Encoding::kProtobuf;
+  if (wanted == "application/yaml") return Unsupported("bodies in YAML");
+  return UnsupportedMediaType(Types(true));
 }
 
 absl::Status NotAcceptable(const Request& request, bool builtin) {
+  for (const Range& range : ParseAccept(request.Header("accept").value_or(""))) {
+    if (range.transformed && range.type == kJson)
+      return Unsupported("answers as tables and the like");
+    if (range.type == "application/yaml") return Unsupported("answers in YAML");
+  }
   if (!builtin) {
     return ApiErrorOf(406, "NotAcceptable",
                       StrCat("only the following media types are accepted: ", Types(true)));

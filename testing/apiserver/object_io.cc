@@ -1,5 +1,6 @@
 #include "testing/apiserver/object_io.h"
 
+#include <array>
 #include <utility>
 
 #include "google/protobuf/io/coded_stream.h"
@@ -36,9 +37,40 @@ Json::Value ToTree(const Message& message) {
                    : Json::Value(Json::objectValue);
 }
 
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kStructs = {
+    {{"Lease", "spec"},
+     {"RoleBinding", "roleRef"},
+     {"ClusterRoleBinding", "roleRef"},
+     {"Namespace", "spec"},
+     {"Namespace", "status"}}};
+
+// Members that Go's types write even when there is nothing in them.
+void WriteAlways(std::string_view kind, Json::Value& object) {
+  if ((kind == "Role" || kind == "ClusterRole") && !object.isMember("rules")) {
+    object["rules"] = Json::Value();
+  }
+  for (const auto& [of, member] : kStructs) {
+    if (kind == of && !object.isMember(std::string(member))) {
+      object[std::string(member)] = Json::Value(Json::objectValue);
+    }
+  }
+  if (kind == "TokenRequest" && object["spec"].isObject() &&
+      !object["spec"].isMember("boundObjectRef")) {
+    object["spec"]["boundObjectRef"] = Json::Value();
+  }
+}
+
+// Members of metadata that Go's type does not write when they are empty, though they were given.
+void DropEmpty(Json::Value& metadata) {
+  for (const std::string& name : metadata.getMemberNames()) {
+    const Json::Value& member = metadata[name];
+    if (member == Json::Value("") || member == Json::Value(0)) metadata.removeMember(name);
+  }
+}
+
 absl::Status CheckTypeMeta(std::string_view api_version, std::string_view kind,
                            std::string_view name, const ResourceType& type) {
-  if (!api_version.empty() && api_version != type.ApiVersion()) {
+  if ((!api_version.empty() || type.custom()) && api_version != type.ApiVersion()) {
     return BadRequest(StrCat("the API version in the data (", api_version,
                              ") does not match the expected API version (", type.ApiVersion(),
                              ")"));
@@ -60,21 +92,26 @@ void SetTypeMeta(Json::Value& object, const ResourceType& type) {
   object["kind"] = type.kind;
 }
 
+// Reading a message leaves nothing of what is empty, known or not; `root` tells them apart, where
+// it describes the object.
 void AddUnknown(const Json::Value& given, const Json::Value& known, const std::string& path,
-                std::vector<std::string>& paths) {
+                const Descriptor* root, bool keeps_empty, std::vector<std::string>& paths) {
   if (given.isArray() && known.isArray() && given.size() == known.size()) {
     for (Json::ArrayIndex i = 0; i < given.size(); ++i) {
-      AddUnknown(given[i], known[i], StrCat(path, "[", i, "]"), paths);
+      AddUnknown(given[i], known[i], StrCat(path, "[", i, "]"), nullptr, keeps_empty, paths);
     }
   }
   if (!given.isObject() || !known.isObject()) return;
   for (const std::string& name : given.getMemberNames()) {
     const std::string member = path.empty() ? name : StrCat(path, ".", name);
-    // Reading leaves nothing of what is empty.
-    if (given[name].empty()) continue;
+    // Metadata keeps nothing that is empty.
+    const bool zero = given[name] == Json::Value("") || given[name] == Json::Value(0);
+    if (zero && path == "metadata") continue;
     if (known.isMember(name)) {
-      AddUnknown(given[name], known[name], member, paths);
-    } else {
+      AddUnknown(given[name], known[name], member, nullptr, keeps_empty && member != "metadata",
+                 paths);
+    } else if (keeps_empty || !given[name].empty() ||
+               (root != nullptr && root->FindFieldByName(name) == nullptr)) {
       paths.push_back(member);
     }
   }
@@ -82,7 +119,7 @@ void AddUnknown(const Json::Value& given, const Json::Value& known, const std::s
 
 // In Go's words, where ours tell of a value of another type: "data[k]: expected a string, got a
 // number".
-std::string GoError(const ResourceType& type, std::string_view message) {
+std::string GoError(std::string_view type, std::string_view message) {
   constexpr std::string_view kExpected = ": expected ";
   constexpr std::string_view kGot = ", got ";
   const size_t expected = message.find(kExpected);
@@ -90,11 +127,15 @@ std::string GoError(const ResourceType& type, std::string_view message) {
   if (expected == message.npos || got == message.npos) return std::string(message);
   std::string_view path = message.substr(0, expected);
   if (path.ends_with(']')) path = path.substr(0, path.rfind('['));
-  const auto noun = [](std::string_view phrase) { return phrase.substr(phrase.find(' ') + 1); };
+  const auto noun = [](std::string_view phrase) {
+    const std::string_view word = phrase.substr(phrase.find(' ') + 1);
+    return word == "boolean" ? "bool" : word;
+  };
   const size_t wanted = expected + kExpected.size();
   return StrCat("json: cannot unmarshal ", noun(message.substr(got + kGot.size())),
-                " into Go struct field ", type.kind, ".", path, " of type ",
-                noun(message.substr(wanted, got - wanted)));
+                " into Go struct field ",
+                path.starts_with("metadata.") ? std::string_view("ObjectMeta") : type, ".", path,
+                " of type ", noun(message.substr(wanted, got - wanted)));
 }
 
 const std::string& ProtobufOf(const StoredObject& object, const ResourceType& type) {
@@ -146,17 +187,30 @@ absl::StatusOr<Json::Value> Normalise(const Json::Value& object, const ResourceT
     if (absl::Status status = FromJson(WriteJson(object), *message); !status.ok()) {
       return BadRequest(StrCat(type.kind, " in version ", rbac::Quote(type.version),
                                " cannot be handled as a ", type.kind, ": ",
-                               GoError(type, AsStd(status.message()))));
+                               GoError(type.kind, AsStd(status.message()))));
     }
     out = ToTree(*message);
+    WriteAlways(type.kind, out);
   }
+  if (type.custom() && out.isMember("metadata")) {
+    meta::ObjectMeta metadata;
+    const absl::Status status = FromJson(WriteJson(out["metadata"]), metadata);
+    if (!status.ok()) {
+      return BadRequest(StrCat(type.kind, " in version ", rbac::Quote(type.version),
+                               " cannot be handled as a ", type.kind, ": ",
+                               GoError("ObjectMeta", AsStd(status.message()))));
+    }
+    out["metadata"] = ToTree(metadata);
+  }
+  if (out.isMember("metadata")) DropEmpty(out["metadata"]);
   SetTypeMeta(out, type);
   return out;
 }
 
-std::vector<std::string> UnknownMembers(const Json::Value& given, const Json::Value& known) {
+std::vector<std::string> UnknownMembers(const Json::Value& given, const Json::Value& known,
+                                        const Descriptor* type) {
   std::vector<std::string> paths;
-  AddUnknown(given, known, "", paths);
+  AddUnknown(given, known, "", type, /*keeps_empty=*/type == nullptr, paths);
   return paths;
 }
 
@@ -221,6 +275,7 @@ absl::StatusOr<std::string> WriteMessage(const Json::Value& value, std::string_v
         {.api_version = api_version, .kind = kind, .raw = message->SerializeAsString()});
   }
   Json::Value whole = ToTree(*message);
+  WriteAlways(kind, whole);
   whole["apiVersion"] = std::string(api_version);
   whole["kind"] = std::string(kind);
   return WriteJson(whole);
@@ -246,9 +301,13 @@ std::string WriteList(const std::vector<std::shared_ptr<const StoredObject>>& it
     for (const auto& item : items) AppendField(2, ProtobufOf(*item, type), &out);
     return WriteEnvelope({.api_version = api_version, .kind = type.list_kind, .raw = out});
   }
-  out =
-      StrCat(R"({"kind":)", WriteJson(type.list_kind), R"(,"apiVersion":)", WriteJson(api_version),
-             R"(,"metadata":)", ToJson(message).value_or("{}"), R"(,"items":[)");
+  // Lists of custom kinds say that there is no more.
+  const std::string meta =
+      type.custom() && list.continue_token.empty()
+          ? StrCat(R"({"continue":"",)", ToJson(message).value_or("{}").substr(1))
+          : ToJson(message).value_or("{}");
+  out = StrCat(R"({"kind":)", WriteJson(type.list_kind), R"(,"apiVersion":)",
+               WriteJson(api_version), R"(,"metadata":)", meta, R"(,"items":[)");
   for (size_t i = 0; i < items.size(); ++i) {
     if (i > 0) out += ',';
     // Items of built-in kinds come without their kind.
@@ -273,6 +332,7 @@ std::string WriteBookmark(int64_t revision, bool initial_events_end, const Resou
                           Encoding encoding) {
   Json::Value object(Json::objectValue);
   SetTypeMeta(object, type);
+  WriteAlways(type.kind, object);
   if (initial_events_end) {
     MutableMetadata(object)["annotations"]["k8s.io/initial-events-end"] = "true";
   }

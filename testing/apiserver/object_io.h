@@ -26,8 +26,9 @@ absl::StatusOr<Json::Value> ReadObject(std::string_view body, Encoding encoding,
 absl::StatusOr<Json::Value> Normalise(const Json::Value& object, const ResourceType& type);
 
 // The members of `given`, as paths, that its kind does not have: they are not in `known`, which is
-// what reading left of it.
-std::vector<std::string> UnknownMembers(const Json::Value& given, const Json::Value& known);
+// what reading left of it. `type` is the message of a built-in kind, else null.
+std::vector<std::string> UnknownMembers(const Json::Value& given, const Json::Value& known,
+                                        const google::protobuf::Descriptor* type);
 
 // A message of any kind, such as DeleteOptions, in JSON or protobuf, as JSON; an empty body is an
 // empty object.

@@ -36,6 +36,20 @@ absl::Status Rejected() {
   return StatusFromApi(status);
 }
 
+// Whether the JSON pointer leads to a member that an object which is there does not have.
+bool IsMissing(const Json::Value& object, std::string_view pointer) {
+  const Json::Value* at = &object;
+  while (pointer.starts_with('/')) {
+    pointer.remove_prefix(1);
+    const std::string name(pointer.substr(0, pointer.find('/')));
+    pointer.remove_prefix(name.size());
+    if (!at->isObject()) return false;
+    at = FindMember(*at, name);
+    if (at == nullptr) return pointer.empty();
+  }
+  return false;
+}
+
 // The server's library adds what is to be replaced and is not there.
 absl::StatusOr<Json::Value> ApplyOperations(Json::Value object, const Json::Value& patch) {
   for (const Json::Value& operation : patch) {
@@ -46,10 +60,45 @@ absl::StatusOr<Json::Value> ApplyOperations(Json::Value object, const Json::Valu
       one[0]["op"] = "add";
       result = ApplyJsonPatch(object, one);
     }
+    // To it, a member that is not there is null.
+    const std::string op = StringAt(operation, "op");
+    if (!result.ok() && op == "copy" && IsMissing(object, StringAt(operation, "from"))) {
+      one[0]["op"] = "add";
+      one[0]["value"] = Json::Value();
+      result = ApplyJsonPatch(object, one);
+    } else if (!result.ok() && op == "test" && operation.isMember("value") &&
+               operation["value"].isNull() && IsMissing(object, StringAt(operation, "path"))) {
+      continue;
+    }
     if (!result.ok()) return result;
     object = *std::move(result);
   }
   return object;
+}
+
+// In Go's words.
+std::string_view KindOf(const Json::Value& value) {
+  if (value.isString()) return "string";
+  if (value.isBool()) return "bool";
+  if (value.isObject()) return "object";
+  return value.isArray() ? "array" : "number";
+}
+
+absl::Status CannotUnmarshal(const Json::Value& value, std::string_view type) {
+  return BadRequest(StrCat("error decoding patch: json: cannot unmarshal ", KindOf(value),
+                           " into Go value of type ", type));
+}
+
+absl::Status CheckOperations(const Json::Value& patch) {
+  constexpr std::string_view kOperation = "handlers.jsonPatchOp";
+  if (patch.isNull()) return absl::OkStatus();
+  if (!patch.isArray()) return CannotUnmarshal(patch, StrCat("[]", kOperation));
+  for (const Json::Value& operation : patch) {
+    if (!operation.isObject() && !operation.isNull()) {
+      return CannotUnmarshal(operation, kOperation);
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Json::Value> ReadConfiguration(const Request& request, const ResourceType& type) {
@@ -86,10 +135,9 @@ absl::StatusOr<Json::Value> ReadPatch(const Request& request, const ResourceType
   if (!patch.ok()) {
     return BadRequest(StrCat("error decoding patch: ", AsStd(patch.status().message())));
   }
-  if (content_type == kMergePatch && !patch->isObject()) {
-    return BadRequest(
-        "error decoding patch: json: cannot unmarshal array into Go value of type "
-        "map[string]interface {}");
+  if (content_type == kJsonPatch) RETURN_IF_ERROR(CheckOperations(*patch));
+  if (content_type == kMergePatch && !patch->isObject() && !patch->isNull()) {
+    return CannotUnmarshal(*patch, "map[string]interface {}");
   }
   return patch;
 }
@@ -99,15 +147,18 @@ absl::StatusOr<Json::Value> PatchObject(const Request& request, const Json::Valu
                                         Json::Value* given) {
   Json::Value result;
   if (ContentTypeOf(request) == kMergePatch) {
-    result = ApplyMergePatch(object, patch);
+    result = patch.isNull() ? object : ApplyMergePatch(object, patch);
   } else {
-    if (!patch.isArray()) return BadRequest("error decoding patch: a JSON patch is an array");
     absl::StatusOr<Json::Value> patched = ApplyOperations(object, patch);
     if (!patched.ok() || !patched->isObject()) return Rejected();
     result = *std::move(patched);
   }
   *given = result;
   absl::StatusOr<Json::Value> normal = Normalise(result, type);
+  if (normal.ok() && !type.custom() && StringAt(result, "kind") != type.kind) {
+    normal = BadRequest(StrCat("no kind ", rbac::Quote(StringAt(result, "kind")),
+                               " is registered for version ", rbac::Quote(type.ApiVersion())));
+  }
   if (normal.ok()) return normal;
   return InvalidError(
       "", "", "",

@@ -13,7 +13,8 @@ std::optional<std::string_view> Request::Header(std::string_view name) const {
   return std::nullopt;
 }
 
-std::optional<std::string> Request::Query(std::string_view name) const {
+std::vector<std::string> Request::QueryAll(std::string_view name) const {
+  std::vector<std::string> values;
   std::string_view rest = query;
   while (!rest.empty()) {
     const std::string_view pair = rest.substr(0, rest.find('&'));
@@ -23,9 +24,15 @@ std::optional<std::string> Request::Query(std::string_view name) const {
     if (!key || *key != name) continue;
     const auto value =
         rbac::PercentDecode(equals == pair.npos ? "" : pair.substr(equals + 1), /*plus=*/true);
-    if (value) return value;
+    if (value) values.push_back(*value);
   }
-  return std::nullopt;
+  return values;
+}
+
+std::optional<std::string> Request::Query(std::string_view name) const {
+  std::vector<std::string> values = QueryAll(name);
+  if (values.empty()) return std::nullopt;
+  return std::move(values.front());
 }
 
 absl::StatusOr<Request> Request::Parse(std::string method, std::string target, Headers headers,

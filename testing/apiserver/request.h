@@ -42,6 +42,8 @@ struct Request {
   std::optional<std::string_view> Header(std::string_view name) const;
   // The first value of a query parameter, decoded; nullopt: there is none.
   std::optional<std::string> Query(std::string_view name) const;
+  // All of them, in their order.
+  std::vector<std::string> QueryAll(std::string_view name) const;
   bool HasQuery(std::string_view name) const { return Query(name).has_value(); }
 
   // From what stands on the wire: path, query and attributes are computed (manager/rbac's

@@ -2,8 +2,10 @@
 
 #include <utility>
 
+#include "absl/time/time.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
+#include "manager/rbac/quote.h"
 #include "testing/apiserver/delete_flow.h"
 #include "testing/apiserver/errors.h"
 #include "testing/apiserver/list_query.h"
@@ -49,10 +51,24 @@ bool AllowsMethod(const Request& request, const ResourceType& type) {
     return method == "GET" || method == "PUT" || method == "PATCH";
   }
   if (IsNamed(request)) {
-    return !all_namespaces &&
-           (method == "GET" || method == "PUT" || method == "PATCH" || method == "DELETE");
+    return method == "GET" || method == "PUT" || method == "PATCH" || method == "DELETE";
   }
   return method == "GET" || (!all_namespaces && (method == "POST" || method == "DELETE"));
+}
+
+// What is refused wherever it stands.
+absl::Status CheckParameters(const Request& request) {
+  const std::string timeout = request.Query("timeout").value_or("");
+  absl::Duration unused;
+  if (!timeout.empty() && !absl::ParseDuration(timeout, &unused)) {
+    return BadRequest(
+        StrCat("invalid timeout specified in the request URL - time: invalid duration ",
+               rbac::Quote(timeout)));
+  }
+  if (request.attributes.verb == "get" && request.Query("export").value_or("") == "true") {
+    return BadRequest("the export parameter, deprecated since v1.14, is no longer supported");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -86,6 +102,9 @@ void Resources::Handle(std::shared_ptr<Exchange> exchange) {
   }
   auto type = core_.kinds.Find(attributes.api_group, attributes.api_version, attributes.resource);
   const std::string& subresource = attributes.subresource;
+  if (const absl::Status status = CheckParameters(request); !status.ok()) {
+    return exchange->Fail(status);
+  }
   if (type == nullptr ||
       (!type->namespaced && !attributes.ns.empty() && attributes.resource != "namespaces")) {
     return NoSuch(*exchange);
@@ -98,6 +117,13 @@ void Resources::Handle(std::shared_ptr<Exchange> exchange) {
     return exchange->Fail(NoSuchResource());
   }
   if (HasMoreParts(request)) return exchange->Fail(NoSuchResource());
+  if (IsNamed(request) && type->namespaced && attributes.ns.empty()) {
+    return exchange->Fail(NoSuchResource());
+  }
+  if (type->custom() && !IsNamed(request) &&
+      (request.method == "PUT" || request.method == "PATCH")) {
+    return exchange->Fail(BadRequest("name must be provided"));
+  }
   if (!AllowsMethod(request, *type)) return exchange->Fail(MethodNotAllowed());
   const auto answer = AcceptedEncoding(request, type->protobuf());
   if (!answer) return exchange->Fail(NotAcceptable(request, !type->custom()));

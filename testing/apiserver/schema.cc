@@ -109,7 +109,11 @@ class Validator {
     for (const std::string& name : value.getMemberNames()) {
       if (path.empty() && (name == "metadata" || name == "apiVersion" || name == "kind")) continue;
       const Json::Value* member = SchemaOfMember(schema, name);
-      if (member != nullptr) Check(value[name], *member, Join(path, name));
+      // Of what has no name in the schema, null is never looked at.
+      const Json::Value* properties = FindMember(schema, "properties");
+      const bool named = properties != nullptr && properties->isMember(name);
+      if (member == nullptr || (value[name].isNull() && !named)) continue;
+      Check(value[name], *member, Join(path, name));
     }
   }
 
@@ -232,9 +236,12 @@ void Prune(Json::Value& value, const Json::Value& schema, bool root) {
   if (!value.isObject()) return;
   for (const std::string& name : value.getMemberNames()) {
     if (root && (name == "apiVersion" || name == "kind" || name == "metadata")) continue;
+    const Json::Value* named = FindMember(schema, "properties");
     if (const Json::Value* member = SchemaOfMember(schema, name)) {
-      // What is null and cannot be is as if it were not there, if there is a default.
-      if (value[name].isNull() && !FlagAt(*member, "nullable") && member->isMember("default")) {
+      // What is null and cannot be is as if it were not there, if there is a default, or if it has
+      // no name in the schema.
+      if (value[name].isNull() && !FlagAt(*member, "nullable") &&
+          (member->isMember("default") || named == nullptr || !named->isMember(name))) {
         value.removeMember(name);
       } else {
         Prune(value[name], *member, false);

@@ -136,7 +136,8 @@ TEST_F(SimServerTest, SendsBookmarksInVirtualTime) {
       Request("GET", std::string(kMaps) + "?watch=1&allowWatchBookmarks=1&timeoutSeconds=200"),
       sink);
   loop_.RunFor(absl::Minutes(4));
-  EXPECT_EQ(sink->events.size(), 4u);  // each minute, and two seconds before the end
+  // Where the state ends, each minute, and two seconds before the end.
+  EXPECT_EQ(sink->events.size(), 5u);
   EXPECT_TRUE(sink->closed.has_value() && sink->closed->ok());
 }
 
@@ -218,7 +219,8 @@ TEST_F(SimServerTest, DropsAndDelaysBookmarks) {
     server_.core().faults().Add({.verb = "watch", .times = 1, .fault = fault});
     auto sink = std::make_shared<Frames>();
     const auto stream = server_.transport().Open(
-        Request("GET", std::string(kMaps) + "?watch=1&allowWatchBookmarks=1&timeoutSeconds=150"),
+        Request("GET", StrCat(kMaps, "?watch=1&allowWatchBookmarks=1&timeoutSeconds=150",
+                              "&resourceVersion=", server_.core().store().revision())),
         sink);
     loop_.RunFor(absl::Seconds(70));
     Create(StrCat("x", server_.core().store().revision()));

@@ -59,7 +59,8 @@ void WatchStream::SendInitialState() {
       exchange_->Send(WriteEvent("ADDED", *object, *type_, encoding_));
     }
   }
-  if (query_.initial_events.value_or(false) && query_.bookmarks) {
+  // Whoever asked for bookmarks is told where the state ends, though it was not asked for by name.
+  if (query_.bookmarks) {
     exchange_->Send(WriteBookmark(after_, /*initial_events_end=*/true, *type_, encoding_));
   }
   Follow();

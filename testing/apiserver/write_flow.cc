@@ -5,6 +5,7 @@
 
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
+#include "manager/object/api_error.h"
 #include "manager/object/json.h"
 #include "manager/rbac/quote.h"
 #include "testing/apiserver/definitions.h"
@@ -42,6 +43,11 @@ void KeepSystemFields(const Json::Value& live, Json::Value& metadata) {
   }
 }
 
+bool IsBadRequest(const absl::Status& status) {
+  const auto api = ApiStatus(status);
+  return api && api->code() == 400;
+}
+
 }  // namespace
 
 void WriteFlow::Start(Core& core, std::shared_ptr<Exchange> exchange,
@@ -52,12 +58,19 @@ void WriteFlow::Start(Core& core, std::shared_ptr<Exchange> exchange,
 }
 
 absl::Status WriteFlow::Prepare() {
-  ASSIGN_OR_RETURN(query_, WriteQuery::Parse(request(), OptionsOf(request())));
+  // Of several mistakes the media type's is told first.
   if (request().method == "PATCH") {
-    ASSIGN_OR_RETURN(body_, ReadPatch(request(), *type_));
+    absl::StatusOr<Json::Value> patch = ReadPatch(request(), *type_);
+    if (!patch.ok() && !IsBadRequest(patch.status())) return patch.status();
+    ASSIGN_OR_RETURN(query_, WriteQuery::Parse(request(), OptionsOf(request())));
+    // What cannot be read is told only where there is something to patch.
+    unreadable_ = patch.status();
+    if (query_.apply) RETURN_IF_ERROR(unreadable_);
+    if (patch.ok()) body_ = *std::move(patch);
     return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(const Encoding encoding, BodyEncoding(request(), type_->protobuf()));
+  ASSIGN_OR_RETURN(query_, WriteQuery::Parse(request(), OptionsOf(request())));
   ASSIGN_OR_RETURN(body_, ReadObject(request().body, encoding, *type_));
   RETURN_IF_ERROR(CheckIdentity(body_));
   if (encoding == Encoding::kProtobuf) return absl::OkStatus();
@@ -68,7 +81,8 @@ absl::Status WriteFlow::CheckMembers(const Json::Value& given, const Json::Value
   if (query_.validation == "Ignore") return absl::OkStatus();
   std::string errors;
   for (const std::string& path :
-       UnknownMembers(given, type_->custom() ? type_->schema->PruneAndDefault(known) : known)) {
+       UnknownMembers(given, type_->custom() ? type_->schema->PruneAndDefault(known) : known,
+                      type_->message)) {
     const std::string error = StrCat("unknown field ", rbac::Quote(path));
     StrAppend(&errors, errors.empty() ? "" : ", ", error);
     if (query_.validation != "Strict") request().notes->warnings.push_back(error);
@@ -135,7 +149,10 @@ absl::StatusOr<Json::Value> WriteFlow::Candidate() const {
   MutableMetadata(object).removeMember("namespace");
   if (type_->namespaced) MutableMetadata(object)["namespace"] = ns();
   SetDefaults(*type_, object);
-  if (creating()) return object;
+  if (creating()) {
+    if (request().method == "PUT") RETURN_IF_ERROR(CheckUid(object, ""));
+    return object;
+  }
   RETURN_IF_ERROR(CheckPreconditions(object));
   KeepSystemFields(MetadataOf(live_object_), MutableMetadata(object));
   PrepareForUpdate(*type_, subresource(), live_object_, object);
@@ -157,6 +174,7 @@ absl::StatusOr<Json::Value> WriteFlow::Patched() const {
     MutableMetadata(object)["name"] = request().attributes.name;
     return Normalise(object, *type_);
   }
+  RETURN_IF_ERROR(unreadable_);
   Json::Value given;
   ASSIGN_OR_RETURN(Json::Value object, PatchObject(request(), live_object_, body_, *type_, &given));
   RETURN_IF_ERROR(CheckIdentity(object));
@@ -171,24 +189,29 @@ absl::Status WriteFlow::CheckConfiguration() const {
              ", Kind=", type_->kind, "): ");
   const absl::StatusOr<Json::Value> normal = Normalise(body_, *type_);
   if (!normal.ok()) return PlainError(StrCat(failed, AsStd(normal.status().message())));
-  const std::vector<std::string> unknown =
-      UnknownMembers(body_, type_->custom() ? type_->schema->PruneAndDefault(body_) : *normal);
+  const std::vector<std::string> unknown = UnknownMembers(
+      body_, type_->custom() ? type_->schema->PruneAndDefault(body_) : *normal, type_->message);
   if (unknown.empty()) return absl::OkStatus();
   return PlainError(StrCat(failed, ".", unknown[0], ": field not declared in schema"));
 }
 
+absl::Status WriteFlow::CheckUid(const Json::Value& object, const std::string& live) const {
+  const std::string uid = MetaString(object, "uid");
+  if (uid.empty() || uid == live) return absl::OkStatus();
+  const std::string& name = request().attributes.name;
+  return ConflictError(
+      type_->name, name,
+      StrCat("StorageError: invalid object, Code: 4, Key: /registry/",
+             type_->custom() ? type_->name.group + "/" : "", type_->name.resource, "/",
+             type_->namespaced ? ns() + "/" : "", name,
+             ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
+             "precondition: ",
+             uid, ", UID in object meta: ", live));
+}
+
 absl::Status WriteFlow::CheckPreconditions(const Json::Value& object) const {
   const std::string version = MetaString(object, "resourceVersion");
-  const std::string uid = MetaString(object, "uid");
-  if (request().method == "PUT" && !uid.empty() && uid != live_->uid) {
-    return ConflictError(
-        type_->name, live_->name,
-        StrCat("StorageError: invalid object, Code: 4, Key: /registry/", type_->name.resource, "/",
-               live_->ns.empty() ? "" : live_->ns + "/", live_->name,
-               ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
-               "precondition: ",
-               uid, ", UID in object meta: ", live_->uid));
-  }
+  if (request().method == "PUT") RETURN_IF_ERROR(CheckUid(object, live_->uid));
   if (version.empty() || version == "0") {
     if (request().method != "PUT" || AllowsUnconditionalUpdate(*type_)) return absl::OkStatus();
     return InvalidError(
@@ -214,10 +237,8 @@ void WriteFlow::Admitted(absl::StatusOr<Json::Value> object) {
 
 absl::Status WriteFlow::Complete(Json::Value& object) {
   Json::Value& metadata = MutableMetadata(object);
+  const bool versioned = !MetaString(object, "resourceVersion").empty();
   if (creating()) {
-    if (!MetaString(object, "resourceVersion").empty() && request().method == "POST") {
-      return PlainError("resourceVersion should not be set on objects to be created");
-    }
     for (const char* field :
          {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion"}) {
       metadata.removeMember(field);
@@ -229,6 +250,8 @@ absl::Status WriteFlow::Complete(Json::Value& object) {
     metadata["uid"] = core_.NewUid();
     metadata["creationTimestamp"] = core_.Now();
   }
+  // A status that is not set here is nobody's.
+  if (creating() && type_->custom() && type_->has_status) object.removeMember("status");
   if (!query_.apply) {
     TrackUpdate(*type_, live_object_, {query_.manager_name, subresource(), core_.Now()}, object);
   }
@@ -240,8 +263,13 @@ absl::Status WriteFlow::Complete(Json::Value& object) {
     for (Cause& cause : CheckMetaUpdate(object, live_object_)) causes.push_back(std::move(cause));
   }
   for (Cause& cause : CheckKind(*type_, object, live_object_)) causes.push_back(std::move(cause));
-  if (causes.empty()) return absl::OkStatus();
-  return InvalidError(type_->name.group, type_->kind, MetaString(object, "name"), causes);
+  if (!causes.empty()) {
+    return InvalidError(type_->name.group, type_->kind, MetaString(object, "name"), causes);
+  }
+  if (creating() && versioned && request().method == "POST") {
+    return PlainError("resourceVersion should not be set on objects to be created");
+  }
+  return absl::OkStatus();
 }
 
 void WriteFlow::Validated(const absl::Status& verdict) {

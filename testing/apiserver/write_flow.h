@@ -38,6 +38,8 @@ class WriteFlow : public std::enable_shared_from_this<WriteFlow> {
   absl::Status CheckIdentity(const Json::Value& object) const;
   // Of an apply: 500 for what does not fit the kind.
   absl::Status CheckConfiguration() const;
+  // 409 for an object that demands another uid than `live`'s; empty: there is none.
+  absl::Status CheckUid(const Json::Value& object, const std::string& live) const;
   absl::Status CheckPreconditions(const Json::Value& object) const;
   void Admitted(absl::StatusOr<Json::Value> object);
   // Gives the object what the server gives it, and checks it.
@@ -58,7 +60,8 @@ class WriteFlow : public std::enable_shared_from_this<WriteFlow> {
   const std::shared_ptr<const ResourceType> type_;
   const Encoding answer_;
   WriteQuery query_;
-  Json::Value body_;  // decoded: an object, or a patch
+  Json::Value body_;         // decoded: an object, or a patch
+  absl::Status unreadable_;  // why a patch is none
   int attempts_ = 0;
   std::shared_ptr<const StoredObject> live_;
   Json::Value live_object_;  // null: none

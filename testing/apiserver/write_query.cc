@@ -1,5 +1,6 @@
 #include "testing/apiserver/write_query.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -9,10 +10,33 @@
 #include "testing/apiserver/errors.h"
 
 namespace mandate::apiserver {
+namespace {
+
+// What is wrong with the first character that cannot be printed, or "".
+std::string NotPrintable(std::string_view text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (c >= 0x20 && c != 0x7f) continue;
+    return StrCat("invalid character U+", absl::Hex(c, absl::kZeroPad4), " (at position ", i, ")");
+  }
+  return "";
+}
+
+}  // namespace
 
 std::string ContentTypeOf(const Request& request) {
   const std::string_view header = request.Header("content-type").value_or("");
-  return std::string(absl::StripAsciiWhitespace(AsAbsl(header.substr(0, header.find(';')))));
+  return absl::AsciiStrToLower(
+      absl::StripAsciiWhitespace(AsAbsl(header.substr(0, header.find(';')))));
+}
+
+std::optional<Cause> CheckDryRun(const std::vector<std::string>& given) {
+  if (std::all_of(given.begin(), given.end(), [](const auto& one) { return one == "All"; })) {
+    return std::nullopt;
+  }
+  Json::Value list(Json::arrayValue);
+  for (const std::string& one : given) list.append(one);
+  return UnsupportedValue("dryRun", WriteJson(list), {"All"});
 }
 
 absl::StatusOr<WriteQuery> WriteQuery::Parse(const Request& request, std::string_view options) {
@@ -22,9 +46,9 @@ absl::StatusOr<WriteQuery> WriteQuery::Parse(const Request& request, std::string
       request.method == "PATCH" && ContentTypeOf(request) == "application/apply-patch+yaml";
   query.manager = request.Query("fieldManager").value_or("");
   query.validation = request.Query("fieldValidation").value_or("");
-  const std::string dry_run = request.Query("dryRun").value_or("");
+  const std::vector<std::string> dry_run = request.QueryAll("dryRun");
   const std::string force = request.Query("force").value_or("");
-  query.dry_run = dry_run == "All";
+  query.dry_run = !dry_run.empty();
   query.force = !force.empty() && force != "false" && force != "0";
   query.manager_name = query.manager;
   if (query.manager.empty()) {
@@ -33,11 +57,6 @@ absl::StatusOr<WriteQuery> WriteQuery::Parse(const Request& request, std::string
     if (query.manager_name.empty()) query.manager_name = "unknown";
   }
   std::vector<Cause> causes;
-  if (!dry_run.empty() && !query.dry_run) {
-    Json::Value list(Json::arrayValue);
-    list.append(dry_run);
-    causes.push_back(UnsupportedValue("dryRun", WriteJson(list), {"All"}));
-  }
   if (query.apply && query.manager.empty()) {
     causes.push_back(RequiredField("fieldManager", "is required for apply patch"));
   }
@@ -48,6 +67,10 @@ absl::StatusOr<WriteQuery> WriteQuery::Parse(const Request& request, std::string
     causes.push_back(
         {"FieldValueTooLong", "Too long: may not be more than 128 bytes", "fieldManager"});
   }
+  if (const std::string problem = NotPrintable(query.manager); !problem.empty()) {
+    causes.push_back(InvalidField("fieldManager", rbac::Quote(query.manager), problem));
+  }
+  if (auto cause = CheckDryRun(dry_run)) causes.push_back(*std::move(cause));
   if (!query.validation.empty() && query.validation != "Ignore" && query.validation != "Warn" &&
       query.validation != "Strict") {
     causes.push_back(UnsupportedValue("fieldValidation", rbac::Quote(query.validation),

@@ -4,10 +4,13 @@
 
 #include <jsoncpp/json/json.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "testing/apiserver/errors.h"
 #include "testing/apiserver/request.h"
 
 namespace mandate::apiserver {
@@ -28,7 +31,10 @@ struct WriteQuery {
   std::string manager_name;  // `manager`, or what the user agent begins with
 };
 
-// Of the media type alone, without parameters.
+// What is wrong with the values of dryRun.
+std::optional<Cause> CheckDryRun(const std::vector<std::string>& given);
+
+// Of the media type alone, in lower case and without parameters.
 std::string ContentTypeOf(const Request& request);
 
 }  // namespace mandate::apiserver
