@@ -1,0 +1,26 @@
+// Random but plausible sequences of requests.
+#ifndef TESTING_CONFORMANCE_EXPLORE_AUTHOR_H_
+#define TESTING_CONFORMANCE_EXPLORE_AUTHOR_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "testing/conformance/explore/step.h"
+
+namespace mandate::conformance::explore {
+
+// The identities that steps name, beside admin and nobody, and what they may do: rules of a
+// ClusterRole, as JSON.
+struct Identity {
+  std::string name;
+  std::string rules;
+};
+const std::vector<Identity>& Identities();
+
+// The same seed, the same steps. The first creates the namespace.
+std::vector<Step> WriteSequence(uint64_t seed);
+
+}  // namespace mandate::conformance::explore
+
+#endif  // TESTING_CONFORMANCE_EXPLORE_AUTHOR_H_

@@ -1,0 +1,36 @@
+// Seeded choices that are the same on every machine (the standard distributions are not).
+#ifndef TESTING_CONFORMANCE_EXPLORE_DICE_H_
+#define TESTING_CONFORMANCE_EXPLORE_DICE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace mandate::conformance::explore {
+
+// For one thread.
+class Dice {
+ public:
+  explicit Dice(uint64_t seed) : engine_(seed) {}
+
+  // 0 … n-1; n is at least 1.
+  size_t Below(size_t n) { return engine_() % n; }
+  bool Chance(size_t percent) { return Below(100) < percent; }
+
+  template <class T>
+  const T& Pick(const std::vector<T>& from) {
+    return from[Below(from.size())];
+  }
+  std::string Pick(std::initializer_list<const char*> from) {
+    return *(from.begin() + Below(from.size()));
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+}  // namespace mandate::conformance::explore
+
+#endif  // TESTING_CONFORMANCE_EXPLORE_DICE_H_

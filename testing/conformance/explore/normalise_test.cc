@@ -1,0 +1,85 @@
+#include "testing/conformance/explore/normalise.h"
+
+#include <gtest/gtest.h>
+
+#include "manager/core/strings.h"
+#include "manager/object/json.h"
+#include "testing/conformance/explore/difference.h"
+
+namespace mandate::conformance::explore {
+namespace {
+
+Response Json(int code, std::string body) {
+  return {.code = code, .headers = {{"content-type", "application/json"}}, .body = std::move(body)};
+}
+
+std::string Map(const std::string& uid, int version, const std::string& time) {
+  return StrCat(R"({"kind":"ConfigMap","metadata":{"name":"a","uid":")", uid,
+                R"(","resourceVersion":")", version, R"(","creationTimestamp":")", time, R"("}})");
+}
+
+TEST(SaidTest, TwoServersSayTheSameInTheirOwnWords) {
+  Said real("x1-2"), ours("x1-2");
+  const auto first = real.Answer(Json(201, Map("u-1", 17, "2026-01-01T00:00:00Z")));
+  EXPECT_EQ(first, ours.Answer(Json(201, Map("u-9", 3, "2026-01-02T00:00:00Z"))));
+  EXPECT_EQ(real.Fill("/x/@{ns}?rv=@{rv:a}&uid=@{uid:a}"), "/x/x1-2?rv=17&uid=u-1");
+  EXPECT_EQ(ours.Fill("@{rv:a}"), "3");
+  EXPECT_EQ(ours.Fill("@{rv:unseen}@{continue}"), "11");
+  EXPECT_EQ(real.newest(), "17");
+}
+
+// What is not the same on one server must not become so.
+TEST(SaidTest, KeepsWhatDiffers) {
+  Said real("ns"), ours("ns");
+  real.Answer(Json(201, Map("u-1", 17, "2026-01-01T00:00:00Z")));
+  ours.Answer(Json(201, Map("u-9", 3, "2026-01-01T00:00:00Z")));
+  // An update that moves the resourceVersion, and one that does not.
+  EXPECT_NE(real.Answer(Json(200, Map("u-1", 18, "2026-01-01T00:00:00Z"))),
+            ours.Answer(Json(200, Map("u-9", 3, "2026-01-01T00:00:00Z"))));
+  // An object that was made anew.
+  EXPECT_NE(real.Answer(Json(200, Map("u-1", 18, "2026-01-01T00:00:00Z"))),
+            ours.Answer(Json(200, Map("u-10", 4, "2026-01-01T00:00:00Z"))));
+  EXPECT_NE(real.Answer(Json(200, "{}")), ours.Answer(Json(201, "{}")));
+  EXPECT_NE(real.Answer(Json(409, R"({"kind":"Status","reason":"Conflict"})")),
+            ours.Answer(Json(409, R"({"kind":"Status"})")));
+}
+
+TEST(SaidTest, EventsAreAnswersToo) {
+  Said real("ns"), ours("ns");
+  const auto event = [](Said& said, int version, const char* type) {
+    return said.Event(*ParseJson(StrCat(R"({"type":")", type, R"(","object":)",
+                                        Map("u", version, "2026-01-01T00:00:00Z"), "}")));
+  };
+  EXPECT_EQ(event(real, 5, "ADDED"), event(ours, 8, "ADDED"));
+  EXPECT_NE(event(real, 6, "MODIFIED"), event(ours, 8, "MODIFIED"));
+  EXPECT_NE(event(real, 6, "DELETED"), event(ours, 9, "MODIFIED"));
+}
+
+TEST(DifferenceTest, OnlyWordsOfWhatCannotBeReadAreForgiven) {
+  const std::string real =
+      "400\n{\"message\":\"error decoding patch: "
+      "x\",\"reason\":\"BadRequest\",\"kind\":\"Status\"}";
+  const std::string ours =
+      "400\n{\"message\":\"error decoding patch: "
+      "y\",\"reason\":\"BadRequest\",\"kind\":\"Status\"}";
+  EXPECT_TRUE(IsWording(real, ours));
+  EXPECT_FALSE(IsWording(real, "422" + ours.substr(3)));
+  EXPECT_FALSE(IsWording(real, "400\n{\"reason\":\"Invalid\",\"kind\":\"Status\"}"));
+  EXPECT_FALSE(IsWording("404\n{\"reason\":\"NotFound\",\"message\":\"a\",\"kind\":\"Status\"}",
+                         "404\n{\"reason\":\"NotFound\",\"message\":\"b\",\"kind\":\"Status\"}"));
+}
+
+TEST(DifferenceTest, OneReasonHasOneSignature) {
+  const auto signature = [](const char* name) {
+    return Difference{.step = 1,
+                      .request = StrCat("GET /api/v1/configmaps/", name),
+                      .real = StrCat("404\n{\"kind\":\"Status\",\"message\":\"configmaps \\\"",
+                                     name, "\\\" not found\",\"reason\":\"NotFound\"}"),
+                      .ours = "200\n{}"}
+        .Signature();
+  };
+  EXPECT_EQ(signature("a"), signature("b"));
+}
+
+}  // namespace
+}  // namespace mandate::conformance::explore

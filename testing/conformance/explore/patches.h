@@ -1,0 +1,22 @@
+// Patches and selectors, right ones and nearly right ones.
+#ifndef TESTING_CONFORMANCE_EXPLORE_PATCHES_H_
+#define TESTING_CONFORMANCE_EXPLORE_PATCHES_H_
+
+#include <jsoncpp/json/json.h>
+
+#include <string>
+
+#include "testing/conformance/explore/bodies.h"
+#include "testing/conformance/explore/dice.h"
+
+namespace mandate::conformance::explore {
+
+Json::Value MakeMergePatch(const Resource& resource, Dice& dice);
+Json::Value MakeJsonPatch(Dice& dice);
+
+// As it stands in a query.
+std::string MakeLabelSelector(Dice& dice);
+
+}  // namespace mandate::conformance::explore
+
+#endif  // TESTING_CONFORMANCE_EXPLORE_PATCHES_H_

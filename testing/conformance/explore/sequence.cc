@@ -1,0 +1,210 @@
+#include "testing/conformance/explore/sequence.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/time/time.h"
+#include "manager/core/strings.h"
+#include "testing/conformance/body.h"
+#include "testing/conformance/explore/normalise.h"
+
+namespace mandate::conformance::explore {
+namespace {
+
+constexpr absl::Duration kPatience = absl::Seconds(2);       // for events that one side has
+constexpr absl::Duration kSilence = absl::Milliseconds(40);  // for events that neither has
+constexpr absl::Duration kHeadPatience = absl::Seconds(10);  // for the head of a stream
+constexpr int kUnimplemented = 501;
+
+bool Writes(const Step& step) { return step.method != "GET" && step.method != "HEAD"; }
+
+struct Stream {
+  std::unique_ptr<Exchange> exchange;
+  std::string type;
+  std::vector<std::string> events;
+  std::string broken;  // why it can be read no further
+};
+
+std::string NoAnswer(const absl::Status& status) {
+  return StrCat("no answer: ", AsStd(status.message()));
+}
+
+// One server during one sequence.
+class Talk {
+ public:
+  Talk(Side& side, const std::string& ns) : side_(side), said_(ns) {}
+
+  Request Ask(const Step& step) const {
+    Request request{.method = step.method,
+                    .target = said_.Fill(step.target),
+                    .headers = {},
+                    .body = said_.Fill(step.body),
+                    .has_body = step.has_body,
+                    .certificate = step.as == "admin" && side_.certificate};
+    if (!step.accept.empty()) request.headers.emplace_back("Accept", step.accept);
+    if (!step.content.empty()) request.headers.emplace_back("Content-Type", step.content);
+    request.headers.emplace_back("User-Agent", "explore");
+    const auto token = side_.tokens.find(step.as);
+    if (token != side_.tokens.end()) {
+      request.headers.emplace_back("Authorization", "Bearer " + token->second);
+    }
+    return request;
+  }
+
+  // A connection that fails is an answer too.
+  std::string Send(const Step& step) {
+    absl::StatusOr<Response> response = side_.http->Send(Ask(step));
+    // A server that refuses may end the stream before it has read the body; once in a while the
+    // client makes a failure of it.
+    for (int again = 0; !response.ok() && again < 5; ++again) {
+      response = side_.http->Send(Ask(step));
+    }
+    code_ = response.ok() ? response->code : 0;
+    return response.ok() ? said_.Answer(*response) : NoAnswer(response.status());
+  }
+
+  // The head of the answer; all of it, when the answer is no stream.
+  std::string Open(const Step& step) {
+    Stream stream{.exchange = side_.http->Start(Ask(step)), .type = {}, .events = {}, .broken = {}};
+    Exchange& exchange = *stream.exchange;
+    const auto told = [&] {
+      return exchange.ended() || (exchange.headed() && exchange.response().code == 200);
+    };
+    code_ = 0;
+    if (!side_.http->Await(told, kHeadPatience)) return "no answer";
+    if (!exchange.status().ok()) return NoAnswer(exchange.status());
+    code_ = exchange.response().code;
+    if (code_ != 200) return said_.Answer(exchange.response());
+    stream.type = exchange.response().Header("content-type");
+    streams_.push_back(std::move(stream));
+    return StrCat("200\ncontent-type: ", streams_.back().type);
+  }
+
+  // A read from the server's cache sees what was written before.
+  void CatchUp(const Step& step) {
+    const size_t path = step.target.find('?');
+    Step list{.method = "GET", .target = step.target.substr(0, path)};
+    if (said_.newest().empty()) return;
+    list.target += "?limit=1&resourceVersionMatch=NotOlderThan&resourceVersion=" + said_.newest();
+    (void)side_.http->Send(Ask(list));
+  }
+
+  // Takes what has come; bookmarks come when they like, but for the one that ends a list.
+  void Drain() {
+    side_.http->Await([] { return true; }, absl::ZeroDuration());
+    for (Stream& stream : streams_) {
+      while (stream.broken.empty()) {
+        auto event = TakeEvent(stream.exchange->response().body, stream.type);
+        if (!event.ok()) stream.broken = AsStd(event.status().message());
+        if (!event.ok() || !event->has_value()) break;
+        const std::string text = said_.Event(**event);
+        if (absl::StrContains(text, "BOOKMARK") && !absl::StrContains(text, "initial-events-end")) {
+          continue;
+        }
+        stream.events.push_back(text);
+      }
+    }
+  }
+
+  void Wait(absl::Duration time) {
+    side_.http->Await([] { return false; }, time);
+  }
+
+  int code() const { return code_; }
+  std::vector<Stream>& streams() { return streams_; }
+
+ private:
+  Side& side_;
+  Said said_;
+  int code_ = 0;
+  std::vector<Stream> streams_;
+};
+
+std::string Shown(const Stream& stream) {
+  std::string shown = "events";
+  for (const std::string& event : stream.events) StrAppend(&shown, "\n", event);
+  return StrCat(shown, stream.broken.empty() ? "" : "\nbroken: ", stream.broken,
+                stream.exchange->ended() ? "\nended" : "");
+}
+
+size_t Count(Talk& talk) {
+  size_t count = 0;
+  for (const Stream& s : talk.streams()) count += s.events.size() + (s.exchange->ended() ? 1 : 0);
+  return count;
+}
+
+// Until both sides' streams have brought as much, and neither brings more.
+void Settle(Talk& real, Talk& ours) {
+  absl::Duration waited;
+  for (size_t silent = 0; waited < kPatience && silent < 2; waited += kSilence) {
+    const size_t before = Count(real) + Count(ours);
+    real.Wait(kSilence / 2);
+    ours.Wait(kSilence / 2);
+    real.Drain();
+    ours.Drain();
+    silent = Count(real) == Count(ours) && Count(real) + Count(ours) == before ? silent + 1 : 0;
+  }
+}
+
+std::string Shown(const Step& step) {
+  return StrCat(step.method, " ", step.target, step.as == "admin" ? "" : " as " + step.as,
+                step.accept == "application/json" ? "" : StrCat(" accept ", step.accept),
+                step.content.empty() ? "" : StrCat(" content ", step.content),
+                step.has_body ? StrCat(" body ", step.body) : "");
+}
+
+// Whether a real server may answer from a cache that is behind.
+bool FromCache(const Step& step) {
+  return step.method == "GET" && (step.watch || absl::StrContains(step.target, "resourceVersion="));
+}
+
+}  // namespace
+
+Outcome RunSequence(const std::vector<Step>& steps, const std::string& ns, Side& real, Side& ours,
+                    std::string* trace) {
+  Outcome outcome;
+  Talk there(real, ns), here(ours, ns);
+  std::vector<size_t> opened;  // steps of the streams
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const Step& step = steps[i];
+    if (FromCache(step)) there.CatchUp(step);
+    std::string said[2];
+    int side = 0;
+    for (Talk* talk : {&there, &here}) {
+      said[side++] = step.watch ? talk->Open(step) : talk->Send(step);
+    }
+    ++outcome.requests;
+    if (trace != nullptr) {
+      StrAppend(trace, i, " ", Shown(step), "\n  ", said[0], "\n");
+      if (said[0] != said[1]) StrAppend(trace, "  BUT ", said[1], "\n");
+    }
+    if (here.code() == kUnimplemented && there.code() != kUnimplemented) {
+      ++outcome.refused[Gist(said[1])];
+      if ((Writes(step) && there.code() < 300) || step.watch) return outcome;
+      continue;
+    }
+    if (said[0] != said[1] && IsWording(said[0], said[1])) {
+      ++outcome.reworded;
+    } else if (said[0] != said[1]) {
+      outcome.difference = {.step = i, .request = Shown(step), .real = said[0], .ours = said[1]};
+      return outcome;
+    }
+    if (step.watch && there.code() == 200) opened.push_back(i);
+  }
+  if (opened.empty()) return outcome;
+  Settle(there, here);
+  for (size_t i = 0; i < opened.size(); ++i) {
+    const std::string a = Shown(there.streams()[i]), b = Shown(here.streams()[i]);
+    if (trace != nullptr)
+      StrAppend(trace, opened[i], " ", a, "\n", a == b ? "" : StrCat("  BUT ", b, "\n"));
+    if (a == b) continue;
+    outcome.difference = {
+        .step = opened[i], .request = Shown(steps[opened[i]]), .real = a, .ours = b};
+    break;
+  }
+  return outcome;
+}
+
+}  // namespace mandate::conformance::explore
