@@ -78,6 +78,14 @@ void ReadObjectRef(JsonCursor& json, AuditEvent* event) {
 
 void ReadStatus(JsonCursor& json, AuditEvent* event) {
   ForEachMember(json, [&](std::string_view key) {
+    if (key == "message") {
+      // "… is forbidden: User "u" cannot impersonate resource …", or with a constrained verb,
+      // "impersonate-on:serviceaccount:create"; k8s.io/apiserver, filters/impersonation.
+      std::string message;
+      ReadText(json, &message);
+      event->impersonation_refused = message.find("\" cannot impersonate") != message.npos;
+      return;
+    }
     if (key != "code") {
       json.SkipValue();
       return;
@@ -140,6 +148,8 @@ absl::Status ParseAuditEvent(std::string_view line, AuditEvent* event) {
     }
   });
   if (absl::Status status = json.Finish(); !status.ok()) return status;
+  event->impersonation_refused = event->impersonation_refused && event->code == 403 &&
+                                 event->impersonated.empty() && !event->authorized;
   if (kind == "Event" && version == kVersion) return absl::OkStatus();
   const bool is_item = kind.empty() && version.empty();
   if (is_item && !event->audit_id.empty() && !event->level.empty() && !event->stage.empty()) {

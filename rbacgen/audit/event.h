@@ -25,10 +25,13 @@ struct AuditEvent {
   std::vector<std::string> credential_ids;
   bool has_object = false;
   std::string group, resource, subresource, ns, name;
-  int code = 0;                      // of the response; 0 if there is none
-  bool forbidden = false;            // by the authorizer
-  bool authorized = false;           // the authorizer says so; else it may have said nothing
-  std::string reason;                // the authorizer's
+  int code = 0;             // of the response; 0 if there is none
+  bool forbidden = false;   // by the authorizer
+  bool authorized = false;  // the authorizer says so; else it may have said nothing
+  std::string reason;       // the authorizer's
+  // It was to act as somebody else, and may not: nobody is named as whom, and it never reached the
+  // authorizer.
+  bool impersonation_refused = false;
   std::string issued_credential_id;  // of the token that the request made
 
   // As whom the request acted.

@@ -107,14 +107,20 @@ void Trace::AddEvent(const AuditEvent& event) {
   if (!by_user && IsElsewhere(event)) return;
   ++requests_;
 
-  const std::string component = by_user ? *by_user : by_agent ? *by_agent : event.user();
+  // Base that may not act as a component, while the server does not yet know its roles, say.
+  const bool in_vain = event.impersonation_refused && by_agent && by_user == kBaseComponent;
+  const std::string component = in_vain    ? *by_agent
+                                : by_user  ? *by_user
+                                : by_agent ? *by_agent
+                                           : event.user();
   TraceKey key = {component, event.user(), event.user_agent};
   if (!rows_.contains(key) && rows_.size() >= options_.max_identities) {
     key = {kOthers, kOthers, kOthers};
   }
   const bool other = options_.others.contains(event.user());
-  if (!other) CheckIdentity(event, component, by_user.has_value());
-  if (observer_) observer_(event, by_user.value_or(""), by_token.value_or(""));
+  if (!other && !in_vain) CheckIdentity(event, component, by_user.has_value());
+  if (observer_)
+    observer_(event, in_vain ? component : by_user.value_or(""), by_token.value_or(""));
   TraceRow& row = rows_[key];
   const std::string operation = StrCat(event.verb, " ", Target(event));
   const bool is_new = !row.operations.contains(operation);

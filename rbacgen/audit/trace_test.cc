@@ -35,6 +35,7 @@ struct Line {
   std::string groups = "system:authenticated";
   std::string impersonated = "";
   std::string issued = "";
+  std::string message = "";
   int code = 200;
 };
 
@@ -61,7 +62,7 @@ std::string Text(const Line& l) {
                          : StrCat(R"(,"objectRef":{"resource":")", l.resource, R"(","apiGroup":")",
                                   l.group, R"(","subresource":")", l.subresource,
                                   R"(","namespace":")", l.ns, R"(","name":")", l.name, R"("})"),
-      R"(,"responseStatus":{"code":)", l.code,
+      R"(,"responseStatus":{"message":")", l.message, R"(","code":)", l.code,
       R"(},"requestReceivedTimestamp":"2026-11-21T00:00:00Z")",
       l.issued.empty()
           ? ""
@@ -251,6 +252,21 @@ TEST(Trace, AnImpersonatedComponentNeedsNoTokenOfItsOwn) {
   EXPECT_THAT(r.findings, IsEmpty());
   EXPECT_THAT(r.tokens, IsEmpty());
   EXPECT_EQ(r.rows.begin()->first.component, "a");
+}
+
+TEST(Trace, WhoMayNotImpersonateIsDeniedAndNoImpostor) {
+  Line l;
+  l.user = kBase;
+  l.credential = "JTI=base";
+  l.code = 403;
+  l.message = R"(x is forbidden: User \"u\" cannot impersonate-on:serviceaccount:create resource)";
+  const TraceReport r = TraceOf({l});
+  EXPECT_THAT(r.findings, IsEmpty());
+  EXPECT_EQ(r.rows.begin()->first.component, "a");
+  EXPECT_EQ(r.rows.begin()->second.operations.begin()->second.denied, 1);
+  // What was answered, or refused for another reason, was base itself under a component's name.
+  EXPECT_THAT(TraceOf({With(&Line::code, 200, l)}).findings, Not(IsEmpty()));
+  EXPECT_THAT(TraceOf({With(&Line::message, std::string("cannot"), l)}).findings, Not(IsEmpty()));
 }
 
 TEST(Trace, RefusesWhatIsNoEventAndNamesWhatIsUnreadable) {
