@@ -174,9 +174,13 @@ absl::Status Manager::Parts::BuildIdentities(const std::vector<ComponentSpec>& s
     clients.push_back(std::move(client));
     recorders.push_back(std::move(recorder));
   }
-  ASSIGN_OR_RETURN(
-      cache,
-      Cache::Create({.loop = *loop, .metrics = metrics, .log = options.log, .seed = random()}));
+  ReflectorOptions reflector;
+  reflector.max_bytes = options.max_watch_bytes;
+  ASSIGN_OR_RETURN(cache, Cache::Create({.loop = *loop,
+                                         .metrics = metrics,
+                                         .log = options.log,
+                                         .seed = random(),
+                                         .reflector = reflector}));
   return absl::OkStatus();
 }
 

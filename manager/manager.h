@@ -60,6 +60,8 @@ struct ManagerOptions {
   absl::Duration startup_timeout = absl::Seconds(15);
   // How long running reconcilers and the election get to end.
   absl::Duration graceful_shutdown_timeout = absl::Seconds(30);
+  // How much of one kind may be held, encoded (cache/reflector_options.h, max_bytes).
+  size_t max_watch_bytes = size_t{1} << 30;
   // Threads that run reconcilers, of all components together.
   int workers = 8;
   uint64_t seed = 0;  // of jitter and ids; a different one for each process

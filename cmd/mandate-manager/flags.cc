@@ -12,6 +12,7 @@
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/identity/kubeconfig.h"
+#include "manager/object/quantity.h"
 #include "manager/telemetry/listen_address.h"
 #include "manager/telemetry/mandates.h"
 
@@ -34,6 +35,7 @@ struct Raw {
   std::string guard = "enforce";
   std::string token_check_period = "10s";
   std::string plugin_timeout = "30s";
+  std::string max_watch_size = "1Gi";
   std::string log_format = "text";
   int verbosity = 0;
 };
@@ -120,6 +122,11 @@ void Declare(CLI::App& app, Raw& raw, ManagerOptions& options, const std::string
                  "sent), warn, off.")
       ->type_name("MODE")
       ->capture_default_str();
+  app.add_option("--max-watch-size", raw.max_watch_size,
+                 "How much of one kind may be held, encoded; a kind that grows beyond it is not "
+                 "served, the others are.")
+      ->type_name("QUANTITY")
+      ->capture_default_str();
   app.add_option("--workers", options.workers, "Threads that run reconcilers, together.")
       ->check(CLI::Range(1, 256))
       ->type_name("N")
@@ -192,6 +199,16 @@ absl::StatusOr<absl::Duration> Duration(std::string_view flag, const std::string
   return Usage(StrCat(flag, ": \"", text, "\" is no duration from 1s to 1h; write ", example));
 }
 
+// From 1Mi.
+absl::StatusOr<size_t> Bytes(std::string_view flag, const std::string& text) {
+  constexpr int64_t kNanos = 1'000'000'000;
+  const auto quantity = Quantity::Parse(text);
+  if (!quantity.ok() || quantity->nanos() < absl::int128(1 << 20) * kNanos) {
+    return Usage(StrCat(flag, ": \"", text, "\" is no quantity of 1Mi or more; write 1Gi"));
+  }
+  return static_cast<size_t>(quantity->nanos() / kNanos);
+}
+
 absl::Status ResolveIdentities(const Raw& raw, ManagerOptions& options) {
   auto mode = ParseIdentityMode(raw.identity_mode);
   if (!mode.ok()) return Usage(StrCat("--identity-mode: ", AsStd(mode.status().message())));
@@ -229,6 +246,7 @@ absl::StatusOr<Flags> Resolve(const Raw& raw, ManagerOptions options,
   auto guard = ParseGuardMode(raw.guard);
   if (!guard.ok()) return Usage(StrCat("--guard-mode: ", AsStd(guard.status().message())));
   options.guard = *guard;
+  ASSIGN_OR_RETURN(options.max_watch_bytes, Bytes("--max-watch-size", raw.max_watch_size));
   ASSIGN_OR_RETURN(options.plugin_timeout,
                    Duration("--credential-plugin-timeout", raw.plugin_timeout, "30s"));
   auto cluster = FindCluster(raw.kubeconfig);

@@ -81,7 +81,8 @@ TEST_F(FlagsTest, TheFieldsNamesAreTaken) {
       Parse({"--kubeconfig", path_, "--metrics-bind-address=:8443", "--metrics-secure",
              "--metrics-cert-path=/certs", "--metrics-cert-name=a.crt", "--metrics-cert-key=a.key",
              "--health-probe-bind-address=:8081", "--controllers=a", "--bind-tokens-to-secrets",
-             "--token-audiences=https://kubernetes.default.svc,vault", "--token-check-period=30s"});
+             "--token-audiences=https://kubernetes.default.svc,vault", "--token-check-period=30s",
+             "--max-watch-size=64Mi"});
   ASSERT_TRUE(flags.ok()) << flags.status();
   EXPECT_EQ(flags->manager.metrics_address, ":8443");
   EXPECT_TRUE(flags->manager.metrics_secure);
@@ -93,6 +94,7 @@ TEST_F(FlagsTest, TheFieldsNamesAreTaken) {
   EXPECT_THAT(flags->manager.token_audiences,
               ElementsAre("https://kubernetes.default.svc", "vault"));
   EXPECT_EQ(flags->manager.token_check_period, absl::Seconds(30));
+  EXPECT_EQ(flags->manager.max_watch_bytes, 64u << 20);
   ASSERT_EQ(flags->components.size(), 2u);
   EXPECT_EQ(flags->components[1].mandate, &kMetricsAuth);
 }
@@ -127,6 +129,9 @@ TEST_F(FlagsTest, MistakesAreOneLineThatNamesThem) {
        "--token-audiences: in mode impersonate components have no tokens"},
       {{kubeconfig, "--token-check-period=soon"}, "--token-check-period: \"soon\" is no duration"},
       {{kubeconfig, "--token-check-period=0s"}, "--token-check-period: \"0s\" is no duration"},
+      {{kubeconfig, "--max-watch-size=much"},
+       "--max-watch-size: \"much\" is no quantity of 1Mi or more; write 1Gi"},
+      {{kubeconfig, "--max-watch-size=1000"}, "--max-watch-size: \"1000\" is no quantity"},
       {{kubeconfig, "--credential-plugin-timeout=0s"},
        "--credential-plugin-timeout: \"0s\" is no duration from 1s to 1h; write 30s"},
       {{kubeconfig, "--workers=0"}, "--workers"},

@@ -28,6 +28,7 @@ absl::Status Check(const Cache::Options& options) {
   status.Update(positive("max_own_writes", options.max_own_writes, 0));
   status.Update(positive("reflector.page_size", options.reflector.page_size, 0));
   status.Update(positive("reflector.max_pages", options.reflector.max_pages, 0));
+  status.Update(positive("reflector.max_bytes", options.reflector.max_bytes, 0u));
   status.Update(positive("reflector.max_frame_bytes", options.reflector.max_frame_bytes, 0u));
   if (options.reflector.max_queue_bytes < options.reflector.max_frame_bytes) {
     status.Update(absl::InvalidArgumentError(

@@ -28,6 +28,7 @@ TEST_F(CacheTest, OptionsAreChecked) {
        [](Cache::Options& o) { o.reflector.min_watch_timeout = absl::Milliseconds(1); }},
       {"reflector.page_size", [](Cache::Options& o) { o.reflector.page_size = 0; }},
       {"reflector.max_pages", [](Cache::Options& o) { o.reflector.max_pages = 0; }},
+      {"reflector.max_bytes", [](Cache::Options& o) { o.reflector.max_bytes = 0; }},
       {"reflector.max_frame_bytes", [](Cache::Options& o) { o.reflector.max_frame_bytes = 0; }},
       {"reflector.max_queue_bytes", [](Cache::Options& o) { o.reflector.max_queue_bytes = 10; }},
   };
