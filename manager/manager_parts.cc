@@ -1,0 +1,276 @@
+#include "manager/manager_parts.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "manager/base_check.h"
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/loop_call.h"
+
+namespace mandate {
+namespace {
+
+// Of the one cluster of these components.
+constexpr char kHome[] = "home";
+
+// Scrapers are few, and what is reviewed is remembered.
+constexpr int kReviewThreads = 2;
+
+// Apart from the reconcilers': a component whose token does not come keeps a thread for a whole
+// pass, and no other's work waits for that.
+constexpr int kPreflightThreads = 2;
+
+// "hostname_0123456789abcdef": the process, for people: holder of the Lease, source of events.
+std::string InstanceName(std::mt19937_64& random) {
+  char host[256] = "";
+  gethostname(host, sizeof(host) - 1);
+  return absl::StrFormat("%s_%016x%016x", host, random(), random());
+}
+
+}  // namespace
+
+Manager::Parts::Parts(ManagerOptions o)
+    : options(std::move(o)), random(options.seed), instance(InstanceName(random)) {}
+
+void Manager::Parts::Shutdown() {
+  if (loop == nullptr) return;
+  health.reset();
+  reviewer.reset();
+  review_threads.reset();
+  CallOnLoop(*loop, [this] {
+    preflights.clear();
+    token_checks.clear();
+    by_name.clear();  // tokens go on changing; there is nobody left to tell
+  });
+  // Reconcilers have ended (Run) or never began; what waits for a thread is dropped.
+  preflight_threads.reset();
+  workers.reset();
+  components.clear();
+  CallOnLoop(*loop, [this] {
+    elector.reset();
+    cache.reset();
+    recorders.clear();
+    clients.clear();
+    base_client.reset();
+    identities.reset();
+    transport_metrics.reset();
+    transport.reset();
+  });
+  loop->Stop();
+}
+
+absl::Status Manager::Parts::BuildIdentities(const std::vector<ComponentSpec>& specs) {
+  IdentityPlane::Options plane;
+  plane.loop = loop.get();
+  plane.transport = transport.get();
+  plane.clusters = {options.cluster};
+  plane.clusters[0].name = kHome;
+  for (const ComponentSpec& spec : specs) plane.components.emplace_back(spec.mandate->component);
+  plane.ns = options.ns;
+  plane.version = options.version;
+  plane.mode = options.identity_mode;
+  plane.create_service_accounts = options.create_service_accounts;
+  plane.bind_to_secrets = options.bind_tokens_to_secrets;
+  plane.audiences = options.token_audiences;
+  plane.plugin_timeout = options.plugin_timeout;
+  plane.accept_certificate = [](const ClientCertificate& certificate) {
+    return RefuseAdministrator(certificate);
+  };
+  plane.log = options.log;
+  plane.seed = random();
+  plane.metrics = &metrics;
+  plane.listener = [this](const ComponentIdentity& identity, const TokenStatus& status) {
+    OnTokenStatus(identity, status);
+  };
+  ASSIGN_OR_RETURN(identities, IdentityPlane::Create(std::move(plane)));
+  ASSIGN_OR_RETURN(BaseIdentity * base, identities->Base(BaseKey(), kHome));
+  ASSIGN_OR_RETURN(base_client, NewClient(*base, *options.base_mandate));
+  for (const ComponentSpec& spec : specs) {
+    ASSIGN_OR_RETURN(ComponentIdentity * identity,
+                     identities->Component(kHome, spec.mandate->component));
+    ASSIGN_OR_RETURN(auto client, NewClient(*identity, *spec.mandate));
+    ASSIGN_OR_RETURN(auto recorder, RestEventRecorder::Create({.client = client.get(),
+                                                               .instance = instance,
+                                                               .metrics = &metrics,
+                                                               .log = options.log,
+                                                               .seed = random()}));
+    clients.push_back(std::move(client));
+    recorders.push_back(std::move(recorder));
+  }
+  ReflectorOptions reflector;
+  reflector.max_bytes = options.max_watch_bytes;
+  ASSIGN_OR_RETURN(cache, Cache::Create({.loop = *loop,
+                                         .metrics = metrics,
+                                         .log = options.log,
+                                         .seed = random(),
+                                         .reflector = reflector}));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<ComponentClient>> Manager::Parts::NewClient(
+    const Identity& identity, const rbac::Mandate& mandate) {
+  const Logger log = options.log.With("component", mandate.component);
+  return ComponentClient::Create({
+      .loop = loop.get(),
+      .transport = transport.get(),
+      .identity = &identity,
+      .mandate = &mandate,
+      .guard = options.guard,
+      .seed = random(),
+      .metrics = &metrics,
+      .on_warning =
+          [log](std::string_view text) {
+            log.Info("The API server warns", {{"warning", text}});
+          },
+      .on_undeclared =
+          [log](const absl::Status& status) {
+            log.Error("A request is not declared by any marker", {{"reason", status}});
+          },
+      .on_forbidden = [this, component = mandate.component] { Recheck(component); },
+  });
+}
+
+absl::Status Manager::Parts::BuildComponents(const std::vector<ComponentSpec>& specs) {
+  workers = std::make_unique<ThreadPool>(options.workers);
+  for (size_t i = 0; i < specs.size(); ++i) {
+    ASSIGN_OR_RETURN(auto component,
+                     RunningComponent::Create(
+                         specs[i], {.client = *clients[i],
+                                    .events = *recorders[i],
+                                    .cache = *cache,
+                                    .workers = *workers,
+                                    .metrics = metrics,
+                                    .log = options.log,
+                                    .seed = random(),
+                                    .has_token = options.identity_mode == IdentityMode::kToken}));
+    by_name[std::string(component->name())] = component.get();
+    components.push_back(std::move(component));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Manager::Parts::CheckBase() {
+  const bool plugin = std::holds_alternative<ExecPlugin>(options.cluster.base);
+  const absl::Duration patience =
+      options.startup_timeout + (plugin ? options.plugin_timeout : absl::ZeroDuration());
+  const CallContext context{loop->clock().TimeNow() + patience, {}};
+  RETURN_IF_ERROR(CheckServer(context, *base_client, options.cluster.endpoint));
+  options.log.Info("Connected", {{"server", options.cluster.endpoint.server}});
+  return absl::OkStatus();
+}
+
+absl::Status Manager::Parts::BuildElector() {
+  if (!options.leader_elect) return absl::OkStatus();
+  LeaderElector::Options elect;
+  elect.lease = {options.ns, options.lease_name};
+  elect.identity = instance;
+  elect.client = base_client.get();
+  elect.metrics = &metrics;
+  elect.log = options.log;
+  elect.seed = random();
+  elect.on_leading = [this] { leading.Set(); };
+  elect.on_lost = [this](const absl::Status& why) {
+    {
+      MutexLock lock(mutex);
+      lost = absl::AbortedError(why.message());
+    }
+    end.Set();
+  };
+  ASSIGN_OR_RETURN(elector, LeaderElector::Create(std::move(elect)));
+  return absl::OkStatus();
+}
+
+void Manager::Parts::BuildPreflights() {
+  preflight_threads = std::make_unique<ThreadPool>(kPreflightThreads);
+  for (const auto& component : components) {
+    PreflightLoop::Options preflight;
+    preflight.client = &component->client();
+    preflight.workers = preflight_threads.get();
+    preflight.preflight.mandate = &component->mandate();
+    preflight.preflight.mode = options.identity_mode;
+    preflight.preflight.base = base_client.get();
+    preflight.seed = random();
+    preflight.metrics = &metrics;
+    if (const auto identity = identities->Component(kHome, component->name()); identity.ok()) {
+      preflight.preflight.username = (*identity)->username();
+      preflight.preflight.service_account = (*identity)->service_account();
+      preflight.preflight.ns = (*identity)->ns();
+    }
+    preflight.report = [this, running = component.get()](absl::Status found) {
+      // What was refused before may be granted now: watches need not wait for their next try.
+      if (running->OnPreflight(std::move(found))) cache->Poke(running->name());
+    };
+    preflights.push_back(std::make_unique<PreflightLoop>(std::move(preflight)));
+  }
+}
+
+void Manager::Parts::Recheck(std::string_view component) {
+  for (const auto& preflight : preflights) {
+    if (preflight->component() == component) preflight->Recheck();
+  }
+}
+
+void Manager::Parts::BuildTokenChecks() {
+  if (!options.bind_tokens_to_secrets || options.identity_mode != IdentityMode::kToken) return;
+  const absl::Duration period = options.token_check_period;
+  for (const auto& component : components) {
+    // Spread over the period.
+    const double part = static_cast<double>(token_checks.size() + 1) / components.size();
+    token_checks.push_back(std::make_unique<TokenCheck>(TokenCheck::Options{
+        .client = &component->client(), .period = period, .first = period * part}));
+  }
+}
+
+absl::Status Manager::Parts::BuildReviewer() {
+  const auto found = by_name.find(kMetricsAuth.component);
+  if (!options.metrics_secure) return absl::OkStatus();
+  if (found == by_name.end()) {
+    return absl::InvalidArgumentError(
+        StrCat("secure metrics need the component ", kMetricsAuth.component));
+  }
+  review_threads = std::make_unique<ThreadPool>(kReviewThreads);
+  ASSIGN_OR_RETURN(
+      reviewer, AccessReviewer::Create(
+                    {.client = &found->second->client(),
+                     .workers = review_threads.get(),
+                     .metrics = &metrics,
+                     .log = options.log.With("component", std::string(kMetricsAuth.component))}));
+  return absl::OkStatus();
+}
+
+absl::Status Manager::Parts::ServeHealth() {
+  for (const auto& component : components) {
+    ready.Add(std::string(component->name()),
+              [running = component.get()] { return running->Ready(); });
+  }
+  if (elector != nullptr) {
+    ready.Add("leader-election", [this] { return elector->status(); });
+  }
+  HealthServers::Options serve;
+  serve.health_address = options.health_address;
+  serve.metrics_address = options.metrics_address;
+  serve.grpc_address = options.grpc_health_address;
+  serve.metrics_secure = options.metrics_secure;
+  serve.metrics_certificate = options.metrics_certificate;
+  serve.metrics_certificate.log = options.log;
+  serve.metrics_judge = [this](const JudgedRequest& request,
+                               std::function<void(std::optional<ServedResponse>)> answer) {
+    reviewer->Judge(request, std::move(answer));
+  };
+  serve.ready = &ready;
+  serve.metrics = &metrics;
+  serve.loop = loop.get();
+  serve.log = options.log;
+  ASSIGN_OR_RETURN(health, HealthServers::Create(serve));
+  return absl::OkStatus();
+}
+
+void Manager::Parts::OnTokenStatus(const ComponentIdentity& identity, const TokenStatus& status) {
+  const auto found = by_name.find(identity.name());
+  if (found != by_name.end()) found->second->OnTokenStatus(status);
+}
+
+}  // namespace mandate

@@ -1,0 +1,86 @@
+// What a Manager consists of, and how it is put together; manager.cc runs it. Of that alone.
+#ifndef MANAGER_MANAGER_PARTS_H_
+#define MANAGER_MANAGER_PARTS_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "manager/cache/cache_impl.h"
+#include "manager/client/component_client.h"
+#include "manager/controller/rest_event_recorder.h"
+#include "manager/core/thread_pool.h"
+#include "manager/health_servers.h"
+#include "manager/leader/leader_elector.h"
+#include "manager/manager.h"
+#include "manager/preflight_loop.h"
+#include "manager/running_component.h"
+#include "manager/telemetry/access_reviewer.h"
+#include "manager/telemetry/health.h"
+#include "manager/token_check.h"
+#include "manager/transport/http_transport.h"
+#include "manager/transport/transport_metrics.h"
+
+namespace mandate {
+
+// Declared in the order of creation. What belongs to the loop is destroyed on it (Shutdown).
+struct Manager::Parts {
+  explicit Parts(ManagerOptions o);
+  ~Parts() { Shutdown(); }
+
+  void Shutdown();
+  absl::Status BuildIdentities(const std::vector<ComponentSpec>& specs);
+  absl::StatusOr<std::unique_ptr<ComponentClient>> NewClient(const Identity& identity,
+                                                             const rbac::Mandate& mandate);
+  absl::Status BuildComponents(const std::vector<ComponentSpec>& specs);
+  absl::Status CheckBase();
+  absl::Status BuildElector();
+  void BuildPreflights();
+  void BuildTokenChecks();
+  absl::Status BuildReviewer();
+  absl::Status ServeHealth();
+  void Recheck(std::string_view component);
+  void OnTokenStatus(const ComponentIdentity& identity, const TokenStatus& status);
+  absl::Status StopEverything();
+  absl::Status LostLeadership();
+  void FlushEvents();
+
+  ManagerOptions options;
+  std::mt19937_64 random;
+  const std::string instance;
+  Metrics metrics;
+  std::unique_ptr<EventLoop> loop;
+  std::unique_ptr<HttpTransport> transport;
+  std::unique_ptr<TransportMetrics> transport_metrics;
+  std::unique_ptr<IdentityPlane> identities;
+  std::unique_ptr<ComponentClient> base_client;
+  std::vector<std::unique_ptr<ComponentClient>> clients;
+  std::vector<std::unique_ptr<RestEventRecorder>> recorders;
+  std::unique_ptr<Cache> cache;
+  std::unique_ptr<LeaderElector> elector;
+  std::unique_ptr<ThreadPool> workers;
+  std::vector<std::unique_ptr<RunningComponent>> components;
+  std::unique_ptr<ThreadPool> preflight_threads;
+  std::vector<std::unique_ptr<PreflightLoop>> preflights;
+  std::vector<std::unique_ptr<TokenCheck>> token_checks;
+  std::unique_ptr<ThreadPool> review_threads;
+  std::unique_ptr<AccessReviewer> reviewer;  // secure metrics only
+  HealthChecks ready;
+  std::unique_ptr<HealthServers> health;
+  // By component; what the identity plane's listener needs.
+  std::map<std::string, RunningComponent*, std::less<>> by_name;
+
+  Latch leading;
+  // Set when there is a reason to end: a stop request, or leadership lost.
+  Latch end;
+  Mutex mutex;
+  absl::Status lost ABSL_GUARDED_BY(mutex);
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_MANAGER_PARTS_H_
