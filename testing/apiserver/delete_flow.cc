@@ -11,8 +11,8 @@
 #include "testing/apiserver/errors.h"
 #include "testing/apiserver/list_query.h"
 #include "testing/apiserver/negotiation.h"
-#include "testing/apiserver/object_io.h"
 #include "testing/apiserver/object_meta.h"
+#include "testing/apiserver/reads.h"
 #include "testing/apiserver/write_query.h"
 
 namespace mandate::apiserver {
@@ -38,8 +38,10 @@ absl::Status DeleteFlow::Prepare() {
   }
   ASSIGN_OR_RETURN(const ListQuery query, ListQuery::Parse(request(), *type_));
   RETURN_IF_ERROR(ReadOptions());
-  for (const auto& object : core_.store.List(type_->name)) {
-    if (query.filter.Matches(*object)) targets_.emplace_back(object->ns, object->name);
+  const std::string ns = type_->namespaced ? request().attributes.ns : "";
+  list_.revision = core_.store.revision();
+  for (const auto& object : TakePage(core_.store.List(type_->name, ns), query, list_)) {
+    targets_.emplace_back(object->ns, object->name);
   }
   return absl::OkStatus();
 }
@@ -204,7 +206,7 @@ std::string DeleteFlow::Success(const StoredObject& object) const {
 void DeleteFlow::Answer() {
   std::string body;
   if (collection_) {
-    body = WriteList(deleted_, {.revision = core_.store.revision()}, *type_, answer_);
+    body = WriteList(deleted_, list_, *type_, answer_);
   } else if (gone_ && !type_->returns_deleted) {
     body = Success(*deleted_.back());
   } else {

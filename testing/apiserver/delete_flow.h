@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "testing/apiserver/core.h"
 #include "testing/apiserver/exchange.h"
+#include "testing/apiserver/object_io.h"
 
 namespace mandate::apiserver {
 
@@ -56,6 +57,7 @@ class DeleteFlow : public std::enable_shared_from_this<DeleteFlow> {
   std::string finalizer_;  // which the propagation policy asks for; empty: none
   std::vector<std::pair<std::string, std::string>> targets_;
   size_t next_ = 0;
+  ListMeta list_;                                             // of a collection
   std::vector<std::shared_ptr<const StoredObject>> deleted_;  // as they last were
   bool gone_ = false;                                         // the last of them is no longer there
 };

@@ -154,9 +154,10 @@ void KeepAllButStatus(const ResourceType& type, const Json::Value& old, Json::Va
   object.removeMember("status");
   if (has_status) object["status"] = status;
   if (!type.custom()) {
-    // Built-in kinds take over metadata but for labels.
+    // Built-in kinds take over metadata; Namespaces alone do so with their labels.
     const Json::Value labels = MetadataOf(old)["labels"];
     object["metadata"] = metadata;
+    if (Is(type, "Namespace")) return;
     object["metadata"].removeMember("labels");
     if (!labels.isNull()) object["metadata"]["labels"] = labels;
   } else if (metadata.isMember("managedFields")) {
@@ -216,6 +217,7 @@ void PrepareForUpdate(const ResourceType& type, std::string_view subresource,
   }
   if (Is(type, "Namespace")) {
     object["spec"] = old["spec"];
+    if (!object["status"].isMember("phase")) object["status"]["phase"] = "Active";
     MutableMetadata(object)["labels"]["kubernetes.io/metadata.name"] = MetaString(old, "name");
   }
   Json::Value& metadata = MutableMetadata(object);

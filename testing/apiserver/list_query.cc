@@ -109,7 +109,9 @@ std::vector<Cause> CheckTogether(const Request& request, const ListQuery& query)
              "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
     }
     if (!match.empty() && match != "NotOlderThan") unsupported({"NotOlderThan"});
-    if (continued) {
+    // A watch from the beginning asks for the initial state, which says how versions match.
+    const bool from_start = !query.initial_events && (version.empty() || version == "0");
+    if (continued && (!match.empty() || from_start)) {
       forbid("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided");
     }
     return causes;
@@ -221,6 +223,12 @@ absl::StatusOr<ObjectFilter> ObjectFilter::Create(const Request& request,
   return filter;
 }
 
+bool ObjectFilter::names_one() const {
+  return std::any_of(fields_.begin(), fields_.end(), [](const FieldRequirement& field) {
+    return field.equal && field.path == std::vector<std::string>{"metadata", "name"};
+  });
+}
+
 bool ObjectFilter::Matches(const StoredObject& object) const {
   if (!ns_.empty() && object.ns != ns_) return false;
   if (!labels_.Matches(object.labels)) return false;
@@ -255,7 +263,8 @@ absl::StatusOr<ListQuery> ListQuery::Parse(const Request& request, const Resourc
   }
   ASSIGN_OR_RETURN(query.filter, ObjectFilter::Create(request, type));
   const std::string version = request.Query("resourceVersion").value_or("");
-  if (const std::string token = request.Query("continue").value_or(""); !token.empty()) {
+  if (const std::string token = request.Query("continue").value_or("");
+      !token.empty() && !query.watch) {
     ASSIGN_OR_RETURN(query.continuation, Continuation::Decode(token));
     if (!version.empty() && version != "0") {
       return BadRequest("specifying resource version is not allowed when using continue");

@@ -32,6 +32,8 @@ class ObjectFilter {
   static absl::StatusOr<ObjectFilter> Create(const Request& request, const ResourceType& type);
 
   bool Matches(const StoredObject& object) const;
+  // Asks for one name: there is nothing to continue with.
+  bool names_one() const;
   bool everything() const { return labels_.MatchesEverything() && fields_.empty(); }
 
  private:

@@ -151,6 +151,8 @@ std::string Readable(const Entry& entry) {
 void TrackUpdate(const ResourceType& type, const Json::Value& live, const FieldManager& manager,
                  Json::Value& object) {
   Entries entries = ReadEntries(live);
+  // What nobody managed before is managed by the first apply at the earliest.
+  if (entries.empty() && !live.isNull()) return WriteEntries({}, object);
   const Json::Value now = Managed(object);
   const FieldChanges changes =
       Compare(WithStructs(Managed(live), type, now), WithStructs(now, type, live), Shape::Of(type));
@@ -191,6 +193,17 @@ absl::StatusOr<Json::Value> ApplyConfiguration(const ResourceType& type, const J
                    .subresource = manager.subresource,
                    .time = "",
                    .fields = {}};
+  if (entries.empty() && !live.isNull()) {
+    const Json::Value now = Managed(live);
+    entries.push_back({.manager = "before-first-apply",
+                       .operation = "Update",
+                       .api_version = type.ApiVersion(),
+                       .subresource = "",
+                       .time = manager.now,
+                       .fields = Compare(WithStructs(Json::Value(), type, now),
+                                         WithStructs(now, type, Json::Value()), shape)
+                                     .changed});
+  }
   const Json::Value before = live.isNull() ? Json::Value(Json::objectValue) : live;
   Json::Value merged = MergeFields(before, wanted, shape);
   const FieldSet changed = Compare(Managed(before), Managed(merged), shape).changed;

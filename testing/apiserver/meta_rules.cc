@@ -1,6 +1,7 @@
 #include "testing/apiserver/meta_rules.h"
 
 #include <algorithm>
+#include <array>
 
 #include "absl/strings/ascii.h"
 #include "manager/core/strings.h"
@@ -37,19 +38,49 @@ std::string TooLong(size_t limit) { return StrCat("must be no more than ", limit
 
 bool IsRbac(const ResourceType& type) { return type.name.group == "rbac.authorization.k8s.io"; }
 
-void CheckFinalizers(const Json::Value& object, std::vector<Cause>& causes) {
+constexpr std::string_view kOrphan = "orphan";
+constexpr std::string_view kForeground = "foregroundDeletion";
+
+bool IsQualified(std::string_view finalizer) {
+  return finalizer.find('/') != finalizer.npos || finalizer == kOrphan ||
+         finalizer == kForeground || finalizer == "kubernetes";
+}
+
+// Kinds that take finalizers without a domain.
+bool TakesAnyFinalizer(const ResourceType& type) {
+  constexpr std::array<std::string_view, 4> kGroups = {"admissionregistration.k8s.io",
+                                                       "apiextensions.k8s.io",
+                                                       "coordination.k8s.io", "events.k8s.io"};
+  return type.custom() || type.kind == "Event" ||
+         std::find(kGroups.begin(), kGroups.end(), type.name.group) != kGroups.end();
+}
+
+void CheckFinalizers(const ResourceType& type, const Json::Value& object,
+                     std::vector<Cause>& causes) {
+  constexpr std::string_view kField = "metadata.finalizers";
   const std::vector<std::string> finalizers = FinalizersOf(object);
-  for (size_t i = 0; i < finalizers.size(); ++i) {
-    const std::string& name = finalizers[i];
-    const std::string field = StrCat("metadata.finalizers[", i, "]");
-    if (const std::string problem = LabelKeyProblem(name); !problem.empty()) {
-      causes.push_back(InvalidField(field, rbac::Quote(name), problem));
-    } else if (name.find('/') == name.npos && name != "orphan" && name != "foregroundDeletion" &&
-               name != "kubernetes") {
-      causes.push_back(
-          InvalidField(field, rbac::Quote(name),
-                       "name is neither a standard finalizer name nor is it fully qualified"));
+  for (const std::string& name : finalizers) {
+    if (name.empty()) {
+      causes.push_back(InvalidField(kField, "\"\"", "name part must be non-empty"));
     }
+    if (const std::string problem = LabelKeyProblem(name); !problem.empty()) {
+      causes.push_back(InvalidField(kField, rbac::Quote(name), problem));
+    }
+  }
+  const auto has = [&](std::string_view name) {
+    return std::find(finalizers.begin(), finalizers.end(), name) != finalizers.end();
+  };
+  if (has(kOrphan) && has(kForeground)) {
+    causes.push_back(
+        InvalidField(kField, WriteJson(*FindMember(MetadataOf(object), "finalizers")),
+                     StrCat("finalizer ", kOrphan, " and ", kForeground, " cannot be both set")));
+  }
+  if (TakesAnyFinalizer(type)) return;
+  for (size_t i = 0; i < finalizers.size(); ++i) {
+    if (IsQualified(finalizers[i])) continue;
+    causes.push_back(
+        InvalidField(StrCat(kField, "[", i, "]"), rbac::Quote(finalizers[i]),
+                     "name is neither a standard finalizer name nor is it fully qualified"));
   }
 }
 
@@ -58,14 +89,16 @@ void CheckOwners(const Json::Value& object, std::vector<Cause>& causes) {
   if (owners == nullptr || !owners->isArray()) return;
   std::string controller;
   for (const Json::Value& owner : *owners) {
+    if (StringAt(owner, "apiVersion") == "v1" && StringAt(owner, "kind") == "Event") {
+      causes.push_back(InvalidField("metadata.ownerReferences", WriteJson(owner),
+                                    "/v1, Kind=Event is disallowed from being an owner"));
+    }
     for (const char* field : {"apiVersion", "kind", "name", "uid"}) {
       if (StringAt(owner, field).empty()) {
-        causes.push_back(
-            InvalidField(StrCat("metadata.ownerReferences.",
-                                field == std::string_view("apiVersion") ? "version" : field),
-                         "\"\"",
-                         field == std::string_view("apiVersion") ? "version must not be empty"
-                                                                 : "must not be empty"));
+        causes.push_back(InvalidField(StrCat("metadata.ownerReferences.", field), "\"\"",
+                                      field == std::string_view("apiVersion")
+                                          ? "version must not be empty"
+                                          : "must not be empty"));
       }
     }
     const Json::Value* is_controller = FindMember(owner, "controller");
@@ -161,8 +194,24 @@ std::vector<Cause> CheckMeta(const ResourceType& type, const Json::Value& object
     }
   }
   CheckOwners(object, causes);
-  CheckFinalizers(object, causes);
+  CheckFinalizers(type, object, causes);
   return causes;
+}
+
+std::vector<std::string> FinalizerWarnings(const ResourceType& type, const Json::Value& object,
+                                           const Json::Value& old) {
+  std::vector<std::string> warnings;
+  if (!type.custom()) return warnings;
+  const std::vector<std::string> before = FinalizersOf(old);
+  for (const std::string& name : FinalizersOf(object)) {
+    if (IsQualified(name) || std::find(before.begin(), before.end(), name) != before.end()) {
+      continue;
+    }
+    warnings.push_back(StrCat("metadata.finalizers: ", rbac::Quote(name),
+                              ": prefer a domain-qualified finalizer name to avoid accidental "
+                              "conflicts with other finalizer writers"));
+  }
+  return warnings;
 }
 
 std::vector<Cause> CheckMetaUpdate(const Json::Value& object, const Json::Value& old) {

@@ -21,6 +21,9 @@ std::string LabelKeyProblem(std::string_view key);
 std::string LabelValueProblem(std::string_view value);
 
 std::vector<Cause> CheckMeta(const ResourceType& type, const Json::Value& object);
+// What is told to who writes a custom resource with new finalizers that have no domain.
+std::vector<std::string> FinalizerWarnings(const ResourceType& type, const Json::Value& object,
+                                           const Json::Value& old);
 std::vector<Cause> CheckMetaUpdate(const Json::Value& object, const Json::Value& old);
 
 }  // namespace mandate::apiserver

@@ -214,6 +214,22 @@ std::vector<std::string> UnknownMembers(const Json::Value& given, const Json::Va
   return paths;
 }
 
+absl::Status CheckMembers(const Json::Value& given, const Json::Value& known,
+                          const ResourceType& type, std::string_view validation,
+                          std::vector<std::string>& warnings) {
+  if (validation == "Ignore") return absl::OkStatus();
+  std::string errors;
+  for (const std::string& path : UnknownMembers(given, known, type.message)) {
+    const std::string error = StrCat("unknown field ", rbac::Quote(path));
+    StrAppend(&errors, errors.empty() ? "" : ", ", error);
+    if (validation != "Strict") warnings.push_back(error);
+  }
+  if (errors.empty() || validation != "Strict") return absl::OkStatus();
+  return BadRequest(StrCat(type.kind, " in version ", rbac::Quote(type.version),
+                           " cannot be handled as a ", type.kind,
+                           ": strict decoding error: ", errors));
+}
+
 absl::StatusOr<Json::Value> ReadObject(std::string_view body, Encoding encoding,
                                        const ResourceType& type) {
   if (encoding == Encoding::kProtobuf) {
@@ -238,7 +254,9 @@ absl::StatusOr<Json::Value> ReadObject(std::string_view body, Encoding encoding,
         "the object provided is unrecognized (must be of type ", type.kind,
         "): couldn't get version/kind; json parse error: ", AsStd(object.status().message())));
   }
-  if (!object->isObject()) {
+  // To a built-in kind, null is an object with nothing in it.
+  if (object->isNull() && !type.custom()) object = Json::Value(Json::objectValue);
+  if (!object->isObject() && !object->isNull()) {
     return BadRequest(StrCat("the object provided is unrecognized (must be of type ", type.kind,
                              "): it is no JSON object"));
   }

@@ -30,6 +30,11 @@ absl::StatusOr<Json::Value> Normalise(const Json::Value& object, const ResourceT
 std::vector<std::string> UnknownMembers(const Json::Value& given, const Json::Value& known,
                                         const google::protobuf::Descriptor* type);
 
+// As the query parameter fieldValidation asks: each of them is a warning, or all of them a 400.
+absl::Status CheckMembers(const Json::Value& given, const Json::Value& known,
+                          const ResourceType& type, std::string_view validation,
+                          std::vector<std::string>& warnings);
+
 // A message of any kind, such as DeleteOptions, in JSON or protobuf, as JSON; an empty body is an
 // empty object.
 absl::StatusOr<Json::Value> ReadMessage(std::string_view body, Encoding encoding,

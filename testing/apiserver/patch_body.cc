@@ -18,6 +18,7 @@ namespace {
 
 constexpr char kJsonPatch[] = "application/json-patch+json";
 constexpr char kMergePatch[] = "application/merge-patch+json";
+constexpr char kStrategicPatch[] = "application/strategic-merge-patch+json";
 constexpr char kApplyPatch[] = "application/apply-patch+yaml";
 
 // What follows "cannot be handled as a X: " in the error of a kind.
@@ -27,6 +28,8 @@ std::string WhyUnreadable(const absl::Status& status) {
   const size_t why = colon == message.npos ? message.npos : message.find(": ", colon);
   return std::string(why == message.npos ? message : message.substr(why + 2));
 }
+
+absl::Status NoPatch() { return BadRequest("Invalid JSON Patch"); }
 
 // A 422 that does not say why.
 absl::Status Rejected() {
@@ -50,9 +53,19 @@ bool IsMissing(const Json::Value& object, std::string_view pointer) {
   return false;
 }
 
+// The server's library does not look at what stands before a pointer's first slash.
+void SkipToSlash(Json::Value& operation) {
+  for (const char* member : {"path", "from"}) {
+    const std::string pointer = StringAt(operation, member);
+    const size_t slash = pointer.find('/');
+    if (slash != 0 && slash != pointer.npos) operation[member] = pointer.substr(slash);
+  }
+}
+
 // The server's library adds what is to be replaced and is not there.
-absl::StatusOr<Json::Value> ApplyOperations(Json::Value object, const Json::Value& patch) {
-  for (const Json::Value& operation : patch) {
+absl::StatusOr<Json::Value> ApplyOperations(Json::Value object, Json::Value patch) {
+  for (Json::Value& operation : patch) {
+    SkipToSlash(operation);
     Json::Value one(Json::arrayValue);
     one.append(operation);
     absl::StatusOr<Json::Value> result = ApplyJsonPatch(object, one);
@@ -125,13 +138,19 @@ absl::StatusOr<Json::Value> ReadConfiguration(const Request& request, const Reso
 absl::StatusOr<Json::Value> ReadPatch(const Request& request, const ResourceType& type) {
   const std::string content_type = ContentTypeOf(request);
   if (content_type == kApplyPatch) return ReadConfiguration(request, type);
-  if (content_type == "application/strategic-merge-patch+json") {
-    if (!type.custom()) return Unsupported("strategic merge patches");
-    return UnsupportedMediaType(
-        "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml");
+  if (content_type != kJsonPatch && content_type != kMergePatch) {
+    if (type.custom()) {
+      return UnsupportedMediaType(StrCat(kJsonPatch, ", ", kMergePatch, ", ", kApplyPatch));
+    }
+    if (content_type == kStrategicPatch) return Unsupported("strategic merge patches");
+    return UnsupportedPatchType();
   }
-  if (content_type != kJsonPatch && content_type != kMergePatch) return UnsupportedPatchType();
   absl::StatusOr<Json::Value> patch = ParseJson(request.body);
+  // Whoever looks for no unknown members does not read a merge patch before it is applied.
+  if (content_type == kMergePatch && request.Query("fieldValidation").value_or("") == "Ignore") {
+    if (!patch.ok() || !(patch->isObject() || patch->isArray())) return NoPatch();
+    return patch;
+  }
   if (!patch.ok()) {
     return BadRequest(StrCat("error decoding patch: ", AsStd(patch.status().message())));
   }
@@ -142,12 +161,19 @@ absl::StatusOr<Json::Value> ReadPatch(const Request& request, const ResourceType
   return patch;
 }
 
+absl::Status BadPatch(const Json::Value& result, const absl::Status& why) {
+  return InvalidError("", "", "",
+                      {InvalidField("patch", rbac::Quote(WriteJson(result)), WhyUnreadable(why))});
+}
+
 absl::StatusOr<Json::Value> PatchObject(const Request& request, const Json::Value& object,
                                         const Json::Value& patch, const ResourceType& type,
                                         Json::Value* given) {
   Json::Value result;
   if (ContentTypeOf(request) == kMergePatch) {
-    result = patch.isNull() ? object : ApplyMergePatch(object, patch);
+    if (patch.isNull()) return NoPatch();
+    if (patch.isArray()) return BadPatch(patch, BadRequest("it is no JSON object"));
+    result = ApplyMergePatch(object, patch);
   } else {
     absl::StatusOr<Json::Value> patched = ApplyOperations(object, patch);
     if (!patched.ok() || !patched->isObject()) return Rejected();
@@ -160,9 +186,7 @@ absl::StatusOr<Json::Value> PatchObject(const Request& request, const Json::Valu
                                " is registered for version ", rbac::Quote(type.ApiVersion())));
   }
   if (normal.ok()) return normal;
-  return InvalidError(
-      "", "", "",
-      {InvalidField("patch", rbac::Quote(WriteJson(result)), WhyUnreadable(normal.status()))});
+  return BadPatch(result, normal.status());
 }
 
 }  // namespace mandate::apiserver

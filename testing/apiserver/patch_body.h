@@ -15,6 +15,9 @@ namespace mandate::apiserver {
 // read.
 absl::StatusOr<Json::Value> ReadPatch(const Request& request, const ResourceType& type);
 
+// The 422 of a patch whose result cannot be had, as `why` says.
+absl::Status BadPatch(const Json::Value& result, const absl::Status& why);
+
 // A JSON or merge patch, applied. 422 when it does not fit the object, or the result not its kind.
 // `given` gets the result with members that the kind does not have.
 absl::StatusOr<Json::Value> PatchObject(const Request& request, const Json::Value& object,

@@ -11,12 +11,9 @@
 #include "manager/rbac/quote.h"
 #include "testing/apiserver/errors.h"
 #include "testing/apiserver/negotiation.h"
-#include "testing/apiserver/object_io.h"
 
 namespace mandate::apiserver {
 namespace {
-
-using Objects = std::vector<std::shared_ptr<const StoredObject>>;
 
 void Respond(Exchange& exchange, std::string body, Encoding answer) {
   exchange.Respond({.code = 200,
@@ -76,27 +73,32 @@ absl::StatusOr<std::string> ListBody(const Core& core, const ResourceType& type,
     }
     all = *then;
   }
+  const Objects items = TakePage(all, query, list);
+  return WriteList(items, list, type, answer);
+}
+
+}  // namespace
+
+Objects TakePage(const Objects& all, const ListQuery& query, ListMeta& list) {
   // What is asked for at any version comes whole.
   const int64_t limit = query.revision == 0 ? 0 : query.limit;
   Objects items;
   int64_t remaining = 0;
   for (const auto& object : all) {
     if (query.continuation && KeyOf(*object) <= query.continuation->after) continue;
-    if (!query.filter.Matches(*object)) continue;
     if (limit > 0 && static_cast<int64_t>(items.size()) == limit) {
       ++remaining;
-    } else {
+    } else if (query.filter.Matches(*object)) {
       items.push_back(object);
     }
   }
-  if (remaining > 0) {
+  // Whether any of what follows is selected is not looked at.
+  if (remaining > 0 && !query.filter.names_one()) {
     list.continue_token = Continuation{list.revision, KeyOf(*items.back())}.Encode();
     if (query.filter.everything()) list.remaining = remaining;
   }
-  return WriteList(items, list, type, answer);
+  return items;
 }
-
-}  // namespace
 
 void AnswerGet(Core& core, std::shared_ptr<Exchange> exchange,
                std::shared_ptr<const ResourceType> type, Encoding answer) {

@@ -1,10 +1,12 @@
 #include "testing/apiserver/resources.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/time/time.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
+#include "manager/object/json.h"
 #include "manager/rbac/quote.h"
 #include "testing/apiserver/delete_flow.h"
 #include "testing/apiserver/errors.h"
@@ -14,6 +16,7 @@
 #include "testing/apiserver/reads.h"
 #include "testing/apiserver/watch.h"
 #include "testing/apiserver/write_flow.h"
+#include "testing/apiserver/write_query.h"
 
 namespace mandate::apiserver {
 namespace {
@@ -54,6 +57,14 @@ bool AllowsMethod(const Request& request, const ResourceType& type) {
     return method == "GET" || method == "PUT" || method == "PATCH" || method == "DELETE";
   }
   return method == "GET" || (!all_namespaces && (method == "POST" || method == "DELETE"));
+}
+
+// A group of definitions alone is served by a part of the server with words of its own.
+bool IsCustom(const Kinds::Versions& group) {
+  return std::all_of(group.begin(), group.end(), [](const auto& version) {
+    return std::all_of(version.second.begin(), version.second.end(),
+                       [](const auto& type) { return type->custom(); });
+  });
 }
 
 // What is refused wherever it stands.
@@ -136,7 +147,9 @@ void Resources::Handle(std::shared_ptr<Exchange> exchange) {
 
 void Resources::NoSuch(Exchange& exchange) const {
   const auto group = core_.kinds.groups().find(exchange.request().attributes.api_group);
-  if (group != core_.kinds.groups().end()) return exchange.Fail(NoSuchResource());
+  if (group != core_.kinds.groups().end() && !IsCustom(group->second)) {
+    return exchange.Fail(NoSuchResource());
+  }
   exchange.Respond({.code = 404,
                     .headers = {{"content-type", "text/plain; charset=utf-8"}},
                     .body = "404 page not found\n"});
@@ -173,8 +186,16 @@ void Resources::Create(const VirtualResource& resource, std::shared_ptr<Exchange
   type.version = resource.version;
   type.kind = message->name();
   type.message = message;
+  const auto query = WriteQuery::Parse(request, "CreateOptions");
+  if (!query.ok()) return exchange->Fail(query.status());
   auto object = ReadObject(request.body, *encoding, type);
   if (!object.ok()) return exchange->Fail(object.status());
+  if (*encoding == Encoding::kJson) {
+    const absl::Status status =
+        CheckMembers(ParseJson(request.body).value_or(Json::Value()), *object, type,
+                     query->validation, request.notes->warnings);
+    if (!status.ok()) return exchange->Fail(status);
+  }
   resource.create(
       request, *std::move(object),
       [exchange, answer = *answer, type](absl::StatusOr<Json::Value> result) {

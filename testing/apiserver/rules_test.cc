@@ -83,13 +83,19 @@ TEST_F(RulesTest, Metadata) {
       {R"({"name":"a","labels":{"y":"-z"}})", "metadata.labels: FieldValueInvalid"},
       {R"({"name":"a","annotations":{"y y":"z"}})", "metadata.annotations: FieldValueInvalid"},
       {R"({"name":"a","annotations":{"y":"- anything -"}})", ""},
-      {R"({"name":"a","finalizers":["x.io/y","orphan","foregroundDeletion"]})", ""},
+      {R"({"name":"a","finalizers":["x.io/y","orphan","kubernetes"]})", ""},
+      {R"({"name":"a","finalizers":["orphan","foregroundDeletion"]})",
+       "metadata.finalizers: FieldValueInvalid"},
+      {R"({"name":"a","finalizers":["mine","x y/z"]})",
+       "metadata.finalizers: FieldValueInvalid, metadata.finalizers[0]: FieldValueInvalid"},
+      {R"({"name":"a","ownerReferences":[{"apiVersion":"v1","kind":"Event","name":"n","uid":"u"}]})",
+       "metadata.ownerReferences: FieldValueInvalid"},
       {R"({"name":"a","finalizers":["x.io/y","mine"]})",
        "metadata.finalizers[1]: FieldValueInvalid"},
       {R"({"name":"a","ownerReferences":[{"apiVersion":"v1","kind":"K","name":"n","uid":"u"}]})",
        ""},
       {R"({"name":"a","ownerReferences":[{"kind":"K","name":"n"}]})",
-       "metadata.ownerReferences.version: FieldValueInvalid, "
+       "metadata.ownerReferences.apiVersion: FieldValueInvalid, "
        "metadata.ownerReferences.uid: FieldValueInvalid"},
       {R"({"name":"a","ownerReferences":[
            {"apiVersion":"v1","kind":"K","name":"n","uid":"u","controller":true},

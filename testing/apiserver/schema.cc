@@ -75,6 +75,11 @@ const Json::Value* SchemaOfMember(const Json::Value& schema, const std::string& 
   return any != nullptr && any->isObject() ? any : nullptr;
 }
 
+// Members of every object, which its schema does not describe.
+bool IsTypeOrMetadata(std::string_view name) {
+  return name == "apiVersion" || name == "kind" || name == "metadata";
+}
+
 std::string_view TypeOf(const Json::Value& value) {
   if (value.isNull()) return "null";
   if (value.isBool()) return "boolean";
@@ -107,7 +112,7 @@ class Validator {
       }
     }
     for (const std::string& name : value.getMemberNames()) {
-      if (path.empty() && (name == "metadata" || name == "apiVersion" || name == "kind")) continue;
+      if (path.empty() && IsTypeOrMetadata(name)) continue;
       const Json::Value* member = SchemaOfMember(schema, name);
       // Of what has no name in the schema, null is never looked at.
       const Json::Value* properties = FindMember(schema, "properties");
@@ -226,37 +231,49 @@ class Validator {
   std::vector<Cause>& causes_;
 };
 
-void Prune(Json::Value& value, const Json::Value& schema, bool root) {
+// Calls `visit(object, schema, root)` for the value and all in it that are objects with a schema,
+// outer ones first.
+template <typename Visit>
+void Walk(Json::Value& value, const Json::Value& schema, bool root, const Visit& visit) {
   if (value.isArray()) {
     const Json::Value* items = FindMember(schema, "items");
     if (items == nullptr) return;
-    for (Json::Value& item : value) Prune(item, *items, false);
+    for (Json::Value& item : value) Walk(item, *items, false, visit);
     return;
   }
   if (!value.isObject()) return;
+  visit(value, schema, root);
   for (const std::string& name : value.getMemberNames()) {
-    if (root && (name == "apiVersion" || name == "kind" || name == "metadata")) continue;
-    const Json::Value* named = FindMember(schema, "properties");
-    if (const Json::Value* member = SchemaOfMember(schema, name)) {
-      // What is null and cannot be is as if it were not there, if there is a default, or if it has
-      // no name in the schema.
-      if (value[name].isNull() && !FlagAt(*member, "nullable") &&
-          (member->isMember("default") || named == nullptr || !named->isMember(name))) {
-        value.removeMember(name);
-      } else {
-        Prune(value[name], *member, false);
-      }
-    } else if (!FlagAt(schema, kPreserve)) {
+    if (root && IsTypeOrMetadata(name)) continue;
+    const Json::Value* member = SchemaOfMember(schema, name);
+    if (member != nullptr) Walk(value[name], *member, false, visit);
+  }
+}
+
+void PruneObject(Json::Value& value, const Json::Value& schema, bool root) {
+  if (FlagAt(schema, kPreserve)) return;
+  for (const std::string& name : value.getMemberNames()) {
+    if (root && IsTypeOrMetadata(name)) continue;
+    if (SchemaOfMember(schema, name) == nullptr) value.removeMember(name);
+  }
+}
+
+void DefaultObject(Json::Value& value, const Json::Value& schema, bool root) {
+  const Json::Value* properties = FindMember(schema, "properties");
+  for (const std::string& name : value.getMemberNames()) {
+    if (root && IsTypeOrMetadata(name)) continue;
+    const Json::Value* member = SchemaOfMember(schema, name);
+    // What is null and cannot be is as if it were not there, if there is a default, or if it has
+    // no name in the schema.
+    if (member != nullptr && value[name].isNull() && !FlagAt(*member, "nullable") &&
+        (member->isMember("default") || properties == nullptr || !properties->isMember(name))) {
       value.removeMember(name);
     }
   }
-  const Json::Value* properties = FindMember(schema, "properties");
   if (properties == nullptr) return;
   for (const std::string& name : properties->getMemberNames()) {
     const Json::Value* fallback = FindMember((*properties)[name], "default");
-    if (fallback == nullptr || value.isMember(name)) continue;
-    value[name] = *fallback;
-    Prune(value[name], (*properties)[name], false);
+    if (fallback != nullptr && !value.isMember(name)) value[name] = *fallback;
   }
 }
 
@@ -270,9 +287,15 @@ std::vector<Cause> Schema::Validate(const Json::Value& object) const {
   return causes;
 }
 
-Json::Value Schema::PruneAndDefault(const Json::Value& object) const {
+Json::Value Schema::Prune(const Json::Value& object) const {
   Json::Value out = object;
-  Prune(out, definition_, /*root=*/true);
+  Walk(out, definition_, /*root=*/true, PruneObject);
+  return out;
+}
+
+Json::Value Schema::PruneAndDefault(const Json::Value& object) const {
+  Json::Value out = Prune(object);
+  Walk(out, definition_, /*root=*/true, DefaultObject);
   return out;
 }
 

@@ -26,8 +26,9 @@ class Schema {
 
   // What is wrong with an object, in the server's words.
   std::vector<Cause> Validate(const Json::Value& object) const;
-  // Without members that the schema does not know, with its defaults. apiVersion, kind and metadata
-  // stay as they are.
+  // Without members that the schema does not know. apiVersion, kind and metadata stay as they are.
+  Json::Value Prune(const Json::Value& object) const;
+  // And with its defaults.
   Json::Value PruneAndDefault(const Json::Value& object) const;
 
   const Json::Value& definition() const { return definition_; }

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
@@ -65,32 +66,22 @@ absl::Status WriteFlow::Prepare() {
     ASSIGN_OR_RETURN(query_, WriteQuery::Parse(request(), OptionsOf(request())));
     // What cannot be read is told only where there is something to patch.
     unreadable_ = patch.status();
-    if (query_.apply) RETURN_IF_ERROR(unreadable_);
+    if (query_.apply && subresource().empty()) RETURN_IF_ERROR(unreadable_);
     if (patch.ok()) body_ = *std::move(patch);
     return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(const Encoding encoding, BodyEncoding(request(), type_->protobuf()));
   ASSIGN_OR_RETURN(query_, WriteQuery::Parse(request(), OptionsOf(request())));
   ASSIGN_OR_RETURN(body_, ReadObject(request().body, encoding, *type_));
-  RETURN_IF_ERROR(CheckIdentity(body_));
-  if (encoding == Encoding::kProtobuf) return absl::OkStatus();
-  return CheckMembers(ParseJson(request().body).value_or(Json::Value()), body_);
+  if (encoding != Encoding::kProtobuf) {
+    RETURN_IF_ERROR(CheckMembers(ParseJson(request().body).value_or(Json::Value()), body_));
+  }
+  return CheckIdentity(body_);
 }
 
 absl::Status WriteFlow::CheckMembers(const Json::Value& given, const Json::Value& known) const {
-  if (query_.validation == "Ignore") return absl::OkStatus();
-  std::string errors;
-  for (const std::string& path :
-       UnknownMembers(given, type_->custom() ? type_->schema->PruneAndDefault(known) : known,
-                      type_->message)) {
-    const std::string error = StrCat("unknown field ", rbac::Quote(path));
-    StrAppend(&errors, errors.empty() ? "" : ", ", error);
-    if (query_.validation != "Strict") request().notes->warnings.push_back(error);
-  }
-  if (errors.empty() || query_.validation != "Strict") return absl::OkStatus();
-  return BadRequest(StrCat(type_->kind, " in version ", rbac::Quote(type_->version),
-                           " cannot be handled as a ", type_->kind,
-                           ": strict decoding error: ", errors));
+  return apiserver::CheckMembers(given, type_->custom() ? type_->schema->Prune(known) : known,
+                                 *type_, query_.validation, request().notes->warnings);
 }
 
 absl::Status WriteFlow::CheckIdentity(const Json::Value& object) const {
@@ -160,6 +151,7 @@ absl::StatusOr<Json::Value> WriteFlow::Candidate() const {
 }
 
 absl::StatusOr<Json::Value> WriteFlow::Patched() const {
+  RETURN_IF_ERROR(unreadable_);
   if (query_.apply) {
     const FieldManager manager{query_.manager_name, subresource(), core_.Now()};
     if (creating() && !MetaString(body_, "uid").empty()) {
@@ -174,11 +166,14 @@ absl::StatusOr<Json::Value> WriteFlow::Patched() const {
     MutableMetadata(object)["name"] = request().attributes.name;
     return Normalise(object, *type_);
   }
-  RETURN_IF_ERROR(unreadable_);
   Json::Value given;
   ASSIGN_OR_RETURN(Json::Value object, PatchObject(request(), live_object_, body_, *type_, &given));
+  if (attempts_ == 1) {
+    if (const absl::Status strict = CheckMembers(given, object); !strict.ok()) {
+      return BadPatch(given, strict);
+    }
+  }
   RETURN_IF_ERROR(CheckIdentity(object));
-  if (attempts_ == 1) RETURN_IF_ERROR(CheckMembers(given, object));
   return object;
 }
 
@@ -190,7 +185,7 @@ absl::Status WriteFlow::CheckConfiguration() const {
   const absl::StatusOr<Json::Value> normal = Normalise(body_, *type_);
   if (!normal.ok()) return PlainError(StrCat(failed, AsStd(normal.status().message())));
   const std::vector<std::string> unknown = UnknownMembers(
-      body_, type_->custom() ? type_->schema->PruneAndDefault(body_) : *normal, type_->message);
+      body_, type_->custom() ? type_->schema->Prune(body_) : *normal, type_->message);
   if (unknown.empty()) return absl::OkStatus();
   return PlainError(StrCat(failed, ".", unknown[0], ": field not declared in schema"));
 }
@@ -201,7 +196,7 @@ absl::Status WriteFlow::CheckUid(const Json::Value& object, const std::string& l
   const std::string& name = request().attributes.name;
   return ConflictError(
       type_->name, name,
-      StrCat("StorageError: invalid object, Code: 4, Key: /registry/",
+      StrCat("StorageError: invalid object, Code: 4, Key: ", query_.dry_run ? "/" : "/registry/",
              type_->custom() ? type_->name.group + "/" : "", type_->name.resource, "/",
              type_->namespaced ? ns() + "/" : "", name,
              ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
@@ -269,6 +264,11 @@ absl::Status WriteFlow::Complete(Json::Value& object) {
   if (creating() && versioned && request().method == "POST") {
     return PlainError("resourceVersion should not be set on objects to be created");
   }
+  if (attempts_ == 1) {
+    for (std::string& warning : FinalizerWarnings(*type_, object, live_object_)) {
+      request().notes->warnings.push_back(std::move(warning));
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -288,7 +288,12 @@ void WriteFlow::Commit() {
   // Somebody was faster while admission was asked.
   if (!creating() && now != live_) return Attempt();
   if (query_.dry_run) {
-    auto shown = MakeStored(object_, creating() ? 0 : live_->revision);
+    int64_t revision = creating() ? 0 : live_->revision;
+    if (creating() && request().method == "PUT") {
+      // Nobody has written over what was given.
+      (void)absl::SimpleAtoi(MetaString(body_, "resourceVersion"), &revision);
+    }
+    auto shown = MakeStored(object_, revision);
     return Answer(*shown, creating() ? 201 : 200);
   }
   if (creating()) return Answer(*core_.store.Put(type_->name, object_), 201);

@@ -47,9 +47,10 @@ absl::StatusOr<WriteQuery> WriteQuery::Parse(const Request& request, std::string
   query.manager = request.Query("fieldManager").value_or("");
   query.validation = request.Query("fieldValidation").value_or("");
   const std::vector<std::string> dry_run = request.QueryAll("dryRun");
-  const std::string force = request.Query("force").value_or("");
+  // Only patches know the parameter.
+  const auto force = request.method == "PATCH" ? request.Query("force") : std::nullopt;
   query.dry_run = !dry_run.empty();
-  query.force = !force.empty() && force != "false" && force != "0";
+  query.force = force && !force->empty() && *force != "false" && *force != "0";
   query.manager_name = query.manager;
   if (query.manager.empty()) {
     const std::string_view agent = request.Header("user-agent").value_or("");
@@ -60,7 +61,7 @@ absl::StatusOr<WriteQuery> WriteQuery::Parse(const Request& request, std::string
   if (query.apply && query.manager.empty()) {
     causes.push_back(RequiredField("fieldManager", "is required for apply patch"));
   }
-  if (!query.apply && !force.empty()) {
+  if (!query.apply && force) {
     causes.push_back(ForbiddenField("force", "may not be specified for non-apply patch"));
   }
   if (query.manager.size() > 128) {

@@ -1,10 +1,12 @@
 #include "testing/apiserver/access/access_review.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
@@ -20,12 +22,28 @@ namespace {
 using rbac::Quote;
 using Causes = std::vector<Cause>;
 
+bool NeedsValues(const Json::Value& requirement) {
+  const std::string op = StringAt(requirement, "operator");
+  return op == "In" || op == "NotIn";
+}
+
 void CheckSelector(const Json::Value& attributes, const std::string& which, Causes& causes) {
   const Json::Value& selector = Member(attributes, which);
   if (selector.isNull()) return;
   const std::string field = StrCat("spec.resourceAttributes.", which);
   const std::string raw = StringAt(selector, "rawSelector");
   const bool requirements = !Member(selector, "requirements").empty();
+  for (Json::ArrayIndex i = 0; requirements && i < selector["requirements"].size(); ++i) {
+    const Json::Value& one = selector["requirements"][i];
+    const std::string here = StrCat(field, ".requirements[", i, "]");
+    if (StringAt(one, "key").empty()) {
+      causes.push_back(RequiredField(here + ".key", "must be specified"));
+    }
+    if (NeedsValues(one) && Member(one, "values").empty()) {
+      causes.push_back(
+          RequiredField(here + ".values", "must be specified when `operator` is 'In' or 'NotIn'"));
+    }
+  }
   if (!raw.empty() && requirements) {
     causes.push_back(InvalidField(field + ".rawSelector", Quote(raw),
                                   "may not specified at the same time as requirements"));
@@ -102,12 +120,54 @@ rbac::Attributes AttributesOf(const Json::Value& spec) {
   return attributes;
 }
 
+// "partially " of a selector of fields that can be read in part, "" of one that cannot at all.
+std::optional<std::string> Unread(const Json::Value& fields) {
+  const std::vector<std::string> terms = absl::StrSplit(StringAt(fields, "rawSelector"), ',');
+  for (const std::string& term : terms) {
+    if (!term.empty() && term.find('=') == term.npos) return "";
+  }
+  size_t read = 0;
+  const Json::Value& requirements = Member(fields, "requirements");
+  for (const Json::Value& one : requirements) {
+    if (NeedsValues(one) && Member(one, "values").size() == 1) ++read;
+  }
+  if (read == requirements.size()) return std::nullopt;
+  return read == 0 ? "" : "partially ";
+}
+
 // RBAC looks at no selector, but one that cannot be read is told of.
 std::string SelectorError(const Json::Value& spec) {
+  const Json::Value& fields = Member(Member(spec, "resourceAttributes"), "fieldSelector");
+  if (const std::optional<std::string> part = Unread(fields)) {
+    return StrCat("spec.resourceAttributes.fieldSelector ", *part, "ignored due to parse error");
+  }
   const Json::Value& labels = Member(Member(spec, "resourceAttributes"), "labelSelector");
   const std::string raw = StringAt(labels, "rawSelector");
   if (raw.empty() || LabelSelector::Parse(raw).ok()) return "";
   return "spec.resourceAttributes.labelSelector ignored due to parse error";
+}
+
+// What was asked, as the server's types write it: nothing that is empty, but for what a requirement
+// must have.
+void TidySpec(Json::Value& spec) {
+  const auto tidy = [](Json::Value& object) {
+    for (const std::string& name : object.getMemberNames()) {
+      if (object[name] == Json::Value("")) object.removeMember(name);
+    }
+  };
+  tidy(spec);
+  for (const char* name : {"resourceAttributes", "nonResourceAttributes"}) {
+    if (spec.isMember(name)) tidy(spec[name]);
+  }
+  if (!spec.isMember("resourceAttributes")) return;
+  for (const char* name : {"fieldSelector", "labelSelector"}) {
+    if (Member(Member(spec["resourceAttributes"], name), "requirements").isNull()) continue;
+    for (Json::Value& one : spec["resourceAttributes"][name]["requirements"]) {
+      for (const char* member : {"key", "operator"}) {
+        if (!one.isMember(member)) one[member] = "";
+      }
+    }
+  }
 }
 
 Json::Value Answer(const rbac::Authorizer& authorizer, const rbac::UserInfo& user,
@@ -120,6 +180,7 @@ Json::Value Answer(const rbac::Authorizer& authorizer, const rbac::UserInfo& use
     status["evaluationError"] = error;
   }
   object["status"] = std::move(status);
+  TidySpec(object["spec"]);
   return object;
 }
 
@@ -149,6 +210,7 @@ absl::StatusOr<Json::Value> ReviewAccess(const rbac::Authorizer& authorizer, con
 absl::StatusOr<Json::Value> ReviewLocalAccess(const rbac::Authorizer& authorizer,
                                               const Request& request, Json::Value object) {
   const std::string& ns = request.attributes.ns;
+  object["metadata"]["namespace"] = ns;
   Causes causes = CheckSpec(Member(object, "spec"), /*needs_user=*/true);
   CheckMetadata(Member(object, "metadata"), /*namespaced=*/true, causes);
   const Json::Value& resource = Member(object["spec"], "resourceAttributes");
@@ -162,7 +224,6 @@ absl::StatusOr<Json::Value> ReviewLocalAccess(const rbac::Authorizer& authorizer
                                   "disallowed on this kind of request"));
   }
   RETURN_IF_ERROR(Invalid(causes));
-  object["metadata"]["namespace"] = ns;
   const rbac::UserInfo user = SubjectOf(object["spec"]);
   return Answer(authorizer, user, std::move(object));
 }

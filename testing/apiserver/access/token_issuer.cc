@@ -41,6 +41,7 @@ TokenIssuer::TokenIssuer(TokenIssuerOptions options, const Authenticator& authen
 absl::StatusOr<std::shared_ptr<const StoredObject>> TokenIssuer::Get(
     const std::string& resource, const std::string& ns, const std::string& name) const {
   const GroupResource what{.group = "", .resource = resource};
+  if (name.empty()) return BadRequest("Name parameter required.");
   auto object = authenticator_.objects().Get(what, ns, name);
   if (object == nullptr) return NotFoundError(what, name);
   return object;

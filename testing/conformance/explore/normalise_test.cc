@@ -44,6 +44,21 @@ TEST(SaidTest, KeepsWhatDiffers) {
             ours.Answer(Json(409, R"({"kind":"Status"})")));
 }
 
+TEST(SaidTest, OfPreconditionsAndCausesOnlyWhatDiffersCounts) {
+  Said real("ns"), ours("ns");
+  const auto refusal = [](int version, const char* in_record, const char* causes) {
+    return Json(409, StrCat(R"({"kind":"Status","details":{"causes":[)", causes,
+                            R"(]},"message":"the ResourceVersion in the precondition ()", version,
+                            ") does not match the ResourceVersion in ", in_record, R"x( (9)"})x"));
+  };
+  constexpr char kOnce[] = R"({"field":"a"},{"field":"b"})";
+  constexpr char kTwice[] = R"({"field":"a"},{"field":"b"},{"field":"a"})";
+  EXPECT_EQ(real.Answer(refusal(17, "record", kTwice)), ours.Answer(refusal(3, "record", kOnce)));
+  EXPECT_NE(real.Answer(refusal(17, "record", kOnce)), ours.Answer(refusal(3, "store", kOnce)));
+  EXPECT_NE(real.Answer(refusal(17, "record", R"({"field":"b"})")),
+            ours.Answer(refusal(17, "record", kOnce)));
+}
+
 TEST(SaidTest, EventsAreAnswersToo) {
   Said real("ns"), ours("ns");
   const auto event = [](Said& said, int version, const char* type) {

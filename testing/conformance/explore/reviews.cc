@@ -53,7 +53,7 @@ ReviewRequest MakeReview(Dice& dice) {
   for (char& c : plural) c = static_cast<char>(std::tolower(c));
   std::string target = StrCat("/apis/", body["apiVersion"].asString());
   if (kind == "LocalSubjectAccessReview") StrAppend(&target, "/namespaces/@{ns}");
-  StrAppend(&target, plural);
+  StrAppend(&target, "/", plural);
   return {target, body};
 }
 

@@ -61,6 +61,14 @@ class Talk {
     for (int again = 0; !response.ok() && again < 5; ++again) {
       response = side_.http->Send(Ask(step));
     }
+    // Or always: then what it says to no body counts, if it is a refusal of who asks.
+    if (!response.ok() && step.has_body) {
+      Step bare = step;
+      bare.body.clear();
+      bare.has_body = false;
+      absl::StatusOr<Response> refusal = side_.http->Send(Ask(bare));
+      if (refusal.ok() && (refusal->code == 401 || refusal->code == 403)) response = refusal;
+    }
     code_ = response.ok() ? response->code : 0;
     return response.ok() ? said_.Answer(*response) : NoAnswer(response.status());
   }
