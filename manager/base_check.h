@@ -10,8 +10,8 @@
 namespace mandate {
 
 // Asks for /version, which any credential that is accepted may read; again and again until
-// `context` ends while the server cannot be reached. kUnavailable and kUnauthenticated say what to look at. Not on the
-// loop.
+// `context` ends while the server cannot be reached. kUnavailable and kUnauthenticated say what to
+// look at. Not on the loop.
 absl::Status CheckServer(const CallContext& context, RestClient& base, const Endpoint& endpoint);
 
 // kFailedPrecondition: the credential is an administrator's certificate (its organisation is

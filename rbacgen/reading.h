@@ -12,7 +12,8 @@
 namespace mandate::rbacgen {
 
 // Adds what the files declare, in their order. Files that cannot be read are errors, and so are two
-// folders (files of two folders) that one component is named after. `misplaced` as of ReadDeclarations.
+// folders (files of two folders) that one component is named after. `misplaced` as of
+// ReadDeclarations.
 void ReadFiles(const std::vector<std::string>& files, ComponentFrom from, Severity misplaced,
                Sources* sources, Diagnostics* diagnostics);
 

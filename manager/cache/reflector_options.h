@@ -35,9 +35,9 @@ struct ReflectorOptions {
   // How long a watch that ended by itself may take to open again until the data counts as stale.
   absl::Duration reopen_grace = absl::Seconds(10);
 
-  // Of the objects that it holds, in their encoded forms, and of the list or the initial events that
-  // are to replace them, so that it is twice this at most while it lists again. Beyond it the kind
-  // cannot be read (kResourceExhausted), and is listed again after a wait.
+  // Of the objects that it holds, in their encoded forms, and of the list or the initial events
+  // that are to replace them, so that it is twice this at most while it lists again. Beyond it the
+  // kind cannot be read (kResourceExhausted), and is listed again after a wait.
   size_t max_bytes = size_t{1} << 30;
 
   size_t max_frame_bytes = size_t{8} << 20;
