@@ -232,7 +232,8 @@ void WriteFlow::Admitted(absl::StatusOr<Json::Value> object) {
 
 absl::Status WriteFlow::Complete(Json::Value& object) {
   Json::Value& metadata = MutableMetadata(object);
-  const bool versioned = !MetaString(object, "resourceVersion").empty();
+  const std::string version = MetaString(object, "resourceVersion");
+  const bool versioned = !version.empty() && version != "0";
   if (creating()) {
     for (const char* field :
          {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion"}) {
@@ -252,7 +253,12 @@ absl::Status WriteFlow::Complete(Json::Value& object) {
   }
   if (creating()) PrepareForCreate(*type_, object);
   if (type_->kind == "CustomResourceDefinition") RETURN_IF_ERROR(Definitions::Check(object));
-  if (core_.hooks != nullptr) RETURN_IF_ERROR(core_.hooks->Check(*Attributes(object)));
+  if (core_.hooks != nullptr) {
+    const auto attributes = Attributes(object);
+    // Who may write it is asked before a name is made.
+    if (request().method == "POST") attributes->name = MetaString(body_, "name");
+    RETURN_IF_ERROR(core_.hooks->Check(*attributes));
+  }
   std::vector<Cause> causes = CheckMeta(*type_, object);
   if (!creating()) {
     for (Cause& cause : CheckMetaUpdate(object, live_object_)) causes.push_back(std::move(cause));

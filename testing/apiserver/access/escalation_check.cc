@@ -126,6 +126,7 @@ absl::Status CheckBinding(const rbac::Authorizer& authorizer, const WriteAttribu
   if (!missing.ok()) {
     if (ref.kind == "Role" && ns.empty()) return BadRequest("Namespace parameter required.");
     // Of the role, but told of the resource that is written.
+    if (ref.name.empty()) return BadRequest("Name parameter required.");
     return NotFoundError(resource, ref.name);
   }
   if (missing->empty()) return absl::OkStatus();

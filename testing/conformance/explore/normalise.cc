@@ -40,6 +40,23 @@ void DropRepeated(Json::Value& list) {
   list = kept;
 }
 
+// A role without rules says nothing of whether it was given an empty list, which is managed, or
+// none, which is not; the double does not know either.
+void ForgiveRules(Json::Value& role) {
+  // Items of a list have no kind, and events none of what is null.
+  const Json::Value* kind = FindMember(role, "kind");
+  const bool named = kind != nullptr && (*kind == "Role" || *kind == "ClusterRole");
+  if (role.isMember("rules") ? !role["rules"].isNull() : !named) return;
+  if (!role.isMember("metadata") || !role["metadata"].isMember("managedFields")) return;
+  Json::Value kept(Json::arrayValue);
+  for (Json::Value entry : role["metadata"]["managedFields"]) {
+    if (entry["fieldsV1"].isObject()) entry["fieldsV1"].removeMember("f:rules");
+    if (!entry["fieldsV1"].empty()) kept.append(entry);
+  }
+  role["metadata"]["managedFields"] = kept;
+  if (kept.empty()) role["metadata"].removeMember("managedFields");
+}
+
 bool IsList(const Json::Value& value) { return FindMember(value, "items") != nullptr; }
 
 // Written or not: Kubernetes' protobuf has members that are always written, and JSON has not.
@@ -64,7 +81,7 @@ void Forgive(Json::Value& body) {
   if (absl::EndsWith(name, "AccessReview") && body["status"].isObject()) {
     // Roles that cluster role bindings of other sequences name, at this moment.
     const Json::Value* reason = FindMember(body["status"], "reason");
-    if (reason != nullptr && absl::EndsWith(reason->asString(), "not found")) {
+    if (reason != nullptr && absl::StrContains(reason->asString(), "not found")) {
       body["status"].removeMember("reason");
     }
   }
@@ -162,6 +179,7 @@ void Said::Normalise(Json::Value& value, std::string_view key, bool of_list) {
     if (key == "managedFields") Sort(value);  // by time, of one second or of two
   } else if (value.isObject()) {
     const bool list = IsList(value);
+    ForgiveRules(value);
     for (const std::string& name : value.getMemberNames()) {
       Normalise(value[name], name, name == "metadata" ? list : of_list);
     }

@@ -59,6 +59,19 @@ TEST(SaidTest, OfPreconditionsAndCausesOnlyWhatDiffersCounts) {
             ours.Answer(refusal(17, "record", kOnce)));
 }
 
+TEST(SaidTest, WhoManagesNoRulesIsForgiven) {
+  Said real("ns"), ours("ns");
+  const auto role = [](const char* rules, const char* fields) {
+    return Json(200, StrCat(R"({"kind":"Role","rules":)", rules,
+                            R"(,"metadata":{"managedFields":[{"fieldsV1":{)", fields, "}}]}}"));
+  };
+  constexpr char kBoth[] = R"("f:rules":{},"f:metadata":{})";
+  constexpr char kOne[] = R"("f:metadata":{})";
+  EXPECT_EQ(real.Answer(role("null", kBoth)), ours.Answer(role("null", kOne)));
+  EXPECT_EQ(real.Answer(role("null", "")), ours.Answer(role("null", R"("f:rules":{})")));
+  EXPECT_NE(real.Answer(role("[1]", kBoth)), ours.Answer(role("[1]", kOne)));
+}
+
 TEST(SaidTest, EventsAreAnswersToo) {
   Said real("ns"), ours("ns");
   const auto event = [](Said& said, int version, const char* type) {
