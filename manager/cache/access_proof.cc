@@ -164,10 +164,13 @@ void AccessProof::RetryLater() {
 }
 
 void AccessProof::NoteLost(const absl::Status& why) {
-  if (state_ != State::kProven) return;
+  const bool asked = round_ != nullptr || renewal_ != nullptr || again_;
+  if (state_ != State::kProven && !asked) return;
+  // What was asked with that credential may still be answered with a yes.
   DropQuestions();
   expiry_.Cancel();
   next_check_.SetAfter(error_backoff_.Next(random_), [this] { Check(); });
+  if (state_ != State::kProven) return;
   Become(State::kExpired,
          absl::UnavailableError(StrCat(client_.component(), " has no credential that the server ",
                                        "accepts: ", AsStd(why.message()))));

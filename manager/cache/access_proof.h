@@ -36,6 +36,7 @@ namespace mandate {
 //   kProven    t_revoke since the last proof         kExpired
 //   any        NoteProven(), NoteRefused()           kProven, kRefused
 //   kProven    NoteLost()                            kExpired; reviewed after 0.8 s … 30 s
+//   any        NoteLost(), a review is under way     as it was; reviewed after 0.8 s … 30 s
 //
 // Loop thread only.
 class AccessProof {

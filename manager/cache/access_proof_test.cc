@@ -90,6 +90,17 @@ TEST_F(AccessProofTest, WithoutACredentialNothingIsProven) {
   EXPECT_EQ(proof.state(), State::kRefused);
 }
 
+TEST_F(AccessProofTest, AnswersToALostCredentialAreNotHeard) {
+  Allow(true, true);
+  AccessProof& proof = Make();
+  proof.Check();
+  proof.NoteLost(absl::UnauthenticatedError("401"));
+  loop_.RunReady();
+  EXPECT_EQ(proof.state(), State::kUnknown);
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(proof.state(), State::kProven) << "it asks again by itself";
+}
+
 TEST_F(AccessProofTest, AsksForListAndWatchOfExactlyTheScope) {
   Allow(true, true);
   AccessProof& proof = Make();
