@@ -18,6 +18,13 @@ constexpr size_t kMaxEmptyLevels = 32;
 constexpr size_t kItemAhead = 4;
 constexpr size_t kSlotAhead = 2;
 
+// The highest priority of which there is any; end(): there is none.
+template <class Levels>
+auto FirstFilled(Levels& levels) {
+  return std::find_if(levels.begin(), levels.end(),
+                      [](const auto& level) { return !level.second.empty(); });
+}
+
 }  // namespace
 
 WorkQueue::WorkQueue(Options options)
@@ -85,18 +92,13 @@ const WorkItem* WorkQueue::DoneAndGet(const WorkItem& item, const Outcome& outco
 
 WorkItem* WorkQueue::Next(absl::Time now) {
   if (shut_down_) return nullptr;
-  auto level = ready_.begin();
-  const auto skip_empty = [&] {
-    while (level != ready_.end() && level->second.empty()) ++level;
-  };
-  skip_empty();
+  auto level = FirstFilled(ready_);
   // What is in the inbox comes after those of its priority that are ready.
   if (inbox_.top() > (level == ready_.end() ? Inbox::kEmpty : level->first) ||
       (!waiting_.empty() && waiting_.begin()->first.first <= now)) {
     Drain(0);
     Promote(now);
-    level = ready_.begin();
-    skip_empty();
+    level = FirstFilled(ready_);
   }
   if (level == ready_.end()) return nullptr;
   WorkItem& item = level->second.front();
