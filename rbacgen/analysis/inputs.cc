@@ -69,9 +69,10 @@ absl::StatusOr<World> ReadCluster(const InputFlags& flags) {
 void NameAccounts(const TreeOptions& options, World* world) {
   for (const auto& [ns, name] : world->accounts) {
     if (ns != options.ns) continue;
-    if (name == options.base_name) world->components.try_emplace("base", ns, name);
+    const rbac::ServiceAccountName account = {ns, name};
+    if (name == options.base_name) world->components.try_emplace("base", account);
     if (name.starts_with(options.base_name + "-")) {
-      world->components.try_emplace(name.substr(options.base_name.size() + 1), ns, name);
+      world->components.try_emplace(name.substr(options.base_name.size() + 1), account);
     }
   }
 }

@@ -99,7 +99,8 @@ class Suggester {
     }
     // One marker for several namespaces is several rows.
     for (auto& [place, rules] : unused_) {
-      std::erase_if(rules, [&](const rbac::Rule& rule) { return needed[place].contains(rule); });
+      const auto& of_place = needed[place];
+      std::erase_if(rules, [&](const rbac::Rule& rule) { return of_place.contains(rule); });
     }
   }
 
