@@ -71,8 +71,7 @@ class RowRun {
       case Action::kAllow:
       case Action::kAllowAll: {
         ASSIGN_OR_RETURN(const Json::Value rules, SubstituteAll(step.value, variables_));
-        return session_.Allow(step.subject, rules, step.action == Action::kAllowAll,
-                              context_.patience);
+        return session_.Allow(step.subject, rules, step.action == Action::kAllowAll);
       }
       case Action::kServe:
         return Serve(step);

@@ -19,7 +19,7 @@ struct RowContext {
   HttpClient& http;
   AuditLog* audit_log;                          // null only when the target has none
   std::string id;                               // unique on the server: the row's namespace
-  absl::Duration patience = absl::Seconds(20);  // for an event, a grant, `eventually`
+  absl::Duration patience = absl::Seconds(20);  // for an event, `eventually`
 };
 
 // Not OK: the first step that came out otherwise, and how.

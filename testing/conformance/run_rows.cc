@@ -72,7 +72,7 @@ int Main(int argc, char** argv) {
       ->check(CLI::PositiveNumber);
   app.add_option("--run", flags.suite.run, "part of the names of the rows' namespaces");
   app.add_option("--patience", flags.patience_seconds,
-                 "how many seconds an event, a grant or `eventually` may take")
+                 "how many seconds an event or `eventually` may take")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_flag("--keep-namespaces", flags.suite.keep_namespaces,

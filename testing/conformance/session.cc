@@ -13,6 +13,9 @@ namespace mandate::conformance {
 namespace {
 
 constexpr char kRbac[] = "rbac.authorization.k8s.io";
+// No row is about how soon a grant counts. A server whose etcd was restarted lists roles again only
+// after its own backoff, of up to half a minute.
+constexpr absl::Duration kGrantPatience = absl::Seconds(60);
 
 Json::Value Object(std::string_view api_version, std::string_view kind, const std::string& name) {
   Json::Value object;
@@ -104,8 +107,7 @@ absl::StatusOr<bool> Session::MayAlready(const std::string& account, const Json:
   return answer["status"]["allowed"].asBool();
 }
 
-absl::Status Session::Allow(const std::string& account, const Json::Value& rules, bool everywhere,
-                            absl::Duration patience) {
+absl::Status Session::Allow(const std::string& account, const Json::Value& rules, bool everywhere) {
   if (!tokens_.contains(account)) RETURN_IF_ERROR(CreateAccount(account));
   const std::string api = StrCat("/apis/", kRbac, "/v1/");
   const std::string prefix = everywhere ? "cluster" : StrCat("namespaces/", id_, "/");
@@ -127,7 +129,7 @@ absl::Status Session::Allow(const std::string& account, const Json::Value& rules
     RETURN_IF_ERROR(Do("POST", collection, *object).status());
     if (everywhere) created_.push_back(StrCat(collection, "/", name));
   }
-  const absl::Time deadline = Clock::Real().TimeNow() + patience;
+  const absl::Time deadline = Clock::Real().TimeNow() + kGrantPatience;
   for (const Json::Value& rule : rules) {
     for (;;) {
       ASSIGN_OR_RETURN(const bool may, MayAlready(account, rule, everywhere));

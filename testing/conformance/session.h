@@ -33,8 +33,7 @@ class Session {
   absl::Status Authenticate(const std::string& as, const std::string& token, Request& request);
   // Grants the ServiceAccount these rules, in the namespace or everywhere, and waits until that
   // counts.
-  absl::Status Allow(const std::string& account, const Json::Value& rules, bool everywhere,
-                     absl::Duration patience);
+  absl::Status Allow(const std::string& account, const Json::Value& rules, bool everywhere);
   // A request of the row has been answered: what it created outside the namespace is remembered.
   void Note(const Request& request, const Response& response);
   // Removes what was noted; failures are nobody's concern any more.
