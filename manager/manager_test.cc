@@ -81,8 +81,29 @@ class ManagerTest : public testing::Test {
     server_ = *std::move(server);
   }
 
-  // `work` outlives the manager.
-  absl::StatusOr<std::unique_ptr<Manager>> NewManager(Work& work) {
+  // Whatever failed, nothing is left that could not end.
+  void TearDown() override {
+    work_.may_end.Set();
+    stop_.request_stop();
+  }
+
+  // A manager at work, whose reconciler has begun.
+  void RunUntilBegun() {
+    auto manager = NewManager();
+    ASSERT_TRUE(manager.ok()) << manager.status();
+    manager_ = *std::move(manager);
+    runs_ = std::jthread([this] { result_ = manager_->Run(stop_.get_token()); });
+    work_.begun.Wait();
+  }
+
+  // What Run() says when it is asked to end.
+  absl::Status Stop() {
+    stop_.request_stop();
+    runs_.join();
+    return result_;
+  }
+
+  absl::StatusOr<std::unique_ptr<Manager>> NewManager() {
     ManagerOptions options;
     options.cluster.endpoint.server = server_->url();
     options.cluster.endpoint.ca_pem = server_->ca_pem();
@@ -93,13 +114,13 @@ class ManagerTest : public testing::Test {
     options.health_address = "0";
     options.metrics_address = "0";
     options.workers = 2;
-    options.graceful_shutdown_timeout = work.obeys ? absl::Seconds(30) : absl::Milliseconds(50);
+    options.graceful_shutdown_timeout = work_.obeys ? absl::Seconds(30) : absl::Milliseconds(50);
     return Manager::Create(
         std::move(options),
-        {{&kKeeper, [&work](const Component& component) -> absl::StatusOr<Controllers> {
+        {{&kKeeper, [this](const Component& component) -> absl::StatusOr<Controllers> {
             ASSIGN_OR_RETURN(auto controller, ControllerBuilder(component.runtime)
                                                   .For<corev1::ConfigMap>()
-                                                  .Complete(std::make_unique<Worker>(work)));
+                                                  .Complete(std::make_unique<Worker>(work_)));
             Controllers controllers;
             controllers.push_back(std::move(controller));
             return controllers;
@@ -117,39 +138,29 @@ class ManagerTest : public testing::Test {
   }
 
   std::unique_ptr<ApiServer> server_;
+  Work work_;
+  std::unique_ptr<Manager> manager_;
+  std::stop_source stop_;
+  absl::Status result_;
+  std::jthread runs_;
 };
 
 TEST_F(ManagerTest, WhenAllHasEndedTheLeaseIsGivenBack) {
-  Work work;
-  auto manager = NewManager(work);
-  ASSERT_TRUE(manager.ok()) << manager.status();
-  std::stop_source stop;
-  absl::Status result;
-  std::jthread runs([&] { result = (*manager)->Run(stop.get_token()); });
-  work.begun.Wait();
+  ASSERT_NO_FATAL_FAILURE(RunUntilBegun());
   EXPECT_NE(Holder(), "");
-  stop.request_stop();
-  runs.join();
+  const absl::Status result = Stop();
   EXPECT_TRUE(result.ok()) << result;
   EXPECT_EQ(Holder(), "");
 }
 
 TEST_F(ManagerTest, WhileAReconcilerRunsTheLeaseIsKept) {
-  Work work;
-  work.obeys = false;
-  auto manager = NewManager(work);
-  ASSERT_TRUE(manager.ok()) << manager.status();
-  std::stop_source stop;
-  absl::Status result;
-  std::jthread runs([&] { result = (*manager)->Run(stop.get_token()); });
-  work.begun.Wait();
+  work_.obeys = false;
+  ASSERT_NO_FATAL_FAILURE(RunUntilBegun());
   const std::string holder = Holder();
   EXPECT_NE(holder, "");
-  stop.request_stop();
-  runs.join();
+  const absl::Status result = Stop();
   EXPECT_TRUE(absl::IsDeadlineExceeded(result)) << result;
   EXPECT_EQ(Holder(), holder);
-  work.may_end.Set();
 }
 
 }  // namespace

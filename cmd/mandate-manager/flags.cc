@@ -2,11 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "cmd/mandate-manager/base_mandate.h"
 #include "cmd/mandate-manager/version.h"
 #include "manager/core/status_macros.h"
@@ -143,12 +141,8 @@ void Declare(CLI::App& app, Raw& raw, ManagerOptions& options, const std::string
 }
 
 absl::StatusOr<ClusterConfig> FindCluster(const std::string& kubeconfig) {
-  if (!kubeconfig.empty()) return LoadKubeconfig({kubeconfig});
-  const char* from_environment = std::getenv("KUBECONFIG");
-  if (from_environment != nullptr && *from_environment != '\0') {
-    // A list, as kubectl has it.
-    return LoadKubeconfig(absl::StrSplit(from_environment, ':', absl::SkipEmpty()));
-  }
+  const auto paths = KubeconfigPaths(kubeconfig, ProcessEnvironment());
+  if (!paths.empty()) return LoadKubeconfig(paths);
   auto pod = InClusterConfig();
   if (pod.ok()) return pod;
   return absl::InvalidArgumentError(StrCat("--kubeconfig: required, as $KUBECONFIG is not set and ",

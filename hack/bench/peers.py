@@ -7,7 +7,8 @@ import tasks
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-CACHE = os.path.join(os.environ.get("MANDATE_CACHE") or os.path.expanduser("~/.cache/mandate"), "bench")
+CACHE = os.path.join(os.environ.get("MANDATE_CACHE") or os.path.join(
+    os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "mandate"), "bench")
 
 
 class Missing(Exception):

@@ -1,8 +1,10 @@
 // What a component may read: demands open watches, one store holds what they bring, and each
 // component sees of it what it has proved that it may see.
 //
-//   auto demand = view.Demand({.kind = KindOf<Namespace>::value}, sink);   // opens or joins a
-//   watch auto ns = view.Get<Namespace>(context, {"", "default"});               // never opens one
+//   // Opens a watch, or joins one:
+//   auto demand = view.Demand({.kind = KindOf<Namespace>::value}, sink);
+//   // Never opens one:
+//   auto ns = view.Get<Namespace>(context, {"", "default"});
 #ifndef MANAGER_CACHE_CACHE_H_
 #define MANAGER_CACHE_CACHE_H_
 

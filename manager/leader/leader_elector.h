@@ -48,7 +48,7 @@ class LeaderElector {
     // A leader renews this often; a follower tries each [1, 2.2) times this.
     absl::Duration retry_period = absl::Seconds(2);
 
-    RestClient* client = nullptr;  // outlives this; base's, and used for nothing else
+    RestClient* client = nullptr;  // outlives this; base's
     Metrics* metrics = nullptr;    // outlives this
     Logger log = {};
     uint64_t seed = 0;  // of the jitter

@@ -28,9 +28,8 @@ struct RawList {
 };
 
 // Reads a list as its bytes come: beside the objects it holds no more than the item in hand and a
-// chunk. An item that cannot be read, or nests too
-// deep, does not stop the others. JSON items have apiVersion and kind
-// only if the server wrote them; protobuf items never.
+// chunk. An item that cannot be read, or nests too deep, does not stop the others. JSON items have
+// apiVersion and kind only if the server wrote them; protobuf items never.
 //
 //   ListReader reader(encoding);
 //   for (…) RETURN_IF_ERROR(reader.Feed(chunk));

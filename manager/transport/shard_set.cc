@@ -54,7 +54,7 @@ void ShardSet::TakeBack(std::shared_ptr<Exchange> exchange) {
 }
 
 void ShardSet::ConnectFailed(const absl::Status& status) {
-  // While another connection works, or may, the others can wait for it.
+  // While another connection works, the others can wait for it.
   for (const auto& [id, shard] : shards_) {
     if (shard->state() == Admission::State::kOpen) return;
   }

@@ -1,5 +1,5 @@
 // A connection as its shard sees it: what carries requests, apart from the rules about them.
-// CurlWire is the real one; testing/fake_wire.h is a script.
+// CurlWire is the real one; testing/fake_network.h has one that is a script.
 #ifndef MANAGER_TRANSPORT_WIRE_H_
 #define MANAGER_TRANSPORT_WIRE_H_
 
