@@ -50,7 +50,7 @@ class Server {
     for (const Identity& identity : Identities()) {
       ASSIGN_OR_RETURN(const Json::Value rules,
                        ParseJson(identity.rules.empty() ? "[]" : identity.rules));
-      RETURN_IF_ERROR(session.Allow(identity.name, rules, true, absl::Seconds(20)));
+      RETURN_IF_ERROR(session.Allow(identity.name, rules, true));
       Request request;
       RETURN_IF_ERROR(session.Authenticate(identity.name, "", request));
       tokens_[identity.name] = request.headers.at(0).second.substr(sizeof("Bearer ") - 1);
