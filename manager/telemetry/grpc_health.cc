@@ -1,6 +1,7 @@
 #include "manager/telemetry/grpc_health.h"
 
 #include <grpcpp/ext/health_check_service_server_builder_option.h>
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server.h>
@@ -77,6 +78,9 @@ absl::StatusOr<std::unique_ptr<GrpcHealthServer>> GrpcHealthServer::Create(Optio
     return absl::InvalidArgumentError("gRPC health: checks, a loop and a period are needed");
   }
   grpc::EnableDefaultHealthCheckService(true);
+  // gRPC 1.51 starts no server whose only service is that one. The shared library of reflection
+  // adds itself when it is loaded, its archive does not; twice is once.
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   int port = 0;
   builder.AddListeningPort(options.address, grpc::InsecureServerCredentials(), &port);
