@@ -1,11 +1,7 @@
 #include "manager/transport/curl_wire.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -15,13 +11,6 @@
 
 namespace mandate {
 namespace {
-
-bool IsEstablished(curl_socket_t socket) {
-  tcp_info info = {};
-  socklen_t size = sizeof info;
-  return getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
-         info.tcpi_state == TCP_ESTABLISHED;
-}
 
 uint32_t EpollEvents(int what) {
   return (what & CURL_POLL_IN ? EPOLLIN : 0u) | (what & CURL_POLL_OUT ? EPOLLOUT : 0u);
@@ -209,14 +198,8 @@ void CurlWire::OnSocketOpened(curl_socket_t socket) {
 }
 
 void CurlWire::OnSocketClosing(curl_socket_t socket) {
-  peer_was_up_ = IsEstablished(socket);
   sockets_.erase(socket);
   changed_ = true;
-}
-
-bool CurlWire::PeerIsUp() const {
-  return sockets_.empty() ? peer_was_up_
-                          : std::all_of(sockets_.begin(), sockets_.end(), IsEstablished);
 }
 
 }  // namespace mandate

@@ -53,7 +53,6 @@ class CurlWire : public Wire, private Transfer::Observer {
   bool MayOpenSocket() override { return !connected_; }
   void OnSocketOpened(curl_socket_t socket) override;
   void OnSocketClosing(curl_socket_t socket) override;
-  bool PeerIsUp() const override;
 
   EventLoop& loop_;
   const HttpOptions& options_;
@@ -65,7 +64,6 @@ class CurlWire : public Wire, private Transfer::Observer {
   std::unordered_map<const Exchange*, CURL*> by_exchange_;
   std::unique_ptr<Loop::Timer> timeout_;  // libcurl's
   std::set<curl_socket_t> sockets_;       // one, but while addresses are tried
-  bool peer_was_up_ = false;              // when the last of them was closed
   bool connected_ = false;                // ever
   bool unflushed_ = false;                // a request was given up
   bool changed_ = false;

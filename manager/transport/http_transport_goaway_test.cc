@@ -251,45 +251,5 @@ INSTANTIATE_TEST_SUITE_P(Codes, HttpTransportResetTest,
                                            kCancel, kEnhanceYourCalm, kHttp11Required),
                          CodeName);
 
-TEST_F(HttpTransportShutdownTest, AnAnswerBeforeTheWholeBodyWasSentIsAnAnswer) {
-  // RFC 9113, 8.1: a server may answer early, and ask for the rest not to be sent. Go's does, when
-  // a handler returns without having read the body.
-  StartServer([this](std::shared_ptr<ServerStream> stream) {
-    CountUp("complete");
-    stream->Respond(200, "late");
-  });
-  server_->AnswerEarly(413, "too large");
-  StartTransport();
-  for (const char* method : {"POST", "PUT", "PATCH"}) {
-    HttpRequest request = Request("/", "t", method);
-    request.content_type = "application/json";
-    request.body = std::string(8 << 20, 'x');
-    const auto answer = Call(std::move(request), Within(absl::Seconds(20)));
-    ASSERT_TRUE(answer.ok()) << answer.status();
-    EXPECT_EQ(answer->code, 413);
-    // Its body may be lost, by libcurl, but never a part of it.
-    EXPECT_THAT(answer->body, ::testing::AnyOf("", "too large"));
-  }
-  EXPECT_EQ(CountOf("complete"), 0);
-}
-
-TEST_F(HttpTransportShutdownTest, A401ToAPostIsA401) {
-  // An API server's comes before the body is read: GOAWAY, the head, the body, RST_STREAM.
-  StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, "late"); });
-  server_->AnswerEarly(401, R"({"kind":"Status"})");
-  StartTransport();
-  for (const size_t size : {1000, 100'000, 4'000'000}) {
-    for (const char* method : {"POST", "PUT", "PATCH"}) {
-      HttpRequest request = Request("/", "t", method);
-      request.content_type = "application/json";
-      request.body = std::string(size, 'x');
-      const auto answer = Call(std::move(request), Within(absl::Seconds(20)));
-      ASSERT_TRUE(answer.ok()) << answer.status() << size;
-      EXPECT_EQ(answer->code, 401);
-      EXPECT_THAT(answer->body, ::testing::AnyOf("", R"({"kind":"Status"})"));
-    }
-  }
-}
-
 }  // namespace
 }  // namespace mandate

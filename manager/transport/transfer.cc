@@ -10,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "manager/transport/curl_error.h"
 #include "manager/transport/request_url.h"
@@ -39,8 +40,9 @@ Transfer::Transfer(std::shared_ptr<Exchange> exchange, Observer& observer,
 CURLcode Transfer::SetUp() {
   SetUpConnection();
   SetUpCallbacks();
-  if (const CURLcode code = ApplyTls(easy(), exchange_->request()); code != CURLE_OK) return code;
-  return SetUpRequest();
+  CURLcode code = SetUpResending();
+  if (code == CURLE_OK) code = ApplyTls(easy(), exchange_->request());
+  return code == CURLE_OK ? SetUpRequest() : code;
 }
 
 void Transfer::SetUpConnection() {
@@ -91,6 +93,13 @@ void Transfer::SetUpCallbacks() {
   curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, &observer_);
 }
 
+CURLcode Transfer::SetUpResending() {
+  // libcurl sends again what failed on a connection that had served others, POST too, whatever the
+  // reason and without a word; but not for RTSP's RECEIVE, which HTTP does not look at otherwise.
+  // REFUSED_STREAM remains.
+  return curl_easy_setopt(easy(), CURLOPT_RTSP_REQUEST, static_cast<long>(CURL_RTSPREQ_RECEIVE));
+}
+
 CURLcode Transfer::SetUpRequest() {
   CURL* const easy = this->easy();
   const HttpRequest& request = exchange_->request();
@@ -134,17 +143,41 @@ CURLcode Transfer::SetUpRequest() {
   return curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers_.get());
 }
 
-bool Transfer::LooksUnserved() const {
-  // libcurl gives up a request, or tries to send it again, for one of two reasons. The connection
-  // broke: that leaves a message or the server's FIN. Or the server refused the stream, by
-  // REFUSED_STREAM or by a GOAWAY that leaves it out: a promise that it was not served (RFC 9113,
-  // 8.7), of which libcurl says nothing. (A server that violates the protocol so that nghttp2 drops
-  // the session looks the same.)
-  return sent_ && !heard_ && error_[0] == 0 && observer_.PeerIsUp();
+bool Transfer::WasLeftOut() const {
+  // The server refused the stream, by REFUSED_STREAM or by a GOAWAY that leaves it out: a promise
+  // that it was not served (RFC 9113, 8.7), for which libcurl has no message. As set up it sends
+  // nothing again for another reason without one, and CURLE_HTTP2 is the end of the last stream of
+  // a connection that was sent away. (The server that violates the protocol in the same breath
+  // looks the same.)
+  return sent_ && !heard_ && error_[0] == 0 && AnsweredCode() == 0;
+}
+
+int Transfer::AnsweredCode() const {
+  // libcurl notes it when the frame comes, long before it hands the head on. What was sent again
+  // counts as another request.
+  curl_header* status = nullptr;
+  for (size_t index = 0;; ++index) {
+    curl_header* next = nullptr;
+    if (curl_easy_header(easy(), ":status", index, CURLH_PSEUDO, 0, &next) != CURLHE_OK) break;
+    status = next;
+  }
+  int code = 0;
+  const bool known = status != nullptr && absl::SimpleAtoi(status->value, &code);
+  return known && code >= 200 ? code : 0;
 }
 
 void Transfer::Conclude(CURLcode code) {
-  if (code == CURLE_HTTP2) unserved_ = LooksUnserved();
+  if (code == CURLE_HTTP2) unserved_ = WasLeftOut();
+  if (!IsConnectionError(code) || parser_.done()) return;
+  // Of a head, body and RST_STREAM that come together, libcurl 7.88 drops what it has not handed on
+  // yet; API servers refuse a request so before they have read its body.
+  lost_code_ = AnsweredCode();
+  if (lost_code_ == 0) return;
+  heard_ = true;
+  if (lost_code_ < 400) return;
+  HttpResponse head;
+  head.code = lost_code_;
+  exchange_->OnHead(head);
 }
 
 absl::Status Transfer::StatusOf(CURLcode code) const {
@@ -168,6 +201,11 @@ absl::Status Transfer::StatusOf(CURLcode code) const {
   if (unserved_) {
     return absl::UnavailableError(
         absl::StrCat(server, " refuses requests, again and again, without looking at them"));
+  }
+  if (lost_code_ != 0) {
+    return absl::UnavailableError(absl::StrCat(
+        server, " served the request (", lost_code_,
+        "), but its answer was lost: ", "the server reset the stream in the same moment"));
   }
   if (sent_ && !heard_ && IsConnectionError(code)) {
     return absl::UnavailableError(absl::StrCat(
@@ -209,7 +247,8 @@ size_t Transfer::OnBody(char* data, size_t size, size_t count, void* self_pointe
 
 int Transfer::OnBeforeRequest(void* self_pointer, char*, char*, int, int) {
   Transfer& self = *static_cast<Transfer*>(self_pointer);
-  // Whether to send it again is not for libcurl to decide: it would resend a POST.
+  // Whether to send it again is not for libcurl to decide.
+  if (self.sent_) self.unserved_ = self.WasLeftOut();
   if (self.sent_ || self.exchange_->over()) return CURL_PREREQFUNC_ABORT;
   self.sent_ = true;
   self.observer_.OnSent(self);
@@ -220,7 +259,7 @@ curl_socket_t Transfer::OpenSocket(void* self_pointer, curlsocktype, curl_sockad
   Transfer& self = *static_cast<Transfer*>(self_pointer);
   if (!self.observer_.MayOpenSocket()) {
     self.refused_ = true;
-    self.unserved_ = self.LooksUnserved();
+    self.unserved_ = self.WasLeftOut();
     return CURL_SOCKET_BAD;
   }
   const curl_socket_t fd =

@@ -34,8 +34,6 @@ class Transfer {
     virtual bool MayOpenSocket() = 0;
     virtual void OnSocketOpened(curl_socket_t socket) = 0;
     virtual void OnSocketClosing(curl_socket_t socket) = 0;
-    // Whether the server kept its end of the connection open as long as we did ours.
-    virtual bool PeerIsUp() const = 0;
   };
 
   // The observer outlives the transfer and the connection that it opens; options, the transfer.
@@ -51,7 +49,8 @@ class Transfer {
   bool sent() const { return sent_; }
   // libcurl wanted another connection for it.
   bool refused() const { return refused_; }
-  // To be told the result before unserved() is asked.
+  // To be told the result before unserved() and heard() are asked. An error that the server
+  // answered, and libcurl lost, reaches the exchange as a head of which only the code is known.
   void Conclude(CURLcode code);
   // The server surely did not act on it.
   bool unserved() const { return !sent_ || unserved_; }
@@ -65,9 +64,12 @@ class Transfer {
  private:
   Transfer(std::shared_ptr<Exchange> exchange, Observer& observer, const HttpOptions& options,
            absl::Time wall_now);
-  // Nothing was heard, nothing is known to be broken, and libcurl gave up all the same.
-  bool LooksUnserved() const;
+  // libcurl wants to send it again, or gave it up, and has nothing to say against it.
+  bool WasLeftOut() const;
+  // What the server answered, whether or not libcurl handed it on; 0: nothing that is final.
+  int AnsweredCode() const;
   CURLcode SetUp();
+  CURLcode SetUpResending();
   CURLcode SetUpRequest();
   void SetUpConnection();
   void SetUpCallbacks();
@@ -91,6 +93,7 @@ class Transfer {
   bool refused_ = false;
   bool unserved_ = false;
   bool heard_ = false;
+  int lost_code_ = 0;  // of an answer that libcurl did not hand on
   bool header_too_large_ = false;
 };
 

@@ -173,6 +173,7 @@ void H2Server::Add(int fd) {
                                    .connection = id,
                                    .client_common_name = std::move(client_common_name),
                                    .early_answer = early_answer_,
+                                   .answered_early = [this] { ++stats_.early_answers; },
                                    .wants_to_write = std::move(wants_to_write)};
     return http2 ? NewHttp2Session(std::move(context), options_.max_concurrent_streams)
                  : NewHttp1Session(std::move(context));
@@ -180,6 +181,7 @@ void H2Server::Add(int fd) {
   auto connection =
       std::make_shared<TlsConnection>(*loop_, fd, SSL_new(ssl_.get()), std::move(new_session),
                                       [this, id] { connections_.erase(id); });
+  if (record_size_.has_value()) connection->SetRecordSize(*record_size_);
   if (accept_ == Accepting::kIgnore) connection->SetStalled(true);
   if (accept_ == Accepting::kMute) connection->StallAfterHandshake();
   if (connection->Start()) connections_.emplace(id, std::move(connection));
@@ -229,8 +231,12 @@ void H2Server::SetCertificate(const KeyPair& certificate) {
   if (ssl.ok()) OnLoop([this, &ssl] { ssl_ = *std::move(ssl); });
 }
 
-void H2Server::AnswerEarly(int code, std::string body) {
-  OnLoop([&] { early_answer_.emplace(code, std::move(body)); });
+void H2Server::AnswerEarly(ServerSession::EarlyAnswer answer) {
+  OnLoop([&] { early_answer_ = std::move(answer); });
+}
+
+void H2Server::SetRecordSize(size_t bytes) {
+  OnLoop([&] { record_size_ = bytes; });
 }
 
 void H2Server::CloseConnections() {

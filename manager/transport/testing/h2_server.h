@@ -23,6 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "manager/transport/event_loop.h"
+#include "manager/transport/testing/server_session.h"
 #include "manager/transport/testing/server_stream.h"
 #include "manager/transport/testing/test_pki.h"
 #include "manager/transport/testing/tls_connection.h"
@@ -49,6 +50,7 @@ class H2Server {
     size_t open_streams = 0;
     size_t most_streams_on_a_connection = 0;
     size_t requests = 0;
+    size_t early_answers = 0;
   };
 
   static absl::StatusOr<std::unique_ptr<H2Server>> Create(Options options, ServerHandler handler);
@@ -66,9 +68,10 @@ class H2Server {
   // Every connection that is open loses its other end: nothing is acknowledged any more. False: the
   // kernel does not let this process (a sandbox) do that.
   bool BlackHole();
-  // New connections answer requests with a body as soon as their head is there, and stop reading
-  // the body then, by RST_STREAM with NO_ERROR. HTTP/2 only.
-  void AnswerEarly(int code, std::string body);
+  // What new connections do to requests with a body. HTTP/2 only.
+  void AnswerEarly(ServerSession::EarlyAnswer answer);
+  // New connections write TLS records of so many bytes.
+  void SetRecordSize(size_t bytes);
   void CloseConnections();
   // By a TCP reset.
   void ResetConnections();
@@ -107,7 +110,8 @@ class H2Server {
   std::unique_ptr<EventLoop::FdWatch> accepting_;
   std::map<uint64_t, std::shared_ptr<TlsConnection>> connections_;
   Accepting accept_ = Accepting::kServe;
-  std::optional<std::pair<int, std::string>> early_answer_;
+  std::optional<ServerSession::EarlyAnswer> early_answer_;
+  std::optional<size_t> record_size_;
   Stats stats_;
 
   std::unique_ptr<EventLoop> loop_;  // last: stops before what its tasks use

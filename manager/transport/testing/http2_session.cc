@@ -136,9 +136,11 @@ class Http2Session : public ServerSession, public std::enable_shared_from_this<H
 
   void AnswerEarly(uint64_t stream) {
     if (!context_.early_answer.has_value() || !streams_.contains(stream)) return;
-    const auto& [code, body] = *context_.early_answer;
-    if (code == 401) GoAway({.last = stream});
-    Open(stream, code, {{"content-length", std::to_string(body.size())}});
+    const EarlyAnswer& answer = *context_.early_answer;
+    context_.answered_early();
+    if (answer.code == 401) GoAway({.last = stream});
+    Open(stream, answer.code, {{"content-length", std::to_string(answer.body.size())}});
+    if (answer.at_once) return FinishEarly(stream);
     // In a TLS record after the head's, as Go's server sends it.
     context_.loop.Post([weak = weak_from_this(), stream] {
       const auto self = weak.lock();
@@ -150,7 +152,7 @@ class Http2Session : public ServerSession, public std::enable_shared_from_this<H
   }
 
   void FinishEarly(uint64_t stream) {
-    Send(stream, context_.early_answer->second);
+    Send(stream, context_.early_answer->body);
     End(stream);
   }
 

@@ -20,14 +20,20 @@ namespace mandate {
 // Bytes in, bytes out. Server's loop only.
 class ServerSession : public ServerStreamWriter {
  public:
+  // To a request with a body as soon as its head is there, with RST_STREAM (NO_ERROR) for the rest
+  // of it. A 401 comes with GOAWAY, as API servers send it.
+  struct EarlyAnswer {
+    int code = 0;
+    std::string body;
+    bool at_once = false;  // false: the head goes out before the rest
+  };
   struct Context {
     Loop& loop;
     ServerHandler handler;
     uint64_t connection;
     std::string client_common_name;
-    // Answers each request with a body as soon as its head is there, and resets it then (NO_ERROR).
-    // A 401 comes with GOAWAY, as API servers send it.
-    std::optional<std::pair<int, std::string>> early_answer = std::nullopt;
+    std::optional<EarlyAnswer> early_answer = std::nullopt;
+    std::function<void()> answered_early;
     // Something is there to write, or done() changed; called by what handlers do. May be called
     // inside Receive().
     std::function<void()> wants_to_write;

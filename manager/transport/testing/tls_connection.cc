@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -153,7 +154,8 @@ bool TlsConnection::WriteAll() {
   while (!stalled_) {
     if (outgoing_.empty()) session_->Collect(outgoing_, kWriteChunk);
     if (outgoing_.empty()) return !session_->done() || Linger();
-    const int count = SSL_write(ssl_, outgoing_.data(), static_cast<int>(outgoing_.size()));
+    const size_t size = std::min(outgoing_.size(), record_size_);
+    const int count = SSL_write(ssl_, outgoing_.data(), static_cast<int>(size));
     if (count <= 0) return WouldBlock(count);
     outgoing_.erase(0, static_cast<size_t>(count));
   }

@@ -32,6 +32,8 @@ class TlsConnection : public std::enable_shared_from_this<TlsConnection> {
   void SetStalled(bool stalled);
   // As SetStalled(true), from the end of the handshake on.
   void StallAfterHandshake() { stall_after_handshake_ = true; }
+  // The most that it writes into one TLS record.
+  void SetRecordSize(size_t bytes) { record_size_ = bytes; }
   // The kernel drops what comes, unacknowledged: a machine that is gone. False: it may not.
   bool BlackHole();
   void GoAway(ServerSession::GoAwayFrame frame);
@@ -62,6 +64,7 @@ class TlsConnection : public std::enable_shared_from_this<TlsConnection> {
   std::unique_ptr<EventLoop::FdWatch> watch_;
   std::shared_ptr<ServerSession> session_;
   std::string outgoing_;
+  size_t record_size_ = 64 * 1024;  // OpenSSL has its own limit
   std::unique_ptr<Loop::Timer> lingering_;
   bool want_write_ = false;
   bool stalled_ = false;

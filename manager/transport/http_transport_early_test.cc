@@ -1,0 +1,150 @@
+// Answers that come with the end of their stream, and of the connection: what the server said is
+// heard, and what it may have done is not asked for twice.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "manager/core/strings.h"
+#include "manager/transport/http_transport.h"
+#include "manager/transport/testing/h2_server.h"
+#include "manager/transport/testing/transport_fixture.h"
+
+namespace mandate {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+constexpr const char* kStatus = R"({"kind":"Status"})";
+
+class HttpTransportEarlyTest : public TransportFixture {
+ protected:
+  void Start(ServerSession::EarlyAnswer answer) {
+    TearDown();
+    StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, "late"); });
+    server_->AnswerEarly(std::move(answer));
+    StartTransport();
+  }
+
+  HttpRequest Write(const char* method, size_t size) {
+    HttpRequest request = Request("/", "t", method);
+    request.content_type = "application/json";
+    request.body = std::string(size, 'x');
+    return request;
+  }
+};
+
+TEST_F(HttpTransportEarlyTest, AnAnswerBeforeTheWholeBodyWasSentIsAnAnswer) {
+  // RFC 9113, 8.1: a server may answer early, and ask for the rest not to be sent. Go's does, when
+  // a handler returns without having read the body.
+  Start({.code = 413, .body = "too large"});
+  for (const char* method : {"POST", "PUT", "PATCH"}) {
+    const auto answer = Call(Write(method, 8 << 20), Within(absl::Seconds(20)));
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_EQ(answer->code, 413);
+    // Its body may be lost, by libcurl, but never a part of it.
+    EXPECT_THAT(answer->body, AnyOf("", "too large"));
+  }
+  EXPECT_EQ(server_->stats().requests, 0u);
+}
+
+// An API server's 401 to a POST comes before the body is read: GOAWAY, the head, the body,
+// RST_STREAM; the four of them in as many TLS records as its buffers and the machine's load make
+// of them.
+TEST_F(HttpTransportEarlyTest, A401IsA401HoweverItIsCut) {
+  Start({.code = 401, .body = kStatus, .at_once = true});
+  const int whole = 100;  // bytes; more than the four frames have
+  int asked = 0;
+  for (int record = 1; record <= whole; ++record) {
+    server_->SetRecordSize(static_cast<size_t>(record));
+    for (const char* method : {"POST", "PUT", "PATCH"}) {
+      const auto answer = Call(Write(method, 1000), Within(absl::Seconds(20)));
+      ++asked;
+      ASSERT_TRUE(answer.ok()) << answer.status() << " " << method << ", in records of " << record;
+      EXPECT_EQ(answer->code, 401);
+      EXPECT_THAT(answer->body, AnyOf("", kStatus));
+    }
+  }
+  EXPECT_EQ(server_->stats().early_answers, static_cast<size_t>(asked));
+}
+
+TEST_F(HttpTransportEarlyTest, AnErrorIsHeardHoweverLargeTheRequest) {
+  for (const int code : {401, 403, 409, 413, 422, 429, 500, 503}) {
+    for (const bool at_once : {false, true}) {
+      Start({.code = code, .body = kStatus, .at_once = at_once});
+      int asked = 0;
+      for (const size_t size : {1, 1000, 100'000, 4'000'000}) {
+        for (const char* method : {"POST", "PUT", "PATCH"}) {
+          const auto answer = Call(Write(method, size), Within(absl::Seconds(20)));
+          ++asked;
+          ASSERT_TRUE(answer.ok()) << answer.status() << " " << code << ", " << size << " bytes";
+          EXPECT_EQ(answer->code, code);
+          EXPECT_THAT(answer->body, AnyOf("", kStatus));
+        }
+      }
+      EXPECT_EQ(server_->stats().early_answers, static_cast<size_t>(asked)) << code;
+    }
+  }
+}
+
+TEST_F(HttpTransportEarlyTest, ASuccessThatIsLostIsNotAskedForAgain) {
+  // The server may cut a request short that it has served; its answer is lost with its stream.
+  Start({.code = 201, .body = kStatus, .at_once = true});
+  for (int i = 1; i <= 10; ++i) {
+    const auto answer = Call(Write("POST", 1000), Within(absl::Seconds(20)));
+    if (answer.ok()) {
+      EXPECT_EQ(answer->code, 201);
+      EXPECT_EQ(answer->body, kStatus);
+    } else {
+      EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnavailable) << answer.status();
+      EXPECT_THAT(std::string(answer.status().message()), HasSubstr("201"));
+    }
+    EXPECT_EQ(server_->stats().early_answers, static_cast<size_t>(i));
+  }
+}
+
+TEST_F(HttpTransportEarlyTest, AResetWriteIsNotRepeatedWhileAnothersAnswerIsLarge) {
+  // INTERNAL_ERROR is how Go's server says that a handler panicked: it may have written before. The
+  // large answer has libcurl stop reading the connection in the middle, again and again.
+  constexpr int kWrites = 8;
+  constexpr uint32_t kInternalError = 2;
+  StartServer([this](std::shared_ptr<ServerStream> stream) {
+    CountUp(stream->request().method + " " + stream->request().target);
+    if (stream->request().target == "/") return stream->Respond(200, "");
+    Keep(std::move(stream));
+  });
+  StartTransport();
+  for (int round = 0; round < 40; ++round) {
+    ASSERT_TRUE(Call(Request("/")).ok());
+    std::vector<std::shared_ptr<AsyncCall>> writes;
+    const auto list = StartCall(Request(StrCat("/list", round)));
+    for (int i = 0; i < kWrites; ++i) {
+      writes.push_back(StartCall(Request(StrCat("/write", round, "-", i), "t", "POST")));
+    }
+    std::vector<std::shared_ptr<ServerStream>> kept;
+    ASSERT_TRUE(Eventually([&] {
+      for (auto& stream : TakeKept()) kept.push_back(std::move(stream));
+      return kept.size() == kWrites + 1;
+    }));
+    for (const auto& stream : kept) {
+      if (stream->request().method == "GET") stream->Respond(200, std::string(1 << 20, 'x'));
+    }
+    for (const auto& stream : kept) {
+      if (stream->request().method == "POST") stream->Reset(kInternalError);
+    }
+    loop_->Await(list->done);
+    EXPECT_TRUE(list->result.ok()) << list->result.status();
+    for (int i = 0; i < kWrites; ++i) {
+      loop_->Await(writes[i]->done);
+      EXPECT_EQ(writes[i]->result.status().code(), absl::StatusCode::kUnavailable)
+          << writes[i]->result.status();
+      ASSERT_EQ(CountOf(StrCat("POST /write", round, "-", i)), 1) << "round " << round;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mandate
