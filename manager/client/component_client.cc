@@ -46,6 +46,7 @@ ComponentClient::ComponentClient(Options options)
     : options_(std::move(options)),
       guard_(*options_.mandate, options_.guard, options_.on_undeclared, options_.metrics),
       random_(options_.seed),
+      metrics_(options_.metrics, *options_.identity),
       self_(std::make_shared<ComponentClient*>(this)) {}
 
 ComponentClient::~ComponentClient() {
@@ -86,7 +87,9 @@ void ComponentClient::Begin(CallPtr call) {
   if (call->context.stop.stop_requested()) {
     return Finish(call, absl::CancelledError(StrCat("cancelled: ", call->request.target)));
   }
-  if (in_flight_ >= options_.max_in_flight && queue_.size() >= options_.max_queued) {
+  const bool must_wait = in_flight_ >= options_.max_in_flight;
+  if (must_wait && queue_.size() >= options_.max_queued) {
+    metrics_.Met(ClientMetrics::Bound::kQueue);
     return Finish(call, absl::ResourceExhaustedError(
                             StrCat("component ", component(), " has ", options_.max_in_flight,
                                    " requests in flight and ", options_.max_queued, " waiting")));
@@ -111,6 +114,7 @@ void ComponentClient::Begin(CallPtr call) {
       });
     });
   }
+  if (must_wait) metrics_.Met(ClientMetrics::Bound::kInFlight);
   queue_.push_back(std::move(call));
   StartQueued();
 }
@@ -123,6 +127,11 @@ void ComponentClient::StartQueued() {
     ++in_flight_;
     Attempt(std::move(call));
   }
+  ReportLevels();
+}
+
+void ComponentClient::ReportLevels() {
+  metrics_.Set({.in_flight = in_flight_, .queued = queue_.size(), .watches = watches_.size()});
 }
 
 void ComponentClient::Attempt(CallPtr call) {
@@ -165,10 +174,11 @@ void ComponentClient::SendAttempt(CallPtr call, std::shared_ptr<const Token> tok
 void ComponentClient::OnAnswer(CallPtr call, std::shared_ptr<const Token> token,
                                absl::StatusOr<HttpResponse> answer) {
   if (!answer.ok()) {
-    Count("<error>", call->request.method);
+    const std::string code = "<error>";
+    metrics_.Answered(code, call->request.method);
     const absl::Status error = Annotate(answer.status(), call->request);
     const bool may_retry = absl::IsUnavailable(error);
-    if (!may_retry || !RetryLater(call, error, std::nullopt)) Finish(call, error);
+    if (!may_retry || !RetryLater(call, code, error, std::nullopt)) Finish(call, error);
     return;
   }
   Note(*answer, call->request.method);
@@ -179,21 +189,26 @@ void ComponentClient::OnAnswer(CallPtr call, std::shared_ptr<const Token> token,
   } else if (absl::IsPermissionDenied(error)) {
     OnForbidden(call->request.method, call->request.target);
   } else if (answer->code == 429 || (answer->code == 503 && answer->retry_after.has_value())) {
-    if (RetryLater(call, error, answer->retry_after)) return;
+    if (RetryLater(call, std::to_string(answer->code), error, answer->retry_after)) return;
   }
   Finish(call, error);
 }
 
-bool ComponentClient::RetryLater(const CallPtr& call, const absl::Status& status,
+bool ComponentClient::RetryLater(const CallPtr& call, const std::string& code,
+                                 const absl::Status& status,
                                  std::optional<absl::Duration> retry_after) {
   if (call->finished() || !call->request.idempotent) return false;
   if (!call->backoff.has_value()) call->backoff.emplace(options_.backoff);
-  if (call->backoff->failures() + 1 >= options_.max_attempts) return false;
+  if (call->backoff->failures() + 1 >= options_.max_attempts) {
+    metrics_.Met(ClientMetrics::Bound::kAttempts);
+    return false;
+  }
   const absl::Time when =
       Now() + std::max(call->backoff->Next(random_), retry_after.value_or(absl::ZeroDuration()));
   // Waiting for nothing helps nobody: the caller gets the error while it still has time.
   if (when >= call->context.deadline) return false;
   call->last_error = status;
+  metrics_.Retried(code, call->request.method);
   call->retry = options_.loop->RunAt(when, [this, call] {
     if (!call->finished()) Attempt(call);
   });
@@ -234,11 +249,13 @@ std::unique_ptr<Stream> ComponentClient::Watch(RestRequest request,
                                                 options_.max_error_body);
   auto handle = std::make_unique<WatchHandle>(session);
   watches_.insert(session.get());
+  ReportLevels();
   if (absl::Status allowed = guard_.Check(request.method, request.target); !allowed.ok()) {
     session->End(std::move(allowed));
     return handle;
   }
   if (watches_.size() > options_.max_watches) {
+    metrics_.Met(ClientMetrics::Bound::kWatches);
     session->End(absl::ResourceExhaustedError(
         StrCat("component ", component(), " has ", options_.max_watches, " watches open")));
     return handle;
@@ -278,7 +295,10 @@ void ComponentClient::OnForbidden(std::string_view method, std::string_view targ
   if (options_.on_forbidden && guard_.IsOwed(method, target)) options_.on_forbidden();
 }
 
-void ComponentClient::OnWatchEnded(WatchSession* session) { watches_.erase(session); }
+void ComponentClient::OnWatchEnded(WatchSession* session) {
+  watches_.erase(session);
+  ReportLevels();
+}
 
 void ComponentClient::OnCredentialLost(const Token* token, const absl::Status& status) {
   if (token == nullptr) return CancelWatches(status);
@@ -292,24 +312,9 @@ void ComponentClient::OnCredentialLost(const Token* token, const absl::Status& s
 }
 
 void ComponentClient::Note(const HttpResponse& response, const std::string& method) {
-  Count(std::to_string(response.code), method);
+  metrics_.Answered(std::to_string(response.code), method);
   if (!options_.on_warning) return;
   for (const std::string& warning : response.warnings) options_.on_warning(warning);
-}
-
-void ComponentClient::Count(const std::string& code, const std::string& method) {
-  if (options_.metrics == nullptr) return;
-  prometheus::Counter*& counter = counters_[{code, method}];
-  if (counter == nullptr) {
-    counter = &options_.metrics->Counter("rest_client_requests_total",
-                                         "Number of HTTP requests, by code, method and host.",
-                                         {{"code", code},
-                                          {"method", method},
-                                          {"host", options_.identity->endpoint()->server},
-                                          {"cluster", options_.identity->cluster()},
-                                          {"identity", options_.identity->name()}});
-  }
-  counter->Increment();
 }
 
 absl::Status ComponentClient::Annotate(const absl::Status& status,

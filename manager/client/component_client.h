@@ -5,18 +5,17 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <random>
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "manager/client/client_metrics.h"
 #include "manager/client/guard.h"
 #include "manager/client/rest_client.h"
 #include "manager/client/watch_session.h"
@@ -96,7 +95,7 @@ class ComponentClient : public RestClient, private WatchSession::Owner {
   void SendAttempt(CallPtr call, std::shared_ptr<const Token> token);
   void OnAnswer(CallPtr call, std::shared_ptr<const Token> token,
                 absl::StatusOr<HttpResponse> answer);
-  bool RetryLater(const CallPtr& call, const absl::Status& status,
+  bool RetryLater(const CallPtr& call, const std::string& code, const absl::Status& status,
                   std::optional<absl::Duration> retry_after);
   void Finish(const CallPtr& call, absl::StatusOr<HttpResponse> result);
   HttpRequest Signed(const RestRequest& request, const Token* token) const;
@@ -104,7 +103,7 @@ class ComponentClient : public RestClient, private WatchSession::Owner {
   void OnCredentialLost(const Token* token, const absl::Status& status);
   void OnForbidden(std::string_view method, std::string_view target);
   void Note(const HttpResponse& response, const std::string& method);
-  void Count(const std::string& code, const std::string& method);
+  void ReportLevels();
   absl::Status Annotate(const absl::Status& status, const RestRequest& request) const;
 
   const Options options_;
@@ -114,7 +113,7 @@ class ComponentClient : public RestClient, private WatchSession::Owner {
   std::deque<CallPtr> queue_;
   size_t in_flight_ = 0;
   std::set<WatchSession*> watches_;
-  std::map<std::pair<std::string, std::string>, prometheus::Counter*> counters_;
+  ClientMetrics metrics_;
   // What is under way holds it weakly.
   std::shared_ptr<ComponentClient*> self_;
 };

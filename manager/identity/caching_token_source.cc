@@ -33,7 +33,7 @@ absl::StatusOr<std::unique_ptr<CachingTokenSource>> CachingTokenSource::Create(O
 CachingTokenSource::CachingTokenSource(Options options)
     : options_(std::move(options)),
       random_(options_.seed),
-      waiters_(*options_.loop, options_.subject, options_.max_waiters),
+      waiters_(*options_.loop, options_.subject, options_.max_waiters, options_.waiters),
       transient_(options_.transient),
       permanent_(options_.permanent),
       rejected_(options_.rejected),

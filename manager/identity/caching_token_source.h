@@ -65,6 +65,7 @@ class CachingTokenSource : public TokenSource {
     absl::Duration proven_after = absl::Minutes(5);
     absl::Duration max_retry_after = absl::Minutes(5);
     size_t max_waiters = 10'000;
+    WaiterSeries waiters = {};
     // Called on the loop, later, after each change.
     std::function<void(const TokenStatus&)> listener = {};
     // Called on the loop for each attempt, as it ends; must not touch the source.

@@ -6,9 +6,15 @@ namespace mandate {
 
 struct FetchLimiterState {
   size_t max_in_flight;
+  LimiterSeries series = {};
   size_t in_flight = 0;
   bool granting = false;
   std::deque<FetchLimiter::Granted> waiting = {};
+
+  void Report() const {
+    if (series.in_flight != nullptr) series.in_flight->Set(static_cast<double>(in_flight));
+    if (series.waiting != nullptr) series.waiting->Set(static_cast<double>(waiting.size()));
+  }
 };
 
 namespace {
@@ -26,17 +32,24 @@ void Grant(const std::shared_ptr<FetchLimiterState>& state, MakeSlot make_slot) 
     std::move(granted)(make_slot());
   }
   state->granting = false;
+  state->Report();
 }
 
 }  // namespace
 
-FetchLimiter::FetchLimiter(size_t max_in_flight)
-    : state_(std::make_shared<FetchLimiterState>(
-          FetchLimiterState{.max_in_flight = std::max<size_t>(1, max_in_flight)})) {}
+FetchLimiter::FetchLimiter(size_t max_in_flight, LimiterSeries series)
+    : state_(std::make_shared<FetchLimiterState>(FetchLimiterState{
+          .max_in_flight = std::max<size_t>(1, max_in_flight), .series = series})) {}
 
-FetchLimiter::~FetchLimiter() { state_->waiting.clear(); }
+FetchLimiter::~FetchLimiter() {
+  state_->waiting.clear();
+  state_->Report();
+  state_->series = {};
+}
 
 void FetchLimiter::Acquire(Granted granted) {
+  const bool must_wait = state_->in_flight >= state_->max_in_flight;
+  if (must_wait && state_->series.had_to_wait != nullptr) state_->series.had_to_wait->Increment();
   state_->waiting.push_back(std::move(granted));
   Grant(state_, [this] { return Slot(state_); });
 }

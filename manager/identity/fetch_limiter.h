@@ -8,8 +8,16 @@
 #include <utility>
 
 #include "absl/functional/any_invocable.h"
+#include "manager/core/metrics.h"
 
 namespace mandate {
+
+// Each may be null, and outlives the limiter; slots may outlive both.
+struct LimiterSeries {
+  prometheus::Gauge* in_flight = nullptr;
+  prometheus::Gauge* waiting = nullptr;
+  prometheus::Counter* had_to_wait = nullptr;
+};
 
 // First come, first served. The queue is bounded by its users: each token source asks for one slot
 // at a time. Loop thread only; slots may outlive it.
@@ -35,7 +43,7 @@ class FetchLimiter {
   };
   using Granted = absl::AnyInvocable<void(Slot) &&>;
 
-  explicit FetchLimiter(size_t max_in_flight);
+  explicit FetchLimiter(size_t max_in_flight, LimiterSeries series = {});
   // What still waits is destroyed without being called.
   ~FetchLimiter();
 

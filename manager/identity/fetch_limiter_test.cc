@@ -33,6 +33,31 @@ TEST(FetchLimiterTest, GrantsAtOnceUpToTheBoundThenInOrder) {
   EXPECT_EQ(limiter.in_flight(), 0u);
 }
 
+TEST(FetchLimiterTest, ItsSeriesFollow) {
+  Metrics metrics;
+  prometheus::Gauge& in_flight = metrics.Gauge("in_flight", "", {});
+  prometheus::Gauge& waiting = metrics.Gauge("waiting", "", {});
+  prometheus::Counter& had_to_wait = metrics.Counter("had_to_wait", "", {});
+  std::vector<Slot> slots;
+  {
+    FetchLimiter limiter(
+        2, {.in_flight = &in_flight, .waiting = &waiting, .had_to_wait = &had_to_wait});
+    const auto keep = [&](Slot slot) { slots.push_back(std::move(slot)); };
+    limiter.Acquire(keep);
+    limiter.Acquire(keep);
+    EXPECT_EQ(had_to_wait.Value(), 0);
+    limiter.Acquire(keep);
+    limiter.Acquire(keep);
+    EXPECT_EQ(in_flight.Value(), 2);
+    EXPECT_EQ(waiting.Value(), 2);
+    EXPECT_EQ(had_to_wait.Value(), 2);
+    Slot(std::move(slots[0]));
+    EXPECT_EQ(in_flight.Value(), 2);
+    EXPECT_EQ(waiting.Value(), 1);
+  }
+  EXPECT_EQ(waiting.Value(), 0);
+}
+
 TEST(FetchLimiterTest, ZeroIsOne) {
   FetchLimiter limiter(0);
   bool granted = false;

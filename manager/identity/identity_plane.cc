@@ -9,6 +9,23 @@
 #include "manager/object/names.h"
 
 namespace mandate {
+namespace {
+
+prometheus::Counter& BoundCounter(Metrics& metrics, const Labels& labels) {
+  return metrics.Counter("mandate_token_bounds_met_total",
+                         "How often a bound of the tokens' sources was met", labels);
+}
+
+LimiterSeries SeriesOf(Metrics* metrics) {
+  if (metrics == nullptr) return {};
+  return {.in_flight = &metrics->Gauge("mandate_token_requests_in_flight",
+                                       "Token requests under way, of all identities", {}),
+          .waiting = &metrics->Gauge("mandate_token_requests_queue",
+                                     "Token requests that wait for others to end", {}),
+          .had_to_wait = &BoundCounter(*metrics, {{"bound", "requests"}})};
+}
+
+}  // namespace
 
 struct IdentityPlane::Cluster {
   std::string name;
@@ -38,7 +55,8 @@ absl::StatusOr<std::unique_ptr<IdentityPlane>> IdentityPlane::Create(Options opt
 
 IdentityPlane::IdentityPlane(Options options)
     : options_(std::move(options)),
-      limiter_(std::make_shared<FetchLimiter>(options_.max_token_requests)) {}
+      limiter_(std::make_shared<FetchLimiter>(options_.max_token_requests,
+                                              SeriesOf(options_.metrics))) {}
 
 IdentityPlane::~IdentityPlane() = default;
 
@@ -106,6 +124,7 @@ absl::StatusOr<std::unique_ptr<CachingTokenSource>> IdentityPlane::NewPluginToke
       .subject = StrCat("the manager's own identity, by ", plugin.command),
       .seed = options_.seed + clusters_.size(),
       .fetch_timeout = options_.plugin_timeout,
+      .waiters = WaitersOf(cluster.name, "base"),
       .on_fetch = FetchCounter(cluster.name, "base"),
   });
 }
@@ -179,6 +198,7 @@ absl::StatusOr<std::unique_ptr<CachingTokenSource>> IdentityPlane::NewTokens(
       .identity = StrCat(cluster.name, "/", name),
       .subject = StrCat("system:serviceaccount:", options_.ns, ":", service_account),
       .seed = options_.seed + tokens_.size(),
+      .waiters = WaitersOf(cluster.name, name),
       .on_fetch = FetchCounter(cluster.name, name),
   };
   if (options_.listener) {
@@ -200,6 +220,15 @@ std::function<void(FetchOutcome)> IdentityPlane::FetchCounter(const std::string&
                    {"outcome", std::string(FetchOutcomeName(outcome))}})
         .Increment();
   };
+}
+
+WaiterSeries IdentityPlane::WaitersOf(const std::string& cluster, const std::string& name) const {
+  if (options_.metrics == nullptr) return {};
+  return {
+      .waiting = &options_.metrics->Gauge("mandate_token_waiters", "Callers who wait for a token",
+                                          {{"cluster", cluster}, {"identity", name}}),
+      .turned_away = &BoundCounter(
+          *options_.metrics, {{"bound", "waiters"}, {"cluster", cluster}, {"identity", name}})};
 }
 
 absl::StatusOr<ComponentIdentity*> IdentityPlane::Component(std::string_view cluster,

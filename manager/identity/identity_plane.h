@@ -97,6 +97,7 @@ class IdentityPlane {
       std::shared_ptr<ComponentIdentity*> identity);
   std::function<void(FetchOutcome)> FetchCounter(const std::string& cluster,
                                                  const std::string& name) const;
+  WaiterSeries WaitersOf(const std::string& cluster, const std::string& name) const;
   const CachingTokenSource* TokensOf(const ComponentIdentity& identity) const;
 
   const Options options_;

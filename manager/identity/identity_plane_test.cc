@@ -128,6 +128,29 @@ TEST_F(IdentityPlaneTest, TokensAreRequestedByBaseForTheComponentsServiceAccount
       1);
 }
 
+TEST_F(IdentityPlaneTest, ItsBoundsAreMetrics) {
+  Metrics metrics;
+  options.metrics = &metrics;
+  options.max_token_requests = 1;
+  auto plane = Make();
+  plane->Start();
+  ComponentIdentity* one = *plane->Component("local", "scope-instance");
+  one->tokens()->Fetch({}, [](absl::StatusOr<std::shared_ptr<const Token>>) {});
+  const Labels whose = {{"cluster", "local"}, {"identity", "scope-instance"}};
+  const auto level = [&](const char* name, const Labels& labels) {
+    return metrics.Gauge(name, "", labels).Value();
+  };
+  EXPECT_EQ(level("mandate_token_waiters", whose), 1);
+  EXPECT_EQ(level("mandate_token_requests_in_flight", {}), 1);
+  EXPECT_EQ(level("mandate_token_requests_queue", {}), 1);
+  EXPECT_EQ(metrics.Counter("mandate_token_bounds_met_total", "", {{"bound", "requests"}}).Value(),
+            1);
+  loop.RunFor(absl::Seconds(1));
+  EXPECT_EQ(level("mandate_token_waiters", whose), 0);
+  EXPECT_EQ(level("mandate_token_requests_in_flight", {}), 0);
+  EXPECT_EQ(level("mandate_token_requests_queue", {}), 0);
+}
+
 TEST_F(IdentityPlaneTest, BaseMayBeWhatAPluginPrints) {
   for (const bool certificate : {false, true}) {
     SCOPED_TRACE(certificate);

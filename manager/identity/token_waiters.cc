@@ -21,6 +21,7 @@ struct TokenWaiters::State {
   Loop& loop;
   const std::string subject;
   const size_t max;
+  const WaiterSeries series;
   absl::Status reason = {};
   uint64_t next_id = 0;
   std::map<uint64_t, Waiter> waiters = {};
@@ -33,7 +34,12 @@ struct TokenWaiters::State {
 
   void GiveUp(uint64_t id, absl::Status why) {
     auto node = waiters.extract(id);
+    Report();
     if (node) Post(std::move(node.mapped().done), std::move(why));
+  }
+
+  void Report() const {
+    if (series.waiting != nullptr) series.waiting->Set(static_cast<double>(waiters.size()));
   }
 
   absl::Status TooLate() const {
@@ -46,8 +52,9 @@ struct TokenWaiters::State {
   }
 };
 
-TokenWaiters::TokenWaiters(Loop& loop, std::string subject, size_t max)
-    : state_(new State{.loop = loop, .subject = std::move(subject), .max = max}) {}
+TokenWaiters::TokenWaiters(Loop& loop, std::string subject, size_t max, WaiterSeries series)
+    : state_(new State{.loop = loop, .subject = std::move(subject), .max = max, .series = series}) {
+}
 
 TokenWaiters::~TokenWaiters() { Complete(state_->Cancelled()); }
 
@@ -58,6 +65,7 @@ void TokenWaiters::Add(const CallContext& context, TokenSource::Callback done) {
     return state.Post(std::move(done), state.TooLate());
   }
   if (state.waiters.size() >= state.max) {
+    if (state.series.turned_away != nullptr) state.series.turned_away->Increment();
     return state.Post(std::move(done), absl::ResourceExhaustedError(
                                            StrCat("more than ", state.max,
                                                   " callers wait for a token of ", state.subject)));
@@ -65,6 +73,7 @@ void TokenWaiters::Add(const CallContext& context, TokenSource::Callback done) {
   const uint64_t id = state.next_id++;
   State::Waiter& waiter = state.waiters[id];
   waiter.done = std::move(done);
+  state.Report();
   if (context.deadline < absl::InfiniteFuture()) {
     waiter.deadline =
         state.loop.RunAt(context.deadline, [&state, id] { state.GiveUp(id, state.TooLate()); });
@@ -82,6 +91,7 @@ void TokenWaiters::Add(const CallContext& context, TokenSource::Callback done) {
 
 void TokenWaiters::Complete(const absl::StatusOr<std::shared_ptr<const Token>>& result) {
   std::map<uint64_t, State::Waiter> waiters = std::exchange(state_->waiters, {});
+  state_->Report();
   for (auto& [id, waiter] : waiters) state_->Post(std::move(waiter.done), result);
 }
 

@@ -10,15 +10,22 @@
 #include "absl/status/statusor.h"
 #include "manager/core/call_context.h"
 #include "manager/core/executor.h"
+#include "manager/core/metrics.h"
 #include "manager/identity/token.h"
 
 namespace mandate {
+
+// Each may be null, and outlives those whom it counts.
+struct WaiterSeries {
+  prometheus::Gauge* waiting = nullptr;
+  prometheus::Counter* turned_away = nullptr;
+};
 
 // Loop thread only.
 class TokenWaiters {
  public:
   // More than `max` at once are turned away with kResourceExhausted. `loop` outlives this.
-  TokenWaiters(Loop& loop, std::string subject, size_t max);
+  TokenWaiters(Loop& loop, std::string subject, size_t max, WaiterSeries series = {});
   // Whoever still waits gets kCancelled, later on the loop.
   ~TokenWaiters();
 

@@ -76,6 +76,25 @@ TEST_F(TokenWaitersTest, TurnsAwayMoreThanItsBound) {
   EXPECT_EQ(others, 0);
 }
 
+TEST_F(TokenWaitersTest, ItsSeriesFollow) {
+  Metrics metrics;
+  prometheus::Gauge& waiting = metrics.Gauge("waiting", "", {});
+  prometheus::Counter& turned_away = metrics.Counter("turned_away", "", {});
+  waiters.emplace(loop, "ns/sa", 2, WaiterSeries{.waiting = &waiting, .turned_away = &turned_away});
+  const auto ignore = [](Result) {};
+  waiters->Add(In(absl::Seconds(1)), ignore);
+  waiters->Add({}, ignore);
+  EXPECT_EQ(waiting.Value(), 2);
+  EXPECT_EQ(turned_away.Value(), 0);
+  waiters->Add({}, ignore);
+  EXPECT_EQ(waiting.Value(), 2);
+  EXPECT_EQ(turned_away.Value(), 1);
+  loop.RunFor(absl::Seconds(2));
+  EXPECT_EQ(waiting.Value(), 1);
+  waiters.reset();
+  EXPECT_EQ(waiting.Value(), 0);
+}
+
 TEST_F(TokenWaitersTest, CancelsAllWhenDestroyed) {
   std::stop_source stop;
   waiters->Add({.deadline = loop.clock().TimeNow() + absl::Hours(1), .stop = stop.get_token()},

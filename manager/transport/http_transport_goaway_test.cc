@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "manager/core/strings.h"
 #include "manager/transport/http_transport.h"
@@ -13,8 +12,6 @@
 
 namespace mandate {
 namespace {
-
-using ::testing::HasSubstr;
 
 // RFC 9113, 7.
 enum ErrorCode : uint32_t {

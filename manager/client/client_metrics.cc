@@ -1,0 +1,90 @@
+#include "manager/client/client_metrics.h"
+
+#include <utility>
+
+namespace mandate {
+namespace {
+
+struct GaugeRow {
+  const char* name;
+  const char* help;
+  size_t ClientMetrics::Levels::*level;
+};
+
+const GaugeRow kGauges[] = {
+    {"mandate_client_in_flight", "Calls that are being served, token and retries included",
+     &ClientMetrics::Levels::in_flight},
+    {"mandate_client_queue", "Calls that wait for their turn", &ClientMetrics::Levels::queued},
+    {"mandate_client_watches", "Watches that are open", &ClientMetrics::Levels::watches},
+};
+
+// In the order of ClientMetrics::Bound.
+constexpr const char* kBoundNames[] = {"in_flight", "queue", "watches", "attempts"};
+static_assert(std::size(kBoundNames) == ClientMetrics::kBounds);
+
+}  // namespace
+
+ClientMetrics::ClientMetrics(Metrics* metrics, const Identity& identity)
+    : metrics_(metrics), identity_(identity) {
+  if (metrics_ == nullptr) return;
+  for (size_t i = 0; i < gauges_.size(); ++i) {
+    gauges_[i] = &metrics_->Gauge(kGauges[i].name, kGauges[i].help, With({}));
+  }
+  for (size_t i = 0; i < bounds_.size(); ++i) {
+    bounds_[i] = &metrics_->Counter("mandate_client_bounds_met_total",
+                                    "How often a bound of a component's client was met",
+                                    With({{"bound", kBoundNames[i]}}));
+  }
+}
+
+ClientMetrics::~ClientMetrics() { Set({}); }
+
+Labels ClientMetrics::With(Labels labels) const {
+  labels.emplace("cluster", identity_.cluster());
+  labels.emplace("identity", identity_.name());
+  return labels;
+}
+
+prometheus::Counter& ClientMetrics::Requests(const char* name, const char* help,
+                                             const char* method_label, const std::string& code,
+                                             const std::string& method) {
+  prometheus::Counter*& counter = requests_[{name, code, method}];
+  if (counter == nullptr) {
+    counter = &metrics_->Counter(
+        name, help,
+        With({{"code", code}, {method_label, method}, {"host", identity_.endpoint()->server}}));
+  }
+  return *counter;
+}
+
+void ClientMetrics::Answered(const std::string& code, const std::string& method) {
+  if (metrics_ == nullptr) return;
+  Requests("rest_client_requests_total", "Number of HTTP requests, by code, method and host.",
+           "method", code, method)
+      .Increment();
+}
+
+void ClientMetrics::Retried(const std::string& code, const std::string& method) {
+  if (metrics_ == nullptr) return;
+  Requests("rest_client_request_retries_total",
+           "Number of requests sent again, by code, verb and host.", "verb", code, method)
+      .Increment();
+}
+
+void ClientMetrics::Met(Bound bound) {
+  if (metrics_ != nullptr) bounds_[static_cast<size_t>(bound)]->Increment();
+}
+
+void ClientMetrics::Set(const Levels& now) {
+  if (metrics_ == nullptr) return;
+  for (size_t i = 0; i < gauges_.size(); ++i) {
+    const size_t before = levels_.*kGauges[i].level;
+    const size_t after = now.*kGauges[i].level;
+    if (after != before) {
+      gauges_[i]->Increment(static_cast<double>(after) - static_cast<double>(before));
+    }
+  }
+  levels_ = now;
+}
+
+}  // namespace mandate

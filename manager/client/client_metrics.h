@@ -1,0 +1,61 @@
+// What a component's client does, and how close it is to its bounds, as metrics.
+#ifndef MANAGER_CLIENT_CLIENT_METRICS_H_
+#define MANAGER_CLIENT_CLIENT_METRICS_H_
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "manager/core/metrics.h"
+#include "manager/identity/identity.h"
+
+namespace mandate {
+
+// docs/transport.md lists the names. Single-threaded.
+class ClientMetrics {
+ public:
+  enum class Bound {
+    kInFlight,  // a call has to wait for its turn
+    kQueue,     // a call is refused, as too many wait
+    kWatches,   // a watch is refused
+    kAttempts,  // a call is not sent again, as it was often enough
+  };
+  static constexpr size_t kBounds = 4;
+
+  struct Levels {
+    size_t in_flight = 0;
+    size_t queued = 0;
+    size_t watches = 0;
+  };
+
+  // Without `metrics` nothing is counted. Both outlive this; clients of one identity add up.
+  ClientMetrics(Metrics* metrics, const Identity& identity);
+  // Its levels are zero from then on.
+  ~ClientMetrics();
+  ClientMetrics(const ClientMetrics&) = delete;
+  ClientMetrics& operator=(const ClientMetrics&) = delete;
+
+  // `code`: of the answer, or "<error>" when there was none.
+  void Answered(const std::string& code, const std::string& method);
+  void Retried(const std::string& code, const std::string& method);
+  void Met(Bound bound);
+  void Set(const Levels& now);
+
+ private:
+  Labels With(Labels labels) const;
+  prometheus::Counter& Requests(const char* name, const char* help, const char* method_label,
+                                const std::string& code, const std::string& method);
+
+  Metrics* const metrics_;
+  const Identity& identity_;
+  std::map<std::tuple<const char*, std::string, std::string>, prometheus::Counter*> requests_;
+  std::array<prometheus::Counter*, kBounds> bounds_ = {};
+  std::array<prometheus::Gauge*, 3> gauges_ = {};
+  Levels levels_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CLIENT_CLIENT_METRICS_H_
