@@ -9,22 +9,14 @@ DemandStatus DemandFeed::status() const {
   return status_;
 }
 
-void DemandFeed::Attach(const ObjectStore& store, const DemandStatus& status) {
+void DemandFeed::Attach(const ObjectStore& store, InitialEvents& initial,
+                        const DemandStatus& status) {
   if (!attached_) {
     attached_ = true;
-    const bool initial = !std::exchange(synced_once_, true);
-    const Content seen = std::exchange(seen_, nullptr);
-    if (seen != nullptr) {
-      std::vector<ObjectEvent> events = DiffObjects(*seen, store.List());
-      for (ObjectEvent& event : events) event.initial = initial;
-      Deliver(events);
+    if (const Content seen = std::exchange(seen_, nullptr); seen != nullptr) {
+      Deliver(DiffObjects(*seen, store.List()));
     } else if (sink_ != nullptr) {
-      ObjectEvent event{.object = nullptr, .old = nullptr, .initial = initial};
-      for (ObjectPtr& object : store.List()) {
-        if (closed_) break;
-        event.object = std::move(object);
-        sink_->OnEvent(event);
-      }
+      Deliver(*initial.Get());
     }
   }
   SetStatus(status);

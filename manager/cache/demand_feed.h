@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "manager/cache/cache.h"
+#include "manager/cache/initial_events.h"
 #include "manager/cache/store.h"
 #include "manager/core/mutex.h"
 
@@ -27,7 +28,8 @@ class DemandFeed {
   DemandStatus status() const;
 
   // What differs from what the sink has seen, then `status`, then whatever is delivered.
-  void Attach(const ObjectStore& store, const DemandStatus& status);
+  // `initial` is the store's.
+  void Attach(const ObjectStore& store, InitialEvents& initial, const DemandStatus& status);
   void Deliver(const std::vector<ObjectEvent>& events);
   // `seen`: the store's content at this moment.
   void Detach(Content seen);
@@ -40,7 +42,6 @@ class DemandFeed {
   const std::shared_ptr<DemandSink> sink_;  // may be null
   std::atomic<bool> closed_ = false;
   bool attached_ = false;
-  bool synced_once_ = false;
   Content seen_;  // null: nothing
   mutable Mutex mutex_;
   DemandStatus status_ ABSL_GUARDED_BY(mutex_) = {DemandState::kPending,

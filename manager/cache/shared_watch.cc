@@ -26,14 +26,21 @@ WatchMember* SharedWatch::Find(const WatchComponent& component) {
 void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadGrant> grant,
                        std::shared_ptr<DemandFeed> feed) {
   WatchMember* member = Find(component);
-  if (member != nullptr) return member->Add(std::move(feed));
-  if (reflector_ == nullptr) store_ = std::make_shared<ObjectStore>();
+  if (member != nullptr) {
+    member->Add(std::move(feed));
+    return TrimInitial();
+  }
+  if (reflector_ == nullptr) {
+    store_ = std::make_shared<ObjectStore>();
+    initial_ = std::make_unique<InitialEvents>(store_);
+  }
   // The proof's callback outlives neither.
   auto slot = std::make_shared<WatchMember*>(nullptr);
   members_.push_back(std::make_unique<WatchMember>(WatchMember::Config{
       .component = component,
       .grant = std::move(grant),
       .store = store_,
+      .initial = *initial_,
       .proof = {.spec = config_.spec,
                 .version = [store = store_] { return store->resource_version(); },
                 .options = config_.access,
@@ -86,6 +93,7 @@ void SharedWatch::Retire(const WatchComponent& component) {
     }
   }
   std::erase_if(members_, [&](const auto& m) { return m.get() == member; });
+  TrimInitial();
   if (members_.empty()) config_.on_empty();
 }
 
@@ -109,6 +117,7 @@ void SharedWatch::CutOff(std::string_view component, const absl::Status& why) {
 }
 
 void SharedWatch::OnObjects(const std::vector<ObjectEvent>& events) {
+  initial_->Forget();
   for (const auto& member : members_) member->Deliver(events);
 }
 
@@ -136,6 +145,7 @@ void SharedWatch::OnStatus(const DemandStatus& status) {
   }
   Rebalance();
   for (const auto& member : members_) Update(*member);
+  TrimInitial();
 }
 
 void SharedWatch::OnProofChanged(WatchMember& member) {
@@ -147,6 +157,7 @@ void SharedWatch::OnProofChanged(WatchMember& member) {
     reflector_->Forbid(member.proof().reason());
   }
   Update(member);
+  TrimInitial();
 }
 
 bool SharedWatch::SponsorCannotWatch() const {
@@ -188,6 +199,13 @@ void SharedWatch::HandOverTo(WatchMember& member) {
 
 void SharedWatch::Update(WatchMember& member) {
   member.Update(reflector_->status(), &member == sponsor_, reflector_->filled());
+}
+
+void SharedWatch::TrimInitial() {
+  const bool awaited = std::any_of(members_.begin(), members_.end(), [](const auto& member) {
+    return member->proof().state() == AccessProof::State::kUnknown;
+  });
+  if (!awaited) initial_->Forget();
 }
 
 }  // namespace mandate

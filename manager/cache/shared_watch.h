@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "manager/cache/initial_events.h"
 #include "manager/cache/reflector.h"
 #include "manager/cache/watch_member.h"
 
@@ -70,9 +71,12 @@ class SharedWatch : private Reflector::Owner {
   void HandOverTo(WatchMember& member);
   void OnProofChanged(WatchMember& member);
   void Update(WatchMember& member);
+  // Keeps what joiners are told while there is one whose access is not decided yet.
+  void TrimInitial();
 
   const Config config_;
   std::shared_ptr<ObjectStore> store_;
+  std::unique_ptr<InitialEvents> initial_;
   prometheus::Counter& handovers_;
   std::vector<std::unique_ptr<WatchMember>> members_;
   WatchMember* sponsor_ = nullptr;

@@ -11,6 +11,7 @@ WatchMember::WatchMember(Config config)
     : component_(config.component),
       grant_(std::move(config.grant)),
       store_(std::move(config.store)),
+      initial_(config.initial),
       log_(config.log.With("component", config.component.client.component())),
       proof_(std::move(config.proof), config.component.client),
       linger_(config.component.client.loop()) {}
@@ -26,7 +27,7 @@ void WatchMember::Add(std::shared_ptr<DemandFeed> feed) {
   component_.counts.demands.Increment();
   // Later demands get what the others have got so far.
   if (status_.state == DemandState::kSynced) {
-    feed->Attach(*store_, status_);
+    feed->Attach(*store_, initial_, status_);
   } else {
     feed->SetStatus(status_);
   }
@@ -84,7 +85,7 @@ void WatchMember::SetStatus(DemandStatus status) {
   // A sink may add nothing here and now: demands are made by tasks of the loop.
   for (const auto& feed : feeds_) {
     if (status.state == DemandState::kSynced) {
-      feed->Attach(*store_, status);
+      feed->Attach(*store_, initial_, status);
     } else {
       feed->SetStatus(status);
     }

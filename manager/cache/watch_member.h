@@ -7,6 +7,7 @@
 
 #include "manager/cache/access_proof.h"
 #include "manager/cache/demand_feed.h"
+#include "manager/cache/initial_events.h"
 #include "manager/cache/read_grant.h"
 #include "manager/cache/wait_set.h"
 #include "manager/core/log.h"
@@ -37,6 +38,7 @@ class WatchMember {
     WatchComponent& component;
     std::shared_ptr<ReadGrant> grant;
     std::shared_ptr<const ObjectStore> store;
+    InitialEvents& initial;  // the store's; outlives the member
     AccessProof::Config proof;
     Logger log;
   };
@@ -70,6 +72,7 @@ class WatchMember {
   WatchComponent& component_;
   const std::shared_ptr<ReadGrant> grant_;
   const std::shared_ptr<const ObjectStore> store_;
+  InitialEvents& initial_;
   const Logger log_;
   AccessProof proof_;
   LoopTimer linger_;
