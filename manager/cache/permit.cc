@@ -3,6 +3,7 @@
 #include <string>
 
 #include "manager/core/strings.h"
+#include "manager/rbac/request_marker.h"
 
 namespace mandate {
 namespace {
@@ -28,15 +29,9 @@ absl::Status CheckDemand(const rbac::Mandate& mandate, const DemandSpec& spec) {
     }
   }
   if (missing.empty()) return absl::OkStatus();
-  std::string marker =
-      StrCat("// +kubebuilder:rbac:groups=", spec.kind.group.empty() ? R"("")" : spec.kind.group,
-             ",resources=", spec.kind.plural);
-  if (!spec.ns.empty()) StrAppend(&marker, ",namespace=", spec.ns);
-  if (!spec.name.empty()) StrAppend(&marker, ",resourceNames=", spec.name);
-  StrAppend(&marker, ",verbs=", missing);
-  return absl::PermissionDeniedError(StrCat("the mandate of ", mandate.component,
-                                            " does not let it read ", spec.ToString(),
-                                            ": nothing was sent; add to its source ", marker));
+  return absl::PermissionDeniedError(StrCat(
+      "the mandate of ", mandate.component, " does not let it read ", spec.ToString(),
+      ": nothing was sent; add to its source ", rbac::MarkerFor(Ask("list", spec), missing)));
 }
 
 }  // namespace mandate

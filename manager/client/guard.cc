@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "manager/core/strings.h"
-#include "manager/rbac/marker.h"
 #include "manager/rbac/request_info.h"
+#include "manager/rbac/request_marker.h"
 
 namespace mandate {
 namespace {
@@ -63,16 +63,6 @@ bool AllowedToEveryone(const rbac::Attributes& request) {
   return false;
 }
 
-std::string MarkerFor(const rbac::Attributes& request) {
-  if (!request.is_resource_request) {
-    return StrCat("// +kubebuilder:rbac:urls=", request.path, ",verbs=", request.verb);
-  }
-  std::string marker;
-  rbac::AppendMarker(marker, request.api_group, request.resource, request.subresource,
-                     request.verb);
-  return marker;
-}
-
 Guard::Guard(const rbac::Mandate& mandate, GuardMode mode,
              std::function<void(const absl::Status&)> warn, Metrics* metrics)
     : mandate_(mandate), mode_(mode), warn_(std::move(warn)) {
@@ -90,9 +80,12 @@ Guard::Guard(const rbac::Mandate& mandate, GuardMode mode,
 
 absl::Status Guard::Judge(const rbac::Attributes& request) const {
   if (rbac::Covers(mandate_, request) || AllowedToEveryone(request)) return absl::OkStatus();
+  const bool narrow = !request.ns.empty() || !request.name.empty();
   return absl::PermissionDeniedError(
       StrCat("component ", mandate_.component, " does not declare that it may ", Describe(request),
-             "; nothing was sent. To declare it, write into its source:\n", MarkerFor(request)));
+             "; nothing was sent. To declare it, write into its source",
+             narrow ? ", less namespace and resourceNames where any will do" : "", ":\n",
+             rbac::MarkerFor(request, request.verb)));
 }
 
 bool Guard::IsOwed(std::string_view method, std::string_view target) const {

@@ -67,10 +67,6 @@ class Guard {
 // What the roles system:basic-user and system:discovery give to every authenticated user.
 bool AllowedToEveryone(const rbac::Attributes& request);
 
-// "// +kubebuilder:rbac:groups=apps,resources=deployments/scale,verbs=update": what to write into
-// the component's source for this request to be declared.
-std::string MarkerFor(const rbac::Attributes& request);
-
 }  // namespace mandate
 
 #endif  // MANAGER_CLIENT_GUARD_H_

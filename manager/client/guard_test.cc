@@ -58,22 +58,26 @@ const Case kCases[] = {
     {"PATCH", "/apis/rbac.authorization.k8s.io/v1/namespaces/foo/rolebindings/bar"},
     {"PUT", "/apis/rbac.authorization.k8s.io/v1/namespaces/foo/rolebindings/bar",
      "update rolebindings.rbac.authorization.k8s.io foo/bar;",
-     "// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=rolebindings,verbs=update"},
+     "// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=rolebindings,verbs=update,"
+     "namespace=foo,resourceNames=bar"},
     {"DELETE", "/apis/rbac.authorization.k8s.io/v1/namespaces/foo/rolebindings",
      "deletecollection rolebindings.rbac.authorization.k8s.io in namespace foo;",
-     "resources=rolebindings,verbs=deletecollection"},
+     "resources=rolebindings,verbs=deletecollection,namespace=foo"},
     {"PATCH", "/apis/rbac.authorization.k8s.io/v1/namespaces/foo/rolebindings/bar/status",
      "patch rolebindings.rbac.authorization.k8s.io/status foo/bar;",
-     "resources=rolebindings/status,verbs=patch"},
+     "resources=rolebindings/status,verbs=patch,namespace=foo,resourceNames=bar"},
     {"GET", "/api/v1/namespaces/mandate/secrets/cert"},
     {"GET", "/api/v1/namespaces/mandate/secrets/other", "get secrets mandate/other;",
-     "// +kubebuilder:rbac:groups=core,resources=secrets,verbs=get"},
-    {"GET", "/api/v1/namespaces/foo/secrets/cert", "get secrets foo/cert;", "verbs=get"},
+     "// +kubebuilder:rbac:groups=core,resources=secrets,verbs=get,namespace=mandate,"
+     "resourceNames=other"},
+    {"GET", "/api/v1/namespaces/foo/secrets/cert", "get secrets foo/cert;",
+     "verbs=get,namespace=foo,resourceNames=cert"},
     {"GET", "/api/v1/namespaces/mandate/secrets", "list secrets in namespace mandate;",
-     "verbs=list"},
+     "verbs=list,namespace=mandate"},
     {"GET", "/api/v1/namespaces/mandate/secrets?fieldSelector=metadata.name%3Dcert",
-     "list secrets mandate/cert;", "verbs=list"},
-    {"GET", "/api/v1/namespaces/foo", "get namespaces foo;", "resources=namespaces,verbs=get"},
+     "list secrets mandate/cert;", "verbs=list,namespace=mandate,resourceNames=cert"},
+    {"GET", "/api/v1/namespaces/foo", "get namespaces foo;",
+     "resources=namespaces,verbs=get,resourceNames=foo"},
     {"GET", "/metrics"},
     {"GET", "/debug/pprof", "get /debug/pprof;",
      "// +kubebuilder:rbac:urls=/debug/pprof,verbs=get"},
@@ -143,7 +147,8 @@ TEST(GuardTest, AnApplyNeedsCreateToo) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("may create configmaps guarded/there;"));
   EXPECT_THAT(
       std::string(status.message()),
-      testing::EndsWith("// +kubebuilder:rbac:groups=core,resources=configmaps,verbs=create"));
+      testing::EndsWith(
+          "// +kubebuilder:rbac:groups=core,resources=configmaps,verbs=create,namespace=guarded"));
 }
 
 TEST(GuardTest, Counts) {
