@@ -161,6 +161,42 @@ constexpr BuiltinResource kResources[] = {
     // clang-format on
 };
 
+constexpr BuiltinShortName kShortNames[] = {
+    // clang-format off
+    {"", "componentstatuses", "cs"},
+    {"", "configmaps", "cm"},
+    {"", "endpoints", "ep"},
+    {"", "events", "ev"},
+    {"", "limitranges", "limits"},
+    {"", "namespaces", "ns"},
+    {"", "nodes", "no"},
+    {"", "persistentvolumeclaims", "pvc"},
+    {"", "persistentvolumes", "pv"},
+    {"", "pods", "po"},
+    {"", "replicationcontrollers", "rc"},
+    {"", "resourcequotas", "quota"},
+    {"", "serviceaccounts", "sa"},
+    {"", "services", "svc"},
+    {"apiextensions.k8s.io", "customresourcedefinitions", "crd"},
+    {"apiextensions.k8s.io", "customresourcedefinitions", "crds"},
+    {"apps", "daemonsets", "ds"},
+    {"apps", "deployments", "deploy"},
+    {"apps", "replicasets", "rs"},
+    {"apps", "statefulsets", "sts"},
+    {"autoscaling", "horizontalpodautoscalers", "hpa"},
+    {"batch", "cronjobs", "cj"},
+    {"certificates.k8s.io", "certificatesigningrequests", "csr"},
+    {"events.k8s.io", "events", "ev"},
+    {"networking.k8s.io", "ingresses", "ing"},
+    {"networking.k8s.io", "ipaddresses", "ip"},
+    {"networking.k8s.io", "networkpolicies", "netpol"},
+    {"policy", "poddisruptionbudgets", "pdb"},
+    {"scheduling.k8s.io", "priorityclasses", "pc"},
+    {"storage.k8s.io", "storageclasses", "sc"},
+    {"storage.k8s.io", "volumeattributesclasses", "vac"},
+    // clang-format on
+};
+
 // How many letters must change, at most `limit` + 1.
 size_t Distance(std::string_view a, std::string_view b, size_t limit) {
   if (a.size() > b.size() + limit || b.size() > a.size() + limit) return limit + 1;
@@ -181,6 +217,7 @@ size_t Distance(std::string_view a, std::string_view b, size_t limit) {
 }  // namespace
 
 std::span<const BuiltinResource> BuiltinResources() { return kResources; }
+std::span<const BuiltinShortName> BuiltinShortNames() { return kShortNames; }
 
 bool IsBuiltinGroup(std::string_view group) {
   return std::any_of(std::begin(kResources), std::end(kResources),

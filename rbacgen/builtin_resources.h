@@ -21,6 +21,14 @@ struct BuiltinResource {
 // are only ever authorized, such as the users that one may impersonate.
 std::span<const BuiltinResource> BuiltinResources();
 
+// What kubectl takes for a resource besides its names. By group and resource.
+struct BuiltinShortName {
+  std::string_view group;
+  std::string_view resource;
+  std::string_view short_name;
+};
+std::span<const BuiltinShortName> BuiltinShortNames();
+
 // Whether the server has the group by itself.
 bool IsBuiltinGroup(std::string_view group);
 // Null if there is none. The subresource "finalizers" of any, which is only ever authorized, is

@@ -28,12 +28,8 @@ namespace {
 
 template <class Check>
 CLI::Validator IsName(Check check) {
-  return CLI::Validator(
-      [check](std::string& word) {
-        const absl::Status status = word.empty() ? absl::OkStatus() : check(word);
-        return std::string(status.message());
-      },
-      "");
+  return CLI::Validator([check](std::string& word) { return std::string(check(word).message()); },
+                        "");
 }
 
 }  // namespace

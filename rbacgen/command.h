@@ -25,7 +25,7 @@ void AddAuditPolicyCommand(CLI::App& app, int* exit_code);
 void AddTraceCommand(CLI::App& app, int* exit_code);
 
 // Validators of options: of type ComponentFrom (marker, dir or file), of a namespace, and of a
-// ServiceAccount's name. Empty is fine where the command takes it.
+// ServiceAccount's name.
 CLI::Validator ComponentFromWords();
 CLI::Validator IsNamespace();
 CLI::Validator IsAccountName();

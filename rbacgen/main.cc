@@ -2,6 +2,7 @@
 // from the audit log back to who did what.
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "CLI/CLI.hpp"
@@ -26,6 +27,17 @@ constexpr AddCommand kCommands[] = {
     mandate::rbacgen::AddWhoCanCommand,      mandate::rbacgen::AddBlastRadiusCommand,
     mandate::rbacgen::AddMutateCommand,
 };
+
+// "--namespace=", as `--namespace=$UNSET` becomes: CLI11 would take the next argument for its
+// value.
+const char* FlagWithoutValue(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--") break;
+    if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) return argv[i];
+  }
+  return nullptr;
+}
 
 // Says what is wrong, and which command's --help is about it.
 int Misuse(const CLI::App& app, const CLI::ParseError& error) {
@@ -57,6 +69,10 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", std::string("rbacgen ") + mandate::rbacgen::kVersion);
   app.footer(
       "rbacgen COMMAND --help says more. Exit codes: 0 done, 1 mistakes in the input, 2 misuse.");
+  if (const char* flag = FlagWithoutValue(argc, argv)) {
+    std::cerr << "rbacgen: " << flag << " has no value; give it one, or leave it out\n";
+    return mandate::rbacgen::kExitMisuse;
+  }
   int exit_code = 0;
   for (const AddCommand add : kCommands) add(app, &exit_code);
   try {

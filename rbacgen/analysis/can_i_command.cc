@@ -35,7 +35,7 @@ struct Flags {
 // The world and the question; the exit code of a mistake, or 0.
 int Read(const Flags& flags, World* world, rbac::Attributes* request) {
   if (const int error = ReadWorld(flags.inputs, flags.input, world)) return error;
-  auto parsed = ParseQuestion(flags.question, world->policy);
+  auto parsed = ParseQuestion(flags.question, *world);
   if (!parsed.ok()) {
     std::cerr << "rbacgen: " << parsed.status().message() << "\n";
     return kExitMisuse;
@@ -143,7 +143,7 @@ void AddQuestion(CLI::App* command, Flags* flags) {
   command->add_option("VERB", flags->question.verb, "get, list, create, bind, …")->required();
   command
       ->add_option("RESOURCE", flags->question.resource,
-                   "pods, deployments.apps, pods/NAME, or a path: /metrics")
+                   "pods, Pod, po, deployments.apps, pods/NAME, or a path: /metrics")
       ->required();
   command->add_option("-n,--in-namespace", flags->question.ns,
                       "The request's namespace; none: cluster scope, all namespaces");
@@ -151,6 +151,7 @@ void AddQuestion(CLI::App* command, Flags* flags) {
   command->add_option("--input", flags->inputs, "INPUTs to ask of; below")
       ->allow_extra_args(false)
       ->capture_default_str();
+  flags->input.resource_names = true;
   AddInputFlags(command, &flags->input);
 }
 

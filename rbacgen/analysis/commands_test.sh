@@ -15,7 +15,14 @@ cat >old/a.go <<'END'
 END
 sed 's/get;list/get;create/' old/a.go >new/a.go
 "$rbacgen" chart --format=yaml old >chart.yaml
-printf '#!/bin/sh\n[ "$1" = --kubeconfig=config ] || exit 1\ncat %s/chart.yaml\n' "$dir" >kubectl
+cat >kubectl <<END
+#!/bin/sh
+[ "\$1" = --kubeconfig=config ] || exit 1
+case \$2 in
+  get) cat $dir/chart.yaml ;;
+  api-resources) echo 'gadgets   gd,gdg   g.io/v1   true   Gadget' ;;
+esac
+END
 chmod +x kubectl
 cluster=(--kubectl ./kubectl --kubeconfig config)
 
@@ -38,8 +45,29 @@ says 'no kubectl' err 'cannot run ./none'
 expect 2 'no question' can-i --as=a get pods/ --input=old
 expect 2 'nobody' can-i get pods --input=old
 
-expect 1 'a mistyped resource' can-i --as=a get deployment --input=old
+for resource in deployment Deployment deploy deployment.apps deployments.v1.apps deploy.apps/web; do
+  expect 0 "by the name $resource" can-i --as=a get $resource -n shop --input=old
+  says "$resource" err 'ClusterRoleBinding "mandate-manager-a"'
+done
+expect 1 'a mistyped resource' can-i --as=a get deploymentz --input=old
 says 'a mistyped resource' err '"deployments" is the nearest'
+expect 1 'capitals' can-i --as=a GET deployments --input=old
+says capitals err 'verb "GET" has capitals'
+cat >gadgets.yaml <<'END'
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: g}, rules: [{apiGroups: [g.io], resources: [gadgets, gizmos], verbs: [get]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: g}, roleRef: {kind: ClusterRole, name: g}, subjects: [{kind: User, name: ann}]}
+---
+{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: gizmos.g.io}, spec: {group: g.io, names: {kind: Gizmo, plural: gizmos, shortNames: [gz]}}}
+END
+expect 0 "a definition's short name" can-i --as=ann get gz --input=gadgets.yaml
+expect 0 "a definition's kind" who-can get Gizmo --input=gadgets.yaml
+says "a definition's kind" out ann
+expect 1 'a short name that nobody says' can-i --as=ann get gd --input=gadgets.yaml
+expect 0 "a cluster's short name" can-i --as=ann get gd --input=gadgets.yaml,cluster "${cluster[@]}"
+expect 2 'a flag without its value' can-i --as=a get pods --namespace= --input=old
+says 'a flag without its value' err '--namespace= has no value'
+expect 2 'an empty namespace' chart --format=yaml --namespace '' old
 expect 2 'a mistyped command' can-j
 says 'a mistyped command' err 'can-j is no command; can-i is the nearest'
 expect 2 'a mistyped flag' can-i --bs=a get pods

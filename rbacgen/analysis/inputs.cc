@@ -10,6 +10,7 @@
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "rbacgen/analysis/manifests.h"
+#include "rbacgen/analysis/resource_names.h"
 #include "rbacgen/command.h"
 #include "rbacgen/lint.h"
 #include "rbacgen/source_files.h"
@@ -62,7 +63,13 @@ absl::StatusOr<World> ReadCluster(const InputFlags& flags) {
                                            "clusterroles,clusterrolebindings,roles,rolebindings,"
                                            "serviceaccounts",
                                            "-A", "-o", "json"}));
-  return ReadManifests("the cluster", text, flags.tree.ns);
+  ASSIGN_OR_RETURN(World world, ReadManifests("the cluster", text, flags.tree.ns));
+  if (flags.resource_names) {
+    // Without them, as when one of its API services is down, the plurals are still known.
+    const auto names = Kubectl(flags.kubectl, {"api-resources", "--no-headers"});
+    if (names.ok()) world.custom = ParseApiResources(*names);
+  }
+  return world;
 }
 
 // The accounts that are named as a chart of ours names them.

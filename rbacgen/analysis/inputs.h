@@ -19,6 +19,7 @@ struct InputFlags {
   KubectlOptions kubectl;
   TreeOptions tree;
   ComponentFrom component_from = ComponentFrom::kMarker;
+  bool resource_names = false;  // whether to ask a cluster for those, too
 };
 
 // Adds --kubeconfig, --context, --namespace, --base-name, --component-from. `flags` outlive the

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
@@ -93,6 +94,7 @@ class Reader {
     std::string ns = Text(*metadata, "namespace");
     if (ns.empty()) ns = default_ns_;
     if (kind == "ServiceAccount" && version == "v1") world_.accounts.emplace(ns, name);
+    if (kind == "CustomResourceDefinition") NoteNames(object);
     if (!version.starts_with("rbac.authorization.k8s.io/")) return absl::OkStatus();
     rbac::Policy& policy = world_.policy;
     if (kind == "Role") {
@@ -120,6 +122,16 @@ class Reader {
     const Json::Value* ref = FindMember(object, "roleRef");
     if (ref == nullptr) return {};
     return {Text(*ref, "apiGroup"), Text(*ref, "kind"), Text(*ref, "name")};
+  }
+
+  void NoteNames(const Json::Value& definition) {
+    const Json::Value* spec = FindMember(definition, "spec");
+    const Json::Value* names = spec == nullptr ? nullptr : FindMember(*spec, "names");
+    if (names == nullptr) return;
+    std::string singular = Text(*names, "singular");
+    if (singular.empty()) singular = absl::AsciiStrToLower(Text(*names, "kind"));
+    world_.custom.push_back({Text(*spec, "group"), Text(*names, "plural"), std::move(singular),
+                             Texts(*names, "shortNames")});
   }
 
   absl::Status NoteAggregation(const std::string& name, const Json::Value& object,

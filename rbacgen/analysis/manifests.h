@@ -1,4 +1,4 @@
-// RBAC objects and ServiceAccounts from YAML and JSON.
+// RBAC objects, ServiceAccounts and the names of custom resources from YAML and JSON.
 #ifndef RBACGEN_ANALYSIS_MANIFESTS_H_
 #define RBACGEN_ANALYSIS_MANIFESTS_H_
 

@@ -1,62 +1,27 @@
 #include "rbacgen/analysis/question.h"
 
-#include <optional>
-#include <set>
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "manager/core/strings.h"
+#include "rbacgen/analysis/resource_names.h"
 #include "rbacgen/builtin_lint.h"
 #include "rbacgen/builtin_resources.h"
 #include "rbacgen/declarations.h"
+#include "rbacgen/text.h"
 
 namespace mandate::rbacgen {
 namespace {
 
-// The only group in which the policy's rules name the resource.
-std::optional<std::string> GroupInRules(const rbac::Policy& policy, std::string_view resource) {
-  std::set<std::string> groups;
-  const auto look = [&](const std::vector<rbac::Rule>& rules) {
-    for (const rbac::Rule& rule : rules) {
-      for (const std::string& r : rule.resources) {
-        if (r.substr(0, r.find('/')) != resource) continue;
-        for (const std::string& group : rule.api_groups) {
-          if (group != "*") groups.insert(group);
-        }
-      }
-    }
-  };
-  for (const auto& role : policy.cluster_roles) look(role.rules);
-  for (const auto& role : policy.roles) look(role.rules);
-  if (groups.size() != 1) return std::nullopt;
-  return *groups.begin();
-}
-
-// The group of Kubernetes' own resource of that name, the core group before others. Of those that
-// a server serves, or that are only ever authorized.
-std::optional<std::string> BuiltinGroup(std::string_view resource, bool served) {
-  std::optional<std::string> group;
-  for (const BuiltinResource& r : BuiltinResources()) {
-    if (r.resource != resource || (KnowsVerb(r, "get") || KnowsVerb(r, "create")) != served) {
-      continue;
-    }
-    if (r.group.empty() || !group) group = std::string(r.group);
-    if (r.group.empty()) break;
-  }
-  return group;
-}
-
-std::string GroupOf(const std::string& resource, const rbac::Policy& policy) {
-  if (const auto group = BuiltinGroup(resource, /*served=*/true)) return *group;
-  // Custom resources may be called "users".
-  if (const auto group = GroupInRules(policy, resource)) return *group;
-  return BuiltinGroup(resource, /*served=*/false).value_or("");
+bool HasCapitals(std::string_view text) {
+  return std::ranges::any_of(text, [](unsigned char c) { return absl::ascii_isupper(c); });
 }
 
 }  // namespace
 
-absl::StatusOr<rbac::Attributes> ParseQuestion(const QuestionText& text,
-                                               const rbac::Policy& policy) {
+absl::StatusOr<rbac::Attributes> ParseQuestion(const QuestionText& text, const World& world) {
   rbac::Attributes a;
   a.verb = text.verb;
   if (text.verb.empty()) return absl::InvalidArgumentError("the verb is empty");
@@ -70,21 +35,17 @@ absl::StatusOr<rbac::Attributes> ParseQuestion(const QuestionText& text,
     return a;
   }
   const size_t slash = text.resource.find('/');
-  std::string type = text.resource.substr(0, slash);
+  const std::string type = text.resource.substr(0, slash);
   if (slash != std::string::npos) a.name = text.resource.substr(slash + 1);
   if (type.empty() || (slash != std::string::npos && a.name.empty()) ||
       a.name.find('/') != std::string::npos) {
     return absl::InvalidArgumentError(
         StrCat("\"", text.resource, "\" is no RESOURCE, RESOURCE.GROUP, RESOURCE/NAME or /PATH"));
   }
-  const size_t dot = type.find('.');
-  if (type == "*") {
-    a.resource = "*";
-    a.api_group = "*";
-  } else {
-    a.resource = type.substr(0, dot);
-    a.api_group = dot == std::string::npos ? GroupOf(a.resource, policy) : type.substr(dot + 1);
-  }
+  ResourceId id = {"*", "*"};
+  if (type != "*") id = FindResource(type, world.custom, world.policy);
+  a.api_group = std::move(id.group);
+  a.resource = std::move(id.resource);
   a.subresource = text.subresource;
   a.ns = text.ns;
   return a;
@@ -92,6 +53,11 @@ absl::StatusOr<rbac::Attributes> ParseQuestion(const QuestionText& text,
 
 std::vector<std::string> QuestionDoubts(const QuestionText& text, const rbac::Attributes& request) {
   std::vector<std::string> doubts;
+  // Constrained impersonation has verbs with capitals after a colon.
+  if (HasCapitals(request.verb.substr(0, request.verb.find(':')))) {
+    doubts.push_back(StrCat("verb ", Quoted(request.verb),
+                            " has capitals: those of requests are in lower case"));
+  }
   if (!request.is_resource_request || request.resource == "*") return doubts;
   const std::string target = request.subresource.empty()
                                  ? request.resource
@@ -103,6 +69,13 @@ std::vector<std::string> QuestionDoubts(const QuestionText& text, const rbac::At
                             request.resource, ", as kubectl takes it; the subresource is ",
                             text.resource.substr(0, text.resource.find('/')),
                             " --subresource=", request.name));
+  }
+  // A request for one namespace is in it; a binding's role is asked about in the binding's.
+  const BuiltinResource* builtin = FindBuiltin(request.api_group, target);
+  if (builtin != nullptr && !builtin->namespaced && !request.ns.empty() &&
+      request.resource != "namespaces" && request.verb != "bind") {
+    doubts.push_back(StrCat(request.resource, " are of no namespace: a request for them is in ",
+                            "none; leave -n out"));
   }
   Declaration asked;
   asked.rule = {{request.verb}, {request.api_group}, {target}, {}, {}};

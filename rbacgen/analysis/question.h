@@ -6,26 +6,25 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "manager/rbac/policy.h"
 #include "manager/rbac/rule.h"
+#include "rbacgen/analysis/world.h"
 
 namespace mandate::rbacgen {
 
 struct QuestionText {
   std::string verb;
-  std::string resource;  // "pods", "deployments.apps/web", "/metrics"
+  std::string resource;  // "pods", "Pod", "deployments.apps/web", "/metrics"
   std::string subresource;
   std::string ns;
 };
 
-// The request that is asked about. A resource without a group, such as "deployments", has that of
-// Kubernetes' own kind of that name, else the only one that the policy's rules name it in, else
-// the core group; without discovery there is no more to go by. InvalidArgument if it is none.
-absl::StatusOr<rbac::Attributes> ParseQuestion(const QuestionText& text,
-                                               const rbac::Policy& policy);
+// The request that is asked about; FindResource() says what the resource names. InvalidArgument if
+// it is none.
+absl::StatusOr<rbac::Attributes> ParseQuestion(const QuestionText& text, const World& world);
 
 // What of the question may not be what was meant, a sentence each: a subresource that is taken for
-// a name, as kubectl takes it; what Kubernetes' own API does not know, as far as this knows it.
+// a name, as kubectl takes it; a namespace for what is of none; what Kubernetes' own API does not
+// know, as far as this knows it.
 std::vector<std::string> QuestionDoubts(const QuestionText& text, const rbac::Attributes& request);
 
 }  // namespace mandate::rbacgen

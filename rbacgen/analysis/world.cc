@@ -57,6 +57,7 @@ void Merge(World other, World* world) {
   Append(std::move(other.policy.cluster_roles), &world->policy.cluster_roles);
   Append(std::move(other.policy.role_bindings), &world->policy.role_bindings);
   Append(std::move(other.policy.cluster_role_bindings), &world->policy.cluster_role_bindings);
+  Append(std::move(other.custom), &world->custom);
   Append(std::move(other.later), &world->later);
   world->knows_later = world->knows_later || other.knows_later;
   world->aggregation.merge(other.aggregation);

@@ -14,6 +14,7 @@
 #include "manager/object/selector.h"
 #include "manager/rbac/policy.h"
 #include "manager/rbac/user.h"
+#include "rbacgen/analysis/resource_names.h"
 
 namespace mandate::rbacgen {
 
@@ -39,6 +40,8 @@ struct World {
   std::set<std::pair<std::string, std::string>> accounts;
   // Of a source tree: "base" and each component, with its ServiceAccount.
   std::map<std::string, rbac::ServiceAccountName> components;
+  // What CustomResourceDefinitions and a cluster say of resources' names.
+  std::vector<ResourceNames> custom;
   std::vector<LaterGrant> later;
   bool knows_later = false;  // of a source tree: `later` is all there is
 };
