@@ -303,6 +303,10 @@ absl::StatusOr<Flags> ParseFlags(int argc, char** argv, std::vector<ComponentSpe
   std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   for (std::string& argument : arguments) {
     if (argument.starts_with("-v=")) argument.insert(0, "-");
+    // CLI11 would take the next argument for its value.
+    if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) {
+      return Usage(StrCat(argument, " has no value; give it one, or leave it out"));
+    }
   }
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {

@@ -110,6 +110,7 @@ TEST_F(FlagsTest, MistakesAreOneLineThatNamesThem) {
       {{kubeconfig, "stray"}, "stray"},
       {{kubeconfig, "--controllers=c"}, "--controllers: \"c\" is not one of a, b"},
       {{kubeconfig, "--controllers=-a,-b"}, "--controllers: nothing is left to run"},
+      {{kubeconfig, "--controllers=", "--identity-mode=token"}, "--controllers= has no value"},
       {{kubeconfig, "--identity-mode=root"}, "--identity-mode: "},
       {{kubeconfig, "--guard=maybe"}, "--guard-mode: "},
       {{kubeconfig, "-v=9"}, "9"},
