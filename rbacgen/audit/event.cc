@@ -15,8 +15,14 @@ constexpr std::string_view kIssuedCredentialId =
 constexpr std::string_view kReason = "authorization.k8s.io/reason";
 constexpr std::string_view kDecision = "authorization.k8s.io/decision";
 
+// The server leaves out what is empty; who ships logs may write null instead, which says the same.
+bool SkipNull(JsonCursor& json) {
+  return json.Peek() == JsonCursor::Token::kNull && json.ReadNull();
+}
+
 bool ReadText(JsonCursor& json, std::string* text) {
   std::string_view value;
+  if (SkipNull(json)) return true;
   if (!json.ReadString(&value)) return false;
   text->assign(value);
   return true;
@@ -26,12 +32,14 @@ bool ReadText(JsonCursor& json, std::string* text) {
 template <class Read>
 void ForEachMember(JsonCursor& json, Read read) {
   std::string_view key;
+  if (SkipNull(json)) return;
   for (json.BeginObject(); json.NextMember(&key);) read(key);
 }
 
 template <class Read>
 void ForEachString(JsonCursor& json, Read read) {
   std::string_view value;
+  if (SkipNull(json)) return;
   for (json.BeginArray(); json.NextElement();) {
     if (json.ReadString(&value)) read(value);
   }
@@ -60,6 +68,7 @@ void ReadUser(JsonCursor& json, std::string* username, AuditEvent* event, bool a
 }
 
 void ReadObjectRef(JsonCursor& json, AuditEvent* event) {
+  if (SkipNull(json)) return;
   event->has_object = true;
   ForEachMember(json, [&](std::string_view key) {
     std::string* const field = key == "apiGroup"      ? &event->group
@@ -91,7 +100,7 @@ void ReadStatus(JsonCursor& json, AuditEvent* event) {
       return;
     }
     std::string_view number;
-    if (json.ReadNumber(&number)) {
+    if (!SkipNull(json) && json.ReadNumber(&number)) {
       std::from_chars(number.data(), number.data() + number.size(), event->code);
     }
   });

@@ -86,6 +86,21 @@ TEST(ParseAuditEvent, AnItemOfAListNamesNoKind) {
   EXPECT_EQ(e.audit_id, "a-1");
 }
 
+// As tools that ship and filter logs write what is not there.
+TEST(ParseAuditEvent, NullIsAbsent) {
+  AuditEvent e;
+  const absl::Status status = ParseAuditEvent(
+      R"({"kind":"Event","apiVersion":"audit.k8s.io/v1","verb":"get","stage":null,"user":)"
+      R"({"username":"u","groups":null,"extra":{"authentication.kubernetes.io/credential-id":null}},)"
+      R"("impersonatedUser":null,"objectRef":null,"responseStatus":{"code":null,"message":null},)"
+      R"("sourceIPs":null,"userAgent":null,"annotations":null})",
+      &e);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(e.verb + "|" + e.stage + "|" + e.user() + "|" + e.user_agent, "get||u|");
+  EXPECT_FALSE(e.has_object);
+  EXPECT_EQ(e.code, 0);
+}
+
 TEST(ParseAuditEvent, SaysWhatItIsInstead) {
   AuditEvent e;
   EXPECT_EQ(AsStd(ParseAuditEvent(R"({"log":"{}","stream":"stdout"})", &e).message()),

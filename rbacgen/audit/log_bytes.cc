@@ -8,12 +8,31 @@
 #include <cstring>
 #include <vector>
 
+#include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 
 namespace mandate::rbacgen {
 namespace {
 
 constexpr size_t kRead = size_t{256} << 10;
+
+// How other packers' files begin, and what unpacks them.
+constexpr struct {
+  std::string_view magic, unpacker;
+} kOthers[] = {{"\x28\xb5\x2f\xfd", "zstd -dc"},
+               {"BZh", "bzip2 -dc"},
+               {"\xfd"
+                "7zXZ",
+                "xz -dc"}};
+
+absl::Status CheckPlain(std::string_view start, const std::string& name) {
+  for (const auto& [magic, unpacker] : kOthers) {
+    if (!start.starts_with(magic)) continue;
+    return absl::UnavailableError(StrCat("cannot read ", name, ": of packed logs only gzip's are ",
+                                         "read; put `", unpacker, "` before, and - for the log"));
+  }
+  return absl::OkStatus();
+}
 
 class Inflater {
  public:
@@ -77,7 +96,10 @@ absl::Status ReadAll(int file, const std::string& name,
       return absl::UnavailableError(StrCat("cannot read ", name, ": ", std::strerror(errno)));
     }
     const std::string_view bytes(buffer.data(), n);
-    if (first) packed = bytes.starts_with("\x1f\x8b");
+    if (first) {
+      packed = bytes.starts_with("\x1f\x8b");
+      RETURN_IF_ERROR(CheckPlain(bytes, name));
+    }
     if (n == 0) break;
     if (!packed) {
       chunk(bytes);

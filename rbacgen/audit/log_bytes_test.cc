@@ -60,6 +60,8 @@ TEST(ReadLogBytes, SaysWhatIsWrong) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("it is cut off"));
   ReadAll(Write("damaged", packed.substr(0, 12) + "xxxxxxxx" + packed.substr(20)), &status);
   EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  ReadAll(Write("log.zst", "\x28\xb5\x2f\xfd..."), &status);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("`zstd -dc` before, and - for the log"));
 }
 
 }  // namespace

@@ -28,6 +28,17 @@ std::string Target(const AuditEvent& event) {
   return target;
 }
 
+// RFC 3339 in UTC, as the server writes it: such texts have the order of their times.
+bool IsTime(std::string_view text) {
+  constexpr std::string_view kForm = "0000-00-00T00:00:00";
+  if (text.size() <= kForm.size() || text.back() != 'Z') return false;
+  for (size_t i = 0; i < kForm.size(); ++i) {
+    const bool digit = '0' <= text[i] && text[i] <= '9';
+    if (kForm[i] == '0' ? !digit : text[i] != kForm[i]) return false;
+  }
+  return true;
+}
+
 // Questions about oneself: asked by POST, but nothing is stored.
 bool IsSelfReview(const AuditEvent& event) {
   return event.verb == "create" &&
@@ -81,7 +92,7 @@ bool Trace::IsElsewhere(const AuditEvent& event) {
 
 // The server writes events in the order of their ends: requests overlap.
 void Trace::NoteTime(const std::string& received) {
-  if (received.empty()) return;
+  if (!IsTime(received)) return;
   if (first_.empty() || received < first_) first_ = received;
   if (received > last_) last_ = received;
 }

@@ -1,0 +1,192 @@
+// What a trace finds amiss, and what it must not.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "manager/core/strings.h"
+#include "rbacgen/audit/testing_lines.h"
+#include "rbacgen/audit/trace.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+// Each of these must be found, and only this.
+TEST(TraceFindings, FindsWhatMustNotBe) {
+  const Line mint = Mint("a", "JTI=a1");
+  Line masters;
+  masters.user = "kubernetes-admin";
+  masters.groups = "system:masters";
+  EXPECT_THAT(TraceOf({masters}).findings,
+              ElementsAre(HasSubstr("carried the group system:masters: user kubernetes-admin"),
+                          HasSubstr("our user agent was used by somebody else")));
+
+  EXPECT_THAT(TraceOf({Line()}).findings,
+              ElementsAre("credential id JTI=a1 of a: no TokenRequest in this log issued it"));
+
+  Line by_admin = mint;
+  by_admin.user = "kubernetes-admin";
+  by_admin.agent = "kubectl/1";
+  EXPECT_THAT(TraceOf({by_admin, Line()}).findings,
+              ElementsAre("credential id JTI=a1 of a was not issued by base but by "
+                          "kubernetes-admin"));
+
+  const Line wrong_agent = With(&Line::agent, std::string("mandate-manager/1 (linux/amd64) b"));
+  EXPECT_THAT(TraceOf({mint, wrong_agent, wrong_agent}).findings,
+              ElementsAre(AllOf(HasSubstr("disagrees with its user agent, which says b"),
+                                HasSubstr("(2 times, first at 2026-11-21T00:00:00Z, audit id "))));
+
+  EXPECT_THAT(TraceOf({mint, With(&Line::agent, std::string("curl/8"))}).findings,
+              ElementsAre(HasSubstr("came with a foreign user agent: curl/8")));
+
+  EXPECT_THAT(TraceOf({With(&Line::credential, std::string())}).findings,
+              ElementsAre(HasSubstr("came without a credential id")));
+}
+
+TEST(TraceFindings, BaseMayMintItsComponentsTokensAndUpdateItsLease) {
+  const auto found = [](const Line& line) { return TraceOf({line}).findings; };
+  EXPECT_THAT(found(Mint("a", "JTI=a1")), IsEmpty());
+  EXPECT_THAT(found(ByBase("update", "coordination.k8s.io", "leases", "mandate-manager")),
+              IsEmpty());
+  EXPECT_THAT(found(ByBase("get", "", "configmaps", "x")), IsEmpty());
+  EXPECT_THAT(found(ByBase("create", "authentication.k8s.io", "selfsubjectreviews", "")),
+              IsEmpty());
+
+  const auto more = HasSubstr("base wrote more than its tokens and its lease: ");
+  EXPECT_THAT(found(ByBase("create", "coordination.k8s.io", "leases", "mandate-manager")),
+              ElementsAre(more));
+  EXPECT_THAT(found(ByBase("update", "coordination.k8s.io", "leases", "other")), ElementsAre(more));
+  EXPECT_THAT(found(ByBase("patch", "coordination.k8s.io", "leases", "mandate-manager")),
+              ElementsAre(more));
+  EXPECT_THAT(found(ByBase("create", "", "configmaps", "x")),
+              ElementsAre(HasSubstr("create configmaps x")));
+  EXPECT_THAT(found(ByBase("create", "", "serviceaccounts", "x")), ElementsAre(more));
+  EXPECT_THAT(found(ByBase("delete", "", "pods", "x")), ElementsAre(more));
+  EXPECT_THAT(found(ByBase("deletecollection", "", "pods", "")), ElementsAre(more));
+  Line foreign_token = Mint("a", "JTI=x");
+  foreign_token.name = "default";
+  EXPECT_THAT(found(foreign_token), ElementsAre(more));
+}
+
+TEST(TraceFindings, ARefusedTokenIsNobodysRequest) {
+  Line refused;
+  refused.stage = "ResponseStarted";
+  refused.user = "";
+  refused.code = 401;
+  const TraceReport r = TraceOf({refused});
+  EXPECT_THAT(r.findings, IsEmpty());
+  ASSERT_THAT(r.rows, SizeIs(1));
+  EXPECT_EQ(r.rows.begin()->first.component, "a");
+  EXPECT_EQ(r.rows.begin()->second.operations.begin()->second.denied, 1);
+}
+
+// --identity-mode=impersonate: base's token, the component's name.
+TEST(TraceFindings, AnImpersonatedComponentNeedsNoTokenOfItsOwn) {
+  Line l;
+  l.user = kBase;
+  l.credential = "JTI=base";
+  l.impersonated = "system:serviceaccount:mandate-system:mandate-manager-a";
+  const TraceReport r = TraceOf({l});
+  EXPECT_THAT(r.findings, IsEmpty());
+  EXPECT_THAT(r.tokens, IsEmpty());
+  EXPECT_EQ(r.rows.begin()->first.component, "a");
+}
+
+TEST(TraceFindings, WhoMayNotImpersonateIsDeniedAndNoImpostor) {
+  Line l;
+  l.user = kBase;
+  l.credential = "JTI=base";
+  l.code = 403;
+  l.message = R"(x is forbidden: User \"u\" cannot impersonate-on:serviceaccount:create resource)";
+  const TraceReport r = TraceOf({l});
+  EXPECT_THAT(r.findings, IsEmpty());
+  EXPECT_EQ(r.rows.begin()->first.component, "a");
+  EXPECT_EQ(r.rows.begin()->second.operations.begin()->second.denied, 1);
+  // What was answered, or refused for another reason, was base itself under a component's name.
+  EXPECT_THAT(TraceOf({With(&Line::code, 200, l)}).findings, Not(IsEmpty()));
+  EXPECT_THAT(TraceOf({With(&Line::message, std::string("cannot"), l)}).findings, Not(IsEmpty()));
+}
+
+// A manager of the same name in another namespace is neither base nor ours.
+TEST(TraceFindings, AnotherNamespacesManagerIsNotOurs) {
+  Line evil = Mint("a", "JTI=a1");
+  evil.user = "system:serviceaccount:evil:mandate-manager";
+  EXPECT_THAT(TraceOf({evil, Line()}).findings,
+              ElementsAre("credential id JTI=a1 of a was not issued by base but by "
+                          "system:serviceaccount:evil:mandate-manager"));
+
+  // Staging's requests are not production's, and nothing amiss.
+  std::vector<Line> both = {Mint("a", "JTI=a1"), Line(), Mint("a", "JTI=s1"), Line()};
+  both[2].user = "system:serviceaccount:staging:mandate-manager";
+  both[2].ns = "staging";
+  both[3].user = "system:serviceaccount:staging:mandate-manager-a";
+  both[3].credential = "JTI=s1";
+  const TraceReport r = TraceOf(both);
+  EXPECT_THAT(r.findings, IsEmpty());
+  EXPECT_EQ(r.requests, 2);
+  EXPECT_THAT(r.tokens, SizeIs(1));
+  EXPECT_THAT(r.elsewhere, ElementsAre(std::pair("staging", 2)));
+  EXPECT_THAT(r.issued_to, ElementsAre("mandate-system/mandate-manager-a"));
+
+  Line mint_there = Mint("a", "JTI=x");
+  mint_there.ns = "staging";
+  EXPECT_THAT(TraceOf({mint_there}).findings,
+              ElementsAre(HasSubstr("base wrote more than its tokens and its lease")));
+}
+
+// Every cluster makes thousands of tokens for others, the kubelets' pods.
+TEST(TraceFindings, OthersTokensTakeNoRoom) {
+  TraceOptions options;
+  options.max_credentials = 2;
+  std::vector<Line> lines;
+  for (int i = 0; i < 5; ++i) {
+    Line other = Mint("a", StrCat("JTI=other", i));
+    other.user = "system:node:n1";
+    other.agent = "kubelet/1";
+    other.name = "default";
+    lines.push_back(other);
+  }
+  lines.push_back(Mint("a", "JTI=a1"));
+  lines.push_back(Line());
+  EXPECT_THAT(TraceOf(lines, options).findings, IsEmpty());
+}
+
+// What was not kept may have been there.
+TEST(TraceFindings, DoesNotClaimThatALeftOutTokenHasNoOrigin) {
+  TraceOptions options;
+  options.max_credentials = 2;
+  const TraceReport r = TraceOf(
+      {Mint("a", "JTI=x"), Mint("a", "JTI=y"), Mint("a", "JTI=y"), Mint("a", "JTI=a1"), Line()},
+      options);
+  EXPECT_THAT(r.findings, ElementsAre(HasSubstr("more than 2 credential ids")));
+  EXPECT_TRUE(r.issued_left_out);
+}
+
+// A project that has no manager of ours: its user agents and tokens are its own affair.
+TEST(TraceFindings, OthersAreNamedAndNotJudged) {
+  TraceOptions options;
+  options.others = {{"system:serviceaccount:shop:web", "web"}};
+  Line l;
+  l.user = "system:serviceaccount:shop:web";
+  l.agent = "manager/v0.0.0 (linux/amd64)";
+  l.credential = "JTI=kubelet";
+  std::vector<std::string> observed;
+  Trace trace(options, [&](const AuditEvent& event, const std::string& component,
+                           const std::string& bearer) {
+    observed.push_back(StrCat(event.verb, " ", component, " ", bearer));
+  });
+  ASSERT_TRUE(trace.Add(Text(l)).ok());
+  const TraceReport r = trace.Finish();
+  EXPECT_THAT(r.findings, IsEmpty());
+  EXPECT_THAT(r.tokens, IsEmpty());
+  EXPECT_THAT(observed, ElementsAre("list web web"));
+}
+
+}  // namespace
+}  // namespace mandate::rbacgen
