@@ -38,7 +38,7 @@ absl::Status Walk(const fs::path& folder, std::vector<std::string>* files) {
     if (it->is_directory(error)) {
       if (it->is_symlink(error)) continue;
       RETURN_IF_ERROR(Walk(it->path(), files));
-    } else if (IsSource(name) && !IsTest(name)) {
+    } else if (IsSource(name) && !IsTest(name) && !it->is_other(error)) {  // a FIFO would block
       files->push_back(it->path().lexically_normal().string());
     }
   }

@@ -1,5 +1,7 @@
 #include "rbacgen/source_files.h"
 
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -64,6 +66,18 @@ TEST_F(SourceFilesTest, EachFileOnceInOneOrder) {
 TEST_F(SourceFilesTest, DoesNotFollowLinksToFolders) {
   fs::create_directory_symlink(root_ / "m", root_ / "m/sub/loop");
   EXPECT_THAT(Find({"m/sub"}), ElementsAre("m/sub/c.rs"));
+}
+
+// Reading a FIFO waits for who writes it. One that is named has a writer: the shell's <(…).
+TEST_F(SourceFilesTest, PassesOverWhatIsNoFile) {
+  ASSERT_EQ(mkfifo((root_ / "m/sub/pipe.go").c_str(), 0600), 0);
+  EXPECT_THAT(Find({"m/sub"}), ElementsAre("m/sub/c.rs"));
+  EXPECT_THAT(Find({"m/sub/pipe.go"}), ElementsAre("m/sub/pipe.go"));
+}
+
+TEST_F(SourceFilesTest, ALinkToNothingIsFoundAndCannotBeRead) {
+  fs::create_symlink("nowhere", root_ / "m/sub/broken.go");
+  EXPECT_THAT(Find({"m/sub"}), ElementsAre("m/sub/broken.go", "m/sub/c.rs"));
 }
 
 TEST_F(SourceFilesTest, AMissingPathIsNotFound) {
