@@ -220,9 +220,10 @@ class Applier {
     Set("x-kubernetes-list-type", type);
     if (type == "atomic") return;
     if (type == "set") {
-      const auto atomic = item.keywords.find("x-kubernetes-map-type");
-      if (!item.IsScalar() && atomic == item.keywords.end()) {
-        Mistake("listType: \"set\" is for scalars and atomic objects; use map with listMapKeys");
+      // Of atomic objects the API server takes the definition, and then no apply of an object.
+      if (!item.IsScalar()) {
+        Mistake("listType: \"set\" is for scalars, as lists of objects cannot be applied then; ",
+                "use map with listMapKeys");
       }
       return;
     }

@@ -141,6 +141,14 @@ INSTANTIATE_TEST_SUITE_P(
                    "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
                    "listKind: \"Widget\"",
                    "listKind \"Widget\" must be a kind's name, and another one"),
+        Mistake{"LongListKind",
+                With({{&Source::more,
+                       StrCat("message K", std::string(59, 'k'),
+                              " { option (mandate.api.resource) = { group: \"e.com\" version: "
+                              "\"v1\" plural: \"ks\" scope: \"Cluster\" }; optional k8s.io."
+                              "apimachinery.pkg.apis.meta.v1.ObjectMeta metadata = 1; optional "
+                              "Spec spec = 2; optional Status status = 3; }")}}),
+                "kList\" must be a kind's name, and another one, of at most 63 letters"},
         OfResource("WarningOfLines",
                    "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
                    "deprecated: true deprecationWarning: \"a\\nb\"",
@@ -266,6 +274,12 @@ INSTANTIATE_TEST_SUITE_P(
                 "listMapKeys \"observedGeneration\" must be required"),
         OfField("SetOfObjects", "repeated Status", "listType: \"set\"",
                 "listType: \"set\" is for scalars"),
+        Mistake{"SetOfAtomicObjects",
+                With({{&Source::spec, Field("repeated Atom", "listType: \"set\"")},
+                      {&Source::more,
+                       "message Atom { option (mandate.api.object) = { mapType: \"atomic\" }; "
+                       "optional string a = 1; }"}}),
+                "x.proto:9: error: listType: \"set\" is for scalars"},
         OfField("MapType", "optional Status", "mapType: \"loose\"",
                 "mapType \"loose\" is none of granular, atomic"),
         OfField("UniqueItems", "repeated string", "uniqueItems: true",

@@ -37,6 +37,10 @@ std::string Singular(const ResourceVersion& version) {
                                          : absl::AsciiStrToLower(version.kind);
 }
 
+std::string ListKind(const ResourceVersion& version) {
+  return version.resource.has_listkind() ? version.resource.listkind() : version.kind + "List";
+}
+
 class Checker {
  public:
   Checker(const ResourceVersion& version, Diagnostics* diagnostics)
@@ -88,9 +92,10 @@ class Checker {
     if (!IsLowerName(resource_.version())) {
       Error("version ", Quoted(resource_.version()), " must be such as v1 or v1alpha1");
     }
-    if (resource_.has_listkind() && (resource_.listkind() == version_.kind ||
-                                     !IsLowerName(absl::AsciiStrToLower(resource_.listkind())))) {
-      Error("listKind ", Quoted(resource_.listkind()), " must be a kind's name, and another one");
+    const std::string list_kind = ListKind(version_);
+    if (list_kind == version_.kind || !IsLowerName(absl::AsciiStrToLower(list_kind))) {
+      Error("listKind ", Quoted(list_kind), " must be a kind's name, and another one, of at most ",
+            "63 letters");
     }
     if (!IsLowerName(resource_.plural())) {
       Error("plural ", Quoted(resource_.plural()), " must be the kind's plural in lower case");
@@ -222,11 +227,10 @@ void CheckResource(const ResourceVersion& version, Diagnostics* diagnostics) {
 
 Yaml::Map NamesYaml(const ResourceVersion& version) {
   const Resource& resource = version.resource;
-  Yaml::Map names = {
-      {"kind", version.kind},
-      {"listKind", resource.has_listkind() ? resource.listkind() : version.kind + "List"},
-      {"plural", resource.plural()},
-      {"singular", Singular(version)}};
+  Yaml::Map names = {{"kind", version.kind},
+                     {"listKind", ListKind(version)},
+                     {"plural", resource.plural()},
+                     {"singular", Singular(version)}};
   if (!resource.shortnames().empty()) names["shortNames"] = ListYaml(resource.shortnames());
   if (!resource.categories().empty()) names["categories"] = ListYaml(resource.categories());
   return names;
