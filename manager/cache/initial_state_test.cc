@@ -1,0 +1,138 @@
+#include "manager/cache/initial_state.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "manager/cache/testing/watch_json.h"
+#include "manager/core/testing/simulated_loop.h"
+
+namespace mandate {
+namespace {
+
+using Type = WatchEventType;
+
+class InitialStateTest : public ::testing::Test {
+ protected:
+  static WatchEvent Event(Type type, ObjectPtr object = nullptr) {
+    WatchEvent event;
+    event.type = type;
+    event.object = std::move(object);
+    return event;
+  }
+  // Of "default/NAME"; of nobody knows which when that is empty.
+  static UnreadableEvent Unreadable(std::string name, Type type = Type::kAdded) {
+    UnreadableEvent event;
+    event.kind = UnreadableEvent::Kind::kObject;
+    event.type = type;
+    event.object = {.why = absl::InvalidArgumentError("too deep"),
+                    .key = {name.empty() ? "" : "default", name},
+                    .resource_version = ""};
+    return event;
+  }
+  static UnreadableEvent OfNothing() {
+    UnreadableEvent event;
+    event.kind = UnreadableEvent::Kind::kNothing;
+    return event;
+  }
+  // "default/a@1 default/b@2 !default/c".
+  std::string Release() {
+    const ObjectStore::Content content = state_->Release();
+    std::string text = Text(content.objects);
+    for (const UnreadableObject& object : content.unreadable) {
+      text += (text.empty() ? "!" : " !") + object.Name();
+    }
+    return text;
+  }
+
+  SimulatedLoop loop_;
+  int silences_ = 0;
+  std::optional<InitialState> state_{std::in_place, loop_, absl::Seconds(30),
+                                     [this] { ++silences_; }};
+};
+
+TEST_F(InitialStateTest, HoldsWhatTheEventsSay) {
+  EXPECT_TRUE(state_->Take(Event(Type::kAdded, Widget("default/b", 2))).ok());
+  EXPECT_TRUE(state_->Take(Event(Type::kAdded, Widget("default/a", 1))).ok());
+  EXPECT_TRUE(state_->Take(Event(Type::kAdded, Widget("default/c", 3))).ok());
+  EXPECT_TRUE(state_->Take(Event(Type::kModified, Widget("default/a", 4))).ok());
+  EXPECT_TRUE(state_->Take(Event(Type::kDeleted, Widget("default/c", 5))).ok());
+  EXPECT_TRUE(state_->Take(Event(Type::kBookmark)).ok());
+  EXPECT_EQ(Release(), "default/a@4 default/b@2");
+  EXPECT_EQ(Release(), "") << "it is empty then";
+}
+
+TEST_F(InitialStateTest, CountsTheBytesThatItHolds) {
+  EXPECT_EQ(state_->bytes(), 0u);
+  const ObjectPtr widget = Widget("default/a", 1);
+  EXPECT_TRUE(state_->Take(Event(Type::kAdded, widget)).ok());
+  const size_t one = state_->bytes();
+  EXPECT_GT(one, 0u);
+  EXPECT_TRUE(state_->Take(Event(Type::kAdded, Widget("default/b", 2))).ok());
+  EXPECT_EQ(state_->bytes(), 2 * one);
+  EXPECT_TRUE(state_->Take(Event(Type::kDeleted, Widget("default/b", 3))).ok());
+  EXPECT_EQ(state_->bytes(), one);
+}
+
+TEST_F(InitialStateTest, TheServersErrorIsItsEnd) {
+  WatchEvent event = Event(Type::kError);
+  event.error = absl::ResourceExhaustedError("too many");
+  EXPECT_EQ(state_->Take(std::move(event)), absl::ResourceExhaustedError("too many"));
+}
+
+TEST_F(InitialStateTest, WhatCannotBeReadIsThereUnderItsName) {
+  EXPECT_TRUE(state_->Take(Event(Type::kAdded, Widget("default/a", 1))).ok());
+  EXPECT_TRUE(state_->Take(Unreadable("b")).ok());
+  EXPECT_TRUE(state_->Take(Unreadable("c")).ok());
+  EXPECT_TRUE(state_->Take(Unreadable("c", Type::kDeleted)).ok());
+  EXPECT_TRUE(state_->Take(Unreadable("d")).ok());
+  EXPECT_TRUE(state_->Take(Event(Type::kModified, Widget("default/d", 2))).ok());
+  EXPECT_EQ(Release(), "default/a@1 default/d@2 !default/b");
+}
+
+TEST_F(InitialStateTest, WhatNobodyCanIdentifyIsItsEndAndWhatIsOfNoObjectIsNot) {
+  EXPECT_TRUE(state_->Take(OfNothing()).ok());
+  EXPECT_EQ(state_->Take(Unreadable("")), absl::InvalidArgumentError("too deep"));
+  UnreadableEvent malformed = Unreadable("");
+  malformed.kind = UnreadableEvent::Kind::kMalformed;
+  EXPECT_EQ(state_->Take(std::move(malformed)), absl::InvalidArgumentError("too deep"));
+}
+
+TEST_F(InitialStateTest, SilenceIsToldOnceItHasLasted) {
+  loop_.RunFor(absl::Seconds(29));
+  EXPECT_EQ(silences_, 0);
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(silences_, 1);
+}
+
+TEST_F(InitialStateTest, EachEventOfAnObjectAndEachBookmarkEndsTheSilence) {
+  loop_.RunFor(absl::Seconds(20));
+  EXPECT_TRUE(state_->Take(Event(Type::kAdded, Widget("default/a", 1))).ok());
+  loop_.RunFor(absl::Seconds(20));
+  EXPECT_TRUE(state_->Take(Unreadable("b")).ok());
+  loop_.RunFor(absl::Seconds(20));
+  EXPECT_TRUE(state_->Take(Event(Type::kBookmark)).ok());
+  loop_.RunFor(absl::Seconds(29));
+  EXPECT_EQ(silences_, 0);
+  EXPECT_TRUE(state_->Take(OfNothing()).ok());
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(silences_, 1) << "what is of no object says nothing";
+}
+
+TEST_F(InitialStateTest, ItMayBeDestroyedByWhoeverHearsOfTheSilenceAndIsQuietThen) {
+  state_.emplace(loop_, absl::Seconds(5), [this] {
+    ++silences_;
+    state_.reset();
+  });
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(silences_, 1);
+  state_.emplace(loop_, absl::Seconds(5), [this] { ++silences_; });
+  state_.reset();
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(silences_, 1);
+}
+
+}  // namespace
+}  // namespace mandate
