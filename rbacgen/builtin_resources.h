@@ -16,9 +16,9 @@ struct BuiltinResource {
   std::string_view verbs;  // separated by blanks; all that its versions know
 };
 
-// Kubernetes 1.36's, with what is off by default; by group and resource. hack/chart_test compares
-// it with the server's discovery. Last, what RBAC knows and no server serves: the resources that
-// are only ever authorized, such as the users that one may impersonate.
+// Kubernetes 1.36's, with what is off by default; by group and resource. builtin_cluster_test
+// compares it with the server's discovery. Last, what RBAC knows and no server serves: the
+// resources that are only ever authorized, such as the users that one may impersonate.
 std::span<const BuiltinResource> BuiltinResources();
 
 // What kubectl takes for a resource besides its names. By group and resource.

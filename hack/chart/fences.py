@@ -1,0 +1,108 @@
+"""What the chart's fences let pass and what they stop, of the writes that RBAC allows."""
+import json
+
+from environment import BASE, NAMESPACE
+from report import StepFailed
+
+TEMPLATE, INSTANCE = f"{BASE}-scope-template", f"{BASE}-scope-instance"
+
+
+def expect(report, what, holds, seen):
+    if not holds:
+        raise StepFailed(report.current, what, seen)
+    report.held(what)
+
+
+def owned_by(kind, name="x"):
+    return [{"apiVersion": "operators.coreos.com/v1alpha1", "kind": kind, "name": name, "controller": True,
+             "uid": "00000000-0000-0000-0000-000000000001"}]
+
+
+def binding(role="some-role", subject=None, **metadata):
+    meta = {"name": "fence-test", "labels": {"operators.coreos.io/scopeInstanceUID": "x"}, **metadata}
+    return {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": meta,
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
+            "subjects": [subject or {"kind": "User", "name": "ann", "apiGroup": "rbac.authorization.k8s.io"}]}
+
+
+def role(name="fence-test", labels=None, **metadata):
+    return {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+            "metadata": {"name": name, "labels": labels or {"operators.coreos.io/scopeTemplateUID": "x"}, **metadata},
+            "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]}
+
+
+def user(name, kind="User"):
+    return {"kind": kind, "name": name, "apiGroup": "rbac.authorization.k8s.io"}
+
+
+def account(name, namespace=NAMESPACE):
+    return {"kind": "ServiceAccount", "name": name, "namespace": namespace}
+
+
+PASSES = {
+    "a binding with its label": (INSTANCE, binding()),
+    "a binding with its owner": (INSTANCE, binding(labels={}, ownerReferences=owned_by("ScopeInstance"))),
+    "another ServiceAccount": (INSTANCE, binding(subject=account(INSTANCE, "default"))),
+    "another component": (INSTANCE, binding(subject=account(TEMPLATE))),
+    "a group that it is not in": (INSTANCE, binding(subject=user("system:masters-like", "Group"))),
+    "a role with its label": (TEMPLATE, role()),
+    "a role with its owner": (TEMPLATE, role(labels={"a": "b"}, ownerReferences=owned_by("ScopeTemplate"))),
+}
+MINE, FOREIGN = "may only write objects that have a controller", "may only bind roles of the pattern"
+OWN, NAMED = "may never bind a role to itself", "may only create objects with names of the pattern"
+STOPPED = {
+    "a binding of nobody's": (INSTANCE, binding(labels={"a": "b"}), MINE),
+    "a binding of somebody else's, for all its label":
+        (INSTANCE, binding(ownerReferences=owned_by("ScopeTemplate")), MINE),
+    "cluster-admin": (INSTANCE, binding(role="cluster-admin"), FOREIGN),
+    "a role of the system's": (INSTANCE, binding(role="system:node"), FOREIGN),
+    "the role of another component": (INSTANCE, binding(role=TEMPLATE), FOREIGN),
+    "itself": (INSTANCE, binding(subject=account(INSTANCE)), OWN),
+    "itself, as a user": (INSTANCE, binding(subject=user(f"system:serviceaccount:{NAMESPACE}:{INSTANCE}")), OWN),
+    "its group": (INSTANCE, binding(subject=user(f"system:serviceaccounts:{NAMESPACE}", "Group")), OWN),
+    "everybody": (INSTANCE, binding(subject=user("system:authenticated", "Group")), OWN),
+    "a role of nobody's": (TEMPLATE, role(labels={"a": "b"}), MINE),
+    "a role with the manager's name": (TEMPLATE, role(f"{BASE}-more"), NAMED),
+    "a role that is added to admin":
+        (TEMPLATE, role(labels={"operators.coreos.io/scopeTemplateUID": "x",
+                                "rbac.authorization.k8s.io/aggregate-to-admin": "true"}), "may never set labels"),
+}
+
+
+def fences_hold(env, report):
+    """RBAC allows each of these writes; the API server stops those that the markers fence off."""
+    report.step("the policies are free of mistakes")
+
+    def checked():
+        policies = env.get("validatingadmissionpolicies", "-l", f"app.kubernetes.io/name={BASE}")["items"]
+        return all(p["status"].get("observedGeneration") and "typeChecking" in p["status"] for p in policies), policies
+    env.eventually("the server has checked their types", checked)
+    policies = env.get("validatingadmissionpolicies", "-l", f"app.kubernetes.io/name={BASE}")["items"]
+    warnings = [w for p in policies for w in p["status"].get("typeChecking", {}).get("expressionWarnings", [])]
+    expect(report, f"{len(policies)} policies, no warnings", policies and not warnings, warnings)
+
+    report.step("writes that pass")
+    for name, (who, thing) in PASSES.items():
+        code, said = env.as_component(who, "create", "--dry-run=server", "-f", "-", stdin=json.dumps(thing))
+        expect(report, name, code == 0, said)
+    report.step("writes that RBAC allows and the API server stops")
+    for name, (who, thing, says) in STOPPED.items():
+        verb = "clusterrolebindings" if thing["kind"].endswith("Binding") else "clusterroles"
+        code, said = env.as_component(who, "create", "--dry-run=server", "-f", "-", stdin=json.dumps(thing))
+        allowed = env.as_component(who, "auth", "can-i", "create", verb)[0] == 0
+        expect(report, name, code != 0 and says in said and "ValidatingAdmissionPolicy" in said and allowed,
+               f"can-i: {allowed}; {said}")
+    report.step("what others made is neither changed nor deleted")
+    group = "/apis/rbac.authorization.k8s.io/v1"
+    for who, kind, name, thing in ((INSTANCE, "clusterrolebindings", "cluster-admin", binding("cluster-admin")),
+                                   (TEMPLATE, "clusterroles", "view", role())):
+        thing["metadata"]["name"] = name
+        code, said = env.as_component(who, "apply", "--server-side", "--force-conflicts", "--dry-run=server",
+                                      "--field-manager=test", "-f", "-", stdin=json.dumps(thing))
+        expect(report, f"patch of {name}", code != 0 and MINE in said, said)
+        code, said = env.as_component(who, "delete", "--raw", f"{group}/{kind}/{name}?dryRun=All")
+        expect(report, f"delete of {name}", code != 0 and MINE in said, said)
+    report.step("the same by somebody else")
+    thing = json.dumps(binding(role="view", labels={"a": "b"}))
+    env.kubectl("create", "--dry-run=server", "-f", "-", stdin=thing)
+    report.held("passes")
