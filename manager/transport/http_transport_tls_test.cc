@@ -1,9 +1,13 @@
 // Trust: certificates that rotate on either side, and servers that are not who they should be.
+#include <arpa/inet.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "gmock/gmock.h"
@@ -20,6 +24,40 @@ namespace {
 using ::testing::HasSubstr;
 
 const std::vector<std::string> kNames = {"IP:127.0.0.1"};
+
+// Closes each connection at its first bytes, as a server does that is being killed.
+class CutsHandshakes {
+ public:
+  CutsHandshakes() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    EXPECT_EQ(bind(listener_, reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(listen(listener_, 16), 0);
+    EXPECT_EQ(getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    port_ = ntohs(address.sin_port);
+    accepts_ = std::jthread([this] {
+      int connection;
+      while ((connection = accept(listener_, nullptr, nullptr)) >= 0) {
+        char hello[4096];
+        EXPECT_GE(recv(connection, hello, sizeof(hello), 0), 0);
+        close(connection);
+      }
+    });
+  }
+  ~CutsHandshakes() {
+    shutdown(listener_, SHUT_RDWR);
+    accepts_.join();
+    close(listener_);
+  }
+  int port() const { return port_; }
+
+ private:
+  const int listener_;
+  int port_ = 0;
+  std::jthread accepts_;
+};
 
 class HttpTransportTlsTest : public TransportFixture {
  protected:
@@ -136,6 +174,17 @@ TEST_F(HttpTransportTlsTest, RefusesServersThatAreNotWhoTheyShouldBe) {
   EXPECT_EQ(server_->stats().requests, 0u);
   server_->SetCertificate(ca_.IssueServer(kNames));
   EXPECT_TRUE(Call(Request("/")).ok());
+}
+
+TEST_F(HttpTransportTlsTest, AHandshakeThatIsCutSaysNothingOfTheCertificate) {
+  Start();
+  const CutsHandshakes server;
+  Endpoint endpoint = *endpoint_;
+  endpoint.server = StrCat("https://127.0.0.1:", server.port());
+  endpoint_ = std::make_shared<const Endpoint>(endpoint);
+  const auto answer = Call(Request("/", "the.token"));
+  EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(answer.status().message()), HasSubstr("the TLS handshake failed"));
 }
 
 }  // namespace

@@ -193,6 +193,8 @@ absl::Status Transfer::StatusOf(CURLcode code) const {
                                  : absl::StrCat(endpoint.server, " through ", endpoint.proxy);
   long verified = X509_V_OK;
   curl_easy_getinfo(easy(), CURLINFO_SSL_VERIFYRESULT, &verified);
+  // What OpenSSL says before it has seen a certificate.
+  if (verified == X509_V_ERR_UNSPECIFIED) verified = X509_V_OK;
   if (code == CURLE_SSL_CONNECT_ERROR && verified != X509_V_OK) {
     // libcurl does not know every way in which OpenSSL says it.
     return StatusOfCurl(CURLE_PEER_FAILED_VERIFICATION, server,
