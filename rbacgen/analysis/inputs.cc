@@ -85,7 +85,7 @@ void NameAccounts(const TreeOptions& options, World* world) {
 }
 
 bool HasNothing(const World& world) {
-  return world.accounts.empty() && world.policy.roles.empty() &&
+  return world.accounts.empty() && world.custom.empty() && world.policy.roles.empty() &&
          world.policy.cluster_roles.empty() && world.policy.role_bindings.empty() &&
          world.policy.cluster_role_bindings.empty();
 }

@@ -25,7 +25,7 @@ struct Result {
 Result Add(const std::string& source) {
   Webhooks webhooks;
   Diagnostics diagnostics;
-  ReadWebhooks("a.cc", source, Severity::kError, "", &webhooks, &diagnostics);
+  ReadWebhooks("a.cc", source, Severity::kError, &webhooks, &diagnostics);
   Result result;
   for (const char* name : {"base", "one", "two"}) result.files.push_back({name, {}, {}});
   AddWebhooks(webhooks, {}, &result.files, &diagnostics);

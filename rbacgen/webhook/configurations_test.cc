@@ -17,7 +17,7 @@ constexpr char kRest[] =
 Webhooks Read(const std::string& text) {
   Webhooks webhooks;
   Diagnostics diagnostics;
-  ReadWebhooks("a.go", text, Severity::kError, "", &webhooks, &diagnostics);
+  ReadWebhooks("a.go", text, Severity::kError, &webhooks, &diagnostics);
   EXPECT_EQ(diagnostics.Report(), "");
   return webhooks;
 }

@@ -2,6 +2,7 @@
 
 #include <iostream>
 #include <string>
+#include <vector>
 
 #include "rbacgen/source_files.h"
 #include "rbacgen/webhook/chart_webhooks.h"
@@ -22,9 +23,7 @@ int ReadWebhookSources(const SourceFlags& flags, Severity severity, Webhooks* we
       diagnostics->Error({file}, std::string(text.status().message()));
       continue;
     }
-    // A path that makes no component's name is reported where its rules are read.
-    const auto component = ComponentOfFile(file, flags.component_from);
-    ReadWebhooks(file, *text, severity, component.value_or(""), webhooks, diagnostics);
+    ReadWebhooks(file, *text, severity, webhooks, diagnostics);
   }
   CheckWebhooks(*webhooks, severity, diagnostics);
   return 0;
@@ -36,6 +35,16 @@ int AddWebhookSources(const SourceFlags& flags, const ChartOptions& options,
   Diagnostics diagnostics;
   if (const int misuse = ReadWebhookSources(flags, Severity::kError, &webhooks, &diagnostics)) {
     return misuse;
+  }
+  // Who names components after paths has a webhook configuration of the project's already.
+  const size_t left =
+      flags.component_from == ComponentFrom::kMarker
+          ? 0
+          : std::erase_if(webhooks.webhooks, [](const Webhook& w) { return w.component.empty(); });
+  if (left > 0) {
+    std::cerr << "rbacgen: " << left << (left == 1 ? " webhook is" : " webhooks are")
+              << " left to `rbacgen webhook`: no +mandate:component marker says whose\n";
+    if (webhooks.webhooks.empty()) return 0;
   }
   AddWebhooks(webhooks, options, files, &diagnostics);
   return Conclude(diagnostics);

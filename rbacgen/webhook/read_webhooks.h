@@ -16,8 +16,9 @@ namespace mandate::rbacgen {
 int ReadWebhookSources(const SourceFlags& flags, Severity severity, Webhooks* webhooks,
                        Diagnostics* diagnostics);
 
-// Reads them for a chart, where whatever is wrong is an error, and adds them to its files. 0, or
-// the exit code, with the report said.
+// Reads them for a chart, where whatever is wrong is an error, and adds them to its files. Where
+// components are named after paths, webhooks above which no marker names one are left out, and
+// their number is said. 0, or the exit code, with the report said.
 int AddWebhookSources(const SourceFlags& flags, const ChartOptions& options,
                       std::vector<ChartFile>* files);
 

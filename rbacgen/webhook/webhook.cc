@@ -133,13 +133,9 @@ std::optional<std::string_view> MeantName(std::string_view name) {
 
 class FileReader {
  public:
-  FileReader(const std::string& file, Severity misplaced, const std::string& component,
-             Webhooks* webhooks, Diagnostics* diagnostics)
-      : misplaced_(misplaced),
-        webhooks_(*webhooks),
-        diagnostics_(*diagnostics),
-        place_{file},
-        component_(component) {}
+  FileReader(const std::string& file, Severity misplaced, Webhooks* webhooks,
+             Diagnostics* diagnostics)
+      : misplaced_(misplaced), webhooks_(*webhooks), diagnostics_(*diagnostics), place_{file} {}
 
   void Read(const PlusComment& comment) {
     place_.line = comment.line;
@@ -250,8 +246,8 @@ class FileReader {
 }  // namespace
 
 void ReadWebhooks(const std::string& file, std::string_view text, Severity misplaced,
-                  const std::string& component, Webhooks* webhooks, Diagnostics* diagnostics) {
-  FileReader reader(file, misplaced, component, webhooks, diagnostics);
+                  Webhooks* webhooks, Diagnostics* diagnostics) {
+  FileReader reader(file, misplaced, webhooks, diagnostics);
   for (const PlusComment& comment : FindPlusComments(text, LanguageOf(file))) {
     if (comment.place != CommentPlace::kContinued) reader.Read(comment);
   }

@@ -43,10 +43,9 @@ struct Webhooks {
 };
 
 // Adds what one file declares. A marker with a mistake is reported and left out; `misplaced` is the
-// severity of one that stands where it does not count. Those above which no component is named
-// belong to `component`.
+// severity of one that stands where it does not count.
 void ReadWebhooks(const std::string& file, std::string_view text, Severity misplaced,
-                  const std::string& component, Webhooks* webhooks, Diagnostics* diagnostics);
+                  Webhooks* webhooks, Diagnostics* diagnostics);
 
 }  // namespace mandate::rbacgen
 

@@ -49,6 +49,15 @@ grep -h 'name=pod.validate' "$markers" | sed 's/=pod.validate/=other.validate/' 
 ! chart --format=yaml "$dir/ours" || fail 'a stray webhook'
 says 'a stray webhook' err "$dir/ours/stray.cc:1: error: this webhook belongs to no component"
 
+# A Go project keeps the configuration that it has.
+mkdir "$dir/go" && cp "$dir/ours/stray.cc" "$dir/go/gate_webhook.go"
+printf '// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get\n' >"$dir/go/gate_controller.go"
+for from in dir file; do
+  chart --format=yaml --component-from=$from "$dir/go" || { cat "$dir/err"; fail "webhooks of a $from"; }
+  says "webhooks of a $from" err '1 webhook is left to `rbacgen webhook`: no +mandate:component marker says whose'
+  ! grep -q ValidatingWebhookConfiguration "$dir/out" || fail "webhooks of a $from: in the chart"
+done
+
 expect 2 'no path'
 expect 2 'a missing path' "$dir/none"
 echo PASSED

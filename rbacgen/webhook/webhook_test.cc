@@ -20,11 +20,10 @@ struct Result {
   std::string report;
 };
 
-Result Read(std::string_view text, Severity misplaced = Severity::kError,
-            const std::string& component = "") {
+Result Read(std::string_view text, Severity misplaced = Severity::kError) {
   Result result;
   Diagnostics diagnostics;
-  ReadWebhooks("a.go", text, misplaced, component, &result.webhooks, &diagnostics);
+  ReadWebhooks("a.go", text, misplaced, &result.webhooks, &diagnostics);
   result.report = diagnostics.Report();
   return result;
 }
@@ -62,10 +61,9 @@ TEST(ReadWebhooks, Least) {
 }
 
 TEST(ReadWebhooks, BelongToTheComponentAbove) {
-  const Result r = Read(Marker({}) + "// +mandate:component:name=own\n" + Marker({}),
-                        Severity::kError, "folder");
+  const Result r = Read(Marker({}) + "// +mandate:component:name=own\n" + Marker({}));
   ASSERT_THAT(r.webhooks.webhooks, SizeIs(2));
-  EXPECT_EQ(r.webhooks.webhooks[0].component, "folder");
+  EXPECT_EQ(r.webhooks.webhooks[0].component, "");
   EXPECT_EQ(r.webhooks.webhooks[1].component, "own");
 }
 
