@@ -73,6 +73,17 @@ Meaning MeaningOf(CURLcode code) {
   }
 }
 
+// libcurl knows a bad certificate by OpenSSL's SSL_R_CERTIFICATE_VERIFY_FAILED, if that is the
+// first that OpenSSL says. A signature that is another key's, of a CA of the same name, is said
+// before by the part that computes signatures.
+bool IsOfTheCertificate(CURLcode code, std::string_view detail) {
+  if (code != CURLE_SSL_CONNECT_ERROR) return false;
+  for (const std::string_view part : {"asn1 encoding", "rsa", "elliptic curve"}) {
+    if (detail.find(StrCat(":", part, " routines:")) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 const char* NextStep(const Meaning& meaning, CURLcode code, std::string_view detail) {
   const auto says = [detail](std::string_view text) {
     return detail.find(text) != std::string_view::npos;
@@ -89,6 +100,7 @@ const char* NextStep(const Meaning& meaning, CURLcode code, std::string_view det
 
 absl::Status StatusOfCurl(CURLcode code, std::string_view server, std::string_view detail) {
   if (code == CURLE_OK) return absl::OkStatus();
+  if (IsOfTheCertificate(code, detail)) code = CURLE_PEER_FAILED_VERIFICATION;
   const Meaning meaning = MeaningOf(code);
   if (detail.empty()) detail = curl_easy_strerror(code);
   return absl::Status(meaning.code, StrCat(server, ": ", meaning.text, " (", detail, ")",

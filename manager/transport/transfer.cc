@@ -2,7 +2,6 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <openssl/x509.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -191,15 +190,6 @@ absl::Status Transfer::StatusOf(CURLcode code) const {
   const std::string server = endpoint.proxy.empty()
                                  ? endpoint.server
                                  : absl::StrCat(endpoint.server, " through ", endpoint.proxy);
-  long verified = X509_V_OK;
-  curl_easy_getinfo(easy(), CURLINFO_SSL_VERIFYRESULT, &verified);
-  // What OpenSSL says before it has seen a certificate.
-  if (verified == X509_V_ERR_UNSPECIFIED) verified = X509_V_OK;
-  if (code == CURLE_SSL_CONNECT_ERROR && verified != X509_V_OK) {
-    // libcurl does not know every way in which OpenSSL says it.
-    return StatusOfCurl(CURLE_PEER_FAILED_VERIFICATION, server,
-                        X509_verify_cert_error_string(verified));
-  }
   if (unserved_) {
     return absl::UnavailableError(
         absl::StrCat(server, " refuses requests, again and again, without looking at them"));
