@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/strings/numbers.h"
+#include "hack/bench/ours/floor.h"
 #include "hack/bench/ours/queueing.h"
 #include "hack/bench/ours/watching.h"
 #include "manager/core/status_macros.h"
@@ -56,6 +57,7 @@ absl::Status Run(int argc, char** argv) {
       {"sync", [&] { return Sync(options.rig, options.objects); }},
       {"storm", [&] { return Storm(options.rig, options.objects, options.events); }},
       {"latency", [&] { return Latency(options.rig, options.objects, options.events); }},
+      {"floor", [&] { return Floor(options.rig.kubeconfig, options.events); }},
       {"identities", [&] { return Identities(options.rig, options.objects); }},
   };
   const auto task = tasks.find(argc > 1 ? argv[1] : "");

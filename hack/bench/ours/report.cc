@@ -2,9 +2,14 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
+#include <utility>
+
+#include "manager/core/strings.h"
 
 namespace mandate::bench {
 
@@ -36,6 +41,20 @@ void Report(std::string_view metric, double value, std::string_view unit) {
               static_cast<int>(metric.size()), metric.data(), value, static_cast<int>(unit.size()),
               unit.data());
   std::fflush(stdout);
+}
+
+int64_t WallNanoseconds() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+void ReportAges(std::vector<double> ages, std::string_view suffix) {
+  std::sort(ages.begin(), ages.end());
+  for (const auto& [name, share] : {std::pair("p50", 0.5), {"p99", 0.99}, {"p99.9", 0.999}}) {
+    const size_t at = static_cast<size_t>(share * static_cast<double>(ages.size() - 1));
+    Report(StrCat(name, suffix), ages[at], "us");
+  }
 }
 
 void SayReady() {

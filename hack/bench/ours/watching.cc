@@ -3,7 +3,6 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -23,12 +22,6 @@ namespace {
 
 constexpr char kStamp[] = "bench/ts";
 
-int64_t WallNanoseconds() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 // Sets a latch when synced, and another after so many updates.
 class CountingSink : public DemandSink {
  public:
@@ -44,7 +37,7 @@ class CountingSink : public DemandSink {
 
   Latch synced;
   Latch updated;
-  std::atomic<int> adds = 0;
+  int adds = 0;  // written on the loop; to be read after `synced`
 
  private:
   int updates_left_;
@@ -103,10 +96,6 @@ absl::StatusOr<std::optional<double>> AgeOf(const RawObject& object) {
   }
   if (sent == 0) return std::nullopt;
   return static_cast<double>(now - sent) / 1e3;
-}
-
-double Percentile(const std::vector<double>& sorted, double share) {
-  return sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1))];
 }
 
 // Notes how old the event was that an object was reconciled for.
@@ -173,14 +162,8 @@ absl::Status Latency(const Rig::Options& options, int objects, int events) {
   aging.done.Wait();
   const double used = CpuSeconds() - before;
   absl::Status stopped = controller->Stop(absl::InfiniteFuture());
-  std::vector<double> ages = aging.ages();
-  std::sort(ages.begin(), ages.end());
-  std::sort(arrivals.begin(), arrivals.end());
-  Report("p50", Percentile(ages, 0.5), "us");
-  Report("p99", Percentile(ages, 0.99), "us");
-  Report("p99.9", Percentile(ages, 0.999), "us");
-  Report("p50 at the loop", Percentile(arrivals, 0.5), "us");
-  Report("p99 at the loop", Percentile(arrivals, 0.99), "us");
+  ReportAges(aging.ages(), "");
+  ReportAges(std::move(arrivals), " at the loop");
   Report("cpu per event", used * 1e6 / events, "us");
   return stopped;
 }
