@@ -4,6 +4,7 @@
 #include <cctype>
 #include <string_view>
 
+#include "absl/strings/ascii.h"
 #include "manager/core/strings.h"
 #include "manager/object/names.h"
 #include "rbacgen/builtin_lint.h"
@@ -44,6 +45,20 @@ void LintShape(const Declaration& d, Strings* found) {
     found->push_back(
         "resources without groups: the API server refuses this; write groups=\"\" "
         "for the core group");
+  }
+}
+
+// What is bare text up to a delimiter may hold anything, such as "get list".
+void LintCharacters(std::string_view what, const std::vector<std::string>& items, Strings* found) {
+  for (const std::string& item : items) {
+    const auto fits = [](unsigned char c) {
+      return absl::ascii_isalnum(c) ||
+             std::string_view("-._:/*%").find(c) != std::string_view::npos;
+    };
+    if (std::all_of(item.begin(), item.end(), fits)) continue;
+    found->push_back(StrCat(what, " ", Quoted(item),
+                            " matches nothing: none is of such characters; ",
+                            "items are separated by \";\""));
   }
 }
 
@@ -138,6 +153,9 @@ void LintNames(const Declaration& d, Strings* found) {
 std::vector<std::string> Lint(const Declaration& declaration) {
   Strings found;
   LintShape(declaration, &found);
+  LintCharacters("group", declaration.rule.api_groups, &found);
+  LintCharacters("resource", declaration.rule.resources, &found);
+  LintCharacters("verb", declaration.rule.verbs, &found);
   LintResources(declaration.rule, &found);
   LintVerbs(declaration.rule, &found);
   LintNames(declaration, &found);
