@@ -41,6 +41,11 @@ void ReadFile(const std::string& file, ComponentFrom from, Severity misplaced, B
     batch->diagnostics.Error({file}, std::string(text.status().message()));
     return;
   }
+  if (text->starts_with("\xFF\xFE") || text->starts_with("\xFE\xFF")) {
+    batch->diagnostics.Add(Severity::kWarning, {file},
+                           "is UTF-16, and its markers are not read; write it as UTF-8");
+    return;
+  }
   auto component = ComponentOfFile(file, from);
   const size_t before = batch->sources.declarations.size();
   ReadDeclarations(file, *text, misplaced, &batch->sources, &batch->diagnostics,

@@ -69,6 +69,13 @@ TEST(ReadFiles, AFileThatCannotBeRead) {
   EXPECT_THAT(r.sources.declarations, SizeIs(1));
 }
 
+TEST(ReadFiles, WhatIsNotReadIsSaid) {
+  const std::string file = Write("wide.cs", std::string("\xFF\xFE/\0/\0", 6));
+  EXPECT_EQ(
+      Read({file}).report,
+      StrCat(file, ": warning: is UTF-16, and its markers are not read; write it as UTF-8\n"));
+}
+
 TEST(ReadFiles, TwoValuesOfAComponentHoweverFarApart) {
   for (const int apart : {1, 31, 32, 100}) {
     std::vector<std::string> files;
