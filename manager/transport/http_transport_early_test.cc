@@ -72,11 +72,11 @@ TEST_F(HttpTransportEarlyTest, A401IsA401HoweverItIsCut) {
 }
 
 TEST_F(HttpTransportEarlyTest, AnErrorIsHeardHoweverLargeTheRequest) {
-  for (const int code : {401, 403, 409, 413, 422, 429, 500, 503}) {
+  for (const int code : {401, 403, 429, 500}) {
     for (const bool at_once : {false, true}) {
       Start({.code = code, .body = kStatus, .at_once = at_once});
       int asked = 0;
-      for (const size_t size : {1, 1000, 100'000, 4'000'000}) {
+      for (const size_t size : {1, 1000, 100'000, 2'000'000}) {
         for (const char* method : {"POST", "PUT", "PATCH"}) {
           const auto answer = Call(Write(method, size), Within(absl::Seconds(20)));
           ++asked;
