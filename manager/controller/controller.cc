@@ -19,6 +19,8 @@ namespace {
 
 // How often gauges and counts of a queue that is in use are brought up to date.
 constexpr absl::Duration kMetricsPeriod = absl::Milliseconds(500);
+// For how long a worker from whom the others have left may be stuck before one comes back.
+constexpr absl::Duration kReliefPeriod = absl::Milliseconds(10);
 
 bool IsResync(const ObjectEvent& event) {
   return event.type == ObjectEvent::Type::kUpdate && event.old != nullptr &&
@@ -49,7 +51,8 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
                   .runner = &runner_,
                   .pool = &runtime_.pool,
                   .clock = &runtime_.loop.clock(),
-                  .on_requeue = [this] { OnRequeue(); }}) {
+                  .on_requeue = [this] { OnRequeue(); },
+                  .on_left = [this] { OnWorkerLeft(); }}) {
     for (Source& source : options.sources) sources_.push_back({std::move(source), {}, {}, {}});
     metrics_.max_concurrent.Set(options_.max_concurrent_reconciles);
     queue_.UpdateMetrics(queue_metrics_, Now());
@@ -113,6 +116,7 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   }
   void UpdateReady();
   void ArmRetryTimer();
+  void ArmReliefTimer();
   void ArmMetricsTimer();
   void OnMetricsTimer();
 
@@ -123,6 +127,9 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   // Any thread.
   void OnRequeue() {
     runtime_.loop.Post([core = shared_from_this()] { core->ArmRetryTimer(); });
+  }
+  void OnWorkerLeft() {
+    runtime_.loop.Post([core = shared_from_this()] { core->ArmReliefTimer(); });
   }
 
   const ControllerRuntime runtime_;
@@ -141,7 +148,7 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   Refill refill_;
   bool pump_posted_ = false;
   absl::Time retry_timer_at_ = absl::InfiniteFuture();
-  std::unique_ptr<Loop::Timer> retry_timer_, metrics_timer_, deadline_timer_;
+  std::unique_ptr<Loop::Timer> retry_timer_, relief_timer_, metrics_timer_, deadline_timer_;
 
   mutable Mutex mutex_;
   absl::Status ready_ ABSL_GUARDED_BY(mutex_);
@@ -265,6 +272,15 @@ void Controller::Core::ArmRetryTimer() {
   });
 }
 
+void Controller::Core::ArmReliefTimer() {
+  if (relief_timer_ != nullptr || phase_ != Phase::kRunning) return;
+  relief_timer_ = runtime_.loop.RunAt(Now() + kReliefPeriod, [this] {
+    relief_timer_.reset();
+    // It may get stuck too.
+    if (workers_.Relieve()) ArmReliefTimer();
+  });
+}
+
 void Controller::Core::ArmMetricsTimer() {
   if (metrics_timer_ != nullptr || phase_ == Phase::kStopped) return;
   metrics_timer_ = runtime_.loop.RunAt(Now() + kMetricsPeriod, [this] { OnMetricsTimer(); });
@@ -319,6 +335,7 @@ void Controller::Core::StopOnLoop(absl::Time deadline) {
   phase_ = Phase::kStopped;
   for (Watched& watched : sources_) watched.handle.reset();
   retry_timer_.reset();
+  relief_timer_.reset();
   metrics_timer_.reset();
   if (deadline != absl::InfiniteFuture()) {
     deadline_timer_ = runtime_.loop.RunAt(deadline, [this] { workers_.GiveUp(); });

@@ -1,5 +1,7 @@
 #include "manager/controller/controller_metrics.h"
 
+#include <vector>
+
 namespace mandate {
 namespace {
 
@@ -53,5 +55,12 @@ ControllerMetrics::ControllerMetrics(Metrics& metrics, const std::string& contro
       event_errors(metrics.Counter("mandate_controller_event_errors_total",
                                    "Total number of events that no request could be made of",
                                    Of(controller, identity))) {}
+
+void ControllerMetrics::ObserveQuick(int count, double sum) {
+  static const size_t buckets = Buckets().size() + 1;  // one for what is beyond them
+  std::vector<double> increments(buckets);
+  increments[0] = count;
+  seconds.ObserveMultiple(increments, sum);
+}
 
 }  // namespace mandate

@@ -10,7 +10,13 @@ namespace mandate {
 
 // Every series exists, with 0, before anything happens. Thread-safe.
 struct ControllerMetrics {
+  // The least bound of `seconds`, in seconds.
+  static constexpr double kQuick = 0.005;
+
   ControllerMetrics(Metrics& metrics, const std::string& controller, const std::string& identity);
+
+  // Adds so many reconciliations to `seconds`, none longer than kQuick, that took `sum` together.
+  void ObserveQuick(int count, double sum);
 
   // By result: controller_runtime_reconcile_total.
   prometheus::Counter& success;

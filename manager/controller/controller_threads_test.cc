@@ -93,6 +93,24 @@ TEST_F(ControllerThreadsTest, EveryChangeIsReconciledAfterwards) {
   EXPECT_FALSE(overlap);
 }
 
+// From a worker with trivial requests the others leave; one of them may turn out not to be trivial.
+TEST_F(ControllerThreadsTest, WhoIsStuckIsRelieved) {
+  constexpr int kObjects = 20'000;
+  for (int i = 0; i < kObjects; ++i) Put(std::to_string(i), 1);
+  std::atomic<int> begun = 0, ended = 0;
+  Latch others;
+  // All of them in one turn of the loop, after which nothing happens that would wake anybody.
+  auto controller = Start(
+      [&](const CallContext&, const Request&) -> absl::StatusOr<Result> {
+        if (++begun == kObjects / 2) others.Wait();
+        if (++ended == kObjects - 1) others.Set();
+        return Result{};
+      },
+      4);
+  others.Wait();  // the test's time limit is what catches that nobody came
+  EXPECT_TRUE(controller->Stop(absl::InfiniteFuture()).ok());
+}
+
 TEST_F(ControllerThreadsTest, StopWaitsForWhatRuns) {
   Latch running;
   std::atomic<bool> ended = false;

@@ -17,34 +17,51 @@ constexpr int kSuccessVerbosity = 4;
 ReconcileRunner::ReconcileRunner(Options options)
     : options_(std::move(options)), random_(options_.seed) {}
 
-Outcome ReconcileRunner::Run(const Request& request, const std::stop_token& stop, absl::Time& now) {
-  ControllerMetrics& metrics = *options_.metrics;
+ReconcileRunner::Turn::Turn(ReconcileRunner& runner, std::stop_token stop)
+    : runner_(runner),
+      metrics_(*runner.options_.metrics),
+      context_{absl::InfiniteFuture(), std::move(stop)} {
+  metrics_.active.Increment();
+}
+
+ReconcileRunner::Turn::~Turn() {
+  if (quick_ > 0) metrics_.ObserveQuick(quick_, quick_seconds_);
+  if (successes_ > 0) metrics_.success.Increment(successes_);
+  metrics_.active.Decrement();
+}
+
+void ReconcileRunner::Turn::Observe(absl::Duration took) {
+  const double seconds = absl::ToDoubleSeconds(took);
+  if (seconds > ControllerMetrics::kQuick) return metrics_.seconds.Observe(seconds);
+  ++quick_;
+  quick_seconds_ += seconds;
+}
+
+Outcome ReconcileRunner::Turn::Run(const Request& request, absl::Time& now) {
   const absl::Time start = now;
-  const CallContext context{start + options_.timeout, stop};
-  metrics.active.Increment();
-  const absl::StatusOr<Result> result = Contained(context, request);
-  metrics.active.Decrement();
-  const absl::Time end = now = options_.clock->TimeNow();
-  metrics.seconds.Observe(absl::ToDoubleSeconds(end - start));
+  context_.deadline = start + runner_.options_.timeout;
+  const absl::StatusOr<Result> result = runner_.Contained(context_, request);
+  const absl::Time end = now = runner_.options_.clock->TimeNow();
+  Observe(end - start);
 
   if (result.ok()) {
-    LogSuccess(request, end - start);
+    runner_.LogSuccess(request, end - start);
     if (result->requeue_after > absl::ZeroDuration()) {
-      metrics.requeue_after.Increment();
+      metrics_.requeue_after.Increment();
       return {Outcome::Next::kRequeueAfter, result->requeue_after};
     }
-    metrics.success.Increment();
+    ++successes_;
     return {};
   }
   // What fails because we stop is no failure of the reconciler's.
-  if (stop.stop_requested() && absl::IsCancelled(result.status())) return {};
+  if (context_.stop.stop_requested() && absl::IsCancelled(result.status())) return {};
 
-  metrics.error.Increment();
-  metrics.errors.Increment();
-  if (end >= context.deadline) metrics.timeouts.Increment();
-  LogError(request, result.status(), end - start);
+  metrics_.error.Increment();
+  metrics_.errors.Increment();
+  if (end >= context_.deadline) metrics_.timeouts.Increment();
+  runner_.LogError(request, result.status(), end - start);
   if (IsTerminal(result.status())) {
-    metrics.terminal_errors.Increment();
+    metrics_.terminal_errors.Increment();
     return {};
   }
   return {Outcome::Next::kRetry, {}};

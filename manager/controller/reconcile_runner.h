@@ -33,11 +33,34 @@ class ReconcileRunner {
     uint64_t seed;  // of reconcile IDs
   };
 
-  explicit ReconcileRunner(Options options);
+  // What one worker reconciles without a break; it is an active one meanwhile. Successes, and what
+  // was quick, are added to the metrics at its end, together: workers that each did so at once
+  // would wait for each other's lines of memory for longer than it takes to reconcile nothing. So
+  // keep it short. Not thread-safe.
+  class Turn {
+   public:
+    // `runner` outlives this. `stop` cancels the contexts.
+    Turn(ReconcileRunner& runner, std::stop_token stop);
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
 
-  // Blocks for as long as the reconciler does. Never throws. `now` is the time before, and then
-  // after.
-  Outcome Run(const Request& request, const std::stop_token& stop, absl::Time& now);
+    // Blocks for as long as the reconciler does. Never throws. `now` is the time before, and then
+    // after.
+    Outcome Run(const Request& request, absl::Time& now);
+
+   private:
+    void Observe(absl::Duration took);
+
+    ReconcileRunner& runner_;
+    ControllerMetrics& metrics_;
+    CallContext context_;
+    int successes_ = 0;
+    int quick_ = 0;
+    double quick_seconds_ = 0;
+  };
+
+  explicit ReconcileRunner(Options options);
 
  private:
   // Requests whose last error is remembered, so that its retries are not logged again.

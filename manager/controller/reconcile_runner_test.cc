@@ -31,7 +31,7 @@ class ReconcileRunnerTest : public testing::Test {
   Outcome Run(FunctionReconciler::Function function, std::stop_token stop = {}) {
     function_ = std::move(function);
     absl::Time now = clock_.TimeNow();
-    return runner_.Run({{"foo", "bar"}}, stop, now);
+    return ReconcileRunner::Turn(runner_, stop).Run({{"foo", "bar"}}, now);
   }
   Outcome Return(absl::StatusOr<Result> result) {
     return Run([&](const CallContext&, const Request&) { return result; });
@@ -117,6 +117,32 @@ TEST_F(ReconcileRunnerTest, GivesADeadlineAndCountsItsOwnTimeouts) {
   const auto seconds = metrics_.seconds.Collect().histogram;
   EXPECT_EQ(seconds.sample_count, 2u);
   EXPECT_DOUBLE_EQ(seconds.sample_sum, 10);
+}
+
+TEST_F(ReconcileRunnerTest, CountsTheQuickSuccessesOfATurnTogether) {
+  absl::Duration took;
+  function_ = [&](const CallContext&, const Request&) {
+    clock_.AdvanceTo(clock_.TimeNow() + took);
+    return Result{};
+  };
+  absl::Time now = clock_.TimeNow();
+  {
+    ReconcileRunner::Turn turn(runner_, {});
+    for (const int milliseconds : {1, 2, 5, 6}) {
+      took = absl::Milliseconds(milliseconds);
+      turn.Run({{"foo", "bar"}}, now);
+    }
+    EXPECT_EQ(metrics_.success.Value(), 0);
+    EXPECT_EQ(metrics_.seconds.Collect().histogram.sample_count, 1u) << "the slow one";
+  }
+  EXPECT_EQ(metrics_.success.Value(), 4);
+  EXPECT_EQ(metrics_.active.Value(), 0);
+  const auto seconds = metrics_.seconds.Collect().histogram;
+  EXPECT_EQ(seconds.sample_count, 4u);
+  EXPECT_NEAR(seconds.sample_sum, 0.014, 1e-9);
+  EXPECT_EQ(seconds.bucket[0].upper_bound, ControllerMetrics::kQuick);
+  EXPECT_EQ(seconds.bucket[0].cumulative_count, 3u);
+  EXPECT_EQ(seconds.bucket[1].cumulative_count, 4u);
 }
 
 TEST_F(ReconcileRunnerTest, WhatIsCancelledByStoppingIsNoError) {

@@ -1,5 +1,6 @@
 #include "manager/controller/workers.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -8,6 +9,8 @@ namespace {
 
 // For how long a worker goes on before those of other controllers have their turn.
 constexpr absl::Duration kTurn = absl::Milliseconds(1);
+// Who reconciles so many in a turn, 5 us each, spends it with the queue.
+constexpr int kTrivial = 200;
 
 }  // namespace
 
@@ -31,18 +34,19 @@ bool Workers::WakeFirst() {
   return true;
 }
 
-void Workers::Pump() {
-  const size_t ready = options_.queue->Len(options_.clock->TimeNow());
-  size_t wanted = 0;
+size_t Workers::Wake(size_t most) {
+  const size_t ready = std::min(most, options_.queue->Len(options_.clock->TimeNow()));
+  size_t woken = 0;
   {
     MutexLock lock(mutex_);
-    if (!running_) return;
-    while (wanted < ready && count_ < options_.max) {
+    if (!running_) return 0;
+    while (woken < ready && count_ < options_.max) {
       ++count_;
-      ++wanted;
+      ++woken;
     }
   }
-  for (; wanted > 0; --wanted) Post();
+  for (size_t i = 0; i < woken; ++i) Post();
+  return woken;
 }
 
 void Workers::RequestStop() {
@@ -71,7 +75,9 @@ void Workers::Post() {
 }
 
 void Workers::Work() {
-  if (WorkATurn()) {
+  const TurnEnd end = WorkATurn();
+  if (end == TurnEnd::kWasTrivial && Leave()) return options_.on_left();
+  if (end != TurnEnd::kNothingReady) {
     // Back to the end of the pool's queue.
     Post();
     return;
@@ -85,14 +91,23 @@ void Workers::Work() {
   Pump();
 }
 
-bool Workers::WorkATurn() {
+bool Workers::Leave() {
+  MutexLock lock(mutex_);
+  if (count_ < 2) return false;
+  --count_;
+  return true;
+}
+
+Workers::TurnEnd Workers::WorkATurn() {
   absl::Time now = options_.clock->TimeNow();
   const absl::Time end = now + kTurn;
-  const std::stop_token stop = stop_.get_token();
   WorkQueue& queue = *options_.queue;
   const WorkItem* item = queue.Get(now);
+  if (item == nullptr) return TurnEnd::kNothingReady;
+  int count = 0;
+  ReconcileRunner::Turn turn(*options_.runner, stop_.get_token());
   while (item != nullptr) {
-    const Outcome outcome = options_.runner->Run(item->request(), stop, now);
+    const Outcome outcome = turn.Run(item->request(), now);
     const bool last = now >= end;
     if (last) {
       queue.Done(*item, outcome, now);
@@ -100,9 +115,10 @@ bool Workers::WorkATurn() {
       item = queue.DoneAndGet(*item, outcome, now);
     }
     if (outcome.next != Outcome::Next::kNothing) options_.on_requeue();
-    if (last) return true;
+    ++count;
+    if (last) return count < kTrivial ? TurnEnd::kTimeIsUp : TurnEnd::kWasTrivial;
   }
-  return false;
+  return TurnEnd::kNothingReady;
 }
 
 }  // namespace mandate

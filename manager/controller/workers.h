@@ -2,7 +2,9 @@
 #ifndef MANAGER_CONTROLLER_WORKERS_H_
 #define MANAGER_CONTROLLER_WORKERS_H_
 
+#include <cstddef>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <stop_token>
 #include <utility>
@@ -16,7 +18,9 @@
 
 namespace mandate {
 
-// None works while nothing is ready; who adds to the queue wakes them. Thread-safe.
+// None works while nothing is ready; who adds to the queue wakes them. Where reconciling takes no
+// longer than to be handed a request, all but one leave: beside each other they would mostly wait
+// for the queue, and do less than one alone. Thread-safe.
 class Workers {
  public:
   struct Options {
@@ -27,6 +31,9 @@ class Workers {
     Executor* pool = nullptr;
     const Clock* clock = nullptr;
     std::function<void()> on_requeue;  // a request that waits for its time was added; any thread
+    // One has left while there may be more to do. Should who stays get stuck, nobody would notice:
+    // Relieve() is to be called soon. Any thread.
+    std::function<void()> on_left;
   };
 
   explicit Workers(Options options) : options_(std::move(options)) {}
@@ -38,7 +45,9 @@ class Workers {
   // enough. Cheap: to be called after each Add().
   bool WakeFirst();
   // Wakes as many as there are ready requests.
-  void Pump();
+  void Pump() { Wake(std::numeric_limits<size_t>::max()); }
+  // Wakes one if a request is ready. False: none is, or no more may work.
+  bool Relieve() { return Wake(1) > 0; }
 
   // Lets the queue hand out nothing more, and cancels the contexts of what runs.
   void RequestStop();
@@ -50,10 +59,19 @@ class Workers {
   int count() const;
 
  private:
+  enum class TurnEnd {
+    kNothingReady,
+    kTimeIsUp,
+    kWasTrivial,  // the time is up too
+  };
+
+  // How many it woke: at most `most`, and as many as there are ready requests.
+  size_t Wake(size_t most);
   void Post();
   void Work();
-  // Whether there may be more to do.
-  bool WorkATurn();
+  TurnEnd WorkATurn();
+  // False: there is nobody else.
+  bool Leave();
 
   const Options options_;
   std::stop_source stop_;

@@ -53,6 +53,7 @@ class WorkersTest : public testing::Test {
   Result result_;
   std::vector<std::string> names_;
   int requeues_ = 0;
+  int left_ = 0;
   Metrics registry_;
   ControllerMetrics metrics_{registry_, "workers", "component"};
   WorkQueue queue_{{}};
@@ -68,7 +69,8 @@ class WorkersTest : public testing::Test {
                     .runner = &runner_,
                     .pool = &pool_,
                     .clock = &clock_,
-                    .on_requeue = [this] { ++requeues_; }}};
+                    .on_requeue = [this] { ++requeues_; },
+                    .on_left = [this] { ++left_; }}};
   const std::shared_ptr<int> owner_ = std::make_shared<int>();
 };
 
@@ -132,6 +134,39 @@ TEST_F(WorkersTest, AfterItsTurnAWorkerWaitsBehindOthers) {
   EXPECT_TRUE(other);
   pool_.RunNext();
   EXPECT_EQ(TakeNames(), Names{"c"});
+}
+
+TEST_F(WorkersTest, WhereReconcilingIsTrivialAllButOneLeave) {
+  takes_ = absl::Microseconds(5);
+  for (int i = 0; i < 1000; ++i) Add({std::to_string(i)});
+  workers_.Start(owner_);
+  ASSERT_EQ(pool_.waiting(), 2u);
+  pool_.RunNext();
+  EXPECT_EQ(TakeNames().size(), 200u);
+  EXPECT_EQ(left_, 1);
+  EXPECT_EQ(workers_.count(), 1);
+  pool_.RunNext();
+  EXPECT_EQ(left_, 1) << "the last one stays";
+  EXPECT_EQ(workers_.count(), 1);
+  EXPECT_TRUE(workers_.Relieve());
+  EXPECT_EQ(workers_.count(), 2);
+  EXPECT_FALSE(workers_.Relieve()) << "no more may work";
+}
+
+TEST_F(WorkersTest, WhereReconcilingTakesALittleAllStay) {
+  takes_ = absl::Microseconds(6);
+  for (int i = 0; i < 1000; ++i) Add({std::to_string(i)});
+  workers_.Start(owner_);
+  pool_.RunNext();
+  pool_.RunNext();
+  EXPECT_EQ(left_, 0);
+  EXPECT_EQ(workers_.count(), 2);
+}
+
+TEST_F(WorkersTest, NobodyIsRelievedWhenNothingIsReady) {
+  workers_.Start(owner_);
+  EXPECT_FALSE(workers_.Relieve());
+  EXPECT_EQ(pool_.waiting(), 0u);
 }
 
 TEST_F(WorkersTest, SaysThatARequestWaitsForItsTime) {
