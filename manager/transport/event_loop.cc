@@ -165,7 +165,8 @@ void EventLoop::Post(Task task) {
       stats_.most_tasks_queued = std::max(stats_.most_tasks_queued, posted_.size());
     }
   }
-  if (wake) poller_->Wake();
+  // Its own thread looks for tasks before it sleeps.
+  if (wake && !IsCurrent()) poller_->Wake();
 }
 
 std::unique_ptr<Loop::Timer> EventLoop::RunAt(absl::Time when, Task task) {
