@@ -10,10 +10,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -140,15 +142,45 @@ class Connection {
   bool is_data_ = false;
 };
 
+double AgeOf(int64_t sent) { return static_cast<double>(WallNanoseconds() - sent) / 1e3; }
+
+// A thread that is woken for each stamp, or for the last of those that come while it is awake.
+class Woken {
+ public:
+  void Hand(int64_t sent) {
+    sent_ = sent;
+    sent_.notify_one();
+  }
+  std::vector<double> End() {
+    Hand(kEnd);
+    thread_.join();
+    return ages_;
+  }
+
+ private:
+  static constexpr int64_t kEnd = -1;
+
+  std::atomic<int64_t> sent_ = 0;
+  std::vector<double> ages_;
+  std::jthread thread_{[this] {
+    for (int64_t last = 0;;) {
+      sent_.wait(last);
+      last = sent_;
+      if (last == kEnd) return;
+      ages_.push_back(AgeOf(last));
+    }
+  }};
+};
+
 // Moves the ages of the stamps in `body` to `ages`, and forgets all but what may begin one.
-void TakeAges(std::string& body, std::vector<double>& ages) {
-  const int64_t now = WallNanoseconds();
+void TakeAges(std::string& body, std::vector<double>& ages, Woken& woken) {
   size_t at = 0;
   for (size_t found; (found = body.find(kStamp, at)) != body.npos; at = found + kStampBytes) {
     if (found + kStampBytes > body.size()) break;
     int64_t sent = 0;
     if (absl::SimpleAtoi(body.substr(found + kStampBytes - kStampDigits, kStampDigits), &sent)) {
-      ages.push_back(static_cast<double>(now - sent) / 1e3);
+      ages.push_back(AgeOf(sent));
+      woken.Hand(sent);
     }
   }
   body.erase(0, std::max(at, body.size() - std::min(body.size(), kStampBytes)));
@@ -169,14 +201,16 @@ absl::Status Floor(const std::string& kubeconfig, int events) {
   body.clear();
   const size_t wanted = static_cast<size_t>(events);
   std::vector<double> ages;
+  Woken woken;
   const double before = CpuSeconds();
   SayReady();
   while (ages.size() < wanted) {
     if (!connection->Receive(body)) return over;
-    TakeAges(body, ages);
+    TakeAges(body, ages, woken);
   }
   const double used = CpuSeconds() - before;
-  ReportAges(std::move(ages), "");
+  ReportAges(woken.End(), "");
+  ReportAges(std::move(ages), " at the loop");
   Report("cpu per event", used * 1e6 / events, "us");
   return absl::OkStatus();
 }
