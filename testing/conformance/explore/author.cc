@@ -94,12 +94,13 @@ class Author {
     step.has_body = true;
     step.content = content;
     if (dice_.Chance(3)) {
-      step.body = dice_.Pick(
-          {"", "{", "[]", "null", "\"x\"", "1", "{}", "{} {}", "// c\n{}", "\xff",
-           "{\"kind\":\"ConfigMap\"}", "{\"apiVersion\":\"v1\",\"kind\":\"Status\"}",
-           "{\"METADATA\":{\"name\":\"a\"}}",
-           "{\"metadata\":{\"name\":\"a\",\"Labels\":{\"l\":\"1\"}}}",
-           "{\"metadata\":{\"name\":\"\\u0000\"}}", "{\"metadata\":{\"name\":\"\\ud800\"}}"});
+      step.body =
+          dice_.Pick({"", "{", "[]", "null", "\"x\"", "1", "{}", "{} {}", "// c\n{}", "\xff",
+                      "{\"kind\":\"ConfigMap\"}", "{\"apiVersion\":\"v1\",\"kind\":\"Status\"}",
+                      "{\"METADATA\":{\"name\":\"a\"}}",
+                      "{\"metadata\":{\"name\":\"@{ns}-a\",\"Labels\":{\"l\":\"1\"}}}",
+                      "{\"metadata\":{\"name\":\"@{ns}\\u0000\"}}",
+                      "{\"metadata\":{\"name\":\"@{ns}\\ud800\"}}"});
     }
     if (dice_.Chance(2)) {
       step.content =
@@ -113,7 +114,8 @@ class Author {
     Json::Value object = MakeObject(r, PickName(r, dice_), dice_);
     if (dice_.Chance(6)) {
       object["metadata"].removeMember("name");
-      object["metadata"]["generateName"] = r.namespaced ? "gen-" : "@{ns}-gen-";
+      const std::string prefix = MakeGenerateName(dice_);
+      object["metadata"]["generateName"] = r.namespaced ? prefix : StrCat("@{ns}-", prefix);
     }
     if (dice_.Chance(20)) Disturb(r, object, dice_);
     std::string target = Collection(r);
@@ -149,10 +151,12 @@ class Author {
 
   void List(const Resource& r) {
     std::string target = Collection(r);
-    if (r.namespaced && dice_.Chance(4))
-      target = StrCat(r.api, "/", r.plural, "?fieldSelector=metadata.namespace=@{ns}");
+    const bool wide = r.namespaced && dice_.Chance(4);
+    if (wide) target = StrCat(r.api, "/", r.plural, "?fieldSelector=metadata.namespace=@{ns}");
     AddSelectors(r, target);
-    Add(target, 25, "limit=" + dice_.Pick({"1", "2", "0", "1", "500", "-1", "x", ""}));
+    // Whether a page is the last depends on all that is there, other sequences' objects too.
+    Add(target, wide || !r.namespaced ? 0 : 25,
+        "limit=" + dice_.Pick({"1", "2", "0", "1", "500", "-1", "x", ""}));
     if (dice_.Chance(12)) {
       Add(target, 100, "continue=" + dice_.Pick({"@{continue}", "@{continue}", "bad", "e30", ""}));
     }

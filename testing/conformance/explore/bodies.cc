@@ -57,13 +57,14 @@ Json::Value Rule(Dice& dice) {
        R"({"apiGroups":[""],"resources":["configmaps"],"verbs":["get"],"nonResourceURLs":["/x"]})"});
 }
 
+// Of the sequence's own: what a ClusterRoleBinding grants is seen by all sequences at once.
 Json::Value Subject(Dice& dice) {
-  return OneOf(dice, {R"({"kind":"User","name":"u"})", R"({"kind":"Group","name":"g"})",
+  return OneOf(dice, {R"({"kind":"User","name":"@{ns}-u"})", R"({"kind":"Group","name":"@{ns}-g"})",
                       R"({"kind":"ServiceAccount","name":"s","namespace":"default"})",
                       R"({"kind":"ServiceAccount","name":"s"})",
-                      R"({"kind":"User","name":"u","apiGroup":"rbac.authorization.k8s.io"})",
+                      R"({"kind":"User","name":"@{ns}-u","apiGroup":"rbac.authorization.k8s.io"})",
                       R"({"kind":"User","name":""})", R"({"kind":"Robot","name":"r"})",
-                      R"({"kind":"User","name":"u","apiGroup":"x"})",
+                      R"({"kind":"User","name":"@{ns}-u","apiGroup":"x"})",
                       R"({"kind":"ServiceAccount","name":"S_","namespace":"default"})"});
 }
 
@@ -158,6 +159,7 @@ void DisturbMeta(Json::Value& metadata, Dice& dice) {
                        R"(["x y/z"])", "[]"});
       break;
     case 3:
+      if (!metadata["ownerReferences"].isArray()) metadata.removeMember("ownerReferences");
       metadata["ownerReferences"].append(OwnerReference(dice));
       break;
     case 4:
@@ -167,7 +169,10 @@ void DisturbMeta(Json::Value& metadata, Dice& dice) {
       metadata["namespace"] = dice.Pick({"default", "", "@{ns}", "BAD"});
       break;
     case 6:
-      metadata["generateName"] = dice.Pick({"gen-", "GEN-", ""});
+      metadata["generateName"] = MakeGenerateName(dice);
+      if (dice.Chance(30)) metadata["generateName"] = "";
+      // Which most kinds do not allow.
+      if (dice.Chance(50)) metadata["generateName"] = StrCat("X-", MakeGenerateName(dice));
       break;
     case 7:
       metadata["resourceVersion"] = dice.Pick({"@{rv:a}", "@{rv0:a}", "x", "", "0", "1"});
@@ -196,6 +201,7 @@ void DisturbMeta(Json::Value& metadata, Dice& dice) {
       metadata["selfLink"] = "/x";
       break;
     case 14:
+      if (!metadata["labels"].isObject()) metadata.removeMember("labels");
       metadata["labels"]["l"] = Wrong(dice);
       break;
     default:
@@ -258,6 +264,12 @@ std::string PickName(const Resource& resource, Dice& dice) {
   return resource.namespaced ? name : StrCat("@{ns}-", name);
 }
 
+std::string MakeGenerateName(Dice& dice) {
+  std::string prefix = "gen-";
+  for (int i = 0; i < 4; ++i) prefix += static_cast<char>('a' + dice.Below(26));
+  return prefix + "-";
+}
+
 Json::Value MakeObject(const Resource& resource, const std::string& name, Dice& dice) {
   Json::Value object;
   object["apiVersion"] = resource.api_version;
@@ -290,6 +302,14 @@ void Disturb(const Resource& resource, Json::Value& object, Dice& dice) {
                         "metadata", "unknown", "status", "stringData", "binaryData"})] =
           Wrong(dice);
     }
+  }
+  // Names outside namespaces are no other sequence's.
+  const Json::Value* metadata = FindMember(object, "metadata");
+  const Json::Value* name = metadata == nullptr ? nullptr : FindMember(*metadata, "name");
+  if (resource.namespaced || name == nullptr || !name->isString()) return;
+  const std::string text = name->asString();
+  if (!text.empty() && text.find("@{ns}") == text.npos) {
+    object["metadata"]["name"] = StrCat("@{ns}", text);
   }
 }
 

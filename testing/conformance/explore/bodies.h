@@ -25,6 +25,10 @@ const Resource& PickResource(Dice& dice);
 // One of few names, so that steps meet; outside namespaces they have a prefix.
 std::string PickName(const Resource& resource, Dice& dice);
 
+// A prefix for generateName that hardly comes twice: names that differ only in what the server
+// appends sort differently on every server.
+std::string MakeGenerateName(Dice& dice);
+
 Json::Value MakeObject(const Resource& resource, const std::string& name, Dice& dice);
 
 // Changes up to three members, rightly or wrongly.

@@ -83,7 +83,9 @@ std::string Gist(const std::string& answer) {
 bool IsWording(const std::string& real, const std::string& ours) {
   static const RE2 kUnreadable(
       "the object provided is unrecognized|cannot be handled as a|error decoding patch|"
-      "failed to create typed patch object|error decoding YAML|patch: Invalid value|"
+      "failed to create typed patch object|unable to convert unstructured object|error decoding "
+      "YAML|"
+      "patch: Invalid value|"
       "continue key is not valid|couldn't get version/kind");
   static const RE2 kCodeAndReason("(?s)^(\\d+).*\"reason\":\"(\\w+)\"");
   std::string codes[2], reasons[2];

@@ -40,24 +40,45 @@ void DropRepeated(Json::Value& list) {
   list = kept;
 }
 
-// A role without rules says nothing of whether it was given an empty list, which is managed, or
-// none, which is not; the double does not know either.
-void ForgiveRules(Json::Value& role) {
-  // Items of a list have no kind, and events none of what is null.
-  const Json::Value* kind = FindMember(role, "kind");
-  const bool named = kind != nullptr && (*kind == "Role" || *kind == "ClusterRole");
-  if (role.isMember("rules") ? !role["rules"].isNull() : !named) return;
-  if (!role.isMember("metadata") || !role["metadata"].isMember("managedFields")) return;
-  Json::Value kept(Json::arrayValue);
-  for (Json::Value entry : role["metadata"]["managedFields"]) {
-    if (entry["fieldsV1"].isObject()) entry["fieldsV1"].removeMember("f:rules");
-    if (!entry["fieldsV1"].empty()) kept.append(entry);
+// The server goes through the managers of a conflict in any order, and through the fields of each
+// in theirs.
+void SortConflicts(Json::Value& causes) {
+  std::vector<Json::Value> sorted(causes.begin(), causes.end());
+  for (const Json::Value& cause : sorted) {
+    const Json::Value* reason = FindMember(cause, "reason");
+    if (reason == nullptr || *reason != "FieldManagerConflict") return;
   }
-  role["metadata"]["managedFields"] = kept;
-  if (kept.empty()) role["metadata"].removeMember("managedFields");
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return WriteJson(a["message"]) < WriteJson(b["message"]);
+  });
+  for (Json::ArrayIndex i = 0; i < causes.size(); ++i) causes[i] = sorted[i];
 }
 
-bool IsList(const Json::Value& value) { return FindMember(value, "items") != nullptr; }
+// The server checks the members of a custom object in any order, and says so twice: in the causes
+// and in the message.
+void SortCauses(Json::Value& body) {
+  Json::Value& details = body["details"];
+  if (details["group"] != "explore.example.com" || !body["message"].isString()) return;
+  const auto joined = [&details] {
+    std::string text;
+    for (const Json::Value& cause : details["causes"]) {
+      StrAppend(&text, text.empty() ? "" : ", ", cause["field"].asString(), ": ",
+                cause["message"].asString());
+    }
+    return StrCat("[", text, "]");
+  };
+  const std::string said = joined(), message = body["message"].asString();
+  if (!absl::EndsWith(message, said)) return;
+  Sort(details["causes"]);
+  body["message"] = message.substr(0, message.size() - said.size()) + joined();
+}
+
+// In protobuf, one that is empty has no items.
+bool IsList(const Json::Value& value) {
+  const Json::Value* kind = FindMember(value, "kind");
+  return FindMember(value, "items") != nullptr ||
+         (kind != nullptr && kind->isString() && absl::EndsWith(kind->asString(), "List"));
+}
 
 // Written or not: Kubernetes' protobuf has members that are always written, and JSON has not.
 void DropZeros(Json::Value& value) {
@@ -101,6 +122,8 @@ void Forgive(Json::Value& body) {
   }
   if (name == "Status" && body["details"].isObject() && body["details"]["causes"].isArray()) {
     DropRepeated(body["details"]["causes"]);
+    SortCauses(body);
+    SortConflicts(body["details"]["causes"]);
   }
   if (name == "APIVersions") body.removeMember("serverAddressByClientCIDRs");
   if (name == "APIResourceList") {
@@ -145,7 +168,9 @@ void Said::Learn(const Json::Value& object) {
   if (IsList(object)) {
     known_["listrv"] = version;
     if (const std::string next = text("continue"); !next.empty()) known_["continue"] = next;
-    for (const Json::Value& item : *FindMember(object, "items")) Learn(item);
+    if (const Json::Value* items = FindMember(object, "items")) {
+      for (const Json::Value& item : *items) Learn(item);
+    }
     return;
   }
   std::string name = text("name");
@@ -158,7 +183,7 @@ void Said::Learn(const Json::Value& object) {
 
 std::string Said::Text(std::string text) const {
   static const RE2 kUid("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}");
-  static const RE2 kGenerated("\\b(gen-)[a-z0-9]{5}\\b");
+  static const RE2 kGenerated("\\b(gen-[a-z]{4}-)[a-z0-9]{5}\\b");
   static const RE2 kVersions("(ResourceVersion in (?:record|the precondition) \\()\\d+\\)");
   static const RE2 kTooOld(
       "(too (?:old|large) resource version: )\\d+(?: \\(\\d+\\)|, current: \\d+)?");
@@ -179,7 +204,6 @@ void Said::Normalise(Json::Value& value, std::string_view key, bool of_list) {
     if (key == "managedFields") Sort(value);  // by time, of one second or of two
   } else if (value.isObject()) {
     const bool list = IsList(value);
-    ForgiveRules(value);
     for (const std::string& name : value.getMemberNames()) {
       Normalise(value[name], name, name == "metadata" ? list : of_list);
     }

@@ -12,7 +12,7 @@
 
 namespace mandate::conformance::explore {
 
-// What one server has said during one sequence. For one thread.
+// What one server has said during one sequence. A value. For one thread.
 class Said {
  public:
   // `ns` is the sequence's namespace.
@@ -37,7 +37,7 @@ class Said {
   std::string Text(std::string text) const;
   std::string Symbol(const char* of, const std::string& value);
 
-  const std::string ns_;
+  std::string ns_;
   std::map<std::string, std::string> known_;    // "rv:a" → "17"
   std::map<std::string, std::string> symbols_;  // "rv 17" → "<rv 1>"
   std::map<std::string, int> counts_;           // of symbols, by what they stand for

@@ -59,17 +59,31 @@ TEST(SaidTest, OfPreconditionsAndCausesOnlyWhatDiffersCounts) {
             ours.Answer(refusal(17, "record", kOnce)));
 }
 
-TEST(SaidTest, WhoManagesNoRulesIsForgiven) {
+TEST(SaidTest, WhatTheServerTellsInAnyOrderIsSorted) {
   Said real("ns"), ours("ns");
-  const auto role = [](const char* rules, const char* fields) {
-    return Json(200, StrCat(R"({"kind":"Role","rules":)", rules,
-                            R"(,"metadata":{"managedFields":[{"fieldsV1":{)", fields, "}}]}}"));
+  const auto invalid = [](const char* group, const char* first, const char* second) {
+    return Json(422, StrCat(R"({"kind":"Status","details":{"group":")", group,
+                            R"(","causes":[{"field":")", first, R"(","message":"m"},{"field":")",
+                            second, R"(","message":"m"}]},"message":"it is invalid: [)", first,
+                            ": m, ", second, R"(: m]"})"));
   };
-  constexpr char kBoth[] = R"("f:rules":{},"f:metadata":{})";
-  constexpr char kOne[] = R"("f:metadata":{})";
-  EXPECT_EQ(real.Answer(role("null", kBoth)), ours.Answer(role("null", kOne)));
-  EXPECT_EQ(real.Answer(role("null", "")), ours.Answer(role("null", R"("f:rules":{})")));
-  EXPECT_NE(real.Answer(role("[1]", kBoth)), ours.Answer(role("[1]", kOne)));
+  constexpr char kCustom[] = "explore.example.com";
+  EXPECT_EQ(real.Answer(invalid(kCustom, "a", "b")), ours.Answer(invalid(kCustom, "b", "a")));
+  EXPECT_NE(real.Answer(invalid(kCustom, "a", "b")), ours.Answer(invalid(kCustom, "b", "c")));
+  EXPECT_NE(real.Answer(invalid("", "a", "b")), ours.Answer(invalid("", "b", "a")))
+      << "built-in kinds have an order";
+  const auto conflict = [](const char* causes) {
+    return Json(409, StrCat(R"({"kind":"Status","details":{"causes":[)", causes, "]}}"));
+  };
+  constexpr char kX[] =
+      R"({"reason":"FieldManagerConflict","message":"with x","field":".b"},{"reason":"FieldManagerConflict","message":"with x","field":".a"})";
+  constexpr char kSwapped[] =
+      R"({"reason":"FieldManagerConflict","message":"with x","field":".a"},{"reason":"FieldManagerConflict","message":"with x","field":".b"})";
+  constexpr char kY[] = R"({"reason":"FieldManagerConflict","message":"with y","field":".c"})";
+  EXPECT_EQ(real.Answer(conflict(StrCat(kX, ",", kY).c_str())),
+            ours.Answer(conflict(StrCat(kY, ",", kX).c_str())));
+  EXPECT_NE(real.Answer(conflict(kX)), ours.Answer(conflict(kSwapped)))
+      << "the fields of one manager have an order";
 }
 
 TEST(SaidTest, EventsAreAnswersToo) {

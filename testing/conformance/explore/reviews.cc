@@ -40,9 +40,9 @@ ReviewRequest MakeReview(Dice& dice) {
     if (kind != "SelfSubjectAccessReview") {
       if (dice.Chance(85))
         spec["user"] =
-            dice.Pick({"u", "system:admin", "system:serviceaccount:default:default", ""});
+            dice.Pick({"@{ns}-u", "system:admin", "system:serviceaccount:default:default", ""});
       if (dice.Chance(30))
-        spec["groups"].append(dice.Pick({"system:masters", "system:authenticated", "g"}));
+        spec["groups"].append(dice.Pick({"system:masters", "system:authenticated", "@{ns}-g"}));
       if (dice.Chance(10)) spec["extra"]["k"].append("v");
     }
   }

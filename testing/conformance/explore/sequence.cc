@@ -20,6 +20,12 @@ constexpr int kUnimplemented = 501;
 
 bool Writes(const Step& step) { return step.method != "GET" && step.method != "HEAD"; }
 
+// "/livez", "/apis/GROUP" and the like, which answer whatever is sent to them.
+bool ReadsNoBody(const Step& step) {
+  const auto parts = std::count(step.target.begin(), step.target.end(), '/');
+  return parts == 1 || (absl::StartsWith(step.target, "/apis/") && parts <= 3);
+}
+
 struct Stream {
   std::unique_ptr<Exchange> exchange;
   std::string type;
@@ -61,13 +67,15 @@ class Talk {
     for (int again = 0; !response.ok() && again < 5; ++again) {
       response = side_.http->Send(Ask(step));
     }
-    // Or always: then what it says to no body counts, if it is a refusal of who asks.
+    // Or always: then what it says to no body counts, if it is a refusal of who asks, or of
+    // something that reads none.
     if (!response.ok() && step.has_body) {
       Step bare = step;
       bare.body.clear();
       bare.has_body = false;
       absl::StatusOr<Response> refusal = side_.http->Send(Ask(bare));
-      if (refusal.ok() && (refusal->code == 401 || refusal->code == 403)) response = refusal;
+      const bool unread = refusal.ok() && (refusal->code == 401 || refusal->code == 403);
+      if (unread || ReadsNoBody(step)) response = refusal;
     }
     code_ = response.ok() ? response->code : 0;
     return response.ok() ? said_.Answer(*response) : NoAnswer(response.status());
@@ -121,6 +129,9 @@ class Talk {
   }
 
   int code() const { return code_; }
+  // What it has said, to go back to.
+  Said said() const { return said_; }
+  void Forget(Said before) { said_ = std::move(before); }
   std::vector<Stream>& streams() { return streams_; }
 
  private:
@@ -178,6 +189,7 @@ Outcome RunSequence(const std::vector<Step>& steps, const std::string& ns, Side&
   for (size_t i = 0; i < steps.size(); ++i) {
     const Step& step = steps[i];
     if (FromCache(step)) there.CatchUp(step);
+    Said before = there.said();
     std::string said[2];
     int side = 0;
     for (Talk* talk : {&there, &here}) {
@@ -190,7 +202,9 @@ Outcome RunSequence(const std::vector<Step>& steps, const std::string& ns, Side&
     }
     if (here.code() == kUnimplemented && there.code() != kUnimplemented) {
       ++outcome.refused[Gist(said[1])];
-      if ((Writes(step) && there.code() < 300) || step.watch) return outcome;
+      // Even a refusal may come after the deed.
+      if (Writes(step) || step.watch) return outcome;
+      there.Forget(std::move(before));
       continue;
     }
     if (said[0] != said[1] && IsWording(said[0], said[1])) {

@@ -27,8 +27,8 @@ struct Outcome {
   std::map<std::string, size_t> refused;  // what the double does not do, in its words
 };
 
-// `ns` is new to both servers. Ends at the first difference, and where the double refuses with 501
-// what changes the real server's state.
+// `ns` is new to both servers. Ends at the first difference, and where the double refuses a write
+// or a watch with 501; the real server's answer to anything else that it refuses is forgotten.
 Outcome RunSequence(const std::vector<Step>& steps, const std::string& ns, Side& real, Side& ours,
                     std::string* trace = nullptr);
 
