@@ -1,11 +1,15 @@
 #include "testing/apiserver/delete_flow.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "absl/strings/numbers.h"
 #include "k8s.io/apimachinery/pkg/apis/meta/v1/generated.pb.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
+#include "manager/object/envelope.h"
 #include "manager/object/json.h"
 #include "manager/rbac/quote.h"
 #include "testing/apiserver/errors.h"
@@ -19,6 +23,58 @@ namespace mandate::apiserver {
 namespace {
 
 namespace meta = k8s::io::apimachinery::pkg::apis::meta::v1;
+
+// The kinds that the decoder of the options knows in every version, and those of meta.k8s.io alone.
+constexpr std::array<std::string_view, 5> kUnversioned = {"Status", "APIVersions", "APIGroupList",
+                                                          "APIGroup", "APIResourceList"};
+constexpr std::array<std::string_view, 8> kMetaKinds = {
+    "ListOptions",  "GetOptions", "CreateOptions",         "UpdateOptions",
+    "PatchOptions", "Table",      "PartialObjectMetadata", "PartialObjectMetadataList"};
+
+template <size_t kSize>
+bool Contains(const std::array<std::string_view, kSize>& kinds, std::string_view kind) {
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
+// DeleteOptions are there in every group and version.
+absl::Status CheckOptionsType(const Json::Value& given) {
+  constexpr std::string_view kMeta = "meta.k8s.io/v1";
+  const std::string kind = StringAt(given, "kind");
+  std::string version = StringAt(given, "apiVersion");
+  if (version.empty()) version = kMeta;
+  if (version.find('/') != version.rfind('/')) {
+    return BadRequest(StrCat("unexpected GroupVersion string: ", version));
+  }
+  if (kind.empty() || kind == "DeleteOptions") return absl::OkStatus();
+  const bool meta = version == kMeta;
+  if ((Contains(kUnversioned, kind) && (meta || version == "v1")) ||
+      (Contains(kMetaKinds, kind) && meta)) {
+    return BadRequest(
+        StrCat("converting (v1.", kind, ") to (v1.DeleteOptions): unknown conversion"));
+  }
+  return BadRequest(StrCat("no kind ", rbac::Quote(kind), " is registered for version ",
+                           rbac::Quote(version), " in scheme \"pkg/runtime/scheme.go:111\""));
+}
+
+// The object in a body that is not empty.
+absl::StatusOr<Json::Value> ReadBody(const Request& request) {
+  ASSIGN_OR_RETURN(const Encoding encoding, BodyEncoding(request));
+  if (encoding == Encoding::kProtobuf) {
+    const auto envelope = ParseEnvelope(request.body);
+    if (!envelope.ok()) {
+      return BadRequest(
+          "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]");
+    }
+    Json::Value type(Json::objectValue);
+    type["apiVersion"] = std::string(envelope->api_version);
+    type["kind"] = std::string(envelope->kind);
+    RETURN_IF_ERROR(CheckOptionsType(type));
+  } else if (const auto given = ParseJson(request.body); given.ok()) {
+    if (given->isNull()) return Json::Value(Json::objectValue);
+    RETURN_IF_ERROR(CheckOptionsType(*given));
+  }
+  return ReadMessage(request.body, encoding, *meta::DeleteOptions::descriptor());
+}
 
 }  // namespace
 
@@ -47,13 +103,12 @@ absl::Status DeleteFlow::Prepare() {
 }
 
 absl::Status DeleteFlow::ReadOptions() {
-  Encoding encoding = Encoding::kJson;
-  if (!request().body.empty()) {
-    ASSIGN_OR_RETURN(encoding, BodyEncoding(request()));
+  options_ = Json::Value(Json::objectValue);
+  if (request().body.empty()) {
+    RETURN_IF_ERROR(ReadParameters());
+  } else {
+    ASSIGN_OR_RETURN(options_, ReadBody(request()));
   }
-  ASSIGN_OR_RETURN(options_,
-                   ReadMessage(request().body, encoding, *meta::DeleteOptions::descriptor()));
-  if (request().body.empty()) RETURN_IF_ERROR(ReadParameters());
   options_["apiVersion"] = "meta.k8s.io/v1";
   options_["kind"] = "DeleteOptions";
   std::vector<Cause> causes;
@@ -212,7 +267,10 @@ void DeleteFlow::Answer() {
   } else {
     body = WriteObject(*deleted_.back(), *type_, answer_);
   }
-  exchange_->Respond({.code = 200,
+  // To who knows since when dependents may go later.
+  const Json::Value* orphan = FindMember(options_, "orphanDependents");
+  const bool later = !collection_ && !gone_ && orphan != nullptr && !orphan->asBool();
+  exchange_->Respond({.code = later ? 202 : 200,
                       .headers = {{"content-type", std::string(MediaType(answer_))}},
                       .body = std::move(body)});
 }

@@ -9,6 +9,8 @@
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
 #include "testing/apiserver/errors.h"
+#include "testing/apiserver/negotiation.h"
+#include "testing/apiserver/object_io.h"
 
 namespace mandate::apiserver {
 namespace {
@@ -187,6 +189,23 @@ void RespondJson(Exchange& exchange, const Json::Value& value,
                     .body = WriteJson(value)});
 }
 
+// A message of meta/v1, in what the client accepts. `routed`: by a part of the server that looks at
+// media types before it looks at their parameters.
+void RespondMessage(Exchange& exchange, const Json::Value& value, bool routed) {
+  const Request& request = exchange.request();
+  const auto encoding = AcceptedEncoding(request);
+  if (!encoding) return exchange.Fail(NotAcceptableDiscovery(request, routed));
+  if (*encoding == Encoding::kJson) return RespondJson(exchange, value);
+  const std::string kind = value["kind"].asString();
+  const auto* message = google::protobuf::DescriptorPool::generated_pool()->FindMessageTypeByName(
+      "k8s.io.apimachinery.pkg.apis.meta.v1." + kind);
+  const auto body = WriteMessage(value, "v1", kind, *encoding, *message);
+  if (!body.ok()) return exchange.Fail(body.status());
+  exchange.Respond({.code = 200,
+                    .headers = {{"content-type", std::string(MediaType(*encoding))}},
+                    .body = *body});
+}
+
 void RespondText(Exchange& exchange, int code, std::string text) {
   exchange.Respond({.code = code,
                     .headers = {{"content-type", "text/plain; charset=utf-8"}},
@@ -225,7 +244,7 @@ void AnswerGroups(const Core& core, const Virtual& virtual_resources, Exchange& 
     Json::Value out = GroupObject(group->first, group->second);
     out["kind"] = "APIGroup";
     out["apiVersion"] = "v1";
-    return RespondJson(exchange, out);
+    return RespondMessage(exchange, out, /*routed=*/false);
   }
   const std::string version = rest.substr(slash + 1);
   const bool custom = IsCustom(core, group->first);
@@ -234,7 +253,8 @@ void AnswerGroups(const Core& core, const Virtual& virtual_resources, Exchange& 
     return exchange.Fail(NoSuchResource());
   }
   if (!custom && exchange.request().method != "GET") return exchange.Fail(MethodNotAllowed());
-  RespondJson(exchange, ResourceList(core, virtual_resources, group->first, version));
+  RespondMessage(exchange, ResourceList(core, virtual_resources, group->first, version),
+                 /*routed=*/!custom);
 }
 
 }  // namespace
@@ -252,7 +272,10 @@ void AnswerPath(const Core& core, const Virtual& virtual_resources, Exchange& ex
   if (path == "/healthz" || path == "/livez" || path == "/readyz") {
     return RespondText(exchange, 200, "ok");
   }
-  if (path == "/version") return RespondJson(exchange, VersionObject());
+  if (path == "/version") {
+    if (!TakesJson(request)) return exchange.Fail(NotAcceptableError("application/json"));
+    return RespondJson(exchange, VersionObject());
+  }
   if (path == "/api" || path == "/apis") {
     if (WantsAggregated(request)) {
       return RespondJson(exchange, Aggregated(core, virtual_resources, path == "/api"),
@@ -262,17 +285,19 @@ void AnswerPath(const Core& core, const Virtual& virtual_resources, Exchange& ex
     out["kind"] = path == "/api" ? "APIVersions" : "APIGroupList";
     if (path == "/api") {
       out["versions"].append("v1");
-      return RespondJson(exchange, out);
+      return RespondMessage(exchange, out, /*routed=*/true);
     }
     out["apiVersion"] = "v1";
     out["groups"] = Json::Value(Json::arrayValue);
     for (const auto& [group, versions] : Groups(core, virtual_resources)) {
       if (!group.empty()) out["groups"].append(GroupObject(group, versions));
     }
-    return RespondJson(exchange, out);
+    return RespondMessage(exchange, out, /*routed=*/false);
   }
-  if (path == "/api/v1")
-    return RespondJson(exchange, ResourceList(core, virtual_resources, "", "v1"));
+  if (path == "/api/v1") {
+    return RespondMessage(exchange, ResourceList(core, virtual_resources, "", "v1"),
+                          /*routed=*/true);
+  }
   if (path.starts_with("/api/")) return exchange.Fail(NoSuchResource());
   if (path.starts_with("/apis/")) return AnswerGroups(core, virtual_resources, exchange, path);
   if (path.starts_with("/openapi/")) return exchange.Fail(Unsupported("OpenAPI"));

@@ -81,12 +81,17 @@ absl::Status NoSuchResource() {
 }
 
 absl::Status AlreadyExistsError(const GroupResource& resource, std::string_view name,
-                                bool deleting) {
-  return ApiErrorOf(409, "AlreadyExists",
-                    StrCat(deleting ? "object is being deleted: " : "",
-                           Qualified(resource.group, resource.resource), " ", rbac::Quote(name),
-                           " already exists"),
-                    resource.group, resource.resource, name);
+                                TakenName taken) {
+  ApiStatusProto status = Proto(
+      409, "AlreadyExists",
+      StrCat(taken.deleting ? "object is being deleted: " : "",
+             Qualified(resource.group, resource.resource), " ", rbac::Quote(name),
+             " already exists",
+             taken.generated ? ", the server was not able to generate a unique name for the object"
+                             : ""));
+  SetDetails(status, resource.group, resource.resource, name);
+  if (taken.generated) status.mutable_details()->set_retryafterseconds(1);
+  return StatusFromApi(status);
 }
 
 absl::Status ConflictError(const GroupResource& resource, std::string_view name,

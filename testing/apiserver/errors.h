@@ -36,9 +36,12 @@ absl::Status BadRequest(std::string_view message);
 absl::Status NotFoundError(const GroupResource& resource, std::string_view name);
 // No such path: what an unknown resource or group is answered with.
 absl::Status NoSuchResource();
-// `deleting`: the one that is there waits for its finalizers.
+struct TakenName {
+  bool deleting = false;   // the one that is there waits for its finalizers
+  bool generated = false;  // the object has a generateName
+};
 absl::Status AlreadyExistsError(const GroupResource& resource, std::string_view name,
-                                bool deleting = false);
+                                TakenName taken = {});
 absl::Status ConflictError(const GroupResource& resource, std::string_view name,
                            std::string_view message);
 // The optimistic lock failed.

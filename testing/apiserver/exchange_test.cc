@@ -86,9 +86,10 @@ TEST(NegotiationTest, FollowsTheAcceptHeader) {
 TEST(NegotiationTest, RefusesBodiesOfOtherTypes) {
   EXPECT_EQ(*BodyEncoding(Get("/", {{"content-type", "application/json; charset=utf-8"}})),
             Encoding::kJson);
-  const auto refused =
-      BodyEncoding(Get("/", {{"content-type", "application/vnd.kubernetes.protobuf"}}), false);
-  EXPECT_EQ(HttpCode(refused.status()), 415);
+  EXPECT_EQ(HttpCode(BodyEncoding(Get("/", {{"content-type", "text/plain"}})).status()), 415);
+  const auto protobuf = Get("/", {{"content-type", "application/vnd.kubernetes.protobuf"}});
+  EXPECT_EQ(*BodyEncoding(protobuf), Encoding::kProtobuf);
+  EXPECT_EQ(HttpCode(BodyEncoding(protobuf, false).status()), 501) << "of a custom resource";
   EXPECT_EQ(HttpCode(BodyEncoding(Get("/", {{"content-type", "application/yaml"}})).status()), 501);
 }
 

@@ -25,6 +25,8 @@ bool Goes(const FieldSet& removed, const FieldSet& kept, const std::string& step
 }  // namespace
 
 Json::Value MergeFields(const Json::Value& live, const Json::Value& wanted, const Shape& shape) {
+  // Null has no members to merge.
+  if (wanted.isNull() && shape.MergingOf(live) != Merging::kAtomic) return live;
   const Merging merging = shape.MergingOf(wanted);
   if (merging == Merging::kAtomic || live.type() != wanted.type()) return wanted;
   Json::Value out = live;

@@ -101,8 +101,11 @@ std::string Readable(const std::string& step) {
   return StrCat("[", out, "]");
 }
 
+// Those of one depth before what is in them.
 void AddPaths(const FieldSet& set, const std::string& path, std::vector<std::string>& paths) {
-  if (set.member && !path.empty()) paths.push_back(path);
+  for (const auto& [step, child] : set.children) {
+    if (child.member) paths.push_back(path + Readable(step));
+  }
   for (const auto& [step, child] : set.children) AddPaths(child, path + Readable(step), paths);
 }
 

@@ -30,7 +30,8 @@ class FieldSet {
   FieldSet Intersection(const FieldSet& other) const;
   // The child at a step; null: there is none.
   const FieldSet* Child(const std::string& step) const;
-  // As people read them: .status.conditions[type="Ready"].reason
+  // As people read them, .status.conditions[type="Ready"].reason, those at one depth of a place
+  // before what is in them.
   std::vector<std::string> Paths() const;
   bool operator==(const FieldSet&) const = default;
 

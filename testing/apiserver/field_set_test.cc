@@ -59,6 +59,9 @@ TEST(FieldSetTest, NamesPathsForPeople) {
   const FieldSet set = FieldSet::FromJson(
       Json(R"({"f:status":{"f:conditions":{"k:{\"type\":\"T\"}":{"f:reason":{}}}}})"));
   EXPECT_THAT(set.Paths(), ElementsAre(R"(.status.conditions[type="T"].reason)"));
+  EXPECT_THAT(FieldSet::FromJson(Json(R"({"f:a":{".":{},"f:b":{}},"f:c":{}})")).Paths(),
+              ElementsAre(".a", ".c", ".a.b"))
+      << "from the top down";
 }
 
 TEST(FieldSetTest, IsASet) {
@@ -77,6 +80,15 @@ TEST(FieldMergeTest, MergesItemsByTheirKeys) {
                 Plain())),
             R"({"status":{"conditions":[{"reason":"x","status":"True","type":"A"},{"type":"B"},)"
             R"({"type":"C"}]}})");
+}
+
+TEST(FieldMergeTest, NullTakesAwayOnlyWhatIsOnePiece) {
+  const Json::Value live =
+      Json(R"({"metadata":{"labels":{"l":"1"}},"immutable":true,"rules":[1]})");
+  const Json::Value merged = MergeFields(
+      live, Json(R"({"metadata":{"labels":null},"immutable":null,"rules":null})"), Plain());
+  EXPECT_EQ(WriteJson(merged),
+            R"({"immutable":null,"metadata":{"labels":{"l":"1"}},"rules":null})");
 }
 
 TEST(FieldMergeTest, RemovesWhatNobodyKeeps) {

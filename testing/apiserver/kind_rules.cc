@@ -109,17 +109,26 @@ void CheckDataKeys(const Json::Value& object, std::vector<Cause>& causes) {
   }
 }
 
-void CheckSecret(const Json::Value& object, const Json::Value& old, std::vector<Cause>& causes) {
+void CheckSecret(const Json::Value& object, std::vector<Cause>& causes) {
   constexpr char kAccount[] = "kubernetes.io/service-account.name";
   const std::string type = StringAt(object, "type");
-  if (!old.isNull() && StringAt(old, "type") != type) {
-    causes.push_back(InvalidField("type", rbac::Quote(type), "field is immutable"));
-  }
   const Json::Value* annotations = FindMember(MetadataOf(object), "annotations");
   if (type == "kubernetes.io/service-account-token" &&
       (annotations == nullptr || StringAt(*annotations, kAccount).empty())) {
     causes.push_back(RequiredField(StrCat("metadata.annotations[", kAccount, "]"), ""));
   }
+}
+
+// Of a Namespace whose status is updated.
+void CheckPhase(const Json::Value& object, std::vector<Cause>& causes) {
+  const bool deleting = IsDeleting(object);
+  const std::string wanted = deleting ? "Terminating" : "Active";
+  const Json::Value* status = FindMember(object, "status");
+  const std::string phase = status == nullptr ? "" : StringAt(*status, "phase");
+  if (phase == wanted) return;
+  causes.push_back(InvalidField("status.Phase", rbac::Quote(phase),
+                                StrCat("may only be '", wanted, "' if `deletionTimestamp` is ",
+                                       deleting ? "not " : "", "empty")));
 }
 
 void CheckLease(const Json::Value& object, std::vector<Cause>& causes) {
@@ -236,15 +245,32 @@ void PrepareForUpdate(const ResourceType& type, std::string_view subresource,
   if (before != now) metadata["generation"] = Json::Int64{GenerationOf(old) + 1};
 }
 
-std::vector<Cause> CheckKind(const ResourceType& type, const Json::Value& object,
-                             const Json::Value& old) {
+std::vector<Cause> CheckType(const ResourceType& type, const Json::Value& object) {
   std::vector<Cause> causes;
+  const auto expect = [&](const char* member, const std::string& expected) {
+    const std::string given = StringAt(object, member);
+    if (given == expected) return;
+    causes.push_back(InvalidField(member, rbac::Quote(given), "must be " + expected));
+  };
+  expect("kind", type.kind);
+  expect("apiVersion", type.ApiVersion());
+  return causes;
+}
+
+std::vector<Cause> CheckKind(const ResourceType& type, std::string_view subresource,
+                             const Json::Value& object, const Json::Value& old) {
+  std::vector<Cause> causes;
+  if (Is(type, "Namespace") && subresource == "status") CheckPhase(object, causes);
   if (type.custom()) return type.schema->Validate(object);
   if (type.name.group == "rbac.authorization.k8s.io") return CheckRbac(type, object, old);
   if (Is(type, "ConfigMap") || Is(type, "Secret")) {
-    CheckDataKeys(object, causes);
+    const std::string sort = StringAt(object, "type");
+    if (!old.isNull() && StringAt(old, "type") != sort) {
+      causes.push_back(InvalidField("type", rbac::Quote(sort), "field is immutable"));
+    }
     if (!old.isNull()) CheckImmutableData(object, old, causes);
-    if (Is(type, "Secret")) CheckSecret(object, old, causes);
+    CheckDataKeys(object, causes);
+    if (Is(type, "Secret")) CheckSecret(object, causes);
   } else if (Is(type, "CustomResourceDefinition")) {
     CheckDefinition(object, causes);
   } else if (Is(type, "Lease")) {

@@ -26,9 +26,11 @@ void PrepareForCreate(const ResourceType& type, Json::Value& object);
 void PrepareForUpdate(const ResourceType& type, std::string_view subresource,
                       const Json::Value& old, Json::Value& object);
 
+// Whether the object is of the kind that it should be.
+std::vector<Cause> CheckType(const ResourceType& type, const Json::Value& object);
 // `old` is null of a creation.
-std::vector<Cause> CheckKind(const ResourceType& type, const Json::Value& object,
-                             const Json::Value& old);
+std::vector<Cause> CheckKind(const ResourceType& type, std::string_view subresource,
+                             const Json::Value& object, const Json::Value& old);
 
 }  // namespace mandate::apiserver
 

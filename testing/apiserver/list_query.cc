@@ -49,7 +49,8 @@ std::vector<std::string> Split(std::string_view text, char separator) {
 }
 
 bool IsSelectable(const ResourceType& type, std::string_view field) {
-  if (field == "metadata.name" || field == "metadata.namespace") return true;
+  if (field == "metadata.name") return true;
+  if (field == "metadata.namespace") return type.kind != "Namespace";
   return std::any_of(kSelectable.begin(), kSelectable.end(), [&](const Selectable& one) {
     return one.kind == type.kind && one.field == field;
   });
@@ -250,11 +251,11 @@ absl::StatusOr<ListQuery> ListQuery::Parse(const Request& request, const Resourc
   query.bookmarks = BooleanParameter(request, "allowWatchBookmarks").value_or(false);
   query.initial_events = BooleanParameter(request, "sendInitialEvents");
   query.match = request.Query("resourceVersionMatch").value_or("");
-  ASSIGN_OR_RETURN(const std::optional<int64_t> limit, IntegerParameter(request, "limit"));
-  query.limit = std::max<int64_t>(limit.value_or(0), 0);
   ASSIGN_OR_RETURN(const std::optional<int64_t> timeout,
                    IntegerParameter(request, "timeoutSeconds"));
   if (timeout && *timeout > 0) query.timeout = absl::Seconds(*timeout);
+  ASSIGN_OR_RETURN(const std::optional<int64_t> limit, IntegerParameter(request, "limit"));
+  query.limit = std::max<int64_t>(limit.value_or(0), 0);
   // Labels are read before the parameters are compared, fields after.
   RETURN_IF_ERROR(ParseLabelQuery(request.Query("labelSelector").value_or("")).status());
   RETURN_IF_ERROR(CheckFieldTerms(request.Query("fieldSelector").value_or("")));

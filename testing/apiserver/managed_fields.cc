@@ -1,16 +1,14 @@
 #include "testing/apiserver/managed_fields.h"
 
 #include <algorithm>
-#include <map>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 #include "manager/object/json.h"
-#include "manager/rbac/quote.h"
 #include "testing/apiserver/errors.h"
+#include "testing/apiserver/field_managers.h"
 #include "testing/apiserver/field_merge.h"
 #include "testing/apiserver/field_set.h"
 #include "testing/apiserver/object_meta.h"
@@ -18,68 +16,54 @@
 namespace mandate::apiserver {
 namespace {
 
-struct Entry {
-  // Whose it is: all but what and when.
-  auto Key() const { return std::tie(manager, operation, api_version, subresource); }
-
-  std::string manager;
-  std::string operation;  // "Apply", "Update"
-  std::string api_version;
-  std::string subresource;
-  std::string time;
-  FieldSet fields;
-};
-using Entries = std::vector<Entry>;
-
-Entries ReadEntries(const Json::Value& object) {
-  Entries entries;
-  const Json::Value* list = FindMember(MetadataOf(object), "managedFields");
-  if (list == nullptr || !list->isArray()) return entries;
-  for (const Json::Value& one : *list) {
-    const Json::Value* fields = FindMember(one, "fieldsV1");
-    entries.push_back({.manager = StringAt(one, "manager"),
-                       .operation = StringAt(one, "operation"),
-                       .api_version = StringAt(one, "apiVersion"),
-                       .subresource = StringAt(one, "subresource"),
-                       .time = StringAt(one, "time"),
-                       .fields = fields == nullptr ? FieldSet() : FieldSet::FromJson(*fields)});
+// What is applied: the configuration without what is nobody's to say.
+Json::Value Wanted(const Json::Value& config, const ResourceType& type, bool status) {
+  Json::Value wanted = config;
+  MutableMetadata(wanted).removeMember("managedFields");
+  for (const std::string& name : config.getMemberNames()) {
+    const bool typed = name == "apiVersion" || name == "kind";
+    // The status of a custom object has no metadata, that of a built-in one has.
+    const bool kept = !status         ? name != "status" || !type.has_status
+                      : type.custom() ? name == "status"
+                                      : name == "status" || name == "metadata";
+    if (typed || !kept) wanted.removeMember(name);
   }
-  return entries;
-}
-
-void WriteEntries(Entries entries, Json::Value& object) {
-  std::erase_if(entries, [](const Entry& entry) { return entry.fields.empty(); });
-  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return std::tie(a.operation, a.time, a.manager, a.api_version, a.subresource) <
-           std::tie(b.operation, b.time, b.manager, b.api_version, b.subresource);
-  });
-  Json::Value& metadata = MutableMetadata(object);
-  metadata.removeMember("managedFields");
-  for (const Entry& entry : entries) {
-    Json::Value out(Json::objectValue);
-    out["manager"] = entry.manager;
-    out["operation"] = entry.operation;
-    out["apiVersion"] = entry.api_version;
-    if (!entry.time.empty()) out["time"] = entry.time;
-    out["fieldsType"] = "FieldsV1";
-    out["fieldsV1"] = entry.fields.ToJson();
-    if (!entry.subresource.empty()) out["subresource"] = entry.subresource;
-    metadata["managedFields"].append(std::move(out));
-  }
+  if (status && !type.custom() && type.kind != "Namespace")
+    wanted["metadata"].removeMember("labels");
+  if (MetadataOf(wanted).empty()) wanted.removeMember("metadata");
+  return wanted;
 }
 
 // The object without what nobody manages.
-Json::Value Managed(Json::Value object) {
+Json::Value Unstamped(Json::Value object) {
   if (object.isNull()) return object;
   object.removeMember("apiVersion");
   object.removeMember("kind");
   Json::Value& metadata = MutableMetadata(object);
-  for (const char* field :
-       {"name", "namespace", "creationTimestamp", "selfLink", "uid", "generation", "managedFields",
-        "resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds"}) {
+  for (const char* field : {"name", "namespace", "creationTimestamp", "selfLink", "uid",
+                            "generation", "managedFields", "resourceVersion"}) {
     metadata.removeMember(field);
   }
+  if (metadata.empty()) object.removeMember("metadata");
   return object;
+}
+
+// And without the lists that a built-in kind writes though there are none.
+Json::Value Managed(const ResourceType& type, Json::Value object) {
+  if (object.isNull()) return object;
+  object = Unstamped(std::move(object));
+  MutableMetadata(object);
+  if (type.custom()) return object;
+  for (const std::string& name : object.getMemberNames()) {
+    if (object[name].isNull()) object.removeMember(name);
+  }
+  return object;
+}
+
+// But for who manages them.
+bool IsSame(Json::Value a, Json::Value b) {
+  for (Json::Value* object : {&a, &b}) MutableMetadata(*object).removeMember("managedFields");
+  return WriteJson(a) == WriteJson(b);
 }
 
 // Built-in kinds have these always, and so nobody adds them.
@@ -96,39 +80,32 @@ Json::Value WithStructs(Json::Value object, const ResourceType& type, const Json
   return object;
 }
 
-Entry& FindOrAdd(Entries& entries, const Entry& wanted) {
-  for (Entry& entry : entries) {
-    if (entry.Key() == wanted.Key()) return entry;
-  }
-  entries.push_back(wanted);
-  return entries.back();
-}
-
 struct Conflict {
-  std::string with;  // as people read the manager
+  FieldManagerEntry with;
   std::string path;
 };
 
+// `conflicts` by manager.
 absl::Status ConflictStatus(const std::vector<Conflict>& conflicts) {
-  std::map<std::string, std::vector<std::string>> by_manager;
   ApiStatusProto status;
   for (const Conflict& conflict : conflicts) {
-    by_manager[conflict.with].push_back(conflict.path);
     auto* cause = status.mutable_details()->add_causes();
     cause->set_reason("FieldManagerConflict");
-    cause->set_message("conflict with " + conflict.with);
+    cause->set_message("conflict with " + conflict.with.Readable());
     cause->set_field(conflict.path);
   }
   std::string message = StrCat("Apply failed with ", conflicts.size(),
                                conflicts.size() == 1 ? " conflict:" : " conflicts:");
-  for (const auto& [with, paths] : by_manager) {
-    StrAppend(&message, &with == &by_manager.begin()->first ? " " : "\n");
+  std::string last;
+  for (const auto& [with, path] : conflicts) {
+    const std::string identity = with.Identity();
     if (conflicts.size() == 1) {
-      StrAppend(&message, "conflict with ", with, ": ", paths[0]);
-      continue;
+      StrAppend(&message, " conflict with ", with.Readable(), ": ", path);
+    } else if (identity != last) {
+      StrAppend(&message, last.empty() ? " " : "\n", "conflicts with ", with.Readable(), ":");
     }
-    StrAppend(&message, "conflicts with ", with, ":");
-    for (const std::string& path : paths) StrAppend(&message, "\n- ", path);
+    if (conflicts.size() > 1) StrAppend(&message, "\n- ", path);
+    last = identity;
   }
   status.set_status("Failure");
   status.set_code(409);
@@ -137,64 +114,49 @@ absl::Status ConflictStatus(const std::vector<Conflict>& conflicts) {
   return StatusFromApi(status);
 }
 
-std::string Readable(const Entry& entry) {
-  std::string out = rbac::Quote(entry.manager);
-  if (!entry.subresource.empty()) {
-    StrAppend(&out, " with subresource ", rbac::Quote(entry.subresource));
-  }
-  if (entry.operation == "Update") StrAppend(&out, " using ", entry.api_version);
-  return out;
-}
-
 }  // namespace
 
 void TrackUpdate(const ResourceType& type, const Json::Value& live, const FieldManager& manager,
                  Json::Value& object) {
-  Entries entries = ReadEntries(live);
+  if (!manager.typed) return WriteFieldManagers({}, object);
+  FieldManagerEntries entries = FieldManagersOfUpdate(live, object, !manager.subresource.empty());
   // What nobody managed before is managed by the first apply at the earliest.
-  if (entries.empty() && !live.isNull()) return WriteEntries({}, object);
-  const Json::Value now = Managed(object);
-  const FieldChanges changes =
-      Compare(WithStructs(Managed(live), type, now), WithStructs(now, type, live), Shape::Of(type));
-  if (!changes.changed.empty() || !changes.removed.empty()) {
-    Entry& own = FindOrAdd(entries, {.manager = manager.name,
-                                     .operation = "Update",
-                                     .api_version = type.ApiVersion(),
-                                     .subresource = manager.subresource,
-                                     .time = manager.now,
-                                     .fields = {}});
-    for (Entry& entry : entries) {
-      entry.fields = entry.fields.Minus(changes.removed);
-      if (&entry != &own) entry.fields = entry.fields.Minus(changes.changed);
-    }
+  if (entries.empty() && !live.isNull()) return WriteFieldManagers({}, object);
+  if (!KeepOwnVersions(type, entries)) return WriteFieldManagers({}, object);
+  const Json::Value now = Managed(type, object);
+  const FieldChanges changes = Compare(WithStructs(Managed(type, live), type, now),
+                                       WithStructs(now, type, live), Shape::Of(type));
+  for (FieldManagerEntry& entry : entries) {
+    entry.fields = entry.fields.Minus(changes.removed).Minus(changes.changed);
+  }
+  if (!changes.changed.empty()) {
+    FieldManagerEntry& own = FindOrAdd(entries, {.manager = manager.name,
+                                                 .operation = "Update",
+                                                 .api_version = type.ApiVersion(),
+                                                 .subresource = manager.subresource,
+                                                 .time = manager.now,
+                                                 .fields = {}});
     own.fields = own.fields.Union(changes.changed);
     own.time = manager.now;
   }
-  WriteEntries(std::move(entries), object);
+  WriteFieldManagers(std::move(entries), object);
 }
 
 absl::StatusOr<Json::Value> ApplyConfiguration(const ResourceType& type, const Json::Value& live,
                                                const Json::Value& config,
                                                const FieldManager& manager, bool force) {
-  Json::Value wanted = Managed(config);
-  // A subresource applies to its own part alone, and all else to what is not status.
-  for (const std::string& name : wanted.getMemberNames()) {
-    const bool of_status = name == "status";
-    const bool kept = manager.subresource == "status" ? of_status : !(of_status && type.has_status);
-    if (!kept) wanted.removeMember(name);
-  }
-  if (MetadataOf(wanted).empty()) wanted.removeMember("metadata");
+  const Json::Value wanted = Wanted(config, type, manager.subresource == "status");
   const Shape shape = Shape::Of(type);
-  const FieldSet applied = FieldSet::Applied(wanted, shape);
-  Entries entries = ReadEntries(live);
-  const Entry self{.manager = manager.name,
-                   .operation = "Apply",
-                   .api_version = type.ApiVersion(),
-                   .subresource = manager.subresource,
-                   .time = "",
-                   .fields = {}};
+  const FieldSet applied = FieldSet::Applied(Unstamped(wanted), shape);
+  FieldManagerEntries entries = ReadFieldManagers(live).value_or(FieldManagerEntries());
+  const FieldManagerEntry self{.manager = manager.name,
+                               .operation = "Apply",
+                               .api_version = type.ApiVersion(),
+                               .subresource = manager.subresource,
+                               .time = "",
+                               .fields = {}};
   if (entries.empty() && !live.isNull()) {
-    const Json::Value now = Managed(live);
+    const Json::Value now = Managed(type, live);
     entries.push_back({.manager = "before-first-apply",
                        .operation = "Update",
                        .api_version = type.ApiVersion(),
@@ -206,36 +168,34 @@ absl::StatusOr<Json::Value> ApplyConfiguration(const ResourceType& type, const J
   }
   const Json::Value before = live.isNull() ? Json::Value(Json::objectValue) : live;
   Json::Value merged = MergeFields(before, wanted, shape);
-  const FieldSet changed = Compare(Managed(before), Managed(merged), shape).changed;
+  const FieldSet changed = Compare(Managed(type, before), Managed(type, merged), shape).changed;
   FieldSet last;
   FieldSet others;
   std::vector<Conflict> conflicts;
-  for (Entry& entry : entries) {
-    if (entry.Key() == self.Key()) {
+  // As they are told.
+  std::sort(entries.begin(), entries.end(),
+            [](const auto& a, const auto& b) { return a.Identity() < b.Identity(); });
+  for (FieldManagerEntry& entry : entries) {
+    if (entry.Identity() == self.Identity()) {
       last = entry.fields;
       continue;
     }
     const FieldSet both = entry.fields.Intersection(changed);
-    for (const std::string& path : both.Paths()) conflicts.push_back({Readable(entry), path});
+    for (const std::string& path : both.Paths()) conflicts.push_back({entry, path});
     entry.fields = entry.fields.Minus(both);
     others = others.Union(entry.fields);
   }
   if (!conflicts.empty() && !force) return ConflictStatus(conflicts);
   merged = RemoveFields(std::move(merged), last.Minus(applied), others.Union(applied), shape);
-  Entry& own = FindOrAdd(entries, self);
+  FieldManagerEntry& own = FindOrAdd(entries, self);
   // What changes nothing but ownership takes no time.
-  if (live.isNull() || WriteJson(Managed(merged)) != WriteJson(Managed(before))) {
+  if (live.isNull() || !IsSame(merged, before)) {
     own.time = manager.now;
   }
   own.fields = applied;
-  WriteEntries(std::move(entries), merged);
+  WriteFieldManagers(std::move(entries), merged);
   merged["apiVersion"] = type.ApiVersion();
   merged["kind"] = type.kind;
-  // What the configuration demands of the object that is there.
-  for (const char* field : {"uid", "resourceVersion"}) {
-    const std::string demanded = MetaString(config, field);
-    if (!demanded.empty()) MutableMetadata(merged)[field] = demanded;
-  }
   return merged;
 }
 

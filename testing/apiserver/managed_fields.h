@@ -16,10 +16,14 @@ struct FieldManager {
   std::string name;
   std::string subresource;  // "status"
   std::string now;          // as metadata has times
+  // Whether what was sent has the types of its schema: of a custom object that has not, nobody
+  // manages anything.
+  bool typed = true;
 };
 
 // Of a write that is no apply: what it changed is the manager's now, and nobody else's. `live` is
-// null of a creation; `object` gets the resulting metadata.managedFields, whatever it had.
+// null of a creation; what `object` has in metadata.managedFields counts as what was managed before
+// (field_managers.h), and is replaced.
 void TrackUpdate(const ResourceType& type, const Json::Value& live, const FieldManager& manager,
                  Json::Value& object);
 

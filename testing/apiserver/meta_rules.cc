@@ -126,7 +126,10 @@ std::string NameProblem(const ResourceType& type, std::string_view name) {
   }
   const bool label = type.kind == "Namespace" || type.kind == "Service";
   if (name.size() > (label ? 63 : 253)) return TooLong(label ? 63 : 253);
-  if (label) return CheckDnsLabel(name).ok() ? "" : std::string(kLabelWords);
+  if (label && !CheckDnsLabel(name).ok()) {
+    return CheckDnsSubdomain(name).ok() ? "must not contain dots" : std::string(kLabelWords);
+  }
+  if (label) return "";
   return CheckDnsSubdomain(name).ok() ? "" : std::string(kSubdomainWords);
 }
 
@@ -156,13 +159,9 @@ std::string LabelValueProblem(std::string_view value) {
   return CheckLabelValue(value).ok() ? "" : std::string(kValueWords);
 }
 
-std::vector<Cause> CheckMeta(const ResourceType& type, const Json::Value& object) {
+std::vector<Cause> CheckNames(const ResourceType& type, const Json::Value& object) {
   std::vector<Cause> causes;
   const std::string name = MetaString(object, "name");
-  if (const int64_t generation = GenerationOf(object); generation < 0) {
-    causes.push_back(InvalidField("metadata.generation", std::to_string(generation),
-                                  "must be greater than or equal to 0"));
-  }
   if (std::string generate = MetaString(object, "generateName"); !generate.empty()) {
     // A dash at its end is completed by what is appended.
     while (generate.size() > 1 && generate.back() == '-') generate.pop_back();
@@ -175,6 +174,19 @@ std::vector<Cause> CheckMeta(const ResourceType& type, const Json::Value& object
     causes.push_back(RequiredField("metadata.name", "name or generateName is required"));
   } else if (const std::string problem = NameProblem(type, name); !problem.empty()) {
     causes.push_back(InvalidField("metadata.name", rbac::Quote(name), problem));
+  }
+  return causes;
+}
+
+bool ChecksNamesOnUpdate(const ResourceType& type) {
+  return !type.custom() && type.kind != "Namespace" && type.kind != "Lease";
+}
+
+std::vector<Cause> CheckMeta(const ResourceType& type, const Json::Value& object) {
+  std::vector<Cause> causes;
+  if (const int64_t generation = GenerationOf(object); generation < 0) {
+    causes.push_back(InvalidField("metadata.generation", std::to_string(generation),
+                                  "must be greater than or equal to 0"));
   }
   for (const auto& [key, value] : LabelsOf(object)) {
     if (const std::string problem = LabelKeyProblem(key); !problem.empty()) {
@@ -221,6 +233,12 @@ std::vector<Cause> CheckMetaUpdate(const Json::Value& object, const Json::Value&
       causes.push_back(InvalidField(StrCat("metadata.", field),
                                     rbac::Quote(MetaString(object, field)), "field is immutable"));
     }
+  }
+  constexpr char kGrace[] = "deletionGracePeriodSeconds";
+  if (MetadataOf(object).get(kGrace, Json::Value()) != MetadataOf(old).get(kGrace, Json::Value())) {
+    causes.push_back(InvalidField(StrCat("metadata.", kGrace),
+                                  WriteJson(MetadataOf(object).get(kGrace, Json::Value())),
+                                  "field is immutable"));
   }
   if (!IsDeleting(old)) return causes;
   const std::vector<std::string> before = FinalizersOf(old);

@@ -20,6 +20,10 @@ std::string NameProblem(const ResourceType& type, std::string_view name);
 std::string LabelKeyProblem(std::string_view key);
 std::string LabelValueProblem(std::string_view value);
 
+// What is wrong with the name and the generateName.
+std::vector<Cause> CheckNames(const ResourceType& type, const Json::Value& object);
+// Whether they are looked at again when the object is updated.
+bool ChecksNamesOnUpdate(const ResourceType& type);
 std::vector<Cause> CheckMeta(const ResourceType& type, const Json::Value& object);
 // What is told to who writes a custom resource with new finalizers that have no domain.
 std::vector<std::string> FinalizerWarnings(const ResourceType& type, const Json::Value& object,

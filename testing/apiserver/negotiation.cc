@@ -58,6 +58,11 @@ std::string Types(bool protobuf) {
                 protobuf ? ", application/vnd.kubernetes.protobuf" : "");
 }
 
+absl::Status OnlyAccepts() {
+  return ApiErrorOf(406, "NotAcceptable",
+                    StrCat("only the following media types are accepted: ", Types(true)));
+}
+
 }  // namespace
 
 std::string_view MediaType(Encoding encoding) {
@@ -82,11 +87,21 @@ std::optional<Encoding> AcceptedEncoding(const Request& request, bool protobuf) 
   return std::nullopt;
 }
 
+bool TakesJson(const Request& request) {
+  const auto accept = request.Header("accept");
+  if (!accept || Trim(*accept).empty()) return true;
+  const std::vector<Range> ranges = ParseAccept(*accept);
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [](const Range& range) { return range.type == kJson || range.type == "*/*"; });
+}
+
 absl::StatusOr<Encoding> BodyEncoding(const Request& request, bool protobuf) {
   std::string_view type = request.Header("content-type").value_or("");
   const std::string wanted = absl::AsciiStrToLower(AsAbsl(Take(type, ';')));
   if (wanted.empty() || wanted == kJson) return Encoding::kJson;
   if (wanted == kProtobuf && protobuf) return Encoding::kProtobuf;
+  // At which kube-apiserver panics, more often than not.
+  if (wanted == kProtobuf) return Unsupported("protobuf bodies of custom resources");
   if (wanted == "application/yaml") return Unsupported("bodies in YAML");
   return UnsupportedMediaType(Types(true));
 }
@@ -97,15 +112,20 @@ absl::Status NotAcceptable(const Request& request, bool builtin) {
       return Unsupported("answers as tables and the like");
     if (range.type == "application/yaml") return Unsupported("answers in YAML");
   }
-  if (!builtin) {
-    return ApiErrorOf(406, "NotAcceptable",
-                      StrCat("only the following media types are accepted: ", Types(true)));
-  }
+  if (!builtin) return OnlyAccepts();
   const std::string& verb = request.attributes.verb;
   const bool list = request.method == "GET" && (verb == "list" || verb == "watch");
   return NotAcceptableError(Types(true) + (list ? ", application/json;stream=watch, "
                                                   "application/vnd.kubernetes.protobuf;stream=watch"
                                                 : ""));
+}
+
+absl::Status NotAcceptableDiscovery(const Request& request, bool routed) {
+  for (const Range& range : ParseAccept(request.Header("accept").value_or(""))) {
+    if (range.type == kJson || range.type == kProtobuf) return OnlyAccepts();
+    if (range.type == "application/yaml") return Unsupported("answers in YAML");
+  }
+  return routed ? NotAcceptableError(Types(true)) : OnlyAccepts();
 }
 
 }  // namespace mandate::apiserver

@@ -20,12 +20,18 @@ std::string_view WatchMediaType(Encoding encoding);
 // nullopt: none, a 406. `protobuf`: whether the resource has it, which custom ones do not.
 std::optional<Encoding> AcceptedEncoding(const Request& request, bool protobuf = true);
 
+// Whether the Accept header has JSON in it, whatever its parameters; true without a header.
+bool TakesJson(const Request& request);
+
 // Of the body, by its content type; JSON without one. The error is a 415 that names what would do.
 absl::StatusOr<Encoding> BodyEncoding(const Request& request, bool protobuf = true);
 
 // The 406 of a request that accepts nothing that can be written; of custom resources it has other
 // words.
 absl::Status NotAcceptable(const Request& request, bool builtin);
+// The same of discovery, which has no tables; `routed`: as a part of the server says it that looks
+// at media types before it looks at their parameters.
+absl::Status NotAcceptableDiscovery(const Request& request, bool routed);
 
 }  // namespace mandate::apiserver
 

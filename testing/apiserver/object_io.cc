@@ -60,6 +60,18 @@ void WriteAlways(std::string_view kind, Json::Value& object) {
   }
 }
 
+bool IsEmptyList(const Json::Value* value) {
+  return value != nullptr && value->isArray() && value->empty();
+}
+
+// Go writes a number without a fraction as an integer, whatever it was read from.
+void WholeNumbers(Json::Value& value) {
+  if (value.type() == Json::realValue && value.isInt64()) value = Json::Value(value.asInt64());
+  if (value.isArray() || value.isObject()) {
+    for (Json::Value& element : value) WholeNumbers(element);
+  }
+}
+
 // Members of metadata that Go's type does not write when they are empty, though they were given.
 void DropEmpty(Json::Value& metadata) {
   for (const std::string& name : metadata.getMemberNames()) {
@@ -68,18 +80,15 @@ void DropEmpty(Json::Value& metadata) {
   }
 }
 
+// A custom kind says only in validation that it is another.
 absl::Status CheckTypeMeta(std::string_view api_version, std::string_view kind,
-                           std::string_view name, const ResourceType& type) {
+                           const ResourceType& type) {
   if ((!api_version.empty() || type.custom()) && api_version != type.ApiVersion()) {
     return BadRequest(StrCat("the API version in the data (", api_version,
                              ") does not match the expected API version (", type.ApiVersion(),
                              ")"));
   }
-  if (!kind.empty() && kind != type.kind && type.custom()) {
-    return InvalidError(type.name.group, kind, name,
-                        {InvalidField("kind", rbac::Quote(kind), "must be " + type.kind)});
-  }
-  if (!kind.empty() && kind != type.kind) {
+  if (!kind.empty() && kind != type.kind && !type.custom()) {
     return BadRequest(StrCat(kind, " in version ", rbac::Quote(type.version),
                              " cannot be handled as a ", type.kind, ": converting (v1.", kind,
                              ") to (v1.", type.kind, "): unknown conversion"));
@@ -90,31 +99,6 @@ absl::Status CheckTypeMeta(std::string_view api_version, std::string_view kind,
 void SetTypeMeta(Json::Value& object, const ResourceType& type) {
   object["apiVersion"] = type.ApiVersion();
   object["kind"] = type.kind;
-}
-
-// Reading a message leaves nothing of what is empty, known or not; `root` tells them apart, where
-// it describes the object.
-void AddUnknown(const Json::Value& given, const Json::Value& known, const std::string& path,
-                const Descriptor* root, bool keeps_empty, std::vector<std::string>& paths) {
-  if (given.isArray() && known.isArray() && given.size() == known.size()) {
-    for (Json::ArrayIndex i = 0; i < given.size(); ++i) {
-      AddUnknown(given[i], known[i], StrCat(path, "[", i, "]"), nullptr, keeps_empty, paths);
-    }
-  }
-  if (!given.isObject() || !known.isObject()) return;
-  for (const std::string& name : given.getMemberNames()) {
-    const std::string member = path.empty() ? name : StrCat(path, ".", name);
-    // Metadata keeps nothing that is empty.
-    const bool zero = given[name] == Json::Value("") || given[name] == Json::Value(0);
-    if (zero && path == "metadata") continue;
-    if (known.isMember(name)) {
-      AddUnknown(given[name], known[name], member, nullptr, keeps_empty && member != "metadata",
-                 paths);
-    } else if (keeps_empty || !given[name].empty() ||
-               (root != nullptr && root->FindFieldByName(name) == nullptr)) {
-      paths.push_back(member);
-    }
-  }
 }
 
 // In Go's words, where ours tell of a value of another type: "data[k]: expected a string, got a
@@ -182,52 +166,61 @@ std::string JsonFrame(std::string_view event, std::string_view object) {
 
 absl::StatusOr<Json::Value> Normalise(const Json::Value& object, const ResourceType& type) {
   Json::Value out = object;
+  const auto unreadable = [&](std::string_view of, const absl::Status& status) {
+    return BadRequest(StrCat(type.kind, " in version ", rbac::Quote(type.version),
+                             " cannot be handled as a ", type.kind, ": ",
+                             GoError(of, AsStd(status.message()))));
+  };
   if (type.message != nullptr) {
     const std::unique_ptr<Message> message = New(*type.message);
     if (absl::Status status = FromJson(WriteJson(object), *message); !status.ok()) {
-      return BadRequest(StrCat(type.kind, " in version ", rbac::Quote(type.version),
-                               " cannot be handled as a ", type.kind, ": ",
-                               GoError(type.kind, AsStd(status.message()))));
+      return unreadable(type.kind, status);
     }
     out = ToTree(*message);
     WriteAlways(type.kind, out);
-  }
-  if (type.custom() && out.isMember("metadata")) {
-    meta::ObjectMeta metadata;
-    const absl::Status status = FromJson(WriteJson(out["metadata"]), metadata);
-    if (!status.ok()) {
-      return BadRequest(StrCat(type.kind, " in version ", rbac::Quote(type.version),
-                               " cannot be handled as a ", type.kind, ": ",
-                               GoError("ObjectMeta", AsStd(status.message()))));
+    if (out.isMember("rules") && IsEmptyList(FindMember(object, "rules"))) {
+      out["rules"] = Json::Value(Json::arrayValue);
     }
+  } else if (type.custom() && FindMember(out, "metadata") != nullptr) {
+    meta::ObjectMeta metadata;
+    // Go reads null into a struct as nothing.
+    const Json::Value& given = out["metadata"];
+    const absl::Status status = FromJson(given.isNull() ? "{}" : WriteJson(given), metadata);
+    if (!status.ok()) return unreadable("ObjectMeta", status);
     out["metadata"] = ToTree(metadata);
   }
-  if (out.isMember("metadata")) DropEmpty(out["metadata"]);
-  SetTypeMeta(out, type);
+  if (type.custom()) {
+    WholeNumbers(out);
+  } else {
+    SetTypeMeta(out, type);
+  }
+  if (out.isMember("metadata")) {
+    DropEmpty(out["metadata"]);
+    if (!type.custom() && IsEmptyList(FindMember(MetadataOf(object), "managedFields"))) {
+      out["metadata"]["managedFields"] = Json::Value(Json::arrayValue);
+    }
+  }
   return out;
 }
 
-std::vector<std::string> UnknownMembers(const Json::Value& given, const Json::Value& known,
-                                        const Descriptor* type) {
-  std::vector<std::string> paths;
-  AddUnknown(given, known, "", type, /*keeps_empty=*/type == nullptr, paths);
-  return paths;
+void DropUnreadableTimes(Json::Value& object) {
+  for (const char* name : {"creationTimestamp", "deletionTimestamp"}) {
+    const Json::Value* time = FindMember(MetadataOf(object), name);
+    if (time == nullptr || time->isObject() || time->isArray()) continue;
+    Json::Value alone(Json::objectValue);
+    alone[name] = *time;
+    meta::ObjectMeta unused;
+    if (!FromJson(WriteJson(alone), unused).ok()) MutableMetadata(object).removeMember(name);
+  }
 }
 
-absl::Status CheckMembers(const Json::Value& given, const Json::Value& known,
-                          const ResourceType& type, std::string_view validation,
-                          std::vector<std::string>& warnings) {
-  if (validation == "Ignore") return absl::OkStatus();
-  std::string errors;
-  for (const std::string& path : UnknownMembers(given, known, type.message)) {
-    const std::string error = StrCat("unknown field ", rbac::Quote(path));
-    StrAppend(&errors, errors.empty() ? "" : ", ", error);
-    if (validation != "Strict") warnings.push_back(error);
+void DropEmptyLists(const ResourceType& type, Json::Value& object) {
+  if (type.message != nullptr && IsEmptyList(FindMember(object, "rules"))) {
+    object["rules"] = Json::Value();
   }
-  if (errors.empty() || validation != "Strict") return absl::OkStatus();
-  return BadRequest(StrCat(type.kind, " in version ", rbac::Quote(type.version),
-                           " cannot be handled as a ", type.kind,
-                           ": strict decoding error: ", errors));
+  if (IsEmptyList(FindMember(MetadataOf(object), "managedFields"))) {
+    MutableMetadata(object).removeMember("managedFields");
+  }
 }
 
 absl::StatusOr<Json::Value> ReadObject(std::string_view body, Encoding encoding,
@@ -238,7 +231,7 @@ absl::StatusOr<Json::Value> ReadObject(std::string_view body, Encoding encoding,
       return BadRequest(StrCat("the object provided is unrecognized (must be of type ", type.kind,
                                "): ", AsStd(envelope.status().message())));
     }
-    RETURN_IF_ERROR(CheckTypeMeta(envelope->api_version, envelope->kind, "", type));
+    RETURN_IF_ERROR(CheckTypeMeta(envelope->api_version, envelope->kind, type));
     const std::unique_ptr<Message> message = New(*type.message);
     if (!message->ParseFromArray(envelope->raw.data(), static_cast<int>(envelope->raw.size()))) {
       return BadRequest(StrCat("the object provided is unrecognized (must be of type ", type.kind,
@@ -267,8 +260,7 @@ absl::StatusOr<Json::Value> ReadObject(std::string_view body, Encoding encoding,
     return BadRequest(StrCat("the object provided is unrecognized (must be of type ", type.kind,
                              "): Object 'Kind' is missing in '", body, "' (", excerpt, ")"));
   }
-  RETURN_IF_ERROR(CheckTypeMeta(StringAt(*object, "apiVersion"), StringAt(*object, "kind"),
-                                MetaString(*object, "name"), type));
+  RETURN_IF_ERROR(CheckTypeMeta(StringAt(*object, "apiVersion"), StringAt(*object, "kind"), type));
   return Normalise(*object, type);
 }
 

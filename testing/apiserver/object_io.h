@@ -22,18 +22,17 @@ namespace mandate::apiserver {
 // errors are the 400s of a body that cannot be read or is of another kind.
 absl::StatusOr<Json::Value> ReadObject(std::string_view body, Encoding encoding,
                                        const ResourceType& type);
-// What reading leaves of an object that is JSON already; 400 when it does not fit its kind.
+// What reading leaves of an object that is JSON already; 400 when it does not fit its kind. A
+// custom kind keeps the apiVersion and kind that were given. Lists that are given and empty, of
+// which Go's types know that they are not null, stay where that matters to who manages them
+// (DropEmptyLists).
 absl::StatusOr<Json::Value> Normalise(const Json::Value& object, const ResourceType& type);
 
-// The members of `given`, as paths, that its kind does not have: they are not in `known`, which is
-// what reading left of it. `type` is the message of a built-in kind, else null.
-std::vector<std::string> UnknownMembers(const Json::Value& given, const Json::Value& known,
-                                        const google::protobuf::Descriptor* type);
+// Takes from an object's metadata the times that are none.
+void DropUnreadableTimes(Json::Value& object);
 
-// As the query parameter fieldValidation asks: each of them is a warning, or all of them a 400.
-absl::Status CheckMembers(const Json::Value& given, const Json::Value& known,
-                          const ResourceType& type, std::string_view validation,
-                          std::vector<std::string>& warnings);
+// Of an object that is to be stored: protobuf does not tell such lists from none.
+void DropEmptyLists(const ResourceType& type, Json::Value& object);
 
 // A message of any kind, such as DeleteOptions, in JSON or protobuf, as JSON; an empty body is an
 // empty object.

@@ -53,19 +53,23 @@ bool IsMissing(const Json::Value& object, std::string_view pointer) {
   return false;
 }
 
-// The server's library does not look at what stands before a pointer's first slash.
-void SkipToSlash(Json::Value& operation) {
+// The server's library does not look at what stands before a pointer's first slash, and finds
+// nothing where there is none. False: there is none.
+bool SkipToSlash(Json::Value& operation) {
   for (const char* member : {"path", "from"}) {
+    if (!operation.isObject() || !operation.isMember(member)) continue;
     const std::string pointer = StringAt(operation, member);
     const size_t slash = pointer.find('/');
-    if (slash != 0 && slash != pointer.npos) operation[member] = pointer.substr(slash);
+    if (slash == pointer.npos) return false;
+    operation[member] = pointer.substr(slash);
   }
+  return true;
 }
 
 // The server's library adds what is to be replaced and is not there.
 absl::StatusOr<Json::Value> ApplyOperations(Json::Value object, Json::Value patch) {
   for (Json::Value& operation : patch) {
-    SkipToSlash(operation);
+    if (!SkipToSlash(operation)) return absl::InvalidArgumentError("a pointer without a slash");
     Json::Value one(Json::arrayValue);
     one.append(operation);
     absl::StatusOr<Json::Value> result = ApplyJsonPatch(object, one);
@@ -97,21 +101,49 @@ std::string_view KindOf(const Json::Value& value) {
   return value.isArray() ? "array" : "number";
 }
 
-absl::Status CannotUnmarshal(const Json::Value& value, std::string_view type) {
-  return BadRequest(StrCat("error decoding patch: json: cannot unmarshal ", KindOf(value),
-                           " into Go value of type ", type));
+constexpr char kUndecoded[] = "error decoding patch: ";
+
+absl::Status CannotUnmarshal(std::string_view prefix, const Json::Value& value,
+                             std::string_view type) {
+  return BadRequest(
+      StrCat(prefix, "json: cannot unmarshal ", KindOf(value), " into Go value of type ", type));
 }
 
-absl::Status CheckOperations(const Json::Value& patch) {
-  constexpr std::string_view kOperation = "handlers.jsonPatchOp";
+// `checked`: unknown members are looked for, by a decoder of its own.
+absl::Status CheckOperations(const Json::Value& patch, bool checked) {
+  const std::string_view prefix = checked ? kUndecoded : "";
+  const std::string_view one = checked ? "handlers.jsonPatchOp" : "jsonpatch.Operation";
   if (patch.isNull()) return absl::OkStatus();
-  if (!patch.isArray()) return CannotUnmarshal(patch, StrCat("[]", kOperation));
+  if (!patch.isArray()) {
+    return CannotUnmarshal(prefix, patch, checked ? "[]handlers.jsonPatchOp" : "jsonpatch.Patch");
+  }
   for (const Json::Value& operation : patch) {
-    if (!operation.isObject() && !operation.isNull()) {
-      return CannotUnmarshal(operation, kOperation);
-    }
+    if (!operation.isObject() && !operation.isNull())
+      return CannotUnmarshal(prefix, operation, one);
   }
   return absl::OkStatus();
+}
+
+// Why the type of what a patch has made cannot be read; "": it can.
+std::string WhyNoType(const Json::Value& result, const ResourceType& type) {
+  for (const char* member : {"apiVersion", "kind"}) {
+    const Json::Value* value = FindMember(result, member);
+    if (value == nullptr || value->isNull() || value->isString()) continue;
+    return StrCat("couldn't get version/kind; json parse error: json: cannot unmarshal ",
+                  KindOf(*value), " into Go struct field .", member, " of type string");
+  }
+  const std::string version = StringAt(result, "apiVersion");
+  const std::string kind = StringAt(result, "kind");
+  if (version.find('/') != version.rfind('/')) {
+    return StrCat("unexpected GroupVersion string: ", version);
+  }
+  if (type.custom()) {
+    return kind.empty() ? StrCat("Object 'Kind' is missing in '", WriteJson(result), "'") : "";
+  }
+  const bool same = kind.empty() || kind == type.kind;
+  if (same && (version.empty() || version == type.ApiVersion())) return "";
+  return StrCat("no kind ", rbac::Quote(same ? type.kind : kind), " is registered for version ",
+                rbac::Quote(version), " in scheme \"pkg/runtime/scheme.go:111\"");
 }
 
 absl::StatusOr<Json::Value> ReadConfiguration(const Request& request, const ResourceType& type) {
@@ -124,10 +156,12 @@ absl::StatusOr<Json::Value> ReadConfiguration(const Request& request, const Reso
   const std::string kind = StringAt(*config, "kind");
   if (api_version != type.ApiVersion() || kind != type.kind) {
     const size_t slash = api_version.find('/');
+    if (slash != api_version.rfind('/')) return BadRequest("invalid object type: /, Kind=");
     const std::string group_version = slash == api_version.npos ? "/" + api_version : api_version;
     return BadRequest(StrCat("invalid object type: ", group_version, ", Kind=", kind));
   }
-  if (FindMember(MetadataOf(*config), "managedFields") != nullptr) {
+  const Json::Value* managers = FindMember(MetadataOf(*config), "managedFields");
+  if (managers != nullptr && managers->isArray()) {
     return BadRequest("metadata.managedFields must be nil");
   }
   return config;
@@ -135,36 +169,61 @@ absl::StatusOr<Json::Value> ReadConfiguration(const Request& request, const Reso
 
 }  // namespace
 
-absl::StatusOr<Json::Value> ReadPatch(const Request& request, const ResourceType& type) {
-  const std::string content_type = ContentTypeOf(request);
-  if (content_type == kApplyPatch) return ReadConfiguration(request, type);
-  if (content_type != kJsonPatch && content_type != kMergePatch) {
-    if (type.custom()) {
-      return UnsupportedMediaType(StrCat(kJsonPatch, ", ", kMergePatch, ", ", kApplyPatch));
-    }
-    if (content_type == kStrategicPatch) return Unsupported("strategic merge patches");
-    return UnsupportedPatchType();
-  }
-  absl::StatusOr<Json::Value> patch = ParseJson(request.body);
-  // Whoever looks for no unknown members does not read a merge patch before it is applied.
-  if (content_type == kMergePatch && request.Query("fieldValidation").value_or("") == "Ignore") {
-    if (!patch.ok() || !(patch->isObject() || patch->isArray())) return NoPatch();
-    return patch;
-  }
-  if (!patch.ok()) {
-    return BadRequest(StrCat("error decoding patch: ", AsStd(patch.status().message())));
-  }
-  if (content_type == kJsonPatch) RETURN_IF_ERROR(CheckOperations(*patch));
-  if (content_type == kMergePatch && !patch->isObject() && !patch->isNull()) {
-    return CannotUnmarshal(*patch, "map[string]interface {}");
-  }
-  return patch;
-}
-
 absl::Status BadPatch(const Json::Value& result, const absl::Status& why) {
   return InvalidError("", "", "",
                       {InvalidField("patch", rbac::Quote(WriteJson(result)), WhyUnreadable(why))});
 }
+
+absl::Status CheckPatchType(const Request& request, const ResourceType& type) {
+  const std::string given = ContentTypeOf(request);
+  if (given == kApplyPatch || given == kJsonPatch || given == kMergePatch) return absl::OkStatus();
+  if (type.custom()) {
+    return UnsupportedMediaType(StrCat(kJsonPatch, ", ", kMergePatch, ", ", kApplyPatch));
+  }
+  return given == kStrategicPatch ? Unsupported("strategic merge patches") : UnsupportedPatchType();
+}
+
+absl::StatusOr<Json::Value> ReadPatch(const Request& request, const ResourceType& type) {
+  const std::string content_type = ContentTypeOf(request);
+  if (content_type == kApplyPatch) return ReadConfiguration(request, type);
+  absl::StatusOr<Json::Value> patch = ParseJson(request.body);
+  const bool checked = request.Query("fieldValidation").value_or("") != "Ignore";
+  // Whoever looks for no unknown members does not read a merge patch before it is applied.
+  if (content_type == kMergePatch && !checked) {
+    if (!patch.ok() || !(patch->isObject() || patch->isArray())) return NoPatch();
+    return patch;
+  }
+  if (!patch.ok()) {
+    return BadRequest(StrCat(kUndecoded, AsStd(patch.status().message())));
+  }
+  if (content_type == kJsonPatch) RETURN_IF_ERROR(CheckOperations(*patch, checked));
+  if (content_type == kMergePatch && !patch->isObject() && !patch->isNull()) {
+    return CannotUnmarshal(kUndecoded, *patch, "map[string]interface {}");
+  }
+  return patch;
+}
+
+namespace {
+
+// An object without an apiVersion is to the server one of its internal version, of which it knows
+// no member by its name in JSON.
+absl::Status Untyped(const Request& request, const Json::Value& result) {
+  const std::string validation = request.Query("fieldValidation").value_or("");
+  std::string unknown;
+  for (const std::string& name : result.getMemberNames()) {
+    if (name == "apiVersion" || name == "kind" || validation == "Ignore") continue;
+    const std::string error = StrCat("unknown field ", rbac::Quote(name));
+    StrAppend(&unknown, unknown.empty() ? "" : ", ", error);
+    if (validation != "Strict") request.notes->warnings.push_back(error);
+  }
+  if (validation == "Strict" && !unknown.empty()) {
+    return BadPatch(result, BadRequest(StrCat("strict decoding error: ", unknown)));
+  }
+  return BadRequest(StrCat("the name of the object (", request.attributes.name,
+                           " based on URL) was undeterminable: name must be provided"));
+}
+
+}  // namespace
 
 absl::StatusOr<Json::Value> PatchObject(const Request& request, const Json::Value& object,
                                         const Json::Value& patch, const ResourceType& type,
@@ -180,11 +239,11 @@ absl::StatusOr<Json::Value> PatchObject(const Request& request, const Json::Valu
     result = *std::move(patched);
   }
   *given = result;
-  absl::StatusOr<Json::Value> normal = Normalise(result, type);
-  if (normal.ok() && !type.custom() && StringAt(result, "kind") != type.kind) {
-    normal = BadRequest(StrCat("no kind ", rbac::Quote(StringAt(result, "kind")),
-                               " is registered for version ", rbac::Quote(type.ApiVersion())));
+  if (const std::string why = WhyNoType(result, type); !why.empty()) {
+    return BadPatch(result, BadRequest(why));
   }
+  if (!type.custom() && StringAt(result, "apiVersion").empty()) return Untyped(request, result);
+  absl::StatusOr<Json::Value> normal = Normalise(result, type);
   if (normal.ok()) return normal;
   return BadPatch(result, normal.status());
 }

@@ -10,9 +10,11 @@
 
 namespace mandate::apiserver {
 
-// A JSON patch, a merge patch, or the configuration of an apply, by the content type: 415 for
-// others, 501 for a strategic merge patch and for YAML that is not JSON, 400 for what cannot be
-// read.
+// 415 for a content type that is no patch's, 501 for a strategic merge patch.
+absl::Status CheckPatchType(const Request& request, const ResourceType& type);
+
+// A JSON patch, a merge patch, or the configuration of an apply, by the content type: 501 for YAML
+// that is not JSON, 400 for what cannot be read.
 absl::StatusOr<Json::Value> ReadPatch(const Request& request, const ResourceType& type);
 
 // The 422 of a patch whose result cannot be had, as `why` says.

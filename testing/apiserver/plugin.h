@@ -45,7 +45,9 @@ struct StoredObject {
   Json::Value Parse() const;
 };
 
-// `object` at that revision, which becomes its resourceVersion; 0: it has none.
+// `object` at that revision, which becomes its resourceVersion; 0: it has none; kOwnRevision: the
+// one that it says.
+inline constexpr int64_t kOwnRevision = -1;
 std::shared_ptr<StoredObject> MakeStored(Json::Value object, int64_t revision);
 
 // The latest state. Loop thread only.

@@ -45,11 +45,11 @@ absl::Status ExpiredContinue(const Continuation& at) {
   return StatusFromApi(status);
 }
 
-// Which revision the list is of; -1: the latest.
-int64_t RevisionOf(const ListQuery& query) {
+// Which revision the list is of; -1: the latest. `one`: of one object, which has no pages.
+int64_t RevisionOf(const ListQuery& query, bool one) {
   if (query.continuation) return query.continuation->revision;
   const int64_t wanted = query.revision.value_or(0);
-  const bool exact = query.match == "Exact" || (query.match.empty() && query.limit > 0);
+  const bool exact = query.match == "Exact" || (query.match.empty() && query.limit > 0 && !one);
   return exact && wanted > 0 ? wanted : -1;
 }
 
@@ -60,7 +60,8 @@ std::string KeyOf(const StoredObject& object) {
 absl::StatusOr<std::string> ListBody(const Core& core, const ResourceType& type,
                                      const ListQuery& query, const std::string& ns,
                                      Encoding answer) {
-  const int64_t revision = RevisionOf(query);
+  const bool one = query.filter.names_one() && (!ns.empty() || !type.namespaced);
+  const int64_t revision = RevisionOf(query, one);
   ListMeta list{.revision = revision < 0 ? core.store.revision() : revision};
   Objects all;
   if (revision < 0) {

@@ -13,7 +13,9 @@
 #include "testing/apiserver/list_query.h"
 #include "testing/apiserver/negotiation.h"
 #include "testing/apiserver/object_io.h"
+#include "testing/apiserver/patch_body.h"
 #include "testing/apiserver/reads.h"
+#include "testing/apiserver/unknown_members.h"
 #include "testing/apiserver/watch.h"
 #include "testing/apiserver/write_flow.h"
 #include "testing/apiserver/write_query.h"
@@ -47,9 +49,14 @@ bool IsNamed(const Request& request) {
          request.path.find("/" + request.attributes.resource + "/") != std::string::npos;
 }
 
+// To custom kinds, HEAD is a GET without a body.
+std::string MethodOf(const Request& request, const ResourceType& type) {
+  return type.custom() && request.method == "HEAD" ? "GET" : request.method;
+}
+
 bool AllowsMethod(const Request& request, const ResourceType& type) {
   const bool all_namespaces = type.namespaced && request.attributes.ns.empty();
-  const std::string& method = request.method;
+  const std::string method = MethodOf(request, type);
   if (!request.attributes.subresource.empty()) {
     return method == "GET" || method == "PUT" || method == "PATCH";
   }
@@ -136,9 +143,13 @@ void Resources::Handle(std::shared_ptr<Exchange> exchange) {
     return exchange->Fail(BadRequest("name must be provided"));
   }
   if (!AllowsMethod(request, *type)) return exchange->Fail(MethodNotAllowed());
+  if (request.method == "PATCH") {
+    const absl::Status status = CheckPatchType(request, *type);
+    if (!status.ok()) return exchange->Fail(status);
+  }
   const auto answer = AcceptedEncoding(request, type->protobuf());
   if (!answer) return exchange->Fail(NotAcceptable(request, !type->custom()));
-  if (request.method == "GET") return Read(std::move(exchange), std::move(type), *answer);
+  if (MethodOf(request, *type) == "GET") return Read(std::move(exchange), std::move(type), *answer);
   if (request.method == "DELETE") {
     return DeleteFlow::Start(core_, std::move(exchange), std::move(type), *answer);
   }
@@ -191,9 +202,8 @@ void Resources::Create(const VirtualResource& resource, std::shared_ptr<Exchange
   auto object = ReadObject(request.body, *encoding, type);
   if (!object.ok()) return exchange->Fail(object.status());
   if (*encoding == Encoding::kJson) {
-    const absl::Status status =
-        CheckMembers(ParseJson(request.body).value_or(Json::Value()), *object, type,
-                     query->validation, request.notes->warnings);
+    const absl::Status status = CheckMembers(ParseJson(request.body).value_or(Json::Value()), type,
+                                             query->validation, request.notes->warnings);
     if (!status.ok()) return exchange->Fail(status);
   }
   resource.create(

@@ -103,10 +103,12 @@ TEST_F(RulesTest, Metadata) {
        "metadata.ownerReferences: FieldValueInvalid"},
   };
   for (const auto& c : kCases) {
-    EXPECT_EQ(
-        Text(CheckMeta(Type("v1", "ConfigMap"), Parse(StrCat(R"({"metadata":)", c.metadata, "}")))),
-        c.causes)
-        << c.metadata;
+    const Json::Value object = Parse(StrCat(R"({"metadata":)", c.metadata, "}"));
+    std::vector<Cause> causes = CheckNames(Type("v1", "ConfigMap"), object);
+    for (Cause& cause : CheckMeta(Type("v1", "ConfigMap"), object)) {
+      causes.push_back(std::move(cause));
+    }
+    EXPECT_EQ(Text(causes), c.causes) << c.metadata;
   }
 }
 
@@ -185,7 +187,7 @@ TEST_F(RulesTest, Kinds) {
       {"coordination.k8s.io/v1", "Lease", R"({"spec":{"leaseDurationSeconds":1}})", "", ""},
   };
   for (const auto& c : kCases) {
-    EXPECT_EQ(Text(CheckKind(Type(c.api_version, c.kind), Parse(c.object),
+    EXPECT_EQ(Text(CheckKind(Type(c.api_version, c.kind), "", Parse(c.object),
                              *c.old == '\0' ? Json::Value() : Parse(c.old))),
               c.causes)
         << c.kind << " " << c.object;

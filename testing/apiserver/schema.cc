@@ -95,7 +95,7 @@ class Validator {
 
   void Check(const Json::Value& value, const Json::Value& schema, const std::string& path) {
     if (value.isNull() && FlagAt(schema, "nullable")) return;
-    if (!CheckType(value, schema, path)) return;
+    CheckType(value, schema, path);
     CheckEnum(value, schema, path);
     if (value.isString()) CheckString(value.asString(), schema, path);
     if (value.isNumeric()) CheckNumber(value, schema, path);
@@ -131,19 +131,18 @@ class Validator {
     causes_.push_back(InvalidField(path, value, StrCat(path, " in body ", words)));
   }
 
-  bool CheckType(const Json::Value& value, const Json::Value& schema, const std::string& path) {
+  void CheckType(const Json::Value& value, const Json::Value& schema, const std::string& path) {
     if (FlagAt(schema, "x-kubernetes-int-or-string")) {
-      if (value.isIntegral() || value.isString()) return true;
+      if (value.isIntegral() || value.isString()) return;
     }
     const std::string wanted = StringAt(schema, "type");
     const std::string_view type = TypeOf(value);
-    if (wanted.empty() || wanted == type || (wanted == "number" && type == "integer")) return true;
+    if (wanted.empty() || wanted == type || (wanted == "number" && type == "integer")) return;
     Cause cause =
         InvalidField(path, rbac::Quote(type),
                      StrCat(path, " in body must be of type ", wanted, ": ", rbac::Quote(type)));
     cause.reason = "FieldValueTypeInvalid";
     causes_.push_back(std::move(cause));
-    return false;
   }
 
   void CheckEnum(const Json::Value& value, const Json::Value& schema, const std::string& path) {
@@ -162,12 +161,14 @@ class Validator {
     if (const Json::Value* least = FindMember(schema, "minLength");
         least != nullptr && length < least->asInt64()) {
       Add(path, rbac::Quote(text), StrCat("should be at least ", least->asInt64(), " chars long"));
+      return;
     }
     if (const Json::Value* most = FindMember(schema, "maxLength");
         most != nullptr && length > most->asInt64()) {
       causes_.push_back({"FieldValueTooLong",
                          StrCat("Too long: may not be more than ", most->asInt64(), " bytes"),
                          path});
+      return;
     }
     const std::string pattern = StringAt(schema, "pattern");
     if (pattern.empty()) return;
@@ -177,6 +178,12 @@ class Validator {
   }
 
   void CheckNumber(const Json::Value& value, const Json::Value& schema, const std::string& path) {
+    if (StringAt(schema, "type") == "integer" && !value.isIntegral()) {
+      // The server's check of ranges does not know where it stands.
+      causes_.push_back(
+          InvalidField("<nil>", "\"\"",
+                       StrCat("Checked value must be of type integer (default format) in ", path)));
+    }
     const Json::Value* least = FindMember(schema, "minimum");
     const Json::Value* most = FindMember(schema, "maximum");
     if (least != nullptr && value.asDouble() < least->asDouble()) {
@@ -231,6 +238,34 @@ class Validator {
   std::vector<Cause>& causes_;
 };
 
+// As structured-merge-diff has types: numbers are of one.
+std::optional<std::string> FirstProblem(const Json::Value& value, const Json::Value& schema,
+                                        const std::string& path, bool root) {
+  const std::string wanted = StringAt(schema, "type");
+  if (value.isNull()) return std::nullopt;
+  const std::string_view type = TypeOf(value);
+  const bool numeric = value.isNumeric() && (wanted == "integer" || wanted == "number");
+  if (!wanted.empty() && wanted != type && !numeric) {
+    return StrCat(path, ": expected ", wanted, ", got ", type);
+  }
+  if (value.isArray() && FindMember(schema, "items") != nullptr) {
+    for (Json::ArrayIndex i = 0; i < value.size(); ++i) {
+      if (auto found = FirstProblem(value[i], schema["items"], StrCat(path, "[", i, "]"), false)) {
+        return found;
+      }
+    }
+  }
+  if (!value.isObject()) return std::nullopt;
+  for (const std::string& name : value.getMemberNames()) {
+    const Json::Value* member =
+        root && IsTypeOrMetadata(name) ? nullptr : SchemaOfMember(schema, name);
+    if (member == nullptr) continue;
+    if (auto found = FirstProblem(value[name], *member, StrCat(path, ".", name), false))
+      return found;
+  }
+  return std::nullopt;
+}
+
 // Calls `visit(object, schema, root)` for the value and all in it that are objects with a schema,
 // outer ones first.
 template <typename Visit>
@@ -277,6 +312,17 @@ void DefaultObject(Json::Value& value, const Json::Value& schema, bool root) {
   }
 }
 
+void DropNullsOf(Json::Value& value, const Json::Value& schema, bool root) {
+  for (const std::string& name : value.getMemberNames()) {
+    if (root && IsTypeOrMetadata(name)) continue;
+    const Json::Value* member = SchemaOfMember(schema, name);
+    if (member != nullptr && value[name].isNull() && !FlagAt(*member, "nullable") &&
+        !member->isMember("default")) {
+      value.removeMember(name);
+    }
+  }
+}
+
 }  // namespace
 
 std::string Schema::UnknownKeyword() const { return FirstUnknown(definition_); }
@@ -287,9 +333,19 @@ std::vector<Cause> Schema::Validate(const Json::Value& object) const {
   return causes;
 }
 
+std::optional<std::string> Schema::TypeProblem(const Json::Value& object) const {
+  return FirstProblem(object, definition_, "", /*root=*/true);
+}
+
 Json::Value Schema::Prune(const Json::Value& object) const {
   Json::Value out = object;
   Walk(out, definition_, /*root=*/true, PruneObject);
+  return out;
+}
+
+Json::Value Schema::DropNulls(const Json::Value& object) const {
+  Json::Value out = object;
+  Walk(out, definition_, /*root=*/true, DropNullsOf);
   return out;
 }
 

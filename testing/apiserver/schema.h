@@ -5,6 +5,7 @@
 
 #include <jsoncpp/json/json.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,10 +27,14 @@ class Schema {
 
   // What is wrong with an object, in the server's words.
   std::vector<Cause> Validate(const Json::Value& object) const;
+  // The first value of another type than the schema's, null being of any; nullopt: there is none.
+  std::optional<std::string> TypeProblem(const Json::Value& object) const;
   // Without members that the schema does not know. apiVersion, kind and metadata stay as they are.
   Json::Value Prune(const Json::Value& object) const;
   // And with its defaults.
   Json::Value PruneAndDefault(const Json::Value& object) const;
+  // Without members that are null, cannot be and have no default: what reading leaves of them.
+  Json::Value DropNulls(const Json::Value& object) const;
 
   const Json::Value& definition() const { return definition_; }
 

@@ -71,6 +71,18 @@ TEST(SchemaTest, PrunesAndFillsIn) {
             R"({"kind":"Thing","spec":{"any":{"zoo":1},"list":[{"k":"a"}],"size":3}})");
 }
 
+TEST(SchemaTest, DropsWhatIsNullAndCannotBe) {
+  const Schema schema(Json(R"({"properties":{
+    "plain":{"type":"string"},"null":{"type":"string","nullable":true},
+    "filled":{"type":"string","default":"x"},
+    "list":{"type":"array","items":{"properties":{"plain":{"type":"string"}}}},
+    "map":{"type":"object","additionalProperties":{"type":"string"}}}})"));
+  EXPECT_EQ(WriteJson(schema.DropNulls(
+                Json(R"({"kind":null,"plain":null,"null":null,"filled":null,"other":null,)"
+                     R"("list":[null,{"plain":null}],"map":{"any":null}})"))),
+            R"({"filled":null,"kind":null,"list":[null,{}],"map":{},"null":null,"other":null})");
+}
+
 TEST(SchemaTest, NamesKeywordsThatItDoesNotKnow) {
   EXPECT_EQ(Things().UnknownKeyword(), "");
   EXPECT_EQ(Schema(Json(R"({"properties":{"a":{"items":{"oneOf":[]}}}})")).UnknownKeyword(),

@@ -12,7 +12,7 @@ Json::Value StoredObject::Parse() const {
 
 std::shared_ptr<StoredObject> MakeStored(Json::Value object, int64_t revision) {
   auto stored = std::make_shared<StoredObject>();
-  MutableMetadata(object).removeMember("resourceVersion");
+  if (revision != kOwnRevision) MutableMetadata(object).removeMember("resourceVersion");
   if (revision > 0) MutableMetadata(object)["resourceVersion"] = std::to_string(revision);
   stored->ns = MetaString(object, "namespace");
   stored->name = MetaString(object, "name");

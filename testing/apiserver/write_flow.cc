@@ -8,9 +8,10 @@
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 #include "manager/object/json.h"
-#include "manager/rbac/quote.h"
+#include "testing/apiserver/configuration.h"
 #include "testing/apiserver/definitions.h"
 #include "testing/apiserver/errors.h"
+#include "testing/apiserver/field_managers.h"
 #include "testing/apiserver/kind_rules.h"
 #include "testing/apiserver/managed_fields.h"
 #include "testing/apiserver/meta_rules.h"
@@ -20,6 +21,7 @@
 #include "testing/apiserver/object_meta.h"
 #include "testing/apiserver/patch_body.h"
 #include "testing/apiserver/schema.h"
+#include "testing/apiserver/unknown_members.h"
 
 namespace mandate::apiserver {
 namespace {
@@ -35,13 +37,18 @@ std::string_view OptionsOf(const Request& request) {
 
 // What clients may leave out, and what they cannot change.
 void KeepSystemFields(const Json::Value& live, Json::Value& metadata) {
-  for (const char* field : {"uid", "deletionTimestamp"}) {
+  for (const char* field : {"uid", "deletionGracePeriodSeconds"}) {
     if (!metadata.isMember(field) && live.isMember(field)) metadata[field] = live[field];
   }
-  for (const char* field : {"creationTimestamp", "deletionGracePeriodSeconds", "selfLink"}) {
-    metadata.removeMember(field);
+  for (const char* field : {"creationTimestamp", "deletionTimestamp"}) {
     if (live.isMember(field)) metadata[field] = live[field];
   }
+}
+
+// Whether a resourceVersion can be read; then `version` is it.
+bool ReadVersion(const std::string& text, uint64_t* version) {
+  *version = 0;
+  return text.empty() || absl::SimpleAtoi(text, version);
 }
 
 bool IsBadRequest(const absl::Status& status) {
@@ -70,18 +77,16 @@ absl::Status WriteFlow::Prepare() {
     if (patch.ok()) body_ = *std::move(patch);
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(const Encoding encoding, BodyEncoding(request(), type_->protobuf()));
+  const auto encoding = BodyEncoding(request(), type_->protobuf());
+  if (request().method == "POST") RETURN_IF_ERROR(encoding.status());
   ASSIGN_OR_RETURN(query_, WriteQuery::Parse(request(), OptionsOf(request())));
-  ASSIGN_OR_RETURN(body_, ReadObject(request().body, encoding, *type_));
-  if (encoding != Encoding::kProtobuf) {
-    RETURN_IF_ERROR(CheckMembers(ParseJson(request().body).value_or(Json::Value()), body_));
+  RETURN_IF_ERROR(encoding.status());
+  ASSIGN_OR_RETURN(body_, ReadObject(request().body, *encoding, *type_));
+  if (*encoding != Encoding::kProtobuf) {
+    RETURN_IF_ERROR(CheckMembers(ParseJson(request().body).value_or(Json::Value()), *type_,
+                                 query_.validation, request().notes->warnings));
   }
   return CheckIdentity(body_);
-}
-
-absl::Status WriteFlow::CheckMembers(const Json::Value& given, const Json::Value& known) const {
-  return apiserver::CheckMembers(given, type_->custom() ? type_->schema->Prune(known) : known,
-                                 *type_, query_.validation, request().notes->warnings);
 }
 
 absl::Status WriteFlow::CheckIdentity(const Json::Value& object) const {
@@ -126,7 +131,7 @@ void WriteFlow::Attempt() {
                       });
 }
 
-absl::StatusOr<Json::Value> WriteFlow::Candidate() const {
+absl::StatusOr<Json::Value> WriteFlow::Candidate() {
   if (creating() && request().method != "POST") {
     const bool may_create =
         subresource().empty() &&
@@ -139,55 +144,45 @@ absl::StatusOr<Json::Value> WriteFlow::Candidate() const {
   }
   MutableMetadata(object).removeMember("namespace");
   if (type_->namespaced) MutableMetadata(object)["namespace"] = ns();
-  SetDefaults(*type_, object);
-  if (creating()) {
-    if (request().method == "PUT") RETURN_IF_ERROR(CheckUid(object, ""));
-    return object;
+  if (type_->custom()) {
+    // What is applied is merged as it comes, everything else is read first.
+    if (!query_.apply) object = type_->schema->DropNulls(object);
+    typed_ = CheckType(*type_, object).empty() && !type_->schema->TypeProblem(object);
   }
-  RETURN_IF_ERROR(CheckPreconditions(object));
-  KeepSystemFields(MetadataOf(live_object_), MutableMetadata(object));
+  SetDefaults(*type_, object);
+  if (request().method != "POST") RETURN_IF_ERROR(CheckPreconditions(object));
+  if (creating()) return object;
   PrepareForUpdate(*type_, subresource(), live_object_, object);
   return object;
 }
 
 absl::StatusOr<Json::Value> WriteFlow::Patched() const {
   RETURN_IF_ERROR(unreadable_);
-  if (query_.apply) {
-    const FieldManager manager{query_.manager_name, subresource(), core_.Now()};
-    if (creating() && !MetaString(body_, "uid").empty()) {
-      return ConflictError(type_->name, request().attributes.name,
-                           StrCat("uid mismatch: the provided object specified uid ",
-                                  MetaString(body_, "uid"), ", and no existing object was found"));
-    }
-    RETURN_IF_ERROR(CheckConfiguration());
-    ASSIGN_OR_RETURN(Json::Value object,
-                     ApplyConfiguration(*type_, live_object_, body_, manager, query_.force));
-    if (!MetaString(body_, "name").empty()) RETURN_IF_ERROR(CheckIdentity(body_));
-    MutableMetadata(object)["name"] = request().attributes.name;
-    return Normalise(object, *type_);
-  }
+  if (query_.apply) return Applied();
   Json::Value given;
   ASSIGN_OR_RETURN(Json::Value object, PatchObject(request(), live_object_, body_, *type_, &given));
   if (attempts_ == 1) {
-    if (const absl::Status strict = CheckMembers(given, object); !strict.ok()) {
-      return BadPatch(given, strict);
-    }
+    const absl::Status strict =
+        CheckMembers(given, *type_, query_.validation, request().notes->warnings);
+    if (!strict.ok()) return BadPatch(given, strict);
   }
   RETURN_IF_ERROR(CheckIdentity(object));
   return object;
 }
 
-absl::Status WriteFlow::CheckConfiguration() const {
-  const std::string failed =
-      StrCat("failed to create typed patch object (", MetaString(body_, "namespace"), "/",
-             MetaString(body_, "name"), "; ", type_->name.group, "/", type_->version,
-             ", Kind=", type_->kind, "): ");
-  const absl::StatusOr<Json::Value> normal = Normalise(body_, *type_);
-  if (!normal.ok()) return PlainError(StrCat(failed, AsStd(normal.status().message())));
-  const std::vector<std::string> unknown = UnknownMembers(
-      body_, type_->custom() ? type_->schema->Prune(body_) : *normal, type_->message);
-  if (unknown.empty()) return absl::OkStatus();
-  return PlainError(StrCat(failed, ".", unknown[0], ": field not declared in schema"));
+absl::StatusOr<Json::Value> WriteFlow::Applied() const {
+  RETURN_IF_ERROR(CheckConfiguration(body_, *type_));
+  const FieldManager manager{query_.manager_name, subresource(), core_.Now(), true};
+  ASSIGN_OR_RETURN(Json::Value object,
+                   ApplyConfiguration(*type_, live_object_, body_, manager, query_.force));
+  if (creating() && !MetaString(object, "uid").empty()) {
+    return ConflictError(type_->name, request().attributes.name,
+                         StrCat("uid mismatch: the provided object specified uid ",
+                                MetaString(object, "uid"), ", and no existing object was found"));
+  }
+  RETURN_IF_ERROR(CheckIdentity(object));
+  if (type_->custom()) DropUnreadableTimes(object);
+  return Normalise(object, *type_);
 }
 
 absl::Status WriteFlow::CheckUid(const Json::Value& object, const std::string& live) const {
@@ -205,18 +200,22 @@ absl::Status WriteFlow::CheckUid(const Json::Value& object, const std::string& l
 }
 
 absl::Status WriteFlow::CheckPreconditions(const Json::Value& object) const {
-  const std::string version = MetaString(object, "resourceVersion");
-  if (request().method == "PUT") RETURN_IF_ERROR(CheckUid(object, live_->uid));
-  if (version.empty() || version == "0") {
+  const std::string given = MetaString(object, "resourceVersion");
+  if (request().method == "PUT") RETURN_IF_ERROR(CheckUid(object, creating() ? "" : live_->uid));
+  uint64_t version = 0;
+  if (!ReadVersion(given, &version)) {
+    return PlainError(StrCat("strconv.ParseUint: parsing \"", given, "\": invalid syntax"));
+  }
+  if (creating()) return absl::OkStatus();
+  if (version == 0) {
     if (request().method != "PUT" || AllowsUnconditionalUpdate(*type_)) return absl::OkStatus();
     return InvalidError(
         type_->name.group, type_->name.resource, live_->name,
         {InvalidField("metadata.resourceVersion", "0", "must be specified for an update")});
   }
-  if (version.find_first_not_of("0123456789") != version.npos) {
-    return PlainError(StrCat("strconv.ParseUint: parsing \"", version, "\": invalid syntax"));
+  if (version != static_cast<uint64_t>(live_->revision)) {
+    return ModifiedError(type_->name, live_->name);
   }
-  if (version != std::to_string(live_->revision)) return ModifiedError(type_->name, live_->name);
   return absl::OkStatus();
 }
 
@@ -232,13 +231,12 @@ void WriteFlow::Admitted(absl::StatusOr<Json::Value> object) {
 
 absl::Status WriteFlow::Complete(Json::Value& object) {
   Json::Value& metadata = MutableMetadata(object);
-  const std::string version = MetaString(object, "resourceVersion");
-  const bool versioned = !version.empty() && version != "0";
-  if (creating()) {
-    for (const char* field :
-         {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion"}) {
+  if (request().method == "POST") {
+    for (const char* field : {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"}) {
       metadata.removeMember(field);
     }
+  }
+  if (creating()) {
     if (MetaString(object, "name").empty() && !MetaString(object, "generateName").empty()) {
       metadata["name"] =
           MetaString(object, "generateName").substr(0, kMaxGenerated) + core_.NewSuffix();
@@ -249,8 +247,11 @@ absl::Status WriteFlow::Complete(Json::Value& object) {
   // A status that is not set here is nobody's.
   if (creating() && type_->custom() && type_->has_status) object.removeMember("status");
   if (!query_.apply) {
-    TrackUpdate(*type_, live_object_, {query_.manager_name, subresource(), core_.Now()}, object);
+    TrackUpdate(*type_, live_object_, {query_.manager_name, subresource(), core_.Now(), typed_},
+                object);
   }
+  if (!creating()) KeepSystemFields(MetadataOf(live_object_), MutableMetadata(object));
+  DropEmptyLists(*type_, object);
   if (creating()) PrepareForCreate(*type_, object);
   if (type_->kind == "CustomResourceDefinition") RETURN_IF_ERROR(Definitions::Check(object));
   if (core_.hooks != nullptr) {
@@ -259,23 +260,35 @@ absl::Status WriteFlow::Complete(Json::Value& object) {
     if (request().method == "POST") attributes->name = MetaString(body_, "name");
     RETURN_IF_ERROR(core_.hooks->Check(*attributes));
   }
-  std::vector<Cause> causes = CheckMeta(*type_, object);
-  if (!creating()) {
-    for (Cause& cause : CheckMetaUpdate(object, live_object_)) causes.push_back(std::move(cause));
-  }
-  for (Cause& cause : CheckKind(*type_, object, live_object_)) causes.push_back(std::move(cause));
-  if (!causes.empty()) {
-    return InvalidError(type_->name.group, type_->kind, MetaString(object, "name"), causes);
-  }
-  if (creating() && versioned && request().method == "POST") {
-    return PlainError("resourceVersion should not be set on objects to be created");
-  }
+  RETURN_IF_ERROR(CheckObject(object));
   if (attempts_ == 1) {
     for (std::string& warning : FinalizerWarnings(*type_, object, live_object_)) {
       request().notes->warnings.push_back(std::move(warning));
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status WriteFlow::CheckObject(const Json::Value& object) const {
+  const std::string api_version = StringAt(object, "apiVersion");
+  if (api_version.empty()) {
+    return InternalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
+  }
+  // Only a custom object can be of another kind by now; then nothing else of it is looked at.
+  std::vector<Cause> type = CheckType(*type_, object);
+  std::vector<Cause> causes;
+  const auto add = [&causes](std::vector<Cause> more) {
+    for (Cause& cause : more) causes.push_back(std::move(cause));
+  };
+  if (creating() && type.empty()) add(CheckNames(*type_, object));
+  if (!creating() || type.empty()) add(CheckMeta(*type_, object));
+  if (!creating()) add(CheckMetaUpdate(object, live_object_));
+  add(type.empty() ? CheckKind(*type_, subresource(), object, live_object_) : std::move(type));
+  if (!creating() && ChecksNamesOnUpdate(*type_)) add(CheckNames(*type_, object));
+  if (causes.empty()) return absl::OkStatus();
+  const size_t slash = api_version.find('/');
+  return InvalidError(slash == api_version.npos ? "" : api_version.substr(0, slash),
+                      StringAt(object, "kind"), MetaString(object, "name"), causes);
 }
 
 void WriteFlow::Validated(const absl::Status& verdict) {
@@ -286,24 +299,28 @@ void WriteFlow::Validated(const absl::Status& verdict) {
 void WriteFlow::Commit() {
   const std::string ns = MetaString(object_, "namespace");
   const std::string name = MetaString(object_, "name");
+  uint64_t version = 0;
+  if (request().method == "POST" && !query_.dry_run &&
+      ReadVersion(MetaString(object_, "resourceVersion"), &version) && version != 0) {
+    return exchange_->Fail(
+        PlainError("resourceVersion should not be set on objects to be created"));
+  }
   const auto now = core_.store.Get(type_->name, ns, name);
   if (creating() && now != nullptr) {
     if (request().method != "POST") return Attempt();
-    return exchange_->Fail(AlreadyExistsError(type_->name, name, now->deleting));
+    return exchange_->Fail(AlreadyExists(*now));
   }
   // Somebody was faster while admission was asked.
   if (!creating() && now != live_) return Attempt();
   if (query_.dry_run) {
-    int64_t revision = creating() ? 0 : live_->revision;
-    if (creating() && request().method == "PUT") {
-      // Nobody has written over what was given.
-      (void)absl::SimpleAtoi(MetaString(body_, "resourceVersion"), &revision);
-    }
-    auto shown = MakeStored(object_, revision);
-    return Answer(*shown, creating() ? 201 : 200);
+    // Of a creation, nobody has written over what was given.
+    return Answer(*MakeStored(object_, creating() ? kOwnRevision : live_->revision),
+                  creating() ? 201 : 200);
   }
+  MutableMetadata(object_).removeMember("selfLink");
   if (creating()) return Answer(*core_.store.Put(type_->name, object_), 201);
   MutableMetadata(object_)["resourceVersion"] = std::to_string(live_->revision);
+  KeepManagerTimes(live_object_, object_);
   if (IsDeleting(object_) && FinalizersOf(object_).empty() && type_->kind != "Namespace") {
     // The last finalizer is gone, and so is the object.
     const auto last = MakeStored(object_, live_->revision);
@@ -313,6 +330,12 @@ void WriteFlow::Commit() {
   // Nothing changed: nothing is written.
   if (WriteJson(object_) == WriteJson(live_object_)) return Answer(*live_, 200);
   Answer(*core_.store.Put(type_->name, object_), 200);
+}
+
+absl::Status WriteFlow::AlreadyExists(const StoredObject& other) const {
+  const bool generated = !MetaString(object_, "generateName").empty();
+  return AlreadyExistsError(type_->name, other.name,
+                            {.deleting = other.deleting, .generated = generated});
 }
 
 void WriteFlow::Answer(const StoredObject& object, int code) {

@@ -31,21 +31,22 @@ class WriteFlow : public std::enable_shared_from_this<WriteFlow> {
   // From the latest state of the object; again when it changed meanwhile.
   void Attempt();
   // What the request makes of the object that is there, or of nothing.
-  absl::StatusOr<Json::Value> Candidate() const;
+  absl::StatusOr<Json::Value> Candidate();
   absl::StatusOr<Json::Value> Patched() const;
-  // Members that the kind does not have: a warning or, if so asked for, an error.
-  absl::Status CheckMembers(const Json::Value& given, const Json::Value& known) const;
   absl::Status CheckIdentity(const Json::Value& object) const;
-  // Of an apply: 500 for what does not fit the kind.
-  absl::Status CheckConfiguration() const;
+  absl::StatusOr<Json::Value> Applied() const;
   // 409 for an object that demands another uid than `live`'s; empty: there is none.
   absl::Status CheckUid(const Json::Value& object, const std::string& live) const;
   absl::Status CheckPreconditions(const Json::Value& object) const;
   void Admitted(absl::StatusOr<Json::Value> object);
   // Gives the object what the server gives it, and checks it.
   absl::Status Complete(Json::Value& object);
+  // What is wrong with it, all in one.
+  absl::Status CheckObject(const Json::Value& object) const;
   void Validated(const absl::Status& verdict);
   void Commit();
+  // 409 for a name that is taken.
+  absl::Status AlreadyExists(const StoredObject& other) const;
   void Answer(const StoredObject& object, int code);
 
   std::shared_ptr<WriteAttributes> Attributes(Json::Value object) const;
@@ -66,6 +67,7 @@ class WriteFlow : public std::enable_shared_from_this<WriteFlow> {
   std::shared_ptr<const StoredObject> live_;
   Json::Value live_object_;  // null: none
   Json::Value object_;       // as it will be stored
+  bool typed_ = true;        // what was sent has the types of its schema
 };
 
 }  // namespace mandate::apiserver

@@ -120,7 +120,7 @@ absl::Status CheckBinding(const rbac::Authorizer& authorizer, const WriteAttribu
   const GroupResource resource{write.group, write.resource};
   if (ref.kind != "Role" && ref.kind != "ClusterRole") {
     // What is no API error goes out as it is.
-    return ApiErrorOf(500, "", StrCat("unsupported role reference kind: ", rbac::Quote(ref.kind)));
+    return PlainError(StrCat("unsupported role reference kind: ", rbac::Quote(ref.kind)));
   }
   const auto missing = rbac::MissingToBind(authorizer, user, ns, ref);
   if (!missing.ok()) {

@@ -1,0 +1,113 @@
+#include "testing/apiserver/unknown_members.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "manager/object/json.h"
+#include "testing/apiserver/configuration.h"
+#include "testing/apiserver/schema.h"
+
+namespace mandate::apiserver {
+namespace {
+
+using ::testing::ElementsAreArray;
+
+Json::Value Json(std::string_view text) { return ParseJson(text).value(); }
+
+ResourceType Widget() {
+  ResourceType type;
+  type.name = {"example.com", "widgets"};
+  type.version = "v1";
+  type.kind = "Widget";
+  type.schema = std::make_shared<Schema>(Json(R"({"type":"object","properties":{
+    "spec":{"type":"object","properties":{
+      "size":{"type":"integer"},
+      "tags":{"type":"array","items":{"type":"string"},"x-kubernetes-list-type":"set"},
+      "parts":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["name"],
+               "items":{"type":"object","properties":{"name":{"type":"string"}}}},
+      "free":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}}})"));
+  return type;
+}
+
+TEST(UnknownMembersTest, OfBuiltInKinds) {
+  const Kinds kinds;
+  const struct {
+    const char* kind;
+    const char* object;
+    std::vector<std::string> unknown;
+  } kCases[] = {
+      {"ConfigMap", R"({"apiVersion":"v1","kind":"ConfigMap","data":{"any":"x"}})", {}},
+      {"ConfigMap",
+       R"({"spec":null,"metadata":{"x":{},"y":[],"name":""}})",
+       {"metadata.x", "metadata.y", "spec"}},
+      {"Secret",
+       R"({"metadata":{"ownerReferences":[{"uid":"u"},{"x":1,"kind":"K"}]}})",
+       {"metadata.ownerReferences[1].x"}},
+      {"Secret",
+       R"({"metadata":{"managedFields":[{"fieldsV1":{"f:any":{}}}],"creationTimestamp":"x"}})",
+       {}},
+      {"ServiceAccount", R"({"secrets":"x","metadata":1})", {}},
+  };
+  for (const auto& c : kCases) {
+    EXPECT_THAT(UnknownMembers(Json(c.object), *kinds.OfKind("v1", c.kind)),
+                ElementsAreArray(c.unknown))
+        << c.object;
+  }
+}
+
+TEST(UnknownMembersTest, OfCustomKinds) {
+  const struct {
+    const char* object;
+    std::vector<std::string> unknown;
+  } kCases[] = {
+      {R"({"kind":"Widget","spec":{"free":{"any":1},"x":1,"parts":[{"y":{}}]},"metadata":{"z":0}})",
+       {"metadata.z", "spec.parts[0].y", "spec.x"}},
+      {R"({"kind":"Other","spec":{"x":1},"metadata":{"z":0}})", {"metadata.z"}},
+  };
+  for (const auto& c : kCases) {
+    EXPECT_THAT(UnknownMembers(Json(c.object), Widget()), ElementsAreArray(c.unknown)) << c.object;
+  }
+}
+
+TEST(UnknownMembersTest, AreToldAsTheClientWishes) {
+  const Json::Value object = Json(R"({"kind":"Widget","a":1,"b":1})");
+  std::vector<std::string> warnings;
+  EXPECT_TRUE(CheckMembers(object, Widget(), "Ignore", warnings).ok());
+  EXPECT_EQ(warnings.size(), 0);
+  EXPECT_TRUE(CheckMembers(object, Widget(), "", warnings).ok());
+  EXPECT_EQ(warnings.size(), 2);
+  EXPECT_EQ(CheckMembers(object, Widget(), "Strict", warnings).message(),
+            R"(Widget in version "v1" cannot be handled as a Widget: strict decoding error: )"
+            R"(unknown field "a", unknown field "b")");
+}
+
+TEST(ConfigurationTest, MustFitItsKind) {
+  const struct {
+    const char* object;
+    const char* problem;  // "": none
+  } kCases[] = {
+      {R"({"spec":{"size":1.5,"tags":["x","y"],"parts":[{"name":"p"},{"name":"q"}],"free":{"a":1}}})",
+       ""},
+      {R"({"spec":null,"metadata":{"creationTimestamp":"x"}})", ""},
+      {R"({"spec":{"size":"1"}})", ".spec.size: expected integer, got string"},
+      {R"({"spec":["x"]})", ".spec: expected object, got array"},
+      {R"({"spec":{"tags":["x",1]}})", ".spec.tags[1]: expected string, got integer"},
+      {R"({"spec":{"tags":["x","x"]}})", ".spec.tags: duplicate entries for key \"x\""},
+      {R"({"spec":{"parts":[{"name":"p"},{"name":"p"}]}})",
+       R"(.spec.parts: duplicate entries for key {"name":"p"})"},
+      {R"({"metadata":{"finalizers":["a/b","a/b"]}})",
+       R"(.metadata.finalizers: duplicate entries for key "a/b")"},
+      {R"({"spec":{"x":1}})", ".spec.x: field not declared in schema"},
+  };
+  for (const auto& c : kCases) {
+    Json::Value config = Json(c.object);
+    config["kind"] = "Widget";
+    config["metadata"]["name"] = "a";
+    const std::string problem(CheckConfiguration(config, Widget()).message());
+    constexpr char kHead[] =
+        "failed to create typed patch object (/a; example.com/v1, Kind=Widget): ";
+    EXPECT_EQ(problem, c.problem[0] == '\0' ? "" : std::string(kHead) + c.problem) << c.object;
+  }
+}
+
+}  // namespace
+}  // namespace mandate::apiserver
