@@ -27,7 +27,7 @@ struct Reading {
 
 Reading Read(const std::string& file, std::string_view text) {
   Reading reading;
-  ReadWebhooks(file, text, Severity::kError, "", &reading.webhooks, &reading.diagnostics);
+  ReadWebhooks(file, text, Severity::kError, &reading.webhooks, &reading.diagnostics);
   CheckWebhooks(reading.webhooks, Severity::kError, &reading.diagnostics);
   if (reading.diagnostics.errors() > 0) return reading;
   reading.text =
