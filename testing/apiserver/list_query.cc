@@ -271,6 +271,7 @@ absl::StatusOr<ListQuery> ListQuery::Parse(const Request& request, const Resourc
       return BadRequest("specifying resource version is not allowed when using continue");
     }
   }
+  query.any_version = version == "0";
   if (version.empty()) return query;
   uint64_t revision = 0;
   if (!absl::SimpleAtoi(version, &revision)) return BadVersion(version, query.watch);

@@ -57,6 +57,7 @@ struct ListQuery {
   bool bookmarks = false;
   std::optional<bool> initial_events;
   std::optional<int64_t> revision;  // nullopt: the parameter is absent or empty
+  bool any_version = false;         // resourceVersion is 0, written so
   std::string match;                // "", "Exact", "NotOlderThan"
   int64_t limit = 0;                // 0: none
   std::optional<Continuation> continuation;

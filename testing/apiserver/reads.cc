@@ -82,7 +82,7 @@ absl::StatusOr<std::string> ListBody(const Core& core, const ResourceType& type,
 
 Objects TakePage(const Objects& all, const ListQuery& query, ListMeta& list) {
   // What is asked for at any version comes whole.
-  const int64_t limit = query.revision == 0 ? 0 : query.limit;
+  const int64_t limit = query.any_version ? 0 : query.limit;
   Objects items;
   int64_t remaining = 0;
   for (const auto& object : all) {
