@@ -1,7 +1,11 @@
 #include "testing/apiserver/patch_body.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_replace.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
@@ -66,14 +70,76 @@ bool SkipToSlash(Json::Value& operation) {
   return true;
 }
 
+// As Go's strconv.Atoi reads it.
+std::optional<int64_t> ReadIndex(std::string_view text) {
+  int64_t index = 0;
+  if (text.empty() || text.find_first_not_of("+-0123456789") != text.npos) return std::nullopt;
+  if (!absl::SimpleAtoi(AsAbsl(text), &index)) return std::nullopt;
+  return index;
+}
+
+std::string Unescaped(std::string_view name) {
+  return absl::StrReplaceAll(AsAbsl(name), {{"~1", "/"}, {"~0", "~"}});
+}
+
+// The server's library counts an index below zero from the end of its list, and reads one as any
+// number. `adds`: the last step may lead behind the end. `in_list` tells where it leads.
+std::string CountFromEnd(const Json::Value& object, std::string_view pointer, bool adds,
+                         bool* in_list) {
+  std::string counted;
+  const Json::Value* at = &object;
+  while (pointer.starts_with('/')) {
+    pointer.remove_prefix(1);
+    std::string name(pointer.substr(0, pointer.find('/')));
+    pointer.remove_prefix(name.size());
+    *in_list = at != nullptr && at->isArray();
+    const std::optional<int64_t> index = *in_list ? ReadIndex(name) : std::nullopt;
+    if (index) {
+      const int64_t places = int64_t{at->size()} + (adds && pointer.empty() ? 1 : 0);
+      const int64_t place = *index < 0 ? *index + places : *index;
+      name = std::to_string(place);
+      at =
+          place >= 0 && place < at->size() ? &(*at)[static_cast<Json::ArrayIndex>(place)] : nullptr;
+    } else {
+      at = at == nullptr || !at->isObject() ? nullptr : FindMember(*at, Unescaped(name));
+    }
+    StrAppend(&counted, "/", name);
+  }
+  return counted;
+}
+
+// Gives an operation the indexes that it means. False: what it replaces is an item of a list.
+bool CountIndexes(const Json::Value& object, Json::Value& operation) {
+  const std::string op = StringAt(operation, "op");
+  bool in_list = false;
+  Json::Value then = object;
+  if (operation.isMember("from")) {
+    operation["from"] = CountFromEnd(object, StringAt(operation, "from"), false, &in_list);
+    if (op == "move") {
+      Json::Value removal(Json::objectValue);
+      removal["op"] = "remove";
+      removal["path"] = operation["from"];
+      Json::Value patch(Json::arrayValue);
+      patch.append(removal);
+      then = ApplyJsonPatch(object, patch).value_or(object);
+    }
+  }
+  if (operation.isMember("path")) {
+    const bool adds = op == "add" || op == "copy" || op == "move";
+    operation["path"] = CountFromEnd(then, StringAt(operation, "path"), adds, &in_list);
+  }
+  return !in_list;
+}
+
 // The server's library adds what is to be replaced and is not there.
 absl::StatusOr<Json::Value> ApplyOperations(Json::Value object, Json::Value patch) {
   for (Json::Value& operation : patch) {
     if (!SkipToSlash(operation)) return absl::InvalidArgumentError("a pointer without a slash");
+    const bool member = CountIndexes(object, operation);
     Json::Value one(Json::arrayValue);
     one.append(operation);
     absl::StatusOr<Json::Value> result = ApplyJsonPatch(object, one);
-    if (!result.ok() && StringAt(operation, "op") == "replace") {
+    if (!result.ok() && member && StringAt(operation, "op") == "replace") {
       one[0]["op"] = "add";
       result = ApplyJsonPatch(object, one);
     }
