@@ -138,13 +138,17 @@ std::optional<std::string> Unread(const Json::Value& fields) {
 // RBAC looks at no selector, but one that cannot be read is told of.
 std::string SelectorError(const Json::Value& spec) {
   const Json::Value& fields = Member(Member(spec, "resourceAttributes"), "fieldSelector");
-  if (const std::optional<std::string> part = Unread(fields)) {
-    return StrCat("spec.resourceAttributes.fieldSelector ", *part, "ignored due to parse error");
-  }
   const Json::Value& labels = Member(Member(spec, "resourceAttributes"), "labelSelector");
+  std::string errors;
+  if (const std::optional<std::string> part = Unread(fields)) {
+    errors = StrCat("spec.resourceAttributes.fieldSelector ", *part, "ignored due to parse error");
+  }
   const std::string raw = StringAt(labels, "rawSelector");
-  if (raw.empty() || LabelSelector::Parse(raw).ok()) return "";
-  return "spec.resourceAttributes.labelSelector ignored due to parse error";
+  if (!raw.empty() && !LabelSelector::Parse(raw).ok()) {
+    StrAppend(&errors, errors.empty() ? "" : "; ",
+              "spec.resourceAttributes.labelSelector ignored due to parse error");
+  }
+  return errors;
 }
 
 // What was asked, as the server's types write it: nothing that is empty, but for what a requirement

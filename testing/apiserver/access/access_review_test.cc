@@ -91,6 +91,11 @@ TEST_F(AccessReviewTest, AnotherIsWhoIsNamed) {
                        "labelSelector":{"rawSelector":"a=,=b,"}}})"),
             R"({"allowed":false,"evaluationError":"spec.resourceAttributes.labelSelector ignored )"
             R"(due to parse error"})");
+  EXPECT_EQ(status(R"({"user":"john","resourceAttributes":{
+                       "fieldSelector":{"rawSelector":"a"},"labelSelector":{"rawSelector":"l in"}}})"),
+            R"({"allowed":false,"evaluationError":"spec.resourceAttributes.fieldSelector ignored )"
+            R"(due to parse error; spec.resourceAttributes.labelSelector ignored due to parse )"
+            R"(error"})");
 }
 
 TEST_F(AccessReviewTest, RefusesAsTheServerDoes) {
