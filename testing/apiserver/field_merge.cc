@@ -17,9 +17,11 @@ const FieldSet& ChildOf(const FieldSet& set, const std::string& step) {
   return child == nullptr ? None() : *child;
 }
 
-// Whether the part at `step` goes as a whole.
-bool Goes(const FieldSet& removed, const FieldSet& kept, const std::string& step) {
-  return ChildOf(removed, step).member && ChildOf(kept, step).empty();
+// Whether the part at `step` goes as a whole: with it goes what nobody manages in it. `declared`:
+// its kind has a name for it, which is removed as soon as anything in it is.
+bool Goes(const FieldSet& removed, const FieldSet& kept, const std::string& step, bool declared) {
+  const FieldSet& part = ChildOf(removed, step);
+  return (declared ? !part.empty() : part.member) && ChildOf(kept, step).empty();
 }
 
 }  // namespace
@@ -57,7 +59,7 @@ Json::Value RemoveFields(Json::Value value, const FieldSet& removed, const Field
   if (merging == Merging::kStruct || merging == Merging::kMap) {
     for (const std::string& name : value.getMemberNames()) {
       const std::string step = StepTo(name);
-      if (Goes(removed, kept, step)) {
+      if (Goes(removed, kept, step, merging == Merging::kStruct)) {
         value.removeMember(name);
         continue;
       }
@@ -74,7 +76,7 @@ Json::Value RemoveFields(Json::Value value, const FieldSet& removed, const Field
   Json::Value left(Json::arrayValue);
   for (Json::Value& item : value) {
     const std::string step = StepTo(item, shape, merging);
-    if (Goes(removed, kept, step)) continue;
+    if (Goes(removed, kept, step, /*declared=*/false)) continue;
     left.append(
         RemoveFields(std::move(item), ChildOf(removed, step), ChildOf(kept, step), shape.Item()));
   }

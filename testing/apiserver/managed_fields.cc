@@ -60,6 +60,15 @@ Json::Value Managed(const ResourceType& type, Json::Value object) {
   return object;
 }
 
+// A member that a built-in kind writes though there is nothing in it is there still: who empties it
+// has changed it.
+void KeepEmptied(const Json::Value& live, const Json::Value& object, Json::Value& now) {
+  for (const std::string& name : live.isObject() ? live.getMemberNames() : Json::Value::Members()) {
+    const Json::Value* member = FindMember(object, name);
+    if (member != nullptr && member->isNull() && !live[name].isNull()) now[name] = Json::Value();
+  }
+}
+
 // But for who manages them.
 bool IsSame(Json::Value a, Json::Value b) {
   for (Json::Value* object : {&a, &b}) MutableMetadata(*object).removeMember("managedFields");
@@ -78,6 +87,16 @@ Json::Value WithStructs(Json::Value object, const ResourceType& type, const Json
     }
   }
   return object;
+}
+
+// Whether the configuration would change what of the object is not set where it is applied: the
+// server takes that back only when it has compared the two.
+bool SetsMore(const Json::Value& config, const ResourceType& type, const Json::Value& before,
+              const Shape& shape) {
+  if (!type.has_status) return false;
+  Json::Value all = config;
+  for (const char* name : {"apiVersion", "kind"}) all.removeMember(name);
+  return !IsSame(MergeFields(before, all, shape), before);
 }
 
 struct Conflict {
@@ -123,7 +142,8 @@ void TrackUpdate(const ResourceType& type, const Json::Value& live, const FieldM
   // What nobody managed before is managed by the first apply at the earliest.
   if (entries.empty() && !live.isNull()) return WriteFieldManagers({}, object);
   if (!KeepOwnVersions(type, entries)) return WriteFieldManagers({}, object);
-  const Json::Value now = Managed(type, object);
+  Json::Value now = Managed(type, object);
+  if (!type.custom()) KeepEmptied(live, object, now);
   const FieldChanges changes = Compare(WithStructs(Managed(type, live), type, now),
                                        WithStructs(now, type, live), Shape::Of(type));
   for (FieldManagerEntry& entry : entries) {
@@ -186,10 +206,13 @@ absl::StatusOr<Json::Value> ApplyConfiguration(const ResourceType& type, const J
     others = others.Union(entry.fields);
   }
   if (!conflicts.empty() && !force) return ConflictStatus(conflicts);
-  merged = RemoveFields(std::move(merged), last.Minus(applied), others.Union(applied), shape);
+  FieldSet kept = others.Union(applied);
+  // Its name is nobody's, but keeps the metadata that it stands in.
+  if (config.isMember("metadata")) kept.children["f:metadata"].member = true;
+  merged = RemoveFields(std::move(merged), last.Minus(applied), kept, shape);
   FieldManagerEntry& own = FindOrAdd(entries, self);
   // What changes nothing but ownership takes no time.
-  if (live.isNull() || !IsSame(merged, before)) {
+  if (live.isNull() || !IsSame(merged, before) || SetsMore(config, type, before, shape)) {
     own.time = manager.now;
   }
   own.fields = applied;
