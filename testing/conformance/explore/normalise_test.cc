@@ -86,6 +86,22 @@ TEST(SaidTest, WhatTheServerTellsInAnyOrderIsSorted) {
       << "the fields of one manager have an order";
 }
 
+TEST(SaidTest, OfTheBindingsThatAreAlwaysThereAnyAllows) {
+  Said real("ns"), ours("ns");
+  const auto allowed = [](const char* binding, const char* role, const char* group) {
+    return Json(201,
+                StrCat(R"({"kind":"SubjectAccessReview","status":{"allowed":true,)",
+                       R"("reason":"RBAC: allowed by ClusterRoleBinding \")", binding,
+                       R"(\" of ClusterRole \")", role, R"(\" to Group \")", group, R"(\""}})"));
+  };
+  constexpr char kDiscovery[] = "system:discovery", kPublic[] = "system:public-info-viewer";
+  constexpr char kEverybody[] = "system:authenticated";
+  const std::string first = real.Answer(allowed(kDiscovery, kDiscovery, kEverybody));
+  EXPECT_EQ(first, ours.Answer(allowed(kPublic, kPublic, kEverybody)));
+  EXPECT_NE(first, ours.Answer(allowed("view", "view", kEverybody)));
+  EXPECT_NE(first, ours.Answer(allowed(kPublic, kPublic, "system:unauthenticated")));
+}
+
 TEST(SaidTest, EventsAreAnswersToo) {
   Said real("ns"), ours("ns");
   const auto event = [](Said& said, int version, const char* type) {
