@@ -40,6 +40,31 @@ std::optional<std::string> FindDuplicate(const Json::Value& value, const Shape& 
   return std::nullopt;
 }
 
+// The first item of a list by keys or of a set that can be none of its items; nullopt: none.
+std::optional<std::string> FindUnkeyed(const Json::Value& value, const Shape& shape,
+                                       const std::string& path) {
+  const Merging merging = shape.MergingOf(value);
+  if (value.isArray() && (merging == Merging::kList || merging == Merging::kSet)) {
+    for (Json::ArrayIndex i = 0; i < value.size(); ++i) {
+      const std::string item = StrCat(path, ": element ", i, ": associative list ");
+      if (merging == Merging::kSet) {
+        if (!value[i].isNull()) continue;
+        return item + "without keys has an element that's an explicit null";
+      }
+      if (value[i].isNull()) return item + "with keys may not have a null element";
+      if (!value[i].isObject()) return item + "with keys may not have non-map elements";
+      if (auto found = FindUnkeyed(value[i], shape.Item(), StrCat(path, "[", i, "]"))) return found;
+    }
+  }
+  if (!value.isObject() || merging == Merging::kAtomic) return std::nullopt;
+  for (const std::string& name : value.getMemberNames()) {
+    if (auto found = FindUnkeyed(value[name], shape.Member(name), StrCat(path, ".", name))) {
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
 // What is wrong with it; nullopt: nothing.
 std::optional<std::string> Problem(const Json::Value& config, const ResourceType& type) {
   Json::Value readable = config;
@@ -51,6 +76,7 @@ std::optional<std::string> Problem(const Json::Value& config, const ResourceType
   const std::vector<std::string> unknown = UnknownMembers(config, type);
   if (!unknown.empty()) return StrCat(".", unknown[0], ": field not declared in schema");
   if (type.custom()) {
+    if (auto problem = FindUnkeyed(config, Shape::Of(type), "")) return problem;
     if (auto problem = type.schema->TypeProblem(config)) return problem;
   }
   return FindDuplicate(config, Shape::Of(type), "");

@@ -210,6 +210,22 @@ std::vector<Cause> CheckMeta(const ResourceType& type, const Json::Value& object
   return causes;
 }
 
+std::vector<std::string> DropRepeatedOwners(Json::Value& object) {
+  std::vector<std::string> uids;
+  const Json::Value* owners = FindMember(MetadataOf(object), "ownerReferences");
+  if (owners == nullptr || !owners->isArray()) return uids;
+  Json::Value kept(Json::arrayValue);
+  for (const Json::Value& owner : *owners) {
+    if (std::find(kept.begin(), kept.end(), owner) == kept.end()) {
+      kept.append(owner);
+    } else {
+      uids.push_back(StringAt(owner, "uid"));
+    }
+  }
+  if (!uids.empty()) MutableMetadata(object)["ownerReferences"] = kept;
+  return uids;
+}
+
 std::vector<std::string> FinalizerWarnings(const ResourceType& type, const Json::Value& object,
                                            const Json::Value& old) {
   std::vector<std::string> warnings;

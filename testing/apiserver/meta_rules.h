@@ -20,6 +20,9 @@ std::string NameProblem(const ResourceType& type, std::string_view name);
 std::string LabelKeyProblem(std::string_view key);
 std::string LabelValueProblem(std::string_view value);
 
+// Leaves the first of owner references that are the same; the uids of the others.
+std::vector<std::string> DropRepeatedOwners(Json::Value& object);
+
 // What is wrong with the name and the generateName.
 std::vector<Cause> CheckNames(const ResourceType& type, const Json::Value& object);
 // Whether they are looked at again when the object is updated.

@@ -80,15 +80,18 @@ void DropEmpty(Json::Value& metadata) {
   }
 }
 
-// A custom kind says only in validation that it is another.
+absl::Status AnotherVersion(std::string_view api_version, const ResourceType& type) {
+  return BadRequest(StrCat("the API version in the data (", api_version,
+                           ") does not match the expected API version (", type.ApiVersion(), ")"));
+}
+
+// Of a built-in kind; a custom kind says only in validation that it is another.
 absl::Status CheckTypeMeta(std::string_view api_version, std::string_view kind,
                            const ResourceType& type) {
-  if ((!api_version.empty() || type.custom()) && api_version != type.ApiVersion()) {
-    return BadRequest(StrCat("the API version in the data (", api_version,
-                             ") does not match the expected API version (", type.ApiVersion(),
-                             ")"));
+  if (!api_version.empty() && api_version != type.ApiVersion()) {
+    return AnotherVersion(api_version, type);
   }
-  if (!kind.empty() && kind != type.kind && !type.custom()) {
+  if (!kind.empty() && kind != type.kind) {
     return BadRequest(StrCat(kind, " in version ", rbac::Quote(type.version),
                              " cannot be handled as a ", type.kind, ": converting (v1.", kind,
                              ") to (v1.", type.kind, "): unknown conversion"));
@@ -163,6 +166,11 @@ std::string JsonFrame(std::string_view event, std::string_view object) {
 }
 
 }  // namespace
+
+absl::Status CheckApiVersion(const Json::Value& object, const ResourceType& type) {
+  const std::string given = StringAt(object, "apiVersion");
+  return given == type.ApiVersion() ? absl::OkStatus() : AnotherVersion(given, type);
+}
 
 absl::StatusOr<Json::Value> Normalise(const Json::Value& object, const ResourceType& type) {
   Json::Value out = object;
@@ -253,14 +261,20 @@ absl::StatusOr<Json::Value> ReadObject(std::string_view body, Encoding encoding,
     return BadRequest(StrCat("the object provided is unrecognized (must be of type ", type.kind,
                              "): it is no JSON object"));
   }
-  if (type.custom() && StringAt(*object, "kind").empty()) {
+  const std::string api_version = StringAt(*object, "apiVersion");
+  const std::string kind = StringAt(*object, "kind");
+  if (!type.custom()) {
+    RETURN_IF_ERROR(CheckTypeMeta(api_version, kind, type));
+  } else if (const bool readable = api_version.find('/') == api_version.rfind('/');
+             kind.empty() || !readable) {
     constexpr size_t kExcerpt = 30;
     const std::string excerpt =
         body.size() > kExcerpt ? StrCat(body.substr(0, kExcerpt), " ...") : std::string(body);
+    const std::string why = readable ? StrCat("Object 'Kind' is missing in '", body, "'")
+                                     : StrCat("unexpected GroupVersion string: ", api_version);
     return BadRequest(StrCat("the object provided is unrecognized (must be of type ", type.kind,
-                             "): Object 'Kind' is missing in '", body, "' (", excerpt, ")"));
+                             "): ", why, " (", excerpt, ")"));
   }
-  RETURN_IF_ERROR(CheckTypeMeta(StringAt(*object, "apiVersion"), StringAt(*object, "kind"), type));
   return Normalise(*object, type);
 }
 

@@ -22,6 +22,9 @@ namespace mandate::apiserver {
 // errors are the 400s of a body that cannot be read or is of another kind.
 absl::StatusOr<Json::Value> ReadObject(std::string_view body, Encoding encoding,
                                        const ResourceType& type);
+// 400 for an object that says that it is of another version, where that is told after its unknown
+// members: of a custom kind. Of a built-in kind ReadObject tells it.
+absl::Status CheckApiVersion(const Json::Value& object, const ResourceType& type);
 // What reading leaves of an object that is JSON already; 400 when it does not fit its kind. A
 // custom kind keeps the apiVersion and kind that were given. Lists that are given and empty, of
 // which Go's types know that they are not null, stay where that matters to who manages them

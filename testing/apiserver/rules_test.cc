@@ -112,6 +112,17 @@ TEST_F(RulesTest, Metadata) {
   }
 }
 
+TEST_F(RulesTest, OwnersThatAreTheSameAreOne) {
+  Json::Value object = Parse(R"({"metadata":{"ownerReferences":[
+      {"name":"n","uid":"u"},{"name":"m","uid":"u"},{"name":"n","uid":"u"},
+      {"name":"n","uid":"u","controller":false},{"name":"m","uid":"u"},{"uid":""},{"uid":""}]}})");
+  EXPECT_EQ(DropRepeatedOwners(object), (std::vector<std::string>{"u", "u", ""}));
+  EXPECT_EQ(WriteJson(object["metadata"]["ownerReferences"]),
+            R"([{"name":"n","uid":"u"},{"name":"m","uid":"u"},)"
+            R"({"controller":false,"name":"n","uid":"u"},{"uid":""}])");
+  EXPECT_TRUE(DropRepeatedOwners(object).empty());
+}
+
 TEST_F(RulesTest, ChangesOfMetadata) {
   const struct {
     const char* before;

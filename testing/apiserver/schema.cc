@@ -114,10 +114,7 @@ class Validator {
     for (const std::string& name : value.getMemberNames()) {
       if (path.empty() && IsTypeOrMetadata(name)) continue;
       const Json::Value* member = SchemaOfMember(schema, name);
-      // Of what has no name in the schema, null is never looked at.
-      const Json::Value* properties = FindMember(schema, "properties");
-      const bool named = properties != nullptr && properties->isMember(name);
-      if (member == nullptr || (value[name].isNull() && !named)) continue;
+      if (member == nullptr) continue;
       Check(value[name], *member, Join(path, name));
     }
   }
@@ -294,17 +291,14 @@ void PruneObject(Json::Value& value, const Json::Value& schema, bool root) {
 }
 
 void DefaultObject(Json::Value& value, const Json::Value& schema, bool root) {
-  const Json::Value* properties = FindMember(schema, "properties");
   for (const std::string& name : value.getMemberNames()) {
     if (root && IsTypeOrMetadata(name)) continue;
     const Json::Value* member = SchemaOfMember(schema, name);
-    // What is null and cannot be is as if it were not there, if there is a default, or if it has
-    // no name in the schema.
-    if (member != nullptr && value[name].isNull() && !FlagAt(*member, "nullable") &&
-        (member->isMember("default") || properties == nullptr || !properties->isMember(name))) {
-      value.removeMember(name);
-    }
+    if (member == nullptr || !value[name].isNull() || FlagAt(*member, "nullable")) continue;
+    // What is null and cannot be is as if it were not there.
+    if (const Json::Value* fallback = FindMember(*member, "default")) value[name] = *fallback;
   }
+  const Json::Value* properties = FindMember(schema, "properties");
   if (properties == nullptr) return;
   for (const std::string& name : properties->getMemberNames()) {
     const Json::Value* fallback = FindMember((*properties)[name], "default");

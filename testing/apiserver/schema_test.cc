@@ -71,6 +71,17 @@ TEST(SchemaTest, PrunesAndFillsIn) {
             R"({"kind":"Thing","spec":{"any":{"zoo":1},"list":[{"k":"a"}],"size":3}})");
 }
 
+TEST(SchemaTest, NullInAMapHasItsType) {
+  const Schema schema(Json(R"({"properties":{
+    "map":{"type":"object","additionalProperties":{"type":"string"}},
+    "nulls":{"type":"object","additionalProperties":{"type":"string","nullable":true}},
+    "filled":{"type":"object","additionalProperties":{"type":"string","default":"x"}}}})"));
+  const Json::Value object =
+      Json(R"({"map":{"a":null},"nulls":{"a":null},"filled":{"a":null,"b":"y"}})");
+  EXPECT_EQ(schema.Validate(schema.PruneAndDefault(object)).size(), 1u);
+  EXPECT_EQ(schema.Validate(schema.PruneAndDefault(object))[0].field, "map.a");
+}
+
 TEST(SchemaTest, DropsWhatIsNullAndCannotBe) {
   const Schema schema(Json(R"({"properties":{
     "plain":{"type":"string"},"null":{"type":"string","nullable":true},

@@ -5,6 +5,7 @@
 #include "manager/object/json_plan.h"
 #include "manager/rbac/quote.h"
 #include "testing/apiserver/errors.h"
+#include "testing/apiserver/object_meta.h"
 #include "testing/apiserver/schema.h"
 
 namespace mandate::apiserver {
@@ -76,9 +77,16 @@ std::vector<std::string> UnknownMembers(const Json::Value& given, const Resource
   if (given.isMember("metadata")) {
     AddUnknown(given["metadata"], *PlanOf(*meta::ObjectMeta::descriptor()), "metadata", paths);
   }
-  // Of another kind, nothing is pruned.
-  const Json::Value& kind = given["kind"];
-  if (kind == type.kind) AddPruned(given, type.schema->Prune(given), "", paths);
+  // Of another kind, nothing is pruned, of another version of the group everything is.
+  const std::string api_version = StringAt(given, "apiVersion");
+  if (StringAt(given, "kind") != type.kind) return paths;
+  if (api_version == type.ApiVersion()) {
+    AddPruned(given, type.schema->Prune(given), "", paths);
+  } else if (api_version.starts_with(type.name.group + "/")) {
+    for (const std::string& name : given.getMemberNames()) {
+      if (name != "apiVersion" && name != "kind" && name != "metadata") paths.push_back(name);
+    }
+  }
   return paths;
 }
 
@@ -92,7 +100,15 @@ absl::Status CheckMembers(const Json::Value& given, const ResourceType& type,
     if (validation != "Strict") warnings.push_back(error);
   }
   if (errors.empty() || validation != "Strict") return absl::OkStatus();
-  return BadRequest(StrCat(type.kind, " in version ", rbac::Quote(type.version),
+  std::string version = type.version;
+  if (type.custom()) {
+    version = StringAt(given, "apiVersion");
+    if (version.empty()) {
+      return BadRequest("Object 'apiVersion' is missing in 'object has no apiVersion field'");
+    }
+    version = version.substr(version.find('/') + 1);
+  }
+  return BadRequest(StrCat(type.kind, " in version ", rbac::Quote(version),
                            " cannot be handled as a ", type.kind,
                            ": strict decoding error: ", errors));
 }

@@ -59,8 +59,13 @@ TEST(UnknownMembersTest, OfCustomKinds) {
     const char* object;
     std::vector<std::string> unknown;
   } kCases[] = {
-      {R"({"kind":"Widget","spec":{"free":{"any":1},"x":1,"parts":[{"y":{}}]},"metadata":{"z":0}})",
+      {R"({"apiVersion":"example.com/v1","kind":"Widget","spec":{"free":{"any":1},"x":1,
+           "parts":[{"y":{}}]},"metadata":{"z":0}})",
        {"metadata.z", "spec.parts[0].y", "spec.x"}},
+      {R"({"apiVersion":"example.com/v2","kind":"Widget","spec":{},"metadata":{"z":0}})",
+       {"metadata.z", "spec"}},
+      {R"({"apiVersion":"v1","kind":"Widget","spec":{"x":1},"metadata":{"z":0}})", {"metadata.z"}},
+      {R"({"kind":"Widget","spec":{"x":1},"metadata":{"z":0}})", {"metadata.z"}},
       {R"({"kind":"Other","spec":{"x":1},"metadata":{"z":0}})", {"metadata.z"}},
   };
   for (const auto& c : kCases) {
@@ -69,7 +74,7 @@ TEST(UnknownMembersTest, OfCustomKinds) {
 }
 
 TEST(UnknownMembersTest, AreToldAsTheClientWishes) {
-  const Json::Value object = Json(R"({"kind":"Widget","a":1,"b":1})");
+  const Json::Value object = Json(R"({"apiVersion":"example.com/v1","kind":"Widget","a":1,"b":1})");
   std::vector<std::string> warnings;
   EXPECT_TRUE(CheckMembers(object, Widget(), "Ignore", warnings).ok());
   EXPECT_EQ(warnings.size(), 0);
@@ -78,6 +83,10 @@ TEST(UnknownMembersTest, AreToldAsTheClientWishes) {
   EXPECT_EQ(CheckMembers(object, Widget(), "Strict", warnings).message(),
             R"(Widget in version "v1" cannot be handled as a Widget: strict decoding error: )"
             R"(unknown field "a", unknown field "b")");
+  EXPECT_EQ(
+      CheckMembers(Json(R"({"kind":"Widget","metadata":{"z":0}})"), Widget(), "Strict", warnings)
+          .message(),
+      "Object 'apiVersion' is missing in 'object has no apiVersion field'");
 }
 
 TEST(ConfigurationTest, MustFitItsKind) {
@@ -96,10 +105,18 @@ TEST(ConfigurationTest, MustFitItsKind) {
        R"(.spec.parts: duplicate entries for key {"name":"p"})"},
       {R"({"metadata":{"finalizers":["a/b","a/b"]}})",
        R"(.metadata.finalizers: duplicate entries for key "a/b")"},
+      {R"({"spec":{"tags":["x",null]}})",
+       ".spec.tags: element 1: associative list without keys has an element that's an explicit "
+       "null"},
+      {R"({"spec":{"parts":[{"name":"p"},null]}})",
+       ".spec.parts: element 1: associative list with keys may not have a null element"},
+      {R"({"spec":{"parts":[1]}})",
+       ".spec.parts: element 0: associative list with keys may not have non-map elements"},
       {R"({"spec":{"x":1}})", ".spec.x: field not declared in schema"},
   };
   for (const auto& c : kCases) {
     Json::Value config = Json(c.object);
+    config["apiVersion"] = "example.com/v1";
     config["kind"] = "Widget";
     config["metadata"]["name"] = "a";
     const std::string problem(CheckConfiguration(config, Widget()).message());

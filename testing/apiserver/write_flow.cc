@@ -86,7 +86,22 @@ absl::Status WriteFlow::Prepare() {
     RETURN_IF_ERROR(CheckMembers(ParseJson(request().body).value_or(Json::Value()), *type_,
                                  query_.validation, request().notes->warnings));
   }
-  return CheckIdentity(body_);
+  RETURN_IF_ERROR(CheckApiVersion(body_, *type_));
+  RETURN_IF_ERROR(CheckIdentity(body_));
+  DropOwnersNamedTwice("", body_);
+  return absl::OkStatus();
+}
+
+void WriteFlow::DropOwnersNamedTwice(std::string_view when, Json::Value& object) const {
+  const std::vector<std::string> uids = DropRepeatedOwners(object);
+  if (uids.empty() || attempts_ > 1) return;
+  std::string list;
+  for (const std::string& uid : uids) StrAppend(&list, &uid == &uids[0] ? "" : ", ", uid);
+  request().notes->warnings.push_back(
+      StrCat(".metadata.ownerReferences contains duplicate entries", when,
+             "; API server dedups owner references in 1.20+, and may reject such requests as early "
+             "as 1.24; please fix your requests; duplicate UID(s) observed: ",
+             list));
 }
 
 absl::Status WriteFlow::CheckIdentity(const Json::Value& object) const {
@@ -222,6 +237,7 @@ absl::Status WriteFlow::CheckPreconditions(const Json::Value& object) const {
 void WriteFlow::Admitted(absl::StatusOr<Json::Value> object) {
   if (!object.ok()) return exchange_->Fail(object.status());
   object_ = *std::move(object);
+  DropOwnersNamedTwice(" after mutating admission happens", object_);
   if (absl::Status status = Complete(object_); !status.ok()) return exchange_->Fail(status);
   if (core_.hooks == nullptr) return Commit();
   core_.hooks->Validate(
@@ -250,7 +266,6 @@ absl::Status WriteFlow::Complete(Json::Value& object) {
     TrackUpdate(*type_, live_object_, {query_.manager_name, subresource(), core_.Now(), typed_},
                 object);
   }
-  if (!creating()) KeepSystemFields(MetadataOf(live_object_), MutableMetadata(object));
   DropEmptyLists(*type_, object);
   if (creating()) PrepareForCreate(*type_, object);
   if (type_->kind == "CustomResourceDefinition") RETURN_IF_ERROR(Definitions::Check(object));
@@ -260,6 +275,8 @@ absl::Status WriteFlow::Complete(Json::Value& object) {
     if (request().method == "POST") attributes->name = MetaString(body_, "name");
     RETURN_IF_ERROR(core_.hooks->Check(*attributes));
   }
+  // To who may write it, an object without them is another.
+  if (!creating()) KeepSystemFields(MetadataOf(live_object_), MutableMetadata(object));
   RETURN_IF_ERROR(CheckObject(object));
   if (attempts_ == 1) {
     for (std::string& warning : FinalizerWarnings(*type_, object, live_object_)) {

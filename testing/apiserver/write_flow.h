@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -38,6 +39,8 @@ class WriteFlow : public std::enable_shared_from_this<WriteFlow> {
   // 409 for an object that demands another uid than `live`'s; empty: there is none.
   absl::Status CheckUid(const Json::Value& object, const std::string& live) const;
   absl::Status CheckPreconditions(const Json::Value& object) const;
+  // `when`: by whom an owner can have been named again.
+  void DropOwnersNamedTwice(std::string_view when, Json::Value& object) const;
   void Admitted(absl::StatusOr<Json::Value> object);
   // Gives the object what the server gives it, and checks it.
   absl::Status Complete(Json::Value& object);
