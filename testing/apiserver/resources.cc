@@ -83,9 +83,6 @@ absl::Status CheckParameters(const Request& request) {
         StrCat("invalid timeout specified in the request URL - time: invalid duration ",
                rbac::Quote(timeout)));
   }
-  if (request.attributes.verb == "get" && request.Query("export").value_or("") == "true") {
-    return BadRequest("the export parameter, deprecated since v1.14, is no longer supported");
-  }
   return absl::OkStatus();
 }
 
@@ -169,6 +166,10 @@ void Resources::NoSuch(Exchange& exchange) const {
 void Resources::Read(std::shared_ptr<Exchange> exchange, std::shared_ptr<const ResourceType> type,
                      Encoding answer) {
   if (IsNamed(exchange->request())) {
+    if (exchange->request().Query("export").value_or("") == "true") {
+      return exchange->Fail(
+          BadRequest("the export parameter, deprecated since v1.14, is no longer supported"));
+    }
     return AnswerGet(core_, std::move(exchange), std::move(type), answer);
   }
   auto query = ListQuery::Parse(exchange->request(), *type);
