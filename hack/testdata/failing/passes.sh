@@ -1,0 +1,2 @@
+#!/usr/bin/env bash
+echo "a line of a test that passes"
