@@ -5,17 +5,22 @@
 #ifndef MANAGER_CLIENT_CLIENT_H_
 #define MANAGER_CLIENT_CLIENT_H_
 
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "manager/client/call_record.h"
+#include "manager/client/ensure.h"
 #include "manager/client/object_client.h"
 #include "manager/client/permission.h"
+#include "manager/client/removal.h"
 #include "manager/client/rest_client.h"
 #include "manager/core/call_context.h"
+#include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/kind.h"
 #include "manager/rbac/mandate.h"
@@ -86,7 +91,7 @@ class Client {
     return UpdateAt(context, "status", std::move(object));
   }
 
-  // To change what was read, put its resourceVersion into the patch.
+  // object_patch.h makes patches, conditional or not.
   template <Object T>
   Declared<T, "patch"> Patch(const CallContext& context, const ObjectKey& key,
                              const mandate::Patch& patch) {
@@ -100,8 +105,45 @@ class Client {
     return PatchAt<T>(context, key, "status", patch);
   }
 
-  // Server-side apply (KEP-555). Creates the object if it is not there, which the server authorizes
-  // as create. `object` is built from nothing: never one that was read (object/apply.h).
+  // Makes the object on the server have the fields of `desired`, and none of the others that this
+  // component's earlier calls of Ensure wrote, whatever others changed meanwhile. Fields that
+  // others own stay (see RemoveFields). Returns the object as the server has it now: compare it
+  // with the plan.
+  //
+  // `desired` is built from nothing: never an object that was read. `observed` is the object as
+  // last read, with its managedFields, or null when there is none:
+  //   - null: Ensure creates the object. kAlreadyExists when the name is taken, even since a moment
+  //     ago: an object that was not observed is never changed. Decide whose it is, then pass it.
+  //   - an object: Ensure changes that one. A Conflict (kAborted) when it was deleted meanwhile; it
+  //     is not created again, and another object of that name is not changed.
+  //
+  // Fields that this component once wrote by Create, Update or Patch are taken over, in one request
+  // more; a Conflict when the object changes at that moment. Finalizers and labels that the
+  // component patches onto the object are such fields: name them in `desired`, too.
+  // The status is not touched (ApplyStatus).
+  template <Object T>
+  Declared<T, "patch", "", Declared<T, "create">> Ensure(const CallContext& context, T desired,
+                                                         const std::type_identity_t<T>* observed) {
+    RecordCall<kMandate, T, "patch">();
+    RecordCall<kMandate, T, "create">();
+    return Result(EnsureObject(objects_, context, KindOf<T>::value, observed, desired), desired);
+  }
+
+  // Removes fields that others put onto our object and that it must not have, on condition that the
+  // object has not changed since it was observed (else a Conflict). Without such fields nothing is
+  // sent, and the result is `observed`.
+  template <Object T>
+  Declared<T, "patch"> RemoveFields(const CallContext& context, T observed,
+                                    const Removal& removal) {
+    RecordCall<kMandate, T, "patch">();
+    ASSIGN_OR_RETURN(const std::optional<MergePatch> patch, RemovalPatch(observed, removal));
+    if (!patch.has_value()) return observed;
+    return PatchAt<T>(context, KeyOf(observed), "", *patch);
+  }
+
+  // Server-side apply (KEP-555); Ensure is safer for whole objects. Creates the object if it is not
+  // there, which the server authorizes as create. `object` is built from nothing: never one that
+  // was read (object/apply.h).
   template <Object T>
   Declared<T, "patch", "", Declared<T, "create">> Apply(const CallContext& context, T object,
                                                         const ApplyOptions& options = {}) {

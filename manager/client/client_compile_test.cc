@@ -40,9 +40,11 @@ void Test(Client<kAuditor>& client, const CallContext& context, rbacv1::ClusterR
 #if defined(CONTROL)
   (void)client.Get<rbacv1::ClusterRole>(context, {"", "a"});
   (void)client.List<rbacv1::ClusterRole>(context);
-  (void)client.Patch<rbacv1::ClusterRole>(context, {"", "a"}, MergePatch{"{}"});
+  (void)client.Patch<rbacv1::ClusterRole>(context, {"", "a"}, MergePatch::Unconditional("{}"));
   (void)client.Update(context, lease);
   (void)client.Apply(context, lease);
+  (void)client.Ensure(context, lease, &lease);
+  (void)client.RemoveFields(context, role, {});
   (void)client.Delete<coordinationv1::Lease>(context, {"mandate", "a"});
 #elif defined(UNDECLARED_VERB)
   (void)client.Update(context, role);
@@ -52,6 +54,8 @@ void Test(Client<kAuditor>& client, const CallContext& context, rbacv1::ClusterR
   (void)client.Get<rbacv1::Role>(context, {"a", "b"});
 #elif defined(APPLY_NEEDS_CREATE)
   (void)client.Apply(context, role);
+#elif defined(ENSURE_NEEDS_CREATE)
+  (void)client.Ensure(context, role, nullptr);
 #elif defined(UNDECLARED_STATUS)
   (void)client.UpdateStatus(context, lease);
 #elif defined(CLIENT_WITHOUT_MANDATE)

@@ -121,8 +121,9 @@ TEST_F(ClientTest, KeysThatWouldMeanSomethingElseAreRefused) {
   EXPECT_EQ(typed.Delete<RoleBinding>({}, {"foo", ""}).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(typed.Create(CallContext(), RoleBinding()).status().code(),
             absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(typed.Patch<RoleBinding>({}, {"foo", ""}, MergePatch{"{}"}).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(
+      typed.Patch<RoleBinding>({}, {"foo", ""}, MergePatch::Unconditional("{}")).status().code(),
+      absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(typed.Apply(CallContext(), RoleBinding()).status().code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(fake.requests().empty());
@@ -151,12 +152,14 @@ TEST_F(ClientTest, AnUpdateNeedsTheVersionThatItChanges) {
 
 TEST_F(ClientTest, PatchesAreJsonWithTheirOwnTypes) {
   server = [&](const HttpRequest&) { return Protobuf(Binding()); };
-  ASSERT_TRUE(typed.Patch<RoleBinding>({}, {"foo", "bar"}, MergePatch{R"({"a":1})"}).ok());
+  ASSERT_TRUE(
+      typed.Patch<RoleBinding>({}, {"foo", "bar"}, MergePatch::Unconditional(R"({"a":1})")).ok());
   EXPECT_EQ(Last().method, "PATCH");
   EXPECT_EQ(Last().target, StrCat(kBindings, "/bar?fieldManager=scope"));
   EXPECT_EQ(Last().content_type, "application/merge-patch+json");
   EXPECT_EQ(Last().body, R"({"a":1})");
-  ASSERT_TRUE(typed.PatchStatus<RoleBinding>({}, {"foo", "bar"}, JsonPatch{"[]"}).ok());
+  ASSERT_TRUE(
+      typed.PatchStatus<RoleBinding>({}, {"foo", "bar"}, JsonPatch::Unconditional("[]")).ok());
   EXPECT_EQ(Last().target, StrCat(kBindings, "/bar/status?fieldManager=scope"));
   EXPECT_EQ(Last().content_type, "application/json-patch+json");
 }
@@ -332,7 +335,7 @@ concept CanApplyStatus = requires(C c, CallContext x, T t) {
 };
 template <class C, class T>
 concept CanPatch = requires(C c, CallContext x, ObjectKey k) {
-  c.template Patch<T>(x, k, MergePatch{});
+  c.template Patch<T>(x, k, MergePatch::Unconditional("{}"));
 };
 template <class C, class T>
 concept CanDelete = requires(C c, CallContext x, ObjectKey k) {

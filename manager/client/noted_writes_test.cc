@@ -84,7 +84,8 @@ TEST_F(NotedWritesTest, EachSuccessfulWrite) {
        true},
       {"patch",
        [&] {
-         return client_.PatchObject({}, kKind, {"foo", "bar"}, "", MergePatch{"{}"}, object);
+         return client_.PatchObject({}, kKind, {"foo", "bar"}, "", MergePatch::Unconditional("{}"),
+                                    object);
        },
        true},
   };

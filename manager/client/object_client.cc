@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "manager/client/object_meta.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
@@ -75,16 +76,6 @@ std::string DeleteBody(const DeleteOptions& options) {
   return body + "}";
 }
 
-// A string of an object's metadata.
-std::string InMetadata(const Message& object, const char* field) {
-  const auto* metadata = object.GetDescriptor()->FindFieldByName("metadata");
-  if (metadata == nullptr || metadata->message_type() == nullptr) return "";
-  const auto* text = metadata->message_type()->FindFieldByName(field);
-  if (text == nullptr) return "";
-  const Message& meta = object.GetReflection()->GetMessage(object, metadata);
-  return meta.GetReflection()->GetString(meta, text);
-}
-
 // What the answer to a deletion says of what is gone: {"kind":"Status","details":{"uid":"…"}}. An
 // object that is still there, as it has finalizers or time to end, comes back itself.
 struct DeleteAnswer {
@@ -120,8 +111,8 @@ absl::Status ObjectClient::Write(const CallContext& context, RestRequest request
                                  const KindInfo& kind, const ObjectKey& key, Message& object) {
   RETURN_IF_ERROR(Exchange(context, std::move(request), kind, object));
   // A name may have been generated.
-  rest_.own_writes().Wrote(kind, {key.ns, InMetadata(object, "name")},
-                           InMetadata(object, "resourceVersion"));
+  const ObjectMeta& metadata = MetadataOf(object);
+  rest_.own_writes().Wrote(kind, {key.ns, metadata.name()}, metadata.resourceversion());
   return absl::OkStatus();
 }
 
@@ -235,8 +226,8 @@ absl::Status ObjectClient::Apply(const CallContext& context, const KindInfo& kin
       request.body,
       ApplyBody(object, kind, subresource == "status" ? ApplyPart::kStatus : ApplyPart::kMain));
   request.content_type = "application/apply-patch+yaml";
-  // It states what shall be, not what to change.
-  request.idempotent = true;
+  // It states what shall be, not what to change; but its own write makes a resourceVersion old.
+  request.idempotent = MetadataOf(object).resourceversion().empty();
   return Write(context, std::move(request), kind, key, object);
 }
 
@@ -248,7 +239,7 @@ absl::Status ObjectClient::PatchObject(const CallContext& context, const KindInf
   RestRequest request;
   request.method = "PATCH";
   request.target = ResourceTarget(kind, key, subresource, {{"fieldManager", FieldManager()}});
-  request.body = merge ? std::get<MergePatch>(patch).json : std::get<JsonPatch>(patch).json;
+  request.body = merge ? std::get<MergePatch>(patch).json() : std::get<JsonPatch>(patch).json();
   request.content_type = merge ? "application/merge-patch+json" : "application/json-patch+json";
   return Write(context, std::move(request), kind, key, out);
 }

@@ -9,11 +9,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "google/protobuf/message.h"
+#include "manager/client/object_patch.h"
 #include "manager/client/rest_client.h"
 #include "manager/core/call_context.h"
 #include "manager/object/kind.h"
@@ -29,14 +29,6 @@ struct ListOptions {
   // More objects than this are kResourceExhausted: such kinds are for the cache.
   size_t max_items = 100'000;
 };
-
-struct MergePatch {  // RFC 7386
-  std::string json;
-};
-struct JsonPatch {  // RFC 6902
-  std::string json;
-};
-using Patch = std::variant<MergePatch, JsonPatch>;
 
 struct ApplyOptions {
   std::string field_manager = {};  // empty: the component's name
@@ -80,6 +72,8 @@ class ObjectClient {
   absl::Status Update(const CallContext& context, const KindInfo& kind, const ObjectKey& key,
                       std::string_view resource_version, std::string_view subresource,
                       google::protobuf::Message& object);
+  // With a resourceVersion, and no such object: creates it, as without one. Then it is sent once
+  // only, as the second time would be a conflict with the first.
   absl::Status Apply(const CallContext& context, const KindInfo& kind, const ObjectKey& key,
                      std::string_view subresource, const ApplyOptions& options,
                      google::protobuf::Message& object);

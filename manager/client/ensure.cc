@@ -1,0 +1,133 @@
+#include "manager/client/ensure.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "manager/client/field_takeover.h"
+#include "manager/client/object_meta.h"
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/object/api_error.h"
+
+namespace mandate {
+namespace {
+
+using google::protobuf::Message;
+
+// A resourceVersion that no object has (etcd's first write is revision 2): an apply that demands it
+// creates an object, and is a Conflict when there is one. An apply without it would take over the
+// fields of whatever has the name.
+constexpr char kMustNotExist[] = "1";
+
+ObjectKey KeyOfMessage(const Message& object) {
+  const ObjectMeta& metadata = MetadataOf(object);
+  return {metadata.namespace_(), metadata.name()};
+}
+
+absl::Status CheckObserved(const Message& observed, const Message& desired) {
+  const ObjectKey key = KeyOfMessage(observed);
+  if (observed.GetDescriptor() != desired.GetDescriptor() || key != KeyOfMessage(desired)) {
+    return absl::InvalidArgumentError(
+        StrCat("the object observed is the ", observed.GetDescriptor()->name(), " ", key.ToString(),
+               ", the desired one the ", desired.GetDescriptor()->name(), " ",
+               KeyOfMessage(desired).ToString()));
+  }
+  if (!MetadataOf(observed).uid().empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat("the object observed, ", key.ToString(),
+                                           ", has no uid: it was not read from a server"));
+}
+
+// The server's error with another code, reason and message; its details stay.
+absl::Status Reworded(const absl::Status& status, int code, std::string_view reason,
+                      std::string message) {
+  ApiStatusProto proto = ApiStatus(status).value_or(ApiStatusProto());
+  proto.set_code(code);
+  proto.set_reason(std::string(reason));
+  proto.set_message(std::move(message));
+  return StatusFromApi(proto);
+}
+
+// Whether the server answers that an object of this name exists, or has changed. Other conflicts
+// name other objects (a quota).
+bool IsConflictOf(const absl::Status& status, const KindInfo& kind, const ObjectKey& key) {
+  if (!IsConflict(status)) return false;
+  const std::optional<ApiStatusProto> proto = ApiStatus(status);
+  return proto->details().name() == key.name && proto->details().kind() == kind.plural;
+}
+
+// Whether the server answers that the object has another uid than the one applied: 409 when there
+// is none, 422 when there is another.
+bool IsOfAnotherUid(const absl::Status& status, const KindInfo& kind, const ObjectKey& key) {
+  if (IsConflictOf(status, kind, key)) return true;
+  if (!IsInvalid(status)) return false;
+  const std::optional<ApiStatusProto> proto = ApiStatus(status);
+  for (const auto& cause : proto->details().causes()) {
+    if (cause.field() == "metadata.uid") return true;
+  }
+  return false;
+}
+
+// Makes the component's Update entries its Apply entry.
+absl::Status TakeOver(ObjectClient& client, const CallContext& context, const KindInfo& kind,
+                      const Message& read, bool* done) {
+  ASSIGN_OR_RETURN(const std::optional<JsonPatch> patch,
+                   TakeoverPatch(read, client.rest().component()));
+  *done = patch.has_value();
+  if (!patch.has_value()) return absl::OkStatus();
+  const std::unique_ptr<Message> answer(read.New());
+  return client.PatchObject(context, kind, KeyOfMessage(read), "", *patch, *answer);
+}
+
+absl::Status CreateByApply(ObjectClient& client, const CallContext& context, const KindInfo& kind,
+                           Message& object) {
+  const ObjectKey key = KeyOfMessage(object);
+  ObjectMeta* metadata = MutableMetadataOf(object);
+  metadata->clear_uid();
+  metadata->set_resourceversion(kMustNotExist);
+  const absl::Status status = client.Apply(context, kind, key, "", {}, object);
+  if (!IsConflictOf(status, kind, key)) return status;
+  return Reworded(status, 409, "AlreadyExists",
+                  StrCat(kind.kind, " ", key.ToString(), " already exists, and component ",
+                         client.rest().component(), " had not observed it: it is left as it is"));
+}
+
+absl::Status ApplyToObserved(ObjectClient& client, const CallContext& context, const KindInfo& kind,
+                             const std::string& uid, Message& object) {
+  const ObjectKey key = KeyOfMessage(object);
+  ObjectMeta* metadata = MutableMetadataOf(object);
+  metadata->set_uid(uid);
+  metadata->clear_resourceversion();
+  const absl::Status status = client.Apply(context, kind, key, "", {}, object);
+  if (!IsOfAnotherUid(status, kind, key)) return status;
+  // The cache has yet to see that this object is gone.
+  client.rest().own_writes().Deleted(kind, key, uid);
+  return Reworded(status, 409, "Conflict",
+                  StrCat(kind.kind, " ", key.ToString(), " with uid ", uid,
+                         " was deleted since it was observed: ", AsStd(status.message())));
+}
+
+}  // namespace
+
+absl::Status EnsureObject(ObjectClient& client, const CallContext& context, const KindInfo& kind,
+                          const Message* observed, Message& object) {
+  if (MutableMetadataOf(object) == nullptr) {
+    return absl::InvalidArgumentError(StrCat(object.GetTypeName(), " has no metadata"));
+  }
+  if (observed == nullptr) return CreateByApply(client, context, kind, object);
+  RETURN_IF_ERROR(CheckObserved(*observed, object));
+  bool taken_over = false;
+  RETURN_IF_ERROR(TakeOver(client, context, kind, *observed, &taken_over));
+  const std::unique_ptr<Message> desired(object.New());
+  desired->CopyFrom(object);
+  const std::string uid = MetadataOf(*observed).uid();
+  RETURN_IF_ERROR(ApplyToObserved(client, context, kind, uid, object));
+  // What was observed may be older than an Update entry, or may have been stripped of all entries.
+  RETURN_IF_ERROR(TakeOver(client, context, kind, object, &taken_over));
+  if (!taken_over) return absl::OkStatus();
+  object.CopyFrom(*desired);
+  return ApplyToObserved(client, context, kind, uid, object);
+}
+
+}  // namespace mandate

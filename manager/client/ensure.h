@@ -1,0 +1,22 @@
+// Creates or changes an object so that the server's has exactly the fields that we want to own.
+#ifndef MANAGER_CLIENT_ENSURE_H_
+#define MANAGER_CLIENT_ENSURE_H_
+
+#include "absl/status/status.h"
+#include "google/protobuf/message.h"
+#include "manager/client/object_client.h"
+#include "manager/core/call_context.h"
+#include "manager/object/kind.h"
+
+namespace mandate {
+
+// What Client::Ensure does, for any type (client.h has the contract). `object` is the desired
+// object, built from nothing, and then the server's answer. `observed` is the object as last read,
+// of the same type, or null when there was none. Blocks the calling thread.
+absl::Status EnsureObject(ObjectClient& client, const CallContext& context, const KindInfo& kind,
+                          const google::protobuf::Message* observed,
+                          google::protobuf::Message& object);
+
+}  // namespace mandate
+
+#endif  // MANAGER_CLIENT_ENSURE_H_

@@ -1,0 +1,32 @@
+// Takes off an object what others put there.
+#ifndef MANAGER_CLIENT_REMOVAL_H_
+#define MANAGER_CLIENT_REMOVAL_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "google/protobuf/message.h"
+#include "manager/client/object_patch.h"
+
+namespace mandate {
+
+// What an object must not have, whoever wrote it. What it does not have is ignored.
+struct Removal {
+  // Paths of members: {"aggregationRule"}, {"metadata", "labels", "example.com/a"}. Items of lists
+  // have no path.
+  std::vector<std::vector<std::string>> fields = {};
+  std::vector<std::string> finalizers = {};
+  std::vector<std::string> owner_uids = {};  // of owner references
+};
+
+// The patch that removes what `observed` has of these, on condition that the object has not changed
+// since; nullopt when it has none of the finalizers and owners, and `fields` is empty.
+// kInvalidArgument for an empty path and for an object without resourceVersion.
+absl::StatusOr<std::optional<MergePatch>> RemovalPatch(const google::protobuf::Message& observed,
+                                                       const Removal& removal);
+
+}  // namespace mandate
+
+#endif  // MANAGER_CLIENT_REMOVAL_H_
