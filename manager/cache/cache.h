@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "manager/cache/index.h"
 #include "manager/core/call_context.h"
 #include "manager/object/kind.h"
 #include "manager/object/raw_object.h"
@@ -110,6 +111,29 @@ class CacheView {
   virtual std::vector<std::shared_ptr<const RawObject>> ListLastKnown(
       const KindInfo& kind, std::string_view ns) const = 0;
 
+  // Declares an index of the kind, for the component. kFailedPrecondition: it has demanded the kind
+  // already. kAlreadyExists: it has an index of that name.
+  virtual absl::Status IndexField(const KindInfo& kind, std::string_view field,
+                                  IndexExtract extract) = 0;
+
+  // As ListRaw(), but only the objects whose field has the value, in the time that it takes to list
+  // these, and to extract the values of objects that have changed since the last such call. Objects
+  // whose values cannot be extracted are listed for every value: they may have it.
+  // kInvalidArgument: the component has not declared the index.
+  virtual absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRawBy(
+      const CallContext& context, const KindInfo& kind, const IndexQuery& query) const = 0;
+
+  // As ListLastKnown(), with the same choice of objects. An object whose newest state is unreadable
+  // is listed for every value, in its last readable state. Without a declared index: all objects.
+  virtual std::vector<std::shared_ptr<const RawObject>> ListLastKnownBy(
+      const KindInfo& kind, const IndexQuery& query) const = 0;
+
+  // `values` maps a const T& to the strings of the index.
+  template <Object T, class Values>
+  absl::Status IndexField(std::string_view field, Values values) {
+    return IndexField(KindOf<T>::value, field, FieldOf<T>(std::move(values)));
+  }
+
   // Decoded copies.
   template <Object T>
   absl::StatusOr<T> Get(const CallContext& context, const ObjectKey& key) const {
@@ -120,7 +144,17 @@ class CacheView {
   // One undecodable object is an error that names it.
   template <Object T>
   absl::StatusOr<std::vector<T>> List(const CallContext& context, std::string_view ns = "") const {
-    auto raw = ListRaw(context, KindOf<T>::value, ns);
+    return DecodeAll<T>(ListRaw(context, KindOf<T>::value, ns));
+  }
+  template <Object T>
+  absl::StatusOr<std::vector<T>> ListBy(const CallContext& context, const IndexQuery& query) const {
+    return DecodeAll<T>(ListRawBy(context, KindOf<T>::value, query));
+  }
+
+ private:
+  template <Object T>
+  static absl::StatusOr<std::vector<T>> DecodeAll(
+      absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> raw) {
     if (!raw.ok()) return std::move(raw).status();
     std::vector<T> result;
     result.reserve(raw->size());

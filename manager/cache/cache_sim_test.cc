@@ -81,6 +81,7 @@ class Simulation {
       clients_[i]->SetDelay([this] { return absl::Milliseconds(die_() % 100); });
       server_.Serve(*clients_[i]);
       views_[i] = &cache_->AddComponent(*clients_[i], kReader);
+      EXPECT_TRUE(views_[i]->IndexField(kWidget, "name", NameOf).ok());
       server_.Grant(kNames[i]);
     }
     const auto chance = [this](double most) {
@@ -214,13 +215,36 @@ class Simulation {
     for (size_t i = 0; i < kNames.size(); ++i) {
       for (const char* ns : {"", "foo", "bar"}) {
         const auto lost = revoked_.find({kNames[i], ns});
-        if (!views_[i]->ListRaw({}, kWidget, ns).ok()) continue;
+        const auto list = views_[i]->ListRaw({}, kWidget, ns);
+        CheckIndex(*views_[i], ns, list);
+        if (!list.ok()) continue;
         ++totals.reads;
         EXPECT_FALSE(clients_[i]->cut_off()) << kNames[i] << " reads \"" << ns << "\" all the same";
         if (lost == revoked_.end()) continue;
         EXPECT_LE(loop_.clock().TimeNow() - lost->second, absl::Minutes(5) + absl::Seconds(1))
             << kNames[i] << " still reads \"" << ns << "\"";
       }
+    }
+  }
+
+  static std::vector<std::string> NameOf(const RawObject& object) {
+    return {std::string(object.name())};
+  }
+
+  // An index answers as a list does, with the objects of that name.
+  void CheckIndex(const CacheView& view, std::string_view ns,
+                  const absl::StatusOr<std::vector<ObjectPtr>>& list) {
+    const std::string name = StrCat(die_() % 6);
+    const auto with_name = [&](std::vector<ObjectPtr> objects) {
+      std::erase_if(objects, [&](const ObjectPtr& object) { return object->name() != name; });
+      return Text(objects);
+    };
+    EXPECT_EQ(Text(view.ListLastKnownBy(kWidget, {"name", name, ns})),
+              with_name(view.ListLastKnown(kWidget, ns)));
+    const auto named = view.ListRawBy({}, kWidget, {"name", name, ns});
+    EXPECT_EQ(named.status(), list.status());
+    if (named.ok() && list.ok()) {
+      EXPECT_EQ(Text(*named), with_name(*list));
     }
   }
 

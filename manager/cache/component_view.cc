@@ -9,10 +9,36 @@
 
 namespace mandate {
 
-// The component's reads by scope. A grant lives as long as a demand or a membership holds it.
-// Thread-safe.
+// The component's reads by scope, and its indexes. A grant lives as long as a demand or a
+// membership holds it. Thread-safe.
 class ComponentView::Grants {
  public:
+  absl::Status AddIndex(IndexDefinition definition) {
+    const std::string name =
+        StrCat("index ", definition.field, " of ", DemandSpec{definition.kind, "", ""}.ToString());
+    MutexLock lock(mutex_);
+    for (const auto& [spec, grant] : grants_) {
+      if (spec.kind == definition.kind && !grant.expired()) {
+        return absl::FailedPreconditionError(StrCat(
+            "the ", name, " comes too late: declare it before the first demand of the kind"));
+      }
+    }
+    ReadGrant::Indexes& indexes = indexes_[{definition.kind, "", ""}];
+    if (Find(indexes, definition.field) != nullptr) {
+      return absl::AlreadyExistsError(StrCat("the ", name, " is declared twice"));
+    }
+    indexes.push_back(std::make_shared<const IndexDefinition>(std::move(definition)));
+    return absl::OkStatus();
+  }
+
+  // Null: the component has not declared it.
+  std::shared_ptr<const IndexDefinition> FindIndex(const KindInfo& kind,
+                                                   std::string_view field) const {
+    MutexLock lock(mutex_);
+    const auto it = indexes_.find({kind, "", ""});
+    return it == indexes_.end() ? nullptr : Find(it->second, field);
+  }
+
   std::shared_ptr<ReadGrant> Acquire(const DemandSpec& spec) {
     MutexLock lock(mutex_);
     if (grants_.size() >= sweep_at_) {
@@ -21,7 +47,11 @@ class ComponentView::Grants {
     }
     std::weak_ptr<ReadGrant>& entry = grants_[spec];
     auto grant = entry.lock();
-    if (grant == nullptr) entry = grant = std::make_shared<ReadGrant>(spec);
+    if (grant == nullptr) {
+      const auto indexes = indexes_.find({spec.kind, "", ""});
+      entry = grant = std::make_shared<ReadGrant>(
+          spec, indexes == indexes_.end() ? ReadGrant::Indexes() : indexes->second);
+    }
     grant->Add();
     return grant;
   }
@@ -39,8 +69,18 @@ class ComponentView::Grants {
   }
 
  private:
+  static std::shared_ptr<const IndexDefinition> Find(const ReadGrant::Indexes& indexes,
+                                                     std::string_view field) {
+    for (const auto& index : indexes) {
+      if (index->field == field) return index;
+    }
+    return nullptr;
+  }
+
   mutable Mutex mutex_;
   std::map<DemandSpec, std::weak_ptr<ReadGrant>, DemandLess> grants_ ABSL_GUARDED_BY(mutex_);
+  // By the kind's widest scope.
+  std::map<DemandSpec, ReadGrant::Indexes, DemandLess> indexes_ ABSL_GUARDED_BY(mutex_);
   size_t sweep_at_ ABSL_GUARDED_BY(mutex_) = 64;
 };
 
@@ -174,6 +214,38 @@ std::vector<ObjectPtr> ComponentView::ListLastKnown(const KindInfo& kind,
                                                     std::string_view ns) const {
   for (const Grant& grant : grants_->Find(Scopes(kind, ns, ""))) {
     if (const auto store = grant->LastKnown()) return store->List(ns);
+  }
+  return {};
+}
+
+absl::Status ComponentView::IndexField(const KindInfo& kind, std::string_view field,
+                                       IndexExtract extract) {
+  return grants_->AddIndex({kind, std::string(field), std::move(extract)});
+}
+
+absl::StatusOr<std::vector<ObjectPtr>> ComponentView::ListRawBy(const CallContext& context,
+                                                                const KindInfo& kind,
+                                                                const IndexQuery& query) const {
+  const DemandSpec asked{kind, std::string(query.ns), ""};
+  const auto index = grants_->FindIndex(kind, query.field);
+  if (index == nullptr) {
+    return absl::InvalidArgumentError(
+        StrCat(config_.client.component(), " has no index ", query.field, " of ", asked.ToString(),
+               ": declare it with IndexField before the first demand of the kind"));
+  }
+  auto store = StoreFor(context, asked);
+  if (!store.ok()) return std::move(store).status();
+  auto objects = (*store)->ReadBy(*index, query.value, query.ns);
+  if (absl::IsDataLoss(objects.status())) return Unreadable(asked, objects.status());
+  return objects;
+}
+
+std::vector<ObjectPtr> ComponentView::ListLastKnownBy(const KindInfo& kind,
+                                                      const IndexQuery& query) const {
+  const auto index = grants_->FindIndex(kind, query.field);
+  if (index == nullptr) return ListLastKnown(kind, query.ns);
+  for (const Grant& grant : grants_->Find(Scopes(kind, query.ns, ""))) {
+    if (const auto store = grant->LastKnown()) return store->ListBy(*index, query.value, query.ns);
   }
   return {};
 }

@@ -58,6 +58,14 @@ class ComponentView : public CacheView {
                                                  std::string_view ns) const override;
   std::vector<ObjectPtr> ListLastKnown(const KindInfo& kind, std::string_view ns) const override;
 
+  using CacheView::IndexField;
+  absl::Status IndexField(const KindInfo& kind, std::string_view field,
+                          IndexExtract extract) override;
+  absl::StatusOr<std::vector<ObjectPtr>> ListRawBy(const CallContext& context, const KindInfo& kind,
+                                                   const IndexQuery& query) const override;
+  std::vector<ObjectPtr> ListLastKnownBy(const KindInfo& kind,
+                                         const IndexQuery& query) const override;
+
  private:
   class Grants;
   class Handle;

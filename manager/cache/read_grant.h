@@ -4,8 +4,10 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "manager/cache/cache.h"
+#include "manager/cache/index.h"
 #include "manager/cache/store.h"
 #include "manager/core/mutex.h"
 
@@ -20,9 +22,14 @@ class ReadGrant {
     std::shared_ptr<const ObjectStore> store;  // only when synced
   };
 
-  explicit ReadGrant(DemandSpec spec) : spec_(std::move(spec)) {}
+  // What the component has declared for the kind.
+  using Indexes = std::vector<std::shared_ptr<const IndexDefinition>>;
+
+  explicit ReadGrant(DemandSpec spec, Indexes indexes = {})
+      : spec_(std::move(spec)), indexes_(std::move(indexes)) {}
 
   const DemandSpec& spec() const { return spec_; }
+  const Indexes& indexes() const { return indexes_; }
 
   // How many demands ask for it; with none it covers nothing.
   void Add() {
@@ -57,6 +64,7 @@ class ReadGrant {
 
  private:
   const DemandSpec spec_;
+  const Indexes indexes_;
   mutable Mutex mutex_;
   int demands_ ABSL_GUARDED_BY(mutex_) = 0;
   DemandStatus status_ ABSL_GUARDED_BY(mutex_) = {DemandState::kPending,

@@ -99,14 +99,18 @@ absl::StatusOr<ObjectPtr> ObjectStore::Read(std::string_view ns, std::string_vie
   return nullptr;
 }
 
+absl::Status ObjectStore::Readable(std::string_view ns) const {
+  for (const auto& [key, object] : unreadable_) {
+    if (ns.empty() || key.ns == ns) return CannotRead(object);
+  }
+  if (unidentified_.ok()) return absl::OkStatus();
+  return CannotRead({.why = unidentified_, .key = {}, .resource_version = ""});
+}
+
 absl::StatusOr<std::vector<ObjectPtr>> ObjectStore::ReadAll(std::string_view ns) const {
   {
     MutexLock lock(mutex_);
-    for (const auto& [key, object] : unreadable_) {
-      if (ns.empty() || key.ns == ns) return CannotRead(object);
-    }
-    if (!unidentified_.ok())
-      return CannotRead({.why = unidentified_, .key = {}, .resource_version = ""});
+    if (absl::Status status = Readable(ns); !status.ok()) return status;
   }
   return List(ns);
 }
@@ -192,9 +196,10 @@ std::vector<ObjectEvent> ObjectStore::Replace(std::vector<ObjectPtr> objects,
     if (old != before.end() && !less(object, *old) && SameVersion(**old, *object)) object = *old;
     bytes += object->bytes().size();
   }
-  Objects next;
+  ObjectSet next;
   for (ObjectPtr& object : objects) next.insert(next.end(), std::move(object));
   MutexLock lock(mutex_);
+  Note(events);
   objects_.swap(next);
   bytes_ = bytes;
   unreadable_ = std::move(marks);
@@ -203,7 +208,7 @@ std::vector<ObjectEvent> ObjectStore::Replace(std::vector<ObjectPtr> objects,
   return events;
 }
 
-ObjectStore::Objects::iterator ObjectStore::Find(const ObjectPtr& object) {
+ObjectSet::iterator ObjectStore::Find(const ObjectPtr& object) {
   // Initial states come in order.
   const auto end = objects_.end();
   if (objects_.empty() || ObjectLess()(*std::prev(end), object)) return end;
@@ -228,6 +233,7 @@ std::vector<ObjectEvent> ObjectStore::Put(ObjectPtr object) {
   if (it == objects_.end() || ObjectLess()(object, *it)) {
     bytes_ += object->bytes().size();
     events.push_back(Added(object));
+    Note(events);
     objects_.insert(it, std::move(object));
     return events;
   }
@@ -235,6 +241,7 @@ std::vector<ObjectEvent> ObjectStore::Put(ObjectPtr object) {
   if (IsOlder(object->resource_version(), it->object->resource_version())) return events;
   AppendChange(it->object, object, events);
   if (events.empty()) return events;
+  Note(events);
   bytes_ += object->bytes().size();
   bytes_ -= it->object->bytes().size();
   it->object = std::move(object);
@@ -249,6 +256,7 @@ std::vector<ObjectEvent> ObjectStore::Remove(ObjectPtr object) {
   if (it == objects_.end() || ObjectLess()(object, *it)) return events;
   if (IsOlder(object->resource_version(), it->object->resource_version())) return events;
   bytes_ -= it->object->bytes().size();
+  Note({Deleted(it->object)});
   objects_.erase(it);
   events.push_back(Deleted(std::move(object)));
   return events;
@@ -278,6 +286,7 @@ std::vector<ObjectEvent> ObjectStore::RemoveUnreadable(const UnreadableObject& o
   if (IsOlder(object.resource_version, it->object->resource_version())) return events;
   bytes_ -= it->object->bytes().size();
   events.push_back(Deleted(it->object));
+  Note(events);
   objects_.erase(it);
   return events;
 }
@@ -291,6 +300,7 @@ ObjectStore::Content ObjectStore::Release() {
   if (!unidentified_.ok()) {
     content.unreadable.push_back({.why = unidentified_, .key = {}, .resource_version = ""});
   }
+  indexes_.clear();
   objects_.clear();
   unreadable_.clear();
   unidentified_ = absl::OkStatus();

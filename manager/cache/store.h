@@ -6,41 +6,19 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "manager/cache/cache.h"
+#include "manager/cache/field_index.h"
+#include "manager/cache/index.h"
+#include "manager/cache/object_set.h"
 #include "manager/core/mutex.h"
-#include "manager/object/raw_object.h"
 #include "manager/object/unreadable.h"
 
 namespace mandate {
-
-using ObjectPtr = std::shared_ptr<const RawObject>;
-
-// A place in a store; what is in it may be replaced by another object of the same key.
-struct ObjectSlot {
-  ObjectSlot(ObjectPtr o) : object(std::move(o)) {}
-
-  mutable ObjectPtr object;
-};
-
-// By namespace, then name; also against a key.
-struct ObjectLess {
-  using is_transparent = void;
-  using Key = std::pair<std::string_view, std::string_view>;
-
-  static Key Of(const ObjectPtr& object) { return {object->ns(), object->name()}; }
-  static Key Of(const ObjectSlot& slot) { return Of(slot.object); }
-  static Key Of(const Key& key) { return key; }
-  template <class A, class B>
-  bool operator()(const A& a, const B& b) const {
-    return Of(a) < Of(b);
-  }
-};
 
 // What turns `before` into `after`, both sorted by ObjectLess without doubles: in the order of
 // keys; nothing for an object that kept its UID and resourceVersion; for another object under the
@@ -68,6 +46,21 @@ class ObjectStore {
   ObjectPtr Get(std::string_view ns, std::string_view name) const;
   // What was last seen, sorted; `ns` empty: all namespaces.
   std::vector<ObjectPtr> List(std::string_view ns = "") const;
+
+  // From here on ReadBy() and ListBy() answer for this index, which the store knows by the address
+  // of its definition; to add it, and to keep it, costs the thread that changes the store next to
+  // nothing.
+  void AddIndex(std::shared_ptr<const IndexDefinition> definition);
+  void RemoveIndex(const IndexDefinition& definition);
+  // The objects in `ns` (empty: in all namespaces) that have the value, and those whose values
+  // cannot be extracted, sorted. The first call after a change extracts the values of what has
+  // changed, outside of the lock. ReadBy(): to decide by; errors are those of ReadAll(), and
+  // kUnavailable when the store does not have the index. ListBy(): what was last seen, with the
+  // marked objects, which may have any value by now.
+  absl::StatusOr<std::vector<ObjectPtr>> ReadBy(const IndexDefinition& definition,
+                                                std::string_view value, std::string_view ns) const;
+  std::vector<ObjectPtr> ListBy(const IndexDefinition& definition, std::string_view value,
+                                std::string_view ns) const;
   size_t size() const;
   size_t bytes() const;  // of the objects' encoded forms
   size_t unreadable() const;
@@ -94,18 +87,33 @@ class ObjectStore {
   Content Release();
 
  private:
-  using Objects = absl::btree_set<ObjectSlot, ObjectLess>;
   using Unreadable = std::map<ObjectKey, UnreadableObject>;
+  struct Index {
+    std::shared_ptr<const IndexDefinition> definition;
+    FieldIndex values;
+  };
+
+  // Why the objects of `ns` cannot be decided by; OK when they can.
+  absl::Status Readable(std::string_view ns) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Adds the last readable states of the marked objects of `ns` to `objects`, sorted.
+  void AddMarked(std::string_view ns, std::vector<ObjectPtr>& objects) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Note(const std::vector<ObjectEvent>& changes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<std::vector<ObjectPtr>> FindBy(const IndexDefinition& definition,
+                                                std::string_view value, std::string_view ns,
+                                                bool decide) const;
 
   // Where the object is, or belongs.
-  Objects::iterator Find(const ObjectPtr& object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  ObjectSet::iterator Find(const ObjectPtr& object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // Forgets that the object of this key cannot be read; false when that is newer than this version.
   bool Settle(std::string_view ns, std::string_view name, std::string_view resource_version)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   mutable Mutex mutex_;
-  Objects objects_ ABSL_GUARDED_BY(mutex_);
+  ObjectSet objects_ ABSL_GUARDED_BY(mutex_);
+  // Readers fill them.
+  mutable absl::flat_hash_map<const IndexDefinition*, Index> indexes_ ABSL_GUARDED_BY(mutex_);
   size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   Unreadable unreadable_ ABSL_GUARDED_BY(mutex_);
   // Not OK: there is an object, and nobody can tell which.

@@ -14,11 +14,14 @@ WatchMember::WatchMember(Config config)
       initial_(config.initial),
       log_(config.log.With("component", config.component.client.component())),
       proof_(std::move(config.proof), config.component.client),
-      linger_(config.component.client.loop()) {}
+      linger_(config.component.client.loop()) {
+  for (const auto& index : grant_->indexes()) store_->AddIndex(index);
+}
 
 WatchMember::~WatchMember() {
   grant_->Set({DemandState::kPending, absl::UnavailableError("the watch has been closed")},
               nullptr);
+  for (const auto& index : grant_->indexes()) store_->RemoveIndex(*index);
 }
 
 void WatchMember::Add(std::shared_ptr<DemandFeed> feed) {

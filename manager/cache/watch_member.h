@@ -37,8 +37,8 @@ class WatchMember {
   struct Config {
     WatchComponent& component;
     std::shared_ptr<ReadGrant> grant;
-    std::shared_ptr<const ObjectStore> store;
-    InitialEvents& initial;  // the store's; outlives the member
+    std::shared_ptr<ObjectStore> store;  // gets the component's indexes
+    InitialEvents& initial;              // the store's; outlives the member
     AccessProof::Config proof;
     Logger log;
   };
@@ -71,7 +71,7 @@ class WatchMember {
 
   WatchComponent& component_;
   const std::shared_ptr<ReadGrant> grant_;
-  const std::shared_ptr<const ObjectStore> store_;
+  const std::shared_ptr<ObjectStore> store_;
   InitialEvents& initial_;
   const Logger log_;
   AccessProof proof_;

@@ -54,6 +54,17 @@ class ReplayingView : public CacheView {
                                                               std::string_view) const override {
     return {};
   }
+  absl::Status IndexField(const KindInfo&, std::string_view, IndexExtract) override {
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRawBy(
+      const CallContext&, const KindInfo&, const IndexQuery&) const override {
+    return absl::NotFoundError("nothing is read");
+  }
+  std::vector<std::shared_ptr<const RawObject>> ListLastKnownBy(const KindInfo&,
+                                                                const IndexQuery&) const override {
+    return {};
+  }
 
  private:
   struct Handle : DemandHandle {

@@ -29,6 +29,7 @@ struct FakeCacheView::Shared {
   std::map<KindKey, Content> content ABSL_GUARDED_BY(mutex);
   std::map<KindKey, DemandStatus> kind_status ABSL_GUARDED_BY(mutex);
   std::vector<std::pair<DemandSpec, DemandStatus>> spec_status ABSL_GUARDED_BY(mutex);
+  std::map<std::pair<KindKey, std::string>, IndexExtract> indexes ABSL_GUARDED_BY(mutex);
   int64_t version ABSL_GUARDED_BY(mutex) = 1000;
 
   DemandStatus StatusOf(const DemandSpec& spec) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
@@ -251,6 +252,60 @@ std::vector<std::shared_ptr<const RawObject>> FakeCacheView::ListLastKnown(
     if (ns.empty() || key.ns == ns) result.push_back(object);
   }
   return result;
+}
+
+absl::Status FakeCacheView::IndexField(const KindInfo& kind, std::string_view field,
+                                       IndexExtract extract) {
+  MutexLock lock(shared_->mutex);
+  for (const auto& record : shared_->records) {
+    if (record->spec.kind == kind) {
+      return absl::FailedPreconditionError(
+          StrCat("index ", field, " of ", kind.plural, " comes too late: the kind is demanded"));
+    }
+  }
+  const bool added =
+      shared_->indexes.try_emplace({KeyOfKind(kind), std::string(field)}, std::move(extract))
+          .second;
+  if (added) return absl::OkStatus();
+  return absl::AlreadyExistsError(StrCat("index ", field, " of ", kind.plural, " exists"));
+}
+
+IndexExtract FakeCacheView::FindIndex(const KindInfo& kind, std::string_view field) const {
+  MutexLock lock(shared_->mutex);
+  const auto it = shared_->indexes.find({KeyOfKind(kind), std::string(field)});
+  return it == shared_->indexes.end() ? nullptr : it->second;
+}
+
+namespace {
+
+bool MayHave(const RawObject& object, const IndexExtract& extract, std::string_view value) {
+  const auto values = extract(object);
+  return !values.ok() || std::find(values->begin(), values->end(), value) != values->end();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> FakeCacheView::ListRawBy(
+    const CallContext& context, const KindInfo& kind, const IndexQuery& query) const {
+  const IndexExtract extract = FindIndex(kind, query.field);
+  if (extract == nullptr) {
+    return absl::InvalidArgumentError(StrCat("no index ", query.field, " of ", kind.plural));
+  }
+  auto objects = ListRaw(context, kind, query.ns);
+  if (!objects.ok()) return objects;
+  std::erase_if(*objects,
+                [&](const auto& object) { return !MayHave(*object, extract, query.value); });
+  return objects;
+}
+
+std::vector<std::shared_ptr<const RawObject>> FakeCacheView::ListLastKnownBy(
+    const KindInfo& kind, const IndexQuery& query) const {
+  auto objects = ListLastKnown(kind, query.ns);
+  const IndexExtract extract = FindIndex(kind, query.field);
+  if (extract == nullptr) return objects;
+  std::erase_if(objects,
+                [&](const auto& object) { return !MayHave(*object, extract, query.value); });
+  return objects;
 }
 
 }  // namespace mandate

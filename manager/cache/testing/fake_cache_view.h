@@ -61,6 +61,15 @@ class FakeCacheView : public CacheView {
   std::vector<std::shared_ptr<const RawObject>> ListLastKnown(const KindInfo& kind,
                                                               std::string_view ns) const override;
 
+  // An index is a scan here, with the same answers.
+  using CacheView::IndexField;
+  absl::Status IndexField(const KindInfo& kind, std::string_view field,
+                          IndexExtract extract) override;
+  absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRawBy(
+      const CallContext& context, const KindInfo& kind, const IndexQuery& query) const override;
+  std::vector<std::shared_ptr<const RawObject>> ListLastKnownBy(
+      const KindInfo& kind, const IndexQuery& query) const override;
+
  private:
   class Handle;
   struct Record;
@@ -74,6 +83,8 @@ class FakeCacheView : public CacheView {
   std::string NextVersion();
   // Brings each demand of the kind up to date with content and state.
   void Deliver(const KindInfo& kind);
+  // Null: not declared.
+  IndexExtract FindIndex(const KindInfo& kind, std::string_view field) const;
   // Why a read of this is not answered; OK when it is.
   absl::Status Readable(const KindInfo& kind, const ObjectKey& key) const;
 

@@ -1,0 +1,64 @@
+// What an index of the cache is: a name for a value that an object has, and how to read that value.
+//
+//   view.IndexField<ScopeInstance>("spec.scopeTemplateName", [](const ScopeInstance& instance) {
+//     return std::vector<std::string>{instance.spec().scopetemplatename()};
+//   });
+//   view.IndexField(KindOf<RoleBinding>::value, "controller", ControllerUid());
+#ifndef MANAGER_CACHE_INDEX_H_
+#define MANAGER_CACHE_INDEX_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "manager/object/kind.h"
+#include "manager/object/raw_object.h"
+
+namespace mandate {
+
+// The values of one field in an object: none, one or several. A pure function of the object: it is
+// called on the threads of readers, on several at once, and must not read the cache. An error says
+// that the values cannot be read; then the object counts for every value.
+using IndexExtract =
+    std::function<absl::StatusOr<std::vector<std::string>>(const RawObject& object)>;
+
+// One declared index. Immutable.
+struct IndexDefinition {
+  KindInfo kind;
+  std::string field;
+  IndexExtract extract;
+};
+
+// What to look up: the objects whose field has the value; `ns` empty: in all namespaces.
+struct IndexQuery {
+  std::string_view field;
+  std::string_view value;
+  std::string_view ns = "";
+};
+
+// The value of the label; objects without the label have no value.
+IndexExtract LabelValue(std::string key);
+
+// The UID of the owner reference that is marked as controller.
+IndexExtract ControllerUid();
+
+// The UIDs of all owner references.
+IndexExtract OwnerUids();
+
+// What `values` reads from the decoded object; an object that cannot be decoded is an error.
+template <Object T, class Values>
+IndexExtract FieldOf(Values values) {
+  return [values = std::move(values)](
+             const RawObject& object) -> absl::StatusOr<std::vector<std::string>> {
+    const absl::StatusOr<T> decoded = object.Decode<T>();
+    if (!decoded.ok()) return decoded.status();
+    return values(*decoded);
+  };
+}
+
+}  // namespace mandate
+
+#endif  // MANAGER_CACHE_INDEX_H_

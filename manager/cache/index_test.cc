@@ -1,0 +1,44 @@
+#include "manager/cache/index.h"
+
+#include <gtest/gtest.h>
+
+#include "manager/object/kinds/rbac_v1.h"
+
+namespace mandate {
+namespace {
+
+using RoleBinding = ::k8s::io::api::rbac::v1::RoleBinding;
+using Values = std::vector<std::string>;
+
+std::shared_ptr<const RawObject> Parse(std::string_view json) {
+  auto object = ParseRawObject(json, Encoding::kJson);
+  EXPECT_TRUE(object.ok()) << object.status();
+  return object.ok() ? *std::move(object) : nullptr;
+}
+
+TEST(IndexTest, LabelsAndOwnersAreReadFromTheMetadata) {
+  const auto object = Parse(
+      R"({"metadata":{"name":"x","namespace":"a","labels":{"app":"web","empty":""},)"
+      R"("ownerReferences":[{"apiVersion":"v1","kind":"A","name":"a","uid":"u1"},)"
+      R"({"apiVersion":"v1","kind":"B","name":"b","uid":"u2","controller":true}]},"spec":[]})");
+  EXPECT_EQ(*LabelValue("app")(*object), Values{"web"});
+  EXPECT_EQ(*LabelValue("empty")(*object), Values{""});
+  EXPECT_EQ(*LabelValue("none")(*object), Values{});
+  EXPECT_EQ(*ControllerUid()(*object), Values{"u2"});
+  EXPECT_EQ(*OwnerUids()(*object), (Values{"u1", "u2"}));
+  const auto bare = Parse(R"({"metadata":{"name":"x"}})");
+  EXPECT_EQ(*LabelValue("app")(*bare), Values{});
+  EXPECT_EQ(*ControllerUid()(*bare), Values{});
+  EXPECT_EQ(*OwnerUids()(*bare), Values{});
+}
+
+TEST(IndexTest, FieldsAreReadFromTheDecodedObject) {
+  const IndexExtract role =
+      FieldOf<RoleBinding>([](const RoleBinding& b) { return Values{b.roleref().name()}; });
+  EXPECT_EQ(*role(*Parse(R"({"metadata":{"name":"x"},"roleRef":{"name":"view"}})")),
+            Values{"view"});
+  EXPECT_FALSE(role(*Parse(R"({"metadata":{"name":"x"},"roleRef":7})")).ok());
+}
+
+}  // namespace
+}  // namespace mandate
