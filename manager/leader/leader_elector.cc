@@ -119,11 +119,9 @@ void LeaderElector::Try() {
 
 void LeaderElector::TryFast() {
   const absl::Time sent = Now();
-  updating_ = true;
   client_.Update(RequestContext(), Claimed(), Guarded([this, sent](absl::StatusOr<Lease> stored) {
                    if (!stored.ok()) {
                      slow_paths_.Increment();
-                     last_failure_ = stored.status();
                      return Now() < give_up_at_ ? TrySlow() : Fail(stored.status());
                    }
                    Observe(*stored);
@@ -161,8 +159,6 @@ void LeaderElector::Observe(const Lease& lease) {
 
 bool LeaderElector::HeldByOther() const {
   if (holder().empty() || holder() == options_.identity) return false;
-  // Who took it from a leader led meanwhile, expired or not.
-  if (state_ == State::kLeader) return true;
   const int seconds = observed_.spec().leasedurationseconds();
   const absl::Duration validity = seconds > 0 ? absl::Seconds(seconds) : options_.lease_duration;
   return observed_at_ + validity > Now();

@@ -95,6 +95,9 @@ class LeaderElector {
   // The Lease as it is when we hold it from now on.
   Lease Claimed() const;
   void Observe(const Lease& lease);
+  // Whether the Lease last observed belongs to another process. The validity of a Lease is counted
+  // from the observation of its last change, so a leader that finds its Lease taken never sees the
+  // new Lease as expired.
   bool HeldByOther() const;
 
   void Release();
@@ -124,7 +127,7 @@ class LeaderElector {
   absl::Status last_failure_;
   std::unique_ptr<Loop::Timer> timer_;
   std::stop_source in_flight_;
-  bool updating_ = false;  // an update is in flight
+  bool updating_ = false;  // a follower's update is in flight
   uint64_t turn_ = 0;      // what Guarded() compares
   absl::Time release_by_;
   absl::AnyInvocable<void() &&> stopped_;

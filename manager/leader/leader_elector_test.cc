@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "manager/core/testing/log_capture.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/leader/testing/fake_lease_server.h"
 #include "manager/object/time.h"
@@ -33,6 +34,7 @@ struct Process {
          .identity = identity,
          .client = &client,
          .metrics = &metrics,
+         .log = Logger(log, loop.clock()),
          .seed = std::hash<std::string>()(identity),
          .on_leading = [this, &loop] { led_at = loop.clock().TimeNow(), ++led; },
          .on_lost =
@@ -50,6 +52,7 @@ struct Process {
 
   FakeLeaseClient client;
   Metrics metrics;
+  std::shared_ptr<LogCapture> log = std::make_shared<LogCapture>();
   std::unique_ptr<LeaderElector> elector;
   int led = 0;
   absl::Time led_at, lost_at;
@@ -184,8 +187,11 @@ TEST_F(LeaderElectorTest, ReleasesWhenStopped) {
   auto b = New("b");
   b->elector->Start();
   loop_.RunFor(absl::Minutes(1));
+  const absl::Time stopping = Now();
   EXPECT_LE(Stop(*a), absl::Seconds(1));
   EXPECT_EQ(server_.spec().holderidentity(), "");
+  EXPECT_GE(GetTime(server_.spec().renewtime()), stopping);
+  EXPECT_EQ(GetTime(server_.spec().renewtime()), GetTime(server_.spec().acquiretime()));
   EXPECT_EQ(server_.spec().leasedurationseconds(), 1);
   EXPECT_EQ(a->elector->state(), State::kStopped);
   EXPECT_EQ(a->master(), 0);
@@ -329,6 +335,64 @@ TEST_F(LeaderElectorTest, ALeaseTakenAwayIsLostAtOnce) {
   EXPECT_EQ(a->elector->state(), State::kLost);
   ASSERT_EQ(a->lost.size(), 1u);
   EXPECT_THAT(std::string(a->lost[0].message()), HasSubstr("thief has taken the Lease"));
+}
+
+// The times in the Lease come from another clock, so they do not tell whether it has expired.
+TEST_F(LeaderElectorTest, ALeaseTakenAwayIsLostEvenIfItLooksExpired) {
+  auto a = Leader("a");
+  server_.Edit([](Lease& lease) {
+    lease.mutable_spec()->set_holderidentity("thief");
+    lease.mutable_spec()->set_leasedurationseconds(1);
+    SetTime(absl::UnixEpoch(), lease.mutable_spec()->mutable_renewtime());
+  });
+  loop_.RunFor(absl::Seconds(3));
+  EXPECT_EQ(a->elector->state(), State::kLost);
+  EXPECT_EQ(server_.spec().holderidentity(), "thief");
+}
+
+TEST_F(LeaderElectorTest, EachTransitionIsLoggedOnce) {
+  auto a = New("a");
+  const auto refused = [](const RestRequest&) {
+    return Fault{.error = absl::UnavailableError("connection refused")};
+  };
+  a->client.fault = refused;
+  a->elector->Start();
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(a->log->Count("Cannot acquire the leader lease"), 1);
+  // Another error is news, and so is the same one after a success.
+  a->client.fault = [](const RestRequest&) { return Fault{.lost = true}; };
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(a->log->Count("Cannot acquire the leader lease"), 2);
+  a->client.fault = nullptr;
+  loop_.RunFor(absl::Seconds(10));
+  ASSERT_TRUE(a->leads());
+  EXPECT_EQ(a->log->Count("Reached the leader lease again"), 1);
+  EXPECT_EQ(a->log->Count("Became leader"), 1);
+  a->client.fault = refused;
+  loop_.RunFor(absl::Seconds(8));
+  EXPECT_EQ(a->log->Count("Cannot renew the leader lease"), 1);
+  a->client.fault = nullptr;
+  loop_.RunFor(absl::Seconds(10));
+  EXPECT_EQ(a->log->Count("Reached the leader lease again"), 2);
+  // An edit costs a read before the next renewal, and no failure.
+  server_.Edit([](Lease& lease) { (*lease.mutable_metadata()->mutable_labels())["x"] = "y"; });
+  loop_.RunFor(absl::Seconds(10));
+  EXPECT_EQ(a->log->Count("Reached the leader lease again"), 2);
+}
+
+// A follower that sees another's Lease after a failure has recovered, and that is no error.
+TEST_F(LeaderElectorTest, AFollowerThatReadsTheLeaseAgainLogsNoError) {
+  auto a = Leader("a");
+  auto b = New("b");
+  b->client.fault = [](const RestRequest&) {
+    return Fault{.error = absl::UnavailableError("connection refused")};
+  };
+  b->elector->Start();
+  loop_.RunFor(absl::Seconds(10));
+  b->client.fault = nullptr;
+  loop_.RunFor(absl::Seconds(10));
+  EXPECT_TRUE(b->elector->status().ok());
+  EXPECT_EQ(b->log->Count("ERROR"), 1);
 }
 
 TEST_F(LeaderElectorTest, AMissingLeaseIsSaidAndWaitedFor) {
