@@ -226,6 +226,34 @@ TEST_F(CachingTokenSourceTest, PermanentErrorsAnswerAtOnceAndSlowDownToMinutes) 
   EXPECT_TRUE(heard.back().usable);
 }
 
+TEST_F(CachingTokenSourceTest, WhileAFetchIsUnderWayAPermanentErrorIsNotTheAnswer) {
+  fetcher->answer = [] { return Failure(FetchOutcome::kNoServiceAccount); };
+  EXPECT_FALSE(Get().ok());
+  fetcher->answer = nullptr;
+  fetcher->delay = absl::Seconds(5);
+  ASSERT_TRUE(loop.RunUntil([&] { return fetcher->fetches == 2; }));
+  EXPECT_EQ(Get().value()->value->Reveal(), "token-2");
+  EXPECT_EQ(waited, absl::Seconds(5));
+  EXPECT_EQ(fetcher->fetches, 2);
+}
+
+TEST_F(CachingTokenSourceTest, TowardsItsEndAFailingRenewalIsRetriedSoonerButNotInATightLoop) {
+  ASSERT_TRUE(Get().ok());
+  const absl::Time end = fetcher->last->expires - absl::Seconds(10);
+  fetcher->answer = [] { return Failure(FetchOutcome::kServerError); };
+  loop.RunFor(end - Now());
+  EXPECT_EQ(source->Cached(), nullptr);
+  absl::Duration least = absl::InfiniteDuration();
+  for (size_t i = 2; i < fetcher->starts.size(); ++i) {
+    least = std::min(least, fetcher->starts[i] - fetcher->starts[i - 1]);
+  }
+  EXPECT_GE(least, absl::Milliseconds(800) + fetcher->delay);
+  // Without regard to the end, the last pauses are of 20 to 30 s.
+  EXPECT_GE(std::count_if(fetcher->starts.begin(), fetcher->starts.end(),
+                          [&](absl::Time start) { return start > end - absl::Seconds(20); }),
+            6);
+}
+
 TEST_F(CachingTokenSourceTest, InvalidateForgetsOnlyTheRejectedToken) {
   const auto first = Get().value();
   loop.RunFor(absl::Minutes(50));

@@ -113,6 +113,9 @@ TEST(WithoutCredentialsTest, KeepsWordsAndTakesWhatMayBeSecret) {
       {StrCat("got ", jwt, " back"), "got <removed>.<removed>.<removed> back"},
       {"key AKIAIOSFODNN7EXAMPLE wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
        "key AKIAIOSFODNN7EXAMPLE <removed>"},
+      {"a run of 33 with each of + / = _ -: Ab12+Cd34/Ef56=Gh78_Ij90-Kl12Mn34!",
+       "a run of 33 with each of + / = _ -: <removed>!"},
+      {"Ab12Cd34Ef56Gh7_Ij90Kl12Mn34Op56 Ab12Cd34Ef56Gh7-Ij90Kl12Mn34Op56", "<removed> <removed>"},
       {"the password is hunter-hunter!", "the password is <removed>!"},
       {"\x1b[31mred\x1b[0m", " [31mred [0m"},
   };

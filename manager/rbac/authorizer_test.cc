@@ -169,6 +169,18 @@ TEST(AuthorizerTest, BrokenReferencesDoNotHideGrants) {
                             R"(unsupported role reference kind: "Group"])");
 }
 
+// A manifest of a Role may leave its namespace to `kubectl -n`.
+TEST(AuthorizerTest, ARoleWithoutANamespaceIsNotAClusterRole) {
+  Policy policy = Shop();
+  policy.roles.push_back({"", "anywhere", {On({"get"}, {"secrets"})}});
+  policy.cluster_role_bindings.push_back({"cross", ToRole("anywhere"), {Of("User", "jane")}});
+  const Authorizer authorizer(std::move(policy));
+  const Decision decision =
+      authorizer.Authorize(AuthenticatedInfo("jane"), Ask("get", "secrets", "bank"));
+  EXPECT_FALSE(decision.allowed);
+  EXPECT_EQ(decision.reason, R"(RBAC: role.rbac.authorization.k8s.io "anywhere" not found)");
+}
+
 TEST(AuthorizerTest, SubjectsOfUnknownKindAreNobody) {
   const UserInfo user = AuthenticatedInfo("x", {"x"});
   for (const char* kind : {"", "user", "Users", "Robot", "*"}) {

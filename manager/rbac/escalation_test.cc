@@ -38,6 +38,7 @@ const Authorizer& Cluster() {
                         {"escalator", {On({"escalate"}, kRbacGroup, {"clusterroles", "roles"})}},
                         {"one-escalator",
                          {On({"escalate"}, kRbacGroup, {"clusterroles"}, {"mine"})}},
+                        {"role-binder", {On({"bind"}, kRbacGroup, {"roles"})}},
                         {"binder",
                          {On({"bind"}, kRbacGroup, {"clusterroles", "roles"}, {"nodes", "gone"})}}},
       .role_bindings = {{"shop", "jane", Of("Role", "secrets"), User("jane")},
@@ -46,6 +47,7 @@ const Authorizer& Cluster() {
       .cluster_role_bindings = {{"jane", Of("ClusterRole", "pods"), User("jane")},
                                 {"esc", Of("ClusterRole", "escalator"), User("esc")},
                                 {"one", Of("ClusterRole", "one-escalator"), User("one")},
+                                {"roles", Of("ClusterRole", "role-binder"), User("role-binder")},
                                 {"binder", Of("ClusterRole", "binder"), User("binder")}},
   });
   return authorizer;
@@ -107,6 +109,12 @@ TEST(EscalationTest, BindAllowsTheNamedRoles) {
   EXPECT_EQ(ToBind("local-binder", "shop", Of("ClusterRole", "nodes")).value(), Rules{});
   EXPECT_FALSE(ToBind("local-binder", "bank", Of("ClusterRole", "nodes")).value().empty());
   EXPECT_FALSE(ToBind("local-binder", "", Of("ClusterRole", "nodes")).value().empty());
+}
+
+TEST(EscalationTest, BindIsAskedForTheKindOfTheRole) {
+  EXPECT_EQ(ToBind("role-binder", "shop", Of("Role", "secrets")).value(), Rules{});
+  EXPECT_FALSE(ToBind("role-binder", "shop", Of("ClusterRole", "secrets")).value().empty());
+  EXPECT_FALSE(ToBind("role-binder", "", Of("ClusterRole", "secrets")).value().empty());
 }
 
 TEST(EscalationTest, ARoleThatIsNotThere) {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -45,11 +46,6 @@ bool IsInt64(std::string_view value) {
   return error == std::errc() && stop == end;
 }
 
-struct FieldSelector {
-  bool valid = true;
-  std::optional<std::string> name;
-};
-
 std::vector<std::string_view> SplitTerms(std::string_view selector) {
   std::vector<std::string_view> terms;
   size_t start = 0;
@@ -81,25 +77,26 @@ std::optional<std::string> UnescapeValue(std::string_view value) {
   return plain;
 }
 
-// k8s.io/apimachinery pkg/fields: terms key=value, key==value, key!=value. They are sorted before
-// the first that requires a name is taken.
-FieldSelector ParseFieldSelector(std::string_view selector) {
-  FieldSelector result;
+// The name that a selector of fields requires, if any. k8s.io/apimachinery pkg/fields: terms
+// key=value, key==value, key!=value, sorted before the first that requires a name is taken. One
+// term that is not well formed makes the whole selector void.
+std::optional<std::string> RequiredName(std::string_view selector) {
+  std::optional<std::string> name;
   std::vector<std::string_view> terms = SplitTerms(selector);
   std::sort(terms.begin(), terms.end());
   for (std::string_view term : terms) {
     if (term.empty()) continue;
     size_t op = term.find('=');
-    if (op == std::string_view::npos) return {.valid = false, .name = std::nullopt};
+    if (op == std::string_view::npos) return std::nullopt;
     const bool negated = op > 0 && term[op - 1] == '!';
     const std::string_view key = term.substr(0, negated ? op - 1 : op);
     ++op;
     if (!negated && op < term.size() && term[op] == '=') ++op;
-    const auto value = UnescapeValue(term.substr(op));
-    if (!value.has_value()) return {.valid = false, .name = std::nullopt};
-    if (!negated && key == "metadata.name" && !result.name.has_value()) result.name = value;
+    auto value = UnescapeValue(term.substr(op));
+    if (!value.has_value()) return std::nullopt;
+    if (!negated && key == "metadata.name" && !name.has_value()) name = std::move(value);
   }
-  return result;
+  return name;
 }
 
 }  // namespace
@@ -142,7 +139,7 @@ ListParams ParseListParams(std::string_view query) {
   if (labels != nullptr && !IsLabelSelector(*labels)) return params;
   const std::string* fields = get("fieldSelector");
   if (fields == nullptr) return params;
-  params.name = ParseFieldSelector(*fields).name;
+  params.name = RequiredName(*fields);
   return params;
 }
 
