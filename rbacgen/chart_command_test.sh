@@ -34,6 +34,14 @@ expect 0 'plain, to a file' chart --format=yaml --namespace=ns-1 --create-servic
   --out="$dir/new/rbac.yaml" "$sample"
 diff "$dir/plain" "$dir/new/rbac.yaml" || fail '--out differs from standard output'
 
+printf '%s\n' '// +mandate:component:name=c' \
+  '// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=update' \
+  '// +mandate:fence:groups=apps,resources=deployments,verbs=update,label=l' >"$dir/fenced.cc"
+expect 0 'fences' chart --format=yaml "$dir/fenced.cc"
+grep -q '^kind: ValidatingAdmissionPolicy$' "$dir/out" || fail 'no fence'
+expect 0 'without fences' chart --format=yaml --no-fences "$dir/fenced.cc"
+grep -q '^kind: ValidatingAdmissionPolicy' "$dir/out" && fail '--no-fences: a fence'
+
 expect 2 'no namespace' chart --format=yaml --namespace=A_b "$sample"
 says 'no namespace' err '--namespace: '
 expect 2 'no name of an account' chart --format=yaml --base-name=A_b "$sample"

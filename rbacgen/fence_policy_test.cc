@@ -75,6 +75,8 @@ TEST(AddFencePolicy, IsOfTheComponentAlone) {
   EXPECT_THAT(objects[0]["spec"].Write(Yaml::Flavor::kHelm),
               HasSubstr("expression: 'request.userInfo.username == "
                         "\"system:serviceaccount:{{ .Release.Namespace }}:mm-a\"'\n"));
+  // An update must leave what was there to those whose it was: both objects are looked at.
+  EXPECT_THAT(plain, HasSubstr("? [oldObject] : [object, oldObject]"));
   EXPECT_EQ(objects[1]["spec"].Write(),
             "policyName: mm-a-r-status-all\nvalidationActions:\n- Deny\n- Audit\n");
 }

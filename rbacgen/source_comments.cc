@@ -233,20 +233,19 @@ class Scanner {
     if (language_ == Language::kC) {
       const std::string_view word = WordBefore();
       const bool separator = !word.empty() && std::isdigit(static_cast<unsigned char>(word[0]));
-      if (separator) return Code();
+      if (separator) return SkipMark();
     }
     if (language_ == Language::kRust && Peek(1) != '\\') {
       size_t end = at_ + 2;  // past one character, of however many bytes
       while (end < source_.size() && (source_[end] & 0xC0) == 0x80) ++end;
-      if (end >= source_.size() || source_[end] != '\'') return Code();  // a lifetime
+      if (end >= source_.size() || source_[end] != '\'') return SkipMark();  // a lifetime
     }
     Literal('\'', /*spans_lines=*/false);
   }
 
-  void Code() {
-    code_on_line_ = true;
-    ++at_;
-  }
+  // An apostrophe within code; the digits before it or the name after it are what make the line one
+  // with code.
+  void SkipMark() { ++at_; }
 
   // A literal with backslash escapes. A backslash before the line's end continues it.
   void Literal(char closing, bool spans_lines) {

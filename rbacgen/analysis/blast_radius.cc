@@ -255,7 +255,8 @@ class Search {
     const std::string kind = ns.empty() ? "clusterroles" : "roles";
     const Held* escalate = Find("escalate", kRbac, kind, "", ns, kAll);
     if (escalate == nullptr) return;
-    // A role that is bound to someone reached can be rewritten; a new one must be bound first.
+    // A role can be rewritten: one that is bound to somebody who is reached may be there, though
+    // the world does not have it. A new one must be bound first.
     const bool rewrites = FindAny({{"update", "patch"}, kRbac, kind, ""}, ns, kAll) != nullptr;
     const bool makes = Find("create", kRbac, kind, "", ns, kAll) != nullptr && bindable.all &&
                        Find("bind", kRbac, kind, "", ns, kAll) != nullptr;

@@ -158,6 +158,16 @@ std::vector<Case> Cases() {
        start("m", Rule(kRbac, "rolebindings", "update", "elsewhere") + ", " +
                       Rule(kRbac, "clusterroles", "bind", "other")),
        {"n/start", "the ClusterRole other in m"}},
+      {"escalate and rewriting of Roles everywhere, of which none that is known is its own",
+       start("", Rule(kRbac, "roles", "escalate, update")),
+       {"n/start", "n/other", "m/far", "everything in m", "everything in n"}},
+      {"escalate and making of Roles, and binding them",
+       start("", Rule(kRbac, "roles", "escalate, create, bind") + ", " +
+                     Rule(kRbac, "rolebindings", "create")),
+       {"n/start", "n/other", "m/far", "everything in m", "everything in n"}},
+      {"escalate and making of Roles, without binding them",
+       start("", Rule(kRbac, "roles", "escalate, create, bind")),
+       {"n/start"}},
       {"escalate in one namespace",
        start("m", Rule(kRbac, "roles", "escalate, update")),
        {"n/start", "m/far", "everything in m"}},

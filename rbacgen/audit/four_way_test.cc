@@ -130,5 +130,36 @@ TEST(FourWay, JudgesEachRule) {
   for (const Case& c : kCases) EXPECT_EQ(Judged(c), c.want) << c.name;
 }
 
+std::vector<std::string> FindingsOf(const RuleAtom& declared, const RuleAtom& granted) {
+  FourWayInput input;
+  input.users["a"] = rbac::ServiceAccountInfo("n", "a");
+  input.has_granted = true;
+  Ledger ledger;
+  ledger.Declare("a", {declared}, {granted});
+  std::vector<std::string> texts;
+  for (const Finding& finding : BuildFourWay(input, ledger, {}).findings) {
+    if (finding.kind != "hidden") texts.push_back(StrCat(finding.kind, ": ", finding.text));
+  }
+  return texts;
+}
+
+TEST(FourWay, AGrantHoldsInItsNamespace) {
+  const auto in = [](std::string ns, std::string source) {
+    return RuleAtom{.ns = std::move(ns), .rule = Rule("delete", "pods"), .source = source};
+  };
+  EXPECT_THAT(FindingsOf(in("n", "x:1"), in("n", "a Role")), testing::IsEmpty());
+  EXPECT_THAT(FindingsOf(in("n", "x:1"), in("m", "a Role")),
+              testing::UnorderedElementsAre(
+                  "not-granted: declares delete pods in n (x:1) and is not granted it",
+                  "excess-grant: may delete pods in m, which no marker declares, by a Role; never "
+                  "used"));
+  EXPECT_THAT(
+      FindingsOf(in("", "x:1"), in("m", "a Role")),
+      testing::ElementsAre("not-granted: declares delete pods (x:1) and is not granted it"));
+  EXPECT_THAT(FindingsOf(in("n", "x:1"), in("", "a ClusterRole")),
+              testing::ElementsAre("excess-grant: may delete pods, which no marker declares, by a "
+                                   "ClusterRole; never used"));
+}
+
 }  // namespace
 }  // namespace mandate::rbacgen

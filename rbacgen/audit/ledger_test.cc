@@ -66,7 +66,8 @@ TEST(ParseReason, ReadsTheServersWords) {
 
 TEST(Ledger, CountsUsesByRule) {
   Ledger ledger;
-  ledger.Declare("a", Atoms({{"get", "delete"}, {""}, {"pods"}, {"web"}, {}}, "n"), {});
+  ledger.Declare("a", Atoms({{"get", "delete"}, {""}, {"pods"}, {"web"}, {}}, "n"),
+                 Atoms({{"get"}, {""}, {"pods"}, {}, {}}, "n"));
   ledger.Note(Event("get", "/api/v1/namespaces/n/pods/web"), "a", "a");
   ledger.Note(Event("get", "/api/v1/namespaces/n/pods/web"), "a", "a");
   const IdentityLedger& a = ledger.identities().at("a");
@@ -83,6 +84,7 @@ TEST(Ledger, CountsUsesByRule) {
   EXPECT_EQ(u.count, 2);
   EXPECT_EQ(u.example.name, "other");
   EXPECT_EQ(u.namespaces, (std::set<std::string>{"m", "n"}));
+  EXPECT_EQ(a.granted.atoms().at(0).uses, 3) << "of any name in its namespace";
   EXPECT_EQ(u.by.binding, "RoleBinding \"b/ns\"");
 }
 
@@ -151,6 +153,18 @@ TEST(Ledger, ImpersonationUsesTheBearersRight) {
   ledger.Note(e, "a", "base");
   EXPECT_EQ(Uses(ledger.identities().at("base"), "impersonate"), 1);  // of x-a, not of x-b
   EXPECT_EQ(Uses(ledger.identities().at("a"), "get"), 1);
+}
+
+TEST(Ledger, NamespacesOfAnOperationAreBounded) {
+  Ledger ledger;
+  ledger.Declare("a", {}, {});
+  for (int i = 0; i < 60; ++i) {
+    ledger.Note(Event("get", "/api/v1/namespaces/n" + std::to_string(i) + "/pods/web"), "a", "a");
+  }
+  ASSERT_EQ(ledger.identities().at("a").undeclared.size(), 1);
+  const Unexplained& u = ledger.identities().at("a").undeclared.begin()->second;
+  EXPECT_EQ(u.count, 60);
+  EXPECT_EQ(u.namespaces.size(), 50);
 }
 
 TEST(Ledger, IsBounded) {

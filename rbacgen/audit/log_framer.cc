@@ -196,7 +196,6 @@ void LogFramer::BeginDocument() {
   mode_ = Mode::kDocument;
   document_ = Document();
   document_.keeping = true;
-  held_.clear();
 }
 
 void LogFramer::AddDocumentBytes(std::string_view* bytes) {
