@@ -131,7 +131,7 @@ class LeaderElector {
   uint64_t turn_ = 0;      // what Guarded() compares
   absl::Time release_by_;
   absl::AnyInvocable<void() &&> stopped_;
-  std::shared_ptr<int> alive_ = std::make_shared<int>(0);
+  std::shared_ptr<int> alive_ = std::make_shared<int>();
 
   mutable Mutex mutex_;
   absl::Status status_ ABSL_GUARDED_BY(mutex_);

@@ -224,6 +224,26 @@ TEST_F(LeaderElectorTest, StopBeforeStart) {
   EXPECT_TRUE(a->client.requests.empty());
 }
 
+TEST_F(LeaderElectorTest, StopBeforeTheFirstRequestSendsNothing) {
+  auto a = New("a");
+  a->elector->Start();
+  EXPECT_EQ(Stop(*a), absl::ZeroDuration());
+  EXPECT_TRUE(a->client.requests.empty());
+}
+
+TEST_F(LeaderElectorTest, AnAnswerThatComesAfterStopChangesNothing) {
+  auto a = New("a");
+  a->client.fault = [](const RestRequest&) { return Fault{.back = absl::Seconds(3)}; };
+  a->elector->Start();
+  loop_.RunFor(absl::Seconds(1));
+  ASSERT_EQ(a->client.requests.size(), 1u);
+  EXPECT_EQ(Stop(*a), absl::ZeroDuration());
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(a->client.requests.size(), 1u);
+  EXPECT_EQ(a->elector->state(), State::kStopped);
+  EXPECT_EQ(a->elector->status(), absl::UnavailableError("leader election has stopped"));
+}
+
 TEST_F(LeaderElectorTest, StopWhileAcquiringReleasesWhatMayHaveBeenAcquired) {
   auto a = New("a");
   a->client.fault = [](const RestRequest& request) {
@@ -378,6 +398,22 @@ TEST_F(LeaderElectorTest, EachTransitionIsLoggedOnce) {
   server_.Edit([](Lease& lease) { (*lease.mutable_metadata()->mutable_labels())["x"] = "y"; });
   loop_.RunFor(absl::Seconds(10));
   EXPECT_EQ(a->log->Count("Reached the leader lease again"), 2);
+}
+
+TEST_F(LeaderElectorTest, EachOtherHolderIsLoggedOnce) {
+  constexpr char kOther[] = "Another process holds the leader lease";
+  auto a = Leader("a");
+  EXPECT_EQ(a->log->Count(kOther), 0);
+  auto b = New("b");
+  b->elector->Start();
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(b->log->Count(kOther), 1);
+  EXPECT_EQ(b->log->Count("holder=a"), 1);
+  server_.Edit([](Lease& lease) { lease.mutable_spec()->set_holderidentity("c"); });
+  loop_.RunFor(absl::Seconds(10));
+  EXPECT_EQ(b->log->Count(kOther), 2);
+  EXPECT_EQ(b->log->Count("holder=c"), 1);
+  Stop(*a);
 }
 
 // A follower that sees another's Lease after a failure has recovered, and that is no error.
