@@ -1,5 +1,6 @@
 #include "manager/telemetry/grpc_health.h"
 
+#include <grpc/support/time.h>
 #include <grpcpp/ext/health_check_service_server_builder_option.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
@@ -7,7 +8,6 @@
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
-#include <chrono>
 #include <set>
 #include <utility>
 
@@ -47,7 +47,7 @@ class GrpcHealthServer::Core : public std::enable_shared_from_this<Core> {
   }
 
   void Stop() {
-    server_->Shutdown(std::chrono::system_clock::time_point());  // at once
+    server_->Shutdown(gpr_inf_past(GPR_CLOCK_MONOTONIC));  // at once
     std::shared_ptr<Latch> stopped(&stopped_latch_,
                                    [self = shared_from_this()](Latch* latch) { latch->Set(); });
     options_.loop->Post([self = shared_from_this(), stopped = std::move(stopped)] {

@@ -23,10 +23,6 @@ using Tls = beast::ssl_stream<beast::tcp_stream>;
 
 constexpr char kText[] = "text/plain; charset=utf-8";
 
-std::chrono::steady_clock::duration ToChrono(absl::Duration duration) {
-  return absl::ToChronoNanoseconds(duration);
-}
-
 std::string_view AsStd(beast::string_view text) { return {text.data(), text.size()}; }
 
 // Of "Authorization: Bearer TOKEN" the token; "" when it is anything else.
@@ -53,7 +49,7 @@ class StreamConnection final : public HttpConnection {
   void Start() override {
     TakeTurn();
     if constexpr (std::is_same_v<Stream, Tls>) {
-      Lowest().expires_after(ToChrono(host_.options.request_timeout));
+      Lowest().expires_after(absl::ToChronoNanoseconds(host_.options.request_timeout));
       stream_.async_handshake(asio::ssl::stream_base::server, [self = Self()](error_code error) {
         error ? self->End() : self->Read();
       });
@@ -78,13 +74,13 @@ class StreamConnection final : public HttpConnection {
     parser_.emplace();
     parser_->header_limit(static_cast<uint32_t>(host_.options.max_header_bytes));
     parser_->body_limit(0);
-    Lowest().expires_after(
-        ToChrono(served_ ? host_.options.idle_timeout : host_.options.request_timeout));
+    Lowest().expires_after(absl::ToChronoNanoseconds(served_ ? host_.options.idle_timeout
+                                                             : host_.options.request_timeout));
     // The first bytes may be long in coming; then the whole request is due.
     stream_.async_read_some(buffer_.prepare(1024), [self = Self()](error_code error, size_t size) {
       if (error) return self->End();
       self->buffer_.commit(size);
-      self->Lowest().expires_after(ToChrono(self->host_.options.request_timeout));
+      self->Lowest().expires_after(absl::ToChronoNanoseconds(self->host_.options.request_timeout));
       http::async_read(self->stream_, self->buffer_, *self->parser_,
                        [self](error_code failed, size_t) { self->OnRequest(failed); });
     });
@@ -132,7 +128,8 @@ class StreamConnection final : public HttpConnection {
             const auto self = weak.lock();
             if (self == nullptr) return;
             self->judged_ = false;
-            self->Lowest().expires_after(ToChrono(self->host_.options.request_timeout));
+            self->Lowest().expires_after(
+                absl::ToChronoNanoseconds(self->host_.options.request_timeout));
             if (!refusal.has_value()) return self->Serve();
             self->Answer(*std::move(refusal), self->parser_->get().keep_alive());
           });
