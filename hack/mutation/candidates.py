@@ -1,0 +1,178 @@
+"""Which bugs could be seeded in a file: what universalmutator makes of it, less what says nothing about the tests.
+
+A candidate is one changed line. Its key names it by text, not by number, so that it stays the same while other lines
+come and go.
+"""
+import contextlib
+import dataclasses
+import hashlib
+import io
+import re
+
+# Statements whose loss or change no test must notice.
+LOG = re.compile(r"^\s*(?:\w+(?:\.|->))*(?:log|log_|logger|logger_)(?:\(\))?(?:\.|->)(?:With|Info|Error|Debug)\(")
+ASSERTION = re.compile(r"^\s*(?:static_assert|assert|ABSL_ASSERT|ABSL_HARDENING_ASSERT)\(")
+# `Type name…;`: without it, its scope does not compile, or it was of no use.
+DECLARATION = re.compile(
+    r"^\s*(?:const|constexpr|static|mutable|auto|friend|explicit|virtual|inline|typedef|extern|template|struct|class|enum)\b"
+    r"|^\s*\[\[|^.*\) = (?:delete|default|0);"
+    r"|^\s*(?!return\b|delete\b|throw\b|co_)~?[A-Za-z_][\w:]*(?:<.*>)?[&*]*(?: const)? [&*]*\w+(?:\W.*)?;\s*(?://.*)?$")
+CONSTRUCTOR = re.compile(r"^  ~?[A-Z]\w*\(.*;")  # in a class; what functions there do is further in
+NEGATED = re.compile(r"^\s*(?:\} else )?if \(!\((?:!|(?!.*(?:&&|\|\|)).* (?:==|!=|<|<=|>|>=) )(?!.*(?:&&|\|\|)).*\)\) \{$")
+STATEMENT = re.compile(r"^\s*[^\s}].*;\s*(?://.*)?$")
+FINISHED = re.compile(r"[;{}:]\s*$")
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidate:
+    path: str
+    line: int  # from 1
+    was: str  # the line, without what is blank around it
+    became: str
+    nth: int  # of the lines in this file that have the same text
+    text: str  # the whole new line
+
+    @property
+    def name(self):
+        return f"{self.path}: {self.was} ==> {self.became}"
+
+    def order(self, seed):
+        """Where it comes in a sample: as chance has it, and the same in every run."""
+        return hashlib.sha256(f"{seed}\n{self.name}\n{self.nth}".encode()).hexdigest()
+
+
+def in_string(line, start, end, raw=False):
+    """Whether [start, end) of the line lies in one literal. The line begins inside a raw one if `raw`."""
+    at, opened = 0, 0 if raw else None
+    while at < len(line):
+        c = line[at]
+        if opened is None:
+            if line.startswith("//", at):
+                return start >= at
+            if c == '"' or (c == "'" and not line[at - 1:at].isalnum()):
+                opened, closing = at, c
+        elif raw:
+            if line.startswith(')"', at):
+                if start >= opened and end <= at:
+                    return True
+                opened, raw, at = None, False, at + 1
+        elif c == "\\":
+            at += 1
+        elif c == closing:
+            if start > opened and end <= at:
+                return True
+            opened = None
+        at += 1
+    return raw
+
+
+def changed(line, other):
+    """What of the line is other than in the other: [start, end)."""
+    start = 0
+    while start < min(len(line), len(other)) and line[start] == other[start]:
+        start += 1
+    end, far = len(line), len(other)
+    while end > start and far > start and line[end - 1] == other[far - 1]:
+        end, far = end - 1, far - 1
+    return start, end
+
+
+def skipped_lines(lines):
+    """(numbers of the lines of no interest, numbers of those that begin in a raw string), from 0."""
+    skipped, raw_lines = set(), set()
+    in_comment = in_raw = in_statement = in_macro = False
+    for i, line in enumerate(lines):
+        text = line.strip()
+        if in_raw:
+            raw_lines.add(i)
+            in_raw = ')"' not in line
+            continue
+        if in_comment or in_macro or not text or text.startswith("//") or text.startswith("#") or text.startswith("/*"):
+            skipped.add(i)
+            in_comment = (in_comment or text.startswith("/*")) and "*/" not in text
+            in_macro = (in_macro or text.startswith("#")) and text.endswith("\\")
+            continue
+        if in_statement or LOG.match(line) or ASSERTION.match(line):
+            skipped.add(i)
+            in_statement = not text.endswith(";")
+        if 'R"(' in line and ')"' not in line[line.index('R"('):]:
+            in_raw = True
+    return skipped, raw_lines
+
+
+def begins_statement(lines, i):
+    for before in range(i - 1, -1, -1):
+        text = lines[before].split("//")[0].strip()
+        if text:
+            return bool(FINISHED.search(text)) or bool(re.search(r"^(?:\} )?(?:else )?(?:if|for|while) \(.*\)$|^else$", text))
+    return False
+
+
+def mutants(lines, rules):
+    """(number from 1, new line) of universalmutator."""
+    from universalmutator import mutator
+    with contextlib.redirect_stdout(io.StringIO()):
+        return [(made[0], made[1].rstrip("\n")) for made in mutator.mutants_regexp(lines, [rules], ignorePatterns=[])]
+
+
+def candidates(path, source, made):
+    """Of `made`, pairs as of mutants(), those that are worth a try."""
+    lines = source.split("\n")
+    skipped, raw = skipped_lines(lines)
+    seen, found = {}, []
+    nth = {}
+    for i, line in enumerate(lines):
+        nth[i] = seen.get(line.strip(), 0)
+        seen[line.strip()] = nth[i] + 1
+    known = set()
+    for number, text in made:
+        i = number - 1
+        line = lines[i]
+        start, end = changed(line, text)
+        if i in skipped or (i, text.strip()) in known or in_string(line, start, end, i in raw):
+            continue
+        if NEGATED.match(text):  # the same as another operator
+            continue
+        if path.endswith(".h") and line[start:end].isdigit() and DECLARATION.match(line):
+            continue  # the number that a member or an option begins with
+        is_deletion = text.strip() == ";"
+        if is_deletion and path.endswith(".h") and CONSTRUCTOR.match(line):
+            continue
+        if is_deletion and (not STATEMENT.match(line) or DECLARATION.match(line) or not begins_statement(lines, i)):
+            continue
+        known.add((i, text.strip()))
+        found.append(Candidate(path, number, line.strip(), text.strip(), nth[i], text))
+    return found
+
+
+def sample(found, seed, per_file=None, share=None):
+    """All in the order of trial, and how many of those that compile to try."""
+    ordered = sorted(found, key=lambda c: c.order(seed))
+    limit = len(ordered)
+    if per_file is not None:
+        limit = min(limit, per_file)
+    if share is not None:
+        limit = min(limit, -(-len(ordered) * share // 100))
+    return ordered, int(limit)
+
+
+def read_equivalents(text):
+    """{name of a candidate: why no test can notice it}, from lines `PATH: WAS ==> BECAME  # REASON`."""
+    found = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        name, mark, reason = line.rpartition("  # ")
+        if not mark or not reason.strip() or " ==> " not in name or ": " not in name.split(" ==> ")[0]:
+            raise ValueError(f"line {number}: write PATH: WAS ==> BECAME  # REASON")
+        found[name.strip()] = reason.strip()
+    return found
+
+
+def key(source, candidate, tests):
+    """Of a trial: another source, another change or another test is another trial."""
+    digest = hashlib.sha256()
+    for part in (candidate.path, source, str(candidate.line), candidate.text, tests):
+        digest.update(part.encode())
+        digest.update(b"\0")
+    return digest.hexdigest()
