@@ -12,6 +12,8 @@ import re
 # Statements whose loss or change no test must notice.
 LOG = re.compile(r"^\s*(?:\w+(?:\.|->))*(?:log|log_|logger|logger_)(?:\(\))?(?:\.|->)(?:With|Info|Error|Debug)\(")
 ASSERTION = re.compile(r"^\s*(?:static_assert|assert|ABSL_ASSERT|ABSL_HARDENING_ASSERT)\(")
+HASH = re.compile(r"\bhash(?: [*^+]?=| \^) ")  # a worse one is slower, and no less right
+PERFORMANCE = re.compile(r"\b(?:reserve|shrink_to_fit)\(")
 # `Type name…;`: without it, its scope does not compile, or it was of no use.
 DECLARATION = re.compile(
     r"^\s*(?:const|constexpr|static|mutable|auto|friend|explicit|virtual|inline|typedef|extern|template|struct|class|enum)\b"
@@ -92,6 +94,8 @@ def skipped_lines(lines):
             in_comment = (in_comment or text.startswith("/*")) and "*/" not in text
             in_macro = (in_macro or text.startswith("#")) and text.endswith("\\")
             continue
+        if HASH.search(line) or PERFORMANCE.search(line):
+            skipped.add(i)
         if in_statement or LOG.match(line) or ASSERTION.match(line):
             skipped.add(i)
             in_statement = not text.endswith(";")

@@ -14,11 +14,11 @@ constexpr std::string_view kNames[] = {"a"};
 constexpr std::string_view kGet[] = {"get"};
 constexpr std::string_view kUrls[] = {"/metrics"};
 constexpr std::string_view kCore[] = {""};
-constexpr std::string_view kPods[] = {"pods"};
+constexpr std::string_view kGrantedByOthers[] = {"pods", "nodes"};
 constexpr MandateRule kRules[] = {
     {{kVerbs, kGroups, kResources, kNames, {}}, "foo", false},
     {{kGet, {}, {}, {}, kUrls}, "", false},
-    {{kVerbs, kCore, kPods, {}, {}}, "", true},
+    {{kVerbs, kCore, kGrantedByOthers, {}, {}}, "", true},
 };
 constexpr Mandate kMandate = {"c", kRules};
 

@@ -29,6 +29,7 @@ constexpr MandateRule kRules[] = {
 };
 constexpr Mandate kMandate{"builder", kRules};
 
+static_assert(!MandateRule().external);
 static_assert(Permits(kMandate, "list", "", "pods"));
 static_assert(!Permits(kMandate, "delete", "", "pods"));
 static_assert(!Permits(kMandate, "list", "apps", "pods"));
