@@ -200,10 +200,10 @@ class Child {
       if (left <= absl::ZeroDuration()) {
         return absl::DeadlineExceededError("it had not ended in time");
       }
-      pollfd wait[4] = {{ended_.get(), POLLIN, 0},
-                        {stopped_.get(), POLLIN, 0},
-                        {out_.read.get(), POLLIN, 0},
-                        {errors_.read.get(), POLLIN, 0}};
+      pollfd wait[4] = {{ended_.get(), POLLIN, {}},
+                        {stopped_.get(), POLLIN, {}},
+                        {out_.read.get(), POLLIN, {}},
+                        {errors_.read.get(), POLLIN, {}}};
       const absl::Duration turn = std::min(left + absl::Milliseconds(1), absl::Hours(1));
       poll(wait, 4, static_cast<int>(absl::ToInt64Milliseconds(turn)));
       const bool ended = (wait[0].revents & POLLIN) != 0;

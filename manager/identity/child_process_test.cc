@@ -8,7 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stop_token>
 #include <thread>
 
@@ -130,6 +132,28 @@ TEST(ChildProcessTest, EndsWithItsContextAndSoDoItsChildren) {
   EXPECT_TRUE(state.empty() || state == "Z" || state == "X") << state;
 }
 
+TEST(ChildProcessTest, LeavesNoDescriptorOpen) {
+  const auto open_now = [] {
+    const std::filesystem::directory_iterator folder("/proc/self/fd");
+    return std::distance(begin(folder), end(folder));
+  };
+  const auto run_all = [] {
+    EXPECT_EQ(Ran(Shell("echo out"))->output, "out\n");
+    EXPECT_FALSE(Ran({.command = "no-such-program-anywhere"}).ok());
+    EXPECT_FALSE(Ran({.command = "sleep", .args = {"1000"}}, absl::Milliseconds(1)).ok());
+  };
+  const auto before = open_now();
+  run_all();
+  EXPECT_EQ(open_now(), before);
+  // Nor 0, when that is the first that is free.
+  const int standard_input = dup(STDIN_FILENO);
+  close(STDIN_FILENO);
+  run_all();
+  EXPECT_EQ(fcntl(STDIN_FILENO, F_GETFD), -1);
+  dup2(standard_input, STDIN_FILENO);
+  close(standard_input);
+}
+
 TEST(ChildProcessTest, WhatItLeavesBehindWithItsPipesIsNotWaitedFor) {
   const absl::Time start = Clock::Real().TimeNow();
   const auto result = Ran(Shell("sleep 20 & echo $!"));
@@ -151,6 +175,9 @@ TEST(ChildProcessTest, OutputIsBounded) {
   EXPECT_EQ(errors->output, "end\n");
   options = Shell("head -c 300000 /dev/zero");
   EXPECT_EQ(Ran(options)->output.size(), 300'000u) << "more than a pipe holds";
+  options = Shell("head -c 5000000 /dev/zero");
+  options.max_output = 5'000'000;
+  EXPECT_EQ(Ran(options)->output.size(), 5'000'000u) << "more than is taken at a time";
 }
 
 }  // namespace
