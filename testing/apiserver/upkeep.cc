@@ -26,11 +26,41 @@ void Upkeep::OnChange(const Change& change) {
     if (ns != nullptr && ns->deleting) core_.Post([this, name = ns->name] { Empty(name); });
     return;
   }
+  if (object.owned) {
+    core_.Post([this, resource = change.resource, ns = object.ns, name = object.name] {
+      DropAbsentOwners(resource, ns, name);
+    });
+  }
   if (!object.deleting) return;
   core_.Post([this, resource = change.resource, ns = object.ns, name = object.name] {
     Release(resource, ns, name);
     if (resource == kNamespaces) Empty(name);
   });
+}
+
+bool Upkeep::IsAbsent(const Json::Value& owner, const std::string& ns) const {
+  const auto type = core_.kinds.OfKind(StringAt(owner, "apiVersion"), StringAt(owner, "kind"));
+  // Nor can an object outside of namespaces have an owner in one: that one is never looked up.
+  if (type == nullptr || (type->namespaced && ns.empty())) return false;
+  const auto found =
+      core_.store.Get(type->name, type->namespaced ? ns : "", StringAt(owner, "name"));
+  return found == nullptr || found->uid != StringAt(owner, "uid");
+}
+
+void Upkeep::DropAbsentOwners(const GroupResource& resource, const std::string& ns,
+                              const std::string& name) {
+  const auto object = core_.store.Get(resource, ns, name);
+  if (object == nullptr || !object->owned) return;
+  Json::Value value = object->Parse();
+  const Json::Value owners = MetadataOf(value)["ownerReferences"];
+  Json::Value left(Json::arrayValue);
+  for (const Json::Value& owner : owners) {
+    if (!IsAbsent(owner, ns)) left.append(owner);
+  }
+  if (left.size() == owners.size()) return;
+  if (left.empty()) return Delete(resource, *object);
+  MutableMetadata(value)["ownerReferences"] = std::move(left);
+  core_.store.Put(resource, std::move(value));
 }
 
 void Upkeep::Release(const GroupResource& resource, const std::string& ns,

@@ -21,6 +21,11 @@ class Upkeep {
   void Delete(const GroupResource& resource, const StoredObject& object);
   // Deletes what the object owned and nobody else owns, or (`orphan`) only takes the owner off.
   void Collect(const std::string& owner_uid, bool orphan);
+  // Deletes the object when all its owners are gone; takes those off that are, when some are not.
+  void DropAbsentOwners(const GroupResource& resource, const std::string& ns,
+                        const std::string& name);
+  // Whether the owner is certainly not there. One of a kind that is not served may be.
+  bool IsAbsent(const Json::Value& owner, const std::string& ns) const;
   // Does what the finalizers orphan and foregroundDeletion wait for, and takes them off.
   void Release(const GroupResource& resource, const std::string& ns, const std::string& name);
 

@@ -71,6 +71,22 @@ TEST_F(UpkeepTest, DependentsGoWithTheirLastOwner) {
   EXPECT_EQ(Left(), "held*");
 }
 
+TEST_F(UpkeepTest, DependentsThatComeAfterTheirOwnerWentGoToo) {
+  Put("n", "of-gone", Owners({"gone"}));
+  EXPECT_EQ(Left(), "");
+  Put("n", "a");
+  Put("n", "of-a-and-gone", Owners({"a", "gone"}));
+  EXPECT_EQ(Left(), "a of-a-and-gone");
+  const Json::Value left = core_.store.Get(kMaps, "n", "of-a-and-gone")->Parse();
+  EXPECT_EQ(left["metadata"]["ownerReferences"].size(), 1u);
+}
+
+TEST_F(UpkeepTest, AnOwnerOfAKindThatIsNotServedMayBeThere) {
+  Put("n", "of-widget",
+      R"(,"ownerReferences":[{"apiVersion":"x.io/v1","kind":"Widget","name":"w","uid":"u"}])");
+  EXPECT_EQ(Left(), "of-widget");
+}
+
 TEST_F(UpkeepTest, OrphansStayWithoutTheirOwner) {
   Put("n", "of-a", Owners({"a"}));
   Put("n", "a", StrCat(kDeleting, R"(,"finalizers":["orphan"])"));
