@@ -12,6 +12,10 @@ bool Matches(const FaultRule& rule, const Request& request) {
   if (!rule.resource.empty() && rule.resource != request.attributes.resource) return false;
   if (!request.path.starts_with(rule.path_prefix)) return false;
   if (!rule.parameter.empty() && !request.HasQuery(rule.parameter)) return false;
+  if (!rule.except_bearer.empty() &&
+      request.Header("authorization") == "Bearer " + rule.except_bearer) {
+    return false;
+  }
   return rule.bearer.empty() || request.Header("authorization") == "Bearer " + rule.bearer;
 }
 

@@ -51,12 +51,13 @@ struct Fault {
 
 struct FaultRule {
   // Which requests: what is set must match.
-  std::string verb = {};         // as authorization has it: "list", "watch", "create"
-  std::string path_prefix = {};  // "/api/v1/"
-  std::string resource = {};     // "configmaps"
-  std::string parameter = {};    // that the query has: "continue"
-  std::string bearer = {};       // the token
-  size_t skip = 0;               // so many of them go unharmed first
+  std::string verb = {};           // as authorization has it: "list", "watch", "create"
+  std::string path_prefix = {};    // "/api/v1/"
+  std::string resource = {};       // "configmaps"
+  std::string parameter = {};      // that the query has: "continue"
+  std::string bearer = {};         // the token
+  std::string except_bearer = {};  // the token whose requests it never matches
+  size_t skip = 0;                 // so many of them go unharmed first
   size_t times = std::numeric_limits<size_t>::max();
   double probability = 1;
   Fault fault = {};

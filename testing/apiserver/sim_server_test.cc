@@ -105,6 +105,14 @@ class Frames : public StreamSink {
   FrameSplitter splitter_{Encoding::kJson};
 };
 
+TEST_F(SimServerTest, AFaultSparesTheTokenThatItExcepts) {
+  server_.core().faults().Add({.except_bearer = kAdminToken, .fault = {.drop = true}});
+  EXPECT_EQ(Create("a"), 201);
+  HttpRequest other(endpoint_, mandate::BearerToken{std::make_shared<Secret>("another")}, "GET",
+                    kMaps);
+  EXPECT_FALSE(Call(std::move(other)).ok());
+}
+
 TEST_F(SimServerTest, ServesAndCounts) {
   EXPECT_EQ(Create("a"), 201);
   EXPECT_EQ(Create("a"), 409);
