@@ -1,0 +1,37 @@
+// What kube-controller-manager's clusterrole-aggregation-controller does: a ClusterRole with an
+// aggregationRule gets the rules of the roles that the rule selects.
+#ifndef TESTING_SIMULATION_SCOPE_AGGREGATOR_H_
+#define TESTING_SIMULATION_SCOPE_AGGREGATOR_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "testing/simulation/scope/cluster.h"
+
+namespace mandate::simulation {
+
+// Single-threaded.
+class Aggregator {
+ public:
+  explicit Aggregator(Cluster& cluster);  // outlives this
+  ~Aggregator();
+  Aggregator(const Aggregator&) = delete;
+  Aggregator& operator=(const Aggregator&) = delete;
+
+  // It stops writing at kTooMany: somebody else writes the same role again and again.
+  static constexpr int64_t kTooMany = 200;
+  int64_t writes() const { return writes_; }
+
+ private:
+  void Aggregate(const std::string& name);
+
+  Cluster& cluster_;
+  uint64_t subscription_ = 0;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  int64_t writes_ = 0;
+};
+
+}  // namespace mandate::simulation
+
+#endif  // TESTING_SIMULATION_SCOPE_AGGREGATOR_H_

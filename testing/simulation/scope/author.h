@@ -1,0 +1,59 @@
+// People who declare things: they create, edit and delete templates, instances and namespaces, by
+// chance.
+#ifndef TESTING_SIMULATION_SCOPE_AUTHOR_H_
+#define TESTING_SIMULATION_SCOPE_AUTHOR_H_
+
+#include <jsoncpp/json/json.h>
+
+#include <string>
+#include <vector>
+
+#include "testing/simulation/scope/cluster.h"
+#include "testing/simulation/scope/dice.h"
+#include "testing/simulation/scope/tally.h"
+
+namespace mandate::simulation {
+
+// Single-threaded.
+class Author {
+ public:
+  struct Options {
+    int templates = 2;
+    int instances = 3;
+    int namespaces = 4;
+  };
+
+  // Creates the first half of the namespaces. `cluster`, `dice` and `tally` outlive this.
+  Author(Options options, Cluster& cluster, Dice& dice, Tally& tally);
+
+  // Does one thing.
+  void Act();
+
+  // What Act() counts.
+  static std::vector<std::string> Kinds();
+
+ private:
+  Json::Value TemplateSpec();
+  Json::Value Role(int index);
+  Json::Value Subjects();
+  Json::Value InstanceSpec();
+  Json::Value Selector();
+
+  void EditTemplate();
+  void EditInstance();
+  void EditNamespace();
+  void Empty(const Json::Value& scope_template);
+  void Narrow(const Json::Value& instance);
+  // Creates it, or replaces its spec.
+  void Put(const apiserver::GroupResource& kind, const std::string& object_kind,
+           const std::string& name, const Json::Value& spec, const std::string& what);
+
+  const Options options_;
+  Cluster& cluster_;
+  Dice& dice_;
+  Tally& tally_;
+};
+
+}  // namespace mandate::simulation
+
+#endif  // TESTING_SIMULATION_SCOPE_AUTHOR_H_

@@ -1,0 +1,98 @@
+// The cluster of one run: the double of the API server with what the chart installs, people who
+// declare things, and what kube-controller-manager does besides.
+#ifndef TESTING_SIMULATION_SCOPE_CLUSTER_H_
+#define TESTING_SIMULATION_SCOPE_CLUSTER_H_
+
+#include <jsoncpp/json/json.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "manager/core/testing/simulated_loop.h"
+#include "manager/rbac/mandate.h"
+#include "testing/apiserver/sim_server.h"
+#include "testing/simulation/scope/installed.h"
+
+namespace mandate::simulation {
+
+// The kinds of the run.
+const apiserver::GroupResource& Templates();
+const apiserver::GroupResource& Instances();
+const apiserver::GroupResource& Namespaces();
+const apiserver::GroupResource& ClusterRoles();
+const apiserver::GroupResource& RoleBindings();
+const apiserver::GroupResource& ClusterRoleBindings();
+
+// "/apis/…/namespaces/ns/rolebindings/name"; without `name`, of the collection.
+std::string PathOf(const apiserver::GroupResource& kind, std::string_view ns,
+                   std::string_view name = "");
+
+// Single-threaded.
+class Cluster {
+ public:
+  Cluster(SimulatedLoop& loop, uint64_t seed);  // `loop` outlives this
+  ~Cluster();
+
+  apiserver::SimServer& server() { return *server_; }
+  apiserver::ServerCore& core() { return server_->core(); }
+  apiserver::Store& store() { return server_->core().store(); }
+  SimulatedLoop& loop() { return loop_; }
+
+  // Every object of a kind, as JSON, by namespace and name.
+  std::vector<Json::Value> List(const apiserver::GroupResource& kind);
+  // Null when there is none.
+  Json::Value Get(const apiserver::GroupResource& kind, std::string_view ns, std::string_view name);
+
+  // A request of the administrator; the HTTP code, or -1 without an answer. Time passes.
+  int Create(const apiserver::GroupResource& kind, const Json::Value& object);
+  int Merge(const apiserver::GroupResource& kind, std::string_view ns, std::string_view name,
+            const std::string& patch);
+  // `policy`: "Foreground", "Orphan", or empty.
+  int Delete(const apiserver::GroupResource& kind, std::string_view ns, std::string_view name,
+             std::string_view policy = "");
+  int Do(const std::string& method, const std::string& target, const std::string& body,
+         const std::string& content_type = "application/json");
+  // The same, without waiting. Returns where the code will be: 0 until then.
+  std::shared_ptr<const int> Send(const std::string& method, const std::string& target,
+                                  const std::string& body,
+                                  const std::string& content_type = "application/json");
+
+  // What the components' markers grant them, without `verb` of `resource`. Both empty: everything.
+  void Grant(const rbac::Mandate& mandate, std::string_view without_verb = "",
+             std::string_view without_resource = "");
+  // The component's role binding goes, or returns.
+  void Bind(const rbac::Mandate& mandate, bool bound);
+  // The component's ServiceAccount anew: the tokens of the former are rejected.
+  void RenewAccount(const rbac::Mandate& mandate);
+  // The kind goes, with all its objects, or returns.
+  void Serve(const apiserver::GroupResource& kind, bool served);
+  bool Serves(const apiserver::GroupResource& kind) const;
+
+  // Called for each event of the audit log, and for each change of an object, as it happens; one
+  // listener of each. They must not write.
+  void OnAudit(std::function<void(const Json::Value&)> listener) { audit_ = std::move(listener); }
+  void OnChange(std::function<void(const apiserver::Change&)> listener) {
+    change_ = std::move(listener);
+  }
+
+ private:
+  apiserver::SimOptions ServerOptions(uint64_t seed);
+  // What the garbage collector does once it can look owners of this kind up again: deletes what was
+  // created for those that went with the kind.
+  void CollectOrphansOf(const apiserver::GroupResource& kind);
+
+  SimulatedLoop& loop_;
+  std::function<void(const Json::Value&)> audit_;
+  std::function<void(const apiserver::Change&)> change_;
+  std::map<apiserver::GroupResource, Json::Value> definitions_;
+  std::unique_ptr<apiserver::SimServer> server_;
+};
+
+}  // namespace mandate::simulation
+
+#endif  // TESTING_SIMULATION_SCOPE_CLUSTER_H_

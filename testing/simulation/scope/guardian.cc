@@ -1,0 +1,165 @@
+#include "testing/simulation/scope/guardian.h"
+
+#include <string_view>
+
+#include "controllers/scope/mandates.h"
+#include "manager/core/strings.h"
+#include "manager/object/json.h"
+#include "testing/simulation/scope/judge.h"
+
+namespace mandate::simulation {
+namespace {
+
+constexpr std::string_view kAccountPrefix = "system:serviceaccount:mandate-system:mandate-manager";
+
+bool IsReview(const Json::Value& ref) {
+  return ref["resource"].asString().starts_with("selfsubject");
+}
+
+bool IsWriteVerb(const std::string& verb) {
+  return verb == "create" || verb == "update" || verb == "patch" || verb == "delete" ||
+         verb == "deletecollection";
+}
+
+rbac::Attributes AttributesOf(const Json::Value& event) {
+  const Json::Value& ref = event["objectRef"];
+  rbac::Attributes attributes;
+  attributes.verb = event["verb"].asString();
+  attributes.is_resource_request = !ref.isNull();
+  attributes.api_group = ref["apiGroup"].asString();
+  attributes.api_version = ref["apiVersion"].asString();
+  attributes.resource = ref["resource"].asString();
+  attributes.subresource = ref["subresource"].asString();
+  attributes.ns = ref["namespace"].asString();
+  attributes.name = ref["name"].asString();
+  attributes.path = event["requestURI"].asString();
+  return attributes;
+}
+
+// Whether people declare something else by it: not a change of the status alone.
+bool Redeclares(const apiserver::Change& change) {
+  if (change.resource != Templates() && change.resource != Instances()) return false;
+  if (change.type != apiserver::Change::Type::kModified) return true;
+  return change.object->deleting != change.previous->deleting ||
+         change.object->Parse()["metadata"]["generation"] !=
+             change.previous->Parse()["metadata"]["generation"];
+}
+
+}  // namespace
+
+Guardian::Guardian(Cluster& cluster, bool prompt) : cluster_(cluster), prompt_(prompt) {
+  cluster_.OnAudit([this](const Json::Value& event) { OnAudit(event); });
+  // The cluster ends with the run, and this before it.
+  cluster_.OnChange([this](const apiserver::Change& change) { OnChange(change); });
+}
+
+Guardian::~Guardian() {
+  cluster_.OnAudit({});
+  cluster_.OnChange({});
+}
+
+std::string Guardian::KeyOf(const apiserver::GroupResource& kind, const std::string& ns,
+                            const std::string& name) {
+  return StrCat(kind.resource, " ", ns, "/", name);
+}
+
+void Guardian::Wrong(const std::string& what, const Json::Value& event) {
+  wrong_.push_back(StrCat(what, ": ", WriteJson(event)));
+}
+
+void Guardian::OnAudit(const Json::Value& event) {
+  if (event["stage"] == "ResponseStarted" || event["stage"] == "RequestReceived") return;
+  const std::string user = event["user"]["username"].asString();
+  const bool agent_is_ours = event["userAgent"].asString().starts_with("mandate-manager/");
+  if (!agent_is_ours && !user.starts_with(kAccountPrefix)) return;
+  ++requests_;
+  // A rejected token has no user.
+  if (event["responseStatus"]["code"].asInt() == 401) return;
+  JudgeIdentity(event, user);
+  const Json::Value& ref = event["objectRef"];
+  if (user == kAccountPrefix || IsReview(ref)) return;
+  JudgeMandate(event, user.substr(std::min(user.size(), kAccountPrefix.size() + 1)));
+  if (!IsWriteVerb(event["verb"].asString()) || ref["resource"] == "events" ||
+      event["responseStatus"]["code"].asInt() >= 300) {
+    return;
+  }
+  ++writes_;
+  JudgeWrite(event, StrCat(ref["resource"].asString(), " ", ref["namespace"].asString(), "/",
+                           ref["name"].asString()));
+}
+
+void Guardian::JudgeIdentity(const Json::Value& event, const std::string& user) {
+  const Json::Value& ref = event["objectRef"];
+  if (ref["subresource"] == "token") {
+    if (user != kAccountPrefix) Wrong("a token was not asked for by base", event);
+    issued_.insert(
+        event["annotations"]["authentication.kubernetes.io/issued-credential-id"].asString());
+    return;
+  }
+  const std::string agent = event["userAgent"].asString();
+  const std::string component = agent.substr(agent.rfind(' ') + 1);
+  if (user != StrCat(kAccountPrefix, "-", component)) Wrong("a borrowed identity", event);
+  const std::string credential =
+      event["user"]["extra"]["authentication.kubernetes.io/credential-id"][0].asString();
+  if (!issued_.contains(credential)) Wrong("a token that base never asked for", event);
+}
+
+void Guardian::JudgeMandate(const Json::Value& event, const std::string& component) {
+  // Discovery is everybody's.
+  if (event["objectRef"].isNull()) return;
+  const rbac::Mandate& mandate =
+      component == kScopeTemplate.component ? kScopeTemplate : kScopeInstance;
+  if (!rbac::Covers(mandate, AttributesOf(event))) Wrong("beyond its mandate", event);
+}
+
+void Guardian::JudgeWrite(const Json::Value& event, const std::string& key) {
+  // The name was free: what had it went with its namespace.
+  if (event["verb"] == "create") foreign_.erase(key);
+  if (foreign_.contains(key)) Wrong("something foreign was changed", event);
+  const auto gone = last_gone_.find(key);
+  if (event["verb"] != "delete" || gone == last_gone_.end() || !prompt_) return;
+  const Life life = gone->second;
+  last_gone_.erase(gone);
+  const auto wanted = wanted_.find(life.grant);
+  if (life.ours && wanted != wanted_.end() && life.born > wanted->second) {
+    Wrong(StrCat("taken away, though wanted for ", absl::FormatDuration(Now() - wanted->second)),
+          event);
+  }
+}
+
+void Guardian::OnChange(const apiserver::Change& change) {
+  const bool grant = change.resource == RoleBindings() || change.resource == ClusterRoleBindings();
+  if (grant) return OnGrant(change);
+  if (change.resource == ClusterRoles()) {
+    const Json::Value role = change.object->Parse();
+    const std::string owner = ControllerOf(role, "ScopeTemplate");
+    if (!owner.empty()) roles_[change.object->name] = {owner, GenerateNameOf(change.object->name)};
+  }
+  if (change.resource == Namespaces() || Redeclares(change)) OnDeclared();
+}
+
+void Guardian::OnDeclared() {
+  if (!prompt_) return;
+  const Expected expected = Expect(Declare(cluster_));
+  std::erase_if(wanted_, [&](const auto& one) { return !expected.grants.contains(one.first); });
+  for (const auto& [grant, subjects] : expected.grants) wanted_.try_emplace(grant, Now());
+}
+
+void Guardian::OnGrant(const apiserver::Change& change) {
+  if (!prompt_) return;
+  const std::string& uid = change.object->uid;
+  if (change.type == apiserver::Change::Type::kAdded) {
+    const Json::Value binding = change.object->Parse();
+    const std::string owner = ControllerOf(binding, "ScopeInstance");
+    const auto role = roles_.find(binding["roleRef"]["name"].asString());
+    lives_[uid] = {Now(),
+                   !owner.empty() && role != roles_.end(),
+                   {owner, role == roles_.end() ? RoleId{} : role->second, change.object->ns}};
+  }
+  if (change.type == apiserver::Change::Type::kDeleted) {
+    last_gone_[KeyOf(change.resource, change.object->ns, change.object->name)] = lives_[uid];
+    lives_.erase(uid);
+  }
+}
+
+}  // namespace mandate::simulation

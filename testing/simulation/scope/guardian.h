@@ -1,0 +1,73 @@
+// What must hold at every moment of a run: every request carries its own component's identity and
+// is within its mandate; nothing foreign is changed; nothing that was wanted all the time is taken
+// away by us.
+#ifndef TESTING_SIMULATION_SCOPE_GUARDIAN_H_
+#define TESTING_SIMULATION_SCOPE_GUARDIAN_H_
+
+#include <jsoncpp/json/json.h>
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "testing/simulation/scope/cluster.h"
+#include "testing/simulation/scope/model.h"
+
+namespace mandate::simulation {
+
+// Listens to the audit log and to every change of the cluster's objects. Single-threaded.
+class Guardian {
+ public:
+  // `prompt`: nothing is ever late in this run, so that nobody has the excuse of not having known.
+  Guardian(Cluster& cluster, bool prompt);  // `cluster` outlives this
+  ~Guardian();
+  Guardian(const Guardian&) = delete;
+  Guardian& operator=(const Guardian&) = delete;
+
+  // An object that is not ours to change: "rolebindings ns/name".
+  static std::string KeyOf(const apiserver::GroupResource& kind, const std::string& ns,
+                           const std::string& name);
+  void AddForeign(const std::string& key) { foreign_.insert(key); }
+  void ForgetForeign(const std::string& key) { foreign_.erase(key); }
+
+  // Writes of our components that the server carried out, events apart.
+  int64_t writes() const { return writes_; }
+  int64_t requests() const { return requests_; }
+  const std::vector<std::string>& wrong() const { return wrong_; }
+
+ private:
+  struct Life {
+    absl::Time born;
+    bool ours = false;
+    GrantId grant;
+  };
+
+  void OnAudit(const Json::Value& event);
+  void JudgeIdentity(const Json::Value& event, const std::string& user);
+  void JudgeMandate(const Json::Value& event, const std::string& component);
+  void JudgeWrite(const Json::Value& event, const std::string& key);
+  void OnChange(const apiserver::Change& change);
+  void OnDeclared();
+  void OnGrant(const apiserver::Change& change);
+  void Wrong(const std::string& what, const Json::Value& event);
+  absl::Time Now() const { return cluster_.loop().clock().TimeNow(); }
+
+  Cluster& cluster_;
+  const bool prompt_;
+  std::set<std::string> foreign_;
+  std::set<std::string> issued_;           // credential ids
+  std::map<GrantId, absl::Time> wanted_;   // since when
+  std::map<std::string, Life> lives_;      // of bindings, by UID
+  std::map<std::string, RoleId> roles_;    // ClusterRoles of templates, by name
+  std::map<std::string, Life> last_gone_;  // the binding that went last, by key
+  std::vector<std::string> wrong_;
+  int64_t writes_ = 0;
+  int64_t requests_ = 0;
+};
+
+}  // namespace mandate::simulation
+
+#endif  // TESTING_SIMULATION_SCOPE_GUARDIAN_H_

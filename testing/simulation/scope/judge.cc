@@ -1,0 +1,235 @@
+#include "testing/simulation/scope/judge.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "manager/core/strings.h"
+#include "manager/object/json.h"
+
+namespace mandate::simulation {
+namespace {
+
+constexpr char kTemplateLabel[] = "operators.coreos.io/scopeTemplateUID";
+constexpr char kInstanceLabel[] = "operators.coreos.io/scopeInstanceUID";
+constexpr size_t kSuffix = 10;
+
+std::string Uid(const Json::Value& object) { return object["metadata"]["uid"].asString(); }
+std::string Name(const Json::Value& object) { return object["metadata"]["name"].asString(); }
+
+std::string Where(const Json::Value& object) {
+  return StrCat(object["kind"].asString(), " ", object["metadata"]["namespace"].asString(), "/",
+                Name(object));
+}
+
+bool IsLiteral(const std::string& generate_name) { return !generate_name.ends_with('-'); }
+
+// The one reference of our form: no other owner, and the owner's deletion waits for it.
+bool HasOurReference(const Json::Value& object, const std::string& kind, const std::string& uid) {
+  const Json::Value& owners = object["metadata"]["ownerReferences"];
+  return std::any_of(owners.begin(), owners.end(), [&](const Json::Value& owner) {
+    return owner["kind"].asString() == kind && owner["uid"].asString() == uid &&
+           owner["apiVersion"] == "operators.coreos.com/v1alpha1" && owner["controller"] == true &&
+           owner["blockOwnerDeletion"] == true;
+  });
+}
+
+std::set<std::string> SubjectsOf(const Json::Value& binding) {
+  std::set<std::string> subjects;
+  for (const auto& s : binding["subjects"]) subjects.insert(SubjectText(s));
+  return subjects;
+}
+
+}  // namespace
+
+std::string ControllerOf(const Json::Value& object, const std::string& kind) {
+  for (const auto& owner : object["metadata"]["ownerReferences"]) {
+    if (owner["controller"] == true) {
+      return owner["kind"].asString() == kind ? owner["uid"].asString() : "";
+    }
+  }
+  return "";
+}
+
+std::string GenerateNameOf(const std::string& name) {
+  if (name.size() <= kSuffix || name[name.size() - kSuffix - 1] != '-') return name;
+  const std::string_view suffix = std::string_view(name).substr(name.size() - kSuffix);
+  const bool generated = std::all_of(suffix.begin(), suffix.end(), [](char c) {
+    return std::string_view("bcdfghjklmnpqrstvwxz2456789").find(c) != std::string_view::npos;
+  });
+  return generated ? name.substr(0, name.size() - kSuffix) : name;
+}
+
+Declared Declare(Cluster& cluster) {
+  Declared declared{
+      cluster.List(Templates()), cluster.List(Instances()), cluster.List(Namespaces()), {}};
+  for (const auto& scope_template : declared.templates) {
+    for (const auto& role : scope_template["spec"]["clusterRoles"]) {
+      const std::string name = role["generateName"].asString();
+      if (!IsLiteral(name)) continue;
+      const Json::Value is = cluster.Get(ClusterRoles(), "", name);
+      if (!is.isNull()) declared.literal_owners[name] = ControllerOf(is, "ScopeTemplate");
+    }
+  }
+  return declared;
+}
+
+std::vector<std::string> Judge::Verdict() {
+  expected_ = Expect(Declare(cluster_));
+  roles_.clear();
+  role_seen_.clear();
+  grant_seen_.clear();
+  troubled_.clear();
+  unsure_.clear();
+  wrong_.clear();
+  for (const auto& role : cluster_.List(ClusterRoles())) JudgeRole(role);
+  SpreadTrouble();
+  for (const auto& binding : cluster_.List(RoleBindings())) JudgeBinding(binding);
+  for (const auto& binding : cluster_.List(ClusterRoleBindings())) JudgeBinding(binding);
+  JudgeMissing();
+  for (const auto& one : cluster_.List(Templates())) JudgeCondition(one, "Templated");
+  for (const auto& one : cluster_.List(Instances())) JudgeCondition(one, "Scoped");
+  return std::exchange(wrong_, {});
+}
+
+bool Judge::IsKept(const Json::Value& object, const std::string& owner_kind) {
+  const auto held = held_.find(Uid(object));
+  if (held == held_.end()) return false;
+  if (held->second.impostor) {
+    unsure_.insert(held->second.owner_uid);
+    return true;
+  }
+  // A finalizer alone changes nothing until the object is deleted.
+  const bool kept = object["metadata"].isMember("deletionTimestamp") ||
+                    ControllerOf(object, owner_kind) != held->second.owner_uid;
+  if (kept) troubled_.insert(held->second.owner_uid);
+  return kept;
+}
+
+void Judge::SpreadTrouble() {
+  for (const auto& scope_template : cluster_.List(Templates())) {
+    if (!troubled_.contains(Uid(scope_template))) continue;
+    for (const auto& instance : cluster_.List(Instances())) {
+      if (instance["spec"]["scopeTemplateName"].asString() != Name(scope_template)) continue;
+      troubled_.insert(Uid(instance));
+      expected_.frozen[Uid(instance)].everywhere = true;
+    }
+  }
+}
+
+void Judge::JudgeOwnerless(const Json::Value& object, const char* label,
+                           const apiserver::GroupResource& owners) {
+  const std::string uid = object["metadata"]["labels"][label].asString();
+  for (const auto& owner : cluster_.store().List(owners)) {
+    if (owner->uid == uid) return Wrong(StrCat(Where(object), " lacks its owner"));
+  }
+}
+
+void Judge::JudgeRole(const Json::Value& role) {
+  const std::string owner = ControllerOf(role, "ScopeTemplate");
+  if (const auto held = held_.find(Uid(role)); held != held_.end()) {
+    const RoleId id{held->second.owner_uid, GenerateNameOf(Name(role))};
+    roles_[Name(role)] = id;
+    if (expected_.roles.contains(id) ? IsKept(role, "ScopeTemplate")
+                                     : role["metadata"].isMember("deletionTimestamp")) {
+      return;
+    }
+  }
+  if (owner.empty()) {
+    if (!held_.contains(Uid(role))) JudgeOwnerless(role, kTemplateLabel, Templates());
+    return;
+  }
+  ++compared_;
+  const RoleId id{owner, GenerateNameOf(Name(role))};
+  roles_[Name(role)] = id;
+  if (!role_seen_.insert(id).second) Wrong(StrCat(Where(role), " is there twice"));
+  if (expected_.frozen_templates.contains(owner)) return;
+  const auto wanted = expected_.roles.find(id);
+  if (wanted == expected_.roles.end()) return Wrong(StrCat(Where(role), " is not wanted"));
+  const Json::Value none(Json::arrayValue);
+  const Json::Value& rules = role["rules"].isNull() ? none : role["rules"];
+  if (rules != wanted->second) {
+    Wrong(StrCat(Where(role), " has the rules ", WriteJson(rules), ", not ",
+                 WriteJson(wanted->second)));
+  }
+  if (!role["aggregationRule"].isNull()) Wrong(StrCat(Where(role), " has an aggregationRule"));
+  if (!HasOurReference(role, "ScopeTemplate", owner)) {
+    Wrong(StrCat(Where(role), " has another owner reference than ours"));
+  }
+  if (role["metadata"]["labels"][kTemplateLabel].asString() != owner) {
+    Wrong(StrCat(Where(role), " lacks its label"));
+  }
+}
+
+void Judge::JudgeBinding(const Json::Value& binding) {
+  const std::string owner = ControllerOf(binding, "ScopeInstance");
+  if (IsKept(binding, "ScopeInstance")) return;
+  if (owner.empty()) {
+    return JudgeOwnerless(binding, kInstanceLabel, Instances());
+  }
+  ++compared_;
+  const auto role = roles_.find(binding["roleRef"]["name"].asString());
+  const GrantId id{
+      owner,
+      role == roles_.end() ? RoleId{"?", binding["roleRef"]["name"].asString()} : role->second,
+      binding["metadata"]["namespace"].asString()};
+  const auto wanted = expected_.grants.find(id);
+  if (!expected_.Allows(id)) return Wrong(StrCat(Where(binding), " is not wanted"));
+  if (!grant_seen_.insert(id).second && wanted != expected_.grants.end()) {
+    Wrong(StrCat(Where(binding), " is there twice"));
+  }
+  if (wanted == expected_.grants.end()) return;
+  if (SubjectsOf(binding) != wanted->second) {
+    Wrong(StrCat(Where(binding), " has the subjects ", WriteJson(binding["subjects"])));
+  }
+  if (!HasOurReference(binding, "ScopeInstance", owner)) {
+    Wrong(StrCat(Where(binding), " has another owner reference than ours"));
+  }
+  if (binding["metadata"]["labels"][kInstanceLabel].asString() != owner) {
+    Wrong(StrCat(Where(binding), " lacks its label"));
+  }
+  // Its name begins with what it is for.
+  if (!Name(binding).starts_with(id.role.generate_name)) {
+    Wrong(StrCat(Where(binding), " is not named after ", id.role.generate_name));
+  }
+}
+
+void Judge::JudgeMissing() {
+  for (const auto& [id, rules] : expected_.roles) {
+    if (!role_seen_.contains(id) && !troubled_.contains(id.template_uid)) {
+      Wrong(StrCat("the role ", id.generate_name, " of template ", id.template_uid, " is missing"));
+    }
+  }
+  for (const auto& [id, subjects] : expected_.grants) {
+    const bool may_miss = troubled_.contains(id.instance_uid) || unsure_.contains(id.instance_uid);
+    if (!grant_seen_.contains(id) && !may_miss) {
+      Wrong(StrCat("the grant of ", id.role.generate_name, " in \"", id.ns, "\" for instance ",
+                   id.instance_uid, " is missing"));
+    }
+  }
+}
+
+void Judge::JudgeCondition(const Json::Value& object, const std::string& type) {
+  const auto reason = expected_.reasons.find(Uid(object));
+  if (reason == expected_.reasons.end() || unsure_.contains(Uid(object))) return;
+  for (const auto& condition : object["status"]["conditions"]) {
+    if (condition["type"].asString() != type) continue;
+    const bool success = reason->second.ends_with("Successful");
+    if (troubled_.contains(Uid(object))) {
+      if (condition["status"].asString() != "False") {
+        Wrong(StrCat(Where(object), " reports success, though somebody keeps something"));
+      }
+    } else if (condition["reason"].asString() != reason->second ||
+               condition["status"].asString() != (success ? "True" : "False")) {
+      Wrong(StrCat(Where(object), " says ", condition["status"].asString(), " ",
+                   condition["reason"].asString(), " (", condition["message"].asString(), "), not ",
+                   reason->second));
+    }
+    if (condition["observedGeneration"] != object["metadata"]["generation"]) {
+      Wrong(StrCat(Where(object), " speaks of another generation"));
+    }
+    return;
+  }
+  Wrong(StrCat(Where(object), " has no condition ", type));
+}
+
+}  // namespace mandate::simulation

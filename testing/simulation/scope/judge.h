@@ -1,0 +1,70 @@
+// Compares what is on the server with what the model expects.
+#ifndef TESTING_SIMULATION_SCOPE_JUDGE_H_
+#define TESTING_SIMULATION_SCOPE_JUDGE_H_
+
+#include <jsoncpp/json/json.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "testing/simulation/scope/cluster.h"
+#include "testing/simulation/scope/hold.h"
+#include "testing/simulation/scope/model.h"
+
+namespace mandate::simulation {
+
+// What people declared, as the server has it now.
+Declared Declare(Cluster& cluster);
+
+// Single-threaded.
+class Judge {
+ public:
+  // Both outlive this.
+  Judge(Cluster& cluster, const Held& held) : cluster_(cluster), held_(held) {}
+
+  // Each difference as a sentence.
+  std::vector<std::string> Verdict();
+  // Roles and grants that were compared, in all verdicts.
+  int64_t compared() const { return compared_; }
+
+ private:
+  // Whether the object is kept out of the reach of its owner, who is then troubled.
+  bool IsKept(const Json::Value& object, const std::string& owner_kind);
+  void JudgeRole(const Json::Value& role);
+  // The instances of a troubled template are troubled.
+  void SpreadTrouble();
+  void JudgeBinding(const Json::Value& binding);
+  void JudgeMissing();
+  void JudgeCondition(const Json::Value& object, const std::string& type);
+  // An object of ours without an owner is given one again, while there is one to give.
+  void JudgeOwnerless(const Json::Value& object, const char* label,
+                      const apiserver::GroupResource& owners);
+  void Wrong(std::string what) { wrong_.push_back(std::move(what)); }
+
+  Cluster& cluster_;
+  const Held& held_;
+  int64_t compared_ = 0;
+
+  // Of one verdict.
+  Expected expected_;
+  std::map<std::string, RoleId> roles_;  // by the ClusterRole's name
+  std::set<RoleId> role_seen_;
+  std::set<GrantId> grant_seen_;
+  // Templates and instances, by UID, that a stranger keeps from what is wanted: success would lie.
+  std::set<std::string> troubled_;
+  // Those for which a name may be taken: what they report is not judged.
+  std::set<std::string> unsure_;
+  std::vector<std::string> wrong_;
+};
+
+// The controller's UID, if it is of `kind`; else empty.
+std::string ControllerOf(const Json::Value& object, const std::string& kind);
+
+// "fooClusterRole-" of "fooClusterRole-bcdfghjkl2"; a name without such an end is itself.
+std::string GenerateNameOf(const std::string& name);
+
+}  // namespace mandate::simulation
+
+#endif  // TESTING_SIMULATION_SCOPE_JUDGE_H_

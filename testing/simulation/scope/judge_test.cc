@@ -1,0 +1,104 @@
+#include "testing/simulation/scope/judge.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "manager/core/strings.h"
+#include "manager/object/json.h"
+
+namespace mandate::simulation {
+namespace {
+
+constexpr char kOwner[] =
+    R"("ownerReferences":[{"apiVersion":"operators.coreos.com/v1alpha1","kind":")";
+
+class JudgeTest : public testing::Test {
+ protected:
+  JudgeTest() : cluster_(loop_, 1), judge_(cluster_, held_) {
+    Load(R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a"}})");
+    Load(R"({"apiVersion":"operators.coreos.com/v1alpha1","kind":"ScopeTemplate",
+        "metadata":{"name":"t","uid":"T","generation":1},"spec":{"clusterRoles":[
+        {"generateName":"view-","rules":[],"subjects":[{"kind":"User","name":"u"}]}]},
+        "status":{"conditions":[{"type":"Templated","status":"True","observedGeneration":1,
+        "reason":"TemplatingSuccessful","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})");
+    Load(R"({"apiVersion":"operators.coreos.com/v1alpha1","kind":"ScopeInstance",
+        "metadata":{"name":"i","uid":"I","generation":1},
+        "spec":{"scopeTemplateName":"t","namespaces":["a"]},
+        "status":{"conditions":[{"type":"Scoped","status":"True","observedGeneration":1,
+        "reason":"ScopingSuccessful","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})");
+    Load(Role("view-bcdfghjklm", "[]"));
+    Load(Binding("view-mlkjhgfdcb", "u"));
+  }
+
+  void Load(const std::string& json) {
+    const absl::Status loaded = cluster_.core().Load(json);
+    ASSERT_TRUE(loaded.ok()) << loaded << json;
+  }
+  static std::string Role(const std::string& name, const std::string& rules) {
+    return StrCat(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole",
+        "metadata":{"name":")",
+                  name, R"(","labels":{"operators.coreos.io/scopeTemplateUID":"T"},)", kOwner,
+                  R"(ScopeTemplate","name":"t","uid":"T","controller":true,
+        "blockOwnerDeletion":true}]},"rules":)",
+                  rules, "}");
+  }
+  static std::string Binding(const std::string& name, const std::string& user,
+                             const std::string& more = "") {
+    return StrCat(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"RoleBinding",
+        "metadata":{"namespace":"a","name":")",
+                  name, "\"", more, R"(,"labels":{"operators.coreos.io/scopeInstanceUID":"I"},)",
+                  kOwner,
+                  R"(ScopeInstance","name":"i","uid":"I","controller":true,
+        "blockOwnerDeletion":true}]},
+        "roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole",
+        "name":"view-bcdfghjklm"},
+        "subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":")",
+                  user, "\"}]}");
+  }
+
+  SimulatedLoop loop_;
+  Cluster cluster_;
+  Held held_;
+  Judge judge_;
+};
+
+TEST_F(JudgeTest, WhatIsAsDeclaredIsRight) {
+  EXPECT_EQ(judge_.Verdict(), std::vector<std::string>{});
+}
+
+TEST_F(JudgeTest, EveryDifferenceIsWrong) {
+  const auto wrong_after = [&](const std::string& json) {
+    Load(json);
+    return judge_.Verdict().size();
+  };
+  EXPECT_EQ(wrong_after(Role("view-bcdfghjklm",
+                             R"([{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}])")),
+            1u);
+  Load(Role("view-bcdfghjklm", "[]"));
+  EXPECT_EQ(wrong_after(Binding("view-mlkjhgfdcb", "mallory")), 1u);
+  Load(Binding("view-mlkjhgfdcb", "u"));
+  EXPECT_EQ(wrong_after(Binding("view-bbbbbbbbbb", "u")), 1u);  // there twice
+  cluster_.store().Delete(RoleBindings(), "a", "view-bbbbbbbbbb");
+  EXPECT_EQ(wrong_after(Role("edit-bcdfghjklm", "[]")), 1u);  // not wanted
+  cluster_.store().Delete(ClusterRoles(), "", "edit-bcdfghjklm");
+  cluster_.store().Delete(RoleBindings(), "a", "view-mlkjhgfdcb");
+  EXPECT_EQ(judge_.Verdict().size(), 1u);  // missing
+}
+
+TEST_F(JudgeTest, SuccessIsALieWhileSomebodyKeepsWhatIsBeingDeleted) {
+  Load(Binding("view-mlkjhgfdcb", "u",
+               R"(,"uid":"B","deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["x.io/y"])"));
+  held_["B"] = {"I"};
+  EXPECT_EQ(judge_.Verdict().size(), 1u);
+}
+
+TEST(GenerateNameOfTest, TakesTheSuffixOff) {
+  EXPECT_EQ(GenerateNameOf("fooClusterRole-bcdfghjkl2"), "fooClusterRole-");
+  EXPECT_EQ(GenerateNameOf("literal-1x"), "literal-1x");
+  EXPECT_EQ(GenerateNameOf("has-vowelsaaaa"), "has-vowelsaaaa");
+}
+
+}  // namespace
+}  // namespace mandate::simulation

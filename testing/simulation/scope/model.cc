@@ -1,0 +1,184 @@
+#include "testing/simulation/scope/model.h"
+
+#include <algorithm>
+
+namespace mandate::simulation {
+namespace {
+
+std::string Uid(const Json::Value& object) { return object["metadata"]["uid"].asString(); }
+std::string Name(const Json::Value& object) { return object["metadata"]["name"].asString(); }
+bool Leaving(const Json::Value& object) { return object["metadata"].isMember("deletionTimestamp"); }
+
+// "Subjects that must be bound to the clusterRole": its own, in either place, or the template's.
+std::vector<Json::Value> SubjectsOf(const Json::Value& role, const Json::Value& spec) {
+  std::vector<Json::Value> subjects;
+  for (const auto& s : role["bindingTemplate"]["subjects"]) subjects.push_back(s);
+  for (const auto& s : role["subjects"]) subjects.push_back(s);
+  if (subjects.empty()) {
+    for (const auto& s : spec["bindingTemplate"]["subjects"]) subjects.push_back(s);
+  }
+  return subjects;
+}
+
+// A template that names nobody, names one role twice, or a ServiceAccount without a namespace, is
+// invalid as a whole.
+bool Invalid(const Json::Value& scope_template) {
+  const Json::Value& spec = scope_template["spec"];
+  std::set<std::string> names;
+  for (const auto& role : spec["clusterRoles"]) {
+    if (!names.insert(role["generateName"].asString()).second) return true;
+    const auto subjects = SubjectsOf(role, spec);
+    if (subjects.empty()) return true;
+    for (const auto& s : subjects) {
+      if (s["kind"] == "ServiceAccount" && s["namespace"].asString().empty()) return true;
+    }
+  }
+  return false;
+}
+
+// "If a scopeInstance references the scopeTemplate, the clusterRole will be created."
+bool Referenced(const Json::Value& scope_template, const std::vector<Json::Value>& instances) {
+  return std::any_of(instances.begin(), instances.end(), [&](const Json::Value& instance) {
+    return !Leaving(instance) &&
+           instance["spec"]["scopeTemplateName"].asString() == Name(scope_template);
+  });
+}
+
+// A literal name that somebody else uses is never taken over.
+bool Clashes(const Json::Value& scope_template, const Declared& declared) {
+  for (const auto& role : scope_template["spec"]["clusterRoles"]) {
+    const auto owner = declared.literal_owners.find(role["generateName"].asString());
+    if (owner != declared.literal_owners.end() && owner->second != Uid(scope_template)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Where an instance wants its grants.
+struct Places {
+  bool cluster = false;
+  bool missing = false;         // a named namespace is not there, or is leaving
+  std::set<std::string> named;  // whether they are there or not
+  std::set<std::string> there;
+};
+
+Places PlacesOf(const Json::Value& instance, const std::vector<Json::Value>& namespaces) {
+  Places places;
+  const Json::Value& listed = instance["spec"]["namespaces"];
+  const Json::Value& selector = instance["spec"]["namespaceSelector"];
+  // "If the namespaces array is empty, a single clusterRoleBinding will be created."
+  places.cluster = listed.empty() && selector.isNull();
+  if (places.cluster) return places;
+  for (const auto& name : listed) places.named.insert(name.asString());
+  size_t found = 0;
+  for (const auto& ns : namespaces) {
+    const bool listed_here = places.named.contains(Name(ns));
+    const bool selected = !selector.isNull() && Takes(selector, ns["metadata"]["labels"]);
+    if (!listed_here && !selected) continue;
+    if (!Leaving(ns)) {
+      places.there.insert(Name(ns));
+      found += listed_here ? 1 : 0;
+    }
+  }
+  places.missing = found < places.named.size();
+  places.named.insert(places.there.begin(), places.there.end());
+  return places;
+}
+
+void ExpectTemplate(const Json::Value& scope_template, const Declared& declared,
+                    Expected& expected) {
+  const std::string uid = Uid(scope_template);
+  const bool referenced = Referenced(scope_template, declared.instances);
+  const bool invalid = Invalid(scope_template);
+  if (Leaving(scope_template) || (referenced && invalid)) expected.frozen_templates.insert(uid);
+  if (Leaving(scope_template)) return;
+  const bool fails = invalid || (referenced && Clashes(scope_template, declared));
+  expected.reasons[uid] = fails ? "TemplatingFailed" : "TemplatingSuccessful";
+  if (!referenced || invalid) return;
+  for (const auto& role : scope_template["spec"]["clusterRoles"]) {
+    const std::string name = role["generateName"].asString();
+    const auto owner = declared.literal_owners.find(name);
+    if (owner != declared.literal_owners.end() && owner->second != uid) continue;
+    Json::Value rules = role["rules"];
+    if (rules.isNull()) rules = Json::Value(Json::arrayValue);
+    expected.roles[{uid, name}] = rules;
+  }
+}
+
+void ExpectInstance(const Json::Value& instance, const Declared& declared, Expected& expected) {
+  const std::string uid = Uid(instance);
+  const Places places = PlacesOf(instance, declared.namespaces);
+  const auto found =
+      std::find_if(declared.templates.begin(), declared.templates.end(), [&](const Json::Value& t) {
+        return Name(t) == instance["spec"]["scopeTemplateName"].asString();
+      });
+  if (Leaving(instance)) {
+    // Garbage collection decides, until it is gone.
+    expected.frozen[uid] = {true, {}};
+    return;
+  }
+  if (found == declared.templates.end()) {
+    expected.reasons[uid] = "ScopeTemplateNotFound";
+    return;
+  }
+  const Json::Value& spec = (*found)["spec"];
+  if (Leaving(*found) || Invalid(*found) || Clashes(*found, declared)) {
+    expected.reasons[uid] = "ScopeTemplateFailed";
+    expected.frozen[uid] = {places.cluster, places.named};
+    return;
+  }
+  expected.reasons[uid] = places.missing ? "ScopingFailed" : "ScopingSuccessful";
+  for (const auto& role : spec["clusterRoles"]) {
+    std::set<std::string> subjects;
+    for (const auto& s : SubjectsOf(role, spec)) subjects.insert(SubjectText(s));
+    const RoleId id{Uid(*found), role["generateName"].asString()};
+    if (places.cluster) expected.grants[{uid, id, ""}] = subjects;
+    for (const std::string& ns : places.there) expected.grants[{uid, id, ns}] = subjects;
+  }
+}
+
+}  // namespace
+
+std::string SubjectText(const Json::Value& subject) {
+  const std::string kind = subject["kind"].asString();
+  const std::string name = subject["name"].asString();
+  if (kind == "ServiceAccount") return kind + " " + subject["namespace"].asString() + "/" + name;
+  return kind + " " + name;
+}
+
+bool Takes(const Json::Value& selector, const Json::Value& labels) {
+  const bool structured = selector.isMember("matchLabels") || selector.isMember("matchExpressions");
+  const Json::Value& map = structured ? selector["matchLabels"] : selector;
+  for (const std::string& key : map.getMemberNames()) {
+    if (!labels.isMember(key) || labels[key] != map[key]) return false;
+  }
+  if (!structured) return true;
+  for (const auto& one : selector["matchExpressions"]) {
+    const std::string key = one["key"].asString();
+    const std::string op = one["operator"].asString();
+    bool among = false;
+    for (const auto& value : one["values"]) among = among || labels[key] == value;
+    if (op == "Exists" && !labels.isMember(key)) return false;
+    if (op == "DoesNotExist" && labels.isMember(key)) return false;
+    if (op == "In" && !among) return false;
+    if (op == "NotIn" && among) return false;
+  }
+  return true;
+}
+
+bool Expected::Allows(const GrantId& grant) const {
+  if (grants.contains(grant)) return true;
+  const auto found = frozen.find(grant.instance_uid);
+  if (found == frozen.end()) return false;
+  return found->second.everywhere || found->second.namespaces.contains(grant.ns);
+}
+
+Expected Expect(const Declared& declared) {
+  Expected expected;
+  for (const auto& t : declared.templates) ExpectTemplate(t, declared, expected);
+  for (const auto& i : declared.instances) ExpectInstance(i, declared, expected);
+  return expected;
+}
+
+}  // namespace mandate::simulation

@@ -1,0 +1,68 @@
+// What ScopeTemplates and ScopeInstances come to, computed from what people declared and from the
+// sentences of the Oria Operator's document and of docs/scope.md. It shares no code with
+// controllers/scope: a role is known by what it is for, never by its name.
+#ifndef TESTING_SIMULATION_SCOPE_MODEL_H_
+#define TESTING_SIMULATION_SCOPE_MODEL_H_
+
+#include <jsoncpp/json/json.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace mandate::simulation {
+
+// One cluster role of one template.
+struct RoleId {
+  std::string template_uid;
+  std::string generate_name;
+  auto operator<=>(const RoleId&) const = default;
+};
+
+// One role in one place; `ns` is empty for the whole cluster.
+struct GrantId {
+  std::string instance_uid;
+  RoleId role;
+  std::string ns;
+  auto operator<=>(const GrantId&) const = default;
+};
+
+// What people declared.
+struct Declared {
+  std::vector<Json::Value> templates, instances, namespaces;
+  // Literal names (generateNames without "-" at the end), each with the UID of the template that
+  // owns the ClusterRole of that name; empty: the role is somebody else's. Names that are free are
+  // not here.
+  std::map<std::string, std::string> literal_owners;
+};
+
+// What is to be. Grants and roles that are neither here nor allowed by `frozen` are not to be.
+struct Expected {
+  std::map<RoleId, Json::Value> roles;              // the rules
+  std::map<GrantId, std::set<std::string>> grants;  // the subjects, as SubjectText
+  // Roles of these templates may be there or not: an invalid template changes none.
+  std::set<std::string> frozen_templates;
+  // Grants of these instances may be there or not, in these places: a failed template leaves them.
+  struct Frozen {
+    bool everywhere = false;
+    std::set<std::string> namespaces;
+  };
+  std::map<std::string, Frozen> frozen;  // by the instance's UID
+  // The reason of the condition Templated or Scoped, by the owner's UID.
+  std::map<std::string, std::string> reasons;
+
+  bool Allows(const GrantId& grant) const;
+};
+
+Expected Expect(const Declared& declared);
+
+// "ServiceAccount ns/name", "User name".
+std::string SubjectText(const Json::Value& subject);
+
+// Whether the label selector, or plain map of labels, takes these labels.
+bool Takes(const Json::Value& selector, const Json::Value& labels);
+
+}  // namespace mandate::simulation
+
+#endif  // TESTING_SIMULATION_SCOPE_MODEL_H_

@@ -1,0 +1,47 @@
+// One life of the product in virtual time, which ends by a kill.
+#ifndef TESTING_SIMULATION_SCOPE_PROCESS_H_
+#define TESTING_SIMULATION_SCOPE_PROCESS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "manager/core/testing/simulated_loop.h"
+#include "testing/simulation/scope/product.h"
+#include "testing/simulation/scope/wire.h"
+
+namespace mandate::simulation {
+
+// Single-threaded. Keep it after its death for as long as the loop runs: tasks refer to its pool.
+class Process {
+ public:
+  struct Options {
+    SimulatedLoop& loop;
+    Transport& server;  // both outlive this
+    uint64_t seed = 1;
+    std::string ns;          // of the manager
+    std::string base_token;  // what base's token file holds
+  };
+
+  // Starts everything.
+  explicit Process(const Options& options);
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  Wire& wire() { return wire_; }
+  // As SIGKILL: nothing more is sent, and what it had in memory is gone.
+  void Kill();
+  // OK, or what the first component that is not ready reports.
+  absl::Status Ready() const { return product_->Ready(); }
+
+ private:
+  SimulatedLoop& loop_;
+  Wire wire_;
+  SimulatedPool pool_;
+  std::unique_ptr<Product> product_;
+};
+
+}  // namespace mandate::simulation
+
+#endif  // TESTING_SIMULATION_SCOPE_PROCESS_H_

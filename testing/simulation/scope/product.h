@@ -1,0 +1,67 @@
+// The product as it is assembled in one process, on any loop and transport: both scope controllers
+// with their identities, clients, guards, caches, event recorders and preflights.
+#ifndef TESTING_SIMULATION_SCOPE_PRODUCT_H_
+#define TESTING_SIMULATION_SCOPE_PRODUCT_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "manager/cache/cache_impl.h"
+#include "manager/client/component_client.h"
+#include "manager/controller/rest_event_recorder.h"
+#include "manager/core/executor.h"
+#include "manager/core/metrics.h"
+#include "manager/identity/identity_plane.h"
+#include "manager/preflight_loop.h"
+#include "manager/running_component.h"
+#include "manager/transport/transport.h"
+
+namespace mandate::simulation {
+
+// Create, Start() and destroy it on the loop; Stop() not on a real loop.
+class Product {
+ public:
+  struct Options {
+    Loop& loop;
+    Transport& transport;
+    Executor& workers;  // all outlive this
+    Endpoint endpoint;
+    uint64_t seed = 1;
+    std::string ns;          // of the manager
+    std::string base_token;  // what base's token file holds
+  };
+
+  explicit Product(Options options);
+  ~Product();
+  Product(const Product&) = delete;
+  Product& operator=(const Product&) = delete;
+
+  void Start();
+  // Ends the controllers; false: some still ran at the deadline.
+  bool Stop(absl::Time deadline);
+  // OK, or what the first component that is not ready reports. Any thread.
+  absl::Status Ready() const;
+  Metrics& metrics() { return metrics_; }
+
+ private:
+  void BuildIdentities();
+  void BuildComponents();
+  void BuildPreflights();
+
+  const Options options_;
+  Metrics metrics_;
+  std::unique_ptr<IdentityPlane> identities_;
+  std::vector<std::unique_ptr<ComponentClient>> clients_;
+  std::vector<std::unique_ptr<RestEventRecorder>> recorders_;
+  std::unique_ptr<Cache> cache_;
+  std::vector<std::unique_ptr<RunningComponent>> components_;
+  std::vector<std::unique_ptr<PreflightLoop>> preflights_;
+  std::map<std::string, RunningComponent*, std::less<>> by_name_;
+};
+
+}  // namespace mandate::simulation
+
+#endif  // TESTING_SIMULATION_SCOPE_PRODUCT_H_

@@ -1,0 +1,148 @@
+#include "testing/simulation/scope/run.h"
+
+#include <utility>
+
+#include "manager/core/strings.h"
+
+namespace mandate::simulation {
+namespace {
+
+constexpr const char* kDeaths[] = {"kill: request lost", "kill: answer lost",
+                                   "kill: request delayed past the death"};
+
+// Within what time everything is as declared, once nothing disturbs it: a watch that stalls ends by
+// its own timeout after ten minutes at the latest.
+constexpr absl::Duration kCalm = absl::Minutes(15);
+// From then on nothing is written.
+constexpr absl::Duration kSilence = absl::Minutes(2);
+constexpr absl::Duration kLongSilence = absl::Minutes(30);
+
+}  // namespace
+
+Run::Options Run::OptionsOf(uint64_t seed) {
+  Options options;
+  options.seed = seed;
+  options.prompt = seed % 2 == 1;
+  options.strangers = seed % 4 >= 2;
+  options.troubles = seed % 8 != 0;
+  if (seed % 16 == 5) options.author = {.templates = 4, .instances = 50, .namespaces = 6};
+  if (seed % 16 == 9) options.author = {.templates = 1, .instances = 1, .namespaces = 2};
+  if (seed % 16 == 5) options.steps = 90;
+  return options;
+}
+
+Run::Run(const Options& options, Tally& tally)
+    : options_(options),
+      tally_(tally),
+      dice_(options.seed),
+      cluster_(loop_, options.seed),
+      aggregator_(cluster_),
+      guardian_(cluster_, options.prompt),
+      author_(options.author, cluster_, dice_, tally),
+      strangers_({cluster_, dice_, tally, guardian_, held_}),
+      troubles_({.prompt = options.prompt}, cluster_, dice_, tally),
+      judge_(cluster_, held_) {
+  Spawn();
+}
+
+Run::~Run() {
+  process_->Kill();
+  // What is delayed arrives while there is a server.
+  loop_.RunFor(absl::Minutes(2));
+}
+
+void Run::Go() {
+  for (int step = 0; step < options_.steps && wrong_.empty(); ++step) {
+    Step();
+    if (dice_.OneIn(10)) Check();
+  }
+  if (!wrong_.empty()) return;
+  Check();
+  // When the strangers let go, nothing of what they did is left.
+  if (options_.strangers && wrong_.empty()) {
+    strangers_.Relent();
+    Check();
+  }
+  if (wrong_.empty()) CheckSilence(kLongSilence);
+  tally_["roles and grants compared"] += judge_.compared();
+  tally_["writes"] += guardian_.writes();
+  tally_["requests judged"] += guardian_.requests();
+}
+
+void Run::Step() {
+  if (dice_.OneIn(3)) Endanger();
+  if (options_.troubles && dice_.OneIn(2)) troubles_.Strike();
+  if (options_.strangers && dice_.OneIn(3)) {
+    strangers_.Act();
+  } else {
+    author_.Act();
+  }
+  loop_.RunFor(dice_.UpTo(dice_.OneIn(8) ? absl::Seconds(60) : absl::Seconds(1)));
+  troubles_.Pass();
+  if (process_->wire().dead()) {
+    Kill();
+    Spawn();
+  }
+  if (aggregator_.writes() >= Aggregator::kTooMany) {
+    wrong_.push_back("a write fight with the aggregation controller");
+  }
+}
+
+void Run::Spawn() {
+  process_ = std::make_unique<Process>(Process::Options{.loop = loop_,
+                                                        .server = cluster_.server().transport(),
+                                                        .seed = dice_.Seed(),
+                                                        .ns = kManagerNamespace,
+                                                        .base_token = kBaseToken});
+}
+
+void Run::Kill() {
+  process_->Kill();
+  dead_.push_back(std::move(process_));
+}
+
+void Run::Endanger() {
+  const int how = dice_.Pick(3);
+  process_->wire().DieAt(1 + dice_.Pick(6), static_cast<Wire::Death>(how),
+                         dice_.UpTo(absl::Minutes(1)), [this, how] { tally_[kDeaths[how]]++; });
+}
+
+void Run::Calm() {
+  process_->wire().Spare();
+  if (process_->wire().dead()) {
+    Kill();
+    Spawn();
+  }
+  troubles_.Heal();
+  loop_.RunFor(kCalm);
+}
+
+void Run::Check() {
+  Calm();
+  tally_["checks"]++;
+  if (const absl::Status ready = process_->Ready(); !ready.ok()) {
+    wrong_.push_back(StrCat("not ready: ", AsStd(ready.message())));
+  }
+  for (std::string& wrong : judge_.Verdict()) wrong_.push_back(std::move(wrong));
+  CheckSilence(kSilence);
+  for (const std::string& wrong : guardian_.wrong()) wrong_.push_back(wrong);
+}
+
+void Run::CheckSilence(absl::Duration span) {
+  const int64_t before = guardian_.writes();
+  loop_.RunFor(span);
+  if (guardian_.writes() != before) {
+    wrong_.push_back(
+        StrCat("converged, and ", guardian_.writes() - before, " writes all the same"));
+  }
+}
+
+std::vector<std::string> Run::Kinds() {
+  std::vector<std::string> kinds = Author::Kinds();
+  kinds.insert(kinds.end(), std::begin(kDeaths), std::end(kDeaths));
+  for (std::string& kind : Troubles::Kinds()) kinds.push_back(std::move(kind));
+  for (std::string& kind : Strangers::Kinds()) kinds.push_back(std::move(kind));
+  return kinds;
+}
+
+}  // namespace mandate::simulation

@@ -1,0 +1,81 @@
+// One run of the product: a cluster, people, strangers, troubles, and a process that is killed and
+// started again; now and then all is calm, and what there is is compared with the model.
+#ifndef TESTING_SIMULATION_SCOPE_RUN_H_
+#define TESTING_SIMULATION_SCOPE_RUN_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "manager/core/testing/simulated_loop.h"
+#include "testing/simulation/scope/aggregator.h"
+#include "testing/simulation/scope/author.h"
+#include "testing/simulation/scope/cluster.h"
+#include "testing/simulation/scope/dice.h"
+#include "testing/simulation/scope/guardian.h"
+#include "testing/simulation/scope/hold.h"
+#include "testing/simulation/scope/judge.h"
+#include "testing/simulation/scope/process.h"
+#include "testing/simulation/scope/strangers.h"
+#include "testing/simulation/scope/tally.h"
+#include "testing/simulation/scope/troubles.h"
+
+namespace mandate::simulation {
+
+// Single-threaded.
+class Run {
+ public:
+  struct Options {
+    uint64_t seed = 1;
+    int steps = 30;
+    Author::Options author;
+    bool prompt = false;  // nothing is late
+    bool strangers = true;
+    bool troubles = true;
+  };
+  // Each seed another world: prompt or late, with or without strangers, small or large.
+  static Options OptionsOf(uint64_t seed);
+
+  Run(const Options& options, Tally& tally);
+  ~Run();
+
+  void Go();
+  // What is not as it should be; empty: all is well.
+  const std::vector<std::string>& wrong() const { return wrong_; }
+
+  // What the tally counts, and must not be zero over many runs.
+  static std::vector<std::string> Kinds();
+
+ private:
+  void Step();
+  void Spawn();
+  void Kill();
+  // A death within the next writes.
+  void Endanger();
+  // Nothing bad happens any more, and all that is under way arrives.
+  void Calm();
+  void Check();
+  // Nothing is written when nothing is to be done.
+  void CheckSilence(absl::Duration span);
+
+  const Options options_;
+  Tally& tally_;
+  Dice dice_;
+  SimulatedLoop loop_;
+  Cluster cluster_;
+  Aggregator aggregator_;
+  Guardian guardian_;
+  Author author_;
+  Held held_;
+  Strangers strangers_;
+  Troubles troubles_;
+  Judge judge_;
+  std::unique_ptr<Process> process_;
+  std::vector<std::unique_ptr<Process>> dead_;
+  std::vector<std::string> wrong_;
+};
+
+}  // namespace mandate::simulation
+
+#endif  // TESTING_SIMULATION_SCOPE_RUN_H_

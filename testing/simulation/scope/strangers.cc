@@ -1,0 +1,228 @@
+#include "testing/simulation/scope/strangers.h"
+
+#include <functional>
+#include <utility>
+
+#include "manager/core/strings.h"
+#include "manager/object/json.h"
+#include "testing/simulation/scope/judge.h"
+#include "testing/simulation/scope/not_yet.h"
+
+namespace mandate::simulation {
+namespace {
+
+using apiserver::GroupResource;
+
+std::string Text(const Json::Value& object, const char* member) {
+  return object["metadata"][member].asString();
+}
+
+// A copy that can be created: what the server set is gone.
+Json::Value Fresh(Json::Value object) {
+  for (const char* member : {"uid", "resourceVersion", "creationTimestamp", "managedFields",
+                             "generation", "deletionTimestamp", "deletionGracePeriodSeconds"}) {
+    object["metadata"].removeMember(member);
+  }
+  return object;
+}
+
+std::string OwnerOf(const Json::Value& object) {
+  const std::string instance = ControllerOf(object, "ScopeInstance");
+  return instance.empty() ? ControllerOf(object, "ScopeTemplate") : instance;
+}
+
+}  // namespace
+
+struct Strangers::Kind {
+  const char* name;
+  bool roles, bindings;  // done to which
+  std::function<void(Strangers&, const Victim&)> act;
+};
+
+const std::vector<Strangers::Kind>& Strangers::AllKinds() {
+  static const auto& kinds = *new std::vector<Kind>{
+      {"stranger: deletes", true, true,
+       [](Strangers& s, const Victim& v) {
+         s.cluster_.Delete(v.kind, Text(v.object, "namespace"), Text(v.object, "name"));
+       }},
+      {"stranger: adds rules", true, false,
+       [](Strangers& s, const Victim& v) {
+         s.Merge(v, R"({"rules":[{"apiGroups":["*"],"resources":["*"],"verbs":["*"]}]})");
+       }},
+      {"stranger: empties rules", true, false,
+       [](Strangers& s, const Victim& v) { s.Merge(v, R"({"rules":[]})"); }},
+      {"stranger: aggregates", true, false,
+       [](Strangers& s, const Victim& v) {
+         s.Merge(v,
+                 R"({"aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"to":"all"}}]}})");
+       }},
+      {"stranger: replaces subjects", false, true,
+       [](Strangers& s, const Victim& v) {
+         s.Merge(v, R"({"subjects":[{"kind":"User","name":"mallory"}]})");
+       }},
+      {"stranger: empties subjects", false, true,
+       [](Strangers& s, const Victim& v) { s.Merge(v, R"({"subjects":[]})"); }},
+      {"stranger: removes labels", true, true,
+       [](Strangers& s, const Victim& v) { s.Merge(v, R"({"metadata":{"labels":null}})"); }},
+      {"stranger: adds a label to a role", true, false,
+       [](Strangers& s, const Victim& v) {
+         s.Merge(v, R"({"metadata":{"labels":{"rbac.example.com/aggregate-to-all":"true"}}})");
+       }},
+      {"stranger: removes the owner", true, true,
+       [](Strangers& s, const Victim& v) {
+         s.Merge(v, R"({"metadata":{"ownerReferences":null}})");
+       }},
+      {"stranger: replaces the owner", true, true,
+       [](Strangers& s, const Victim& v) { s.ReplaceOwner(v); }},
+      {"stranger: adds a finalizer", true, true,
+       [](Strangers& s, const Victim& v) { s.AddFinalizer(v); }},
+      {"stranger: replaces the roleRef", false, true,
+       [](Strangers& s, const Victim& v) { s.ReplaceRoleRef(v); }},
+      {"stranger: takes the name of a binding", false, true,
+       [](Strangers& s, const Victim& v) { s.TakeName(v); }},
+      {"stranger: forges a label", false, true,
+       [](Strangers& s, const Victim& v) { s.ForgeLabel(v); }},
+      {"stranger: takes a literal name", true, true,
+       [](Strangers& s, const Victim&) { s.TakeLiteralName(); }},
+  };
+  return kinds;
+}
+
+Strangers::Strangers(Parts parts)
+    : cluster_(parts.cluster),
+      dice_(parts.dice),
+      tally_(parts.tally),
+      guardian_(parts.guardian),
+      held_(parts.held) {
+  // What an aggregationRule of theirs collects.
+  Json::Value role;
+  role["apiVersion"] = "rbac.authorization.k8s.io/v1";
+  role["kind"] = "ClusterRole";
+  role["metadata"]["name"] = "bystander";
+  role["metadata"]["labels"]["to"] = "all";
+  role["rules"].append(*ParseJson(R"({"verbs":["*"],"apiGroups":["*"],"resources":["*"]})"));
+  cluster_.Create(ClusterRoles(), role);
+  guardian_.AddForeign(Guardian::KeyOf(ClusterRoles(), "", "bystander"));
+}
+
+std::vector<std::string> Strangers::Kinds() {
+  std::vector<std::string> names;
+  for (const Kind& kind : AllKinds()) names.emplace_back(kind.name);
+  return names;
+}
+
+std::vector<Strangers::Victim> Strangers::Victims(bool roles, bool bindings) {
+  std::vector<Victim> victims;
+  const auto add = [&](const GroupResource& kind) {
+    for (Json::Value& object : cluster_.List(kind)) {
+      if (!OwnerOf(object).empty()) victims.push_back({kind, std::move(object)});
+    }
+  };
+  if (roles) add(ClusterRoles());
+  if (bindings) add(RoleBindings());
+  if (bindings) add(ClusterRoleBindings());
+  return victims;
+}
+
+void Strangers::Act() {
+  const Kind& kind = dice_.OneOf(AllKinds());
+  const std::vector<Victim> victims = Victims(kind.roles, kind.bindings);
+  if (victims.empty()) return;
+  const Victim& victim = dice_.OneOf(victims);
+  // What is kept already is left alone: one story an object.
+  if (held_.contains(Text(victim.object, "uid"))) return;
+  if (NotYet().contains(kind.name)) return;
+  tally_[kind.name]++;
+  kind.act(*this, victim);
+}
+
+void Strangers::Merge(const Victim& victim, const std::string& patch) {
+  cluster_.Merge(victim.kind, Text(victim.object, "namespace"), Text(victim.object, "name"), patch);
+}
+
+void Strangers::Hold(const Victim& victim) {
+  held_[Text(victim.object, "uid")] = {OwnerOf(victim.object)};
+  kept_.push_back(victim);
+}
+
+void Strangers::ReplaceOwner(const Victim& victim) {
+  const Json::Value ns = cluster_.Get(Namespaces(), "", "default");
+  Json::Value patch;
+  Json::Value owner;
+  owner["apiVersion"] = "v1";
+  owner["kind"] = "Namespace";
+  owner["name"] = "default";
+  owner["uid"] = Text(ns, "uid");
+  owner["controller"] = true;
+  patch["metadata"]["ownerReferences"].append(owner);
+  Hold(victim);
+  Merge(victim, WriteJson(patch));
+}
+
+void Strangers::AddFinalizer(const Victim& victim) {
+  Hold(victim);
+  Merge(victim, R"({"metadata":{"finalizers":["stranger.example.com/stay"]}})");
+}
+
+void Strangers::ReplaceRoleRef(const Victim& victim) {
+  Json::Value object = Fresh(victim.object);
+  object["roleRef"]["name"] = "cluster-admin";
+  cluster_.Delete(victim.kind, Text(victim.object, "namespace"), Text(victim.object, "name"));
+  cluster_.Create(victim.kind, object);
+}
+
+void Strangers::TakeName(const Victim& victim) {
+  Json::Value object = Fresh(victim.object);
+  for (const char* member : {"ownerReferences", "labels"}) object["metadata"].removeMember(member);
+  object["roleRef"]["name"] = "system:discovery";
+  cluster_.Delete(victim.kind, Text(object, "namespace"), Text(object, "name"));
+  CreateForeign(victim.kind, object);
+  const Json::Value is = cluster_.Get(victim.kind, Text(object, "namespace"), Text(object, "name"));
+  // The controller may have been faster.
+  if (OwnerOf(is).empty()) held_[Text(is, "uid")] = {OwnerOf(victim.object), true};
+}
+
+void Strangers::ForgeLabel(const Victim& victim) {
+  Json::Value object = Fresh(victim.object);
+  object["metadata"].removeMember("ownerReferences");
+  object["metadata"]["name"] = StrCat("foreign-", ++serial_);
+  object["roleRef"]["name"] = "system:discovery";
+  CreateForeign(victim.kind, object);
+  const Json::Value is = cluster_.Get(victim.kind, Text(object, "namespace"), Text(object, "name"));
+  // Ours is neither the object nor the name: it troubles nobody.
+  held_[Text(is, "uid")] = {"", true};
+}
+
+void Strangers::TakeLiteralName() {
+  Json::Value role;
+  role["apiVersion"] = "rbac.authorization.k8s.io/v1";
+  role["kind"] = "ClusterRole";
+  role["metadata"]["name"] = StrCat("literal-", dice_.Pick(2), "x");
+  role["rules"] = Json::Value(Json::arrayValue);
+  CreateForeign(ClusterRoles(), role);
+}
+
+void Strangers::CreateForeign(const GroupResource& kind, const Json::Value& object) {
+  const std::string ns = Text(object, "namespace"), name = Text(object, "name");
+  if (cluster_.Create(kind, object) != 201) return;
+  guardian_.AddForeign(Guardian::KeyOf(kind, ns, name));
+  foreign_.push_back({kind, ns, name});
+}
+
+void Strangers::Relent() {
+  for (const Victim& victim : std::exchange(kept_, {})) {
+    const std::string ns = Text(victim.object, "namespace"), name = Text(victim.object, "name");
+    const Json::Value is = cluster_.Get(victim.kind, ns, name);
+    if (Text(is, "uid") != Text(victim.object, "uid")) continue;
+    cluster_.Merge(victim.kind, ns, name, R"({"metadata":{"finalizers":null}})");
+    // Who took an object away as his own deletes it.
+    if (OwnerOf(is).empty()) cluster_.Delete(victim.kind, ns, name);
+  }
+  for (const Foreign& one : std::exchange(foreign_, {})) {
+    guardian_.ForgetForeign(Guardian::KeyOf(one.kind, one.ns, one.name));
+    cluster_.Delete(one.kind, one.ns, one.name);
+  }
+  held_.clear();
+}
+
+}  // namespace mandate::simulation

@@ -1,0 +1,76 @@
+// People and programs that change what is not theirs: the objects that the scope controllers made,
+// and objects of their own that look like those.
+#ifndef TESTING_SIMULATION_SCOPE_STRANGERS_H_
+#define TESTING_SIMULATION_SCOPE_STRANGERS_H_
+
+#include <jsoncpp/json/json.h>
+
+#include <string>
+#include <vector>
+
+#include "testing/simulation/scope/cluster.h"
+#include "testing/simulation/scope/dice.h"
+#include "testing/simulation/scope/guardian.h"
+#include "testing/simulation/scope/hold.h"
+#include "testing/simulation/scope/tally.h"
+
+namespace mandate::simulation {
+
+// Single-threaded.
+class Strangers {
+ public:
+  struct Parts {
+    Cluster& cluster;
+    Dice& dice;
+    Tally& tally;
+    Guardian& guardian;  // learns what is foreign
+    Held& held;          // learns what is kept; all outlive this
+  };
+  explicit Strangers(Parts parts);
+
+  // One of them does one thing, if there is anything to do it to.
+  void Act();
+  // They let go of all that they keep: finalizers, owner references, names.
+  void Relent();
+
+  // What Act() counts.
+  static std::vector<std::string> Kinds();
+
+ private:
+  // One of our objects.
+  struct Victim {
+    apiserver::GroupResource kind;
+    Json::Value object;
+  };
+  struct Kind;
+  struct Foreign {
+    apiserver::GroupResource kind;
+    std::string ns, name;
+  };
+
+  static const std::vector<Kind>& AllKinds();
+  std::vector<Victim> Victims(bool roles, bool bindings);
+  void Merge(const Victim& victim, const std::string& patch);
+  void Hold(const Victim& victim);
+
+  void ReplaceOwner(const Victim& victim);
+  void AddFinalizer(const Victim& victim);
+  void ReplaceRoleRef(const Victim& victim);
+  void TakeName(const Victim& victim);
+  void ForgeLabel(const Victim& victim);
+  void TakeLiteralName();
+  void CreateForeign(const apiserver::GroupResource& kind, const Json::Value& object);
+
+  Cluster& cluster_;
+  Dice& dice_;
+  Tally& tally_;
+  Guardian& guardian_;
+  Held& held_;
+  std::vector<Victim> kept_;
+  std::vector<Foreign> foreign_;
+  int serial_ = 0;
+};
+
+}  // namespace mandate::simulation
+
+#endif  // TESTING_SIMULATION_SCOPE_STRANGERS_H_
