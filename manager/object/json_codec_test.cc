@@ -142,6 +142,20 @@ TEST(FromJsonTest, ErrorsNameThePath) {
             "! port: expected a string or a number, got a boolean");
 }
 
+TEST(FromJsonTest, ListsOfStringsInsideMaps) {
+  const struct {
+    const char* json;
+    const char* error;
+  } kCases[] = {
+      {R"({"extra":{"b":"x"}})", "! extra[b]: expected an array of strings, got a string"},
+      {R"({"extra":{"b":{}}})", "! extra[b]: expected an array of strings, got an object"},
+      {R"({"extra":{"b":["x",1]}})", "! extra[b]: expected a string, got a number"},
+  };
+  for (const auto& c : kCases) {
+    EXPECT_EQ(Through<authentication::UserInfo>(c.json), c.error) << c.json;
+  }
+}
+
 TEST(FromJsonTest, UnknownMembersAreErrorsOnlyIfStrict) {
   const char* const json = R"({"apiVersion":"v1","kind":"X","rules":[{"verb":["get"]}]})";
   EXPECT_EQ(Through<rbac::ClusterRole>(json), R"({"rules":[{}]})");

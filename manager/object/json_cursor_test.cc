@@ -175,6 +175,17 @@ TEST(JsonCursorTest, TheFirstErrorStays) {
   EXPECT_EQ(json.Finish(), first);
 }
 
+TEST(JsonCursorTest, SkipsOnlyWhatIsWhole) {
+  for (const char* text :
+       {R"({"a" 1})", R"({"a":})", R"({"a)", R"({"a":[1,]})", "{a:1}", "[1", "tru"}) {
+    JsonCursor json(text);
+    std::string_view source = "untouched";
+    EXPECT_FALSE(json.SkipValue(&source)) << text;
+    EXPECT_EQ(source, "untouched") << text;
+    EXPECT_FALSE(json.status().ok()) << text;
+  }
+}
+
 TEST(JsonTextTest, WritesStringsThatReadBack) {
   std::string out;
   AppendJsonString(std::string_view("a\"\\\b\f\n\r\t\x01\0z\xC3\xBC", 13), out);

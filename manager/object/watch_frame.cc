@@ -219,6 +219,7 @@ absl::StatusOr<std::optional<std::string_view>> FrameSplitter::Next() {
 absl::StatusOr<std::optional<std::string_view>> FrameSplitter::NextLine() {
   for (;;) {
     const size_t end = buffer_.find('\n', scanned_);
+    searched_bytes_ += (end == std::string::npos ? buffer_.size() : end + 1) - scanned_;
     const size_t size = (end == std::string::npos ? buffer_.size() : end) - start_;
     if (size > max_frame_) return TooLarge(size);
     if (end == std::string::npos) {

@@ -65,6 +65,9 @@ class FrameSplitter {
   // The stream has ended: kDataLoss when it ended within a frame.
   absl::Status Finish() const;
 
+  // Of JSON: how many bytes were searched for the end of a line, each once however it was cut.
+  size_t searched_bytes() const { return searched_bytes_; }
+
  private:
   absl::StatusOr<std::optional<std::string_view>> NextLine();
   absl::StatusOr<std::optional<std::string_view>> NextPrefixed();
@@ -75,6 +78,7 @@ class FrameSplitter {
   std::string buffer_;
   size_t start_ = 0;    // of the first frame not handed out
   size_t scanned_ = 0;  // up to here there is no line end after start_
+  size_t searched_bytes_ = 0;
 };
 
 }  // namespace mandate

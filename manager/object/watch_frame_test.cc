@@ -71,6 +71,14 @@ TEST_P(WatchEventTest, BookmarksHaveNoName) {
       ParseWatchEvent(Frame("BOOKMARK", role, KindOf<rbacv1::Role>::value, GetParam()), GetParam());
   ASSERT_TRUE(event.ok()) << event.status();
   EXPECT_TRUE(event->initial_events_end);
+  // Only "true" ends them (KEP-3157).
+  for (const char* other : {"false", "True", ""}) {
+    (*role.mutable_metadata()->mutable_annotations())["k8s.io/initial-events-end"] = other;
+    event = ParseWatchEvent(Frame("BOOKMARK", role, KindOf<rbacv1::Role>::value, GetParam()),
+                            GetParam());
+    ASSERT_TRUE(event.ok()) << event.status();
+    EXPECT_FALSE(event->initial_events_end) << other;
+  }
   role.mutable_metadata()->clear_resourceversion();
   EXPECT_FALSE(
       ParseWatchEvent(Frame("BOOKMARK", role, KindOf<rbacv1::Role>::value, GetParam()), GetParam())
@@ -179,6 +187,23 @@ TEST(FrameSplitterTest, CutsAtEveryPlace) {
   }
   for (size_t piece = 1; piece <= protobuf.size(); ++piece) {
     EXPECT_THAT(Split(Encoding::kProtobuf, protobuf, piece), ElementsAre("abc", "d"));
+  }
+}
+
+// Or a frame of megabytes, which comes in thousands of chunks, would take minutes.
+TEST(FrameSplitterTest, SearchesEachByteOnce) {
+  FrameSplitter splitter(Encoding::kJson);
+  const std::string line = StrCat("{\"a\":\"", std::string(10'000, 'x'), "\"}\n");
+  for (int lines = 1; lines <= 3; ++lines) {
+    for (size_t i = 0; i < line.size(); i += 10) {
+      splitter.Feed(std::string_view(line).substr(i, 10));
+      for (;;) {
+        const auto frame = splitter.Next();
+        ASSERT_TRUE(frame.ok()) << frame.status();
+        if (!frame->has_value()) break;
+      }
+    }
+    EXPECT_EQ(splitter.searched_bytes(), lines * line.size());
   }
 }
 
