@@ -63,10 +63,10 @@ NameSet MakeFlattened() {
 
 }  // namespace
 
-std::string_view JsonNameOverride(std::string_view field) {
+std::string_view JsonName(const google::protobuf::FieldDescriptor& field) {
   static const NameMap& names = *new NameMap(MakeOverrides());
-  const auto found = names.find(field);
-  return found == names.end() ? std::string_view() : found->second;
+  const auto found = names.find(field.full_name());
+  return found == names.end() ? std::string_view(field.json_name()) : found->second;
 }
 
 bool IsFlattened(std::string_view field) {

@@ -12,7 +12,7 @@ using google::protobuf::FieldDescriptor;
 constexpr std::string_view kMeta = "k8s.io.apimachinery.pkg.apis.meta.v1.";
 
 bool IsMetadata(const FieldDescriptor& field) {
-  if (field.name() != "metadata" || field.message_type() == nullptr) return false;
+  if (JsonName(field) != "metadata" || field.message_type() == nullptr) return false;
   const std::string_view type = field.message_type()->full_name();
   return type.starts_with(kMeta) &&
          (type.substr(kMeta.size()) == "ObjectMeta" || type.substr(kMeta.size()) == "ListMeta");
@@ -60,8 +60,7 @@ const MessagePlan* MessagePlans::Add(const Descriptor& type, std::vector<Message
     const FieldDescriptor& field = *type.field(i);
     FieldPlan& each = plan->fields.emplace_back();
     each.field = &field;
-    each.json_name = JsonNameOverride(field.full_name());
-    if (each.json_name.empty()) each.json_name = field.name();
+    each.json_name = JsonName(field);
     each.flattened = IsFlattened(field.full_name());
     if (const Descriptor* message = MessageOf(field)) each.message = Add(*message, added);
     plan->has_metadata = plan->has_metadata || IsMetadata(field);

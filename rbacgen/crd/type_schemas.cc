@@ -8,6 +8,7 @@
 #include "manager/core/strings.h"
 #include "manager/object/json_names.h"
 #include "rbacgen/crd/doc_comment.h"
+#include "rbacgen/crd/field_names.h"
 #include "rbacgen/crd/keywords.h"
 #include "rbacgen/crd/known_types.h"
 #include "rbacgen/crd/kubernetes_markers.h"
@@ -32,6 +33,13 @@ bool IsTemplate(const Descriptor& message) {
          message.name() == "PersistentVolumeClaimTemplate";
 }
 
+bool HasField(const Descriptor& message, std::string_view json_name) {
+  for (int i = 0; i < message.field_count(); ++i) {
+    if (JsonName(*message.field(i)) == json_name) return true;
+  }
+  return false;
+}
+
 // An option that is newer than this program would be lost without a word.
 template <class Options>
 bool IsUnderstood(const Options& options) {
@@ -39,11 +47,6 @@ bool IsUnderstood(const Options& options) {
 }
 
 }  // namespace
-
-std::string JsonFieldName(const FieldDescriptor& field) {
-  const std::string_view name = JsonNameOverride(field.full_name());
-  return name.empty() ? field.json_name() : std::string(name);
-}
 
 SchemaNode TypeSchemas::OfResource(const Descriptor& message) {
   SchemaNode node = OfMessage(message);
@@ -55,6 +58,10 @@ SchemaNode TypeSchemas::OfResource(const Descriptor& message) {
                           StrCat(message.name(), " has option resource but no field ", name));
     } else if (field(name)->message_type() == nullptr || field(name)->is_repeated()) {
       diagnostics_->Error(files_.PlaceOf(*field(name)), StrCat(name, " must be a message"));
+    } else if (JsonName(*field(name)) != name) {
+      diagnostics_->Error(
+          files_.PlaceOf(*field(name)),
+          StrCat(name, " is every object's own and keeps its name in JSON: take json_name away"));
     }
   }
   const FieldDescriptor* metadata = field("metadata");
@@ -65,7 +72,7 @@ SchemaNode TypeSchemas::OfResource(const Descriptor& message) {
     return node;
   }
   for (const char* reserved : {"apiVersion", "kind"}) {
-    if (field(reserved) != nullptr) {
+    if (HasField(message, reserved)) {
       diagnostics_->Error(place, StrCat(reserved, " is every object's own; leave the field out"));
     }
   }
@@ -92,6 +99,7 @@ SchemaNode TypeSchemas::OfMessage(const Descriptor& message) {
   } else {
     node.type = "object";
     open_.push_back(&message);
+    if (!IsKubernetes(*message.file())) CheckFieldNames(message, files_, diagnostics_);
     for (int i = 0; i < message.field_count(); ++i) AddField(*message.field(i), &node);
     open_.pop_back();
     AddTypeMeta(message, &node);
@@ -113,7 +121,7 @@ void TypeSchemas::AddTypeMeta(const Descriptor& message, SchemaNode* node) {
   if (!is_object) return;
   const Descriptor* type_meta = metadata->message_type()->file()->FindMessageTypeByName("TypeMeta");
   for (int i = 0; type_meta != nullptr && i < type_meta->field_count(); ++i) {
-    node->properties[type_meta->field(i)->name()] = OfField(*type_meta->field(i));
+    node->properties[std::string(JsonName(*type_meta->field(i)))] = OfField(*type_meta->field(i));
   }
 }
 
@@ -126,7 +134,7 @@ void TypeSchemas::AddField(const FieldDescriptor& field, SchemaNode* node) {
     if (inner.keywords.contains(kMapType)) node->keywords[kMapType] = inner.keywords[kMapType];
     return;
   }
-  const std::string name = JsonFieldName(field);
+  const std::string name(JsonName(field));
   std::string description;
   const Schema options = OptionsOf(field, LeadingComment(field), &description);
   node->properties[name] = OfField(field);
@@ -228,7 +236,7 @@ void TypeSchemas::AddOneofs(const Descriptor& message, SchemaNode* node) {
   for (int i = 0; i < message.real_oneof_decl_count(); ++i) {
     const auto& oneof = *message.oneof_decl(i);
     std::vector<std::string> fields;
-    for (int k = 0; k < oneof.field_count(); ++k) fields.push_back(JsonFieldName(*oneof.field(k)));
+    for (int k = 0; k < oneof.field_count(); ++k) fields.emplace_back(JsonName(*oneof.field(k)));
     if (fields.size() < 2) continue;
     std::vector<std::string> mistakes;
     AddOneOf(OneOf::kAtMost, fields, node, &mistakes);

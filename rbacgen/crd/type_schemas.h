@@ -47,9 +47,6 @@ class TypeSchemas {
   std::vector<const Descriptor*> open_;
 };
 
-// The field's name in JSON.
-std::string JsonFieldName(const google::protobuf::FieldDescriptor& field);
-
 }  // namespace mandate::rbacgen
 
 #endif  // RBACGEN_CRD_TYPE_SCHEMAS_H_
