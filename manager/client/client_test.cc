@@ -211,6 +211,10 @@ TEST_F(ClientTest, DeletesWithPreconditions) {
   EXPECT_EQ(Last().body,
             R"({"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Foreground",)"
             R"("preconditions":{"uid":"u","resourceVersion":"7"}})");
+  ASSERT_TRUE(typed.Delete<RoleBinding>({}, {"foo", "bar"}, {.uid = "u"}).ok());
+  EXPECT_EQ(Body()["preconditions"], *ParseJson(R"({"uid":"u"})"));
+  ASSERT_TRUE(typed.Delete<RoleBinding>({}, {"foo", "bar"}, {.resource_version = "7"}).ok());
+  EXPECT_EQ(Body()["preconditions"], *ParseJson(R"({"resourceVersion":"7"})"));
 }
 
 TEST_F(ClientTest, ADeleteIsRepeatedOnlyIfItsUidSaysWhichObject) {
@@ -269,6 +273,19 @@ TEST_F(ClientTest, AListWhosePagesExpireBeginsAgainWhole) {
   fake.ForgetRequests();
   EXPECT_TRUE(IsGone(typed.List<RoleBinding>({}).status())) << "a first page has nothing to expire";
   EXPECT_EQ(Sent(), 1u);
+}
+
+TEST_F(ClientTest, AListThatBeginsAgainIsBoundedAnew) {
+  int page = 0;
+  server = [&](const HttpRequest& request) {
+    if (!request.target.ends_with("limit=500") && page > 0) {
+      page = -1;
+      return FakeReply::Json(410, R"({"kind":"Status","reason":"Expired","code":410})");
+    }
+    return page++ == 0 ? Page({"a", "b", "c"}, "p2") : Page({"x", "y", "z"}, "");
+  };
+  EXPECT_THAT(Names(typed.List<RoleBinding>({}, {.max_items = 3})),
+              testing::ElementsAre("x", "y", "z"));
 }
 
 TEST_F(ClientTest, ListsAreBounded) {

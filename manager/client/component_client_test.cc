@@ -115,8 +115,11 @@ TEST_F(ComponentClientTest, A403AsAnonymousIsALostCredential) {
       return FakeReply::Json(200, "");
     }
     return FakeReply::Json(
-        403, R"({"kind":"Status","reason":"Forbidden","code":403,)"
-             R"("message":"pods is forbidden: User \"system:anonymous\" cannot get"})");
+        403,
+        R"({"kind":"Status","reason":"Forbidden","code":403,)"
+        R"("message":"pods \"web\" is forbidden: User \"system:anonymous\" cannot get resource )"
+        R"(\"pods\" in API group \"\" in the namespace \"foo\"",)"
+        R"("details":{"name":"web","kind":"pods"}})");
   };
   const Result result = Send(Get());
   EXPECT_EQ(result.status().code(), absl::StatusCode::kUnauthenticated);
@@ -161,13 +164,19 @@ TEST_F(ComponentClientTest, TellsOfA403ToWhatItsMarkersPromise) {
 }
 
 TEST_F(ComponentClientTest, AnOrdinary403KeepsTheToken) {
-  server = [](const HttpRequest&) {
-    return FakeReply::Json(403,
-                           R"({"kind":"Status","reason":"Forbidden","code":403,)"
-                           R"("message":"User \"system:serviceaccount:m:s\" cannot get pods"})");
-  };
-  EXPECT_EQ(Send(Get()).status().code(), absl::StatusCode::kPermissionDenied);
-  EXPECT_EQ(Send(Get()).status().code(), absl::StatusCode::kPermissionDenied);
+  for (
+      const char* message :
+      {R"(User \"system:serviceaccount:m:s\" cannot get pods)",
+       R"(pods \"web\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'p' denied request: )"
+       R"(forbidden: User \"system:anonymous\" cannot be bound)"}) {
+    server = [message](const HttpRequest&) {
+      return FakeReply::Json(
+          403, StrCat(R"({"kind":"Status","reason":"Forbidden","code":403,)",
+                      R"("details":{"name":"web","kind":"pods"},"message":")", message, R"("})"));
+    };
+    EXPECT_EQ(Send(Get()).status().code(), absl::StatusCode::kPermissionDenied) << message;
+    EXPECT_EQ(Send(Get()).status().code(), absl::StatusCode::kPermissionDenied) << message;
+  }
   EXPECT_EQ(TokenRequests(), 1u);
 }
 

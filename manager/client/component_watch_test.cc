@@ -204,6 +204,33 @@ TEST_F(ComponentWatchTest, A401OfAWatchEndsTheOthers) {
   EXPECT_EQ(TokenRequests(), 2u) << "the token was dropped, once";
 }
 
+// A client certificate is the credential of every request: there is no token to drop.
+TEST_F(ComponentWatchTest, A401ToAClientCertificateEndsAllWatches) {
+  struct CertificateIdentity : Identity {
+    CertificateIdentity()
+        : Identity({.cluster = "local", .name = "scope", .endpoint = EndpointOf()}) {}
+    static std::shared_ptr<const Endpoint> EndpointOf() {
+      auto endpoint = std::make_shared<Endpoint>();
+      endpoint->server = "https://local:6443";
+      endpoint->ca_pem = "CA";
+      endpoint->client_certificate = {.certificate_pem = "C",
+                                      .key_pem = std::make_shared<Secret>("K")};
+      return endpoint;
+    }
+  };
+  const CertificateIdentity identity;
+  options.identity = &identity;
+  auto handle = Watching(sink);
+  server = [](const HttpRequest&) { return FakeReply::Json(401, ""); };
+  EXPECT_EQ(Send(Get()).status().code(), absl::StatusCode::kUnauthenticated);
+  loop.RunReady();
+  ASSERT_TRUE(sink->closed.has_value());
+  EXPECT_EQ(sink->closed->code(), absl::StatusCode::kUnauthenticated);
+  EXPECT_TRUE(fake.stream(0).cancelled());
+  handle.reset();
+  owned.reset();
+}
+
 TEST_F(ComponentWatchTest, ALate401ToAnOlderTokenLeavesNewerWatchesAlone) {
   auto handle = Watching(sink);
   // A request that was sent with the first token and is answered after the second came.

@@ -457,5 +457,21 @@ TEST_F(ModesTest, AServerWithTheGateOffIsToldFromAMissingGrant) {
                               "  verbs: [\"impersonate\"]\n"));
 }
 
+TEST(PreflightReportTest, ListsTenAndCountsTheRest) {
+  PreflightReport report;
+  report.subject = "component scope";
+  for (int i = 0; i < 12; ++i) {
+    rbac::Rule rule;
+    rule.verbs = {"get"};
+    rule.api_groups = {""};
+    rule.resources = {StrCat("r", i)};
+    report.missing.push_back({.ns = "", .rule = std::move(rule)});
+    const std::string message(report.ToStatus().message());
+    EXPECT_EQ(message.find(StrCat("get r", i)) != message.npos, i < 10) << message;
+    EXPECT_EQ(message.find(StrCat(" and ", i - 9, " more. Apply")) != message.npos, i >= 10)
+        << message;
+  }
+}
+
 }  // namespace
 }  // namespace mandate

@@ -52,6 +52,9 @@ TEST(ResourceTargetTest, Table) {
       {kPod, {"a/b", "..?x=#%"}, "", {}, "/api/v1/namespaces/a%2Fb/pods/..%3Fx%3D%23%25"},
       {kPod, {"foo", ".."}, "", {}, "/api/v1/namespaces/foo/pods/%2E%2E"},
       {kPod, {".", "web"}, "", {}, "/api/v1/namespaces/%2E/pods/web"},
+      // The ends of each range that needs no escape, and what stands next to it.
+      {kPod, {"foo", "azAZ09-_~"}, "", {}, "/api/v1/namespaces/foo/pods/azAZ09-_~"},
+      {kPod, {"foo", "@[`{"}, "", {}, "/api/v1/namespaces/foo/pods/%40%5B%60%7B"},
       {kPod, {"foo", "a.b"}, "", {}, "/api/v1/namespaces/foo/pods/a.b"},
   };
   for (const Case& c : kCases) {

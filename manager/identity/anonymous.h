@@ -3,16 +3,14 @@
 #define MANAGER_IDENTITY_ANONYMOUS_H_
 
 #include "absl/status/status.h"
-#include "absl/strings/match.h"
-#include "manager/object/api_error.h"
 
 namespace mandate {
 
-// A 403 that names system:anonymous: the server saw no credential, or an empty one, and with
-// anonymous access on it does not answer 401. That is a lost credential, not a missing permission.
-inline bool IsAnonymous(const absl::Status& status) {
-  return IsForbidden(status) && absl::StrContains(status.message(), "\"system:anonymous\"");
-}
+// Whether `status` is the API server's own 403 to a request of system:anonymous: the server saw no
+// credential, or an empty one, and with anonymous access on it does not answer 401. That is a lost
+// credential, not a missing permission. A 403 that only quotes the name, as the denial of an
+// admission policy may, is not one.
+bool IsAnonymous(const absl::Status& status);
 
 }  // namespace mandate
 

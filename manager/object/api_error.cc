@@ -1,5 +1,6 @@
 #include "manager/object/api_error.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -197,11 +198,11 @@ std::optional<absl::Duration> RetryAfter(const absl::Status& status) {
   int64_t milliseconds = 0;
   const absl::optional<absl::Cord> header = status.GetPayload(AsAbsl(kRetryAfterUrl));
   if (header.has_value() && absl::SimpleAtoi(std::string(*header), &milliseconds)) {
-    return absl::Milliseconds(milliseconds);
+    return std::min(absl::Milliseconds(milliseconds), kMaxRetryAfter);
   }
   const std::optional<ApiStatusProto> proto = ApiStatus(status);
   if (!proto.has_value() || proto->details().retryafterseconds() <= 0) return std::nullopt;
-  return absl::Seconds(proto->details().retryafterseconds());
+  return std::min(absl::Seconds(proto->details().retryafterseconds()), kMaxRetryAfter);
 }
 
 bool IsConflict(const absl::Status& status) {

@@ -46,7 +46,11 @@ int HttpCode(const absl::Status& status);
 // The payload's reason, such as "AlreadyExists"; "" without one.
 std::string ApiReason(const absl::Status& status);
 
-// How long the server asks to wait; of the header, else of the Status' details.
+// The longest wait that RetryAfter() reports: whatever a server, or something between, may ask.
+inline constexpr absl::Duration kMaxRetryAfter = absl::Hours(1);
+
+// How long the server asks to wait; of the header, else of the Status' details (also those of a
+// watch's ERROR event).
 std::optional<absl::Duration> RetryAfter(const absl::Status& status);
 
 // By code, so also true of a cache's answer: 404, and 409 AlreadyExists. (Functions of our own

@@ -1,5 +1,6 @@
 #include "manager/object/api_error.h"
 
+#include <limits>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -101,6 +102,11 @@ TEST(ApiErrorTest, SaysHowLongToWait) {
   EXPECT_EQ(RetryAfter(StatusFromResponse(429, "", absl::ZeroDuration())), absl::ZeroDuration());
   EXPECT_EQ(RetryAfter(StatusFromResponse(429, Body(429, "TooManyRequests"))), std::nullopt);
   EXPECT_EQ(RetryAfter(absl::UnavailableError("ours")), std::nullopt);
+  ApiStatusProto event;
+  event.set_code(429);
+  event.mutable_details()->set_retryafterseconds(std::numeric_limits<int32_t>::max());
+  EXPECT_EQ(RetryAfter(StatusFromApi(event)), kMaxRetryAfter);
+  EXPECT_EQ(RetryAfter(StatusFromResponse(429, "", absl::Hours(24))), kMaxRetryAfter);
 }
 
 TEST(ApiErrorTest, KeepsTheServersStatus) {

@@ -17,6 +17,17 @@ const FieldDescriptor* Field(const Message& message, const char* name) {
   return message.GetDescriptor()->FindFieldByName(name);
 }
 
+// A field that the server alone writes; null: none is there.
+const char* FieldOfServer(const ObjectMeta& metadata) {
+  if (metadata.managedfields_size() > 0) return "managedFields";
+  if (metadata.has_generation()) return "generation";
+  if (metadata.has_creationtimestamp()) return "creationTimestamp";
+  if (metadata.has_deletiontimestamp()) return "deletionTimestamp";
+  if (metadata.has_deletiongraceperiodseconds()) return "deletionGracePeriodSeconds";
+  if (metadata.has_selflink()) return "selfLink";
+  return nullptr;
+}
+
 // Leaves of the object only what names it, and its status.
 void KeepStatus(Message* object, ObjectMeta* metadata) {
   for (int i = 0; i < object->GetDescriptor()->field_count(); ++i) {
@@ -48,12 +59,12 @@ absl::StatusOr<std::string> ApplyBody(const Message& object, const KindInfo& kin
     return absl::InvalidArgumentError(
         StrCat("metadata.name: missing in the ", kind.kind, " to apply"));
   }
-  metadata->clear_managedfields();
-  metadata->clear_generation();
-  metadata->clear_creationtimestamp();
-  metadata->clear_deletiontimestamp();
-  metadata->clear_deletiongraceperiodseconds();
-  metadata->clear_selflink();
+  if (const char* field = FieldOfServer(*metadata)) {
+    return absl::InvalidArgumentError(
+        StrCat("metadata.", field, ": the ", kind.kind, " ", metadata->name(),
+               " to apply was read from the server, and apply would own each of its fields; build "
+               "one with exactly the fields to own"));
+  }
   if (part == ApplyPart::kStatus) {
     KeepStatus(body.get(), metadata);
   } else if (const FieldDescriptor* status = Field(*body, "status")) {

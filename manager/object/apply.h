@@ -17,12 +17,11 @@ enum class ApplyPart {
 };
 
 // Build the object from nothing: what is present in it will be owned by the field manager, and what
-// was present in the last apply and is absent now will be removed. Never apply an object that was
-// read from the server, whose every field is present.
+// was present in the last apply and is absent now will be removed.
 //
-// Fields that the server alone writes (managedFields, generation, creationTimestamp, selfLink,
-// deletionTimestamp) are left out; uid and resourceVersion stay, as preconditions.
-// kInvalidArgument without metadata.name.
+// kInvalidArgument for an object that was read from the server, whose every field is present: it
+// has managedFields, generation, creationTimestamp or another field that the server alone writes.
+// uid and resourceVersion are preconditions. kInvalidArgument without metadata.name, too.
 absl::StatusOr<std::string> ApplyBody(const google::protobuf::Message& object, const KindInfo& kind,
                                       ApplyPart part = ApplyPart::kMain);
 

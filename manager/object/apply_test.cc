@@ -1,6 +1,7 @@
 #include "manager/object/apply.h"
 
 #include <string>
+#include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -18,10 +19,6 @@ k8s::io::api::networking::v1::Ingress MakeIngress() {
   ingress.mutable_metadata()->set_namespace_("n");
   ingress.mutable_metadata()->set_name("i");
   ingress.mutable_metadata()->set_resourceversion("3");
-  ingress.mutable_metadata()->set_generation(2);
-  ingress.mutable_metadata()->set_selflink("/x");
-  ingress.mutable_metadata()->mutable_creationtimestamp()->set_seconds(1);
-  ingress.mutable_metadata()->add_managedfields()->set_manager("m");
   (*ingress.mutable_metadata()->mutable_labels())["a"] = "b";
   ingress.mutable_spec()->set_ingressclassname("c");
   ingress.mutable_status()->mutable_loadbalancer()->add_ingress()->set_ip("10.0.0.1");
@@ -45,11 +42,35 @@ TEST(ApplyTest, OwnsStatusAlone) {
 TEST(ApplyTest, TypedAndUnchanged) {
   rbacv1::ClusterRole role;
   role.mutable_metadata()->set_name("r");
-  role.mutable_metadata()->set_generation(1);
   EXPECT_EQ(*ApplyBody(role),
             R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole",)"
             R"("metadata":{"name":"r"}})");
-  EXPECT_EQ(role.metadata().generation(), 1);
+}
+
+// Invariant 8: what was read is never sent back whole.
+TEST(ApplyTest, AnObjectThatWasReadIsRejected) {
+  using ObjectMeta = k8s::io::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+  const std::pair<const char*, void (*)(ObjectMeta*)> kFields[] = {
+      {"managedFields", [](ObjectMeta* m) { m->add_managedfields(); }},
+      {"generation", [](ObjectMeta* m) { m->set_generation(1); }},
+      {"creationTimestamp", [](ObjectMeta* m) { m->mutable_creationtimestamp(); }},
+      {"deletionTimestamp", [](ObjectMeta* m) { m->mutable_deletiontimestamp(); }},
+      {"deletionGracePeriodSeconds", [](ObjectMeta* m) { m->set_deletiongraceperiodseconds(0); }},
+      {"selfLink", [](ObjectMeta* m) { m->set_selflink("/x"); }},
+  };
+  for (const auto& [field, set] : kFields) {
+    rbacv1::ClusterRole role;
+    role.mutable_metadata()->set_name("r");
+    set(role.mutable_metadata());
+    for (const ApplyPart part : {ApplyPart::kMain, ApplyPart::kStatus}) {
+      const absl::Status status = ApplyBody(role, part).status();
+      EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << field;
+      EXPECT_EQ(status.message(),
+                std::string("metadata.") + field +
+                    ": the ClusterRole r to apply was read from the server, and apply would own "
+                    "each of its fields; build one with exactly the fields to own");
+    }
+  }
 }
 
 TEST(ApplyTest, NeedsAName) {

@@ -122,6 +122,14 @@ TEST(JsonPatchTest, RefusesWithTheOperationsNumber) {
        "! FAILED_PRECONDITION: operation 0 of the JSON patch: \"/a\" cannot be moved into itself"},
       {R"({"a":1})", R"([{"op":"test","path":"/a","value":"1"}])",
        "! FAILED_PRECONDITION: operation 0 of the JSON patch: the value at \"/a\" is another"},
+      {R"({"a":[1]})", R"([{"op":"test","path":"/a","value":[1,2]}])",
+       "! FAILED_PRECONDITION: operation 0 of the JSON patch: the value at \"/a\" is another"},
+      {R"({"a":[]})", R"([{"op":"test","path":"/a","value":[1]}])",
+       "! FAILED_PRECONDITION: operation 0 of the JSON patch: the value at \"/a\" is another"},
+      {R"({"a":{"b":1}})", R"([{"op":"test","path":"/a","value":{"b":1,"c":2}}])",
+       "! FAILED_PRECONDITION: operation 0 of the JSON patch: the value at \"/a\" is another"},
+      {R"({"a":{}})", R"([{"op":"test","path":"/a","value":{"b":1}}])",
+       "! FAILED_PRECONDITION: operation 0 of the JSON patch: the value at \"/a\" is another"},
       {R"({"a":true})", R"([{"op":"test","path":"/a","value":1}])",
        "! FAILED_PRECONDITION: operation 0 of the JSON patch: the value at \"/a\" is another"},
       {R"({"a":9007199254740993})", R"([{"op":"test","path":"/a","value":9007199254740992.0}])",
@@ -134,6 +142,10 @@ TEST(JsonPatchTest, KeepsToItsLimits) {
   const char* const two = R"([{"op":"test","path":"","value":{}},{"op":"remove","path":""}])";
   EXPECT_EQ(Patch("{}", two, {.max_operations = 2}), "null");
   EXPECT_THAT(Patch("{}", two, {.max_operations = 1}), testing::HasSubstr("RESOURCE_EXHAUSTED"));
+  // A value that is moved onto itself makes nothing deeper, not even what is too deep already.
+  EXPECT_EQ(
+      Patch(R"({"a":{"b":{}}})", R"([{"op":"move","from":"/a","path":"/a"}])", {.max_depth = 1}),
+      R"({"a":{"b":{}}})");
   // Each copy doubles the document.
   std::string doubling = "[";
   for (int i = 0; i < 100; ++i) {
