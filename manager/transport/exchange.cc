@@ -1,12 +1,14 @@
 #include "manager/transport/exchange.h"
 
+#include "manager/core/not_sent.h"
+
 namespace mandate {
 
 void Exchange::End(absl::Status status) {
   if (over_) return;
   over_ = true;
   drop_ = nullptr;
-  OnEnd(std::move(status));
+  OnEnd(Marked(std::move(status)));
 }
 
 void Exchange::EndEarly(absl::Status status) {
@@ -14,13 +16,17 @@ void Exchange::EndEarly(absl::Status status) {
   // Whoever OnEnd() calls may let go of the last reference.
   const std::shared_ptr<Exchange> self = shared_from_this();
   DropSilently();
-  OnEnd(std::move(status));
+  OnEnd(Marked(std::move(status)));
 }
 
 void Exchange::DropSilently() {
   if (over_) return;
   over_ = true;
   if (const auto drop = std::exchange(drop_, nullptr)) drop();
+}
+
+absl::Status Exchange::Marked(absl::Status status) const {
+  return maybe_served_ ? status : NotSent(std::move(status));
 }
 
 bool Exchange::GiveUp(absl::Status reason) {

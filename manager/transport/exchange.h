@@ -32,7 +32,14 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   // The answer was cut short. True: its head says enough all the same, and End(OK) delivers that.
   virtual bool TakeHeadAlone() { return false; }
 
-  // The transfer is over, or there will be none. Does nothing when the exchange is over already.
+  // The request goes out now, or part of it may.
+  void NoteSent() { maybe_served_ = true; }
+  // The server promised not to have acted on what was sent. Does nothing if an earlier attempt may
+  // have reached it.
+  void NoteUnserved() { maybe_served_ = resent_blindly; }
+
+  // The transfer is over, or there will be none. An error is marked NotSent() unless the request
+  // may have been served. Does nothing when the exchange is over already.
   void End(absl::Status status);
   bool over() const { return over_; }
 
@@ -57,6 +64,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   // As EndEarly, but OnEnd is not called: the derived class sees to it.
   void DropSilently();
   bool GiveUp(absl::Status reason);
+  // `status`, marked NotSent() if that is certain.
+  absl::Status Marked(absl::Status status) const;
   bool muted() const { return muted_; }
 
  private:
@@ -64,6 +73,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   std::function<void()> drop_;
   absl::Status reason_;
   bool over_ = false;
+  bool maybe_served_ = false;
   bool muted_ = false;
 };
 

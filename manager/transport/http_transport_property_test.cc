@@ -16,6 +16,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "manager/core/not_sent.h"
 #include "manager/core/testing/seeds.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/transport/http_transport.h"
@@ -74,7 +75,9 @@ class World {
     totals["refused for waiting"] += last_stats_.refused_waiting;
     totals["waited for a connection"] += last_stats_.refused_connection;
     const auto count = [&totals](const Asked& asked) {
-      if (asked.status.has_value()) ++totals[absl::StatusCodeToString(asked.status->code())];
+      if (!asked.status.has_value()) return;
+      ++totals[absl::StatusCodeToString(asked.status->code())];
+      totals["not sent"] += WasNotSent(*asked.status);
     };
     for (const auto& call : calls_) count(*call);
     for (const auto& stream : streams_) count(*stream);
@@ -312,6 +315,11 @@ class World {
     const int served = network_.served(asked.target);
     Expect(served <= (asked.method == "POST" ? 1 : 2),
            absl::StrCat(asked.method, " ", asked.target, " was served ", served, " times"));
+    if (!asked.status.has_value() || asked.status->ok()) return;
+    Expect(!WasNotSent(*asked.status) || served == 0,
+           absl::StrCat(asked.target, " was served and is marked as not sent"));
+    Expect(WasNotSent(*asked.status) || network_.sent(asked.target),
+           absl::StrCat(asked.target, " was never sent and is not marked"));
   }
 
   void CheckEnded(const AskedCall& call) {
@@ -375,7 +383,7 @@ TEST(HttpTransportProperty, KeepsItsWordWhateverHappens) {
   const auto seeds = static_cast<size_t>(ran);
   for (const char* name :
        {"probes", "refusals", "resets", "closed", "GOAWAY", "stalls", "resends", "connections lost",
-        "connections drained", "refused for waiting", "waited for a connection"}) {
+        "connections drained", "refused for waiting", "waited for a connection", "not sent"}) {
     EXPECT_GE(totals[name], seeds / 10) << name;
   }
   EXPECT_GE(totals["OK"], 20 * seeds);

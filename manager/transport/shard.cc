@@ -102,6 +102,7 @@ void Shard::Finish(const Wire::Over& over) {
     result.sent ? admission_.Drain() : admission_.Refused();
   }
   admission_.End(result.sent);
+  if (result.unserved) over.exchange->NoteUnserved();
   if (over.exchange->over() || Return(over)) return;
   if (result.lost && over.exchange->TakeHeadAlone()) {
     over.exchange->End(absl::OkStatus());
@@ -229,8 +230,9 @@ bool Shard::SendProbe() {
   return true;
 }
 
-void Shard::OnSent(const Exchange& exchange) {
+void Shard::OnSent(Exchange& exchange) {
   connected_ = true;
+  exchange.NoteSent();
   if (&exchange != probing_.get()) admission_.Sent();
   full_ = false;
   if (closing_ && !draining_) {

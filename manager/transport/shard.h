@@ -86,7 +86,7 @@ class Shard : private Wire::Observer, public std::enable_shared_from_this<Shard>
   bool SendProbe();
 
   // Wire::Observer.
-  void OnSent(const Exchange& exchange) override;
+  void OnSent(Exchange& exchange) override;
   void OnHeard() override { liveness_.Heard(); }
   void OnHead(bool multiplexed) override;
   void OnSettled(std::vector<Wire::Over> over) override;

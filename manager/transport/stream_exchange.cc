@@ -50,7 +50,7 @@ void StreamExchange::Cancel() {
   DropSilently();
   // Never inside the destructor of the client's Stream.
   loop_.Post([self = std::static_pointer_cast<StreamExchange>(shared_from_this())] {
-    self->gate_.Close(absl::CancelledError("the stream was cancelled"));
+    self->gate_.Close(self->Marked(absl::CancelledError("the stream was cancelled")));
   });
 }
 

@@ -113,7 +113,8 @@ class Stream {
 
 // Any HTTP status is a success here; an error means that there was no complete response:
 // kUnavailable (connection refused, reset, TLS), kDeadlineExceeded, kCancelled,
-// kResourceExhausted (a bound of ours), kInvalidArgument (a bad request object).
+// kResourceExhausted (a bound of ours), kInvalidArgument (a bad request object). An error of a
+// request that the server certainly did not act on is marked: WasNotSent() (core/not_sent.h).
 //
 // Loop thread only, except where said.
 class Transport {

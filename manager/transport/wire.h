@@ -37,7 +37,7 @@ class Wire {
     virtual ~Observer() = default;
     // Inside the wire, which may not be touched: the request goes out now; something came from the
     // server; a head came, over HTTP/2 or not.
-    virtual void OnSent(const Exchange& exchange) = 0;
+    virtual void OnSent(Exchange& exchange) = 0;
     virtual void OnHeard() = 0;
     virtual void OnHead(bool multiplexed) = 0;
     // At the loop's top level: these are over, and whatever else happened has.

@@ -149,6 +149,7 @@ class FakeNetwork::FakeWire : public Wire {
     }
     connected_ = true;
     at->second.sent = true;
+    network_.sent_.insert(at->second.exchange->request().target);
     ++network_.counts_.requests;
     Inside([&] { observer_.OnSent(*at->second.exchange); });
     Soon([this, id] { Serve(id); });

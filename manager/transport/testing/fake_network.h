@@ -64,6 +64,8 @@ class FakeNetwork {
 
   // How often servers acted on a target.
   int served(const std::string& target) const;
+  // Whether a request for the target ever went out.
+  bool sent(const std::string& target) const { return sent_.contains(target); }
   // Targets in the order in which they were first put on a connection, by server.
   const std::map<std::string, std::vector<std::string>>& admitted() const { return admitted_; }
   const Counts& counts() const { return counts_; }
@@ -87,6 +89,7 @@ class FakeNetwork {
   std::map<std::string, int> served_;
   std::map<std::string, std::vector<std::string>> admitted_;
   std::set<std::string> admitted_once_;
+  std::set<std::string> sent_;
   std::vector<std::string> violations_;
 };
 

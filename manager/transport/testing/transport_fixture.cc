@@ -6,7 +6,11 @@ namespace {
 // A status that shares nothing with others: ThreadSanitizer does not see the reference counting of
 // Debian's absl::Status, and reports a race when two threads let go of one.
 absl::Status Unshared(const absl::Status& status) {
-  return absl::Status(status.code(), std::string(status.message()));
+  absl::Status unshared(status.code(), std::string(status.message()));
+  status.ForEachPayload([&unshared](absl::string_view url, const absl::Cord& payload) {
+    unshared.SetPayload(url, absl::Cord(std::string(payload)));
+  });
+  return unshared;
 }
 
 }  // namespace
