@@ -55,6 +55,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   // the server looks at it.
   int resends = 0;
   bool resent_blindly = false;
+  // Its component had as many requests as it may when this one's turn came.
+  bool exceeded_share = false;
 
  protected:
   // Runs at the loop's top level, once.
@@ -67,6 +69,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   // `status`, marked NotSent() if that is certain.
   absl::Status Marked(absl::Status status) const;
   bool muted() const { return muted_; }
+  // False: it never went out, or the server promised not to have acted on it.
+  bool maybe_served() const { return maybe_served_; }
 
  private:
   const HttpRequest request_;

@@ -12,8 +12,13 @@ namespace mandate {
 struct HttpOptions {
   // Per connection, one of them kept free for the liveness probe. API servers allow 100.
   size_t streams_per_connection = 100;
-  // Of all pools together. What finds no room waits.
-  size_t max_connections = 256;
+  // Of all pools of calls together, and of all pools of streams (watches): neither can take from
+  // the other. What finds no room waits.
+  size_t max_call_connections = 64;
+  size_t max_stream_connections = 192;
+  // Among pools, and within a pool among components: each may have at most so many times what is
+  // left free of connections, of places on them, and of places to wait (core/fair_share.h).
+  size_t share = 4;
   // Requests that wait for a connection, per pool; more are refused: kResourceExhausted.
   size_t max_waiting = 10'000;
   // Larger responses of Call() end with kResourceExhausted. Streams have no such bound: their sink
@@ -53,12 +58,15 @@ struct HttpStats {
   uint64_t resends = 0;             // requests that a failed connection had surely not served
   uint64_t refused_waiting = 0;     // max_waiting was hit
   uint64_t refused_too_large = 0;   // max_response_bytes or max_header_bytes was hit
-  uint64_t refused_connection = 0;  // max_connections was hit: something waits longer
+  uint64_t refused_connection = 0;  // a bound on connections was hit: something waits longer
+  uint64_t refused_share = 0;  // requests that waited longer since their component had its share
   uint64_t ca_rotations = 0;
   uint64_t ca_errors = 0;  // a ca_file could not be read, or is no PEM: the last good one is used
 
   // Now:
   size_t connections = 0;
+  size_t call_connections = 0;  // of these, and
+  size_t stream_connections = 0;
   size_t active = 0;  // requests on a connection
   size_t waiting = 0;
 };

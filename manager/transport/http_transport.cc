@@ -1,34 +1,26 @@
 #include "manager/transport/http_transport.h"
 
-#include <algorithm>
 #include <cassert>
-#include <deque>
-#include <map>
-#include <set>
-#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "manager/transport/ca_files.h"
 #include "manager/transport/call_exchange.h"
+#include "manager/transport/connection_budget.h"
 #include "manager/transport/curl_handles.h"
 #include "manager/transport/curl_wire.h"
-#include "manager/transport/pool_key.h"
 #include "manager/transport/request_check.h"
-#include "manager/transport/shard_set.h"
 #include "manager/transport/stream_exchange.h"
 
 namespace mandate {
 namespace {
 
-// Watches live long and in numbers: they must never keep a call from its connection.
-enum class Class { kCall, kStream };
-
 absl::Status CheckOptions(const HttpOptions& options) {
-  if (options.streams_per_connection < 2 || options.max_connections < 1 ||
-      options.max_waiting < 1) {
+  if (options.streams_per_connection < 2 || options.max_call_connections < 1 ||
+      options.max_stream_connections < 1 || options.max_waiting < 1 || options.share < 1) {
     return absl::InvalidArgumentError(
-        "the transport needs at least 2 streams per connection, 1 connection and 1 place to wait");
+        "the transport needs at least 2 streams per connection, 1 connection for calls and 1 for "
+        "streams, 1 place to wait, and a share of 1");
   }
   for (const absl::Duration duration :
        {options.connect_timeout, options.time_to_headers, options.max_call_duration,
@@ -47,7 +39,7 @@ absl::Status CheckOptions(const HttpOptions& options) {
 
 // What the transport's tasks and connections need; outlives the transport until the loop has
 // cleared up.
-class HttpTransport::Core : public ShardSet::Host, public std::enable_shared_from_this<Core> {
+class HttpTransport::Core : public std::enable_shared_from_this<Core> {
  public:
   Core(Loop& loop, Options options)
       : loop_(loop), options_(options), ca_files_(loop.clock(), options_.ca_refresh, stats_) {}
@@ -66,92 +58,35 @@ class HttpTransport::Core : public ShardSet::Host, public std::enable_shared_fro
     return status;
   }
 
-  absl::Status Submit(Class of, std::shared_ptr<Exchange> exchange) {
-    const std::string key = PoolKeyOf(exchange->request());
-    auto& set = sets_[{key, of}];
-    if (set == nullptr) set = std::make_unique<ShardSet>(parts_, *this);
-    return set->Submit(std::move(exchange));
-  }
+  // Watches live long and in numbers: they must never keep a call from its connection.
+  ConnectionBudget& calls() { return calls_; }
+  ConnectionBudget& streams() { return streams_; }
 
   Stats stats() const {
     Stats stats = stats_;
-    for (const auto& [key, set] : sets_) set->AddTo(stats);
+    stats.call_connections = calls_.connections();
+    stats.stream_connections = streams_.connections();
+    calls_.AddTo(stats);
+    streams_.AddTo(stats);
     return stats;
   }
 
   void Mute() {
-    for (const auto& [key, set] : sets_) set->Mute();
+    calls_.Mute();
+    streams_.Mute();
   }
 
   void Shutdown() {
-    for (const auto& [key, set] : sets_) {
-      set->Shutdown(absl::CancelledError("the transport was shut down"));
-    }
-    queue_.clear();
-    sets_.clear();
-  }
-
-  void WantsPump(ShardSet& set) override {
-    wanting_.insert(&set);
-    SchedulePump();
-  }
-
-  bool AcquireConnection(ShardSet& set) override {
-    const auto at = std::find(queue_.begin(), queue_.end(), &set);
-    const auto ahead = static_cast<size_t>(at - queue_.begin());
-    if (connections_ + ahead >= options_.max_connections) {
-      if (at == queue_.end()) queue_.push_back(&set);
-      MakeRoom();
-      return false;
-    }
-    if (at != queue_.end()) queue_.erase(at);
-    ++connections_;
-    return true;
-  }
-
-  void ReleaseConnection() override {
-    --connections_;
-    PumpQueue();
+    const absl::Status status = absl::CancelledError("the transport was shut down");
+    calls_.Shutdown(status);
+    streams_.Shutdown(status);
   }
 
  private:
-  // What waits for a connection, first come, first served.
-  void PumpQueue() {
-    for (ShardSet* const set : queue_) WantsPump(*set);
-  }
-
-  // An idle connection is only kept as long as nobody else needs one.
-  void MakeRoom() {
-    for (const auto& [key, set] : sets_) {
-      if (set->CloseIdle()) return;
-    }
-  }
-
-  void SchedulePump() {
-    if (pump_scheduled_) return;
-    pump_scheduled_ = true;
-    loop_.Post([weak = weak_from_this()] {
-      if (const auto self = weak.lock()) self->Pump();
+  void Schedule(ConnectionBudget& budget) {
+    loop_.Post([weak = weak_from_this(), &budget] {
+      if (const auto self = weak.lock()) budget.Pump();
     });
-  }
-
-  void Pump() {
-    pump_scheduled_ = false;
-    const std::set<ShardSet*> wanting = std::exchange(wanting_, {});
-    for (auto it = sets_.begin(); it != sets_.end();) {
-      ShardSet* const set = it->second.get();
-      if (wanting.contains(set)) {
-        set->Pump();
-        if (!set->wants_connection() && std::erase(queue_, set) > 0) PumpQueue();
-      }
-      if (set->empty()) {
-        wanting_.erase(set);
-        std::erase(queue_, set);
-        it = sets_.erase(it);
-      } else {
-        ++it;
-      }
-    }
   }
 
   Loop& loop_;
@@ -160,11 +95,9 @@ class HttpTransport::Core : public ShardSet::Host, public std::enable_shared_fro
   CaFiles ca_files_;
   WireFactory new_wire_;
   const ShardParts parts_{loop_, options_, stats_, new_wire_};
-  std::map<std::pair<std::string, Class>, std::unique_ptr<ShardSet>> sets_;
-  std::set<ShardSet*> wanting_;
-  std::deque<ShardSet*> queue_;  // for a connection
-  size_t connections_ = 0;
-  bool pump_scheduled_ = false;
+  ConnectionBudget calls_{parts_, options_.max_call_connections, [this] { Schedule(calls_); }};
+  ConnectionBudget streams_{parts_, options_.max_stream_connections,
+                            [this] { Schedule(streams_); }};
 };
 
 absl::StatusOr<std::unique_ptr<HttpTransport>> HttpTransport::Create(EventLoop& loop,
@@ -201,7 +134,7 @@ void HttpTransport::Call(const CallContext& context, HttpRequest request, Done d
   absl::Status status = core_->Prepare(request);
   auto exchange = std::make_shared<CallExchange>(core_->loop(), core_->options(), core_->counters(),
                                                  std::move(request), std::move(done));
-  if (status.ok()) status = core_->Submit(Class::kCall, exchange);
+  if (status.ok()) status = core_->calls().Submit(exchange);
   if (status.ok()) {
     exchange->Bind(context);
     return;
@@ -215,7 +148,7 @@ std::unique_ptr<Stream> HttpTransport::Open(HttpRequest request, std::shared_ptr
   absl::Status status = core_->Prepare(request);
   auto exchange =
       std::make_shared<StreamExchange>(core_->loop(), std::move(request), std::move(sink));
-  if (status.ok()) status = core_->Submit(Class::kStream, exchange);
+  if (status.ok()) status = core_->streams().Submit(exchange);
   if (!status.ok()) core_->loop().Post([exchange, status] { exchange->End(status); });
   return exchange->Bind(core_->options().time_to_headers);
 }

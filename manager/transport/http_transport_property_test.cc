@@ -74,6 +74,7 @@ class World {
     totals["connections drained"] += last_stats_.connections_drained;
     totals["refused for waiting"] += last_stats_.refused_waiting;
     totals["waited for a connection"] += last_stats_.refused_connection;
+    totals["waited for a share"] += last_stats_.refused_share;
     const auto count = [&totals](const Asked& asked) {
       if (!asked.status.has_value()) return;
       ++totals[absl::StatusCodeToString(asked.status->code())];
@@ -150,7 +151,9 @@ class World {
   HttpOptions RandomOptions() {
     HttpOptions options;
     options.streams_per_connection = static_cast<size_t>(Number(2, 12));
-    options.max_connections = static_cast<size_t>(Number(1, 8));
+    options.max_call_connections = static_cast<size_t>(Number(1, 8));
+    options.max_stream_connections = static_cast<size_t>(Number(1, 8));
+    options.share = static_cast<size_t>(Number(1, 5));
     options.max_waiting = static_cast<size_t>(Chance(30) ? Number(1, 10) : 1000);
     options.max_call_duration = absl::Minutes(1);
     options.drain_timeout = absl::Minutes(2);
@@ -302,10 +305,13 @@ class World {
   void CheckStats() {
     if (transport_ == nullptr) return;
     const HttpStats stats = transport_->stats();
-    Expect(stats.connections <= options_.max_connections, "too many connections");
-    Expect(stats.waiting <= 2 * kServers *
-                                (options_.max_waiting +
-                                 options_.max_connections * options_.streams_per_connection),
+    Expect(stats.call_connections <= options_.max_call_connections, "too many for calls");
+    Expect(stats.stream_connections <= options_.max_stream_connections, "too many for streams");
+    Expect(stats.connections == stats.call_connections + stats.stream_connections,
+           "connections of no class");
+    const size_t most = options_.max_call_connections + options_.max_stream_connections;
+    Expect(stats.waiting <=
+               2 * kServers * (options_.max_waiting + most * options_.streams_per_connection),
            "too many wait");
   }
 
@@ -343,7 +349,7 @@ class World {
            absl::StrCat(stream.target, " had no head in time"));
   }
 
-  // First come, first served, in each pool.
+  // First come, first served, of each component in each pool.
   void CheckOrder() {
     for (const auto& [pool, targets] : network_.admitted()) {
       int last = 0;
@@ -381,9 +387,9 @@ TEST(HttpTransportProperty, KeepsItsWordWhateverHappens) {
   if (ran < 100) return;
   // Nothing of it passes because it never happens.
   const auto seeds = static_cast<size_t>(ran);
-  for (const char* name :
-       {"probes", "refusals", "resets", "closed", "GOAWAY", "stalls", "resends", "connections lost",
-        "connections drained", "refused for waiting", "waited for a connection", "not sent"}) {
+  for (const char* name : {"probes", "refusals", "resets", "closed", "GOAWAY", "stalls", "resends",
+                           "connections lost", "connections drained", "refused for waiting",
+                           "waited for a connection", "waited for a share", "not sent"}) {
     EXPECT_GE(totals[name], seeds / 10) << name;
   }
   EXPECT_GE(totals["OK"], 20 * seeds);

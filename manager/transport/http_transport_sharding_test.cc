@@ -115,13 +115,20 @@ TEST_F(HttpTransportShardingTest, FiftyTokensShareAConnection) {
 
 TEST_F(HttpTransportShardingTest, WatchesNeverKeepACallWaiting) {
   StartPlainServer();
-  StartTransport({.streams_per_connection = 3, .max_connections = 3});
-  // Fill what there is, and leave one waiting.
-  std::vector<Watch> watches = OpenMany(4);
+  StartTransport({.streams_per_connection = 3, .max_stream_connections = 3});
+  // Each on a connection whose other place another component has.
+  std::vector<Watch> watches = OpenMany(6);
   ASSERT_TRUE(AllOpen(watches));
+  // They fill what there is.
+  std::vector<Watch> one_more = OpenMany(1);
+  EXPECT_EQ(Stats().waiting, 1u);
   const std::string connection = Connection(Request("/"));
   for (const Watch& watch : watches) EXPECT_NE(watch.sink->data(), connection);
+  EXPECT_EQ(Stats().stream_connections, 3u);
+  EXPECT_EQ(Stats().call_connections, 1u);
   CloseAll(watches);
+  ASSERT_TRUE(AllOpen(one_more));
+  CloseAll(one_more);
 }
 
 TEST_F(HttpTransportShardingTest, AServersLowerLimitIsKept) {

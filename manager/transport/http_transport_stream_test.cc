@@ -274,7 +274,7 @@ class HttpTransportStreamStageTest : public HttpTransportStreamTest,
     });
     if (GetParam() == Stage::kHandshake) server_->SetAccepting(H2Server::Accepting::kIgnore);
     if (GetParam() == Stage::kMute) server_->SetAccepting(H2Server::Accepting::kMute);
-    StartTransport({.streams_per_connection = 2, .max_connections = 1});
+    StartTransport({.streams_per_connection = 2, .max_stream_connections = 1});
     if (GetParam() == Stage::kQueue) {
       first_ = Open(Request("/first"));
       EXPECT_TRUE(Eventually([this] { return first_.sink->data() == "one"; }));

@@ -142,7 +142,9 @@ TEST_F(HttpTransportTest, RefusesBadRequestsLater) {
 
 TEST_F(HttpTransportTest, RefusesSenselessOptions) {
   EXPECT_FALSE(HttpTransport::Create(*loop_, {.streams_per_connection = 1}).ok());
-  EXPECT_FALSE(HttpTransport::Create(*loop_, {.max_connections = 0}).ok());
+  EXPECT_FALSE(HttpTransport::Create(*loop_, {.max_call_connections = 0}).ok());
+  EXPECT_FALSE(HttpTransport::Create(*loop_, {.max_stream_connections = 0}).ok());
+  EXPECT_FALSE(HttpTransport::Create(*loop_, {.share = 0}).ok());
   EXPECT_FALSE(HttpTransport::Create(*loop_, {.probe_timeout = absl::ZeroDuration()}).ok());
 }
 
@@ -251,7 +253,7 @@ class HttpTransportStageTest : public HttpTransportTest,
       reached_.Set();
     });
     if (GetParam() == Stage::kHandshake) server_->SetAccepting(H2Server::Accepting::kIgnore);
-    StartTransport({.streams_per_connection = 2, .max_connections = 1});
+    StartTransport({.streams_per_connection = 2, .max_call_connections = 1});
     if (GetParam() == Stage::kQueue) {
       first_ = StartCall(Request("/first"));
       reached_.Wait();
@@ -321,7 +323,7 @@ TEST_F(HttpTransportTest, ACallHasALimitOfItsOwn) {
 
 TEST_F(HttpTransportTest, BoundsHowManyWait) {
   StartServer([this](std::shared_ptr<ServerStream> stream) { Keep(std::move(stream)); });
-  StartTransport({.streams_per_connection = 2, .max_connections = 1, .max_waiting = 2});
+  StartTransport({.streams_per_connection = 2, .max_call_connections = 1, .max_waiting = 2});
   const auto first = StartCall(Request("/1"));
   ASSERT_TRUE(Eventually([this] { return Stats().active == 1; }));
   const auto second = StartCall(Request("/2"));

@@ -14,11 +14,11 @@ namespace {
 // A server that refuses a request so often is not asked any more.
 constexpr int kMaxResends = 8;
 
-size_t CapOf(const HttpOptions& options) {
+}  // namespace
+
+size_t ShardCap(const HttpOptions& options) {
   return std::max<size_t>(options.streams_per_connection, 2) - 1;
 }
-
-}  // namespace
 
 absl::StatusOr<std::shared_ptr<Shard>> Shard::Create(const ShardParts& parts, Owner& owner) {
   auto shard = std::shared_ptr<Shard>(new Shard(parts, owner));
@@ -29,7 +29,7 @@ absl::StatusOr<std::shared_ptr<Shard>> Shard::Create(const ShardParts& parts, Ow
 Shard::Shard(const ShardParts& parts, Owner& owner)
     : parts_(parts),
       owner_(owner),
-      admission_(CapOf(parts.options)),
+      admission_(ShardCap(parts.options)),
       liveness_(parts.loop,
                 {.silence_limit = parts.options.silence_limit,
                  .probe_timeout = parts.options.probe_timeout},
@@ -69,6 +69,7 @@ void Shard::Start(std::shared_ptr<Exchange> exchange) {
   });
   if (absl::Status status = wire_->Add(exchange); !status.ok()) {
     admission_.End(/*sent=*/false);
+    Release(*exchange);
     exchange->End(std::move(status));
     Review();
     return;
@@ -95,7 +96,7 @@ void Shard::Finish(const Wire::Over& over) {
     return;
   }
   std::erase(exchanges_, over.exchange);
-  over.exchange->SetCarrier(nullptr);
+  Release(*over.exchange);
   if (result.refused) {
     full_ = true;
     // Sent and to be sent again: the wire puts nothing more on that connection.
@@ -136,6 +137,11 @@ bool Shard::Return(const Wire::Over& over) {
   return true;
 }
 
+void Shard::Release(Exchange& exchange) {
+  exchange.SetCarrier(nullptr);
+  owner_.Left(exchange);
+}
+
 void Shard::ScheduleReap() {
   if (reap_scheduled_) return;
   reap_scheduled_ = true;
@@ -149,6 +155,7 @@ void Shard::Reap() {
   std::erase_if(exchanges_, [this](const auto& exchange) {
     if (!exchange->over()) return false;
     admission_.End(wire_->Remove(*exchange));
+    Release(*exchange);
     return true;
   });
   Flush();
@@ -205,7 +212,7 @@ void Shard::Kill(const absl::Status& status) {
   if (probing_ != nullptr) wire_->Remove(*std::exchange(probing_, nullptr));
   const std::vector<std::shared_ptr<Exchange>> exchanges = std::exchange(exchanges_, {});
   for (const auto& exchange : exchanges) {
-    exchange->SetCarrier(nullptr);
+    Release(*exchange);
     wire_->Remove(*exchange);
   }
   for (const auto& exchange : exchanges) exchange->End(status);

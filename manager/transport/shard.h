@@ -28,6 +28,9 @@ struct ShardParts {
   const WireFactory& new_wire;
 };
 
+// The requests that a connection takes at once, as long as its server says nothing else.
+size_t ShardCap(const HttpOptions& options);
+
 // Lives as long as its connection: it opens one, and when that is lost, or takes no more requests,
 // the shard ends with the last of them. Loop thread only; held by shared_ptr.
 class Shard : private Wire::Observer, public std::enable_shared_from_this<Shard> {
@@ -38,6 +41,8 @@ class Shard : private Wire::Observer, public std::enable_shared_from_this<Shard>
     virtual ~Owner() = default;
     // There may be room, or the shard is dead: look again, later. Perhaps inside libcurl.
     virtual void Changed() = 0;
+    // This exchange is on the connection no more.
+    virtual void Left(const Exchange& exchange) = 0;
     // This exchange was not served and may be sent elsewhere.
     virtual void TakeBack(std::shared_ptr<Exchange> exchange) = 0;
     // There is no connection to be had.
@@ -75,7 +80,8 @@ class Shard : private Wire::Observer, public std::enable_shared_from_this<Shard>
   void Finish(const Wire::Over& over);
   // Gives the exchange back if it is sure that the server did not serve it, or safe if it did.
   bool Return(const Wire::Over& over);
-  absl::Status Add(std::shared_ptr<Exchange> exchange);
+  // The exchange is off the connection.
+  void Release(Exchange& exchange);
   // Removes exchanges that ended by themselves, soon.
   void ScheduleReap();
   void Reap();

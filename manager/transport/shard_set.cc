@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "manager/core/fair_share.h"
 
 namespace mandate {
 namespace {
@@ -24,15 +25,19 @@ uint64_t Weight(uint64_t identity, uint64_t shard) {
 ShardSet::ShardSet(const ShardParts& parts, Host& host) : parts_(parts), host_(host) {}
 
 ShardSet::~ShardSet() {
-  for (const auto& exchange : waiting_) exchange->SetCarrier(nullptr);
+  for (const Waiting& one : waiting_) one.exchange->SetCarrier(nullptr);
 }
 
 absl::Status ShardSet::Submit(std::shared_ptr<Exchange> exchange) {
-  if (waiting_.size() >= parts_.options.max_waiting) {
+  const HttpOptions& options = parts_.options;
+  const User& user = users_[exchange->request().user_agent];
+  const size_t free = options.max_waiting - std::min(options.max_waiting, waiting_.size());
+  if (!MayTakeShare(user.waiting, free, options.share)) {
     ++parts_.stats.refused_waiting;
-    return absl::ResourceExhaustedError(absl::StrCat(
-        exchange->request().endpoint->server, ": ", waiting_.size(),
-        " requests wait for a connection already, the most that may: send fewer at once"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat(exchange->request().endpoint->server, ": ", waiting_.size(),
+                     " requests wait for a connection, ", user.waiting,
+                     " of them of this component, which may have no more: send fewer at once"));
   }
   Enqueue(std::move(exchange), /*in_front=*/false);
   return absl::OkStatus();
@@ -41,11 +46,9 @@ absl::Status ShardSet::Submit(std::shared_ptr<Exchange> exchange) {
 void ShardSet::Enqueue(std::shared_ptr<Exchange> exchange, bool in_front) {
   // Pump() leaves out what is over.
   exchange->SetCarrier([this] { host_.WantsPump(*this); });
-  if (in_front) {
-    waiting_.push_front(std::move(exchange));
-  } else {
-    waiting_.push_back(std::move(exchange));
-  }
+  User& user = users_[exchange->request().user_agent];
+  ++user.waiting;
+  waiting_.insert(in_front ? waiting_.begin() : waiting_.end(), {std::move(exchange), &user});
   host_.WantsPump(*this);
 }
 
@@ -53,31 +56,68 @@ void ShardSet::TakeBack(std::shared_ptr<Exchange> exchange) {
   Enqueue(std::move(exchange), /*in_front=*/true);
 }
 
+void ShardSet::Left(const Exchange& exchange) { --users_[exchange.request().user_agent].active; }
+
 void ShardSet::ConnectFailed(const absl::Status& status) {
   // While another connection works, the others can wait for it.
   for (const auto& [id, shard] : shards_) {
     if (shard->state() == Admission::State::kOpen) return;
   }
-  for (const auto& exchange : std::exchange(waiting_, {})) exchange->End(status);
+  EndWaiting(status);
+}
+
+void ShardSet::EndWaiting(const absl::Status& status) {
+  std::vector<std::shared_ptr<Exchange>> exchanges;
+  while (!waiting_.empty()) exchanges.push_back(Take(waiting_.begin()));
+  for (const auto& exchange : exchanges) exchange->End(status);
 }
 
 void ShardSet::Pump() {
   wants_connection_ = false;
   RemoveDead();
-  std::erase_if(waiting_, [](const auto& exchange) { return exchange->over(); });
-  while (!waiting_.empty()) {
-    if (Shard* const shard = Choose(waiting_.front()->request())) {
-      shard->Start(TakeFirst());
-    } else if (PromisedRoom() >= waiting_.size() || !OpenConnection()) {
+  RemoveOver();
+  for (auto& [name, user] : users_) user.blocked = false;
+  size_t blocked = 0;
+  for (auto it = waiting_.begin(); it != waiting_.end();) {
+    if (IsBlocked(*it)) {
+      ++blocked;
+      ++it;
+    } else if (Shard* const shard = Choose(it->exchange->request())) {
+      ++it->user->active;
+      shard->Start(Take(it++));
+    } else if (PromisedRoom() >= waiting_.size() - blocked || !AcquireConnection()) {
       return;
+    } else if (absl::Status status = Connect(); !status.ok()) {
+      Take(it++)->End(status);
     }
   }
 }
 
-std::shared_ptr<Exchange> ShardSet::TakeFirst() {
-  std::shared_ptr<Exchange> exchange = std::move(waiting_.front());
-  waiting_.pop_front();
+std::shared_ptr<Exchange> ShardSet::Take(std::list<Waiting>::iterator at) {
+  --at->user->waiting;
+  std::shared_ptr<Exchange> exchange = std::move(at->exchange);
+  waiting_.erase(at);
   return exchange;
+}
+
+bool ShardSet::IsBlocked(const Waiting& waiting) {
+  User& user = *waiting.user;
+  if (!user.blocked) {
+    const size_t free = FreePlaces();
+    user.blocked = free > 0 && !MayTakeShare(user.active, free, parts_.options.share);
+    if (user.blocked) host_.MakeRoom(*this);
+  }
+  if (user.blocked && !std::exchange(waiting.exchange->exceeded_share, true)) {
+    ++parts_.stats.refused_share;
+  }
+  return user.blocked;
+}
+
+void ShardSet::RemoveOver() {
+  for (auto it = waiting_.begin(); it != waiting_.end();) {
+    const auto at = it++;
+    if (at->exchange->over()) Take(at);
+  }
 }
 
 void ShardSet::RemoveDead() {
@@ -95,11 +135,11 @@ void ShardSet::RemoveDead() {
 Shard* ShardSet::Choose(const HttpRequest& request) const {
   Shard* best = nullptr;
   uint64_t best_weight = 0;
-  // Not the token: that changes while the identity stays.
-  const uint64_t identity = std::hash<std::string>()(request.user_agent);
+  // Not the token: that changes while the component stays.
+  const uint64_t component = std::hash<std::string>()(request.user_agent);
   for (const auto& [id, shard] : shards_) {
     if (shard->room() == 0) continue;
-    const uint64_t weight = Weight(identity, id);
+    const uint64_t weight = Weight(component, id);
     if (best == nullptr || weight > best_weight) {
       best = shard.get();
       best_weight = weight;
@@ -117,38 +157,54 @@ size_t ShardSet::PromisedRoom() const {
   return room;
 }
 
-bool ShardSet::OpenConnection() {
-  if (!host_.AcquireConnection(*this)) {
-    wants_connection_ = true;
-    ++parts_.stats.refused_connection;
-    return false;
+size_t ShardSet::FreePlaces() const {
+  size_t places = PromisedRoom();
+  size_t cap = 1;
+  for (const auto& [id, shard] : shards_) {
+    places += shard->room();
+    cap = std::max(cap, shard->cap());
   }
-  absl::StatusOr<std::shared_ptr<Shard>> shard = Shard::Create(parts_, *this);
-  if (!shard.ok()) {
-    host_.ReleaseConnection();
-    TakeFirst()->End(shard.status());
-    return true;
-  }
-  shards_.emplace(next_shard_++, *std::move(shard));
-  return true;
+  if (shards_.empty()) cap = ShardCap(parts_.options);
+  return places + host_.Grantable(*this) * (multiplexed_ ? cap : 1);
 }
 
-bool ShardSet::CloseIdle() {
-  for (const auto& [id, shard] : shards_) {
-    if (!shard->idle()) continue;
-    shard->Kill(absl::UnavailableError("the connection was idle, and others needed one"));
-    return true;
-  }
+bool ShardSet::AcquireConnection() {
+  if (host_.AcquireConnection(*this)) return true;
+  wants_connection_ = true;
+  ++parts_.stats.refused_connection;
   return false;
 }
 
+absl::Status ShardSet::Connect() {
+  absl::StatusOr<std::shared_ptr<Shard>> shard = Shard::Create(parts_, *this);
+  if (!shard.ok()) {
+    host_.ReleaseConnection();
+    return shard.status();
+  }
+  shards_.emplace(next_shard_++, *std::move(shard));
+  return absl::OkStatus();
+}
+
+Shard* ShardSet::Idle() const {
+  for (const auto& [id, shard] : shards_) {
+    if (shard->idle()) return shard.get();
+  }
+  return nullptr;
+}
+
+void ShardSet::CloseIdle() {
+  if (Shard* const shard = Idle()) {
+    shard->Kill(absl::UnavailableError("the connection was idle, and others needed one"));
+  }
+}
+
 void ShardSet::Shutdown(const absl::Status& status) {
-  for (const auto& exchange : std::exchange(waiting_, {})) exchange->End(status);
+  EndWaiting(status);
   for (const auto& [id, shard] : shards_) shard->Kill(status);
 }
 
 void ShardSet::Mute() {
-  for (const auto& exchange : waiting_) exchange->Mute();
+  for (const Waiting& one : waiting_) one.exchange->Mute();
   for (const auto& [id, shard] : shards_) shard->Mute();
 }
 

@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <map>
 #include <memory>
+#include <string>
+#include <unordered_map>
 
 #include "absl/status/status.h"
 #include "manager/transport/exchange.h"
@@ -15,8 +17,10 @@
 
 namespace mandate {
 
-// Places each request on the open connection that its identity hashes to, as long as one has room,
-// so that what one identity does to a connection hits few others. Loop thread only.
+// Places each request on the open connection that its component hashes to, as long as one has room,
+// so that what one component does to a connection hits few others. A component (a user agent) may
+// have HttpOptions::share times the places that are left, on connections and in the queue: its
+// requests wait beyond that, without keeping those of others waiting. Loop thread only.
 class ShardSet : private Shard::Owner {
  public:
   class Host {
@@ -24,10 +28,14 @@ class ShardSet : private Shard::Owner {
     virtual ~Host() = default;
     // Calls Pump() soon, at the loop's top level.
     virtual void WantsPump(ShardSet& set) = 0;
-    // Of the connections of all pools together; false: not before the pools that waited longer.
-    // Pump() is called when it is this one's turn.
+    // How many connections the pool would get now.
+    virtual size_t Grantable(const ShardSet& set) const = 0;
+    // Of the connections of all pools together; false: the pool has its share, or others waited
+    // longer. Pump() is called when it may have one.
     virtual bool AcquireConnection(ShardSet& set) = 0;
     virtual void ReleaseConnection() = 0;
+    // Closes an idle connection of a pool that has more of them.
+    virtual void MakeRoom(const ShardSet& set) = 0;
   };
 
   ShardSet(const ShardParts& parts, Host& host);  // `host` outlives this
@@ -45,32 +53,57 @@ class ShardSet : private Shard::Owner {
 
   // Holds nothing and may be destroyed.
   bool empty() const { return shards_.empty() && waiting_.empty(); }
+  size_t connections() const { return shards_.size(); }
+  size_t waiting() const { return waiting_.size(); }
   // It waits for a connection that it was not granted.
   bool wants_connection() const { return wants_connection_; }
-  // Gives up a connection that nothing uses; false: there is none.
-  bool CloseIdle();
+  // Whether nothing uses one of its connections, and giving that one up.
+  bool has_idle() const { return Idle() != nullptr; }
+  void CloseIdle();
   void AddTo(HttpStats& stats) const;
 
  private:
+  // What one component has of this pool.
+  struct User {
+    size_t active = 0;  // on connections
+    size_t waiting = 0;
+    bool blocked = false;  // within Pump(): it may have no more
+  };
+  struct Waiting {
+    std::shared_ptr<Exchange> exchange;
+    User* user;  // of users_
+  };
+
   // Shard::Owner.
   void Changed() override { host_.WantsPump(*this); }
+  void Left(const Exchange& exchange) override;
   void TakeBack(std::shared_ptr<Exchange> exchange) override;
   void ConnectFailed(const absl::Status& status) override;
 
   void Enqueue(std::shared_ptr<Exchange> exchange, bool in_front);
+  void EndWaiting(const absl::Status& status);
   void RemoveDead();
-  std::shared_ptr<Exchange> TakeFirst();
-  // The connection for a request of this identity; null: none has room.
+  void RemoveOver();
+  std::shared_ptr<Exchange> Take(std::list<Waiting>::iterator at);
+  // Whether the request must wait since its component has its share.
+  bool IsBlocked(const Waiting& waiting);
+  Shard* Idle() const;
+  // The connection for a request of this component; null: none has room.
   Shard* Choose(const HttpRequest& request) const;
   // How many of those that wait will fit on connections that are being made.
   size_t PromisedRoom() const;
-  bool OpenConnection();
+  // How many more requests could be placed, also on connections that can still be had.
+  size_t FreePlaces() const;
+  bool AcquireConnection();
+  // Makes the connection that was acquired.
+  absl::Status Connect();
 
   const ShardParts parts_;
   Host& host_;
   std::map<uint64_t, std::shared_ptr<Shard>> shards_;
   uint64_t next_shard_ = 0;
-  std::deque<std::shared_ptr<Exchange>> waiting_;
+  std::list<Waiting> waiting_;
+  std::unordered_map<std::string, User> users_;  // by user agent
   bool wants_connection_ = false;
   // What the last connection turned out to be.
   bool multiplexed_ = true;

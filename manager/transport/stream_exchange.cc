@@ -26,8 +26,10 @@ std::unique_ptr<Stream> StreamExchange::Bind(absl::Duration time_to_headers) {
         const auto exchange = weak.lock();
         if (exchange == nullptr || exchange->gate_.opened()) return;
         exchange->EndEarly(absl::UnavailableError(absl::StrCat(
-            exchange->request().endpoint->server, ": no answer to ", exchange->request().target,
-            " began within ", absl::FormatDuration(time_to_headers))));
+            exchange->request().endpoint->server,
+            exchange->maybe_served() ? ": no answer to " : ": no connection had room for ",
+            exchange->request().target, exchange->maybe_served() ? " began within " : " within ",
+            absl::FormatDuration(time_to_headers))));
       });
   return std::make_unique<Handle>(self);
 }

@@ -47,6 +47,10 @@ const HttpCount kHttpCounts[] = {
      "How often a bound of the transport was met",
      {{"bound", "connections"}},
      &HttpStats::refused_connection},
+    {"mandate_transport_bounds_met_total",
+     "How often a bound of the transport was met",
+     {{"bound", "share"}},
+     &HttpStats::refused_share},
     {"mandate_transport_ca_rotations_total",
      "CA files that were read anew",
      {},
@@ -60,14 +64,21 @@ const HttpCount kHttpCounts[] = {
 struct HttpLevel {
   const char* name;
   const char* help;
+  Labels labels;
   size_t HttpStats::*field;
 };
 
 const HttpLevel kHttpLevels[] = {
-    {"mandate_transport_connections", "Connections, also those being made",
-     &HttpStats::connections},
-    {"mandate_transport_streams", "Requests that are on a connection", &HttpStats::active},
-    {"mandate_transport_queue", "Requests that wait for a connection", &HttpStats::waiting},
+    {"mandate_transport_connections",
+     "Connections, also those being made",
+     {{"class", "call"}},
+     &HttpStats::call_connections},
+    {"mandate_transport_connections",
+     "Connections, also those being made",
+     {{"class", "stream"}},
+     &HttpStats::stream_connections},
+    {"mandate_transport_streams", "Requests that are on a connection", {}, &HttpStats::active},
+    {"mandate_transport_queue", "Requests that wait for a connection", {}, &HttpStats::waiting},
 };
 
 struct LoopCount {
@@ -91,7 +102,7 @@ TransportMetrics::TransportMetrics(Options options) : options_(std::move(options
   }
   for (const HttpLevel& row : kHttpLevels) {
     levels_.push_back(
-        {.gauge = &metrics.Gauge(row.name, row.help, {}),
+        {.gauge = &metrics.Gauge(row.name, row.help, row.labels),
          .read = [this, field = row.field] { return static_cast<double>(http_.*field); }});
   }
   for (const LoopCount& row : kLoopCounts) {

@@ -13,7 +13,9 @@ class TransportMetricsTest : public ::testing::Test {
   double Count(const std::string& name, const Labels& labels = {}) {
     return metrics_.Counter(name, "", labels).Value();
   }
-  double Level(const std::string& name) { return metrics_.Gauge(name, "", {}).Value(); }
+  double Level(const std::string& name, const Labels& labels = {}) {
+    return metrics_.Gauge(name, "", labels).Value();
+  }
 
   SimulatedLoop loop_;
   Metrics metrics_;
@@ -28,18 +30,18 @@ class TransportMetricsTest : public ::testing::Test {
 
 TEST_F(TransportMetricsTest, CountsGrowAndLevelsFollow) {
   http_.calls = 3;
-  http_.connections = 2;
+  http_.call_connections = 2;
   transport_metrics_.Start();
   EXPECT_EQ(Count("mandate_transport_requests_total", {{"class", "call"}}), 3);
-  EXPECT_EQ(Level("mandate_transport_connections"), 2);
+  EXPECT_EQ(Level("mandate_transport_connections", {{"class", "call"}}), 2);
   http_.calls = 10;
-  http_.connections = 1;
+  http_.call_connections = 1;
   stats_.tasks_run = 7;
   loop_.RunFor(absl::Seconds(4));
   EXPECT_EQ(Count("mandate_transport_requests_total", {{"class", "call"}}), 3);
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(Count("mandate_transport_requests_total", {{"class", "call"}}), 10);
-  EXPECT_EQ(Level("mandate_transport_connections"), 1);
+  EXPECT_EQ(Level("mandate_transport_connections", {{"class", "call"}}), 1);
   EXPECT_EQ(Count("mandate_loop_runs_total", {{"kind", "task"}}), 7);
 }
 
@@ -54,9 +56,11 @@ TEST_F(TransportMetricsTest, EachHasItsOwn) {
            .refused_waiting = 8,
            .refused_too_large = 9,
            .refused_connection = 10,
+           .refused_share = 22,
            .ca_rotations = 11,
            .ca_errors = 12,
-           .connections = 13,
+           .call_connections = 13,
+           .stream_connections = 23,
            .active = 14,
            .waiting = 15};
   stats_ = {.tasks_run = 16,
@@ -79,7 +83,9 @@ TEST_F(TransportMetricsTest, EachHasItsOwn) {
   EXPECT_EQ(Count(transport + "bounds_met_total", {{"bound", "connections"}}), 10);
   EXPECT_EQ(Count(transport + "ca_rotations_total"), 11);
   EXPECT_EQ(Count(transport + "ca_errors_total"), 12);
-  EXPECT_EQ(Level(transport + "connections"), 13);
+  EXPECT_EQ(Count(transport + "bounds_met_total", {{"bound", "share"}}), 22);
+  EXPECT_EQ(Level(transport + "connections", {{"class", "call"}}), 13);
+  EXPECT_EQ(Level(transport + "connections", {{"class", "stream"}}), 23);
   EXPECT_EQ(Level(transport + "streams"), 14);
   EXPECT_EQ(Level(transport + "queue"), 15);
   EXPECT_EQ(Count("mandate_loop_runs_total", {{"kind", "task"}}), 16);

@@ -84,7 +84,8 @@ class FakeNetwork::FakeWire : public Wire {
     }
     if (network_.admitted_once_.insert(request.target).second) {
       const char* const of = absl::StartsWith(request.target, "/watch") ? " watches" : " calls";
-      network_.admitted_[absl::StrCat(request.endpoint->server, of)].push_back(request.target);
+      network_.admitted_[absl::StrCat(request.endpoint->server, of, " of ", request.user_agent)]
+          .push_back(request.target);
     }
   }
 
@@ -232,7 +233,7 @@ class FakeNetwork::FakeWire : public Wire {
       if (wanted && watch && network_.Happens(50)) wanted = at->second.exchange->OnBody("x");
     });
     if (!wanted) return GiveUp(id);
-    if (!watch || network_.Happens(5)) {
+    if (!watch || network_.Happens(network_.options_.watch_ends)) {
       return End(id, {.status = absl::OkStatus(), .sent = true, .heard = true});
     }
     Later(network_.Delay() * 10, [this, id] { Body(id); });

@@ -47,6 +47,7 @@ class FakeNetwork {
     size_t client_streams = 100;  // more on a connection are a violation
     absl::Duration connect_timeout = absl::Seconds(10);
     absl::Duration slowest = absl::Milliseconds(300);  // of each step
+    int watch_ends = 5;                                // in a hundred, after each event
   };
   struct Counts {
     size_t connections = 0, requests = 0, probes = 0, refusals = 0, resets = 0, closed = 0,
@@ -66,7 +67,7 @@ class FakeNetwork {
   int served(const std::string& target) const;
   // Whether a request for the target ever went out.
   bool sent(const std::string& target) const { return sent_.contains(target); }
-  // Targets in the order in which they were first put on a connection, by server.
+  // Targets in the order in which they were first put on a connection, by server and component.
   const std::map<std::string, std::vector<std::string>>& admitted() const { return admitted_; }
   const Counts& counts() const { return counts_; }
   size_t wires() const { return wires_.size(); }
