@@ -39,7 +39,8 @@ Shard::Shard(const ShardParts& parts, Owner& owner)
                        ++parts_.stats.connections_lost;
                        const HttpOptions& options = parts_.options;
                        Kill(absl::UnavailableError(absl::StrCat(
-                           probe_.has_value() ? probe_->endpoint->server : "the server",
+                           exchanges_.empty() ? "the server"
+                                              : exchanges_.front()->request().endpoint->server,
                            ": the connection brought nothing for ",
                            absl::FormatDuration(options.silence_limit + options.probe_timeout),
                            ", not even an answer to a probe, and was given up")));
@@ -62,7 +63,6 @@ void Shard::Start(std::shared_ptr<Exchange> exchange) {
     lifetime_.reset();
   }
   admission_.Start();
-  probe_.emplace(ProbeFor(exchange->request()));
   liveness_.Start();
   exchange->SetCarrier([weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->ScheduleReap();
@@ -191,7 +191,6 @@ void Shard::Review() {
     if (!idle_) {
       idle_ = true;
       full_ = closing_ = false;
-      probe_.reset();
       SetLifetime(parts_.options.idle_timeout, [this] {
         Kill(absl::UnavailableError("the connection was idle, and was closed"));
       });
@@ -226,11 +225,13 @@ void Shard::Mute() {
 bool Shard::SendProbe() {
   // A connection that drains takes no more requests, and HTTP/1.1 one at a time.
   const bool possible =
-      connected_ && probe_.has_value() && multiplexed() && state() != Admission::State::kDraining;
+      connected_ && !exchanges_.empty() && multiplexed() && state() != Admission::State::kDraining;
   if (!possible) return false;
   // The last one may have been answered by half: that showed the connection alive, but then.
   if (probing_ != nullptr) wire_->Remove(*std::exchange(probing_, nullptr));
-  auto probe = std::make_shared<ProbeExchange>(*probe_);
+  // In the name of the newest that is still on the connection: a credential that was revoked has no
+  // requests, and its 401 would come with a GOAWAY for all.
+  auto probe = std::make_shared<ProbeExchange>(ProbeFor(exchanges_.back()->request()));
   if (!wire_->Add(probe).ok()) return false;
   probing_ = std::move(probe);
   ++parts_.stats.probes;

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -104,10 +103,9 @@ class Shard : private Wire::Observer, public std::enable_shared_from_this<Shard>
   Liveness liveness_;
   std::vector<std::shared_ptr<Exchange>> exchanges_;  // on the wire, in order, without the probe
   std::unique_ptr<Loop::Timer> lifetime_;             // of being connecting, idle or draining
-  std::optional<HttpRequest> probe_;   // in the name of the last that used the connection
-  std::shared_ptr<Exchange> probing_;  // the probe under way
-  const Exchange* first_ = nullptr;    // the one that connected; only to compare
-  bool connected_ = false;             // ever
+  std::shared_ptr<Exchange> probing_;                 // the probe under way
+  const Exchange* first_ = nullptr;                   // the one that connected; only to compare
+  bool connected_ = false;                            // ever
   bool impatient_ = false;
   bool idle_ = false;
   bool full_ = false;     // a request was refused, and none accepted since

@@ -1,0 +1,182 @@
+// Which connection a request is put on, and when one goes: step by step.
+#include "manager/transport/connection_budget.h"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "manager/core/testing/simulated_loop.h"
+#include "manager/transport/testing/scripted_wire.h"
+
+namespace mandate {
+namespace {
+
+using ::testing::ElementsAre;
+
+class NotingExchange : public Exchange {
+ public:
+  NotingExchange(HttpRequest request, std::map<std::string, absl::Status>& ends)
+      : Exchange(std::move(request)), ends_(ends) {}
+  bool OnHead(const HttpResponse&) override { return true; }
+  bool OnBody(std::string_view) override { return true; }
+
+ private:
+  void OnEnd(absl::Status status) override { ends_[request().target] = std::move(status); }
+  std::map<std::string, absl::Status>& ends_;
+};
+
+class ConnectionBudgetTest : public ::testing::Test {
+ protected:
+  ~ConnectionBudgetTest() override { budget_.Shutdown(absl::CancelledError("the end")); }
+
+  void Submit(const std::string& target, const std::string& component = "a") {
+    auto endpoint = std::make_shared<Endpoint>();
+    endpoint->server = "https://server";
+    endpoint->ca_pem = "CA";
+    HttpRequest request(std::move(endpoint),
+                        BearerToken{std::make_shared<const Secret>(std::string("token"))}, "POST",
+                        target);
+    request.user_agent = component;
+    ASSERT_TRUE(budget_.Submit(std::make_shared<NotingExchange>(std::move(request), ends_)).ok());
+    loop_.RunReady();
+  }
+
+  // The first requests of `count` connections, which are open then.
+  void Connect(size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      Submit("/first/" + std::to_string(i));
+      // So long that others no longer wait for the connection.
+      loop_.RunFor(options_.patience);
+    }
+    ASSERT_EQ(network_.size(), count);
+    for (size_t i = 0; i < count; ++i) {
+      network_.wire(i).Answer("/first/" + std::to_string(i));
+      network_.wire(i).End("/first/" + std::to_string(i),
+                           {.status = absl::OkStatus(), .heard = true});
+    }
+    loop_.RunReady();
+  }
+
+  size_t WireOf(const std::string& target) {
+    for (size_t i = 0; i < network_.size(); ++i) {
+      if (network_.wire(i).Has(target)) return i;
+    }
+    ADD_FAILURE() << target << " is on no connection";
+    return 0;
+  }
+
+  SimulatedLoop loop_;
+  HttpOptions options_ = {.streams_per_connection = 100, .silence_limit = absl::Hours(24)};
+  HttpStats stats_;
+  ScriptedNetwork network_;
+  WireFactory new_wire_ = network_.NewWire();
+  std::map<std::string, absl::Status> ends_;
+  ConnectionBudget budget_{
+      {loop_, options_, stats_, new_wire_}, 4, [this] { loop_.Post([this] { budget_.Pump(); }); }};
+};
+
+const WireResult kRefused = {
+    .status = absl::UnavailableError("refused"), .refused = true, .unserved = true, .lost = true};
+
+TEST_F(ConnectionBudgetTest, ComponentsAreSpreadAndEachStaysOnItsConnection) {
+  Connect(3);
+  std::map<std::string, size_t> homes;
+  std::set<size_t> used;
+  for (int i = 0; i < 30; ++i) {
+    const std::string component = "component-" + std::to_string(i);
+    Submit("/" + component, component);
+    homes[component] = WireOf("/" + component);
+    used.insert(homes[component]);
+  }
+  EXPECT_EQ(used.size(), 3u);
+  for (const auto& [component, home] : homes) {
+    Submit("/again/" + component, component);
+    EXPECT_EQ(WireOf("/again/" + component), home) << component;
+  }
+}
+
+TEST_F(ConnectionBudgetTest, WhatIsTakenBackKeepsItsTurn) {
+  options_.streams_per_connection = 2;  // one, and one for the probe
+  Connect(3);
+  // The last one waits.
+  for (int i = 0; i < 5; ++i) Submit("/" + std::to_string(i));
+  ASSERT_EQ(network_.size(), 4u);
+  EXPECT_EQ(budget_.connections(), 4u);
+  const size_t home = WireOf("/1");
+  network_.wire(home).Send("/1");
+  network_.wire(home).End("/1", kRefused);
+  loop_.RunReady();
+  // That connection takes nothing more; another is made, for the one that came first.
+  ASSERT_EQ(network_.size(), 5u);
+  EXPECT_THAT(network_.wire(4).added(), ElementsAre("/1"));
+}
+
+TEST_F(ConnectionBudgetTest, AConnectionThatIsGoneIsGivenUpThoughItsRequestsAreNotOver) {
+  Connect(1);
+  Submit("/a");
+  network_.wire(0).Send("/a");
+  network_.wire(0).Vanish();
+  loop_.RunFor(options_.drain_timeout - absl::Seconds(1));
+  EXPECT_TRUE(ends_.count("/a") == 0);
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(ends_["/a"].code(), absl::StatusCode::kUnavailable) << ends_["/a"];
+  EXPECT_EQ(stats_.connections_drained, 1u);
+}
+
+TEST_F(ConnectionBudgetTest, AProbeIsInTheNameOfARequestThatIsStillThere) {
+  options_.silence_limit = absl::Seconds(30);
+  Connect(1);
+  Submit("/stays", "stays");
+  Submit("/revoked", "revoked");
+  network_.wire(0).Send("/stays");
+  network_.wire(0).Send("/revoked");
+  network_.wire(0).End("/revoked", {.status = absl::OkStatus(), .heard = true});
+  loop_.RunFor(options_.silence_limit);
+  const Exchange* const probe = network_.wire(0).Get("/livez");
+  ASSERT_NE(probe, nullptr);
+  EXPECT_EQ(probe->request().user_agent, "stays");
+}
+
+class FullConnectionTest : public ConnectionBudgetTest {
+ protected:
+  // Three requests run, and a fourth found no room: the server's limit, or GOAWAY.
+  void Fill() {
+    Connect(1);
+    for (const char* target : {"/a", "/b", "/c", "/d"}) Submit(target);
+    for (const char* target : {"/a", "/b", "/c"}) network_.wire(0).Send(target);
+    network_.wire(0).End("/d", kRefused);
+    loop_.RunReady();
+    ASSERT_EQ(network_.size(), 2u);
+    EXPECT_THAT(network_.wire(1).added(), ElementsAre("/d"));
+  }
+};
+
+TEST_F(FullConnectionTest, IsClosedInTheEnd) {
+  Fill();
+  loop_.RunFor(options_.drain_timeout - absl::Milliseconds(1));
+  EXPECT_EQ(ends_.count("/a"), 0u);
+  loop_.RunFor(absl::Milliseconds(1));
+  EXPECT_EQ(ends_["/a"].code(), absl::StatusCode::kUnavailable) << ends_["/a"];
+}
+
+TEST_F(FullConnectionTest, GoesOnIfItTakesARequestAgain) {
+  Fill();
+  loop_.RunFor(options_.drain_timeout / 2);
+  network_.wire(0).End("/b", {.status = absl::OkStatus(), .heard = true});
+  network_.wire(0).End("/c", {.status = absl::OkStatus(), .heard = true});
+  loop_.RunReady();
+  Submit("/e");
+  ASSERT_TRUE(network_.wire(0).Has("/e"));
+  network_.wire(0).Send("/e");
+  loop_.RunFor(options_.drain_timeout);
+  EXPECT_EQ(ends_.count("/a"), 0u);
+  EXPECT_EQ(ends_.count("/e"), 0u);
+}
+
+}  // namespace
+}  // namespace mandate

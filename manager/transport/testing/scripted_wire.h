@@ -1,0 +1,106 @@
+// Connections that do what the test says, for tests of the rules above them.
+//
+//   ScriptedNetwork network;
+//   … new_wire = network.NewWire() …
+//   network.wire(0).Send("/a");
+//   network.wire(0).End("/a", {.status = absl::OkStatus()});
+#ifndef MANAGER_TRANSPORT_TESTING_SCRIPTED_WIRE_H_
+#define MANAGER_TRANSPORT_TESTING_SCRIPTED_WIRE_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "manager/transport/wire.h"
+
+namespace mandate {
+
+// Requests are named by their targets. Single-threaded.
+class ScriptedWire : public Wire {
+ public:
+  explicit ScriptedWire(Observer& observer) : observer_(observer) {}
+
+  absl::Status Add(std::shared_ptr<Exchange> exchange) override {
+    added_.push_back(exchange->request().target);
+    exchanges_.push_back(std::move(exchange));
+    return absl::OkStatus();
+  }
+  bool Remove(const Exchange& exchange) override {
+    std::erase_if(exchanges_, [&](const auto& one) { return one.get() == &exchange; });
+    return sent_[exchange.request().target];
+  }
+  bool Flush() override { return true; }
+  bool gone() const override { return gone_; }
+
+  // It goes out.
+  void Send(const std::string& target) {
+    sent_[target] = true;
+    observer_.OnSent(*Find(target));
+  }
+  // It goes out, and the head of its answer comes.
+  void Answer(const std::string& target, bool multiplexed = true) {
+    Send(target);
+    observer_.OnHead(multiplexed);
+    HttpResponse head;
+    head.code = 200;
+    Find(target)->OnHead(head);
+    observer_.OnSettled({});
+  }
+  // It is over; `result` says how, but for `sent`.
+  void End(const std::string& target, WireResult result) {
+    std::shared_ptr<Exchange> exchange = Find(target);
+    std::erase(exchanges_, exchange);
+    result.sent = sent_[target];
+    observer_.OnSettled({{std::move(exchange), std::move(result)}});
+  }
+  // The server took the connection away, and nothing else happened yet.
+  void Vanish() {
+    gone_ = true;
+    observer_.OnSettled({});
+  }
+
+  // What was put on it, in order, and whether this is still there.
+  const std::vector<std::string>& added() const { return added_; }
+  bool Has(const std::string& target) const { return Find(target) != nullptr; }
+  // Null: it is not there.
+  const Exchange* Get(const std::string& target) const { return Find(target).get(); }
+
+ private:
+  std::shared_ptr<Exchange> Find(const std::string& target) const {
+    const auto at = std::find_if(exchanges_.begin(), exchanges_.end(),
+                                 [&](const auto& one) { return one->request().target == target; });
+    return at == exchanges_.end() ? nullptr : *at;
+  }
+
+  Observer& observer_;
+  std::vector<std::shared_ptr<Exchange>> exchanges_;
+  std::vector<std::string> added_;
+  std::map<std::string, bool> sent_;
+  bool gone_ = false;
+};
+
+// The connections that were made, by number.
+class ScriptedNetwork {
+ public:
+  WireFactory NewWire() {
+    return [this](Wire::Observer& observer) -> absl::StatusOr<std::unique_ptr<Wire>> {
+      auto wire = std::make_unique<ScriptedWire>(observer);
+      wires_.push_back(wire.get());
+      return wire;
+    };
+  }
+  size_t size() const { return wires_.size(); }
+  // Only while the transport has it.
+  ScriptedWire& wire(size_t number) { return *wires_.at(number); }
+
+ private:
+  std::vector<ScriptedWire*> wires_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_TRANSPORT_TESTING_SCRIPTED_WIRE_H_
