@@ -10,10 +10,11 @@
 
 namespace mandate {
 
-// Not on the loop itself, and not after it stopped.
+// On the loop's own thread, runs it directly. Not after the loop stopped.
 template <class F>
 auto CallOnLoop(Loop& loop, F&& function) -> std::invoke_result_t<F> {
   using Result = std::invoke_result_t<F>;
+  if (!loop.CanAwait()) return function();
   Latch done;
   if constexpr (std::is_void_v<Result>) {
     loop.Post([&] {

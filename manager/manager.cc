@@ -62,7 +62,7 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(ManagerOptions options,
                                                          std::vector<ComponentSpec> components) {
   RETURN_IF_ERROR(RefuseAdministrator(options.cluster));
   auto parts = std::make_unique<Parts>(std::move(options));
-  ASSIGN_OR_RETURN(parts->loop, EventLoop::Create());
+  RETURN_IF_ERROR(parts->BuildLoop());
   ASSIGN_OR_RETURN(parts->transport,
                    HttpTransport::Create(*parts->loop, {.silence_limit = kSilenceLimit}));
   parts->transport_metrics = std::make_unique<TransportMetrics>(

@@ -60,6 +60,9 @@ struct ManagerOptions {
   absl::Duration startup_timeout = absl::Seconds(15);
   // How long running reconcilers and the election get to end.
   absl::Duration graceful_shutdown_timeout = absl::Seconds(30);
+  // A turn of the event loop that takes longer is reported, with what took it: leases, tokens and
+  // every watch wait for it.
+  absl::Duration loop_turn_limit = absl::Seconds(1);
   // How much of one kind may be held, encoded (cache/reflector_options.h, max_bytes).
   size_t max_watch_bytes = size_t{1} << 30;
   // Threads that run reconcilers, of all components together.

@@ -37,6 +37,8 @@ Manager::Parts::Parts(ManagerOptions o)
 
 void Manager::Parts::Shutdown() {
   if (loop == nullptr) return;
+  if (watchdog_loop != nullptr) watchdog_loop->Stop();
+  watchdog.reset();
   health.reset();
   reviewer.reset();
   review_threads.reset();
@@ -60,6 +62,19 @@ void Manager::Parts::Shutdown() {
     transport.reset();
   });
   loop->Stop();
+}
+
+absl::Status Manager::Parts::BuildLoop() {
+  ASSIGN_OR_RETURN(loop,
+                   EventLoop::Create({.turn_limit = options.loop_turn_limit, .log = options.log}));
+  // A thread of its own: it has something to say when the loop has not.
+  ASSIGN_OR_RETURN(watchdog_loop, EventLoop::Create({.thread_name = "watchdog"}));
+  watchdog = std::make_unique<LoopWatchdog>(LoopWatchdog::Options{.loop = watchdog_loop.get(),
+                                                                  .activity = &loop->activity(),
+                                                                  .metrics = &metrics,
+                                                                  .log = options.log});
+  watchdog_loop->Post([raw = watchdog.get()] { raw->Start(); });
+  return absl::OkStatus();
 }
 
 absl::Status Manager::Parts::BuildIdentities(const std::vector<ComponentSpec>& specs) {

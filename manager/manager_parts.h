@@ -13,6 +13,7 @@
 #include "manager/cache/cache_impl.h"
 #include "manager/client/component_client.h"
 #include "manager/controller/rest_event_recorder.h"
+#include "manager/core/loop_watchdog.h"
 #include "manager/core/thread_pool.h"
 #include "manager/health_servers.h"
 #include "manager/leader/leader_elector.h"
@@ -33,6 +34,7 @@ struct Manager::Parts {
   ~Parts() { Shutdown(); }
 
   void Shutdown();
+  absl::Status BuildLoop();
   absl::Status BuildIdentities(const std::vector<ComponentSpec>& specs);
   absl::StatusOr<std::unique_ptr<ComponentClient>> NewClient(const Identity& identity,
                                                              const rbac::Mandate& mandate);
@@ -54,6 +56,8 @@ struct Manager::Parts {
   const std::string instance;
   Metrics metrics;
   std::unique_ptr<EventLoop> loop;
+  std::unique_ptr<LoopWatchdog> watchdog;
+  std::unique_ptr<EventLoop> watchdog_loop;  // after what runs on it: it stops first
   std::unique_ptr<HttpTransport> transport;
   std::unique_ptr<TransportMetrics> transport_metrics;
   std::unique_ptr<IdentityPlane> identities;

@@ -3,6 +3,8 @@
 #include <memory>
 
 #include "manager/core/executor.h"
+#include "manager/core/not_sent.h"
+#include "manager/core/strings.h"
 
 namespace mandate {
 namespace {
@@ -31,6 +33,12 @@ class Promise {
 }  // namespace
 
 absl::StatusOr<HttpResponse> RestClient::Do(const CallContext& context, RestRequest request) {
+  if (!loop().CanAwait()) {
+    return NotSent(
+        absl::FailedPreconditionError(StrCat(request.method, " ", request.target,
+                                             ": a request that waits for its answer was made on "
+                                             "the event loop: send it from a worker")));
+  }
   auto answer = std::make_shared<Answer>();
   Send(context, std::move(request),
        [promise = Promise(answer)](absl::StatusOr<HttpResponse> result) mutable {

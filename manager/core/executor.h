@@ -49,9 +49,13 @@ class Executor {
   // executor stopped is destroyed without running.
   virtual void Post(Task task) = 0;
 
-  // Blocks the calling thread until `latch` is set. Not from a Loop's own thread, unless the loop
-  // is simulated: that one runs its other tasks meanwhile.
+  // Blocks the calling thread until `latch` is set. On the thread of a Loop, where whatever sets
+  // the latch could not run meanwhile, it is an error, which is reported, and returns at once. (A
+  // simulated loop runs its other tasks meanwhile.)
   virtual void Await(const Latch& latch) { latch.Wait(); }
+  // Whether Await() would wait. Functions that may wait check it first, and return
+  // kFailedPrecondition if not.
+  virtual bool CanAwait() const { return true; }
 };
 
 // One thread's worth of tasks, in the order in which they were posted.

@@ -148,7 +148,8 @@ absl::StatusOr<std::unique_ptr<EventLoop>> EventLoop::Create(Options options) {
 EventLoop::EventLoop(Options options, std::shared_ptr<Poller> poller)
     : options_(std::move(options)),
       poller_(std::move(poller)),
-      timers_(std::make_shared<TimerQueue>()) {}
+      timers_(std::make_shared<TimerQueue>()),
+      activity_(*options_.clock, options_.turn_limit) {}
 
 EventLoop::~EventLoop() { Stop(); }
 
@@ -175,6 +176,13 @@ std::unique_ptr<Loop::Timer> EventLoop::RunAt(absl::Time when, Task task) {
 }
 
 bool EventLoop::IsCurrent() const { return thread_id_.load() == std::this_thread::get_id(); }
+
+void EventLoop::Await(const Latch& latch) {
+  if (!IsCurrent()) return latch.Wait();
+  if (latch.IsSet()) return;
+  options_.log.Error("A wait on the event loop's own thread would never end, and was not begun",
+                     {{"in", activity_.CurrentLabel()}});
+}
 
 absl::StatusOr<std::unique_ptr<EventLoop::FdWatch>> EventLoop::WatchFd(int fd, uint32_t events,
                                                                        FdCallback callback) {
@@ -204,9 +212,9 @@ EventLoop::Stats EventLoop::stats() const {
 
 template <class Work>
 void EventLoop::Measure(Work&& work) {
-  const absl::Time start = options_.clock->TimeNow();
+  activity_.BeginTurn();
   work();
-  running_.longest_run = std::max(running_.longest_run, options_.clock->TimeNow() - start);
+  running_.longest_run = std::max(running_.longest_run, activity_.EndTurn());
 }
 
 int EventLoop::TimeToNextTimer() const {

@@ -16,6 +16,8 @@
 #include "absl/time/time.h"
 #include "manager/core/clock.h"
 #include "manager/core/executor.h"
+#include "manager/core/log.h"
+#include "manager/core/loop_label.h"
 #include "manager/core/mutex.h"
 #include "manager/transport/timer_queue.h"
 
@@ -31,6 +33,9 @@ class EventLoop : public Loop {
   struct Options {
     std::string thread_name = "event-loop";  // at most 15 characters, for ps and debuggers
     const Clock* clock = &Clock::Real();     // outlives the loop
+    // A task, timer or callback that takes longer is remembered, with its LoopLabel (activity()).
+    absl::Duration turn_limit = absl::Seconds(1);
+    Logger log = {};  // where a thread that would wait for itself is reported
   };
 
   struct Stats {
@@ -62,6 +67,9 @@ class EventLoop : public Loop {
   void Post(Task task) override;
   std::unique_ptr<Timer> RunAt(absl::Time when, Task task) override;
   bool IsCurrent() const override;
+  // On its own thread: reports the error and returns.
+  void Await(const Latch& latch) override;
+  bool CanAwait() const override { return !IsCurrent(); }
   const Clock& clock() const override { return *options_.clock; }
 
   // Runs `callback` while `fd` is in one of `events` (EPOLLIN, EPOLLOUT; level-triggered), and on
@@ -73,6 +81,9 @@ class EventLoop : public Loop {
   // thread) and ends the thread. Posted tasks are destroyed at once from then on. Not from the
   // loop's own thread. Timers and watches may be destroyed afterwards, from any one thread.
   void Stop();
+
+  // What the loop is doing now, for a LoopWatchdog.
+  LoopActivity& activity() { return activity_; }
 
   // As of the last round of the loop.
   Stats stats() const;
@@ -104,6 +115,7 @@ class EventLoop : public Loop {
   bool asleep_ ABSL_GUARDED_BY(mutex_) = false;
   Stats stats_ ABSL_GUARDED_BY(mutex_);
 
+  LoopActivity activity_;
   Stats running_;  // the loop thread's own counts, copied to stats_ once a round
   std::atomic<std::thread::id> thread_id_;
   Mutex join_mutex_;

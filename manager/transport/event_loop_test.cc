@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -11,12 +13,16 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "manager/core/clock.h"
 #include "manager/core/executor.h"
+#include "manager/core/loop_label.h"
+#include "manager/core/testing/log_capture.h"
 
 namespace mandate {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 class EventLoopTest : public ::testing::Test {
  protected:
@@ -201,6 +207,109 @@ TEST_F(EventLoopTest, WhatUnrunTasksOwnMayUseTheLoopWhenDestroyed) {
   });
   loop_->Await(set);
   loop_->Stop();
+}
+
+TEST_F(EventLoopTest, AWaitOnItsOwnThreadIsAnErrorAndReturns) {
+  auto log = std::make_shared<LogCapture>();
+  loop_ = *EventLoop::Create({.log = Logger(log, Clock::Real())});
+  EXPECT_TRUE(loop_->CanAwait());
+  OnLoop([&] {
+    EXPECT_FALSE(loop_->CanAwait());
+    Latch set;
+    set.Set();
+    loop_->Await(set);
+    EXPECT_TRUE(log->lines().empty());
+    LoopLabel label("a", "map");
+    Latch never;
+    loop_->Await(never);
+  });
+  EXPECT_EQ(log->lines().size(), 1u);
+  EXPECT_THAT(log->Last("own thread"), HasSubstr("a: map"));
+}
+
+// Moves by what tasks add to it. Thread-safe.
+class TaskClock : public Clock {
+ public:
+  absl::Time TimeNow() const override {
+    return absl::UnixEpoch() + absl::Milliseconds(milliseconds_.load());
+  }
+  absl::Time WallTimeNow() const override { return TimeNow(); }
+  void Add(int milliseconds) { milliseconds_ += milliseconds; }
+
+ private:
+  std::atomic<int> milliseconds_ = 0;
+};
+
+TEST_F(EventLoopTest, LongTurnsAreRemembered) {
+  TaskClock clock;
+  loop_ = *EventLoop::Create({.clock = &clock, .turn_limit = absl::Milliseconds(100)});
+  OnLoop([&] { clock.Add(99); });
+  OnLoop([&] {
+    LoopLabel label("task");
+    clock.Add(100);
+  });
+  std::unique_ptr<Loop::Timer> timer;
+  Latch rang;
+  OnLoop([&] {
+    timer = loop_->RunAt(clock.TimeNow(), [&] {
+      LoopLabel label("timer");
+      clock.Add(200);
+      rang.Set();
+    });
+  });
+  loop_->Await(rang);
+  OnLoop([] {});
+  const LoopActivity::View view = loop_->activity().Look();
+  ASSERT_EQ(view.ended.size(), 2u);
+  EXPECT_EQ(view.ended[0].label, "task");
+  EXPECT_EQ(view.ended[1].label, "timer");
+  EXPECT_EQ(view.ended[1].length, absl::Milliseconds(200));
+  loop_.reset();
+}
+
+TEST_F(EventLoopTest, WhatIsRunningIsSeenFromAnotherThread) {
+  TaskClock clock;
+  loop_ = *EventLoop::Create({.clock = &clock});
+  Latch running, go_on;
+  loop_->Post([&] {
+    LoopLabel label("stuck");
+    clock.Add(3000);
+    running.Set();
+    go_on.Wait();
+  });
+  running.Wait();
+  const LoopActivity::View view = loop_->activity().Look();
+  ASSERT_TRUE(view.running.has_value());
+  EXPECT_EQ(view.running->label, "stuck");
+  EXPECT_EQ(view.running->length, absl::Seconds(3));
+  go_on.Set();
+  loop_.reset();
+}
+
+// As many descriptors as are open, and so many more.
+class DescriptorLimit {
+ public:
+  explicit DescriptorLimit(rlim_t more) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const int lowest_free = dup(0);
+    close(lowest_free);
+    const rlimit limit = {static_cast<rlim_t>(lowest_free) + more, before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  ~DescriptorLimit() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_;
+};
+
+TEST_F(EventLoopTest, TooFewDescriptorsAreAnError) {
+  for (const rlim_t more : {0, 1}) {
+    const DescriptorLimit limit(more);
+    const auto loop = EventLoop::Create();
+    EXPECT_EQ(loop.status().code(), absl::StatusCode::kResourceExhausted) << loop.status();
+  }
+  const DescriptorLimit limit(2);
+  EXPECT_TRUE(EventLoop::Create().ok());
 }
 
 TEST_F(EventLoopTest, ATimerMayOutliveTheLoop) {

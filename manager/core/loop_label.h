@@ -1,0 +1,100 @@
+// Names what occupies a loop, so that a turn that takes too long can be reported with its cause.
+//
+//   LoopLabel label(component_, "initial list");   // until the end of the scope
+#ifndef MANAGER_CORE_LOOP_LABEL_H_
+#define MANAGER_CORE_LOOP_LABEL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/time/time.h"
+#include "manager/core/brief_mutex.h"
+#include "manager/core/clock.h"
+
+namespace mandate {
+
+class LoopLabel;
+
+// The turns of one loop: what its thread does, for others to see. Thread-safe; BeginTurn() and
+// EndTurn() are for the loop's own thread.
+class LoopActivity {
+ public:
+  // One turn: a task, the timers that were due, or a descriptor's callback.
+  struct Turn {
+    uint64_t number = 0;  // from 1
+    absl::Duration length;
+    // The innermost label that had at least half of it, or "".
+    std::string label;
+  };
+  struct View {
+    std::optional<Turn> running;  // with its length so far
+    // Turns of `limit` or more that ended since the last look; at most kMaxEnded of them.
+    std::vector<Turn> ended;
+    uint64_t long_turns = 0;  // ever
+  };
+  static constexpr size_t kMaxEnded = 16;
+
+  LoopActivity(const Clock& clock, absl::Duration limit);  // `clock` outlives this
+
+  void BeginTurn();
+  // Returns how long it was.
+  absl::Duration EndTurn();
+
+  View Look();
+  // What the calling thread is doing, if it is in a turn of this loop; or "".
+  std::string CurrentLabel();
+
+  absl::Duration limit() const { return limit_; }
+
+ private:
+  friend class LoopLabel;
+
+  void Enter(LoopLabel& label);
+  void Leave(const LoopLabel& label);
+  // The label that a turn of this length is reported with.
+  std::string LabelOf(absl::Time now, absl::Duration length) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const Clock& clock_;
+  const absl::Duration limit_;
+  BriefMutex mutex_;
+  uint64_t number_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::optional<absl::Time> began_ ABSL_GUARDED_BY(mutex_);
+  const LoopLabel* innermost_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  // Of the labels that this turn has left, the one to report.
+  absl::Time left_since_ ABSL_GUARDED_BY(mutex_);
+  absl::Duration left_length_ ABSL_GUARDED_BY(mutex_);
+  std::string left_label_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Turn> ended_ ABSL_GUARDED_BY(mutex_);
+  uint64_t long_turns_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+// Does nothing on a thread that is in no loop's turn. Labels nest; for one thread, one scope.
+class LoopLabel {
+ public:
+  // Both texts outlive the label. Printed as "who: what".
+  LoopLabel(std::string_view who, std::string_view what);
+  explicit LoopLabel(std::string_view what) : LoopLabel("", what) {}
+  ~LoopLabel();
+  LoopLabel(const LoopLabel&) = delete;
+  LoopLabel& operator=(const LoopLabel&) = delete;
+
+ private:
+  friend class LoopActivity;
+  std::string Text() const;
+
+  LoopActivity* const activity_;  // null: nobody watches this thread
+  const std::string_view who_;
+  const std::string_view what_;
+  absl::Time since_;
+  const LoopLabel* outer_ = nullptr;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CORE_LOOP_LABEL_H_

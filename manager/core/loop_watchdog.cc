@@ -1,0 +1,70 @@
+#include "manager/core/loop_watchdog.h"
+
+#include <string>
+#include <utility>
+
+namespace mandate {
+namespace {
+
+std::string LabelOf(const LoopActivity::Turn& turn) {
+  return turn.label.empty() ? "(no label)" : turn.label;
+}
+
+}  // namespace
+
+LoopWatchdog::LoopWatchdog(Options options)
+    : options_(std::move(options)),
+      long_turns_(options_.metrics == nullptr
+                      ? nullptr
+                      : &options_.metrics->Counter("mandate_loop_long_turns_total",
+                                                   "Turns of the event loop that took too long",
+                                                   {})),
+      held_(options_.metrics == nullptr
+                ? nullptr
+                : &options_.metrics->Gauge("mandate_loop_held_seconds",
+                                           "How long the event loop's turn has taken so far, if "
+                                           "that is too long",
+                                           {})) {}
+
+void LoopWatchdog::Start() {
+  Look();
+  Loop& loop = *options_.loop;
+  timer_ = loop.RunAt(loop.clock().TimeNow() + options_.activity->limit() / 2, [this] { Start(); });
+}
+
+void LoopWatchdog::Look() {
+  const LoopActivity::View view = options_.activity->Look();
+  for (const LoopActivity::Turn& turn : view.ended) {
+    if (turn.number != reported_) {
+      Report("The event loop was held up: nothing else ran on it", turn);
+    } else {
+      options_.log.Info("The event loop runs again",
+                        {{"held_for", turn.length}, {"by", LabelOf(turn)}});
+    }
+  }
+  const bool held = view.running.has_value() && view.running->length >= options_.activity->limit();
+  if (held && view.running->number != reported_ &&
+      Report("The event loop is held up: nothing else runs on it", *view.running)) {
+    reported_ = view.running->number;
+  }
+  if (options_.metrics == nullptr) return;
+  long_turns_->Increment(static_cast<double>(view.long_turns - counted_));
+  counted_ = view.long_turns;
+  held_->Set(held ? absl::ToDoubleSeconds(view.running->length) : 0);
+}
+
+bool LoopWatchdog::Report(std::string_view message, const LoopActivity::Turn& turn) {
+  const absl::Time now = options_.loop->clock().TimeNow();
+  if (now < speak_at_) {
+    if (std::exchange(omitted_, turn.number) != turn.number) ++omissions_;
+    return false;
+  }
+  if (turn.number == omitted_) --omissions_;  // not for good
+  speak_at_ = now + options_.quiet;
+  options_.log.Error(
+      message,
+      {{"for", turn.length}, {"by", LabelOf(turn)}, {"omitted", std::exchange(omissions_, 0)}});
+  return true;
+}
+
+}  // namespace mandate
