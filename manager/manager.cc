@@ -64,7 +64,8 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(ManagerOptions options,
   auto parts = std::make_unique<Parts>(std::move(options));
   RETURN_IF_ERROR(parts->BuildLoop());
   ASSIGN_OR_RETURN(parts->transport,
-                   HttpTransport::Create(*parts->loop, {.silence_limit = kSilenceLimit}));
+                   HttpTransport::Create(
+                       *parts->loop, {.silence_limit = kSilenceLimit, .log = parts->options.log}));
   parts->transport_metrics = std::make_unique<TransportMetrics>(
       TransportMetrics::Options{.loop = parts->loop.get(),
                                 .metrics = &parts->metrics,

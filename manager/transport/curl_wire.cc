@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "manager/core/status_macros.h"
 #include "manager/transport/curl_error.h"
+#include "manager/transport/curl_support.h"
 
 namespace mandate {
 namespace {
@@ -34,6 +35,7 @@ CurlWire::CurlWire(EventLoop& loop, const HttpOptions& options, HttpStats& stats
                    Wire::Observer& observer)
     : loop_(loop),
       options_(options),
+      tested_(CurlSupport{options.curl_version}.tested()),
       stats_(stats),
       observer_(observer),
       multi_(curl_multi_init()) {}
@@ -62,6 +64,8 @@ CurlWire::~CurlWire() {
 }
 
 absl::Status CurlWire::Add(std::shared_ptr<Exchange> exchange) {
+  // Whatever becomes of it, nothing is claimed about what another libcurl does with it.
+  if (!tested_) exchange->NoteSent();
   const Exchange* const key = exchange.get();
   ASSIGN_OR_RETURN(
       std::unique_ptr<Transfer> transfer,
@@ -163,7 +167,7 @@ WireResult CurlWire::ResultOf(Transfer& transfer, CURLcode code) {
           .sent = transfer.sent(),
           .heard = transfer.heard(),
           .refused = transfer.refused(),
-          .unserved = transfer.unserved(),
+          .unserved = tested_ && transfer.unserved(),
           .lost = IsConnectionError(code)};
 }
 

@@ -56,6 +56,7 @@ class CurlWire : public Wire, private Transfer::Observer {
 
   EventLoop& loop_;
   const HttpOptions& options_;
+  const bool tested_;  // CurlSupport
   HttpStats& stats_;
   Wire::Observer& observer_;
   std::map<curl_socket_t, std::unique_ptr<EventLoop::FdWatch>> watches_;

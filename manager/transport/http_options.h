@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "absl/time/time.h"
+#include "manager/core/log.h"
 
 namespace mandate {
 
@@ -46,6 +47,9 @@ struct HttpOptions {
   absl::Duration drain_timeout = absl::Minutes(11);
   // An endpoint's ca_file is read again no more often than this.
   absl::Duration ca_refresh = absl::Seconds(10);
+  // As LIBCURL_VERSION_NUM: what to take libcurl for (curl_support.h). 0: what it says that it is.
+  uint32_t curl_version = 0;
+  Logger log = {};  // where a version that was not tested is reported
 };
 
 struct HttpStats {

@@ -8,6 +8,7 @@
 #include "manager/transport/call_exchange.h"
 #include "manager/transport/connection_budget.h"
 #include "manager/transport/curl_handles.h"
+#include "manager/transport/curl_support.h"
 #include "manager/transport/curl_wire.h"
 #include "manager/transport/request_check.h"
 #include "manager/transport/stream_exchange.h"
@@ -33,6 +34,16 @@ absl::Status CheckOptions(const HttpOptions& options) {
     }
   }
   return absl::OkStatus();
+}
+
+void CheckVersion(const HttpOptions& options) {
+  if (CurlSupport{options.curl_version}.tested()) return;
+  options.log.Error(
+      "This version of libcurl was not tested: a request that the API server refused without "
+      "looking at it fails, where it would be sent again",
+      {{"version", CurlVersionText(options.curl_version)},
+       {"oldest_tested", CurlVersionText(CurlSupport::kOldestTested)},
+       {"newest_tested", CurlVersionText(CurlSupport::kNewestTested)}});
 }
 
 }  // namespace
@@ -104,6 +115,8 @@ absl::StatusOr<std::unique_ptr<HttpTransport>> HttpTransport::Create(EventLoop& 
                                                                      Options options) {
   if (absl::Status status = CheckOptions(options); !status.ok()) return status;
   if (!InitializeCurl()) return absl::InternalError("libcurl cannot be initialised");
+  if (options.curl_version == 0) options.curl_version = CurlVersionHere();
+  CheckVersion(options);
   auto core = std::make_shared<Core>(loop, options);
   core->SetWires([&loop, raw = core.get()](Wire::Observer& observer) {
     return CurlWire::Create(loop, raw->options(), raw->counters(), observer);

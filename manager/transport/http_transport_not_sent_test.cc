@@ -7,7 +7,7 @@
 
 #include "gtest/gtest.h"
 #include "manager/core/not_sent.h"
-#include "manager/core/strings.h"
+#include "manager/core/testing/log_capture.h"
 #include "manager/transport/http_transport.h"
 #include "manager/transport/testing/h2_server.h"
 #include "manager/transport/testing/transport_fixture.h"
@@ -142,6 +142,36 @@ TEST_F(HttpTransportNotSentTest, GivenUp) {
   const absl::Status connecting = Ask("/", "POST", Within(absl::Milliseconds(20)));
   EXPECT_EQ(connecting.code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_TRUE(WasNotSent(connecting)) << connecting;
+}
+
+TEST_F(HttpTransportNotSentTest, NothingIsClaimedOfAnUntestedLibcurl) {
+  Start();
+  OnLoop([this] { transport_.reset(); });
+  auto log = std::make_shared<LogCapture>();
+  StartTransport({.connect_timeout = absl::Milliseconds(200),
+                  .curl_version = 0x080e01,
+                  .log = Logger(log, Clock::Real())});
+  EXPECT_EQ(log->lines().size(), 1u);
+  EXPECT_EQ(log->Count("version=8.14.1"), 1);
+  ASSERT_TRUE(Ask("/").ok());
+  const absl::Status refused = Ask("/refuse");
+  EXPECT_EQ(refused.code(), absl::StatusCode::kUnavailable) << refused;
+  EXPECT_FALSE(WasNotSent(refused));
+  EXPECT_EQ(CountOf("/refuse"), 1);
+  server_.reset();
+  const absl::Status nobody = Ask("/");
+  EXPECT_EQ(nobody.code(), absl::StatusCode::kUnavailable) << nobody;
+  EXPECT_FALSE(WasNotSent(nobody));
+  // This is no business of libcurl's.
+  EXPECT_TRUE(WasNotSent(Ask("no path")));
+}
+
+TEST_F(HttpTransportNotSentTest, OfATestedOneNothingIsReported) {
+  Start();
+  OnLoop([this] { transport_.reset(); });
+  auto log = std::make_shared<LogCapture>();
+  StartTransport({.log = Logger(log, Clock::Real())});
+  EXPECT_TRUE(log->lines().empty()) << log->lines()[0];
 }
 
 }  // namespace
