@@ -13,7 +13,8 @@ namespace mandate::conformance {
 namespace {
 
 constexpr absl::Duration kTimeout = absl::Seconds(30);
-constexpr int kPollMs = 20;  // how late `done` may be noticed when nothing comes
+// How late `done` may be noticed when nothing comes, or only over the other protocol.
+constexpr int kPollMs = 20;
 
 void SetBlob(CURL* easy, CURLoption option, std::string& data) {
   curl_blob blob = {data.data(), data.size(), CURL_BLOB_NOCOPY};
@@ -27,7 +28,8 @@ class CurlExchange : public Exchange {
     curl_easy_setopt(easy_, CURLOPT_PRIVATE, this);
     curl_easy_setopt(easy_, CURLOPT_URL, connection.server.c_str());
     curl_easy_setopt(easy_, CURLOPT_REQUEST_TARGET, request.target.c_str());
-    curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS);
+    curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION,
+                     request.has_body ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS);
     curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy_, CURLOPT_CAPATH, nullptr);
     SetBlob(easy_, CURLOPT_CAINFO_BLOB, connection.ca_pem);
@@ -125,34 +127,55 @@ std::string Response::Header(const std::string& name) const {
 }
 
 struct HttpClient::Impl {
+  explicit Impl(Connection to) : connection(std::move(to)) {}
+  ~Impl() {
+    curl_multi_cleanup(http1);
+    curl_multi_cleanup(http2);
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  // Moves all exchanges on; returns where to wait for more.
+  CURLM* Perform() {
+    int running1 = 0, running2 = 0;
+    curl_multi_perform(http1, &running1);
+    curl_multi_perform(http2, &running2);
+    for (CURLM* const multi : {http1, http2}) {
+      int left = 0;
+      while (const CURLMsg* message = curl_multi_info_read(multi, &left)) {
+        CurlExchange* exchange = nullptr;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &exchange);
+        exchange->End(message->data.result);
+      }
+    }
+    return running1 > 0 ? http1 : http2;
+  }
+
   Connection connection;
-  CURLM* multi = curl_multi_init();
+  // Apart, so that a request for HTTP/2 does not find a connection that speaks HTTP/1.1 only.
+  CURLM* const http1 = curl_multi_init();
+  CURLM* const http2 = curl_multi_init();
 };
 
 HttpClient::HttpClient(Connection connection)
-    : impl_(std::make_unique<Impl>(Impl{.connection = std::move(connection)})) {}
+    : impl_(std::make_unique<Impl>(std::move(connection))) {}
 
-HttpClient::~HttpClient() { curl_multi_cleanup(impl_->multi); }
+HttpClient::~HttpClient() = default;
 
 std::unique_ptr<Exchange> HttpClient::Start(const Request& request) {
-  return std::make_unique<CurlExchange>(impl_->multi, impl_->connection, request);
+  CURLM* const multi = request.has_body ? impl_->http1 : impl_->http2;
+  return std::make_unique<CurlExchange>(multi, impl_->connection, request);
 }
 
 bool HttpClient::Await(const std::function<bool()>& done, absl::Duration patience) {
   const absl::Time deadline = Clock::Real().TimeNow() + patience;
   for (;;) {
-    int running = 0, left = 0;
-    curl_multi_perform(impl_->multi, &running);
-    while (const CURLMsg* message = curl_multi_info_read(impl_->multi, &left)) {
-      CurlExchange* exchange;
-      curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &exchange);
-      exchange->End(message->data.result);
-    }
+    CURLM* const busy = impl_->Perform();
     if (done()) return true;
     const absl::Duration rest = deadline - Clock::Real().TimeNow();
     if (rest <= absl::ZeroDuration()) return false;
     const int wait = static_cast<int>(std::min<int64_t>(kPollMs, rest / absl::Milliseconds(1)));
-    curl_multi_poll(impl_->multi, nullptr, 0, std::max(wait, 1), nullptr);
+    curl_multi_poll(busy, nullptr, 0, std::max(wait, 1), nullptr);
   }
 }
 

@@ -77,6 +77,40 @@ TEST_P(HttpTest, ServesAStreamWhileOtherRequestsGo) {
   EXPECT_TRUE(watch->status().ok());
 }
 
+TEST_P(HttpTest, AnAnswerBeforeTheBodyIsReadIsWhole) {
+  const std::string status = R"({"kind":"Status","code":405})";
+  Serve([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, "late"); });
+  // An HTTP/2 connection is there, and could be used.
+  EXPECT_EQ(http_->Send({.method = "GET", .target = "/"})->body, "late");
+  server_->AnswerEarly({.code = 405, .body = status, .at_once = true});
+  for (const size_t record : {16384, 100, 60, 40, 20}) {
+    server_->SetRecordSize(record);
+    for (const size_t size : {10, 1000, 100'000}) {
+      const auto answer = http_->Send({.method = "POST",
+                                       .target = "/apis/apps",
+                                       .headers = {{"Content-Type", "application/json"}},
+                                       .body = std::string(size, 'x'),
+                                       .has_body = true});
+      ASSERT_TRUE(answer.ok()) << answer.status() << ": " << size << " in records of " << record;
+      EXPECT_EQ(answer->code, 405);
+      EXPECT_EQ(answer->body, status);
+    }
+  }
+  EXPECT_EQ(server_->stats().early_answers, 15u);
+}
+
+TEST_P(HttpTest, WhatHasNoBodyGoesOverHttp2) {
+  Serve([](std::shared_ptr<ServerStream> stream) {
+    stream->Respond(200, std::to_string(stream->request().connection));
+  });
+  EXPECT_EQ(http_->Send({.method = "GET", .target = "/"})->body, "1");
+  const Request write = {
+      .method = "POST", .target = "/", .headers = {}, .body = "{}", .has_body = true};
+  EXPECT_EQ(http_->Send(write)->body, "2");
+  EXPECT_EQ(http_->Send(write)->body, "2");
+  EXPECT_EQ(http_->Send({.method = "GET", .target = "/"})->body, "1");
+}
+
 TEST_P(HttpTest, SaysWhenNothingComes) {
   Serve([](std::shared_ptr<ServerStream> stream) { stream->Reset(2); });
   EXPECT_EQ(http_->Send({.method = "GET", .target = "/", .headers = {}}).status().code(),

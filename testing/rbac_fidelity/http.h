@@ -1,4 +1,5 @@
-// Many HTTP requests at once to one API server, with the administrator's client certificate.
+// Many HTTP requests at once to one API server, with the administrator's client certificate: over
+// the conformance suite's client (testing/conformance/http.h).
 #ifndef TESTING_RBAC_FIDELITY_HTTP_H_
 #define TESTING_RBAC_FIDELITY_HTTP_H_
 
@@ -36,7 +37,7 @@ class HttpClient {
   // The responses in the order of the requests, at most `at_once` of which are under way. Fails
   // when a response does not come in time.
   absl::StatusOr<std::vector<HttpResponse>> Send(const std::vector<HttpRequest>& requests,
-                                                 int at_once = 16);
+                                                 size_t at_once = 16);
   absl::StatusOr<HttpResponse> Send(HttpRequest request);
 
  private:

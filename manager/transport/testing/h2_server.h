@@ -68,7 +68,7 @@ class H2Server {
   // Every connection that is open loses its other end: nothing is acknowledged any more. False: the
   // kernel does not let this process (a sandbox) do that.
   bool BlackHole();
-  // What new connections do to requests with a body. HTTP/2 only.
+  // What new connections do to requests with a body.
   void AnswerEarly(ServerSession::EarlyAnswer answer);
   // New connections write TLS records of so many bytes.
   void SetRecordSize(size_t bytes);

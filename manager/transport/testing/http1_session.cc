@@ -15,6 +15,7 @@ class Http1Session : public ServerSession, public std::enable_shared_from_this<H
   explicit Http1Session(Context context) : context_(std::move(context)) {}
 
   bool Receive(std::string_view bytes) override {
+    if (done_) return true;
     incoming_.append(bytes);
     return Advance();
   }
@@ -25,7 +26,10 @@ class Http1Session : public ServerSession, public std::enable_shared_from_this<H
   }
 
   bool done() const override { return done_ && outgoing_.empty(); }
-  absl::Duration linger() const override { return absl::ZeroDuration(); }
+  // What is closed with bytes unread is reset, and the client may lose the answer.
+  absl::Duration linger() const override {
+    return early_ ? absl::Seconds(1) : absl::ZeroDuration();
+  }
   void GoAway(GoAwayFrame) override { closing_ = true; }
   size_t open_streams() const override { return stream_ != nullptr ? 1 : 0; }
 
@@ -100,6 +104,10 @@ class Http1Session : public ServerSession, public std::enable_shared_from_this<H
       if (name == "content-length") length = std::strtoull(value.c_str(), nullptr, 10);
       request.headers.emplace_back(std::move(name), std::move(value));
     }
+    if (length > 0 && context_.early_answer.has_value()) {
+      AnswerEarly();
+      return true;
+    }
     if (incoming_.size() < head_end + 4 + length) return true;
     request.body = incoming_.substr(head_end + 4, length);
     incoming_.erase(0, head_end + 4 + length);
@@ -111,6 +119,17 @@ class Http1Session : public ServerSession, public std::enable_shared_from_this<H
     return true;
   }
 
+  void AnswerEarly() {
+    const EarlyAnswer& answer = *context_.early_answer;
+    context_.answered_early();
+    absl::StrAppend(&outgoing_, "HTTP/1.1 ", answer.code,
+                    " Text\r\nconnection: close\r\ncontent-length: ", answer.body.size(),
+                    "\r\n\r\n", answer.body);
+    incoming_.clear();
+    early_ = done_ = true;
+    context_.wants_to_write();
+  }
+
   const Context context_;
   std::string incoming_;
   std::string outgoing_;
@@ -118,6 +137,7 @@ class Http1Session : public ServerSession, public std::enable_shared_from_this<H
   uint64_t current_ = 1;
   bool chunked_ = false;
   bool closing_ = false;
+  bool early_ = false;
   bool done_ = false;
 };
 

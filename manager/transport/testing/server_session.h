@@ -21,11 +21,12 @@ namespace mandate {
 class ServerSession : public ServerStreamWriter {
  public:
   // To a request with a body as soon as its head is there, with RST_STREAM (NO_ERROR) for the rest
-  // of it. A 401 comes with GOAWAY, as API servers send it.
+  // of it. A 401 comes with GOAWAY, as API servers send it. Over HTTP/1.1: with "Connection:
+  // close", and the rest is read and dropped for a while.
   struct EarlyAnswer {
     int code = 0;
     std::string body;
-    bool at_once = false;  // false: the head goes out before the rest
+    bool at_once = false;  // false: the head goes out before the rest (HTTP/2)
   };
   struct Context {
     Loop& loop;
