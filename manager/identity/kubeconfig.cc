@@ -14,6 +14,7 @@
 #include "manager/identity/kubeconfig_exec.h"
 #include "manager/identity/kubeconfig_file.h"
 #include "manager/transport/proxy.h"
+#include "manager/transport/request_url.h"
 
 namespace mandate {
 namespace {
@@ -55,8 +56,9 @@ absl::Status FillEndpoint(const KubeconfigEntry& cluster, const std::string& nam
                           const KubeconfigOptions& options, Endpoint& endpoint) {
   endpoint.server = std::string(absl::StripSuffix(cluster.Get("server"), "/"));
   if (!absl::StartsWith(endpoint.server, "https://")) {
-    return Invalid(cluster, "cluster", name,
-                   StrCat("has the server \"", endpoint.server, "\"; only https:// is spoken"));
+    return Invalid(
+        cluster, "cluster", name,
+        StrCat("has the server \"", WithoutUser(endpoint.server), "\"; only https:// is spoken"));
   }
   const std::string insecure = cluster.Get("insecure-skip-tls-verify");
   if (!insecure.empty() && insecure != "false") {

@@ -136,6 +136,8 @@ TEST_F(KubeconfigTest, WhatIsUnsafeOrUnknownIsRefusedByName) {
   EXPECT_THAT(ErrorWith(ca, "certificate-authority-data: sEcReT!"), HasSubstr("no base64"));
   EXPECT_THAT(ErrorWith(ca, "certificate-authority-data: QUFB"), HasSubstr("no PEM certificate"));
   EXPECT_THAT(ErrorWith("https://10.0.0.1:6443/", "http://10.0.0.1"), HasSubstr("only https"));
+  EXPECT_THAT(ErrorWith("https://10.0.0.1:6443/", "http://u:sEcReT@10.0.0.1"),
+              AllOf(HasSubstr("http://***@10.0.0.1"), Not(HasSubstr("sEcReT"))));
   EXPECT_THAT(ErrorWith(ca, ca + "\n    proxy-url: socks5://p"), HasSubstr("\"c\": proxy-url"));
   EXPECT_THAT(ErrorWith(ca, ca + "\n    proxy-url: http://u:sEcReT@p"), HasSubstr("password"));
   const std::string user = "{tokenFile: ../token}";

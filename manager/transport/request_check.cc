@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "manager/core/strings.h"
+#include "manager/transport/request_url.h"
 
 namespace mandate {
 namespace {
@@ -56,7 +57,7 @@ bool IsAddress(std::string_view url, std::string_view scheme) {
 absl::Status CheckEndpoint(const Endpoint& endpoint) {
   if (!IsAddress(endpoint.server, "https://")) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the server's address \"", endpoint.server,
+        absl::StrCat("the server's address \"", WithoutUser(endpoint.server),
                      "\" is not of the form https://HOST[:PORT]: correct the endpoint"));
   }
   if (endpoint.ca_pem.empty()) {

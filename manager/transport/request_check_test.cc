@@ -12,6 +12,7 @@ namespace mandate {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 HttpRequest GoodRequest() {
   auto endpoint = std::make_shared<Endpoint>();
@@ -61,6 +62,26 @@ TEST_P(RequestCheckRefuses, It) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr(GetParam().message));
   EXPECT_FALSE(absl::StrContains(status.message(), "the.token"));
+}
+
+TEST(RequestCheck, APasswordInTheAddressIsNotPrinted) {
+  HttpRequest request = GoodRequest();
+  SetEndpoint(request, [](Endpoint& endpoint) { endpoint.server = "https://user:secret@host"; });
+  const std::string message(CheckRequest(request).message());
+  EXPECT_THAT(message, HasSubstr("https://***@host"));
+  EXPECT_THAT(message, Not(HasSubstr("secret")));
+}
+
+TEST(RequestCheck, ACertificateNeedsItsKey) {
+  HttpRequest request = GoodRequest();
+  request.credential = EndpointCertificate{};
+  EXPECT_EQ(CheckRequest(request).code(), absl::StatusCode::kInvalidArgument);
+  SetEndpoint(request, [](Endpoint& endpoint) {
+    endpoint.client_certificate = ClientCertificate{"cert", nullptr};
+  });
+  const absl::Status status = CheckRequest(request);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("has none"));
 }
 
 INSTANTIATE_TEST_SUITE_P(

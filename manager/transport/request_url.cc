@@ -27,4 +27,14 @@ RequestUrl UrlOf(const HttpRequest& request) {
           StrCat(name, ":", port, ":", host, ":", port), std::string(authority)};
 }
 
+std::string WithoutUser(std::string_view url) {
+  const size_t at = url.rfind('@');
+  if (at == std::string_view::npos) return std::string(url);
+  std::string_view scheme;
+  for (const std::string_view known : {"https://", "http://"}) {
+    if (url.starts_with(known)) scheme = known;
+  }
+  return StrCat(scheme, "***", url.substr(at));
+}
+
 }  // namespace mandate

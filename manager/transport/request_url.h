@@ -3,6 +3,7 @@
 #define MANAGER_TRANSPORT_REQUEST_URL_H_
 
 #include <string>
+#include <string_view>
 
 #include "manager/transport/transport.h"
 
@@ -18,6 +19,9 @@ struct RequestUrl {
 
 // `request` has passed CheckRequest().
 RequestUrl UrlOf(const HttpRequest& request);
+
+// `url` for a message: without the user and the password that it may hold.
+std::string WithoutUser(std::string_view url);
 
 }  // namespace mandate
 

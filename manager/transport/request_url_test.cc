@@ -39,5 +39,18 @@ TEST(RequestUrl, Table) {
   }
 }
 
+TEST(WithoutUser, KeepsTheAddress) {
+  struct {
+    const char *url, *shown;
+  } rows[] = {
+      {"https://10.0.0.1:6443", "https://10.0.0.1:6443"},
+      {"https://user:password@host:6443", "https://***@host:6443"},
+      {"http://u:p@ss@host", "http://***@host"},
+      {"user:password@host", "***@host"},
+      {"user:p://word@host", "***@host"},
+  };
+  for (const auto& row : rows) EXPECT_EQ(WithoutUser(row.url), row.shown);
+}
+
 }  // namespace
 }  // namespace mandate
