@@ -1,5 +1,6 @@
 #include "manager/transport/curl_handles.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 namespace mandate {
@@ -30,7 +31,11 @@ bool CurlList::AppendHeader(std::string_view name, std::string_view prefix,
 }
 
 bool InitializeCurl() {
-  static const bool ok = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+  static const bool ok = [] {
+    // libcurl would write the keys of every TLS connection to the file that this names.
+    unsetenv("SSLKEYLOGFILE");
+    return curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+  }();
   return ok;
 }
 

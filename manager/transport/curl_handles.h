@@ -42,7 +42,8 @@ class CurlList {
   curl_slist* list_ = nullptr;
 };
 
-// Once per process, thread-safe; false: libcurl cannot be used.
+// Once per process, thread-safe but for SSLKEYLOGFILE, which it removes from the environment;
+// false: libcurl cannot be used.
 bool InitializeCurl();
 
 }  // namespace mandate

@@ -1,0 +1,25 @@
+// A file of its own: libcurl reads the environment once in a process.
+#include <stdlib.h>
+
+#include <filesystem>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "manager/transport/testing/transport_fixture.h"
+
+namespace mandate {
+namespace {
+
+using HttpTransportKeyLogTest = TransportFixture;
+
+TEST_F(HttpTransportKeyLogTest, TheKeysOfConnectionsAreNotWrittenDown) {
+  const std::string file = testing::TempDir() + "/keys";
+  ASSERT_EQ(setenv("SSLKEYLOGFILE", file.c_str(), /*overwrite=*/1), 0);
+  StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, ""); });
+  StartTransport();
+  ASSERT_TRUE(Call(Request("/")).ok());
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+}  // namespace
+}  // namespace mandate
