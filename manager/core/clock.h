@@ -12,7 +12,8 @@ class Clock {
   virtual ~Clock() = default;
 
   // Never goes back and knows no adjustments: for deadlines, timers and lifetimes. It starts at the
-  // machine's wall time, so that it prints sensibly, and drifts from it as the wall is adjusted.
+  // machine's wall time, so that it prints sensibly, and drifts from it as the wall is adjusted. It
+  // stands still while the machine is suspended: a token may then be used after its end, once.
   virtual absl::Time TimeNow() const = 0;
 
   // The machine's wall clock: only for timestamps that people or other machines read.

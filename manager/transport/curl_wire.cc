@@ -2,6 +2,7 @@
 
 #include <sys/epoll.h>
 
+#include <cassert>
 #include <utility>
 #include <vector>
 
@@ -82,7 +83,7 @@ absl::Status CurlWire::Add(std::shared_ptr<Exchange> exchange) {
 
 bool CurlWire::Remove(const Exchange& exchange) {
   const auto found = by_exchange_.find(&exchange);
-  if (found == by_exchange_.end()) return false;
+  assert(found != by_exchange_.end());
   const bool sent = Take(found->second)->sent();
   unflushed_ = unflushed_ || sent;
   return sent;

@@ -74,6 +74,25 @@ TEST_F(LivenessTest, AProbeThatCannotBeSentIsNoProof) {
   EXPECT_EQ(probes_, 1);
 }
 
+TEST_F(LivenessTest, WhatComesInTheMomentOfTheProbeShowsLife) {
+  liveness_.Start();
+  loop_.RunFor(absl::Seconds(30));
+  EXPECT_EQ(probes_, 1);
+  liveness_.Heard();
+  loop_.RunFor(absl::Seconds(15));
+  EXPECT_EQ(deaths_, 0);
+}
+
+TEST_F(LivenessTest, AProbeThatWasNotSentStartsNothingOnAnIdleConnection) {
+  liveness_.Start();
+  loop_.RunFor(absl::Seconds(30));
+  liveness_.Stop();
+  liveness_.ProbeNotSent();
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_EQ(probes_, 1);
+  EXPECT_EQ(deaths_, 0);
+}
+
 TEST_F(LivenessTest, AnIdleConnectionIsLeftAlone) {
   liveness_.Start();
   liveness_.Stop();

@@ -68,6 +68,7 @@ TEST(SinkGate, AReleasedSinkHearsOnlyTheEnd) {
   EXPECT_FALSE(gate.Data("a"));
   EXPECT_THAT(sink->events, IsEmpty());
   gate.Close(absl::OkStatus());
+  gate.Close(absl::CancelledError(""));
   EXPECT_THAT(sink->events, ElementsAre("OK"));
 }
 

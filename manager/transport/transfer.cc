@@ -75,7 +75,6 @@ void Transfer::SetUpConnection() {
 
 void Transfer::SetUpCallbacks() {
   CURL* const easy = this->easy();
-  curl_easy_setopt(easy, CURLOPT_PRIVATE, this);
   curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, error_.data());
   curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, OnHeaderLine);
   curl_easy_setopt(easy, CURLOPT_HEADERDATA, this);
