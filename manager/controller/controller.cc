@@ -21,6 +21,9 @@ namespace {
 constexpr absl::Duration kMetricsPeriod = absl::Milliseconds(500);
 // For how long a worker from whom the others have left may be stuck before one comes back.
 constexpr absl::Duration kReliefPeriod = absl::Milliseconds(10);
+// How long a replay waits for the other sources that are not readable: after an outage they return
+// one after the other, and one replay then does for all.
+constexpr absl::Duration kReplaySettle = absl::Seconds(1);
 
 bool IsResync(const ObjectEvent& event) {
   return event.type == ObjectEvent::Type::kUpdate && event.old != nullptr &&
@@ -82,6 +85,9 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
     std::unique_ptr<DemandHandle> handle;
     DemandStatus status;
     bool delivered = false;  // its initial list, once
+    // Since it was last live, maps may have looked for its objects in vain: not even the last known
+    // ones could be read.
+    bool unreadable = false;
   };
 
   // What the cache calls; outlives the controller if the cache keeps it.
@@ -115,6 +121,8 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
     });
   }
   void UpdateReady();
+  void ReplaySoon();
+  void Replay();
   void ArmRetryTimer();
   void ArmReliefTimer();
   void ArmMetricsTimer();
@@ -148,7 +156,8 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   Refill refill_;
   bool pump_posted_ = false;
   absl::Time retry_timer_at_ = absl::InfiniteFuture();
-  std::unique_ptr<Loop::Timer> retry_timer_, relief_timer_, metrics_timer_, deadline_timer_;
+  std::unique_ptr<Loop::Timer> retry_timer_, relief_timer_, replay_timer_, metrics_timer_,
+      deadline_timer_;
 
   mutable Mutex mutex_;
   absl::Status ready_ ABSL_GUARDED_BY(mutex_);
@@ -217,6 +226,10 @@ void Controller::Core::OnState(Watched& watched, const DemandStatus& status) {
   if (phase_ == Phase::kStopped) return;
   const DemandStatus before = std::exchange(watched.status, status);
   const std::string source = watched.source.demand.ToString();
+  if (watched.delivered && status.state != DemandState::kSynced &&
+      status.state != DemandState::kStale) {
+    watched.unreadable = true;
+  }
   if (status.state == DemandState::kSynced) {
     if (watched.delivered && before.state != DemandState::kSynced) {
       log_.Info("Source is live again", {{"source", source}});
@@ -226,6 +239,7 @@ void Controller::Core::OnState(Watched& watched, const DemandStatus& status) {
       workers_.Pump();
     }
     watched.delivered = true;
+    if (std::exchange(watched.unreadable, false)) ReplaySoon();
   } else if (status.state != DemandState::kPending &&
              (status.state != before.state || status.reason != before.reason)) {
     log_.Error(watched.delivered ? "Source was lost" : "Source is waited for",
@@ -257,6 +271,30 @@ void Controller::Core::UpdateReady() {
   const absl::Status ready = readiness.ToStatus();
   MutexLock lock(mutex_);
   ready_ = ready;
+}
+
+// While a source is not readable the maps of the others may find none of its objects, and so
+// enqueue nothing for an event that concerns some. Nobody can tell which; so everything is gone
+// through.
+void Controller::Core::ReplaySoon() {
+  if (replay_timer_ != nullptr && !AllSynced()) return;
+  const absl::Duration wait = AllSynced() ? absl::ZeroDuration() : kReplaySettle;
+  replay_timer_ = runtime_.loop.RunAt(Now() + wait, [this] {
+    replay_timer_.reset();
+    Replay();
+  });
+}
+
+void Controller::Core::Replay() {
+  log_.Info("Going through all objects, as a source was not readable");
+  for (const Watched& watched : sources_) {
+    const DemandSpec& demand = watched.source.demand;
+    for (const auto& object : runtime_.cache.ListLastKnown(demand.kind, demand.ns)) {
+      if (!demand.name.empty() && demand.name != object->name()) continue;
+      OnEvent(watched,
+              {.type = ObjectEvent::Type::kAdd, .object = object, .old = nullptr, .initial = true});
+    }
+  }
 }
 
 void Controller::Core::ArmRetryTimer() {
@@ -336,6 +374,7 @@ void Controller::Core::StopOnLoop(absl::Time deadline) {
   for (Watched& watched : sources_) watched.handle.reset();
   retry_timer_.reset();
   relief_timer_.reset();
+  replay_timer_.reset();
   metrics_timer_.reset();
   if (deadline != absl::InfiniteFuture()) {
     deadline_timer_ = runtime_.loop.RunAt(deadline, [this] { workers_.GiveUp(); });

@@ -15,39 +15,95 @@ namespace mandate {
 namespace {
 
 // Random changes, failures, lost sources and slow reconcilers, on many schedules: in the end each
-// object was reconciled after its last change.
-class ControllerSimulation : public ControllerTest, public testing::WithParamInterface<int> {};
+// lease was reconciled after its last change, and after the last change of the role that its holder
+// names, which the map of the roles finds out from the leases.
+class ControllerSimulation : public ControllerTest, public testing::WithParamInterface<int> {
+ protected:
+  size_t Random(size_t below) { return random_() % below; }
 
-TEST_P(ControllerSimulation, EveryChangeIsReconciledAfterwards) {
-  std::mt19937_64 random(static_cast<uint64_t>(GetParam()));
-  SimulatedPool pool(loop_, random());
-  std::map<std::string, std::string> reconciled;  // name to the holder that was seen
-  std::set<std::string> running;
-  bool calm = false;
-  reconcile_ = [&](const CallContext&, const Request& request) -> absl::StatusOr<Result> {
-    EXPECT_TRUE(running.insert(request.key.name).second);
-    const auto lease = cache_.Get<Lease>({}, request.key);
-    if (random() % 4 == 0) {
+  Source MappedRoles() {
+    Source roles = Of(kRole);
+    roles.handler = EnqueueMap<Role>([this](const Role& role) {
+      std::vector<Request> requests;
+      for (const auto& raw : cache_.ListLastKnown(kLease, "")) {
+        if (raw->Decode<Lease>()->spec().holderidentity() == role.metadata().name()) {
+          requests.push_back({raw->Key()});
+        }
+      }
+      return requests;
+    });
+    return roles;
+  }
+
+  absl::StatusOr<Result> Reconcile(const Request& request) {
+    EXPECT_TRUE(running_.insert(request.key.name).second);
+    const auto seen = See(request.key);
+    if (Random(4) == 0) {
       Latch done;
-      loop_.PostAt(loop_.clock().TimeNow() + absl::Milliseconds(random() % 3000),
-                   [&] { done.Set(); });
-      pool.Await(done);
+      loop_.PostAt(loop_.clock().TimeNow() + absl::Milliseconds(Random(3000)), [&] { done.Set(); });
+      pool_.Await(done);
     }
-    running.erase(request.key.name);
-    if (!calm && random() % 3 == 0) {
-      if (random() % 2 == 0) throw std::runtime_error("chaos");
+    running_.erase(request.key.name);
+    if (!calm_ && Random(3) == 0) {
+      if (Random(2) == 0) throw std::runtime_error("chaos");
       return absl::UnavailableError("chaos");
     }
-    if (absl::IsNotFound(lease.status())) {
-      reconciled[request.key.name] = "gone";
-      return Result{};
-    }
+    if (!seen.ok()) return seen.status();
+    reconciled_[request.key.name] = *seen;
+    return !calm_ && Random(20) == 0 ? Result{absl::Milliseconds(Random(5000))} : Result{};
+  }
+
+  // What a reconciliation depends on.
+  absl::StatusOr<std::string> See(const ObjectKey& key) {
+    const auto lease = cache_.Get<Lease>({}, key);
+    if (absl::IsNotFound(lease.status())) return "gone";
     if (!lease.ok()) return lease.status();
-    reconciled[request.key.name] = lease->spec().holderidentity();
-    return random() % 5 == 0 ? Result{absl::Milliseconds(random() % 5000)} : Result{};
-  };
-  controller_options_.max_concurrent_reconciles = 1 + static_cast<int>(random() % 4);
-  Controller::Options options = OptionsOf({Of(kLease), Of(kRole)});
+    const auto role = cache_.Get<Role>({}, {"", lease->spec().holderidentity()});
+    if (!role.ok() && !absl::IsNotFound(role.status())) return role.status();
+    return lease->metadata().resourceversion() + " with " +
+           (role.ok() ? role->metadata().resourceversion() : "none");
+  }
+
+  void Step() {
+    const std::string role = "r" + std::to_string(Random(4));
+    const std::string lease = "l" + std::to_string(Random(8));
+    switch (Random(8)) {
+      case 0:
+        cache_.Remove(kLease, {"", lease});
+        break;
+      case 1:
+        cache_.Remove(kRole, {"", role});
+        break;
+      case 2:
+      case 3: {
+        constexpr DemandState kStates[] = {DemandState::kStale, DemandState::kForbidden,
+                                           DemandState::kKindAbsent, DemandState::kSynced,
+                                           DemandState::kSynced};
+        cache_.SetState(Random(2) == 0 ? kLease : kRole, kStates[Random(std::size(kStates))],
+                        absl::UnavailableError("chaos"));
+        break;
+      }
+      case 4:
+      case 5:
+        PutRole(role);
+        break;
+      default:
+        PutLease(lease, role);
+        leases_.insert(lease);
+    }
+  }
+
+  std::mt19937_64 random_{static_cast<uint64_t>(GetParam())};
+  std::map<std::string, std::string> reconciled_;  // name to what was seen
+  std::set<std::string> running_, leases_;
+  bool calm_ = false;
+};
+
+TEST_P(ControllerSimulation, EveryChangeIsReconciledAfterwards) {
+  SimulatedPool pool(loop_, random_());
+  reconcile_ = [&](const CallContext&, const Request& request) { return Reconcile(request); };
+  controller_options_.max_concurrent_reconciles = 1 + static_cast<int>(Random(4));
+  Controller::Options options = OptionsOf({Of(kLease), MappedRoles()});
   ControllerRuntime runtime{
       "scope-instance", loop_, pool, cache_, metrics_, Logger(log_, loop_.clock()), 1};
   auto controller = Controller::Create({.name = "scope",
@@ -59,34 +115,19 @@ TEST_P(ControllerSimulation, EveryChangeIsReconciledAfterwards) {
   controller_ = *std::move(controller);
   controller_->Start();
 
-  std::map<std::string, std::string> last;
   for (int step = 0; step < 300; ++step) {
-    const std::string name = "l" + std::to_string(random() % 8);
-    switch (random() % 6) {
-      case 0:
-        if (last.contains(name)) {
-          cache_.Remove(kLease, {"", name});
-          last[name] = "gone";
-        }
-        break;
-      case 1:
-        cache_.SetState(kLease, random() % 2 == 0 ? DemandState::kStale : DemandState::kSynced,
-                        absl::OkStatus());
-        break;
-      default:
-        last[name] = std::to_string(step);
-        PutLease(name, last[name]);
-        break;
-    }
-    loop_.RunFor(absl::Milliseconds(random() % 200));
+    Step();
+    loop_.RunFor(absl::Milliseconds(Random(200)));
   }
-  calm = true;
+  calm_ = true;
   cache_.SetState(kLease, DemandState::kSynced);
+  cache_.SetState(kRole, DemandState::kSynced);
   loop_.RunFor(absl::Hours(1));
-  EXPECT_TRUE(running.empty());
-  for (const auto& [name, holder] : last) {
-    if (holder == "gone" && !reconciled.contains(name)) continue;  // never seen at all
-    EXPECT_EQ(reconciled[name], holder) << name;
+  EXPECT_TRUE(running_.empty());
+  for (const std::string& name : leases_) {
+    const std::string now = *See({"", name});
+    if (now == "gone" && !reconciled_.contains(name)) continue;  // never seen at all
+    EXPECT_EQ(reconciled_[name], now) << name;
   }
 }
 

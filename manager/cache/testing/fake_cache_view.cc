@@ -244,10 +244,16 @@ absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> FakeCacheView::Lis
 
 std::vector<std::shared_ptr<const RawObject>> FakeCacheView::ListLastKnown(
     const KindInfo& kind, std::string_view ns) const {
-  const absl::Status readable = Readable(kind, {std::string(ns), ""});
   std::vector<std::shared_ptr<const RawObject>> result;
-  if (!readable.ok() && !absl::IsUnavailable(readable)) return result;
   MutexLock lock(shared_->mutex);
+  const auto seen = [&](const auto& record) {
+    return record->spec.kind == kind && record->Covers({std::string(ns), ""}) &&
+           (record->status.state == DemandState::kSynced ||
+            record->status.state == DemandState::kStale);
+  };
+  if (reads_need_demand_ && std::none_of(shared_->records.begin(), shared_->records.end(), seen)) {
+    return result;
+  }
   for (const auto& [key, object] : shared_->content[KeyOfKind(kind)]) {
     if (ns.empty() || key.ns == ns) result.push_back(object);
   }
