@@ -77,6 +77,12 @@ class DemandHandle {
  public:
   virtual ~DemandHandle() = default;
   virtual DemandStatus status() const = 0;
+
+  // From the loop's next turn on the sink hears of no object, until Resume(): then of what differs
+  // from what it has heard, as after a loss of access, and of whatever follows. States are told all
+  // the time. For sinks that do not keep up: the cache keeps the objects that it last told of.
+  virtual void Pause() = 0;
+  virtual void Resume() = 0;
 };
 
 // For reads that must not wait, as on the loop: they answer at once, kDeadlineExceeded if they

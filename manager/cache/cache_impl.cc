@@ -63,6 +63,22 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
     });
   }
 
+  void Pause(WatchComponent& component, const DemandSpec& spec,
+             std::shared_ptr<DemandFeed> feed) override {
+    Post([&component, spec, feed = std::move(feed)](Registry& self) {
+      const auto it = self.watches_.find(spec);
+      if (it != self.watches_.end()) it->second->Pause(component, *feed);
+    });
+  }
+
+  void Resume(WatchComponent& component, const DemandSpec& spec,
+              std::shared_ptr<DemandFeed> feed) override {
+    Post([&component, spec, feed = std::move(feed)](Registry& self) {
+      const auto it = self.watches_.find(spec);
+      if (it != self.watches_.end()) it->second->Resume(component, *feed);
+    });
+  }
+
   void Poke(std::string component) {
     Post([component = std::move(component)](Registry& self) {
       for (const auto& [spec, watch] : self.watches_) watch->Poke(component);

@@ -100,6 +100,12 @@ class ComponentView::Handle : public DemandHandle {
   }
 
   DemandStatus status() const override { return feed_->status(); }
+  void Pause() override {
+    if (auto registry = registry_.lock()) registry->Pause(*component_, grant_->spec(), feed_);
+  }
+  void Resume() override {
+    if (auto registry = registry_.lock()) registry->Resume(*component_, grant_->spec(), feed_);
+  }
 
  private:
   const std::shared_ptr<DemandFeed> feed_;

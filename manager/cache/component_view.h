@@ -35,6 +35,10 @@ class WatchRegistry {
                     std::shared_ptr<DemandFeed> feed) = 0;
   virtual void Leave(WatchComponent& component, const DemandSpec& spec,
                      std::shared_ptr<DemandFeed> feed) = 0;
+  virtual void Pause(WatchComponent& component, const DemandSpec& spec,
+                     std::shared_ptr<DemandFeed> feed) = 0;
+  virtual void Resume(WatchComponent& component, const DemandSpec& spec,
+                      std::shared_ptr<DemandFeed> feed) = 0;
 };
 
 // Thread-safe.

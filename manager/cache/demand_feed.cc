@@ -11,7 +11,7 @@ DemandStatus DemandFeed::status() const {
 
 void DemandFeed::Attach(const ObjectStore& store, InitialEvents& initial,
                         const DemandStatus& status) {
-  if (!attached_) {
+  if (!attached_ && !paused_) {
     attached_ = true;
     if (const Content seen = std::exchange(seen_, nullptr); seen != nullptr) {
       Deliver(DiffObjects(*seen, store.List()));
@@ -35,6 +35,11 @@ void DemandFeed::Detach(Content seen) {
   if (!attached_) return;
   attached_ = false;
   seen_ = std::move(seen);
+}
+
+void DemandFeed::Pause(Content seen) {
+  paused_ = true;
+  Detach(std::move(seen));
 }
 
 void DemandFeed::SetStatus(const DemandStatus& status) {

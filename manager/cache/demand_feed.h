@@ -34,6 +34,9 @@ class DemandFeed {
   // `seen`: the store's content at this moment.
   void Detach(Content seen);
   bool attached() const { return attached_; }
+  // While paused it does not attach. `seen` as for Detach().
+  void Pause(Content seen);
+  void EndPause() { paused_ = false; }
 
   // Tells the sink when it is another state.
   void SetStatus(const DemandStatus& status);
@@ -42,6 +45,7 @@ class DemandFeed {
   const std::shared_ptr<DemandSink> sink_;  // may be null
   std::atomic<bool> closed_ = false;
   bool attached_ = false;
+  bool paused_ = false;
   Content seen_;  // null: nothing
   mutable Mutex mutex_;
   DemandStatus status_ ABSL_GUARDED_BY(mutex_) = {DemandState::kPending,

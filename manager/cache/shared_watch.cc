@@ -75,6 +75,14 @@ void SharedWatch::Leave(const WatchComponent& component, const DemandFeed& feed)
   member->linger().SetAfter(config_.linger, [this, &component] { Retire(component); });
 }
 
+void SharedWatch::Pause(const WatchComponent& component, DemandFeed& feed) {
+  if (WatchMember* member = Find(component)) member->Pause(feed);
+}
+
+void SharedWatch::Resume(const WatchComponent& component, DemandFeed& feed) {
+  if (WatchMember* member = Find(component)) member->Resume(feed);
+}
+
 void SharedWatch::Retire(const WatchComponent& component) {
   WatchMember* member = Find(component);
   // Its grant has demands again: they are about to join.

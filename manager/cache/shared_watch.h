@@ -42,6 +42,8 @@ class SharedWatch : private Reflector::Owner {
   void Join(WatchComponent& component, std::shared_ptr<ReadGrant> grant,
             std::shared_ptr<DemandFeed> feed);
   void Leave(const WatchComponent& component, const DemandFeed& feed);
+  void Pause(const WatchComponent& component, DemandFeed& feed);
+  void Resume(const WatchComponent& component, DemandFeed& feed);
   bool empty() const { return members_.empty(); }
 
   // Access may have changed, of this component or (empty) of everyone; the kind may be served now.

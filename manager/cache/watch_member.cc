@@ -41,6 +41,16 @@ void WatchMember::Remove(const DemandFeed& feed) {
   component_.counts.demands.Decrement(static_cast<double>(removed));
 }
 
+void WatchMember::Pause(DemandFeed& feed) {
+  feed.Pause(feed.attached() ? std::make_shared<const std::vector<ObjectPtr>>(store_->List())
+                             : nullptr);
+}
+
+void WatchMember::Resume(DemandFeed& feed) {
+  feed.EndPause();
+  if (status_.state == DemandState::kSynced) feed.Attach(*store_, initial_, status_);
+}
+
 DemandStatus WatchMember::See(const DemandStatus& watch, bool is_sponsor, bool filled) const {
   switch (proof_.state()) {
     case AccessProof::State::kRefused:

@@ -57,6 +57,8 @@ class WatchMember {
 
   void Add(std::shared_ptr<DemandFeed> feed);
   void Remove(const DemandFeed& feed);
+  void Pause(DemandFeed& feed);
+  void Resume(DemandFeed& feed);
   bool HasDemands() const { return !feeds_.empty(); }
 
   // The watch's state, or the proof, has changed.

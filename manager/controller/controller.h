@@ -12,13 +12,13 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "manager/cache/cache.h"
-#include "manager/controller/handlers.h"
-#include "manager/controller/predicates.h"
 #include "manager/controller/reconciler.h"
+#include "manager/controller/source.h"
 #include "manager/controller/work_queue.h"
 #include "manager/core/executor.h"
 #include "manager/core/log.h"
 #include "manager/core/metrics.h"
+#include "manager/core/strand.h"
 
 namespace mandate {
 
@@ -26,20 +26,17 @@ namespace mandate {
 struct ControllerRuntime {
   std::string component;  // whose identity `cache` reads with; the identity of metrics and logs
   Loop& loop;
-  // Where reconcilers run. One that blocks keeps a thread: with fewer threads than the sum of
-  // max_concurrent_reconciles, one component's stuck reconcilers can hold up another's.
+  // Where reconcilers run, and what the strand runs on. A reconciler that blocks keeps a thread:
+  // with no more threads than the sum of max_concurrent_reconciles, stuck reconcilers hold up all
+  // else that runs there. The Manager gives each component a pool of its own, with one thread more.
   Executor& pool;
   CacheView& cache;
   Metrics& metrics;
   Logger log;
   uint64_t seed = 0;  // of reconcile IDs
-};
-
-// Something to watch, and what to do about its events.
-struct Source {
-  DemandSpec demand;
-  EventHandler handler;
-  std::vector<Predicate> predicates;  // all must pass
+  // Where predicates, handlers and maps run, of all controllers of the component; null: the
+  // controller makes one of its own on the pool.
+  std::shared_ptr<Strand> strand = nullptr;
 };
 
 struct ControllerOptions {
@@ -50,11 +47,20 @@ struct ControllerOptions {
   // Beyond queue.max_items requests are refused, and queued when there is room by going through all
   // objects again, part by part; those that were deleted meanwhile are not among them.
   WorkQueue::Options queue = {};
+  // News that wait for the strand, because maps are slower than they come. Beyond it the source is
+  // paused; what changed meanwhile comes when half of them are mapped, the latest state of each
+  // object, and all objects are mapped again.
+  size_t max_waiting_events = 10'000;
 };
 
 // Sources that a component may not watch, or whose kind is absent, are waited for; nothing here
-// ends the process. Workers start when each source has delivered its initial list; a source that is
-// lost later makes the controller not ready, and it works on.
+// ends the process. Workers start when the initial list of each source has been mapped; a source
+// that is lost later makes the controller not ready, and it works on.
+//
+// Every change is reconciled after it happened. Where a map may have missed one (a source that
+// could not be read, one that was paused, a full queue), all objects of all sources are mapped
+// again, at low priority: that covers every request for an object of a source that is handled by
+// EnqueueObject().
 //
 // Thread-safe.
 class Controller {
@@ -91,6 +97,7 @@ class Controller {
 
   const std::string& name() const;
   const std::string& component() const;
+  int max_concurrent_reconciles() const;
 
  private:
   class Core;

@@ -54,7 +54,14 @@ ControllerMetrics::ControllerMetrics(Metrics& metrics, const std::string& contro
                            Of(controller, identity))),
       event_errors(metrics.Counter("mandate_controller_event_errors_total",
                                    "Total number of events that no request could be made of",
-                                   Of(controller, identity))) {}
+                                   Of(controller, identity))),
+      waiting_events(metrics.Gauge("mandate_controller_waiting_events",
+                                   "Number of events that predicates and maps have not seen yet",
+                                   Of(controller, identity))),
+      pauses(metrics.Counter("mandate_controller_source_pauses_total",
+                             "Total number of pauses of sources whose events came faster than "
+                             "they were mapped",
+                             Of(controller, identity))) {}
 
 void ControllerMetrics::ObserveQuick(int count, double sum) {
   static const size_t buckets = Buckets().size() + 1;  // one for what is beyond them

@@ -34,6 +34,10 @@ struct ControllerMetrics {
 
   // Events that no request could be made of: the object does not decode, or a map function failed.
   prometheus::Counter& event_errors;
+  // Events that wait for the component's strand, as of a moment ago; pauses of sources whose events
+  // came faster than they were mapped.
+  prometheus::Gauge& waiting_events;
+  prometheus::Counter& pauses;
 };
 
 }  // namespace mandate

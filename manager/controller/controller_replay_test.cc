@@ -142,7 +142,10 @@ TEST_F(ControllerReplayTest, NewsGoBeforeAReplay) {
   Start(LeasesAndTheirRoles());
   Settle();
   reconcile_ = [&](const CallContext&, const Request&) {
-    if (!std::exchange(news, true)) PutLease("news");
+    if (!std::exchange(news, true)) {
+      PutLease("news");
+      Wait(5 * kMs);  // its event passes the strand
+    }
     return Result{};
   };
   cache_.SetState(kLease, DemandState::kForbidden, absl::PermissionDeniedError("no"));

@@ -150,7 +150,10 @@ TEST_F(ControllerTest, NewsGoBeforeTheInitialList) {
   for (int i = 0; i < 5; ++i) PutLease("old" + std::to_string(i));
   bool first = true;
   reconcile_ = [&](const CallContext&, const Request&) {
-    if (std::exchange(first, false)) PutLease("news");
+    if (std::exchange(first, false)) {
+      PutLease("news");
+      Wait(5 * kMs);  // its event passes the strand
+    }
     return Result{};
   };
   Start({Of(kLease)});

@@ -18,6 +18,10 @@ class Readiness {
   explicit Readiness(std::string who) : who_(std::move(who)) {}
 
   void Add(absl::StatusCode code, std::string_view why);
+  // Adds it if there is no reason yet.
+  void AddOtherwise(absl::StatusCode code, std::string_view why) {
+    if (why_.empty()) Add(code, why);
+  }
   // Adds nothing for a source that is live. `delivered`: it has been live before.
   void AddSource(std::string_view source, const DemandStatus& status, bool delivered);
 

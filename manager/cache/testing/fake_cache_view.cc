@@ -12,6 +12,7 @@ struct FakeCacheView::Record {
   DemandSpec spec;
   std::shared_ptr<DemandSink> sink;
   bool closed = false;
+  bool paused = false;
   bool told = false;    // of some state
   bool synced = false;  // at least once
   DemandStatus status;
@@ -46,8 +47,8 @@ struct FakeCacheView::Shared {
 
 class FakeCacheView::Handle : public DemandHandle {
  public:
-  Handle(std::shared_ptr<Shared> shared, std::shared_ptr<Record> record)
-      : shared_(std::move(shared)), record_(std::move(record)) {}
+  Handle(Loop& loop, std::shared_ptr<Shared> shared, std::shared_ptr<Record> record)
+      : loop_(loop), shared_(std::move(shared)), record_(std::move(record)) {}
   ~Handle() override {
     MutexLock lock(shared_->mutex);
     record_->closed = true;
@@ -57,8 +58,21 @@ class FakeCacheView::Handle : public DemandHandle {
     MutexLock lock(shared_->mutex);
     return record_->status;
   }
+  void Pause() override { SetPaused(true); }
+  void Resume() override { SetPaused(false); }
 
  private:
+  void SetPaused(bool paused) {
+    loop_.Post([shared = shared_, record = record_, paused] {
+      {
+        MutexLock lock(shared->mutex);
+        record->paused = paused;
+      }
+      shared->Deliver(record);
+    });
+  }
+
+  Loop& loop_;
   const std::shared_ptr<Shared> shared_;
   const std::shared_ptr<Record> record_;
 };
@@ -98,7 +112,7 @@ void FakeCacheView::Shared::Deliver(const std::shared_ptr<Record>& record) {
     if (record->closed) return;
     status = StatusOf(record->spec);
     say_state = status.state != record->status.state;
-    if (status.state == DemandState::kSynced) {
+    if (status.state == DemandState::kSynced && !record->paused) {
       const Content& all = content[KeyOfKind(record->spec.kind)];
       Content now;
       for (const auto& [key, object] : all) {
@@ -195,7 +209,7 @@ std::unique_ptr<DemandHandle> FakeCacheView::Demand(DemandSpec spec,
     shared_->records.push_back(record);
   }
   loop_.Post([shared = shared_, record] { shared->Deliver(record); });
-  return std::make_unique<Handle>(shared_, record);
+  return std::make_unique<Handle>(loop_, shared_, record);
 }
 
 absl::Status FakeCacheView::Readable(const KindInfo& kind, const ObjectKey& key) const {

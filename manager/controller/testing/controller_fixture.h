@@ -78,6 +78,12 @@ class ControllerTest : public testing::Test {
     role.mutable_metadata()->set_name(name);
     cache_.Put(role);
   }
+  // Inside a reconciler or a map: lets this much time pass.
+  void Wait(absl::Duration time) {
+    Latch over;
+    loop_.PostAt(loop_.clock().TimeNow() + time, [&] { over.Set(); });
+    pool_.Await(over);
+  }
   double Counter(const std::string& name, Labels labels = {}) {
     labels.insert({{"controller", "scope"}, {"identity", "scope-instance"}});
     return metrics_.Counter(name, "", labels).Value();

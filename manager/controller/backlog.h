@@ -1,0 +1,81 @@
+// What a controller has heard of and has not looked at yet.
+#ifndef MANAGER_CONTROLLER_BACKLOG_H_
+#define MANAGER_CONTROLLER_BACKLOG_H_
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "manager/cache/cache.h"
+#include "manager/core/mutex.h"
+
+namespace mandate {
+
+// A queue of events between the loop, which hears of them, and the strand, which runs handlers.
+// Nothing in it is ever dropped: whoever adds pauses its source while it is full. Events of an
+// initial list do not count: there are as many as objects, and they hold nothing that the cache
+// does not. Thread-safe.
+class Backlog {
+ public:
+  struct Item {
+    size_t source = 0;                 // index among the controller's
+    std::optional<ObjectEvent> event;  // none: the end of the source's initial list
+  };
+
+  explicit Backlog(size_t max_events) : max_events_(max_events) {}
+
+  void Push(Item item) {
+    MutexLock lock(mutex_);
+    if (Counts(item)) ++counted_;
+    items_.push_back(std::move(item));
+  }
+
+  // Moves the oldest, `most` at most, to `items`, which is empty.
+  void Take(size_t most, std::vector<Item>& items) {
+    MutexLock lock(mutex_);
+    while (items.size() < most && !items_.empty()) {
+      if (Counts(items_.front())) --counted_;
+      items.push_back(std::move(items_.front()));
+      items_.pop_front();
+    }
+  }
+
+  void Clear() {
+    std::deque<Item> dropped;
+    MutexLock lock(mutex_);
+    counted_ = 0;
+    dropped.swap(items_);
+  }
+
+  bool IsEmpty() const {
+    MutexLock lock(mutex_);
+    return items_.empty();
+  }
+  size_t size() const {
+    MutexLock lock(mutex_);
+    return items_.size();
+  }
+  // From the bound on; a pause may end when it has room again: below half of it.
+  bool IsFull() const {
+    MutexLock lock(mutex_);
+    return counted_ >= max_events_;
+  }
+  bool HasRoom() const {
+    MutexLock lock(mutex_);
+    return counted_ <= max_events_ / 2;
+  }
+
+ private:
+  static bool Counts(const Item& item) { return item.event.has_value() && !item.event->initial; }
+
+  const size_t max_events_;
+  mutable Mutex mutex_;
+  std::deque<Item> items_ ABSL_GUARDED_BY(mutex_);
+  size_t counted_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CONTROLLER_BACKLOG_H_

@@ -1,0 +1,175 @@
+// Private to controller.cc.
+#ifndef MANAGER_CONTROLLER_CONTROLLER_CORE_H_
+#define MANAGER_CONTROLLER_CONTROLLER_CORE_H_
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "manager/controller/controller.h"
+#include "manager/controller/controller_metrics.h"
+#include "manager/controller/event_mapper.h"
+#include "manager/controller/queue_metrics.h"
+#include "manager/controller/reconcile_runner.h"
+#include "manager/controller/workers.h"
+
+namespace mandate {
+
+// Lives on the loop, but for what the mutex guards and what is thread-safe by itself: the mapper
+// runs on the strand, the workers on the pool.
+class Controller::Core : public std::enable_shared_from_this<Core> {
+ public:
+  explicit Core(Options options)
+      : name(options.name),
+        runtime_(WithStrand(std::move(options.runtime))),
+        options_(options.controller),
+        log_(runtime_.log.With("component", runtime_.component).With("controller", name)),
+        metrics_(runtime_.metrics, name, runtime_.component),
+        queue_metrics_(runtime_.metrics, name, runtime_.component),
+        queue_(options_.queue),
+        runner_({.reconciler = std::move(options.reconciler),
+                 .timeout = options_.reconcile_timeout,
+                 .clock = &clock(),
+                 .metrics = &metrics_,
+                 .log = log_,
+                 .seed = runtime_.seed ^ std::hash<std::string>()(name)}),
+        workers_({.max = options_.max_concurrent_reconciles,
+                  .queue = &queue_,
+                  .runner = &runner_,
+                  .pool = &runtime_.pool,
+                  .clock = &clock(),
+                  .on_requeue = [this] { OnRequeue(); },
+                  .on_left = [this] { OnWorkerLeft(); }}),
+        mapper_({.sources = std::move(options.sources),
+                 .cache = &runtime_.cache,
+                 .queue = &queue_,
+                 .workers = &workers_,
+                 .clock = &clock(),
+                 .metrics = &metrics_,
+                 .log = log_,
+                 .max_requests = options_.queue.max_items,
+                 .max_events = options_.max_waiting_events}),
+        watched_(mapper_.sources().size()) {
+    metrics_.max_concurrent.Set(options_.max_concurrent_reconciles);
+    queue_.UpdateMetrics(queue_metrics_, Now());
+  }
+
+  const std::string& component() const { return runtime_.component; }
+  int max_concurrent() const { return options_.max_concurrent_reconciles; }
+
+  // Any thread.
+  void Start() {
+    runtime_.loop.Post([core = shared_from_this()] { core->StartOnLoop(); });
+  }
+  void RequestStop() {
+    mapper_.Close();
+    workers_.RequestStop();
+  }
+  absl::Status Stop(absl::Time deadline);
+  absl::Status Ready() const;
+
+  const std::string name;
+
+ private:
+  enum class Phase { kIdle, kWaiting, kRunning, kStopped };
+
+  // A source, as the loop sees it.
+  struct Watched {
+    std::unique_ptr<DemandHandle> handle;  // changed under the mutex
+    DemandStatus status;
+    bool listed = false;  // its initial list has come, once
+    // Since it was last live, maps may have looked for its objects in vain: not even the last known
+    // ones could be read.
+    bool unreadable = false;
+    bool paused = false;
+  };
+
+  // What the cache calls; outlives the controller if the cache keeps it.
+  class Sink : public DemandSink {
+   public:
+    Sink(std::weak_ptr<Core> core, size_t source) : core_(std::move(core)), source_(source) {}
+    void OnEvent(const ObjectEvent& event) override {
+      if (auto core = core_.lock()) core->OnEvent(source_, event);
+    }
+    void OnState(const DemandStatus& status) override {
+      if (auto core = core_.lock()) core->OnState(source_, status);
+    }
+
+   private:
+    const std::weak_ptr<Core> core_;
+    const size_t source_;
+  };
+
+  static ControllerRuntime WithStrand(ControllerRuntime runtime) {
+    if (runtime.strand == nullptr) {
+      runtime.strand =
+          std::make_shared<Strand>(Strand::Options{runtime.pool, runtime.loop.clock()});
+    }
+    return runtime;
+  }
+  const Clock& clock() const { return runtime_.loop.clock(); }
+  absl::Time Now() const { return clock().TimeNow(); }
+
+  // On the loop.
+  void StartOnLoop();
+  void StopOnLoop(absl::Time deadline);
+  void StartWorkers();
+  void OnEvent(size_t source, const ObjectEvent& event);
+  void OnState(size_t source, const DemandStatus& status);
+  void ResumeSources();
+  void ReplaySoon();
+  bool AllSynced() const {
+    return std::all_of(watched_.begin(), watched_.end(), [](const Watched& watched) {
+      return watched.status.state == DemandState::kSynced;
+    });
+  }
+  void ArmRetryTimer();
+  void ArmReliefTimer();
+  void ArmMetricsTimer();
+  void OnMetricsTimer();
+
+  // On the strand: some of what waits is mapped.
+  void MapSlice();
+
+  // Any thread.
+  void MapSoon() {
+    runtime_.strand->Post([weak = weak_from_this()] {
+      if (auto core = weak.lock()) core->MapSlice();
+    });
+  }
+  void PostToLoop(void (Core::*what)()) {
+    runtime_.loop.Post([core = shared_from_this(), what] { (*core.*what)(); });
+  }
+  void OnRequeue() { PostToLoop(&Core::ArmRetryTimer); }
+  void OnWorkerLeft() { PostToLoop(&Core::ArmReliefTimer); }
+
+  const ControllerRuntime runtime_;
+  const ControllerOptions options_;
+  const Logger log_;
+  ControllerMetrics metrics_;
+  QueueMetrics queue_metrics_;
+  WorkQueue queue_;
+  ReconcileRunner runner_;
+  Workers workers_;
+  EventMapper mapper_;
+  Latch cleaned_;  // the loop holds nothing of ours
+  Latch mapped_;   // the strand runs nothing of ours, or the time to stop is over
+  std::atomic<int> paused_ = 0;
+  std::atomic<bool> metrics_armed_ = false;
+
+  std::vector<Watched> watched_;  // by source
+  std::unique_ptr<Loop::Timer> retry_timer_, relief_timer_, replay_timer_, metrics_timer_,
+      deadline_timer_;
+  absl::Time retry_timer_at_ = absl::InfiniteFuture();
+
+  mutable Mutex mutex_;  // the loop's thread reads without it what only it writes
+  std::atomic<Phase> phase_ = Phase::kIdle;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CONTROLLER_CONTROLLER_CORE_H_

@@ -1,0 +1,183 @@
+// Maps run on the component's strand: what a slow one delays, and what not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "manager/controller/testing/controller_fixture.h"
+
+namespace mandate {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class ControllerStrandTest : public ControllerTest {
+ protected:
+  // Waits in the map of an object named "slow" until Release().
+  Source SlowRoles() {
+    Source roles = Of(kRole);
+    roles.handler = [this](const ObjectEvent& event, std::vector<Request>& requests) {
+      mapped_.push_back(std::string(event.object->name()));
+      if (event.object->name() == "slow") pool_.Await(release_);
+      return EnqueueObject()(event, requests);
+    };
+    return roles;
+  }
+  void Release() { release_.Set(); }
+  double Gauge(const std::string& name) {
+    return metrics_.Gauge(name, "", {{"controller", "scope"}, {"identity", "scope-instance"}})
+        .Value();
+  }
+
+  Latch release_;
+  std::vector<std::string> mapped_;
+};
+
+TEST_F(ControllerStrandTest, NoMapRunsInACallOfTheCache) {
+  Start({SlowRoles()});
+  PutRole("a");
+  EXPECT_THAT(mapped_, IsEmpty());
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_THAT(mapped_, ElementsAre("a"));
+  EXPECT_THAT(TakeNames(), ElementsAre("a"));
+}
+
+TEST_F(ControllerStrandTest, WorkersWaitUntilTheInitialListsAreMapped) {
+  PutRole("slow");
+  PutRole("b");
+  loop_.PostAt(loop_.clock().TimeNow() + absl::Minutes(5), [&] {
+    EXPECT_THAT(mapped_, ElementsAre("b", "slow"));
+    EXPECT_THAT(names_, IsEmpty());
+    EXPECT_THAT(std::string(controller_->Ready().message()), HasSubstr("initial lists"));
+    Release();
+  });
+  Start({SlowRoles()});
+  loop_.RunFor(absl::Minutes(10));
+  EXPECT_THAT(TakeNames(), ElementsAre("b", "slow"));
+  EXPECT_TRUE(controller_->Ready().ok()) << controller_->Ready();
+}
+
+TEST_F(ControllerStrandTest, ASlowMapDelaysItsComponentAndNoOther) {
+  Metrics metrics;
+  FakeCacheView view(loop_);
+  std::vector<std::string> others;
+  class Recorder : public Reconciler {
+   public:
+    explicit Recorder(std::vector<std::string>& names) : names_(names) {}
+    absl::StatusOr<Result> Reconcile(const CallContext&, const Request& request) override {
+      names_.push_back(request.key.name);
+      return Result{};
+    }
+
+   private:
+    std::vector<std::string>& names_;
+  };
+  auto other = *Controller::Create({.name = "other",
+                                    .runtime = {"other", loop_, pool_, view, metrics, {}, 2},
+                                    .sources = {Of(kLease)},
+                                    .reconciler = std::make_unique<Recorder>(others),
+                                    .controller = {}});
+  other->Start();
+  Start({Of(kLease), SlowRoles()});
+  loop_.RunFor(absl::Seconds(1));
+
+  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(1), [&] {
+    PutLease("behind");
+    Lease lease;
+    lease.mutable_metadata()->set_name("of-another");
+    view.Put(lease);
+  });
+  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(2), [&] {
+    EXPECT_THAT(others, ElementsAre("of-another"));
+    EXPECT_THAT(names_, IsEmpty());
+    Release();
+  });
+  PutRole("slow");
+  loop_.RunFor(absl::Seconds(5));
+  EXPECT_THAT(TakeNames(), ElementsAre("slow", "behind"));
+  EXPECT_TRUE(other->Stop(absl::InfiniteFuture()).ok());
+}
+
+// 100 changes of few objects come while a map is slow: what waits is bounded, and in the end each
+// object's last state has been mapped, also that of a deleted one.
+TEST_F(ControllerStrandTest, WhatWaitsIsBoundedAndNothingIsLost) {
+  controller_options_.max_waiting_events = 10;
+  for (const char* name : {"a", "b", "gone"}) PutLease(name);
+  Start({Of(kLease), SlowRoles()});
+  loop_.RunFor(absl::Seconds(1));
+  TakeNames();
+  const absl::Time start = loop_.clock().TimeNow();
+  double most = 0;
+  for (int i = 0; i < 100; ++i) {
+    loop_.PostAt(start + i * 50 * kMs, [&, i] {
+      PutLease(i % 2 == 0 ? "a" : "b", std::to_string(i));
+      most = std::max(most, Gauge("mandate_controller_waiting_events"));
+    });
+  }
+  loop_.PostAt(start + absl::Seconds(4), [&] {
+    cache_.Remove(kLease, {"", "gone"});
+    PutLease("new");
+  });
+  loop_.PostAt(start + absl::Seconds(6), [&] {
+    EXPECT_TRUE(absl::IsResourceExhausted(controller_->Ready())) << controller_->Ready();
+    EXPECT_THAT(std::string(controller_->Ready().message()), HasSubstr("slower than events"));
+    EXPECT_THAT(names_, IsEmpty());
+    Release();
+  });
+  PutRole("slow");
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_GE(most, 9);
+  EXPECT_LE(most, 11);  // the bound, and what is sent before the pause begins
+  EXPECT_EQ(Counter("mandate_controller_source_pauses_total"), 1);
+  const std::vector<std::string> names = TakeNames();
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()),
+            (std::set<std::string>{"a", "b", "gone", "new", "slow"}));
+  EXPECT_TRUE(controller_->Ready().ok()) << controller_->Ready();
+  EXPECT_EQ(Gauge("mandate_controller_waiting_events"), 0);
+  EXPECT_EQ(log_->Count("Maps are slower"), 1);
+
+  PutLease("a", "after");
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_THAT(TakeNames(), ElementsAre("a"));
+}
+
+// A reconciler may have read a state that came and went during the pause: its request follows too.
+TEST_F(ControllerStrandTest, AfterAPauseAllObjectsAreMapped) {
+  controller_options_.max_waiting_events = 10;
+  for (int i = 0; i < 20; ++i) PutLease("old" + std::to_string(i));
+  Start({Of(kLease), SlowRoles()});
+  loop_.RunFor(absl::Seconds(1));
+  TakeNames();
+  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(1), [&] {
+    for (int i = 0; i < 20; ++i) PutLease("new" + std::to_string(i));
+  });
+  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(2), [&] { Release(); });
+  PutRole("slow");
+  loop_.RunFor(absl::Minutes(1));
+  const std::vector<std::string> names = TakeNames();
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 41u);
+}
+
+TEST_F(ControllerStrandTest, StopWaitsForAMapUntilItsDeadline) {
+  Start({SlowRoles()});
+  absl::Status stopped;
+  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(1), [&] {
+    // The map waits further down the same stack.
+    stopped = controller_->Stop(loop_.clock().TimeNow() + absl::Seconds(5));
+    Release();
+  });
+  PutRole("slow");
+  PutRole("unmapped");
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(stopped)) << stopped;
+  EXPECT_THAT(std::string(stopped.message()), HasSubstr("a map was still running"));
+  EXPECT_THAT(mapped_, ElementsAre("slow"));
+}
+
+}  // namespace
+}  // namespace mandate

@@ -1,0 +1,198 @@
+#include "manager/controller/event_mapper.h"
+
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "manager/core/strings.h"
+
+namespace mandate {
+namespace {
+
+// What a slice ends after, whichever comes first: others of the strand have their turn then.
+constexpr absl::Duration kSlice = absl::Milliseconds(1);
+constexpr int kMaxOfASlice = 256;
+// Events that are taken from the backlog at once.
+constexpr size_t kTake = 64;
+
+bool IsResync(const ObjectEvent& event) {
+  return event.type == ObjectEvent::Type::kUpdate && event.old != nullptr &&
+         event.old->resource_version() == event.object->resource_version();
+}
+
+}  // namespace
+
+EventMapper::EventMapper(Options options)
+    : options_(std::move(options)),
+      backlog_(options_.max_events),
+      listed_(options_.sources.size(), false),
+      unlisted_(options_.sources.size()) {}
+
+bool EventMapper::OnEvent(size_t source, const ObjectEvent& event) {
+  backlog_.Push({source, event});
+  MutexLock lock(mutex_);
+  return Wake();
+}
+
+bool EventMapper::OnListed(size_t source) {
+  backlog_.Push({source, std::nullopt});
+  MutexLock lock(mutex_);
+  return Wake();
+}
+
+bool EventMapper::Replay() {
+  MutexLock lock(mutex_);
+  replay_wanted_ = true;
+  return Wake();
+}
+
+bool EventMapper::Refill() {
+  MutexLock lock(mutex_);
+  part_wanted_ = true;
+  return Wake();
+}
+
+void EventMapper::Close() {
+  {
+    MutexLock lock(mutex_);
+    closed_ = true;
+  }
+  backlog_.Clear();
+}
+
+EventMapper::Slice EventMapper::RunSlice() {
+  Slice slice;
+  mapping_ = true;
+  const absl::Time end = options_.clock->TimeNow() + kSlice;
+  bool idle = false;
+  for (int i = 0; i < kMaxOfASlice && !idle && options_.clock->TimeNow() < end; ++i) {
+    idle = !RunOne(slice);
+  }
+  mapping_ = false;
+  if (std::exchange(pump_, false)) options_.workers->Pump();
+  MutexLock lock(mutex_);
+  // What came after the last look is seen here.
+  slice.more = !closed_ && (!idle || replay_wanted_ || part_wanted_ || !backlog_.IsEmpty());
+  scheduled_ = slice.more;
+  return slice;
+}
+
+bool EventMapper::RunOne(Slice& slice) {
+  {
+    MutexLock lock(mutex_);
+    if (closed_) return false;
+  }
+  if (next_ == taken_.size()) {
+    taken_.clear();
+    next_ = 0;
+    backlog_.Take(kTake, taken_);
+  }
+  if (next_ < taken_.size()) {
+    const Backlog::Item item = std::move(taken_[next_++]);
+    if (item.event.has_value()) {
+      Map(item.source, *item.event, /*part=*/false, slice);
+    } else {
+      OnListedHere(item.source, slice);
+    }
+    return true;
+  }
+  StartPass();
+  size_t source;
+  ObjectEvent event;
+  if (!NextOfPass(source, event)) return false;
+  Map(source, event, pass_ == Pass::kPart, slice);
+  return true;
+}
+
+void EventMapper::OnListedHere(size_t source, Slice& slice) {
+  if (listed_[source]) return;
+  listed_[source] = true;
+  if (--unlisted_ == 0) slice.listed = true;
+}
+
+void EventMapper::StartPass() {
+  MutexLock lock(mutex_);
+  if (replay_wanted_ && pass_ != Pass::kPart) {  // another replay begins anew
+    replay_wanted_ = false;
+    pass_ = Pass::kReplay;
+  } else if (pass_ == Pass::kNone && part_wanted_) {
+    part_wanted_ = false;
+    if (!refill_.active()) return;
+    if (!refill_.NextPart()) {
+      refilling_ = false;
+      options_.log.Info("Work queue has room again; what it refused was queued");
+      return;
+    }
+    pass_ = Pass::kPart;
+  } else {
+    return;
+  }
+  pass_source_ = pass_object_ = 0;
+  pass_objects_.clear();
+}
+
+bool EventMapper::NextOfPass(size_t& source, ObjectEvent& event) {
+  if (pass_ == Pass::kNone) return false;
+  while (true) {
+    if (pass_object_ < pass_objects_.size()) {
+      source = pass_source_ - 1;
+      auto& object = pass_objects_[pass_object_++];
+      const std::string& name = options_.sources[source].demand.name;
+      if (!name.empty() && object->name() != name) continue;
+      event = {ObjectEvent::Type::kAdd, std::move(object), nullptr, /*initial=*/true};
+      return true;
+    }
+    pass_objects_.clear();
+    pass_object_ = 0;
+    if (pass_source_ == options_.sources.size()) {
+      pass_ = Pass::kNone;
+      return false;
+    }
+    const DemandSpec& demand = options_.sources[pass_source_++].demand;
+    pass_objects_ = options_.cache->ListLastKnown(demand.kind, demand.ns);
+  }
+}
+
+void EventMapper::Map(size_t source, const ObjectEvent& event, bool part, Slice& slice) {
+  requests_.clear();
+  const Source& of = options_.sources[source];
+  if (absl::Status status = Handle(of, event); !status.ok()) {
+    options_.metrics->event_errors.Increment();
+    options_.log.Error("Cannot tell what to reconcile because of an object",
+                       {{"source", of.demand.ToString()},
+                        {"namespace", event.object->ns()},
+                        {"name", event.object->name()},
+                        {"error", status}});
+  }
+  if (requests_.empty()) return;
+  const int priority = event.initial || IsResync(event) ? kLowPriority : kDefaultPriority;
+  const absl::Time now = options_.clock->TimeNow();
+  for (const Request& request : requests_) {
+    if (part && !refill_.Wants(request)) continue;
+    if (options_.queue->Add(request, {.priority = priority}, now)) continue;
+    if (!refill_.active()) {
+      options_.log.Error("Work queue is full; what it refuses will be queued when there is room",
+                         {{"limit", options_.max_requests}});
+    }
+    refill_.OnRefused();
+    refilling_ = true;
+  }
+  slice.added = true;
+  pump_ = !options_.workers->WakeFirst() || pump_;
+}
+
+absl::Status EventMapper::Handle(const Source& source, const ObjectEvent& event) {
+  std::string what = "an exception of unknown type";
+  try {
+    for (const Predicate& predicate : source.predicates) {
+      if (!predicate(event)) return absl::OkStatus();
+    }
+    return source.handler(event, requests_);
+  } catch (const std::exception& e) {
+    what = e.what();
+  } catch (...) {
+  }
+  return absl::InternalError(AsAbsl(StrCat("a predicate or handler threw: ", what)));
+}
+
+}  // namespace mandate

@@ -1,0 +1,117 @@
+// From events to requests: a controller's predicates, handlers and maps, and the passes over all
+// objects.
+#ifndef MANAGER_CONTROLLER_EVENT_MAPPER_H_
+#define MANAGER_CONTROLLER_EVENT_MAPPER_H_
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "manager/cache/cache.h"
+#include "manager/controller/backlog.h"
+#include "manager/controller/controller_metrics.h"
+#include "manager/controller/refill.h"
+#include "manager/controller/source.h"
+#include "manager/controller/work_queue.h"
+#include "manager/controller/workers.h"
+#include "manager/core/clock.h"
+#include "manager/core/log.h"
+#include "manager/core/mutex.h"
+
+namespace mandate {
+
+// A mapper of events to requests. It takes events on any thread and runs the controller's code on
+// them in slices, on the component's strand. Besides events it maps, on demand and at low priority,
+// every object that the cache knows:
+//   a replay         after a source could not be read, or was paused
+//   parts of refill  after the work queue was full
+class EventMapper {
+ public:
+  struct Options {
+    std::vector<Source> sources;
+    // These outlive this.
+    CacheView* cache = nullptr;
+    WorkQueue* queue = nullptr;
+    Workers* workers = nullptr;
+    const Clock* clock = nullptr;
+    ControllerMetrics* metrics = nullptr;
+    Logger log;
+    size_t max_requests = 0;  // the queue's bound, for the log
+    size_t max_events = 0;    // ControllerOptions::max_waiting_events
+  };
+
+  explicit EventMapper(Options options);
+
+  const std::vector<Source>& sources() const { return options_.sources; }
+
+  // Any thread. True: there was nothing to do before, and RunSlice() must be posted to the strand.
+  [[nodiscard]] bool OnEvent(size_t source, const ObjectEvent& event);
+  // The source's initial list is complete.
+  [[nodiscard]] bool OnListed(size_t source);
+  // Maps all objects, from the first one on.
+  [[nodiscard]] bool Replay();
+  // The work queue has room again: maps the next part of what it refused; nothing while a part is
+  // being mapped.
+  [[nodiscard]] bool Refill();
+  // Nothing is mapped any more, once the present call of a handler has returned.
+  void Close();
+
+  // Any thread.
+  bool IsFull() const { return backlog_.IsFull(); }
+  bool HasRoom() const { return backlog_.HasRoom(); }
+  size_t waiting() const { return backlog_.size(); }
+  // Whether RunSlice() runs.
+  bool mapping() const { return mapping_; }
+  // Whether the work queue has refused requests that are not in it yet.
+  bool refilling() const { return refilling_; }
+
+  struct Slice {
+    bool more = false;    // RunSlice() must be posted again
+    bool added = false;   // requests
+    bool listed = false;  // every initial list has been mapped; once
+  };
+  // Maps for about a millisecond. On the strand.
+  Slice RunSlice();
+
+ private:
+  enum class Pass { kNone, kReplay, kPart };
+
+  // Whether the strand has to be woken.
+  bool Wake() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return !std::exchange(scheduled_, true); }
+
+  // On the strand.
+  bool RunOne(Slice& slice);  // false: there is nothing to do
+  bool NextOfPass(size_t& source, ObjectEvent& event);
+  void StartPass();
+  void Map(size_t source, const ObjectEvent& event, bool part, Slice& slice);
+  absl::Status Handle(const Source& source, const ObjectEvent& event);
+  void OnListedHere(size_t source, Slice& slice);
+
+  const Options options_;
+  Backlog backlog_;
+  std::atomic<bool> refilling_ = false, mapping_ = false;
+
+  Mutex mutex_;
+  bool scheduled_ ABSL_GUARDED_BY(mutex_) = false;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  bool replay_wanted_ ABSL_GUARDED_BY(mutex_) = false;
+  bool part_wanted_ ABSL_GUARDED_BY(mutex_) = false;
+
+  // Of the strand.
+  std::vector<Backlog::Item> taken_;  // from the backlog; before next_ they are done
+  size_t next_ = 0;
+  std::vector<Request> requests_;  // of one event; kept for its memory
+  std::vector<bool> listed_;
+  size_t unlisted_ = 0;
+  bool pump_ = false;  // whether requests were added that the woken worker may be too few for
+  mandate::Refill refill_;
+  Pass pass_ = Pass::kNone;
+  size_t pass_source_ = 0, pass_object_ = 0;
+  std::vector<std::shared_ptr<const RawObject>> pass_objects_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CONTROLLER_EVENT_MAPPER_H_

@@ -1,0 +1,22 @@
+// What a controller watches.
+#ifndef MANAGER_CONTROLLER_SOURCE_H_
+#define MANAGER_CONTROLLER_SOURCE_H_
+
+#include <vector>
+
+#include "manager/cache/cache.h"
+#include "manager/controller/handlers.h"
+#include "manager/controller/predicates.h"
+
+namespace mandate {
+
+// Something to watch, and what to do about its events.
+struct Source {
+  DemandSpec demand;
+  EventHandler handler;
+  std::vector<Predicate> predicates;  // all must pass
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CONTROLLER_SOURCE_H_
