@@ -65,8 +65,6 @@ struct ManagerOptions {
   absl::Duration loop_turn_limit = absl::Seconds(1);
   // How much of one kind may be held, encoded (cache/reflector_options.h, max_bytes).
   size_t max_watch_bytes = size_t{1} << 30;
-  // Threads that run reconcilers, of all components together.
-  int workers = 8;
   uint64_t seed = 0;  // of jitter and ids; a different one for each process
   Logger log;
 };

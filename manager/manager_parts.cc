@@ -19,10 +19,6 @@ constexpr char kHome[] = "home";
 // Scrapers are few, and what is reviewed is remembered.
 constexpr int kReviewThreads = 2;
 
-// Apart from the reconcilers': a component whose token does not come keeps a thread for a whole
-// pass, and no other's work waits for that.
-constexpr int kPreflightThreads = 2;
-
 // "hostname_0123456789abcdef": the process, for people: holder of the Lease, source of events.
 std::string InstanceName(std::mt19937_64& random) {
   char host[256] = "";
@@ -49,7 +45,7 @@ void Manager::Parts::Shutdown() {
   });
   // Reconcilers have ended (Run) or never began; what waits for a thread is dropped.
   preflight_threads.reset();
-  workers.reset();
+  workers.clear();
   components.clear();
   CallOnLoop(*loop, [this] {
     elector.reset();
@@ -149,18 +145,20 @@ absl::StatusOr<std::unique_ptr<ComponentClient>> Manager::Parts::NewClient(
 }
 
 absl::Status Manager::Parts::BuildComponents(const std::vector<ComponentSpec>& specs) {
-  workers = std::make_unique<ThreadPool>(options.workers);
   for (size_t i = 0; i < specs.size(); ++i) {
+    // For the strand; those of the reconcilers are added when it is known how many run at once.
+    workers.push_back(std::make_unique<ThreadPool>(1));
     ASSIGN_OR_RETURN(auto component,
                      RunningComponent::Create(
                          specs[i], {.client = *clients[i],
                                     .events = *recorders[i],
                                     .cache = *cache,
-                                    .workers = *workers,
+                                    .workers = *workers.back(),
                                     .metrics = metrics,
                                     .log = options.log,
                                     .seed = random(),
                                     .has_token = options.identity_mode == IdentityMode::kToken}));
+    workers.back()->AddThreads(component->concurrency());
     by_name[std::string(component->name())] = component.get();
     components.push_back(std::move(component));
   }
@@ -199,7 +197,9 @@ absl::Status Manager::Parts::BuildElector() {
 }
 
 void Manager::Parts::BuildPreflights() {
-  preflight_threads = std::make_unique<ThreadPool>(kPreflightThreads);
+  // One for each: a component whose token does not come keeps its thread for a whole pass, and no
+  // other's waits for that.
+  preflight_threads = std::make_unique<ThreadPool>(static_cast<int>(components.size()));
   for (const auto& component : components) {
     PreflightLoop::Options preflight;
     preflight.client = &component->client();

@@ -66,7 +66,7 @@ struct Manager::Parts {
   std::vector<std::unique_ptr<RestEventRecorder>> recorders;
   std::unique_ptr<Cache> cache;
   std::unique_ptr<LeaderElector> elector;
-  std::unique_ptr<ThreadPool> workers;
+  std::vector<std::unique_ptr<ThreadPool>> workers;  // one for each component
   std::vector<std::unique_ptr<RunningComponent>> components;
   std::unique_ptr<ThreadPool> preflight_threads;
   std::vector<std::unique_ptr<PreflightLoop>> preflights;

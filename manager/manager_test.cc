@@ -113,7 +113,6 @@ class ManagerTest : public testing::Test {
     options.base_mandate = &kBase;
     options.health_address = "0";
     options.metrics_address = "0";
-    options.workers = 2;
     options.graceful_shutdown_timeout = work_.obeys ? absl::Seconds(30) : absl::Milliseconds(50);
     return Manager::Create(
         std::move(options),

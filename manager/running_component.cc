@@ -9,13 +9,15 @@ namespace mandate {
 absl::StatusOr<std::unique_ptr<RunningComponent>> RunningComponent::Create(
     const ComponentSpec& spec, const Options& options) {
   const std::string name(spec.mandate->component);
-  ControllerRuntime runtime{name,
-                            options.client.loop(),
-                            options.workers,
-                            options.cache.AddComponent(options.client, *spec.mandate),
-                            options.metrics,
-                            options.log,
-                            options.seed};
+  ControllerRuntime runtime{
+      name,
+      options.client.loop(),
+      options.workers,
+      options.cache.AddComponent(options.client, *spec.mandate),
+      options.metrics,
+      options.log,
+      options.seed,
+      std::make_shared<Strand>(Strand::Options{options.workers, options.client.loop().clock()})};
   std::unique_ptr<RunningComponent> running(new RunningComponent(
       {*spec.mandate, options.client, options.events, std::move(runtime)}, options.cache,
       options.log.With("component", name),
@@ -64,6 +66,12 @@ bool RunningComponent::OnPreflight(absl::Status result) {
     log_.Error("The permissions could not be checked", {{"reason", result}});
   }
   return result.ok();
+}
+
+int RunningComponent::concurrency() const {
+  int sum = 0;
+  for (const auto& controller : controllers_) sum += controller->max_concurrent_reconciles();
+  return sum;
 }
 
 void RunningComponent::StartControllers() {

@@ -26,6 +26,8 @@ class RunningComponent {
     RestClient& client;
     EventRecorder& events;
     Cache& cache;
+    // Of this component alone: what hangs there must be no other's trouble. It needs concurrency()
+    // threads for reconcilers, and one for the strand.
     Executor& workers;
     Metrics& metrics;  // all outlive this
     Logger log;
@@ -41,6 +43,8 @@ class RunningComponent {
   std::string_view name() const { return component_.name(); }
   RestClient& client() const { return component_.client; }
   const rbac::Mandate& mandate() const { return component_.mandate; }
+  // How many of its reconcilers may run at once.
+  int concurrency() const;
 
   // The state of its token changed: without one the server accepts, its view of the cache ends, and
   // with one it is asked for again. On the loop.

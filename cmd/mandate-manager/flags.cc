@@ -125,10 +125,6 @@ void Declare(CLI::App& app, Raw& raw, ManagerOptions& options, const std::string
                  "served, the others are.")
       ->type_name("QUANTITY")
       ->capture_default_str();
-  app.add_option("--workers", options.workers, "Threads that run reconcilers, together.")
-      ->check(CLI::Range(1, 256))
-      ->type_name("N")
-      ->capture_default_str();
   app.add_option("--log-format", raw.log_format, "text or json.")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORMAT")

@@ -135,7 +135,6 @@ TEST_F(FlagsTest, MistakesAreOneLineThatNamesThem) {
       {{kubeconfig, "--max-watch-size=1000"}, "--max-watch-size: \"1000\" is no quantity"},
       {{kubeconfig, "--credential-plugin-timeout=0s"},
        "--credential-plugin-timeout: \"0s\" is no duration from 1s to 1h; write 30s"},
-      {{kubeconfig, "--workers=0"}, "--workers"},
       {{"--kubeconfig=/nonexistent/kubeconfig"}, "/nonexistent/kubeconfig"},
       {{}, "--kubeconfig: required, as $KUBECONFIG is not set"},
   };

@@ -5,9 +5,10 @@
 
 namespace mandate {
 
-ThreadPool::ThreadPool(int threads) {
-  threads_.reserve(static_cast<size_t>(std::max(threads, 1)));
-  for (int i = 0; i < std::max(threads, 1); ++i) threads_.emplace_back([this] { Work(); });
+ThreadPool::ThreadPool(int threads) { AddThreads(std::max(threads, 1)); }
+
+void ThreadPool::AddThreads(int threads) {
+  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
 }
 
 ThreadPool::~ThreadPool() {

@@ -11,7 +11,8 @@
 
 namespace mandate {
 
-// A fixed number of threads. Tasks start in the order in which they were posted. Thread-safe.
+// A number of threads that run tasks. Tasks start in the order in which they were posted.
+// Thread-safe, but for AddThreads() and threads(), which are for the owner.
 class ThreadPool : public Executor {
  public:
   // At least one thread.
@@ -21,6 +22,7 @@ class ThreadPool : public Executor {
 
   void Post(Task task) override;
 
+  void AddThreads(int threads);
   int threads() const { return static_cast<int>(threads_.size()); }
 
  private:

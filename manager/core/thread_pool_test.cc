@@ -35,6 +35,17 @@ TEST(ThreadPoolTest, RunsAsManyAtOnceAsItHasThreads) {
   release.Set();
 }
 
+TEST(ThreadPoolTest, ThreadsThatAreAddedTakeWhatWaits) {
+  ThreadPool pool(1);
+  Latch release, ran;
+  pool.Post([&] { release.Wait(); });
+  pool.Post([&] { ran.Set(); });
+  pool.AddThreads(1);
+  EXPECT_EQ(pool.threads(), 2);
+  ran.Wait();  // hangs if there were no second one
+  release.Set();
+}
+
 TEST(ThreadPoolTest, StartsInOrder) {
   ThreadPool pool(1);
   std::vector<int> order;
