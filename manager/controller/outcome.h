@@ -9,7 +9,7 @@ namespace mandate {
 struct Outcome {
   enum class Next { kNothing, kRequeueAfter, kRetry };
   Next next = Next::kNothing;
-  absl::Duration after;  // of kRequeueAfter
+  absl::Duration after;  // of kRequeueAfter: when; of kRetry: not before
 };
 
 }  // namespace mandate

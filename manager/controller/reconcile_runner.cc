@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "manager/core/strings.h"
+#include "manager/object/api_error.h"
 
 namespace mandate {
 namespace {
@@ -64,7 +65,8 @@ Outcome ReconcileRunner::Turn::Run(const Request& request, absl::Time& now) {
     metrics_.terminal_errors.Increment();
     return {};
   }
-  return {Outcome::Next::kRetry, {}};
+  // The server knows better than our backoff when it has room again.
+  return {Outcome::Next::kRetry, RetryAfter(result.status()).value_or(absl::ZeroDuration())};
 }
 
 absl::StatusOr<Result> ReconcileRunner::Contained(const CallContext& context,

@@ -8,6 +8,7 @@
 
 #include "manager/core/testing/log_capture.h"
 #include "manager/core/testing/simulated_loop.h"
+#include "manager/object/api_error.h"
 
 namespace mandate {
 namespace {
@@ -57,6 +58,7 @@ class ReconcileRunnerTest : public testing::Test {
 
 TEST_F(ReconcileRunnerTest, Outcomes) {
   const absl::Status error = absl::UnavailableError("down");
+  const absl::Status busy = StatusFromResponse(429, "", absl::Seconds(9));
   const struct {
     const char* what;
     absl::StatusOr<Result> result;
@@ -70,6 +72,7 @@ TEST_F(ReconcileRunnerTest, Outcomes) {
        metrics_.requeue_after, 0, 0},
       {"negative", Result{-absl::Seconds(3)}, Next::kNothing, {}, metrics_.success, 0, 0},
       {"error", error, Next::kRetry, {}, metrics_.error, 1, 0},
+      {"asked to wait", busy, Next::kRetry, absl::Seconds(9), metrics_.error, 1, 0},
       {"terminal", TerminalError(error), Next::kNothing, {}, metrics_.error, 1, 1},
       {"cancelled by itself", absl::CancelledError(), Next::kRetry, {}, metrics_.error, 1, 0},
   };

@@ -39,7 +39,8 @@ class alignas(64) WorkItem {
   struct Later {
     Due due;  // kWaiting: its key there
     int failures = 0;
-    absl::Time retry_at = absl::InfinitePast();  // of the last counted failure
+    absl::Time retry_at = absl::InfinitePast();    // of the last counted failure
+    absl::Time not_before = absl::InfinitePast();  // the server's word
   };
 
   // Begins to fetch its memory from wherever it is, to be written.

@@ -64,7 +64,7 @@ void WorkQueue::RetryNow(absl::Time now) {
   Promote(now);
   for (auto it = waiting_.begin(); it != waiting_.end();) {
     WorkItem& item = *it->second;
-    if (item.failures() == 0) {
+    if (item.failures() == 0 || item.later_->not_before > now) {
       ++it;
       continue;
     }
@@ -133,7 +133,7 @@ void WorkQueue::Finish(WorkItem& item, const Outcome& outcome, absl::Time now) {
   } else {
     Drain(0);
     ++counts_.retries;
-    Enqueue(item, item.handed_priority_, RetryTime(item, now), now);
+    Enqueue(item, item.handed_priority_, RetryTime(item, outcome.after, now), now);
   }
   item.processing_ = false;
   processing_.erase(processing_.iterator_to(item));
@@ -148,10 +148,10 @@ void WorkQueue::Finish(WorkItem& item, const Outcome& outcome, absl::Time now) {
 void WorkQueue::SetNoFailures(WorkItem& item) {
   if (item.later_ == nullptr) return;
   item.later_->failures = 0;
-  item.later_->retry_at = absl::InfinitePast();
+  item.later_->retry_at = item.later_->not_before = absl::InfinitePast();
 }
 
-absl::Time WorkQueue::RetryTime(WorkItem& item, absl::Time now) {
+absl::Time WorkQueue::RetryTime(WorkItem& item, absl::Duration after, absl::Time now) {
   if (item.later_ == nullptr) item.later_ = std::make_unique<WorkItem::Later>();
   WorkItem::Later& later = *item.later_;
   if (now >= later.retry_at) {
@@ -160,6 +160,10 @@ absl::Time WorkQueue::RetryTime(WorkItem& item, absl::Time now) {
         options_.base_delay * std::ldexp(1.0, std::min(later.failures, 60));
     ++later.failures;
     later.retry_at = now + std::min(delay, options_.max_delay);
+  }
+  if (after > absl::ZeroDuration()) {
+    later.not_before = now + std::min(after, options_.max_delay);
+    later.retry_at = std::max(later.retry_at, later.not_before);
   }
   return later.retry_at;
 }

@@ -63,8 +63,9 @@ class WorkQueue {
   // refused, because the queue is full; it is true (and nothing) after ShutDown().
   bool Add(const Request& request, AddOptions options, absl::Time now);
 
-  // Makes every failed request that waits for its retry ready: what they failed of may be mended.
-  // Their delays are not shortened by it: an attempt that fails again waits as it would have.
+  // Makes every failed request that waits for its retry ready, unless the server asked it to wait
+  // longer: the reason why it failed may be gone. Their delays are not shortened by it: an attempt
+  // that fails again waits as it would have.
   void RetryNow(absl::Time now);
 
   // The next ready request; nullptr: none is ready. It must be given back.
@@ -72,9 +73,9 @@ class WorkQueue {
 
   // Gives it back, to be handed out again as `outcome` says, or sooner if it was or is added:
   // kNothing ends its failures, so that the next one waits the base delay again; kRequeueAfter too,
-  // and it is ready again after `after`; kRetry: after an exponential delay. Only a failure at or
-  // after the time of the last retry counts: attempts that an event brought forward fail without
-  // making the delay longer, and the retry keeps its time.
+  // and it is ready again after `after`; kRetry: after an exponential delay, and after `after`, up
+  // to max_delay. Only a failure at or after the time of the last retry counts: attempts that an
+  // event brought forward fail without making the delay longer, and the retry keeps its time.
   void Done(const WorkItem& item, const Outcome& outcome, absl::Time now);
   // The same, and then Get(): a worker that goes on.
   const WorkItem* DoneAndGet(const WorkItem& item, const Outcome& outcome, absl::Time now);
@@ -107,7 +108,8 @@ class WorkQueue {
   WorkItem* Next(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Finish(WorkItem& item, const Outcome& outcome, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Time RetryTime(WorkItem& item, absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Time RetryTime(WorkItem& item, absl::Duration after, absl::Time now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Enqueue(WorkItem& item, int priority, absl::Time ready_at, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void MakeReady(WorkItem& item, absl::Time since) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -25,6 +25,45 @@ TEST_F(WorkQueueBackoffTest, RetriesBackOffExponentiallyUpToTheMaximum) {
   }
 }
 
+TEST_F(WorkQueueBackoffTest, ARetryWaitsAtLeastAsLongAsItIsAskedTo) {
+  Add("a");
+  queue_.Done(*Get(), {Outcome::Next::kRetry, absl::Seconds(7)}, now_);
+  EXPECT_EQ(queue_.NextReady(), now_ + absl::Seconds(7));
+  // It is asked for less than the backoff: the backoff counts.
+  now_ = queue_.NextReady();
+  queue_.Done(*Get(), {Outcome::Next::kRetry, kMs}, now_);
+  EXPECT_EQ(queue_.NextReady(), now_ + 10 * kMs);
+  // For more than any backoff.
+  now_ = queue_.NextReady();
+  queue_.Done(*Get(), {Outcome::Next::kRetry, absl::Hours(24)}, now_);
+  EXPECT_EQ(queue_.NextReady(), now_ + absl::Seconds(1000));
+}
+
+TEST_F(WorkQueueBackoffTest, RetryNowAndEventsAfterTheServerAskedToWait) {
+  Add("a");
+  queue_.Done(*Get(), {Outcome::Next::kRetry, absl::Seconds(7)}, now_);
+  queue_.RetryNow(now_);
+  EXPECT_EQ(Get(), nullptr);
+  // News may be a revocation; and a failure before its time does not delay the retry.
+  Add("a");
+  const WorkItem* item = Get();
+  ASSERT_NE(item, nullptr);
+  const absl::Time retry = now_ + absl::Seconds(7);
+  now_ += absl::Seconds(1);
+  Fail(*item);
+  EXPECT_EQ(queue_.NextReady(), retry);
+  now_ = retry;
+  item = Get();
+  ASSERT_NE(item, nullptr);
+  EXPECT_EQ(item->failures(), 1);
+  // A success forgets it.
+  Add("a");
+  Done(*item);
+  Fail(*Get());
+  queue_.RetryNow(now_);
+  EXPECT_NE(Get(), nullptr);
+}
+
 TEST_F(WorkQueueBackoffTest, ASuccessStartsTheBackoffAnew) {
   for (const Outcome& success : {Outcome{}, Outcome{Outcome::Next::kRequeueAfter, kMs}}) {
     Add("a");
