@@ -20,11 +20,15 @@
 namespace mandate {
 namespace {
 
+// The server would not take any other request either.
+bool IsOfTheServer(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsResourceExhausted(status) ||
+         absl::IsUnauthenticated(status);
+}
+
 // Worth sending again: the request may well succeed later.
 bool IsTransient(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
-         absl::IsInternal(status) || absl::IsResourceExhausted(status) ||
-         absl::IsUnauthenticated(status);
+  return IsOfTheServer(status) || absl::IsDeadlineExceeded(status) || absl::IsInternal(status);
 }
 
 }  // namespace
@@ -53,13 +57,15 @@ class RestEventRecorder::Core : public std::enable_shared_from_this<Core> {
   struct Series {
     EventContent content;
     eventsv1::Event event;
-    int count = 0;  // observed
-    int told = 0;   // of which the server knows
-    bool queued = false;
+    int count = 0;         // observed
+    int told = 0;          // of which the server knows
+    bool queued = false;   // or being sent
+    Backoff backoff{{}};   // of its own failures
+    int tries = 0;         // that failed, of the present request
     absl::Time last_seen;  // monotonic
     absl::Time last_wall;
     absl::Time next_update;
-    std::unique_ptr<Loop::Timer> timer;  // for next_update
+    std::unique_ptr<Loop::Timer> timer;  // for next_update, or the next try
   };
   using SeriesList = std::list<Series>;  // the one seen longest ago first
 
@@ -78,9 +84,15 @@ class RestEventRecorder::Core : public std::enable_shared_from_this<Core> {
   static bool IsBusy(const Series& series) { return series.queued || series.timer != nullptr; }
   void Tell(Series& series);
   void Enqueue(Series& series);
+  void EnqueueAt(absl::Time when, Series& series);
   void SendNext();
   RestRequest RequestFor(const Series& series) const;
-  void OnAnswer(const absl::Status& status, int count);
+  void OnAnswer(Series& series, const absl::Status& status, int count);
+  void TryAgain(Series& series, const absl::Status& status);
+  void Pause(const absl::Status& status);
+  void Fail(Series& series, const absl::Status& status);
+  // Events that are not sent yet.
+  size_t unsent() const { return queue_.size() + static_cast<size_t>(in_flight_ + retrying_); }
   void Remove(SeriesList::iterator series);
   void FinishFlushIfEmpty();
 
@@ -98,9 +110,10 @@ class RestEventRecorder::Core : public std::enable_shared_from_this<Core> {
   SeriesList series_;
   absl::flat_hash_map<std::string, SeriesList::iterator> by_key_;
   std::deque<Series*> queue_;
-  bool sending_ = false;  // the front of the queue, or waiting to send it again
-  Backoff backoff_{{}};
-  std::unique_ptr<Loop::Timer> retry_timer_, flush_timer_;
+  int in_flight_ = 0;
+  int retrying_ = 0;     // series that wait for their next try
+  Backoff backoff_{{}};  // of the server's failures
+  std::unique_ptr<Loop::Timer> pause_timer_, flush_timer_;
   absl::AnyInvocable<void() &&> flushed_;
   absl::StatusCode last_error_ = absl::StatusCode::kOk;
 
@@ -145,7 +158,7 @@ void RestEventRecorder::Core::Observe(EventContent content) {
     if (series_.size() >= options_.max_series && !IsBusy(series_.front())) {
       Remove(series_.begin());
     }
-    if (queue_.size() >= options_.max_queue || series_.size() >= options_.max_series) {
+    if (unsent() >= options_.max_queue || series_.size() >= options_.max_series) {
       dropped_.Increment();
       return;
     }
@@ -167,7 +180,11 @@ void RestEventRecorder::Core::Observe(EventContent content) {
 // Sends it when it may be sent.
 void RestEventRecorder::Core::Tell(Series& series) {
   if (series.next_update <= Now()) return Enqueue(series);
-  series.timer = loop().RunAt(series.next_update, [this, &series] {
+  EnqueueAt(series.next_update, series);
+}
+
+void RestEventRecorder::Core::EnqueueAt(absl::Time when, Series& series) {
+  series.timer = loop().RunAt(when, [this, &series] {
     series.timer.reset();
     Enqueue(series);
     SendNext();
@@ -187,6 +204,7 @@ void RestEventRecorder::Core::Remove(SeriesList::iterator series) {
 }
 
 void RestEventRecorder::Core::Enqueue(Series& series) {
+  if (series.tries > 0 && !series.queued) --retrying_;
   series.queued = true;
   queue_.push_back(&series);
 }
@@ -213,35 +231,35 @@ RestRequest RestEventRecorder::Core::RequestFor(const Series& series) const {
 }
 
 void RestEventRecorder::Core::SendNext() {
-  if (sending_ || closed_) return;
-  if (queue_.empty()) return FinishFlushIfEmpty();
-  sending_ = true;
-  const Series& series = *queue_.front();
-  const int count = series.told == 0 ? 1 : series.count;
-  options_.client->Send({Now() + options_.request_timeout, stop_.get_token()}, RequestFor(series),
-                        [weak = weak_from_this(), count](absl::StatusOr<HttpResponse> response) {
-                          auto core = weak.lock();
-                          if (core != nullptr && !core->closed_)
-                            core->OnAnswer(response.status(), count);
-                        });
+  // After failures of the server one request finds out whether they are over.
+  const int most = backoff_.failures() > 0 ? 1 : options_.max_in_flight;
+  while (!closed_ && pause_timer_ == nullptr && in_flight_ < most && !queue_.empty()) {
+    Series& series = *queue_.front();
+    queue_.pop_front();
+    ++in_flight_;
+    const int count = series.told == 0 ? 1 : series.count;
+    options_.client->Send(
+        {Now() + options_.request_timeout, stop_.get_token()}, RequestFor(series),
+        [weak = weak_from_this(), &series, count](absl::StatusOr<HttpResponse> response) {
+          auto core = weak.lock();
+          if (core == nullptr || core->closed_) return;
+          core->OnAnswer(series, response.status(), count);
+        });
+  }
+  FinishFlushIfEmpty();
 }
 
-void RestEventRecorder::Core::OnAnswer(const absl::Status& status, int count) {
-  Series& series = *queue_.front();
-  const bool create = series.told == 0;
-  if (!status.ok() && IsTransient(status) && backoff_.failures() + 1 < options_.max_tries) {
-    const absl::Duration delay =
-        std::max(backoff_.Next(random_), RetryAfter(status).value_or(absl::ZeroDuration()));
-    retry_timer_ = loop().RunAt(Now() + delay, [this] {
-      sending_ = false;
-      SendNext();
-    });
-    return;
+void RestEventRecorder::Core::OnAnswer(Series& series, const absl::Status& status, int count) {
+  --in_flight_;
+  series.queued = false;
+  if (!status.ok() && IsTransient(status) && series.tries + 1 < options_.max_tries) {
+    TryAgain(series, status);
+    return SendNext();
   }
   backoff_.Reset();
-  sending_ = false;
-  queue_.pop_front();
-  series.queued = false;
+  series.backoff.Reset();
+  series.tries = 0;
+  const bool create = series.told == 0;
   // An event of this name exists only because an earlier try of ours was heard.
   if (status.ok() || (create && IsAlreadyExists(status))) {
     (create ? created_ : updated_).Increment();
@@ -257,22 +275,46 @@ void RestEventRecorder::Core::OnAnswer(const absl::Status& status, int count) {
     series.count = 1;
     Enqueue(series);
   } else {
-    failed_.Increment();
-    // Nothing can be created in a namespace that is going away; that is nobody's fault.
-    if (!IsNamespaceTerminating(status) && status.code() != last_error_) {
-      last_error_ = status.code();
-      log_.Error(
-          "Cannot record events; the component needs create and patch of "
-          "events.events.k8s.io",
-          {{"namespace", series.event.metadata().namespace_()},
-           {"name", series.content.regarding.name},
-           {"reason", series.content.reason},
-           {"error", status}});
-    }
-    auto it = by_key_.find(series.content.SeriesKey());
-    Remove(it->second);
+    Fail(series, status);
   }
   SendNext();
+}
+
+void RestEventRecorder::Core::TryAgain(Series& series, const absl::Status& status) {
+  ++series.tries;
+  ++retrying_;
+  if (IsOfTheServer(status)) {
+    Pause(status);
+    return Enqueue(series);
+  }
+  if (absl::IsInternal(status)) backoff_.Reset();  // the server is there
+  const absl::Duration delay =
+      std::max(series.backoff.Next(random_), RetryAfter(status).value_or(absl::ZeroDuration()));
+  EnqueueAt(Now() + delay, series);
+}
+
+void RestEventRecorder::Core::Pause(const absl::Status& status) {
+  if (pause_timer_ != nullptr) return;  // several were in flight
+  const absl::Duration delay =
+      std::max(backoff_.Next(random_), RetryAfter(status).value_or(absl::ZeroDuration()));
+  pause_timer_ = loop().RunAt(Now() + delay, [this] {
+    pause_timer_.reset();
+    SendNext();
+  });
+}
+
+void RestEventRecorder::Core::Fail(Series& series, const absl::Status& status) {
+  failed_.Increment();
+  // Nothing can be created in a namespace that is going away; that is nobody's fault.
+  if (!IsNamespaceTerminating(status) && status.code() != last_error_) {
+    last_error_ = status.code();
+    log_.Error("Cannot record events; the component needs create and patch of events.events.k8s.io",
+               {{"namespace", series.event.metadata().namespace_()},
+                {"name", series.content.regarding.name},
+                {"reason", series.content.reason},
+                {"error", status}});
+  }
+  Remove(by_key_.find(series.content.SeriesKey())->second);
 }
 
 void RestEventRecorder::Core::Flush(absl::Time deadline, absl::AnyInvocable<void() &&> done) {
@@ -293,18 +335,15 @@ void RestEventRecorder::Core::Flush(absl::Time deadline, absl::AnyInvocable<void
 }
 
 void RestEventRecorder::Core::FinishFlushIfEmpty() {
-  if (!flushed_) return;
+  if (!flushed_ || unsent() > 0) return;
   flush_timer_.reset();
   std::exchange(flushed_, nullptr)();
 }
 
 void RestEventRecorder::Core::Close() {
   closed_ = true;
-  retry_timer_.reset();
+  pause_timer_.reset();
   flush_timer_.reset();
-  queue_.clear();
-  by_key_.clear();
-  series_.clear();
   stop_.request_stop();
   if (flushed_) loop().Post(std::exchange(flushed_, nullptr));
 }

@@ -19,8 +19,10 @@
 namespace mandate {
 
 // The same event seen again within the window (same object, type, reason, action and note) becomes
-// a count in the first one's series. Requests go one at a time, in order; a server that is down is
-// tried again for a while. What does not fit is dropped, and counted.
+// a count in the first one's series. Events are sent in order. One that fails for a reason of its
+// own (500, no answer in time) is tried again later, and the others go on meanwhile; where the
+// server is down, has too much to do or does not accept the credential, all wait, and one tries.
+// What does not fit is dropped, and counted.
 //
 // Thread-safe; destroyed on the loop's thread or after the loop has ended.
 class RestEventRecorder : public EventRecorder {
@@ -32,13 +34,14 @@ class RestEventRecorder : public EventRecorder {
     Logger log = {};
     uint64_t seed = 0;  // of backoff
 
-    size_t max_queue = 1000;   // calls, and events, that wait to be sent
+    size_t max_queue = 1000;   // calls, and events, that are not sent yet
     size_t max_series = 4096;  // that are remembered
     absl::Duration series_window = absl::Minutes(6);
     // The second observation is told at once, further ones no more often than this.
     absl::Duration series_period = absl::Seconds(30);
     absl::Duration request_timeout = absl::Seconds(10);
-    int max_tries = 12;  // of one request
+    int max_tries = 12;     // of one request
+    int max_in_flight = 4;  // requests
   };
 
   // kInvalidArgument says which option is wrong.

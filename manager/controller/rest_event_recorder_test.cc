@@ -170,9 +170,80 @@ TEST_F(RestEventRecorderTest, AServerThatIsDownIsTriedAgain) {
   Answer(201);
   loop_.RunFor(absl::Minutes(1));
   ASSERT_EQ(requests_.size(), 2u);
-  EXPECT_EQ(Decode(requests_[0]).note(), "one");
-  EXPECT_EQ(Decode(requests_[1]).note(), "two");
+  EXPECT_NE(Decode(requests_[0]).note(), Decode(requests_[1]).note());
   EXPECT_EQ(log_->lines().size(), 0u);
+}
+
+// An admission webhook that fails for the events of one namespace must not silence the component.
+TEST_F(RestEventRecorderTest, ARefusedEventDoesNotHoldUpTheOthers) {
+  for (const absl::Status& failure :
+       {StatusFromResponse(500, "failed calling webhook"), absl::DeadlineExceededError("slow")}) {
+    SCOPED_TRACE(failure.ToString());
+    Start();
+    bool mended = false;
+    Serve([&](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
+      if (!mended && request.target.find("/namespaces/bad/") != std::string::npos) return failure;
+      return FakeRestClient::Json(201, "");
+    });
+    ObjectRef bad = kObject, good = kObject;
+    bad.ns = "bad";
+    good.ns = "good";
+    for (int i = 0; i < 8; ++i) Record(std::to_string(i), bad);
+    for (int i = 0; i < 8; ++i) Record(std::to_string(i), good);
+    const double before = Count("created");
+    loop_.RunFor(absl::Milliseconds(100));
+    EXPECT_EQ(Count("created"), before + 8);
+    // Each is tried again, and arrives once it may.
+    mended = true;
+    loop_.RunFor(absl::Seconds(2));
+    EXPECT_EQ(Count("created"), before + 16);
+    EXPECT_EQ(Count("failed"), 0);
+  }
+}
+
+TEST_F(RestEventRecorderTest, TriesOfARefusedEventAreBounded) {
+  options_.max_tries = 3;
+  Start();
+  Answer(500);
+  Record();
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_EQ(requests_.size(), 3u);
+  EXPECT_EQ(Count("failed"), 1);
+  EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
+}
+
+TEST_F(RestEventRecorderTest, AServerThatIsDownIsAskedByOneEventAtATime) {
+  Start();
+  Answer(503);
+  for (int i = 0; i < 100; ++i) Record(std::to_string(i));
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_LE(requests_.size(), 4u + 6u);  // those that were in flight, and then 0.8 s, 1.6 s, …
+  EXPECT_GE(requests_.size(), 4u + 4u);
+  Answer(201);
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(Count("created"), 100);
+  // It has been there since: the next failure is tried again soon.
+  Answer(503);
+  requests_.clear();
+  Record("later");
+  loop_.RunFor(absl::Seconds(2));
+  EXPECT_EQ(requests_.size(), 2u);
+}
+
+TEST_F(RestEventRecorderTest, RetryAfterIsWaitedFor) {
+  for (const int code : {429, 500}) {
+    SCOPED_TRACE(code);
+    Start();
+    Serve([code](const RestRequest&) -> absl::StatusOr<HttpResponse> {
+      return StatusFromResponse(code, "", absl::Seconds(20));
+    });
+    requests_.clear();
+    Record();
+    loop_.RunFor(absl::Seconds(19));
+    EXPECT_EQ(requests_.size(), 1u);
+    loop_.RunFor(absl::Seconds(2));
+    EXPECT_EQ(requests_.size(), 2u);
+  }
 }
 
 TEST_F(RestEventRecorderTest, TriesAreBounded) {
@@ -282,14 +353,17 @@ TEST_F(RestEventRecorderTest, FlushWaitsForAll) {
 }
 
 TEST_F(RestEventRecorderTest, FlushHasADeadline) {
-  Start();
-  Answer(503);
-  Record();
-  bool flushed = false;
-  const absl::Time start = loop_.clock().TimeNow();
-  recorder_->Flush(start + absl::Seconds(5), [&] { flushed = true; });
-  EXPECT_TRUE(loop_.RunUntil([&] { return flushed; }));
-  EXPECT_EQ(loop_.clock().TimeNow(), start + absl::Seconds(5));
+  for (const int code : {503, 500}) {
+    SCOPED_TRACE(code);
+    Start();
+    Answer(code);
+    Record();
+    bool flushed = false;
+    const absl::Time start = loop_.clock().TimeNow();
+    recorder_->Flush(start + absl::Seconds(5), [&] { flushed = true; });
+    EXPECT_TRUE(loop_.RunUntil([&] { return flushed; }));
+    EXPECT_EQ(loop_.clock().TimeNow(), start + absl::Seconds(5));
+  }
 }
 
 TEST_F(RestEventRecorderTest, DestroyedWithRequestsAndTimersUnderWay) {
@@ -302,7 +376,7 @@ TEST_F(RestEventRecorderTest, DestroyedWithRequestsAndTimersUnderWay) {
   EXPECT_FALSE(flushed);
   recorder_.reset();
   loop_.RunFor(absl::Minutes(1));
-  EXPECT_EQ(requests_.size(), 1u);
+  EXPECT_EQ(requests_.size(), 2u);
   EXPECT_TRUE(flushed);
 }
 
