@@ -12,23 +12,24 @@ ControllerBuilder& ControllerBuilder::Named(std::string name) {
   return *this;
 }
 
-ControllerBuilder& ControllerBuilder::For(const KindInfo& kind, std::vector<Predicate> predicates) {
+ControllerBuilder& ControllerBuilder::For(DemandSpec demand, std::vector<Predicate> predicates) {
+  const KindInfo kind = demand.kind;
   if (for_.has_value()) {
     Fail(StrCat("For() is called for ", for_->kind, " and for ", kind.kind,
                 ", but a controller reconciles one kind: use Watches() for the other"));
     return *this;
   }
   for_ = kind;
-  return Watches({kind, "", ""}, EnqueueObject(), std::move(predicates));
+  return Watches(std::move(demand), EnqueueObject(), std::move(predicates));
 }
 
-ControllerBuilder& ControllerBuilder::Owns(const KindInfo& kind,
-                                           std::vector<Predicate> predicates) {
+ControllerBuilder& ControllerBuilder::Owns(DemandSpec demand, std::vector<Predicate> predicates) {
   if (!for_.has_value()) {
-    Fail(StrCat("Owns() of ", kind.kind, " comes before For(), which says who the owner is"));
+    Fail(
+        StrCat("Owns() of ", demand.kind.kind, " comes before For(), which says who the owner is"));
     return *this;
   }
-  return Watches({kind, "", ""}, EnqueueController(*for_), std::move(predicates));
+  return Watches(std::move(demand), EnqueueController(*for_), std::move(predicates));
 }
 
 ControllerBuilder& ControllerBuilder::Watches(DemandSpec demand, EventHandler handler,

@@ -25,7 +25,20 @@
 
 namespace mandate {
 
-// Everything is watched cluster-wide. A mistake is reported by Complete(). Not thread-safe.
+// What a demand asks for besides a kind: every object in a namespace, or one object. `ns` is empty
+// for kinds without namespaces.
+struct InNamespace {
+  std::string ns;
+};
+struct OneObject {
+  std::string ns;
+  std::string name;
+};
+template <class T>
+concept DemandScope = std::same_as<T, InNamespace> || std::same_as<T, OneObject>;
+
+// A builder of one controller. What is named without a scope is watched in the whole cluster. A
+// mistake is reported by Complete(). Not thread-safe.
 class ControllerBuilder {
  public:
   explicit ControllerBuilder(ControllerRuntime runtime)
@@ -36,32 +49,37 @@ class ControllerBuilder {
 
   // The kind that is reconciled: each event of an object is a request for it. Exactly once.
   template <Object T, class... Predicates>
-  ControllerBuilder& For(Predicates... predicates) {
-    return For(KindOf<T>::value, {std::move(predicates)...});
+  requires(!DemandScope<Predicates> && ...) ControllerBuilder& For(Predicates... predicates) {
+    return For(Everywhere<T>(), {std::move(predicates)...});
   }
-  ControllerBuilder& For(const KindInfo& kind, std::vector<Predicate> predicates);
+  template <Object T, DemandScope S, class... Predicates>
+  ControllerBuilder& For(S scope, Predicates... predicates) {
+    return For(Scoped<T>(std::move(scope)), {std::move(predicates)...});
+  }
+  ControllerBuilder& For(DemandSpec demand, std::vector<Predicate> predicates);
 
   // A kind whose objects have the reconciled one as their controller. After For().
   template <Object T, class... Predicates>
-  ControllerBuilder& Owns(Predicates... predicates) {
-    return Owns(KindOf<T>::value, {std::move(predicates)...});
+  requires(!DemandScope<Predicates> && ...) ControllerBuilder& Owns(Predicates... predicates) {
+    return Owns(Everywhere<T>(), {std::move(predicates)...});
   }
-  ControllerBuilder& Owns(const KindInfo& kind, std::vector<Predicate> predicates);
+  template <Object T, DemandScope S, class... Predicates>
+  ControllerBuilder& Owns(S scope, Predicates... predicates) {
+    return Owns(Scoped<T>(std::move(scope)), {std::move(predicates)...});
+  }
+  ControllerBuilder& Owns(DemandSpec demand, std::vector<Predicate> predicates);
 
   // Any other kind. `map` says what to reconcile because of an object (of an update: of the old one
-  // and of the new one), or because of an event; it runs on the loop and must return at once.
+  // and of the new one), or because of an event. It runs on the component's strand: one that takes
+  // long delays the component's other events, and no other component. It should not wait.
   template <Object T, class Map, class... Predicates>
-  ControllerBuilder& Watches(Map map, Predicates... predicates) {
-    if constexpr (std::is_invocable_r_v<std::vector<Request>, Map&, const T&>) {
-      return Watches({KindOf<T>::value, "", ""}, EnqueueMap<T>(std::move(map)),
-                     {std::move(predicates)...});
-    } else {
-      static_assert(std::is_invocable_r_v<std::vector<Request>, Map&, const ObjectEvent&>,
-                    "the map function takes const T& or const ObjectEvent&, and returns "
-                    "std::vector<Request>");
-      return Watches({KindOf<T>::value, "", ""}, EnqueueEventMap(std::move(map)),
-                     {std::move(predicates)...});
-    }
+  requires(!DemandScope<Map>) ControllerBuilder& Watches(Map map, Predicates... predicates) {
+    return Watches(Everywhere<T>(), HandlerOf<T>(std::move(map)), {std::move(predicates)...});
+  }
+  template <Object T, DemandScope S, class Map, class... Predicates>
+  ControllerBuilder& Watches(S scope, Map map, Predicates... predicates) {
+    return Watches(Scoped<T>(std::move(scope)), HandlerOf<T>(std::move(map)),
+                   {std::move(predicates)...});
   }
   // The same with a scope and a handler of one's own.
   ControllerBuilder& Watches(DemandSpec demand, EventHandler handler,
@@ -75,6 +93,29 @@ class ControllerBuilder {
   absl::StatusOr<std::unique_ptr<Controller>> Complete(std::unique_ptr<Reconciler> reconciler);
 
  private:
+  template <class T>
+  static DemandSpec Everywhere() {
+    return {KindOf<T>::value, "", ""};
+  }
+  template <class T>
+  static DemandSpec Scoped(InNamespace scope) {
+    return {KindOf<T>::value, std::move(scope.ns), ""};
+  }
+  template <class T>
+  static DemandSpec Scoped(OneObject scope) {
+    return {KindOf<T>::value, std::move(scope.ns), std::move(scope.name)};
+  }
+  template <class T, class Map>
+  static EventHandler HandlerOf(Map map) {
+    if constexpr (std::is_invocable_r_v<std::vector<Request>, Map&, const T&>) {
+      return EnqueueMap<T>(std::move(map));
+    } else {
+      static_assert(std::is_invocable_r_v<std::vector<Request>, Map&, const ObjectEvent&>,
+                    "the map function takes const T& or const ObjectEvent&, and returns "
+                    "std::vector<Request>");
+      return EnqueueEventMap(std::move(map));
+    }
+  }
   void Fail(std::string why);
 
   Controller::Options options_;

@@ -6,12 +6,21 @@
 //                         .Complete(std::make_unique<ScopeInstanceReconciler>(…));
 //
 // What the mandate does not let it list and watch does not compile (client/permission.h), and what
-// it does leaves its notes in the binary (client/call_note.h).
+// it does leaves its notes in the binary (client/call_note.h). A watch of the whole cluster needs a
+// marker without namespace= and resourceNames=; a narrower marker needs a narrower demand:
+//
+//   .Watches<ConfigMap>(InNamespace{"default"}, map)
+//   .Watches<ConfigMap>(OneObject{"default", "settings"}, map)
+//
+// The namespace and the name are compared with the marker when the demand is made
+// (cache/permit.h): that is where they may come from an option.
 #ifndef MANAGER_CONTROLLER_BUILDER_FOR_H_
 #define MANAGER_CONTROLLER_BUILDER_FOR_H_
 
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -22,13 +31,81 @@
 
 namespace mandate {
 
-// As ControllerBuilder, which makes the controller; demands whose kind or scope is known only when
-// it runs are for that one. Not thread-safe.
+// Never defined: that its name comes up in an error is its use. The component's markers let it list
+// and watch the kind in a part of the cluster only, and the controller demands all of it. Narrow
+// the demand, as kInstead says, for the component to go on with what it has been given.
+template <FixedString kComponent, FixedString kKind, FixedString kInstead>
+struct DEMAND_IS_WIDER_THAN_THE_MARKER;
+
+namespace builder_internal {
+
+constexpr bool Concerns(const rbac::MandateRule& r, std::string_view verb, const KindInfo& kind) {
+  return rbac::VerbMatches(r.rule, verb) && rbac::GroupMatches(r.rule, kind.group) &&
+         rbac::ResourceMatches(r.rule, kind.plural, "");
+}
+
+// Whether some rule allows it for every object in the cluster.
+constexpr bool PermitsEverywhere(const rbac::Mandate& mandate, std::string_view verb,
+                                 const KindInfo& kind) {
+  for (const rbac::MandateRule& r : mandate.rules) {
+    if (r.ns.empty() && r.rule.resource_names.empty() && Concerns(r, verb, kind)) return true;
+  }
+  return false;
+}
+
+// The error of a demand that is too wide, with the scope of the first marker.
+template <const rbac::Mandate& kMandate, class T>
+struct TooWide {
+  static constexpr KindInfo kKind = KindOf<T>::value;
+
+  static consteval void Append(auto& out) {
+    for (const rbac::MandateRule& r : kMandate.rules) {
+      if (!Concerns(r, "list", kKind)) continue;
+      const bool named = !r.rule.resource_names.empty();
+      out.append(named ? "demand OneObject{\"" : "demand InNamespace{\"");
+      out.append(r.ns);
+      if (named) {
+        out.append("\", \"");
+        out.append(r.rule.resource_names[0]);
+      }
+      out.append("\"}");
+      return;
+    }
+  }
+  static consteval size_t Size() {
+    permission_internal::Counter counter;
+    Append(counter);
+    return counter.size + 1;
+  }
+  static consteval auto Instead() {
+    FixedString<Size()> text;
+    permission_internal::Writer writer{text.text};
+    Append(writer);
+    return text;
+  }
+
+  using type =
+      DEMAND_IS_WIDER_THAN_THE_MARKER<Fixed<kMandate.component.size() + 1>(kMandate.component),
+                                      Fixed<kKind.kind.size() + 1>(kKind.kind), Instead()>;
+};
+
+}  // namespace builder_internal
+
+// As ControllerBuilder, which makes the controller; demands whose kind is known only when it runs
+// are for that one. Not thread-safe.
 template <const rbac::Mandate& kMandate>
 class BuilderFor {
   template <class T>
   using Watched =
       IfDeclared<kMandate, T, "list", "", IfDeclared<kMandate, T, "watch", "", BuilderFor&>>;
+  template <class T>
+  using Everywhere = typename permission_internal::If<
+      builder_internal::PermitsEverywhere(kMandate, "list", KindOf<T>::value) &&
+          builder_internal::PermitsEverywhere(kMandate, "watch", KindOf<T>::value),
+      BuilderFor&, builder_internal::TooWide<kMandate, T>>::type;
+  template <class T>
+  using WatchedEverywhere =
+      IfDeclared<kMandate, T, "list", "", IfDeclared<kMandate, T, "watch", "", Everywhere<T>>>;
 
  public:
   explicit BuilderFor(ControllerRuntime runtime) : builder_(std::move(runtime)) {}
@@ -38,21 +115,39 @@ class BuilderFor {
     return *this;
   }
   template <Object T, class... Predicates>
-  Watched<T> For(Predicates... predicates) {
+  requires(!DemandScope<Predicates> && ...) WatchedEverywhere<T> For(Predicates... predicates) {
     RecordWatch<T>();
     builder_.For<T>(std::move(predicates)...);
     return *this;
   }
+  template <Object T, DemandScope S, class... Predicates>
+  Watched<T> For(S scope, Predicates... predicates) {
+    RecordWatch<T>();
+    builder_.For<T>(std::move(scope), std::move(predicates)...);
+    return *this;
+  }
   template <Object T, class... Predicates>
-  Watched<T> Owns(Predicates... predicates) {
+  requires(!DemandScope<Predicates> && ...) WatchedEverywhere<T> Owns(Predicates... predicates) {
     RecordWatch<T>();
     builder_.Owns<T>(std::move(predicates)...);
     return *this;
   }
+  template <Object T, DemandScope S, class... Predicates>
+  Watched<T> Owns(S scope, Predicates... predicates) {
+    RecordWatch<T>();
+    builder_.Owns<T>(std::move(scope), std::move(predicates)...);
+    return *this;
+  }
   template <Object T, class Map, class... Predicates>
-  Watched<T> Watches(Map map, Predicates... predicates) {
+  requires(!DemandScope<Map>) WatchedEverywhere<T> Watches(Map map, Predicates... predicates) {
     RecordWatch<T>();
     builder_.Watches<T>(std::move(map), std::move(predicates)...);
+    return *this;
+  }
+  template <Object T, DemandScope S, class Map, class... Predicates>
+  Watched<T> Watches(S scope, Map map, Predicates... predicates) {
+    RecordWatch<T>();
+    builder_.Watches<T>(std::move(scope), std::move(map), std::move(predicates)...);
     return *this;
   }
   BuilderFor& WithEventFilter(Predicate predicate) {

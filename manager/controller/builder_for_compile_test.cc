@@ -1,5 +1,7 @@
 // Compiled once for each case (client/compile_fail.bzl), never run.
 #include "manager/controller/builder_for.h"
+#include "manager/object/kinds/coordination_v1.h"
+#include "manager/object/kinds/core_v1.h"
 #include "manager/object/kinds/rbac_v1.h"
 
 namespace mandate {
@@ -9,20 +11,39 @@ constexpr std::string_view kListOnly[] = {"list"};
 constexpr std::string_view kRbac[] = {"rbac.authorization.k8s.io"};
 constexpr std::string_view kRoles[] = {"roles"};
 constexpr std::string_view kClusterRoles[] = {"clusterroles"};
-constexpr rbac::MandateRule kRules[] = {{{kListAndWatch, kRbac, kRoles, {}, {}}, "", false},
-                                        {{kListOnly, kRbac, kClusterRoles, {}, {}}, "", false}};
+constexpr std::string_view kCoordination[] = {"coordination.k8s.io"};
+constexpr std::string_view kLeases[] = {"leases"};
+constexpr std::string_view kCore[] = {""};
+constexpr std::string_view kConfigMaps[] = {"configmaps"};
+constexpr std::string_view kSettings[] = {"settings"};
+constexpr rbac::MandateRule kRules[] = {
+    {{kListAndWatch, kRbac, kRoles, {}, {}}, "", false},
+    {{kListOnly, kRbac, kClusterRoles, {}, {}}, "", false},
+    {{kListAndWatch, kCoordination, kLeases, {}, {}}, "default", false},
+    {{kListAndWatch, kCore, kConfigMaps, kSettings, {}}, "default", false}};
 inline constexpr rbac::Mandate kAuditor = {.component = "auditor", .rules = kRules};
 
 void Test(BuilderFor<kAuditor>& builder) {
   const auto map = [](const ObjectEvent&) { return std::vector<Request>(); };
 #if defined(CONTROL)
   builder.Named("a").For<rbacv1::Role>().Owns<rbacv1::Role>().Watches<rbacv1::Role>(map);
+  const InNamespace in{"default"};
+  builder.For<coordinationv1::Lease>(in, GenerationChanged()).Owns<coordinationv1::Lease>(in);
+  builder.Watches<corev1::ConfigMap>(OneObject{"default", "settings"}, map, GenerationChanged());
 #elif defined(FOR_UNDECLARED)
   builder.For<rbacv1::RoleBinding>();
 #elif defined(OWNS_WITHOUT_WATCH)
   builder.Owns<rbacv1::ClusterRole>();
 #elif defined(WATCHES_UNDECLARED)
   builder.Watches<rbacv1::RoleBinding>(map);
+#elif defined(FOR_A_NAMESPACE)
+  builder.For<coordinationv1::Lease>(GenerationChanged());
+#elif defined(OWNS_A_NAMESPACE)
+  builder.Owns<coordinationv1::Lease>();
+#elif defined(WATCHES_ONE_OBJECT)
+  builder.Watches<corev1::ConfigMap>(map);
+#elif defined(SCOPED_UNDECLARED)
+  builder.Watches<rbacv1::RoleBinding>(InNamespace{"default"}, map);
 #else
 #error "no such case"
 #endif

@@ -143,6 +143,25 @@ TEST_F(BuilderTest, ADemandOfOnesOwn) {
   EXPECT_THAT(TakeKeys(), ElementsAre("ns/a"));
 }
 
+TEST_F(BuilderTest, Scopes) {
+  ControllerBuilder builder(Runtime());
+  builder.For<Lease>(InNamespace{"ns"})
+      .Owns<RoleBinding>(InNamespace{"ns"})
+      .Watches<Role>(OneObject{"ns", "r"}, [](const Role& role) {
+        return std::vector<Request>{{{"ns", "of-" + role.metadata().name()}}};
+      });
+  Run(builder);
+  ASSERT_EQ(cache_.demands().size(), 3u);
+  EXPECT_EQ(cache_.demands()[0], (DemandSpec{KindOf<Lease>::value, "ns", ""}));
+  EXPECT_EQ(cache_.demands()[1], (DemandSpec{KindOf<RoleBinding>::value, "ns", ""}));
+  EXPECT_EQ(cache_.demands()[2], (DemandSpec{KindOf<Role>::value, "ns", "r"}));
+  Put<Lease>("ns", "a");
+  Put<Lease>("other", "b");
+  Put<Role>("ns", "r");
+  Put<Role>("ns", "s");
+  EXPECT_THAT(TakeKeys(), ElementsAre("ns/a", "ns/of-r"));
+}
+
 TEST_F(BuilderTest, Options) {
   ControllerBuilder builder(Runtime());
   builder.For<Lease>().With({.max_concurrent_reconciles = 7});
