@@ -19,6 +19,7 @@
 #include "manager/core/log.h"
 #include "manager/identity/cluster_config.h"
 #include "manager/identity/identity_plane.h"
+#include "manager/memory_limit.h"
 #include "manager/rbac/mandate.h"
 #include "manager/telemetry/serving_certificate.h"
 
@@ -63,8 +64,9 @@ struct ManagerOptions {
   // A turn of the event loop that takes longer is reported, with what took it: leases, tokens and
   // every watch wait for it.
   absl::Duration loop_turn_limit = absl::Seconds(1);
-  // How much of one kind may be held, encoded (cache/reflector_options.h, max_bytes).
-  size_t max_watch_bytes = size_t{1} << 30;
+  // How much of one kind may be held, encoded (cache/reflector_options.h, max_bytes). By default a
+  // quarter of what the container may use.
+  size_t max_watch_bytes = DefaultMaxWatchBytes(MemoryLimit());
   uint64_t seed = 0;  // of jitter and ids; a different one for each process
   Logger log;
 };

@@ -33,7 +33,7 @@ struct Raw {
   std::string guard = "enforce";
   std::string token_check_period = "10s";
   std::string plugin_timeout = "30s";
-  std::string max_watch_size = "1Gi";
+  std::string max_watch_size;
   std::string log_format = "text";
   int verbosity = 0;
 };
@@ -122,9 +122,9 @@ void Declare(CLI::App& app, Raw& raw, ManagerOptions& options, const std::string
       ->capture_default_str();
   app.add_option("--max-watch-size", raw.max_watch_size,
                  "How much of one kind may be held, encoded; a kind that grows beyond it is not "
-                 "served, the others are.")
-      ->type_name("QUANTITY")
-      ->capture_default_str();
+                 "served, the others are. Default: a quarter of the container's memory limit; 1Gi "
+                 "without a limit.")
+      ->type_name("QUANTITY");
   app.add_option("--log-format", raw.log_format, "text or json.")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORMAT")
@@ -236,7 +236,9 @@ absl::StatusOr<Flags> Resolve(const Raw& raw, ManagerOptions options,
   auto guard = ParseGuardMode(raw.guard);
   if (!guard.ok()) return Usage(StrCat("--guard-mode: ", AsStd(guard.status().message())));
   options.guard = *guard;
-  ASSIGN_OR_RETURN(options.max_watch_bytes, Bytes("--max-watch-size", raw.max_watch_size));
+  if (!raw.max_watch_size.empty()) {
+    ASSIGN_OR_RETURN(options.max_watch_bytes, Bytes("--max-watch-size", raw.max_watch_size));
+  }
   ASSIGN_OR_RETURN(options.plugin_timeout,
                    Duration("--credential-plugin-timeout", raw.plugin_timeout, "30s"));
   auto cluster = FindCluster(raw.kubeconfig);

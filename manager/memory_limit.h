@@ -1,0 +1,22 @@
+// How much memory the process may use, and what follows for its bounds.
+#ifndef MANAGER_MEMORY_LIMIT_H_
+#define MANAGER_MEMORY_LIMIT_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace mandate {
+
+// The limit of the process's control group or of one above it, whichever is the least: memory.max
+// (cgroup v2) or memory.limit_in_bytes (v1), which is what a container's resources.limits.memory
+// becomes. nullopt: no limit, or none that can be read. `root` is where /proc and /sys are.
+std::optional<size_t> MemoryLimit(const std::string& root = "");
+
+// How much of one kind a watch may hold, encoded, by default: a quarter of the limit, since a watch
+// that lists again holds both states, and the process needs room for others; without a limit 1 GiB.
+size_t DefaultMaxWatchBytes(std::optional<size_t> limit);
+
+}  // namespace mandate
+
+#endif  // MANAGER_MEMORY_LIMIT_H_
