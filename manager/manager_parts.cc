@@ -260,6 +260,8 @@ absl::Status Manager::Parts::ServeHealth() {
   for (const auto& component : components) {
     ready.Add(std::string(component->name()),
               [running = component.get()] { return running->Ready(); });
+    ready.AddWarning(std::string(component->name()),
+                     [running = component.get()] { return running->Warning(); });
   }
   if (elector != nullptr) {
     ready.Add("leader-election", [this] { return elector->status(); });

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
 
 namespace mandate {
 
@@ -102,6 +103,15 @@ absl::Status RunningComponent::Ready() const {
   }
   for (const auto& controller : controllers_) RETURN_IF_ERROR(controller->Ready());
   return absl::OkStatus();
+}
+
+std::string RunningComponent::Warning() const {
+  std::string warning;
+  for (const auto& controller : controllers_) {
+    const std::string more = controller->Warning();
+    if (!more.empty()) StrAppend(&warning, warning.empty() ? "" : "; ", more);
+  }
+  return warning;
 }
 
 }  // namespace mandate

@@ -77,6 +77,8 @@ class DemandHandle {
  public:
   virtual ~DemandHandle() = default;
   virtual DemandStatus status() const = 0;
+  // OK, or kDataLoss: some of its objects are there and cannot be read; it names one. Cheap.
+  virtual absl::Status Unreadable() const = 0;
 
   // From the loop's next turn on the sink hears of no object, until Resume(): then of what differs
   // from what it has heard, as after a loss of access, and of whatever follows. States are told all

@@ -100,6 +100,14 @@ class ComponentView::Handle : public DemandHandle {
   }
 
   DemandStatus status() const override { return feed_->status(); }
+  absl::Status Unreadable() const override {
+    const auto store = grant_->LastKnown();
+    if (store == nullptr) return absl::OkStatus();
+    const absl::Status why = store->WhyUnreadable();
+    return why.ok() ? why
+                    : absl::Status(why.code(),
+                                   StrCat(grant_->spec().ToString(), ": ", AsStd(why.message())));
+  }
   void Pause() override {
     if (auto registry = registry_.lock()) registry->Pause(*component_, grant_->spec(), feed_);
   }

@@ -107,6 +107,11 @@ absl::Status ObjectStore::Readable(std::string_view ns) const {
   return CannotRead({.why = unidentified_, .key = {}, .resource_version = ""});
 }
 
+absl::Status ObjectStore::WhyUnreadable() const {
+  MutexLock lock(mutex_);
+  return Readable("");
+}
+
 absl::StatusOr<std::vector<ObjectPtr>> ObjectStore::ReadAll(std::string_view ns) const {
   {
     MutexLock lock(mutex_);

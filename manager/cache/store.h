@@ -64,6 +64,8 @@ class ObjectStore {
   size_t size() const;
   size_t bytes() const;  // of the objects' encoded forms
   size_t unreadable() const;
+  // kDataLoss names an object that cannot be read; OK: there is none.
+  absl::Status WhyUnreadable() const;
   // Up to which the objects are known; "" before the first Replace().
   std::string resource_version() const;
   // Whether the content is certainly no older than `resource_version`.

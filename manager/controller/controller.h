@@ -95,6 +95,10 @@ class Controller {
   // OK once every source is live and workers run; else why not.
   absl::Status Ready() const;
 
+  // What is wrong and keeps it from nothing but a part of its work: objects that cannot be read, of
+  // which one is named for each source. Empty: nothing.
+  std::string Warning() const;
+
   const std::string& name() const;
   const std::string& component() const;
   int max_concurrent_reconciles() const;

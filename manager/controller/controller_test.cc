@@ -161,6 +161,17 @@ TEST_F(ControllerTest, NewsGoBeforeTheInitialList) {
   EXPECT_THAT(names_, ElementsAre("old0", "news", "old1", "old2", "old3", "old4"));
 }
 
+TEST_F(ControllerTest, WarnsOfObjectsThatCannotBeReadAndStaysReady) {
+  Start({Of(kLease), Of(kRole)});
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(controller_->Warning(), "");
+  cache_.SetUnreadable(kRole, absl::DataLossError("roles: cannot read foo/deep"));
+  EXPECT_EQ(controller_->Warning(), "roles: cannot read foo/deep");
+  EXPECT_TRUE(controller_->Ready().ok());
+  cache_.SetUnreadable(kLease, absl::DataLossError("leases: cannot read a"));
+  EXPECT_EQ(controller_->Warning(), "leases: cannot read a; roles: cannot read foo/deep");
+}
+
 TEST_F(ControllerTest, PredicatesFilterEvents) {
   Source source = Of(kLease);
   source.predicates = {Not([](const ObjectEvent& event) { return event.object->name() == "no"; })};

@@ -46,6 +46,26 @@ void HealthChecks::Remove(const std::string& name) {
   checks_.erase(it);
 }
 
+void HealthChecks::AddWarning(std::string name, HealthWarning warning) {
+  auto shared = std::make_shared<const HealthWarning>(std::move(warning));
+  MutexLock lock(mutex_);
+  warnings_[std::move(name)].swap(shared);
+}
+
+std::vector<std::string> HealthChecks::Warnings() const {
+  std::map<std::string, std::shared_ptr<const HealthWarning>> warnings;
+  {
+    MutexLock lock(mutex_);
+    warnings = warnings_;
+  }
+  std::vector<std::string> texts;
+  for (const auto& [name, warning] : warnings) {
+    const std::string text = (*warning)();
+    if (!text.empty()) texts.push_back(StrCat(name, ": ", text));
+  }
+  return texts;
+}
+
 std::vector<std::pair<std::string, HealthChecks::Shared>> HealthChecks::All() const {
   MutexLock lock(mutex_);
   std::vector<std::pair<std::string, Shared>> all;
@@ -113,6 +133,11 @@ HealthAnswer AnswerHealth(const HealthChecks& checks, std::string_view endpoint,
   for (const std::string& name : unmatched) {
     StrAppend(&lines, "warn: some health checks cannot be excluded: no matches for \"", name,
               "\"\n");
+  }
+  if (verbose) {
+    for (const std::string& warning : checks.Warnings()) {
+      StrAppend(&lines, "warn: ", AsLines(warning));
+    }
   }
   if (!healthy) return {500, StrCat(lines, endpoint, " check failed\n")};
   if (!verbose) return {200, "ok"};

@@ -19,6 +19,8 @@ namespace mandate {
 
 // OK: healthy. Called from any thread, several at once; must return at once.
 using HealthCheck = std::function<absl::Status()>;
+// What should be seen to and fails no check; empty: nothing. Called as a HealthCheck is.
+using HealthWarning = std::function<std::string()>;
 
 // Thread-safe. "ping", which is always OK, is there from the start.
 class HealthChecks {
@@ -34,6 +36,11 @@ class HealthChecks {
   // Replaces a check of the same name.
   void Add(std::string name, HealthCheck check);
   void Remove(const std::string& name);
+
+  // Replaces a warning of the same name.
+  void AddWarning(std::string name, HealthWarning warning);
+  // "NAME: TEXT" of those that there are, sorted by name.
+  std::vector<std::string> Warnings() const;
 
   // Sorted by name, ping first.
   std::vector<std::string> Names() const;
@@ -51,6 +58,7 @@ class HealthChecks {
 
   mutable Mutex mutex_;
   std::map<std::string, Shared> checks_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, std::shared_ptr<const HealthWarning>> warnings_ ABSL_GUARDED_BY(mutex_);
 };
 
 // What an endpoint such as "/readyz" answers, in the words of Kubernetes' own components.
@@ -60,7 +68,7 @@ struct HealthAnswer {
 };
 
 // `endpoint` is "readyz". With `verbose`, or when a check fails, a line for each check; reasons are
-// told to those who ask verbosely.
+// told to those who ask verbosely, and so are warnings.
 HealthAnswer AnswerHealth(const HealthChecks& checks, std::string_view endpoint, bool verbose,
                           const std::set<std::string>& exclude);
 // Of "/readyz/NAME".

@@ -122,5 +122,21 @@ TEST(AnswerHealthTest, OfOneCheck) {
   EXPECT_EQ(AnswerHealthOf(checks, "nope").code, 404);
 }
 
+TEST(HealthTest, WarningsAreToldToThoseWhoAskVerboselyAndFailNothing) {
+  HealthChecks checks;
+  std::string text;
+  checks.AddWarning("a", [&] { return text; });
+  checks.AddWarning("b", [] { return std::string("broken"); });
+  EXPECT_EQ(AnswerHealth(checks, "readyz", /*verbose=*/true, {}).text,
+            "[+]ping ok\nwarn: b: broken\nreadyz check passed\n");
+  text = "cannot read x";
+  const HealthAnswer answer = AnswerHealth(checks, "readyz", /*verbose=*/true, {});
+  EXPECT_EQ(answer.code, 200);
+  EXPECT_EQ(answer.text,
+            "[+]ping ok\nwarn: a: cannot read x\nwarn: b: broken\nreadyz check passed\n");
+  EXPECT_EQ(AnswerHealth(checks, "readyz", /*verbose=*/false, {}).text, "ok");
+  EXPECT_TRUE(checks.Overall().ok());
+}
+
 }  // namespace
 }  // namespace mandate

@@ -31,6 +31,7 @@ struct FakeCacheView::Shared {
   std::map<KindKey, DemandStatus> kind_status ABSL_GUARDED_BY(mutex);
   std::vector<std::pair<DemandSpec, DemandStatus>> spec_status ABSL_GUARDED_BY(mutex);
   std::map<std::pair<KindKey, std::string>, IndexExtract> indexes ABSL_GUARDED_BY(mutex);
+  std::map<KindKey, absl::Status> unreadable ABSL_GUARDED_BY(mutex);
   int64_t version ABSL_GUARDED_BY(mutex) = 1000;
 
   DemandStatus StatusOf(const DemandSpec& spec) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
@@ -57,6 +58,11 @@ class FakeCacheView::Handle : public DemandHandle {
   DemandStatus status() const override {
     MutexLock lock(shared_->mutex);
     return record_->status;
+  }
+  absl::Status Unreadable() const override {
+    MutexLock lock(shared_->mutex);
+    const auto it = shared_->unreadable.find(KeyOfKind(record_->spec.kind));
+    return it == shared_->unreadable.end() ? absl::OkStatus() : it->second;
   }
   void Pause() override { SetPaused(true); }
   void Resume() override { SetPaused(false); }
@@ -189,6 +195,11 @@ void FakeCacheView::SetState(const DemandSpec& spec, DemandState state, absl::St
     shared_->spec_status.emplace_back(spec, DemandStatus{state, std::move(reason)});
   }
   Deliver(spec.kind);
+}
+
+void FakeCacheView::SetUnreadable(const KindInfo& kind, absl::Status why) {
+  MutexLock lock(shared_->mutex);
+  shared_->unreadable[KeyOfKind(kind)] = std::move(why);
 }
 
 std::vector<DemandSpec> FakeCacheView::demands() const {
