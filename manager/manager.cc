@@ -28,15 +28,21 @@ absl::Status Manager::Parts::StopEverything() {
   const absl::Time deadline = loop->clock().TimeNow() + grace;
   // All end at once, so that they share the time.
   for (const auto& component : components) component->RequestStop();
-  for (const auto& component : components) result.Update(component->StopControllers(deadline));
+  bool runs = false;
+  for (const auto& component : components) {
+    const absl::Status status = component->StopControllers(deadline);
+    runs = runs || absl::IsDeadlineExceeded(status);
+    result.Update(status);
+  }
   // The Lease goes last: whoever takes it over may act at once. While a reconciler still runs it is
   // ours: it ends with the process, and runs out.
-  if (elector != nullptr && !absl::IsDeadlineExceeded(result)) {
+  if (elector != nullptr && !runs) {
     Latch released;
     loop->Post([&] { elector->Stop([&] { released.Set(); }); });
     loop->Await(released);
   }
-  FlushEvents();
+  // Somebody else may lead already: nothing more is written.
+  if (LostLeadership().ok()) FlushEvents();
   result.Update(LostLeadership());
   return result;
 }

@@ -28,27 +28,22 @@ absl::StatusOr<std::unique_ptr<RunningComponent>> RunningComponent::Create(
 }
 
 void RunningComponent::OnTokenStatus(const TokenStatus& status) {
-  absl::Status before;
-  absl::Status now;
+  // Without a token and without an error the first one, or the next, is on its way.
+  if (!status.usable && status.last_error.ok()) return;
+  const absl::Status now = status.usable ? absl::OkStatus() : status.last_error;
   {
     MutexLock lock(mutex_);
-    before = token_;
-    if (status.usable) {
-      token_ = absl::OkStatus();
-    } else if (!status.last_error.ok()) {
-      token_ = status.last_error;
-    }
-    now = token_;
+    token_ = now;
   }
-  if (now.code() == before.code()) return;
+  const absl::StatusCode before = std::exchange(told_, now.code());
+  if (now.code() == before) return;
   if (!now.ok()) {
     log_.Error("The component has no token that the server accepts", {{"reason", now}});
     cache_.CutOff(component_.client.component(), now);
-  } else if (std::exchange(told_, false)) {
+  } else {
     log_.Info("The component has a token again");
     cache_.Poke(component_.client.component());
   }
-  told_ = !now.ok();
 }
 
 bool RunningComponent::OnPreflight(absl::Status result) {
@@ -88,9 +83,15 @@ void RunningComponent::RequestStop() {
 }
 
 absl::Status RunningComponent::StopControllers(absl::Time deadline) {
-  absl::Status first;
-  for (const auto& controller : controllers_) first.Update(controller->Stop(deadline));
-  return first;
+  absl::Status result;
+  for (const auto& controller : controllers_) {
+    const absl::Status status = controller->Stop(deadline);
+    // That something still runs weighs more than any other error: the Lease depends on it.
+    if (result.ok() || (absl::IsDeadlineExceeded(status) && !absl::IsDeadlineExceeded(result))) {
+      result = status;
+    }
+  }
+  return result;
 }
 
 absl::Status RunningComponent::Ready() const {

@@ -56,7 +56,8 @@ class RunningComponent {
   void StartControllers();
   // Takes no more work; does not wait.
   void RequestStop();
-  // The first error; every controller is stopped all the same.
+  // kDeadlineExceeded if something still runs, else the first error; every controller is stopped
+  // all the same.
   absl::Status StopControllers(absl::Time deadline);
 
   // OK, or what is wrong and what to do about it: no token, missing grants, sources that cannot be
@@ -77,7 +78,7 @@ class RunningComponent {
   Cache& cache_;
   const Logger log_;
   Controllers controllers_;
-  bool told_ = false;  // that there is no token; loop thread only
+  absl::StatusCode told_ = absl::StatusCode::kOk;  // of the token, in the log; loop thread only
 
   mutable Mutex mutex_;
   bool started_ ABSL_GUARDED_BY(mutex_) = false;

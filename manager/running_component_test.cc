@@ -17,6 +17,7 @@ namespace mandate {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TokenStatus Token(bool usable, absl::Status last_error) {
   TokenStatus status;
@@ -116,6 +117,7 @@ TEST_F(RunningComponentTest, MakesItsControllersFromItsOwnParts) {
          EXPECT_EQ(&component.runtime.pool, &pool_);
          EXPECT_EQ(&component.runtime.metrics, &metrics_);
          EXPECT_EQ(component.runtime.seed, 42u);
+         EXPECT_NE(component.runtime.strand, nullptr);  // one for all its controllers
          // Its view asks as this component, within this mandate.
          const auto handle = component.cache().Demand({kWidget, "", ""}, nullptr);
          Settle();
@@ -212,6 +214,66 @@ TEST_F(RunningComponentTest, WithoutATokenTheServerAcceptsItsReadsEnd) {
   EXPECT_EQ(log_->Count("has no token that the server accepts component=a"), 0) << "it is reader";
   EXPECT_EQ(log_->Count("has no token that the server accepts component=reader reason="), 2);
   EXPECT_EQ(log_->Count("INFO The component has a token again component=reader"), 1);
+}
+
+// What was refused for want of a token is asked for at once, and not when its own backoff says so.
+TEST_F(RunningComponentTest, WithATokenAgainItsAccessIsProvenAtOnce) {
+  server_.Grant("a");
+  const CacheView* view = nullptr;
+  std::unique_ptr<DemandHandle> handle;
+  const auto running = RunningComponent::Create(
+      {.mandate = &kReader,
+       .make_controllers = [&](const Component& component) -> absl::StatusOr<Controllers> {
+         view = &component.cache();
+         handle = component.cache().Demand({kWidget, "", ""}, nullptr);
+         return Controllers();
+       }},
+      Options());
+  ASSERT_TRUE(running.ok()) << running.status();
+  Settle();
+  server_.faults().refuse_review = 1;
+  (*running)->OnTokenStatus(Token(false, absl::UnauthenticatedError("401")));
+  loop_.RunFor(absl::Minutes(10));  // the next review is up to a minute away
+  server_.faults().refuse_review = 0;
+  const size_t before = a_.Count("selfsubjectaccessreviews");
+  loop_.RunReady();
+  EXPECT_EQ(a_.Count("selfsubjectaccessreviews"), before);
+  (*running)->OnTokenStatus(Token(true, absl::OkStatus()));
+  loop_.RunFor(absl::Milliseconds(1));
+  EXPECT_GT(a_.Count("selfsubjectaccessreviews"), before);
+  EXPECT_TRUE(view->GetRaw({}, kWidget, {"default", "x"}).ok());
+}
+
+TEST_F(RunningComponentTest, AFirstTokenThatFailsForAMomentIsLoggedToo) {
+  Run(Options());
+  running_->OnTokenStatus(Token(false, absl::OkStatus()));
+  EXPECT_EQ(log_->Count("has no token"), 0);
+  running_->OnTokenStatus(Token(false, absl::UnavailableError("connection refused")));
+  running_->OnTokenStatus(Token(false, absl::UnavailableError("connection refused")));
+  EXPECT_EQ(log_->Count("has no token that the server accepts component=reader"), 1);
+  running_->OnTokenStatus(Token(true, absl::OkStatus()));
+  EXPECT_EQ(log_->Count("INFO The component has a token again component=reader"), 1);
+}
+
+TEST_F(RunningComponentTest, ItNeedsAThreadForEachReconcilerThatMayRun) {
+  Run(Options());
+  EXPECT_EQ(running_->concurrency(), 0);
+  Run(Options(), {"one", "two", "three"});
+  EXPECT_EQ(running_->concurrency(), 3);
+}
+
+TEST_F(RunningComponentTest, AFirstListThatFailsShowsItsReason) {
+  Run(Options(), {"one"});
+  running_->OnTokenStatus(Token(true, absl::OkStatus()));
+  running_->OnPreflight(absl::OkStatus());
+  server_.Grant("a");
+  server_.faults().refuse_list = 1;
+  server_.faults().refuse_watch = 1;
+  Start();
+  loop_.RunFor(absl::Minutes(1));
+  const std::string ready(running_->Ready().message());
+  EXPECT_THAT(ready, HasSubstr("waits for widgets.example.com: "));
+  EXPECT_THAT(ready, Not(HasSubstr("not asked yet")));
 }
 
 TEST_F(RunningComponentTest, WithoutTokensItNeedsNone) {
