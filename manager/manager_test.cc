@@ -69,7 +69,8 @@ class ManagerTest : public testing::Test {
             "metadata":{"name":"mandate-manager","namespace":"default"},"spec":{}})",
         R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole",
             "metadata":{"name":"keeper"},"rules":[{"apiGroups":[""],"resources":["configmaps"],
-            "verbs":["list","watch"]}]})",
+            "verbs":["list","watch"]},{"apiGroups":["events.k8s.io"],"resources":["events"],
+            "verbs":["create","patch"]}]})",
         R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding",
             "metadata":{"name":"keeper"},"subjects":[{"kind":"ServiceAccount",
             "name":"mandate-manager-keeper","namespace":"default"}],
@@ -103,11 +104,11 @@ class ManagerTest : public testing::Test {
     return result_;
   }
 
-  absl::StatusOr<std::unique_ptr<Manager>> NewManager() {
+  absl::StatusOr<std::unique_ptr<Manager>> NewManager(const char* token = kAdminToken) {
     ManagerOptions options;
     options.cluster.endpoint.server = server_->url();
     options.cluster.endpoint.ca_pem = server_->ca_pem();
-    options.cluster.base = StaticToken{std::make_shared<const Secret>(kAdminToken)};
+    options.cluster.base = StaticToken{std::make_shared<const Secret>(token)};
     options.ns = "default";
     options.version = "test";
     options.base_mandate = &kBase;
@@ -117,6 +118,7 @@ class ManagerTest : public testing::Test {
     return Manager::Create(
         std::move(options),
         {{&kKeeper, [this](const Component& component) -> absl::StatusOr<Controllers> {
+            events_ = &component.events;
             ASSIGN_OR_RETURN(auto controller, ControllerBuilder(component.runtime)
                                                   .For<corev1::ConfigMap>()
                                                   .Complete(std::make_unique<Worker>(work_)));
@@ -138,6 +140,7 @@ class ManagerTest : public testing::Test {
 
   std::unique_ptr<ApiServer> server_;
   Work work_;
+  EventRecorder* events_ = nullptr;
   std::unique_ptr<Manager> manager_;
   std::stop_source stop_;
   absl::Status result_;
@@ -150,6 +153,30 @@ TEST_F(ManagerTest, WhenAllHasEndedTheLeaseIsGivenBack) {
   const absl::Status result = Stop();
   EXPECT_TRUE(result.ok()) << result;
   EXPECT_EQ(Holder(), "");
+}
+
+TEST_F(ManagerTest, ACredentialThatTheServerDoesNotAcceptIsAnError) {
+  EXPECT_TRUE(absl::IsUnauthenticated(NewManager("stolen").status()));
+}
+
+TEST_F(ManagerTest, EventsThatWereRecordedAreSentBeforeTheEnd) {
+  ASSERT_NO_FATAL_FAILURE(RunUntilBegun());
+  server_->OnLoop([](ServerCore& core) {
+    core.faults().Add({.verb = "create",
+                       .path_prefix = "/apis/events.k8s.io/",
+                       .fault = {.delay = absl::Milliseconds(100)}});
+  });
+  events_->Eventf({"v1", "ConfigMap", "default", "a", "uid"}, EventType::kNormal, "Kept", "Keep",
+                  "to the end");
+  const absl::Status result = Stop();
+  EXPECT_TRUE(result.ok()) << result;
+  size_t events = 0;
+  server_->OnLoop([&](ServerCore& core) {
+    for (const auto& change : core.store().changes()) {
+      if (change.resource.resource == "events") ++events;
+    }
+  });
+  EXPECT_EQ(events, 1u);
 }
 
 TEST_F(ManagerTest, WhileAReconcilerRunsTheLeaseIsKept) {

@@ -59,7 +59,8 @@ struct ObjectEvent {
   bool initial = false;                     // part of the first list, not news
 };
 
-// Called on the loop; must return at once.
+// Called on the loop; must return at once. A controller's sink hands everything over to its
+// component's strand.
 class DemandSink {
  public:
   virtual ~DemandSink() = default;
@@ -87,7 +88,7 @@ class DemandHandle {
   virtual void Resume() = 0;
 };
 
-// For reads that must not wait, as on the loop: they answer at once, kDeadlineExceeded if they
+// For reads that must not wait, as on the loop or in a map: they answer at once, kDeadlineExceeded if they
 // would have to wait.
 inline CallContext WithoutWaiting() { return {.deadline = absl::InfinitePast(), .stop = {}}; }
 

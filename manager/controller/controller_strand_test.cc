@@ -163,6 +163,30 @@ TEST_F(ControllerStrandTest, AfterAPauseAllObjectsAreMapped) {
   EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 41u);
 }
 
+// From a worker with trivial requests the others leave; the one that stays may turn out to be
+// stuck.
+TEST_F(ControllerStrandTest, AStuckWorkerFromWhomTheOthersHaveLeftIsRelieved) {
+  constexpr int kObjects = 4000;
+  controller_options_.max_concurrent_reconciles = 4;
+  for (int i = 0; i < kObjects; ++i) PutLease(std::to_string(i));
+  int begun = 0, ended = 0;
+  Latch others;
+  reconcile_ = [&](const CallContext&, const Request&) {
+    loop_.simulated_clock().AdvanceTo(loop_.clock().TimeNow() + absl::Microseconds(4));
+    if (++begun == kObjects / 2) {
+      // Nobody else works, and nobody comes before it is time for relief.
+      Wait(5 * kMs);
+      EXPECT_EQ(begun, kObjects / 2);
+      pool_.Await(others);  // aborts as a deadlock if nobody comes
+    }
+    if (++ended == kObjects - 1) others.Set();
+    return Result{};
+  };
+  Start({Of(kLease)});
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(ended, kObjects);
+}
+
 TEST_F(ControllerStrandTest, StopWaitsForAMapUntilItsDeadline) {
   Start({SlowRoles()});
   absl::Status stopped;

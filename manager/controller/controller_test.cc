@@ -126,6 +126,27 @@ TEST_F(ControllerTest, ALostSourceDegradesReadinessAndWorkGoesOn) {
   EXPECT_EQ(log_->Count("Starting workers"), 1);
 }
 
+TEST_F(ControllerTest, EachWayInWhichASourceIsLostIsLoggedOnce) {
+  Start({Of(kRole)});
+  const absl::Status why = absl::UnavailableError("because");
+  const struct {
+    DemandState state;
+    absl::Status reason;
+    int lines;
+  } rows[] = {
+      {DemandState::kStale, why, 1},
+      {DemandState::kForbidden, why, 2},  // the same reason, another state
+      {DemandState::kForbidden, why, 2},
+      {DemandState::kKindAbsent, absl::NotFoundError("no such kind"), 3},
+      {DemandState::kPending, absl::OkStatus(), 3},
+      {DemandState::kSynced, absl::OkStatus(), 3},
+  };
+  for (const auto& row : rows) {
+    cache_.SetState(kRole, row.state, row.reason);
+    EXPECT_EQ(log_->Count("ERROR Source was lost"), row.lines) << ToString(row.state);
+  }
+}
+
 TEST_F(ControllerTest, WhatFailedIsTriedWhenALostSourceIsLiveAgain) {
   PutLease("a");
   bool live = true;

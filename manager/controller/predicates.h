@@ -11,7 +11,7 @@
 
 namespace mandate {
 
-// Runs on the loop, for each event; must return at once.
+// Runs on the component's strand, for each event; must not wait.
 using Predicate = std::function<bool(const ObjectEvent&)>;
 
 // Updates that changed this; adds and deletes always pass. An update without an old object passes.

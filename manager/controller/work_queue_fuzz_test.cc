@@ -23,6 +23,9 @@ struct Model {
   int priority = 0;
   int failures = 0;
   absl::Time retry_at = absl::InfinitePast();
+  absl::Time not_before = absl::InfinitePast();
+
+  bool held() const { return processing || owed; }
 };
 
 class Fuzz {
@@ -36,8 +39,9 @@ class Fuzz {
     }
     // Nothing was lost: all that is owed comes out in the end.
     now_ += absl::Hours(1000);
-    while (!held_.empty()) Finish(/*fail=*/false);
-    for (Take(); !held_.empty(); Take()) Finish(/*fail=*/false);
+    if (Pick(4) == 0) return EndByShutDown();
+    while (!held_.empty()) Finish(Outcome::Next::kNothing);
+    for (Take(); !held_.empty(); Take()) Finish(Outcome::Next::kNothing);
     for (const auto& [key, model] : models_) EXPECT_FALSE(model.owed) << key;
     EXPECT_EQ(queue_.Items(), 0u);
   }
@@ -46,7 +50,7 @@ class Fuzz {
   uint64_t Pick(uint64_t n) { return random_() % n; }
 
   void Step() {
-    switch (Pick(8)) {
+    switch (Pick(11)) {
       case 0:
       case 1:
         Add(absl::ZeroDuration());
@@ -59,12 +63,18 @@ class Fuzz {
         Take();
         break;
       case 5:
-        if (!held_.empty()) Finish(/*fail=*/true);
+        if (!held_.empty()) Finish(Outcome::Next::kRetry);
         break;
       case 6:
-        if (!held_.empty()) Finish(/*fail=*/false);
+        if (!held_.empty()) Finish(Outcome::Next::kNothing);
         break;
       case 7:
+        if (!held_.empty()) Finish(Outcome::Next::kRequeueAfter);
+        break;
+      case 8:
+        if (Pick(10) == 0) RetryNow();
+        break;
+      default:
         now_ += absl::Milliseconds(static_cast<int64_t>(Pick(20)));
         break;
     }
@@ -72,7 +82,9 @@ class Fuzz {
 
   void Owe(Model& model, absl::Time ready_at, int priority) {
     if (!model.owed) {
-      model = {model.processing, true, ready_at, priority, model.failures, model.retry_at};
+      model.owed = true;
+      model.ready_at = ready_at;
+      model.priority = priority;
     } else {
       model.ready_at = std::min(model.ready_at, ready_at);
       model.priority = std::max(model.priority, priority);
@@ -82,8 +94,33 @@ class Fuzz {
   void Add(absl::Duration after) {
     const std::string key = std::to_string(Pick(12));
     const int priority = static_cast<int>(Pick(3)) * 10;
-    queue_.Add({{"ns", key}}, {.priority = priority, .after = after}, now_);
-    Owe(models_[key], now_ + after, priority);
+    const auto held = static_cast<size_t>(std::count_if(
+        models_.begin(), models_.end(), [](const auto& entry) { return entry.second.held(); }));
+    Model& model = models_[key];
+    const bool fits = model.held() || held < kMaxItems;
+    ASSERT_EQ(queue_.Add({{"ns", key}}, {.priority = priority, .after = after}, now_), fits);
+    if (fits) Owe(model, now_ + after, priority);
+  }
+
+  void RetryNow() {
+    queue_.RetryNow(now_);
+    for (auto& [key, model] : models_) {
+      if (model.owed && model.failures > 0 && model.not_before <= now_) {
+        model.ready_at = std::min(model.ready_at, now_);
+      }
+    }
+  }
+
+  // What waits is dropped, and what is held is given back to nobody's use.
+  void EndByShutDown() {
+    queue_.ShutDown();
+    EXPECT_TRUE(queue_.Add({{"ns", "0"}}, {}, now_));
+    EXPECT_EQ(queue_.Get(now_), nullptr);
+    for (const WorkItem* item : held_) {
+      queue_.Done(*item, {Outcome::Next::kRetry, absl::Seconds(1)}, now_);
+    }
+    EXPECT_EQ(queue_.Items(), 0u);
+    EXPECT_EQ(queue_.NextReady(), absl::InfiniteFuture());
   }
 
   void Take() {
@@ -110,28 +147,40 @@ class Fuzz {
     held_.push_back(item);
   }
 
-  void Finish(bool fail) {
+  void Finish(Outcome::Next next) {
     const size_t index = Pick(held_.size());
     const WorkItem* item = held_[index];
     held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(index));
     Model& model = models_[item->request().key.name];
-    if (fail) {
+    Outcome outcome = {next, {}};
+    if (next == Outcome::Next::kRetry) {
+      if (Pick(4) == 0) outcome.after = absl::Milliseconds(static_cast<int64_t>(Pick(100)));
       if (now_ >= model.retry_at) {
         model.retry_at = now_ + absl::Milliseconds(5) * (1 << std::min(model.failures, 20));
         ++model.failures;
       }
+      if (outcome.after > absl::ZeroDuration()) {
+        model.not_before = now_ + outcome.after;
+        model.retry_at = std::max(model.retry_at, model.not_before);
+      }
       Owe(model, model.retry_at, item->priority());
     } else {
       model.failures = 0;
-      model.retry_at = absl::InfinitePast();
+      model.retry_at = model.not_before = absl::InfinitePast();
+    }
+    if (next == Outcome::Next::kRequeueAfter) {
+      outcome.after = absl::Milliseconds(static_cast<int64_t>(Pick(50)));
+      Owe(model, now_ + outcome.after, item->priority());
     }
     model.processing = false;
-    queue_.Done(*item, {fail ? Outcome::Next::kRetry : Outcome::Next::kNothing, {}}, now_);
+    queue_.Done(*item, outcome, now_);
   }
+
+  static constexpr size_t kMaxItems = 10;  // of 12 keys
 
   std::mt19937_64 random_;
   absl::Time now_ = absl::FromUnixSeconds(1000);
-  WorkQueue queue_{{.max_delay = absl::Hours(100)}};
+  WorkQueue queue_{{.max_delay = absl::Hours(100), .max_items = kMaxItems}};
   std::map<std::string, Model> models_;
   std::vector<const WorkItem*> held_;
 };

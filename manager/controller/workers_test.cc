@@ -179,6 +179,33 @@ TEST_F(WorkersTest, SaysThatARequestWaitsForItsTime) {
   EXPECT_EQ(queue_.NextReady(), clock_.TimeNow() + absl::Seconds(1));
 }
 
+// Between its last look at the queue and its leave it counts as there, and nobody else is woken.
+TEST_F(WorkersTest, WhatIsAddedWhileAWorkerLeavesIsWorkedOn) {
+  Workers* only = nullptr;
+  Workers workers({.max = 1,
+                   .queue = &queue_,
+                   .runner = &runner_,
+                   .pool = &pool_,
+                   .clock = &clock_,
+                   .on_requeue =
+                       [&] {
+                         result_.requeue_after = absl::ZeroDuration();
+                         Add({"late"});
+                         only->Pump();
+                         EXPECT_EQ(pool_.waiting(), 0u);
+                       },
+                   .on_left = [] {}});
+  only = &workers;
+  workers.Start(owner_);
+  result_.requeue_after = absl::Hours(1);
+  Add({"a"});
+  workers.WakeFirst();
+  pool_.RunNext();
+  ASSERT_EQ(pool_.waiting(), 1u);
+  pool_.RunNext();
+  EXPECT_EQ(TakeNames(), (Names{"a", "late"}));
+}
+
 TEST_F(WorkersTest, StopsOnceNobodyWorks) {
   workers_.Start(owner_);
   Add({"a"});
