@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "manager/core/strings.h"
@@ -151,6 +152,19 @@ TEST_F(CachingTokenSourceTest, RenewalsOfIdentitiesStartedTogetherAreSpread) {
   for (size_t i = 20; i < renewals.size(); ++i) {
     EXPECT_GT(renewals[i] - renewals[i - 20], absl::Seconds(10));
   }
+}
+
+TEST_F(CachingTokenSourceTest, RenewalsOfOneIdentityInManyProcessesAreSpreadBySeed) {
+  std::set<absl::Duration> renewals;
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    Make("local/scope", seed);
+    ASSERT_TRUE(Get().ok());
+    const absl::Time start = Now();
+    ASSERT_TRUE(loop.RunUntil([&] { return fetcher->fetches == 2; }));
+    renewals.insert(Now() - start);
+  }
+  EXPECT_EQ(renewals.size(), 10u);
+  EXPECT_LE(*renewals.rbegin() - *renewals.begin(), absl::Seconds(10));
 }
 
 TEST_F(CachingTokenSourceTest, KeepsAValidTokenWhenRenewalFailsAndRetriesUntilItWorks) {
@@ -362,6 +376,7 @@ TEST(TokenTest, PrintsWithoutItsValue) {
                     .expires = absl::FromUnixSeconds(1'700'000'000)};
   EXPECT_EQ(token.DebugString(),
             "Token(system:serviceaccount:ns:sa, expires 2023-11-14T22:13:20+00:00, 17 bytes)");
+  EXPECT_EQ((Token{.value = nullptr, .subject = "x"}.DebugString()), "Token(x, expires unknown, 0 bytes)");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -154,12 +155,25 @@ TEST(ChildProcessTest, LeavesNoDescriptorOpen) {
   close(standard_input);
 }
 
-TEST(ChildProcessTest, WhatItLeavesBehindWithItsPipesIsNotWaitedFor) {
-  const absl::Time start = Clock::Real().TimeNow();
-  const auto result = Ran(Shell("sleep 20 & echo $!"));
+TEST(ChildProcessTest, WhatItLeavesBehindLivesOnAndIsNotWaitedFor) {
+  const std::string folder(getenv("TEST_TMPDIR"));
+  const std::string asks = folder + "/asks";
+  const std::string answers = folder + "/answers";
+  ASSERT_EQ(mkfifo(asks.c_str(), 0600), 0);
+  ASSERT_EQ(mkfifo(answers.c_str(), 0600), 0);
+  // Both ways, so that nobody waits for the other to open.
+  const int ask = open(asks.c_str(), O_RDWR | O_CLOEXEC);
+  const int answer = open(answers.c_str(), O_RDWR | O_CLOEXEC);
+  // It keeps the pipes that the output comes through.
+  const auto result =
+      Ran(Shell(StrCat("{ read -r word < ", asks, "; echo $word > ", answers, "; } & echo left")));
   ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_LT(Clock::Real().TimeNow() - start, absl::Seconds(15));
-  kill(static_cast<pid_t>(std::stol(result->output)), SIGKILL);
+  EXPECT_EQ(result->output, "left\n");
+  ASSERT_EQ(write(ask, "there\n", 6), 6);
+  pollfd wait = {answer, POLLIN, {}};
+  EXPECT_EQ(poll(&wait, 1, 10'000), 1) << "it was killed";
+  close(ask);
+  close(answer);
 }
 
 TEST(ChildProcessTest, OutputIsBounded) {

@@ -106,6 +106,14 @@ TEST_F(ExecTokenFetcherTest, WhatItSaysBesideIsLoggedWithoutCredentials) {
       << log->Last("");
 }
 
+TEST_F(ExecTokenFetcherTest, AKeyThatItRepeatsIsNotLogged) {
+  Prints(R"({"clientCertificateData":"-----BEGIN CERTIFICATE-----",)"
+         R"("clientKeyData":"-----BEGIN sEcReT"})",
+         "made -----BEGIN sEcReT\n");
+  ASSERT_EQ(Fetch().outcome, FetchOutcome::kIssued);
+  EXPECT_EQ(log->Count("text=\"made <removed>\""), 1) << log->Last("");
+}
+
 TEST_F(ExecTokenFetcherTest, ACertificateIsShownToTheSameServer) {
   Prints(R"({"clientCertificateData":"-----BEGIN CERTIFICATE-----",)"
          R"("clientKeyData":"-----BEGIN sEcReT"})");

@@ -109,6 +109,8 @@ TEST(LocalFileReaderTest, ReadsFilesAndNamesTheOnesItCannot) {
   const absl::Status missing = LocalFileReader()(path + ".not").status();
   EXPECT_EQ(missing.code(), absl::StatusCode::kNotFound);
   EXPECT_NE(missing.message().find("token.not"), absl::string_view::npos);
+  const absl::Status folder = LocalFileReader()(getenv("TEST_TMPDIR")).status();
+  EXPECT_NE(folder.message().find("cannot read "), absl::string_view::npos) << folder;
   std::ofstream(path) << std::string(5 << 20, 'x');
   EXPECT_EQ(LocalFileReader()(path).status().code(), absl::StatusCode::kOutOfRange);
 }

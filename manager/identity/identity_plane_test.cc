@@ -220,6 +220,17 @@ TEST_F(IdentityPlaneTest, AClientCertificateIsBasesAlone) {
             "mandate-manager-scope-instance");
 }
 
+// Whatever the endpoint comes with: a certificate is base's when base is one, and nobody's else.
+TEST_F(IdentityPlaneTest, ACertificateOfTheEndpointIsNobodys) {
+  options.clusters[0].endpoint.client_certificate =
+      ClientCertificate{.certificate_pem = "C", .key_pem = std::make_shared<const Secret>("K")};
+  auto plane = Make();
+  EXPECT_FALSE(
+      (*plane->Base(BaseKeyForTest::Make(), "local"))->endpoint()->client_certificate.has_value());
+  EXPECT_FALSE(
+      (*plane->Component("local", "scope-instance"))->endpoint()->client_certificate.has_value());
+}
+
 TEST_F(IdentityPlaneTest, ImpersonationNamesTheServiceAccountOnBasesToken) {
   options.mode = *ParseIdentityMode("impersonate");
   auto plane = Make();

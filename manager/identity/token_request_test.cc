@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace mandate {
 namespace {
 
@@ -23,6 +25,18 @@ TEST(TokenRequestTest, LifeIsTheResponsesSpecAndNotItsTimestamp) {
   ASSERT_TRUE(issued.ok()) << issued.status();
   EXPECT_EQ(issued->token.Reveal(), "eyJ.a.b");
   EXPECT_EQ(issued->life, absl::Hours(2));
+}
+
+TEST(TokenRequestTest, ALifeIsOfAMinuteToAYear) {
+  const auto is_possible = [](int seconds) {
+    return ParseTokenResponse("{\"spec\":{\"expirationSeconds\":" + std::to_string(seconds) +
+                              "},\"status\":{\"token\":\"t\"}}")
+        .ok();
+  };
+  EXPECT_FALSE(is_possible(59));
+  EXPECT_TRUE(is_possible(60));
+  EXPECT_TRUE(is_possible(366 * 24 * 3600));
+  EXPECT_FALSE(is_possible(366 * 24 * 3600 + 1));
 }
 
 TEST(TokenRequestTest, RefusesWhatIsNoTokenWithoutQuotingIt) {

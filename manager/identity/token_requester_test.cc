@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <optional>
 
 #include "manager/core/strings.h"
@@ -311,6 +312,42 @@ TEST_F(TokenRequesterTest, RefusesLivesThatTheServerRefusesOrStretches) {
     options.expiration = life;
     EXPECT_EQ(TokenRequester::Create(options).status().code(), absl::StatusCode::kInvalidArgument);
   }
+}
+
+TEST_F(TokenRequesterTest, WhatItNeedsIsNamed) {
+  const auto refuses = [this](const std::function<void(TokenRequester::Options&)>& change) {
+    TokenRequester::Options changed = options;
+    change(changed);
+    return absl::IsInvalidArgument(TokenRequester::Create(std::move(changed)).status());
+  };
+  EXPECT_FALSE(refuses([](auto&) {}));
+  EXPECT_TRUE(refuses([](auto& o) { o.loop = nullptr; }));
+  EXPECT_TRUE(refuses([](auto& o) { o.transport = nullptr; }));
+  EXPECT_TRUE(refuses([](auto& o) { o.endpoint = nullptr; }));
+  EXPECT_TRUE(refuses([](auto& o) { o.ns = ""; }));
+  EXPECT_TRUE(refuses([](auto& o) { o.service_account = ""; }));
+}
+
+// Has no token until it is asked for one.
+struct SlowTokenSource : TokenSource {
+  explicit SlowTokenSource(Loop& l) : loop(l) {}
+  std::shared_ptr<const Token> Cached() override { return nullptr; }
+  void Fetch(const CallContext&, Callback done) override {
+    loop.Post([done = std::move(done)]() mutable {
+      std::move(done)(std::make_shared<const Token>(
+          Token{.value = std::make_shared<const Secret>("later"), .subject = "base"}));
+    });
+  }
+  void Invalidate(const Token&) override {}
+  Loop& loop;
+};
+
+TEST_F(TokenRequesterTest, AsksWithTheTokenThatBaseHadToFetch) {
+  SlowTokenSource slow(loop);
+  options.base = &slow;
+  fake.Expect("POST", kToken, FakeReply::Json(201, Issued()));
+  EXPECT_EQ(Fetch().outcome, FetchOutcome::kIssued);
+  EXPECT_EQ(fake.requests()[0].token, "later");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <vector>
 
 #include "manager/core/testing/simulated_loop.h"
 
@@ -74,6 +75,31 @@ TEST_F(TokenWaitersTest, TurnsAwayMoreThanItsBound) {
   loop.RunReady();
   EXPECT_EQ(result->status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(others, 0);
+}
+
+TEST_F(TokenWaitersTest, WhoCannotWaitIsNotTurnedAway) {
+  Metrics metrics;
+  prometheus::Counter& turned_away = metrics.Counter("turned_away", "", {});
+  waiters.emplace(loop, "ns/sa", 0, WaiterSeries{.waiting = nullptr, .turned_away = &turned_away});
+  std::stop_source stop;
+  stop.request_stop();
+  waiters->Add({.stop = stop.get_token()}, Record());
+  loop.RunReady();
+  EXPECT_EQ(result->status().code(), absl::StatusCode::kCancelled);
+  result.reset();
+  waiters->Add(In(absl::ZeroDuration()), Record());
+  loop.RunReady();
+  EXPECT_EQ(result->status().code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(turned_away.Value(), 0);
+}
+
+TEST_F(TokenWaitersTest, AnswersInTheOrderOfTheCalls) {
+  waiters.emplace(loop, "ns/sa", 10);
+  std::vector<int> order;
+  for (int i = 0; i < 5; ++i) waiters->Add({}, [&order, i](Result) { order.push_back(i); });
+  waiters->Complete(std::make_shared<const Token>());
+  loop.RunReady();
+  EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3, 4}));
 }
 
 TEST_F(TokenWaitersTest, ItsSeriesFollow) {
