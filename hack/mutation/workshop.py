@@ -178,7 +178,7 @@ class Workshop:
                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
                                  preexec_fn=limits)
         try:
-            return child.wait(10 * seconds) == 0
+            return child.wait(6 * seconds) == 0
         except subprocess.TimeoutExpired:
             return False
         finally:

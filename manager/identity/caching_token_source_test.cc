@@ -376,7 +376,8 @@ TEST(TokenTest, PrintsWithoutItsValue) {
                     .expires = absl::FromUnixSeconds(1'700'000'000)};
   EXPECT_EQ(token.DebugString(),
             "Token(system:serviceaccount:ns:sa, expires 2023-11-14T22:13:20+00:00, 17 bytes)");
-  EXPECT_EQ((Token{.value = nullptr, .subject = "x"}.DebugString()), "Token(x, expires unknown, 0 bytes)");
+  EXPECT_EQ((Token{.value = nullptr, .subject = "x"}.DebugString()),
+            "Token(x, expires unknown, 0 bytes)");
 }
 
 }  // namespace
