@@ -36,8 +36,12 @@ demo: setup ## Play the main job on a private control plane, and prove it from t
 	@hack/demo/demo
 
 .PHONY: run
-run: setup ## The same control plane and manager, left running for you to try
-	@hack/demo/demo --stay
+run: setup ## The same control plane and manager, left running for you to try; again: the manager alone, anew [DIR=…]
+	@hack/run --dir "$$DIR"
+
+.PHONY: stop
+stop: ## End what make run left running, and remove it with its data and logs [DIR=…]
+	@hack/run stop --dir "$$DIR"
 
 .PHONY: manifests
 manifests: setup ## Regenerate the chart's generated part and the CRDs from markers and .proto files

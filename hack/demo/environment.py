@@ -17,13 +17,16 @@ from processes import die_with_parent
 
 NAMESPACE = "mandate-system"
 BASE = "mandate-manager"
-# Long enough for two loaded cores; every wait ends as soon as its condition holds.
-PATIENCE = 60
+# Long enough for two cores with ten times the work; every wait ends as soon as its condition holds.
+PATIENCE = 300
 
 
 class Environment:
-    def __init__(self, folder, report, identity_mode="token"):
+    """lasting: the control plane outlives this process, and one that runs in the folder already is used."""
+
+    def __init__(self, folder, report, identity_mode="token", lasting=False):
         self.identity_mode = identity_mode
+        self.lasting = lasting
         self.folder = os.path.abspath(folder)
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
         self.report = report
@@ -43,12 +46,15 @@ class Environment:
 
     # Starting.
 
-    def start(self):
+    def prepare(self):
         self.report.section("Setting up")
         self._build()
         self._start_cluster()
         self._install()
         self._write_credentials()
+
+    def start(self):
+        self.prepare()
         how = "" if self.identity_mode == "token" else f", --identity-mode={self.identity_mode}"
         self.report.step(f"mandate-manager starts with base's token file and nothing else{how}")
         self.start_manager()
@@ -70,8 +76,9 @@ class Environment:
         # Copies: a build meanwhile must not pull the programs away from under the demo.
         for name, path in (("mandate-manager", "cmd/mandate-manager/mandate-manager"), ("rbacgen", "rbacgen/rbacgen")):
             target = os.path.join(self.folder, name)
-            shutil.copyfile(os.path.join(info.strip(), path), target)
-            os.chmod(target, 0o755)
+            shutil.copyfile(os.path.join(info.strip(), path), target + ".new")
+            os.chmod(target + ".new", 0o755)
+            os.replace(target + ".new", target)  # the one that is there may be running
         self.manager_program = os.path.join(self.folder, "mandate-manager")
         self.rbacgen = os.path.join(self.folder, "rbacgen")
         self.report.held("built")
@@ -79,13 +86,15 @@ class Environment:
     def _start_cluster(self):
         self.report.step("a private control plane: etcd, kube-apiserver, kube-controller-manager, on loopback")
         # OwnerReferencesPermissionEnforcement: some clusters have it on; our roles must do there too.
-        self._run(["hack/cluster", "up", "--dir", self.cluster_folder, "--watch-pid", str(os.getpid()),
+        watch = [] if self.lasting else ["--watch-pid", str(os.getpid())]
+        self._run(["hack/cluster", "up", "--dir", self.cluster_folder, *watch,
                    "--apiserver-flag=--enable-admission-plugins=OwnerReferencesPermissionEnforcement"])
         self.report.held("up")
 
     def _install(self):
         self.report.step("an administrator installs the CRDs, the ServiceAccounts and their generated roles")
-        self.kubectl("create", "namespace", NAMESPACE)
+        if not self.kubectl("get", "namespace", NAMESPACE, "--ignore-not-found", "-o", "name"):
+            self.kubectl("create", "namespace", NAMESPACE)
         self.kubectl("apply", "-f", os.path.join(ROOT, "charts/mandate/crds"))
         self.kubectl("apply", "-f", "-", stdin=self.chart())
         self.report.held("installed")
@@ -100,7 +109,9 @@ class Environment:
 
     def _write_credentials(self):
         """What the kubelet would mount into the manager's pod: a token file, and where the server is."""
-        token = self.kubectl("create", "token", BASE, "-n", NAMESPACE, "--duration=2h")
+        # The kubelet would renew it; here nobody does.
+        life = "--duration=720h" if self.lasting else "--duration=2h"
+        token = self.kubectl("create", "token", BASE, "-n", NAMESPACE, life)
         self.write_private(self.token_file, token)
         with open(os.path.join(self.cluster_folder, "server"), encoding="utf-8") as f:
             server = f.read().strip()
@@ -130,12 +141,13 @@ class Environment:
                 [self.manager_program, f"--kubeconfig={self.manager_kubeconfig}", f"--namespace={NAMESPACE}",
                  f"--identity-mode={self.identity_mode}", f"--health-probe-bind-address=127.0.0.1:{health_port}",
                  f"--metrics-bind-address=127.0.0.1:{metrics_port}", *flags],
-                stdout=log, stderr=log, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent())
+                stdout=log, stderr=log, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent(),
+                start_new_session=self.lasting)  # a Ctrl-C in the terminal is hack/run's alone
 
     def stop_manager(self):
         """SIGTERM; the exit code."""
         self._manager.terminate()
-        return self._manager.wait(timeout=60)
+        return self._manager.wait(timeout=PATIENCE)
 
     def await_manager_end(self):
         """Its exit code, when it ends by itself."""
@@ -161,7 +173,7 @@ class Environment:
     def readyz(self, port=None):
         """(code, text) of /readyz?verbose; (0, reason) when nobody answers."""
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port or self.health_port}/readyz?verbose", timeout=5) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port or self.health_port}/readyz?verbose", timeout=30) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
@@ -180,8 +192,19 @@ class Environment:
             return self.is_ready()
         self.eventually("the manager is ready", ready)
 
-    def wait_for_signal_or_manager(self):
-        self._manager.wait()
+    def manager_pid(self):
+        return self._manager.pid
+
+    def manager_ends_within(self, seconds):
+        try:
+            self._manager.wait(timeout=seconds)
+            return True
+        except subprocess.TimeoutExpired:
+            return False
+
+    def manager_exit_code(self):
+        """Of one that has ended."""
+        return self._manager.returncode
 
     # Looking.
 
@@ -225,14 +248,16 @@ class Environment:
             self.report.say(f"\nThe last lines of {self.manager_log}:")
             self.report.say("".join(tail))
 
-    def stop(self, keep_logs):
+    def end_manager(self, grace_seconds=40):
+        """SIGTERM, then SIGKILL; nothing if it has ended, or was never started."""
         if self._manager is not None and self.manager_is_running():
             self._manager.terminate()
-            try:
-                self._manager.wait(timeout=40)
-            except subprocess.TimeoutExpired:
+            if not self.manager_ends_within(grace_seconds):
                 self._manager.kill()
                 self._manager.wait()
+
+    def stop(self, keep_logs):
+        self.end_manager()
         if os.path.isdir(self.cluster_folder):
             # `down` removes the cluster's folder; the audit log is what the demo is about.
             if keep_logs and os.path.exists(self.audit_log):
