@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "manager/core/loop_label.h"
 
 namespace mandate {
 
@@ -49,6 +50,7 @@ bool CallExchange::OnHead(const HttpResponse& head) {
 bool CallExchange::OnBody(std::string_view bytes) {
   if (over()) return false;
   if (sink_ != nullptr) {
+    const LoopLabel label(request().user_agent, "body of an answer");
     absl::Status status = sink_->OnBody(bytes);
     return status.ok() || GiveUp(std::move(status));
   }
@@ -75,6 +77,7 @@ void CallExchange::OnEnd(absl::Status status) {
   deadline_.reset();
   stop_.reset();
   if (status.ok() && !has_head_) status = absl::UnavailableError("the server sent no answer");
+  const LoopLabel label(request().user_agent, "answer");
   Transport::Done done = std::move(done_);
   if (status.ok()) {
     std::move(done)(std::move(response_));

@@ -321,6 +321,21 @@ TEST_F(HttpTransportTest, ACallHasALimitOfItsOwn) {
   EXPECT_THAT(std::string(answer.status().message()), HasSubstr("the longest time"));
 }
 
+TEST_F(HttpTransportTest, WhatAnAnswerCausesIsInTheComponentsName) {
+  StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, ""); });
+  StartTransport();
+  std::string label;
+  Latch done;
+  OnLoop([&] {
+    transport_->Call({}, Request("/"), [&](absl::StatusOr<HttpResponse>) {
+      label = loop_->activity().CurrentLabel();
+      done.Set();
+    });
+  });
+  loop_->Await(done);
+  EXPECT_EQ(label, "test: answer");
+}
+
 TEST_F(HttpTransportTest, BoundsHowManyWait) {
   StartServer([this](std::shared_ptr<ServerStream> stream) { Keep(std::move(stream)); });
   StartTransport({.streams_per_connection = 2, .max_call_connections = 1, .max_waiting = 2});

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "manager/core/loop_label.h"
 
 namespace mandate {
 
@@ -37,11 +38,13 @@ std::unique_ptr<Stream> StreamExchange::Bind(absl::Duration time_to_headers) {
 bool StreamExchange::OnHead(const HttpResponse& head) {
   no_head_.reset();
   if (over() || muted()) return false;
+  const LoopLabel label(request().user_agent, "head of a stream");
   return gate_.Open(head) || GiveUp(absl::CancelledError("the stream was cancelled"));
 }
 
 bool StreamExchange::OnBody(std::string_view bytes) {
   if (over() || muted()) return false;
+  const LoopLabel label(request().user_agent, "data of a stream");
   return gate_.Data(bytes) || GiveUp(absl::CancelledError("the stream was cancelled"));
 }
 
@@ -58,6 +61,7 @@ void StreamExchange::Cancel() {
 
 void StreamExchange::OnEnd(absl::Status status) {
   no_head_.reset();
+  const LoopLabel label(request().user_agent, "end of a stream");
   gate_.Close(std::move(status));
 }
 
