@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "manager/core/not_sent.h"
 #include "manager/core/testing/simulated_loop.h"
 
 namespace mandate {
@@ -10,6 +11,7 @@ namespace {
 // Answers, or drops the callback as a loop that stopped does.
 struct FakeClient : RestClient {
   void Send(const CallContext&, RestRequest, Done done) override {
+    ++sent;
     if (drop_at_once) return;
     loop_.Post([this, done = std::move(done)]() mutable {
       if (answer) std::move(done)(Response());
@@ -28,7 +30,12 @@ struct FakeClient : RestClient {
     return response;
   }
 
-  SimulatedLoop loop_;
+  struct ALoop : SimulatedLoop {
+    bool CanAwait() const override { return can_await; }
+    bool can_await = true;
+  };
+  ALoop loop_;
+  int sent = 0;
   bool drop_at_once = false;
   bool answer = true;
 };
@@ -44,6 +51,15 @@ TEST(RestClientTest, DoEndsWhenTheAnswerCanNoLongerCome) {
   EXPECT_EQ(client.Do({}, {}).status().code(), absl::StatusCode::kCancelled);
   client.drop_at_once = true;
   EXPECT_EQ(client.Do({}, {}).status().code(), absl::StatusCode::kCancelled);
+}
+
+TEST(RestClientTest, DoOnTheLoopsOwnThreadIsAnErrorAndSendsNothing) {
+  FakeClient client;
+  client.loop_.can_await = false;
+  const absl::Status status = client.Do({}, {}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+  EXPECT_TRUE(WasNotSent(status));
+  EXPECT_EQ(client.sent, 0);
 }
 
 }  // namespace
