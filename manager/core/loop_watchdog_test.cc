@@ -72,7 +72,7 @@ TEST_F(LoopWatchdogTest, ALoopThatHangsIsReportedWhileItHangs) {
   activity_.EndTurn();
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(log_->lines().size(), 2u);
-  EXPECT_THAT(log_->Last("runs again"), HasSubstr("1h0m1.5s"));
+  EXPECT_THAT(log_->Last("runs again"), HasSubstr("held_for=1h1.5s"));
   EXPECT_THAT(log_->Last("runs again"), HasSubstr("scope-instance: map of Namespace"));
   EXPECT_EQ(HeldSeconds(), 0);
   EXPECT_EQ(LongTurns(), 1);
