@@ -263,7 +263,9 @@ class Bench:
                 done = self.shop.bazel("test", "--disk_cache=", "--notest_keep_going", "--test_output=summary",
                                        "--noshow_progress", *(t.label for t in tests), timeout=BAZEL_TIMEOUT)
                 if done.returncode == 1:
-                    return BROKEN, ""
+                    # What a test says to the compiler is a test too.
+                    said = "static assertion failed" in done.stdout + done.stderr
+                    return (FOUND, "a static_assert") if said else (BROKEN, "")
                 if done.returncode != 0:
                     failed = re.search(r"^(//\S+)\s+(?:FAILED|TIMEOUT)", done.stdout + done.stderr, re.MULTILINE)
                     return FOUND, failed[1] if failed else ""
