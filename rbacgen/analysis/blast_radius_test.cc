@@ -185,6 +185,19 @@ TEST(BlastRadius, TakesEveryWay) {
   }
 }
 
+TEST(BlastRadius, EverythingIsAllThereIsToSay) {
+  const std::string bind =
+      Rule(kRbac, "clusterroles", "bind") + ", " + Rule(kRbac, "clusterrolebindings", "create");
+  const World world = WorldOf(
+      Others() +
+      Grant("start", "m", Rule("", "pods", "get") + ", {nonResourceURLs: [/metrics], verbs: [get]}",
+            "start") +
+      Grant("binder", "", bind, "start"));
+  const BlastRadius radius = ComputeBlastRadius(world, {rbac::ServiceAccountInfo("n", "start")});
+  EXPECT_TRUE(radius.everything);
+  EXPECT_EQ(radius.rights, (RightsByNamespace{{"", {rbac::Rule{{"*"}, {"*"}, {"*"}, {}, {}}}}}));
+}
+
 TEST(BlastRadius, SaysBySteps) {
   const World world =
       WorldOf(Others() +

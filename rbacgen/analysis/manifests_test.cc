@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -116,6 +117,21 @@ TEST(ReadManifests, SaysWhatIsWrong) {
   const auto helm = ReadManifests("x.yaml", "{{- if .Values.x }}\na: b\n", "default");
   EXPECT_THAT(std::string(helm.status().message()), HasSubstr("helm template"));
   EXPECT_TRUE(ReadManifests("x.yaml", "", "default").ok());
+}
+
+TEST(ReadManifests, DepthIsBounded) {
+  const auto read = [](std::string_view open, std::string_view close, int depth) {
+    std::string yaml =
+        "kind: ClusterRole\napiVersion: rbac.authorization.k8s.io/v1\nmetadata: {name: a}\nx: ";
+    for (int i = 0; i < depth; ++i) yaml += open;
+    yaml += "y";
+    for (int i = 0; i < depth; ++i) yaml += close;
+    return ReadManifests("x.yaml", yaml + "\n", "default").status();
+  };
+  EXPECT_TRUE(read("[", "]", 60).ok()) << read("[", "]", 60);
+  EXPECT_TRUE(read("{a: ", "}", 60).ok()) << read("{a: ", "}", 60);
+  EXPECT_THAT(std::string(read("[", "]", 70).message()), HasSubstr("nested too deep"));
+  EXPECT_THAT(std::string(read("{a: ", "}", 70).message()), HasSubstr("nested too deep"));
 }
 
 }  // namespace
