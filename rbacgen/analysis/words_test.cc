@@ -36,6 +36,8 @@ TEST(Consequences, SayWhatWordsUnderstate) {
               ElementsAre("runs images of its choice in any pod there"));
   EXPECT_THAT(Consequences({{"list"}, {""}, {"*"}, {}, {}}), ElementsAre("reads credentials"));
   EXPECT_THAT(Consequences({{"*"}, {"*"}, {"*"}, {}, {}}), ElementsAre("does anything"));
+  EXPECT_THAT(Consequences({{"*"}, {"g.io"}, {"things"}, {}, {}}), IsEmpty());
+  EXPECT_THAT(Consequences({{"delete"}, {"*"}, {"*"}, {}, {}}), IsEmpty());
 }
 
 }  // namespace
