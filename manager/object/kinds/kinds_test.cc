@@ -3,8 +3,10 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "manager/object/kinds/apps_v1.h"
 #include "manager/object/kinds/authentication_v1.h"
 #include "manager/object/kinds/authorization_v1.h"
+#include "manager/object/kinds/batch_v1.h"
 #include "manager/object/kinds/coordination_v1.h"
 #include "manager/object/kinds/core_v1.h"
 #include "manager/object/kinds/events_v1.h"
@@ -38,6 +40,12 @@ TEST(KindsTest, SayWhatTheirMessagesAre) {
   Check<corev1::Pod>(true);
   Check<corev1::Service>(true);
   Check<corev1::Event>(true);
+  Check<appsv1::Deployment>(true);
+  Check<appsv1::StatefulSet>(true);
+  Check<appsv1::DaemonSet>(true);
+  Check<appsv1::ReplicaSet>(true);
+  Check<batchv1::Job>(true);
+  Check<batchv1::CronJob>(true);
   Check<eventsv1::Event>(true);
   Check<coordinationv1::Lease>(true);
   Check<authenticationv1::TokenReview>(false);

@@ -1,0 +1,34 @@
+// The group batch. It has pods in it: as slow to compile as the core group.
+#ifndef MANAGER_OBJECT_KINDS_BATCH_V1_H_
+#define MANAGER_OBJECT_KINDS_BATCH_V1_H_
+
+#include "k8s.io/api/batch/v1/generated.pb.h"
+#include "manager/object/kind.h"
+
+namespace mandate {
+
+namespace batchv1 = ::k8s::io::api::batch::v1;
+
+template <>
+struct KindOf<batchv1::Job> {
+  static constexpr KindInfo value = {.group = "batch",
+                                     .version = "v1",
+                                     .kind = "Job",
+                                     .plural = "jobs",
+                                     .scope = Scope::kNamespaced,
+                                     .encoding = Encoding::kProtobuf};
+};
+
+template <>
+struct KindOf<batchv1::CronJob> {
+  static constexpr KindInfo value = {.group = "batch",
+                                     .version = "v1",
+                                     .kind = "CronJob",
+                                     .plural = "cronjobs",
+                                     .scope = Scope::kNamespaced,
+                                     .encoding = Encoding::kProtobuf};
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_OBJECT_KINDS_BATCH_V1_H_
