@@ -17,7 +17,7 @@ import certificates
 import components
 import processes
 
-START_SECONDS = {components.ETCD: 60, components.APISERVER: 180, components.MANAGER: 90}  # for a machine under load
+START_SECONDS = {components.ETCD: 180, components.APISERVER: 600, components.MANAGER: 300}  # for a machine under load
 STOP_SECONDS = 20
 STOP_SIGNALS = ("TERM", "KILL", "INT", "QUIT", "ABRT")  # those that end a process
 

@@ -5,7 +5,7 @@ import re
 import subprocess
 import time
 
-from environment import BASE, NAMESPACE, new_port
+from environment import BASE, NAMESPACE, PATIENCE, new_port
 from report import StepFailed
 
 INSTANCE = "scope-instance"
@@ -43,7 +43,7 @@ def scoped(env, status, name="e2e"):
     def look():
         seen = condition(env, "scopeinstance", name, "Scoped")
         return seen.get("status") == status, seen
-    env.eventually(f"scopeinstance {name} is Scoped={status}", look, patience=120)
+    env.eventually(f"scopeinstance {name} is Scoped={status}", look)
 
 
 def audit_events(env, offset=0):
@@ -97,7 +97,7 @@ def a_thousand_namespaces(env, report):
         seen = env.get("rolebindings", "-A")["items"]
         count = sum(1 for b in seen if b["metadata"]["name"].startswith("e2e-"))
         return count == 1000, f"{count} RoleBindings"
-    env.eventually("1,000 RoleBindings", bound, patience=180)
+    env.eventually("1,000 RoleBindings", bound, patience=900)
     scoped(env, "True")
 
     report.step("one more")
@@ -208,7 +208,7 @@ def a_standby_takes_over(env, report):
         env.kubectl("delete", "scopeinstance/e2e", "scopetemplate/e2e")
     finally:
         standby.terminate()
-        standby.wait(timeout=60)
+        standby.wait(timeout=PATIENCE)
     env.start_manager()
     env.await_ready()
 
@@ -258,7 +258,7 @@ def wrong_usage(env, report):
             ([f"--kubeconfig={nobody}", f"--namespace={NAMESPACE}"], "127.0.0.1:1"),
     ]:
         done = subprocess.run([env.manager_program, *arguments, "--health-address=0", "--metrics-address=0"],
-                              text=True, capture_output=True, timeout=60)
+                              text=True, capture_output=True, timeout=PATIENCE)
         lines = done.stderr.strip().splitlines()
         expect(report, f"{arguments[-1] if len(arguments) < 3 else arguments[1]}: exit 2, one line that says why",
                done.returncode == 2 and len(lines) == 1 and says in lines[0], (done.returncode, done.stderr))

@@ -10,7 +10,7 @@ import urllib.error
 import urllib.request
 
 from checks import INSTANCE, TEMPLATE, apply, audit_events, condition, expect, instance, ours, scoped, template
-from environment import BASE, NAMESPACE
+from environment import BASE, NAMESPACE, PATIENCE
 
 ROLE = f"{BASE}-{TEMPLATE}"
 SUBJECT = {"kind": "ServiceAccount", "name": ROLE, "namespace": NAMESPACE}
@@ -52,7 +52,7 @@ def cluster_role(name, rules, labels=None, aggregate=None):
 def apply_printed(env, component):
     """What /readyz/COMPONENT says to apply: all but its first line."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{env.health_port}/readyz/{component}", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{env.health_port}/readyz/{component}", timeout=30) as answer:
             text = answer.read().decode()
     except urllib.error.HTTPError as error:
         text = error.read().decode()
@@ -92,7 +92,7 @@ def a_grant_goes_at_run_time(env, report):
     apply(env, without_verb(role, "create", "rolebindings"))
     env.kubectl("patch", "scopeinstance", "e2e", "--type=merge", "-p", '{"spec": {"namespaces": ["default", "kube-public"]}}')
     env.eventually(f"{INSTANCE} says so, with a manifest; {TEMPLATE} is ready",
-                   told("create", "rolebindings.rbac.authorization.k8s.io"), patience=20)
+                   told("create", "rolebindings.rbac.authorization.k8s.io"))
     report.step("exactly what it printed is applied")
     apply_printed(env, INSTANCE)
     report.held(f"ready by itself after {becomes_ready(env, 30):.0f} s")
@@ -236,7 +236,7 @@ def a_kill_switch(env, report):
     report.held(f"it is back after {took:.0f} s")
     env.eventually("what was missed is made up for", lambda: (
         any(b["metadata"]["name"].startswith("e2e-") for b in env.get("rolebindings", "-n", "kube-public")["items"]),
-        "no RoleBinding"), patience=120)
+        "no RoleBinding"))
     env.kubectl("delete", "scopeinstance/e2e", "scopetemplate/e2e", "scopetemplate/other")
     restart(env)
     env.await_ready()
@@ -281,7 +281,7 @@ def metrics_are_protected(env, report):
         request = urllib.request.Request(f"https://127.0.0.1:{env.metrics_port}/metrics", method=method,
                                          headers={"Authorization": f"Bearer {token}"} if token else {})
         try:
-            with urllib.request.urlopen(request, timeout=15, context=context) as answer:
+            with urllib.request.urlopen(request, timeout=60, context=context) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
@@ -293,7 +293,7 @@ def metrics_are_protected(env, report):
         code, text = scrape(token)
         expect(report, what, code == wanted and "process_" not in text, (code, text[:200]))
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{env.metrics_port}/metrics", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{env.metrics_port}/metrics", timeout=30) as answer:
             plain = answer.status
     except OSError as error:
         plain = error
@@ -394,7 +394,7 @@ def a_credential_plugin(env, report):
         done = subprocess.run([env.manager_program, f"--kubeconfig={env.manager_kubeconfig}", f"--namespace={NAMESPACE}",
                                 "--health-probe-bind-address=0",
                                "--metrics-bind-address=0", "--credential-plugin-timeout=2s"],
-                              text=True, capture_output=True, timeout=60)
+                              text=True, capture_output=True, timeout=PATIENCE)
         said = done.stderr.strip().splitlines()[-1]
         expect(report, f"{what}: exit 2 after {time.monotonic() - start:.1f} s",
                done.returncode == 2 and says in said and "plugin" in said and first not in done.stderr,

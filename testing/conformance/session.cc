@@ -15,7 +15,7 @@ namespace {
 constexpr char kRbac[] = "rbac.authorization.k8s.io";
 // No row is about how soon a grant counts. A server whose etcd was restarted lists roles again only
 // after its own backoff, of up to half a minute.
-constexpr absl::Duration kGrantPatience = absl::Seconds(60);
+constexpr absl::Duration kGrantPatience = absl::Minutes(5);
 
 Json::Value Object(std::string_view api_version, std::string_view kind, const std::string& name) {
   Json::Value object;
