@@ -95,6 +95,8 @@ class Applier {
       if (options_.has_intorstring()) {
         Mistake("intOrString is said by the type IntOrString; for another field, add schemaless");
       }
+      if (options_.has_verbatim())
+        Mistake("verbatim replaces the field's own type: add schemaless");
       return;
     }
     SchemaNode bare;
@@ -109,6 +111,27 @@ class Applier {
       }
     }
     node_ = std::move(bare);
+    if (options_.has_verbatim()) Verbatim();
+  }
+
+  void Verbatim() {
+    if (options_.has_type() || options_.intorstring()) {
+      Mistake("verbatim contradicts type and intOrString: it says them itself");
+    }
+    const auto schema = ParseJson(options_.verbatim());
+    if (!schema.ok()) {
+      return Mistake("verbatim ", Quoted(options_.verbatim()), ": ",
+                     AsStd(schema.status().message()));
+    }
+    if (!schema->isObject()) return Mistake("verbatim is not a JSON object");
+    for (const std::string& keyword : schema->getMemberNames()) {
+      const Json::Value& value = (*schema)[keyword];
+      if (keyword == "type" && value.isString()) {
+        node_.type = value.asString();
+      } else {
+        Set(keyword, JsonAsYaml(value));
+      }
+    }
   }
 
   void General() {
