@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "controllers/printable.h"
+
 namespace mandate {
 namespace {
 
@@ -37,7 +39,7 @@ ConditionList MakeConditions(const std::vector<DesiredCondition>& desired,
     c.set_type(d.type);
     c.set_status(d.status ? "True" : "False");
     c.set_reason(d.reason);
-    c.set_message(Cut(d.message, kMaxMessage));
+    c.set_message(Cut(Printable(d.message), kMaxMessage));
     c.set_observedgeneration(d.observed_generation.value_or(generation));
     const ConditionProto* before = FindCondition(current, d.type);
     if (before != nullptr && before->status() == c.status()) {
@@ -49,11 +51,13 @@ ConditionList MakeConditions(const std::vector<DesiredCondition>& desired,
   return result;
 }
 
-bool SameConditions(const ConditionList& a, const ConditionList& b) {
-  if (a.size() != b.size()) return false;
-  return std::all_of(a.begin(), a.end(), [&](const ConditionProto& c) {
-    const ConditionProto* other = FindCondition(b, c.type());
-    return other != nullptr && Same(c, *other);
+bool SaysAlready(const ConditionList& current, const ConditionList& wanted,
+                 std::initializer_list<std::string_view> own_types) {
+  return std::all_of(own_types.begin(), own_types.end(), [&](std::string_view type) {
+    const ConditionProto* is = FindCondition(current, type);
+    const ConditionProto* should_be = FindCondition(wanted, type);
+    if (is == nullptr || should_be == nullptr) return is == should_be;
+    return Same(*is, *should_be);
   });
 }
 

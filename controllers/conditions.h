@@ -4,8 +4,10 @@
 #define CONTROLLERS_CONDITIONS_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -21,8 +23,9 @@ using ConditionList = google::protobuf::RepeatedPtrField<ConditionProto>;
 struct DesiredCondition {
   std::string type;
   bool status = false;
-  std::string reason;   // CamelCase
-  std::string message;  // at most 32,768 bytes (metav1.Condition); longer ones are cut
+  std::string reason;  // CamelCase
+  // At most 32,768 bytes (metav1.Condition): a longer one is cut. Control characters are escaped.
+  std::string message;
   // Of what it was said, where that was before; else of the object as it is.
   std::optional<int64_t> observed_generation = std::nullopt;
 
@@ -34,8 +37,10 @@ struct DesiredCondition {
 ConditionList MakeConditions(const std::vector<DesiredCondition>& desired,
                              const ConditionList& current, int64_t generation, absl::Time now);
 
-// Whether the two say the same, in any order; times of transition aside.
-bool SameConditions(const ConditionList& a, const ConditionList& b);
+// Whether `current` has the conditions of `own_types` as `wanted` has them, and no others of these
+// types; times of transition aside. Other types are other controllers' conditions.
+bool SaysAlready(const ConditionList& current, const ConditionList& wanted,
+                 std::initializer_list<std::string_view> own_types);
 
 // Null when there is none of this type.
 const ConditionProto* FindCondition(const ConditionList& conditions, std::string_view type);

@@ -24,23 +24,34 @@ TEST(ConditionsTest, TransitionTimeMovesWithTheStatusOnly) {
   EXPECT_EQ(failed[0].lasttransitiontime().seconds(), 2000);
 }
 
-TEST(ConditionsTest, SameIgnoresTimesAndOrderAndNothingElse) {
+TEST(ConditionsTest, SaysAlreadyIgnoresTimesAndOrderAndNothingElse) {
   const std::vector<DesiredCondition> two = {{"A", true, "R", "m"}, {"B", false, "R", "m"}};
   const std::vector<DesiredCondition> swapped = {two[1], two[0]};
-  EXPECT_TRUE(
-      SameConditions(MakeConditions(two, {}, 1, kThen), MakeConditions(swapped, {}, 1, kNow)));
-  EXPECT_FALSE(
-      SameConditions(MakeConditions(two, {}, 1, kThen), MakeConditions(two, {}, 2, kThen)));
-  EXPECT_FALSE(
-      SameConditions(MakeConditions(two, {}, 1, kThen), MakeConditions({two[0]}, {}, 1, kThen)));
+  const auto made = [](const std::vector<DesiredCondition>& desired, int64_t generation = 1) {
+    return MakeConditions(desired, {}, generation, generation == 1 ? kThen : kNow);
+  };
+  EXPECT_TRUE(SaysAlready(MakeConditions(two, {}, 1, kNow), made(swapped), {"A", "B"}));
+  EXPECT_FALSE(SaysAlready(made(two), made(two, 2), {"A", "B"}));
+  EXPECT_FALSE(SaysAlready(made(two), made({two[0]}), {"A", "B"})) << "B is not wanted";
+  EXPECT_FALSE(SaysAlready(made({two[0]}), made(two), {"A", "B"})) << "B is missing";
   for (const DesiredCondition& other : {DesiredCondition{"A", false, "R", "m"},
                                         {"A", true, "S", "m"},
                                         {"A", true, "R", "n"},
                                         {"C", true, "R", "m"}}) {
-    EXPECT_FALSE(SameConditions(MakeConditions({two[0]}, {}, 1, kThen),
-                                MakeConditions({other}, {}, 1, kThen)))
-        << other.type;
+    EXPECT_FALSE(SaysAlready(made({two[0]}), made({other}), {"A", "B"})) << other.type;
   }
+}
+
+// A condition that another controller keeps is no reason to write ours again.
+TEST(ConditionsTest, ConditionsOfOthersDoNotMatter) {
+  const DesiredCondition ours{"Scoped", true, "Fine", "m"}, other{"Audited", true, "R", "m"};
+  EXPECT_TRUE(SaysAlready(MakeConditions({other, ours}, {}, 1, kThen),
+                          MakeConditions({ours}, {}, 1, kNow), {"Scoped", "Effective"}));
+}
+
+TEST(ConditionsTest, ControlCharactersAreEscaped) {
+  const ConditionList made = MakeConditions({{"A", false, "R", "a\x1b[2Jb\n"}}, {}, 1, kNow);
+  EXPECT_EQ(made[0].message(), "a\\x1b[2Jb\\x0a");
 }
 
 TEST(ConditionsTest, LongMessagesAreCutBetweenCharacters) {

@@ -1,14 +1,15 @@
-// Conditions into an object's status: written when they say something new, and told as an event.
+// Writes conditions to an object's status when they are new, and records the transition as an
+// event.
 #ifndef CONTROLLERS_REPORT_H_
 #define CONTROLLERS_REPORT_H_
 
+#include <initializer_list>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "controllers/conditions.h"
 #include "controllers/transition_event.h"
-#include "controllers/write_log.h"
 #include "manager/component.h"
 #include "manager/core/status_macros.h"
 #include "manager/object/api_error.h"
@@ -16,17 +17,18 @@
 namespace mandate {
 
 // Applies `desired` to the status of `of`, an object as it was read, unless it says so already.
-// `main` is the condition whose transitions become events. An object that was deleted or replaced
-// meanwhile is nobody to report to: OK.
+// `own_types` are the types of conditions that the controller may report; other types belong to
+// others. The first one's transitions become events. An object that was deleted or replaced
+// meanwhile has no status to report to: OK.
 template <class Client, Object T>
 absl::Status ReportConditions(const CallContext& context, const Component& component,
                               Client& client, const T& of,
-                              const std::vector<DesiredCondition>& desired, std::string_view main,
-                              WriteLog& log) {
+                              const std::vector<DesiredCondition>& desired,
+                              std::initializer_list<std::string_view> own_types) {
   const ConditionList conditions =
       MakeConditions(desired, of.status().conditions(), of.metadata().generation(),
                      component.clock().WallTimeNow());
-  if (SameConditions(conditions, of.status().conditions())) return absl::OkStatus();
+  if (SaysAlready(of.status().conditions(), conditions, own_types)) return absl::OkStatus();
   T status;
   status.mutable_metadata()->set_name(of.metadata().name());
   if (!of.metadata().namespace_().empty()) {
@@ -37,8 +39,8 @@ absl::Status ReportConditions(const CallContext& context, const Component& compo
   const absl::StatusOr<T> written = client.ApplyStatus(context, status);
   if (IsNotFound(written.status()) || IsConflict(written.status())) return absl::OkStatus();
   RETURN_IF_ERROR(written.status());
-  log.Add("status", written);
-  RecordTransition(component.events, RefTo(of), main, of.status().conditions(), conditions);
+  RecordTransition(component.events, RefTo(of), *own_types.begin(), of.status().conditions(),
+                   conditions);
   return absl::OkStatus();
 }
 

@@ -16,22 +16,38 @@ absl::Status Of(std::string_view what, const absl::Status& status) {
 
 }  // namespace
 
-void WriteLog::Failed(std::string_view what, const absl::Status& status) {
+void WriteLog::Failed(std::string_view what, const absl::Status& status,
+                      std::vector<std::string>& list) {
   const absl::Status named = Of(what, status);
-  failures_.emplace_back(named.message());
-  if (!absl::IsPermissionDenied(status)) first_retryable_.Update(named);
+  list.emplace_back(named.message());
+  if (absl::IsPermissionDenied(status)) {
+    forbidden_ = true;
+  } else {
+    first_retryable_.Update(named);
+  }
 }
 
 void WriteLog::AddRemoval(std::string_view what, const absl::Status& status) {
-  // Conflict: another object stands under that name by now.
+  // Conflict: another object has that name by now.
   if (status.ok() || IsNotFound(status) || IsConflict(status)) return;
-  Failed(StrCat("deleting ", what), status);
+  Failed(StrCat("deleting ", what), status, removal_failures_);
+}
+
+void WriteLog::AddDifference(std::string_view what, std::string_view difference) {
+  differs_ = true;
+  failures_.push_back(StrCat(what, ": it does not stay as it is written, in its ", difference,
+                             ": an admission plugin or another controller changes it; it is "
+                             "changed back, more and more slowly"));
+}
+
+void WriteLog::AddOutdated(std::string_view what, const absl::Status& conflict) {
+  Failed(StrCat("deleting ", what), conflict, removal_failures_);
 }
 
 absl::StatusOr<Result> WriteLog::ToResult(absl::Duration forbidden_retry) const {
   if (!first_retryable_.ok()) return first_retryable_;
   Result result;
-  if (!failures_.empty()) result.requeue_after = forbidden_retry;
+  if (forbidden_) result.requeue_after = forbidden_retry;
   return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -19,21 +20,37 @@ class WriteLog {
   // `what` names the object in messages: "RoleBinding foo/reader-x".
   template <class T>
   void Add(std::string_view what, const absl::StatusOr<T>& written) {
-    if (!written.ok()) Failed(what, written.status());
+    if (!written.ok()) Failed(what, written.status(), failures_);
   }
-  // A deletion. An object that is gone already, or replaced, is what was wanted.
+  // A deletion on condition of the UID. An object that is gone already, or replaced, is what was
+  // wanted.
   void AddRemoval(std::string_view what, const absl::Status& status);
+  // The object is not, or does not stay, as it was written: the server's answer to a write, or the
+  // object after it, differs. No error: the caller retries slowly (FixLimiter).
+  void AddDifference(std::string_view what, std::string_view difference);
+  // A deletion on condition of the version that was read, which is not the object's version any
+  // more: it is decided anew.
+  void AddOutdated(std::string_view what, const absl::Status& conflict);
+  // Writes that were not tried.
+  void AddSkipped(std::string text) { failures_.push_back(std::move(text)); }
 
   const std::vector<std::string>& failures() const { return failures_; }
+  // Failures of deletions.
+  const std::vector<std::string>& removal_failures() const { return removal_failures_; }
+  bool forbidden() const { return forbidden_; }
+  bool differs() const { return differs_; }
 
-  // What the reconcile returns: forbidden writes are tried again after `forbidden_retry`, as
-  // nothing tells when a grant comes; other failures with the queue's growing delays.
+  // What the reconcile returns: forbidden writes are tried again after `forbidden_retry`, as no
+  // event reports that a grant came; other failures with the queue's growing delays.
   absl::StatusOr<Result> ToResult(absl::Duration forbidden_retry) const;
 
  private:
-  void Failed(std::string_view what, const absl::Status& status);
+  void Failed(std::string_view what, const absl::Status& status, std::vector<std::string>& list);
 
   std::vector<std::string> failures_;
+  std::vector<std::string> removal_failures_;
+  bool forbidden_ = false;
+  bool differs_ = false;
   absl::Status first_retryable_;
 };
 

@@ -57,9 +57,9 @@ TEST(WriteLogTest, RemovalsSucceedOneWayOrAnother) {
     WriteLog log;
     log.AddRemoval("RoleBinding foo/x", row.status);
     if (row.removed) {
-      EXPECT_THAT(log.failures(), IsEmpty()) << row.status;
+      EXPECT_THAT(log.removal_failures(), IsEmpty()) << row.status;
     } else {
-      EXPECT_THAT(log.failures(),
+      EXPECT_THAT(log.removal_failures(),
                   ElementsAre("deleting RoleBinding foo/x: " + std::string(row.status.message())));
     }
   }
@@ -72,6 +72,34 @@ TEST(WriteLogTest, AFailureDoesNotStopTheOthers) {
   log.Add("ClusterRole c", absl::StatusOr<ClusterRole>(kForbidden));
   log.AddRemoval("RoleBinding foo/d", absl::OkStatus());
   EXPECT_THAT(log.failures(), ElementsAre("RoleBinding foo/a: later", "ClusterRole c: may not"));
+}
+
+TEST(WriteLogTest, WhatDiffersAndWhatIsSkippedIsReportedAndNoError) {
+  WriteLog log;
+  EXPECT_FALSE(log.differs());
+  log.AddDifference("ClusterRole c", "rules");
+  log.AddSkipped("3 more");
+  EXPECT_TRUE(log.differs());
+  EXPECT_THAT(log.failures(),
+              ElementsAre(testing::StartsWith(
+                              "ClusterRole c: it does not stay as it is written, in its rules"),
+                          "3 more"));
+  ASSERT_TRUE(log.ToResult(kForbiddenRetry).ok());
+  EXPECT_EQ(log.ToResult(kForbiddenRetry)->requeue_after, absl::ZeroDuration());
+}
+
+TEST(WriteLogTest, ADeletionOfAnOutdatedVersionIsRetried) {
+  WriteLog log;
+  log.AddOutdated("RoleBinding foo/x", kConflict);
+  EXPECT_THAT(log.removal_failures(), ElementsAre("deleting RoleBinding foo/x: another uid"));
+  EXPECT_FALSE(log.ToResult(kForbiddenRetry).ok());
+}
+
+TEST(WriteLogTest, AForbiddenDeletionIsRetriedLikeAForbiddenWrite) {
+  WriteLog log;
+  log.AddRemoval("RoleBinding foo/x", kForbidden);
+  EXPECT_TRUE(log.forbidden());
+  EXPECT_EQ(log.ToResult(kForbiddenRetry)->requeue_after, kForbiddenRetry);
 }
 
 TEST(WriteLogTest, ResultOfFailures) {

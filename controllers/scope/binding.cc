@@ -58,17 +58,28 @@ Binding DesiredBinding(const ScopeInstance& owner, const RoleTemplate& role, std
   return result;
 }
 
-bool BelongsToInstance(const Binding& binding, const ScopeInstance& owner) {
-  return BelongsTo(binding.object.metadata(), owner.metadata().uid(), kInstanceUidLabel);
+bool BelongsToInstance(const Binding& binding, std::string_view instance_uid) {
+  return BelongsTo(binding.object.metadata(), instance_uid, kInstanceUidLabel) &&
+         HasNameOf(binding, instance_uid);
 }
 
 bool BelongsToFormer(const Binding& binding, std::string_view name, std::string_view uid) {
-  const auto& owners = binding.object.metadata().ownerreferences();
-  return std::any_of(owners.begin(), owners.end(), [&](const auto& owner) {
-    return owner.controller() && owner.kind() == kOwner.kind && owner.name() == name &&
-           std::string_view(owner.apiversion()).starts_with(StrCat(kOwner.group, "/")) &&
-           owner.uid() != uid;
-  });
+  const OwnerReferenceProto* owner = ControllerOf(binding.object.metadata());
+  return owner != nullptr && owner->kind() == kOwner.kind && owner->name() == name &&
+         std::string_view(owner->apiversion()).starts_with(StrCat(kOwner.group, "/")) &&
+         owner->uid() != uid && HasNameOf(binding, owner->uid());
+}
+
+bool HasNameOf(const Binding& binding, std::string_view instance_uid) {
+  return IsBindingNameOf(instance_uid, binding.key.name, binding.key.ns);
+}
+
+bool Claims(const Binding& binding, std::string_view instance_uid) {
+  const auto& meta = binding.object.metadata();
+  const auto label = meta.labels().find(std::string(kInstanceUidLabel));
+  if (label != meta.labels().end() && label->second == instance_uid) return true;
+  const OwnerReferenceProto* owner = ControllerOf(meta);
+  return owner != nullptr && owner->uid() == instance_uid;
 }
 
 bool SameRoleRef(const Binding& a, const Binding& b) {
@@ -77,19 +88,47 @@ bool SameRoleRef(const Binding& a, const Binding& b) {
   return x.apigroup() == y.apigroup() && x.kind() == y.kind() && x.name() == y.name();
 }
 
-bool IsAsDesired(const ScopeInstance& owner, const Binding& desired, const Binding& actual) {
+std::string Difference(const Binding& desired, const Binding& actual) {
+  if (!SameRoleRef(desired, actual)) return "roleRef";
   const auto& wanted = desired.object;
+  if (!SameSubjects({wanted.subjects().begin(), wanted.subjects().end()},
+                    actual.object.subjects())) {
+    return "subjects";
+  }
   const auto& labels = actual.object.metadata().labels();
-  const bool labelled = std::all_of(wanted.metadata().labels().begin(),
-                                    wanted.metadata().labels().end(), [&](const auto& label) {
-                                      const auto found = labels.find(label.first);
-                                      return found != labels.end() && found->second == label.second;
-                                    });
-  return labelled && SameRoleRef(desired, actual) &&
-         SameSubjects({wanted.subjects().begin(), wanted.subjects().end()},
-                      actual.object.subjects()) &&
-         HasControllerReference(owner.metadata(), KindOf<ScopeInstance>::value,
-                                actual.object.metadata());
+  for (const auto& [key, value] : wanted.metadata().labels()) {
+    const auto found = labels.find(key);
+    if (found == labels.end() || found->second != value) return StrCat("label ", key);
+  }
+  const OwnerReferenceProto* owner = ControllerOf(wanted.metadata());
+  if (owner == nullptr) return "";
+  ObjectMetaProto owner_meta;
+  owner_meta.set_name(owner->name());
+  owner_meta.set_uid(owner->uid());
+  const bool owned = HasControllerReference(owner_meta, kOwner, actual.object.metadata());
+  return owned ? "" : "owner reference";
+}
+
+bool HasMoreSubjects(const Binding& desired, const Binding& actual) {
+  const auto& subjects = actual.object.subjects();
+  return std::any_of(subjects.begin(), subjects.end(),
+                     [&](const auto& s) { return !HasSubject(desired.object.subjects(), s); });
+}
+
+Binding WithoutNewSubjects(Binding desired, const Binding& actual) {
+  auto& subjects = *desired.object.mutable_subjects();
+  subjects.erase(
+      std::remove_if(subjects.begin(), subjects.end(),
+                     [&](const auto& s) { return !HasSubject(actual.object.subjects(), s); }),
+      subjects.end());
+  return desired;
+}
+
+std::string GrantText(const Binding& binding) {
+  const int subjects = binding.object.subjects_size();
+  return StrCat(binding.ToString(), " grants ", binding.object.roleref().kind(), " \"",
+                binding.object.roleref().name(), "\" to ", subjects,
+                subjects == 1 ? " subject" : " subjects");
 }
 
 }  // namespace mandate::scope

@@ -30,18 +30,37 @@ rbacv1::ClusterRoleBinding ToClusterRoleBinding(const Binding& binding);
 Binding DesiredBinding(const operatorsv1alpha1::ScopeInstance& owner, const RoleTemplate& role,
                        std::string_view ns);
 
-bool BelongsToInstance(const Binding& binding, const operatorsv1alpha1::ScopeInstance& owner);
+// Whether the binding was made for the instance with this UID: its name and its controller say so;
+// or, when somebody took the controller reference out, its name and its label.
+bool BelongsToInstance(const Binding& binding, std::string_view instance_uid);
 
-// Whether it was made for an instance called `name` that is no more: one with another UID than
-// `uid`, which is empty when there is none now.
+// Whether the binding was made for an instance called `name` that is gone: one with another UID
+// than `uid`, which is empty when there is no instance of that name now.
 bool BelongsToFormer(const Binding& binding, std::string_view name, std::string_view uid);
+
+// Whether the binding has a name of the instance's; it may belong to somebody else.
+bool HasNameOf(const Binding& binding, std::string_view instance_uid);
+
+// Whether the binding claims, by its label or its controller, to be the instance's, rightly or not.
+bool Claims(const Binding& binding, std::string_view instance_uid);
 
 // roleRef cannot be changed: a binding with another one is replaced.
 bool SameRoleRef(const Binding& a, const Binding& b);
 
-// Whether `actual` needs no change to be `desired`, which is DesiredBinding's for `owner`.
-bool IsAsDesired(const operatorsv1alpha1::ScopeInstance& owner, const Binding& desired,
-                 const Binding& actual);
+// What of `actual` is not as `desired`, which is a DesiredBinding(), for messages: "roleRef",
+// "subjects", "label a/b", "owner reference"; the first one. Empty: all is. Labels and owner
+// references that others added do not matter.
+std::string Difference(const Binding& desired, const Binding& actual);
+
+// Whether `actual` has subjects that `desired` has not.
+bool HasMoreSubjects(const Binding& desired, const Binding& actual);
+
+// `desired` with those of its subjects that `actual` has already: what may be written without
+// granting anything.
+Binding WithoutNewSubjects(Binding desired, const Binding& actual);
+
+// For messages: `RoleBinding foo/x grants ClusterRole "y" to 2 subjects`.
+std::string GrantText(const Binding& binding);
 
 }  // namespace mandate::scope
 

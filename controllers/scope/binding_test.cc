@@ -46,7 +46,7 @@ TEST(DesiredBindingTest, InANamespace) {
   ASSERT_EQ(object.metadata().ownerreferences_size(), 1);
   EXPECT_EQ(object.metadata().ownerreferences(0).kind(), "ScopeInstance");
   EXPECT_EQ(object.metadata().ownerreferences(0).uid(), "instance-uid");
-  EXPECT_TRUE(BelongsToInstance(binding, Instance()));
+  EXPECT_TRUE(BelongsToInstance(binding, "instance-uid"));
 }
 
 TEST(DesiredBindingTest, InTheCluster) {
@@ -85,7 +85,7 @@ TEST(BindingTest, AClusterRoleBindingThereAndBack) {
   const Binding back = FromClusterRoleBinding(object);
   EXPECT_EQ(back.key, binding.key);
   EXPECT_TRUE(MessageDifferencer::Equals(back.object, binding.object));
-  EXPECT_TRUE(IsAsDesired(Instance(), binding, back));
+  EXPECT_EQ(Difference(binding, back), "");
 }
 
 TEST(BindingTest, ARoleBindingIsTakenAsItIs) {
@@ -96,20 +96,57 @@ TEST(BindingTest, ARoleBindingIsTakenAsItIs) {
   EXPECT_TRUE(MessageDifferencer::Equals(from.object, binding.object));
 }
 
-TEST(BindingTest, BelongsByControllerOrLabel) {
-  Binding binding = DesiredBinding(Instance(), Role(), "foo");
-  ScopeInstance other = Instance();
-  other.mutable_metadata()->set_uid("another-uid");
-  EXPECT_FALSE(BelongsToInstance(binding, other));
+// A label and an owner reference are claims that others can forge: only with a name of ours they
+// make a binding ours.
+TEST(BindingTest, BelongsByNameAndControllerOrLabel) {
+  const Binding good = DesiredBinding(Instance(), Role(), "foo");
+  EXPECT_FALSE(BelongsToInstance(good, "another-uid"));
+  Binding binding = good;
   binding.object.mutable_metadata()->clear_ownerreferences();
-  EXPECT_TRUE(BelongsToInstance(binding, Instance()));
+  EXPECT_TRUE(BelongsToInstance(binding, "instance-uid"));
+  EXPECT_TRUE(Claims(binding, "instance-uid"));
   binding.object.mutable_metadata()->clear_labels();
-  EXPECT_FALSE(BelongsToInstance(binding, Instance()));
+  EXPECT_FALSE(BelongsToInstance(binding, "instance-uid"));
+  EXPECT_FALSE(Claims(binding, "instance-uid"));
+  EXPECT_TRUE(HasNameOf(binding, "instance-uid"));
+  for (const char* name : {"system:discovery", "somebody's", "x-bcdfghjklm"}) {
+    Binding forged = good;
+    forged.key.name = name;
+    EXPECT_FALSE(BelongsToInstance(forged, "instance-uid")) << name;
+    EXPECT_FALSE(HasNameOf(forged, "instance-uid")) << name;
+    EXPECT_TRUE(Claims(forged, "instance-uid")) << name;
+    EXPECT_FALSE(BelongsToFormer(forged, "foo", "")) << name;
+  }
+  Binding moved = good;
+  moved.key.ns = "bar";
+  EXPECT_FALSE(BelongsToInstance(moved, "instance-uid")) << "the name is another namespace's";
+  EXPECT_TRUE(BelongsToFormer(good, "foo", ""));
+  EXPECT_TRUE(BelongsToFormer(good, "foo", "another-uid"));
+  EXPECT_FALSE(BelongsToFormer(good, "foo", "instance-uid"));
+  EXPECT_FALSE(BelongsToFormer(good, "bar", ""));
+}
+
+TEST(BindingTest, SubjectsAreTakenAwayWithoutGivingAny) {
+  RoleTemplate role = Role();
+  const Binding actual = DesiredBinding(Instance(), role, "foo");
+  EXPECT_FALSE(HasMoreSubjects(actual, actual));
+  role.subjects[0].set_name("another");
+  const Binding swapped = DesiredBinding(Instance(), role, "foo");
+  EXPECT_TRUE(HasMoreSubjects(swapped, actual));
+  EXPECT_TRUE(WithoutNewSubjects(swapped, actual).object.subjects().empty());
+  role.subjects.push_back(actual.object.subjects(0));
+  const Binding grown = DesiredBinding(Instance(), role, "foo");
+  EXPECT_FALSE(HasMoreSubjects(grown, actual));
+  const Binding kept = WithoutNewSubjects(grown, actual);
+  ASSERT_EQ(kept.object.subjects_size(), 1);
+  EXPECT_EQ(kept.object.subjects(0).name(), "foo-service-account");
+  EXPECT_EQ(GrantText(grown), StrCat("RoleBinding foo/", actual.key.name, " grants ClusterRole \"",
+                                     Role().name, "\" to 2 subjects"));
 }
 
 // What somebody may have done to a binding, whether it must be mended, and whether that takes
 // another one.
-TEST(BindingTest, IsAsDesiredOrNot) {
+TEST(BindingTest, EveryDifferenceIsNamed) {
   using Object = rbacv1::RoleBinding;
   const auto label = [](Object& o, std::string_view key) -> std::string& {
     return (*o.mutable_metadata()->mutable_labels())[std::string(key)];
@@ -117,44 +154,49 @@ TEST(BindingTest, IsAsDesiredOrNot) {
   const struct {
     const char* name;
     std::function<void(Object&)> edit;
-    bool as_desired;
+    const char* difference;
     bool same_role;
   } rows[] = {
-      {"nothing", [](Object&) {}, true, true},
-      {"a label more", [&](Object& o) { label(o, "team") = "a"; }, true, true},
+      {"nothing", [](Object&) {}, "", true},
+      {"a label more", [&](Object& o) { label(o, "team") = "a"; }, "", true},
       {"an annotation",
-       [](Object& o) { (*o.mutable_metadata()->mutable_annotations())["a"] = "b"; }, true, true},
+       [](Object& o) { (*o.mutable_metadata()->mutable_annotations())["a"] = "b"; }, "", true},
       {"what the server fills in",
        [](Object& o) {
          o.mutable_metadata()->set_uid("u");
          o.mutable_metadata()->set_resourceversion("5");
          o.mutable_metadata()->add_managedfields()->set_manager("m");
        },
-       true, true},
-      {"an owner more", [](Object& o) { o.mutable_metadata()->add_ownerreferences(); }, true, true},
-      {"another UID label", [&](Object& o) { label(o, kInstanceUidLabel) = "u"; }, false, true},
-      {"another name label", [&](Object& o) { label(o, kGenerateNameLabel) = "u"; }, false, true},
-      {"no labels", [](Object& o) { o.mutable_metadata()->clear_labels(); }, false, true},
-      {"no owner", [](Object& o) { o.mutable_metadata()->clear_ownerreferences(); }, false, true},
+       "", true},
+      {"an owner more", [](Object& o) { o.mutable_metadata()->add_ownerreferences(); }, "", true},
+      {"another UID label", [&](Object& o) { label(o, kInstanceUidLabel) = "u"; },
+       "label operators.coreos.io/scopeInstanceUID", true},
+      {"another name label", [&](Object& o) { label(o, kGenerateNameLabel) = "u"; },
+       "label operators.coreos.io/generateName", true},
+      {"no labels", [](Object& o) { o.mutable_metadata()->clear_labels(); },
+       "label operators.coreos.io/generateName", true},
+      {"no owner", [](Object& o) { o.mutable_metadata()->clear_ownerreferences(); },
+       "owner reference", true},
       {"no controller",
        [](Object& o) { o.mutable_metadata()->mutable_ownerreferences(0)->clear_controller(); },
-       false, true},
-      {"a subject more", [](Object& o) { o.add_subjects()->set_name("eve"); }, false, true},
-      {"no subjects", [](Object& o) { o.clear_subjects(); }, false, true},
-      {"another subject", [](Object& o) { o.mutable_subjects(0)->set_name("eve"); }, false, true},
+       "owner reference", true},
+      {"a subject more", [](Object& o) { o.add_subjects()->set_name("eve"); }, "subjects", true},
+      {"no subjects", [](Object& o) { o.clear_subjects(); }, "subjects", true},
+      {"another subject", [](Object& o) { o.mutable_subjects(0)->set_name("eve"); }, "subjects",
+       true},
       {"another's namespace", [](Object& o) { o.mutable_subjects(0)->set_namespace_("eve"); },
-       false, true},
-      {"another role", [](Object& o) { o.mutable_roleref()->set_name("cluster-admin"); }, false,
+       "subjects", true},
+      {"another role", [](Object& o) { o.mutable_roleref()->set_name("cluster-admin"); }, "roleRef",
        false},
-      {"a Role", [](Object& o) { o.mutable_roleref()->set_kind("Role"); }, false, false},
+      {"a Role", [](Object& o) { o.mutable_roleref()->set_kind("Role"); }, "roleRef", false},
       {"another group's role", [](Object& o) { o.mutable_roleref()->set_apigroup("example.com"); },
-       false, false},
+       "roleRef", false},
   };
   for (const auto& row : rows) {
     const Binding desired = DesiredBinding(Instance(), Role(), "foo");
     Binding actual = desired;
     row.edit(actual.object);
-    EXPECT_EQ(IsAsDesired(Instance(), desired, actual), row.as_desired) << row.name;
+    EXPECT_EQ(Difference(desired, actual), row.difference) << row.name;
     EXPECT_EQ(SameRoleRef(desired, actual), row.same_role) << row.name;
   }
 }

@@ -45,6 +45,21 @@ std::string BindingName(std::string_view instance_uid, std::string_view generate
   return StrCat(generate_name, dash, Suffix({instance_uid, generate_name, ns}));
 }
 
+bool IsClusterRoleNameOf(std::string_view template_uid, std::string_view name) {
+  if (name.size() <= kSuffixLength) return false;
+  const std::string_view generate_name = name.substr(0, name.size() - kSuffixLength);
+  return generate_name.ends_with('-') && ClusterRoleName(template_uid, generate_name) == name;
+}
+
+bool IsBindingNameOf(std::string_view instance_uid, std::string_view name, std::string_view ns) {
+  if (name.size() <= kSuffixLength) return false;
+  const std::string_view before = name.substr(0, name.size() - kSuffixLength);
+  if (!before.ends_with('-')) return false;
+  // BindingName() adds the dash where the generateName has none.
+  return BindingName(instance_uid, before, ns) == name ||
+         BindingName(instance_uid, before.substr(0, before.size() - 1), ns) == name;
+}
+
 std::string GenerateNameLabelValue(std::string_view generate_name) {
   return CheckLabelValue(generate_name).ok() ? std::string(generate_name) : Suffix({generate_name});
 }

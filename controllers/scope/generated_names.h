@@ -23,6 +23,13 @@ std::string ClusterRoleName(std::string_view template_uid, std::string_view gene
 std::string BindingName(std::string_view instance_uid, std::string_view generate_name,
                         std::string_view ns);
 
+// Whether ClusterRoleName() makes `name` for some generateName that ends in '-'. A literal name is
+// not a function of the UID: for such a name the answer is no.
+bool IsClusterRoleNameOf(std::string_view template_uid, std::string_view name);
+
+// Whether BindingName() makes `name` in `ns` for some generateName.
+bool IsBindingNameOf(std::string_view instance_uid, std::string_view name, std::string_view ns);
+
 // `generate_name` as a label value.
 std::string GenerateNameLabelValue(std::string_view generate_name);
 

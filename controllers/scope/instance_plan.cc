@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 #include <utility>
 
-#include "absl/strings/str_join.h"
-#include "controllers/scope/generated_names.h"
-#include "controllers/scope/ownership.h"
+#include "controllers/scope/binding_differ.h"
+#include "controllers/scope/cluster_role.h"
 #include "controllers/scope/target.h"
 #include "manager/core/strings.h"
 
@@ -15,92 +15,10 @@ namespace {
 
 using operatorsv1alpha1::ScopeInstance;
 using operatorsv1alpha1::ScopeTemplate;
+using rbacv1::ClusterRole;
 
-bool Exists(const Binding& binding) { return !binding.object.metadata().has_deletiontimestamp(); }
-
-// Why the role may not be bound (yet); empty when it may. Only a role that is the template's, with
-// the rules that the template has now, is ever bound: `bind` is as strong as what it hands out.
-std::string WhyNotBind(const InstanceSnapshot& snapshot, const RoleTemplate& role) {
-  const auto found = snapshot.cluster_roles.find(role.name);
-  if (found == snapshot.cluster_roles.end()) {
-    return StrCat("ClusterRole \"", role.name, "\" is not there yet");
-  }
-  const rbacv1::ClusterRole& actual = found->second;
-  if (!BelongsTo(actual.metadata(), snapshot.scope_template->metadata().uid(), kTemplateUidLabel)) {
-    return StrCat("ClusterRole \"", role.name, "\" does not belong to ScopeTemplate \"",
-                  snapshot.scope_template->metadata().name(), "\": it is not bound");
-  }
-  if (!SameRules(role.rules, actual.rules()) || actual.has_aggregationrule()) {
-    return StrCat("ClusterRole \"", role.name, "\" is not yet as ScopeTemplate \"",
-                  snapshot.scope_template->metadata().name(), "\" says");
-  }
-  return "";
-}
-
-// Compares what is there with what is wanted; both by (namespace, name).
-class Differ {
- public:
-  Differ(const InstanceSnapshot& snapshot, InstancePlan& plan) : snapshot_(snapshot), plan_(plan) {
-    for (const Binding& binding : snapshot.bindings) {
-      if (BelongsToInstance(binding, snapshot.instance)) {
-        actual_[binding.key] = &binding;
-      } else if (BelongsToFormer(binding, snapshot.instance.metadata().name(),
-                                 snapshot.instance.metadata().uid()) &&
-                 Exists(binding)) {
-        // Garbage collection would do it too, but a revocation does not wait for that.
-        plan.remove.push_back(binding);
-      }
-    }
-  }
-
-  // `may_bind` false: what is there stays, nothing new is granted.
-  void Want(const RoleTemplate& role, std::string_view ns, bool may_bind) {
-    Binding desired = DesiredBinding(snapshot_.instance, role, ns);
-    wanted_.insert(desired.key);
-    const auto found = actual_.find(desired.key);
-    if (found == actual_.end()) {
-      if (may_bind) plan_.create.push_back(std::move(desired));
-      return;
-    }
-    const Binding& actual = *found->second;
-    if (!Exists(actual) || IsAsDesired(snapshot_.instance, desired, actual)) return;
-    if (!SameRoleRef(desired, actual)) {
-      // The binding grants a role that is not wanted: it goes even when the right one must wait.
-      if (may_bind) {
-        plan_.replace.emplace_back(actual, std::move(desired));
-      } else {
-        plan_.remove.push_back(actual);
-      }
-    } else if (may_bind) {
-      desired.object.mutable_metadata()->set_uid(actual.object.metadata().uid());
-      plan_.mend.push_back(std::move(desired));
-    }
-  }
-
-  // Whatever is there and was not wanted.
-  void RemoveTheRest() {
-    for (const auto& [key, binding] : actual_) {
-      if (!wanted_.contains(key) && Exists(*binding)) plan_.remove.push_back(*binding);
-    }
-  }
-
-  // What is there outside of `target`, when what is wanted inside is not known.
-  void RemoveOutside(const Target& target) {
-    for (const auto& [key, binding] : actual_) {
-      const bool outside =
-          !target.cluster && !binding->in_cluster() && !target.namespaces.contains(key.ns);
-      if (outside && Exists(*binding)) plan_.remove.push_back(*binding);
-    }
-  }
-
- private:
-  const InstanceSnapshot& snapshot_;
-  InstancePlan& plan_;
-  std::map<ObjectKey, const Binding*> actual_;
-  std::set<ObjectKey> wanted_;
-};
-
-// Whether the template controller found the template, as it is now, to be wrong.
+// What the template controller reported about the template as it is now; null when that is not, or
+// not yet, a failure.
 const ConditionProto* FailedCondition(const ScopeTemplate& scope_template) {
   const ConditionProto* templated = FindCondition(scope_template.status().conditions(), kTemplated);
   const bool failed = templated != nullptr && templated->status() == "False" &&
@@ -108,113 +26,196 @@ const ConditionProto* FailedCondition(const ScopeTemplate& scope_template) {
   return failed ? templated : nullptr;
 }
 
-// "nodes, persistentvolumes" of a role's rules that mean nothing in a RoleBinding; false when it is
-// not known of some resource.
-bool CollectInert(const RoleTemplate& role, const ScopeOfResource& scope_of,
-                  std::set<std::string>& inert) {
-  bool known = true;
-  for (const auto& rule : role.rules) {
-    inert.insert(rule.nonresourceurls().begin(), rule.nonresourceurls().end());
-    for (const std::string& group : rule.apigroups()) {
-      for (const std::string& resource : rule.resources()) {
-        const std::string plural = resource.substr(0, resource.find('/'));
-        // A RoleBinding in namespace x does grant `get` of the Namespace x itself.
-        if (group.empty() && plural == "namespaces") continue;
-        if (!scope_of) continue;
-        const absl::StatusOr<Scope> scope = scope_of(group, plural);
-        if (!scope.ok() && !absl::IsNotFound(scope.status())) known = false;
-        if (scope.ok() && *scope == Scope::kCluster) {
-          inert.insert(group.empty() ? resource : StrCat(resource, ".", group));
-        }
-      }
-    }
+// What may be done with a role: `bind` is as strong as what it hands out, so only a role that is
+// the template's, with the rules that the template has now, is bound.
+struct RoleState {
+  bool may_bind = false;
+  // The role is somebody else's: what is bound to it is revoked.
+  bool foreign = false;
+  std::string problem;  // empty: may_bind
+};
+
+RoleState StateOf(const InstanceSnapshot& snapshot, const RoleTemplate& role) {
+  const ScopeTemplate& of = *snapshot.scope_template;
+  const std::string quoted = StrCat("ClusterRole \"", role.name, "\"");
+  const auto found = snapshot.cluster_roles.find(role.name);
+  if (found == snapshot.cluster_roles.end()) return {.problem = quoted + " is not there yet"};
+  const ClusterRole& actual = found->second;
+  const std::string foreign = WhyForeign(actual, of.metadata().uid());
+  if (!foreign.empty()) {
+    return {.foreign = true,
+            .problem = StrCat(quoted, " does not belong to ScopeTemplate \"", of.metadata().name(),
+                              "\" (", foreign, "): it is not bound")};
   }
-  return known;
+  if (actual.metadata().has_deletiontimestamp()) return {.problem = quoted + " is being deleted"};
+  const std::string difference = Difference(DesiredClusterRole(of, role), actual);
+  if (!difference.empty()) {
+    return {.problem = StrCat(quoted, " is not yet as ScopeTemplate \"", of.metadata().name(),
+                              "\" wants it: ", difference)};
+  }
+  return {.may_bind = true, .problem = ""};
 }
 
-void PlanRoles(const InstanceSnapshot& snapshot, const std::vector<RoleTemplate>& roles,
-               const Target& target, Differ& differ, InstancePlan& plan) {
-  std::set<std::string> inert;
-  for (const RoleTemplate& role : roles) {
-    const std::string why_not = WhyNotBind(snapshot, role);
-    if (!why_not.empty()) {
-      plan.reason = kWaitingForClusterRoles;
-      plan.problems.push_back(why_not);
+// The plan when the template is valid: which bindings are wanted is known.
+class RolesPlan {
+ public:
+  RolesPlan(const InstanceSnapshot& snapshot, const Target& target, InstancePlan& plan)
+      : snapshot_(snapshot), target_(target), plan_(plan), differ_(snapshot, plan) {}
+
+  BindingDiffer& differ() { return differ_; }
+
+  // `may_grant` false: only revocations are planned.
+  void Plan(const std::vector<RoleTemplate>& roles, bool may_grant) {
+    for (const RoleTemplate& role : roles) {
+      const RoleState state = StateOf(snapshot_, role);
+      if (!state.problem.empty()) {
+        if (plan_.reason.empty()) plan_.reason = kWaitingForClusterRoles;
+        plan_.problems.push_back(state.problem);
+      }
+      if (state.foreign) continue;
+      kept_[role.name] = &role;
+      if (may_grant) WantEverywhere(role, state.may_bind);
     }
-    if (target.cluster) {
-      differ.Want(role, "", why_not.empty());
-      continue;
-    }
-    for (const std::string& ns : target.namespaces) {
-      differ.Want(role, ns, why_not.empty() && target.usable.contains(ns));
-    }
-    if (!CollectInert(role, snapshot.scope_of_resource, inert)) plan.effect_unknown = true;
+    differ_.Rest([this](const Binding& binding) { return Keep(binding); });
   }
-  if (!inert.empty()) {
-    plan.without_effect = StrCat("bound in namespaces, these rules of ScopeTemplate \"",
-                                 snapshot.scope_template->metadata().name(),
-                                 "\" grant nothing, as they are for the whole cluster: ",
-                                 Summarise({inert.begin(), inert.end()}));
+
+ private:
+  void WantEverywhere(const RoleTemplate& role, bool may_bind) {
+    if (target_.cluster) return differ_.Want(role, "", may_bind);
+    for (const std::string& ns : target_.usable) differ_.Want(role, ns, may_bind);
+    for (const std::string& ns : target_.terminating) differ_.Want(role, ns, false);
   }
+
+  // Whether a binding that was not named is wanted all the same: where nothing is granted, and in
+  // namespaces that are not known to exist.
+  bool Keep(const Binding& binding) {
+    const auto role = kept_.find(binding.object.roleref().name());
+    if (role == kept_.end() || !target_.MayContain(binding.key.ns)) return false;
+    const Binding desired = DesiredBinding(snapshot_.instance, *role->second, binding.key.ns);
+    if (desired.key != binding.key || !SameRoleRef(desired, binding)) return false;
+    differ_.Want(*role->second, binding.key.ns, false);
+    return true;
+  }
+
+  const InstanceSnapshot& snapshot_;
+  const Target& target_;
+  InstancePlan& plan_;
+  BindingDiffer differ_;
+  std::map<std::string, const RoleTemplate*> kept_;
+};
+
+// Whether what is granted takes the place of what is revoked: the cluster's of namespaces', or the
+// other way round, or one role's of another's in the same namespace.
+bool Moves(const InstancePlan& plan, const Target& target) {
+  std::set<std::string> granted;
+  for (const Binding& binding : plan.create) granted.insert(binding.key.ns);
+  return std::any_of(plan.remove.begin(), plan.remove.end(), [&](const Binding& binding) {
+    return binding.in_cluster() != target.cluster || granted.contains(binding.key.ns);
+  });
+}
+
+void PlanValidTemplate(const InstanceSnapshot& snapshot, const std::vector<RoleTemplate>& roles,
+                       const Target& target, const InstancePlanOptions& options, RolesPlan& planner,
+                       InstancePlan& plan) {
+  const std::string& name = snapshot.scope_template->metadata().name();
+  bool may_grant = target.invalid.ok();
+  if (const ConditionProto* failed = FailedCondition(*snapshot.scope_template); failed != nullptr) {
+    // A role that is not wanted and cannot be deleted is no reason not to bind the others.
+    const bool pending = failed->reason() == kRevocationPending;
+    may_grant = may_grant && pending;
+    if (!pending && plan.reason.empty()) plan.reason = kScopeTemplateFailed;
+    (pending ? plan.pending : plan.problems)
+        .push_back(
+            StrCat("ScopeTemplate \"", name, pending ? "\": " : "\" failed: ", failed->message()));
+  }
+  const size_t wanted = roles.size() * (target.cluster ? 1 : target.usable.size());
+  plan.over_bound = wanted > options.max_bindings;
+  if (plan.over_bound) {
+    may_grant = false;
+    if (plan.reason.empty()) plan.reason = kScopingFailed;
+    plan.problems.push_back(
+        StrCat(roles.size(), " cluster roles in ", target.usable.size(), " namespaces are ", wanted,
+               " bindings, more than the ", options.max_bindings,
+               " that one ScopeInstance may have: no more are made; use several "
+               "ScopeInstances, or a wider role"));
+  }
+  planner.Plan(roles, may_grant);
+  if (!target.cluster) plan.effect = EffectInNamespaces(roles, snapshot.scopes);
+}
+
+InstancePlan Finish(InstancePlan plan, const Target& target) {
+  std::stable_partition(plan.fix.begin(), plan.fix.end(),
+                        [](const BindingFix& fix) { return fix.revokes(); });
+  plan.grant_first = Moves(plan, target);
+  if (!plan.pending.empty()) plan.reason = kRevocationPending;
+  return plan;
 }
 
 }  // namespace
 
-InstancePlan PlanInstance(const InstanceSnapshot& snapshot) {
+InstancePlan PlanInstance(const InstanceSnapshot& snapshot, const InstancePlanOptions& options) {
   InstancePlan plan;
-  const absl::StatusOr<Target> target = ResolveTarget(snapshot.instance, snapshot.namespaces);
-  if (!target.ok()) {
-    plan.reason = kScopingFailed;
-    plan.problems.emplace_back(target.status().message());
-    return plan;
+  const Target target = ResolveTarget(snapshot.instance, snapshot.namespaces);
+  RolesPlan planner(snapshot, target, plan);
+  if (snapshot.instance.metadata().has_deletiontimestamp()) {
+    plan.reason = kScopeInstanceTerminating;
+    plan.problems.push_back("the ScopeInstance is being deleted: what it granted is revoked");
+    planner.differ().RevokeRest();
+    return Finish(std::move(plan), target);
   }
-  Differ differ(snapshot, plan);
+  if (!target.invalid.ok()) {
+    plan.reason = kScopingFailed;
+    plan.problems.emplace_back(target.invalid.message());
+  }
   if (!snapshot.scope_template.has_value()) {
     plan.reason = kScopeTemplateNotFound;
     plan.problems.push_back(
         StrCat("ScopeTemplate \"", snapshot.instance.spec().scopetemplatename(), "\" not found"));
-    differ.RemoveTheRest();
-    return plan;
+    planner.differ().RevokeRest();
+    return Finish(std::move(plan), target);
   }
   const auto roles = ExpandTemplate(*snapshot.scope_template);
-  const ConditionProto* failed = FailedCondition(*snapshot.scope_template);
-  if (!roles.ok() || failed != nullptr) {
+  if (roles.ok()) {
+    PlanValidTemplate(snapshot, *roles, target, options, planner, plan);
+  } else {
+    // Which roles the template means is not known. Where the instance wants none of them is.
     plan.reason = kScopeTemplateFailed;
-    plan.problems.push_back(
-        StrCat("ScopeTemplate \"", snapshot.scope_template->metadata().name(), "\" failed: ",
-               failed != nullptr ? failed->message() : std::string(roles.status().message())));
-    differ.RemoveOutside(*target);
-    return plan;
+    plan.problems.push_back(StrCat("ScopeTemplate \"", snapshot.scope_template->metadata().name(),
+                                   "\" failed: ", std::string(roles.status().message())));
+    planner.differ().Rest([&](const Binding& b) { return target.MayContain(b.key.ns); });
   }
-  PlanRoles(snapshot, *roles, *target, differ, plan);
-  differ.RemoveTheRest();
-  if (plan.reason.empty() && !target->problems.empty()) plan.reason = kScopingFailed;
-  plan.problems.insert(plan.problems.end(), target->problems.begin(), target->problems.end());
-  plan.grant_first = std::any_of(plan.remove.begin(), plan.remove.end(), [&](const Binding& b) {
-    return b.in_cluster() != target->cluster;
-  });
-  return plan;
+  if (plan.reason.empty() && !target.problems.empty()) plan.reason = kScopingFailed;
+  plan.problems.insert(plan.problems.end(), target.problems.begin(), target.problems.end());
+  return Finish(std::move(plan), target);
 }
 
 std::vector<DesiredCondition> InstanceConditions(const ScopeInstance& of, const InstancePlan& plan,
-                                                 const std::vector<std::string>& failures) {
+                                                 const std::vector<std::string>& failures,
+                                                 bool unfinished) {
   std::vector<DesiredCondition> conditions;
-  std::vector<std::string> all = plan.problems;
+  std::vector<std::string> all = plan.pending;
+  all.insert(all.end(), plan.problems.begin(), plan.problems.end());
   all.insert(all.end(), failures.begin(), failures.end());
-  if (all.empty()) {
+  if (!all.empty()) {
+    conditions.push_back(
+        {kScoped, false, plan.reason.empty() ? kScopingFailed : plan.reason, Summarise(all)});
+  } else if (unfinished) {
+    conditions.push_back({kScoped, false, kScopingInProgress, "bindings are being written"});
+  } else {
     conditions.push_back(
         {kScoped, true, kScopingSuccessful,
          StrCat("ScopeInstance \"", of.metadata().name(), "\" reconciled successfully")});
-  } else {
-    conditions.push_back(
-        {kScoped, false, plan.reason.empty() ? kScopingFailed : plan.reason, Summarise(all)});
   }
-  const ConditionProto* said = FindCondition(of.status().conditions(), kEffective);
-  if (plan.effect_unknown && said != nullptr) {
-    conditions.push_back({kEffective, said->status() == "True", said->reason(), said->message(),
-                          said->observedgeneration()});
-  } else if (!plan.without_effect.empty()) {
-    conditions.push_back({kEffective, false, kRulesWithoutEffect, plan.without_effect});
+  const ConditionProto* reported = FindCondition(of.status().conditions(), kEffective);
+  if (plan.effect.unknown && reported != nullptr) {
+    conditions.push_back({kEffective, reported->status() == "True", reported->reason(),
+                          reported->message(), reported->observedgeneration()});
+  } else if (!plan.effect.without.empty()) {
+    conditions.push_back({kEffective, false, kRulesWithoutEffect,
+                          StrCat("bound in namespaces, these rules of ScopeTemplate \"",
+                                 of.spec().scopetemplatename(),
+                                 "\" grant nothing, as they are for the whole cluster: ",
+                                 Summarise(plan.effect.without))});
   }
   return conditions;
 }

@@ -2,16 +2,16 @@
 #ifndef CONTROLLERS_SCOPE_INSTANCE_PLAN_H_
 #define CONTROLLERS_SCOPE_INSTANCE_PLAN_H_
 
-#include <functional>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "controllers/conditions.h"
 #include "controllers/scope/binding.h"
+#include "controllers/scope/effect.h"
 #include "controllers/scope/kinds.h"
 #include "controllers/scope/template_plan.h"
 #include "manager/object/kinds/core_v1.h"
@@ -22,17 +22,14 @@ namespace mandate::scope {
 inline constexpr char kScoped[] = "Scoped";
 inline constexpr char kScopingSuccessful[] = "ScopingSuccessful";
 inline constexpr char kScopingFailed[] = "ScopingFailed";
+inline constexpr char kScopingInProgress[] = "ScopingInProgress";
 inline constexpr char kScopeTemplateNotFound[] = "ScopeTemplateNotFound";
 inline constexpr char kScopeTemplateFailed[] = "ScopeTemplateFailed";
 inline constexpr char kWaitingForClusterRoles[] = "WaitingForClusterRoles";
+inline constexpr char kScopeInstanceTerminating[] = "ScopeInstanceTerminating";
 
 inline constexpr char kEffective[] = "Effective";
 inline constexpr char kRulesWithoutEffect[] = "RulesWithoutEffect";
-
-// Whether a resource is namespaced or cluster-scoped. kNotFound: it is not served; any other error:
-// that is not known now.
-using ScopeOfResource =
-    std::function<absl::StatusOr<Scope>(std::string_view group, std::string_view resource)>;
 
 struct InstanceSnapshot {
   operatorsv1alpha1::ScopeInstance instance;
@@ -40,17 +37,33 @@ struct InstanceSnapshot {
   std::optional<operatorsv1alpha1::ScopeTemplate> scope_template;
   // At least those whose names the template asks for.
   std::map<std::string, rbacv1::ClusterRole> cluster_roles;
-  // Every namespace.
+  // At least those that the instance names or selects, as far as they exist.
   std::vector<corev1::Namespace> namespaces;
-  // At least those that belong to the instance, or to a former one of its name.
+  // At least those that belong to the instance or to a former one of its name, and those that say
+  // so by label, owner or name.
   std::vector<Binding> bindings;
-  ScopeOfResource scope_of_resource;  // may be empty: nothing is served
+  // Of the template's rules.
+  KnownScopes scopes;
+};
+
+struct InstancePlanOptions {
+  // How many bindings one instance may have: roles times namespaces. An instance that asks for more
+  // gets no new ones; what it no longer wants is revoked.
+  size_t max_bindings = 20'000;
+};
+
+// A binding to change.
+struct BindingFix {
+  Binding desired;
+  Binding actual;
+
+  bool revokes() const { return HasMoreSubjects(desired, actual); }
 };
 
 struct InstancePlan {
   std::vector<Binding> create;
-  // To be applied; each has the UID of the binding that it mends.
-  std::vector<Binding> mend;
+  // Those that revoke come first.
+  std::vector<BindingFix> fix;
   // To be deleted and created anew: their roleRef is another.
   std::vector<std::pair<Binding, Binding>> replace;
   std::vector<Binding> remove;
@@ -61,18 +74,25 @@ struct InstancePlan {
   // Why Scoped is False whatever the writes come to; empty: it is not.
   std::string reason;
   std::vector<std::string> problems;
-  // Of Effective; empty: every rule means something where it is bound.
-  std::string without_effect;
-  // Some resource's scope is not known now: what Effective says stays as it is.
-  bool effect_unknown = false;
+  // Bindings that still grant, and that no write of ours ends.
+  std::vector<std::string> pending;
+  // The instance asks for more than max_bindings.
+  bool over_bound = false;
+  // Of Effective.
+  Effect effect;
+
+  size_t writes() const { return create.size() + fix.size() + 2 * replace.size() + remove.size(); }
 };
 
-InstancePlan PlanInstance(const InstanceSnapshot& snapshot);
+InstancePlan PlanInstance(const InstanceSnapshot& snapshot,
+                          const InstancePlanOptions& options = {});
 
 // The instance's conditions after the plan was carried out; `failures` are the writes' errors.
+// `unfinished`: writes of the plan are left for the next time.
 std::vector<DesiredCondition> InstanceConditions(const operatorsv1alpha1::ScopeInstance& of,
                                                  const InstancePlan& plan,
-                                                 const std::vector<std::string>& failures);
+                                                 const std::vector<std::string>& failures,
+                                                 bool unfinished = false);
 
 }  // namespace mandate::scope
 

@@ -2,64 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "controllers/scope/generated_names.h"
-#include "controllers/scope/testing_objects.h"
+#include "controllers/scope/testing_snapshot.h"
 
 namespace mandate::scope {
 namespace {
-
-using operatorsv1alpha1::ScopeInstance;
-using operatorsv1alpha1::ScopeTemplate;
-
-// A cluster in which the template's roles are as they should be.
-InstanceSnapshot Snapshot(ScopeInstance instance, ScopeTemplate of = DocumentTemplate()) {
-  InstanceSnapshot snapshot;
-  snapshot.instance = std::move(instance);
-  for (const auto& role : PlanTemplate({of, true, {}}).create) {
-    snapshot.cluster_roles[role.metadata().name()] = role;
-  }
-  snapshot.scope_template = std::move(of);
-  snapshot.namespaces = {NamespaceObject("foo"), NamespaceObject("bar"),
-                         NamespaceObject("labelled", "fooKey"), NamespaceObject("default")};
-  return snapshot;
-}
-
-// The snapshot after its plan was carried out.
-InstanceSnapshot After(InstanceSnapshot snapshot) {
-  const InstancePlan plan = PlanInstance(snapshot);
-  const auto gone = [&](const Binding& b) {
-    const auto is = [&](const Binding& other) { return other.key == b.key; };
-    return std::any_of(plan.remove.begin(), plan.remove.end(), is) ||
-           std::any_of(plan.mend.begin(), plan.mend.end(), is) ||
-           std::any_of(plan.replace.begin(), plan.replace.end(),
-                       [&](const auto& pair) { return is(pair.first); });
-  };
-  std::erase_if(snapshot.bindings, gone);
-  const auto add = [&](Binding b) {
-    b.object.mutable_metadata()->set_uid("uid-of-" + b.key.ToString());
-    snapshot.bindings.push_back(std::move(b));
-  };
-  for (const Binding& b : plan.create) add(b);
-  for (const Binding& b : plan.mend) add(b);
-  for (const auto& pair : plan.replace) add(pair.second);
-  return snapshot;
-}
-
-std::vector<std::string> Where(const std::vector<Binding>& bindings) {
-  std::vector<std::string> result;
-  for (const Binding& b : bindings) result.push_back(b.in_cluster() ? "(cluster)" : b.key.ns);
-  std::sort(result.begin(), result.end());
-  return result;
-}
-
-using Strings = std::vector<std::string>;
-
-bool Changes(const InstancePlan& plan) {
-  return !plan.create.empty() || !plan.mend.empty() || !plan.replace.empty() ||
-         !plan.remove.empty();
-}
 
 TEST(InstancePlanTest, WhereTheBindingsGo) {
   struct Row {
@@ -115,13 +66,6 @@ TEST(InstancePlanTest, ABindingIsWhatTheTemplateSays) {
   EXPECT_EQ(b.metadata().labels().at(std::string(kInstanceUidLabel)), "instance-uid");
 }
 
-TEST(InstancePlanTest, ConvergedIsSilent) {
-  for (const std::string_view spec :
-       {"", R"("namespaces": ["foo", "bar"])", R"("namespaceSelector": {"fooKey": "barValue"})"}) {
-    EXPECT_FALSE(Changes(PlanInstance(After(Snapshot(DocumentInstance(spec)))))) << spec;
-  }
-}
-
 TEST(InstancePlanTest, OneMoreNamespaceIsOneMoreWrite) {
   std::string list;
   InstanceSnapshot snapshot = Snapshot(DocumentInstance(""));
@@ -130,16 +74,16 @@ TEST(InstancePlanTest, OneMoreNamespaceIsOneMoreWrite) {
     StrAppend(&list, i == 0 ? "" : ",", "\"n", i, "\"");
   }
   snapshot.instance = DocumentInstance(StrCat(R"("namespaces": [)", list, "]"));
-  snapshot = After(std::move(snapshot));
+  snapshot = Bound(std::move(snapshot));
   ASSERT_EQ(snapshot.bindings.size(), 1000u);
   snapshot.instance = DocumentInstance(StrCat(R"("namespaces": [)", list, R"(, "foo"])"));
   const InstancePlan plan = PlanInstance(snapshot);
   EXPECT_EQ(Where(plan.create), (Strings{"foo"}));
-  EXPECT_TRUE(plan.mend.empty() && plan.remove.empty() && plan.replace.empty());
+  EXPECT_TRUE(plan.fix.empty() && plan.remove.empty() && plan.replace.empty());
 }
 
 TEST(InstancePlanTest, ShrinkingRevokesFirstMovingGrantsFirst) {
-  InstanceSnapshot snapshot = After(Snapshot(DocumentInstance(R"("namespaces": ["foo", "bar"])")));
+  InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo", "bar"])")));
   snapshot.instance = DocumentInstance(R"("namespaces": ["bar", "default"])");
   InstancePlan plan = PlanInstance(snapshot);
   EXPECT_EQ(Where(plan.remove), (Strings{"foo"}));
@@ -152,7 +96,7 @@ TEST(InstancePlanTest, ShrinkingRevokesFirstMovingGrantsFirst) {
   EXPECT_EQ(Where(plan.remove), (Strings{"bar", "foo"}));
   EXPECT_TRUE(plan.grant_first);
 
-  snapshot = After(snapshot);
+  snapshot = Bound(Snapshot(DocumentInstance("")));
   snapshot.instance = DocumentInstance(R"("namespaces": ["foo"])");
   plan = PlanInstance(snapshot);
   EXPECT_EQ(Where(plan.remove), (Strings{"(cluster)"}));
@@ -160,7 +104,7 @@ TEST(InstancePlanTest, ShrinkingRevokesFirstMovingGrantsFirst) {
 }
 
 TEST(InstancePlanTest, AMissingNamespaceIsReportedAndStopsNothing) {
-  InstanceSnapshot snapshot = After(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
+  InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
   snapshot.instance = DocumentInstance(R"("namespaces": ["nowhere", "bar", "dying"])");
   snapshot.namespaces.push_back(FromJsonOrDie<corev1::Namespace>(
       R"({"metadata": {"name": "dying"}, "status": {"phase": "Terminating"}})"));
@@ -175,14 +119,14 @@ TEST(InstancePlanTest, AMissingNamespaceIsReportedAndStopsNothing) {
 
 TEST(InstancePlanTest, ALabelThatGoesTakesTheBindingAlong) {
   InstanceSnapshot snapshot =
-      After(Snapshot(DocumentInstance(R"("namespaceSelector": {"fooKey": "barValue"})")));
+      Bound(Snapshot(DocumentInstance(R"("namespaceSelector": {"fooKey": "barValue"})")));
   ASSERT_EQ(snapshot.bindings.size(), 1u);
   for (auto& ns : snapshot.namespaces) ns.mutable_metadata()->clear_labels();
   EXPECT_EQ(Where(PlanInstance(snapshot).remove), (Strings{"labelled"}));
 }
 
-TEST(InstancePlanTest, EveryEditIsMended) {
-  const InstanceSnapshot good = After(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
+TEST(InstancePlanTest, EveryEditIsFixed) {
+  const InstanceSnapshot good = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
   std::vector<InstanceSnapshot> edits(4, good);
   edits[0].bindings[0].object.add_subjects()->set_name("eve");
   edits[1].bindings[0].object.mutable_metadata()->clear_ownerreferences();
@@ -191,27 +135,35 @@ TEST(InstancePlanTest, EveryEditIsMended) {
   edits[3].bindings[0].object.clear_subjects();
   for (size_t i = 0; i < edits.size(); ++i) {
     const InstancePlan plan = PlanInstance(edits[i]);
-    ASSERT_EQ(plan.mend.size(), 1u) << "edit " << i;
-    EXPECT_EQ(plan.mend[0].object.metadata().uid(), good.bindings[0].object.metadata().uid());
+    ASSERT_EQ(plan.fix.size(), 1u) << "edit " << i;
+    EXPECT_EQ(plan.fix[0].revokes(), i == 0) << "edit " << i;
+    EXPECT_EQ(Difference(plan.fix[0].desired, good.bindings[0]), "");
     EXPECT_TRUE(plan.create.empty() && plan.remove.empty() && plan.replace.empty());
-    EXPECT_FALSE(Changes(PlanInstance(After(edits[i]))));
+    EXPECT_EQ(InstanceConditions(edits[i].instance, plan, {})[0].reason, kScopingSuccessful);
   }
   InstanceSnapshot other_role = good;
   other_role.bindings[0].object.mutable_roleref()->set_name("cluster-admin");
   const InstancePlan plan = PlanInstance(other_role);
   ASSERT_EQ(plan.replace.size(), 1u);
-  EXPECT_TRUE(plan.create.empty() && plan.mend.empty() && plan.remove.empty());
+  EXPECT_TRUE(plan.create.empty() && plan.fix.empty() && plan.remove.empty());
+  // Without its role the binding to the wrong one goes all the same.
+  other_role.cluster_roles.clear();
+  EXPECT_EQ(Where(PlanInstance(other_role).remove), (Strings{"foo"}));
 }
 
 TEST(InstancePlanTest, BindingsOfOthersAreNotSeen) {
-  InstanceSnapshot snapshot = After(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
+  InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
   Binding other = snapshot.bindings[0];
-  other.key = {"bar", "somebody's"};
-  other.object.mutable_metadata()->set_name("somebody's");
-  other.object.mutable_metadata()->mutable_ownerreferences(0)->set_uid("another-instance");
-  other.object.mutable_metadata()->mutable_ownerreferences(0)->set_name("another");
+  other.key = {"bar", BindingName("another-instance", "fooClusterRole-", "bar")};
+  other.object.mutable_metadata()->set_name(other.key.name);
+  auto& labels = *other.object.mutable_metadata()->mutable_labels();
+  labels[std::string(kInstanceUidLabel)] = "another-instance";
+  auto& owner = *other.object.mutable_metadata()->mutable_ownerreferences(0);
+  owner.set_uid("another-instance");
+  owner.set_name("another");
   snapshot.bindings.push_back(other);
   EXPECT_FALSE(Changes(PlanInstance(snapshot)));
+  EXPECT_EQ(PlanInstance(snapshot).reason, "");
 
   // But what a former instance of the same name left is taken away.
   snapshot.bindings.back().object.mutable_metadata()->mutable_ownerreferences(0)->set_name("foo");
@@ -219,7 +171,7 @@ TEST(InstancePlanTest, BindingsOfOthersAreNotSeen) {
 }
 
 TEST(InstancePlanTest, WithoutItsTemplateEverythingIsRevoked) {
-  InstanceSnapshot snapshot = After(Snapshot(DocumentInstance(R"("namespaces": ["foo", "bar"])")));
+  InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo", "bar"])")));
   snapshot.scope_template.reset();
   const InstancePlan plan = PlanInstance(snapshot);
   EXPECT_EQ(Where(plan.remove), (Strings{"bar", "foo"}));
@@ -229,30 +181,62 @@ TEST(InstancePlanTest, WithoutItsTemplateEverythingIsRevoked) {
 }
 
 TEST(InstancePlanTest, AFailedTemplateFailsItsInstancesAndKeepsTheirBindings) {
-  InstanceSnapshot snapshot = After(Snapshot(DocumentInstance(R"("namespaces": ["foo", "bar"])")));
-  auto& status = *snapshot.scope_template->mutable_status()->add_conditions();
-  status.set_type(kTemplated);
-  status.set_status("False");
-  status.set_message("no right to escalate");
-  status.set_observedgeneration(1);
-  InstancePlan plan = PlanInstance(snapshot);
+  InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo", "bar"])")));
+  Fail(snapshot, "no right to escalate");
+  const InstancePlan plan = PlanInstance(snapshot);
   EXPECT_FALSE(Changes(plan));
   EXPECT_EQ(plan.reason, kScopeTemplateFailed);
   EXPECT_EQ(plan.problems, (Strings{"ScopeTemplate \"foo\" failed: no right to escalate"}));
-
-  // What leaves the scope is revoked all the same.
-  snapshot.instance = DocumentInstance(R"("namespaces": ["foo"])");
-  plan = PlanInstance(snapshot);
-  EXPECT_EQ(Where(plan.remove), (Strings{"bar"}));
-  EXPECT_TRUE(plan.create.empty());
 
   // A verdict on an older generation is no verdict.
   snapshot.scope_template->mutable_metadata()->set_generation(2);
   EXPECT_EQ(PlanInstance(snapshot).reason, "");
 }
 
+// A role that is not wanted and cannot be deleted does not stop the others.
+TEST(InstancePlanTest, APendingRevocationOfTheTemplateIsReportedAndStopsNoGrant) {
+  InstanceSnapshot snapshot = Snapshot(DocumentInstance(R"("namespaces": ["foo"])"));
+  Fail(snapshot, "deleting ClusterRole x: forbidden", kRevocationPending);
+  const InstancePlan plan = PlanInstance(snapshot);
+  EXPECT_EQ(Where(plan.create), (Strings{"foo"}));
+  EXPECT_EQ(plan.reason, kRevocationPending);
+  EXPECT_EQ(plan.pending, (Strings{"ScopeTemplate \"foo\": deleting ClusterRole x: forbidden"}));
+}
+
+TEST(InstancePlanTest, MoreBindingsThanTheBoundAreNotMadeAndTheRestIsRevoked) {
+  InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
+  snapshot.instance = DocumentInstance(R"("namespaces": ["bar", "default", "labelled"])");
+  EXPECT_EQ(PlanInstance(snapshot, {.max_bindings = 3}).create.size(), 3u);
+  const InstancePlan plan = PlanInstance(snapshot, {.max_bindings = 2});
+  EXPECT_TRUE(plan.over_bound);
+  EXPECT_TRUE(plan.create.empty());
+  EXPECT_EQ(Where(plan.remove), (Strings{"foo"}));
+  EXPECT_EQ(plan.reason, kScopingFailed);
+  EXPECT_EQ(plan.problems[0].find("1 cluster roles in 3 namespaces are 3 bindings"), 0u);
+  // What is bound already stays, though it is more than the bound.
+  snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["bar", "default", "labelled"])")));
+  EXPECT_FALSE(Changes(PlanInstance(snapshot, {.max_bindings = 2})));
+}
+
+// Namespaces that do not exist are not multiplied by roles: no binding, no problem each.
+TEST(InstancePlanTest, NamesThatDoNotExistCostNothing) {
+  ScopeTemplate of = DocumentTemplate();
+  const auto role = of.spec().clusterroles(0);
+  for (int i = 1; i < 100; ++i) {
+    *of.mutable_spec()->add_clusterroles() = role;
+    of.mutable_spec()->mutable_clusterroles(i)->set_generatename(StrCat("r", i, "-"));
+  }
+  std::string list;
+  for (int i = 0; i < 10'000; ++i) StrAppend(&list, i == 0 ? "" : ",", "\"n", i, "\"");
+  const InstancePlan plan =
+      PlanInstance(Snapshot(DocumentInstance(StrCat(R"("namespaces": [)", list, "]")), of));
+  EXPECT_FALSE(Changes(plan));
+  EXPECT_EQ(plan.reason, kScopingFailed);
+  EXPECT_LT(plan.problems.size(), 10u);
+}
+
 TEST(InstancePlanTest, AnInvalidTemplateFailsItsInstancesAtOnce) {
-  InstanceSnapshot snapshot = After(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
+  InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
   snapshot.scope_template->mutable_spec()->mutable_clusterroles(0)->clear_generatename();
   const InstancePlan plan = PlanInstance(snapshot);
   EXPECT_FALSE(Changes(plan));
@@ -278,13 +262,13 @@ TEST(InstancePlanTest, NothingElseIsBound) {
     EXPECT_NE(plan.problems[0].find(name), std::string::npos);
   }
   // What is bound already stays bound.
-  InstanceSnapshot bound = After(good);
+  InstanceSnapshot bound = Bound(good);
   bound.cluster_roles.clear();
   EXPECT_FALSE(Changes(PlanInstance(bound)));
 }
 
 TEST(InstancePlanTest, ABadSelectorChangesNothingAndNamesTheField) {
-  const InstanceSnapshot before = After(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
+  const InstanceSnapshot before = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
   for (const std::string_view selector :
        {R"({"matchExpressions": [{"key": "a", "operator": "Near"}]})", R"({"a": 5})", R"(["a"])",
         R"({"bad key": "x"})", R"({"matchExpressions": [{"key": "a", "operator": "In"}]})"}) {
@@ -293,12 +277,13 @@ TEST(InstancePlanTest, ABadSelectorChangesNothingAndNamesTheField) {
     const InstancePlan plan = PlanInstance(snapshot);
     EXPECT_FALSE(Changes(plan)) << selector;
     ASSERT_EQ(plan.problems.size(), 1u);
+    EXPECT_EQ(plan.reason, kScopingFailed);
     EXPECT_EQ(plan.problems[0].find("spec.namespaceSelector"), 0u) << plan.problems[0];
   }
 }
 
 TEST(InstancePlanTest, AnotherTemplateMeansOtherBindings) {
-  InstanceSnapshot snapshot = After(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
+  InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
   ScopeTemplate other = DocumentTemplate();
   other.mutable_metadata()->set_name("other");
   other.mutable_metadata()->set_uid("other-uid");
@@ -321,36 +306,32 @@ TEST(InstancePlanTest, RulesThatMeanNothingInANamespaceAreSaid) {
   auto& urls = *of.mutable_spec()->mutable_clusterroles(0)->add_rules();
   urls.add_nonresourceurls("/metrics");
   urls.add_verbs("get");
-  const ScopeOfResource scopes = [](std::string_view group, std::string_view resource) {
-    using Answer = absl::StatusOr<Scope>;
-    if (!group.empty()) return Answer(absl::NotFoundError("not served"));
-    return Answer(resource == "nodes" || resource == "namespaces" ? Scope::kCluster
-                                                                  : Scope::kNamespaced);
-  };
+  const KnownScopes scopes = {{{"", "nodes"}, Scope::kCluster},
+                              {{"", "namespaces"}, Scope::kCluster},
+                              {{"", "pods"}, Scope::kNamespaced}};
   InstanceSnapshot snapshot = Snapshot(DocumentInstance(R"("namespaces": ["foo"])"), of);
-  snapshot.scope_of_resource = scopes;
+  snapshot.scopes = scopes;
   const InstancePlan plan = PlanInstance(snapshot);
   EXPECT_EQ(plan.create.size(), 1u);
-  EXPECT_TRUE(plan.without_effect.ends_with("whole cluster: /metrics; nodes"))
-      << plan.without_effect;
   const auto conditions = InstanceConditions(snapshot.instance, plan, {});
   ASSERT_EQ(conditions.size(), 2u);
   EXPECT_TRUE(conditions[0].status);
   EXPECT_EQ(conditions[1].type, kEffective);
   EXPECT_FALSE(conditions[1].status);
+  EXPECT_TRUE(conditions[1].message.ends_with("whole cluster: /metrics; nodes"))
+      << conditions[1].message;
 
   InstanceSnapshot in_cluster = Snapshot(DocumentInstance(""), of);
-  in_cluster.scope_of_resource = scopes;
-  EXPECT_EQ(PlanInstance(in_cluster).without_effect, "");
+  in_cluster.scopes = scopes;
+  EXPECT_TRUE(PlanInstance(in_cluster).effect.without.empty());
 }
 
 TEST(InstanceConditionsTest, WhatIsNotKnownNowStaysAsItWas) {
   InstancePlan plan;
-  plan.effect_unknown = true;
-  plan.without_effect = "as far as is known now";
+  plan.effect.unknown = true;
+  plan.effect.without = {"nodes"};
   ScopeInstance of = DocumentInstance();
-  EXPECT_EQ(InstanceConditions(of, plan, {})[1],
-            (DesiredCondition{kEffective, false, kRulesWithoutEffect, "as far as is known now"}));
+  EXPECT_EQ(InstanceConditions(of, plan, {})[1].reason, kRulesWithoutEffect);
   auto& said = *of.mutable_status()->add_conditions();
   said.set_type(kEffective);
   said.set_status("False");
@@ -359,11 +340,17 @@ TEST(InstanceConditionsTest, WhatIsNotKnownNowStaysAsItWas) {
   said.set_observedgeneration(7);
   EXPECT_EQ(InstanceConditions(of, plan, {})[1],
             (DesiredCondition{kEffective, false, "R", "M", 7}));
-  plan.without_effect.clear();
+  plan.effect.without.clear();
   EXPECT_EQ(InstanceConditions(of, plan, {})[1],
             (DesiredCondition{kEffective, false, "R", "M", 7}));
-  plan.effect_unknown = false;
+  plan.effect.unknown = false;
   EXPECT_EQ(InstanceConditions(of, plan, {}).size(), 1u) << "known: nothing is without effect";
+}
+
+TEST(InstanceConditionsTest, UnfinishedIsNoSuccess) {
+  const auto conditions = InstanceConditions(DocumentInstance(), {}, {}, /*unfinished=*/true);
+  EXPECT_FALSE(conditions[0].status);
+  EXPECT_EQ(conditions[0].reason, kScopingInProgress);
 }
 
 TEST(InstanceConditionsTest, FailuresOfWritesFailTheInstance) {

@@ -1,14 +1,21 @@
 #include "controllers/scope/instance_reconciler.h"
 
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "controllers/report.h"
 #include "controllers/scope/generated_names.h"
-#include "controllers/scope/target.h"
+#include "controllers/scope/indexes.h"
+#include "controllers/scope/instance_reader.h"
+#include "controllers/scope/ownership.h"
+#include "manager/client/discovery.h"
 #include "manager/controller/builder_for.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
-#include "manager/object/api_error.h"
 
 namespace mandate::scope {
 namespace {
@@ -19,227 +26,222 @@ using rbacv1::ClusterRole;
 using rbacv1::ClusterRoleBinding;
 using rbacv1::RoleBinding;
 
-// How soon a write that was forbidden is tried again: nothing tells when a grant comes.
-constexpr absl::Duration kForbiddenRetry = absl::Seconds(10);
+// The next portion of writes, after the requests that wait in the queue.
+constexpr absl::Duration kNextPortion = absl::Milliseconds(1);
+// Bindings that somebody else's edit keeps: no event of theirs maps to the instance once they have
+// lost all that is ours.
+constexpr absl::Duration kPendingRetry = absl::Minutes(1);
+// How soon a binding is fixed again that did not become what was written; FixLimiter makes it
+// slower.
+constexpr absl::Duration kDifferenceRetry = absl::Seconds(1);
 
-// The API server's words for a binding whose maker neither holds what it grants nor may `bind`.
-constexpr std::string_view kNotHeld = "attempting to grant RBAC permissions not currently held";
-
-// Adds what would allow it, where the server's message does not.
-absl::Status WithRemedy(absl::Status status, const Binding& binding, std::string_view component) {
-  if (!IsForbidden(status) || AsStd(status.message()).find(kNotHeld) == std::string_view::npos) {
-    return status;
-  }
-  absl::Status result(
-      status.code(),
-      StrCat(
-          "component ", component, " may not bind ClusterRole \"", binding.object.roleref().name(),
-          "\": its role lacks the verb \"bind\" on clusterroles.rbac.authorization.k8s.io; apply "
-          "the chart's generated roles again. The API server says: ",
-          AsStd(status.message())));
-  status.ForEachPayload(
-      [&](absl::string_view url, const absl::Cord& payload) { result.SetPayload(url, payload); });
-  return result;
+// `kubectl delete --cascade=orphan`: whoever deletes the instance wants its bindings to stay.
+bool IsOrphaning(const ScopeInstance& instance) {
+  const auto& finalizers = instance.metadata().finalizers();
+  return std::find(finalizers.begin(), finalizers.end(), "orphan") != finalizers.end();
 }
 
-template <Object T>
-absl::StatusOr<T> WithRemedy(absl::StatusOr<T> written, const Binding& binding,
-                             std::string_view component) {
-  if (written.ok()) return written;
-  return WithRemedy(std::move(written).status(), binding, component);
-}
-
-// Every ScopeInstance for which `concerns` holds.
-template <class Concerns>
-std::vector<Request> InstancesFor(const CacheView& cache, Concerns concerns) {
+std::vector<Request> InstancesBy(const CacheView& cache, std::string_view index,
+                                 std::string_view value) {
   std::vector<Request> requests;
-  for (const auto& raw : cache.ListLastKnown(KindOf<ScopeInstance>::value, "")) {
-    const auto instance = raw->Decode<ScopeInstance>();
-    // One that cannot be read is reconciled rather too often: its reconcile says what is wrong.
-    if (!instance.ok() || concerns(*instance)) requests.push_back({raw->Key()});
+  for (const auto& raw : cache.ListLastKnownBy(KindOf<ScopeInstance>::value, {index, value})) {
+    requests.push_back({raw->Key()});
   }
   return requests;
 }
 
-bool Concerns(const corev1::Namespace& ns, const ScopeInstance& instance) {
-  if (!instance.spec().namespaceselector().raw().empty()) return true;
-  for (const std::string& name : instance.spec().namespaces()) {
-    if (name == ns.metadata().name()) return true;
+void Append(std::vector<Request> more, std::vector<Request>& requests) {
+  requests.insert(requests.end(), std::make_move_iterator(more.begin()),
+                  std::make_move_iterator(more.end()));
+}
+
+// Those that name the namespace, and those whose selector it may match.
+std::vector<Request> InstancesOfNamespace(const CacheView& cache, const corev1::Namespace& ns) {
+  std::vector<Request> requests = InstancesBy(cache, kByNamespace, ns.metadata().name());
+  Append(InstancesBy(cache, kBySelector, kAnyLabel), requests);
+  for (const auto& [key, value] : ns.metadata().labels()) {
+    Append(InstancesBy(cache, kBySelector, StrCat(key, "=", value)), requests);
   }
-  return false;
+  return requests;
+}
+
+// Those whose template asks for a ClusterRole of this name, whoever made the role.
+std::vector<Request> InstancesOfRole(const CacheView& cache, const ClusterRole& role) {
+  std::vector<Request> requests;
+  for (const auto& raw :
+       cache.ListLastKnownBy(KindOf<ScopeTemplate>::value, {kByRoleName, role.metadata().name()})) {
+    Append(InstancesBy(cache, kByTemplate, raw->name()), requests);
+  }
+  return requests;
+}
+
+// The one whose label the binding has, when another object is its controller.
+template <class T>
+std::vector<Request> InstanceOfLabel(const CacheView& cache, const T& binding) {
+  const auto& meta = binding.metadata();
+  const auto label = meta.labels().find(std::string(kInstanceUidLabel));
+  if (label == meta.labels().end()) return {};
+  const OwnerReferenceProto* controller = ControllerOf(meta);
+  if (controller != nullptr && controller->uid() == label->second) return {};
+  return InstancesBy(cache, kByUid, label->second);
+}
+
+// An update of a namespace matters when its labels change or its deletion begins.
+Predicate LabelOrDeletionChanged() {
+  return AnyOf({LabelChanged(), Funcs({.add = {},
+                                       .update =
+                                           [](const RawObject& old, const RawObject& now) {
+                                             return old.Header().deleting != now.Header().deleting;
+                                           },
+                                       .remove = {}})});
 }
 
 }  // namespace
 
-InstanceReconciler::InstanceReconciler(const Component& component, Client<kScopeInstance> client)
-    : component_(component), client_(std::move(client)), discovery_(component.client) {}
+InstanceReconciler::InstanceReconciler(const Component& component, Client<kScopeInstance> client,
+                                       InstanceOptions options)
+    : component_(component),
+      client_(std::move(client)),
+      options_(options),
+      discovery_(std::make_unique<Discovery>(component.client)),
+      over_bound_(component.runtime.metrics.Counter(
+          "mandate_scope_bindings_over_bound_total",
+          "Reconciles of a ScopeInstance that asks for more bindings than it may have",
+          {{"identity", std::string(component.name())}})),
+      portions_(component.runtime.metrics.Counter(
+          "mandate_scope_portions_total",
+          "Reconciles that left writes of a ScopeInstance for the next one",
+          {{"identity", std::string(component.name())}})) {}
 
-absl::StatusOr<std::vector<Binding>> InstanceReconciler::ReadBindings(const CallContext& context,
-                                                                      std::string_view name,
-                                                                      std::string_view uid) const {
-  std::vector<Binding> bindings;
-  // Most bindings of a cluster are nobody's here; decoding them is no use.
-  const auto may_be_ours = [&](const RawObject& raw) {
-    return (!uid.empty() && raw.bytes().find(uid) != std::string_view::npos) ||
-           (raw.bytes().find(name) != std::string_view::npos &&
-            raw.bytes().find(KindOf<ScopeInstance>::value.kind) != std::string_view::npos);
-  };
-  ASSIGN_OR_RETURN(const auto in_namespaces,
-                   component_.cache().ListRaw(context, KindOf<RoleBinding>::value, ""));
-  for (const auto& raw : in_namespaces) {
-    if (!may_be_ours(*raw)) continue;
-    ASSIGN_OR_RETURN(RoleBinding binding, raw->Decode<RoleBinding>());
-    bindings.push_back(FromRoleBinding(std::move(binding)));
-  }
-  ASSIGN_OR_RETURN(const auto in_cluster,
-                   component_.cache().ListRaw(context, KindOf<ClusterRoleBinding>::value, ""));
-  for (const auto& raw : in_cluster) {
-    if (!may_be_ours(*raw)) continue;
-    ASSIGN_OR_RETURN(const ClusterRoleBinding binding, raw->Decode<ClusterRoleBinding>());
-    bindings.push_back(FromClusterRoleBinding(binding));
-  }
-  return bindings;
-}
+InstanceReconciler::~InstanceReconciler() = default;
 
 absl::StatusOr<InstanceSnapshot> InstanceReconciler::Read(const CallContext& context,
                                                           ScopeInstance instance) {
-  InstanceSnapshot snapshot;
-  snapshot.scope_of_resource = [this, context](std::string_view group, std::string_view resource) {
-    return discovery_.ScopeOf(context, group, resource);
-  };
-  snapshot.instance = std::move(instance);
-  ASSIGN_OR_RETURN(snapshot.namespaces, component_.cache().List<corev1::Namespace>(context));
-  ASSIGN_OR_RETURN(snapshot.bindings, ReadBindings(context, snapshot.instance.metadata().name(),
-                                                   snapshot.instance.metadata().uid()));
-
-  auto scope_template = component_.cache().Get<ScopeTemplate>(
-      context, {"", snapshot.instance.spec().scopetemplatename()});
-  if (absl::IsNotFound(scope_template.status())) return snapshot;
-  RETURN_IF_ERROR(scope_template.status());
-  snapshot.scope_template = *std::move(scope_template);
-  for (const auto& role : snapshot.scope_template->spec().clusterroles()) {
-    const std::string name =
-        ClusterRoleName(snapshot.scope_template->metadata().uid(), role.generatename());
-    auto found = component_.cache().Get<ClusterRole>(context, {"", name});
-    if (absl::IsNotFound(found.status())) continue;
-    RETURN_IF_ERROR(found.status());
-    snapshot.cluster_roles[name] = *std::move(found);
+  ASSIGN_OR_RETURN(InstanceSnapshot snapshot,
+                   ReadInstanceSnapshot(context, component_.cache(), std::move(instance)));
+  if (!snapshot.scope_template.has_value()) return snapshot;
+  const auto roles = ExpandTemplate(*snapshot.scope_template);
+  if (!roles.ok()) return snapshot;
+  for (const auto& resource : ResourcesOf(*roles)) {
+    const absl::StatusOr<Scope> scope =
+        discovery_->ScopeOf(context, resource.first, resource.second);
+    if (absl::IsNotFound(scope.status())) continue;
+    snapshot.scopes[resource] = scope.ok() ? std::optional<Scope>(*scope) : std::nullopt;
   }
   return snapshot;
+}
+
+absl::StatusOr<InstancePlan> InstanceReconciler::Plan(const CallContext& context,
+                                                      InstanceSnapshot& snapshot) const {
+  InstancePlan plan = PlanInstance(snapshot, options_.plan);
+  bool taken = false;
+  for (const Binding& binding : plan.create) {
+    auto other = ReadBinding(context, component_.cache(), binding.key);
+    if (absl::IsNotFound(other.status())) continue;
+    RETURN_IF_ERROR(other.status());
+    snapshot.bindings.push_back(*std::move(other));
+    taken = true;
+  }
+  return taken ? PlanInstance(snapshot, options_.plan) : std::move(plan);
 }
 
 absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
                                                      const Request& request) {
   auto instance = component_.cache().Get<ScopeInstance>(context, request.key);
-  if (absl::IsNotFound(instance.status())) return RevokeAll(context, request.key.name);
+  if (absl::IsNotFound(instance.status())) return RevokeAll(context, request);
   RETURN_IF_ERROR(instance.status());
-  // Its deleter says what becomes of what it owns; garbage collection sees to that.
-  if (instance->metadata().has_deletiontimestamp()) return Result{};
-  ASSIGN_OR_RETURN(const InstanceSnapshot snapshot, Read(context, *std::move(instance)));
+  if (instance->metadata().has_deletiontimestamp() && IsOrphaning(*instance)) return Result{};
+  ASSIGN_OR_RETURN(InstanceSnapshot snapshot, Read(context, *std::move(instance)));
+  ASSIGN_OR_RETURN(const InstancePlan plan, Plan(context, snapshot));
 
-  const InstancePlan plan = PlanInstance(snapshot);
-  WriteLog log;
-  CarryOut(context, plan, log);
-  RETURN_IF_ERROR(ReportConditions(context, component_, client_, snapshot.instance,
-                                   InstanceConditions(snapshot.instance, plan, log.failures()),
-                                   kScoped, log));
-  ASSIGN_OR_RETURN(Result result, log.ToResult(kForbiddenRetry));
-  if (plan.effect_unknown && result.requeue_after == absl::ZeroDuration()) {
-    // No event tells when the server answers again.
-    result.requeue_after = discovery_.min_interval();
-  }
+  BindingWriter writer(context, {.client = client_,
+                                 .fixes = fixes_,
+                                 .now = component_.clock().TimeNow(),
+                                 .max_writes = options_.max_writes});
+  writer.CarryOut(plan);
+  writer.Finish();
+  if (plan.over_bound) over_bound_.Increment();
+  if (writer.unfinished()) portions_.Increment();
+  std::vector<std::string> failures = writer.log().failures();
+  const auto& removals = writer.log().removal_failures();
+  failures.insert(failures.end(), removals.begin(), removals.end());
+  RETURN_IF_ERROR(
+      ReportConditions(context, component_, client_, snapshot.instance,
+                       InstanceConditions(snapshot.instance, plan, failures, writer.unfinished()),
+                       {kScoped, kEffective}));
+  return ResultOf(request, plan, writer);
+}
+
+absl::StatusOr<Result> InstanceReconciler::ResultOf(const Request& request,
+                                                    const InstancePlan& plan,
+                                                    const BindingWriter& writer) {
+  const bool forbidden = writer.log().forbidden();
+  if (!forbidden) denied_.Reset(request.key);
+  // Progress was made: what failed is tried again with the rest.
+  if (writer.unfinished()) return Result{kNextPortion};
+  ASSIGN_OR_RETURN(Result result, writer.log().ToResult(forbidden ? denied_.Next(request.key)
+                                                                  : absl::ZeroDuration()));
+  const auto again = [&](absl::Duration after) {
+    const bool is_set = result.requeue_after > absl::ZeroDuration();
+    if (after > absl::ZeroDuration()) {
+      result.requeue_after = is_set ? std::min(result.requeue_after, after) : after;
+    }
+  };
+  again(writer.wait());
+  if (writer.log().differs() && writer.wait() == absl::ZeroDuration()) again(kDifferenceRetry);
+  if (!plan.pending.empty()) again(kPendingRetry);
+  // No event reports that the server answers again.
+  if (plan.effect.unknown) again(discovery_->min_interval());
   return result;
 }
 
 absl::StatusOr<Result> InstanceReconciler::RevokeAll(const CallContext& context,
-                                                     std::string_view name) {
-  ASSIGN_OR_RETURN(const std::vector<Binding> bindings, ReadBindings(context, name, ""));
-  WriteLog log;
+                                                     const Request& request) {
+  const std::string& name = request.key.name;
+  ASSIGN_OR_RETURN(const std::vector<Binding> bindings,
+                   ReadBindingsOf(context, component_.cache(), name));
+  BindingWriter writer(context, {.client = client_,
+                                 .fixes = fixes_,
+                                 .now = component_.clock().TimeNow(),
+                                 .max_writes = options_.max_writes});
   for (const Binding& binding : bindings) {
-    if (BelongsToFormer(binding, name, "") && !binding.object.metadata().has_deletiontimestamp()) {
-      Remove(context, binding, log);
+    if (!BelongsToFormer(binding, name, "") || binding.object.metadata().has_deletiontimestamp()) {
+      continue;
     }
+    // Whoever deleted the instance may have orphaned the binding since it was read: then it stays.
+    writer.Remove(binding, /*unchanged=*/true);
   }
-  return log.ToResult(kForbiddenRetry);
-}
-
-void InstanceReconciler::CarryOut(const CallContext& context, const InstancePlan& plan,
-                                  WriteLog& log) {
-  const auto remove_all = [&] {
-    for (const Binding& binding : plan.remove) Remove(context, binding, log);
-  };
-  if (!plan.grant_first) remove_all();
-  for (const auto& [old, wanted] : plan.replace) {
-    if (Remove(context, old, log)) Create(context, wanted, log);
-  }
-  for (const Binding& binding : plan.mend) Mend(context, binding, log);
-  for (const Binding& binding : plan.create) Create(context, binding, log);
-  if (plan.grant_first) remove_all();
-}
-
-void InstanceReconciler::Create(const CallContext& context, const Binding& binding, WriteLog& log) {
-  // A POST, not an apply: an object of that name that is somebody else's is never taken over.
-  if (binding.in_cluster()) {
-    log.Add(binding.ToString(), WithRemedy(client_.Create(context, ToClusterRoleBinding(binding)),
-                                           binding, component_.name()));
-  } else {
-    log.Add(binding.ToString(),
-            WithRemedy(client_.Create(context, binding.object), binding, component_.name()));
-  }
-}
-
-void InstanceReconciler::Mend(const CallContext& context, const Binding& binding, WriteLog& log) {
-  if (binding.in_cluster()) {
-    log.Add(binding.ToString(), WithRemedy(client_.Apply(context, ToClusterRoleBinding(binding)),
-                                           binding, component_.name()));
-  } else {
-    log.Add(binding.ToString(),
-            WithRemedy(client_.Apply(context, binding.object), binding, component_.name()));
-  }
-}
-
-bool InstanceReconciler::Remove(const CallContext& context, const Binding& binding, WriteLog& log) {
-  const std::string& uid = binding.object.metadata().uid();
-  const absl::Status status =
-      binding.in_cluster() ? client_.Delete<ClusterRoleBinding>(context, binding.key, {.uid = uid})
-                           : client_.Delete<RoleBinding>(context, binding.key, {.uid = uid});
-  log.AddRemoval(binding.ToString(), status);
-  return status.ok() || IsNotFound(status);
+  return ResultOf(request, {}, writer);
 }
 
 absl::StatusOr<std::unique_ptr<Controller>> MakeInstanceController(const Component& component) {
+  return MakeInstanceControllerWith(component, InstanceOptions());
+}
+
+absl::StatusOr<std::unique_ptr<Controller>> MakeInstanceControllerWith(
+    const Component& component, const InstanceOptions& options) {
   ASSIGN_OR_RETURN(auto client, Client<kScopeInstance>::Create(component.client));
   CacheView& cache = component.cache();
+  RETURN_IF_ERROR(DeclareInstanceIndexes(cache));
   return BuilderFor<kScopeInstance>(component.runtime)
       .Named("scope-instance")
+      .With({.max_concurrent_reconciles = options.max_concurrent_reconciles})
       .For<ScopeInstance>()
       .Owns<RoleBinding>()
       .Owns<ClusterRoleBinding>()
+      .Watches<RoleBinding>(
+          [&cache](const RoleBinding& binding) { return InstanceOfLabel(cache, binding); })
+      .Watches<ClusterRoleBinding>(
+          [&cache](const ClusterRoleBinding& binding) { return InstanceOfLabel(cache, binding); })
       .Watches<ScopeTemplate>([&cache](const ScopeTemplate& changed) {
-        return InstancesFor(cache, [&](const ScopeInstance& instance) {
-          return instance.spec().scopetemplatename() == changed.metadata().name();
-        });
+        return InstancesBy(cache, kByTemplate, changed.metadata().name());
       })
-      .Watches<ClusterRole>([&cache](const ClusterRole& role) {
-        // Also roles that are not (or no longer) a template's: their names decide.
-        return InstancesFor(cache, [&](const ScopeInstance& instance) {
-          const auto of =
-              cache.Get<ScopeTemplate>(WithoutWaiting(), {"", instance.spec().scopetemplatename()});
-          // Not known whether it is the template's: then it may be.
-          if (!of.ok()) return !absl::IsNotFound(of.status());
-          for (const auto& r : of->spec().clusterroles()) {
-            if (ClusterRoleName(of->metadata().uid(), r.generatename()) == role.metadata().name()) {
-              return true;
-            }
-          }
-          return false;
-        });
-      })
-      .Watches<corev1::Namespace>([&cache](const corev1::Namespace& ns) {
-        return InstancesFor(cache,
-                            [&](const ScopeInstance& instance) { return Concerns(ns, instance); });
-      })
-      .Complete(std::make_unique<InstanceReconciler>(component, std::move(client)));
+      .Watches<ClusterRole>(
+          [&cache](const ClusterRole& role) { return InstancesOfRole(cache, role); })
+      .Watches<corev1::Namespace>(
+          [&cache](const corev1::Namespace& ns) { return InstancesOfNamespace(cache, ns); },
+          LabelOrDeletionChanged())
+      .Complete(std::make_unique<InstanceReconciler>(component, std::move(client), options));
 }
 
 }  // namespace mandate::scope

@@ -12,50 +12,71 @@
 #ifndef CONTROLLERS_SCOPE_INSTANCE_RECONCILER_H_
 #define CONTROLLERS_SCOPE_INSTANCE_RECONCILER_H_
 
+#include <cstddef>
 #include <memory>
+#include <string_view>
 
 #include "absl/status/statusor.h"
+#include "controllers/fix_limiter.h"
+#include "controllers/retry_delays.h"
+#include "controllers/scope/binding_writer.h"
 #include "controllers/scope/instance_plan.h"
 #include "controllers/scope/mandates.h"
-#include "controllers/write_log.h"
 #include "manager/client/client.h"
-#include "manager/client/discovery.h"
 #include "manager/component.h"
 #include "manager/controller/controller.h"
 #include "manager/controller/reconciler.h"
+#include "manager/core/metrics.h"
+
+namespace mandate {
+class Discovery;
+}
 
 namespace mandate::scope {
+
+struct InstanceOptions {
+  InstancePlanOptions plan;
+  // Writes of one reconcile. The rest is left for the next, after what waits in the queue: another
+  // instance's revocation does not wait for a thousand grants.
+  size_t max_writes = 200;
+  // Instances that are reconciled at once.
+  int max_concurrent_reconciles = 4;
+};
 
 // Reads, plans, writes, reports. Thread-safe.
 class InstanceReconciler : public Reconciler {
  public:
   // `component` outlives this.
-  InstanceReconciler(const Component& component, Client<kScopeInstance> client);
+  InstanceReconciler(const Component& component, Client<kScopeInstance> client,
+                     InstanceOptions options = {});
+  ~InstanceReconciler() override;
 
   absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override;
 
  private:
   absl::StatusOr<InstanceSnapshot> Read(const CallContext& context,
                                         operatorsv1alpha1::ScopeInstance instance);
-  // Those that belong to the instance of this name and UID, or to a former one of the name.
-  absl::StatusOr<std::vector<Binding>> ReadBindings(const CallContext& context,
-                                                    std::string_view name,
-                                                    std::string_view uid) const;
-  // The instance is gone: takes what it granted along.
-  absl::StatusOr<Result> RevokeAll(const CallContext& context, std::string_view name);
-  void CarryOut(const CallContext& context, const InstancePlan& plan, WriteLog& log);
-  void Create(const CallContext& context, const Binding& binding, WriteLog& log);
-  void Mend(const CallContext& context, const Binding& binding, WriteLog& log);
-  // Whether it is gone.
-  bool Remove(const CallContext& context, const Binding& binding, WriteLog& log);
+  // The plan; with what others have under the names of bindings that it would make.
+  absl::StatusOr<InstancePlan> Plan(const CallContext& context, InstanceSnapshot& snapshot) const;
+  // The instance is gone: revokes what it granted.
+  absl::StatusOr<Result> RevokeAll(const CallContext& context, const Request& request);
+  absl::StatusOr<Result> ResultOf(const Request& request, const InstancePlan& plan,
+                                  const BindingWriter& writer);
 
   const Component& component_;
   Client<kScopeInstance> client_;
-  Discovery discovery_;
+  const InstanceOptions options_;
+  const std::unique_ptr<Discovery> discovery_;
+  RetryDelays denied_;
+  FixLimiter fixes_;
+  prometheus::Counter& over_bound_;  // mandate_scope_bindings_over_bound_total
+  prometheus::Counter& portions_;    // mandate_scope_portions_total
 };
 
 // Its controller: ScopeInstances, the bindings they own, and all that decides what those should be.
 absl::StatusOr<std::unique_ptr<Controller>> MakeInstanceController(const Component& component);
+absl::StatusOr<std::unique_ptr<Controller>> MakeInstanceControllerWith(
+    const Component& component, const InstanceOptions& options);
 
 }  // namespace mandate::scope
 

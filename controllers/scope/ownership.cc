@@ -2,16 +2,67 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_join.h"
+#include "manager/core/strings.h"
+#include "manager/object/json_cursor.h"
+
 namespace mandate::scope {
+namespace {
+
+// Whether a FieldsV1 set (structured-merge-diff's JSON) has more than owner references and
+// finalizers.
+bool OwnsMore(std::string_view fields) {
+  JsonCursor json(fields);
+  std::string_view key;
+  bool more = false;
+  for (json.BeginObject(); json.NextMember(&key);) {
+    if (key != "f:metadata") {
+      more = true;
+      json.SkipValue();
+      continue;
+    }
+    for (json.BeginObject(); json.NextMember(&key); json.SkipValue()) {
+      more = more || (key != "f:ownerReferences" && key != "f:finalizers" && key != ".");
+    }
+  }
+  return more || !json.Finish().ok();
+}
+
+}  // namespace
 
 bool BelongsTo(const ObjectMetaProto& object, std::string_view owner_uid,
                std::string_view uid_label) {
   if (owner_uid.empty()) return false;
-  for (const auto& reference : object.ownerreferences()) {
-    if (reference.controller()) return reference.uid() == owner_uid;
-  }
+  const OwnerReferenceProto* controller = ControllerOf(object);
+  if (controller != nullptr) return controller->uid() == owner_uid;
   const auto label = object.labels().find(std::string(uid_label));
   return label != object.labels().end() && label->second == owner_uid;
+}
+
+const OwnerReferenceProto* ControllerOf(const ObjectMetaProto& object) {
+  const auto& references = object.ownerreferences();
+  const auto found = std::find_if(references.begin(), references.end(),
+                                  [](const auto& reference) { return reference.controller(); });
+  return found == references.end() ? nullptr : &*found;
+}
+
+std::string ControllerText(const ObjectMetaProto& object) {
+  const OwnerReferenceProto* controller = ControllerOf(object);
+  if (controller == nullptr) return "nobody";
+  return StrCat(controller->kind(), " \"", controller->name(), "\"");
+}
+
+std::string FinalizersText(const ObjectMetaProto& object) {
+  if (object.finalizers().empty()) return "it has no finalizers";
+  return StrCat("finalizers ", absl::StrJoin(object.finalizers(), ", "), " keep it");
+}
+
+std::string OtherManager(const ObjectMetaProto& object, std::string_view ours) {
+  for (const auto& entry : object.managedfields()) {
+    if (entry.manager() == ours || !entry.subresource().empty()) continue;
+    if (OwnsMore(entry.fieldsv1().raw())) return entry.manager();
+  }
+  return "";
 }
 
 void SetControllerReference(const ObjectMetaProto& owner, const KindInfo& owner_kind,

@@ -2,6 +2,7 @@
 #ifndef CONTROLLERS_SCOPE_OWNERSHIP_H_
 #define CONTROLLERS_SCOPE_OWNERSHIP_H_
 
+#include <string>
 #include <string_view>
 
 #include "k8s.io/apimachinery/pkg/apis/meta/v1/generated.pb.h"
@@ -10,12 +11,28 @@
 namespace mandate::scope {
 
 using ObjectMetaProto = k8s::io::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+using OwnerReferenceProto = k8s::io::apimachinery::pkg::apis::meta::v1::OwnerReference;
 
-// Whether `object` was made for the owner with this UID: its controller is that owner; or it has
-// no controller (somebody took the reference out) and carries the owner's UID in `uid_label`. An
-// object with another controller is never ours, whatever its labels say.
+// Whether `object` says that it was made for the owner with this UID: its controller is that owner;
+// or it has no controller (somebody took the reference out) and has the owner's UID in `uid_label`.
+// An object with another controller is never ours, whatever its labels say. Labels and references
+// prove nothing about who wrote them, so the name has to be ours too (binding.h, cluster_role.h).
 bool BelongsTo(const ObjectMetaProto& object, std::string_view owner_uid,
                std::string_view uid_label);
+
+// The owner reference that is marked as controller; null when none is.
+const OwnerReferenceProto* ControllerOf(const ObjectMetaProto& object);
+
+// For messages: `Namespace "foo"`, or "nobody" without a controller.
+std::string ControllerText(const ObjectMetaProto& object);
+
+// For messages: "finalizers a, b keep it", or "it has no finalizers".
+std::string FinalizersText(const ObjectMetaProto& object);
+
+// The first field manager, other than `ours`, that owns fields of the object besides its owner
+// references and finalizers, which garbage collection writes; "" when there is none. A manager
+// whose fields cannot be read counts.
+std::string OtherManager(const ObjectMetaProto& object, std::string_view ours);
 
 // Makes `owner`, of this kind, the controller of `object`; the owner's deletion waits for it.
 void SetControllerReference(const ObjectMetaProto& owner, const KindInfo& owner_kind,

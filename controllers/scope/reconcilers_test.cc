@@ -3,293 +3,326 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "controllers/scope/testing_reconcilers.h"
+#include "controllers/scope/testing_cluster.h"
+#include "controllers/scope/testing_json.h"
 
 namespace mandate::scope {
 namespace {
 
+using testing::AllOf;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
 
-constexpr char kForbidden[] =
-    R"({"kind":"Status","status":"Failure","reason":"Forbidden","code":403,"message":"rolebindings \"x\" is forbidden: user \"me\" is attempting to grant RBAC permissions not currently held"})";
-constexpr char kExists[] =
-    R"({"kind":"Status","status":"Failure","reason":"AlreadyExists","code":409,"message":"already exists"})";
+constexpr char kSuccess[] = "True ScopingSuccessful: ScopeInstance \"foo\" reconciled successfully";
+
+// The document's template, and an instance with this rest of a spec, carried out.
+class ReconcilersTest : public testing::Test {
+ protected:
+  ReconcilersTest() {
+    cluster_.intercept_discovery = [this] { return discovery_down_; };
+  }
+  void Begin(std::string_view spec, std::string_view roles = kDocumentRoles) {
+    EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", roles)), 201);
+    EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", spec)), 201);
+    cluster_.Start();
+    cluster_.Settle();
+  }
+  void EditSpec(const std::string& spec) {
+    EXPECT_EQ(cluster_.Merge(kInstances, "foo", R"({"spec":{)" + spec + "}}"), 200);
+  }
+  void EditRoles(std::string_view roles) {
+    EXPECT_EQ(cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":)", roles, "}}")),
+              200);
+  }
+
+  ScopeCluster cluster_;
+  bool discovery_down_ = false;
+};
 
 TEST_F(ReconcilersTest, TheDocumentsExampleThenSilence) {
-  view_.Put(DocumentTemplate());
-  view_.Put(DocumentInstance(R"("namespaces": ["foo", "bar"])"));
-  ReconcileBoth();
-  EXPECT_THAT(writes_, ElementsAre("POST clusterroles", "PATCH scopetemplates/status",
-                                   "POST rolebindings bar", "POST rolebindings foo",
-                                   "PATCH scopeinstances/status"));
-  EXPECT_EQ(Scoped(), "True ScopingSuccessful: ScopeInstance \"foo\" reconciled successfully");
-  EXPECT_THAT(events_.all, ElementsAre("Normal ScopeTemplate TemplatingSuccessful",
-                                       "Normal ScopeInstance ScopingSuccessful"));
-  writes_.clear();
-  ReconcileBoth();
-  EXPECT_THAT(writes_, IsEmpty());
-  EXPECT_EQ(events_.all.size(), 2u);
+  Begin(R"("namespaces": ["foo", "bar"])");
+  EXPECT_EQ(cluster_.Scoped(), kSuccess);
+  EXPECT_EQ(cluster_.Templated(),
+            "True TemplatingSuccessful: ScopeTemplate \"foo\" successfully reconciled");
+  const Json::Value role = cluster_.Our(kRoles);
+  EXPECT_THAT(role["metadata"]["name"].asString(), StartsWith("fooClusterRole-"));
+  EXPECT_EQ(role["metadata"]["ownerReferences"][0]["kind"].asString(), "ScopeTemplate");
+  for (const char* ns : {"foo", "bar"}) {
+    const Json::Value binding = cluster_.Our(kBindings, ns);
+    EXPECT_EQ(binding["roleRef"]["name"], role["metadata"]["name"]);
+    EXPECT_EQ(binding["subjects"].size(), 1u);
+    EXPECT_EQ(binding["metadata"]["ownerReferences"][0]["kind"].asString(), "ScopeInstance");
+  }
+  EXPECT_THAT(cluster_.events(), AllOf(Contains("Normal ScopeTemplate TemplatingSuccessful"),
+                                       Contains("Normal ScopeInstance ScopingSuccessful")));
+  cluster_.TakeWrites();
+  cluster_.RunFor(absl::Hours(1));
+  EXPECT_THAT(cluster_.TakeWrites(), IsEmpty());
+  // Whoever reads all of it anew finds nothing to do either.
+  cluster_.Stop();
+  cluster_.Start();
+  cluster_.RunFor(absl::Hours(1));
+  EXPECT_THAT(cluster_.TakeWrites(), IsEmpty());
 }
 
-TEST_F(ReconcilersTest, TheInstanceWaitsForTheTemplatesRole) {
-  view_.Put(DocumentTemplate());
-  view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
-  EXPECT_TRUE(ReconcileInstance().ok());
-  EXPECT_THAT(Scoped(), HasSubstr("False WaitingForClusterRoles"));
-  ReconcileBoth();
-  EXPECT_THAT(Scoped(), HasSubstr("True"));
+TEST_F(ReconcilersTest, AGrantInTheWholeClusterIsMadeFixedAndRevoked) {
+  Begin("");
+  EXPECT_EQ(cluster_.Scoped(), kSuccess);
+  const std::string name = NameOf(cluster_.Our(kClusterBindings));
+  EXPECT_EQ(cluster_.Merge(kClusterBindings, name, R"({"subjects":[]})"), 200);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Our(kClusterBindings)["subjects"].size(), 1u);
+  EXPECT_EQ(cluster_.Delete(kClusterBindings, name), 200);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Our(kClusterBindings)["subjects"].size(), 1u);
+  EXPECT_EQ(cluster_.Delete(kInstances, "foo"), 200);
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Ours(kClusterBindings), IsEmpty());
 }
 
-TEST_F(ReconcilersTest, WithoutBindTheConditionSaysSoAndItIsTriedAgain) {
-  view_.Put(DocumentTemplate());
-  view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
-  refuse_ = [](const std::string& write) -> std::optional<HttpResponse> {
-    if (write != "POST rolebindings foo") return std::nullopt;
-    return FakeRestClient::Json(403, kForbidden);
-  };
-  EXPECT_TRUE(ReconcileTemplate().ok());
-  const auto result = ReconcileInstance();
-  ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_GT(result->requeue_after, absl::ZeroDuration());
-  EXPECT_LE(result->requeue_after, absl::Minutes(1));
-  EXPECT_THAT(Scoped(), HasSubstr("False ScopingFailed"));
-  EXPECT_THAT(Scoped(), HasSubstr("lacks the verb \"bind\""));
-  refuse_ = nullptr;
-  ReconcileBoth();
-  EXPECT_THAT(Scoped(), HasSubstr("True"));
-}
-
-TEST_F(ReconcilersTest, WhatDiscoveryDoesNotSayNowIsNotTakenBack) {
-  ScopeTemplate of = DocumentTemplate();
-  auto& rule = *of.mutable_spec()->mutable_clusterroles(0)->add_rules();
-  rule.add_apigroups("");
-  rule.add_resources("nodes");
-  rule.add_verbs("get");
-  view_.Put(of);
-  view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
-  EXPECT_TRUE(ReconcileTemplate().ok());
-  discovery_code_ = 500;
-  const auto unknown = ReconcileInstance();
-  ASSERT_TRUE(unknown.ok()) << unknown.status();
-  EXPECT_EQ(unknown->requeue_after, absl::Seconds(30)) << "nothing else would bring it";
-  EXPECT_EQ(ConditionOf(kEffective), "");
-  EXPECT_THAT(Scoped(), HasSubstr("True"));
-
-  discovery_code_ = 200;
-  auto known = ReconcileInstance();
-  ASSERT_TRUE(known.ok()) << known.status();
-  EXPECT_EQ(known->requeue_after, absl::ZeroDuration());
-  const std::string said = ConditionOf(kEffective);
-  EXPECT_THAT(said, HasSubstr("False RulesWithoutEffect"));
-  EXPECT_THAT(said, HasSubstr("nodes"));
-
-  for (int code : {500, 403, 406}) {
-    discovery_code_ = code;
-    writes_.clear();
-    known = ReconcileInstance();
-    ASSERT_TRUE(known.ok()) << known.status();
-    EXPECT_EQ(known->requeue_after, absl::Seconds(30)) << code;
-    EXPECT_EQ(ConditionOf(kEffective), said) << code;
-    EXPECT_THAT(writes_, IsEmpty()) << code;
+// A template whose rules are emptied empties its ClusterRole, whoever wrote the rules last.
+TEST_F(ReconcilersTest, AnEmptiedTemplateEmptiesItsRole) {
+  for (const bool edited : {false, true}) {
+    SCOPED_TRACE(edited);
+    if (!edited) Begin(R"("namespaces": ["foo"])");
+    if (edited) {
+      EditRoles(kDocumentRoles);
+      cluster_.Settle();
+      cluster_.Merge(kRoles, NameOf(cluster_.Our(kRoles)), kEverything);
+    }
+    EditRoles(kEmptyRoles);
+    cluster_.Settle();
+    EXPECT_THAT(cluster_.Our(kRoles)["rules"], IsEmpty());
+    EXPECT_THAT(cluster_.Templated(), StartsWith("True "));
+    EXPECT_EQ(cluster_.Scoped(), kSuccess);
+    cluster_.TakeWrites();
+    cluster_.RunFor(absl::Minutes(10));
+    EXPECT_THAT(cluster_.TakeWrites(), IsEmpty());
   }
 }
 
-TEST_F(ReconcilersTest, OneFailureStopsNothingElse) {
-  view_.Put(DocumentTemplate());
-  view_.Put(DocumentInstance(R"("namespaces": ["foo", "bar"])"));
-  EXPECT_TRUE(ReconcileTemplate().ok());
-  refuse_ = [](const std::string& write) -> std::optional<HttpResponse> {
-    if (write != "POST rolebindings bar") return std::nullopt;
-    return FakeRestClient::Json(500, "{}");
-  };
-  EXPECT_FALSE(ReconcileInstance().ok()) << "to be tried again";
-  EXPECT_THAT(Scoped(), HasSubstr("False ScopingFailed: RoleBinding bar/"));
-  EXPECT_EQ(view_.List<rbacv1::RoleBinding>({}, "foo")->size(), 1u);
+TEST_F(ReconcilersTest, ASubjectThatLeavesTheTemplateLosesItsGrant) {
+  Begin(R"("namespaces": ["foo"])", kAnnAndEve);
+  EXPECT_EQ(SubjectNames(cluster_.Our(kBindings)), "ann eve");
+  EditRoles(kAnn);
+  cluster_.Settle();
+  EXPECT_EQ(SubjectNames(cluster_.Our(kBindings)), "ann");
+  EXPECT_EQ(cluster_.Scoped(), kSuccess);
 }
 
-TEST_F(ReconcilersTest, ABindingOfThatNameThatIsSomebodyElsesIsNotTakenOver) {
-  view_.Put(DocumentTemplate());
-  view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
-  EXPECT_TRUE(ReconcileTemplate().ok());
-  refuse_ = [](const std::string& write) -> std::optional<HttpResponse> {
-    if (write != "POST rolebindings foo") return std::nullopt;
-    return FakeRestClient::Json(409, kExists);
-  };
-  EXPECT_FALSE(ReconcileInstance().ok());
-  EXPECT_THAT(Scoped(), HasSubstr("already exists"));
-  EXPECT_THAT(writes_, testing::Not(testing::Contains("PATCH rolebindings foo")));
+TEST_F(ReconcilersTest, MovingToTheClusterGrantsBeforeItRevokesAndNarrowingRevokes) {
+  Begin(R"("namespaces": ["foo"])");
+  cluster_.TakeWrites();
+  EditSpec(R"("namespaces": null)");
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.TakeWrites(),
+              ElementsAre("PATCH clusterrolebindings", "DELETE rolebindings foo",
+                          "PATCH scopeinstances/status"));
+  EditSpec(R"("namespaces": ["bar"])");
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.TakeWrites(),
+              ElementsAre("PATCH rolebindings bar", "DELETE clusterrolebindings",
+                          "PATCH scopeinstances/status"));
 }
 
-TEST_F(ReconcilersTest, MovingToTheClusterGrantsBeforeItRevokes) {
-  view_.Put(DocumentTemplate());
-  ScopeInstance instance = view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
-  ReconcileBoth();
-  writes_.clear();
-  instance.mutable_spec()->clear_namespaces();
-  view_.Put(instance);
-  ReconcileBoth();
-  EXPECT_THAT(writes_, ElementsAre("POST clusterrolebindings", "DELETE rolebindings foo",
-                                   "PATCH scopeinstances/status"));
-}
-
-TEST_F(ReconcilersTest, AGrantInTheWholeClusterIsMadeMendedAndTakenBack) {
-  view_.Put(DocumentTemplate());
-  view_.Put(DocumentInstance());
-  ReconcileBoth();
-  ASSERT_EQ(view_.List<rbacv1::ClusterRoleBinding>({})->size(), 1u);
-  EXPECT_THAT(Scoped(), HasSubstr("True ScopingSuccessful"));
-  auto binding = (*view_.List<rbacv1::ClusterRoleBinding>({}))[0];
-  binding.clear_subjects();
-  view_.Put(binding);
-  writes_.clear();
-  ReconcileBoth();
-  EXPECT_THAT(writes_, ElementsAre("PATCH clusterrolebindings"));
-  EXPECT_EQ((*view_.List<rbacv1::ClusterRoleBinding>({}))[0].subjects_size(), 1);
-  view_.Remove(KindOf<ScopeInstance>::value, {"", "foo"});
-  ReconcileBoth();
-  EXPECT_TRUE(view_.List<rbacv1::ClusterRoleBinding>({})->empty());
-}
-
-TEST_F(ReconcilersTest, WhatIsEditedIsMendedByApply) {
-  view_.Put(DocumentTemplate());
-  view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
-  ReconcileBoth();
-  auto binding = (*view_.List<rbacv1::RoleBinding>({}, "foo"))[0];
-  binding.clear_subjects();
-  view_.Put(binding);
-  auto role = (*view_.List<rbacv1::ClusterRole>({}))[0];
-  role.clear_rules();
-  view_.Put(role);
-  writes_.clear();
-  ReconcileBoth();
-  EXPECT_THAT(writes_, ElementsAre("PATCH clusterroles", "PATCH rolebindings foo"));
-  EXPECT_EQ((*view_.List<rbacv1::RoleBinding>({}, "foo"))[0].subjects_size(), 1);
+// The incident of an administrator: the template fails, and the instance must be contained.
+TEST_F(ReconcilersTest, NarrowingTakesEffectAlthoughTheTemplateFailed) {
+  Begin("");
+  Json::Value foreign = ParseJson(R"({"apiVersion": "rbac.authorization.k8s.io/v1",
+      "kind": "ClusterRole", "metadata": {"name": "view-2"}, "rules": []})")
+                            .value();
+  EXPECT_EQ(cluster_.Create(kRoles, foreign), 201);
+  EditRoles(kDocumentRoleAndView2);
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Templated(), StartsWith("False TemplatingFailed"));
+  EditSpec(R"("namespaces": ["foo"])");
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Ours(kClusterBindings), IsEmpty());
+  EXPECT_THAT(cluster_.Scoped(), StartsWith("False ScopeTemplateFailed"));
 }
 
 TEST_F(ReconcilersTest, TheLastInstanceTakesTheRoleAlong) {
-  view_.Put(DocumentTemplate());
-  view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
-  ReconcileBoth();
-  writes_.clear();
-  view_.Remove(KindOf<ScopeInstance>::value, {"", "foo"});
-  ReconcileBoth();
-  EXPECT_THAT(writes_, ElementsAre("DELETE clusterroles", "DELETE rolebindings foo"));
+  Begin(R"("namespaces": ["foo"])");
+  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("other", R"("namespaces": ["bar"])")), 201);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Ours(kBindings).size(), 2u);
+  EXPECT_EQ(cluster_.Delete(kInstances, "foo"), 200);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Ours(kRoles).size(), 1u);
+  EXPECT_EQ(cluster_.Ours(kBindings).size(), 1u);
+  EXPECT_EQ(cluster_.Delete(kInstances, "other"), 200);
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Ours(kRoles), IsEmpty());
+  EXPECT_THAT(cluster_.Ours(kBindings), IsEmpty());
 }
 
-TEST_F(ReconcilersTest, TheRoleStaysWhileAnyInstanceReferencesTheTemplate) {
-  view_.Put(DocumentTemplate());
-  view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
-  ScopeInstance other = DocumentInstance(R"("namespaces": ["bar"])");
-  other.mutable_metadata()->set_name("other");
-  other.mutable_metadata()->set_uid("other-uid");
-  view_.Put(other);
-  ReconcileBoth();
-  writes_.clear();
-  view_.Remove(KindOf<ScopeInstance>::value, {"", "foo"});
-  ReconcileBoth();
-  EXPECT_THAT(writes_, ElementsAre("DELETE rolebindings foo"));
-  EXPECT_EQ(view_.List<rbacv1::ClusterRole>({})->size(), 1u);
-  view_.Remove(KindOf<ScopeInstance>::value, {"", "other"});
-  EXPECT_TRUE(ReconcileTemplate().ok());
-  EXPECT_TRUE(view_.List<rbacv1::ClusterRole>({})->empty());
+// A finalizer of somebody's keeps the instance; it does not keep what the instance granted.
+TEST_F(ReconcilersTest, AnInstanceThatIsBeingDeletedGrantsNothing) {
+  Begin(R"("namespaces": ["foo"])");
+  EXPECT_EQ(cluster_.Merge(kInstances, "foo", R"({"metadata":{"finalizers":["example.com/a"]}})"),
+            200);
+  EXPECT_EQ(cluster_.Delete(kInstances, "foo"), 200);
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Ours(kBindings), IsEmpty());
+  EXPECT_THAT(cluster_.Ours(kRoles), IsEmpty()) << "it does not reference the template any more";
+  EXPECT_THAT(cluster_.Scoped(), StartsWith("False ScopeInstanceTerminating"));
 }
 
-TEST_F(ReconcilersTest, ANamespaceThatComesBackIsBoundAgain) {
-  view_.Put(DocumentTemplate());
-  view_.Put(DocumentInstance(R"("namespaces": ["foo", "bar"])"));
-  ReconcileBoth();
-  // Its bindings go with it.
-  const auto gone = (*view_.List<rbacv1::RoleBinding>({}, "foo"))[0];
-  view_.Remove(KindOf<rbacv1::RoleBinding>::value, KeyOf(gone));
-  view_.Remove(KindOf<corev1::Namespace>::value, {"", "foo"});
-  ReconcileBoth();
-  EXPECT_THAT(Scoped(), HasSubstr("namespace \"foo\" not found"));
-  writes_.clear();
-  view_.Put(NamespaceObject("foo"));
-  ReconcileBoth();
-  EXPECT_THAT(writes_, ElementsAre("POST rolebindings foo", "PATCH scopeinstances/status"));
-  EXPECT_THAT(Scoped(), HasSubstr("True"));
+// kubectl delete --cascade=orphan.
+TEST_F(ReconcilersTest, BindingsOfAnOrphaningDeletionStay) {
+  Begin(R"("namespaces": ["foo"])");
+  EXPECT_EQ(cluster_.Delete(kInstances, "foo", "",
+                            R"({"apiVersion":"v1","kind":"DeleteOptions",)"
+                            R"("propagationPolicy":"Orphan"})"),
+            200);
+  cluster_.Settle();
+  EXPECT_TRUE(cluster_.Get(kInstances, "foo").isNull());
+  EXPECT_EQ(cluster_.Ours(kBindings).size(), 1u);
 }
 
 TEST_F(ReconcilersTest, AnotherTemplateTakesTheFirstOnesPlace) {
-  view_.Put(DocumentTemplate());
-  ScopeTemplate other = DocumentTemplate();
-  other.mutable_metadata()->set_name("other");
-  other.mutable_metadata()->set_uid("other-template");
-  view_.Put(other);
-  ScopeInstance instance = view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
-  ReconcileBoth();
-  instance.mutable_spec()->set_scopetemplatename("other");
-  view_.Put(instance);
-  writes_.clear();
-  ReconcileBoth();  // foo loses its role; the instance waits for other's, and revokes
-  EXPECT_THAT(writes_, ElementsAre("DELETE clusterroles", "DELETE rolebindings foo",
-                                   "PATCH scopeinstances/status"));
-  EXPECT_TRUE(ReconcileTemplate("other").ok());
-  EXPECT_TRUE(ReconcileInstance().ok());
-  EXPECT_THAT(Scoped(), HasSubstr("True"));
-  EXPECT_EQ((*view_.List<rbacv1::ClusterRole>({}))[0].metadata().ownerreferences(0).uid(),
-            "other-template");
+  Begin(R"("namespaces": ["foo"])");
+  EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("other", kAnn)), 201);
+  EditSpec(R"("scopeTemplateName": "other")");
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Scoped(), kSuccess);
+  EXPECT_EQ(SubjectNames(cluster_.Our(kBindings)), "ann");
+  EXPECT_EQ(cluster_.Our(kRoles)["metadata"]["ownerReferences"][0]["name"].asString(), "other");
+  EditSpec(R"("scopeTemplateName": "none")");
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Scoped(), StartsWith("False ScopeTemplateNotFound"));
+  EXPECT_THAT(cluster_.Ours(kBindings), IsEmpty());
 }
 
 // Its UID is another: what its predecessor granted is not its own.
 TEST_F(ReconcilersTest, AnInstanceThatWasReplacedLeavesNothingBehind) {
-  view_.Put(DocumentTemplate());
-  view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
-  ReconcileBoth();
-  writes_.clear();
-  ScopeInstance successor = DocumentInstance(R"("namespaces": ["foo"])");
-  successor.mutable_metadata()->set_uid("another-uid");
-  view_.Put(successor);
-  ReconcileBoth();
-  EXPECT_THAT(writes_, ElementsAre("DELETE rolebindings foo", "POST rolebindings foo",
-                                   "PATCH scopeinstances/status"));
+  Begin(R"("namespaces": ["foo"])");
+  const std::string before = NameOf(cluster_.Our(kBindings));
+  cluster_.Stop();
+  EXPECT_EQ(cluster_.Delete(kInstances, "foo"), 200);
+  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", R"("namespaces": ["foo"])")), 201);
+  cluster_.Start();
+  cluster_.Settle();
+  EXPECT_NE(NameOf(cluster_.Our(kBindings)), before);
+  EXPECT_EQ(cluster_.Scoped(), kSuccess);
 }
 
-TEST_F(ReconcilersTest, NothingIsRevokedWhileItIsNotKnownWhetherTheInstanceIsThere) {
-  view_.Put(DocumentTemplate());
-  view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
-  ReconcileBoth();
-  writes_.clear();
-  view_.Remove(KindOf<ScopeInstance>::value, {"", "foo"});
-  view_.SetState(KindOf<ScopeInstance>::value, DemandState::kStale, absl::UnavailableError("down"));
-  EXPECT_FALSE(ReconcileInstance().ok());
-  EXPECT_THAT(writes_, IsEmpty());
+TEST_F(ReconcilersTest, ANamespaceThatComesBackIsBoundAgain) {
+  Begin(R"("namespaces": ["foo", "bar"])");
+  EXPECT_EQ(cluster_.Delete(kNamespaces, "foo"), 200);
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Scoped(),
+              AllOf(StartsWith("False ScopingFailed"), HasSubstr("namespace \"foo\" not found")));
+  EXPECT_EQ(cluster_.Create(kNamespaces, NamespaceJson("foo")), 201);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Scoped(), kSuccess);
+  EXPECT_EQ(cluster_.Ours(kBindings).size(), 2u);
 }
 
-// Unknown is never delete.
+// A namespace that gets or loses the label, with a selector that can be looked up and one that
+// cannot.
+TEST_F(ReconcilersTest, ALabelBindsANamespaceAndItsLossRevokes) {
+  Begin(R"("namespaceSelector": {"fooKey": "barValue"})");
+  EXPECT_EQ(cluster_.Create(kInstances,
+                            InstanceJson("other", R"("namespaceSelector": {"matchExpressions": [)"
+                                                  R"({"key": "fooKey", "operator": "Exists"}]})")),
+            201);
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Ours(kBindings), IsEmpty());
+  EXPECT_EQ(cluster_.Scoped(), kSuccess);
+  cluster_.Merge(kNamespaces, "foo", R"({"metadata":{"labels":{"fooKey":"barValue"}}})");
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Ours(kBindings, "foo").size(), 2u);
+  cluster_.Merge(kNamespaces, "foo", R"({"metadata":{"labels":{"fooKey":"else"}}})");
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Ours(kBindings, "foo").size(), 1u);
+  cluster_.Merge(kNamespaces, "foo", R"({"metadata":{"labels":{"fooKey":null}}})");
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Ours(kBindings), IsEmpty());
+}
+
+TEST_F(ReconcilersTest, WithoutBindTheConditionReportsItAndOneBindingIsTried) {
+  EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", kDocumentRoles)), 201);
+  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", R"("namespaceSelector": {})")), 201);
+  cluster_.TakeRule("scope-instance", "bind");
+  cluster_.Start();
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Scoped(),
+              AllOf(StartsWith("False ScopingFailed"), HasSubstr("lacks the verb \"bind\""),
+                    HasSubstr("more bindings of ClusterRole")));
+  cluster_.TakeWrites();
+  cluster_.RunFor(absl::Minutes(10));
+  const std::vector<std::string> tried = cluster_.TakeWrites();
+  EXPECT_GE(tried.size(), 9u) << "nothing reports that the grant came";
+  EXPECT_LE(tried.size(), 15u) << "one binding, once a minute at last";
+  cluster_.ReturnRules("scope-instance");
+  cluster_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(cluster_.Scoped(), kSuccess);
+}
+
+TEST_F(ReconcilersTest, OneFailureStopsNothingElse) {
+  cluster_.faults().Add({.path_prefix = "/apis/rbac.authorization.k8s.io/v1/namespaces/bar/",
+                         .resource = "rolebindings",
+                         .fault = {.refuse = apiserver::InternalError("etcd")}});
+  Begin(R"("namespaces": ["foo", "bar"])");
+  EXPECT_THAT(cluster_.Scoped(), HasSubstr("False ScopingFailed: RoleBinding bar/"));
+  EXPECT_EQ(cluster_.Ours(kBindings, "foo").size(), 1u);
+  cluster_.faults().Clear();
+  cluster_.RunFor(absl::Minutes(20));
+  EXPECT_EQ(cluster_.Scoped(), kSuccess);
+}
+
+TEST_F(ReconcilersTest, RulesThatMeanNothingInANamespaceAreReported) {
+  Begin(R"("namespaces": ["foo"])", kNodes);
+  EXPECT_THAT(cluster_.Effective(),
+              AllOf(StartsWith("False RulesWithoutEffect"), HasSubstr("nodes")));
+  EditSpec(R"("namespaces": null)");
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Effective(), "");
+}
+
+// Discovery fails: it is asked again, and what was reported stays.
+TEST_F(ReconcilersTest, WhatDiscoveryDoesNotAnswerNowIsNotTakenBack) {
+  Begin(R"("namespaces": ["foo"])", kNodes);
+  const std::string reported = cluster_.Effective();
+  EXPECT_THAT(reported, StartsWith("False RulesWithoutEffect"));
+  cluster_.Stop();
+  discovery_down_ = true;
+  cluster_.Start();
+  cluster_.RunFor(absl::Minutes(5));
+  EXPECT_EQ(cluster_.Effective(), reported);
+  EditRoles(kNodesAndMore);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Scoped(), kSuccess);
+  EXPECT_EQ(cluster_.Effective(), reported) << "persistentvolumes are not known";
+  discovery_down_ = false;
+  cluster_.RunFor(absl::Minutes(1));
+  EXPECT_THAT(cluster_.Effective(), HasSubstr("persistentvolumes"));
+}
+
+// Unknown is never delete: each input in turn is forbidden to the component that reads it.
 TEST_F(ReconcilersTest, NothingIsWrittenWhileAnythingIsUnknown) {
-  view_.Put(DocumentTemplate());
-  view_.Put(DocumentInstance(R"("namespaces": ["foo"])"));
-  ReconcileBoth();
-  writes_.clear();
-  view_.Remove(KindOf<corev1::Namespace>::value, {"", "foo"});  // would be a reason to act
-  view_.Remove(KindOf<ScopeTemplate>::value, {"", "foo"});
-  const KindInfo inputs[] = {KindOf<ScopeInstance>::value, KindOf<ScopeTemplate>::value,
-                             KindOf<rbacv1::RoleBinding>::value, KindOf<corev1::Namespace>::value,
-                             KindOf<rbacv1::ClusterRoleBinding>::value};
-  for (const KindInfo& kind : inputs) {
-    view_.SetState(kind, DemandState::kStale, absl::UnavailableError("the watch is down"));
-    EXPECT_FALSE(ReconcileInstance().ok()) << kind.plural;
-    view_.SetState(kind, DemandState::kForbidden, absl::PermissionDeniedError("revoked"));
-    EXPECT_FALSE(ReconcileInstance().ok()) << kind.plural;
-    EXPECT_THAT(writes_, IsEmpty()) << kind.plural;
-    view_.SetState(kind, DemandState::kSynced);
-  }
-  EXPECT_TRUE(ReconcileInstance().ok());
-  EXPECT_THAT(writes_, ElementsAre("DELETE rolebindings foo", "PATCH scopeinstances/status"));
-}
-
-TEST_F(ReconcilersTest, WhatIsBeingDeletedIsLeftAlone) {
-  view_.Put(DocumentTemplate());
-  ScopeInstance instance = DocumentInstance(R"("namespaces": ["foo"])");
-  instance.mutable_metadata()->mutable_deletiontimestamp()->set_seconds(1);
-  view_.Put(instance);
-  EXPECT_TRUE(ReconcileInstance().ok());
-  EXPECT_THAT(writes_, IsEmpty());
+  Begin(R"("namespaces": ["foo"])");
+  cluster_.TakeRule("scope-instance", "list");
+  cluster_.TakeRule("scope-template", "list");
+  cluster_.Stop();
+  cluster_.Start();
+  cluster_.TakeWrites();
+  EXPECT_EQ(cluster_.Delete(kTemplates, "foo"), 200);
+  EXPECT_EQ(cluster_.Delete(kNamespaces, "bar"), 200);
+  cluster_.RunFor(absl::Minutes(20));
+  EXPECT_THAT(cluster_.TakeWrites(), IsEmpty());
+  cluster_.ReturnRules("scope-instance");
+  cluster_.ReturnRules("scope-template");
+  cluster_.RunFor(absl::Minutes(20));
+  EXPECT_THAT(cluster_.Scoped(), StartsWith("False ScopeTemplateNotFound"));
+  EXPECT_THAT(cluster_.Ours(kBindings), IsEmpty());
 }
 
 }  // namespace

@@ -167,6 +167,11 @@ bool SameRules(const std::vector<rbacv1::PolicyRule>& a,
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), SameRule);
 }
 
+bool HasSubject(const SubjectList& subjects, const rbacv1::Subject& subject) {
+  return std::any_of(subjects.begin(), subjects.end(),
+                     [&](const auto& s) { return SameSubject(s, subject); });
+}
+
 bool SameSubjects(const std::vector<rbacv1::Subject>& a, const SubjectList& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), SameSubject);
 }

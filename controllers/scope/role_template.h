@@ -27,6 +27,8 @@ absl::StatusOr<std::vector<RoleTemplate>> ExpandTemplate(
 
 bool SameRules(const std::vector<rbacv1::PolicyRule>& a,
                const google::protobuf::RepeatedPtrField<rbacv1::PolicyRule>& b);
+bool HasSubject(const google::protobuf::RepeatedPtrField<rbacv1::Subject>& subjects,
+                const rbacv1::Subject& subject);
 bool SameSubjects(const std::vector<rbacv1::Subject>& a,
                   const google::protobuf::RepeatedPtrField<rbacv1::Subject>& b);
 

@@ -1,7 +1,7 @@
 #include "controllers/scope/target.h"
 
-#include <map>
 #include <optional>
+#include <utility>
 
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
@@ -13,6 +13,9 @@ bool IsTerminating(const corev1::Namespace& ns) {
   return ns.metadata().has_deletiontimestamp() || ns.status().phase() == "Terminating";
 }
 
+// Named namespaces that are reported by name; of the others, only how many there are.
+constexpr size_t kMaxListed = 5;
+
 }  // namespace
 
 absl::StatusOr<std::optional<LabelSelector>> NamespaceSelector(
@@ -23,31 +26,44 @@ absl::StatusOr<std::optional<LabelSelector>> NamespaceSelector(
   return selector;
 }
 
-absl::StatusOr<Target> ResolveTarget(const operatorsv1alpha1::ScopeInstance& instance,
-                                     const std::vector<corev1::Namespace>& namespaces) {
-  ASSIGN_OR_RETURN(const std::optional<LabelSelector> selector, NamespaceSelector(instance));
+bool Target::MayContain(const std::string& ns) const {
+  if (cluster || ns.empty()) return cluster && ns.empty();
+  return !invalid.ok() || named.contains(ns) || usable.contains(ns) || terminating.contains(ns);
+}
+
+Target ResolveTarget(const operatorsv1alpha1::ScopeInstance& instance,
+                     const std::vector<corev1::Namespace>& namespaces) {
   Target target;
-  target.cluster = instance.spec().namespaces().empty() && !selector.has_value();
+  const auto& named = instance.spec().namespaces();
+  target.named.insert(named.begin(), named.end());
+  const absl::StatusOr<std::optional<LabelSelector>> selector = NamespaceSelector(instance);
+  target.invalid = selector.status();
+  const bool selects = !selector.ok() || selector->has_value();
+  target.cluster = named.empty() && !selects;
   if (target.cluster) return target;
 
-  std::map<std::string, const corev1::Namespace*> by_name;
-  for (const auto& ns : namespaces) by_name[ns.metadata().name()] = &ns;
-  for (const std::string& name : instance.spec().namespaces()) {
-    if (!target.namespaces.insert(name).second) continue;
-    const auto found = by_name.find(name);
-    if (found == by_name.end()) {
-      target.problems.push_back(StrCat("namespace \"", name, "\" not found"));
-    } else if (IsTerminating(*found->second)) {
-      target.problems.push_back(StrCat("namespace \"", name, "\" is being deleted"));
-    } else {
-      target.usable.insert(name);
+  absl::flat_hash_set<std::string_view> missing(named.begin(), named.end());
+  for (const auto& ns : namespaces) {
+    const std::string& name = ns.metadata().name();
+    const bool is_named = missing.erase(name) > 0;
+    const bool matches =
+        selector.ok() && selector->has_value() && (*selector)->Matches(ns.metadata().labels());
+    if (is_named || matches) (IsTerminating(ns) ? target.terminating : target.usable).insert(name);
+  }
+  size_t others = 0;
+  const auto add = [&](const std::string& name, std::string_view what) {
+    if (target.problems.size() == kMaxListed) return void(++others);
+    target.problems.push_back(StrCat("namespace \"", name, "\" ", what));
+  };
+  for (const std::string& name : named) {
+    if (target.terminating.contains(name)) {
+      add(name, "is being deleted");
+    } else if (missing.erase(name) > 0) {
+      add(name, "not found");
     }
   }
-  if (!selector.has_value()) return target;
-  for (const auto& [name, ns] : by_name) {
-    if (!selector->Matches(ns->metadata().labels())) continue;
-    target.namespaces.insert(name);
-    if (!IsTerminating(*ns)) target.usable.insert(name);
+  if (others > 0) {
+    target.problems.push_back(StrCat(others, " more namespaces not found or being deleted"));
   }
   return target;
 }

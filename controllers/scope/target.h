@@ -5,8 +5,11 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "controllers/scope/kinds.h"
 #include "manager/object/kinds/core_v1.h"
@@ -15,22 +18,32 @@
 namespace mandate::scope {
 
 struct Target {
-  // The whole cluster: neither namespaces nor a selector are given. A selector that matches nothing
-  // is not that.
+  // The whole cluster: neither namespaces nor a selector are given. A selector that matches
+  // nothing, or that is invalid, is not that.
   bool cluster = false;
-  // Named ones, whether or not they exist, and those that the selector matches.
-  std::set<std::string> namespaces;
-  // The part of `namespaces` that exists and takes new objects.
+  // Namespaces that exist and take new objects.
   std::set<std::string> usable;
-  // `namespace "x" not found`, for each named one that is not usable.
+  // Namespaces that exist and are being deleted.
+  std::set<std::string> terminating;
+  // Every named one, whether or not it exists.
+  absl::flat_hash_set<std::string> named;
+  // The selector is invalid: which other namespaces it means is not known. kInvalidArgument names
+  // the field.
+  absl::Status invalid;
+  // `namespace "x" not found`; many are summed up in one.
   std::vector<std::string> problems;
+
+  // Whether a binding in this namespace, or in the cluster when it is empty, may be wanted: false
+  // only when it certainly is not.
+  bool MayContain(const std::string& ns) const;
 };
 
-// kInvalidArgument names the field of a selector that is none.
-absl::StatusOr<Target> ResolveTarget(const operatorsv1alpha1::ScopeInstance& instance,
-                                     const std::vector<corev1::Namespace>& namespaces);
+// `namespaces`: at least those that exist of the named ones and those that the selector matches.
+Target ResolveTarget(const operatorsv1alpha1::ScopeInstance& instance,
+                     const std::vector<corev1::Namespace>& namespaces);
 
-// Nullopt: the instance has none. An empty selector matches every namespace.
+// Nullopt: the instance has none. An empty selector matches every namespace. kInvalidArgument names
+// the field of an invalid selector.
 absl::StatusOr<std::optional<LabelSelector>> NamespaceSelector(
     const operatorsv1alpha1::ScopeInstance& instance);
 

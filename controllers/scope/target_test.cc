@@ -117,25 +117,46 @@ TEST(ResolveTargetTest, Where) {
   };
   for (const auto& row : rows) {
     const auto target = ResolveTarget(DocumentInstance(row.spec), Namespaces());
-    ASSERT_TRUE(target.ok()) << row.name << ": " << target.status();
-    EXPECT_EQ(target->cluster, row.cluster) << row.name;
-    EXPECT_EQ(target->namespaces, row.namespaces) << row.name;
-    EXPECT_EQ(target->usable, row.usable) << row.name;
-    EXPECT_EQ(target->problems, row.problems) << row.name;
+    ASSERT_TRUE(target.invalid.ok()) << row.name << ": " << target.invalid;
+    EXPECT_EQ(target.cluster, row.cluster) << row.name;
+    EXPECT_EQ(target.usable, row.usable) << row.name;
+    EXPECT_EQ(target.problems, row.problems) << row.name;
+    for (const char* ns : {"red", "blue", "plain", "dying", "deleted", "nowhere", "z", "a"}) {
+      EXPECT_EQ(target.MayContain(ns), row.namespaces.contains(ns)) << row.name << ": " << ns;
+    }
+    EXPECT_EQ(target.MayContain(""), row.cluster) << row.name;
   }
 }
 
-TEST(ResolveTargetTest, ABadSelectorIsAnErrorThatNamesItsField) {
+// Which namespaces an invalid selector means is not known; that it does not mean the cluster is.
+TEST(ResolveTargetTest, ABadSelectorNamesItsFieldAndIsNotTheCluster) {
   for (const std::string_view selector :
        {R"(["color"])", R"("color")", R"({"color": 5})", R"({"matchLabels": "red"})",
         R"({"matchExpressions": [{"key": "color", "operator": "Like"}]})"}) {
-    const auto instance =
-        DocumentInstance(StrCat(R"("namespaces": ["red"], "namespaceSelector": )", selector));
-    const absl::Status status = ResolveTarget(instance, Namespaces()).status();
-    EXPECT_TRUE(absl::IsInvalidArgument(status)) << selector << status;
-    EXPECT_TRUE(std::string(status.message()).starts_with("spec.namespaceSelector")) << status;
-    EXPECT_EQ(NamespaceSelector(instance).status(), status);
+    for (const std::string_view namespaces : {R"("namespaces": ["red"], )", ""}) {
+      const auto instance =
+          DocumentInstance(StrCat(namespaces, R"("namespaceSelector": )", selector));
+      const Target target = ResolveTarget(instance, Namespaces());
+      EXPECT_TRUE(absl::IsInvalidArgument(target.invalid)) << selector << target.invalid;
+      EXPECT_TRUE(std::string(target.invalid.message()).starts_with("spec.namespaceSelector"));
+      EXPECT_EQ(NamespaceSelector(instance).status(), target.invalid);
+      EXPECT_FALSE(target.cluster) << selector;
+      EXPECT_FALSE(target.MayContain("")) << selector;
+      EXPECT_TRUE(target.MayContain("blue")) << selector;
+    }
   }
+}
+
+TEST(ResolveTargetTest, ManyMissingNamespacesAreSummedUp) {
+  std::string list = R"("red")";
+  for (int i = 0; i < 10'000; ++i) StrAppend(&list, ",\"n", i, "\"");
+  const Target target =
+      ResolveTarget(DocumentInstance(StrCat(R"("namespaces": [)", list, "]")), Namespaces());
+  EXPECT_EQ(target.usable, Names{"red"});
+  ASSERT_EQ(target.problems.size(), 6u);
+  EXPECT_EQ(target.problems[0], R"(namespace "n0" not found)");
+  EXPECT_EQ(target.problems[5], "9995 more namespaces not found or being deleted");
+  EXPECT_TRUE(target.MayContain("n9999"));
 }
 
 TEST(NamespaceSelectorTest, NoneIsNotTheEmptyOne) {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "absl/strings/str_join.h"
+#include "controllers/scope/cluster_role.h"
 #include "controllers/scope/generated_names.h"
 #include "controllers/scope/ownership.h"
 #include "controllers/scope/role_template.h"
@@ -14,56 +16,70 @@ namespace mandate::scope {
 namespace {
 
 using operatorsv1alpha1::ScopeTemplate;
+using rbacv1::ClusterRole;
 
 constexpr size_t kMaxProblems = 10;
 
-rbacv1::ClusterRole DesiredRole(const ScopeTemplate& owner, const RoleTemplate& role) {
-  rbacv1::ClusterRole result;
-  auto& meta = *result.mutable_metadata();
-  meta.set_name(role.name);
-  (*meta.mutable_labels())[std::string(kTemplateUidLabel)] = owner.metadata().uid();
-  (*meta.mutable_labels())[std::string(kGenerateNameLabel)] =
-      GenerateNameLabelValue(role.generate_name);
-  SetControllerReference(owner.metadata(), KindOf<ScopeTemplate>::value, meta);
-  for (const auto& rule : role.rules) *result.add_rules() = rule;
-  return result;
+std::string Quoted(const ClusterRole& role) {
+  return StrCat("ClusterRole \"", role.metadata().name(), "\"");
 }
 
-bool HasLabels(const ObjectMetaProto& object, const ObjectMetaProto& wanted) {
-  return std::all_of(wanted.labels().begin(), wanted.labels().end(), [&](const auto& label) {
-    const auto found = object.labels().find(label.first);
-    return found != object.labels().end() && found->second == label.second;
-  });
-}
-
-bool IsAsDesired(const ScopeTemplate& owner, const RoleTemplate& role,
-                 const rbacv1::ClusterRole& desired, const rbacv1::ClusterRole& actual) {
-  return SameRules(role.rules, actual.rules()) && !actual.has_aggregationrule() &&
-         HasLabels(actual.metadata(), desired.metadata()) &&
-         HasControllerReference(owner.metadata(), KindOf<ScopeTemplate>::value, actual.metadata());
-}
-
-void PlanRole(const ScopeTemplate& owner, const RoleTemplate& role,
-              const std::map<std::string, const rbacv1::ClusterRole*>& by_name,
-              TemplatePlan& plan) {
-  rbacv1::ClusterRole desired = DesiredRole(owner, role);
-  const auto found = by_name.find(role.name);
-  if (found == by_name.end()) {
+void PlanAbsentRole(const TemplateSnapshot& snapshot, ClusterRole desired, TemplatePlan& plan) {
+  const auto standing = snapshot.standing.find(desired.metadata().name());
+  if (standing != snapshot.standing.end() && !standing->second.empty()) {
+    plan.problems.push_back(
+        StrCat(Quoted(desired),
+               " is not made, as that would revive bindings that no ScopeInstance of "
+               "this ScopeTemplate wants: ",
+               Summarise(standing->second), "; delete them"));
+  } else if (snapshot.referenced == Referenced::kYes) {
     plan.create.push_back(std::move(desired));
-    return;
   }
-  const rbacv1::ClusterRole& actual = *found->second;
-  if (!BelongsTo(actual.metadata(), owner.metadata().uid(), kTemplateUidLabel)) {
+}
+
+void PlanPresentRole(const ScopeTemplate& owner, ClusterRole desired, const ClusterRole& actual,
+                     TemplatePlan& plan) {
+  const std::string foreign = WhyForeign(actual, owner.metadata().uid());
+  if (!foreign.empty()) {
     plan.problems.push_back(StrCat(
-        "ClusterRole \"", role.name,
-        "\" exists and does not belong to this ScopeTemplate: it is neither changed nor bound; "
-        "choose another generateName (one that ends in \"-\" is always free)"));
+        Quoted(actual), " exists and does not belong to this ScopeTemplate (", foreign,
+        "): it is neither changed nor bound; delete it, or choose another generateName (one that "
+        "ends in \"-\" is always free)"));
     return;
   }
-  if (!actual.metadata().has_deletiontimestamp() && !IsAsDesired(owner, role, desired, actual)) {
-    desired.mutable_metadata()->set_uid(actual.metadata().uid());
-    plan.mend.push_back(std::move(desired));
+  if (actual.metadata().has_deletiontimestamp()) {
+    plan.problems.push_back(StrCat(Quoted(actual), " is being deleted (",
+                                   FinalizersText(actual.metadata()),
+                                   "): it is made again when it is gone"));
   }
+  if (!Difference(desired, actual).empty()) plan.fix.push_back({std::move(desired), actual});
+}
+
+// A role that the template does not want, or not now.
+void PlanUnwantedRole(const ScopeTemplate& owner, const ClusterRole& actual, TemplatePlan& plan) {
+  const std::string foreign = WhyForeign(actual, owner.metadata().uid());
+  if (!foreign.empty()) {
+    // Only a name that is a function of the UID proves that the role was made for this template.
+    if (!IsClusterRoleNameOf(owner.metadata().uid(), actual.metadata().name())) return;
+    plan.pending.push_back(StrCat(Quoted(actual),
+                                  " was made for this ScopeTemplate, is no longer "
+                                  "wanted, and is not deleted, as it does not belong to it (",
+                                  foreign, "); delete it by hand"));
+    return;
+  }
+  const bool deleted = actual.metadata().has_deletiontimestamp();
+  if (!deleted) plan.remove.push_back(actual);
+  if (!deleted && actual.metadata().finalizers().empty()) return;
+  plan.pending.push_back(StrCat(Quoted(actual), " is no longer wanted and is being deleted: ",
+                                FinalizersText(actual.metadata())));
+  if (!deleted || actual.rules().empty()) return;
+  // Its finalizers keep the object; they do not keep what it grants.
+  ClusterRole emptied;
+  *emptied.mutable_metadata()->mutable_labels() = actual.metadata().labels();
+  emptied.mutable_metadata()->set_name(actual.metadata().name());
+  SetControllerReference(owner.metadata(), KindOf<ScopeTemplate>::value,
+                         *emptied.mutable_metadata());
+  plan.fix.push_back({std::move(emptied), actual});
 }
 
 }  // namespace
@@ -71,27 +87,29 @@ void PlanRole(const ScopeTemplate& owner, const RoleTemplate& role,
 TemplatePlan PlanTemplate(const TemplateSnapshot& snapshot) {
   TemplatePlan plan;
   const ScopeTemplate& owner = snapshot.scope_template;
+  const bool referenced = snapshot.referenced != Referenced::kNo;
   const auto roles = ExpandTemplate(owner);
   if (!roles.ok()) plan.problems.emplace_back(roles.status().message());
+  // An invalid template changes nothing: which of its roles it still means is not known.
+  if (referenced && !roles.ok()) return plan;
 
-  std::map<std::string, const rbacv1::ClusterRole*> by_name;
+  std::map<std::string, const ClusterRole*> by_name;
   for (const auto& role : snapshot.cluster_roles) by_name[role.metadata().name()] = &role;
-
   std::set<std::string> wanted;
-  if (snapshot.referenced && roles.ok()) {
+  if (referenced) {
     for (const RoleTemplate& role : *roles) {
       wanted.insert(role.name);
-      PlanRole(owner, role, by_name, plan);
+      ClusterRole desired = DesiredClusterRole(owner, role);
+      const auto found = by_name.find(role.name);
+      if (found == by_name.end()) {
+        PlanAbsentRole(snapshot, std::move(desired), plan);
+      } else {
+        PlanPresentRole(owner, std::move(desired), *found->second, plan);
+      }
     }
   }
-  // An invalid template changes nothing: which of its roles it still means is not known.
-  if (snapshot.referenced && !roles.ok()) return plan;
   for (const auto& [name, role] : by_name) {
-    const auto& meta = role->metadata();
-    if (!wanted.contains(name) && !meta.has_deletiontimestamp() &&
-        BelongsTo(meta, owner.metadata().uid(), kTemplateUidLabel)) {
-      plan.remove.push_back({{"", name}, meta.uid()});
-    }
+    if (!wanted.contains(name)) PlanUnwantedRole(owner, *role, plan);
   }
   return plan;
 }
@@ -104,14 +122,18 @@ std::string Summarise(const std::vector<std::string>& problems) {
 }
 
 std::vector<DesiredCondition> TemplateConditions(const ScopeTemplate& of, const TemplatePlan& plan,
-                                                 const std::vector<std::string>& failures) {
+                                                 const std::vector<std::string>& failures,
+                                                 const std::vector<std::string>& removal_failures) {
   std::vector<std::string> all = plan.problems;
   all.insert(all.end(), failures.begin(), failures.end());
+  const bool failed = !all.empty();
+  all.insert(all.end(), plan.pending.begin(), plan.pending.end());
+  all.insert(all.end(), removal_failures.begin(), removal_failures.end());
   if (all.empty()) {
     return {{kTemplated, true, kTemplatingSuccessful,
              StrCat("ScopeTemplate \"", of.metadata().name(), "\" successfully reconciled")}};
   }
-  return {{kTemplated, false, kTemplatingFailed, Summarise(all)}};
+  return {{kTemplated, false, failed ? kTemplatingFailed : kRevocationPending, Summarise(all)}};
 }
 
 }  // namespace mandate::scope

@@ -2,6 +2,7 @@
 #ifndef CONTROLLERS_SCOPE_TEMPLATE_PLAN_H_
 #define CONTROLLERS_SCOPE_TEMPLATE_PLAN_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,38 +15,50 @@ namespace mandate::scope {
 inline constexpr char kTemplated[] = "Templated";
 inline constexpr char kTemplatingSuccessful[] = "TemplatingSuccessful";
 inline constexpr char kTemplatingFailed[] = "TemplatingFailed";
+// Of Templated and of Scoped: something that is no longer wanted still grants.
+inline constexpr char kRevocationPending[] = "RevocationPending";
+
+// Whether some ScopeInstance that is not being deleted references the template.
+enum class Referenced {
+  kNo,
+  kMaybe,  // an instance cannot be read: roles are kept and fixed, not made and not deleted
+  kYes,
+};
 
 struct TemplateSnapshot {
   operatorsv1alpha1::ScopeTemplate scope_template;
-  // Whether some ScopeInstance that is not being deleted references it.
-  bool referenced = false;
+  Referenced referenced = Referenced::kNo;
   // At least those that belong to the template and those whose names it asks for.
   std::vector<rbacv1::ClusterRole> cluster_roles;
+  // By the name of a ClusterRole that is absent: the bindings that refer to it and that no
+  // ScopeInstance of the template wants, as "RoleBinding foo/x".
+  std::map<std::string, std::vector<std::string>> standing = {};
 };
 
-// An object to delete, and only if it is still that one.
-struct Removal {
-  ObjectKey key;
-  std::string uid;
-
-  bool operator==(const Removal&) const = default;
+// A role to change: the difference says why.
+struct RoleFix {
+  rbacv1::ClusterRole desired;
+  rbacv1::ClusterRole actual;
 };
 
 struct TemplatePlan {
   std::vector<rbacv1::ClusterRole> create;
-  // To be applied; each has the UID of the role that it mends.
-  std::vector<rbacv1::ClusterRole> mend;
-  std::vector<Removal> remove;
+  std::vector<RoleFix> fix;
+  std::vector<rbacv1::ClusterRole> remove;
   // Why the template cannot be fulfilled, whatever the writes come to.
   std::vector<std::string> problems;
+  // Roles that are no longer wanted and still grant.
+  std::vector<std::string> pending;
 };
 
 TemplatePlan PlanTemplate(const TemplateSnapshot& snapshot);
 
-// The template's conditions after the plan was carried out; `failures` are the writes' errors.
+// The template's conditions after the plan was carried out; `failures` are the errors of creating
+// and fixing, `removal_failures` those of deleting.
 std::vector<DesiredCondition> TemplateConditions(const operatorsv1alpha1::ScopeTemplate& of,
                                                  const TemplatePlan& plan,
-                                                 const std::vector<std::string>& failures);
+                                                 const std::vector<std::string>& failures,
+                                                 const std::vector<std::string>& removal_failures);
 
 // "a; b; c; and 4 more", for a condition's message.
 std::string Summarise(const std::vector<std::string>& problems);

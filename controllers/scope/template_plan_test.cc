@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "controllers/scope/cluster_role.h"
 #include "controllers/scope/generated_names.h"
 #include "controllers/scope/role_template.h"
 #include "controllers/scope/testing_objects.h"
@@ -11,12 +16,24 @@ namespace {
 
 using operatorsv1alpha1::ScopeTemplate;
 
-// What the server would have after `plan`: created roles with UIDs, mended ones as applied.
-std::vector<rbacv1::ClusterRole> After(const TemplatePlan& plan) {
+// Roles as the plan creates them. What a server makes of them is asked of a server
+// (reconcilers_test.cc).
+std::vector<rbacv1::ClusterRole> Created(const TemplatePlan& plan) {
   std::vector<rbacv1::ClusterRole> roles = plan.create;
   for (auto& role : roles) role.mutable_metadata()->set_uid("uid-of-" + role.metadata().name());
-  roles.insert(roles.end(), plan.mend.begin(), plan.mend.end());
   return roles;
+}
+
+using Names = std::vector<std::string>;
+
+Names NamesOf(const std::vector<rbacv1::ClusterRole>& roles) {
+  Names names;
+  for (const auto& role : roles) names.push_back(role.metadata().name());
+  return names;
+}
+
+bool Changes(const TemplatePlan& plan) {
+  return !plan.create.empty() || !plan.fix.empty() || !plan.remove.empty();
 }
 
 ScopeTemplate Template(std::string_view cluster_roles) {
@@ -36,13 +53,13 @@ constexpr std::string_view kWriter = R"({"generateName": "writer",
 std::string List(std::string_view a, std::string_view b) { return StrCat("[", a, ",", b, "]"); }
 
 TEST(TemplatePlanTest, WithoutAnInstanceNoRoleIsMade) {
-  const TemplatePlan plan = PlanTemplate({DocumentTemplate(), false, {}});
-  EXPECT_TRUE(plan.create.empty() && plan.mend.empty() && plan.remove.empty());
+  const TemplatePlan plan = PlanTemplate({DocumentTemplate(), Referenced::kNo, {}});
+  EXPECT_FALSE(Changes(plan));
   EXPECT_TRUE(plan.problems.empty());
 }
 
 TEST(TemplatePlanTest, AReferencedTemplateGetsItsRoles) {
-  const TemplatePlan plan = PlanTemplate({DocumentTemplate(), true, {}});
+  const TemplatePlan plan = PlanTemplate({DocumentTemplate(), Referenced::kYes, {}});
   ASSERT_EQ(plan.create.size(), 1u);
   const auto& role = plan.create[0];
   EXPECT_EQ(role.metadata().name(), ClusterRoleName("template-uid", "fooClusterRole-"));
@@ -58,55 +75,145 @@ TEST(TemplatePlanTest, AReferencedTemplateGetsItsRoles) {
   EXPECT_EQ(role.rules(0).verbs_size(), 7);
 }
 
-TEST(TemplatePlanTest, ConvergedIsSilent) {
-  const ScopeTemplate of = Template(List(kReader, kWriter));
-  const TemplatePlan plan = PlanTemplate({of, true, After(PlanTemplate({of, true, {}}))});
-  EXPECT_TRUE(plan.create.empty() && plan.mend.empty() && plan.remove.empty());
-  EXPECT_TRUE(plan.problems.empty());
-}
-
 TEST(TemplatePlanTest, TheLastReferenceTakesTheRolesAlong) {
   const ScopeTemplate of = Template(List(kReader, kWriter));
-  const auto roles = After(PlanTemplate({of, true, {}}));
-  const TemplatePlan plan = PlanTemplate({of, false, roles});
-  EXPECT_TRUE(plan.create.empty() && plan.mend.empty());
-  EXPECT_EQ(plan.remove, (std::vector<Removal>{{{"", "reader"}, "uid-of-reader"},
-                                               {{"", "writer"}, "uid-of-writer"}}));
+  const auto roles = Created(PlanTemplate({of, Referenced::kYes, {}}));
+  const TemplatePlan plan = PlanTemplate({of, Referenced::kNo, roles});
+  EXPECT_TRUE(plan.create.empty() && plan.fix.empty());
+  EXPECT_EQ(NamesOf(plan.remove), (Names{"reader", "writer"}));
 }
 
 TEST(TemplatePlanTest, ARoleThatLeftTheTemplateGoesAndTheOthersStay) {
-  const auto roles = After(PlanTemplate({Template(List(kReader, kWriter)), true, {}}));
-  const TemplatePlan plan = PlanTemplate({Template(StrCat("[", kReader, "]")), true, roles});
-  EXPECT_TRUE(plan.create.empty() && plan.mend.empty());
-  EXPECT_EQ(plan.remove, (std::vector<Removal>{{{"", "writer"}, "uid-of-writer"}}));
+  const auto roles =
+      Created(PlanTemplate({Template(List(kReader, kWriter)), Referenced::kYes, {}}));
+  const TemplatePlan plan =
+      PlanTemplate({Template(StrCat("[", kReader, "]")), Referenced::kYes, roles});
+  EXPECT_TRUE(plan.create.empty() && plan.fix.empty());
+  EXPECT_EQ(NamesOf(plan.remove), (Names{"writer"}));
 }
 
 // The old operator stopped at the first role that needed nothing.
 TEST(TemplatePlanTest, EveryRoleIsLookedAt) {
   const ScopeTemplate of = Template(List(kReader, kWriter));
-  auto roles = After(PlanTemplate({of, true, {}}));
+  auto roles = Created(PlanTemplate({of, Referenced::kYes, {}}));
   roles.pop_back();
-  const TemplatePlan plan = PlanTemplate({of, true, roles});
+  const TemplatePlan plan = PlanTemplate({of, Referenced::kYes, roles});
   ASSERT_EQ(plan.create.size(), 1u);
   EXPECT_EQ(plan.create[0].metadata().name(), "writer");
 }
 
-TEST(TemplatePlanTest, EveryEditIsMendedUnderTheRolesOwnUid) {
-  const ScopeTemplate of = Template(StrCat("[", kReader, "]"));
-  const rbacv1::ClusterRole good = After(PlanTemplate({of, true, {}}))[0];
-  std::vector<rbacv1::ClusterRole> edits(5, good);
-  edits[0].mutable_rules(0)->add_verbs("delete");
-  edits[1].mutable_metadata()->clear_ownerreferences();
-  edits[2].mutable_metadata()->mutable_labels()->erase(std::string(kTemplateUidLabel));
-  edits[3].clear_rules();
-  edits[4].mutable_aggregationrule();
-  for (size_t i = 0; i < edits.size(); ++i) {
-    const TemplatePlan plan = PlanTemplate({of, true, {edits[i]}});
-    ASSERT_EQ(plan.mend.size(), 1u) << "edit " << i;
-    EXPECT_EQ(plan.mend[0].metadata().uid(), "uid-of-reader");
-    EXPECT_EQ(plan.mend[0].rules(0).verbs_size(), 1);
-    EXPECT_TRUE(plan.create.empty() && plan.remove.empty() && plan.problems.empty());
+// A role with a generated name, and what somebody did to it.
+TEST(TemplatePlanTest, EveryEditIsFixed) {
+  const ScopeTemplate of = DocumentTemplate();
+  const rbacv1::ClusterRole good = Created(PlanTemplate({of, Referenced::kYes, {}}))[0];
+  const struct {
+    const char* difference;
+    std::function<void(rbacv1::ClusterRole&)> edit;
+  } rows[] = {
+      {"rules", [](auto& role) { role.mutable_rules(0)->add_verbs("escalate"); }},
+      {"rules", [](auto& role) { role.clear_rules(); }},
+      {"aggregationRule", [](auto& role) { role.mutable_aggregationrule(); }},
+      {"owner reference", [](auto& role) { role.mutable_metadata()->clear_ownerreferences(); }},
+      {"label operators.coreos.io/scopeTemplateUID",
+       [](auto& role) {
+         role.mutable_metadata()->mutable_labels()->erase(std::string(kTemplateUidLabel));
+       }},
+      {"label rbac.authorization.k8s.io/aggregate-to-view",
+       [](auto& role) {
+         (*role.mutable_metadata()
+               ->mutable_labels())["rbac.authorization.k8s.io/aggregate-to-view"] = "true";
+       }},
+  };
+  for (const auto& row : rows) {
+    rbacv1::ClusterRole edited = good;
+    row.edit(edited);
+    for (const Referenced referenced : {Referenced::kYes, Referenced::kMaybe}) {
+      const TemplatePlan plan = PlanTemplate({of, referenced, {edited}});
+      ASSERT_EQ(plan.fix.size(), 1u) << row.difference;
+      EXPECT_EQ(plan.fix[0].actual.metadata().uid(), good.metadata().uid());
+      EXPECT_EQ(Difference(plan.fix[0].desired, plan.fix[0].actual), row.difference);
+      EXPECT_EQ(Difference(plan.fix[0].desired, good), "");
+      EXPECT_TRUE(plan.create.empty() && plan.remove.empty() && plan.problems.empty());
+    }
   }
+}
+
+TEST(TemplatePlanTest, AnEmptiedTemplateEmptiesItsRole) {
+  ScopeTemplate of = DocumentTemplate();
+  const auto roles = Created(PlanTemplate({of, Referenced::kYes, {}}));
+  of.mutable_spec()->mutable_clusterroles(0)->clear_rules();
+  const TemplatePlan plan = PlanTemplate({of, Referenced::kYes, roles});
+  ASSERT_EQ(plan.fix.size(), 1u);
+  EXPECT_TRUE(plan.fix[0].desired.rules().empty());
+}
+
+// An instance that cannot be read may reference the template.
+TEST(TemplatePlanTest, WhetherItIsReferencedIsNotKnown) {
+  const ScopeTemplate of = DocumentTemplate();
+  EXPECT_FALSE(Changes(PlanTemplate({of, Referenced::kMaybe, {}}))) << "nothing is made";
+  const auto roles = Created(PlanTemplate({of, Referenced::kYes, {}}));
+  EXPECT_FALSE(Changes(PlanTemplate({of, Referenced::kMaybe, roles}))) << "nothing is deleted";
+  // A role that left the template is not wanted, whoever references the template.
+  ScopeTemplate without = of;
+  without.mutable_spec()->clear_clusterroles();
+  EXPECT_EQ(PlanTemplate({without, Referenced::kMaybe, roles}).remove.size(), 1u);
+}
+
+// Its name is a function of the template's UID: made again, it would revive what was kept from
+// being revoked.
+TEST(TemplatePlanTest, ARoleIsNotMadeWhileFormerBindingsStand) {
+  const ScopeTemplate of = DocumentTemplate();
+  const std::string name = ClusterRoleName("template-uid", "fooClusterRole-");
+  const TemplatePlan plan =
+      PlanTemplate({of, Referenced::kYes, {}, {{name, {"RoleBinding team-a/op-x"}}}});
+  EXPECT_FALSE(Changes(plan));
+  ASSERT_EQ(plan.problems.size(), 1u);
+  EXPECT_NE(plan.problems[0].find("RoleBinding team-a/op-x; delete them"), std::string::npos)
+      << plan.problems[0];
+  EXPECT_EQ(TemplateConditions(of, plan, {}, {})[0].reason, kTemplatingFailed);
+  EXPECT_TRUE(Changes(PlanTemplate({of, Referenced::kYes, {}, {{name, {}}}})));
+}
+
+TEST(TemplatePlanTest, ARoleThatFinalizersKeepIsReportedAndEmptied) {
+  const ScopeTemplate of = DocumentTemplate();
+  rbacv1::ClusterRole held = Created(PlanTemplate({of, Referenced::kYes, {}}))[0];
+  held.mutable_metadata()->mutable_deletiontimestamp()->set_seconds(1);
+  held.mutable_metadata()->add_finalizers("example.com/stay");
+
+  TemplatePlan plan = PlanTemplate({of, Referenced::kNo, {held}});
+  EXPECT_TRUE(plan.create.empty() && plan.remove.empty() && plan.problems.empty());
+  ASSERT_EQ(plan.pending.size(), 1u);
+  EXPECT_NE(plan.pending[0].find("finalizers example.com/stay keep it"), std::string::npos);
+  ASSERT_EQ(plan.fix.size(), 1u);
+  EXPECT_TRUE(plan.fix[0].desired.rules().empty());
+  const auto conditions = TemplateConditions(of, plan, {}, {});
+  EXPECT_FALSE(conditions[0].status);
+  EXPECT_EQ(conditions[0].reason, kRevocationPending);
+  held.clear_rules();
+  EXPECT_FALSE(Changes(PlanTemplate({of, Referenced::kNo, {held}})));
+
+  // Wanted, it is made again when it is gone; until then its rules are the template's.
+  plan = PlanTemplate({of, Referenced::kYes, {held}});
+  EXPECT_TRUE(plan.create.empty() && plan.remove.empty());
+  EXPECT_EQ(plan.fix.size(), 1u);
+  EXPECT_EQ(TemplateConditions(of, plan, {}, {})[0].reason, kTemplatingFailed);
+}
+
+// Somebody made another object the controller of our role.
+TEST(TemplatePlanTest, ARoleThatWasTakenIsReportedAsStillThere) {
+  const ScopeTemplate of = DocumentTemplate();
+  rbacv1::ClusterRole taken = Created(PlanTemplate({of, Referenced::kYes, {}}))[0];
+  auto& owner = *taken.mutable_metadata()->mutable_ownerreferences(0);
+  owner.set_kind("Namespace");
+  owner.set_name("hold");
+  owner.set_uid("other");
+  const TemplatePlan wanted = PlanTemplate({of, Referenced::kYes, {taken}});
+  EXPECT_FALSE(Changes(wanted));
+  EXPECT_EQ(wanted.problems.size(), 1u);
+  const TemplatePlan unwanted = PlanTemplate({of, Referenced::kNo, {taken}});
+  EXPECT_FALSE(Changes(unwanted));
+  ASSERT_EQ(unwanted.pending.size(), 1u);
+  EXPECT_NE(unwanted.pending[0].find("its controller is Namespace \"hold\""), std::string::npos);
 }
 
 // The privilege hole of the old operator: a template named a role that is not its own.
@@ -125,24 +232,24 @@ TEST(TemplatePlanTest, AForeignRoleIsNeverTouched) {
       owner.set_uid("somebody");
       owner.set_controller(true);
     }
-    const TemplatePlan plan = PlanTemplate({of, true, {foreign}});
-    EXPECT_TRUE(plan.create.empty() && plan.mend.empty() && plan.remove.empty());
+    const TemplatePlan plan = PlanTemplate({of, Referenced::kYes, {foreign}});
+    EXPECT_FALSE(Changes(plan));
     ASSERT_EQ(plan.problems.size(), 1u);
     EXPECT_NE(plan.problems[0].find("\"cluster-admin\" exists and does not belong"),
               std::string::npos);
-    const auto conditions = TemplateConditions(of, plan, {});
+    const auto conditions = TemplateConditions(of, plan, {}, {});
     EXPECT_EQ(conditions[0].reason, kTemplatingFailed);
     EXPECT_FALSE(conditions[0].status);
-    EXPECT_TRUE(PlanTemplate({of, false, {foreign}}).remove.empty());
+    EXPECT_TRUE(PlanTemplate({of, Referenced::kNo, {foreign}}).remove.empty());
   }
 }
 
 TEST(TemplatePlanTest, ATemplateRecreatedUnderItsNameDoesNotOwnItsPredecessorsRoles) {
   ScopeTemplate of = Template(StrCat("[", kReader, "]"));
-  const auto roles = After(PlanTemplate({of, true, {}}));
+  const auto roles = Created(PlanTemplate({of, Referenced::kYes, {}}));
   of.mutable_metadata()->set_uid("template-uid-2");
-  const TemplatePlan plan = PlanTemplate({of, true, roles});
-  EXPECT_TRUE(plan.create.empty() && plan.mend.empty() && plan.remove.empty());
+  const TemplatePlan plan = PlanTemplate({of, Referenced::kYes, roles});
+  EXPECT_FALSE(Changes(plan));
   EXPECT_EQ(plan.problems.size(), 1u);
 }
 
@@ -189,14 +296,14 @@ TEST(TemplatePlanTest, AnInvalidTemplateChangesNothingAndNamesItsFields) {
        "spec.clusterRoles[1].generateName: \"r\" is already the name of spec.clusterRoles[0]"},
   };
   const auto good = Template(StrCat("[", kReader, "]"));
-  const auto roles = After(PlanTemplate({good, true, {}}));
+  const auto roles = Created(PlanTemplate({good, Referenced::kYes, {}}));
   for (const Row& row : rows) {
-    const TemplatePlan plan = PlanTemplate({Template(row.roles), true, roles});
-    EXPECT_TRUE(plan.create.empty() && plan.mend.empty() && plan.remove.empty()) << row.roles;
+    const TemplatePlan plan = PlanTemplate({Template(row.roles), Referenced::kYes, roles});
+    EXPECT_FALSE(Changes(plan)) << row.roles;
     ASSERT_EQ(plan.problems.size(), 1u) << row.roles;
     EXPECT_NE(plan.problems[0].find(row.message), std::string::npos) << plan.problems[0];
     // Unreferenced, its roles go all the same.
-    EXPECT_EQ(PlanTemplate({Template(row.roles), false, roles}).remove.size(), 1u);
+    EXPECT_EQ(PlanTemplate({Template(row.roles), Referenced::kNo, roles}).remove.size(), 1u);
   }
 }
 
@@ -221,16 +328,21 @@ TEST(RoleTemplateTest, SubjectsComeFromTheRoleElseFromTheTemplate) {
 
 TEST(TemplateConditionsTest, FailuresOfWritesFailTheTemplate) {
   const ScopeTemplate of = DocumentTemplate();
-  const auto good = TemplateConditions(of, {}, {});
+  const auto good = TemplateConditions(of, {}, {}, {});
   EXPECT_EQ(good,
             (std::vector<DesiredCondition>{{kTemplated, true, kTemplatingSuccessful,
                                             "ScopeTemplate \"foo\" successfully reconciled"}}));
   std::vector<std::string> failures;
   for (int i = 0; i < 12; ++i) failures.push_back(StrCat("failure ", i));
-  const auto bad = TemplateConditions(of, {}, failures);
+  const auto bad = TemplateConditions(of, {}, failures, {});
   EXPECT_FALSE(bad[0].status);
   EXPECT_TRUE(bad[0].message.starts_with("failure 0; failure 1;"));
   EXPECT_TRUE(bad[0].message.ends_with("; and 2 more")) << bad[0].message;
+  // A role that cannot be deleted is no reason not to bind the others.
+  EXPECT_EQ(TemplateConditions(of, {}, {}, {"deleting x"})[0],
+            (DesiredCondition{kTemplated, false, kRevocationPending, "deleting x"}));
+  EXPECT_EQ(TemplateConditions(of, {}, {"a"}, {"deleting x"})[0],
+            (DesiredCondition{kTemplated, false, kTemplatingFailed, "a; deleting x"}));
 }
 
 }  // namespace

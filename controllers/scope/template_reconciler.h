@@ -5,6 +5,7 @@
 // +kubebuilder:rbac:groups=operators.coreos.com,resources=scopetemplates/status,verbs=patch
 // +kubebuilder:rbac:groups=operators.coreos.com,resources=scopetemplates/finalizers,verbs=update
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=rolebindings;clusterrolebindings,verbs=list;watch
 // +mandate:rbac:justify="A ScopeTemplate's roles hold whatever rules its author asks for; who may create ScopeTemplates decides what may be granted.",groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=escalate
 // +mandate:fence:groups=rbac.authorization.k8s.io,resources=clusterroles,owner=operators.coreos.com/ScopeTemplate,label=operators.coreos.io/scopeTemplateUID,names=!cluster-admin;!admin;!edit;!view;!system:*;!mandate-manager*,neverLabels=rbac.authorization.k8s.io/aggregate-to-*
 #ifndef CONTROLLERS_SCOPE_TEMPLATE_RECONCILER_H_
@@ -13,10 +14,12 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "controllers/fix_limiter.h"
+#include "controllers/retry_delays.h"
 #include "controllers/scope/mandates.h"
 #include "controllers/scope/template_plan.h"
 #include "controllers/write_log.h"
-#include "manager/cache/cache.h"
 #include "manager/client/client.h"
 #include "manager/component.h"
 #include "manager/controller/controller.h"
@@ -33,14 +36,24 @@ class TemplateReconciler : public Reconciler {
   absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override;
 
  private:
-  absl::StatusOr<TemplateSnapshot> Read(const CallContext& context,
-                                        operatorsv1alpha1::ScopeTemplate scope_template) const;
+  // What one reconcile has done so far.
+  struct Progress {
+    WriteLog log;
+    // Until a role that somebody else keeps changing is fixed again; zero: there is none.
+    absl::Duration wait = absl::ZeroDuration();
+  };
+
+  void CarryOut(const CallContext& context, const TemplatePlan& plan, Progress& progress);
+  void Fix(const CallContext& context, const RoleFix& fix, Progress& progress);
 
   const Component& component_;
   Client<kScopeTemplate> client_;
+  RetryDelays denied_;
+  FixLimiter fixes_;
 };
 
-// Its controller: ScopeTemplates, the ClusterRoles they own, and the ScopeInstances that name them.
+// Its controller: ScopeTemplates, the ClusterRoles they own, the ScopeInstances that name them, and
+// the bindings that keep a role from being made again.
 absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateController(const Component& component);
 
 }  // namespace mandate::scope

@@ -1,0 +1,39 @@
+#include "controllers/fix_limiter.h"
+
+#include <algorithm>
+
+namespace mandate {
+
+double FixLimiter::TokensAt(const Bucket& bucket, absl::Time now) const {
+  const double earned = absl::FDivDuration(now - bucket.at, bucket.interval);
+  return std::min<double>(options_.burst, bucket.tokens + earned);
+}
+
+void FixLimiter::ForgetIdle(absl::Time now) {
+  absl::erase_if(buckets_,
+                 [&](const auto& item) { return TokensAt(item.second, now) >= options_.burst; });
+  // All of them are fought over: to forget them costs a burst each.
+  if (buckets_.size() >= options_.max_objects) buckets_.clear();
+}
+
+absl::Duration FixLimiter::Take(std::string_view uid, absl::Time now) {
+  MutexLock lock(mutex_);
+  const Bucket full{static_cast<double>(options_.burst), now, options_.first};
+  auto found = buckets_.find(std::string(uid));
+  if (found == buckets_.end()) {
+    if (buckets_.size() >= options_.max_objects) ForgetIdle(now);
+    found = buckets_.emplace(std::string(uid), full).first;
+  }
+  Bucket& bucket = found->second;
+  const double tokens = TokensAt(bucket, now);
+  if (tokens >= options_.burst) bucket = full;
+  bucket.tokens = tokens;
+  bucket.at = now;
+  if (tokens < 1) return (1 - tokens) * bucket.interval;
+  bucket.tokens -= 1;
+  const bool exhausted = bucket.tokens < 1 && tokens < 2 && tokens < options_.burst;
+  if (exhausted) bucket.interval = std::min(2 * bucket.interval, options_.longest);
+  return absl::ZeroDuration();
+}
+
+}  // namespace mandate

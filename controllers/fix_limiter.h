@@ -1,0 +1,50 @@
+// Bounds how often one object is fixed after somebody else changed it.
+#ifndef CONTROLLERS_FIX_LIMITER_H_
+#define CONTROLLERS_FIX_LIMITER_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "manager/core/mutex.h"
+
+namespace mandate {
+
+// A token bucket for each object. Two controllers that do not agree about an object would write it
+// as fast as the API server answers: each write is an event for the other. A person's edits are
+// fixed at once. Thread-safe.
+class FixLimiter {
+ public:
+  struct Options {
+    int burst = 5;                              // fixes without a delay
+    absl::Duration first = absl::Seconds(10);   // after these, between one and the next; doubles
+    absl::Duration longest = absl::Minutes(1);  // up to this, until the object is left alone
+    size_t max_objects = 10'000;  // remembered; when there are more, the idle ones are forgotten
+  };
+
+  FixLimiter() : FixLimiter(Options()) {}
+  explicit FixLimiter(Options options) : options_(options) {}
+
+  // Zero: the object with this UID may be fixed now, which counts. Else how long to wait.
+  absl::Duration Take(std::string_view uid, absl::Time now);
+
+ private:
+  struct Bucket {
+    double tokens = 0;
+    absl::Time at;
+    absl::Duration interval;
+  };
+
+  double TokensAt(const Bucket& bucket, absl::Time now) const;
+  void ForgetIdle(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const Options options_;
+  Mutex mutex_;
+  absl::flat_hash_map<std::string, Bucket> buckets_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace mandate
+
+#endif  // CONTROLLERS_FIX_LIMITER_H_

@@ -1,0 +1,25 @@
+#include "controllers/printable.h"
+
+#include <gtest/gtest.h>
+
+namespace mandate {
+namespace {
+
+TEST(PrintableTest, OnlyWhatMovesOrHidesTextIsEscaped) {
+  EXPECT_EQ(Printable("a \"b\" \\ é 日本 😀"), "a \"b\" \\ é 日本 😀");
+  EXPECT_EQ(Printable("a\x1b[31mb\nc\r\t\x7f"), "a\\x1b[31mb\\x0ac\\x0d\\x09\\x7f");
+  EXPECT_EQ(Printable(std::string_view("a\0b", 3)), "a\\x00b");
+  EXPECT_EQ(Printable("\xc2\x80\xc2\x9f\xc2\xa0"), "\\u0080\\u009f\xc2\xa0");
+  EXPECT_EQ(Printable("\u200d\u200e\u200f\u2010"), "\u200d\\u200e\\u200f\u2010");
+  EXPECT_EQ(Printable("\u2029\u202a\u202e\u202f"), "\u2029\\u202a\\u202e\u202f");
+  EXPECT_EQ(Printable("\u2065\u2066\u2069\u206a"), "\u2065\\u2066\\u2069\u206a");
+}
+
+TEST(PrintableTest, TextThatIsCutIsTakenAsItIs) {
+  EXPECT_EQ(Printable("\xc2"), "\xc2");
+  EXPECT_EQ(Printable("\xe2\x80"), "\xe2\x80");
+  EXPECT_EQ(Printable(""), "");
+}
+
+}  // namespace
+}  // namespace mandate

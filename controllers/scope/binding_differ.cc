@@ -1,0 +1,115 @@
+#include "controllers/scope/binding_differ.h"
+
+#include <string>
+#include <utility>
+
+#include "controllers/scope/generated_names.h"
+#include "controllers/scope/ownership.h"
+#include "manager/core/strings.h"
+
+namespace mandate::scope {
+namespace {
+
+bool IsBeingDeleted(const Binding& binding) {
+  return binding.object.metadata().has_deletiontimestamp();
+}
+
+// The same binding without subjects: all that the server lets us do about an object that finalizers
+// of others keep.
+Binding Emptied(const Binding& actual) {
+  Binding result{actual.key, {}};
+  auto& meta = *result.object.mutable_metadata();
+  meta.set_name(actual.key.name);
+  if (!actual.in_cluster()) meta.set_namespace_(actual.key.ns);
+  *meta.mutable_labels() = actual.object.metadata().labels();
+  const OwnerReferenceProto* controller = ControllerOf(actual.object.metadata());
+  if (controller != nullptr) *meta.add_ownerreferences() = *controller;
+  *result.object.mutable_roleref() = actual.object.roleref();
+  return result;
+}
+
+// The names of the roles that the template asks for.
+std::set<std::string> RoleNames(const InstanceSnapshot& snapshot) {
+  std::set<std::string> names;
+  if (!snapshot.scope_template.has_value()) return names;
+  for (const auto& role : snapshot.scope_template->spec().clusterroles()) {
+    names.insert(ClusterRoleName(snapshot.scope_template->metadata().uid(), role.generatename()));
+  }
+  return names;
+}
+
+}  // namespace
+
+BindingDiffer::BindingDiffer(const InstanceSnapshot& snapshot, InstancePlan& plan)
+    : snapshot_(snapshot), plan_(plan) {
+  const auto& meta = snapshot.instance.metadata();
+  const std::set<std::string> roles = RoleNames(snapshot);
+  for (const Binding& binding : snapshot.bindings) {
+    if (BelongsToInstance(binding, meta.uid())) {
+      actual_[binding.key] = &binding;
+    } else if (BelongsToFormer(binding, meta.name(), meta.uid())) {
+      // Garbage collection would do it too, but a revocation does not wait for that.
+      Revoke(binding);
+    } else if (HasNameOf(binding, meta.uid()) ||
+               (Claims(binding, meta.uid()) && roles.contains(binding.object.roleref().name()))) {
+      taken_.insert(binding.key);
+      plan.pending.push_back(StrCat(GrantText(binding),
+                                    ", looks like one of this ScopeInstance's, and does "
+                                    "not belong to it (its controller is ",
+                                    ControllerText(binding.object.metadata()),
+                                    "): it is neither changed nor deleted; delete it by hand"));
+    }
+  }
+}
+
+void BindingDiffer::Want(const RoleTemplate& role, std::string_view ns, bool may_grant) {
+  Binding desired = DesiredBinding(snapshot_.instance, role, ns);
+  wanted_.insert(desired.key);
+  const auto found = actual_.find(desired.key);
+  if (found == actual_.end()) {
+    if (may_grant && !taken_.contains(desired.key)) plan_.create.push_back(std::move(desired));
+    return;
+  }
+  const Binding& actual = *found->second;
+  if (IsBeingDeleted(actual)) {
+    plan_.pending.push_back(StrCat(
+        GrantText(actual), ", and is being deleted: ", FinalizersText(actual.object.metadata()),
+        "; it is made again when it is gone"));
+    may_grant = false;
+  }
+  if (!SameRoleRef(desired, actual)) {
+    // The binding grants a role that is not wanted: it goes even when the right one must wait.
+    if (may_grant) {
+      plan_.replace.emplace_back(actual, std::move(desired));
+    } else {
+      Revoke(actual);
+    }
+  } else if (may_grant) {
+    if (!Difference(desired, actual).empty()) plan_.fix.push_back({std::move(desired), actual});
+  } else if (HasMoreSubjects(desired, actual)) {
+    plan_.fix.push_back({WithoutNewSubjects(std::move(desired), actual), actual});
+  }
+}
+
+void BindingDiffer::Rest(const std::function<bool(const Binding&)>& keep) {
+  for (const auto& [key, binding] : actual_) {
+    if (!wanted_.contains(key) && !keep(*binding)) Revoke(*binding);
+  }
+}
+
+void BindingDiffer::RevokeRest() {
+  Rest([](const Binding&) { return false; });
+}
+
+void BindingDiffer::Revoke(const Binding& actual) {
+  const bool held = !actual.object.metadata().finalizers().empty();
+  if (!IsBeingDeleted(actual)) plan_.remove.push_back(actual);
+  if (!IsBeingDeleted(actual) && !held) return;
+  plan_.pending.push_back(StrCat(GrantText(actual), ", is no longer wanted, and is being deleted: ",
+                                 FinalizersText(actual.object.metadata())));
+  // Finalizers keep the object, not what it grants.
+  const bool grants = IsBeingDeleted(actual) && !actual.object.subjects().empty();
+  if (grants) plan_.fix.push_back({Emptied(actual), actual});
+}
+
+}  // namespace mandate::scope

@@ -1,0 +1,160 @@
+#include "controllers/scope/binding_writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/hash/hash.h"
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/object/api_error.h"
+
+namespace mandate::scope {
+namespace {
+
+using rbacv1::ClusterRoleBinding;
+using rbacv1::RoleBinding;
+
+// The API server's words for a binding whose maker neither holds what it grants nor may `bind`.
+constexpr std::string_view kNotHeld = "attempting to grant RBAC permissions not currently held";
+
+bool IsNotHeld(const absl::Status& status) {
+  return IsForbidden(status) && AsStd(status.message()).find(kNotHeld) != std::string_view::npos;
+}
+
+// Adds what would allow it, where the server's message does not.
+absl::Status WithRemedy(const absl::Status& status, const Binding& binding) {
+  if (!IsNotHeld(status)) return status;
+  absl::Status result(
+      status.code(),
+      StrCat(
+          "component ", kScopeInstance.component, " may not bind ClusterRole \"",
+          binding.object.roleref().name(),
+          "\": its role lacks the verb \"bind\" on clusterroles.rbac.authorization.k8s.io; apply "
+          "the chart's generated roles again. The API server says: ",
+          AsStd(status.message())));
+  status.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { result.SetPayload(url, payload); });
+  return result;
+}
+
+// A binding and what it is to be: a fix that is wanted again and again is a fight, one that a
+// person asks for by editing the template is not.
+std::string FixKey(const BindingFix& fix) {
+  std::string subjects;
+  for (const auto& subject : fix.desired.object.subjects()) subjects += subject.SerializeAsString();
+  return StrCat(fix.actual.object.metadata().uid(), "/", absl::Hash<std::string>()(subjects));
+}
+
+}  // namespace
+
+void BindingWriter::CarryOut(const InstancePlan& plan) {
+  const auto revoke = [&] {
+    for (const Binding& binding : plan.remove) Remove(binding);
+  };
+  // A grant that takes the place of another goes first, unless a revocation would wait for long.
+  const bool grant_first = plan.grant_first && plan.writes() <= parts_.max_writes;
+  if (!grant_first) revoke();
+  for (const auto& [old, wanted] : plan.replace) Replace(old, wanted);
+  for (const BindingFix& fix : plan.fix) Fix(fix);
+  for (const Binding& binding : plan.create) Create(binding);
+  if (grant_first) revoke();
+}
+
+void BindingWriter::Finish() {
+  for (const auto& [role, skipped] : denied_) {
+    if (skipped == 0) continue;
+    log_.AddSkipped(StrCat(skipped, " more bindings of ClusterRole \"", role,
+                           "\" were not tried, as the API server denies them all"));
+  }
+}
+
+bool BindingWriter::HasBudget() {
+  if (left_ > 0) return true;
+  unfinished_ = true;
+  return false;
+}
+
+bool BindingWriter::IsDenied(const Binding& binding) {
+  const auto denied = denied_.find(binding.object.roleref().name());
+  if (denied == denied_.end()) return false;
+  ++denied->second;
+  return true;
+}
+
+void BindingWriter::Remove(const Binding& binding, bool unchanged) {
+  if (!HasBudget()) return;
+  const auto& meta = binding.object.metadata();
+  DeleteOptions options{.uid = meta.uid()};
+  if (unchanged) options.resource_version = meta.resourceversion();
+  const absl::Status status =
+      binding.in_cluster()
+          ? parts_.client.Delete<ClusterRoleBinding>(context_, binding.key, options)
+          : parts_.client.Delete<RoleBinding>(context_, binding.key, options);
+  if (status.ok()) --left_;
+  if (unchanged && IsConflict(status)) {
+    log_.AddOutdated(binding.ToString(), status);
+  } else {
+    log_.AddRemoval(binding.ToString(), status);
+  }
+}
+
+void BindingWriter::Replace(const Binding& old, const Binding& wanted) {
+  if (IsDenied(wanted)) return;
+  Remove(old);
+  if (unfinished_) return;
+  Create(wanted);
+}
+
+void BindingWriter::Create(const Binding& binding) {
+  if (IsDenied(binding) || !HasBudget()) return;
+  Note(binding, Ensure(binding, nullptr));
+}
+
+void BindingWriter::Fix(const BindingFix& fix) {
+  if (!fix.revokes() && IsDenied(fix.desired)) return;
+  if (!HasBudget()) return;
+  const absl::Duration wait = parts_.fixes.Take(FixKey(fix), parts_.now);
+  if (wait > absl::ZeroDuration()) {
+    wait_ = wait_ == absl::ZeroDuration() ? wait : std::min(wait_, wait);
+    log_.AddDifference(fix.actual.ToString(), Difference(fix.desired, fix.actual));
+    return;
+  }
+  Note(fix.desired, Ensure(fix.desired, &fix.actual));
+}
+
+absl::StatusOr<Binding> BindingWriter::Ensure(const Binding& desired, const Binding* observed) {
+  if (desired.in_cluster()) {
+    std::optional<ClusterRoleBinding> before;
+    if (observed != nullptr) before = ToClusterRoleBinding(*observed);
+    ASSIGN_OR_RETURN(const ClusterRoleBinding is,
+                     EnsureObject(ToClusterRoleBinding(desired), std::move(before)));
+    return FromClusterRoleBinding(is);
+  }
+  std::optional<RoleBinding> before;
+  if (observed != nullptr) before = observed->object;
+  ASSIGN_OR_RETURN(RoleBinding is, EnsureObject(desired.object, std::move(before)));
+  return FromRoleBinding(std::move(is));
+}
+
+template <class T>
+absl::StatusOr<T> BindingWriter::EnsureObject(const T& desired, std::optional<T> observed) {
+  // An apply without subjects does not remove those that another field manager wrote.
+  if (observed.has_value() && desired.subjects().empty() && !observed->subjects().empty()) {
+    ASSIGN_OR_RETURN(observed, parts_.client.RemoveFields(context_, *std::move(observed),
+                                                          {.fields = {{"subjects"}}}));
+  }
+  return parts_.client.Ensure(context_, desired, observed.has_value() ? &*observed : nullptr);
+}
+
+void BindingWriter::Note(const Binding& desired, const absl::StatusOr<Binding>& written) {
+  if (!written.ok()) {
+    if (IsNotHeld(written.status())) denied_.try_emplace(desired.object.roleref().name(), 0);
+    log_.Add(desired.ToString(), absl::StatusOr<Binding>(WithRemedy(written.status(), desired)));
+    return;
+  }
+  --left_;
+  const std::string difference = Difference(desired, *written);
+  if (!difference.empty()) log_.AddDifference(desired.ToString(), difference);
+}
+
+}  // namespace mandate::scope

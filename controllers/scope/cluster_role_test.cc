@@ -1,0 +1,116 @@
+#include "controllers/scope/cluster_role.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "controllers/scope/generated_names.h"
+#include "controllers/scope/testing_objects.h"
+
+namespace mandate::scope {
+namespace {
+
+using rbacv1::ClusterRole;
+
+constexpr char kUid[] = "template-uid";
+
+// The document's role, generated or with a literal name.
+ClusterRole Made(std::string_view generate_name) {
+  auto of = DocumentTemplate();
+  of.mutable_spec()->mutable_clusterroles(0)->set_generatename(std::string(generate_name));
+  const auto roles = ExpandTemplate(of);
+  EXPECT_TRUE(roles.ok()) << roles.status();
+  return DesiredClusterRole(of, roles->front());
+}
+
+void AddManager(ClusterRole& role, std::string_view manager, std::string_view fields) {
+  auto& entry = *role.mutable_metadata()->add_managedfields();
+  entry.set_manager(std::string(manager));
+  entry.mutable_fieldsv1()->set_raw(std::string(fields));
+}
+
+void SetController(ClusterRole& role, std::string_view uid) {
+  role.mutable_metadata()->mutable_ownerreferences(0)->set_uid(std::string(uid));
+}
+
+// Whose a role is: one whose name is a function of the template's UID, and one with a literal name.
+TEST(WhyForeignTest, NameAndControllerDecide) {
+  using Edit = std::function<void(ClusterRole&)>;
+  const Edit no_labels = [](ClusterRole& r) { r.mutable_metadata()->clear_labels(); };
+  const Edit no_owner = [](ClusterRole& r) { r.mutable_metadata()->clear_ownerreferences(); };
+  const struct {
+    const char* name;
+    Edit edit;
+    const char* generated;
+    const char* literal;
+  } rows[] = {
+      {"as made", [](ClusterRole&) {}, "", ""},
+      {"no labels", no_labels, "", "it lacks the labels of this ScopeTemplate"},
+      {"no owner", no_owner, "", "it has no owner reference to this ScopeTemplate"},
+      {"neither",
+       [&](ClusterRole& r) {
+         no_labels(r);
+         no_owner(r);
+       },
+       "it has neither an owner reference nor the label of this ScopeTemplate",
+       "it has neither an owner reference nor the label of this ScopeTemplate"},
+      {"another controller",
+       [](ClusterRole& r) {
+         SetController(r, "other");
+         r.mutable_metadata()->mutable_ownerreferences(0)->set_name("hold");
+       },
+       "its controller is ScopeTemplate \"hold\"", "its controller is ScopeTemplate \"hold\""},
+      {"written by us",
+       [](ClusterRole& r) { AddManager(r, "scope-template", R"({"f:rules":{}})"); }, "", ""},
+      {"garbage collection wrote",
+       [](ClusterRole& r) {
+         AddManager(r, "kube-controller-manager",
+                    R"({"f:metadata":{"f:finalizers":{},"f:ownerReferences":{}}})");
+       },
+       "", ""},
+      {"somebody else's rules",
+       [](ClusterRole& r) { AddManager(r, "kubectl-edit", R"({"f:rules":{}})"); }, "",
+       "field manager \"kubectl-edit\" has changed it"},
+      {"somebody else's annotation",
+       [](ClusterRole& r) {
+         AddManager(r, "kubectl", R"({"f:metadata":{"f:annotations":{".":{},"f:a":{}}}})");
+       },
+       "", "field manager \"kubectl\" has changed it"},
+      {"fields that cannot be read", [](ClusterRole& r) { AddManager(r, "new", "{"); }, "",
+       "field manager \"new\" has changed it"},
+  };
+  for (const auto& row : rows) {
+    ClusterRole generated = Made("reader-"), literal = Made("reader");
+    row.edit(generated);
+    row.edit(literal);
+    EXPECT_EQ(WhyForeign(generated, kUid), row.generated) << row.name;
+    EXPECT_EQ(WhyForeign(literal, kUid), row.literal) << row.name;
+  }
+}
+
+// A label and a reference are claims; a literal role must say which generateName it was made from.
+TEST(WhyForeignTest, AForgedLabelMakesNoRoleOurs) {
+  ClusterRole forged;
+  forged.mutable_metadata()->set_name("cluster-admin");
+  (*forged.mutable_metadata()->mutable_labels())[std::string(kTemplateUidLabel)] = kUid;
+  EXPECT_NE(WhyForeign(forged, kUid), "");
+  ClusterRole renamed = Made("reader-");
+  renamed.mutable_metadata()->set_name("cluster-admin");
+  EXPECT_NE(WhyForeign(renamed, kUid), "") << "the generateName label is another role's";
+}
+
+TEST(ClusterRoleDifferenceTest, LabelsAreExactAndAnnotationsFree) {
+  const ClusterRole desired = Made("reader-");
+  ClusterRole actual = desired;
+  (*actual.mutable_metadata()->mutable_annotations())["a"] = "b";
+  actual.mutable_metadata()->add_ownerreferences()->set_uid("another owner");
+  EXPECT_EQ(Difference(desired, actual), "");
+  (*actual.mutable_metadata()->mutable_labels())["team"] = "a";
+  EXPECT_EQ(Difference(desired, actual), "label team");
+  actual.add_rules();
+  EXPECT_EQ(Difference(desired, actual), "rules");
+}
+
+}  // namespace
+}  // namespace mandate::scope

@@ -1,0 +1,55 @@
+#include "controllers/scope/effect.h"
+
+#include "manager/core/strings.h"
+
+namespace mandate::scope {
+namespace {
+
+// "pods" of "pods/log".
+std::string Plural(const std::string& resource) { return resource.substr(0, resource.find('/')); }
+
+bool DependsOnScope(const std::string& group, const std::string& plural) {
+  // A RoleBinding in namespace x does grant `get` of the Namespace x itself.
+  return group != "*" && plural != "*" && !(group.empty() && plural == "namespaces");
+}
+
+}  // namespace
+
+std::set<std::pair<std::string, std::string>> ResourcesOf(const std::vector<RoleTemplate>& roles) {
+  std::set<std::pair<std::string, std::string>> resources;
+  for (const RoleTemplate& role : roles) {
+    for (const auto& rule : role.rules) {
+      for (const std::string& group : rule.apigroups()) {
+        for (const std::string& resource : rule.resources()) {
+          if (DependsOnScope(group, Plural(resource))) resources.emplace(group, Plural(resource));
+        }
+      }
+    }
+  }
+  return resources;
+}
+
+Effect EffectInNamespaces(const std::vector<RoleTemplate>& roles, const KnownScopes& scopes) {
+  Effect effect;
+  std::set<std::string> without;
+  for (const RoleTemplate& role : roles) {
+    for (const auto& rule : role.rules) {
+      without.insert(rule.nonresourceurls().begin(), rule.nonresourceurls().end());
+      for (const std::string& group : rule.apigroups()) {
+        for (const std::string& resource : rule.resources()) {
+          if (!DependsOnScope(group, Plural(resource))) continue;
+          const auto scope = scopes.find({group, Plural(resource)});
+          if (scope == scopes.end()) continue;
+          if (!scope->second.has_value()) effect.unknown = true;
+          if (scope->second == Scope::kCluster) {
+            without.insert(group.empty() ? resource : StrCat(resource, ".", group));
+          }
+        }
+      }
+    }
+  }
+  effect.without.assign(without.begin(), without.end());
+  return effect;
+}
+
+}  // namespace mandate::scope

@@ -1,0 +1,36 @@
+// Which rules of a ScopeTemplate grant nothing where they are bound in namespaces.
+#ifndef CONTROLLERS_SCOPE_EFFECT_H_
+#define CONTROLLERS_SCOPE_EFFECT_H_
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "controllers/scope/role_template.h"
+#include "manager/object/kind.h"
+
+namespace mandate::scope {
+
+// By API group and resource: its scope; nullopt: that is not known now. Resources that the server
+// does not serve are absent.
+using KnownScopes = std::map<std::pair<std::string, std::string>, std::optional<Scope>>;
+
+// The resources whose scope decides about the effect of these roles' rules. Wildcards are not among
+// them: they always have an effect.
+std::set<std::pair<std::string, std::string>> ResourcesOf(const std::vector<RoleTemplate>& roles);
+
+struct Effect {
+  // "nodes", "/metrics": what means nothing in a RoleBinding.
+  std::vector<std::string> without;
+  // Some resource's scope is not known now: what was reported stays.
+  bool unknown = false;
+};
+
+Effect EffectInNamespaces(const std::vector<RoleTemplate>& roles, const KnownScopes& scopes);
+
+}  // namespace mandate::scope
+
+#endif  // CONTROLLERS_SCOPE_EFFECT_H_

@@ -1,0 +1,120 @@
+#include "controllers/scope/indexes.h"
+
+#include "controllers/scope/binding.h"
+#include "controllers/scope/generated_names.h"
+#include "controllers/scope/ownership.h"
+#include "controllers/scope/target.h"
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/object/kinds/rbac_v1.h"
+
+namespace mandate::scope {
+namespace {
+
+using operatorsv1alpha1::ScopeInstance;
+using operatorsv1alpha1::ScopeTemplate;
+using rbacv1::ClusterRole;
+using rbacv1::ClusterRoleBinding;
+using rbacv1::RoleBinding;
+using Values = std::vector<std::string>;
+
+Values TemplateOf(const ScopeInstance& instance) { return {instance.spec().scopetemplatename()}; }
+
+Values RoleNamesOf(const ScopeTemplate& scope_template) {
+  Values names;
+  for (const auto& role : scope_template.spec().clusterroles()) {
+    names.push_back(ClusterRoleName(scope_template.metadata().uid(), role.generatename()));
+  }
+  return names;
+}
+
+Values NamespacesOf(const ScopeInstance& instance) {
+  return {instance.spec().namespaces().begin(), instance.spec().namespaces().end()};
+}
+
+Values SelectorOf(const ScopeInstance& instance) {
+  const auto selector = NamespaceSelector(instance);
+  // An invalid one selects nothing now; its instance is reconciled when it is edited.
+  if (!selector.ok() || !selector->has_value()) return {};
+  return {SelectorIndexValue(**selector)};
+}
+
+Values UidOf(const ScopeInstance& instance) { return {instance.metadata().uid()}; }
+
+Values LabelsOf(const corev1::Namespace& ns) {
+  Values labels;
+  for (const auto& [key, value] : ns.metadata().labels()) labels.push_back(StrCat(key, "=", value));
+  return labels;
+}
+
+template <class T>
+bool RefersToClusterRole(const T& binding) {
+  return binding.roleref().kind() == "ClusterRole";
+}
+
+template <class T>
+Values RoleRefOf(const T& binding) {
+  if (!RefersToClusterRole(binding)) return {};
+  return {binding.roleref().name()};
+}
+
+template <class T>
+Values StrayRoleRefOf(const T& binding) {
+  if (!RefersToClusterRole(binding)) return {};
+  const auto& meta = binding.metadata();
+  const OwnerReferenceProto* owner = ControllerOf(meta);
+  const bool belongs = owner != nullptr && owner->kind() == KindOf<ScopeInstance>::value.kind &&
+                       IsBindingNameOf(owner->uid(), meta.name(), meta.namespace_());
+  if (belongs) return {};
+  return {binding.roleref().name()};
+}
+
+template <class T>
+Values InstanceNameOf(const T& binding) {
+  const OwnerReferenceProto* owner = ControllerOf(binding.metadata());
+  if (owner == nullptr || owner->kind() != KindOf<ScopeInstance>::value.kind) return {};
+  return {owner->name()};
+}
+
+template <class T>
+absl::Status IndexBindings(CacheView& cache) {
+  RETURN_IF_ERROR(cache.IndexField(KindOf<T>::value, kByController, ControllerUid()));
+  RETURN_IF_ERROR(
+      cache.IndexField(KindOf<T>::value, kByUidLabel, LabelValue(std::string(kInstanceUidLabel))));
+  RETURN_IF_ERROR(cache.IndexField<T>(kByInstanceName, InstanceNameOf<T>));
+  return cache.IndexField<T>(kByStrayRoleRef, StrayRoleRefOf<T>);
+}
+
+}  // namespace
+
+absl::Status DeclareTemplateIndexes(CacheView& cache) {
+  RETURN_IF_ERROR(cache.IndexField<ScopeInstance>(kByTemplate, TemplateOf));
+  RETURN_IF_ERROR(cache.IndexField<ScopeTemplate>(kByRoleName, RoleNamesOf));
+  RETURN_IF_ERROR(cache.IndexField(KindOf<ClusterRole>::value, kByController, ControllerUid()));
+  RETURN_IF_ERROR(cache.IndexField(KindOf<ClusterRole>::value, kByUidLabel,
+                                   LabelValue(std::string(kTemplateUidLabel))));
+  RETURN_IF_ERROR(cache.IndexField<RoleBinding>(kByRoleRef, RoleRefOf<RoleBinding>));
+  return cache.IndexField<ClusterRoleBinding>(kByRoleRef, RoleRefOf<ClusterRoleBinding>);
+}
+
+absl::Status DeclareInstanceIndexes(CacheView& cache) {
+  RETURN_IF_ERROR(cache.IndexField<ScopeInstance>(kByTemplate, TemplateOf));
+  RETURN_IF_ERROR(cache.IndexField<ScopeInstance>(kByNamespace, NamespacesOf));
+  RETURN_IF_ERROR(cache.IndexField<ScopeInstance>(kBySelector, SelectorOf));
+  RETURN_IF_ERROR(cache.IndexField<ScopeInstance>(kByUid, UidOf));
+  RETURN_IF_ERROR(cache.IndexField<ScopeTemplate>(kByRoleName, RoleNamesOf));
+  RETURN_IF_ERROR(cache.IndexField<corev1::Namespace>(kByLabel, LabelsOf));
+  RETURN_IF_ERROR(IndexBindings<RoleBinding>(cache));
+  return IndexBindings<ClusterRoleBinding>(cache);
+}
+
+std::string SelectorIndexValue(const LabelSelector& selector) {
+  using Operator = LabelRequirement::Operator;
+  for (const LabelRequirement& r : selector.requirements()) {
+    const bool equals = r.op == Operator::kEquals || r.op == Operator::kIn;
+    if (equals && r.values.size() == 1) return StrCat(r.key, "=", r.values[0]);
+  }
+  return std::string(kAnyLabel);
+}
+
+}  // namespace mandate::scope

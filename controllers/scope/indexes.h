@@ -1,0 +1,50 @@
+// What the scope components look objects up by: each event and each reconcile reads what it
+// concerns, not all objects of a kind.
+#ifndef CONTROLLERS_SCOPE_INDEXES_H_
+#define CONTROLLERS_SCOPE_INDEXES_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "controllers/scope/kinds.h"
+#include "manager/cache/cache.h"
+#include "manager/object/kinds/core_v1.h"
+#include "manager/object/selector.h"
+
+namespace mandate::scope {
+
+// Of ScopeInstances.
+inline constexpr std::string_view kByTemplate = "spec.scopeTemplateName";
+inline constexpr std::string_view kByNamespace = "spec.namespaces";
+// One requirement of the selector, as "key=value", or kAnyLabel when none is an equality.
+inline constexpr std::string_view kBySelector = "spec.namespaceSelector";
+inline constexpr std::string_view kAnyLabel = "*";
+inline constexpr std::string_view kByUid = "metadata.uid";
+// Of ScopeTemplates: the names of their ClusterRoles.
+inline constexpr std::string_view kByRoleName = "spec.clusterRoles.name";
+// Of ClusterRoles and bindings.
+inline constexpr std::string_view kByController = "controller.uid";
+inline constexpr std::string_view kByUidLabel = "label.uid";
+// Of bindings: the name of the ScopeInstance that is the controller.
+inline constexpr std::string_view kByInstanceName = "controller.name";
+// Of bindings: the name of the ClusterRole that they refer to.
+inline constexpr std::string_view kByRoleRef = "roleRef.name";
+// The same of those that do not belong to a ScopeInstance, by their name and their controller.
+inline constexpr std::string_view kByStrayRoleRef = "stray.roleRef.name";
+// Of Namespaces: each label, as "key=value".
+inline constexpr std::string_view kByLabel = "metadata.labels";
+
+// Declares the indexes of one component; before its first demand.
+absl::Status DeclareTemplateIndexes(CacheView& cache);
+absl::Status DeclareInstanceIndexes(CacheView& cache);
+
+// The kBySelector value of a selector: a Namespace that it matches has that label, or the value is
+// kAnyLabel.
+std::string SelectorIndexValue(const LabelSelector& selector);
+
+}  // namespace mandate::scope
+
+#endif  // CONTROLLERS_SCOPE_INDEXES_H_

@@ -1,0 +1,153 @@
+#include "controllers/scope/instance_reader.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "controllers/scope/generated_names.h"
+#include "controllers/scope/indexes.h"
+#include "controllers/scope/target.h"
+#include "manager/core/status_macros.h"
+
+namespace mandate::scope {
+namespace {
+
+using operatorsv1alpha1::ScopeInstance;
+using operatorsv1alpha1::ScopeTemplate;
+using rbacv1::ClusterRole;
+using rbacv1::ClusterRoleBinding;
+using rbacv1::RoleBinding;
+using RawObjects = std::vector<std::shared_ptr<const RawObject>>;
+constexpr int kManyNames = 100;
+// Each once.
+using Bindings = std::map<ObjectKey, Binding>;
+
+absl::Status AddBindings(const CallContext& context, const CacheView& cache,
+                         const IndexQuery& query, Bindings& bindings) {
+  ASSIGN_OR_RETURN(const RawObjects in_namespaces,
+                   cache.ListRawBy(context, KindOf<RoleBinding>::value, query));
+  for (const auto& raw : in_namespaces) {
+    if (bindings.contains(raw->Key())) continue;
+    ASSIGN_OR_RETURN(RoleBinding binding, raw->Decode<RoleBinding>());
+    bindings.emplace(raw->Key(), FromRoleBinding(std::move(binding)));
+  }
+  ASSIGN_OR_RETURN(const RawObjects in_cluster,
+                   cache.ListRawBy(context, KindOf<ClusterRoleBinding>::value, query));
+  for (const auto& raw : in_cluster) {
+    if (bindings.contains(raw->Key())) continue;
+    ASSIGN_OR_RETURN(const ClusterRoleBinding binding, raw->Decode<ClusterRoleBinding>());
+    bindings.emplace(raw->Key(), FromClusterRoleBinding(binding));
+  }
+  return absl::OkStatus();
+}
+
+std::vector<Binding> Values(Bindings bindings) {
+  std::vector<Binding> result;
+  result.reserve(bindings.size());
+  for (auto& [key, binding] : bindings) result.push_back(std::move(binding));
+  return result;
+}
+
+// The namespaces that exist among those that the instance names, and those that it selects.
+absl::Status AddNamespaces(const CallContext& context, const CacheView& cache,
+                           InstanceSnapshot& snapshot) {
+  const KindInfo kind = KindOf<corev1::Namespace>::value;
+  std::map<std::string, corev1::Namespace> found;
+  const auto& names = snapshot.instance.spec().namespaces();
+  if (names.size() > kManyNames) {
+    // To go through all namespaces costs less than to look up each name.
+    const absl::flat_hash_set<std::string_view> named(names.begin(), names.end());
+    ASSIGN_OR_RETURN(const RawObjects all, cache.ListRaw(context, kind, ""));
+    for (const auto& raw : all) {
+      if (!named.contains(raw->name())) continue;
+      ASSIGN_OR_RETURN(found[std::string(raw->name())], raw->Decode<corev1::Namespace>());
+    }
+  } else {
+    for (const std::string& name : names) {
+      auto ns = cache.Get<corev1::Namespace>(context, {"", name});
+      if (absl::IsNotFound(ns.status())) continue;
+      RETURN_IF_ERROR(ns.status());
+      found[name] = *std::move(ns);
+    }
+  }
+  const auto selector = NamespaceSelector(snapshot.instance);
+  if (selector.ok() && selector->has_value()) {
+    const std::string value = SelectorIndexValue(**selector);
+    ASSIGN_OR_RETURN(const RawObjects candidates,
+                     value == kAnyLabel ? cache.ListRaw(context, kind, "")
+                                        : cache.ListRawBy(context, kind, {kByLabel, value}));
+    for (const auto& raw : candidates) {
+      const std::string name(raw->name());
+      if (found.contains(name) || !(*selector)->Matches(raw->Header().labels)) continue;
+      ASSIGN_OR_RETURN(found[name], raw->Decode<corev1::Namespace>());
+    }
+  }
+  for (auto& [name, ns] : found) snapshot.namespaces.push_back(std::move(ns));
+  return absl::OkStatus();
+}
+
+absl::Status AddTemplate(const CallContext& context, const CacheView& cache,
+                         InstanceSnapshot& snapshot) {
+  auto scope_template =
+      cache.Get<ScopeTemplate>(context, {"", snapshot.instance.spec().scopetemplatename()});
+  if (absl::IsNotFound(scope_template.status())) return absl::OkStatus();
+  RETURN_IF_ERROR(scope_template.status());
+  snapshot.scope_template = *std::move(scope_template);
+  for (const auto& role : snapshot.scope_template->spec().clusterroles()) {
+    const std::string name =
+        ClusterRoleName(snapshot.scope_template->metadata().uid(), role.generatename());
+    auto found = cache.Get<ClusterRole>(context, {"", name});
+    if (absl::IsNotFound(found.status())) continue;
+    RETURN_IF_ERROR(found.status());
+    snapshot.cluster_roles[name] = *std::move(found);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<InstanceSnapshot> ReadInstanceSnapshot(const CallContext& context,
+                                                      const CacheView& cache,
+                                                      ScopeInstance instance) {
+  InstanceSnapshot snapshot;
+  snapshot.instance = std::move(instance);
+  RETURN_IF_ERROR(AddNamespaces(context, cache, snapshot));
+  RETURN_IF_ERROR(AddTemplate(context, cache, snapshot));
+  const auto& meta = snapshot.instance.metadata();
+  Bindings bindings;
+  RETURN_IF_ERROR(AddBindings(context, cache, {kByController, meta.uid()}, bindings));
+  RETURN_IF_ERROR(AddBindings(context, cache, {kByUidLabel, meta.uid()}, bindings));
+  RETURN_IF_ERROR(AddBindings(context, cache, {kByInstanceName, meta.name()}, bindings));
+  if (snapshot.scope_template.has_value()) {
+    for (const auto& role : snapshot.scope_template->spec().clusterroles()) {
+      const std::string name =
+          ClusterRoleName(snapshot.scope_template->metadata().uid(), role.generatename());
+      RETURN_IF_ERROR(AddBindings(context, cache, {kByStrayRoleRef, name}, bindings));
+    }
+  }
+  snapshot.bindings = Values(std::move(bindings));
+  return snapshot;
+}
+
+absl::StatusOr<std::vector<Binding>> ReadBindingsOf(const CallContext& context,
+                                                    const CacheView& cache,
+                                                    std::string_view instance_name) {
+  Bindings bindings;
+  RETURN_IF_ERROR(AddBindings(context, cache, {kByInstanceName, instance_name}, bindings));
+  return Values(std::move(bindings));
+}
+
+absl::StatusOr<Binding> ReadBinding(const CallContext& context, const CacheView& cache,
+                                    const ObjectKey& key) {
+  if (key.ns.empty()) {
+    ASSIGN_OR_RETURN(const ClusterRoleBinding binding, cache.Get<ClusterRoleBinding>(context, key));
+    return FromClusterRoleBinding(binding);
+  }
+  ASSIGN_OR_RETURN(RoleBinding binding, cache.Get<RoleBinding>(context, key));
+  return FromRoleBinding(std::move(binding));
+}
+
+}  // namespace mandate::scope

@@ -1,0 +1,33 @@
+// Reads what the plan of one ScopeInstance needs out of the cache.
+#ifndef CONTROLLERS_SCOPE_INSTANCE_READER_H_
+#define CONTROLLERS_SCOPE_INSTANCE_READER_H_
+
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "controllers/scope/binding.h"
+#include "controllers/scope/instance_plan.h"
+#include "manager/cache/cache.h"
+#include "manager/core/call_context.h"
+
+namespace mandate::scope {
+
+// All but the scopes of resources, which the cache does not know. Costs what the instance concerns:
+// the namespaces that it names or selects, its bindings, its template's roles. Errors: CacheView's.
+absl::StatusOr<InstanceSnapshot> ReadInstanceSnapshot(const CallContext& context,
+                                                      const CacheView& cache,
+                                                      operatorsv1alpha1::ScopeInstance instance);
+
+// The bindings whose controller is a ScopeInstance of this name.
+absl::StatusOr<std::vector<Binding>> ReadBindingsOf(const CallContext& context,
+                                                    const CacheView& cache,
+                                                    std::string_view instance_name);
+
+// The binding of this key; kNotFound: absent, for certain.
+absl::StatusOr<Binding> ReadBinding(const CallContext& context, const CacheView& cache,
+                                    const ObjectKey& key);
+
+}  // namespace mandate::scope
+
+#endif  // CONTROLLERS_SCOPE_INSTANCE_READER_H_

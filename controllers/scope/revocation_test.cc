@@ -1,0 +1,220 @@
+// What a ScopeInstance's plan takes away, and what it reports that it cannot.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "controllers/scope/generated_names.h"
+#include "controllers/scope/testing_snapshot.h"
+
+namespace mandate::scope {
+namespace {
+
+// A label, or an owner reference, on an object whose name is not ours: somebody would have us
+// delete what they may not. It concerns the instance only if it grants a role of its template.
+TEST(RevocationTest, WhatForgersLabelIsNotDeleted) {
+  const InstanceSnapshot good = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
+  for (const bool owned : {false, true}) {
+    InstanceSnapshot snapshot = good;
+    Binding forged;
+    forged.key = {"", "forged"};
+    forged.object.mutable_metadata()->set_name("forged");
+    forged.object.mutable_roleref()->set_name("system:discovery");
+    if (owned) {
+      *forged.object.mutable_metadata()->mutable_ownerreferences() =
+          good.bindings[0].object.metadata().ownerreferences();
+    } else {
+      (*forged.object.mutable_metadata()->mutable_labels())[std::string(kInstanceUidLabel)] =
+          "instance-uid";
+    }
+    snapshot.bindings.push_back(forged);
+    EXPECT_FALSE(Changes(PlanInstance(snapshot))) << owned;
+    EXPECT_EQ(PlanInstance(snapshot).reason, "");
+    *snapshot.bindings.back().object.mutable_roleref() = good.bindings[0].object.roleref();
+    const InstancePlan plan = PlanInstance(snapshot);
+    EXPECT_FALSE(Changes(plan)) << owned;
+    EXPECT_EQ(plan.reason, kRevocationPending);
+    ASSERT_EQ(plan.pending.size(), 1u);
+    EXPECT_EQ(plan.pending[0].find("ClusterRoleBinding forged grants"), 0u);
+  }
+}
+
+// A namespace's administrator may change owner references and finalizers of a binding without
+// `bind`.
+TEST(RevocationTest, WhatSomebodysEditKeepsAliveIsReported) {
+  const auto take = [](Binding& b) {
+    auto& owner = *b.object.mutable_metadata()->mutable_ownerreferences(0);
+    owner.set_kind("ConfigMap");
+    owner.set_name("hold");
+    owner.set_uid("configmap-uid");
+  };
+  InstanceSnapshot stolen = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo", "bar"])")));
+  for (Binding& b : stolen.bindings) {
+    if (b.key.ns == "foo") take(b);
+  }
+  for (const bool labelled : {true, false}) {
+    for (Binding& b : stolen.bindings) {
+      if (b.key.ns == "foo" && !labelled) b.object.mutable_metadata()->clear_labels();
+    }
+    for (const std::string_view spec :
+         {R"("namespaces": ["bar", "foo"])", R"("namespaces": ["bar"])"}) {
+      stolen.instance = DocumentInstance(spec);
+      const InstancePlan plan = PlanInstance(stolen);
+      EXPECT_FALSE(Changes(plan)) << spec;
+      ASSERT_EQ(plan.pending.size(), 1u) << spec;
+      EXPECT_EQ(plan.pending[0].find("RoleBinding foo/fooClusterRole-"), 0u);
+      EXPECT_NE(plan.pending[0].find("its controller is ConfigMap \"hold\""), std::string::npos);
+      const auto conditions = InstanceConditions(stolen.instance, plan, {});
+      EXPECT_FALSE(conditions[0].status);
+      EXPECT_EQ(conditions[0].reason, kRevocationPending);
+    }
+  }
+}
+
+TEST(RevocationTest, ABindingThatFinalizersKeepIsReportedAndEmptied) {
+  InstanceSnapshot held = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
+  auto& meta = *held.bindings[0].object.mutable_metadata();
+  meta.mutable_deletiontimestamp()->set_seconds(1);
+  meta.add_finalizers("evil.example.com/stay");
+  // Wanted: it is neither fixed nor deleted again, and made anew when it is gone.
+  meta.clear_labels();
+  InstancePlan plan = PlanInstance(held);
+  EXPECT_FALSE(Changes(plan)) << "a binding that is being deleted is not fixed";
+  EXPECT_EQ(plan.reason, kRevocationPending);
+  ASSERT_EQ(plan.pending.size(), 1u);
+  EXPECT_NE(plan.pending[0].find("finalizers evil.example.com/stay keep it"), std::string::npos);
+
+  // Not wanted: its finalizers keep the object, not what it grants.
+  held.instance = DocumentInstance(R"("namespaces": ["bar"])");
+  plan = PlanInstance(held);
+  EXPECT_TRUE(plan.remove.empty());
+  ASSERT_EQ(plan.fix.size(), 1u);
+  EXPECT_TRUE(plan.fix[0].desired.object.subjects().empty());
+  EXPECT_EQ(plan.reason, kRevocationPending);
+  // Before it is being deleted, too: the deletion alone will not end the grant.
+  InstanceSnapshot will_be_held = held;
+  will_be_held.bindings[0].object.mutable_metadata()->clear_deletiontimestamp();
+  plan = PlanInstance(will_be_held);
+  EXPECT_EQ(Where(plan.remove), (Strings{"foo"}));
+  EXPECT_EQ(plan.reason, kRevocationPending);
+  held.bindings[0].object.clear_subjects();
+  plan = PlanInstance(held);
+  EXPECT_TRUE(plan.fix.empty());
+  EXPECT_EQ(plan.reason, kRevocationPending);
+}
+
+// Revocation waits neither for the template, nor for its roles, nor for a valid selector.
+TEST(RevocationTest, RevocationNeverWaits) {
+  const std::string name = ClusterRoleName("template-uid", "fooClusterRole-");
+  using Edit = std::function<void(InstanceSnapshot&)>;
+  const struct {
+    const char* name;
+    Edit edit;
+  } troubles[] = {
+      {"none", [](InstanceSnapshot&) {}},
+      {"the template failed", [](InstanceSnapshot& s) { Fail(s, "no right to escalate"); }},
+      {"the role is absent", [](InstanceSnapshot& s) { s.cluster_roles.clear(); }},
+      {"the role is wrong",
+       [&](InstanceSnapshot& s) { s.cluster_roles[name].mutable_rules(0)->add_verbs("escalate"); }},
+      {"the role is being deleted",
+       [&](InstanceSnapshot& s) {
+         s.cluster_roles[name].mutable_metadata()->mutable_deletiontimestamp()->set_seconds(1);
+       }},
+  };
+  const struct {
+    const char* name;
+    const char* before;
+    const char* after;
+    Strings revoked;
+  } moves[] = {
+      {"namespaces to fewer",
+       R"("namespaces": ["foo", "bar"])",
+       R"("namespaces": ["foo"])",
+       {"bar"}},
+      {"the cluster to a namespace", "", R"("namespaces": ["foo"])", {"(cluster)"}},
+      {"the cluster to a selector that matches nothing",
+       "",
+       R"("namespaceSelector": {"fooKey": "none"})",
+       {"(cluster)"}},
+      {"the cluster to an invalid selector",
+       "",
+       R"("namespaceSelector": {"fooKey": 5})",
+       {"(cluster)"}},
+      {"the cluster to a namespace that does not exist",
+       "",
+       R"("namespaces": ["nowhere"])",
+       {"(cluster)"}},
+      {"a namespace to the cluster", R"("namespaces": ["foo"])", "", {"foo"}},
+      {"another template",
+       R"("namespaces": ["foo"])",
+       R"("namespaces": ["foo"], "scopeTemplateName": "other")",
+       {"foo"}},
+  };
+  for (const auto& trouble : troubles) {
+    for (const auto& move : moves) {
+      InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(move.before)));
+      const bool retargeted = std::string_view(move.name) == "another template";
+      if (retargeted) {
+        snapshot.scope_template->mutable_metadata()->set_uid("other-uid");
+      } else {
+        snapshot.instance = DocumentInstance(move.after);
+      }
+      trouble.edit(snapshot);
+      EXPECT_EQ(Where(PlanInstance(snapshot).remove), move.revoked)
+          << trouble.name << ", " << move.name;
+    }
+    // A subject that the template no longer has, next to one that stays and one that is new.
+    InstanceSnapshot snapshot =
+        Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])"), TemplateFor({"ann", "eve"})));
+    snapshot.scope_template = TemplateFor({"ann", "bob"});
+    trouble.edit(snapshot);
+    const InstancePlan plan = PlanInstance(snapshot);
+    ASSERT_EQ(plan.fix.size(), 1u) << trouble.name;
+    EXPECT_TRUE(plan.fix[0].revokes());
+    const bool good = std::string_view(trouble.name) == "none";
+    EXPECT_EQ(SubjectsOf(plan.fix[0].desired), good ? (Strings{"ann", "bob"}) : (Strings{"ann"}))
+        << trouble.name;
+  }
+}
+
+// What the selector means is not known; which namespaces are named, and which roles and subjects
+// there are, is.
+TEST(RevocationTest, AnInvalidSelectorKeepsNamespacesAndRevokesTheRest) {
+  InstanceSnapshot snapshot = Bound(
+      Snapshot(DocumentInstance(R"("namespaces": ["foo", "bar"])"), TemplateFor({"ann", "eve"})));
+  snapshot.instance =
+      DocumentInstance(R"("namespaces": ["foo", "default"], "namespaceSelector": {"a": 5})");
+  EXPECT_FALSE(Changes(PlanInstance(snapshot)));
+  snapshot.scope_template = TemplateFor({"ann"});
+  const InstancePlan plan = PlanInstance(snapshot);
+  EXPECT_TRUE(plan.create.empty() && plan.remove.empty());
+  EXPECT_EQ(plan.fix.size(), 2u);
+}
+
+// Somebody else's role under our name: what is bound to it would grant what nobody decided.
+TEST(RevocationTest, WhatIsBoundToAForeignRoleIsRevoked) {
+  const std::string name = ClusterRoleName("template-uid", "fooClusterRole-");
+  InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
+  auto& owner = *snapshot.cluster_roles[name].mutable_metadata()->mutable_ownerreferences(0);
+  owner.set_kind("Namespace");
+  owner.set_name("hold");
+  owner.set_uid("other");
+  const InstancePlan plan = PlanInstance(snapshot);
+  EXPECT_EQ(Where(plan.remove), (Strings{"foo"}));
+  EXPECT_EQ(plan.reason, kWaitingForClusterRoles);
+  EXPECT_NE(plan.problems[0].find("its controller is Namespace \"hold\""), std::string::npos);
+}
+
+TEST(RevocationTest, AnInstanceThatIsBeingDeletedIsRevoked) {
+  InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
+  snapshot.instance.mutable_metadata()->mutable_deletiontimestamp()->set_seconds(1);
+  const InstancePlan plan = PlanInstance(snapshot);
+  EXPECT_EQ(Where(plan.remove), (Strings{"foo"}));
+  EXPECT_TRUE(plan.create.empty() && plan.fix.empty());
+  EXPECT_EQ(plan.reason, kScopeInstanceTerminating);
+}
+
+}  // namespace
+}  // namespace mandate::scope

@@ -1,0 +1,381 @@
+// What others do to the objects of the scope components.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "controllers/scope/generated_names.h"
+#include "controllers/scope/testing_cluster.h"
+#include "controllers/scope/testing_json.h"
+
+namespace mandate::scope {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::StartsWith;
+
+constexpr char kSuccess[] = "True ScopingSuccessful: ScopeInstance \"foo\" reconciled successfully";
+constexpr char kTemplated[] =
+    "True TemplatingSuccessful: ScopeTemplate \"foo\" successfully reconciled";
+constexpr char kStay[] = R"({"metadata":{"finalizers":["evil.example.com/stay"]}})";
+constexpr char kLetGo[] = R"({"metadata":{"finalizers":null}})";
+
+class StrangersTest : public testing::Test {
+ protected:
+  void Begin(std::string_view spec, std::string_view roles = kDocumentRoles) {
+    EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", roles)), 201);
+    EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", spec)), 201);
+    cluster_.Start();
+    cluster_.Settle();
+    EXPECT_EQ(cluster_.Scoped(), kSuccess);
+  }
+  void EditSpec(const std::string& spec) {
+    EXPECT_EQ(cluster_.Merge(kInstances, "foo", R"({"spec":{)" + spec + "}}"), 200);
+    cluster_.Settle();
+  }
+  void EditRole(const std::string& patch, const std::string& manager = "kubectl-patch") {
+    EXPECT_EQ(cluster_.Merge(kRoles, NameOf(cluster_.Our(kRoles)), patch, "", manager), 200);
+  }
+  // Makes a Namespace the controller, as anybody may who may patch the object.
+  std::string Owned() {
+    const std::string uid = cluster_.Get(kNamespaces, "default")["metadata"]["uid"].asString();
+    return StrCat(R"({"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Namespace",)",
+                  R"("name":"default","controller":true,"uid":")", uid, R"("}]}})");
+  }
+  void ExpectConvergedAndQuiet() {
+    EXPECT_EQ(cluster_.Scoped(), kSuccess);
+    EXPECT_EQ(cluster_.Templated(), kTemplated);
+    cluster_.TakeWrites();
+    cluster_.RunFor(absl::Minutes(30));
+    EXPECT_THAT(cluster_.TakeWrites(), IsEmpty());
+  }
+
+  ScopeCluster cluster_;
+};
+
+// Whatever is put onto our role is taken off, by few writes, and the fight ends.
+TEST_F(StrangersTest, ARoleIsExactlyWhatTheTemplateSays) {
+  Begin(R"("namespaces": ["foo"])");
+  const Json::Value good = cluster_.Our(kRoles);
+  for (const char* patch :
+       {kEverything, R"({"rules":[]})",
+        R"({"aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"a":"b"}}]}})",
+        R"({"metadata":{"labels":{"rbac.authorization.k8s.io/aggregate-to-view":"true"}}})",
+        R"({"metadata":{"labels":{"operators.coreos.io/scopeTemplateUID":null}}})",
+        R"({"metadata":{"ownerReferences":null}})"}) {
+    SCOPED_TRACE(patch);
+    EditRole(patch);
+    cluster_.TakeWrites();
+    cluster_.Settle();
+    const std::vector<std::string> writes = cluster_.TakeWrites();
+    EXPECT_LE(std::count(writes.begin(), writes.end(), "PATCH clusterroles"), 2);
+    const Json::Value role = cluster_.Our(kRoles);
+    EXPECT_EQ(role["rules"], good["rules"]);
+    EXPECT_FALSE(role.isMember("aggregationRule"));
+    EXPECT_EQ(role["metadata"]["labels"], good["metadata"]["labels"]);
+    EXPECT_EQ(role["metadata"]["ownerReferences"], good["metadata"]["ownerReferences"]);
+    EXPECT_EQ(role["metadata"]["uid"], good["metadata"]["uid"]);
+    ExpectConvergedAndQuiet();
+  }
+}
+
+TEST_F(StrangersTest, ABindingIsWhatTheInstanceSays) {
+  Begin(R"("namespaces": ["foo"])");
+  const Json::Value good = cluster_.Our(kBindings);
+  for (const char* patch :
+       {R"({"subjects":[{"kind":"User","name":"mallory"}]})", R"({"subjects":[]})",
+        R"({"metadata":{"labels":{"operators.coreos.io/scopeInstanceUID":null}}})",
+        R"({"metadata":{"ownerReferences":null}})"}) {
+    SCOPED_TRACE(patch);
+    EXPECT_EQ(cluster_.Merge(kBindings, NameOf(good), patch, "foo"), 200);
+    cluster_.Settle();
+    const Json::Value binding = cluster_.Our(kBindings);
+    EXPECT_EQ(binding["subjects"], good["subjects"]);
+    EXPECT_EQ(binding["metadata"]["labels"], good["metadata"]["labels"]);
+    EXPECT_EQ(binding["metadata"]["ownerReferences"], good["metadata"]["ownerReferences"]);
+    ExpectConvergedAndQuiet();
+  }
+}
+
+// Two controllers that do not agree: the other one writes back each time.
+TEST_F(StrangersTest, AFightIsSlowAndReported) {
+  Begin(R"("namespaces": ["foo"])");
+  cluster_.TakeWrites();
+  for (int i = 0; i < 600; ++i) {
+    EditRole(kEverything);
+    cluster_.RunFor(absl::Milliseconds(100));
+  }
+  const std::vector<std::string> writes = cluster_.TakeWrites();
+  EXPECT_LT(writes.size(), 60u) << "one a minute for each edit were 600";
+  EXPECT_THAT(cluster_.Templated(), HasSubstr("does not stay as it is written, in its rules"));
+  cluster_.RunFor(absl::Minutes(1));
+  ExpectConvergedAndQuiet();
+}
+
+// An admission plugin, or a server, that takes a write and stores something else.
+TEST_F(StrangersTest, AnAnswerThatDiffersIsNoSuccessAndNoLoop) {
+  Begin(R"("namespaces": ["foo"])");
+  const Json::Value role = cluster_.Our(kRoles);
+  cluster_.TakeWrites();
+  int patches = 0;
+  cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
+    if (write != "PATCH clusterroles") return std::nullopt;
+    ++patches;
+    HttpResponse response;
+    response.code = 200;
+    response.content_type = "application/json";
+    response.body = WriteJson(cluster_.Get(kRoles, NameOf(role)));
+    return response;
+  };
+  EditRole(kEverything);
+  cluster_.RunFor(absl::Hours(1));
+  EXPECT_LT(patches, 100);
+  EXPECT_THAT(cluster_.Templated(),
+              AllOf(StartsWith("False TemplatingFailed"),
+                    HasSubstr("does not stay as it is written, in its rules")));
+  EXPECT_THAT(cluster_.Scoped(), StartsWith("False "));
+  cluster_.intercept = nullptr;
+  cluster_.RunFor(absl::Hours(1));
+  ExpectConvergedAndQuiet();
+}
+
+// A namespace's administrator makes another object the controller of our binding, and the scope is
+// narrowed: the grant stays, and the condition reports it, however the deed is hidden.
+TEST_F(StrangersTest, AStolenBindingIsReportedAsStillGranting) {
+  Begin(R"("namespaces": ["foo", "bar"])");
+  const std::string name = NameOf(cluster_.Our(kBindings, "foo"));
+  EXPECT_EQ(cluster_.Merge(kBindings, name, Owned(), "foo"), 200);
+  cluster_.Settle();
+  const auto reported = AllOf(StartsWith("False RevocationPending"), HasSubstr(name),
+                              HasSubstr("its controller is Namespace \"default\""));
+  EXPECT_THAT(cluster_.Scoped(), reported);
+  EditSpec(R"("namespaces": ["bar"])");
+  EXPECT_THAT(cluster_.Scoped(), reported);
+  EXPECT_EQ(cluster_.Merge(kBindings, name, R"({"metadata":{"labels":null}})", "foo"), 200);
+  cluster_.RunFor(absl::Minutes(5));
+  EXPECT_THAT(cluster_.Scoped(), reported);
+  EXPECT_FALSE(cluster_.Get(kBindings, name, "foo").isNull());
+  EXPECT_EQ(cluster_.Delete(kBindings, name, "foo"), 200);
+  cluster_.RunFor(absl::Minutes(2));
+  ExpectConvergedAndQuiet();
+}
+
+// The role's name is a function of the template's UID: made again for another instance, it would
+// revive the stolen grant.
+TEST_F(StrangersTest, ARoleIsNotMadeAgainWhileAFormerBindingStands) {
+  Begin(R"("namespaces": ["foo"])");
+  const std::string name = NameOf(cluster_.Our(kBindings, "foo"));
+  EXPECT_EQ(cluster_.Merge(kBindings, name, Owned(), "foo"), 200);
+  EXPECT_EQ(cluster_.Delete(kInstances, "foo"), 200);
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Ours(kRoles), IsEmpty());
+  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("other", R"("namespaces": ["bar"])")), 201);
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Ours(kRoles), IsEmpty());
+  EXPECT_THAT(cluster_.Templated(),
+              AllOf(StartsWith("False TemplatingFailed"), HasSubstr("RoleBinding foo/" + name)));
+  EXPECT_THAT(cluster_.Scoped("other"), StartsWith("False ScopeTemplateFailed"));
+  EXPECT_EQ(cluster_.Delete(kBindings, name, "foo"), 200);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Templated(), kTemplated);
+  EXPECT_THAT(cluster_.Scoped("other"), StartsWith("True "));
+}
+
+TEST_F(StrangersTest, AFinalizerKeepsTheBindingAndNotItsGrant) {
+  Begin(R"("namespaces": ["foo", "bar"])");
+  const std::string name = NameOf(cluster_.Our(kBindings, "foo"));
+  EXPECT_EQ(cluster_.Merge(kBindings, name, kStay, "foo"), 200);
+  EditSpec(R"("namespaces": ["bar"])");
+  EXPECT_THAT(cluster_.Scoped(), AllOf(StartsWith("False RevocationPending"), HasSubstr(name),
+                                       HasSubstr("finalizers evil.example.com/stay keep it")));
+  const Json::Value held = cluster_.Get(kBindings, name, "foo");
+  EXPECT_TRUE(held["metadata"].isMember("deletionTimestamp"));
+  EXPECT_TRUE(held["subjects"].empty());
+  EXPECT_EQ(cluster_.Merge(kBindings, name, kLetGo, "foo"), 200);
+  cluster_.Settle();
+  EXPECT_TRUE(cluster_.Get(kBindings, name, "foo").isNull());
+  ExpectConvergedAndQuiet();
+}
+
+// Deleted by somebody while it is wanted: it is made again, as soon as that can be.
+TEST_F(StrangersTest, AWantedBindingThatIsBeingDeletedIsWaitedFor) {
+  Begin(R"("namespaces": ["foo"])");
+  const std::string name = NameOf(cluster_.Our(kBindings));
+  EXPECT_EQ(cluster_.Merge(kBindings, name, kStay, "foo"), 200);
+  EXPECT_EQ(cluster_.Delete(kBindings, name, "foo"), 200);
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Scoped(), StartsWith("False RevocationPending"));
+  cluster_.TakeWrites();
+  EXPECT_EQ(cluster_.Merge(kBindings, name, R"({"metadata":{"labels":null}})", "foo"), 200);
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.TakeWrites(), IsEmpty()) << "what is being deleted is not fixed";
+  EXPECT_EQ(cluster_.Merge(kBindings, name, kLetGo, "foo"), 200);
+  cluster_.Settle();
+  EXPECT_FALSE(cluster_.Our(kBindings)["metadata"].isMember("deletionTimestamp"));
+  ExpectConvergedAndQuiet();
+}
+
+TEST_F(StrangersTest, AFinalizerKeepsTheRoleAndNotItsRules) {
+  Begin(R"("namespaces": ["foo"])");
+  const std::string name = NameOf(cluster_.Our(kRoles));
+  EditRole(kStay);
+  EXPECT_EQ(cluster_.Delete(kInstances, "foo"), 200);
+  cluster_.Settle();
+  EXPECT_TRUE(cluster_.Get(kRoles, name)["rules"].empty());
+  EXPECT_THAT(cluster_.Templated(), AllOf(StartsWith("False RevocationPending"), HasSubstr(name)));
+  EditRole(kLetGo);
+  cluster_.Settle();
+  EXPECT_TRUE(cluster_.Get(kRoles, name).isNull());
+  EXPECT_EQ(cluster_.Templated(), kTemplated);
+}
+
+// Whoever may patch ClusterRoles freezes ours: what it grants ends all the same.
+TEST_F(StrangersTest, AFrozenRoleIsNotBoundAnyLonger) {
+  Begin(R"("namespaces": ["foo"])");
+  const std::string role = NameOf(cluster_.Our(kRoles));
+  EditRole(Owned());
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Ours(kBindings), IsEmpty());
+  EXPECT_THAT(cluster_.Templated(),
+              AllOf(StartsWith("False TemplatingFailed"), HasSubstr("Namespace \"default\"")));
+  EXPECT_THAT(cluster_.Scoped(), StartsWith("False ScopeTemplateFailed"));
+  EXPECT_EQ(cluster_.Delete(kRoles, role), 200);
+  cluster_.RunFor(absl::Minutes(2));
+  ExpectConvergedAndQuiet();
+}
+
+// Somebody who may not delete bindings puts our label onto one, to have us delete it.
+TEST_F(StrangersTest, AForgedLabelDoesNotMakeUsDelete) {
+  Begin("");
+  const std::string uid = cluster_.Get(kInstances, "foo")["metadata"]["uid"].asString();
+  for (const bool of_our_role : {false, true}) {
+    Json::Value foreign = ParseJson(R"({"apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRoleBinding", "metadata": {"name": "foreign"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
+                    "name": "system:discovery"}})")
+                              .value();
+    foreign["metadata"]["labels"][std::string(kInstanceUidLabel)] = uid;
+    if (of_our_role) foreign["roleRef"]["name"] = NameOf(cluster_.Our(kRoles));
+    EXPECT_EQ(cluster_.Create(kClusterBindings, foreign), 201);
+    cluster_.RunFor(absl::Minutes(5));
+    EXPECT_FALSE(cluster_.Get(kClusterBindings, "foreign").isNull());
+    EXPECT_EQ(cluster_.Scoped().starts_with("True"), !of_our_role) << cluster_.Scoped();
+    EditSpec(of_our_role ? R"("namespaces": ["foo"])" : R"("namespaces": ["bar"])");
+    EXPECT_FALSE(cluster_.Get(kClusterBindings, "foreign").isNull());
+    EXPECT_EQ(cluster_.Delete(kClusterBindings, "foreign"), 200);
+    cluster_.RunFor(absl::Minutes(2));
+    ExpectConvergedAndQuiet();
+  }
+}
+
+// A binding that somebody made under the name that ours would have.
+TEST_F(StrangersTest, ANameThatIsTakenIsReportedAndNotTakenOver) {
+  Begin(R"("namespaces": ["foo", "bar"])");
+  Json::Value foreign = cluster_.Our(kBindings, "foo");
+  EXPECT_EQ(cluster_.Merge(kInstances, "foo", R"({"spec":{"namespaces":["bar"]}})"), 200);
+  cluster_.Settle();
+  const std::string name = NameOf(foreign);
+  foreign["metadata"] = Json::objectValue;
+  foreign["metadata"]["name"] = name;
+  foreign["metadata"]["namespace"] = "foo";
+  foreign["roleRef"]["name"] = "system:discovery";
+  EXPECT_EQ(cluster_.Create(kBindings, foreign), 201);
+  const Json::Value before = cluster_.Get(kBindings, name, "foo");
+  EditSpec(R"("namespaces": ["bar", "foo"])");
+  cluster_.RunFor(absl::Minutes(5));
+  EXPECT_THAT(cluster_.Scoped(), AllOf(StartsWith("False RevocationPending"), HasSubstr(name)));
+  EXPECT_EQ(cluster_.Get(kBindings, name, "foo"), before);
+  EXPECT_EQ(cluster_.Delete(kBindings, name, "foo"), 200);
+  cluster_.RunFor(absl::Minutes(2));
+  ExpectConvergedAndQuiet();
+}
+
+// A literal name that somebody uses first, or second: kubectl apply of a manifest of that name.
+TEST_F(StrangersTest, ALiteralNameIsWhoseverItIs) {
+  Begin(R"("namespaces": ["foo"])", kLiteral);
+  const std::string name = "cert-manager-controller";
+  // Our own writes, and those of garbage collection, do not make it somebody else's.
+  cluster_.Merge(kTemplates, "foo",
+                 R"({"spec":{"clusterRoles":[{"generateName":"cert-manager-controller",)"
+                 R"("rules":[{"apiGroups":[""],"resources":["pods"],"verbs":["list"]}],)"
+                 R"("subjects":[{"kind":"User","name":"ann"}]}]}})");
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Get(kRoles, name)["rules"][0]["verbs"][0].asString(), "list");
+  EXPECT_EQ(cluster_.Scoped(), kSuccess);
+
+  EXPECT_EQ(cluster_.Merge(kRoles, name, kEverything, "", "kubectl-client-side-apply"), 200);
+  const Json::Value theirs = cluster_.Get(kRoles, name)["rules"];
+  cluster_.RunFor(absl::Minutes(5));
+  EXPECT_EQ(cluster_.Get(kRoles, name)["rules"], theirs) << "it is not reverted";
+  EXPECT_THAT(cluster_.Ours(kBindings), IsEmpty()) << "and not granted to the template's subjects";
+  EXPECT_THAT(cluster_.Templated(), AllOf(StartsWith("False TemplatingFailed"),
+                                          HasSubstr("\"kubectl-client-side-apply\"")));
+  EXPECT_EQ(cluster_.Delete(kInstances, "foo"), 200);
+  cluster_.RunFor(absl::Minutes(5));
+  EXPECT_EQ(cluster_.Get(kRoles, name)["rules"], theirs) << "it is not deleted with the instance";
+}
+
+// An orphaned binding of a literal name is not revived by another template of that name.
+TEST_F(StrangersTest, AnOrphanedBindingOfALiteralNameIsNotRevived) {
+  Begin(R"("namespaces": ["foo"])", kLiteral);
+  EXPECT_EQ(cluster_.Delete(kInstances, "foo", "",
+                            R"({"apiVersion":"v1","kind":"DeleteOptions",)"
+                            R"("propagationPolicy":"Orphan"})"),
+            200);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Delete(kTemplates, "foo"), 200);
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Ours(kBindings), SizeIs(1));
+  EXPECT_TRUE(cluster_.Get(kRoles, "cert-manager-controller").isNull());
+  EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", kLiteral)), 201);
+  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", R"("namespaces": ["bar"])")), 201);
+  cluster_.Settle();
+  EXPECT_TRUE(cluster_.Get(kRoles, "cert-manager-controller").isNull());
+  EXPECT_THAT(cluster_.Templated(), AllOf(StartsWith("False TemplatingFailed"),
+                                          HasSubstr("RoleBinding foo/cert-manager-controller-")));
+}
+
+// A role that stood in the way goes: nobody else tells the template.
+TEST_F(StrangersTest, ANameThatBecomesFreeIsUsed) {
+  Json::Value foreign = ParseJson(R"({"apiVersion": "rbac.authorization.k8s.io/v1",
+      "kind": "ClusterRole", "metadata": {"name": "cert-manager-controller"}, "rules": []})")
+                            .value();
+  EXPECT_EQ(cluster_.Create(kRoles, foreign), 201);
+  EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", kLiteral)), 201);
+  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", "")), 201);
+  cluster_.Start();
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Templated(), StartsWith("False TemplatingFailed"));
+  EXPECT_THAT(cluster_.Ours(kClusterBindings), IsEmpty());
+  EXPECT_EQ(cluster_.Delete(kRoles, "cert-manager-controller"), 200);
+  cluster_.Settle();
+  ExpectConvergedAndQuiet();
+}
+
+// A condition that another controller keeps in our status is no reason to write.
+TEST_F(StrangersTest, AForeignConditionIsLeftAndCausesNoWrites) {
+  Begin(R"("namespaces": ["foo"])");
+  Json::Value conditions = cluster_.Get(kInstances, "foo")["status"]["conditions"];
+  Json::Value foreign = conditions[0];
+  foreign["type"] = "Audited";
+  conditions.append(foreign);
+  Json::Value patch;
+  patch["status"]["conditions"] = conditions;
+  EXPECT_EQ(cluster_.Merge(kInstances, "foo/status", WriteJson(patch)), 200);
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Get(kInstances, "foo")["status"]["conditions"], SizeIs(2));
+  cluster_.TakeWrites();
+  cluster_.Merge(kNamespaces, "foo", R"({"metadata":{"labels":{"a":"b"}}})");
+  cluster_.Merge(kInstances, "foo", R"({"metadata":{"annotations":{"a":"b"}}})");
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.TakeWrites(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace mandate::scope

@@ -1,0 +1,121 @@
+// Both scope components, as they run, on the double of an API server in virtual time.
+//
+//   ScopeCluster cluster;
+//   cluster.Create(kTemplates, DocumentTemplateJson());
+//   cluster.Start();
+//   cluster.Settle();
+//   EXPECT_EQ(cluster.Scoped(), "True ScopingSuccessful: …");
+#ifndef CONTROLLERS_SCOPE_TESTING_CLUSTER_H_
+#define CONTROLLERS_SCOPE_TESTING_CLUSTER_H_
+
+#include <jsoncpp/json/json.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "controllers/scope/instance_reconciler.h"
+#include "manager/client/testing/mandate_server.h"
+#include "manager/core/metrics.h"
+#include "manager/core/testing/simulated_loop.h"
+#include "manager/transport/transport.h"
+#include "testing/apiserver/sim_server.h"
+
+namespace mandate::scope {
+
+// A resource as kubectl names it, and its path.
+struct Resource {
+  std::string_view group_path;  // "/apis/rbac.authorization.k8s.io/v1"
+  std::string_view plural;
+};
+inline constexpr Resource kNamespaces{"/api/v1", "namespaces"};
+inline constexpr Resource kTemplates{"/apis/operators.coreos.com/v1alpha1", "scopetemplates"};
+inline constexpr Resource kInstances{"/apis/operators.coreos.com/v1alpha1", "scopeinstances"};
+inline constexpr Resource kRoles{"/apis/rbac.authorization.k8s.io/v1", "clusterroles"};
+inline constexpr Resource kBindings{"/apis/rbac.authorization.k8s.io/v1", "rolebindings"};
+inline constexpr Resource kClusterBindings{"/apis/rbac.authorization.k8s.io/v1",
+                                           "clusterrolebindings"};
+
+// Single-threaded. Namespaces foo, bar and default exist; the components hold exactly what their
+// markers ask for, but for the permission that the environment variable MANDATE_WITHOUT names.
+class ScopeCluster {
+ public:
+  explicit ScopeCluster(InstanceOptions options = {});
+  ~ScopeCluster();
+
+  // The components; without a Start() people act alone.
+  void Start();
+  void Stop();
+  // Until everything is done that takes no long time.
+  void Settle() { loop_.RunFor(absl::Seconds(5)); }
+  void RunFor(absl::Duration duration) { loop_.RunFor(duration); }
+
+  // As an administrator; the HTTP code. `ns` empty: of the cluster.
+  int Create(const Resource& resource, const Json::Value& object);
+  int Delete(const Resource& resource, const std::string& name, const std::string& ns = "",
+             const std::string& options = "");
+  // A merge patch; `field_manager` as kubectl names itself.
+  int Merge(const Resource& resource, const std::string& name, const std::string& patch,
+            const std::string& ns = "", const std::string& field_manager = "kubectl-patch");
+
+  // What is stored; null: nothing.
+  Json::Value Get(const Resource& resource, const std::string& name,
+                  const std::string& ns = "") const;
+  // Those of the components: with one of their labels. `ns`: only in that namespace.
+  std::vector<Json::Value> Ours(const Resource& resource, std::string_view ns = "") const;
+  // The only one of them.
+  Json::Value Our(const Resource& resource, std::string_view ns = "") const;
+
+  // "True ScopingSuccessful: …" of the ScopeInstance; "": it has no such condition.
+  std::string Scoped(const std::string& instance = "foo") const;
+  std::string Effective(const std::string& instance = "foo") const;
+  std::string Templated(const std::string& name = "foo") const;
+
+  // The components' writes since the last call, as "POST rolebindings bar", "PATCH clusterroles";
+  // a server-side apply that creates counts as POST. Their watches, reads and tokens are not
+  // listed.
+  std::vector<std::string> TakeWrites();
+  // "Warning ScopeInstance ScopingFailed".
+  const std::vector<std::string>& events() const { return *events_; }
+
+  apiserver::Faults& faults() { return server_->core().faults(); }
+  SimulatedLoop& loop() { return loop_; }
+  Metrics& metrics() { return metrics_; }
+  // The server asked about "bind" and the like lacks it from now on, or has it again.
+  void TakeRule(const std::string& component, const std::string& verb);
+  void ReturnRules(const std::string& component);
+  // Called for each write of a component; an answer is given in place of the server's.
+  std::function<std::optional<HttpResponse>(const std::string& write)> intercept;
+  // Whether the components' requests for discovery fail.
+  std::function<bool()> intercept_discovery;
+
+ private:
+  class Wire;
+  struct Process;
+
+  int Request(const std::string& method, const std::string& target, const std::string& body,
+              const std::string& content_type);
+  std::string ConditionOf(const Resource& resource, const std::string& name,
+                          std::string_view type) const;
+  std::string RoleJson(const rbac::Mandate& mandate, std::string_view without_verb) const;
+
+  const InstanceOptions options_;
+  SimulatedLoop loop_;
+  Metrics metrics_;
+  const MandateServer template_rights_;
+  const MandateServer instance_rights_;
+  std::unique_ptr<apiserver::SimServer> server_;
+  std::unique_ptr<Wire> wire_;
+  std::shared_ptr<std::vector<std::string>> events_;
+  std::unique_ptr<Process> process_;
+  std::vector<std::unique_ptr<Process>> stopped_;  // tasks of the loop refer to their pools
+};
+
+}  // namespace mandate::scope
+
+#endif  // CONTROLLERS_SCOPE_TESTING_CLUSTER_H_

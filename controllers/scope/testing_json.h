@@ -1,0 +1,88 @@
+// Templates, instances and namespaces for tests, as users write them.
+#ifndef CONTROLLERS_SCOPE_TESTING_JSON_H_
+#define CONTROLLERS_SCOPE_TESTING_JSON_H_
+
+#include <jsoncpp/json/json.h>
+
+#include <string>
+#include <string_view>
+
+#include "manager/core/strings.h"
+#include "manager/object/json.h"
+
+namespace mandate::scope {
+
+// Of spec.clusterRoles. The document's: pods and services for a service account.
+inline constexpr std::string_view kDocumentRoles = R"([{"generateName": "fooClusterRole-",
+    "rules": [{"apiGroups": [""], "resources": ["pods", "services"], "verbs": ["get", "list"]}],
+    "bindingTemplate": {"subjects": [{"kind": "ServiceAccount", "name": "foo-service-account",
+                                      "namespace": "operators"}]}}])";
+inline constexpr std::string_view kEmptyRoles = R"([{"generateName": "fooClusterRole-",
+    "rules": [],
+    "bindingTemplate": {"subjects": [{"kind": "ServiceAccount", "name": "foo-service-account",
+                                      "namespace": "operators"}]}}])";
+// And a role whose literal name is somebody else's.
+inline constexpr std::string_view kDocumentRoleAndView2 = R"([{"generateName": "fooClusterRole-",
+    "rules": [{"apiGroups": [""], "resources": ["pods", "services"], "verbs": ["get", "list"]}],
+    "bindingTemplate": {"subjects": [{"kind": "ServiceAccount", "name": "foo-service-account",
+                                      "namespace": "operators"}]}},
+    {"generateName": "view-2", "rules": [], "subjects": [{"kind": "User", "name": "ann"}]}])";
+inline constexpr std::string_view kAnn = R"([{"generateName": "reader-",
+    "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}],
+    "subjects": [{"kind": "User", "name": "ann"}]}])";
+inline constexpr std::string_view kAnnAndEve = R"([{"generateName": "reader-",
+    "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}],
+    "subjects": [{"kind": "User", "name": "ann"}, {"kind": "User", "name": "eve"}]}])";
+inline constexpr std::string_view kLiteral = R"([{"generateName": "cert-manager-controller",
+    "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}],
+    "subjects": [{"kind": "User", "name": "ann"}]}])";
+inline constexpr std::string_view kNodes = R"([{"generateName": "reader-",
+    "rules": [{"apiGroups": [""], "resources": ["nodes", "pods"], "verbs": ["get"]}],
+    "subjects": [{"kind": "User", "name": "ann"}]}])";
+
+inline constexpr std::string_view kNodesAndMore = R"([{"generateName": "reader-",
+    "rules": [{"apiGroups": [""], "resources": ["nodes", "persistentvolumes"], "verbs": ["get"]}],
+    "subjects": [{"kind": "User", "name": "ann"}]}])";
+
+// A patch of a ClusterRole.
+inline constexpr char kEverything[] =
+    R"({"rules":[{"apiGroups":["*"],"resources":["*"],"verbs":["*"]}]})";
+
+inline Json::Value TemplateJson(std::string_view name, std::string_view roles) {
+  return ParseJson(StrCat(R"({"apiVersion": "operators.coreos.com/v1alpha1",
+                              "kind": "ScopeTemplate", "metadata": {"name": ")",
+                          name, R"("}, "spec": {"clusterRoles": )", roles, "}}"))
+      .value();
+}
+
+// Of the template "foo"; `spec` is the rest of the spec's members.
+inline Json::Value InstanceJson(std::string_view name, std::string_view spec) {
+  return ParseJson(StrCat(R"({"apiVersion": "operators.coreos.com/v1alpha1",
+                              "kind": "ScopeInstance", "metadata": {"name": ")",
+                          name, R"("}, "spec": {"scopeTemplateName": "foo")",
+                          spec.empty() ? "" : ", ", spec, "}}"))
+      .value();
+}
+
+inline Json::Value NamespaceJson(std::string_view name) {
+  return ParseJson(StrCat(R"({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ")",
+                          name, R"("}})"))
+      .value();
+}
+
+inline std::string NameOf(const Json::Value& object) {
+  return object["metadata"]["name"].asString();
+}
+
+// "ann eve".
+inline std::string SubjectNames(const Json::Value& binding) {
+  std::string names;
+  for (const Json::Value& subject : binding["subjects"]) {
+    StrAppend(&names, names.empty() ? "" : " ", subject["name"].asString());
+  }
+  return names;
+}
+
+}  // namespace mandate::scope
+
+#endif  // CONTROLLERS_SCOPE_TESTING_JSON_H_

@@ -1,0 +1,88 @@
+// The snapshot of one ScopeInstance's plan, for tests.
+#ifndef CONTROLLERS_SCOPE_TESTING_SNAPSHOT_H_
+#define CONTROLLERS_SCOPE_TESTING_SNAPSHOT_H_
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "controllers/scope/instance_plan.h"
+#include "controllers/scope/testing_objects.h"
+
+namespace mandate::scope {
+
+using operatorsv1alpha1::ScopeInstance;
+using operatorsv1alpha1::ScopeTemplate;
+using Strings = std::vector<std::string>;
+
+// A cluster in which the template's roles are as they should be.
+inline InstanceSnapshot Snapshot(ScopeInstance instance, ScopeTemplate of = DocumentTemplate()) {
+  InstanceSnapshot snapshot;
+  snapshot.instance = std::move(instance);
+  for (const auto& role : PlanTemplate({of, Referenced::kYes, {}}).create) {
+    snapshot.cluster_roles[role.metadata().name()] = role;
+  }
+  snapshot.scope_template = std::move(of);
+  snapshot.namespaces = {NamespaceObject("foo"), NamespaceObject("bar"),
+                         NamespaceObject("labelled", "fooKey"), NamespaceObject("default")};
+  return snapshot;
+}
+
+// The snapshot with the bindings of its plan, as they are created. What a server makes of changes
+// is asked of a server (reconcilers_test.cc).
+inline InstanceSnapshot Bound(InstanceSnapshot snapshot) {
+  const InstancePlan plan = PlanInstance(snapshot);
+  EXPECT_TRUE(plan.fix.empty() && plan.replace.empty() && plan.remove.empty());
+  for (Binding b : plan.create) {
+    b.object.mutable_metadata()->set_uid("uid-of-" + b.key.ToString());
+    snapshot.bindings.push_back(std::move(b));
+  }
+  return snapshot;
+}
+
+// The template failed, with this message.
+inline void Fail(InstanceSnapshot& snapshot, std::string_view message,
+                 std::string_view reason = kTemplatingFailed) {
+  auto& condition = *snapshot.scope_template->mutable_status()->add_conditions();
+  condition.set_type(kTemplated);
+  condition.set_status("False");
+  condition.set_reason(std::string(reason));
+  condition.set_message(std::string(message));
+  condition.set_observedgeneration(1);
+}
+
+// The document's template with these users in place of its service account.
+inline ScopeTemplate TemplateFor(const std::vector<std::string>& users) {
+  ScopeTemplate of = DocumentTemplate();
+  auto& subjects = *of.mutable_spec()->mutable_clusterroles(0)->mutable_bindingtemplate();
+  subjects.clear_subjects();
+  for (const std::string& user : users) {
+    auto& subject = *subjects.add_subjects();
+    subject.set_kind("User");
+    subject.set_name(user);
+  }
+  return of;
+}
+
+inline std::vector<std::string> SubjectsOf(const Binding& binding) {
+  std::vector<std::string> names;
+  for (const auto& subject : binding.object.subjects()) names.push_back(subject.name());
+  return names;
+}
+
+inline std::vector<std::string> Where(const std::vector<Binding>& bindings) {
+  std::vector<std::string> result;
+  for (const Binding& b : bindings) result.push_back(b.in_cluster() ? "(cluster)" : b.key.ns);
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+inline bool Changes(const InstancePlan& plan) { return plan.writes() > 0; }
+
+}  // namespace mandate::scope
+
+#endif  // CONTROLLERS_SCOPE_TESTING_SNAPSHOT_H_
