@@ -39,34 +39,12 @@ absl::Status CheckObserved(const Message& observed, const Message& desired) {
                                            ", has no uid: it was not read from a server"));
 }
 
-// The server's error with another code, reason and message; its details stay.
-absl::Status Reworded(const absl::Status& status, int code, std::string_view reason,
-                      std::string message) {
-  ApiStatusProto proto = ApiStatus(status).value_or(ApiStatusProto());
-  proto.set_code(code);
-  proto.set_reason(std::string(reason));
-  proto.set_message(std::move(message));
-  return StatusFromApi(proto);
-}
-
-// Whether the server answers that an object of this name exists, or has changed. Other conflicts
-// name other objects (a quota).
+// Whether the server answers that an object of this name exists. Other conflicts name other objects
+// (a quota).
 bool IsConflictOf(const absl::Status& status, const KindInfo& kind, const ObjectKey& key) {
   if (!IsConflict(status)) return false;
   const std::optional<ApiStatusProto> proto = ApiStatus(status);
   return proto->details().name() == key.name && proto->details().kind() == kind.plural;
-}
-
-// Whether the server answers that the object has another uid than the one applied: 409 when there
-// is none, 422 when there is another.
-bool IsOfAnotherUid(const absl::Status& status, const KindInfo& kind, const ObjectKey& key) {
-  if (IsConflictOf(status, kind, key)) return true;
-  if (!IsInvalid(status)) return false;
-  const std::optional<ApiStatusProto> proto = ApiStatus(status);
-  for (const auto& cause : proto->details().causes()) {
-    if (cause.field() == "metadata.uid") return true;
-  }
-  return false;
 }
 
 // Makes the component's Update entries its Apply entry.
@@ -88,9 +66,11 @@ absl::Status CreateByApply(ObjectClient& client, const CallContext& context, con
   metadata->set_resourceversion(kMustNotExist);
   const absl::Status status = client.Apply(context, kind, key, "", {}, object);
   if (!IsConflictOf(status, kind, key)) return status;
-  return Reworded(status, 409, "AlreadyExists",
-                  StrCat(kind.kind, " ", key.ToString(), " already exists, and component ",
-                         client.rest().component(), " had not observed it: it is left as it is"));
+  ApiStatusProto proto = *ApiStatus(status);
+  proto.set_reason("AlreadyExists");
+  proto.set_message(StrCat(kind.kind, " ", key.ToString(), " already exists, and component ",
+                           client.rest().component(), " had not observed it: it is left as it is"));
+  return StatusFromApi(proto);
 }
 
 absl::Status ApplyToObserved(ObjectClient& client, const CallContext& context, const KindInfo& kind,
@@ -99,13 +79,7 @@ absl::Status ApplyToObserved(ObjectClient& client, const CallContext& context, c
   ObjectMeta* metadata = MutableMetadataOf(object);
   metadata->set_uid(uid);
   metadata->clear_resourceversion();
-  const absl::Status status = client.Apply(context, kind, key, "", {}, object);
-  if (!IsOfAnotherUid(status, kind, key)) return status;
-  // The cache has yet to see that this object is gone.
-  client.rest().own_writes().Deleted(kind, key, uid);
-  return Reworded(status, 409, "Conflict",
-                  StrCat(kind.kind, " ", key.ToString(), " with uid ", uid,
-                         " was deleted since it was observed: ", AsStd(status.message())));
+  return client.Apply(context, kind, key, "", {}, object);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "manager/client/object_client.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -103,6 +105,22 @@ DeleteAnswer ReadDeleteAnswer(std::string_view body) {
     }
   }
   return answer;
+}
+
+// Whether the server answers that the object has another uid than the one applied: 409 when there
+// is no object, 422 when there is another.
+bool IsOfAnotherUid(const absl::Status& status, const KindInfo& kind, const ObjectKey& key) {
+  const std::optional<ApiStatusProto> proto = ApiStatus(status);
+  if (!proto.has_value()) return false;
+  const auto& details = proto->details();
+  if (IsConflict(status)) {
+    // Conflicts with other managers have causes; those of a quota name another object.
+    return details.name() == key.name && details.kind() == kind.plural &&
+           details.causes().empty() && absl::StrContains(status.message(), "uid mismatch");
+  }
+  return IsInvalid(status) &&
+         std::any_of(details.causes().begin(), details.causes().end(),
+                     [](const auto& c) { return c.field() == "metadata.uid"; });
 }
 
 }  // namespace
@@ -228,7 +246,17 @@ absl::Status ObjectClient::Apply(const CallContext& context, const KindInfo& kin
   request.content_type = "application/apply-patch+yaml";
   // It states what shall be, not what to change; but its own write makes a resourceVersion old.
   request.idempotent = MetadataOf(object).resourceversion().empty();
-  return Write(context, std::move(request), kind, key, object);
+  const std::string uid = MetadataOf(object).uid();
+  absl::Status status = Write(context, std::move(request), kind, key, object);
+  if (uid.empty() || !IsOfAnotherUid(status, kind, key)) return status;
+  // The cache has yet to see that this object is gone.
+  rest_.own_writes().Deleted(kind, key, uid);
+  ApiStatusProto proto = *ApiStatus(status);
+  proto.set_code(409);
+  proto.set_reason("Conflict");
+  proto.set_message(StrCat(kind.kind, " ", key.ToString(), " with uid ", uid,
+                           " was deleted since it was observed: ", AsStd(status.message())));
+  return StatusFromApi(proto);
 }
 
 absl::Status ObjectClient::PatchObject(const CallContext& context, const KindInfo& kind,

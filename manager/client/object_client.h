@@ -72,8 +72,9 @@ class ObjectClient {
   absl::Status Update(const CallContext& context, const KindInfo& kind, const ObjectKey& key,
                       std::string_view resource_version, std::string_view subresource,
                       google::protobuf::Message& object);
-  // With a resourceVersion, and no such object: creates it, as without one. Then it is sent once
-  // only, as the second time would be a conflict with the first.
+  // With a uid: changes only that object. A Conflict when it is gone, or another has its name. With
+  // a resourceVersion, and no such object: creates it, as without one. Then it is sent once only,
+  // as the second time would be a conflict with the first.
   absl::Status Apply(const CallContext& context, const KindInfo& kind, const ObjectKey& key,
                      std::string_view subresource, const ApplyOptions& options,
                      google::protobuf::Message& object);
