@@ -132,6 +132,7 @@ absl::StatusOr<std::unique_ptr<ComponentClient>> Manager::Parts::NewClient(
       .guard = options.guard,
       .seed = random(),
       .metrics = &metrics,
+      .log = log,
       .on_warning =
           [log](std::string_view text) {
             log.Info("The API server warns", {{"warning", text}});

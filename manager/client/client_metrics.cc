@@ -19,7 +19,8 @@ const GaugeRow kGauges[] = {
 };
 
 // In the order of ClientMetrics::Bound.
-constexpr const char* kBoundNames[] = {"in_flight", "queue", "watches", "attempts"};
+constexpr const char* kBoundNames[] = {"in_flight",   "queue",        "watches", "attempts",
+                                       "retry_after", "answer_bytes", "answer"};
 static_assert(std::size(kBoundNames) == ClientMetrics::kBounds);
 
 }  // namespace
@@ -34,6 +35,13 @@ ClientMetrics::ClientMetrics(Metrics* metrics, const Identity& identity)
     bounds_[i] = &metrics_->Counter("mandate_client_bounds_met_total",
                                     "How often a bound of a component's client was met",
                                     With({{"bound", kBoundNames[i]}}));
+  }
+  answer_bytes_ = &metrics_->Gauge("mandate_client_answer_bytes",
+                                   "Bytes of answers that are being received", With({}));
+  for (int i = 1; i < kRetryReasons; ++i) {
+    retries_[i] = &metrics_->Counter("mandate_client_retries_total",
+                                     "Requests that were sent again, by the reason",
+                                     With({{"reason", ToString(static_cast<RetryReason>(i))}}));
   }
 }
 
@@ -64,8 +72,23 @@ void ClientMetrics::Answered(const std::string& code, const std::string& method)
       .Increment();
 }
 
-void ClientMetrics::Retried(const std::string& code, const std::string& method) {
+void ClientMetrics::Took(const std::string& method, absl::Duration duration) {
   if (metrics_ == nullptr) return;
+  prometheus::Histogram*& histogram = durations_[method];
+  if (histogram == nullptr) {
+    // client-go's name, labels and buckets (k8s.io/component-base/metrics/prometheus/restclient).
+    histogram = &metrics_->Histogram(
+        "rest_client_request_duration_seconds", "Request latency in seconds, by verb and host.",
+        With({{"verb", method}, {"host", identity_.endpoint()->server}}),
+        {0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0});
+  }
+  histogram->Observe(absl::ToDoubleSeconds(duration));
+}
+
+void ClientMetrics::Retried(const std::string& code, const std::string& method,
+                            RetryReason reason) {
+  if (metrics_ == nullptr) return;
+  retries_[static_cast<size_t>(reason)]->Increment();
   Requests("rest_client_request_retries_total",
            "Number of requests sent again, by code, verb and host.", "verb", code, method)
       .Increment();

@@ -8,6 +8,8 @@
 #include <string>
 #include <tuple>
 
+#include "absl/time/time.h"
+#include "manager/client/retry_policy.h"
 #include "manager/core/metrics.h"
 #include "manager/identity/identity.h"
 
@@ -17,12 +19,15 @@ namespace mandate {
 class ClientMetrics {
  public:
   enum class Bound {
-    kInFlight,  // a call has to wait for its turn
-    kQueue,     // a call is refused, as too many wait
-    kWatches,   // a watch is refused
-    kAttempts,  // a call is not sent again, as it was often enough
+    kInFlight,     // a call has to wait for its turn
+    kQueue,        // a call is refused, as too many wait
+    kWatches,      // a watch is refused
+    kAttempts,     // a call is not sent again, as it was often enough
+    kRetryAfter,   // a call is not sent again, as the server asks for too long a wait
+    kAnswerBytes,  // a call has to wait, as too many bytes of answers are under way
+    kAnswer,       // a call fails, as its answer is too large
   };
-  static constexpr size_t kBounds = 4;
+  static constexpr size_t kBounds = 7;
 
   struct Levels {
     size_t in_flight = 0;
@@ -39,9 +44,13 @@ class ClientMetrics {
 
   // `code`: of the answer, or "<error>" when there was none.
   void Answered(const std::string& code, const std::string& method);
-  void Retried(const std::string& code, const std::string& method);
+  // From sending to the complete answer, or to the end without one.
+  void Took(const std::string& method, absl::Duration duration);
+  void Retried(const std::string& code, const std::string& method, RetryReason reason);
   void Met(Bound bound);
   void Set(const Levels& now);
+  // Bytes of answers that are being received; null without metrics.
+  prometheus::Gauge* answer_bytes() { return answer_bytes_; }
 
  private:
   Labels With(Labels labels) const;
@@ -51,8 +60,11 @@ class ClientMetrics {
   Metrics* const metrics_;
   const Identity& identity_;
   std::map<std::tuple<const char*, std::string, std::string>, prometheus::Counter*> requests_;
+  std::map<std::string, prometheus::Histogram*> durations_;  // by method
   std::array<prometheus::Counter*, kBounds> bounds_ = {};
+  std::array<prometheus::Counter*, kRetryReasons> retries_ = {};  // none of kNone
   std::array<prometheus::Gauge*, 3> gauges_ = {};
+  prometheus::Gauge* answer_bytes_ = nullptr;
   Levels levels_;
 };
 

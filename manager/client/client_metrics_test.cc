@@ -83,6 +83,22 @@ TEST_F(ClientMetricsTest, RetriesAreCountedAndSoIsTheLastThatWasNot) {
   EXPECT_EQ(Met("attempts"), 2) << "what is never sent again meets no bound";
 }
 
+TEST_F(ClientMetricsTest, TheTimeOfEachAttemptIsAHistogram) {
+  options.max_attempts = 2;
+  server = [](const HttpRequest&) {
+    return FakeReply::Json(429, "").After(absl::Milliseconds(300));
+  };
+  EXPECT_FALSE(Send(Get()).ok());
+  const auto histogram =
+      metrics
+          .Histogram("rest_client_request_duration_seconds", "",
+                     Of({{"verb", "GET"}, {"host", "https://local:6443"}}), {0.25, 0.5})
+          .Collect()
+          .histogram;
+  EXPECT_EQ(histogram.sample_count, 2u);
+  EXPECT_NEAR(histogram.sample_sum, 0.6, 0.001);
+}
+
 TEST_F(ClientMetricsTest, ClientsOfOneIdentityAddUpAndLeaveNothing) {
   server = [](const HttpRequest&) { return FakeReply::Never(); };
   Start(2);

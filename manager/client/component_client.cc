@@ -5,10 +5,19 @@
 #include <utility>
 #include <vector>
 
+#include "manager/client/ambiguous.h"
 #include "manager/client/response_error.h"
+#include "manager/client/retry_policy.h"
+#include "manager/core/not_sent.h"
 #include "manager/core/strings.h"
+#include "manager/object/api_error.h"
 
 namespace mandate {
+namespace {
+
+constexpr int kRequestVerbosity = 5;
+
+}  // namespace
 
 // One Send() until its `done` ran. Its own deadline and stop end it at whatever stage it is.
 struct ComponentClient::Call {
@@ -20,9 +29,15 @@ struct ComponentClient::Call {
   CallContext context;
   RestRequest request;
   std::optional<Done> done;
-  bool running = false;  // holds one of max_in_flight
+  bool running = false;    // holds one of max_in_flight
+  bool sent = false;       // at least one attempt was
+  bool awaiting = false;   // an attempt that was sent has no answer yet
+  bool ambiguous = false;  // an earlier attempt may have been carried out
+  absl::Time sent_at;      // the last attempt
   std::optional<Backoff> backoff;
-  absl::Status last_error;  // of the attempt before this one
+  std::shared_ptr<AnswerBudget::Answer> answer;  // of the attempt; null with a sink of the caller's
+  size_t answer_bytes = 0;                       // so many had come when it was postponed
+  absl::Status last_error;                       // of the attempt before this one
   std::unique_ptr<Loop::Timer> deadline;
   std::unique_ptr<Loop::Timer> retry;
   std::optional<std::stop_callback<std::function<void()>>> stop;
@@ -47,6 +62,8 @@ ComponentClient::ComponentClient(Options options)
       guard_(*options_.mandate, options_.guard, options_.on_undeclared, options_.metrics),
       random_(options_.seed),
       metrics_(options_.metrics, *options_.identity),
+      answers_(AnswerBudget::Create(options_.answers, metrics_.answer_bytes())),
+      warnings_(options_.max_warnings_remembered),
       self_(std::make_shared<ComponentClient*>(this)) {}
 
 ComponentClient::~ComponentClient() {
@@ -55,11 +72,13 @@ ComponentClient::~ComponentClient() {
     call->retry = nullptr;
     call->stop.reset();
     Done done = *std::exchange(call->done, std::nullopt);
-    options_.loop->Post([done = std::move(done)]() mutable {
-      std::move(done)(absl::CancelledError("the component's client is gone"));
+    absl::Status gone = Marked(*call, absl::CancelledError("the component's client is gone"));
+    options_.loop->Post([done = std::move(done), gone = std::move(gone)]() mutable {
+      std::move(done)(std::move(gone));
     });
   }
   CancelWatches(absl::CancelledError("the component's client is gone"));
+  answers_->DropGauge();
 }
 
 void ComponentClient::Send(const CallContext& context, RestRequest request, Done done) {
@@ -69,10 +88,10 @@ void ComponentClient::Send(const CallContext& context, RestRequest request, Done
   options_.loop->Post(
       [self = std::weak_ptr(self_), call = std::move(call), allowed = std::move(allowed)] {
         Done done = *std::exchange(call->done, std::nullopt);
-        if (!allowed.ok()) return std::move(done)(allowed);
+        if (!allowed.ok()) return std::move(done)(NotSent(allowed));
         auto alive = self.lock();
         if (alive == nullptr) {
-          return std::move(done)(absl::CancelledError("the component's client is gone"));
+          return std::move(done)(NotSent(absl::CancelledError("the component's client is gone")));
         }
         call->done = std::move(done);
         (*alive)->Begin(call);
@@ -88,7 +107,7 @@ void ComponentClient::Begin(CallPtr call) {
     return Finish(call, absl::CancelledError(StrCat("cancelled: ", call->request.target)));
   }
   const bool must_wait = in_flight_ >= options_.max_in_flight;
-  if (must_wait && queue_.size() >= options_.max_queued) {
+  if (must_wait && queued() >= options_.max_queued) {
     metrics_.Met(ClientMetrics::Bound::kQueue);
     return Finish(call, absl::ResourceExhaustedError(
                             StrCat("component ", component(), " has ", options_.max_in_flight,
@@ -120,9 +139,13 @@ void ComponentClient::Begin(CallPtr call) {
 }
 
 void ComponentClient::StartQueued() {
-  while (in_flight_ < options_.max_in_flight && !queue_.empty()) {
-    CallPtr call = std::move(queue_.front());
-    queue_.pop_front();
+  while (in_flight_ < options_.max_in_flight) {
+    const bool again =
+        !postponed_.empty() && answers_->HasRoomFor(postponed_.front()->answer_bytes);
+    std::deque<CallPtr>& queue = again ? postponed_ : queue_;
+    if (queue.empty()) break;
+    CallPtr call = std::move(queue.front());
+    queue.pop_front();
     call->running = true;
     ++in_flight_;
     Attempt(std::move(call));
@@ -131,7 +154,7 @@ void ComponentClient::StartQueued() {
 }
 
 void ComponentClient::ReportLevels() {
-  metrics_.Set({.in_flight = in_flight_, .queued = queue_.size(), .watches = watches_.size()});
+  metrics_.Set({.in_flight = in_flight_, .queued = queued(), .watches = watches_.size()});
 }
 
 void ComponentClient::Attempt(CallPtr call) {
@@ -161,6 +184,12 @@ HttpRequest ComponentClient::Signed(const RestRequest& request, const Token* tok
 
 void ComponentClient::SendAttempt(CallPtr call, std::shared_ptr<const Token> token) {
   HttpRequest http = Signed(call->request, token.get());
+  if (http.body_sink == nullptr) {
+    call->answer = answers_->Begin(/*repeatable=*/call->request.method == "GET");
+    http.body_sink = call->answer;
+  }
+  call->sent = call->awaiting = true;
+  call->sent_at = Now();
   const CallContext context = call->context;
   options_.transport->Call(context, std::move(http),
                            [self = std::weak_ptr(self_), call = std::move(call),
@@ -173,131 +202,97 @@ void ComponentClient::SendAttempt(CallPtr call, std::shared_ptr<const Token> tok
 
 void ComponentClient::OnAnswer(CallPtr call, std::shared_ptr<const Token> token,
                                absl::StatusOr<HttpResponse> answer) {
-  if (!answer.ok()) {
-    const std::string code = "<error>";
-    metrics_.Answered(code, call->request.method);
-    const absl::Status error = Annotate(answer.status(), call->request);
-    const bool may_retry = absl::IsUnavailable(error);
-    if (!may_retry || !RetryLater(call, code, error, std::nullopt)) Finish(call, error);
-    return;
+  call->awaiting = false;
+  NoteAttempt(*call, answer);
+  std::string body;
+  if (const auto kept = std::exchange(call->answer, nullptr)) {
+    call->answer_bytes = kept->postponed_bytes();
+    if (kept->postponed() && !call->finished()) return Postpone(call);
+    if (kept->too_large()) metrics_.Met(ClientMetrics::Bound::kAnswer);
+    body = kept->TakeBody();
   }
-  Note(*answer, call->request.method);
-  if (IsSuccess(*answer)) return Finish(call, *std::move(answer));
-  const absl::Status error = ErrorOf(*answer);
-  if (absl::IsUnauthenticated(error)) {
-    OnCredentialLost(token.get(), error);
-  } else if (absl::IsPermissionDenied(error)) {
-    OnForbidden(call->request.method, call->request.target);
-  } else if (answer->code == 429 || (answer->code == 503 && answer->retry_after.has_value())) {
-    if (RetryLater(call, std::to_string(answer->code), error, answer->retry_after)) return;
+  int code = 0;
+  absl::Status error;
+  if (answer.ok()) {
+    Note(*answer, call->request.method);
+    if (IsSuccess(*answer)) {
+      if (call->request.body_sink == nullptr) answer->body = std::move(body);
+      return Finish(call, *std::move(answer));
+    }
+    code = answer->code;
+    error = ErrorOf(*answer);
+  } else {
+    metrics_.Answered("<error>", call->request.method);
+    error = Annotate(answer.status(), call->request);
   }
-  Finish(call, error);
+  if (absl::IsUnauthenticated(error)) OnCredentialLost(token.get(), error);
+  if (absl::IsPermissionDenied(error)) OnForbidden(call->request.method, call->request.target);
+  if (call->request.method != "GET" && MayHaveBeenDone(code, error)) call->ambiguous = true;
+  if (!RetryLater(call, code, error)) Finish(call, std::move(error));
 }
 
-bool ComponentClient::RetryLater(const CallPtr& call, const std::string& code,
-                                 const absl::Status& status,
-                                 std::optional<absl::Duration> retry_after) {
-  if (call->finished() || !call->request.idempotent) return false;
+bool ComponentClient::RetryLater(const CallPtr& call, int code, const absl::Status& error) {
+  if (call->finished()) return false;
+  const RetryReason reason = WhyRetry(code, error, call->request.idempotent);
+  if (reason == RetryReason::kNone) return false;
   if (!call->backoff.has_value()) call->backoff.emplace(options_.backoff);
   if (call->backoff->failures() + 1 >= options_.max_attempts) {
     metrics_.Met(ClientMetrics::Bound::kAttempts);
     return false;
   }
-  const absl::Time when =
-      Now() + std::max(call->backoff->Next(random_), retry_after.value_or(absl::ZeroDuration()));
+  const absl::Duration asked = RetryAfter(error).value_or(absl::ZeroDuration());
+  if (asked > options_.max_retry_after) {
+    metrics_.Met(ClientMetrics::Bound::kRetryAfter);
+    return false;
+  }
+  const absl::Time when = Now() + std::max(call->backoff->Next(random_), asked);
   // Waiting for nothing helps nobody: the caller gets the error while it still has time.
   if (when >= call->context.deadline) return false;
-  call->last_error = status;
-  metrics_.Retried(code, call->request.method);
+  call->last_error = error;
+  metrics_.Retried(code == 0 ? "<error>" : std::to_string(code), call->request.method, reason);
   call->retry = options_.loop->RunAt(when, [this, call] {
     if (!call->finished()) Attempt(call);
   });
   return true;
 }
 
+void ComponentClient::Postpone(const CallPtr& call) {
+  metrics_.Met(ClientMetrics::Bound::kAnswerBytes);
+  call->running = false;
+  --in_flight_;
+  postponed_.push_back(call);
+  StartQueued();
+}
+
+absl::Status ComponentClient::Marked(const Call& call, absl::Status error) {
+  if (!call.sent) return NotSent(std::move(error));
+  if (call.request.method == "GET" || (!call.ambiguous && !call.awaiting)) return error;
+  return Ambiguous(std::move(error));
+}
+
 void ComponentClient::Finish(const CallPtr& call, absl::StatusOr<HttpResponse> result) {
   if (call->finished()) return;
   const CallPtr keep = call;
   Done done = *std::exchange(keep->done, std::nullopt);
+  if (!result.ok()) result = Marked(*keep, std::move(result).status());
   keep->deadline = nullptr;
   keep->retry = nullptr;
   keep->stop.reset();
+  if (keep->answer != nullptr) keep->answer->Abandon();
   calls_.erase(keep);
   if (keep->running) {
     --in_flight_;
   } else {
     std::erase(queue_, keep);
+    std::erase(postponed_, keep);
   }
   StartQueued();
   // Last: the caller may destroy this client.
   std::move(done)(std::move(result));
 }
 
-class ComponentClient::WatchHandle : public Stream {
- public:
-  explicit WatchHandle(std::shared_ptr<WatchSession> session) : session_(std::move(session)) {}
-  ~WatchHandle() override { session_->Release(); }
-
- private:
-  const std::shared_ptr<WatchSession> session_;
-};
-
-std::unique_ptr<Stream> ComponentClient::Watch(RestRequest request,
-                                               std::shared_ptr<StreamSink> sink) {
-  WatchSession::Owner* owner = this;
-  auto session = std::make_shared<WatchSession>(*options_.loop, owner, std::move(sink),
-                                                options_.max_error_body);
-  auto handle = std::make_unique<WatchHandle>(session);
-  watches_.insert(session.get());
-  ReportLevels();
-  if (absl::Status allowed = guard_.Check(request.method, request.target); !allowed.ok()) {
-    session->End(std::move(allowed));
-    return handle;
-  }
-  if (watches_.size() > options_.max_watches) {
-    metrics_.Met(ClientMetrics::Bound::kWatches);
-    session->End(absl::ResourceExhaustedError(
-        StrCat("component ", component(), " has ", options_.max_watches, " watches open")));
-    return handle;
-  }
-  TokenSource* tokens = options_.identity->tokens();
-  std::shared_ptr<const Token> token = tokens == nullptr ? nullptr : tokens->Cached();
-  if (tokens == nullptr || token != nullptr) {
-    HttpRequest http = Signed(request, token.get());
-    session->Open(*options_.transport, std::move(http), std::move(token));
-    return handle;
-  }
-  tokens->Fetch({.deadline = Now() + options_.token_timeout, .stop = {}},
-                [self = std::weak_ptr(self_), session = std::weak_ptr(session),
-                 request = std::move(request)](absl::StatusOr<std::shared_ptr<const Token>> token) {
-                  auto alive = self.lock();
-                  auto watch = session.lock();
-                  if (alive == nullptr || watch == nullptr || watch->ended()) return;
-                  if (!token.ok()) return watch->End(std::move(token).status());
-                  HttpRequest http = (*alive)->Signed(request, token->get());
-                  watch->Open(*(*alive)->options_.transport, std::move(http), *std::move(token));
-                });
-  return handle;
-}
-
-void ComponentClient::CancelWatches(const absl::Status& reason) {
-  for (WatchSession* session : std::set<WatchSession*>(watches_)) session->End(reason);
-}
-
-void ComponentClient::OnWatchAnswered(const HttpResponse& head) { Note(head, "GET"); }
-
-void ComponentClient::OnWatchRefused(const WatchSession& session, const absl::Status& error) {
-  if (absl::IsUnauthenticated(error)) OnCredentialLost(session.token(), error);
-  if (absl::IsPermissionDenied(error)) OnForbidden("GET", session.target());
-}
-
 void ComponentClient::OnForbidden(std::string_view method, std::string_view target) {
   if (options_.on_forbidden && guard_.IsOwed(method, target)) options_.on_forbidden();
-}
-
-void ComponentClient::OnWatchEnded(WatchSession* session) {
-  watches_.erase(session);
-  ReportLevels();
 }
 
 void ComponentClient::OnCredentialLost(const Token* token, const absl::Status& status) {
@@ -311,16 +306,32 @@ void ComponentClient::OnCredentialLost(const Token* token, const absl::Status& s
   }
 }
 
+void ComponentClient::NoteAttempt(const Call& call, const absl::StatusOr<HttpResponse>& answer) {
+  const absl::Duration took = Now() - call.sent_at;
+  metrics_.Took(call.request.method, took);
+  if (!options_.log.IsDebug(kRequestVerbosity)) return;
+  options_.log.Debug(kRequestVerbosity, "Request",
+                     {{"method", call.request.method},
+                      {"target", call.request.target},
+                      {"code", answer.ok() ? answer->code : 0},
+                      {"error", answer.status()},
+                      {"duration", took},
+                      {"retries", call.backoff.has_value() ? call.backoff->failures() : 0}});
+}
+
 void ComponentClient::Note(const HttpResponse& response, const std::string& method) {
   metrics_.Answered(std::to_string(response.code), method);
   if (!options_.on_warning) return;
-  for (const std::string& warning : response.warnings) options_.on_warning(warning);
+  for (const std::string& warning : response.warnings) {
+    if (warnings_.IsNew(warning)) options_.on_warning(warning);
+  }
 }
 
 absl::Status ComponentClient::Annotate(const absl::Status& status,
                                        const RestRequest& request) const {
-  return absl::Status(status.code(), StrCat(request.method, " ", request.target, " as ",
-                                            component(), ": ", AsStd(status.message())));
+  absl::Status annotated(status.code(), StrCat(request.method, " ", request.target, " as ",
+                                               component(), ": ", AsStd(status.message())));
+  return WasNotSent(status) ? NotSent(std::move(annotated)) : annotated;
 }
 
 }  // namespace mandate

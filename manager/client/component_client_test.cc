@@ -11,6 +11,7 @@ namespace mandate {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ComponentClientTest = ClientFixture;
 
 FakeReply Busy(int code, absl::Duration retry_after) {
@@ -180,27 +181,6 @@ TEST_F(ComponentClientTest, AnOrdinary403KeepsTheToken) {
   EXPECT_EQ(TokenRequests(), 1u);
 }
 
-TEST_F(ComponentClientTest, RetriesGetsWhenTheServerAsksOrTheConnectionFails) {
-  int left = 2;
-  for (const FakeReply& trouble : {Busy(429, absl::Seconds(3)), Busy(503, absl::Seconds(3)),
-                                   FakeReply::Error(absl::UnavailableError("connection reset"))}) {
-    left = 2;
-    fake.ForgetRequests();
-    server = [&](const HttpRequest&) {
-      return left-- > 0 ? trouble : FakeReply::Json(200, "done");
-    };
-    const Result result = Send(Get());
-    ASSERT_TRUE(result.ok()) << result.status();
-    EXPECT_EQ(result->body, "done");
-    EXPECT_EQ(Sent(), 3u);
-    if (trouble.result.ok()) {
-      EXPECT_GE(took, absl::Seconds(6)) << "Retry-After is a promise";
-    } else {
-      EXPECT_GE(took, absl::Milliseconds(600));
-    }
-  }
-}
-
 TEST_F(ComponentClientTest, ABodyGoesToItsSinkAndBeginsAgainWithEachAnswer) {
   struct Sink : BodySink {
     void OnHead(const HttpResponse&) override { text += "|"; }
@@ -222,36 +202,6 @@ TEST_F(ComponentClientTest, ABodyGoesToItsSinkAndBeginsAgainWithEachAnswer) {
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->body, "");
   EXPECT_EQ(sink->text, "|first|second");
-}
-
-TEST_F(ComponentClientTest, GivesUpAfterItsAttemptsWithTheLastError) {
-  server = [](const HttpRequest&) { return FakeReply::Code(429); };
-  EXPECT_EQ(Send(Get()).status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(Sent(), 5u);
-}
-
-TEST_F(ComponentClientTest, NeverSendsAWriteTwiceUnlessItIsIdempotent) {
-  for (const FakeReply& trouble : {Busy(429, absl::Seconds(1)), Busy(503, absl::Seconds(1)),
-                                   FakeReply::Error(absl::UnavailableError("connection reset"))}) {
-    server = [&](const HttpRequest&) { return trouble; };
-    fake.ForgetRequests();
-    EXPECT_FALSE(Send(Post()).ok());
-    EXPECT_EQ(Sent(), 1u);
-    RestRequest patch = Post();
-    patch.method = "PATCH";
-    patch.idempotent = true;
-    fake.ForgetRequests();
-    EXPECT_FALSE(Send(patch).ok());
-    EXPECT_EQ(Sent(), 5u);
-  }
-}
-
-TEST_F(ComponentClientTest, ARetryThatWouldComeTooLateIsNotWaitedFor) {
-  server = [](const HttpRequest&) { return Busy(429, absl::Minutes(1)); };
-  const Result result = Send(Get(), absl::Seconds(10));
-  EXPECT_EQ(result.status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_LT(took, absl::Seconds(1));
-  EXPECT_EQ(RetryAfter(result.status()), absl::Minutes(1));
 }
 
 TEST_F(ComponentClientTest, EndsAtItsDeadlineAtWhateverStage) {
@@ -357,6 +307,21 @@ TEST_F(ComponentClientTest, WarningsReachTheHook) {
   EXPECT_THAT(warnings, testing::ElementsAre("v1beta1 is deprecated"));
 }
 
+TEST_F(ComponentClientTest, AWarningIsReportedOnce) {
+  options.max_warnings_remembered = 2;
+  std::vector<std::string> warnings;
+  options.on_warning = [&](std::string_view text) { warnings.emplace_back(text); };
+  for (const char* text : {"a", "b", "a", "b", "c", "b", "a"}) {
+    server = [text](const HttpRequest&) {
+      FakeReply reply = FakeReply::Json(200, "");
+      reply.result->warnings = {text};
+      return reply;
+    };
+    ASSERT_TRUE(Send(Get()).ok());
+  }
+  EXPECT_THAT(warnings, testing::ElementsAre("a", "b", "c", "a")) << "a was forgotten for c";
+}
+
 TEST_F(ComponentClientTest, TransportErrorsNameTheRequestAndTheComponent) {
   server = [](const HttpRequest&) {
     return FakeReply::Error(absl::UnavailableError("connection refused"));
@@ -365,6 +330,35 @@ TEST_F(ComponentClientTest, TransportErrorsNameTheRequestAndTheComponent) {
   EXPECT_EQ(result.status().message(),
             "POST /api/v1/namespaces/foo/pods as scope: connection refused");
   EXPECT_EQ(Counted("<error>", "POST"), 1);
+}
+
+TEST_F(ComponentClientTest, EachAttemptIsALineOfTheDebugLog) {
+  struct Sink : LogSink {
+    void Write(const LogRecord& record) override {
+      lines.push_back(FormatRecord(record, LogFormat::kText).substr(25));
+    }
+    int verbosity() const override { return level; }
+    int level = 5;
+    std::vector<std::string> lines;
+  };
+  const auto sink = std::make_shared<Sink>();
+  options.log = Logger(sink, loop.clock());
+  int left = 1;
+  server = [&](const HttpRequest&) {
+    return left-- > 0 ? FakeReply::Code(429) : FakeReply::Json(200, "").After(absl::Seconds(2));
+  };
+  ASSERT_TRUE(Send(Post()).ok());
+  EXPECT_THAT(
+      sink->lines,
+      testing::ElementsAre(
+          "DEBUG Request method=POST target=/api/v1/namespaces/foo/pods code=429 error=\"\" "
+          "duration=0 retries=0",
+          "DEBUG Request method=POST target=/api/v1/namespaces/foo/pods code=200 error=\"\" "
+          "duration=2s retries=1"));
+  for (const std::string& line : sink->lines) EXPECT_THAT(line, Not(HasSubstr("scope-1")));
+  sink->level = 4;
+  ASSERT_TRUE(Send(Post()).ok());
+  EXPECT_EQ(sink->lines.size(), 2u);
 }
 
 }  // namespace

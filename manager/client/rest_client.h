@@ -26,8 +26,8 @@ struct RestRequest {
   std::string body;    // empty: none
   std::string content_type = "application/json";
   std::string accept = "application/json";
-  // Whether sending it twice does no harm: it is then sent again after 429, 503 with Retry-After
-  // and connections that failed. GET always is.
+  // Whether sending it twice does no harm: it is then sent again after 5xx with Retry-After and
+  // connections that failed, too (retry_policy.h). GET always is.
   bool idempotent = false;
   // Send() only; HttpRequest::body_sink.
   std::shared_ptr<BodySink> body_sink = nullptr;
@@ -43,6 +43,8 @@ std::string ResourceTarget(const KindInfo& kind, const ObjectKey& key,
 // was sent); else the server's metav1.Status (object/api_error.h) for HTTP codes other than 2xx;
 // kUnauthenticated also for a 403 that names system:anonymous; kFailedPrecondition when the
 // component has no identity (its ServiceAccount or base's grant is missing); the transport's.
+// RetryAfter() of the last answer stays on the error. WasNotSent() (core/not_sent.h) and
+// IsAmbiguous() (ambiguous.h) tell what is known of a write that failed.
 class RestClient {
  public:
   using Done = absl::AnyInvocable<void(absl::StatusOr<HttpResponse>) &&>;

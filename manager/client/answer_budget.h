@@ -1,0 +1,92 @@
+// Bounds the bytes of the answers that one client receives at a time.
+#ifndef MANAGER_CLIENT_ANSWER_BUDGET_H_
+#define MANAGER_CLIENT_ANSWER_BUDGET_H_
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "manager/core/metrics.h"
+#include "manager/transport/transport.h"
+
+namespace mandate {
+
+// A budget that the answers under way share. How large an answer becomes is known only as it comes,
+// and a stream is never paused: when the answers together exceed the budget, the newest one that
+// can be asked for again is postponed, and its bytes are freed. The oldest answer is never
+// postponed, so that one always comes to its end; it alone may exceed the budget. Loop thread only.
+class AnswerBudget : public std::enable_shared_from_this<AnswerBudget> {
+ public:
+  class Answer;
+  struct Options {
+    size_t max_bytes = size_t{32} << 20;   // of all answers together
+    size_t max_answer = size_t{64} << 20;  // of one answer; a larger one is kResourceExhausted
+  };
+
+  // `gauge`, which may be null, has the bytes that are held, added to those of others.
+  static std::shared_ptr<AnswerBudget> Create(Options options, prometheus::Gauge* gauge = nullptr) {
+    return std::shared_ptr<AnswerBudget>(new AnswerBudget(options, gauge));
+  }
+  // Answers may outlive the client, and so the gauge: leaves nothing in it, and uses it no more.
+  void DropGauge();
+
+  // The newest answer. `repeatable`: it may be postponed.
+  std::shared_ptr<Answer> Begin(bool repeatable);
+
+  // Whether an answer that was postponed with `bytes` should be asked for again now.
+  bool HasRoomFor(size_t bytes) const;
+  size_t held() const { return held_; }
+
+ private:
+  AnswerBudget(Options options, prometheus::Gauge* gauge) : options_(options), gauge_(gauge) {}
+
+  absl::Status Take(Answer& answer, std::string_view bytes);
+  void Postpone();
+  void Free(Answer& answer);
+  void SetHeld(size_t held);
+
+  const Options options_;
+  prometheus::Gauge* gauge_;
+  std::list<Answer*> answers_;  // the oldest first
+  size_t held_ = 0;
+};
+
+// Keeps a body as it comes. Each attempt of a call has one of its own.
+class AnswerBudget::Answer : public BodySink {
+ public:
+  Answer(std::shared_ptr<AnswerBudget> budget, bool repeatable);
+  ~Answer() override;
+
+  void OnHead(const HttpResponse& head) override;
+  // kAborted once the answer is postponed: the call ends with that error.
+  absl::Status OnBody(std::string_view bytes) override;
+
+  // Ends the answer: its bytes are the caller's, and count no more.
+  std::string TakeBody();
+  // Nobody wants the answer any more: what still comes is an error.
+  void Abandon();
+
+  bool postponed() const { return postponed_; }
+  // How many bytes had come when the answer was postponed.
+  size_t postponed_bytes() const { return postponed_bytes_; }
+  bool too_large() const { return too_large_; }
+
+ private:
+  friend class AnswerBudget;
+
+  const std::shared_ptr<AnswerBudget> budget_;
+  const bool repeatable_;
+  std::list<Answer*>::iterator place_;
+  std::string body_;
+  bool postponed_ = false;
+  bool abandoned_ = false;
+  bool too_large_ = false;
+  size_t postponed_bytes_ = 0;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CLIENT_ANSWER_BUDGET_H_

@@ -1,0 +1,91 @@
+#include "manager/client/answer_budget.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+namespace mandate {
+namespace {
+
+struct AnswerBudgetTest : testing::Test {
+  std::shared_ptr<AnswerBudget> budget = AnswerBudget::Create({.max_bytes = 10, .max_answer = 20});
+  std::shared_ptr<AnswerBudget::Answer> first = budget->Begin(true);
+  std::shared_ptr<AnswerBudget::Answer> second = budget->Begin(true);
+  std::shared_ptr<AnswerBudget::Answer> third = budget->Begin(true);
+
+  static bool Bring(AnswerBudget::Answer& answer, size_t bytes) {
+    return answer.OnBody(std::string(bytes, 'x')).ok();
+  }
+};
+
+TEST_F(AnswerBudgetTest, CountsWhatIsUnderWay) {
+  EXPECT_TRUE(Bring(*first, 4));
+  EXPECT_TRUE(Bring(*second, 6));
+  EXPECT_EQ(budget->held(), 10u);
+  EXPECT_EQ(first->TakeBody(), "xxxx");
+  EXPECT_EQ(budget->held(), 6u) << "what the caller has does not count";
+  second.reset();
+  EXPECT_EQ(budget->held(), 0u);
+}
+
+TEST_F(AnswerBudgetTest, TheNewestIsPostponedWhoeverExceeds) {
+  EXPECT_TRUE(Bring(*first, 4));
+  EXPECT_TRUE(Bring(*second, 3));
+  EXPECT_TRUE(Bring(*third, 3));
+  EXPECT_TRUE(Bring(*first, 1)) << "the oldest goes on";
+  EXPECT_TRUE(third->postponed());
+  EXPECT_EQ(third->postponed_bytes(), 3u);
+  EXPECT_FALSE(second->postponed());
+  EXPECT_EQ(budget->held(), 8u);
+  EXPECT_FALSE(Bring(*third, 1)) << "its call ends";
+  EXPECT_EQ(budget->held(), 8u);
+  EXPECT_FALSE(Bring(*second, 3)) << "it exceeds the budget, and is the newest now";
+  EXPECT_TRUE(second->postponed());
+  EXPECT_EQ(budget->held(), 5u);
+}
+
+TEST_F(AnswerBudgetTest, TheOldestAloneMayExceedTheBudgetUpToItsOwnBound) {
+  EXPECT_TRUE(Bring(*second, 15)) << "an answer that has no bytes is no older";
+  EXPECT_TRUE(Bring(*second, 5));
+  EXPECT_FALSE(second->too_large());
+  const absl::Status status = second->OnBody("x");
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(second->too_large());
+  EXPECT_FALSE(second->postponed());
+}
+
+TEST_F(AnswerBudgetTest, WhatCannotBeAskedForAgainIsNotPostponed) {
+  auto write = budget->Begin(/*repeatable=*/false);
+  EXPECT_TRUE(Bring(*first, 5));
+  EXPECT_TRUE(Bring(*third, 5));
+  EXPECT_TRUE(Bring(*write, 5));
+  EXPECT_FALSE(write->postponed());
+  EXPECT_TRUE(third->postponed());
+  EXPECT_TRUE(Bring(*write, 5)) << "nothing is left to postpone";
+  EXPECT_EQ(budget->held(), 15u);
+}
+
+TEST_F(AnswerBudgetTest, AnAnswerThatBeginsAgainStartsFromNothing) {
+  EXPECT_TRUE(Bring(*first, 5));
+  first->OnHead({});
+  EXPECT_EQ(budget->held(), 0u);
+  EXPECT_TRUE(Bring(*first, 2));
+  EXPECT_EQ(first->TakeBody(), "xx");
+}
+
+TEST_F(AnswerBudgetTest, RoomIsHalfOfTheBudgetAtMost) {
+  EXPECT_TRUE(budget->HasRoomFor(100)) << "nothing else is under way";
+  EXPECT_TRUE(Bring(*first, 5));
+  EXPECT_TRUE(budget->HasRoomFor(100));
+  EXPECT_TRUE(Bring(*first, 1));
+  EXPECT_FALSE(budget->HasRoomFor(100));
+  EXPECT_TRUE(budget->HasRoomFor(4));
+  first->Abandon();
+  EXPECT_EQ(budget->held(), 0u);
+  EXPECT_FALSE(Bring(*first, 1)) << "nobody waits for it";
+  EXPECT_EQ(budget->held(), 0u);
+}
+
+}  // namespace
+}  // namespace mandate

@@ -1,0 +1,187 @@
+// How many bytes of answers a component's client holds.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "manager/client/client_fixture.h"
+#include "manager/client/component_client.h"
+
+namespace mandate {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// A transport whose answers come piece by piece.
+struct PiecewiseTransport : Transport {
+  struct Under {
+    std::string target;
+    std::shared_ptr<BodySink> sink;
+    std::optional<Done> done;
+  };
+
+  void Call(const CallContext&, HttpRequest request, Done done) override {
+    calls.push_back({request.target, request.body_sink, std::move(done)});
+    calls.back().sink->OnHead(HttpResponse());
+  }
+  std::unique_ptr<Stream> Open(HttpRequest, std::shared_ptr<StreamSink>) override {
+    return nullptr;
+  }
+
+  // Brings bytes to the newest call of `target`; ends it when nobody takes them.
+  void Bring(std::string_view target, size_t bytes) {
+    Under& call = Find(target);
+    if (absl::Status status = call.sink->OnBody(std::string(bytes, 'x')); !status.ok()) {
+      std::move (*std::exchange(call.done, std::nullopt))(status);
+    }
+  }
+  void End(std::string_view target) {
+    HttpResponse response;
+    response.code = 200;
+    std::move (*std::exchange(Find(target).done, std::nullopt))(std::move(response));
+  }
+  Under& Find(std::string_view target) {
+    for (auto it = calls.rbegin(); it != calls.rend(); ++it) {
+      if (it->target == target) return *it;
+    }
+    ADD_FAILURE() << "no call of " << target;
+    std::abort();
+  }
+  std::vector<std::string> Open() const {
+    std::vector<std::string> open;
+    for (const Under& call : calls) {
+      if (call.done.has_value()) open.push_back(call.target);
+    }
+    return open;
+  }
+
+  std::deque<Under> calls;
+};
+
+struct ComponentAnswersTest : ClientFixture {
+  ComponentAnswersTest() {
+    options.transport = &transport;
+    options.answers = {.max_bytes = 100, .max_answer = 150};
+  }
+  void Start(std::string target, std::string method = "GET") {
+    RestRequest request;
+    request.method = std::move(method);
+    request.target = target;
+    client().Send(In(absl::Minutes(10)), std::move(request),
+                  [this, target](Result r) { ended.emplace_back(target, std::move(r)); });
+    loop.RunFor(absl::Seconds(1));
+  }
+  std::vector<std::string> Ended() const {
+    std::vector<std::string> targets;
+    for (const auto& [target, result] : ended) targets.push_back(target);
+    return targets;
+  }
+  double Held() {
+    return metrics
+        .Gauge("mandate_client_answer_bytes", "", {{"cluster", "local"}, {"identity", "scope"}})
+        .Value();
+  }
+  double Met(const std::string& bound) {
+    return metrics
+        .Counter("mandate_client_bounds_met_total", "",
+                 {{"cluster", "local"}, {"identity", "scope"}, {"bound", bound}})
+        .Value();
+  }
+
+  PiecewiseTransport transport;
+  std::vector<std::pair<std::string, Result>> ended;
+};
+
+TEST_F(ComponentAnswersTest, ACallOverTheBudgetWaitsForItsTurn) {
+  Start("/api/v1/pods");
+  Start("/api/v1/nodes");
+  transport.Bring("/api/v1/pods", 60);
+  transport.Bring("/api/v1/nodes", 60);
+  EXPECT_THAT(transport.Open(), ElementsAre("/api/v1/pods"));
+  EXPECT_EQ(Held(), 60);
+  EXPECT_EQ(client().queued(), 1u);
+  EXPECT_EQ(Met("answer_bytes"), 1);
+  Start("/api/v1/secrets");
+  EXPECT_THAT(transport.Open(), ElementsAre("/api/v1/pods", "/api/v1/secrets"))
+      << "a call that may be small does not wait";
+  transport.Bring("/api/v1/secrets", 10);
+  transport.End("/api/v1/secrets");
+  EXPECT_EQ(client().queued(), 1u);
+  transport.Bring("/api/v1/pods", 60);
+  transport.End("/api/v1/pods");
+  EXPECT_THAT(transport.Open(), ElementsAre("/api/v1/nodes")) << "asked for again";
+  transport.Bring("/api/v1/nodes", 90);
+  transport.End("/api/v1/nodes");
+  EXPECT_THAT(Ended(), ElementsAre("/api/v1/secrets", "/api/v1/pods", "/api/v1/nodes"));
+  EXPECT_EQ(ended[1].second->body.size(), 120u);
+  EXPECT_EQ(ended[2].second->body.size(), 90u) << "nothing of what came before";
+  EXPECT_EQ(client().queued(), 0u);
+  EXPECT_EQ(client().in_flight(), 0u);
+}
+
+TEST_F(ComponentAnswersTest, AWriteIsNeverAskedForAgain) {
+  Start("/api/v1/pods");
+  Start("/api/v1/namespaces/a/pods", "POST");
+  transport.Bring("/api/v1/pods", 60);
+  transport.Bring("/api/v1/namespaces/a/pods", 60);
+  EXPECT_EQ(transport.Open().size(), 2u);
+  transport.End("/api/v1/namespaces/a/pods");
+  EXPECT_THAT(Ended(), ElementsAre("/api/v1/namespaces/a/pods"));
+}
+
+TEST_F(ComponentAnswersTest, OneAnswerIsBounded) {
+  Start("/api/v1/pods");
+  transport.Bring("/api/v1/pods", 140);
+  transport.Bring("/api/v1/pods", 11);
+  ASSERT_THAT(Ended(), ElementsAre("/api/v1/pods"));
+  EXPECT_EQ(ended[0].second.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(Met("answer"), 1);
+  EXPECT_EQ(Met("answer_bytes"), 0);
+}
+
+TEST_F(ComponentAnswersTest, APostponedCallEndsAtItsDeadline) {
+  Start("/api/v1/pods");
+  Start("/api/v1/nodes");
+  transport.Bring("/api/v1/pods", 60);
+  transport.Bring("/api/v1/nodes", 60);
+  loop.RunFor(absl::Minutes(10));
+  EXPECT_THAT(Ended(), testing::UnorderedElementsAre("/api/v1/pods", "/api/v1/nodes"));
+  EXPECT_EQ(client().queued(), 0u);
+  // The bytes of a call that has ended are free, though its answer still comes.
+  Start("/api/v1/secrets");
+  transport.Bring("/api/v1/pods", 60);
+  transport.Bring("/api/v1/nodes", 60);
+  EXPECT_THAT(transport.Open(), ElementsAre("/api/v1/secrets"));
+  transport.Bring("/api/v1/secrets", 90);
+  Start("/api/v1/services");
+  transport.Bring("/api/v1/services", 10);
+  EXPECT_THAT(transport.Open(), ElementsAre("/api/v1/secrets", "/api/v1/services"));
+}
+
+// Invariant 5.
+TEST_F(ComponentAnswersTest, AnothersAnswersAreNoneOfOurs) {
+  auto other = *ComponentClient::Create(options);
+  Start("/api/v1/pods");
+  transport.Bring("/api/v1/pods", 100);
+  std::optional<Result> theirs;
+  RestRequest request;
+  request.method = "GET";
+  request.target = "/api/v1/nodes";
+  other->Send(In(absl::Minutes(1)), std::move(request), [&](Result r) { theirs = std::move(r); });
+  loop.RunFor(absl::Seconds(1));
+  transport.Bring("/api/v1/nodes", 100);
+  EXPECT_EQ(Held(), 200) << "clients of one identity add up";
+  transport.End("/api/v1/nodes");
+  ASSERT_TRUE(theirs.has_value());
+  EXPECT_TRUE(theirs->ok());
+  EXPECT_THAT(Ended(), IsEmpty());
+  owned.reset();
+  EXPECT_EQ(Held(), 0) << "though the transport still has the answer";
+}
+
+}  // namespace
+}  // namespace mandate

@@ -1,0 +1,42 @@
+#include "manager/client/retry_policy.h"
+
+#include "manager/core/not_sent.h"
+#include "manager/object/api_error.h"
+
+namespace mandate {
+
+const char* ToString(RetryReason reason) {
+  switch (reason) {
+    case RetryReason::kNone:
+      return "none";
+    case RetryReason::kThrottled:
+      return "throttled";
+    case RetryReason::kNotSent:
+      return "not_sent";
+    case RetryReason::kServerAsked:
+      return "server_asked";
+    case RetryReason::kConnection:
+      return "connection";
+  }
+  return "";
+}
+
+RetryReason WhyRetry(int code, const absl::Status& error, bool idempotent) {
+  if (code == 429) return RetryReason::kThrottled;
+  if (code >= 500) {
+    // Without Retry-After the same request would most likely meet the same error.
+    const bool asked = idempotent && RetryAfter(error).has_value();
+    return asked ? RetryReason::kServerAsked : RetryReason::kNone;
+  }
+  // Bounds of ours and deadlines are errors without an answer, too.
+  if (code != 0 || !absl::IsUnavailable(error)) return RetryReason::kNone;
+  if (WasNotSent(error)) return RetryReason::kNotSent;
+  return idempotent ? RetryReason::kConnection : RetryReason::kNone;
+}
+
+bool MayHaveBeenDone(int code, const absl::Status& error) {
+  // An answer below 500 says no. One above may be a proxy's, or come after the write.
+  return code >= 500 || (code == 0 && !WasNotSent(error));
+}
+
+}  // namespace mandate

@@ -1,0 +1,39 @@
+// Tells a Warning header that is new from one that was already reported.
+#ifndef MANAGER_CLIENT_SEEN_WARNINGS_H_
+#define MANAGER_CLIENT_SEEN_WARNINGS_H_
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace mandate {
+
+// A bounded set of texts. Single-threaded.
+class SeenWarnings {
+ public:
+  // When there are more than `most` texts, the oldest is forgotten, and is new the next time.
+  explicit SeenWarnings(size_t most) : most_(most) {}
+
+  // Whether `text` is new; it no longer is then.
+  bool IsNew(std::string_view text) {
+    if (!seen_.insert(std::string(text)).second) return false;
+    by_age_.emplace_back(text);
+    if (by_age_.size() > most_) {
+      seen_.erase(by_age_.front());
+      by_age_.pop_front();
+    }
+    return true;
+  }
+
+ private:
+  const size_t most_;
+  std::set<std::string, std::less<>> seen_;
+  std::deque<std::string> by_age_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CLIENT_SEEN_WARNINGS_H_
