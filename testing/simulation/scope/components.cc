@@ -4,16 +4,18 @@
 
 #include "controllers/scope/instance_reconciler.h"
 #include "controllers/scope/template_reconciler.h"
+#include "manager/core/status_macros.h"
 
 namespace mandate::simulation {
 namespace {
 
-auto Only(absl::StatusOr<std::unique_ptr<Controller>> (*make)(const Component&)) {
+// A component of one controller.
+template <class Make>
+auto Only(Make make) {
   return [make](const Component& component) -> absl::StatusOr<Controllers> {
-    auto controller = make(component);
-    if (!controller.ok()) return controller.status();
+    ASSIGN_OR_RETURN(auto controller, make(component));
     Controllers controllers;
-    controllers.push_back(*std::move(controller));
+    controllers.push_back(std::move(controller));
     return controllers;
   };
 }
@@ -21,8 +23,9 @@ auto Only(absl::StatusOr<std::unique_ptr<Controller>> (*make)(const Component&))
 }  // namespace
 
 std::vector<ComponentSpec> ScopeComponents() {
-  return {{&kScopeTemplate, Only(scope::MakeTemplateController)},
-          {&kScopeInstance, Only(scope::MakeInstanceController)}};
+  return {
+      {&kScopeTemplate, Only([](const Component& c) { return scope::MakeTemplateController(c); })},
+      {&kScopeInstance, Only([](const Component& c) { return scope::MakeInstanceController(c); })}};
 }
 
 }  // namespace mandate::simulation

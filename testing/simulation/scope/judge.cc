@@ -79,7 +79,9 @@ std::vector<std::string> Judge::Verdict() {
   role_seen_.clear();
   grant_seen_.clear();
   troubled_.clear();
+  lacking_.clear();
   unsure_.clear();
+  frozen_.clear();
   wrong_.clear();
   for (const auto& role : cluster_.List(ClusterRoles())) JudgeRole(role);
   SpreadTrouble();
@@ -91,7 +93,7 @@ std::vector<std::string> Judge::Verdict() {
   return std::exchange(wrong_, {});
 }
 
-bool Judge::IsKept(const Json::Value& object, const std::string& owner_kind) {
+bool Judge::IsKept(const Json::Value& object, const std::string& owner_kind, bool wanted) {
   const auto held = held_.find(Uid(object));
   if (held == held_.end()) return false;
   if (held->second.impostor) {
@@ -102,16 +104,25 @@ bool Judge::IsKept(const Json::Value& object, const std::string& owner_kind) {
   const bool kept = object["metadata"].isMember("deletionTimestamp") ||
                     ControllerOf(object, owner_kind) != held->second.owner_uid;
   if (kept) troubled_.insert(held->second.owner_uid);
+  if (kept && wanted) lacking_.insert(held->second.owner_uid);
   return kept;
 }
 
 void Judge::SpreadTrouble() {
   for (const auto& scope_template : cluster_.List(Templates())) {
-    if (!troubled_.contains(Uid(scope_template))) continue;
+    const bool unsure = unsure_.contains(Uid(scope_template));
+    if (!unsure && !troubled_.contains(Uid(scope_template))) continue;
     for (const auto& instance : cluster_.List(Instances())) {
       if (instance["spec"]["scopeTemplateName"].asString() != Name(scope_template)) continue;
+      if (unsure) {
+        unsure_.insert(Uid(instance));
+        frozen_.insert(Uid(instance));
+        continue;
+      }
       troubled_.insert(Uid(instance));
-      expected_.frozen[Uid(instance)].everywhere = true;
+      if (!lacking_.contains(Uid(scope_template))) continue;
+      lacking_.insert(Uid(instance));
+      frozen_.insert(Uid(instance));
     }
   }
 }
@@ -119,8 +130,22 @@ void Judge::SpreadTrouble() {
 void Judge::JudgeOwnerless(const Json::Value& object, const char* label,
                            const apiserver::GroupResource& owners) {
   const std::string uid = object["metadata"]["labels"][label].asString();
-  for (const auto& owner : cluster_.store().List(owners)) {
-    if (owner->uid == uid) return Wrong(StrCat(Where(object), " lacks its owner"));
+  const auto all = cluster_.store().List(owners);
+  const bool owner_exists =
+      std::any_of(all.begin(), all.end(), [&](const auto& owner) { return owner->uid == uid; });
+  if (!owner_exists) return;
+  if (owners == Templates()) {
+    if (expected_.roles.contains({uid, GenerateNameOf(Name(object))})) {
+      Wrong(StrCat(Where(object), " lacks its owner"));
+    }
+    return;
+  }
+  const auto role = roles_.find(object["roleRef"]["name"].asString());
+  const std::string ns = object["metadata"]["namespace"].asString();
+  if (role != roles_.end() && expected_.grants.contains({uid, role->second, ns})) {
+    Wrong(StrCat(Where(object), " lacks its owner"));
+  } else {
+    troubled_.insert(uid);
   }
 }
 
@@ -129,10 +154,11 @@ void Judge::JudgeRole(const Json::Value& role) {
   if (const auto held = held_.find(Uid(role)); held != held_.end()) {
     const RoleId id{held->second.owner_uid, GenerateNameOf(Name(role))};
     roles_[Name(role)] = id;
-    if (expected_.roles.contains(id) ? IsKept(role, "ScopeTemplate")
-                                     : role["metadata"].isMember("deletionTimestamp")) {
-      return;
-    }
+    const bool wanted = expected_.roles.contains(id);
+    // Somebody else's role that nobody wants grants nothing.
+    const bool concerns =
+        wanted || held->second.impostor || role["metadata"].isMember("deletionTimestamp");
+    if (concerns && IsKept(role, "ScopeTemplate", wanted)) return;
   }
   if (owner.empty()) {
     if (!held_.contains(Uid(role))) JudgeOwnerless(role, kTemplateLabel, Templates());
@@ -162,7 +188,7 @@ void Judge::JudgeRole(const Json::Value& role) {
 
 void Judge::JudgeBinding(const Json::Value& binding) {
   const std::string owner = ControllerOf(binding, "ScopeInstance");
-  if (IsKept(binding, "ScopeInstance")) return;
+  if (IsKept(binding, "ScopeInstance", true)) return;
   if (owner.empty()) {
     return JudgeOwnerless(binding, kInstanceLabel, Instances());
   }
@@ -173,7 +199,8 @@ void Judge::JudgeBinding(const Json::Value& binding) {
       role == roles_.end() ? RoleId{"?", binding["roleRef"]["name"].asString()} : role->second,
       binding["metadata"]["namespace"].asString()};
   const auto wanted = expected_.grants.find(id);
-  if (!expected_.Allows(id)) return Wrong(StrCat(Where(binding), " is not wanted"));
+  if (!expected_.Allows(id) && !frozen_.contains(owner))
+    return Wrong(StrCat(Where(binding), " is not wanted"));
   if (!grant_seen_.insert(id).second && wanted != expected_.grants.end()) {
     Wrong(StrCat(Where(binding), " is there twice"));
   }
@@ -195,7 +222,8 @@ void Judge::JudgeBinding(const Json::Value& binding) {
 
 void Judge::JudgeMissing() {
   for (const auto& [id, rules] : expected_.roles) {
-    if (!role_seen_.contains(id) && !troubled_.contains(id.template_uid)) {
+    if (!role_seen_.contains(id) && !lacking_.contains(id.template_uid) &&
+        !unsure_.contains(id.template_uid)) {
       Wrong(StrCat("the role ", id.generate_name, " of template ", id.template_uid, " is missing"));
     }
   }

@@ -31,14 +31,15 @@ class Judge {
 
  private:
   // Whether the object is kept out of the reach of its owner, who is then troubled.
-  bool IsKept(const Json::Value& object, const std::string& owner_kind);
+  bool IsKept(const Json::Value& object, const std::string& owner_kind, bool wanted);
   void JudgeRole(const Json::Value& role);
   // The instances of a troubled template are troubled.
   void SpreadTrouble();
   void JudgeBinding(const Json::Value& binding);
   void JudgeMissing();
   void JudgeCondition(const Json::Value& object, const std::string& type);
-  // An object of ours without an owner is given one again, while there is one to give.
+  // What somebody took the owner off gets it back where it is wanted. Where it is not, it may stay,
+  // as only what has our owner is deleted, but what still grants is reported.
   void JudgeOwnerless(const Json::Value& object, const char* label,
                       const apiserver::GroupResource& owners);
   void Wrong(std::string what) { wrong_.push_back(std::move(what)); }
@@ -52,10 +53,15 @@ class Judge {
   std::map<std::string, RoleId> roles_;  // by the ClusterRole's name
   std::set<RoleId> role_seen_;
   std::set<GrantId> grant_seen_;
-  // Templates and instances, by UID, that a stranger keeps from what is wanted: success would lie.
+  // Templates and instances, by UID, that a stranger keeps from what is wanted, or for which he
+  // keeps alive what is not: success would lie.
   std::set<std::string> troubled_;
+  // Those that he keeps from what is wanted: not all of it can be there.
+  std::set<std::string> lacking_;
   // Those for which a name may be taken: what they report is not judged.
   std::set<std::string> unsure_;
+  // Instances whose template lacks a role: what they have may stay.
+  std::set<std::string> frozen_;
   std::vector<std::string> wrong_;
 };
 

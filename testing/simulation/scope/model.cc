@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "testing/simulation/scope/not_yet.h"
+
 namespace mandate::simulation {
 namespace {
 
@@ -114,8 +116,8 @@ void ExpectInstance(const Json::Value& instance, const Declared& declared, Expec
         return Name(t) == instance["spec"]["scopeTemplateName"].asString();
       });
   if (Leaving(instance)) {
-    // Garbage collection decides, until it is gone.
-    expected.frozen[uid] = {true, {}};
+    // What it granted is revoked, whatever holds it up.
+    expected.reasons[uid] = "ScopeInstanceTerminating";
     return;
   }
   if (found == declared.templates.end()) {
@@ -125,7 +127,7 @@ void ExpectInstance(const Json::Value& instance, const Declared& declared, Expec
   const Json::Value& spec = (*found)["spec"];
   if (Leaving(*found) || Invalid(*found) || Clashes(*found, declared)) {
     expected.reasons[uid] = "ScopeTemplateFailed";
-    expected.frozen[uid] = {places.cluster, places.named};
+    expected.frozen[uid] = {Uid(*found), places.cluster, places.named};
     return;
   }
   expected.reasons[uid] = places.missing ? "ScopingFailed" : "ScopingSuccessful";
@@ -171,7 +173,12 @@ bool Expected::Allows(const GrantId& grant) const {
   if (grants.contains(grant)) return true;
   const auto found = frozen.find(grant.instance_uid);
   if (found == frozen.end()) return false;
-  return found->second.everywhere || found->second.namespaces.contains(grant.ns);
+  const Frozen& frozen_here = found->second;
+  if (!NotYet().contains(kLeavesOnlyItsOwn) &&
+      frozen_here.template_uid != grant.role.template_uid) {
+    return false;
+  }
+  return frozen_here.everywhere || frozen_here.namespaces.contains(grant.ns);
 }
 
 Expected Expect(const Declared& declared) {

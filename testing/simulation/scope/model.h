@@ -43,8 +43,10 @@ struct Expected {
   std::map<GrantId, std::set<std::string>> grants;  // the subjects, as SubjectText
   // Roles of these templates may be there or not: an invalid template changes none.
   std::set<std::string> frozen_templates;
-  // Grants of these instances may be there or not, in these places: a failed template leaves them.
+  // Grants of these instances, of roles of this template, may be there or not, in these places: a
+  // failed template leaves them.
   struct Frozen {
+    std::string template_uid;
     bool everywhere = false;
     std::set<std::string> namespaces;
   };

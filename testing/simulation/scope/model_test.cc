@@ -4,6 +4,7 @@
 
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
+#include "testing/simulation/scope/not_yet.h"
 
 namespace mandate::simulation {
 namespace {
@@ -88,6 +89,9 @@ TEST(ModelTest, AnInvalidTemplateLeavesWhatIsInItsScope) {
   EXPECT_TRUE(expected.Allows({"I", kRole, "a"}));
   EXPECT_FALSE(expected.Allows({"I", kRole, ""}));
   EXPECT_FALSE(expected.Allows({"I", kRole, "b"}));
+  // What another template asked for is not left.
+  EXPECT_EQ(expected.Allows({"I", {"another", "view-"}, "a"}),
+            NotYet().contains(kLeavesOnlyItsOwn));
 }
 
 TEST(ModelTest, ALiteralNameThatSomebodyElseUsesIsNotTakenOver) {
@@ -100,12 +104,13 @@ TEST(ModelTest, ALiteralNameThatSomebodyElseUsesIsNotTakenOver) {
   EXPECT_EQ(with("T").roles.size(), 1u);
 }
 
-TEST(ModelTest, AnInstanceThatIsLeavingReferencesNothing) {
+TEST(ModelTest, AnInstanceThatIsLeavingReferencesAndGrantsNothing) {
   Json::Value leaving = Instance("");
   leaving["metadata"]["deletionTimestamp"] = "now";
   const Expected expected = Expect({{Template()}, {leaving}, {}, {}});
   EXPECT_TRUE(expected.roles.empty());
   EXPECT_TRUE(expected.grants.empty());
+  EXPECT_FALSE(expected.Allows({"I", kRole, ""}));
 }
 
 TEST(ModelTest, Selectors) {

@@ -7,6 +7,10 @@
 
 namespace mandate::simulation {
 
+// A failed template leaves only grants of its own roles, not those that the instance had of another
+// template.
+inline constexpr char kLeavesOnlyItsOwn[] = "model: a failed template leaves only its own grants";
+
 // By the names of Troubles::Kinds(), Strangers::Kinds() and Author::Kinds().
 inline const std::set<std::string>& NotYet() {
   static const auto& names = *new std::set<std::string>{

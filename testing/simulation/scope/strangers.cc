@@ -82,6 +82,8 @@ const std::vector<Strangers::Kind>& Strangers::AllKinds() {
        [](Strangers& s, const Victim& v) { s.TakeName(v); }},
       {"stranger: forges a label", false, true,
        [](Strangers& s, const Victim& v) { s.ForgeLabel(v); }},
+      {"stranger: holds an instance", false, true,
+       [](Strangers& s, const Victim& v) { s.HoldInstance(v); }},
       {"stranger: takes a literal name", true, true,
        [](Strangers& s, const Victim&) { s.TakeLiteralName(); }},
   };
@@ -133,6 +135,12 @@ void Strangers::Act() {
   if (held_.contains(Text(victim.object, "uid"))) return;
   if (NotYet().contains(kind.name)) return;
   tally_[kind.name]++;
+  // A role with a literal name that somebody else changes may be his: it is not taken over.
+  const std::string name = Text(victim.object, "name");
+  if (victim.kind == ClusterRoles() && GenerateNameOf(name) == name) {
+    held_[Text(victim.object, "uid")] = {OwnerOf(victim.object), true};
+    claimed_.push_back(name);
+  }
   kind.act(*this, victim);
 }
 
@@ -141,8 +149,17 @@ void Strangers::Merge(const Victim& victim, const std::string& patch) {
 }
 
 void Strangers::Hold(const Victim& victim) {
-  held_[Text(victim.object, "uid")] = {OwnerOf(victim.object)};
+  held_.try_emplace(Text(victim.object, "uid"), Keeping{OwnerOf(victim.object)});
   kept_.push_back(victim);
+}
+
+void Strangers::HoldInstance(const Victim& victim) {
+  for (const Json::Value& instance : cluster_.List(Instances())) {
+    if (Text(instance, "uid") != OwnerOf(victim.object)) continue;
+    kept_.push_back({Instances(), instance});
+    Merge(kept_.back(), R"({"metadata":{"finalizers":["stranger.example.com/stay"]}})");
+    cluster_.Delete(Instances(), "", Text(instance, "name"));
+  }
 }
 
 void Strangers::ReplaceOwner(const Victim& victim) {
@@ -216,11 +233,14 @@ void Strangers::Relent() {
     if (Text(is, "uid") != Text(victim.object, "uid")) continue;
     cluster_.Merge(victim.kind, ns, name, R"({"metadata":{"finalizers":null}})");
     // Who took an object away as his own deletes it.
-    if (OwnerOf(is).empty()) cluster_.Delete(victim.kind, ns, name);
+    if (OwnerOf(is).empty() && victim.kind != Instances()) cluster_.Delete(victim.kind, ns, name);
   }
   for (const Foreign& one : std::exchange(foreign_, {})) {
     guardian_.ForgetForeign(Guardian::KeyOf(one.kind, one.ns, one.name));
     cluster_.Delete(one.kind, one.ns, one.name);
+  }
+  for (const std::string& name : std::exchange(claimed_, {})) {
+    cluster_.Delete(ClusterRoles(), "", name);
   }
   held_.clear();
 }

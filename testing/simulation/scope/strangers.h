@@ -53,6 +53,8 @@ class Strangers {
   void Merge(const Victim& victim, const std::string& patch);
   void Hold(const Victim& victim);
 
+  // Deletes the instance that the victim belongs to, which stays by a finalizer.
+  void HoldInstance(const Victim& victim);
   void ReplaceOwner(const Victim& victim);
   void AddFinalizer(const Victim& victim);
   void ReplaceRoleRef(const Victim& victim);
@@ -68,6 +70,7 @@ class Strangers {
   Held& held_;
   std::vector<Victim> kept_;
   std::vector<Foreign> foreign_;
+  std::vector<std::string> claimed_;  // ClusterRoles with literal names
   int serial_ = 0;
 };
 
