@@ -13,6 +13,8 @@ struct Keeping {
   std::string owner_uid;
   // Somebody else's object under a name of ours; else ours, with a finalizer or another owner.
   bool impostor = false;
+  // Of a binding: the template whose role it grants. The role is not made again while this stands.
+  std::string template_uid = {};
 };
 
 // By the object's UID.

@@ -84,6 +84,9 @@ std::vector<std::string> Judge::Verdict() {
   frozen_.clear();
   wrong_.clear();
   for (const auto& role : cluster_.List(ClusterRoles())) JudgeRole(role);
+  for (const auto& kind : {RoleBindings(), ClusterRoleBindings()}) {
+    for (const auto& binding : cluster_.List(kind)) NoteBlockedRole(binding);
+  }
   SpreadTrouble();
   for (const auto& binding : cluster_.List(RoleBindings())) JudgeBinding(binding);
   for (const auto& binding : cluster_.List(ClusterRoleBindings())) JudgeBinding(binding);
@@ -106,6 +109,13 @@ bool Judge::IsKept(const Json::Value& object, const std::string& owner_kind, boo
   if (kept) troubled_.insert(held->second.owner_uid);
   if (kept && wanted) lacking_.insert(held->second.owner_uid);
   return kept;
+}
+
+void Judge::NoteBlockedRole(const Json::Value& binding) {
+  const auto held = held_.find(Uid(binding));
+  if (held == held_.end() || held->second.template_uid.empty()) return;
+  const std::string role = binding["roleRef"]["name"].asString();
+  if (cluster_.Get(ClusterRoles(), "", role).isNull()) unsure_.insert(held->second.template_uid);
 }
 
 void Judge::SpreadTrouble() {

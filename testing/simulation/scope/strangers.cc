@@ -149,7 +149,10 @@ void Strangers::Merge(const Victim& victim, const std::string& patch) {
 }
 
 void Strangers::Hold(const Victim& victim) {
-  held_.try_emplace(Text(victim.object, "uid"), Keeping{OwnerOf(victim.object)});
+  const Json::Value role =
+      cluster_.Get(ClusterRoles(), "", victim.object["roleRef"]["name"].asString());
+  held_.try_emplace(Text(victim.object, "uid"),
+                    Keeping{OwnerOf(victim.object), false, ControllerOf(role, "ScopeTemplate")});
   kept_.push_back(victim);
 }
 
