@@ -119,7 +119,8 @@ void Guardian::JudgeWrite(const Json::Value& event, const std::string& key) {
   const auto gone = last_gone_.find(key);
   if (event["verb"] != "delete" || gone == last_gone_.end() || !prompt_) return;
   const Life life = gone->second;
-  last_gone_.erase(gone);
+  // A deletion that only marked the object took nothing away: what went before is another story.
+  if (life.gone != Now() || taken_roles_.contains(life.role)) return;
   const auto wanted = wanted_.find(life.grant);
   if (life.ours && wanted != wanted_.end() && life.born > wanted->second) {
     Wrong(StrCat("taken away, though wanted for ", absl::FormatDuration(Now() - wanted->second)),
@@ -154,9 +155,11 @@ void Guardian::OnGrant(const apiserver::Change& change) {
     const auto role = roles_.find(binding["roleRef"]["name"].asString());
     lives_[uid] = {Now(),
                    !owner.empty() && role != roles_.end(),
-                   {owner, role == roles_.end() ? RoleId{} : role->second, change.object->ns}};
+                   {owner, role == roles_.end() ? RoleId{} : role->second, change.object->ns},
+                   binding["roleRef"]["name"].asString()};
   }
   if (change.type == apiserver::Change::Type::kDeleted) {
+    lives_[uid].gone = Now();
     last_gone_[KeyOf(change.resource, change.object->ns, change.object->name)] = lives_[uid];
     lives_.erase(uid);
   }

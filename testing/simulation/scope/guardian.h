@@ -33,6 +33,9 @@ class Guardian {
   void AddForeign(const std::string& key) { foreign_.insert(key); }
   void ForgetForeign(const std::string& key) { foreign_.erase(key); }
 
+  // A ClusterRole that somebody else made his: bindings to it are revoked, wanted or not.
+  void AddTakenRole(const std::string& name) { taken_roles_.insert(name); }
+
   // Writes of our components that the server carried out, events apart.
   int64_t writes() const { return writes_; }
   int64_t requests() const { return requests_; }
@@ -40,9 +43,11 @@ class Guardian {
 
  private:
   struct Life {
-    absl::Time born;
+    absl::Time born = {};
     bool ours = false;
-    GrantId grant;
+    GrantId grant = {};
+    std::string role = {};
+    absl::Time gone = absl::InfiniteFuture();
   };
 
   void OnAudit(const Json::Value& event);
@@ -58,6 +63,7 @@ class Guardian {
   Cluster& cluster_;
   const bool prompt_;
   std::set<std::string> foreign_;
+  std::set<std::string> taken_roles_;
   std::set<std::string> issued_;           // credential ids
   std::map<GrantId, absl::Time> wanted_;   // since when
   std::map<std::string, Life> lives_;      // of bindings, by UID

@@ -15,6 +15,8 @@ struct Keeping {
   bool impostor = false;
   // Of a binding: the template whose role it grants. The role is not made again while this stands.
   std::string template_uid = {};
+  // Of a binding: the instance. Another one of its name may report what its predecessor left.
+  std::string owner_name = {};
 };
 
 // By the object's UID.

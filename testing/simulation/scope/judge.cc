@@ -85,7 +85,7 @@ std::vector<std::string> Judge::Verdict() {
   wrong_.clear();
   for (const auto& role : cluster_.List(ClusterRoles())) JudgeRole(role);
   for (const auto& kind : {RoleBindings(), ClusterRoleBindings()}) {
-    for (const auto& binding : cluster_.List(kind)) NoteBlockedRole(binding);
+    for (const auto& binding : cluster_.List(kind)) NoteKept(binding);
   }
   SpreadTrouble();
   for (const auto& binding : cluster_.List(RoleBindings())) JudgeBinding(binding);
@@ -111,11 +111,23 @@ bool Judge::IsKept(const Json::Value& object, const std::string& owner_kind, boo
   return kept;
 }
 
-void Judge::NoteBlockedRole(const Json::Value& binding) {
+void Judge::NoteKept(const Json::Value& binding) {
   const auto held = held_.find(Uid(binding));
   if (held == held_.end() || held->second.template_uid.empty()) return;
   const std::string role = binding["roleRef"]["name"].asString();
-  if (cluster_.Get(ClusterRoles(), "", role).isNull()) unsure_.insert(held->second.template_uid);
+  if (cluster_.Get(ClusterRoles(), "", role).isNull()) {
+    unsure_.insert(held->second.template_uid);
+    // A literal name may be several templates'.
+    for (const auto& one : cluster_.List(Templates())) {
+      for (const auto& r : one["spec"]["clusterRoles"]) {
+        if (r["generateName"].asString() == role) unsure_.insert(Uid(one));
+      }
+    }
+  }
+  const Json::Value successor = cluster_.Get(Instances(), "", held->second.owner_name);
+  if (!successor.isNull() && Uid(successor) != held->second.owner_uid) {
+    unsure_.insert(Uid(successor));
+  }
 }
 
 void Judge::SpreadTrouble() {

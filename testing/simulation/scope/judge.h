@@ -34,7 +34,8 @@ class Judge {
   bool IsKept(const Json::Value& object, const std::string& owner_kind, bool wanted);
   void JudgeRole(const Json::Value& role);
   // A role that does not exist is not made while a binding that is kept would be revived by it.
-  void NoteBlockedRole(const Json::Value& binding);
+  // What an instance left, another one of its name may report.
+  void NoteKept(const Json::Value& binding);
   // The instances of a troubled template are troubled.
   void SpreadTrouble();
   void JudgeBinding(const Json::Value& binding);

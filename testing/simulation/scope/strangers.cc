@@ -140,6 +140,7 @@ void Strangers::Act() {
   if (victim.kind == ClusterRoles() && GenerateNameOf(name) == name) {
     held_[Text(victim.object, "uid")] = {OwnerOf(victim.object), true};
     claimed_.push_back(name);
+    guardian_.AddTakenRole(name);
   }
   kind.act(*this, victim);
 }
@@ -152,7 +153,8 @@ void Strangers::Hold(const Victim& victim) {
   const Json::Value role =
       cluster_.Get(ClusterRoles(), "", victim.object["roleRef"]["name"].asString());
   held_.try_emplace(Text(victim.object, "uid"),
-                    Keeping{OwnerOf(victim.object), false, ControllerOf(role, "ScopeTemplate")});
+                    Keeping{OwnerOf(victim.object), false, ControllerOf(role, "ScopeTemplate"),
+                            victim.object["metadata"]["ownerReferences"][0]["name"].asString()});
   kept_.push_back(victim);
 }
 
@@ -176,6 +178,7 @@ void Strangers::ReplaceOwner(const Victim& victim) {
   owner["controller"] = true;
   patch["metadata"]["ownerReferences"].append(owner);
   Hold(victim);
+  if (victim.kind == ClusterRoles()) guardian_.AddTakenRole(Text(victim.object, "name"));
   Merge(victim, WriteJson(patch));
 }
 
