@@ -191,6 +191,13 @@ TEST(UnreadableReadsTest, AreErrorsThatNameTheObject) {
   const absl::Status list = view.ListRaw({}, kWidget, "").status();
   EXPECT_EQ(list.code(), absl::StatusCode::kDataLoss);
   EXPECT_NE(list.message().find("a/x"), std::string::npos) << list;
+  const absl::Status any = demand->Unreadable();
+  EXPECT_EQ(any.code(), absl::StatusCode::kDataLoss);
+  EXPECT_NE(any.message().find("widgets.example.com: "), std::string::npos) << any;
+  EXPECT_NE(any.message().find("a/x"), std::string::npos) << any;
+  watch.Send(EventJson("MODIFIED", WidgetJson("a/x", 11)));
+  loop.RunReady();
+  EXPECT_EQ(demand->Unreadable(), absl::OkStatus());
 }
 
 }  // namespace
