@@ -47,11 +47,11 @@ void Controller::Core::OnEvent(size_t source, const ObjectEvent& event) {
 }
 
 void Controller::Core::ResumeSources() {
+  if (paused_ == 0 || phase_ == Phase::kStopped) return;
   for (Watched& watched : watched_) {
-    if (!std::exchange(watched.paused, false)) continue;
-    --paused_;
-    if (watched.handle != nullptr) watched.handle->Resume();
+    if (std::exchange(watched.paused, false)) watched.handle->Resume();
   }
+  paused_ = 0;
   // Reconcilers may have read states that no event will tell of.
   ReplaySoon();
 }

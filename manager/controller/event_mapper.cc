@@ -9,7 +9,8 @@
 namespace mandate {
 namespace {
 
-// What a slice ends after, whichever comes first: others of the strand have their turn then.
+// What a slice ends after, whichever comes first: others of the strand have
+// their turn then.
 constexpr absl::Duration kSlice = absl::Milliseconds(1);
 constexpr int kMaxOfASlice = 256;
 // Events that are taken from the backlog at once.
@@ -30,58 +31,51 @@ EventMapper::EventMapper(Options options)
 
 bool EventMapper::OnEvent(size_t source, const ObjectEvent& event) {
   backlog_.Push({source, event});
-  MutexLock lock(mutex_);
   return Wake();
 }
 
 bool EventMapper::OnListed(size_t source) {
   backlog_.Push({source, std::nullopt});
-  MutexLock lock(mutex_);
   return Wake();
 }
 
 bool EventMapper::Replay() {
-  MutexLock lock(mutex_);
   replay_wanted_ = true;
   return Wake();
 }
 
 bool EventMapper::Refill() {
-  MutexLock lock(mutex_);
   part_wanted_ = true;
   return Wake();
 }
 
 void EventMapper::Close() {
-  {
-    MutexLock lock(mutex_);
-    closed_ = true;
-  }
+  closed_ = true;
   backlog_.Clear();
 }
 
 EventMapper::Slice EventMapper::RunSlice() {
   Slice slice;
   mapping_ = true;
-  const absl::Time end = options_.clock->TimeNow() + kSlice;
+  absl::Time now = options_.clock->TimeNow();
+  const absl::Time end = now + kSlice;
   bool idle = false;
-  for (int i = 0; i < kMaxOfASlice && !idle && options_.clock->TimeNow() < end; ++i) {
-    idle = !RunOne(slice);
+  for (int i = 0; i < kMaxOfASlice && !idle && now < end; ++i) {
+    idle = !RunOne(now, slice);
   }
   mapping_ = false;
   if (std::exchange(pump_, false)) options_.workers->Pump();
-  MutexLock lock(mutex_);
-  // What came after the last look is seen here.
-  slice.more = !closed_ && (!idle || replay_wanted_ || part_wanted_ || !backlog_.IsEmpty());
-  scheduled_ = slice.more;
+  slice.more = !idle;
+  if (idle) {
+    scheduled_ = false;
+    slice.more = HasWork() && Wake();
+  }
+  if (closed_) slice.more = false;
   return slice;
 }
 
-bool EventMapper::RunOne(Slice& slice) {
-  {
-    MutexLock lock(mutex_);
-    if (closed_) return false;
-  }
+bool EventMapper::RunOne(absl::Time& now, Slice& slice) {
+  if (closed_) return false;
   if (next_ == taken_.size()) {
     taken_.clear();
     next_ = 0;
@@ -90,7 +84,7 @@ bool EventMapper::RunOne(Slice& slice) {
   if (next_ < taken_.size()) {
     const Backlog::Item item = std::move(taken_[next_++]);
     if (item.event.has_value()) {
-      Map(item.source, *item.event, /*part=*/false, slice);
+      Map(item.source, *item.event, /*part=*/false, now, slice);
     } else {
       OnListedHere(item.source, slice);
     }
@@ -100,7 +94,7 @@ bool EventMapper::RunOne(Slice& slice) {
   size_t source;
   ObjectEvent event;
   if (!NextOfPass(source, event)) return false;
-  Map(source, event, pass_ == Pass::kPart, slice);
+  Map(source, event, pass_ == Pass::kPart, now, slice);
   return true;
 }
 
@@ -111,12 +105,9 @@ void EventMapper::OnListedHere(size_t source, Slice& slice) {
 }
 
 void EventMapper::StartPass() {
-  MutexLock lock(mutex_);
-  if (replay_wanted_ && pass_ != Pass::kPart) {  // another replay begins anew
-    replay_wanted_ = false;
+  if (pass_ != Pass::kPart && replay_wanted_.exchange(false)) {  // another replay begins anew
     pass_ = Pass::kReplay;
-  } else if (pass_ == Pass::kNone && part_wanted_) {
-    part_wanted_ = false;
+  } else if (pass_ == Pass::kNone && part_wanted_.exchange(false)) {
     if (!refill_.active()) return;
     if (!refill_.NextPart()) {
       refilling_ = false;
@@ -139,7 +130,8 @@ bool EventMapper::NextOfPass(size_t& source, ObjectEvent& event) {
       auto& object = pass_objects_[pass_object_++];
       const std::string& name = options_.sources[source].demand.name;
       if (!name.empty() && object->name() != name) continue;
-      event = {ObjectEvent::Type::kAdd, std::move(object), nullptr, /*initial=*/true};
+      event = {ObjectEvent::Type::kAdd, std::move(object), nullptr,
+               /*initial=*/true};
       return true;
     }
     pass_objects_.clear();
@@ -153,7 +145,8 @@ bool EventMapper::NextOfPass(size_t& source, ObjectEvent& event) {
   }
 }
 
-void EventMapper::Map(size_t source, const ObjectEvent& event, bool part, Slice& slice) {
+void EventMapper::Map(size_t source, const ObjectEvent& event, bool part, absl::Time& now,
+                      Slice& slice) {
   requests_.clear();
   const Source& of = options_.sources[source];
   if (absl::Status status = Handle(of, event); !status.ok()) {
@@ -164,15 +157,17 @@ void EventMapper::Map(size_t source, const ObjectEvent& event, bool part, Slice&
                         {"name", event.object->name()},
                         {"error", status}});
   }
+  now = options_.clock->TimeNow();
   if (requests_.empty()) return;
   const int priority = event.initial || IsResync(event) ? kLowPriority : kDefaultPriority;
-  const absl::Time now = options_.clock->TimeNow();
   for (const Request& request : requests_) {
     if (part && !refill_.Wants(request)) continue;
     if (options_.queue->Add(request, {.priority = priority}, now)) continue;
     if (!refill_.active()) {
-      options_.log.Error("Work queue is full; what it refuses will be queued when there is room",
-                         {{"limit", options_.max_requests}});
+      options_.log.Error(
+          "Work queue is full; what it refuses will be queued "
+          "when there is room",
+          {{"limit", options_.max_requests}});
     }
     refill_.OnRefused();
     refilling_ = true;

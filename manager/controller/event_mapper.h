@@ -1,5 +1,5 @@
-// From events to requests: a controller's predicates, handlers and maps, and the passes over all
-// objects.
+// From events to requests: a controller's predicates, handlers and maps, and
+// the passes over all objects.
 #ifndef MANAGER_CONTROLLER_EVENT_MAPPER_H_
 #define MANAGER_CONTROLLER_EVENT_MAPPER_H_
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "manager/cache/cache.h"
 #include "manager/controller/backlog.h"
 #include "manager/controller/controller_metrics.h"
@@ -18,13 +19,13 @@
 #include "manager/controller/workers.h"
 #include "manager/core/clock.h"
 #include "manager/core/log.h"
-#include "manager/core/mutex.h"
 
 namespace mandate {
 
-// A mapper of events to requests. It takes events on any thread and runs the controller's code on
-// them in slices, on the component's strand. Besides events it maps, on demand and at low priority,
-// every object that the cache knows:
+// A mapper of events to requests. It takes events on any thread and runs the
+// controller's code on them in slices, on the component's strand. Besides
+// events it maps, on demand and at low priority, every object that the cache
+// knows:
 //   a replay         after a source could not be read, or was paused
 //   parts of refill  after the work queue was full
 class EventMapper {
@@ -46,16 +47,18 @@ class EventMapper {
 
   const std::vector<Source>& sources() const { return options_.sources; }
 
-  // Any thread. True: there was nothing to do before, and RunSlice() must be posted to the strand.
+  // Any thread. True: there was nothing to do before, and RunSlice() must be
+  // posted to the strand.
   [[nodiscard]] bool OnEvent(size_t source, const ObjectEvent& event);
   // The source's initial list is complete.
   [[nodiscard]] bool OnListed(size_t source);
   // Maps all objects, from the first one on.
   [[nodiscard]] bool Replay();
-  // The work queue has room again: maps the next part of what it refused; nothing while a part is
-  // being mapped.
+  // The work queue has room again: maps the next part of what it refused;
+  // nothing while a part is being mapped.
   [[nodiscard]] bool Refill();
-  // Nothing is mapped any more, once the present call of a handler has returned.
+  // Nothing is mapped any more, once the present call of a handler has
+  // returned.
   void Close();
 
   // Any thread.
@@ -79,25 +82,25 @@ class EventMapper {
   enum class Pass { kNone, kReplay, kPart };
 
   // Whether the strand has to be woken.
-  bool Wake() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return !std::exchange(scheduled_, true); }
+  bool Wake() { return !scheduled_.exchange(true); }
+  bool HasWork() const { return replay_wanted_ || part_wanted_ || !backlog_.IsEmpty(); }
 
   // On the strand.
-  bool RunOne(Slice& slice);  // false: there is nothing to do
+  bool RunOne(absl::Time& now, Slice& slice);  // false: there is nothing to do
   bool NextOfPass(size_t& source, ObjectEvent& event);
   void StartPass();
-  void Map(size_t source, const ObjectEvent& event, bool part, Slice& slice);
+  // `now` is the time before, and then after.
+  void Map(size_t source, const ObjectEvent& event, bool part, absl::Time& now, Slice& slice);
   absl::Status Handle(const Source& source, const ObjectEvent& event);
   void OnListedHere(size_t source, Slice& slice);
 
   const Options options_;
   Backlog backlog_;
   std::atomic<bool> refilling_ = false, mapping_ = false;
-
-  Mutex mutex_;
-  bool scheduled_ ABSL_GUARDED_BY(mutex_) = false;
-  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
-  bool replay_wanted_ ABSL_GUARDED_BY(mutex_) = false;
-  bool part_wanted_ ABSL_GUARDED_BY(mutex_) = false;
+  // RunSlice() is posted, or runs. What is added before it is looked at is seen
+  // by that slice.
+  std::atomic<bool> scheduled_ = false;
+  std::atomic<bool> closed_ = false, replay_wanted_ = false, part_wanted_ = false;
 
   // Of the strand.
   std::vector<Backlog::Item> taken_;  // from the backlog; before next_ they are done
@@ -105,7 +108,8 @@ class EventMapper {
   std::vector<Request> requests_;  // of one event; kept for its memory
   std::vector<bool> listed_;
   size_t unlisted_ = 0;
-  bool pump_ = false;  // whether requests were added that the woken worker may be too few for
+  bool pump_ = false;  // whether requests were added that the woken worker may
+                       // be too few for
   mandate::Refill refill_;
   Pass pass_ = Pass::kNone;
   size_t pass_source_ = 0, pass_object_ = 0;
