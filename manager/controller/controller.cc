@@ -35,6 +35,7 @@ void Controller::Core::StartOnLoop() {
 void Controller::Core::OnEvent(size_t source, const ObjectEvent& event) {
   if (phase_ == Phase::kStopped) return;
   if (mapper_.OnEvent(source, event)) MapSoon();
+  ArmMetricsTimer();
   Watched& watched = watched_[source];
   if (watched.paused || event.initial || !mapper_.IsFull()) return;
   watched.paused = true;
@@ -95,7 +96,6 @@ void Controller::Core::MapSlice() {
   const EventMapper::Slice slice = mapper_.RunSlice();
   if (slice.more) MapSoon();
   if (slice.listed) PostToLoop(&Core::StartWorkers);
-  if (slice.added && !metrics_armed_) PostToLoop(&Core::ArmMetricsTimer);
   if (paused_ > 0 && mapper_.HasRoom()) PostToLoop(&Core::ResumeSources);
 }
 
@@ -147,6 +147,7 @@ void Controller::Core::ReplaySoon() {
     replay_timer_.reset();
     log_.Info("Going through all objects, as a source was not readable or paused");
     if (mapper_.Replay()) MapSoon();
+    ArmMetricsTimer();
   });
 }
 
@@ -174,15 +175,13 @@ void Controller::Core::ArmReliefTimer() {
 
 void Controller::Core::ArmMetricsTimer() {
   if (metrics_timer_ != nullptr || phase_ == Phase::kStopped) return;
-  metrics_armed_ = true;
   metrics_timer_ = runtime_.loop.RunAt(Now() + kMetricsPeriod, [this] { OnMetricsTimer(); });
 }
 
 void Controller::Core::OnMetricsTimer() {
   metrics_timer_.reset();
-  metrics_armed_ = false;
   // Asked before the update: what ends after it is seen by the next one.
-  const bool busy = queue_.Len(Now()) > 0 || workers_.count() > 0 || mapper_.waiting() > 0;
+  const bool busy = queue_.Len(Now()) > 0 || workers_.count() > 0 || mapper_.busy();
   queue_.UpdateMetrics(queue_metrics_, Now());
   metrics_.waiting_events.Set(static_cast<double>(mapper_.waiting()));
   const bool refilling = mapper_.refilling();

@@ -160,7 +160,6 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   Latch cleaned_;  // the loop holds nothing of ours
   Latch mapped_;   // the strand runs nothing of ours, or the time to stop is over
   std::atomic<int> paused_ = 0;
-  std::atomic<bool> metrics_armed_ = false;
 
   std::vector<Watched> watched_;  // by source
   std::unique_ptr<Loop::Timer> retry_timer_, relief_timer_, replay_timer_, metrics_timer_,

@@ -167,16 +167,17 @@ TEST_F(ControllerStrandTest, AfterAPauseAllObjectsAreMapped) {
 // stuck.
 TEST_F(ControllerStrandTest, AStuckWorkerFromWhomTheOthersHaveLeftIsRelieved) {
   constexpr int kObjects = 4000;
+  constexpr int kStuck = 1010;  // four turns, and a bit
   controller_options_.max_concurrent_reconciles = 4;
   for (int i = 0; i < kObjects; ++i) PutLease(std::to_string(i));
   int begun = 0, ended = 0;
   Latch others;
   reconcile_ = [&](const CallContext&, const Request&) {
     loop_.simulated_clock().AdvanceTo(loop_.clock().TimeNow() + absl::Microseconds(4));
-    if (++begun == kObjects / 2) {
-      // Nobody else works, and nobody comes before it is time for relief.
-      Wait(5 * kMs);
-      EXPECT_EQ(begun, kObjects / 2);
+    if (++begun == kStuck) {
+      // Nobody else works: who did would begin within a millisecond. It is not time for relief yet.
+      Wait(2 * kMs);
+      EXPECT_EQ(begun, kStuck);
       pool_.Await(others);  // aborts as a deadlock if nobody comes
     }
     if (++ended == kObjects - 1) others.Set();

@@ -84,7 +84,7 @@ bool EventMapper::RunOne(absl::Time& now, Slice& slice) {
   if (next_ < taken_.size()) {
     const Backlog::Item item = std::move(taken_[next_++]);
     if (item.event.has_value()) {
-      Map(item.source, *item.event, /*part=*/false, now, slice);
+      Map(item.source, *item.event, /*part=*/false, now);
     } else {
       OnListedHere(item.source, slice);
     }
@@ -94,7 +94,7 @@ bool EventMapper::RunOne(absl::Time& now, Slice& slice) {
   size_t source;
   ObjectEvent event;
   if (!NextOfPass(source, event)) return false;
-  Map(source, event, pass_ == Pass::kPart, now, slice);
+  Map(source, event, pass_ == Pass::kPart, now);
   return true;
 }
 
@@ -145,8 +145,7 @@ bool EventMapper::NextOfPass(size_t& source, ObjectEvent& event) {
   }
 }
 
-void EventMapper::Map(size_t source, const ObjectEvent& event, bool part, absl::Time& now,
-                      Slice& slice) {
+void EventMapper::Map(size_t source, const ObjectEvent& event, bool part, absl::Time& now) {
   requests_.clear();
   const Source& of = options_.sources[source];
   if (absl::Status status = Handle(of, event); !status.ok()) {
@@ -172,7 +171,6 @@ void EventMapper::Map(size_t source, const ObjectEvent& event, bool part, absl::
     refill_.OnRefused();
     refilling_ = true;
   }
-  slice.added = true;
   pump_ = !options_.workers->WakeFirst() || pump_;
 }
 

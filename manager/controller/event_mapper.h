@@ -65,6 +65,8 @@ class EventMapper {
   bool IsFull() const { return backlog_.IsFull(); }
   bool HasRoom() const { return backlog_.HasRoom(); }
   size_t waiting() const { return backlog_.size(); }
+  // Whether something is, or has to be, mapped.
+  bool busy() const { return scheduled_; }
   // Whether RunSlice() runs.
   bool mapping() const { return mapping_; }
   // Whether the work queue has refused requests that are not in it yet.
@@ -72,7 +74,6 @@ class EventMapper {
 
   struct Slice {
     bool more = false;    // RunSlice() must be posted again
-    bool added = false;   // requests
     bool listed = false;  // every initial list has been mapped; once
   };
   // Maps for about a millisecond. On the strand.
@@ -90,7 +91,7 @@ class EventMapper {
   bool NextOfPass(size_t& source, ObjectEvent& event);
   void StartPass();
   // `now` is the time before, and then after.
-  void Map(size_t source, const ObjectEvent& event, bool part, absl::Time& now, Slice& slice);
+  void Map(size_t source, const ObjectEvent& event, bool part, absl::Time& now);
   absl::Status Handle(const Source& source, const ObjectEvent& event);
   void OnListedHere(size_t source, Slice& slice);
 
