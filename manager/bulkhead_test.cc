@@ -12,6 +12,7 @@
 #include <thread>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "manager/controller/builder.h"
 #include "manager/core/status_macros.h"
@@ -34,11 +35,29 @@ constexpr std::string_view kCore[] = {""};
 constexpr std::string_view kCoordination[] = {"coordination.k8s.io"};
 constexpr std::string_view kConfigMaps[] = {"configmaps"};
 constexpr std::string_view kLeases[] = {"leases"};
-constexpr rbac::MandateRule kNoisyRules[] = {{{kReads, kCore, kConfigMaps, {}, {}}, "", false}};
-constexpr rbac::MandateRule kQuietRules[] = {{{kReads, kCoordination, kLeases, {}, {}}, "", false}};
+constexpr std::string_view kRecords[] = {"create", "patch"};
+constexpr std::string_view kEventsGroup[] = {"events.k8s.io"};
+constexpr std::string_view kEvents[] = {"events"};
+constexpr rbac::MandateRule kNoisyRules[] = {
+    {{kReads, kCore, kConfigMaps, {}, {}}, "", false},
+    {{kRecords, kEventsGroup, kEvents, {}, {}}, "", false}};
+constexpr rbac::MandateRule kQuietRules[] = {
+    {{kReads, kCoordination, kLeases, {}, {}}, "", false},
+    {{kRecords, kEventsGroup, kEvents, {}, {}}, "", false}};
 constexpr rbac::Mandate kNoisy = {"noisy", kNoisyRules};
 constexpr rbac::Mandate kQuiet = {"quiet", kQuietRules};
 constexpr rbac::Mandate kBase = {"base", {}};
+
+// Waits until a demand is live.
+class SyncedSink : public DemandSink {
+ public:
+  void OnEvent(const ObjectEvent&) override {}
+  void OnState(const DemandStatus& status) override {
+    if (status.state == DemandState::kSynced) synced.Set();
+  }
+
+  Latch synced;
+};
 
 class FunctionReconciler : public Reconciler {
  public:
@@ -106,11 +125,13 @@ class BulkheadTest : public testing::Test {
     options.health_address = "0";
     options.metrics_address = "0";
     options.max_watch_bytes = max_watch_bytes_;
+    options.transport = transport_;
     auto manager = Manager::Create(
         std::move(options),
         {{&kNoisy,
           [this](const Component& component) -> absl::StatusOr<Controllers> {
             noisy_events_ = &component.events;
+            noisy_view_ = &component.cache();
             metrics_ = &component.runtime.metrics;
             ControllerBuilder builder(component.runtime);
             builder.Named("noisy").With({.max_concurrent_reconciles = kAtOnce});
@@ -125,6 +146,7 @@ class BulkheadTest : public testing::Test {
           }},
          {&kQuiet, [this](const Component& component) -> absl::StatusOr<Controllers> {
             quiet_events_ = &component.events;
+            quiet_view_ = &component.cache();
             ControllerBuilder builder(component.runtime);
             builder.For<coordinationv1::Lease>();
             return One(
@@ -178,13 +200,18 @@ class BulkheadTest : public testing::Test {
     }
   }
 
+  Latch began_, arrived_;
+  std::atomic<int> inside_ = 0;
   std::unique_ptr<ApiServer> server_;
   size_t max_watch_bytes_ = size_t{1} << 30;
+  HttpOptions transport_;
   Latch trouble_over_;
   std::function<void()> map_, reconcile_;  // of the noisy one
   Metrics* metrics_ = nullptr;
   EventRecorder* noisy_events_ = nullptr;
   EventRecorder* quiet_events_ = nullptr;
+  CacheView* noisy_view_ = nullptr;
+  CacheView* quiet_view_ = nullptr;
   int probes_ = 0;
   Mutex mutex_;
   CondVar changed_;
@@ -200,28 +227,25 @@ TEST_F(BulkheadTest, WithoutTrouble) {
 }
 
 TEST_F(BulkheadTest, AMapSleeps) {
-  Latch sleeping;
-  map_ = [&] {
-    sleeping.Set();
+  map_ = [this] {
+    began_.Set();
     trouble_over_.Wait();
   };
   ASSERT_NO_FATAL_FAILURE(Run());
   LoadConfigMap("a");
-  sleeping.Wait();
+  began_.Wait();
   for (int i = 0; i < 100; ++i) LoadConfigMap(StrCat("behind-", i));
   QuietWorks();
 }
 
 TEST_F(BulkheadTest, ReconcilersHang) {
-  std::atomic<int> inside = 0;
-  Latch all;
-  reconcile_ = [&] {
-    if (++inside == kAtOnce) all.Set();
+  reconcile_ = [this] {
+    if (++inside_ == kAtOnce) began_.Set();
     trouble_over_.Wait();
   };
   ASSERT_NO_FATAL_FAILURE(Run());
   for (int i = 0; i < 4 * kAtOnce; ++i) LoadConfigMap(StrCat("a", i));
-  all.Wait();
+  began_.Wait();
   QuietWorks();
 }
 
@@ -234,11 +258,33 @@ TEST_F(BulkheadTest, AKindIsHuge) {
   QuietWorks();
 }
 
+// Six places for watches. The noisy one asks for fifty, and takes what is its share; the quiet one
+// still gets another one, and all its calls.
+TEST_F(BulkheadTest, WatchesFillTheirBudget) {
+  transport_.streams_per_connection = 4;
+  transport_.max_stream_connections = 2;
+  ASSERT_NO_FATAL_FAILURE(Run());
+  QuietWorks();
+  std::vector<std::unique_ptr<DemandHandle>> demands;
+  for (int i = 0; i < 50; ++i) {
+    demands.push_back(
+        noisy_view_->Demand({KindOf<corev1::ConfigMap>::value, StrCat("ns-", i), ""}, nullptr));
+  }
+  size_t watches = 0;
+  while (watches < 4) {
+    server_->OnLoop([&](ServerCore& core) { watches = core.stats().watches; });
+  }
+  const auto sink = std::make_shared<SyncedSink>();
+  const auto demand =
+      quiet_view_->Demand({KindOf<coordinationv1::Lease>::value, "kube-system", ""}, sink);
+  sink->synced.Wait();
+  QuietWorks();
+}
+
 TEST_F(BulkheadTest, AWebhookRefusesItsEvents) {
-  Latch arrived;
   server_->OnLoop([&](ServerCore& core) {
-    core.store().SubscribeAll([&arrived, count = 0](const apiserver::Change& change) mutable {
-      if (change.resource.resource == "events" && ++count == 2) arrived.Set();
+    core.store().SubscribeAll([this, count = 0](const apiserver::Change& change) mutable {
+      if (change.resource.resource == "events" && ++count == 2) arrived_.Set();
     });
     core.faults().Add({.verb = "create",
                        .path_prefix = "/apis/events.k8s.io/v1/namespaces/kube-public/",
@@ -249,12 +295,12 @@ TEST_F(BulkheadTest, AWebhookRefusesItsEvents) {
     recorder.Eventf({"v1", "ConfigMap", ns, StrCat("a", i), StrCat("uid-", i)}, EventType::kNormal,
                     "Tried", "Try", "so it is");
   };
-  for (int i = 0; i < 1500; ++i) record(*noisy_events_, "kube-public", i);
+  for (int i = 0; i < 500; ++i) record(*noisy_events_, "kube-public", i);
   QuietWorks();
   // The quiet one's own event arrives, and so does another one of the noisy one.
   record(*quiet_events_, "default", 1);
   record(*noisy_events_, "default", 2);
-  arrived.Wait();
+  arrived_.Wait();
 }
 
 }  // namespace

@@ -69,9 +69,10 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(ManagerOptions options,
   RETURN_IF_ERROR(RefuseAdministrator(options.cluster));
   auto parts = std::make_unique<Parts>(std::move(options));
   RETURN_IF_ERROR(parts->BuildLoop());
-  ASSIGN_OR_RETURN(parts->transport,
-                   HttpTransport::Create(
-                       *parts->loop, {.silence_limit = kSilenceLimit, .log = parts->options.log}));
+  HttpOptions transport = parts->options.transport;
+  transport.silence_limit = kSilenceLimit;
+  transport.log = parts->options.log;
+  ASSIGN_OR_RETURN(parts->transport, HttpTransport::Create(*parts->loop, std::move(transport)));
   parts->transport_metrics = std::make_unique<TransportMetrics>(
       TransportMetrics::Options{.loop = parts->loop.get(),
                                 .metrics = &parts->metrics,

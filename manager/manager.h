@@ -22,6 +22,7 @@
 #include "manager/memory_limit.h"
 #include "manager/rbac/mandate.h"
 #include "manager/telemetry/serving_certificate.h"
+#include "manager/transport/http_options.h"
 
 namespace mandate {
 
@@ -53,6 +54,9 @@ struct ManagerOptions {
   // (telemetry/access_reviewer.h), which must be there, asks it. They have an address of their own.
   bool metrics_secure = false;
   ServingCertificate::Options metrics_certificate = {};
+
+  // Bounds of connections. `silence_limit` and `log` are the Manager's own.
+  HttpOptions transport = {};
 
   // How long the kubeconfig's exec plugin may take, each time.
   absl::Duration plugin_timeout = absl::Seconds(30);

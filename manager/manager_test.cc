@@ -22,7 +22,12 @@ using apiserver::ServerCore;
 constexpr std::string_view kReads[] = {"list", "watch"};
 constexpr std::string_view kCore[] = {""};
 constexpr std::string_view kConfigMaps[] = {"configmaps"};
-constexpr rbac::MandateRule kKeeperRules[] = {{{kReads, kCore, kConfigMaps, {}, {}}, "", false}};
+constexpr std::string_view kRecords[] = {"create", "patch"};
+constexpr std::string_view kEventsGroup[] = {"events.k8s.io"};
+constexpr std::string_view kEvents[] = {"events"};
+constexpr rbac::MandateRule kKeeperRules[] = {
+    {{kReads, kCore, kConfigMaps, {}, {}}, "", false},
+    {{kRecords, kEventsGroup, kEvents, {}, {}}, "", false}};
 constexpr rbac::Mandate kKeeper = {"keeper", kKeeperRules};
 
 constexpr std::string_view kHold[] = {"get", "update"};
