@@ -29,6 +29,11 @@ void OwnWrites::Limit(size_t most, prometheus::Counter* forgotten) {
   forgotten_ = forgotten;
 }
 
+OwnWrites::Kind* OwnWrites::Of(const KindInfo& kind) {
+  const auto writes = kinds_.find(NameOf(kind));
+  return writes == kinds_.end() ? nullptr : &writes->second;
+}
+
 OwnWrite& OwnWrites::Touch(const KindInfo& kind, ObjectKey key) {
   if (kind.scope == Scope::kCluster) key.ns.clear();
   Kind& writes = kinds_[NameOf(kind)];
@@ -90,9 +95,9 @@ std::vector<OwnWrite> OwnWrites::Pending(const KindInfo& kind, std::string_view 
 
 void OwnWrites::Forget(const KindInfo& kind, const std::vector<OwnWrite>& seen) {
   MutexLock lock(mutex_);
-  const auto writes = kinds_.find(NameOf(kind));
-  if (writes == kinds_.end()) return;
-  auto& [by_key, by_number] = writes->second;
+  Kind* writes = Of(kind);
+  if (writes == nullptr) return;
+  auto& [by_key, by_number] = *writes;
   for (const OwnWrite& write : seen) {
     const auto it = by_key.find(write.key);
     if (it == by_key.end() || it->second.number != write.number) continue;

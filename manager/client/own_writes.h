@@ -61,6 +61,8 @@ class OwnWrites {
   static KindName NameOf(const KindInfo& kind) {
     return {std::string(kind.group), std::string(kind.plural)};
   }
+  // What was written of the kind; null: nothing ever was.
+  Kind* Of(const KindInfo& kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The object's entry, as written now.
   OwnWrite& Touch(const KindInfo& kind, ObjectKey key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
