@@ -119,7 +119,9 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
   };
   again(progress.wait);
   if (progress.log.differs() && progress.wait == absl::ZeroDuration()) again(kDifferenceRetry);
-  if (!plan.pending.empty() || !plan.problems.empty()) again(kPendingRetry);
+  // No event of an instance that cannot be read maps to the templates that it may reference.
+  const bool unknown = snapshot.referenced == Referenced::kMaybe;
+  if (unknown || !plan.pending.empty() || !plan.problems.empty()) again(kPendingRetry);
   return result;
 }
 

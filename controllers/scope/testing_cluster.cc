@@ -26,7 +26,6 @@ constexpr char kBase[] = "mandate-manager";
 constexpr char kBaseToken[] = "base-token";
 constexpr char kRbac[] = "rbac.authorization.k8s.io/v1";
 
-// A failure here is a mistake in the fixture.
 template <class T>
 T Must(absl::StatusOr<T> result) {
   if (result.ok()) return *std::move(result);
@@ -59,7 +58,7 @@ std::string BindingTo(std::string_view kind, std::string_view role_kind, const s
                 R"(","namespace":")", kNamespace, R"("}]})");
 }
 
-// What base needs: the tokens of its components.
+// For base: the tokens of its components.
 std::string MinterRole() {
   return StrCat(R"({"apiVersion":")", kRbac, R"(","kind":"Role","metadata":{"namespace":")",
                 kNamespace, R"(","name":")", kBase,
@@ -117,7 +116,7 @@ class ScopeCluster::Wire : public Transport {
 
   void Call(const CallContext& context, HttpRequest request, Done done) override {
     if (IsWrite(request)) {
-      const std::string write = TextOf(request);
+      const std::string write = StrCat(request.method, " ", TargetText(request.target));
       writes_.push_back(write);
       std::optional<HttpResponse> answer;
       if (cluster_.intercept) answer = cluster_.intercept(write);
@@ -149,10 +148,6 @@ class ScopeCluster::Wire : public Transport {
     return request.method != "GET" &&
            request.target.find("/serviceaccounts/") == std::string::npos &&
            request.target.find("accessreviews") == std::string::npos;
-  }
-
-  std::string TextOf(const HttpRequest& request) const {
-    return StrCat(request.method, " ", TargetText(request.target));
   }
 
   // The admission plugin OwnerReferencesPermissionEnforcement, which the double does not have: a
@@ -305,6 +300,11 @@ apiserver::GroupResource KindOfResource(const Resource& resource) {
 }
 
 }  // namespace
+
+void ScopeCluster::Load(const std::string& json) {
+  const absl::Status status = server_->core().Load(json);
+  EXPECT_TRUE(status.ok()) << status;
+}
 
 int ScopeCluster::Create(const Resource& resource, const Json::Value& object) {
   return Request("POST", PathOf(resource, object["metadata"]["namespace"].asString(), ""),

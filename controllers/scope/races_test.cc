@@ -1,0 +1,145 @@
+// What changes between a read and a write, and what cannot be read at all.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+#include "controllers/scope/generated_names.h"
+#include "controllers/scope/testing_cluster.h"
+#include "controllers/scope/testing_json.h"
+
+namespace mandate::scope {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+constexpr char kSuccess[] = "True ScopingSuccessful: ScopeInstance \"foo\" reconciled successfully";
+
+class RacesTest : public testing::Test {
+ protected:
+  void Begin(std::string_view spec, std::string_view roles = kDocumentRoles) {
+    EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", roles)), 201);
+    EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", spec)), 201);
+    cluster_.Start();
+    cluster_.Settle();
+    EXPECT_EQ(cluster_.Scoped(), kSuccess);
+  }
+  // Somebody replaces the object of this name just before the component's deletion arrives.
+  void ReplaceAtDeletion(const Resource& resource, const std::string& deletion,
+                         Json::Value object) {
+    const std::string name = NameOf(object), ns = object["metadata"]["namespace"].asString();
+    object["metadata"] = Json::objectValue;
+    object["metadata"]["name"] = name;
+    if (!ns.empty()) object["metadata"]["namespace"] = ns;
+    cluster_.intercept = [this, resource, deletion, object, name,
+                          ns](const std::string& write) -> std::optional<HttpResponse> {
+      if (write != deletion || replaced_) return std::nullopt;
+      replaced_ = true;
+      EXPECT_EQ(cluster_.Delete(resource, name, ns), 200);
+      EXPECT_EQ(cluster_.Create(resource, object), 201);
+      return std::nullopt;
+    };
+  }
+
+  ScopeCluster cluster_;
+  bool replaced_ = false;
+};
+
+// Deletions are for the object that was read.
+TEST_F(RacesTest, ABindingThatWasReplacedIsNotDeleted) {
+  Begin(R"("namespaces": ["foo", "bar"])");
+  const Json::Value binding = cluster_.Our(kBindings, "foo");
+  ReplaceAtDeletion(kBindings, "DELETE rolebindings foo", binding);
+  EXPECT_EQ(cluster_.Merge(kInstances, "foo", R"({"spec":{"namespaces":["bar"]}})"), 200);
+  cluster_.Settle();
+  EXPECT_TRUE(replaced_);
+  EXPECT_FALSE(cluster_.Get(kBindings, NameOf(binding), "foo").isNull());
+  EXPECT_THAT(cluster_.Scoped(), StartsWith("False RevocationPending"));
+}
+
+TEST_F(RacesTest, ARoleThatWasReplacedIsNotDeleted) {
+  Begin(R"("namespaces": ["foo"])");
+  const Json::Value role = cluster_.Our(kRoles);
+  ReplaceAtDeletion(kRoles, "DELETE clusterroles", role);
+  EXPECT_EQ(cluster_.Delete(kInstances, "foo"), 200);
+  cluster_.Settle();
+  EXPECT_TRUE(replaced_);
+  EXPECT_FALSE(cluster_.Get(kRoles, NameOf(role)).isNull());
+}
+
+// The instance is gone, and its deleter took the bindings out of its hands before our deletion.
+TEST_F(RacesTest, ABindingThatWasOrphanedMeanwhileIsNotDeleted) {
+  Begin(R"("namespaces": ["foo"])");
+  const std::string name = NameOf(cluster_.Our(kBindings));
+  bool orphaned = false;
+  cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
+    if (write != "DELETE rolebindings foo" || orphaned) return std::nullopt;
+    orphaned = true;
+    EXPECT_EQ(cluster_.Merge(kBindings, name, R"({"metadata":{"ownerReferences":null}})", "foo"),
+              200);
+    return std::nullopt;
+  };
+  // Garbage collection would be first: it is the deletion that the instance does not survive.
+  cluster_.faults().Add(
+      {.verb = "watch", .resource = "rolebindings", .fault = {.frame_delay = absl::Seconds(1)}});
+  EXPECT_EQ(cluster_.Delete(kInstances, "foo", "",
+                            R"({"apiVersion":"v1","kind":"DeleteOptions",)"
+                            R"("propagationPolicy":"Orphan"})"),
+            200);
+  cluster_.RunFor(absl::Minutes(5));
+  EXPECT_FALSE(cluster_.Get(kBindings, name, "foo").isNull());
+}
+
+// After a component's rights have gone and returned, what changed meanwhile is acted on.
+TEST_F(RacesTest, WhatChangedWhileNothingCouldBeReadIsActedOn) {
+  EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", kAnnAndEve)), 201);
+  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", R"("namespaces": ["foo", "later"])")),
+            201);
+  cluster_.Start();
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Scoped(), HasSubstr("namespace \"later\" not found"));
+  cluster_.TakeRule("scope-instance", "watch");
+  // Watches that are open end by themselves, and proofs of access expire.
+  cluster_.RunFor(absl::Minutes(20));
+  const std::string role = NameOf(cluster_.Our(kRoles));
+  EXPECT_EQ(cluster_.Create(kNamespaces, NamespaceJson("later")), 201);
+  EXPECT_EQ(cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":)", kAnn, "}}")),
+            200);
+  EXPECT_EQ(cluster_.Delete(kRoles, role), 200);
+  cluster_.RunFor(absl::Minutes(5));
+  EXPECT_EQ(SubjectNames(cluster_.Our(kBindings, "foo")), "ann eve") << "it was blind";
+  cluster_.ReturnRules("scope-instance");
+  cluster_.RunFor(absl::Minutes(20));
+  EXPECT_EQ(cluster_.Scoped(), kSuccess);
+  EXPECT_EQ(SubjectNames(cluster_.Our(kBindings, "foo")), "ann");
+  EXPECT_EQ(SubjectNames(cluster_.Our(kBindings, "later")), "ann");
+}
+
+// An object that the schema denies today, but that an older definition let in.
+TEST_F(RacesTest, AnInstanceThatCannotBeReadStopsNobodyElse) {
+  cluster_.Load(R"({"apiVersion":"operators.coreos.com/v1alpha1","kind":"ScopeInstance",)"
+                R"("metadata":{"name":"bad"},"spec":{"scopeTemplateName":"bad","namespaces":5}})");
+  Begin(R"("namespaces": ["foo"])", kAnnAndEve);
+  // A revocation by the template, and a new instance.
+  EXPECT_EQ(cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":)", kAnn, "}}")),
+            200);
+  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("other", R"("namespaces": ["bar"])")), 201);
+  cluster_.Settle();
+  EXPECT_EQ(SubjectNames(cluster_.Our(kBindings, "foo")), "ann");
+  EXPECT_THAT(cluster_.Scoped("other"), StartsWith("True "));
+  // The template may be referenced by what cannot be read: its role stays, until that is gone.
+  EXPECT_EQ(cluster_.Delete(kInstances, "foo"), 200);
+  EXPECT_EQ(cluster_.Delete(kInstances, "other"), 200);
+  cluster_.RunFor(absl::Minutes(3));
+  EXPECT_THAT(cluster_.Ours(kBindings), IsEmpty());
+  EXPECT_EQ(cluster_.Ours(kRoles).size(), 1u);
+  EXPECT_EQ(cluster_.Delete(kInstances, "bad"), 200);
+  cluster_.RunFor(absl::Minutes(3));
+  EXPECT_THAT(cluster_.Ours(kRoles), IsEmpty());
+}
+
+}  // namespace
+}  // namespace mandate::scope
