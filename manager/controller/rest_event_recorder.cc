@@ -158,7 +158,9 @@ void RestEventRecorder::Core::Observe(EventContent content) {
     if (series_.size() >= options_.max_series && !IsBusy(series_.front())) {
       Remove(series_.begin());
     }
-    if (unsent() >= options_.max_queue || series_.size() >= options_.max_series) {
+    // Those that wait for another try take no room from others.
+    if (queue_.size() + static_cast<size_t>(in_flight_) >= options_.max_queue ||
+        series_.size() >= options_.max_series) {
       dropped_.Increment();
       return;
     }

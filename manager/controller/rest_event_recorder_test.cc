@@ -201,6 +201,20 @@ TEST_F(RestEventRecorderTest, ARefusedEventDoesNotHoldUpTheOthers) {
   }
 }
 
+TEST_F(RestEventRecorderTest, RefusedEventsTakeNoRoomFromOthers) {
+  options_.max_queue = 10;
+  Start();
+  Answer(500);
+  for (int i = 0; i < 10; ++i) Record(std::to_string(i));
+  loop_.RunFor(absl::Milliseconds(100));
+  EXPECT_EQ(requests_.size(), 10u);
+  Answer(201);
+  Record("another");
+  loop_.RunFor(absl::Milliseconds(100));
+  EXPECT_EQ(Count("created"), 1);
+  EXPECT_EQ(Count("dropped"), 0);
+}
+
 TEST_F(RestEventRecorderTest, TriesOfARefusedEventAreBounded) {
   options_.max_tries = 3;
   Start();
