@@ -184,6 +184,31 @@ TEST_F(ManagerTest, EventsThatWereRecordedAreSentBeforeTheEnd) {
   EXPECT_EQ(events, 1u);
 }
 
+// A grant that is taken away is noticed by the first request that meets it.
+TEST_F(ManagerTest, ADeniedRequestHasThePermissionsCheckedAgain) {
+  server_->OnLoop([](ServerCore& core) {
+    // A rule without a fault counts what it matches.
+    core.faults().Add({.verb = "create", .path_prefix = "/apis/authorization.k8s.io/"});
+  });
+  const auto wait_for_reviews = [this](size_t count) {
+    size_t reviews = 0;
+    while (reviews < count) {
+      server_->OnLoop([&](ServerCore& core) { reviews = core.faults().struck(); });
+    }
+  };
+  ASSERT_NO_FATAL_FAILURE(RunUntilBegun());
+  static constexpr size_t kPermissions = 4;
+  wait_for_reviews(kPermissions);
+  server_->OnLoop([](ServerCore& core) {
+    EXPECT_EQ(core.faults().struck(), kPermissions);
+    core.store().Delete({"rbac.authorization.k8s.io", "clusterrolebindings"}, "", "keeper");
+  });
+  events_->Eventf({"v1", "ConfigMap", "default", "a", "uid"}, EventType::kNormal, "Kept", "Keep",
+                  "so it is");
+  wait_for_reviews(kPermissions + 1);
+  EXPECT_TRUE(Stop().ok());
+}
+
 TEST_F(ManagerTest, WhileAReconcilerRunsTheLeaseIsKept) {
   work_.obeys = false;
   ASSERT_NO_FATAL_FAILURE(RunUntilBegun());
