@@ -1,0 +1,137 @@
+// What becomes of events that the server does not take.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "manager/controller/testing/event_recorder_fixture.h"
+
+namespace mandate {
+namespace {
+
+TEST_F(RestEventRecorderTest, AServerThatIsDownIsTriedAgain) {
+  Start();
+  Answer(503);
+  Record("one");
+  Record("two");
+  loop_.RunFor(absl::Seconds(20));
+  EXPECT_GT(requests_.size(), 2u);
+  requests_.clear();
+  Answer(201);
+  loop_.RunFor(absl::Minutes(1));
+  ASSERT_EQ(requests_.size(), 2u);
+  EXPECT_NE(Decode(requests_[0]).note(), Decode(requests_[1]).note());
+  EXPECT_EQ(log_->lines().size(), 0u);
+}
+
+// An admission webhook that fails for the events of one namespace must not silence the component.
+TEST_F(RestEventRecorderTest, ARefusedEventDoesNotHoldUpTheOthers) {
+  for (const absl::Status& failure :
+       {StatusFromResponse(500, "failed calling webhook"), absl::DeadlineExceededError("slow")}) {
+    SCOPED_TRACE(failure.ToString());
+    Start();
+    bool mended = false;
+    Serve([&](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
+      if (!mended && request.target.find("/namespaces/bad/") != std::string::npos) return failure;
+      return FakeRestClient::Json(201, "");
+    });
+    ObjectRef bad = kObject, good = kObject;
+    bad.ns = "bad";
+    good.ns = "good";
+    for (int i = 0; i < 8; ++i) Record(std::to_string(i), bad);
+    for (int i = 0; i < 8; ++i) Record(std::to_string(i), good);
+    const double before = Count("created");
+    loop_.RunFor(absl::Milliseconds(100));
+    EXPECT_EQ(Count("created"), before + 8);
+    // Each is tried again, and arrives once it may.
+    mended = true;
+    loop_.RunFor(absl::Seconds(2));
+    EXPECT_EQ(Count("created"), before + 16);
+    EXPECT_EQ(Count("failed"), 0);
+  }
+}
+
+TEST_F(RestEventRecorderTest, RefusedEventsTakeNoRoomFromOthers) {
+  options_.max_queue = 10;
+  Start();
+  Answer(500);
+  for (int i = 0; i < 10; ++i) Record(std::to_string(i));
+  loop_.RunFor(absl::Milliseconds(100));
+  EXPECT_EQ(requests_.size(), 10u);
+  Answer(201);
+  Record("another");
+  loop_.RunFor(absl::Milliseconds(100));
+  EXPECT_EQ(Count("created"), 1);
+  EXPECT_EQ(Count("dropped"), 0);
+}
+
+TEST_F(RestEventRecorderTest, TriesOfARefusedEventAreBounded) {
+  options_.max_tries = 3;
+  Start();
+  Answer(500);
+  Record();
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_EQ(requests_.size(), 3u);
+  EXPECT_EQ(Count("failed"), 1);
+  EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
+}
+
+TEST_F(RestEventRecorderTest, AServerThatIsDownIsAskedByOneEventAtATime) {
+  Start();
+  Answer(503);
+  for (int i = 0; i < 100; ++i) Record(std::to_string(i));
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_LE(requests_.size(), 4u + 6u);  // those that were in flight, and then 0.8 s, 1.6 s, …
+  EXPECT_GE(requests_.size(), 4u + 4u);
+  Answer(201);
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(Count("created"), 100);
+  // It has been there since: the next failure is tried again soon.
+  Answer(503);
+  requests_.clear();
+  Record("later");
+  loop_.RunFor(absl::Seconds(2));
+  EXPECT_EQ(requests_.size(), 2u);
+}
+
+TEST_F(RestEventRecorderTest, RetryAfterIsWaitedFor) {
+  for (const int code : {429, 500}) {
+    SCOPED_TRACE(code);
+    Start();
+    Serve([code](const RestRequest&) -> absl::StatusOr<HttpResponse> {
+      return StatusFromResponse(code, "", absl::Seconds(20));
+    });
+    requests_.clear();
+    Record();
+    loop_.RunFor(absl::Seconds(19));
+    EXPECT_EQ(requests_.size(), 1u);
+    loop_.RunFor(absl::Seconds(2));
+    EXPECT_EQ(requests_.size(), 2u);
+  }
+}
+
+TEST_F(RestEventRecorderTest, TriesAreBounded) {
+  options_.max_tries = 3;
+  Start();
+  Answer(503);
+  Record();
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_EQ(requests_.size(), 3u);
+  EXPECT_EQ(Count("failed"), 1);
+  EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
+}
+
+TEST_F(RestEventRecorderTest, ARefusalIsSaidOnceAndConcernsNothingElse) {
+  Start();
+  Answer(403);
+  for (int i = 0; i < 5; ++i) Record(std::to_string(i));
+  EXPECT_EQ(Take().size(), 5u);
+  EXPECT_EQ(log_->Count("Cannot record events"), 1);
+  EXPECT_EQ(Count("failed"), 5);
+  Answer(201);
+  Record("again");
+  EXPECT_EQ(Take().size(), 1u);
+  EXPECT_EQ(Count("created"), 1);
+}
+
+}  // namespace
+}  // namespace mandate
