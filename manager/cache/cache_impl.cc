@@ -26,6 +26,8 @@ absl::Status Check(const Cache::Options& options) {
   status.Update(positive("max_failures", options.max_failures, 0));
   status.Update(positive("own_write_wait", options.own_write_wait, absl::ZeroDuration()));
   status.Update(positive("max_own_writes", options.max_own_writes, 0));
+  status.Update(positive("events_per_turn", options.events_per_turn, 0));
+  status.Update(positive("watches_per_turn", options.watches_per_turn, 0));
   status.Update(positive("reflector.page_size", options.reflector.page_size, 0));
   status.Update(positive("reflector.max_pages", options.reflector.max_pages, 0));
   status.Update(positive("reflector.max_bytes", options.reflector.max_bytes, 0u));
@@ -81,7 +83,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
 
   void Poke(std::string component) {
     Post([component = std::move(component)](Registry& self) {
-      for (const auto& [spec, watch] : self.watches_) watch->Poke(component);
+      self.PokeSlice(component, self.watches_.begin());
     });
   }
 
@@ -106,6 +108,19 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
     });
   }
 
+  using Watches = std::map<DemandSpec, std::unique_ptr<SharedWatch>, DemandLess>;
+
+  // From `it` on. Every watch sends requests, so that thousands take a while.
+  void PokeSlice(const std::string& component, Watches::const_iterator it) {
+    for (int i = 0; i < options_.watches_per_turn && it != watches_.end(); ++i, ++it) {
+      it->second->Poke(component);
+    }
+    if (it == watches_.end()) return;
+    Post([component, next = it->first](Registry& self) {
+      self.PokeSlice(component, self.watches_.lower_bound(next));
+    });
+  }
+
   SharedWatch& Find(const DemandSpec& spec) {
     auto& watch = watches_[spec];
     if (watch == nullptr) {
@@ -116,6 +131,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
                               .random = random_,
                               .metrics = options_.metrics,
                               .log = options_.log,
+                              .events_per_turn = static_cast<size_t>(options_.events_per_turn),
                               .linger = options_.linger,
                               .max_failures = options_.max_failures,
                               .on_empty = [this, spec] { EraseLater(spec); }});
@@ -132,7 +148,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
 
   Options options_;
   std::mt19937_64 random_;
-  std::map<DemandSpec, std::unique_ptr<SharedWatch>, DemandLess> watches_;
+  Watches watches_;
   bool closed_ = false;
 };
 

@@ -49,6 +49,11 @@ class Cache {
     // such writes are remembered of each kind; the oldest is forgotten.
     absl::Duration own_write_wait = absl::Seconds(10);
     int max_own_writes = 4096;
+    // How many objects a demand that joins, or that missed something, is told of in one turn of the
+    // loop.
+    int events_per_turn = 256;
+    // How many watches a hint that access has changed (Poke) reaches in one turn of the loop.
+    int watches_per_turn = 64;
     ReflectorOptions reflector = {};
     // t_revoke here is overridden by the above.
     AccessProof::Options access = {};

@@ -77,6 +77,9 @@ AccessMetrics::AccessMetrics(Metrics& metrics, std::string_view identity)
       renewals(metrics.Counter("mandate_cache_renewals_total",
                                "Proofs of access renewed by a short watch",
                                {{"identity", std::string(identity)}})),
+      slices(metrics.Counter("mandate_cache_slices_total",
+                             "Turns of the loop that told a demand a part of what it did not know",
+                             {{"identity", std::string(identity)}})),
       demands(metrics.Gauge("mandate_cache_demands", "Demands held",
                             {{"identity", std::string(identity)}})) {}
 

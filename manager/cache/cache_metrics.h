@@ -60,6 +60,9 @@ struct AccessMetrics {
   prometheus::Counter& errors;
   // mandate_cache_renewals_total{identity}: proofs renewed by a watch that the server accepted.
   prometheus::Counter& renewals;
+  // mandate_cache_slices_total{identity}: turns of the loop that told a demand a part of what it
+  // did not know.
+  prometheus::Counter& slices;
   // mandate_cache_demands{identity}: held now.
   prometheus::Gauge& demands;
 };

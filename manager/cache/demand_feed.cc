@@ -9,45 +9,130 @@ DemandStatus DemandFeed::status() const {
   return status_;
 }
 
-void DemandFeed::Attach(const ObjectStore& store, InitialEvents& initial,
-                        const DemandStatus& status) {
-  if (!attached_ && !paused_) {
-    attached_ = true;
-    if (const Content seen = std::exchange(seen_, nullptr); seen != nullptr) {
-      Deliver(DiffObjects(*seen, store.List()));
-    } else if (sink_ != nullptr) {
-      Deliver(*initial.Get());
+void DemandFeed::Attach(const std::shared_ptr<const Source>& source, const DemandStatus& status) {
+  if (source_ == nullptr && !paused_) {
+    source_ = source;
+    cursor_ = nullptr;
+    catching_up_ = sink_ != nullptr;
+    if (catching_up_) {
+      // Told at the end, which may come in this call.
+      waiting_ = status;
+      return Turn();
     }
   }
   SetStatus(status);
 }
 
 void DemandFeed::Deliver(const std::vector<ObjectEvent>& events) {
-  if (!attached_ || sink_ == nullptr) return;
+  if (source_ == nullptr || sink_ == nullptr) return;
   for (const ObjectEvent& event : events) {
-    // The sink may end the demand in any call.
-    if (closed_) return;
-    sink_->OnEvent(event);
+    const bool behind = catching_up_ && (cursor_ == nullptr || ObjectLess()(cursor_, event.object));
+    if (!behind) Tell(event);
   }
 }
 
-void DemandFeed::Detach(Content seen) {
-  if (!attached_) return;
-  attached_ = false;
-  seen_ = std::move(seen);
+void DemandFeed::CatchUp(const Content& before) {
+  if (source_ == nullptr || sink_ == nullptr) return;
+  seen_ = Told(before);
+  cursor_ = nullptr;
+  catching_up_ = true;
+  TurnLater();
 }
 
-void DemandFeed::Pause(Content seen) {
+void DemandFeed::Detach(const Content& held) {
+  if (source_ == nullptr) return;
+  seen_ = Told(held);
+  cursor_ = nullptr;
+  catching_up_ = false;
+  waiting_.reset();
+  source_ = nullptr;
+}
+
+void DemandFeed::Pause(const Content& held) {
   paused_ = true;
-  Detach(std::move(seen));
+  Detach(held);
+}
+
+DemandFeed::Content DemandFeed::Told(const Content& held) const {
+  if (!catching_up_) return held;
+  if (cursor_ == nullptr) return seen_;
+  auto told = std::make_shared<ObjectSet>(held->begin(), held->upper_bound(cursor_));
+  if (seen_ != nullptr) told->insert(seen_->upper_bound(cursor_), seen_->end());
+  return told;
+}
+
+void DemandFeed::TurnLater() {
+  if (std::exchange(turn_is_due_, true)) return;
+  source_->loop.Post([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    self->turn_is_due_ = false;
+    if (self->catching_up_) self->Turn();
+  });
+}
+
+void DemandFeed::Turn() {
+  if (closed_) return;
+  source_->slices.Increment();
+  if (TellSlice()) return TurnLater();
+  catching_up_ = false;
+  complete_once_ = true;
+  seen_ = nullptr;
+  cursor_ = nullptr;
+  if (waiting_) TellStatus(*std::exchange(waiting_, std::nullopt));
+}
+
+bool DemandFeed::TellSlice() {
+  const ObjectLess less;
+  const std::vector<ObjectPtr> now = source_->store->ListAfter(cursor_, source_->slice);
+  // The store may have more behind these: what was seen behind them is not compared yet.
+  const bool whole = now.size() < source_->slice;
+  const ObjectSet nothing;
+  const ObjectSet& seen = seen_ != nullptr ? *seen_ : nothing;
+  auto old = cursor_ == nullptr ? seen.begin() : seen.upper_bound(cursor_);
+  auto next = now.begin();
+  std::vector<ObjectEvent> events;
+  for (size_t looked = 0; looked < source_->slice; ++looked) {
+    const bool has_old = old != seen.end();
+    if (next == now.end() && (!whole || !has_old)) break;
+    events.clear();
+    if (next == now.end() || (has_old && less(*old, *next))) {
+      cursor_ = (old++)->object;
+      AppendChange(cursor_, nullptr, events);
+    } else if (!has_old || less(*next, *old)) {
+      cursor_ = *next++;
+      AppendChange(nullptr, cursor_, events);
+      events.back().initial = !complete_once_;
+    } else {
+      cursor_ = *next++;
+      AppendChange((old++)->object, cursor_, events);
+    }
+    for (const ObjectEvent& event : events) Tell(event);
+  }
+  return next != now.end() || !whole || old != seen.end();
+}
+
+void DemandFeed::Tell(const ObjectEvent& event) {
+  // The sink may end the demand in any call.
+  if (!closed_) sink_->OnEvent(event);
 }
 
 void DemandFeed::SetStatus(const DemandStatus& status) {
+  waiting_.reset();
+  const bool is_behind = catching_up_ || (paused_ && sink_ != nullptr && !complete_once_);
+  if (is_behind && status.state == DemandState::kSynced) {
+    waiting_ = status;
+  } else {
+    TellStatus(status);
+  }
+}
+
+void DemandFeed::TellStatus(const DemandStatus& status) {
   {
     MutexLock lock(mutex_);
-    const bool same = status_.state == status.state;
+    const bool known = status.IsLike(status_);
     status_ = status;
-    if (same) return;
+    if (known) return;
   }
   if (!closed_ && sink_ != nullptr) sink_->OnState(status);
 }

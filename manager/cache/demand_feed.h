@@ -4,21 +4,41 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "manager/cache/cache.h"
-#include "manager/cache/initial_events.h"
 #include "manager/cache/store.h"
+#include "manager/core/executor.h"
+#include "manager/core/metrics.h"
 #include "manager/core/mutex.h"
 
 namespace mandate {
 
-// While attached it hands on what changes. Detached it remembers what the sink has seen, so that
-// attaching again brings exactly the difference. The sink is called on the loop; Close() and
-// status() are thread-safe, all else is for the loop's thread.
-class DemandFeed {
+// A cursor over a store. What the sink has not been told yet lies behind the cursor: it is told in
+// slices, in the order of keys, one slice a turn of the loop. A change before the cursor is told at
+// once; a change behind it is found when the cursor gets there. So no change waits in a queue, and
+// each object's changes keep their order.
+//
+//   state         on                      then
+//   detached      Attach()                catching up, from what the sink has seen
+//   catching up   the end of the store    attached; the state is told that waited for it
+//   attached      CatchUp()               catching up, from what the store held before
+//   either        Detach(), Pause()       detached; remembers what the sink has seen
+//
+// Held by shared_ptr. The sink is called on the loop; Close() and status() are thread-safe, all
+// else is for the loop's thread.
+class DemandFeed : public std::enable_shared_from_this<DemandFeed> {
  public:
-  using Content = std::shared_ptr<const std::vector<ObjectPtr>>;
+  using Content = std::shared_ptr<const ObjectSet>;
+
+  // All that are attached to one store share one.
+  struct Source {
+    Loop& loop;  // outlives the feeds
+    std::shared_ptr<const ObjectStore> store;
+    size_t slice;  // how many objects a turn looks at, at most
+    prometheus::Counter& slices;
+  };
 
   explicit DemandFeed(std::shared_ptr<DemandSink> sink) : sink_(std::move(sink)) {}
 
@@ -27,26 +47,43 @@ class DemandFeed {
   bool closed() const { return closed_; }
   DemandStatus status() const;
 
-  // What differs from what the sink has seen, then `status`, then whatever is delivered.
-  // `initial` is the store's.
-  void Attach(const ObjectStore& store, InitialEvents& initial, const DemandStatus& status);
+  // Tells what differs from what the sink has seen, then `status`; the first slice inside the call.
+  void Attach(const std::shared_ptr<const Source>& source, const DemandStatus& status);
+  bool attached() const { return source_ != nullptr; }
+  // The store has changed so.
   void Deliver(const std::vector<ObjectEvent>& events);
-  // `seen`: the store's content at this moment.
-  void Detach(Content seen);
-  bool attached() const { return attached_; }
-  // While paused it does not attach. `seen` as for Detach().
-  void Pause(Content seen);
+  // The store has changed in too many places to deliver; `before`: what it held before.
+  void CatchUp(const Content& before);
+  // `held`: what the store holds at this moment.
+  void Detach(const Content& held);
+  // While paused it does not attach. `held` as for Detach().
+  void Pause(const Content& held);
   void EndPause() { paused_ = false; }
 
-  // Tells the sink when it is another state.
+  // Tells the sink when it is another state, or has a reason of another code. kSynced waits until
+  // the feed has caught up.
   void SetStatus(const DemandStatus& status);
 
  private:
+  // What the sink has been told, when it knows `held` up to the cursor.
+  Content Told(const Content& held) const;
+  void Turn();
+  // Tells the next slice; false: it was the last one.
+  bool TellSlice();
+  void TurnLater();
+  void Tell(const ObjectEvent& event);
+  void TellStatus(const DemandStatus& status);
+
   const std::shared_ptr<DemandSink> sink_;  // may be null
   std::atomic<bool> closed_ = false;
-  bool attached_ = false;
+  std::shared_ptr<const Source> source_;  // null: detached
   bool paused_ = false;
-  Content seen_;  // null: nothing
+  bool catching_up_ = false;
+  bool turn_is_due_ = false;
+  bool complete_once_ = false;           // later adds are news
+  Content seen_;                         // behind the cursor; null: nothing
+  ObjectPtr cursor_;                     // the last object that was looked at; null: none yet
+  std::optional<DemandStatus> waiting_;  // kSynced, to be told at the end
   mutable Mutex mutex_;
   DemandStatus status_ ABSL_GUARDED_BY(mutex_) = {DemandState::kPending,
                                                   absl::UnavailableError("not asked yet")};

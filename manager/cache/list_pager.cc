@@ -73,8 +73,7 @@ void ListPager::OnPage(absl::StatusOr<HttpResponse> response) {
     if (!IsGone(response.status()) || query_.continue_token.empty()) {
       return Finish(std::move(response).status());
     }
-    result_.objects.clear();
-    result_.undecodable.clear();
+    result_.content = {};
     bytes_ = 0;
     query_ = {.resource_version = resource_version_, .limit = 0, .continue_token = ""};
     return SendPage();
@@ -82,9 +81,9 @@ void ListPager::OnPage(absl::StatusOr<HttpResponse> response) {
   bytes_ += page_->bytes();
   auto page = page_->Take();
   if (!page.ok()) return Finish(std::move(page).status());
-  std::move(page->items.begin(), page->items.end(), std::back_inserter(result_.objects));
+  for (ObjectPtr& object : page->items) result_.content.Put(std::move(object));
   std::move(page->undecodable.begin(), page->undecodable.end(),
-            std::back_inserter(result_.undecodable));
+            std::back_inserter(result_.content.unreadable));
   result_.resource_version = std::move(page->resource_version);
   if (page->continue_token.empty()) return Finish(std::move(result_));
   if (pages_ >= options_.max_pages) {

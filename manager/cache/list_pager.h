@@ -5,7 +5,6 @@
 #include <memory>
 #include <stop_token>
 #include <string>
-#include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
@@ -32,8 +31,7 @@ class ListPager {
   };
   struct Result {
     std::string resource_version;
-    std::vector<ObjectPtr> objects;
-    std::vector<UnreadableObject> undecodable;
+    ObjectStore::Content content;
     bool paginated = false;  // there was more than one page
   };
   // Not called inside Start(), nor after the pager is gone.

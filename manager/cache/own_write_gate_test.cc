@@ -36,7 +36,7 @@ TEST(OwnWriteGateTest, WhetherAStoreShowsAWrite) {
       {"deleted and made again", "x", "90", "t", true},
   };
   ObjectStore store;
-  store.Replace({Widget("foo/x", 90, "u")}, "100");
+  store.Replace(ContentOf({Widget("foo/x", 90, "u")}), "100");
   for (const auto& row : kRows) {
     const OwnWrite write = {{"foo", row.key}, row.version, row.gone, 1};
     EXPECT_EQ(Shows(store, write), row.shows) << row.name;

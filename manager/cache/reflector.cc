@@ -18,6 +18,7 @@ constexpr int kMaxUnreadableLogged = 10;  // lines, of a pass and of the watch a
 Reflector::Reflector(Config config, RestClient& client, ObjectStore& store, Owner& owner)
     : spec_(std::move(config.spec)),
       options_(config.options),
+      most_events_(config.most_events),
       encoding_(options_.protobuf ? spec_.kind.encoding : Encoding::kJson),
       random_(config.random),
       metrics_(config.metrics),
@@ -138,9 +139,8 @@ void Reflector::OnList(absl::StatusOr<ListPager::Result> result) {
     return Fail(result.status(), Next::kPass);
   }
   list_retried_ = false;
-  for (const UnreadableObject& object : result->undecodable) CountUnreadable(object);
-  Replace({std::move(result->objects), std::move(result->undecodable)},
-          std::move(result->resource_version));
+  for (const UnreadableObject& object : result->content.unreadable) CountUnreadable(object);
+  Replace(std::move(result->content), std::move(result->resource_version));
   StartWatch();
 }
 
@@ -376,10 +376,11 @@ void Reflector::Replace(ObjectStore::Content content, std::string resource_versi
   version_unavailable_ = false;
   version_ = resource_version;
   filled_ = true;
-  const auto events = store_.Replace(std::move(content.objects), std::move(resource_version),
-                                     std::move(content.unreadable));
+  const ObjectStore::Replaced replaced =
+      store_.Replace(std::move(content), std::move(resource_version), most_events_);
   counts_->SetStore(store_.size(), store_.bytes(), store_.unreadable());
-  if (!events.empty()) owner_.OnObjects(events);
+  if (replaced.before != nullptr) owner_.OnReplaced(replaced.before);
+  if (!replaced.events.empty()) owner_.OnObjects(replaced.events);
   owner_.OnProgress();
 }
 

@@ -73,6 +73,8 @@ class Reflector : private WatchStream::Observer {
     virtual ~Owner() = default;
     // The store has changed so.
     virtual void OnObjects(const std::vector<ObjectEvent>& events) = 0;
+    // The store has changed in more than Config::most_events places; `before`: what it held before.
+    virtual void OnReplaced(const std::shared_ptr<const ObjectSet>& before) = 0;
     // The store's resource version has moved.
     virtual void OnProgress() = 0;
     // The server has just let the current client watch; after the OnStatus() of it.
@@ -89,6 +91,7 @@ class Reflector : private WatchStream::Observer {
     std::mt19937_64& random;
     Metrics& metrics;
     Logger log;
+    size_t most_events = 256;  // of one OnObjects()
   };
 
   // All but `config` outlive this; `store` is empty and only this writes to it.
@@ -148,6 +151,7 @@ class Reflector : private WatchStream::Observer {
 
   const DemandSpec spec_;
   const ReflectorOptions options_;
+  const size_t most_events_;
   Encoding encoding_;  // to ask for
   std::mt19937_64& random_;
   Metrics& metrics_;

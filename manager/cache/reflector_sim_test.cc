@@ -17,6 +17,9 @@ class Told : public Reflector::Owner {
   void OnObjects(const std::vector<ObjectEvent>& events) override {
     for (const ObjectEvent& event : events) sink.OnEvent(event);
   }
+  void OnReplaced(const std::shared_ptr<const ObjectSet>&) override {
+    ADD_FAILURE() << "more than most_events changes";
+  }
   void OnProgress() override {}
   void OnAccess() override {}
   void OnFailure() override {}

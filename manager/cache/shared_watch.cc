@@ -27,20 +27,16 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadGrant> gra
                        std::shared_ptr<DemandFeed> feed) {
   WatchMember* member = Find(component);
   if (member != nullptr) {
-    member->Add(std::move(feed));
-    return TrimInitial();
+    return member->Add(std::move(feed));
   }
-  if (reflector_ == nullptr) {
-    store_ = std::make_shared<ObjectStore>();
-    initial_ = std::make_unique<InitialEvents>(store_);
-  }
+  if (reflector_ == nullptr) store_ = std::make_shared<ObjectStore>();
   // The proof's callback outlives neither.
   auto slot = std::make_shared<WatchMember*>(nullptr);
   members_.push_back(std::make_unique<WatchMember>(WatchMember::Config{
       .component = component,
       .grant = std::move(grant),
       .store = store_,
-      .initial = *initial_,
+      .slice = config_.events_per_turn,
       .proof = {.spec = config_.spec,
                 .version = [store = store_] { return store->resource_version(); },
                 .options = config_.access,
@@ -61,7 +57,8 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadGrant> gra
                                                     .options = config_.reflector,
                                                     .random = config_.random,
                                                     .metrics = config_.metrics,
-                                                    .log = config_.log},
+                                                    .log = config_.log,
+                                                    .most_events = config_.events_per_turn},
                                   member->client(), *store_, static_cast<Reflector::Owner&>(*this));
   reflector_->Start();
 }
@@ -101,7 +98,6 @@ void SharedWatch::Retire(const WatchComponent& component) {
     }
   }
   std::erase_if(members_, [&](const auto& m) { return m.get() == member; });
-  TrimInitial();
   if (members_.empty()) config_.on_empty();
 }
 
@@ -125,8 +121,11 @@ void SharedWatch::CutOff(std::string_view component, const absl::Status& why) {
 }
 
 void SharedWatch::OnObjects(const std::vector<ObjectEvent>& events) {
-  initial_->Forget();
   for (const auto& member : members_) member->Deliver(events);
+}
+
+void SharedWatch::OnReplaced(const DemandFeed::Content& before) {
+  for (const auto& member : members_) member->CatchUp(before);
 }
 
 void SharedWatch::OnProgress() {
@@ -153,7 +152,6 @@ void SharedWatch::OnStatus(const DemandStatus& status) {
   }
   Rebalance();
   for (const auto& member : members_) Update(*member);
-  TrimInitial();
 }
 
 void SharedWatch::OnProofChanged(WatchMember& member) {
@@ -165,7 +163,6 @@ void SharedWatch::OnProofChanged(WatchMember& member) {
     reflector_->Forbid(member.proof().reason());
   }
   Update(member);
-  TrimInitial();
 }
 
 bool SharedWatch::SponsorCannotWatch() const {
@@ -207,13 +204,6 @@ void SharedWatch::HandOverTo(WatchMember& member) {
 
 void SharedWatch::Update(WatchMember& member) {
   member.Update(reflector_->status(), &member == sponsor_, reflector_->filled());
-}
-
-void SharedWatch::TrimInitial() {
-  const bool awaited = std::any_of(members_.begin(), members_.end(), [](const auto& member) {
-    return member->proof().state() == AccessProof::State::kUnknown;
-  });
-  if (!awaited) initial_->Forget();
 }
 
 }  // namespace mandate

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "manager/cache/initial_events.h"
 #include "manager/cache/reflector.h"
 #include "manager/cache/watch_member.h"
 
@@ -26,6 +25,8 @@ class SharedWatch : private Reflector::Owner {
     std::mt19937_64& random;
     Metrics& metrics;
     Logger log;
+    // How many events a demand is told in one turn of the loop, at most.
+    size_t events_per_turn;
     // How long the last demand of a component is kept after its end.
     absl::Duration linger;
     // After so many failures in a row, of whatever kind, another member tries: limits and quotas of
@@ -55,6 +56,7 @@ class SharedWatch : private Reflector::Owner {
 
  private:
   void OnObjects(const std::vector<ObjectEvent>& events) override;
+  void OnReplaced(const DemandFeed::Content& before) override;
   void OnProgress() override;
   void OnAccess() override;
   void OnStatus(const DemandStatus& status) override;
@@ -73,12 +75,9 @@ class SharedWatch : private Reflector::Owner {
   void HandOverTo(WatchMember& member);
   void OnProofChanged(WatchMember& member);
   void Update(WatchMember& member);
-  // Keeps what joiners are told while there is one whose access is not decided yet.
-  void TrimInitial();
 
   const Config config_;
   std::shared_ptr<ObjectStore> store_;
-  std::unique_ptr<InitialEvents> initial_;
   prometheus::Counter& handovers_;
   std::vector<std::unique_ptr<WatchMember>> members_;
   WatchMember* sponsor_ = nullptr;

@@ -62,7 +62,6 @@ TEST_F(SharingTest, OneWatchServesBoth) {
   EXPECT_EQ(b_.requests().size(), 0u) << "a read costs no review";
 }
 
-// Of those who join at once, the first one's initial events serve the others.
 TEST_F(SharingTest, WhatChangesBetweenTwoJoinersReachesTheSecondOnce) {
   FakeRestClient c(loop_, "c");
   CacheView& view_c = Add(c);
@@ -81,25 +80,6 @@ TEST_F(SharingTest, WhatChangesBetweenTwoJoinersReachesTheSecondOnce) {
   EXPECT_EQ(of_b_.Take(), "+foo/y@102 ~foo/x@103");
   EXPECT_EQ(of_c.Take(), "!+foo/x@103 !+foo/y@102 Synced");
   for (const std::string& violation : of_c.sink->violations()) ADD_FAILURE() << violation;
-}
-
-TEST_F(SharingTest, NothingIsKeptForJoinersWhenNobodyIsAboutToJoin) {
-  server_.Grant("a");
-  server_.Grant("b");
-  b_.SetDelay([] { return absl::Seconds(1); });
-  of_a_ = Demand(*view_a_);
-  of_b_ = Demand(*view_b_);
-  const auto holders = [&] {
-    const auto object = view_a_->GetRaw({}, kWidget, {"foo", "x"});
-    return object->use_count() - 1;
-  };
-  loop_.RunFor(absl::Milliseconds(500));
-  const long while_awaited = holders();
-  loop_.RunFor(absl::Seconds(10));
-  ASSERT_EQ(of_b_.state(), DemandState::kSynced);
-  // The sinks of a and b hold it too.
-  EXPECT_EQ(holders(), 1 + 2) << "the store, and each sink";
-  EXPECT_EQ(while_awaited, 1 + 1 + 1) << "the store, a's sink, and what b will be told";
 }
 
 // Invariant 3.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "manager/cache/resource_version.h"
 #include "manager/core/strings.h"
@@ -24,66 +25,37 @@ ObjectEvent Deleted(ObjectPtr object) {
   return {.type = Type::kDelete, .object = std::move(object), .old = nullptr};
 }
 
-void AppendChange(const ObjectPtr& old, const ObjectPtr& now, std::vector<ObjectEvent>& events) {
-  if (SameVersion(*old, *now)) return;
-  if (old->uid() != now->uid()) {
-    events.push_back(Deleted(old));
-    events.push_back(Added(now));
-  } else {
-    events.push_back({.type = Type::kUpdate, .object = now, .old = old});
-  }
-}
-
 absl::Status CannotRead(const UnreadableObject& object) {
   return absl::DataLossError(StrCat(
       object.Name(), " is there and cannot be read, until it is mended: ", object.why.message()));
 }
 
-// Of `before`, what is not in `listed` and not absent for all that: unreadable, or perhaps so. The
-// latter are added to `unreadable`.
-std::vector<ObjectPtr> NotProvenAbsent(const std::vector<ObjectPtr>& before,
-                                       const std::vector<ObjectPtr>& listed,
-                                       const absl::Status& unidentified, Unreadable& unreadable) {
-  std::vector<ObjectPtr> result;
-  for (const ObjectPtr& old : before) {
-    if (std::binary_search(listed.begin(), listed.end(), old, ObjectLess())) continue;
-    const auto [it, certain_not] = unreadable.try_emplace(old->Key());
-    if (!certain_not || !unidentified.ok()) {
-      if (certain_not) {
-        it->second = {.why = absl::DataLossError(
-                          StrCat("the last list does not have it, but it has an object "
-                                 "of which nobody can tell which one it is: ",
-                                 unidentified.message())),
-                      .key = it->first,
-                      .resource_version = ""};
-      }
-      result.push_back(old);
-    } else {
-      unreadable.erase(it);
-    }
-  }
-  return result;
-}
-
 }  // namespace
 
-std::vector<ObjectEvent> DiffObjects(const std::vector<ObjectPtr>& before,
-                                     const std::vector<ObjectPtr>& after) {
-  const ObjectLess less;
-  std::vector<ObjectEvent> events;
-  if (before.empty()) events.reserve(after.size());
-  auto old = before.begin();
-  auto now = after.begin();
-  while (old != before.end() || now != after.end()) {
-    if (now == after.end() || (old != before.end() && less(*old, *now))) {
-      events.push_back(Deleted(*old++));
-    } else if (old == before.end() || less(*now, *old)) {
-      events.push_back(Added(*now++));
-    } else {
-      AppendChange(*old++, *now++, events);
-    }
+void AppendChange(const ObjectPtr& old, const ObjectPtr& now, std::vector<ObjectEvent>& events) {
+  if (old == nullptr) {
+    events.push_back(Added(now));
+  } else if (now == nullptr) {
+    events.push_back(Deleted(old));
+  } else if (old->uid() != now->uid()) {
+    events.push_back(Deleted(old));
+    events.push_back(Added(now));
+  } else if (!SameVersion(*old, *now)) {
+    events.push_back({.type = Type::kUpdate, .object = now, .old = old});
   }
-  return events;
+}
+
+void ObjectStore::Content::Put(ObjectPtr object) {
+  bytes += object->bytes().size();
+  // Lists come in order.
+  const bool last = objects.empty() || ObjectLess()(*std::prev(objects.end()), object);
+  const auto place = last ? objects.end() : objects.lower_bound(object);
+  if (place == objects.end() || ObjectLess()(object, *place)) {
+    objects.insert(place, std::move(object));
+    return;
+  }
+  bytes -= place->object->bytes().size();
+  place->object = std::move(object);
 }
 
 absl::StatusOr<ObjectPtr> ObjectStore::Read(std::string_view ns, std::string_view name) const {
@@ -137,6 +109,20 @@ std::vector<ObjectPtr> ObjectStore::List(std::string_view ns) const {
   return result;
 }
 
+std::vector<ObjectPtr> ObjectStore::ListAfter(const ObjectPtr& object, size_t most) const {
+  std::vector<ObjectPtr> result;
+  result.reserve(most);
+  MutexLock lock(mutex_);
+  auto it = object == nullptr ? objects_.begin() : objects_.upper_bound(object);
+  for (; it != objects_.end() && result.size() < most; ++it) result.push_back(it->object);
+  return result;
+}
+
+std::shared_ptr<const ObjectSet> ObjectStore::Snapshot() const {
+  MutexLock lock(mutex_);
+  return std::make_shared<const ObjectSet>(objects_);
+}
+
 size_t ObjectStore::size() const {
   MutexLock lock(mutex_);
   return objects_.size();
@@ -164,23 +150,33 @@ bool ObjectStore::HasReached(std::string_view resource_version) const {
   return wanted && reached && *reached >= *wanted;
 }
 
-std::vector<ObjectEvent> ObjectStore::Replace(std::vector<ObjectPtr> objects,
-                                              std::string resource_version,
-                                              std::vector<UnreadableObject> unreadable) {
-  const ObjectLess less;
-  // Of doubles, which pages of an inconsistent list can bring, the last one counts.
-  if (!std::is_sorted(objects.begin(), objects.end(), less)) {
-    std::stable_sort(objects.begin(), objects.end(), less);
+void ObjectStore::KeepUnproven(const absl::Status& unidentified, Unreadable& marks,
+                               Content& content) const {
+  for (const ObjectSlot& slot : OwnObjects()) {
+    const ObjectPtr& old = slot.object;
+    if (content.objects.contains(old)) continue;
+    const auto [mark, is_new] = marks.try_emplace(old->Key());
+    if (is_new && unidentified.ok()) {
+      marks.erase(mark);
+      continue;
+    }
+    if (is_new) {
+      mark->second = {
+          .why = absl::DataLossError(StrCat("the last list does not have it, but it has an object "
+                                            "of which nobody can tell which one it is: ",
+                                            unidentified.message())),
+          .key = mark->first,
+          .resource_version = ""};
+    }
+    content.Put(old);
   }
-  // Sorted backwards, those that are not less than the one before are doubles of it.
-  const auto kept = std::unique(objects.rbegin(), objects.rend(),
-                                [&](const auto& a, const auto& b) { return !less(b, a); });
-  objects.erase(objects.begin(), kept.base());
+}
 
-  const std::vector<ObjectPtr> before = List();
+ObjectStore::Replaced ObjectStore::Replace(Content content, std::string resource_version,
+                                           size_t most_events) {
   Unreadable marks;
   absl::Status unidentified;
-  for (UnreadableObject& object : unreadable) {
+  for (UnreadableObject& object : content.unreadable) {
     if (!object.identified()) {
       unidentified.Update(object.why);
       continue;
@@ -188,29 +184,54 @@ std::vector<ObjectEvent> ObjectStore::Replace(std::vector<ObjectPtr> objects,
     ObjectKey key = object.key;
     marks.insert_or_assign(std::move(key), std::move(object));
   }
-  if (!unreadable.empty()) {
-    const auto kept = NotProvenAbsent(before, objects, unidentified, marks);
-    objects.insert(objects.end(), kept.begin(), kept.end());
-    std::sort(objects.begin(), objects.end(), less);
-  }
-  std::vector<ObjectEvent> events = DiffObjects(before, objects);
-  size_t bytes = 0;
+  if (!content.unreadable.empty()) KeepUnproven(unidentified, marks, content);
+
+  const ObjectLess less;
+  const ObjectSet& before = OwnObjects();
+  const bool is_first = before.empty();
+  Replaced replaced;
   auto old = before.begin();
-  for (ObjectPtr& object : objects) {
-    while (old != before.end() && less(*old, object)) ++old;
-    if (old != before.end() && !less(object, *old) && SameVersion(**old, *object)) object = *old;
-    bytes += object->bytes().size();
+  auto now = content.objects.begin();
+  if (is_first && content.objects.size() > most_events) now = content.objects.end();
+  while (old != before.end() || now != content.objects.end()) {
+    if (now == content.objects.end() || (old != before.end() && less(*old, *now))) {
+      AppendChange((old++)->object, nullptr, replaced.events);
+    } else if (old == before.end() || less(*now, *old)) {
+      AppendChange(nullptr, (now++)->object, replaced.events);
+    } else {
+      if (SameVersion(*old->object, *now->object)) {
+        content.bytes += old->object->bytes().size();
+        content.bytes -= now->object->bytes().size();
+        now->object = old->object;
+      }
+      AppendChange((old++)->object, (now++)->object, replaced.events);
+    }
   }
-  ObjectSet next;
-  for (ObjectPtr& object : objects) next.insert(next.end(), std::move(object));
-  MutexLock lock(mutex_);
-  Note(events);
-  objects_.swap(next);
-  bytes_ = bytes;
-  unreadable_ = std::move(marks);
-  unidentified_ = std::move(unidentified);
-  resource_version_ = std::move(resource_version);
-  return events;
+  const bool many =
+      is_first ? content.objects.size() > most_events : replaced.events.size() > most_events;
+  // It is cheaper then for an index to begin anew than to follow.
+  const bool reindex = is_first || replaced.events.size() > before.size() / 2;
+  std::vector<FieldIndex> former;  // destroyed without the lock
+  {
+    MutexLock lock(mutex_);
+    if (reindex) {
+      for (auto& [address, index] : indexes_) {
+        former.push_back(std::exchange(index.values, FieldIndex()));
+      }
+    } else {
+      Note(replaced.events);
+    }
+    objects_.swap(content.objects);
+    bytes_ = content.bytes;
+    unreadable_ = std::move(marks);
+    unidentified_ = std::move(unidentified);
+    resource_version_ = std::move(resource_version);
+  }
+  if (many) {
+    replaced.events.clear();
+    replaced.before = std::make_shared<const ObjectSet>(std::move(content.objects));
+  }
+  return replaced;
 }
 
 ObjectSet::iterator ObjectStore::Find(const ObjectPtr& object) {
@@ -299,14 +320,13 @@ std::vector<ObjectEvent> ObjectStore::RemoveUnreadable(const UnreadableObject& o
 ObjectStore::Content ObjectStore::Release() {
   MutexLock lock(mutex_);
   Content content;
-  content.objects.reserve(objects_.size());
-  for (const ObjectSlot& slot : objects_) content.objects.push_back(std::move(slot.object));
+  content.objects.swap(objects_);
+  content.bytes = bytes_;
   for (auto& [key, object] : unreadable_) content.unreadable.push_back(std::move(object));
   if (!unidentified_.ok()) {
     content.unreadable.push_back({.why = unidentified_, .key = {}, .resource_version = ""});
   }
   indexes_.clear();
-  objects_.clear();
   unreadable_.clear();
   unidentified_ = absl::OkStatus();
   bytes_ = 0;

@@ -2,6 +2,7 @@
 #ifndef MANAGER_CACHE_STORE_H_
 #define MANAGER_CACHE_STORE_H_
 
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,11 +21,10 @@
 
 namespace mandate {
 
-// What turns `before` into `after`, both sorted by ObjectLess without doubles: in the order of
-// keys; nothing for an object that kept its UID and resourceVersion; for another object under the
-// same name the delete, then the add.
-std::vector<ObjectEvent> DiffObjects(const std::vector<ObjectPtr>& before,
-                                     const std::vector<ObjectPtr>& after);
+// Appends what turns `old` into `now`, of one key; null: there is none. Nothing for an object that
+// kept its UID and resourceVersion; for another object under the same name the delete, then the
+// add.
+void AppendChange(const ObjectPtr& old, const ObjectPtr& now, std::vector<ObjectEvent>& events);
 
 // What is there and cannot be read is neither absent nor as it was: its last readable state stays,
 // no delete is made of it, and reads of its key are errors until it can be read again or is gone.
@@ -33,8 +33,18 @@ std::vector<ObjectEvent> DiffObjects(const std::vector<ObjectPtr>& before,
 class ObjectStore {
  public:
   struct Content {
-    std::vector<ObjectPtr> objects;
+    // Of two objects of one key the last one counts.
+    void Put(ObjectPtr object);
+
+    ObjectSet objects;
+    size_t bytes = 0;  // of the objects' encoded forms
     std::vector<UnreadableObject> unreadable;
+  };
+  // What a new content has changed.
+  struct Replaced {
+    std::vector<ObjectEvent> events;
+    // Set when there are more events than were wished: the former content instead of the events.
+    std::shared_ptr<const ObjectSet> before;
   };
 
   // To decide by: null is absent, for certain. kDataLoss: there, or perhaps there, and unreadable.
@@ -46,6 +56,10 @@ class ObjectStore {
   ObjectPtr Get(std::string_view ns, std::string_view name) const;
   // What was last seen, sorted; `ns` empty: all namespaces.
   std::vector<ObjectPtr> List(std::string_view ns = "") const;
+  // The next `most` objects behind this one in the order of keys; null: the first ones.
+  std::vector<ObjectPtr> ListAfter(const ObjectPtr& object, size_t most) const;
+  // All of them, as a copy that stays as it is.
+  std::shared_ptr<const ObjectSet> Snapshot() const;
 
   // From here on ReadBy() and ListBy() answer for this index, which the store knows by the address
   // of its definition; to add it, and to keep it, costs the thread that changes the store next to
@@ -73,10 +87,10 @@ class ObjectStore {
 
   // Mark and sweep: makes this the content, as of `resource_version`, and returns what changed,
   // the deletes that no watch told included. An object that did not change stays the same copy.
-  // `unreadable` are there too; while one of them is not identified, it may be any that is missing,
-  // so that nothing is deleted.
-  std::vector<ObjectEvent> Replace(std::vector<ObjectPtr> objects, std::string resource_version,
-                                   std::vector<UnreadableObject> unreadable = {});
+  // While one of `unreadable` is not identified, it may be any that is missing, so that nothing is
+  // deleted. A first content costs nothing; another one costs a comparison an object.
+  Replaced Replace(Content content, std::string resource_version,
+                   size_t most_events = std::numeric_limits<size_t>::max());
   // A watch's ADDED or MODIFIED. Nothing for what is known already or newer here.
   std::vector<ObjectEvent> Put(ObjectPtr object);
   // A watch's DELETED. Nothing for an object that is not here, or is newer here.
@@ -85,7 +99,7 @@ class ObjectStore {
   void PutUnreadable(UnreadableObject object);
   std::vector<ObjectEvent> RemoveUnreadable(const UnreadableObject& object);
   void SetResourceVersion(std::string resource_version);
-  // What it holds, the objects sorted; it is empty then.
+  // What it holds; it is empty then.
   Content Release();
 
  private:
@@ -101,6 +115,11 @@ class ObjectStore {
   void AddMarked(std::string_view ns, std::vector<ObjectPtr>& objects) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Note(const std::vector<ObjectEvent>& changes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // For the thread that writes: no other thread changes the objects.
+  const ObjectSet& OwnObjects() const ABSL_NO_THREAD_SAFETY_ANALYSIS { return objects_; }
+  // Keeps in `content` what it does not prove to be absent: objects of unreadable marks, and all
+  // objects while one is not identified, which get marks then.
+  void KeepUnproven(const absl::Status& unidentified, Unreadable& marks, Content& content) const;
   absl::StatusOr<std::vector<ObjectPtr>> FindBy(const IndexDefinition& definition,
                                                 std::string_view value, std::string_view ns,
                                                 bool decide) const;

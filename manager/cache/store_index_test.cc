@@ -46,9 +46,10 @@ TEST(StoreIndexTest, FindsByValueAndNamespace) {
   const auto index = Index();
   ObjectStore store;
   store.AddIndex(index);
-  store.Replace({Widget("a/x", 1, "red"), Widget("a/y", 2, "red+blue"), Widget("b/x", 3, "blue"),
-                 Widget("b/y", 4, "none"), Widget("b/z", 5, "?")},
-                "5");
+  store.Replace(
+      ContentOf({Widget("a/x", 1, "red"), Widget("a/y", 2, "red+blue"), Widget("b/x", 3, "blue"),
+                 Widget("b/y", 4, "none"), Widget("b/z", 5, "?")}),
+      "5");
   EXPECT_EQ(Text(*store.ReadBy(*index, "red", "")), "a/x@1 a/y@2 b/z@5");
   EXPECT_EQ(Text(*store.ReadBy(*index, "red", "a")), "a/x@1 a/y@2");
   EXPECT_EQ(Text(*store.ReadBy(*index, "blue", "b")), "b/x@3 b/z@5");
@@ -84,7 +85,7 @@ TEST(StoreIndexTest, EachChangeIsExtractedOnceAndByReadersAlone) {
   store.AddIndex(index);
   std::vector<ObjectPtr> objects;
   for (int i = 0; i < 1000; ++i) objects.push_back(Widget(StrCat("a/", i), 1 + i, "red"));
-  store.Replace(objects, "1000");
+  store.Replace(ContentOf(objects), "1000");
   EXPECT_EQ(extracted, 0);
   EXPECT_EQ(store.ReadBy(*index, "red", "")->size(), 1000u);
   EXPECT_EQ(extracted, 1000);
@@ -95,7 +96,7 @@ TEST(StoreIndexTest, EachChangeIsExtractedOnceAndByReadersAlone) {
   store.Put(Widget("z/7", 1003, "green"));
   EXPECT_EQ(Text(*store.ReadBy(*index, "green", "")), "a/7@1002 z/7@1003");
   EXPECT_EQ(extracted, 1002) << "only the last of two changes of an object";
-  store.Replace(store.List(), "2000");
+  store.Replace(ContentOf(store.List()), "2000");
   EXPECT_EQ(store.ReadBy(*index, "red", "")->size(), 999u);
   EXPECT_EQ(extracted, 1002) << "a list that changes nothing";
 }
@@ -107,7 +108,7 @@ TEST(StoreIndexTest, AFunctionThatThrowsMakesTheObjectCountForEveryValue) {
   });
   ObjectStore store;
   store.AddIndex(index);
-  store.Replace({Widget("a/bad", 1), Widget("a/good", 2)}, "2");
+  store.Replace(ContentOf({Widget("a/bad", 1), Widget("a/good", 2)}), "2");
   EXPECT_EQ(Text(*store.ReadBy(*index, "red", "")), "a/bad@1 a/good@2");
   EXPECT_EQ(Text(*store.ReadBy(*index, "blue", "")), "a/bad@1");
 }
@@ -116,7 +117,7 @@ TEST(StoreIndexTest, WhatCannotBeReadIsDataLossToDecideByAndMayConcernAnyone) {
   const auto index = Index();
   ObjectStore store;
   store.AddIndex(index);
-  store.Replace({Widget("a/x", 1, "red"), Widget("b/y", 2, "red")}, "2");
+  store.Replace(ContentOf({Widget("a/x", 1, "red"), Widget("b/y", 2, "red")}), "2");
   store.PutUnreadable(
       {.why = absl::DataLossError("deep"), .key = {"a", "x"}, .resource_version = "3"});
   EXPECT_EQ(store.ReadBy(*index, "blue", "").status().code(), absl::StatusCode::kDataLoss);
@@ -145,7 +146,7 @@ TEST(StoreIndexTest, ASlowReaderDelaysNobodyAndOverwritesNothing) {
   });
   self = index.get();
   store.AddIndex(index);
-  store.Replace({Widget("a/x", 1, "red"), Widget("a/y", 2, "blue")}, "2");
+  store.Replace(ContentOf({Widget("a/x", 1, "red"), Widget("a/y", 2, "blue")}), "2");
   EXPECT_EQ(Text(*store.ReadBy(*index, "blue", "")), "a/x@2");
   EXPECT_EQ(Text(*store.ReadBy(*index, "red", "")), "");
 }
@@ -170,7 +171,7 @@ TEST(StoreIndexTest, AgreesWithAScan) {
                                   ? widget()
                                   : store.List()[die() % store.size()]);
           }
-          store.Replace(objects, StrCat(++version));
+          store.Replace(ContentOf(objects), StrCat(++version));
           break;
         }
         case 1:

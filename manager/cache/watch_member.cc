@@ -11,7 +11,11 @@ WatchMember::WatchMember(Config config)
     : component_(config.component),
       grant_(std::move(config.grant)),
       store_(std::move(config.store)),
-      initial_(config.initial),
+      source_(std::make_shared<const DemandFeed::Source>(
+          DemandFeed::Source{.loop = component_.client.loop(),
+                             .store = store_,
+                             .slice = config.slice,
+                             .slices = component_.counts.slices})),
       log_(config.log.With("component", config.component.client.component())),
       proof_(std::move(config.proof), config.component.client),
       linger_(config.component.client.loop()) {
@@ -30,7 +34,7 @@ void WatchMember::Add(std::shared_ptr<DemandFeed> feed) {
   component_.counts.demands.Increment();
   // Later demands get what the others have got so far.
   if (status_.state == DemandState::kSynced) {
-    feed->Attach(*store_, initial_, status_);
+    feed->Attach(source_, status_);
   } else {
     feed->SetStatus(status_);
   }
@@ -42,13 +46,12 @@ void WatchMember::Remove(const DemandFeed& feed) {
 }
 
 void WatchMember::Pause(DemandFeed& feed) {
-  feed.Pause(feed.attached() ? std::make_shared<const std::vector<ObjectPtr>>(store_->List())
-                             : nullptr);
+  feed.Pause(feed.attached() ? store_->Snapshot() : nullptr);
 }
 
 void WatchMember::Resume(DemandFeed& feed) {
   feed.EndPause();
-  if (status_.state == DemandState::kSynced) feed.Attach(*store_, initial_, status_);
+  if (status_.state == DemandState::kSynced) feed.Attach(source_, status_);
 }
 
 DemandStatus WatchMember::See(const DemandStatus& watch, bool is_sponsor, bool filled) const {
@@ -81,7 +84,7 @@ void WatchMember::Update(const DemandStatus& watch, bool is_sponsor, bool filled
     DemandFeed::Content seen;
     for (const auto& feed : feeds_) {
       if (!feed->attached()) continue;
-      if (seen == nullptr) seen = std::make_shared<const std::vector<ObjectPtr>>(store_->List());
+      if (seen == nullptr) seen = store_->Snapshot();
       feed->Detach(seen);
     }
   }
@@ -98,7 +101,7 @@ void WatchMember::SetStatus(DemandStatus status) {
   // A sink may add nothing here and now: demands are made by tasks of the loop.
   for (const auto& feed : feeds_) {
     if (status.state == DemandState::kSynced) {
-      feed->Attach(*store_, initial_, status);
+      feed->Attach(source_, status);
     } else {
       feed->SetStatus(status);
     }
@@ -107,6 +110,10 @@ void WatchMember::SetStatus(DemandStatus status) {
 
 void WatchMember::Deliver(const std::vector<ObjectEvent>& events) {
   for (const auto& feed : feeds_) feed->Deliver(events);
+}
+
+void WatchMember::CatchUp(const DemandFeed::Content& before) {
+  for (const auto& feed : feeds_) feed->CatchUp(before);
 }
 
 }  // namespace mandate

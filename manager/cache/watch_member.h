@@ -7,7 +7,6 @@
 
 #include "manager/cache/access_proof.h"
 #include "manager/cache/demand_feed.h"
-#include "manager/cache/initial_events.h"
 #include "manager/cache/read_grant.h"
 #include "manager/cache/wait_set.h"
 #include "manager/core/log.h"
@@ -38,7 +37,7 @@ class WatchMember {
     WatchComponent& component;
     std::shared_ptr<ReadGrant> grant;
     std::shared_ptr<ObjectStore> store;  // gets the component's indexes
-    InitialEvents& initial;              // the store's; outlives the member
+    size_t slice;                        // DemandFeed::Source
     AccessProof::Config proof;
     Logger log;
   };
@@ -63,8 +62,9 @@ class WatchMember {
 
   // The watch's state, or the proof, has changed.
   void Update(const DemandStatus& watch, bool is_sponsor, bool filled);
-  // The store has changed so; its version has moved.
+  // The store has changed so; in more places than are delivered; its version has moved.
   void Deliver(const std::vector<ObjectEvent>& events);
+  void CatchUp(const DemandFeed::Content& before);
   void Progress() { component_.waits->Evaluate(grant_->spec().kind); }
 
  private:
@@ -74,7 +74,7 @@ class WatchMember {
   WatchComponent& component_;
   const std::shared_ptr<ReadGrant> grant_;
   const std::shared_ptr<ObjectStore> store_;
-  InitialEvents& initial_;
+  const std::shared_ptr<const DemandFeed::Source> source_;
   const Logger log_;
   AccessProof proof_;
   LoopTimer linger_;

@@ -34,6 +34,10 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
     if (!events_.empty()) events_ += " ";
     events_ += Text(events);
   }
+  void OnReplaced(const std::shared_ptr<const ObjectSet>& before) override {
+    events_ += events_.empty() ? "" : " ";
+    events_ += "replaced(" + Text(*before) + ")";
+  }
   void OnProgress() override { ++progress_; }
   void OnAccess() override { ++accesses_; }
   void OnFailure() override { ++failures_; }

@@ -26,6 +26,12 @@ ObjectPtr Widget(std::string_view key, int version, std::string_view uid) {
   return *std::move(object);
 }
 
+ObjectStore::Content ContentOf(const std::vector<ObjectPtr>& objects) {
+  ObjectStore::Content content;
+  for (const ObjectPtr& object : objects) content.Put(object);
+  return content;
+}
+
 std::string ListJson(std::string_view resource_version, const std::vector<std::string>& items,
                      std::string_view continue_token) {
   std::string list = StrCat(
@@ -65,6 +71,12 @@ std::string Text(const std::vector<ObjectPtr>& objects) {
               object->resource_version());
   }
   return text;
+}
+
+std::string Text(const ObjectSet& objects) {
+  std::vector<ObjectPtr> sorted;
+  for (const ObjectSlot& slot : objects) sorted.push_back(slot.object);
+  return Text(sorted);
 }
 
 std::string Text(const ObjectEvent& event) {

@@ -22,6 +22,9 @@ inline constexpr KindInfo kWidget = {.group = "example.com",
 std::string WidgetJson(std::string_view key, int version, std::string_view uid = "");
 ObjectPtr Widget(std::string_view key, int version, std::string_view uid = "");
 
+// What a list of these, in this order, brings.
+ObjectStore::Content ContentOf(const std::vector<ObjectPtr>& objects);
+
 std::string ListJson(std::string_view resource_version, const std::vector<std::string>& items,
                      std::string_view continue_token = "");
 // One frame, its line end included.
@@ -33,6 +36,7 @@ std::string StatusJson(int code, std::string_view reason, std::string_view messa
 
 // "default/a@5 default/b@6": what is there, at which version.
 std::string Text(const std::vector<ObjectPtr>& objects);
+std::string Text(const ObjectSet& objects);
 // "+default/a@5" added, "~" updated, "-" deleted, joined by spaces; "!" before those of the first
 // list.
 std::string Text(const ObjectEvent& event);
