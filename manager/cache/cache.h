@@ -88,15 +88,16 @@ class DemandHandle {
   virtual void Resume() = 0;
 };
 
-// For reads that must not wait, as on the loop or in a map: they answer at once, kDeadlineExceeded if they
-// would have to wait.
+// For reads that must not wait, as in a map, or on the loop, where every other context is an error:
+// they answer at once, kDeadlineExceeded if they would have to wait.
 inline CallContext WithoutWaiting() { return {.deadline = absl::InfinitePast(), .stop = {}}; }
 
 // One component's view. Thread-safe. A read shows what the component's own typed calls have written
 // before it; where the watch has not brought that yet, it waits, within `context` and a bound.
 //
 // Errors of reads: kNotFound: absent, for certain. kFailedPrecondition: no demand of this component
-// covers it. kUnavailable: not synced yet, or stale. kPermissionDenied: forbidden.
+// covers it, or a task of the loop has made it with a context that may wait. kUnavailable: not
+// synced yet, or stale. kPermissionDenied: forbidden.
 // kDataLoss: what is asked for, or a part of it, is there and cannot be read. kDeadlineExceeded:
 // the component's own write has not come back in time. None but the last waits.
 class CacheView {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "manager/cache/loop_guard.h"
 #include "manager/cache/permit.h"
 #include "manager/core/mutex.h"
+#include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
@@ -192,7 +194,8 @@ std::unique_ptr<DemandHandle> ComponentView::Demand(DemandSpec spec,
 }
 
 absl::StatusOr<std::shared_ptr<const ObjectStore>> ComponentView::StoreFor(
-    const CallContext& context, const DemandSpec& asked) const {
+    const CallContext& context, std::string_view call, const DemandSpec& asked) const {
+  RETURN_IF_ERROR(CheckMayWait(config_.client.loop(), context, call, asked));
   const auto grants = grants_->Find(Scopes(asked.kind, asked.ns, asked.name));
   if (grants.empty()) return Uncovered(config_.client, asked);
   return gate_.Pass(
@@ -205,7 +208,7 @@ absl::StatusOr<std::shared_ptr<const ObjectStore>> ComponentView::StoreFor(
 absl::StatusOr<ObjectPtr> ComponentView::GetRaw(const CallContext& context, const KindInfo& kind,
                                                 const ObjectKey& key) const {
   const DemandSpec asked{kind, key.ns, key.name};
-  auto store = StoreFor(context, asked);
+  auto store = StoreFor(context, "GetRaw", asked);
   if (!store.ok()) return std::move(store).status();
   auto object = (*store)->Read(key.ns, key.name);
   if (!object.ok()) return Unreadable(asked, object.status());
@@ -217,7 +220,7 @@ absl::StatusOr<std::vector<ObjectPtr>> ComponentView::ListRaw(const CallContext&
                                                               const KindInfo& kind,
                                                               std::string_view ns) const {
   const DemandSpec asked{kind, std::string(ns), ""};
-  auto store = StoreFor(context, asked);
+  auto store = StoreFor(context, "ListRaw", asked);
   if (!store.ok()) return std::move(store).status();
   auto objects = (*store)->ReadAll(ns);
   if (!objects.ok()) return Unreadable(asked, objects.status());
@@ -247,7 +250,7 @@ absl::StatusOr<std::vector<ObjectPtr>> ComponentView::ListRawBy(const CallContex
         StrCat(config_.client.component(), " has no index ", query.field, " of ", asked.ToString(),
                ": declare it with IndexField before the first demand of the kind"));
   }
-  auto store = StoreFor(context, asked);
+  auto store = StoreFor(context, "ListRawBy", asked);
   if (!store.ok()) return std::move(store).status();
   auto objects = (*store)->ReadBy(*index, query.value, query.ns);
   if (absl::IsDataLoss(objects.status())) return Unreadable(asked, objects.status());

@@ -76,6 +76,7 @@ class ComponentView : public CacheView {
 
   // The store that answers for a key, or (no name) for a list.
   absl::StatusOr<std::shared_ptr<const ObjectStore>> StoreFor(const CallContext& context,
+                                                              std::string_view call,
                                                               const DemandSpec& asked) const;
 
   const Config config_;

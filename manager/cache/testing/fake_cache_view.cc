@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "manager/cache/loop_guard.h"
+#include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
@@ -243,9 +245,10 @@ absl::Status FakeCacheView::Readable(const KindInfo& kind, const ObjectKey& key)
   return why;
 }
 
-absl::StatusOr<std::shared_ptr<const RawObject>> FakeCacheView::GetRaw(const CallContext&,
+absl::StatusOr<std::shared_ptr<const RawObject>> FakeCacheView::GetRaw(const CallContext& context,
                                                                        const KindInfo& kind,
                                                                        const ObjectKey& key) const {
+  RETURN_IF_ERROR(CheckMayWait(loop_, context, "GetRaw", {kind, key.ns, key.name}));
   if (absl::Status status = Readable(kind, key); !status.ok()) return status;
   MutexLock lock(shared_->mutex);
   const Content& content = shared_->content[KeyOfKind(kind)];
@@ -257,7 +260,8 @@ absl::StatusOr<std::shared_ptr<const RawObject>> FakeCacheView::GetRaw(const Cal
 }
 
 absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> FakeCacheView::ListRaw(
-    const CallContext&, const KindInfo& kind, std::string_view ns) const {
+    const CallContext& context, const KindInfo& kind, std::string_view ns) const {
+  RETURN_IF_ERROR(CheckMayWait(loop_, context, "ListRaw", {kind, std::string(ns), ""}));
   if (absl::Status status = Readable(kind, {std::string(ns), ""}); !status.ok()) return status;
   MutexLock lock(shared_->mutex);
   std::vector<std::shared_ptr<const RawObject>> result;

@@ -32,7 +32,10 @@ SimulatedLoop::~SimulatedLoop() = default;
 
 void SimulatedPool::Post(Task task) {
   const auto delay = std::uniform_int_distribution<int>(0, 1000)(random_);
-  loop_.PostAt(loop_.clock().TimeNow() + absl::Microseconds(delay), std::move(task));
+  loop_.PostAt(loop_.clock().TimeNow() + absl::Microseconds(delay),
+               [&loop = loop_, task = std::move(task)]() mutable {
+                 loop.Run(std::move(task), /*in_task=*/false);
+               });
 }
 
 void SimulatedLoop::Post(Task task) { ready_.push_back(std::move(task)); }
@@ -51,17 +54,23 @@ absl::Time SimulatedLoop::NextTimer() const {
   return timers_->empty() ? absl::InfiniteFuture() : timers_->begin()->first.first;
 }
 
+void SimulatedLoop::Run(Task task, bool in_task) {
+  const bool before = std::exchange(in_task_, in_task);
+  std::move(task)();
+  in_task_ = before;
+}
+
 bool SimulatedLoop::RunOne() {
   if (!ready_.empty()) {
     Task task = std::move(ready_.front());
     ready_.pop_front();
-    std::move(task)();
+    Run(std::move(task), /*in_task=*/true);
     return true;
   }
   // One at a time: the task of one timer may take back another that is due with it.
   if (NextTimer() > clock_.TimeNow()) return false;
   auto node = timers_->extract(timers_->begin());
-  std::move(node.mapped())();
+  Run(std::move(node.mapped()), /*in_task=*/true);
   return true;
 }
 

@@ -43,6 +43,9 @@ class SimulatedLoop : public Loop {
   // As RunAt, with nobody to take it back.
   void PostAt(absl::Time when, Task task);
   bool IsCurrent() const override { return true; }
+  // The test's own code and the tasks of a SimulatedPool may; a task of the loop may not, as on a
+  // real one.
+  bool CanAwait() const override { return !in_task_; }
   const Clock& clock() const override { return clock_; }
   SimulatedClock& simulated_clock() { return clock_; }
 
@@ -62,9 +65,11 @@ class SimulatedLoop : public Loop {
   size_t ready_tasks() const { return ready_.size(); }
 
  private:
+  friend class SimulatedPool;
   class SimulatedTimer;
   using TimerKey = std::pair<absl::Time, uint64_t>;
 
+  void Run(Task task, bool in_task);
   bool RunOne();
   // Moves time to the next timer, no later than `limit`; false when there is none by then.
   bool AdvanceToNextTimer(absl::Time limit);
@@ -74,6 +79,7 @@ class SimulatedLoop : public Loop {
   // Shared with timers, which may outlive the loop.
   std::shared_ptr<std::map<TimerKey, Task>> timers_;
   uint64_t next_timer_ = 0;
+  bool in_task_ = false;
 };
 
 // A pool of threads, simulated: each task starts after a random moment of virtual time, so that

@@ -37,6 +37,26 @@ TEST(SimulatedClockTest, MovesForwardOnly) {
   EXPECT_EQ(clock.WallTimeNow(), absl::FromUnixSeconds(110) - absl::Hours(1));
 }
 
+// Only tasks of the loop may not wait, however deep they run.
+TEST_F(SimulatedLoopTest, KnowsWhoCanAwait) {
+  SimulatedPool pool(loop_, 1);
+  Latch latch;
+  std::vector<bool> may = {loop_.CanAwait()};
+  loop_.Post([&] { may.push_back(loop_.CanAwait()); });
+  loop_.PostAt(In(absl::Seconds(1)), [&] {
+    may.push_back(loop_.CanAwait());
+    latch.Set();
+  });
+  pool.Post([&] {
+    may.push_back(loop_.CanAwait());
+    loop_.Await(latch);
+    may.push_back(loop_.CanAwait());
+  });
+  loop_.RunFor(absl::Seconds(2));
+  may.push_back(loop_.CanAwait());
+  EXPECT_EQ(may, (std::vector<bool>{true, false, true, false, true, true}));
+}
+
 TEST_F(SimulatedLoopTest, TasksRunInOrderAndNeverInsidePost) {
   loop_.Post([this] {
     loop_.Post(Note(3));

@@ -1,0 +1,21 @@
+// No read of the cache may wait on the loop, which would wait for itself.
+#ifndef MANAGER_CACHE_LOOP_GUARD_H_
+#define MANAGER_CACHE_LOOP_GUARD_H_
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "manager/cache/cache.h"
+#include "manager/core/call_context.h"
+#include "manager/core/executor.h"
+
+namespace mandate {
+
+// kFailedPrecondition when a task of `loop` makes the call with a context that may wait, whether or
+// not it would have to this time; names the call, what is read, and WithoutWaiting().
+absl::Status CheckMayWait(const Loop& loop, const CallContext& context, std::string_view call,
+                          const DemandSpec& asked);
+
+}  // namespace mandate
+
+#endif  // MANAGER_CACHE_LOOP_GUARD_H_
