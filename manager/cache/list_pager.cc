@@ -42,12 +42,9 @@ ListPager::~ListPager() {
   stop_.request_stop();
 }
 
-void ListPager::Start(std::string resource_version, bool pages, Done done) {
-  resource_version_ = std::move(resource_version);
+void ListPager::Start(Done done) {
   done_ = std::move(done);
-  query_ = {.resource_version = resource_version_,
-            .limit = pages ? options_.page_size : 0,
-            .continue_token = ""};
+  query_ = {.limit = options_.page_size, .continue_token = ""};
   SendPage();
 }
 
@@ -75,7 +72,7 @@ void ListPager::OnPage(absl::StatusOr<HttpResponse> response) {
     }
     result_.content = {};
     bytes_ = 0;
-    query_ = {.resource_version = resource_version_, .limit = 0, .continue_token = ""};
+    query_ = {.limit = 0, .continue_token = ""};
     return SendPage();
   }
   bytes_ += page_->bytes();
@@ -91,7 +88,6 @@ void ListPager::OnPage(absl::StatusOr<HttpResponse> response) {
         StrCat("the list of ", spec_.ToString(), " has more than ", options_.max_pages,
                " pages of ", options_.page_size, ": raise max_pages, or demand a narrower scope")));
   }
-  result_.paginated = true;
   query_.continue_token = std::move(page->continue_token);
   SendPage();
 }

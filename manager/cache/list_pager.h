@@ -15,9 +15,10 @@
 
 namespace mandate {
 
-// Follows client-go's pager: when the continue token expires at the second page or later, the
-// whole list is asked for once more, at the first request's resource version and without pages.
-// Each page is read as it comes. Loop thread only.
+// A consistent read: it asks for the newest state, and never for what a server happens to have
+// cached (resourceVersion=0). Follows client-go's pager: when the continue token expires at the
+// second page or later, the whole list is asked for once more without pages. Each page is read as
+// it comes. Loop thread only.
 class ListPager {
  public:
   struct Options {
@@ -32,7 +33,6 @@ class ListPager {
   struct Result {
     std::string resource_version;
     ObjectStore::Content content;
-    bool paginated = false;  // there was more than one page
   };
   // Not called inside Start(), nor after the pager is gone.
   using Done = absl::AnyInvocable<void(absl::StatusOr<Result>) &&>;
@@ -43,7 +43,7 @@ class ListPager {
   ~ListPager();
 
   // Once.
-  void Start(std::string resource_version, bool pages, Done done);
+  void Start(Done done);
 
  private:
   class Page;
@@ -55,7 +55,6 @@ class ListPager {
   RestClient& client_;
   const DemandSpec spec_;
   const Options options_;
-  std::string resource_version_;
   ListQuery query_;
   int pages_ = 0;
   size_t bytes_ = 0;            // of the pages that are read

@@ -109,10 +109,6 @@ void Reflector::StartStreamingList() {
 void Reflector::StartList() {
   Stop();
   phase_ = Phase::kListing;
-  std::string version = version_.empty() ? "0" : version_;
-  if (version_unavailable_) version = "";
-  // With a version other than "0" the watch cache answers only without pages.
-  const bool pages = list_is_paginated_ || version.empty() || version == "0";
   counts_->lists.Increment();
   pager_ = std::make_unique<ListPager>(*client_, spec_,
                                        ListPager::Options{.page_size = options_.page_size,
@@ -121,24 +117,15 @@ void Reflector::StartList() {
                                                           .max_list_bytes = options_.max_bytes,
                                                           .page_timeout = options_.page_timeout,
                                                           .encoding = encoding_});
-  pager_->Start(version, pages,
-                [this, first = version == "0"](absl::StatusOr<ListPager::Result> result) {
-                  if (first && result.ok() && result->paginated) list_is_paginated_ = true;
-                  OnList(std::move(result));
-                });
+  pager_->Start([this](absl::StatusOr<ListPager::Result> result) { OnList(std::move(result)); });
 }
 
 void Reflector::OnList(absl::StatusOr<ListPager::Result> result) {
   pager_.reset();
   if (!result.ok()) {
-    const bool retry = IsExpired(result.status()) && !std::exchange(list_retried_, true);
-    if (IsExpired(result.status())) version_unavailable_ = true;
-    if (retry) return StartList();
-    list_retried_ = false;
     if (IsOurBound(result.status())) counts_->overflows.Increment();
     return Fail(result.status(), Next::kPass);
   }
-  list_retried_ = false;
   for (const UnreadableObject& object : result->content.unreadable) CountUnreadable(object);
   Replace(std::move(result->content), std::move(result->resource_version));
   StartWatch();
@@ -276,6 +263,8 @@ void Reflector::OnWatchEnd(const WatchStream::End& end) {
     const bool cut = end.kind == Kind::kClosed && end.events > 0;
     if (!cut) return OnStreamingListFailed(end.status);
     Stop();
+    // Something on the way ends streams before they are complete: pages are shorter.
+    if (++streaming_cuts_ >= 2) return StartList();
     return Fail(absl::UnavailableError("the watch ended before its initial state was complete"),
                 Next::kPass);
   }
@@ -374,6 +363,7 @@ void Reflector::SetStatus(DemandState state, absl::Status reason) {
 
 void Reflector::Replace(ObjectStore::Content content, std::string resource_version) {
   version_unavailable_ = false;
+  streaming_cuts_ = 0;
   version_ = resource_version;
   filled_ = true;
   const ObjectStore::Replaced replaced =

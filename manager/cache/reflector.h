@@ -6,12 +6,12 @@
 //   StreamingList  bookmark initial-events-end     store := what came               Watching
 //    (a watch with 429, refused, 401               wait                             StreamingList
 //    initial       410, version too large          forget the version               StreamingList
-//    events)       closed after some events        wait (client-go: at once)        StreamingList
+//    events)       closed after some events, once  wait (client-go: at once)        StreamingList
+//                  the same again                                                   Listing
 //                  anything else; silence (client-go warns)                         Listing
 //   Listing        the last page                   store := the list                Opening
-//                  410, version too large, once    forget the version               Listing
-//                  403                             Forbidden; wait, slowly          a new pass
-//                  404                             KindAbsent; wait, slowly         a new pass
+//    (consistent,  403                             Forbidden; wait, slowly          a new pass
+//    in pages)     404                             KindAbsent; wait, slowly         a new pass
 //                  anything else                   wait                             a new pass
 //   Opening        accepted                        Synced                           Watching
 //    (a watch from 429, refused, 401               wait                             Opening
@@ -168,8 +168,7 @@ class Reflector : private WatchStream::Observer {
   bool filled_ = false;
   std::string version_;               // up to which the store is known
   bool version_unavailable_ = false;  // the server has forgotten it
-  bool list_is_paginated_ = false;    // although asked of the watch cache: there is none
-  bool list_retried_ = false;
+  int streaming_cuts_ = 0;            // in a row
   bool versions_ordered_ = true;  // of the events of this watch
 
   std::unique_ptr<ListPager> pager_;

@@ -27,12 +27,8 @@ RestRequest Request(const DemandSpec& spec, Query query, std::string accept) {
 RestRequest ListRequest(const DemandSpec& spec, Encoding encoding, const ListQuery& query) {
   Query parameters;
   if (query.limit > 0) parameters.emplace_back("limit", StrCat(query.limit));
-  if (!query.continue_token.empty()) {
-    // The token says at which version the list is; the server refuses both.
-    parameters.emplace_back("continue", query.continue_token);
-  } else if (!query.resource_version.empty()) {
-    parameters.emplace_back("resourceVersion", query.resource_version);
-  }
+  // The token says at which version the list is.
+  if (!query.continue_token.empty()) parameters.emplace_back("continue", query.continue_token);
   return Request(spec, std::move(parameters),
                  encoding == Encoding::kProtobuf
                      ? "application/vnd.kubernetes.protobuf,application/json"

@@ -12,9 +12,9 @@
 
 namespace mandate {
 
+// Of the newest state.
 struct ListQuery {
-  std::string resource_version;  // "": the newest; "0": any
-  int limit = 0;                 // 0: no pages
+  int limit = 0;  // 0: no pages
   std::string continue_token;
 };
 
