@@ -8,8 +8,9 @@
 
 namespace mandate {
 
-// kPermissionDenied with the marker to add when the mandate does not cover list and watch of
-// exactly this scope.
+// kPermissionDenied when the mandate does not cover list and watch of exactly this scope. Where the
+// mandate covers a part of it, the text says to narrow the demand to that part; else it has the
+// marker to add.
 absl::Status CheckDemand(const rbac::Mandate& mandate, const DemandSpec& spec);
 
 }  // namespace mandate

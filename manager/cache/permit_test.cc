@@ -27,6 +27,11 @@ TEST(CheckDemandTest, AsksForListAndWatchOfExactlyTheScope) {
   static constexpr auto kListOnly = Rules(kList, {}, "");
   static constexpr auto kInFoo = Rules(kRead, {}, "foo");
   static constexpr auto kOne = Rules(kRead, kMe, "foo");
+  static constexpr auto kOneAnywhere = Rules(kRead, kMe, "");
+  static constexpr auto kListInFoo = Rules(kList, {}, "foo");
+  static constexpr std::array<rbac::MandateRule, 4> kFour = {
+      Rules(kRead, {}, "a")[0], Rules(kRead, {}, "b")[0], Rules(kRead, {}, "c")[0],
+      Rules(kRead, {}, "d")[0]};
   struct Row {
     const char* name;
     std::span<const rbac::MandateRule> rules;
@@ -45,6 +50,27 @@ TEST(CheckDemandTest, AsksForListAndWatchOfExactlyTheScope) {
       {"role, cluster",
        kInFoo,
        {kPod, "", ""},
+       "narrow the demand to what the mandate has: pods in namespace foo"},
+      {"names, cluster",
+       kOne,
+       {kPod, "", ""},
+       "narrow the demand to what the mandate has: pods \"me\" in namespace foo"},
+      {"names in every namespace, a namespace",
+       kOneAnywhere,
+       {kPod, "foo", ""},
+       "narrow the demand to what the mandate has: pods \"me\" in namespace foo"},
+      {"a name in a namespace, the name everywhere",
+       kOne,
+       {kPod, "", "me"},
+       "narrow the demand to what the mandate has: pods \"me\" in namespace foo"},
+      {"several roles, cluster",
+       kFour,
+       {kPod, "", ""},
+       "narrow the demand to what the mandate has: pods in namespace a, pods in namespace b, "
+       "pods in namespace c, …"},
+      {"a role for list alone, cluster",
+       kListInFoo,
+       {kPod, "", ""},
        "// +kubebuilder:rbac:groups=core,resources=pods,verbs=list;watch"},
       {"names, that object", kOne, {kPod, "foo", "me"}, nullptr},
       {"names, another object",
@@ -55,7 +81,7 @@ TEST(CheckDemandTest, AsksForListAndWatchOfExactlyTheScope) {
       {"names, all objects",
        kOne,
        {kPod, "foo", ""},
-       "// +kubebuilder:rbac:groups=core,resources=pods,verbs=list;watch,namespace=foo"},
+       "narrow the demand to what the mandate has: pods \"me\" in namespace foo"},
       {"no watch",
        kListOnly,
        {kPod, "", ""},
