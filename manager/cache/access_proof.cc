@@ -178,7 +178,7 @@ void AccessProof::NoteLost(const absl::Status& why) {
 
 void AccessProof::Proven() {
   error_backoff_.Reset();
-  refused_backoff_.Reset();
+  refused_backoff_.Granted();
   // Early enough that a few failures still leave time, and not all proofs at once.
   next_check_.SetAfter(
       options_.t_revoke * std::uniform_real_distribution<double>(0.7, 0.85)(random_),

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "manager/cache/access_backoff.h"
 #include "manager/cache/cache.h"
 #include "manager/cache/cache_metrics.h"
 #include "manager/cache/loop_timer.h"
@@ -29,7 +30,8 @@ namespace mandate {
 //
 //   state      on                                    then
 //   any        both reviews allow                    kProven
-//   any        one does not                          kRefused; reviewed again after 30 s … 5 min
+//   any        one does not                          kRefused; reviewed again after 30 s … 5 min,
+//                                                    if it was proven before after 1 s, 2 s … 30 s
 //   any        no answer                             as it was; reviewed again after 0.8 s … 30 s
 //   kProven    70 to 85 % of t_revoke; accepted      kProven, for another t_revoke
 //   kProven    70 to 85 % of t_revoke; not accepted  as it was; reviewed at once
@@ -47,8 +49,7 @@ class AccessProof {
     absl::Duration t_revoke = absl::Minutes(5);
     absl::Duration review_timeout = absl::Seconds(10);
     Backoff::Options error_backoff;
-    Backoff::Options refused_backoff = {
-        .initial = absl::Seconds(30), .factor = 2, .max = absl::Minutes(5), .jitter = 0.2};
+    AccessBackoff::Options refused_backoff;
     absl::Duration min_interval = absl::Seconds(1);  // between two checks
   };
   struct Config {
@@ -79,6 +80,8 @@ class AccessProof {
   State state() const { return state_; }
   // Why not kProven; OK else. For kRefused it names component, verb and resource.
   const absl::Status& reason() const { return reason_; }
+  // The last question was not answered.
+  bool failing() const { return error_backoff_.failures() > 0; }
 
  private:
   struct Round;  // one check: two reviews
@@ -110,7 +113,7 @@ class AccessProof {
   LoopTimer next_check_;
   LoopTimer expiry_;
   Backoff error_backoff_;
-  Backoff refused_backoff_;
+  AccessBackoff refused_backoff_;
 };
 
 }  // namespace mandate

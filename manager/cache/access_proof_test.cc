@@ -25,7 +25,9 @@ class AccessProofTest : public ::testing::Test {
       auto review = DecodeObject<Review>(request.body, Encoding::kJson);
       EXPECT_TRUE(review.ok()) << review.status();
       last_ = *review;
-      if (!up_) return absl::UnavailableError("no server");
+      if (!up_ || review->spec().resourceattributes().verb() == unanswered_) {
+        return absl::UnavailableError("no server");
+      }
       if (code_ != 201) return FakeRestClient::Json(code_, "{}");
       review->mutable_status()->set_allowed(allowed_[review->spec().resourceattributes().verb()]);
       review->mutable_status()->set_reason("because");
@@ -57,6 +59,7 @@ class AccessProofTest : public ::testing::Test {
   std::map<std::string, bool> allowed_;
   std::string version_ = "42";
   bool up_ = true;
+  std::string unanswered_;  // the verb of reviews without an answer
   int code_ = 201;
   int changes_ = 0;
   Review last_;
@@ -328,6 +331,50 @@ TEST_F(AccessProofTest, NothingHappensAfterItsEnd) {
   loop_.RunFor(absl::Hours(1));
   EXPECT_EQ(changes_, 0);
   EXPECT_EQ(reviews(), 2u);
+}
+
+// Whichever of the two comes first.
+TEST_F(AccessProofTest, OneNoOutweighsAnError) {
+  for (const char* unanswered : {"list", "watch"}) {
+    SCOPED_TRACE(unanswered);
+    unanswered_ = "";
+    Allow(true, true);
+    AccessProof& proof = Make();
+    proof.Check();
+    loop_.RunFor(absl::Seconds(2));
+    ASSERT_EQ(proof.state(), State::kProven);
+    unanswered_ = unanswered;
+    Allow(false, false);
+    proof.Check();
+    loop_.RunReady();
+    EXPECT_EQ(proof.state(), State::kRefused);
+  }
+}
+
+TEST_F(AccessProofTest, ALostProofIsAskedForAgainSoon) {
+  Allow(true, true);
+  AccessProof& proof = Make();
+  proof.Check();
+  loop_.RunFor(absl::Seconds(2));
+  Allow(false, false);
+  proof.Check();
+  loop_.RunReady();
+  ASSERT_EQ(proof.state(), State::kRefused);
+  loop_.RunFor(absl::Seconds(3));
+  Allow(true, true);
+  loop_.RunFor(absl::Seconds(6));
+  EXPECT_EQ(proof.state(), State::kProven) << "not after 30 s";
+}
+
+TEST_F(AccessProofTest, ARefusalDropsTheQuestionThatWasToFollow) {
+  Allow(true, true);
+  AccessProof& proof = Make();
+  proof.Check();
+  proof.Check();
+  proof.NoteRefused(absl::PermissionDeniedError("403"));
+  proof.NoteProven();
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(reviews(), 2u) << "which were on their way";
 }
 
 }  // namespace

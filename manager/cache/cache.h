@@ -48,6 +48,13 @@ struct DemandStatus {
   DemandState state = DemandState::kPending;
   // OK when synced; else why, naming component, verb and resource.
   absl::Status reason;
+  // The last try has failed; else the first one, or the next one, is under way.
+  bool failed = false;
+
+  // Whether a sink that has heard of `other` need not hear of this: only the text differs.
+  bool IsLike(const DemandStatus& other) const {
+    return state == other.state && failed == other.failed && reason.code() == other.reason.code();
+  }
 };
 
 // One change of one object.
@@ -67,8 +74,9 @@ class DemandSink {
   // In the server's order for each object. Nothing is delivered that the component may not see;
   // when it loses access, what it saw is not deleted: the state says kForbidden.
   virtual void OnEvent(const ObjectEvent& event) = 0;
-  // At each change of the state, which begins as kPending; the handle's status() has the latest
-  // reason. kSynced comes after every event of the initial list.
+  // At each change of the state, which begins as kPending, or of the reason's code, and when a try
+  // has failed; the handle's status() has the latest reason. kSynced comes after every event of the
+  // initial list.
   virtual void OnState(const DemandStatus& status) = 0;
 };
 

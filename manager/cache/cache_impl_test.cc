@@ -346,6 +346,15 @@ TEST_F(CacheTest, AClusterScopedKindHasNoNamespaces) {
   Settle();
   EXPECT_EQ(a_.Count("/namespaces/"), 0u);
   EXPECT_EQ(view.GetRaw({}, kind, {"", "x"}).status().code(), absl::StatusCode::kNotFound);
+  a_.watches().back()->Send(EventJson("ADDED", WidgetJson("x", 200)));
+  Settle();
+  for (const char* ns : {"", "foo"}) {
+    SCOPED_TRACE(ns);
+    EXPECT_EQ(view.GetRaw({}, kind, {ns, "x"}).status(), absl::OkStatus());
+    EXPECT_EQ(view.GetRaw({}, kind, {ns, "y"}).status().code(), absl::StatusCode::kNotFound);
+    EXPECT_EQ(view.ListRaw({}, kind, ns)->size(), 1u);
+    EXPECT_EQ(view.ListLastKnown(kind, ns).size(), 1u);
+  }
 }
 
 TEST_F(CacheTest, ASinkIsNotNeeded) {

@@ -136,6 +136,11 @@ std::vector<DemandSpec> Scopes(const KindInfo& kind, std::string_view ns, std::s
   return scopes;
 }
 
+// What a call asks for; a cluster-scoped object has no namespace, whatever its key says.
+DemandSpec Asked(const KindInfo& kind, std::string_view ns, std::string_view name = "") {
+  return {kind, kind.scope == Scope::kCluster ? "" : std::string(ns), std::string(name)};
+}
+
 absl::Status Uncovered(const RestClient& client, const DemandSpec& asked) {
   return absl::FailedPreconditionError(
       StrCat("no demand of ", client.component(), " covers ", asked.ToString(),
@@ -207,10 +212,10 @@ absl::StatusOr<std::shared_ptr<const ObjectStore>> ComponentView::StoreFor(
 
 absl::StatusOr<ObjectPtr> ComponentView::GetRaw(const CallContext& context, const KindInfo& kind,
                                                 const ObjectKey& key) const {
-  const DemandSpec asked{kind, key.ns, key.name};
+  const DemandSpec asked = Asked(kind, key.ns, key.name);
   auto store = StoreFor(context, "GetRaw", asked);
   if (!store.ok()) return std::move(store).status();
-  auto object = (*store)->Read(key.ns, key.name);
+  auto object = (*store)->Read(asked.ns, asked.name);
   if (!object.ok()) return Unreadable(asked, object.status());
   if (*object == nullptr) return absl::NotFoundError(StrCat(asked.ToString(), " does not exist"));
   return object;
@@ -219,18 +224,19 @@ absl::StatusOr<ObjectPtr> ComponentView::GetRaw(const CallContext& context, cons
 absl::StatusOr<std::vector<ObjectPtr>> ComponentView::ListRaw(const CallContext& context,
                                                               const KindInfo& kind,
                                                               std::string_view ns) const {
-  const DemandSpec asked{kind, std::string(ns), ""};
+  const DemandSpec asked = Asked(kind, ns);
   auto store = StoreFor(context, "ListRaw", asked);
   if (!store.ok()) return std::move(store).status();
-  auto objects = (*store)->ReadAll(ns);
+  auto objects = (*store)->ReadAll(asked.ns);
   if (!objects.ok()) return Unreadable(asked, objects.status());
   return objects;
 }
 
 std::vector<ObjectPtr> ComponentView::ListLastKnown(const KindInfo& kind,
                                                     std::string_view ns) const {
-  for (const Grant& grant : grants_->Find(Scopes(kind, ns, ""))) {
-    if (const auto store = grant->LastKnown()) return store->List(ns);
+  const DemandSpec asked = Asked(kind, ns);
+  for (const Grant& grant : grants_->Find(Scopes(kind, asked.ns, ""))) {
+    if (const auto store = grant->LastKnown()) return store->List(asked.ns);
   }
   return {};
 }
@@ -243,7 +249,7 @@ absl::Status ComponentView::IndexField(const KindInfo& kind, std::string_view fi
 absl::StatusOr<std::vector<ObjectPtr>> ComponentView::ListRawBy(const CallContext& context,
                                                                 const KindInfo& kind,
                                                                 const IndexQuery& query) const {
-  const DemandSpec asked{kind, std::string(query.ns), ""};
+  const DemandSpec asked = Asked(kind, query.ns);
   const auto index = grants_->FindIndex(kind, query.field);
   if (index == nullptr) {
     return absl::InvalidArgumentError(
@@ -252,7 +258,7 @@ absl::StatusOr<std::vector<ObjectPtr>> ComponentView::ListRawBy(const CallContex
   }
   auto store = StoreFor(context, "ListRawBy", asked);
   if (!store.ok()) return std::move(store).status();
-  auto objects = (*store)->ReadBy(*index, query.value, query.ns);
+  auto objects = (*store)->ReadBy(*index, query.value, asked.ns);
   if (absl::IsDataLoss(objects.status())) return Unreadable(asked, objects.status());
   return objects;
 }
@@ -261,8 +267,9 @@ std::vector<ObjectPtr> ComponentView::ListLastKnownBy(const KindInfo& kind,
                                                       const IndexQuery& query) const {
   const auto index = grants_->FindIndex(kind, query.field);
   if (index == nullptr) return ListLastKnown(kind, query.ns);
-  for (const Grant& grant : grants_->Find(Scopes(kind, query.ns, ""))) {
-    if (const auto store = grant->LastKnown()) return store->ListBy(*index, query.value, query.ns);
+  const DemandSpec asked = Asked(kind, query.ns);
+  for (const Grant& grant : grants_->Find(Scopes(kind, asked.ns, ""))) {
+    if (const auto store = grant->LastKnown()) return store->ListBy(*index, query.value, asked.ns);
   }
   return {};
 }

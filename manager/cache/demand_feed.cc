@@ -130,9 +130,9 @@ void DemandFeed::SetStatus(const DemandStatus& status) {
 void DemandFeed::TellStatus(const DemandStatus& status) {
   {
     MutexLock lock(mutex_);
-    const bool same = status_.state == status.state;
+    const bool known = status.IsLike(status_);
     status_ = status;
-    if (same) return;
+    if (known) return;
   }
   if (!closed_ && sink_ != nullptr) sink_->OnState(status);
 }

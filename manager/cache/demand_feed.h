@@ -60,7 +60,8 @@ class DemandFeed : public std::enable_shared_from_this<DemandFeed> {
   void Pause(const Content& held);
   void EndPause() { paused_ = false; }
 
-  // Tells the sink when it is another state. kSynced waits until the feed has caught up.
+  // Tells the sink when it is another state, or has a reason of another code. kSynced waits until
+  // the feed has caught up.
   void SetStatus(const DemandStatus& status);
 
  private:

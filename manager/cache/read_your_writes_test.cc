@@ -233,5 +233,23 @@ TEST_F(ReadYourWritesTest, ARelistBringsTheWrite) {
   EXPECT_EQ(List("foo"), "foo/x@101 foo/y@" + version);
 }
 
+TEST_F(ReadYourWritesTest, WhatMayNotWaitIsNotCounted) {
+  Demanded demand = Demand(*view_);
+  Sync();
+  Put("x");
+  EXPECT_EQ(Read("x", WithoutWaiting()), "DEADLINE_EXCEEDED");
+  EXPECT_EQ(Read("x", Within(absl::ZeroDuration())), "DEADLINE_EXCEEDED");
+  EXPECT_EQ(Waits("gave_up"), 0);
+}
+
+TEST_F(ReadYourWritesTest, TheEndOfTheWatchEndsTheWait) {
+  Demanded demand = Demand(*view_);
+  Sync();
+  server_.faults().delay = absl::Hours(1);
+  Put("x");
+  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(1), [&] { demand.handle.reset(); });
+  EXPECT_EQ(Took([&] { EXPECT_EQ(Read("x"), "UNAVAILABLE"); }), absl::Seconds(1));
+}
+
 }  // namespace
 }  // namespace mandate

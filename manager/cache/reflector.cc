@@ -153,7 +153,7 @@ void Reflector::OpenWatch(const WatchQuery& query) {
 
 void Reflector::OnWatchOpen() {
   counts_->SetOpen(true);
-  backoff_.ResetAccess();
+  backoff_.Granted();
   hinted_ = false;
   if (phase_ == Phase::kOpening) {
     phase_ = Phase::kWatching;
@@ -332,7 +332,7 @@ void Reflector::Fail(const absl::Status& why, Next next) {
   }
   WaitFor(delay, next);
   RestClient* const client = client_;
-  SetStatus(state, why);
+  SetStatus(state, why, /*failed=*/true);
   if (client_ == client && phase_ == Phase::kWaiting) owner_.OnFailure();
 }
 
@@ -349,15 +349,15 @@ void Reflector::ExpectReopen() {
   });
 }
 
-void Reflector::SetStatus(DemandState state, absl::Status reason) {
-  if (state == status_.state && reason == status_.reason) return;
+void Reflector::SetStatus(DemandState state, absl::Status reason, bool failed) {
+  if (state == status_.state && reason == status_.reason && failed == status_.failed) return;
   // One line per transition: the reasons of one state may alternate.
   if (state != status_.state) {
     log_.Debug(
         1, "Watch changed its state",
         {{"state", ToString(state)}, {"component", client_->component()}, {"reason", reason}});
   }
-  status_ = {state, std::move(reason)};
+  status_ = {state, std::move(reason), failed};
   owner_.OnStatus(status_);
 }
 

@@ -10,12 +10,12 @@
 //                  the same again                                                   Listing
 //                  anything else; silence (client-go warns)                         Listing
 //   Listing        the last page                   store := the list                Opening
-//    (consistent,  403                             Forbidden; wait, slowly          a new pass
+//    (consistent,  403                             Forbidden; wait (AccessBackoff)  a new pass
 //    in pages)     404                             KindAbsent; wait, slowly         a new pass
 //                  anything else                   wait                             a new pass
 //   Opening        accepted                        Synced                           Watching
 //    (a watch from 429, refused, 401               wait                             Opening
-//    the version)  403                             Forbidden; wait, slowly          a new pass
+//    the version)  403                             Forbidden; wait (AccessBackoff)  a new pass
 //                  anything else, also 410         wait                             a new pass
 //   Watching       ADDED, MODIFIED, DELETED        change the store                 Watching
 //                  BOOKMARK                        move the version                 Watching
@@ -140,7 +140,7 @@ class Reflector : private WatchStream::Observer {
   void WaitFor(absl::Duration delay, Next next);
   // Ends whatever is under way.
   void Stop();
-  void SetStatus(DemandState state, absl::Status reason);
+  void SetStatus(DemandState state, absl::Status reason, bool failed = false);
   void ExpectReopen();
   void Replace(ObjectStore::Content content, std::string resource_version);
   // An event of a running watch is in the store, with these changes.
@@ -169,7 +169,7 @@ class Reflector : private WatchStream::Observer {
   std::string version_;               // up to which the store is known
   bool version_unavailable_ = false;  // the server has forgotten it
   int streaming_cuts_ = 0;            // in a row
-  bool versions_ordered_ = true;  // of the events of this watch
+  bool versions_ordered_ = true;      // of the events of this watch
 
   std::unique_ptr<ListPager> pager_;
   std::unique_ptr<WatchStream> stream_;

@@ -20,8 +20,13 @@ absl::Duration ReflectorBackoff::AfterFailure(const absl::Status& why, absl::Tim
   return std::max(common_.Next(random_), RetryAfter(why).value_or(absl::ZeroDuration()));
 }
 
+void ReflectorBackoff::Granted() {
+  forbidden_.Granted();
+  absent_.Reset();
+}
+
 void ReflectorBackoff::ResetAccess() {
-  forbidden_.Reset();
+  forbidden_.Hint();
   absent_.Reset();
 }
 

@@ -19,6 +19,8 @@ class ReflectorBackoff {
   absl::Duration AfterFailure(const absl::Status& why, absl::Time now);
   absl::Duration WhileForbidden() { return forbidden_.Next(random_); }
   absl::Duration WhileAbsent() { return absent_.Next(random_); }
+  // The server has allowed it.
+  void Granted();
   // Access, or what is served, may have changed.
   void ResetAccess();
 
@@ -30,7 +32,7 @@ class ReflectorBackoff {
   const absl::Duration max_internal_error_retry_;
   std::mt19937_64& random_;
   Backoff common_;
-  Backoff forbidden_;
+  AccessBackoff forbidden_;
   Backoff absent_;
   absl::Time last_ = absl::InfinitePast();
   absl::Time first_internal_error_ = absl::InfinitePast();

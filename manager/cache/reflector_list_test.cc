@@ -348,5 +348,15 @@ TEST_F(ReflectorListTest, ABodyThatIsNoListWaits) {
   EXPECT_EQ(state(), DemandState::kSynced);
 }
 
+TEST_F(ReflectorListTest, EventsAfterTheInitialOnesMoveTheVersion) {
+  Start();
+  LastWatch().Open();
+  LastWatch().Send(BookmarkJson("10", true) + EventJson("ADDED", WidgetJson("a/x", 12)));
+  LastWatch().Close();
+  loop_.RunReady();
+  EXPECT_EQ(LastQuery("sendInitialEvents"), "");
+  EXPECT_EQ(LastQuery("resourceVersion"), "12");
+}
+
 }  // namespace
 }  // namespace mandate

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "absl/time/time.h"
+#include "manager/cache/access_backoff.h"
 #include "manager/core/backoff.h"
 
 namespace mandate {
@@ -49,8 +50,8 @@ struct ReflectorOptions {
   // While InternalError in a stream is answered by watching again, not by a list.
   absl::Duration max_internal_error_retry = absl::ZeroDuration();
 
-  Backoff::Options forbidden_backoff = {
-      .initial = absl::Seconds(30), .factor = 2, .max = absl::Minutes(5), .jitter = 0.2};
+  // After a 403.
+  AccessBackoff::Options forbidden_backoff;
   Backoff::Options absent_backoff = {
       .initial = absl::Seconds(2), .factor = 2, .max = absl::Seconds(30), .jitter = 0.2};
   // Hints make nobody ask more often than this.

@@ -223,7 +223,7 @@ TEST_F(ReflectorTest, RetryInternalError) {
     int relist_at;  // after so many errors it lists; 0: not within 6
   };
   for (const Row& row :
-       {Row{absl::ZeroDuration(), absl::Seconds(5), 1}, Row{absl::Seconds(12), absl::Seconds(5), 0},
+       {Row{absl::ZeroDuration(), absl::Seconds(5), 1}, Row{absl::Seconds(12), absl::Seconds(5), 4},
         Row{absl::Hours(1), absl::Seconds(5), 0}}) {
     SCOPED_TRACE(absl::FormatDuration(row.limit));
     options_.max_internal_error_retry = row.limit;
@@ -232,7 +232,7 @@ TEST_F(ReflectorTest, RetryInternalError) {
     StartSynced(10);
     const size_t before = lists();
     int relisted_at = 0;
-    for (int error = 1; error <= 3 && relisted_at == 0; ++error) {
+    for (int error = 1; error <= 6 && relisted_at == 0; ++error) {
       Send(ErrorJson(500, "InternalError"));
       AddList(200, ListJson("10", {}));
       TimeToRequest();

@@ -27,7 +27,9 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadGrant> gra
                        std::shared_ptr<DemandFeed> feed) {
   WatchMember* member = Find(component);
   if (member != nullptr) {
-    return member->Add(std::move(feed));
+    member->Add(std::move(feed));
+    // A member without demands cannot be the sponsor; now it can.
+    return Rebalance();
   }
   if (reflector_ == nullptr) store_ = std::make_shared<ObjectStore>();
   // The proof's callback outlives neither.

@@ -435,5 +435,24 @@ TEST_F(SharingTest, ConvergedIsWatchesAlone) {
   EXPECT_EQ(server_.live_watches(), 1u);
 }
 
+// The watch goes on under a proven member, not under the one whose proof is on its way.
+TEST_F(SharingTest, TheSponsorsSuccessorIsAMemberThatIsProven) {
+  FakeRestClient c(loop_, "c");
+  CacheView& view_c = Add(c);
+  for (const char* who : {"a", "b", "c"}) server_.Grant(who);
+  of_a_ = Demand(*view_a_);
+  Settle();
+  of_b_ = Demand(*view_b_);
+  Settle();
+  c.SetDelay([] { return absl::Seconds(30); });
+  Demanded of_c = Demand(view_c);
+  Settle();
+  of_a_.handle.reset();
+  Settle();
+  EXPECT_EQ(b_.live_watches(), 1u);
+  EXPECT_EQ(c.watches().size(), 0u);
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+}
+
 }  // namespace
 }  // namespace mandate

@@ -87,5 +87,27 @@ TEST_F(WaitSetTest, ManyAtOnce) {
   EXPECT_TRUE(loop_.RunUntil([&] { return done == 10; }));
 }
 
+TEST_F(WaitSetTest, WhatIsKnownIsAnsweredAlsoAfterTheDeadline) {
+  answer_ = absl::OkStatus();
+  EXPECT_TRUE(Wait({.deadline = absl::InfinitePast(), .stop = {}}).ok());
+}
+
+// The waiting thread gives the waiter back, and no timer may be taken back there.
+TEST_F(WaitSetTest, AWaitThatHasEndedHasNoTimer) {
+  At(absl::Seconds(1), [this] {
+    answer_ = absl::OkStatus();
+    waits_->Evaluate(kPod);
+    EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
+  });
+  EXPECT_TRUE(Wait({.deadline = loop_.clock().TimeNow() + absl::Hours(1), .stop = {}}).ok());
+}
+
+TEST_F(WaitSetTest, ItsEndEndsAWaitThatHasJustBegun) {
+  loop_.Post([this] { waits_.reset(); });
+  WaitSet& waits = *waits_;
+  EXPECT_EQ(waits.Wait({}, kPod, "it", [this] { return answer_; }),
+            absl::CancelledError("the cache has ended"));
+}
+
 }  // namespace
 }  // namespace mandate

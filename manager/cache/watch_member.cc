@@ -26,6 +26,8 @@ WatchMember::~WatchMember() {
   grant_->Set({DemandState::kPending, absl::UnavailableError("the watch has been closed")},
               nullptr);
   for (const auto& index : grant_->indexes()) store_->RemoveIndex(*index);
+  // What waits for own writes will not see them here.
+  Progress();
 }
 
 void WatchMember::Add(std::shared_ptr<DemandFeed> feed) {
@@ -57,13 +59,13 @@ void WatchMember::Resume(DemandFeed& feed) {
 DemandStatus WatchMember::See(const DemandStatus& watch, bool is_sponsor, bool filled) const {
   switch (proof_.state()) {
     case AccessProof::State::kRefused:
-      return {DemandState::kForbidden, proof_.reason()};
+      return {DemandState::kForbidden, proof_.reason(), /*failed=*/true};
     case AccessProof::State::kExpired:
-      return {DemandState::kStale, proof_.reason()};
+      return {DemandState::kStale, proof_.reason(), /*failed=*/true};
     case AccessProof::State::kUnknown:
       // Synced is what the sponsor's proof makes it, in the same moment.
       if (!is_sponsor || watch.state == DemandState::kSynced) {
-        return {DemandState::kPending, proof_.reason()};
+        return {DemandState::kPending, proof_.reason(), proof_.failing()};
       }
       return watch;
     case AccessProof::State::kProven:
@@ -93,7 +95,10 @@ void WatchMember::Update(const DemandStatus& watch, bool is_sponsor, bool filled
 }
 
 void WatchMember::SetStatus(DemandStatus status) {
-  if (status.state != status_.state) {
+  if (status.state != status_.state) logged_.clear();
+  // Reasons may alternate at each retry: each kind of reason is logged once while a state lasts.
+  const bool is_new = logged_.insert({status.reason.code(), status.failed}).second;
+  if (is_new && !status.IsLike(status_)) {
     log_.Info("Demand changed its state",
               {{"state", ToString(status.state)}, {"reason", status.reason}});
   }

@@ -3,6 +3,8 @@
 #define MANAGER_CACHE_WATCH_MEMBER_H_
 
 #include <memory>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "manager/cache/access_proof.h"
@@ -78,7 +80,8 @@ class WatchMember {
   const Logger log_;
   AccessProof proof_;
   LoopTimer linger_;
-  DemandStatus status_;
+  DemandStatus status_ = {DemandState::kPending, absl::UnavailableError("not asked yet")};
+  std::set<std::pair<absl::StatusCode, bool>> logged_;  // reasons of this state; DemandStatus
   std::vector<std::shared_ptr<DemandFeed>> feeds_;
 };
 

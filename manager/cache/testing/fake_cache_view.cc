@@ -119,7 +119,7 @@ void FakeCacheView::Shared::Deliver(const std::shared_ptr<Record>& record) {
     MutexLock lock(mutex);
     if (record->closed) return;
     status = StatusOf(record->spec);
-    say_state = status.state != record->status.state;
+    say_state = !status.IsLike(record->status);
     if (status.state == DemandState::kSynced && !record->paused) {
       const Content& all = content[KeyOfKind(record->spec.kind)];
       Content now;
@@ -185,7 +185,7 @@ void FakeCacheView::Remove(const KindInfo& kind, const ObjectKey& key) {
 void FakeCacheView::SetState(const KindInfo& kind, DemandState state, absl::Status reason) {
   {
     MutexLock lock(shared_->mutex);
-    shared_->kind_status[KeyOfKind(kind)] = {state, std::move(reason)};
+    shared_->kind_status[KeyOfKind(kind)] = {state, reason, !reason.ok()};
   }
   Deliver(kind);
 }
@@ -194,7 +194,7 @@ void FakeCacheView::SetState(const DemandSpec& spec, DemandState state, absl::St
   {
     MutexLock lock(shared_->mutex);
     std::erase_if(shared_->spec_status, [&](const auto& entry) { return entry.first == spec; });
-    shared_->spec_status.emplace_back(spec, DemandStatus{state, std::move(reason)});
+    shared_->spec_status.emplace_back(spec, DemandStatus{state, reason, !reason.ok()});
   }
   Deliver(spec.kind);
 }

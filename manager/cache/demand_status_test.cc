@@ -1,0 +1,119 @@
+// What a demand says while it cannot be served, and when it is asked for again.
+#include <gtest/gtest.h>
+
+#include "manager/cache/cache_impl.h"
+#include "manager/cache/testing/cache_fixture.h"
+#include "manager/core/testing/log_capture.h"
+
+namespace mandate {
+namespace {
+
+// An API server that has just started denies everything until it has read its RBAC objects.
+class RestartTest : public CacheFixture {
+ protected:
+  // The server is back at once; RBAC comes `late`. Returns how long the demand is without data.
+  absl::Duration Restart(const Demanded& demand, absl::Duration late) {
+    const absl::Time start = loop_.clock().TimeNow();
+    for (const char* who : {"a", "b"}) server_.Revoke(who);
+    for (const FakeRestClient* client : {&a_, &b_}) {
+      for (const auto& watch : client->watches()) {
+        if (watch->live()) watch->Close(absl::UnavailableError("reset"));
+      }
+    }
+    loop_.RunFor(late);
+    EXPECT_EQ(demand.state(), DemandState::kForbidden);
+    for (const char* who : {"a", "b"}) server_.Grant(who);
+    EXPECT_TRUE(loop_.RunUntil([&] { return demand.state() == DemandState::kSynced; }));
+    return loop_.clock().TimeNow() - start;
+  }
+};
+
+TEST_F(RestartTest, WhatItDeniesAtFirstIsAskedForAgainSoon) {
+  for (const char* who : {"a", "b"}) server_.Grant(who);
+  CacheView& view = Add(a_);
+  CacheView& joined = Add(b_);
+  Demanded demand = Demand(view);
+  Settle();
+  Demanded other = Demand(joined);
+  Settle();
+  for (int restart = 0; restart < 3; ++restart) {
+    EXPECT_LE(Restart(demand, absl::Seconds(3)), absl::Seconds(9));
+    EXPECT_TRUE(
+        loop_.RunUntil([&] { return other.state() == DemandState::kSynced; }, absl::Seconds(9)));
+    loop_.RunFor(absl::Minutes(1));
+  }
+}
+
+TEST_F(RestartTest, ARevocationThatLastsIsAskedForSlowly) {
+  server_.Grant("a");
+  CacheView& view = Add(a_);
+  Demanded demand = Demand(view);
+  Settle();
+  server_.Revoke("a");
+  a_.watches().back()->Close();
+  a_.ForgetRequests();
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_EQ(demand.state(), DemandState::kForbidden);
+  // A watch and a list each: six soon, then after 30 s, 60 s … 5 min.
+  EXPECT_LT(a_.requests().size(), 2u * (6 + 4 + 12));
+  EXPECT_GT(a_.requests().size(), 2u * 12);
+}
+
+class DemandStatusTest : public CacheFixture {};
+
+TEST_F(DemandStatusTest, AFirstListThatFailsShowsItsReason) {
+  auto capture = std::make_shared<LogCapture>();
+  LogCapture& log = *capture;
+  Cache::Options options = MakeOptions();
+  options.log = Logger(capture, loop_.clock());
+  Create(options);
+  server_.Grant("a");
+  CacheView& view = Add(a_);
+  const auto answer = [&](int code, const char* message) {
+    a_.Handle([=](const RestRequest&) -> absl::StatusOr<HttpResponse> {
+      return FakeRestClient::Json(code, StatusJson(code, "scripted", message));
+    });
+    a_.OnWatch([=](const std::shared_ptr<FakeWatch>& watch) {
+      watch->Refuse(code, StatusJson(code, "scripted", message));
+    });
+  };
+  answer(500, "conversion webhook is down");
+  Demanded demand = Demand(view);
+  loop_.RunFor(absl::Minutes(5));
+  EXPECT_EQ(demand.Take(), "Pending") << "told once";
+  EXPECT_TRUE(demand.sink->status().failed);
+  EXPECT_EQ(demand.sink->status().reason.code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(demand.handle->status().reason, demand.sink->status().reason);
+  EXPECT_EQ(log.Count("Demand changed its state"), 1) << "not at each retry";
+  EXPECT_EQ(log.Count("conversion webhook is down"), 1);
+
+  answer(503, "no route to the server");
+  loop_.RunFor(absl::Minutes(5));
+  EXPECT_EQ(demand.Take(), "Pending");
+  EXPECT_EQ(demand.handle->status().reason.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(log.Count("no route to the server"), 1);
+  answer(500, "conversion webhook is down");
+  loop_.RunFor(absl::Minutes(5));
+  EXPECT_EQ(demand.Take(), "Pending");
+  EXPECT_EQ(log.Count("Demand changed its state"), 2) << "each reason of a state once";
+
+  a_.OnWatch(nullptr);
+  server_.Serve(a_);
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_TRUE(demand.Take().ends_with("Synced"));
+  EXPECT_FALSE(demand.handle->status().failed);
+
+  // And the second reason for which it is stale.
+  a_.watches().back()->Close();
+  answer(503, "no route to the server");
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(demand.handle->status().reason.code(), absl::StatusCode::kUnavailable);
+  demand.Take();
+  answer(500, "conversion webhook is down");
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(demand.Take(), "Stale");
+  EXPECT_EQ(demand.sink->status().reason.code(), absl::StatusCode::kInternal);
+}
+
+}  // namespace
+}  // namespace mandate
