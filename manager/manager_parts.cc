@@ -117,6 +117,7 @@ absl::Status Manager::Parts::BuildIdentities(const std::vector<ComponentSpec>& s
                                          .metrics = metrics,
                                          .log = options.log,
                                          .seed = random(),
+                                         .max_watch_bytes = options.max_watch_bytes,
                                          .reflector = reflector}));
   return absl::OkStatus();
 }

@@ -121,9 +121,9 @@ void Declare(CLI::App& app, Raw& raw, ManagerOptions& options, const std::string
       ->type_name("MODE")
       ->capture_default_str();
   app.add_option("--max-watch-size", raw.max_watch_size,
-                 "How much of one kind may be held, encoded; a kind that grows beyond it is not "
-                 "served, the others are. Default: a quarter of the container's memory limit; 1Gi "
-                 "without a limit.")
+                 "How much all watches may hold, encoded. Each component has a share of its own in "
+                 "one half of it; a kind that grows beyond what is left is not served, the others "
+                 "are. Default: a quarter of the container's memory limit; 1Gi without a limit.")
       ->type_name("QUANTITY");
   app.add_option("--log-format", raw.log_format, "text or json.")
       ->check(CLI::IsMember({"text", "json"}))

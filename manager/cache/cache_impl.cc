@@ -26,6 +26,7 @@ absl::Status Check(const Cache::Options& options) {
   status.Update(positive("max_failures", options.max_failures, 0));
   status.Update(positive("own_write_wait", options.own_write_wait, absl::ZeroDuration()));
   status.Update(positive("max_own_writes", options.max_own_writes, 0));
+  status.Update(positive("max_watch_bytes", options.max_watch_bytes, 0u));
   status.Update(positive("events_per_turn", options.events_per_turn, 0));
   status.Update(positive("watches_per_turn", options.watches_per_turn, 0));
   status.Update(positive("reflector.page_size", options.reflector.page_size, 0));
@@ -45,7 +46,10 @@ absl::Status Check(const Cache::Options& options) {
 // Its public functions are thread-safe and post; the rest is for the loop's thread.
 class Cache::Registry : public WatchRegistry, public std::enable_shared_from_this<Registry> {
  public:
-  explicit Registry(const Options& options) : options_(options), random_(options.seed) {
+  explicit Registry(const Options& options)
+      : options_(options),
+        random_(options.seed),
+        budget_(options.max_watch_bytes, options.metrics) {
     options_.access.t_revoke = options_.t_revoke;
   }
 
@@ -78,6 +82,12 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
     Post([&component, spec, feed = std::move(feed)](Registry& self) {
       const auto it = self.watches_.find(spec);
       if (it != self.watches_.end()) it->second->Resume(component, *feed);
+    });
+  }
+
+  void AddComponent(std::string component) {
+    Post([component = std::move(component)](Registry& self) {
+      self.budget_.AddComponent(component);
     });
   }
 
@@ -130,6 +140,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
                               .access = options_.access,
                               .random = random_,
                               .metrics = options_.metrics,
+                              .budget = budget_,
                               .log = options_.log,
                               .events_per_turn = static_cast<size_t>(options_.events_per_turn),
                               .linger = options_.linger,
@@ -148,6 +159,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
 
   Options options_;
   std::mt19937_64 random_;
+  WatchBudget budget_;
   Watches watches_;
   bool closed_ = false;
 };
@@ -168,6 +180,7 @@ CacheView& Cache::AddComponent(RestClient& client, const rbac::Mandate& mandate)
       &options_.metrics.Counter("mandate_cache_own_writes_forgotten_total",
                                 "Own writes that no read will wait for: there were too many",
                                 {{"identity", std::string(client.component())}}));
+  registry_->AddComponent(std::string(client.component()));
   MutexLock lock(mutex_);
   views_.push_back(std::make_unique<ComponentView>(ComponentView::Config{
       client, mandate, registry_, options_.metrics, options_.own_write_wait}));

@@ -54,6 +54,10 @@ class Cache {
     int events_per_turn = 256;
     // How many watches a hint that access has changed (Poke) reaches in one turn of the loop.
     int watches_per_turn = 64;
+    // What all watches hold together, in encoded forms; while they list again it may be twice that.
+    // Each component has an equal share of one half for itself; the other half is for whoever needs
+    // more. Beyond it the watch that grows cannot be read (kResourceExhausted).
+    size_t max_watch_bytes = size_t{1} << 30;
     ReflectorOptions reflector = {};
     // t_revoke here is overridden by the above.
     AccessProof::Options access = {};

@@ -22,6 +22,9 @@ TEST_F(CacheTest, OptionsAreChecked) {
   const std::pair<const char*, void (*)(Cache::Options&)> bad[] = {
       {"t_revoke", [](Cache::Options& o) { o.t_revoke = absl::ZeroDuration(); }},
       {"max_failures", [](Cache::Options& o) { o.max_failures = 0; }},
+      {"max_watch_bytes", [](Cache::Options& o) { o.max_watch_bytes = 0; }},
+      {"events_per_turn", [](Cache::Options& o) { o.events_per_turn = 0; }},
+      {"watches_per_turn", [](Cache::Options& o) { o.watches_per_turn = 0; }},
       {"access.review_timeout",
        [](Cache::Options& o) { o.access.review_timeout = absl::ZeroDuration(); }},
       {"reflector.min_watch_timeout",
@@ -314,7 +317,8 @@ TEST_F(CacheTest, SinksMayChangeDemandsWhileTheyAreTold) {
   EXPECT_EQ(third.Take(), "!+foo/a@101 !+foo/b@102 !+foo/c@103 Synced");
 }
 
-TEST_F(CacheTest, QuicklyGoneIsQuicklyForgotten) {
+// What is left of their grants: read_grants_test.cc.
+TEST_F(CacheTest, DemandsThatQuicklyGoLeaveNoWatch) {
   server_.Grant("a");
   CacheView& view = Add(a_);
   for (int i = 0; i < 1000; ++i) {

@@ -11,81 +11,6 @@
 
 namespace mandate {
 
-// The component's reads by scope, and its indexes. A grant lives as long as a demand or a
-// membership holds it. Thread-safe.
-class ComponentView::Grants {
- public:
-  absl::Status AddIndex(IndexDefinition definition) {
-    const std::string name =
-        StrCat("index ", definition.field, " of ", DemandSpec{definition.kind, "", ""}.ToString());
-    MutexLock lock(mutex_);
-    for (const auto& [spec, grant] : grants_) {
-      if (spec.kind == definition.kind && !grant.expired()) {
-        return absl::FailedPreconditionError(StrCat(
-            "the ", name, " comes too late: declare it before the first demand of the kind"));
-      }
-    }
-    ReadGrant::Indexes& indexes = indexes_[{definition.kind, "", ""}];
-    if (Find(indexes, definition.field) != nullptr) {
-      return absl::AlreadyExistsError(StrCat("the ", name, " is declared twice"));
-    }
-    indexes.push_back(std::make_shared<const IndexDefinition>(std::move(definition)));
-    return absl::OkStatus();
-  }
-
-  // Null: the component has not declared it.
-  std::shared_ptr<const IndexDefinition> FindIndex(const KindInfo& kind,
-                                                   std::string_view field) const {
-    MutexLock lock(mutex_);
-    const auto it = indexes_.find({kind, "", ""});
-    return it == indexes_.end() ? nullptr : Find(it->second, field);
-  }
-
-  std::shared_ptr<ReadGrant> Acquire(const DemandSpec& spec) {
-    MutexLock lock(mutex_);
-    if (grants_.size() >= sweep_at_) {
-      std::erase_if(grants_, [](const auto& entry) { return entry.second.expired(); });
-      sweep_at_ = std::max<size_t>(64, 2 * grants_.size());
-    }
-    std::weak_ptr<ReadGrant>& entry = grants_[spec];
-    auto grant = entry.lock();
-    if (grant == nullptr) {
-      const auto indexes = indexes_.find({spec.kind, "", ""});
-      entry = grant = std::make_shared<ReadGrant>(
-          spec, indexes == indexes_.end() ? ReadGrant::Indexes() : indexes->second);
-    }
-    grant->Add();
-    return grant;
-  }
-
-  // Those with demands, of `scopes`, in that order.
-  std::vector<std::shared_ptr<ReadGrant>> Find(const std::vector<DemandSpec>& scopes) const {
-    std::vector<std::shared_ptr<ReadGrant>> found;
-    MutexLock lock(mutex_);
-    for (const DemandSpec& scope : scopes) {
-      const auto it = grants_.find(scope);
-      auto grant = it == grants_.end() ? nullptr : it->second.lock();
-      if (grant != nullptr && grant->demands() > 0) found.push_back(std::move(grant));
-    }
-    return found;
-  }
-
- private:
-  static std::shared_ptr<const IndexDefinition> Find(const ReadGrant::Indexes& indexes,
-                                                     std::string_view field) {
-    for (const auto& index : indexes) {
-      if (index->field == field) return index;
-    }
-    return nullptr;
-  }
-
-  mutable Mutex mutex_;
-  std::map<DemandSpec, std::weak_ptr<ReadGrant>, DemandLess> grants_ ABSL_GUARDED_BY(mutex_);
-  // By the kind's widest scope.
-  std::map<DemandSpec, ReadGrant::Indexes, DemandLess> indexes_ ABSL_GUARDED_BY(mutex_);
-  size_t sweep_at_ ABSL_GUARDED_BY(mutex_) = 64;
-};
-
 class ComponentView::Handle : public DemandHandle {
  public:
   Handle(std::shared_ptr<DemandFeed> feed, std::shared_ptr<ReadGrant> grant,
@@ -176,7 +101,7 @@ ComponentView::ComponentView(Config config)
       component_(std::make_shared<WatchComponent>(
           WatchComponent{config_.client, AccessMetrics(config_.metrics, config_.client.component()),
                          std::make_shared<WaitSet>(config_.client.loop())})),
-      grants_(std::make_shared<Grants>()),
+      grants_(std::make_shared<ReadGrants>()),
       gate_({config_.client.own_writes(), component_->waits, config_.client.loop(),
              config_.own_write_wait, config_.metrics, config_.client.component()}) {}
 

@@ -2,29 +2,18 @@
 #ifndef MANAGER_CACHE_COMPONENT_VIEW_H_
 #define MANAGER_CACHE_COMPONENT_VIEW_H_
 
-#include <map>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "manager/cache/cache.h"
 #include "manager/cache/demand_feed.h"
 #include "manager/cache/own_write_gate.h"
-#include "manager/cache/read_grant.h"
+#include "manager/cache/read_grants.h"
 #include "manager/cache/watch_member.h"
 #include "manager/rbac/mandate.h"
 
 namespace mandate {
-
-// Order of demands; the scopes of one kind stand together, the widest first.
-struct DemandLess {
-  static auto Of(const DemandSpec& s) {
-    return std::tuple(s.kind.group, s.kind.version, s.kind.plural, std::string_view(s.ns),
-                      std::string_view(s.name));
-  }
-  bool operator()(const DemandSpec& a, const DemandSpec& b) const { return Of(a) < Of(b); }
-};
 
 // The watches of one cluster, as the views use them. Thread-safe: what is asked for happens later,
 // on the loop.
@@ -71,7 +60,6 @@ class ComponentView : public CacheView {
                                          const IndexQuery& query) const override;
 
  private:
-  class Grants;
   class Handle;
 
   // The store that answers for a key, or (no name) for a list.
@@ -81,7 +69,7 @@ class ComponentView : public CacheView {
 
   const Config config_;
   const std::shared_ptr<WatchComponent> component_;
-  const std::shared_ptr<Grants> grants_;
+  const std::shared_ptr<ReadGrants> grants_;
   const OwnWriteGate gate_;
 };
 

@@ -115,6 +115,26 @@ TEST_F(DemandFeedTest, LosesItsAccessInBetween) {
   EXPECT_EQ(Turn(), "!+foo/04@5 Synced");
 }
 
+TEST_F(DemandFeedTest, PausesWhereItIs) {
+  Fill(3);
+  feed_->Attach(source_, kLive);
+  feed_->Pause(store_->Snapshot());
+  EXPECT_EQ(sink_->Take(), "!+foo/00@1 !+foo/01@2");
+  Put("foo/00");
+  feed_->SetStatus(kDown);
+  feed_->Attach(source_, kLive);
+  loop_.RunReady();
+  EXPECT_EQ(sink_->Take(), "Stale") << "it is not synced before it knows all objects";
+  feed_->EndPause();
+  feed_->Attach(source_, kLive);
+  loop_.RunReady();
+  EXPECT_EQ(sink_->Take(), "~foo/00@4 !+foo/02@3 Synced");
+  feed_->Pause(store_->Snapshot());
+  feed_->SetStatus(kDown);
+  feed_->Attach(source_, kLive);
+  EXPECT_EQ(sink_->Take(), "Stale Synced") << "states are told all the time";
+}
+
 TEST_F(DemandFeedTest, ReplacedContentIsToldAsADifference) {
   Fill(4);
   feed_->Attach(source_, kLive);
@@ -167,7 +187,13 @@ TEST_F(DemandFeedTest, LosesNothingAndTellsNothingTwice) {
     const auto key = [&] { return Name(static_cast<int>(die() % 25)); };
     const auto uid = [&] { return die() % 8 == 0 ? "other" : "first"; };
     for (int step = 0; step < 120; ++step) {
-      switch (die() % 14) {
+      switch (die() % 16) {
+        case 14:
+          feed_->Pause(store_->Snapshot());
+          break;
+        case 15:
+          feed_->EndPause();
+          break;
         case 0: {
           ObjectStore::Content content;
           for (const ObjectPtr& object : store_->List()) {
@@ -206,6 +232,7 @@ TEST_F(DemandFeedTest, LosesNothingAndTellsNothingTwice) {
           Put(key(), uid());
       }
     }
+    feed_->EndPause();
     feed_->Attach(source_, kLive);
     loop_.RunReady();
     EXPECT_EQ(feed_->status().state, DemandState::kSynced);

@@ -3,6 +3,7 @@
 
 #include "manager/cache/cache_impl.h"
 #include "manager/cache/testing/cache_fixture.h"
+#include "manager/core/strings.h"
 #include "manager/core/testing/log_capture.h"
 
 namespace mandate {
@@ -99,20 +100,62 @@ TEST_F(DemandStatusTest, AFirstListThatFailsShowsItsReason) {
 
   a_.OnWatch(nullptr);
   server_.Serve(a_);
-  loop_.RunFor(absl::Minutes(1));
+  loop_.RunFor(absl::Minutes(3));
   EXPECT_TRUE(demand.Take().ends_with("Synced"));
   EXPECT_FALSE(demand.handle->status().failed);
 
   // And the second reason for which it is stale.
   a_.watches().back()->Close();
   answer(503, "no route to the server");
-  loop_.RunFor(absl::Minutes(1));
+  loop_.RunFor(absl::Seconds(10));
   EXPECT_EQ(demand.handle->status().reason.code(), absl::StatusCode::kUnavailable);
   demand.Take();
   answer(500, "conversion webhook is down");
-  loop_.RunFor(absl::Minutes(1));
+  // Its proof has not ended by then.
+  loop_.RunFor(absl::Seconds(90));
   EXPECT_EQ(demand.Take(), "Stale");
   EXPECT_EQ(demand.sink->status().reason.code(), absl::StatusCode::kInternal);
+}
+
+TEST_F(DemandStatusTest, AComponentThatHoldsTooMuchIsToldSoAndOthersGoOn) {
+  for (const bool watch_list : {true, false}) {
+    SCOPED_TRACE(watch_list);
+    Cache::Options options = MakeOptions();
+    options.reflector.watch_list = watch_list;
+    options.reflector.page_size = 3;
+    options.max_watch_bytes = 60 * WidgetJson("foo/10", 100).size();
+    Create(options);
+    for (const char* who : {"a", "b"}) server_.Grant(who);
+    CacheView& view_a = Add(a_);
+    CacheView& view_b = Add(b_);
+    for (int i = 10; i < 20; ++i) server_.Put(StrCat("foo/", i));
+    Demanded all = Demand(view_a);
+    Settle();
+    ASSERT_EQ(all.state(), DemandState::kSynced);
+    // Its share is worth fifteen, and the common half thirty; what the server adds counts too.
+    for (int i = 20; i < 90; ++i) server_.Put(StrCat("bar/", i));
+    loop_.RunFor(absl::Minutes(2));
+    EXPECT_EQ(all.state(), DemandState::kStale);
+    const absl::Status why = all.handle->status().reason;
+    EXPECT_EQ(why.code(), absl::StatusCode::kResourceExhausted) << why;
+    EXPECT_NE(why.message().find("max_watch_bytes"), std::string::npos) << why;
+    Demanded narrow = Demand(view_b, "baz");
+    server_.Put("baz/1");
+    Settle();
+    EXPECT_EQ(narrow.state(), DemandState::kSynced);
+    EXPECT_LE(Gauge("mandate_cache_budget_bytes", {{"identity", "b"}}), 2000);
+    for (int i = 20; i < 90; ++i) server_.Delete(StrCat("bar/", i));
+    loop_.RunFor(absl::Minutes(2));
+    EXPECT_EQ(all.state(), DemandState::kSynced) << all.handle->status().reason;
+    for (int i = 10; i < 20; ++i) server_.Delete(StrCat("foo/", i));
+    server_.Delete("baz/1");
+    Settle();
+    EXPECT_EQ(Gauge("mandate_cache_budget_bytes", {{"identity", "a"}}), 0);
+    all.handle.reset();
+    narrow.handle.reset();
+    Settle();
+    cache_.reset();
+  }
 }
 
 }  // namespace

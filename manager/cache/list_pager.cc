@@ -34,7 +34,7 @@ class ListPager::Page : public BodySink {
 ListPager::ListPager(RestClient& client, DemandSpec spec, Options options)
     : client_(client),
       spec_(std::move(spec)),
-      options_(options),
+      options_(std::move(options)),
       self_(std::make_shared<ListPager*>(this)) {}
 
 ListPager::~ListPager() {
@@ -76,6 +76,7 @@ void ListPager::OnPage(absl::StatusOr<HttpResponse> response) {
     return SendPage();
   }
   bytes_ += page_->bytes();
+  if (absl::Status status = options_.admit(bytes_); !status.ok()) return Finish(std::move(status));
   auto page = page_->Take();
   if (!page.ok()) return Finish(std::move(page).status());
   for (ObjectPtr& object : page->items) result_.content.Put(std::move(object));

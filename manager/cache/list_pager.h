@@ -2,6 +2,7 @@
 #ifndef MANAGER_CACHE_LIST_PAGER_H_
 #define MANAGER_CACHE_LIST_PAGER_H_
 
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -29,6 +30,8 @@ class ListPager {
     size_t max_list_bytes = size_t{4} << 30;  // of all pages
     absl::Duration page_timeout = absl::Seconds(60);
     Encoding encoding = Encoding::kJson;
+    // Asked after each page with the bytes of all pages so far; an error ends the list.
+    std::function<absl::Status(size_t)> admit = [](size_t) { return absl::OkStatus(); };
   };
   struct Result {
     std::string resource_version;

@@ -28,6 +28,7 @@ Reflector::Reflector(Config config, RestClient& client, ObjectStore& store, Owne
       client_(&client),
       loop_(client.loop()),
       counts_(std::make_unique<WatchMetrics>(metrics_, spec_, client.component())),
+      account_(config.budget, client.component()),
       status_{DemandState::kPending, absl::UnavailableError("the first list is not in yet")},
       timer_(loop_),
       reopen_timer_(loop_),
@@ -40,6 +41,7 @@ void Reflector::Start() { StartPass(); }
 void Reflector::UseClient(RestClient& client) {
   Stop();
   client_ = &client;
+  account_.MoveTo(client.component());
   counts_ = std::make_unique<WatchMetrics>(metrics_, spec_, client.component());
   counts_->SetStore(store_.size(), store_.bytes(), store_.unreadable());
   // The common backoff goes on: in an outage another identity fares no better.
@@ -82,6 +84,7 @@ void Reflector::Stop() {
   pager_.reset();
   stream_.reset();
   initial_.reset();
+  account_.Set(store_.bytes()).IgnoreError();  // no more than it had
   timer_.Cancel();
   reopen_timer_.Cancel();
   counts_->SetOpen(false);
@@ -110,13 +113,15 @@ void Reflector::StartList() {
   Stop();
   phase_ = Phase::kListing;
   counts_->lists.Increment();
-  pager_ = std::make_unique<ListPager>(*client_, spec_,
-                                       ListPager::Options{.page_size = options_.page_size,
-                                                          .max_pages = options_.max_pages,
-                                                          .max_item_bytes = options_.max_item_bytes,
-                                                          .max_list_bytes = options_.max_bytes,
-                                                          .page_timeout = options_.page_timeout,
-                                                          .encoding = encoding_});
+  pager_ = std::make_unique<ListPager>(
+      *client_, spec_,
+      ListPager::Options{.page_size = options_.page_size,
+                         .max_pages = options_.max_pages,
+                         .max_item_bytes = options_.max_item_bytes,
+                         .max_list_bytes = options_.max_bytes,
+                         .page_timeout = options_.page_timeout,
+                         .encoding = encoding_,
+                         .admit = [this](size_t bytes) { return Admit(bytes); }});
   pager_->Start([this](absl::StatusOr<ListPager::Result> result) { OnList(std::move(result)); });
 }
 
@@ -195,7 +200,9 @@ void Reflector::OnApplied(WatchEventType type, std::string resource_version,
   if (versions_ordered_) MoveTo(std::move(resource_version));
   if (!changes.empty()) owner_.OnObjects(changes);
   owner_.OnProgress();
-  if (phase_ == Phase::kWatching && store_.bytes() > options_.max_bytes) OnTooManyBytes();
+  if (phase_ != Phase::kWatching) return;
+  const absl::Status admitted = Admit(store_.bytes());
+  if (!admitted.ok()) OnTooManyBytes(admitted);
 }
 
 void Reflector::OnWatchTurn() {
@@ -232,7 +239,8 @@ void Reflector::OnInitialEvent(WatchEvent event) {
   if (event.initial_events_end) return OnInitialEventsEnd(std::move(event.resource_version));
   const absl::Status taken = initial_->Take(std::move(event));
   if (!taken.ok()) return OnStreamingListFailed(taken);
-  if (initial_->bytes() > options_.max_bytes) OnTooManyBytes();
+  const absl::Status admitted = Admit(initial_->bytes());
+  if (!admitted.ok()) OnTooManyBytes(admitted);
 }
 
 void Reflector::OnInitialEventsEnd(std::string resource_version) {
@@ -280,13 +288,19 @@ void Reflector::OnWatchEnd(const WatchStream::End& end) {
   }
 }
 
-void Reflector::OnTooManyBytes() {
+absl::Status Reflector::Admit(size_t bytes) {
+  if (bytes > options_.max_bytes) {
+    return absl::ResourceExhaustedError(StrCat("there are more than ", options_.max_bytes,
+                                               " bytes of ", spec_.ToString(),
+                                               ": raise max_bytes, or demand a narrower scope"));
+  }
+  return account_.Set(std::max(bytes, store_.bytes()));
+}
+
+void Reflector::OnTooManyBytes(const absl::Status& why) {
   Stop();
   counts_->overflows.Increment();
-  Fail(absl::ResourceExhaustedError(StrCat("there are more than ", options_.max_bytes, " bytes of ",
-                                           spec_.ToString(),
-                                           ": raise max_bytes, or demand a narrower scope")),
-       Next::kPass);
+  Fail(why, Next::kPass);
 }
 
 void Reflector::OnWatchClosed(const WatchStream::End& end) {
@@ -369,6 +383,7 @@ void Reflector::Replace(ObjectStore::Content content, std::string resource_versi
   const ObjectStore::Replaced replaced =
       store_.Replace(std::move(content), std::move(resource_version), most_events_);
   counts_->SetStore(store_.size(), store_.bytes(), store_.unreadable());
+  account_.Set(store_.bytes()).IgnoreError();  // was admitted as it came
   if (replaced.before != nullptr) owner_.OnReplaced(replaced.before);
   if (!replaced.events.empty()) owner_.OnObjects(replaced.events);
   owner_.OnProgress();

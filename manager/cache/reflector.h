@@ -58,6 +58,7 @@
 #include "manager/cache/reflector_backoff.h"
 #include "manager/cache/reflector_options.h"
 #include "manager/cache/store.h"
+#include "manager/cache/watch_budget.h"
 #include "manager/cache/watch_stream.h"
 #include "manager/client/rest_client.h"
 #include "manager/core/log.h"
@@ -90,6 +91,7 @@ class Reflector : private WatchStream::Observer {
     ReflectorOptions options;
     std::mt19937_64& random;
     Metrics& metrics;
+    WatchBudget& budget;  // outlives the reflector
     Logger log;
     size_t most_events = 256;  // of one OnObjects()
   };
@@ -131,8 +133,9 @@ class Reflector : private WatchStream::Observer {
   void OnInitialEventsEnd(std::string resource_version);
   void OnStreamingListFailed(const absl::Status& why);
   void OnWatchError(const absl::Status& error);
-  // More is there than may be held.
-  void OnTooManyBytes();
+  // OK while so much may be held, in the store or in what is to replace it.
+  absl::Status Admit(size_t bytes);
+  void OnTooManyBytes(const absl::Status& why);
   void OnWatchClosed(const WatchStream::End& end);
 
   // Waits as `why` deserves, then does `next`.
@@ -161,6 +164,7 @@ class Reflector : private WatchStream::Observer {
   RestClient* client_;
   Loop& loop_;
   std::unique_ptr<WatchMetrics> counts_;
+  WatchBudget::Account account_;
 
   Phase phase_ = Phase::kIdle;
   Next next_ = Next::kPass;  // kWaiting

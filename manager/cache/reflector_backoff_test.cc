@@ -16,7 +16,7 @@ class ReflectorBackoffTest : public ::testing::Test {
   ReflectorBackoffTest() {
     options_.backoff = {
         .initial = absl::Seconds(1), .factor = 2, .max = absl::Seconds(8), .jitter = 0};
-    options_.forbidden_backoff = {
+    options_.forbidden_backoff.denied = {
         .initial = absl::Seconds(30), .factor = 2, .max = absl::Minutes(5), .jitter = 0};
     options_.absent_backoff = {
         .initial = absl::Seconds(2), .factor = 2, .max = absl::Seconds(30), .jitter = 0};

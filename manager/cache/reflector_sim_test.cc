@@ -66,13 +66,17 @@ void RunSeed(uint64_t seed, Totals& totals) {
   options.max_frame_bytes = 1000;
   const DemandSpec spec{kWidget, die() % 2 == 0 ? "" : "a", ""};
   Metrics metrics;
+  WatchBudget budget(size_t{1} << 40, metrics);
   std::mt19937_64 jitter(seed);
   ObjectStore store;
   Told told;
-  Reflector reflector(
-      Reflector::Config{
-          .spec = spec, .options = options, .random = jitter, .metrics = metrics, .log = {}},
-      first, store, told);
+  Reflector reflector(Reflector::Config{.spec = spec,
+                                        .options = options,
+                                        .random = jitter,
+                                        .metrics = metrics,
+                                        .budget = budget,
+                                        .log = {}},
+                      first, store, told);
   reflector.Start();
 
   for (int step = 0; step < 120; ++step) {

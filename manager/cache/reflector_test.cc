@@ -230,14 +230,14 @@ TEST_F(ReflectorTest, RetryInternalError) {
     // Waits that are shorter than what is tested.
     options_.backoff = {.initial = absl::Milliseconds(1), .factor = 1, .max = absl::Seconds(1)};
     StartSynced(10);
-    const size_t before = lists();
+    const size_t before = client_.Count("limit=");
     int relisted_at = 0;
     for (int error = 1; error <= 6 && relisted_at == 0; ++error) {
       Send(ErrorJson(500, "InternalError"));
       AddList(200, ListJson("10", {}));
       TimeToRequest();
       loop_.RunReady();
-      if (lists() > before) relisted_at = error;
+      if (client_.Count("limit=") > before) relisted_at = error;
       LastWatch().Open();
       loop_.RunFor(row.between);
     }
@@ -380,10 +380,14 @@ TEST_F(ReflectorTest, EndsAtAnyMoment) {
       AddList(200, ListJson("20", {}));
     });
     AddList(200, ListJson("10", {}));
-    reflector_ = std::make_unique<Reflector>(
-        Reflector::Config{
-            .spec = spec_, .options = options_, .random = random_, .metrics = metrics_, .log = {}},
-        client_, store_, static_cast<Reflector::Owner&>(*this));
+    reflector_ =
+        std::make_unique<Reflector>(Reflector::Config{.spec = spec_,
+                                                      .options = options_,
+                                                      .random = random_,
+                                                      .metrics = metrics_,
+                                                      .budget = budget_,
+                                                      .log = {}},
+                                    client_, store_, static_cast<Reflector::Owner&>(*this));
     reflector_->Start();
     int left = steps;
     loop_.RunUntil([&] { return left-- == 0; }, absl::Minutes(1));

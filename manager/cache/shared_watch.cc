@@ -59,6 +59,7 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadGrant> gra
                                                     .options = config_.reflector,
                                                     .random = config_.random,
                                                     .metrics = config_.metrics,
+                                                    .budget = config_.budget,
                                                     .log = config_.log,
                                                     .most_events = config_.events_per_turn},
                                   member->client(), *store_, static_cast<Reflector::Owner&>(*this));

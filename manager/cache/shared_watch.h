@@ -24,6 +24,7 @@ class SharedWatch : private Reflector::Owner {
     AccessProof::Options access;
     std::mt19937_64& random;
     Metrics& metrics;
+    WatchBudget& budget;  // outlives the watch
     Logger log;
     // How many events a demand is told in one turn of the loop, at most.
     size_t events_per_turn;

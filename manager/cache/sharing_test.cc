@@ -370,7 +370,7 @@ TEST_F(SharingTest, HandedOverToOneThatHasProvedNothingYet) {
   Settle();
   of_a_.handle.reset();
   Settle();
-  EXPECT_EQ(of_b_.Take(), "Forbidden") << "its own watch says so";
+  EXPECT_EQ(of_b_.Take(), "Pending Forbidden") << "no review has an answer; its own watch says so";
   EXPECT_FALSE(Reads(*view_b_));
   server_.Grant("b");
   cache_->Poke();

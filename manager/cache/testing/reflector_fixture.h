@@ -47,10 +47,14 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
   }
 
   void Start() {
-    reflector_ = std::make_unique<Reflector>(
-        Reflector::Config{
-            .spec = spec_, .options = options_, .random = random_, .metrics = metrics_, .log = {}},
-        client_, store_, static_cast<Reflector::Owner&>(*this));
+    reflector_ =
+        std::make_unique<Reflector>(Reflector::Config{.spec = spec_,
+                                                      .options = options_,
+                                                      .random = random_,
+                                                      .metrics = metrics_,
+                                                      .budget = budget_,
+                                                      .log = {}},
+                                    client_, store_, static_cast<Reflector::Owner&>(*this));
     reflector_->Start();
     loop_.RunReady();
   }
@@ -88,6 +92,7 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
   SimulatedLoop loop_;
   FakeRestClient client_{loop_, "reader"};
   Metrics metrics_;
+  WatchBudget budget_{size_t{1} << 40, metrics_};
   std::mt19937_64 random_{1};
   ObjectStore store_;
   DemandSpec spec_{kWidget, "", ""};

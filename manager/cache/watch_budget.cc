@@ -1,0 +1,83 @@
+#include "manager/cache/watch_budget.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "manager/core/strings.h"
+
+namespace mandate {
+
+WatchBudget::WatchBudget(size_t max_bytes, Metrics& metrics)
+    : max_bytes_(max_bytes), metrics_(metrics) {
+  metrics_
+      .Gauge("mandate_cache_budget_limit_bytes", "What all watches may hold, as encoded objects",
+             {})
+      .Set(static_cast<double>(max_bytes));
+}
+
+void WatchBudget::AddComponent(std::string_view component) { Find(component); }
+
+WatchBudget::Component& WatchBudget::Find(std::string_view component) {
+  Component& found = components_[std::string(component)];
+  if (found.gauge == nullptr) {
+    found.gauge = &metrics_.Gauge("mandate_cache_budget_bytes",
+                                  "What the watches of a component hold, as encoded objects",
+                                  {{"identity", std::string(component)}});
+  }
+  return found;
+}
+
+void WatchBudget::Add(std::string_view component, size_t bytes) {
+  Component& found = Find(component);
+  found.bytes += bytes;
+  found.gauge->Set(static_cast<double>(found.bytes));
+}
+
+void WatchBudget::Subtract(std::string_view component, size_t bytes) {
+  Component& found = Find(component);
+  found.bytes -= bytes;
+  found.gauge->Set(static_cast<double>(found.bytes));
+}
+
+size_t WatchBudget::Share() const {
+  return max_bytes_ / 2 / std::max<size_t>(1, components_.size());
+}
+
+size_t WatchBudget::Common() const {
+  size_t used = 0;
+  for (const auto& [name, component] : components_) {
+    used += component.bytes - std::min(component.bytes, Share());
+  }
+  return used;
+}
+
+WatchBudget::Account::Account(WatchBudget& budget, std::string_view component)
+    : budget_(budget), component_(component) {}
+
+WatchBudget::Account::~Account() { budget_.Subtract(component_, bytes_); }
+
+void WatchBudget::Account::MoveTo(std::string_view component) {
+  budget_.Subtract(component_, bytes_);
+  component_ = component;
+  budget_.Add(component_, bytes_);
+}
+
+absl::Status WatchBudget::Account::Set(size_t bytes) {
+  if (bytes == bytes_) return absl::OkStatus();
+  const size_t before = std::exchange(bytes_, bytes);
+  if (bytes < before) {
+    budget_.Subtract(component_, before - bytes);
+    return absl::OkStatus();
+  }
+  budget_.Add(component_, bytes - before);
+  const size_t held = budget_.Find(component_).bytes;
+  if (held <= budget_.Share() || budget_.Common() <= budget_.max_bytes_ - budget_.max_bytes_ / 2) {
+    return absl::OkStatus();
+  }
+  return absl::ResourceExhaustedError(
+      StrCat("the watches of ", component_, " hold ", held, " bytes, more than its share of ",
+             budget_.Share(), ", and the common half of max_watch_bytes (", budget_.max_bytes_,
+             ") is in use: raise max_watch_bytes (--max-watch-size), or demand narrower scopes"));
+}
+
+}  // namespace mandate

@@ -1,0 +1,72 @@
+#include "manager/cache/watch_stream.h"
+
+#include <gtest/gtest.h>
+
+#include "manager/cache/testing/watch_json.h"
+#include "manager/core/testing/simulated_loop.h"
+
+namespace mandate {
+namespace {
+
+// Keeps the sink, so that the test is the transport.
+class SinkClient : public RestClient {
+ public:
+  explicit SinkClient(Loop& loop) : loop_(loop) {}
+
+  void Send(const CallContext&, RestRequest, Done) override {}
+  std::unique_ptr<Stream> Watch(RestRequest, std::shared_ptr<StreamSink> sink) override {
+    this->sink = std::move(sink);
+    return std::make_unique<OpenStream>();
+  }
+  std::string_view component() const override { return "a"; }
+  Loop& loop() override { return loop_; }
+
+  std::shared_ptr<StreamSink> sink;
+
+ private:
+  struct OpenStream : Stream {};
+
+  Loop& loop_;
+};
+
+class WatchStreamTest : public ::testing::Test, protected WatchStream::Observer {
+ protected:
+  void OnWatchOpen() override { log_ += "open "; }
+  void OnWatchEvent(WatchEvent) override { log_ += "event "; }
+  void OnWatchUndecodable(UnreadableEvent) override { log_ += "undecodable "; }
+  void OnWatchEnd(const WatchStream::End& end) override {
+    log_ += end.kind == WatchStream::End::Kind::kNeverOpened ? "never opened" : "end";
+  }
+  StreamSink::Flow Open() {
+    HttpResponse head;
+    head.code = 200;
+    head.content_type = "application/json";
+    return client_.sink->OnOpen(head);
+  }
+
+  SimulatedLoop loop_;
+  SinkClient client_{loop_};
+  std::string log_;
+  std::unique_ptr<WatchStream> stream_ = std::make_unique<WatchStream>(
+      client_, RestRequest(), WatchStream::Options{.lifetime = absl::Seconds(5)},
+      static_cast<WatchStream::Observer&>(*this));
+};
+
+TEST_F(WatchStreamTest, AnAnswerAfterItsLifetimeIsCancelled) {
+  ASSERT_TRUE(loop_.RunUntil([&] { return loop_.ready_tasks() > 0; }));
+  EXPECT_EQ(Open(), StreamSink::Flow::kCancel) << "its end is known, and not told yet";
+  loop_.RunReady();
+  EXPECT_EQ(log_, "never opened");
+  EXPECT_EQ(client_.sink->OnData(BookmarkJson("1")), StreamSink::Flow::kCancel);
+}
+
+TEST_F(WatchStreamTest, AnAnswerAfterItsEndIsCancelled) {
+  stream_.reset();
+  EXPECT_EQ(Open(), StreamSink::Flow::kCancel);
+  EXPECT_EQ(client_.sink->OnData(BookmarkJson("1")), StreamSink::Flow::kCancel);
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(log_, "");
+}
+
+}  // namespace
+}  // namespace mandate
