@@ -246,16 +246,16 @@ TEST_F(PreflightLoopTest, DestructionBetweenPassesTakesTheTimerBack) {
 // The pass has ended, in a thread of the pool, when the loop's thread destroys the preflight.
 TEST_F(PreflightLoopTest, NothingIsReportedAfterDestruction) {
   struct EndsAfterEachTask : Executor {
-    EndsAfterEachTask(Loop& l, std::function<void()> e) : loop(l), end(std::move(e)) {}
+    EndsAfterEachTask(Executor& p, std::function<void()> e) : pool(p), end(std::move(e)) {}
     void Post(Task task) override {
-      loop.Post([this, task = std::move(task)]() mutable {
+      pool.Post([this, task = std::move(task)]() mutable {
         std::move(task)();
         end();
       });
     }
-    Loop& loop;
+    Executor& pool;
     const std::function<void()> end;
-  } workers(loop_, [this] { preflight_.reset(); });
+  } workers(pool_, [this] { preflight_.reset(); });
   for (const bool granted : {true, false}) {
     granted_ = granted;
     client_.ForgetRequests();
