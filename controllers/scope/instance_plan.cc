@@ -178,11 +178,16 @@ InstancePlan PlanInstance(const InstanceSnapshot& snapshot, const InstancePlanOp
   if (roles.ok()) {
     PlanValidTemplate(snapshot, *roles, target, options, planner, plan);
   } else {
-    // Which roles the template means is not known. Where the instance wants none of them is.
+    // Which roles the template means is not known. Where the instance wants none of them is, and
+    // which roles are not the template's: they may be another's, who would wait for their bindings.
     plan.reason = kScopeTemplateFailed;
     plan.problems.push_back(StrCat("ScopeTemplate \"", snapshot.scope_template->metadata().name(),
                                    "\" failed: ", std::string(roles.status().message())));
-    planner.differ().Rest([&](const Binding& b) { return target.MayContain(b.key.ns); });
+    planner.differ().Rest([&](const Binding& b) {
+      const auto role = snapshot.cluster_roles.find(b.object.roleref().name());
+      return target.MayContain(b.key.ns) && role != snapshot.cluster_roles.end() &&
+             WhyForeign(role->second, snapshot.scope_template->metadata().uid()).empty();
+    });
   }
   if (plan.reason.empty() && !target.problems.empty()) plan.reason = kScopingFailed;
   plan.problems.insert(plan.problems.end(), target.problems.begin(), target.problems.end());

@@ -245,6 +245,18 @@ TEST(InstancePlanTest, AnInvalidTemplateFailsItsInstancesAtOnce) {
             std::string::npos);
 }
 
+// An instance that had another template before: its bindings to that one's roles go, as that
+// template does not make a role again while bindings that nobody wants refer to it.
+TEST(InstancePlanTest, AnInvalidTemplateLeavesOnlyBindingsToItsOwnRoles) {
+  InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
+  snapshot.scope_template->mutable_spec()->mutable_clusterroles(0)->clear_generatename();
+  auto& role = snapshot.cluster_roles.begin()->second;
+  role.mutable_metadata()->mutable_ownerreferences(0)->set_uid("another-template");
+  EXPECT_EQ(PlanInstance(snapshot).remove.size(), 1u);
+  snapshot.cluster_roles.clear();
+  EXPECT_EQ(PlanInstance(snapshot).remove.size(), 1u);
+}
+
 // Only the template's own role, with the template's own rules, is ever bound.
 TEST(InstancePlanTest, NothingElseIsBound) {
   const std::string name = ClusterRoleName("template-uid", "fooClusterRole-");

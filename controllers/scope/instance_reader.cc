@@ -107,6 +107,23 @@ absl::Status AddTemplate(const CallContext& context, const CacheView& cache,
   return absl::OkStatus();
 }
 
+// Of an invalid template: which roles the bindings that are there refer to tells whose they are.
+absl::Status AddRolesOfBindings(const CallContext& context, const CacheView& cache,
+                                InstanceSnapshot& snapshot) {
+  if (!snapshot.scope_template.has_value() || ExpandTemplate(*snapshot.scope_template).ok()) {
+    return absl::OkStatus();
+  }
+  for (const Binding& binding : snapshot.bindings) {
+    const std::string& name = binding.object.roleref().name();
+    if (snapshot.cluster_roles.contains(name)) continue;
+    auto found = cache.Get<ClusterRole>(context, {"", name});
+    if (absl::IsNotFound(found.status())) continue;
+    RETURN_IF_ERROR(found.status());
+    snapshot.cluster_roles[name] = *std::move(found);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<InstanceSnapshot> ReadInstanceSnapshot(const CallContext& context,
@@ -129,6 +146,7 @@ absl::StatusOr<InstanceSnapshot> ReadInstanceSnapshot(const CallContext& context
     }
   }
   snapshot.bindings = Values(std::move(bindings));
+  RETURN_IF_ERROR(AddRolesOfBindings(context, cache, snapshot));
   return snapshot;
 }
 
