@@ -177,10 +177,7 @@ void Judge::JudgeRole(const Json::Value& role) {
     const RoleId id{held->second.owner_uid, GenerateNameOf(Name(role))};
     roles_[Name(role)] = id;
     const bool wanted = expected_.roles.contains(id);
-    // Somebody else's role that nobody wants grants nothing.
-    const bool concerns =
-        wanted || held->second.impostor || role["metadata"].isMember("deletionTimestamp");
-    if (concerns && IsKept(role, "ScopeTemplate", wanted)) return;
+    if (IsKept(role, "ScopeTemplate", wanted)) return;
   }
   if (owner.empty()) {
     if (!held_.contains(Uid(role))) JudgeOwnerless(role, kTemplateLabel, Templates());
