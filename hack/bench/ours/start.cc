@@ -34,7 +34,7 @@ class SayingSo : public Reconciler {
 absl::StatusOr<Controllers> MakeController(const Component& component) {
   ASSIGN_OR_RETURN(auto controller, ControllerBuilder(component.runtime)
                                         .Named("bench")
-                                        .For(kConfigMaps, {})
+                                        .For({kConfigMaps, "", ""}, {})
                                         .Complete(std::make_unique<SayingSo>()));
   Controllers controllers;
   controllers.push_back(std::move(controller));
