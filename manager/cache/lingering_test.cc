@@ -35,8 +35,9 @@ TEST_F(LingeringTest, AMemberThatIsDemandedAgainTakesOver) {
   ASSERT_EQ(of_a.state(), DemandState::kForbidden);
   ASSERT_EQ(server_.live_watches(), 0u) << "nobody demands it who may see it";
   of_b = Demand(view_b);
-  Settle();
-  EXPECT_EQ(of_b.state(), DemandState::kSynced);
+  loop_.RunReady();
+  EXPECT_EQ(of_b.state(), DemandState::kSynced)
+      << "at once, and not when a has failed often enough";
   EXPECT_EQ(b_.live_watches(), 1u);
   EXPECT_EQ(of_a.state(), DemandState::kForbidden);
 }
