@@ -305,6 +305,7 @@ TEST(InstancePlanTest, AnotherTemplateMeansOtherBindings) {
   const InstancePlan plan = PlanInstance(retargeted);
   EXPECT_EQ(plan.create.size(), 1u);
   EXPECT_EQ(plan.remove.size(), 1u);
+  EXPECT_TRUE(plan.grant_first) << "one role takes the place of another, as when a role is renamed";
 }
 
 TEST(InstancePlanTest, RulesThatMeanNothingInANamespaceAreSaid) {
