@@ -3,10 +3,12 @@
 #include <utility>
 
 #include "manager/core/strings.h"
+#include "manager/object/json.h"
 
 namespace mandate::simulation {
 namespace {
 
+constexpr const char* kLateDeletion = "kill: a deletion arrives after its object was created again";
 constexpr const char* kDeaths[] = {"kill: request lost", "kill: answer lost",
                                    "kill: request delayed past the death"};
 
@@ -70,6 +72,7 @@ void Run::Go() {
 }
 
 void Run::Step() {
+  if (dice_.OneIn(12)) DelayDeletion();
   if (dice_.OneIn(3)) Endanger();
   if (options_.troubles && dice_.OneIn(2)) troubles_.Strike();
   if (options_.strangers && dice_.OneIn(3)) {
@@ -107,6 +110,28 @@ void Run::Endanger() {
                          dice_.UpTo(absl::Minutes(1)), [this, how] { tally_[kDeaths[how]]++; });
 }
 
+void Run::DelayDeletion() {
+  for (const Json::Value& instance : cluster_.List(Instances())) {
+    const Json::Value& all = instance["spec"]["namespaces"];
+    const std::string name = instance["metadata"]["name"].asString();
+    if (all.size() < 2 || instance["metadata"].isMember("deletionTimestamp")) continue;
+    Json::Value patch;
+    for (Json::ArrayIndex i = 1; i < all.size(); ++i) patch["spec"]["namespaces"].append(all[i]);
+    process_->wire().DieAt(1, Wire::Death::kRequestDelayed, absl::Seconds(20));
+    cluster_.Merge(Instances(), "", name, WriteJson(patch));
+    loop_.RunFor(absl::Milliseconds(500));
+    if (!process_->wire().dead()) return process_->wire().Spare();
+    Kill();
+    Spawn();
+    loop_.RunFor(absl::Seconds(5));
+    patch["spec"]["namespaces"] = all;
+    cluster_.Merge(Instances(), "", name, WriteJson(patch));
+    loop_.RunFor(absl::Seconds(30));
+    tally_[kLateDeletion]++;
+    return;
+  }
+}
+
 void Run::Calm() {
   process_->wire().Spare();
   if (process_->wire().dead()) {
@@ -140,6 +165,7 @@ void Run::CheckSilence(absl::Duration span) {
 std::vector<std::string> Run::Kinds() {
   std::vector<std::string> kinds = Author::Kinds();
   kinds.insert(kinds.end(), std::begin(kDeaths), std::end(kDeaths));
+  kinds.emplace_back(kLateDeletion);
   for (std::string& kind : Troubles::Kinds()) kinds.push_back(std::move(kind));
   for (std::string& kind : Strangers::Kinds()) kinds.push_back(std::move(kind));
   return kinds;

@@ -53,6 +53,9 @@ class Run {
   void Kill();
   // A death within the next writes.
   void Endanger();
+  // A grant is revoked by a process that dies over it, and given again before that deletion
+  // arrives.
+  void DelayDeletion();
   // Nothing bad happens any more, and all that is under way arrives.
   void Calm();
   void Check();
