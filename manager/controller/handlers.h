@@ -13,10 +13,10 @@
 
 namespace mandate {
 
-// Appends requests, without duplicates among its own. It runs on the component's strand, one call at
-// a time; what it takes delays the component's other events, so it must not wait. An error (an object
-// that does not decode) concerns this event only: it is counted and logged, and what was appended
-// counts.
+// Appends requests, without duplicates among its own. It runs on the component's strand, one call
+// at a time; what it takes delays the component's other events, so it must not wait. An error (an
+// object that does not decode) concerns this event only: it is counted and logged, and what was
+// appended counts.
 using EventHandler =
     std::function<absl::Status(const ObjectEvent&, std::vector<Request>& requests)>;
 
