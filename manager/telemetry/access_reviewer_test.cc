@@ -70,7 +70,7 @@ class AccessReviewerTest : public testing::Test {
   }
   void Make(AccessReviewer::Options options = {}) {
     options.client = &client_;
-    options.workers = &loop_;
+    options.workers = &pool_;
     options.metrics = &metrics_;
     reviewer_ = *AccessReviewer::Create(options);
   }
@@ -88,6 +88,7 @@ class AccessReviewerTest : public testing::Test {
   }
 
   SimulatedLoop loop_;
+  SimulatedPool pool_{loop_, 1};
   Metrics metrics_;
   FakeRestClient client_{loop_, "metrics-auth"};
   const MandateServer rights_{kMetricsAuth};
@@ -195,7 +196,7 @@ TEST_F(AccessReviewerTest, WhoWaitsIsBounded) {
 TEST_F(AccessReviewerTest, IsAnotherComponentsNever) {
   FakeRestClient other(loop_, "scope");
   EXPECT_FALSE(
-      AccessReviewer::Create({.client = &other, .workers = &loop_, .metrics = &metrics_}).ok());
+      AccessReviewer::Create({.client = &other, .workers = &pool_, .metrics = &metrics_}).ok());
 }
 
 TEST_F(AccessReviewerTest, EndsWhileAReviewRuns) {
