@@ -117,7 +117,7 @@ def a_thousand_namespaces(env, report):
     writes = [(e["verb"], e["objectRef"].get("resource"), e["objectRef"].get("namespace")) for e in ours(events)
               if e["objectRef"].get("resource") in ("rolebindings", "clusterrolebindings", "clusterroles")
               and e["verb"] not in ("list", "watch", "get")]
-    expect(report, "exactly one RoleBinding was written", writes == [("create", "rolebindings", "one-more")], writes)
+    expect(report, "exactly one RoleBinding was written", writes == [("patch", "rolebindings", "one-more")], writes)
     events, _ = audit_events(env, quiet_from)
     loud = [(e["verb"], e["objectRef"].get("resource"), e["user"]["username"]) for e in ours(events)
             if e["verb"] != "watch" and e["objectRef"].get("resource") != "leases"
