@@ -45,7 +45,8 @@ class BindingWriter {
   const WriteLog& log() const { return log_; }
   // Some writes of the plan are left for the next reconcile.
   bool unfinished() const { return unfinished_; }
-  // Until a binding that somebody else keeps changing is fixed again; zero: there is none.
+  // How long to wait before a binding that somebody else keeps changing is fixed again. Zero: there
+  // is no such binding.
   absl::Duration wait() const { return wait_; }
 
  private:

@@ -17,8 +17,8 @@ using operatorsv1alpha1::ScopeInstance;
 using operatorsv1alpha1::ScopeTemplate;
 using rbacv1::ClusterRole;
 
-// What the template controller reported about the template as it is now; null when that is not, or
-// not yet, a failure.
+// The failed condition that the template controller reported about the template's present
+// generation; null when it reported success, or nothing yet.
 const ConditionProto* FailedCondition(const ScopeTemplate& scope_template) {
   const ConditionProto* templated = FindCondition(scope_template.status().conditions(), kTemplated);
   const bool failed = templated != nullptr && templated->status() == "False" &&
@@ -178,8 +178,9 @@ InstancePlan PlanInstance(const InstanceSnapshot& snapshot, const InstancePlanOp
   if (roles.ok()) {
     PlanValidTemplate(snapshot, *roles, target, options, planner, plan);
   } else {
-    // Which roles the template means is not known. Where the instance wants none of them is, and
-    // which roles are not the template's: they may be another's, who would wait for their bindings.
+    // The roles that the template means are unknown. Two things are known: where the instance wants
+    // no role at all, and which roles are not the template's. Those may belong to another template,
+    // which makes its role again only when no such binding refers to it.
     plan.reason = kScopeTemplateFailed;
     plan.problems.push_back(StrCat("ScopeTemplate \"", snapshot.scope_template->metadata().name(),
                                    "\" failed: ", std::string(roles.status().message())));

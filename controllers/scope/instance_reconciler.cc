@@ -35,7 +35,7 @@ constexpr absl::Duration kPendingRetry = absl::Minutes(1);
 // slower.
 constexpr absl::Duration kDifferenceRetry = absl::Seconds(1);
 
-// `kubectl delete --cascade=orphan`: whoever deletes the instance wants its bindings to stay.
+// `kubectl delete --cascade=orphan` asks for the bindings to stay.
 bool IsOrphaning(const ScopeInstance& instance) {
   const auto& finalizers = instance.metadata().finalizers();
   return std::find(finalizers.begin(), finalizers.end(), "orphan") != finalizers.end();
@@ -65,7 +65,7 @@ std::vector<Request> InstancesOfNamespace(const CacheView& cache, const corev1::
   return requests;
 }
 
-// Those whose template asks for a ClusterRole of this name, whoever made the role.
+// The instances whose template asks for a ClusterRole of this name.
 std::vector<Request> InstancesOfRole(const CacheView& cache, const ClusterRole& role) {
   std::vector<Request> requests;
   for (const auto& raw :

@@ -179,8 +179,8 @@ TEST(RevocationTest, RevocationNeverWaits) {
   }
 }
 
-// What the selector means is not known; which namespaces are named, and which roles and subjects
-// there are, is.
+// The namespaces that an invalid selector means are unknown. The named namespaces, the roles and
+// the subjects are known.
 TEST(RevocationTest, AnInvalidSelectorKeepsNamespacesAndRevokesTheRest) {
   InstanceSnapshot snapshot = Bound(
       Snapshot(DocumentInstance(R"("namespaces": ["foo", "bar"])"), TemplateFor({"ann", "eve"})));

@@ -128,7 +128,7 @@ TEST(ResolveTargetTest, Where) {
   }
 }
 
-// Which namespaces an invalid selector means is not known; that it does not mean the cluster is.
+// An invalid selector means unknown namespaces, but certainly not the whole cluster.
 TEST(ResolveTargetTest, ABadSelectorNamesItsFieldAndIsNotTheCluster) {
   for (const std::string_view selector :
        {R"(["color"])", R"("color")", R"({"color": 5})", R"({"matchLabels": "red"})",

@@ -30,8 +30,8 @@ constexpr absl::Duration kPendingRetry = absl::Minutes(1);
 // How soon a role is fixed again that did not become what was written; FixLimiter makes it slower.
 constexpr absl::Duration kDifferenceRetry = absl::Seconds(1);
 
-// What a fix is for: one that is wanted again and again is a fight; one that follows an edit of the
-// template is not.
+// Identifies the role and the state that a fix aims at. The same fix, needed again and again, is a
+// fight with somebody else; a fix that follows an edit of the template has another key.
 std::string FixKey(const RoleFix& fix) {
   std::string rules;
   for (const auto& rule : fix.desired.rules()) rules += rule.SerializeAsString();

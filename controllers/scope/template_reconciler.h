@@ -36,10 +36,11 @@ class TemplateReconciler : public Reconciler {
   absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override;
 
  private:
-  // What one reconcile has done so far.
+  // The writes of one reconcile, and their outcome.
   struct Progress {
     WriteLog log;
-    // Until a role that somebody else keeps changing is fixed again; zero: there is none.
+    // How long to wait before a role that somebody else keeps changing is fixed again. Zero: there
+    // is no such role.
     absl::Duration wait = absl::ZeroDuration();
   };
 
