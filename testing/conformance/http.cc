@@ -28,8 +28,9 @@ class CurlExchange : public Exchange {
     curl_easy_setopt(easy_, CURLOPT_PRIVATE, this);
     curl_easy_setopt(easy_, CURLOPT_URL, connection.server.c_str());
     curl_easy_setopt(easy_, CURLOPT_REQUEST_TARGET, request.target.c_str());
-    curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION,
-                     request.has_body ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS);
+    curl_easy_setopt(
+        easy_, CURLOPT_HTTP_VERSION,
+        request.has_body || request.http1 ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS);
     curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy_, CURLOPT_CAPATH, nullptr);
     SetBlob(easy_, CURLOPT_CAINFO_BLOB, connection.ca_pem);

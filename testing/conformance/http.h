@@ -38,6 +38,9 @@ struct Request {
   std::string body = {};
   bool has_body = false;
   bool certificate = false;
+  // Over HTTP/1.1 also without a body. The answer to a path that cannot be parsed is a 400 there,
+  // and a reset stream over HTTP/2.
+  bool http1 = false;
 };
 
 struct Response {

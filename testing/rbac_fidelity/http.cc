@@ -20,7 +20,8 @@ conformance::Request RawRequest(const HttpRequest& request) {
                            .target = request.target,
                            .body = request.body,
                            .has_body = !request.content_type.empty(),
-                           .certificate = true};
+                           .certificate = true,
+                           .http1 = true};
   const auto header = [&raw](const char* name, const std::string& value) {
     if (!value.empty()) raw.headers.emplace_back(name, value);
   };
