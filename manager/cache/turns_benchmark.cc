@@ -1,7 +1,6 @@
 // How long the cache keeps the loop in one turn, with 100,000 objects of 1 KiB.
 //   hack/bazel run -c opt --copt=-O2 //manager/cache:turns_benchmark
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "manager/cache/testing/cache_fixture.h"
+#include "manager/core/clock.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
@@ -28,38 +28,37 @@ class MeasuredLoop : public SimulatedLoop {
   // Runs `work` of the server's, which does not count.
   template <class Work>
   auto Excluding(Work work) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::Real().TimeNow();
     auto result = work();
-    excluded_ += std::chrono::steady_clock::now() - start;
+    excluded_ += Clock::Real().TimeNow() - start;
     return result;
   }
 
   void Report(const char* what) {
     std::printf("%-44s %7d turns %9.1f ms in all %7.1f ms the longest\n", what, turns_,
-                total_ * 1e3, longest_ * 1e3);
+                absl::ToDoubleMilliseconds(total_), absl::ToDoubleMilliseconds(longest_));
     turns_ = 0;
-    total_ = longest_ = 0;
+    total_ = longest_ = absl::ZeroDuration();
   }
 
  private:
   Task Measured(Task task) {
     return [this, task = std::move(task)]() mutable {
-      excluded_ = {};
-      const auto start = std::chrono::steady_clock::now();
+      excluded_ = absl::ZeroDuration();
+      const auto start = Clock::Real().TimeNow();
       std::move(task)();
       { const Task ended = std::move(task); }
-      const std::chrono::duration<double> took =
-          std::chrono::steady_clock::now() - start - excluded_;
+      const absl::Duration took = Clock::Real().TimeNow() - start - excluded_;
       ++turns_;
-      total_ += took.count();
-      longest_ = std::max(longest_, took.count());
+      total_ += took;
+      longest_ = std::max(longest_, took);
     };
   }
 
-  std::chrono::duration<double> excluded_{};
+  absl::Duration excluded_;
   int turns_ = 0;
-  double total_ = 0;
-  double longest_ = 0;
+  absl::Duration total_;
+  absl::Duration longest_;
 };
 
 class CountingSink : public DemandSink {
