@@ -34,7 +34,7 @@ void SetController(ClusterRole& role, std::string_view uid) {
   role.mutable_metadata()->mutable_ownerreferences(0)->set_uid(std::string(uid));
 }
 
-// Whose a role is: one whose name is a function of the template's UID, and one with a literal name.
+// The owner of a role with a generated name, and of a role with a literal name.
 TEST(WhyForeignTest, NameAndControllerDecide) {
   using Edit = std::function<void(ClusterRole&)>;
   const Edit no_labels = [](ClusterRole& r) { r.mutable_metadata()->clear_labels(); };

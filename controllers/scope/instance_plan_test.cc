@@ -213,7 +213,7 @@ TEST(InstancePlanTest, MoreBindingsThanTheBoundAreNotMadeAndTheRestIsRevoked) {
   EXPECT_EQ(Where(plan.remove), (Strings{"foo"}));
   EXPECT_EQ(plan.reason, kScopingFailed);
   EXPECT_EQ(plan.problems[0].find("1 cluster roles in 3 namespaces are 3 bindings"), 0u);
-  // What is bound already stays, though it is more than the bound.
+  // Existing bindings stay, although they exceed the bound.
   snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["bar", "default", "labelled"])")));
   EXPECT_FALSE(Changes(PlanInstance(snapshot, {.max_bindings = 2})));
 }

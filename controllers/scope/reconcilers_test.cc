@@ -86,7 +86,8 @@ TEST_F(ReconcilersTest, AGrantInTheWholeClusterIsMadeFixedAndRevoked) {
   EXPECT_THAT(cluster_.Ours(kClusterBindings), IsEmpty());
 }
 
-// A template whose rules are emptied empties its ClusterRole, whoever wrote the rules last.
+// A template whose rules are emptied empties its ClusterRole, also after another manager wrote
+// them.
 TEST_F(ReconcilersTest, AnEmptiedTemplateEmptiesItsRole) {
   for (const bool edited : {false, true}) {
     SCOPED_TRACE(edited);

@@ -153,7 +153,7 @@ TEST(TemplatePlanTest, WhetherItIsReferencedIsNotKnown) {
   EXPECT_FALSE(Changes(PlanTemplate({of, Referenced::kMaybe, {}}))) << "nothing is made";
   const auto roles = Created(PlanTemplate({of, Referenced::kYes, {}}));
   EXPECT_FALSE(Changes(PlanTemplate({of, Referenced::kMaybe, roles}))) << "nothing is deleted";
-  // A role that left the template is not wanted, whoever references the template.
+  // A role that left the template is unwanted, although instances still reference the template.
   ScopeTemplate without = of;
   without.mutable_spec()->clear_clusterroles();
   EXPECT_EQ(PlanTemplate({without, Referenced::kMaybe, roles}).remove.size(), 1u);
