@@ -95,11 +95,9 @@ std::string Difference(const Binding& desired, const Binding& actual) {
                     actual.object.subjects())) {
     return "subjects";
   }
-  const auto& labels = actual.object.metadata().labels();
-  for (const auto& [key, value] : wanted.metadata().labels()) {
-    const auto found = labels.find(key);
-    if (found == labels.end() || found->second != value) return StrCat("label ", key);
-  }
+  std::string label =
+      LabelDifference(wanted.metadata(), actual.object.metadata(), /*exactly=*/false);
+  if (!label.empty()) return label;
   const OwnerReferenceProto* owner = ControllerOf(wanted.metadata());
   if (owner == nullptr) return "";
   ObjectMetaProto owner_meta;

@@ -48,16 +48,24 @@ std::string FixKey(const BindingFix& fix) {
 }  // namespace
 
 void BindingWriter::CarryOut(const InstancePlan& plan) {
+  bool revoked = false;
   const auto revoke = [&] {
+    if (std::exchange(revoked, true)) return;
     for (const Binding& binding : plan.remove) Remove(binding);
   };
-  // A grant that takes the place of another goes first, unless a revocation would wait for long.
-  const bool grant_first = plan.grant_first && plan.writes() <= parts_.max_writes;
-  if (!grant_first) revoke();
-  for (const auto& [old, wanted] : plan.replace) Replace(old, wanted);
-  for (const BindingFix& fix : plan.fix) Fix(fix);
-  for (const Binding& binding : plan.create) Create(binding);
-  if (grant_first) revoke();
+  const auto each = [&](const auto& list, const auto& write) {
+    for (const auto& one : list) {
+      write(one);
+      if (!log_.failures().empty()) revoke();
+    }
+  };
+  // A grant that takes the place of another goes first, so that nobody is without in between. A
+  // revocation waits neither for many grants nor for another one when the server has failed one.
+  if (!plan.grant_first || plan.writes() > parts_.max_writes) revoke();
+  each(plan.fix, [this](const BindingFix& fix) { Fix(fix); });
+  each(plan.replace, [this](const auto& pair) { Replace(pair.first, pair.second); });
+  each(plan.create, [this](const Binding& binding) { Create(binding); });
+  revoke();
 }
 
 void BindingWriter::Finish() {

@@ -53,12 +53,8 @@ std::string WhyForeign(const rbacv1::ClusterRole& actual, std::string_view templ
 std::string Difference(const rbacv1::ClusterRole& desired, const rbacv1::ClusterRole& actual) {
   if (!SameRules({desired.rules().begin(), desired.rules().end()}, actual.rules())) return "rules";
   if (actual.has_aggregationrule()) return "aggregationRule";
-  for (const auto& [key, value] : desired.metadata().labels()) {
-    if (!HasLabel(actual.metadata(), key, value)) return StrCat("label ", key);
-  }
-  for (const auto& [key, value] : actual.metadata().labels()) {
-    if (!desired.metadata().labels().contains(key)) return StrCat("label ", key);
-  }
+  std::string label = LabelDifference(desired.metadata(), actual.metadata(), /*exactly=*/true);
+  if (!label.empty()) return label;
   const OwnerReferenceProto& owner = *ControllerOf(desired.metadata());
   ObjectMetaProto owner_meta;
   owner_meta.set_name(owner.name());

@@ -82,6 +82,7 @@ absl::Status IndexBindings(CacheView& cache) {
   RETURN_IF_ERROR(
       cache.IndexField(KindOf<T>::value, kByUidLabel, LabelValue(std::string(kInstanceUidLabel))));
   RETURN_IF_ERROR(cache.IndexField<T>(kByInstanceName, InstanceNameOf<T>));
+  RETURN_IF_ERROR(cache.IndexField<T>(kByRoleRef, RoleRefOf<T>));
   return cache.IndexField<T>(kByStrayRoleRef, StrayRoleRefOf<T>);
 }
 

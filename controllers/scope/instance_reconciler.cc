@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,13 +66,31 @@ std::vector<Request> InstancesOfNamespace(const CacheView& cache, const corev1::
   return requests;
 }
 
-// The instances whose template asks for a ClusterRole of this name.
+// Adds the instances that own a binding of kind T to the role.
+template <class T>
+void AddOwnersOfBindings(const CacheView& cache, std::string_view role,
+                         std::set<std::string>& instances) {
+  for (const auto& raw : cache.ListLastKnownBy(KindOf<T>::value, {kByRoleRef, role})) {
+    const ObjectHeader header = raw->Header();
+    const OwnerReference* owner = header.Controller();
+    if (owner != nullptr && owner->kind == KindOf<ScopeInstance>::value.kind) {
+      instances.insert(owner->name);
+    }
+  }
+}
+
+// The instances whose template asks for a ClusterRole of this name, and those that are bound to it:
+// while a template is invalid, only the bindings tell which roles its instances have.
 std::vector<Request> InstancesOfRole(const CacheView& cache, const ClusterRole& role) {
+  const std::string& name = role.metadata().name();
   std::vector<Request> requests;
-  for (const auto& raw :
-       cache.ListLastKnownBy(KindOf<ScopeTemplate>::value, {kByRoleName, role.metadata().name()})) {
+  for (const auto& raw : cache.ListLastKnownBy(KindOf<ScopeTemplate>::value, {kByRoleName, name})) {
     Append(InstancesBy(cache, kByTemplate, raw->name()), requests);
   }
+  std::set<std::string> owners;
+  AddOwnersOfBindings<RoleBinding>(cache, name, owners);
+  AddOwnersOfBindings<ClusterRoleBinding>(cache, name, owners);
+  for (const std::string& owner : owners) requests.push_back({{"", owner}});
   return requests;
 }
 

@@ -1,6 +1,7 @@
 #include "controllers/scope/ownership.h"
 
 #include <algorithm>
+#include <set>
 
 #include "absl/strings/str_join.h"
 #include "manager/core/strings.h"
@@ -50,6 +51,19 @@ std::string ControllerText(const ObjectMetaProto& object) {
   const OwnerReferenceProto* controller = ControllerOf(object);
   if (controller == nullptr) return "nobody";
   return StrCat(controller->kind(), " \"", controller->name(), "\"");
+}
+
+std::string LabelDifference(const ObjectMetaProto& desired, const ObjectMetaProto& actual,
+                            bool exactly) {
+  std::set<std::string> keys;
+  for (const auto& [key, value] : desired.labels()) {
+    const auto found = actual.labels().find(key);
+    if (found == actual.labels().end() || found->second != value) keys.insert(key);
+  }
+  for (const auto& [key, value] : actual.labels()) {
+    if (exactly && !desired.labels().contains(key)) keys.insert(key);
+  }
+  return keys.empty() ? "" : StrCat("label ", *keys.begin());
 }
 
 std::string FinalizersText(const ObjectMetaProto& object) {

@@ -26,6 +26,12 @@ const OwnerReferenceProto* ControllerOf(const ObjectMetaProto& object);
 // For messages: `Namespace "foo"`, or "nobody" without a controller.
 std::string ControllerText(const ObjectMetaProto& object);
 
+// "label KEY" for the first label, by key, that is missing in `actual` or has another value; with
+// `exactly`, also one that `desired` lacks. "" when there is none. It is a part of conditions, so
+// the same objects always give the same text.
+std::string LabelDifference(const ObjectMetaProto& desired, const ObjectMetaProto& actual,
+                            bool exactly);
+
 // For messages: "finalizers a, b keep it", or "it has no finalizers".
 std::string FinalizersText(const ObjectMetaProto& object);
 

@@ -66,6 +66,36 @@ TEST(BelongsToTest, NothingBelongsToAnOwnerWithoutUid) {
   }
 }
 
+// A message that depended on the order of a hash map would change from one reconcile to the next.
+TEST(LabelDifferenceTest, NamesTheFirstLabelByKey) {
+  const struct {
+    const char* name;
+    const char* desired;
+    const char* actual;
+    bool exactly;
+    const char* difference;
+  } rows[] = {
+      {"none", "", "", true, ""},
+      {"the same", R"("labels": {"a": "1"})", R"("labels": {"a": "1"})", true, ""},
+      {"all are missing", R"("labels": {"d": "1", "b": "1", "c": "1", "e": "1"})", "", false,
+       "label b"},
+      {"another value", R"("labels": {"d": "1", "b": "1", "c": "1"})",
+       R"("labels": {"d": "2", "b": "1", "c": "2"})", false, "label c"},
+      {"more", R"("labels": {"c": "1"})", R"("labels": {"c": "1", "b": "1", "a": "1"})", true,
+       "label a"},
+      {"more is allowed", R"("labels": {"c": "1"})", R"("labels": {"c": "1", "a": "1"})", false,
+       ""},
+      {"missing and more", R"("labels": {"b": "1"})", R"("labels": {"a": "1"})", true, "label a"},
+  };
+  for (const auto& row : rows) {
+    // Each map has an order of its own.
+    for (int i = 0; i < 20; ++i) {
+      EXPECT_EQ(LabelDifference(Meta(row.desired), Meta(row.actual), row.exactly), row.difference)
+          << row.name;
+    }
+  }
+}
+
 TEST(ControllerReferenceTest, SaysEverythingThatTheGarbageCollectorNeeds) {
   ObjectMetaProto object;
   SetControllerReference(Owner(), kInstance, object);

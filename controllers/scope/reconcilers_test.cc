@@ -7,6 +7,7 @@
 
 #include "controllers/scope/testing_cluster.h"
 #include "controllers/scope/testing_json.h"
+#include "testing/apiserver/errors.h"
 
 namespace mandate::scope {
 namespace {
@@ -17,6 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::SizeIs;
 using testing::StartsWith;
 
 constexpr char kSuccess[] = "True ScopingSuccessful: ScopeInstance \"foo\" reconciled successfully";
@@ -130,6 +132,53 @@ TEST_F(ReconcilersTest, MovingToTheClusterGrantsBeforeItRevokesAndNarrowingRevok
   EXPECT_THAT(cluster_.TakeWrites(),
               ElementsAre("PATCH rolebindings bar", "DELETE clusterrolebindings",
                           "PATCH scopeinstances/status"));
+}
+
+// A server that fails one grant may fail, or delay, the others too.
+TEST_F(ReconcilersTest, ARevocationDoesNotWaitForMoreGrantsWhenOneHasFailed) {
+  Begin("");
+  cluster_.faults().Add({.verb = "patch",
+                         .resource = "rolebindings",
+                         .fault = {.refuse = apiserver::InternalError("a webhook is down")}});
+  cluster_.TakeWrites();
+  EditSpec(R"("namespaces": ["foo", "bar"])");
+  cluster_.Settle();
+  const std::vector<std::string> writes = cluster_.TakeWrites();
+  ASSERT_GE(writes.size(), 3u);
+  EXPECT_EQ(writes[0], "PATCH rolebindings bar");
+  EXPECT_EQ(writes[1], "DELETE clusterrolebindings");
+  EXPECT_EQ(writes[2], "PATCH rolebindings foo");
+}
+
+TEST_F(ReconcilersTest, ARoleThatIsNoLongerWantedGoesWhenAnotherCannotBeMade) {
+  Begin(R"("namespaces": ["foo"])");
+  cluster_.faults().Add({.verb = "patch",
+                         .resource = "clusterroles",
+                         .fault = {.refuse = apiserver::InternalError("a webhook is down")}});
+  cluster_.TakeWrites();
+  EditRoles(
+      R"([{"generateName": "one-", "rules": [], "subjects": [{"kind": "User", "name": "ann"}]},
+          {"generateName": "two-", "rules": [], "subjects": [{"kind": "User", "name": "ann"}]}])");
+  cluster_.Settle();
+  std::vector<std::string> writes = cluster_.TakeWrites();
+  std::erase_if(writes, [](const std::string& w) { return !w.ends_with(" clusterroles"); });
+  ASSERT_GE(writes.size(), 3u);
+  EXPECT_EQ(writes[0], "PATCH clusterroles");
+  EXPECT_EQ(writes[1], "DELETE clusterroles");
+  EXPECT_EQ(writes[2], "PATCH clusterroles");
+}
+
+// An invalid template does not tell which roles it means: the bindings that are there do.
+TEST_F(ReconcilersTest, ABindingToARoleThatWentIsRevokedAlthoughTheTemplateIsInvalid) {
+  Begin("", kLiteral);
+  ASSERT_THAT(cluster_.Ours(kClusterBindings), SizeIs(1));
+  EditRoles(R"([{"generateName": "other-", "rules": []}])");
+  cluster_.Settle();
+  ASSERT_THAT(cluster_.Scoped(), StartsWith("False ScopeTemplateFailed"));
+  ASSERT_THAT(cluster_.Ours(kClusterBindings), SizeIs(1));
+  EXPECT_EQ(cluster_.Delete(kRoles, "cert-manager-controller"), 200);
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Ours(kClusterBindings), IsEmpty());
 }
 
 // The incident of an administrator: the template fails, and the instance must be contained.

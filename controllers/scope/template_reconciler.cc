@@ -127,19 +127,32 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
 
 void TemplateReconciler::CarryOut(const CallContext& context, const TemplatePlan& plan,
                                   Progress& progress) {
-  for (const RoleFix& fix : plan.fix) Fix(context, fix, progress);
-  // A role that was renamed is made under its new name before the old one goes.
+  WriteLog& log = progress.log;
+  bool removed = false;
+  const auto remove = [&] {
+    if (std::exchange(removed, true)) return;
+    for (const ClusterRole& role : plan.remove) {
+      log.AddRemoval(Named(role), client_.Delete<ClusterRole>(context, KeyOf(role),
+                                                              {.uid = role.metadata().uid()}));
+    }
+  };
+  // A role that was renamed is made under its new name before the old one goes, unless a write
+  // fails: no revocation waits for another grant then.
+  for (const RoleFix& fix : plan.fix) {
+    Fix(context, fix, progress);
+    if (!log.failures().empty()) remove();
+  }
   for (const ClusterRole& role : plan.create) {
     const auto made = client_.Ensure(context, role, static_cast<const ClusterRole*>(nullptr));
-    progress.log.Add(Named(role), made);
-    if (!made.ok()) continue;
+    log.Add(Named(role), made);
+    if (!made.ok()) {
+      remove();
+      continue;
+    }
     const std::string difference = Difference(role, *made);
-    if (!difference.empty()) progress.log.AddDifference(Named(role), difference);
+    if (!difference.empty()) log.AddDifference(Named(role), difference);
   }
-  for (const ClusterRole& role : plan.remove) {
-    progress.log.AddRemoval(Named(role), client_.Delete<ClusterRole>(
-                                             context, KeyOf(role), {.uid = role.metadata().uid()}));
-  }
+  remove();
 }
 
 void TemplateReconciler::Fix(const CallContext& context, const RoleFix& fix, Progress& progress) {
