@@ -1,0 +1,217 @@
+#include "controllers/scope/instance_reader.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "controllers/scope/generated_names.h"
+#include "controllers/scope/testing_view.h"
+
+namespace mandate::scope {
+namespace {
+
+using rbacv1::ClusterRole;
+using rbacv1::ClusterRoleBinding;
+using rbacv1::RoleBinding;
+
+class InstanceReaderTest : public ViewTest {
+ protected:
+  InstanceReaderTest() { Open(DeclareInstanceIndexes); }
+
+  absl::StatusOr<InstanceSnapshot> Read(std::string_view spec = "") const {
+    return ReadInstanceSnapshot(WithoutWaiting(), view_, DocumentInstance(spec));
+  }
+  InstanceSnapshot ReadOrDie(std::string_view spec = "") const {
+    auto snapshot = Read(spec);
+    EXPECT_TRUE(snapshot.ok()) << snapshot.status();
+    return snapshot.ok() ? *std::move(snapshot) : InstanceSnapshot();
+  }
+  Strings Namespaces(std::string_view spec) const {
+    Strings names;
+    for (const auto& ns : ReadOrDie(spec).namespaces) names.push_back(ns.metadata().name());
+    return names;
+  }
+  Strings Roles() const {
+    Strings names;
+    for (const auto& [name, role] : ReadOrDie().cluster_roles) {
+      EXPECT_EQ(role.metadata().name(), name);
+      names.push_back(name);
+    }
+    return names;
+  }
+  static Strings Names(const std::vector<Binding>& bindings) {
+    Strings names;
+    for (const Binding& binding : bindings) names.push_back(binding.ToString());
+    return names;
+  }
+  void PutRole(std::string_view name) {
+    Put<ClusterRole>(StrCat(R"({"metadata": {"name": ")", name, R"("}})"));
+  }
+  // Both kinds of it.
+  Binding PutBinding(std::string_view ns, std::string_view name, std::string_view role,
+                     std::string_view meta = "") {
+    Binding binding = FromRoleBinding(FromJsonOrDie<RoleBinding>(
+        StrCat(R"({"metadata": {"name": ")", name, "\"", ns.empty() ? "" : R"(, "namespace": ")",
+               ns, ns.empty() ? "" : "\"", meta.empty() ? "" : ", ", meta,
+               R"(}, "roleRef": {"kind": "ClusterRole", "name": ")", role, R"("}})")));
+    Put(binding);
+    return binding;
+  }
+
+  const std::string role_ = ClusterRoleName("template-uid", "fooClusterRole-");
+};
+
+TEST_F(InstanceReaderTest, NamespacesThatAreNamedOrSelected) {
+  Put<corev1::Namespace>(R"({"metadata": {"name": "a", "labels": {"k": "v"}}})");
+  Put<corev1::Namespace>(R"({"metadata": {"name": "b", "labels": {"k": "v", "l": "w"}}})");
+  Put<corev1::Namespace>(R"({"metadata": {"name": "c"}})");
+  std::string many;
+  for (int i = 0; i < 150; ++i) StrAppend(&many, "\"n", i, "\", ");
+  struct Row {
+    std::string spec;
+    Strings namespaces;
+  };
+  const Row rows[] = {
+      {"", {}},
+      {R"("namespaces": ["c", "missing", "a"])", {"a", "c"}},
+      {StrCat(R"("namespaces": [)", many, R"("c", "a"])"), {"a", "c"}},
+      {R"("namespaceSelector": {"matchLabels": {"k": "v"}})", {"a", "b"}},
+      {R"("namespaceSelector": {"matchLabels": {"k": "v", "l": "w"}})", {"b"}},
+      {R"("namespaceSelector": {"matchExpressions": [{"key": "k", "operator": "DoesNotExist"}]})",
+       {"c"}},
+      {R"("namespaceSelector": {})", {"a", "b", "c"}},
+      {R"("namespaces": ["c", "a"], "namespaceSelector": {"matchLabels": {"k": "v"}})",
+       {"a", "b", "c"}},
+      {R"("namespaces": ["c"], "namespaceSelector": {"matchLabels": {"-": "v"}})", {"c"}},
+  };
+  for (const Row& row : rows) EXPECT_EQ(Namespaces(row.spec), row.namespaces) << row.spec;
+}
+
+TEST_F(InstanceReaderTest, TheTemplateAndItsRoles) {
+  PutRole(role_);
+  PutRole("stranger");
+  EXPECT_FALSE(ReadOrDie().scope_template.has_value());
+  EXPECT_EQ(Roles(), (Strings{}));
+  ScopeTemplate of = DocumentTemplate();
+  *of.mutable_spec()->add_clusterroles() = of.spec().clusterroles(0);
+  of.mutable_spec()->mutable_clusterroles(1)->set_generatename("missing");
+  view_.Put(of);
+  EXPECT_EQ(ReadOrDie().scope_template->metadata().uid(), "template-uid");
+  EXPECT_EQ(ReadOrDie().instance.metadata().uid(), "instance-uid");
+  EXPECT_EQ(Roles(), (Strings{role_}));
+}
+
+TEST_F(InstanceReaderTest, BindingsThatMayBeItsOwnOnce) {
+  const std::string controller = R"("ownerReferences": [
+      {"uid": "$", "name": "@", "kind": "ScopeInstance", "controller": true}])";
+  const auto owned = [&](std::string_view uid, std::string_view name) {
+    std::string text = controller;
+    text.replace(text.find('$'), 1, uid);
+    text.replace(text.find('@'), 1, name);
+    return text;
+  };
+  const std::string labelled =
+      StrCat(R"("labels": {")", kInstanceUidLabel, R"(": "instance-uid"})");
+  for (const std::string_view ns : {"", "foo"}) {
+    PutBinding(ns, "by-label", "any", labelled);
+    PutBinding(ns, "by-name", "any", owned("former", "foo"));
+    PutBinding(ns, "by-role", role_);
+    PutBinding(ns, "by-uid", "any", owned("instance-uid", "renamed"));
+    PutBinding(ns, "by-all", role_, StrCat(labelled, ", ", owned("instance-uid", "foo")));
+    PutBinding(ns, "not", "any", owned("other", "other"));
+    PutBinding(ns, "not-either", "any");
+  }
+  const auto names = [](const Strings& expected) {
+    Strings names;
+    for (const auto& name : expected) names.push_back(StrCat("ClusterRoleBinding ", name));
+    for (const auto& name : expected) names.push_back(StrCat("RoleBinding foo/", name));
+    return names;
+  };
+  EXPECT_EQ(Names(ReadOrDie().bindings), names({"by-all", "by-label", "by-name", "by-uid"}));
+  view_.Put(DocumentTemplate());
+  EXPECT_EQ(Names(ReadOrDie().bindings),
+            names({"by-all", "by-label", "by-name", "by-role", "by-uid"}));
+
+  const auto of = ReadBindingsOf(WithoutWaiting(), view_, "foo");
+  ASSERT_TRUE(of.ok()) << of.status();
+  EXPECT_EQ(Names(*of), names({"by-all", "by-name"}));
+}
+
+TEST_F(InstanceReaderTest, RolesOfBindingsTellWhoseTheyAreWhenTheTemplateIsInvalid) {
+  const std::string labelled =
+      StrCat(R"("labels": {")", kInstanceUidLabel, R"(": "instance-uid"})");
+  PutBinding("foo", "a", "old", labelled);
+  PutBinding("foo", "b", "missing", labelled);
+  PutBinding("foo", "c", "older", labelled);
+  PutBinding("foo", "d", role_, labelled);
+  for (const std::string& role : {std::string("old"), std::string("older"), role_}) PutRole(role);
+  EXPECT_EQ(Roles(), (Strings{})) << "there is no template";
+  view_.Put(DocumentTemplate());
+  EXPECT_EQ(Roles(), (Strings{role_})) << "a valid one";
+  ScopeTemplate invalid = DocumentTemplate();
+  invalid.mutable_spec()
+      ->mutable_clusterroles(0)
+      ->mutable_bindingtemplate()
+      ->mutable_subjects(0)
+      ->set_kind("Robot");
+  view_.Put(invalid);
+  EXPECT_EQ(Roles(), (Strings{role_, "old", "older"}));
+}
+
+TEST_F(InstanceReaderTest, OneBinding) {
+  PutBinding("foo", "a", "x");
+  PutBinding("", "a", "y");
+  const auto read = [&](const ObjectKey& key) { return ReadBinding(WithoutWaiting(), view_, key); };
+  ASSERT_TRUE(read({"foo", "a"}).ok());
+  EXPECT_EQ(read({"foo", "a"})->object.roleref().name(), "x");
+  EXPECT_EQ(read({"foo", "a"})->key, (ObjectKey{"foo", "a"}));
+  ASSERT_TRUE(read({"", "a"}).ok());
+  EXPECT_EQ(read({"", "a"})->object.roleref().name(), "y");
+  EXPECT_EQ(read({"", "a"})->key, (ObjectKey{"", "a"}));
+  EXPECT_TRUE(absl::IsNotFound(read({"bar", "a"}).status()));
+  EXPECT_TRUE(absl::IsNotFound(read({"", "b"}).status()));
+}
+
+TEST_F(InstanceReaderTest, WhatCannotBeReadIsAnError) {
+  ScopeTemplate of = DocumentTemplate();
+  view_.Put(of);
+  PutRole(role_);
+  std::string many;
+  for (int i = 0; i < 150; ++i) StrAppend(&many, i == 0 ? "" : ", ", "\"n", i, "\"");
+  struct Row {
+    std::string spec;
+    bool needs_namespaces;
+  };
+  const Row rows[] = {{"", false},
+                      {R"("namespaces": ["a"])", true},
+                      {StrCat(R"("namespaces": [)", many, "]"), true},
+                      {R"("namespaceSelector": {})", true},
+                      {R"("namespaceSelector": {"matchLabels": {"k": "v"}})", true}};
+  for (const Row& row : rows) {
+    Forbid<corev1::Namespace>();
+    EXPECT_EQ(absl::IsPermissionDenied(Read(row.spec).status()), row.needs_namespaces) << row.spec;
+    Permit<corev1::Namespace>();
+    const auto expect = [&](auto forbid, auto permit) {
+      forbid();
+      EXPECT_TRUE(absl::IsPermissionDenied(Read(row.spec).status())) << row.spec;
+      permit();
+      EXPECT_TRUE(Read(row.spec).ok()) << row.spec;
+    };
+    expect([&] { Forbid<ScopeTemplate>(); }, [&] { Permit<ScopeTemplate>(); });
+    expect([&] { Forbid<ClusterRole>(); }, [&] { Permit<ClusterRole>(); });
+    expect([&] { Forbid<RoleBinding>(); }, [&] { Permit<RoleBinding>(); });
+    expect([&] { Forbid<ClusterRoleBinding>(); }, [&] { Permit<ClusterRoleBinding>(); });
+  }
+  Forbid<RoleBinding>();
+  EXPECT_TRUE(absl::IsPermissionDenied(ReadBindingsOf(WithoutWaiting(), view_, "foo").status()));
+  EXPECT_TRUE(absl::IsPermissionDenied(ReadBinding(WithoutWaiting(), view_, {"a", "b"}).status()));
+  Permit<RoleBinding>();
+  Forbid<ClusterRoleBinding>();
+  EXPECT_TRUE(absl::IsPermissionDenied(ReadBindingsOf(WithoutWaiting(), view_, "foo").status()));
+  EXPECT_TRUE(absl::IsPermissionDenied(ReadBinding(WithoutWaiting(), view_, {"", "b"}).status()));
+}
+
+}  // namespace
+}  // namespace mandate::scope

@@ -1,0 +1,176 @@
+#include "controllers/scope/template_reader.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "controllers/scope/generated_names.h"
+#include "controllers/scope/testing_view.h"
+#include "manager/object/raw_object.h"
+
+namespace mandate::scope {
+namespace {
+
+using rbacv1::ClusterRole;
+using rbacv1::ClusterRoleBinding;
+using rbacv1::RoleBinding;
+
+class TemplateReaderTest : public ViewTest {
+ protected:
+  TemplateReaderTest() { Open(DeclareTemplateIndexes); }
+
+  absl::StatusOr<TemplateSnapshot> Read() const {
+    return ReadTemplateSnapshot(WithoutWaiting(), view_, template_);
+  }
+  TemplateSnapshot ReadOrDie() const {
+    auto snapshot = Read();
+    EXPECT_TRUE(snapshot.ok()) << snapshot.status();
+    return snapshot.ok() ? *std::move(snapshot) : TemplateSnapshot();
+  }
+  Strings RoleNames() const {
+    Strings names;
+    for (const auto& role : ReadOrDie().cluster_roles) names.push_back(role.metadata().name());
+    return names;
+  }
+
+  static ScopeInstance Instance(std::string_view name, std::string_view of) {
+    ScopeInstance instance = DocumentInstance();
+    instance.mutable_metadata()->set_name(std::string(name));
+    instance.mutable_metadata()->set_uid(StrCat("uid-of-", name));
+    instance.mutable_spec()->set_scopetemplatename(std::string(of));
+    return instance;
+  }
+  static ScopeInstance Deleted(ScopeInstance instance) {
+    instance.mutable_metadata()->mutable_deletiontimestamp()->set_seconds(1);
+    return instance;
+  }
+  // A newer server's, which this one cannot decode.
+  void PutUnreadable(std::string_view name, std::string_view spec) {
+    const std::string json = StrCat(
+        R"({"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ScopeInstance", "metadata": {)",
+        R"("resourceVersion": "1", "name": ")", name, R"(", "uid": "uid-of-)", name,
+        R"("}, "spec": )", spec, "}");
+    const auto raw = ParseRawObject(json, Encoding::kJson);
+    ASSERT_TRUE(raw.ok()) << raw.status();
+    view_.Put(KindOf<ScopeInstance>::value, *raw);
+  }
+
+  const ScopeTemplate template_ = DocumentTemplate();
+  const std::string role_ = ClusterRoleName("template-uid", "fooClusterRole-");
+};
+
+TEST_F(TemplateReaderTest, WhetherItIsReferenced) {
+  EXPECT_EQ(ReadOrDie().referenced, Referenced::kNo);
+  EXPECT_EQ(ReadOrDie().scope_template.metadata().uid(), "template-uid");
+  view_.Put(Instance("other", "bar"));
+  EXPECT_EQ(ReadOrDie().referenced, Referenced::kNo);
+  view_.Put(Deleted(Instance("a", "foo")));
+  EXPECT_EQ(ReadOrDie().referenced, Referenced::kNo);
+  PutUnreadable("b", R"({"scopeTemplateName": 1})");
+  EXPECT_EQ(ReadOrDie().referenced, Referenced::kMaybe);
+  view_.Put(Instance("c", "foo"));
+  EXPECT_EQ(ReadOrDie().referenced, Referenced::kYes);
+}
+
+TEST_F(TemplateReaderTest, ItsRoles) {
+  EXPECT_EQ(RoleNames(), (Strings{}));
+  Put<ClusterRole>(R"({"metadata": {"name": "stranger"}})");
+  Put<ClusterRole>(R"({"metadata": {"name": "owned", "ownerReferences": [
+      {"uid": "template-uid", "controller": true}]}})");
+  Put<ClusterRole>(StrCat(R"({"metadata": {"name": "labelled", "labels": {")", kTemplateUidLabel,
+                          R"(": "template-uid"}}})"));
+  Put<ClusterRole>(StrCat(R"({"metadata": {"name": "both", "labels": {")", kTemplateUidLabel,
+                          R"(": "template-uid"}, "ownerReferences": [
+      {"uid": "template-uid", "controller": true}]}})"));
+  EXPECT_EQ(RoleNames(), (Strings{"both", "labelled", "owned"}));
+  Put<ClusterRole>(StrCat(R"({"metadata": {"name": ")", role_, R"("}})"));
+  EXPECT_EQ(RoleNames(), (Strings{"both", role_, "labelled", "owned"}));
+}
+
+TEST_F(TemplateReaderTest, WhatGrantsAnAbsentRoleAgain) {
+  const ScopeInstance instance = Instance("a", "foo");
+  const ScopeInstance other = Instance("b", "bar");
+  const ScopeInstance deleted = Deleted(Instance("c", "foo"));
+  const ScopeInstance gone = Instance("d", "foo");
+  for (const ScopeInstance& there : {instance, other, deleted}) view_.Put(there);
+  const RoleTemplate role{"fooClusterRole-", role_, {}, {}};
+  Strings standing;
+  const auto put = [&](Binding binding, bool stands) {
+    if (stands) standing.push_back(binding.ToString());
+    Put(binding);
+  };
+  for (const std::string_view ns : {"foo", ""}) {
+    put(DesiredBinding(instance, role, ns), false);
+    put(DesiredBinding(other, role, ns), true);
+    put(DesiredBinding(deleted, role, ns), true);
+    put(DesiredBinding(gone, role, ns), true);
+    // The name of an instance's binding, and another controller, or none.
+    Binding binding = DesiredBinding(instance, {"second-", role_, {}, {}}, ns);
+    binding.object.mutable_metadata()->mutable_ownerreferences(0)->set_kind("Namespace");
+    put(binding, true);
+    binding = DesiredBinding(instance, {"third-", role_, {}, {}}, ns);
+    binding.object.mutable_metadata()->clear_ownerreferences();
+    put(binding, true);
+    // An instance's controller reference, and another name, or a former instance of the name.
+    binding = DesiredBinding(instance, role, ns);
+    binding.key.name = "by-hand";
+    binding.object.mutable_metadata()->set_name("by-hand");
+    put(binding, true);
+    ScopeInstance former = instance;
+    former.mutable_metadata()->set_uid("former");
+    put(DesiredBinding(former, role, ns), true);
+    // Not of the role.
+    put(DesiredBinding(gone, {"fourth-", "another", {}, {}}, ns), false);
+  }
+  std::sort(standing.begin(), standing.end());
+  const auto read = [&] {
+    TemplateSnapshot snapshot = ReadOrDie();
+    Strings names = snapshot.standing[role_];
+    EXPECT_EQ(snapshot.standing.size(), 1u);
+    std::sort(names.begin(), names.end());
+    return names;
+  };
+  EXPECT_EQ(read(), standing);
+
+  // Of instances that cannot be read: those that are certainly not theirs.
+  PutUnreadable("d", R"({"scopeTemplateName": 1})");
+  Strings without_d = standing;
+  for (const std::string_view ns : {"foo", ""}) {
+    std::erase(without_d, DesiredBinding(gone, role, ns).ToString());
+  }
+  EXPECT_EQ(read(), without_d);
+  PutUnreadable("a", R"({"scopeTemplateName": 1})");
+  view_.Put(Instance("e", "foo"));
+  EXPECT_EQ(read(), without_d);
+
+  Put<ClusterRole>(StrCat(R"({"metadata": {"name": ")", role_, R"("}})"));
+  EXPECT_TRUE(ReadOrDie().standing.empty()) << "the role is there";
+}
+
+TEST_F(TemplateReaderTest, NobodyAsksForTheRole) {
+  Put(DesiredBinding(Instance("a", "foo"), {"fooClusterRole-", role_, {}, {}}, "foo"));
+  EXPECT_TRUE(ReadOrDie().standing.empty());
+  view_.Put(Deleted(Instance("a", "foo")));
+  EXPECT_TRUE(ReadOrDie().standing.empty());
+}
+
+TEST_F(TemplateReaderTest, WhatCannotBeReadIsAnError) {
+  view_.Put(Instance("a", "foo"));
+  Put(DesiredBinding(Instance("a", "foo"), {"fooClusterRole-", role_, {}, {}}, "foo"));
+  EXPECT_TRUE(Read().ok());
+  const auto expect = [&](auto forbid, auto permit) {
+    forbid();
+    EXPECT_TRUE(absl::IsPermissionDenied(Read().status())) << Read().status();
+    permit();
+    EXPECT_TRUE(Read().ok());
+  };
+  expect([&] { Forbid<ScopeInstance>(); }, [&] { Permit<ScopeInstance>(); });
+  expect([&] { Forbid<ClusterRole>(); }, [&] { Permit<ClusterRole>(); });
+  expect([&] { Forbid<RoleBinding>(); }, [&] { Permit<RoleBinding>(); });
+  expect([&] { Forbid<ClusterRoleBinding>(); }, [&] { Permit<ClusterRoleBinding>(); });
+}
+
+}  // namespace
+}  // namespace mandate::scope
