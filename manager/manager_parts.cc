@@ -216,9 +216,8 @@ void Manager::Parts::BuildPreflights() {
       preflight.preflight.service_account = (*identity)->service_account();
       preflight.preflight.ns = (*identity)->ns();
     }
-    preflight.report = [this, running = component.get()](absl::Status found) {
-      // What was refused before may be granted now: watches need not wait for their next try.
-      if (running->OnPreflight(std::move(found))) cache->Poke(running->name());
+    preflight.report = [running = component.get()](absl::Status found) {
+      running->OnPreflight(std::move(found));
     };
     preflights.push_back(std::make_unique<PreflightLoop>(std::move(preflight)));
   }

@@ -46,22 +46,23 @@ void RunningComponent::OnTokenStatus(const TokenStatus& status) {
   }
 }
 
-bool RunningComponent::OnPreflight(absl::Status result) {
+void RunningComponent::OnPreflight(absl::Status result) {
   absl::Status before;
   {
     MutexLock lock(mutex_);
     before = preflight_.value_or(absl::OkStatus());
     preflight_ = result;
   }
-  if (before == result) return false;
+  if (before == result) return;
   if (result.ok()) {
     log_.Info("Every declared permission is granted");
+    // What was denied before may be granted now: watches need not wait for their next try.
+    cache_.Poke(component_.client.component());
   } else if (absl::IsFailedPrecondition(result)) {
     log_.Error("Permissions are missing", {{"reason", result}});
   } else {
     log_.Error("The permissions could not be checked", {{"reason", result}});
   }
-  return result.ok();
 }
 
 int RunningComponent::concurrency() const {

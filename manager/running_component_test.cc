@@ -244,6 +244,31 @@ TEST_F(RunningComponentTest, WithATokenAgainItsAccessIsProvenAtOnce) {
   EXPECT_TRUE(view->GetRaw({}, kWidget, {"default", "x"}).ok());
 }
 
+// A watch that was denied for want of a grant does not wait for its own backoff.
+TEST_F(RunningComponentTest, WhenNothingIsMissingAnyMoreItsAccessIsProvenAtOnce) {
+  const CacheView* view = nullptr;
+  std::unique_ptr<DemandHandle> handle;
+  const auto running = RunningComponent::Create(
+      {.mandate = &kReader,
+       .make_controllers = [&](const Component& component) -> absl::StatusOr<Controllers> {
+         view = &component.cache();
+         handle = component.cache().Demand({kWidget, "", ""}, nullptr);
+         return Controllers();
+       }},
+      Options());
+  ASSERT_TRUE(running.ok()) << running.status();
+  (*running)->OnPreflight(absl::FailedPreconditionError("may not list widgets"));
+  loop_.RunFor(absl::Minutes(10));  // the next try is up to a minute away
+  server_.Grant("a");
+  const size_t before = a_.requests().size();
+  loop_.RunReady();
+  EXPECT_EQ(a_.requests().size(), before);
+  (*running)->OnPreflight(absl::OkStatus());
+  loop_.RunFor(absl::Milliseconds(1));
+  EXPECT_GT(a_.requests().size(), before);
+  EXPECT_TRUE(view->GetRaw({}, kWidget, {"default", "x"}).ok());
+}
+
 TEST_F(RunningComponentTest, AFirstTokenThatFailsForAMomentIsLoggedToo) {
   Run(Options());
   running_->OnTokenStatus(Token(false, absl::OkStatus()));
@@ -291,16 +316,13 @@ TEST_F(RunningComponentTest, ReadyFollowsThePreflightAndEachChangeIsOneLine) {
   const absl::Status still = absl::FailedPreconditionError("may not get pods");
   const struct {
     absl::Status found;
-    bool granted;      // what was missing no longer is
     int errors, news;  // lines so far
   } rows[] = {
-      {absl::OkStatus(), false, 0, 0}, {missing, false, 1, 0},
-      {missing, false, 1, 0},          {still, false, 2, 0},
-      {absl::OkStatus(), true, 2, 1},  {missing, false, 3, 1},
-      {absl::OkStatus(), true, 3, 2},  {absl::OkStatus(), false, 3, 2},
+      {absl::OkStatus(), 0, 0}, {missing, 1, 0}, {missing, 1, 0},          {still, 2, 0},
+      {absl::OkStatus(), 2, 1}, {missing, 3, 1}, {absl::OkStatus(), 3, 2}, {absl::OkStatus(), 3, 2},
   };
   for (const auto& row : rows) {
-    EXPECT_EQ(running_->OnPreflight(row.found), row.granted);
+    running_->OnPreflight(row.found);
     EXPECT_EQ(running_->Ready(), row.found);
     EXPECT_EQ(log_->Count("ERROR Permissions are missing component=reader reason=\"may not"),
               row.errors);

@@ -224,10 +224,18 @@ void Author::EditNamespace() {
     cluster_.Delete(Namespaces(), "", name);
     return;
   }
+  LabelNamespace();
+}
+
+void Author::LabelNamespace() {
+  const std::string name = StrCat("n", dice_.Pick(options_.namespaces));
+  const Json::Value is = cluster_.Get(Namespaces(), "", name);
+  if (is.isNull()) return;
   tally_["namespace labelled"]++;
   cluster_.Merge(Namespaces(), "", name,
-                 dice_.OneIn(2) ? R"({"metadata":{"labels":{"team":"x"}}})"
-                                : R"({"metadata":{"labels":{"team":null}}})");
+                 is["metadata"]["labels"].isMember("team")
+                     ? R"({"metadata":{"labels":{"team":null}}})"
+                     : R"({"metadata":{"labels":{"team":"x"}}})");
 }
 
 }  // namespace mandate::simulation

@@ -28,6 +28,8 @@ class Author {
 
   // Does one thing.
   void Act();
+  // Adds or removes the label that selectors ask for, in a namespace that exists.
+  void LabelNamespace();
 
   // What Act() counts.
   static std::vector<std::string> Kinds();

@@ -124,8 +124,8 @@ void Product::BuildPreflights() {
     preflight.preflight.username = identity.username();
     preflight.preflight.service_account = identity.service_account();
     preflight.preflight.ns = identity.ns();
-    preflight.report = [this, running = component.get()](absl::Status found) {
-      if (running->OnPreflight(std::move(found))) cache_->Poke(running->name());
+    preflight.report = [running = component.get()](absl::Status found) {
+      running->OnPreflight(std::move(found));
     };
     preflights_.push_back(std::make_unique<PreflightLoop>(std::move(preflight)));
   }

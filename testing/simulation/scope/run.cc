@@ -1,5 +1,6 @@
 #include "testing/simulation/scope/run.h"
 
+#include <functional>
 #include <utility>
 
 #include "manager/core/strings.h"
@@ -7,6 +8,8 @@
 
 namespace mandate::simulation {
 namespace {
+
+using apiserver::GroupResource;
 
 constexpr const char* kLateDeletion = "kill: a deletion arrives after its object was created again";
 constexpr const char* kDeaths[] = {"kill: request lost", "kill: answer lost",
@@ -60,6 +63,7 @@ void Run::Go() {
   }
   if (!wrong_.empty()) return;
   Check();
+  if (wrong_.empty()) EditInCalm();
   // When the strangers let go, nothing of what they did is left.
   if (options_.strangers && wrong_.empty()) {
     strangers_.Relent();
@@ -148,9 +152,31 @@ void Run::Check() {
   if (const absl::Status ready = process_->Ready(); !ready.ok()) {
     wrong_.push_back(StrCat("not ready: ", AsStd(ready.message())));
   }
-  for (std::string& wrong : judge_.Verdict()) wrong_.push_back(std::move(wrong));
+  Compare();
   CheckSilence(kSilence);
   for (const std::string& wrong : guardian_.wrong()) wrong_.push_back(wrong);
+}
+
+void Run::EditInCalm() {
+  std::vector<std::function<void()>> edits;
+  for (const GroupResource* kind : {&ClusterRoles(), &RoleBindings(), &ClusterRoleBindings()}) {
+    edits.emplace_back([this, kind] { strangers_.DeleteOne(*kind); });
+  }
+  for (int i = 0; i < 2; ++i) edits.emplace_back([this] { author_.LabelNamespace(); });
+  for (int i = 0; i < 4; ++i) edits.emplace_back([this] { author_.Act(); });
+  if (options_.strangers) {
+    for (int i = 0; i < 4; ++i) edits.emplace_back([this] { strangers_.Act(); });
+  }
+  for (const auto& edit : edits) {
+    edit();
+    loop_.RunFor(kSilence);
+    Compare();
+    if (!wrong_.empty()) return;
+  }
+}
+
+void Run::Compare() {
+  for (std::string& wrong : judge_.Verdict()) wrong_.push_back(std::move(wrong));
 }
 
 void Run::CheckSilence(absl::Duration span) {

@@ -59,6 +59,10 @@ class Run {
   // Nothing bad happens any more, and all that is under way arrives.
   void Calm();
   void Check();
+  // Each of some edits happens alone, in a cluster where nothing else does: no other event, no
+  // restart and no second list brings its object to a reconciler that does not watch the kind.
+  void EditInCalm();
+  void Compare();
   // Nothing is written when nothing is to be done.
   void CheckSilence(absl::Duration span);
 

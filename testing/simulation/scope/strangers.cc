@@ -41,10 +41,7 @@ struct Strangers::Kind {
 
 const std::vector<Strangers::Kind>& Strangers::AllKinds() {
   static const auto& kinds = *new std::vector<Kind>{
-      {"stranger: deletes", true, true,
-       [](Strangers& s, const Victim& v) {
-         s.cluster_.Delete(v.kind, Text(v.object, "namespace"), Text(v.object, "name"));
-       }},
+      {"stranger: deletes", true, true, [](Strangers& s, const Victim& v) { s.Delete(v); }},
       {"stranger: adds rules", true, false,
        [](Strangers& s, const Victim& v) {
          s.Merge(v, R"({"rules":[{"apiGroups":["*"],"resources":["*"],"verbs":["*"]}]})");
@@ -110,6 +107,9 @@ Strangers::Strangers(Parts parts)
 std::vector<std::string> Strangers::Kinds() {
   std::vector<std::string> names;
   for (const Kind& kind : AllKinds()) names.emplace_back(kind.name);
+  for (const GroupResource* kind : {&ClusterRoles(), &RoleBindings(), &ClusterRoleBindings()}) {
+    names.push_back(StrCat("alone: deletes ", kind->resource));
+  }
   return names;
 }
 
@@ -143,6 +143,20 @@ void Strangers::Act() {
     guardian_.AddTakenRole(name);
   }
   kind.act(*this, victim);
+}
+
+void Strangers::DeleteOne(const GroupResource& kind) {
+  std::vector<Victim> victims = Victims(kind == ClusterRoles(), kind != ClusterRoles());
+  std::erase_if(victims, [&](const Victim& v) {
+    return v.kind != kind || held_.contains(Text(v.object, "uid"));
+  });
+  if (victims.empty()) return;
+  tally_[StrCat("alone: deletes ", kind.resource)]++;
+  Delete(dice_.OneOf(victims));
+}
+
+void Strangers::Delete(const Victim& victim) {
+  cluster_.Delete(victim.kind, Text(victim.object, "namespace"), Text(victim.object, "name"));
 }
 
 void Strangers::Merge(const Victim& victim, const std::string& patch) {

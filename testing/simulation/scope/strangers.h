@@ -30,6 +30,8 @@ class Strangers {
 
   // One of them does one thing, if there is anything to do it to.
   void Act();
+  // One of them deletes an object of ours of this kind, if there is one that nobody keeps.
+  void DeleteOne(const apiserver::GroupResource& kind);
   // They let go of all that they keep: finalizers, owner references, names.
   void Relent();
 
@@ -50,6 +52,7 @@ class Strangers {
 
   static const std::vector<Kind>& AllKinds();
   std::vector<Victim> Victims(bool roles, bool bindings);
+  void Delete(const Victim& victim);
   void Merge(const Victim& victim, const std::string& patch);
   void Hold(const Victim& victim);
 
