@@ -1,0 +1,278 @@
+#include "manager/testing_bulkhead.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <tuple>
+#include <utility>
+
+#include "manager/controller/builder.h"
+#include "manager/core/clock.h"
+#include "manager/core/strings.h"
+#include "manager/object/kinds/coordination_v1.h"
+#include "manager/object/kinds/core_v1.h"
+#include "testing/apiserver/errors.h"
+
+namespace mandate {
+namespace {
+
+using apiserver::ApiServer;
+using apiserver::kAdminToken;
+using apiserver::ServerCore;
+
+constexpr std::string_view kReads[] = {"list", "watch"};
+constexpr std::string_view kCore[] = {""};
+constexpr std::string_view kCoordination[] = {"coordination.k8s.io"};
+constexpr std::string_view kConfigMaps[] = {"configmaps"};
+constexpr std::string_view kLeases[] = {"leases"};
+constexpr std::string_view kRecords[] = {"create", "patch"};
+constexpr std::string_view kEventsGroup[] = {"events.k8s.io"};
+constexpr std::string_view kEvents[] = {"events"};
+constexpr rbac::MandateRule kNoisyRules[] = {
+    {{kReads, kCore, kConfigMaps, {}, {}}, "", false},
+    {{kRecords, kEventsGroup, kEvents, {}, {}}, "", false}};
+constexpr rbac::MandateRule kQuietRules[] = {
+    {{kReads, kCoordination, kLeases, {}, {}}, "", false},
+    {{kRecords, kEventsGroup, kEvents, {}, {}}, "", false}};
+constexpr rbac::Mandate kNoisy = {"noisy", kNoisyRules};
+constexpr rbac::Mandate kQuiet = {"quiet", kQuietRules};
+constexpr rbac::Mandate kBase = {"base", {}};
+
+void Check(const absl::Status& status, const char* what) {
+  if (status.ok()) return;
+  std::fprintf(stderr, "%s: %s\n", what, status.ToString().c_str());
+  std::abort();
+}
+
+class FunctionReconciler : public Reconciler {
+ public:
+  using Function = std::function<void(const ObjectKey&)>;
+  explicit FunctionReconciler(Function function) : function_(std::move(function)) {}
+  absl::StatusOr<Result> Reconcile(const CallContext&, const Request& request) override {
+    function_(request.key);
+    return Result{};
+  }
+
+ private:
+  const Function function_;
+};
+
+absl::StatusOr<Controllers> One(absl::StatusOr<std::unique_ptr<Controller>> controller) {
+  if (!controller.ok()) return controller.status();
+  Controllers controllers;
+  controllers.push_back(*std::move(controller));
+  return controllers;
+}
+
+// A ServiceAccount that may read one resource and write events.
+void AddComponent(apiserver::ServerOptions& serve, const std::string& name,
+                  const std::string& group, const std::string& resource) {
+  const std::string account = StrCat("mandate-manager-", name);
+  serve.objects.push_back(StrCat(
+      R"({"apiVersion":"v1","kind":"ServiceAccount","metadata":{"namespace":"default","name":")",
+      account, R"("}})"));
+  serve.objects.push_back(StrCat(
+      R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":")",
+      name, R"("},"rules":[{"apiGroups":[")", group, R"("],"resources":[")", resource,
+      R"("],"verbs":["list","watch"]},{"apiGroups":["events.k8s.io"],"resources":["events"],)"
+      R"("verbs":["create","patch"]}]})"));
+  serve.objects.push_back(StrCat(
+      R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding","metadata":)"
+      R"({"name":")",
+      name, R"("},"subjects":[{"kind":"ServiceAccount","namespace":"default","name":")", account,
+      R"("}],"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":")",
+      name, R"("}})"));
+}
+
+// Waits until a demand is live.
+class SyncedSink : public DemandSink {
+ public:
+  void OnEvent(const ObjectEvent&) override {}
+  void OnState(const DemandStatus& status) override {
+    if (status.state == DemandState::kSynced) synced.Set();
+  }
+
+  Latch synced;
+};
+
+void Nothing(Bulkhead&) {}
+
+void Record(EventRecorder& recorder, const std::string& ns, int i) {
+  recorder.Eventf({"v1", "ConfigMap", ns, StrCat("a", i), StrCat("uid-", i)}, EventType::kNormal,
+                  "Tried", "Try", "so it is");
+}
+
+// Six places for watches. The noisy component asks for fifty, and takes what is its share.
+void FillWatches(Bulkhead& b) {
+  for (int i = 0; i < 50; ++i) {
+    b.demands.push_back(
+        b.noisy_view().Demand({KindOf<corev1::ConfigMap>::value, StrCat("ns-", i), ""}, nullptr));
+  }
+  size_t watches = 0;
+  while (watches < 4) {
+    b.server().OnLoop([&](ServerCore& core) { watches = core.stats().watches; });
+  }
+}
+
+void RefuseEvents(Bulkhead& b) {
+  b.server().OnLoop([&b](ServerCore& core) {
+    core.store().SubscribeAll([&b, count = 0](const apiserver::Change& change) mutable {
+      if (change.resource.resource == "events" && ++count == 2) b.arrived.Set();
+    });
+    core.faults().Add({.verb = "create",
+                       .path_prefix = "/apis/events.k8s.io/v1/namespaces/kube-public/",
+                       .fault = {.refuse = apiserver::InternalError("failed calling webhook")}});
+  });
+}
+
+}  // namespace
+
+Bulkhead::Bulkhead() {
+  apiserver::ServerOptions serve;
+  AddComponent(serve, "noisy", "", "configmaps");
+  AddComponent(serve, "quiet", "coordination.k8s.io", "leases");
+  auto server = ApiServer::Create(std::move(serve));
+  Check(server.status(), "the double");
+  server_ = *std::move(server);
+}
+
+Bulkhead::~Bulkhead() {
+  trouble_over.Set();
+  demands.clear();
+  stop_.request_stop();
+  if (runs_.joinable()) runs_.join();
+}
+
+void Bulkhead::Run() {
+  ManagerOptions options;
+  options.cluster.endpoint.server = server_->url();
+  options.cluster.endpoint.ca_pem = server_->ca_pem();
+  options.cluster.base = StaticToken{std::make_shared<const Secret>(kAdminToken)};
+  options.ns = "default";
+  options.version = "test";
+  options.base_mandate = &kBase;
+  options.leader_elect = false;
+  options.health_address = "0";
+  options.metrics_address = "0";
+  options.max_watch_bytes = settings_.max_watch_bytes;
+  options.transport = settings_.transport;
+  const auto noisy = [this](const Component& component) -> absl::StatusOr<Controllers> {
+    noisy_events_ = &component.events;
+    noisy_view_ = &component.cache();
+    metrics_ = &component.runtime.metrics;
+    ControllerBuilder builder(component.runtime);
+    builder.Named("noisy").With({.max_concurrent_reconciles = kAtOnce});
+    builder.Watches<corev1::ConfigMap>([this](const ObjectEvent& event) {
+      if (settings_.map) settings_.map();
+      return std::vector<Request>{{event.object->Key()}};
+    });
+    return One(builder.Complete(std::make_unique<FunctionReconciler>([this](const ObjectKey&) {
+      if (settings_.reconcile) settings_.reconcile();
+    })));
+  };
+  const auto quiet = [this](const Component& component) -> absl::StatusOr<Controllers> {
+    quiet_events_ = &component.events;
+    quiet_view_ = &component.cache();
+    ControllerBuilder builder(component.runtime);
+    builder.For<coordinationv1::Lease>();
+    return One(builder.Complete(std::make_unique<FunctionReconciler>([this](const ObjectKey& key) {
+      MutexLock lock(mutex_);
+      seen_.insert(key.name);
+      changed_.NotifyAll();
+    })));
+  };
+  auto manager = Manager::Create(std::move(options), {{&kNoisy, noisy}, {&kQuiet, quiet}});
+  Check(manager.status(), "Manager::Create");
+  manager_ = *std::move(manager);
+  runs_ = std::jthread([this] { Check(manager_->Run(stop_.get_token()), "Manager::Run"); });
+}
+
+void Bulkhead::Load(const std::string& json) {
+  server_->OnLoop([&](ServerCore& core) { Check(core.Load(json), "the double"); });
+}
+
+void Bulkhead::LoadConfigMap(const std::string& name, size_t bytes) {
+  Load(StrCat(R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":"default","name":")",
+              name, R"("},"data":{"a":")", std::string(bytes, 'x'), R"("}})"));
+}
+
+absl::Duration Bulkhead::Probe() {
+  const std::string name = StrCat("probe-", ++probes_);
+  const absl::Time start = Clock::Real().TimeNow();
+  Load(StrCat(R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"namespace":)"
+              R"("default","name":")",
+              name, R"("},"spec":{}})"));
+  MutexLock lock(mutex_);
+  while (!seen_.contains(name)) changed_.Wait(mutex_);
+  return Clock::Real().TimeNow() - start;
+}
+
+double Bulkhead::Overflows() const {
+  double sum = 0;
+  for (const auto& family : metrics_->registry().Collect()) {
+    if (family.name != "mandate_cache_overflows_total") continue;
+    for (const auto& metric : family.metric) sum += metric.counter.value;
+  }
+  return sum;
+}
+
+const std::vector<Trouble>& Troubles() {
+  static const auto& troubles = *new std::vector<Trouble>{
+      {"MapSleeps",
+       [](Bulkhead& b) {
+         b.settings().map = [&b] {
+           b.began.Set();
+           b.trouble_over.Wait();
+         };
+       },
+       [](Bulkhead& b) {
+         b.LoadConfigMap("a");
+         b.began.Wait();
+         for (int i = 0; i < 100; ++i) b.LoadConfigMap(StrCat("behind-", i));
+       },
+       Nothing},
+      {"ReconcilersHang",
+       [](Bulkhead& b) {
+         b.settings().reconcile = [&b] {
+           if (++b.inside == Bulkhead::kAtOnce) b.began.Set();
+           b.trouble_over.Wait();
+         };
+       },
+       [](Bulkhead& b) {
+         for (int i = 0; i < 4 * Bulkhead::kAtOnce; ++i) b.LoadConfigMap(StrCat("a", i));
+         b.began.Wait();
+       },
+       Nothing},
+      {"KindIsHuge", [](Bulkhead& b) { b.settings().max_watch_bytes = size_t{1} << 20; },
+       [](Bulkhead& b) {
+         for (int i = 0; i < 8; ++i) b.LoadConfigMap(StrCat("huge-", i), 900'000);
+         // The watch has met its bound, and is opened again and again.
+         while (b.Overflows() == 0) b.Probe();
+       },
+       Nothing},
+      {"WatchesFillTheirBudget",
+       [](Bulkhead& b) {
+         b.settings().transport.streams_per_connection = 4;
+         b.settings().transport.max_stream_connections = 2;
+       },
+       FillWatches,
+       [](Bulkhead& b) {
+         const auto sink = std::make_shared<SyncedSink>();
+         const auto demand =
+             b.quiet_view().Demand({KindOf<coordinationv1::Lease>::value, "kube-system", ""}, sink);
+         sink->synced.Wait();
+       }},
+      {"WebhookRefusesEvents", RefuseEvents,
+       [](Bulkhead& b) {
+         for (int i = 0; i < 500; ++i) Record(b.noisy_events(), "kube-public", i);
+       },
+       // An event of the quiet component's arrives, and so does another one of the noisy one.
+       [](Bulkhead& b) {
+         Record(b.quiet_events(), "default", 1);
+         Record(b.noisy_events(), "default", 2);
+         b.arrived.Wait();
+       }},
+  };
+  return troubles;
+}
+
+}  // namespace mandate

@@ -1,0 +1,90 @@
+// Two components in one Manager, on the double over HTTPS: "noisy" gets into trouble, and "quiet"
+// must have its work done meanwhile. Each Trouble concerns one thing that components share.
+#ifndef MANAGER_TESTING_BULKHEAD_H_
+#define MANAGER_TESTING_BULKHEAD_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "manager/manager.h"
+#include "testing/apiserver/api_server.h"
+
+namespace mandate {
+
+// Its methods are for one thread; `map` and `reconcile` are called on threads of the Manager.
+class Bulkhead {
+ public:
+  static constexpr int kAtOnce = 8;  // reconcilers of the noisy component
+
+  // What Run() starts with.
+  struct Settings {
+    size_t max_watch_bytes = size_t{1} << 30;
+    HttpOptions transport;
+    std::function<void()> map, reconcile;  // of the noisy component; empty: returns at once
+  };
+
+  Bulkhead();
+  // Ends the trouble, and stops the Manager; aborts the process if Run() had failed.
+  ~Bulkhead();
+
+  Settings& settings() { return settings_; }
+  apiserver::ApiServer& server() { return *server_; }
+  void Run();
+
+  // What `map` and `reconcile` of a trouble wait for and set.
+  Latch began, arrived, trouble_over;
+  std::atomic<int> inside = 0;
+  // Opened by the trouble, closed when it is over.
+  std::vector<std::unique_ptr<DemandHandle>> demands;
+
+  EventRecorder& noisy_events() { return *noisy_events_; }
+  EventRecorder& quiet_events() { return *quiet_events_; }
+  CacheView& noisy_view() { return *noisy_view_; }
+  CacheView& quiet_view() { return *quiet_view_; }
+
+  // Creates an object that the noisy component watches.
+  void LoadConfigMap(const std::string& name, size_t bytes = 1);
+  // Creates an object of the quiet component's, and waits until it is reconciled. Returns the time
+  // between the two.
+  absl::Duration Probe();
+  // Watches whose kind was larger than may be held.
+  double Overflows() const;
+
+ private:
+  void Load(const std::string& json);
+
+  Settings settings_;
+  std::unique_ptr<apiserver::ApiServer> server_;
+  Metrics* metrics_ = nullptr;
+  EventRecorder* noisy_events_ = nullptr;
+  EventRecorder* quiet_events_ = nullptr;
+  CacheView* noisy_view_ = nullptr;
+  CacheView* quiet_view_ = nullptr;
+  int probes_ = 0;
+  Mutex mutex_;
+  CondVar changed_;
+  std::set<std::string> seen_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<Manager> manager_;
+  std::stop_source stop_;
+  std::jthread runs_;
+};
+
+struct Trouble {
+  const char* name;
+  std::function<void(Bulkhead&)> prepare;  // before Run()
+  // After Run(); returns when the trouble has come. It lasts until the Bulkhead is destroyed.
+  std::function<void(Bulkhead&)> begin;
+  // What else must still work for the quiet component; returns when it has.
+  std::function<void(Bulkhead&)> check;
+};
+
+const std::vector<Trouble>& Troubles();
+
+}  // namespace mandate
+
+#endif  // MANAGER_TESTING_BULKHEAD_H_
