@@ -13,6 +13,19 @@ namespace {
 constexpr int kNotAcceptable = 406;
 constexpr int kMaxUnreadableLogged = 10;  // lines, of a pass and of the watch after it
 
+// A 404 of a list in words that say what to do; the server's own do not even name the kind.
+absl::Status NotServed(const KindInfo& kind, const absl::Status& why) {
+  absl::Status reason(
+      why.code(), StrCat("the API server does not serve ", kind.plural, " of ", kind.ApiVersion(),
+                         kind.encoding == Encoding::kJson
+                             ? "; apply its CustomResourceDefinition. The API server says: "
+                             : ". It says: ",
+                         AsStd(why.message())));
+  why.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { reason.SetPayload(url, payload); });
+  return reason;
+}
+
 }  // namespace
 
 Reflector::Reflector(Config config, RestClient& client, ObjectStore& store, Owner& owner)
@@ -336,6 +349,7 @@ void Reflector::Fail(const absl::Status& why, Next next) {
   // Also our own guard's refusal has this code.
   const bool forbidden = absl::IsPermissionDenied(why);
   const bool absent = phase_ == Phase::kListing && mandate::IsNotFound(why);
+  const absl::Status reason = absent ? NotServed(spec_.kind, why) : why;
   if (forbidden || absent) {
     state = forbidden ? DemandState::kForbidden : DemandState::kKindAbsent;
     delay = forbidden ? backoff_.WhileForbidden() : backoff_.WhileAbsent();
@@ -346,7 +360,7 @@ void Reflector::Fail(const absl::Status& why, Next next) {
   }
   WaitFor(delay, next);
   RestClient* const client = client_;
-  SetStatus(state, why, /*failed=*/true);
+  SetStatus(state, reason, /*failed=*/true);
   if (client_ == client && phase_ == Phase::kWaiting) owner_.OnFailure();
 }
 

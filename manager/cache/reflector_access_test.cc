@@ -1,4 +1,5 @@
 // What a reflector does when its identity may not, cannot, or no longer is the one that watches.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "manager/cache/testing/reflector_fixture.h"
@@ -106,6 +107,10 @@ TEST_F(ReflectorAccessTest, AnAbsentKindIsWaitedFor) {
   for (int i = 0; i < 6; ++i) AddList(404, "404 page not found\n");
   Start();
   EXPECT_EQ(TakeStates(), "KindAbsent");
+  EXPECT_THAT(std::string(reflector_->status().reason.message()),
+              testing::AllOf(testing::HasSubstr("does not serve widgets of example.com/v1"),
+                             testing::HasSubstr("apply its CustomResourceDefinition"),
+                             testing::HasSubstr("404")));
   const double base[] = {2, 4, 8, 16, 30};
   for (const double seconds : base) {
     const absl::Duration wait = TimeToRequest();

@@ -11,13 +11,18 @@ ReflectorBackoff::ReflectorBackoff(const ReflectorOptions& options, std::mt19937
       max_internal_error_retry_(options.max_internal_error_retry),
       random_(random),
       common_(options.backoff),
+      expired_(options.backoff),
       forbidden_(options.forbidden_backoff),
       absent_(options.absent_backoff) {}
 
 absl::Duration ReflectorBackoff::AfterFailure(const absl::Status& why, absl::Time now) {
-  if (now - last_ > reset_) common_.Reset();
+  if (now - last_ > reset_) {
+    common_.Reset();
+    expired_.Reset();
+  }
   last_ = now;
-  return std::max(common_.Next(random_), RetryAfter(why).value_or(absl::ZeroDuration()));
+  Backoff& backoff = IsGone(why) ? expired_ : common_;
+  return std::max(backoff.Next(random_), RetryAfter(why).value_or(absl::ZeroDuration()));
 }
 
 void ReflectorBackoff::Granted() {

@@ -10,7 +10,7 @@
 
 namespace mandate {
 
-// All waits but those for 403 and 404 share one backoff. One thread only.
+// All waits but those for 403, 404 and 410 share one backoff. One thread only.
 class ReflectorBackoff {
  public:
   // `random` outlives this.
@@ -32,6 +32,9 @@ class ReflectorBackoff {
   const absl::Duration max_internal_error_retry_;
   std::mt19937_64& random_;
   Backoff common_;
+  // After 410. It is often the first answer after an outage; the list that follows it must not wait
+  // for as long as the outage's last attempt.
+  Backoff expired_;
   AccessBackoff forbidden_;
   Backoff absent_;
   absl::Time last_ = absl::InfinitePast();

@@ -58,6 +58,18 @@ TEST_F(ReflectorBackoffTest, TheServerMayAskForMoreButNotForLess) {
   EXPECT_EQ(Fail(absl::Seconds(119)), absl::Seconds(8)) << "what was asked for counts as a failure";
 }
 
+// After an outage a watch from the last version is often answered with 410: the list that follows
+// must not wait as if the outage went on.
+TEST_F(ReflectorBackoffTest, AnExpiredVersionHasWaitsOfItsOwn) {
+  const absl::Status gone = StatusFromResponse(410, "");
+  for (int i = 0; i < 5; ++i) Fail(absl::Seconds(i));
+  EXPECT_EQ(Fail(absl::Seconds(5), gone), absl::Seconds(1));
+  EXPECT_EQ(Fail(absl::Seconds(6), gone), absl::Seconds(2)) << "again and again: longer each time";
+  EXPECT_EQ(Fail(absl::Seconds(8), gone), absl::Seconds(4));
+  EXPECT_EQ(Fail(absl::Seconds(12)), absl::Seconds(8)) << "the outage's own waits go on";
+  EXPECT_EQ(Fail(absl::Seconds(133), gone), absl::Seconds(1)) << "there were none for a while";
+}
+
 TEST_F(ReflectorBackoffTest, RefusalAndAbsenceHaveWaitsOfTheirOwn) {
   EXPECT_EQ(backoff().WhileForbidden(), absl::Seconds(30));
   EXPECT_EQ(backoff().WhileForbidden(), absl::Seconds(60));
