@@ -1,6 +1,6 @@
 #include "manager/cache/permit.h"
 
-#include <set>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -20,21 +20,29 @@ rbac::Attributes Ask(const char* verb, const DemandSpec& spec) {
   return request;
 }
 
-bool CoversBoth(const rbac::Mandate& mandate, const DemandSpec& spec) {
-  return rbac::Covers(mandate, Ask("list", spec)) && rbac::Covers(mandate, Ask("watch", spec));
+// The verbs of a demand that the mandate lacks, as a marker lists them: "", "watch", "list;watch".
+std::string MissingVerbs(const rbac::Mandate& mandate, const DemandSpec& spec) {
+  std::string missing;
+  for (const char* verb : {"list", "watch"}) {
+    if (!rbac::Covers(mandate, Ask(verb, spec))) {
+      StrAppend(&missing, missing.empty() ? "" : ";", verb);
+    }
+  }
+  return missing;
 }
 
-// The parts of the demand that the mandate covers, as its rules name them: "pods in namespace foo,
-// pods foo/me"; "" when there are none.
-std::string DeclaredParts(const rbac::Mandate& mandate, const DemandSpec& spec) {
-  constexpr int kMost = 3;
-  std::set<std::string> parts;
+// The narrower demands for which the mandate has a rule: by their text, "pods in namespace foo".
+std::map<std::string, DemandSpec> DeclaredParts(const rbac::Mandate& mandate,
+                                                const DemandSpec& spec) {
+  std::map<std::string, DemandSpec> parts;
   const auto consider = [&](std::string_view ns, std::string_view name) {
     const DemandSpec part{spec.kind, std::string(ns.empty() ? spec.ns : ns),
                           std::string(name.empty() ? spec.name : name)};
     const bool within = (spec.ns.empty() || part.ns == spec.ns) &&
                         (spec.name.empty() || part.name == spec.name) && part != spec;
-    if (within && CoversBoth(mandate, part)) parts.insert(part.ToString());
+    if (within && MissingVerbs(mandate, part) != "list;watch") {
+      parts.emplace(part.ToString(), part);
+    }
   };
   for (const rbac::MandateRule& r : mandate.rules) {
     if (!rbac::GroupMatches(r.rule, spec.kind.group) ||
@@ -44,32 +52,39 @@ std::string DeclaredParts(const rbac::Mandate& mandate, const DemandSpec& spec) 
     if (r.rule.resource_names.empty()) consider(r.ns, "");
     for (const std::string_view name : r.rule.resource_names) consider(r.ns, name);
   }
-  std::string text;
+  return parts;
+}
+
+// How to make the demand one that the mandate covers. Advice never widens what a component may do.
+std::string Advice(const rbac::Mandate& mandate, const DemandSpec& spec, std::string_view missing) {
+  constexpr int kMost = 3;
+  const std::map<std::string, DemandSpec> parts = DeclaredParts(mandate, spec);
+  std::string covered;
   int listed = 0;
-  for (const std::string& part : parts) {
-    if (++listed > kMost) return text + ", …";
-    StrAppend(&text, text.empty() ? "" : ", ", part);
+  for (const auto& [text, part] : parts) {
+    if (!MissingVerbs(mandate, part).empty()) continue;
+    if (++listed <= kMost) StrAppend(&covered, listed == 1 ? "" : ", ", text);
   }
-  return text;
+  if (listed > 0) {
+    return StrCat("narrow the demand to what the mandate has: ", covered,
+                  listed > kMost ? ", …" : "");
+  }
+  const auto marker = [](const DemandSpec& part, std::string_view verbs) {
+    return StrCat("add to its source ", rbac::MarkerFor(Ask("list", part), verbs));
+  };
+  if (parts.empty()) return marker(spec, missing);
+  const auto& [text, part] = *parts.begin();
+  return StrCat("narrow the demand to ", text, ", and ", marker(part, MissingVerbs(mandate, part)));
 }
 
 }  // namespace
 
 absl::Status CheckDemand(const rbac::Mandate& mandate, const DemandSpec& spec) {
-  std::string missing;
-  for (const char* verb : {"list", "watch"}) {
-    if (!rbac::Covers(mandate, Ask(verb, spec))) {
-      StrAppend(&missing, missing.empty() ? "" : ";", verb);
-    }
-  }
+  const std::string missing = MissingVerbs(mandate, spec);
   if (missing.empty()) return absl::OkStatus();
-  const std::string declared = DeclaredParts(mandate, spec);
-  return absl::PermissionDeniedError(StrCat(
-      "the mandate of ", mandate.component, " does not let it read ", spec.ToString(),
-      ": nothing was sent; ",
-      // Advice never widens what a component may do.
-      declared.empty() ? StrCat("add to its source ", rbac::MarkerFor(Ask("list", spec), missing))
-                       : StrCat("narrow the demand to what the mandate has: ", declared)));
+  return absl::PermissionDeniedError(
+      StrCat("the mandate of ", mandate.component, " does not let it read ", spec.ToString(),
+             ": nothing was sent; ", Advice(mandate, spec, missing)));
 }
 
 }  // namespace mandate

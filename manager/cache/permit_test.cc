@@ -71,7 +71,8 @@ TEST(CheckDemandTest, AsksForListAndWatchOfExactlyTheScope) {
       {"a role for list alone, cluster",
        kListInFoo,
        {kPod, "", ""},
-       "// +kubebuilder:rbac:groups=core,resources=pods,verbs=list;watch"},
+       "narrow the demand to pods in namespace foo, and add to its source "
+       "// +kubebuilder:rbac:groups=core,resources=pods,verbs=watch,namespace=foo"},
       {"names, that object", kOne, {kPod, "foo", "me"}, nullptr},
       {"names, another object",
        kOne,
