@@ -62,6 +62,7 @@ void Controller::Core::OnState(size_t source, const DemandStatus& status) {
   Watched& watched = watched_[source];
   const DemandStatus before = std::exchange(watched.status, status);
   const std::string what = mapper_.sources()[source].demand.ToString();
+  if (status.state != before.state) watched.logged.clear();
   if (watched.listed && status.state != DemandState::kSynced &&
       status.state != DemandState::kStale) {
     watched.unreadable = true;
@@ -77,8 +78,7 @@ void Controller::Core::OnState(size_t source, const DemandStatus& status) {
     watched.listed = true;
     if (mapper_.OnListed(source)) MapSoon();
     if (std::exchange(watched.unreadable, false)) ReplaySoon();
-  } else if (!status.reason.ok() &&
-             (status.state != before.state || status.reason != before.reason)) {
+  } else if (!status.reason.ok() && watched.logged.insert(status.reason.code()).second) {
     log_.Error(watched.listed ? "Source was lost" : "Source is waited for",
                {{"source", what}, {"error", status.reason}});
   }

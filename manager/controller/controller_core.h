@@ -6,6 +6,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -87,6 +88,8 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
     // ones could be read.
     bool unreadable = false;
     bool paused = false;
+    // Reasons that were logged while the state lasts: they may alternate at each retry.
+    std::set<absl::StatusCode> logged;
   };
 
   // What the cache calls; outlives the controller if the cache keeps it.

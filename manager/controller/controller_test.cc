@@ -140,6 +140,13 @@ TEST_F(ControllerTest, EachWayInWhichASourceIsLostIsLoggedOnce) {
       {DemandState::kKindAbsent, absl::NotFoundError("no such kind"), 3},
       {DemandState::kPending, absl::OkStatus(), 3},
       {DemandState::kSynced, absl::OkStatus(), 3},
+      // Reasons that alternate while a state lasts: one line each.
+      {DemandState::kStale, why, 4},
+      {DemandState::kStale, absl::InternalError("etcd"), 5},
+      {DemandState::kStale, absl::UnavailableError("because, again"), 5},
+      {DemandState::kStale, absl::InternalError("etcd, again"), 5},
+      {DemandState::kSynced, absl::OkStatus(), 5},
+      {DemandState::kStale, why, 6},
   };
   for (const auto& row : rows) {
     cache_.SetState(kRole, row.state, row.reason);
