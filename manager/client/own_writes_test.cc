@@ -112,6 +112,8 @@ TEST_F(OwnWritesTest, AreBounded) {
   writes_.Forget(kWidget, writes_.Pending(kWidget, "", ""));
   EXPECT_FALSE(writes_.MayHave(kWidget));
   EXPECT_TRUE(writes_.MayHave(kGadget));
+  for (const char* name : {"e", "f", "g", "h"}) Wrote("n", name, "1");
+  EXPECT_EQ(Pending(), "n/f@1 n/g@1 n/h@1") << "what was seen is not the oldest";
 }
 
 TEST_F(OwnWritesTest, FromManyThreads) {

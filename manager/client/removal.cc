@@ -7,12 +7,36 @@
 #include "manager/core/status_macros.h"
 #include "manager/object/json.h"
 #include "manager/object/json_codec.h"
+#include "manager/object/json_plan.h"
 
 namespace mandate {
 namespace {
 
 bool Has(const std::vector<std::string>& list, const std::string& text) {
   return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+// Whether the type has the path: only then does the object's JSON show whether the object has it.
+bool IsKnown(const MessagePlan& type, const std::vector<std::string>& path) {
+  const MessagePlan* at = &type;
+  for (size_t i = 0; i < path.size(); ++i) {
+    if (at == nullptr || at->hook != JsonHook::kNone) return true;  // shown whole
+    const auto member = at->members.find(path[i]);
+    if (member == at->members.end()) return false;
+    const FieldPlan& target = *member->second.target;
+    if (target.field->is_map()) ++i;
+    at = target.message;
+  }
+  return true;
+}
+
+bool HasAt(const Json::Value& object, const std::vector<std::string>& path) {
+  const Json::Value* at = &object;
+  for (const std::string& name : path) {
+    if (!at->isObject() || !at->isMember(name)) return false;
+    at = &(*at)[name];
+  }
+  return true;
 }
 
 // Null at `path`, and objects on the way there.
@@ -55,7 +79,16 @@ absl::Status RemoveItems(const ObjectMeta& metadata, const Removal& removal, Jso
 absl::StatusOr<std::optional<MergePatch>> RemovalPatch(const google::protobuf::Message& observed,
                                                        const Removal& removal) {
   Json::Value patch(Json::objectValue);
-  for (const auto& path : removal.fields) RETURN_IF_ERROR(Remove(path, patch));
+  if (!removal.fields.empty()) {
+    ASSIGN_OR_RETURN(const std::string json, ToJson(observed));
+    ASSIGN_OR_RETURN(const Json::Value object, ParseJson(json));
+    const MessagePlan* type = PlanOf(*observed.GetDescriptor());
+    for (const auto& path : removal.fields) {
+      if (!path.empty() && type != nullptr && IsKnown(*type, path) && !HasAt(object, path))
+        continue;
+      RETURN_IF_ERROR(Remove(path, patch));
+    }
+  }
   RETURN_IF_ERROR(RemoveItems(MetadataOf(observed), removal, patch));
   if (patch.empty()) return std::nullopt;
   return MergePatch::Of(observed, WriteJson(patch));

@@ -22,7 +22,8 @@ struct Removal {
 };
 
 // The patch that removes what `observed` has of these, on condition that the object has not changed
-// since; nullopt when it has none of the finalizers and owners, and `fields` is empty.
+// since; nullopt when it has none of them. A field that our version of the type lacks is always
+// removed: only the server knows whether the object has it.
 // kInvalidArgument for an empty path and for an object without resourceVersion.
 absl::StatusOr<std::optional<MergePatch>> RemovalPatch(const google::protobuf::Message& observed,
                                                        const Removal& removal);

@@ -12,6 +12,8 @@ corev1::ConfigMap Observed() {
   auto* metadata = map.mutable_metadata();
   metadata->set_name("a");
   metadata->set_resourceversion("7");
+  (*metadata->mutable_labels())["a/b"] = "";
+  (*map.mutable_data())["k"] = "v";
   metadata->add_finalizers("example.com/ours");
   metadata->add_finalizers("example.com/foreign");
   for (const char* uid : {"u1", "u2"}) {
@@ -37,6 +39,20 @@ TEST(RemovalPatch, RemovesWhatIsNamed) {
       << "what is gone has no members";
   EXPECT_EQ(PatchOf({.fields = {{"data", "k"}, {"data"}}}),
             R"({"data":null,"metadata":{"resourceVersion":"7"}})");
+}
+
+// A reconcile that finds nothing to remove sends nothing.
+TEST(RemovalPatch, IgnoresFieldsThatTheObjectDoesNotHave) {
+  EXPECT_EQ(PatchOf({.fields = {{"data", "absent"}, {"binaryData"}, {"binaryData", "k"}}}), "none");
+  EXPECT_EQ(PatchOf({.fields = {{"metadata", "annotations", "a"}, {"metadata", "labels", "b"}}}),
+            "none");
+  EXPECT_EQ(PatchOf({.fields = {{"data", "absent"}, {"data", "k"}}}),
+            R"({"data":{"k":null},"metadata":{"resourceVersion":"7"}})");
+}
+
+TEST(RemovalPatch, RemovesFieldsThatOnlyANewerServerKnows) {
+  EXPECT_EQ(PatchOf({.fields = {{"metadata", "ownerReferences"}, {"metadata", "newer", "k"}}}),
+            R"({"metadata":{"newer":{"k":null},"ownerReferences":null,"resourceVersion":"7"}})");
 }
 
 TEST(RemovalPatch, KeepsTheOtherItemsOfALists) {

@@ -1,0 +1,194 @@
+#include "manager/transport/call_exchange.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "manager/core/not_sent.h"
+#include "manager/core/testing/simulated_loop.h"
+
+namespace mandate {
+namespace {
+
+using testing::HasSubstr;
+
+// Takes so many bytes and no more.
+class Sink : public BodySink {
+ public:
+  explicit Sink(size_t most) : most_(most) {}
+  void OnHead(const HttpResponse& head) override { code = head.code; }
+  absl::Status OnBody(std::string_view bytes) override {
+    body.append(bytes);
+    return body.size() <= most_ ? absl::OkStatus() : absl::ResourceExhaustedError("enough");
+  }
+
+  int code = 0;
+  std::string body;
+
+ private:
+  const size_t most_;
+};
+
+class CallExchangeTest : public testing::Test {
+ protected:
+  void Call(const CallContext& context = {}, std::shared_ptr<BodySink> sink = nullptr) {
+    HttpRequest request(endpoint_, EndpointCertificate(), "GET", "/version");
+    request.body_sink = std::move(sink);
+    exchange_ = std::make_shared<CallExchange>(
+        loop_, options_, stats_, std::move(request), [this](absl::StatusOr<HttpResponse> answer) {
+          EXPECT_FALSE(answer_.has_value()) << "it is answered once";
+          answer_ = std::move(answer);
+        });
+    exchange_->SetCarrier([this] { ++dropped_; });
+    exchange_->Bind(context);
+  }
+  static HttpResponse Head(int code) {
+    HttpResponse head;
+    head.code = code;
+    return head;
+  }
+  CallContext Within(absl::Duration time) const {
+    return {.deadline = loop_.clock().TimeNow() + time, .stop = stop_.get_token()};
+  }
+  std::string Message() const { return std::string(answer_->status().message()); }
+
+  SimulatedLoop loop_;
+  HttpOptions options_;
+  HttpStats stats_;
+  std::shared_ptr<const Endpoint> endpoint_ = std::make_shared<const Endpoint>();
+  std::stop_source stop_;
+  std::optional<absl::StatusOr<HttpResponse>> answer_;
+  int dropped_ = 0;
+  std::shared_ptr<CallExchange> exchange_;
+};
+
+TEST_F(CallExchangeTest, CollectsTheAnswerAndHandsItOverWhole) {
+  Call();
+  EXPECT_TRUE(exchange_->OnHead(Head(200)));
+  EXPECT_TRUE(exchange_->OnBody("one "));
+  EXPECT_TRUE(exchange_->OnBody("two"));
+  EXPECT_FALSE(answer_.has_value());
+  exchange_->End(absl::OkStatus());
+  ASSERT_TRUE(answer_.has_value() && answer_->ok());
+  EXPECT_EQ((*answer_)->code, 200);
+  EXPECT_EQ((*answer_)->body, "one two");
+  EXPECT_FALSE(exchange_->OnHead(Head(200)));
+  EXPECT_FALSE(exchange_->OnBody("more"));
+  EXPECT_EQ(dropped_, 0) << "its carrier has ended it";
+}
+
+TEST_F(CallExchangeTest, ItsEndLeavesNoTimerAndNoStop) {
+  Call(Within(absl::Minutes(1)));
+  EXPECT_EQ(loop_.NextTimer(), loop_.clock().TimeNow() + absl::Minutes(1));
+  exchange_->End(absl::UnavailableError("lost"));
+  EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
+  stop_.request_stop();
+  EXPECT_EQ(loop_.ready_tasks(), 0u);
+}
+
+TEST_F(CallExchangeTest, AnAnswerWithoutAHeadIsNone) {
+  Call();
+  exchange_->End(absl::OkStatus());
+  EXPECT_TRUE(absl::IsUnavailable(answer_->status()));
+}
+
+TEST_F(CallExchangeTest, TheEarlierOfDeadlineAndLimitEndsIt) {
+  const struct {
+    absl::Duration deadline;
+    absl::Duration took;
+    const char* message;
+  } rows[] = {
+      {absl::Minutes(1), absl::Minutes(1), "by the deadline"},
+      {absl::Minutes(5), absl::Minutes(5), "by the deadline"},
+      {absl::Minutes(6), absl::Minutes(5), "in the longest time that a call may take"},
+      {absl::InfiniteDuration(), absl::Minutes(5), "in the longest time that a call may take"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.deadline);
+    answer_.reset();
+    dropped_ = 0;
+    Call(Within(row.deadline));
+    loop_.RunFor(row.took - absl::Milliseconds(1));
+    EXPECT_FALSE(answer_.has_value());
+    loop_.RunFor(absl::Milliseconds(1));
+    ASSERT_TRUE(answer_.has_value());
+    EXPECT_TRUE(absl::IsDeadlineExceeded(answer_->status()));
+    EXPECT_THAT(Message(), HasSubstr(row.message));
+    EXPECT_EQ(dropped_, 1);
+  }
+}
+
+TEST_F(CallExchangeTest, AStopEndsItInATaskOfItsOwn) {
+  Call(Within(absl::Minutes(1)));
+  stop_.request_stop();
+  EXPECT_FALSE(answer_.has_value());
+  loop_.RunReady();
+  ASSERT_TRUE(answer_.has_value());
+  EXPECT_TRUE(absl::IsCancelled(answer_->status()));
+  EXPECT_EQ(dropped_, 1);
+}
+
+TEST_F(CallExchangeTest, AnErrorTellsWhetherItMayHaveBeenServed) {
+  Call();
+  exchange_->End(absl::UnavailableError("lost"));
+  EXPECT_TRUE(WasNotSent(answer_->status()));
+  answer_.reset();
+  Call();
+  exchange_->NoteSent();
+  exchange_->End(absl::UnavailableError("lost"));
+  EXPECT_FALSE(WasNotSent(answer_->status()));
+}
+
+TEST_F(CallExchangeTest, AnAnswerIsBounded) {
+  options_.max_response_bytes = 7;
+  Call();
+  EXPECT_TRUE(exchange_->OnHead(Head(200)));
+  EXPECT_TRUE(exchange_->OnBody("1234567"));
+  EXPECT_EQ(stats_.refused_too_large, 0u);
+  EXPECT_FALSE(exchange_->OnBody("8"));
+  EXPECT_TRUE(absl::IsResourceExhausted(exchange_->reason()));
+  EXPECT_EQ(stats_.refused_too_large, 1u);
+}
+
+TEST_F(CallExchangeTest, ASinkTakesTheBodyOfASuccessOnly) {
+  const auto sink = std::make_shared<Sink>(4);
+  Call({}, sink);
+  EXPECT_TRUE(exchange_->OnHead(Head(204)));
+  EXPECT_EQ(sink->code, 204);
+  EXPECT_TRUE(exchange_->OnBody("1234"));
+  EXPECT_EQ(sink->body, "1234");
+  EXPECT_FALSE(exchange_->OnBody("5"));
+  EXPECT_EQ(exchange_->reason(), absl::ResourceExhaustedError("enough"));
+  for (const int code : {199, 300, 404}) {
+    const auto other = std::make_shared<Sink>(4);
+    answer_.reset();
+    Call({}, other);
+    EXPECT_TRUE(exchange_->OnHead(Head(code)));
+    EXPECT_TRUE(exchange_->OnBody("refused"));
+    exchange_->End(absl::OkStatus());
+    EXPECT_EQ((*answer_)->body, "refused");
+    EXPECT_EQ(other->code, 0);
+    EXPECT_EQ(other->body, "");
+  }
+}
+
+TEST_F(CallExchangeTest, OfAnErrorTheHeadIsEnough) {
+  Call();
+  EXPECT_FALSE(exchange_->TakeHeadAlone()) << "there is none yet";
+  EXPECT_TRUE(exchange_->OnHead(Head(399)));
+  EXPECT_FALSE(exchange_->TakeHeadAlone());
+  Call();
+  EXPECT_TRUE(exchange_->OnHead(Head(400)));
+  EXPECT_TRUE(exchange_->OnBody("a par"));
+  EXPECT_TRUE(exchange_->TakeHeadAlone());
+  exchange_->End(absl::OkStatus());
+  EXPECT_EQ((*answer_)->code, 400);
+  EXPECT_EQ((*answer_)->body, "") << "half an answer is none";
+}
+
+}  // namespace
+}  // namespace mandate

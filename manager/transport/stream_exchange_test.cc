@@ -1,0 +1,148 @@
+#include "manager/transport/stream_exchange.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "manager/core/not_sent.h"
+#include "manager/core/testing/simulated_loop.h"
+
+namespace mandate {
+namespace {
+
+using testing::HasSubstr;
+
+class Sink : public StreamSink {
+ public:
+  Flow OnOpen(const HttpResponse& head) override {
+    code = head.code;
+    return flow;
+  }
+  Flow OnData(std::string_view bytes) override {
+    data.append(bytes);
+    return flow;
+  }
+  void OnClosed(absl::Status status) override {
+    ++closed;
+    end = std::move(status);
+  }
+
+  Flow flow = Flow::kContinue;
+  int code = 0;
+  std::string data;
+  int closed = 0;
+  absl::Status end;
+};
+
+class StreamExchangeTest : public testing::Test {
+ protected:
+  StreamExchangeTest() {
+    exchange_ = std::make_shared<StreamExchange>(
+        loop_, HttpRequest(endpoint_, EndpointCertificate(), "GET", "/api/v1/pods"), sink_);
+    exchange_->SetCarrier([this] { ++dropped_; });
+    stream_ = exchange_->Bind(absl::Seconds(30));
+  }
+  static HttpResponse Head(int code = 200) {
+    HttpResponse head;
+    head.code = code;
+    return head;
+  }
+
+  SimulatedLoop loop_;
+  std::shared_ptr<const Endpoint> endpoint_ = std::make_shared<const Endpoint>();
+  std::shared_ptr<Sink> sink_ = std::make_shared<Sink>();
+  int dropped_ = 0;
+  std::shared_ptr<StreamExchange> exchange_;
+  std::unique_ptr<Stream> stream_;
+};
+
+TEST_F(StreamExchangeTest, HandsOnWhatComes) {
+  EXPECT_TRUE(exchange_->OnHead(Head(201)));
+  EXPECT_TRUE(exchange_->OnBody("one "));
+  EXPECT_TRUE(exchange_->OnBody("two"));
+  EXPECT_EQ(sink_->code, 201);
+  EXPECT_EQ(sink_->data, "one two");
+  EXPECT_EQ(sink_->closed, 0);
+  exchange_->End(absl::OkStatus());
+  EXPECT_EQ(sink_->closed, 1);
+  EXPECT_EQ(dropped_, 0);
+  EXPECT_FALSE(exchange_->OnBody("more"));
+  EXPECT_EQ(sink_->data, "one two");
+}
+
+TEST_F(StreamExchangeTest, WithoutAHeadItEnds) {
+  loop_.RunFor(absl::Seconds(29));
+  EXPECT_EQ(sink_->closed, 0);
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(sink_->closed, 1);
+  EXPECT_EQ(dropped_, 1);
+  EXPECT_TRUE(absl::IsUnavailable(sink_->end));
+  EXPECT_TRUE(WasNotSent(sink_->end));
+  EXPECT_THAT(std::string(sink_->end.message()), HasSubstr("no connection had room for"));
+}
+
+TEST_F(StreamExchangeTest, WithoutAHeadAServerThatHasTheRequestDidNotAnswer) {
+  exchange_->NoteSent();
+  loop_.RunFor(absl::Seconds(30));
+  EXPECT_FALSE(WasNotSent(sink_->end));
+  EXPECT_THAT(std::string(sink_->end.message()), HasSubstr("no answer to /api/v1/pods began"));
+}
+
+TEST_F(StreamExchangeTest, AfterTheHeadItMayBeSilentForEver) {
+  EXPECT_TRUE(exchange_->OnHead(Head()));
+  EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
+}
+
+TEST_F(StreamExchangeTest, ItsEndLeavesNoTimer) {
+  exchange_->End(absl::UnavailableError("lost"));
+  EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
+  EXPECT_EQ(sink_->closed, 1);
+}
+
+TEST_F(StreamExchangeTest, ASinkThatCancelsIsGivenUp) {
+  sink_->flow = StreamSink::Flow::kCancel;
+  EXPECT_FALSE(exchange_->OnHead(Head()));
+  EXPECT_TRUE(absl::IsCancelled(exchange_->reason()));
+}
+
+TEST_F(StreamExchangeTest, ASinkThatCancelsLaterIsGivenUp) {
+  EXPECT_TRUE(exchange_->OnHead(Head()));
+  sink_->flow = StreamSink::Flow::kCancel;
+  EXPECT_FALSE(exchange_->OnBody("x"));
+  EXPECT_TRUE(absl::IsCancelled(exchange_->reason()));
+}
+
+TEST_F(StreamExchangeTest, WithoutItsStreamItIsDroppedAndTheSinkHearsOfItsEnd) {
+  stream_.reset();
+  EXPECT_EQ(dropped_, 1);
+  EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
+  EXPECT_EQ(sink_->closed, 0) << "never inside the destructor";
+  EXPECT_FALSE(exchange_->OnHead(Head()));
+  loop_.RunReady();
+  EXPECT_EQ(sink_->closed, 1);
+  EXPECT_TRUE(absl::IsCancelled(sink_->end));
+  EXPECT_TRUE(WasNotSent(sink_->end));
+  EXPECT_EQ(sink_->code, 0);
+}
+
+TEST_F(StreamExchangeTest, WithoutItsStreamAfterItsEndNothingHappens) {
+  exchange_->End(absl::OkStatus());
+  stream_.reset();
+  loop_.RunReady();
+  EXPECT_EQ(sink_->closed, 1);
+  EXPECT_EQ(dropped_, 0);
+}
+
+TEST_F(StreamExchangeTest, MutedItTellsNobody) {
+  exchange_->Mute();
+  EXPECT_FALSE(exchange_->OnHead(Head()));
+  EXPECT_FALSE(exchange_->OnBody("x"));
+  EXPECT_EQ(sink_->code, 0);
+  EXPECT_EQ(sink_->data, "");
+}
+
+}  // namespace
+}  // namespace mandate
