@@ -12,6 +12,10 @@ constexpr std::string_view kQuantityPattern =
     R"(^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+)))"
     R"((([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$)";
 
+// Go's text, as the codec reads it. Both signs for micro are Go's.
+constexpr std::string_view kDurationPattern =
+    "^[+-]?(0|(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(ns|us|\xC2\xB5s|\xCE\xBCs|ms|s|m|h))+)$";
+
 SchemaNode OfType(const char* type) {
   SchemaNode node;
   node.type = type;
@@ -48,6 +52,7 @@ std::optional<SchemaNode> KnownType(const google::protobuf::Descriptor& message)
       break;
     case JsonHook::kDuration:
       node = OfType("string");
+      node.keywords["pattern"] = kDurationPattern;
       break;
     case JsonHook::kQuantity:
       node.int_or_string = true;
