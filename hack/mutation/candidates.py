@@ -7,13 +7,14 @@ import contextlib
 import dataclasses
 import hashlib
 import io
+import os
 import re
 
 # Statements whose loss or change no test must notice.
 LOG = re.compile(r"^\s*(?:\w+(?:\.|->))*(?:log|log_|logger|logger_)(?:\(\))?(?:\.|->)(?:With|Info|Error|Debug)\(")
 ASSERTION = re.compile(r"^\s*(?:static_assert|assert|ABSL_ASSERT|ABSL_HARDENING_ASSERT)\(")
 HASH = re.compile(r"\bhash(?: [*^+]?=| \^) ")  # a worse one is slower, and no less right
-PERFORMANCE = re.compile(r"\b(?:reserve|shrink_to_fit)\(")
+PERFORMANCE = re.compile(r"\b(?:reserve|shrink_to_fit|Prefetch)\(")
 # `Type name…;`: without it, its scope does not compile, or it was of no use.
 DECLARATION = re.compile(
     r"^\s*(?:const|constexpr|static|mutable|auto|friend|explicit|virtual|inline|typedef|extern|template|struct|class|enum)\b"
@@ -38,9 +39,21 @@ class Candidate:
     def name(self):
         return f"{self.path}: {self.was} ==> {self.became}"
 
+    @property
+    def names(self):
+        """Those that equivalents.txt may use: of every line of this text, or of this one alone, which counts from 1."""
+        return self.name, f"{self.path}#{self.nth + 1}: {self.was} ==> {self.became}"
+
     def order(self, seed):
         """Where it comes in a sample: as chance has it, and the same in every run."""
         return hashlib.sha256(f"{seed}\n{self.name}\n{self.nth}".encode()).hexdigest()
+
+
+def is_product(path):
+    """Whether bugs are seeded in the file: tests, their helpers and benchmarks are not what is tested."""
+    name = os.path.basename(path)
+    return (name.endswith((".cc", ".h")) and not name.endswith(("_test.cc", "_benchmark.cc")) and
+            not name.startswith("testing") and "/testing/" not in path and "/testdata/" not in path)
 
 
 def in_string(line, start, end, raw=False):
@@ -112,11 +125,18 @@ def begins_statement(lines, i):
     return False
 
 
+# What the tool takes for the beginning of a comment, of C and of Haskell, also in a text; and what such a text has here.
+OPENS = {"/*": "/\ue000*", "{-": "{\ue000-"}
+
+
 def mutants(lines, rules):
     """(number from 1, new line) of universalmutator."""
     from universalmutator import mutator
+    for opening, hidden in OPENS.items():
+        lines = [line.replace(opening, hidden) for line in lines]
     with contextlib.redirect_stdout(io.StringIO()):
-        return [(made[0], made[1].rstrip("\n")) for made in mutator.mutants_regexp(lines, [rules], ignorePatterns=[])]
+        made = mutator.mutants_regexp(lines, [rules], ignorePatterns=[])
+    return [(m[0], m[1].rstrip("\n").replace("\ue000", "")) for m in made]
 
 
 def candidates(path, source, made):
@@ -161,7 +181,10 @@ def sample(found, seed, per_file=None, share=None):
 
 
 def read_equivalents(text):
-    """{name of a candidate: why no test can notice it}, from lines `PATH: WAS ==> BECAME  # REASON`."""
+    """{name of a candidate: why no test can notice it}, from lines `PATH: WAS ==> BECAME  # REASON`.
+
+    `PATH#2: …` is the second line of this text.
+    """
     found = {}
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -173,10 +196,10 @@ def read_equivalents(text):
     return found
 
 
-def key(source, candidate, tests):
-    """Of a trial: another source, another change or another test is another trial."""
+def key(source, candidate):
+    """Of a bug: another source or another change is another bug."""
     digest = hashlib.sha256()
-    for part in (candidate.path, source, str(candidate.line), candidate.text, tests):
+    for part in (candidate.path, source, str(candidate.line), candidate.text):
         digest.update(part.encode())
         digest.update(b"\0")
     return digest.hexdigest()

@@ -6,7 +6,7 @@ import os
 
 class Record:
     def __init__(self, path):
-        self.path, self.tried = path, {}
+        self.path, self.tried, self.latest = path, {}, {}
         os.makedirs(os.path.dirname(path), exist_ok=True)
         if os.path.exists(path):
             with open(path) as f:
@@ -15,14 +15,31 @@ class Record:
                         entry = json.loads(line)
                     except ValueError:
                         continue  # cut off when a run was killed
-                    self.tried[entry["key"]] = entry
+                    self.keep(entry)
 
-    def get(self, key):
-        return self.tried.get(key)
+    def keep(self, entry):
+        self.tried[entry["key"]] = entry
+        self.latest[entry["name"]] = entry["result"]
 
-    def add(self, key, result, by, name):
-        entry = {"key": key, "result": result, "by": by, "name": name}
-        self.tried[key] = entry
+    def get(self, key, tests):
+        """What came of this bug, if the same would come of it again; `tests` maps the label of each test of the file to a
+        digest. A bug that a test found is found as long as that test is the same; one that survived is tried again as soon
+        as one test is another."""
+        entry = self.tried.get(key)
+        if entry is None or entry["result"] == "does not compile":
+            return entry
+        before = entry.get("tests", {})
+        if entry["result"] == "found" and entry["by"] in before:
+            return entry if tests.get(entry["by"]) == before[entry["by"]] else None
+        return entry if tests == before else None
+
+    def survived(self, name):
+        """Whether the bug was not found when it was last tried, whatever the tests were then."""
+        return self.latest.get(name) == "survived"
+
+    def add(self, key, result, by, name, tests):
+        entry = {"key": key, "result": result, "by": by, "name": name, "tests": tests}
+        self.keep(entry)
         with open(self.path, "a+") as f:
             fcntl.flock(f, fcntl.LOCK_EX)
             f.seek(0, os.SEEK_END)

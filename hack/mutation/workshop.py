@@ -1,8 +1,8 @@
 """Where bugs are seeded: a copy of the tree of its own, built by Bazel, whose libraries are replaced one at a time.
 
 Bazel links tests to one shared library for each cc_library. So a bug in a source is tried without Bazel: that source
-alone is compiled, with its headers precompiled once, and loaded before the library that it belongs to. A bug in a
-header, and one that only other tests than C++'s can notice, is built and tested by Bazel in the copy.
+alone is compiled, with its headers precompiled once, and loaded before the library that it belongs to. The programs that
+scripts test are linked to shared libraries for the same reason. A bug in a header is built and tested by Bazel in the copy.
 """
 import contextlib
 import fcntl
@@ -26,6 +26,9 @@ WARNINGS = ("unused-variable unused-but-set-variable unused-but-set-parameter un
 PRAGMAS = "".join(f'_Pragma("GCC diagnostic ignored \\"-W{w}\\"") ' for w in WARNINGS)
 MEMORY = 6 << 30  # of one test: a bug may ask for all there is
 BAZEL_TIMEOUT = 1800
+SHARED = ".shared"  # what a program is called that is linked to shared libraries
+CPP = re.compile(r"^ERROR: .*: (?:C\+\+ compilation of rule|Compiling|Linking|Link) .*failed", re.MULTILINE)
+NOT_CPP = re.compile(r"^ERROR: .* failed:? \(", re.MULTILINE)
 
 FOUND, SURVIVED, BROKEN = "found", "survived", "does not compile"
 
@@ -38,10 +41,24 @@ class Test:
         self.package = package
         lists = {e.get("name"): [v.get("value") for v in e] for e in rule.findall("list")}
         self.sources = [s[2:].replace(":", "/") for s in lists.get("srcs", ()) if s.startswith("//")]
-        self.data = [s[2:].replace(":", "/") for s in lists.get("data", ()) if s.startswith("//")]
-        self.plain = self.kind == "cc_test" and not lists.get("args")
+        self.needs = lists.get("data", [])  # labels
+        self.data = [s[2:].replace(":", "/") for s in self.needs if s.startswith("//")]
+        self.args = [self.expand(a) for a in lists.get("args", ())]
+        self.plain = self.kind == "cc_test" and not self.args
+        self.programs = []  # labels of those that a script runs
         self.manual = "manual" in lists.get("tags", ())
+        self.small = any(e.get("name") == "size" and e.get("value") == "small" for e in rule.findall("string"))
         self.seconds = None  # of a run without a bug
+
+    def expand(self, arg):
+        """`$(location LABEL)` as seen from where a test runs."""
+        def location(match):
+            repository, package, name = re.fullmatch(r"(?:@(\w+))?(?://([^:]*))?:?(.*)", match[1]).groups()
+            if repository is None and package is None:
+                package = self.package
+            name = name or os.path.basename(package)
+            return os.path.join("external" if repository else "", repository or "", package or "", name)
+        return re.sub(r"\$\(location ([^)]*)\)", location, arg)
 
 
 class Workshop:
@@ -88,19 +105,27 @@ class Workshop:
 
     def prepare(self, targets):
         """Builds the room's tests, and learns how its sources are compiled."""
-        built = self.bazel("build", targets)
-        if built.returncode:
-            raise RuntimeError(f"bazel build {targets}: {built.stderr[-2000:]}")
         self.execroot = self.query("info", "execution_root").strip()
         self.bin = self.query("info", "bazel-bin").strip()
+        universe = " + ".join(targets)
         self.tests = {}
-        rules = self.query("query", f'kind("_test rule", {targets})', "--output=xml")
+        rules = self.query("query", f'kind("_test rule", {universe})', "--output=xml")
         for rule in xml.etree.ElementTree.fromstring(rules).findall("rule"):
             test = Test(rule)
             if not test.manual:
                 self.tests[test.label] = test
-        self.commands, self.needed, self.reach = {}, {}, {}
-        actions = json.loads(self.query("aquery", f'mnemonic("CppCompile", {targets})', "--output=jsonproto"))
+        programs = self.query("query", f'kind("cc_binary rule", labels(data, kind("sh_test rule", {universe})))').split()
+        for test in self.tests.values():
+            test.programs = [p for p in test.needs if p in programs] if test.kind == "sh_test" else []
+        if programs:
+            # Kept beside what Bazel makes of them next.
+            self.query("build", "--dynamic_mode=fully", *programs)
+            for program in programs:
+                made = os.path.join(self.bin, program[2:].replace(":", "/"))
+                shutil.copy(made, made + SHARED)
+        self.query("build", *targets)
+        self.commands, self.needed, self.reach, self.pass_by_bazel = {}, {}, {}, {}
+        actions = json.loads(self.query("aquery", f'mnemonic("CppCompile", {universe})', "--output=jsonproto"))
         for action in actions.get("actions", ()):
             words = action["arguments"]
             source, target = words[words.index("-c") + 1], words[words.index("-o") + 1]
@@ -127,6 +152,8 @@ class Workshop:
             universe = " + ".join(self.tests)
             found = self.query("query", f"rdeps({universe}, {self.label(path)})", "--output=label") if universe else ""
             reached = [self.tests[label] for label in found.split() if label in self.tests]
+            # A test that runs other tests has nothing to say that those do not.
+            reached = [t for t in reached if not any(label in self.tests for label in t.needs)]
             beside = os.path.splitext(path)[0] + "_test"
             self.reach[path] = sorted(reached, key=lambda t: (f"{t.package}/{t.name}" != beside, not t.plain, t.label))
         return self.reach[path]
@@ -137,22 +164,26 @@ class Workshop:
             package = os.path.dirname(package)
         return f"//{package}:{os.path.relpath(path, package)}"
 
-    def digest(self, tests):
-        """Of what the tests say, so that a changed test is another one."""
+    def digest(self, test):
+        """Of what the test says, so that a changed test is another one."""
         digest = hashlib.sha256()
-        for path in sorted({p for t in tests for p in (*t.sources, *t.data)}):
+        for path in sorted({*test.sources, *test.data}):
             with contextlib.suppress(OSError), open(os.path.join(self.tree, path), "rb") as f:
                 digest.update(path.encode() + b"\0" + f.read())
         return digest.hexdigest()
 
     def links(self, test, package, target):
-        """Whether the test loads the library when it starts (and does not have it within)."""
-        if test.label not in self.needed:
-            text = subprocess.run(["readelf", "-d", os.path.join(self.bin, test.package, test.name)], text=True,
-                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
-            self.needed[test.label] = set(re.findall(r"Shared library: \[(.*)\]", text))
+        """Whether the test, or a program that it runs, loads the library when it starts (and does not have it within)."""
         mangled = f"{package}/lib{target}".replace("_", "_U").replace("/", "_S")
-        return f"lib{mangled}.so" in self.needed[test.label]
+        started = [f"{test.package}/{test.name}"] if test.plain else [p[2:].replace(":", "/") + SHARED for p in test.programs]
+        return any(f"lib{mangled}.so" in self.libraries(path) for path in started)
+
+    def libraries(self, program):
+        if program not in self.needed:
+            text = subprocess.run(["readelf", "-d", os.path.join(self.bin, program)], text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+            self.needed[program] = set(re.findall(r"Shared library: \[(.*)\]", text))
+        return self.needed[program]
 
     def bench(self, path):
         return Bench(self, path)
@@ -162,10 +193,12 @@ class Workshop:
         waits for ever has much longer: the machine may be busy."""
         runfiles = os.path.join(self.bin, test.package, test.name + ".runfiles")
         scratch = tempfile.mkdtemp(dir=self.tmp)
+        if test.programs:
+            runfiles = self.with_library(runfiles, os.path.join(scratch, "runfiles"), test.programs, library)
         environment = {
-            "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "LD_PRELOAD": library, "TEST_SRCDIR": runfiles,
+            "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TEST_SRCDIR": runfiles,
             "RUNFILES_DIR": runfiles, "TEST_WORKSPACE": "mandate", "TEST_TMPDIR": scratch, "TEST_TARGET": test.label,
-            "GTEST_FAIL_FAST": "1", "USER": "nobody",
+            "GTEST_FAIL_FAST": "1", "USER": "nobody", **({"LD_PRELOAD": library} if test.plain else {}),
         }
 
         def limits():
@@ -173,8 +206,8 @@ class Workshop:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))
 
-        child = subprocess.Popen([os.path.join(runfiles, "mandate", test.package, test.name)], env=environment,
-                                 cwd=os.path.join(runfiles, "mandate"), stdin=subprocess.DEVNULL,
+        child = subprocess.Popen([os.path.join(runfiles, "mandate", test.package, test.name), *test.args],
+                                 env=environment, cwd=os.path.join(runfiles, "mandate"), stdin=subprocess.DEVNULL,
                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
                                  preexec_fn=limits)
         try:
@@ -187,6 +220,47 @@ class Workshop:
             child.wait()
             shutil.rmtree(scratch, ignore_errors=True)
 
+    def with_library(self, runfiles, copy, programs, library):
+        """A copy of the runfiles in which these programs, and nothing that they are run by, load the library."""
+        shutil.copytree(runfiles, copy, symlinks=True)
+        for program in programs:
+            path = program[2:].replace(":", "/")
+            script = os.path.join(copy, "mandate", path)
+            os.unlink(script)
+            with open(script, "w") as f:
+                f.write(f'#!/bin/sh\nLD_PRELOAD={library} exec {os.path.join(self.bin, path + SHARED)} "$@"\n')
+            os.chmod(script, 0o755)
+        return copy
+
+    def passing_by_bazel(self, tests):
+        """Those that pass without a bug: the others would find any."""
+        new = [t.label for t in tests if t.label not in self.pass_by_bazel]
+        if new:
+            done = self.bazel("test", "--keep_going", "--test_output=summary", "--noshow_progress", *new)
+            passed = re.findall(r"^(//\S+)\s+(?:\(cached\) )?PASSED", done.stdout, re.MULTILINE)
+            for label in new:
+                self.pass_by_bazel[label] = label in passed
+                if label not in passed:
+                    self.log(f"  {label} does not pass without a bug: skipped")
+        return [t for t in tests if self.pass_by_bazel[t.label]]
+
+
+def judge(done):
+    """(result, by) of a `bazel test` that is over. https://bazel.build/run/scripts#exit-codes"""
+    said = done.stdout + done.stderr
+    if done.returncode == 0:
+        return SURVIVED, ""
+    if done.returncode == 3:
+        failed = re.search(r"^(//\S+)\s+(?:FAILED|TIMEOUT)", said, re.MULTILINE)
+        return FOUND, failed[1] if failed else ""
+    if done.returncode != 1:
+        raise RuntimeError(f"bazel test: exit code {done.returncode}: {done.stderr[-2000:]}")
+    if "static assertion failed" in said:  # what a test says to the compiler is a test too
+        return FOUND, "a static_assert"
+    if NOT_CPP.search(said) and not CPP.search(said):
+        return FOUND, "a program that the build runs"
+    return BROKEN, ""
+
 
 class Bench:
     """For the bugs of one file."""
@@ -196,7 +270,7 @@ class Bench:
         self.tests = shop.tests_of(path)
         with open(os.path.join(shop.tree, path)) as f:
             self.source = f.read()
-        self.plain, self.others = [], list(self.tests)
+        self.linked, self.passes = [], {}
         self.folder = tempfile.mkdtemp(dir=shop.tmp)
         if path in shop.commands:
             self.set_up()
@@ -206,69 +280,74 @@ class Bench:
 
     def set_up(self):
         flags, package, target = self.shop.commands[self.path]
-        linked = [t for t in self.tests if t.plain and self.shop.links(t, package, target)]
+        linked = [t for t in self.tests if self.shop.links(t, package, target)]
         if not linked:
             return
         self.header = os.path.join(self.folder, "headers.h")
         with open(self.header, "w") as f:
             f.write("".join(line + "\n" for line in self.source.split("\n") if line.startswith("#include ")))
         self.compile([*flags, "-x", "c++-header", self.header, "-o", self.header + ".gch"])
-        if not self.make(self.source):
-            return
-        # Without a bug they pass so, or it is not the bug that they notice.
-        for test in linked:
+        self.sound = self.make(self.source, "sound.so")
+        if self.sound:
+            self.linked = linked[:1] + sorted(linked[1:], key=lambda t: t.seconds or (3 if t.small else 30))
+
+    def passes_without_bug(self, test):
+        """Or it is not the bug that it notices. Asked when the test is first needed: most bugs are found before that."""
+        if test.label not in self.passes:
             start = time.monotonic()
-            if self.shop.run(test, self.library, 600):
-                test.seconds = time.monotonic() - start
-                self.plain.append(test)
-        self.plain[1:] = sorted(self.plain[1:], key=lambda t: t.seconds)
-        self.others = [t for t in self.tests if t not in self.plain]
+            self.passes[test.label] = self.shop.run(test, self.sound, 600)
+            test.seconds = time.monotonic() - start
+        return self.passes[test.label]
 
     def compile(self, command):
         return subprocess.run(command, cwd=self.shop.execroot, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
-    def make(self, source):
+    def make(self, source, name):
+        """The library that has this source alone; None: it does not compile."""
         flags = self.shop.commands[self.path][0]
         # At the same place as seen from what it includes.
         text = os.path.join(self.folder, os.path.basename(self.path))
-        self.library = os.path.join(self.folder, "library.so")
+        library = os.path.join(self.folder, name)
         with open(text, "w") as f:
             f.write(source)
         made = os.path.join(self.folder, "object.o")
-        return (self.compile([*flags, "-include", self.header, "-c", text, "-o", made]) and
-                self.compile([flags[0], "-shared", "-fuse-ld=gold", "-o", self.library, made]))
+        compiled = (self.compile([*flags, "-include", self.header, "-c", text, "-o", made]) and
+                    self.compile([flags[0], "-shared", "-fuse-ld=gold", "-o", library, made]))
+        return library if compiled else None
 
     def attempt(self, candidate):
         lines = self.source.split("\n")
         lines[candidate.line - 1] = candidate.text
         source = "\n".join(lines)
-        if self.plain:
-            if not self.make(source):
+        others = list(self.tests)
+        if self.linked:
+            library = self.make(source, "library.so")
+            if library is None:
                 return BROKEN, ""
-            for test in self.plain:
-                if not self.shop.run(test, self.library, 5 + 10 * test.seconds):
+            for test in self.linked:
+                if not self.passes_without_bug(test):
+                    continue
+                if not self.shop.run(test, library, 5 + 10 * test.seconds):
                     return FOUND, test.label
-        if not self.others:
+                others.remove(test)
+        if not others:
             return SURVIVED, ""
-        return self.by_bazel(source)
+        return self.by_bazel(source, others)
 
-    def by_bazel(self, source):
+    def by_bazel(self, source, others):
         path = os.path.join(self.shop.tree, self.path)
+        others = self.shop.passing_by_bazel(others)
         try:
             with open(path, "w") as f:
                 f.write(PRAGMAS + "\n" + source)
-            for tests in (self.others[:1], self.others[1:]):
+            for tests in (others[:1], others[1:]):
                 if not tests:
                     continue
-                done = self.shop.bazel("test", "--disk_cache=", "--notest_keep_going", "--test_output=summary",
-                                       "--noshow_progress", *(t.label for t in tests), timeout=BAZEL_TIMEOUT)
-                if done.returncode == 1:
-                    # What a test says to the compiler is a test too.
-                    said = "static assertion failed" in done.stdout + done.stderr
-                    return (FOUND, "a static_assert") if said else (BROKEN, "")
-                if done.returncode != 0:
-                    failed = re.search(r"^(//\S+)\s+(?:FAILED|TIMEOUT)", done.stdout + done.stderr, re.MULTILINE)
-                    return FOUND, failed[1] if failed else ""
+                result, by = judge(self.shop.bazel(
+                    "test", "--disk_cache=", "--notest_keep_going", "--test_output=summary", "--noshow_progress",
+                    *(t.label for t in tests), timeout=BAZEL_TIMEOUT))
+                if result != SURVIVED:
+                    return result, by
         except subprocess.TimeoutExpired:
             return FOUND, "time"
         finally:
