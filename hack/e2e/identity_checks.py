@@ -9,8 +9,8 @@ import time
 import urllib.error
 import urllib.request
 
-from checks import INSTANCE, TEMPLATE, apply, audit_events, condition, expect, instance, ours, scoped, template
-from environment import BASE, NAMESPACE, PATIENCE
+from checks import INSTANCE, TEMPLATE, apply, audit_events, condition, expect, falls_silent, instance, ours, scoped, template
+from environment import BASE, LOADED, NAMESPACE, PATIENCE
 
 ROLE = f"{BASE}-{TEMPLATE}"
 SUBJECT = {"kind": "ServiceAccount", "name": ROLE, "namespace": NAMESPACE}
@@ -27,9 +27,10 @@ def restart(env, *flags):
     env.start_manager(*flags)
 
 
-def becomes_ready(env, within):
+def becomes_ready(env, within=20):
+    """After how many seconds. Missing permissions are asked for every 15 s."""
     start = time.monotonic()
-    env.eventually("the manager is ready", env.is_ready, patience=within)
+    env.eventually("the manager is ready", env.is_ready, patience=within + LOADED)
     return time.monotonic() - start
 
 
@@ -95,7 +96,7 @@ def a_grant_goes_at_run_time(env, report):
                    told("create", "rolebindings.rbac.authorization.k8s.io"))
     report.step("exactly what it printed is applied")
     apply_printed(env, INSTANCE)
-    report.held(f"ready by itself after {becomes_ready(env, 30):.0f} s")
+    report.held(f"ready by itself after {becomes_ready(env):.0f} s")
     scoped(env, "True")
 
     report.step("watch of namespaces goes, and the server ends its watches")
@@ -104,16 +105,10 @@ def a_grant_goes_at_run_time(env, report):
     env.eventually(f"{INSTANCE} says so, with a manifest; {TEMPLATE} is ready", told("watch", "namespaces"))
     report.step("exactly what it printed is applied")
     apply_printed(env, INSTANCE)
-    report.held(f"ready by itself after {becomes_ready(env, 30):.0f} s, not when the watch would be tried again")
+    report.held(f"ready by itself after {becomes_ready(env):.0f} s")
 
-    report.step("20 seconds of nothing to do")
-    _, quiet_from = audit_events(env)
-    time.sleep(20)  # the thing that is measured, not a way to wait
-    events, _ = audit_events(env, quiet_from)
-    loud = [(e["verb"], e["objectRef"].get("resource")) for e in ours(events)
-            if e["verb"] != "watch" and e["objectRef"].get("resource") != "leases"
-            and e["objectRef"].get("subresource") != "token"]
-    expect(report, "nothing is asked any more", not loud, loud)
+    report.step("nothing to do")
+    falls_silent(env, report, 20)
     env.kubectl("delete", "scopeinstance/e2e", "scopetemplate/e2e")
     apply(env, role)
 
@@ -154,7 +149,7 @@ def preflight_judges_what_is_granted(env, report):
         if what == short[0][0]:
             report.step("exactly what it printed is applied")
             apply_printed(env, TEMPLATE)
-            took = becomes_ready(env, 30)
+            took = becomes_ready(env)
             report.held(f"ready by itself after {took:.0f} s (it asks every 15)")
             with open(env.manager_log, encoding="utf-8", errors="replace") as f:
                 lines = [l for l in f if "Permissions are missing" in l]
@@ -166,7 +161,7 @@ def preflight_judges_what_is_granted(env, report):
     everything = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
     apply(env, {**role, "rules": everything})
     restart(env)
-    becomes_ready(env, 30)
+    becomes_ready(env)
     mark = {"e2e.mandate/aggregate": "true"}
     without(f"clusterrole/{ROLE}")
     apply(env, cluster_role("e2e-part-1", role["rules"][:1], mark), cluster_role("e2e-part-2", role["rules"][1:], mark),
@@ -174,11 +169,11 @@ def preflight_judges_what_is_granted(env, report):
     env.eventually("kube-controller-manager has aggregated them", lambda: (
         len(env.get("clusterrole", ROLE).get("rules") or []) == len(role["rules"]), "not yet"))
     restart(env)
-    becomes_ready(env, 30)
+    becomes_ready(env)
     without(f"clusterrole/{ROLE}", "clusterrole/e2e-part-1", "clusterrole/e2e-part-2")
     apply(env, role)
     restart(env)
-    becomes_ready(env, 30)
+    becomes_ready(env)
 
 
 def a_kill_switch(env, report):
@@ -202,11 +197,14 @@ def a_kill_switch(env, report):
         return said and "kind: Secret" in text and f"[+]{TEMPLATE} ok" in text, text
     env.eventually(f"{INSTANCE} is switched off and prints the Secret; {TEMPLATE} is ready", off)
     took = time.monotonic() - start
-    expect(report, f"after {took:.1f} s, within 10 s of the server's cache and 10 s between checks", took < 25, took)
+    expect(report, f"after {took:.1f} s: 10 s of the server's cache, 10 s between checks, and the machine's load",
+           took < 20 + LOADED, took)
+
+    def stale():
+        mine = {watch: state for (component, watch), state in last_states(env).items() if component == INSTANCE}
+        return mine and set(mine.values()) == {"Stale"}, mine
+    env.eventually("its demands are Stale", stale)
     states = last_states(env)
-    mine = {watch: state for (component, watch), state in states.items() if component == INSTANCE}
-    expect(report, f"by then it could read nothing: {len(mine)} demands are Stale",
-           mine and set(mine.values()) == {"Stale"}, mine)
     others = {watch: state for (component, watch), state in states.items() if component == TEMPLATE}
     expect(report, f"{TEMPLATE} reads on", others and set(others.values()) == {"Synced"}, others)
 
@@ -353,9 +351,8 @@ def a_credential_plugin(env, report):
     plugin = os.path.join(env.folder, "plugin")
     env.write_private(plugin, PLUGIN)
     os.chmod(plugin, 0o700)
-    bound = "e2e-plugin"
 
-    def new_token():
+    def new_token(bound):
         env.kubectl("create", "secret", "generic", bound, "-n", NAMESPACE)
         env.write_private(plugin + ".token", env.kubectl(
             "create", "token", BASE, "-n", NAMESPACE, "--bound-object-kind=Secret", f"--bound-object-name={bound}").strip())
@@ -364,7 +361,7 @@ def a_credential_plugin(env, report):
         with open(plugin + ".runs", encoding="utf-8") as f:
             return len(f.readlines())
 
-    new_token()
+    new_token("e2e-plugin")
     usual = env.manager_kubeconfig
     with open(usual, encoding="utf-8") as f:
         config = json.load(f)
@@ -393,8 +390,9 @@ def a_credential_plugin(env, report):
         start = time.monotonic()
         done = subprocess.run([env.manager_program, f"--kubeconfig={env.manager_kubeconfig}", f"--namespace={NAMESPACE}",
                                 "--health-probe-bind-address=0",
-                               "--metrics-bind-address=0", "--credential-plugin-timeout=2s"],
-                              text=True, capture_output=True, timeout=PATIENCE)
+                               "--metrics-bind-address=0",
+                                f"--credential-plugin-timeout={2 if file == 'hangs' else PATIENCE}s"],
+                              text=True, capture_output=True, timeout=2 * PATIENCE)
         said = done.stderr.strip().splitlines()[-1]
         expect(report, f"{what}: exit 2 after {time.monotonic() - start:.1f} s",
                done.returncode == 2 and says in said and "plugin" in said and first not in done.stderr,
@@ -418,10 +416,11 @@ def a_credential_plugin(env, report):
     expect(report, "ready", env.is_ready()[0], env.readyz())
 
     report.step("the server rejects the token")
+    # The new one is there first: run in between, the plugin would print the old one again.
+    new_token("e2e-plugin-next")
     at = runs()
-    env.kubectl("delete", "secret", bound, "-n", NAMESPACE)
-    new_token()
-    env.eventually("it is run again at once", lambda: (runs() > at, f"{runs() - at} runs"), patience=25)
+    env.kubectl("delete", "secret", "e2e-plugin", "-n", NAMESPACE)
+    env.eventually("it is run again at once", lambda: (runs() > at, f"{runs() - at} runs"), patience=45)
     time.sleep(12)  # longer than the Lease outlives a credential that is rejected
     expect(report, "the manager runs on, and is ready", env.manager_is_running() and env.is_ready()[0], env.readyz())
     with open(env.manager_log, encoding="utf-8", errors="replace") as f:
@@ -432,7 +431,7 @@ def a_credential_plugin(env, report):
            "refreshed for <removed>" in log and first not in log and second not in log, log[-2000:])
     env.stop_manager()
     env.manager_kubeconfig = usual
-    env.kubectl("delete", "secret", bound, "-n", NAMESPACE)
+    env.kubectl("delete", "secret", "e2e-plugin-next", "-n", NAMESPACE)
     env.start_manager()
     env.await_ready()
 

@@ -23,7 +23,7 @@ def reason(env, kind, wanted, name="e2e"):
     def look():
         seen = condition(env, kind, name, "Templated" if kind == "scopetemplate" else "Scoped")
         return seen.get("reason") == wanted, seen
-    env.eventually(f"{kind} {name}: {wanted}", look, patience=90)
+    env.eventually(f"{kind} {name}: {wanted}", look)
 
 
 def clean(env, *more):
