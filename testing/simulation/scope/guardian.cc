@@ -113,8 +113,8 @@ void Guardian::JudgeMandate(const Json::Value& event, const std::string& compone
 }
 
 void Guardian::JudgeWrite(const Json::Value& event, const std::string& key) {
-  // The name was free: what had it went with its namespace.
-  if (event["verb"] == "create") foreign_.erase(key);
+  // Created, by an apply too: the name was free, what had it went with its namespace.
+  if (event["responseStatus"]["code"] == 201) foreign_.erase(key);
   if (foreign_.contains(key)) Wrong("something foreign was changed", event);
   const auto gone = last_gone_.find(key);
   if (event["verb"] != "delete" || gone == last_gone_.end() || !prompt_) return;

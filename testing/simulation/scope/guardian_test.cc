@@ -29,7 +29,10 @@ class GuardianTest : public testing::Test {
     HttpRequest request(endpoint, BearerToken{std::make_shared<Secret>(token)}, method, target);
     request.user_agent = "mandate-manager/1 (linux/amd64) " + component;
     request.body = body;
-    if (!body.empty()) request.content_type = "application/json";
+    if (!body.empty()) {
+      request.content_type =
+          method == "PATCH" ? "application/apply-patch+yaml" : "application/json";
+    }
     HttpResponse response;
     cluster_.server().transport().Call(
         {loop_.clock().TimeNow() + absl::Minutes(1), {}}, std::move(request),
@@ -83,6 +86,24 @@ TEST_F(GuardianTest, SomethingForeignIsDeleted) {
   EXPECT_EQ(Send(token, "scope-instance", "DELETE", StrCat(kBindings, "/theirs")).code, 200);
   EXPECT_THAT(guardian_.wrong(), ElementsAre(HasSubstr("foreign")));
   EXPECT_EQ(guardian_.writes(), 1);
+}
+
+// What had the name went with its namespace: only what an apply does to an object that is there is
+// a change.
+TEST_F(GuardianTest, TheNameOfSomethingForeignThatWentIsFree) {
+  guardian_.AddForeign(Guardian::KeyOf(ClusterRoles(), "", "theirs"));
+  const std::string token = TokenOf("scope-template");
+  const std::string apply = PathOf(ClusterRoles(), "") + "/theirs?fieldManager=scope&force=true";
+  const auto role = [](const char* labels) {
+    return StrCat(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole",
+                      "metadata":{"name":"theirs","labels":)",
+                  labels, "}}");
+  };
+  EXPECT_EQ(Send(token, "scope-template", "PATCH", apply, role("{}")).code, 201);
+  EXPECT_THAT(guardian_.wrong(), IsEmpty());
+  guardian_.AddForeign(Guardian::KeyOf(ClusterRoles(), "", "theirs"));
+  EXPECT_EQ(Send(token, "scope-template", "PATCH", apply, role(R"({"a":"b"})")).code, 200);
+  EXPECT_THAT(guardian_.wrong(), ElementsAre(HasSubstr("foreign")));
 }
 
 // The grant that people declared is deleted by the component that made it.
