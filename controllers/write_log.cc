@@ -27,9 +27,10 @@ void WriteLog::Failed(std::string_view what, const absl::Status& status,
   }
 }
 
-void WriteLog::AddRemoval(std::string_view what, const absl::Status& status) {
+void WriteLog::AddRemoval(std::string_view what, std::string_view name,
+                          const absl::Status& status) {
   // Conflict: another object has that name by now.
-  if (status.ok() || IsNotFound(status) || IsConflict(status)) return;
+  if (status.ok() || ((IsNotFound(status) || IsConflict(status)) && IsAbout(status, name))) return;
   Failed(StrCat("deleting ", what), status, removal_failures_);
 }
 

@@ -22,9 +22,9 @@ class WriteLog {
   void Add(std::string_view what, const absl::StatusOr<T>& written) {
     if (!written.ok()) Failed(what, written.status(), failures_);
   }
-  // A deletion on condition of the UID. An object that is gone already, or replaced, is what was
-  // wanted.
-  void AddRemoval(std::string_view what, const absl::Status& status);
+  // A deletion of the object with this name, on condition of its UID. An object that is gone
+  // already, or replaced, is what was wanted.
+  void AddRemoval(std::string_view what, std::string_view name, const absl::Status& status);
   // The object is not, or does not stay, as it was written: the server's answer to a write, or the
   // object after it, differs. No error: the caller retries slowly (FixLimiter).
   void AddDifference(std::string_view what, std::string_view difference);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 #include "manager/object/kinds/rbac_v1.h"
 
@@ -20,10 +21,12 @@ using testing::IsEmpty;
 
 constexpr absl::Duration kForbiddenRetry = absl::Minutes(5);
 
-absl::Status Error(int code, std::string_view reason, std::string_view message) {
-  return StatusFromResponse(code, std::string(R"({"kind":"Status","reason":")") +
-                                      std::string(reason) + R"(","message":")" +
-                                      std::string(message) + "\"}");
+// `name`: of the object that the server answers about.
+absl::Status Error(int code, std::string_view reason, std::string_view message,
+                   std::string_view name = "x") {
+  return StatusFromResponse(
+      code, StrCat(R"({"kind":"Status","reason":")", reason, R"(","message":")", message,
+                   R"(","details":{"name":")", name, R"("}})"));
 }
 const absl::Status kForbidden = Error(403, "Forbidden", "may not");
 const absl::Status kBusy = Error(429, "TooManyRequests", "later");
@@ -46,8 +49,11 @@ TEST(WriteLogTest, RemovalsSucceedOneWayOrAnother) {
   } rows[] = {
       {absl::OkStatus(), true},
       {kGone, true},
-      {absl::NotFoundError("the cache says so"), true},
+      {absl::NotFoundError("not the server's"), false},
       {kConflict, true},
+      {Error(404, "NotFound", "a webhook says so", ""), false},
+      {Error(409, "Conflict", "a webhook says so", ""), false},
+      {Error(409, "Conflict", "a quota", "quota"), false},
       {Error(409, "AlreadyExists", "not of a deletion"), false},
       {kForbidden, false},
       {kBusy, false},
@@ -55,7 +61,7 @@ TEST(WriteLogTest, RemovalsSucceedOneWayOrAnother) {
   };
   for (const auto& row : rows) {
     WriteLog log;
-    log.AddRemoval("RoleBinding foo/x", row.status);
+    log.AddRemoval("RoleBinding foo/x", "x", row.status);
     if (row.removed) {
       EXPECT_THAT(log.removal_failures(), IsEmpty()) << row.status;
     } else {
@@ -70,7 +76,7 @@ TEST(WriteLogTest, AFailureDoesNotStopTheOthers) {
   log.Add("RoleBinding foo/a", absl::StatusOr<RoleBinding>(kBusy));
   log.Add("RoleBinding foo/b", absl::StatusOr<RoleBinding>(RoleBinding()));
   log.Add("ClusterRole c", absl::StatusOr<ClusterRole>(kForbidden));
-  log.AddRemoval("RoleBinding foo/d", absl::OkStatus());
+  log.AddRemoval("RoleBinding foo/d", "d", absl::OkStatus());
   EXPECT_THAT(log.failures(), ElementsAre("RoleBinding foo/a: later", "ClusterRole c: may not"));
 }
 
@@ -97,7 +103,7 @@ TEST(WriteLogTest, ADeletionOfAnOutdatedVersionIsRetried) {
 
 TEST(WriteLogTest, AForbiddenDeletionIsRetriedLikeAForbiddenWrite) {
   WriteLog log;
-  log.AddRemoval("RoleBinding foo/x", kForbidden);
+  log.AddRemoval("RoleBinding foo/x", "x", kForbidden);
   EXPECT_TRUE(log.forbidden());
   EXPECT_EQ(log.ToResult(kForbiddenRetry)->requeue_after, kForbiddenRetry);
 }

@@ -102,7 +102,7 @@ void BindingWriter::Remove(const Binding& binding, bool unchanged) {
   if (unchanged && IsConflict(status)) {
     log_.AddOutdated(binding.ToString(), status);
   } else {
-    log_.AddRemoval(binding.ToString(), status);
+    log_.AddRemoval(binding.ToString(), binding.key.name, status);
   }
 }
 

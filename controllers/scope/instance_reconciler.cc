@@ -29,6 +29,9 @@ using rbacv1::RoleBinding;
 
 // The next portion of writes, after the requests that wait in the queue.
 constexpr absl::Duration kNextPortion = absl::Milliseconds(1);
+// The longest wait before a failed write is tried again: no event reports that an admission plugin
+// has changed its mind.
+constexpr absl::Duration kLongestRetry = absl::Minutes(1);
 // Bindings that somebody else's edit keeps: no event of theirs maps to the instance once they have
 // lost all that is ours.
 constexpr absl::Duration kPendingRetry = absl::Minutes(1);
@@ -244,7 +247,8 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeInstanceControllerWith(
   RETURN_IF_ERROR(DeclareInstanceIndexes(cache));
   return BuilderFor<kScopeInstance>(component.runtime)
       .Named("scope-instance")
-      .With({.max_concurrent_reconciles = options.max_concurrent_reconciles})
+      .With({.max_concurrent_reconciles = options.max_concurrent_reconciles,
+             .queue = {.max_delay = kLongestRetry}})
       .For<ScopeInstance>()
       .Owns<RoleBinding>()
       .Owns<ClusterRoleBinding>()

@@ -24,6 +24,9 @@ using rbacv1::ClusterRole;
 using rbacv1::ClusterRoleBinding;
 using rbacv1::RoleBinding;
 
+// The longest wait before a failed write is tried again: no event reports that an admission plugin
+// has changed its mind.
+constexpr absl::Duration kLongestRetry = absl::Minutes(1);
 // Roles that are held by somebody else's finalizers or owner references: no event of theirs maps to
 // the template once they have lost all that is ours.
 constexpr absl::Duration kPendingRetry = absl::Minutes(1);
@@ -132,8 +135,9 @@ void TemplateReconciler::CarryOut(const CallContext& context, const TemplatePlan
   const auto remove = [&] {
     if (std::exchange(removed, true)) return;
     for (const ClusterRole& role : plan.remove) {
-      log.AddRemoval(Named(role), client_.Delete<ClusterRole>(context, KeyOf(role),
-                                                              {.uid = role.metadata().uid()}));
+      log.AddRemoval(
+          Named(role), role.metadata().name(),
+          client_.Delete<ClusterRole>(context, KeyOf(role), {.uid = role.metadata().uid()}));
     }
   };
   // A role that was renamed is made under its new name before the old one goes, unless a write
@@ -183,6 +187,7 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateController(const Compone
   RETURN_IF_ERROR(DeclareTemplateIndexes(cache));
   return BuilderFor<kScopeTemplate>(component.runtime)
       .Named("scope-template")
+      .With({.queue = {.max_delay = kLongestRetry}})
       .For<ScopeTemplate>()
       .Owns<ClusterRole>()
       // Also roles that are not, or no longer, a template's: their names decide.

@@ -104,8 +104,10 @@ TEST_F(NotedWritesTest, EachSuccessfulWrite) {
 }
 
 TEST_F(NotedWritesTest, Deletions) {
-  const char kConflict[] = R"({"kind":"Status","reason":"Conflict","code":409})";
-  const char kNotFound[] = R"({"kind":"Status","reason":"NotFound","code":404})";
+  const char kConflict[] =
+      R"({"kind":"Status","reason":"Conflict","code":409,"details":{"name":"bar"}})";
+  const char kNotFound[] =
+      R"({"kind":"Status","reason":"NotFound","code":404,"details":{"name":"bar"}})";
   const struct {
     const char* name;
     DeleteOptions options;
@@ -120,6 +122,8 @@ TEST_F(NotedWritesTest, Deletions) {
       {"something was gone", {}, 404, kNotFound, ""},
       {"another has its name", {.uid = "u1"}, 409, kConflict, "foo/bar@-u1"},
       {"another, or another version", {.uid = "u1", .resource_version = "6"}, 409, kConflict, ""},
+      {"a webhook denied it", {.uid = "u1"}, 404, R"({"kind":"Status","reason":"NotFound"})", ""},
+      {"so too", {.uid = "u1"}, 409, R"({"kind":"Status","reason":"Conflict"})", ""},
       {"forbidden", {.uid = "u1"}, 403, R"({"kind":"Status","reason":"Forbidden"})", ""},
       {"an answer that says nothing", {.uid = "u1"}, 200, R"({"kind":"Status"})", ""},
       {"no answer of Kubernetes", {}, 200, "gone!", ""},

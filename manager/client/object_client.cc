@@ -286,8 +286,9 @@ absl::Status ObjectClient::Delete(const CallContext& context, const KindInfo& ki
     const DeleteAnswer answer = ReadDeleteAnswer(response->body);
     rest_.own_writes().Wrote(kind, key, answer.resource_version);
     rest_.own_writes().Deleted(kind, key, answer.gone);
-  } else if (IsNotFound(response.status()) ||
-             (IsConflict(response.status()) && options.resource_version.empty())) {
+  } else if (IsAbout(response.status(), key.name) &&
+             (IsNotFound(response.status()) ||
+              (IsConflict(response.status()) && options.resource_version.empty()))) {
     // It is gone, or another has its name, as the cache does not know yet.
     rest_.own_writes().Deleted(kind, key, options.uid);
   }

@@ -216,6 +216,11 @@ bool IsBadRequest(const absl::Status& status) { return HasCode(status, 400); }
 bool IsTooManyRequests(const absl::Status& status) { return HasCode(status, 429); }
 bool IsServerTimeout(const absl::Status& status) { return ApiReason(status) == "ServerTimeout"; }
 
+bool IsAbout(const absl::Status& status, std::string_view name) {
+  const std::optional<ApiStatusProto> proto = ApiStatus(status);
+  return proto.has_value() && proto->details().name() == name;
+}
+
 bool IsNamespaceTerminating(const absl::Status& status) {
   const std::optional<ApiStatusProto> proto = ApiStatus(status);
   if (!proto.has_value() || proto->code() != 403) return false;

@@ -94,6 +94,14 @@ TEST(ApiErrorTest, KnowsATerminatingNamespaceByItsCause) {
   EXPECT_FALSE(IsNamespaceTerminating(StatusFromResponse(403, Body(403, "Forbidden"))));
 }
 
+TEST(ApiErrorTest, KnowsWhetherAnAnswerIsAboutAnObject) {
+  const absl::Status gone = StatusFromResponse(404, Body(404, "NotFound", R"({"name":"a"})"));
+  EXPECT_TRUE(IsAbout(gone, "a"));
+  EXPECT_FALSE(IsAbout(gone, "b"));
+  EXPECT_FALSE(IsAbout(StatusFromResponse(404, Body(404, "NotFound")), "a"));
+  EXPECT_FALSE(IsAbout(absl::NotFoundError("a"), "a"));
+}
+
 TEST(ApiErrorTest, SaysHowLongToWait) {
   const std::string body = Body(429, "TooManyRequests", R"({"retryAfterSeconds":3})");
   EXPECT_EQ(RetryAfter(StatusFromResponse(429, body)), absl::Seconds(3));
