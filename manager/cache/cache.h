@@ -129,6 +129,11 @@ class CacheView {
   virtual std::vector<std::shared_ptr<const RawObject>> ListLastKnown(
       const KindInfo& kind, std::string_view ns) const = 0;
 
+  // The same of one object, of which a demand for this object alone knows, too. Null: it was
+  // absent, or nothing is known.
+  virtual std::shared_ptr<const RawObject> GetLastKnown(const KindInfo& kind,
+                                                        const ObjectKey& key) const = 0;
+
   // Declares an index of the kind, for the component. kFailedPrecondition: it has demanded the kind
   // already. kAlreadyExists: it has an index of that name.
   virtual absl::Status IndexField(const KindInfo& kind, std::string_view field,

@@ -213,6 +213,31 @@ TEST_F(CacheTest, WhatWasLastSeenIsKnownThroughStalenessButNotWithoutAccess) {
   EXPECT_TRUE(view.ListLastKnown(kWidget, "").empty());
 }
 
+TEST_F(CacheTest, OneObjectIsKnownToADemandForItAlone) {
+  server_.Grant("a");
+  server_.Put("foo/x");
+  CacheView& view = Add(a_);
+  EXPECT_EQ(view.GetLastKnown(kWidget, {"foo", "x"}), nullptr) << "no demand";
+  Demanded demand = Demand(view, "foo", "x");
+  EXPECT_EQ(view.GetLastKnown(kWidget, {"foo", "x"}), nullptr) << "not synced";
+  Settle();
+  ASSERT_NE(view.GetLastKnown(kWidget, {"foo", "x"}), nullptr);
+  EXPECT_EQ(view.GetLastKnown(kWidget, {"foo", "x"})->name(), "x");
+  EXPECT_EQ(view.GetLastKnown(kWidget, {"foo", "y"}), nullptr);
+  server_.Delete("foo/x");
+  Settle();
+  EXPECT_EQ(view.GetLastKnown(kWidget, {"foo", "x"}), nullptr) << "absent";
+  Demanded all = Demand(view);
+  server_.Put("foo/x");
+  Settle();
+  EXPECT_NE(view.GetLastKnown(kWidget, {"foo", "x"}), nullptr);
+  EXPECT_EQ(view.GetLastKnown(kWidget, {"bar", "x"}), nullptr);
+  server_.Revoke("a");
+  cache_->Poke();
+  loop_.RunFor(absl::Minutes(12));
+  EXPECT_EQ(view.GetLastKnown(kWidget, {"foo", "x"}), nullptr) << "forbidden";
+}
+
 TEST_F(CacheTest, TheLastDemandClosesTheWatch) {
   server_.Grant("a");
   CacheView& view = Add(a_);

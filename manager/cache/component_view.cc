@@ -166,6 +166,14 @@ std::vector<ObjectPtr> ComponentView::ListLastKnown(const KindInfo& kind,
   return {};
 }
 
+ObjectPtr ComponentView::GetLastKnown(const KindInfo& kind, const ObjectKey& key) const {
+  const DemandSpec asked = Asked(kind, key.ns, key.name);
+  for (const Grant& grant : grants_->Find(Scopes(kind, asked.ns, asked.name))) {
+    if (const auto store = grant->LastKnown()) return store->Get(asked.ns, asked.name);
+  }
+  return nullptr;
+}
+
 absl::Status ComponentView::IndexField(const KindInfo& kind, std::string_view field,
                                        IndexExtract extract) {
   return grants_->AddIndex({kind, std::string(field), std::move(extract)});

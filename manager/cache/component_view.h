@@ -50,6 +50,7 @@ class ComponentView : public CacheView {
   absl::StatusOr<std::vector<ObjectPtr>> ListRaw(const CallContext& context, const KindInfo& kind,
                                                  std::string_view ns) const override;
   std::vector<ObjectPtr> ListLastKnown(const KindInfo& kind, std::string_view ns) const override;
+  ObjectPtr GetLastKnown(const KindInfo& kind, const ObjectKey& key) const override;
 
   using CacheView::IndexField;
   absl::Status IndexField(const KindInfo& kind, std::string_view field,

@@ -154,18 +154,23 @@ TEST_F(ControllerReplayTest, NewsGoBeforeAReplay) {
   EXPECT_THAT(names_, ElementsAre("old0", "news", "old1", "old2", "old3", "old4"));
 }
 
+// Whether or not another demand covers all objects of the kind.
 TEST_F(ControllerReplayTest, OneObjectOfManyIsDemanded) {
-  PutLease("a");
-  PutLease("b");
-  Source source = Of(kLease);
-  source.demand.name = "a";
-  Start({source});
-  auto all = cache_.Demand({kLease, "", ""}, nullptr);
-  Settle();
-  cache_.SetState(source.demand, DemandState::kForbidden, absl::PermissionDeniedError("no"));
-  cache_.SetState(source.demand, DemandState::kSynced);
-  loop_.RunFor(absl::Seconds(5));
-  EXPECT_THAT(TakeNames(), ElementsAre("a"));
+  for (const bool with_all : {false, true}) {
+    SCOPED_TRACE(with_all);
+    PutLease("a");
+    PutLease("b");
+    Source source = Of(kLease);
+    source.demand.name = "a";
+    Start({source});
+    auto all = with_all ? cache_.Demand({kLease, "", ""}, nullptr) : nullptr;
+    Settle();
+    cache_.SetState(source.demand, DemandState::kForbidden, absl::PermissionDeniedError("no"));
+    cache_.SetState(source.demand, DemandState::kSynced);
+    loop_.RunFor(absl::Seconds(5));
+    EXPECT_THAT(TakeNames(), ElementsAre("a"));
+    EXPECT_TRUE(controller_->Stop(absl::InfiniteFuture()).ok());
+  }
 }
 
 TEST_F(ControllerReplayTest, AStoppedControllerReplaysNothing) {

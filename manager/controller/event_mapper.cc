@@ -127,10 +127,7 @@ bool EventMapper::NextOfPass(size_t& source, ObjectEvent& event) {
   while (true) {
     if (pass_object_ < pass_objects_.size()) {
       source = pass_source_ - 1;
-      auto& object = pass_objects_[pass_object_++];
-      const std::string& name = options_.sources[source].demand.name;
-      if (!name.empty() && object->name() != name) continue;
-      event = {ObjectEvent::Type::kAdd, std::move(object), nullptr,
+      event = {ObjectEvent::Type::kAdd, std::move(pass_objects_[pass_object_++]), nullptr,
                /*initial=*/true};
       return true;
     }
@@ -141,7 +138,11 @@ bool EventMapper::NextOfPass(size_t& source, ObjectEvent& event) {
       return false;
     }
     const DemandSpec& demand = options_.sources[pass_source_++].demand;
-    pass_objects_ = options_.cache->ListLastKnown(demand.kind, demand.ns);
+    if (demand.name.empty()) {
+      pass_objects_ = options_.cache->ListLastKnown(demand.kind, demand.ns);
+    } else if (auto object = options_.cache->GetLastKnown(demand.kind, {demand.ns, demand.name})) {
+      pass_objects_.push_back(std::move(object));
+    }
   }
 }
 

@@ -237,6 +237,7 @@ TEST_F(EventMapperTest, WhatAHandlerThrowsConcernsOneEvent) {
 
 TEST_F(EventMapperTest, AReplayMapsEveryObjectOfEverySource) {
   Source one = Of(kOther);
+  one.demand.ns = "default";
   one.demand.name = "y";
   Create({Of(kThing), one});
   Put(kThing, {"a", "b"});

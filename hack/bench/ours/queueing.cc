@@ -54,6 +54,9 @@ class ReplayingView : public CacheView {
                                                               std::string_view) const override {
     return {};
   }
+  std::shared_ptr<const RawObject> GetLastKnown(const KindInfo&, const ObjectKey&) const override {
+    return nullptr;
+  }
   absl::Status IndexField(const KindInfo&, std::string_view, IndexExtract) override {
     return absl::OkStatus();
   }

@@ -45,6 +45,16 @@ struct FakeCacheView::Shared {
                                    : it->second;
   }
 
+  // Whether a demand that covers this is live, or was and may show what it saw.
+  bool IsKnown(const KindInfo& kind, const ObjectKey& scope) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    return std::any_of(records.begin(), records.end(), [&](const auto& record) {
+      return record->spec.kind == kind && record->Covers(scope) &&
+             (record->status.state == DemandState::kSynced ||
+              record->status.state == DemandState::kStale);
+    });
+  }
+
   void Deliver(const std::shared_ptr<Record>& record);
 };
 
@@ -275,18 +285,20 @@ std::vector<std::shared_ptr<const RawObject>> FakeCacheView::ListLastKnown(
     const KindInfo& kind, std::string_view ns) const {
   std::vector<std::shared_ptr<const RawObject>> result;
   MutexLock lock(shared_->mutex);
-  const auto seen = [&](const auto& record) {
-    return record->spec.kind == kind && record->Covers({std::string(ns), ""}) &&
-           (record->status.state == DemandState::kSynced ||
-            record->status.state == DemandState::kStale);
-  };
-  if (reads_need_demand_ && std::none_of(shared_->records.begin(), shared_->records.end(), seen)) {
-    return result;
-  }
+  if (reads_need_demand_ && !shared_->IsKnown(kind, {std::string(ns), ""})) return result;
   for (const auto& [key, object] : shared_->content[KeyOfKind(kind)]) {
     if (ns.empty() || key.ns == ns) result.push_back(object);
   }
   return result;
+}
+
+std::shared_ptr<const RawObject> FakeCacheView::GetLastKnown(const KindInfo& kind,
+                                                             const ObjectKey& key) const {
+  MutexLock lock(shared_->mutex);
+  if (reads_need_demand_ && !shared_->IsKnown(kind, key)) return nullptr;
+  const Content& content = shared_->content[KeyOfKind(kind)];
+  const auto found = content.find(key);
+  return found == content.end() ? nullptr : found->second;
 }
 
 absl::Status FakeCacheView::IndexField(const KindInfo& kind, std::string_view field,

@@ -63,6 +63,9 @@ class FakeCacheView : public CacheView {
   std::vector<std::shared_ptr<const RawObject>> ListLastKnown(const KindInfo& kind,
                                                               std::string_view ns) const override;
 
+  std::shared_ptr<const RawObject> GetLastKnown(const KindInfo& kind,
+                                                const ObjectKey& key) const override;
+
   // An index is a scan here, with the same answers.
   using CacheView::IndexField;
   absl::Status IndexField(const KindInfo& kind, std::string_view field,
