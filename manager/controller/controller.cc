@@ -39,12 +39,14 @@ void Controller::Core::OnEvent(size_t source, const ObjectEvent& event) {
   Watched& watched = watched_[source];
   if (watched.paused || event.initial || !mapper_.IsFull()) return;
   watched.paused = true;
-  ++paused_;
   metrics_.pauses.Increment();
   log_.Error("Maps are slower than events come; a source is paused until they have caught up",
              {{"source", mapper_.sources()[source].demand.ToString()},
               {"limit", options_.max_waiting_events}});
   watched.handle->Pause();
+  ++paused_;
+  // The maps may have caught up before they could see the pause: nothing else would end it then.
+  if (mapper_.HasRoom()) PostToLoop(&Core::ResumeSources);
 }
 
 void Controller::Core::ResumeSources() {

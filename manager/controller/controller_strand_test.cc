@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "manager/controller/testing/controller_fixture.h"
@@ -161,6 +163,72 @@ TEST_F(ControllerStrandTest, AfterAPauseAllObjectsAreMapped) {
   loop_.RunFor(absl::Minutes(1));
   const std::vector<std::string> names = TakeNames();
   EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 41u);
+}
+
+// A view with a hook at the beginning of each pause.
+class PausingView : public FakeCacheView {
+ public:
+  PausingView(Loop& loop, std::function<void()> on_pause)
+      : FakeCacheView(loop), on_pause_(std::move(on_pause)) {}
+
+  std::unique_ptr<DemandHandle> Demand(DemandSpec spec, std::shared_ptr<DemandSink> sink) override {
+    return std::make_unique<Handle>(FakeCacheView::Demand(std::move(spec), std::move(sink)),
+                                    on_pause_);
+  }
+
+ private:
+  struct Handle : DemandHandle {
+    Handle(std::unique_ptr<DemandHandle> handle, std::function<void()> hook)
+        : demand(std::move(handle)), on_pause(std::move(hook)) {}
+    DemandStatus status() const override { return demand->status(); }
+    absl::Status Unreadable() const override { return demand->Unreadable(); }
+    void Pause() override {
+      on_pause();
+      demand->Pause();
+    }
+    void Resume() override { demand->Resume(); }
+
+    const std::unique_ptr<DemandHandle> demand;
+    const std::function<void()> on_pause;
+  };
+
+  const std::function<void()> on_pause_;
+};
+
+// The strand is another thread: it may map all that waits between the event that fills the backlog
+// and the pause.
+TEST_F(ControllerStrandTest, APauseEndsAlsoWhenTheMapsHaveCaughtUpBeforeIt) {
+  int pauses = 0;
+  PausingView view(loop_, [&] {
+    ++pauses;
+    Wait(absl::Seconds(1));
+  });
+  controller_options_.max_waiting_events = 2;
+  Controller::Options options = OptionsOf({Of(kLease)});
+  const ControllerRuntime& usual = options.runtime;
+  auto controller = *Controller::Create(
+      {.name = options.name,
+       .runtime = {usual.component, loop_, pool_, view, metrics_, usual.log, usual.seed},
+       .sources = std::move(options.sources),
+       .reconciler = std::move(options.reconciler),
+       .controller = options.controller});
+  const auto put = [&view](const std::string& name) {
+    Lease lease;
+    lease.mutable_metadata()->set_name(name);
+    view.Put(lease);
+  };
+  controller->Start();
+  loop_.RunFor(absl::Seconds(1));
+  put("a");
+  put("b");
+  loop_.RunFor(absl::Seconds(10));
+  EXPECT_EQ(pauses, 1);
+  EXPECT_TRUE(controller->Ready().ok()) << controller->Ready();
+  TakeNames();
+  put("c");
+  loop_.RunFor(absl::Seconds(10));
+  EXPECT_THAT(TakeNames(), ElementsAre("c"));
+  EXPECT_TRUE(controller->Stop(absl::InfiniteFuture()).ok());
 }
 
 // From a worker with trivial requests the others leave; the one that stays may turn out to be
