@@ -120,6 +120,23 @@ TEST_F(RestEventRecorderTest, TriesAreBounded) {
   EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
 }
 
+TEST_F(RestEventRecorderTest, EachRequestOfASeriesHasItsOwnTries) {
+  options_.max_tries = 3;
+  Start();
+  for (int i = 0; i < 3; ++i) {
+    SCOPED_TRACE(i);
+    Answer(500);
+    Record();
+    while (requests_.size() < 2) loop_.RunFor(absl::Milliseconds(100));
+    Answer(201);
+    loop_.RunFor(absl::Minutes(1));
+    requests_.clear();
+  }
+  EXPECT_EQ(Count("created"), 1);
+  EXPECT_EQ(Count("updated"), 2);
+  EXPECT_EQ(Count("failed"), 0);
+}
+
 TEST_F(RestEventRecorderTest, ARefusalIsSaidOnceAndConcernsNothingElse) {
   Start();
   Answer(403);

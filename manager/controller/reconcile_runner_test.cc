@@ -183,6 +183,14 @@ TEST_F(ReconcileRunnerTest, LogsTransitionsAndNotRetries) {
   EXPECT_EQ(log_->lines().size(), 4u);
 }
 
+TEST_F(ReconcileRunnerTest, ASuccessThatComesBackLaterEndsTheErrorsToo) {
+  Return(absl::UnavailableError("down"));
+  Return(Result{absl::Seconds(3)});
+  EXPECT_EQ(log_->Count("INFO Reconciled after errors"), 1);
+  Return(absl::UnavailableError("down"));
+  EXPECT_EQ(log_->Count("ERROR Reconciler error"), 2);
+}
+
 TEST_F(ReconcileRunnerTest, ReconcileIdsAreDistinctUuids) {
   Return(absl::UnavailableError("one"));
   Return(absl::UnavailableError("two"));
