@@ -242,9 +242,9 @@ const std::vector<Trouble>& Troubles() {
          b.began.Wait();
        },
        Nothing},
-      {"KindIsHuge", [](Bulkhead& b) { b.settings().max_watch_bytes = size_t{1} << 20; },
+      {"KindIsHuge", [](Bulkhead& b) { b.settings().max_watch_bytes = size_t{8} << 20; },
        [](Bulkhead& b) {
-         for (int i = 0; i < 8; ++i) b.LoadConfigMap(StrCat("huge-", i), 900'000);
+         for (int i = 0; i < 16; ++i) b.LoadConfigMap(StrCat("huge-", i), 900'000);
          // The watch has met its bound, and is opened again and again.
          while (b.Overflows() == 0) b.Probe();
        },
