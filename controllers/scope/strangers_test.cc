@@ -203,6 +203,29 @@ TEST_F(StrangersTest, AFinalizerKeepsTheBindingAndNotItsGrant) {
   ExpectConvergedAndQuiet();
 }
 
+// An apply without subjects or rules leaves those that another field manager owns.
+TEST_F(StrangersTest, WhatIsPutOntoSomethingHeldGrantsNothingEither) {
+  Begin(R"("namespaces": ["foo", "bar"])");
+  const std::string binding = NameOf(cluster_.Our(kBindings, "foo"));
+  const std::string role = NameOf(cluster_.Our(kRoles));
+  EXPECT_EQ(cluster_.Merge(kBindings, binding, kStay, "foo"), 200);
+  EditSpec(R"("namespaces": ["bar"])");
+  EXPECT_EQ(cluster_.Merge(kBindings, binding,
+                           R"({"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io",)"
+                           R"("name":"stranger"}]})",
+                           "foo"),
+            200);
+  cluster_.Settle();
+  EXPECT_TRUE(cluster_.Get(kBindings, binding, "foo")["subjects"].empty());
+
+  EditRole(kStay);
+  EXPECT_EQ(cluster_.Delete(kInstances, "foo"), 200);
+  cluster_.Settle();
+  EditRole(R"({"rules":[{"verbs":["*"],"apiGroups":["*"],"resources":["*"]}]})");
+  cluster_.Settle();
+  EXPECT_TRUE(cluster_.Get(kRoles, role)["rules"].empty());
+}
+
 // Deleted by somebody while it is wanted: it is made again, as soon as that can be.
 TEST_F(StrangersTest, AWantedBindingThatIsBeingDeletedIsWaitedFor) {
   Begin(R"("namespaces": ["foo"])");

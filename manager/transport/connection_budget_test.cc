@@ -100,6 +100,33 @@ TEST_F(ConnectionBudgetTest, ComponentsAreSpreadAndEachStaysOnItsConnection) {
   }
 }
 
+TEST_F(ConnectionBudgetTest, AConnectionThatCannotBeMadeTakesNoPlace) {
+  network_.RefuseWires(absl::ResourceExhaustedError("out of memory"));
+  for (int i = 0; i < 10; ++i) {
+    Submit("/" + std::to_string(i));
+    EXPECT_TRUE(absl::IsResourceExhausted(ends_["/" + std::to_string(i)])) << i;
+  }
+  EXPECT_EQ(budget_.connections(), 0u);
+  network_.RefuseWires(absl::OkStatus());
+  Submit("/later");
+  ASSERT_EQ(network_.size(), 1u);
+  EXPECT_TRUE(network_.wire(0).Has("/later"));
+}
+
+TEST_F(ConnectionBudgetTest, ARequestThatCannotBeAddedTakesNoPlace) {
+  options_.streams_per_connection = 2;  // one, and one for the probe
+  Connect(1);
+  network_.RefuseRequests(absl::InternalError("no memory"));
+  for (int i = 0; i < 10; ++i) {
+    Submit("/" + std::to_string(i));
+    EXPECT_TRUE(absl::IsInternal(ends_["/" + std::to_string(i)])) << i;
+  }
+  network_.RefuseRequests(absl::OkStatus());
+  Submit("/later");
+  EXPECT_EQ(network_.size(), 1u);
+  EXPECT_TRUE(network_.wire(0).Has("/later"));
+}
+
 TEST_F(ConnectionBudgetTest, WhatIsTakenBackKeepsItsTurn) {
   options_.streams_per_connection = 2;  // one, and one for the probe
   Connect(3);

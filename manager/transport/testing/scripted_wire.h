@@ -22,9 +22,11 @@ namespace mandate {
 // Requests are named by their targets. Single-threaded.
 class ScriptedWire : public Wire {
  public:
-  explicit ScriptedWire(Observer& observer) : observer_(observer) {}
+  // `full`: what Add() answers unless it is OK; outlives this.
+  ScriptedWire(Observer& observer, const absl::Status& full) : observer_(observer), full_(full) {}
 
   absl::Status Add(std::shared_ptr<Exchange> exchange) override {
+    if (!full_.ok()) return full_;
     added_.push_back(exchange->request().target);
     exchanges_.push_back(std::move(exchange));
     return absl::OkStatus();
@@ -77,6 +79,7 @@ class ScriptedWire : public Wire {
   }
 
   Observer& observer_;
+  const absl::Status& full_;
   std::vector<std::shared_ptr<Exchange>> exchanges_;
   std::vector<std::string> added_;
   std::map<std::string, bool> sent_;
@@ -88,17 +91,23 @@ class ScriptedNetwork {
  public:
   WireFactory NewWire() {
     return [this](Wire::Observer& observer) -> absl::StatusOr<std::unique_ptr<Wire>> {
-      auto wire = std::make_unique<ScriptedWire>(observer);
+      if (!no_wires_.ok()) return no_wires_;
+      auto wire = std::make_unique<ScriptedWire>(observer, no_requests_);
       wires_.push_back(wire.get());
       return wire;
     };
   }
+  // Unless it is OK: what it answers to whoever wants a connection.
+  void RefuseWires(absl::Status status) { no_wires_ = std::move(status); }
+  // Unless it is OK: what its connections answer to whoever adds a request.
+  void RefuseRequests(absl::Status status) { no_requests_ = std::move(status); }
   size_t size() const { return wires_.size(); }
   // Only while the transport has it.
   ScriptedWire& wire(size_t number) { return *wires_.at(number); }
 
  private:
   std::vector<ScriptedWire*> wires_;
+  absl::Status no_wires_, no_requests_;
 };
 
 }  // namespace mandate
