@@ -254,9 +254,12 @@ TEST_F(ReflectorListTest, RelistsAreConsistentReadsInPages) {
 
 TEST_F(ReflectorListTest, FullListIfExpired) {
   options_.watch_list = false;
-  AddList(200, ListJson("10", {WidgetJson("a/old", 1)}, "more"));
+  const std::string uid(1000, 'u');
+  const std::string list = ListJson("12", {WidgetJson("a/new", 11, uid)});
+  options_.max_bytes = list.size() + 100;  // what came before it does not count
+  AddList(200, ListJson("10", {WidgetJson("a/old", 1, uid)}, "more"));
   AddList(410, StatusJson(410, "Expired"));
-  AddList(200, ListJson("12", {WidgetJson("a/new", 11)}));
+  AddList(200, list);
   Start();
   ASSERT_EQ(lists(), 3u);
   EXPECT_EQ(client_.requests()[2], "GET /apis/example.com/v1/widgets") << "without pages";
@@ -303,6 +306,8 @@ TEST_F(ReflectorListTest, InitialEventsAreBoundedInBytes) {
   EXPECT_NE(reflector_->status().reason.message().find("max_bytes"), std::string::npos);
   EXPECT_EQ(lists(), 0u);
   EXPECT_EQ(store_.size(), 0u);
+  const Labels identity = {{"identity", std::string(client_.component())}};
+  EXPECT_EQ(metrics_.Gauge("mandate_cache_budget_bytes", "", identity).Value(), 0);
   const Labels kind = {{"kind", "widgets.example.com"}, {"scope", "cluster"}};
   EXPECT_EQ(metrics_.Counter("mandate_cache_overflows_total", "", kind).Value(), 1);
   EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));

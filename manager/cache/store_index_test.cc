@@ -62,6 +62,22 @@ TEST(StoreIndexTest, FindsByValueAndNamespace) {
   EXPECT_EQ(Text(*store.ReadBy(*index, "green", "")), "a/y@6");
 }
 
+TEST(StoreIndexTest, FollowsAContentWithMoreChangesThanAreTold) {
+  const auto index = Index();
+  ObjectStore store;
+  store.AddIndex(index);
+  std::vector<ObjectPtr> widgets;
+  for (int i = 0; i < 10; ++i) widgets.push_back(Widget(StrCat("a/", i), 10 + i, "red"));
+  store.Replace(ContentOf(widgets), "20");
+  EXPECT_EQ(store.ReadBy(*index, "red", "")->size(), 10u);
+  widgets[1] = Widget("a/1", 21, "blue");
+  widgets[2] = Widget("a/2", 22, "blue");
+  const auto replaced = store.Replace(ContentOf(widgets), "22", /*most_events=*/2);
+  ASSERT_NE(replaced.before, nullptr);
+  EXPECT_EQ(Text(*store.ReadBy(*index, "blue", "")), "a/1@21 a/2@22");
+  EXPECT_EQ(store.ReadBy(*index, "red", "")->size(), 8u);
+}
+
 TEST(StoreIndexTest, AStoreAnswersOnlyForItsIndexes) {
   const auto index = Index();
   const auto other = Index();

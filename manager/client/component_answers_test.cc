@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <optional>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -67,11 +68,13 @@ struct ComponentAnswersTest : ClientFixture {
     options.transport = &transport;
     options.answers = {.max_bytes = 100, .max_answer = 150};
   }
-  void Start(std::string target, std::string method = "GET") {
+  void Start(std::string target, std::string method = "GET", std::stop_token stop = {}) {
     RestRequest request;
     request.method = std::move(method);
     request.target = target;
-    client().Send(In(absl::Minutes(10)), std::move(request),
+    CallContext context = In(absl::Minutes(10));
+    context.stop = std::move(stop);
+    client().Send(context, std::move(request),
                   [this, target](Result r) { ended.emplace_back(target, std::move(r)); });
     loop.RunFor(absl::Seconds(1));
   }
@@ -160,6 +163,22 @@ TEST_F(ComponentAnswersTest, APostponedCallEndsAtItsDeadline) {
   Start("/api/v1/services");
   transport.Bring("/api/v1/services", 10);
   EXPECT_THAT(transport.Open(), ElementsAre("/api/v1/secrets", "/api/v1/services"));
+}
+
+TEST_F(ComponentAnswersTest, APostponedCallThatIsCancelledIsNotSentAgain) {
+  std::stop_source stop;
+  Start("/api/v1/pods");
+  Start("/api/v1/nodes", "GET", stop.get_token());
+  transport.Bring("/api/v1/pods", 60);
+  transport.Bring("/api/v1/nodes", 60);
+  EXPECT_EQ(client().queued(), 1u);
+  stop.request_stop();
+  loop.RunFor(absl::Seconds(1));
+  EXPECT_THAT(Ended(), ElementsAre("/api/v1/nodes"));
+  EXPECT_EQ(client().queued(), 0u);
+  transport.End("/api/v1/pods");
+  loop.RunFor(absl::Seconds(1));
+  EXPECT_THAT(transport.Open(), IsEmpty());
 }
 
 // Invariant 5.

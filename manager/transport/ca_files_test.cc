@@ -87,6 +87,8 @@ TEST_F(CaFilesTest, AFileThatIsGoneOrNoneChangesNothing) {
     Advance(absl::Seconds(10));
     EXPECT_EQ(files_.Current(endpoint), rotated);
     EXPECT_EQ(stats_.ca_errors, ++errors);
+    EXPECT_EQ(files_.Current(endpoint), rotated);
+    EXPECT_EQ(stats_.ca_errors, errors) << "read again before its time";
   }
   std::remove(path_.c_str());
   Advance(absl::Seconds(10));
