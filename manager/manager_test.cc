@@ -30,6 +30,9 @@ constexpr rbac::MandateRule kKeeperRules[] = {
     {{kRecords, kEventsGroup, kEvents, {}, {}}, "", false}};
 constexpr rbac::Mandate kKeeper = {"keeper", kKeeperRules};
 
+// Has nothing to do.
+constexpr rbac::Mandate kIdle = {"idle", {}};
+
 constexpr std::string_view kHold[] = {"get", "update"};
 constexpr std::string_view kCoordination[] = {"coordination.k8s.io"};
 constexpr std::string_view kLeases[] = {"leases"};
@@ -61,7 +64,7 @@ class Worker : public Reconciler {
   Work& work_;
 };
 
-// A Manager with one component, on the double over HTTPS.
+// A Manager with one component that works and another one, on the double over HTTPS.
 class ManagerTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -69,6 +72,8 @@ class ManagerTest : public testing::Test {
     serve.objects = {
         R"({"apiVersion":"v1","kind":"ServiceAccount",
             "metadata":{"name":"mandate-manager-keeper","namespace":"default"}})",
+        R"({"apiVersion":"v1","kind":"ServiceAccount",
+            "metadata":{"name":"mandate-manager-idle","namespace":"default"}})",
         R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"default"}})",
         R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease",
             "metadata":{"name":"mandate-manager","namespace":"default"},"spec":{}})",
@@ -122,7 +127,8 @@ class ManagerTest : public testing::Test {
     options.graceful_shutdown_timeout = work_.obeys ? absl::Seconds(30) : absl::Milliseconds(50);
     return Manager::Create(
         std::move(options),
-        {{&kKeeper, [this](const Component& component) -> absl::StatusOr<Controllers> {
+        {{&kKeeper,
+          [this](const Component& component) -> absl::StatusOr<Controllers> {
             events_ = &component.events;
             ASSIGN_OR_RETURN(auto controller, ControllerBuilder(component.runtime)
                                                   .For<corev1::ConfigMap>()
@@ -130,7 +136,8 @@ class ManagerTest : public testing::Test {
             Controllers controllers;
             controllers.push_back(std::move(controller));
             return controllers;
-          }}});
+          }},
+         {&kIdle, [](const Component&) -> absl::StatusOr<Controllers> { return Controllers(); }}});
   }
 
   std::string Holder() {

@@ -174,6 +174,20 @@ TEST_F(PreflightLoopTest, RefusalsThatAreNotForWantOfAGrantAreAskedForLessAndLes
   EXPECT_EQ(reports_.size(), before + 1);
 }
 
+TEST_F(PreflightLoopTest, OnceSomethingWasMissingRefusalsAreAskedForSoonAgain) {
+  Start(pool_);
+  for (int second = 1; second < 3600; ++second) {
+    At(absl::Seconds(second), [this] { preflight_->Recheck(); });
+  }
+  At(absl::Seconds(1800), [this] { granted_ = false; });
+  At(absl::Seconds(2400), [this] { granted_ = true; });
+  loop_.RunFor(absl::Hours(2));
+  const std::vector<int> seconds = Seconds();
+  EXPECT_GE(std::count_if(seconds.begin(), seconds.end(),
+                          [](int second) { return second >= 2400 && second < 2500; }),
+            4);
+}
+
 TEST_F(PreflightLoopTest, TheFirstRefusalIsAskedForAtOnce) {
   Start(pool_);
   At(absl::Seconds(2), [this] {

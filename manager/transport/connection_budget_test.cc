@@ -24,6 +24,7 @@ class NotingExchange : public Exchange {
       : Exchange(std::move(request)), ends_(ends) {}
   bool OnHead(const HttpResponse&) override { return true; }
   bool OnBody(std::string_view) override { return true; }
+  void Cancel() { EndEarly(absl::CancelledError("nobody waits for it")); }
 
  private:
   void OnEnd(absl::Status status) override { ends_[request().target] = std::move(status); }
@@ -34,7 +35,8 @@ class ConnectionBudgetTest : public ::testing::Test {
  protected:
   ~ConnectionBudgetTest() override { budget_.Shutdown(absl::CancelledError("the end")); }
 
-  void Submit(const std::string& target, const std::string& component = "a") {
+  std::shared_ptr<NotingExchange> Submit(const std::string& target,
+                                         const std::string& component = "a") {
     auto endpoint = std::make_shared<Endpoint>();
     endpoint->server = "https://server";
     endpoint->ca_pem = "CA";
@@ -42,8 +44,10 @@ class ConnectionBudgetTest : public ::testing::Test {
                         BearerToken{std::make_shared<const Secret>(std::string("token"))}, "POST",
                         target);
     request.user_agent = component;
-    ASSERT_TRUE(budget_.Submit(std::make_shared<NotingExchange>(std::move(request), ends_)).ok());
+    const auto exchange = std::make_shared<NotingExchange>(std::move(request), ends_);
+    EXPECT_EQ(budget_.Submit(exchange), absl::OkStatus());
     loop_.RunReady();
+    return exchange;
   }
 
   // The first requests of `count` connections, which are open then.
@@ -125,6 +129,17 @@ TEST_F(ConnectionBudgetTest, ARequestThatCannotBeAddedTakesNoPlace) {
   Submit("/later");
   EXPECT_EQ(network_.size(), 1u);
   EXPECT_TRUE(network_.wire(0).Has("/later"));
+}
+
+TEST_F(ConnectionBudgetTest, WhatIsCancelledWhileItWaitsTakesNoPlace) {
+  options_.max_waiting = 4;
+  Submit("/connects");
+  for (int i = 0; i < 20; ++i) {
+    Submit("/" + std::to_string(i))->Cancel();
+    loop_.RunReady();
+    EXPECT_TRUE(absl::IsCancelled(ends_["/" + std::to_string(i)])) << i;
+  }
+  EXPECT_EQ(network_.size(), 1u);
 }
 
 TEST_F(ConnectionBudgetTest, WhatIsTakenBackKeepsItsTurn) {
