@@ -45,19 +45,44 @@ std::string FixKey(const BindingFix& fix) {
   return StrCat(fix.actual.object.metadata().uid(), "/", absl::Hash<std::string>()(subjects));
 }
 
+const ObjectKey& KeyOf(const Binding& binding) { return binding.key; }
+const ObjectKey& KeyOf(const BindingFix& fix) { return fix.actual.key; }
+const ObjectKey& KeyOf(const std::pair<Binding, Binding>& replaced) { return replaced.first.key; }
+
 }  // namespace
+
+template <class List, class Write, class After>
+void BindingWriter::Each(const List& list, const Write& write, const After& after) {
+  const absl::Time end = parts_.clock.TimeNow() + parts_.max_time;
+  size_t tries = 0;
+  for (const auto& one : list) {
+    if (parts_.round.failed.contains(KeyOf(one))) continue;
+    if (left_ == 0 || tries >= parts_.max_writes || parts_.clock.TimeNow() >= end) {
+      unfinished_ = true;
+      return;
+    }
+    const size_t left = left_, requests = requests_;
+    write(one);
+    tries += requests_ - requests;
+    if (left_ == left) parts_.round.failed.insert(KeyOf(one));
+    after();
+  }
+}
+
+void BindingWriter::RemoveAll(const std::vector<Binding>& bindings, bool unchanged) {
+  Each(
+      bindings, [&](const Binding& binding) { Remove(binding, unchanged); }, [] {});
+}
 
 void BindingWriter::CarryOut(const InstancePlan& plan) {
   bool revoked = false;
   const auto revoke = [&] {
-    if (std::exchange(revoked, true)) return;
-    for (const Binding& binding : plan.remove) Remove(binding);
+    if (!std::exchange(revoked, true)) RemoveAll(plan.remove);
   };
   const auto each = [&](const auto& list, const auto& write) {
-    for (const auto& one : list) {
-      write(one);
+    Each(list, write, [&] {
       if (!log_.failures().empty()) revoke();
-    }
+    });
   };
   // A grant that takes the place of another goes first, so that nobody is without in between. A
   // revocation waits neither for many grants nor for another one when the server has failed one.
@@ -74,12 +99,22 @@ void BindingWriter::Finish() {
     log_.AddSkipped(StrCat(skipped, " more bindings of ClusterRole \"", role,
                            "\" were not tried, as the API server denies them all"));
   }
+  for (const auto* list : {&log_.failures(), &log_.removal_failures()}) {
+    if (parts_.round.first_failure.empty() && !list->empty()) {
+      parts_.round.first_failure = list->front();
+    }
+  }
 }
 
-bool BindingWriter::HasBudget() {
-  if (left_ > 0) return true;
-  unfinished_ = true;
-  return false;
+std::vector<std::string> BindingWriter::failures() const {
+  if (failed_before_ > 0 && !unfinished_) {
+    return {StrCat(parts_.round.failed.size(),
+                   " bindings could not be written, the first: ", parts_.round.first_failure)};
+  }
+  std::vector<std::string> failures = log_.failures();
+  const auto& removals = log_.removal_failures();
+  failures.insert(failures.end(), removals.begin(), removals.end());
+  return failures;
 }
 
 bool BindingWriter::IsDenied(const Binding& binding) {
@@ -90,47 +125,53 @@ bool BindingWriter::IsDenied(const Binding& binding) {
 }
 
 void BindingWriter::Remove(const Binding& binding, bool unchanged) {
-  if (!HasBudget()) return;
   const auto& meta = binding.object.metadata();
   DeleteOptions options{.uid = meta.uid()};
   if (unchanged) options.resource_version = meta.resourceversion();
+  ++requests_;
   const absl::Status status =
       binding.in_cluster()
           ? parts_.client.Delete<ClusterRoleBinding>(context_, binding.key, options)
           : parts_.client.Delete<RoleBinding>(context_, binding.key, options);
-  if (status.ok()) --left_;
+  const size_t failures = log_.removal_failures().size();
   if (unchanged && IsConflict(status)) {
     log_.AddOutdated(binding.ToString(), status);
   } else {
     log_.AddRemoval(binding.ToString(), binding.key.name, status);
   }
+  if (log_.removal_failures().size() == failures && left_ > 0) --left_;
 }
 
 void BindingWriter::Replace(const Binding& old, const Binding& wanted) {
   if (IsDenied(wanted)) return;
-  Remove(old);
-  if (unfinished_) return;
+  Remove(old, /*unchanged=*/false);
   Create(wanted);
 }
 
 void BindingWriter::Create(const Binding& binding) {
-  if (IsDenied(binding) || !HasBudget()) return;
+  if (IsDenied(binding)) return;
   Note(binding, Ensure(binding, nullptr));
 }
 
 void BindingWriter::Fix(const BindingFix& fix) {
   if (!fix.revokes() && IsDenied(fix.desired)) return;
-  if (!HasBudget()) return;
-  const absl::Duration wait = parts_.fixes.Take(FixKey(fix), parts_.now);
+  const absl::Duration wait = parts_.fixes.Take(FixKey(fix), parts_.clock.TimeNow());
   if (wait > absl::ZeroDuration()) {
     wait_ = wait_ == absl::ZeroDuration() ? wait : std::min(wait_, wait);
     log_.AddDifference(fix.actual.ToString(), Difference(fix.desired, fix.actual));
     return;
   }
-  Note(fix.desired, Ensure(fix.desired, &fix.actual));
+  const absl::StatusOr<Binding> written = Ensure(fix.desired, &fix.actual);
+  Note(fix.desired, written);
+  if (written.ok() || !fix.revokes()) return;
+  // Somebody may deny what would be granted: what is revoked does not wait for that.
+  const Binding fewer = WithoutNewSubjects(fix.desired, fix.actual);
+  if (fewer.object.subjects_size() == fix.desired.object.subjects_size()) return;
+  Note(fewer, Ensure(fewer, &fix.actual));
 }
 
 absl::StatusOr<Binding> BindingWriter::Ensure(const Binding& desired, const Binding* observed) {
+  ++requests_;
   if (desired.in_cluster()) {
     std::optional<ClusterRoleBinding> before;
     if (observed != nullptr) before = ToClusterRoleBinding(*observed);
@@ -160,7 +201,7 @@ void BindingWriter::Note(const Binding& desired, const absl::StatusOr<Binding>& 
     log_.Add(desired.ToString(), absl::StatusOr<Binding>(WithRemedy(written.status(), desired)));
     return;
   }
-  --left_;
+  if (left_ > 0) --left_;
   const std::string difference = Difference(desired, *written);
   if (!difference.empty()) log_.AddDifference(desired.ToString(), difference);
 }

@@ -108,6 +108,24 @@ std::vector<Request> InstanceOfLabel(const CacheView& cache, const T& binding) {
   return InstancesBy(cache, kByUid, label->second);
 }
 
+// A round of writes ends when either is edited.
+std::string VersionsOf(const InstanceSnapshot& snapshot) {
+  const ObjectMetaProto& instance = snapshot.instance.metadata();
+  std::string versions = StrCat(instance.uid(), " ", instance.generation());
+  if (snapshot.scope_template.has_value()) {
+    const ObjectMetaProto& of = snapshot.scope_template->metadata();
+    StrAppend(&versions, " ", of.uid(), " ", of.generation());
+  }
+  return versions;
+}
+
+// Whether the condition reports that the instance, as it is now, is not scoped.
+bool ReportsFailure(const ScopeInstance& instance) {
+  const ConditionProto* scoped = FindCondition(instance.status().conditions(), kScoped);
+  return scoped != nullptr && scoped->status() == "False" &&
+         scoped->observedgeneration() == instance.metadata().generation();
+}
+
 // An update of a namespace matters when its labels change or its deletion begins.
 Predicate LabelOrDeletionChanged() {
   return AnyOf({LabelChanged(), Funcs({.add = {},
@@ -176,31 +194,54 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   ASSIGN_OR_RETURN(InstanceSnapshot snapshot, Read(context, *std::move(instance)));
   ASSIGN_OR_RETURN(const InstancePlan plan, Plan(context, snapshot));
 
-  BindingWriter writer(context, {.client = client_,
-                                 .fixes = fixes_,
-                                 .now = component_.clock().TimeNow(),
-                                 .max_writes = options_.max_writes});
+  WriteRound round = TakeRound(request, VersionsOf(snapshot));
+  BindingWriter writer(context, WriterFor(round));
   writer.CarryOut(plan);
   writer.Finish();
   if (plan.over_bound) over_bound_.Increment();
   if (writer.unfinished()) portions_.Increment();
-  std::vector<std::string> failures = writer.log().failures();
-  const auto& removals = writer.log().removal_failures();
-  failures.insert(failures.end(), removals.begin(), removals.end());
-  RETURN_IF_ERROR(
-      ReportConditions(context, component_, client_, snapshot.instance,
-                       InstanceConditions(snapshot.instance, plan, failures, writer.unfinished()),
-                       {kScoped, kEffective}));
-  return ResultOf(request, plan, writer);
+  // Each portion of a round has other failures: the first and the last are reported.
+  if (!writer.unfinished() || !ReportsFailure(snapshot.instance)) {
+    RETURN_IF_ERROR(ReportConditions(
+        context, component_, client_, snapshot.instance,
+        InstanceConditions(snapshot.instance, plan, writer.failures(), writer.unfinished()),
+        {kScoped, kEffective}));
+  }
+  return ResultOf(request, plan, writer, std::move(round));
+}
+
+WriteRound InstanceReconciler::TakeRound(const Request& request, std::string of) {
+  MutexLock lock(mutex_);
+  const auto found = rounds_.find(request.key);
+  WriteRound round;
+  if (found != rounds_.end()) {
+    if (found->second.of == of) round = std::move(found->second);
+    rounds_.erase(found);
+  }
+  round.of = std::move(of);
+  return round;
+}
+
+BindingWriter::Parts InstanceReconciler::WriterFor(WriteRound& round) {
+  return {.client = client_,
+          .fixes = fixes_,
+          .clock = component_.clock(),
+          .round = round,
+          .max_writes = options_.max_writes,
+          .max_time = options_.max_time};
 }
 
 absl::StatusOr<Result> InstanceReconciler::ResultOf(const Request& request,
                                                     const InstancePlan& plan,
-                                                    const BindingWriter& writer) {
+                                                    const BindingWriter& writer, WriteRound round) {
+  if (writer.unfinished()) {
+    MutexLock lock(mutex_);
+    rounds_[request.key] = std::move(round);
+    return Result{kNextPortion};
+  }
   const bool forbidden = writer.log().forbidden();
-  if (!forbidden) denied_.Reset(request.key);
-  // Progress was made: what failed is tried again with the rest.
-  if (writer.unfinished()) return Result{kNextPortion};
+  if (!forbidden && !writer.failed_before()) denied_.Reset(request.key);
+  if (writer.failed_before()) return Result{denied_.Next(request.key)};
   ASSIGN_OR_RETURN(Result result, writer.log().ToResult(forbidden ? denied_.Next(request.key)
                                                                   : absl::ZeroDuration()));
   const auto again = [&](absl::Duration after) {
@@ -220,20 +261,17 @@ absl::StatusOr<Result> InstanceReconciler::ResultOf(const Request& request,
 absl::StatusOr<Result> InstanceReconciler::RevokeAll(const CallContext& context,
                                                      const Request& request) {
   const std::string& name = request.key.name;
-  ASSIGN_OR_RETURN(const std::vector<Binding> bindings,
+  ASSIGN_OR_RETURN(std::vector<Binding> bindings,
                    ReadBindingsOf(context, component_.cache(), name));
-  BindingWriter writer(context, {.client = client_,
-                                 .fixes = fixes_,
-                                 .now = component_.clock().TimeNow(),
-                                 .max_writes = options_.max_writes});
-  for (const Binding& binding : bindings) {
-    if (!BelongsToFormer(binding, name, "") || binding.object.metadata().has_deletiontimestamp()) {
-      continue;
-    }
-    // Whoever deleted the instance may have orphaned the binding since it was read: then it stays.
-    writer.Remove(binding, /*unchanged=*/true);
-  }
-  return ResultOf(request, {}, writer);
+  std::erase_if(bindings, [&](const Binding& binding) {
+    return !BelongsToFormer(binding, name, "") || binding.object.metadata().has_deletiontimestamp();
+  });
+  WriteRound round = TakeRound(request, "");
+  BindingWriter writer(context, WriterFor(round));
+  // Whoever deleted the instance may have orphaned the binding since it was read: then it stays.
+  writer.RemoveAll(bindings, /*unchanged=*/true);
+  writer.Finish();
+  return ResultOf(request, {}, writer, std::move(round));
 }
 
 absl::StatusOr<std::unique_ptr<Controller>> MakeInstanceController(const Component& component) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,8 @@
 namespace mandate::scope {
 namespace {
 
+using testing::AllOf;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
@@ -80,6 +83,121 @@ TEST_F(ObstaclesTest, ADeletionThatWasAnsweredByAWebhookIsNotDone) {
     EXPECT_EQ(cluster_.Merge(kInstances, "foo", R"({"spec":{"namespaces":["bar","foo"]}})"), 200);
     cluster_.Settle();
   }
+}
+
+// A fence, or a webhook, denies the new subject: it does not keep the old one.
+TEST_F(ObstaclesTest, ASubjectIsRevokedAlthoughAnotherMayNotBeGranted) {
+  for (const bool replaced : {false, true}) {
+    SCOPED_TRACE(replaced);
+    if (!replaced) Begin(R"("namespaces": ["foo"])", kAnnAndEve);
+    // A server that denies the whole list of subjects, and lets the shorter one pass.
+    int writes = 0;
+    cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
+      if (write != "PATCH rolebindings foo" || ++writes == 2) return std::nullopt;
+      HttpResponse denied;
+      denied.code = 403;
+      denied.content_type = "application/json";
+      denied.body = R"({"kind":"Status","code":403,"reason":"Forbidden","message":"fence"})";
+      return denied;
+    };
+    const std::string_view name = replaced ? "cid" : "ann";
+    EXPECT_EQ(cluster_.Merge(kTemplates, "foo",
+                             StrCat(R"({"spec":{"clusterRoles":[{"generateName":"reader-",)",
+                                    R"("rules":[{"apiGroups":[""],"resources":["pods"],)",
+                                    R"("verbs":["get"]}],"subjects":[{"kind":"User","name":")",
+                                    name, R"("},{"kind":"User","name":"bob"}]}]}})")),
+              200);
+    cluster_.Settle();
+    EXPECT_EQ(SubjectNames(cluster_.Our(kBindings)), replaced ? "bob" : "ann");
+    EXPECT_THAT(cluster_.Scoped(), AllOf(StartsWith("False ScopingFailed"), HasSubstr("fence")));
+    cluster_.intercept = nullptr;
+    cluster_.RunFor(absl::Seconds(65));
+    EXPECT_EQ(SubjectNames(cluster_.Our(kBindings)), replaced ? "cid bob" : "ann bob");
+    EXPECT_EQ(cluster_.Scoped(), kSuccess);
+  }
+}
+
+// A hundred roles in three namespaces, two of which deny every binding.
+class PortionsTest : public testing::Test {
+ protected:
+  static InstanceOptions Options() {
+    InstanceOptions options;
+    options.max_writes = 10;
+    options.max_concurrent_reconciles = 1;
+    return options;
+  }
+  void Deny(const apiserver::Fault& fault) {
+    for (const char* ns : {"bar", "default"}) {
+      cluster_.faults().Add(
+          {.verb = "patch",
+           .path_prefix = StrCat("/apis/rbac.authorization.k8s.io/v1/namespaces/", ns, "/"),
+           .resource = "rolebindings",
+           .fault = fault});
+    }
+  }
+  void Begin() {
+    std::string roles;
+    for (int i = 0; i < 100; ++i) {
+      StrAppend(&roles, i == 0 ? "" : ",", R"({"generateName":"r)", i,
+                R"(-","rules":[],"subjects":[{"kind":"User","name":"ann"}]})");
+    }
+    EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", "[" + roles + "]")), 201);
+    EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("small", kAnn)), 201);
+    Json::Value small = InstanceJson("small", R"("namespaces": ["foo"])");
+    small["spec"]["scopeTemplateName"] = "small";
+    EXPECT_EQ(cluster_.Create(kInstances, small), 201);
+    cluster_.Start();
+    cluster_.Settle();
+    ASSERT_THAT(cluster_.Scoped("small"), StartsWith("True"));
+    EXPECT_EQ(cluster_.Create(kInstances,
+                              InstanceJson("large", R"("namespaces": ["bar", "default", "foo"])")),
+              201);
+  }
+  bool SmallIsBound() {
+    return std::ranges::any_of(cluster_.Ours(kBindings, "foo"), [](const Json::Value& binding) {
+      return NameOf(binding).starts_with("reader-");
+    });
+  }
+  size_t Large() { return cluster_.Ours(kBindings).size() - (SmallIsBound() ? 1 : 0); }
+
+  ScopeCluster cluster_{Options()};
+};
+
+TEST_F(PortionsTest, WritesThatAreDeniedStopNeitherTheRestNorOthersRevocations) {
+  Deny({.refuse = apiserver::ApiErrorOf(422, "Invalid", "policy")});
+  Begin();
+  EXPECT_TRUE(cluster_.loop().RunUntil([&] { return Large() > 3; }));
+  EXPECT_EQ(cluster_.Merge(kInstances, "small", R"({"spec":{"namespaces":["none"]}})"), 200);
+  cluster_.TakeWrites();
+  EXPECT_TRUE(cluster_.loop().RunUntil([&] { return !SmallIsBound(); }));
+  EXPECT_LT(cluster_.TakeWrites().size(), 60u) << "two portions and what came between";
+  cluster_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(Large(), 100u) << "those that may be made";
+  EXPECT_THAT(cluster_.Scoped("large"),
+              AllOf(StartsWith("False ScopingFailed"),
+                    HasSubstr("200 bindings could not be written, the first: RoleBinding bar/")));
+  cluster_.RunFor(absl::Minutes(10));
+  cluster_.TakeWrites();
+  cluster_.RunFor(absl::Minutes(10));
+  const std::vector<std::string> writes = cluster_.TakeWrites();
+  EXPECT_LE(std::ranges::count_if(
+                writes, [](const std::string& w) { return w.starts_with("PATCH rolebindings"); }),
+            2200)
+      << "each once a minute";
+  EXPECT_LE(std::ranges::count(writes, "PATCH scopeinstances/status"), 2);
+  cluster_.faults().Clear();
+  cluster_.RunFor(absl::Seconds(65));
+  EXPECT_EQ(Large(), 300u);
+  EXPECT_THAT(cluster_.Scoped("large"), StartsWith("True"));
+}
+
+TEST_F(PortionsTest, WritesThatTakeLongDoNotDelayOthersRevocations) {
+  Deny({.delay = absl::Seconds(8)});
+  Begin();
+  cluster_.RunFor(absl::Seconds(4));
+  EXPECT_EQ(cluster_.Merge(kInstances, "small", R"({"spec":{"namespaces":["none"]}})"), 200);
+  cluster_.RunFor(absl::Seconds(20));
+  EXPECT_FALSE(SmallIsBound());
 }
 
 }  // namespace
