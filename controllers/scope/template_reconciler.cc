@@ -30,6 +30,8 @@ constexpr absl::Duration kLongestRetry = absl::Minutes(1);
 // Roles that are held by somebody else's finalizers or owner references: no event of theirs maps to
 // the template once they have lost all that is ours.
 constexpr absl::Duration kPendingRetry = absl::Minutes(1);
+// A webhook may take long for each role of a template; others' rules are revoked meanwhile.
+constexpr int kWorkers = 4;
 // How soon a role is fixed again that did not become what was written; FixLimiter makes it slower.
 constexpr absl::Duration kDifferenceRetry = absl::Seconds(1);
 
@@ -187,7 +189,7 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateController(const Compone
   RETURN_IF_ERROR(DeclareTemplateIndexes(cache));
   return BuilderFor<kScopeTemplate>(component.runtime)
       .Named("scope-template")
-      .With({.queue = {.max_delay = kLongestRetry}})
+      .With({.max_concurrent_reconciles = kWorkers, .queue = {.max_delay = kLongestRetry}})
       .For<ScopeTemplate>()
       .Owns<ClusterRole>()
       // Also roles that are not, or no longer, a template's: their names decide.
