@@ -127,7 +127,10 @@ TEST_F(RestEventRecorderTest, EachRequestOfASeriesHasItsOwnTries) {
     SCOPED_TRACE(i);
     Answer(500);
     Record();
-    while (requests_.size() < 2) loop_.RunFor(absl::Milliseconds(100));
+    for (int wait = 0; requests_.size() < 2 && wait < 600; ++wait) {
+      loop_.RunFor(absl::Milliseconds(100));
+    }
+    EXPECT_EQ(requests_.size(), 2u);
     Answer(201);
     loop_.RunFor(absl::Minutes(1));
     requests_.clear();
