@@ -1,6 +1,7 @@
 #include "controllers/scope/binding_writer.h"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "absl/hash/hash.h"
@@ -51,46 +52,74 @@ const ObjectKey& KeyOf(const std::pair<Binding, Binding>& replaced) { return rep
 
 }  // namespace
 
+BindingWriter::BindingWriter(const CallContext& context, Parts parts)
+    : context_(context),
+      parts_(parts),
+      left_(parts.max_writes),
+      several_(std::exchange(parts.round.begun, true)) {
+  if (std::exchange(parts.round.revocations_tried, false)) parts.round.revocations = {};
+}
+
 template <class List, class Write, class After>
-void BindingWriter::Each(const List& list, const Write& write, const After& after) {
+bool BindingWriter::Each(const List& list, FailedWrites& failed, const Write& write,
+                         const After& after) {
   const absl::Time end = parts_.clock.TimeNow() + parts_.max_time;
   size_t tries = 0;
   for (const auto& one : list) {
-    if (parts_.round.failed.contains(KeyOf(one))) continue;
+    if (failed.keys.contains(KeyOf(one))) continue;
     if (left_ == 0 || tries >= parts_.max_writes || parts_.clock.TimeNow() >= end) {
       unfinished_ = true;
-      return;
+      return false;
     }
     const size_t left = left_, requests = requests_;
+    const size_t failures = log_.failures().size(), removals = log_.removal_failures().size();
     write(one);
     tries += requests_ - requests;
-    if (left_ == left) parts_.round.failed.insert(KeyOf(one));
+    if (left_ == left) {
+      failed.keys.insert(KeyOf(one));
+      for (const auto& [texts, known] :
+           {std::pair(&log_.failures(), failures), std::pair(&log_.removal_failures(), removals)}) {
+        if (failed.first.empty() && texts->size() > known) failed.first = texts->at(known);
+      }
+    }
     after();
   }
+  return true;
 }
 
-void BindingWriter::RemoveAll(const std::vector<Binding>& bindings, bool unchanged) {
-  Each(
-      bindings, [&](const Binding& binding) { Remove(binding, unchanged); }, [] {});
+bool BindingWriter::RemoveEach(const std::vector<Binding>& bindings, bool unchanged) {
+  return Each(
+      bindings, parts_.round.revocations,
+      [&](const Binding& binding) { Remove(binding, unchanged); }, [] {});
+}
+
+void BindingWriter::RemoveAll(const std::vector<Binding>& bindings) {
+  parts_.round.revocations_tried = RemoveEach(bindings, /*unchanged=*/true);
 }
 
 void BindingWriter::CarryOut(const InstancePlan& plan) {
-  bool revoked = false;
-  const auto revoke = [&] {
-    if (!std::exchange(revoked, true)) RemoveAll(plan.remove);
+  WriteRound& round = parts_.round;
+  bool removed = false, all_removed = false;
+  const auto remove = [&] {
+    if (!std::exchange(removed, true)) all_removed = RemoveEach(plan.remove, /*unchanged=*/false);
   };
-  const auto each = [&](const auto& list, const auto& write) {
-    Each(list, write, [&] {
-      if (!log_.failures().empty()) revoke();
+  const auto each = [&](const auto& list, FailedWrites& failed, const auto& write) {
+    return Each(list, failed, write, [&] {
+      if (!log_.failures().empty()) remove();
     });
   };
+  const auto fix = [this](const BindingFix& one) { Fix(one); };
+  const auto grants = std::ranges::find_if_not(plan.fix, &BindingFix::revokes);
   // A grant that takes the place of another goes first, so that nobody is without in between. A
   // revocation waits neither for many grants nor for another one when the server has failed one.
-  if (!plan.grant_first || plan.writes() > parts_.max_writes) revoke();
-  each(plan.fix, [this](const BindingFix& fix) { Fix(fix); });
-  each(plan.replace, [this](const auto& pair) { Replace(pair.first, pair.second); });
-  each(plan.create, [this](const Binding& binding) { Create(binding); });
-  revoke();
+  if (!plan.grant_first || plan.writes() > parts_.max_writes) remove();
+  const bool all_fixed =
+      each(std::ranges::subrange(plan.fix.begin(), grants), round.revocations, fix);
+  each(std::ranges::subrange(grants, plan.fix.end()), round.grants, fix);
+  each(plan.replace, round.grants, [this](const auto& pair) { Replace(pair.first, pair.second); });
+  each(plan.create, round.grants, [this](const Binding& binding) { Create(binding); });
+  remove();
+  round.revocations_tried = all_removed && all_fixed;
 }
 
 void BindingWriter::Finish() {
@@ -99,17 +128,13 @@ void BindingWriter::Finish() {
     log_.AddSkipped(StrCat(skipped, " more bindings of ClusterRole \"", role,
                            "\" were not tried, as the API server denies them all"));
   }
-  for (const auto* list : {&log_.failures(), &log_.removal_failures()}) {
-    if (parts_.round.first_failure.empty() && !list->empty()) {
-      parts_.round.first_failure = list->front();
-    }
-  }
 }
 
 std::vector<std::string> BindingWriter::failures() const {
-  if (failed_before_ > 0 && !unfinished_) {
-    return {StrCat(parts_.round.failed.size(),
-                   " bindings could not be written, the first: ", parts_.round.first_failure)};
+  if (failed_in_round() > 0 && !unfinished_) {
+    const WriteRound& round = parts_.round;
+    return {StrCat(round.failed(), " bindings could not be written, the first: ",
+                   round.revocations.first.empty() ? round.grants.first : round.revocations.first)};
   }
   std::vector<std::string> failures = log_.failures();
   const auto& removals = log_.removal_failures();

@@ -25,12 +25,23 @@
 
 namespace mandate::scope {
 
-// One pass over the writes of a ScopeInstance, in portions: a binding whose write has failed is
-// tried again in the next round, after all others had their turn.
+// The bindings whose write has failed, and what the API server answered to the first of them.
+struct FailedWrites {
+  absl::flat_hash_set<ObjectKey> keys;
+  std::string first;
+};
+
+// One pass over the writes of a ScopeInstance, in portions. A grant that has failed is tried again
+// in the next round, after all other grants. A revocation does not wait for grants: when a portion
+// has tried all revocations, the next portion tries the failed ones again.
 struct WriteRound {
   std::string of;  // the versions of the instance and its template; others begin a new round
-  absl::flat_hash_set<ObjectKey> failed;
-  std::string first_failure;
+  bool begun = false;
+  FailedWrites grants;
+  FailedWrites revocations;
+  bool revocations_tried = false;
+
+  size_t failed() const { return grants.keys.size() + revocations.keys.size(); }
 };
 
 // Writes, one after the other, until the plan or the budget is at its end. One reconcile's; not
@@ -48,15 +59,11 @@ class BindingWriter {
     absl::Duration max_time = absl::InfiniteDuration();
   };
 
-  BindingWriter(const CallContext& context, Parts parts)
-      : context_(context),
-        parts_(parts),
-        left_(parts.max_writes),
-        failed_before_(parts.round.failed.size()) {}
+  BindingWriter(const CallContext& context, Parts parts);
 
   void CarryOut(const InstancePlan& plan);
-  // Deletes the bindings, on condition of their UIDs, and of their versions too when `unchanged`.
-  void RemoveAll(const std::vector<Binding>& bindings, bool unchanged = false);
+  // Deletes the bindings, on condition that they have not changed since they were read.
+  void RemoveAll(const std::vector<Binding>& bindings);
 
   // After the writes.
   void Finish();
@@ -65,16 +72,20 @@ class BindingWriter {
   std::vector<std::string> failures() const;
   // Some writes of the plan are left for the next reconcile.
   bool unfinished() const { return unfinished_; }
-  // Earlier portions of the round have failures.
-  bool failed_before() const { return failed_before_ > 0; }
+  // How many bindings a round of several portions could not write; 0 in a round of one, whose
+  // failures are in the log.
+  size_t failed_in_round() const { return several_ ? parts_.round.failed() : 0; }
   // How long to wait before a binding that somebody else keeps changing is fixed again. Zero: there
   // is no such binding.
   absl::Duration wait() const { return wait_; }
 
  private:
-  // Calls `write` with each one that has not failed in this round, within the budget, and `after`.
+  // Calls `write` and `after` for each one that is not in `failed`, until the budget is at its end.
+  // Adds those whose write fails to `failed`. Returns whether all were tried.
   template <class List, class Write, class After>
-  void Each(const List& list, const Write& write, const After& after);
+  bool Each(const List& list, FailedWrites& failed, const Write& write, const After& after);
+  bool RemoveEach(const std::vector<Binding>& bindings, bool unchanged);
+  // On condition of the binding's UID, and of its version too when `unchanged`.
   void Remove(const Binding& binding, bool unchanged);
   void Create(const Binding& binding);
   void Fix(const BindingFix& fix);
@@ -92,7 +103,7 @@ class BindingWriter {
   WriteLog log_;
   size_t left_;
   size_t requests_ = 0;
-  const size_t failed_before_;
+  const bool several_;
   bool unfinished_ = false;
   absl::Duration wait_ = absl::ZeroDuration();
   // By the name of a role that may not be bound: how many bindings were not tried.

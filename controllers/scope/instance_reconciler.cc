@@ -108,7 +108,7 @@ std::vector<Request> InstanceOfLabel(const CacheView& cache, const T& binding) {
   return InstancesBy(cache, kByUid, label->second);
 }
 
-// A round of writes ends when either is edited.
+// The versions of the instance and its template: an edit of one of them ends a round of writes.
 std::string VersionsOf(const InstanceSnapshot& snapshot) {
   const ObjectMetaProto& instance = snapshot.instance.metadata();
   std::string versions = StrCat(instance.uid(), " ", instance.generation());
@@ -207,7 +207,7 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
         InstanceConditions(snapshot.instance, plan, writer.failures(), writer.unfinished()),
         {kScoped, kEffective}));
   }
-  return ResultOf(request, plan, writer, std::move(round));
+  return ResultOf(request, plan, writer, round);
 }
 
 WriteRound InstanceReconciler::TakeRound(const Request& request, std::string of) {
@@ -233,15 +233,16 @@ BindingWriter::Parts InstanceReconciler::WriterFor(WriteRound& round) {
 
 absl::StatusOr<Result> InstanceReconciler::ResultOf(const Request& request,
                                                     const InstancePlan& plan,
-                                                    const BindingWriter& writer, WriteRound round) {
+                                                    const BindingWriter& writer,
+                                                    WriteRound& round) {
   if (writer.unfinished()) {
     MutexLock lock(mutex_);
     rounds_[request.key] = std::move(round);
     return Result{kNextPortion};
   }
   const bool forbidden = writer.log().forbidden();
-  if (!forbidden && !writer.failed_before()) denied_.Reset(request.key);
-  if (writer.failed_before()) return Result{denied_.Next(request.key)};
+  if (writer.failed_in_round() > 0) return Result{denied_.Next(request.key)};
+  if (!forbidden) denied_.Reset(request.key);
   ASSIGN_OR_RETURN(Result result, writer.log().ToResult(forbidden ? denied_.Next(request.key)
                                                                   : absl::ZeroDuration()));
   const auto again = [&](absl::Duration after) {
@@ -269,9 +270,9 @@ absl::StatusOr<Result> InstanceReconciler::RevokeAll(const CallContext& context,
   WriteRound round = TakeRound(request, "");
   BindingWriter writer(context, WriterFor(round));
   // Whoever deleted the instance may have orphaned the binding since it was read: then it stays.
-  writer.RemoveAll(bindings, /*unchanged=*/true);
+  writer.RemoveAll(bindings);
   writer.Finish();
-  return ResultOf(request, {}, writer, std::move(round));
+  return ResultOf(request, {}, writer, round);
 }
 
 absl::StatusOr<std::unique_ptr<Controller>> MakeInstanceController(const Component& component) {

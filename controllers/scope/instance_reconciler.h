@@ -72,7 +72,7 @@ class InstanceReconciler : public Reconciler {
   WriteRound TakeRound(const Request& request, std::string of);
   BindingWriter::Parts WriterFor(WriteRound& round);
   absl::StatusOr<Result> ResultOf(const Request& request, const InstancePlan& plan,
-                                  const BindingWriter& writer, WriteRound round);
+                                  const BindingWriter& writer, WriteRound& round);
 
   const Component& component_;
   Client<kScopeInstance> client_;

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "absl/strings/numbers.h"
-#include "controllers/scope/testing_cluster.h"
-#include "controllers/scope/testing_json.h"
+#include "controllers/scope/testing_fixture.h"
 #include "testing/apiserver/errors.h"
 
 namespace mandate::scope {
@@ -21,20 +20,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-constexpr char kSuccess[] = "True ScopingSuccessful: ScopeInstance \"foo\" reconciled successfully";
-
-class ObstaclesTest : public testing::Test {
- protected:
-  void Begin(std::string_view spec, std::string_view roles = kDocumentRoles) {
-    EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", roles)), 201);
-    EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", spec)), 201);
-    cluster_.Start();
-    cluster_.Settle();
-    EXPECT_EQ(cluster_.Scoped(), kSuccess);
-  }
-
-  ScopeCluster cluster_;
-};
+class ObstaclesTest : public ScopedTest {};
 
 // A ValidatingAdmissionPolicy denies with 422 unless it says otherwise. No event reports that it
 // has gone.
@@ -130,9 +116,8 @@ TEST_F(ObstaclesTest, RolesThatTakeLongDoNotDelayAnotherTemplatesRevocation) {
               R"(-","rules":[],"subjects":[{"kind":"User","name":"ann"}]})");
   }
   EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("slow", "[" + roles + "]")), 201);
-  Json::Value slow = InstanceJson("slow", R"("namespaces": ["foo"])");
-  slow["spec"]["scopeTemplateName"] = "slow";
-  EXPECT_EQ(cluster_.Create(kInstances, slow), 201);
+  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("slow", R"("namespaces": ["foo"])", "slow")),
+            201);
   EXPECT_EQ(
       cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":)", kEmptyRoles, "}}")),
       200);
@@ -180,9 +165,9 @@ class PortionsTest : public testing::Test {
     }
     EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", "[" + roles + "]")), 201);
     EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("small", kAnn)), 201);
-    Json::Value small = InstanceJson("small", R"("namespaces": ["foo"])");
-    small["spec"]["scopeTemplateName"] = "small";
-    EXPECT_EQ(cluster_.Create(kInstances, small), 201);
+    EXPECT_EQ(
+        cluster_.Create(kInstances, InstanceJson("small", R"("namespaces": ["foo"])", "small")),
+        201);
     cluster_.Start();
     cluster_.Settle();
     ASSERT_THAT(cluster_.Scoped("small"), StartsWith("True"));
@@ -193,6 +178,11 @@ class PortionsTest : public testing::Test {
   bool SmallIsBound() {
     return std::ranges::any_of(cluster_.Ours(kBindings, "foo"), [](const Json::Value& binding) {
       return NameOf(binding).starts_with("reader-");
+    });
+  }
+  bool LargeIsIn(const char* ns) {
+    return std::ranges::any_of(cluster_.Ours(kBindings, ns), [](const Json::Value& binding) {
+      return !NameOf(binding).starts_with("reader-");
     });
   }
   size_t Large() { return cluster_.Ours(kBindings).size() - (SmallIsBound() ? 1 : 0); }
@@ -246,6 +236,32 @@ TEST_F(PortionsTest, WritesThatTakeLongDoNotDelayOthersRevocations) {
   EXPECT_TRUE(cluster_.loop().RunUntil([&] { return until_revoked >= 0; }));
   EXPECT_EQ(until_revoked, 0);
   cluster_.intercept = nullptr;
+}
+
+// A revocation that fails is tried again in the next portion, before the grants of that portion.
+TEST_F(PortionsTest, ARevocationThatFailedDoesNotWaitForGrants) {
+  Begin();
+  cluster_.RunFor(absl::Minutes(2));
+  ASSERT_EQ(Large(), 300u);
+  EXPECT_EQ(cluster_.Merge(kInstances, "large", R"({"spec":{"namespaces":["foo"]}})"), 200);
+  cluster_.RunFor(absl::Minutes(2));
+  ASSERT_EQ(Large(), 100u);
+  // Narrowed on one side while it is widened on the other.
+  cluster_.faults().Add({.verb = "delete",
+                         .resource = "rolebindings",
+                         .times = 1,
+                         .fault = {.refuse = apiserver::ApiErrorOf(422, "Invalid", "policy")}});
+  cluster_.TakeWrites();
+  EXPECT_EQ(cluster_.Merge(kInstances, "large", R"({"spec":{"namespaces":["bar","default"]}})"),
+            200);
+  EXPECT_TRUE(cluster_.loop().RunUntil([&] { return Large() >= 100 && !LargeIsIn("foo"); }));
+  const std::vector<std::string> writes = cluster_.TakeWrites();
+  const auto last = std::find(writes.rbegin(), writes.rend(), "DELETE rolebindings foo");
+  EXPECT_LE(std::count_if(
+                last, writes.rend(),
+                [](const std::string& write) { return write.starts_with("PATCH rolebindings"); }),
+            20)
+      << "two portions";
 }
 
 }  // namespace

@@ -56,10 +56,11 @@ inline Json::Value TemplateJson(std::string_view name, std::string_view roles) {
 }
 
 // Of the template "foo"; `spec` is the rest of the spec's members.
-inline Json::Value InstanceJson(std::string_view name, std::string_view spec) {
+inline Json::Value InstanceJson(std::string_view name, std::string_view spec,
+                                std::string_view scope_template = "foo") {
   return ParseJson(StrCat(R"({"apiVersion": "operators.coreos.com/v1alpha1",
                               "kind": "ScopeInstance", "metadata": {"name": ")",
-                          name, R"("}, "spec": {"scopeTemplateName": "foo")",
+                          name, R"("}, "spec": {"scopeTemplateName": ")", scope_template, "\"",
                           spec.empty() ? "" : ", ", spec, "}}"))
       .value();
 }

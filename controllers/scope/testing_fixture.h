@@ -1,0 +1,33 @@
+// A test fixture: the document's template and an instance of it, reconciled on a ScopeCluster.
+#ifndef CONTROLLERS_SCOPE_TESTING_FIXTURE_H_
+#define CONTROLLERS_SCOPE_TESTING_FIXTURE_H_
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+#include "controllers/scope/testing_cluster.h"
+#include "controllers/scope/testing_json.h"
+
+namespace mandate::scope {
+
+inline constexpr char kSuccess[] =
+    "True ScopingSuccessful: ScopeInstance \"foo\" reconciled successfully";
+
+class ScopedTest : public testing::Test {
+ protected:
+  // Creates the template "foo" and its instance "foo" with this rest of a spec.
+  void Begin(std::string_view spec, std::string_view roles = kDocumentRoles) {
+    EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", roles)), 201);
+    EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", spec)), 201);
+    cluster_.Start();
+    cluster_.Settle();
+    EXPECT_EQ(cluster_.Scoped(), kSuccess);
+  }
+
+  ScopeCluster cluster_;
+};
+
+}  // namespace mandate::scope
+
+#endif  // CONTROLLERS_SCOPE_TESTING_FIXTURE_H_
