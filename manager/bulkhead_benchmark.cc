@@ -1,5 +1,5 @@
 // How long the events of one component take while another is in trouble, compared with before.
-//   hack/bazel run -c opt --copt=-O2 //manager:bulkhead_benchmark
+//   hack/bazel run //manager:bulkhead_benchmark
 #include <algorithm>
 #include <cstdio>
 #include <vector>

@@ -16,9 +16,11 @@ TEST_P(BulkheadTest, TheQuietComponentWorks) {
   bulkhead.Run();
   bulkhead.Probe();
   GetParam().begin(bulkhead);
+  const size_t before = bulkhead.reconciled();
   for (int i = 0; i < 20; ++i) bulkhead.Probe();
   GetParam().check(bulkhead);
   bulkhead.Probe();
+  EXPECT_EQ(bulkhead.reconciled(), before + 21);
 }
 
 INSTANTIATE_TEST_SUITE_P(Troubles, BulkheadTest, testing::ValuesIn(Troubles()),

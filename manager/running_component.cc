@@ -56,7 +56,7 @@ void RunningComponent::OnPreflight(absl::Status result) {
   if (before == result) return;
   if (result.ok()) {
     log_.Info("Every declared permission is granted");
-    // What was denied before may be granted now: watches need not wait for their next try.
+    // The API server may grant now what it denied before: its watches try again at once.
     cache_.Poke(component_.client.component());
   } else if (absl::IsFailedPrecondition(result)) {
     log_.Error("Permissions are missing", {{"reason", result}});

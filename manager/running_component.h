@@ -49,8 +49,8 @@ class RunningComponent {
   // The state of its token changed: without one the server accepts, its view of the cache ends, and
   // with one it is asked for again. On the loop.
   void OnTokenStatus(const TokenStatus& status);
-  // What its preflight found: OK, or what is missing. When what was missing no longer is, its
-  // watches that were denied are asked for at once. Any thread.
+  // `result`: OK, or which permissions the preflight found missing. When no permission is missing
+  // any more, denied watches try again at once. Any thread.
   void OnPreflight(absl::Status result);
 
   void StartControllers();

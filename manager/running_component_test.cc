@@ -51,6 +51,7 @@ class RunningComponentTest : public CacheFixture {
     if (started_) {
       EXPECT_EQ(running_->StopControllers(absl::InfiniteFuture()), absl::OkStatus());
     }
+    demand_.reset();
     running_.reset();
     loop_.RunFor(absl::Minutes(10));
   }
@@ -88,6 +89,19 @@ class RunningComponentTest : public CacheFixture {
     ASSERT_TRUE(running.ok()) << running.status();
     running_ = *std::move(running);
   }
+  // A component without controllers that demands widgets, and may read them through view_.
+  void RunReader() {
+    auto running = RunningComponent::Create(
+        {.mandate = &kReader,
+         .make_controllers = [this](const Component& component) -> absl::StatusOr<Controllers> {
+           view_ = &component.cache();
+           demand_ = view_->Demand({kWidget, "", ""}, nullptr);
+           return Controllers();
+         }},
+        Options());
+    ASSERT_TRUE(running.ok()) << running.status();
+    running_ = *std::move(running);
+  }
   void Start() {
     running_->StartControllers();
     started_ = true;
@@ -98,6 +112,8 @@ class RunningComponentTest : public CacheFixture {
   FakeEventRecorder events_;
   std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
   std::vector<Controller*> controllers_;
+  CacheView* view_ = nullptr;
+  std::unique_ptr<DemandHandle> demand_;
   std::unique_ptr<RunningComponent> running_;
   bool started_ = false;
 };
@@ -185,30 +201,20 @@ TEST_F(RunningComponentTest, ReadyFollowsTheToken) {
 
 TEST_F(RunningComponentTest, WithoutATokenTheServerAcceptsItsReadsEnd) {
   server_.Grant("a");
-  const CacheView* view = nullptr;
-  std::unique_ptr<DemandHandle> handle;
-  const auto running = RunningComponent::Create(
-      {.mandate = &kReader,
-       .make_controllers = [&](const Component& component) -> absl::StatusOr<Controllers> {
-         view = &component.cache();
-         handle = component.cache().Demand({kWidget, "", ""}, nullptr);
-         return Controllers();
-       }},
-      Options());
-  ASSERT_TRUE(running.ok()) << running.status();
-  const auto read = [&] { return view->GetRaw({}, kWidget, {"default", "x"}).status(); };
-  (*running)->OnTokenStatus(Token(true, absl::OkStatus()));
+  RunReader();
+  const auto read = [this] { return view_->GetRaw({}, kWidget, {"default", "x"}).status(); };
+  running_->OnTokenStatus(Token(true, absl::OkStatus()));
   Settle();
   EXPECT_EQ(read(), absl::OkStatus());
   const absl::Status rejected = absl::UnauthenticatedError("401");
   const absl::Status off = absl::FailedPreconditionError("Secret ns/a does not exist");
-  (*running)->OnTokenStatus(Token(false, rejected));
+  running_->OnTokenStatus(Token(false, rejected));
   loop_.RunReady();
   EXPECT_EQ(read().code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(read().message()), HasSubstr("no credential that the server accepts"));
-  (*running)->OnTokenStatus(Token(false, off));
-  (*running)->OnTokenStatus(Token(false, off));
-  (*running)->OnTokenStatus(Token(true, absl::OkStatus()));
+  running_->OnTokenStatus(Token(false, off));
+  running_->OnTokenStatus(Token(false, off));
+  running_->OnTokenStatus(Token(true, absl::OkStatus()));
   Settle();
   EXPECT_EQ(read(), absl::OkStatus());
   EXPECT_EQ(log_->Count("has no token that the server accepts component=a"), 0) << "it is reader";
@@ -219,54 +225,34 @@ TEST_F(RunningComponentTest, WithoutATokenTheServerAcceptsItsReadsEnd) {
 // What was refused for want of a token is asked for at once, and not when its own backoff says so.
 TEST_F(RunningComponentTest, WithATokenAgainItsAccessIsProvenAtOnce) {
   server_.Grant("a");
-  const CacheView* view = nullptr;
-  std::unique_ptr<DemandHandle> handle;
-  const auto running = RunningComponent::Create(
-      {.mandate = &kReader,
-       .make_controllers = [&](const Component& component) -> absl::StatusOr<Controllers> {
-         view = &component.cache();
-         handle = component.cache().Demand({kWidget, "", ""}, nullptr);
-         return Controllers();
-       }},
-      Options());
-  ASSERT_TRUE(running.ok()) << running.status();
+  RunReader();
   Settle();
   server_.faults().refuse_review = 1;
-  (*running)->OnTokenStatus(Token(false, absl::UnauthenticatedError("401")));
+  running_->OnTokenStatus(Token(false, absl::UnauthenticatedError("401")));
   loop_.RunFor(absl::Minutes(10));  // the next review is up to a minute away
   server_.faults().refuse_review = 0;
   const size_t before = a_.Count("selfsubjectaccessreviews");
   loop_.RunReady();
   EXPECT_EQ(a_.Count("selfsubjectaccessreviews"), before);
-  (*running)->OnTokenStatus(Token(true, absl::OkStatus()));
+  running_->OnTokenStatus(Token(true, absl::OkStatus()));
   loop_.RunFor(absl::Milliseconds(1));
   EXPECT_GT(a_.Count("selfsubjectaccessreviews"), before);
-  EXPECT_TRUE(view->GetRaw({}, kWidget, {"default", "x"}).ok());
+  EXPECT_TRUE(view_->GetRaw({}, kWidget, {"default", "x"}).ok());
 }
 
 // A watch that was denied for want of a grant does not wait for its own backoff.
 TEST_F(RunningComponentTest, WhenNothingIsMissingAnyMoreItsAccessIsProvenAtOnce) {
-  const CacheView* view = nullptr;
-  std::unique_ptr<DemandHandle> handle;
-  const auto running = RunningComponent::Create(
-      {.mandate = &kReader,
-       .make_controllers = [&](const Component& component) -> absl::StatusOr<Controllers> {
-         view = &component.cache();
-         handle = component.cache().Demand({kWidget, "", ""}, nullptr);
-         return Controllers();
-       }},
-      Options());
-  ASSERT_TRUE(running.ok()) << running.status();
-  (*running)->OnPreflight(absl::FailedPreconditionError("may not list widgets"));
+  RunReader();
+  running_->OnPreflight(absl::FailedPreconditionError("may not list widgets"));
   loop_.RunFor(absl::Minutes(10));  // the next try is up to a minute away
   server_.Grant("a");
   const size_t before = a_.requests().size();
   loop_.RunReady();
   EXPECT_EQ(a_.requests().size(), before);
-  (*running)->OnPreflight(absl::OkStatus());
+  running_->OnPreflight(absl::OkStatus());
   loop_.RunFor(absl::Milliseconds(1));
   EXPECT_GT(a_.requests().size(), before);
-  EXPECT_TRUE(view->GetRaw({}, kWidget, {"default", "x"}).ok());
+  EXPECT_TRUE(view_->GetRaw({}, kWidget, {"default", "x"}).ok());
 }
 
 TEST_F(RunningComponentTest, AFirstTokenThatFailsForAMomentIsLoggedToo) {

@@ -206,6 +206,11 @@ absl::Duration Bulkhead::Probe() {
   return Clock::Real().TimeNow() - start;
 }
 
+size_t Bulkhead::reconciled() {
+  MutexLock lock(mutex_);
+  return seen_.size();
+}
+
 double Bulkhead::Overflows() const {
   double sum = 0;
   for (const auto& family : metrics_->registry().Collect()) {

@@ -52,6 +52,8 @@ class Bulkhead {
   // Creates an object of the quiet component's, and waits until it is reconciled. Returns the time
   // between the two.
   absl::Duration Probe();
+  // How many objects of the quiet component's have been reconciled.
+  size_t reconciled();
   // Watches whose kind was larger than may be held.
   double Overflows() const;
 

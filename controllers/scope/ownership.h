@@ -26,9 +26,10 @@ const OwnerReferenceProto* ControllerOf(const ObjectMetaProto& object);
 // For messages: `Namespace "foo"`, or "nobody" without a controller.
 std::string ControllerText(const ObjectMetaProto& object);
 
-// "label KEY" for the first label, by key, that is missing in `actual` or has another value; with
-// `exactly`, also one that `desired` lacks. "" when there is none. It is a part of conditions, so
-// the same objects always give the same text.
+// The difference between the labels of two objects: "label KEY" for the first key whose label is
+// missing in `actual` or has another value there; "" when no label differs. With `exactly`, a label
+// that only `actual` has is a difference too. Conditions contain the text, so the same objects
+// always give the same text.
 std::string LabelDifference(const ObjectMetaProto& desired, const ObjectMetaProto& actual,
                             bool exactly);
 

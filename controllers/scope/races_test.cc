@@ -6,8 +6,7 @@
 #include <string>
 
 #include "controllers/scope/generated_names.h"
-#include "controllers/scope/testing_cluster.h"
-#include "controllers/scope/testing_json.h"
+#include "controllers/scope/testing_fixture.h"
 
 namespace mandate::scope {
 namespace {
@@ -16,17 +15,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-constexpr char kSuccess[] = "True ScopingSuccessful: ScopeInstance \"foo\" reconciled successfully";
-
-class RacesTest : public testing::Test {
+class RacesTest : public ScopedTest {
  protected:
-  void Begin(std::string_view spec, std::string_view roles = kDocumentRoles) {
-    EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", roles)), 201);
-    EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", spec)), 201);
-    cluster_.Start();
-    cluster_.Settle();
-    EXPECT_EQ(cluster_.Scoped(), kSuccess);
-  }
   // Somebody replaces the object of this name just before the component's deletion arrives.
   void ReplaceAtDeletion(const Resource& resource, const std::string& deletion,
                          Json::Value object) {
@@ -44,7 +34,6 @@ class RacesTest : public testing::Test {
     };
   }
 
-  ScopeCluster cluster_;
   bool replaced_ = false;
 };
 

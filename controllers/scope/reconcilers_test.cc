@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "controllers/scope/testing_cluster.h"
-#include "controllers/scope/testing_json.h"
+#include "controllers/scope/testing_fixture.h"
 #include "testing/apiserver/errors.h"
 
 namespace mandate::scope {
@@ -20,8 +19,6 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
-
-constexpr char kSuccess[] = "True ScopingSuccessful: ScopeInstance \"foo\" reconciled successfully";
 
 // The document's template, and an instance with this rest of a spec, carried out.
 class ReconcilersTest : public testing::Test {

@@ -76,9 +76,8 @@ TEST(SizeTest, ARevocationDoesNotWaitForAnothersGrants) {
   ScopeCluster cluster(options);
   EXPECT_EQ(cluster.Create(kTemplates, TemplateJson("foo", ManyRoles())), 201);
   EXPECT_EQ(cluster.Create(kTemplates, TemplateJson("small", kAnn)), 201);
-  Json::Value small = InstanceJson("small", R"("namespaces": ["foo"])");
-  small["spec"]["scopeTemplateName"] = "small";
-  EXPECT_EQ(cluster.Create(kInstances, small), 201);
+  EXPECT_EQ(cluster.Create(kInstances, InstanceJson("small", R"("namespaces": ["foo"])", "small")),
+            201);
   cluster.Start();
   cluster.Settle();
   ASSERT_EQ(cluster.Ours(kBindings).size(), 1u);

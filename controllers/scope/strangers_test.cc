@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "controllers/scope/generated_names.h"
-#include "controllers/scope/testing_cluster.h"
-#include "controllers/scope/testing_json.h"
+#include "controllers/scope/testing_fixture.h"
 
 namespace mandate::scope {
 namespace {
@@ -20,21 +19,13 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing::StartsWith;
 
-constexpr char kSuccess[] = "True ScopingSuccessful: ScopeInstance \"foo\" reconciled successfully";
 constexpr char kTemplated[] =
     "True TemplatingSuccessful: ScopeTemplate \"foo\" successfully reconciled";
 constexpr char kStay[] = R"({"metadata":{"finalizers":["evil.example.com/stay"]}})";
 constexpr char kLetGo[] = R"({"metadata":{"finalizers":null}})";
 
-class StrangersTest : public testing::Test {
+class StrangersTest : public ScopedTest {
  protected:
-  void Begin(std::string_view spec, std::string_view roles = kDocumentRoles) {
-    EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", roles)), 201);
-    EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", spec)), 201);
-    cluster_.Start();
-    cluster_.Settle();
-    EXPECT_EQ(cluster_.Scoped(), kSuccess);
-  }
   void EditSpec(const std::string& spec) {
     EXPECT_EQ(cluster_.Merge(kInstances, "foo", R"({"spec":{)" + spec + "}}"), 200);
     cluster_.Settle();
@@ -55,8 +46,6 @@ class StrangersTest : public testing::Test {
     cluster_.RunFor(absl::Minutes(30));
     EXPECT_THAT(cluster_.TakeWrites(), IsEmpty());
   }
-
-  ScopeCluster cluster_;
 };
 
 // Whatever is put onto our role is taken off, by few writes, and the fight ends.

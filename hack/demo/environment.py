@@ -19,7 +19,7 @@ NAMESPACE = "mandate-system"
 BASE = "mandate-manager"
 # Long enough for two cores with ten times the work; every wait ends as soon as its condition holds.
 PATIENCE = 300
-# What such a machine may add to a time that is promised.
+# How many seconds later than promised such a machine may be.
 LOADED = 40
 
 

@@ -40,7 +40,7 @@
 //   a type of event that is unknown   nothing
 //
 // A pass begins with StreamingList, or Listing where that is switched off. All waits but those for
-// 403, 404 and 410 share one backoff (client-go: 410, too).
+// 403, 404 and 410 share one backoff (client-go shares it with 410).
 #ifndef MANAGER_CACHE_REFLECTOR_H_
 #define MANAGER_CACHE_REFLECTOR_H_
 

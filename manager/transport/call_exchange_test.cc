@@ -178,7 +178,7 @@ TEST_F(CallExchangeTest, ASinkTakesTheBodyOfASuccessOnly) {
 
 TEST_F(CallExchangeTest, OfAnErrorTheHeadIsEnough) {
   Call();
-  EXPECT_FALSE(exchange_->TakeHeadAlone()) << "there is none yet";
+  EXPECT_FALSE(exchange_->TakeHeadAlone()) << "no head has arrived yet";
   EXPECT_TRUE(exchange_->OnHead(Head(399)));
   EXPECT_FALSE(exchange_->TakeHeadAlone());
   Call();
@@ -187,7 +187,7 @@ TEST_F(CallExchangeTest, OfAnErrorTheHeadIsEnough) {
   EXPECT_TRUE(exchange_->TakeHeadAlone());
   exchange_->End(absl::OkStatus());
   EXPECT_EQ((*answer_)->code, 400);
-  EXPECT_EQ((*answer_)->body, "") << "half an answer is none";
+  EXPECT_EQ((*answer_)->body, "") << "the body of a truncated response is dropped";
 }
 
 }  // namespace

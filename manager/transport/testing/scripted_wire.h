@@ -22,7 +22,7 @@ namespace mandate {
 // Requests are named by their targets. Single-threaded.
 class ScriptedWire : public Wire {
  public:
-  // `full`: what Add() answers unless it is OK; outlives this.
+  // An error in `full` is Add()'s answer. `full` outlives this.
   ScriptedWire(Observer& observer, const absl::Status& full) : observer_(observer), full_(full) {}
 
   absl::Status Add(std::shared_ptr<Exchange> exchange) override {
@@ -97,9 +97,9 @@ class ScriptedNetwork {
       return wire;
     };
   }
-  // Unless it is OK: what it answers to whoever wants a connection.
+  // Each attempt to connect fails with `status`, unless it is OK.
   void RefuseWires(absl::Status status) { no_wires_ = std::move(status); }
-  // Unless it is OK: what its connections answer to whoever adds a request.
+  // Each attempt to add a request to a connection fails with `status`, unless it is OK.
   void RefuseRequests(absl::Status status) { no_requests_ = std::move(status); }
   size_t size() const { return wires_.size(); }
   // Only while the transport has it.
