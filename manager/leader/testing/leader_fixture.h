@@ -1,0 +1,87 @@
+// Processes that elect a leader on simulated time, with one Lease on one server.
+#ifndef MANAGER_LEADER_TESTING_LEADER_FIXTURE_H_
+#define MANAGER_LEADER_TESTING_LEADER_FIXTURE_H_
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "manager/core/testing/log_capture.h"
+#include "manager/core/testing/simulated_loop.h"
+#include "manager/leader/leader_elector.h"
+#include "manager/leader/testing/fake_lease_server.h"
+
+namespace mandate {
+
+// One process. Single-threaded.
+struct ElectingProcess {
+  ElectingProcess(FakeLeaseServer& server, SimulatedLoop& loop, const std::string& identity,
+                  absl::Duration skew = absl::ZeroDuration())
+      : client(server, loop, skew) {
+    auto created = LeaderElector::Create(
+        {.lease = {"system", "leader"},
+         .identity = identity,
+         .client = &client,
+         .metrics = &metrics,
+         .log = Logger(log, loop.clock()),
+         .seed = std::hash<std::string>()(identity),
+         .on_leading = [this, &loop] { led_at = loop.clock().TimeNow(), ++led; },
+         .on_lost = [this](const absl::Status& status) { lost.push_back(status); }});
+    EXPECT_TRUE(created.ok()) << created.status();
+    elector = *std::move(created);
+  }
+  double master() {
+    return metrics.Gauge("leader_election_master_status", "", {{"name", "leader"}}).Value();
+  }
+  bool leads() const { return elector->state() == LeaderElector::State::kLeader; }
+
+  FakeLeaseClient client;
+  Metrics metrics;
+  std::shared_ptr<LogCapture> log = std::make_shared<LogCapture>();
+  std::unique_ptr<LeaderElector> elector;
+  int led = 0;
+  absl::Time led_at;
+  std::vector<absl::Status> lost;
+};
+
+// Single-threaded.
+class LeaderFixture : public testing::Test {
+ protected:
+  using State = LeaderElector::State;
+  using Fault = FakeLeaseClient::Fault;
+  static constexpr absl::Duration kMs = absl::Milliseconds(1);
+
+  LeaderFixture() { server_.Create(); }
+
+  std::unique_ptr<ElectingProcess> New(const std::string& identity,
+                                       absl::Duration skew = absl::ZeroDuration()) {
+    return std::make_unique<ElectingProcess>(server_, loop_, identity, skew);
+  }
+  std::unique_ptr<ElectingProcess> Leader(const std::string& identity) {
+    auto process = New(identity);
+    process->elector->Start();
+    EXPECT_TRUE(loop_.RunUntil([&] { return process->leads(); }, absl::Seconds(30)));
+    return process;
+  }
+  // Runs until it is done; how long that took.
+  absl::Duration Stop(ElectingProcess& process) {
+    const absl::Time start = Now();
+    bool done = false;
+    process.elector->Stop([&] { done = true; });
+    EXPECT_FALSE(done);
+    EXPECT_TRUE(loop_.RunUntil([&] { return done; }));
+    return Now() - start;
+  }
+  absl::Time Now() const { return loop_.clock().TimeNow(); }
+
+  SimulatedLoop loop_;
+  FakeLeaseServer server_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_LEADER_TESTING_LEADER_FIXTURE_H_
