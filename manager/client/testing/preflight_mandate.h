@@ -1,0 +1,64 @@
+// A mandate with a rule of each kind, for the tests of preflight.
+#ifndef MANAGER_CLIENT_TESTING_PREFLIGHT_MANDATE_H_
+#define MANAGER_CLIENT_TESTING_PREFLIGHT_MANDATE_H_
+
+#include <string_view>
+
+#include "manager/rbac/mandate.h"
+
+namespace mandate {
+namespace preflight_mandate {
+
+inline constexpr std::string_view kWrite[] = {"create", "patch"};
+inline constexpr std::string_view kRbac[] = {"rbac.authorization.k8s.io"};
+inline constexpr std::string_view kBindings[] = {"rolebindings", "rolebindings/status"};
+inline constexpr std::string_view kBind[] = {"bind"};
+inline constexpr std::string_view kRoles[] = {"clusterroles"};
+inline constexpr std::string_view kEdit[] = {"edit"};
+inline constexpr std::string_view kCore[] = {""};
+inline constexpr std::string_view kSecrets[] = {"secrets"};
+inline constexpr std::string_view kGet[] = {"get"};
+inline constexpr std::string_view kAll[] = {"*"};
+inline constexpr std::string_view kMetrics[] = {"/metrics"};
+inline constexpr rbac::MandateRule kRules[] = {
+    {.rule = {.verbs = kWrite,
+              .api_groups = kRbac,
+              .resources = kBindings,
+              .resource_names = {},
+              .non_resource_urls = {}},
+     .ns = ""},
+    {.rule = {.verbs = kBind,
+              .api_groups = kRbac,
+              .resources = kRoles,
+              .resource_names = kEdit,
+              .non_resource_urls = {}},
+     .ns = ""},
+    {.rule = {.verbs = kGet,
+              .api_groups = {},
+              .resources = {},
+              .resource_names = {},
+              .non_resource_urls = kMetrics},
+     .ns = ""},
+    {.rule = {.verbs = kGet,
+              .api_groups = kCore,
+              .resources = kSecrets,
+              .resource_names = {},
+              .non_resource_urls = {}},
+     .ns = "mandate"},
+    {.rule = {.verbs = kAll,
+              .api_groups = kAll,
+              .resources = kAll,
+              .resource_names = {},
+              .non_resource_urls = {}},
+     .ns = "",
+     .external = true},
+};
+
+}  // namespace preflight_mandate
+
+inline constexpr rbac::Mandate kPreflightMandate = {.component = "scope",
+                                                    .rules = preflight_mandate::kRules};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CLIENT_TESTING_PREFLIGHT_MANDATE_H_
