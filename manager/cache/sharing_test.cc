@@ -1,49 +1,16 @@
-// Several components, one watch: what each may see, and what becomes of it when rights change.
+// Several components, one watch: what each of them sees, and when it loses that.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "manager/cache/cache_impl.h"
-#include "manager/cache/testing/cache_fixture.h"
+#include "manager/cache/testing/sharing_fixture.h"
 
 namespace mandate {
 namespace {
 
 constexpr const char* kReviews = "selfsubjectaccessreviews";
 
-class SharingTest : public CacheFixture {
- protected:
-  void SetUp() override {
-    server_.Put("foo/x");
-    view_a_ = &Add(a_);
-    view_b_ = &Add(b_);
-  }
-  // Both synced, on one watch that runs as a.
-  void JoinBoth() {
-    server_.Grant("a");
-    server_.Grant("b");
-    of_a_ = Demand(*view_a_);
-    Settle();
-    of_b_ = Demand(*view_b_);
-    Settle();
-    ASSERT_EQ(of_a_.Take(), "!+foo/x@101 Synced");
-    ASSERT_EQ(of_b_.Take(), "!+foo/x@101 Synced");
-    ASSERT_EQ(server_.live_watches(), 1u);
-  }
-  bool Reads(CacheView& view) { return view.GetRaw({}, kWidget, {"foo", "x"}).ok(); }
-  absl::StatusCode Code(CacheView& view) {
-    return view.GetRaw({}, kWidget, {"foo", "x"}).status().code();
-  }
-  void NoViolations() {
-    for (const Demanded* demanded : {&of_a_, &of_b_}) {
-      for (const std::string& violation : demanded->sink->violations()) ADD_FAILURE() << violation;
-    }
-  }
-
-  CacheView* view_a_ = nullptr;
-  CacheView* view_b_ = nullptr;
-  Demanded of_a_;
-  Demanded of_b_;
-};
+class SharingTest : public SharingFixture {};
 
 TEST_F(SharingTest, OneWatchServesBoth) {
   JoinBoth();
@@ -161,85 +128,6 @@ TEST_F(SharingTest, AfterARegrantTheSinkGetsWhatItMissed) {
   NoViolations();
 }
 
-// An open watch is never authorised again: the sponsor proves its access like everyone.
-TEST_F(SharingTest, ASponsorsRevocationIsNoticedWithinItsTime) {
-  JoinBoth();
-  server_.Revoke("a");
-  loop_.RunFor(absl::Minutes(5));
-  EXPECT_EQ(Code(*view_a_), absl::StatusCode::kPermissionDenied);
-  EXPECT_EQ(of_a_.Take(), "Forbidden");
-  // b goes on, on a watch of its own that resumed where a's was.
-  EXPECT_TRUE(Reads(*view_b_));
-  EXPECT_EQ(of_b_.Take(), "") << "b noticed nothing";
-  EXPECT_EQ(a_.live_watches(), 0u);
-  ASSERT_EQ(b_.live_watches(), 1u);
-  EXPECT_EQ(b_.watches()[0]->Query("resourceVersion"), "101");
-  EXPECT_EQ(b_.Count("sendInitialEvents"), 0u);
-  server_.Put("foo/y");
-  Settle();
-  EXPECT_EQ(of_b_.Take(), "+foo/y@102");
-  EXPECT_EQ(of_a_.Take(), "");
-  // And a comes back as a joiner.
-  server_.Grant("a");
-  cache_->Poke("a");
-  Settle();
-  EXPECT_EQ(of_a_.Take(), "+foo/y@102 Synced");
-  EXPECT_EQ(a_.live_watches(), 0u);
-  NoViolations();
-}
-
-TEST_F(SharingTest, WithoutASuccessorTheWatchIsClosed) {
-  server_.Grant("a");
-  of_a_ = Demand(*view_a_);
-  Settle();
-  of_a_.Take();
-  server_.Revoke("a");
-  cache_->Poke("a");
-  Settle();
-  EXPECT_EQ(of_a_.Take(), "Forbidden");
-  EXPECT_EQ(Code(*view_a_), absl::StatusCode::kPermissionDenied);
-  EXPECT_EQ(server_.live_watches(), 0u) << "nothing more is fetched that nobody may see";
-  server_.Put("foo/y");
-  server_.Grant("a");
-  cache_->Poke("a");
-  Settle();
-  EXPECT_EQ(of_a_.Take(), "Stale +foo/y@102 Synced");
-  NoViolations();
-}
-
-TEST_F(SharingTest, HandedOverWhenTheSponsorIsRefused) {
-  JoinBoth();
-  server_.Revoke("a");
-  // The watch ends, and a may not open it again.
-  a_.watches().back()->Close();
-  Settle();
-  EXPECT_EQ(of_a_.Take(), "Forbidden");
-  EXPECT_TRUE(Reads(*view_b_));
-  EXPECT_EQ(b_.live_watches(), 1u);
-  EXPECT_EQ(of_b_.Take(), "Stale Synced");
-  NoViolations();
-}
-
-TEST_F(SharingTest, HandedOverWhenTheSponsorHasNoIdentity) {
-  JoinBoth();
-  a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
-    watch->Close(absl::FailedPreconditionError("ServiceAccount a does not exist"));
-  });
-  a_.Handle([](const RestRequest&) -> absl::StatusOr<HttpResponse> {
-    return absl::FailedPreconditionError("ServiceAccount a does not exist");
-  });
-  a_.watches().back()->Close();
-  Settle();
-  EXPECT_TRUE(Reads(*view_b_)) << "a's trouble is a's";
-  EXPECT_EQ(b_.live_watches(), 1u);
-  EXPECT_TRUE(Reads(*view_a_)) << "proven less than t_revoke ago";
-  loop_.RunFor(absl::Minutes(6));
-  EXPECT_EQ(Code(*view_a_), absl::StatusCode::kUnavailable) << "and then closed, not refused";
-  EXPECT_EQ(of_a_.state(), DemandState::kStale);
-  EXPECT_TRUE(Reads(*view_b_));
-  NoViolations();
-}
-
 TEST_F(SharingTest, WhoIsCutOffReadsNothingFromThenOn) {
   for (const bool sponsor : {true, false}) {
     SCOPED_TRACE(sponsor ? "the sponsor" : "the other");
@@ -296,102 +184,6 @@ TEST_F(SharingTest, WhoIsCutOffJoinsAgainByItself) {
   NoViolations();
 }
 
-TEST_F(SharingTest, HandedOverWhenTheSponsorAloneIsThrottled) {
-  JoinBoth();
-  a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
-    watch->Refuse(429, StatusJson(429, "TooManyRequests"));
-  });
-  a_.watches().back()->Close();
-  Settle();
-  EXPECT_EQ(of_b_.state(), DemandState::kStale);
-  loop_.RunFor(absl::Seconds(10));
-  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
-  EXPECT_EQ(of_a_.state(), DemandState::kSynced) << "through b's watch";
-  EXPECT_EQ(b_.live_watches(), 1u);
-  NoViolations();
-}
-
-// Reviews do not ask whether the kind exists: the joiner is proved, the sponsor's watch fails.
-TEST_F(SharingTest, ASponsorThatSteppedDownBeforeItsFirstListProvesItsAccess) {
-  server_.Grant("a");
-  server_.Grant("b");
-  server_.SetServed(false);
-  view_a_ = &Add(a_);
-  view_b_ = &Add(b_);
-  of_a_ = Demand(*view_a_);
-  of_b_ = Demand(*view_b_);
-  loop_.RunFor(absl::Minutes(5));
-  EXPECT_EQ(Code(*view_a_), absl::StatusCode::kUnavailable);
-  server_.SetServed(true);
-  server_.Put("foo/x");
-  loop_.RunFor(absl::Minutes(1));
-  EXPECT_EQ(of_a_.state(), DemandState::kSynced);
-  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
-  EXPECT_TRUE(Reads(*view_a_));
-  EXPECT_TRUE(Reads(*view_b_));
-  NoViolations();
-}
-
-TEST_F(SharingTest, AnOutageIsNotMadeWorseByHandingOver) {
-  JoinBoth();
-  for (FakeRestClient* client : {&a_, &b_}) {
-    client->OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
-      watch->Close(absl::UnavailableError("connection refused"));
-    });
-    client->ForgetRequests();
-  }
-  a_.watches().back()->Close();
-  loop_.RunFor(absl::Minutes(10));
-  EXPECT_LT(a_.Count("watch=true") + b_.Count("watch=true"), 40u);
-  EXPECT_GT(a_.Count("watch=true"), 3u) << "they take turns";
-  EXPECT_GT(b_.Count("watch=true"), 3u);
-}
-
-TEST_F(SharingTest, HandedOverWhenTheSponsorLeaves) {
-  JoinBoth();
-  of_a_.handle.reset();
-  Settle();
-  EXPECT_EQ(Code(*view_a_), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(a_.live_watches(), 0u);
-  EXPECT_EQ(b_.live_watches(), 1u);
-  EXPECT_EQ(of_b_.Take(), "");
-  EXPECT_TRUE(Reads(*view_b_));
-  of_b_.handle.reset();
-  Settle();
-  EXPECT_EQ(server_.live_watches(), 0u);
-}
-
-TEST_F(SharingTest, HandedOverToOneThatHasProvedNothingYet) {
-  server_.Grant("a");
-  of_a_ = Demand(*view_a_);
-  Settle();
-  server_.faults().refuse_review = 1;
-  of_b_ = Demand(*view_b_);
-  Settle();
-  of_a_.handle.reset();
-  Settle();
-  EXPECT_EQ(of_b_.Take(), "Pending Forbidden") << "no review has an answer; its own watch says so";
-  EXPECT_FALSE(Reads(*view_b_));
-  server_.Grant("b");
-  cache_->Poke();
-  Settle();
-  EXPECT_EQ(of_b_.Take(), "Stale !+foo/x@101 Synced");
-}
-
-TEST_F(SharingTest, AJoinerTakesOverFromASponsorThatNeverMight) {
-  of_a_ = Demand(*view_a_);
-  Settle();
-  EXPECT_EQ(of_a_.Take(), "Forbidden");
-  server_.Grant("b");
-  of_b_ = Demand(*view_b_);
-  Settle();
-  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
-  EXPECT_TRUE(Reads(*view_b_));
-  EXPECT_EQ(Code(*view_a_), absl::StatusCode::kPermissionDenied);
-  EXPECT_EQ(of_a_.Take(), "");
-  EXPECT_EQ(of_a_.sink->Content(), "");
-}
-
 TEST_F(SharingTest, AProofThatNobodyAnswersEnds) {
   JoinBoth();
   server_.faults().refuse_review = 1;
@@ -433,25 +225,6 @@ TEST_F(SharingTest, ConvergedIsWatchesAlone) {
   EXPECT_GE(b_.requests().size(), 24u) << "its renewals";
   EXPECT_EQ(of_a_.Take() + of_b_.Take(), "");
   EXPECT_EQ(server_.live_watches(), 1u);
-}
-
-// The watch goes on under a proven member, not under the one whose proof is on its way.
-TEST_F(SharingTest, TheSponsorsSuccessorIsAMemberThatIsProven) {
-  FakeRestClient c(loop_, "c");
-  CacheView& view_c = Add(c);
-  for (const char* who : {"a", "b", "c"}) server_.Grant(who);
-  of_a_ = Demand(*view_a_);
-  Settle();
-  of_b_ = Demand(*view_b_);
-  Settle();
-  c.SetDelay([] { return absl::Seconds(30); });
-  Demanded of_c = Demand(view_c);
-  Settle();
-  of_a_.handle.reset();
-  Settle();
-  EXPECT_EQ(b_.live_watches(), 1u);
-  EXPECT_EQ(c.watches().size(), 0u);
-  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
 }
 
 }  // namespace

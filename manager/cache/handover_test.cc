@@ -1,0 +1,207 @@
+// Several components, one watch: under whose identity the watch goes on when its sponsor cannot.
+#include <gtest/gtest.h>
+
+#include "manager/cache/cache_impl.h"
+#include "manager/cache/testing/sharing_fixture.h"
+
+namespace mandate {
+namespace {
+
+class HandoverTest : public SharingFixture {};
+
+// An open watch is never authorised again: the sponsor proves its access like everyone.
+TEST_F(HandoverTest, ASponsorsRevocationIsNoticedWithinItsTime) {
+  JoinBoth();
+  server_.Revoke("a");
+  loop_.RunFor(absl::Minutes(5));
+  EXPECT_EQ(Code(*view_a_), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(of_a_.Take(), "Forbidden");
+  // b goes on, on a watch of its own that resumed where a's was.
+  EXPECT_TRUE(Reads(*view_b_));
+  EXPECT_EQ(of_b_.Take(), "") << "b noticed nothing";
+  EXPECT_EQ(a_.live_watches(), 0u);
+  ASSERT_EQ(b_.live_watches(), 1u);
+  EXPECT_EQ(b_.watches()[0]->Query("resourceVersion"), "101");
+  EXPECT_EQ(b_.Count("sendInitialEvents"), 0u);
+  server_.Put("foo/y");
+  Settle();
+  EXPECT_EQ(of_b_.Take(), "+foo/y@102");
+  EXPECT_EQ(of_a_.Take(), "");
+  // And a comes back as a joiner.
+  server_.Grant("a");
+  cache_->Poke("a");
+  Settle();
+  EXPECT_EQ(of_a_.Take(), "+foo/y@102 Synced");
+  EXPECT_EQ(a_.live_watches(), 0u);
+  NoViolations();
+}
+
+TEST_F(HandoverTest, WithoutASuccessorTheWatchIsClosed) {
+  server_.Grant("a");
+  of_a_ = Demand(*view_a_);
+  Settle();
+  of_a_.Take();
+  server_.Revoke("a");
+  cache_->Poke("a");
+  Settle();
+  EXPECT_EQ(of_a_.Take(), "Forbidden");
+  EXPECT_EQ(Code(*view_a_), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(server_.live_watches(), 0u) << "nothing more is fetched that nobody may see";
+  server_.Put("foo/y");
+  server_.Grant("a");
+  cache_->Poke("a");
+  Settle();
+  EXPECT_EQ(of_a_.Take(), "Stale +foo/y@102 Synced");
+  NoViolations();
+}
+
+TEST_F(HandoverTest, WhenTheSponsorIsRefused) {
+  JoinBoth();
+  server_.Revoke("a");
+  // The watch ends, and a may not open it again.
+  a_.watches().back()->Close();
+  Settle();
+  EXPECT_EQ(of_a_.Take(), "Forbidden");
+  EXPECT_TRUE(Reads(*view_b_));
+  EXPECT_EQ(b_.live_watches(), 1u);
+  EXPECT_EQ(of_b_.Take(), "Stale Synced");
+  NoViolations();
+}
+
+TEST_F(HandoverTest, WhenTheSponsorHasNoIdentity) {
+  JoinBoth();
+  a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+    watch->Close(absl::FailedPreconditionError("ServiceAccount a does not exist"));
+  });
+  a_.Handle([](const RestRequest&) -> absl::StatusOr<HttpResponse> {
+    return absl::FailedPreconditionError("ServiceAccount a does not exist");
+  });
+  a_.watches().back()->Close();
+  Settle();
+  EXPECT_TRUE(Reads(*view_b_)) << "a's trouble is a's";
+  EXPECT_EQ(b_.live_watches(), 1u);
+  EXPECT_TRUE(Reads(*view_a_)) << "proven less than t_revoke ago";
+  loop_.RunFor(absl::Minutes(6));
+  EXPECT_EQ(Code(*view_a_), absl::StatusCode::kUnavailable) << "and then closed, not refused";
+  EXPECT_EQ(of_a_.state(), DemandState::kStale);
+  EXPECT_TRUE(Reads(*view_b_));
+  NoViolations();
+}
+
+TEST_F(HandoverTest, WhenTheSponsorAloneIsThrottled) {
+  JoinBoth();
+  a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+    watch->Refuse(429, StatusJson(429, "TooManyRequests"));
+  });
+  a_.watches().back()->Close();
+  Settle();
+  EXPECT_EQ(of_b_.state(), DemandState::kStale);
+  loop_.RunFor(absl::Seconds(10));
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+  EXPECT_EQ(of_a_.state(), DemandState::kSynced) << "through b's watch";
+  EXPECT_EQ(b_.live_watches(), 1u);
+  NoViolations();
+}
+
+// Reviews do not ask whether the kind exists: the joiner is proved, the sponsor's watch fails.
+TEST_F(HandoverTest, ASponsorThatSteppedDownBeforeItsFirstListProvesItsAccess) {
+  server_.Grant("a");
+  server_.Grant("b");
+  server_.SetServed(false);
+  view_a_ = &Add(a_);
+  view_b_ = &Add(b_);
+  of_a_ = Demand(*view_a_);
+  of_b_ = Demand(*view_b_);
+  loop_.RunFor(absl::Minutes(5));
+  EXPECT_EQ(Code(*view_a_), absl::StatusCode::kUnavailable);
+  server_.SetServed(true);
+  server_.Put("foo/x");
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(of_a_.state(), DemandState::kSynced);
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+  EXPECT_TRUE(Reads(*view_a_));
+  EXPECT_TRUE(Reads(*view_b_));
+  NoViolations();
+}
+
+TEST_F(HandoverTest, AnOutageIsNotMadeWorseByHandingOver) {
+  JoinBoth();
+  for (FakeRestClient* client : {&a_, &b_}) {
+    client->OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+      watch->Close(absl::UnavailableError("connection refused"));
+    });
+    client->ForgetRequests();
+  }
+  a_.watches().back()->Close();
+  loop_.RunFor(absl::Minutes(10));
+  EXPECT_LT(a_.Count("watch=true") + b_.Count("watch=true"), 40u);
+  EXPECT_GT(a_.Count("watch=true"), 3u) << "they take turns";
+  EXPECT_GT(b_.Count("watch=true"), 3u);
+}
+
+TEST_F(HandoverTest, WhenTheSponsorLeaves) {
+  JoinBoth();
+  of_a_.handle.reset();
+  Settle();
+  EXPECT_EQ(Code(*view_a_), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(a_.live_watches(), 0u);
+  EXPECT_EQ(b_.live_watches(), 1u);
+  EXPECT_EQ(of_b_.Take(), "");
+  EXPECT_TRUE(Reads(*view_b_));
+  of_b_.handle.reset();
+  Settle();
+  EXPECT_EQ(server_.live_watches(), 0u);
+}
+
+TEST_F(HandoverTest, ToOneThatHasProvedNothingYet) {
+  server_.Grant("a");
+  of_a_ = Demand(*view_a_);
+  Settle();
+  server_.faults().refuse_review = 1;
+  of_b_ = Demand(*view_b_);
+  Settle();
+  of_a_.handle.reset();
+  Settle();
+  EXPECT_EQ(of_b_.Take(), "Pending Forbidden") << "no review has an answer; its own watch says so";
+  EXPECT_FALSE(Reads(*view_b_));
+  server_.Grant("b");
+  cache_->Poke();
+  Settle();
+  EXPECT_EQ(of_b_.Take(), "Stale !+foo/x@101 Synced");
+}
+
+TEST_F(HandoverTest, AJoinerTakesOverFromASponsorThatNeverMight) {
+  of_a_ = Demand(*view_a_);
+  Settle();
+  EXPECT_EQ(of_a_.Take(), "Forbidden");
+  server_.Grant("b");
+  of_b_ = Demand(*view_b_);
+  Settle();
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+  EXPECT_TRUE(Reads(*view_b_));
+  EXPECT_EQ(Code(*view_a_), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(of_a_.Take(), "");
+  EXPECT_EQ(of_a_.sink->Content(), "");
+}
+
+// The watch goes on under a proven member, not under the one whose proof is on its way.
+TEST_F(HandoverTest, TheSponsorsSuccessorIsAMemberThatIsProven) {
+  FakeRestClient c(loop_, "c");
+  CacheView& view_c = Add(c);
+  for (const char* who : {"a", "b", "c"}) server_.Grant(who);
+  of_a_ = Demand(*view_a_);
+  Settle();
+  of_b_ = Demand(*view_b_);
+  Settle();
+  c.SetDelay([] { return absl::Seconds(30); });
+  Demanded of_c = Demand(view_c);
+  Settle();
+  of_a_.handle.reset();
+  Settle();
+  EXPECT_EQ(b_.live_watches(), 1u);
+  EXPECT_EQ(c.watches().size(), 0u);
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+}
+
+}  // namespace
+}  // namespace mandate

@@ -1,0 +1,51 @@
+// Two components with the same demand.
+#ifndef MANAGER_CACHE_TESTING_SHARING_FIXTURE_H_
+#define MANAGER_CACHE_TESTING_SHARING_FIXTURE_H_
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "manager/cache/testing/cache_fixture.h"
+
+namespace mandate {
+
+// Single-threaded.
+class SharingFixture : public CacheFixture {
+ protected:
+  void SetUp() override {
+    server_.Put("foo/x");
+    view_a_ = &Add(a_);
+    view_b_ = &Add(b_);
+  }
+  // Both synced, on one watch that runs as a.
+  void JoinBoth() {
+    server_.Grant("a");
+    server_.Grant("b");
+    of_a_ = Demand(*view_a_);
+    Settle();
+    of_b_ = Demand(*view_b_);
+    Settle();
+    ASSERT_EQ(of_a_.Take(), "!+foo/x@101 Synced");
+    ASSERT_EQ(of_b_.Take(), "!+foo/x@101 Synced");
+    ASSERT_EQ(server_.live_watches(), 1u);
+  }
+  bool Reads(CacheView& view) { return view.GetRaw({}, kWidget, {"foo", "x"}).ok(); }
+  absl::StatusCode Code(CacheView& view) {
+    return view.GetRaw({}, kWidget, {"foo", "x"}).status().code();
+  }
+  void NoViolations() {
+    for (const Demanded* demanded : {&of_a_, &of_b_}) {
+      for (const std::string& violation : demanded->sink->violations()) ADD_FAILURE() << violation;
+    }
+  }
+
+  CacheView* view_a_ = nullptr;
+  CacheView* view_b_ = nullptr;
+  Demanded of_a_;
+  Demanded of_b_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CACHE_TESTING_SHARING_FIXTURE_H_
