@@ -3,30 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "manager/cache/not_served.h"
 #include "manager/cache/watch_errors.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 
 namespace mandate {
-namespace {
-
-constexpr int kNotAcceptable = 406;
-constexpr int kMaxUnreadableLogged = 10;  // lines, of a pass and of the watch after it
-
-// A 404 of a list in words that say what to do; the server's own do not even name the kind.
-absl::Status NotServed(const KindInfo& kind, const absl::Status& why) {
-  absl::Status reason(
-      why.code(), StrCat("the API server does not serve ", kind.plural, " of ", kind.ApiVersion(),
-                         kind.encoding == Encoding::kJson
-                             ? "; apply its CustomResourceDefinition. The API server says: "
-                             : ". It says: ",
-                         AsStd(why.message())));
-  why.ForEachPayload(
-      [&](absl::string_view url, const absl::Cord& payload) { reason.SetPayload(url, payload); });
-  return reason;
-}
-
-}  // namespace
 
 Reflector::Reflector(Config config, RestClient& client, ObjectStore& store, Owner& owner)
     : spec_(std::move(config.spec)),
@@ -36,6 +18,7 @@ Reflector::Reflector(Config config, RestClient& client, ObjectStore& store, Owne
       random_(config.random),
       metrics_(config.metrics),
       log_(config.log.With("watch", spec_.ToString())),
+      unreadable_log_(log_),
       store_(store),
       owner_(owner),
       client_(&client),
@@ -106,7 +89,7 @@ void Reflector::Stop() {
 
 void Reflector::StartPass() {
   last_attempt_ = loop_.clock().TimeNow();
-  unreadable_logged_ = 0;
+  unreadable_log_.StartPass();
   if (filled_) counts_->relists.Increment();
   options_.watch_list ? StartStreamingList() : StartList();
 }
@@ -340,8 +323,7 @@ void Reflector::OnWatchError(const absl::Status& error) {
 }
 
 void Reflector::Fail(const absl::Status& why, Next next) {
-  if (HttpCode(why) == kNotAcceptable &&
-      std::exchange(encoding_, Encoding::kJson) != Encoding::kJson) {
+  if (IsNotAcceptable(why) && std::exchange(encoding_, Encoding::kJson) != Encoding::kJson) {
     return next == Next::kPass ? StartPass() : StartWatch();
   }
   DemandState state = filled_ ? DemandState::kStale : DemandState::kPending;
@@ -411,9 +393,7 @@ void Reflector::MoveTo(std::string resource_version) {
 
 void Reflector::CountUnreadable(const UnreadableObject& object) {
   counts_->undecodable.Increment();
-  if (++unreadable_logged_ > kMaxUnreadableLogged) return;
-  log_.Error("An object, or an event of one, cannot be read",
-             {{"object", object.Name()}, {"error", object.why}});
+  unreadable_log_.Add(object);
 }
 
 }  // namespace mandate

@@ -58,6 +58,7 @@
 #include "manager/cache/reflector_backoff.h"
 #include "manager/cache/reflector_options.h"
 #include "manager/cache/store.h"
+#include "manager/cache/unreadable_log.h"
 #include "manager/cache/watch_budget.h"
 #include "manager/cache/watch_stream.h"
 #include "manager/client/rest_client.h"
@@ -159,6 +160,7 @@ class Reflector : private WatchStream::Observer {
   std::mt19937_64& random_;
   Metrics& metrics_;
   const Logger log_;
+  UnreadableLog unreadable_log_;
   ObjectStore& store_;
   Owner& owner_;
   RestClient* client_;
@@ -184,7 +186,6 @@ class Reflector : private WatchStream::Observer {
   absl::Time last_attempt_ = absl::InfinitePast();
   bool hinted_ = false;  // while an attempt was under way that may have come too early
   int short_watches_ = 0;
-  int unreadable_logged_ = 0;  // since the pass began
   int uncounted_events_ = 0;
 };
 

@@ -36,6 +36,8 @@ bool IsWorthRepeating(const absl::Status& status) {
   return IsTooManyRequests(status) || IsNoConnection(status) || LacksIdentity(status);
 }
 
+bool IsNotAcceptable(const absl::Status& status) { return HttpCode(status) == 406; }
+
 bool IsOurBound(const absl::Status& status) {
   return absl::IsResourceExhausted(status) && HttpCode(status) == 0;
 }

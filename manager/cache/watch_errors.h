@@ -18,6 +18,9 @@ bool LacksIdentity(const absl::Status& status);
 // The same request, sent again later, is the right answer: 429, no connection, no identity.
 bool IsWorthRepeating(const absl::Status& status);
 
+// The server does not speak the encoding that was asked for: 406.
+bool IsNotAcceptable(const absl::Status& status);
+
 // No server's: an answer was larger, or made of more pages, than is taken; or no room for a
 // request.
 bool IsOurBound(const absl::Status& status);
