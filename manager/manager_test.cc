@@ -114,7 +114,8 @@ class ManagerTest : public testing::Test {
     return result_;
   }
 
-  absl::StatusOr<std::unique_ptr<Manager>> NewManager(const char* token = kAdminToken) {
+  absl::StatusOr<std::unique_ptr<Manager>> NewManager(const char* token = kAdminToken,
+                                                      const char* health_address = "0") {
     ManagerOptions options;
     options.cluster.endpoint.server = server_->url();
     options.cluster.endpoint.ca_pem = server_->ca_pem();
@@ -122,7 +123,7 @@ class ManagerTest : public testing::Test {
     options.ns = "default";
     options.version = "test";
     options.base_mandate = &kBase;
-    options.health_address = "0";
+    options.health_address = health_address;
     options.metrics_address = "0";
     options.graceful_shutdown_timeout = work_.obeys ? absl::Seconds(30) : absl::Milliseconds(50);
     return Manager::Create(
@@ -169,6 +170,10 @@ TEST_F(ManagerTest, WhenAllHasEndedTheLeaseIsGivenBack) {
 
 TEST_F(ManagerTest, ACredentialThatTheServerDoesNotAcceptIsAnError) {
   EXPECT_TRUE(absl::IsUnauthenticated(NewManager("stolen").status()));
+}
+
+TEST_F(ManagerTest, AHealthAddressThatCannotBeServedIsAnError) {
+  EXPECT_TRUE(absl::IsInvalidArgument(NewManager(kAdminToken, "nowhere").status()));
 }
 
 TEST_F(ManagerTest, EventsThatWereRecordedAreSentBeforeTheEnd) {

@@ -20,11 +20,9 @@ class ListPager::Page : public BodySink {
   }
   absl::Status OnBody(std::string_view bytes) override { return reader_->Feed(bytes); }
 
-  size_t bytes() const { return reader_ ? reader_->bytes() : 0; }
-  absl::StatusOr<RawList> Take() {
-    if (!reader_) return absl::InternalError("an answer without a head");
-    return std::move(*reader_).Finish();
-  }
+  // Of an answer that has come, and began with its head.
+  size_t bytes() const { return reader_->bytes(); }
+  absl::StatusOr<RawList> Take() { return std::move(*reader_).Finish(); }
 
  private:
   const ListReader::Options options_;

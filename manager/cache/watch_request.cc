@@ -18,8 +18,7 @@ RestRequest Request(const DemandSpec& spec, Query query, std::string accept) {
   return {.method = "GET",
           .target = ResourceTarget(spec.kind, {spec.ns, ""}, "", query),
           .body = "",
-          .accept = std::move(accept),
-          .idempotent = true};
+          .accept = std::move(accept)};
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ class WatchStreamTest : public ::testing::Test, protected WatchStream::Observer 
   void OnWatchOpen() override { log_ += "open "; }
   void OnWatchEvent(WatchEvent) override { log_ += "event "; }
   void OnWatchUndecodable(UnreadableEvent) override { log_ += "undecodable "; }
+  void OnWatchTurn() override { log_ += "turn "; }
   void OnWatchEnd(const WatchStream::End& end) override {
     log_ += end.kind == WatchStream::End::Kind::kNeverOpened ? "never opened" : "end";
   }
@@ -48,7 +49,8 @@ class WatchStreamTest : public ::testing::Test, protected WatchStream::Observer 
   SinkClient client_{loop_};
   std::string log_;
   std::unique_ptr<WatchStream> stream_ = std::make_unique<WatchStream>(
-      client_, RestRequest(), WatchStream::Options{.lifetime = absl::Seconds(5)},
+      client_, RestRequest(),
+      WatchStream::Options{.frames_per_turn = 1, .lifetime = absl::Seconds(5)},
       static_cast<WatchStream::Observer&>(*this));
 };
 
@@ -58,6 +60,15 @@ TEST_F(WatchStreamTest, AnAnswerAfterItsLifetimeIsCancelled) {
   loop_.RunReady();
   EXPECT_EQ(log_, "never opened");
   EXPECT_EQ(client_.sink->OnData(BookmarkJson("1")), StreamSink::Flow::kCancel);
+}
+
+TEST_F(WatchStreamTest, ATurnReadsHalfOfWhatWaitsAndNoMore) {
+  Open();
+  loop_.RunReady();
+  const std::string frame = EventJson("ADDED", WidgetJson("default/a", 1));
+  client_.sink->OnData(frame + frame + frame + frame);
+  loop_.RunReady();
+  EXPECT_EQ(log_, "open event event turn event turn event turn ");
 }
 
 TEST_F(WatchStreamTest, AnAnswerAfterItsEndIsCancelled) {
