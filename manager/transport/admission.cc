@@ -47,11 +47,8 @@ void Admission::HeadCame(bool multiplexed) {
 
 void Admission::Refused() {
   if (state_ != State::kOpen) return;
-  if (on_connection_ == 0 || on_connection_ < most_on_connection_) {
-    // More than that ran here before: the connection takes no more at all.
-    Drain();
-    return;
-  }
+  // More than that ran here before: the connection takes no more at all.
+  if (on_connection_ == 0 || on_connection_ < most_on_connection_) return Drain();
   // The server's limit, of which one is kept free for the probe; or GOAWAY: the next attempt, when
   // some have ended, will tell.
   cap_ = std::max<size_t>(on_connection_, 2) - 1;

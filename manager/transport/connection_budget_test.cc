@@ -36,9 +36,10 @@ class ConnectionBudgetTest : public ::testing::Test {
   ~ConnectionBudgetTest() override { budget_.Shutdown(absl::CancelledError("the end")); }
 
   std::shared_ptr<NotingExchange> Submit(const std::string& target,
-                                         const std::string& component = "a") {
+                                         const std::string& component = "a",
+                                         const std::string& server = "https://server") {
     auto endpoint = std::make_shared<Endpoint>();
-    endpoint->server = "https://server";
+    endpoint->server = server;
     endpoint->ca_pem = "CA";
     HttpRequest request(std::move(endpoint),
                         BearerToken{std::make_shared<const Secret>(std::string("token"))}, "POST",
@@ -182,6 +183,24 @@ TEST_F(ConnectionBudgetTest, AProbeIsInTheNameOfARequestThatIsStillThere) {
   const Exchange* const probe = network_.wire(0).Get("/livez");
   ASSERT_NE(probe, nullptr);
   EXPECT_EQ(probe->request().user_agent, "stays");
+}
+
+TEST_F(ConnectionBudgetTest, APoolThatGotAConnectionWaitsBehindTheOthersForTheNext) {
+  options_.streams_per_connection = 2;  // one, and one for the probe
+  Connect(4);
+  for (int i = 0; i < 4; ++i) Submit("/" + std::to_string(i));
+  Submit("/greedy/1", "a", "https://greedy");
+  Submit("/greedy/2", "a", "https://greedy");
+  Submit("/modest", "a", "https://modest");
+  for (size_t i = 0; i < 2; ++i) {
+    const std::string target = network_.wire(i).added().back();
+    network_.wire(i).End(target, {.status = absl::OkStatus(), .heard = true});
+    network_.wire(i).Vanish();
+    loop_.RunReady();
+  }
+  ASSERT_EQ(network_.size(), 6u);
+  EXPECT_THAT(network_.wire(4).added(), ElementsAre("/greedy/1"));
+  EXPECT_THAT(network_.wire(5).added(), ElementsAre("/modest"));
 }
 
 class FullConnectionTest : public ConnectionBudgetTest {

@@ -312,6 +312,12 @@ TEST_F(EventLoopTest, TooFewDescriptorsAreAnError) {
   EXPECT_TRUE(EventLoop::Create().ok());
 }
 
+TEST_F(EventLoopTest, AThreadThatGetsTheIdOfItsOwnIsAnother) {
+  loop_->Stop();
+  // The C library gives a new thread the stack, and so the id, of one that has ended.
+  std::jthread([this] { EXPECT_FALSE(loop_->IsCurrent()); }).join();
+}
+
 TEST_F(EventLoopTest, ATimerMayOutliveTheLoop) {
   std::unique_ptr<Loop::Timer> timer;
   OnLoop([&] { timer = loop_->RunAt(absl::InfiniteFuture(), [] {}); });

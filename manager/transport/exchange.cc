@@ -7,7 +7,6 @@ namespace mandate {
 void Exchange::End(absl::Status status) {
   if (over_) return;
   over_ = true;
-  drop_ = nullptr;
   OnEnd(Marked(std::move(status)));
 }
 

@@ -10,7 +10,6 @@ Liveness::Liveness(Loop& loop, Options options, Actions actions)
 void Liveness::Start() {
   if (timer_ != nullptr) return;
   Heard();
-  probed_ = absl::InfiniteFuture();
   SetTimer(heard_ + options_.silence_limit);
 }
 
@@ -28,15 +27,13 @@ void Liveness::SetTimer(absl::Time when) {
 
 void Liveness::Check() {
   const absl::Time now = loop_.clock().TimeNow();
-  const bool probing = probed_ != absl::InfiniteFuture();
-  if (probing && heard_ < probed_) {
+  if (heard_ < probed_) {
     if (now < probed_ + options_.probe_timeout) return SetTimer(probed_ + options_.probe_timeout);
     timer_.reset();
     actions_.found_dead();
     return;
   }
   // Not at every byte: the timer moves only when it fires.
-  probed_ = absl::InfiniteFuture();
   if (now < heard_ + options_.silence_limit) return SetTimer(heard_ + options_.silence_limit);
   if (!actions_.send_probe()) {
     Heard();

@@ -42,8 +42,8 @@ class Liveness {
   const Options options_;
   const Actions actions_;
   absl::Time heard_;
-  absl::Time probed_ = absl::InfiniteFuture();
-  std::unique_ptr<Loop::Timer> timer_;  // null: stopped
+  absl::Time probed_ = absl::InfinitePast();  // last; what was heard later shows life
+  std::unique_ptr<Loop::Timer> timer_;        // null: stopped
 };
 
 }  // namespace mandate
