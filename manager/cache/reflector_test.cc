@@ -1,4 +1,4 @@
-// How a reflector watches, waits and goes on. Names are those of client-go's tests where there is
+// How a reflector watches, goes on and ends. Names are those of client-go's tests where there is
 // one.
 #include "manager/cache/reflector.h"
 
@@ -13,10 +13,6 @@ namespace {
 
 class ReflectorTest : public ReflectorFixture {
  protected:
-  void Send(const std::string& bytes) {
-    LastWatch().Send(bytes);
-    loop_.RunReady();
-  }
   double Metric(const std::string& name, const Labels& labels) {
     if (name.ends_with("_total")) return metrics_.Counter(name, "", labels).Value();
     return metrics_.Gauge(name, "", labels).Value();
@@ -92,34 +88,6 @@ TEST_F(ReflectorTest, SlowReopeningIsStale) {
   EXPECT_EQ(state(), DemandState::kSynced);
 }
 
-TEST_F(ReflectorTest, VeryShortWatch) {
-  StartSynced(10);
-  loop_.RunFor(absl::Seconds(2));
-  LastWatch().Close();
-  loop_.RunReady();
-  LastWatch().Open();
-  LastWatch().Close();
-  loop_.RunReady();
-  EXPECT_EQ(state(), DemandState::kStale);
-  EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
-  EXPECT_EQ(lists(), 2u) << "listed again, after a wait";
-}
-
-TEST_F(ReflectorTest, ShortWatchesWithEventsDoNotSpin) {
-  options_.max_short_watches = 5;
-  StartSynced(10);
-  client_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
-    watch->Open();
-    watch->Send(BookmarkJson("11"));
-    watch->Close();
-  });
-  LastWatch().Send(BookmarkJson("11"));
-  LastWatch().Close();
-  loop_.RunFor(absl::Seconds(60));
-  EXPECT_LT(watches(), 20u);
-  EXPECT_EQ(lists(), 1u);
-}
-
 TEST_F(ReflectorTest, WatchTimeout) {
   std::set<int> seen;
   StartSynced(10);
@@ -144,171 +112,6 @@ TEST_F(ReflectorTest, WatchTimeout) {
   EXPECT_TRUE(dead.cancelled());
   EXPECT_EQ(LastQuery("watch"), "true");
   EXPECT_EQ(state(), DemandState::kSynced);
-}
-
-TEST_F(ReflectorTest, ListAndWatchInitConnBackoff) {
-  client_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
-    watch->Close(absl::UnavailableError("connection refused"));
-  });
-  Start();
-  const double base[] = {0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30, 30};
-  for (const double seconds : base) {
-    const absl::Duration wait = TimeToRequest();
-    EXPECT_GE(wait, absl::Seconds(seconds));
-    EXPECT_LT(wait, absl::Seconds(2 * seconds));
-    EXPECT_EQ(LastQuery("sendInitialEvents"), "true");
-    loop_.RunReady();
-  }
-  EXPECT_EQ(lists(), 0u);
-  EXPECT_EQ(state(), DemandState::kPending);
-}
-
-TEST_F(ReflectorTest, BackoffStartsAnewAfterTwoQuietMinutes) {
-  StartSynced(10);
-  const auto fail = [this] {
-    LastWatch().Close();
-    loop_.RunReady();
-    LastWatch().Close(absl::UnavailableError("connection refused"));
-    loop_.RunReady();
-    const absl::Duration wait = TimeToRequest();
-    LastWatch().Open();
-    loop_.RunFor(absl::Seconds(2));
-    return wait;
-  };
-  loop_.RunFor(absl::Seconds(2));
-  EXPECT_LT(fail(), absl::Seconds(1.6));
-  EXPECT_GE(fail(), absl::Seconds(1.6));
-  EXPECT_GE(fail(), absl::Seconds(3.2)) << "success alone does not reset it";
-  loop_.RunFor(absl::Minutes(2));
-  EXPECT_LT(fail(), absl::Seconds(1.6));
-}
-
-TEST_F(ReflectorTest, BackoffOnTooManyRequests) {
-  StartSynced(10);
-  loop_.RunFor(absl::Seconds(2));
-  LastWatch().Close();
-  loop_.RunReady();
-  LastWatch().Refuse(429, StatusJson(429, "TooManyRequests"));
-  loop_.RunReady();
-  EXPECT_EQ(state(), DemandState::kStale);
-  const absl::Duration wait = TimeToRequest();
-  EXPECT_GE(wait, absl::Milliseconds(800));
-  EXPECT_LT(wait, absl::Milliseconds(1600));
-  EXPECT_EQ(LastQuery("watch"), "true");
-  EXPECT_EQ(LastQuery("resourceVersion"), "10");
-  EXPECT_EQ(lists(), 1u) << "no list";
-}
-
-TEST_F(ReflectorTest, NoRelistOnTooManyRequests) {
-  StartSynced(10);
-  Send(EventJson("ADDED", WidgetJson("a/x", 11)) + ErrorJson(429, "TooManyRequests"));
-  EXPECT_EQ(state(), DemandState::kStale);
-  EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
-  EXPECT_EQ(LastQuery("watch"), "true");
-  EXPECT_EQ(LastQuery("resourceVersion"), "11");
-  EXPECT_EQ(lists(), 1u);
-}
-
-TEST_F(ReflectorTest, RetryAfterIsObeyed) {
-  StartSynced(10);
-  Send(EventJson("ERROR", R"({"kind":"Status","code":429,"reason":"TooManyRequests",)"
-                          R"("details":{"retryAfterSeconds":17}})"));
-  EXPECT_GE(TimeToRequest(), absl::Seconds(17));
-}
-
-TEST_F(ReflectorTest, RetryInternalError) {
-  struct Row {
-    absl::Duration limit;
-    absl::Duration between;
-    int relist_at;  // after so many errors it lists; 0: not within 6
-  };
-  for (const Row& row :
-       {Row{absl::ZeroDuration(), absl::Seconds(5), 1}, Row{absl::Seconds(12), absl::Seconds(5), 4},
-        Row{absl::Hours(1), absl::Seconds(5), 0}}) {
-    SCOPED_TRACE(absl::FormatDuration(row.limit));
-    options_.max_internal_error_retry = row.limit;
-    // Waits that are shorter than what is tested.
-    options_.backoff = {.initial = absl::Milliseconds(1), .factor = 1, .max = absl::Seconds(1)};
-    StartSynced(10);
-    const size_t before = client_.Count("limit=");
-    int relisted_at = 0;
-    for (int error = 1; error <= 6 && relisted_at == 0; ++error) {
-      Send(ErrorJson(500, "InternalError"));
-      AddList(200, ListJson("10", {}));
-      TimeToRequest();
-      loop_.RunReady();
-      if (client_.Count("limit=") > before) relisted_at = error;
-      LastWatch().Open();
-      loop_.RunFor(row.between);
-    }
-    EXPECT_EQ(relisted_at, row.relist_at);
-    reflector_.reset();
-    lists_.clear();
-    client_.ForgetRequests();
-    store_.Replace({}, "");
-  }
-}
-
-TEST_F(ReflectorTest, InternalErrorsBeyondTheLimitRelist) {
-  options_.max_internal_error_retry = absl::Seconds(12);
-  options_.backoff = {.initial = absl::Milliseconds(1), .factor = 1, .max = absl::Seconds(1)};
-  StartSynced(10);
-  for (int error = 0; error < 4; ++error) {
-    EXPECT_EQ(lists(), 1u);
-    Send(ErrorJson(500, "InternalError"));
-    AddList(200, ListJson("10", {}));
-    TimeToRequest();
-    loop_.RunReady();
-    LastWatch().Open();
-    loop_.RunFor(absl::Seconds(5));
-  }
-  EXPECT_EQ(lists(), 2u);
-}
-
-struct EndRow {
-  const char* name;
-  bool at_start;
-  int code;
-  const char* reason;
-  bool relists;
-  DemandState state;
-};
-
-TEST_F(ReflectorTest, EndsByTable) {
-  const EndRow rows[] = {
-      {"410 at start", true, 410, "Expired", true, DemandState::kStale},
-      {"410 in the stream", false, 410, "Gone", true, DemandState::kStale},
-      {"500 at start", true, 500, "InternalError", true, DemandState::kStale},
-      {"500 in the stream", false, 500, "InternalError", true, DemandState::kStale},
-      {"503 at start", true, 503, "ServiceUnavailable", true, DemandState::kStale},
-      {"401 at start", true, 401, "Unauthorized", false, DemandState::kStale},
-      {"403 at start", true, 403, "Forbidden", true, DemandState::kForbidden},
-      {"404 at start", true, 404, "NotFound", true, DemandState::kStale},
-  };
-  for (const EndRow& row : rows) {
-    SCOPED_TRACE(row.name);
-    StartSynced(10, {WidgetJson("a/x", 5)});
-    TakeEvents();
-    const size_t before = lists();
-    if (row.at_start) {
-      loop_.RunFor(absl::Seconds(2));
-      LastWatch().Close();
-      loop_.RunReady();
-      LastWatch().Refuse(row.code, StatusJson(row.code, row.reason));
-      loop_.RunReady();
-    } else {
-      Send(ErrorJson(row.code, row.reason));
-    }
-    EXPECT_EQ(state(), row.state);
-    EXPECT_EQ(TakeEvents(), "") << "nothing is known to be gone";
-    EXPECT_EQ(store_.size(), 1u);
-    EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
-    EXPECT_EQ(lists() - before, row.relists ? 1u : 0u);
-    loop_.RunReady();
-    reflector_.reset();
-    store_.Replace({}, "");
-    client_.ForgetRequests();
-  }
 }
 
 // As upstream. What else cannot be read: reflector_unreadable_test.cc.
@@ -380,15 +183,7 @@ TEST_F(ReflectorTest, EndsAtAnyMoment) {
       AddList(200, ListJson("20", {}));
     });
     AddList(200, ListJson("10", {}));
-    reflector_ =
-        std::make_unique<Reflector>(Reflector::Config{.spec = spec_,
-                                                      .options = options_,
-                                                      .random = random_,
-                                                      .metrics = metrics_,
-                                                      .budget = budget_,
-                                                      .log = {}},
-                                    client_, store_, static_cast<Reflector::Owner&>(*this));
-    reflector_->Start();
+    StartWithoutTurns();
     int left = steps;
     loop_.RunUntil([&] { return left-- == 0; }, absl::Minutes(1));
     reflector_.reset();

@@ -50,10 +50,6 @@ class ReflectorUnreadableTest : public ReflectorFixture, public testing::WithPar
     loop_.RunReady();
     Serve(version, items);
   }
-  void Send(const std::string& frames) {
-    LastWatch().Send(frames);
-    loop_.RunReady();
-  }
   // "@5", "absent", "unreadable".
   std::string Read(std::string_view ns, std::string_view name) {
     const auto object = store_.Read(ns, name);

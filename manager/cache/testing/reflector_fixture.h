@@ -46,7 +46,7 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
     states_ += std::string(ToString(status.state));
   }
 
-  void Start() {
+  void StartWithoutTurns() {
     reflector_ =
         std::make_unique<Reflector>(Reflector::Config{.spec = spec_,
                                                       .options = options_,
@@ -56,6 +56,9 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
                                                       .log = {}},
                                     client_, store_, static_cast<Reflector::Owner&>(*this));
     reflector_->Start();
+  }
+  void Start() {
+    StartWithoutTurns();
     loop_.RunReady();
   }
   // Starts without the streaming list: LIST answers with `items` at `version`; the watch opens.
@@ -74,6 +77,10 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
   }
 
   FakeWatch& LastWatch() { return *client_.watches().back(); }
+  void Send(const std::string& bytes) {
+    LastWatch().Send(bytes);
+    loop_.RunReady();
+  }
   size_t watches() const { return client_.watches().size(); }
   size_t lists() const { return client_.requests().size() - watches(); }
   const std::string& LastRequest() const { return client_.requests().back(); }
