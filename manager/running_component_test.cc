@@ -11,6 +11,7 @@
 
 #include "manager/cache/testing/cache_fixture.h"
 #include "manager/controller/testing/fake_event_recorder.h"
+#include "manager/controller/testing/function_reconciler.h"
 #include "manager/core/testing/log_capture.h"
 
 namespace mandate {
@@ -25,20 +26,6 @@ TokenStatus Token(bool usable, absl::Status last_error) {
   status.last_error = std::move(last_error);
   return status;
 }
-
-// What a controller of a test does with each request.
-class FunctionReconciler : public Reconciler {
- public:
-  using Function = std::function<void(const CallContext&)>;
-  explicit FunctionReconciler(Function run) : run_(std::move(run)) {}
-  absl::StatusOr<Result> Reconcile(const CallContext& context, const Request&) override {
-    if (run_) run_(context);
-    return Result{};
-  }
-
- private:
-  const Function run_;
-};
 
 class RunningComponentTest : public CacheFixture {
  protected:
@@ -65,9 +52,10 @@ class RunningComponentTest : public CacheFixture {
             .log = Logger(log_, loop_.clock()),
             .seed = 42};
   }
-  // Controllers of these names that watch widgets and do `run`.
-  void Run(const RunningComponent::Options& options, const std::vector<std::string>& names = {},
-           FunctionReconciler::Function run = nullptr) {
+  // Controllers of these names that watch widgets and call `run` for each request.
+  void Run(
+      const RunningComponent::Options& options, const std::vector<std::string>& names = {},
+      const std::function<void(const CallContext&)>& run = [](const CallContext&) {}) {
     auto running = RunningComponent::Create(
         {.mandate = &kReader,
          .make_controllers = [&](const Component& component) -> absl::StatusOr<Controllers> {
@@ -77,7 +65,11 @@ class RunningComponentTest : public CacheFixture {
                  Controller::Create({.name = name,
                                      .runtime = component.runtime,
                                      .sources = {{{kWidget, "", ""}, EnqueueObject(), {}}},
-                                     .reconciler = std::make_unique<FunctionReconciler>(run),
+                                     .reconciler = std::make_unique<FunctionReconciler>(
+                                         [run](const CallContext& context, const Request&) {
+                                           run(context);
+                                           return Result{};
+                                         }),
                                      .controller = {}});
              if (!controller.ok()) return controller.status();
              controllers_.push_back(controller->get());

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "manager/controller/builder.h"
+#include "manager/controller/testing/function_reconciler.h"
 #include "manager/core/clock.h"
 #include "manager/core/strings.h"
 #include "manager/object/kinds/coordination_v1.h"
@@ -42,19 +43,6 @@ void Check(const absl::Status& status, const char* what) {
   std::fprintf(stderr, "%s: %s\n", what, status.ToString().c_str());
   std::abort();
 }
-
-class FunctionReconciler : public Reconciler {
- public:
-  using Function = std::function<void(const ObjectKey&)>;
-  explicit FunctionReconciler(Function function) : function_(std::move(function)) {}
-  absl::StatusOr<Result> Reconcile(const CallContext&, const Request& request) override {
-    function_(request.key);
-    return Result{};
-  }
-
- private:
-  const Function function_;
-};
 
 absl::StatusOr<Controllers> One(absl::StatusOr<std::unique_ptr<Controller>> controller) {
   if (!controller.ok()) return controller.status();
@@ -165,20 +153,24 @@ void Bulkhead::Run() {
       if (settings_.map) settings_.map();
       return std::vector<Request>{{event.object->Key()}};
     });
-    return One(builder.Complete(std::make_unique<FunctionReconciler>([this](const ObjectKey&) {
-      if (settings_.reconcile) settings_.reconcile();
-    })));
+    return One(builder.Complete(
+        std::make_unique<FunctionReconciler>([this](const CallContext&, const Request&) {
+          if (settings_.reconcile) settings_.reconcile();
+          return Result{};
+        })));
   };
   const auto quiet = [this](const Component& component) -> absl::StatusOr<Controllers> {
     quiet_events_ = &component.events;
     quiet_view_ = &component.cache();
     ControllerBuilder builder(component.runtime);
     builder.For<coordinationv1::Lease>();
-    return One(builder.Complete(std::make_unique<FunctionReconciler>([this](const ObjectKey& key) {
-      MutexLock lock(mutex_);
-      seen_.insert(key.name);
-      changed_.NotifyAll();
-    })));
+    return One(builder.Complete(
+        std::make_unique<FunctionReconciler>([this](const CallContext&, const Request& request) {
+          MutexLock lock(mutex_);
+          seen_.insert(request.key.name);
+          changed_.NotifyAll();
+          return Result{};
+        })));
   };
   auto manager = Manager::Create(std::move(options), {{&kNoisy, noisy}, {&kQuiet, quiet}});
   Check(manager.status(), "Manager::Create");

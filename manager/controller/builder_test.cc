@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "manager/cache/testing/fake_cache_view.h"
+#include "manager/controller/testing/function_reconciler.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/object/kinds/coordination_v1.h"
 #include "manager/object/kinds/rbac_v1.h"
@@ -23,18 +24,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class Recorder : public Reconciler {
- public:
-  explicit Recorder(std::vector<std::string>& keys) : keys_(keys) {}
-  absl::StatusOr<Result> Reconcile(const CallContext&, const Request& request) override {
-    keys_.push_back(request.key.ToString());
-    return Result{};
-  }
-
- private:
-  std::vector<std::string>& keys_;
-};
-
 class BuilderTest : public testing::Test {
  protected:
   ~BuilderTest() override {
@@ -43,8 +32,14 @@ class BuilderTest : public testing::Test {
     }
   }
   ControllerRuntime Runtime() { return {"scope", loop_, pool_, cache_, metrics_, Logger(), 1}; }
+  std::unique_ptr<Reconciler> Recorder() {
+    return std::make_unique<FunctionReconciler>([this](const CallContext&, const Request& request) {
+      keys_.push_back(request.key.ToString());
+      return Result{};
+    });
+  }
   void Run(ControllerBuilder& builder) {
-    auto controller = builder.Complete(std::make_unique<Recorder>(keys_));
+    auto controller = builder.Complete(Recorder());
     ASSERT_TRUE(controller.ok()) << controller.status();
     controller_ = *std::move(controller);
     controller_->Start();
@@ -55,7 +50,7 @@ class BuilderTest : public testing::Test {
     return std::exchange(keys_, {});
   }
   std::string ErrorOf(ControllerBuilder& builder) {
-    const auto controller = builder.Complete(std::make_unique<Recorder>(keys_));
+    const auto controller = builder.Complete(Recorder());
     EXPECT_TRUE(absl::IsInvalidArgument(controller.status()));
     return std::string(controller.status().message());
   }

@@ -68,21 +68,14 @@ TEST_F(ControllerStrandTest, ASlowMapDelaysItsComponentAndNoOther) {
   Metrics metrics;
   FakeCacheView view(loop_);
   std::vector<std::string> others;
-  class Recorder : public Reconciler {
-   public:
-    explicit Recorder(std::vector<std::string>& names) : names_(names) {}
-    absl::StatusOr<Result> Reconcile(const CallContext&, const Request& request) override {
-      names_.push_back(request.key.name);
-      return Result{};
-    }
-
-   private:
-    std::vector<std::string>& names_;
-  };
   auto other = *Controller::Create({.name = "other",
                                     .runtime = {"other", loop_, pool_, view, metrics, {}, 2},
                                     .sources = {Of(kLease)},
-                                    .reconciler = std::make_unique<Recorder>(others),
+                                    .reconciler = std::make_unique<FunctionReconciler>(
+                                        [&](const CallContext&, const Request& request) {
+                                          others.push_back(request.key.name);
+                                          return Result{};
+                                        }),
                                     .controller = {}});
   other->Start();
   Start({Of(kLease), SlowRoles()});

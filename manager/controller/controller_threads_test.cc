@@ -10,6 +10,7 @@
 
 #include "manager/cache/testing/fake_cache_view.h"
 #include "manager/controller/controller.h"
+#include "manager/controller/testing/function_reconciler.h"
 #include "manager/core/thread_pool.h"
 #include "manager/object/kinds/coordination_v1.h"
 #include "manager/transport/event_loop.h"
@@ -18,18 +19,6 @@ namespace mandate {
 namespace {
 
 using coordinationv1::Lease;
-
-class FunctionReconciler : public Reconciler {
- public:
-  using Function = std::function<absl::StatusOr<Result>(const CallContext&, const Request&)>;
-  explicit FunctionReconciler(Function function) : function_(std::move(function)) {}
-  absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override {
-    return function_(context, request);
-  }
-
- private:
-  const Function function_;
-};
 
 class ControllerThreadsTest : public testing::Test {
  protected:

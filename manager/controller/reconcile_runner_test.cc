@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "manager/controller/testing/function_reconciler.h"
 #include "manager/core/testing/log_capture.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/object/api_error.h"
@@ -14,18 +15,6 @@ namespace mandate {
 namespace {
 
 using Next = Outcome::Next;
-
-class FunctionReconciler : public Reconciler {
- public:
-  using Function = std::function<absl::StatusOr<Result>(const CallContext&, const Request&)>;
-  explicit FunctionReconciler(Function function) : function_(std::move(function)) {}
-  absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override {
-    return function_(context, request);
-  }
-
- private:
-  const Function function_;
-};
 
 class ReconcileRunnerTest : public testing::Test {
  protected:

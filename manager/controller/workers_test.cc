@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "manager/controller/testing/function_reconciler.h"
 #include "manager/core/testing/simulated_loop.h"
 
 namespace mandate {
@@ -30,19 +31,11 @@ class ManualPool : public Executor {
 
 class WorkersTest : public testing::Test {
  protected:
-  class Slow : public Reconciler {
-   public:
-    explicit Slow(WorkersTest& test) : test_(test) {}
-    absl::StatusOr<Result> Reconcile(const CallContext&, const Request& request) override {
-      test_.names_.push_back(request.key.name);
-      test_.clock_.AdvanceTo(test_.clock_.TimeNow() + test_.takes_);
-      return test_.result_;
-    }
-
-   private:
-    WorkersTest& test_;
-  };
-
+  Result Reconcile(const Request& request) {
+    names_.push_back(request.key.name);
+    clock_.AdvanceTo(clock_.TimeNow() + takes_);
+    return result_;
+  }
   void Add(const std::vector<std::string>& names) {
     for (const std::string& name : names) queue_.Add({{"", name}}, {}, clock_.TimeNow());
   }
@@ -57,12 +50,14 @@ class WorkersTest : public testing::Test {
   Metrics registry_;
   ControllerMetrics metrics_{registry_, "workers", "component"};
   WorkQueue queue_{{}};
-  ReconcileRunner runner_{{.reconciler = std::make_unique<Slow>(*this),
-                           .timeout = absl::InfiniteDuration(),
-                           .clock = &clock_,
-                           .metrics = &metrics_,
-                           .log = Logger(),
-                           .seed = 1}};
+  ReconcileRunner runner_{
+      {.reconciler = std::make_unique<FunctionReconciler>(
+           [this](const CallContext&, const Request& request) { return Reconcile(request); }),
+       .timeout = absl::InfiniteDuration(),
+       .clock = &clock_,
+       .metrics = &metrics_,
+       .log = Logger(),
+       .seed = 1}};
   ManualPool pool_;
   Workers workers_{{.max = 2,
                     .queue = &queue_,

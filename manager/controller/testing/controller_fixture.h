@@ -12,6 +12,7 @@
 
 #include "manager/cache/testing/fake_cache_view.h"
 #include "manager/controller/controller.h"
+#include "manager/controller/testing/function_reconciler.h"
 #include "manager/core/testing/log_capture.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/object/kinds/coordination_v1.h"
@@ -27,19 +28,6 @@ class ControllerTest : public testing::Test {
   static constexpr KindInfo kLease = KindOf<Lease>::value;
   static constexpr KindInfo kRole = KindOf<Role>::value;
   static constexpr absl::Duration kMs = absl::Milliseconds(1);
-  using Function = std::function<absl::StatusOr<Result>(const CallContext&, const Request&)>;
-
-  class FunctionReconciler : public Reconciler {
-   public:
-    explicit FunctionReconciler(ControllerTest& test) : test_(test) {}
-    absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override {
-      test_.names_.push_back(request.key.name);
-      return test_.reconcile_ ? test_.reconcile_(context, request) : Result{};
-    }
-
-   private:
-    ControllerTest& test_;
-  };
 
   ~ControllerTest() override {
     if (controller_ != nullptr) {
@@ -55,7 +43,11 @@ class ControllerTest : public testing::Test {
             .runtime = {"scope-instance", loop_, pool_, cache_, metrics_,
                         Logger(log_, loop_.clock()), 1},
             .sources = std::move(sources),
-            .reconciler = std::make_unique<FunctionReconciler>(*this),
+            .reconciler = std::make_unique<FunctionReconciler>(
+                [this](const CallContext& context, const Request& request) {
+                  names_.push_back(request.key.name);
+                  return reconcile_ ? reconcile_(context, request) : Result{};
+                }),
             .controller = controller_options_};
   }
   void Start(std::vector<Source> sources) {
@@ -96,7 +88,7 @@ class ControllerTest : public testing::Test {
   Metrics metrics_;
   std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
   ControllerOptions controller_options_;
-  Function reconcile_;
+  FunctionReconciler::Function reconcile_;
   std::vector<std::string> names_;  // of each reconciliation
   std::unique_ptr<Controller> controller_;
 };
