@@ -1,4 +1,4 @@
-// Which connection a request goes to, and what becomes of it when that goes away.
+// Which connection a request goes to, and how many there are.
 #include <memory>
 #include <set>
 #include <string>
@@ -9,64 +9,14 @@
 #include "gtest/gtest.h"
 #include "manager/transport/http_transport.h"
 #include "manager/transport/testing/h2_server.h"
-#include "manager/transport/testing/transport_fixture.h"
+#include "manager/transport/testing/sharding_fixture.h"
 
 namespace mandate {
 namespace {
 
 using ::testing::HasSubstr;
 
-constexpr uint32_t kRefusedStream = 7;  // RFC 9113, 7
-
-class HttpTransportShardingTest : public TransportFixture {
- protected:
-  // A server whose targets say what to do: /watch… stays open, everything else is answered with
-  // the number of its connection.
-  void StartPlainServer(H2Server::Options options = {}) {
-    StartServer(
-        [](std::shared_ptr<ServerStream> stream) {
-          const ServerRequest& request = stream->request();
-          if (request.target.starts_with("/watch")) {
-            stream->Open();
-            stream->Send(std::to_string(request.connection));
-          } else {
-            stream->Respond(200, std::to_string(request.connection));
-          }
-        },
-        std::move(options));
-  }
-
-  std::vector<Watch> OpenMany(int count) {
-    std::vector<Watch> watches(count);
-    OnLoop([&] {
-      for (int i = 0; i < count; ++i) {
-        watches[i].sink = std::make_shared<CollectingSink>();
-        HttpRequest request = Request("/watch/" + std::to_string(i), "t" + std::to_string(i % 50));
-        request.user_agent = "component-" + std::to_string(i % 50);
-        watches[i].stream = transport_->Open(std::move(request), watches[i].sink);
-      }
-    });
-    return watches;
-  }
-
-  bool AllOpen(const std::vector<Watch>& watches) {
-    return Eventually([&] {
-      for (const Watch& watch : watches) {
-        if (watch.sink->data().empty()) return false;
-      }
-      return true;
-    });
-  }
-
-  void CloseAll(std::vector<Watch>& watches) {
-    OnLoop([&] { watches.clear(); });
-  }
-
-  std::string Connection(HttpRequest request) {
-    const auto answer = Call(std::move(request));
-    return answer.ok() ? answer->body : answer.status().ToString();
-  }
-};
+class HttpTransportShardingTest : public ShardingFixture {};
 
 TEST_F(HttpTransportShardingTest, SpreadsWatchesOverFewConnections) {
   StartPlainServer();
@@ -200,140 +150,6 @@ TEST_F(HttpTransportShardingTest, ARotatedCaGetsANewConnection) {
   EXPECT_EQ(Connection(Request("/")), "2");
 }
 
-TEST_F(HttpTransportShardingTest, StreamsSurviveGoAwayAndNewOnesGoElsewhere) {
-  StartServer([this](std::shared_ptr<ServerStream> stream) {
-    stream->Open();
-    stream->Send(std::to_string(stream->request().connection));
-    Keep(std::move(stream));
-  });
-  StartTransport();
-  std::vector<Watch> old = OpenMany(5);
-  ASSERT_TRUE(AllOpen(old));
-  server_->GoAway();
-  std::vector<Watch> more = OpenMany(0);
-  for (int i = 0; i < 3; ++i) more.push_back(Open(Request("/watch/new")));
-  ASSERT_TRUE(AllOpen(more));
-  for (const Watch& watch : more) EXPECT_EQ(watch.sink->data(), "2");
-  for (const auto& stream : TakeKept()) {
-    if (stream->request().connection == 1) stream->Send("+");
-  }
-  for (const Watch& watch : old) {
-    EXPECT_TRUE(Eventually([&] { return watch.sink->data() == "1+"; }));
-    EXPECT_FALSE(watch.sink->closed().has_value());
-  }
-  // When the last of them ends, the connection is closed.
-  CloseAll(old);
-  EXPECT_TRUE(Eventually([this] { return server_->stats().connected == 1; }));
-  EXPECT_TRUE(Eventually([this] { return Stats().connections == 1; }));
-  for (const Watch& watch : more) EXPECT_FALSE(watch.sink->closed().has_value());
-  CloseAll(more);
-}
-
-TEST_F(HttpTransportShardingTest, CallsSurviveGoAwayAfterEveryAnswer) {
-  // As an API server's 401 does.
-  StartServer([this](std::shared_ptr<ServerStream> stream) {
-    stream->Respond(401, "{}");
-    server_->GoAway();
-  });
-  StartTransport();
-  for (int round = 0; round < 5; ++round) {
-    std::vector<std::shared_ptr<AsyncCall>> calls;
-    for (int i = 0; i < 10; ++i) calls.push_back(StartCall(Request("/")));
-    for (const auto& call : calls) {
-      loop_->Await(call->done);
-      ASSERT_TRUE(call->result.ok()) << call->result.status();
-      EXPECT_EQ(call->result->code, 401);
-    }
-  }
-}
-
-TEST_F(HttpTransportShardingTest, ARefusedRequestIsSentAgainAndNotForEver) {
-  StartServer([this](std::shared_ptr<ServerStream> stream) {
-    const ServerRequest& request = stream->request();
-    const int times = CountUp(request.method + " " + request.target);
-    if (request.target == "/always" || (request.target == "/twice" && times <= 2)) {
-      stream->Reset(kRefusedStream);
-    } else {
-      stream->Respond(200, std::to_string(request.connection));
-    }
-  });
-  StartTransport();
-  EXPECT_EQ(Connection(Request("/")), "1");
-  EXPECT_EQ(Connection(Request("/twice")), "3");
-  EXPECT_EQ(Connection(Request("/twice", "t", "POST")), "5");
-  EXPECT_EQ(Stats().resends, 4u);
-  for (const char* method : {"GET", "POST"}) {
-    const auto answer = Call(Request("/always", "t", method));
-    EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnavailable) << answer.status();
-    EXPECT_THAT(std::string(answer.status().message()), HasSubstr("refuses requests"));
-    EXPECT_EQ(CountOf(std::string(method) + " /always"), 9);
-  }
-}
-
-TEST_F(HttpTransportShardingTest, AGoAwayThatLeavesRequestsOutLosesNone) {
-  // What an API server does after a 401, while others' requests are under way.
-  StartServer([this](std::shared_ptr<ServerStream> stream) {
-    const ServerRequest& request = stream->request();
-    CountUp(request.method + request.target);
-    stream->Respond(request.target == "/bad" ? 401 : 200, "{}");
-    if (request.target == "/bad") server_->GoAway();
-  });
-  StartTransport();
-  for (int round = 0; round < 50; ++round) {
-    std::vector<std::shared_ptr<AsyncCall>> calls;
-    OnLoop([&] {
-      for (int i = 0; i < 15; ++i) {
-        calls.push_back(std::make_shared<AsyncCall>());
-        transport_->Call({},
-                         Request(i % 3 == 0 ? "/bad" : "/good" + std::to_string(round * 100 + i),
-                                 "t", i % 3 == 2 ? "POST" : "GET"),
-                         Into(calls.back()));
-      }
-    });
-    for (size_t i = 0; i < calls.size(); ++i) {
-      loop_->Await(calls[i]->done);
-      ASSERT_TRUE(calls[i]->result.ok()) << calls[i]->result.status();
-      EXPECT_EQ(calls[i]->result->code, i % 3 == 0 ? 401 : 200);
-      if (i % 3 == 2) {
-        EXPECT_EQ(CountOf("POST/good" + std::to_string(round * 100 + i)), 1);
-      }
-    }
-  }
-}
-
-TEST_F(HttpTransportShardingTest, AConnectionClosedUnderARequestIsTheSame) {
-  StartServer([this](std::shared_ptr<ServerStream> stream) {
-    const ServerRequest& request = stream->request();
-    const int times = CountUp(request.method + " " + request.target);
-    if (request.target == "/close" && times == 1) {
-      server_->CloseConnections();
-    } else {
-      stream->Respond(200, std::to_string(request.connection));
-    }
-  });
-  StartTransport();
-  EXPECT_EQ(Connection(Request("/")), "1");
-  EXPECT_EQ(Connection(Request("/close")), "2");
-  const auto post = Call(Request("/close", "t", "POST"));
-  EXPECT_EQ(post.status().code(), absl::StatusCode::kUnavailable) << post.status();
-  EXPECT_THAT(std::string(post.status().message()), HasSubstr("whether the request was served"));
-  // Not even libcurl sent it again.
-  EXPECT_EQ(Connection(Request("/")), "3");
-  EXPECT_EQ(CountOf("POST /close"), 1);
-}
-
-TEST_F(HttpTransportShardingTest, AConnectionClosedWhileIdleHarmsNobody) {
-  StartPlainServer();
-  StartTransport();
-  for (int i = 1; i <= 3; ++i) {
-    const auto answer = Call(Request("/", "t", "POST"));
-    ASSERT_TRUE(answer.ok()) << answer.status();
-    EXPECT_EQ(answer->body, std::to_string(i));
-    server_->CloseConnections();
-    ASSERT_TRUE(Eventually([this] { return server_->stats().connected == 0; }));
-  }
-}
-
 TEST_F(HttpTransportShardingTest, ASlowFirstAnswerKeepsOthersWaitingForAMomentOnly) {
   StartServer([this](std::shared_ptr<ServerStream> stream) {
     if (stream->request().target == "/slow") {
@@ -361,24 +177,6 @@ TEST_F(HttpTransportShardingTest, IdleConnectionsAreClosed) {
   EXPECT_EQ(Connection(Request("/")), "2");
 }
 
-TEST_F(HttpTransportShardingTest, WhatDrainsTooLongIsClosed) {
-  StartPlainServer();
-  StartTransport({.drain_timeout = absl::Milliseconds(50)});
-  std::vector<Watch> old = OpenMany(2);
-  ASSERT_TRUE(AllOpen(old));
-  server_->GoAway();
-  std::vector<Watch> next = OpenMany(1);
-  ASSERT_TRUE(AllOpen(next));
-  for (const Watch& watch : old) {
-    EXPECT_TRUE(Eventually([&] { return watch.sink->closed().has_value(); }));
-    EXPECT_EQ(watch.sink->closed()->code(), absl::StatusCode::kUnavailable);
-  }
-  EXPECT_TRUE(Eventually([this] { return server_->stats().connected == 1; }));
-  EXPECT_FALSE(next[0].sink->closed().has_value());
-  CloseAll(old);
-  CloseAll(next);
-}
-
 TEST_F(HttpTransportShardingTest, Http1WorksWithAConnectionForEach) {
   StartPlainServer({.http2 = false});
   StartTransport();
@@ -394,17 +192,6 @@ TEST_F(HttpTransportShardingTest, Http1WorksWithAConnectionForEach) {
   // Cancelling them closed their connections.
   EXPECT_TRUE(Eventually([this] { return server_->stats().connected == 1; }));
   EXPECT_TRUE(Eventually([this] { return Stats().connections == 1; }));
-}
-
-TEST_F(HttpTransportShardingTest, Http1SurvivesConnectionsThatCloseAfterEachAnswer) {
-  StartServer(
-      [this](std::shared_ptr<ServerStream> stream) {
-        server_->GoAway();  // "Connection: close"
-        stream->Respond(200, std::to_string(stream->request().connection));
-      },
-      {.http2 = false});
-  StartTransport();
-  for (int i = 1; i <= 3; ++i) EXPECT_EQ(Connection(Request("/")), std::to_string(i));
 }
 
 }  // namespace
