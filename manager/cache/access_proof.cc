@@ -60,6 +60,7 @@ void AccessProof::Renew() {
         if (!status.ok()) return Check();
         counts_.renewals.Increment();
         Proven();
+        if (again_) Check();
       });
 }
 
@@ -70,6 +71,7 @@ void AccessProof::Check() {
   }
   const absl::Time earliest = last_check_ + options_.min_interval;
   if (Now() < earliest) {
+    again_ = true;
     next_check_.Set(earliest, [this] { Check(); });
     return;
   }

@@ -108,7 +108,7 @@ class AccessProof {
   absl::Status reason_;
   std::shared_ptr<Round> round_;         // under way
   std::unique_ptr<WatchProbe> renewal_;  // under way
-  bool again_ = false;
+  bool again_ = false;  // a check is owed: after the round under way, or after min_interval
   absl::Time last_check_ = absl::InfinitePast();
   LoopTimer next_check_;
   LoopTimer expiry_;

@@ -295,6 +295,34 @@ TEST_F(AccessProofTest, HintsAreBoundedAndNotLost) {
   EXPECT_EQ(proof.state(), State::kRefused);
 }
 
+TEST_F(AccessProofTest, AHintThatHasToWaitIsNotLostOverAnAcceptedWatch) {
+  Allow(true, true);
+  AccessProof& proof = Make();
+  proof.Check();
+  loop_.RunReady();
+  ASSERT_EQ(proof.state(), State::kProven);
+  Allow(false, true);
+  proof.Check();
+  proof.NoteProven();
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(proof.state(), State::kRefused);
+}
+
+TEST_F(AccessProofTest, AHintThatHasToWaitIsNotLostOverARenewal) {
+  options_.min_interval = absl::Minutes(5);
+  std::shared_ptr<FakeWatch> renewal;
+  client_.OnWatch([&](const auto& watch) { renewal = watch; });
+  Allow(true, true);
+  AccessProof& proof = Make();
+  proof.Check();
+  ASSERT_TRUE(loop_.RunUntil([&] { return renewal != nullptr; }));
+  Allow(false, true);
+  proof.Check();
+  renewal->Open();
+  loop_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(proof.state(), State::kRefused);
+}
+
 TEST_F(AccessProofTest, AnAcceptedWatchIsAProof) {
   Allow(false, false);
   AccessProof& proof = Make();
