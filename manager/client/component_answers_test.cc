@@ -45,6 +45,9 @@ struct PiecewiseTransport : Transport {
     response.code = 200;
     std::move (*std::exchange(Find(target).done, std::nullopt))(std::move(response));
   }
+  void Fail(std::string_view target) {
+    std::move (*std::exchange(Find(target).done, std::nullopt))(absl::UnavailableError("reset"));
+  }
   Under& Find(std::string_view target) {
     for (auto it = calls.rbegin(); it != calls.rend(); ++it) {
       if (it->target == target) return *it;
@@ -124,6 +127,19 @@ TEST_F(ComponentAnswersTest, ACallOverTheBudgetWaitsForItsTurn) {
   EXPECT_EQ(ended[2].second->body.size(), 90u) << "nothing of what came before";
   EXPECT_EQ(client().queued(), 0u);
   EXPECT_EQ(client().in_flight(), 0u);
+}
+
+TEST_F(ComponentAnswersTest, AnAnswerThatFailsMidwayMakesRoomBeforeItsRetry) {
+  Start("/api/v1/pods");
+  Start("/api/v1/nodes");
+  transport.Bring("/api/v1/pods", 60);
+  transport.Bring("/api/v1/nodes", 60);
+  transport.Fail("/api/v1/pods");
+  EXPECT_THAT(transport.Open(), ElementsAre("/api/v1/nodes"));
+  transport.Bring("/api/v1/nodes", 60);
+  transport.End("/api/v1/nodes");
+  loop.RunFor(absl::Minutes(1));
+  EXPECT_THAT(transport.Open(), ElementsAre("/api/v1/pods")) << "tried again";
 }
 
 TEST_F(ComponentAnswersTest, AWriteIsNeverAskedForAgain) {

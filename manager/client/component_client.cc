@@ -228,7 +228,9 @@ void ComponentClient::OnAnswer(CallPtr call, std::shared_ptr<const Token> token,
   if (absl::IsUnauthenticated(error)) OnCredentialLost(token.get(), error);
   if (absl::IsPermissionDenied(error)) OnForbidden(call->request.method, call->request.target);
   if (call->request.method != "GET" && MayHaveBeenDone(code, error)) call->ambiguous = true;
-  if (!RetryLater(call, code, error)) Finish(call, std::move(error));
+  if (!RetryLater(call, code, error)) return Finish(call, std::move(error));
+  // The bytes that had come are free.
+  StartQueued();
 }
 
 bool ComponentClient::RetryLater(const CallPtr& call, int code, const absl::Status& error) {
