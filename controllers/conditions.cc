@@ -61,4 +61,12 @@ bool SaysAlready(const ConditionList& current, const ConditionList& wanted,
   });
 }
 
+const ConditionProto* FindFalse(const ConditionList& conditions, std::string_view type,
+                                int64_t generation) {
+  const ConditionProto* found = FindCondition(conditions, type);
+  const bool is_false =
+      found != nullptr && found->status() == "False" && found->observedgeneration() == generation;
+  return is_false ? found : nullptr;
+}
+
 }  // namespace mandate

@@ -44,6 +44,9 @@ bool SaysAlready(const ConditionList& current, const ConditionList& wanted,
 
 // Null when there is none of this type.
 const ConditionProto* FindCondition(const ConditionList& conditions, std::string_view type);
+// Null unless it is False, and of this generation.
+const ConditionProto* FindFalse(const ConditionList& conditions, std::string_view type,
+                                int64_t generation);
 
 }  // namespace mandate
 

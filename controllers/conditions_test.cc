@@ -49,6 +49,15 @@ TEST(ConditionsTest, ConditionsOfOthersDoNotMatter) {
                           MakeConditions({ours}, {}, 1, kNow), {"Scoped", "Effective"}));
 }
 
+TEST(ConditionsTest, FindsWhatIsFalseOfAGeneration) {
+  const ConditionList made =
+      MakeConditions({{"A", false, "R", "m"}, {"B", true, "R", "m"}}, {}, 2, kNow);
+  EXPECT_EQ(FindFalse(made, "A", 2), &made[0]);
+  EXPECT_EQ(FindFalse(made, "A", 3), nullptr);
+  EXPECT_EQ(FindFalse(made, "B", 2), nullptr);
+  EXPECT_EQ(FindFalse(made, "C", 2), nullptr);
+}
+
 TEST(ConditionsTest, ControlCharactersAreEscaped) {
   const ConditionList made = MakeConditions({{"A", false, "R", "a\x1b[2Jb\n"}}, {}, 1, kNow);
   EXPECT_EQ(made[0].message(), "a\\x1b[2Jb\\x0a");

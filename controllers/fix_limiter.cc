@@ -16,24 +16,29 @@ void FixLimiter::ForgetIdle(absl::Time now) {
   if (buckets_.size() >= options_.max_objects) buckets_.clear();
 }
 
-absl::Duration FixLimiter::Take(std::string_view uid, absl::Time now) {
+absl::Duration FixLimiter::WaitFor(const std::string& uid, absl::Time now) {
+  MutexLock lock(mutex_);
+  const auto found = buckets_.find(uid);
+  if (found == buckets_.end()) return absl::ZeroDuration();
+  const double tokens = TokensAt(found->second, now);
+  return tokens < 1 ? (1 - tokens) * found->second.interval : absl::ZeroDuration();
+}
+
+void FixLimiter::NoteFix(const std::string& uid, absl::Time now) {
   MutexLock lock(mutex_);
   const Bucket full{static_cast<double>(options_.burst), now, options_.first};
-  auto found = buckets_.find(std::string(uid));
+  auto found = buckets_.find(uid);
   if (found == buckets_.end()) {
     if (buckets_.size() >= options_.max_objects) ForgetIdle(now);
-    found = buckets_.emplace(std::string(uid), full).first;
+    found = buckets_.emplace(uid, full).first;
   }
   Bucket& bucket = found->second;
   const double tokens = TokensAt(bucket, now);
   if (tokens >= options_.burst) bucket = full;
-  bucket.tokens = tokens;
+  bucket.tokens = tokens - 1;
   bucket.at = now;
-  if (tokens < 1) return (1 - tokens) * bucket.interval;
-  bucket.tokens -= 1;
   const bool exhausted = bucket.tokens < 1 && tokens < 2 && tokens < options_.burst;
   if (exhausted) bucket.interval = std::min(2 * bucket.interval, options_.longest);
-  return absl::ZeroDuration();
 }
 
 }  // namespace mandate

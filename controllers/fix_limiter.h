@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
@@ -27,8 +26,10 @@ class FixLimiter {
   FixLimiter() : FixLimiter(Options()) {}
   explicit FixLimiter(Options options) : options_(options) {}
 
-  // Zero: the object with this UID may be fixed now, which counts. Else how long to wait.
-  absl::Duration Take(std::string_view uid, absl::Time now);
+  // How long to wait before the object with this UID is fixed. Zero: it may be fixed now.
+  absl::Duration WaitFor(const std::string& uid, absl::Time now);
+  // The API server has taken a fix of it. One that it refuses does not count: there is no fight.
+  void NoteFix(const std::string& uid, absl::Time now);
 
  private:
   struct Bucket {

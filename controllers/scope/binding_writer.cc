@@ -46,78 +46,46 @@ std::string FixKey(const BindingFix& fix) {
   return StrCat(fix.actual.object.metadata().uid(), "/", absl::Hash<std::string>()(subjects));
 }
 
-const ObjectKey& KeyOf(const Binding& binding) { return binding.key; }
-const ObjectKey& KeyOf(const BindingFix& fix) { return fix.actual.key; }
-const ObjectKey& KeyOf(const std::pair<Binding, Binding>& replaced) { return replaced.first.key; }
-
 }  // namespace
 
 BindingWriter::BindingWriter(const CallContext& context, Parts parts)
-    : context_(context),
-      parts_(parts),
-      left_(parts.max_writes),
-      several_(std::exchange(parts.round.begun, true)) {
-  if (std::exchange(parts.round.revocations_tried, false)) parts.round.revocations = {};
-}
-
-template <class List, class Write, class After>
-bool BindingWriter::Each(const List& list, FailedWrites& failed, const Write& write,
-                         const After& after) {
-  const absl::Time end = parts_.clock.TimeNow() + parts_.max_time;
-  size_t tries = 0;
-  for (const auto& one : list) {
-    if (failed.keys.contains(KeyOf(one))) continue;
-    if (left_ == 0 || tries >= parts_.max_writes || parts_.clock.TimeNow() >= end) {
-      unfinished_ = true;
-      return false;
-    }
-    const size_t left = left_, requests = requests_;
-    const size_t failures = log_.failures().size(), removals = log_.removal_failures().size();
-    write(one);
-    tries += requests_ - requests;
-    if (left_ == left) {
-      failed.keys.insert(KeyOf(one));
-      for (const auto& [texts, known] :
-           {std::pair(&log_.failures(), failures), std::pair(&log_.removal_failures(), removals)}) {
-        if (failed.first.empty() && texts->size() > known) failed.first = texts->at(known);
-      }
-    }
-    after();
-  }
-  return true;
-}
+    : context_(context), parts_(parts), portion_(parts.portion) {}
 
 bool BindingWriter::RemoveEach(const std::vector<Binding>& bindings, bool unchanged) {
-  return Each(
-      bindings, parts_.round.revocations,
+  return portion_.Each(
+      bindings, &Binding::key, portion_.round().removals,
       [&](const Binding& binding) { Remove(binding, unchanged); }, [] {});
 }
 
 void BindingWriter::RemoveAll(const std::vector<Binding>& bindings) {
-  parts_.round.revocations_tried = RemoveEach(bindings, /*unchanged=*/true);
+  portion_.round().revocations_tried = RemoveEach(bindings, /*unchanged=*/true);
 }
 
 void BindingWriter::CarryOut(const InstancePlan& plan) {
-  WriteRound& round = parts_.round;
+  WriteRound& round = portion_.round();
   bool removed = false, all_removed = false;
   const auto remove = [&] {
     if (!std::exchange(removed, true)) all_removed = RemoveEach(plan.remove, /*unchanged=*/false);
   };
-  const auto each = [&](const auto& list, FailedWrites& failed, const auto& write) {
-    return Each(list, failed, write, [&] {
-      if (!log_.failures().empty()) remove();
+  const auto each = [&](const auto& list, const auto& key, FailedWrites& failed,
+                        const auto& write) {
+    return portion_.Each(list, key, failed, write, [&] {
+      if (!portion_.log().failures().empty()) remove();
     });
   };
   const auto fix = [this](const BindingFix& one) { Fix(one); };
+  const auto fixed = [](const BindingFix& one) { return one.actual.key; };
   const auto grants = std::ranges::find_if_not(plan.fix, &BindingFix::revokes);
   // A grant that takes the place of another goes first, so that nobody is without in between. A
   // revocation waits neither for many grants nor for another one when the server has failed one.
-  if (!plan.grant_first || plan.writes() > parts_.max_writes) remove();
+  if (!plan.grant_first || plan.writes() > portion_.max_writes()) remove();
   const bool all_fixed =
-      each(std::ranges::subrange(plan.fix.begin(), grants), round.revocations, fix);
-  each(std::ranges::subrange(grants, plan.fix.end()), round.grants, fix);
-  each(plan.replace, round.grants, [this](const auto& pair) { Replace(pair.first, pair.second); });
-  each(plan.create, round.grants, [this](const Binding& binding) { Create(binding); });
+      each(std::ranges::subrange(plan.fix.begin(), grants), fixed, round.revoking_fixes, fix);
+  each(std::ranges::subrange(grants, plan.fix.end()), fixed, round.grants, fix);
+  each(
+      plan.replace, [](const auto& pair) { return pair.first.key; }, round.grants,
+      [this](const auto& pair) { Replace(pair.first, pair.second); });
+  each(plan.create, &Binding::key, round.grants, [this](const Binding& one) { Create(one); });
   remove();
   round.revocations_tried = all_removed && all_fixed;
 }
@@ -125,21 +93,9 @@ void BindingWriter::CarryOut(const InstancePlan& plan) {
 void BindingWriter::Finish() {
   for (const auto& [role, skipped] : denied_) {
     if (skipped == 0) continue;
-    log_.AddSkipped(StrCat(skipped, " more bindings of ClusterRole \"", role,
-                           "\" were not tried, as the API server denies them all"));
+    portion_.log().AddSkipped(StrCat(skipped, " more bindings of ClusterRole \"", role,
+                                     "\" were not tried, as the API server denies them all"));
   }
-}
-
-std::vector<std::string> BindingWriter::failures() const {
-  if (failed_in_round() > 0 && !unfinished_) {
-    const WriteRound& round = parts_.round;
-    return {StrCat(round.failed(), " bindings could not be written, the first: ",
-                   round.revocations.first.empty() ? round.grants.first : round.revocations.first)};
-  }
-  std::vector<std::string> failures = log_.failures();
-  const auto& removals = log_.removal_failures();
-  failures.insert(failures.end(), removals.begin(), removals.end());
-  return failures;
 }
 
 bool BindingWriter::IsDenied(const Binding& binding) {
@@ -153,18 +109,19 @@ void BindingWriter::Remove(const Binding& binding, bool unchanged) {
   const auto& meta = binding.object.metadata();
   DeleteOptions options{.uid = meta.uid()};
   if (unchanged) options.resource_version = meta.resourceversion();
-  ++requests_;
+  portion_.NoteRequest();
   const absl::Status status =
       binding.in_cluster()
           ? parts_.client.Delete<ClusterRoleBinding>(context_, binding.key, options)
           : parts_.client.Delete<RoleBinding>(context_, binding.key, options);
-  const size_t failures = log_.removal_failures().size();
+  WriteLog& log = portion_.log();
+  const size_t failures = log.removal_failures().size();
   if (unchanged && IsConflict(status)) {
-    log_.AddOutdated(binding.ToString(), status);
+    log.AddOutdated(binding.ToString(), status);
   } else {
-    log_.AddRemoval(binding.ToString(), binding.key.name, status);
+    log.AddRemoval(binding.ToString(), binding.key.name, status);
   }
-  if (log_.removal_failures().size() == failures && left_ > 0) --left_;
+  if (log.removal_failures().size() == failures) portion_.NoteSuccess();
 }
 
 void BindingWriter::Replace(const Binding& old, const Binding& wanted) {
@@ -180,23 +137,28 @@ void BindingWriter::Create(const Binding& binding) {
 
 void BindingWriter::Fix(const BindingFix& fix) {
   if (!fix.revokes() && IsDenied(fix.desired)) return;
-  const absl::Duration wait = parts_.fixes.Take(FixKey(fix), parts_.clock.TimeNow());
+  const std::string key = FixKey(fix);
+  const absl::Duration wait = parts_.fixes.WaitFor(key, parts_.clock.TimeNow());
   if (wait > absl::ZeroDuration()) {
-    wait_ = wait_ == absl::ZeroDuration() ? wait : std::min(wait_, wait);
-    log_.AddDifference(fix.actual.ToString(), Difference(fix.desired, fix.actual));
+    portion_.NoteWait(wait);
+    portion_.log().AddDifference(fix.actual.ToString(), Difference(fix.desired, fix.actual));
     return;
   }
-  const absl::StatusOr<Binding> written = Ensure(fix.desired, &fix.actual);
-  Note(fix.desired, written);
-  if (written.ok() || !fix.revokes()) return;
+  const auto write = [&](const Binding& desired) {
+    const absl::StatusOr<Binding> written = Ensure(desired, &fix.actual);
+    if (written.ok()) parts_.fixes.NoteFix(key, parts_.clock.TimeNow());
+    Note(desired, written);
+    return written.ok();
+  };
+  if (write(fix.desired) || !fix.revokes()) return;
   // Somebody may deny what would be granted: what is revoked does not wait for that.
   const Binding fewer = WithoutNewSubjects(fix.desired, fix.actual);
   if (fewer.object.subjects_size() == fix.desired.object.subjects_size()) return;
-  Note(fewer, Ensure(fewer, &fix.actual));
+  write(fewer);
 }
 
 absl::StatusOr<Binding> BindingWriter::Ensure(const Binding& desired, const Binding* observed) {
-  ++requests_;
+  portion_.NoteRequest();
   if (desired.in_cluster()) {
     std::optional<ClusterRoleBinding> before;
     if (observed != nullptr) before = ToClusterRoleBinding(*observed);
@@ -223,12 +185,13 @@ absl::StatusOr<T> BindingWriter::EnsureObject(const T& desired, std::optional<T>
 void BindingWriter::Note(const Binding& desired, const absl::StatusOr<Binding>& written) {
   if (!written.ok()) {
     if (IsNotHeld(written.status())) denied_.try_emplace(desired.object.roleref().name(), 0);
-    log_.Add(desired.ToString(), absl::StatusOr<Binding>(WithRemedy(written.status(), desired)));
+    portion_.log().Add(desired.ToString(),
+                       absl::StatusOr<Binding>(WithRemedy(written.status(), desired)));
     return;
   }
-  if (left_ > 0) --left_;
+  portion_.NoteSuccess();
   const std::string difference = Difference(desired, *written);
-  if (!difference.empty()) log_.AddDifference(desired.ToString(), difference);
+  if (!difference.empty()) portion_.log().AddDifference(desired.ToString(), difference);
 }
 
 }  // namespace mandate::scope

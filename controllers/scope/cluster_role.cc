@@ -1,5 +1,9 @@
 #include "controllers/scope/cluster_role.h"
 
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "controllers/scope/generated_names.h"
@@ -14,6 +18,24 @@ using operatorsv1alpha1::ScopeTemplate;
 bool HasLabel(const ObjectMetaProto& object, std::string_view key, std::string_view value) {
   const auto found = object.labels().find(std::string(key));
   return found != object.labels().end() && found->second == value;
+}
+
+using Texts = google::protobuf::RepeatedPtrField<std::string>;
+
+bool IsWithin(const Texts& texts, const Texts& all) {
+  const std::set<std::string_view> known(all.begin(), all.end());
+  return known.contains("*") ||
+         std::ranges::all_of(texts, [&](const std::string& text) { return known.contains(text); });
+}
+
+bool IsWithin(const rbacv1::PolicyRule& rule, const rbacv1::PolicyRule& other) {
+  const bool of_any_name = other.resourcenames().empty();
+  const bool names_are_within =
+      !rule.resourcenames().empty() && IsWithin(rule.resourcenames(), other.resourcenames());
+  return (of_any_name || names_are_within) && IsWithin(rule.verbs(), other.verbs()) &&
+         IsWithin(rule.apigroups(), other.apigroups()) &&
+         IsWithin(rule.resources(), other.resources()) &&
+         IsWithin(rule.nonresourceurls(), other.nonresourceurls());
 }
 
 }  // namespace
@@ -63,6 +85,19 @@ std::string Difference(const rbacv1::ClusterRole& desired, const rbacv1::Cluster
     return "owner reference";
   }
   return "";
+}
+
+bool GrantsMore(const rbacv1::ClusterRole& actual, const rbacv1::ClusterRole& desired) {
+  std::set<std::string> wanted;
+  for (const auto& rule : desired.rules()) wanted.insert(rule.SerializeAsString());
+  for (int i = 0; i < actual.rules_size(); ++i) {
+    const bool within = i < desired.rules_size() && IsWithin(actual.rules(i), desired.rules(i));
+    if (!within && !wanted.contains(actual.rules(i).SerializeAsString())) return true;
+  }
+  const auto& labels = desired.metadata().labels();
+  return actual.has_aggregationrule() ||
+         std::ranges::any_of(actual.metadata().labels(),
+                             [&](const auto& label) { return !labels.contains(label.first); });
 }
 
 }  // namespace mandate::scope

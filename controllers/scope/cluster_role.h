@@ -32,6 +32,11 @@ std::string WhyForeign(const rbacv1::ClusterRole& actual, std::string_view templ
 // a label can make a role part of another (aggregation).
 std::string Difference(const rbacv1::ClusterRole& desired, const rbacv1::ClusterRole& actual);
 
+// Whether `actual` may grant something that `desired` does not: by its rules, by those that it
+// aggregates, or as a part of another role, by a label. False only where that is easily seen: each
+// rule is among the desired ones, or within the one in its place.
+bool GrantsMore(const rbacv1::ClusterRole& actual, const rbacv1::ClusterRole& desired);
+
 }  // namespace mandate::scope
 
 #endif  // CONTROLLERS_SCOPE_CLUSTER_ROLE_H_

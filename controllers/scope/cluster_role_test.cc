@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "controllers/scope/generated_names.h"
 #include "controllers/scope/testing_objects.h"
@@ -110,6 +111,89 @@ TEST(ClusterRoleDifferenceTest, LabelsAreExactAndAnnotationsFree) {
   EXPECT_EQ(Difference(desired, actual), "label team");
   actual.add_rules();
   EXPECT_EQ(Difference(desired, actual), "rules");
+}
+
+rbacv1::PolicyRule PodsRule() {
+  rbacv1::PolicyRule rule;
+  rule.add_apigroups("");
+  rule.add_resources("pods");
+  rule.add_verbs("get");
+  return rule;
+}
+
+TEST(GrantsMoreTest, ARuleIsLookedForAsItIsAndInItsPlace) {
+  using Edit = std::function<void(rbacv1::PolicyRule&)>;
+  const std::pair<const char*, Edit> narrowed[] = {
+      {"a verb", [](auto& rule) { rule.set_verbs(0, "list"); }},
+      {"a group", [](auto& rule) { rule.set_apigroups(0, "apps"); }},
+      {"a resource", [](auto& rule) { rule.set_resources(0, "nodes"); }},
+      {"names", [](auto& rule) { rule.add_resourcenames("a"); }},
+      {"a path",
+       [](auto& rule) {
+         rule.Clear();
+         rule.add_verbs("get");
+       }},
+  };
+  const std::pair<const char*, Edit> widened[] = {
+      {"nothing", [](auto&) {}},
+      {"a verb", [](auto& rule) { rule.add_verbs("list"); }},
+      {"all verbs", [](auto& rule) { rule.set_verbs(0, "*"); }},
+      {"a group", [](auto& rule) { rule.add_apigroups("apps"); }},
+      {"a resource", [](auto& rule) { rule.add_resources("nodes"); }},
+      {"a path", [](auto& rule) { rule.add_nonresourceurls("/healthz"); }},
+  };
+  ClusterRole actual;
+  *actual.add_rules() = PodsRule();
+  for (const auto& [name, edit] : narrowed) {
+    ClusterRole desired = actual;
+    edit(*desired.mutable_rules(0));
+    EXPECT_TRUE(GrantsMore(actual, desired)) << name;
+  }
+  for (const auto& [name, edit] : widened) {
+    ClusterRole desired = actual;
+    edit(*desired.mutable_rules(0));
+    EXPECT_FALSE(GrantsMore(actual, desired)) << name;
+  }
+  ClusterRole urls = actual;
+  urls.mutable_rules(0)->add_nonresourceurls("/healthz");
+  EXPECT_TRUE(GrantsMore(urls, actual));
+}
+
+TEST(GrantsMoreTest, NamesAreWithinMoreNamesAndWithinAll) {
+  ClusterRole one, two, all;
+  *all.add_rules() = PodsRule();
+  one = two = all;
+  one.mutable_rules(0)->add_resourcenames("a");
+  for (const char* name : {"a", "b"}) two.mutable_rules(0)->add_resourcenames(name);
+  EXPECT_FALSE(GrantsMore(one, two));
+  EXPECT_FALSE(GrantsMore(two, all));
+  EXPECT_TRUE(GrantsMore(two, one));
+  EXPECT_TRUE(GrantsMore(all, two));
+}
+
+TEST(GrantsMoreTest, OfSeveralRules) {
+  ClusterRole pods, none, both;
+  *pods.add_rules() = PodsRule();
+  both = pods;
+  both.add_rules()->add_verbs("list");
+  ClusterRole turned = both;
+  turned.mutable_rules()->SwapElements(0, 1);
+  EXPECT_TRUE(GrantsMore(pods, none));
+  EXPECT_FALSE(GrantsMore(none, pods));
+  EXPECT_TRUE(GrantsMore(both, pods));
+  EXPECT_FALSE(GrantsMore(pods, both));
+  EXPECT_FALSE(GrantsMore(both, turned));
+}
+
+TEST(GrantsMoreTest, WhatMakesARoleAPartOfAnother) {
+  ClusterRole desired = Made("reader-");
+  ClusterRole labelled = desired, aggregating = desired, bare = desired;
+  (*labelled.mutable_metadata()->mutable_labels())["team"] = "a";
+  aggregating.mutable_aggregationrule();
+  bare.mutable_metadata()->clear_labels();
+  EXPECT_TRUE(GrantsMore(labelled, desired));
+  EXPECT_TRUE(GrantsMore(aggregating, desired));
+  EXPECT_FALSE(GrantsMore(bare, desired));
 }
 
 }  // namespace

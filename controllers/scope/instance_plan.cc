@@ -18,12 +18,11 @@ using operatorsv1alpha1::ScopeTemplate;
 using rbacv1::ClusterRole;
 
 // The failed condition that the template controller reported about the template's present
-// generation; null when it reported success, or nothing yet.
-const ConditionProto* FailedCondition(const ScopeTemplate& scope_template) {
-  const ConditionProto* templated = FindCondition(scope_template.status().conditions(), kTemplated);
-  const bool failed = templated != nullptr && templated->status() == "False" &&
-                      templated->observedgeneration() == scope_template.metadata().generation();
-  return failed ? templated : nullptr;
+// generation; null when it reported success, or nothing yet, or is at work: each role tells then.
+const ConditionProto* FailedCondition(const ScopeTemplate& of) {
+  const ConditionProto* failed =
+      FindFalse(of.status().conditions(), kTemplated, of.metadata().generation());
+  return failed != nullptr && failed->reason() == kTemplatingInProgress ? nullptr : failed;
 }
 
 // What may be done with a role: `bind` is as strong as what it hands out, so only a role that is

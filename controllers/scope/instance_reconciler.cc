@@ -27,18 +27,12 @@ using rbacv1::ClusterRole;
 using rbacv1::ClusterRoleBinding;
 using rbacv1::RoleBinding;
 
-// The next portion of writes, after the requests that wait in the queue.
-constexpr absl::Duration kNextPortion = absl::Milliseconds(1);
 // The longest wait before a failed write is tried again: no event reports that an admission plugin
 // has changed its mind.
 constexpr absl::Duration kLongestRetry = absl::Minutes(1);
 // Bindings that somebody else's edit keeps: no event of theirs maps to the instance once they have
 // lost all that is ours.
 constexpr absl::Duration kPendingRetry = absl::Minutes(1);
-// How soon a binding is fixed again that did not become what was written; FixLimiter makes it
-// slower.
-constexpr absl::Duration kDifferenceRetry = absl::Seconds(1);
-
 // `kubectl delete --cascade=orphan` asks for the bindings to stay.
 bool IsOrphaning(const ScopeInstance& instance) {
   const auto& finalizers = instance.metadata().finalizers();
@@ -119,11 +113,11 @@ std::string VersionsOf(const InstanceSnapshot& snapshot) {
   return versions;
 }
 
-// Whether the condition reports that the instance, as it is now, is not scoped.
-bool ReportsFailure(const ScopeInstance& instance) {
-  const ConditionProto* scoped = FindCondition(instance.status().conditions(), kScoped);
-  return scoped != nullptr && scoped->status() == "False" &&
-         scoped->observedgeneration() == instance.metadata().generation();
+std::vector<std::string> FailuresOf(const Portion& portion) {
+  std::vector<std::string> failures = portion.failures();
+  const std::vector<std::string> removals = portion.removal_failures();
+  failures.insert(failures.end(), removals.begin(), removals.end());
+  return failures;
 }
 
 // An update of a namespace matters when its labels change or its deletion begins.
@@ -194,69 +188,34 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   ASSIGN_OR_RETURN(InstanceSnapshot snapshot, Read(context, *std::move(instance)));
   ASSIGN_OR_RETURN(const InstancePlan plan, Plan(context, snapshot));
 
-  WriteRound round = TakeRound(request, VersionsOf(snapshot));
-  BindingWriter writer(context, WriterFor(round));
+  WriteRound round = rounds_.Take(request.key, VersionsOf(snapshot));
+  Portion portion(component_.clock(), options_.portion, round);
+  BindingWriter writer = WriterFor(context, portion);
   writer.CarryOut(plan);
   writer.Finish();
   if (plan.over_bound) over_bound_.Increment();
-  if (writer.unfinished()) portions_.Increment();
+  if (portion.unfinished()) portions_.Increment();
+  absl::StatusOr<Result> result = rounds_.ResultOf(request.key, portion);
   // Each portion of a round has other failures: the first and the last are reported.
-  if (!writer.unfinished() || !ReportsFailure(snapshot.instance)) {
+  const ObjectMetaProto& meta = snapshot.instance.metadata();
+  const ConditionList& reported = snapshot.instance.status().conditions();
+  if (!portion.unfinished() || FindFalse(reported, kScoped, meta.generation()) == nullptr) {
     RETURN_IF_ERROR(ReportConditions(
         context, component_, client_, snapshot.instance,
-        InstanceConditions(snapshot.instance, plan, writer.failures(), writer.unfinished()),
+        InstanceConditions(snapshot.instance, plan, FailuresOf(portion), portion.unfinished()),
         {kScoped, kEffective}));
   }
-  return ResultOf(request, plan, writer, round);
-}
-
-WriteRound InstanceReconciler::TakeRound(const Request& request, std::string of) {
-  MutexLock lock(mutex_);
-  const auto found = rounds_.find(request.key);
-  WriteRound round;
-  if (found != rounds_.end()) {
-    if (found->second.of == of) round = std::move(found->second);
-    rounds_.erase(found);
-  }
-  round.of = std::move(of);
-  return round;
-}
-
-BindingWriter::Parts InstanceReconciler::WriterFor(WriteRound& round) {
-  return {.client = client_,
-          .fixes = fixes_,
-          .clock = component_.clock(),
-          .round = round,
-          .max_writes = options_.max_writes,
-          .max_time = options_.max_time};
-}
-
-absl::StatusOr<Result> InstanceReconciler::ResultOf(const Request& request,
-                                                    const InstancePlan& plan,
-                                                    const BindingWriter& writer,
-                                                    WriteRound& round) {
-  if (writer.unfinished()) {
-    MutexLock lock(mutex_);
-    rounds_[request.key] = std::move(round);
-    return Result{kNextPortion};
-  }
-  const bool forbidden = writer.log().forbidden();
-  if (writer.failed_in_round() > 0) return Result{denied_.Next(request.key)};
-  if (!forbidden) denied_.Reset(request.key);
-  ASSIGN_OR_RETURN(Result result, writer.log().ToResult(forbidden ? denied_.Next(request.key)
-                                                                  : absl::ZeroDuration()));
-  const auto again = [&](absl::Duration after) {
-    const bool is_set = result.requeue_after > absl::ZeroDuration();
-    if (after > absl::ZeroDuration()) {
-      result.requeue_after = is_set ? std::min(result.requeue_after, after) : after;
-    }
-  };
-  again(writer.wait());
-  if (writer.log().differs() && writer.wait() == absl::ZeroDuration()) again(kDifferenceRetry);
-  if (!plan.pending.empty()) again(kPendingRetry);
+  RETURN_IF_ERROR(result.status());
+  if (!plan.pending.empty()) RequeueWithin(kPendingRetry, *result);
   // No event reports that the server answers again.
-  if (plan.effect.unknown) again(discovery_->min_interval());
+  if (plan.effect.unknown) RequeueWithin(discovery_->min_interval(), *result);
   return result;
+}
+
+BindingWriter InstanceReconciler::WriterFor(const CallContext& context, Portion& portion) {
+  return BindingWriter(
+      context,
+      {.client = client_, .fixes = fixes_, .clock = component_.clock(), .portion = portion});
 }
 
 absl::StatusOr<Result> InstanceReconciler::RevokeAll(const CallContext& context,
@@ -267,12 +226,13 @@ absl::StatusOr<Result> InstanceReconciler::RevokeAll(const CallContext& context,
   std::erase_if(bindings, [&](const Binding& binding) {
     return !BelongsToFormer(binding, name, "") || binding.object.metadata().has_deletiontimestamp();
   });
-  WriteRound round = TakeRound(request, "");
-  BindingWriter writer(context, WriterFor(round));
+  WriteRound round = rounds_.Take(request.key, "");
+  Portion portion(component_.clock(), options_.portion, round);
+  BindingWriter writer = WriterFor(context, portion);
   // Whoever deleted the instance may have orphaned the binding since it was read: then it stays.
   writer.RemoveAll(bindings);
   writer.Finish();
-  return ResultOf(request, {}, writer, round);
+  return rounds_.ResultOf(request.key, portion);
 }
 
 absl::StatusOr<std::unique_ptr<Controller>> MakeInstanceController(const Component& component) {

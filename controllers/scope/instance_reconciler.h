@@ -12,16 +12,11 @@
 #ifndef CONTROLLERS_SCOPE_INSTANCE_RECONCILER_H_
 #define CONTROLLERS_SCOPE_INSTANCE_RECONCILER_H_
 
-#include <cstddef>
 #include <memory>
-#include <string>
-#include <string_view>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "controllers/fix_limiter.h"
-#include "controllers/retry_delays.h"
+#include "controllers/portion.h"
 #include "controllers/scope/binding_writer.h"
 #include "controllers/scope/instance_plan.h"
 #include "controllers/scope/mandates.h"
@@ -30,7 +25,6 @@
 #include "manager/controller/controller.h"
 #include "manager/controller/reconciler.h"
 #include "manager/core/metrics.h"
-#include "manager/core/mutex.h"
 
 namespace mandate {
 class Discovery;
@@ -40,12 +34,9 @@ namespace mandate::scope {
 
 struct InstanceOptions {
   InstancePlanOptions plan;
-  // Writes of one reconcile. The rest is left for the next, after what waits in the queue: another
+  // Of one reconcile. The rest is left for the next, after what waits in the queue: another
   // instance's revocation does not wait for a thousand grants.
-  size_t max_writes = 200;
-  // How long one reconcile creates, fixes or deletes; the rest waits as above. A server, or its
-  // webhook, may take seconds to deny each write.
-  absl::Duration max_time = absl::Seconds(2);
+  PortionLimits portion;
   // Instances that are reconciled at once.
   int max_concurrent_reconciles = 4;
 };
@@ -67,21 +58,14 @@ class InstanceReconciler : public Reconciler {
   absl::StatusOr<InstancePlan> Plan(const CallContext& context, InstanceSnapshot& snapshot) const;
   // The instance is gone: revokes what it granted.
   absl::StatusOr<Result> RevokeAll(const CallContext& context, const Request& request);
-  // The round that the last reconcile has left unfinished; a new one when it was `of` something
-  // else.
-  WriteRound TakeRound(const Request& request, std::string of);
-  BindingWriter::Parts WriterFor(WriteRound& round);
-  absl::StatusOr<Result> ResultOf(const Request& request, const InstancePlan& plan,
-                                  const BindingWriter& writer, WriteRound& round);
+  BindingWriter WriterFor(const CallContext& context, Portion& portion);
 
   const Component& component_;
   Client<kScopeInstance> client_;
   const InstanceOptions options_;
   const std::unique_ptr<Discovery> discovery_;
-  RetryDelays denied_;
   FixLimiter fixes_;
-  Mutex mutex_;
-  absl::flat_hash_map<ObjectKey, WriteRound> rounds_ ABSL_GUARDED_BY(mutex_);
+  WriteRounds rounds_;
   prometheus::Counter& over_bound_;  // mandate_scope_bindings_over_bound_total
   prometheus::Counter& portions_;    // mandate_scope_portions_total
 };

@@ -71,7 +71,7 @@ TEST(SizeTest, MoreBindingsThanTheBoundAreReported) {
 // Portions: a thousand grants of one instance, and in the midst of them another's revocation.
 TEST(SizeTest, ARevocationDoesNotWaitForAnothersGrants) {
   InstanceOptions options;
-  options.max_writes = 10;
+  options.portion.max_writes = 10;
   options.max_concurrent_reconciles = 1;
   ScopeCluster cluster(options);
   EXPECT_EQ(cluster.Create(kTemplates, TemplateJson("foo", ManyRoles())), 201);

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
-#include "controllers/scope/cluster_role.h"
 #include "controllers/scope/generated_names.h"
 #include "controllers/scope/ownership.h"
 #include "controllers/scope/role_template.h"
@@ -111,6 +110,7 @@ TemplatePlan PlanTemplate(const TemplateSnapshot& snapshot) {
   for (const auto& [name, role] : by_name) {
     if (!wanted.contains(name)) PlanUnwantedRole(owner, *role, plan);
   }
+  std::ranges::stable_partition(plan.fix, &RoleFix::revokes);
   return plan;
 }
 
@@ -123,12 +123,16 @@ std::string Summarise(const std::vector<std::string>& problems) {
 
 std::vector<DesiredCondition> TemplateConditions(const ScopeTemplate& of, const TemplatePlan& plan,
                                                  const std::vector<std::string>& failures,
-                                                 const std::vector<std::string>& removal_failures) {
+                                                 const std::vector<std::string>& removal_failures,
+                                                 bool unfinished) {
   std::vector<std::string> all = plan.problems;
   all.insert(all.end(), failures.begin(), failures.end());
   const bool failed = !all.empty();
   all.insert(all.end(), plan.pending.begin(), plan.pending.end());
   all.insert(all.end(), removal_failures.begin(), removal_failures.end());
+  if (all.empty() && unfinished) {
+    return {{kTemplated, false, kTemplatingInProgress, "cluster roles are being written"}};
+  }
   if (all.empty()) {
     return {{kTemplated, true, kTemplatingSuccessful,
              StrCat("ScopeTemplate \"", of.metadata().name(), "\" successfully reconciled")}};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "controllers/conditions.h"
+#include "controllers/scope/cluster_role.h"
 #include "controllers/scope/kinds.h"
 #include "manager/object/kinds/rbac_v1.h"
 
@@ -15,6 +16,7 @@ namespace mandate::scope {
 inline constexpr char kTemplated[] = "Templated";
 inline constexpr char kTemplatingSuccessful[] = "TemplatingSuccessful";
 inline constexpr char kTemplatingFailed[] = "TemplatingFailed";
+inline constexpr char kTemplatingInProgress[] = "TemplatingInProgress";
 // Of Templated and of Scoped: something that is no longer wanted still grants.
 inline constexpr char kRevocationPending[] = "RevocationPending";
 
@@ -39,10 +41,13 @@ struct TemplateSnapshot {
 struct RoleFix {
   rbacv1::ClusterRole desired;
   rbacv1::ClusterRole actual;
+
+  bool revokes() const { return GrantsMore(actual, desired); }
 };
 
 struct TemplatePlan {
   std::vector<rbacv1::ClusterRole> create;
+  // Those that revoke come first.
   std::vector<RoleFix> fix;
   std::vector<rbacv1::ClusterRole> remove;
   // Why the template cannot be fulfilled, whatever the writes come to.
@@ -54,11 +59,13 @@ struct TemplatePlan {
 TemplatePlan PlanTemplate(const TemplateSnapshot& snapshot);
 
 // The template's conditions after the plan was carried out; `failures` are the errors of creating
-// and fixing, `removal_failures` those of deleting.
+// and fixing, `removal_failures` those of deleting. `unfinished`: writes of the plan are left for
+// the next time.
 std::vector<DesiredCondition> TemplateConditions(const operatorsv1alpha1::ScopeTemplate& of,
                                                  const TemplatePlan& plan,
                                                  const std::vector<std::string>& failures,
-                                                 const std::vector<std::string>& removal_failures);
+                                                 const std::vector<std::string>& removal_failures,
+                                                 bool unfinished = false);
 
 // "a; b; c; and 4 more", for a condition's message.
 std::string Summarise(const std::vector<std::string>& problems);

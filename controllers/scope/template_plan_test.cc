@@ -343,6 +343,11 @@ TEST(TemplateConditionsTest, FailuresOfWritesFailTheTemplate) {
             (DesiredCondition{kTemplated, false, kRevocationPending, "deleting x"}));
   EXPECT_EQ(TemplateConditions(of, {}, {"a"}, {"deleting x"})[0],
             (DesiredCondition{kTemplated, false, kTemplatingFailed, "a; deleting x"}));
+  EXPECT_EQ(TemplateConditions(of, {}, {}, {}, /*unfinished=*/true)[0],
+            (DesiredCondition{kTemplated, false, kTemplatingInProgress,
+                              "cluster roles are being written"}));
+  EXPECT_EQ(TemplateConditions(of, {}, {"a"}, {}, /*unfinished=*/true)[0].reason,
+            kTemplatingFailed);
 }
 
 }  // namespace

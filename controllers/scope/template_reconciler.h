@@ -14,48 +14,49 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "controllers/fix_limiter.h"
-#include "controllers/retry_delays.h"
+#include "controllers/portion.h"
 #include "controllers/scope/mandates.h"
 #include "controllers/scope/template_plan.h"
-#include "controllers/write_log.h"
 #include "manager/client/client.h"
 #include "manager/component.h"
 #include "manager/controller/controller.h"
 #include "manager/controller/reconciler.h"
+#include "manager/core/metrics.h"
 
 namespace mandate::scope {
+
+struct TemplateOptions {
+  // Of one reconcile. The rest is left for the next, after what waits in the queue: another
+  // template's revocation does not wait for a hundred roles.
+  PortionLimits portion;
+  // Templates that are reconciled at once.
+  int max_concurrent_reconciles = 4;
+};
 
 // Reads, plans, writes, reports. Thread-safe.
 class TemplateReconciler : public Reconciler {
  public:
   // `component` outlives this.
-  TemplateReconciler(const Component& component, Client<kScopeTemplate> client);
+  TemplateReconciler(const Component& component, Client<kScopeTemplate> client,
+                     TemplateOptions options = {});
 
   absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override;
 
  private:
-  // The writes of one reconcile, and their outcome.
-  struct Progress {
-    WriteLog log;
-    // How long to wait before a role that somebody else keeps changing is fixed again. Zero: there
-    // is no such role.
-    absl::Duration wait = absl::ZeroDuration();
-  };
-
-  void CarryOut(const CallContext& context, const TemplatePlan& plan, Progress& progress);
-  void Fix(const CallContext& context, const RoleFix& fix, Progress& progress);
-
   const Component& component_;
   Client<kScopeTemplate> client_;
-  RetryDelays denied_;
+  const TemplateOptions options_;
+  WriteRounds rounds_;
   FixLimiter fixes_;
+  prometheus::Counter& portions_;  // mandate_scope_portions_total
 };
 
 // Its controller: ScopeTemplates, the ClusterRoles they own, the ScopeInstances that name them, and
 // the bindings that keep a role from being made again.
 absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateController(const Component& component);
+absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateControllerWith(
+    const Component& component, const TemplateOptions& options);
 
 }  // namespace mandate::scope
 

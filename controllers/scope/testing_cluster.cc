@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "controllers/scope/generated_names.h"
-#include "controllers/scope/template_reconciler.h"
 #include "manager/cache/cache_impl.h"
 #include "manager/client/component_client.h"
 #include "manager/core/strings.h"
@@ -122,7 +121,14 @@ class ScopeCluster::Wire : public Transport {
       if (cluster_.intercept) answer = cluster_.intercept(write);
       if (!answer.has_value()) answer = RefuseOwner(request);
       if (answer.has_value()) {
-        cluster_.loop_.Post([done = std::move(done), answer = *std::move(answer)]() mutable {
+        cluster_.loop_.Post([done = std::move(done), sink = std::move(request.body_sink),
+                             answer = *std::move(answer)]() mutable {
+          sink->OnHead(answer);
+          // An error's body stays with the answer.
+          if (answer.code / 100 == 2) {
+            const absl::Status taken = sink->OnBody(std::exchange(answer.body, ""));
+            if (!taken.ok()) return std::move(done)(taken);
+          }
           std::move(done)(std::move(answer));
         });
         return;
@@ -177,8 +183,9 @@ struct ScopeCluster::Process {
   Controllers controllers;
 };
 
-ScopeCluster::ScopeCluster(InstanceOptions options)
-    : options_(options),
+ScopeCluster::ScopeCluster(InstanceOptions instance_options, TemplateOptions template_options)
+    : instance_options_(instance_options),
+      template_options_(template_options),
       template_rights_(kScopeTemplate),
       instance_rights_(kScopeInstance),
       events_(std::make_shared<std::vector<std::string>>()) {
@@ -244,9 +251,9 @@ void ScopeCluster::Start() {
         ControllerRuntime{
             std::string(mandate->component), loop_, *process->pool, view, metrics_, {}, 1}}));
     const Component& component = *process->components.back();
-    process->controllers.push_back(Must(mandate == &kScopeTemplate
-                                            ? MakeTemplateController(component)
-                                            : MakeInstanceControllerWith(component, options_)));
+    process->controllers.push_back(Must(
+        mandate == &kScopeTemplate ? MakeTemplateControllerWith(component, template_options_)
+                                   : MakeInstanceControllerWith(component, instance_options_)));
   }
   process->identities->Start();
   for (auto& controller : process->controllers) controller->Start();

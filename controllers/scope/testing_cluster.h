@@ -20,6 +20,7 @@
 
 #include "absl/time/time.h"
 #include "controllers/scope/instance_reconciler.h"
+#include "controllers/scope/template_reconciler.h"
 #include "manager/client/testing/mandate_server.h"
 #include "manager/core/metrics.h"
 #include "manager/core/testing/simulated_loop.h"
@@ -45,7 +46,8 @@ inline constexpr Resource kClusterBindings{"/apis/rbac.authorization.k8s.io/v1",
 // markers ask for, but for the permission that the environment variable MANDATE_WITHOUT names.
 class ScopeCluster {
  public:
-  explicit ScopeCluster(InstanceOptions options = {});
+  explicit ScopeCluster(InstanceOptions instance_options = {},
+                        TemplateOptions template_options = {});
   ~ScopeCluster();
 
   // The components; without a Start() people act alone.
@@ -106,7 +108,8 @@ class ScopeCluster {
                           std::string_view type) const;
   std::string RoleJson(const rbac::Mandate& mandate, std::string_view without_verb) const;
 
-  const InstanceOptions options_;
+  const InstanceOptions instance_options_;
+  const TemplateOptions template_options_;
   SimulatedLoop loop_;
   Metrics metrics_;
   const MandateServer template_rights_;

@@ -16,6 +16,9 @@ inline constexpr char kSuccess[] =
 
 class ScopedTest : public testing::Test {
  protected:
+  explicit ScopedTest(InstanceOptions instance_options = {}, TemplateOptions template_options = {})
+      : cluster_(instance_options, template_options) {}
+
   // Creates the template "foo" and its instance "foo" with this rest of a spec.
   void Begin(std::string_view spec, std::string_view roles = kDocumentRoles) {
     EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", roles)), 201);

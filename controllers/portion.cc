@@ -1,0 +1,104 @@
+#include "controllers/portion.h"
+
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+
+namespace mandate {
+namespace {
+
+// The next portion of writes, after the requests that wait in the queue.
+constexpr absl::Duration kNextPortion = absl::Milliseconds(1);
+// How soon an object is fixed again that did not become what was written; FixLimiter makes it
+// slower.
+constexpr absl::Duration kDifferenceRetry = absl::Seconds(1);
+
+std::vector<std::string> Summary(std::string_view done, const FailedWrites& failed,
+                                 const FailedWrites& more) {
+  const size_t count = failed.keys.size() + more.keys.size();
+  const std::string& first = failed.first.empty() ? more.first : failed.first;
+  if (count == 0) return {};
+  if (count == 1) return {first};
+  return {StrCat(count, " objects could not be ", done, ", the first: ", first)};
+}
+
+}  // namespace
+
+Portion::Portion(const Clock& clock, PortionLimits limits, WriteRound& round)
+    : clock_(clock), limits_(limits), round_(round), several_(std::exchange(round.begun, true)) {
+  if (std::exchange(round.revocations_tried, false)) round.revoking_fixes = round.removals = {};
+}
+
+void Portion::NoteWait(absl::Duration wait) {
+  wait_ = wait_ == absl::ZeroDuration() ? wait : std::min(wait_, wait);
+}
+
+Portion::Known Portion::KnownFailures() const {
+  return {log_.failures().size(), log_.removal_failures().size()};
+}
+
+void Portion::NoteFailure(const ObjectKey& key, const Known& before, FailedWrites& failed) const {
+  failed.keys.insert(key);
+  for (const auto& [texts, known] : {std::pair(&log_.failures(), before.failures),
+                                     std::pair(&log_.removal_failures(), before.removals)}) {
+    if (failed.first.empty() && texts->size() > known) failed.first = texts->at(known);
+  }
+}
+
+bool Portion::failed_in_several() const {
+  return several_ && !(round_.grants.keys.empty() && round_.revoking_fixes.keys.empty() &&
+                       round_.removals.keys.empty());
+}
+
+std::vector<std::string> Portion::failures() const {
+  if (unfinished_ || !failed_in_several()) return log_.failures();
+  return Summary("written", round_.revoking_fixes, round_.grants);
+}
+
+std::vector<std::string> Portion::removal_failures() const {
+  if (unfinished_ || !failed_in_several()) return log_.removal_failures();
+  return Summary("deleted", round_.removals, {});
+}
+
+WriteRound WriteRounds::Take(const ObjectKey& key, std::string of) {
+  MutexLock lock(mutex_);
+  const auto found = rounds_.find(key);
+  WriteRound round;
+  if (found != rounds_.end()) {
+    if (found->second.of == of) round = std::move(found->second);
+    rounds_.erase(found);
+  }
+  round.of = std::move(of);
+  return round;
+}
+
+absl::StatusOr<Result> WriteRounds::ResultOf(const ObjectKey& key, Portion& portion) {
+  if (portion.unfinished()) {
+    MutexLock lock(mutex_);
+    rounds_[key] = std::move(portion.round());
+    return Result{kNextPortion};
+  }
+  if (portion.failed_in_several()) return Result{denied_.Next(key)};
+  const WriteLog& log = portion.log();
+  if (!log.forbidden()) denied_.Reset(key);
+  ASSIGN_OR_RETURN(Result result,
+                   log.ToResult(log.forbidden() ? denied_.Next(key) : absl::ZeroDuration()));
+  RequeueWithin(portion.wait_, result);
+  if (log.differs() && portion.wait_ == absl::ZeroDuration()) {
+    RequeueWithin(kDifferenceRetry, result);
+  }
+  return result;
+}
+
+void WriteRounds::Forget(const ObjectKey& key) {
+  denied_.Reset(key);
+  MutexLock lock(mutex_);
+  rounds_.erase(key);
+}
+
+void RequeueWithin(absl::Duration after, Result& result) {
+  if (after == absl::ZeroDuration()) return;
+  const bool is_set = result.requeue_after > absl::ZeroDuration();
+  result.requeue_after = is_set ? std::min(result.requeue_after, after) : after;
+}
+
+}  // namespace mandate

@@ -1,0 +1,145 @@
+// Carries out one object's writes in portions, so that many of them, or slow ones, do not hold up
+// another object's.
+#ifndef CONTROLLERS_PORTION_H_
+#define CONTROLLERS_PORTION_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "controllers/retry_delays.h"
+#include "controllers/write_log.h"
+#include "manager/controller/reconciler.h"
+#include "manager/core/clock.h"
+#include "manager/core/mutex.h"
+#include "manager/object/kind.h"
+
+namespace mandate {
+
+// The objects whose write has failed, and what the API server answered to the first of them.
+struct FailedWrites {
+  absl::flat_hash_set<ObjectKey> keys;
+  std::string first;
+};
+
+// One pass over the writes for an object. A grant that has failed is tried again in the next round,
+// after all other grants. A revocation does not wait for grants: when a portion has tried all
+// revocations, the next portion tries the failed ones again.
+struct WriteRound {
+  std::string of;  // the versions of what is carried out; others begin a new round
+  bool begun = false;
+  FailedWrites grants;
+  FailedWrites revoking_fixes;
+  FailedWrites removals;
+  bool revocations_tried = false;
+};
+
+struct PortionLimits {
+  // Writes that succeed, and tries of each of the plan's lists.
+  size_t max_writes = 200;
+  // How long each list is worked on: a server, or its webhook, may take seconds to deny a write.
+  absl::Duration max_time = absl::Seconds(2);
+};
+
+// The writes of one reconcile, and their outcome. Not thread-safe.
+class Portion {
+ public:
+  // `clock` and `round` outlive this.
+  Portion(const Clock& clock, PortionLimits limits, WriteRound& round);
+
+  // Calls `write` and `after` for each of `list` whose `key` is not in `failed`, until a limit is
+  // reached. Adds those whose write does not call NoteSuccess() to `failed`. Returns whether all
+  // were tried.
+  template <class List, class Key, class Write, class After>
+  bool Each(const List& list, const Key& key, FailedWrites& failed, const Write& write,
+            const After& after);
+  // For `write`: each request, and each one that the API server has taken.
+  void NoteRequest() { ++requests_; }
+  void NoteSuccess() { ++successes_; }
+  // For `write`: an object that somebody else keeps changing is not to be fixed before that.
+  void NoteWait(absl::Duration wait);
+
+  size_t max_writes() const { return limits_.max_writes; }
+  WriteRound& round() { return round_; }
+  WriteLog& log() { return log_; }
+  // What to report of creating and fixing, and of deleting: this portion's failures, or, at the end
+  // of a round of several, a summary.
+  std::vector<std::string> failures() const;
+  std::vector<std::string> removal_failures() const;
+  // Some writes are left for the next reconcile.
+  bool unfinished() const { return unfinished_; }
+
+ private:
+  friend class WriteRounds;
+  struct Known {
+    size_t failures, removals;
+  };
+
+  // Whether failures of earlier portions count too. The log has those of a round of one.
+  bool failed_in_several() const;
+  Known KnownFailures() const;
+  void NoteFailure(const ObjectKey& key, const Known& before, FailedWrites& failed) const;
+
+  const Clock& clock_;
+  const PortionLimits limits_;
+  WriteRound& round_;
+  const bool several_;
+  WriteLog log_;
+  size_t requests_ = 0;
+  size_t successes_ = 0;
+  bool unfinished_ = false;
+  absl::Duration wait_ = absl::ZeroDuration();  // zero: nothing to wait for
+};
+
+// The unfinished rounds of a controller's objects, and when its reconciles are tried again.
+// Thread-safe.
+class WriteRounds {
+ public:
+  // The round that the last reconcile has left unfinished; a new one when it was `of` something
+  // else.
+  WriteRound Take(const ObjectKey& key, std::string of);
+  // What the reconcile returns. Keeps the round when it is unfinished.
+  absl::StatusOr<Result> ResultOf(const ObjectKey& key, Portion& portion);
+  void Forget(const ObjectKey& key);
+
+ private:
+  RetryDelays denied_;
+  Mutex mutex_;
+  absl::flat_hash_map<ObjectKey, WriteRound> rounds_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Asks for another reconcile after `after`, if that is sooner. Zero: does not.
+void RequeueWithin(absl::Duration after, Result& result);
+
+template <class List, class Key, class Write, class After>
+bool Portion::Each(const List& list, const Key& key, FailedWrites& failed, const Write& write,
+                   const After& after) {
+  const absl::Time end = clock_.TimeNow() + limits_.max_time;
+  const size_t requests_before = requests_;
+  for (const auto& one : list) {
+    if (failed.keys.contains(std::invoke(key, one))) continue;
+    if (successes_ >= limits_.max_writes || requests_ - requests_before >= limits_.max_writes ||
+        clock_.TimeNow() >= end) {
+      unfinished_ = true;
+      return false;
+    }
+    const size_t successes = successes_;
+    const Known before = KnownFailures();
+    write(one);
+    if (successes_ == successes) NoteFailure(std::invoke(key, one), before, failed);
+    after();
+  }
+  return true;
+}
+
+}  // namespace mandate
+
+#endif  // CONTROLLERS_PORTION_H_

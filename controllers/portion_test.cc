@@ -1,0 +1,228 @@
+#include "controllers/portion.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "manager/core/testing/simulated_loop.h"
+
+namespace mandate {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class PortionTest : public testing::Test {
+ protected:
+  using List = std::vector<std::string>;
+
+  // Works on `list` in `portion`; the server refuses those in `refused_`.
+  bool Work(Portion& portion, const List& list, FailedWrites WriteRound::*kind) {
+    return portion.Each(
+        list,
+        [](const std::string& name) {
+          return ObjectKey{"", name};
+        },
+        portion.round().*kind,
+        [&](const std::string& name) {
+          tried_.push_back(name);
+          portion.NoteRequest();
+          clock_.AdvanceTo(clock_.TimeNow() + took_);
+          const bool taken = !refused_.contains(name);
+          if (taken) portion.NoteSuccess();
+          const absl::Status status = taken ? absl::OkStatus() : absl::InternalError("no");
+          if (kind == &WriteRound::removals) {
+            portion.log().AddRemoval(name, name, status);
+          } else {
+            portion.log().Add(name, absl::StatusOr<int>(taken ? absl::StatusOr<int>(1) : status));
+          }
+        },
+        [] {});
+  }
+  List Tried() { return std::exchange(tried_, {}); }
+  // What another portion of the round tries.
+  List Next(const List& list, FailedWrites WriteRound::*kind, WriteRound& round) {
+    Portion portion(clock_, limits_, round);
+    Work(portion, list, kind);
+    return Tried();
+  }
+
+  SimulatedClock clock_;
+  PortionLimits limits_{.max_writes = 2};
+  absl::Duration took_ = absl::ZeroDuration();
+  std::set<std::string> refused_;
+  List tried_;
+};
+
+TEST_F(PortionTest, EndsAfterItsWrites) {
+  WriteRound round;
+  Portion portion(clock_, limits_, round);
+  EXPECT_FALSE(Work(portion, {"a", "b", "c"}, &WriteRound::grants));
+  EXPECT_THAT(Tried(), ElementsAre("a", "b"));
+  EXPECT_TRUE(portion.unfinished());
+  EXPECT_FALSE(Work(portion, {"d"}, &WriteRound::removals)) << "nor is another list begun";
+  EXPECT_THAT(Tried(), IsEmpty());
+}
+
+TEST_F(PortionTest, AListThatIsWholeIsFinished) {
+  WriteRound round;
+  Portion portion(clock_, limits_, round);
+  EXPECT_TRUE(Work(portion, {"a", "b"}, &WriteRound::grants));
+  EXPECT_TRUE(Work(portion, {}, &WriteRound::grants));
+  EXPECT_FALSE(portion.unfinished());
+}
+
+TEST_F(PortionTest, EachListHasItsTriesAndItsTime) {
+  refused_ = {"a", "b", "c", "d"};
+  WriteRound round;
+  Portion tries(clock_, limits_, round);
+  EXPECT_FALSE(Work(tries, {"a", "b", "c"}, &WriteRound::grants));
+  EXPECT_TRUE(Work(tries, {"d"}, &WriteRound::removals));
+  EXPECT_THAT(Tried(), ElementsAre("a", "b", "d"));
+
+  took_ = limits_.max_time;
+  WriteRound slow_round;
+  Portion slow(clock_, limits_, slow_round);
+  EXPECT_FALSE(Work(slow, {"a", "b"}, &WriteRound::grants));
+  EXPECT_TRUE(Work(slow, {"d"}, &WriteRound::removals));
+  EXPECT_THAT(Tried(), ElementsAre("a", "d"));
+}
+
+// Else the first refused writes would be all that is ever tried.
+TEST_F(PortionTest, ARefusedGrantIsTriedAgainInTheNextRound) {
+  refused_ = {"a", "b"};
+  WriteRound round;
+  EXPECT_THAT(Next({"a", "b", "c"}, &WriteRound::grants, round), ElementsAre("a", "b"));
+  EXPECT_THAT(Next({"a", "b", "c"}, &WriteRound::grants, round), ElementsAre("c"));
+  EXPECT_THAT(Next({"a", "b"}, &WriteRound::grants, round), IsEmpty());
+}
+
+TEST_F(PortionTest, ARefusedRevocationIsTriedAgainOnceAllWereTried) {
+  for (const auto kind : {&WriteRound::removals, &WriteRound::revoking_fixes}) {
+    refused_ = {"a", "b"};
+    WriteRound round;
+    EXPECT_THAT(Next({"a", "b", "c"}, kind, round), ElementsAre("a", "b"));
+    EXPECT_THAT(Next({"a", "b", "c"}, kind, round), ElementsAre("c"));
+    round.revocations_tried = true;
+    EXPECT_THAT(Next({"a", "b"}, kind, round), ElementsAre("a", "b"));
+    EXPECT_FALSE(round.revocations_tried);
+  }
+}
+
+TEST_F(PortionTest, TheLastOfSeveralSumsUpWhatFailedInAll) {
+  refused_ = {"a", "b", "x"};
+  WriteRound round;
+  {
+    Portion first(clock_, limits_, round);
+    Work(first, {"a", "b", "c"}, &WriteRound::grants);
+    EXPECT_THAT(first.failures(), ElementsAre("a: no", "b: no")) << "its own";
+  }
+  Portion last(clock_, limits_, round);
+  Work(last, {"a", "b", "c"}, &WriteRound::grants);
+  EXPECT_THAT(last.removal_failures(), IsEmpty());
+  Work(last, {"x"}, &WriteRound::removals);
+  EXPECT_THAT(last.failures(), ElementsAre("2 objects could not be written, the first: a: no"));
+  EXPECT_THAT(last.removal_failures(), ElementsAre("deleting x: no"));
+}
+
+TEST_F(PortionTest, ARoundGoesOnUntilWhatItCarriesOutIsAnother) {
+  refused_ = {"a", "b"};
+  WriteRounds rounds;
+  const ObjectKey key{"", "foo"};
+  const auto portion_of = [&](const std::string& of) {
+    WriteRound round = rounds.Take(key, of);
+    Portion portion(clock_, limits_, round);
+    Work(portion, {"a", "b", "c", "d", "e"}, &WriteRound::grants);
+    return rounds.ResultOf(key, portion);
+  };
+  EXPECT_EQ(portion_of("1")->requeue_after, absl::Milliseconds(1));
+  EXPECT_THAT(Tried(), ElementsAre("a", "b"));
+  EXPECT_EQ(portion_of("2")->requeue_after, absl::Milliseconds(1));
+  EXPECT_THAT(Tried(), ElementsAre("a", "b")) << "a new one";
+  EXPECT_EQ(portion_of("2")->requeue_after, absl::Milliseconds(1));
+  EXPECT_THAT(Tried(), ElementsAre("c", "d"));
+  rounds.Forget(key);
+  EXPECT_TRUE(portion_of("2").ok());
+  EXPECT_THAT(Tried(), ElementsAre("a", "b")) << "a new one";
+}
+
+TEST_F(PortionTest, TellsWhenToTryAgain) {
+  const ObjectKey key{"", "foo"};
+  struct Row {
+    const char* name;
+    std::function<void(Portion&)> work;
+    absl::Duration after;
+  };
+  const Row rows[] = {
+      {"all is done", [](Portion&) {}, absl::ZeroDuration()},
+      {"forbidden",
+       [](Portion& portion) {
+         portion.log().Add("a", absl::StatusOr<int>(absl::PermissionDeniedError("no")));
+       },
+       absl::Seconds(10)},
+      {"it differs", [](Portion& portion) { portion.log().AddDifference("a", "rules"); },
+       absl::Seconds(1)},
+      {"it is fought over",
+       [](Portion& portion) {
+         portion.log().AddDifference("a", "rules");
+         portion.NoteWait(absl::Seconds(30));
+         portion.NoteWait(absl::Seconds(20));
+         portion.NoteWait(absl::Seconds(40));
+       },
+       absl::Seconds(20)},
+  };
+  for (const Row& row : rows) {
+    WriteRounds rounds;
+    WriteRound round = rounds.Take(key, "1");
+    Portion portion(clock_, limits_, round);
+    row.work(portion);
+    const auto result = rounds.ResultOf(key, portion);
+    ASSERT_TRUE(result.ok()) << row.name;
+    EXPECT_EQ(result->requeue_after, row.after) << row.name;
+  }
+  // What is no 403 has the queue's delays.
+  refused_ = {"a"};
+  WriteRounds rounds;
+  WriteRound round;
+  Portion portion(clock_, limits_, round);
+  Work(portion, {"a"}, &WriteRound::grants);
+  EXPECT_EQ(rounds.ResultOf(key, portion).status(), absl::InternalError("a: no"));
+}
+
+// Round after round, more and more slowly.
+TEST_F(PortionTest, ARoundOfSeveralThatFailedIsBegunAgainSlowly) {
+  refused_ = {"a", "b"};
+  WriteRounds rounds;
+  const ObjectKey key{"", "foo"};
+  for (const int seconds : {10, 20, 40, 60, 60}) {
+    for (const bool last : {false, true}) {
+      WriteRound round = rounds.Take(key, "1");
+      Portion portion(clock_, limits_, round);
+      Work(portion, {"a", "b", "c"}, &WriteRound::grants);
+      EXPECT_EQ(rounds.ResultOf(key, portion)->requeue_after,
+                last ? absl::Seconds(seconds) : absl::Milliseconds(1));
+    }
+  }
+}
+
+TEST(RequeueWithinTest, TheSoonerCounts) {
+  Result result;
+  RequeueWithin(absl::ZeroDuration(), result);
+  EXPECT_EQ(result.requeue_after, absl::ZeroDuration());
+  RequeueWithin(absl::Seconds(5), result);
+  EXPECT_EQ(result.requeue_after, absl::Seconds(5));
+  RequeueWithin(absl::Seconds(9), result);
+  EXPECT_EQ(result.requeue_after, absl::Seconds(5));
+  RequeueWithin(absl::Seconds(2), result);
+  EXPECT_EQ(result.requeue_after, absl::Seconds(2));
+  RequeueWithin(absl::ZeroDuration(), result);
+  EXPECT_EQ(result.requeue_after, absl::Seconds(2));
+}
+
+}  // namespace
+}  // namespace mandate

@@ -1,0 +1,124 @@
+#include "controllers/scope/role_writer.h"
+
+#include <algorithm>
+#include <ranges>
+#include <string>
+#include <utility>
+
+#include "absl/hash/hash.h"
+#include "controllers/scope/cluster_role.h"
+#include "manager/core/strings.h"
+
+namespace mandate::scope {
+namespace {
+
+using rbacv1::ClusterRole;
+
+// Identifies the role and the state that a fix aims at. The same fix, needed again and again, is a
+// fight with somebody else; a fix that follows an edit of the template has another key.
+std::string FixKey(const RoleFix& fix) {
+  std::string rules;
+  for (const auto& rule : fix.desired.rules()) rules += rule.SerializeAsString();
+  return StrCat(fix.actual.metadata().uid(), "/", absl::Hash<std::string>()(rules));
+}
+
+std::string Named(const ClusterRole& role) {
+  return StrCat("ClusterRole ", role.metadata().name());
+}
+
+// What others put onto our role and what it must not have.
+Removal Surplus(const ClusterRole& desired, const ClusterRole& actual) {
+  Removal removal;
+  if (actual.has_aggregationrule()) removal.fields.push_back({"aggregationRule"});
+  // An apply without rules does not remove those that another field manager wrote.
+  const bool emptied = desired.rules().empty() && !actual.rules().empty();
+  if (emptied) removal.fields.push_back({"rules"});
+  for (const auto& [key, value] : actual.metadata().labels()) {
+    if (!desired.metadata().labels().contains(key)) {
+      removal.fields.push_back({"metadata", "labels", key});
+    }
+  }
+  return removal;
+}
+
+}  // namespace
+
+void RoleWriter::CarryOut(const TemplatePlan& plan) {
+  WriteRound& round = portion_.round();
+  bool removed = false, all_removed = false;
+  const auto remove = [&] {
+    if (std::exchange(removed, true)) return;
+    all_removed = portion_.Each(
+        plan.remove, &KeyOf<ClusterRole>, round.removals,
+        [this](const ClusterRole& role) { Remove(role); }, [] {});
+  };
+  const auto each = [&](const auto& list, const auto& key, FailedWrites& failed,
+                        const auto& write) {
+    return portion_.Each(list, key, failed, write, [&] {
+      if (!portion_.log().failures().empty()) remove();
+    });
+  };
+  const auto fix = [this](const RoleFix& one) { Fix(one); };
+  const auto fixed = [](const RoleFix& one) { return KeyOf(one.actual); };
+  const auto grants = std::ranges::find_if_not(plan.fix, &RoleFix::revokes);
+  const bool all_fixed =
+      each(std::ranges::subrange(plan.fix.begin(), grants), fixed, round.revoking_fixes, fix);
+  // A role that was renamed is made under its new name before the old one goes, unless a write
+  // fails, or this portion ends before.
+  each(std::ranges::subrange(grants, plan.fix.end()), fixed, round.grants, fix);
+  each(plan.create, &KeyOf<ClusterRole>, round.grants,
+       [this](const ClusterRole& role) { Create(role); });
+  remove();
+  round.revocations_tried = all_removed && all_fixed;
+}
+
+void RoleWriter::Remove(const ClusterRole& role) {
+  portion_.NoteRequest();
+  WriteLog& log = portion_.log();
+  const size_t failures = log.removal_failures().size();
+  log.AddRemoval(
+      Named(role), role.metadata().name(),
+      parts_.client.Delete<ClusterRole>(context_, KeyOf(role), {.uid = role.metadata().uid()}));
+  if (log.removal_failures().size() == failures) portion_.NoteSuccess();
+}
+
+void RoleWriter::Create(const ClusterRole& role) {
+  portion_.NoteRequest();
+  Note(role, parts_.client.Ensure(context_, role, static_cast<const ClusterRole*>(nullptr)));
+}
+
+void RoleWriter::Fix(const RoleFix& fix) {
+  const std::string key = FixKey(fix);
+  const absl::Duration wait = parts_.fixes.WaitFor(key, parts_.clock.TimeNow());
+  if (wait > absl::ZeroDuration()) {
+    portion_.NoteWait(wait);
+    portion_.log().AddDifference(Named(fix.actual), Difference(fix.desired, fix.actual));
+    return;
+  }
+  absl::StatusOr<ClusterRole> is = fix.actual;
+  bool taken = false;
+  // First, as the fences do not let a role with such a label be written.
+  if (const Removal surplus = Surplus(fix.desired, fix.actual); !surplus.fields.empty()) {
+    portion_.NoteRequest();
+    is = parts_.client.RemoveFields(context_, fix.actual, surplus);
+    taken = is.ok();
+  }
+  if (is.ok() && !Difference(fix.desired, *is).empty()) {
+    portion_.NoteRequest();
+    const ClusterRole observed = *is;
+    is = parts_.client.Ensure(context_, fix.desired, &observed);
+    taken = taken || is.ok();
+  }
+  if (taken) parts_.fixes.NoteFix(key, parts_.clock.TimeNow());
+  Note(fix.desired, is);
+}
+
+void RoleWriter::Note(const ClusterRole& desired, const absl::StatusOr<ClusterRole>& written) {
+  portion_.log().Add(Named(desired), written);
+  if (!written.ok()) return;
+  portion_.NoteSuccess();
+  const std::string difference = Difference(desired, *written);
+  if (!difference.empty()) portion_.log().AddDifference(Named(desired), difference);
+}
+
+}  // namespace mandate::scope

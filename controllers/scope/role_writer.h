@@ -1,0 +1,45 @@
+// Carries out the plan of one ScopeTemplate.
+#ifndef CONTROLLERS_SCOPE_ROLE_WRITER_H_
+#define CONTROLLERS_SCOPE_ROLE_WRITER_H_
+
+#include "controllers/fix_limiter.h"
+#include "controllers/portion.h"
+#include "controllers/scope/mandates.h"
+#include "controllers/scope/template_plan.h"
+#include "manager/client/client.h"
+#include "manager/core/call_context.h"
+#include "manager/core/clock.h"
+#include "manager/object/kinds/rbac_v1.h"
+
+namespace mandate::scope {
+
+// Writes, one after the other, until the plan or the portion is at its end. One reconcile's; not
+// thread-safe.
+class RoleWriter {
+ public:
+  struct Parts {
+    Client<kScopeTemplate>& client;
+    FixLimiter& fixes;
+    const Clock& clock;
+    Portion& portion;  // all outlive the writer
+  };
+
+  RoleWriter(const CallContext& context, Parts parts)
+      : context_(context), parts_(parts), portion_(parts.portion) {}
+
+  void CarryOut(const TemplatePlan& plan);
+
+ private:
+  void Remove(const rbacv1::ClusterRole& role);
+  void Create(const rbacv1::ClusterRole& role);
+  void Fix(const RoleFix& fix);
+  void Note(const rbacv1::ClusterRole& desired, const absl::StatusOr<rbacv1::ClusterRole>& written);
+
+  const CallContext& context_;
+  const Parts parts_;
+  Portion& portion_;
+};
+
+}  // namespace mandate::scope
+
+#endif  // CONTROLLERS_SCOPE_ROLE_WRITER_H_

@@ -1,0 +1,129 @@
+// What the many, or slow, writes for one ScopeTemplate do to revocations.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "controllers/scope/testing_fixture.h"
+
+namespace mandate::scope {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Le;
+using testing::SizeIs;
+using testing::StartsWith;
+
+constexpr std::string_view kNothing = "";
+constexpr std::string_view kPods = R"({"apiGroups":[""],"resources":["pods"],"verbs":["get"]})";
+constexpr std::string_view kPodsAndSecrets =
+    R"({"apiGroups":[""],"resources":["pods","secrets"],"verbs":["get"]})";
+
+std::string RoleOf(std::string_view generate_name, std::string_view rule) {
+  return StrCat(R"({"generateName":")", generate_name, R"(","rules":[)", rule,
+                R"(],"subjects":[{"kind":"User","name":"ann"}]})");
+}
+
+// "slow0-", "slow1-" and so on.
+std::string SlowRoles(int count, std::string_view rule) {
+  std::string roles;
+  for (int i = 0; i < count; ++i) {
+    StrAppend(&roles, i == 0 ? "" : ",", RoleOf(StrCat("slow", i, "-"), rule));
+  }
+  return roles;
+}
+
+class TemplatePortionsTest : public ScopedTest {
+ protected:
+  // One template at a time.
+  TemplatePortionsTest() : ScopedTest({}, {.portion = {}, .max_concurrent_reconciles = 1}) {}
+
+  void DelaySlowRoles() {
+    cluster_.faults().Add({.verb = "patch",
+                           .path_prefix = "/apis/rbac.authorization.k8s.io/v1/clusterroles/slow",
+                           .fault = {.delay = absl::Seconds(8)}});
+  }
+  void SetRoles(const std::string& roles) {
+    EXPECT_EQ(
+        cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":[)", roles, "]}}")),
+        200);
+  }
+  // Versions tell the order of writes: time goes on while a reconcile waits.
+  std::vector<int64_t> VersionsOf(std::string_view prefix) {
+    std::vector<int64_t> versions;
+    for (const Json::Value& role : cluster_.Ours(kRoles)) {
+      if (!NameOf(role).starts_with(prefix)) continue;
+      EXPECT_TRUE(absl::SimpleAtoi(role["metadata"]["resourceVersion"].asString(),
+                                   &versions.emplace_back()));
+    }
+    return versions;
+  }
+};
+
+TEST_F(TemplatePortionsTest, SlowRolesDoNotDelayAnotherTemplatesRevocation) {
+  Begin(R"("namespaces": ["foo"])", StrCat("[", RoleOf("quick-", kPods), "]"));
+  DelaySlowRoles();
+  for (int i = 0; i < 5; ++i) {
+    const std::string name = StrCat("slow", i);
+    EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson(name, StrCat("[", SlowRoles(10, ""), "]"))),
+              201);
+    EXPECT_EQ(cluster_.Create(kInstances, InstanceJson(name, R"("namespaces": ["foo"])", name)),
+              201);
+  }
+  SetRoles(RoleOf("quick-", kNothing));
+  cluster_.RunFor(absl::Minutes(20));
+  const std::vector<int64_t> made = VersionsOf("slow"), emptied = VersionsOf("quick");
+  ASSERT_THAT(made, SizeIs(50));
+  ASSERT_THAT(emptied, SizeIs(1));
+  EXPECT_THAT(std::ranges::count_if(made, [&](int64_t v) { return v < emptied[0]; }), Le(20))
+      << "events are mapped between the turns, so not all templates are there at the first";
+  EXPECT_THAT(cluster_.Templated("slow4"), StartsWith("True TemplatingSuccessful"));
+}
+
+TEST_F(TemplatePortionsTest, WithinATemplateRevocationsDoNotWaitForSlowGrants) {
+  Begin(R"("namespaces": ["foo"])", StrCat("[", SlowRoles(10, kPods), ",", RoleOf("less-", kPods),
+                                           ",", RoleOf("gone-", kPods), "]"));
+  DelaySlowRoles();
+  cluster_.TakeWrites();
+  SetRoles(StrCat(SlowRoles(10, kPodsAndSecrets), ",", RoleOf("less-", kNothing)));
+  cluster_.RunFor(absl::Minutes(5));
+  const std::vector<int64_t> wider = VersionsOf("slow"), less = VersionsOf("less");
+  ASSERT_THAT(wider, SizeIs(10));
+  ASSERT_THAT(less, SizeIs(1));
+  EXPECT_LT(less[0], *std::ranges::min_element(wider));
+  const std::vector<std::string> writes = cluster_.TakeWrites();
+  EXPECT_LE(std::count(writes.begin(), std::ranges::find(writes, "DELETE clusterroles"),
+                       "PATCH clusterroles"),
+            2)
+      << "the shrunk role, and the first of the slow ones";
+  EXPECT_THAT(VersionsOf("gone"), IsEmpty());
+  EXPECT_EQ(cluster_.Scoped(), kSuccess);
+}
+
+TEST_F(TemplatePortionsTest, RolesThatAreThereAreBoundBeforeTheOthersAre) {
+  Begin(R"("namespaces": ["foo"])", StrCat("[", RoleOf("quick-", kPods), "]"));
+  DelaySlowRoles();
+  SetRoles(SlowRoles(20, kPods));
+  ASSERT_TRUE(cluster_.loop().RunUntil([&] { return cluster_.Ours(kBindings).size() > 1; }));
+  EXPECT_LT(cluster_.Ours(kRoles).size(), 20u);
+  EXPECT_EQ(cluster_.Templated(), "False TemplatingInProgress: cluster roles are being written");
+  EXPECT_THAT(cluster_.Scoped(),
+              AllOf(StartsWith("False WaitingForClusterRoles"), HasSubstr("is not there yet")));
+  cluster_.RunFor(absl::Minutes(10));
+  EXPECT_THAT(cluster_.Ours(kBindings), SizeIs(20));
+  EXPECT_THAT(cluster_.Templated(), StartsWith("True TemplatingSuccessful"));
+  EXPECT_EQ(cluster_.Scoped(), kSuccess);
+  EXPECT_GT(cluster_.metrics()
+                .Counter("mandate_scope_portions_total", "", {{"identity", "scope-template"}})
+                .Value(),
+            1);
+}
+
+}  // namespace
+}  // namespace mandate::scope
