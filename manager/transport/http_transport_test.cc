@@ -77,6 +77,17 @@ TEST_F(HttpTransportTest, SendsEveryMethodAndBody) {
   }
 }
 
+TEST_F(HttpTransportTest, HeadHasNoBodyWhateverItsLength) {
+  StartServer([](std::shared_ptr<ServerStream> stream) {
+    stream->Open(200, {{"content-length", "5"}});
+    stream->End();
+  });
+  StartTransport();
+  const auto answer = Call(Request("/", "t", "HEAD"));
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->code, 200);
+}
+
 TEST_F(HttpTransportTest, ReadsTheHead) {
   StartServer([](std::shared_ptr<ServerStream> stream) {
     stream->Respond(429, "{}",

@@ -122,10 +122,8 @@ CURLcode Transfer::SetUpRequest() {
   } else if (request.method == "HEAD") {
     curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
   }
-  code = curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
-  if (code != CURLE_OK) return code;
-
-  ok = ok && headers_.AppendHeader("User-Agent", "", request.user_agent) &&
+  ok = ok && curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str()) == CURLE_OK &&
+       headers_.AppendHeader("User-Agent", "", request.user_agent) &&
        headers_.AppendHeader("Accept", "", request.accept) &&
        headers_.AppendHeader("Content-Type", "", request.content_type) &&
        headers_.AppendHeader("Expect", "", "");
