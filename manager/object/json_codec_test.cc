@@ -12,6 +12,7 @@
 #include "k8s.io/api/networking/v1/generated.pb.h"
 #include "k8s.io/api/rbac/v1/generated.pb.h"
 #include "k8s.io/apimachinery/pkg/apis/meta/v1/generated.pb.h"
+#include "manager/core/strings.h"
 
 namespace mandate {
 namespace {
@@ -98,6 +99,10 @@ TEST(FromJsonTest, AcceptsWholeNumbersHoweverWritten) {
   EXPECT_EQ(Through<meta::ObjectMeta>(R"({"generation":-2e3})"), R"({"generation":-2000})");
   EXPECT_EQ(Through<meta::ObjectMeta>(R"({"generation":-9223372036854775808})"),
             R"({"generation":-9223372036854775808})");
+  for (const char* number : {"2147483647", "-2147483647"}) {
+    const std::string written = StrCat(R"({"leaseDurationSeconds":)", number);
+    EXPECT_EQ(Through<coordination::LeaseSpec>(written + ".0}"), written + "}");
+  }
 }
 
 TEST(FromJsonTest, ErrorsNameThePath) {

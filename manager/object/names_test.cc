@@ -21,7 +21,7 @@ TEST(NamesTest, Tables) {
   const std::string long_name = a63 + "." + a63 + "." + a63 + "." + std::string(61, 'a');
   const Case kCases[] = {
       {CheckDnsLabel,
-       {"a", "0", "foo-bar", "a--b", a63},
+       {"a", "0", "z9", "foo-bar", "a--b", a63},
        {"", "-a", "a-", "A", "fooServiceAccount", "a.b", "a_b", "a b", a64, "ü"}},
       {CheckDnsSubdomain,
        {"a", "a.b", "scopeinstances.operators.coreos.com", a64, long_name},

@@ -93,6 +93,7 @@ TEST(ObjectHeaderTest, IgnoresFieldsOfAnotherWireType) {
   AppendWireBytes(7, "x", metadata);  // generation
   std::string deletion;
   AppendWireBytes(1, "soon", deletion);  // seconds
+  deletion += "\x18\x01";                // a number in no field of the schema
   AppendWireBytes(9, deletion, metadata);
   std::string owner;
   AppendWireBytes(6, "x", owner);  // controller

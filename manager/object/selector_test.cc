@@ -61,6 +61,11 @@ TEST(SelectorTest, ParseRefuses) {
   }
 }
 
+TEST(SelectorTest, ParseNamesTheColumn) {
+  EXPECT_EQ(Text(LabelSelector::Parse("a in x")),
+            "! selector \"a in x\": expected '(' at column 6");
+}
+
 TEST(SelectorTest, Matches) {
   const struct {
     const char* selector;
@@ -164,7 +169,11 @@ TEST(SelectorTest, OfJsonInEitherForm) {
   for (const auto& c : kCases) {
     EXPECT_EQ(Text(LabelSelector::FromJson(c.json, "s")), c.text) << c.json;
   }
-  EXPECT_THAT(Text(LabelSelector::FromJson("{", "s")), HasSubstr("! s: invalid JSON at line 1"));
+  for (const char* invalid : {"{", "null 1", "[] 1", R"({"a":"b"} 1)"}) {
+    EXPECT_THAT(Text(LabelSelector::FromJson(invalid, "s")),
+                HasSubstr("! s: invalid JSON at line 1"))
+        << invalid;
+  }
 }
 
 }  // namespace
