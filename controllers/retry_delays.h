@@ -9,13 +9,16 @@
 
 namespace mandate {
 
-// Delays that double for each object, as long as it is denied again. A grant that comes is not
-// reported by an event, so the longest delay is short. Thread-safe.
+// The longest wait for what no event reports: that an admission plugin has changed its mind, that a
+// grant has come, that somebody else's finalizer or owner reference holds an object no longer.
+inline constexpr absl::Duration kLongestRetry = absl::Minutes(1);
+
+// Delays that double for each object, as long as it is denied again. Thread-safe.
 class RetryDelays {
  public:
   struct Options {
     absl::Duration first = absl::Seconds(10);
-    absl::Duration longest = absl::Minutes(1);
+    absl::Duration longest = kLongestRetry;
   };
 
   RetryDelays() : RetryDelays(Options()) {}

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "controllers/report.h"
+#include "controllers/retry_delays.h"
 #include "controllers/scope/generated_names.h"
 #include "controllers/scope/indexes.h"
 #include "controllers/scope/instance_reader.h"
@@ -27,12 +28,6 @@ using rbacv1::ClusterRole;
 using rbacv1::ClusterRoleBinding;
 using rbacv1::RoleBinding;
 
-// The longest wait before a failed write is tried again: no event reports that an admission plugin
-// has changed its mind.
-constexpr absl::Duration kLongestRetry = absl::Minutes(1);
-// Bindings that somebody else's edit keeps: no event of theirs maps to the instance once they have
-// lost all that is ours.
-constexpr absl::Duration kPendingRetry = absl::Minutes(1);
 // `kubectl delete --cascade=orphan` asks for the bindings to stay.
 bool IsOrphaning(const ScopeInstance& instance) {
   const auto& finalizers = instance.metadata().finalizers();
@@ -111,6 +106,14 @@ std::string VersionsOf(const InstanceSnapshot& snapshot) {
     StrAppend(&versions, " ", of.uid(), " ", of.generation());
   }
   return versions;
+}
+
+// Whether the condition tells that writes have failed, or are under way.
+bool ReportsWrites(const ScopeInstance& instance) {
+  const ConditionProto* scoped =
+      FindFalse(instance.status().conditions(), kScoped, instance.metadata().generation());
+  return scoped != nullptr &&
+         (scoped->reason() == kScopingFailed || scoped->reason() == kScopingInProgress);
 }
 
 std::vector<std::string> FailuresOf(const Portion& portion) {
@@ -197,16 +200,14 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   if (portion.unfinished()) portions_.Increment();
   absl::StatusOr<Result> result = rounds_.ResultOf(request.key, portion);
   // Each portion of a round has other failures: the first and the last are reported.
-  const ObjectMetaProto& meta = snapshot.instance.metadata();
-  const ConditionList& reported = snapshot.instance.status().conditions();
-  if (!portion.unfinished() || FindFalse(reported, kScoped, meta.generation()) == nullptr) {
+  if (!portion.unfinished() || !ReportsWrites(snapshot.instance)) {
     RETURN_IF_ERROR(ReportConditions(
         context, component_, client_, snapshot.instance,
         InstanceConditions(snapshot.instance, plan, FailuresOf(portion), portion.unfinished()),
         {kScoped, kEffective}));
   }
   RETURN_IF_ERROR(result.status());
-  if (!plan.pending.empty()) RequeueWithin(kPendingRetry, *result);
+  if (!plan.pending.empty()) RequeueWithin(kLongestRetry, *result);
   // No event reports that the server answers again.
   if (plan.effect.unknown) RequeueWithin(discovery_->min_interval(), *result);
   return result;

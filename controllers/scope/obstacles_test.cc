@@ -180,13 +180,16 @@ class PortionsTest : public testing::Test {
            .fault = fault});
     }
   }
-  void Begin() {
+  void CreateTemplate() {
     std::string roles;
     for (int i = 0; i < 100; ++i) {
       StrAppend(&roles, i == 0 ? "" : ",", R"({"generateName":"r)", i,
                 R"(-","rules":[],"subjects":[{"kind":"User","name":"ann"}]})");
     }
     EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", "[" + roles + "]")), 201);
+  }
+  void Begin() {
+    CreateTemplate();
     EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("small", kAnn)), 201);
     EXPECT_EQ(
         cluster_.Create(kInstances, InstanceJson("small", R"("namespaces": ["foo"])", "small")),
@@ -259,6 +262,19 @@ TEST_F(PortionsTest, WritesThatTakeLongDoNotDelayOthersRevocations) {
   EXPECT_TRUE(cluster_.loop().RunUntil([&] { return until_revoked >= 0; }));
   EXPECT_EQ(until_revoked, 0);
   cluster_.intercept = nullptr;
+}
+
+// What was reported before the writes began is no news for as long as they take.
+TEST_F(PortionsTest, AnEarlierReasonGoesWithTheFirstPortion) {
+  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("late", R"("namespaces": ["bar"])", "foo")),
+            201);
+  cluster_.Start();
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Scoped("late"), StartsWith("False ScopeTemplateNotFound"));
+  CreateTemplate();
+  EXPECT_TRUE(cluster_.loop().RunUntil([&] { return Large() > 50; }));
+  EXPECT_EQ(cluster_.Scoped("late"), "False ScopingInProgress: bindings are being written");
+  EXPECT_LT(Large(), 100u);
 }
 
 // A revocation that fails is tried again in the next portion, before the grants of that portion.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "controllers/report.h"
+#include "controllers/retry_delays.h"
 #include "controllers/scope/indexes.h"
 #include "controllers/scope/role_writer.h"
 #include "controllers/scope/template_reader.h"
@@ -22,12 +23,6 @@ using rbacv1::ClusterRole;
 using rbacv1::ClusterRoleBinding;
 using rbacv1::RoleBinding;
 
-// The longest wait before a failed write is tried again: no event reports that an admission plugin
-// has changed its mind.
-constexpr absl::Duration kLongestRetry = absl::Minutes(1);
-// Roles that are held by somebody else's finalizers or owner references: no event of theirs maps to
-// the template once they have lost all that is ours.
-constexpr absl::Duration kPendingRetry = absl::Minutes(1);
 // The templates that ask for a ClusterRole of this name.
 std::vector<Request> TemplatesOfRole(const CacheView& cache, std::string_view role) {
   std::vector<Request> requests;
@@ -44,6 +39,13 @@ std::vector<Request> TemplatesThatWait(const CacheView& cache, const T& binding)
   const std::string& role = binding.roleref().name();
   const bool is_there = cache.GetRaw(WithoutWaiting(), KindOf<ClusterRole>::value, {"", role}).ok();
   return is_there ? std::vector<Request>() : TemplatesOfRole(cache, role);
+}
+
+// Whether the condition tells that writes have failed, or are under way.
+bool ReportsWrites(const ScopeTemplate& of) {
+  const ConditionProto* templated =
+      FindFalse(of.status().conditions(), kTemplated, of.metadata().generation());
+  return templated != nullptr && templated->reason() != kRevocationPending;
 }
 
 // Bindings that are made do not let a role be made.
@@ -85,8 +87,7 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
   if (portion.unfinished()) portions_.Increment();
   absl::StatusOr<Result> result = rounds_.ResultOf(request.key, portion);
   // Each portion of a round has other failures: the first and the last are reported.
-  const ConditionList& reported = snapshot.scope_template.status().conditions();
-  if (!portion.unfinished() || FindFalse(reported, kTemplated, meta.generation()) == nullptr) {
+  if (!portion.unfinished() || !ReportsWrites(snapshot.scope_template)) {
     RETURN_IF_ERROR(
         ReportConditions(context, component_, client_, snapshot.scope_template,
                          TemplateConditions(snapshot.scope_template, plan, portion.failures(),
@@ -96,8 +97,9 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
   RETURN_IF_ERROR(result.status());
   // No event of an instance that cannot be read maps to the templates that it may reference.
   const bool unknown = snapshot.referenced == Referenced::kMaybe;
-  if (unknown || !plan.pending.empty() || !plan.problems.empty())
-    RequeueWithin(kPendingRetry, *result);
+  if (unknown || !plan.pending.empty() || !plan.problems.empty()) {
+    RequeueWithin(kLongestRetry, *result);
+  }
   return result;
 }
 
