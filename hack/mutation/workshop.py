@@ -25,6 +25,7 @@ WARNINGS = ("unused-variable unused-but-set-variable unused-but-set-parameter un
             "implicit-fallthrough").split()
 PRAGMAS = "".join(f'_Pragma("GCC diagnostic ignored \\"-W{w}\\"") ' for w in WARNINGS)
 MEMORY = 6 << 30  # of one test: a bug may ask for all there is
+SEEDS = "20"  # of a simulation, for each bug
 BAZEL_TIMEOUT = 1800
 SHARED = ".shared"  # what a program is called that is linked to shared libraries
 CPP = re.compile(r"^ERROR: .*: (?:C\+\+ compilation of rule|Compiling|Linking|Link) .*failed", re.MULTILINE)
@@ -198,7 +199,7 @@ class Workshop:
         environment = {
             "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TEST_SRCDIR": runfiles,
             "RUNFILES_DIR": runfiles, "TEST_WORKSPACE": "mandate", "TEST_TMPDIR": scratch, "TEST_TARGET": test.label,
-            "GTEST_FAIL_FAST": "1", "USER": "nobody", **({"LD_PRELOAD": library} if test.plain else {}),
+            "GTEST_FAIL_FAST": "1", "USER": "nobody", "SEEDS": os.environ.get("SEEDS", SEEDS), **({"LD_PRELOAD": library} if test.plain else {}),
         }
 
         def limits():
