@@ -101,6 +101,30 @@ TEST(SizeTest, ARevocationDoesNotWaitForAnothersGrants) {
             10);
 }
 
+// One ClusterRoleBinding takes the place of three RoleBindings: nobody is without in between, if
+// that is no more than one portion.
+TEST(SizeTest, AMoveOfOnePortionGrantsFirstAndALargerOneRevokesFirst) {
+  for (const size_t max_writes : {3, 4}) {
+    InstanceOptions options;
+    options.portion.max_writes = max_writes;
+    ScopeCluster cluster(options);
+    EXPECT_EQ(cluster.Create(kTemplates, TemplateJson("foo", kAnn)), 201);
+    EXPECT_EQ(
+        cluster.Create(kInstances, InstanceJson("foo", R"("namespaces": ["foo","bar","default"])")),
+        201);
+    cluster.Start();
+    cluster.Settle();
+    ASSERT_EQ(cluster.Ours(kBindings).size(), 3u);
+    cluster.TakeWrites();
+    EXPECT_EQ(cluster.Merge(kInstances, "foo", R"({"spec":{"namespaces":null}})"), 200);
+    cluster.Settle();
+    EXPECT_EQ(cluster.TakeWrites()[0],
+              max_writes == 4 ? "PATCH clusterrolebindings" : "DELETE rolebindings bar");
+    EXPECT_EQ(cluster.Ours(kClusterBindings).size(), 1u);
+    EXPECT_EQ(cluster.Ours(kBindings).size(), 0u);
+  }
+}
+
 // What concerns nobody costs nobody anything; an event costs the instances that it concerns.
 TEST(SizeTest, AnEventReconcilesOnlyWhatItConcerns) {
   ScopeCluster cluster;
