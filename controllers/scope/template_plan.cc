@@ -42,8 +42,8 @@ void PlanPresentRole(const ScopeTemplate& owner, ClusterRole desired, const Clus
   if (!foreign.empty()) {
     plan.problems.push_back(StrCat(
         Quoted(actual), " exists and does not belong to this ScopeTemplate (", foreign,
-        "): it is neither changed nor bound; delete it, or choose another generateName (one that "
-        "ends in \"-\" is always free)"));
+        "): it is neither changed nor bound; choose another generateName (one that ends in \"-\" "
+        "is always free), or delete the ClusterRole if nothing else needs it"));
     return;
   }
   if (actual.metadata().has_deletiontimestamp()) {

@@ -145,12 +145,23 @@ TEST_F(RestEventRecorderTest, ARefusalIsSaidOnceAndConcernsNothingElse) {
   Answer(403);
   for (int i = 0; i < 5; ++i) Record(std::to_string(i));
   EXPECT_EQ(Take().size(), 5u);
-  EXPECT_EQ(log_->Count("Cannot record events"), 1);
+  EXPECT_EQ(log_->Count("Cannot record events; the component needs create and patch"), 1);
   EXPECT_EQ(Count("failed"), 5);
   Answer(201);
   Record("again");
   EXPECT_EQ(Take().size(), 1u);
   EXPECT_EQ(Count("created"), 1);
+}
+
+// A missing permission is not the reason, so the log does not name one.
+TEST_F(RestEventRecorderTest, AnInvalidEventIsNotCalledAMissingPermission) {
+  Start();
+  Answer(422);
+  Record();
+  EXPECT_EQ(Take().size(), 1u);
+  EXPECT_EQ(log_->Count("Cannot record events"), 1);
+  EXPECT_EQ(log_->Count("the component needs"), 0);
+  EXPECT_EQ(Count("failed"), 1);
 }
 
 }  // namespace

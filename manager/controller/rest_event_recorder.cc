@@ -310,11 +310,14 @@ void RestEventRecorder::Core::Fail(Series& series, const absl::Status& status) {
   // Nothing can be created in a namespace that is going away; that is nobody's fault.
   if (!IsNamespaceTerminating(status) && status.code() != last_error_) {
     last_error_ = status.code();
-    log_.Error("Cannot record events; the component needs create and patch of events.events.k8s.io",
-               {{"namespace", series.event.metadata().namespace_()},
-                {"name", series.content.regarding.name},
-                {"reason", series.content.reason},
-                {"error", status}});
+    log_.Error(
+        absl::IsPermissionDenied(status)
+            ? "Cannot record events; the component needs create and patch of events.events.k8s.io"
+            : "Cannot record events",
+        {{"namespace", series.event.metadata().namespace_()},
+         {"name", series.content.regarding.name},
+         {"reason", series.content.reason},
+         {"error", status}});
   }
   Remove(by_key_.find(series.content.SeriesKey())->second);
 }
