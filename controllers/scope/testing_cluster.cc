@@ -4,17 +4,17 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <iostream>
 #include <utility>
 
 #include "controllers/scope/generated_names.h"
 #include "manager/cache/cache_impl.h"
 #include "manager/client/component_client.h"
 #include "manager/core/strings.h"
+#include "manager/core/testing/must.h"
 #include "manager/identity/identity_plane.h"
 #include "manager/object/json.h"
 #include "manager/rbac/user.h"
+#include "testing/apiserver/admin_request.h"
 #include "testing/conformance/json_yaml.h"
 
 namespace mandate::scope {
@@ -24,13 +24,6 @@ constexpr char kNamespace[] = "mandate";
 constexpr char kBase[] = "mandate-manager";
 constexpr char kBaseToken[] = "base-token";
 constexpr char kRbac[] = "rbac.authorization.k8s.io/v1";
-
-template <class T>
-T Must(absl::StatusOr<T> result) {
-  if (result.ok()) return *std::move(result);
-  std::cerr << result.status() << "\n";
-  std::abort();
-}
 
 std::string AccountOf(const rbac::Mandate& mandate) {
   return StrCat(kBase, "-", mandate.component);
@@ -276,16 +269,9 @@ void ScopeCluster::Stop() {
 
 int ScopeCluster::Request(const std::string& method, const std::string& target,
                           const std::string& body, const std::string& content_type) {
-  auto endpoint = std::make_shared<Endpoint>();
-  endpoint->server = "https://double";
-  endpoint->ca_pem = "CA";
-  HttpRequest request(endpoint, BearerToken{std::make_shared<Secret>(apiserver::kAdminToken)},
-                      method, target);
-  request.user_agent = "kubectl";
-  request.body = body;
-  if (!body.empty()) request.content_type = content_type;
   int code = 0;
-  server_->transport().Call({loop_.clock().TimeNow() + absl::Minutes(1), {}}, std::move(request),
+  server_->transport().Call({loop_.clock().TimeNow() + absl::Minutes(1), {}},
+                            apiserver::AdminRequest(method, target, body, content_type),
                             [&code](absl::StatusOr<HttpResponse> response) {
                               code = response.ok() ? response->code : -1;
                             });

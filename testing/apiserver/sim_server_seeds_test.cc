@@ -13,6 +13,7 @@
 #include "manager/object/json.h"
 #include "manager/object/list_codec.h"
 #include "manager/object/watch_frame.h"
+#include "testing/apiserver/admin_request.h"
 #include "testing/apiserver/errors.h"
 #include "testing/apiserver/sim_server.h"
 
@@ -143,13 +144,8 @@ TEST(SimServerSeedsTest, NothingIsLostOrDoubled) {
     SimOptions options;
     options.core.seed = seed;
     SimServer server(loop, options);
-    auto endpoint = std::make_shared<Endpoint>();
-    endpoint->server = "https://double";
-    endpoint->ca_pem = "none";
-    Follower follower(loop, server, [&](std::string target) {
-      return HttpRequest(endpoint, mandate::BearerToken{std::make_shared<Secret>(kAdminToken)},
-                         "GET", std::move(target));
-    });
+    Follower follower(loop, server,
+                      [](std::string target) { return AdminRequest("GET", std::move(target)); });
     std::mt19937_64 random(seed);
     Faults& faults = server.core().faults();
     faults.Add(

@@ -10,6 +10,7 @@
 #include "manager/core/strings.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/object/watch_frame.h"
+#include "testing/apiserver/admin_request.h"
 #include "testing/apiserver/errors.h"
 
 namespace mandate::apiserver {
@@ -21,21 +22,6 @@ constexpr char kMaps[] = "/api/v1/namespaces/default/configmaps";
 
 class SimServerTest : public ::testing::Test {
  protected:
-  SimServerTest() : server_(loop_, {}) {
-    auto endpoint = std::make_shared<Endpoint>();
-    endpoint->server = "https://double";
-    endpoint->ca_pem = "none";
-    endpoint_ = std::move(endpoint);
-  }
-
-  HttpRequest Request(std::string method, std::string target, std::string body = "") const {
-    HttpRequest request(endpoint_, mandate::BearerToken{std::make_shared<Secret>(kAdminToken)},
-                        std::move(method), std::move(target));
-    request.body = std::move(body);
-    if (!request.body.empty()) request.content_type = "application/json";
-    return request;
-  }
-
   absl::StatusOr<HttpResponse> Call(HttpRequest request,
                                     absl::Duration within = absl::Seconds(30)) {
     std::optional<absl::StatusOr<HttpResponse>> result;
@@ -47,15 +33,14 @@ class SimServerTest : public ::testing::Test {
   }
 
   int Create(const std::string& name) {
-    const auto response = Call(
-        Request("POST", kMaps,
-                R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":")" + name + R"("}})"));
+    const auto response = Call(AdminRequest(
+        "POST", kMaps,
+        R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":")" + name + R"("}})"));
     return response.ok() ? response->code : 0;
   }
 
   SimulatedLoop loop_;
-  SimServer server_;
-  std::shared_ptr<const Endpoint> endpoint_;
+  SimServer server_{loop_, {}};
 };
 
 // What a stream brought, cut into frames.
@@ -93,15 +78,15 @@ class Frames : public StreamSink {
 TEST_F(SimServerTest, AFaultSparesTheTokenThatItExcepts) {
   server_.core().faults().Add({.except_bearer = kAdminToken, .fault = {.drop = true}});
   EXPECT_EQ(Create("a"), 201);
-  HttpRequest other(endpoint_, mandate::BearerToken{std::make_shared<Secret>("another")}, "GET",
-                    kMaps);
+  HttpRequest other = AdminRequest("GET", kMaps);
+  other.credential = mandate::BearerToken{std::make_shared<Secret>("another")};
   EXPECT_FALSE(Call(std::move(other)).ok());
 }
 
 TEST_F(SimServerTest, ServesAndCounts) {
   EXPECT_EQ(Create("a"), 201);
   EXPECT_EQ(Create("a"), 409);
-  const auto got = Call(Request("GET", std::string(kMaps) + "/a"));
+  const auto got = Call(AdminRequest("GET", std::string(kMaps) + "/a"));
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_THAT(got->body, HasSubstr(R"("name":"a")"));
   EXPECT_EQ(server_.core().stats().by_verb["create"], 2u);
@@ -111,7 +96,8 @@ TEST_F(SimServerTest, ServesAndCounts) {
 
 TEST_F(SimServerTest, StreamsUntilTheClientLeaves) {
   auto sink = std::make_shared<Frames>();
-  auto stream = server_.transport().Open(Request("GET", std::string(kMaps) + "?watch=1"), sink);
+  auto stream =
+      server_.transport().Open(AdminRequest("GET", std::string(kMaps) + "?watch=1"), sink);
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(server_.core().stats().watches, 1u);
   Create("a");
@@ -126,7 +112,7 @@ TEST_F(SimServerTest, StreamsUntilTheClientLeaves) {
 TEST_F(SimServerTest, SendsBookmarksInVirtualTime) {
   auto sink = std::make_shared<Frames>();
   const auto stream = server_.transport().Open(
-      Request("GET", std::string(kMaps) + "?watch=1&allowWatchBookmarks=1&timeoutSeconds=200"),
+      AdminRequest("GET", std::string(kMaps) + "?watch=1&allowWatchBookmarks=1&timeoutSeconds=200"),
       sink);
   loop_.RunFor(absl::Minutes(4));
   // Where the state ends, each minute, and two seconds before the end.
@@ -138,7 +124,7 @@ TEST_F(SimServerTest, RefusesByScript) {
   server_.core().faults().Add(
       {.verb = "create", .skip = 1, .times = 1, .fault = {.refuse = TooManyRequests("later", 7)}});
   EXPECT_EQ(Create("a"), 201);
-  const auto refused = Call(Request("POST", kMaps, R"({"metadata":{"name":"b"}})"));
+  const auto refused = Call(AdminRequest("POST", kMaps, R"({"metadata":{"name":"b"}})"));
   ASSERT_TRUE(refused.ok());
   EXPECT_EQ(refused->code, 429);
   EXPECT_EQ(refused->retry_after, absl::Seconds(7));
@@ -151,7 +137,7 @@ TEST_F(SimServerTest, StrikesByAParameterOfTheQuery) {
       {.verb = "list", .parameter = "continue", .fault = {.refuse = ExpiredError("too old")}});
   for (const auto& [query, code] :
        {std::pair("", 200), {"?limit=5", 200}, {"?limit=5&continue=x", 410}, {"?continue", 410}}) {
-    const auto answer = Call(Request("GET", StrCat(kMaps, query)));
+    const auto answer = Call(AdminRequest("GET", StrCat(kMaps, query)));
     ASSERT_TRUE(answer.ok());
     EXPECT_EQ(answer->code, code) << query;
   }
@@ -165,7 +151,7 @@ TEST_F(SimServerTest, LosesAnswersAndConnections) {
   EXPECT_EQ(Create("b"), 0);
   EXPECT_EQ(Create("b"), 201);
   server_.core().faults().Add({.verb = "get", .times = 1, .fault = {.ignore = true}});
-  const auto none = Call(Request("GET", std::string(kMaps) + "/a"));
+  const auto none = Call(AdminRequest("GET", std::string(kMaps) + "/a"));
   EXPECT_TRUE(absl::IsDeadlineExceeded(none.status()));
 }
 
@@ -186,7 +172,7 @@ TEST_F(SimServerTest, HarmsStreams) {
     server_.core().faults().Add({.verb = "watch", .times = 1, .fault = c.fault});
     auto sink = std::make_shared<Frames>();
     const auto stream =
-        server_.transport().Open(Request("GET", std::string(kMaps) + "?watch=1"), sink);
+        server_.transport().Open(AdminRequest("GET", std::string(kMaps) + "?watch=1"), sink);
     loop_.RunFor(absl::Seconds(25));
     EXPECT_EQ(sink->events.size(), c.events);
     EXPECT_EQ(sink->closed.has_value(), c.closed.has_value());
@@ -201,7 +187,7 @@ TEST_F(SimServerTest, SendsFramesThatAreNone) {
   server_.core().faults().Add({.verb = "watch", .fault = {.garbage = 1}});
   auto sink = std::make_shared<Frames>();
   const auto stream =
-      server_.transport().Open(Request("GET", std::string(kMaps) + "?watch=1"), sink);
+      server_.transport().Open(AdminRequest("GET", std::string(kMaps) + "?watch=1"), sink);
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(sink->events.size(), 4u);
   EXPECT_EQ(sink->garbage, 4u);
@@ -212,8 +198,8 @@ TEST_F(SimServerTest, DropsAndDelaysBookmarks) {
     server_.core().faults().Add({.verb = "watch", .times = 1, .fault = fault});
     auto sink = std::make_shared<Frames>();
     const auto stream = server_.transport().Open(
-        Request("GET", StrCat(kMaps, "?watch=1&allowWatchBookmarks=1&timeoutSeconds=150",
-                              "&resourceVersion=", server_.core().store().revision())),
+        AdminRequest("GET", StrCat(kMaps, "?watch=1&allowWatchBookmarks=1&timeoutSeconds=150",
+                                   "&resourceVersion=", server_.core().store().revision())),
         sink);
     loop_.RunFor(absl::Seconds(70));
     Create(StrCat("x", server_.core().store().revision()));

@@ -3,12 +3,11 @@
 #include <jsoncpp/json/json.h>
 
 #include <array>
-#include <cstdlib>
-#include <iostream>
 #include <string_view>
 #include <utility>
 
 #include "manager/core/strings.h"
+#include "manager/core/testing/must.h"
 #include "manager/rbac/user.h"
 
 namespace mandate {
@@ -28,16 +27,6 @@ const apiserver::GroupResource kConfigMapResource = {"", "configmaps"};
 
 apiserver::GroupResource Rbac(std::string resource) {
   return {"rbac.authorization.k8s.io", std::move(resource)};
-}
-
-// A failure here is a mistake in the test itself.
-template <class T>
-T Must(absl::StatusOr<T> result) {
-  if (!result.ok()) {
-    std::cerr << result.status() << "\n";
-    std::abort();
-  }
-  return *std::move(result);
 }
 
 Json::Value Named(std::string_view api_version, std::string_view kind, std::string_view ns,

@@ -8,6 +8,7 @@
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
 #include "manager/rbac/user.h"
+#include "testing/apiserver/admin_request.h"
 
 namespace mandate::simulation {
 namespace {
@@ -143,17 +144,10 @@ int Cluster::Do(const std::string& method, const std::string& target, const std:
 
 std::shared_ptr<const int> Cluster::Send(const std::string& method, const std::string& target,
                                          const std::string& body, const std::string& content_type) {
-  auto endpoint = std::make_shared<Endpoint>();
-  endpoint->server = "https://double:6443";
-  endpoint->ca_pem = "CA";
-  HttpRequest request(endpoint, BearerToken{std::make_shared<Secret>(apiserver::kAdminToken)},
-                      method, target);
-  request.user_agent = "kubectl";
-  request.body = body;
-  if (!body.empty()) request.content_type = content_type;
   const auto code = std::make_shared<int>(0);
   server_->transport().Call(
-      {loop_.clock().TimeNow() + absl::Minutes(1), {}}, std::move(request),
+      {loop_.clock().TimeNow() + absl::Minutes(1), {}},
+      apiserver::AdminRequest(method, target, body, content_type),
       [code](absl::StatusOr<HttpResponse> answer) { *code = answer.ok() ? answer->code : -1; });
   return code;
 }

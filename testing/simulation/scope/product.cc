@@ -1,26 +1,15 @@
 #include "testing/simulation/scope/product.h"
 
-#include <cstdlib>
-#include <iostream>
 #include <utility>
 
 #include "manager/core/strings.h"
+#include "manager/core/testing/must.h"
 #include "testing/simulation/scope/components.h"
 
 namespace mandate::simulation {
 namespace {
 
 constexpr char kHome[] = "home";
-
-// A failure here is a mistake in the simulation itself.
-template <class T>
-T Must(absl::StatusOr<T> result) {
-  if (!result.ok()) {
-    std::cerr << result.status() << "\n";
-    std::abort();
-  }
-  return *std::move(result);
-}
 
 }  // namespace
 

@@ -1,0 +1,25 @@
+// The value of a call that fails only by a mistake in the test itself.
+#ifndef MANAGER_CORE_TESTING_MUST_H_
+#define MANAGER_CORE_TESTING_MUST_H_
+
+#include <cstdlib>
+#include <iostream>
+#include <utility>
+
+#include "absl/status/statusor.h"
+
+namespace mandate {
+
+// Prints the error and aborts the process if there is no value.
+template <class T>
+T Must(absl::StatusOr<T> result) {
+  if (!result.ok()) {
+    std::cerr << result.status() << "\n";
+    std::abort();
+  }
+  return *std::move(result);
+}
+
+}  // namespace mandate
+
+#endif  // MANAGER_CORE_TESTING_MUST_H_
