@@ -1,9 +1,11 @@
 #include "controllers/scope/cluster_role.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "controllers/scope/generated_names.h"
@@ -22,20 +24,59 @@ bool HasLabel(const ObjectMetaProto& object, std::string_view key, std::string_v
 
 using Texts = google::protobuf::RepeatedPtrField<std::string>;
 
-bool IsWithin(const Texts& texts, const Texts& all) {
+// A name of a resource is only itself; "*" in the other fields of a rule is everything.
+enum class Asterisk { kIsText, kIsAll };
+
+bool IsWithin(const Texts& texts, const Texts& all, Asterisk asterisk = Asterisk::kIsAll) {
   const std::set<std::string_view> known(all.begin(), all.end());
-  return known.contains("*") ||
+  return (asterisk == Asterisk::kIsAll && known.contains("*")) ||
          std::ranges::all_of(texts, [&](const std::string& text) { return known.contains(text); });
 }
 
 bool IsWithin(const rbacv1::PolicyRule& rule, const rbacv1::PolicyRule& other) {
   const bool of_any_name = other.resourcenames().empty();
   const bool names_are_within =
-      !rule.resourcenames().empty() && IsWithin(rule.resourcenames(), other.resourcenames());
+      !rule.resourcenames().empty() &&
+      IsWithin(rule.resourcenames(), other.resourcenames(), Asterisk::kIsText);
   return (of_any_name || names_are_within) && IsWithin(rule.verbs(), other.verbs()) &&
          IsWithin(rule.apigroups(), other.apigroups()) &&
          IsWithin(rule.resources(), other.resources()) &&
          IsWithin(rule.nonresourceurls(), other.nonresourceurls());
+}
+
+Texts Common(const Texts& texts, const Texts& others, Asterisk asterisk = Asterisk::kIsAll) {
+  if (IsWithin(others, texts, asterisk)) return others;
+  Texts common;
+  for (const std::string& text : texts) {
+    Texts one;
+    *one.Add() = text;
+    if (IsWithin(one, others, asterisk)) *common.Add() = text;
+  }
+  return common;
+}
+
+// What both rules grant; nothing when it has no verbs, or nothing to use them on.
+std::optional<rbacv1::PolicyRule> Common(const rbacv1::PolicyRule& rule,
+                                         const rbacv1::PolicyRule& other) {
+  rbacv1::PolicyRule common;
+  *common.mutable_verbs() = Common(rule.verbs(), other.verbs());
+  *common.mutable_apigroups() = Common(rule.apigroups(), other.apigroups());
+  *common.mutable_resources() = Common(rule.resources(), other.resources());
+  *common.mutable_nonresourceurls() = Common(rule.nonresourceurls(), other.nonresourceurls());
+  if (rule.resourcenames().empty() || other.resourcenames().empty()) {
+    *common.mutable_resourcenames() =
+        rule.resourcenames().empty() ? other.resourcenames() : rule.resourcenames();
+  } else {
+    *common.mutable_resourcenames() =
+        Common(rule.resourcenames(), other.resourcenames(), Asterisk::kIsText);
+    // A rule without names is for all names.
+    if (common.resourcenames().empty()) return std::nullopt;
+  }
+  const bool of_resources = !common.apigroups().empty() && !common.resources().empty();
+  if (common.verbs().empty() || (!of_resources && common.nonresourceurls().empty())) {
+    return std::nullopt;
+  }
+  return common;
 }
 
 }  // namespace
@@ -98,6 +139,24 @@ bool GrantsMore(const rbacv1::ClusterRole& actual, const rbacv1::ClusterRole& de
   return actual.has_aggregationrule() ||
          std::ranges::any_of(actual.metadata().labels(),
                              [&](const auto& label) { return !labels.contains(label.first); });
+}
+
+rbacv1::ClusterRole WithoutNewRules(rbacv1::ClusterRole desired,
+                                    const rbacv1::ClusterRole& actual) {
+  rbacv1::ClusterRole result = std::move(desired);
+  const auto wanted = std::exchange(*result.mutable_rules(), {});
+  for (const auto& rule : wanted) {
+    const bool is_granted = std::ranges::any_of(
+        actual.rules(), [&](const auto& granted) { return IsWithin(rule, granted); });
+    if (is_granted) {
+      *result.add_rules() = rule;
+      continue;
+    }
+    for (const auto& granted : actual.rules()) {
+      if (auto common = Common(rule, granted)) *result.add_rules() = *std::move(common);
+    }
+  }
+  return result;
 }
 
 }  // namespace mandate::scope

@@ -37,6 +37,10 @@ std::string Difference(const rbacv1::ClusterRole& desired, const rbacv1::Cluster
 // rule is among the desired ones, or within the one in its place.
 bool GrantsMore(const rbacv1::ClusterRole& actual, const rbacv1::ClusterRole& desired);
 
+// `desired` with as much of its rules as those of `actual` grant already: what may be written
+// without granting anything.
+rbacv1::ClusterRole WithoutNewRules(rbacv1::ClusterRole desired, const rbacv1::ClusterRole& actual);
+
 }  // namespace mandate::scope
 
 #endif  // CONTROLLERS_SCOPE_CLUSTER_ROLE_H_

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "controllers/scope/generated_names.h"
 #include "controllers/scope/testing_objects.h"
@@ -171,6 +174,15 @@ TEST(GrantsMoreTest, NamesAreWithinMoreNamesAndWithinAll) {
   EXPECT_TRUE(GrantsMore(all, two));
 }
 
+TEST(GrantsMoreTest, AnAsteriskIsTheNameOfOneResource) {
+  ClusterRole one, asterisk;
+  *one.add_rules() = PodsRule();
+  asterisk = one;
+  one.mutable_rules(0)->add_resourcenames("a");
+  asterisk.mutable_rules(0)->add_resourcenames("*");
+  EXPECT_TRUE(GrantsMore(one, asterisk));
+}
+
 TEST(GrantsMoreTest, OfSeveralRules) {
   ClusterRole pods, none, both;
   *pods.add_rules() = PodsRule();
@@ -194,6 +206,58 @@ TEST(GrantsMoreTest, WhatMakesARoleAPartOfAnother) {
   EXPECT_TRUE(GrantsMore(labelled, desired));
   EXPECT_TRUE(GrantsMore(aggregating, desired));
   EXPECT_FALSE(GrantsMore(bare, desired));
+}
+
+rbacv1::PolicyRule Rule(const std::vector<std::string>& verbs,
+                        const std::vector<std::string>& resources,
+                        const std::vector<std::string>& names = {}) {
+  rbacv1::PolicyRule rule;
+  rule.add_apigroups("");
+  for (const auto& verb : verbs) rule.add_verbs(verb);
+  for (const auto& resource : resources) rule.add_resources(resource);
+  for (const auto& name : names) rule.add_resourcenames(name);
+  return rule;
+}
+
+TEST(WithoutNewRulesTest, KeepsWhatBothGrant) {
+  rbacv1::PolicyRule url, urls;
+  url.add_verbs("get");
+  url.add_nonresourceurls("/healthz");
+  urls = url;
+  urls.add_nonresourceurls("/metrics");
+  const auto pods = Rule({"get"}, {"pods"});
+  const struct {
+    rbacv1::PolicyRule desired, actual;
+    std::optional<rbacv1::PolicyRule> kept;
+  } cases[] = {
+      {pods, pods, pods},
+      {pods, Rule({"*"}, {"*"}), pods},
+      {Rule({"*"}, {"*"}), pods, pods},
+      {Rule({"get", "watch"}, {"pods", "nodes"}), Rule({"list", "get"}, {"secrets", "pods"}), pods},
+      {Rule({"list"}, {"pods"}), pods, std::nullopt},
+      {Rule({"get"}, {"nodes"}), pods, std::nullopt},
+      {Rule({"get"}, {"pods"}, {"a"}), pods, Rule({"get"}, {"pods"}, {"a"})},
+      {pods, Rule({"get"}, {"pods"}, {"a"}), Rule({"get"}, {"pods"}, {"a"})},
+      {Rule({"get"}, {"pods"}, {"a", "b"}), Rule({"get"}, {"pods"}, {"b", "c"}),
+       Rule({"get"}, {"pods"}, {"b"})},
+      {Rule({"get"}, {"pods"}, {"a"}), Rule({"get"}, {"pods"}, {"*"}), std::nullopt},
+      {urls, url, url},
+      {url, pods, std::nullopt},
+  };
+  for (size_t i = 0; i < std::size(cases); ++i) {
+    SCOPED_TRACE(i);
+    ClusterRole desired = Made("reader-"), actual = desired;
+    desired.mutable_rules()->Clear();
+    actual.mutable_rules()->Clear();
+    *desired.add_rules() = cases[i].desired;
+    *actual.add_rules() = cases[i].actual;
+    const ClusterRole fewer = WithoutNewRules(desired, actual);
+    ASSERT_EQ(fewer.rules_size(), cases[i].kept.has_value() ? 1 : 0);
+    if (cases[i].kept.has_value()) {
+      EXPECT_EQ(fewer.rules(0).DebugString(), cases[i].kept->DebugString());
+    }
+    EXPECT_EQ(fewer.metadata().DebugString(), desired.metadata().DebugString());
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -123,6 +124,56 @@ TEST_F(ObstaclesTest, ASubjectIsRevokedAlthoughAnotherMayNotBeGranted) {
     cluster_.intercept = nullptr;
     cluster_.RunFor(absl::Seconds(65));
     EXPECT_EQ(SubjectNames(cluster_.Our(kBindings)), replaced ? "cid bob" : "ann bob");
+    EXPECT_EQ(cluster_.Scoped(), kSuccess);
+  }
+}
+
+std::string TwoRules(std::string_view one, std::string_view other) {
+  return StrCat(R"([{"generateName":"reader-","subjects":[{"kind":"User","name":"ann"}],"rules":[)",
+                R"({"apiGroups":[""],"resources":[")", one, R"("],"verbs":["get"]},)",
+                R"({"apiGroups":[""],"resources":[")", other, R"("],"verbs":["get"]}]}])");
+}
+
+std::string ResourcesOf(const Json::Value& role) {
+  std::string resources;
+  for (const Json::Value& rule : role["rules"]) {
+    StrAppend(&resources, rule["resources"][0].asString(), " ");
+  }
+  return resources;
+}
+
+// A policy denies what is new in a role, or that a label is taken off it: neither keeps a rule that
+// the template no longer has.
+TEST_F(ObstaclesTest, ARuleIsRevokedAlthoughTheRestOfTheRoleMayNotBeWritten) {
+  Begin(R"("namespaces": ["foo"])", TwoRules("pods", "secrets"));
+  for (const bool labelled : {false, true}) {
+    SCOPED_TRACE(labelled);
+    const std::string_view next = labelled ? "secrets" : "nodes";
+    int writes = 0;
+    cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
+      if (!write.starts_with("PATCH clusterroles") || ++writes == 2) return std::nullopt;
+      HttpResponse denied;
+      denied.code = 403;
+      denied.content_type = "application/json";
+      denied.body = R"({"kind":"Status","code":403,"reason":"Forbidden","message":"fence"})";
+      return denied;
+    };
+    if (labelled) {
+      const std::string name = cluster_.Our(kRoles)["metadata"]["name"].asString();
+      writes = 10;
+      EXPECT_EQ(cluster_.Merge(kRoles, name, R"({"metadata":{"labels":{"team":"a"}}})"), 200);
+      cluster_.Settle();
+      writes = 0;
+    }
+    EXPECT_EQ(cluster_.Merge(kTemplates, "foo",
+                             StrCat(R"({"spec":{"clusterRoles":)", TwoRules("pods", next), "}}")),
+              200);
+    cluster_.Settle();
+    EXPECT_EQ(ResourcesOf(cluster_.Our(kRoles)), "pods ");
+    EXPECT_THAT(cluster_.Templated(), AllOf(StartsWith("False"), HasSubstr("fence")));
+    cluster_.intercept = nullptr;
+    cluster_.RunFor(absl::Minutes(3));
+    EXPECT_EQ(ResourcesOf(cluster_.Our(kRoles)), StrCat("pods ", next, " "));
     EXPECT_EQ(cluster_.Scoped(), kSuccess);
   }
 }

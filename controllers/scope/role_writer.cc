@@ -7,6 +7,7 @@
 
 #include "absl/hash/hash.h"
 #include "controllers/scope/cluster_role.h"
+#include "controllers/scope/role_template.h"
 #include "manager/core/strings.h"
 
 namespace mandate::scope {
@@ -26,13 +27,16 @@ std::string Named(const ClusterRole& role) {
   return StrCat("ClusterRole ", role.metadata().name());
 }
 
+// An apply without rules does not remove those that another field manager wrote.
+Removal SurplusRules(const ClusterRole& desired, const ClusterRole& actual) {
+  const bool emptied = desired.rules().empty() && !actual.rules().empty();
+  return emptied ? Removal{.fields = {{"rules"}}} : Removal();
+}
+
 // What others put onto our role and what it must not have.
 Removal Surplus(const ClusterRole& desired, const ClusterRole& actual) {
-  Removal removal;
+  Removal removal = SurplusRules(desired, actual);
   if (actual.has_aggregationrule()) removal.fields.push_back({"aggregationRule"});
-  // An apply without rules does not remove those that another field manager wrote.
-  const bool emptied = desired.rules().empty() && !actual.rules().empty();
-  if (emptied) removal.fields.push_back({"rules"});
   for (const auto& [key, value] : actual.metadata().labels()) {
     if (!desired.metadata().labels().contains(key)) {
       removal.fields.push_back({"metadata", "labels", key});
@@ -95,22 +99,38 @@ void RoleWriter::Fix(const RoleFix& fix) {
     portion_.log().AddDifference(Named(fix.actual), Difference(fix.desired, fix.actual));
     return;
   }
-  absl::StatusOr<ClusterRole> is = fix.actual;
   bool taken = false;
-  // First, as the fences do not let a role with such a label be written.
-  if (const Removal surplus = Surplus(fix.desired, fix.actual); !surplus.fields.empty()) {
-    portion_.NoteRequest();
-    is = parts_.client.RemoveFields(context_, fix.actual, surplus);
-    taken = is.ok();
-  }
-  if (is.ok() && !Difference(fix.desired, *is).empty()) {
-    portion_.NoteRequest();
-    const ClusterRole observed = *is;
-    is = parts_.client.Ensure(context_, fix.desired, &observed);
-    taken = taken || is.ok();
+  const absl::StatusOr<ClusterRole> is =
+      Write(fix.desired, fix.actual, Surplus(fix.desired, fix.actual), taken);
+  Note(fix.desired, is);
+  if (!is.ok() && fix.revokes()) {
+    // Somebody may deny what would be granted, or that a label goes: the rules that are revoked do
+    // not wait for that.
+    const ClusterRole fewer = WithoutNewRules(fix.desired, fix.actual);
+    if (!SameRules({fewer.rules().begin(), fewer.rules().end()}, fix.actual.rules())) {
+      const Removal surplus = SurplusRules(fewer, fix.actual);
+      if (Write(fewer, fix.actual, surplus, taken).ok()) portion_.NoteSuccess();
+    }
   }
   if (taken) parts_.fixes.NoteFix(key, parts_.clock.TimeNow());
-  Note(fix.desired, is);
+}
+
+absl::StatusOr<ClusterRole> RoleWriter::Write(const ClusterRole& desired, const ClusterRole& actual,
+                                              const Removal& removal, bool& taken) {
+  absl::StatusOr<ClusterRole> is = actual;
+  // First, as the fences do not let a role with such a label be written.
+  if (!removal.fields.empty()) {
+    portion_.NoteRequest();
+    is = parts_.client.RemoveFields(context_, actual, removal);
+    taken = taken || is.ok();
+  }
+  if (is.ok() && !Difference(desired, *is).empty()) {
+    portion_.NoteRequest();
+    const ClusterRole observed = *is;
+    is = parts_.client.Ensure(context_, desired, &observed);
+    taken = taken || is.ok();
+  }
+  return is;
 }
 
 void RoleWriter::Note(const ClusterRole& desired, const absl::StatusOr<ClusterRole>& written) {

@@ -33,6 +33,11 @@ class RoleWriter {
   void Remove(const rbacv1::ClusterRole& role);
   void Create(const rbacv1::ClusterRole& role);
   void Fix(const RoleFix& fix);
+  // Makes `actual` what `desired` is, without the fields of `removal`. Sets `taken` when the API
+  // server has taken a write.
+  absl::StatusOr<rbacv1::ClusterRole> Write(const rbacv1::ClusterRole& desired,
+                                            const rbacv1::ClusterRole& actual,
+                                            const Removal& removal, bool& taken);
   void Note(const rbacv1::ClusterRole& desired, const absl::StatusOr<rbacv1::ClusterRole>& written);
 
   const CallContext& context_;
