@@ -249,6 +249,34 @@ TEST_F(ControllerTest, StopBeforeStartAndTwice) {
   EXPECT_TRUE(cache_.demands().empty());
 }
 
+TEST_F(ControllerTest, StopLeavesNoTimer) {
+  PutLease("a");
+  Start({Of(kLease)});
+  loop_.RunFor(100 * kMs);
+  EXPECT_LT(loop_.NextTimer(), absl::InfiniteFuture()) << "the next look at the metrics";
+  EXPECT_TRUE(controller_->Stop(absl::InfiniteFuture()).ok());
+  EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
+}
+
+TEST_F(ControllerTest, MetricsTellHowLongTheOnlyReconcilerRuns) {
+  PutLease("a");
+  reconcile_ = [this](const CallContext&, const Request&) {
+    Wait(absl::Seconds(10));
+    return Result{};
+  };
+  double longest = 0;
+  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(9), [&] {
+    longest =
+        metrics_
+            .Gauge("workqueue_longest_running_processor_seconds", "",
+                   {{"name", "scope"}, {"controller", "scope"}, {"identity", "scope-instance"}})
+            .Value();
+  });
+  Start({Of(kLease)});
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_GT(longest, 8);
+}
+
 TEST_F(ControllerTest, OptionsAreChecked) {
   const struct {
     const char* what;
@@ -266,6 +294,10 @@ TEST_F(ControllerTest, OptionsAreChecked) {
       {"max_items", [](auto& options) { options.controller.queue.max_items = 1; }},
       {"base_delay",
        [](auto& options) { options.controller.queue.base_delay = absl::ZeroDuration(); }},
+      {"max_delay",
+       [](auto& options) {
+         options.controller.queue.max_delay = options.controller.queue.base_delay / 2;
+       }},
   };
   for (const auto& row : rows) {
     Controller::Options options = OptionsOf({Of(kLease)});
@@ -274,6 +306,9 @@ TEST_F(ControllerTest, OptionsAreChecked) {
     EXPECT_TRUE(absl::IsInvalidArgument(controller.status())) << row.what;
     EXPECT_THAT(std::string(controller.status().message()), HasSubstr(row.what));
   }
+  Controller::Options options = OptionsOf({Of(kLease)});
+  options.controller.queue.max_delay = options.controller.queue.base_delay;
+  EXPECT_TRUE(Controller::Create(std::move(options)).ok());
 }
 
 }  // namespace

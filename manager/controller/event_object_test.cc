@@ -73,6 +73,13 @@ TEST(EventObjectTest, TheNameFollowsFromContentAndTime) {
   EXPECT_EQ(later.SeriesKey(), Content().SeriesKey());
 }
 
+TEST(EventObjectTest, ANamesCapitalsBecomeSmall) {
+  EventContent content = Content();
+  content.regarding.name = "AtoZ";
+  EXPECT_THAT(EventObject(content, kReporter, kWall).metadata().name(),
+              testing::StartsWith("atoz."));
+}
+
 // Roles may be named as no event may.
 TEST(EventObjectTest, NamesAreValidWhateverTheObjectsNameIs) {
   for (const std::string& name :

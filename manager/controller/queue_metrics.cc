@@ -51,9 +51,9 @@ QueueMetrics::QueueMetrics(Metrics& metrics, const std::string& name, const std:
                              labels_)) {}
 
 void QueueMetrics::Update(QueueCounts counts, const QueueGauges& gauges) {
-  if (counts.adds != 0) adds_.Increment(static_cast<double>(counts.adds));
-  if (counts.retries != 0) retries_.Increment(static_cast<double>(counts.retries));
-  if (counts.refused != 0) refused_.Increment(static_cast<double>(counts.refused));
+  adds_.Increment(static_cast<double>(counts.adds));
+  retries_.Increment(static_cast<double>(counts.retries));
+  refused_.Increment(static_cast<double>(counts.refused));
   counts.queued.MoveTo(queued_);
   counts.worked.MoveTo(worked_);
   unfinished_.Set(absl::ToDoubleSeconds(gauges.unfinished));
