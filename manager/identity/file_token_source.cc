@@ -85,7 +85,7 @@ void FileTokenSource::Fetch(const CallContext&, Callback done) {
 }
 
 void FileTokenSource::Invalidate(const Token& rejected) {
-  // Kept until the file has another: the rejection may be the server's passing trouble.
+  // Kept until the file has another: the rejection may be a temporary failure of the server.
   if (token_ != nullptr && *token_->value == *rejected.value) next_read_ = absl::InfinitePast();
 }
 

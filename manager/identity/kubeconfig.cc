@@ -37,7 +37,7 @@ absl::StatusOr<const KubeconfigEntry*> Find(
       StrCat(said_by, " names the ", what, " \"", name, "\", which is not there"));
 }
 
-// `member`-data in base64, else the file that `member` names; empty: neither is said.
+// `member`-data in base64, else the file that `member` names; empty if neither is set.
 absl::StatusOr<std::string> Material(const KubeconfigEntry& entry, const std::string& member,
                                      const FileReader& reader) {
   const std::string encoded = entry.Get(member + "-data");
@@ -63,7 +63,7 @@ absl::Status FillEndpoint(const KubeconfigEntry& cluster, const std::string& nam
   const std::string insecure = cluster.Get("insecure-skip-tls-verify");
   if (!insecure.empty() && insecure != "false") {
     return Invalid(cluster, "cluster", name,
-                   "says insecure-skip-tls-verify, which would hand tokens to whoever answers; "
+                   "says insecure-skip-tls-verify, which would hand tokens to any server; "
                    "give its certificate-authority instead");
   }
   const std::string proxy = cluster.Get("proxy-url");
@@ -205,7 +205,7 @@ absl::StatusOr<ClusterConfig> InClusterConfig(const InClusterOptions& options) {
   };
   ClusterConfig config;
   config.name = options.cluster_name;
-  // An IPv6 address stands in brackets.
+  // A URL has an IPv6 address in brackets.
   const bool v6 = absl::StrContains(host, ":");
   config.endpoint.server = StrCat("https://", v6 ? "[" : "", host, v6 ? "]" : "", ":", port);
   ASSIGN_OR_RETURN(config.endpoint.proxy,
