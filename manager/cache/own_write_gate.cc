@@ -99,7 +99,7 @@ absl::Status OwnWriteGate::Wait(const CallContext& context, const KindInfo& kind
                                          return std::nullopt;
                                        return absl::OkStatus();
                                      });
-  if (before >= context.deadline) return waited;  // whoever may not wait is not counted
+  if (before >= context.deadline) return waited;  // a caller without time is not counted
   if (!waited.ok()) {
     gave_up_.Increment();
   } else {

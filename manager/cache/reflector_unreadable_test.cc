@@ -181,7 +181,7 @@ TEST(UnreadableReadsTest, AreErrorsThatNameTheObject) {
   loop.RunReady();
   const absl::Status get = view.GetRaw({}, kWidget, {"a", "x"}).status();
   EXPECT_EQ(get.code(), absl::StatusCode::kDataLoss);
-  EXPECT_NE(get.message().find("a/x is there and cannot be read"), std::string::npos) << get;
+  EXPECT_NE(get.message().find("a/x exists and cannot be read"), std::string::npos) << get;
   EXPECT_NE(get.message().find("nested deeper than the limit of 512"), std::string::npos) << get;
   EXPECT_EQ(view.GetRaw({}, kWidget, {"a", "y"}).status().code(), absl::StatusCode::kNotFound);
   const absl::Status list = view.ListRaw({}, kWidget, "").status();

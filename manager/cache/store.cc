@@ -27,7 +27,7 @@ ObjectEvent Deleted(ObjectPtr object) {
 
 absl::Status CannotRead(const UnreadableObject& object) {
   return absl::DataLossError(StrCat(
-      object.Name(), " is there and cannot be read, until it is mended: ", object.why.message()));
+      object.Name(), " exists and cannot be read; fix it or delete it: ", object.why.message()));
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ class WatchProbe::Session : public StreamSink, public std::enable_shared_from_th
     stream_.reset();
   }
 
-  // A stream is not given up inside its own call: the end is told by a task of its own.
+  // A stream is not destroyed inside its own call: a later task reports the end.
   Flow OnOpen(const HttpResponse& /*head*/) override {
     FinishLater(absl::OkStatus());
     return Flow::kCancel;
