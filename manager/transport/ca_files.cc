@@ -18,7 +18,7 @@ std::optional<std::string> ReadPem(const std::string& path) {
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(file.gcount()));
   constexpr std::string_view kEnd = "-----END CERTIFICATE-----";
-  // Half a file is none: it may be seen while it is being written.
+  // A truncated file is an error: it may be read while it is being written.
   const size_t end = text.rfind(kEnd);
   if (end == std::string::npos || text.size() > kMaxBytes ||
       text.find("-----BEGIN", end) != std::string::npos) {

@@ -16,7 +16,7 @@ struct Meaning {
 constexpr const char* kNetwork = "; is the API server running, and reachable from here?";
 constexpr const char* kCa = "; does the CA that is configured belong to this server?";
 constexpr const char* kName =
-    "; does the configured address, or tls-server-name, stand in the server's certificate?";
+    "; is the configured address, or tls-server-name, in the server's certificate?";
 constexpr const char* kTime =
     "; is it time to renew the server's certificate, or is this machine's clock wrong?";
 constexpr const char* kTunnel = "; does the proxy let this machine through to that server?";

@@ -12,7 +12,7 @@ void Exchange::End(absl::Status status) {
 
 void Exchange::EndEarly(absl::Status status) {
   if (over_) return;
-  // Whoever OnEnd() calls may let go of the last reference.
+  // A callee of OnEnd() may drop the last reference.
   const std::shared_ptr<Exchange> self = shared_from_this();
   DropSilently();
   OnEnd(Marked(std::move(status)));

@@ -133,7 +133,7 @@ absl::Status CheckRequest(const HttpRequest& request) {
     if (IsReservedHeader(name)) {
       return absl::InvalidArgumentError(
           absl::StrCat("the header \"", name,
-                       "\" may not be set beside the request's own fields: a request "
+                       "\" may not be set next to the request's own fields: a request "
                        "carries exactly its credential and its user agent"));
     }
   }

@@ -44,7 +44,7 @@ absl::Status ShardSet::Submit(std::shared_ptr<Exchange> exchange) {
 }
 
 void ShardSet::Enqueue(std::shared_ptr<Exchange> exchange, bool in_front) {
-  // Pump() leaves out what is over.
+  // Pump() skips exchanges that are over.
   exchange->SetCarrier([this] { host_.WantsPump(*this); });
   User& user = users_[exchange->request().user_agent];
   ++user.waiting;
