@@ -267,7 +267,7 @@ void RestEventRecorder::Core::OnAnswer(Series& series, const absl::Status& statu
     (create ? created_ : updated_).Increment();
     last_error_ = absl::StatusCode::kOk;
     series.told = count;
-    // A first repetition is told at once.
+    // A first repetition is reported at once.
     series.next_update = create ? Now() : Now() + options_.series_period;
     if (series.count > series.told) Tell(series);
   } else if (!create && IsNotFound(status)) {
@@ -307,7 +307,7 @@ void RestEventRecorder::Core::Pause(const absl::Status& status) {
 
 void RestEventRecorder::Core::Fail(Series& series, const absl::Status& status) {
   failed_.Increment();
-  // Nothing can be created in a namespace that is going away; that is nobody's fault.
+  // Nothing can be created in a namespace that is going away; that is not a failure.
   if (!IsNamespaceTerminating(status) && status.code() != last_error_) {
     last_error_ = status.code();
     log_.Error(
@@ -325,7 +325,7 @@ void RestEventRecorder::Core::Fail(Series& series, const absl::Status& status) {
 void RestEventRecorder::Core::Flush(absl::Time deadline, absl::AnyInvocable<void() &&> done) {
   loop().Post([core = shared_from_this(), deadline, done = std::move(done)]() mutable {
     core->Drain();
-    // What a series still has to tell is told now.
+    // A series with unreported events reports them now.
     for (Series& series : core->series_) {
       if (std::exchange(series.timer, nullptr) != nullptr) core->Enqueue(series);
     }

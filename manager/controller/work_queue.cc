@@ -18,7 +18,7 @@ constexpr size_t kMaxEmptyLevels = 32;
 constexpr size_t kItemAhead = 4;
 constexpr size_t kSlotAhead = 2;
 
-// The highest priority of which there is any; end(): there is none.
+// The highest priority that has items, or end().
 template <class Levels>
 auto FirstFilled(Levels& levels) {
   return std::find_if(levels.begin(), levels.end(),

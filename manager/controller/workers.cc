@@ -87,7 +87,8 @@ void Workers::Work() {
     --count_;
     if (stopping_ && count_ == 0) drained_.Set();
   }
-  // What was added after Get() and before the worker was counted out is nobody's but ours.
+  // No other worker takes requests that were added after Get() and before this worker was counted
+  // out.
   Pump();
 }
 
