@@ -56,7 +56,7 @@ bool WaitToRetry(const CallContext& context, Loop& loop) {
 
 absl::Status CheckServer(const CallContext& context, RestClient& base, const Endpoint& endpoint) {
   absl::Status status;
-  // The client gives up after some tries; a server that starts takes longer.
+  // The client stops after some tries; a server that starts takes longer.
   do {
     status = base.Do(context, VersionRequest()).status();
   } while (absl::IsUnavailable(status) && WaitToRetry(context, base.loop()));

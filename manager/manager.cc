@@ -34,7 +34,7 @@ absl::Status Manager::Parts::StopEverything() {
     runs = runs || absl::IsDeadlineExceeded(status);
     result.Update(status);
   }
-  // The Lease goes last: whoever takes it over may act at once. While a reconciler still runs it is
+  // The Lease goes last: the next leader may act at once. While a reconciler still runs it is
   // ours: it ends with the process, and runs out.
   if (elector != nullptr && !runs) {
     Latch released;

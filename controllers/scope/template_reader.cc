@@ -50,7 +50,7 @@ class Reader {
     return referenced;
   }
 
-  // By name: those that the template asks for, and those that are the template's or say so.
+  // By name: the roles that the template asks for, that it owns, or that have its label.
   absl::StatusOr<std::map<std::string, ClusterRole>> ReadRoles() const {
     std::map<std::string, ClusterRole> roles;
     for (const std::string& name : RoleNames()) {

@@ -213,7 +213,7 @@ void LeaderElector::Fail(const absl::Status& why) {
     const absl::Duration left = std::max(give_up_at_ - Now(), absl::ZeroDuration());
     return ScheduleTry(std::min(options_.retry_period, left));
   }
-  // Two followers may try at once: the one that comes second is told so, and that is no failure.
+  // Two followers may try at once: the second one gets a conflict, which is not a failure.
   const absl::Status status = IsConflict(why) ? absl::OkStatus() : why;
   if (!status.ok() && last_failure_.code() != status.code()) {
     log_.Error("Cannot acquire the leader lease; trying on", {{"error", status}});

@@ -16,7 +16,7 @@
 namespace mandate::rbac {
 namespace {
 
-// The first value of each parameter; what is not well formed is left out, as in Go's url.Query().
+// The first value of each parameter; malformed parameters are skipped, as in Go's url.Query().
 std::map<std::string, std::string, std::less<>> ParseQuery(std::string_view query) {
   std::map<std::string, std::string, std::less<>> values;
   for (absl::string_view piece : absl::StrSplit(AsAbsl(query), '&', absl::SkipEmpty())) {
