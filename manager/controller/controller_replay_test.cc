@@ -36,6 +36,12 @@ class ControllerReplayTest : public ControllerTest {
     TakeNames();
     mapped_ = 0;
   }
+  void LoseBothAndRegainLeases() {
+    for (const auto& kind : {kLease, kRole}) {
+      cache_.SetState(kind, DemandState::kForbidden, absl::PermissionDeniedError("no"));
+    }
+    cache_.SetState(kLease, DemandState::kSynced);
+  }
 
   int mapped_ = 0;  // calls of the map
 };
@@ -114,10 +120,7 @@ TEST_F(ControllerReplayTest, ASourceThatStaysAwayDelaysAReplayOnlyALittle) {
   PutLease("a", "r");
   Start(LeasesAndTheirRoles());
   Settle();
-  for (const auto& kind : {kLease, kRole}) {
-    cache_.SetState(kind, DemandState::kForbidden, absl::PermissionDeniedError("no"));
-  }
-  cache_.SetState(kLease, DemandState::kSynced);
+  LoseBothAndRegainLeases();
   loop_.RunFor(absl::Seconds(2));
   EXPECT_THAT(TakeNames(), ElementsAre("a"));
 }
@@ -177,10 +180,7 @@ TEST_F(ControllerReplayTest, AStoppedControllerReplaysNothing) {
   PutLease("a", "r");
   Start(LeasesAndTheirRoles());
   Settle();
-  for (const auto& kind : {kLease, kRole}) {
-    cache_.SetState(kind, DemandState::kForbidden, absl::PermissionDeniedError("no"));
-  }
-  cache_.SetState(kLease, DemandState::kSynced);
+  LoseBothAndRegainLeases();
   EXPECT_TRUE(controller_->Stop(absl::InfiniteFuture()).ok());
   loop_.RunFor(absl::Minutes(1));
   EXPECT_EQ(log_->Count("Going through all objects"), 0);

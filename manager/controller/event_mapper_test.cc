@@ -21,18 +21,10 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr KindInfo kThing = {.group = "example.com",
-                             .version = "v1",
-                             .kind = "Thing",
-                             .plural = "things",
-                             .scope = Scope::kNamespaced,
-                             .encoding = Encoding::kJson};
-constexpr KindInfo kOther = {.group = "example.com",
-                             .version = "v1",
-                             .kind = "Other",
-                             .plural = "others",
-                             .scope = Scope::kNamespaced,
-                             .encoding = Encoding::kJson};
+constexpr KindInfo kThing = {
+    .group = "example.com", .version = "v1", .kind = "Thing", .plural = "things"};
+constexpr KindInfo kOther = {
+    .group = "example.com", .version = "v1", .kind = "Other", .plural = "others"};
 
 std::shared_ptr<const RawObject> Thing(const std::string& name, int version = 1) {
   return RawWith(StrCat(R"("namespace":"default","name":")", name, R"(","resourceVersion":")",
