@@ -1,6 +1,7 @@
 #include "controllers/scope/cluster_role.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,6 +22,9 @@ bool HasLabel(const ObjectMetaProto& object, std::string_view key, std::string_v
   const auto found = object.labels().find(std::string(key));
   return found != object.labels().end() && found->second == value;
 }
+
+// Of rules that are compared each with each; of more, each with the one in its place.
+constexpr int64_t kMaxPairs = 10'000;
 
 using Texts = google::protobuf::RepeatedPtrField<std::string>;
 
@@ -145,15 +149,14 @@ rbacv1::ClusterRole WithoutNewRules(rbacv1::ClusterRole desired,
                                     const rbacv1::ClusterRole& actual) {
   rbacv1::ClusterRole result = std::move(desired);
   const auto wanted = std::exchange(*result.mutable_rules(), {});
-  for (const auto& rule : wanted) {
-    const bool is_granted = std::ranges::any_of(
-        actual.rules(), [&](const auto& granted) { return IsWithin(rule, granted); });
-    if (is_granted) {
-      *result.add_rules() = rule;
-      continue;
-    }
-    for (const auto& granted : actual.rules()) {
-      if (auto common = Common(rule, granted)) *result.add_rules() = *std::move(common);
+  const bool pairwise = int64_t{wanted.size()} * actual.rules_size() <= kMaxPairs;
+  std::set<std::string> kept;
+  for (int i = 0; i < wanted.size(); ++i) {
+    for (int j = 0; j < actual.rules_size(); ++j) {
+      if (!pairwise && i != j) continue;
+      const auto common = Common(wanted[i], actual.rules(j));
+      if (!common.has_value() || !kept.insert(common->SerializeAsString()).second) continue;
+      *result.add_rules() = *common;
     }
   }
   return result;

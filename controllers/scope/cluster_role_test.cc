@@ -260,5 +260,30 @@ TEST(WithoutNewRulesTest, KeepsWhatBothGrant) {
   }
 }
 
+TEST(WithoutNewRulesTest, ManyRulesAreComparedInTheirPlaces) {
+  ClusterRole desired, actual;
+  for (int i = 0; i < 1000; ++i) {
+    *actual.add_rules() = Rule({"get", "list"}, {"r" + std::to_string(i)});
+    *desired.add_rules() = Rule({"get", "watch"}, {"r" + std::to_string(i)});
+  }
+  desired.mutable_rules()->SwapElements(0, 1);
+  const ClusterRole fewer = WithoutNewRules(desired, actual);
+  ASSERT_EQ(fewer.rules_size(), 998);
+  EXPECT_EQ(fewer.rules(0).DebugString(), Rule({"get"}, {"r2"}).DebugString());
+}
+
+TEST(WithoutNewRulesTest, FewRulesAreFoundWhereverTheyAre) {
+  ClusterRole desired, actual;
+  *actual.add_rules() = Rule({"get"}, {"pods"});
+  *actual.add_rules() = Rule({"get"}, {"nodes"});
+  *desired.add_rules() = Rule({"get", "list"}, {"nodes"});
+  *desired.add_rules() = Rule({"get"}, {"pods"});
+  *desired.add_rules() = Rule({"get"}, {"*"});
+  const ClusterRole fewer = WithoutNewRules(desired, actual);
+  ASSERT_EQ(fewer.rules_size(), 2) << "none twice";
+  EXPECT_EQ(fewer.rules(0).DebugString(), Rule({"get"}, {"nodes"}).DebugString());
+  EXPECT_EQ(fewer.rules(1).DebugString(), Rule({"get"}, {"pods"}).DebugString());
+}
+
 }  // namespace
 }  // namespace mandate::scope
