@@ -2,69 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
+#include <functional>
+#include <memory>
+#include <utility>
 
-#include "manager/client/testing/fake_rest_client.h"
+#include "manager/cache/testing/access_proof_fixture.h"
 #include "manager/core/strings.h"
-#include "manager/core/testing/simulated_loop.h"
-#include "manager/object/kinds/authorization_v1.h"
-#include "manager/object/object_codec.h"
 
 namespace mandate {
 namespace {
-
-using Review = authorizationv1::SelfSubjectAccessReview;
-using State = AccessProof::State;
-
-constexpr KindInfo kPod = {.group = "", .version = "v1", .kind = "Pod", .plural = "pods"};
-
-class AccessProofTest : public ::testing::Test {
- protected:
-  AccessProofTest() {
-    client_.Handle([this](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
-      auto review = DecodeObject<Review>(request.body, Encoding::kJson);
-      EXPECT_TRUE(review.ok()) << review.status();
-      last_ = *review;
-      if (!up_ || review->spec().resourceattributes().verb() == unanswered_) {
-        return absl::UnavailableError("no server");
-      }
-      if (code_ != 201) return FakeRestClient::Json(code_, "{}");
-      review->mutable_status()->set_allowed(allowed_[review->spec().resourceattributes().verb()]);
-      review->mutable_status()->set_reason("because");
-      return FakeRestClient::Json(201, *EncodeObject(*review, Encoding::kJson));
-    });
-  }
-
-  AccessProof& Make(DemandSpec spec = {kPod, "foo", "bar"}) {
-    proof_ =
-        std::make_unique<AccessProof>(AccessProof::Config{.spec = std::move(spec),
-                                                          .version = [this] { return version_; },
-                                                          .options = options_,
-                                                          .random = random_,
-                                                          .counts = counts_,
-                                                          .on_change = [this] { ++changes_; }},
-                                      client_);
-    return *proof_;
-  }
-  void Allow(bool list, bool watch) { allowed_ = {{"list", list}, {"watch", watch}}; }
-  size_t reviews() const { return client_.Count("POST "); }
-  size_t renewals() const { return client_.watches().size(); }
-
-  SimulatedLoop loop_;
-  FakeRestClient client_{loop_, "reader"};
-  Metrics metrics_;
-  AccessMetrics counts_{metrics_, "reader"};
-  std::mt19937_64 random_{1};
-  AccessProof::Options options_;
-  std::map<std::string, bool> allowed_;
-  std::string version_ = "42";
-  bool up_ = true;
-  std::string unanswered_;  // the verb of reviews without an answer
-  int code_ = 201;
-  int changes_ = 0;
-  Review last_;
-  std::unique_ptr<AccessProof> proof_;
-};
 
 TEST_F(AccessProofTest, WithoutACredentialNothingIsProven) {
   const absl::Status why = absl::UnauthenticatedError("401");
@@ -206,20 +152,6 @@ TEST_F(AccessProofTest, ARenewalThatIsNotAcceptedIsReviewed) {
   }
 }
 
-TEST_F(AccessProofTest, AHintOvertakesARenewal) {
-  std::shared_ptr<FakeWatch> renewal;
-  client_.OnWatch([&](const auto& watch) { renewal = watch; });
-  Allow(true, true);
-  AccessProof& proof = Make();
-  proof.Check();
-  ASSERT_TRUE(loop_.RunUntil([&] { return renewal != nullptr; }));
-  Allow(true, false);
-  proof.Check();
-  loop_.RunReady();
-  EXPECT_EQ(proof.state(), State::kRefused);
-  EXPECT_TRUE(renewal->cancelled());
-}
-
 TEST_F(AccessProofTest, ExpiresWhenNobodyAnswers) {
   Allow(true, true);
   AccessProof& proof = Make();
@@ -275,52 +207,6 @@ TEST_F(AccessProofTest, RefusalsAreAskedAgainSlowly) {
   proof.Check();
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(proof.state(), State::kProven) << "a hint asks at once";
-}
-
-TEST_F(AccessProofTest, HintsAreBoundedAndNotLost) {
-  Allow(true, true);
-  AccessProof& proof = Make();
-  for (int i = 0; i < 100; ++i) {
-    proof.Check();
-    loop_.RunFor(absl::Milliseconds(100));
-  }
-  EXPECT_LE(reviews(), 24u) << "two a second";
-  // Revoked just after the last answer, with a hint right then.
-  loop_.RunFor(absl::Seconds(5));
-  proof.Check();
-  proof.Check();
-  loop_.RunReady();
-  Allow(false, true);
-  loop_.RunFor(absl::Seconds(1));
-  EXPECT_EQ(proof.state(), State::kRefused);
-}
-
-TEST_F(AccessProofTest, AHintThatHasToWaitIsNotLostOverAnAcceptedWatch) {
-  Allow(true, true);
-  AccessProof& proof = Make();
-  proof.Check();
-  loop_.RunReady();
-  ASSERT_EQ(proof.state(), State::kProven);
-  Allow(false, true);
-  proof.Check();
-  proof.NoteProven();
-  loop_.RunFor(absl::Seconds(1));
-  EXPECT_EQ(proof.state(), State::kRefused);
-}
-
-TEST_F(AccessProofTest, AHintThatHasToWaitIsNotLostOverARenewal) {
-  options_.min_interval = absl::Minutes(5);
-  std::shared_ptr<FakeWatch> renewal;
-  client_.OnWatch([&](const auto& watch) { renewal = watch; });
-  Allow(true, true);
-  AccessProof& proof = Make();
-  proof.Check();
-  ASSERT_TRUE(loop_.RunUntil([&] { return renewal != nullptr; }));
-  Allow(false, true);
-  proof.Check();
-  renewal->Open();
-  loop_.RunFor(absl::Minutes(2));
-  EXPECT_EQ(proof.state(), State::kRefused);
 }
 
 TEST_F(AccessProofTest, AnAcceptedWatchIsAProof) {
@@ -392,17 +278,6 @@ TEST_F(AccessProofTest, ALostProofIsAskedForAgainSoon) {
   Allow(true, true);
   loop_.RunFor(absl::Seconds(6));
   EXPECT_EQ(proof.state(), State::kProven) << "not after 30 s";
-}
-
-TEST_F(AccessProofTest, ARefusalDropsTheQuestionThatWasToFollow) {
-  Allow(true, true);
-  AccessProof& proof = Make();
-  proof.Check();
-  proof.Check();
-  proof.NoteRefused(absl::PermissionDeniedError("403"));
-  proof.NoteProven();
-  loop_.RunFor(absl::Minutes(1));
-  EXPECT_EQ(reviews(), 2u) << "which were on their way";
 }
 
 }  // namespace
