@@ -53,7 +53,7 @@ TEST_F(ObstaclesTest, WhatAdmissionDeniedForHoursIsDoneAMinuteAfterItsEnd) {
   EXPECT_EQ(cluster_.Scoped(), kSuccess);
 }
 
-// What the server does not take is not what somebody else changes back.
+// A fix that the server refuses is reported as refused, not as changed back by somebody else.
 TEST_F(ObstaclesTest, AFixThatIsDeniedAgainAndAgainIsReportedWithTheDenial) {
   Begin(R"("namespaces": ["foo"])", kAnnAndEve);
   cluster_.faults().Add({.verb = "patch",
@@ -315,7 +315,7 @@ TEST_F(PortionsTest, WritesThatTakeLongDoNotDelayOthersRevocations) {
   cluster_.intercept = nullptr;
 }
 
-// What was reported before the writes began is no news for as long as they take.
+// The reason that was reported before the writes began does not stay until the last of them.
 TEST_F(PortionsTest, AnEarlierReasonGoesWithTheFirstPortion) {
   EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("late", R"("namespaces": ["bar"])", "foo")),
             201);

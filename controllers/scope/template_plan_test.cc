@@ -237,7 +237,7 @@ TEST(TemplatePlanTest, AForeignRoleIsNeverTouched) {
     ASSERT_EQ(plan.problems.size(), 1u);
     EXPECT_NE(plan.problems[0].find("\"cluster-admin\" exists and does not belong"),
               std::string::npos);
-    // Nobody is told to delete cluster-admin.
+    // The message must not advise to delete cluster-admin first.
     EXPECT_NE(plan.problems[0].find("; choose another generateName"), std::string::npos);
     const auto conditions = TemplateConditions(of, plan, {}, {});
     EXPECT_EQ(conditions[0].reason, kTemplatingFailed);

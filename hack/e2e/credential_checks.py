@@ -168,7 +168,7 @@ def a_credential_plugin(env, report):
     with open(plugin + ".info", encoding="utf-8") as f:
         info = json.load(f)
     cluster = info["spec"]["cluster"]
-    expect(report, "it was told of the cluster", cluster["server"].startswith("https://")
+    expect(report, "the plugin gets the cluster's server", cluster["server"].startswith("https://")
            and cluster["certificate-authority-data"] and info["spec"]["interactive"] is False, info)
     env.eventually("before the credential's minute is over it is run again", lambda: (
         runs() == before + 2, f"{runs() - before} runs"), patience=60)

@@ -31,7 +31,7 @@ def without_verb(role, verb, resource):
 
 
 def a_grant_goes_at_run_time(env, report):
-    """What is taken away while it works is told as at the start, and asked for no more once it is back."""
+    """A grant that is removed at run time is reported as at the start, and the report ends when it is back."""
     name = f"{BASE}-{INSTANCE}"
     role = bare(env.get("clusterrole", name))
     restart(env, "-v=1")

@@ -1,4 +1,4 @@
-// Which grants are enough, and to whom they must be given in each identity mode.
+// The grants that preflight asks for, and their subjects, in each identity mode.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What becomes of requests whose connection is sent away, refuses them or is closed.
+// Requests whose connection gets a GOAWAY, refuses their streams, or is closed.
 #include <memory>
 #include <string>
 #include <utility>

@@ -1,4 +1,4 @@
-// Which connection a request goes to, and how many there are.
+// The choice of a connection for a request, and the number of connections.
 #include <memory>
 #include <set>
 #include <string>

@@ -1,4 +1,4 @@
-// What a client sees through random faults is what the store has.
+// Random faults: what a client reads is in the store.
 #include <functional>
 #include <map>
 #include <memory>
@@ -135,7 +135,7 @@ class Follower {
   std::unique_ptr<Loop::Timer> timer_;
 };
 
-// What a client sees through faults is what the store's own log says, whatever the seed.
+// For each seed, the events that a client gets through faults equal the store's log.
 TEST(SimServerSeedsTest, NothingIsLostOrDoubled) {
   int events = 0;
   int lists = 0;
