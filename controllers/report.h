@@ -37,7 +37,10 @@ absl::Status ReportConditions(const CallContext& context, const Component& compo
   status.mutable_metadata()->set_uid(of.metadata().uid());
   *status.mutable_status()->mutable_conditions() = conditions;
   const absl::StatusOr<T> written = client.ApplyStatus(context, status);
-  if (IsNotFound(written.status()) || IsConflict(written.status())) return absl::OkStatus();
+  if ((IsNotFound(written.status()) || IsConflict(written.status())) &&
+      IsAbout(written.status(), of.metadata().name())) {
+    return absl::OkStatus();
+  }
   RETURN_IF_ERROR(written.status());
   RecordTransition(component.events, RefTo(of), *own_types.begin(), of.status().conditions(),
                    conditions);

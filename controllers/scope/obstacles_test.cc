@@ -79,10 +79,12 @@ TEST_F(ObstaclesTest, ADeletionThatWasAnsweredByAWebhookIsNotDone) {
   for (const int code : {409, 404}) {
     SCOPED_TRACE(code);
     const std::string_view reason = code == 409 ? "Conflict" : "NotFound";
+    const std::string name = cluster_.Ours(kBindings, "foo")[0]["metadata"]["name"].asString();
+    const absl::Status denied = apiserver::ApiErrorOf(
+        code, reason, R"(admission webhook "h.example.com" denied the request: no)",
+        "rbac.authorization.k8s.io", "rolebindings", name);
     cluster_.faults().Add(
-        {.verb = "delete",
-         .resource = "rolebindings",
-         .fault = {.refuse = apiserver::ApiErrorOf(code, reason, "admission webhook: no")}});
+        {.verb = "delete", .resource = "rolebindings", .fault = {.refuse = denied}});
     EXPECT_EQ(cluster_.Merge(kInstances, "foo", R"({"spec":{"namespaces":["bar"]}})"), 200);
     cluster_.Settle();
     EXPECT_EQ(cluster_.Ours(kBindings, "foo").size(), 1u);
@@ -93,6 +95,31 @@ TEST_F(ObstaclesTest, ADeletionThatWasAnsweredByAWebhookIsNotDone) {
     EXPECT_EQ(cluster_.Scoped(), kSuccess);
     EXPECT_EQ(cluster_.Merge(kInstances, "foo", R"({"spec":{"namespaces":["bar","foo"]}})"), 200);
     cluster_.Settle();
+  }
+}
+
+TEST_F(ObstaclesTest, AStatusThatAWebhookDeniedIsWrittenOnceItMayBe) {
+  Begin(R"("namespaces": ["foo"])");
+  for (const int code : {409, 404}) {
+    SCOPED_TRACE(code);
+    cluster_.faults().Add(
+        {.verb = "patch",
+         .path_prefix = StrCat(kInstances.group_path, "/scopeinstances/foo/status"),
+         .fault = {.refuse = apiserver::ApiErrorOf(
+                       code, code == 409 ? "Conflict" : "NotFound",
+                       R"(admission webhook "h.example.com" denied the request: no)",
+                       "operators.coreos.com", "scopeinstances", "foo")}});
+    const std::string before = cluster_.Scoped();
+    const std::string_view target = code == 409 ? "gone" : "foo";
+    EXPECT_EQ(cluster_.Merge(kInstances, "foo",
+                             StrCat(R"({"spec":{"scopeTemplateName":")", target, R"("}})")),
+              200);
+    cluster_.RunFor(absl::Minutes(10));
+    EXPECT_EQ(cluster_.Scoped(), before);
+    cluster_.faults().Clear();
+    cluster_.RunFor(absl::Seconds(65));
+    EXPECT_THAT(cluster_.Scoped(),
+                StartsWith(code == 409 ? "False ScopeTemplateNotFound" : "True"));
   }
 }
 

@@ -18,6 +18,10 @@ namespace {
 // The Retry-After header, which may be finer than the Status' whole seconds.
 constexpr std::string_view kRetryAfterUrl = "mandate/retry-after-milliseconds";
 
+// What the API server puts before a webhook's message, and in its place where there is none
+// (k8s.io/apiserver pkg/admission/plugin/webhook/errors, ToStatusErr).
+constexpr std::string_view kDeniedByWebhook = "admission webhook \"";
+
 // What is kept of a body that is no Status: a proxy's page, a panic.
 constexpr size_t kMaxExcerpt = 512;
 constexpr size_t kMaxStatusBytes = size_t{1} << 20;
@@ -218,7 +222,8 @@ bool IsServerTimeout(const absl::Status& status) { return ApiReason(status) == "
 
 bool IsAbout(const absl::Status& status, std::string_view name) {
   const std::optional<ApiStatusProto> proto = ApiStatus(status);
-  return proto.has_value() && proto->details().name() == name;
+  return proto.has_value() && proto->details().name() == name &&
+         proto->message().rfind(kDeniedByWebhook, 0) != 0;
 }
 
 bool IsNamespaceTerminating(const absl::Status& status) {

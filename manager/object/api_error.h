@@ -67,8 +67,8 @@ bool IsInvalid(const absl::Status& status);          // 422
 bool IsBadRequest(const absl::Status& status);       // 400
 bool IsTooManyRequests(const absl::Status& status);  // 429
 bool IsServerTimeout(const absl::Status& status);    // reason ServerTimeout: asks to retry
-// Whether the details of the answer name this object, as the API server's own do. An admission
-// webhook denies with any code, 404 and 409 included, and its answer usually has no details.
+// Whether the API server itself says this of the object with that name. An admission webhook denies
+// with any code and any details, 404 and 409 included; then this is false.
 bool IsAbout(const absl::Status& status, std::string_view name);
 // 403 because the namespace is being deleted: nothing can be created in it any more.
 bool IsNamespaceTerminating(const absl::Status& status);

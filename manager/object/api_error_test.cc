@@ -102,6 +102,16 @@ TEST(ApiErrorTest, KnowsWhetherAnAnswerIsAboutAnObject) {
   EXPECT_FALSE(IsAbout(absl::NotFoundError("a"), "a"));
 }
 
+TEST(ApiErrorTest, AWebhooksAnswerIsNotTheServersOwn) {
+  ApiStatusProto denied;
+  denied.set_code(404);
+  denied.set_message(R"(admission webhook "h.example.com" denied the request: NotFound)");
+  denied.mutable_details()->set_name("a");
+  EXPECT_FALSE(IsAbout(StatusFromApi(denied), "a"));
+  denied.set_message(R"(pods "admission webhook" not found)");
+  EXPECT_TRUE(IsAbout(StatusFromApi(denied), "a"));
+}
+
 TEST(ApiErrorTest, SaysHowLongToWait) {
   const std::string body = Body(429, "TooManyRequests", R"({"retryAfterSeconds":3})");
   EXPECT_EQ(RetryAfter(StatusFromResponse(429, body)), absl::Seconds(3));
