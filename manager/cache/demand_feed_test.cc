@@ -160,6 +160,7 @@ TEST_F(DemandFeedTest, AClosedOneHearsNothing) {
   feed_->Attach(source_, kLive);
   loop_.RunFor(absl::Hours(1));
   EXPECT_EQ(sink_->Take(), "!+foo/00@1");
+  EXPECT_EQ(source_->slices.Value(), 1) << "nor takes another turn";
 }
 
 TEST_F(DemandFeedTest, WithoutASinkTheStateIsThereAtOnce) {

@@ -167,6 +167,19 @@ TEST(StoreIndexTest, ASlowReaderDelaysNobodyAndOverwritesNothing) {
   EXPECT_EQ(Text(*store.ReadBy(*index, "red", "")), "");
 }
 
+TEST(StoreIndexTest, AnIndexThatGoesWhileItIsReadEndsTheRead) {
+  const IndexDefinition* self = nullptr;
+  ObjectStore store;
+  const auto index = Index([&](const RawObject& object) {
+    store.RemoveIndex(*self);
+    return ValuesOf(object);
+  });
+  self = index.get();
+  store.AddIndex(index);
+  store.Replace(ContentOf({Widget("a/x", 1, "red")}), "1");
+  EXPECT_EQ(store.ReadBy(*index, "red", "").status().code(), absl::StatusCode::kUnavailable);
+}
+
 TEST(StoreIndexTest, AgreesWithAScan) {
   const char* const kUids[] = {"red", "blue", "red+blue", "blue+green+blue", "x", "?"};
   for (uint32_t seed = 0; seed < 300; ++seed) {

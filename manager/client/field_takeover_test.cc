@@ -99,6 +99,8 @@ TEST(TakeoverPatch, OfSeveralVersionsTheAppliedOneStays) {
   EXPECT_EQ(After({old, {"scope", "Apply", R"({"f:data":{}})"}}), "scope Apply {\"f:data\":{}}\n");
   EXPECT_EQ(After({{"scope", "Update", R"({"f:data":{}})"}, old}), "scope Apply {\"f:old\":{}}\n")
       << "without an apply, the newest";
+  old.time = "2025-12-31T00:00:00Z";
+  EXPECT_EQ(After({{"scope", "Update", R"({"f:data":{}})"}, old}), "scope Apply {\"f:data\":{}}\n");
 }
 
 TEST(TakeoverPatch, FieldsThatAreNoSetAreAnError) {
