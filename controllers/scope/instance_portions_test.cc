@@ -1,0 +1,165 @@
+// What the many, or slow, writes for one ScopeInstance do to revocations.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "controllers/scope/testing_fixture.h"
+#include "testing/apiserver/errors.h"
+
+namespace mandate::scope {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr size_t kRoleCount = 40;
+
+// A binding of each role in each of three namespaces, two of which may deny them.
+class InstancePortionsTest : public testing::Test {
+ protected:
+  static InstanceOptions Options() {
+    InstanceOptions options;
+    options.portion.max_writes = 10;
+    options.max_concurrent_reconciles = 1;
+    return options;
+  }
+  void Deny(const apiserver::Fault& fault) {
+    for (const char* ns : {"bar", "default"}) {
+      cluster_.faults().Add(
+          {.verb = "patch",
+           .path_prefix = StrCat("/apis/rbac.authorization.k8s.io/v1/namespaces/", ns, "/"),
+           .resource = "rolebindings",
+           .fault = fault});
+    }
+  }
+  void CreateTemplate() {
+    std::string roles;
+    for (size_t i = 0; i < kRoleCount; ++i) {
+      StrAppend(&roles, i == 0 ? "" : ",", R"({"generateName":"r)", i,
+                R"(-","rules":[],"subjects":[{"kind":"User","name":"ann"}]})");
+    }
+    EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", "[" + roles + "]")), 201);
+  }
+  void Begin() {
+    CreateTemplate();
+    EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("small", kAnn)), 201);
+    EXPECT_EQ(
+        cluster_.Create(kInstances, InstanceJson("small", R"("namespaces": ["foo"])", "small")),
+        201);
+    cluster_.Start();
+    cluster_.Settle();
+    ASSERT_THAT(cluster_.Scoped("small"), StartsWith("True"));
+    EXPECT_EQ(cluster_.Create(kInstances,
+                              InstanceJson("large", R"("namespaces": ["bar", "default", "foo"])")),
+              201);
+  }
+  bool SmallIsBound() {
+    return std::ranges::any_of(cluster_.Ours(kBindings, "foo"), [](const Json::Value& binding) {
+      return NameOf(binding).starts_with("reader-");
+    });
+  }
+  bool LargeIsIn(const char* ns) {
+    return std::ranges::any_of(cluster_.Ours(kBindings, ns), [](const Json::Value& binding) {
+      return !NameOf(binding).starts_with("reader-");
+    });
+  }
+  size_t Large() { return cluster_.Ours(kBindings).size() - (SmallIsBound() ? 1 : 0); }
+
+  ScopeCluster cluster_{Options()};
+};
+
+TEST_F(InstancePortionsTest, WritesThatAreDeniedStopNeitherTheRestNorOthersRevocations) {
+  Deny({.refuse = apiserver::ApiErrorOf(422, "Invalid", "policy")});
+  Begin();
+  EXPECT_TRUE(cluster_.loop().RunUntil([&] { return Large() > 3; }));
+  EXPECT_EQ(cluster_.Merge(kInstances, "small", R"({"spec":{"namespaces":["none"]}})"), 200);
+  cluster_.TakeWrites();
+  EXPECT_TRUE(cluster_.loop().RunUntil([&] { return !SmallIsBound(); }));
+  EXPECT_LT(cluster_.TakeWrites().size(), 60u) << "two portions and what came between";
+  cluster_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(Large(), kRoleCount) << "those that may be made";
+  EXPECT_THAT(cluster_.Scoped("large"),
+              AllOf(StartsWith("False ScopingFailed"),
+                    HasSubstr("80 objects could not be written, the first: RoleBinding bar/")));
+  cluster_.RunFor(absl::Minutes(10));
+  cluster_.TakeWrites();
+  cluster_.RunFor(absl::Minutes(10));
+  const std::vector<std::string> writes = cluster_.TakeWrites();
+  EXPECT_LE(std::ranges::count_if(
+                writes, [](const std::string& w) { return w.starts_with("PATCH rolebindings"); }),
+            11 * 80)
+      << "each once a minute";
+  EXPECT_LE(std::ranges::count(writes, "PATCH scopeinstances/status"), 2);
+  cluster_.faults().Clear();
+  cluster_.RunFor(absl::Seconds(65));
+  EXPECT_EQ(Large(), 3 * kRoleCount);
+  EXPECT_THAT(cluster_.Scoped("large"), StartsWith("True"));
+}
+
+TEST_F(InstancePortionsTest, WritesThatTakeLongDoNotDelayOthersRevocations) {
+  Deny({.delay = absl::Seconds(8)});
+  Begin();
+  // The small one is edited while a reconcile of the large one writes; then no other slow write
+  // comes before the revocation.
+  constexpr int kEdit = 35;
+  int slow = 0, until_revoked = -1;
+  cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
+    if (write == "PATCH rolebindings bar" || write == "PATCH rolebindings default") ++slow;
+    if (slow == kEdit && write.starts_with("PATCH rolebindings")) {
+      EXPECT_EQ(cluster_.Merge(kInstances, "small", R"({"spec":{"namespaces":["none"]}})"), 200);
+    }
+    if (write == "DELETE rolebindings foo") until_revoked = slow - kEdit;
+    return std::nullopt;
+  };
+  EXPECT_TRUE(cluster_.loop().RunUntil([&] { return until_revoked >= 0; }));
+  EXPECT_EQ(until_revoked, 0);
+  cluster_.intercept = nullptr;
+}
+
+// The reason that was reported before the writes began does not stay until the last of them.
+TEST_F(InstancePortionsTest, AnEarlierReasonGoesWithTheFirstPortion) {
+  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("late", R"("namespaces": ["bar"])", "foo")),
+            201);
+  cluster_.Start();
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Scoped("late"), StartsWith("False ScopeTemplateNotFound"));
+  CreateTemplate();
+  EXPECT_TRUE(cluster_.loop().RunUntil([&] { return Large() > 20; }));
+  EXPECT_EQ(cluster_.Scoped("late"), "False ScopingInProgress: bindings are being written");
+  EXPECT_LT(Large(), kRoleCount);
+}
+
+// A revocation that fails is tried again in the next portion, before the grants of that portion.
+TEST_F(InstancePortionsTest, ARevocationThatFailedDoesNotWaitForGrants) {
+  Begin();
+  cluster_.RunFor(absl::Minutes(2));
+  ASSERT_EQ(Large(), 3 * kRoleCount);
+  EXPECT_EQ(cluster_.Merge(kInstances, "large", R"({"spec":{"namespaces":["foo"]}})"), 200);
+  cluster_.RunFor(absl::Minutes(2));
+  ASSERT_EQ(Large(), kRoleCount);
+  // Narrowed on one side while it is widened on the other.
+  cluster_.faults().Add({.verb = "delete",
+                         .resource = "rolebindings",
+                         .times = 1,
+                         .fault = {.refuse = apiserver::ApiErrorOf(422, "Invalid", "policy")}});
+  cluster_.TakeWrites();
+  EXPECT_EQ(cluster_.Merge(kInstances, "large", R"({"spec":{"namespaces":["bar","default"]}})"),
+            200);
+  EXPECT_TRUE(cluster_.loop().RunUntil([&] { return Large() >= kRoleCount && !LargeIsIn("foo"); }));
+  const std::vector<std::string> writes = cluster_.TakeWrites();
+  const auto last = std::find(writes.rbegin(), writes.rend(), "DELETE rolebindings foo");
+  EXPECT_LE(std::count_if(
+                last, writes.rend(),
+                [](const std::string& write) { return write.starts_with("PATCH rolebindings"); }),
+            20)
+      << "two portions";
+}
+
+}  // namespace
+}  // namespace mandate::scope
