@@ -51,21 +51,14 @@ std::string FixKey(const BindingFix& fix) {
 BindingWriter::BindingWriter(const CallContext& context, Parts parts)
     : context_(context), parts_(parts), portion_(parts.portion) {}
 
-bool BindingWriter::RemoveEach(const std::vector<Binding>& bindings, bool unchanged) {
-  return portion_.Each(
-      bindings, &Binding::key, portion_.round().removals,
-      [&](const Binding& binding) { Remove(binding, unchanged); }, [] {});
-}
-
-void BindingWriter::RemoveAll(const std::vector<Binding>& bindings) {
-  portion_.round().revocations_tried = RemoveEach(bindings, /*unchanged=*/true);
-}
-
 void BindingWriter::CarryOut(const InstancePlan& plan) {
   WriteRound& round = portion_.round();
   bool removed = false, all_removed = false;
   const auto remove = [&] {
-    if (!std::exchange(removed, true)) all_removed = RemoveEach(plan.remove, /*unchanged=*/false);
+    if (std::exchange(removed, true)) return;
+    all_removed = portion_.Each(
+        plan.remove, &Binding::key, round.removals,
+        [&](const Binding& binding) { Remove(binding, plan.remove_unchanged); }, [] {});
   };
   const auto each = [&](const auto& list, const auto& key, FailedWrites& failed,
                         const auto& write) {

@@ -34,15 +34,11 @@ class BindingWriter {
   BindingWriter(const CallContext& context, Parts parts);
 
   void CarryOut(const InstancePlan& plan);
-  // Deletes the bindings, on condition that they have not changed since they were read.
-  void RemoveAll(const std::vector<Binding>& bindings);
 
   // After the writes.
   void Finish();
 
  private:
-  // Whether all were tried.
-  bool RemoveEach(const std::vector<Binding>& bindings, bool unchanged);
   // On condition of the binding's UID, and of its version too when `unchanged`.
   void Remove(const Binding& binding, bool unchanged);
   void Create(const Binding& binding);

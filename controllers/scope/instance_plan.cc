@@ -194,6 +194,16 @@ InstancePlan PlanInstance(const InstanceSnapshot& snapshot, const InstancePlanOp
   return Finish(std::move(plan), target);
 }
 
+InstancePlan PlanAbsentInstance(std::string_view name, std::vector<Binding> bindings) {
+  InstanceSnapshot snapshot;  // without a UID: nothing belongs to it
+  snapshot.instance.mutable_metadata()->set_name(std::string(name));
+  snapshot.bindings = std::move(bindings);
+  InstancePlan plan;
+  plan.remove_unchanged = true;
+  const BindingDiffer revokes_the_former_ones(snapshot, plan);
+  return plan;
+}
+
 std::vector<DesiredCondition> InstanceConditions(const ScopeInstance& of, const InstancePlan& plan,
                                                  const std::vector<std::string>& failures,
                                                  bool unfinished) {

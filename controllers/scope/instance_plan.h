@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -70,6 +71,9 @@ struct InstancePlan {
   // Whether what is granted takes the place of what is revoked: then it is granted first, so that
   // nobody is without in between. Otherwise what is no longer wanted goes first.
   bool grant_first = false;
+  // Whether a binding is deleted only while it is as it was read. Whoever deleted the instance may
+  // have orphaned the binding since then: then it stays.
+  bool remove_unchanged = false;
 
   // Why Scoped is False whatever the writes come to; empty: it is not.
   std::string reason;
@@ -86,6 +90,9 @@ struct InstancePlan {
 
 InstancePlan PlanInstance(const InstanceSnapshot& snapshot,
                           const InstancePlanOptions& options = {});
+
+// The plan when no instance is called `name`: revokes those of `bindings` that were made for one.
+InstancePlan PlanAbsentInstance(std::string_view name, std::vector<Binding> bindings);
 
 // The instance's conditions after the plan was carried out; `failures` are the writes' errors.
 // `unfinished`: writes of the plan are left for the next time.

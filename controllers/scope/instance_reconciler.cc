@@ -224,14 +224,10 @@ absl::StatusOr<Result> InstanceReconciler::RevokeAll(const CallContext& context,
   const std::string& name = request.key.name;
   ASSIGN_OR_RETURN(std::vector<Binding> bindings,
                    ReadBindingsOf(context, component_.cache(), name));
-  std::erase_if(bindings, [&](const Binding& binding) {
-    return !BelongsToFormer(binding, name, "") || binding.object.metadata().has_deletiontimestamp();
-  });
   WriteRound round = rounds_.Take(request.key, "");
   Portion portion(component_.clock(), options_.portion, round);
   BindingWriter writer = WriterFor(context, portion);
-  // Whoever deleted the instance may have orphaned the binding since it was read: then it stays.
-  writer.RemoveAll(bindings);
+  writer.CarryOut(PlanAbsentInstance(name, std::move(bindings)));
   writer.Finish();
   return rounds_.ResultOf(request.key, portion);
 }

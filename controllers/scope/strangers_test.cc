@@ -192,6 +192,30 @@ TEST_F(StrangersTest, AFinalizerKeepsTheBindingAndNotItsGrant) {
   ExpectConvergedAndQuiet();
 }
 
+// The same when the instance is gone, and nothing reports it.
+TEST_F(StrangersTest, AFinalizerKeepsNoGrantOfAnInstanceThatIsGone) {
+  for (const bool in_cluster : {false, true}) {
+    SCOPED_TRACE(in_cluster);
+    const Resource kind = in_cluster ? kClusterBindings : kBindings;
+    const std::string ns = in_cluster ? "" : "foo";
+    if (in_cluster) {
+      EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", "")), 201);
+      cluster_.Settle();
+    } else {
+      Begin(R"("namespaces": ["foo"])");
+    }
+    const std::string name = NameOf(cluster_.Our(kind, ns));
+    EXPECT_EQ(cluster_.Merge(kind, name, kStay, ns), 200);
+    EXPECT_EQ(cluster_.Delete(kInstances, "foo"), 200);
+    cluster_.Settle();
+    EXPECT_TRUE(cluster_.Get(kind, name, ns)["metadata"].isMember("deletionTimestamp"));
+    EXPECT_THAT(cluster_.Get(kind, name, ns)["subjects"], IsEmpty());
+    EXPECT_EQ(cluster_.Merge(kind, name, kLetGo, ns), 200);
+    cluster_.Settle();
+    EXPECT_TRUE(cluster_.Get(kind, name, ns).isNull());
+  }
+}
+
 // An apply without subjects or rules leaves those that another field manager owns.
 TEST_F(StrangersTest, WhatIsPutOntoSomethingHeldGrantsNothingEither) {
   Begin(R"("namespaces": ["foo", "bar"])");
