@@ -313,6 +313,29 @@ TEST_F(ReconcilersTest, WithoutBindTheConditionReportsItAndOneBindingIsTried) {
   EXPECT_EQ(cluster_.Scoped(), kSuccess);
 }
 
+// The binding to the new role is denied. The binding to the old role goes all the same.
+TEST_F(ReconcilersTest, WithoutBindWhatTheFormerTemplateGrantedIsRevoked) {
+  Begin(R"("namespaces": ["foo", "bar", "default"])");
+  EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("other", kDocumentRoles)), 201);
+  EXPECT_EQ(
+      cluster_.Create(kInstances, InstanceJson("other", R"("namespaces": ["default"])", "other")),
+      201);
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Scoped("other"), StartsWith("True "));
+  cluster_.TakeRule("scope-instance", "bind");
+  cluster_.TakeWrites();
+  EditSpec(R"("scopeTemplateName": "other")");
+  cluster_.Settle();
+  std::vector<std::string> writes = cluster_.TakeWrites();
+  std::erase_if(writes, [](const std::string& w) { return w.find(" rolebindings ") == w.npos; });
+  ASSERT_GE(writes.size(), 4u);
+  EXPECT_THAT(std::vector(writes.begin(), writes.begin() + 4),
+              ElementsAre("DELETE rolebindings bar", "PATCH rolebindings bar",
+                          "DELETE rolebindings default", "DELETE rolebindings foo"));
+  EXPECT_THAT(cluster_.Scoped(),
+              AllOf(StartsWith("False ScopingFailed"), HasSubstr("lacks the verb \"bind\"")));
+}
+
 TEST_F(ReconcilersTest, OneFailureStopsNothingElse) {
   cluster_.faults().Add({.path_prefix = "/apis/rbac.authorization.k8s.io/v1/namespaces/bar/",
                          .resource = "rolebindings",
