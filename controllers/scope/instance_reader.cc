@@ -89,6 +89,17 @@ absl::Status AddNamespaces(const CallContext& context, const CacheView& cache,
   return absl::OkStatus();
 }
 
+// Adds the ClusterRole of this name, if there is one.
+absl::Status AddRole(const CallContext& context, const CacheView& cache, const std::string& name,
+                     InstanceSnapshot& snapshot) {
+  if (snapshot.cluster_roles.contains(name)) return absl::OkStatus();
+  auto role = cache.Get<ClusterRole>(context, {"", name});
+  if (absl::IsNotFound(role.status())) return absl::OkStatus();
+  RETURN_IF_ERROR(role.status());
+  snapshot.cluster_roles[name] = *std::move(role);
+  return absl::OkStatus();
+}
+
 absl::Status AddTemplate(const CallContext& context, const CacheView& cache,
                          InstanceSnapshot& snapshot) {
   auto scope_template =
@@ -99,10 +110,7 @@ absl::Status AddTemplate(const CallContext& context, const CacheView& cache,
   for (const auto& role : snapshot.scope_template->spec().clusterroles()) {
     const std::string name =
         ClusterRoleName(snapshot.scope_template->metadata().uid(), role.generatename());
-    auto found = cache.Get<ClusterRole>(context, {"", name});
-    if (absl::IsNotFound(found.status())) continue;
-    RETURN_IF_ERROR(found.status());
-    snapshot.cluster_roles[name] = *std::move(found);
+    RETURN_IF_ERROR(AddRole(context, cache, name, snapshot));
   }
   return absl::OkStatus();
 }
@@ -114,12 +122,7 @@ absl::Status AddRolesOfBindings(const CallContext& context, const CacheView& cac
     return absl::OkStatus();
   }
   for (const Binding& binding : snapshot.bindings) {
-    const std::string& name = binding.object.roleref().name();
-    if (snapshot.cluster_roles.contains(name)) continue;
-    auto found = cache.Get<ClusterRole>(context, {"", name});
-    if (absl::IsNotFound(found.status())) continue;
-    RETURN_IF_ERROR(found.status());
-    snapshot.cluster_roles[name] = *std::move(found);
+    RETURN_IF_ERROR(AddRole(context, cache, binding.object.roleref().name(), snapshot));
   }
   return absl::OkStatus();
 }

@@ -82,6 +82,31 @@ TEST_F(RacesTest, ABindingThatWasOrphanedMeanwhileIsNotDeleted) {
   EXPECT_FALSE(cluster_.Get(kBindings, name, "foo").isNull());
 }
 
+// Whoever keeps changing it does not keep it.
+TEST_F(RacesTest, ABindingToAnotherRoleIsReplacedAlthoughItChangesMeanwhile) {
+  Begin(R"("namespaces": ["foo"])");
+  cluster_.Stop();
+  Json::Value binding = cluster_.Our(kBindings);
+  const Json::Value role_ref = binding["roleRef"];
+  for (const char* field : {"uid", "resourceVersion", "creationTimestamp", "managedFields"}) {
+    binding["metadata"].removeMember(field);
+  }
+  binding["roleRef"]["name"] = "system:discovery";
+  EXPECT_EQ(cluster_.Delete(kBindings, NameOf(binding), "foo"), 200);
+  EXPECT_EQ(cluster_.Create(kBindings, binding), 201);
+  int changes = 0;
+  cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
+    if (write != "DELETE rolebindings foo") return std::nullopt;
+    const std::string patch = StrCat(R"({"metadata":{"annotations":{"n":")", ++changes, R"("}}})");
+    EXPECT_EQ(cluster_.Merge(kBindings, NameOf(binding), patch, "foo"), 200);
+    return std::nullopt;
+  };
+  cluster_.Start();
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Our(kBindings)["roleRef"], role_ref);
+  EXPECT_EQ(changes, 1);
+}
+
 // After a component's rights have gone and returned, what changed meanwhile is acted on.
 TEST_F(RacesTest, WhatChangedWhileNothingCouldBeReadIsActedOn) {
   EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", kAnnAndEve)), 201);

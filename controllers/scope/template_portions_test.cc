@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "controllers/scope/testing_fixture.h"
+#include "testing/apiserver/errors.h"
 
 namespace mandate::scope {
 namespace {
@@ -84,6 +87,39 @@ TEST_F(TemplatePortionsTest, SlowRolesDoNotDelayAnotherTemplatesRevocation) {
   EXPECT_THAT(std::ranges::count_if(made, [&](int64_t v) { return v < emptied[0]; }), Le(20))
       << "events are mapped between the turns, so not all templates are there at the first";
   EXPECT_THAT(cluster_.Templated("slow4"), StartsWith("True TemplatingSuccessful"));
+}
+
+class SmallTemplatePortionsTest : public ScopedTest {
+ protected:
+  SmallTemplatePortionsTest()
+      : ScopedTest({}, {.portion = {.max_writes = 5}, .max_concurrent_reconciles = 1}) {}
+};
+
+TEST_F(SmallTemplatePortionsTest, RolesThatAreDeniedDoNotDelayAnotherTemplatesRevocation) {
+  Begin(R"("namespaces": ["foo"])", StrCat("[", RoleOf("quick-", kPods), "]"));
+  const std::string quick = NameOf(cluster_.Our(kRoles));
+  cluster_.faults().Add({.verb = "patch",
+                         .path_prefix = "/apis/rbac.authorization.k8s.io/v1/clusterroles/slow",
+                         .fault = {.refuse = apiserver::ApiErrorOf(422, "Invalid", "policy")}});
+  int tries = 0, tries_before = 0;
+  cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
+    if (write == "PATCH clusterroles" && ++tries == 3) {
+      EXPECT_EQ(cluster_.Merge(kTemplates, "foo",
+                               StrCat(R"({"spec":{"clusterRoles":[)", RoleOf("quick-", ""), "]}}")),
+                200);
+    }
+    return std::nullopt;
+  };
+  EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("many", StrCat("[", SlowRoles(40, ""), "]"))),
+            201);
+  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("many", R"("namespaces": ["foo"])", "many")),
+            201);
+  EXPECT_TRUE(cluster_.loop().RunUntil([&] {
+    tries_before = tries;
+    return cluster_.Get(kRoles, quick)["rules"].empty();
+  }));
+  EXPECT_LE(tries_before, 11) << "two portions, and the role itself";
+  EXPECT_GE(tries_before, 3);
 }
 
 TEST_F(TemplatePortionsTest, WithinATemplateRevocationsDoNotWaitForSlowGrants) {
