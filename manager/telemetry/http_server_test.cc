@@ -148,6 +148,7 @@ TEST_F(HttpServerTest, RefusesWhatIsTooLargeOrNoRequest) {
       {"GET /hello HTTP/1.1\r\nX: " + std::string(20'000, 'x') + "\r\n\r\n", 431},
       {"GET /hello HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n" + std::string(1000, 'x'),
        413},
+      {"GET /hello HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx", 413},
       {"nonsense\r\n\r\n", 400},
       {"GET /hello HTTP/9.1\r\n\r\n", 400},
   };
@@ -203,6 +204,14 @@ TEST_F(HttpServerTest, TheFirstRequestIsDueAtOnce) {
   Start({.request_timeout = absl::Milliseconds(50), .idle_timeout = absl::Hours(1)});
   Client silent(server_->address());
   EXPECT_TRUE(silent.Closed());
+}
+
+TEST_F(HttpServerTest, AnIdleClientMayWaitButNotWithinItsNextRequest) {
+  Start({.request_timeout = absl::Seconds(1), .idle_timeout = absl::Hours(1)});
+  Client client(server_->address());
+  EXPECT_EQ(client.Get("/hello").result_int(), 200u);
+  client.Write("GET /hel");
+  EXPECT_TRUE(client.Closed());
 }
 
 TEST_F(HttpServerTest, StopsWithOpenConnections) {
