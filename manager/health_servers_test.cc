@@ -9,9 +9,11 @@
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <boost/beast/ssl.hpp>
 #include <memory>
 #include <string>
 #include <utility>
@@ -47,6 +49,22 @@ Answer Get(const std::string& address, const std::string& target) {
   http::response<http::string_body> response;
   http::read(socket, buffer, response);
   return {response.result_int(), response.body()};
+}
+
+// The code over TLS, whoever the server says that it is.
+unsigned GetByTls(const std::string& address, const std::string& target) {
+  const size_t colon = address.rfind(':');
+  asio::io_context io;
+  asio::ssl::context context(asio::ssl::context::tls_client);
+  asio::ssl::stream<asio::ip::tcp::socket> stream(io, context);
+  stream.next_layer().connect({asio::ip::make_address(address.substr(0, colon)),
+                               static_cast<uint16_t>(std::stoi(address.substr(colon + 1)))});
+  stream.handshake(asio::ssl::stream_base::client);
+  asio::write(stream, asio::buffer("GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n"));
+  boost::beast::flat_buffer buffer;
+  http::response<http::string_body> response;
+  http::read(stream, buffer, response);
+  return response.result_int();
 }
 
 // What grpc.health.v1.Health/Check answers for the process: 1 serving, 2 not; 0: no answer.
@@ -200,9 +218,10 @@ TEST_F(HealthServersTest, SecureMetricsHaveAnAddressOfTheirOwnAndNoPlainText) {
   options.health_address = kAnyPort;
   options.metrics_address = kAnyPort;
   options.metrics_secure = true;
-  options.metrics_judge = [](const JudgedRequest&,
-                             const std::function<void(std::optional<ServedResponse>)>& answer) {
-    answer(std::nullopt);
+  std::atomic<bool> may = true;
+  options.metrics_judge = [&](const JudgedRequest&,
+                              const std::function<void(std::optional<ServedResponse>)>& answer) {
+    answer(may ? std::nullopt : std::optional(ServedResponse{.code = 403, .body = "no\n"}));
   };
   options.ready = &ready_;
   options.metrics = &metrics_;
@@ -218,7 +237,12 @@ TEST_F(HealthServersTest, SecureMetricsHaveAnAddressOfTheirOwnAndNoPlainText) {
   servers_ = *HealthServers::Create(options);
   EXPECT_EQ(Get(AddressOf("health probes"), "/healthz").code, 200u);
   EXPECT_EQ(Get(AddressOf("health probes"), "/metrics").code, 404u);
-  EXPECT_NE(AddressOf("metrics").find("secure=true"), std::string::npos);
+  const std::string metrics = AddressOf("metrics");
+  EXPECT_THAT(metrics, HasSubstr(" secure=true"));
+  const std::string address = metrics.substr(0, metrics.find(' '));
+  EXPECT_EQ(GetByTls(address, "/metrics"), 200u);
+  may = false;
+  EXPECT_EQ(GetByTls(address, "/metrics"), 403u);
 }
 
 }  // namespace

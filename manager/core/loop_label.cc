@@ -22,7 +22,6 @@ void LoopActivity::BeginTurn() {
   ++number_;
   began_ = now;
   left_length_ = absl::ZeroDuration();
-  left_label_.clear();
 }
 
 absl::Duration LoopActivity::EndTurn() {

@@ -68,6 +68,15 @@ TEST_F(LoopLabelTest, TheLabelThatHadHalfOfIt) {
             "long");
   EXPECT_EQ(LabelAfter([this] {
               {
+                LoopLabel label("less");
+                Work(900);
+              }
+              LoopLabel label("half");
+              Work(1100);
+            }),
+            "half");
+  EXPECT_EQ(LabelAfter([this] {
+              {
                 LoopLabel label("label");
                 Work(400);
               }

@@ -101,6 +101,15 @@ TEST_F(LoopWatchdogTest, ManyLongTurnsAreAFewLines) {
   EXPECT_THAT(log_->Last("another"), HasSubstr("omitted=9"));
 }
 
+TEST_F(LoopWatchdogTest, ALineMayFollowWhenTheQuietIsOver) {
+  UnseenTurn("map", absl::Seconds(2));
+  loop_.RunFor(absl::Seconds(1));
+  ASSERT_EQ(log_->lines().size(), 1u);
+  UnseenTurn("another", absl::Seconds(59));
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(log_->lines().size(), 2u);
+}
+
 TEST_F(LoopWatchdogTest, ATurnThatHangsForLongIsReportedEvenIfThereWasALineJustBefore) {
   UnseenTurn("map", absl::Seconds(2));
   loop_.RunFor(absl::Seconds(1));
