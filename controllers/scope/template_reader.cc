@@ -34,11 +34,14 @@ class Reader {
       : context_(context), cache_(cache), of_(of) {}
 
   absl::StatusOr<Referenced> ReadReferenced() const {
-    const auto found = cache_.ListRawBy(context_, KindOf<ScopeInstance>::value,
-                                        {kByTemplate, of_.metadata().name()});
-    if (absl::IsDataLoss(found.status())) return Referenced::kMaybe;
+    const KindInfo kind = KindOf<ScopeInstance>::value;
+    const IndexQuery query{kByTemplate, of_.metadata().name()};
+    auto found = cache_.ListRawBy(context_, kind, query);
+    const bool complete = !absl::IsDataLoss(found.status());
+    // An instance that cannot be read does not hide another that references the template.
+    if (!complete) found = cache_.ListLastKnownBy(kind, query);
     RETURN_IF_ERROR(found.status());
-    Referenced referenced = Referenced::kNo;
+    Referenced referenced = complete ? Referenced::kNo : Referenced::kMaybe;
     for (const auto& raw : *found) {
       const auto instance = raw->Decode<ScopeInstance>();
       if (!instance.ok()) {

@@ -246,7 +246,12 @@ absl::Status FakeCacheView::Readable(const KindInfo& kind, const ObjectKey& key)
         (!spec.name.empty() && spec.name != key.name)) {
       continue;
     }
-    if (record->status.state == DemandState::kSynced) return absl::OkStatus();
+    if (record->status.state == DemandState::kSynced) {
+      const auto unreadable = shared_->unreadable.find(KeyOfKind(kind));
+      const bool lists = key.name.empty();
+      return lists && unreadable != shared_->unreadable.end() ? unreadable->second
+                                                              : absl::OkStatus();
+    }
     const std::string text = StrCat(spec.ToString(), " is ", ToString(record->status.state), ": ",
                                     AsStd(record->status.reason.message()));
     why = record->status.state == DemandState::kForbidden ? absl::PermissionDeniedError(text)
