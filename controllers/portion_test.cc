@@ -199,7 +199,7 @@ TEST_F(PortionTest, ARoundOfSeveralThatFailedIsBegunAgainSlowly) {
   refused_ = {"a", "b"};
   WriteRounds rounds;
   const ObjectKey key{"", "foo"};
-  for (const int seconds : {10, 20, 40, 60, 60}) {
+  const auto expect = [&](int seconds) {
     for (const bool last : {false, true}) {
       WriteRound round = rounds.Take(key, "1");
       Portion portion(clock_, limits_, round);
@@ -207,7 +207,11 @@ TEST_F(PortionTest, ARoundOfSeveralThatFailedIsBegunAgainSlowly) {
       EXPECT_EQ(rounds.ResultOf(key, portion)->requeue_after,
                 last ? absl::Seconds(seconds) : absl::Milliseconds(1));
     }
-  }
+  };
+  for (const int seconds : {10, 20, 40, 60, 60}) expect(seconds);
+  // Another object of that name does not wait for what its predecessor was denied.
+  rounds.Forget(key);
+  expect(10);
 }
 
 TEST(RequeueWithinTest, TheSoonerCounts) {
