@@ -112,10 +112,16 @@ says 'manifests of something else' err 'pod.yaml has no role, no binding and no 
 printf '{{- if .x }}\na: b\n' >helm.yaml
 expect 2 'a template' diff old helm.yaml
 says 'a template' err 'helm template'
+mkdir several
+for name in d b e a c f; do cp helm.yaml several/$name.yaml; done
+expect 2 'several mistakes' diff old manifests:several
+says 'several mistakes' err several/a.yaml
 
 expect 0 'reach' blast-radius old
 says reach out 'create serviceaccounts/token named mandate-manager-a in mandate-system'
 says reach out '  get secrets named cert in shop: reads credentials'
+expect 0 'a flag for lists takes one argument' blast-radius --as a old
+says 'a flag for lists takes one argument' out '  get secrets named cert in shop'
 expect 2 'no reach' blast-radius nothing old
 expect 0 'a stranger' blast-radius --as=jane old
 says 'a stranger' err "jane is no component here; taken as a user's name"
@@ -142,6 +148,7 @@ cat >parts/b.yaml <<'END'
 END
 expect 0 'aggregated from another file' can-i -q --as=shop/web get pods --input=manifests:parts
 expect 0 'aggregated from another input' can-i -q --as=shop/web get pods --input=parts/b.yaml --input=parts/a.yaml
+expect 0 'several inputs in a word' can-i -q --as=shop/web get pods --input=old,parts/b.yaml,,parts/a.yaml,chart.yaml,
 
 # The first external rule, and a grant to the group of the namespace.
 mkdir none-later && grep -v external old/a.go >none-later/a.go

@@ -46,15 +46,10 @@ absl::StatusOr<std::string> Kubectl(const KubectlOptions& options,
   }
   std::string output;
   char buffer[1 << 16];
-  while (true) {
-    const ssize_t n = read(pipe[0], buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    output.append(buffer, n);
-  }
+  // No signal has a handler that could interrupt these calls.
+  for (ssize_t n = 0; (n = read(pipe[0], buffer, sizeof buffer)) > 0;) output.append(buffer, n);
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  waitpid(child, &status, 0);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     return absl::UnavailableError(StrCat(options.program, " failed"));
   }
