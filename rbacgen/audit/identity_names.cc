@@ -58,7 +58,7 @@ std::string ShortUsername(std::string_view username) {
 
 std::string ShortUserAgent(std::string_view user_agent) {
   const size_t open = user_agent.find(" (");
-  const size_t close = user_agent.find(')', open == user_agent.npos ? 0 : open);
+  const size_t close = user_agent.find(')', open);
   if (open == user_agent.npos || close == user_agent.npos) return std::string(user_agent);
   return std::string(user_agent.substr(0, open)) + std::string(user_agent.substr(close + 1));
 }

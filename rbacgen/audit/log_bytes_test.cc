@@ -3,7 +3,9 @@
 #include <zlib.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -62,6 +64,18 @@ TEST(ReadLogBytes, SaysWhatIsWrong) {
   EXPECT_TRUE(absl::IsUnavailable(status)) << status;
   ReadAll(Write("log.zst", "\x28\xb5\x2f\xfd..."), &status);
   EXPECT_THAT(std::string(status.message()), HasSubstr("`zstd -dc` before, and - for the log"));
+}
+
+TEST(ReadLogBytes, LeavesNoFileOpen) {
+  const auto open_files = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  };
+  const auto before = open_files();
+  absl::Status status;
+  ReadAll(Write("plain", "x"), &status);
+  ReadAll(Write("log.bz2", "BZh..."), &status);
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_EQ(open_files(), before);
 }
 
 }  // namespace

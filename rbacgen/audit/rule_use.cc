@@ -1,5 +1,6 @@
 #include "rbacgen/audit/rule_use.h"
 
+#include "manager/core/strings.h"
 #include "manager/rbac/covers.h"
 
 namespace mandate::rbacgen {
@@ -18,15 +19,11 @@ void AddAtoms(const rbac::Rule& rule, const RuleAtom& like, std::vector<RuleAtom
 }
 
 const std::vector<uint32_t>& RuleUse::Candidates(const rbac::Attributes& request) {
-  key_.assign(request.verb);
-  for (const std::string* part :
-       {&request.api_group, &request.resource, &request.subresource, &request.path}) {
-    key_.push_back('\n');
-    key_ += *part;
-  }
-  if (const auto known = candidates_.find(key_); known != candidates_.end()) return known->second;
+  const std::string key = StrCat(request.verb, "\n", request.api_group, "\n", request.resource,
+                                 "\n", request.subresource, "\n", request.path);
+  if (const auto known = candidates_.find(key); known != candidates_.end()) return known->second;
   if (candidates_.size() >= kMaxCached) candidates_.clear();
-  std::vector<uint32_t>& found = candidates_[key_];
+  std::vector<uint32_t>& found = candidates_[key];
   for (uint32_t i = 0; i < atoms_.size(); ++i) {
     const rbac::Rule& rule = atoms_[i].rule;
     if (!rbac::VerbMatches(rule, request.verb)) continue;

@@ -41,7 +41,6 @@ class RuleUse {
   std::vector<RuleAtom> atoms_;
   // Of each verb and resource that was seen: the atoms that allow it for some name, somewhere.
   absl::flat_hash_map<std::string, std::vector<uint32_t>> candidates_;
-  std::string key_;
 };
 
 }  // namespace mandate::rbacgen

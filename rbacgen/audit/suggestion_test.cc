@@ -92,6 +92,13 @@ TEST(SuggestMarkers, TakesOutAndAdds) {
        {"get /version"},
        "--- a.h\n+++ a.h\n@@ -2 +1,0 @@\n"
        "-// +kubebuilder:rbac:groups=core,resources=pods,verbs=delete\n"},
+      {"a verb goes and another comes",
+       "// +kubebuilder:rbac:groups=core,resources=pods,verbs=get;delete\n",
+       {"get " + pods_in + "n/pods/x", "list /api/v1/nodes"},
+       "--- a.h\n+++ a.h\n@@ -2 +2,2 @@\n"
+       "-// +kubebuilder:rbac:groups=core,resources=pods,verbs=get;delete\n"
+       "+// +kubebuilder:rbac:groups=core,resources=pods,verbs=get\n"
+       "+// +kubebuilder:rbac:groups=core,resources=nodes,verbs=list\n"},
       {"a namespace's use comes for that namespace",
        "// +kubebuilder:rbac:groups=core,resources=pods,verbs=get,namespace=n\n",
        {"get " + pods_in + "n/pods/x", "get " + pods_in + "m/pods/x", "list " + pods_in + "m/pods"},
