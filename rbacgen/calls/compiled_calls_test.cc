@@ -67,6 +67,7 @@ TEST(CompiledCalls, WhatIsNoSuchFile) {
   refused("", "no ELF file");
   refused("#!/bin/sh\nexit 0\n", "no ELF file");
   std::string elf = *ReadWholeFile(StrCat(kFolder, "sample_calls_gcc_O2_bfd"));
+  refused(elf.substr(0, sizeof(Elf64_Ehdr)), "damaged ELF file: the table of sections");
   elf[EI_CLASS] = ELFCLASS32;
   refused(elf, "another sort of machine");
 }

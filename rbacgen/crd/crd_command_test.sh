@@ -45,6 +45,9 @@ expect 1 'a missing file' "${paths[@]}" --out=- "$testdata/none.proto"
 says 'a missing file' err "$testdata/none.proto: error: cannot be read"
 expect 1 'outside' -I "$testdata" --out=- api/mandate/options.proto
 says 'outside' err 'lies below no --proto-path'
+mkdir -p "$dir/first/example/v1" && cp "${widget[1]}" "$dir/first/example/v1/"
+expect 1 'a shadowed file' -I "$dir/first" "${paths[@]}" --out=- "${widget[1]}"
+says 'a shadowed file' err "${widget[1]}: error: an import of example/v1/widget.proto finds $dir/first/"
 expect 1 'a missing import' -I "$testdata" --out=- "${widget[1]}"
 says 'a missing import' err 'k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto: error: File not found'
 

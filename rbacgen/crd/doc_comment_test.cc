@@ -45,6 +45,9 @@ TEST(DocCommentTest, Cut) {
   EXPECT_EQ(CutDescription(text, 0), "");
   EXPECT_EQ(CutDescription("Two three", 5), "Two...");
   EXPECT_EQ(CutDescription("Twothree", 5), "Twoth...");
+  EXPECT_EQ(CutDescription(".Two three", 7), ".Two...") << "a full stop alone is no sentence";
+  EXPECT_EQ(CutDescription("A. Two three", 4), "A.");
+  EXPECT_EQ(CutDescription(" Twothree", 5), " Twot...");
   EXPECT_EQ(CutDescription("Zwö", 3), "Zw...") << "never half a character";
 }
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -48,10 +49,17 @@ std::string Field(const std::string& type, const std::string& options) {
   return StrCat(type, " f = 1 [(mandate.api.schema) = { ", options, " }];");
 }
 
+// Another kind, without spec and status.
+constexpr char kBare[] =
+    "message Bare { option (mandate.api.resource) = { group: \"e.com\" version: \"v1\" plural: "
+    "\"bares\" scope: \"Cluster\" }; "
+    "optional k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta metadata = 1; ";
+
 struct Mistake {
   std::string name;
   Source source;
   std::string report;
+  int lines = 1;  // of the report
 };
 
 void PrintTo(const Mistake& mistake, std::ostream* os) { *os << mistake.name; }
@@ -59,19 +67,20 @@ void PrintTo(const Mistake& mistake, std::ostream* os) { *os << mistake.name; }
 class MistakeTest : public ::testing::TestWithParam<Mistake> {};
 
 TEST_P(MistakeTest, IsReported) {
-  EXPECT_THAT(MakeDefinitionsOfText(GetParam().source.Text()).report,
-              HasSubstr(StrCat(GetParam().report)));
+  const std::string report = MakeDefinitionsOfText(GetParam().source.Text()).report;
+  EXPECT_THAT(report, HasSubstr(GetParam().report));
+  EXPECT_EQ(std::ranges::count(report, '\n'), GetParam().lines) << report;
 }
 
-Mistake OfResource(std::string name, std::string resource, std::string report) {
+Mistake OfResource(std::string name, std::string resource, std::string report, int lines = 1) {
   return {std::move(name), With({{&Source::resource, std::move(resource)}}),
-          StrCat("x.proto:4: error: Widget: ", report)};
+          StrCat("x.proto:4: error: Widget: ", report), lines};
 }
 
 Mistake OfField(std::string name, const std::string& type, const std::string& options,
-                std::string report) {
+                std::string report, int lines = 1) {
   return {std::move(name), With({{&Source::spec, Field(type, options)}}),
-          StrCat("x.proto:9: error: ", report)};
+          StrCat("x.proto:9: error: ", report), lines};
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -103,10 +112,15 @@ INSTANTIATE_TEST_SUITE_P(
                    "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
                    "printerColumns { name: \"A\" type: \"string\" jsonPath: \".spec.colour\" }",
                    "printer column A: jsonPath .spec.colour leads nowhere: there is no \"colour\""),
+        OfResource("ColumnTwice",
+                   "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
+                   "printerColumns { name: \"A\" type: \"string\" jsonPath: \".spec\" } "
+                   "printerColumns { name: \"A\" type: \"string\" jsonPath: \".status\" }",
+                   "two printer columns are named \"A\""),
         OfResource("ScalePath",
                    "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
                    "scale { specReplicasPath: \".spec\" statusReplicasPath: \".status.n\" }",
-                   "scale.specReplicasPath \".spec\" must be a path that begins with .spec."),
+                   "scale.specReplicasPath \".spec\" must be a path that begins with .spec.", 2),
         OfResource("DeprecationWarning",
                    "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
                    "deprecationWarning: \"gone\"",
@@ -120,7 +134,8 @@ INSTANTIATE_TEST_SUITE_P(
                    "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
                    "scale { specReplicasPath: \".spec.n\" statusReplicasPath: \".status.n\" "
                    "labelSelectorPath: \".metadata.labels\" }",
-                   "scale.labelSelectorPath \".metadata.labels\" must be a path that begins with"),
+                   "scale.labelSelectorPath \".metadata.labels\" must be a path that begins with",
+                   3),
         OfResource("SelectableMetadata",
                    "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
                    "selectableFields: \".metadata.labels\"",
@@ -194,7 +209,7 @@ INSTANTIATE_TEST_SUITE_P(
                 With({{&Source::more,
                        "message Bare { option (mandate.api.resource) = { group: \"e.com\" version: "
                        "\"v1\" plural: \"bares\" scope: \"Cluster\" }; }"}}),
-                "x.proto:11: error: Bare has option resource but no field spec"},
+                "x.proto:11: error: Bare has option resource but no field spec", 3},
         Mistake{"Recursion", With({{&Source::spec, "optional Spec f = 1;"}}),
                 "x.proto:9: error: f is of type x.Spec: it holds itself"},
         Mistake{"Float", With({{&Source::spec, "optional double f = 1;"}}),
@@ -218,10 +233,59 @@ INSTANTIATE_TEST_SUITE_P(
                 With({{&Source::object,
                        "option (mandate.api.object) = { atMostOneOf { fields: \"a\" fields: "
                        "\"b\" } };"}}),
-                "x.proto:8: error: atMostOneOf names \"a\", which is no field"},
+                "x.proto:8: error: atMostOneOf names \"a\", which is no field", 2},
+        Mistake{"OneOfOne",
+                With({{&Source::object,
+                       "option (mandate.api.object) = { exactlyOneOf { fields: \"a\" } };"}}),
+                "x.proto:8: error: exactlyOneOf names fewer than two fields"},
+        Mistake{"OneOfNone",
+                With({{&Source::object, "option (mandate.api.object) = { atLeastOneOf {} };"}}),
+                "x.proto:8: error: atLeastOneOf names no field"},
+        Mistake{"OneOfRequired",
+                With({{&Source::object,
+                       "option (mandate.api.object) = { atLeastOneOf { fields: \"f\" } };"},
+                      {&Source::spec, Field("optional string", "required: true")}}),
+                "x.proto:8: error: atLeastOneOf names \"f\", which is required and so always set"},
+        Mistake{"SpecIsNoMessage",
+                With({{&Source::more,
+                       StrCat(kBare, "optional string spec = 2; optional Status status = 3; }")}}),
+                "x.proto:11: error: spec must be a message"},
+        Mistake{"StatusIsAList",
+                With({{&Source::more,
+                       StrCat(kBare, "optional Spec spec = 2; repeated Status status = 3; }")}}),
+                "x.proto:11: error: status must be a message"},
+        Mistake{"SpecOfAnotherName",
+                With({{&Source::more, StrCat(kBare,
+                                             "optional Spec spec = 2 [json_name = \"s\"]; "
+                                             "optional Status status = 3; }")}}),
+                "x.proto:11: error: spec is every object's own and keeps its name in JSON"},
         Mistake{"RequiredMessage",
                 With({{&Source::object, "option (mandate.api.object) = { required: true };"}}),
                 "x.proto:8: error: required is for fields"},
+        // The line is the option's, not where what it is about begins.
+        Mistake{"LineOfAMessagesOption",
+                With({{&Source::object,
+                       "option deprecated = true;\n"
+                       "option (mandate.api.object) = { required: true };"}}),
+                "x.proto:9: error: required is for fields"},
+        Mistake{"LineOfAFieldsOption",
+                With({{&Source::spec,
+                       "optional int32 e = 1;\noptional int32 f = 2 [\n"
+                       "(mandate.api.schema) = { maxLength: 3 }];"}}),
+                "x.proto:11: error: maxLength is for a string"},
+        Mistake{"LineOfANestedMessagesOption",
+                With({{&Source::spec, "optional Outer.Inner f = 1;"},
+                      {&Source::more,
+                       "message Outer { message First {} message Inner {\n"
+                       "option deprecated = true;\n"
+                       "option (mandate.api.object) = { required: true }; } }"}}),
+                "x.proto:13: error: required is for fields"},
+        Mistake{"LineOfANestedMessagesFieldsOption",
+                With({{&Source::spec, "optional Outer.Inner f = 1;"},
+                      {&Source::more,
+                       "message Outer { message First {} message Inner {\n"
+                       "optional int32 g = 1 [\n(mandate.api.schema) = { maxLength: 3 }]; } }"}}),
+                "x.proto:13: error: maxLength is for a string"},
         Mistake{"Syntax", With({{&Source::spec, "optional strin f = 1;"}}),
                 "x.proto:9: error: \"strin\" is not defined"},
         Mistake{"UnknownOption", With({{&Source::spec, Field("optional string", "maxLen: 1")}}),
@@ -310,6 +374,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "verbatim is not a JSON object"),
         OfField("DefaultNotInEnum", "optional string", "enum: \"a\" default: \"\\\"b\\\"\"",
                 "default \"\\\"b\\\"\": is not in enum"),
+        OfField("DefaultNotInNumbers", "optional int32", "enum: \"1\" default: \"2\"",
+                "default \"2\": is not in enum"),
         OfField("DefaultBelowMinimum", "optional int32", "minimum: 3 default: \"2\"",
                 "default \"2\": is not within minimum 3"),
         OfField("DefaultOnExclusiveMaximum", "optional int32",
@@ -333,7 +399,7 @@ INSTANTIATE_TEST_SUITE_P(
         OfField("DefaultUnknownField", "optional Status", "default: \"{\\\"a\\\": 0}\"",
                 "default \"{\\\"a\\\": 0}\" .a: is no field"),
         OfField("DefaultLacksAField", "optional k8s.io.apimachinery.pkg.apis.meta.v1.Condition",
-                "default: \"{}\"", "default \"{}\" .lastTransitionTime: is required"),
+                "default: \"{}\"", "default \"{}\" .lastTransitionTime: is required", 5),
         OfField("ImmutableItems", "repeated string", "items { immutable: true }",
                 "immutable, or a rule with oldSelf, cannot be here"),
         OfField("EmptyRule", "optional string", "validations { rule: \" \" }",
@@ -345,6 +411,21 @@ INSTANTIATE_TEST_SUITE_P(
         OfField("RuleOfLines", "optional string", "validations { rule: \"true &&\\ntrue\" }",
                 "a rule of several lines needs a message")),
     [](const auto& info) { return info.param.name; });
+
+TEST(MistakesTest, DefaultsThatTheSchemaAllows) {
+  const std::pair<std::string, std::string> fields[] = {
+      {"optional string", "nullable: true default: \"null\""},
+      {"optional string", "enum: \"a\" enum: \"b\" default: \"\\\"b\\\"\""},
+      {"optional int32", "enum: \"1\" enum: \"2\" default: \"2\""},
+      {"optional int32", "minimum: 3 maximum: 3 multipleOf: 3 default: \"3\""},
+      {"optional string", "maxLength: 2 pattern: \"^a\" default: \"\\\"ab\\\"\""},
+      {"repeated int32", "listType: \"set\" default: \"[1, 2]\""},
+  };
+  for (const auto& [type, options] : fields) {
+    const Source source = With({{&Source::spec, Field(type, options)}});
+    EXPECT_EQ(MakeDefinitionsOfText(source.Text()).report, "") << options;
+  }
+}
 
 TEST(MistakesTest, NoMistakeInTheSourceOfTheTables) {
   const TestOutput output = MakeDefinitionsOfText(Source{}.Text());

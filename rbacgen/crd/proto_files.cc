@@ -75,20 +75,15 @@ ProtoFiles::~ProtoFiles() = default;
 const FileDescriptor* ProtoFiles::Load(const std::string& path) {
   std::string name;
   std::string shadowing;
-  switch (tree_.DiskFileToVirtualFile(path, &name, &shadowing)) {
-    case DiskSourceTree::SUCCESS:
-      return pool_.FindFileByName(name);
-    case DiskSourceTree::SHADOWED:
-      diagnostics_->Error({path}, StrCat("an import of ", name, " finds ", shadowing,
-                                         " first: put the --proto-path of this file before it"));
-      return nullptr;
-    case DiskSourceTree::CANNOT_OPEN:
-      diagnostics_->Error({path}, "cannot be read: it is not there, or not yours to read");
-      return nullptr;
-    case DiskSourceTree::NO_MAPPING:
-      break;
-  }
-  diagnostics_->Error({path}, "lies below no --proto-path: add the folder that imports start from");
+  const auto found = tree_.DiskFileToVirtualFile(path, &name, &shadowing);
+  if (found == DiskSourceTree::SUCCESS) return pool_.FindFileByName(name);
+  diagnostics_->Error({path},
+                      found == DiskSourceTree::SHADOWED
+                          ? StrCat("an import of ", name, " finds ", shadowing,
+                                   " first: put the --proto-path of this file before it")
+                      : found == DiskSourceTree::CANNOT_OPEN
+                          ? "cannot be read: it is not there, or not yours to read"
+                          : "lies below no --proto-path: add the folder that imports start from");
   return nullptr;
 }
 

@@ -117,14 +117,16 @@ void AddOneOf(OneOf kind, const std::vector<std::string>& fields, SchemaNode* no
     std::string_view option;
     std::string_view words;
     std::string_view test;
+    size_t least;  // how many fields
   } kKinds[] = {
-      {"exactlyOneOf", "exactly one", "== 1"},
-      {"atMostOneOf", "at most one", "<= 1"},
-      {"atLeastOneOf", "at least one", ">= 1"},
+      {"exactlyOneOf", "exactly one", "== 1", 2},
+      {"atMostOneOf", "at most one", "<= 1", 2},
+      {"atLeastOneOf", "at least one", ">= 1", 1},
   };
   const auto& words = kKinds[static_cast<int>(kind)];
-  if (fields.size() < 2 && kind != OneOf::kAtLeast) {
-    mistakes->push_back(StrCat(words.option, " names fewer than two fields"));
+  if (fields.size() < words.least) {
+    mistakes->push_back(StrCat(
+        words.option, words.least == 1 ? " names no field" : " names fewer than two fields"));
     return;
   }
   std::string sum;
