@@ -32,6 +32,7 @@ TEST(PatchWebhook, Merges) {
       {R"({"rules":[{"scope":"*"}]})", R"({"rules":[]})", R"({"rules":[]})"},
       {"{}", R"({"namespaceSelector":{"matchLabels":{"a":"b"}}})",
        R"({"namespaceSelector":{"matchLabels":{"a":"b"}}})"},
+      {"{}", R"({"objectSelector":{}})", R"({"objectSelector":{}})"},
       {R"({"matchConditions":[{"name":"a","expression":"x"}]})",
        R"({"matchConditions":[{"name":"b","expression":"y"},{"name":"a","expression":"z"}]})",
        R"({"matchConditions":[{"expression":"z","name":"a"},{"expression":"y","name":"b"}]})"},

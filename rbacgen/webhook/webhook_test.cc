@@ -113,6 +113,10 @@ TEST(ReadWebhooks, Mistakes) {
       {Marker({{"path", "-"}}), "needs one of path (of the service) and url"},
       {Marker({{"path", "-"}, {"url", "\"http://x/y\""}}), "must be https://host[:port]/path"},
       {Marker({{"path", "-"}, {"url", "\"https://u@x/y\""}}), "may have no user"},
+      {Marker({{"path", "-"}, {"url", "\"https://x/y?z\""}}), "no ? and no #"},
+      {Marker({{"path", "-"}, {"url", "\"https://x/y#z\""}}), "no ? and no #"},
+      {Marker({{"path", "-"}, {"url", "\"https:///y\""}}), "must be https://host[:port]/path"},
+      {Marker({{"path", "-"}, {"url", "\"https://:1/y\""}}), "must be https://host[:port]/path"},
       {Marker({{"path", "validate"}}), "path \"validate\" must begin with /"},
       {Marker({{"path", "/a/B"}}), "path \"/a/B\": \"B\" must be of lower-case letters"},
       {Marker({{"path", "/a//b"}}), "path \"/a//b\": \"\" must be"},
@@ -120,8 +124,25 @@ TEST(ReadWebhooks, Mistakes) {
       {Marker({{"patch",
                 R"(`{"objectSelector":{"matchExpressions":[{"key":"a","operator":"In"}]}}`)"}}),
        "objectSelector: In needs values"},
+      {Marker({{"patch",
+                R"(`{"objectSelector":{"matchExpressions":[{"key":"a","operator":"NotIn"}]}}`)"}}),
+       "objectSelector: NotIn needs values"},
+      {Marker({{"patch", R"(`{"namespaceSelector":{"matchExpressions":)"
+                         R"([{"key":"a","operator":"Exists","values":["b"]}]}}`)"}}),
+       "namespaceSelector: Exists takes no values"},
+      {Marker({{"patch", R"(`{"namespaceSelector":{"matchExpressions":)"
+                         R"([{"key":"a","operator":"DoesNotExist","values":["b"]}]}}`)"}}),
+       "namespaceSelector: DoesNotExist takes no values"},
+      {Marker({{"patch",
+                R"(`{"objectSelector":{"matchExpressions":[{"key":"a","operator":"Like"}]}}`)"}}),
+       "objectSelector: operator \"Like\" is none of In"},
+      {Marker({{"patch", R"(`{"objectSelector":{"matchExpressions":[{"operator":"Exists"}]}}`)"}}),
+       "objectSelector: an expression lacks its key"},
+      {Marker({{"patch", R"(`{"matchConditions":[{"expression":"x"}]}`)"}}),
+       "a match condition lacks its name"},
       {Marker({{"patch", R"(`{"matchConditions":[{"name":"a","expression":""}]}`)"}}),
        "match condition \"a\" lacks its expression"},
+      {"// +kubebuilder:webhookconfiguration:name=mine\n", "missing argument \"mutating\""},
       {"// +kubebuilder:webhook\n", "missing argument \"mutating\""},
       {"// +kubebuilder:webhok:mutating=true\n", "+kubebuilder:webhook:argument=value"},
       {"// +kubebuilder:Webhook:mutating=true\n", "unknown marker \"+kubebuilder:Webhook\""},
@@ -136,6 +157,20 @@ TEST(ReadWebhooks, Mistakes) {
     EXPECT_THAT(r.report, HasSubstr("a.go:2: error: ")) << c.text;
     EXPECT_THAT(r.report, HasSubstr(c.report)) << c.text;
   }
+}
+
+TEST(ReadWebhooks, AtMost64MatchConditions) {
+  std::string conditions;
+  const auto read = [&] {
+    return Read(Marker({{"patch", StrCat("`{\"matchConditions\":[", conditions, "]}`")}})).report;
+  };
+  for (int i = 0; i < 64; ++i) {
+    StrAppend(&conditions, i == 0 ? "" : ",", R"({"name":"c)", i, R"(","expression":"x"})");
+  }
+  EXPECT_EQ(read(), "");
+  conditions += R"(,{"name":"c64","expression":"x"})";
+  EXPECT_THAT(read(),
+              HasSubstr("a.go:1: error: +kubebuilder:webhook: more than 64 match conditions"));
 }
 
 TEST(ReadWebhooks, AMistakeLeavesTheWebhookOut) {
