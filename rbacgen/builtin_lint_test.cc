@@ -59,7 +59,11 @@ TEST(LintBuiltins, AcceptsWhatSomethingKnows) {
            "groups=\"\",resources=pods/exec;serviceaccounts/token,verbs=create",
            "groups=apps,resources=deployments/finalizers,verbs=update",
            "groups=apps,resources=deployments/finalizers,verbs=update,namespace=n",
-           "groups=\"\",resources=namespaces,verbs=get;patch,namespace=n",
+           "groups=\"\",resources=namespaces,verbs=get,namespace=n",
+           "groups=\"\",resources=namespaces,verbs=update,namespace=n",
+           "groups=\"\",resources=namespaces,verbs=patch,namespace=n",
+           "groups=\"\",resources=namespaces,verbs=delete,namespace=n",
+           "groups=\"\",resources=namespaces/status,verbs=get,namespace=n",
            "groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=bind,namespace=n",
            "groups=rbac.authorization.k8s.io,resources=roles;clusterroles,verbs=escalate;bind",
            "groups=\"\",resources=users;groups;serviceaccounts,verbs=impersonate",
@@ -85,6 +89,8 @@ TEST(DoubtfulBuiltins, WhatIsNotLikeAnythingMayBeNew) {
   EXPECT_THAT(DoubtfulBuiltins(Of("groups=apps,resources=frobnicators,verbs=get")),
               ElementsAre(HasSubstr("no resource \"frobnicators\" in group apps of Kubernetes")));
   EXPECT_THAT(Found("groups=apps,resources=frobnicators,verbs=get"), IsEmpty());
+  EXPECT_THAT(DoubtfulBuiltins(Of("groups=apps,resources=frobnicators/finalizers,verbs=update")),
+              ElementsAre(HasSubstr("no resource \"frobnicators/finalizers\" in group apps")));
 }
 
 }  // namespace

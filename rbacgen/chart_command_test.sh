@@ -50,6 +50,10 @@ expect 0 'an audit policy' audit-policy --namespace=ns-1 "$sample"
 for line in 'kind: Policy' '  - system:serviceaccount:ns-1:mandate-manager-sample-reader'; do
   grep -qxF -- "$line" "$dir/out" || fail "an audit policy: no line $line"
 done
+cp "$dir/out" "$dir/policy"
+expect 0 'an audit policy, to a file' audit-policy --namespace=ns-1 --out="$dir/policy.yaml" "$sample"
+[ ! -s "$dir/out" ] || fail 'an audit policy, to a file: printed something'
+diff "$dir/policy" "$dir/policy.yaml" || fail 'an audit policy: --out differs from standard output'
 
 # The order of files does not matter, nor how a component's rules are spread over them.
 rule='// +kubebuilder:rbac:groups=g,resources'

@@ -14,6 +14,7 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::IsSupersetOf;
 using testing::Not;
 
@@ -94,6 +95,30 @@ TEST(BuildChart, EveryComponentHasItsOwnIdentityAndGrants) {
                           "RoleBinding o/mm-b", "Role p/mm-b", "RoleBinding p/mm-b",
                           "ClusterRole /mm-b-external", "ValidatingAdmissionPolicy /mm-b-r",
                           "ValidatingAdmissionPolicyBinding /mm-b-r"));
+}
+
+TEST(BuildChart, OnlyBasesTokenIsMountedInPods) {
+  const auto chart = Chart(kA);
+  EXPECT_EQ(Find(chart, "ServiceAccount", "mm-a")["automountServiceAccountToken"].Write(),
+            "false\n");
+  EXPECT_TRUE(Find(chart, "ServiceAccount", "mm")["automountServiceAccountToken"].IsNull());
+}
+
+TEST(BuildChart, InModeImpersonateBaseMayActForEachComponent) {
+  const auto impersonation = [](const ChartOptions& options) {
+    std::vector<std::string> names;
+    for (const std::string& name : Names(Chart(kA, options))) {
+      if (name.find("impersonat") != name.npos) names.push_back(name);
+    }
+    return names;
+  };
+  ChartOptions options = Options();
+  EXPECT_THAT(impersonation(options), IsEmpty());
+  options.settings.identity_mode = "impersonate";
+  EXPECT_THAT(impersonation(options), ElementsAre("Role sys/mm-a-impersonate-constrained",
+                                                  "RoleBinding sys/mm-a-impersonate-constrained",
+                                                  "ClusterRole /mm-a-impersonate-on",
+                                                  "ClusterRoleBinding /mm-a-impersonate-on"));
 }
 
 TEST(BuildChart, ABindingHasExactlyOneSubject) {
@@ -201,6 +226,23 @@ TEST(BuildChart, SwitchesAddWhatTheyName) {
                                           "FlowSchema /mm", "ConfigMap sys/mm-audit-policy"}));
   EXPECT_EQ(Find(chart, "Role", "mm-create-service-accounts")["rules"].Write(),
             "- apiGroups:\n  - \"\"\n  resources:\n  - serviceaccounts\n  verbs:\n  - create\n");
+}
+
+TEST(BuildChart, AFlowSchemaIsForEveryIdentity) {
+  ChartOptions options = Options();
+  options.settings.flow_schemas = true;
+  const auto chart = Chart(kAandB, options);
+  EXPECT_EQ(
+      Find(chart, "FlowSchema", "mm")["spec"]["rules"].Write(),
+      "- nonResourceRules:\n"
+      "  - nonResourceURLs:\n    - '*'\n    verbs:\n    - '*'\n"
+      "  resourceRules:\n"
+      "  - apiGroups:\n    - '*'\n    clusterScope: true\n    namespaces:\n    - '*'\n"
+      "    resources:\n    - '*'\n    verbs:\n    - '*'\n"
+      "  subjects:\n"
+      "  - kind: ServiceAccount\n    serviceAccount:\n      name: mm\n      namespace: sys\n"
+      "  - kind: ServiceAccount\n    serviceAccount:\n      name: mm-a\n      namespace: sys\n"
+      "  - kind: ServiceAccount\n    serviceAccount:\n      name: mm-b\n      namespace: sys\n");
 }
 
 TEST(BuildChart, InModeSingleBaseHasTheSum) {

@@ -55,6 +55,8 @@ TEST(ReadFence, SaysWhatMakesNoFence) {
       {"groups=a,resources=b,label=\"a b\"", "a b"},
       {"groups=a,resources=b,label=\"a=b c\"", "b c"},
       {"groups=a,resources=b,owner=Kind", "owner must be \"group/Kind\""},
+      {"groups=a,resources=b,owner=\"a.io/\"", "owner must be \"group/Kind\""},
+      {"groups=a,resources=b,owner=\"/Kind\"", "owner must be \"group/Kind\""},
       {"groups=a,resources=b,owner=\"a.io/v1/Kind\"", "a.io/v1"},
       {"groups=a,resources=b,names=a/b", "names: \"a/b\""},
       {"groups=a,resources=b,names=!", "names has an empty pattern"},

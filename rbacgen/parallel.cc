@@ -17,6 +17,6 @@ void InParallel(size_t count, size_t threads, const std::function<void(size_t)>&
   run();
 }
 
-size_t UsefulThreads() { return std::clamp<size_t>(std::thread::hardware_concurrency(), 1, 4); }
+size_t UsefulThreads() { return std::min(std::thread::hardware_concurrency(), 4u); }
 
 }  // namespace mandate::rbacgen

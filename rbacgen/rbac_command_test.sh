@@ -20,6 +20,13 @@ grep -q daemonsets "$dir/out" || fail 'b.rs was not read'
 expect 0 'to a file' rbac --role-name=x --out="$dir/new/role.yaml" "$dir/src"
 diff "$dir/folder" "$dir/new/role.yaml" || fail '--out differs from standard output'
 
+printf '%s\n' "// $rule=a,verbs=get;list" "// $rule=a,resourceNames=x,verbs=get" >"$dir/covered.cc"
+expect 0 'what others allow' rbac --role-name=x "$dir/covered.cc"
+grep -q resourceNames "$dir/out" || fail 'what others allow: is left out'
+expect 0 minimal rbac --minimal --role-name=x "$dir/covered.cc"
+grep -q resourceNames "$dir/out" && fail 'minimal: has what others allow'
+grep -q -- '- list' "$dir/out" || fail 'minimal: lost a rule'
+
 printf '%s\n' '// +mandate:rbac:granted=external,groups=g,resources=r,verbs=get' >"$dir/ours.cc"
 expect 0 'only our own markers' rbac --role-name=x "$dir/ours.cc"
 [ ! -s "$dir/out" ] || fail 'printed a role for +mandate:rbac'

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -93,6 +94,15 @@ TEST_F(SourceFilesTest, ReadsWhatWasWritten) {
   EXPECT_EQ(*ReadWholeFile(path), text);
   ASSERT_TRUE(WriteWholeFile(path, "").ok());
   EXPECT_EQ(*ReadWholeFile(path), "");
+}
+
+TEST_F(SourceFilesTest, LeavesNoFileOpen) {
+  const auto open_files = [] { return std::distance(fs::directory_iterator("/proc/self/fd"), {}); };
+  const auto before = open_files();
+  EXPECT_TRUE(ReadWholeFile((root_ / "m/a.go").string()).ok());
+  EXPECT_FALSE(ReadWholeFile((root_ / "m").string()).ok());
+  EXPECT_FALSE(ReadWholeFile((root_ / "no").string()).ok());
+  EXPECT_EQ(open_files(), before);
 }
 
 TEST_F(SourceFilesTest, SaysWhyItCannotBeWritten) {

@@ -22,8 +22,10 @@ TEST(UnquoteGo, Table) {
       {R"("\101\x42\u0043\U00000044")", "ABCD"},
       {R"("\u00e9\u20ac\U0001F600")", "\u00e9\u20ac\U0001F600"},
       {R"("\xc3\xa9")", "\u00e9"},
-      {R"("\xc3")", std::nullopt},        // not UTF-8
-      {R"("\ud800")", std::nullopt},      // half of a surrogate
+      {R"("\xc3")", std::nullopt},  // not UTF-8
+      {R"("\ue000\U0010FFFF")", "\ue000\U0010FFFF"},
+      {R"("\ud800")", std::nullopt},  // half of a surrogate
+      {R"("\udfff")", std::nullopt},
       {R"("\U00110000")", std::nullopt},  // beyond Unicode
       {R"("\'")", std::nullopt},
       {R"("\q")", std::nullopt},
@@ -76,9 +78,13 @@ TEST(IsOneEditAway, Table) {
   EXPECT_TRUE(IsOneEditAway("rbac", "rbaac"));
   EXPECT_TRUE(IsOneEditAway("rbac", "bac"));
   EXPECT_TRUE(IsOneEditAway("rbac", "rbax"));
+  EXPECT_TRUE(IsOneEditAway("rbac", "xbac"));
+  EXPECT_TRUE(IsOneEditAway("rbac", "brac"));
   EXPECT_TRUE(IsOneEditAway("", "r"));
   EXPECT_FALSE(IsOneEditAway("rbac", "rbac"));
   EXPECT_FALSE(IsOneEditAway("rbac", "ac"));
+  EXPECT_FALSE(IsOneEditAway("rbac", "xbax"));
+  EXPECT_FALSE(IsOneEditAway("rbac", "brax"));
   EXPECT_FALSE(IsOneEditAway("rbac", "cabr"));
   EXPECT_FALSE(IsOneEditAway("kubebuilder:ac", "kubebuilder:rbac"));
 }
