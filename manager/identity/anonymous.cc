@@ -26,6 +26,9 @@ std::string Subject(const ApiStatusProto& status) {
 bool IsAnonymous(const absl::Status& status) {
   const std::optional<ApiStatusProto> proto = ApiStatus(status);
   if (!proto.has_value() || proto->code() != 403) return false;
+  // A resource's name has no space. An admission webhook chooses its details, so that they could
+  // repeat what the API server puts before its message.
+  if (proto->details().kind().find(' ') != std::string::npos) return false;
   return proto->message().starts_with(
       StrCat(Subject(*proto), "User ", rbac::Quote(rbac::kAnonymousUser), " cannot "));
 }
