@@ -80,7 +80,8 @@ void Controller::Core::OnState(size_t source, const DemandStatus& status) {
     watched.listed = true;
     if (mapper_.OnListed(source)) MapSoon();
     if (std::exchange(watched.unreadable, false)) ReplaySoon();
-  } else if (!status.reason.ok() && watched.logged.insert(status.reason.code()).second) {
+  } else if (!status.reason.ok() && (status.failed || status.state != DemandState::kPending) &&
+             watched.logged.insert(status.reason.code()).second) {
     log_.Error(watched.listed ? "Source was lost" : "Source is waited for",
                {{"source", what}, {"error", status.reason}});
   }

@@ -32,6 +32,20 @@ TEST_F(ControllerSourcesTest, WorkersWaitForEverySource) {
   EXPECT_EQ(log_->Count("Starting workers"), 1);
 }
 
+// A first list that is under way is no error; one that failed is.
+TEST_F(ControllerSourcesTest, OnlyAFirstListThatFailsIsLogged) {
+  const absl::Status reason = absl::UnavailableError("the first list is not in yet");
+  cache_.SetStatus(kLease, {DemandState::kPending, reason});
+  Start({Of(kLease)});
+  EXPECT_EQ(log_->Count("Source is waited for"), 0);
+  EXPECT_THAT(std::string(controller_->Ready().message()), HasSubstr("the first list"));
+  cache_.SetStatus(kLease, {DemandState::kPending, reason, /*failed=*/true});
+  EXPECT_EQ(log_->Count("Source is waited for"), 1);
+  cache_.SetState(kLease, DemandState::kSynced);
+  cache_.SetStatus(kLease, {DemandState::kStale, reason});
+  EXPECT_EQ(log_->Count("Source was lost"), 1) << "whatever comes next";
+}
+
 // openshift and ray have processes that exit, or hang without a word, for one missing permission.
 TEST_F(ControllerSourcesTest, AForbiddenSourceIsWaitedForAndSaysWhy) {
   PutLease("a");

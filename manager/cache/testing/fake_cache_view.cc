@@ -192,12 +192,17 @@ void FakeCacheView::Remove(const KindInfo& kind, const ObjectKey& key) {
   Deliver(kind);
 }
 
-void FakeCacheView::SetState(const KindInfo& kind, DemandState state, absl::Status reason) {
+void FakeCacheView::SetStatus(const KindInfo& kind, DemandStatus status) {
   {
     MutexLock lock(shared_->mutex);
-    shared_->kind_status[KeyOfKind(kind)] = {state, reason, !reason.ok()};
+    shared_->kind_status[KeyOfKind(kind)] = std::move(status);
   }
   Deliver(kind);
+}
+
+void FakeCacheView::SetState(const KindInfo& kind, DemandState state, absl::Status reason) {
+  const bool failed = !reason.ok();
+  SetStatus(kind, {state, std::move(reason), failed});
 }
 
 void FakeCacheView::SetState(const DemandSpec& spec, DemandState state, absl::Status reason) {

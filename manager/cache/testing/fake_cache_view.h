@@ -42,6 +42,8 @@ class FakeCacheView : public CacheView {
 
   // Of all demands of the kind, present and to come. What a demand missed while it was not synced
   // it gets when it is again, and then kSynced.
+  void SetStatus(const KindInfo& kind, DemandStatus status);
+  // The same; a reason is that of a failure.
   void SetState(const KindInfo& kind, DemandState state, absl::Status reason = absl::OkStatus());
   // Of the demands that ask for exactly this.
   void SetState(const DemandSpec& spec, DemandState state, absl::Status reason = absl::OkStatus());
