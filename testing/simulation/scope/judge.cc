@@ -149,13 +149,15 @@ void Judge::SpreadTrouble() {
   }
 }
 
+bool Judge::Exists(const apiserver::GroupResource& kind, const std::string& uid) const {
+  const auto all = cluster_.store().List(kind);
+  return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one->uid == uid; });
+}
+
 void Judge::JudgeOwnerless(const Json::Value& object, const char* label,
                            const apiserver::GroupResource& owners) {
   const std::string uid = object["metadata"]["labels"][label].asString();
-  const auto all = cluster_.store().List(owners);
-  const bool owner_exists =
-      std::any_of(all.begin(), all.end(), [&](const auto& owner) { return owner->uid == uid; });
-  if (!owner_exists) return;
+  if (!Exists(owners, uid)) return;
   if (owners == Templates()) {
     if (expected_.roles.contains({uid, GenerateNameOf(Name(object))})) {
       Wrong(StrCat(Where(object), " lacks its owner"));
@@ -208,7 +210,7 @@ void Judge::JudgeRole(const Json::Value& role) {
 
 void Judge::JudgeBinding(const Json::Value& binding) {
   const std::string owner = ControllerOf(binding, "ScopeInstance");
-  if (IsKept(binding, "ScopeInstance", true)) return;
+  if (IsKept(binding, "ScopeInstance", true)) return JudgeKept(binding, owner);
   if (owner.empty()) {
     return JudgeOwnerless(binding, kInstanceLabel, Instances());
   }
@@ -246,6 +248,11 @@ void Judge::JudgeBinding(const Json::Value& binding) {
   if (!Name(binding).starts_with(id.role.generate_name)) {
     Wrong(StrCat(Where(binding), " is not named after ", id.role.generate_name));
   }
+}
+
+void Judge::JudgeKept(const Json::Value& binding, const std::string& owner) {
+  if (owner.empty() || binding["subjects"].empty() || Exists(Instances(), owner)) return;
+  Wrong(StrCat(Where(binding), " still grants, and its instance is gone"));
 }
 
 void Judge::JudgeMissing() {

@@ -30,6 +30,7 @@ class Judge {
   int64_t compared() const { return compared_; }
 
  private:
+  bool Exists(const apiserver::GroupResource& kind, const std::string& uid) const;
   // Whether the object is kept out of the reach of its owner, who is then troubled.
   bool IsKept(const Json::Value& object, const std::string& owner_kind, bool wanted);
   void JudgeRole(const Json::Value& role);
@@ -39,6 +40,8 @@ class Judge {
   // The instances of a troubled template are troubled.
   void SpreadTrouble();
   void JudgeBinding(const Json::Value& binding);
+  // A binding of an instance that is gone may be kept; what it grants may not.
+  void JudgeKept(const Json::Value& binding, const std::string& owner);
   void JudgeMissing();
   void JudgeCondition(const Json::Value& object, const std::string& type);
   // What somebody took the owner off gets it back where it is wanted. Where it is not, it may stay,

@@ -94,6 +94,19 @@ TEST_F(JudgeTest, SuccessIsALieWhileSomebodyKeepsWhatIsBeingDeleted) {
   EXPECT_EQ(judge_.Verdict().size(), 1u);
 }
 
+TEST_F(JudgeTest, WhatIsHeldOfAnInstanceThatIsGoneGrantsNothing) {
+  std::string binding =
+      Binding("view-mlkjhgfdcb", "u",
+              R"(,"uid":"B","deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["x.io/y"])");
+  Load(binding);
+  held_["B"] = {"I"};
+  cluster_.store().Delete(Instances(), "", "i");
+  cluster_.store().Delete(ClusterRoles(), "", "view-bcdfghjklm");
+  EXPECT_EQ(judge_.Verdict().size(), 1u);
+  Load(binding.erase(binding.find("\"subjects\"")) + "\"subjects\":[]}");
+  EXPECT_EQ(judge_.Verdict(), std::vector<std::string>{});
+}
+
 TEST(GenerateNameOfTest, TakesTheSuffixOff) {
   EXPECT_EQ(GenerateNameOf("fooClusterRole-bcdfghjkl2"), "fooClusterRole-");
   EXPECT_EQ(GenerateNameOf("literal-1x"), "literal-1x");
