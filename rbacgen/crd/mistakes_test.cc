@@ -121,6 +121,65 @@ INSTANTIATE_TEST_SUITE_P(
                    "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
                    "scale { specReplicasPath: \".spec\" statusReplicasPath: \".status.n\" }",
                    "scale.specReplicasPath \".spec\" must be a path that begins with .spec.", 2),
+        OfResource("Singular",
+                   "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
+                   "singular: \"Widget\"",
+                   "singular \"Widget\" must be lower-case"),
+        OfResource("SingularIsAName",
+                   "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
+                   "shortNames: \"widget\"",
+                   "shortNames \"widget\" is a name already"),
+        OfResource("ShortNameInCapitals",
+                   "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
+                   "shortNames: \"W\"",
+                   "shortNames \"W\" must be lower-case letters"),
+        OfResource("Category",
+                   "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
+                   "categories: \"Big\"",
+                   "categories \"Big\" must be lower case"),
+        OfResource("EmptyWarning",
+                   "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
+                   "deprecated: true deprecationWarning: \"\"",
+                   "deprecationWarning must be one line"),
+        OfResource("LabelKey",
+                   "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
+                   "labels { key: \"a b\" value: \"c\" }",
+                   "label \"a b\" must be a name such as"),
+        OfResource("SelectorOfSpec",
+                   "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
+                   "scale { specReplicasPath: \".spec.n\" statusReplicasPath: \".status.n\" "
+                   "labelSelectorPath: \".spec.s\" }",
+                   "scale.labelSelectorPath .spec.s leads nowhere: there is no \"s\"", 3),
+        OfResource("SelectableUnknown",
+                   "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
+                   "selectableFields: \".spec.colour\"",
+                   "selectableFields .spec.colour leads nowhere"),
+        OfResource("ColumnWithoutName",
+                   "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
+                   "printerColumns { type: \"string\" jsonPath: \".spec\" }",
+                   "a printer column lacks its name"),
+        OfResource("ColumnOfNothing",
+                   "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
+                   "printerColumns { name: \"A\" type: \"string\" jsonPath: \".\" }",
+                   "printer column A: jsonPath \".\" must be a path that begins with ."),
+        OfResource("ConversionNoneVersions",
+                   "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
+                   "conversion { strategy: \"None\" conversionReviewVersions: \"v1\" }",
+                   "conversion: strategy None calls no webhook"),
+        OfResource("KubernetesItself",
+                   "group: \"k8s.io\" version: \"v1\" plural: \"widgets\" scope: \"Cluster\"",
+                   "group k8s.io is Kubernetes' own"),
+        OfResource(
+            "OldKubernetes",
+            "group: \"kubernetes.io\" version: \"v1\" plural: \"widgets\" scope: \"Cluster\"",
+            "group kubernetes.io is Kubernetes' own"),
+        OfResource(
+            "OldKubernetesGroup",
+            "group: \"a.kubernetes.io\" version: \"v1\" plural: \"widgets\" scope: \"Cluster\"",
+            "group a.kubernetes.io is Kubernetes' own"),
+        OfResource("GroupOfOnePart",
+                   "group: \"example\" version: \"v1\" plural: \"widgets\" scope: \"Cluster\"",
+                   "group \"example\" must be a domain name of yours"),
         OfResource("DeprecationWarning",
                    "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
                    "deprecationWarning: \"gone\"",
@@ -140,6 +199,10 @@ INSTANTIATE_TEST_SUITE_P(
                    "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
                    "selectableFields: \".metadata.labels\"",
                    "selectableFields .metadata.labels: fields of metadata"),
+        OfResource("SelectableAllOfMetadata",
+                   "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
+                   "selectableFields: \".metadata\"",
+                   "selectableFields .metadata: fields of metadata"),
         OfResource("SelectableObject",
                    "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
                    "selectableFields: \".spec\"",
@@ -265,9 +328,9 @@ INSTANTIATE_TEST_SUITE_P(
         // The line is the option's, not where what it is about begins.
         Mistake{"LineOfAMessagesOption",
                 With({{&Source::object,
-                       "option deprecated = true;\n"
-                       "option (mandate.api.object) = { required: true };"}}),
-                "x.proto:9: error: required is for fields"},
+                       "option (mandate.api.object) = { required: true };\n"
+                       "option deprecated = true;"}}),
+                "x.proto:8: error: required is for fields"},
         Mistake{"LineOfAFieldsOption",
                 With({{&Source::spec,
                        "optional int32 e = 1;\noptional int32 f = 2 [\n"
@@ -277,9 +340,9 @@ INSTANTIATE_TEST_SUITE_P(
                 With({{&Source::spec, "optional Outer.Inner f = 1;"},
                       {&Source::more,
                        "message Outer { message First {} message Inner {\n"
-                       "option deprecated = true;\n"
-                       "option (mandate.api.object) = { required: true }; } }"}}),
-                "x.proto:13: error: required is for fields"},
+                       "option (mandate.api.object) = { required: true };\n"
+                       "option deprecated = true; } }"}}),
+                "x.proto:12: error: required is for fields"},
         Mistake{"LineOfANestedMessagesFieldsOption",
                 With({{&Source::spec, "optional Outer.Inner f = 1;"},
                       {&Source::more,
@@ -385,6 +448,34 @@ INSTANTIATE_TEST_SUITE_P(
                 "default \"3\": is no multiple of 2"),
         OfField("DefaultTooLong", "optional string", "maxLength: 1 default: \"\\\"ab\\\"\"",
                 "default \"\\\"ab\\\"\": has 2 characters, more than 1"),
+        OfField("DefaultTooShort", "optional string", "minLength: 3 default: \"\\\"ab\\\"\"",
+                "default \"\\\"ab\\\"\": has 2 characters, fewer than 3"),
+        OfField("DefaultOfTooFewItems", "repeated int32", "minItems: 2 default: \"[1]\"",
+                "default \"[1]\": has 1 items, fewer than 2"),
+        OfField("DefaultOfTooManyItems", "repeated int32", "maxItems: 1 default: \"[1, 2]\"",
+                "default \"[1, 2]\": has 2 items, more than 1"),
+        OfField("DefaultOfTooFewProperties", "map<string, int32>",
+                "minProperties: 1 default: \"{}\"",
+                "default \"{}\": has 0 properties, fewer than 1"),
+        OfField("DefaultOnExclusiveMinimum", "optional int32",
+                "minimum: 3 exclusiveMinimum: true default: \"3\"",
+                "default \"3\": is not within minimum 3"),
+        OfField("DefaultAboveMaximum", "optional int32", "maximum: 3 default: \"4\"",
+                "default \"4\": is not within maximum 3"),
+        OfField("DefaultTooBig", "optional int64", "default: \"18446744073709551615\"",
+                "default \"18446744073709551615\": is more than an int64 holds"),
+        OfField("RuleMessage", "optional string",
+                "validations { rule: \"true\" message: \"a\\nb\" }",
+                "message \"a\\nb\" of a rule must be one line of text"),
+        OfField("RuleWithoutMessage", "optional string",
+                "validations { rule: \"true\" message: \"\" }",
+                "message \"\" of a rule must be one line of text"),
+        OfField("RulePathOfWords", "optional Status",
+                "validations { rule: \"true\" fieldPath: \"a\" }",
+                "fieldPath \"a\" must be a path such as .name"),
+        OfField("RulePathOfMetadata", "optional Status",
+                "validations { rule: \"true\" fieldPath: \".metadata.name\" }",
+                "fieldPath .metadata.name is refused"),
         OfField("DefaultNoMatch", "optional string", "pattern: \"^a$\" default: \"\\\"ab\\\"\"",
                 "default \"\\\"ab\\\"\": does not match pattern \"^a$\""),
         OfField("DefaultNull", "optional string", "default: \"null\"",
@@ -420,10 +511,34 @@ TEST(MistakesTest, DefaultsThatTheSchemaAllows) {
       {"optional int32", "minimum: 3 maximum: 3 multipleOf: 3 default: \"3\""},
       {"optional string", "maxLength: 2 pattern: \"^a\" default: \"\\\"ab\\\"\""},
       {"repeated int32", "listType: \"set\" default: \"[1, 2]\""},
+      {"optional string", "minLength: 2 maxLength: 2 default: \"\\\"ab\\\"\""},
+      {"repeated int32", "minItems: 1 maxItems: 1 default: \"[1]\""},
+      {"map<string, int32>", "minProperties: 1 maxProperties: 1 default: \"{\\\"a\\\": 1}\""},
+      {"optional int64", "default: \"9223372036854775807\""},
+      {"optional string", "validations { rule: \"true &&\\ntrue\" message: \"why\" }"},
+      {"optional string", "validations { rule: \"true\" reason: \"FieldValueForbidden\" }"},
   };
   for (const auto& [type, options] : fields) {
     const Source source = With({{&Source::spec, Field(type, options)}});
     EXPECT_EQ(MakeDefinitionsOfText(source.Text()).report, "") << options;
+  }
+}
+
+TEST(MistakesTest, ResourcesThatTheApiServerTakes) {
+  const std::string rest = "version: \"v1\" plural: \"w\" scope: \"Cluster\" ";
+  const std::string resources[] = {
+      "group: \"a.k8s.io\" annotations { key: \"api-approved.kubernetes.io\" value: \"x\" }",
+      StrCat("group: \"e.com\" deprecated: true deprecationWarning: \"", std::string(256, 'w'),
+             "\""),
+      "group: \"e.com\" selectableFields: \".spec.f\"",
+      "group: \"e.com\" printerColumns { name: \"A\" type: \"integer\" format: \"int32\" "
+      "jsonPath: \".spec.f\" }",
+      "group: \"e.com\" shortNames: \"a\" shortNames: \"b\" categories: \"all\"",
+  };
+  for (const std::string& resource : resources) {
+    const Source source = With(
+        {{&Source::resource, StrCat(rest, resource)}, {&Source::spec, "optional int32 f = 1;"}});
+    EXPECT_EQ(MakeDefinitionsOfText(source.Text()).report, "") << resource;
   }
 }
 

@@ -64,9 +64,10 @@ class ValueChecker {
       return Mistake(path, "is JSON of type ", type, "; the field's type is ",
                      node.int_or_string ? "integer or string" : node.type);
     }
+    if (value.isUInt64() && !value.isInt64()) Mistake(path, "is more than an int64 holds");
     for (const Schema& limits : node.limits) {
       if (value.isString()) Text(value.asString(), limits, path);
-      if (value.isIntegral()) Number(value.asInt64(), limits, path);
+      if (value.isInt64()) Number(value.asInt64(), limits, path);
       if (value.isArray()) {
         Count(value.size(), limits.has_minitems(), limits.minitems(), limits.has_maxitems(),
               limits.maxitems(), "items", path);
