@@ -145,9 +145,9 @@ bool IsBreakOrControl(std::string_view s, size_t i) {
 
 // What decides the style of a text.
 struct Shape {
-  bool plain = true;  // allowed
+  bool plain = true;  // allowed, for one line
   bool single_quoted = true;
-  bool block = true;
+  bool block = true;  // for several
 };
 
 Shape ShapeOf(std::string_view s) {
@@ -161,15 +161,9 @@ Shape ShapeOf(std::string_view s) {
     }
     if (i == 0 && (c == '?' || c == '-') && blank_at(1)) shape.plain = false;
     if (c == ':' && blank_at(i + 1)) shape.plain = false;
-    if (c == '#' && i > 0 && (s[i - 1] == ' ' || s[i - 1] == '\t' || s[i - 1] == '\n')) {
-      shape.plain = false;
-    }
+    if (c == '#' && i > 0 && (s[i - 1] == ' ' || s[i - 1] == '\t')) shape.plain = false;
     if (IsBreakOrControl(s, i)) shape = {false, false, false};
-    if (c == '\n') {
-      shape.plain = false;
-      if (i > 0 && s[i - 1] == ' ') shape = {false, false, false};
-      if (i + 1 < s.size() && s[i + 1] == ' ') shape.single_quoted = false;
-    }
+    if (c == '\n' && i > 0 && s[i - 1] == ' ') shape.block = false;
   }
   if (s.front() == ' ' || s.back() == ' ') shape.plain = false;
   if (s.back() == ' ') shape.block = false;
