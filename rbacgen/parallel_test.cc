@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <barrier>
+#include <thread>
 #include <vector>
 
 namespace mandate::rbacgen {
@@ -23,6 +24,11 @@ TEST(InParallel, EachOnce) {
 TEST(InParallel, OnSoManyThreads) {
   std::barrier all(3);  // which none passes before three are there
   InParallel(3, 3, [&](size_t) { all.arrive_and_wait(); });
+}
+
+TEST(UsefulThreads, AreFewAndNoMoreThanTheMachineRuns) {
+  EXPECT_LE(UsefulThreads(), 4u);
+  EXPECT_LE(UsefulThreads(), std::thread::hardware_concurrency());
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ expect 0 'reach' blast-radius old
 says reach out 'create serviceaccounts/token named mandate-manager-a in mandate-system'
 says reach out '  get secrets named cert in shop: reads credentials'
 expect 0 'a flag for lists takes one argument' blast-radius --as a old
-says 'a flag for lists takes one argument' out '  get secrets named cert in shop'
+! grep 'no component' err || fail 'a flag for lists takes one argument: took two'
 expect 2 'no reach' blast-radius nothing old
 expect 0 'a stranger' blast-radius --as=jane old
 says 'a stranger' err "jane is no component here; taken as a user's name"

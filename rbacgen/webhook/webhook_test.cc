@@ -101,6 +101,11 @@ TEST(ReadWebhooks, Mistakes) {
       {Marker({{"verbs", "create;get"}}), "verb \"get\" is none of create"},
       {Marker({{"verbs", "create;*"}}), "verbs has \"*\" and others"},
       {Marker({{"groups", ""}}), "groups is empty"},
+      {Marker({{"groups", "apps;*"}}), "groups has \"*\" and others"},
+      {Marker({{"versions", "v1;*"}}), "versions has \"*\" and others"},
+      {Marker({{"versions", ""}}), "versions is empty"},
+      {Marker({{"servicePort", "0"}}), "port 0 is not between 1 and 65535"},
+      {Marker({{"timeoutSeconds", "0"}}), "timeoutSeconds 0 is not between 1 and 30"},
       {Marker({{"resources", "a/*;a/b"}}), "resources has \"a/*\" and \"a/b\""},
       {Marker({{"resources", "*;b"}}), "resources has \"*\" and \"b\""},
       {Marker({{"resources", "*/*;b"}}), "resources has \"*/*\" and others"},
@@ -157,6 +162,22 @@ TEST(ReadWebhooks, Mistakes) {
     EXPECT_THAT(r.report, HasSubstr("a.go:2: error: ")) << c.text;
     EXPECT_THAT(r.report, HasSubstr(c.report)) << c.text;
   }
+}
+
+TEST(ReadWebhooks, BoundsThatTheApiServerTakes) {
+  const std::string texts[] = {
+      Marker({{"timeoutSeconds", "1"}}),
+      Marker({{"timeoutSeconds", "30"}}),
+      Marker({{"servicePort", "1"}}),
+      Marker({{"servicePort", "65535"}}),
+      Marker({{"sideEffects", "NoneOnDryRun"}}),
+      Marker({{"path", "/"}}),
+      Marker({{"path", "/a/"}}),
+      Marker({{"verbs", "*"}, {"groups", "*"}, {"versions", "*"}, {"resources", "*/*"}}),
+      Marker({{"resources", "a;a/b;c/*"}}),
+      Marker({{"path", "-"}, {"url", "\"https://x:1/y\""}}),
+  };
+  for (const std::string& text : texts) EXPECT_EQ(Read(text).report, "") << text;
 }
 
 TEST(ReadWebhooks, AtMost64MatchConditions) {
