@@ -1,5 +1,6 @@
 #include "controllers/scope/template_reader.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -11,6 +12,8 @@
 #include "controllers/scope/generated_names.h"
 #include "controllers/scope/indexes.h"
 #include "controllers/scope/ownership.h"
+#include "controllers/scope/role_template.h"
+#include "controllers/scope/target.h"
 #include "manager/core/status_macros.h"
 #include "manager/object/kinds/rbac_v1.h"
 
@@ -26,6 +29,24 @@ using rbacv1::RoleBinding;
 bool References(const ScopeInstance& instance, std::string_view template_name) {
   return instance.spec().scopetemplatename() == template_name &&
          !instance.metadata().has_deletiontimestamp();
+}
+
+// Whether the instance may want bindings there, or in the cluster when it is empty. Which
+// namespaces its selector matches is not known here.
+bool MayTarget(const ScopeInstance& instance, std::string_view ns) {
+  const auto selector = NamespaceSelector(instance);
+  const bool selects = !selector.ok() || selector->has_value();
+  const auto& names = instance.spec().namespaces();
+  if (ns.empty()) return names.empty() && !selects;
+  return selects || std::find(names.begin(), names.end(), ns) != names.end();
+}
+
+// Whether an instance of the template may want that the binding grants the role.
+bool MayWant(const ScopeInstance& instance, const RoleTemplate& role, const Binding& binding) {
+  if (binding.object.subjects().empty()) return true;
+  const Binding desired = DesiredBinding(instance, role, binding.key.ns);
+  return desired.key == binding.key && MayTarget(instance, binding.key.ns) &&
+         !HasMoreSubjects(desired, binding);
 }
 
 class Reader {
@@ -82,33 +103,36 @@ class Reader {
     return names;
   }
 
-  absl::StatusOr<std::vector<std::string>> ReadStanding(const std::string& role) const {
+  absl::StatusOr<std::vector<std::string>> ReadStanding(const RoleTemplate& role) const {
     std::vector<std::string> standing;
-    ASSIGN_OR_RETURN(const auto in_namespaces,
-                     cache_.ListRawBy(context_, KindOf<RoleBinding>::value, {kByRoleRef, role}));
+    ASSIGN_OR_RETURN(
+        const auto in_namespaces,
+        cache_.ListRawBy(context_, KindOf<RoleBinding>::value, {kByRoleRef, role.name}));
     for (const auto& raw : in_namespaces) {
       ASSIGN_OR_RETURN(RoleBinding binding, raw->Decode<RoleBinding>());
-      RETURN_IF_ERROR(AddIfStanding(FromRoleBinding(std::move(binding)), standing));
+      RETURN_IF_ERROR(AddIfStanding(role, FromRoleBinding(std::move(binding)), standing));
     }
     ASSIGN_OR_RETURN(
         const auto in_cluster,
-        cache_.ListRawBy(context_, KindOf<ClusterRoleBinding>::value, {kByRoleRef, role}));
+        cache_.ListRawBy(context_, KindOf<ClusterRoleBinding>::value, {kByRoleRef, role.name}));
     for (const auto& raw : in_cluster) {
       ASSIGN_OR_RETURN(const ClusterRoleBinding binding, raw->Decode<ClusterRoleBinding>());
-      RETURN_IF_ERROR(AddIfStanding(FromClusterRoleBinding(binding), standing));
+      RETURN_IF_ERROR(AddIfStanding(role, FromClusterRoleBinding(binding), standing));
     }
     return standing;
   }
 
  private:
-  absl::Status AddIfStanding(const Binding& binding, std::vector<std::string>& standing) const {
-    ASSIGN_OR_RETURN(const bool wanted, IsWanted(binding));
+  absl::Status AddIfStanding(const RoleTemplate& role, const Binding& binding,
+                             std::vector<std::string>& standing) const {
+    ASSIGN_OR_RETURN(const bool wanted, IsWanted(role, binding));
     if (!wanted) standing.push_back(binding.ToString());
     return absl::OkStatus();
   }
 
-  // Whether an instance of the template may want the binding: it belongs to one that is there.
-  absl::StatusOr<bool> IsWanted(const Binding& binding) const {
+  // Whether an instance of the template may want the binding as it is: it belongs to one that is
+  // there, and grants the role to nobody else and nowhere else.
+  absl::StatusOr<bool> IsWanted(const RoleTemplate& role, const Binding& binding) const {
     const OwnerReferenceProto* owner = ControllerOf(binding.object.metadata());
     if (owner == nullptr || owner->kind() != KindOf<ScopeInstance>::value.kind ||
         !HasNameOf(binding, owner->uid())) {
@@ -122,7 +146,7 @@ class Reader {
     const auto instance = (*raw)->Decode<ScopeInstance>();
     if (!instance.ok()) return (*raw)->uid() == owner->uid();
     return instance->metadata().uid() == owner->uid() &&
-           References(*instance, of_.metadata().name());
+           References(*instance, of_.metadata().name()) && MayWant(*instance, role, binding);
   }
 
   const CallContext& context_;
@@ -139,10 +163,12 @@ absl::StatusOr<TemplateSnapshot> ReadTemplateSnapshot(const CallContext& context
   TemplateSnapshot snapshot;
   ASSIGN_OR_RETURN(snapshot.referenced, reader.ReadReferenced());
   ASSIGN_OR_RETURN(auto roles, reader.ReadRoles());
-  if (snapshot.referenced == Referenced::kYes) {
-    for (const std::string& name : reader.RoleNames()) {
-      if (roles.contains(name)) continue;
-      ASSIGN_OR_RETURN(snapshot.standing[name], reader.ReadStanding(name));
+  // An invalid template makes no role.
+  const auto wanted = ExpandTemplate(scope_template);
+  if (snapshot.referenced == Referenced::kYes && wanted.ok()) {
+    for (const RoleTemplate& role : *wanted) {
+      if (roles.contains(role.name)) continue;
+      ASSIGN_OR_RETURN(snapshot.standing[role.name], reader.ReadStanding(role));
     }
   }
   for (auto& [name, role] : roles) snapshot.cluster_roles.push_back(std::move(role));

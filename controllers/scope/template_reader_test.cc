@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "controllers/scope/generated_names.h"
+#include "controllers/scope/role_template.h"
 #include "controllers/scope/testing_view.h"
 #include "manager/object/raw_object.h"
 
@@ -157,6 +158,55 @@ TEST_F(TemplateReaderTest, WhatGrantsAnAbsentRoleAgain) {
 
   Put<ClusterRole>(StrCat(R"({"metadata": {"name": ")", role_, R"("}})"));
   EXPECT_TRUE(ReadOrDie().standing.empty()) << "the role is there";
+}
+
+// A binding of the right name and owner that waits for its revocation.
+TEST_F(TemplateReaderTest, WhatNoInstanceWantsAnyLongerStands) {
+  const RoleTemplate role = ExpandTemplate(template_)->front();
+  RoleTemplate more = role;
+  more.subjects.emplace_back().set_name("eve");
+  const struct {
+    std::string_view spec;
+    std::string_view ns;
+    bool stands;
+  } rows[] = {{"", "", false},
+              {"", "foo", true},
+              {R"("namespaces": ["foo"])", "", true},
+              {R"("namespaces": ["foo"])", "foo", false},
+              {R"("namespaces": ["foo"])", "bar", true},
+              {R"("namespaceSelector": {"a": "b"})", "", true},
+              {R"("namespaceSelector": {"a": "b"})", "foo", false},
+              {R"("namespaceSelector": {"matchLabels": 1})", "foo", false}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(StrCat(row.spec, " ", row.ns));
+    const ScopeInstance owner = DocumentInstance(row.spec);
+    view_.Put(owner);
+    const auto stands = [&](const Binding& binding) {
+      Put(binding);
+      return !ReadOrDie().standing[role_].empty();
+    };
+    Binding binding = DesiredBinding(owner, role, row.ns);
+    EXPECT_EQ(stands(binding), row.stands);
+    EXPECT_TRUE(stands(DesiredBinding(owner, more, row.ns)));
+    binding.object.clear_subjects();
+    EXPECT_FALSE(stands(binding)) << "it grants nothing";
+    // Made for another role of the template.
+    RoleTemplate other = role;
+    other.generate_name = "other-";
+    EXPECT_TRUE(stands(DesiredBinding(owner, other, row.ns)));
+    Binding ended = DesiredBinding(owner, other, row.ns);
+    ended.object.clear_subjects();
+    EXPECT_FALSE(stands(ended));
+  }
+}
+
+TEST_F(TemplateReaderTest, AnInvalidTemplateMakesNoRole) {
+  ScopeTemplate invalid = template_;
+  invalid.mutable_spec()->mutable_clusterroles(0)->mutable_rules(0)->clear_verbs();
+  view_.Put(Instance("a", "foo"));
+  const auto snapshot = ReadTemplateSnapshot(WithoutWaiting(), view_, invalid);
+  ASSERT_TRUE(snapshot.ok());
+  EXPECT_TRUE(snapshot->standing.empty());
 }
 
 TEST_F(TemplateReaderTest, NobodyAsksForTheRole) {
