@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <ranges>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/hash/hash.h"
@@ -39,11 +41,12 @@ absl::Status WithRemedy(const absl::Status& status, const Binding& binding) {
 }
 
 // A binding and what it is to be: a fix that is wanted again and again is a fight, one that a
-// person asks for by editing the template is not.
-std::string FixKey(const BindingFix& fix) {
+// person asks for by editing the instance or the template (`versions`) is not.
+std::string FixKey(const BindingFix& fix, std::string_view versions) {
   std::string subjects;
   for (const auto& subject : fix.desired.object.subjects()) subjects += subject.SerializeAsString();
-  return StrCat(fix.actual.object.metadata().uid(), "/", absl::Hash<std::string>()(subjects));
+  return StrCat(fix.actual.object.metadata().uid(), "/", versions, "/",
+                absl::Hash<std::string>()(subjects));
 }
 
 }  // namespace
@@ -129,7 +132,7 @@ void BindingWriter::Create(const Binding& binding) {
 
 void BindingWriter::Fix(const BindingFix& fix) {
   if (!fix.revokes() && IsDenied(fix.desired)) return;
-  const std::string key = FixKey(fix);
+  const std::string key = FixKey(fix, portion_.round().of);
   const absl::Duration wait = parts_.fixes.WaitFor(key, parts_.clock.TimeNow());
   if (wait > absl::ZeroDuration()) {
     portion_.NoteWait(wait);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ranges>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/hash/hash.h"
@@ -16,11 +17,11 @@ namespace {
 using rbacv1::ClusterRole;
 
 // Identifies the role and the state that a fix aims at. The same fix, needed again and again, is a
-// fight with somebody else; a fix that follows an edit of the template has another key.
-std::string FixKey(const RoleFix& fix) {
+// fight with somebody else; a fix that follows an edit of the template (`version`) has another key.
+std::string FixKey(const RoleFix& fix, std::string_view version) {
   std::string rules;
   for (const auto& rule : fix.desired.rules()) rules += rule.SerializeAsString();
-  return StrCat(fix.actual.metadata().uid(), "/", absl::Hash<std::string>()(rules));
+  return StrCat(fix.actual.metadata().uid(), "/", version, "/", absl::Hash<std::string>()(rules));
 }
 
 std::string Named(const ClusterRole& role) {
@@ -92,7 +93,7 @@ void RoleWriter::Create(const ClusterRole& role) {
 }
 
 void RoleWriter::Fix(const RoleFix& fix) {
-  const std::string key = FixKey(fix);
+  const std::string key = FixKey(fix, portion_.round().of);
   const absl::Duration wait = parts_.fixes.WaitFor(key, parts_.clock.TimeNow());
   if (wait > absl::ZeroDuration()) {
     portion_.NoteWait(wait);

@@ -107,6 +107,26 @@ TEST_F(StrangersTest, AFightIsSlowAndReported) {
   ExpectConvergedAndQuiet();
 }
 
+// Somebody who grants and revokes the same thing again and again: a revocation does not wait.
+TEST_F(StrangersTest, EditsToAndFroAreNoFight) {
+  Begin(R"("namespaces": ["foo"])", kAnn);
+  const auto become = [this](std::string_view roles) {
+    EXPECT_EQ(cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":)", roles, "}}")),
+              200);
+    cluster_.RunFor(absl::Milliseconds(500));
+  };
+  for (int i = 0; i < 20; ++i) {
+    SCOPED_TRACE(i);
+    become(kAnnAndEve);
+    EXPECT_EQ(SubjectNames(cluster_.Our(kBindings)), "ann eve");
+    become(kNodes);
+    EXPECT_EQ(SubjectNames(cluster_.Our(kBindings)), "ann");
+    EXPECT_EQ(cluster_.Our(kRoles)["rules"][0]["resources"].size(), 2u);
+    become(kAnn);
+    EXPECT_EQ(cluster_.Our(kRoles)["rules"][0]["resources"].size(), 1u);
+  }
+}
+
 // An admission plugin, or a server, that takes a write and stores something else.
 TEST_F(StrangersTest, AnAnswerThatDiffersIsNoSuccessAndNoLoop) {
   Begin(R"("namespaces": ["foo"])");
