@@ -98,28 +98,45 @@ class SmallTemplatePortionsTest : public ScopedTest {
 TEST_F(SmallTemplatePortionsTest, RolesThatAreDeniedDoNotDelayAnotherTemplatesRevocation) {
   Begin(R"("namespaces": ["foo"])", StrCat("[", RoleOf("quick-", kPods), "]"));
   const std::string quick = NameOf(cluster_.Our(kRoles));
-  cluster_.faults().Add({.verb = "patch",
-                         .path_prefix = "/apis/rbac.authorization.k8s.io/v1/clusterroles/slow",
-                         .fault = {.refuse = apiserver::ApiErrorOf(422, "Invalid", "policy")}});
-  int tries = 0, tries_before = 0;
-  cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
-    if (write == "PATCH clusterroles" && ++tries == 3) {
-      EXPECT_EQ(cluster_.Merge(kTemplates, "foo",
-                               StrCat(R"({"spec":{"clusterRoles":[)", RoleOf("quick-", ""), "]}}")),
-                200);
-    }
-    return std::nullopt;
+  const auto deny = [&](const char* verb) {
+    cluster_.faults().Add({.verb = verb,
+                           .path_prefix = "/apis/rbac.authorization.k8s.io/v1/clusterroles/slow",
+                           .fault = {.refuse = apiserver::ApiErrorOf(422, "Invalid", "policy")}});
   };
+  // How many such writes there are until the quick role has `rules`, which it shall have from the
+  // third of them on.
+  const auto writes_until = [&](const std::string& write, std::string_view rules) {
+    int tries = 0;
+    cluster_.intercept = [&](const std::string& one) -> std::optional<HttpResponse> {
+      if (one == write && ++tries == 3) {
+        const std::string roles = RoleOf("quick-", rules);
+        EXPECT_EQ(
+            cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":[)", roles, "]}}")),
+            200);
+      }
+      return std::nullopt;
+    };
+    EXPECT_TRUE(cluster_.loop().RunUntil([&] {
+      return tries >= 3 && cluster_.Get(kRoles, quick)["rules"].empty() == rules.empty();
+    }));
+    cluster_.intercept = nullptr;
+    return tries;
+  };
+
+  deny("patch");
   EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("many", StrCat("[", SlowRoles(40, ""), "]"))),
             201);
   EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("many", R"("namespaces": ["foo"])", "many")),
             201);
-  EXPECT_TRUE(cluster_.loop().RunUntil([&] {
-    tries_before = tries;
-    return cluster_.Get(kRoles, quick)["rules"].empty();
-  }));
-  EXPECT_LE(tries_before, 11) << "two portions, and the role itself";
-  EXPECT_GE(tries_before, 3);
+  EXPECT_LE(writes_until("PATCH clusterroles", kNothing), 12)
+      << "two portions, and the role itself";
+
+  cluster_.faults().Clear();
+  cluster_.RunFor(absl::Minutes(5));
+  ASSERT_THAT(cluster_.Ours(kRoles), SizeIs(41));
+  deny("delete");
+  EXPECT_EQ(cluster_.Merge(kTemplates, "many", R"({"spec":{"clusterRoles":[]}})"), 200);
+  EXPECT_LE(writes_until("DELETE clusterroles", kPods), 12);
 }
 
 TEST_F(TemplatePortionsTest, WithinATemplateRevocationsDoNotWaitForSlowGrants) {
