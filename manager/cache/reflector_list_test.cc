@@ -2,6 +2,9 @@
 // client-go's tests where there is one.
 #include <gtest/gtest.h>
 
+#include <vector>
+
+#include "manager/cache/list_pager.h"
 #include "manager/cache/testing/reflector_fixture.h"
 
 namespace mandate {
@@ -235,6 +238,21 @@ TEST_F(ReflectorListTest, PagesAreBounded) {
   EXPECT_EQ(lists(), 3u);
   EXPECT_EQ(state(), DemandState::kPending);
   EXPECT_EQ(reflector_->status().reason.code(), absl::StatusCode::kResourceExhausted);
+}
+
+// The bytes that components share are admitted for the whole list, not for each page alone.
+TEST_F(ReflectorListTest, PagesAreAdmittedTogether) {
+  AddList(200, ListJson("10", {WidgetJson("a/a", 1)}, "more"));
+  AddList(200, ListJson("10", {WidgetJson("a/b", 2)}));
+  std::vector<size_t> admitted;
+  ListPager pager(client_, spec_, {.admit = [&](size_t bytes) {
+                    admitted.push_back(bytes);
+                    return absl::OkStatus();
+                  }});
+  pager.Start([](const auto&) {});
+  loop_.RunReady();
+  ASSERT_EQ(admitted.size(), 2u);
+  EXPECT_GT(admitted[1], admitted[0]);
 }
 
 // Makes the reflector list again, and returns the request.
