@@ -1,6 +1,5 @@
 #include "controllers/scope/instance_reconciler.h"
 
-#include <algorithm>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -27,12 +26,6 @@ using operatorsv1alpha1::ScopeTemplate;
 using rbacv1::ClusterRole;
 using rbacv1::ClusterRoleBinding;
 using rbacv1::RoleBinding;
-
-// `kubectl delete --cascade=orphan` asks for the bindings to stay.
-bool IsOrphaning(const ScopeInstance& instance) {
-  const auto& finalizers = instance.metadata().finalizers();
-  return std::find(finalizers.begin(), finalizers.end(), "orphan") != finalizers.end();
-}
 
 std::vector<Request> InstancesBy(const CacheView& cache, std::string_view index,
                                  std::string_view value) {
@@ -187,7 +180,7 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   auto instance = component_.cache().Get<ScopeInstance>(context, request.key);
   if (absl::IsNotFound(instance.status())) return RevokeAll(context, request);
   RETURN_IF_ERROR(instance.status());
-  if (instance->metadata().has_deletiontimestamp() && IsOrphaning(*instance)) return Result{};
+  if (IsOrphaning(instance->metadata())) return Result{};
   ASSIGN_OR_RETURN(InstanceSnapshot snapshot, Read(context, *std::move(instance)));
   ASSIGN_OR_RETURN(const InstancePlan plan, Plan(context, snapshot));
 

@@ -103,6 +103,31 @@ TEST_F(ObstaclesTest, ARoleIsNotMadeAgainForABindingWhoseRevocationIsDenied) {
   }
 }
 
+// Its finalizers may keep a template for long: what an edit takes away is taken away.
+TEST_F(ObstaclesTest, ATemplateThatIsBeingDeletedIsNarrowed) {
+  Begin(R"("namespaces": ["foo"])", kNodes);
+  EXPECT_EQ(
+      cluster_.Merge(kTemplates, "foo", R"({"metadata":{"finalizers":["example.com/stay"]}})"),
+      200);
+  EXPECT_EQ(cluster_.Delete(kTemplates, "foo"), 200);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Our(kRoles)["rules"][0]["resources"].size(), 2u);
+  EXPECT_EQ(cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":)", kAnn, "}}")),
+            200);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Our(kRoles)["rules"][0]["resources"].size(), 1u);
+  EXPECT_EQ(cluster_.Scoped(), kSuccess);
+  const std::string name = NameOf(cluster_.Our(kRoles));
+  EXPECT_EQ(cluster_.Delete(kRoles, name), 200);
+  cluster_.Settle();
+  EXPECT_TRUE(cluster_.Get(kRoles, name).isNull());
+  EXPECT_THAT(cluster_.Templated(),
+              AllOf(StartsWith("False TemplatingFailed"), HasSubstr("is being deleted")));
+  EXPECT_EQ(cluster_.Merge(kTemplates, "foo", R"({"metadata":{"finalizers":null}})"), 200);
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Ours(kBindings), IsEmpty());
+}
+
 // A fix that the server refuses is reported as refused, not as changed back by somebody else.
 TEST_F(ObstaclesTest, AFixThatIsDeniedAgainAndAgainIsReportedWithTheDenial) {
   Begin(R"("namespaces": ["foo"])", kAnnAndEve);

@@ -66,6 +66,12 @@ std::string LabelDifference(const ObjectMetaProto& desired, const ObjectMetaProt
   return keys.empty() ? "" : StrCat("label ", *keys.begin());
 }
 
+bool IsOrphaning(const ObjectMetaProto& object) {
+  const auto& finalizers = object.finalizers();
+  return object.has_deletiontimestamp() &&
+         std::find(finalizers.begin(), finalizers.end(), "orphan") != finalizers.end();
+}
+
 std::string FinalizersText(const ObjectMetaProto& object) {
   if (object.finalizers().empty()) return "it has no finalizers";
   return StrCat("finalizers ", absl::StrJoin(object.finalizers(), ", "), " keep it");

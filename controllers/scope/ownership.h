@@ -33,6 +33,10 @@ std::string ControllerText(const ObjectMetaProto& object);
 std::string LabelDifference(const ObjectMetaProto& desired, const ObjectMetaProto& actual,
                             bool exactly);
 
+// Whether the object is being deleted by `kubectl delete --cascade=orphan`, which asks for what it
+// owns to stay.
+bool IsOrphaning(const ObjectMetaProto& object);
+
 // For messages: "finalizers a, b keep it", or "it has no finalizers".
 std::string FinalizersText(const ObjectMetaProto& object);
 

@@ -145,5 +145,17 @@ TEST(ControllerReferenceTest, EveryEditIsSeen) {
   EXPECT_FALSE(HasControllerReference(Owner(), kInstance, ObjectMetaProto()));
 }
 
+TEST(OwnershipTest, WhatADeletionLeavesBehind) {
+  ObjectMetaProto object;
+  object.add_finalizers("example.com/stay");
+  EXPECT_FALSE(IsOrphaning(object));
+  object.mutable_deletiontimestamp()->set_seconds(1);
+  EXPECT_FALSE(IsOrphaning(object));
+  object.add_finalizers("orphan");
+  EXPECT_TRUE(IsOrphaning(object));
+  object.clear_deletiontimestamp();
+  EXPECT_FALSE(IsOrphaning(object)) << "anybody may write the finalizer";
+}
+
 }  // namespace
 }  // namespace mandate::scope

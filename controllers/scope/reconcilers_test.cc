@@ -233,6 +233,18 @@ TEST_F(ReconcilersTest, BindingsOfAnOrphaningDeletionStay) {
   EXPECT_EQ(cluster_.Ours(kBindings).size(), 1u);
 }
 
+TEST_F(ReconcilersTest, RolesOfAnOrphaningDeletionStay) {
+  Begin(R"("namespaces": ["foo"])");
+  EXPECT_EQ(cluster_.Delete(kTemplates, "foo", "",
+                            R"({"apiVersion":"v1","kind":"DeleteOptions",)"
+                            R"("propagationPolicy":"Orphan"})"),
+            200);
+  cluster_.Settle();
+  EXPECT_TRUE(cluster_.Get(kTemplates, "foo").isNull());
+  EXPECT_FALSE(cluster_.Our(kRoles)["metadata"].isMember("ownerReferences"));
+  EXPECT_THAT(cluster_.Ours(kBindings), IsEmpty());
+}
+
 TEST_F(ReconcilersTest, AnotherTemplateTakesTheFirstOnesPlace) {
   Begin(R"("namespaces": ["foo"])");
   EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("other", kAnn)), 201);

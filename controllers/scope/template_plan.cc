@@ -31,6 +31,10 @@ void PlanAbsentRole(const TemplateSnapshot& snapshot, ClusterRole desired, Templ
                " is not made, as that would revive bindings that no ScopeInstance of "
                "this ScopeTemplate wants: ",
                Summarise(standing->second), "; delete them"));
+  } else if (snapshot.scope_template.metadata().has_deletiontimestamp()) {
+    // Garbage collection deletes what it owns. What stands until then is as it says.
+    plan.problems.push_back(
+        StrCat(Quoted(desired), " is not made, as the ScopeTemplate is being deleted"));
   } else if (snapshot.referenced == Referenced::kYes) {
     plan.create.push_back(std::move(desired));
   }

@@ -174,6 +174,23 @@ TEST(TemplatePlanTest, ARoleIsNotMadeWhileFormerBindingsStand) {
   EXPECT_TRUE(Changes(PlanTemplate({of, Referenced::kYes, {}, {{name, {}}}})));
 }
 
+// Finalizers may keep it for long: it is narrowed meanwhile.
+TEST(TemplatePlanTest, OfATemplateThatIsBeingDeletedNoRoleIsMade) {
+  ScopeTemplate of = DocumentTemplate();
+  const auto roles = Created(PlanTemplate({of, Referenced::kYes, {}}));
+  of.mutable_metadata()->mutable_deletiontimestamp()->set_seconds(1);
+  of.mutable_spec()->mutable_clusterroles(0)->mutable_rules(0)->clear_resources();
+  of.mutable_spec()->mutable_clusterroles(0)->mutable_rules(0)->add_resources("pods");
+  TemplatePlan plan = PlanTemplate({of, Referenced::kYes, roles});
+  EXPECT_EQ(plan.fix.size(), 1u);
+  EXPECT_TRUE(plan.problems.empty());
+  EXPECT_EQ(PlanTemplate({of, Referenced::kNo, roles}).remove.size(), 1u);
+  plan = PlanTemplate({of, Referenced::kYes, {}});
+  EXPECT_FALSE(Changes(plan));
+  ASSERT_EQ(plan.problems.size(), 1u);
+  EXPECT_NE(plan.problems[0].find("is being deleted"), std::string::npos);
+}
+
 TEST(TemplatePlanTest, ARoleThatFinalizersKeepIsReportedAndEmptied) {
   const ScopeTemplate of = DocumentTemplate();
   rbacv1::ClusterRole held = Created(PlanTemplate({of, Referenced::kYes, {}}))[0];

@@ -8,6 +8,7 @@
 #include "controllers/report.h"
 #include "controllers/retry_delays.h"
 #include "controllers/scope/indexes.h"
+#include "controllers/scope/ownership.h"
 #include "controllers/scope/role_writer.h"
 #include "controllers/scope/template_reader.h"
 #include "manager/controller/builder_for.h"
@@ -72,8 +73,7 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
     return Result{};
   }
   RETURN_IF_ERROR(scope_template.status());
-  // What it owns goes with it, by garbage collection.
-  if (scope_template->metadata().has_deletiontimestamp()) return Result{};
+  if (IsOrphaning(scope_template->metadata())) return Result{};
   ASSIGN_OR_RETURN(const TemplateSnapshot snapshot,
                    ReadTemplateSnapshot(context, component_.cache(), *std::move(scope_template)));
 
