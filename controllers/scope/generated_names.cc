@@ -60,6 +60,13 @@ bool IsBindingNameOf(std::string_view instance_uid, std::string_view name, std::
          BindingName(instance_uid, before.substr(0, before.size() - 1), ns) == name;
 }
 
+bool IsLikeBindingName(std::string_view name) {
+  if (name.size() <= kSuffixLength) return false;
+  const size_t before = name.size() - kSuffixLength;
+  return name[before - 1] == '-' &&
+         name.substr(before).find_first_not_of(kAlphabet) == std::string_view::npos;
+}
+
 std::string GenerateNameLabelValue(std::string_view generate_name) {
   return CheckLabelValue(generate_name).ok() ? std::string(generate_name) : Suffix({generate_name});
 }

@@ -30,6 +30,9 @@ bool IsClusterRoleNameOf(std::string_view template_uid, std::string_view name);
 // Whether BindingName() makes `name` in `ns` for some generateName.
 bool IsBindingNameOf(std::string_view instance_uid, std::string_view name, std::string_view ns);
 
+// Whether the name ends as BindingName() makes it: there may be some instance that it is made for.
+bool IsLikeBindingName(std::string_view name);
+
 // `generate_name` as a label value.
 std::string GenerateNameLabelValue(std::string_view generate_name);
 

@@ -46,5 +46,15 @@ TEST(GeneratedNamesTest, LabelValuesAreLegalWhateverTheName) {
   }
 }
 
+TEST(GeneratedNamesTest, WhatMayBeABindingsName) {
+  for (const std::string_view generate_name : {"a-", "a", "-"}) {
+    EXPECT_TRUE(IsLikeBindingName(BindingName("uid", generate_name, "ns"))) << generate_name;
+  }
+  for (const std::string_view name :
+       {"", "admin", "bcdfghjklm", "-bcdfghjkl", "a.bcdfghjklm", "a-bcdfghjkla", "a-bcdfghj-lm"}) {
+    EXPECT_FALSE(IsLikeBindingName(name)) << name;
+  }
+}
+
 }  // namespace
 }  // namespace mandate::scope

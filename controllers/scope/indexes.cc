@@ -69,6 +69,17 @@ Values StrayRoleRefOf(const T& binding) {
   return {binding.roleref().name()};
 }
 
+// Not decoded: it is asked of every binding.
+Values StrayNameOf(const RawObject& binding) {
+  if (!IsLikeBindingName(binding.name())) return {};
+  const ObjectHeader header = binding.Header();
+  const OwnerReference* owner = header.Controller();
+  const bool belongs = owner != nullptr && owner->kind == KindOf<ScopeInstance>::value.kind &&
+                       IsBindingNameOf(owner->uid, binding.name(), binding.ns());
+  if (belongs) return {};
+  return {std::string(kAnyName)};
+}
+
 template <class T>
 Values InstanceNameOf(const T& binding) {
   const OwnerReferenceProto* owner = ControllerOf(binding.metadata());
@@ -83,7 +94,8 @@ absl::Status IndexBindings(CacheView& cache) {
       cache.IndexField(KindOf<T>::value, kByUidLabel, LabelValue(std::string(kInstanceUidLabel))));
   RETURN_IF_ERROR(cache.IndexField<T>(kByInstanceName, InstanceNameOf<T>));
   RETURN_IF_ERROR(cache.IndexField<T>(kByRoleRef, RoleRefOf<T>));
-  return cache.IndexField<T>(kByStrayRoleRef, StrayRoleRefOf<T>);
+  RETURN_IF_ERROR(cache.IndexField<T>(kByStrayRoleRef, StrayRoleRefOf<T>));
+  return cache.IndexField(KindOf<T>::value, kByStrayName, StrayNameOf);
 }
 
 }  // namespace

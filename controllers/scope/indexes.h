@@ -34,6 +34,9 @@ inline constexpr std::string_view kByInstanceName = "controller.name";
 inline constexpr std::string_view kByRoleRef = "roleRef.name";
 // The same of those that do not belong to a ScopeInstance, by their name and their controller.
 inline constexpr std::string_view kByStrayRoleRef = "stray.roleRef.name";
+// kAnyName for those of them whose names look like a ScopeInstance's, whatever they refer to.
+inline constexpr std::string_view kByStrayName = "stray.name";
+inline constexpr std::string_view kAnyName = "*";
 // Of Namespaces: each label, as "key=value".
 inline constexpr std::string_view kByLabel = "metadata.labels";
 

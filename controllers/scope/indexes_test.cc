@@ -146,14 +146,19 @@ TEST_F(IndexesTest, Bindings) {
        "",
        "ClusterRole",
        {"controller.uid", "controller.name", "stray.roleRef.name"}},
-      {"", controller("Namespace"), "", "ClusterRole", {"controller.uid", "stray.roleRef.name"}},
-      {"", "", ours, "ClusterRole", {"label.uid", "stray.roleRef.name"}},
-      {"", "", "", "Role", {}},
+      {"",
+       controller("Namespace"),
+       "",
+       "ClusterRole",
+       {"controller.uid", "stray.roleRef.name", "stray.name"}},
+      {"", "", ours, "ClusterRole", {"label.uid", "stray.roleRef.name", "stray.name"}},
+      {"", "", "", "ClusterRole", {"stray.roleRef.name", "stray.name"}},
+      {"", "", "", "Role", {"stray.name"}},
       {"",
        R"({"uid": "owner-uid", "name": "foo", "kind": "ScopeInstance"})",
        "",
        "ClusterRole",
-       {"stray.roleRef.name"}},
+       {"stray.roleRef.name", "stray.name"}},
   };
   const auto check = [&]<class T>(const T&, std::string_view ns) {
     for (const Row& row : rows) {
@@ -164,10 +169,12 @@ TEST_F(IndexesTest, Bindings) {
       binding.mutable_roleref()->set_name("role");
       view_.Put(binding);
       Strings fields;
-      for (const auto& [field, value] : {std::pair{kByController, "owner-uid"},
-                                         {kByUidLabel, "owner-uid"},
-                                         {kByInstanceName, "foo"},
-                                         {kByStrayRoleRef, "role"}}) {
+      for (const auto& [field, value] :
+           {std::pair<std::string_view, std::string_view>{kByController, "owner-uid"},
+            {kByUidLabel, "owner-uid"},
+            {kByInstanceName, "foo"},
+            {kByStrayRoleRef, "role"},
+            {kByStrayName, kAnyName}}) {
         const Strings found = Find<T>(field, value);
         if (!found.empty()) fields.emplace_back(field);
         EXPECT_LE(found.size(), 1u);

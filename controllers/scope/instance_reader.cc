@@ -1,5 +1,6 @@
 #include "controllers/scope/instance_reader.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,19 +26,24 @@ constexpr int kManyNames = 100;
 // Each once.
 using Bindings = std::map<ObjectKey, Binding>;
 
+// Those that the index finds and `may_concern` takes.
 absl::Status AddBindings(const CallContext& context, const CacheView& cache,
-                         const IndexQuery& query, Bindings& bindings) {
+                         const IndexQuery& query, Bindings& bindings,
+                         const std::function<bool(const ObjectKey&)>& may_concern = {}) {
+  const auto is_new = [&](const ObjectKey& key) {
+    return !bindings.contains(key) && (!may_concern || may_concern(key));
+  };
   ASSIGN_OR_RETURN(const RawObjects in_namespaces,
                    cache.ListRawBy(context, KindOf<RoleBinding>::value, query));
   for (const auto& raw : in_namespaces) {
-    if (bindings.contains(raw->Key())) continue;
+    if (!is_new(raw->Key())) continue;
     ASSIGN_OR_RETURN(RoleBinding binding, raw->Decode<RoleBinding>());
     bindings.emplace(raw->Key(), FromRoleBinding(std::move(binding)));
   }
   ASSIGN_OR_RETURN(const RawObjects in_cluster,
                    cache.ListRawBy(context, KindOf<ClusterRoleBinding>::value, query));
   for (const auto& raw : in_cluster) {
-    if (bindings.contains(raw->Key())) continue;
+    if (!is_new(raw->Key())) continue;
     ASSIGN_OR_RETURN(const ClusterRoleBinding binding, raw->Decode<ClusterRoleBinding>());
     bindings.emplace(raw->Key(), FromClusterRoleBinding(binding));
   }
@@ -148,6 +154,11 @@ absl::StatusOr<InstanceSnapshot> ReadInstanceSnapshot(const CallContext& context
       RETURN_IF_ERROR(AddBindings(context, cache, {kByStrayRoleRef, name}, bindings));
     }
   }
+  // Those that were made for the instance although somebody took what proves it: they may grant a
+  // role of another template than the present one.
+  RETURN_IF_ERROR(AddBindings(
+      context, cache, {kByStrayName, kAnyName}, bindings,
+      [&](const ObjectKey& key) { return IsBindingNameOf(meta.uid(), key.name, key.ns); }));
   snapshot.bindings = Values(std::move(bindings));
   RETURN_IF_ERROR(AddRolesOfBindings(context, cache, snapshot));
   return snapshot;

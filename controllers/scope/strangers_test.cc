@@ -196,6 +196,28 @@ TEST_F(StrangersTest, ARoleIsNotMadeAgainWhileAFormerBindingStands) {
   EXPECT_THAT(cluster_.Scoped("other"), StartsWith("True "));
 }
 
+// The former template's role stays, as another instance references it.
+TEST_F(StrangersTest, WhatSomebodyKeptIsReportedUnderAnotherTemplateToo) {
+  Begin(R"("namespaces": ["foo"])");
+  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("other", R"("namespaces": ["bar"])")), 201);
+  EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("next", kAnn)), 201);
+  const std::string name = NameOf(cluster_.Our(kBindings, "foo"));
+  for (const std::string& patch :
+       {Owned(), std::string(R"({"metadata":{"ownerReferences":null,"labels":null}})")}) {
+    SCOPED_TRACE(patch);
+    EXPECT_EQ(cluster_.Merge(kBindings, name, patch, "foo"), 200);
+    EXPECT_EQ(cluster_.Merge(kBindings, name, R"({"metadata":{"labels":null}})", "foo"), 200);
+    EditSpec(R"("scopeTemplateName": "next")");
+    EXPECT_THAT(cluster_.Scoped(), AllOf(StartsWith("False RevocationPending"), HasSubstr(name)));
+    EXPECT_FALSE(cluster_.Get(kBindings, name, "foo").isNull());
+    EXPECT_EQ(cluster_.Delete(kBindings, name, "foo"), 200);
+    cluster_.RunFor(absl::Minutes(2));
+    EXPECT_EQ(cluster_.Scoped(), kSuccess);
+    EditSpec(R"("scopeTemplateName": "foo")");
+    EXPECT_EQ(cluster_.Scoped(), kSuccess);
+  }
+}
+
 TEST_F(StrangersTest, AFinalizerKeepsTheBindingAndNotItsGrant) {
   Begin(R"("namespaces": ["foo", "bar"])");
   const std::string name = NameOf(cluster_.Our(kBindings, "foo"));
