@@ -51,7 +51,7 @@ Answer Get(const std::string& address, const std::string& target) {
   return {response.result_int(), response.body()};
 }
 
-// The code over TLS, whoever the server says that it is.
+// The code of the answer over TLS. The certificate is not verified: that is another test's.
 unsigned GetByTls(const std::string& address, const std::string& target) {
   const size_t colon = address.rfind(':');
   asio::io_context io;

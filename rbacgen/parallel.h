@@ -11,7 +11,8 @@ namespace mandate::rbacgen {
 // the caller's is one. Returns when all have returned.
 void InParallel(size_t count, size_t threads, const std::function<void(size_t)>& work);
 
-// As many threads as the machine runs at once, and no more than reading files gains from.
+// As many threads as the machine runs at once, and no more than reading files gains from. 0 if the
+// machine does not tell: InParallel() then uses the caller's alone.
 size_t UsefulThreads();
 
 }  // namespace mandate::rbacgen

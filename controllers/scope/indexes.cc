@@ -58,25 +58,31 @@ Values RoleRefOf(const T& binding) {
   return {binding.roleref().name()};
 }
 
+// Whether the controller of a binding is the ScopeInstance that its name was made for.
+bool BelongsTo(std::string_view kind, std::string_view uid, std::string_view name,
+               std::string_view ns) {
+  return kind == KindOf<ScopeInstance>::value.kind && IsBindingNameOf(uid, name, ns);
+}
+
 template <class T>
 Values StrayRoleRefOf(const T& binding) {
   if (!RefersToClusterRole(binding)) return {};
   const auto& meta = binding.metadata();
   const OwnerReferenceProto* owner = ControllerOf(meta);
-  const bool belongs = owner != nullptr && owner->kind() == KindOf<ScopeInstance>::value.kind &&
-                       IsBindingNameOf(owner->uid(), meta.name(), meta.namespace_());
-  if (belongs) return {};
+  if (owner != nullptr && BelongsTo(owner->kind(), owner->uid(), meta.name(), meta.namespace_())) {
+    return {};
+  }
   return {binding.roleref().name()};
 }
 
-// Not decoded: it is asked of every binding.
+// Reads the header only, as most bindings need no more.
 Values StrayNameOf(const RawObject& binding) {
   if (!IsLikeBindingName(binding.name())) return {};
   const ObjectHeader header = binding.Header();
   const OwnerReference* owner = header.Controller();
-  const bool belongs = owner != nullptr && owner->kind == KindOf<ScopeInstance>::value.kind &&
-                       IsBindingNameOf(owner->uid, binding.name(), binding.ns());
-  if (belongs) return {};
+  if (owner != nullptr && BelongsTo(owner->kind, owner->uid, binding.name(), binding.ns())) {
+    return {};
+  }
   return {std::string(kAnyName)};
 }
 

@@ -34,7 +34,8 @@ inline constexpr std::string_view kByInstanceName = "controller.name";
 inline constexpr std::string_view kByRoleRef = "roleRef.name";
 // The same of those that do not belong to a ScopeInstance, by their name and their controller.
 inline constexpr std::string_view kByStrayRoleRef = "stray.roleRef.name";
-// kAnyName for those of them whose names look like a ScopeInstance's, whatever they refer to.
+// kAnyName for each binding that belongs to no ScopeInstance but has a name like theirs, whatever
+// its roleRef.
 inline constexpr std::string_view kByStrayName = "stray.name";
 inline constexpr std::string_view kAnyName = "*";
 // Of Namespaces: each label, as "key=value".

@@ -200,7 +200,7 @@ InstancePlan PlanAbsentInstance(std::string_view name, std::vector<Binding> bind
   snapshot.bindings = std::move(bindings);
   InstancePlan plan;
   plan.remove_unchanged = true;
-  const BindingDiffer revokes_the_former_ones(snapshot, plan);
+  BindingDiffer(snapshot, plan).RevokeRest();
   return plan;
 }
 

@@ -26,7 +26,7 @@ constexpr int kManyNames = 100;
 // Each once.
 using Bindings = std::map<ObjectKey, Binding>;
 
-// Those that the index finds and `may_concern` takes.
+// Adds the bindings that the index finds; with `may_concern`, only those for which it is true.
 absl::Status AddBindings(const CallContext& context, const CacheView& cache,
                          const IndexQuery& query, Bindings& bindings,
                          const std::function<bool(const ObjectKey&)>& may_concern = {}) {
@@ -154,8 +154,8 @@ absl::StatusOr<InstanceSnapshot> ReadInstanceSnapshot(const CallContext& context
       RETURN_IF_ERROR(AddBindings(context, cache, {kByStrayRoleRef, name}, bindings));
     }
   }
-  // Those that were made for the instance although somebody took what proves it: they may grant a
-  // role of another template than the present one.
+  // Somebody may have removed label and owner from a binding that was made for the instance. It may
+  // grant a role of a former template.
   RETURN_IF_ERROR(AddBindings(
       context, cache, {kByStrayName, kAnyName}, bindings,
       [&](const ObjectKey& key) { return IsBindingNameOf(meta.uid(), key.name, key.ns); }));

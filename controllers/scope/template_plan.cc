@@ -32,7 +32,7 @@ void PlanAbsentRole(const TemplateSnapshot& snapshot, ClusterRole desired, Templ
                "this ScopeTemplate wants: ",
                Summarise(standing->second), "; delete them"));
   } else if (snapshot.scope_template.metadata().has_deletiontimestamp()) {
-    // Garbage collection deletes what it owns. What stands until then is as it says.
+    // Garbage collection deletes its roles. Those that still exist follow the template.
     plan.problems.push_back(
         StrCat(Quoted(desired), " is not made, as the ScopeTemplate is being deleted"));
   } else if (snapshot.referenced == Referenced::kYes) {

@@ -26,9 +26,8 @@ std::string Subject(const ApiStatusProto& status) {
 bool IsAnonymous(const absl::Status& status) {
   const std::optional<ApiStatusProto> proto = ApiStatus(status);
   if (!proto.has_value() || proto->code() != 403) return false;
-  // A resource's name has no space. An admission webhook chooses its details, so that they could
-  // repeat what the API server puts before its message.
-  if (proto->details().kind().find(' ') != std::string::npos) return false;
+  // Its details could repeat what the API server puts before its message.
+  if (IsDeniedByWebhook(status)) return false;
   return proto->message().starts_with(
       StrCat(Subject(*proto), "User ", rbac::Quote(rbac::kAnonymousUser), " cannot "));
 }

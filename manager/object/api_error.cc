@@ -18,8 +18,8 @@ namespace {
 // The Retry-After header, which may be finer than the Status' whole seconds.
 constexpr std::string_view kRetryAfterUrl = "mandate/retry-after-milliseconds";
 
-// What the API server puts before a webhook's message, and in its place where there is none
-// (k8s.io/apiserver pkg/admission/plugin/webhook/errors, ToStatusErr).
+// Every message of a denial begins with it (k8s.io/apiserver pkg/admission/plugin/webhook/errors,
+// ToStatusErr).
 constexpr std::string_view kDeniedByWebhook = "admission webhook \"";
 
 // What is kept of a body that is no Status: a proxy's page, a panic.
@@ -220,10 +220,14 @@ bool IsBadRequest(const absl::Status& status) { return HasCode(status, 400); }
 bool IsTooManyRequests(const absl::Status& status) { return HasCode(status, 429); }
 bool IsServerTimeout(const absl::Status& status) { return ApiReason(status) == "ServerTimeout"; }
 
+bool IsDeniedByWebhook(const absl::Status& status) {
+  const std::optional<ApiStatusProto> proto = ApiStatus(status);
+  return proto.has_value() && proto->message().starts_with(kDeniedByWebhook);
+}
+
 bool IsAbout(const absl::Status& status, std::string_view name) {
   const std::optional<ApiStatusProto> proto = ApiStatus(status);
-  return proto.has_value() && proto->details().name() == name &&
-         proto->message().rfind(kDeniedByWebhook, 0) != 0;
+  return proto.has_value() && proto->details().name() == name && !IsDeniedByWebhook(status);
 }
 
 bool IsNamespaceTerminating(const absl::Status& status) {

@@ -67,8 +67,10 @@ bool IsInvalid(const absl::Status& status);          // 422
 bool IsBadRequest(const absl::Status& status);       // 400
 bool IsTooManyRequests(const absl::Status& status);  // 429
 bool IsServerTimeout(const absl::Status& status);    // reason ServerTimeout: asks to retry
-// Whether the API server itself says this of the object with that name. An admission webhook denies
-// with any code and any details, 404 and 409 included; then this is false.
+// Whether an admission webhook denied the request. It chooses the code, the reason and the details,
+// so none of them is evidence: a 404 does not mean that the object is absent.
+bool IsDeniedByWebhook(const absl::Status& status);
+// Whether the API server itself, not a webhook, answers about the object with this name.
 bool IsAbout(const absl::Status& status, std::string_view name);
 // 403 because the namespace is being deleted: nothing can be created in it any more.
 bool IsNamespaceTerminating(const absl::Status& status);

@@ -107,9 +107,12 @@ TEST(ApiErrorTest, AWebhooksAnswerIsNotTheServersOwn) {
   denied.set_code(404);
   denied.set_message(R"(admission webhook "h.example.com" denied the request: NotFound)");
   denied.mutable_details()->set_name("a");
+  EXPECT_TRUE(IsDeniedByWebhook(StatusFromApi(denied)));
   EXPECT_FALSE(IsAbout(StatusFromApi(denied), "a"));
   denied.set_message(R"(pods "admission webhook" not found)");
+  EXPECT_FALSE(IsDeniedByWebhook(StatusFromApi(denied)));
   EXPECT_TRUE(IsAbout(StatusFromApi(denied), "a"));
+  EXPECT_FALSE(IsDeniedByWebhook(absl::NotFoundError("a")));
 }
 
 TEST(ApiErrorTest, SaysHowLongToWait) {

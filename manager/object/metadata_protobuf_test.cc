@@ -10,7 +10,7 @@
 namespace mandate {
 namespace {
 
-// What it was told, in the order of the calls.
+// Records each call, in order.
 class Told : public MetadataSink {
  public:
   std::string text;

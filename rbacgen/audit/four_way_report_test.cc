@@ -110,19 +110,19 @@ TEST(FourWayText, SaysWhatWasFound) {
   EXPECT_THAT(FourWayText(report, trace, false), HasSubstr("no TokenRequest in this log\n\nFOUND"));
 }
 
-TEST(FourWayText, ColoursWhatIsAmiss) {
-  const auto coloured = [](Verdict verdict) {
+TEST(FourWayText, OnlyProblemsAreRed) {
+  const auto is_red = [](Verdict verdict) {
     FourWayReport report = Sample();
     report.identities[0].rows.resize(1);
     report.identities[0].rows[0].verdict = verdict;
     return FourWayText(report, {}, true).find("\x1b[31m") != std::string::npos;
   };
   using enum Verdict;
-  for (const Verdict amiss : {kUnused, kUndeclared, kHidden}) {
-    EXPECT_TRUE(coloured(amiss)) << VerdictWords(amiss);
+  for (const Verdict problem : {kUnused, kUndeclared, kHidden}) {
+    EXPECT_TRUE(is_red(problem)) << VerdictWords(problem);
   }
-  for (const Verdict well : {kUsed, kServed, kUnexercised, kUnseen, kNotYet, kExternal}) {
-    EXPECT_FALSE(coloured(well)) << VerdictWords(well);
+  for (const Verdict good : {kUsed, kServed, kUnexercised, kUnseen, kNotYet, kExternal}) {
+    EXPECT_FALSE(is_red(good)) << VerdictWords(good);
   }
 }
 

@@ -77,13 +77,14 @@ const FileDescriptor* ProtoFiles::Load(const std::string& path) {
   std::string shadowing;
   const auto found = tree_.DiskFileToVirtualFile(path, &name, &shadowing);
   if (found == DiskSourceTree::SUCCESS) return pool_.FindFileByName(name);
-  diagnostics_->Error({path},
-                      found == DiskSourceTree::SHADOWED
-                          ? StrCat("an import of ", name, " finds ", shadowing,
-                                   " first: put the --proto-path of this file before it")
-                      : found == DiskSourceTree::CANNOT_OPEN
-                          ? "cannot be read: it is not there, or not yours to read"
-                          : "lies below no --proto-path: add the folder that imports start from");
+  std::string why = "lies below no --proto-path: add the folder that imports start from";
+  if (found == DiskSourceTree::SHADOWED) {
+    why = StrCat("an import of ", name, " finds ", shadowing,
+                 " first: put the --proto-path of this file before it");
+  } else if (found == DiskSourceTree::CANNOT_OPEN) {
+    why = "cannot be read: it is not there, or not yours to read";
+  }
+  diagnostics_->Error({path}, why);
   return nullptr;
 }
 
