@@ -69,7 +69,7 @@ absl::StatusOr<Operator> OperatorOf(std::string_view text) {
   if (text == "NotIn") return Operator::kNotIn;
   if (text == "Exists") return Operator::kExists;
   if (text == "DoesNotExist") return Operator::kDoesNotExist;
-  return Error("operator", StrCat("\"", text, "\" is none of In, NotIn, Exists, DoesNotExist"));
+  return Error("operator", StrCat("\"", text, "\" must be one of In, NotIn, Exists, DoesNotExist"));
 }
 
 bool Holds(const LabelRequirement& requirement, std::optional<std::string_view> value) {

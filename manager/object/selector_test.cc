@@ -134,7 +134,7 @@ TEST(SelectorTest, OfMessage) {
             "! selector.matchExpressions[0].values: Exists and DoesNotExist take none");
   expression->set_operator_("exists");
   EXPECT_EQ(Text(LabelSelector::FromProto(proto)),
-            "! selector.matchExpressions[0].operator: \"exists\" is none of In, NotIn, Exists, "
+            "! selector.matchExpressions[0].operator: \"exists\" must be one of In, NotIn, Exists, "
             "DoesNotExist");
 }
 

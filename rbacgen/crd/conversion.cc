@@ -50,7 +50,7 @@ Yaml ConversionYaml(const ResourceVersion& stored, const YamlOptions& options,
     return Yaml::Map{{"strategy", "None"}};
   }
   if (conversion.strategy() != "Webhook") {
-    error("strategy ", Quoted(conversion.strategy()), " is none of None, Webhook");
+    error("strategy ", Quoted(conversion.strategy()), " must be one of None, Webhook");
     return {};
   }
   for (const std::string& mistake : CheckClientConfig(config)) error(mistake);

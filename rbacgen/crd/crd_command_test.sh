@@ -54,7 +54,7 @@ says 'a missing import' err 'k8s.io/apimachinery/pkg/apis/meta/v1/generated.prot
 # Mistakes leave what is there.
 sed 's/scope: "Namespaced"/scope: "Planet"/' "${widget[0]}" >"$dir/bad.proto"
 expect 1 'a mistake' -I "$dir" -I . -I "$kubernetes" --out-dir="$dir/crds" "$dir/bad.proto"
-says 'a mistake' err "$dir/bad.proto:10: error: Widget: scope \"Planet\" is none of Namespaced, Cluster"
+says 'a mistake' err "$dir/bad.proto:10: error: Widget: scope \"Planet\" must be one of Namespaced, Cluster"
 diff "$golden" "$dir/crds/example.com_widgets.yaml" || fail 'a mistake: wrote'
 
 expect 0 'nothing to do' -I . -I "$kubernetes" --out=- api/mandate/options.proto

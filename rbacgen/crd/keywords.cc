@@ -107,7 +107,7 @@ class Applier {
       bare.type = options_.type();
       if (bare.type != "string" && bare.type != "integer" && bare.type != "boolean" &&
           bare.type != "object") {
-        Mistake("type ", Quoted(bare.type), " is none of string, integer, boolean, object");
+        Mistake("type ", Quoted(bare.type), " must be one of string, integer, boolean, object");
       }
     }
     node_ = std::move(bare);
@@ -251,7 +251,7 @@ class Applier {
       return;
     }
     if (type != "map") {
-      Mistake("listType ", Quoted(type), " is none of map, set, atomic");
+      Mistake("listType ", Quoted(type), " must be one of map, set, atomic");
       return;
     }
     if (item.type != "object") {
@@ -287,7 +287,7 @@ class Applier {
     }
     if (Wants(options_.has_maptype(), "mapType", fits, "an object or map")) {
       if (options_.maptype() != "granular" && options_.maptype() != "atomic") {
-        Mistake("mapType ", Quoted(options_.maptype()), " is none of granular, atomic");
+        Mistake("mapType ", Quoted(options_.maptype()), " must be one of granular, atomic");
       }
       Set("x-kubernetes-map-type", options_.maptype());
     }

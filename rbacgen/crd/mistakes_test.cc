@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "plural \"Widgets\" must be"),
         OfResource("Scope",
                    "group: \"e.com\" version: \"v1\" plural: \"widgets\" scope: \"Global\"",
-                   "scope \"Global\" is none of Namespaced, Cluster"),
+                   "scope \"Global\" must be one of Namespaced, Cluster"),
         OfResource("ShortName",
                    "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
                    "shortNames: \"w\"",
@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(
         OfResource("ColumnType",
                    "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
                    "printerColumns { name: \"A\" type: \"text\" jsonPath: \".spec\" }",
-                   "printer column A: type \"text\" is none of"),
+                   "printer column A: type \"text\" must be one of"),
         OfResource("ColumnPath",
                    "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
                    "printerColumns { name: \"A\" type: \"string\" jsonPath: \".spec.colour\" }",
@@ -188,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
                    "printerColumns { name: \"A\" type: \"string\" jsonPath: \".spec\" format: "
                    "\"uuid\" }",
-                   "printer column A: format \"uuid\" is none of int32"),
+                   "printer column A: format \"uuid\" must be one of int32"),
         OfResource("SelectorPath",
                    "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
                    "scale { specReplicasPath: \".spec.n\" statusReplicasPath: \".status.n\" "
@@ -234,7 +234,7 @@ INSTANTIATE_TEST_SUITE_P(
         OfResource("ConversionStrategy",
                    "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
                    "conversion { strategy: \"Magic\" }",
-                   "conversion: strategy \"Magic\" is none of None, Webhook"),
+                   "conversion: strategy \"Magic\" must be one of None, Webhook"),
         OfResource("ConversionNone",
                    "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" "
                    "conversion { strategy: \"None\" url: \"https://x\" }",
@@ -387,7 +387,7 @@ INSTANTIATE_TEST_SUITE_P(
         OfField("DefaultOfOtherType", "optional int32", "default: \"\\\"1\\\"\"",
                 "default \"\\\"1\\\"\": is JSON of type string; the field's type is integer"),
         OfField("ListType", "repeated string", "listType: \"bag\"",
-                "listType \"bag\" is none of map, set, atomic"),
+                "listType \"bag\" must be one of map, set, atomic"),
         OfField("MapWithoutKeys", "repeated Status", "listType: \"map\"",
                 "listType: \"map\" needs listMapKeys"),
         OfField("MapOfScalars", "repeated string", "listType: \"map\" listMapKeys: \"a\"",
@@ -408,7 +408,7 @@ INSTANTIATE_TEST_SUITE_P(
                        "optional string a = 1; }"}}),
                 "x.proto:9: error: listType: \"set\" is for scalars"},
         OfField("MapType", "optional Status", "mapType: \"loose\"",
-                "mapType \"loose\" is none of granular, atomic"),
+                "mapType \"loose\" must be one of granular, atomic"),
         OfField("UniqueItems", "repeated string", "uniqueItems: true",
                 "uniqueItems is refused by the API server"),
         OfField("UnknownFormat", "optional string", "format: \"colour\"",
@@ -422,7 +422,7 @@ INSTANTIATE_TEST_SUITE_P(
         OfField("IntOrStringBesideType", "optional string", "intOrString: true",
                 "intOrString is said by the type IntOrString"),
         OfField("UnknownType", "optional string", "schemaless: true type: \"text\"",
-                "type \"text\" is none of string, integer, boolean, object"),
+                "type \"text\" must be one of string, integer, boolean, object"),
         OfField("TwoTypes", "optional string",
                 "schemaless: true type: \"string\" intOrString: true",
                 "type and intOrString contradict each other"),
@@ -496,7 +496,7 @@ INSTANTIATE_TEST_SUITE_P(
         OfField("EmptyRule", "optional string", "validations { rule: \" \" }",
                 "a validation lacks its rule"),
         OfField("RuleReason", "optional string", "validations { rule: \"true\" reason: \"Bad\" }",
-                "reason \"Bad\" is none of FieldValueInvalid, "),
+                "reason \"Bad\" must be one of FieldValueInvalid, "),
         OfField("RulePath", "optional Status", "validations { rule: \"true\" fieldPath: \".a\" }",
                 "fieldPath .a leads nowhere"),
         OfField("RuleOfLines", "optional string", "validations { rule: \"true &&\\ntrue\" }",

@@ -104,7 +104,7 @@ class Checker {
       Error("singular ", Quoted(Singular(version_)), " must be lower-case letters and digits");
     }
     if (resource_.scope() != "Namespaced" && resource_.scope() != "Cluster") {
-      Error("scope ", Quoted(resource_.scope()), " is none of Namespaced, Cluster");
+      Error("scope ", Quoted(resource_.scope()), " must be one of Namespaced, Cluster");
     }
     std::set<std::string> seen = {resource_.plural(), Singular(version_)};
     for (const std::string& name : resource_.shortnames()) {
@@ -168,12 +168,12 @@ class Checker {
     if (column.name().empty()) Error("a printer column lacks its name");
     if (std::ranges::find(kColumnTypes, column.type()) == std::end(kColumnTypes)) {
       Error("printer column ", column.name(), ": type ", Quoted(column.type()),
-            " is none of integer, number, string, boolean, date");
+            " must be one of integer, number, string, boolean, date");
     }
     if (column.has_format() &&
         std::ranges::find(kColumnFormats, column.format()) == std::end(kColumnFormats)) {
       Error("printer column ", column.name(), ": format ", Quoted(column.format()),
-            " is none of int32, int64, float, double, byte, date, date-time, password");
+            " must be one of int32, int64, float, double, byte, date, date-time, password");
     }
     Path(StrCat("printer column ", column.name(), ": jsonPath"), column.jsonpath(), ".");
   }

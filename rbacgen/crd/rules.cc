@@ -48,7 +48,7 @@ void AddRule(const Rule& rule, SchemaNode* node, std::vector<std::string>* mista
   if (rule.has_messageexpression()) map["messageExpression"] = rule.messageexpression();
   if (rule.has_reason()) {
     if (std::ranges::find(kReasons, rule.reason()) == std::end(kReasons)) {
-      mistakes->push_back(StrCat("reason ", Quoted(rule.reason()), " is none of ",
+      mistakes->push_back(StrCat("reason ", Quoted(rule.reason()), " must be one of ",
                                  absl::StrJoin(kReasons, ", ", [](std::string* out, auto reason) {
                                    out->append(reason);
                                  })));

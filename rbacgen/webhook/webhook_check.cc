@@ -96,7 +96,7 @@ class Checker {
   void OneOf(const char* field, const Strings& words) {
     const Json::Value& value = webhook_[field];
     if (value.isNull() || Has(words, value.asString())) return;
-    Mistake(field, " ", Quoted(value.asString()), " is none of ", absl::StrJoin(words, ", "));
+    Mistake(field, " ", Quoted(value.asString()), " must be one of ", absl::StrJoin(words, ", "));
   }
 
   void SideEffects() {
@@ -122,12 +122,12 @@ class Checker {
     Stars(rule, "apiVersions", "versions");
     for (const std::string& operation : StringsOf(rule["operations"])) {
       if (!Has({"CREATE", "UPDATE", "DELETE", "CONNECT", "*"}, operation)) {
-        Mistake("verb ", Quoted(operation), " is none of create, update, delete, connect, *");
+        Mistake("verb ", Quoted(operation), " must be one of create, update, delete, connect, *");
       }
     }
     if (const std::string scope = rule["scope"].asString();
         !scope.empty() && !Has({"Cluster", "Namespaced", "*"}, scope)) {
-      Mistake("scope ", Quoted(scope), " is none of Cluster, Namespaced, *");
+      Mistake("scope ", Quoted(scope), " must be one of Cluster, Namespaced, *");
     }
     for (const std::string& version : StringsOf(rule["apiVersions"])) {
       if (version.empty()) Mistake("versions has an empty one");
@@ -203,7 +203,8 @@ class Checker {
     } else if (op == "Exists" || op == "DoesNotExist") {
       if (has_values) Mistake(selector, ": ", op, " takes no values");
     } else {
-      Mistake(selector, ": operator ", Quoted(op), " is none of In, NotIn, Exists, DoesNotExist");
+      Mistake(selector, ": operator ", Quoted(op),
+              " must be one of In, NotIn, Exists, DoesNotExist");
     }
   }
 
