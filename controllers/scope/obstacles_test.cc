@@ -17,6 +17,7 @@ namespace mandate::scope {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -126,6 +127,63 @@ TEST_F(ObstaclesTest, ATemplateThatIsBeingDeletedIsNarrowed) {
   EXPECT_EQ(cluster_.Merge(kTemplates, "foo", R"({"metadata":{"finalizers":null}})"), 200);
   cluster_.Settle();
   EXPECT_THAT(cluster_.Ours(kBindings), IsEmpty());
+}
+
+TEST_F(ObstaclesTest, WithoutBindTheConditionReportsItAndOneBindingIsTried) {
+  EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", kDocumentRoles)), 201);
+  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", R"("namespaceSelector": {})")), 201);
+  cluster_.TakeRule("scope-instance", "bind");
+  cluster_.Start();
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Scoped(),
+              AllOf(StartsWith("False ScopingFailed"), HasSubstr("lacks the verb \"bind\""),
+                    HasSubstr("more bindings of ClusterRole")));
+  cluster_.TakeWrites();
+  cluster_.RunFor(absl::Minutes(10));
+  const std::vector<std::string> tried = cluster_.TakeWrites();
+  EXPECT_GE(tried.size(), 9u) << "nothing reports that the grant came";
+  EXPECT_LE(tried.size(), 15u) << "one binding, once a minute at last";
+  cluster_.ReturnRules("scope-instance");
+  cluster_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(cluster_.Scoped(), kSuccess);
+}
+
+// The binding to the new role is denied. The binding to the old role goes all the same.
+TEST_F(ObstaclesTest, WithoutBindWhatTheFormerTemplateGrantedIsRevoked) {
+  Begin(R"("namespaces": ["foo", "bar", "default"])");
+  EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("other", kDocumentRoles)), 201);
+  EXPECT_EQ(
+      cluster_.Create(kInstances, InstanceJson("other", R"("namespaces": ["default"])", "other")),
+      201);
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Scoped("other"), StartsWith("True "));
+  cluster_.TakeRule("scope-instance", "bind");
+  cluster_.TakeWrites();
+  EditSpec(R"("scopeTemplateName": "other")");
+  std::vector<std::string> writes = cluster_.TakeWrites();
+  std::erase_if(writes, [](const std::string& w) { return w.find(" rolebindings ") == w.npos; });
+  ASSERT_GE(writes.size(), 4u);
+  EXPECT_THAT(std::vector(writes.begin(), writes.begin() + 4),
+              ElementsAre("DELETE rolebindings bar", "PATCH rolebindings bar",
+                          "DELETE rolebindings default", "DELETE rolebindings foo"));
+  EXPECT_THAT(cluster_.Scoped(),
+              AllOf(StartsWith("False ScopingFailed"), HasSubstr("lacks the verb \"bind\"")));
+}
+
+TEST_F(ObstaclesTest, OneFailureStopsNothingElse) {
+  cluster_.faults().Add({.path_prefix = "/apis/rbac.authorization.k8s.io/v1/namespaces/bar/",
+                         .resource = "rolebindings",
+                         .fault = {.refuse = apiserver::InternalError("etcd")}});
+  EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", kDocumentRoles)), 201);
+  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", R"("namespaces": ["foo", "bar"])")),
+            201);
+  cluster_.Start();
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Scoped(), HasSubstr("False ScopingFailed: RoleBinding bar/"));
+  EXPECT_EQ(cluster_.Ours(kBindings, "foo").size(), 1u);
+  cluster_.faults().Clear();
+  cluster_.RunFor(absl::Minutes(20));
+  EXPECT_EQ(cluster_.Scoped(), kSuccess);
 }
 
 // A fix that the server refuses is reported as refused, not as changed back by somebody else.

@@ -74,10 +74,7 @@ TEST_F(RacesTest, ABindingThatWasOrphanedMeanwhileIsNotDeleted) {
   // Garbage collection would be first: it is the deletion that the instance does not survive.
   cluster_.faults().Add(
       {.verb = "watch", .resource = "rolebindings", .fault = {.frame_delay = absl::Seconds(1)}});
-  EXPECT_EQ(cluster_.Delete(kInstances, "foo", "",
-                            R"({"apiVersion":"v1","kind":"DeleteOptions",)"
-                            R"("propagationPolicy":"Orphan"})"),
-            200);
+  EXPECT_EQ(cluster_.Delete(kInstances, "foo", "", kOrphaning), 200);
   cluster_.RunFor(absl::Minutes(5));
   EXPECT_FALSE(cluster_.Get(kBindings, name, "foo").isNull());
 }

@@ -16,7 +16,6 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 
@@ -224,10 +223,7 @@ TEST_F(ReconcilersTest, AnInstanceThatIsBeingDeletedGrantsNothing) {
 // kubectl delete --cascade=orphan.
 TEST_F(ReconcilersTest, BindingsOfAnOrphaningDeletionStay) {
   Begin(R"("namespaces": ["foo"])");
-  EXPECT_EQ(cluster_.Delete(kInstances, "foo", "",
-                            R"({"apiVersion":"v1","kind":"DeleteOptions",)"
-                            R"("propagationPolicy":"Orphan"})"),
-            200);
+  EXPECT_EQ(cluster_.Delete(kInstances, "foo", "", kOrphaning), 200);
   cluster_.Settle();
   EXPECT_TRUE(cluster_.Get(kInstances, "foo").isNull());
   EXPECT_EQ(cluster_.Ours(kBindings).size(), 1u);
@@ -235,10 +231,7 @@ TEST_F(ReconcilersTest, BindingsOfAnOrphaningDeletionStay) {
 
 TEST_F(ReconcilersTest, RolesOfAnOrphaningDeletionStay) {
   Begin(R"("namespaces": ["foo"])");
-  EXPECT_EQ(cluster_.Delete(kTemplates, "foo", "",
-                            R"({"apiVersion":"v1","kind":"DeleteOptions",)"
-                            R"("propagationPolicy":"Orphan"})"),
-            200);
+  EXPECT_EQ(cluster_.Delete(kTemplates, "foo", "", kOrphaning), 200);
   cluster_.Settle();
   EXPECT_TRUE(cluster_.Get(kTemplates, "foo").isNull());
   EXPECT_FALSE(cluster_.Our(kRoles)["metadata"].isMember("ownerReferences"));
@@ -304,60 +297,6 @@ TEST_F(ReconcilersTest, ALabelBindsANamespaceAndItsLossRevokes) {
   cluster_.Merge(kNamespaces, "foo", R"({"metadata":{"labels":{"fooKey":null}}})");
   cluster_.Settle();
   EXPECT_THAT(cluster_.Ours(kBindings), IsEmpty());
-}
-
-TEST_F(ReconcilersTest, WithoutBindTheConditionReportsItAndOneBindingIsTried) {
-  EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", kDocumentRoles)), 201);
-  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", R"("namespaceSelector": {})")), 201);
-  cluster_.TakeRule("scope-instance", "bind");
-  cluster_.Start();
-  cluster_.Settle();
-  EXPECT_THAT(cluster_.Scoped(),
-              AllOf(StartsWith("False ScopingFailed"), HasSubstr("lacks the verb \"bind\""),
-                    HasSubstr("more bindings of ClusterRole")));
-  cluster_.TakeWrites();
-  cluster_.RunFor(absl::Minutes(10));
-  const std::vector<std::string> tried = cluster_.TakeWrites();
-  EXPECT_GE(tried.size(), 9u) << "nothing reports that the grant came";
-  EXPECT_LE(tried.size(), 15u) << "one binding, once a minute at last";
-  cluster_.ReturnRules("scope-instance");
-  cluster_.RunFor(absl::Minutes(2));
-  EXPECT_EQ(cluster_.Scoped(), kSuccess);
-}
-
-// The binding to the new role is denied. The binding to the old role goes all the same.
-TEST_F(ReconcilersTest, WithoutBindWhatTheFormerTemplateGrantedIsRevoked) {
-  Begin(R"("namespaces": ["foo", "bar", "default"])");
-  EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("other", kDocumentRoles)), 201);
-  EXPECT_EQ(
-      cluster_.Create(kInstances, InstanceJson("other", R"("namespaces": ["default"])", "other")),
-      201);
-  cluster_.Settle();
-  EXPECT_THAT(cluster_.Scoped("other"), StartsWith("True "));
-  cluster_.TakeRule("scope-instance", "bind");
-  cluster_.TakeWrites();
-  EditSpec(R"("scopeTemplateName": "other")");
-  cluster_.Settle();
-  std::vector<std::string> writes = cluster_.TakeWrites();
-  std::erase_if(writes, [](const std::string& w) { return w.find(" rolebindings ") == w.npos; });
-  ASSERT_GE(writes.size(), 4u);
-  EXPECT_THAT(std::vector(writes.begin(), writes.begin() + 4),
-              ElementsAre("DELETE rolebindings bar", "PATCH rolebindings bar",
-                          "DELETE rolebindings default", "DELETE rolebindings foo"));
-  EXPECT_THAT(cluster_.Scoped(),
-              AllOf(StartsWith("False ScopingFailed"), HasSubstr("lacks the verb \"bind\"")));
-}
-
-TEST_F(ReconcilersTest, OneFailureStopsNothingElse) {
-  cluster_.faults().Add({.path_prefix = "/apis/rbac.authorization.k8s.io/v1/namespaces/bar/",
-                         .resource = "rolebindings",
-                         .fault = {.refuse = apiserver::InternalError("etcd")}});
-  Begin(R"("namespaces": ["foo", "bar"])");
-  EXPECT_THAT(cluster_.Scoped(), HasSubstr("False ScopingFailed: RoleBinding bar/"));
-  EXPECT_EQ(cluster_.Ours(kBindings, "foo").size(), 1u);
-  cluster_.faults().Clear();
-  cluster_.RunFor(absl::Minutes(20));
-  EXPECT_EQ(cluster_.Scoped(), kSuccess);
 }
 
 TEST_F(ReconcilersTest, RulesThatMeanNothingInANamespaceAreReported) {

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "controllers/scope/testing_cluster.h"
 #include "controllers/scope/testing_json.h"
@@ -13,6 +15,8 @@ namespace mandate::scope {
 
 inline constexpr char kSuccess[] =
     "True ScopingSuccessful: ScopeInstance \"foo\" reconciled successfully";
+inline constexpr char kTemplatedSuccess[] =
+    "True TemplatingSuccessful: ScopeTemplate \"foo\" successfully reconciled";
 
 class ScopedTest : public testing::Test {
  protected:
@@ -26,6 +30,19 @@ class ScopedTest : public testing::Test {
     cluster_.Start();
     cluster_.Settle();
     EXPECT_EQ(cluster_.Scoped(), kSuccess);
+  }
+
+  // Of the instance "foo": these members of its spec.
+  void EditSpec(const std::string& spec) {
+    EXPECT_EQ(cluster_.Merge(kInstances, "foo", R"({"spec":{)" + spec + "}}"), 200);
+    cluster_.Settle();
+  }
+  void ExpectConvergedAndQuiet() {
+    EXPECT_EQ(cluster_.Scoped(), kSuccess);
+    EXPECT_EQ(cluster_.Templated(), kTemplatedSuccess);
+    cluster_.TakeWrites();
+    cluster_.RunFor(absl::Minutes(30));
+    EXPECT_EQ(cluster_.TakeWrites(), std::vector<std::string>());
   }
 
   ScopeCluster cluster_;

@@ -48,6 +48,10 @@ inline constexpr std::string_view kNodesAndMore = R"([{"generateName": "reader-"
 inline constexpr char kEverything[] =
     R"({"rules":[{"apiGroups":["*"],"resources":["*"],"verbs":["*"]}]})";
 
+// The options of `kubectl delete --cascade=orphan`.
+inline constexpr char kOrphaning[] =
+    R"({"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Orphan"})";
+
 inline Json::Value TemplateJson(std::string_view name, std::string_view roles) {
   return ParseJson(StrCat(R"({"apiVersion": "operators.coreos.com/v1alpha1",
                               "kind": "ScopeTemplate", "metadata": {"name": ")",
