@@ -143,11 +143,7 @@ absl::Status Build(const ApiStatusProto& proto, std::optional<absl::Duration> re
   if (message.empty()) message = StrCat("HTTP ", proto.code(), " ", proto.reason());
   absl::Status status(CodeOf(proto.code(), proto.reason()), message);
   status.SetPayload(AsAbsl(kApiStatusUrl), absl::Cord(proto.SerializePartialAsString()));
-  if (retry_after.has_value()) {
-    status.SetPayload(AsAbsl(kRetryAfterUrl),
-                      absl::Cord(StrCat(absl::ToInt64Milliseconds(*retry_after))));
-  }
-  return status;
+  return retry_after.has_value() ? WithRetryAfter(std::move(status), *retry_after) : status;
 }
 
 bool HasCode(const absl::Status& status, int http_code) { return HttpCode(status) == http_code; }
@@ -207,6 +203,11 @@ std::optional<absl::Duration> RetryAfter(const absl::Status& status) {
   const std::optional<ApiStatusProto> proto = ApiStatus(status);
   if (!proto.has_value() || proto->details().retryafterseconds() <= 0) return std::nullopt;
   return std::min(absl::Seconds(proto->details().retryafterseconds()), kMaxRetryAfter);
+}
+
+absl::Status WithRetryAfter(absl::Status error, absl::Duration wait) {
+  error.SetPayload(AsAbsl(kRetryAfterUrl), absl::Cord(StrCat(absl::ToInt64Milliseconds(wait))));
+  return error;
 }
 
 bool IsConflict(const absl::Status& status) {

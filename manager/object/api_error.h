@@ -52,6 +52,8 @@ inline constexpr absl::Duration kMaxRetryAfter = absl::Hours(1);
 // How long the server asks to wait; of the header, else of the Status' details (also those of a
 // watch's ERROR event).
 std::optional<absl::Duration> RetryAfter(const absl::Status& status);
+// The same error, of which RetryAfter() is `wait`.
+absl::Status WithRetryAfter(absl::Status error, absl::Duration wait);
 
 // By code, so also true of a cache's answer: 404, and 409 AlreadyExists. (Functions of our own
 // would be ambiguous with abseil's.)

@@ -128,6 +128,12 @@ TEST(ApiErrorTest, SaysHowLongToWait) {
   event.mutable_details()->set_retryafterseconds(std::numeric_limits<int32_t>::max());
   EXPECT_EQ(RetryAfter(StatusFromApi(event)), kMaxRetryAfter);
   EXPECT_EQ(RetryAfter(StatusFromResponse(429, "", absl::Hours(24))), kMaxRetryAfter);
+
+  const absl::Status later = WithRetryAfter(StatusFromResponse(429, body), absl::Seconds(1));
+  EXPECT_EQ(RetryAfter(later), absl::Seconds(1));
+  EXPECT_TRUE(IsTooManyRequests(later));
+  EXPECT_EQ(RetryAfter(WithRetryAfter(absl::UnavailableError("ours"), absl::Seconds(1))),
+            absl::Seconds(1));
 }
 
 TEST(ApiErrorTest, KeepsTheServersStatus) {
