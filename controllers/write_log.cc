@@ -41,6 +41,12 @@ void WriteLog::AddDifference(std::string_view what, std::string_view difference)
                              "changed back, more and more slowly"));
 }
 
+void WriteLog::AddPending(std::string_view what) {
+  pending_ = true;
+  removal_failures_.push_back(
+      StrCat(what, " is being deleted: finalizers that were added a moment ago keep it"));
+}
+
 void WriteLog::AddOutdated(std::string_view what, const absl::Status& conflict) {
   Failed(StrCat("deleting ", what), conflict, removal_failures_);
 }

@@ -28,6 +28,9 @@ class WriteLog {
   // The object is not, or does not stay, as it was written: the server's answer to a write, or the
   // object after it, differs. No error: the caller retries slowly (FixLimiter).
   void AddDifference(std::string_view what, std::string_view difference);
+  // The API server has marked the object as deleted, and it is still there: somebody's finalizers
+  // keep it. No error: an event will report what becomes of it.
+  void AddPending(std::string_view what);
   // A deletion on condition of the version that was read, which is not the object's version any
   // more: it is decided anew.
   void AddOutdated(std::string_view what, const absl::Status& conflict);
@@ -35,10 +38,11 @@ class WriteLog {
   void AddSkipped(std::string text) { failures_.push_back(std::move(text)); }
 
   const std::vector<std::string>& failures() const { return failures_; }
-  // Failures of deletions.
+  // Failures of deletions, and those that are pending.
   const std::vector<std::string>& removal_failures() const { return removal_failures_; }
   bool forbidden() const { return forbidden_; }
   bool differs() const { return differs_; }
+  bool pending() const { return pending_; }
 
   // What the reconcile returns: forbidden writes are tried again after `forbidden_retry`, as no
   // event reports that a grant came; other failures with the queue's growing delays.
@@ -51,6 +55,7 @@ class WriteLog {
   std::vector<std::string> removal_failures_;
   bool forbidden_ = false;
   bool differs_ = false;
+  bool pending_ = false;
   absl::Status first_retryable_;
 };
 

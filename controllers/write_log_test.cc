@@ -94,6 +94,18 @@ TEST(WriteLogTest, WhatDiffersAndWhatIsSkippedIsReportedAndNoError) {
   EXPECT_EQ(log.ToResult(kForbiddenRetry)->requeue_after, absl::ZeroDuration());
 }
 
+TEST(WriteLogTest, ADeletionThatIsPendingIsReportedAndNoError) {
+  WriteLog log;
+  EXPECT_FALSE(log.pending());
+  log.AddPending("RoleBinding foo/x");
+  EXPECT_TRUE(log.pending());
+  EXPECT_THAT(log.removal_failures(),
+              ElementsAre("RoleBinding foo/x is being deleted: finalizers that were added a moment "
+                          "ago keep it"));
+  ASSERT_TRUE(log.ToResult(kForbiddenRetry).ok());
+  EXPECT_EQ(log.ToResult(kForbiddenRetry)->requeue_after, absl::ZeroDuration());
+}
+
 TEST(WriteLogTest, ADeletionOfAnOutdatedVersionIsRetried) {
   WriteLog log;
   log.AddOutdated("RoleBinding foo/x", kConflict);

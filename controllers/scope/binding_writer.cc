@@ -40,6 +40,10 @@ absl::Status WithRemedy(const absl::Status& status, const Binding& binding) {
   return result;
 }
 
+bool IsBeingDeleted(const Binding& binding) {
+  return binding.object.metadata().has_deletiontimestamp();
+}
+
 // A binding and what it is to be: a fix that is wanted again and again is a fight, one that a
 // person asks for by editing the instance or the template (`versions`) is not.
 std::string FixKey(const BindingFix& fix, std::string_view versions) {
@@ -106,18 +110,22 @@ void BindingWriter::Remove(const Binding& binding, bool unchanged) {
   DeleteOptions options{.uid = meta.uid()};
   if (unchanged) options.resource_version = meta.resourceversion();
   portion_.NoteRequest();
-  const absl::Status status =
+  const absl::StatusOr<Deletion> deletion =
       binding.in_cluster()
           ? parts_.client.Delete<ClusterRoleBinding>(context_, binding.key, options)
           : parts_.client.Delete<RoleBinding>(context_, binding.key, options);
   WriteLog& log = portion_.log();
   const size_t failures = log.removal_failures().size();
-  if (unchanged && IsConflict(status)) {
-    log.AddOutdated(binding.ToString(), status);
+  if (unchanged && IsConflict(deletion.status())) {
+    log.AddOutdated(binding.ToString(), deletion.status());
   } else {
-    log.AddRemoval(binding.ToString(), binding.key.name, status);
+    log.AddRemoval(binding.ToString(), binding.key.name, deletion.status());
   }
   if (log.removal_failures().size() == failures) portion_.NoteSuccess();
+  // The plan reports the finalizers that the binding had when it was read.
+  if (deletion.ok() && *deletion == Deletion::kPending && meta.finalizers().empty()) {
+    log.AddPending(binding.ToString());
+  }
 }
 
 void BindingWriter::Replace(const Binding& old, const Binding& wanted) {
@@ -143,6 +151,9 @@ void BindingWriter::Fix(const BindingFix& fix) {
     const absl::StatusOr<Binding> written = Ensure(desired, &fix.actual);
     if (written.ok()) parts_.fixes.NoteFix(key, parts_.clock.TimeNow());
     Note(desired, written);
+    if (written.ok() && IsBeingDeleted(*written) && !IsBeingDeleted(fix.actual)) {
+      portion_.log().AddPending(desired.ToString());
+    }
     return written.ok();
   };
   if (write(fix.desired) || !fix.revokes()) return;

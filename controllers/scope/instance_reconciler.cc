@@ -182,13 +182,14 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   RETURN_IF_ERROR(instance.status());
   if (IsOrphaning(instance->metadata())) return Result{};
   ASSIGN_OR_RETURN(InstanceSnapshot snapshot, Read(context, *std::move(instance)));
-  ASSIGN_OR_RETURN(const InstancePlan plan, Plan(context, snapshot));
+  ASSIGN_OR_RETURN(InstancePlan plan, Plan(context, snapshot));
 
   WriteRound round = rounds_.Take(request.key, VersionsOf(snapshot));
   Portion portion(component_.clock(), options_.portion, round);
   BindingWriter writer = WriterFor(context, portion);
   writer.CarryOut(plan);
   writer.Finish();
+  if (portion.log().pending()) plan.reason = kRevocationPending;
   if (plan.over_bound) over_bound_.Increment();
   if (portion.unfinished()) portions_.Increment();
   absl::StatusOr<Result> result = rounds_.ResultOf(request.key, portion);

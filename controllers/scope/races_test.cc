@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -11,9 +12,12 @@
 namespace mandate::scope {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
+
+constexpr char kStay[] = R"({"metadata":{"finalizers":["evil.example.com/stay"]}})";
 
 class RacesTest : public ScopedTest {
  protected:
@@ -34,8 +38,108 @@ class RacesTest : public ScopedTest {
     };
   }
 
+  // Somebody adds a finalizer to the object just before the component's write arrives, and deletes
+  // it, too, if `deleted`. Notes what `report` says when the component writes again.
+  void HoldAt(const std::string& write, const Resource& resource, const Json::Value& object,
+              const std::function<std::string()>& report, bool deleted = false) {
+    const std::string name = NameOf(object), ns = object["metadata"]["namespace"].asString();
+    held_ = false;
+    cluster_.intercept = [this, write, resource, name, ns, report,
+                          deleted](const std::string& sent) -> std::optional<HttpResponse> {
+      if (held_) {
+        if (reported_.empty() && !sent.ends_with("/status")) reported_ = report();
+        return std::nullopt;
+      }
+      if (sent != write) return std::nullopt;
+      held_ = true;
+      reported_ = "";
+      EXPECT_EQ(cluster_.Merge(resource, name, kStay, ns), 200);
+      if (deleted) {
+        EXPECT_EQ(cluster_.Delete(resource, name, ns), 200);
+      }
+      return std::nullopt;
+    };
+  }
+  // From now on the components see one change of the resource every two seconds.
+  void SlowWatchesOf(const Resource& resource) {
+    cluster_.Stop();
+    cluster_.faults().Add({.verb = "watch",
+                           .resource = std::string(resource.plural),
+                           .fault = {.frame_delay = absl::Seconds(2)}});
+    cluster_.Start();
+    cluster_.RunFor(absl::Minutes(10));
+  }
+  // Until the component has reported what it was answered, and has not yet seen what came of it.
+  void RunUntilReported() {
+    EXPECT_TRUE(cluster_.loop().RunUntil([this] { return held_; }));
+    cluster_.RunFor(absl::Seconds(1));
+  }
+
   bool replaced_ = false;
+  bool held_ = false;
+  std::string reported_;
 };
+
+// The server accepts the deletion, and the object stays.
+TEST_F(RacesTest, ABindingThatSomebodyHoldsMeanwhileIsNoSuccess) {
+  for (const bool in_cluster : {false, true}) {
+    SCOPED_TRACE(in_cluster);
+    if (in_cluster) {
+      EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("other", "")), 201);
+      cluster_.Settle();
+    } else {
+      Begin(R"("namespaces": ["foo", "bar"])");
+    }
+    const char* instance = in_cluster ? "other" : "foo";
+    const Resource kind = in_cluster ? kClusterBindings : kBindings;
+    const Json::Value binding = cluster_.Our(kind, in_cluster ? "" : "foo");
+    HoldAt(in_cluster ? "DELETE clusterrolebindings" : "DELETE rolebindings foo", kind, binding,
+           [this, instance] { return cluster_.Scoped(instance); });
+    EXPECT_EQ(cluster_.Merge(kInstances, instance, R"({"spec":{"namespaces":["bar"]}})"), 200);
+    cluster_.Settle();
+    EXPECT_THAT(reported_, AllOf(StartsWith("False RevocationPending"), HasSubstr(NameOf(binding)),
+                                 HasSubstr("added a moment ago")));
+    EXPECT_THAT(cluster_.Scoped(instance),
+                AllOf(StartsWith("False RevocationPending"),
+                      HasSubstr("finalizers evil.example.com/stay keep it")));
+  }
+}
+
+TEST_F(RacesTest, ARoleThatSomebodyHoldsMeanwhileIsNoSuccess) {
+  Begin(R"("namespaces": ["foo"])");
+  const Json::Value role = cluster_.Our(kRoles);
+  HoldAt("DELETE clusterroles", kRoles, role, [this] { return cluster_.Templated(); });
+  EXPECT_EQ(cluster_.Delete(kInstances, "foo"), 200);
+  cluster_.Settle();
+  EXPECT_THAT(reported_, AllOf(StartsWith("False RevocationPending"), HasSubstr(NameOf(role)),
+                               HasSubstr("added a moment ago")));
+  EXPECT_THAT(cluster_.Templated(), AllOf(StartsWith("False RevocationPending"),
+                                          HasSubstr("finalizers evil.example.com/stay keep it")));
+}
+
+// They are wanted, and were fixed at that moment.
+TEST_F(RacesTest, ABindingThatSomebodyDeletesAndHoldsMeanwhileIsNoSuccess) {
+  Begin(R"("namespaces": ["foo"])");
+  SlowWatchesOf(kBindings);
+  const Json::Value binding = cluster_.Our(kBindings);
+  HoldAt(
+      "PATCH rolebindings foo", kBindings, binding, [] { return ""; }, /*deleted=*/true);
+  EXPECT_EQ(cluster_.Merge(kBindings, NameOf(binding), R"({"metadata":{"labels":null}})", "foo"),
+            200);
+  RunUntilReported();
+  EXPECT_THAT(cluster_.Scoped(), StartsWith("False RevocationPending"));
+}
+
+TEST_F(RacesTest, ARoleThatSomebodyDeletesAndHoldsMeanwhileIsNoSuccess) {
+  Begin(R"("namespaces": ["foo"])");
+  SlowWatchesOf(kRoles);
+  const Json::Value role = cluster_.Our(kRoles);
+  HoldAt(
+      "PATCH clusterroles", kRoles, role, [] { return ""; }, /*deleted=*/true);
+  EXPECT_EQ(cluster_.Merge(kRoles, NameOf(role), R"({"rules":null})"), 200);
+  RunUntilReported();
+  EXPECT_THAT(cluster_.Templated(), StartsWith("False "));
+}
 
 // Deletions are for the object that was read.
 TEST_F(RacesTest, ABindingThatWasReplacedIsNotDeleted) {

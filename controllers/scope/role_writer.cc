@@ -81,10 +81,14 @@ void RoleWriter::Remove(const ClusterRole& role) {
   portion_.NoteRequest();
   WriteLog& log = portion_.log();
   const size_t failures = log.removal_failures().size();
-  log.AddRemoval(
-      Named(role), role.metadata().name(),
-      parts_.client.Delete<ClusterRole>(context_, KeyOf(role), {.uid = role.metadata().uid()}));
+  const absl::StatusOr<Deletion> deletion =
+      parts_.client.Delete<ClusterRole>(context_, KeyOf(role), {.uid = role.metadata().uid()});
+  log.AddRemoval(Named(role), role.metadata().name(), deletion.status());
   if (log.removal_failures().size() == failures) portion_.NoteSuccess();
+  // The plan reports the finalizers that the role had when it was read.
+  if (deletion.ok() && *deletion == Deletion::kPending && role.metadata().finalizers().empty()) {
+    log.AddPending(Named(role));
+  }
 }
 
 void RoleWriter::Create(const ClusterRole& role) {
@@ -104,6 +108,10 @@ void RoleWriter::Fix(const RoleFix& fix) {
   const absl::StatusOr<ClusterRole> is =
       Write(fix.desired, fix.actual, Surplus(fix.desired, fix.actual), taken);
   Note(fix.desired, is);
+  if (is.ok() && is->metadata().has_deletiontimestamp() &&
+      !fix.actual.metadata().has_deletiontimestamp()) {
+    portion_.log().AddPending(Named(fix.desired));
+  }
   if (!is.ok() && fix.revokes()) {
     // Somebody may deny what would be granted, or that a label goes: the rules that are revoked do
     // not wait for that.

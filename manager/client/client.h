@@ -158,9 +158,11 @@ class Client {
     return ApplyAt(context, "status", std::move(object), options);
   }
 
+  // OK does not mean that the object is gone: see Deletion.
   template <Object T>
-  Declared<T, "delete", "", absl::Status> Delete(const CallContext& context, const ObjectKey& key,
-                                                 const DeleteOptions& options = {}) {
+  Declared<T, "delete", "", absl::StatusOr<Deletion>> Delete(const CallContext& context,
+                                                             const ObjectKey& key,
+                                                             const DeleteOptions& options = {}) {
     RecordCall<kMandate, T, "delete">();
     return objects_.Delete(context, KindOf<T>::value, key, options);
   }

@@ -118,7 +118,8 @@ TEST_F(ClientTest, KeysThatWouldMeanSomethingElseAreRefused) {
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(typed.Get<RoleBinding>({}, {"", "bar"}).status().code(),
             absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(typed.Delete<RoleBinding>({}, {"foo", ""}).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(typed.Delete<RoleBinding>({}, {"foo", ""}).status().code(),
+            absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(typed.Create(CallContext(), RoleBinding()).status().code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(
@@ -215,6 +216,31 @@ TEST_F(ClientTest, DeletesWithPreconditions) {
   EXPECT_EQ(Body()["preconditions"], *ParseJson(R"({"uid":"u"})"));
   ASSERT_TRUE(typed.Delete<RoleBinding>({}, {"foo", "bar"}, {.resource_version = "7"}).ok());
   EXPECT_EQ(Body()["preconditions"], *ParseJson(R"({"resourceVersion":"7"})"));
+}
+
+TEST_F(ClientTest, ADeletionTellsWhetherTheObjectIsGone) {
+  const struct {
+    const char* answer;
+    Deletion outcome;
+  } kRows[] = {
+      {R"({"kind":"Status","metadata":{},"status":"Success","details":{"uid":"u"}})",
+       Deletion::kGone},
+      {R"({"kind":"Status","status":"Success"})", Deletion::kGone},
+      {R"({"kind":"RoleBinding","metadata":{"uid":"u","resourceVersion":"7",)"
+       R"("deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["a/b"]}})",
+       Deletion::kPending},
+      {R"({"kind":"Service","metadata":{"uid":"u","resourceVersion":"7"}})", Deletion::kGone},
+      {R"({"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}})", Deletion::kPending},
+      {R"({"kind":5,"details":[1],"metadata":{"resourceVersion":7}})", Deletion::kPending},
+      {"{}", Deletion::kPending},
+      {"gone!", Deletion::kPending},
+  };
+  for (const auto& row : kRows) {
+    server = [&](const HttpRequest&) { return FakeReply::Json(200, row.answer); };
+    const auto deleted = typed.Delete<RoleBinding>({}, {"foo", "bar"});
+    ASSERT_TRUE(deleted.ok()) << deleted.status();
+    EXPECT_EQ(*deleted, row.outcome) << row.answer;
+  }
 }
 
 TEST_F(ClientTest, ADeleteIsRepeatedOnlyIfItsUidSaysWhichObject) {

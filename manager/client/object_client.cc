@@ -78,31 +78,43 @@ std::string DeleteBody(const DeleteOptions& options) {
   return body + "}";
 }
 
-// What the answer to a deletion says of what is gone: {"kind":"Status","details":{"uid":"…"}}. An
-// object that is still there, as it has finalizers or time to end, comes back itself.
+// The answer to a deletion. When the object is gone: {"kind":"Status","details":{"uid":"…"}}. An
+// object that is still there comes back itself, with the time of its deletion. An object of some
+// kinds (Service, ServiceAccount, …) comes back when it is gone, too, without such a time.
 struct DeleteAnswer {
-  std::string gone;              // its UID; "" if the answer is the object
+  std::string kind;
+  std::string gone;              // the UID of what is gone; "" if the answer is the object
   std::string resource_version;  // of the object
+  std::string deletion_time;
+
+  Deletion outcome() const {
+    const bool unmarked = !resource_version.empty() && deletion_time.empty();
+    return kind == "Status" || unmarked ? Deletion::kGone : Deletion::kPending;
+  }
 };
 DeleteAnswer ReadDeleteAnswer(std::string_view body) {
   DeleteAnswer answer;
-  std::string_view key, value;
+  const auto wanted = [&answer](std::string_view part, std::string_view key) -> std::string* {
+    if (part.empty()) return key == "kind" ? &answer.kind : nullptr;
+    if (part == "details") return key == "uid" ? &answer.gone : nullptr;
+    if (key == "resourceVersion") return &answer.resource_version;
+    return key == "deletionTimestamp" ? &answer.deletion_time : nullptr;
+  };
+  std::string_view part, key, value;
   JsonCursor json(body);
-  for (json.BeginObject(); json.NextMember(&key);) {
-    const bool details = key == "details";
-    if ((!details && key != "metadata") || json.Peek() != JsonCursor::Token::kObject) {
+  const auto read = [&](std::string* text) {
+    if (text == nullptr || json.Peek() != JsonCursor::Token::kString) {
       json.SkipValue();
+    } else if (json.ReadString(&value)) {
+      *text = std::string(value);
+    }
+  };
+  for (json.BeginObject(); json.NextMember(&part);) {
+    if ((part != "details" && part != "metadata") || json.Peek() != JsonCursor::Token::kObject) {
+      read(wanted("", part));
       continue;
     }
-    const std::string_view wanted = details ? "uid" : "resourceVersion";
-    for (json.BeginObject(); json.NextMember(&key);) {
-      if (key == wanted && json.Peek() == JsonCursor::Token::kString) {
-        if (!json.ReadString(&value)) break;
-        (details ? answer.gone : answer.resource_version) = std::string(value);
-      } else {
-        json.SkipValue();
-      }
-    }
+    for (json.BeginObject(); json.NextMember(&key);) read(wanted(part, key));
   }
   return answer;
 }
@@ -272,8 +284,8 @@ absl::Status ObjectClient::PatchObject(const CallContext& context, const KindInf
   return Write(context, std::move(request), kind, key, out);
 }
 
-absl::Status ObjectClient::Delete(const CallContext& context, const KindInfo& kind,
-                                  const ObjectKey& key, const DeleteOptions& options) {
+absl::StatusOr<Deletion> ObjectClient::Delete(const CallContext& context, const KindInfo& kind,
+                                              const ObjectKey& key, const DeleteOptions& options) {
   RETURN_IF_ERROR(CheckKey(kind, key));
   RestRequest request;
   request.method = "DELETE";
@@ -286,9 +298,11 @@ absl::Status ObjectClient::Delete(const CallContext& context, const KindInfo& ki
     const DeleteAnswer answer = ReadDeleteAnswer(response->body);
     rest_.own_writes().Wrote(kind, key, answer.resource_version);
     rest_.own_writes().Deleted(kind, key, answer.gone);
-  } else if (IsAbout(response.status(), key.name) &&
-             (IsNotFound(response.status()) ||
-              (IsConflict(response.status()) && options.resource_version.empty()))) {
+    return answer.outcome();
+  }
+  if (IsAbout(response.status(), key.name) &&
+      (IsNotFound(response.status()) ||
+       (IsConflict(response.status()) && options.resource_version.empty()))) {
     // It is gone, or another has its name, as the cache does not know yet.
     rest_.own_writes().Deleted(kind, key, options.uid);
   }

@@ -46,6 +46,16 @@ struct DeleteOptions {
   Propagation propagation = Propagation::kBackground;
 };
 
+// What a deletion that the API server has accepted came to, by its answer.
+enum class Deletion {
+  // The object is gone.
+  kGone,
+  // It is marked as deleted, and still there: it has finalizers, which somebody may have added a
+  // moment ago, or time to end. Also the answer for a Pod without such time, which is gone, and
+  // for what is no answer of an API server.
+  kPending,
+};
+
 // Blocks the calling thread: not on the loop. Built-in kinds travel as protobuf, so that fields
 // that we do not know survive; custom resources and all patches as JSON. Writes name the component
 // as field manager. Errors are RestClient's, and kInvalidArgument for a key or object that lacks
@@ -83,8 +93,8 @@ class ObjectClient {
                            std::string_view subresource, const Patch& patch,
                            google::protobuf::Message& out);
 
-  absl::Status Delete(const CallContext& context, const KindInfo& kind, const ObjectKey& key,
-                      const DeleteOptions& options);
+  absl::StatusOr<Deletion> Delete(const CallContext& context, const KindInfo& kind,
+                                  const ObjectKey& key, const DeleteOptions& options);
 
   RestClient& rest() { return rest_; }
 

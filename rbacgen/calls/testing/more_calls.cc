@@ -14,7 +14,7 @@ absl::Status GetAgain(RestClient& rest) {
 
 // With --gc-sections its code goes.
 absl::Status NobodyCalls(Client<kFirst>& client) {
-  return client.Delete<rbacv1::Role>({}, {"a", "b"});
+  return client.Delete<rbacv1::Role>({}, {"a", "b"}).status();
 }
 
 }  // namespace mandate
