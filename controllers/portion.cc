@@ -2,6 +2,7 @@
 
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
+#include "manager/object/api_error.h"
 
 namespace mandate {
 namespace {
@@ -44,6 +45,21 @@ void Portion::NoteFailure(const ObjectKey& key, const Known& before, FailedWrite
   }
 }
 
+void Portion::NoteRetryAfter() {
+  round_.not_before = std::max(round_.not_before, clock_.TimeNow() + log_.TakeRetryAfter());
+}
+
+absl::Duration Portion::Asked() const {
+  if (unfinished_) return absl::ZeroDuration();
+  return std::clamp(round_.not_before - clock_.TimeNow(), absl::ZeroDuration(), kLongestRetry);
+}
+
+absl::Status Portion::Later(const absl::Status& error) const {
+  const absl::Duration asked = Asked();
+  if (error.ok() || asked == absl::ZeroDuration()) return error;
+  return WithRetryAfter(error, std::max(asked, RetryAfter(error).value_or(asked)));
+}
+
 bool Portion::failed_in_several() const {
   return several_ && !(round_.grants.keys.empty() && round_.revoking_fixes.keys.empty() &&
                        round_.removals.keys.empty());
@@ -77,8 +93,21 @@ absl::StatusOr<Result> WriteRounds::ResultOf(const ObjectKey& key, Portion& port
     rounds_[key] = std::move(portion.round());
     return Result{kNextPortion};
   }
+  absl::StatusOr<Result> result = NextTry(key, portion);
+  const absl::Duration asked = portion.Asked();
+  if (!result.ok()) {
+    const bool same = RetryAfter(result.status()).value_or(absl::ZeroDuration()) == asked;
+    return same ? result : WithRetryAfter(result.status(), asked);
+  }
+  if (result->requeue_after > absl::ZeroDuration()) {
+    result->requeue_after = std::max(result->requeue_after, asked);
+  }
+  return result;
+}
+
+absl::StatusOr<Result> WriteRounds::NextTry(const ObjectKey& key, const Portion& portion) {
   if (portion.failed_in_several()) return Result{denied_.Next(key)};
-  const WriteLog& log = portion.log();
+  const WriteLog& log = portion.log_;
   if (!log.forbidden()) denied_.Reset(key);
   ASSIGN_OR_RETURN(Result result,
                    log.ToResult(log.forbidden() ? denied_.Next(key) : absl::ZeroDuration()));

@@ -40,6 +40,9 @@ struct WriteRound {
   FailedWrites revoking_fixes;
   FailedWrites removals;
   bool revocations_tried = false;
+  // The API server has asked to try something not before. That is for the next round: whoever
+  // answers with a long wait does not hold up the other writes of this one.
+  absl::Time not_before = absl::InfinitePast();
 };
 
 struct PortionLimits {
@@ -76,6 +79,11 @@ class Portion {
   std::vector<std::string> removal_failures() const;
   // Some writes are left for the next reconcile.
   bool unfinished() const { return unfinished_; }
+  // At the end of a round: how long the API server has asked to wait, at most kLongestRetry, as
+  // with all retries. Zero: not at all, or the round goes on.
+  absl::Duration Asked() const;
+  // An error with which the reconcile ends, in place of what WriteRounds::ResultOf() gave.
+  absl::Status Later(const absl::Status& error) const;
 
  private:
   friend class WriteRounds;
@@ -87,6 +95,7 @@ class Portion {
   bool failed_in_several() const;
   Known KnownFailures() const;
   void NoteFailure(const ObjectKey& key, const Known& before, FailedWrites& failed) const;
+  void NoteRetryAfter();
 
   const Clock& clock_;
   const PortionLimits limits_;
@@ -106,11 +115,14 @@ class WriteRounds {
   // The round that the last reconcile has left unfinished; a new one when it was `of` something
   // else.
   WriteRound Take(const ObjectKey& key, std::string of);
-  // What the reconcile returns. Keeps the round when it is unfinished.
+  // What the reconcile returns. Keeps the round when it is unfinished; else the next try does not
+  // come before the API server asked for it, unless an event brings it forward.
   absl::StatusOr<Result> ResultOf(const ObjectKey& key, Portion& portion);
   void Forget(const ObjectKey& key);
 
  private:
+  absl::StatusOr<Result> NextTry(const ObjectKey& key, const Portion& portion);
+
   RetryDelays denied_;
   Mutex mutex_;
   absl::flat_hash_map<ObjectKey, WriteRound> rounds_ ABSL_GUARDED_BY(mutex_);
@@ -134,6 +146,7 @@ bool Portion::Each(const List& list, const Key& key, FailedWrites& failed, const
     const size_t successes = successes_;
     const Known before = KnownFailures();
     write(one);
+    NoteRetryAfter();
     if (successes_ == successes) NoteFailure(std::invoke(key, one), before, failed);
     after();
   }

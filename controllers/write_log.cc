@@ -1,5 +1,7 @@
 #include "controllers/write_log.h"
 
+#include <algorithm>
+
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 
@@ -20,6 +22,7 @@ void WriteLog::Failed(std::string_view what, const absl::Status& status,
                       std::vector<std::string>& list) {
   const absl::Status named = Of(what, status);
   list.emplace_back(named.message());
+  retry_after_ = std::max(retry_after_, RetryAfter(status).value_or(absl::ZeroDuration()));
   if (absl::IsPermissionDenied(status)) {
     forbidden_ = true;
   } else {

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "manager/controller/reconciler.h"
 
 namespace mandate {
@@ -44,6 +45,9 @@ class WriteLog {
   bool differs() const { return differs_; }
   bool pending() const { return pending_; }
 
+  // The longest wait that the server has asked for since the last call; zero: none.
+  absl::Duration TakeRetryAfter() { return std::exchange(retry_after_, absl::ZeroDuration()); }
+
   // What the reconcile returns: forbidden writes are tried again after `forbidden_retry`, as no
   // event reports that a grant came; other failures with the queue's growing delays.
   absl::StatusOr<Result> ToResult(absl::Duration forbidden_retry) const;
@@ -56,6 +60,7 @@ class WriteLog {
   bool forbidden_ = false;
   bool differs_ = false;
   bool pending_ = false;
+  absl::Duration retry_after_ = absl::ZeroDuration();
   absl::Status first_retryable_;
 };
 

@@ -113,6 +113,16 @@ TEST(WriteLogTest, ADeletionOfAnOutdatedVersionIsRetried) {
   EXPECT_FALSE(log.ToResult(kForbiddenRetry).ok());
 }
 
+TEST(WriteLogTest, RemembersTheLongestRetryAfter) {
+  WriteLog log;
+  EXPECT_EQ(log.TakeRetryAfter(), absl::ZeroDuration());
+  log.Add("a", absl::StatusOr<RoleBinding>(StatusFromResponse(429, "", absl::Seconds(3))));
+  log.AddRemoval("b", "b", StatusFromResponse(403, "", absl::Seconds(5)));
+  log.Add("c", absl::StatusOr<RoleBinding>(StatusFromResponse(503, "", absl::Seconds(4))));
+  EXPECT_EQ(log.TakeRetryAfter(), absl::Seconds(5));
+  EXPECT_EQ(log.TakeRetryAfter(), absl::ZeroDuration());
+}
+
 TEST(WriteLogTest, AForbiddenDeletionIsRetriedLikeAForbiddenWrite) {
   WriteLog log;
   log.AddRemoval("RoleBinding foo/x", "x", kForbidden);

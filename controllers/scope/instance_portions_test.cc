@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "controllers/scope/testing_fixture.h"
@@ -15,7 +16,9 @@ namespace mandate::scope {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::StartsWith;
 
 constexpr size_t kRoleCount = 40;
@@ -159,6 +162,32 @@ TEST_F(InstancePortionsTest, ARevocationThatFailedDoesNotWaitForGrants) {
                 [](const std::string& write) { return write.starts_with("PATCH rolebindings"); }),
             20)
       << "two portions";
+}
+
+// The first write that fails may be tried again soon, the second one may not.
+TEST_F(InstancePortionsTest, NothingIsTriedAgainBeforeTheServerAskedForIt) {
+  for (const auto& [ns, refusal] :
+       {std::pair("bar", apiserver::ApiErrorOf(422, "Invalid", "policy")),
+        std::pair("default", apiserver::TooManyRequests("busy", 45))}) {
+    cluster_.faults().Add(
+        {.verb = "patch",
+         .path_prefix = StrCat("/apis/rbac.authorization.k8s.io/v1/namespaces/", ns, "/"),
+         .resource = "rolebindings",
+         .fault = {.refuse = refusal}});
+  }
+  EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", kAnn)), 201);
+  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", R"("namespaces": ["bar", "default"])")),
+            201);
+  cluster_.Start();
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Scoped(),
+              AllOf(StartsWith("False ScopingFailed"), HasSubstr("policy"), HasSubstr("busy")));
+  cluster_.TakeWrites();
+  cluster_.RunFor(absl::Seconds(35));
+  EXPECT_THAT(cluster_.TakeWrites(), IsEmpty());
+  cluster_.RunFor(absl::Seconds(15));
+  EXPECT_THAT(cluster_.TakeWrites(),
+              ElementsAre("PATCH rolebindings bar", "PATCH rolebindings default"));
 }
 
 }  // namespace

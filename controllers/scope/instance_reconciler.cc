@@ -1,5 +1,6 @@
 #include "controllers/scope/instance_reconciler.h"
 
+#include <algorithm>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -195,15 +196,17 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   absl::StatusOr<Result> result = rounds_.ResultOf(request.key, portion);
   // Each portion of a round has other failures: the first and the last are reported.
   if (!portion.unfinished() || !ReportsWrites(snapshot.instance)) {
-    RETURN_IF_ERROR(ReportConditions(
+    RETURN_IF_ERROR(portion.Later(ReportConditions(
         context, component_, client_, snapshot.instance,
         InstanceConditions(snapshot.instance, plan, FailuresOf(portion), portion.unfinished()),
-        {kScoped, kEffective}));
+        {kScoped, kEffective})));
   }
   RETURN_IF_ERROR(result.status());
   if (!plan.pending.empty()) RequeueWithin(kLongestRetry, *result);
   // No event reports that the server answers again.
-  if (plan.effect.unknown) RequeueWithin(discovery_->min_interval(), *result);
+  if (plan.effect.unknown) {
+    RequeueWithin(std::max(discovery_->min_interval(), portion.Asked()), *result);
+  }
   return result;
 }
 

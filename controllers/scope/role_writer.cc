@@ -117,8 +117,9 @@ void RoleWriter::Fix(const RoleFix& fix) {
     // not wait for that.
     const ClusterRole fewer = WithoutNewRules(fix.desired, fix.actual);
     if (!SameRules({fewer.rules().begin(), fewer.rules().end()}, fix.actual.rules())) {
-      const Removal surplus = SurplusRules(fewer, fix.actual);
-      if (Write(fewer, fix.actual, surplus, taken).ok()) portion_.NoteSuccess();
+      const auto revoked = Write(fewer, fix.actual, SurplusRules(fewer, fix.actual), taken);
+      portion_.log().Add(Named(fewer), revoked);
+      if (revoked.ok()) portion_.NoteSuccess();
     }
   }
   if (taken) parts_.fixes.NoteFix(key, parts_.clock.TimeNow());

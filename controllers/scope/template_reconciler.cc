@@ -88,11 +88,11 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
   absl::StatusOr<Result> result = rounds_.ResultOf(request.key, portion);
   // Each portion of a round has other failures: the first and the last are reported.
   if (!portion.unfinished() || !ReportsWrites(snapshot.scope_template)) {
-    RETURN_IF_ERROR(
+    RETURN_IF_ERROR(portion.Later(
         ReportConditions(context, component_, client_, snapshot.scope_template,
                          TemplateConditions(snapshot.scope_template, plan, portion.failures(),
                                             portion.removal_failures(), portion.unfinished()),
-                         {kTemplated}));
+                         {kTemplated})));
   }
   RETURN_IF_ERROR(result.status());
   // No event of an instance that cannot be read maps to the templates that it may reference.
