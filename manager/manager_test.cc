@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "manager/controller/builder.h"
+#include "manager/core/clock.h"
+#include "manager/core/log.h"
 #include "manager/core/status_macros.h"
 #include "manager/object/kinds/core_v1.h"
 #include "testing/apiserver/api_server.h"
@@ -16,6 +18,7 @@ namespace mandate {
 namespace {
 
 using apiserver::ApiServer;
+using apiserver::GroupResource;
 using apiserver::kAdminToken;
 using apiserver::ServerCore;
 
@@ -62,6 +65,28 @@ class Worker : public Reconciler {
 
  private:
   Work& work_;
+};
+
+// Waits for a line of the log.
+class AwaitedLine : public LogSink {
+ public:
+  // `also` is set, too, and outlives this.
+  explicit AwaitedLine(std::string text, Latch* also = nullptr)
+      : text_(std::move(text)), also_(also) {}
+
+  void Write(const LogRecord& record) override {
+    if (FormatRecord(record, LogFormat::kText).find(text_) == std::string::npos) return;
+    written_.Set();
+    if (also_ != nullptr) also_->Set();
+  }
+  int verbosity() const override { return 0; }
+  bool written() const { return written_.IsSet(); }
+  void Wait() { written_.Wait(); }
+
+ private:
+  const std::string text_;
+  Latch* const also_;
+  Latch written_;
 };
 
 // A Manager with one component that works and another one, on the double over HTTPS.
@@ -125,7 +150,9 @@ class ManagerTest : public testing::Test {
     options.base_mandate = &kBase;
     options.health_address = health_address;
     options.metrics_address = "0";
-    options.graceful_shutdown_timeout = work_.obeys ? absl::Seconds(30) : absl::Milliseconds(50);
+    options.graceful_shutdown_timeout = grace_;
+    options.bind_tokens_to_secrets = bind_tokens_;
+    if (log_ != nullptr) options.log = Logger(log_, Clock::Real());
     return Manager::Create(
         std::move(options),
         {{&kKeeper,
@@ -153,6 +180,9 @@ class ManagerTest : public testing::Test {
 
   std::unique_ptr<ApiServer> server_;
   Work work_;
+  absl::Duration grace_ = absl::Seconds(30);
+  bool bind_tokens_ = false;
+  std::shared_ptr<AwaitedLine> log_;
   EventRecorder* events_ = nullptr;
   std::unique_ptr<Manager> manager_;
   std::stop_source stop_;
@@ -223,12 +253,41 @@ TEST_F(ManagerTest, ADeniedRequestHasThePermissionsCheckedAgain) {
 
 TEST_F(ManagerTest, WhileAReconcilerRunsTheLeaseIsKept) {
   work_.obeys = false;
+  grace_ = absl::Milliseconds(50);
   ASSERT_NO_FATAL_FAILURE(RunUntilBegun());
   const std::string holder = Holder();
   EXPECT_NE(holder, "");
   const absl::Status result = Stop();
   EXPECT_TRUE(absl::IsDeadlineExceeded(result)) << result;
   EXPECT_EQ(Holder(), holder);
+}
+
+TEST_F(ManagerTest, ALeaseThatIsLostWhileAReconcilerEndsIsAnError) {
+  work_.obeys = false;
+  log_ = std::make_shared<AwaitedLine>("Lost the leader lease");
+  ASSERT_NO_FATAL_FAILURE(RunUntilBegun());
+  stop_.request_stop();
+  server_->OnLoop([](ServerCore& core) {
+    const GroupResource leases{"coordination.k8s.io", "leases"};
+    Json::Value lease = core.store().Get(leases, "default", "mandate-manager")->Parse();
+    lease["spec"]["holderIdentity"] = "another";
+    core.store().Put(leases, std::move(lease));
+  });
+  log_->Wait();
+  work_.may_end.Set();
+  const absl::Status result = Stop();
+  EXPECT_TRUE(absl::IsAborted(result)) << result;
+  EXPECT_EQ(Holder(), "another");
+}
+
+// The Secret that it needs is absent: the reconciler must not begin.
+TEST_F(ManagerTest, ATokenIsBoundToTheSecretOfItsComponent) {
+  bind_tokens_ = true;
+  log_ = std::make_shared<AwaitedLine>(R"(secrets \"mandate-manager-keeper\" not found)",
+                                       &work_.begun);
+  ASSERT_NO_FATAL_FAILURE(RunUntilBegun());
+  EXPECT_TRUE(log_->written());
+  EXPECT_TRUE(Stop().ok());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "manager/client/testing/fake_rest_client.h"
@@ -10,6 +11,24 @@
 
 namespace mandate {
 namespace {
+
+// Ends a call without an answer at its deadline, as every client does.
+class PunctualClient : public FakeRestClient {
+ public:
+  using FakeRestClient::FakeRestClient;
+
+  void Send(const CallContext& context, RestRequest request, Done done) override {
+    if (answers) return FakeRestClient::Send(context, std::move(request), std::move(done));
+    timer_ = loop().RunAt(context.deadline, [done = std::move(done)]() mutable {
+      std::move(done)(absl::DeadlineExceededError("no answer"));
+    });
+  }
+
+  bool answers = true;
+
+ private:
+  std::unique_ptr<Loop::Timer> timer_;
+};
 
 class TokenCheckTest : public testing::Test {
  protected:
@@ -32,7 +51,7 @@ class TokenCheckTest : public testing::Test {
 
   SimulatedLoop loop_;
   const absl::Time start_ = loop_.clock().TimeNow();
-  FakeRestClient client_{loop_, "scope"};
+  PunctualClient client_{loop_, "scope"};
   absl::Status answer_;
   std::vector<int> at_;
   std::unique_ptr<TokenCheck> check_;
@@ -55,6 +74,16 @@ TEST_F(TokenCheckTest, OneAtATime) {
   loop_.RunFor(absl::Seconds(60));
   // 3 s there, 3 s back, 10 s of peace.
   EXPECT_EQ(at_, (std::vector<int>{6, 22, 38, 54}));
+}
+
+TEST_F(TokenCheckTest, AnAnswerThatNeverComesIsNotWaitedForLongerThanAPeriod) {
+  client_.answers = false;
+  check_->Start();
+  loop_.RunFor(absl::Seconds(4));
+  client_.answers = true;
+  loop_.RunFor(absl::Seconds(20));
+  // It began after 3 s, and ended after 13 s.
+  EXPECT_EQ(at_, (std::vector<int>{23}));
 }
 
 TEST_F(TokenCheckTest, EndsAtOnce) {

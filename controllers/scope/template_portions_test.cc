@@ -139,6 +139,34 @@ TEST_F(SmallTemplatePortionsTest, RolesThatAreDeniedDoNotDelayAnotherTemplatesRe
   EXPECT_LE(writes_until("DELETE clusterroles", kPods), 12);
 }
 
+// Whether a fix adds something or removes something.
+TEST_F(SmallTemplatePortionsTest, RequestsOfFixesThatAreDeniedCount) {
+  Begin(R"("namespaces": ["foo"])", StrCat("[", SlowRoles(12, kPods), "]"));
+  for (const char* patch : {R"({"rules":null})", R"({"metadata":{"labels":{"a":"b"}}})"}) {
+    SCOPED_TRACE(patch);
+    cluster_.Stop();
+    for (const Json::Value& role : cluster_.Ours(kRoles)) {
+      EXPECT_EQ(cluster_.Merge(kRoles, NameOf(role), patch), 200);
+    }
+    int tries = 0, of_the_first = 0;
+    cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
+      if (write == "PATCH scopetemplates/status" && of_the_first == 0) of_the_first = tries;
+      if (write != "PATCH clusterroles") return std::nullopt;
+      ++tries;
+      HttpResponse denied;
+      denied.code = 422;
+      return denied;
+    };
+    cluster_.Start();
+    cluster_.Settle();
+    EXPECT_EQ(of_the_first, 5) << "what one portion may send";
+    EXPECT_GE(tries, 12);
+    cluster_.intercept = nullptr;
+    cluster_.RunFor(absl::Minutes(2));
+    EXPECT_EQ(cluster_.Templated(), kTemplatedSuccess);
+  }
+}
+
 TEST_F(TemplatePortionsTest, WithinATemplateRevocationsDoNotWaitForSlowGrants) {
   Begin(R"("namespaces": ["foo"])", StrCat("[", SlowRoles(10, kPods), ",", RoleOf("less-", kPods),
                                            ",", RoleOf("gone-", kPods), "]"));
