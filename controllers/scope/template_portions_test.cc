@@ -206,5 +206,48 @@ TEST_F(TemplatePortionsTest, RolesThatAreThereAreBoundBeforeTheOthersAre) {
             1);
 }
 
+HttpResponse Denial(int code, std::optional<absl::Duration> retry_after = std::nullopt) {
+  HttpResponse denial;
+  denial.code = code;
+  denial.retry_after = retry_after;
+  return denial;
+}
+
+// Neither because of the first role nor because of the report.
+TEST_F(TemplatePortionsTest, NothingIsTriedAgainBeforeTheServerAskedForIt) {
+  Begin(R"("namespaces": ["foo"])", StrCat("[", RoleOf("a-", kPods), "]"));
+  int tries = 0;
+  cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
+    if (write == "PATCH scopetemplates/status") return Denial(422);
+    if (write != "PATCH clusterroles") return std::nullopt;
+    return ++tries % 2 == 1 ? Denial(422) : Denial(429, absl::Seconds(45));
+  };
+  SetRoles(StrCat(RoleOf("a-", kPods), ",", RoleOf("b-", kPods), ",", RoleOf("c-", kPods)));
+  cluster_.RunFor(absl::Seconds(40));
+  EXPECT_EQ(tries, 2);
+  cluster_.RunFor(absl::Seconds(15));
+  EXPECT_EQ(tries, 4);
+}
+
+// A role may not get more, and at first it may not get less either.
+TEST_F(TemplatePortionsTest, ARevocationThatFailsIsTriedAgainSoonerThanAForbiddenGrant) {
+  Begin(R"("namespaces": ["foo"])", StrCat("[", RoleOf("a-", kPodsAndSecrets), "]"));
+  const absl::Time may_get_less = cluster_.loop().clock().TimeNow() + absl::Seconds(1);
+  int tries = 0;
+  cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
+    if (write != "PATCH clusterroles") return std::nullopt;
+    if (++tries % 2 == 1) return Denial(403);
+    if (cluster_.loop().clock().TimeNow() < may_get_less) return Denial(422);
+    return std::nullopt;
+  };
+  constexpr std::string_view kConfigMaps =
+      R"({"apiGroups":[""],"resources":["configmaps"],"verbs":["get"]})";
+  SetRoles(RoleOf("a-", StrCat(kPods, ",", kConfigMaps)));
+  cluster_.RunFor(absl::Seconds(6));
+  const Json::Value rules = cluster_.Our(kRoles)["rules"];
+  ASSERT_EQ(rules.size(), 1u);
+  EXPECT_EQ(rules[0]["resources"], ParseJson(R"(["pods"])").value());
+}
+
 }  // namespace
 }  // namespace mandate::scope
