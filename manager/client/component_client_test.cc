@@ -129,6 +129,19 @@ TEST_F(ComponentClientTest, A403AsAnonymousIsALostCredential) {
   EXPECT_EQ(fake.requests().back().token, "scope-2");
 }
 
+TEST_F(ComponentClientTest, AWebhooks401IsADenialThatLeavesTheTokenAlone) {
+  server = [](const HttpRequest&) {
+    return FakeReply::Json(
+        401, R"({"kind":"Status","reason":"Unauthorized","code":401,)"
+             R"("message":"admission webhook \"a.example.com\" denied the request: no"})");
+  };
+  const Result result = Send(Get());
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(HttpCode(result.status()), 401);
+  EXPECT_EQ(Send(Get()).status().code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(fake.requests().back().token, "scope-1");
+}
+
 TEST_F(ComponentClientTest, TellsOfA403ToWhatItsMarkersPromise) {
   static constexpr std::string_view kGet[] = {"get"};
   static constexpr std::string_view kCore[] = {""};

@@ -14,15 +14,23 @@ inline bool IsSuccess(const HttpResponse& response) {
   return response.code >= 200 && response.code < 300;
 }
 
-// Of a response that is no success: the server's metav1.Status as payload. A 403 as
-// system:anonymous becomes kUnauthenticated, as a 401 is: the credential was lost.
+// Of a response that is no success: the server's metav1.Status as payload. kUnauthenticated means
+// that the credential was lost: a 403 as system:anonymous does, too. A 401 by an admission webhook
+// does not, as the server asks webhooks only about requests of a known user: it is
+// kPermissionDenied.
 inline absl::Status ErrorOf(const HttpResponse& response) {
   absl::Status status = StatusFromResponse(response.code, response.body, response.retry_after);
-  if (!IsAnonymous(status)) return status;
-  absl::Status lost(absl::StatusCode::kUnauthenticated, status.message());
-  status.ForEachPayload(
-      [&lost](absl::string_view url, const absl::Cord& payload) { lost.SetPayload(url, payload); });
-  return lost;
+  absl::StatusCode code = status.code();
+  if (IsAnonymous(status)) code = absl::StatusCode::kUnauthenticated;
+  if (IsUnauthorized(status) && IsDeniedByWebhook(status)) {
+    code = absl::StatusCode::kPermissionDenied;
+  }
+  if (code == status.code()) return status;
+  absl::Status result(code, status.message());
+  status.ForEachPayload([&result](absl::string_view url, const absl::Cord& payload) {
+    result.SetPayload(url, payload);
+  });
+  return result;
 }
 
 }  // namespace mandate
