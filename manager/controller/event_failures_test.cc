@@ -4,6 +4,7 @@
 #include <string>
 
 #include "manager/controller/testing/event_recorder_fixture.h"
+#include "manager/core/strings.h"
 
 namespace mandate {
 namespace {
@@ -25,8 +26,15 @@ TEST_F(RestEventRecorderTest, AServerThatIsDownIsTriedAgain) {
 
 // An admission webhook that fails for the events of one namespace must not silence the component.
 TEST_F(RestEventRecorderTest, ARefusedEventDoesNotHoldUpTheOthers) {
+  const auto denied = [](int code) {
+    return StatusFromResponse(
+        code,
+        StrCat(R"({"kind":"Status","code":)", code,
+               R"(,"message":"admission webhook \"a.example.com\" denied the request: no"})"));
+  };
   for (const absl::Status& failure :
-       {StatusFromResponse(500, "failed calling webhook"), absl::DeadlineExceededError("slow")}) {
+       {StatusFromResponse(500, "failed calling webhook"), absl::DeadlineExceededError("slow"),
+        denied(429), denied(503)}) {
     SCOPED_TRACE(failure.ToString());
     Start();
     bool mended = false;

@@ -20,15 +20,19 @@
 namespace mandate {
 namespace {
 
-// The server would not take any other request either.
-bool IsOfTheServer(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsResourceExhausted(status) ||
-         absl::IsUnauthenticated(status);
-}
-
 // Worth sending again: the request may well succeed later.
 bool IsTransient(const absl::Status& status) {
-  return IsOfTheServer(status) || absl::IsDeadlineExceeded(status) || absl::IsInternal(status);
+  return absl::IsUnavailable(status) || absl::IsResourceExhausted(status) ||
+         absl::IsUnauthenticated(status) || absl::IsDeadlineExceeded(status) ||
+         absl::IsInternal(status);
+}
+
+// The server would not take any other request either.
+bool IsOfTheServer(const absl::Status& status) {
+  const bool of_the_server = absl::IsUnavailable(status) || absl::IsResourceExhausted(status) ||
+                             absl::IsUnauthenticated(status);
+  // A webhook denies this event, with a code that it chooses.
+  return of_the_server && !IsDeniedByWebhook(status);
 }
 
 }  // namespace
