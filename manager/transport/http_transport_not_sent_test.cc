@@ -22,29 +22,27 @@ constexpr uint32_t kRefusedStream = 7;
 class HttpTransportNotSentTest : public TransportFixture {
  protected:
   // Targets say what to do; the first request for /then-… meets the first half of it.
-  void Start(H2Server::Options options = {}) {
-    StartServer(
-        [this](std::shared_ptr<ServerStream> stream) {
-          const std::string target = stream->request().target;
-          const int times = CountUp(target);
-          if (target == "/refuse" || (target == "/close-then-refuse" && times > 1)) {
-            stream->Reset(kRefusedStream);
-          } else if (target == "/close" || target == "/close-then-refuse") {
-            server_->CloseConnections();
-          } else if (target == "/reset") {
-            stream->Reset(kInternalError);
-          } else if (target == "/half") {
-            stream->Open(200, {{"content-length", "1000"}});
-            stream->Send("half");
-            server_->CloseConnections();
-          } else if (target == "/hold") {
-            Keep(std::move(stream));
-          } else {
-            stream->Respond(200, "");
-          }
-        },
-        std::move(options));
-    StartTransport({.connect_timeout = absl::Milliseconds(200)});
+  void Start(HttpOptions options = {}) {
+    StartServer([this](std::shared_ptr<ServerStream> stream) {
+      const std::string target = stream->request().target;
+      const int times = CountUp(target);
+      if (target == "/refuse" || (target == "/close-then-refuse" && times > 1)) {
+        stream->Reset(kRefusedStream);
+      } else if (target == "/close" || target == "/close-then-refuse") {
+        server_->CloseConnections();
+      } else if (target == "/reset") {
+        stream->Reset(kInternalError);
+      } else if (target == "/half") {
+        stream->Open(200, {{"content-length", "1000"}});
+        stream->Send("half");
+        server_->CloseConnections();
+      } else if (target == "/hold") {
+        Keep(std::move(stream));
+      } else {
+        stream->Respond(200, "");
+      }
+    });
+    StartTransport(options);
   }
 
   absl::Status Ask(std::string target, const char* method = "POST", CallContext context = {}) {
@@ -97,7 +95,7 @@ TEST_F(HttpTransportNotSentTest, NoConnection) {
     const char* name;
     std::function<void()> arrange;
   };
-  Start();
+  Start({.connect_timeout = absl::Milliseconds(200)});
   const std::vector<Row> rows = {
       {"closed at once", [this] { server_->SetAccepting(H2Server::Accepting::kClose); }},
       {"no handshake", [this] { server_->SetAccepting(H2Server::Accepting::kIgnore); }},
