@@ -171,7 +171,7 @@ HttpTransport::Stats TransportFixture::Stats() {
 }
 
 bool TransportFixture::Eventually(const std::function<bool()>& condition) {
-  const absl::Time limit = loop_->clock().TimeNow() + absl::Seconds(30);
+  const absl::Time limit = loop_->clock().TimeNow() + absl::Minutes(5);
   while (!condition()) {
     if (loop_->clock().TimeNow() > limit) return false;
     // Looks again in 2 ms: what is waited for happens in other threads.

@@ -96,7 +96,7 @@ class TransportFixture : public ::testing::Test {
   int CountUp(const std::string& what);
   int CountOf(const std::string& what);
 
-  // Waits until `condition` holds; false after half a minute.
+  // Waits until `condition` holds; false after five minutes: the limit is for what hangs.
   bool Eventually(const std::function<bool()>& condition);
 
   TestCa ca_;
