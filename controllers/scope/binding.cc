@@ -19,12 +19,12 @@ std::string Binding::ToString() const {
   return StrCat(in_cluster() ? "ClusterRoleBinding " : "RoleBinding ", key.ToString());
 }
 
-Binding FromRoleBinding(rbacv1::RoleBinding object) {
+Binding ToBinding(rbacv1::RoleBinding object) {
   ObjectKey key{object.metadata().namespace_(), object.metadata().name()};
   return {std::move(key), std::move(object)};
 }
 
-Binding FromClusterRoleBinding(const rbacv1::ClusterRoleBinding& object) {
+Binding ToBinding(const rbacv1::ClusterRoleBinding& object) {
   Binding result{{"", object.metadata().name()}, {}};
   *result.object.mutable_metadata() = object.metadata();
   *result.object.mutable_subjects() = object.subjects();
@@ -61,6 +61,15 @@ Binding DesiredBinding(const ScopeInstance& owner, const RoleTemplate& role, std
 bool BelongsToInstance(const Binding& binding, std::string_view instance_uid) {
   return BelongsTo(binding.object.metadata(), instance_uid, kInstanceUidLabel) &&
          HasNameOf(binding, instance_uid);
+}
+
+bool BelongsToSomeInstance(const Binding& binding) {
+  const auto& meta = binding.object.metadata();
+  if (const OwnerReferenceProto* owner = ControllerOf(meta); owner != nullptr) {
+    return owner->kind() == kOwner.kind && HasNameOf(binding, owner->uid());
+  }
+  const auto label = meta.labels().find(std::string(kInstanceUidLabel));
+  return label != meta.labels().end() && HasNameOf(binding, label->second);
 }
 
 bool BelongsToFormer(const Binding& binding, std::string_view name, std::string_view uid) {

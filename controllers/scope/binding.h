@@ -22,8 +22,8 @@ struct Binding {
   std::string ToString() const;
 };
 
-Binding FromRoleBinding(rbacv1::RoleBinding object);
-Binding FromClusterRoleBinding(const rbacv1::ClusterRoleBinding& object);
+Binding ToBinding(rbacv1::RoleBinding object);
+Binding ToBinding(const rbacv1::ClusterRoleBinding& object);
 rbacv1::ClusterRoleBinding ToClusterRoleBinding(const Binding& binding);
 
 // The binding of one role for `owner` in `ns`, or in the cluster when that is empty.
@@ -33,6 +33,9 @@ Binding DesiredBinding(const operatorsv1alpha1::ScopeInstance& owner, const Role
 // Whether the binding was made for the instance with this UID: its name and its controller say so;
 // or, when somebody took the controller reference out, its name and its label.
 bool BelongsToInstance(const Binding& binding, std::string_view instance_uid);
+
+// Whether the binding was made, in the same sense, for whichever instance, one that is gone too.
+bool BelongsToSomeInstance(const Binding& binding);
 
 // Whether the binding was made for an instance called `name` that is gone: one with another UID
 // than `uid`, which is empty when there is no instance of that name now.

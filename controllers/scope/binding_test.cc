@@ -82,7 +82,7 @@ TEST(BindingTest, AClusterRoleBindingThereAndBack) {
   EXPECT_EQ(object.metadata().resourceversion(), "7");
   EXPECT_EQ(object.roleref().name(), Role().name);
   ASSERT_EQ(object.subjects_size(), 1);
-  const Binding back = FromClusterRoleBinding(object);
+  const Binding back = ToBinding(object);
   EXPECT_EQ(back.key, binding.key);
   EXPECT_TRUE(MessageDifferencer::Equals(back.object, binding.object));
   EXPECT_EQ(Difference(binding, back), "");
@@ -90,7 +90,7 @@ TEST(BindingTest, AClusterRoleBindingThereAndBack) {
 
 TEST(BindingTest, ARoleBindingIsTakenAsItIs) {
   const Binding binding = DesiredBinding(Instance(), Role(), "foo");
-  const Binding from = FromRoleBinding(binding.object);
+  const Binding from = ToBinding(binding.object);
   EXPECT_EQ(from.key, binding.key);
   EXPECT_FALSE(from.in_cluster());
   EXPECT_TRUE(MessageDifferencer::Equals(from.object, binding.object));
@@ -101,18 +101,24 @@ TEST(BindingTest, ARoleBindingIsTakenAsItIs) {
 TEST(BindingTest, BelongsByNameAndControllerOrLabel) {
   const Binding good = DesiredBinding(Instance(), Role(), "foo");
   EXPECT_FALSE(BelongsToInstance(good, "another-uid"));
+  EXPECT_TRUE(BelongsToSomeInstance(good));
   Binding binding = good;
+  binding.object.mutable_metadata()->mutable_ownerreferences(0)->set_kind("Namespace");
+  EXPECT_FALSE(BelongsToSomeInstance(binding)) << "another controller has it";
   binding.object.mutable_metadata()->clear_ownerreferences();
   EXPECT_TRUE(BelongsToInstance(binding, "instance-uid"));
+  EXPECT_TRUE(BelongsToSomeInstance(binding));
   EXPECT_TRUE(Claims(binding, "instance-uid"));
   binding.object.mutable_metadata()->clear_labels();
   EXPECT_FALSE(BelongsToInstance(binding, "instance-uid"));
+  EXPECT_FALSE(BelongsToSomeInstance(binding));
   EXPECT_FALSE(Claims(binding, "instance-uid"));
   EXPECT_TRUE(HasNameOf(binding, "instance-uid"));
   for (const char* name : {"system:discovery", "somebody's", "x-bcdfghjklm"}) {
     Binding forged = good;
     forged.key.name = name;
     EXPECT_FALSE(BelongsToInstance(forged, "instance-uid")) << name;
+    EXPECT_FALSE(BelongsToSomeInstance(forged)) << name;
     EXPECT_FALSE(HasNameOf(forged, "instance-uid")) << name;
     EXPECT_TRUE(Claims(forged, "instance-uid")) << name;
     EXPECT_FALSE(BelongsToFormer(forged, "foo", "")) << name;

@@ -170,12 +170,12 @@ absl::StatusOr<Binding> BindingWriter::Ensure(const Binding& desired, const Bind
     if (observed != nullptr) before = ToClusterRoleBinding(*observed);
     ASSIGN_OR_RETURN(const ClusterRoleBinding is,
                      EnsureObject(ToClusterRoleBinding(desired), std::move(before)));
-    return FromClusterRoleBinding(is);
+    return ToBinding(is);
   }
   std::optional<RoleBinding> before;
   if (observed != nullptr) before = observed->object;
   ASSIGN_OR_RETURN(RoleBinding is, EnsureObject(desired.object, std::move(before)));
-  return FromRoleBinding(std::move(is));
+  return ToBinding(std::move(is));
 }
 
 template <class T>

@@ -23,7 +23,8 @@ bool HasLabel(const ObjectMetaProto& object, std::string_view key, std::string_v
   return found != object.labels().end() && found->second == value;
 }
 
-// Of rules that are compared each with each; of more, each with the one in its place.
+// Of rules that are compared each with each; of more, each with the one in its place, and with
+// those that are the same.
 constexpr int64_t kMaxPairs = 10'000;
 
 using Texts = google::protobuf::RepeatedPtrField<std::string>;
@@ -83,6 +84,35 @@ std::optional<rbacv1::PolicyRule> Common(const rbacv1::PolicyRule& rule,
   return common;
 }
 
+using Rules = google::protobuf::RepeatedPtrField<rbacv1::PolicyRule>;
+
+std::set<std::string> BytesOf(const Rules& rules) {
+  std::set<std::string> bytes;
+  for (const auto& rule : rules) bytes.insert(rule.SerializeAsString());
+  return bytes;
+}
+
+// Which rules of two lists are compared.
+class Pairs {
+ public:
+  Pairs(const Rules& a, const Rules& b)
+      : each_with_each_(int64_t{a.size()} * b.size() <= kMaxPairs) {}
+
+  // Whether `is` holds for one of the `size` rules of one list with which the rule in place `i` of
+  // the other is compared. The one in its place is first: mostly it is the one.
+  template <class Is>
+  bool AnyOf(int i, int size, const Is& is) const {
+    if (i < size && is(i)) return true;
+    for (int j = 0; each_with_each_ && j < size; ++j) {
+      if (j != i && is(j)) return true;
+    }
+    return false;
+  }
+
+ private:
+  const bool each_with_each_;
+};
+
 }  // namespace
 
 rbacv1::ClusterRole DesiredClusterRole(const ScopeTemplate& owner, const RoleTemplate& role) {
@@ -133,8 +163,7 @@ std::string Difference(const rbacv1::ClusterRole& desired, const rbacv1::Cluster
 }
 
 bool GrantsMore(const rbacv1::ClusterRole& actual, const rbacv1::ClusterRole& desired) {
-  std::set<std::string> wanted;
-  for (const auto& rule : desired.rules()) wanted.insert(rule.SerializeAsString());
+  const std::set<std::string> wanted = BytesOf(desired.rules());
   for (int i = 0; i < actual.rules_size(); ++i) {
     const bool within = i < desired.rules_size() && IsWithin(actual.rules(i), desired.rules(i));
     if (!within && !wanted.contains(actual.rules(i).SerializeAsString())) return true;
@@ -145,19 +174,38 @@ bool GrantsMore(const rbacv1::ClusterRole& actual, const rbacv1::ClusterRole& de
                              [&](const auto& label) { return !labels.contains(label.first); });
 }
 
+bool HasNewRules(const rbacv1::ClusterRole& desired, const rbacv1::ClusterRole& actual) {
+  const Pairs pairs(desired.rules(), actual.rules());
+  const std::set<std::string> there = BytesOf(actual.rules());
+  for (int i = 0; i < desired.rules_size(); ++i) {
+    if (there.contains(desired.rules(i).SerializeAsString())) continue;
+    const auto has = [&](int j) { return IsWithin(desired.rules(i), actual.rules(j)); };
+    if (!pairs.AnyOf(i, actual.rules_size(), has)) return true;
+  }
+  return false;
+}
+
 rbacv1::ClusterRole WithoutNewRules(rbacv1::ClusterRole desired,
                                     const rbacv1::ClusterRole& actual) {
   rbacv1::ClusterRole result = std::move(desired);
   const auto wanted = std::exchange(*result.mutable_rules(), {});
-  const bool pairwise = int64_t{wanted.size()} * actual.rules_size() <= kMaxPairs;
+  const Pairs pairs(wanted, actual.rules());
+  const std::set<std::string> as_wanted = BytesOf(wanted);
   std::set<std::string> kept;
-  for (int i = 0; i < wanted.size(); ++i) {
-    for (int j = 0; j < actual.rules_size(); ++j) {
-      if (!pairwise && i != j) continue;
-      const auto common = Common(wanted[i], actual.rules(j));
-      if (!common.has_value() || !kept.insert(common->SerializeAsString()).second) continue;
-      *result.add_rules() = *common;
+  const auto keep = [&](const rbacv1::PolicyRule& rule) {
+    if (kept.insert(rule.SerializeAsString()).second) *result.add_rules() = rule;
+  };
+  for (int i = 0; i < actual.rules_size(); ++i) {
+    const rbacv1::PolicyRule& rule = actual.rules(i);
+    if (as_wanted.contains(rule.SerializeAsString()) ||
+        pairs.AnyOf(i, wanted.size(), [&](int j) { return IsWithin(rule, wanted[j]); })) {
+      keep(rule);
+      continue;
     }
+    pairs.AnyOf(i, wanted.size(), [&](int j) {
+      if (const auto common = Common(wanted[j], rule); common.has_value()) keep(*common);
+      return false;
+    });
   }
   return result;
 }

@@ -37,8 +37,13 @@ std::string Difference(const rbacv1::ClusterRole& desired, const rbacv1::Cluster
 // rule is among the desired ones, or within the one in its place.
 bool GrantsMore(const rbacv1::ClusterRole& actual, const rbacv1::ClusterRole& desired);
 
+// Whether the rules of `desired` may grant something that those of `actual` do not. False only
+// where that is easily seen: each rule is within one of `actual`.
+bool HasNewRules(const rbacv1::ClusterRole& desired, const rbacv1::ClusterRole& actual);
+
 // `desired` with as much of its rules as those of `actual` grant already: what may be written
-// without granting anything.
+// without granting anything. Rules of `actual` of which nothing goes stay as they are, so that
+// nothing is left to do once the result is written.
 rbacv1::ClusterRole WithoutNewRules(rbacv1::ClusterRole desired, const rbacv1::ClusterRole& actual);
 
 }  // namespace mandate::scope

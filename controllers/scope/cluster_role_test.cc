@@ -272,6 +272,20 @@ TEST(WithoutNewRulesTest, ManyRulesAreComparedInTheirPlaces) {
   EXPECT_EQ(fewer.rules(0).DebugString(), Rule({"get"}, {"r2"}).DebugString());
 }
 
+// One is put in front of many: the others have moved.
+TEST(WithoutNewRulesTest, ManyRulesThatAreTheSameAreKept) {
+  ClusterRole desired, actual;
+  *desired.add_rules() = Rule({"get"}, {"secrets"});
+  for (int i = 0; i < 150; ++i) {
+    *actual.add_rules() = Rule({"get"}, {"r" + std::to_string(i)});
+    *desired.add_rules() = actual.rules(i);
+  }
+  EXPECT_EQ(WithoutNewRules(desired, actual).rules_size(), 150);
+  EXPECT_TRUE(HasNewRules(desired, actual));
+  desired.mutable_rules()->DeleteSubrange(0, 2);
+  EXPECT_FALSE(HasNewRules(desired, actual));
+}
+
 TEST(WithoutNewRulesTest, FewRulesAreFoundWhereverTheyAre) {
   ClusterRole desired, actual;
   *actual.add_rules() = Rule({"get"}, {"pods"});
@@ -281,8 +295,38 @@ TEST(WithoutNewRulesTest, FewRulesAreFoundWhereverTheyAre) {
   *desired.add_rules() = Rule({"get"}, {"*"});
   const ClusterRole fewer = WithoutNewRules(desired, actual);
   ASSERT_EQ(fewer.rules_size(), 2) << "none twice";
-  EXPECT_EQ(fewer.rules(0).DebugString(), Rule({"get"}, {"nodes"}).DebugString());
-  EXPECT_EQ(fewer.rules(1).DebugString(), Rule({"get"}, {"pods"}).DebugString());
+  EXPECT_EQ(fewer.rules(0).DebugString(), Rule({"get"}, {"pods"}).DebugString());
+  EXPECT_EQ(fewer.rules(1).DebugString(), Rule({"get"}, {"nodes"}).DebugString());
+}
+
+// Otherwise a role that has to wait for its new rules would be written again and again.
+TEST(WithoutNewRulesTest, OnceItIsWrittenNothingIsLeftToDo) {
+  ClusterRole desired, actual;
+  *desired.add_rules() = Rule({"get"}, {"secrets"});
+  *desired.add_rules() = Rule({"get", "list"}, {"pods"});
+  *desired.add_rules() = Rule({"list", "watch"}, {"pods", "nodes"});
+  *actual.add_rules() = Rule({"get", "list", "watch", "delete"}, {"pods"});
+  *actual.add_rules() = Rule({"watch"}, {"nodes"});
+  const ClusterRole fewer = WithoutNewRules(desired, actual);
+  ASSERT_EQ(fewer.rules_size(), 3);
+  EXPECT_EQ(WithoutNewRules(desired, fewer).DebugString(), fewer.DebugString());
+}
+
+TEST(HasNewRulesTest, ARuleWithinOneThatIsThereIsNotNew) {
+  const auto of = [](const std::vector<rbacv1::PolicyRule>& rules) {
+    ClusterRole role;
+    for (const auto& rule : rules) *role.add_rules() = rule;
+    return role;
+  };
+  const auto pods = Rule({"get"}, {"pods"}), nodes = Rule({"get"}, {"nodes"});
+  EXPECT_FALSE(HasNewRules(of({}), of({})));
+  EXPECT_FALSE(HasNewRules(of({}), of({pods})));
+  EXPECT_TRUE(HasNewRules(of({pods}), of({})));
+  EXPECT_FALSE(HasNewRules(of({pods, nodes}), of({nodes, pods})));
+  EXPECT_FALSE(HasNewRules(of({nodes}), of({pods, Rule({"get", "list"}, {"nodes"})})));
+  EXPECT_TRUE(HasNewRules(of({pods, nodes}), of({pods})));
+  EXPECT_TRUE(HasNewRules(of({Rule({"get", "list"}, {"pods"})}), of({pods})));
+  EXPECT_TRUE(HasNewRules(of({pods}), of({Rule({"get"}, {"pods"}, {"a"})})));
 }
 
 }  // namespace

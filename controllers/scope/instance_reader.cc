@@ -27,27 +27,25 @@ constexpr int kManyNames = 100;
 using Bindings = std::map<ObjectKey, Binding>;
 
 // Adds the bindings that the index finds; with `may_concern`, only those for which it is true.
+template <class T>
+absl::Status AddBindings(const CallContext& context, const CacheView& cache,
+                         const IndexQuery& query, Bindings& bindings,
+                         const std::function<bool(const ObjectKey&)>& may_concern) {
+  ASSIGN_OR_RETURN(const RawObjects found, cache.ListRawBy(context, KindOf<T>::value, query));
+  for (const auto& raw : found) {
+    const ObjectKey key = raw->Key();
+    if (bindings.contains(key) || (may_concern && !may_concern(key))) continue;
+    ASSIGN_OR_RETURN(T binding, raw->template Decode<T>());
+    bindings.emplace(key, ToBinding(std::move(binding)));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status AddBindings(const CallContext& context, const CacheView& cache,
                          const IndexQuery& query, Bindings& bindings,
                          const std::function<bool(const ObjectKey&)>& may_concern = {}) {
-  const auto is_new = [&](const ObjectKey& key) {
-    return !bindings.contains(key) && (!may_concern || may_concern(key));
-  };
-  ASSIGN_OR_RETURN(const RawObjects in_namespaces,
-                   cache.ListRawBy(context, KindOf<RoleBinding>::value, query));
-  for (const auto& raw : in_namespaces) {
-    if (!is_new(raw->Key())) continue;
-    ASSIGN_OR_RETURN(RoleBinding binding, raw->Decode<RoleBinding>());
-    bindings.emplace(raw->Key(), FromRoleBinding(std::move(binding)));
-  }
-  ASSIGN_OR_RETURN(const RawObjects in_cluster,
-                   cache.ListRawBy(context, KindOf<ClusterRoleBinding>::value, query));
-  for (const auto& raw : in_cluster) {
-    if (!is_new(raw->Key())) continue;
-    ASSIGN_OR_RETURN(const ClusterRoleBinding binding, raw->Decode<ClusterRoleBinding>());
-    bindings.emplace(raw->Key(), FromClusterRoleBinding(binding));
-  }
-  return absl::OkStatus();
+  RETURN_IF_ERROR(AddBindings<RoleBinding>(context, cache, query, bindings, may_concern));
+  return AddBindings<ClusterRoleBinding>(context, cache, query, bindings, may_concern);
 }
 
 std::vector<Binding> Values(Bindings bindings) {
@@ -176,10 +174,10 @@ absl::StatusOr<Binding> ReadBinding(const CallContext& context, const CacheView&
                                     const ObjectKey& key) {
   if (key.ns.empty()) {
     ASSIGN_OR_RETURN(const ClusterRoleBinding binding, cache.Get<ClusterRoleBinding>(context, key));
-    return FromClusterRoleBinding(binding);
+    return ToBinding(binding);
   }
   ASSIGN_OR_RETURN(RoleBinding binding, cache.Get<RoleBinding>(context, key));
-  return FromRoleBinding(std::move(binding));
+  return ToBinding(std::move(binding));
 }
 
 }  // namespace mandate::scope

@@ -52,7 +52,7 @@ class InstanceReaderTest : public ViewTest {
   // Both kinds of it.
   Binding PutBinding(std::string_view ns, std::string_view name, std::string_view role,
                      std::string_view meta = "") {
-    Binding binding = FromRoleBinding(FromJsonOrDie<RoleBinding>(
+    Binding binding = ToBinding(FromJsonOrDie<RoleBinding>(
         StrCat(R"({"metadata": {"name": ")", name, "\"", ns.empty() ? "" : R"(, "namespace": ")",
                ns, ns.empty() ? "" : "\"", meta.empty() ? "" : ", ", meta,
                R"(}, "roleRef": {"kind": "ClusterRole", "name": ")", role, R"("}})")));

@@ -54,56 +54,6 @@ TEST_F(ObstaclesTest, WhatAdmissionDeniedForHoursIsDoneAMinuteAfterItsEnd) {
   EXPECT_EQ(cluster_.Scoped(), kSuccess);
 }
 
-// Made again for somebody else, or with other rules, it would grant them to whom they were never
-// meant for.
-TEST_F(ObstaclesTest, ARoleIsNotMadeAgainForABindingWhoseRevocationIsDenied) {
-  const auto become = [this](std::string_view generate_name, const char* resource,
-                             const char* user) {
-    EXPECT_EQ(cluster_.Merge(kTemplates, "foo",
-                             StrCat(R"({"spec":{"clusterRoles":[{"generateName":")", generate_name,
-                                    R"(","rules":[{"apiGroups":[""],"resources":[")", resource,
-                                    R"("],"verbs":["get"]}],"subjects":[{"kind":"User","name":")",
-                                    user, R"("}]}]}})")),
-              200);
-    cluster_.Settle();
-  };
-  for (const bool narrowed : {false, true}) {
-    SCOPED_TRACE(narrowed);
-    if (narrowed) {
-      EXPECT_EQ(cluster_.Merge(kInstances, "foo", R"({"spec":{"namespaces":["foo","bar"]}})"), 200);
-      cluster_.Settle();
-    } else {
-      Begin(R"("namespaces": ["foo","bar"])");
-    }
-    become("reader-", "pods", "eve");
-    const std::string role = NameOf(cluster_.Our(kRoles));
-    for (const char* verb : {"delete", "patch"}) {
-      if (narrowed && verb == std::string_view("patch")) continue;
-      cluster_.faults().Add({.verb = verb,
-                             .resource = "rolebindings",
-                             .fault = {.refuse = apiserver::ApiErrorOf(422, "Invalid", "policy")}});
-    }
-    become("other-", "pods", "eve");
-    EXPECT_TRUE(cluster_.Get(kRoles, role).isNull());
-    if (narrowed) {
-      EXPECT_EQ(cluster_.Merge(kInstances, "foo", R"({"spec":{"namespaces":["bar"]}})"), 200);
-    }
-    become("reader-", "secrets", "ann");
-    cluster_.RunFor(absl::Minutes(5));
-    EXPECT_TRUE(cluster_.Get(kRoles, role).isNull());
-    EXPECT_THAT(cluster_.Templated(),
-                AllOf(StartsWith("False TemplatingFailed"), HasSubstr("RoleBinding foo/reader-")));
-    EXPECT_THAT(cluster_.Scoped(), StartsWith("False "));
-    cluster_.faults().Clear();
-    cluster_.RunFor(absl::Seconds(65));
-    EXPECT_FALSE(cluster_.Get(kRoles, role).isNull());
-    EXPECT_EQ(cluster_.Scoped(), kSuccess);
-    for (const Json::Value& binding : cluster_.Ours(kBindings)) {
-      EXPECT_EQ(SubjectNames(binding), "ann");
-    }
-  }
-}
-
 // Its finalizers may keep a template for long: what an edit takes away is taken away.
 TEST_F(ObstaclesTest, ATemplateThatIsBeingDeletedIsNarrowed) {
   Begin(R"("namespaces": ["foo"])", kNodes);

@@ -23,14 +23,23 @@ std::string Quoted(const ClusterRole& role) {
   return StrCat("ClusterRole \"", role.metadata().name(), "\"");
 }
 
+// What is known of the bindings that stand in the way of making or widening the role; null: none.
+const Standing* StandingOf(const TemplateSnapshot& snapshot, const ClusterRole& role) {
+  const auto found = snapshot.standing.find(role.metadata().name());
+  return found == snapshot.standing.end() || found->second.none() ? nullptr : &found->second;
+}
+
 void PlanAbsentRole(const TemplateSnapshot& snapshot, ClusterRole desired, TemplatePlan& plan) {
-  const auto standing = snapshot.standing.find(desired.metadata().name());
-  if (standing != snapshot.standing.end() && !standing->second.empty()) {
+  const Standing* standing = StandingOf(snapshot, desired);
+  if (standing != nullptr && !standing->unread.ok()) {
+    plan.problems.push_back(StrCat(Quoted(desired), " is not made, as it is not known which ",
+                                   "bindings refer to it: ", AsStd(standing->unread.message())));
+  } else if (standing != nullptr) {
     plan.problems.push_back(
         StrCat(Quoted(desired),
                " is not made, as that would revive bindings that no ScopeInstance of "
                "this ScopeTemplate wants: ",
-               Summarise(standing->second), "; delete them"));
+               Summarise(standing->bindings), "; delete them"));
   } else if (snapshot.scope_template.metadata().has_deletiontimestamp()) {
     // Garbage collection deletes its roles. Those that still exist follow the template.
     plan.problems.push_back(
@@ -40,9 +49,28 @@ void PlanAbsentRole(const TemplateSnapshot& snapshot, ClusterRole desired, Templ
   }
 }
 
-void PlanPresentRole(const ScopeTemplate& owner, ClusterRole desired, const ClusterRole& actual,
-                     TemplatePlan& plan) {
-  const std::string foreign = WhyForeign(actual, owner.metadata().uid());
+// What may be written now of a role that is there: without the rules that would be granted to
+// somebody whom the template does not name.
+ClusterRole ForNow(const TemplateSnapshot& snapshot, ClusterRole desired, const ClusterRole& actual,
+                   TemplatePlan& plan) {
+  const Standing* standing = StandingOf(snapshot, desired);
+  if (standing == nullptr || !HasNewRules(desired, actual)) return desired;
+  if (!standing->unread.ok()) {
+    plan.problems.push_back(StrCat(Quoted(desired), " gets no new rules, as it is not known which ",
+                                   "bindings refer to it: ", AsStd(standing->unread.message())));
+  } else {
+    plan.pending.push_back(
+        StrCat(Quoted(desired),
+               " gets no new rules while bindings refer to it that no ScopeInstance of this "
+               "ScopeTemplate wants as they are: ",
+               Summarise(standing->bindings)));
+  }
+  return WithoutNewRules(std::move(desired), actual);
+}
+
+void PlanPresentRole(const TemplateSnapshot& snapshot, ClusterRole desired,
+                     const ClusterRole& actual, TemplatePlan& plan) {
+  const std::string foreign = WhyForeign(actual, snapshot.scope_template.metadata().uid());
   if (!foreign.empty()) {
     plan.problems.push_back(StrCat(
         Quoted(actual), " exists and does not belong to this ScopeTemplate (", foreign,
@@ -55,6 +83,7 @@ void PlanPresentRole(const ScopeTemplate& owner, ClusterRole desired, const Clus
                                    FinalizersText(actual.metadata()),
                                    "): it is made again when it is gone"));
   }
+  desired = ForNow(snapshot, std::move(desired), actual, plan);
   if (!Difference(desired, actual).empty()) plan.fix.push_back({std::move(desired), actual});
 }
 
@@ -107,7 +136,7 @@ TemplatePlan PlanTemplate(const TemplateSnapshot& snapshot) {
       if (found == by_name.end()) {
         PlanAbsentRole(snapshot, std::move(desired), plan);
       } else {
-        PlanPresentRole(owner, std::move(desired), *found->second, plan);
+        PlanPresentRole(snapshot, std::move(desired), *found->second, plan);
       }
     }
   }

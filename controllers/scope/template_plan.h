@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "controllers/conditions.h"
 #include "controllers/scope/cluster_role.h"
 #include "controllers/scope/kinds.h"
@@ -27,14 +28,25 @@ enum class Referenced {
   kYes,
 };
 
+// What would grant more than is wanted, if the role that it is of were made, or got more rules.
+struct Standing {
+  // Bindings that refer to the role and that no ScopeInstance of the template wants as they are, as
+  // "RoleBinding foo/x".
+  std::vector<std::string> bindings = {};
+  // Why they cannot be read: then there may be some.
+  absl::Status unread = {};
+
+  bool none() const { return bindings.empty() && unread.ok(); }
+};
+
 struct TemplateSnapshot {
   operatorsv1alpha1::ScopeTemplate scope_template;
   Referenced referenced = Referenced::kNo;
   // At least those that belong to the template and those whose names it asks for.
   std::vector<rbacv1::ClusterRole> cluster_roles;
-  // By the name of a ClusterRole that is absent: the bindings that refer to it and that no
-  // ScopeInstance of the template wants, as "RoleBinding foo/x".
-  std::map<std::string, std::vector<std::string>> standing = {};
+  // By the name of a ClusterRole that is absent, or lacks a rule. Of one that is there only
+  // ScopeInstances' bindings count: whoever binds a role himself gives what it has, now and later.
+  std::map<std::string, Standing> standing = {};
 };
 
 // A role to change: the difference says why.
@@ -52,7 +64,7 @@ struct TemplatePlan {
   std::vector<rbacv1::ClusterRole> remove;
   // Why the template cannot be fulfilled, whatever the writes come to.
   std::vector<std::string> problems;
-  // Roles that are no longer wanted and still grant.
+  // What is no longer wanted and still grants, and what waits for that.
   std::vector<std::string> pending;
 };
 

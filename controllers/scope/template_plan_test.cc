@@ -165,13 +165,71 @@ TEST(TemplatePlanTest, ARoleIsNotMadeWhileFormerBindingsStand) {
   const ScopeTemplate of = DocumentTemplate();
   const std::string name = ClusterRoleName("template-uid", "fooClusterRole-");
   const TemplatePlan plan =
-      PlanTemplate({of, Referenced::kYes, {}, {{name, {"RoleBinding team-a/op-x"}}}});
+      PlanTemplate({of, Referenced::kYes, {}, {{name, {{"RoleBinding team-a/op-x"}}}}});
   EXPECT_FALSE(Changes(plan));
   ASSERT_EQ(plan.problems.size(), 1u);
   EXPECT_NE(plan.problems[0].find("RoleBinding team-a/op-x; delete them"), std::string::npos)
       << plan.problems[0];
   EXPECT_EQ(TemplateConditions(of, plan, {}, {})[0].reason, kTemplatingFailed);
   EXPECT_TRUE(Changes(PlanTemplate({of, Referenced::kYes, {}, {{name, {}}}})));
+}
+
+TEST(TemplatePlanTest, ARoleGetsNoNewRulesWhileOthersAreBoundToIt) {
+  const ScopeTemplate before = DocumentTemplate();
+  const auto roles = Created(PlanTemplate({before, Referenced::kYes, {}}));
+  const std::string name = roles[0].metadata().name();
+  ScopeTemplate of = before;
+  auto& rule = *of.mutable_spec()->mutable_clusterroles(0)->mutable_rules(0);
+  rule.clear_resources();
+  for (const char* resource : {"secrets", "pods"}) rule.add_resources(resource);
+  const std::map<std::string, Standing> standing = {{name, {{"RoleBinding team-a/op-x"}}}};
+
+  TemplatePlan plan = PlanTemplate({of, Referenced::kYes, roles, standing});
+  ASSERT_EQ(plan.fix.size(), 1u) << "what is revoked does not wait";
+  EXPECT_TRUE(plan.fix[0].revokes());
+  const rbacv1::ClusterRole now = plan.fix[0].desired;
+  ASSERT_EQ(now.rules_size(), 1);
+  EXPECT_EQ(now.rules(0).resources_size(), 1);
+  EXPECT_EQ(now.rules(0).resources(0), "pods");
+  EXPECT_TRUE(plan.problems.empty());
+  ASSERT_EQ(plan.pending.size(), 1u);
+  EXPECT_NE(plan.pending[0].find("gets no new rules"), std::string::npos) << plan.pending[0];
+  EXPECT_NE(plan.pending[0].find("RoleBinding team-a/op-x"), std::string::npos);
+  EXPECT_EQ(TemplateConditions(of, plan, {}, {})[0].reason, kRevocationPending);
+
+  plan = PlanTemplate({of, Referenced::kYes, {now}, standing});
+  EXPECT_FALSE(Changes(plan)) << "it waits";
+  EXPECT_EQ(plan.pending.size(), 1u);
+  plan = PlanTemplate({of, Referenced::kYes, {now}, {{name, {}}}});
+  ASSERT_EQ(plan.fix.size(), 1u);
+  EXPECT_EQ(plan.fix[0].desired.rules(0).resources_size(), 2);
+  EXPECT_TRUE(plan.pending.empty());
+  plan = PlanTemplate({before, Referenced::kYes, roles, standing});
+  EXPECT_TRUE(plan.pending.empty()) << "it has all of its rules";
+}
+
+TEST(TemplatePlanTest, WhileBindingsCannotBeReadNothingIsGrantedAndWhatIsRevokedGoes) {
+  const absl::Status denied = absl::PermissionDeniedError("rolebindings is forbidden");
+  const ScopeTemplate before = DocumentTemplate();
+  auto roles = Created(PlanTemplate({before, Referenced::kYes, {}}));
+  const std::string name = roles[0].metadata().name();
+  const std::map<std::string, Standing> standing = {{name, {.unread = denied}}};
+  const auto expect_problem = [](const TemplatePlan& plan, const char* text) {
+    ASSERT_EQ(plan.problems.size(), 1u);
+    EXPECT_NE(plan.problems[0].find(text), std::string::npos) << plan.problems[0];
+    EXPECT_NE(plan.problems[0].find("rolebindings is forbidden"), std::string::npos);
+  };
+  TemplatePlan plan = PlanTemplate({before, Referenced::kYes, {}, standing});
+  EXPECT_FALSE(Changes(plan));
+  expect_problem(plan, "is not made");
+  ScopeTemplate of = before;
+  auto& rule = *of.mutable_spec()->mutable_clusterroles(0)->mutable_rules(0);
+  rule.clear_resources();
+  rule.add_resources("secrets");
+  plan = PlanTemplate({of, Referenced::kYes, roles, standing});
+  expect_problem(plan, "gets no new rules");
+  ASSERT_EQ(plan.fix.size(), 1u);
+  EXPECT_EQ(plan.fix[0].desired.rules_size(), 0);
 }
 
 // Finalizers may keep it for long: it is narrowed meanwhile.
@@ -272,77 +330,15 @@ TEST(TemplatePlanTest, ATemplateRecreatedUnderItsNameDoesNotOwnItsPredecessorsRo
   EXPECT_EQ(plan.problems.size(), 1u);
 }
 
-TEST(TemplatePlanTest, AnInvalidTemplateChangesNothingAndNamesItsFields) {
-  struct Row {
-    std::string_view roles;
-    std::string_view message;
-  };
-  const Row rows[] = {
-      {R"([{"generateName": "", "rules": [], "subjects": [{"kind": "User", "name": "a"}]}])",
-       "spec.clusterRoles[0].generateName: required"},
-      {R"([{"generateName": "a/b", "rules": [], "subjects": [{"kind": "User", "name": "a"}]}])",
-       "spec.clusterRoles[0].generateName: "},
-      {R"([{"generateName": "r", "rules": [{"apiGroups": [""], "resources": ["pods"]}],
-            "subjects": [{"kind": "User", "name": "a"}]}])",
-       "spec.clusterRoles[0].rules[0].verbs: at least one verb is required"},
-      {R"([{"generateName": "r", "rules": [{"resources": ["pods"], "verbs": ["get"]}],
-            "subjects": [{"kind": "User", "name": "a"}]}])",
-       "spec.clusterRoles[0].rules[0].apiGroups: at least one group is required"},
-      {R"([{"generateName": "r", "rules": [{"apiGroups": [""], "verbs": ["get"]}],
-            "subjects": [{"kind": "User", "name": "a"}]}])",
-       "spec.clusterRoles[0].rules[0].resources: at least one resource is required"},
-      {R"([{"generateName": "r", "rules": [{"apiGroups": [""], "nonResourceURLs": ["/x"],
-            "verbs": ["get"]}], "subjects": [{"kind": "User", "name": "a"}]}])",
-       "spec.clusterRoles[0].rules[0].nonResourceURLs: a rule cannot apply to both"},
-      {R"([{"generateName": "r", "rules": []}])",
-       "spec.clusterRoles[0].bindingTemplate.subjects: required"},
-      {R"([{"generateName": "r", "rules": [],
-            "subjects": [{"kind": "ServiceAccount", "name": "a"}]}])",
-       "spec.clusterRoles[0].subjects[0].namespace: required for a ServiceAccount"},
-      {R"([{"generateName": "r", "rules": [],
-            "subjects": [{"kind": "ServiceAccount", "name": "fooServiceAccount",
-                          "namespace": "x"}]}])",
-       "spec.clusterRoles[0].subjects[0].name: "},
-      {R"([{"generateName": "r", "rules": [],
-            "subjects": [{"kind": "User", "name": "a", "namespace": "x"}]}])",
-       "spec.clusterRoles[0].subjects[0].namespace: must be empty for a User"},
-      {R"([{"generateName": "r", "rules": [],
-            "subjects": [{"kind": "Robot", "name": "a"}]}])",
-       "spec.clusterRoles[0].subjects[0].kind: \"Robot\" is not one of User, Group, "
-       "ServiceAccount"},
-      {R"([{"generateName": "r", "rules": [], "subjects": [{"kind": "User", "name": "a"}]},
-           {"generateName": "r", "rules": [], "subjects": [{"kind": "User", "name": "a"}]}])",
-       "spec.clusterRoles[1].generateName: \"r\" is already the name of spec.clusterRoles[0]"},
-  };
-  const auto good = Template(StrCat("[", kReader, "]"));
-  const auto roles = Created(PlanTemplate({good, Referenced::kYes, {}}));
-  for (const Row& row : rows) {
-    const TemplatePlan plan = PlanTemplate({Template(row.roles), Referenced::kYes, roles});
-    EXPECT_FALSE(Changes(plan)) << row.roles;
-    ASSERT_EQ(plan.problems.size(), 1u) << row.roles;
-    EXPECT_NE(plan.problems[0].find(row.message), std::string::npos) << plan.problems[0];
-    // Unreferenced, its roles go all the same.
-    EXPECT_EQ(PlanTemplate({Template(row.roles), Referenced::kNo, roles}).remove.size(), 1u);
-  }
-}
-
-TEST(RoleTemplateTest, SubjectsComeFromTheRoleElseFromTheTemplate) {
-  const auto of = FromJsonOrDie<ScopeTemplate>(R"({"metadata": {"name": "t", "uid": "u"}, "spec": {
-      "bindingTemplate": {"subjects": [{"kind": "Group", "name": "all"}]},
-      "clusterRoles": [
-        {"generateName": "a", "rules": []},
-        {"generateName": "b", "rules": [],
-         "bindingTemplate": {"subjects": [{"kind": "User", "name": "x"}]},
-         "subjects": [{"kind": "User", "name": "y"},
-                      {"kind": "User", "name": "x", "apiGroup": "rbac.authorization.k8s.io"}]}]}})");
-  const auto roles = ExpandTemplate(of);
-  ASSERT_TRUE(roles.ok()) << roles.status();
-  ASSERT_EQ((*roles)[0].subjects.size(), 1u);
-  EXPECT_EQ((*roles)[0].subjects[0].name(), "all");
-  EXPECT_EQ((*roles)[0].subjects[0].apigroup(), "rbac.authorization.k8s.io");
-  ASSERT_EQ((*roles)[1].subjects.size(), 2u) << "x stands there twice";
-  EXPECT_EQ((*roles)[1].subjects[0].name(), "x");
-  EXPECT_EQ((*roles)[1].subjects[1].name(), "y");
+TEST(TemplatePlanTest, AnInvalidTemplateChangesNothing) {
+  const auto roles =
+      Created(PlanTemplate({Template(StrCat("[", kReader, "]")), Referenced::kYes, {}}));
+  const ScopeTemplate invalid = Template(R"([{"generateName": "r", "rules": []}])");
+  const TemplatePlan plan = PlanTemplate({invalid, Referenced::kYes, roles});
+  EXPECT_FALSE(Changes(plan));
+  EXPECT_EQ(plan.problems, Names{std::string(ExpandTemplate(invalid).status().message())});
+  // Unreferenced, its roles go all the same.
+  EXPECT_EQ(PlanTemplate({invalid, Referenced::kNo, roles}).remove.size(), 1u);
 }
 
 TEST(TemplateConditionsTest, FailuresOfWritesFailTheTemplate) {

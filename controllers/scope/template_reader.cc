@@ -1,14 +1,15 @@
 #include "controllers/scope/template_reader.h"
 
-#include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "controllers/scope/binding.h"
+#include "controllers/scope/cluster_role.h"
 #include "controllers/scope/generated_names.h"
 #include "controllers/scope/indexes.h"
 #include "controllers/scope/ownership.h"
@@ -31,23 +32,24 @@ bool References(const ScopeInstance& instance, std::string_view template_name) {
          !instance.metadata().has_deletiontimestamp();
 }
 
-// Whether the instance may want bindings there, or in the cluster when it is empty. Which
-// namespaces its selector matches is not known here.
-bool MayTarget(const ScopeInstance& instance, std::string_view ns) {
-  const auto selector = NamespaceSelector(instance);
-  const bool selects = !selector.ok() || selector->has_value();
-  const auto& names = instance.spec().namespaces();
-  if (ns.empty()) return names.empty() && !selects;
-  return selects || std::find(names.begin(), names.end(), ns) != names.end();
-}
+// A ScopeInstance that a binding belongs to, and what it wants.
+struct Owner {
+  std::optional<ScopeInstance> instance;  // nullopt: it cannot be read
+  std::string uid = {};
+  Target target = {};
+  bool selects = false;  // which namespaces its selector matches is not known here
 
-// Whether an instance of the template may want that the binding grants the role.
-bool MayWant(const ScopeInstance& instance, const RoleTemplate& role, const Binding& binding) {
-  if (binding.object.subjects().empty()) return true;
-  const Binding desired = DesiredBinding(instance, role, binding.key.ns);
-  return desired.key == binding.key && MayTarget(instance, binding.key.ns) &&
-         !HasMoreSubjects(desired, binding);
-}
+  // Whether it may want bindings there, or in the cluster when `ns` is empty.
+  bool MayTarget(const std::string& ns) const {
+    return (selects && !ns.empty()) || target.MayContain(ns);
+  }
+  // Whether it may want that the binding grants the role.
+  bool MayWant(const RoleTemplate& role, const Binding& binding) const {
+    const Binding desired = DesiredBinding(*instance, role, binding.key.ns);
+    return desired.key == binding.key && MayTarget(binding.key.ns) &&
+           !HasMoreSubjects(desired, binding);
+  }
+};
 
 class Reader {
  public:
@@ -103,55 +105,74 @@ class Reader {
     return names;
   }
 
-  absl::StatusOr<std::vector<std::string>> ReadStanding(const RoleTemplate& role) const {
-    std::vector<std::string> standing;
-    ASSIGN_OR_RETURN(
-        const auto in_namespaces,
-        cache_.ListRawBy(context_, KindOf<RoleBinding>::value, {kByRoleRef, role.name}));
-    for (const auto& raw : in_namespaces) {
-      ASSIGN_OR_RETURN(RoleBinding binding, raw->Decode<RoleBinding>());
-      RETURN_IF_ERROR(AddIfStanding(role, FromRoleBinding(std::move(binding)), standing));
-    }
-    ASSIGN_OR_RETURN(
-        const auto in_cluster,
-        cache_.ListRawBy(context_, KindOf<ClusterRoleBinding>::value, {kByRoleRef, role.name}));
-    for (const auto& raw : in_cluster) {
-      ASSIGN_OR_RETURN(const ClusterRoleBinding binding, raw->Decode<ClusterRoleBinding>());
-      RETURN_IF_ERROR(AddIfStanding(role, FromClusterRoleBinding(binding), standing));
+  // `present`: the role is there.
+  Standing ReadStanding(const RoleTemplate& role, bool present) {
+    Standing standing;
+    standing.unread = AddStanding<RoleBinding>(role, present, standing.bindings);
+    if (standing.unread.ok()) {
+      standing.unread = AddStanding<ClusterRoleBinding>(role, present, standing.bindings);
     }
     return standing;
   }
 
  private:
-  absl::Status AddIfStanding(const RoleTemplate& role, const Binding& binding,
-                             std::vector<std::string>& standing) const {
-    ASSIGN_OR_RETURN(const bool wanted, IsWanted(role, binding));
-    if (!wanted) standing.push_back(binding.ToString());
+  template <class T>
+  absl::Status AddStanding(const RoleTemplate& role, bool present,
+                           std::vector<std::string>& standing) {
+    ASSIGN_OR_RETURN(const auto found,
+                     cache_.ListRawBy(context_, KindOf<T>::value, {kByRoleRef, role.name}));
+    for (const auto& raw : found) {
+      ASSIGN_OR_RETURN(T object, raw->template Decode<T>());
+      const Binding binding = ToBinding(std::move(object));
+      if (binding.object.subjects().empty()) continue;  // it grants nothing
+      if (present && !BelongsToSomeInstance(binding)) continue;
+      ASSIGN_OR_RETURN(const bool wanted, IsWanted(role, binding));
+      if (!wanted) standing.push_back(binding.ToString());
+    }
     return absl::OkStatus();
   }
 
   // Whether an instance of the template may want the binding as it is: it belongs to one that is
   // there, and grants the role to nobody else and nowhere else.
-  absl::StatusOr<bool> IsWanted(const RoleTemplate& role, const Binding& binding) const {
-    const OwnerReferenceProto* owner = ControllerOf(binding.object.metadata());
-    if (owner == nullptr || owner->kind() != KindOf<ScopeInstance>::value.kind ||
-        !HasNameOf(binding, owner->uid())) {
+  absl::StatusOr<bool> IsWanted(const RoleTemplate& role, const Binding& binding) {
+    const OwnerReferenceProto* reference = ControllerOf(binding.object.metadata());
+    if (reference == nullptr || reference->kind() != KindOf<ScopeInstance>::value.kind ||
+        !HasNameOf(binding, reference->uid())) {
       return false;
     }
-    const auto raw = cache_.GetRaw(context_, KindOf<ScopeInstance>::value, {"", owner->name()});
-    if (absl::IsNotFound(raw.status())) return false;
+    ASSIGN_OR_RETURN(const Owner* owner, OwnerCalled(reference->name()));
+    if (owner == nullptr) return false;
     // One that cannot be read stops nobody else.
-    if (absl::IsDataLoss(raw.status())) return true;
-    RETURN_IF_ERROR(raw.status());
-    const auto instance = (*raw)->Decode<ScopeInstance>();
-    if (!instance.ok()) return (*raw)->uid() == owner->uid();
-    return instance->metadata().uid() == owner->uid() &&
-           References(*instance, of_.metadata().name()) && MayWant(*instance, role, binding);
+    if (!owner->instance.has_value()) return owner->uid.empty() || owner->uid == reference->uid();
+    return owner->uid == reference->uid() && References(*owner->instance, of_.metadata().name()) &&
+           owner->MayWant(role, binding);
+  }
+
+  // Null: there is none. Without `uid`: not even that can be read. Each is read once, as thousands
+  // of bindings may belong to one that names thousands of namespaces.
+  absl::StatusOr<const Owner*> OwnerCalled(const std::string& name) {
+    const auto known = owners_.find(name);
+    if (known != owners_.end()) return known->second.get();
+    const auto raw = cache_.GetRaw(context_, KindOf<ScopeInstance>::value, {"", name});
+    if (absl::IsNotFound(raw.status())) return owners_.emplace(name, nullptr).first->second.get();
+    auto owner = std::make_unique<Owner>();
+    if (!absl::IsDataLoss(raw.status())) {
+      RETURN_IF_ERROR(raw.status());
+      owner->uid = (*raw)->uid();
+      if (auto instance = (*raw)->Decode<ScopeInstance>(); instance.ok()) {
+        const auto selector = NamespaceSelector(*instance);
+        owner->selects = !selector.ok() || selector->has_value();
+        owner->target = ResolveTarget(*instance, {});
+        owner->instance = *std::move(instance);
+      }
+    }
+    return owners_.emplace(name, std::move(owner)).first->second.get();
   }
 
   const CallContext& context_;
   const CacheView& cache_;
   const ScopeTemplate& of_;
+  std::map<std::string, std::unique_ptr<const Owner>> owners_;  // of bindings, by name
 };
 
 }  // namespace
@@ -159,16 +180,19 @@ class Reader {
 absl::StatusOr<TemplateSnapshot> ReadTemplateSnapshot(const CallContext& context,
                                                       const CacheView& cache,
                                                       ScopeTemplate scope_template) {
-  const Reader reader(context, cache, scope_template);
+  Reader reader(context, cache, scope_template);
   TemplateSnapshot snapshot;
   ASSIGN_OR_RETURN(snapshot.referenced, reader.ReadReferenced());
   ASSIGN_OR_RETURN(auto roles, reader.ReadRoles());
-  // An invalid template makes no role.
+  // An invalid template makes and changes no role.
   const auto wanted = ExpandTemplate(scope_template);
-  if (snapshot.referenced == Referenced::kYes && wanted.ok()) {
+  if (snapshot.referenced != Referenced::kNo && wanted.ok()) {
     for (const RoleTemplate& role : *wanted) {
-      if (roles.contains(role.name)) continue;
-      ASSIGN_OR_RETURN(snapshot.standing[role.name], reader.ReadStanding(role));
+      const auto is = roles.find(role.name);
+      const bool present = is != roles.end();
+      if (present && !HasNewRules(DesiredClusterRole(scope_template, role), is->second)) continue;
+      if (!present && snapshot.referenced == Referenced::kMaybe) continue;  // it is not made
+      snapshot.standing[role.name] = reader.ReadStanding(role, present);
     }
   }
   for (auto& [name, role] : roles) snapshot.cluster_roles.push_back(std::move(role));

@@ -58,6 +58,12 @@ class TemplateReaderTest : public ViewTest {
     view_.Put(KindOf<ScopeInstance>::value, *raw);
   }
 
+  // Of the template's subject.
+  RoleTemplate Role(std::string generate_name, std::string name) const {
+    return {
+        std::move(generate_name), std::move(name), {}, ExpandTemplate(template_)->at(0).subjects};
+  }
+
   const ScopeTemplate template_ = DocumentTemplate();
   const std::string role_ = ClusterRoleName("template-uid", "fooClusterRole-");
 };
@@ -106,22 +112,22 @@ TEST_F(TemplateReaderTest, WhatGrantsAnAbsentRoleAgain) {
   const ScopeInstance deleted = Deleted(Instance("c", "foo"));
   const ScopeInstance gone = Instance("d", "foo");
   for (const ScopeInstance& there : {instance, other, deleted}) view_.Put(there);
-  const RoleTemplate role{"fooClusterRole-", role_, {}, {}};
+  const RoleTemplate role = Role("fooClusterRole-", role_);
   Strings standing;
   const auto put = [&](Binding binding, bool stands) {
     if (stands) standing.push_back(binding.ToString());
     Put(binding);
   };
   for (const std::string_view ns : {"foo", ""}) {
-    put(DesiredBinding(instance, role, ns), false);
+    put(DesiredBinding(instance, role, ns), !ns.empty());  // it wants the cluster
     put(DesiredBinding(other, role, ns), true);
     put(DesiredBinding(deleted, role, ns), true);
     put(DesiredBinding(gone, role, ns), true);
     // The name of an instance's binding, and another controller, or none.
-    Binding binding = DesiredBinding(instance, {"second-", role_, {}, {}}, ns);
+    Binding binding = DesiredBinding(instance, Role("second-", role_), ns);
     binding.object.mutable_metadata()->mutable_ownerreferences(0)->set_kind("Namespace");
     put(binding, true);
-    binding = DesiredBinding(instance, {"third-", role_, {}, {}}, ns);
+    binding = DesiredBinding(instance, Role("third-", role_), ns);
     binding.object.mutable_metadata()->clear_ownerreferences();
     put(binding, true);
     // An instance's controller reference, and another name, or a former instance of the name.
@@ -133,12 +139,12 @@ TEST_F(TemplateReaderTest, WhatGrantsAnAbsentRoleAgain) {
     former.mutable_metadata()->set_uid("former");
     put(DesiredBinding(former, role, ns), true);
     // Not of the role.
-    put(DesiredBinding(gone, {"fourth-", "another", {}, {}}, ns), false);
+    put(DesiredBinding(gone, Role("fourth-", "another"), ns), false);
   }
   std::sort(standing.begin(), standing.end());
   const auto read = [&] {
     TemplateSnapshot snapshot = ReadOrDie();
-    Strings names = snapshot.standing[role_];
+    Strings names = snapshot.standing[role_].bindings;
     EXPECT_EQ(snapshot.standing.size(), 1u);
     std::sort(names.begin(), names.end());
     return names;
@@ -154,10 +160,45 @@ TEST_F(TemplateReaderTest, WhatGrantsAnAbsentRoleAgain) {
   EXPECT_EQ(read(), without_d);
   PutUnreadable("a", R"({"scopeTemplateName": 1})");
   view_.Put(Instance("e", "foo"));
+  std::erase(without_d, DesiredBinding(instance, role, "foo").ToString());
   EXPECT_EQ(read(), without_d);
+}
 
-  Put<ClusterRole>(StrCat(R"({"metadata": {"name": ")", role_, R"("}})"));
-  EXPECT_TRUE(ReadOrDie().standing.empty()) << "the role is there";
+// Whoever binds a role himself has what it gets; an instance's binding may wait for its revocation.
+TEST_F(TemplateReaderTest, WhatWouldGrantThePresentRolesNewRules) {
+  const ScopeInstance instance = Instance("a", "foo");
+  view_.Put(instance);
+  const RoleTemplate role = ExpandTemplate(template_)->front();
+  Put(DesiredBinding(instance, role, "foo"));
+  Binding by_hand = DesiredBinding(instance, role, "foo");
+  by_hand.object.mutable_metadata()->set_name("by-hand");
+  Put(ToBinding(by_hand.object));
+  ClusterRole is = DesiredClusterRole(template_, role);
+  view_.Put(is);
+  EXPECT_TRUE(ReadOrDie().standing.empty()) << "it has all of its rules";
+  is.clear_rules();
+  view_.Put(is);
+  const Standing standing = ReadOrDie().standing[role_];
+  EXPECT_EQ(standing.bindings, Strings{DesiredBinding(instance, role, "foo").ToString()})
+      << "the instance wants it in the cluster";
+  EXPECT_TRUE(standing.unread.ok());
+  const auto stands = [&](const Binding& binding) {
+    Put(binding);
+    return !ReadOrDie().standing[role_].none();
+  };
+  Binding binding = DesiredBinding(instance, role, "foo");
+  binding.object.mutable_metadata()->clear_ownerreferences();
+  EXPECT_TRUE(stands(binding)) << "the instance takes it back, or deletes it";
+  binding.object.mutable_metadata()->clear_labels();
+  EXPECT_FALSE(stands(binding)) << "nobody deletes it but its author";
+  binding = DesiredBinding(instance, role, "foo");
+  binding.object.mutable_metadata()->mutable_ownerreferences(0)->set_kind("Namespace");
+  EXPECT_FALSE(stands(binding)) << "somebody took it away, to be his";
+  EXPECT_TRUE(stands(DesiredBinding(instance, role, "foo")));
+  PutUnreadable("b", R"({"scopeTemplateName": 1})");
+  view_.Put(Instance("a", "bar"));
+  EXPECT_EQ(ReadOrDie().standing[role_].bindings.size(), 1u)
+      << "it is fixed while it may be referenced";
 }
 
 // A binding of the right name and owner that waits for its revocation.
@@ -183,7 +224,7 @@ TEST_F(TemplateReaderTest, WhatNoInstanceWantsAnyLongerStands) {
     view_.Put(owner);
     const auto stands = [&](const Binding& binding) {
       Put(binding);
-      return !ReadOrDie().standing[role_].empty();
+      return !ReadOrDie().standing[role_].none();
     };
     Binding binding = DesiredBinding(owner, role, row.ns);
     EXPECT_EQ(stands(binding), row.stands);
@@ -210,7 +251,7 @@ TEST_F(TemplateReaderTest, AnInvalidTemplateMakesNoRole) {
 }
 
 TEST_F(TemplateReaderTest, NobodyAsksForTheRole) {
-  Put(DesiredBinding(Instance("a", "foo"), {"fooClusterRole-", role_, {}, {}}, "foo"));
+  Put(DesiredBinding(Instance("a", "foo"), Role("fooClusterRole-", role_), "foo"));
   EXPECT_TRUE(ReadOrDie().standing.empty());
   view_.Put(Deleted(Instance("a", "foo")));
   EXPECT_TRUE(ReadOrDie().standing.empty());
@@ -218,18 +259,21 @@ TEST_F(TemplateReaderTest, NobodyAsksForTheRole) {
 
 TEST_F(TemplateReaderTest, WhatCannotBeReadIsAnError) {
   view_.Put(Instance("a", "foo"));
-  Put(DesiredBinding(Instance("a", "foo"), {"fooClusterRole-", role_, {}, {}}, "foo"));
+  Put(DesiredBinding(Instance("a", "foo"), Role("fooClusterRole-", role_), ""));
   EXPECT_TRUE(Read().ok());
-  const auto expect = [&](auto forbid, auto permit) {
+  const auto expect = [&](auto forbid, auto permit, const auto& error) {
     forbid();
-    EXPECT_TRUE(absl::IsPermissionDenied(Read().status())) << Read().status();
+    EXPECT_TRUE(absl::IsPermissionDenied(error())) << error();
     permit();
-    EXPECT_TRUE(Read().ok());
+    EXPECT_TRUE(error().ok());
   };
-  expect([&] { Forbid<ScopeInstance>(); }, [&] { Permit<ScopeInstance>(); });
-  expect([&] { Forbid<ClusterRole>(); }, [&] { Permit<ClusterRole>(); });
-  expect([&] { Forbid<RoleBinding>(); }, [&] { Permit<RoleBinding>(); });
-  expect([&] { Forbid<ClusterRoleBinding>(); }, [&] { Permit<ClusterRoleBinding>(); });
+  const auto all = [&] { return Read().status(); };
+  expect([&] { Forbid<ScopeInstance>(); }, [&] { Permit<ScopeInstance>(); }, all);
+  expect([&] { Forbid<ClusterRole>(); }, [&] { Permit<ClusterRole>(); }, all);
+  // Revocations do not wait for what stands in the way of grants.
+  const auto standing = [&] { return ReadOrDie().standing[role_].unread; };
+  expect([&] { Forbid<RoleBinding>(); }, [&] { Permit<RoleBinding>(); }, standing);
+  expect([&] { Forbid<ClusterRoleBinding>(); }, [&] { Permit<ClusterRoleBinding>(); }, standing);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "controllers/report.h"
 #include "controllers/retry_delays.h"
+#include "controllers/scope/binding.h"
 #include "controllers/scope/indexes.h"
 #include "controllers/scope/ownership.h"
 #include "controllers/scope/role_writer.h"
@@ -24,6 +25,9 @@ using rbacv1::ClusterRole;
 using rbacv1::ClusterRoleBinding;
 using rbacv1::RoleBinding;
 
+// What was read has changed meanwhile.
+constexpr absl::Duration kReadAgain = absl::Milliseconds(1);
+
 // The templates that ask for a ClusterRole of this name.
 std::vector<Request> TemplatesOfRole(const CacheView& cache, std::string_view role) {
   std::vector<Request> requests;
@@ -33,13 +37,30 @@ std::vector<Request> TemplatesOfRole(const CacheView& cache, std::string_view ro
   return requests;
 }
 
-// The same because of a binding that was changed or deleted: it matters only to a template whose
-// role is absent.
+// The same because of a binding that was changed or deleted: it matters only to a template that
+// waits for that.
 template <class T>
-std::vector<Request> TemplatesThatWait(const CacheView& cache, const T& binding) {
+std::vector<Request> TemplatesThatWait(const CacheView& cache, AwaitedBindings& awaited,
+                                       const T& binding) {
   const std::string& role = binding.roleref().name();
-  const bool is_there = cache.GetRaw(WithoutWaiting(), KindOf<ClusterRole>::value, {"", role}).ok();
-  return is_there ? std::vector<Request>() : TemplatesOfRole(cache, role);
+  const auto& meta = binding.metadata();
+  const std::string text = Binding{{meta.namespace_(), meta.name()}, {}}.ToString();
+  std::vector<Request> requests = TemplatesOfRole(cache, role);
+  std::erase_if(requests, [&](const Request& request) {
+    return !awaited.NoteChange(request.key, role, text);
+  });
+  return requests;
+}
+
+// Notes what stands in the way of the template's roles. False: it changed while it was read.
+bool Await(AwaitedBindings& awaited, const ObjectKey& of,
+           const absl::StatusOr<TemplateSnapshot>& read) {
+  AwaitedBindings::ByRole bindings;
+  if (!read.ok()) return awaited.Await(of, std::move(bindings));
+  for (const auto& [role, standing] : read->standing) {
+    bindings[role].insert(standing.bindings.begin(), standing.bindings.end());
+  }
+  return awaited.Await(of, std::move(bindings));
 }
 
 // Whether the condition tells that writes have failed, or are under way.
@@ -49,7 +70,7 @@ bool ReportsWrites(const ScopeTemplate& of) {
   return templated != nullptr && templated->reason() != kRevocationPending;
 }
 
-// Bindings that are made do not let a role be made.
+// Bindings that are made are in nobody's way.
 Predicate NoAdds() {
   return Funcs({.add = [](const RawObject&) { return false; }, .update = {}, .remove = {}});
 }
@@ -57,9 +78,11 @@ Predicate NoAdds() {
 }  // namespace
 
 TemplateReconciler::TemplateReconciler(const Component& component, Client<kScopeTemplate> client,
+                                       std::shared_ptr<AwaitedBindings> awaited,
                                        TemplateOptions options)
     : component_(component),
       client_(std::move(client)),
+      awaited_(std::move(awaited)),
       options_(options),
       portions_(component.runtime.metrics.Counter("mandate_scope_portions_total",
                                                   "Reconciles that left writes for the next one",
@@ -70,12 +93,17 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
   auto scope_template = component_.cache().Get<ScopeTemplate>(context, request.key);
   if (absl::IsNotFound(scope_template.status())) {
     rounds_.Forget(request.key);
+    awaited_->Forget(request.key);
     return Result{};
   }
   RETURN_IF_ERROR(scope_template.status());
   if (IsOrphaning(scope_template->metadata())) return Result{};
-  ASSIGN_OR_RETURN(const TemplateSnapshot snapshot,
-                   ReadTemplateSnapshot(context, component_.cache(), *std::move(scope_template)));
+  awaited_->Begin(request.key);
+  const absl::StatusOr<TemplateSnapshot> read =
+      ReadTemplateSnapshot(context, component_.cache(), *std::move(scope_template));
+  const bool current = Await(*awaited_, request.key, read);
+  RETURN_IF_ERROR(read.status());
+  const TemplateSnapshot& snapshot = *read;
 
   const TemplatePlan plan = PlanTemplate(snapshot);
   const auto& meta = snapshot.scope_template.metadata();
@@ -95,6 +123,8 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
                          {kTemplated})));
   }
   RETURN_IF_ERROR(result.status());
+  for (const auto& [role, standing] : snapshot.standing) RETURN_IF_ERROR(standing.unread);
+  if (!current) RequeueWithin(kReadAgain, *result);
   // No event of an instance that cannot be read maps to the templates that it may reference.
   const bool unknown = snapshot.referenced == Referenced::kMaybe;
   if (unknown || !plan.pending.empty() || !plan.problems.empty()) {
@@ -112,6 +142,7 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateControllerWith(
   ASSIGN_OR_RETURN(auto client, Client<kScopeTemplate>::Create(component.client));
   CacheView& cache = component.cache();
   RETURN_IF_ERROR(DeclareTemplateIndexes(cache));
+  const auto awaited = std::make_shared<AwaitedBindings>();
   return BuilderFor<kScopeTemplate>(component.runtime)
       .Named("scope-template")
       .With({.max_concurrent_reconciles = options.max_concurrent_reconciles,
@@ -128,12 +159,17 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateControllerWith(
           },
           GenerationChanged())
       .Watches<RoleBinding>(
-          [&cache](const RoleBinding& binding) { return TemplatesThatWait(cache, binding); },
+          [&cache, awaited](const RoleBinding& binding) {
+            return TemplatesThatWait(cache, *awaited, binding);
+          },
           NoAdds())
       .Watches<ClusterRoleBinding>(
-          [&cache](const ClusterRoleBinding& binding) { return TemplatesThatWait(cache, binding); },
+          [&cache, awaited](const ClusterRoleBinding& binding) {
+            return TemplatesThatWait(cache, *awaited, binding);
+          },
           NoAdds())
-      .Complete(std::make_unique<TemplateReconciler>(component, std::move(client), options));
+      .Complete(
+          std::make_unique<TemplateReconciler>(component, std::move(client), awaited, options));
 }
 
 }  // namespace mandate::scope

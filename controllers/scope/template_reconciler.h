@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "controllers/fix_limiter.h"
 #include "controllers/portion.h"
+#include "controllers/scope/awaited_bindings.h"
 #include "controllers/scope/mandates.h"
 #include "controllers/scope/template_plan.h"
 #include "manager/client/client.h"
@@ -39,13 +40,14 @@ class TemplateReconciler : public Reconciler {
  public:
   // `component` outlives this.
   TemplateReconciler(const Component& component, Client<kScopeTemplate> client,
-                     TemplateOptions options = {});
+                     std::shared_ptr<AwaitedBindings> awaited, TemplateOptions options = {});
 
   absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override;
 
  private:
   const Component& component_;
   Client<kScopeTemplate> client_;
+  const std::shared_ptr<AwaitedBindings> awaited_;
   const TemplateOptions options_;
   WriteRounds rounds_;
   FixLimiter fixes_;
@@ -53,7 +55,7 @@ class TemplateReconciler : public Reconciler {
 };
 
 // Its controller: ScopeTemplates, the ClusterRoles they own, the ScopeInstances that name them, and
-// the bindings that keep a role from being made again.
+// the bindings that keep a role from being made or widened.
 absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateController(const Component& component);
 absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateControllerWith(
     const Component& component, const TemplateOptions& options);

@@ -1,0 +1,59 @@
+#include "controllers/scope/awaited_bindings.h"
+
+#include <gtest/gtest.h>
+
+namespace mandate::scope {
+namespace {
+
+class AwaitedBindingsTest : public testing::Test {
+ protected:
+  bool Read(const AwaitedBindings::ByRole& bindings) {
+    awaited_.Begin(key_);
+    return awaited_.Await(key_, bindings);
+  }
+
+  const ObjectKey key_{"", "foo"};
+  AwaitedBindings awaited_;
+};
+
+TEST_F(AwaitedBindingsTest, TheLastOneTells) {
+  EXPECT_FALSE(awaited_.NoteChange(key_, "r", "a")) << "nothing is known of the template";
+  EXPECT_TRUE(Read({{"r", {"a", "b"}}, {"s", {"c"}}, {"t", {}}}));
+  EXPECT_FALSE(awaited_.NoteChange(key_, "r", "a"));
+  EXPECT_FALSE(awaited_.NoteChange(key_, "r", "a")) << "it counts once";
+  EXPECT_FALSE(awaited_.NoteChange(key_, "r", "c")) << "another role's";
+  EXPECT_FALSE(awaited_.NoteChange(key_, "t", "a"));
+  EXPECT_FALSE(awaited_.NoteChange({"", "bar"}, "r", "b")) << "another template";
+  EXPECT_TRUE(awaited_.NoteChange(key_, "r", "b"));
+  EXPECT_FALSE(awaited_.NoteChange(key_, "r", "b")) << "told once";
+  EXPECT_TRUE(awaited_.NoteChange(key_, "s", "c")) << "each role for itself";
+}
+
+TEST_F(AwaitedBindingsTest, WhatIsReadTakesThePlaceOfWhatWas) {
+  EXPECT_TRUE(Read({{"r", {"a", "b"}}, {"s", {"c"}}}));
+  EXPECT_TRUE(Read({{"r", {"b"}}}));
+  EXPECT_FALSE(awaited_.NoteChange(key_, "s", "c"));
+  EXPECT_TRUE(awaited_.NoteChange(key_, "r", "b"));
+  EXPECT_TRUE(Read({}));
+  EXPECT_FALSE(awaited_.NoteChange(key_, "r", "b"));
+  EXPECT_TRUE(Read({{"r", {"a"}}}));
+  awaited_.Forget(key_);
+  EXPECT_FALSE(awaited_.NoteChange(key_, "r", "a"));
+}
+
+// The reader may have seen the binding as it was before.
+TEST_F(AwaitedBindingsTest, WhatChangesWhileItIsReadIsNotWaitedFor) {
+  awaited_.Begin(key_);
+  EXPECT_FALSE(awaited_.NoteChange(key_, "r", "a"));
+  EXPECT_TRUE(awaited_.Await(key_, {{"r", {"a", "b"}}}));
+  EXPECT_TRUE(awaited_.NoteChange(key_, "r", "b"));
+
+  awaited_.Begin(key_);
+  EXPECT_FALSE(awaited_.NoteChange(key_, "r", "a"));
+  EXPECT_FALSE(awaited_.Await(key_, {{"r", {"a"}}, {"s", {"c"}}})) << "no event of r comes";
+  EXPECT_TRUE(awaited_.NoteChange(key_, "s", "c"));
+  EXPECT_TRUE(Read({{"r", {"a"}}})) << "it counts for one reading";
+}
+
+}  // namespace
+}  // namespace mandate::scope
