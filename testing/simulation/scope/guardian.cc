@@ -1,6 +1,7 @@
 #include "testing/simulation/scope/guardian.h"
 
 #include <string_view>
+#include <utility>
 
 #include "controllers/scope/mandates.h"
 #include "manager/core/strings.h"
@@ -116,6 +117,7 @@ void Guardian::JudgeWrite(const Json::Value& event, const std::string& key) {
   // Created, by an apply too: the name was free, what had it went with its namespace.
   if (event["responseStatus"]["code"] == 201) foreign_.erase(key);
   if (foreign_.contains(key)) Wrong("something foreign was changed", event);
+  JudgeGiven(event);
   const auto gone = last_gone_.find(key);
   if (event["verb"] != "delete" || gone == last_gone_.end() || !prompt_) return;
   const Life life = gone->second;
@@ -128,8 +130,21 @@ void Guardian::JudgeWrite(const Json::Value& event, const std::string& key) {
   }
 }
 
+void Guardian::JudgeGiven(const Json::Value& event) {
+  if (!prompt_) return;
+  const Json::Value& ref = event["objectRef"];
+  const std::string kind = ref["resource"].asString(), name = ref["name"].asString();
+  std::vector<std::string> given;
+  if (kind == ClusterRoles().resource) given = rights_.GivenByRole(name, Now());
+  if (kind == RoleBindings().resource || kind == ClusterRoleBindings().resource) {
+    given = rights_.GivenByBinding(StrCat(ref["namespace"].asString(), "/", name), Now());
+  }
+  for (const std::string& one : given) Wrong(StrCat(one, ", which nobody declared"), event);
+}
+
 void Guardian::OnChange(const apiserver::Change& change) {
   const bool grant = change.resource == RoleBindings() || change.resource == ClusterRoleBindings();
+  if (grant || change.resource == ClusterRoles()) rights_.OnChange(change, Now());
   if (grant) return OnGrant(change);
   if (change.resource == ClusterRoles()) {
     const Json::Value role = change.object->Parse();
@@ -141,9 +156,11 @@ void Guardian::OnChange(const apiserver::Change& change) {
 
 void Guardian::OnDeclared() {
   if (!prompt_) return;
-  const Expected expected = Expect(Declare(cluster_));
+  Declared declared = Declare(cluster_);
+  const Expected expected = Expect(declared);
   std::erase_if(wanted_, [&](const auto& one) { return !expected.grants.contains(one.first); });
   for (const auto& [grant, subjects] : expected.grants) wanted_.try_emplace(grant, Now());
+  rights_.OnDeclared(std::move(declared), Now());
 }
 
 void Guardian::OnGrant(const apiserver::Change& change) {

@@ -1,6 +1,6 @@
 // What must hold at every moment of a run: every request carries its own component's identity and
 // is within its mandate; nothing foreign is changed; nothing that was wanted all the time is taken
-// away by us.
+// away by us; nobody gets a right by us that nobody ever declared.
 #ifndef TESTING_SIMULATION_SCOPE_GUARDIAN_H_
 #define TESTING_SIMULATION_SCOPE_GUARDIAN_H_
 
@@ -15,6 +15,7 @@
 #include "absl/time/time.h"
 #include "testing/simulation/scope/cluster.h"
 #include "testing/simulation/scope/model.h"
+#include "testing/simulation/scope/rights.h"
 
 namespace mandate::simulation {
 
@@ -54,6 +55,7 @@ class Guardian {
   void JudgeIdentity(const Json::Value& event, const std::string& user);
   void JudgeMandate(const Json::Value& event, const std::string& component);
   void JudgeWrite(const Json::Value& event, const std::string& key);
+  void JudgeGiven(const Json::Value& event);
   void OnChange(const apiserver::Change& change);
   void OnDeclared();
   void OnGrant(const apiserver::Change& change);
@@ -64,9 +66,10 @@ class Guardian {
   const bool prompt_;
   std::set<std::string> foreign_;
   std::set<std::string> taken_roles_;
-  std::set<std::string> issued_;           // credential ids
-  std::map<GrantId, absl::Time> wanted_;   // since when
-  std::map<std::string, Life> lives_;      // of bindings, by UID
+  std::set<std::string> issued_;          // credential ids
+  std::map<GrantId, absl::Time> wanted_;  // since when
+  std::map<std::string, Life> lives_;     // of bindings, by UID
+  Rights rights_;
   std::map<std::string, RoleId> roles_;    // ClusterRoles of templates, by name
   std::map<std::string, Life> last_gone_;  // the binding that went last, by key
   std::vector<std::string> wrong_;

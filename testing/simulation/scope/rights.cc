@@ -1,0 +1,132 @@
+#include "testing/simulation/scope/rights.h"
+
+#include <utility>
+
+#include "manager/core/strings.h"
+#include "testing/simulation/scope/cluster.h"
+#include "testing/simulation/scope/judge.h"
+
+namespace mandate::simulation {
+namespace {
+
+// Whoever writes knows what has stood for so long, when nothing is late: a watch that ended may
+// take a minute to be there again.
+constexpr absl::Duration kKnown = absl::Minutes(2);
+
+std::set<std::string> AtomsOf(const Json::Value& rules) {
+  std::set<std::string> atoms;
+  for (const auto& rule : rules) {
+    for (const auto& verb : rule["verbs"]) {
+      for (const auto& resource : rule["resources"]) {
+        atoms.insert(StrCat(verb.asString(), " ", resource.asString()));
+      }
+    }
+  }
+  return atoms;
+}
+
+std::set<std::string> SubjectsOf(const Json::Value& binding) {
+  std::set<std::string> subjects;
+  for (const auto& subject : binding["subjects"]) subjects.insert(SubjectText(subject));
+  return subjects;
+}
+
+// Those that stay keep their time.
+void Renew(std::map<std::string, absl::Time>& since, const std::set<std::string>& now_there,
+           absl::Time now) {
+  std::erase_if(since, [&](const auto& one) { return !now_there.contains(one.first); });
+  for (const std::string& one : now_there) since.try_emplace(one, now);
+}
+
+std::string RightText(const std::string& subject, const std::string& atom, const std::string& ns) {
+  return StrCat(subject, "/", atom, "/", ns);
+}
+
+}  // namespace
+
+// Who learns of a template and of its instances on two watches may know one as it is and the other
+// as it was.
+void Rights::OnDeclared(Declared declared, absl::Time now) {
+  // A name that somebody else uses may become free, and no declaration tells of that.
+  declared.literal_owners.clear();
+  std::erase_if(recent_, [&](const auto& one) { return now - one.first > kKnown; });
+  Mean(declared);
+  for (const auto& [when, before] : recent_) {
+    Mean({before.templates, declared.instances, declared.namespaces, {}});
+    Mean({declared.templates, before.instances, declared.namespaces, {}});
+  }
+  recent_.emplace_back(now, std::move(declared));
+}
+
+void Rights::Mean(const Declared& declared) {
+  const Expected expected = Expect(declared);
+  std::set<std::string> selecting;
+  for (const auto& instance : declared.instances) {
+    if (instance["spec"].isMember("namespaceSelector")) {
+      selecting.insert(instance["metadata"]["uid"].asString());
+    }
+  }
+  for (const auto& [grant, subjects] : expected.grants) {
+    const auto role = expected.roles.find(grant.role);
+    if (role == expected.roles.end()) continue;
+    // scope-template does not read namespaces: it takes each for one that may be selected.
+    const std::string ns = selecting.contains(grant.instance_uid) ? "*" : grant.ns;
+    for (const std::string& subject : subjects) {
+      for (const std::string& atom : AtomsOf(role->second)) {
+        meant_.insert(RightText(subject, atom, ns));
+      }
+    }
+  }
+}
+
+void Rights::OnChange(const apiserver::Change& change, absl::Time now) {
+  const bool deleted = change.type == apiserver::Change::Type::kDeleted;
+  if (change.resource == ClusterRoles()) {
+    if (deleted) return void(roles_.erase(change.object->name));
+    Renew(roles_[change.object->name], AtomsOf(change.object->Parse()["rules"]), now);
+    return;
+  }
+  const std::string key = StrCat(change.object->ns, "/", change.object->name);
+  const Json::Value binding = change.object->Parse();
+  // Whoever made a binding his own gives what its role has, now and later.
+  if (deleted || ControllerOf(binding, "ScopeInstance").empty()) return void(bindings_.erase(key));
+  BindingState& state = bindings_[key];
+  state.ns = change.object->ns;
+  state.role = binding["roleRef"]["name"].asString();
+  Renew(state.subjects, SubjectsOf(binding), now);
+}
+
+void Rights::Compare(const BindingState& binding, bool role_is_new, absl::Time now,
+                     std::vector<std::string>& unmeant) const {
+  const auto role = roles_.find(binding.role);
+  if (role == roles_.end()) return;
+  for (const auto& [atom, atom_since] : role->second) {
+    for (const auto& [subject, subject_since] : binding.subjects) {
+      const absl::Time given = role_is_new ? atom_since : subject_since;
+      const absl::Time stood = role_is_new ? subject_since : atom_since;
+      const auto meant = [&](const std::string& ns) {
+        return meant_.contains(RightText(subject, atom, ns));
+      };
+      if (given != now || now - stood < kKnown || meant(binding.ns)) continue;
+      if (!binding.ns.empty() && meant("*")) continue;
+      unmeant.push_back(StrCat(subject, " gets ", atom, " in \"", binding.ns, "\""));
+    }
+  }
+}
+
+std::vector<std::string> Rights::GivenByRole(const std::string& role, absl::Time now) const {
+  std::vector<std::string> unmeant;
+  for (const auto& [key, binding] : bindings_) {
+    if (binding.role == role) Compare(binding, /*role_is_new=*/true, now, unmeant);
+  }
+  return unmeant;
+}
+
+std::vector<std::string> Rights::GivenByBinding(const std::string& binding, absl::Time now) const {
+  std::vector<std::string> unmeant;
+  const auto found = bindings_.find(binding);
+  if (found != bindings_.end()) Compare(found->second, /*role_is_new=*/false, now, unmeant);
+  return unmeant;
+}
+
+}  // namespace mandate::simulation

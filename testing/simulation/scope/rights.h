@@ -1,0 +1,54 @@
+// Who has got which rights, and whether people ever declared it. What stands and may not be revoked
+// keeps what it had; it must not get more because something else was written.
+#ifndef TESTING_SIMULATION_SCOPE_RIGHTS_H_
+#define TESTING_SIMULATION_SCOPE_RIGHTS_H_
+
+#include <jsoncpp/json/json.h>
+
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "testing/apiserver/store.h"
+#include "testing/simulation/scope/model.h"
+
+namespace mandate::simulation {
+
+// Single-threaded.
+class Rights {
+ public:
+  // What people declare from now on.
+  void OnDeclared(Declared declared, absl::Time now);
+  // A ClusterRole or a binding was made, changed or deleted.
+  void OnChange(const apiserver::Change& change, absl::Time now);
+
+  // What the write of this ClusterRole, or of this binding ("ns/name"; "/name": in the cluster),
+  // has just given to subjects to whom no declaration ever gave it, as "User a gets get pods in b".
+  // What is just given is paired with what has stood for a while: who wrote it, had to know that.
+  std::vector<std::string> GivenByRole(const std::string& role, absl::Time now) const;
+  std::vector<std::string> GivenByBinding(const std::string& binding, absl::Time now) const;
+
+ private:
+  using Since = std::map<std::string, absl::Time>;
+  struct BindingState {
+    std::string ns, role;
+    Since subjects = {};
+  };
+
+  void Mean(const Declared& declared);
+  void Compare(const BindingState& binding, bool role_is_new, absl::Time now,
+               std::vector<std::string>& unmeant) const;
+
+  std::map<std::string, Since> roles_;  // verbs and resources, by the ClusterRole's name
+  std::map<std::string, BindingState> bindings_;
+  std::deque<std::pair<absl::Time, Declared>> recent_;
+  std::set<std::string> meant_;  // "User a/get pods/ns"; the namespace "*": wherever it selects
+};
+
+}  // namespace mandate::simulation
+
+#endif  // TESTING_SIMULATION_SCOPE_RIGHTS_H_
