@@ -24,9 +24,19 @@ std::vector<std::string> Summary(std::string_view done, const FailedWrites& fail
 
 }  // namespace
 
-Portion::Portion(const Clock& clock, PortionLimits limits, WriteRound& round)
-    : clock_(clock), limits_(limits), round_(round), several_(std::exchange(round.begun, true)) {
+Portion::Portion(const Clock& clock, PortionLimits limits, WriteRound& round, bool patient)
+    : clock_(clock),
+      limits_(limits),
+      round_(round),
+      patient_(patient),
+      several_(std::exchange(round.begun, true)),
+      log_(patient) {
   if (std::exchange(round.revocations_tried, false)) round.revoking_fixes = round.removals = {};
+}
+
+CallContext Portion::ForRequest(const CallContext& context) const {
+  if (patient_) return context;
+  return context.WithDeadline(clock_.TimeNow() + limits_.max_time);
 }
 
 void Portion::NoteWait(absl::Duration wait) {

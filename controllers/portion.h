@@ -18,6 +18,7 @@
 #include "controllers/retry_delays.h"
 #include "controllers/write_log.h"
 #include "manager/controller/reconciler.h"
+#include "manager/core/call_context.h"
 #include "manager/core/clock.h"
 #include "manager/core/mutex.h"
 #include "manager/object/kind.h"
@@ -48,22 +49,26 @@ struct WriteRound {
 struct PortionLimits {
   // Writes that succeed, and tries of each of the plan's lists.
   size_t max_writes = 200;
-  // How long each list is worked on: a server, or its webhook, may take seconds to deny a write.
+  // How long each list is worked on, and how long a portion that is not patient waits for the
+  // answer to a request: a server, or its webhook, may take long, or ask to try again later.
   absl::Duration max_time = absl::Seconds(2);
 };
 
 // The writes of one reconcile, and their outcome. Not thread-safe.
 class Portion {
  public:
-  // `clock` and `round` outlive this.
-  Portion(const Clock& clock, PortionLimits limits, WriteRound& round);
+  // `clock` and `round` outlive this. `patient`: answers are waited for, whatever they take.
+  Portion(const Clock& clock, PortionLimits limits, WriteRound& round, bool patient = true);
 
   // Calls `write` and `after` for each of `list` whose `key` is not in `failed`, until a limit is
   // reached. Adds those whose write does not call NoteSuccess() to `failed`. Returns whether all
-  // were tried.
+  // were tried. A portion that is not patient leaves a list at the first write whose time is over:
+  // the next portion tries it again.
   template <class List, class Key, class Write, class After>
   bool Each(const List& list, const Key& key, FailedWrites& failed, const Write& write,
             const After& after);
+  // For `write`: the context of one request.
+  CallContext ForRequest(const CallContext& context) const;
   // For `write`: each request, and each one that the API server has taken.
   void NoteRequest() { ++requests_; }
   void NoteSuccess() { ++successes_; }
@@ -79,6 +84,8 @@ class Portion {
   std::vector<std::string> removal_failures() const;
   // Some writes are left for the next reconcile.
   bool unfinished() const { return unfinished_; }
+  // A write has taken as long as a list may take.
+  bool slow() const { return slow_; }
   // At the end of a round: how long the API server has asked to wait, at most kLongestRetry, as
   // with all retries. Zero: not at all, or the round goes on.
   absl::Duration Asked() const;
@@ -100,11 +107,13 @@ class Portion {
   const Clock& clock_;
   const PortionLimits limits_;
   WriteRound& round_;
+  const bool patient_;
   const bool several_;
   WriteLog log_;
   size_t requests_ = 0;
   size_t successes_ = 0;
   bool unfinished_ = false;
+  bool slow_ = false;
   absl::Duration wait_ = absl::ZeroDuration();  // zero: nothing to wait for
 };
 
@@ -145,8 +154,15 @@ bool Portion::Each(const List& list, const Key& key, FailedWrites& failed, const
     }
     const size_t successes = successes_;
     const Known before = KnownFailures();
+    const absl::Time begun = clock_.TimeNow();
     write(one);
+    const bool cut_short = log_.TakeCutShort();
+    slow_ = slow_ || cut_short || clock_.TimeNow() - begun >= limits_.max_time;
     NoteRetryAfter();
+    if (cut_short) {
+      unfinished_ = true;
+      return false;
+    }
     if (successes_ == successes) NoteFailure(std::invoke(key, one), before, failed);
     after();
   }

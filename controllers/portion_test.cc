@@ -99,6 +99,43 @@ TEST_F(PortionTest, EachListHasItsTriesAndItsTime) {
   EXPECT_THAT(Tried(), ElementsAre("a", "d"));
 }
 
+// The object is tried again with patience, and other objects are not held up meanwhile.
+TEST_F(PortionTest, WithoutPatienceAListEndsWithAWriteThatIsCutShort) {
+  limits_.max_writes = 10;
+  refused_ = {"a"};
+  refusals_ = {{"a", absl::DeadlineExceededError("no answer")}};
+  WriteRound round;
+  Portion portion(clock_, limits_, round, /*patient=*/false);
+  EXPECT_EQ(portion.ForRequest({}).deadline, clock_.TimeNow() + limits_.max_time);
+  EXPECT_FALSE(Work(portion, {"a"}, &WriteRound::grants)) << "it is not over with it";
+  EXPECT_TRUE(portion.slow());
+  EXPECT_TRUE(portion.unfinished());
+  EXPECT_THAT(portion.failures(), IsEmpty()) << "it is under way";
+  EXPECT_TRUE(Work(portion, {"d"}, &WriteRound::removals)) << "revocations do not wait for it";
+  EXPECT_THAT(Tried(), ElementsAre("a", "d"));
+
+  Portion patient(clock_, limits_, round, /*patient=*/true);
+  EXPECT_EQ(patient.ForRequest({}).deadline, absl::InfiniteFuture());
+  EXPECT_TRUE(Work(patient, {"a"}, &WriteRound::grants));
+  EXPECT_THAT(Tried(), ElementsAre("a")) << "it did not count as refused";
+  EXPECT_FALSE(patient.unfinished());
+  EXPECT_THAT(patient.failures(), ElementsAre("a: no answer"));
+  EXPECT_FALSE(patient.slow()) << "it was quick to fail";
+  took_ = limits_.max_time;
+  Work(patient, {"b"}, &WriteRound::grants);
+  EXPECT_TRUE(patient.slow());
+}
+
+TEST_F(PortionTest, ManyQuickWritesAreNotSlow) {
+  limits_.max_writes = 10;
+  took_ = limits_.max_time / 2;
+  WriteRound round;
+  Portion portion(clock_, limits_, round, /*patient=*/false);
+  EXPECT_FALSE(Work(portion, {"a", "b", "c"}, &WriteRound::grants));
+  EXPECT_THAT(Tried(), ElementsAre("a", "b"));
+  EXPECT_FALSE(portion.slow());
+}
+
 // Else the first refused writes would be all that is ever tried.
 TEST_F(PortionTest, ARefusedGrantIsTriedAgainInTheNextRound) {
   refused_ = {"a", "b"};

@@ -20,6 +20,10 @@ absl::Status Of(std::string_view what, const absl::Status& status) {
 
 void WriteLog::Failed(std::string_view what, const absl::Status& status,
                       std::vector<std::string>& list) {
+  if (!patient_ && absl::IsDeadlineExceeded(status)) {
+    cut_short_ = true;
+    return;
+  }
   const absl::Status named = Of(what, status);
   list.emplace_back(named.message());
   retry_after_ = std::max(retry_after_, RetryAfter(status).value_or(absl::ZeroDuration()));

@@ -18,6 +18,9 @@ namespace mandate {
 // failure. Not thread-safe.
 class WriteLog {
  public:
+  // Not `patient`: a write whose time was over is no failure, but to be tried again with more time.
+  explicit WriteLog(bool patient = true) : patient_(patient) {}
+
   // `what` names the object in messages: "RoleBinding foo/reader-x".
   template <class T>
   void Add(std::string_view what, const absl::StatusOr<T>& written) {
@@ -48,6 +51,9 @@ class WriteLog {
   // The longest wait that the server has asked for since the last call; zero: none.
   absl::Duration TakeRetryAfter() { return std::exchange(retry_after_, absl::ZeroDuration()); }
 
+  // Whether the time of a write was over since the last call.
+  bool TakeCutShort() { return std::exchange(cut_short_, false); }
+
   // What the reconcile returns: forbidden writes are tried again after `forbidden_retry`, as no
   // event reports that a grant came; other failures with the queue's growing delays.
   absl::StatusOr<Result> ToResult(absl::Duration forbidden_retry) const;
@@ -55,6 +61,8 @@ class WriteLog {
  private:
   void Failed(std::string_view what, const absl::Status& status, std::vector<std::string>& list);
 
+  const bool patient_;
+  bool cut_short_ = false;
   std::vector<std::string> failures_;
   std::vector<std::string> removal_failures_;
   bool forbidden_ = false;

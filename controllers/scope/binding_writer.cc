@@ -112,8 +112,9 @@ void BindingWriter::Remove(const Binding& binding, bool unchanged) {
   portion_.NoteRequest();
   const absl::StatusOr<Deletion> deletion =
       binding.in_cluster()
-          ? parts_.client.Delete<ClusterRoleBinding>(context_, binding.key, options)
-          : parts_.client.Delete<RoleBinding>(context_, binding.key, options);
+          ? parts_.client.Delete<ClusterRoleBinding>(portion_.ForRequest(context_), binding.key,
+                                                     options)
+          : parts_.client.Delete<RoleBinding>(portion_.ForRequest(context_), binding.key, options);
   WriteLog& log = portion_.log();
   const size_t failures = log.removal_failures().size();
   if (unchanged && IsConflict(deletion.status())) {
@@ -182,10 +183,12 @@ template <class T>
 absl::StatusOr<T> BindingWriter::EnsureObject(const T& desired, std::optional<T> observed) {
   // An apply without subjects does not remove those that another field manager wrote.
   if (observed.has_value() && desired.subjects().empty() && !observed->subjects().empty()) {
-    ASSIGN_OR_RETURN(observed, parts_.client.RemoveFields(context_, *std::move(observed),
-                                                          {.fields = {{"subjects"}}}));
+    ASSIGN_OR_RETURN(observed,
+                     parts_.client.RemoveFields(portion_.ForRequest(context_), *std::move(observed),
+                                                {.fields = {{"subjects"}}}));
   }
-  return parts_.client.Ensure(context_, desired, observed.has_value() ? &*observed : nullptr);
+  return parts_.client.Ensure(portion_.ForRequest(context_), desired,
+                              observed.has_value() ? &*observed : nullptr);
 }
 
 void BindingWriter::Note(const Binding& desired, const absl::StatusOr<Binding>& written) {

@@ -135,6 +135,7 @@ InstanceReconciler::InstanceReconciler(const Component& component, Client<kScope
       client_(std::move(client)),
       options_(options),
       discovery_(std::make_unique<Discovery>(component.client)),
+      slow_(options.max_slow_reconciles),
       over_bound_(component.runtime.metrics.Counter(
           "mandate_scope_bindings_over_bound_total",
           "Reconciles of a ScopeInstance that asks for more bindings than it may have",
@@ -142,6 +143,10 @@ InstanceReconciler::InstanceReconciler(const Component& component, Client<kScope
       portions_(component.runtime.metrics.Counter(
           "mandate_scope_portions_total",
           "Reconciles that left writes of a ScopeInstance for the next one",
+          {{"identity", std::string(component.name())}})),
+      put_off_(component.runtime.metrics.Counter(
+          "mandate_scope_slow_reconciles_put_off_total",
+          "Reconciles that waited because the writes of others, and theirs before, took long",
           {{"identity", std::string(component.name())}})) {}
 
 InstanceReconciler::~InstanceReconciler() = default;
@@ -178,18 +183,24 @@ absl::StatusOr<InstancePlan> InstanceReconciler::Plan(const CallContext& context
 
 absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
                                                      const Request& request) {
+  SlowObjects::Turn turn(slow_, request.key);
+  if (turn.later()) {
+    put_off_.Increment();
+    return Result{SlowObjects::kLater};
+  }
   auto instance = component_.cache().Get<ScopeInstance>(context, request.key);
-  if (absl::IsNotFound(instance.status())) return RevokeAll(context, request);
+  if (absl::IsNotFound(instance.status())) return RevokeAll(context, request, turn);
   RETURN_IF_ERROR(instance.status());
   if (IsOrphaning(instance->metadata())) return Result{};
   ASSIGN_OR_RETURN(InstanceSnapshot snapshot, Read(context, *std::move(instance)));
   ASSIGN_OR_RETURN(InstancePlan plan, Plan(context, snapshot));
 
   WriteRound round = rounds_.Take(request.key, VersionsOf(snapshot));
-  Portion portion(component_.clock(), options_.portion, round);
+  Portion portion(component_.clock(), options_.portion, round, turn.slow());
   BindingWriter writer = WriterFor(context, portion);
   writer.CarryOut(plan);
   writer.Finish();
+  turn.End(portion.slow());
   if (portion.log().pending()) plan.reason = kRevocationPending;
   if (plan.over_bound) over_bound_.Increment();
   if (portion.unfinished()) portions_.Increment();
@@ -217,15 +228,17 @@ BindingWriter InstanceReconciler::WriterFor(const CallContext& context, Portion&
 }
 
 absl::StatusOr<Result> InstanceReconciler::RevokeAll(const CallContext& context,
-                                                     const Request& request) {
+                                                     const Request& request,
+                                                     SlowObjects::Turn& turn) {
   const std::string& name = request.key.name;
   ASSIGN_OR_RETURN(std::vector<Binding> bindings,
                    ReadBindingsOf(context, component_.cache(), name));
   WriteRound round = rounds_.Take(request.key, "");
-  Portion portion(component_.clock(), options_.portion, round);
+  Portion portion(component_.clock(), options_.portion, round, turn.slow());
   BindingWriter writer = WriterFor(context, portion);
   writer.CarryOut(PlanAbsentInstance(name, std::move(bindings)));
   writer.Finish();
+  turn.End(portion.slow());
   return rounds_.ResultOf(request.key, portion);
 }
 

@@ -20,6 +20,7 @@
 #include "controllers/scope/binding_writer.h"
 #include "controllers/scope/instance_plan.h"
 #include "controllers/scope/mandates.h"
+#include "controllers/slow_objects.h"
 #include "manager/client/client.h"
 #include "manager/component.h"
 #include "manager/controller/controller.h"
@@ -39,6 +40,8 @@ struct InstanceOptions {
   PortionLimits portion;
   // Instances that are reconciled at once.
   int max_concurrent_reconciles = 4;
+  // Of these, the ones whose writes took longer than portion.max_time: the others go on meanwhile.
+  int max_slow_reconciles = 2;
 };
 
 // Reads, plans, writes, reports. Thread-safe.
@@ -57,7 +60,8 @@ class InstanceReconciler : public Reconciler {
   // The plan; with what others have under the names of bindings that it would make.
   absl::StatusOr<InstancePlan> Plan(const CallContext& context, InstanceSnapshot& snapshot) const;
   // The instance is gone: revokes what it granted.
-  absl::StatusOr<Result> RevokeAll(const CallContext& context, const Request& request);
+  absl::StatusOr<Result> RevokeAll(const CallContext& context, const Request& request,
+                                   SlowObjects::Turn& turn);
   BindingWriter WriterFor(const CallContext& context, Portion& portion);
 
   const Component& component_;
@@ -66,8 +70,10 @@ class InstanceReconciler : public Reconciler {
   const std::unique_ptr<Discovery> discovery_;
   FixLimiter fixes_;
   WriteRounds rounds_;
+  SlowObjects slow_;
   prometheus::Counter& over_bound_;  // mandate_scope_bindings_over_bound_total
   prometheus::Counter& portions_;    // mandate_scope_portions_total
+  prometheus::Counter& put_off_;     // mandate_scope_slow_reconciles_put_off_total
 };
 
 // Its controller: ScopeInstances, the bindings they own, and all that decides what those should be.

@@ -81,8 +81,8 @@ void RoleWriter::Remove(const ClusterRole& role) {
   portion_.NoteRequest();
   WriteLog& log = portion_.log();
   const size_t failures = log.removal_failures().size();
-  const absl::StatusOr<Deletion> deletion =
-      parts_.client.Delete<ClusterRole>(context_, KeyOf(role), {.uid = role.metadata().uid()});
+  const absl::StatusOr<Deletion> deletion = parts_.client.Delete<ClusterRole>(
+      portion_.ForRequest(context_), KeyOf(role), {.uid = role.metadata().uid()});
   log.AddRemoval(Named(role), role.metadata().name(), deletion.status());
   if (log.removal_failures().size() == failures) portion_.NoteSuccess();
   // The plan reports the finalizers that the role had when it was read.
@@ -93,7 +93,8 @@ void RoleWriter::Remove(const ClusterRole& role) {
 
 void RoleWriter::Create(const ClusterRole& role) {
   portion_.NoteRequest();
-  Note(role, parts_.client.Ensure(context_, role, static_cast<const ClusterRole*>(nullptr)));
+  Note(role, parts_.client.Ensure(portion_.ForRequest(context_), role,
+                                  static_cast<const ClusterRole*>(nullptr)));
 }
 
 void RoleWriter::Fix(const RoleFix& fix) {
@@ -131,13 +132,13 @@ absl::StatusOr<ClusterRole> RoleWriter::Write(const ClusterRole& desired, const 
   // First, as the fences do not let a role with such a label be written.
   if (!removal.fields.empty()) {
     portion_.NoteRequest();
-    is = parts_.client.RemoveFields(context_, actual, removal);
+    is = parts_.client.RemoveFields(portion_.ForRequest(context_), actual, removal);
     taken = taken || is.ok();
   }
   if (is.ok() && !Difference(desired, *is).empty()) {
     portion_.NoteRequest();
     const ClusterRole observed = *is;
-    is = parts_.client.Ensure(context_, desired, &observed);
+    is = parts_.client.Ensure(portion_.ForRequest(context_), desired, &observed);
     taken = taken || is.ok();
   }
   return is;

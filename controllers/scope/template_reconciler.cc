@@ -84,16 +84,27 @@ TemplateReconciler::TemplateReconciler(const Component& component, Client<kScope
       client_(std::move(client)),
       awaited_(std::move(awaited)),
       options_(options),
+      slow_(options.max_slow_reconciles),
       portions_(component.runtime.metrics.Counter("mandate_scope_portions_total",
                                                   "Reconciles that left writes for the next one",
-                                                  {{"identity", std::string(component.name())}})) {}
+                                                  {{"identity", std::string(component.name())}})),
+      put_off_(component.runtime.metrics.Counter(
+          "mandate_scope_slow_reconciles_put_off_total",
+          "Reconciles that waited because the writes of others, and theirs before, took long",
+          {{"identity", std::string(component.name())}})) {}
 
 absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
                                                      const Request& request) {
+  SlowObjects::Turn turn(slow_, request.key);
+  if (turn.later()) {
+    put_off_.Increment();
+    return Result{SlowObjects::kLater};
+  }
   auto scope_template = component_.cache().Get<ScopeTemplate>(context, request.key);
   if (absl::IsNotFound(scope_template.status())) {
     rounds_.Forget(request.key);
     awaited_->Forget(request.key);
+    turn.End(/*slow=*/false);
     return Result{};
   }
   RETURN_IF_ERROR(scope_template.status());
@@ -108,10 +119,11 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
   const TemplatePlan plan = PlanTemplate(snapshot);
   const auto& meta = snapshot.scope_template.metadata();
   WriteRound round = rounds_.Take(request.key, StrCat(meta.uid(), " ", meta.generation()));
-  Portion portion(component_.clock(), options_.portion, round);
+  Portion portion(component_.clock(), options_.portion, round, turn.slow());
   RoleWriter(context,
              {.client = client_, .fixes = fixes_, .clock = component_.clock(), .portion = portion})
       .CarryOut(plan);
+  turn.End(portion.slow());
   if (portion.unfinished()) portions_.Increment();
   absl::StatusOr<Result> result = rounds_.ResultOf(request.key, portion);
   // Each portion of a round has other failures: the first and the last are reported.

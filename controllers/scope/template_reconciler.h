@@ -19,6 +19,7 @@
 #include "controllers/scope/awaited_bindings.h"
 #include "controllers/scope/mandates.h"
 #include "controllers/scope/template_plan.h"
+#include "controllers/slow_objects.h"
 #include "manager/client/client.h"
 #include "manager/component.h"
 #include "manager/controller/controller.h"
@@ -33,6 +34,8 @@ struct TemplateOptions {
   PortionLimits portion;
   // Templates that are reconciled at once.
   int max_concurrent_reconciles = 4;
+  // Of these, the ones whose writes took longer than portion.max_time: the others go on meanwhile.
+  int max_slow_reconciles = 2;
 };
 
 // Reads, plans, writes, reports. Thread-safe.
@@ -50,8 +53,10 @@ class TemplateReconciler : public Reconciler {
   const std::shared_ptr<AwaitedBindings> awaited_;
   const TemplateOptions options_;
   WriteRounds rounds_;
+  SlowObjects slow_;
   FixLimiter fixes_;
   prometheus::Counter& portions_;  // mandate_scope_portions_total
+  prometheus::Counter& put_off_;   // mandate_scope_slow_reconciles_put_off_total
 };
 
 // Its controller: ScopeTemplates, the ClusterRoles they own, the ScopeInstances that name them, and
