@@ -60,6 +60,10 @@ class Portion {
   // `clock` and `round` outlive this. `patient`: answers are waited for, whatever they take.
   Portion(const Clock& clock, PortionLimits limits, WriteRound& round, bool patient = true);
 
+  // From now on a list is left, before its next write, when `is_outdated`: what is carried out was
+  // edited, and the next portion carries out what it is now.
+  void LeaveWhen(std::function<bool()> is_outdated) { is_outdated_ = std::move(is_outdated); }
+
   // Calls `write` and `after` for each of `list` whose `key` is not in `failed`, until a limit is
   // reached. Adds those whose write does not call NoteSuccess() to `failed`. Returns whether all
   // were tried. A portion that is not patient leaves a list at the first write whose time is over:
@@ -109,6 +113,7 @@ class Portion {
   WriteRound& round_;
   const bool patient_;
   const bool several_;
+  std::function<bool()> is_outdated_;
   WriteLog log_;
   size_t requests_ = 0;
   size_t successes_ = 0;
@@ -148,7 +153,7 @@ bool Portion::Each(const List& list, const Key& key, FailedWrites& failed, const
   for (const auto& one : list) {
     if (failed.keys.contains(std::invoke(key, one))) continue;
     if (successes_ >= limits_.max_writes || requests_ - requests_before >= limits_.max_writes ||
-        clock_.TimeNow() >= end) {
+        clock_.TimeNow() >= end || (is_outdated_ && is_outdated_())) {
       unfinished_ = true;
       return false;
     }

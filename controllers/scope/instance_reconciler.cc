@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "controllers/is_current.h"
 #include "controllers/report.h"
 #include "controllers/retry_delays.h"
 #include "controllers/scope/generated_names.h"
@@ -100,6 +101,11 @@ std::string VersionsOf(const InstanceSnapshot& snapshot) {
     StrAppend(&versions, " ", of.uid(), " ", of.generation());
   }
   return versions;
+}
+
+bool AreCurrent(const CacheView& cache, const InstanceSnapshot& read) {
+  return IsCurrent(cache, read.instance) &&
+         (!read.scope_template.has_value() || IsCurrent(cache, *read.scope_template));
 }
 
 // Whether the condition tells that writes have failed, or are under way.
@@ -197,6 +203,7 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
 
   WriteRound round = rounds_.Take(request.key, VersionsOf(snapshot));
   Portion portion(component_.clock(), options_.portion, round, turn.slow());
+  portion.LeaveWhen([&] { return !AreCurrent(component_.cache(), snapshot); });
   BindingWriter writer = WriterFor(context, portion);
   writer.CarryOut(plan);
   writer.Finish();

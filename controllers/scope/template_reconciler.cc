@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "controllers/is_current.h"
 #include "controllers/report.h"
 #include "controllers/retry_delays.h"
 #include "controllers/scope/binding.h"
@@ -120,6 +121,7 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
   const auto& meta = snapshot.scope_template.metadata();
   WriteRound round = rounds_.Take(request.key, StrCat(meta.uid(), " ", meta.generation()));
   Portion portion(component_.clock(), options_.portion, round, turn.slow());
+  portion.LeaveWhen([&] { return !IsCurrent(component_.cache(), snapshot.scope_template); });
   RoleWriter(context,
              {.client = client_, .fixes = fixes_, .clock = component_.clock(), .portion = portion})
       .CarryOut(plan);
