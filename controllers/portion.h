@@ -88,7 +88,8 @@ class Portion {
   std::vector<std::string> removal_failures() const;
   // Some writes are left for the next reconcile.
   bool unfinished() const { return unfinished_; }
-  // A write has taken as long as a list may take.
+  // Something was tried; a write has taken as long as a list may take.
+  bool tried() const { return requests_ > 0; }
   bool slow() const { return slow_; }
   // At the end of a round: how long the API server has asked to wait, at most kLongestRetry, as
   // with all retries. Zero: not at all, or the round goes on.

@@ -19,11 +19,10 @@ namespace mandate {
 // Applies `desired` to the status of `of`, an object as it was read, unless it says so already.
 // `own_types` are the types of conditions that the controller may report; other types belong to
 // others. The first one's transitions become events. An object that was deleted or replaced
-// meanwhile has no status to report to: OK.
+// meanwhile has no status to report to: OK. `of` has afterwards what was reported.
 template <class Client, Object T>
 absl::Status ReportConditions(const CallContext& context, const Component& component,
-                              Client& client, const T& of,
-                              const std::vector<DesiredCondition>& desired,
+                              Client& client, T& of, const std::vector<DesiredCondition>& desired,
                               std::initializer_list<std::string_view> own_types) {
   const ConditionList conditions =
       MakeConditions(desired, of.status().conditions(), of.metadata().generation(),
@@ -44,6 +43,7 @@ absl::Status ReportConditions(const CallContext& context, const Component& compo
   RETURN_IF_ERROR(written.status());
   RecordTransition(component.events, RefTo(of), *own_types.begin(), of.status().conditions(),
                    conditions);
+  *of.mutable_status()->mutable_conditions() = conditions;
   return absl::OkStatus();
 }
 

@@ -4,7 +4,7 @@
 //   SlowObjects::Turn turn(slow_objects, key);
 //   if (turn.later()) return Result{SlowObjects::kLater};
 //   … write, with little patience unless turn.slow() …
-//   turn.End(/*slow=*/a write took long);
+//   if (it wrote) turn.End(/*slow=*/a write took long);
 #ifndef CONTROLLERS_SLOW_OBJECTS_H_
 #define CONTROLLERS_SLOW_OBJECTS_H_
 
@@ -33,7 +33,7 @@ class SlowObjects {
     bool slow() const { return slow_; }
     // So they did, and as many as may are at work.
     bool later() const { return slow_ && !at_work_; }
-    // What its writes were like this time.
+    // What its writes were like this time; not called when there were none.
     void End(bool slow);
 
    private:

@@ -205,19 +205,21 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   Portion portion(component_.clock(), options_.portion, round, turn.slow());
   portion.LeaveWhen([&] { return !AreCurrent(component_.cache(), snapshot); });
   BindingWriter writer = WriterFor(context, portion);
+  if (turn.slow() && plan.writes() > 0 && !ReportsWrites(snapshot.instance)) {
+    // Nothing says success while an answer is waited for. A revocation does not wait for a status.
+    Report(context, plan, {}, /*unfinished=*/true, snapshot.instance).IgnoreError();
+  }
   writer.CarryOut(plan);
   writer.Finish();
-  turn.End(portion.slow());
+  if (portion.tried()) turn.End(portion.slow());
   if (portion.log().pending()) plan.reason = kRevocationPending;
   if (plan.over_bound) over_bound_.Increment();
   if (portion.unfinished()) portions_.Increment();
   absl::StatusOr<Result> result = rounds_.ResultOf(request.key, portion);
   // Each portion of a round has other failures: the first and the last are reported.
   if (!portion.unfinished() || !ReportsWrites(snapshot.instance)) {
-    RETURN_IF_ERROR(portion.Later(ReportConditions(
-        context, component_, client_, snapshot.instance,
-        InstanceConditions(snapshot.instance, plan, FailuresOf(portion), portion.unfinished()),
-        {kScoped, kEffective})));
+    RETURN_IF_ERROR(portion.Later(
+        Report(context, plan, FailuresOf(portion), portion.unfinished(), snapshot.instance)));
   }
   RETURN_IF_ERROR(result.status());
   if (!plan.pending.empty()) RequeueWithin(kLongestRetry, *result);
@@ -226,6 +228,14 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
     RequeueWithin(std::max(discovery_->min_interval(), portion.Asked()), *result);
   }
   return result;
+}
+
+absl::Status InstanceReconciler::Report(const CallContext& context, const InstancePlan& plan,
+                                        const std::vector<std::string>& failures, bool unfinished,
+                                        ScopeInstance& of) {
+  return ReportConditions(context, component_, client_, of,
+                          InstanceConditions(of, plan, failures, unfinished),
+                          {kScoped, kEffective});
 }
 
 BindingWriter InstanceReconciler::WriterFor(const CallContext& context, Portion& portion) {

@@ -13,6 +13,8 @@
 #define CONTROLLERS_SCOPE_INSTANCE_RECONCILER_H_
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "controllers/fix_limiter.h"
@@ -62,6 +64,9 @@ class InstanceReconciler : public Reconciler {
   // The instance is gone: revokes what it granted.
   absl::StatusOr<Result> RevokeAll(const CallContext& context, const Request& request,
                                    SlowObjects::Turn& turn);
+  absl::Status Report(const CallContext& context, const InstancePlan& plan,
+                      const std::vector<std::string>& failures, bool unfinished,
+                      operatorsv1alpha1::ScopeInstance& of);
   BindingWriter WriterFor(const CallContext& context, Portion& portion);
 
   const Component& component_;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "controllers/scope/testing_fixture.h"
 #include "testing/apiserver/errors.h"
@@ -14,6 +15,7 @@ namespace mandate::scope {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
@@ -89,6 +91,26 @@ TEST_F(SlowWritesTest, OthersAreNotHeldUpByThoseThatAreAskedToWait) {
   Fail({.refuse = apiserver::TooManyRequests("busy", 25)});
   EXPECT_LE(UntilRevoked([this] { CreateSlowInstances(); }), absl::Seconds(1));
   EXPECT_THAT(cluster_.Scoped("slow0"), AllOf(StartsWith("False "), HasSubstr("busy")));
+}
+
+// It takes as long as it takes until the server has answered what there is.
+TEST_F(SlowWritesTest, NothingSaysSuccessWhileASlowAnswerIsWaitedFor) {
+  Fail({.delay = absl::Seconds(10)});
+  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("slow", R"("namespaces": ["bar"])", "foo")),
+            201);
+  cluster_.RunFor(absl::Minutes(1));
+  ASSERT_THAT(cluster_.Scoped("slow"), StartsWith("True"));
+  std::vector<std::string> said;
+  cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
+    if (write == "PATCH rolebindings bar") said.push_back(cluster_.Scoped("slow"));
+    return std::nullopt;
+  };
+  EXPECT_EQ(
+      cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":)", kAnnAndEve, "}}")),
+      200);
+  cluster_.RunFor(absl::Minutes(1));
+  EXPECT_THAT(said, ElementsAre(StartsWith("False ScopingInProgress")));
+  EXPECT_THAT(cluster_.Scoped("slow"), StartsWith("True"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #ifndef CONTROLLERS_SCOPE_TEMPLATE_PLAN_H_
 #define CONTROLLERS_SCOPE_TEMPLATE_PLAN_H_
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -66,6 +67,8 @@ struct TemplatePlan {
   std::vector<std::string> problems;
   // What is no longer wanted and still grants, and what waits for that.
   std::vector<std::string> pending;
+
+  size_t writes() const { return create.size() + fix.size() + remove.size(); }
 };
 
 TemplatePlan PlanTemplate(const TemplateSnapshot& snapshot);

@@ -111,30 +111,38 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
   RETURN_IF_ERROR(scope_template.status());
   if (IsOrphaning(scope_template->metadata())) return Result{};
   awaited_->Begin(request.key);
-  const absl::StatusOr<TemplateSnapshot> read =
+  absl::StatusOr<TemplateSnapshot> read =
       ReadTemplateSnapshot(context, component_.cache(), *std::move(scope_template));
   const bool current = Await(*awaited_, request.key, read);
   RETURN_IF_ERROR(read.status());
-  const TemplateSnapshot& snapshot = *read;
+  TemplateSnapshot& snapshot = *read;
 
   const TemplatePlan plan = PlanTemplate(snapshot);
   const auto& meta = snapshot.scope_template.metadata();
   WriteRound round = rounds_.Take(request.key, StrCat(meta.uid(), " ", meta.generation()));
   Portion portion(component_.clock(), options_.portion, round, turn.slow());
   portion.LeaveWhen([&] { return !IsCurrent(component_.cache(), snapshot.scope_template); });
+  const auto report = [&](const std::vector<std::string>& failures,
+                          const std::vector<std::string>& removal_failures, bool unfinished) {
+    return ReportConditions(
+        context, component_, client_, snapshot.scope_template,
+        TemplateConditions(snapshot.scope_template, plan, failures, removal_failures, unfinished),
+        {kTemplated});
+  };
+  if (turn.slow() && plan.writes() > 0 && !ReportsWrites(snapshot.scope_template)) {
+    // Nothing says success while an answer is waited for. A revocation does not wait for a status.
+    report({}, {}, /*unfinished=*/true).IgnoreError();
+  }
   RoleWriter(context,
              {.client = client_, .fixes = fixes_, .clock = component_.clock(), .portion = portion})
       .CarryOut(plan);
-  turn.End(portion.slow());
+  if (portion.tried()) turn.End(portion.slow());
   if (portion.unfinished()) portions_.Increment();
   absl::StatusOr<Result> result = rounds_.ResultOf(request.key, portion);
   // Each portion of a round has other failures: the first and the last are reported.
   if (!portion.unfinished() || !ReportsWrites(snapshot.scope_template)) {
     RETURN_IF_ERROR(portion.Later(
-        ReportConditions(context, component_, client_, snapshot.scope_template,
-                         TemplateConditions(snapshot.scope_template, plan, portion.failures(),
-                                            portion.removal_failures(), portion.unfinished()),
-                         {kTemplated})));
+        report(portion.failures(), portion.removal_failures(), portion.unfinished())));
   }
   RETURN_IF_ERROR(result.status());
   for (const auto& [role, standing] : snapshot.standing) RETURN_IF_ERROR(standing.unread);
