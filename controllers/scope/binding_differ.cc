@@ -79,7 +79,7 @@ void BindingDiffer::Want(const RoleTemplate& role, std::string_view ns, bool may
   }
   if (!SameRoleRef(desired, actual)) {
     // The binding grants a role that is not wanted: it goes even when the right one must wait.
-    if (may_grant) {
+    if (may_grant && actual.object.metadata().finalizers().empty()) {
       plan_.replace.emplace_back(actual, std::move(desired));
     } else {
       Revoke(actual);

@@ -105,7 +105,7 @@ bool BindingWriter::IsDenied(const Binding& binding) {
   return true;
 }
 
-void BindingWriter::Remove(const Binding& binding, bool unchanged) {
+bool BindingWriter::Remove(const Binding& binding, bool unchanged) {
   const auto& meta = binding.object.metadata();
   DeleteOptions options{.uid = meta.uid()};
   if (unchanged) options.resource_version = meta.resourceversion();
@@ -127,11 +127,11 @@ void BindingWriter::Remove(const Binding& binding, bool unchanged) {
   if (deletion.ok() && *deletion == Deletion::kPending && meta.finalizers().empty()) {
     log.AddPending(binding.ToString());
   }
+  return deletion.ok() ? *deletion == Deletion::kGone : IsNotFound(deletion.status());
 }
 
 void BindingWriter::Replace(const Binding& old, const Binding& wanted) {
-  Remove(old, /*unchanged=*/false);
-  Create(wanted);
+  if (Remove(old, /*unchanged=*/false)) Create(wanted);
 }
 
 void BindingWriter::Create(const Binding& binding) {

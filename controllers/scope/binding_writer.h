@@ -39,8 +39,8 @@ class BindingWriter {
   void Finish();
 
  private:
-  // On condition of the binding's UID, and of its version too when `unchanged`.
-  void Remove(const Binding& binding, bool unchanged);
+  // On condition of the binding's UID, and of its version too when `unchanged`. Whether it is gone.
+  bool Remove(const Binding& binding, bool unchanged);
   void Create(const Binding& binding);
   void Fix(const BindingFix& fix);
   void Replace(const Binding& old, const Binding& wanted);

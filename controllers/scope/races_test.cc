@@ -14,8 +14,10 @@ namespace mandate::scope {
 namespace {
 
 using testing::AllOf;
+using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 constexpr char kStay[] = R"({"metadata":{"finalizers":["evil.example.com/stay"]}})";
@@ -62,6 +64,17 @@ class RacesTest : public ScopedTest {
       }
       return std::nullopt;
     };
+  }
+  // Somebody makes our binding one of another role; its name.
+  std::string BindAnotherRole() {
+    Json::Value binding = cluster_.Our(kBindings);
+    for (const char* field : {"uid", "resourceVersion", "creationTimestamp", "managedFields"}) {
+      binding["metadata"].removeMember(field);
+    }
+    binding["roleRef"]["name"] = "system:discovery";
+    EXPECT_EQ(cluster_.Delete(kBindings, NameOf(binding), "foo"), 200);
+    EXPECT_EQ(cluster_.Create(kBindings, binding), 201);
+    return NameOf(binding);
   }
   // From now on the components see one change of the resource every two seconds.
   void SlowWatchesOf(const Resource& resource) {
@@ -189,26 +202,52 @@ TEST_F(RacesTest, ABindingThatWasOrphanedMeanwhileIsNotDeleted) {
 // Whoever keeps changing it does not keep it.
 TEST_F(RacesTest, ABindingToAnotherRoleIsReplacedAlthoughItChangesMeanwhile) {
   Begin(R"("namespaces": ["foo"])");
+  const Json::Value role_ref = cluster_.Our(kBindings)["roleRef"];
   cluster_.Stop();
-  Json::Value binding = cluster_.Our(kBindings);
-  const Json::Value role_ref = binding["roleRef"];
-  for (const char* field : {"uid", "resourceVersion", "creationTimestamp", "managedFields"}) {
-    binding["metadata"].removeMember(field);
-  }
-  binding["roleRef"]["name"] = "system:discovery";
-  EXPECT_EQ(cluster_.Delete(kBindings, NameOf(binding), "foo"), 200);
-  EXPECT_EQ(cluster_.Create(kBindings, binding), 201);
+  const std::string name = BindAnotherRole();
   int changes = 0;
   cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
     if (write != "DELETE rolebindings foo") return std::nullopt;
     const std::string patch = StrCat(R"({"metadata":{"annotations":{"n":")", ++changes, R"("}}})");
-    EXPECT_EQ(cluster_.Merge(kBindings, NameOf(binding), patch, "foo"), 200);
+    EXPECT_EQ(cluster_.Merge(kBindings, name, patch, "foo"), 200);
     return std::nullopt;
   };
   cluster_.Start();
   cluster_.Settle();
   EXPECT_EQ(cluster_.Our(kBindings)["roleRef"], role_ref);
   EXPECT_EQ(changes, 1);
+}
+
+TEST_F(RacesTest, ABindingToAnotherRoleIsMadeAnewOnceItIsGone) {
+  Begin(R"("namespaces": ["foo"])");
+  const Json::Value role_ref = cluster_.Our(kBindings)["roleRef"];
+  for (const bool held_before : {false, true}) {
+    SCOPED_TRACE(held_before);
+    cluster_.Stop();
+    const std::string name = BindAnotherRole();
+    if (held_before) {
+      EXPECT_EQ(cluster_.Merge(kBindings, name, kStay, "foo"), 200);
+    } else {
+      HoldAt("DELETE rolebindings foo", kBindings, cluster_.Our(kBindings),
+             [this] { return cluster_.Scoped(); });
+    }
+    cluster_.TakeWrites();
+    cluster_.Start();
+    cluster_.Settle();
+    EXPECT_THAT(cluster_.TakeWrites(), Not(Contains(StartsWith("POST"))));
+    EXPECT_THAT(cluster_.Scoped(),
+                AllOf(StartsWith("False RevocationPending"), Not(HasSubstr("already exists"))));
+    if (!held_before) {
+      EXPECT_THAT(reported_, AllOf(StartsWith("False RevocationPending"), HasSubstr(name),
+                                   Not(HasSubstr("already exists"))));
+    }
+    EXPECT_TRUE(cluster_.Our(kBindings)["subjects"].empty());
+    cluster_.intercept = nullptr;
+    EXPECT_EQ(cluster_.Merge(kBindings, name, R"({"metadata":{"finalizers":null}})", "foo"), 200);
+    cluster_.Settle();
+    EXPECT_EQ(cluster_.Our(kBindings)["roleRef"], role_ref);
+    EXPECT_EQ(cluster_.Scoped(), kSuccess);
+  }
 }
 
 // After a component's rights have gone and returned, what changed meanwhile is acted on.
