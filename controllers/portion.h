@@ -88,7 +88,7 @@ class Portion {
   std::vector<std::string> removal_failures() const;
   // Some writes are left for the next reconcile.
   bool unfinished() const { return unfinished_; }
-  // Something was tried; a write has taken as long as a list may take.
+  // Something was tried; a write has taken long: half as long as a list may take.
   bool tried() const { return requests_ > 0; }
   bool slow() const { return slow_; }
   // At the end of a round: how long the API server has asked to wait, at most kLongestRetry, as
@@ -163,7 +163,7 @@ bool Portion::Each(const List& list, const Key& key, FailedWrites& failed, const
     const absl::Time begun = clock_.TimeNow();
     write(one);
     const bool cut_short = log_.TakeCutShort();
-    slow_ = slow_ || cut_short || clock_.TimeNow() - begun >= limits_.max_time;
+    slow_ = slow_ || cut_short || clock_.TimeNow() - begun >= limits_.max_time / 2;
     NoteRetryAfter();
     if (cut_short) {
       unfinished_ = true;

@@ -137,14 +137,15 @@ TEST_F(PortionTest, LeavesWhatWasEditedMeanwhile) {
   EXPECT_TRUE(portion.unfinished());
 }
 
-TEST_F(PortionTest, ManyQuickWritesAreNotSlow) {
+TEST_F(PortionTest, AWriteThatTakesLongIsSlowAndManyQuickOnesAreNot) {
   limits_.max_writes = 10;
-  took_ = limits_.max_time / 2;
-  WriteRound round;
-  Portion portion(clock_, limits_, round, /*patient=*/false);
-  EXPECT_FALSE(Work(portion, {"a", "b", "c"}, &WriteRound::grants));
-  EXPECT_THAT(Tried(), ElementsAre("a", "b"));
-  EXPECT_FALSE(portion.slow());
+  for (const int parts : {3, 2}) {
+    took_ = limits_.max_time / parts;
+    WriteRound round;
+    Portion portion(clock_, limits_, round, /*patient=*/false);
+    EXPECT_FALSE(Work(portion, {"a", "b", "c", "d", "e"}, &WriteRound::grants));
+    EXPECT_EQ(portion.slow(), parts == 2);
+  }
 }
 
 // Else the first refused writes would be all that is ever tried.

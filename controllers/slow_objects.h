@@ -1,12 +1,14 @@
 // Keeps workers free: objects whose writes take long, as behind a webhook that does not answer, are
 // reconciled a few at once, and the others find a worker.
 //
-//   SlowObjects::Turn turn(slow_objects, key);
+//   SlowObjects::Turn turn(slow_objects, key, now);
 //   if (turn.later()) return Result{SlowObjects::kLater};
 //   … write, with little patience unless turn.slow() …
 //   if (it wrote) turn.End(/*slow=*/a write took long);
 #ifndef CONTROLLERS_SLOW_OBJECTS_H_
 #define CONTROLLERS_SLOW_OBJECTS_H_
+
+#include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
@@ -20,18 +22,21 @@ class SlowObjects {
  public:
   // When a reconcile that has to wait for its turn is tried again.
   static constexpr absl::Duration kLater = absl::Milliseconds(500);
+  // Who has not come back for so long does not wait any more.
+  static constexpr absl::Duration kLapse = absl::Seconds(5);
 
   // One reconcile of an object. Not thread-safe.
   class Turn {
    public:
-    Turn(SlowObjects& all, const ObjectKey& key);  // both outlive this
+    // `all` and `key` outlive this.
+    Turn(SlowObjects& all, const ObjectKey& key, absl::Time now);
     ~Turn();
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
     // The object's writes took long the last time: the answers are waited for.
     bool slow() const { return slow_; }
-    // So they did, and as many as may are at work.
+    // So they did, and as many as may are at work, or have waited for longer.
     bool later() const { return slow_ && !at_work_; }
     // What its writes were like this time; not called when there were none.
     void End(bool slow);
@@ -47,10 +52,19 @@ class SlowObjects {
   explicit SlowObjects(int at_once) : at_once_(at_once) {}
 
  private:
+  struct Waiting {
+    ObjectKey key;
+    absl::Time asked;
+  };
+
+  // Whether the slow object gets a turn now; else it is among those that wait.
+  bool Admit(const ObjectKey& key, absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   const int at_once_;
   Mutex mutex_;
   int at_work_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::flat_hash_set<ObjectKey> slow_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);  // who came first is first
 };
 
 }  // namespace mandate

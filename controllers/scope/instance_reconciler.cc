@@ -189,7 +189,7 @@ absl::StatusOr<InstancePlan> InstanceReconciler::Plan(const CallContext& context
 
 absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
                                                      const Request& request) {
-  SlowObjects::Turn turn(slow_, request.key);
+  SlowObjects::Turn turn(slow_, request.key, component_.clock().TimeNow());
   if (turn.later()) {
     put_off_.Increment();
     return Result{SlowObjects::kLater};

@@ -96,7 +96,7 @@ TemplateReconciler::TemplateReconciler(const Component& component, Client<kScope
 
 absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
                                                      const Request& request) {
-  SlowObjects::Turn turn(slow_, request.key);
+  SlowObjects::Turn turn(slow_, request.key, component_.clock().TimeNow());
   if (turn.later()) {
     put_off_.Increment();
     return Result{SlowObjects::kLater};

@@ -34,7 +34,8 @@ struct TemplateOptions {
   PortionLimits portion;
   // Templates that are reconciled at once.
   int max_concurrent_reconciles = 4;
-  // Of these, the ones whose writes took longer than portion.max_time: the others go on meanwhile.
+  // Of these, the ones of whose writes one took half of portion.max_time, or longer: the others go
+  // on meanwhile.
   int max_slow_reconciles = 2;
 };
 
