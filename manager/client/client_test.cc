@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "api/operators/v1alpha1/scope.pb.h"
-#include "manager/client/client_fixture.h"
+#include "manager/client/typed_client_fixture.h"
 #include "manager/object/api_error.h"
 #include "manager/object/json.h"
 #include "manager/object/kinds/rbac_v1.h"
@@ -27,31 +27,6 @@ namespace {
 using rbacv1::ClusterRole;
 using rbacv1::RoleBinding;
 using ::testing::HasSubstr;
-
-constexpr char kProtobuf[] = "application/vnd.kubernetes.protobuf";
-constexpr char kBindings[] = "/apis/rbac.authorization.k8s.io/v1/namespaces/foo/rolebindings";
-
-RoleBinding Binding(std::string name = "bar") {
-  RoleBinding binding;
-  binding.mutable_metadata()->set_name(std::move(name));
-  binding.mutable_metadata()->set_namespace_("foo");
-  return binding;
-}
-
-FakeReply Protobuf(const google::protobuf::Message& message, const KindInfo& kind, int code = 200) {
-  FakeReply reply = FakeReply::Json(code, *EncodeObject(message, kind, Encoding::kProtobuf));
-  reply.result->content_type = kProtobuf;
-  return reply;
-}
-FakeReply Protobuf(const RoleBinding& binding) {
-  return Protobuf(binding, KindOf<RoleBinding>::value);
-}
-
-struct ClientTest : ClientFixture {
-  Client<kScope> typed = *Client<kScope>::Create(client());
-  const RecordedRequest& Last() { return fake.requests().back(); }
-  Json::Value Body() { return *ParseJson(Last().body); }
-};
 
 TEST_F(ClientTest, IsOneComponents) {
   static constexpr rbac::Mandate kOther = {.component = "other", .rules = kEverythingRules};
@@ -249,77 +224,6 @@ TEST_F(ClientTest, ADeleteIsRepeatedOnlyIfItsUidSaysWhichObject) {
   EXPECT_EQ(Sent(), 1u);
   EXPECT_FALSE(typed.Delete<RoleBinding>({}, {"foo", "bar"}, {.uid = "u"}).ok());
   EXPECT_EQ(Sent(), 6u);
-}
-
-FakeReply Page(std::vector<std::string> names, std::string next, std::string version = "9") {
-  rbacv1::RoleBindingList list;
-  list.mutable_metadata()->set_resourceversion(version);
-  list.mutable_metadata()->set_continue_(next);
-  for (std::string& name : names) *list.add_items() = Binding(std::move(name));
-  KindInfo kind = KindOf<RoleBinding>::value;
-  kind.kind = "RoleBindingList";
-  return Protobuf(list, kind);
-}
-
-std::vector<std::string> Names(const absl::StatusOr<ObjectList<RoleBinding>>& list) {
-  std::vector<std::string> names;
-  if (!list.ok()) return {std::string(list.status().message())};
-  for (const RoleBinding& item : list->items) names.push_back(item.metadata().name());
-  return names;
-}
-
-TEST_F(ClientTest, ListsPageByPage) {
-  const std::string all =
-      "/apis/rbac.authorization.k8s.io/v1/rolebindings?labelSelector=a%3Db&limit=500";
-  fake.Expect("GET", StrCat(all, "&continue=p2"), Page({"b", "c"}, "p3"));
-  fake.Expect("GET", StrCat(all, "&continue=p3"), Page({"d"}, "", "10"));
-  fake.Expect("GET", all, Page({"a"}, "p2"));
-  const auto list = typed.List<RoleBinding>({}, {.label_selector = "a=b"});
-  EXPECT_THAT(Names(list), testing::ElementsAre("a", "b", "c", "d"));
-  EXPECT_EQ(list->resource_version, "10");
-}
-
-TEST_F(ClientTest, ListsOfANamespaceWithAFieldSelector) {
-  server = [&](const HttpRequest&) { return Page({}, ""); };
-  ASSERT_TRUE(typed.List<RoleBinding>({}, {.ns = "foo", .field_selector = "metadata.name=x"}).ok());
-  EXPECT_EQ(Last().target, StrCat(kBindings, "?fieldSelector=metadata.name%3Dx&limit=500"));
-}
-
-TEST_F(ClientTest, AListWhosePagesExpireBeginsAgainWhole) {
-  server = [&](const HttpRequest& request) {
-    if (request.target.ends_with("continue=p2")) {
-      return FakeReply::Json(410, R"({"kind":"Status","reason":"Expired","code":410})");
-    }
-    return request.target.ends_with("limit=500") ? Page({"a"}, "p2") : Page({"x", "y"}, "");
-  };
-  EXPECT_THAT(Names(typed.List<RoleBinding>({})), testing::ElementsAre("x", "y"));
-  server = [&](const HttpRequest&) {
-    return FakeReply::Json(410, R"({"kind":"Status","reason":"Expired","code":410})");
-  };
-  fake.ForgetRequests();
-  EXPECT_TRUE(IsGone(typed.List<RoleBinding>({}).status())) << "a first page has nothing to expire";
-  EXPECT_EQ(Sent(), 1u);
-}
-
-TEST_F(ClientTest, AListThatBeginsAgainIsBoundedAnew) {
-  int page = 0;
-  server = [&](const HttpRequest& request) {
-    if (!request.target.ends_with("limit=500") && page > 0) {
-      page = -1;
-      return FakeReply::Json(410, R"({"kind":"Status","reason":"Expired","code":410})");
-    }
-    return page++ == 0 ? Page({"a", "b", "c"}, "p2") : Page({"x", "y", "z"}, "");
-  };
-  EXPECT_THAT(Names(typed.List<RoleBinding>({}, {.max_items = 3})),
-              testing::ElementsAre("x", "y", "z"));
-}
-
-TEST_F(ClientTest, ListsAreBounded) {
-  int page = 0;
-  server = [&](const HttpRequest&) { return Page({"a", "b"}, StrCat("p", ++page)); };
-  const auto list = typed.List<RoleBinding>({}, {.max_items = 5});
-  EXPECT_EQ(list.status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(Sent(), 3u);
 }
 
 // Whether the typed calls exist, asked without compiling them.
