@@ -8,7 +8,7 @@
 
 namespace mandate {
 
-// What cannot be read now is taken to be what it was.
+// True, too, when the cache cannot tell now.
 template <Object T>
 bool IsCurrent(const CacheView& cache, const T& read) {
   const auto is = cache.GetRaw(WithoutWaiting(), KindOf<T>::value, KeyOf(read));

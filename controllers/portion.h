@@ -41,8 +41,8 @@ struct WriteRound {
   FailedWrites revoking_fixes;
   FailedWrites removals;
   bool revocations_tried = false;
-  // The API server has asked to try something not before. That is for the next round: whoever
-  // answers with a long wait does not hold up the other writes of this one.
+  // Before this time the API server does not want one of the writes again (Retry-After). Only the
+  // next round waits for it: the other writes of this round go on.
   absl::Time not_before = absl::InfinitePast();
 };
 

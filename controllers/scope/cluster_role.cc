@@ -92,7 +92,7 @@ std::set<std::string> BytesOf(const Rules& rules) {
   return bytes;
 }
 
-// Which rules of two lists are compared.
+// Chooses which rules of one list are compared with which of another.
 class Pairs {
  public:
   Pairs(const Rules& a, const Rules& b)

@@ -163,14 +163,7 @@ TEST_F(InstancePortionsTest, ARevocationThatFailedDoesNotWaitForGrants) {
       << "two portions";
 }
 
-HttpResponse Denial(int code, std::optional<absl::Duration> retry_after = std::nullopt) {
-  HttpResponse denial;
-  denial.code = code;
-  denial.retry_after = retry_after;
-  return denial;
-}
-
-// What fails first, or last, may be tried again sooner.
+// Another failure of the same reconcile must not shorten the wait.
 TEST_F(InstancePortionsTest, NothingIsTriedAgainBeforeTheServerAskedForIt) {
   const struct {
     const char* name;

@@ -49,8 +49,8 @@ void PlanAbsentRole(const TemplateSnapshot& snapshot, ClusterRole desired, Templ
   }
 }
 
-// What may be written now of a role that is there: without the rules that would be granted to
-// somebody whom the template does not name.
+// The role as it may be written now: without new rules while they would also go to subjects that
+// the template does not name.
 ClusterRole ForNow(const TemplateSnapshot& snapshot, ClusterRole desired, const ClusterRole& actual,
                    TemplatePlan& plan) {
   const Standing* standing = StandingOf(snapshot, desired);

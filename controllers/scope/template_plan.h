@@ -29,7 +29,7 @@ enum class Referenced {
   kYes,
 };
 
-// What would grant more than is wanted, if the role that it is of were made, or got more rules.
+// The bindings that would grant too much if their role were made, or got more rules.
 struct Standing {
   // Bindings that refer to the role and that no ScopeInstance of the template wants as they are, as
   // "RoleBinding foo/x".
@@ -45,8 +45,8 @@ struct TemplateSnapshot {
   Referenced referenced = Referenced::kNo;
   // At least those that belong to the template and those whose names it asks for.
   std::vector<rbacv1::ClusterRole> cluster_roles;
-  // By the name of a ClusterRole that is absent, or lacks a rule. Of one that is there only
-  // ScopeInstances' bindings count: whoever binds a role himself gives what it has, now and later.
+  // By the name of a ClusterRole that is absent, or lacks a rule. For a role that is there,
+  // only ScopeInstances' bindings count: others chose to bind it, whatever its rules become.
   std::map<std::string, Standing> standing = {};
 };
 

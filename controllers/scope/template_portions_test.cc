@@ -206,13 +206,6 @@ TEST_F(TemplatePortionsTest, RolesThatAreThereAreBoundBeforeTheOthersAre) {
             1);
 }
 
-HttpResponse Denial(int code, std::optional<absl::Duration> retry_after = std::nullopt) {
-  HttpResponse denial;
-  denial.code = code;
-  denial.retry_after = retry_after;
-  return denial;
-}
-
 // Neither because of the first role nor because of the report.
 TEST_F(TemplatePortionsTest, NothingIsTriedAgainBeforeTheServerAskedForIt) {
   Begin(R"("namespaces": ["foo"])", StrCat("[", RoleOf("a-", kPods), "]"));

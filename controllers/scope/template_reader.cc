@@ -148,8 +148,8 @@ class Reader {
            owner->MayWant(role, binding);
   }
 
-  // Null: there is none. Without `uid`: not even that can be read. Each is read once, as thousands
-  // of bindings may belong to one that names thousands of namespaces.
+  // Null when there is none; without `uid` when nothing of it can be read. Each instance is decoded
+  // once: thousands of bindings may belong to one that names thousands of namespaces.
   absl::StatusOr<const Owner*> OwnerCalled(const std::string& name) {
     const auto known = owners_.find(name);
     if (known != owners_.end()) return known->second.get();

@@ -26,7 +26,7 @@ using rbacv1::ClusterRole;
 using rbacv1::ClusterRoleBinding;
 using rbacv1::RoleBinding;
 
-// What was read has changed meanwhile.
+// The delay before bindings that changed during the read are read again.
 constexpr absl::Duration kReadAgain = absl::Milliseconds(1);
 
 // The templates that ask for a ClusterRole of this name.

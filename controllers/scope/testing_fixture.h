@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,14 @@ inline constexpr char kSuccess[] =
     "True ScopingSuccessful: ScopeInstance \"foo\" reconciled successfully";
 inline constexpr char kTemplatedSuccess[] =
     "True TemplatingSuccessful: ScopeTemplate \"foo\" successfully reconciled";
+
+// An answer for ScopeCluster::intercept.
+inline HttpResponse Denial(int code, std::optional<absl::Duration> retry_after = std::nullopt) {
+  HttpResponse denial;
+  denial.code = code;
+  denial.retry_after = retry_after;
+  return denial;
+}
 
 class ScopedTest : public testing::Test {
  protected:

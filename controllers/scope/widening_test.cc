@@ -45,6 +45,12 @@ class WideningTest : public ScopedTest {
     const Json::Value rules = cluster_.Our(kRoles)["rules"];
     return rules.empty() ? "" : rules[0]["resources"][0].asString();
   }
+  void ExpectSecretsOnceNothingIsDenied() {
+    cluster_.faults().Clear();
+    cluster_.RunFor(absl::Seconds(65));
+    EXPECT_EQ(RulesResource(), "secrets");
+    ExpectConvergedAndQuiet();
+  }
 
  private:
   void Deny(std::string_view verb, std::string_view path) {
@@ -102,10 +108,7 @@ TEST_F(WideningTest, ARoleIsNotWidenedForWhomTheTemplateNoLongerNames) {
               AllOf(StartsWith("False RevocationPending"), HasSubstr("gets no new rules"),
                     HasSubstr("RoleBinding foo/reader-"), Not(HasSubstr("RoleBinding bar/"))));
   EXPECT_THAT(cluster_.Scoped(), StartsWith("False "));
-  cluster_.faults().Clear();
-  cluster_.RunFor(absl::Seconds(65));
-  EXPECT_EQ(RulesResource(), "secrets");
-  ExpectConvergedAndQuiet();
+  ExpectSecretsOnceNothingIsDenied();
 }
 
 TEST_F(WideningTest, ARoleIsNotWidenedWhereNoInstanceWantsIt) {
@@ -116,10 +119,7 @@ TEST_F(WideningTest, ARoleIsNotWidenedWhereNoInstanceWantsIt) {
   cluster_.RunFor(absl::Minutes(5));
   EXPECT_EQ(RulesResource(), "");
   EXPECT_EQ(SubjectNames(cluster_.Our(kBindings, "foo")), "ann");
-  cluster_.faults().Clear();
-  cluster_.RunFor(absl::Seconds(65));
-  EXPECT_EQ(RulesResource(), "secrets");
-  ExpectConvergedAndQuiet();
+  ExpectSecretsOnceNothingIsDenied();
 }
 
 // The administrator's own deletion is an end of what it waits for, too.

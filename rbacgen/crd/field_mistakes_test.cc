@@ -1,4 +1,4 @@
-// What is wrong in the options of a field is reported with file and line.
+// Mistakes in the options of a field are reported with file and line.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -73,9 +73,9 @@ INSTANTIATE_TEST_SUITE_P(
         OfField("BadPattern", "optional string", "pattern: \"(\"",
                 "pattern \"(\" is no RE2 expression: "),
         OfField("TypeBesideType", "optional string", "type: \"integer\"",
-                "type is said by the field"),
+                "the field itself gives type"),
         OfField("IntOrStringBesideType", "optional string", "intOrString: true",
-                "intOrString is said by the type IntOrString"),
+                "the type IntOrString itself gives intOrString"),
         OfField("UnknownType", "optional string", "schemaless: true type: \"text\"",
                 "type \"text\" must be one of string, integer, boolean, object"),
         OfField("TwoTypes", "optional string",

@@ -91,9 +91,10 @@ class Applier {
   // In place of what the field's type is.
   void Untyped() {
     if (!options_.schemaless()) {
-      if (options_.has_type()) Mistake("type is said by the field; to say another, add schemaless");
+      if (options_.has_type())
+        Mistake("the field itself gives type; to give another, add schemaless");
       if (options_.has_intorstring()) {
-        Mistake("intOrString is said by the type IntOrString; for another field, add schemaless");
+        Mistake("the type IntOrString itself gives intOrString; for another field, add schemaless");
       }
       if (options_.has_verbatim())
         Mistake("verbatim replaces the field's own type: add schemaless");
