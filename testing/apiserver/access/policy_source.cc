@@ -1,5 +1,6 @@
 #include "testing/apiserver/access/policy_source.h"
 
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -10,34 +11,46 @@
 namespace mandate::apiserver {
 namespace {
 
-constexpr std::array<const char*, 4> kResources = {"roles", "clusterroles", "rolebindings",
-                                                   "clusterrolebindings"};
-
-GroupResource Rbac(const char* resource) { return {rbac::kRbacGroup, resource}; }
-
-template <class Message>
-auto ReadAll(const ObjectReader& objects, const char* resource) {
-  std::vector<decltype(rbac::FromProto(Message()))> all;
-  for (const auto& object : objects.List(Rbac(resource))) {
-    // What is stored has been decoded as that kind before.
-    all.push_back(rbac::FromProto(DecodeObject<Message>(object->json, Encoding::kJson).value()));
-  }
-  return all;
+bool Before(const StoredObject& a, const StoredObject& b) {
+  return std::tie(a.ns, a.name) < std::tie(b.ns, b.name);
 }
 
 }  // namespace
 
+template <class Message, class Value>
+bool PolicySource::Update(const char* resource, Kind<Value>& kind) const {
+  const GroupResource rbac{rbac::kRbacGroup, resource};
+  const int64_t last_change = objects_.LastChange(rbac);
+  if (last_change == kind.last_change) return false;
+  Kind<Value> now{.last_change = last_change, .objects = objects_.List(rbac), .values = {}};
+  now.values.reserve(now.objects.size());
+  size_t i = 0;  // both lists are sorted
+  for (const auto& object : now.objects) {
+    while (i < kind.objects.size() && Before(*kind.objects[i], *object)) ++i;
+    if (i < kind.objects.size() && kind.objects[i] == object) {
+      now.values.push_back(std::move(kind.values[i]));
+    } else {
+      // What is stored has been decoded as that kind before.
+      now.values.push_back(
+          rbac::FromProto(DecodeObject<Message>(object->json, Encoding::kJson).value()));
+    }
+  }
+  kind = std::move(now);
+  return true;
+}
+
 std::shared_ptr<const rbac::Authorizer> PolicySource::Current() {
-  std::array<int64_t, 4> now;
-  for (size_t i = 0; i < now.size(); ++i) now[i] = objects_.LastChange(Rbac(kResources[i]));
-  if (authorizer_ == nullptr || now != seen_) {
-    seen_ = now;
+  bool changed = authorizer_ == nullptr;
+  changed |= Update<rbac::v1::Role>("roles", roles_);
+  changed |= Update<rbac::v1::ClusterRole>("clusterroles", cluster_roles_);
+  changed |= Update<rbac::v1::RoleBinding>("rolebindings", role_bindings_);
+  changed |= Update<rbac::v1::ClusterRoleBinding>("clusterrolebindings", cluster_role_bindings_);
+  if (changed) {
     authorizer_ = std::make_shared<rbac::Authorizer>(
-        rbac::Policy{.roles = ReadAll<rbac::v1::Role>(objects_, "roles"),
-                     .cluster_roles = ReadAll<rbac::v1::ClusterRole>(objects_, "clusterroles"),
-                     .role_bindings = ReadAll<rbac::v1::RoleBinding>(objects_, "rolebindings"),
-                     .cluster_role_bindings =
-                         ReadAll<rbac::v1::ClusterRoleBinding>(objects_, "clusterrolebindings")});
+        rbac::Policy{.roles = roles_.values,
+                     .cluster_roles = cluster_roles_.values,
+                     .role_bindings = role_bindings_.values,
+                     .cluster_role_bindings = cluster_role_bindings_.values});
   }
   return authorizer_;
 }

@@ -2,9 +2,9 @@
 #ifndef TESTING_APISERVER_ACCESS_POLICY_SOURCE_H_
 #define TESTING_APISERVER_ACCESS_POLICY_SOURCE_H_
 
-#include <array>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "manager/rbac/authorizer.h"
 #include "testing/apiserver/plugin.h"
@@ -21,8 +21,22 @@ class PolicySource {
   std::shared_ptr<const rbac::Authorizer> Current();
 
  private:
+  // The objects of one kind, and what each says: it is decoded once, not for each new authorizer.
+  template <class Value>
+  struct Kind {
+    int64_t last_change = -1;
+    std::vector<std::shared_ptr<const StoredObject>> objects;
+    std::vector<Value> values;  // as many, in the same order
+  };
+  // Whether anything has changed since the last call.
+  template <class Message, class Value>
+  bool Update(const char* resource, Kind<Value>& kind) const;
+
   const ObjectReader& objects_;
-  std::array<int64_t, 4> seen_ = {-1, -1, -1, -1};
+  Kind<rbac::Role> roles_;
+  Kind<rbac::ClusterRole> cluster_roles_;
+  Kind<rbac::RoleBinding> role_bindings_;
+  Kind<rbac::ClusterRoleBinding> cluster_role_bindings_;
   std::shared_ptr<const rbac::Authorizer> authorizer_;
 };
 

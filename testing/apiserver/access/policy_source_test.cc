@@ -1,6 +1,7 @@
 #include "testing/apiserver/access/policy_source.h"
 
 #include "gtest/gtest.h"
+#include "manager/core/strings.h"
 #include "manager/rbac/request_info.h"
 #include "manager/rbac/user.h"
 #include "testing/apiserver/access/object_table.h"
@@ -37,6 +38,32 @@ TEST(PolicySourceTest, GrantsCountFromTheNextQuestionOn) {
   EXPECT_TRUE(allowed());
   objects.Delete(kBindings, "shop", "b");
   EXPECT_FALSE(allowed());
+}
+
+TEST(PolicySourceTest, ValuesStayWithTheirObjects) {
+  ObjectTable objects;
+  PolicySource source(objects);
+  const auto role = [](std::string_view name, std::string_view verb) {
+    return StrCat(R"({"metadata":{"namespace":"shop","name":")", name, R"("},"rules":[{"verbs":[")",
+                  verb, R"("]}]})");
+  };
+  const auto read = [&] {
+    std::string all;
+    for (const rbac::Role& r : source.Current()->policy().roles) {
+      StrAppend(&all, r.name, "=", r.rules[0].verbs[0], " ");
+    }
+    return all;
+  };
+  for (const char* name : {"a", "c", "e"}) objects.Put(kRoles, role(name, "get"));
+  EXPECT_EQ(read(), "a=get c=get e=get ");
+  objects.Put(kRoles, role("c", "list"));
+  EXPECT_EQ(read(), "a=get c=list e=get ");
+  objects.Delete(kRoles, "shop", "a");
+  objects.Put(kRoles, role("b", "watch"));
+  objects.Put(kRoles, role("f", "patch"));
+  EXPECT_EQ(read(), "b=watch c=list e=get f=patch ");
+  objects.Delete(kRoles, "shop", "f");
+  EXPECT_EQ(read(), "b=watch c=list e=get ");
 }
 
 TEST(PolicySourceTest, OtherObjectsDoNotMakeItNew) {
