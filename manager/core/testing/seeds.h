@@ -3,8 +3,8 @@
 //   const int64_t ran = RunSeeds(300, [&](uint64_t seed) { Simulation(seed).Run(totals); });
 //   if (ran >= 100) EXPECT_GT(totals.faults, 10 * ran);
 //
-// The environment says otherwise: SEEDS=10000 runs so many, SEED=7 that one alone. With Bazel:
-// --test_env=SEED=7.
+// The environment says otherwise: SEEDS=10000 runs so many, SEED=7 that one alone, both together so
+// many from that one on. With Bazel: --test_env=SEED=7.
 #ifndef MANAGER_CORE_TESTING_SEEDS_H_
 #define MANAGER_CORE_TESTING_SEEDS_H_
 
@@ -22,9 +22,9 @@ inline int64_t RunSeeds(int64_t count, auto run) {
     const char* const text = std::getenv(name);
     return text == nullptr ? otherwise : std::strtoll(text, nullptr, 10);
   };
-  const int64_t only = variable("SEED", 0);
-  const int64_t first = only != 0 ? only : 1;
-  const int64_t last = only != 0 ? only : variable("SEEDS", count);
+  const int64_t chosen = variable("SEED", 0);
+  const int64_t first = chosen == 0 ? 1 : chosen;
+  const int64_t last = first - 1 + variable("SEEDS", chosen == 0 ? count : 1);
   for (int64_t seed = first; seed <= last; ++seed) {
     SCOPED_TRACE("replay with --test_env=SEED=" + std::to_string(seed));
     run(static_cast<uint64_t>(seed));
