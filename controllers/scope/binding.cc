@@ -40,22 +40,36 @@ rbacv1::ClusterRoleBinding ToClusterRoleBinding(const Binding& binding) {
   return result;
 }
 
-Binding DesiredBinding(const ScopeInstance& owner, const RoleTemplate& role, std::string_view ns) {
-  Binding result;
-  result.key = {std::string(ns), BindingName(owner.metadata().uid(), role.generate_name, ns)};
+Binding NewBinding::Make() const {
+  Binding result{key, *common};
   auto& meta = *result.object.mutable_metadata();
-  meta.set_name(result.key.name);
-  if (!ns.empty()) meta.set_namespace_(result.key.ns);
+  meta.set_name(key.name);
+  if (!key.ns.empty()) meta.set_namespace_(key.ns);
+  return result;
+}
+
+ObjectKey DesiredKey(const ScopeInstance& owner, const RoleTemplate& role, std::string_view ns) {
+  return {std::string(ns), BindingName(owner.metadata().uid(), role.generate_name, ns)};
+}
+
+std::shared_ptr<const rbacv1::RoleBinding> DesiredEverywhere(const ScopeInstance& owner,
+                                                             const RoleTemplate& role) {
+  auto result = std::make_shared<rbacv1::RoleBinding>();
+  auto& meta = *result->mutable_metadata();
   (*meta.mutable_labels())[std::string(kInstanceUidLabel)] = owner.metadata().uid();
   (*meta.mutable_labels())[std::string(kGenerateNameLabel)] =
       GenerateNameLabelValue(role.generate_name);
   SetControllerReference(owner.metadata(), KindOf<ScopeInstance>::value, meta);
-  for (const auto& subject : role.subjects) *result.object.add_subjects() = subject;
-  auto& role_ref = *result.object.mutable_roleref();
+  *result->mutable_subjects() = *role.subjects;
+  auto& role_ref = *result->mutable_roleref();
   role_ref.set_apigroup("rbac.authorization.k8s.io");
   role_ref.set_kind("ClusterRole");
   role_ref.set_name(role.name);
   return result;
+}
+
+Binding DesiredBinding(const ScopeInstance& owner, const RoleTemplate& role, std::string_view ns) {
+  return NewBinding{DesiredKey(owner, role, ns), DesiredEverywhere(owner, role)}.Make();
 }
 
 bool BelongsToInstance(const Binding& binding, std::string_view instance_uid) {
@@ -100,10 +114,7 @@ bool SameRoleRef(const Binding& a, const Binding& b) {
 std::string Difference(const Binding& desired, const Binding& actual) {
   if (!SameRoleRef(desired, actual)) return "roleRef";
   const auto& wanted = desired.object;
-  if (!SameSubjects({wanted.subjects().begin(), wanted.subjects().end()},
-                    actual.object.subjects())) {
-    return "subjects";
-  }
+  if (!SameSubjects(wanted.subjects(), actual.object.subjects())) return "subjects";
   std::string label =
       LabelDifference(wanted.metadata(), actual.object.metadata(), /*exactly=*/false);
   if (!label.empty()) return label;
@@ -117,17 +128,17 @@ std::string Difference(const Binding& desired, const Binding& actual) {
 }
 
 bool HasMoreSubjects(const Binding& desired, const Binding& actual) {
-  const auto& subjects = actual.object.subjects();
-  return std::any_of(subjects.begin(), subjects.end(),
-                     [&](const auto& s) { return !HasSubject(desired.object.subjects(), s); });
+  const SubjectSet wanted(desired.object.subjects());
+  return !std::ranges::all_of(actual.object.subjects(),
+                              [&](const auto& s) { return wanted.Contains(s); });
 }
 
 Binding WithoutNewSubjects(Binding desired, const Binding& actual) {
+  const SubjectSet known(actual.object.subjects());
   auto& subjects = *desired.object.mutable_subjects();
-  subjects.erase(
-      std::remove_if(subjects.begin(), subjects.end(),
-                     [&](const auto& s) { return !HasSubject(actual.object.subjects(), s); }),
-      subjects.end());
+  subjects.erase(std::remove_if(subjects.begin(), subjects.end(),
+                                [&](const auto& s) { return !known.Contains(s); }),
+                 subjects.end());
   return desired;
 }
 

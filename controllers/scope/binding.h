@@ -2,8 +2,9 @@
 #ifndef CONTROLLERS_SCOPE_BINDING_H_
 #define CONTROLLERS_SCOPE_BINDING_H_
 
+#include <memory>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "controllers/scope/kinds.h"
 #include "controllers/scope/role_template.h"
@@ -22,13 +23,27 @@ struct Binding {
   std::string ToString() const;
 };
 
+// A binding that is to be made. An instance may want thousands for one role, which differ by their
+// name and namespace.
+struct NewBinding {
+  ObjectKey key;
+  std::shared_ptr<const rbacv1::RoleBinding> common;
+
+  Binding Make() const;
+};
+
 Binding ToBinding(rbacv1::RoleBinding object);
 Binding ToBinding(const rbacv1::ClusterRoleBinding& object);
 rbacv1::ClusterRoleBinding ToClusterRoleBinding(const Binding& binding);
 
-// The binding of one role for `owner` in `ns`, or in the cluster when that is empty.
+// The binding of one role for `owner` in `ns`, or in the cluster when that is empty; its key, and
+// what it has in common with the role's bindings elsewhere.
 Binding DesiredBinding(const operatorsv1alpha1::ScopeInstance& owner, const RoleTemplate& role,
                        std::string_view ns);
+ObjectKey DesiredKey(const operatorsv1alpha1::ScopeInstance& owner, const RoleTemplate& role,
+                     std::string_view ns);
+std::shared_ptr<const rbacv1::RoleBinding> DesiredEverywhere(
+    const operatorsv1alpha1::ScopeInstance& owner, const RoleTemplate& role);
 
 // Whether the binding was made for the instance with this UID: its name and its controller say so;
 // or, when somebody took the controller reference out, its name and its label.

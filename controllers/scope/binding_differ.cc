@@ -63,13 +63,14 @@ BindingDiffer::BindingDiffer(const InstanceSnapshot& snapshot, InstancePlan& pla
 }
 
 void BindingDiffer::Want(const RoleTemplate& role, std::string_view ns, bool may_grant) {
-  Binding desired = DesiredBinding(snapshot_.instance, role, ns);
-  wanted_.insert(desired.key);
-  const auto found = actual_.find(desired.key);
+  const NewBinding wanted{DesiredKey(snapshot_.instance, role, ns), Everywhere(role)};
+  wanted_.insert(wanted.key);
+  const auto found = actual_.find(wanted.key);
   if (found == actual_.end()) {
-    if (may_grant && !taken_.contains(desired.key)) plan_.create.push_back(std::move(desired));
+    if (may_grant && !taken_.contains(wanted.key)) plan_.create.push_back(wanted);
     return;
   }
+  Binding desired = wanted.Make();
   const Binding& actual = *found->second;
   if (IsBeingDeleted(actual)) {
     plan_.pending.push_back(StrCat(
@@ -99,6 +100,13 @@ void BindingDiffer::Rest(const std::function<bool(const Binding&)>& keep) {
 
 void BindingDiffer::RevokeRest() {
   Rest([](const Binding&) { return false; });
+}
+
+const std::shared_ptr<const rbacv1::RoleBinding>& BindingDiffer::Everywhere(
+    const RoleTemplate& role) {
+  auto& common = everywhere_[role.name];
+  if (common == nullptr) common = DesiredEverywhere(snapshot_.instance, role);
+  return common;
 }
 
 void BindingDiffer::Revoke(const Binding& actual) {

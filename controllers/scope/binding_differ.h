@@ -4,7 +4,9 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
+#include <string>
 #include <string_view>
 
 #include "controllers/scope/binding.h"
@@ -32,12 +34,14 @@ class BindingDiffer {
  private:
   // Nothing wants this binding of ours.
   void Revoke(const Binding& actual);
+  const std::shared_ptr<const rbacv1::RoleBinding>& Everywhere(const RoleTemplate& role);
 
   const InstanceSnapshot& snapshot_;
   InstancePlan& plan_;
   std::map<ObjectKey, const Binding*> actual_;  // ours
   std::set<ObjectKey> taken_;                   // not ours, under a name of ours
   std::set<ObjectKey> wanted_;
+  std::map<std::string, std::shared_ptr<const rbacv1::RoleBinding>> everywhere_;  // by role
 };
 
 }  // namespace mandate::scope

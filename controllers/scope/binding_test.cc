@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 
@@ -136,11 +137,15 @@ TEST(BindingTest, SubjectsAreTakenAwayWithoutGivingAny) {
   RoleTemplate role = Role();
   const Binding actual = DesiredBinding(Instance(), role, "foo");
   EXPECT_FALSE(HasMoreSubjects(actual, actual));
-  role.subjects[0].set_name("another");
+  SubjectList subjects = *role.subjects;
+  const auto give = [&] { role.subjects = std::make_shared<SubjectList>(subjects); };
+  subjects[0].set_name("another");
+  give();
   const Binding swapped = DesiredBinding(Instance(), role, "foo");
   EXPECT_TRUE(HasMoreSubjects(swapped, actual));
   EXPECT_TRUE(WithoutNewSubjects(swapped, actual).object.subjects().empty());
-  role.subjects.push_back(actual.object.subjects(0));
+  *subjects.Add() = actual.object.subjects(0);
+  give();
   const Binding grown = DesiredBinding(Instance(), role, "foo");
   EXPECT_FALSE(HasMoreSubjects(grown, actual));
   const Binding kept = WithoutNewSubjects(grown, actual);

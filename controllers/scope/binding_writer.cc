@@ -85,7 +85,8 @@ void BindingWriter::CarryOut(const InstancePlan& plan) {
   each(
       plan.replace, [](const auto& pair) { return pair.first.key; }, round.grants,
       [this](const auto& pair) { Replace(pair.first, pair.second); });
-  each(plan.create, &Binding::key, round.grants, [this](const Binding& one) { Create(one); });
+  each(plan.create, &NewBinding::key, round.grants,
+       [this](const NewBinding& one) { Create(one.Make()); });
   remove();
   round.revocations_tried = all_removed && all_fixed;
 }

@@ -107,10 +107,34 @@ class RolesPlan {
 // other way round, or one role's of another's in the same namespace.
 bool Moves(const InstancePlan& plan, const Target& target) {
   std::set<std::string> granted;
-  for (const Binding& binding : plan.create) granted.insert(binding.key.ns);
+  for (const NewBinding& binding : plan.create) granted.insert(binding.key.ns);
   return std::any_of(plan.remove.begin(), plan.remove.end(), [&](const Binding& binding) {
     return binding.in_cluster() != target.cluster || granted.contains(binding.key.ns);
   });
+}
+
+// What is more than one instance may have; empty: nothing is.
+std::string ExcessOf(const std::vector<RoleTemplate>& roles, const Target& target,
+                     const InstancePlanOptions& options) {
+  const size_t places = target.cluster ? 1 : target.usable.size();
+  const std::string asked = StrCat(roles.size(), " cluster roles in ", places, " namespaces are ");
+  const size_t bindings = roles.size() * places;
+  if (bindings > options.max_bindings) {
+    return StrCat(asked, bindings, " bindings, more than the ", options.max_bindings,
+                  " that one ScopeInstance may have: no more are made; use several "
+                  "ScopeInstances, or a wider role");
+  }
+  size_t subject_bytes = 0;
+  for (const RoleTemplate& role : roles) {
+    for (const auto& subject : *role.subjects) subject_bytes += places * subject.ByteSizeLong();
+  }
+  if (subject_bytes > options.max_subject_bytes) {
+    return StrCat(asked, "bindings whose subjects have ", subject_bytes, " bytes, more than the ",
+                  options.max_subject_bytes,
+                  " that one ScopeInstance may have: no more are made; use groups as "
+                  "subjects, or several ScopeInstances");
+  }
+  return "";
 }
 
 void PlanValidTemplate(const InstanceSnapshot& snapshot, const std::vector<RoleTemplate>& roles,
@@ -127,16 +151,11 @@ void PlanValidTemplate(const InstanceSnapshot& snapshot, const std::vector<RoleT
         .push_back(
             StrCat("ScopeTemplate \"", name, pending ? "\": " : "\" failed: ", failed->message()));
   }
-  const size_t wanted = roles.size() * (target.cluster ? 1 : target.usable.size());
-  plan.over_bound = wanted > options.max_bindings;
-  if (plan.over_bound) {
+  if (std::string excess = ExcessOf(roles, target, options); !excess.empty()) {
+    plan.over_bound = true;
     may_grant = false;
     if (plan.reason.empty()) plan.reason = kScopingFailed;
-    plan.problems.push_back(
-        StrCat(roles.size(), " cluster roles in ", target.usable.size(), " namespaces are ", wanted,
-               " bindings, more than the ", options.max_bindings,
-               " that one ScopeInstance may have: no more are made; use several "
-               "ScopeInstances, or a wider role"));
+    plan.problems.push_back(std::move(excess));
   }
   planner.Plan(roles, may_grant);
   if (!target.cluster) plan.effect = EffectInNamespaces(roles, snapshot.scopes);

@@ -51,6 +51,8 @@ struct InstancePlanOptions {
   // How many bindings one instance may have: roles times namespaces. An instance that asks for more
   // gets no new ones; what it no longer wants is revoked.
   size_t max_bindings = 20'000;
+  // And how many bytes the subjects of them all may have, when sent.
+  size_t max_subject_bytes = 4 << 20;
 };
 
 // A binding to change.
@@ -62,7 +64,7 @@ struct BindingFix {
 };
 
 struct InstancePlan {
-  std::vector<Binding> create;
+  std::vector<NewBinding> create;
   // Those that revoke come first.
   std::vector<BindingFix> fix;
   // To be deleted and created anew: their roleRef is another.
@@ -80,7 +82,7 @@ struct InstancePlan {
   std::vector<std::string> problems;
   // Bindings that still grant, and that no write of ours ends.
   std::vector<std::string> pending;
-  // The instance asks for more than max_bindings.
+  // The instance asks for more than max_bindings or max_subject_bytes.
   bool over_bound = false;
   // Of Effective.
   Effect effect;

@@ -52,7 +52,7 @@ TEST(InstancePlanTest, ABindingIsWhatTheTemplateSays) {
   const InstanceSnapshot snapshot = Snapshot(DocumentInstance(R"("namespaces": ["foo"])"));
   const InstancePlan plan = PlanInstance(snapshot);
   ASSERT_EQ(plan.create.size(), 1u);
-  const auto& b = plan.create[0].object;
+  const auto b = plan.create[0].Make().object;
   EXPECT_TRUE(b.metadata().name().starts_with("fooClusterRole-"));
   EXPECT_EQ(b.metadata().namespace_(), "foo");
   EXPECT_EQ(b.roleref().kind(), "ClusterRole");
@@ -191,6 +191,30 @@ TEST(InstancePlanTest, AFailedTemplateFailsItsInstancesAndKeepsTheirBindings) {
   // A verdict on an older generation is no verdict.
   snapshot.scope_template->mutable_metadata()->set_generation(2);
   EXPECT_EQ(PlanInstance(snapshot).reason, "");
+}
+
+// The subjects are in each binding: a thousand of them in ten thousand bindings fill the memory of
+// the manager and of the API server.
+TEST(InstancePlanTest, SubjectsOfMoreBytesThanTheBoundAreNotGranted) {
+  const InstanceSnapshot snapshot =
+      Snapshot(DocumentInstance(R"("namespaces": ["bar", "default"])"),
+               TemplateFor({"ann", std::string(1000, 'x')}));
+  EXPECT_EQ(PlanInstance(snapshot, {.max_subject_bytes = 2200}).create.size(), 2u);
+  const InstancePlan plan = PlanInstance(snapshot, {.max_subject_bytes = 2000});
+  EXPECT_TRUE(plan.over_bound);
+  EXPECT_TRUE(plan.create.empty());
+  EXPECT_EQ(plan.reason, kScopingFailed);
+  EXPECT_EQ(plan.problems[0].find("1 cluster roles in 2 namespaces are bindings whose subjects "
+                                  "have 2148 bytes, more than the 2000 that one"),
+            0u)
+      << plan.problems[0];
+}
+
+TEST(InstancePlanTest, WhatNewBindingsOfARoleHaveInCommonIsThereOnce) {
+  const InstancePlan plan =
+      PlanInstance(Snapshot(DocumentInstance(R"("namespaces": ["bar", "default"])")));
+  ASSERT_EQ(plan.create.size(), 2u);
+  EXPECT_EQ(plan.create[0].common, plan.create[1].common);
 }
 
 // A role that is not wanted and cannot be deleted does not stop the others.

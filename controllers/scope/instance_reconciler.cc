@@ -177,7 +177,7 @@ absl::StatusOr<InstancePlan> InstanceReconciler::Plan(const CallContext& context
                                                       InstanceSnapshot& snapshot) const {
   InstancePlan plan = PlanInstance(snapshot, options_.plan);
   bool taken = false;
-  for (const Binding& binding : plan.create) {
+  for (const NewBinding& binding : plan.create) {
     auto other = ReadBinding(context, component_.cache(), binding.key);
     if (absl::IsNotFound(other.status())) continue;
     RETURN_IF_ERROR(other.status());

@@ -1,7 +1,9 @@
 #include "controllers/scope/role_template.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
+#include <tuple>
 
 #include "absl/strings/str_join.h"
 #include "controllers/scope/generated_names.h"
@@ -76,30 +78,36 @@ void CheckSubject(const rbacv1::Subject& subject, const std::string& field, Prob
   }
 }
 
-bool SameSubject(const rbacv1::Subject& a, const rbacv1::Subject& b) {
-  return a.kind() == b.kind() && a.name() == b.name() && a.namespace_() == b.namespace_() &&
-         a.apigroup() == b.apigroup();
+auto FieldsOf(const rbacv1::Subject& subject) {
+  return std::tie(subject.kind(), subject.name(), subject.namespace_(), subject.apigroup());
 }
 
-using SubjectList = google::protobuf::RepeatedPtrField<rbacv1::Subject>;
+struct SubjectField {
+  const SubjectList& subjects;
+  std::string field;
+};
 
-// Adds `from`, checked, with the apiGroup that the API server would fill in.
-void AddSubjects(const SubjectList& from, const std::string& field, RoleTemplate& role,
-                 Problems& problems) {
-  for (int i = 0; i < from.size(); ++i) {
-    CheckSubject(from[i], StrCat(field, "[", i, "]"), problems);
-    rbacv1::Subject subject;
-    subject.set_kind(from[i].kind());
-    subject.set_name(from[i].name());
-    if (from[i].kind() == "ServiceAccount") {
-      subject.set_namespace_(from[i].namespace_());
-    } else {
-      subject.set_apigroup(std::string(kRbacGroup));
+// The subjects of all these fields, checked, with the apiGroup that the API server would fill in.
+std::shared_ptr<const SubjectList> Collect(std::initializer_list<SubjectField> fields,
+                                           Problems& problems) {
+  auto collected = std::make_shared<SubjectList>();
+  SubjectSet known;
+  for (const auto& [subjects, field] : fields) {
+    for (int i = 0; i < subjects.size(); ++i) {
+      const rbacv1::Subject& from = subjects[i];
+      CheckSubject(from, StrCat(field, "[", i, "]"), problems);
+      rbacv1::Subject& subject = *collected->Add();
+      subject.set_kind(from.kind());
+      subject.set_name(from.name());
+      if (from.kind() == "ServiceAccount") {
+        subject.set_namespace_(from.namespace_());
+      } else {
+        subject.set_apigroup(std::string(kRbacGroup));
+      }
+      if (!known.Add(subject)) collected->RemoveLast();
     }
-    const bool known = std::any_of(role.subjects.begin(), role.subjects.end(),
-                                   [&](const auto& s) { return SameSubject(s, subject); });
-    if (!known) role.subjects.push_back(std::move(subject));
   }
+  return collected;
 }
 
 void CheckGenerateName(const std::string& name, const std::string& field, Problems& problems) {
@@ -128,6 +136,7 @@ absl::StatusOr<std::vector<RoleTemplate>> ExpandTemplate(
   Problems problems;
   std::vector<RoleTemplate> roles;
   std::map<std::string, std::string> field_of_name;
+  std::shared_ptr<const SubjectList> of_template;
   const auto& spec = scope_template.spec();
   for (int i = 0; i < spec.clusterroles_size(); ++i) {
     const auto& from = spec.clusterroles(i);
@@ -145,14 +154,18 @@ absl::StatusOr<std::vector<RoleTemplate>> ExpandTemplate(
       CheckRule(from.rules(r), StrCat(field, ".rules[", r, "]"), problems);
       role.rules.push_back(from.rules(r));
     }
-    AddSubjects(from.bindingtemplate().subjects(), field + ".bindingTemplate.subjects", role,
+    role.subjects =
+        Collect({{from.bindingtemplate().subjects(), field + ".bindingTemplate.subjects"},
+                 {from.subjects(), field + ".subjects"}},
                 problems);
-    AddSubjects(from.subjects(), field + ".subjects", role, problems);
-    if (role.subjects.empty()) {
-      AddSubjects(spec.bindingtemplate().subjects(), "spec.bindingTemplate.subjects", role,
-                  problems);
+    if (role.subjects->empty()) {
+      if (of_template == nullptr) {
+        of_template = Collect(
+            {{spec.bindingtemplate().subjects(), "spec.bindingTemplate.subjects"}}, problems);
+      }
+      role.subjects = of_template;
     }
-    if (role.subjects.empty()) {
+    if (role.subjects->empty()) {
       problems.Add(field + ".bindingTemplate.subjects",
                    "required, here or in spec.bindingTemplate.subjects");
     }
@@ -167,13 +180,17 @@ bool SameRules(const std::vector<rbacv1::PolicyRule>& a,
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), SameRule);
 }
 
-bool HasSubject(const SubjectList& subjects, const rbacv1::Subject& subject) {
-  return std::any_of(subjects.begin(), subjects.end(),
-                     [&](const auto& s) { return SameSubject(s, subject); });
+bool SameSubjects(const SubjectList& a, const SubjectList& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return FieldsOf(x) == FieldsOf(y); });
 }
 
-bool SameSubjects(const std::vector<rbacv1::Subject>& a, const SubjectList& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), SameSubject);
+SubjectSet::SubjectSet(const SubjectList& subjects) {
+  for (const rbacv1::Subject& subject : subjects) Add(subject);
+}
+
+bool SubjectSet::Before::operator()(const rbacv1::Subject* a, const rbacv1::Subject* b) const {
+  return FieldsOf(*a) < FieldsOf(*b);
 }
 
 }  // namespace mandate::scope

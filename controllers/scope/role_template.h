@@ -2,6 +2,8 @@
 #ifndef CONTROLLERS_SCOPE_ROLE_TEMPLATE_H_
 #define CONTROLLERS_SCOPE_ROLE_TEMPLATE_H_
 
+#include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,12 +14,15 @@
 
 namespace mandate::scope {
 
+using SubjectList = google::protobuf::RepeatedPtrField<rbacv1::Subject>;
+
 // One cluster role that a template asks for, and who gets it.
 struct RoleTemplate {
   std::string generate_name;
   std::string name;  // of the ClusterRole
   std::vector<rbacv1::PolicyRule> rules;
-  std::vector<rbacv1::Subject> subjects;  // without doubles, apiGroup filled in
+  // Without doubles, apiGroup filled in. Roles that leave them to the template share them.
+  std::shared_ptr<const SubjectList> subjects;
 };
 
 // The template's roles in its order. kInvalidArgument lists everything that is wrong, each as
@@ -27,10 +32,23 @@ absl::StatusOr<std::vector<RoleTemplate>> ExpandTemplate(
 
 bool SameRules(const std::vector<rbacv1::PolicyRule>& a,
                const google::protobuf::RepeatedPtrField<rbacv1::PolicyRule>& b);
-bool HasSubject(const google::protobuf::RepeatedPtrField<rbacv1::Subject>& subjects,
-                const rbacv1::Subject& subject);
-bool SameSubjects(const std::vector<rbacv1::Subject>& a,
-                  const google::protobuf::RepeatedPtrField<rbacv1::Subject>& b);
+bool SameSubjects(const SubjectList& a, const SubjectList& b);
+
+// Finds a subject among many. Borrows them. Not thread-safe.
+class SubjectSet {
+ public:
+  SubjectSet() = default;
+  explicit SubjectSet(const SubjectList& subjects);
+  // False: it was there already.
+  bool Add(const rbacv1::Subject& subject) { return known_.insert(&subject).second; }
+  bool Contains(const rbacv1::Subject& subject) const { return known_.contains(&subject); }
+
+ private:
+  struct Before {
+    bool operator()(const rbacv1::Subject* a, const rbacv1::Subject* b) const;
+  };
+  std::set<const rbacv1::Subject*, Before> known_;
+};
 
 }  // namespace mandate::scope
 

@@ -71,15 +71,17 @@ TEST(RoleTemplateTest, SubjectsComeFromTheRoleElseFromTheTemplate) {
         {"generateName": "b", "rules": [],
          "bindingTemplate": {"subjects": [{"kind": "User", "name": "x"}]},
          "subjects": [{"kind": "User", "name": "y"},
-                      {"kind": "User", "name": "x", "apiGroup": "rbac.authorization.k8s.io"}]}]}})");
+                      {"kind": "User", "name": "x", "apiGroup": "rbac.authorization.k8s.io"}]},
+        {"generateName": "c", "rules": []}]}})");
   const auto roles = ExpandTemplate(of);
   ASSERT_TRUE(roles.ok()) << roles.status();
-  ASSERT_EQ((*roles)[0].subjects.size(), 1u);
-  EXPECT_EQ((*roles)[0].subjects[0].name(), "all");
-  EXPECT_EQ((*roles)[0].subjects[0].apigroup(), "rbac.authorization.k8s.io");
-  ASSERT_EQ((*roles)[1].subjects.size(), 2u) << "x stands there twice";
-  EXPECT_EQ((*roles)[1].subjects[0].name(), "x");
-  EXPECT_EQ((*roles)[1].subjects[1].name(), "y");
+  ASSERT_EQ((*roles)[0].subjects->size(), 1);
+  EXPECT_EQ((*roles)[0].subjects->at(0).name(), "all");
+  EXPECT_EQ((*roles)[0].subjects->at(0).apigroup(), "rbac.authorization.k8s.io");
+  ASSERT_EQ((*roles)[1].subjects->size(), 2) << "x stands there twice";
+  EXPECT_EQ((*roles)[1].subjects->at(0).name(), "x");
+  EXPECT_EQ((*roles)[1].subjects->at(1).name(), "y");
+  EXPECT_EQ((*roles)[2].subjects, (*roles)[0].subjects) << "they are in memory once";
 }
 
 }  // namespace

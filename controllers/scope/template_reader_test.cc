@@ -205,7 +205,9 @@ TEST_F(TemplateReaderTest, WhatWouldGrantThePresentRolesNewRules) {
 TEST_F(TemplateReaderTest, WhatNoInstanceWantsAnyLongerStands) {
   const RoleTemplate role = ExpandTemplate(template_)->front();
   RoleTemplate more = role;
-  more.subjects.emplace_back().set_name("eve");
+  const auto subjects = std::make_shared<SubjectList>(*role.subjects);
+  subjects->Add()->set_name("eve");
+  more.subjects = subjects;
   const struct {
     std::string_view spec;
     std::string_view ns;

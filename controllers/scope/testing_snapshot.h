@@ -37,7 +37,8 @@ inline InstanceSnapshot Snapshot(ScopeInstance instance, ScopeTemplate of = Docu
 inline InstanceSnapshot Bound(InstanceSnapshot snapshot) {
   const InstancePlan plan = PlanInstance(snapshot);
   EXPECT_TRUE(plan.fix.empty() && plan.replace.empty() && plan.remove.empty());
-  for (Binding b : plan.create) {
+  for (const NewBinding& created : plan.create) {
+    Binding b = created.Make();
     b.object.mutable_metadata()->set_uid("uid-of-" + b.key.ToString());
     snapshot.bindings.push_back(std::move(b));
   }
@@ -74,9 +75,9 @@ inline std::vector<std::string> SubjectsOf(const Binding& binding) {
   return names;
 }
 
-inline std::vector<std::string> Where(const std::vector<Binding>& bindings) {
+std::vector<std::string> Where(const auto& bindings) {
   std::vector<std::string> result;
-  for (const Binding& b : bindings) result.push_back(b.in_cluster() ? "(cluster)" : b.key.ns);
+  for (const auto& b : bindings) result.push_back(b.key.ns.empty() ? "(cluster)" : b.key.ns);
   std::sort(result.begin(), result.end());
   return result;
 }
