@@ -39,6 +39,17 @@ CallContext Portion::ForRequest(const CallContext& context) const {
   return context.WithDeadline(clock_.TimeNow() + limits_.max_time);
 }
 
+absl::Status Portion::Report(const CallContext& context,
+                             absl::FunctionRef<absl::Status(const CallContext&)> report) {
+  const absl::Time begun = clock_.TimeNow();
+  absl::Status status = report(ForRequest(context));
+  const bool cut_short = !patient_ && absl::IsDeadlineExceeded(status);
+  reported_slowly_ = reported_slowly_ || cut_short || IsLong(begun);
+  if (!cut_short) return status;
+  unfinished_ = true;
+  return absl::OkStatus();
+}
+
 void Portion::NoteWait(absl::Duration wait) {
   wait_ = wait_ == absl::ZeroDuration() ? wait : std::min(wait_, wait);
 }

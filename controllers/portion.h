@@ -13,6 +13,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "controllers/retry_delays.h"
@@ -71,6 +72,10 @@ class Portion {
   template <class List, class Key, class Write, class After>
   bool Each(const List& list, const Key& key, FailedWrites& failed, const Write& write,
             const After& after);
+  // Writes the object's status, within the time of one write of the plan. When that is over, and
+  // the portion is not patient, the next portion tries it again: then it is OK.
+  absl::Status Report(const CallContext& context,
+                      absl::FunctionRef<absl::Status(const CallContext&)> report);
   // For `write`: the context of one request.
   CallContext ForRequest(const CallContext& context) const;
   // For `write`: each request, and each one that the API server has taken.
@@ -90,7 +95,8 @@ class Portion {
   bool unfinished() const { return unfinished_; }
   // Something was tried; a write has taken long: half as long as a list may take.
   bool tried() const { return requests_ > 0; }
-  bool slow() const { return slow_; }
+  bool slow() const { return slow_ || reported_slowly_; }
+  bool reported_slowly() const { return reported_slowly_; }
   // At the end of a round: how long the API server has asked to wait, at most kLongestRetry, as
   // with all retries. Zero: not at all, or the round goes on.
   absl::Duration Asked() const;
@@ -108,6 +114,7 @@ class Portion {
   Known KnownFailures() const;
   void NoteFailure(const ObjectKey& key, const Known& before, FailedWrites& failed) const;
   void NoteRetryAfter();
+  bool IsLong(absl::Time begun) const { return clock_.TimeNow() - begun >= limits_.max_time / 2; }
 
   const Clock& clock_;
   const PortionLimits limits_;
@@ -120,6 +127,7 @@ class Portion {
   size_t successes_ = 0;
   bool unfinished_ = false;
   bool slow_ = false;
+  bool reported_slowly_ = false;
   absl::Duration wait_ = absl::ZeroDuration();  // zero: nothing to wait for
 };
 
@@ -163,7 +171,7 @@ bool Portion::Each(const List& list, const Key& key, FailedWrites& failed, const
     const absl::Time begun = clock_.TimeNow();
     write(one);
     const bool cut_short = log_.TakeCutShort();
-    slow_ = slow_ || cut_short || clock_.TimeNow() - begun >= limits_.max_time / 2;
+    slow_ = slow_ || cut_short || IsLong(begun);
     NoteRetryAfter();
     if (cut_short) {
       unfinished_ = true;

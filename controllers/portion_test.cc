@@ -126,6 +126,37 @@ TEST_F(PortionTest, WithoutPatienceAListEndsWithAWriteThatIsCutShort) {
   EXPECT_TRUE(patient.slow());
 }
 
+TEST_F(PortionTest, AReportIsCutShortAndTriedAgainWithPatience) {
+  const auto report = [&](absl::Duration takes) {
+    return [this, takes](const CallContext& context) {
+      const absl::Time end = clock_.TimeNow() + takes;
+      clock_.AdvanceTo(std::min(end, context.deadline));
+      return end > context.deadline ? absl::DeadlineExceededError("late") : absl::OkStatus();
+    };
+  };
+  const struct {
+    bool patient;
+    absl::Duration takes;
+    bool unfinished, slow;
+  } rows[] = {{false, absl::Milliseconds(900), false, false},
+              {false, absl::Seconds(1), false, true},
+              {false, absl::Seconds(3), true, true},
+              {true, absl::Seconds(3), false, true}};
+  for (const auto& row : rows) {
+    WriteRound round;
+    Portion portion(clock_, limits_, round, row.patient);
+    EXPECT_EQ(portion.Report({}, report(row.takes)), absl::OkStatus());
+    EXPECT_EQ(portion.unfinished(), row.unfinished) << row.takes;
+    EXPECT_EQ(portion.slow(), row.slow) << row.takes;
+    EXPECT_EQ(portion.reported_slowly(), row.slow) << row.takes;
+  }
+  WriteRound round;
+  Portion portion(clock_, limits_, round, /*patient=*/false);
+  EXPECT_EQ(portion.Report({}, [](auto&) { return absl::InternalError("no"); }),
+            absl::InternalError("no"));
+  EXPECT_FALSE(portion.unfinished());
+}
+
 TEST_F(PortionTest, LeavesWhatWasEditedMeanwhile) {
   limits_.max_writes = 10;
   WriteRound round;

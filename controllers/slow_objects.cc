@@ -5,26 +5,46 @@
 namespace mandate {
 
 SlowObjects::Turn::Turn(SlowObjects& all, const ObjectKey& key, absl::Time now)
-    : all_(all), key_(key) {
+    : all_(all), key_(key), now_(now) {
   MutexLock lock(all_.mutex_);
+  const auto until = all_.no_reports_.find(key);
+  reports_slowly_ = until != all_.no_reports_.end() && now < until->second;
   slow_ = all_.slow_.contains(key);
-  at_work_ = slow_ && all_.Admit(key, now);
+  if (!slow_) return;
+  const Answer answer = all_.Admit(key, now);
+  at_work_ = answer == Answer::kAtWork;
+  waits_still_ = answer == Answer::kWaitsStill;
   if (at_work_) ++all_.at_work_;
 }
 
 // Each turn is one portion of an object's writes: one with many does not keep the others waiting.
-bool SlowObjects::Admit(const ObjectKey& key, absl::Time now) {
+SlowObjects::Answer SlowObjects::Admit(const ObjectKey& key, absl::Time now) {
   std::erase_if(waiting_, [&](const Waiting& one) {
     return one.key != key && (now - one.asked > kLapse || !slow_.contains(one.key));
   });
   auto mine = std::ranges::find(waiting_, key, &Waiting::key);
   if (at_work_ + (mine - waiting_.begin()) < std::max(at_once_, 1)) {
     if (mine != waiting_.end()) waiting_.erase(mine);
-    return true;
+    return Answer::kAtWork;
   }
-  if (mine == waiting_.end()) mine = waiting_.insert(mine, {key, now});
+  if (mine == waiting_.end()) {
+    waiting_.push_back({key, now});
+    return Answer::kBeginsToWait;
+  }
   mine->asked = now;
-  return false;
+  return Answer::kWaitsStill;
+}
+
+void SlowObjects::Turn::Leave() {
+  MutexLock lock(all_.mutex_);
+  std::erase_if(all_.waiting_, [&](const Waiting& one) { return one.key == key_; });
+}
+
+void SlowObjects::Turn::NoteSlowReport() {
+  reports_slowly_ = true;
+  MutexLock lock(all_.mutex_);
+  absl::erase_if(all_.no_reports_, [&](const auto& one) { return one.second <= now_; });
+  all_.no_reports_[key_] = now_ + kNoReports;
 }
 
 SlowObjects::Turn::~Turn() {

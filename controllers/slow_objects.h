@@ -2,14 +2,20 @@
 // reconciled a few at once, and the others find a worker.
 //
 //   SlowObjects::Turn turn(slow_objects, key, now);
-//   if (turn.later()) return Result{SlowObjects::kLater};
-//   … write, with little patience unless turn.slow() …
+//   if (turn.waits_still()) return Result{SlowObjects::kLater};
+//   … plan …
+//   if (turn.later()) {
+//     if (there is something to write) return Result{SlowObjects::kLater};
+//     turn.Leave();
+//   }
+//   … write, with little patience unless turn.at_work() …
 //   if (it wrote) turn.End(/*slow=*/a write took long);
 #ifndef CONTROLLERS_SLOW_OBJECTS_H_
 #define CONTROLLERS_SLOW_OBJECTS_H_
 
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "manager/core/mutex.h"
@@ -24,6 +30,8 @@ class SlowObjects {
   static constexpr absl::Duration kLater = absl::Milliseconds(500);
   // Who has not come back for so long does not wait any more.
   static constexpr absl::Duration kLapse = absl::Seconds(5);
+  // For how long an object is not reported about in passing whose status took long to write.
+  static constexpr absl::Duration kNoReports = absl::Minutes(10);
 
   // One reconcile of an object. Not thread-safe.
   class Turn {
@@ -34,18 +42,30 @@ class SlowObjects {
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
-    // The object's writes took long the last time: the answers are waited for.
+    // The object's writes took long the last time.
     bool slow() const { return slow_; }
+    // So they did, and now their answers are waited for.
+    bool at_work() const { return at_work_; }
     // So they did, and as many as may are at work, or have waited for longer.
     bool later() const { return slow_ && !at_work_; }
+    // Nor was it this one's turn when it was tried before.
+    bool waits_still() const { return waits_still_; }
+    // It has nothing to write, and does not wait any more.
+    void Leave();
     // What its writes were like this time; not called when there were none.
     void End(bool slow);
+
+    bool reports_slowly() const { return reports_slowly_; }
+    void NoteSlowReport();
 
    private:
     SlowObjects& all_;
     const ObjectKey& key_;
+    const absl::Time now_;
     bool slow_ = false;
     bool at_work_ = false;  // as one of the slow
+    bool waits_still_ = false;
+    bool reports_slowly_ = false;
   };
 
   // At least one slow object is at work, whatever `at_once`.
@@ -57,14 +77,15 @@ class SlowObjects {
     absl::Time asked;
   };
 
-  // Whether the slow object gets a turn now; else it is among those that wait.
-  bool Admit(const ObjectKey& key, absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  enum class Answer { kAtWork, kBeginsToWait, kWaitsStill };
+  Answer Admit(const ObjectKey& key, absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const int at_once_;
   Mutex mutex_;
   int at_work_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::flat_hash_set<ObjectKey> slow_ ABSL_GUARDED_BY(mutex_);
   std::vector<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);  // who came first is first
+  absl::flat_hash_map<ObjectKey, absl::Time> no_reports_ ABSL_GUARDED_BY(mutex_);  // until then
 };
 
 }  // namespace mandate

@@ -65,6 +65,25 @@ TEST_F(SlowObjectsTest, WhoDoesNotComeBackHoldsUpNobody) {
   EXPECT_FALSE(Turn(objects_, a_, now_).later());
 }
 
+TEST_F(SlowObjectsTest, WhoBeginsToWaitIsTold) {
+  for (const ObjectKey& key : {a_, b_, c_}) Be(key, /*slow=*/true);
+  const Turn a(objects_, a_, now_), b(objects_, b_, now_);
+  EXPECT_FALSE(Turn(objects_, c_, now_).waits_still());
+  EXPECT_TRUE(Turn(objects_, c_, now_).waits_still());
+  Turn(objects_, c_, now_).Leave();
+  EXPECT_FALSE(Turn(objects_, c_, now_).waits_still()) << "it waits anew";
+}
+
+TEST_F(SlowObjectsTest, ASlowReportIsKnownForAWhile) {
+  EXPECT_FALSE(Turn(objects_, a_, now_).reports_slowly());
+  Turn(objects_, a_, now_).NoteSlowReport();
+  now_ += SlowObjects::kNoReports - absl::Milliseconds(1);
+  EXPECT_TRUE(Turn(objects_, a_, now_).reports_slowly());
+  EXPECT_FALSE(Turn(objects_, b_, now_).reports_slowly());
+  now_ += absl::Milliseconds(1);
+  EXPECT_FALSE(Turn(objects_, a_, now_).reports_slowly());
+}
+
 TEST_F(SlowObjectsTest, WhoWasQuickIsSlowNoLonger) {
   Be(a_, true);
   EXPECT_TRUE(Turn(objects_, a_, now_).slow());

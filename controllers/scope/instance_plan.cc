@@ -137,7 +137,7 @@ std::string ExcessOf(const std::vector<RoleTemplate>& roles, const Target& targe
   return "";
 }
 
-void PlanValidTemplate(const InstanceSnapshot& snapshot, const std::vector<RoleTemplate>& roles,
+void PlanValidTemplate(const InstanceSnapshot& snapshot, std::vector<RoleTemplate> roles,
                        const Target& target, const InstancePlanOptions& options, RolesPlan& planner,
                        InstancePlan& plan) {
   const std::string& name = snapshot.scope_template->metadata().name();
@@ -158,7 +158,9 @@ void PlanValidTemplate(const InstanceSnapshot& snapshot, const std::vector<RoleT
     plan.problems.push_back(std::move(excess));
   }
   planner.Plan(roles, may_grant);
-  if (!target.cluster) plan.effect = EffectInNamespaces(roles, snapshot.scopes);
+  if (target.cluster) return;
+  plan.in_namespaces = std::move(roles);
+  plan.effect.unknown = true;
 }
 
 InstancePlan Finish(InstancePlan plan, const Target& target) {
@@ -192,9 +194,9 @@ InstancePlan PlanInstance(const InstanceSnapshot& snapshot, const InstancePlanOp
     planner.differ().RevokeRest();
     return Finish(std::move(plan), target);
   }
-  const auto roles = ExpandTemplate(*snapshot.scope_template);
+  auto roles = ExpandTemplate(*snapshot.scope_template);
   if (roles.ok()) {
-    PlanValidTemplate(snapshot, *roles, target, options, planner, plan);
+    PlanValidTemplate(snapshot, *std::move(roles), target, options, planner, plan);
   } else {
     // The roles that the template means are unknown. Two things are known: where the instance wants
     // no role at all, and which roles are not the template's. Those may belong to another template,

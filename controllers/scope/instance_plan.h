@@ -43,8 +43,6 @@ struct InstanceSnapshot {
   // At least those that belong to the instance or to a former one of its name, and those that say
   // so by label, owner or name.
   std::vector<Binding> bindings;
-  // Of the template's rules.
-  KnownScopes scopes;
 };
 
 struct InstancePlanOptions {
@@ -84,7 +82,9 @@ struct InstancePlan {
   std::vector<std::string> pending;
   // The instance asks for more than max_bindings or max_subject_bytes.
   bool over_bound = false;
-  // Of Effective.
+  // The roles that are bound in namespaces.
+  std::vector<RoleTemplate> in_namespaces;
+  // Theirs, for the condition Effective: not known until somebody asks the server.
   Effect effect;
 
   size_t writes() const { return create.size() + fix.size() + 2 * replace.size() + remove.size(); }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "controllers/is_current.h"
+#include "controllers/put_off.h"
 #include "controllers/report.h"
 #include "controllers/retry_delays.h"
 #include "controllers/scope/generated_names.h"
@@ -157,20 +158,17 @@ InstanceReconciler::InstanceReconciler(const Component& component, Client<kScope
 
 InstanceReconciler::~InstanceReconciler() = default;
 
-absl::StatusOr<InstanceSnapshot> InstanceReconciler::Read(const CallContext& context,
-                                                          ScopeInstance instance) {
-  ASSIGN_OR_RETURN(InstanceSnapshot snapshot,
-                   ReadInstanceSnapshot(context, component_.cache(), std::move(instance)));
-  if (!snapshot.scope_template.has_value()) return snapshot;
-  const auto roles = ExpandTemplate(*snapshot.scope_template);
-  if (!roles.ok()) return snapshot;
-  for (const auto& resource : ResourcesOf(*roles)) {
-    const absl::StatusOr<Scope> scope =
-        discovery_->ScopeOf(context, resource.first, resource.second);
+Effect InstanceReconciler::ReadEffect(const CallContext& context,
+                                      const std::vector<RoleTemplate>& roles) {
+  const CallContext brief =
+      context.WithDeadline(component_.clock().TimeNow() + options_.portion.max_time);
+  KnownScopes scopes;
+  for (const auto& resource : ResourcesOf(roles)) {
+    const absl::StatusOr<Scope> scope = discovery_->ScopeOf(brief, resource.first, resource.second);
     if (absl::IsNotFound(scope.status())) continue;
-    snapshot.scopes[resource] = scope.ok() ? std::optional<Scope>(*scope) : std::nullopt;
+    scopes[resource] = scope.ok() ? std::optional<Scope>(*scope) : std::nullopt;
   }
-  return snapshot;
+  return EffectInNamespaces(roles, scopes);
 }
 
 absl::StatusOr<InstancePlan> InstanceReconciler::Plan(const CallContext& context,
@@ -190,37 +188,43 @@ absl::StatusOr<InstancePlan> InstanceReconciler::Plan(const CallContext& context
 absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
                                                      const Request& request) {
   SlowObjects::Turn turn(slow_, request.key, component_.clock().TimeNow());
-  if (turn.later()) {
-    put_off_.Increment();
-    return Result{SlowObjects::kLater};
-  }
+  if (turn.waits_still()) return Later();
   auto instance = component_.cache().Get<ScopeInstance>(context, request.key);
   if (absl::IsNotFound(instance.status())) return RevokeAll(context, request, turn);
   RETURN_IF_ERROR(instance.status());
   if (IsOrphaning(instance->metadata())) return Result{};
-  ASSIGN_OR_RETURN(InstanceSnapshot snapshot, Read(context, *std::move(instance)));
+  ASSIGN_OR_RETURN(InstanceSnapshot snapshot,
+                   ReadInstanceSnapshot(context, component_.cache(), *std::move(instance)));
   ASSIGN_OR_RETURN(InstancePlan plan, Plan(context, snapshot));
+  const auto tell = [&](const CallContext& brief) {
+    if (ReportsWrites(snapshot.instance)) return absl::OkStatus();
+    return Report(brief, plan, {}, /*unfinished=*/true, snapshot.instance);
+  };
+  if (PutOff(context, component_.clock(), options_.portion, turn, plan.writes() > 0, tell)) {
+    return Later();
+  }
 
   WriteRound round = rounds_.Take(request.key, VersionsOf(snapshot));
-  Portion portion(component_.clock(), options_.portion, round, turn.slow());
+  Portion portion(component_.clock(), options_.portion, round, turn.at_work());
   portion.LeaveWhen([&] { return !AreCurrent(component_.cache(), snapshot); });
   BindingWriter writer = WriterFor(context, portion);
-  if (turn.slow() && plan.writes() > 0 && !ReportsWrites(snapshot.instance)) {
-    // Nothing says success while an answer is waited for. A revocation does not wait for a status.
-    Report(context, plan, {}, /*unfinished=*/true, snapshot.instance).IgnoreError();
-  }
   writer.CarryOut(plan);
   writer.Finish();
-  if (portion.tried()) turn.End(portion.slow());
   if (portion.log().pending()) plan.reason = kRevocationPending;
   if (plan.over_bound) over_bound_.Increment();
-  if (portion.unfinished()) portions_.Increment();
-  absl::StatusOr<Result> result = rounds_.ResultOf(request.key, portion);
+  if (!plan.in_namespaces.empty()) plan.effect = ReadEffect(context, plan.in_namespaces);
+  absl::Status reported;
   // Each portion of a round has other failures: the first and the last are reported.
   if (!portion.unfinished() || !ReportsWrites(snapshot.instance)) {
-    RETURN_IF_ERROR(portion.Later(
-        Report(context, plan, FailuresOf(portion), portion.unfinished(), snapshot.instance)));
+    reported = portion.Report(context, [&](const CallContext& in_time) {
+      return Report(in_time, plan, FailuresOf(portion), portion.unfinished(), snapshot.instance);
+    });
   }
+  if (portion.reported_slowly()) turn.NoteSlowReport();
+  if (portion.tried() || portion.slow()) turn.End(portion.slow());
+  if (portion.unfinished()) portions_.Increment();
+  absl::StatusOr<Result> result = rounds_.ResultOf(request.key, portion);
+  RETURN_IF_ERROR(portion.Later(reported));
   RETURN_IF_ERROR(result.status());
   if (!plan.pending.empty()) RequeueWithin(kLongestRetry, *result);
   // No event reports that the server answers again.
@@ -228,6 +232,11 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
     RequeueWithin(std::max(discovery_->min_interval(), portion.Asked()), *result);
   }
   return result;
+}
+
+Result InstanceReconciler::Later() {
+  put_off_.Increment();
+  return {SlowObjects::kLater};
 }
 
 absl::Status InstanceReconciler::Report(const CallContext& context, const InstancePlan& plan,
@@ -247,11 +256,12 @@ BindingWriter InstanceReconciler::WriterFor(const CallContext& context, Portion&
 absl::StatusOr<Result> InstanceReconciler::RevokeAll(const CallContext& context,
                                                      const Request& request,
                                                      SlowObjects::Turn& turn) {
+  if (turn.later()) return Later();
   const std::string& name = request.key.name;
   ASSIGN_OR_RETURN(std::vector<Binding> bindings,
                    ReadBindingsOf(context, component_.cache(), name));
   WriteRound round = rounds_.Take(request.key, "");
-  Portion portion(component_.clock(), options_.portion, round, turn.slow());
+  Portion portion(component_.clock(), options_.portion, round, turn.at_work());
   BindingWriter writer = WriterFor(context, portion);
   writer.CarryOut(PlanAbsentInstance(name, std::move(bindings)));
   writer.Finish();

@@ -58,16 +58,18 @@ class InstanceReconciler : public Reconciler {
   absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override;
 
  private:
-  absl::StatusOr<InstanceSnapshot> Read(const CallContext& context,
-                                        operatorsv1alpha1::ScopeInstance instance);
   // The plan; with what others have under the names of bindings that it would make.
   absl::StatusOr<InstancePlan> Plan(const CallContext& context, InstanceSnapshot& snapshot) const;
   // The instance is gone: revokes what it granted.
   absl::StatusOr<Result> RevokeAll(const CallContext& context, const Request& request,
                                    SlowObjects::Turn& turn);
+  // What the rules come to where they are bound in namespaces. Asks the server, but not for long.
+  Effect ReadEffect(const CallContext& context, const std::vector<RoleTemplate>& roles);
   absl::Status Report(const CallContext& context, const InstancePlan& plan,
                       const std::vector<std::string>& failures, bool unfinished,
                       operatorsv1alpha1::ScopeInstance& of);
+  // It is not the object's turn.
+  Result Later();
   BindingWriter WriterFor(const CallContext& context, Portion& portion);
 
   const Component& component_;

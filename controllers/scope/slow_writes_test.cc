@@ -15,6 +15,7 @@ namespace mandate::scope {
 namespace {
 
 using testing::AllOf;
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -22,6 +23,8 @@ using testing::StartsWith;
 
 constexpr int kWorkers = 4;
 constexpr int kSlow = kWorkers + 2;
+constexpr std::string_view kInvalid = R"([{"generateName": "reader-", "rules": [],
+    "subjects": [{"kind": "User", "name": "ann", "namespace": "foo"}]}])";
 
 class SlowWritesTest : public ScopedTest {
  protected:
@@ -30,10 +33,10 @@ class SlowWritesTest : public ScopedTest {
   void SetUp() override { Begin(R"("namespaces": ["foo"])", kAnn); }
 
   // Some instances each write a binding into the namespace bar.
-  void CreateSlowInstances() {
+  void CreateSlowInstances(const std::string& of = "foo") {
     for (int i = 0; i < kSlow; ++i) {
       EXPECT_EQ(cluster_.Create(kInstances,
-                                InstanceJson(StrCat("slow", i), R"("namespaces": ["bar"])", "foo")),
+                                InstanceJson(StrCat("slow", i), R"("namespaces": ["bar"])", of)),
                 201);
     }
   }
@@ -42,14 +45,26 @@ class SlowWritesTest : public ScopedTest {
                            .path_prefix = "/apis/rbac.authorization.k8s.io/v1/namespaces/bar/",
                            .fault = fault});
   }
+  void FailTheirStatuses(const apiserver::Fault& fault) {
+    cluster_.faults().Add({.verb = "patch",
+                           .path_prefix = "/apis/operators.coreos.com/v1alpha1/scopeinstances/slow",
+                           .fault = fault});
+  }
+  // The template gets another subject, or loses it again.
+  void EditTemplate(std::string_view roles, const std::string& name = "foo") {
+    EXPECT_EQ(cluster_.Merge(kTemplates, name, StrCat(R"({"spec":{"clusterRoles":)", roles, "}}")),
+              200);
+  }
   // How long the instance foo's binding is still there when it is wanted no more. It is edited when
-  // so many slow writes have begun as there are workers, after `begin`.
-  absl::Duration UntilRevoked(const std::function<void()>& begin) {
+  // so many slow writes have begun, after `begin`.
+  absl::Duration UntilRevoked(const std::function<void()>& begin,
+                              std::string_view slow_write = "PATCH rolebindings bar",
+                              int at_once = kWorkers) {
     int slow = 0;
     std::optional<absl::Time> edited, revoked;
     const auto now = [&] { return cluster_.loop().clock().TimeNow(); };
     cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
-      if (write == "PATCH rolebindings bar" && ++slow == kWorkers) {
+      if (write == slow_write && ++slow == at_once) {
         EXPECT_EQ(cluster_.Merge(kInstances, "foo", R"({"spec":{"namespaces":["none"]}})"), 200);
         edited = now();
       }
@@ -105,12 +120,89 @@ TEST_F(SlowWritesTest, NothingSaysSuccessWhileASlowAnswerIsWaitedFor) {
     if (write == "PATCH rolebindings bar") said.push_back(cluster_.Scoped("slow"));
     return std::nullopt;
   };
-  EXPECT_EQ(
-      cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":)", kAnnAndEve, "}}")),
-      200);
+  EditTemplate(kAnnAndEve);
   cluster_.RunFor(absl::Minutes(1));
   EXPECT_THAT(said, ElementsAre(StartsWith("False ScopingInProgress")));
   EXPECT_THAT(cluster_.Scoped("slow"), StartsWith("True"));
+}
+
+// Nor while the turn of those that are slow is waited for.
+TEST_F(SlowWritesTest, NothingSaysSuccessWhileItWaitsForItsTurn) {
+  Fail({.delay = absl::Seconds(10)});
+  CreateSlowInstances();
+  cluster_.RunFor(absl::Minutes(15));
+  for (int i = 0; i < kSlow; ++i) {
+    ASSERT_THAT(cluster_.Scoped(StrCat("slow", i)), StartsWith("True"));
+  }
+  std::vector<std::string> said;
+  cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
+    if (write != "PATCH rolebindings bar" || !said.empty()) return std::nullopt;
+    for (int i = 0; i < kSlow; ++i) said.push_back(cluster_.Scoped(StrCat("slow", i)));
+    return std::nullopt;
+  };
+  EditTemplate(kAnnAndEve);
+  cluster_.RunFor(absl::Minutes(5));
+  EXPECT_EQ(said.size(), size_t{kSlow});
+  EXPECT_THAT(said, Each(StartsWith("False ScopingInProgress")));
+  for (int i = 0; i < kSlow; ++i) {
+    EXPECT_THAT(cluster_.Scoped(StrCat("slow", i)), StartsWith("True"));
+  }
+}
+
+// A webhook may be for the status alone. The instances of a template that fails say so.
+class SlowStatusesTest : public SlowWritesTest {
+ protected:
+  void SetUp() override {
+    SlowWritesTest::SetUp();
+    EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("other", kAnn)), 201);
+    CreateSlowInstances("other");
+    cluster_.Settle();
+  }
+  absl::Duration UntilRevokedAfterAll(int at_once) {
+    return UntilRevoked([this] { EditTemplate(kInvalid, "other"); }, "PATCH scopeinstances/status",
+                        at_once);
+  }
+};
+
+TEST_F(SlowStatusesTest, OthersAreHeldUpByOneWriteAtMost) {
+  FailTheirStatuses({.delay = absl::Seconds(10)});
+  EXPECT_LE(UntilRevokedAfterAll(kWorkers), absl::Seconds(5)) << "nobody knows yet who is slow";
+  cluster_.RunFor(absl::Minutes(2));
+  for (int i = 0; i < kSlow; ++i) {
+    EXPECT_THAT(cluster_.Scoped(StrCat("slow", i)), StartsWith("False ScopeTemplateFailed"));
+  }
+  EXPECT_EQ(cluster_.Merge(kInstances, "foo", R"({"spec":{"namespaces":["foo"]}})"), 200);
+  EditTemplate(kAnn, "other");
+  cluster_.RunFor(absl::Minutes(2));
+  for (int i = 0; i < kSlow; ++i) {
+    EXPECT_THAT(cluster_.Scoped(StrCat("slow", i)), StartsWith("True"));
+  }
+  EXPECT_LE(UntilRevokedAfterAll(/*at_once=*/2), absl::Seconds(1)) << "they are known";
+}
+
+TEST_F(SlowStatusesTest, OthersAreNotHeldUpByThoseThatAreAskedToWait) {
+  FailTheirStatuses({.refuse = apiserver::TooManyRequests("busy", 25)});
+  EXPECT_LE(UntilRevokedAfterAll(kWorkers), absl::Seconds(1));
+}
+
+// Discovery is asked for the condition Effective alone.
+TEST_F(SlowWritesTest, ARevocationDoesNotWaitForDiscovery) {
+  EditTemplate(R"([{"generateName": "reader-", "rules": [{"apiGroups": ["no.example.com"],
+      "resources": ["things"], "verbs": ["get"]}],
+      "subjects": [{"kind": "User", "name": "ann"}]}])");
+  cluster_.RunFor(absl::Minutes(1));
+  cluster_.faults().Add(
+      {.verb = "get", .path_prefix = "/api", .fault = {.delay = absl::Seconds(100)}});
+  const absl::Time edited = cluster_.loop().clock().TimeNow();
+  absl::Time revoked = absl::InfiniteFuture();
+  cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
+    if (write == "DELETE rolebindings foo") revoked = cluster_.loop().clock().TimeNow();
+    return std::nullopt;
+  };
+  EXPECT_EQ(cluster_.Merge(kInstances, "foo", R"({"spec":{"namespaces":["none"]}})"), 200);
+  cluster_.RunFor(absl::Minutes(5));
+  EXPECT_LE(revoked - edited, absl::Seconds(1));
+  EXPECT_GT(cluster_.faults().struck(), 0u);
 }
 
 }  // namespace

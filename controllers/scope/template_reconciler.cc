@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "controllers/is_current.h"
+#include "controllers/put_off.h"
 #include "controllers/report.h"
 #include "controllers/retry_delays.h"
 #include "controllers/scope/binding.h"
@@ -94,13 +95,15 @@ TemplateReconciler::TemplateReconciler(const Component& component, Client<kScope
           "Reconciles that waited because the writes of others, and theirs before, took long",
           {{"identity", std::string(component.name())}})) {}
 
+Result TemplateReconciler::Later() {
+  put_off_.Increment();
+  return {SlowObjects::kLater};
+}
+
 absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
                                                      const Request& request) {
   SlowObjects::Turn turn(slow_, request.key, component_.clock().TimeNow());
-  if (turn.later()) {
-    put_off_.Increment();
-    return Result{SlowObjects::kLater};
-  }
+  if (turn.waits_still()) return Later();
   auto scope_template = component_.cache().Get<ScopeTemplate>(context, request.key);
   if (absl::IsNotFound(scope_template.status())) {
     rounds_.Forget(request.key);
@@ -119,31 +122,38 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
 
   const TemplatePlan plan = PlanTemplate(snapshot);
   const auto& meta = snapshot.scope_template.metadata();
-  WriteRound round = rounds_.Take(request.key, StrCat(meta.uid(), " ", meta.generation()));
-  Portion portion(component_.clock(), options_.portion, round, turn.slow());
-  portion.LeaveWhen([&] { return !IsCurrent(component_.cache(), snapshot.scope_template); });
-  const auto report = [&](const std::vector<std::string>& failures,
+  const auto report = [&](const CallContext& in_time, const std::vector<std::string>& failures,
                           const std::vector<std::string>& removal_failures, bool unfinished) {
     return ReportConditions(
-        context, component_, client_, snapshot.scope_template,
+        in_time, component_, client_, snapshot.scope_template,
         TemplateConditions(snapshot.scope_template, plan, failures, removal_failures, unfinished),
         {kTemplated});
   };
-  if (turn.slow() && plan.writes() > 0 && !ReportsWrites(snapshot.scope_template)) {
-    // Nothing says success while an answer is waited for. A revocation does not wait for a status.
-    report({}, {}, /*unfinished=*/true).IgnoreError();
+  const auto tell = [&](const CallContext& brief) {
+    if (ReportsWrites(snapshot.scope_template)) return absl::OkStatus();
+    return report(brief, {}, {}, /*unfinished=*/true);
+  };
+  if (PutOff(context, component_.clock(), options_.portion, turn, plan.writes() > 0, tell)) {
+    return Later();
   }
+  WriteRound round = rounds_.Take(request.key, StrCat(meta.uid(), " ", meta.generation()));
+  Portion portion(component_.clock(), options_.portion, round, turn.at_work());
+  portion.LeaveWhen([&] { return !IsCurrent(component_.cache(), snapshot.scope_template); });
   RoleWriter(context,
              {.client = client_, .fixes = fixes_, .clock = component_.clock(), .portion = portion})
       .CarryOut(plan);
-  if (portion.tried()) turn.End(portion.slow());
-  if (portion.unfinished()) portions_.Increment();
-  absl::StatusOr<Result> result = rounds_.ResultOf(request.key, portion);
+  absl::Status reported;
   // Each portion of a round has other failures: the first and the last are reported.
   if (!portion.unfinished() || !ReportsWrites(snapshot.scope_template)) {
-    RETURN_IF_ERROR(portion.Later(
-        report(portion.failures(), portion.removal_failures(), portion.unfinished())));
+    reported = portion.Report(context, [&](const CallContext& in_time) {
+      return report(in_time, portion.failures(), portion.removal_failures(), portion.unfinished());
+    });
   }
+  if (portion.reported_slowly()) turn.NoteSlowReport();
+  if (portion.tried() || portion.slow()) turn.End(portion.slow());
+  if (portion.unfinished()) portions_.Increment();
+  absl::StatusOr<Result> result = rounds_.ResultOf(request.key, portion);
+  RETURN_IF_ERROR(portion.Later(reported));
   RETURN_IF_ERROR(result.status());
   for (const auto& [role, standing] : snapshot.standing) RETURN_IF_ERROR(standing.unread);
   if (!current) RequeueWithin(kReadAgain, *result);

@@ -49,6 +49,9 @@ class TemplateReconciler : public Reconciler {
   absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override;
 
  private:
+  // It is not the object's turn.
+  Result Later();
+
   const Component& component_;
   Client<kScopeTemplate> client_;
   const std::shared_ptr<AwaitedBindings> awaited_;

@@ -1,0 +1,20 @@
+#include "controllers/put_off.h"
+
+namespace mandate {
+
+bool PutOff(const CallContext& context, const Clock& clock, const PortionLimits& limits,
+            SlowObjects::Turn& turn, bool writes,
+            absl::FunctionRef<absl::Status(const CallContext&)> report) {
+  if (turn.slow() && writes && !turn.reports_slowly()) {
+    WriteRound none;
+    Portion brief(clock, limits, none, /*patient=*/false);
+    brief.Report(context, report).IgnoreError();
+    if (brief.reported_slowly()) turn.NoteSlowReport();
+  }
+  if (!turn.later()) return false;
+  if (writes || turn.reports_slowly()) return true;
+  turn.Leave();
+  return false;
+}
+
+}  // namespace mandate
