@@ -53,24 +53,54 @@ constexpr bool PermitsEverywhere(const rbac::Mandate& mandate, std::string_view 
   return false;
 }
 
-// The error of a demand that is too wide, with the scope of the first marker.
+// Whether some rule allows it for all that `scope` names.
+constexpr bool PermitsThere(const rbac::Mandate& mandate, std::string_view verb,
+                            const KindInfo& kind, const rbac::MandateRule& scope) {
+  const auto covers = [&](const rbac::MandateRule& r) {
+    if (!r.ns.empty() && r.ns != scope.ns) return false;
+    if (r.rule.resource_names.empty()) return true;
+    if (scope.rule.resource_names.empty()) return false;
+    for (const std::string_view name : r.rule.resource_names) {
+      if (name == scope.rule.resource_names[0]) return true;
+    }
+    return false;
+  };
+  for (const rbac::MandateRule& r : mandate.rules) {
+    if (covers(r) && Concerns(r, verb, kind)) return true;
+  }
+  return false;
+}
+
+// The error of a demand that is too wide. It names the scope of the first marker that is narrower
+// and within which the component may both list and watch; else that of the first narrower marker.
 template <const rbac::Mandate& kMandate, class T>
 struct TooWide {
   static constexpr KindInfo kKind = KindOf<T>::value;
 
-  static consteval void Append(auto& out) {
+  // Null where no marker is narrower: then the error is another one.
+  static constexpr const rbac::MandateRule* Narrower() {
+    const rbac::MandateRule* first = nullptr;
     for (const rbac::MandateRule& r : kMandate.rules) {
-      if (!Concerns(r, "list", kKind)) continue;
-      const bool named = !r.rule.resource_names.empty();
-      out.append(named ? "demand OneObject{\"" : "demand InNamespace{\"");
-      out.append(r.ns);
-      if (named) {
-        out.append("\", \"");
-        out.append(r.rule.resource_names[0]);
+      if (r.ns.empty() && r.rule.resource_names.empty()) continue;
+      if (!Concerns(r, "list", kKind) && !Concerns(r, "watch", kKind)) continue;
+      if (PermitsThere(kMandate, "list", kKind, r) && PermitsThere(kMandate, "watch", kKind, r)) {
+        return &r;
       }
-      out.append("\"}");
-      return;
+      if (first == nullptr) first = &r;
     }
+    return first;
+  }
+  static consteval void Append(auto& out) {
+    const rbac::MandateRule* scope = Narrower();
+    if (scope == nullptr) return;
+    const bool named = !scope->rule.resource_names.empty();
+    out.append(named ? "demand OneObject{\"" : "demand InNamespace{\"");
+    out.append(scope->ns);
+    if (named) {
+      out.append("\", \"");
+      out.append(scope->rule.resource_names[0]);
+    }
+    out.append("\"}");
   }
   static consteval size_t Size() {
     permission_internal::Counter counter;

@@ -8,6 +8,7 @@ namespace mandate {
 
 constexpr std::string_view kListAndWatch[] = {"list", "watch"};
 constexpr std::string_view kListOnly[] = {"list"};
+constexpr std::string_view kWatchOnly[] = {"watch"};
 constexpr std::string_view kRbac[] = {"rbac.authorization.k8s.io"};
 constexpr std::string_view kRoles[] = {"roles"};
 constexpr std::string_view kClusterRoles[] = {"clusterroles"};
@@ -16,11 +17,17 @@ constexpr std::string_view kLeases[] = {"leases"};
 constexpr std::string_view kCore[] = {""};
 constexpr std::string_view kConfigMaps[] = {"configmaps"};
 constexpr std::string_view kSettings[] = {"settings"};
+constexpr std::string_view kSecrets[] = {"secrets"};
+constexpr std::string_view kPods[] = {"pods"};
 constexpr rbac::MandateRule kRules[] = {
     {{kListAndWatch, kRbac, kRoles, {}, {}}, "", false},
     {{kListOnly, kRbac, kClusterRoles, {}, {}}, "", false},
     {{kListAndWatch, kCoordination, kLeases, {}, {}}, "default", false},
-    {{kListAndWatch, kCore, kConfigMaps, kSettings, {}}, "default", false}};
+    {{kListAndWatch, kCore, kConfigMaps, kSettings, {}}, "default", false},
+    {{kListOnly, kCore, kSecrets, {}, {}}, "", false},
+    {{kWatchOnly, kCore, kSecrets, {}, {}}, "default", false},
+    {{kListOnly, kCore, kPods, {}, {}}, "a", false},
+    {{kListAndWatch, kCore, kPods, {}, {}}, "b", false}};
 inline constexpr rbac::Mandate kAuditor = {.component = "auditor", .rules = kRules};
 
 void Test(BuilderFor<kAuditor>& builder) {
@@ -42,6 +49,10 @@ void Test(BuilderFor<kAuditor>& builder) {
   builder.Owns<coordinationv1::Lease>();
 #elif defined(WATCHES_ONE_OBJECT)
   builder.Watches<corev1::ConfigMap>(map);
+#elif defined(LISTS_EVERYWHERE_WATCHES_A_NAMESPACE)
+  builder.Watches<corev1::Secret>(map);
+#elif defined(LISTS_ALSO_ELSEWHERE)
+  builder.Watches<corev1::Pod>(map);
 #elif defined(SCOPED_UNDECLARED)
   builder.Watches<rbacv1::RoleBinding>(InNamespace{"default"}, map);
 #else
