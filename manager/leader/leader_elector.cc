@@ -111,8 +111,12 @@ void LeaderElector::ScheduleTry(absl::Duration delay) {
 void LeaderElector::Try() {
   if (state_ != State::kLeader) return TrySlow();
   if (Now() >= give_up_at_) {
-    return Lose(last_failure_.ok() ? absl::DeadlineExceededError("no time was left to renew")
-                                   : last_failure_);
+    const absl::Status why =
+        last_failure_.ok() ? absl::DeadlineExceededError("no time was left") : last_failure_;
+    // An API server that has just started denies everything: the time says what the error does not.
+    return Lose(absl::Status(
+        why.code(), AsAbsl(StrCat("not renewed for ", absl::ToInt64Seconds(Now() - renewed_at_),
+                                  " s; the last error: ", AsStd(why.message())))));
   }
   TryFast();
 }

@@ -12,6 +12,7 @@ namespace mandate {
 namespace {
 
 using coordinationv1::Lease;
+using testing::AllOf;
 using testing::HasSubstr;
 
 class LeaderElectorLossTest : public LeaderFixture {};
@@ -29,7 +30,9 @@ TEST_F(LeaderElectorLossTest, ALeaderThatCannotRenewEndsBeforeOthersTakeOver) {
   EXPECT_EQ(b->led, 0);
   EXPECT_EQ(a->elector->state(), State::kLost);
   EXPECT_EQ(a->master(), 0);
-  EXPECT_THAT(std::string(a->lost[0].message()), HasSubstr("leader election lost"));
+  EXPECT_THAT(std::string(a->lost[0].message()),
+              AllOf(HasSubstr("leader election lost"), HasSubstr("not renewed for 1"),
+                    HasSubstr(" s; the last error: ")));
   EXPECT_EQ(a->elector->status(), a->lost[0]);
   ASSERT_TRUE(loop_.RunUntil([&] { return b->leads(); }));
   EXPECT_LE(Now() - cut, absl::Seconds(24));
