@@ -185,13 +185,44 @@ TEST(FieldNamesTest, OptionsSayNamesInJson) {
                    "\".status.readyReplicas\" } ")
                   .report,
               HasSubstr("scale.specReplicasPath .spec.replica_count leads nowhere: there is no "
-                        "\"replica_count\""));
+                        "\"replica_count\"; in JSON it is \"replicaCount\"\n"));
   const TestOutput output = with(
       "scale { specReplicasPath: \".spec.replicaCount\" statusReplicasPath: "
       "\".status.readyReplicas\" } ");
   EXPECT_EQ(output.report, "");
   ASSERT_EQ(output.definitions.size(), 1u);
   EXPECT_THAT(output.definitions[0].text, HasSubstr("replicaCount:"));
+}
+
+TEST(FieldNamesTest, AMistakeHasTheNameInJson) {
+  constexpr char kItem[] =
+      "message Item {\n  optional string pod_name = 1 [(mandate.api.schema) = { required: true }];"
+      "\n  optional string LOG = 2 [json_name = \"log_level\"];\n}\n";
+  const struct {
+    const char* field;
+    const char* report;
+  } cases[] = {
+      {"repeated Item items = 1 [(mandate.api.schema) = { listType: \"map\" listMapKeys: "
+       "\"pod_name\" }];",
+       "listMapKeys: there is no \"pod_name\"; in JSON it is \"podName\"\n"},
+      {"optional Item item = 1 [(mandate.api.schema) = { default: \"{\\\"podName\\\": \\\"a\\\", "
+       "\\\"logLevel\\\": \\\"b\\\"}\" }];",
+       ": there is no \"logLevel\"; in JSON it is \"log_level\"\n"},
+      {"optional Item item = 1 [(mandate.api.schema) = { atLeastOneOf { fields: \"LOG_LEVEL\" } "
+       "}];",
+       "atLeastOneOf: there is no \"LOG_LEVEL\"; in JSON it is \"log_level\"\n"},
+      {"optional Item item = 1 [(mandate.api.schema) = { validations { rule: \"true\" fieldPath: "
+       "\".pod_name\" } }];",
+       "fieldPath .pod_name leads nowhere: there is no \"pod_name\"; in JSON it is \"podName\"\n"},
+      {"optional Item item = 1 [(mandate.api.schema) = { validations { rule: \"true\" fieldPath: "
+       "\".pod\" } }];",
+       "fieldPath .pod leads nowhere: there is no \"pod\"\n"},
+  };
+  for (const auto& c : cases) {
+    const std::string text =
+        StrCat(kKind, "}\nmessage Status {}\nmessage Spec {\n  ", c.field, "\n}\n", kItem);
+    EXPECT_THAT(MakeDefinitionsOfText(text).report, HasSubstr(c.report)) << c.field;
+  }
 }
 
 }  // namespace

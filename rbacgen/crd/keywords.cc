@@ -271,7 +271,7 @@ class Applier {
   void ListMapKey(const SchemaNode& item, const std::string& key) {
     const auto property = item.properties.find(key);
     if (property == item.properties.end()) {
-      Mistake("listMapKeys ", Quoted(key), " is no field of the items");
+      Mistake("listMapKeys: ", NoProperty(item, key));
     } else if (!property->second.IsScalar()) {
       Mistake("listMapKeys ", Quoted(key), " is no scalar field");
     } else if (!item.required.contains(key) && !property->second.keywords.contains("default")) {

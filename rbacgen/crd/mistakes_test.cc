@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
                 With({{&Source::object,
                        "option (mandate.api.object) = { atMostOneOf { fields: \"a\" fields: "
                        "\"b\" } };"}}),
-                "x.proto:8: error: atMostOneOf names \"a\", which is no field", 2},
+                "x.proto:8: error: atMostOneOf: there is no \"a\"", 2},
         Mistake{"OneOfOne",
                 With({{&Source::object,
                        "option (mandate.api.object) = { exactlyOneOf { fields: \"a\" } };"}}),

@@ -181,8 +181,8 @@ class Checker {
   void Path(std::string_view what, const std::string& path, std::string_view start) {
     if (!path.starts_with(start) || path.size() <= start.size()) {
       Error(what, " ", Quoted(path), " must be a path that begins with ", start);
-    } else if (const std::string step = MissingStep(version_.schema, path); !step.empty()) {
-      Error(what, " ", path, " leads nowhere: there is no ", Quoted(step));
+    } else if (const std::string why = MissingStep(version_.schema, path); !why.empty()) {
+      Error(what, " ", path, " leads nowhere: ", why);
     }
   }
 

@@ -62,9 +62,8 @@ void AddRule(const Rule& rule, SchemaNode* node, std::vector<std::string>* mista
     } else if (rule.fieldpath().starts_with(".metadata")) {
       mistakes->push_back(
           StrCat("fieldPath ", rule.fieldpath(), " is refused: the API server knows no metadata"));
-    } else if (const std::string step = MissingStep(*node, rule.fieldpath()); !step.empty()) {
-      mistakes->push_back(
-          StrCat("fieldPath ", rule.fieldpath(), " leads nowhere: there is no ", Quoted(step)));
+    } else if (const std::string why = MissingStep(*node, rule.fieldpath()); !why.empty()) {
+      mistakes->push_back(StrCat("fieldPath ", rule.fieldpath(), " leads nowhere: ", why));
     }
     map["fieldPath"] = rule.fieldpath();
   }
@@ -132,7 +131,7 @@ void AddOneOf(OneOf kind, const std::vector<std::string>& fields, SchemaNode* no
   std::string sum;
   for (const std::string& field : fields) {
     if (!node->properties.contains(field)) {
-      mistakes->push_back(StrCat(words.option, " names ", Quoted(field), ", which is no field"));
+      mistakes->push_back(StrCat(words.option, ": ", NoProperty(*node, field)));
     } else if (node->required.contains(field)) {
       mistakes->push_back(
           StrCat(words.option, " names ", Quoted(field), ", which is required and so always set"));

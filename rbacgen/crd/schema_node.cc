@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "manager/core/strings.h"
 #include "rbacgen/crd/doc_comment.h"
+#include "rbacgen/text.h"
 
 namespace mandate::rbacgen {
 namespace {
@@ -14,6 +17,12 @@ constexpr std::string_view kNameCharacters =
 bool HoldsAnything(const SchemaNode& node) {
   return node.keywords.contains("x-kubernetes-preserve-unknown-fields") ||
          node.keywords.contains("x-kubernetes-embedded-resource");
+}
+
+// The same for all names of a field: "ready_replicas", "readyReplicas".
+std::string Folded(std::string name) {
+  std::erase(name, '_');
+  return absl::AsciiStrToLower(name);
 }
 
 }  // namespace
@@ -44,6 +53,17 @@ Yaml ToYaml(const SchemaNode& node, const YamlOptions& options) {
   return map;
 }
 
+std::string NoProperty(const SchemaNode& node, const std::string& name) {
+  std::string text = StrCat("there is no ", Quoted(name));
+  for (const auto& [property, schema] : node.properties) {
+    if (Folded(property) == Folded(name)) {
+      StrAppend(&text, "; in JSON it is ", Quoted(property));
+      break;
+    }
+  }
+  return text;
+}
+
 std::string MissingStep(const SchemaNode& root, std::string_view path) {
   const SchemaNode* node = &root;
   while (path.starts_with('.')) {
@@ -53,7 +73,7 @@ std::string MissingStep(const SchemaNode& root, std::string_view path) {
     if (node == &root && name == "metadata") return "";
     if (!node->values.empty() || HoldsAnything(*node)) return "";
     const auto found = node->properties.find(name);
-    if (found == node->properties.end()) return name.empty() ? "." : name;
+    if (found == node->properties.end()) return NoProperty(*node, name.empty() ? "." : name);
     node = &found->second;
   }
   return "";

@@ -47,8 +47,14 @@ struct YamlOptions {
 
 Yaml ToYaml(const SchemaNode& node, const YamlOptions& options = {});
 
-// What of a simple path such as ".spec.replicas" is not in the schema: "" if it is all there, or it
-// leads into metadata, a map or an object of any fields. Ends at what is no plain name: "[?(…)]".
+// Says that the node has no such property: `there is no "ready_replicas"; in JSON it is
+// "readyReplicas"`. The second part stands only where a property differs in case and underscores
+// alone, as a field's names in a .proto file and in JSON do.
+std::string NoProperty(const SchemaNode& node, const std::string& name);
+
+// Why a simple path such as ".spec.replicas" leads nowhere, as NoProperty says it: "" if it is all
+// there, or it leads into metadata, a map or an object of any fields. Ends at what is not a plain
+// name: "[?(…)]".
 std::string MissingStep(const SchemaNode& root, std::string_view path);
 
 // The node that a path of plain names leads to; null if there is none.

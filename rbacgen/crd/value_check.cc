@@ -140,7 +140,7 @@ class ValueChecker {
       } else if (!node.values.empty()) {
         Check(object[name], node.values.front(), here);
       } else if (!holds_any) {
-        Mistake(here, "is no field");
+        Mistake(path, NoProperty(node, name));
       }
     }
     for (const std::string& name : node.required) {
