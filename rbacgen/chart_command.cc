@@ -133,7 +133,7 @@ void AddSettings(CLI::App* command, ChartSettings* settings, bool* no_fences) {
       ->delimiter(',')
       ->allow_extra_args(false);
   add("--with", &settings->with,
-      "Which components that are no controllers, by the value=… of their markers; '*' all")
+      "Which components without controllers, by the value=… of their markers; '*' all")
       ->delimiter(',')
       ->allow_extra_args(false);
   add("--identity-mode", &settings->identity_mode,

@@ -40,9 +40,9 @@ CLI::Validator IsAccountName() { return IsName(CheckDnsSubdomain); }
 void AddSourceFlags(CLI::App* command, SourceFlags* flags) {
   command
       ->add_option("--component-from", flags->component_from,
-                   "Whose the rules are above which no +mandate:component marker stands in their "
-                   "file: marker (nobody's), dir (the component is named as the folder), file (as "
-                   "the file, without _controller, _reconciler, _webhook)")
+                   "How to name the component of rules that have no +mandate:component marker in "
+                   "their file: marker (they have no component), dir (as their folder), file (as "
+                   "their file, without _controller, _reconciler, _webhook)")
       ->transform(ComponentFromWords())
       ->default_str("marker");
   command

@@ -50,7 +50,7 @@ absl::StatusOr<std::vector<Mutation>> Mutate(const std::vector<rbac::Permission>
   ASSIGN_OR_RETURN(const bool sound, run(""));
   if (!sound) {
     return absl::FailedPreconditionError(
-        "the tests fail while nothing is taken away; mend them first");
+        "the tests fail while nothing is taken away; fix them first");
   }
   std::vector<Mutation> mutations;
   for (const rbac::Permission& permission : permissions) {
