@@ -1,6 +1,7 @@
 """The demo's surroundings: control plane, manifests, the manager's token, and the manager itself."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -95,11 +96,17 @@ class Environment:
 
     def _install(self):
         self.report.step("an administrator installs the CRDs, the ServiceAccounts and their generated roles")
-        if not self.kubectl("get", "namespace", NAMESPACE, "--ignore-not-found", "-o", "name"):
-            self.kubectl("create", "namespace", NAMESPACE)
+        chart = self.chart()
+        self.make_namespaces(chart)
         self.kubectl("apply", "-f", os.path.join(ROOT, "charts/mandate/crds"))
-        self.kubectl("apply", "-f", "-", stdin=self.chart())
+        self.kubectl("apply", "-f", "-", stdin=chart)
         self.report.held("installed")
+
+    def make_namespaces(self, manifests):
+        """Those that the manifests need: a marker with namespace= becomes a Role there."""
+        for namespace in sorted({NAMESPACE, *re.findall(r"^  namespace: \"?([-a-z0-9]+)\"?$", manifests, re.MULTILINE)}):
+            if not self.kubectl("get", "namespace", namespace, "--ignore-not-found", "-o", "name"):
+                self.kubectl("create", "namespace", namespace)
 
     def chart(self, *flags):
         """The generated part of the chart, as plain manifests; of components not yet added to git, too."""
