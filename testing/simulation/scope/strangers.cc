@@ -66,9 +66,7 @@ const std::vector<Strangers::Kind>& Strangers::AllKinds() {
          s.Merge(v, R"({"metadata":{"labels":{"rbac.example.com/aggregate-to-all":"true"}}})");
        }},
       {"stranger: removes the owner", true, true,
-       [](Strangers& s, const Victim& v) {
-         s.Merge(v, R"({"metadata":{"ownerReferences":null}})");
-       }},
+       [](Strangers& s, const Victim& v) { s.RemoveOwner(v); }},
       {"stranger: replaces the owner", true, true,
        [](Strangers& s, const Victim& v) { s.ReplaceOwner(v); }},
       {"stranger: adds a finalizer", true, true,
@@ -191,9 +189,20 @@ void Strangers::ReplaceOwner(const Victim& victim) {
   owner["uid"] = Text(ns, "uid");
   owner["controller"] = true;
   patch["metadata"]["ownerReferences"].append(owner);
+  Disown(victim, WriteJson(patch));
+}
+
+void Strangers::RemoveOwner(const Victim& victim) {
+  constexpr char kPatch[] = R"({"metadata":{"ownerReferences":null}})";
+  if (!victim.object["metadata"]["labels"].empty()) return Merge(victim, kPatch);
+  // Without labels too, nothing says any more whose it is.
+  Disown(victim, kPatch);
+}
+
+void Strangers::Disown(const Victim& victim, const std::string& patch) {
   Hold(victim);
   if (victim.kind == ClusterRoles()) guardian_.AddTakenRole(Text(victim.object, "name"));
-  Merge(victim, WriteJson(patch));
+  Merge(victim, patch);
 }
 
 void Strangers::AddFinalizer(const Victim& victim) {

@@ -59,6 +59,9 @@ class Strangers {
   // Deletes the instance that the victim belongs to, which stays by a finalizer.
   void HoldInstance(const Victim& victim);
   void ReplaceOwner(const Victim& victim);
+  void RemoveOwner(const Victim& victim);
+  // The object has another owner by the patch, or none: it is not ours any more.
+  void Disown(const Victim& victim, const std::string& patch);
   void AddFinalizer(const Victim& victim);
   void ReplaceRoleRef(const Victim& victim);
   void TakeName(const Victim& victim);
