@@ -11,10 +11,7 @@ bool PutOff(const CallContext& context, const Clock& clock, const PortionLimits&
     brief.Report(context, report).IgnoreError();
     if (brief.reported_slowly()) turn.NoteSlowReport();
   }
-  if (!turn.later()) return false;
-  if (writes || turn.reports_slowly()) return true;
-  turn.Leave();
-  return false;
+  return turn.later() && (writes || turn.reports_slowly());
 }
 
 }  // namespace mandate

@@ -11,10 +11,10 @@
 
 namespace mandate {
 
-// Whether the reconcile ends here and is tried again after SlowObjects::kLater, as it is not the
-// object's turn. `writes`: there is something to write. `report` tells that writes are under way:
-// nothing says success while an answer, or the turn, is waited for. It is called at most once, and
-// only briefly waited for: neither a revocation nor another object waits for a status.
+// Whether the reconcile ends here with turn.Later(), as it is not the object's turn. `writes`:
+// there is something to write. `report` tells that writes are under way: nothing says success while
+// an answer, or the turn, is waited for. It is called at most once, and only briefly waited for:
+// neither a revocation nor another object waits for a status.
 bool PutOff(const CallContext& context, const Clock& clock, const PortionLimits& limits,
             SlowObjects::Turn& turn, bool writes,
             absl::FunctionRef<absl::Status(const CallContext&)> report);

@@ -51,21 +51,20 @@ TEST_F(PutOffTest, WhoHasNothingToWriteNeedsNoTurn) {
   Turn other(objects_, b_, clock_.TimeNow());
   EXPECT_FALSE(Ends(other, false));
   EXPECT_EQ(reports_, 0);
-  EXPECT_FALSE(Turn(objects_, b_, clock_.TimeNow()).waits_still());
 }
 
 TEST_F(PutOffTest, AStatusThatIsSlowToWriteIsWaitedForBrieflyAndNotAgain) {
   takes_ = absl::Minutes(1);
   const absl::Time begun = clock_.TimeNow();
   const Turn at_work(objects_, a_, begun);
-  Turn waits(objects_, b_, begun);
-  EXPECT_TRUE(Ends(waits, true));
+  {
+    Turn waits(objects_, b_, begun);
+    EXPECT_TRUE(Ends(waits, true));
+  }
   EXPECT_EQ(clock_.TimeNow() - begun, PortionLimits().max_time);
-  waits.Leave();
   Turn again(objects_, b_, clock_.TimeNow());
   EXPECT_TRUE(Ends(again, true));
   EXPECT_EQ(reports_, 1);
-  again.Leave();
   Turn without_writes(objects_, b_, clock_.TimeNow());
   EXPECT_TRUE(Ends(without_writes, false)) << "its status would have to be written";
 }

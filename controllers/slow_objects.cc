@@ -35,9 +35,9 @@ SlowObjects::Answer SlowObjects::Admit(const ObjectKey& key, absl::Time now) {
   return Answer::kWaitsStill;
 }
 
-void SlowObjects::Turn::Leave() {
-  MutexLock lock(all_.mutex_);
-  std::erase_if(all_.waiting_, [&](const Waiting& one) { return one.key == key_; });
+Result SlowObjects::Turn::Later() {
+  waits_ = true;
+  return {kLater};
 }
 
 void SlowObjects::Turn::NoteSlowReport() {
@@ -50,6 +50,7 @@ void SlowObjects::Turn::NoteSlowReport() {
 SlowObjects::Turn::~Turn() {
   MutexLock lock(all_.mutex_);
   if (at_work_) --all_.at_work_;
+  if (!waits_) std::erase_if(all_.waiting_, [&](const Waiting& one) { return one.key == key_; });
 }
 
 void SlowObjects::Turn::End(bool slow) {

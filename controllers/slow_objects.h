@@ -2,12 +2,9 @@
 // reconciled a few at once, and the others find a worker.
 //
 //   SlowObjects::Turn turn(slow_objects, key, now);
-//   if (turn.waits_still()) return Result{SlowObjects::kLater};
+//   if (turn.waits_still()) return turn.Later();
 //   … plan …
-//   if (turn.later()) {
-//     if (there is something to write) return Result{SlowObjects::kLater};
-//     turn.Leave();
-//   }
+//   if (turn.later() && there is something to write) return turn.Later();
 //   … write, with little patience unless turn.at_work() …
 //   if (it wrote) turn.End(/*slow=*/a write took long);
 #ifndef CONTROLLERS_SLOW_OBJECTS_H_
@@ -18,6 +15,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
+#include "manager/controller/reconciler.h"
 #include "manager/core/mutex.h"
 #include "manager/object/kind.h"
 
@@ -50,8 +48,8 @@ class SlowObjects {
     bool later() const { return slow_ && !at_work_; }
     // Nor was it this one's turn when it was tried before.
     bool waits_still() const { return waits_still_; }
-    // It has nothing to write, and does not wait any more.
-    void Leave();
+    // The result of a reconcile that waits. One that has nothing to write does not.
+    Result Later();
     // What its writes were like this time; not called when there were none.
     void End(bool slow);
 
@@ -65,6 +63,7 @@ class SlowObjects {
     bool slow_ = false;
     bool at_work_ = false;  // as one of the slow
     bool waits_still_ = false;
+    bool waits_ = false;
     bool reports_slowly_ = false;
   };
 

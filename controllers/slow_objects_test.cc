@@ -18,6 +18,14 @@ class SlowObjectsTest : public testing::Test {
     turn.End(slow);
   }
 
+  // Whether it has to; then it comes back.
+  bool Waits(const ObjectKey& key) {
+    Turn turn(objects_, key, now_);
+    if (!turn.later()) return false;
+    EXPECT_EQ(turn.Later().requeue_after, SlowObjects::kLater);
+    return true;
+  }
+
   const ObjectKey a_{"", "a"}, b_{"", "b"}, c_{"", "c"};
   SlowObjects objects_{2};
   absl::Time now_ = absl::UnixEpoch();
@@ -35,43 +43,47 @@ TEST_F(SlowObjectsTest, SomeAreAtWorkAtOnce) {
     const Turn quick(objects_, {"", "d"}, now_);
     EXPECT_FALSE(quick.slow() || quick.later());
   }
-  EXPECT_TRUE(Turn(objects_, c_, now_).later()) << "who waited gives no place back";
+  EXPECT_TRUE(Waits(c_)) << "who waited gives no place back";
   a.reset();
-  EXPECT_FALSE(Turn(objects_, c_, now_).later());
+  EXPECT_FALSE(Waits(c_));
 }
 
 TEST_F(SlowObjectsTest, WhoWaitsForLongerIsFirst) {
   const ObjectKey d{"", "d"};
   for (const ObjectKey& key : {a_, b_, c_, d}) Be(key, /*slow=*/true);
   std::optional<Turn> a(std::in_place, objects_, a_, now_), b(std::in_place, objects_, b_, now_);
-  EXPECT_TRUE(Turn(objects_, c_, now_).later());
-  EXPECT_TRUE(Turn(objects_, d, now_).later());
+  EXPECT_TRUE(Waits(c_));
+  EXPECT_TRUE(Waits(d));
   a.reset();
-  EXPECT_TRUE(Turn(objects_, a_, now_).later()) << "it has just had its turn";
-  EXPECT_TRUE(Turn(objects_, d, now_).later());
-  EXPECT_FALSE(Turn(objects_, c_, now_).later());
+  EXPECT_TRUE(Waits(a_)) << "it has just had its turn";
+  EXPECT_TRUE(Waits(d));
+  EXPECT_FALSE(Waits(c_));
   b.reset();
-  EXPECT_FALSE(Turn(objects_, d, now_).later()) << "both places are free";
+  EXPECT_FALSE(Waits(d)) << "both places are free";
 }
 
 TEST_F(SlowObjectsTest, WhoDoesNotComeBackHoldsUpNobody) {
   for (const ObjectKey& key : {a_, b_, c_}) Be(key, /*slow=*/true);
   std::optional<Turn> a(std::in_place, objects_, a_, now_);
   const Turn b(objects_, b_, now_);
-  EXPECT_TRUE(Turn(objects_, c_, now_).later());
+  EXPECT_TRUE(Waits(c_));
   a.reset();
-  EXPECT_TRUE(Turn(objects_, a_, now_).later());
+  EXPECT_TRUE(Waits(a_));
   now_ += SlowObjects::kLapse + absl::Milliseconds(1);
-  EXPECT_FALSE(Turn(objects_, a_, now_).later());
+  EXPECT_FALSE(Waits(a_));
 }
 
 TEST_F(SlowObjectsTest, WhoBeginsToWaitIsTold) {
   for (const ObjectKey& key : {a_, b_, c_}) Be(key, /*slow=*/true);
-  const Turn a(objects_, a_, now_), b(objects_, b_, now_);
+  std::optional<Turn> a(std::in_place, objects_, a_, now_);
+  const Turn b(objects_, b_, now_);
   EXPECT_FALSE(Turn(objects_, c_, now_).waits_still());
+  EXPECT_FALSE(Turn(objects_, c_, now_).waits_still()) << "nobody said that it waits";
+  EXPECT_TRUE(Waits(c_));
+  EXPECT_TRUE(Waits(c_));
   EXPECT_TRUE(Turn(objects_, c_, now_).waits_still());
-  Turn(objects_, c_, now_).Leave();
-  EXPECT_FALSE(Turn(objects_, c_, now_).waits_still()) << "it waits anew";
+  a.reset();
+  EXPECT_FALSE(Waits(a_)) << "the last reconcile of c had nothing to write";
 }
 
 TEST_F(SlowObjectsTest, ASlowReportIsKnownForAWhile) {

@@ -188,7 +188,7 @@ absl::StatusOr<InstancePlan> InstanceReconciler::Plan(const CallContext& context
 absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
                                                      const Request& request) {
   SlowObjects::Turn turn(slow_, request.key, component_.clock().TimeNow());
-  if (turn.waits_still()) return Later();
+  if (turn.waits_still()) return Later(turn);
   auto instance = component_.cache().Get<ScopeInstance>(context, request.key);
   if (absl::IsNotFound(instance.status())) return RevokeAll(context, request, turn);
   RETURN_IF_ERROR(instance.status());
@@ -201,7 +201,7 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
     return Report(brief, plan, {}, /*unfinished=*/true, snapshot.instance);
   };
   if (PutOff(context, component_.clock(), options_.portion, turn, plan.writes() > 0, tell)) {
-    return Later();
+    return Later(turn);
   }
 
   WriteRound round = rounds_.Take(request.key, VersionsOf(snapshot));
@@ -234,9 +234,9 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   return result;
 }
 
-Result InstanceReconciler::Later() {
+Result InstanceReconciler::Later(SlowObjects::Turn& turn) {
   put_off_.Increment();
-  return {SlowObjects::kLater};
+  return turn.Later();
 }
 
 absl::Status InstanceReconciler::Report(const CallContext& context, const InstancePlan& plan,
@@ -256,7 +256,7 @@ BindingWriter InstanceReconciler::WriterFor(const CallContext& context, Portion&
 absl::StatusOr<Result> InstanceReconciler::RevokeAll(const CallContext& context,
                                                      const Request& request,
                                                      SlowObjects::Turn& turn) {
-  if (turn.later()) return Later();
+  if (turn.later()) return Later(turn);
   const std::string& name = request.key.name;
   ASSIGN_OR_RETURN(std::vector<Binding> bindings,
                    ReadBindingsOf(context, component_.cache(), name));

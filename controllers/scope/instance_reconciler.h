@@ -69,7 +69,7 @@ class InstanceReconciler : public Reconciler {
                       const std::vector<std::string>& failures, bool unfinished,
                       operatorsv1alpha1::ScopeInstance& of);
   // It is not the object's turn.
-  Result Later();
+  Result Later(SlowObjects::Turn& turn);
   BindingWriter WriterFor(const CallContext& context, Portion& portion);
 
   const Component& component_;

@@ -95,15 +95,15 @@ TemplateReconciler::TemplateReconciler(const Component& component, Client<kScope
           "Reconciles that waited because the writes of others, and theirs before, took long",
           {{"identity", std::string(component.name())}})) {}
 
-Result TemplateReconciler::Later() {
+Result TemplateReconciler::Later(SlowObjects::Turn& turn) {
   put_off_.Increment();
-  return {SlowObjects::kLater};
+  return turn.Later();
 }
 
 absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
                                                      const Request& request) {
   SlowObjects::Turn turn(slow_, request.key, component_.clock().TimeNow());
-  if (turn.waits_still()) return Later();
+  if (turn.waits_still()) return Later(turn);
   auto scope_template = component_.cache().Get<ScopeTemplate>(context, request.key);
   if (absl::IsNotFound(scope_template.status())) {
     rounds_.Forget(request.key);
@@ -134,7 +134,7 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
     return report(brief, {}, {}, /*unfinished=*/true);
   };
   if (PutOff(context, component_.clock(), options_.portion, turn, plan.writes() > 0, tell)) {
-    return Later();
+    return Later(turn);
   }
   WriteRound round = rounds_.Take(request.key, StrCat(meta.uid(), " ", meta.generation()));
   Portion portion(component_.clock(), options_.portion, round, turn.at_work());

@@ -50,7 +50,7 @@ class TemplateReconciler : public Reconciler {
 
  private:
   // It is not the object's turn.
-  Result Later();
+  Result Later(SlowObjects::Turn& turn);
 
   const Component& component_;
   Client<kScopeTemplate> client_;
