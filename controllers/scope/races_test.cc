@@ -298,22 +298,24 @@ TEST_F(RacesTest, AnInstanceThatCannotBeReadStopsNobodyElse) {
   EXPECT_THAT(cluster_.Ours(kRoles), IsEmpty());
 }
 
+// Twenty roles.
+std::string ManyRoles(std::string_view resource) {
+  std::string all;
+  for (int i = 0; i < 20; ++i) {
+    StrAppend(&all, i == 0 ? "[" : ",", R"({"generateName":"r)", i,
+              R"(-","rules":[{"apiGroups":[""],"verbs":["get"],"resources":[")", resource,
+              R"("]}],"subjects":[{"kind":"User","name":"ann"}]})");
+  }
+  return all + "]";
+}
+
 // A plan of many writes is left when what it was made for is edited: what is granted by then may
 // not be wanted any more.
 TEST_F(RacesTest, AnEditEndsWhatIsBeingWritten) {
-  const auto roles = [](std::string_view resource) {
-    std::string all;
-    for (int i = 0; i < 20; ++i) {
-      StrAppend(&all, i == 0 ? "[" : ",", R"({"generateName":"r)", i,
-                R"(-","rules":[{"apiGroups":[""],"verbs":["get"],"resources":[")", resource,
-                R"("]}],"subjects":[{"kind":"User","name":"ann"}]})");
-    }
-    return all + "]";
-  };
   const auto edit_roles = [this](const std::string& all) {
     return cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":)", all, "}}"));
   };
-  Begin(R"("namespaces": ["foo"])", roles("pods"));
+  Begin(R"("namespaces": ["foo"])", ManyRoles("pods"));
   const std::pair<std::string, std::function<int()>> edits[] = {
       {"PATCH rolebindings bar",
        [this] { return cluster_.Merge(kInstances, "foo", R"({"spec":{"namespaces":["foo"]}})"); }},
@@ -330,13 +332,42 @@ TEST_F(RacesTest, AnEditEndsWhatIsBeingWritten) {
     };
     if (write == "PATCH rolebindings bar") EditSpec(R"("namespaces": ["foo", "bar"])");
     if (write == "PATCH clusterroles") {
-      EXPECT_EQ(edit_roles(roles("nodes")), 200);
+      EXPECT_EQ(edit_roles(ManyRoles("nodes")), 200);
     }
     cluster_.RunFor(absl::Minutes(1));
     EXPECT_LE(writes, 6) << "of twenty";
     cluster_.intercept = nullptr;
     ExpectConvergedAndQuiet();
   }
+}
+
+// Else whoever may annotate would hold up what is revoked.
+TEST_F(RacesTest, AnAnnotationIsNoEdit) {
+  Begin(R"("namespaces": ["foo"])", ManyRoles("pods"));
+  int writes = 0;
+  cluster_.intercept = [&](const std::string& sent) -> std::optional<HttpResponse> {
+    if (sent != "PATCH rolebindings bar" && sent != "PATCH clusterroles") return std::nullopt;
+    const std::string patch = StrCat(R"({"metadata":{"annotations":{"n":")", ++writes, R"("}}})");
+    EXPECT_EQ(cluster_.Merge(kInstances, "foo", patch), 200);
+    EXPECT_EQ(cluster_.Merge(kTemplates, "foo", patch), 200);
+    return std::nullopt;
+  };
+  EditSpec(R"("namespaces": ["foo", "bar"])");
+  EXPECT_EQ(writes, 20);
+  EXPECT_EQ(cluster_.Merge(kTemplates, "foo",
+                           StrCat(R"({"spec":{"clusterRoles":)", ManyRoles("nodes"), "}}")),
+            200);
+  cluster_.Settle();
+  EXPECT_EQ(writes, 40);
+  for (const char* component : {"scope-instance", "scope-template"}) {
+    EXPECT_EQ(cluster_.metrics()
+                  .Counter("mandate_scope_portions_total", "", {{"identity", component}})
+                  .Value(),
+              0)
+        << component;
+  }
+  cluster_.intercept = nullptr;
+  ExpectConvergedAndQuiet();
 }
 
 }  // namespace
