@@ -50,6 +50,14 @@ TEST_F(AccessProofTest, AnswersToALostCredentialAreNotHeard) {
   EXPECT_EQ(proof.state(), State::kProven) << "it asks again by itself";
 }
 
+TEST_F(AccessProofTest, ARenewalWithALostCredentialIsNotHeard) {
+  AccessProof& proof = MakeProven();
+  const std::shared_ptr<FakeWatch> renewal = NextRenewal();
+  proof.NoteLost(absl::UnauthenticatedError("401"));
+  EXPECT_TRUE(renewal->cancelled());
+  EXPECT_EQ(proof.state(), State::kExpired);
+}
+
 TEST_F(AccessProofTest, AsksForListAndWatchOfExactlyTheScope) {
   Allow(true, true);
   AccessProof& proof = Make();

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "manager/cache/index.h"
 #include "manager/cache/store.h"
 #include "manager/cache/testing/watch_json.h"
 #include "manager/core/strings.h"
@@ -60,6 +61,24 @@ TEST(StoreIndexTest, FindsByValueAndNamespace) {
   store.Put(Widget("b/z", 8, "red"));
   EXPECT_EQ(Text(*store.ReadBy(*index, "red", "")), "b/z@8");
   EXPECT_EQ(Text(*store.ReadBy(*index, "green", "")), "a/y@6");
+}
+
+// An edit of labels is no new generation.
+TEST(StoreIndexTest, FollowsTheLabelsOfAnObject) {
+  const auto labelled = [](int version, std::string_view app) {
+    return *ParseRawObject(
+        StrCat(R"({"metadata":{"namespace":"a","name":"x","uid":"1","generation":1,)",
+               R"("resourceVersion":")", version, R"(","labels":{"app":")", app, R"("}}})"),
+        Encoding::kJson);
+  };
+  const auto index = Index(LabelValue("app"));
+  ObjectStore store;
+  store.AddIndex(index);
+  store.Put(labelled(1, "web"));
+  EXPECT_EQ(Text(*store.ReadBy(*index, "web", "")), "a/x@1");
+  store.Put(labelled(2, "db"));
+  EXPECT_EQ(Text(*store.ReadBy(*index, "web", "")), "");
+  EXPECT_EQ(Text(*store.ReadBy(*index, "db", "")), "a/x@2");
 }
 
 TEST(StoreIndexTest, FollowsAContentWithMoreChangesThanAreTold) {

@@ -197,6 +197,24 @@ TEST_F(ComponentAnswersTest, APostponedCallThatIsCancelledIsNotSentAgain) {
   EXPECT_THAT(transport.Open(), IsEmpty());
 }
 
+// Else it might be tried for ever.
+TEST_F(ComponentAnswersTest, APostponedCallHasNoMoreAttemptsThanAnother) {
+  options.max_attempts = 3;
+  options.backoff.initial = absl::Seconds(5);
+  for (int attempt = 1; attempt <= 3; ++attempt) {
+    Start("/api/v1/pods");
+    transport.Bring("/api/v1/pods", 60);
+    if (attempt == 1) Start("/api/v1/nodes");
+    loop.RunFor(absl::Minutes(1));
+    transport.Bring("/api/v1/nodes", 60);
+    EXPECT_EQ(client().queued(), 1u);
+    transport.End("/api/v1/pods");
+    transport.Fail("/api/v1/nodes");
+  }
+  EXPECT_THAT(Ended(),
+              ElementsAre("/api/v1/pods", "/api/v1/pods", "/api/v1/pods", "/api/v1/nodes"));
+}
+
 // Invariant 5.
 TEST_F(ComponentAnswersTest, AnothersAnswersAreNoneOfOurs) {
   auto other = *ComponentClient::Create(options);

@@ -182,11 +182,14 @@ TEST_F(CallExchangeTest, OfAnErrorTheHeadIsEnough) {
   EXPECT_TRUE(exchange_->OnHead(Head(399)));
   EXPECT_FALSE(exchange_->TakeHeadAlone());
   Call();
-  EXPECT_TRUE(exchange_->OnHead(Head(400)));
+  HttpResponse busy = Head(400);
+  busy.retry_after = absl::Seconds(7);
+  EXPECT_TRUE(exchange_->OnHead(busy));
   EXPECT_TRUE(exchange_->OnBody("a par"));
   EXPECT_TRUE(exchange_->TakeHeadAlone());
   exchange_->End(absl::OkStatus());
   EXPECT_EQ((*answer_)->code, 400);
+  EXPECT_EQ((*answer_)->retry_after, absl::Seconds(7));
   EXPECT_EQ((*answer_)->body, "") << "the body of a truncated response is dropped";
 }
 
