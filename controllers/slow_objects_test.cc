@@ -104,6 +104,12 @@ TEST_F(SlowObjectsTest, WhoWasQuickIsSlowNoLonger) {
   EXPECT_FALSE(Turn(objects_, a_, now_).slow());
 }
 
+TEST_F(SlowObjectsTest, WhoBecomesQuickGivesItsPlaceBack) {
+  for (const ObjectKey& key : {a_, b_, c_}) Be(key, /*slow=*/true);
+  for (const ObjectKey& key : {a_, b_}) Be(key, /*slow=*/false);
+  EXPECT_FALSE(Turn(objects_, c_, now_).later());
+}
+
 TEST(SlowObjectsBoundTest, OneIsAlwaysAtWork) {
   SlowObjects objects(0);
   const ObjectKey key{"", "a"};

@@ -54,6 +54,27 @@ TEST_F(ObstaclesTest, WhatAdmissionDeniedForHoursIsDoneAMinuteAfterItsEnd) {
   EXPECT_EQ(cluster_.Scoped(), kSuccess);
 }
 
+// As by a mutating webhook. No event tells it, as nothing has changed.
+TEST_F(ObstaclesTest, AWriteThatIsAnsweredWithTheObjectAsItWasIsNoSuccess) {
+  Begin(R"("namespaces": ["foo"])", kAnn);
+  const auto edit = [this](const Resource& resource, const char* write, std::string_view roles) {
+    HttpResponse answer;
+    answer.code = 200;
+    answer.content_type = "application/json";
+    answer.body = WriteJson(cluster_.Our(resource));
+    cluster_.intercept = [write, answer](const std::string& sent) {
+      return sent == write ? std::optional(answer) : std::nullopt;
+    };
+    EXPECT_EQ(cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":)", roles, "}}")),
+              200);
+    cluster_.Settle();
+  };
+  edit(kBindings, "PATCH rolebindings foo", kAnnAndEve);
+  EXPECT_THAT(cluster_.Scoped(), AllOf(StartsWith("False "), HasSubstr("in its subjects")));
+  edit(kRoles, "PATCH clusterroles", kNodes);
+  EXPECT_THAT(cluster_.Templated(), AllOf(StartsWith("False "), HasSubstr("in its rules")));
+}
+
 // Its finalizers may keep a template for long: what an edit takes away is taken away.
 TEST_F(ObstaclesTest, ATemplateThatIsBeingDeletedIsNarrowed) {
   Begin(R"("namespaces": ["foo"])", kNodes);
