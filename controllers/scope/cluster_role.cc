@@ -32,10 +32,23 @@ using Texts = google::protobuf::RepeatedPtrField<std::string>;
 // A name of a resource is only itself; "*" in the other fields of a rule is everything.
 enum class Asterisk { kIsText, kIsAll };
 
+// What a field of a rule has.
+class KnownTexts {
+ public:
+  KnownTexts(const Texts& texts, Asterisk asterisk)
+      : texts_(texts.begin(), texts.end()),
+        all_(asterisk == Asterisk::kIsAll && texts_.contains("*")) {}
+
+  bool Contains(std::string_view text) const { return all_ || texts_.contains(text); }
+
+ private:
+  const std::set<std::string_view> texts_;
+  const bool all_;
+};
+
 bool IsWithin(const Texts& texts, const Texts& all, Asterisk asterisk = Asterisk::kIsAll) {
-  const std::set<std::string_view> known(all.begin(), all.end());
-  return (asterisk == Asterisk::kIsAll && known.contains("*")) ||
-         std::ranges::all_of(texts, [&](const std::string& text) { return known.contains(text); });
+  const KnownTexts known(all, asterisk);
+  return std::ranges::all_of(texts, [&](const std::string& text) { return known.Contains(text); });
 }
 
 bool IsWithin(const rbacv1::PolicyRule& rule, const rbacv1::PolicyRule& other) {
@@ -51,11 +64,10 @@ bool IsWithin(const rbacv1::PolicyRule& rule, const rbacv1::PolicyRule& other) {
 
 Texts Common(const Texts& texts, const Texts& others, Asterisk asterisk = Asterisk::kIsAll) {
   if (IsWithin(others, texts, asterisk)) return others;
+  const KnownTexts known(others, asterisk);
   Texts common;
   for (const std::string& text : texts) {
-    Texts one;
-    *one.Add() = text;
-    if (IsWithin(one, others, asterisk)) *common.Add() = text;
+    if (known.Contains(text)) *common.Add() = text;
   }
   return common;
 }

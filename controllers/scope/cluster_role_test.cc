@@ -300,6 +300,20 @@ TEST(WithoutNewRulesTest, FewRulesAreFoundWhereverTheyAre) {
 }
 
 // Otherwise a role that has to wait for its new rules would be written again and again.
+TEST(WithoutNewRulesTest, ARuleMayHaveVeryManyResources) {
+  const auto resources = [](int first) {
+    ClusterRole role;
+    auto& rule = *role.add_rules();
+    rule.add_verbs("get");
+    rule.add_apigroups("");
+    for (int i = first; i < first + 50'000; ++i) rule.add_resources(StrCat("r", i));
+    return role;
+  };
+  const ClusterRole result = WithoutNewRules(resources(1), resources(0));
+  ASSERT_EQ(result.rules_size(), 1);
+  EXPECT_EQ(result.rules(0).resources_size(), 49'999);
+}
+
 TEST(WithoutNewRulesTest, OnceItIsWrittenNothingIsLeftToDo) {
   ClusterRole desired, actual;
   *desired.add_rules() = Rule({"get"}, {"secrets"});

@@ -1,9 +1,15 @@
 #include "controllers/scope/effect.h"
 
+#include <cstddef>
+
 #include "manager/core/strings.h"
 
 namespace mandate::scope {
 namespace {
+
+// How many pairs of a group and a resource are looked at, of all rules together: one rule of
+// thousands of both has millions of them.
+constexpr size_t kMaxPairs = 10'000;
 
 // "pods" of "pods/log".
 std::string Plural(const std::string& resource) { return resource.substr(0, resource.find('/')); }
@@ -13,19 +19,29 @@ bool DependsOnScope(const std::string& group, const std::string& plural) {
   return group != "*" && plural != "*" && !(group.empty() && plural == "namespaces");
 }
 
-}  // namespace
-
-std::set<std::pair<std::string, std::string>> ResourcesOf(const std::vector<RoleTemplate>& roles) {
-  std::set<std::pair<std::string, std::string>> resources;
+// Calls `visit` with each group and resource, up to kMaxPairs, whose scope decides about an effect.
+template <class Visit>
+void VisitResources(const std::vector<RoleTemplate>& roles, const Visit& visit) {
+  size_t pairs = 0;
   for (const RoleTemplate& role : roles) {
     for (const auto& rule : role.rules) {
       for (const std::string& group : rule.apigroups()) {
         for (const std::string& resource : rule.resources()) {
-          if (DependsOnScope(group, Plural(resource))) resources.emplace(group, Plural(resource));
+          if (++pairs > kMaxPairs) return;
+          if (DependsOnScope(group, Plural(resource))) visit(group, resource);
         }
       }
     }
   }
+}
+
+}  // namespace
+
+std::set<std::pair<std::string, std::string>> ResourcesOf(const std::vector<RoleTemplate>& roles) {
+  std::set<std::pair<std::string, std::string>> resources;
+  VisitResources(roles, [&](const std::string& group, const std::string& resource) {
+    resources.emplace(group, Plural(resource));
+  });
   return resources;
 }
 
@@ -35,19 +51,16 @@ Effect EffectInNamespaces(const std::vector<RoleTemplate>& roles, const KnownSco
   for (const RoleTemplate& role : roles) {
     for (const auto& rule : role.rules) {
       without.insert(rule.nonresourceurls().begin(), rule.nonresourceurls().end());
-      for (const std::string& group : rule.apigroups()) {
-        for (const std::string& resource : rule.resources()) {
-          if (!DependsOnScope(group, Plural(resource))) continue;
-          const auto scope = scopes.find({group, Plural(resource)});
-          if (scope == scopes.end()) continue;
-          if (!scope->second.has_value()) effect.unknown = true;
-          if (scope->second == Scope::kCluster) {
-            without.insert(group.empty() ? resource : StrCat(resource, ".", group));
-          }
-        }
-      }
     }
   }
+  VisitResources(roles, [&](const std::string& group, const std::string& resource) {
+    const auto scope = scopes.find({group, Plural(resource)});
+    if (scope == scopes.end()) return;
+    if (!scope->second.has_value()) effect.unknown = true;
+    if (scope->second == Scope::kCluster) {
+      without.insert(group.empty() ? resource : StrCat(resource, ".", group));
+    }
+  });
   effect.without.assign(without.begin(), without.end());
   return effect;
 }

@@ -19,7 +19,7 @@ namespace mandate::scope {
 using KnownScopes = std::map<std::pair<std::string, std::string>, std::optional<Scope>>;
 
 // The resources whose scope decides about the effect of these roles' rules. Wildcards are not among
-// them: they always have an effect.
+// them: they always have an effect. Of very many, the first ones.
 std::set<std::pair<std::string, std::string>> ResourcesOf(const std::vector<RoleTemplate>& roles);
 
 struct Effect {

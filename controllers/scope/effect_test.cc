@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "manager/core/strings.h"
+
 namespace mandate::scope {
 namespace {
 
@@ -40,6 +42,21 @@ TEST(EffectTest, ResourcesWhoseScopeDecides) {
   };
   for (const Row& row : rows) EXPECT_EQ(ResourcesOf({row.role}), row.resources) << row.name;
   EXPECT_EQ(ResourcesOf({Role({""}, {"a"}), Role({""}, {"b"})}), (Pairs{{"", "a"}, {"", "b"}}));
+}
+
+// A template of 90 KB may have a rule of 25 million groups and resources.
+TEST(EffectTest, OfVeryManyTheFirstAreLookedAt) {
+  Strings groups, resources;
+  for (int i = 0; i < 5'000; ++i) {
+    groups.push_back(StrCat("g", i));
+    resources.push_back(StrCat("r", i));
+  }
+  const std::vector<RoleTemplate> roles = {Role(groups, resources), Role({""}, {}, {"/a"})};
+  const Pairs first = ResourcesOf(roles);
+  EXPECT_EQ(first.size(), 10'000u);
+  EXPECT_TRUE(first.contains({"g0", "r0"}));
+  EXPECT_EQ(EffectInNamespaces(roles, {{{"g0", "r0"}, Scope::kCluster}}).without,
+            (Strings{"/a", "r0.g0"}));
 }
 
 TEST(EffectTest, WhatARoleBindingDoesNotGrant) {
