@@ -187,6 +187,16 @@ TEST_F(TemplatePortionsTest, WithinATemplateRevocationsDoNotWaitForSlowGrants) {
   EXPECT_EQ(cluster_.Scoped(), kSuccess);
 }
 
+TEST_F(TemplatePortionsTest, WithinATemplateRevocationsDoNotWaitForNewRoles) {
+  Begin(R"("namespaces": ["foo"])", StrCat("[", RoleOf("less-", kPods), "]"));
+  SetRoles(StrCat(SlowRoles(3, kPods), ",", RoleOf("less-", kNothing)));
+  cluster_.Settle();
+  const std::vector<int64_t> made = VersionsOf("slow"), less = VersionsOf("less");
+  ASSERT_THAT(made, SizeIs(3));
+  ASSERT_THAT(less, SizeIs(1));
+  EXPECT_LT(less[0], *std::ranges::min_element(made));
+}
+
 TEST_F(TemplatePortionsTest, RolesThatAreThereAreBoundBeforeTheOthersAre) {
   Begin(R"("namespaces": ["foo"])", StrCat("[", RoleOf("quick-", kPods), "]"));
   DelaySlowRoles();
