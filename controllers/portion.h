@@ -67,8 +67,8 @@ class Portion {
 
   // Calls `write` and `after` for each of `list` whose `key` is not in `failed`, until a limit is
   // reached. Adds those whose write does not call NoteSuccess() to `failed`. Returns whether all
-  // were tried. A portion that is not patient leaves a list at the first write whose time is over:
-  // the next portion tries it again.
+  // were tried. A portion that is not patient leaves a list at the first write whose time is over,
+  // and from then on goes on with revocations only: the next portion tries the rest again.
   template <class List, class Key, class Write, class After>
   bool Each(const List& list, const Key& key, FailedWrites& failed, const Write& write,
             const After& after);
@@ -127,6 +127,7 @@ class Portion {
   size_t successes_ = 0;
   bool unfinished_ = false;
   bool slow_ = false;
+  bool cut_short_ = false;
   bool reported_slowly_ = false;
   absl::Duration wait_ = absl::ZeroDuration();  // zero: nothing to wait for
 };
@@ -159,10 +160,11 @@ bool Portion::Each(const List& list, const Key& key, FailedWrites& failed, const
                    const After& after) {
   const absl::Time end = clock_.TimeNow() + limits_.max_time;
   const size_t requests_before = requests_;
+  const bool grants = &failed == &round_.grants;
   for (const auto& one : list) {
     if (failed.keys.contains(std::invoke(key, one))) continue;
     if (successes_ >= limits_.max_writes || requests_ - requests_before >= limits_.max_writes ||
-        clock_.TimeNow() >= end || (is_outdated_ && is_outdated_())) {
+        clock_.TimeNow() >= end || (grants && cut_short_) || (is_outdated_ && is_outdated_())) {
       unfinished_ = true;
       return false;
     }
@@ -171,6 +173,7 @@ bool Portion::Each(const List& list, const Key& key, FailedWrites& failed, const
     const absl::Time begun = clock_.TimeNow();
     write(one);
     const bool cut_short = log_.TakeCutShort();
+    cut_short_ = cut_short_ || cut_short;
     slow_ = slow_ || cut_short || IsLong(begun);
     NoteRetryAfter();
     if (cut_short) {

@@ -111,6 +111,7 @@ TEST_F(PortionTest, WithoutPatienceAListEndsWithAWriteThatIsCutShort) {
   EXPECT_TRUE(portion.slow());
   EXPECT_TRUE(portion.unfinished());
   EXPECT_THAT(portion.failures(), IsEmpty()) << "it is under way";
+  EXPECT_FALSE(Work(portion, {"b"}, &WriteRound::grants)) << "it may take as long";
   EXPECT_TRUE(Work(portion, {"d"}, &WriteRound::removals)) << "revocations do not wait for it";
   EXPECT_THAT(Tried(), ElementsAre("a", "d"));
 
