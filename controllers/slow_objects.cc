@@ -50,7 +50,8 @@ void SlowObjects::Turn::NoteSlowReport() {
 SlowObjects::Turn::~Turn() {
   MutexLock lock(all_.mutex_);
   if (at_work_) --all_.at_work_;
-  if (!waits_) std::erase_if(all_.waiting_, [&](const Waiting& one) { return one.key == key_; });
+  if (!slow_ || waits_) return;
+  std::erase_if(all_.waiting_, [&](const Waiting& one) { return one.key == key_; });
 }
 
 void SlowObjects::Turn::End(bool slow) {
