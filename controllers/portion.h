@@ -42,7 +42,7 @@ struct WriteRound {
   FailedWrites revoking_fixes;
   FailedWrites removals;
   bool revocations_tried = false;
-  // Before this time the API server does not want one of the writes again (Retry-After). Only the
+  // Until then the API server has asked not to send one of the writes again (Retry-After). Only the
   // next round waits for it: the other writes of this round go on.
   absl::Time not_before = absl::InfinitePast();
 };

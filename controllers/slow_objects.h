@@ -28,7 +28,8 @@ class SlowObjects {
   static constexpr absl::Duration kLater = absl::Milliseconds(500);
   // Who has not come back for so long does not wait any more.
   static constexpr absl::Duration kLapse = absl::Seconds(5);
-  // For how long an object is not reported about in passing whose status took long to write.
+  // After a status that took long to write: for how long nothing is reported ahead of the object's
+  // writes.
   static constexpr absl::Duration kNoReports = absl::Minutes(10);
 
   // One reconcile of an object. Not thread-safe.
@@ -42,17 +43,18 @@ class SlowObjects {
 
     // The object's writes took long the last time.
     bool slow() const { return slow_; }
-    // So they did, and now their answers are waited for.
+    // It is slow and has a turn: the answers are waited for.
     bool at_work() const { return at_work_; }
-    // So they did, and as many as may are at work, or have waited for longer.
+    // It is slow and has no turn: others are at work, or have waited for longer.
     bool later() const { return slow_ && !at_work_; }
-    // Nor was it this one's turn when it was tried before.
+    // The same, and it waited already.
     bool waits_still() const { return waits_still_; }
-    // The result of a reconcile that waits. One that has nothing to write does not.
+    // The result of a reconcile that waits. Without this call the object loses its place.
     Result Later();
-    // What its writes were like this time; not called when there were none.
+    // Whether a write has taken long this time; not called when nothing was written.
     void End(bool slow);
 
+    // Its status has taken long to write, less than kNoReports ago.
     bool reports_slowly() const { return reports_slowly_; }
     void NoteSlowReport();
 

@@ -81,7 +81,7 @@ class ScopeCluster {
   std::string Templated(const std::string& name = "foo") const;
 
   // The components' writes since the last call, as "POST rolebindings bar", "PATCH clusterroles";
-  // a server-side apply that creates counts as POST. Their watches, reads and tokens are not
+  // a server-side apply is a PATCH, also one that creates. Their watches, reads and tokens are not
   // listed.
   std::vector<std::string> TakeWrites();
   // "Warning ScopeInstance ScopingFailed".
