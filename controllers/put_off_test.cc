@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "manager/core/testing/simulated_loop.h"
 
 namespace mandate {

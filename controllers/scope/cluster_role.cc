@@ -32,7 +32,7 @@ using Texts = google::protobuf::RepeatedPtrField<std::string>;
 // A name of a resource is only itself; "*" in the other fields of a rule is everything.
 enum class Asterisk { kIsText, kIsAll };
 
-// What a field of a rule has.
+// The texts of one field of a rule, to look others up among them.
 class KnownTexts {
  public:
   KnownTexts(const Texts& texts, Asterisk asterisk)

@@ -299,7 +299,6 @@ TEST(WithoutNewRulesTest, FewRulesAreFoundWhereverTheyAre) {
   EXPECT_EQ(fewer.rules(1).DebugString(), Rule({"get"}, {"nodes"}).DebugString());
 }
 
-// Otherwise a role that has to wait for its new rules would be written again and again.
 TEST(WithoutNewRulesTest, ARuleMayHaveVeryManyResources) {
   const auto resources = [](int first) {
     ClusterRole role;
@@ -314,6 +313,7 @@ TEST(WithoutNewRulesTest, ARuleMayHaveVeryManyResources) {
   EXPECT_EQ(result.rules(0).resources_size(), 49'999);
 }
 
+// Otherwise a role that has to wait for its new rules would be written again and again.
 TEST(WithoutNewRulesTest, OnceItIsWrittenNothingIsLeftToDo) {
   ClusterRole desired, actual;
   *desired.add_rules() = Rule({"get"}, {"secrets"});

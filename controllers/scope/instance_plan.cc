@@ -113,7 +113,7 @@ bool Moves(const InstancePlan& plan, const Target& target) {
   });
 }
 
-// What is more than one instance may have; empty: nothing is.
+// Why the instance may not have all bindings that it asks for; empty if it may.
 std::string ExcessOf(const std::vector<RoleTemplate>& roles, const Target& target,
                      const InstancePlanOptions& options) {
   const size_t places = target.cluster ? 1 : target.usable.size();

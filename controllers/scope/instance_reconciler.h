@@ -63,7 +63,8 @@ class InstanceReconciler : public Reconciler {
   // The instance is gone: revokes what it granted.
   absl::StatusOr<Result> RevokeAll(const CallContext& context, const Request& request,
                                    SlowObjects::Turn& turn);
-  // What the rules come to where they are bound in namespaces. Asks the server, but not for long.
+  // Which rules of the roles have no effect in namespaces. Asks the server which resources are
+  // namespaced, for at most portion.max_time.
   Effect ReadEffect(const CallContext& context, const std::vector<RoleTemplate>& roles);
   absl::Status Report(const CallContext& context, const InstancePlan& plan,
                       const std::vector<std::string>& failures, bool unfinished,

@@ -343,7 +343,7 @@ TEST_F(RacesTest, AnEditEndsWhatIsBeingWritten) {
   }
 }
 
-// Else whoever may annotate would hold up what is revoked.
+// Otherwise anybody who may annotate the object could delay its revocations.
 TEST_F(RacesTest, AnAnnotationIsNoEdit) {
   Begin(R"("namespaces": ["foo"])", ManyRoles("pods"));
   int writes = 0;

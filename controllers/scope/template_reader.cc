@@ -148,8 +148,8 @@ class Reader {
            owner->MayWant(role, binding);
   }
 
-  // Null when there is none; without `uid` when nothing of it can be read. Each instance is decoded
-  // once: thousands of bindings may belong to one that names thousands of namespaces.
+  // The instance of this name; null when there is none. Its `uid` is empty when the object cannot
+  // be read at all. Each instance is decoded once, as thousands of bindings may belong to it.
   absl::StatusOr<const Owner*> OwnerCalled(const std::string& name) {
     const auto known = owners_.find(name);
     if (known != owners_.end()) return known->second.get();

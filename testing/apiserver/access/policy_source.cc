@@ -30,7 +30,7 @@ bool PolicySource::Update(const char* resource, Kind<Value>& kind) const {
     if (i < kind.objects.size() && kind.objects[i] == object) {
       now.values.push_back(std::move(kind.values[i]));
     } else {
-      // What is stored has been decoded as that kind before.
+      // value() holds: the write of this object was decoded as the same kind.
       now.values.push_back(
           rbac::FromProto(DecodeObject<Message>(object->json, Encoding::kJson).value()));
     }
