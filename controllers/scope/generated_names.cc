@@ -14,9 +14,11 @@ namespace {
 constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 // 27^10 is 47 bits: a collision among a million bindings has odds of 1 in 300.
 constexpr size_t kSuffixLength = 10;
+// Of a binding's suffix: 27^4 instances can be told apart by the name alone.
+constexpr size_t kInstanceLength = 4;
 
-// A suffix of the parts; no part may contain a NUL, which separates them.
-std::string Suffix(std::initializer_list<std::string_view> parts) {
+// `length` letters that are a hash of the parts; no part may contain a NUL, which separates them.
+std::string Letters(std::initializer_list<std::string_view> parts, size_t length) {
   std::string text;
   for (std::string_view part : parts) {
     text.append(part);
@@ -24,25 +26,38 @@ std::string Suffix(std::initializer_list<std::string_view> parts) {
   }
   unsigned char digest[SHA256_DIGEST_LENGTH];
   SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest);
-  std::string suffix;
-  for (size_t i = 0; i < kSuffixLength; ++i) {
+  std::string letters;
+  for (size_t i = 0; i < length; ++i) {
     // Two bytes a letter: the bias of the remainder is then below one in two thousand.
-    suffix += kAlphabet[(digest[2 * i] * 256u + digest[2 * i + 1]) % kAlphabet.size()];
+    letters += kAlphabet[(digest[2 * i] * 256u + digest[2 * i + 1]) % kAlphabet.size()];
   }
-  return suffix;
+  return letters;
 }
 
 }  // namespace
 
 std::string ClusterRoleName(std::string_view template_uid, std::string_view generate_name) {
   if (!generate_name.ends_with('-')) return std::string(generate_name);
-  return StrCat(generate_name, Suffix({template_uid, generate_name}));
+  return StrCat(generate_name, Letters({template_uid, generate_name}, kSuffixLength));
 }
 
 std::string BindingName(std::string_view instance_uid, std::string_view generate_name,
                         std::string_view ns) {
   const std::string_view dash = generate_name.ends_with('-') ? "" : "-";
-  return StrCat(generate_name, dash, Suffix({instance_uid, generate_name, ns}));
+  return StrCat(generate_name, dash, InstancePart(instance_uid),
+                Letters({instance_uid, generate_name, ns}, kSuffixLength - kInstanceLength));
+}
+
+std::string InstancePart(std::string_view instance_uid) {
+  return Letters({instance_uid}, kInstanceLength);
+}
+
+std::string_view InstancePartOf(std::string_view binding_name) {
+  if (binding_name.size() <= kSuffixLength) return "";
+  const std::string_view suffix = binding_name.substr(binding_name.size() - kSuffixLength);
+  if (binding_name[binding_name.size() - kSuffixLength - 1] != '-') return "";
+  if (suffix.find_first_not_of(kAlphabet) != std::string_view::npos) return "";
+  return suffix.substr(0, kInstanceLength);
 }
 
 bool IsClusterRoleNameOf(std::string_view template_uid, std::string_view name) {
@@ -52,23 +67,17 @@ bool IsClusterRoleNameOf(std::string_view template_uid, std::string_view name) {
 }
 
 bool IsBindingNameOf(std::string_view instance_uid, std::string_view name, std::string_view ns) {
-  if (name.size() <= kSuffixLength) return false;
+  const std::string_view part = InstancePartOf(name);
+  if (part.empty() || part != InstancePart(instance_uid)) return false;
   const std::string_view before = name.substr(0, name.size() - kSuffixLength);
-  if (!before.ends_with('-')) return false;
   // BindingName() adds the dash where the generateName has none.
   return BindingName(instance_uid, before, ns) == name ||
          BindingName(instance_uid, before.substr(0, before.size() - 1), ns) == name;
 }
 
-bool IsLikeBindingName(std::string_view name) {
-  if (name.size() <= kSuffixLength) return false;
-  const size_t before = name.size() - kSuffixLength;
-  return name[before - 1] == '-' &&
-         name.substr(before).find_first_not_of(kAlphabet) == std::string_view::npos;
-}
-
 std::string GenerateNameLabelValue(std::string_view generate_name) {
-  return CheckLabelValue(generate_name).ok() ? std::string(generate_name) : Suffix({generate_name});
+  return CheckLabelValue(generate_name).ok() ? std::string(generate_name)
+                                             : Letters({generate_name}, kSuffixLength);
 }
 
 }  // namespace mandate::scope

@@ -30,8 +30,12 @@ bool IsClusterRoleNameOf(std::string_view template_uid, std::string_view name);
 // Whether BindingName() makes `name` in `ns` for some generateName.
 bool IsBindingNameOf(std::string_view instance_uid, std::string_view name, std::string_view ns);
 
-// Whether the name ends as BindingName() makes it: there may be some instance that it is made for.
-bool IsLikeBindingName(std::string_view name);
+// What all binding names of one instance have in common, and few of another's do: a binding that
+// has lost its owner and its labels is looked up by it.
+std::string InstancePart(std::string_view instance_uid);
+// The InstancePart() of the instance that the name may be made for; "": BindingName() does not make
+// such a name.
+std::string_view InstancePartOf(std::string_view binding_name);
 
 // `generate_name` as a label value.
 std::string GenerateNameLabelValue(std::string_view generate_name);

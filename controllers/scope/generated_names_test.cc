@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "manager/core/strings.h"
 #include "manager/object/names.h"
 
 namespace mandate::scope {
@@ -46,13 +47,29 @@ TEST(GeneratedNamesTest, LabelValuesAreLegalWhateverTheName) {
   }
 }
 
-TEST(GeneratedNamesTest, WhatMayBeABindingsName) {
-  for (const std::string_view generate_name : {"a-", "a", "-"}) {
-    EXPECT_TRUE(IsLikeBindingName(BindingName("uid", generate_name, "ns"))) << generate_name;
+TEST(GeneratedNamesTest, ABindingsNameTellsItsInstance) {
+  const std::string part = InstancePart("uid");
+  EXPECT_EQ(part.size(), 4u);
+  EXPECT_NE(part, InstancePart("uid-2"));
+  for (const std::string_view generate_name : {"a-", "a", "-", "fooClusterRole-"}) {
+    for (const std::string_view ns : {"", "ns", "other"}) {
+      const std::string name = BindingName("uid", generate_name, ns);
+      EXPECT_EQ(InstancePartOf(name), part) << name;
+      EXPECT_TRUE(IsBindingNameOf("uid", name, ns)) << name;
+      EXPECT_FALSE(IsBindingNameOf("uid-2", name, ns)) << name;
+      EXPECT_FALSE(IsBindingNameOf("uid", name, "elsewhere")) << name;
+    }
   }
+  // The part alone proves nothing.
+  const std::string forged = StrCat("a-", part, "bcdfgh");
+  EXPECT_EQ(InstancePartOf(forged), part);
+  EXPECT_FALSE(IsBindingNameOf("uid", forged, "ns"));
+}
+
+TEST(GeneratedNamesTest, NoBindingHasSuchAName) {
   for (const std::string_view name :
        {"", "admin", "bcdfghjklm", "-bcdfghjkl", "a.bcdfghjklm", "a-bcdfghjkla", "a-bcdfghj-lm"}) {
-    EXPECT_FALSE(IsLikeBindingName(name)) << name;
+    EXPECT_EQ(InstancePartOf(name), "") << name;
   }
 }
 

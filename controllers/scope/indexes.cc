@@ -41,6 +41,10 @@ Values SelectorOf(const ScopeInstance& instance) {
 
 Values UidOf(const ScopeInstance& instance) { return {instance.metadata().uid()}; }
 
+Values NamePartOf(const ScopeInstance& instance) {
+  return {InstancePart(instance.metadata().uid())};
+}
+
 Values LabelsOf(const corev1::Namespace& ns) {
   Values labels;
   for (const auto& [key, value] : ns.metadata().labels()) labels.push_back(StrCat(key, "=", value));
@@ -48,42 +52,19 @@ Values LabelsOf(const corev1::Namespace& ns) {
 }
 
 template <class T>
-bool RefersToClusterRole(const T& binding) {
-  return binding.roleref().kind() == "ClusterRole";
-}
-
-template <class T>
 Values RoleRefOf(const T& binding) {
-  if (!RefersToClusterRole(binding)) return {};
-  return {binding.roleref().name()};
-}
-
-// Whether the controller of a binding is the ScopeInstance that its name was made for.
-bool BelongsTo(std::string_view kind, std::string_view uid, std::string_view name,
-               std::string_view ns) {
-  return kind == KindOf<ScopeInstance>::value.kind && IsBindingNameOf(uid, name, ns);
-}
-
-template <class T>
-Values StrayRoleRefOf(const T& binding) {
-  if (!RefersToClusterRole(binding)) return {};
-  const auto& meta = binding.metadata();
-  const OwnerReferenceProto* owner = ControllerOf(meta);
-  if (owner != nullptr && BelongsTo(owner->kind(), owner->uid(), meta.name(), meta.namespace_())) {
-    return {};
-  }
+  if (binding.roleref().kind() != "ClusterRole") return {};
   return {binding.roleref().name()};
 }
 
 // Reads the header only, as most bindings need no more.
 Values StrayNameOf(const RawObject& binding) {
-  if (!IsLikeBindingName(binding.name())) return {};
+  const std::string_view part = InstancePartOf(binding.name());
+  if (part.empty()) return {};
   const ObjectHeader header = binding.Header();
   const OwnerReference* owner = header.Controller();
-  if (owner != nullptr && BelongsTo(owner->kind, owner->uid, binding.name(), binding.ns())) {
-    return {};
-  }
-  return {std::string(kAnyName)};
+  if (owner != nullptr && IsBindingNameOf(owner->uid, binding.name(), binding.ns())) return {};
+  return {std::string(part)};
 }
 
 template <class T>
@@ -100,7 +81,6 @@ absl::Status IndexBindings(CacheView& cache) {
       cache.IndexField(KindOf<T>::value, kByUidLabel, LabelValue(std::string(kInstanceUidLabel))));
   RETURN_IF_ERROR(cache.IndexField<T>(kByInstanceName, InstanceNameOf<T>));
   RETURN_IF_ERROR(cache.IndexField<T>(kByRoleRef, RoleRefOf<T>));
-  RETURN_IF_ERROR(cache.IndexField<T>(kByStrayRoleRef, StrayRoleRefOf<T>));
   return cache.IndexField(KindOf<T>::value, kByStrayName, StrayNameOf);
 }
 
@@ -121,6 +101,7 @@ absl::Status DeclareInstanceIndexes(CacheView& cache) {
   RETURN_IF_ERROR(cache.IndexField<ScopeInstance>(kByNamespace, NamespacesOf));
   RETURN_IF_ERROR(cache.IndexField<ScopeInstance>(kBySelector, SelectorOf));
   RETURN_IF_ERROR(cache.IndexField<ScopeInstance>(kByUid, UidOf));
+  RETURN_IF_ERROR(cache.IndexField<ScopeInstance>(kByNamePart, NamePartOf));
   RETURN_IF_ERROR(cache.IndexField<ScopeTemplate>(kByRoleName, RoleNamesOf));
   RETURN_IF_ERROR(cache.IndexField<corev1::Namespace>(kByLabel, LabelsOf));
   RETURN_IF_ERROR(IndexBindings<RoleBinding>(cache));

@@ -23,6 +23,8 @@ inline constexpr std::string_view kByNamespace = "spec.namespaces";
 inline constexpr std::string_view kBySelector = "spec.namespaceSelector";
 inline constexpr std::string_view kAnyLabel = "*";
 inline constexpr std::string_view kByUid = "metadata.uid";
+// The InstancePart() of their bindings' names.
+inline constexpr std::string_view kByNamePart = "bindings.name.part";
 // Of ScopeTemplates: the names of their ClusterRoles.
 inline constexpr std::string_view kByRoleName = "spec.clusterRoles.name";
 // Of ClusterRoles and bindings.
@@ -32,12 +34,9 @@ inline constexpr std::string_view kByUidLabel = "label.uid";
 inline constexpr std::string_view kByInstanceName = "controller.name";
 // Of bindings: the name of the ClusterRole that they refer to.
 inline constexpr std::string_view kByRoleRef = "roleRef.name";
-// The same of those that do not belong to a ScopeInstance, by their name and their controller.
-inline constexpr std::string_view kByStrayRoleRef = "stray.roleRef.name";
-// kAnyName for each binding that belongs to no ScopeInstance but has a name like theirs, whatever
-// its roleRef.
-inline constexpr std::string_view kByStrayName = "stray.name";
-inline constexpr std::string_view kAnyName = "*";
+// Of bindings with a name that a ScopeInstance makes, and another controller or none: the
+// InstancePartOf() the name.
+inline constexpr std::string_view kByStrayName = "stray.name.part";
 // Of Namespaces: each label, as "key=value".
 inline constexpr std::string_view kByLabel = "metadata.labels";
 

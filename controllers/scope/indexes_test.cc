@@ -113,6 +113,7 @@ TEST_F(IndexesTest, WhatAnInstanceLooksUp) {
   EXPECT_EQ(Find<ScopeInstance>(kBySelector, "k=v"), (Strings{"selects"}));
   EXPECT_EQ(Find<ScopeInstance>(kBySelector, kAnyLabel), (Strings{"any"}));
   EXPECT_EQ(Find<ScopeInstance>(kByUid, "uid-of-named"), (Strings{"named"}));
+  EXPECT_EQ(Find<ScopeInstance>(kByNamePart, InstancePart("uid-of-named")), (Strings{"named"}));
 
   Put<corev1::Namespace>(R"({"metadata": {"name": "x", "labels": {"k": "v", "l": "w"}}})");
   Put<corev1::Namespace>(R"({"metadata": {"name": "y"}})");
@@ -145,20 +146,22 @@ TEST_F(IndexesTest, Bindings) {
        controller("ScopeInstance"),
        "",
        "ClusterRole",
-       {"controller.uid", "controller.name", "stray.roleRef.name"}},
+       {"controller.uid", "controller.name"}},
+      {"", controller("Namespace"), "", "ClusterRole", {"controller.uid"}},
       {"",
-       controller("Namespace"),
+       R"({"uid": "other-uid", "controller": true, "name": "default", "kind": "Namespace"})",
        "",
        "ClusterRole",
-       {"controller.uid", "stray.roleRef.name", "stray.name"}},
-      {"", "", ours, "ClusterRole", {"label.uid", "stray.roleRef.name", "stray.name"}},
-      {"", "", "", "ClusterRole", {"stray.roleRef.name", "stray.name"}},
-      {"", "", "", "Role", {"stray.name"}},
+       {"stray.name.part"}},
+      {"", "", ours, "ClusterRole", {"label.uid", "stray.name.part"}},
+      {"", "", "", "ClusterRole", {"stray.name.part"}},
+      {"", "", "", "Role", {"stray.name.part"}},
       {"",
        R"({"uid": "owner-uid", "name": "foo", "kind": "ScopeInstance"})",
        "",
        "ClusterRole",
-       {"stray.roleRef.name", "stray.name"}},
+       {"stray.name.part"}},
+      {BindingName("other-uid", "view", "ns"), "", "", "ClusterRole", {}},
   };
   const auto check = [&]<class T>(const T&, std::string_view ns) {
     for (const Row& row : rows) {
@@ -173,8 +176,7 @@ TEST_F(IndexesTest, Bindings) {
            {std::pair<std::string_view, std::string_view>{kByController, "owner-uid"},
             {kByUidLabel, "owner-uid"},
             {kByInstanceName, "foo"},
-            {kByStrayRoleRef, "role"},
-            {kByStrayName, kAnyName}}) {
+            {kByStrayName, InstancePart("owner-uid")}}) {
         const Strings found = Find<T>(field, value);
         if (!found.empty()) fields.emplace_back(field);
         EXPECT_LE(found.size(), 1u);

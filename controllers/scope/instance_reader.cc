@@ -1,6 +1,5 @@
 #include "controllers/scope/instance_reader.h"
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,15 +25,14 @@ constexpr int kManyNames = 100;
 // Each once.
 using Bindings = std::map<ObjectKey, Binding>;
 
-// Adds the bindings that the index finds; with `may_concern`, only those for which it is true.
+// Adds the bindings that the index finds.
 template <class T>
 absl::Status AddBindings(const CallContext& context, const CacheView& cache,
-                         const IndexQuery& query, Bindings& bindings,
-                         const std::function<bool(const ObjectKey&)>& may_concern) {
+                         const IndexQuery& query, Bindings& bindings) {
   ASSIGN_OR_RETURN(const RawObjects found, cache.ListRawBy(context, KindOf<T>::value, query));
   for (const auto& raw : found) {
     const ObjectKey key = raw->Key();
-    if (bindings.contains(key) || (may_concern && !may_concern(key))) continue;
+    if (bindings.contains(key)) continue;
     ASSIGN_OR_RETURN(T binding, raw->template Decode<T>());
     bindings.emplace(key, ToBinding(std::move(binding)));
   }
@@ -42,10 +40,9 @@ absl::Status AddBindings(const CallContext& context, const CacheView& cache,
 }
 
 absl::Status AddBindings(const CallContext& context, const CacheView& cache,
-                         const IndexQuery& query, Bindings& bindings,
-                         const std::function<bool(const ObjectKey&)>& may_concern = {}) {
-  RETURN_IF_ERROR(AddBindings<RoleBinding>(context, cache, query, bindings, may_concern));
-  return AddBindings<ClusterRoleBinding>(context, cache, query, bindings, may_concern);
+                         const IndexQuery& query, Bindings& bindings) {
+  RETURN_IF_ERROR(AddBindings<RoleBinding>(context, cache, query, bindings));
+  return AddBindings<ClusterRoleBinding>(context, cache, query, bindings);
 }
 
 std::vector<Binding> Values(Bindings bindings) {
@@ -145,18 +142,8 @@ absl::StatusOr<InstanceSnapshot> ReadInstanceSnapshot(const CallContext& context
   RETURN_IF_ERROR(AddBindings(context, cache, {kByController, meta.uid()}, bindings));
   RETURN_IF_ERROR(AddBindings(context, cache, {kByUidLabel, meta.uid()}, bindings));
   RETURN_IF_ERROR(AddBindings(context, cache, {kByInstanceName, meta.name()}, bindings));
-  if (snapshot.scope_template.has_value()) {
-    for (const auto& role : snapshot.scope_template->spec().clusterroles()) {
-      const std::string name =
-          ClusterRoleName(snapshot.scope_template->metadata().uid(), role.generatename());
-      RETURN_IF_ERROR(AddBindings(context, cache, {kByStrayRoleRef, name}, bindings));
-    }
-  }
-  // Somebody may have removed label and owner from a binding that was made for the instance. It may
-  // grant a role of a former template.
-  RETURN_IF_ERROR(AddBindings(
-      context, cache, {kByStrayName, kAnyName}, bindings,
-      [&](const ObjectKey& key) { return IsBindingNameOf(meta.uid(), key.name, key.ns); }));
+  // Somebody may have removed label and owner from a binding that was made for the instance.
+  RETURN_IF_ERROR(AddBindings(context, cache, {kByStrayName, InstancePart(meta.uid())}, bindings));
   snapshot.bindings = Values(std::move(bindings));
   RETURN_IF_ERROR(AddRolesOfBindings(context, cache, snapshot));
   return snapshot;

@@ -117,26 +117,29 @@ TEST_F(InstanceReaderTest, BindingsThatMayBeItsOwnOnce) {
   for (const std::string_view ns : {"", "foo"}) {
     PutBinding(ns, "by-label", "any", labelled);
     PutBinding(ns, "by-name", "any", owned("former", "foo"));
-    PutBinding(ns, "by-role", role_);
+    PutBinding(ns, "not-by-role", role_);
     PutBinding(ns, "by-uid", "any", owned("instance-uid", "renamed"));
     PutBinding(ns, "by-all", role_, StrCat(labelled, ", ", owned("instance-uid", "foo")));
+    PutBinding(ns, BindingName("instance-uid", "former-", ns), "any");
+    PutBinding(ns, BindingName("other-uid", "former-", ns), role_);
     PutBinding(ns, "not", "any", owned("other", "other"));
     PutBinding(ns, "not-either", "any");
   }
-  const auto names = [](const Strings& expected) {
-    Strings names;
-    for (const auto& name : expected) names.push_back(StrCat("ClusterRoleBinding ", name));
-    for (const auto& name : expected) names.push_back(StrCat("RoleBinding foo/", name));
-    return names;
-  };
-  EXPECT_EQ(Names(ReadOrDie().bindings), names({"by-all", "by-label", "by-name", "by-uid"}));
-  view_.Put(DocumentTemplate());
-  EXPECT_EQ(Names(ReadOrDie().bindings),
-            names({"by-all", "by-label", "by-name", "by-role", "by-uid"}));
+  for (const bool with_template : {false, true}) {
+    if (with_template) view_.Put(DocumentTemplate());
+    EXPECT_EQ(Names(ReadOrDie().bindings),
+              (Strings{"ClusterRoleBinding by-all", "ClusterRoleBinding by-label",
+                       "ClusterRoleBinding by-name", "ClusterRoleBinding by-uid",
+                       StrCat("ClusterRoleBinding ", BindingName("instance-uid", "former-", "")),
+                       "RoleBinding foo/by-all", "RoleBinding foo/by-label",
+                       "RoleBinding foo/by-name", "RoleBinding foo/by-uid",
+                       StrCat("RoleBinding foo/", BindingName("instance-uid", "former-", "foo"))}));
+  }
 
   const auto of = ReadBindingsOf(WithoutWaiting(), view_, "foo");
   ASSERT_TRUE(of.ok()) << of.status();
-  EXPECT_EQ(Names(*of), names({"by-all", "by-name"}));
+  EXPECT_EQ(Names(*of), (Strings{"ClusterRoleBinding by-all", "ClusterRoleBinding by-name",
+                                 "RoleBinding foo/by-all", "RoleBinding foo/by-name"}));
 }
 
 TEST_F(InstanceReaderTest, RolesOfBindingsTellWhoseTheyAreWhenTheTemplateIsInvalid) {

@@ -82,15 +82,23 @@ std::vector<Request> InstancesOfRole(const CacheView& cache, const ClusterRole& 
   return requests;
 }
 
-// The one whose label the binding has, when another object is its controller.
+// The instances whose label, or a name of whose bindings, the binding has, when another object is
+// its controller.
 template <class T>
-std::vector<Request> InstanceOfLabel(const CacheView& cache, const T& binding) {
+std::vector<Request> InstancesOfStray(const CacheView& cache, const T& binding) {
   const auto& meta = binding.metadata();
-  const auto label = meta.labels().find(std::string(kInstanceUidLabel));
-  if (label == meta.labels().end()) return {};
   const OwnerReferenceProto* controller = ControllerOf(meta);
-  if (controller != nullptr && controller->uid() == label->second) return {};
-  return InstancesBy(cache, kByUid, label->second);
+  const std::string uid = controller == nullptr ? "" : controller->uid();
+  std::vector<Request> requests;
+  const auto label = meta.labels().find(std::string(kInstanceUidLabel));
+  if (label != meta.labels().end() && label->second != uid) {
+    Append(InstancesBy(cache, kByUid, label->second), requests);
+  }
+  const std::string_view part = InstancePartOf(meta.name());
+  if (!part.empty() && part != InstancePart(uid)) {
+    Append(InstancesBy(cache, kByNamePart, part), requests);
+  }
+  return requests;
 }
 
 // The versions of the instance and its template: an edit of one of them ends a round of writes.
@@ -286,9 +294,9 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeInstanceControllerWith(
       .Owns<RoleBinding>()
       .Owns<ClusterRoleBinding>()
       .Watches<RoleBinding>(
-          [&cache](const RoleBinding& binding) { return InstanceOfLabel(cache, binding); })
+          [&cache](const RoleBinding& binding) { return InstancesOfStray(cache, binding); })
       .Watches<ClusterRoleBinding>(
-          [&cache](const ClusterRoleBinding& binding) { return InstanceOfLabel(cache, binding); })
+          [&cache](const ClusterRoleBinding& binding) { return InstancesOfStray(cache, binding); })
       .Watches<ScopeTemplate>([&cache](const ScopeTemplate& changed) {
         return InstancesBy(cache, kByTemplate, changed.metadata().name());
       })

@@ -158,7 +158,7 @@ TEST_F(StrangersTest, AStolenBindingIsReportedAsStillGranting) {
   EXPECT_THAT(cluster_.Scoped(), reported);
   EXPECT_FALSE(cluster_.Get(kBindings, name, "foo").isNull());
   EXPECT_EQ(cluster_.Delete(kBindings, name, "foo"), 200);
-  cluster_.RunFor(absl::Minutes(2));
+  cluster_.Settle();
   ExpectConvergedAndQuiet();
 }
 
@@ -198,7 +198,7 @@ TEST_F(StrangersTest, WhatSomebodyKeptIsReportedUnderAnotherTemplateToo) {
     EXPECT_THAT(cluster_.Scoped(), AllOf(StartsWith("False RevocationPending"), HasSubstr(name)));
     EXPECT_FALSE(cluster_.Get(kBindings, name, "foo").isNull());
     EXPECT_EQ(cluster_.Delete(kBindings, name, "foo"), 200);
-    cluster_.RunFor(absl::Minutes(2));
+    cluster_.Settle();
     EXPECT_EQ(cluster_.Scoped(), kSuccess);
     EditSpec(R"("scopeTemplateName": "foo")");
     EXPECT_EQ(cluster_.Scoped(), kSuccess);
