@@ -4,12 +4,12 @@
 
 namespace mandate::scope {
 
-void AwaitedBindings::Begin(const ObjectKey& of) {
-  MutexLock lock(mutex_);
-  states_[of] = {.reading = true};
-}
-
-bool AwaitedBindings::Await(const ObjectKey& of, ByRole bindings) {
+bool AwaitedBindings::Await(const ObjectKey& of, absl::FunctionRef<ByRole()> read) {
+  {
+    MutexLock lock(mutex_);
+    states_[of] = {.reading = true};
+  }
+  ByRole bindings = read();
   std::erase_if(bindings, [](const auto& role) { return role.second.empty(); });
   MutexLock lock(mutex_);
   const std::set<std::string> changed = std::exchange(states_[of], {}).changed;

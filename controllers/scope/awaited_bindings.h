@@ -8,23 +8,23 @@
 #include <string_view>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
 #include "manager/core/mutex.h"
 #include "manager/object/kind.h"
 
 namespace mandate::scope {
 
 // So that the template is reconciled once the last of them has changed, and not, reading all of
-// them, for each. Bindings are texts like "RoleBinding foo/x". Thread-safe; a template's Begin()
-// and Await() are called by one thread at a time.
+// them, for each. Bindings are texts like "RoleBinding foo/x". Thread-safe; a template's Await() is
+// called by one thread at a time.
 class AwaitedBindings {
  public:
   using ByRole = std::map<std::string, std::set<std::string>, std::less<>>;
 
-  // Before the template's bindings are read: what changes from now on is noted.
-  void Begin(const ObjectKey& of) ABSL_LOCKS_EXCLUDED(mutex_);
-  // In place of what the template waited for. False: all that it waits for with one role has
-  // changed since Begin(), so that no event will come.
-  [[nodiscard]] bool Await(const ObjectKey& of, ByRole bindings) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Calls `read`, whose result replaces what the template waited for. False: all bindings that it
+  // waits for with one role changed while they were read, so that no event will come.
+  [[nodiscard]] bool Await(const ObjectKey& of, absl::FunctionRef<ByRole()> read)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   void Forget(const ObjectKey& of) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // A binding of the role was changed or deleted. True: it was the last for which the template
@@ -36,7 +36,7 @@ class AwaitedBindings {
   struct State {
     bool reading = false;
     ByRole awaited = {};
-    std::set<std::string> changed = {};  // since Begin()
+    std::set<std::string> changed = {};  // while they are read
   };
 
   Mutex mutex_;

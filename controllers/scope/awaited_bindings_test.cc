@@ -7,9 +7,12 @@ namespace {
 
 class AwaitedBindingsTest : public testing::Test {
  protected:
-  bool Read(const AwaitedBindings::ByRole& bindings) {
-    awaited_.Begin(key_);
-    return awaited_.Await(key_, bindings);
+  // `changed`: a binding of the role "r" that changes meanwhile.
+  bool Read(const AwaitedBindings::ByRole& bindings, const std::string& changed = "") {
+    return awaited_.Await(key_, [&] {
+      EXPECT_FALSE(awaited_.NoteChange(key_, "r", changed));
+      return bindings;
+    });
   }
 
   const ObjectKey key_{"", "foo"};
@@ -43,14 +46,10 @@ TEST_F(AwaitedBindingsTest, WhatIsReadTakesThePlaceOfWhatWas) {
 
 // The reader may have seen the binding as it was before.
 TEST_F(AwaitedBindingsTest, WhatChangesWhileItIsReadIsNotWaitedFor) {
-  awaited_.Begin(key_);
-  EXPECT_FALSE(awaited_.NoteChange(key_, "r", "a"));
-  EXPECT_TRUE(awaited_.Await(key_, {{"r", {"a", "b"}}}));
+  EXPECT_TRUE(Read({{"r", {"a", "b"}}}, "a"));
   EXPECT_TRUE(awaited_.NoteChange(key_, "r", "b"));
 
-  awaited_.Begin(key_);
-  EXPECT_FALSE(awaited_.NoteChange(key_, "r", "a"));
-  EXPECT_FALSE(awaited_.Await(key_, {{"r", {"a"}}, {"s", {"c"}}})) << "no event of r comes";
+  EXPECT_FALSE(Read({{"r", {"a"}}, {"s", {"c"}}}, "a")) << "no event of r comes";
   EXPECT_TRUE(awaited_.NoteChange(key_, "s", "c"));
   EXPECT_TRUE(Read({{"r", {"a"}}})) << "it counts for one reading";
 }

@@ -54,15 +54,13 @@ std::vector<Request> TemplatesThatWait(const CacheView& cache, AwaitedBindings& 
   return requests;
 }
 
-// Notes what stands in the way of the template's roles. False: it changed while it was read.
-bool Await(AwaitedBindings& awaited, const ObjectKey& of,
-           const absl::StatusOr<TemplateSnapshot>& read) {
+// What stands in the way of the template's roles.
+AwaitedBindings::ByRole StandingIn(const TemplateSnapshot& snapshot) {
   AwaitedBindings::ByRole bindings;
-  if (!read.ok()) return awaited.Await(of, std::move(bindings));
-  for (const auto& [role, standing] : read->standing) {
+  for (const auto& [role, standing] : snapshot.standing) {
     bindings[role].insert(standing.bindings.begin(), standing.bindings.end());
   }
-  return awaited.Await(of, std::move(bindings));
+  return bindings;
 }
 
 // Whether the condition tells that writes have failed, or are under way.
@@ -113,10 +111,11 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
   }
   RETURN_IF_ERROR(scope_template.status());
   if (IsOrphaning(scope_template->metadata())) return Result{};
-  awaited_->Begin(request.key);
-  absl::StatusOr<TemplateSnapshot> read =
-      ReadTemplateSnapshot(context, component_.cache(), *std::move(scope_template));
-  const bool current = Await(*awaited_, request.key, read);
+  absl::StatusOr<TemplateSnapshot> read;
+  const bool current = awaited_->Await(request.key, [&] {
+    read = ReadTemplateSnapshot(context, component_.cache(), *std::move(scope_template));
+    return read.ok() ? StandingIn(*read) : AwaitedBindings::ByRole();
+  });
   RETURN_IF_ERROR(read.status());
   TemplateSnapshot& snapshot = *read;
 
