@@ -110,6 +110,10 @@ const std::shared_ptr<const rbacv1::RoleBinding>& BindingDiffer::Everywhere(
 }
 
 void BindingDiffer::Revoke(const Binding& actual) {
+  if (MayBeOrphaned(actual.object.metadata(), snapshot_.instance.metadata())) {
+    plan_.pending.push_back(OrphanText(GrantText(actual)));
+    return;
+  }
   const bool held = !actual.object.metadata().finalizers().empty();
   if (!IsBeingDeleted(actual)) plan_.remove.push_back(actual);
   if (!IsBeingDeleted(actual) && !held) return;

@@ -180,6 +180,7 @@ InstancePlan PlanInstance(const InstanceSnapshot& snapshot, const InstancePlanOp
   if (snapshot.instance.metadata().has_deletiontimestamp()) {
     plan.reason = kScopeInstanceTerminating;
     plan.problems.push_back("the ScopeInstance is being deleted: what it granted is revoked");
+    plan.remove_unchanged = true;
     planner.differ().RevokeRest();
     return Finish(std::move(plan), target);
   }

@@ -71,8 +71,8 @@ struct InstancePlan {
   // Whether what is granted takes the place of what is revoked: then it is granted first, so that
   // nobody is without in between. Otherwise what is no longer wanted goes first.
   bool grant_first = false;
-  // Whether a binding is deleted only while it is as it was read. Whoever deleted the instance may
-  // have orphaned the binding since then: then it stays.
+  // Whether a binding is deleted only while it is as it was read. Garbage collection may have
+  // orphaned the binding since then: then it stays.
   bool remove_unchanged = false;
 
   // Why Scoped is False whatever the writes come to; empty: it is not.

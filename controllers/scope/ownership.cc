@@ -72,6 +72,17 @@ bool IsOrphaning(const ObjectMetaProto& object) {
          std::find(finalizers.begin(), finalizers.end(), "orphan") != finalizers.end();
 }
 
+bool MayBeOrphaned(const ObjectMetaProto& object, const ObjectMetaProto& owner) {
+  return owner.has_deletiontimestamp() && ControllerOf(object) == nullptr;
+}
+
+std::string OrphanText(std::string_view object) {
+  return StrCat(
+      object,
+      ", has no owner reference any more, as after `kubectl delete --cascade=orphan`, and "
+      "stays; delete it by hand if nobody needs it");
+}
+
 std::string FinalizersText(const ObjectMetaProto& object) {
   if (object.finalizers().empty()) return "it has no finalizers";
   return StrCat("finalizers ", absl::StrJoin(object.finalizers(), ", "), " keep it");

@@ -37,6 +37,14 @@ std::string LabelDifference(const ObjectMetaProto& desired, const ObjectMetaProt
 // owns to stay.
 bool IsOrphaning(const ObjectMetaProto& object);
 
+// Whether such a deletion may have orphaned `object`, which its owner had made: it has no
+// controller any more, and the owner is still there, being deleted, as it has finalizers besides
+// "orphan".
+bool MayBeOrphaned(const ObjectMetaProto& object, const ObjectMetaProto& owner);
+
+// For messages: "… has no owner reference any more, …".
+std::string OrphanText(std::string_view object);
+
 // For messages: "finalizers a, b keep it", or "it has no finalizers".
 std::string FinalizersText(const ObjectMetaProto& object);
 

@@ -157,5 +157,17 @@ TEST(OwnershipTest, WhatADeletionLeavesBehind) {
   EXPECT_FALSE(IsOrphaning(object)) << "anybody may write the finalizer";
 }
 
+TEST(OwnershipTest, WhatADeletionMayHaveOrphaned) {
+  ObjectMetaProto owner = Owner();
+  ObjectMetaProto object;
+  EXPECT_FALSE(MayBeOrphaned(object, owner)) << "the owner stays";
+  owner.mutable_deletiontimestamp()->set_seconds(1);
+  EXPECT_TRUE(MayBeOrphaned(object, owner));
+  SetControllerReference(owner, kInstance, object);
+  EXPECT_FALSE(MayBeOrphaned(object, owner));
+  object.mutable_ownerreferences(0)->clear_controller();
+  EXPECT_TRUE(MayBeOrphaned(object, owner));
+}
+
 }  // namespace
 }  // namespace mandate::scope

@@ -83,6 +83,10 @@ void PlanPresentRole(const TemplateSnapshot& snapshot, ClusterRole desired,
                                    FinalizersText(actual.metadata()),
                                    "): it is made again when it is gone"));
   }
+  if (MayBeOrphaned(actual.metadata(), snapshot.scope_template.metadata())) {
+    plan.problems.push_back(OrphanText(Quoted(actual)));
+    return;
+  }
   desired = ForNow(snapshot, std::move(desired), actual, plan);
   if (!Difference(desired, actual).empty()) plan.fix.push_back({std::move(desired), actual});
 }
@@ -97,6 +101,10 @@ void PlanUnwantedRole(const ScopeTemplate& owner, const ClusterRole& actual, Tem
                                   " was made for this ScopeTemplate, is no longer "
                                   "wanted, and is not deleted, as it does not belong to it (",
                                   foreign, "); delete it by hand"));
+    return;
+  }
+  if (MayBeOrphaned(actual.metadata(), owner.metadata())) {
+    plan.pending.push_back(OrphanText(Quoted(actual)));
     return;
   }
   const bool deleted = actual.metadata().has_deletiontimestamp();
