@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,8 +15,11 @@
 namespace mandate::rbacgen {
 namespace {
 
+// The verbs of requests for resources, and for URLs.
 constexpr std::array<std::string_view, 8> kRequestVerbs = {
     "create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
+constexpr std::array<std::string_view, 7> kUrlVerbs = {"delete", "get",  "head", "options",
+                                                       "patch",  "post", "put"};
 constexpr char kPrefix[] = "impersonate-on:serviceaccount:";
 constexpr char kReason[] = "The identity mode is impersonate: base acts for this component.";
 
@@ -53,8 +57,10 @@ std::vector<rbac::Rule> ImpersonateOn(const std::vector<rbac::Rule>& rules) {
   std::vector<rbac::Rule> result;
   for (rbac::Rule rule : rules) {
     const bool all = std::find(rule.verbs.begin(), rule.verbs.end(), "*") != rule.verbs.end();
+    const bool url = !rule.non_resource_urls.empty();
     std::vector<std::string> verbs;
-    for (const std::string_view verb : kRequestVerbs) {
+    for (const std::string_view verb : url ? std::span<const std::string_view>(kUrlVerbs)
+                                           : std::span<const std::string_view>(kRequestVerbs)) {
       if (all || std::find(rule.verbs.begin(), rule.verbs.end(), verb) != rule.verbs.end()) {
         verbs.push_back(absl::StrCat(kPrefix, std::string(verb)));
       }

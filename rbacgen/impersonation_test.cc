@@ -32,6 +32,22 @@ TEST(ImpersonateOn, IsAboutTheVerbsOfRequests) {
                           HasSubstr(":patch"), HasSubstr(":update"), HasSubstr(":watch")));
 }
 
+TEST(ImpersonateOn, HasTheVerbsOfUrlsForUrls) {
+  const auto on_metrics = [](std::vector<std::string> verbs) {
+    return rbac::Rule{.verbs = std::move(verbs),
+                      .api_groups = {},
+                      .resources = {},
+                      .resource_names = {},
+                      .non_resource_urls = {"/metrics"}};
+  };
+  EXPECT_THAT(ImpersonateOn({on_metrics({"post"})}),
+              ElementsAre(on_metrics({"impersonate-on:serviceaccount:post"})));
+  EXPECT_THAT(ImpersonateOn({on_metrics({"*"})}).at(0).verbs,
+              ElementsAre(HasSubstr(":delete"), HasSubstr(":get"), HasSubstr(":head"),
+                          HasSubstr(":options"), HasSubstr(":patch"), HasSubstr(":post"),
+                          HasSubstr(":put")));
+}
+
 std::string Objects(const std::string& mode, const std::string& impersonation) {
   const ChartNames names = {.base = "mm"};
   ChartSettings settings;
