@@ -224,7 +224,7 @@ void CheckFences(const Sources& sources, Diagnostics* diagnostics) {
     for (const std::string& resource : f.fence.resources) {
       if (MayWrite(sources, f, resource)) continue;
       diagnostics->Error(f.place, StrCat("a fence around ", resource, ", which no rule lets ",
-                                         f.component, " write; take it out, or mend its name"));
+                                         f.component, " write; take it out, or fix its name"));
     }
   }
 }

@@ -100,9 +100,9 @@ TEST(CheckMandates, AFenceIsAroundWhatItsComponentMayWrite) {
   EXPECT_EQ(diagnostics.Report(),
             "a.cc:1: error: this fence belongs to no component; write // "
             "+mandate:component:name=NAME above it in this file\n"
-            "a.cc:6: error: a fence around q, which no rule lets c write; take it out, or mend its "
+            "a.cc:6: error: a fence around q, which no rule lets c write; take it out, or fix its "
             "name\n"
-            "a.cc:6: error: a fence around r, which no rule lets c write; take it out, or mend its "
+            "a.cc:6: error: a fence around r, which no rule lets c write; take it out, or fix its "
             "name\n");
 }
 

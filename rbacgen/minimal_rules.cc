@@ -113,7 +113,8 @@ Rule ToRule(const Atom& atom) {
   return rule;
 }
 
-// Joins the rules that are equal but for `axis`, where both have something there: no names are any.
+// Merges rules that differ only in `axis` and have a non-empty value there (an empty resourceNames
+// means "any").
 std::vector<Rule> JoinAlong(Axis axis, const std::vector<Rule>& rules) {
   std::map<std::pair<bool, Rule>, std::set<std::string>> alike;
   for (const Rule& rule : rules) {

@@ -32,7 +32,7 @@ const HttpCount kHttpCounts[] = {
      &HttpStats::connections_lost},
     {"mandate_transport_probes_total", "Probes of silent connections", {}, &HttpStats::probes},
     {"mandate_transport_resends_total",
-     "Requests sent again that were surely not served",
+     "Requests sent again: refused unserved, or a GET whose connection was lost",
      {},
      &HttpStats::resends},
     {"mandate_transport_bounds_met_total",
