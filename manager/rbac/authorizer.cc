@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_join.h"
 #include "manager/core/strings.h"
+#include "manager/rbac/policy_index.h"
 #include "manager/rbac/quote.h"
 
 namespace mandate::rbac {
@@ -38,24 +39,21 @@ std::string Grant::Describe() const {
                 Quote(who));
 }
 
-Authorizer::Authorizer(Policy policy) : policy_(std::move(policy)) {
-  for (const Role& r : policy_.roles) roles_.try_emplace({r.ns, r.name}, &r.rules);
-  for (const ClusterRole& r : policy_.cluster_roles) cluster_roles_.try_emplace(r.name, &r.rules);
-  for (const RoleBinding& b : policy_.role_bindings) role_bindings_[b.ns].push_back(&b);
-}
+Authorizer::Authorizer(Policy policy) : policy_(std::make_unique<PolicyIndex>(std::move(policy))) {}
 
 absl::StatusOr<std::span<const Rule>> Authorizer::Resolve(const RoleRef& ref,
                                                           std::string_view ns) const {
   if (ref.kind == "Role") {
     // A ClusterRoleBinding has no namespace to find a Role in.
-    const auto found = roles_.find({ns, ref.name});
-    if (ns.empty() || found == roles_.end()) return NotFound("role", ref.name);
-    return *found->second;
+    if (ns.empty()) return NotFound("role", ref.name);
+    const std::vector<Rule>* rules = policy_->RulesOfRole(ns, ref.name);
+    if (rules == nullptr) return NotFound("role", ref.name);
+    return *rules;
   }
   if (ref.kind == "ClusterRole") {
-    const auto found = cluster_roles_.find(ref.name);
-    if (found == cluster_roles_.end()) return NotFound("clusterrole", ref.name);
-    return *found->second;
+    const std::vector<Rule>* rules = policy_->RulesOfClusterRole(ref.name);
+    if (rules == nullptr) return NotFound("clusterrole", ref.name);
+    return *rules;
   }
   return absl::NotFoundError(StrCat("unsupported role reference kind: ", Quote(ref.kind)));
 }
@@ -89,17 +87,17 @@ bool Authorizer::VisitBinding(const UserInfo& user, const Binding& binding,
 std::vector<std::string> Authorizer::VisitRules(const UserInfo& user, std::string_view ns,
                                                 absl::FunctionRef<bool(const Grant&)> visit) const {
   std::vector<std::string> errors;
-  for (const ClusterRoleBinding& b : policy_.cluster_role_bindings) {
+  bool more = true;
+  policy_->VisitClusterRoleBindings([&](const ClusterRoleBinding& b) {
     const Binding binding{.role_ref = b.role_ref, .subjects = b.subjects, .name = b.name, .ns = ""};
-    if (!VisitBinding(user, binding, visit, errors)) return errors;
-  }
-  const auto local = role_bindings_.find(ns);
-  if (ns.empty() || local == role_bindings_.end()) return errors;
-  for (const RoleBinding* b : local->second) {
+    return more = VisitBinding(user, binding, visit, errors);
+  });
+  if (!more || ns.empty()) return errors;
+  policy_->VisitRoleBindings(ns, [&](const RoleBinding& b) {
     const Binding binding{
-        .role_ref = b->role_ref, .subjects = b->subjects, .name = b->name, .ns = b->ns};
-    if (!VisitBinding(user, binding, visit, errors)) return errors;
-  }
+        .role_ref = b.role_ref, .subjects = b.subjects, .name = b.name, .ns = b.ns};
+    return VisitBinding(user, binding, visit, errors);
+  });
   return errors;
 }
 

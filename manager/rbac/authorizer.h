@@ -10,7 +10,7 @@
 #ifndef MANAGER_RBAC_AUTHORIZER_H_
 #define MANAGER_RBAC_AUTHORIZER_H_
 
-#include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +20,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "manager/rbac/policy.h"
+#include "manager/rbac/policy_reader.h"
 #include "manager/rbac/rule.h"
 #include "manager/rbac/user.h"
 
@@ -51,10 +52,12 @@ struct ApplicableRules {
   std::vector<std::string> errors;
 };
 
-// Immutable.
+// Has no state of its own: as thread-safe as what reads the policy.
 class Authorizer {
  public:
-  // Of two objects with the same name the first counts.
+  // By a policy that may change: each question is answered by what is read then.
+  explicit Authorizer(std::unique_ptr<const PolicyReader> policy) : policy_(std::move(policy)) {}
+  // By a policy that stays. Of two roles with the same name the first counts.
   explicit Authorizer(Policy policy);
   Authorizer(const Authorizer&) = delete;
   Authorizer& operator=(const Authorizer&) = delete;
@@ -73,7 +76,7 @@ class Authorizer {
   // from this. NotFound, in the server's words, when there is no such role.
   absl::StatusOr<std::span<const Rule>> Resolve(const RoleRef& ref, std::string_view ns) const;
 
-  const Policy& policy() const { return policy_; }
+  const PolicyReader& policy() const { return *policy_; }
 
  private:
   struct Binding {
@@ -87,11 +90,7 @@ class Authorizer {
                     absl::FunctionRef<bool(const Grant&)> visit,
                     std::vector<std::string>& errors) const;
 
-  const Policy policy_;
-  // Keys borrow from policy_.
-  std::map<std::pair<std::string_view, std::string_view>, const std::vector<Rule>*> roles_;
-  std::map<std::string_view, const std::vector<Rule>*> cluster_roles_;
-  std::map<std::string_view, std::vector<const RoleBinding*>> role_bindings_;
+  const std::unique_ptr<const PolicyReader> policy_;
 };
 
 // Whether a binding's subject is this user. `binding_ns` is empty for a ClusterRoleBinding, where

@@ -238,7 +238,7 @@ TEST(AuthorizerTest, OrderDoesNotMatter) {
 }
 
 TEST(AuthorizerTest, AnEmptyPolicyAllowsMastersOnly) {
-  const Authorizer authorizer({});
+  const Authorizer authorizer(Policy{});
   EXPECT_FALSE(authorizer.Authorize(AuthenticatedInfo("jane"), AskUrl("/healthz")).allowed);
   EXPECT_TRUE(
       authorizer.Authorize(AuthenticatedInfo("a", {"system:masters"}), AskUrl("/")).allowed);

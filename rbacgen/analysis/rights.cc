@@ -25,9 +25,7 @@ std::vector<Right> RightsOf(const rbac::Authorizer& authorizer, const rbac::User
     return true;
   };
   authorizer.VisitRules(user, "", note);
-  std::set<std::string> namespaces;
-  for (const auto& binding : authorizer.policy().role_bindings) namespaces.insert(binding.ns);
-  for (const std::string& ns : namespaces) {
+  for (const std::string& ns : authorizer.policy().BindingNamespaces()) {
     authorizer.VisitRules(
         user, ns, [&](const rbac::Grant& grant) { return grant.ns.empty() || note(grant); });
   }

@@ -41,6 +41,8 @@ struct StoredObject {
   size_t type_meta = 0;  // where in it what follows those two begins
   // As protobuf, without an envelope, once anybody asked for it.
   mutable std::string protobuf = {};
+  // What access control made of it: the kind decides the type.
+  mutable std::shared_ptr<const void> derived = {};
 
   Json::Value Parse() const;
 };
@@ -61,8 +63,6 @@ class ObjectReader {
   // By namespace and name; `ns` empty: of all.
   virtual std::vector<std::shared_ptr<const StoredObject>> List(const GroupResource& resource,
                                                                 std::string_view ns = "") const = 0;
-  // The revision at which any object of the resource last changed; 0: never.
-  virtual int64_t LastChange(const GroupResource& resource) const = 0;
 };
 
 // A write on its way, as admission sees it. Borrows; alive until its `done` ran.

@@ -44,7 +44,8 @@ class Store : public ObjectReader {
                                           std::string_view name) const override;
   std::vector<std::shared_ptr<const StoredObject>> List(const GroupResource& resource,
                                                         std::string_view ns = "") const override;
-  int64_t LastChange(const GroupResource& resource) const override;
+  // The revision at which any object of the resource last changed; 0: never.
+  int64_t LastChange(const GroupResource& resource) const;
   // Those of which there ever was an object.
   std::vector<GroupResource> Resources() const;
 

@@ -82,9 +82,7 @@ bool NamesReachCollections(const Rule& rule, const Attributes& request) {
 bool RoleBindingLeaksToCluster(const Authorizer& authorizer, const Question& q) {
   if (Allowed(authorizer, q)) return true;
   if (!q.request.ns.empty()) return false;
-  std::set<std::string> namespaces;
-  for (const auto& b : authorizer.policy().role_bindings) namespaces.insert(b.ns);
-  return std::any_of(namespaces.begin(), namespaces.end(), [&](const std::string& ns) {
+  return std::ranges::any_of(authorizer.policy().BindingNamespaces(), [&](const std::string& ns) {
     Question wrong = q;
     wrong.request.ns = ns;
     return Allowed(authorizer, wrong);

@@ -13,6 +13,7 @@
 #include "testing/apiserver/access/escalation_check.h"
 #include "testing/apiserver/access/identity_review.h"
 #include "testing/apiserver/access/json_fields.h"
+#include "testing/apiserver/access/stored_policy.h"
 #include "testing/apiserver/errors.h"
 #include "testing/apiserver/object_meta.h"
 #include "testing/apiserver/status_response.h"
@@ -46,7 +47,7 @@ Access::Access(AccessOptions options, const ObjectReader& objects, Loop& loop)
       clock_(loop.clock()),
       authenticator_(std::move(options.authentication), objects, clock_),
       issuer_(options.tokens, authenticator_, [this] { return new_uid_(); }),
-      policy_(objects),
+      authorizer_(std::make_unique<StoredPolicy>(objects)),
       admission_(objects, loop, options.webhooks ? options.webhooks(loop) : nullptr,
                  [this] { return new_uid_(); }),
       audit_(std::move(options.audit), clock_, [this] { return new_uid_(); }) {}
@@ -69,7 +70,7 @@ void Access::Authenticate(const std::shared_ptr<Exchange>& exchange, const Handl
 
 void Access::Authorize(const std::shared_ptr<Exchange>& exchange, const Handler& next) {
   const Request& request = exchange->request();
-  const rbac::Decision decision = authorizer()->Authorize(request.user, request.attributes);
+  const rbac::Decision decision = authorizer_.Authorize(request.user, request.attributes);
   auto& annotations = request.notes->annotations;
   annotations["authorization.k8s.io/decision"] = decision.allowed ? "allow" : "forbid";
   annotations["authorization.k8s.io/reason"] = decision.reason;
@@ -89,7 +90,7 @@ void Access::Mutate(std::shared_ptr<const WriteAttributes> write, Mutated done) 
 }
 
 absl::Status Access::Check(const WriteAttributes& write) {
-  return CheckEscalation(*authorizer(), write);
+  return CheckEscalation(authorizer_, write);
 }
 
 void Access::Validate(std::shared_ptr<const WriteAttributes> write, Checked done) {
@@ -99,7 +100,7 @@ void Access::Validate(std::shared_ptr<const WriteAttributes> write, Checked done
   if (write->operation == "CREATE" && attributes.verb != "create") {
     attributes.verb = "create";
     const User& user = write->request->user;
-    const rbac::Decision decision = authorizer()->Authorize(user, attributes);
+    const rbac::Decision decision = authorizer_.Authorize(user, attributes);
     if (!decision.allowed) {
       std::move(done)(NotAuthorized(user, attributes, decision.reason));
       return;
@@ -151,7 +152,7 @@ Plugin Access::plugin() {
   };
   const auto review = [this](auto* function) {
     return [this, function](const Request& request, Json::Value object) {
-      return function(*authorizer(), request, std::move(object));
+      return function(authorizer_, request, std::move(object));
     };
   };
   add("", "serviceaccounts/token", "TokenRequest", true,

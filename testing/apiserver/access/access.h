@@ -13,10 +13,10 @@
 #include <string>
 
 #include "manager/core/executor.h"
+#include "manager/rbac/authorizer.h"
 #include "testing/apiserver/access/admission.h"
 #include "testing/apiserver/access/audit_log.h"
 #include "testing/apiserver/access/authenticator.h"
-#include "testing/apiserver/access/policy_source.h"
 #include "testing/apiserver/access/token_issuer.h"
 #include "testing/apiserver/plugin.h"
 
@@ -45,7 +45,7 @@ class Access : private WriteHooks {
 
   Authenticator& authenticator() { return authenticator_; }
   // By the roles and bindings that there are now.
-  std::shared_ptr<const rbac::Authorizer> authorizer() { return policy_.Current(); }
+  const rbac::Authorizer& authorizer() const { return authorizer_; }
 
  private:
   void Mutate(std::shared_ptr<const WriteAttributes> write, Mutated done) override;
@@ -59,7 +59,7 @@ class Access : private WriteHooks {
   const Clock& clock_;
   Authenticator authenticator_;
   TokenIssuer issuer_;
-  PolicySource policy_;
+  const rbac::Authorizer authorizer_;
   Admission admission_;
   AuditLog audit_;
 };

@@ -1,13 +1,15 @@
 #include "testing/apiserver/access/bootstrap_policy.h"
 
+#include <memory>
 #include <string>
 
 #include "gtest/gtest.h"
 #include "manager/object/json.h"
+#include "manager/rbac/authorizer.h"
 #include "manager/rbac/request_info.h"
 #include "manager/rbac/user.h"
 #include "testing/apiserver/access/object_table.h"
-#include "testing/apiserver/access/policy_source.h"
+#include "testing/apiserver/access/stored_policy.h"
 
 namespace mandate::apiserver {
 namespace {
@@ -21,7 +23,7 @@ class BootstrapPolicyTest : public ::testing::Test {
     }
   }
   ObjectTable objects_;
-  PolicySource policy_{objects_};
+  const rbac::Authorizer authorizer_{std::make_unique<StoredPolicy>(objects_)};
 };
 
 TEST_F(BootstrapPolicyTest, GivesEachWhatTheServerGives) {
@@ -57,7 +59,7 @@ TEST_F(BootstrapPolicyTest, GivesEachWhatTheServerGives) {
   for (const Case& c : cases) {
     const auto attributes = rbac::AttributesOf(c.method, c.target);
     ASSERT_TRUE(attributes.ok()) << attributes.status();
-    EXPECT_EQ(policy_.Current()->Authorize(c.user, *attributes).allowed, c.allowed)
+    EXPECT_EQ(authorizer_.Authorize(c.user, *attributes).allowed, c.allowed)
         << c.user.name << " " << c.method << " " << c.target;
   }
 }

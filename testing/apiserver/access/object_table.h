@@ -30,14 +30,14 @@ class ObjectTable : public ObjectReader {
       object->labels[key] = metadata["labels"][key].asString();
     }
     object->deleting = metadata.isMember("deletionTimestamp");
-    object->revision = changes_[resource] = ++revision_;
+    object->revision = ++revision_;
     object->json = json;
     objects_[{resource, object->ns, object->name}] = std::move(object);
   }
 
   void Delete(const GroupResource& resource, std::string_view ns, std::string_view name) {
     objects_.erase({resource, std::string(ns), std::string(name)});
-    changes_[resource] = ++revision_;
+    ++revision_;
   }
 
   std::shared_ptr<const StoredObject> Get(const GroupResource& resource, std::string_view ns,
@@ -55,15 +55,9 @@ class ObjectTable : public ObjectReader {
     return list;
   }
 
-  int64_t LastChange(const GroupResource& resource) const override {
-    const auto found = changes_.find(resource);
-    return found == changes_.end() ? 0 : found->second;
-  }
-
  private:
   using Key = std::tuple<GroupResource, std::string, std::string>;
   std::map<Key, std::shared_ptr<const StoredObject>> objects_;
-  std::map<GroupResource, int64_t> changes_;
   int64_t revision_ = 0;
 };
 

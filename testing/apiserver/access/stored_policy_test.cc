@@ -1,7 +1,12 @@
-#include "testing/apiserver/access/policy_source.h"
+#include "testing/apiserver/access/stored_policy.h"
+
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "manager/core/strings.h"
+#include "manager/rbac/authorizer.h"
 #include "manager/rbac/request_info.h"
 #include "manager/rbac/user.h"
 #include "testing/apiserver/access/object_table.h"
@@ -18,13 +23,13 @@ constexpr char kBinding[] = R"({"metadata":{"namespace":"shop","name":"b"},
     "roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"reader"},
     "subjects":[{"kind":"ServiceAccount","name":"builder","namespace":"ops"}]})";
 
-TEST(PolicySourceTest, GrantsCountFromTheNextQuestionOn) {
+TEST(StoredPolicyTest, GrantsCountFromTheNextQuestionOn) {
   ObjectTable objects;
-  PolicySource source(objects);
+  const rbac::Authorizer authorizer(std::make_unique<StoredPolicy>(objects));
   const auto allowed = [&] {
-    return source.Current()
-        ->Authorize(rbac::ServiceAccountInfo("ops", "builder"),
-                    rbac::AttributesOf("GET", "/api/v1/namespaces/shop/pods/a").value())
+    return authorizer
+        .Authorize(rbac::ServiceAccountInfo("ops", "builder"),
+                   rbac::AttributesOf("GET", "/api/v1/namespaces/shop/pods/a").value())
         .allowed;
   };
   EXPECT_FALSE(allowed());
@@ -40,17 +45,18 @@ TEST(PolicySourceTest, GrantsCountFromTheNextQuestionOn) {
   EXPECT_FALSE(allowed());
 }
 
-TEST(PolicySourceTest, ValuesStayWithTheirObjects) {
+TEST(StoredPolicyTest, ValuesStayWithTheirObjects) {
   ObjectTable objects;
-  PolicySource source(objects);
+  const StoredPolicy policy(objects);
   const auto role = [](std::string_view name, std::string_view verb) {
     return StrCat(R"({"metadata":{"namespace":"shop","name":")", name, R"("},"rules":[{"verbs":[")",
                   verb, R"("]}]})");
   };
   const auto read = [&] {
     std::string all;
-    for (const rbac::Role& r : source.Current()->policy().roles) {
-      StrAppend(&all, r.name, "=", r.rules[0].verbs[0], " ");
+    for (const std::string name : {"a", "b", "c", "d", "e", "f"}) {
+      const auto* rules = policy.RulesOfRole("shop", name);
+      if (rules != nullptr) StrAppend(&all, name, "=", rules->front().verbs[0], " ");
     }
     return all;
   };
@@ -66,14 +72,36 @@ TEST(PolicySourceTest, ValuesStayWithTheirObjects) {
   EXPECT_EQ(read(), "b=watch c=list e=get ");
 }
 
-TEST(PolicySourceTest, OtherObjectsDoNotMakeItNew) {
+TEST(StoredPolicyTest, VisitsUntilToldToStop) {
   ObjectTable objects;
-  PolicySource source(objects);
-  const auto before = source.Current();
-  objects.Put({"", "pods"}, R"({"metadata":{"namespace":"shop","name":"a"}})");
-  EXPECT_EQ(source.Current(), before);
-  objects.Put(kRoles, kRole);
-  EXPECT_NE(source.Current(), before);
+  const StoredPolicy policy(objects);
+  const auto put = [&](std::string_view resource, std::string_view ns, std::string_view name) {
+    objects.Put({rbac::kRbacGroup, std::string(resource)},
+                StrCat(R"({"metadata":{"namespace":")", ns, R"(","name":")", name, R"("}})"));
+  };
+  for (const char* name : {"1", "2", "3"}) put("clusterrolebindings", "", name);
+  for (const char* ns : {"bank", "shop"}) {
+    for (const char* name : {"4", "5"}) put("rolebindings", ns, name);
+  }
+  std::string visited;
+  const auto until = [&](std::string_view last) {
+    visited.clear();
+    return [&visited, last](const auto& binding) {
+      StrAppend(&visited, binding.name, " ");
+      return binding.name != last;
+    };
+  };
+  policy.VisitClusterRoleBindings(until(""));
+  EXPECT_EQ(visited, "1 2 3 ");
+  policy.VisitClusterRoleBindings(until("2"));
+  EXPECT_EQ(visited, "1 2 ");
+  policy.VisitRoleBindings("shop", until(""));
+  EXPECT_EQ(visited, "4 5 ");
+  policy.VisitRoleBindings("shop", until("4"));
+  EXPECT_EQ(visited, "4 ");
+  policy.VisitRoleBindings("none", until(""));
+  EXPECT_EQ(visited, "");
+  EXPECT_EQ(policy.BindingNamespaces(), (std::vector<std::string>{"bank", "shop"}));
 }
 
 }  // namespace

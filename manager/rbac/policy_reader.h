@@ -1,0 +1,37 @@
+// What the authorizer asks of the roles and bindings of a cluster, by the keys that it has.
+#ifndef MANAGER_RBAC_POLICY_READER_H_
+#define MANAGER_RBAC_POLICY_READER_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "manager/rbac/policy.h"
+#include "manager/rbac/rule.h"
+
+namespace mandate::rbac {
+
+// What it returns and visits is borrowed, until the policy changes.
+class PolicyReader {
+ public:
+  virtual ~PolicyReader() = default;
+
+  // Null: there is no such role.
+  virtual const std::vector<Rule>* RulesOfRole(std::string_view ns,
+                                               std::string_view name) const = 0;
+  virtual const std::vector<Rule>* RulesOfClusterRole(std::string_view name) const = 0;
+
+  // Until `visit` returns false.
+  virtual void VisitClusterRoleBindings(
+      absl::FunctionRef<bool(const ClusterRoleBinding&)> visit) const = 0;
+  virtual void VisitRoleBindings(std::string_view ns,
+                                 absl::FunctionRef<bool(const RoleBinding&)> visit) const = 0;
+
+  // The namespaces that have RoleBindings, sorted.
+  virtual std::vector<std::string> BindingNamespaces() const = 0;
+};
+
+}  // namespace mandate::rbac
+
+#endif  // MANAGER_RBAC_POLICY_READER_H_
