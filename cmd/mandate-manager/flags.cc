@@ -36,6 +36,7 @@ struct Raw {
   std::string max_watch_size;
   std::string log_format = "text";
   int verbosity = 0;
+  bool allow_core_dumps = false;
 };
 
 void DeclareServers(CLI::App& app, ManagerOptions& options) {
@@ -133,6 +134,8 @@ void Declare(CLI::App& app, Raw& raw, ManagerOptions& options, const std::string
       ->check(CLI::Range(0, 5))
       ->type_name("N")
       ->capture_default_str();
+  app.add_flag("--allow-core-dumps", raw.allow_core_dumps,
+               "Let a crash dump its core, and debuggers attach. A core has all tokens in it.");
   app.set_version_flag("--version", std::string("mandate-manager ") + kVersion);
 }
 
@@ -217,6 +220,7 @@ absl::Status ResolveIdentities(const Raw& raw, ManagerOptions& options) {
 absl::StatusOr<Flags> Resolve(const Raw& raw, ManagerOptions options,
                               std::vector<ComponentSpec> all) {
   Flags flags;
+  flags.allow_core_dumps = raw.allow_core_dumps;
   std::vector<std::string> known;
   for (const ComponentSpec& component : all) {
     if (IsController(component)) known.push_back(Name(component));

@@ -14,6 +14,7 @@ struct Flags {
   ManagerOptions manager;
   std::vector<ComponentSpec> components;  // those that are enabled
   bool exit_now = false;                  // --help or --version was answered
+  bool allow_core_dumps = false;
 };
 
 // Reads the kubeconfig too. kInvalidArgument: one line that names the flag, what is wrong with it,

@@ -55,6 +55,7 @@ TEST_F(FlagsTest, DefaultsAreAControllerManagers) {
   EXPECT_EQ(flags->manager.identity_mode, IdentityMode::kToken);
   EXPECT_EQ(flags->manager.guard, GuardMode::kEnforce);
   EXPECT_FALSE(flags->manager.create_service_accounts);
+  EXPECT_FALSE(flags->allow_core_dumps);
   EXPECT_THAT(flags->manager.health_address, HasSubstr("127.0.0.1"));
   EXPECT_THAT(flags->manager.metrics_address, HasSubstr("127.0.0.1"));
 }
@@ -63,7 +64,7 @@ TEST_F(FlagsTest, WhatIsSaidIsTaken) {
   const auto flags = Parse({"--kubeconfig", path_, "--namespace=elsewhere", "--controllers=*,-a",
                             "--leader-elect=false", "--identity-mode=single", "--guard-mode=warn",
                             "--create-service-accounts", "--health-address=0",
-                            "--metrics-address=[::1]:9", "-v=3"});
+                            "--metrics-address=[::1]:9", "-v=3", "--allow-core-dumps"});
   ASSERT_TRUE(flags.ok()) << flags.status();
   ASSERT_EQ(flags->components.size(), 1u);
   EXPECT_EQ(flags->components[0].mandate->component, "b");
@@ -72,6 +73,7 @@ TEST_F(FlagsTest, WhatIsSaidIsTaken) {
   EXPECT_EQ(flags->manager.identity_mode, IdentityMode::kSingle);
   EXPECT_EQ(flags->manager.guard, GuardMode::kWarn);
   EXPECT_TRUE(flags->manager.create_service_accounts);
+  EXPECT_TRUE(flags->allow_core_dumps);
   EXPECT_EQ(flags->manager.health_address, "0");
   EXPECT_EQ(flags->manager.metrics_address, "[::1]:9");
 }

@@ -8,6 +8,7 @@
 
 #include "cmd/mandate-manager/components.h"
 #include "cmd/mandate-manager/flags.h"
+#include "manager/core/core_dumps.h"
 #include "manager/manager.h"
 
 namespace mandate {
@@ -50,6 +51,8 @@ int Fail(const absl::Status& status) {
 }
 
 int Main(int argc, char** argv) {
+  // Flags name the file of base's token, which is read at once.
+  ForbidCoreDumps();
   // Lives until the process ends: the signal thread is never joined.
   static SignalStop signals;
   signals.Start();
@@ -57,6 +60,7 @@ int Main(int argc, char** argv) {
   absl::StatusOr<Flags> flags = ParseFlags(argc, argv, AllComponents());
   if (!flags.ok()) return Fail(flags.status());
   if (flags->exit_now) return 0;
+  if (flags->allow_core_dumps) AllowCoreDumps();
 
   flags->manager.seed = std::random_device()();
   absl::StatusOr<std::unique_ptr<Manager>> manager =
