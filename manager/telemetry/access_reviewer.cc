@@ -47,19 +47,19 @@ SubjectAccessReview Question(const UserInfo& user, std::string_view verb, std::s
   return review;
 }
 
-// The same question is the same text; each part's length keeps parts apart.
+// The same question is the same text; each part's length and first letter keep parts apart.
 std::string KeyOf(const SubjectAccessReview& review) {
   std::string key;
   const auto add = [&key](std::string_view part) { StrAppend(&key, part.size(), ":", part); };
   const auto& spec = review.spec();
   add(spec.user());
   add(spec.uid());
-  for (const std::string& group : spec.groups()) add(group);
+  for (const std::string& group : spec.groups()) add(StrCat("g", group));
   const std::map<std::string, k8s::io::api::authorization::v1::ExtraValue> extra(
       spec.extra().begin(), spec.extra().end());
   for (const auto& [name, values] : extra) {
-    add(StrCat("=", name));
-    for (const std::string& value : values.items()) add(value);
+    add(StrCat("e", name));
+    for (const std::string& value : values.items()) add(StrCat("v", value));
   }
   add(spec.nonresourceattributes().verb());
   add(spec.nonresourceattributes().path());

@@ -35,7 +35,7 @@ HttpResponse Answered(const Review& review) {
   return response;
 }
 
-// Tokens are their users' names; "" and "nobody" authenticate nobody.
+// Tokens are their users' names, unless `user_` has one; "" and "nobody" authenticate nobody.
 class AccessReviewerTest : public testing::Test {
  protected:
   AccessReviewerTest() {
@@ -49,11 +49,8 @@ class AccessReviewerTest : public testing::Test {
         review.mutable_status()->set_authenticated(token != "nobody");
         if (token != "nobody") {
           auto* user = review.mutable_status()->mutable_user();
-          user->set_username(token);
-          user->set_uid("7");
-          user->add_groups("g1");
-          user->add_groups("g2");
-          (*user->mutable_extra())["k"].add_items("v");
+          *user = user_;
+          if (user->username().empty()) user->set_username(token);
         }
         return Answered(review);
       }
@@ -66,6 +63,10 @@ class AccessReviewerTest : public testing::Test {
       review.mutable_status()->set_allowed(review.spec().user() == allowed_);
       return Answered(review);
     });
+    user_.set_uid("7");
+    user_.add_groups("g1");
+    user_.add_groups("g2");
+    (*user_.mutable_extra())["k"].add_items("v");
     Make();
   }
   void Make(AccessReviewer::Options options = {}) {
@@ -93,6 +94,7 @@ class AccessReviewerTest : public testing::Test {
   FakeRestClient client_{loop_, "metrics-auth"};
   const MandateServer rights_{kMetricsAuth};
   std::unique_ptr<AccessReviewer> reviewer_;
+  k8s::io::api::authentication::v1::UserInfo user_;  // whose tokens these are
   absl::Status token_error_, access_error_;
   std::string allowed_ = "prometheus";
   int token_reviews_ = 0;
@@ -166,6 +168,27 @@ TEST_F(AccessReviewerTest, EachPathIsAQuestionOfItsOwn) {
   EXPECT_EQ(token_reviews_, 1);
   EXPECT_EQ(access_reviews_, 2);
   EXPECT_EQ(asked_.nonresourceattributes().path(), "/other");
+}
+
+TEST_F(AccessReviewerTest, EachUserIsAQuestionOfItsOwn) {
+  user_.set_username("prometheus");
+  const auto reviews_after_another_token = [this] {
+    EXPECT_EQ(Ask(StrCat("token ", token_reviews_)), 0);
+    return access_reviews_;
+  };
+  EXPECT_EQ(reviews_after_another_token(), 1);
+  EXPECT_EQ(reviews_after_another_token(), 1) << "the user is the same";
+  user_.set_uid("8");
+  EXPECT_EQ(reviews_after_another_token(), 2);
+  user_.add_groups("g3");
+  EXPECT_EQ(reviews_after_another_token(), 3);
+  user_.mutable_extra()->clear();
+  (*user_.mutable_extra())["l"].add_items("v");
+  EXPECT_EQ(reviews_after_another_token(), 4);
+  user_.mutable_extra()->clear();
+  user_.add_groups("=l");
+  user_.add_groups("v");
+  EXPECT_EQ(reviews_after_another_token(), 5) << "groups are not extra values";
 }
 
 TEST_F(AccessReviewerTest, AnswersAreBounded) {
