@@ -56,8 +56,15 @@ TEST_F(WorkQueueBackoffTest, RetryNowAndEventsAfterTheServerAskedToWait) {
   item = Get();
   ASSERT_NE(item, nullptr);
   EXPECT_EQ(item->failures(), 1);
-  // A success forgets it.
+  Done(*item);
+}
+
+TEST_F(WorkQueueBackoffTest, ASuccessForgetsThatTheServerAskedToWait) {
   Add("a");
+  queue_.Done(*Get(), {Outcome::Next::kRetry, absl::Seconds(7)}, now_);
+  Add("a");
+  const WorkItem* item = Get();
+  Add("a");  // so that it stays
   Done(*item);
   Fail(*Get());
   queue_.RetryNow(now_);

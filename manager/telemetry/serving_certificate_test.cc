@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "manager/core/strings.h"
+#include "manager/core/testing/log_capture.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/transport/testing/test_pki.h"
 
@@ -81,6 +82,19 @@ TEST_F(ServingCertificateTest, FilesAreFollowedAsTheyChange) {
   EXPECT_TRUE(IsFor(*(*made)->Context(), "two"));
   Write(ca_.IssueServer({"DNS:three"}));
   EXPECT_TRUE(IsFor(*(*made)->Context(), "three"));
+}
+
+TEST_F(ServingCertificateTest, APairThatDoesNotFitIsLoggedOnce) {
+  Write(ca_.IssueServer({"DNS:one"}));
+  SimulatedClock clock;
+  const auto log = std::make_shared<LogCapture>();
+  const auto made = ServingCertificate::Create({.dir = dir_, .log = Logger(log, clock)});
+  ASSERT_TRUE(made.ok()) << made.status();
+  Write("tls.crt", ca_.IssueServer({"DNS:two"}).certificate_pem);
+  for (int connection = 0; connection < 3; ++connection) {
+    EXPECT_TRUE(IsFor(*(*made)->Context(), "one"));
+  }
+  EXPECT_EQ(log->Count("A new certificate cannot be served"), 1);
 }
 
 TEST_F(ServingCertificateTest, OtherNamesOfTheFiles) {
