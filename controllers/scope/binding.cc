@@ -123,8 +123,9 @@ std::string Difference(const Binding& desired, const Binding& actual) {
   ObjectMetaProto owner_meta;
   owner_meta.set_name(owner->name());
   owner_meta.set_uid(owner->uid());
-  const bool owned = HasControllerReference(owner_meta, kOwner, actual.object.metadata());
-  return owned ? "" : "owner reference";
+  const auto& meta = actual.object.metadata();
+  if (!HasControllerReference(owner_meta, kOwner, meta)) return "owner reference";
+  return OtherOwners(meta, owner->uid()).empty() ? "" : "other owner references";
 }
 
 bool HasMoreSubjects(const Binding& desired, const Binding& actual) {

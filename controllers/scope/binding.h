@@ -66,8 +66,8 @@ bool Claims(const Binding& binding, std::string_view instance_uid);
 bool SameRoleRef(const Binding& a, const Binding& b);
 
 // What of `actual` is not as `desired`, which is a DesiredBinding(), for messages: "roleRef",
-// "subjects", "label a/b", "owner reference"; the first one. Empty: all is. Labels and owner
-// references that others added do not matter.
+// "subjects", "label a/b", "owner reference", "other owner references" (the binding would outlive
+// the instance); the first one. Empty: all is. Labels that others added do not matter.
 std::string Difference(const Binding& desired, const Binding& actual);
 
 // Whether `actual` has subjects that `desired` has not.

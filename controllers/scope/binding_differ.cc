@@ -87,8 +87,13 @@ void BindingDiffer::Want(const RoleTemplate& role, std::string_view ns, bool may
     }
   } else if (may_grant) {
     if (!Difference(desired, actual).empty()) plan_.fix.push_back({std::move(desired), actual});
-  } else if (HasMoreSubjects(desired, actual)) {
-    plan_.fix.push_back({WithoutNewSubjects(std::move(desired), actual), actual});
+  } else {
+    const bool revokes = HasMoreSubjects(desired, actual);
+    Binding fewer = WithoutNewSubjects(std::move(desired), actual);
+    // An edit by hand that grants nothing is undone, too.
+    if (revokes || (!IsBeingDeleted(actual) && !Difference(fewer, actual).empty())) {
+      plan_.fix.push_back({std::move(fewer), actual});
+    }
   }
 }
 

@@ -179,7 +179,8 @@ TEST(BindingTest, EveryDifferenceIsNamed) {
          o.mutable_metadata()->add_managedfields()->set_manager("m");
        },
        "", true},
-      {"an owner more", [](Object& o) { o.mutable_metadata()->add_ownerreferences(); }, "", true},
+      {"an owner more", [](Object& o) { o.mutable_metadata()->add_ownerreferences(); },
+       "other owner references", true},
       {"another UID label", [&](Object& o) { label(o, kInstanceUidLabel) = "u"; },
        "label operators.coreos.io/scopeInstanceUID", true},
       {"another name label", [&](Object& o) { label(o, kGenerateNameLabel) = "u"; },

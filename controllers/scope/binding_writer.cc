@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/hash/hash.h"
+#include "controllers/scope/ownership.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
@@ -187,6 +188,14 @@ absl::StatusOr<T> BindingWriter::EnsureObject(const T& desired, std::optional<T>
     ASSIGN_OR_RETURN(observed,
                      parts_.client.RemoveFields(portion_.ForRequest(context_), *std::move(observed),
                                                 {.fields = {{"subjects"}}}));
+  }
+  const OwnerReferenceProto* owner = ControllerOf(desired.metadata());
+  if (observed.has_value() && owner != nullptr) {
+    auto freed =
+        parts_.client.RemoveFields(portion_.ForRequest(context_), *observed,
+                                   {.owner_uids = OtherOwners(observed->metadata(), owner->uid())});
+    // Somebody may deny it: the rest does not wait, and the answer to it shows the difference.
+    if (freed.ok()) observed = *std::move(freed);
   }
   return parts_.client.Ensure(portion_.ForRequest(context_), desired,
                               observed.has_value() ? &*observed : nullptr);

@@ -47,6 +47,14 @@ const OwnerReferenceProto* ControllerOf(const ObjectMetaProto& object) {
   return found == references.end() ? nullptr : &*found;
 }
 
+std::vector<std::string> OtherOwners(const ObjectMetaProto& object, std::string_view owner_uid) {
+  std::vector<std::string> uids;
+  for (const OwnerReferenceProto& reference : object.ownerreferences()) {
+    if (reference.uid() != owner_uid) uids.push_back(reference.uid());
+  }
+  return uids;
+}
+
 std::string ControllerText(const ObjectMetaProto& object) {
   const OwnerReferenceProto* controller = ControllerOf(object);
   if (controller == nullptr) return "nobody";

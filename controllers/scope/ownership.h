@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "k8s.io/apimachinery/pkg/apis/meta/v1/generated.pb.h"
 #include "manager/object/kind.h"
@@ -22,6 +23,10 @@ bool BelongsTo(const ObjectMetaProto& object, std::string_view owner_uid,
 
 // The owner reference that is marked as controller; null when none is.
 const OwnerReferenceProto* ControllerOf(const ObjectMetaProto& object);
+
+// The UIDs of the object's other owners. Garbage collection keeps an object while one of its owners
+// is there.
+std::vector<std::string> OtherOwners(const ObjectMetaProto& object, std::string_view owner_uid);
 
 // For messages: `Namespace "foo"`, or "nobody" without a controller.
 std::string ControllerText(const ObjectMetaProto& object);

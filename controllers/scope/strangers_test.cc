@@ -79,6 +79,35 @@ TEST_F(StrangersTest, ABindingIsWhatTheInstanceSays) {
   }
 }
 
+// Garbage collection keeps an object while one of its owners is there.
+TEST_F(StrangersTest, ABindingHasNoOtherOwner) {
+  Begin(R"("namespaces": ["foo"])");
+  const Json::Value good = cluster_.Our(kBindings);
+  const auto add_owner = [&] {
+    Json::Value patch;
+    Json::Value& owners = patch["metadata"]["ownerReferences"];
+    owners = good["metadata"]["ownerReferences"];
+    Json::Value& other = owners.append(owners[0]);
+    other["apiVersion"] = "v1";
+    other["kind"] = "Namespace";
+    other["name"] = "default";
+    other["uid"] = cluster_.Get(kNamespaces, "default")["metadata"]["uid"];
+    other.removeMember("controller");
+    EXPECT_EQ(cluster_.Merge(kBindings, NameOf(good), patch.toStyledString(), "foo"), 200);
+    cluster_.Settle();
+  };
+  add_owner();
+  EXPECT_EQ(cluster_.Our(kBindings)["metadata"]["ownerReferences"],
+            good["metadata"]["ownerReferences"]);
+  ExpectConvergedAndQuiet();
+  // Nor while nothing may be granted.
+  EditSpec(R"("namespaceSelector":{"matchExpressions":[{"key":"a","operator":"Like"}]})");
+  EXPECT_THAT(cluster_.Scoped(), StartsWith("False"));
+  add_owner();
+  EXPECT_EQ(cluster_.Our(kBindings)["metadata"]["ownerReferences"],
+            good["metadata"]["ownerReferences"]);
+}
+
 // Two controllers that do not agree: the other one writes back each time.
 TEST_F(StrangersTest, AFightIsSlowAndReported) {
   Begin(R"("namespaces": ["foo"])");
