@@ -21,8 +21,8 @@ constexpr absl::Duration kFlushEvents = absl::Seconds(2);
 }  // namespace
 
 absl::Status Manager::Parts::StopEverything() {
-  absl::Status result = LostLeadership();
-  // Without the Lease nothing more may be done: what runs is cancelled and not waited for.
+  absl::Status result = Lost();
+  // Nothing more may be done then: what runs is cancelled and not waited for.
   const absl::Duration grace =
       result.ok() ? options.graceful_shutdown_timeout : absl::ZeroDuration();
   const absl::Time deadline = loop->clock().TimeNow() + grace;
@@ -36,20 +36,15 @@ absl::Status Manager::Parts::StopEverything() {
   }
   // The Lease goes last: the next leader may act at once. While a reconciler still runs it is
   // ours: it ends with the process, and runs out.
-  if (elector != nullptr && !runs) {
+  if (elector != nullptr && !runs && Lost().ok()) {
     Latch released;
     loop->Post([&] { elector->Stop([&] { released.Set(); }); });
     loop->Await(released);
   }
   // Somebody else may lead already: nothing more is written.
-  if (LostLeadership().ok()) FlushEvents();
-  result.Update(LostLeadership());
+  if (Lost().ok()) FlushEvents();
+  result.Update(Lost());
   return result;
-}
-
-absl::Status Manager::Parts::LostLeadership() {
-  MutexLock lock(mutex);
-  return lost;
 }
 
 void Manager::Parts::FlushEvents() {

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "manager/base_check.h"
+#include "manager/base_power.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/loop_call.h"
@@ -49,6 +51,7 @@ void Manager::Parts::Shutdown() {
   components.clear();
   CallOnLoop(*loop, [this] {
     elector.reset();
+    base_user_check.reset();
     cache.reset();
     recorders.clear();
     clients.clear();
@@ -89,6 +92,10 @@ absl::Status Manager::Parts::BuildIdentities(const std::vector<ComponentSpec>& s
   plane.plugin_timeout = options.plugin_timeout;
   plane.accept_certificate = [](const ClientCertificate& certificate) {
     return RefuseAdministrator(certificate);
+  };
+  // Base has a token that is checked; what comes before that is checked with it.
+  plane.on_new_base_token = [this](const std::string&) {
+    if (base_user_check != nullptr) base_user_check->OnNewToken();
   };
   plane.log = options.log;
   plane.seed = random();
@@ -174,7 +181,46 @@ absl::Status Manager::Parts::CheckBase() {
   const CallContext context{loop->clock().TimeNow() + patience, {}};
   RETURN_IF_ERROR(CheckServer(context, *base_client, options.cluster.endpoint));
   options.log.Info("Connected", {{"server", options.cluster.endpoint.server}});
+  return CheckBasePower(context);
+}
+
+absl::Status Manager::Parts::CheckBasePower(const CallContext& context) {
+  const auto power = AskBasePower(context, *base_client, options.ns);
+  if (!power.ok()) {
+    // As much as before is known of base; what it needs, and lacks, is found elsewhere.
+    options.log.Error("Cannot ask what the manager's own credential may do",
+                      {{"reason", power.status()}});
+    return absl::OkStatus();
+  }
+  // Where nobody is denied anything there is no other mode, and no other credential.
+  if (options.identity_mode != IdentityMode::kSingle) {
+    RETURN_IF_ERROR(RefuseAnything(*power, options.ns));
+  }
+  CallOnLoop(*loop, [&] {
+    base_user_check = std::make_unique<BaseUserCheck>(
+        BaseUserCheck::Options{.base = base_client.get(),
+                               .username = power->username,
+                               .on_other_user = [this](const absl::Status& why) { Lose(why); }});
+  });
+  if (!power->excess.empty() || power->anything) {
+    options.log.Error("The manager's own credential may do more than it needs",
+                      {{"user", power->username},
+                       {"may", power->anything ? "anything" : absl::StrJoin(power->excess, ", ")}});
+  }
   return absl::OkStatus();
+}
+
+absl::Status Manager::Parts::Lost() {
+  MutexLock lock(mutex);
+  return lost;
+}
+
+void Manager::Parts::Lose(const absl::Status& why) {
+  {
+    MutexLock lock(mutex);
+    if (lost.ok()) lost = why;
+  }
+  end.Set();
 }
 
 absl::Status Manager::Parts::BuildElector() {
@@ -187,13 +233,7 @@ absl::Status Manager::Parts::BuildElector() {
   elect.log = options.log;
   elect.seed = random();
   elect.on_leading = [this] { leading.Set(); };
-  elect.on_lost = [this](const absl::Status& why) {
-    {
-      MutexLock lock(mutex);
-      lost = absl::AbortedError(why.message());
-    }
-    end.Set();
-  };
+  elect.on_lost = [this](const absl::Status& why) { Lose(absl::AbortedError(why.message())); };
   ASSIGN_OR_RETURN(elector, LeaderElector::Create(std::move(elect)));
   return absl::OkStatus();
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "manager/base_user_check.h"
 #include "manager/cache/cache_impl.h"
 #include "manager/client/component_client.h"
 #include "manager/controller/rest_event_recorder.h"
@@ -40,6 +41,7 @@ struct Manager::Parts {
                                                              const rbac::Mandate& mandate);
   absl::Status BuildComponents(const std::vector<ComponentSpec>& specs);
   absl::Status CheckBase();
+  absl::Status CheckBasePower(const CallContext& context);
   absl::Status BuildElector();
   void BuildPreflights();
   void BuildTokenChecks();
@@ -48,7 +50,9 @@ struct Manager::Parts {
   void Recheck(std::string_view component);
   void OnTokenStatus(const ComponentIdentity& identity, const TokenStatus& status);
   absl::Status StopEverything();
-  absl::Status LostLeadership();
+  // Why nothing more may be done: leadership is lost, or base's credential is another's.
+  absl::Status Lost();
+  void Lose(const absl::Status& why);
   void FlushEvents();
 
   ManagerOptions options;
@@ -65,6 +69,7 @@ struct Manager::Parts {
   std::vector<std::unique_ptr<ComponentClient>> clients;
   std::vector<std::unique_ptr<RestEventRecorder>> recorders;
   std::unique_ptr<Cache> cache;
+  std::unique_ptr<BaseUserCheck> base_user_check;
   std::unique_ptr<LeaderElector> elector;
   std::vector<std::unique_ptr<ThreadPool>> workers;  // one for each component
   std::vector<std::unique_ptr<RunningComponent>> components;
@@ -79,7 +84,7 @@ struct Manager::Parts {
   std::map<std::string, RunningComponent*, std::less<>> by_name;
 
   Latch leading;
-  // Set when there is a reason to end: a stop request, or leadership lost.
+  // Set when there is a reason to end: a stop request, or one to lose.
   Latch end;
   Mutex mutex;
   absl::Status lost ABSL_GUARDED_BY(mutex);

@@ -11,13 +11,13 @@
 #include "manager/core/strings.h"
 #include "manager/object/kinds/coordination_v1.h"
 #include "manager/object/kinds/core_v1.h"
+#include "manager/testing_base.h"
 #include "testing/apiserver/errors.h"
 
 namespace mandate {
 namespace {
 
 using apiserver::ApiServer;
-using apiserver::kAdminToken;
 using apiserver::ServerCore;
 
 constexpr std::string_view kReads[] = {"list", "watch"};
@@ -118,6 +118,7 @@ Bulkhead::Bulkhead() {
   apiserver::ServerOptions serve;
   AddComponent(serve, "noisy", "", "configmaps");
   AddComponent(serve, "quiet", "coordination.k8s.io", "leases");
+  AddBase({"noisy", "quiet"}, serve);
   auto server = ApiServer::Create(std::move(serve));
   Check(server.status(), "the double");
   server_ = *std::move(server);
@@ -134,7 +135,7 @@ void Bulkhead::Run() {
   ManagerOptions options;
   options.cluster.endpoint.server = server_->url();
   options.cluster.endpoint.ca_pem = server_->ca_pem();
-  options.cluster.base = StaticToken{std::make_shared<const Secret>(kAdminToken)};
+  options.cluster.base = StaticToken{std::make_shared<const Secret>(kBaseToken)};
   options.ns = "default";
   options.version = "test";
   options.base_mandate = &kBase;

@@ -2,22 +2,9 @@
 
 #include <utility>
 
-#include "manager/object/json_codec.h"
-#include "manager/object/kinds/authentication_v1.h"
+#include "manager/client/self_review.h"
 
 namespace mandate {
-namespace {
-
-RestRequest WhoAmI() {
-  constexpr KindInfo kKind = KindOf<authenticationv1::SelfSubjectReview>::value;
-  RestRequest request;
-  request.method = "POST";
-  request.target = ResourceTarget(kKind, {});
-  request.body = *ToJson(authenticationv1::SelfSubjectReview(), &kKind);
-  return request;
-}
-
-}  // namespace
 
 // Shared with the request that is under way.
 struct TokenCheck::State {
@@ -49,9 +36,13 @@ void TokenCheck::Check(const std::shared_ptr<State>& state) {
   const CallContext context{state->loop.clock().TimeNow() + state->options.period,
                             state->stop.get_token()};
   // What is answered is the client's business; only that it was, is ours.
-  state->options.client->Send(context, WhoAmI(), [state](const absl::StatusOr<HttpResponse>&) {
-    if (!state->stop.stop_requested()) CheckIn(state, state->options.period);
-  });
+  RestRequest request = SelfReviewRequest();
+  request.idempotent = false;  // the next check is the next try
+  state->options.client->Send(context, std::move(request),
+                              [state](const absl::StatusOr<HttpResponse>&) {
+                                if (!state->stop.stop_requested())
+                                  CheckIn(state, state->options.period);
+                              });
 }
 
 }  // namespace mandate

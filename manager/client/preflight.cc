@@ -7,66 +7,21 @@
 #include "absl/strings/numbers.h"
 #include "manager/client/preflight_impersonation.h"
 #include "manager/client/preflight_manifest.h"
+#include "manager/client/self_review.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
-#include "manager/object/json_codec.h"
-#include "manager/object/kinds/authentication_v1.h"
-#include "manager/object/kinds/authorization_v1.h"
 #include "manager/rbac/covers.h"
 
 namespace mandate {
 namespace {
 
-using authenticationv1::SelfSubjectReview;
 using authorizationv1::SelfSubjectAccessReview;
 
 constexpr size_t kMaxListed = 10;
 
 // The first minor release of Kubernetes 1 that has constrained impersonation on by default.
 constexpr int kConstrainedImpersonation = 36;
-
-// Creates the review and replaces it by the server's answer.
-template <class Review>
-absl::Status Ask(const CallContext& context, RestClient& client, Review& review) {
-  constexpr KindInfo kKind = KindOf<Review>::value;
-  RestRequest request;
-  request.method = "POST";
-  request.target = ResourceTarget(kKind, {});
-  request.idempotent = true;  // it changes nothing
-  ASSIGN_OR_RETURN(request.body, ToJson(review, &kKind));
-  ASSIGN_OR_RETURN(const HttpResponse response, client.Do(context, std::move(request)));
-  return FromJson(response.body, review);
-}
-
-absl::StatusOr<std::string> WhoAmI(const CallContext& context, RestClient& client) {
-  SelfSubjectReview self;
-  RETURN_IF_ERROR(Ask(context, client, self));
-  return self.status().userinfo().username();
-}
-
-// `rule` has one verb and one resource or URL.
-absl::StatusOr<SelfSubjectAccessReview> Review(const CallContext& context, RestClient& client,
-                                               std::string_view ns, const rbac::Rule& rule) {
-  SelfSubjectAccessReview review;
-  if (!rule.non_resource_urls.empty()) {
-    auto* asked = review.mutable_spec()->mutable_nonresourceattributes();
-    asked->set_verb(rule.verbs[0]);
-    asked->set_path(rule.non_resource_urls[0]);
-  } else {
-    auto* asked = review.mutable_spec()->mutable_resourceattributes();
-    const std::string& resource = rule.resources[0];
-    const size_t slash = resource.find('/');
-    asked->set_verb(rule.verbs[0]);
-    asked->set_group(rule.api_groups[0]);
-    asked->set_resource(resource.substr(0, slash));
-    if (slash != std::string::npos) asked->set_subresource(resource.substr(slash + 1));
-    if (!rule.resource_names.empty()) asked->set_name(rule.resource_names[0]);
-    if (!ns.empty()) asked->set_namespace_(std::string(ns));
-  }
-  RETURN_IF_ERROR(Ask(context, client, review));
-  return review;
-}
 
 std::vector<std::string> Strings(std::span<const std::string_view> views) {
   return {views.begin(), views.end()};
@@ -117,7 +72,7 @@ absl::Status Check(const CallContext& context, RestClient& client, const RulesBy
     bool complete = true;
     for (const rbac::Rule& rule : rules) {
       for (rbac::Rule& one : rbac::Breakdown(rule)) {
-        ASSIGN_OR_RETURN(const SelfSubjectAccessReview review, Review(context, client, ns, one));
+        ASSIGN_OR_RETURN(const SelfSubjectAccessReview review, MayI(context, client, ns, one));
         if (review.status().allowed()) continue;
         complete = false;
         report.missing.push_back({.ns = ns, .rule = std::move(one)});

@@ -65,6 +65,7 @@ void FileTokenSource::Read() {
   Secret value(std::move(trimmed));
   // The same token stays the same object, with the time when it was first seen.
   if (token_ != nullptr && *token_->value == value) return;
+  if (token_ != nullptr && options_.on_new) options_.loop->Post(options_.on_new);
   token_ =
       std::make_shared<const Token>(Token{.value = std::make_shared<const Secret>(std::move(value)),
                                           .subject = options_.path,

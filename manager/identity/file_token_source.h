@@ -32,6 +32,8 @@ class FileTokenSource : public TokenSource {
     absl::Duration leeway = absl::Seconds(10);
     // After a reading that failed.
     absl::Duration retry_after = absl::Seconds(1);
+    // Called on the loop when the file has another token than before; null: nobody asks.
+    std::function<void()> on_new = {};
   };
   explicit FileTokenSource(Options options) : options_(std::move(options)) {}
 

@@ -56,6 +56,30 @@ TEST_F(FileTokenSourceTest, AnUnchangedFileStaysTheSameToken) {
   EXPECT_EQ(reads, 2);
 }
 
+TEST(FileTokenSourceNewsTest, AnotherTokenIsToldOnce) {
+  SimulatedLoop loop;
+  std::string file = "one";
+  int told = 0;
+  FileTokenSource source({.loop = &loop,
+                          .path = "/token",
+                          .reader = [&](const std::string&) { return file; },
+                          .on_new = [&] { ++told; }});
+  const auto read = [&] {
+    loop.RunFor(absl::Minutes(1));
+    source.Cached();
+    const int before = told;
+    loop.RunReady();
+    return told - before;
+  };
+  EXPECT_EQ(read(), 0) << "the first one is not another";
+  EXPECT_EQ(read(), 0);
+  file = "two";
+  EXPECT_EQ(read(), 1);
+  EXPECT_EQ(read(), 0);
+  file = "one";
+  EXPECT_EQ(read(), 1);
+}
+
 TEST_F(FileTokenSourceTest, KeepsTheTokenWhenTheFileCannotBeReadOrIsEmpty) {
   EXPECT_EQ(Value(), "one");
   for (const absl::StatusOr<std::string>& bad :

@@ -68,8 +68,11 @@ absl::Status IdentityPlane::AddCluster(const ClusterConfig& config) {
   cluster->endpoint = std::make_shared<const Endpoint>(std::move(plain));
   cluster->base_endpoint = cluster->endpoint;
   if (const auto* file = std::get_if<TokenFile>(&config.base)) {
-    cluster->base_tokens = std::make_unique<FileTokenSource>(FileTokenSource::Options{
-        .loop = options_.loop, .path = file->path, .reader = options_.reader});
+    cluster->base_tokens = std::make_unique<FileTokenSource>(
+        FileTokenSource::Options{.loop = options_.loop,
+                                 .path = file->path,
+                                 .reader = options_.reader,
+                                 .on_new = BaseNews(config.name)});
   } else if (const auto* fixed = std::get_if<StaticToken>(&config.base)) {
     if (fixed->token == nullptr || fixed->token->empty()) {
       return absl::InvalidArgumentError(
@@ -108,25 +111,31 @@ absl::StatusOr<std::unique_ptr<CachingTokenSource>> IdentityPlane::NewPluginToke
     plugin_threads_.push_back(std::make_unique<ThreadPool>(1));
     workers = plugin_threads_.back().get();
   }
-  return CachingTokenSource::Create({
-      .loop = options_.loop,
-      .fetcher = std::make_unique<ExecTokenFetcher>(
-          ExecTokenFetcher::Options{.loop = options_.loop,
-                                    .workers = workers,
-                                    .plugin = plugin,
-                                    .endpoint = cluster.endpoint,
-                                    .accept = options_.accept_certificate,
-                                    .run = options_.run,
-                                    .log = options_.log.With("cluster", cluster.name)}),
-      // Its own: token requests hold theirs while they wait for base.
-      .limiter = std::make_shared<FetchLimiter>(1),
-      .identity = StrCat(cluster.name, "/base"),
-      .subject = StrCat("the manager's own identity, by ", plugin.command),
-      .seed = options_.seed + clusters_.size(),
-      .fetch_timeout = options_.plugin_timeout,
-      .waiters = WaitersOf(cluster.name, "base"),
-      .on_fetch = FetchCounter(cluster.name, "base"),
-  });
+  return CachingTokenSource::Create(
+      {
+          .loop = options_.loop,
+          .fetcher = std::make_unique<ExecTokenFetcher>(
+              ExecTokenFetcher::Options{.loop = options_.loop,
+                                        .workers = workers,
+                                        .plugin = plugin,
+                                        .endpoint = cluster.endpoint,
+                                        .accept = options_.accept_certificate,
+                                        .run = options_.run,
+                                        .log = options_.log.With("cluster", cluster.name)}),
+          // Its own: token requests hold theirs while they wait for base.
+          .limiter = std::make_shared<FetchLimiter>(1),
+          .identity = StrCat(cluster.name, "/base"),
+          .subject = StrCat("the manager's own identity, by ", plugin.command),
+          .seed = options_.seed + clusters_.size(),
+          .fetch_timeout = options_.plugin_timeout,
+          .waiters = WaitersOf(cluster.name, "base"),
+          .on_fetch =
+              [count = FetchCounter(cluster.name, "base"),
+               tell = BaseNews(cluster.name)](FetchOutcome outcome) {
+                if (count) count(outcome);
+                if (tell && outcome == FetchOutcome::kIssued) tell();
+              },
+      });
 }
 
 absl::Status IdentityPlane::AddComponent(const Cluster& cluster, const std::string& name) {
@@ -207,6 +216,11 @@ absl::StatusOr<std::unique_ptr<CachingTokenSource>> IdentityPlane::NewTokens(
     };
   }
   return CachingTokenSource::Create(std::move(options));
+}
+
+std::function<void()> IdentityPlane::BaseNews(const std::string& cluster) const {
+  if (!options_.on_new_base_token) return nullptr;
+  return [this, cluster] { options_.on_new_base_token(cluster); };
 }
 
 std::function<void(FetchOutcome)> IdentityPlane::FetchCounter(const std::string& cluster,

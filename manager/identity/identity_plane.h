@@ -60,6 +60,8 @@ class IdentityPlane {
     Executor* plugin_workers = nullptr;
     Logger log = {};
     Metrics* metrics = nullptr;  // may be null; outlives the plane
+    // Called on the loop when base has a token in this cluster that it may not have had before.
+    std::function<void(const std::string& cluster)> on_new_base_token = {};
     // Called on the loop when a component's token status changed; kToken only.
     std::function<void(const ComponentIdentity&, const TokenStatus&)> listener = {};
   };
@@ -95,6 +97,8 @@ class IdentityPlane {
   absl::StatusOr<std::unique_ptr<CachingTokenSource>> NewTokens(
       const Cluster& cluster, const std::string& name, const std::string& service_account,
       std::shared_ptr<ComponentIdentity*> identity);
+  // What tells on_new_base_token; null when nobody asks.
+  std::function<void()> BaseNews(const std::string& cluster) const;
   std::function<void(FetchOutcome)> FetchCounter(const std::string& cluster,
                                                  const std::string& name) const;
   WaiterSeries WaitersOf(const std::string& cluster, const std::string& name) const;

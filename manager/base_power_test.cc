@@ -1,0 +1,101 @@
+#include "manager/base_power.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "manager/client/testing/fake_rest_client.h"
+#include "manager/core/strings.h"
+#include "manager/core/testing/simulated_loop.h"
+#include "manager/object/json.h"
+
+namespace mandate {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class BasePowerTest : public testing::Test {
+ protected:
+  // Base is "ann", who may do what is listed, as "verb group/resource namespace".
+  absl::StatusOr<BasePower> Ask(const std::set<std::string>& allowed) {
+    client_.Handle([=](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
+      Json::Value review = ParseJson(request.body).value();
+      if (request.target.ends_with("/selfsubjectreviews")) {
+        review["status"]["userInfo"]["username"] = "ann";
+        return FakeRestClient::Json(200, WriteJson(review));
+      }
+      EXPECT_TRUE(request.target.ends_with("/selfsubjectaccessreviews")) << request.target;
+      const Json::Value& asked = review["spec"]["resourceAttributes"];
+      EXPECT_FALSE(asked.isMember("name")) << "a right to one object is no right to all";
+      std::string resource = asked["resource"].asString();
+      if (asked.isMember("subresource")) StrAppend(&resource, "/", asked["subresource"].asString());
+      const std::string right = StrCat(asked["verb"].asString(), " ", asked["group"].asString(),
+                                       "/", resource, " ", asked["namespace"].asString());
+      review["status"]["allowed"] = allowed.contains(right);
+      return FakeRestClient::Json(200, WriteJson(review));
+    });
+    return AskBasePower({loop_.clock().TimeNow() + absl::Seconds(15), {}}, client_, "ops");
+  }
+
+  SimulatedLoop loop_;
+  FakeRestClient client_{loop_, "base"};
+};
+
+TEST_F(BasePowerTest, ACredentialThatMayDoAnythingIsRefused) {
+  const auto power = Ask({"* */* "});
+  ASSERT_TRUE(power.ok()) << power.status();
+  EXPECT_TRUE(power->anything);
+  const absl::Status refusal = RefuseAnything(*power, "ops");
+  EXPECT_TRUE(absl::IsFailedPrecondition(refusal)) << refusal;
+  EXPECT_THAT(std::string(refusal.message()),
+              AllOf(HasSubstr("\"ann\""), HasSubstr("create token mandate-manager -n ops")));
+}
+
+TEST_F(BasePowerTest, BaseWithItsOwnGrantsHasNoExcess) {
+  const auto power = Ask({});
+  ASSERT_TRUE(power.ok()) << power.status();
+  EXPECT_EQ(power->username, "ann");
+  EXPECT_FALSE(power->anything);
+  EXPECT_THAT(power->excess, IsEmpty());
+  EXPECT_TRUE(RefuseAnything(*power, "ops").ok());
+}
+
+TEST_F(BasePowerTest, WhatLeadsToTheRightsOfOthersIsListed) {
+  struct Row {
+    std::string right;
+    std::string excess;
+  };
+  const Row rows[] = {
+      {"create /serviceaccounts/token ", "create serviceaccounts/token (of every ServiceAccount)"},
+      {"create /serviceaccounts/token ops",
+       "create serviceaccounts/token (of every ServiceAccount) in namespace ops"},
+      {"impersonate /serviceaccounts ops",
+       "impersonate serviceaccounts (every ServiceAccount) in namespace ops"},
+      {"impersonate /users ", "impersonate users (every user)"},
+      {"impersonate /groups ", "impersonate groups (every group)"},
+      {"get /secrets ops", "get secrets (every Secret) in namespace ops"},
+      {"create /pods ", "create pods (with every ServiceAccount)"},
+      {"bind rbac.authorization.k8s.io/clusterroles ", "bind clusterroles (every ClusterRole)"},
+      {"escalate rbac.authorization.k8s.io/clusterroles ",
+       "escalate clusterroles (every ClusterRole)"},
+  };
+  for (const Row& row : rows) {
+    const auto power = Ask({row.right});
+    ASSERT_TRUE(power.ok()) << power.status();
+    EXPECT_THAT(power->excess, ElementsAre(row.excess));
+    EXPECT_TRUE(RefuseAnything(*power, "ops").ok());
+  }
+}
+
+TEST_F(BasePowerTest, AnAnswerThatDoesNotComeIsAnError) {
+  client_.Handle([](const RestRequest&) { return absl::UnavailableError("gone"); });
+  EXPECT_TRUE(absl::IsUnavailable(
+      AskBasePower({loop_.clock().TimeNow() + absl::Seconds(1), {}}, client_, "ops").status()));
+}
+
+}  // namespace
+}  // namespace mandate

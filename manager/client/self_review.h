@@ -1,0 +1,35 @@
+// Asks the server about oneself, which every authenticated user may.
+#ifndef MANAGER_CLIENT_SELF_REVIEW_H_
+#define MANAGER_CLIENT_SELF_REVIEW_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "manager/client/rest_client.h"
+#include "manager/core/call_context.h"
+#include "manager/object/kinds/authorization_v1.h"
+#include "manager/rbac/rule.h"
+
+namespace mandate {
+
+// "Whose credential is this?", and the user name in the answer to it (SelfSubjectReview). Errors:
+// the answer's own; kDataLoss or kInvalidArgument for one that cannot be read.
+RestRequest SelfReviewRequest();
+absl::StatusOr<std::string> UserOfSelfReview(const absl::StatusOr<HttpResponse>& answer);
+
+// These block: not on the loop. Errors: RestClient's.
+
+// The same, at once.
+absl::StatusOr<std::string> WhoAmI(const CallContext& context, RestClient& client);
+
+// Whether the client may do what `rule` says, which has one verb and one resource or URL, and no
+// name or one; `ns` empty: cluster-wide (SelfSubjectAccessReview, with the server's answer).
+absl::StatusOr<authorizationv1::SelfSubjectAccessReview> MayI(const CallContext& context,
+                                                              RestClient& client,
+                                                              std::string_view ns,
+                                                              const rbac::Rule& rule);
+
+}  // namespace mandate
+
+#endif  // MANAGER_CLIENT_SELF_REVIEW_H_
