@@ -99,7 +99,10 @@ std::string ReconcileRunner::NewId() {
 
 void ReconcileRunner::LogError(const Request& request, const absl::Status& status,
                                absl::Duration took) {
-  const size_t hash = std::hash<std::string>()(status.ToString());
+  // Without the payloads: absl::Status prints several of them in an order that changes, and a
+  // Retry-After differs each time.
+  const size_t hash =
+      std::hash<std::string>()(status.ToString(absl::StatusToStringMode::kWithNoExtraData));
   bool news;
   {
     MutexLock lock(mutex_);

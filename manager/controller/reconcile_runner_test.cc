@@ -172,6 +172,16 @@ TEST_F(ReconcileRunnerTest, LogsTransitionsAndNotRetries) {
   EXPECT_EQ(log_->lines().size(), 4u);
 }
 
+// Such as a Retry-After that differs each time.
+TEST_F(ReconcileRunnerTest, PayloadsOfAnErrorAreNotNews) {
+  for (const char* wait : {"1", "2", "3"}) {
+    absl::Status error = absl::UnavailableError("down");
+    error.SetPayload("example.com/wait", absl::Cord(wait));
+    Return(error);
+  }
+  EXPECT_EQ(log_->lines().size(), 1u);
+}
+
 TEST_F(ReconcileRunnerTest, ASuccessThatComesBackLaterEndsTheErrorsToo) {
   Return(absl::UnavailableError("down"));
   Return(Result{absl::Seconds(3)});
