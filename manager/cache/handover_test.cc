@@ -3,11 +3,15 @@
 
 #include "manager/cache/cache_impl.h"
 #include "manager/cache/testing/sharing_fixture.h"
+#include "manager/object/api_error.h"
 
 namespace mandate {
 namespace {
 
-class HandoverTest : public SharingFixture {};
+class HandoverTest : public SharingFixture {
+ protected:
+  std::vector<std::unique_ptr<Loop::Timer>> timers_;
+};
 
 // An open watch is never authorised again: the sponsor proves its access like everyone.
 TEST_F(HandoverTest, ASponsorsRevocationIsNoticedWithinItsTime) {
@@ -95,8 +99,46 @@ TEST_F(HandoverTest, WhenTheSponsorAloneIsThrottled) {
   });
   a_.watches().back()->Close();
   Settle();
-  EXPECT_EQ(of_b_.state(), DemandState::kStale);
-  loop_.RunFor(absl::Seconds(10));
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced) << "at once";
+  EXPECT_EQ(of_a_.state(), DemandState::kSynced) << "through b's watch";
+  EXPECT_EQ(b_.live_watches(), 1u);
+  NoViolations();
+}
+
+TEST_F(HandoverTest, WhenAllAreThrottledEachWaitsAsLongAsItIsAskedTo) {
+  JoinBoth();
+  for (FakeRestClient* client : {&a_, &b_}) {
+    client->OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+      watch->Close(StatusFromResponse(429, "", absl::Hours(1)));
+    });
+    client->ForgetRequests();
+  }
+  a_.watches().back()->Close();
+  loop_.RunFor(absl::Minutes(3));
+  EXPECT_EQ(a_.Count("watch=true"), 1u);
+  EXPECT_EQ(b_.Count("watch=true"), 1u);
+}
+
+TEST_F(HandoverTest, WhenTheSponsorsTokenIsRejected) {
+  JoinBoth();
+  cache_->CutOff("a", absl::UnauthenticatedError("the server rejected the token of a"));
+  Settle();
+  EXPECT_EQ(of_b_.Take(), "") << "b noticed nothing";
+  EXPECT_EQ(a_.live_watches(), 0u);
+  EXPECT_EQ(b_.live_watches(), 1u);
+  NoViolations();
+}
+
+// Such as: it has its share of the connections, and waits for one.
+TEST_F(HandoverTest, WhenTheSponsorsWatchIsNotAnswered) {
+  JoinBoth();
+  a_.OnWatch([this](const std::shared_ptr<FakeWatch>& watch) {
+    timers_.push_back(loop_.RunAt(loop_.clock().TimeNow() + absl::Seconds(30), [watch] {
+      watch->Close(absl::UnavailableError("no connection had room"));
+    }));
+  });
+  a_.watches().back()->Close();
+  loop_.RunFor(absl::Seconds(31));
   EXPECT_EQ(of_b_.state(), DemandState::kSynced);
   EXPECT_EQ(of_a_.state(), DemandState::kSynced) << "through b's watch";
   EXPECT_EQ(b_.live_watches(), 1u);

@@ -140,6 +140,7 @@ void Reflector::StartWatch() {
 
 void Reflector::OpenWatch(const WatchQuery& query) {
   last_attempt_ = loop_.clock().TimeNow();
+  answered_ = false;
   WatchQuery full = query;
   full.timeout = options_.min_watch_timeout * std::uniform_real_distribution<double>(1, 2)(random_);
   versions_ordered_ = !query.resource_version.empty() && query.resource_version != "0";
@@ -153,6 +154,7 @@ void Reflector::OpenWatch(const WatchQuery& query) {
 }
 
 void Reflector::OnWatchOpen() {
+  answered_ = true;
   counts_->SetOpen(true);
   backoff_.Granted();
   hinted_ = false;
@@ -340,10 +342,18 @@ void Reflector::Fail(const absl::Status& why, Next next) {
   } else {
     delay = backoff_.AfterFailure(why, loop_.clock().TimeNow());
   }
+  const bool is_long = IsLong(why);
   WaitFor(delay, next);
   RestClient* const client = client_;
   SetStatus(state, reason, /*failed=*/true);
-  if (client_ == client && phase_ == Phase::kWaiting) owner_.OnFailure();
+  if (client_ == client && phase_ == Phase::kWaiting) owner_.OnFailure({delay, is_long});
+}
+
+bool Reflector::IsLong(const absl::Status& why) const {
+  const absl::Duration asked = RetryAfter(why).value_or(absl::ZeroDuration());
+  const absl::Duration tried = loop_.clock().TimeNow() - last_attempt_;
+  return IsTooManyRequests(why) || asked > options_.reopen_grace ||
+         (!answered_ && tried > options_.reopen_grace);
 }
 
 void Reflector::WaitFor(absl::Duration delay, Next next) {

@@ -70,6 +70,13 @@ namespace mandate {
 class Reflector : private WatchStream::Observer {
  public:
   // Who owns it. Must not destroy it inside a call; may call its functions.
+  struct Failure {
+    absl::Duration wait;  // until the next try
+    // It has cost more than ReflectorOptions::reopen_grace, or the server throttles the client:
+    // another client may fare better, and should not wait for this one.
+    bool is_long = false;
+  };
+
   class Owner {
    public:
     virtual ~Owner() = default;
@@ -84,7 +91,7 @@ class Reflector : private WatchStream::Observer {
     // At each change. kForbidden is of the current client.
     virtual void OnStatus(const DemandStatus& status) = 0;
     // The current client has failed to list or watch, and waits; after the OnStatus() of it.
-    virtual void OnFailure() = 0;
+    virtual void OnFailure(const Failure& failure) = 0;
   };
 
   struct Config {
@@ -141,6 +148,7 @@ class Reflector : private WatchStream::Observer {
 
   // Waits as `why` deserves, then does `next`.
   void Fail(const absl::Status& why, Next next);
+  bool IsLong(const absl::Status& why) const;
   void WaitFor(absl::Duration delay, Next next);
   // Ends whatever is under way.
   void Stop();
@@ -184,7 +192,8 @@ class Reflector : private WatchStream::Observer {
   LoopTimer reopen_timer_;                 // kOpening while synced
   ReflectorBackoff backoff_;
   absl::Time last_attempt_ = absl::InfinitePast();
-  bool hinted_ = false;  // while an attempt was under way that may have come too early
+  bool answered_ = false;  // the last attempt to watch
+  bool hinted_ = false;    // while an attempt was under way that may have come too early
   int short_watches_ = 0;
   int uncounted_events_ = 0;
 };

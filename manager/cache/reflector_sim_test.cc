@@ -22,7 +22,7 @@ class Told : public Reflector::Owner {
   }
   void OnProgress() override {}
   void OnAccess() override {}
-  void OnFailure() override {}
+  void OnFailure(const Reflector::Failure&) override {}
   void OnStatus(const DemandStatus& status) override { sink.OnState(status); }
 
   RecordingSink sink;

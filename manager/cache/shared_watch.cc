@@ -121,6 +121,9 @@ void SharedWatch::CutOff(std::string_view component, const absl::Status& why) {
   for (const auto& member : members_) {
     if (member->client().component() == component) member->proof().NoteLost(why);
   }
+  // Its watch has ended, or will: it is opened again only when there is a token.
+  if (sponsor_ == nullptr || sponsor_->client().component() != component) return;
+  if (WatchMember* successor = Successor()) StepDownFor(*successor);
 }
 
 void SharedWatch::OnObjects(const std::vector<ObjectEvent>& events) {
@@ -140,9 +143,13 @@ void SharedWatch::OnAccess() {
   sponsor_->proof().NoteProven();
 }
 
-void SharedWatch::OnFailure() {
-  if (++failures_ < config_.max_failures) return;
-  if (WatchMember* successor = Successor()) StepDownFor(*successor);
+void SharedWatch::OnFailure(const Reflector::Failure& failure) {
+  ++failures_;
+  sponsor_->RestUntil(sponsor_->client().loop().clock().TimeNow() + failure.wait);
+  if (failures_ < config_.max_failures && !failure.is_long) return;
+  // One that has been asked to wait is not asked again before that, whoever else has failed.
+  WatchMember* successor = Successor();
+  if (successor != nullptr && !successor->Rests()) StepDownFor(*successor);
 }
 
 void SharedWatch::OnStatus(const DemandStatus& status) {
@@ -174,11 +181,14 @@ bool SharedWatch::SponsorCannotWatch() const {
 }
 
 WatchMember* SharedWatch::Successor() const {
+  WatchMember* resting = nullptr;
   for (const auto& member : members_) {
     if (member.get() == sponsor_ || !member->HasDemands()) continue;
-    if (member->proof().state() == AccessProof::State::kProven) return member.get();
+    if (member->proof().state() != AccessProof::State::kProven) continue;
+    if (!member->Rests()) return member.get();
+    resting = member.get();
   }
-  return nullptr;
+  return resting;
 }
 
 void SharedWatch::Rebalance() {

@@ -31,7 +31,7 @@ class SharedWatch : private Reflector::Owner {
     // How long the last demand of a component is kept after its end.
     absl::Duration linger;
     // After so many failures in a row, of whatever kind, another member tries: limits and quotas of
-    // one identity are its own.
+    // one identity are its own. After a long one (Reflector::Failure) it tries at once.
     int max_failures;
     // Nobody is left. Must not destroy the watch inside the call.
     std::function<void()> on_empty;
@@ -61,7 +61,7 @@ class SharedWatch : private Reflector::Owner {
   void OnProgress() override;
   void OnAccess() override;
   void OnStatus(const DemandStatus& status) override;
-  void OnFailure() override;
+  void OnFailure(const Reflector::Failure& failure) override;
 
   // Ends the membership of a component without demands.
   void Retire(const WatchComponent& component);
@@ -69,7 +69,8 @@ class SharedWatch : private Reflector::Owner {
   // Where a sponsor is to be replaced and who may replace it, does so.
   void Rebalance();
   bool SponsorCannotWatch() const;
-  // A member other than the sponsor that has proved its access; null: none.
+  // A member other than the sponsor that has proved its access, one that does not rest if there is
+  // one; null: none.
   WatchMember* Successor() const;
   // The sponsor stays a member, and proves its own access from now on.
   void StepDownFor(WatchMember& successor);

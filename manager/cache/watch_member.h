@@ -56,6 +56,10 @@ class WatchMember {
   LoopTimer& linger() { return linger_; }
   const WatchComponent* component() const { return &component_; }
 
+  // As the sponsor it has failed, and would wait until then before the next try.
+  void RestUntil(absl::Time when) { rests_until_ = when; }
+  bool Rests() const { return client().loop().clock().TimeNow() < rests_until_; }
+
   void Add(std::shared_ptr<DemandFeed> feed);
   void Remove(const DemandFeed& feed);
   void Pause(DemandFeed& feed);
@@ -80,6 +84,7 @@ class WatchMember {
   const Logger log_;
   AccessProof proof_;
   LoopTimer linger_;
+  absl::Time rests_until_ = absl::InfinitePast();
   DemandStatus status_ = {DemandState::kPending, absl::UnavailableError("not asked yet")};
   std::set<std::pair<absl::StatusCode, bool>> logged_;  // reasons of this state; DemandStatus
   std::vector<std::shared_ptr<DemandFeed>> feeds_;

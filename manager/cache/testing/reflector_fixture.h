@@ -40,7 +40,7 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
   }
   void OnProgress() override { ++progress_; }
   void OnAccess() override { ++accesses_; }
-  void OnFailure() override { ++failures_; }
+  void OnFailure(const Reflector::Failure&) override { ++failures_; }
   void OnStatus(const DemandStatus& status) override {
     if (!states_.empty()) states_ += " ";
     states_ += std::string(ToString(status.state));
