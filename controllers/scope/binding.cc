@@ -143,6 +143,18 @@ Binding WithoutNewSubjects(Binding desired, const Binding& actual) {
   return desired;
 }
 
+Binding WithoutSubjects(const Binding& actual) {
+  Binding result{actual.key, {}};
+  auto& meta = *result.object.mutable_metadata();
+  meta.set_name(actual.key.name);
+  if (!actual.in_cluster()) meta.set_namespace_(actual.key.ns);
+  *meta.mutable_labels() = actual.object.metadata().labels();
+  const OwnerReferenceProto* controller = ControllerOf(actual.object.metadata());
+  if (controller != nullptr) *meta.add_ownerreferences() = *controller;
+  *result.object.mutable_roleref() = actual.object.roleref();
+  return result;
+}
+
 std::string GrantText(const Binding& binding) {
   const int subjects = binding.object.subjects_size();
   return StrCat(binding.ToString(), " grants ", binding.object.roleref().kind(), " \"",

@@ -77,6 +77,9 @@ bool HasMoreSubjects(const Binding& desired, const Binding& actual);
 // granting anything.
 Binding WithoutNewSubjects(Binding desired, const Binding& actual);
 
+// The same binding, as it may be written when its deletion has to wait: it grants nothing.
+Binding WithoutSubjects(const Binding& actual);
+
 // For messages: `RoleBinding foo/x grants ClusterRole "y" to 2 subjects`.
 std::string GrantText(const Binding& binding);
 

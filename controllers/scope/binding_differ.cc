@@ -14,20 +14,6 @@ bool IsBeingDeleted(const Binding& binding) {
   return binding.object.metadata().has_deletiontimestamp();
 }
 
-// The same binding without subjects: all that the server lets us do about an object that finalizers
-// of others keep.
-Binding Emptied(const Binding& actual) {
-  Binding result{actual.key, {}};
-  auto& meta = *result.object.mutable_metadata();
-  meta.set_name(actual.key.name);
-  if (!actual.in_cluster()) meta.set_namespace_(actual.key.ns);
-  *meta.mutable_labels() = actual.object.metadata().labels();
-  const OwnerReferenceProto* controller = ControllerOf(actual.object.metadata());
-  if (controller != nullptr) *meta.add_ownerreferences() = *controller;
-  *result.object.mutable_roleref() = actual.object.roleref();
-  return result;
-}
-
 // The names of the roles that the template asks for.
 std::set<std::string> RoleNames(const InstanceSnapshot& snapshot) {
   std::set<std::string> names;
@@ -126,7 +112,7 @@ void BindingDiffer::Revoke(const Binding& actual) {
                                  FinalizersText(actual.object.metadata())));
   // Finalizers keep the object, not what it grants.
   const bool grants = IsBeingDeleted(actual) && !actual.object.subjects().empty();
-  if (grants) plan_.fix.push_back({Emptied(actual), actual});
+  if (grants) plan_.fix.push_back({WithoutSubjects(actual), actual});
 }
 
 }  // namespace mandate::scope

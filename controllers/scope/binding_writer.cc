@@ -41,6 +41,12 @@ absl::Status WithRemedy(const absl::Status& status, const Binding& binding) {
   return result;
 }
 
+// The server, or a webhook of its, does not want this request, whenever it comes.
+bool IsDenial(const absl::Status& status) {
+  return IsForbidden(status) || IsInvalid(status) || IsBadRequest(status) ||
+         IsDeniedByWebhook(status);
+}
+
 bool IsBeingDeleted(const Binding& binding) {
   return binding.object.metadata().has_deletiontimestamp();
 }
@@ -128,6 +134,10 @@ bool BindingWriter::Remove(const Binding& binding, bool unchanged) {
   // The plan reports the finalizers that the binding had when it was read.
   if (deletion.ok() && *deletion == Deletion::kPending && meta.finalizers().empty()) {
     log.AddPending(binding.ToString());
+  }
+  // A binding that may not be deleted need not grant anything.
+  if (IsDenial(deletion.status()) && !binding.object.subjects().empty()) {
+    Fix({WithoutSubjects(binding), binding});
   }
   return deletion.ok() ? *deletion == Deletion::kGone : IsNotFound(deletion.status());
 }

@@ -17,6 +17,7 @@ namespace mandate::scope {
 namespace {
 
 using testing::AllOf;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -139,6 +140,30 @@ TEST_F(ObstaclesTest, WithoutBindWhatTheFormerTemplateGrantedIsRevoked) {
                           "DELETE rolebindings default", "DELETE rolebindings foo"));
   EXPECT_THAT(cluster_.Scoped(),
               AllOf(StartsWith("False ScopingFailed"), HasSubstr("lacks the verb \"bind\"")));
+}
+
+// An admission webhook that denies deletions keeps the object, not what it grants.
+TEST_F(ObstaclesTest, ABindingThatMayNotBeDeletedGrantsNothing) {
+  Begin(R"("namespaces": ["foo", "bar"])");
+  const Json::Value before = cluster_.Our(kBindings, "foo");
+  cluster_.intercept = [](const std::string& write) -> std::optional<HttpResponse> {
+    if (write != "DELETE rolebindings foo") return std::nullopt;
+    return Denial(403);
+  };
+  EditSpec(R"("namespaces": ["bar"])");
+  const Json::Value emptied = cluster_.Our(kBindings, "foo");
+  EXPECT_THAT(emptied["subjects"], IsEmpty());
+  EXPECT_EQ(emptied["metadata"]["ownerReferences"], before["metadata"]["ownerReferences"]);
+  EXPECT_EQ(emptied["metadata"]["labels"], before["metadata"]["labels"]);
+  EXPECT_THAT(cluster_.Scoped(),
+              AllOf(StartsWith("False ScopingFailed"), HasSubstr("RoleBinding foo/")));
+  cluster_.TakeWrites();
+  cluster_.RunFor(absl::Minutes(10));
+  EXPECT_THAT(cluster_.TakeWrites(), Not(Contains("PATCH rolebindings foo")));
+  cluster_.intercept = nullptr;
+  cluster_.RunFor(absl::Minutes(2));
+  EXPECT_THAT(cluster_.Ours(kBindings, "foo"), IsEmpty());
+  ExpectConvergedAndQuiet();
 }
 
 TEST_F(ObstaclesTest, OneFailureStopsNothingElse) {
