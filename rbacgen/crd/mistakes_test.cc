@@ -24,14 +24,16 @@ INSTANTIATE_TEST_SUITE_P(
     Message, MistakeTest,
     ::testing::Values(
         Mistake{"NoMetadata", With({{&Source::metadata, ""}}),
-                "x.proto:3: error: Widget has option resource but no field metadata"},
+                "x.proto:3: error: Widget has option resource but no field metadata: add it; the "
+                "messages of spec "
+                "and status may be empty"},
         Mistake{"OtherMetadata", With({{&Source::metadata, "optional Status metadata = 1;"}}),
                 "x.proto:5: error: metadata must be k8s.io."},
         Mistake{"NoSpec",
                 With({{&Source::more,
                        "message Bare { option (mandate.api.resource) = { group: \"e.com\" version: "
                        "\"v1\" plural: \"bares\" scope: \"Cluster\" }; }"}}),
-                "x.proto:11: error: Bare has option resource but no field spec", 3},
+                "x.proto:11: error: Bare has option resource but no field spec: add it", 3},
         Mistake{"Recursion", With({{&Source::spec, "optional Spec f = 1;"}}),
                 "x.proto:9: error: f is of type x.Spec: it holds itself"},
         Mistake{"Float", With({{&Source::spec, "optional double f = 1;"}}),

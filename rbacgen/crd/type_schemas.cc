@@ -54,8 +54,8 @@ SchemaNode TypeSchemas::OfResource(const Descriptor& message) {
   const Place place = files_.PlaceOf(message);
   for (const char* name : {"metadata", "spec", "status"}) {
     if (field(name) == nullptr) {
-      diagnostics_->Error(place,
-                          StrCat(message.name(), " has option resource but no field ", name));
+      diagnostics_->Error(place, StrCat(message.name(), " has option resource but no field ", name,
+                                        ": add it; the messages of spec and status may be empty"));
     } else if (field(name)->message_type() == nullptr || field(name)->is_repeated()) {
       diagnostics_->Error(files_.PlaceOf(*field(name)), StrCat(name, " must be a message"));
     } else if (JsonName(*field(name)) != name) {
