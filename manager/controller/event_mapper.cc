@@ -172,7 +172,8 @@ void EventMapper::Map(size_t source, const ObjectEvent& event, bool part, absl::
     refill_.OnRefused();
     refilling_ = true;
   }
-  pump_ = !options_.workers->WakeFirst() || pump_;
+  // WakeFirst() would leave all requests of the event to one worker.
+  pump_ = requests_.size() > 1 || !options_.workers->WakeFirst() || pump_;
 }
 
 absl::Status EventMapper::Handle(const Source& source, const ObjectEvent& event) {

@@ -203,6 +203,18 @@ TEST_F(EventMapperTest, AsManyWorkersAreWokenAsThereAreRequests) {
   EXPECT_EQ(pool_.posted(), 3u);
 }
 
+TEST_F(EventMapperTest, AsManyWorkersAreWokenAsOneEventHasRequests) {
+  Create({{{kThing, "", ""},
+           [](const ObjectEvent&, std::vector<Request>& requests) {
+             for (const char* name : {"a", "b"}) requests.push_back({{"default", name}});
+             return absl::OkStatus();
+           },
+           {}}});
+  (void)mapper_->OnEvent(0, Added(Thing("of both")));
+  RunSlices();
+  EXPECT_EQ(pool_.posted(), 2u);
+}
+
 TEST_F(EventMapperTest, AllPredicatesMustPass) {
   Source source = Of(kThing);
   source.predicates = {[](const ObjectEvent& event) { return event.object->name() != "a"; },
