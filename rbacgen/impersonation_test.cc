@@ -48,7 +48,8 @@ TEST(ImpersonateOn, HasTheVerbsOfUrlsForUrls) {
                           HasSubstr(":put")));
 }
 
-std::string Objects(const std::string& mode, const std::string& impersonation) {
+std::string Objects(const std::string& mode, const std::string& impersonation,
+                    bool external = false) {
   const ChartNames names = {.base = "mm"};
   ChartSettings settings;
   settings.identity_mode = mode;
@@ -58,7 +59,9 @@ std::string Objects(const std::string& mode, const std::string& impersonation) {
   ObjectMaker maker(names, switches, "a", "mm-a", &objects);
   AddImpersonation(
       maker,
-      {.name = "a", .grants = {{.ns = "other", .rules = {R({"get"})}, .justifications = {}}}});
+      {.name = "a",
+       .grants = {
+           {.ns = "other", .external = external, .rules = {R({"get"})}, .justifications = {}}}});
   return WriteDocuments(objects, Yaml::Flavor::kPlain);
 }
 
@@ -73,6 +76,12 @@ TEST(AddImpersonation, GrantsBaseWhatTheModeNeeds) {
   EXPECT_THAT(constrained, HasSubstr("  - impersonate:serviceaccount\n"));
   EXPECT_THAT(constrained, HasSubstr("  - impersonate-on:serviceaccount:get\n"));
   EXPECT_THAT(constrained, HasSubstr("  namespace: other\n"));
+}
+
+TEST(AddImpersonation, WhatIsGrantedExternallyMayBeGrantedAnywhere) {
+  const std::string text = Objects("impersonate", "constrained", /*external=*/true);
+  EXPECT_THAT(text, Not(HasSubstr("  namespace: other\n")));
+  EXPECT_THAT(text, HasSubstr("  resourceNames:\n  - \"n\"\n"));
 }
 
 }  // namespace

@@ -79,8 +79,10 @@ TEST_F(ReflectorAccessTest, AHintDuringARequestIsNotLost) {
   TimeToRequest();
   reflector_->Poke();
   loop_.RunReady();
-  AddList(200, ListJson("10", {}));
+  for (int i = 0; i < 2; ++i) AddList(403, StatusJson(403, "Forbidden"));
   EXPECT_LE(TimeToRequest(), absl::Seconds(1));
+  loop_.RunReady();
+  EXPECT_GE(TimeToRequest(), absl::Seconds(30)) << "one hint, one soon";
 }
 
 TEST_F(ReflectorAccessTest, HintsDoNotBreakABackoff) {

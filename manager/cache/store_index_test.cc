@@ -164,6 +164,10 @@ TEST(StoreIndexTest, WhatCannotBeReadIsDataLossToDecideByAndMayConcernAnyone) {
   store.Put(Widget("a/x", 4, "green"));
   EXPECT_EQ(Text(*store.ReadBy(*index, "blue", "")), "");
   EXPECT_EQ(Text(store.ListBy(*index, "blue", "")), "");
+  EXPECT_EQ(Text(*store.ReadBy(*index, "red", "")), "b/y@2");
+  store.RemoveUnreadable(
+      {.why = absl::DataLossError("deep"), .key = {"b", "y"}, .resource_version = "5"});
+  EXPECT_EQ(Text(*store.ReadBy(*index, "red", "")), "");
 }
 
 // A reader stops between taking objects and bringing their values; another one goes on without it.

@@ -129,6 +129,15 @@ TEST_F(ComponentAnswersTest, ACallOverTheBudgetWaitsForItsTurn) {
   EXPECT_EQ(client().in_flight(), 0u);
 }
 
+TEST_F(ComponentAnswersTest, APostponedCallLeavesItsPlaceToAnother) {
+  options.max_in_flight = 2;
+  for (const char* target : {"/api/v1/pods", "/api/v1/nodes", "/api/v1/secrets"}) Start(target);
+  EXPECT_THAT(transport.Open(), ElementsAre("/api/v1/pods", "/api/v1/nodes"));
+  transport.Bring("/api/v1/pods", 60);
+  transport.Bring("/api/v1/nodes", 60);
+  EXPECT_THAT(transport.Open(), ElementsAre("/api/v1/pods", "/api/v1/secrets"));
+}
+
 TEST_F(ComponentAnswersTest, AnAnswerThatFailsMidwayMakesRoomBeforeItsRetry) {
   Start("/api/v1/pods");
   Start("/api/v1/nodes");

@@ -189,6 +189,15 @@ TEST_F(WorkQueueBackoffTest, AnEarlierAddAfterBeatsTheRetry) {
   EXPECT_EQ(queue_.NextReady(), now_ + kMs);
 }
 
+TEST_F(WorkQueueBackoffTest, ARetryKeepsThePriorityWhateverIsAddedMeanwhile) {
+  Add("a", {.priority = 42});
+  const WorkItem* item = Get();
+  Add("a", {.after = absl::Hours(1)});
+  Fail(*item);
+  now_ = queue_.NextReady();
+  EXPECT_EQ(Get()->priority(), 42);
+}
+
 TEST_F(WorkQueueBackoffTest, ARequeueKeepsThePriority) {
   Add("a", {.priority = 42});
   Fail(*Get());
