@@ -42,7 +42,7 @@ class Environment:
         self.manager_log = os.path.join(self.folder, "manager.log")
         self.token_file = os.path.join(self.folder, "base-token")
         self.manager_kubeconfig = os.path.join(self.folder, "manager.kubeconfig")
-        self.manager_program = self.rbacgen = None  # built later
+        self.manager_program = self.rbacgen = self._kubernetes_protos = None  # built later
         self.health_port = new_port([])
         self.metrics_port = new_port([self.health_port])
         self._manager = None
@@ -65,7 +65,7 @@ class Environment:
         self.report.held(f"ready at http://127.0.0.1:{self.health_port}/readyz")
 
     def _run(self, command, **kwargs):
-        done = subprocess.run(command, cwd=ROOT, text=True, **kwargs)
+        done = subprocess.run(command, text=True, **{"cwd": ROOT, **kwargs})
         if done.returncode != 0:
             raise StepFailed(self.report.current, f"{' '.join(command[:3])} … to exit 0",
                              f"exit {done.returncode}\n{done.stderr or ''}")
@@ -73,13 +73,15 @@ class Environment:
 
     def _build(self):
         self.report.step("build mandate-manager and rbacgen (minutes the first time, then seconds)")
-        targets = ["//cmd/mandate-manager", "//rbacgen"]
+        targets = ["//cmd/mandate-manager", "//rbacgen", "@kubernetes//:protos"]
         self._run(["hack/bazel", "build", *targets], stderr=None)
-        info = self._run(["hack/bazel", "info", "bazel-bin"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        info = self._run(["hack/bazel", "info", "bazel-bin", "output_base"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        info = dict(line.split(": ", 1) for line in info.splitlines())
+        self._kubernetes_protos = os.path.join(info["output_base"], "external", "kubernetes")
         # Copies: a build meanwhile must not pull the programs away from under the demo.
         for name, path in (("mandate-manager", "cmd/mandate-manager/mandate-manager"), ("rbacgen", "rbacgen/rbacgen")):
             target = os.path.join(self.folder, name)
-            shutil.copyfile(os.path.join(info.strip(), path), target + ".new")
+            shutil.copyfile(os.path.join(info["bazel-bin"], path), target + ".new")
             os.chmod(target + ".new", 0o755)
             os.replace(target + ".new", target)  # the one that is there may be running
         self.manager_program = os.path.join(self.folder, "mandate-manager")
@@ -98,7 +100,7 @@ class Environment:
         self.report.step("an administrator installs the CRDs, the ServiceAccounts and their generated roles")
         chart = self.chart()
         self.make_namespaces(chart)
-        self.kubectl("apply", "-f", os.path.join(ROOT, "charts/mandate/crds"))
+        self.kubectl("apply", "-f", self.make_crds())
         self.kubectl("apply", "-f", "-", stdin=chart)
         self.report.held("installed")
 
@@ -107,6 +109,18 @@ class Environment:
         for namespace in sorted({NAMESPACE, *re.findall(r"^  namespace: \"?([-a-z0-9]+)\"?$", manifests, re.MULTILINE)}):
             if not self.kubectl("get", "namespace", namespace, "--ignore-not-found", "-o", "name"):
                 self.kubectl("create", "namespace", namespace)
+
+    def make_crds(self):
+        """The folder of the CRDs that the .proto files describe now. Those of the chart may be older: then the API server
+        would drop the fields that they lack."""
+        files = self._run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "api/*.proto"],
+                          cwd=self.root, stdout=subprocess.PIPE).splitlines()
+        protos = [file for file in files if os.path.exists(os.path.join(self.root, file))]
+        folder = os.path.join(self.folder, "crds")
+        shutil.rmtree(folder, ignore_errors=True)
+        self._run([self.rbacgen, "crd", "--proto-path=.", f"--proto-path={self._kubernetes_protos}", f"--out-dir={folder}",
+                   *protos], cwd=self.root, stdout=subprocess.DEVNULL)
+        return folder
 
     def chart(self, *flags):
         """The generated part of the chart, as plain manifests; of components not yet added to git, too."""
