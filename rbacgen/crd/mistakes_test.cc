@@ -25,8 +25,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Mistake{"NoMetadata", With({{&Source::metadata, ""}}),
                 "x.proto:3: error: Widget has option resource but no field metadata: add it; the "
-                "messages of spec "
-                "and status may be empty"},
+                "messages of spec and status may be empty"},
         Mistake{"OtherMetadata", With({{&Source::metadata, "optional Status metadata = 1;"}}),
                 "x.proto:5: error: metadata must be k8s.io."},
         Mistake{"NoSpec",
