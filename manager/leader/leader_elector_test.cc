@@ -93,6 +93,20 @@ TEST_F(LeaderElectorTest, AFollowerTakesOverFromAKilledLeader) {
   EXPECT_EQ(server_.spec().leasetransitions(), 2);
 }
 
+TEST_F(LeaderElectorTest, AnEditOfItsMetadataDoesNotProlongALease) {
+  auto a = Leader("a");
+  auto b = New("b");
+  b->elector->Start();
+  loop_.RunFor(absl::Minutes(1));
+  const absl::Time killed = Now();
+  a.reset();
+  loop_.RunFor(absl::Seconds(10));
+  server_.Edit(
+      [](Lease& lease) { (*lease.mutable_metadata()->mutable_annotations())["note"] = "text"; });
+  ASSERT_TRUE(loop_.RunUntil([&] { return b->leads(); }));
+  EXPECT_LE(Now() - killed, absl::Seconds(24));
+}
+
 TEST_F(LeaderElectorTest, OnlyTheLocalClockCounts) {
   for (const absl::Duration skew :
        {-absl::Hours(24), -absl::Seconds(20), absl::Seconds(20), absl::Hours(24)}) {
