@@ -73,14 +73,14 @@ Binding DesiredBinding(const ScopeInstance& owner, const RoleTemplate& role, std
 }
 
 bool BelongsToInstance(const Binding& binding, std::string_view instance_uid) {
-  return BelongsTo(binding.object.metadata(), instance_uid, kInstanceUidLabel) &&
+  return BelongsTo(binding.object.metadata(), kOwner, instance_uid, kInstanceUidLabel) &&
          HasNameOf(binding, instance_uid);
 }
 
 bool BelongsToSomeInstance(const Binding& binding) {
   const auto& meta = binding.object.metadata();
   if (const OwnerReferenceProto* owner = ControllerOf(meta); owner != nullptr) {
-    return owner->kind() == kOwner.kind && HasNameOf(binding, owner->uid());
+    return IsOfKind(*owner, kOwner) && HasNameOf(binding, owner->uid());
   }
   const auto label = meta.labels().find(std::string(kInstanceUidLabel));
   return label != meta.labels().end() && HasNameOf(binding, label->second);
@@ -88,8 +88,7 @@ bool BelongsToSomeInstance(const Binding& binding) {
 
 bool BelongsToFormer(const Binding& binding, std::string_view name, std::string_view uid) {
   const OwnerReferenceProto* owner = ControllerOf(binding.object.metadata());
-  return owner != nullptr && owner->kind() == kOwner.kind && owner->name() == name &&
-         std::string_view(owner->apiversion()).starts_with(StrCat(kOwner.group, "/")) &&
+  return owner != nullptr && IsOfKind(*owner, kOwner) && owner->name() == name &&
          owner->uid() != uid && HasNameOf(binding, owner->uid());
 }
 

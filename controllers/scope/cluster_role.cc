@@ -141,15 +141,12 @@ rbacv1::ClusterRole DesiredClusterRole(const ScopeTemplate& owner, const RoleTem
 
 std::string WhyForeign(const rbacv1::ClusterRole& actual, std::string_view template_uid) {
   const auto& meta = actual.metadata();
-  const OwnerReferenceProto* controller = ControllerOf(meta);
-  if (controller != nullptr && controller->uid() != template_uid) {
-    return StrCat("its controller is ", ControllerText(meta));
-  }
-  if (!BelongsTo(meta, template_uid, kTemplateUidLabel)) {
+  if (!BelongsTo(meta, KindOf<ScopeTemplate>::value, template_uid, kTemplateUidLabel)) {
+    if (ControllerOf(meta) != nullptr) return StrCat("its controller is ", ControllerText(meta));
     return "it has neither an owner reference nor the label of this ScopeTemplate";
   }
   if (IsClusterRoleNameOf(template_uid, meta.name())) return "";
-  if (controller == nullptr) return "it has no owner reference to this ScopeTemplate";
+  if (ControllerOf(meta) == nullptr) return "it has no owner reference to this ScopeTemplate";
   if (!HasLabel(meta, kTemplateUidLabel, template_uid) ||
       !HasLabel(meta, kGenerateNameLabel, GenerateNameLabelValue(meta.name()))) {
     return "it lacks the labels of this ScopeTemplate";

@@ -31,11 +31,18 @@ bool OwnsMore(std::string_view fields) {
 
 }  // namespace
 
-bool BelongsTo(const ObjectMetaProto& object, std::string_view owner_uid,
-               std::string_view uid_label) {
+bool IsOfKind(const OwnerReferenceProto& reference, const KindInfo& kind) {
+  return reference.kind() == kind.kind &&
+         std::string_view(reference.apiversion()).starts_with(StrCat(kind.group, "/"));
+}
+
+bool BelongsTo(const ObjectMetaProto& object, const KindInfo& owner_kind,
+               std::string_view owner_uid, std::string_view uid_label) {
   if (owner_uid.empty()) return false;
   const OwnerReferenceProto* controller = ControllerOf(object);
-  if (controller != nullptr) return controller->uid() == owner_uid;
+  if (controller != nullptr) {
+    return controller->uid() == owner_uid && IsOfKind(*controller, owner_kind);
+  }
   const auto label = object.labels().find(std::string(uid_label));
   return label != object.labels().end() && label->second == owner_uid;
 }

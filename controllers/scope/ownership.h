@@ -14,12 +14,16 @@ namespace mandate::scope {
 using ObjectMetaProto = k8s::io::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 using OwnerReferenceProto = k8s::io::apimachinery::pkg::apis::meta::v1::OwnerReference;
 
-// Whether `object` says that it was made for the owner with this UID: its controller is that owner;
-// or it has no controller (somebody took the reference out) and has the owner's UID in `uid_label`.
+// Whether `object` says that it was made for the owner of this kind and UID: its controller is that
+// owner; or it has no controller (somebody took the reference out) and has the owner's UID in
+// `uid_label`.
 // An object with another controller is never ours, whatever its labels say. Labels and references
 // prove nothing about who wrote them, so the name has to be ours too (binding.h, cluster_role.h).
-bool BelongsTo(const ObjectMetaProto& object, std::string_view owner_uid,
-               std::string_view uid_label);
+bool BelongsTo(const ObjectMetaProto& object, const KindInfo& owner_kind,
+               std::string_view owner_uid, std::string_view uid_label);
+
+// Whether the reference names an object of the kind, in whichever version.
+bool IsOfKind(const OwnerReferenceProto& reference, const KindInfo& kind);
 
 // The owner reference that is marked as controller; null when none is.
 const OwnerReferenceProto* ControllerOf(const ObjectMetaProto& object);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "absl/strings/str_replace.h"
 #include "controllers/scope/kinds.h"
 #include "controllers/scope/testing_objects.h"
 
@@ -48,13 +49,26 @@ TEST(BelongsToTest, TheControllerDecidesAndOnlyWithoutOneTheLabel) {
        R"("ownerReferences": [{"uid": "u1", "controller": true}],
           "labels": {"uid-label": "u2"})",
        true},
+      {"controlled by our UID as another kind",
+       R"("ownerReferences": [{"kind": "Foo", "apiVersion": "operators.coreos.com/v1", "uid": "u1",
+                               "controller": true}], "labels": {"uid-label": "u1"})",
+       false},
+      {"controlled by our UID as a kind of another group",
+       R"("ownerReferences": [{"kind": "ScopeInstance", "apiVersion": "operators.coreos.com.x/v1",
+                               "uid": "u1", "controller": true}])",
+       false},
       {"owned by us, controlled by another",
        R"("ownerReferences": [{"uid": "u1"}, {"uid": "u2", "controller": true}])", false},
       {"owned by another, controlled by us",
        R"("ownerReferences": [{"uid": "u2"}, {"uid": "u1", "controller": true}])", true},
   };
   for (const auto& row : rows) {
-    EXPECT_EQ(BelongsTo(Meta(row.metadata), "u1", kLabel), row.belongs) << row.name;
+    // Of our kind, unless the row says another.
+    const std::string metadata = absl::StrReplaceAll(
+        row.metadata,
+        {{R"({"uid")",
+          R"({"kind": "ScopeInstance", "apiVersion": "operators.coreos.com/v1", "uid")"}});
+    EXPECT_EQ(BelongsTo(Meta(metadata), kInstance, "u1", kLabel), row.belongs) << row.name;
   }
 }
 
@@ -62,7 +76,7 @@ TEST(BelongsToTest, TheControllerDecidesAndOnlyWithoutOneTheLabel) {
 TEST(BelongsToTest, NothingBelongsToAnOwnerWithoutUid) {
   for (const char* metadata : {"", R"("labels": {"uid-label": ""})",
                                R"("ownerReferences": [{"uid": "", "controller": true}])"}) {
-    EXPECT_FALSE(BelongsTo(Meta(metadata), "", kLabel)) << metadata;
+    EXPECT_FALSE(BelongsTo(Meta(metadata), kInstance, "", kLabel)) << metadata;
   }
 }
 
@@ -108,7 +122,7 @@ TEST(ControllerReferenceTest, SaysEverythingThatTheGarbageCollectorNeeds) {
   EXPECT_TRUE(reference.controller());
   EXPECT_TRUE(reference.blockownerdeletion());
   EXPECT_TRUE(HasControllerReference(Owner(), kInstance, object));
-  EXPECT_TRUE(BelongsTo(object, "u1", kLabel));
+  EXPECT_TRUE(BelongsTo(object, kInstance, "u1", kLabel));
 }
 
 TEST(ControllerReferenceTest, KeepsOtherOwners) {
