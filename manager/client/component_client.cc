@@ -8,6 +8,8 @@
 #include "manager/client/ambiguous.h"
 #include "manager/client/response_error.h"
 #include "manager/client/retry_policy.h"
+#include "manager/client/self_review.h"
+#include "manager/client/served_by.h"
 #include "manager/core/not_sent.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
@@ -225,7 +227,7 @@ void ComponentClient::OnAnswer(CallPtr call, std::shared_ptr<const Token> token,
     metrics_.Answered("<error>", call->request.method);
     error = Annotate(answer.status(), call->request);
   }
-  if (absl::IsUnauthenticated(error)) OnCredentialLost(token.get(), error);
+  if (absl::IsUnauthenticated(error)) OnUnauthenticated(token, call->request.target, error);
   if (absl::IsPermissionDenied(error)) OnForbidden(call->request.method, call->request.target);
   if (call->request.method != "GET" && MayHaveBeenDone(code, error)) call->ambiguous = true;
   if (!RetryLater(call, code, error)) return Finish(call, std::move(error));
@@ -295,6 +297,26 @@ void ComponentClient::Finish(const CallPtr& call, absl::StatusOr<HttpResponse> r
 
 void ComponentClient::OnForbidden(std::string_view method, std::string_view target) {
   if (options_.on_forbidden && guard_.IsOwed(method, target)) options_.on_forbidden();
+}
+
+// An extension's 401 says that the extension did not believe the API server, or its own clock: the
+// token may be as good as ever for everything else.
+void ComponentClient::OnUnauthenticated(std::shared_ptr<const Token> token, std::string_view target,
+                                        const absl::Status& error) {
+  if (IsServedByApiServer(target)) return OnCredentialLost(token.get(), error);
+  if (std::exchange(asks_about_credential_, true)) return;
+  const Token* const about = token.get();
+  options_.transport->Call({.deadline = Now() + options_.token_timeout, .stop = {}},
+                           Signed(SelfReviewRequest(), about),
+                           [self = std::weak_ptr(self_), token = std::move(token),
+                            error](const absl::StatusOr<HttpResponse>& answer) {
+                             auto alive = self.lock();
+                             if (alive == nullptr) return;
+                             (*alive)->asks_about_credential_ = false;
+                             const bool lost = answer.ok() && !IsSuccess(*answer) &&
+                                               absl::IsUnauthenticated(ErrorOf(*answer));
+                             if (lost) (*alive)->OnCredentialLost(token.get(), error);
+                           });
 }
 
 void ComponentClient::OnCredentialLost(const Token* token, const absl::Status& status) {

@@ -111,7 +111,10 @@ class ComponentClient : public RestClient, private WatchSession::Owner {
   void Postpone(const CallPtr& call);
   void Finish(const CallPtr& call, absl::StatusOr<HttpResponse> result);
   HttpRequest Signed(const RestRequest& request, const Token* token) const;
-  // The token was refused: `token` is null when the credential is a certificate.
+  // A 401, or a 403 as system:anonymous. `token` is null when the credential is a certificate.
+  void OnUnauthenticated(std::shared_ptr<const Token> token, std::string_view target,
+                         const absl::Status& error);
+  // The same, and the API server itself has rejected the credential.
   void OnCredentialLost(const Token* token, const absl::Status& status);
   void OnForbidden(std::string_view method, std::string_view target);
   void NoteAttempt(const Call& call, const absl::StatusOr<HttpResponse>& answer);
@@ -129,6 +132,7 @@ class ComponentClient : public RestClient, private WatchSession::Owner {
   std::deque<CallPtr> postponed_;
   size_t in_flight_ = 0;
   std::set<WatchSession*> watches_;
+  bool asks_about_credential_ = false;
   ClientMetrics metrics_;
   const std::shared_ptr<AnswerBudget> answers_;
   SeenWarnings warnings_;

@@ -61,7 +61,7 @@ void ComponentClient::CancelWatches(const absl::Status& reason) {
 void ComponentClient::OnWatchAnswered(const HttpResponse& head) { Note(head, "GET"); }
 
 void ComponentClient::OnWatchRefused(const WatchSession& session, const absl::Status& error) {
-  if (absl::IsUnauthenticated(error)) OnCredentialLost(session.token(), error);
+  if (absl::IsUnauthenticated(error)) OnUnauthenticated(session.token(), session.target(), error);
   if (absl::IsPermissionDenied(error)) OnForbidden("GET", session.target());
 }
 

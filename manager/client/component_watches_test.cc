@@ -190,6 +190,61 @@ TEST_F(ComponentWatchTest, AFirst401EndsTheWatchesOfThatTokenAndOlder) {
   EXPECT_TRUE(fake.stream(0).cancelled());
 }
 
+// An extension behind the API server answers for itself: whether the token is still good is the API
+// server's to say.
+TEST_F(ComponentWatchTest, A401OfAnExtensionIsCheckedWithTheApiServer) {
+  auto handle = Watching(sink);
+  int reviews = 0;
+  int review_code = 201;
+  server = [&](const HttpRequest& request) {
+    if (!request.target.ends_with("/selfsubjectreviews")) return FakeReply::Json(401, "");
+    ++reviews;
+    EXPECT_EQ(std::get<BearerToken>(request.credential).token->Reveal(), "scope-1");
+    return FakeReply::Json(review_code, "{}");
+  };
+  const RestRequest extension = Get("/apis/things.example.com/v1/things");
+  EXPECT_EQ(Send(extension).status().code(), absl::StatusCode::kUnauthenticated);
+  auto refused = std::make_shared<RecordingSink>();
+  auto watch = client().Watch(Get("/apis/things.example.com/v1/things?watch=1"), refused);
+  loop.RunFor(absl::Seconds(1));
+  fake.stream(1).Open(401);
+  fake.stream(1).Close();
+  loop.RunFor(absl::Seconds(1));
+  EXPECT_EQ(refused->closed->code(), absl::StatusCode::kUnauthenticated);
+  EXPECT_EQ(reviews, 2);
+  EXPECT_FALSE(sink->closed.has_value());
+  EXPECT_EQ(TokenRequests(), 1u);
+
+  review_code = 503;  // nothing is known
+  EXPECT_FALSE(Send(extension).ok());
+  loop.RunFor(absl::Seconds(1));
+  EXPECT_FALSE(sink->closed.has_value());
+  review_code = 401;
+  EXPECT_FALSE(Send(extension).ok());
+  loop.RunFor(absl::Seconds(1));
+  ASSERT_TRUE(sink->closed.has_value());
+  EXPECT_EQ(sink->closed->code(), absl::StatusCode::kUnauthenticated);
+  EXPECT_EQ(reviews, 4);
+}
+
+TEST_F(ComponentWatchTest, ManyAnswersOfAnExtensionAreOneQuestion) {
+  int reviews = 0;
+  server = [&](const HttpRequest& request) {
+    if (!request.target.ends_with("/selfsubjectreviews")) return FakeReply::Json(401, "");
+    ++reviews;
+    return FakeReply::Json(201, "{}").After(absl::Seconds(5));
+  };
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_FALSE(Send(Get("/apis/things.example.com/v1/things")).ok());
+  }
+  loop.RunFor(absl::Seconds(1));
+  EXPECT_EQ(reviews, 1);
+  loop.RunFor(absl::Seconds(10));
+  EXPECT_FALSE(Send(Get("/apis/things.example.com/v1/things")).ok());
+  loop.RunFor(absl::Seconds(1));
+  EXPECT_EQ(reviews, 2);
+}
+
 TEST_F(ComponentWatchTest, A401OfAWatchEndsTheOthers) {
   auto handle = Watching(sink);
   auto refused = std::make_shared<RecordingSink>();

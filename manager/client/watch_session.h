@@ -45,7 +45,7 @@ class WatchSession : public StreamSink, public std::enable_shared_from_this<Watc
 
   bool ended() const { return ended_; }
   // The token it was opened with; null before that, and with a certificate.
-  const Token* token() const { return token_.get(); }
+  const std::shared_ptr<const Token>& token() const { return token_; }
   // What it asked for; empty before it is opened.
   const std::string& target() const { return target_; }
 
