@@ -200,6 +200,26 @@ TEST_F(RacesTest, ABindingThatWasOrphanedMeanwhileIsNotDeleted) {
   EXPECT_FALSE(cluster_.Get(kBindings, name, "foo").isNull());
 }
 
+// The same of a role whose template is kept by somebody's finalizer.
+TEST_F(RacesTest, ARoleThatWasOrphanedMeanwhileIsNotDeleted) {
+  Begin(R"("namespaces": ["foo"])");
+  const std::string name = NameOf(cluster_.Our(kRoles));
+  EXPECT_EQ(cluster_.Merge(kTemplates, "foo", kStay), 200);
+  EXPECT_EQ(cluster_.Delete(kTemplates, "foo"), 200);
+  cluster_.Settle();
+  bool orphaned = false;
+  cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
+    if (write != "DELETE clusterroles" || orphaned) return std::nullopt;
+    orphaned = true;
+    EXPECT_EQ(cluster_.Merge(kRoles, name, R"({"metadata":{"ownerReferences":null}})"), 200);
+    return std::nullopt;
+  };
+  EXPECT_EQ(cluster_.Delete(kInstances, "foo"), 200);
+  cluster_.RunFor(absl::Minutes(5));
+  EXPECT_TRUE(orphaned);
+  EXPECT_FALSE(cluster_.Get(kRoles, name).isNull());
+}
+
 // Whoever keeps changing it does not keep it.
 TEST_F(RacesTest, ABindingToAnotherRoleIsReplacedAlthoughItChangesMeanwhile) {
   Begin(R"("namespaces": ["foo"])");

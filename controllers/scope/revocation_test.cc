@@ -213,6 +213,7 @@ TEST(RevocationTest, AnInstanceThatIsBeingDeletedIsRevoked) {
   const InstancePlan plan = PlanInstance(snapshot);
   EXPECT_EQ(Where(plan.remove), (Strings{"foo"}));
   EXPECT_TRUE(plan.create.empty() && plan.fix.empty());
+  EXPECT_TRUE(plan.remove_unchanged) << "garbage collection may be orphaning it";
   EXPECT_EQ(plan.reason, kScopeInstanceTerminating);
 }
 

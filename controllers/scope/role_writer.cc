@@ -10,6 +10,7 @@
 #include "controllers/scope/cluster_role.h"
 #include "controllers/scope/role_template.h"
 #include "manager/core/strings.h"
+#include "manager/object/api_error.h"
 
 namespace mandate::scope {
 namespace {
@@ -55,7 +56,7 @@ void RoleWriter::CarryOut(const TemplatePlan& plan) {
     if (std::exchange(removed, true)) return;
     all_removed = portion_.Each(
         plan.remove, &KeyOf<ClusterRole>, round.removals,
-        [this](const ClusterRole& role) { Remove(role); }, [] {});
+        [&](const ClusterRole& role) { Remove(role, plan.remove_unchanged); }, [] {});
   };
   const auto each = [&](const auto& list, const auto& key, FailedWrites& failed,
                         const auto& write) {
@@ -77,13 +78,19 @@ void RoleWriter::CarryOut(const TemplatePlan& plan) {
   round.revocations_tried = all_removed && all_fixed;
 }
 
-void RoleWriter::Remove(const ClusterRole& role) {
+void RoleWriter::Remove(const ClusterRole& role, bool unchanged) {
+  DeleteOptions options{.uid = role.metadata().uid()};
+  if (unchanged) options.resource_version = role.metadata().resourceversion();
   portion_.NoteRequest();
   WriteLog& log = portion_.log();
   const size_t failures = log.removal_failures().size();
-  const absl::StatusOr<Deletion> deletion = parts_.client.Delete<ClusterRole>(
-      portion_.ForRequest(context_), KeyOf(role), {.uid = role.metadata().uid()});
-  log.AddRemoval(Named(role), role.metadata().name(), deletion.status());
+  const absl::StatusOr<Deletion> deletion =
+      parts_.client.Delete<ClusterRole>(portion_.ForRequest(context_), KeyOf(role), options);
+  if (unchanged && IsConflict(deletion.status())) {
+    log.AddOutdated(Named(role), deletion.status());
+  } else {
+    log.AddRemoval(Named(role), role.metadata().name(), deletion.status());
+  }
   if (log.removal_failures().size() == failures) portion_.NoteSuccess();
   // The plan reports the finalizers that the role had when it was read.
   if (deletion.ok() && *deletion == Deletion::kPending && role.metadata().finalizers().empty()) {

@@ -30,7 +30,8 @@ class RoleWriter {
   void CarryOut(const TemplatePlan& plan);
 
  private:
-  void Remove(const rbacv1::ClusterRole& role);
+  // On condition of the role's UID, and of its version too when `unchanged`.
+  void Remove(const rbacv1::ClusterRole& role, bool unchanged);
   void Create(const rbacv1::ClusterRole& role);
   void Fix(const RoleFix& fix);
   // Makes `actual` what `desired` is, without the fields of `removal`. Sets `taken` when the API

@@ -127,6 +127,7 @@ void PlanUnwantedRole(const ScopeTemplate& owner, const ClusterRole& actual, Tem
 TemplatePlan PlanTemplate(const TemplateSnapshot& snapshot) {
   TemplatePlan plan;
   const ScopeTemplate& owner = snapshot.scope_template;
+  plan.remove_unchanged = owner.metadata().has_deletiontimestamp();
   const bool referenced = snapshot.referenced != Referenced::kNo;
   const auto roles = ExpandTemplate(owner);
   if (!roles.ok()) plan.problems.emplace_back(roles.status().message());

@@ -63,6 +63,9 @@ struct TemplatePlan {
   // Those that revoke come first.
   std::vector<RoleFix> fix;
   std::vector<rbacv1::ClusterRole> remove;
+  // Whether a role is deleted only while it is as it was read. Garbage collection may have orphaned
+  // the role since then: then it stays.
+  bool remove_unchanged = false;
   // Why the template cannot be fulfilled, whatever the writes come to.
   std::vector<std::string> problems;
   // What is no longer wanted and still grants, and what waits for that.
