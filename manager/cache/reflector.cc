@@ -24,7 +24,8 @@ Reflector::Reflector(Config config, RestClient& client, ObjectStore& store, Owne
       client_(&client),
       loop_(client.loop()),
       counts_(std::make_unique<WatchMetrics>(metrics_, spec_, client.component())),
-      account_(config.budget, client.component()),
+      budget_(config.budget),
+      account_(budget_, client.component()),
       status_{DemandState::kPending, absl::UnavailableError("the first list is not in yet")},
       timer_(loop_),
       reopen_timer_(loop_),
@@ -149,7 +150,8 @@ void Reflector::OpenWatch(const WatchQuery& query) {
       *client_, WatchRequest(spec_, encoding_, full),
       WatchStream::Options{.max_frame_bytes = options_.max_frame_bytes,
                            .max_queue_bytes = options_.max_queue_bytes,
-                           .lifetime = full.timeout + options_.watch_grace},
+                           .lifetime = full.timeout + options_.watch_grace,
+                           .budget = &budget_},
       static_cast<WatchStream::Observer&>(*this));
 }
 
@@ -282,6 +284,7 @@ void Reflector::OnWatchEnd(const WatchStream::End& end) {
       log_.Error("Watch ended: it exceeds a bound", {{"error", end.status}});
       return Fail(end.status, Next::kPass);
     case Kind::kClosed:
+      backoff_.AfterWatch(end.duration);
       return OnWatchClosed(end);
   }
 }

@@ -174,6 +174,7 @@ class Reflector : private WatchStream::Observer {
   RestClient* client_;
   Loop& loop_;
   std::unique_ptr<WatchMetrics> counts_;
+  WatchBudget& budget_;
   WatchBudget::Account account_;
 
   Phase phase_ = Phase::kIdle;

@@ -8,6 +8,7 @@ namespace mandate {
 
 ReflectorBackoff::ReflectorBackoff(const ReflectorOptions& options, std::mt19937_64& random)
     : reset_(options.backoff_reset),
+      longest_wait_(options.backoff.max),
       max_internal_error_retry_(options.max_internal_error_retry),
       random_(random),
       common_(options.backoff),
@@ -28,6 +29,12 @@ absl::Duration ReflectorBackoff::AfterFailure(const absl::Status& why, absl::Tim
 void ReflectorBackoff::Granted() {
   forbidden_.Granted();
   absent_.Reset();
+}
+
+void ReflectorBackoff::AfterWatch(absl::Duration open) {
+  if (open <= longest_wait_) return;
+  common_.Reset();
+  expired_.Reset();
 }
 
 void ReflectorBackoff::ResetAccess() {

@@ -21,6 +21,9 @@ class ReflectorBackoff {
   absl::Duration WhileAbsent() { return absent_.Next(random_); }
   // The server has allowed it.
   void Granted();
+  // A watch has been open for so long: the next failure is the first one of another trouble, when
+  // that is longer than any wait.
+  void AfterWatch(absl::Duration open);
   // Access, or what is served, may have changed.
   void ResetAccess();
 
@@ -29,6 +32,7 @@ class ReflectorBackoff {
 
  private:
   const absl::Duration reset_;
+  const absl::Duration longest_wait_;
   const absl::Duration max_internal_error_retry_;
   std::mt19937_64& random_;
   Backoff common_;

@@ -48,6 +48,19 @@ TEST_F(ReflectorBackoffTest, FailuresWaitLongerEachTimeUntilThereWereNoneForAWhi
   EXPECT_EQ(Fail(absl::Seconds(256)), absl::Seconds(1));
 }
 
+// A server that is restarted once a minute.
+TEST_F(ReflectorBackoffTest, AWatchThatLastedLeavesNoWaitsBehind) {
+  const absl::Status gone = StatusFromResponse(410, "");
+  for (int i = 0; i < 5; ++i) Fail(absl::Seconds(i));
+  Fail(absl::Seconds(5), gone);
+  backoff().AfterWatch(absl::Seconds(8));
+  EXPECT_EQ(Fail(absl::Seconds(15)), absl::Seconds(8)) << "no longer than the longest wait";
+  EXPECT_EQ(Fail(absl::Seconds(16), gone), absl::Seconds(2));
+  backoff().AfterWatch(absl::Seconds(9));
+  EXPECT_EQ(Fail(absl::Seconds(26)), absl::Seconds(1));
+  EXPECT_EQ(Fail(absl::Seconds(27), gone), absl::Seconds(1));
+}
+
 TEST_F(ReflectorBackoffTest, TheServerMayAskForMoreButNotForLess) {
   const auto asked = [](int code, absl::Duration wait) {
     return StatusFromResponse(code, "", wait);

@@ -45,7 +45,8 @@ struct ReflectorOptions {
   size_t max_queue_bytes = size_t{32} << 20;
 
   Backoff::Options backoff;
-  // Starts again with its initial delay after so long without a backoff.
+  // Starts again with its initial delay after so long without a failure, and after a watch that was
+  // open for longer than backoff.max.
   absl::Duration backoff_reset = absl::Minutes(2);
   // While InternalError in a stream is answered by watching again, not by a list.
   absl::Duration max_internal_error_retry = absl::ZeroDuration();

@@ -10,15 +10,24 @@
 
 namespace mandate {
 
+namespace {
+
+// Frames of this size come and go in each turn of the loop.
+constexpr size_t kNotCounted = size_t{64} << 10;
+
+}  // namespace
+
 // Outlives the WatchStream as long as the transport holds it, with observer_ null.
 class WatchStream::Session : public StreamSink, public std::enable_shared_from_this<Session> {
  public:
-  Session(Loop& loop, Options options, Observer& observer)
-      : loop_(loop),
+  Session(RestClient& client, Options options, Observer& observer)
+      : loop_(client.loop()),
         options_(options),
         observer_(&observer),
-        started_(loop.clock().TimeNow()),
-        guard_(loop) {}
+        started_(loop_.clock().TimeNow()),
+        guard_(loop_) {
+    if (options.budget != nullptr) account_.emplace(*options.budget, client.component());
+  }
 
   void Start(RestClient& client, RestRequest request) {
     if (options_.lifetime < absl::InfiniteDuration()) {
@@ -32,6 +41,8 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
     observer_ = nullptr;
     guard_.Cancel();
     stream_.reset();
+    splitter_.reset();
+    account_.reset();
   }
 
   Flow OnOpen(const HttpResponse& head) override {
@@ -50,6 +61,10 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
           StrCat("more than ", options_.max_queue_bytes, " bytes of the watch wait to be read")));
       return Flow::kCancel;
     }
+    if (absl::Status held = NoteHeld(); !held.ok()) {
+      Overflow(std::move(held));
+      return Flow::kCancel;
+    }
     splitter_->Feed(bytes);
     Schedule();
     return Flow::kContinue;
@@ -58,6 +73,11 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
   void OnClosed(absl::Status status) override { Finish(std::move(status)); }
 
  private:
+  absl::Status NoteHeld() {
+    if (!account_.has_value()) return absl::OkStatus();
+    return account_->Set(queued_ < kNotCounted ? 0 : queued_);
+  }
+
   void Schedule() {
     if (scheduled_) return;
     scheduled_ = true;
@@ -99,6 +119,7 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
       if (!*frame) break;
       Handle(**frame);
     }
+    NoteHeld().IgnoreError();  // no more than before
     if (observer_ != nullptr && told_) {
       told_ = false;
       observer_->OnWatchTurn();
@@ -138,6 +159,7 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
   Encoding encoding_ = Encoding::kJson;
   std::optional<FrameSplitter> splitter_;  // since the stream is open
   size_t queued_ = 0;
+  std::optional<WatchBudget::Account> account_;
   int events_ = 0;
   bool told_open_ = false;
   bool told_ = false;  // events, in this turn
@@ -148,7 +170,7 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
 
 WatchStream::WatchStream(RestClient& client, RestRequest request, Options options,
                          Observer& observer)
-    : session_(std::make_shared<Session>(client.loop(), options, observer)) {
+    : session_(std::make_shared<Session>(client, options, observer)) {
   session_->Start(client, std::move(request));
 }
 

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "manager/cache/watch_budget.h"
 #include "manager/client/rest_client.h"
 #include "manager/object/watch_frame.h"
 
@@ -23,6 +24,9 @@ class WatchStream {
     int frames_per_turn = 256;  // or more, for half of what waits
     // The server ends the watch itself; when it has not by then, the connection is dead.
     absl::Duration lifetime = absl::InfiniteDuration();
+    // What waits to be read counts in it, from 64 KiB on; a watch that goes beyond it ends as one
+    // that overflows. Null: in none. Outlives the stream.
+    WatchBudget* budget = nullptr;
   };
 
   // How it ended.

@@ -71,6 +71,48 @@ TEST_F(WatchStreamTest, ATurnReadsHalfOfWhatWaitsAndNoMore) {
   EXPECT_EQ(log_, "open event event turn event turn event turn ");
 }
 
+// Bytes that never become an event: many watches that each stay below their own bounds.
+TEST_F(WatchStreamTest, WhatWaitsCountsInTheBudgetOfItsComponent) {
+  constexpr size_t kMebibyte = size_t{1} << 20;
+  Metrics metrics;
+  WatchBudget budget(4 * kMebibyte, metrics);
+  budget.AddComponent("a");
+  budget.AddComponent("quiet");
+  const auto held = [&] {
+    return metrics
+        .Gauge("mandate_cache_budget_bytes",
+               "What the watches of a component hold, as encoded objects", {{"identity", "a"}})
+        .Value();
+  };
+  const auto open = [&] {
+    stream_ = std::make_unique<WatchStream>(client_, RestRequest(),
+                                            WatchStream::Options{.budget = &budget},
+                                            static_cast<WatchStream::Observer&>(*this));
+    Open();
+    loop_.RunReady();
+  };
+  open();
+  const std::string small(1 << 10, ' '), half(kMebibyte / 2, '{');
+  EXPECT_EQ(client_.sink->OnData(small), StreamSink::Flow::kContinue);
+  EXPECT_EQ(held(), 0) << "it comes and goes";
+  // A quarter of the budget is its own, and the common half.
+  int taken = 0;
+  while (taken < 100 && client_.sink->OnData(half) == StreamSink::Flow::kContinue) {
+    loop_.RunReady();
+    ++taken;
+  }
+  EXPECT_EQ(taken, 5);
+  loop_.RunReady();
+  EXPECT_TRUE(log_.ends_with(" end")) << log_;
+  EXPECT_EQ(held(), 0);
+
+  open();
+  EXPECT_EQ(client_.sink->OnData(half), StreamSink::Flow::kContinue);
+  EXPECT_EQ(held(), half.size());
+  stream_.reset();
+  EXPECT_EQ(held(), 0) << "although the transport still has it";
+}
+
 TEST_F(WatchStreamTest, AnAnswerAfterItsEndIsCancelled) {
   stream_.reset();
   EXPECT_EQ(Open(), StreamSink::Flow::kCancel);
