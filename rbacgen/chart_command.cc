@@ -154,6 +154,11 @@ void AddSettings(CLI::App* command, ChartSettings* settings, bool* no_fences) {
            "A priority level of their own for the manager's requests");
   add_flag("--audit-policy", &settings->audit_policy,
            "A ConfigMap with what `rbacgen audit-policy` prints");
+  add("--api-audiences", &settings->api_audiences,
+      "Whom base may request tokens for: the API server's audiences (its flag of that name)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(IsAudience());
   add_flag("--no-fences", no_fences, "No ValidatingAdmissionPolicies");
 }
 

@@ -11,6 +11,7 @@
 #include "rbacgen/flow_schema.h"
 #include "rbacgen/impersonation.h"
 #include "rbacgen/roles.h"
+#include "rbacgen/token_fence.h"
 
 namespace mandate::rbacgen {
 namespace {
@@ -112,6 +113,7 @@ class BaseObjects {
     // A request to create carries no name yet, so that rule cannot have any.
     AddRole(names_.base + "-create-service-accounts", {Rule("", "serviceaccounts", {"create"}, {})},
             switches_.CreateServiceAccounts());
+    AddTokenFence(maker_);
     AddFlowSchema(maker_, components_);
     AddAuditPolicy(maker_, components_);
     return std::move(objects_);

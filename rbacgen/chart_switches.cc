@@ -137,6 +137,15 @@ Yaml ChartSwitches::WithNamespace(std::string_view before, std::string_view afte
                       StrCat(before, settings_.ns, after));
 }
 
+Yaml ChartSwitches::WithApiAudiences(std::string_view before, std::string_view after) const {
+  // A chart that was made before has no such value.
+  const std::string defaults = absl::StrJoin(ChartSettings().api_audiences, "\" \"");
+  return Yaml::Action(
+      StrCat("'", before, "{{ .Values.apiAudiences | default (list \"", defaults, "\") | toJson }}",
+             after, "'"),
+      StrCat(before, "[\"", AsStd(absl::StrJoin(settings_.api_audiences, "\", \"")), "\"]", after));
+}
+
 Condition ChartSwitches::Enabled(const ComponentMandate& component) const {
   if (component.value.empty()) {
     return {StrCat("include \"mandate.enabled\" (list $ \"", component.name, "\")"),

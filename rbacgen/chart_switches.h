@@ -25,6 +25,9 @@ struct ChartSettings {
   bool flow_schemas = false;
   bool audit_policy = false;
   bool fences = true;
+  // Whom tokens for the API server are for: kubeadm's, kind's and others', EKS's, k3s's.
+  std::vector<std::string> api_audiences = {"https://kubernetes.default.svc.cluster.local",
+                                            "https://kubernetes.default.svc", "k3s"};
 };
 
 // Each switch as a condition for both. Immutable.
@@ -42,6 +45,8 @@ class ChartSwitches {
   // The manager's namespace; or a text that has it in the middle, and no single quote.
   Yaml Namespace() const;
   Yaml WithNamespace(std::string_view before, std::string_view after) const;
+  // A text that has the list of the API server's audiences in the middle, as CEL has lists.
+  Yaml WithApiAudiences(std::string_view before, std::string_view after) const;
   Yaml ManagedBy() const { return Yaml::Action("{{ .Release.Service }}", "rbacgen"); }
 
   Condition Enabled(const ComponentMandate& component) const;

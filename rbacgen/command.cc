@@ -32,10 +32,18 @@ CLI::Validator IsName(Check check) {
                         "");
 }
 
+absl::Status CheckAudience(std::string_view audience) {
+  if (!audience.empty() && audience.find_first_of(" \t\n'\"\\{}") == std::string_view::npos) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError("an audience has no spaces, quotes, backslashes or braces");
+}
+
 }  // namespace
 
 CLI::Validator IsNamespace() { return IsName(CheckDnsLabel); }
 CLI::Validator IsAccountName() { return IsName(CheckDnsSubdomain); }
+CLI::Validator IsAudience() { return IsName(CheckAudience); }
 
 void AddSourceFlags(CLI::App* command, SourceFlags* flags) {
   command

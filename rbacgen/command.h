@@ -24,11 +24,12 @@ void AddChartCommand(CLI::App& app, int* exit_code);
 void AddAuditPolicyCommand(CLI::App& app, int* exit_code);
 void AddTraceCommand(CLI::App& app, int* exit_code);
 
-// Validators of options: of type ComponentFrom (marker, dir or file), of a namespace, and of a
-// ServiceAccount's name.
+// Validators of options: of type ComponentFrom (marker, dir or file), of a namespace, of a
+// ServiceAccount's name, and of an audience of tokens, which a policy's CEL will have in quotes.
 CLI::Validator ComponentFromWords();
 CLI::Validator IsNamespace();
 CLI::Validator IsAccountName();
+CLI::Validator IsAudience();
 
 // What of the source code a command reads: PATH… and --component-from.
 struct SourceFlags {

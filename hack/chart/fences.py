@@ -106,3 +106,38 @@ def fences_hold(env, report):
     thing = json.dumps(binding(role="view", labels={"a": "b"}))
     env.kubectl("create", "--dry-run=server", "-f", "-", stdin=thing)
     report.held("passes")
+    base_asks_as_the_manager_does(env, report, kill_switch=False)
+
+
+ACCOUNT = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{INSTANCE}/token"
+OURS = {"apiVersion": "v1", "kind": "Secret", "name": INSTANCE}
+
+
+def token_request(**spec):
+    return json.dumps({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec})
+
+
+def base_asks_as_the_manager_does(env, report, kill_switch):
+    """A stolen credential of base buys no more than the manager asks for."""
+    report.step(f"tokens that base may request, {'with' if kill_switch else 'without'} the kill switch")
+    bound = {"boundObjectRef": OURS} if kill_switch else {}
+    passes = {"an hour": dict(bound, expirationSeconds=3600), "nothing said": bound}
+    long, foreign = "valid for an hour at most", "for the API server's own audiences"
+    stopped = {
+        "3601 s": (dict(bound, expirationSeconds=3601), long),
+        "a century": (dict(bound, expirationSeconds=1 << 32), long),
+        "another audience": (dict(bound, audiences=["vault"]), foreign),
+        "another audience beside ours": (dict(bound, audiences=["https://kubernetes.default.svc.cluster.local", "vault"]),
+                                         foreign),
+    }
+    if kill_switch:
+        stopped["bound to nothing"] = ({}, "bound to the Secret of")
+        stopped["bound to another Secret"] = ({"boundObjectRef": dict(OURS, name=TEMPLATE)}, "bound to the Secret of")
+    else:
+        stopped["bound to a Secret"] = ({"boundObjectRef": OURS}, "bound to the ServiceAccount alone")
+    for name, spec in passes.items():
+        code, said = env.as_component(BASE, "create", "--raw", ACCOUNT, "-f", "-", stdin=token_request(**spec))
+        expect(report, name, code == 0, said)
+    for name, (spec, says) in stopped.items():
+        code, said = env.as_component(BASE, "create", "--raw", ACCOUNT, "-f", "-", stdin=token_request(**spec))
+        expect(report, f"not {name}", code != 0 and says in said, said)
