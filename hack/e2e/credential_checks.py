@@ -89,8 +89,16 @@ def a_kill_switch(env, report):
         any(b["metadata"]["name"].startswith("e2e-") for b in env.get("rolebindings", "-n", "kube-public")["items"]),
         "no RoleBinding"))
     env.kubectl("delete", "scopeinstance/e2e", "scopetemplate/e2e", "scopetemplate/other")
+
+    report.step("without the flag, base is denied what the chart's policy does not let it ask for")
     restart(env)
-    env.await_ready()
+
+    def denied():
+        _, text = env.readyz()
+        return "base may only request tokens that are bound to the Secret" in text, text
+    env.eventually("readiness says so", denied)
+    env.kubectl("apply", "-f", "-", stdin=env.chart())
+    becomes_ready(env, 180)
 
 
 PLUGIN = """#!/bin/sh

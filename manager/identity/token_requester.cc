@@ -36,6 +36,12 @@ FetchResult Failed(FetchOutcome outcome, const std::string& message) {
                                         : absl::UnavailableError(message)};
 }
 
+// By a policy, or by a webhook: no grant changes that.
+bool IsDeniedByAdmission(const absl::Status& status) {
+  return IsDeniedByWebhook(status) ||
+         AsStd(status.message()).find("ValidatingAdmissionPolicy '") != std::string_view::npos;
+}
+
 }  // namespace
 
 // One Fetch() on its way through its requests.
@@ -225,6 +231,12 @@ FetchResult TokenRequester::Refusal(const Attempt& attempt, const HttpResponse& 
     return Failed(FetchOutcome::kNoServiceAccount,
                   StrCat(account, " does not exist", cause, ". Apply it (the chart holds it):\n",
                          ServiceAccountManifest(options_.ns, options_.service_account)));
+  }
+  if (response.code == 403 && IsDeniedByAdmission(status)) {
+    return Failed(FetchOutcome::kRefused,
+                  StrCat("admission denies base to ", doing, " ", account, cause,
+                         "; do the manager's flags agree with the chart's values (killSwitch, "
+                         "apiAudiences)?"));
   }
   if (response.code == 403) {
     return Failed(

@@ -153,6 +153,14 @@ TEST_F(TokenRequesterTest, EveryRefusalHasItsOutcomeAndSaysWhatToDo) {
        {"base may not request a token of", "cannot create",
         "resources: [\"serviceaccounts/token\"]\n  resourceNames: [\"mandate-manager-scope\"]",
         "kind: RoleBinding"}},
+      {"denied by a policy",
+       403,
+       ApiError(403, "Forbidden",
+                "forbidden: ValidatingAdmissionPolicy 'mandate-manager-tokens' with binding "
+                "'mandate-manager-tokens' denied request: base may only request tokens that are "
+                "valid for an hour at most"),
+       FetchOutcome::kRefused,
+       {"admission denies base to request a token of", "an hour at most", "killSwitch"}},
       {"invalid",
        422,
        ApiError(422, "Invalid", "may not specify a duration less than 10 minutes"),
