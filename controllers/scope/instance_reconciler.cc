@@ -82,8 +82,8 @@ std::vector<Request> InstancesOfRole(const CacheView& cache, const ClusterRole& 
   return requests;
 }
 
-// The instances whose label, or a name of whose bindings, the binding has, when another object is
-// its controller.
+// The instances that a binding names by its label, or by its own name, when another object is its
+// controller.
 template <class T>
 std::vector<Request> InstancesOfStray(const CacheView& cache, const T& binding) {
   const auto& meta = binding.metadata();
