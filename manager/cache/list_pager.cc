@@ -1,9 +1,11 @@
 #include "manager/cache/list_pager.h"
 
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <utility>
 
+#include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 #include "manager/object/list_codec.h"
@@ -13,12 +15,18 @@ namespace mandate {
 // Outlives the pager as long as the transport holds it.
 class ListPager::Page : public BodySink {
  public:
-  explicit Page(const ListReader::Options& options) : options_(options) {}
+  using Admit = std::function<absl::Status(size_t)>;
+
+  Page(const ListReader::Options& options, Admit admit)
+      : options_(options), admit_(std::move(admit)) {}
 
   void OnHead(const HttpResponse& head) override {
     reader_.emplace(EncodingOf(head.content_type), options_);
   }
-  absl::Status OnBody(std::string_view bytes) override { return reader_->Feed(bytes); }
+  absl::Status OnBody(std::string_view bytes) override {
+    RETURN_IF_ERROR(admit_(reader_->bytes() + bytes.size()));
+    return reader_->Feed(bytes);
+  }
 
   // Of an answer that has come, and began with its head.
   size_t bytes() const { return reader_->bytes(); }
@@ -26,6 +34,7 @@ class ListPager::Page : public BodySink {
 
  private:
   const ListReader::Options options_;
+  const Admit admit_;
   std::optional<ListReader> reader_;
 };
 
@@ -50,10 +59,15 @@ void ListPager::SendPage() {
   ++pages_;
   const CallContext context{client_.loop().clock().TimeNow() + options_.page_timeout,
                             stop_.get_token()};
-  page_ =
-      std::make_shared<Page>(ListReader::Options{.json = {},
-                                                 .max_item_bytes = options_.max_item_bytes,
-                                                 .max_bytes = options_.max_list_bytes - bytes_});
+  Page::Admit admit = [weak = std::weak_ptr<ListPager*>(self_)](size_t bytes) {
+    const auto self = weak.lock();
+    return self == nullptr ? absl::CancelledError("nobody waits for the list")
+                           : (*self)->options_.admit((*self)->bytes_ + bytes);
+  };
+  page_ = std::make_shared<Page>(ListReader::Options{.json = {},
+                                                     .max_item_bytes = options_.max_item_bytes,
+                                                     .max_bytes = options_.max_list_bytes - bytes_},
+                                 std::move(admit));
   RestRequest request = ListRequest(spec_, options_.encoding, query_);
   request.body_sink = page_;
   client_.Send(context, std::move(request),
@@ -74,7 +88,6 @@ void ListPager::OnPage(absl::StatusOr<HttpResponse> response) {
     return SendPage();
   }
   bytes_ += page_->bytes();
-  if (absl::Status status = options_.admit(bytes_); !status.ok()) return Finish(std::move(status));
   auto page = page_->Take();
   if (!page.ok()) return Finish(std::move(page).status());
   for (ObjectPtr& object : page->items) result_.content.Put(std::move(object));

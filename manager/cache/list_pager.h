@@ -30,7 +30,7 @@ class ListPager {
     size_t max_list_bytes = size_t{4} << 30;  // of all pages
     absl::Duration page_timeout = absl::Seconds(60);
     Encoding encoding = Encoding::kJson;
-    // Asked after each page with the bytes of all pages so far; an error ends the list.
+    // Asked with the bytes of all pages so far, also while a page comes; an error ends the list.
     std::function<absl::Status(size_t)> admit = [](size_t) { return absl::OkStatus(); };
   };
   struct Result {

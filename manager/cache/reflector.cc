@@ -126,6 +126,7 @@ void Reflector::OnList(absl::StatusOr<ListPager::Result> result) {
   pager_.reset();
   if (!result.ok()) {
     if (IsOurBound(result.status())) counts_->overflows.Increment();
+    account_.Set(store_.bytes()).IgnoreError();  // no more than it had
     return Fail(result.status(), Next::kPass);
   }
   for (const UnreadableObject& object : result->content.unreadable) CountUnreadable(object);

@@ -2,6 +2,9 @@
 // client-go's tests where there is one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "manager/cache/list_pager.h"
@@ -242,8 +245,10 @@ TEST_F(ReflectorListTest, PagesAreBounded) {
 
 // The bytes that components share are admitted for the whole list, not for each page alone.
 TEST_F(ReflectorListTest, PagesAreAdmittedTogether) {
-  AddList(200, ListJson("10", {WidgetJson("a/a", 1)}, "more"));
-  AddList(200, ListJson("10", {WidgetJson("a/b", 2)}));
+  const std::string first = ListJson("10", {WidgetJson("a/a", 1)}, "more");
+  const std::string second = ListJson("10", {WidgetJson("a/b", 2)});
+  AddList(200, first);
+  AddList(200, second);
   std::vector<size_t> admitted;
   ListPager pager(client_, spec_, {.admit = [&](size_t bytes) {
                     admitted.push_back(bytes);
@@ -251,8 +256,40 @@ TEST_F(ReflectorListTest, PagesAreAdmittedTogether) {
                   }});
   pager.Start([](const auto&) {});
   loop_.RunReady();
-  ASSERT_EQ(admitted.size(), 2u);
-  EXPECT_GT(admitted[1], admitted[0]);
+  ASSERT_FALSE(admitted.empty());
+  EXPECT_TRUE(std::is_sorted(admitted.begin(), admitted.end()));
+  EXPECT_EQ(admitted.back(), first.size() + second.size());
+}
+
+// An answer of blanks never becomes an item.
+TEST_F(ReflectorListTest, APageIsAdmittedAsItComes) {
+  std::shared_ptr<BodySink> body;
+  client_.HandleLate([&](const RestRequest& request, const auto&) { body = request.body_sink; });
+  std::vector<size_t> admitted;
+  auto pager = std::make_unique<ListPager>(
+      client_, spec_, ListPager::Options{.admit = [&](size_t bytes) {
+        admitted.push_back(bytes);
+        return bytes > 100 ? absl::ResourceExhaustedError("enough") : absl::OkStatus();
+      }});
+  pager->Start([](const auto&) {});
+  loop_.RunReady();
+  ASSERT_NE(body, nullptr);
+  body->OnHead(FakeRestClient::Json(200, ""));
+  const std::string blanks(60, ' ');
+  EXPECT_EQ(body->OnBody(blanks), absl::OkStatus());
+  EXPECT_EQ(body->OnBody(blanks), absl::ResourceExhaustedError("enough"));
+  EXPECT_EQ(admitted, (std::vector<size_t>{60, 120}));
+  pager.reset();
+  EXPECT_EQ(body->OnBody(blanks).code(), absl::StatusCode::kCancelled);
+}
+
+TEST_F(ReflectorListTest, AListThatFailsHoldsNothing) {
+  options_.watch_list = false;
+  AddList(200, R"({"items":[)");
+  Start();
+  EXPECT_EQ(state(), DemandState::kPending);
+  const Labels identity = {{"identity", std::string(client_.component())}};
+  EXPECT_EQ(metrics_.Gauge("mandate_cache_budget_bytes", "", identity).Value(), 0);
 }
 
 // Makes the reflector list again, and returns the request.
