@@ -192,12 +192,14 @@ absl::StatusOr<absl::Duration> Duration(std::string_view flag, const std::string
   return Usage(StrCat(flag, ": \"", text, "\" is no duration from 1s to 1h; write ", example));
 }
 
-// From 1Mi.
+// From 1Mi to 1Ei.
 absl::StatusOr<size_t> Bytes(std::string_view flag, const std::string& text) {
   constexpr int64_t kNanos = 1'000'000'000;
   const auto quantity = Quantity::Parse(text);
-  if (!quantity.ok() || quantity->nanos() < absl::int128(1 << 20) * kNanos) {
-    return Usage(StrCat(flag, ": \"", text, "\" is no quantity of 1Mi or more; write 1Gi"));
+  constexpr int64_t kMost = int64_t{1} << 60;
+  if (!quantity.ok() || quantity->nanos() < absl::int128(1 << 20) * kNanos ||
+      quantity->nanos() > absl::int128(kMost) * kNanos) {
+    return Usage(StrCat(flag, ": \"", text, "\" is not a quantity from 1Mi to 1Ei; write 1Gi"));
   }
   return static_cast<size_t>(quantity->nanos() / kNanos);
 }
