@@ -169,7 +169,7 @@ TEST(BuildChart, BaseAsksForTokensAsTheManagerDoes) {
   options.settings.api_audiences = {"a", "b"};
   EXPECT_THAT(policy(options),
               AllOf(HasSubstr("system:serviceaccount:sys:mm\""), HasSubstr("serviceaccounts/token"),
-                    HasSubstr("expirationSeconds <= 3600"), HasSubstr("[\"a\", \"b\"]"),
+                    HasSubstr("expirationSeconds <= 3600"), HasSubstr("[\"a\",\"b\"]"),
                     HasSubstr("orValue(\"\") == \"\""), Not(HasSubstr("request.name"))));
   options.settings.kill_switch = true;
   EXPECT_THAT(policy(options),

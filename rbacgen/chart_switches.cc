@@ -143,7 +143,7 @@ Yaml ChartSwitches::WithApiAudiences(std::string_view before, std::string_view a
   return Yaml::Action(
       StrCat("'", before, "{{ .Values.apiAudiences | default (list \"", defaults, "\") | toJson }}",
              after, "'"),
-      StrCat(before, "[\"", AsStd(absl::StrJoin(settings_.api_audiences, "\", \"")), "\"]", after));
+      StrCat(before, "[\"", AsStd(absl::StrJoin(settings_.api_audiences, "\",\"")), "\"]", after));
 }
 
 Condition ChartSwitches::Enabled(const ComponentMandate& component) const {
