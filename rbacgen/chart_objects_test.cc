@@ -11,7 +11,6 @@
 namespace mandate::rbacgen {
 namespace {
 
-using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -158,30 +157,6 @@ TEST(BuildChart, BaseMintsTokensOfTheComponentsAndUpdatesItsLease) {
   // What the header tells the manager that it is granted.
   EXPECT_EQ(rules,
             RulesYaml(BuildBaseMandate(Components(kAandB), "mm", "").grants.at(0).rules).Write());
-}
-
-TEST(BuildChart, BaseAsksForTokensAsTheManagerDoes) {
-  const auto policy = [](const ChartOptions& options) {
-    return WriteDocuments({Find(Chart(kAandB, options), "ValidatingAdmissionPolicy", "mm-tokens")},
-                          Yaml::Flavor::kPlain);
-  };
-  ChartOptions options = Options();
-  options.settings.api_audiences = {"a", "b"};
-  EXPECT_THAT(policy(options),
-              AllOf(HasSubstr("system:serviceaccount:sys:mm\""), HasSubstr("serviceaccounts/token"),
-                    HasSubstr("expirationSeconds <= 3600"), HasSubstr("[\"a\",\"b\"]"),
-                    HasSubstr("orValue(\"\") == \"\""), Not(HasSubstr("request.name"))));
-  options.settings.kill_switch = true;
-  EXPECT_THAT(policy(options),
-              AllOf(HasSubstr("== request.name"), Not(HasSubstr("orValue(\"\") == \"\""))));
-  for (const std::string mode : {"impersonate", "single"}) {
-    options = Options();
-    options.settings.identity_mode = mode;
-    EXPECT_THAT(Names(Chart(kAandB, options)), Not(Contains(HasSubstr("/mm-tokens")))) << mode;
-  }
-  options = Options();
-  options.settings.fences = false;
-  EXPECT_THAT(Names(Chart(kAandB, options)), Not(Contains(HasSubstr("/mm-tokens"))));
 }
 
 TEST(BuildChart, OnlyEnabledComponents) {

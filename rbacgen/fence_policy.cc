@@ -6,13 +6,12 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "manager/core/strings.h"
+#include "rbacgen/admission_policy.h"
 
 namespace mandate::rbacgen {
 namespace {
 
 using Strings = std::vector<std::string>;
-
-constexpr char kVersion[] = "admissionregistration.k8s.io/v1";
 
 // Deletes have no object, and creates no old one.
 constexpr char kObjects[] =
@@ -174,44 +173,27 @@ std::vector<FenceCheck> FenceChecks(const Fence& fence, std::string_view compone
 
 void AddFencePolicy(ObjectMaker& maker, const Fence& fence) {
   const ChartSwitches& switches = maker.switches();
-  const Yaml::Condition condition = switches.Fences() && !switches.SingleMode();
-  const std::string id = fence.id.empty() ? absl::StrReplaceAll(absl::StrJoin(fence.resources, "-"),
-                                                                {{"/", "-"}, {"*", "all"}})
-                                          : fence.id;
-  const std::string name = StrCat(maker.account(), "-", id);
-  Yaml::List operations;
+  Strings operations;
   for (const std::string& verb : fence.verbs) {
-    std::string upper;
+    std::string& upper = operations.emplace_back();
     for (const unsigned char c : verb) upper += static_cast<char>(std::toupper(c));
-    operations.push_back(upper);
   }
   Yaml::List validations;
   for (const FenceCheck& check : FenceChecks(fence, maker.component())) {
-    validations.push_back(Yaml::Map{
-        {"expression", check.expression}, {"message", check.message}, {"reason", "Forbidden"}});
+    validations.push_back(Validation(check.expression, check.message));
   }
-  Yaml::Map policy = maker.Object(kVersion, "ValidatingAdmissionPolicy", name, Yaml());
-  policy["spec"] = Yaml::Map{
-      {"failurePolicy", "Fail"},
-      {"matchConditions",
-       Yaml::List{Yaml::Map{
-           {"name", "is-the-component"},
-           {"expression",
-            switches.WithNamespace("request.userInfo.username == \"system:serviceaccount:",
-                                   StrCat(":", maker.account(), "\""))}}}},
-      {"matchConstraints",
-       Yaml::Map{{"resourceRules", Yaml::List{Yaml::Map{{"apiGroups", Yaml(fence.groups)},
-                                                        {"apiVersions", Yaml::List{"*"}},
-                                                        {"operations", std::move(operations)},
-                                                        {"resources", Yaml(fence.resources)}}}}}},
-      {"variables", Yaml::List{Yaml::Map{{"name", "objects"}, {"expression", kObjects}}}},
-      {"validations", std::move(validations)}};
-  maker.Add(std::move(policy), condition);
-
-  Yaml::Map binding = maker.Object(kVersion, "ValidatingAdmissionPolicyBinding", name, Yaml());
-  binding["spec"] =
-      Yaml::Map{{"policyName", name}, {"validationActions", Yaml::List{"Deny", "Audit"}}};
-  maker.Add(std::move(binding), condition);
+  AddAdmissionPolicy(
+      maker,
+      {.id = fence.id.empty() ? absl::StrReplaceAll(absl::StrJoin(fence.resources, "-"),
+                                                    {{"/", "-"}, {"*", "all"}})
+                              : fence.id,
+       .matches = "is-the-component",
+       .groups = fence.groups,
+       .operations = std::move(operations),
+       .resources = fence.resources,
+       .variables = Yaml::List{Yaml::Map{{"name", "objects"}, {"expression", kObjects}}},
+       .validations = std::move(validations)},
+      switches.Fences() && !switches.SingleMode());
 }
 
 }  // namespace mandate::rbacgen

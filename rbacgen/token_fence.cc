@@ -1,25 +1,13 @@
 #include "rbacgen/token_fence.h"
 
-#include <string>
 #include <utility>
 
-#include "manager/core/strings.h"
+#include "rbacgen/admission_policy.h"
 
 namespace mandate::rbacgen {
-namespace {
-
-constexpr char kVersion[] = "admissionregistration.k8s.io/v1";
-
-Yaml::Map Validation(Yaml expression, const std::string& message) {
-  return {{"expression", std::move(expression)}, {"message", message}, {"reason", "Forbidden"}};
-}
-
-}  // namespace
 
 void AddTokenFence(ObjectMaker& maker) {
   const ChartSwitches& switches = maker.switches();
-  const Yaml::Condition condition = switches.Fences() && switches.TokenMode();
-  const std::string name = StrCat(maker.account(), "-tokens");
   // The server has filled in what was left open.
   Yaml::List validations = {
       Validation("object.spec.expirationSeconds <= 3600",
@@ -38,28 +26,15 @@ void AddTokenFence(ObjectMaker& maker) {
                           "base may only request tokens that are bound to the ServiceAccount "
                           "alone")),
   };
-  Yaml::Map policy = maker.Object(kVersion, "ValidatingAdmissionPolicy", name, Yaml());
-  policy["spec"] = Yaml::Map{
-      {"failurePolicy", "Fail"},
-      {"matchConditions",
-       Yaml::List{Yaml::Map{
-           {"name", "is-base"},
-           {"expression",
-            switches.WithNamespace("request.userInfo.username == \"system:serviceaccount:",
-                                   StrCat(":", maker.account(), "\""))}}}},
-      {"matchConstraints",
-       Yaml::Map{{"resourceRules",
-                  Yaml::List{Yaml::Map{{"apiGroups", Yaml::List{""}},
-                                       {"apiVersions", Yaml::List{"*"}},
-                                       {"operations", Yaml::List{"CREATE"}},
-                                       {"resources", Yaml::List{"serviceaccounts/token"}}}}}}},
-      {"validations", std::move(validations)}};
-  maker.Add(std::move(policy), condition);
-
-  Yaml::Map binding = maker.Object(kVersion, "ValidatingAdmissionPolicyBinding", name, Yaml());
-  binding["spec"] =
-      Yaml::Map{{"policyName", name}, {"validationActions", Yaml::List{"Deny", "Audit"}}};
-  maker.Add(std::move(binding), condition);
+  AddAdmissionPolicy(maker,
+                     {.id = "tokens",
+                      .matches = "is-base",
+                      .groups = {""},
+                      .operations = {"CREATE"},
+                      .resources = {"serviceaccounts/token"},
+                      .variables = {},
+                      .validations = std::move(validations)},
+                     switches.Fences() && switches.TokenMode());
 }
 
 }  // namespace mandate::rbacgen

@@ -1,0 +1,46 @@
+#include "rbacgen/admission_policy.h"
+
+#include <utility>
+
+#include "manager/core/strings.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+constexpr char kVersion[] = "admissionregistration.k8s.io/v1";
+
+}  // namespace
+
+Yaml::Map Validation(Yaml expression, const std::string& message) {
+  return {{"expression", std::move(expression)}, {"message", message}, {"reason", "Forbidden"}};
+}
+
+void AddAdmissionPolicy(ObjectMaker& maker, AdmissionPolicy policy,
+                        const Yaml::Condition& condition) {
+  const std::string name = StrCat(maker.account(), "-", policy.id);
+  Yaml::Map spec = {
+      {"failurePolicy", "Fail"},
+      {"matchConditions",
+       Yaml::List{Yaml::Map{
+           {"name", policy.matches},
+           {"expression", maker.switches().WithNamespace("request.userInfo.username == "
+                                                         "\"system:serviceaccount:",
+                                                         StrCat(":", maker.account(), "\""))}}}},
+      {"matchConstraints",
+       Yaml::Map{{"resourceRules", Yaml::List{Yaml::Map{{"apiGroups", Yaml(policy.groups)},
+                                                        {"apiVersions", Yaml::List{"*"}},
+                                                        {"operations", Yaml(policy.operations)},
+                                                        {"resources", Yaml(policy.resources)}}}}}},
+      {"validations", std::move(policy.validations)}};
+  if (!policy.variables.empty()) spec["variables"] = std::move(policy.variables);
+  Yaml::Map object = maker.Object(kVersion, "ValidatingAdmissionPolicy", name, Yaml());
+  object["spec"] = std::move(spec);
+  maker.Add(std::move(object), condition);
+
+  Yaml::Map binding = maker.Object(kVersion, "ValidatingAdmissionPolicyBinding", name, Yaml());
+  binding["spec"] =
+      Yaml::Map{{"policyName", name}, {"validationActions", Yaml::List{"Deny", "Audit"}}};
+  maker.Add(std::move(binding), condition);
+}
+
+}  // namespace mandate::rbacgen

@@ -1,0 +1,32 @@
+// ValidatingAdmissionPolicies about the requests of one ServiceAccount.
+#ifndef RBACGEN_ADMISSION_POLICY_H_
+#define RBACGEN_ADMISSION_POLICY_H_
+
+#include <string>
+#include <vector>
+
+#include "rbacgen/object_maker.h"
+
+namespace mandate::rbacgen {
+
+struct AdmissionPolicy {
+  std::string id;       // the policy's name is the account's, "-" and this
+  std::string matches;  // the name of its match condition: "is-the-component"
+  std::vector<std::string> groups;
+  std::vector<std::string> operations;  // "CREATE"
+  std::vector<std::string> resources;
+  Yaml::List variables;
+  Yaml::List validations;
+};
+
+// An entry of `validations`: a CEL expression, and the API server's words when it is false.
+Yaml::Map Validation(Yaml expression, const std::string& message);
+
+// Adds the policy and its binding: the API server denies requests by the maker's account that the
+// policy does not allow, and all of them when it cannot evaluate the policy.
+void AddAdmissionPolicy(ObjectMaker& maker, AdmissionPolicy policy,
+                        const Yaml::Condition& condition);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_ADMISSION_POLICY_H_
