@@ -88,7 +88,8 @@ template <class T>
 std::vector<Request> InstancesOfStray(const CacheView& cache, const T& binding) {
   const auto& meta = binding.metadata();
   const OwnerReferenceProto* controller = ControllerOf(meta);
-  const std::string uid = controller == nullptr ? "" : controller->uid();
+  const bool owned = controller != nullptr && IsOfKind(*controller, KindOf<ScopeInstance>::value);
+  const std::string uid = owned ? controller->uid() : "";
   std::vector<Request> requests;
   const auto label = meta.labels().find(std::string(kInstanceUidLabel));
   if (label != meta.labels().end() && label->second != uid) {

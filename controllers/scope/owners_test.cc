@@ -1,4 +1,5 @@
-// Whose the objects of the scope components are, after others have written owners and labels.
+// Tests of ownership: what the scope components do with objects whose owner references or labels
+// somebody else has changed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -91,6 +92,9 @@ TEST_F(OwnersTest, AControllerOfAnotherKindWithOurUidIsNotUs) {
   cluster_.Settle();
   EXPECT_THAT(cluster_.Scoped(), AllOf(StartsWith("False RevocationPending"), HasSubstr(name),
                                        HasSubstr("its controller is Foo \"foo\"")));
+  EXPECT_EQ(cluster_.Delete(kBindings, name, "foo"), 200);
+  cluster_.Settle();
+  ExpectConvergedAndQuiet();
 }
 
 // The role's name is a function of the template's UID: made again for another instance, it would
