@@ -88,52 +88,6 @@ void Reflector::Stop() {
   phase_ = Phase::kIdle;
 }
 
-void Reflector::StartPass() {
-  last_attempt_ = loop_.clock().TimeNow();
-  unreadable_log_.StartPass();
-  if (filled_) counts_->relists.Increment();
-  options_.watch_list ? StartStreamingList() : StartList();
-}
-
-void Reflector::StartStreamingList() {
-  phase_ = Phase::kStreamingList;
-  initial_ = std::make_unique<InitialState>(loop_, options_.initial_events_silence, [this] {
-    OnStreamingListFailed(
-        absl::DeadlineExceededError("the initial events have stopped without their end"));
-  });
-  OpenWatch({.resource_version = version_unavailable_ ? "" : version_,
-             .initial_events = true,
-             .timeout = {}});
-}
-
-void Reflector::StartList() {
-  Stop();
-  phase_ = Phase::kListing;
-  counts_->lists.Increment();
-  pager_ = std::make_unique<ListPager>(
-      *client_, spec_,
-      ListPager::Options{.page_size = options_.page_size,
-                         .max_pages = options_.max_pages,
-                         .max_item_bytes = options_.max_item_bytes,
-                         .max_list_bytes = options_.max_bytes,
-                         .page_timeout = options_.page_timeout,
-                         .encoding = encoding_,
-                         .admit = [this](size_t bytes) { return Admit(bytes); }});
-  pager_->Start([this](absl::StatusOr<ListPager::Result> result) { OnList(std::move(result)); });
-}
-
-void Reflector::OnList(absl::StatusOr<ListPager::Result> result) {
-  pager_.reset();
-  if (!result.ok()) {
-    if (IsOurBound(result.status())) counts_->overflows.Increment();
-    account_.Set(store_.bytes()).IgnoreError();  // no more than it had
-    return Fail(result.status(), Next::kPass);
-  }
-  for (const UnreadableObject& object : result->content.unreadable) CountUnreadable(object);
-  Replace(std::move(result->content), std::move(result->resource_version));
-  StartWatch();
-}
-
 void Reflector::StartWatch() {
   timer_.Cancel();
   phase_ = Phase::kOpening;
@@ -234,32 +188,6 @@ void Reflector::OnWatchUndecodable(UnreadableEvent event) {
     store_.PutUnreadable(std::move(event.object));
   }
   OnApplied(event.type, std::move(version), changes);
-}
-
-void Reflector::OnInitialEvent(WatchEvent event) {
-  if (event.initial_events_end) return OnInitialEventsEnd(std::move(event.resource_version));
-  const absl::Status taken = initial_->Take(std::move(event));
-  if (!taken.ok()) return OnStreamingListFailed(taken);
-  const absl::Status admitted = Admit(initial_->bytes());
-  if (!admitted.ok()) OnTooManyBytes(admitted);
-}
-
-void Reflector::OnInitialEventsEnd(std::string resource_version) {
-  ObjectStore::Content content = initial_->Release();
-  initial_.reset();
-  phase_ = Phase::kWatching;
-  versions_ordered_ = true;
-  Replace(std::move(content), std::move(resource_version));
-  if (phase_ == Phase::kWatching) SetStatus(DemandState::kSynced, absl::OkStatus());
-}
-
-void Reflector::OnStreamingListFailed(const absl::Status& why) {
-  Stop();
-  log_.Debug(2, "Streaming list failed", {{"error", why}});
-  if (IsWorthRepeating(why)) return Fail(why, Next::kPass);
-  // Once: a server that says so of any version gets a list.
-  if (IsExpired(why) && !std::exchange(version_unavailable_, true)) return StartStreamingList();
-  StartList();
 }
 
 void Reflector::OnWatchEnd(const WatchStream::End& end) {
@@ -383,20 +311,6 @@ void Reflector::SetStatus(DemandState state, absl::Status reason, bool failed) {
   }
   status_ = {state, std::move(reason), failed};
   owner_.OnStatus(status_);
-}
-
-void Reflector::Replace(ObjectStore::Content content, std::string resource_version) {
-  version_unavailable_ = false;
-  streaming_cuts_ = 0;
-  version_ = resource_version;
-  filled_ = true;
-  const ObjectStore::Replaced replaced =
-      store_.Replace(std::move(content), std::move(resource_version), most_events_);
-  counts_->SetStore(store_.size(), store_.bytes(), store_.unreadable());
-  account_.Set(store_.bytes()).IgnoreError();  // was admitted as it came
-  if (replaced.before != nullptr) owner_.OnReplaced(replaced.before);
-  if (!replaced.events.empty()) owner_.OnObjects(replaced.events);
-  owner_.OnProgress();
 }
 
 void Reflector::MoveTo(std::string resource_version) {

@@ -69,7 +69,6 @@ namespace mandate {
 // Loop thread only.
 class Reflector : private WatchStream::Observer {
  public:
-  // Who owns it. Must not destroy it inside a call; may call its functions.
   struct Failure {
     absl::Duration wait;  // until the next try
     // It has cost more than ReflectorOptions::reopen_grace, or the server throttles the client:
@@ -77,6 +76,7 @@ class Reflector : private WatchStream::Observer {
     bool is_long = false;
   };
 
+  // The owner must not destroy the reflector inside a call, and may call its functions.
   class Owner {
    public:
     virtual ~Owner() = default;

@@ -2,12 +2,8 @@
 // client-go's tests where there is one.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <memory>
 #include <string>
-#include <vector>
 
-#include "manager/cache/list_pager.h"
 #include "manager/cache/testing/reflector_fixture.h"
 
 namespace mandate {
@@ -233,65 +229,6 @@ TEST_F(ReflectorListTest, PagesAreFollowed) {
   EXPECT_EQ(TakeEvents(), "+a/a@1 +a/b@2 +a/c@3 +a/d@4");
 }
 
-TEST_F(ReflectorListTest, PagesAreBounded) {
-  options_.watch_list = false;
-  options_.max_pages = 3;
-  for (int i = 0; i < 3; ++i) AddList(200, ListJson("10", {}, "more"));
-  Start();
-  EXPECT_EQ(lists(), 3u);
-  EXPECT_EQ(state(), DemandState::kPending);
-  EXPECT_EQ(reflector_->status().reason.code(), absl::StatusCode::kResourceExhausted);
-}
-
-// The bytes that components share are admitted for the whole list, not for each page alone.
-TEST_F(ReflectorListTest, PagesAreAdmittedTogether) {
-  const std::string first = ListJson("10", {WidgetJson("a/a", 1)}, "more");
-  const std::string second = ListJson("10", {WidgetJson("a/b", 2)});
-  AddList(200, first);
-  AddList(200, second);
-  std::vector<size_t> admitted;
-  ListPager pager(client_, spec_, {.admit = [&](size_t bytes) {
-                    admitted.push_back(bytes);
-                    return absl::OkStatus();
-                  }});
-  pager.Start([](const auto&) {});
-  loop_.RunReady();
-  ASSERT_FALSE(admitted.empty());
-  EXPECT_TRUE(std::is_sorted(admitted.begin(), admitted.end()));
-  EXPECT_EQ(admitted.back(), first.size() + second.size());
-}
-
-// An answer of blanks never becomes an item.
-TEST_F(ReflectorListTest, APageIsAdmittedAsItComes) {
-  std::shared_ptr<BodySink> body;
-  client_.HandleLate([&](const RestRequest& request, const auto&) { body = request.body_sink; });
-  std::vector<size_t> admitted;
-  auto pager = std::make_unique<ListPager>(
-      client_, spec_, ListPager::Options{.admit = [&](size_t bytes) {
-        admitted.push_back(bytes);
-        return bytes > 100 ? absl::ResourceExhaustedError("enough") : absl::OkStatus();
-      }});
-  pager->Start([](const auto&) {});
-  loop_.RunReady();
-  ASSERT_NE(body, nullptr);
-  body->OnHead(FakeRestClient::Json(200, ""));
-  const std::string blanks(60, ' ');
-  EXPECT_EQ(body->OnBody(blanks), absl::OkStatus());
-  EXPECT_EQ(body->OnBody(blanks), absl::ResourceExhaustedError("enough"));
-  EXPECT_EQ(admitted, (std::vector<size_t>{60, 120}));
-  pager.reset();
-  EXPECT_EQ(body->OnBody(blanks).code(), absl::StatusCode::kCancelled);
-}
-
-TEST_F(ReflectorListTest, AListThatFailsHoldsNothing) {
-  options_.watch_list = false;
-  AddList(200, R"({"items":[)");
-  Start();
-  EXPECT_EQ(state(), DemandState::kPending);
-  const Labels identity = {{"identity", std::string(client_.component())}};
-  EXPECT_EQ(metrics_.Gauge("mandate_cache_budget_bytes", "", identity).Value(), 0);
-}
-
 // Makes the reflector list again, and returns the request.
 #define RELIST()                               \
   LastWatch().Send(ErrorJson(410, "Expired")); \
@@ -340,59 +277,6 @@ TEST_F(ReflectorListTest, RelistSynthesisesWhatWasMissed) {
   RELIST();
   loop_.RunReady();
   EXPECT_EQ(TakeEvents(), "-a/again@4 +a/again@16 -a/gone@1 +a/more@17 ~a/new@15");
-}
-
-// As a list that is too large, and not answered by one.
-TEST_F(ReflectorListTest, InitialEventsAreBoundedInBytes) {
-  options_.max_bytes = 3 * WidgetJson("a/1", 10).size();
-  Start();
-  FakeWatch& watch = LastWatch();
-  watch.Open();
-  for (int i = 1; i <= 3; ++i) {
-    watch.Send(EventJson("ADDED", WidgetJson(StrCat("a/", i), 10 + i)));
-  }
-  loop_.RunReady();
-  EXPECT_FALSE(watch.cancelled()) << "that much may be";
-  watch.Send(EventJson("ADDED", WidgetJson("a/4", 14)));
-  loop_.RunReady();
-  EXPECT_TRUE(watch.cancelled());
-  EXPECT_EQ(state(), DemandState::kPending);
-  EXPECT_EQ(reflector_->status().reason.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_NE(reflector_->status().reason.message().find("max_bytes"), std::string::npos);
-  EXPECT_EQ(lists(), 0u);
-  EXPECT_EQ(store_.size(), 0u);
-  const Labels identity = {{"identity", std::string(client_.component())}};
-  EXPECT_EQ(metrics_.Gauge("mandate_cache_budget_bytes", "", identity).Value(), 0);
-  const Labels kind = {{"kind", "widgets.example.com"}, {"scope", "cluster"}};
-  EXPECT_EQ(metrics_.Counter("mandate_cache_overflows_total", "", kind).Value(), 1);
-  EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
-  EXPECT_EQ(LastQuery("sendInitialEvents"), "true");
-  LastWatch().Open();
-  LastWatch().Send(EventJson("ADDED", WidgetJson("a/4", 14)) + BookmarkJson("20", true));
-  loop_.RunReady();
-  EXPECT_EQ(state(), DemandState::kSynced) << "there is less by now";
-}
-
-TEST_F(ReflectorListTest, AWatchIsBoundedInBytes) {
-  options_.max_bytes = 1000;
-  FakeWatch& watch = StartSynced(10);
-  int sent = 0;
-  while (state() == DemandState::kSynced && sent < 100) {
-    ++sent;
-    watch.Send(EventJson("ADDED", WidgetJson(StrCat("a/", sent), 10 + sent)));
-    loop_.RunReady();
-  }
-  EXPECT_LT(sent, 20);
-  EXPECT_TRUE(watch.cancelled());
-  EXPECT_EQ(state(), DemandState::kStale);
-  EXPECT_EQ(reflector_->status().reason.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_LT(store_.bytes(), 2 * options_.max_bytes);
-  AddList(200, ListJson("200", {WidgetJson("a/1", 11)}));
-  EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
-  loop_.RunReady();
-  LastWatch().Open();
-  loop_.RunReady();
-  EXPECT_EQ(state(), DemandState::kSynced);
 }
 
 TEST_F(ReflectorListTest, ABodyThatIsNoListWaits) {
