@@ -22,8 +22,8 @@ struct BasePower {
   std::vector<std::string> excess;
 };
 
-// Asks the server as base, whoever that is. `ns` is the manager's. Errors: RestClient's. Blocks:
-// not on the loop.
+// Asks the server, with base's credential, which user that is and what the user may do. `ns` is the
+// manager's namespace. Errors: RestClient's. Blocks: not on the loop.
 absl::StatusOr<BasePower> AskBasePower(const CallContext& context, RestClient& base,
                                        std::string_view ns);
 

@@ -148,8 +148,9 @@ class Reader {
            owner->MayWant(role, binding);
   }
 
-  // The instance of this name; null when there is none. Its `uid` is empty when the object cannot
-  // be read at all. Each instance is decoded once, as thousands of bindings may belong to it.
+  // Returns the instance of this name; null when no instance has the name. The instance's `uid` is
+  // empty when the object cannot be read at all. Each instance is decoded once, as thousands of
+  // bindings may belong to one instance.
   absl::StatusOr<const Owner*> OwnerCalled(const std::string& name) {
     const auto known = owners_.find(name);
     if (known != owners_.end()) return known->second.get();

@@ -147,7 +147,7 @@ void SharedWatch::OnFailure(const Reflector::Failure& failure) {
   ++failures_;
   sponsor_->RestUntil(sponsor_->client().loop().clock().TimeNow() + failure.wait);
   if (failures_ < config_.max_failures && !failure.is_long) return;
-  // One that has been asked to wait is not asked again before that, whoever else has failed.
+  // A member that the server has asked to wait does not try again before that time.
   WatchMember* successor = Successor();
   if (successor != nullptr && !successor->Rests()) StepDownFor(*successor);
 }

@@ -1,4 +1,4 @@
-// What the authorizer asks of the roles and bindings of a cluster, by the keys that it has.
+// The interface by which the authorizer looks up the roles and bindings of a cluster.
 #ifndef MANAGER_RBAC_POLICY_READER_H_
 #define MANAGER_RBAC_POLICY_READER_H_
 
@@ -12,7 +12,7 @@
 
 namespace mandate::rbac {
 
-// What it returns and visits is borrowed, until the policy changes.
+// A view of a policy. The caller borrows the rules and bindings until the policy changes.
 class PolicyReader {
  public:
   virtual ~PolicyReader() = default;

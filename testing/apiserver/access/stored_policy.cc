@@ -11,7 +11,7 @@ namespace {
 
 GroupResource Rbac(std::string_view resource) { return {rbac::kRbacGroup, std::string(resource)}; }
 
-// What the object says; borrowed from it.
+// The object as a value of the policy. The object keeps the value.
 template <class Message>
 const auto& ValueOf(const StoredObject& object) {
   using Value = decltype(rbac::FromProto(Message()));
