@@ -54,7 +54,7 @@ class Environment:
         self._build()
         self._start_cluster()
         self._install()
-        self._write_credentials()
+        self.write_credentials()
 
     def start(self):
         self.prepare()
@@ -130,7 +130,7 @@ class Environment:
         return self._run([self.rbacgen, "chart", *flags, "--format=yaml", f"--namespace={NAMESPACE}",
                           f"--identity-mode={self.identity_mode}", *sources], stdout=subprocess.PIPE)
 
-    def _write_credentials(self):
+    def write_credentials(self):
         """What the kubelet would mount into the manager's pod: a token file, and where the server is."""
         # The kubelet would renew it; here nobody does.
         life = "--duration=720h" if self.lasting else "--duration=2h"
