@@ -48,7 +48,8 @@ struct DemandStatus {
   DemandState state = DemandState::kPending;
   // OK when synced; else why, naming component, verb and resource.
   absl::Status reason;
-  // The last try has failed; else the first one, or the next one, is under way.
+  // The last try has failed, or has had no answer for long; else the first one, or the next one,
+  // is under way.
   bool failed = false;
 
   // Whether a sink that has heard of `other` need not hear of this: only the text differs.

@@ -117,6 +117,51 @@ TEST_F(DemandStatusTest, AFirstListThatFailsShowsItsReason) {
   EXPECT_EQ(demand.sink->status().reason.code(), absl::StatusCode::kInternal);
 }
 
+// Until the request fails there is nothing else to tell by: a server, or a webhook, that hangs.
+TEST_F(DemandStatusTest, AFirstListWithoutAnAnswerShowsWhatItWaitsFor) {
+  for (const bool watch_list : {true, false}) {
+    SCOPED_TRACE(watch_list);
+    auto capture = std::make_shared<LogCapture>();
+    Cache::Options options = MakeOptions();
+    options.log = Logger(capture, loop_.clock());
+    options.reflector.watch_list = watch_list;
+    Create(options);
+    server_.Grant("a");
+    CacheView& view = Add(a_);
+    std::vector<std::unique_ptr<Loop::Timer>> timers;
+    const auto hang = [&](absl::Duration time, std::function<void()> end) {
+      timers.push_back(loop_.RunAt(loop_.clock().TimeNow() + time, std::move(end)));
+    };
+    const absl::Status late = absl::DeadlineExceededError("nothing came in time");
+    a_.HandleLate([&](const RestRequest&, FakeRestClient::Reply reply) {
+      hang(absl::Seconds(60), [reply, late] { reply(late); });
+    });
+    a_.OnWatch([&](const std::shared_ptr<FakeWatch>& watch) {
+      hang(absl::Seconds(30), [watch, late] { watch->Close(late); });
+    });
+    Demanded demand = Demand(view);
+    loop_.RunReady();
+    EXPECT_EQ(AsStd(demand.handle->status().reason.message()), "the first list is not in yet");
+    loop_.RunFor(absl::Seconds(11));
+    EXPECT_EQ(demand.Take(), "Pending");
+    EXPECT_TRUE(demand.sink->status().failed);
+    EXPECT_EQ(AsStd(demand.handle->status().reason.message()),
+              StrCat("the server has not answered a's ", watch_list ? "watch" : "list",
+                     " of widgets.example.com for 10s"));
+    EXPECT_EQ(capture->Count("Demand changed its state"), 1);
+    EXPECT_EQ(capture->Count("has not answered"), 1);
+    loop_.RunFor(absl::Minutes(5));
+    EXPECT_EQ(capture->Count("has not answered"), 1) << "each reason once";
+    a_.OnWatch(nullptr);
+    server_.Serve(a_);
+    loop_.RunFor(absl::Minutes(3));
+    EXPECT_EQ(demand.state(), DemandState::kSynced);
+    demand.handle.reset();
+    Settle();
+    cache_.reset();
+  }
+}
+
 TEST_F(DemandStatusTest, AComponentThatHoldsTooMuchIsToldSoAndOthersGoOn) {
   for (const bool watch_list : {true, false}) {
     SCOPED_TRACE(watch_list);

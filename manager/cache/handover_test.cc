@@ -3,15 +3,13 @@
 
 #include "manager/cache/cache_impl.h"
 #include "manager/cache/testing/sharing_fixture.h"
+#include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 
 namespace mandate {
 namespace {
 
-class HandoverTest : public SharingFixture {
- protected:
-  std::vector<std::unique_ptr<Loop::Timer>> timers_;
-};
+class HandoverTest : public SharingFixture {};
 
 // An open watch is never authorised again: the sponsor proves its access like everyone.
 TEST_F(HandoverTest, ASponsorsRevocationIsNoticedWithinItsTime) {
@@ -132,17 +130,61 @@ TEST_F(HandoverTest, WhenTheSponsorsTokenIsRejected) {
 // Such as: it has its share of the connections, and waits for one.
 TEST_F(HandoverTest, WhenTheSponsorsWatchIsNotAnswered) {
   JoinBoth();
-  a_.OnWatch([this](const std::shared_ptr<FakeWatch>& watch) {
-    timers_.push_back(loop_.RunAt(loop_.clock().TimeNow() + absl::Seconds(30), [watch] {
-      watch->Close(absl::UnavailableError("no connection had room"));
-    }));
-  });
+  a_.OnWatch(nullptr);
   a_.watches().back()->Close();
-  loop_.RunFor(absl::Seconds(31));
+  loop_.RunFor(absl::Seconds(11));
   EXPECT_EQ(of_b_.state(), DemandState::kSynced);
   EXPECT_EQ(of_a_.state(), DemandState::kSynced) << "through b's watch";
   EXPECT_EQ(b_.live_watches(), 1u);
   NoViolations();
+}
+
+TEST_F(HandoverTest, WhenTheSponsorsFirstListIsNotAnswered) {
+  server_.Grant("a");
+  server_.Grant("b");
+  a_.OnWatch(nullptr);
+  of_a_ = Demand(*view_a_);
+  of_b_ = Demand(*view_b_);
+  loop_.RunFor(absl::Seconds(12));
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+  EXPECT_EQ(b_.live_watches(), 1u);
+  EXPECT_EQ(a_.live_watches(), 0u);
+  NoViolations();
+}
+
+TEST_F(HandoverTest, WhenNobodyIsAnsweredTheyTakeTurns) {
+  JoinBoth();
+  for (FakeRestClient* client : {&a_, &b_}) {
+    client->OnWatch(nullptr);
+    client->ForgetRequests();
+  }
+  a_.watches().back()->Close();
+  loop_.RunFor(absl::Seconds(65));
+  EXPECT_EQ(a_.Count("watch=true"), 4u);
+  EXPECT_EQ(b_.Count("watch=true"), 3u);
+  EXPECT_EQ(server_.live_watches(), 0u);
+  EXPECT_EQ(a_.live_watches() + b_.live_watches(), 1u);
+}
+
+// Each has its own part of it.
+TEST_F(HandoverTest, WhenTheSponsorsPartOfTheBudgetIsUsedUp) {
+  Cache::Options options = MakeOptions();
+  options.max_watch_bytes = 60 * WidgetJson("foo/10", 100).size();
+  Create(options);
+  view_a_ = &Add(a_);
+  view_b_ = &Add(b_);
+  JoinBoth();
+  Demanded other = Demand(*view_a_, "bar");
+  Settle();
+  // Fifteen are a's share, and thirty the common half.
+  for (int i = 10; i < 30; ++i) server_.Put(StrCat("bar/", i));
+  Settle();
+  EXPECT_EQ(b_.live_watches(), 0u);
+  for (int i = 10; i < 20; ++i) server_.Put(StrCat("baz/", i));
+  Settle();
+  EXPECT_EQ(b_.live_watches(), 1u);
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced) << of_b_.handle->status().reason;
+  other.handle.reset();
 }
 
 // Reviews do not ask whether the kind exists: the joiner is proved, the sponsor's watch fails.

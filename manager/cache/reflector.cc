@@ -28,7 +28,7 @@ Reflector::Reflector(Config config, RestClient& client, ObjectStore& store, Owne
       account_(budget_, client.component()),
       status_{DemandState::kPending, absl::UnavailableError("the first list is not in yet")},
       timer_(loop_),
-      reopen_timer_(loop_),
+      answer_timer_(loop_),
       backoff_(options_, random_) {}
 
 Reflector::~Reflector() { Stop(); }
@@ -48,7 +48,6 @@ void Reflector::UseClient(RestClient& client) {
   if (!filled_ || version_unavailable_) {
     StartPass();
   } else {
-    ExpectReopen();
     StartWatch();
   }
   if (status_.state == DemandState::kSynced) return;
@@ -83,7 +82,7 @@ void Reflector::Stop() {
   initial_.reset();
   account_.Set(store_.bytes()).IgnoreError();  // no more than it had
   timer_.Cancel();
-  reopen_timer_.Cancel();
+  answer_timer_.Cancel();
   counts_->SetOpen(false);
   phase_ = Phase::kIdle;
 }
@@ -96,7 +95,7 @@ void Reflector::StartWatch() {
 
 void Reflector::OpenWatch(const WatchQuery& query) {
   last_attempt_ = loop_.clock().TimeNow();
-  answered_ = false;
+  AwaitAnswer("watch");
   WatchQuery full = query;
   full.timeout = options_.min_watch_timeout * std::uniform_real_distribution<double>(1, 2)(random_);
   versions_ordered_ = !query.resource_version.empty() && query.resource_version != "0";
@@ -111,13 +110,12 @@ void Reflector::OpenWatch(const WatchQuery& query) {
 }
 
 void Reflector::OnWatchOpen() {
-  answered_ = true;
+  answer_timer_.Cancel();
   counts_->SetOpen(true);
   backoff_.Granted();
   hinted_ = false;
   if (phase_ == Phase::kOpening) {
     phase_ = Phase::kWatching;
-    reopen_timer_.Cancel();
     SetStatus(DemandState::kSynced, absl::OkStatus());
   } else {
     // Whatever was in the way, it is no more.
@@ -194,6 +192,7 @@ void Reflector::OnWatchEnd(const WatchStream::End& end) {
   using Kind = WatchStream::End::Kind;
   const Phase phase = phase_;
   stream_.reset();
+  answer_timer_.Cancel();
   counts_->SetOpen(false);
   if (end.kind == Kind::kOverflow) counts_->overflows.Increment();
   if (phase == Phase::kStreamingList) {
@@ -205,7 +204,6 @@ void Reflector::OnWatchEnd(const WatchStream::End& end) {
     return Fail(absl::UnavailableError("the watch ended before its initial state was complete"),
                 Next::kPass);
   }
-  reopen_timer_.Cancel();
   switch (end.kind) {
     case Kind::kNeverOpened:
       return Fail(end.status, IsWorthRepeating(end.status) ? Next::kWatch : Next::kPass);
@@ -224,7 +222,9 @@ absl::Status Reflector::Admit(size_t bytes) {
                                                " bytes of ", spec_.ToString(),
                                                ": raise max_bytes, or demand a narrower scope"));
   }
-  return account_.Set(std::max(bytes, store_.bytes()));
+  const absl::Status admitted = account_.Set(std::max(bytes, store_.bytes()));
+  over_budget_ = !admitted.ok();
+  return admitted;
 }
 
 void Reflector::OnTooManyBytes(const absl::Status& why) {
@@ -243,7 +243,6 @@ void Reflector::OnWatchClosed(const WatchStream::End& end) {
     return Fail(absl::UnavailableError("the watch ends again and again within a second"),
                 Next::kWatch);
   }
-  ExpectReopen();
   StartWatch();
 }
 
@@ -283,9 +282,7 @@ void Reflector::Fail(const absl::Status& why, Next next) {
 
 bool Reflector::IsLong(const absl::Status& why) const {
   const absl::Duration asked = RetryAfter(why).value_or(absl::ZeroDuration());
-  const absl::Duration tried = loop_.clock().TimeNow() - last_attempt_;
-  return IsTooManyRequests(why) || asked > options_.reopen_grace ||
-         (!answered_ && tried > options_.reopen_grace);
+  return IsTooManyRequests(why) || asked > options_.answer_grace || over_budget_;
 }
 
 void Reflector::WaitFor(absl::Duration delay, Next next) {
@@ -294,10 +291,20 @@ void Reflector::WaitFor(absl::Duration delay, Next next) {
   timer_.SetAfter(delay, [this] { next_ == Next::kPass ? StartPass() : StartWatch(); });
 }
 
-void Reflector::ExpectReopen() {
-  if (status_.state != DemandState::kSynced) return;
-  reopen_timer_.SetAfter(options_.reopen_grace, [this] {
-    SetStatus(DemandState::kStale, absl::UnavailableError("the watch has not opened again yet"));
+void Reflector::AwaitAnswer(std::string_view verb) {
+  over_budget_ = false;
+  answer_timer_.SetAfter(options_.answer_grace, [this, verb] {
+    RestClient* const client = client_;
+    // What the last answer was, where there is nothing newer, stays.
+    if (status_.state != DemandState::kForbidden && status_.state != DemandState::kKindAbsent) {
+      SetStatus(filled_ ? DemandState::kStale : DemandState::kPending,
+                absl::UnavailableError(StrCat("the server has not answered ", client_->component(),
+                                              "'s ", verb, " of ", spec_.ToString(), " for ",
+                                              absl::FormatDuration(options_.answer_grace))),
+                /*failed=*/true);
+    }
+    // The request goes on, unless another client takes over.
+    if (client_ == client) owner_.OnFailure({options_.answer_grace, /*is_long=*/true});
   });
 }
 

@@ -48,6 +48,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "manager/cache/cache.h"
@@ -71,7 +72,7 @@ class Reflector : private WatchStream::Observer {
  public:
   struct Failure {
     absl::Duration wait;  // until the next try
-    // It has cost more than ReflectorOptions::reopen_grace, or the server throttles the client:
+    // There is no answer yet, the server throttles the client, or the client's budget is used up:
     // another client may fare better, and should not wait for this one.
     bool is_long = false;
   };
@@ -90,7 +91,8 @@ class Reflector : private WatchStream::Observer {
     virtual void OnAccess() = 0;
     // At each change. kForbidden is of the current client.
     virtual void OnStatus(const DemandStatus& status) = 0;
-    // The current client has failed to list or watch, and waits; after the OnStatus() of it.
+    // The current client has failed to list or watch, and waits, or has had no answer for long;
+    // after the OnStatus() of it.
     virtual void OnFailure(const Failure& failure) = 0;
   };
 
@@ -153,7 +155,9 @@ class Reflector : private WatchStream::Observer {
   // Ends whatever is under way.
   void Stop();
   void SetStatus(DemandState state, absl::Status reason, bool failed = false);
-  void ExpectReopen();
+  // `verb`, a literal, is under way: says so when it has no answer for
+  // ReflectorOptions::answer_grace.
+  void AwaitAnswer(std::string_view verb);
   void Replace(ObjectStore::Content content, std::string resource_version);
   // An event of a running watch is in the store, with these changes.
   void OnApplied(WatchEventType type, std::string resource_version,
@@ -190,11 +194,11 @@ class Reflector : private WatchStream::Observer {
   std::unique_ptr<WatchStream> stream_;
   std::unique_ptr<InitialState> initial_;  // kStreamingList: what came so far
   LoopTimer timer_;                        // kWaiting
-  LoopTimer reopen_timer_;                 // kOpening while synced
+  LoopTimer answer_timer_;                 // while nothing of an answer has come
   ReflectorBackoff backoff_;
   absl::Time last_attempt_ = absl::InfinitePast();
-  bool answered_ = false;  // the last attempt to watch
-  bool hinted_ = false;    // while an attempt was under way that may have come too early
+  bool over_budget_ = false;  // the client's part of the WatchBudget, in this attempt
+  bool hinted_ = false;       // while an attempt was under way that may have come too early
   int short_watches_ = 0;
   int uncounted_events_ = 0;
 };

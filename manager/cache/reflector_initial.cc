@@ -54,6 +54,7 @@ void Reflector::OnStreamingListFailed(const absl::Status& why) {
 void Reflector::StartList() {
   Stop();
   phase_ = Phase::kListing;
+  AwaitAnswer("list");
   counts_->lists.Increment();
   pager_ = std::make_unique<ListPager>(
       *client_, spec_,
@@ -63,12 +64,17 @@ void Reflector::StartList() {
                          .max_list_bytes = options_.max_bytes,
                          .page_timeout = options_.page_timeout,
                          .encoding = encoding_,
-                         .admit = [this](size_t bytes) { return Admit(bytes); }});
+                         .admit =
+                             [this](size_t bytes) {
+                               answer_timer_.Cancel();
+                               return Admit(bytes);
+                             }});
   pager_->Start([this](absl::StatusOr<ListPager::Result> result) { OnList(std::move(result)); });
 }
 
 void Reflector::OnList(absl::StatusOr<ListPager::Result> result) {
   pager_.reset();
+  answer_timer_.Cancel();
   if (!result.ok()) {
     if (IsOurBound(result.status())) counts_->overflows.Increment();
     account_.Set(store_.bytes()).IgnoreError();  // no more than it had

@@ -33,8 +33,9 @@ struct ReflectorOptions {
   absl::Duration very_short_watch = absl::Seconds(1);
   // So many watches in a row that ended before that, with events: then one waits before the next.
   int max_short_watches = 5;
-  // How long a watch that ended by itself may take to open again until the data counts as stale.
-  absl::Duration reopen_grace = absl::Seconds(10);
+  // How long a list or a watch may take to be answered. After that what was synced counts as
+  // stale, the status says what is waited for, and another client of the watch may try.
+  absl::Duration answer_grace = absl::Seconds(10);
 
   // Of the objects that it holds, in their encoded forms, and of the list or the initial events
   // that are to replace them, so that it is twice this at most while it lists again. Beyond it the

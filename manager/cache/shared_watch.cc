@@ -64,6 +64,7 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadGrant> gra
                                                     .most_events = config_.events_per_turn},
                                   member->client(), *store_, static_cast<Reflector::Owner&>(*this));
   reflector_->Start();
+  Update(*member);
 }
 
 void SharedWatch::Leave(const WatchComponent& component, const DemandFeed& feed) {
