@@ -56,19 +56,17 @@ void Reflector::StartList() {
   phase_ = Phase::kListing;
   AwaitAnswer("list");
   counts_->lists.Increment();
-  pager_ = std::make_unique<ListPager>(
-      *client_, spec_,
-      ListPager::Options{.page_size = options_.page_size,
-                         .max_pages = options_.max_pages,
-                         .max_item_bytes = options_.max_item_bytes,
-                         .max_list_bytes = options_.max_bytes,
-                         .page_timeout = options_.page_timeout,
-                         .encoding = encoding_,
-                         .admit =
-                             [this](size_t bytes) {
-                               answer_timer_.Cancel();
-                               return Admit(bytes);
-                             }});
+  pager_ = std::make_unique<ListPager>(*client_, spec_,
+                                       ListPager::Options{.page_size = options_.page_size,
+                                                          .max_pages = options_.max_pages,
+                                                          .max_item_bytes = options_.max_item_bytes,
+                                                          .max_list_bytes = options_.max_bytes,
+                                                          .page_timeout = options_.page_timeout,
+                                                          .encoding = encoding_,
+                                                          .admit = [this](size_t bytes) {
+                                                            answer_timer_.Cancel();
+                                                            return Admit(bytes);
+                                                          }});
   pager_->Start([this](absl::StatusOr<ListPager::Result> result) { OnList(std::move(result)); });
 }
 

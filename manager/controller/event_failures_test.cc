@@ -58,6 +58,95 @@ TEST_F(RestEventRecorderTest, ARefusedEventDoesNotHoldUpTheOthers) {
   }
 }
 
+TEST_F(RestEventRecorderTest, EventsWithoutAnAnswerHoldUpOnlyTheirLike) {
+  Start();
+  std::vector<FakeRestClient::Reply> hanging;
+  client_.HandleLate([&](const RestRequest& request, const FakeRestClient::Reply& reply) {
+    if (request.target.find("/namespaces/bad") != std::string::npos) {
+      return hanging.push_back(reply);
+    }
+    reply(FakeRestClient::Json(201, ""));
+  });
+  ObjectRef bad = kObject, good = kObject;
+  good.ns = "good";
+  for (int ns = 0; ns < 5; ++ns) {
+    bad.ns = StrCat("bad", ns);
+    for (int i = 0; i < 20; ++i) Record(std::to_string(i), bad);
+  }
+  for (int i = 0; i < 20; ++i) Record(std::to_string(i), good);
+  loop_.RunFor(absl::Seconds(6));
+  EXPECT_EQ(Count("created"), 20);
+  EXPECT_EQ(hanging.size(), 20u) << "four of each flow";
+  for (int i = 0; i < 20; ++i) {
+    Record(StrCat("more ", i), good);
+    loop_.RunFor(absl::Milliseconds(100));
+  }
+  EXPECT_EQ(Count("created"), 40) << "at once";
+  for (int round = 0; round < 20; ++round) {
+    for (const FakeRestClient::Reply& reply : std::exchange(hanging, {})) {
+      reply(FakeRestClient::Json(201, ""));
+    }
+    loop_.RunFor(absl::Seconds(2));
+  }
+  EXPECT_EQ(Count("created"), 140);
+}
+
+TEST_F(RestEventRecorderTest, SlowRequestsAreBounded) {
+  options_.max_slow = 6;
+  Start();
+  size_t asked = 0;
+  client_.HandleLate([&](const RestRequest&, const FakeRestClient::Reply&) { ++asked; });
+  for (int ns = 0; ns < 20; ++ns) {
+    ObjectRef object = kObject;
+    object.ns = StrCat("ns", ns);
+    Record("x", object);
+  }
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_GE(asked, 6u);
+  EXPECT_LE(asked, 6u + 4u);
+}
+
+// What hangs fills the queue, and others have their part of it.
+TEST_F(RestEventRecorderTest, TheLongestFlowLosesWhatDoesNotFit) {
+  options_.max_queue = 10;
+  Start();
+  client_.HandleLate([](const RestRequest& request, const FakeRestClient::Reply& reply) {
+    if (request.target.find("/namespaces/bad/") != std::string::npos) return;
+    reply(FakeRestClient::Json(201, ""));
+  });
+  ObjectRef bad = kObject;
+  bad.ns = "bad";
+  for (int i = 0; i < 10; ++i) Record(std::to_string(i), bad);
+  loop_.RunFor(absl::Seconds(3));
+  for (int i = 0; i < 3; ++i) Record(StrCat("good ", i));
+  loop_.RunFor(absl::Milliseconds(100));
+  EXPECT_EQ(Count("created"), 3);
+  EXPECT_EQ(Count("dropped"), 3);
+}
+
+TEST_F(RestEventRecorderTest, ADenialAmongOthersIsSaidOnce) {
+  Start();
+  Serve([](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
+    if (request.target.find("/namespaces/bad/") != std::string::npos) {
+      return StatusFromResponse(422, "denied");
+    }
+    return FakeRestClient::Json(201, "");
+  });
+  ObjectRef bad = kObject;
+  bad.ns = "bad";
+  for (int i = 0; i < 30; ++i) {
+    Record(std::to_string(i), bad);
+    Record(std::to_string(i));
+    loop_.RunFor(absl::Seconds(1));
+  }
+  EXPECT_EQ(Count("failed"), 30);
+  EXPECT_EQ(log_->Count("Cannot record events"), 1);
+  loop_.RunFor(absl::Minutes(6));
+  Record("again", bad);
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(log_->Count("Cannot record events"), 2);
+}
+
 TEST_F(RestEventRecorderTest, RefusedEventsTakeNoRoomFromOthers) {
   options_.max_queue = 10;
   Start();

@@ -1,8 +1,8 @@
 #include "manager/controller/rest_event_recorder.h"
 
 #include <algorithm>
-#include <deque>
 #include <list>
+#include <optional>
 #include <random>
 #include <stop_token>
 #include <utility>
@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "manager/client/call_record.h"
 #include "manager/controller/event_object.h"
+#include "manager/controller/fair_queue.h"
 #include "manager/core/backoff.h"
 #include "manager/core/mutex.h"
 #include "manager/core/strings.h"
@@ -48,7 +49,8 @@ class RestEventRecorder::Core : public std::enable_shared_from_this<Core> {
         updated_(Total("updated")),
         failed_(Total("failed")),
         dropped_(Total("dropped")),
-        random_(options_.seed) {}
+        random_(options_.seed),
+        queue_({.places = options_.max_in_flight, .slow = options_.max_slow}) {}
 
   // Any thread.
   void Add(EventContent content);
@@ -60,16 +62,19 @@ class RestEventRecorder::Core : public std::enable_shared_from_this<Core> {
  private:
   struct Series {
     EventContent content;
+    std::string flow;
     eventsv1::Event event;
     int count = 0;         // observed
     int told = 0;          // of which the server knows
     bool queued = false;   // or being sent
+    bool slow = false;     // being sent, for long
     Backoff backoff{{}};   // of its own failures
     int tries = 0;         // that failed, of the present request
     absl::Time last_seen;  // monotonic
     absl::Time last_wall;
     absl::Time next_update;
-    std::unique_ptr<Loop::Timer> timer;  // for next_update, or the next try
+    std::unique_ptr<Loop::Timer> timer;           // for next_update, or the next try
+    std::unique_ptr<Loop::Timer> patience_timer;  // being sent
   };
   using SeriesList = std::list<Series>;  // the one seen longest ago first
 
@@ -91,12 +96,13 @@ class RestEventRecorder::Core : public std::enable_shared_from_this<Core> {
   void EnqueueAt(absl::Time when, Series& series);
   void SendNext();
   RestRequest RequestFor(const Series& series) const;
+  bool HasRoomFor(const Series& series);
   void OnAnswer(Series& series, const absl::Status& status, int count);
   void TryAgain(Series& series, const absl::Status& status);
   void Pause(const absl::Status& status);
   void Fail(Series& series, const absl::Status& status);
   // Events that are not sent yet.
-  size_t unsent() const { return queue_.size() + static_cast<size_t>(in_flight_ + retrying_); }
+  size_t unsent() const { return queue_.waiting() + queue_.in_flight() + retrying_; }
   void Remove(SeriesList::iterator series);
   void FinishFlushIfEmpty();
 
@@ -113,13 +119,12 @@ class RestEventRecorder::Core : public std::enable_shared_from_this<Core> {
   bool closed_ = false;
   SeriesList series_;
   absl::flat_hash_map<std::string, SeriesList::iterator> by_key_;
-  std::deque<Series*> queue_;
-  int in_flight_ = 0;
-  int retrying_ = 0;     // series that wait for their next try
+  FairQueue<Series*> queue_;
+  size_t retrying_ = 0;  // series that wait for their next try
   Backoff backoff_{{}};  // of the server's failures
   std::unique_ptr<Loop::Timer> pause_timer_, flush_timer_;
   absl::AnyInvocable<void() &&> flushed_;
-  absl::StatusCode last_error_ = absl::StatusCode::kOk;
+  absl::flat_hash_map<absl::StatusCode, absl::Time> logged_;  // what failed so, and when
 
   Mutex mutex_;
   std::vector<EventContent> inbox_ ABSL_GUARDED_BY(mutex_);
@@ -162,16 +167,12 @@ void RestEventRecorder::Core::Observe(EventContent content) {
     if (series_.size() >= options_.max_series && !IsBusy(series_.front())) {
       Remove(series_.begin());
     }
-    // Those that wait for another try take no room from others.
-    if (queue_.size() + static_cast<size_t>(in_flight_) >= options_.max_queue ||
-        series_.size() >= options_.max_series) {
-      dropped_.Increment();
-      return;
-    }
     Series series;
     series.last_wall = loop().clock().WallTimeNow();
     series.event = EventObject(content, reporter_, series.last_wall);
+    series.flow = StrCat(series.event.metadata().namespace_(), "/", content.reason);
     series.content = std::move(content);
+    if (!HasRoomFor(series)) return dropped_.Increment();
     it = by_key_.emplace(std::move(key), series_.insert(series_.end(), std::move(series))).first;
   } else {
     series_.splice(series_.end(), series_, it->second);
@@ -181,6 +182,17 @@ void RestEventRecorder::Core::Observe(EventContent content) {
   series.last_seen = Now();
   series.last_wall = loop().clock().WallTimeNow();
   if (!IsBusy(series)) Tell(series);
+}
+
+bool RestEventRecorder::Core::HasRoomFor(const Series& series) {
+  if (series_.size() >= options_.max_series) return false;
+  // Those that wait for another try take no room from others.
+  if (queue_.waiting() + queue_.in_flight() < options_.max_queue) return true;
+  const std::optional<Series*> other = queue_.DropFor(series.flow);
+  if (!other.has_value()) return false;
+  dropped_.Increment();
+  Remove(by_key_.find((*other)->content.SeriesKey())->second);
+  return true;
 }
 
 // Sends it when it may be sent.
@@ -212,7 +224,7 @@ void RestEventRecorder::Core::Remove(SeriesList::iterator series) {
 void RestEventRecorder::Core::Enqueue(Series& series) {
   if (series.tries > 0 && !series.queued) --retrying_;
   series.queued = true;
-  queue_.push_back(&series);
+  queue_.Push(series.flow, &series);
 }
 
 RestRequest RestEventRecorder::Core::RequestFor(const Series& series) const {
@@ -238,11 +250,16 @@ RestRequest RestEventRecorder::Core::RequestFor(const Series& series) const {
 
 void RestEventRecorder::Core::SendNext() {
   // After failures of the server one request finds out whether they are over.
-  const int most = backoff_.failures() > 0 ? 1 : options_.max_in_flight;
-  while (!closed_ && pause_timer_ == nullptr && in_flight_ < most && !queue_.empty()) {
-    Series& series = *queue_.front();
-    queue_.pop_front();
-    ++in_flight_;
+  const size_t most = backoff_.failures() > 0 ? 1 : options_.max_in_flight;
+  while (!closed_ && pause_timer_ == nullptr) {
+    const std::optional<Series*> next = queue_.Next(most);
+    if (!next.has_value()) break;
+    Series& series = **next;
+    series.patience_timer = loop().RunAt(Now() + options_.patience, [this, &series] {
+      series.slow = true;
+      queue_.NoteSlow();
+      SendNext();
+    });
     const int count = series.told == 0 ? 1 : series.count;
     options_.client->Send(
         {Now() + options_.request_timeout, stop_.get_token()}, RequestFor(series),
@@ -256,7 +273,8 @@ void RestEventRecorder::Core::SendNext() {
 }
 
 void RestEventRecorder::Core::OnAnswer(Series& series, const absl::Status& status, int count) {
-  --in_flight_;
+  series.patience_timer.reset();
+  queue_.Done(series.flow, std::exchange(series.slow, false));
   series.queued = false;
   if (!status.ok() && IsTransient(status) && series.tries + 1 < options_.max_tries) {
     TryAgain(series, status);
@@ -269,7 +287,6 @@ void RestEventRecorder::Core::OnAnswer(Series& series, const absl::Status& statu
   // An event of this name exists only because an earlier try of ours was heard.
   if (status.ok() || (create && IsAlreadyExists(status))) {
     (create ? created_ : updated_).Increment();
-    last_error_ = absl::StatusCode::kOk;
     series.told = count;
     // A first repetition is reported at once.
     series.next_update = create ? Now() : Now() + options_.series_period;
@@ -312,8 +329,9 @@ void RestEventRecorder::Core::Pause(const absl::Status& status) {
 void RestEventRecorder::Core::Fail(Series& series, const absl::Status& status) {
   failed_.Increment();
   // Nothing can be created in a namespace that is going away; that is not a failure.
-  if (!IsNamespaceTerminating(status) && status.code() != last_error_) {
-    last_error_ = status.code();
+  absl::Time& logged = logged_.try_emplace(status.code(), absl::InfinitePast()).first->second;
+  if (!IsNamespaceTerminating(status) && Now() - logged >= options_.series_window) {
+    logged = Now();
     log_.Error(
         absl::IsPermissionDenied(status)
             ? "Cannot record events; the component needs create and patch of events.events.k8s.io"

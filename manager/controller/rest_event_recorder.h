@@ -19,10 +19,11 @@
 namespace mandate {
 
 // The same event seen again within the window (same object, type, reason, action and note) becomes
-// a count in the first one's series. Events are sent in order. One that fails for a reason of its
-// own (500, no answer in time) is tried again later, and the others go on meanwhile; where the
-// server is down, has too much to do or does not accept the credential, all wait, and one tries.
-// What does not fit is dropped, and counted.
+// a count in the first one's series. Events of one namespace and reason are a flow: they are sent
+// in order, and flows take turns, because a webhook that hangs does so for some of them. An event
+// that fails for a reason of its own (500, no answer in time) is tried again later, and the others
+// go on meanwhile; where the server is down, has too much to do or does not accept the credential,
+// all wait, and one tries. What does not fit is dropped, from the longest flow, and counted.
 //
 // Thread-safe; destroyed on the loop's thread or after the loop has ended.
 class RestEventRecorder : public EventRecorder {
@@ -40,8 +41,11 @@ class RestEventRecorder : public EventRecorder {
     // The second observation is told at once, further ones no more often than this.
     absl::Duration series_period = absl::Seconds(30);
     absl::Duration request_timeout = absl::Seconds(10);
-    int max_tries = 12;     // of one request
-    int max_in_flight = 4;  // requests
+    int max_tries = 12;        // of one request
+    size_t max_in_flight = 4;  // requests, of a flow too
+    // A request without an answer for so long counts as slow, and not among those in flight.
+    absl::Duration patience = absl::Seconds(1);
+    size_t max_slow = 32;
   };
 
   // kInvalidArgument says which option is wrong.

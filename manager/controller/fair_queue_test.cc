@@ -1,0 +1,129 @@
+#include "manager/controller/fair_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mandate {
+namespace {
+
+using Queue = FairQueue<std::string>;
+
+std::string TakeAll(Queue& queue, size_t places = 100) {
+  std::string all;
+  while (auto item = queue.Next(places)) all += *item + " ";
+  return all;
+}
+
+TEST(FairQueueTest, FlowsTakeTurnsAndEachIsInOrder) {
+  Queue queue({.places = 100, .slow = 1});
+  for (const char* item : {"a1", "a2", "a3", "b1", "c1", "b2"}) queue.Push({item[0]}, item);
+  EXPECT_EQ(queue.waiting(), 6u);
+  EXPECT_EQ(TakeAll(queue), "a1 b1 c1 a2 b2 a3 ");
+  EXPECT_EQ(queue.waiting(), 0u);
+  EXPECT_EQ(queue.in_flight(), 6u);
+}
+
+TEST(FairQueueTest, PlacesAreOfAll) {
+  Queue queue({.places = 2, .slow = 1});
+  for (const char* item : {"a1", "b1", "c1", "d1"}) queue.Push({item[0]}, item);
+  EXPECT_EQ(queue.Next(0), std::nullopt);
+  EXPECT_EQ(TakeAll(queue, 1), "a1 ");
+  EXPECT_EQ(TakeAll(queue), "b1 ");
+  queue.Done("a", false);
+  EXPECT_EQ(TakeAll(queue), "c1 ");
+}
+
+TEST(FairQueueTest, WhatIsSlowHasNoPlaceButCountsInItsFlow) {
+  Queue queue({.places = 2, .slow = 3});
+  for (const char* item : {"a1", "a2", "a3", "b1", "b2", "b3"}) queue.Push({item[0]}, item);
+  EXPECT_EQ(TakeAll(queue), "a1 b1 ");
+  queue.NoteSlow();  // a1
+  EXPECT_EQ(TakeAll(queue), "a2 ");
+  queue.NoteSlow();  // a2
+  EXPECT_EQ(TakeAll(queue), "b2 ") << "a has two in flight";
+  queue.Done("b", false);
+  EXPECT_EQ(TakeAll(queue), "b3 ");
+  queue.Done("a", true);
+  EXPECT_EQ(TakeAll(queue), "") << "both places are b's";
+  queue.Done("b", false);
+  EXPECT_EQ(TakeAll(queue), "a3 ");
+}
+
+TEST(FairQueueTest, TooManySlowOnesStopAll) {
+  Queue queue({.places = 1, .slow = 2});
+  for (const char* item : {"a1", "b1", "c1"}) queue.Push({item[0]}, item);
+  EXPECT_EQ(TakeAll(queue), "a1 ");
+  queue.NoteSlow();
+  EXPECT_EQ(TakeAll(queue), "b1 ");
+  queue.NoteSlow();
+  EXPECT_EQ(TakeAll(queue), "");
+  queue.Done("b", true);
+  EXPECT_EQ(TakeAll(queue), "c1 ");
+}
+
+TEST(FairQueueTest, TheLongestFlowGivesUpItsNewest) {
+  Queue queue({.places = 1, .slow = 1});
+  EXPECT_EQ(queue.DropFor("a"), std::nullopt);
+  for (const char* item : {"a1", "a2", "a3", "b1", "b2"}) queue.Push({item[0]}, item);
+  EXPECT_EQ(queue.DropFor("a"), std::nullopt) << "it is the longest itself";
+  EXPECT_EQ(queue.DropFor("b"), std::nullopt) << "it would be as long";
+  EXPECT_EQ(queue.DropFor("c"), "a3");
+  EXPECT_EQ(queue.waiting(), 4u);
+  EXPECT_EQ(TakeAll(queue), "a1 ");
+  queue.Done("a", false);
+  EXPECT_EQ(TakeAll(queue), "b1 ");
+}
+
+// Against a plain model: nothing is lost, nothing comes twice, and each flow is in order.
+TEST(FairQueueTest, AnyOrderOfCalls) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    Queue queue({.places = 1 + random() % 4, .slow = 1 + random() % 4});
+    struct InFlight {
+      std::string flow;
+      bool slow;
+    };
+    std::vector<InFlight> in_flight;
+    std::vector<int> pushed(3), taken(3);
+    const auto take = [&] {
+      while (auto item = queue.Next(4)) {
+        const size_t flow = (*item)[0] - 'a';
+        EXPECT_EQ(item->substr(1), std::to_string(taken[flow]++));
+        in_flight.push_back({item->substr(0, 1), false});
+      }
+    };
+    const auto finish = [&](size_t i) {
+      queue.Done(in_flight[i].flow, in_flight[i].slow);
+      in_flight.erase(in_flight.begin() + static_cast<std::ptrdiff_t>(i));
+    };
+    for (int step = 0; step < 300; ++step) {
+      if (random() % 2 == 0) {
+        const size_t flow = random() % 3;
+        const std::string name(1, static_cast<char>('a' + flow));
+        queue.Push(name, name + std::to_string(pushed[flow]++));
+      } else if (!in_flight.empty()) {
+        const size_t i = random() % in_flight.size();
+        if (random() % 2 == 0 && !std::exchange(in_flight[i].slow, true)) {
+          queue.NoteSlow();
+        } else {
+          finish(i);
+        }
+      }
+      take();
+    }
+    while (!in_flight.empty()) {
+      finish(0);
+      take();
+    }
+    EXPECT_EQ(taken, pushed);
+    EXPECT_EQ(queue.waiting() + queue.in_flight(), 0u);
+  }
+}
+
+}  // namespace
+}  // namespace mandate
