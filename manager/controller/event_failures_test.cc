@@ -1,7 +1,9 @@
 // What becomes of events that the server does not take.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "manager/controller/testing/event_recorder_fixture.h"
 #include "manager/core/strings.h"
@@ -76,7 +78,7 @@ TEST_F(RestEventRecorderTest, EventsWithoutAnAnswerHoldUpOnlyTheirLike) {
   for (int i = 0; i < 20; ++i) Record(std::to_string(i), good);
   loop_.RunFor(absl::Seconds(6));
   EXPECT_EQ(Count("created"), 20);
-  EXPECT_EQ(hanging.size(), 20u) << "four of each flow";
+  EXPECT_LE(hanging.size(), 10u) << "one or two of each flow";
   for (int i = 0; i < 20; ++i) {
     Record(StrCat("more ", i), good);
     loop_.RunFor(absl::Milliseconds(100));
@@ -159,6 +161,56 @@ TEST_F(RestEventRecorderTest, RefusedEventsTakeNoRoomFromOthers) {
   loop_.RunFor(absl::Milliseconds(100));
   EXPECT_EQ(Count("created"), 1);
   EXPECT_EQ(Count("dropped"), 0);
+}
+
+// Nor do they take the places of those that are remembered.
+TEST_F(RestEventRecorderTest, ManyRefusedEventsTakeNoRoomFromOthers) {
+  options_.max_series = 10;
+  Start();
+  Serve([](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
+    if (request.target.find("/namespaces/bad/") != std::string::npos) {
+      return StatusFromResponse(500, "failed calling webhook");
+    }
+    return FakeRestClient::Json(201, "");
+  });
+  ObjectRef bad = kObject;
+  bad.ns = "bad";
+  for (int i = 0; i < 20; ++i) {
+    Record(std::to_string(i), bad);
+    loop_.RunFor(absl::Milliseconds(10));
+  }
+  for (int i = 0; i < 5; ++i) {
+    Record(StrCat("good ", i));
+    loop_.RunFor(absl::Milliseconds(10));
+  }
+  EXPECT_EQ(Count("created"), 5);
+}
+
+// A webhook hangs for all of a namespace's events, whatever their reasons.
+TEST_F(RestEventRecorderTest, ManyFlowsThatHangLeavePlacesForOthers) {
+  Start();
+  std::vector<std::unique_ptr<Loop::Timer>> timers;
+  client_.HandleLate([&](const RestRequest& request, const FakeRestClient::Reply& reply) {
+    if (request.target.find("/namespaces/bad/") == std::string::npos) {
+      return reply(FakeRestClient::Json(201, ""));
+    }
+    timers.push_back(loop_.RunAt(loop_.clock().TimeNow() + absl::Seconds(10),
+                                 [reply] { reply(absl::DeadlineExceededError("slow")); }));
+  });
+  ObjectRef bad = kObject;
+  bad.ns = "bad";
+  for (int reason = 0; reason < 12; ++reason) {
+    for (int i = 0; i < 20; ++i) {
+      recorder_->Eventf(bad, EventType::kNormal, StrCat("Reason", reason), "Act",
+                        std::to_string(i));
+    }
+  }
+  loop_.RunFor(absl::Seconds(30));
+  for (int i = 0; i < 20; ++i) {
+    Record(StrCat("good ", i));
+    loop_.RunFor(absl::Seconds(2));
+    EXPECT_EQ(Count("created"), i + 1);
+  }
 }
 
 TEST_F(RestEventRecorderTest, TriesOfARefusedEventAreBounded) {

@@ -13,19 +13,27 @@
 namespace mandate {
 
 // Flows take turns; within one, items are in order. What is in flight has a place; what is there
-// for long gives its place up, and is slow from then on. Not thread-safe.
+// for long gives its place up, and is slow from then on: its flow hangs, until something of it is
+// sent with success. Of a flow that hangs one item is in flight, which is slow from the start, so
+// that flows of which nothing is known need not wait for turns of such. Not thread-safe.
 template <typename Item>
 class FairQueue {
  public:
   struct Limits {
     size_t places = 4;  // of each flow too, where slow ones count
-    size_t slow = 32;   // beyond which nothing more is sent
+    size_t slow = 32;   // beyond which nothing more is sent, and nothing of what hangs beyond half
+  };
+  struct Sent {
+    Item item;
+    bool slow = false;
   };
 
   explicit FairQueue(const Limits& limits) : limits_(limits) {}
 
-  void Push(const std::string& flow, Item item) {
+  // `hung`: the item itself was slow, and failed.
+  void Push(const std::string& flow, Item item, bool hung = false) {
     const auto it = flows_.try_emplace(flow).first;
+    if (hung) SetHangs(it, true);
     it->second.waiting.push_back(std::move(item));
     ++waiting_;
     Schedule(it);
@@ -33,32 +41,32 @@ class FairQueue {
 
   // Is in flight from then on, until Done(). None: nothing waits, or may be sent now, with at most
   // `places` in use.
-  std::optional<Item> Next(size_t places) {
-    if (turns_.empty() || slow_ >= limits_.slow ||
-        in_flight_ - slow_ >= std::min(places, limits_.places)) {
-      return std::nullopt;
+  std::optional<Sent> Next(size_t places) {
+    if (!turns_.empty() && slow_ < limits_.slow &&
+        in_flight_ - slow_ < std::min(places, limits_.places)) {
+      return Take(turns_, /*slow=*/false);
     }
-    const auto it = turns_.front();
-    turns_.pop_front();
-    Flow& flow = it->second;
-    flow.has_turn = false;
-    Item item = std::move(flow.waiting.front());
-    flow.waiting.pop_front();
-    --waiting_;
-    ++flow.in_flight;
-    ++in_flight_;
-    Schedule(it);
-    return item;
+    const bool has_place = places >= limits_.places || in_flight_ < places;
+    if (!hanging_turns_.empty() && 2 * slow_ < limits_.slow && has_place) {
+      return Take(hanging_turns_, /*slow=*/true);
+    }
+    return std::nullopt;
   }
 
   // One of those in flight gives up its place.
-  void NoteSlow() { ++slow_; }
+  void NoteSlow(const std::string& flow) {
+    ++slow_;
+    const auto it = flows_.find(flow);
+    SetHangs(it, true);
+    Schedule(it);
+  }
 
-  void Done(const std::string& flow, bool was_slow) {
+  void Done(const std::string& flow, bool was_slow, bool ok) {
     const auto it = flows_.find(flow);
     --it->second.in_flight;
     --in_flight_;
     if (was_slow) --slow_;
+    if (ok) SetHangs(it, false);
     Schedule(it);
   }
 
@@ -88,22 +96,47 @@ class FairQueue {
     std::deque<Item> waiting;
     size_t in_flight = 0;
     bool has_turn = false;
+    bool hangs = false;
   };
   using Flows = std::map<std::string, Flow>;
+  using Turns = std::deque<typename Flows::iterator>;
+
+  Sent Take(Turns& turns, bool slow) {
+    const auto it = turns.front();
+    turns.pop_front();
+    Flow& flow = it->second;
+    flow.has_turn = false;
+    Sent sent = {std::move(flow.waiting.front()), slow};
+    flow.waiting.pop_front();
+    --waiting_;
+    ++flow.in_flight;
+    ++in_flight_;
+    if (slow) ++slow_;
+    Schedule(it);
+    return sent;
+  }
+
+  // Schedule() is to follow.
+  void SetHangs(typename Flows::iterator it, bool hangs) {
+    Flow& flow = it->second;
+    if (std::exchange(flow.hangs, hangs) == hangs) return;
+    if (std::exchange(flow.has_turn, false)) std::erase(hangs ? turns_ : hanging_turns_, it);
+  }
 
   void Schedule(typename Flows::iterator it) {
     Flow& flow = it->second;
     if (flow.waiting.empty() && flow.in_flight == 0) {
       flows_.erase(it);
-    } else if (!flow.has_turn && !flow.waiting.empty() && flow.in_flight < limits_.places) {
+    } else if (!flow.has_turn && !flow.waiting.empty() &&
+               flow.in_flight < (flow.hangs ? 1 : limits_.places)) {
       flow.has_turn = true;
-      turns_.push_back(it);
+      (flow.hangs ? hanging_turns_ : turns_).push_back(it);
     }
   }
 
   const Limits limits_;
-  Flows flows_;                                 // that have items
-  std::deque<typename Flows::iterator> turns_;  // of those that may send
+  Flows flows_;                  // that have items
+  Turns turns_, hanging_turns_;  // of those that may send
   size_t waiting_ = 0;
   size_t in_flight_ = 0;
   size_t slow_ = 0;  // of those

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -14,7 +15,7 @@ using Queue = FairQueue<std::string>;
 
 std::string TakeAll(Queue& queue, size_t places = 100) {
   std::string all;
-  while (auto item = queue.Next(places)) all += *item + " ";
+  while (auto item = queue.Next(places)) all += item->item + " ";
   return all;
 }
 
@@ -33,36 +34,84 @@ TEST(FairQueueTest, PlacesAreOfAll) {
   EXPECT_EQ(queue.Next(0), std::nullopt);
   EXPECT_EQ(TakeAll(queue, 1), "a1 ");
   EXPECT_EQ(TakeAll(queue), "b1 ");
-  queue.Done("a", false);
+  queue.Done("a", false, true);
   EXPECT_EQ(TakeAll(queue), "c1 ");
 }
 
-TEST(FairQueueTest, WhatIsSlowHasNoPlaceButCountsInItsFlow) {
+TEST(FairQueueTest, WhatIsSlowHasNoPlaceAndIsTheOnlyOneOfItsFlow) {
   Queue queue({.places = 2, .slow = 3});
   for (const char* item : {"a1", "a2", "a3", "b1", "b2", "b3"}) queue.Push({item[0]}, item);
   EXPECT_EQ(TakeAll(queue), "a1 b1 ");
-  queue.NoteSlow();  // a1
-  EXPECT_EQ(TakeAll(queue), "a2 ");
-  queue.NoteSlow();  // a2
-  EXPECT_EQ(TakeAll(queue), "b2 ") << "a has two in flight";
-  queue.Done("b", false);
+  queue.NoteSlow("a");  // a1
+  EXPECT_EQ(TakeAll(queue), "b2 ");
+  queue.Done("b", false, true);
   EXPECT_EQ(TakeAll(queue), "b3 ");
-  queue.Done("a", true);
+  queue.Done("a", true, true);
   EXPECT_EQ(TakeAll(queue), "") << "both places are b's";
-  queue.Done("b", false);
-  EXPECT_EQ(TakeAll(queue), "a3 ");
+  queue.Done("b", false, true);
+  queue.Done("b", false, true);
+  EXPECT_EQ(TakeAll(queue), "a2 a3 ") << "it hangs no more";
 }
 
 TEST(FairQueueTest, TooManySlowOnesStopAll) {
   Queue queue({.places = 1, .slow = 2});
   for (const char* item : {"a1", "b1", "c1"}) queue.Push({item[0]}, item);
   EXPECT_EQ(TakeAll(queue), "a1 ");
-  queue.NoteSlow();
+  queue.NoteSlow("a");
   EXPECT_EQ(TakeAll(queue), "b1 ");
-  queue.NoteSlow();
+  queue.NoteSlow("b");
   EXPECT_EQ(TakeAll(queue), "");
-  queue.Done("b", true);
+  queue.Done("b", true, false);
   EXPECT_EQ(TakeAll(queue), "c1 ");
+}
+
+TEST(FairQueueTest, FlowsThatHangLeavePlacesAndHalfOfTheSlowOnesToOthers) {
+  Queue queue({.places = 1, .slow = 4});
+  for (const char* item : {"a1", "b1", "c1"}) queue.Push({item[0]}, item, /*hung=*/true);
+  const std::optional<Queue::Sent> first = queue.Next(1);
+  ASSERT_TRUE(first.has_value());
+  EXPECT_EQ(first->item, "a1");
+  EXPECT_TRUE(first->slow);
+  EXPECT_EQ(TakeAll(queue), "b1 ");
+  for (const char* item : {"d1", "d2", "a2"}) queue.Push({item[0]}, item);
+  EXPECT_EQ(TakeAll(queue), "d1 ");
+  queue.Done("d", false, true);
+  EXPECT_EQ(TakeAll(queue), "d2 ");
+  queue.Done("a", true, false);
+  EXPECT_EQ(TakeAll(queue), "c1 ");
+  queue.Done("b", true, false);
+  EXPECT_EQ(TakeAll(queue), "a2 ") << "it hangs still";
+  queue.Done("d", false, true);
+  EXPECT_EQ(queue.waiting(), 0u);
+}
+
+TEST(FairQueueTest, AFlowThatHangsWaitsWhileOnlyOneMayBeSent) {
+  Queue queue({.places = 2, .slow = 4});
+  queue.Push("a", "a1", /*hung=*/true);
+  queue.Push("b", "b1", /*hung=*/true);
+  EXPECT_EQ(TakeAll(queue, 1), "a1 ");
+  queue.Push("c", "c1");
+  EXPECT_EQ(TakeAll(queue, 1), "c1 ");
+  queue.Done("c", false, true);
+  queue.Done("a", true, true);
+  EXPECT_EQ(TakeAll(queue, 1), "b1 ");
+}
+
+// The turn that it has by then is one among those that hang, and back.
+TEST(FairQueueTest, AFlowWithATurnBeginsAndCeasesToHang) {
+  Queue queue({.places = 2, .slow = 2});
+  for (const char* item : {"a1", "a2", "b1"}) queue.Push({item[0]}, item);
+  EXPECT_EQ(queue.Next(2)->item, "a1");
+  queue.NoteSlow("a");
+  EXPECT_EQ(TakeAll(queue), "b1 ");
+  queue.Push("b", "b2", /*hung=*/true);
+  queue.Push("b", "b3");
+  EXPECT_EQ(TakeAll(queue), "") << "it has one in flight";
+  queue.Done("b", false, true);
+  EXPECT_EQ(TakeAll(queue), "b2 b3 ");
+  queue.Done("a", true, true);
+  queue.Done("b", false, true);
+  EXPECT_EQ(TakeAll(queue), "a2 ");
 }
 
 TEST(FairQueueTest, TheLongestFlowGivesUpItsNewest) {
@@ -74,7 +123,7 @@ TEST(FairQueueTest, TheLongestFlowGivesUpItsNewest) {
   EXPECT_EQ(queue.DropFor("c"), "a3");
   EXPECT_EQ(queue.waiting(), 4u);
   EXPECT_EQ(TakeAll(queue), "a1 ");
-  queue.Done("a", false);
+  queue.Done("a", false, true);
   EXPECT_EQ(TakeAll(queue), "b1 ");
 }
 
@@ -92,24 +141,24 @@ TEST(FairQueueTest, AnyOrderOfCalls) {
     std::vector<int> pushed(3), taken(3);
     const auto take = [&] {
       while (auto item = queue.Next(4)) {
-        const size_t flow = (*item)[0] - 'a';
-        EXPECT_EQ(item->substr(1), std::to_string(taken[flow]++));
-        in_flight.push_back({item->substr(0, 1), false});
+        const size_t flow = item->item[0] - 'a';
+        EXPECT_EQ(item->item.substr(1), std::to_string(taken[flow]++));
+        in_flight.push_back({item->item.substr(0, 1), item->slow});
       }
     };
     const auto finish = [&](size_t i) {
-      queue.Done(in_flight[i].flow, in_flight[i].slow);
+      queue.Done(in_flight[i].flow, in_flight[i].slow, random() % 2 == 0);
       in_flight.erase(in_flight.begin() + static_cast<std::ptrdiff_t>(i));
     };
     for (int step = 0; step < 300; ++step) {
       if (random() % 2 == 0) {
         const size_t flow = random() % 3;
         const std::string name(1, static_cast<char>('a' + flow));
-        queue.Push(name, name + std::to_string(pushed[flow]++));
+        queue.Push(name, name + std::to_string(pushed[flow]++), random() % 8 == 0);
       } else if (!in_flight.empty()) {
         const size_t i = random() % in_flight.size();
         if (random() % 2 == 0 && !std::exchange(in_flight[i].slow, true)) {
-          queue.NoteSlow();
+          queue.NoteSlow(in_flight[i].flow);
         } else {
           finish(i);
         }

@@ -68,6 +68,7 @@ class RestEventRecorder::Core : public std::enable_shared_from_this<Core> {
     int told = 0;          // of which the server knows
     bool queued = false;   // or being sent
     bool slow = false;     // being sent, for long
+    bool hung = false;     // the last try was slow, and failed
     Backoff backoff{{}};   // of its own failures
     int tries = 0;         // that failed, of the present request
     absl::Time last_seen;  // monotonic
@@ -224,7 +225,7 @@ void RestEventRecorder::Core::Remove(SeriesList::iterator series) {
 void RestEventRecorder::Core::Enqueue(Series& series) {
   if (series.tries > 0 && !series.queued) --retrying_;
   series.queued = true;
-  queue_.Push(series.flow, &series);
+  queue_.Push(series.flow, &series, series.hung);
 }
 
 RestRequest RestEventRecorder::Core::RequestFor(const Series& series) const {
@@ -252,14 +253,17 @@ void RestEventRecorder::Core::SendNext() {
   // After failures of the server one request finds out whether they are over.
   const size_t most = backoff_.failures() > 0 ? 1 : options_.max_in_flight;
   while (!closed_ && pause_timer_ == nullptr) {
-    const std::optional<Series*> next = queue_.Next(most);
+    const auto next = queue_.Next(most);
     if (!next.has_value()) break;
-    Series& series = **next;
-    series.patience_timer = loop().RunAt(Now() + options_.patience, [this, &series] {
-      series.slow = true;
-      queue_.NoteSlow();
-      SendNext();
-    });
+    Series& series = *next->item;
+    series.slow = next->slow;
+    if (!series.slow) {
+      series.patience_timer = loop().RunAt(Now() + options_.patience, [this, &series] {
+        series.slow = true;
+        queue_.NoteSlow(series.flow);
+        SendNext();
+      });
+    }
     const int count = series.told == 0 ? 1 : series.count;
     options_.client->Send(
         {Now() + options_.request_timeout, stop_.get_token()}, RequestFor(series),
@@ -274,15 +278,19 @@ void RestEventRecorder::Core::SendNext() {
 
 void RestEventRecorder::Core::OnAnswer(Series& series, const absl::Status& status, int count) {
   series.patience_timer.reset();
-  queue_.Done(series.flow, std::exchange(series.slow, false));
+  series.hung = series.slow && !status.ok();
+  queue_.Done(series.flow, std::exchange(series.slow, false), status.ok());
   series.queued = false;
-  if (!status.ok() && IsTransient(status) && series.tries + 1 < options_.max_tries) {
+  // Those that wait for another try leave half of what is remembered to others.
+  if (IsTransient(status) && series.tries + 1 < options_.max_tries &&
+      retrying_ < options_.max_series / 2) {
     TryAgain(series, status);
     return SendNext();
   }
   backoff_.Reset();
   series.backoff.Reset();
   series.tries = 0;
+  series.hung = false;
   const bool create = series.told == 0;
   // An event of this name exists only because an earlier try of ours was heard.
   if (status.ok() || (create && IsAlreadyExists(status))) {

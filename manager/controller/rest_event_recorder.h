@@ -36,7 +36,7 @@ class RestEventRecorder : public EventRecorder {
     uint64_t seed = 0;  // of backoff
 
     size_t max_queue = 1000;   // calls, and events, that wait to be sent
-    size_t max_series = 4096;  // that are remembered, or wait for another try
+    size_t max_series = 4096;  // that are remembered; half of them may wait for another try
     absl::Duration series_window = absl::Minutes(6);
     // The second observation is told at once, further ones no more often than this.
     absl::Duration series_period = absl::Seconds(30);
