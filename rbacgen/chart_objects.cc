@@ -101,14 +101,12 @@ class BaseObjects {
 
   std::vector<Yaml> Make() && {
     AddServiceAccount(maker_, /*mounted_in_pods=*/true);
-    Yaml::Map lease =
-        maker_.Object("coordination.k8s.io/v1", "Lease", names_.base, switches_.Namespace());
-    lease["spec"] = Yaml::Map();
-    maker_.Add(std::move(lease));
     AddRole(
         names_.base,
         {Yaml::If(switches_.TokenMode(), Rule("", "serviceaccounts/token", {"create"}, Accounts())),
-         Rule("coordination.k8s.io", "leases", {"get", "update"}, Yaml::List{names_.base})},
+         // The manager makes it by an apply, which names it also where it does not exist yet.
+         Rule("coordination.k8s.io", "leases", {"create", "get", "patch", "update"},
+              Yaml::List{names_.base})},
         {});
     // A request to create carries no name yet, so that rule cannot have any.
     AddRole(names_.base + "-create-service-accounts", {Rule("", "serviceaccounts", {"create"}, {})},

@@ -86,8 +86,8 @@ TEST(BuildChart, EveryComponentHasItsOwnIdentityAndGrants) {
                           "// +mandate:rbac:granted=external,groups=g,resources=x,verbs=get\n"
                           "// +mandate:fence:groups=g,resources=r,label=l\n"
                           "// +mandate:component:name=a\n")),
-              ElementsAre("ServiceAccount sys/mm", "Lease sys/mm", "Role sys/mm",
-                          "RoleBinding sys/mm", "ValidatingAdmissionPolicy /mm-tokens",
+              ElementsAre("ServiceAccount sys/mm", "Role sys/mm", "RoleBinding sys/mm",
+                          "ValidatingAdmissionPolicy /mm-tokens",
                           "ValidatingAdmissionPolicyBinding /mm-tokens",   //
                           "ServiceAccount sys/mm-a", "ClusterRole /mm-a",  //
                           "ClusterRoleBinding /mm-a",                      //
@@ -143,9 +143,8 @@ TEST(BuildChart, ABindingHasExactlyOneSubject) {
             "  namespace: sys\n");
 }
 
-TEST(BuildChart, BaseMintsTokensOfTheComponentsAndUpdatesItsLease) {
+TEST(BuildChart, BaseMintsTokensOfTheComponentsAndHoldsItsLease) {
   const auto chart = Chart(kAandB);
-  EXPECT_THAT(Find(chart, "Lease", "mm").Write(), HasSubstr("spec: {}\n"));
   const std::string rules = Find(chart, "Role", "mm")["rules"].Write();
   EXPECT_EQ(rules,
             "- apiGroups:\n  - \"\"\n"
@@ -153,7 +152,7 @@ TEST(BuildChart, BaseMintsTokensOfTheComponentsAndUpdatesItsLease) {
             "  resources:\n  - serviceaccounts/token\n  verbs:\n  - create\n"
             "- apiGroups:\n  - coordination.k8s.io\n"
             "  resourceNames:\n  - mm\n"
-            "  resources:\n  - leases\n  verbs:\n  - get\n  - update\n");
+            "  resources:\n  - leases\n  verbs:\n  - create\n  - get\n  - patch\n  - update\n");
   // What the header tells the manager that it is granted.
   EXPECT_EQ(rules,
             RulesYaml(BuildBaseMandate(Components(kAandB), "mm", "").grants.at(0).rules).Write());

@@ -79,7 +79,7 @@ ComponentMandate BuildBaseMandate(const std::vector<ComponentMandate>& component
   for (const ComponentMandate& c : components) {
     accounts.push_back(ServiceAccountName(base_name, c.name));
   }
-  std::vector<rbac::Rule> rules = {{.verbs = {"get", "update"},
+  std::vector<rbac::Rule> rules = {{.verbs = {"create", "get", "patch", "update"},
                                     .api_groups = {"coordination.k8s.io"},
                                     .resources = {"leases"},
                                     .resource_names = {base_name},

@@ -72,7 +72,7 @@ TEST(BuildBaseMandate, MintsTheComponentsTokensAndHoldsItsLease) {
   EXPECT_THAT(base.grants[0].rules[0].verbs, ElementsAre("create"));
   EXPECT_THAT(base.grants[0].rules[0].resource_names, ElementsAre("mm-a", "mm-b"));
   EXPECT_THAT(base.grants[0].rules[1].resources, ElementsAre("leases"));
-  EXPECT_THAT(base.grants[0].rules[1].verbs, ElementsAre("get", "update"));
+  EXPECT_THAT(base.grants[0].rules[1].verbs, ElementsAre("create", "get", "patch", "update"));
   EXPECT_THAT(base.grants[0].rules[1].resource_names, ElementsAre("mm"));
 }
 

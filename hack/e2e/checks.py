@@ -218,6 +218,12 @@ def a_standby_takes_over(env, report):
                took < 20 + LOADED, f"{took:.0f} s")
         now = env.get("lease", BASE, "-n", NAMESPACE)["spec"]
         expect(report, "the Lease is the second's", now["holderIdentity"] not in ("", holder), now)
+        report.step("the Lease is deleted")
+        env.kubectl("delete", "lease", BASE, "-n", NAMESPACE)
+        env.eventually("it is the second's again", lambda: (
+            env.kubectl("get", "lease", BASE, "-n", NAMESPACE, "-o", "jsonpath={.spec.holderIdentity}", check=False)
+            == now["holderIdentity"], "it is not"))
+        expect(report, "which runs", standby.poll() is None, standby.poll())
         env.kubectl("delete", "scopeinstance/e2e", "scopetemplate/e2e")
     finally:
         standby.terminate()

@@ -135,21 +135,34 @@ void LeaderElector::TryFast() {
 
 void LeaderElector::TrySlow() {
   client_.Get(RequestContext(), Guarded([this](absl::StatusOr<Lease> lease) {
-                if (!lease.ok()) return Fail(lease.status());
-                Observe(*lease);
-                if (HeldByOther()) return Fail(absl::OkStatus());
-                const absl::Time sent = Now();
-                updating_ = true;
-                client_.Update(RequestContext(), Claimed(),
-                               Guarded([this, sent](absl::StatusOr<Lease> stored) {
-                                 if (!stored.ok()) return Fail(stored.status());
-                                 Observe(*stored);
-                                 Succeed(sent);
-                               }));
+                IsNotFound(lease.status()) ? OnMissing(lease.status()) : OnRead(std::move(lease));
               }));
 }
 
+void LeaderElector::OnMissing(const absl::Status& why) {
+  // Whose Lease was deleted still leads, and may have renewed it just before.
+  if (!std::exchange(missing_, true)) observed_at_ = Now();
+  if (HeldByOther()) return Fail(why);
+  log_.Info("The Lease does not exist; creating it");
+  client_.Create(RequestContext(),
+                 Guarded([this](absl::StatusOr<Lease> created) { OnRead(std::move(created)); }));
+}
+
+void LeaderElector::OnRead(absl::StatusOr<Lease> lease) {
+  if (!lease.ok()) return Fail(lease.status());
+  Observe(*lease);
+  if (HeldByOther()) return Fail(absl::OkStatus());
+  const absl::Time sent = Now();
+  updating_ = true;
+  client_.Update(RequestContext(), Claimed(), Guarded([this, sent](absl::StatusOr<Lease> stored) {
+                   if (!stored.ok()) return Fail(stored.status());
+                   Observe(*stored);
+                   Succeed(sent);
+                 }));
+}
+
 void LeaderElector::Observe(const Lease& lease) {
+  missing_ = false;
   if (observed_at_ == absl::Time() ||
       lease.spec().SerializeAsString() != observed_.spec().SerializeAsString()) {
     observed_at_ = Now();

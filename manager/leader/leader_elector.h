@@ -39,7 +39,7 @@ class LeaderElector {
   };
 
   struct Options {
-    ObjectKey lease;       // must exist: it is only read and updated
+    ObjectKey lease;       // made where it does not exist
     std::string identity;  // unique to the process: "host_uuid"
     // Others may take the Lease this long after they last saw it change.
     absl::Duration lease_duration = absl::Seconds(15);
@@ -83,10 +83,12 @@ class LeaderElector {
   explicit LeaderElector(Options options);
   absl::Time Now() const { return loop_.clock().TimeNow(); }
 
-  // One attempt: Try -> (fast: Update) -> Get -> Update -> Succeed or Fail.
+  // One attempt: Try -> (fast: Update) -> Get -> (Create) -> Update -> Succeed or Fail.
   void Try();
   void TryFast();
   void TrySlow();
+  void OnMissing(const absl::Status& why);
+  void OnRead(absl::StatusOr<Lease> lease);
   void Succeed(absl::Time sent);
   void Fail(const absl::Status& why);
   void Lose(const absl::Status& why);
@@ -120,6 +122,7 @@ class LeaderElector {
   State state_ = State::kIdle;
   Lease observed_;
   absl::Time observed_at_;
+  bool missing_ = false;  // it did not exist when it was last read
   std::string announced_holder_;
   // Leader: when the last renewal that succeeded was sent, and when this one must have succeeded.
   absl::Time renewed_at_;

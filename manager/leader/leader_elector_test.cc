@@ -187,16 +187,58 @@ TEST_F(LeaderElectorTest, AFollowerThatReadsTheLeaseAgainLogsNoError) {
   EXPECT_EQ(b->log->Count("ERROR"), 1);
 }
 
-TEST_F(LeaderElectorTest, AMissingLeaseIsSaidAndWaitedFor) {
+TEST_F(LeaderElectorTest, AMissingLeaseIsMade) {
+  server_.Delete();
+  auto a = New("a"), b = New("b");
+  a->elector->Start();
+  b->elector->Start();
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_NE(a->leads(), b->leads()) << "one of them";
+}
+
+TEST_F(LeaderElectorTest, AMissingLeaseThatMayNotBeMadeIsSaid) {
   server_.Delete();
   auto a = New("a");
+  a->client.fault = [](const RestRequest& request) {
+    Fault fault;
+    if (request.method == "PATCH") fault.reply.emplace().code = 403;
+    return fault;
+  };
   a->elector->Start();
   loop_.RunFor(absl::Minutes(5));
-  EXPECT_TRUE(absl::IsNotFound(a->elector->status()));
-  EXPECT_THAT(std::string(a->elector->status().message()), HasSubstr("kind: Lease"));
-  server_.Create();
+  EXPECT_TRUE(absl::IsPermissionDenied(a->elector->status()));
+  EXPECT_THAT(std::string(a->elector->status().message()),
+              HasSubstr("verbs: [create, get, patch, update]"));
+  EXPECT_EQ(a->log->Count("ERROR"), 1);
+  a->client.fault = nullptr;
   loop_.RunFor(absl::Seconds(5));
   EXPECT_TRUE(a->leads());
+}
+
+// Whoever leads makes it again, and goes on; others wait as if it were there.
+TEST_F(LeaderElectorTest, ADeletedLeaseChangesNoLeader) {
+  auto a = Leader("a");
+  auto b = New("b");
+  b->elector->Start();
+  loop_.RunFor(absl::Seconds(10));
+  server_.Delete();
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_TRUE(a->leads());
+  EXPECT_EQ(server_.spec().holderidentity(), "a");
+  EXPECT_EQ(b->led, 0);
+}
+
+TEST_F(LeaderElectorTest, ALeaderThatIsGoneWithItsLeaseIsFollowedAfterItsTime) {
+  auto a = Leader("a");
+  auto b = New("b");
+  b->elector->Start();
+  loop_.RunFor(absl::Seconds(10));
+  a->client.fault = [](const RestRequest&) { return Fault{.lost = true}; };
+  server_.Delete();
+  const absl::Time deleted = Now();
+  ASSERT_TRUE(loop_.RunUntil([&] { return b->leads(); }, absl::Seconds(30)));
+  EXPECT_GE(Now() - deleted, absl::Seconds(15));
+  EXPECT_FALSE(a->leads());
 }
 
 TEST_F(LeaderElectorTest, RequestsHaveADeadlineOfHalfTheRenewDeadline) {

@@ -24,13 +24,6 @@ absl::Status WithText(const absl::Status& status, const std::string& text) {
 absl::Status Explained(const absl::Status& status, const ObjectKey& key,
                        std::string_view component) {
   const std::string_view message = AsStd(status.message());
-  if (IsNotFound(status)) {
-    return WithText(
-        status, StrCat("Lease ", key.ToString(), " does not exist (", message,
-                       "). The chart creates it; without the chart, apply as an administrator:\n",
-                       "apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata:\n  namespace: ",
-                       key.ns, "\n  name: ", key.name));
-  }
   if (IsForbidden(status)) {
     return WithText(
         status,
@@ -40,7 +33,7 @@ absl::Status Explained(const absl::Status& status, const ObjectKey& key,
                key.ns,
                " with:\nrules:\n- apiGroups: [coordination.k8s.io]\n  resources: [leases]\n  "
                "resourceNames: [",
-               key.name, "]\n  verbs: [get, update]"));
+               key.name, "]\n  verbs: [create, get, patch, update]"));
   }
   return WithText(status, StrCat("Lease ", key.ToString(), ": ", message));
 }
@@ -53,26 +46,45 @@ LeaseClient::LeaseClient(RestClient& client, ObjectKey key)
 void LeaseClient::Get(const CallContext& context, Done done) {
   RestRequest request;
   request.method = "GET";
+  request.target = ResourceTarget(KindOf<Lease>::value, key_);
+  Send(context, std::move(request), std::move(done));
+}
+
+void LeaseClient::Create(const CallContext& context, Done done) {
+  RestRequest request;
+  request.method = "PATCH";
+  request.target = ResourceTarget(KindOf<Lease>::value, key_, "",
+                                  {{"fieldManager", std::string(client_.component())}});
+  request.content_type = "application/apply-patch+yaml";
+  Lease lease;
+  lease.mutable_metadata()->set_namespace_(key_.ns);
+  lease.mutable_metadata()->set_name(key_.name);
+  absl::StatusOr<std::string> body = EncodeObject(lease, Encoding::kJson);
+  if (!body.ok()) return Fail(body.status(), std::move(done));
+  request.body = *std::move(body);
+  request.idempotent = true;
   Send(context, std::move(request), std::move(done));
 }
 
 void LeaseClient::Update(const CallContext& context, const Lease& lease, Done done) {
   RestRequest request;
   request.method = "PUT";
+  request.target = ResourceTarget(KindOf<Lease>::value, key_);
   // Protobuf keeps the fields of a newer server that this binary does not know.
   absl::StatusOr<std::string> body = EncodeObject(lease, Encoding::kProtobuf);
-  if (!body.ok()) {
-    client_.loop().Post(
-        [done = std::move(done), status = body.status()]() mutable { std::move(done)(status); });
-    return;
-  }
+  if (!body.ok()) return Fail(body.status(), std::move(done));
   request.body = *std::move(body);
   request.content_type = kProtobufType;
   Send(context, std::move(request), std::move(done));
 }
 
+void LeaseClient::Fail(absl::Status status, Done done) {
+  client_.loop().Post([done = std::move(done), status = std::move(status)]() mutable {
+    std::move(done)(std::move(status));
+  });
+}
+
 void LeaseClient::Send(const CallContext& context, RestRequest request, Done done) {
-  request.target = ResourceTarget(KindOf<Lease>::value, key_);
   request.accept = kProtobufType;
   client_.Send(context, std::move(request),
                [done = std::move(done), key = key_, component = std::string(client_.component())](

@@ -1,4 +1,4 @@
-// Reads and updates one Lease, and explains what is missing when that fails.
+// Makes, reads and updates one Lease, and explains what is missing when that fails.
 #ifndef MANAGER_LEADER_LEASE_CLIENT_H_
 #define MANAGER_LEADER_LEASE_CLIENT_H_
 
@@ -22,14 +22,18 @@ class LeaseClient {
   LeaseClient(RestClient& client, ObjectKey key);
 
   // `done` runs on the loop, also after this object is gone. Errors are the client's; those that a
-  // person must mend (no such Lease, no right to use it) carry the manifest that does.
+  // person must mend (no right to use it) carry the rule that does.
   void Get(const CallContext& context, Done done);
+  // Makes it, without a holder, where it does not exist; the result is what is there then. By
+  // server-side apply, because a Role can name the object of an apply, but not of a POST.
+  void Create(const CallContext& context, Done done);
   // With the resourceVersion of `lease` as precondition; the result is what the server stored.
   void Update(const CallContext& context, const coordinationv1::Lease& lease, Done done);
 
   const ObjectKey& key() const { return key_; }
 
  private:
+  void Fail(absl::Status status, Done done);
   void Send(const CallContext& context, RestRequest request, Done done);
 
   RestClient& client_;

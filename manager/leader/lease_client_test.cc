@@ -24,6 +24,13 @@ class LeaseClientTest : public testing::Test {
     EXPECT_TRUE(result.has_value());
     return *result;
   }
+  absl::StatusOr<Lease> Create() {
+    std::optional<absl::StatusOr<Lease>> result;
+    client_.Create({}, [&](absl::StatusOr<Lease> lease) { result = std::move(lease); });
+    loop_.RunFor(absl::Seconds(1));
+    EXPECT_TRUE(result.has_value());
+    return *result;
+  }
   absl::StatusOr<Lease> Update(const Lease& lease) {
     std::optional<absl::StatusOr<Lease>> result;
     client_.Update({}, lease, [&](absl::StatusOr<Lease> stored) { result = std::move(stored); });
@@ -79,12 +86,23 @@ TEST_F(LeaseClientTest, AJsonAnswerIsUnderstood) {
   EXPECT_EQ(lease->spec().renewtime().nanos(), 123456000);
 }
 
-TEST_F(LeaseClientTest, AMissingLeaseIsAnsweredWithItsManifest) {
-  const absl::Status status = Get().status();
-  EXPECT_TRUE(absl::IsNotFound(status));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("Lease system/leader does not exist"));
-  EXPECT_THAT(std::string(status.message()),
-              HasSubstr("kind: Lease\nmetadata:\n  namespace: system\n  name: leader"));
+TEST_F(LeaseClientTest, MakesAnEmptyLease) {
+  EXPECT_TRUE(absl::IsNotFound(Get().status()));
+  const auto created = Create();
+  ASSERT_TRUE(created.ok()) << created.status();
+  EXPECT_FALSE(created->spec().has_holderidentity());
+  EXPECT_EQ(rest_.requests.back().second.body,
+            R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease",)"
+            R"("metadata":{"name":"leader","namespace":"system"}})");
+  EXPECT_TRUE(Update(*created).ok());
+}
+
+TEST_F(LeaseClientTest, LeavesALeaseThatIsThereAsItIs) {
+  server_.Create();
+  server_.Edit([](Lease& lease) { lease.mutable_spec()->set_holderidentity("other"); });
+  const auto lease = Create();
+  ASSERT_TRUE(lease.ok()) << lease.status();
+  EXPECT_EQ(lease->spec().holderidentity(), "other");
 }
 
 TEST_F(LeaseClientTest, AMissingRightIsAnsweredWithTheRule) {
@@ -98,7 +116,7 @@ TEST_F(LeaseClientTest, AMissingRightIsAnsweredWithTheRule) {
   EXPECT_TRUE(absl::IsPermissionDenied(status));
   EXPECT_THAT(std::string(status.message()), HasSubstr("base may not use Lease system/leader"));
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("resourceNames: [leader]\n  verbs: [get, update]"));
+              HasSubstr("resourceNames: [leader]\n  verbs: [create, get, patch, update]"));
 }
 
 }  // namespace

@@ -57,6 +57,7 @@ good | sed '1{h;d}' >"$dir/rest.log"
 
 expect 0 'nothing amiss' audit --sources=src --granted="$dir/chart.yaml" "$dir/good.log"
 says 'nothing amiss' out '; nothing found'
+says 'nothing amiss' out '^patch leases.* yes +used once, to make the Lease$'
 says 'nothing amiss' out '^list pods +a.h:2 +\? +- +yes +served by the shared cache'
 says 'nothing amiss' out '^bind clusterroles.* in no log'
 says 'nothing amiss' out '^create serviceaccounts/token named mandate-manager-a in mandate-system .* 1 +yes'

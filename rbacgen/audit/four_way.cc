@@ -109,7 +109,7 @@ class Builder {
     std::map<Key, FourWayRow> rows = Rows(ledger);
     for (auto& [key, row] : rows) {
       row.compiled = Compiled(component, row.rule);
-      row.verdict = Judge(row, user);
+      row.verdict = Judge(component, row, user);
       Report(component, row, silent);
       identity.rows.push_back(std::move(row));
     }
@@ -145,7 +145,8 @@ class Builder {
     return rows;
   }
 
-  Verdict Judge(const FourWayRow& row, const rbac::UserInfo& user) const {
+  Verdict Judge(const std::string& component, const FourWayRow& row,
+                const rbac::UserInfo& user) const {
     // The first that holds.
     const std::pair<bool, Verdict> verdicts[] = {
         {row.declared.empty(), Verdict::kUndeclared},
@@ -154,6 +155,7 @@ class Builder {
         {IsHidden(row, user), Verdict::kHidden},
         {IsServed(row), Verdict::kServed},
         {row.external, Verdict::kExternal},
+        {MakesTheLease(component, row.rule), Verdict::kOnce},
         {too_short_, Verdict::kNotYet},
         {row.compiled.value_or(false), Verdict::kUnexercised},
     };
@@ -165,6 +167,13 @@ class Builder {
 
   bool IsHidden(const FourWayRow& row, const rbac::UserInfo& user) const {
     return input_.policy != nullptr && !input_.policy->Logs(user, RequestFor(row.rule, row.ns));
+  }
+
+  // With an apply, which is a patch, and a create where there is none.
+  static bool MakesTheLease(const std::string& component, const rbac::Rule& rule) {
+    const std::string& verb = rule.verbs.front();
+    return component == "base" && (verb == "create" || verb == "patch") &&
+           !rule.resources.empty() && rule.resources.front() == "leases";
   }
 
   // One watch serves all who may: whose it is, is chance.
@@ -312,6 +321,8 @@ const char* VerdictWords(Verdict verdict) {
       return "in no log: the server asks it of itself";
     case Verdict::kHidden:
       return "hidden by the audit policy";
+    case Verdict::kOnce:
+      return "used once, to make the Lease";
     case Verdict::kNotYet:
       return "not used yet";
     case Verdict::kExternal:

@@ -38,6 +38,7 @@ enum class Verdict {
   kUnexercised,  // not used, but the binary has a call for it
   kUnseen,       // the server asks this of itself: no log has it (bind, escalate, finalizers)
   kHidden,       // the audit policy leaves it out
+  kOnce,         // not used, because what it makes was there
   kNotYet,       // the log is too short to tell
   kExternal,     // somebody else grants it, and did not, or it was not used
   kUndeclared,   // granted or compiled, and no marker says so

@@ -197,8 +197,9 @@ void Trace::CheckBase(const AuditEvent& event, const std::string& operation) {
   if (!IsWrite(event.verb) || IsSelfReview(event)) return;
   const bool token = event.verb == "create" && event.group.empty() &&
                      event.resource == "serviceaccounts" && event.subresource == "token";
-  const bool lease = event.verb == "update" && event.group == "coordination.k8s.io" &&
-                     event.resource == "leases" && event.name == options_.base_name;
+  const bool lease = (event.verb == "update" || event.verb == "patch") &&
+                     event.group == "coordination.k8s.io" && event.resource == "leases" &&
+                     event.name == options_.base_name;
   if (token && event.ns == options_.ns && event.name.starts_with(options_.base_name + "-")) return;
   if (lease) return;
   Find(event,

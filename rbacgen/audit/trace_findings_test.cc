@@ -49,10 +49,12 @@ TEST(TraceFindings, FindsWhatMustNotBe) {
               ElementsAre(HasSubstr("came without a credential id")));
 }
 
-TEST(TraceFindings, BaseMayMintItsComponentsTokensAndUpdateItsLease) {
+TEST(TraceFindings, BaseMayMintItsComponentsTokensAndHoldItsLease) {
   const auto found = [](const Line& line) { return TraceOf({line}).findings; };
   EXPECT_THAT(found(Mint("a", "JTI=a1")), IsEmpty());
   EXPECT_THAT(found(ByBase("update", "coordination.k8s.io", "leases", "mandate-manager")),
+              IsEmpty());
+  EXPECT_THAT(found(ByBase("patch", "coordination.k8s.io", "leases", "mandate-manager")),
               IsEmpty());
   EXPECT_THAT(found(ByBase("get", "", "configmaps", "x")), IsEmpty());
   EXPECT_THAT(found(ByBase("create", "authentication.k8s.io", "selfsubjectreviews", "")),
@@ -62,7 +64,8 @@ TEST(TraceFindings, BaseMayMintItsComponentsTokensAndUpdateItsLease) {
   EXPECT_THAT(found(ByBase("create", "coordination.k8s.io", "leases", "mandate-manager")),
               ElementsAre(more));
   EXPECT_THAT(found(ByBase("update", "coordination.k8s.io", "leases", "other")), ElementsAre(more));
-  EXPECT_THAT(found(ByBase("patch", "coordination.k8s.io", "leases", "mandate-manager")),
+  EXPECT_THAT(found(ByBase("patch", "coordination.k8s.io", "leases", "other")), ElementsAre(more));
+  EXPECT_THAT(found(ByBase("delete", "coordination.k8s.io", "leases", "mandate-manager")),
               ElementsAre(more));
   EXPECT_THAT(found(ByBase("create", "", "configmaps", "x")),
               ElementsAre(HasSubstr("create configmaps x")));

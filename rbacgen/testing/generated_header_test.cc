@@ -28,7 +28,7 @@ static_assert(Permits(kSampleGranter, "patch", "", "events"));
 static_assert(kBase.component == "base");
 static_assert(Permits(kBase, "create", "", "serviceaccounts", "token"));
 static_assert(Permits(kBase, "update", "coordination.k8s.io", "leases"));
-static_assert(!Permits(kBase, "create", "coordination.k8s.io", "leases"));
+static_assert(!Permits(kBase, "delete", "coordination.k8s.io", "leases"));
 static_assert(!Permits(kBase, "create", "", "events"));
 
 // A mandate is a template argument: the type of a client.

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <stop_token>
 
+#include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 #include "manager/object/object_codec.h"
 
@@ -32,9 +33,16 @@ void FakeLeaseServer::Bump() {
 }
 
 HttpResponse FakeLeaseServer::Answer(const RestRequest& request) {
-  if (request.target != "/apis/coordination.k8s.io/v1/namespaces/system/leases/leader") {
+  constexpr char kLease[] = "/apis/coordination.k8s.io/v1/namespaces/system/leases/leader";
+  const bool apply = request.method == "PATCH";
+  if (request.target != StrCat(kLease, apply ? "?fieldManager=base" : "")) {
     std::fprintf(stderr, "FakeLeaseServer: %s\n", request.target.c_str());
     std::abort();
+  }
+  if (apply) {
+    absl::StatusOr<Lease> lease = DecodeObject<Lease>(request.body, Encoding::kJson);
+    if (!lease.ok() || request.content_type != "application/apply-patch+yaml") return Error(400);
+    if (!lease_.has_value()) Create();
   }
   if (!lease_.has_value()) return Error(404);
   if (request.method == "PUT") {
@@ -46,7 +54,7 @@ HttpResponse FakeLeaseServer::Answer(const RestRequest& request) {
     lease_ = *std::move(lease);
     ++writes_;
     Bump();
-  } else if (request.method != "GET") {
+  } else if (!apply && request.method != "GET") {
     return Error(405);
   }
   HttpResponse response;

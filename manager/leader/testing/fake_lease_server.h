@@ -21,7 +21,7 @@ namespace mandate {
 // Stores a Lease with optimistic concurrency. Single-threaded.
 class FakeLeaseServer {
  public:
-  // Without a Lease every request is NotFound.
+  // Without a Lease every request but an apply is NotFound.
   void Create() { lease_.emplace().mutable_metadata()->set_resourceversion("1"); }
   void Delete() { lease_.reset(); }
   const coordinationv1::LeaseSpec& spec() const { return lease_->spec(); }
