@@ -117,6 +117,26 @@ TEST_F(HandoverTest, WhenAllAreThrottledEachWaitsAsLongAsItIsAskedTo) {
   EXPECT_EQ(b_.Count("watch=true"), 1u);
 }
 
+TEST_F(HandoverTest, WhenAllButOneAreThrottledThatOneTakesOver) {
+  FakeRestClient c(loop_, "c");
+  CacheView& view_c = Add(c);
+  server_.Grant("c");
+  JoinBoth();
+  Demanded of_c = Demand(view_c);
+  Settle();
+  for (FakeRestClient* client : {&a_, &b_}) {
+    client->OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+      watch->Close(StatusFromResponse(429, "", absl::Hours(1)));
+    });
+  }
+  a_.watches().back()->Close();
+  Settle();
+  EXPECT_EQ(c.live_watches(), 1u);
+  EXPECT_EQ(of_a_.state(), DemandState::kSynced);
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+  of_c.handle.reset();
+}
+
 TEST_F(HandoverTest, WhenTheSponsorsTokenIsRejected) {
   JoinBoth();
   cache_->CutOff("a", absl::UnauthenticatedError("the server rejected the token of a"));
@@ -221,6 +241,20 @@ TEST_F(HandoverTest, AnOutageIsNotMadeWorseByHandingOver) {
   EXPECT_LT(a_.Count("watch=true") + b_.Count("watch=true"), 40u);
   EXPECT_GT(a_.Count("watch=true"), 3u) << "they take turns";
   EXPECT_GT(b_.Count("watch=true"), 3u);
+}
+
+TEST_F(HandoverTest, EachTriesAsOftenAsTheOthers) {
+  JoinBoth();
+  std::string tries;
+  for (FakeRestClient* client : {&a_, &b_}) {
+    client->OnWatch([&tries, client](const std::shared_ptr<FakeWatch>& watch) {
+      tries += client->component();
+      watch->Close(absl::UnavailableError("connection refused"));
+    });
+  }
+  a_.watches().back()->Close();
+  EXPECT_TRUE(loop_.RunUntil([&] { return tries.size() >= 6; }));
+  EXPECT_EQ(tries, "aaabbb");
 }
 
 TEST_F(HandoverTest, WhenTheSponsorLeaves) {

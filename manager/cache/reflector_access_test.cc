@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "manager/cache/testing/reflector_fixture.h"
 
 namespace mandate {
@@ -14,6 +16,19 @@ class ReflectorAccessTest : public ReflectorFixture {
         {"kind", "widgets.example.com"}, {"scope", "cluster"}, {"identity", identity}};
     return metrics_.Gauge("mandate_cache_watches", "", labels).Value();
   }
+  double StoredObjects() {
+    const Labels labels = {{"kind", "widgets.example.com"}, {"scope", "cluster"}};
+    return metrics_.Gauge("mandate_cache_objects", "", labels).Value();
+  }
+  void OnStatus(const DemandStatus& status) override {
+    ReflectorFixture::OnStatus(status);
+    if (status.failed && successor_ != nullptr) {
+      reflector_->UseClient(*std::exchange(successor_, nullptr));
+    }
+  }
+
+  FakeRestClient other_{loop_, "other"};
+  FakeRestClient* successor_ = nullptr;  // takes over at the next failure
 };
 
 TEST_F(ReflectorAccessTest, ForbiddenIsAskedAgainSlowly) {
@@ -128,6 +143,32 @@ TEST_F(ReflectorAccessTest, AnAbsentKindIsWaitedFor) {
   EXPECT_EQ(TakeStates(), "Synced");
 }
 
+TEST_F(ReflectorAccessTest, AfterAHintTheWaitsForAKindBeginAnew) {
+  options_.watch_list = false;
+  for (int i = 0; i < 5; ++i) AddList(404, "404 page not found\n");
+  Start();
+  for (int i = 0; i < 3; ++i) {
+    TimeToRequest();
+    loop_.RunReady();
+  }
+  loop_.RunFor(absl::Seconds(5));
+  reflector_->Poke();
+  EXPECT_EQ(TimeToRequest(), absl::ZeroDuration());
+  loop_.RunReady();
+  EXPECT_LT(TimeToRequest(), absl::Seconds(2.4));
+}
+
+TEST_F(ReflectorAccessTest, AnAbsentKindIsSoUntilThereIsAnotherAnswer) {
+  options_.watch_list = false;
+  AddList(404, "404 page not found\n");
+  Start();
+  client_.HandleLate([](const RestRequest&, const auto&) {});
+  TimeToRequest();
+  loop_.RunFor(options_.answer_grace);
+  EXPECT_EQ(TakeStates(), "KindAbsent");
+  EXPECT_EQ(failures_, 2) << "another client may have more luck";
+}
+
 TEST_F(ReflectorAccessTest, AKindThatGoesAwayIsNotADelete) {
   StartSynced(10, {WidgetJson("a/x", 5)});
   TakeEvents();
@@ -170,19 +211,63 @@ TEST_F(ReflectorAccessTest, GoesOnUnderAnotherIdentity) {
   FakeWatch& watch = LastWatch();
   TakeEvents();
   TakeStates();
-  FakeRestClient other(loop_, "other");
-  reflector_->UseClient(other);
+  reflector_->UseClient(other_);
+  EXPECT_EQ(StoredObjects(), 1) << "before anything has changed";
   loop_.RunReady();
   EXPECT_TRUE(watch.cancelled());
-  ASSERT_EQ(other.watches().size(), 1u);
-  EXPECT_EQ(other.watches()[0]->Query("resourceVersion"), "10");
-  other.watches()[0]->Open();
-  other.watches()[0]->Send(EventJson("MODIFIED", WidgetJson("a/x", 12)));
+  ASSERT_EQ(other_.watches().size(), 1u);
+  EXPECT_EQ(other_.watches()[0]->Query("resourceVersion"), "10");
+  other_.watches()[0]->Open();
+  other_.watches()[0]->Send(EventJson("MODIFIED", WidgetJson("a/x", 12)));
   loop_.RunReady();
   EXPECT_EQ(TakeEvents(), "~a/x@12");
   EXPECT_EQ(TakeStates(), "") << "nobody noticed";
   EXPECT_EQ(OpenWatches("reader"), 0);
   EXPECT_EQ(OpenWatches("other"), 1);
+  reflector_.reset();
+}
+
+TEST_F(ReflectorAccessTest, AVersionThatIsGoneIsNoMoreThereForAnother) {
+  Start();
+  LastWatch().Open();
+  Send(EventJson("ADDED", WidgetJson("a/x", 5)) + BookmarkJson("10", true));
+  Send(ErrorJson(410, "Expired"));
+  TimeToRequest();
+  LastWatch().Refuse(410, StatusJson(410, "Expired"));
+  loop_.RunReady();
+  ASSERT_EQ(LastQuery("resourceVersion"), "") << "asks for any version";
+  reflector_->UseClient(other_);
+  loop_.RunReady();
+  ASSERT_EQ(other_.watches().size(), 1u);
+  EXPECT_EQ(other_.watches()[0]->Query("sendInitialEvents"), "true");
+  EXPECT_EQ(other_.watches()[0]->Query("resourceVersion"), "");
+  reflector_.reset();
+}
+
+TEST_F(ReflectorAccessTest, AHintForOneIdentityIsNotForTheNext) {
+  options_.watch_list = false;
+  other_.Handle(
+      [](const RestRequest&) { return FakeRestClient::Json(403, StatusJson(403, "Forbidden")); });
+  StartWithoutTurns();
+  reflector_->Poke();
+  reflector_->UseClient(other_);
+  loop_.RunReady();
+  ASSERT_EQ(state(), DemandState::kForbidden);
+  other_.ForgetRequests();
+  loop_.RunFor(absl::Seconds(29));
+  EXPECT_TRUE(other_.requests().empty());
+  reflector_.reset();
+}
+
+// The failure of the former client is not the new one's.
+TEST_F(ReflectorAccessTest, AnotherIdentityMayTakeOverInsideAFailure) {
+  StartWithoutTurns();
+  successor_ = &other_;
+  loop_.RunFor(options_.answer_grace);
+  ASSERT_EQ(other_.watches().size(), 1u) << "the first client has no answer";
+  EXPECT_EQ(failures_, 0);
+  loop_.RunFor(options_.answer_grace);
+  EXPECT_EQ(failures_, 1) << "nor has this one";
   reflector_.reset();
 }
 

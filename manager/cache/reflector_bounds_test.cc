@@ -12,7 +12,19 @@
 namespace mandate {
 namespace {
 
-class ReflectorBoundsTest : public ReflectorFixture {};
+class ReflectorBoundsTest : public ReflectorFixture {
+ protected:
+  double Held() {
+    const Labels identity = {{"identity", std::string(client_.component())}};
+    return metrics_.Gauge("mandate_cache_budget_bytes", "", identity).Value();
+  }
+  void OnFailure(const Reflector::Failure& failure) override {
+    ReflectorFixture::OnFailure(failure);
+    is_long_ = failure.is_long;
+  }
+
+  bool is_long_ = false;  // the last failure
+};
 
 TEST_F(ReflectorBoundsTest, PagesAreBounded) {
   options_.watch_list = false;
@@ -42,6 +54,21 @@ TEST_F(ReflectorBoundsTest, PagesAreAdmittedTogether) {
   EXPECT_EQ(admitted.back(), first.size() + second.size());
 }
 
+TEST_F(ReflectorBoundsTest, PagesAreBoundedTogether) {
+  const std::string first = ListJson("10", {WidgetJson("a/a", 1)}, "more");
+  const std::string second = ListJson("10", {WidgetJson("a/b", 2)});
+  for (const size_t least : {0, 1}) {
+    AddList(200, first);
+    AddList(200, second);
+    ListPager pager(client_, spec_, {.max_list_bytes = first.size() + second.size() - least});
+    absl::Status status = absl::UnknownError("not done");
+    pager.Start([&](const auto& result) { status = result.status(); });
+    loop_.RunReady();
+    EXPECT_EQ(status.code(),
+              least == 0 ? absl::StatusCode::kOk : absl::StatusCode::kResourceExhausted);
+  }
+}
+
 // An answer of blanks never becomes an item.
 TEST_F(ReflectorBoundsTest, APageIsAdmittedAsItComes) {
   std::shared_ptr<BodySink> body;
@@ -69,8 +96,7 @@ TEST_F(ReflectorBoundsTest, AListThatFailsHoldsNothing) {
   AddList(200, R"({"items":[)");
   Start();
   EXPECT_EQ(state(), DemandState::kPending);
-  const Labels identity = {{"identity", std::string(client_.component())}};
-  EXPECT_EQ(metrics_.Gauge("mandate_cache_budget_bytes", "", identity).Value(), 0);
+  EXPECT_EQ(Held(), 0);
 }
 
 // As a list that is too large, and not answered by one.
@@ -92,8 +118,7 @@ TEST_F(ReflectorBoundsTest, InitialEventsAreBoundedInBytes) {
   EXPECT_NE(reflector_->status().reason.message().find("max_bytes"), std::string::npos);
   EXPECT_EQ(lists(), 0u);
   EXPECT_EQ(store_.size(), 0u);
-  const Labels identity = {{"identity", std::string(client_.component())}};
-  EXPECT_EQ(metrics_.Gauge("mandate_cache_budget_bytes", "", identity).Value(), 0);
+  EXPECT_EQ(Held(), 0);
   const Labels kind = {{"kind", "widgets.example.com"}, {"scope", "cluster"}};
   EXPECT_EQ(metrics_.Counter("mandate_cache_overflows_total", "", kind).Value(), 1);
   EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
@@ -124,6 +149,51 @@ TEST_F(ReflectorBoundsTest, AWatchIsBoundedInBytes) {
   LastWatch().Open();
   loop_.RunReady();
   EXPECT_EQ(state(), DemandState::kSynced);
+}
+
+// While the whole state comes again, what is held is the larger one of what was and what has come.
+TEST_F(ReflectorBoundsTest, ARelistIsHeldOnce) {
+  const std::string x = WidgetJson("a/x", 5);
+  Start();
+  LastWatch().Open();
+  Send(EventJson("ADDED", x) + EventJson("ADDED", WidgetJson("a/y", 6)) + BookmarkJson("10", true));
+  const double before = Held();
+  EXPECT_EQ(before, store_.bytes());
+  Send(ErrorJson(410, "Expired"));
+  TimeToRequest();
+  LastWatch().Open();
+  Send(EventJson("ADDED", x));
+  EXPECT_EQ(Held(), before);
+  Send(BookmarkJson("20", true));
+  EXPECT_EQ(Held(), store_.bytes());
+  EXPECT_LT(Held(), before);
+}
+
+// Another client may have room, which is of no use where the server does not answer.
+TEST_F(ReflectorBoundsTest, AFailureIsLongForWantOfRoomOnce) {
+  WatchBudget::Account others(budget_, client_.component());
+  StartSynced(10);
+  EXPECT_FALSE(others.Set((size_t{1} << 40) + 1).ok());
+  Send(EventJson("ADDED", WidgetJson("a/x", 11)));
+  EXPECT_EQ(reflector_->status().reason.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(is_long_);
+  TimeToRequest();
+  loop_.RunReady();
+  EXPECT_EQ(reflector_->status().reason.code(), absl::StatusCode::kUnavailable);
+  EXPECT_FALSE(is_long_);
+}
+
+// However long the rest of it takes.
+TEST_F(ReflectorBoundsTest, AListAnswersWithItsFirstBytes) {
+  options_.watch_list = false;
+  std::shared_ptr<BodySink> body;
+  client_.HandleLate([&](const RestRequest& request, const auto&) { body = request.body_sink; });
+  Start();
+  ASSERT_NE(body, nullptr);
+  body->OnHead(FakeRestClient::Json(200, ""));
+  EXPECT_EQ(body->OnBody(" "), absl::OkStatus());
+  loop_.RunFor(options_.answer_grace);
+  EXPECT_EQ(failures_, 0);
 }
 
 }  // namespace

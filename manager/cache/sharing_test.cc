@@ -227,5 +227,21 @@ TEST_F(SharingTest, ConvergedIsWatchesAlone) {
   EXPECT_EQ(server_.live_watches(), 1u);
 }
 
+TEST_F(SharingTest, AHintAsksAgainForAnExpiredProof) {
+  JoinBoth();
+  server_.faults().refuse_review = 1;
+  b_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+    watch->Close(absl::UnavailableError("connection refused"));
+  });
+  loop_.RunFor(absl::Minutes(10));
+  ASSERT_EQ(Code(*view_b_), absl::StatusCode::kUnavailable);
+  server_.faults().refuse_review = 0;
+  b_.ForgetRequests();
+  cache_->Poke("b");
+  loop_.RunReady();
+  EXPECT_EQ(b_.Count(kReviews), 2u);
+  EXPECT_TRUE(Reads(*view_b_));
+}
+
 }  // namespace
 }  // namespace mandate
