@@ -93,6 +93,21 @@ TEST_F(RestEventRecorderTest, EventsWithoutAnAnswerHoldUpOnlyTheirLike) {
   EXPECT_EQ(Count("created"), 140);
 }
 
+TEST_F(RestEventRecorderTest, ASlowRequestIsCountedOnce) {
+  options_.max_slow = 2;
+  Start();
+  FakeRestClient::Reply reply;
+  client_.HandleLate([&](const RestRequest&, const auto& its) { reply = its; });
+  Record();
+  loop_.RunFor(absl::Seconds(2));
+  reply(FakeRestClient::Json(201, ""));
+  Answer(200);
+  Record();
+  EXPECT_EQ(Take().size(), 1u) << "of the same series, and not slow";
+  Record("another");
+  EXPECT_EQ(Take().size(), 1u);
+}
+
 TEST_F(RestEventRecorderTest, SlowRequestsAreBounded) {
   options_.max_slow = 6;
   Start();
@@ -242,6 +257,21 @@ TEST_F(RestEventRecorderTest, AServerThatIsDownIsAskedByOneEventAtATime) {
   EXPECT_EQ(requests_.size(), 2u);
 }
 
+// It fails for this event alone, so others need not be asked about one at a time.
+TEST_F(RestEventRecorderTest, AnInternalErrorShowsThatTheServerIsThere) {
+  Start();
+  Answer(503);
+  Record("one");
+  loop_.RunFor(absl::Seconds(10));
+  Answer(500);
+  loop_.RunFor(absl::Seconds(20));
+  size_t asked = 0;
+  client_.HandleLate([&](const RestRequest&, const FakeRestClient::Reply&) { ++asked; });
+  for (int i = 0; i < 4; ++i) Record(StrCat("other ", i));
+  loop_.RunFor(absl::Milliseconds(100));
+  EXPECT_EQ(asked, 4u);
+}
+
 TEST_F(RestEventRecorderTest, RetryAfterIsWaitedFor) {
   for (const int code : {429, 500}) {
     SCOPED_TRACE(code);
@@ -276,10 +306,9 @@ TEST_F(RestEventRecorderTest, EachRequestOfASeriesHasItsOwnTries) {
     SCOPED_TRACE(i);
     Answer(500);
     Record();
-    for (int wait = 0; requests_.size() < 2 && wait < 600; ++wait) {
-      loop_.RunFor(absl::Milliseconds(100));
-    }
-    EXPECT_EQ(requests_.size(), 2u);
+    EXPECT_TRUE(loop_.RunUntil([&] { return requests_.size() == 1; }, absl::Minutes(1)));
+    EXPECT_TRUE(loop_.RunUntil([&] { return requests_.size() == 2; }, absl::Seconds(2)))
+        << "soon, as after a first failure";
     Answer(201);
     loop_.RunFor(absl::Minutes(1));
     requests_.clear();

@@ -61,6 +61,16 @@ TEST_F(RestEventRecorderTest, RepetitionsBecomeASeries) {
   EXPECT_EQ(Count("updated"), 2);
 }
 
+TEST_F(RestEventRecorderTest, WhatIsRepeatedBeforeItIsSentIsASeriesToo) {
+  Start();
+  Record();
+  Record();
+  const auto requests = Take();
+  ASSERT_EQ(requests.size(), 2u);
+  EXPECT_EQ(requests[0].method, "POST");
+  EXPECT_THAT(requests[1].body, HasSubstr(R"("count":2)"));
+}
+
 TEST_F(RestEventRecorderTest, AStormIsOneCreateAndFewUpdates) {
   Start();
   for (int second = 0; second < 120; ++second) {
@@ -193,6 +203,36 @@ TEST_F(RestEventRecorderTest, FlushHasADeadline) {
     EXPECT_TRUE(loop_.RunUntil([&] { return flushed; }));
     EXPECT_EQ(loop_.clock().TimeNow(), start + absl::Seconds(5));
   }
+}
+
+TEST_F(RestEventRecorderTest, FlushSendsWhatWaitsForAnotherTry) {
+  Start();
+  Answer(500);
+  Record();
+  loop_.RunFor(absl::Milliseconds(100));
+  Answer(201);
+  bool flushed = false;
+  recorder_->Flush(absl::InfiniteFuture(), [&] { flushed = true; });
+  loop_.RunFor(absl::Milliseconds(100));
+  EXPECT_TRUE(flushed);
+  EXPECT_EQ(Count("created"), 1);
+}
+
+TEST_F(RestEventRecorderTest, EachFlushHasItsOwnDeadline) {
+  Start();
+  const auto in = [&](absl::Duration wait) { return loop_.clock().TimeNow() + wait; };
+  bool flushed = false;
+  recorder_->Flush(in(absl::Seconds(5)), [&] { flushed = true; });
+  loop_.RunReady();
+  EXPECT_TRUE(flushed);
+  client_.HandleLate([](const RestRequest&, const FakeRestClient::Reply&) {});
+  Record();
+  flushed = false;
+  recorder_->Flush(in(absl::Seconds(9)), [&] { flushed = true; });
+  loop_.RunFor(absl::Seconds(8));
+  EXPECT_FALSE(flushed);
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_TRUE(flushed);
 }
 
 TEST_F(RestEventRecorderTest, DestroyedWithRequestsAndTimersUnderWay) {
