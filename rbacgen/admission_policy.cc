@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_replace.h"
 #include "manager/core/strings.h"
 
 namespace mandate::rbacgen {
@@ -23,9 +24,9 @@ void AddAdmissionPolicy(ObjectMaker& maker, AdmissionPolicy policy,
       {"matchConditions",
        Yaml::List{Yaml::Map{
            {"name", policy.matches},
-           {"expression", maker.switches().WithNamespace("request.userInfo.username == "
-                                                         "\"system:serviceaccount:",
-                                                         StrCat(":", maker.account(), "\""))}}}},
+           {"expression", StrCat("request.userInfo.username.matches(\"^system:serviceaccount:"
+                                 "[^:]+:(.+-)?",
+                                 absl::StrReplaceAll(maker.account(), {{".", "[.]"}}), "$\")")}}}},
       {"matchConstraints",
        Yaml::Map{{"resourceRules", Yaml::List{Yaml::Map{{"apiGroups", Yaml(policy.groups)},
                                                         {"apiVersions", Yaml::List{"*"}},

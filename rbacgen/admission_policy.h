@@ -23,7 +23,9 @@ struct AdmissionPolicy {
 Yaml::Map Validation(Yaml expression, const std::string& message);
 
 // Adds the policy and its binding: the API server denies requests by the maker's account that the
-// policy does not allow, and all of them when it cannot evaluate the policy.
+// policy does not allow, and all of them when it cannot evaluate the policy. The account is known
+// by its name, in any namespace and with any prefix that ends in "-", so that what renames objects
+// afterwards, such as kustomize's namespace and namePrefix, does not switch the policy off.
 void AddAdmissionPolicy(ObjectMaker& maker, AdmissionPolicy policy,
                         const Yaml::Condition& condition);
 

@@ -25,7 +25,8 @@ constexpr ArgumentSpec kArguments[] = {
     {"groups", kStrings, true}, {"resources", kStrings, true},
     {"verbs", kStrings},        {"owner", kString},
     {"label", kString},         {"names", kStrings},
-    {"neverLabels", kStrings},  {"roleRefs", kStrings},
+    {"labels", kStrings},       {"neverLabels", kStrings},
+    {"finalizers", kStrings},   {"roleRefs", kStrings},
     {"neverSubject", kStrings}, {"id", kString},
 };
 
@@ -80,7 +81,11 @@ absl::Status CheckPatterns(const char* argument, const Strings& patterns) {
       return Mistake(argument, " has an empty pattern, which no name matches");
     }
     // "*" stands for text that a name may have.
-    std::string_view name = pattern;
+    const std::string expanded = absl::StrReplaceAll(pattern, {{AsAbsl(kBaseNameWord), "x"}});
+    std::string_view name = expanded;
+    if (name.find("$(") != name.npos) {
+      return Mistake(argument, ": ", Quoted(pattern), ": the only word is ", kBaseNameWord);
+    }
     if (name.starts_with('!')) name.remove_prefix(1);
     for (const char* kind : {"Role/", "ClusterRole/"}) {
       if (std::string_view(argument) == "roleRefs" && name.starts_with(kind)) {
@@ -89,7 +94,7 @@ absl::Status CheckPatterns(const char* argument, const Strings& patterns) {
       }
     }
     const absl::Status valid =
-        std::string_view(argument) == "neverLabels"
+        std::string_view(argument).ends_with("abels") || std::string_view(argument) == "finalizers"
             ? CheckLabelKey(absl::StrReplaceAll(AsAbsl(name), {{"*", "x"}}))
             : CheckPathSegment(absl::StrReplaceAll(AsAbsl(name), {{"*", "x"}}));
     if (!valid.ok()) return Mistake(argument, ": ", Quoted(pattern), ": ", AsStd(valid.message()));
@@ -98,7 +103,10 @@ absl::Status CheckPatterns(const char* argument, const Strings& patterns) {
 }
 
 absl::Status CheckBindingsOnly(const Fence& fence) {
-  if (fence.role_refs.empty() && !fence.never_self && !fence.never_manager) return absl::OkStatus();
+  if (fence.role_refs.empty() && !fence.never_self && !fence.never_manager &&
+      !fence.never_anonymous) {
+    return absl::OkStatus();
+  }
   const bool bindings =
       fence.groups == Strings{std::string(kRbacGroup)} &&
       std::all_of(fence.resources.begin(), fence.resources.end(), [](const std::string& r) {
@@ -122,30 +130,36 @@ absl::StatusOr<Fence> ReadFence(std::string_view text) {
   fence.owner = arguments.String("owner");
   fence.label = arguments.String("label");
   fence.names = arguments.Strings("names");
+  fence.labels = arguments.Strings("labels");
   fence.never_labels = arguments.Strings("neverLabels");
+  fence.finalizers = arguments.Strings("finalizers");
   fence.role_refs = arguments.Strings("roleRefs");
   for (const std::string& who : arguments.Strings("neverSubject")) {
-    if (who != "self" && who != "manager") {
-      return Mistake("neverSubject is self or manager, not ", Quoted(who));
+    if (who != "self" && who != "manager" && who != "anonymous") {
+      return Mistake("neverSubject is self, manager or anonymous, not ", Quoted(who));
     }
-    (who == "self" ? fence.never_self : fence.never_manager) = true;
+    (who == "self"      ? fence.never_self
+     : who == "manager" ? fence.never_manager
+                        : fence.never_anonymous) = true;
   }
   fence.id = arguments.String("id");
   RETURN_IF_ERROR(CheckWhat(fence));
   RETURN_IF_ERROR(CheckMine(fence));
   RETURN_IF_ERROR(CheckPatterns("names", fence.names));
   RETURN_IF_ERROR(CheckPatterns("roleRefs", fence.role_refs));
+  RETURN_IF_ERROR(CheckPatterns("labels", fence.labels));
   RETURN_IF_ERROR(CheckPatterns("neverLabels", fence.never_labels));
+  RETURN_IF_ERROR(CheckPatterns("finalizers", fence.finalizers));
   RETURN_IF_ERROR(CheckBindingsOnly(fence));
   if (!fence.names.empty() && !Has(fence.verbs, "create")) {
     return Mistake("names is about what is created, and verbs has no create");
   }
-  if (fence.owner.empty() && fence.label.empty() && fence.names.empty() &&
+  if (fence.owner.empty() && fence.label.empty() && fence.names.empty() && fence.labels.empty() &&
       fence.never_labels.empty() && fence.role_refs.empty() && !fence.never_self &&
-      !fence.never_manager) {
+      !fence.never_manager && !fence.never_anonymous) {
     return Mistake(
-        "a fence needs owner, label, names, neverLabels, roleRefs or neverSubject: it says what a "
-        "write must be like");
+        "a fence needs owner, label, names, labels, neverLabels, roleRefs or neverSubject: it says "
+        "what a write must be like");
   }
   if (!fence.id.empty()) RETURN_IF_ERROR(CheckDnsLabel(fence.id));
   return fence;

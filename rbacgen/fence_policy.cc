@@ -1,5 +1,6 @@
 #include "rbacgen/fence_policy.h"
 
+#include <algorithm>
 #include <cctype>
 #include <utility>
 
@@ -17,6 +18,25 @@ using Strings = std::vector<std::string>;
 constexpr char kObjects[] =
     "request.operation == \"CREATE\" ? [object] : "
     "request.operation == \"DELETE\" ? [oldObject] : [object, oldObject]";
+constexpr char kOldLabels[] =
+    "request.operation == \"UPDATE\" ? oldObject.metadata.?labels.orValue({}) : {}";
+constexpr char kLabels[] =
+    "request.operation == \"DELETE\" ? {} : object.metadata.?labels.orValue({})";
+constexpr char kNewLabels[] =
+    "variables.labels.filter(k, !(k in variables.oldLabels) || "
+    "variables.oldLabels[k] != variables.labels[k])";
+constexpr char kNewFinalizers[] =
+    "request.operation == \"DELETE\" ? [] : object.metadata.?finalizers.orValue([])"
+    ".filter(f, request.operation == \"CREATE\" || "
+    "!(f in oldObject.metadata.?finalizers.orValue([])))";
+constexpr char kSameController[] =
+    "request.operation != \"UPDATE\" || oldObject.metadata.?ownerReferences.orValue([])"
+    ".all(r, !r.?controller.orValue(false) || object.metadata.?ownerReferences.orValue([])"
+    ".exists(n, n.uid == r.uid && n.?controller.orValue(false)))";
+constexpr char kSameAggregation[] =
+    "request.operation == \"DELETE\" || !has(object.aggregationRule) || "
+    "(request.operation == \"UPDATE\" && has(oldObject.aggregationRule) && "
+    "object.aggregationRule == oldObject.aggregationRule)";
 
 std::string Literal(std::string_view text) {
   return StrCat("\"", absl::StrReplaceAll(AsAbsl(text), {{"\\", "\\\\"}, {"\"", "\\\""}}), "\"");
@@ -127,6 +147,11 @@ constexpr char kManager[] =
     "request.userInfo.groups : s.name.startsWith(\"system:serviceaccount:\" + "
     "request.userInfo.username.split(\":\")[2] + \":\")";
 
+// Everybody without a credential.
+constexpr char kAnonymous[] =
+    "s.kind == \"User\" && s.name == \"system:anonymous\" || "
+    "s.kind == \"Group\" && s.name == \"system:unauthenticated\"";
+
 FenceCheck NeverSubject(const char* who, const char* words, std::string_view subject) {
   return {StrCat("request.operation == \"DELETE\" || !object.?subjects.orValue([]).exists(s, ", who,
                  ")"),
@@ -134,6 +159,53 @@ FenceCheck NeverSubject(const char* who, const char* words, std::string_view sub
 }
 
 std::string Listed(const Strings& patterns) { return absl::StrJoin(patterns, ", "); }
+
+void AddWhatIsNeverAComponents(const Fence& fence, std::string_view subject,
+                               std::vector<FenceCheck>& checks) {
+  checks.push_back(
+      {kSameController, StrCat(subject, " may never take an object away from its controller")});
+  const std::string allowed =
+      fence.finalizers.empty() ? "false" : PatternsCel(fence.finalizers, "f");
+  checks.push_back({StrCat("variables.newFinalizers.all(f, ", allowed, ")"),
+                    fence.finalizers.empty()
+                        ? StrCat(subject, " may never add finalizers")
+                        : StrCat(subject, " may only add finalizers of the pattern ",
+                                 Listed(fence.finalizers))});
+  const bool cluster_roles = std::ranges::any_of(fence.resources, [](const std::string& resource) {
+    return resource == "clusterroles" || resource == "*";
+  });
+  if (cluster_roles && std::ranges::any_of(fence.groups, [](const std::string& group) {
+        return group == "rbac.authorization.k8s.io" || group == "*";
+      })) {
+    checks.push_back({kSameAggregation, StrCat(subject, " may never set an aggregationRule")});
+  }
+}
+
+// The resources and all that is below them, as the server wants it: no entry twice.
+Strings WithSubresources(const Strings& resources) {
+  Strings all;
+  for (const std::string& resource : resources) {
+    const size_t slash = resource.find('/');
+    if (slash == resource.npos) {
+      all.push_back(resource);
+      all.push_back(resource + "/*");
+    } else if (std::ranges::find(resources, resource.substr(0, slash)) == resources.end()) {
+      all.push_back(resource);
+    }
+  }
+  if (std::ranges::find(all, "*/*") != all.end()) return {"*/*"};
+  return all;
+}
+
+Fence Expanded(Fence fence, const std::string& base_name) {
+  for (Strings* patterns :
+       {&fence.names, &fence.labels, &fence.never_labels, &fence.finalizers, &fence.role_refs}) {
+    for (std::string& pattern : *patterns) {
+      pattern = absl::StrReplaceAll(pattern, {{AsAbsl(kBaseNameWord), base_name}});
+    }
+  }
+  return fence;
+}
 
 }  // namespace
 
@@ -151,11 +223,14 @@ std::vector<FenceCheck> FenceChecks(const Fence& fence, std::string_view compone
                       StrCat(subject, " may only create objects with names of the pattern ",
                              Listed(fence.names))});
   }
+  if (!fence.labels.empty()) {
+    checks.push_back(
+        {StrCat("variables.newLabels.all(k, ", PatternsCel(fence.labels, "k"), ")"),
+         StrCat(subject, " may only set labels of the pattern ", Listed(fence.labels))});
+  }
   if (!fence.never_labels.empty()) {
     checks.push_back(
-        {StrCat("request.operation == \"DELETE\" || "
-                "!object.metadata.?labels.orValue({}).exists(k, ",
-                PatternsCel(fence.never_labels, "k"), ")"),
+        {StrCat("!variables.newLabels.exists(k, ", PatternsCel(fence.never_labels, "k"), ")"),
          StrCat(subject, " may never set labels of the pattern ", Listed(fence.never_labels))});
   }
   if (!fence.role_refs.empty()) {
@@ -168,11 +243,28 @@ std::vector<FenceCheck> FenceChecks(const Fence& fence, std::string_view compone
   } else if (fence.never_self) {
     checks.push_back(NeverSubject(kSelf, "itself", subject));
   }
+  if (fence.never_anonymous) {
+    checks.push_back(NeverSubject(kAnonymous, "everybody without a credential", subject));
+  }
+  AddWhatIsNeverAComponents(fence, subject, checks);
   return checks;
 }
 
-void AddFencePolicy(ObjectMaker& maker, const Fence& fence) {
+std::vector<std::pair<std::string, std::string>> FenceVariables() {
+  return {{"objects", kObjects},
+          {"oldLabels", kOldLabels},
+          {"labels", kLabels},
+          {"newLabels", kNewLabels},
+          {"newFinalizers", kNewFinalizers}};
+}
+
+void AddFencePolicy(ObjectMaker& maker, const Fence& marked) {
   const ChartSwitches& switches = maker.switches();
+  const Fence fence = Expanded(marked, maker.names().base);
+  Yaml::List variables;
+  for (auto& [name, expression] : FenceVariables()) {
+    variables.push_back(Yaml::Map{{"name", name}, {"expression", expression}});
+  }
   Strings operations;
   for (const std::string& verb : fence.verbs) {
     std::string& upper = operations.emplace_back();
@@ -190,8 +282,8 @@ void AddFencePolicy(ObjectMaker& maker, const Fence& fence) {
        .matches = "is-the-component",
        .groups = fence.groups,
        .operations = std::move(operations),
-       .resources = fence.resources,
-       .variables = Yaml::List{Yaml::Map{{"name", "objects"}, {"expression", kObjects}}},
+       .resources = WithSubresources(fence.resources),
+       .variables = std::move(variables),
        .validations = std::move(validations)},
       switches.Fences() && !switches.SingleMode());
 }

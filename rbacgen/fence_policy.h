@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rbacgen/fence.h"
@@ -16,13 +17,19 @@ namespace mandate::rbacgen {
 // where the server does not know whose a write is.
 void AddFencePolicy(ObjectMaker& maker, const Fence& fence);
 
-// What must hold of a write, in CEL. `variables.objects` is what there is of the object before and
-// after.
+// What must hold of a write, in CEL: what `fence` says, whose patterns have no kBaseNameWord; and
+// what is never a component's: another controller for an object that has one, finalizers that are
+// not named, a ClusterRole's aggregationRule. What somebody else has put there stays as it is, so
+// that a fence never stops the component from mending the rest. The variables are FenceVariables().
 struct FenceCheck {
   std::string expression;
   std::string message;
 };
 std::vector<FenceCheck> FenceChecks(const Fence& fence, std::string_view component);
+
+// Names and expressions: `objects`, what there is of the object before and after; `newLabels`, the
+// keys of the labels that the write adds or changes; `newFinalizers`.
+std::vector<std::pair<std::string, std::string>> FenceVariables();
 
 // Whether `text`, an expression, matches the patterns (rbacgen/fence.h), in CEL.
 std::string PatternsCel(const std::vector<std::string>& patterns, std::string_view text);

@@ -9,10 +9,12 @@
 namespace mandate::rbacgen {
 namespace {
 
+using testing::_;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;
-using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 TEST(PatternsCel, AsTheWordsSay) {
@@ -36,26 +38,48 @@ Fence Read(const std::string& arguments) {
   return fence.ok() ? *fence : Fence();
 }
 
+auto Says(const std::string& words) { return Field(&FenceCheck::message, HasSubstr(words)); }
+
 // hack/chart_test has the API server evaluate them.
 TEST(FenceChecks, OneForEachThingThatIsSaid) {
   EXPECT_THAT(FenceChecks(Read("groups=g,resources=r,label=\"a.io/l=v\""), "c"),
               ElementsAre(Field(&FenceCheck::expression,
                                 "variables.objects.all(o, \"a.io/l\" in "
                                 "o.metadata.?labels.orValue({}) && o.metadata.labels[\"a.io/l\"] "
-                                "== \"v\")")));
+                                "== \"v\")"),
+                          Says("take an object away"), Says("never add finalizers")));
   EXPECT_THAT(FenceChecks(Read("groups=g,resources=r,owner=core/ConfigMap"), "c"),
-              ElementsAre(Field(&FenceCheck::expression,
-                                HasSubstr("r.kind == \"ConfigMap\" && r.apiVersion == \"v1\""))));
+              Contains(Field(&FenceCheck::expression,
+                             HasSubstr("r.kind == \"ConfigMap\" && r.apiVersion == \"v1\""))));
   EXPECT_THAT(FenceChecks(Read("groups=rbac.authorization.k8s.io,resources=rolebindings,label=l,"
                                "names=a,neverLabels=b,roleRefs=Role/c,neverSubject=self"),
                           "c"),
-              SizeIs(5));
+              SizeIs(5 + 2));
   EXPECT_THAT(FenceChecks(Read("groups=rbac.authorization.k8s.io,resources=rolebindings,"
-                               "neverSubject=self;manager"),
+                               "neverSubject=self;manager;anonymous"),
                           "the-component"),
-              ElementsAre(Field(&FenceCheck::message,
-                                "component the-component may never bind a role to the manager's "
-                                "own ServiceAccounts")));
+              ElementsAre(Says("component the-component may never bind a role to the manager's "
+                               "own ServiceAccounts"),
+                          Says("everybody without a credential"), _, _));
+}
+
+TEST(FenceChecks, OnlyWhatAWriteAddsIsJudged) {
+  EXPECT_THAT(
+      FenceChecks(Read("groups=g,resources=r,labels=a.io/*,neverLabels=b,finalizers=c.io/*"), "c"),
+      ElementsAre(
+          Field(&FenceCheck::expression, "variables.newLabels.all(k, k.startsWith(\"a.io/\"))"),
+          Field(&FenceCheck::expression, "!variables.newLabels.exists(k, k == \"b\")"), _,
+          Field(&FenceCheck::expression,
+                "variables.newFinalizers.all(f, f.startsWith(\"c.io/\"))")));
+}
+
+TEST(FenceChecks, AnAggregationRuleIsOfClusterRolesOnly) {
+  const auto aggregation = Contains(Says("may never set an aggregationRule"));
+  const std::string rbac = "groups=rbac.authorization.k8s.io,label=l,resources=";
+  EXPECT_THAT(FenceChecks(Read(rbac + "roles;clusterroles"), "c"), aggregation);
+  EXPECT_THAT(FenceChecks(Read("groups=*,label=l,resources=*"), "c"), aggregation);
+  EXPECT_THAT(FenceChecks(Read(rbac + "roles"), "c"), Not(aggregation));
+  EXPECT_THAT(FenceChecks(Read("groups=g,label=l,resources=clusterroles"), "c"), Not(aggregation));
 }
 
 TEST(AddFencePolicy, IsOfTheComponentAlone) {
@@ -70,15 +94,46 @@ TEST(AddFencePolicy, IsOfTheComponentAlone) {
   EXPECT_EQ(objects[0]["metadata"]["name"].text(), "mm-a-r-status-all");
   const std::string plain = objects[0]["spec"].Write();
   EXPECT_THAT(plain, HasSubstr("failurePolicy: Fail\n"));
-  EXPECT_THAT(plain, HasSubstr("request.userInfo.username == \"system:serviceaccount:sys:mm-a\""));
+  EXPECT_THAT(plain, HasSubstr("request.userInfo.username.matches(\"^system:serviceaccount:"
+                               "[^:]+:(.+-)?mm-a$\")"));
   EXPECT_THAT(plain, HasSubstr("operations:\n    - CREATE\n    resources:"));
-  EXPECT_THAT(objects[0]["spec"].Write(Yaml::Flavor::kHelm),
-              HasSubstr("expression: 'request.userInfo.username == "
-                        "\"system:serviceaccount:{{ .Release.Namespace }}:mm-a\"'\n"));
   // An update must leave what was there to those whose it was: both objects are looked at.
   EXPECT_THAT(plain, HasSubstr("? [oldObject] : [object, oldObject]"));
   EXPECT_EQ(objects[1]["spec"].Write(),
             "policyName: mm-a-r-status-all\nvalidationActions:\n- Deny\n- Audit\n");
+}
+
+TEST(AddFencePolicy, NamesTheManagersOwn) {
+  const ChartNames names = {.base = "acme"};
+  const ChartSettings settings;
+  const ChartSwitches switches(settings);
+  std::vector<Yaml> objects;
+  ObjectMaker maker(names, switches, "a", "acme-a", &objects);
+  AddFencePolicy(maker, Read("groups=rbac.authorization.k8s.io,resources=rolebindings,"
+                             "names=!$(BASE_NAME)*,roleRefs=ClusterRole/$(BASE_NAME)-*"));
+  const std::string spec = objects[0]["spec"].Write();
+  EXPECT_THAT(spec, HasSubstr("!(object.metadata.name.startsWith(\"acme\"))"));
+  EXPECT_THAT(spec, HasSubstr("object.roleRef.name.startsWith(\"acme-\")"));
+  EXPECT_THAT(spec, HasSubstr("of the pattern !acme*"));
+}
+
+TEST(AddFencePolicy, WhatIsBelowAResourceIsFencedToo) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"r", "- r\n    - r/*\n"},
+      {"r;r/status", "- r\n    - r/*\n"},
+      {"r/status", "- r/status\n"},
+      {"*", "- '*/*'\n"},
+  };
+  for (const auto& [resources, want] : cases) {
+    SCOPED_TRACE(resources);
+    const ChartNames names;
+    const ChartSettings settings;
+    const ChartSwitches switches(settings);
+    std::vector<Yaml> objects;
+    ObjectMaker maker(names, switches, "a", "mm-a", &objects);
+    AddFencePolicy(maker, Read("groups=g,label=l,resources=" + resources));
+    EXPECT_THAT(objects[0]["spec"].Write(), HasSubstr("resources:\n    " + want));
+  }
 }
 
 }  // namespace

@@ -43,13 +43,15 @@ PASSES = {
     "a binding with its label": (INSTANCE, binding()),
     "a binding with its owner": (INSTANCE, binding(labels={}, ownerReferences=owned_by("ScopeInstance"))),
     "another ServiceAccount": (INSTANCE, binding(subject=account(INSTANCE, "default"))),
-    "another component": (INSTANCE, binding(subject=account(TEMPLATE))),
     "a group that it is not in": (INSTANCE, binding(subject=user("system:masters-like", "Group"))),
     "a role with its label": (TEMPLATE, role()),
-    "a role with its owner": (TEMPLATE, role(labels={"a": "b"}, ownerReferences=owned_by("ScopeTemplate"))),
+    "a role with its owner": (TEMPLATE, role(labels={"operators.coreos.io/generateName": "a"}, ownerReferences=owned_by("ScopeTemplate"))),
 }
 MINE, FOREIGN = "may only write objects that have a controller", "may only bind roles of the pattern"
-OWN, NAMED = "may never bind a role to itself", "may only create objects with names of the pattern"
+OWN, NAMED = "may never bind a role to the manager's own", "may only create objects with names of the pattern"
+NOBODY, LABELS = "may never bind a role to everybody without", "may only set labels of the pattern"
+FINALIZERS, AGGREGATION = "may never add finalizers", "may never set an aggregationRule"
+CONTROLLER = "may never take an object away from its controller"
 STOPPED = {
     "a binding of nobody's": (INSTANCE, binding(labels={"a": "b"}), MINE),
     "a binding of somebody else's, for all its label":
@@ -60,12 +62,39 @@ STOPPED = {
     "itself": (INSTANCE, binding(subject=account(INSTANCE)), OWN),
     "itself, as a user": (INSTANCE, binding(subject=user(f"system:serviceaccount:{NAMESPACE}:{INSTANCE}")), OWN),
     "its group": (INSTANCE, binding(subject=user(f"system:serviceaccounts:{NAMESPACE}", "Group")), OWN),
+    "another component": (INSTANCE, binding(subject=account(TEMPLATE)), OWN),
+    "base": (INSTANCE, binding(subject=account(BASE)), OWN),
+    "everybody without a credential": (INSTANCE, binding(subject=user("system:anonymous")), NOBODY),
+    "their group": (INSTANCE, binding(subject=user("system:unauthenticated", "Group")), NOBODY),
+    "a binding with a finalizer": (INSTANCE, binding(finalizers=["a.io/x"]), FINALIZERS),
+    "a binding with a label more":
+        (INSTANCE, binding(labels={"operators.coreos.io/scopeInstanceUID": "x", "a": "b"}), LABELS),
     "everybody": (INSTANCE, binding(subject=user("system:authenticated", "Group")), OWN),
     "a role of nobody's": (TEMPLATE, role(labels={"a": "b"}), MINE),
     "a role with the manager's name": (TEMPLATE, role(f"{BASE}-more"), NAMED),
     "a role that is added to admin":
         (TEMPLATE, role(labels={"operators.coreos.io/scopeTemplateUID": "x",
-                                "rbac.authorization.k8s.io/aggregate-to-admin": "true"}), "may never set labels"),
+                                "rbac.authorization.k8s.io/aggregate-to-admin": "true"}), LABELS),
+    "a role with a finalizer": (TEMPLATE, role(finalizers=["a.io/x"]), FINALIZERS),
+    "a role that others are added to":
+        (TEMPLATE, dict(role(), aggregationRule={"clusterRoleSelectors": [{}]}), AGGREGATION),
+}
+# Changes of a role that a ScopeTemplate controls, and to which somebody else has added things.
+STANDING = dict(role("fence-standing", labels={"rbac.authorization.k8s.io/aggregate-to-view": "true"},
+                     finalizers=["a.io/stays"], ownerReferences=owned_by("ScopeTemplate")),
+                aggregationRule={"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}]})
+CHANGES = {
+    "what somebody else has added stays": ({"rules": []}, None),
+    "their label is removed": ({"metadata": {"labels": None}}, None),
+    "their aggregationRule is removed": ({"aggregationRule": None}, None),
+    "another aggregationRule": ({"aggregationRule": {"clusterRoleSelectors": [{}]}}, AGGREGATION),
+    "another value of their label":
+        ({"metadata": {"labels": {"rbac.authorization.k8s.io/aggregate-to-view": "false"}}}, LABELS),
+    "another finalizer": ({"metadata": {"finalizers": ["a.io/stays", "a.io/x"]}}, FINALIZERS),
+    "no controller": ({"metadata": {"ownerReferences": None, "labels": {"operators.coreos.io/scopeTemplateUID": "x"}}},
+                      CONTROLLER),
+    "another controller of the same kind":
+        ({"metadata": {"ownerReferences": [dict(owned_by("ScopeTemplate")[0], uid="2")]}}, CONTROLLER),
 }
 
 
@@ -102,11 +131,50 @@ def fences_hold(env, report):
         expect(report, f"patch of {name}", code != 0 and MINE in said, said)
         code, said = env.as_component(who, "delete", "--raw", f"{group}/{kind}/{name}?dryRun=All")
         expect(report, f"delete of {name}", code != 0 and MINE in said, said)
+    changes_are_judged_by_what_they_add(env, report)
+    a_renamed_component_is_fenced(env, report)
     report.step("the same by somebody else")
     thing = json.dumps(binding(role="view", labels={"a": "b"}))
     env.kubectl("create", "--dry-run=server", "-f", "-", stdin=thing)
     report.held("passes")
     base_asks_as_the_manager_does(env, report, kill_switch=False)
+
+
+def changes_are_judged_by_what_they_add(env, report):
+    report.step("changes of a role to which somebody else has added things")
+    env.kubectl("create", "-f", "-", stdin=json.dumps(STANDING))
+    # kubectl reads what it patches.
+    env.kubectl("create", "clusterrole", "fence-reads", "--verb=get", "--resource=clusterroles")
+    env.kubectl("create", "clusterrolebinding", "fence-reads", "--clusterrole=fence-reads",
+                f"--serviceaccount={NAMESPACE}:{TEMPLATE}")
+    try:
+        for name, (change, says) in CHANGES.items():
+            code, said = env.as_component(TEMPLATE, "patch", "clusterrole", "fence-standing", "--type=merge",
+                                          "--dry-run=server", "-p", json.dumps(change))
+            passes = says is None
+            expect(report, name if passes else f"not {name}", (code == 0) == passes and (passes or says in said), said)
+    finally:
+        env.kubectl("patch", "clusterrole", "fence-standing", "--type=merge", "-p",
+                    json.dumps({"metadata": {"finalizers": None}}))
+        env.kubectl("delete", "clusterrole/fence-standing", "clusterrole/fence-reads", "clusterrolebinding/fence-reads")
+
+
+def a_renamed_component_is_fenced(env, report):
+    """What puts a prefix before the names, and moves all to another namespace, does not move the expressions."""
+    report.step("the same component with a prefix and in another namespace, as kustomize makes it")
+    user_name = f"system:serviceaccount:other:acme-{INSTANCE}"
+    env.kubectl("create", "clusterrolebinding", "fence-renamed", "--clusterrole=cluster-admin", f"--user={user_name}")
+    try:
+        for name, (who, thing, says) in STOPPED.items():
+            if who != INSTANCE or "itself" in name or says == OWN:
+                continue
+            said = env.kubectl("create", "--dry-run=server", "-f", "-", f"--as={user_name}", stdin=json.dumps(thing),
+                               check=False)
+            expect(report, f"not {name}", not said.startswith("clusterrolebinding"), said)
+        env.kubectl("create", "--dry-run=server", "-f", "-", f"--as={user_name}", stdin=json.dumps(binding()))
+        report.held("what passes for the component passes")
+    finally:
+        env.kubectl("delete", "clusterrolebinding", "fence-renamed")
 
 
 ACCOUNT = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{INSTANCE}/token"
