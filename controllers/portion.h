@@ -85,6 +85,7 @@ class Portion {
   void NoteWait(absl::Duration wait);
 
   size_t max_writes() const { return limits_.max_writes; }
+  bool patient() const { return patient_; }
   WriteRound& round() { return round_; }
   WriteLog& log() { return log_; }
   // What to report of creating and fixing, and of deleting: this portion's failures, or, at the end

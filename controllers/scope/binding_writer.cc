@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/hash/hash.h"
 #include "controllers/scope/ownership.h"
@@ -84,18 +85,26 @@ void BindingWriter::CarryOut(const InstancePlan& plan) {
   const auto fixed = [](const BindingFix& one) { return one.actual.key; };
   const auto grants = std::ranges::find_if_not(plan.fix, &BindingFix::revokes);
   // A grant that takes the place of another goes first, so that nobody is without in between. A
-  // revocation waits neither for many grants nor for another one when the server has failed one.
-  if (!plan.grant_first || plan.writes() > portion_.max_writes()) remove();
+  // revocation waits neither for many grants, nor for slow ones, nor for another revocation when
+  // the server has failed one.
+  const bool grants_take_long = plan.writes() > portion_.max_writes() || portion_.patient();
+  if (!plan.grant_first || grants_take_long) remove();
   const bool all_fixed =
       each(std::ranges::subrange(plan.fix.begin(), grants), fixed, round.revoking_fixes, fix);
-  each(std::ranges::subrange(grants, plan.fix.end()), fixed, round.grants, fix);
-  each(
-      plan.replace, [](const auto& pair) { return pair.first.key; }, round.grants,
-      [this](const auto& pair) { Replace(pair.first, pair.second); });
-  each(plan.create, &NewBinding::key, round.grants,
-       [this](const NewBinding& one) { Create(one.Make()); });
+  std::vector<const Binding*> freed;  // these have no binding under their name any more
+  const bool all_freed = each(
+      plan.replace, [](const auto& pair) { return pair.first.key; }, round.removals,
+      [&](const auto& pair) {
+        if (Remove(pair.first, /*unchanged=*/false)) freed.push_back(&pair.second);
+      });
+  if (all_fixed && all_freed && (!removed || all_removed)) {
+    each(freed, &Binding::key, round.grants, [this](const Binding* one) { Create(*one); });
+    each(std::ranges::subrange(grants, plan.fix.end()), fixed, round.grants, fix);
+    each(plan.create, &NewBinding::key, round.grants,
+         [this](const NewBinding& one) { Create(one.Make()); });
+  }
   remove();
-  round.revocations_tried = all_removed && all_fixed;
+  round.revocations_tried = all_removed && all_fixed && all_freed;
 }
 
 void BindingWriter::Finish() {
@@ -140,10 +149,6 @@ bool BindingWriter::Remove(const Binding& binding, bool unchanged) {
     Fix({WithoutSubjects(binding), binding});
   }
   return deletion.ok() ? *deletion == Deletion::kGone : IsNotFound(deletion.status());
-}
-
-void BindingWriter::Replace(const Binding& old, const Binding& wanted) {
-  if (Remove(old, /*unchanged=*/false)) Create(wanted);
 }
 
 void BindingWriter::Create(const Binding& binding) {

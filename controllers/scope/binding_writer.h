@@ -43,7 +43,6 @@ class BindingWriter {
   bool Remove(const Binding& binding, bool unchanged);
   void Create(const Binding& binding);
   void Fix(const BindingFix& fix);
-  void Replace(const Binding& old, const Binding& wanted);
   // `observed` null: creates.
   absl::StatusOr<Binding> Ensure(const Binding& desired, const Binding* observed);
   template <class T>

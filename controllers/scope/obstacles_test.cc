@@ -136,8 +136,8 @@ TEST_F(ObstaclesTest, WithoutBindWhatTheFormerTemplateGrantedIsRevoked) {
   std::erase_if(writes, [](const std::string& w) { return w.find(" rolebindings ") == w.npos; });
   ASSERT_GE(writes.size(), 4u);
   EXPECT_THAT(std::vector(writes.begin(), writes.begin() + 4),
-              ElementsAre("DELETE rolebindings bar", "PATCH rolebindings bar",
-                          "DELETE rolebindings default", "DELETE rolebindings foo"));
+              ElementsAre("DELETE rolebindings bar", "DELETE rolebindings default",
+                          "DELETE rolebindings foo", "PATCH rolebindings bar"));
   EXPECT_THAT(cluster_.Scoped(),
               AllOf(StartsWith("False ScopingFailed"), HasSubstr("lacks the verb \"bind\"")));
 }

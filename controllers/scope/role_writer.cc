@@ -69,11 +69,14 @@ void RoleWriter::CarryOut(const TemplatePlan& plan) {
   const auto grants = std::ranges::find_if_not(plan.fix, &RoleFix::revokes);
   const bool all_fixed =
       each(std::ranges::subrange(plan.fix.begin(), grants), fixed, round.revoking_fixes, fix);
-  // A role that was renamed is made under its new name before the old one goes, unless a write
-  // fails, or this portion ends before.
-  each(std::ranges::subrange(grants, plan.fix.end()), fixed, round.grants, fix);
-  each(plan.create, &KeyOf<ClusterRole>, round.grants,
-       [this](const ClusterRole& role) { Create(role); });
+  // A role that was renamed is made under its new name before the old one goes, unless writes take
+  // long, or one fails, or this portion ends before.
+  if (portion_.patient()) remove();
+  if (all_fixed && (!removed || all_removed)) {
+    each(std::ranges::subrange(grants, plan.fix.end()), fixed, round.grants, fix);
+    each(plan.create, &KeyOf<ClusterRole>, round.grants,
+         [this](const ClusterRole& role) { Create(role); });
+  }
   remove();
   round.revocations_tried = all_removed && all_fixed;
 }

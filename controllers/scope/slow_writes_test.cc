@@ -189,6 +189,70 @@ TEST_F(SlowStatusesTest, OthersAreNotHeldUpByThoseThatAreAskedToWait) {
   EXPECT_LE(UntilRevokedAfterAll(kWorkers), absl::Seconds(1));
 }
 
+// What an instance's own revocations wait for, when each write of a binding takes long.
+class OwnSlowWritesTest : public SlowWritesTest {
+ protected:
+  void SetUp() override { Begin(R"("namespaces": ["foo", "bar", "default"])", kAnn); }
+
+  void Delay(const std::string& verb) {
+    for (const char* resource : {"rolebindings", "clusterrolebindings"}) {
+      cluster_.faults().Add({.verb = verb,
+                             .path_prefix = "/apis/rbac.authorization.k8s.io/v1/",
+                             .resource = resource,
+                             .fault = {.delay = absl::Seconds(10)}});
+    }
+  }
+  // The writes of bindings that follow an edit of the instance foo, and how long after it the last
+  // deletion began.
+  std::vector<std::string> EditAndTakeWrites(const std::string& spec, absl::Duration& revoked) {
+    const auto now = [this] { return cluster_.loop().clock().TimeNow(); };
+    const absl::Time edited = now();
+    std::vector<std::string> writes;
+    cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
+      if (write.find("bindings") != std::string::npos) writes.push_back(write);
+      if (write.starts_with("DELETE")) revoked = now() - edited;
+      return std::nullopt;
+    };
+    EXPECT_EQ(cluster_.Merge(kInstances, "foo", StrCat(R"({"spec":{)", spec, "}}")), 200);
+    cluster_.RunFor(absl::Minutes(5));
+    cluster_.intercept = nullptr;
+    EXPECT_THAT(cluster_.Scoped(), StartsWith("True"));
+    return writes;
+  }
+};
+
+TEST_F(OwnSlowWritesTest, ARoleThatIsReplacedIsRevokedBeforeTheOtherIsGranted) {
+  EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("other", kAnnAndEve)), 201);
+  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("two", R"("namespaces": ["none"])", "other")),
+            201);
+  cluster_.Settle();
+  Delay("patch");
+  absl::Duration revoked;
+  const auto writes = EditAndTakeWrites(R"("scopeTemplateName": "other")", revoked);
+  EXPECT_LE(revoked, absl::Seconds(1));
+  EXPECT_EQ(std::ranges::count_if(writes, [](auto& w) { return w.starts_with("DELETE"); }), 3);
+  EXPECT_EQ(cluster_.Ours(kBindings).size(), 3u);
+}
+
+TEST_F(OwnSlowWritesTest, NoGrantThatReplacesAnotherGoesFirst) {
+  Delay("patch");
+  absl::Duration revoked;
+  EditAndTakeWrites(R"("namespaces": null)", revoked);
+  const auto writes = EditAndTakeWrites(R"("namespaces": ["foo", "bar"])", revoked);
+  EXPECT_LE(revoked, absl::Seconds(1));
+  EXPECT_EQ(writes.at(0), "DELETE clusterrolebindings");
+}
+
+TEST_F(OwnSlowWritesTest, NoGrantComesBetweenRevocations) {
+  Delay("patch");
+  Delay("delete");
+  absl::Duration revoked;
+  EditAndTakeWrites(R"("namespaces": ["foo", "bar"])", revoked);
+  const auto writes = EditAndTakeWrites(R"("namespaces": ["default"])", revoked);
+  EXPECT_TRUE(writes.back().starts_with("PATCH"));
+  EXPECT_EQ(std::ranges::count(writes, writes.back()), 1) << "after all deletions";
+}
+
 // Discovery is asked for the condition Effective alone.
 TEST_F(SlowWritesTest, ARevocationDoesNotWaitForDiscovery) {
   EditTemplate(R"([{"generateName": "reader-", "rules": [{"apiGroups": ["no.example.com"],
