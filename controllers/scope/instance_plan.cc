@@ -8,6 +8,7 @@
 #include "controllers/scope/binding_differ.h"
 #include "controllers/scope/cluster_role.h"
 #include "controllers/scope/target.h"
+#include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 
 namespace mandate::scope {
@@ -173,6 +174,11 @@ InstancePlan Finish(InstancePlan plan, const Target& target) {
 
 }  // namespace
 
+absl::StatusOr<std::vector<RoleTemplate>> RolesOf(const InstanceSnapshot& snapshot) {
+  RETURN_IF_ERROR(snapshot.unread_template);
+  return ExpandTemplate(*snapshot.scope_template);
+}
+
 InstancePlan PlanInstance(const InstanceSnapshot& snapshot, const InstancePlanOptions& options) {
   InstancePlan plan;
   const Target target = ResolveTarget(snapshot.instance, snapshot.namespaces);
@@ -195,7 +201,7 @@ InstancePlan PlanInstance(const InstanceSnapshot& snapshot, const InstancePlanOp
     planner.differ().RevokeRest();
     return Finish(std::move(plan), target);
   }
-  auto roles = ExpandTemplate(*snapshot.scope_template);
+  auto roles = RolesOf(snapshot);
   if (roles.ok()) {
     PlanValidTemplate(snapshot, *std::move(roles), target, options, planner, plan);
   } else {
@@ -205,10 +211,12 @@ InstancePlan PlanInstance(const InstanceSnapshot& snapshot, const InstancePlanOp
     plan.reason = kScopeTemplateFailed;
     plan.problems.push_back(StrCat("ScopeTemplate \"", snapshot.scope_template->metadata().name(),
                                    "\" failed: ", std::string(roles.status().message())));
+    const std::string& uid = snapshot.scope_template->metadata().uid();
     planner.differ().Rest([&](const Binding& b) {
+      if (!target.MayContain(b.key.ns)) return false;
+      if (uid.empty()) return true;  // whose the roles are is not known either
       const auto role = snapshot.cluster_roles.find(b.object.roleref().name());
-      return target.MayContain(b.key.ns) && role != snapshot.cluster_roles.end() &&
-             WhyForeign(role->second, snapshot.scope_template->metadata().uid()).empty();
+      return role != snapshot.cluster_roles.end() && WhyForeign(role->second, uid).empty();
     });
   }
   if (plan.reason.empty() && !target.problems.empty()) plan.reason = kScopingFailed;

@@ -10,10 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "controllers/conditions.h"
 #include "controllers/scope/binding.h"
 #include "controllers/scope/effect.h"
 #include "controllers/scope/kinds.h"
+#include "controllers/scope/role_template.h"
 #include "controllers/scope/template_plan.h"
 #include "manager/object/kinds/core_v1.h"
 #include "manager/object/kinds/rbac_v1.h"
@@ -36,6 +39,8 @@ struct InstanceSnapshot {
   operatorsv1alpha1::ScopeInstance instance;
   // Nullopt: absent, for certain.
   std::optional<operatorsv1alpha1::ScopeTemplate> scope_template;
+  // Why the template cannot be read; of its metadata, only what is known is in `scope_template`.
+  absl::Status unread_template;
   // At least those whose names the template asks for.
   std::map<std::string, rbacv1::ClusterRole> cluster_roles;
   // At least those that the instance names or selects, as far as they exist.
@@ -44,6 +49,10 @@ struct InstanceSnapshot {
   // so by label, owner or name.
   std::vector<Binding> bindings;
 };
+
+// The roles that the template asks for; an error when it is invalid or cannot be read. The template
+// is there.
+absl::StatusOr<std::vector<RoleTemplate>> RolesOf(const InstanceSnapshot& snapshot);
 
 struct InstancePlanOptions {
   // How many bindings one instance may have: roles times namespaces. An instance that asks for more

@@ -101,12 +101,30 @@ absl::Status AddRole(const CallContext& context, const CacheView& cache, const s
   return absl::OkStatus();
 }
 
+// What is known of the metadata of a template that cannot be read; `raw` null: its name.
+ScopeTemplate UnreadTemplate(const std::string& name, const RawObject* raw) {
+  ScopeTemplate result;
+  auto& meta = *result.mutable_metadata();
+  meta.set_name(name);
+  if (raw == nullptr) return result;
+  meta.set_uid(std::string(raw->uid()));
+  meta.set_resourceversion(std::string(raw->resource_version()));
+  meta.set_generation(raw->Header().generation);
+  return result;
+}
+
 absl::Status AddTemplate(const CallContext& context, const CacheView& cache,
                          InstanceSnapshot& snapshot) {
-  auto scope_template =
-      cache.Get<ScopeTemplate>(context, {"", snapshot.instance.spec().scopetemplatename()});
-  if (absl::IsNotFound(scope_template.status())) return absl::OkStatus();
-  RETURN_IF_ERROR(scope_template.status());
+  const std::string& name = snapshot.instance.spec().scopetemplatename();
+  const auto raw = cache.GetRaw(context, KindOf<ScopeTemplate>::value, {"", name});
+  if (absl::IsNotFound(raw.status())) return absl::OkStatus();
+  if (!raw.ok() && !absl::IsDataLoss(raw.status())) return raw.status();
+  auto scope_template = raw.ok() ? (*raw)->Decode<ScopeTemplate>() : raw.status();
+  if (!scope_template.ok()) {
+    snapshot.unread_template = scope_template.status();
+    snapshot.scope_template = UnreadTemplate(name, raw.ok() ? raw->get() : nullptr);
+    return absl::OkStatus();
+  }
   snapshot.scope_template = *std::move(scope_template);
   for (const auto& role : snapshot.scope_template->spec().clusterroles()) {
     const std::string name =
@@ -119,7 +137,7 @@ absl::Status AddTemplate(const CallContext& context, const CacheView& cache,
 // Of an invalid template: which roles the bindings that are there refer to tells whose they are.
 absl::Status AddRolesOfBindings(const CallContext& context, const CacheView& cache,
                                 InstanceSnapshot& snapshot) {
-  if (!snapshot.scope_template.has_value() || ExpandTemplate(*snapshot.scope_template).ok()) {
+  if (!snapshot.scope_template.has_value() || RolesOf(snapshot).ok()) {
     return absl::OkStatus();
   }
   for (const Binding& binding : snapshot.bindings) {

@@ -320,6 +320,38 @@ TEST_F(RacesTest, AnInstanceThatCannotBeReadStopsNobodyElse) {
   EXPECT_THAT(cluster_.Ours(kRoles), IsEmpty());
 }
 
+TEST_F(RacesTest, ATemplateThatCannotBeReadHoldsUpNoRevocation) {
+  Begin(R"("namespaces": ["foo", "bar"])", kAnn);
+  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("cluster", "")), 201);
+  cluster_.Settle();
+  Json::Value bad = cluster_.Get(kTemplates, "foo");
+  bad["spec"]["clusterRoles"] = "all";
+  cluster_.Load(WriteJson(bad));
+  cluster_.Settle();
+  EditSpec(R"("namespaces": ["foo", "default"])");
+  EXPECT_EQ(cluster_.Merge(kInstances, "cluster", R"({"spec":{"namespaces":["bar"]}})"), 200);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Ours(kBindings).size(), 1u) << "in foo: which roles it means is not known";
+  EXPECT_EQ(cluster_.Ours(kBindings, "foo").size(), 1u);
+  EXPECT_THAT(cluster_.Ours(kClusterBindings), IsEmpty());
+  EXPECT_THAT(cluster_.Scoped(),
+              AllOf(StartsWith("False ScopeTemplateFailed"), HasSubstr("ScopeTemplate \"foo\"")));
+  // A binding to a role of another template goes.
+  EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("other", kAnn)), 201);
+  EXPECT_EQ(cluster_.Merge(kInstances, "cluster", R"({"spec":{"scopeTemplateName":"other"}})"),
+            200);
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Scoped("cluster"), StartsWith("True"));
+  EXPECT_EQ(cluster_.Merge(kInstances, "cluster", R"({"spec":{"scopeTemplateName":"foo"}})"), 200);
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Ours(kBindings, "bar"), IsEmpty());
+  EXPECT_EQ(cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":)", kAnn, "}}")),
+            200);
+  cluster_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(cluster_.Ours(kBindings).size(), 3u);
+  EXPECT_EQ(cluster_.Scoped(), kSuccess);
+}
+
 // Twenty roles.
 std::string ManyRoles(std::string_view resource) {
   std::string all;
