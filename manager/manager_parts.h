@@ -68,6 +68,7 @@ struct Manager::Parts {
   std::unique_ptr<ComponentClient> base_client;
   std::vector<std::unique_ptr<ComponentClient>> clients;
   std::vector<std::unique_ptr<RestEventRecorder>> recorders;
+  NoEvents no_events;
   std::unique_ptr<Cache> cache;
   std::unique_ptr<BaseUserCheck> base_user_check;
   std::unique_ptr<LeaderElector> elector;

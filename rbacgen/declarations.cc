@@ -36,7 +36,8 @@ constexpr ArgumentSpec kMandateArguments[] = {
     {"fieldSelector", kString},
 };
 
-constexpr ArgumentSpec kComponentArguments[] = {{"name", kString, true}, {"value", kString}};
+constexpr ArgumentSpec kComponentArguments[] = {
+    {"name", kString, true}, {"value", kString}, {"events", kString}};
 
 // Names that are meant to be ours but are not, in lower case and without blanks.
 std::optional<std::string_view> MeantName(std::string_view text) {
@@ -141,6 +142,14 @@ class FileReader {
     }
     component_ = name;
     sources_.components[name].push_back(place_);
+    if (arguments->Has("events")) {
+      const std::string events = arguments->String("events");
+      if (events != "none") {
+        return Misread(StrCat("component ", name, ": events is none, where it records none, not ",
+                              Quoted(events)));
+      }
+      sources_.without_events.insert(name);
+    }
     if (!arguments->Has("value")) return;
     const std::string value = arguments->String("value");
     if (!IsValuePath(value)) {

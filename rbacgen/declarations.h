@@ -4,8 +4,8 @@
 // controller-gen, which drops markers directly above a function (controller-tools #221).
 //
 //   // +kubebuilder:rbac:groups=…,resources=…,verbs=…      the ecosystem's marker
-//   // +mandate:component:name=scope-instance              the rules below it, in this file, are
-//   its
+//   // +mandate:component:name=scope-instance              the rules below it in this file are its
+//   // +mandate:component:name=scope-instance,events=none  and it records no events
 //   // +mandate:rbac:justify="why",groups=…,…,verbs=…      a rule that is risky and says why
 //   // +mandate:rbac:granted=external,groups=…,…,verbs=…   a rule that somebody else grants, later
 //   // +mandate:fence:groups=…,resources=…,label=…         what a rule allows, but not all of it
@@ -17,6 +17,7 @@
 #define RBACGEN_DECLARATIONS_H_
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +64,8 @@ struct Sources {
   std::map<std::string, std::vector<Place>> components;
   // Of components that are no controllers.
   std::map<std::string, ChartValue> values;
+  // Components that record no events.
+  std::set<std::string> without_events;
 };
 
 // Adds it. Another one of the same component is an error at its place.

@@ -20,14 +20,6 @@ struct Draft {
 // By (external, namespace).
 using Drafts = std::map<std::pair<bool, std::string>, Draft>;
 
-rbac::Rule EventsRule() {
-  return {.verbs = {"create", "update", "patch"},
-          .api_groups = {"", "events.k8s.io"},
-          .resources = {"events"},
-          .resource_names = {},
-          .non_resource_urls = {}};
-}
-
 std::string Justification(const Declaration& d) {
   const auto& things =
       d.rule.non_resource_urls.empty() ? d.rule.resources : d.rule.non_resource_urls;
@@ -49,10 +41,31 @@ std::vector<Grant> Finish(Drafts drafts) {
 
 }  // namespace
 
+rbac::Rule EventsRule() {
+  return {.verbs = {"create", "patch"},
+          .api_groups = {"events.k8s.io"},
+          .resources = {"events"},
+          .resource_names = {},
+          .non_resource_urls = {}};
+}
+
+std::vector<std::string> EventNamespaces(const Sources& sources, const std::string& component) {
+  if (sources.without_events.contains(component)) return {};
+  std::set<std::string> namespaces;
+  for (const Declaration& d : sources.declarations) {
+    if (d.component == component) namespaces.insert(d.ns);
+  }
+  if (namespaces.empty() || namespaces.contains("")) return {""};
+  return {namespaces.begin(), namespaces.end()};
+}
+
 std::vector<ComponentMandate> BuildMandates(const Sources& sources) {
   std::map<std::string, Drafts> components;
   for (const auto& [name, places] : sources.components) {
-    components[name][{false, ""}].rules.push_back(EventsRule());
+    Drafts& drafts = components[name];
+    for (const std::string& ns : EventNamespaces(sources, name)) {
+      drafts[{false, ns}].rules.push_back(EventsRule());
+    }
   }
   for (const Declaration& d : sources.declarations) {
     const auto component = components.find(d.component);

@@ -29,9 +29,15 @@ struct ComponentMandate {
   std::string value = {};
 };
 
-// Every component that the sources name, by name. Each may write events, as the controllers of
-// kube-controller-manager may.
+// Every component that the sources name, by name, with EventsRule() in its EventNamespaces().
 std::vector<ComponentMandate> BuildMandates(const Sources& sources);
+
+// What the runtime needs to record events (manager/controller/rest_event_recorder.h).
+rbac::Rule EventsRule();
+
+// Where the component records events, without a marker that says so: in the namespaces of its
+// rules where all of them are in some, else everywhere (""). Empty: nowhere.
+std::vector<std::string> EventNamespaces(const Sources& sources, const std::string& component);
 
 // What the manager's own identity is granted, all in its namespace: the tokens of the components'
 // ServiceAccounts, and its lease. `ns` is that namespace, as the grant should name it.

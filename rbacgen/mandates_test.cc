@@ -20,15 +20,45 @@ Sources Read(std::string_view text) {
   return sources;
 }
 
-TEST(BuildMandates, EveryComponentMayWriteEvents) {
+TEST(BuildMandates, EveryComponentMayRecordEvents) {
   const auto mandates = BuildMandates(Read("// +mandate:component:name=a\n"));
   ASSERT_THAT(mandates, SizeIs(1));
   ASSERT_THAT(mandates[0].grants, SizeIs(1));
   ASSERT_THAT(mandates[0].grants[0].rules, SizeIs(1));
   const rbac::Rule& events = mandates[0].grants[0].rules[0];
-  EXPECT_THAT(events.api_groups, ElementsAre("", "events.k8s.io"));
+  EXPECT_THAT(events.api_groups, ElementsAre("events.k8s.io"));
   EXPECT_THAT(events.resources, ElementsAre("events"));
-  EXPECT_THAT(events.verbs, ElementsAre("create", "patch", "update"));
+  EXPECT_THAT(events.verbs, ElementsAre("create", "patch"));
+}
+
+TEST(BuildMandates, EventsAreWhereTheComponentIs) {
+  const std::string rule = "// +kubebuilder:rbac:groups=g,resources=r,verbs=get";
+  const std::vector<std::pair<std::string, std::vector<std::string>>> cases = {
+      {"// +mandate:component:name=a\n" + rule + ",namespace=m\n" + rule + ",namespace=n\n",
+       {"m", "n"}},
+      {"// +mandate:component:name=a\n" + rule + "\n" + rule + ",namespace=n\n", {""}},
+      // Somebody else grants one in all namespaces.
+      {"// +mandate:component:name=a\n" + rule + ",namespace=n\n" +
+           "// +mandate:rbac:granted=external,groups=g,resources=x,verbs=get\n",
+       {""}},
+      {"// +mandate:component:name=a,events=none\n" + rule + "\n", {}},
+      // Of a component with several files one says it for all.
+      {"// +mandate:component:name=a,events=none\n// +mandate:component:name=a\n" + rule + "\n",
+       {}},
+  };
+  for (const auto& [text, want] : cases) {
+    SCOPED_TRACE(text);
+    const Sources sources = Read(text);
+    EXPECT_EQ(EventNamespaces(sources, "a"), want);
+    std::vector<std::string> granted;
+    const auto mandates = BuildMandates(sources);
+    for (const Grant& grant : mandates[0].grants) {
+      for (const rbac::Rule& r : grant.rules) {
+        if (r == EventsRule()) granted.push_back(grant.ns);
+      }
+    }
+    EXPECT_EQ(granted, want);
+  }
 }
 
 TEST(BuildMandates, GrantsAreApartByNamespaceAndByWhoGrants) {

@@ -50,6 +50,13 @@ class EventRecorder {
                       std::string_view action, std::string_view note) = 0;
 };
 
+// Of a component whose mandate has no events (events=none).
+class NoEvents : public EventRecorder {
+ public:
+  void Eventf(const ObjectRef&, EventType, std::string_view, std::string_view,
+              std::string_view) override {}
+};
+
 }  // namespace mandate
 
 #endif  // MANAGER_CONTROLLER_EVENT_RECORDER_H_

@@ -1,6 +1,6 @@
 // Whether a client of ours may do what it asks: Kubernetes decides.
 //
-// +mandate:component:name=metrics-auth,value=metrics.enabled
+// +mandate:component:name=metrics-auth,value=metrics.enabled,events=none
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 #ifndef MANAGER_TELEMETRY_ACCESS_REVIEWER_H_

@@ -44,12 +44,14 @@ TEST(DiffWorlds, ComparesMeaningNotText) {
        "// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get\n",
        "// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get,namespace=n\n",
        "manager\n"
-       "  - may no longer get deployments.apps\n"},
+       "  - may no longer get deployments.apps\n"
+       "  - may no longer create and patch events.events.k8s.io\n"},
       {"from one namespace to everywhere",
        "// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get,namespace=n\n",
        "// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get\n",
        "manager\n"
-       "  + may get deployments.apps\n"},
+       "  + may get deployments.apps\n"
+       "  + may create and patch events.events.k8s.io\n"},
       {"names", "// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get\n",
        "// +kubebuilder:rbac:groups=apps,resources=deployments,resourceNames=a;b,verbs=get\n",
        "manager\n"

@@ -23,6 +23,7 @@
 #include "rbacgen/audit/suggestion.h"
 #include "rbacgen/calls/compiled_calls.h"
 #include "rbacgen/command.h"
+#include "rbacgen/mandates.h"
 #include "rbacgen/source_files.h"
 
 namespace mandate::rbacgen {
@@ -75,9 +76,10 @@ std::vector<RuleAtom> DeclaredAtoms(const Known& known, const std::string& compo
              &atoms);
   }
   if (known.sources.components.contains(component)) {
-    // Every component may write events.
-    AddAtoms({{"create", "patch", "update"}, {"", "events.k8s.io"}, {"events"}, {}, {}},
-             {.ns = "", .rule = {}, .source = "every component", .implicit = true}, &atoms);
+    for (const std::string& ns : EventNamespaces(known.sources, component)) {
+      AddAtoms(EventsRule(), {.ns = ns, .rule = {}, .source = "every component", .implicit = true},
+               &atoms);
+    }
   } else if (const auto user = known.input.users.find(component); user != known.input.users.end()) {
     // Base, whose rules the components' number and names decide; or no sources were given.
     const World& world = known.sources.components.empty() ? known.granted : known.tree;

@@ -193,7 +193,7 @@ class Builder {
       return;
     }
     const std::string place = StrCat("(", row.declared.front(), ")");
-    if (row.granted == false && !row.external) {
+    if (row.granted == false && !row.external && !row.implicit) {
       Find("not-granted", component,
            StrCat("declares ", words, " ", place, " and is not granted it"));
     }

@@ -48,7 +48,6 @@ std::string IdentityText(const FourWayIdentity& identity, bool colour) {
                {"REMARK", kLeft}},
               colour);
   for (const FourWayRow& row : identity.rows) {
-    if (row.implicit && row.used == 0) continue;  // events, which everybody may write
     table.Add({RuleWords(row.rule, row.ns), DeclaredWords(row), YesNo(row.compiled),
                row.used == 0 ? "-" : std::to_string(row.used), YesNo(row.granted),
                VerdictWords(row.verdict)},

@@ -83,6 +83,7 @@ TEST(FourWayText, IsATableForEachIdentityAndALine) {
             "delete pods.g.io                 a.h:4     -            -  -        unused\n"
             "get /metrics                     -         ?            -  ?        not declared\n"
             "create events.g.io               always    ?            1  ?\n"
+            "patch events.g.io                always    ?            -  ?\n"
             "\n"
             "3 requests of ours in 1 event; nothing found\n");
 }

@@ -9,10 +9,9 @@ namespace mandate::rbacgen {
 
 namespace {
 
-// Of the rule for events, which every component gets.
+// Of the rule for events, which no marker asks for.
 bool IsEverybodys(std::string_view verb, std::string_view group, std::string_view resource) {
-  return resource == "events" && (group.empty() || group == "events.k8s.io") &&
-         (verb == "create" || verb == "patch" || verb == "update");
+  return resource == "events" && group == "events.k8s.io" && (verb == "create" || verb == "patch");
 }
 
 }  // namespace

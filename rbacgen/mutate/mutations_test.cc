@@ -44,9 +44,11 @@ std::string Text(const std::vector<rbac::Permission>& permissions) {
 
 TEST(MutationsTest, AreWhatTheMarkersAskFor) {
   EXPECT_EQ(Text(OwnPermissions(Mandates())),
+            "a create events. (write)\n"
             "a create deployments.apps (write)\na create deployments/scale.apps (write)\n"
-            "a create events.calendar.example.com (write)\na delete events. (write)\n"
-            "a get /metrics\na get deployments.apps\na get deployments/scale.apps\n");
+            "a create events.calendar.example.com (write)\n"
+            "a delete events. (write)\na get /metrics\na get deployments.apps\n"
+            "a get deployments/scale.apps\na patch events. (write)\na update events. (write)\n");
 }
 
 TEST(MutationsTest, AreProvenByAFailure) {
@@ -57,8 +59,8 @@ TEST(MutationsTest, AreProvenByAFailure) {
         return without != "a create deployments.apps";
       });
   ASSERT_TRUE(mutations.ok());
-  ASSERT_EQ(mutations->size(), 7u);
-  EXPECT_EQ(runs.size(), 8u);
+  ASSERT_EQ(mutations->size(), 10u);
+  EXPECT_EQ(runs.size(), 11u);
   EXPECT_EQ(runs[0], "") << "the control";
   for (const Mutation& m : *mutations) {
     EXPECT_EQ(m.proven, m.without.ToString() == "a create deployments.apps");

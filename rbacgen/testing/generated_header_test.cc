@@ -23,7 +23,9 @@ static_assert(Permits(kSampleReader, "create", "events.k8s.io", "events"));
 static_assert(Permits(kSampleGranter, "bind", "rbac.authorization.k8s.io", "clusterroles"));
 static_assert(Permits(kSampleGranter, "create", "batch", "jobs"));
 static_assert(!Permits(kSampleGranter, "get", "apps", "deployments"));
-static_assert(Permits(kSampleGranter, "patch", "", "events"));
+static_assert(Permits(kSampleGranter, "patch", "events.k8s.io", "events"));
+static_assert(!Permits(kSampleGranter, "patch", "", "events"));
+static_assert(!Permits(kSampleGranter, "update", "events.k8s.io", "events"));
 
 static_assert(kBase.component == "base");
 static_assert(Permits(kBase, "create", "", "serviceaccounts", "token"));
