@@ -77,6 +77,24 @@ TEST_F(PortionRetryTest, ARoundOfSeveralThatFailedIsBegunAgainSlowly) {
   expect(10);
 }
 
+TEST_F(PortionRetryTest, AfterASuccessADenialIsTriedAgainSoon) {
+  WriteRounds rounds;
+  const ObjectKey key{"", "foo"};
+  const auto next = [&](const absl::Status& status) {
+    refused_ = {status.ok() ? "" : "a"};
+    refusals_ = {{"a", status}};
+    WriteRound round = rounds.Take(key, "1");
+    Portion portion(clock_, limits_, round);
+    Work(portion, {"a"}, &WriteRound::grants);
+    return rounds.ResultOf(key, portion)->requeue_after;
+  };
+  const absl::Status denied = absl::PermissionDeniedError("no");
+  EXPECT_EQ(next(denied), absl::Seconds(10));
+  EXPECT_EQ(next(denied), absl::Seconds(20));
+  EXPECT_EQ(next(absl::OkStatus()), absl::ZeroDuration());
+  EXPECT_EQ(next(denied), absl::Seconds(10));
+}
+
 absl::Status Wait(int code, absl::Duration wait) { return StatusFromResponse(code, "", wait); }
 
 // Whatever failed first.

@@ -165,6 +165,25 @@ TEST_F(PortionTest, TheLastOfSeveralSumsUpWhatFailedInAll) {
   Work(last, {"x"}, &WriteRound::removals);
   EXPECT_THAT(last.failures(), ElementsAre("2 objects could not be written, the first: a: no"));
   EXPECT_THAT(last.removal_failures(), ElementsAre("deleting x: no"));
+  Work(last, {"x"}, &WriteRound::revoking_fixes);
+  EXPECT_THAT(last.failures(), ElementsAre("3 objects could not be written, the first: x: no"));
+  EXPECT_THAT(last.removal_failures(), ElementsAre("deleting x: no")) << "a fix deletes nothing";
+}
+
+// What was skipped, as the server denies all of its kind, has no error of its own.
+TEST_F(PortionTest, AnErrorIsOfTheWriteThatMetIt) {
+  refused_ = {"x"};
+  WriteRound round;
+  Portion portion(clock_, limits_, round);
+  Work(portion, {"x"}, &WriteRound::removals);
+  portion.Each(
+      List{"skipped"},
+      [](const std::string& name) {
+        return ObjectKey{"", name};
+      },
+      round.grants, [](const std::string&) {}, [] {});
+  EXPECT_EQ(round.removals.first, "deleting x: no");
+  EXPECT_EQ(round.grants.first, "");
 }
 
 TEST_F(PortionTest, ARoundGoesOnUntilWhatItCarriesOutIsAnother) {

@@ -227,19 +227,27 @@ TEST_F(SharingTest, ConvergedIsWatchesAlone) {
   EXPECT_EQ(server_.live_watches(), 1u);
 }
 
+// Of the sponsor, whose watch is still open, and of the other member.
 TEST_F(SharingTest, AHintAsksAgainForAnExpiredProof) {
   JoinBoth();
   server_.faults().refuse_review = 1;
-  b_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
-    watch->Close(absl::UnavailableError("connection refused"));
-  });
-  loop_.RunFor(absl::Minutes(10));
-  ASSERT_EQ(Code(*view_b_), absl::StatusCode::kUnavailable);
+  for (FakeRestClient* client : {&a_, &b_}) {
+    client->OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+      watch->Close(absl::UnavailableError("connection refused"));
+    });
+  }
+  loop_.RunFor(absl::Minutes(5) + absl::Seconds(1));
+  ASSERT_EQ(a_.live_watches(), 1u);
   server_.faults().refuse_review = 0;
-  b_.ForgetRequests();
-  cache_->Poke("b");
+  for (FakeRestClient* client : {&a_, &b_}) client->ForgetRequests();
+  for (CacheView* view : {view_a_, view_b_}) {
+    ASSERT_EQ(Code(*view), absl::StatusCode::kUnavailable);
+  }
+  cache_->Poke();
   loop_.RunReady();
+  EXPECT_EQ(a_.Count(kReviews), 2u);
   EXPECT_EQ(b_.Count(kReviews), 2u);
+  EXPECT_TRUE(Reads(*view_a_));
   EXPECT_TRUE(Reads(*view_b_));
 }
 

@@ -243,9 +243,12 @@ TEST_F(EventMapperTest, AReplayMapsEveryObjectOfEverySource) {
   Source one = Of(kOther);
   one.demand.ns = "default";
   one.demand.name = "y";
-  Create({Of(kThing), one});
+  Source some = Of(kThing);
+  some.demand.ns = "default";
+  Create({some, one});
   Put(kThing, {"a", "b"});
   Put(kOther, {"x", "y", "z"});
+  cache_.Put(kThing, RawWith(R"("namespace":"elsewhere","name":"q","resourceVersion":"1")"));
   (void)mapper_->OnEvent(0, Added(Thing("news")));
   (void)mapper_->Replay();
   RunSlices();
@@ -321,6 +324,22 @@ TEST_F(EventMapperTest, APartIsNotCutShortByAReplay) {
   (void)mapper_->Refill();
   RunSlices();
   EXPECT_EQ(TakeMapped(), (Names{"a", "b", "c", "a", "b", "c"}));
+}
+
+TEST_F(EventMapperTest, AReplayBetweenPartsIsOfEverything) {
+  Create({Of(kThing)}, /*max_requests=*/8);
+  const Names all = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
+  Put(kThing, all);
+  for (const std::string& name : all) (void)mapper_->OnEvent(0, Added(Thing(name)));
+  RunSlices();
+  TakeQueued();
+  (void)mapper_->Refill();
+  RunSlices();
+  ASSERT_TRUE(mapper_->refilling());
+  TakeQueued();
+  (void)mapper_->Replay();
+  RunSlices();
+  EXPECT_EQ(TakeQueued().size(), 8u) << "as many as fit, not those of a part";
 }
 
 TEST_F(EventMapperTest, NothingIsMappedAfterItIsClosed) {
