@@ -134,6 +134,8 @@ bool EventMapper::NextOfPass(size_t& source, ObjectEvent& event) {
     pass_objects_.clear();
     pass_object_ = 0;
     if (pass_source_ == options_.sources.size()) {
+      // Whoever asked for the next part in the meantime did not know that this one fills the queue.
+      if (pass_ == Pass::kPart) part_wanted_ = false;
       pass_ = Pass::kNone;
       return false;
     }

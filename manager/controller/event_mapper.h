@@ -54,8 +54,8 @@ class EventMapper {
   [[nodiscard]] bool OnListed(size_t source);
   // Maps all objects, from the first one on.
   [[nodiscard]] bool Replay();
-  // The work queue has room again: maps the next part of what it refused;
-  // nothing while a part is being mapped.
+  // The work queue has room again: maps the next part of what it refused. Does
+  // nothing while a part is being mapped: the caller asks again after it.
   [[nodiscard]] bool Refill();
   // Nothing is mapped any more, once the present call of a handler has
   // returned.

@@ -307,6 +307,26 @@ TEST_F(EventMapperTest, WhatAFullQueueRefusesComesInParts) {
   EXPECT_EQ(log_->Count("Work queue has room again"), 1);
 }
 
+// The controller asks for parts by the clock, and a part may take longer.
+TEST_F(EventMapperTest, APartIsNotFollowedByAnotherBeforeThereIsRoom) {
+  Create({Of(kThing,
+             [this](const ObjectEvent&) {
+               if (mapper_->refilling()) (void)mapper_->Refill();
+             })},
+         /*max_requests=*/2);
+  const Names all = {"a", "b", "c", "d"};
+  Put(kThing, all);
+  for (const std::string& name : all) (void)mapper_->OnEvent(0, Added(Thing(name)));
+  RunSlices();
+  ASSERT_TRUE(mapper_->refilling());
+  TakeQueued();
+  TakeMapped();
+  (void)mapper_->Refill();
+  RunSlices();
+  EXPECT_EQ(TakeMapped(), all) << "one part";
+  EXPECT_TRUE(mapper_->refilling());
+}
+
 TEST_F(EventMapperTest, APartIsNotCutShortByAReplay) {
   bool replay = false;
   Create({Of(kThing,
