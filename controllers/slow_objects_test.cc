@@ -73,6 +73,40 @@ TEST_F(SlowObjectsTest, WhoDoesNotComeBackHoldsUpNobody) {
   EXPECT_FALSE(Waits(a_));
 }
 
+TEST_F(SlowObjectsTest, WhoComesBackKeepsItsPlace) {
+  for (const ObjectKey& key : {a_, b_, c_}) Be(key, /*slow=*/true);
+  std::optional<Turn> a(std::in_place, objects_, a_, now_);
+  const Turn b(objects_, b_, now_);
+  for (const absl::Time end = now_ + 2 * SlowObjects::kLapse; now_ < end;
+       now_ += SlowObjects::kLapse / 2) {
+    EXPECT_TRUE(Waits(c_));
+  }
+  a.reset();
+  EXPECT_TRUE(Waits(a_));
+}
+
+// As when the queue was long.
+TEST_F(SlowObjectsTest, WhoComesBackLateWaitsStill) {
+  for (const ObjectKey& key : {a_, b_, c_}) Be(key, /*slow=*/true);
+  const Turn a(objects_, a_, now_), b(objects_, b_, now_);
+  EXPECT_TRUE(Waits(c_));
+  now_ += 2 * SlowObjects::kLapse;
+  EXPECT_TRUE(Turn(objects_, c_, now_).waits_still());
+}
+
+TEST_F(SlowObjectsTest, WhoIsAtWorkWaitsNoLonger) {
+  const ObjectKey d{"", "d"};
+  for (const ObjectKey& key : {a_, b_, c_, d}) Be(key, /*slow=*/true);
+  std::optional<Turn> a(std::in_place, objects_, a_, now_), b(std::in_place, objects_, b_, now_);
+  EXPECT_TRUE(Waits(c_));
+  EXPECT_TRUE(Waits(d));
+  a.reset();
+  const Turn c(objects_, c_, now_);
+  EXPECT_TRUE(c.at_work());
+  b.reset();
+  EXPECT_FALSE(Waits(d));
+}
+
 TEST_F(SlowObjectsTest, WhoBeginsToWaitIsTold) {
   for (const ObjectKey& key : {a_, b_, c_}) Be(key, /*slow=*/true);
   std::optional<Turn> a(std::in_place, objects_, a_, now_);
@@ -89,6 +123,7 @@ TEST_F(SlowObjectsTest, WhoBeginsToWaitIsTold) {
 TEST_F(SlowObjectsTest, ASlowReportIsKnownForAWhile) {
   EXPECT_FALSE(Turn(objects_, a_, now_).reports_slowly());
   Turn(objects_, a_, now_).NoteSlowReport();
+  Turn(objects_, c_, now_).NoteSlowReport();
   now_ += SlowObjects::kNoReports - absl::Milliseconds(1);
   EXPECT_TRUE(Turn(objects_, a_, now_).reports_slowly());
   EXPECT_FALSE(Turn(objects_, b_, now_).reports_slowly());
