@@ -225,6 +225,9 @@ TEST(InstancePlanTest, APendingRevocationOfTheTemplateIsReportedAndStopsNoGrant)
   EXPECT_EQ(Where(plan.create), (Strings{"foo"}));
   EXPECT_EQ(plan.reason, kRevocationPending);
   EXPECT_EQ(plan.pending, (Strings{"ScopeTemplate \"foo\": deleting ClusterRole x: forbidden"}));
+  snapshot.instance =
+      DocumentInstance(R"("namespaces": ["foo"], "namespaceSelector": {"fooKey": 5})");
+  EXPECT_EQ(Where(PlanInstance(snapshot).create), Strings{}) << "nor makes a selector valid";
 }
 
 TEST(InstancePlanTest, MoreBindingsThanTheBoundAreNotMadeAndTheRestIsRevoked) {
