@@ -146,12 +146,12 @@ TEST_F(DemandStatusTest, AFirstListWithoutAnAnswerShowsWhatItWaitsFor) {
     EXPECT_EQ(demand.Take(), "Pending");
     EXPECT_TRUE(demand.sink->status().failed);
     EXPECT_EQ(AsStd(demand.handle->status().reason.message()),
-              StrCat("the server has not answered a's ", watch_list ? "watch" : "list",
+              StrCat("the server has sent nothing of a's ", watch_list ? "watch" : "list",
                      " of widgets.example.com for 10s"));
     EXPECT_EQ(capture->Count("Demand changed its state"), 1);
-    EXPECT_EQ(capture->Count("has not answered"), 1);
+    EXPECT_EQ(capture->Count("has sent nothing"), 1);
     loop_.RunFor(absl::Minutes(5));
-    EXPECT_EQ(capture->Count("has not answered"), 1) << "each reason once";
+    EXPECT_EQ(capture->Count("has sent nothing"), 1) << "each reason once";
     a_.OnWatch(nullptr);
     server_.Serve(a_);
     loop_.RunFor(absl::Minutes(3));

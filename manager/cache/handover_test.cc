@@ -172,6 +172,56 @@ TEST_F(HandoverTest, WhenTheSponsorsFirstListIsNotAnswered) {
   NoViolations();
 }
 
+TEST_F(HandoverTest, WhenTheSponsorsListStalls) {
+  for (const bool watch_list : {true, false}) {
+    SCOPED_TRACE(watch_list);
+    Cache::Options options = MakeOptions();
+    options.reflector.watch_list = watch_list;
+    Create(options);
+    view_a_ = &Add(a_);
+    view_b_ = &Add(b_);
+    server_.Grant("a");
+    server_.Grant("b");
+    a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) { watch->Open(); });
+    a_.HandleLate([](const RestRequest& request, const FakeRestClient::Reply& reply) {
+      if (request.target.find("continue=") != std::string::npos) return;
+      reply(FakeRestClient::Json(200, R"({"kind":"WidgetList","apiVersion":"example.com/v1",
+          "metadata":{"resourceVersion":"101","continue":"more"},"items":[]})"));
+    });
+    of_a_ = Demand(*view_a_);
+    of_b_ = Demand(*view_b_);
+    loop_.RunFor(absl::Seconds(12));
+    EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+    EXPECT_EQ(b_.live_watches(), 1u);
+    EXPECT_EQ(a_.live_watches(), 0u);
+    NoViolations();
+    of_a_.handle.reset();
+    of_b_.handle.reset();
+    Settle();
+    cache_.reset();
+  }
+}
+
+TEST_F(HandoverTest, WhenTheServerIsSlowForAllOneWaitsUntilItAnswers) {
+  JoinBoth();
+  std::vector<std::unique_ptr<Loop::Timer>> timers;
+  for (FakeRestClient* client : {&a_, &b_}) {
+    client->OnWatch([&](const std::shared_ptr<FakeWatch>& watch) {
+      timers.push_back(loop_.RunAt(loop_.clock().TimeNow() + absl::Seconds(25), [watch] {
+        if (watch->live()) watch->Open();
+      }));
+    });
+    client->ForgetRequests();
+  }
+  a_.watches().back()->Close();
+  loop_.RunFor(absl::Seconds(36));
+  EXPECT_EQ(of_a_.state(), DemandState::kSynced);
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+  EXPECT_EQ(a_.Count("watch=true"), 1u);
+  EXPECT_EQ(b_.Count("watch=true"), 1u);
+  NoViolations();
+}
+
 TEST_F(HandoverTest, WhenNobodyIsAnsweredTheyTakeTurns) {
   JoinBoth();
   for (FakeRestClient* client : {&a_, &b_}) {
@@ -179,11 +229,26 @@ TEST_F(HandoverTest, WhenNobodyIsAnsweredTheyTakeTurns) {
     client->ForgetRequests();
   }
   a_.watches().back()->Close();
-  loop_.RunFor(absl::Seconds(65));
-  EXPECT_EQ(a_.Count("watch=true"), 4u);
-  EXPECT_EQ(b_.Count("watch=true"), 3u);
+  loop_.RunFor(absl::Seconds(125));
+  EXPECT_EQ(a_.Count("watch=true"), 1u);
+  EXPECT_EQ(b_.Count("watch=true"), 1u);
+  loop_.RunFor(absl::Minutes(3));
+  EXPECT_EQ(a_.Count("watch=true"), 2u);
+  EXPECT_EQ(b_.Count("watch=true"), 2u);
   EXPECT_EQ(server_.live_watches(), 0u);
   EXPECT_EQ(a_.live_watches() + b_.live_watches(), 1u);
+}
+
+TEST_F(HandoverTest, ToOneThatIsProvedWhileTheSponsorWaits) {
+  server_.Grant("a");
+  server_.Grant("b");
+  a_.OnWatch(nullptr);
+  of_a_ = Demand(*view_a_);
+  loop_.RunFor(absl::Seconds(15));
+  of_b_ = Demand(*view_b_);
+  loop_.RunFor(absl::Seconds(6));
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+  NoViolations();
 }
 
 // Each has its own part of it.

@@ -110,14 +110,15 @@ void Reflector::OpenWatch(const WatchQuery& query) {
 }
 
 void Reflector::OnWatchOpen() {
-  answer_timer_.Cancel();
   counts_->SetOpen(true);
   backoff_.Granted();
   hinted_ = false;
   if (phase_ == Phase::kOpening) {
+    answer_timer_.Cancel();
     phase_ = Phase::kWatching;
     SetStatus(DemandState::kSynced, absl::OkStatus());
   } else {
+    NoteProgress();
     // Whatever was in the way, it is no more.
     SetStatus(filled_ ? DemandState::kStale : DemandState::kPending,
               absl::UnavailableError("the initial state is not complete yet"));
@@ -166,6 +167,7 @@ void Reflector::OnWatchTurn() {
 void Reflector::OnWatchUndecodable(UnreadableEvent event) {
   CountUnreadable(event.object);
   if (phase_ == Phase::kStreamingList) {
+    NoteProgress();
     const absl::Status taken = initial_->Take(std::move(event));
     if (!taken.ok()) OnStreamingListFailed(taken);
     return;
@@ -293,19 +295,29 @@ void Reflector::WaitFor(absl::Duration delay, Next next) {
 
 void Reflector::AwaitAnswer(std::string_view verb) {
   over_budget_ = false;
-  answer_timer_.SetAfter(options_.answer_grace, [this, verb] {
-    RestClient* const client = client_;
-    // What the last answer was, where there is nothing newer, stays.
-    if (status_.state != DemandState::kForbidden && status_.state != DemandState::kKindAbsent) {
-      SetStatus(filled_ ? DemandState::kStale : DemandState::kPending,
-                absl::UnavailableError(StrCat("the server has not answered ", client_->component(),
-                                              "'s ", verb, " of ", spec_.ToString(), " for ",
-                                              absl::FormatDuration(options_.answer_grace))),
-                /*failed=*/true);
-    }
-    // The request goes on, unless another client takes over.
-    if (client_ == client) owner_.OnFailure({options_.answer_grace, /*is_long=*/true});
-  });
+  awaited_ = verb;
+  NoteProgress();
+  answer_timer_.SetAfter(options_.answer_grace, [this] { OnSilence(); });
+}
+
+void Reflector::NoteProgress() { last_progress_ = loop_.clock().TimeNow(); }
+
+void Reflector::OnSilence() {
+  const absl::Duration left = last_progress_ + options_.answer_grace - loop_.clock().TimeNow();
+  const bool is_silent = left <= absl::ZeroDuration();
+  answer_timer_.SetAfter(is_silent ? options_.answer_grace : left, [this] { OnSilence(); });
+  if (!is_silent) return;
+  RestClient* const client = client_;
+  // What the last answer was, where there is nothing newer, stays.
+  if (status_.state != DemandState::kForbidden && status_.state != DemandState::kKindAbsent) {
+    SetStatus(filled_ ? DemandState::kStale : DemandState::kPending,
+              absl::UnavailableError(StrCat("the server has sent nothing of ", client_->component(),
+                                            "'s ", awaited_, " of ", spec_.ToString(), " for ",
+                                            absl::FormatDuration(options_.answer_grace))),
+              /*failed=*/true);
+  }
+  // The request goes on, unless another client takes over.
+  if (client_ == client) owner_.OnFailure({options_.silence_rest, /*is_long=*/true});
 }
 
 void Reflector::SetStatus(DemandState state, absl::Status reason, bool failed) {

@@ -71,8 +71,8 @@ namespace mandate {
 class Reflector : private WatchStream::Observer {
  public:
   struct Failure {
-    absl::Duration wait;  // until the next try
-    // There is no answer yet, the server throttles the client, or the client's budget is used up:
+    absl::Duration wait;  // until the next try, or until others should think of one
+    // Nothing comes, the server throttles the client, or the client's budget is used up:
     // another client may fare better, and should not wait for this one.
     bool is_long = false;
   };
@@ -91,8 +91,8 @@ class Reflector : private WatchStream::Observer {
     virtual void OnAccess() = 0;
     // At each change. kForbidden is of the current client.
     virtual void OnStatus(const DemandStatus& status) = 0;
-    // The current client has failed to list or watch, and waits, or has had no answer for long;
-    // after the OnStatus() of it.
+    // The current client has failed to list or watch, and waits, or nothing comes for long, which
+    // is said again and again; after the OnStatus() of it.
     virtual void OnFailure(const Failure& failure) = 0;
   };
 
@@ -155,9 +155,12 @@ class Reflector : private WatchStream::Observer {
   // Ends whatever is under way.
   void Stop();
   void SetStatus(DemandState state, absl::Status reason, bool failed = false);
-  // `verb`, a literal, is under way: says so when it has no answer for
+  // `verb`, a literal, is under way: says so whenever nothing comes for
   // ReflectorOptions::answer_grace.
   void AwaitAnswer(std::string_view verb);
+  // Something has come, and more is to come.
+  void NoteProgress();
+  void OnSilence();
   void Replace(ObjectStore::Content content, std::string resource_version);
   // An event of a running watch is in the store, with these changes.
   void OnApplied(WatchEventType type, std::string resource_version,
@@ -194,9 +197,11 @@ class Reflector : private WatchStream::Observer {
   std::unique_ptr<WatchStream> stream_;
   std::unique_ptr<InitialState> initial_;  // kStreamingList: what came so far
   LoopTimer timer_;                        // kWaiting
-  LoopTimer answer_timer_;                 // while nothing of an answer has come
+  LoopTimer answer_timer_;                 // until the state is whole, or the watch is open
   ReflectorBackoff backoff_;
   absl::Time last_attempt_ = absl::InfinitePast();
+  absl::Time last_progress_ = absl::InfinitePast();
+  std::string_view awaited_;  // the verb
   bool over_budget_ = false;  // the client's part of the WatchBudget, in this attempt
   bool hinted_ = false;       // while an attempt was under way that may have come too early
   int short_watches_ = 0;

@@ -26,6 +26,7 @@ void Reflector::StartStreamingList() {
 }
 
 void Reflector::OnInitialEvent(WatchEvent event) {
+  NoteProgress();
   if (event.initial_events_end) return OnInitialEventsEnd(std::move(event.resource_version));
   const absl::Status taken = initial_->Take(std::move(event));
   if (!taken.ok()) return OnStreamingListFailed(taken);
@@ -36,6 +37,7 @@ void Reflector::OnInitialEvent(WatchEvent event) {
 void Reflector::OnInitialEventsEnd(std::string resource_version) {
   ObjectStore::Content content = initial_->Release();
   initial_.reset();
+  answer_timer_.Cancel();
   phase_ = Phase::kWatching;
   versions_ordered_ = true;
   Replace(std::move(content), std::move(resource_version));
@@ -64,7 +66,7 @@ void Reflector::StartList() {
                                                           .page_timeout = options_.page_timeout,
                                                           .encoding = encoding_,
                                                           .admit = [this](size_t bytes) {
-                                                            answer_timer_.Cancel();
+                                                            NoteProgress();
                                                             return Admit(bytes);
                                                           }});
   pager_->Start([this](absl::StatusOr<ListPager::Result> result) { OnList(std::move(result)); });

@@ -33,9 +33,12 @@ struct ReflectorOptions {
   absl::Duration very_short_watch = absl::Seconds(1);
   // So many watches in a row that ended before that, with events: then one waits before the next.
   int max_short_watches = 5;
-  // How long a list or a watch may take to be answered. After that what was synced counts as
-  // stale, the status says what is waited for, and another client of the watch may try.
+  // How long nothing may come of a list, or of a watch that is to open. After that what was synced
+  // counts as stale, the status says what is waited for, and another client of the watch may try.
   absl::Duration answer_grace = absl::Seconds(10);
+  // How long such a client's turn does not come again: once all have waited in vain, the server is
+  // slow for all, and one of them must wait until it answers.
+  absl::Duration silence_rest = absl::Minutes(2);
 
   // Of the objects that it holds, in their encoded forms, and of the list or the initial events
   // that are to replace them, so that it is twice this at most while it lists again. Beyond it the
