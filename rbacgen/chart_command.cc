@@ -136,6 +136,10 @@ void AddSettings(CLI::App* command, ChartSettings* settings, bool* no_fences) {
       "Which components without controllers, by the value=… of their markers; '*' all")
       ->delimiter(',')
       ->allow_extra_args(false);
+  add("--cut-off", &settings->cut_off,
+      "Components that get no ServiceAccount, roles and tokens, although they are to run")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   add("--identity-mode", &settings->identity_mode,
       "As the manager's flag: token, impersonate, single")
       ->check(CLI::IsMember({"token", "impersonate", "single"}));

@@ -130,7 +130,7 @@ class BaseObjects {
   Yaml::List Accounts() const {
     Yaml::List accounts;
     for (const ComponentMandate& c : components_) {
-      accounts.push_back(Yaml::If(switches_.Enabled(c), ServiceAccountName(names_.base, c.name)));
+      accounts.push_back(Yaml::If(switches_.Granted(c), ServiceAccountName(names_.base, c.name)));
     }
     return accounts;
   }
@@ -156,7 +156,7 @@ absl::StatusOr<std::vector<ChartFile>> BuildChart(const std::vector<ComponentMan
   std::vector<ChartFile> files;
   files.push_back({"base", {}, BaseObjects(components, options.names, switches).Make()});
   for (const ComponentMandate& component : components) {
-    files.push_back({component.name, switches.Enabled(component),
+    files.push_back({component.name, switches.Granted(component),
                      ComponentObjects(component, options.names, switches)});
   }
   RETURN_IF_ERROR(CheckNames(files));

@@ -13,6 +13,7 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::IsSupersetOf;
@@ -202,7 +203,8 @@ TEST(BuildChart, AComponentThatIsNoControllerHasAValueOfItsOwn) {
   options.settings.with = {"metrics.secure"};
   const auto chart = Chart(text, options);
   EXPECT_THAT(Names(chart), Contains("ServiceAccount sys/mm-side"));
-  EXPECT_EQ(chart.back().condition.helm, "dig \"metrics\" \"secure\" false $.Values.AsMap");
+  EXPECT_THAT(chart.back().condition.helm,
+              HasSubstr("dig \"metrics\" \"secure\" false $.Values.AsMap"));
   EXPECT_THAT(HelmHelpers("mm", Components(text)), HasSubstr("is not one of a\""));
   options.settings.controllers = {"side"};
   EXPECT_EQ(BuildChart(Components(text), options).status().message(),
@@ -211,6 +213,25 @@ TEST(BuildChart, AComponentThatIsNoControllerHasAValueOfItsOwn) {
   options.settings.with = {"x"};
   EXPECT_EQ(BuildChart(Components(text), options).status().message(),
             "--with: no component has value=x in its marker");
+}
+
+TEST(BuildChart, AComponentThatIsCutOffHasNothing) {
+  ChartOptions options = Options();
+  options.settings.kill_switch = true;
+  options.settings.cut_off = {"a"};
+  const auto chart = Chart(kAandB, options);
+  for (const std::string& name : Names(chart)) {
+    EXPECT_THAT(name, Not(EndsWith("/mm-a")));
+  }
+  EXPECT_THAT(Names(chart), Contains("ServiceAccount sys/mm-b"));
+  // Without a name the rule would mint any token.
+  EXPECT_THAT(Find(chart, "Role", "mm")["rules"].Write(), HasSubstr("resourceNames:\n  - mm-b\n"));
+  options.settings.cut_off = {"a", "b"};
+  EXPECT_EQ(BuildChart(Components(kAandB), options).status().message(),
+            "--cut-off: nothing is left to run");
+  options.settings.cut_off = {"c"};
+  EXPECT_EQ(BuildChart(Components(kAandB), options).status().message(),
+            "--cut-off: \"c\" is not one of a, b");
 }
 
 TEST(BuildChart, SwitchesAddWhatTheyName) {

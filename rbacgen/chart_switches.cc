@@ -52,19 +52,35 @@ true
 {{- /* Fails on values that the manager would refuse. */ -}}
 {{- define "mandate.check" -}}
 {{- $known := list @KNOWN@ -}}
+{{- if and (kindIs "slice" .Values.controllers) (not .Values.controllers) -}}
+{{- fail "controllers: nothing is left to run; the default is [\"*\"]" -}}
+{{- end -}}
 {{- range .Values.controllers | default (list "*") -}}
 {{- if not (or (eq . "*") (has (trimPrefix "-" .) $known)) -}}
 {{- fail (printf "controllers: %q is not one of @NAMES@" (trimPrefix "-" .)) -}}
 {{- end -}}
 {{- end -}}
+{{- $all := list @ALL@ -}}
+{{- range .Values.cutOff -}}
+{{- if not (has . $all) -}}
+{{- fail (printf "cutOff: %q is not one of @ALLNAMES@" .) -}}
+{{- end -}}
+{{- end -}}
 {{- $enabled := list -}}
+{{- $granted := list -}}
 {{- range $known -}}
 {{- if include "mandate.enabled" (list $ .) -}}
 {{- $enabled = append $enabled . -}}
+{{- if not (has . ($.Values.cutOff | default list)) -}}
+{{- $granted = append $granted . -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- if not $enabled -}}
 {{- fail "controllers: nothing is left to run" -}}
+{{- end -}}
+{{- if not $granted -}}
+{{- fail "cutOff: nothing is left to run; uninstall the chart instead" -}}
 {{- end -}}
 {{- $mode := include "mandate.identityMode" . -}}
 {{- if not (has $mode (list "token" "impersonate" "single")) -}}
@@ -94,6 +110,17 @@ std::vector<std::string> ControllersOf(const std::vector<ComponentMandate>& comp
   return names;
 }
 
+std::vector<std::string> NamesOf(const std::vector<ComponentMandate>& components) {
+  std::vector<std::string> names;
+  for (const ComponentMandate& component : components) names.push_back(component.name);
+  return names;
+}
+
+// `"a" "b"`, as a template has the arguments of a function.
+std::string Arguments(const std::vector<std::string>& names) {
+  return names.empty() ? "" : StrCat("\"", AsStd(absl::StrJoin(names, "\" \"")), "\"");
+}
+
 }  // namespace
 
 absl::Status ChartSwitches::Check(const std::vector<ComponentMandate>& components) const {
@@ -121,11 +148,22 @@ absl::Status ChartSwitches::Check(const std::vector<ComponentMandate>& component
           StrCat("--with: no component has value=", value, " in its marker"));
     }
   }
-  const bool any = std::any_of(known.begin(), known.end(), [&](const std::string& name) {
-    return IsEnabled(settings_.controllers, name);
-  });
-  if (any) return absl::OkStatus();
-  return absl::InvalidArgumentError("--controllers: nothing is left to run");
+  const std::vector<std::string> all = NamesOf(components);
+  for (const std::string& name : settings_.cut_off) {
+    if (!Has(all, name)) {
+      return absl::InvalidArgumentError(
+          StrCat("--cut-off: ", Quoted(name), " is not one of ", AsStd(absl::StrJoin(all, ", "))));
+    }
+  }
+  bool any_enabled = false, any_granted = false;
+  for (const std::string& name : known) {
+    const bool enabled = IsEnabled(settings_.controllers, name);
+    any_enabled |= enabled;
+    any_granted |= enabled && !Has(settings_.cut_off, name);
+  }
+  if (any_granted) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      StrCat(any_enabled ? "--cut-off" : "--controllers", ": nothing is left to run"));
 }
 
 Yaml ChartSwitches::Namespace() const {
@@ -154,6 +192,13 @@ Condition ChartSwitches::Enabled(const ComponentMandate& component) const {
   return {StrCat("dig \"", absl::StrReplaceAll(component.value, {{".", "\" \""}}),
                  "\" false $.Values.AsMap"),
           Has(settings_.with, component.value) || Has(settings_.with, "*")};
+}
+
+Condition ChartSwitches::Granted(const ComponentMandate& component) const {
+  const Condition cut_off = {
+      StrCat("has \"", component.name, "\" ($.Values.cutOff | default list)"),
+      Has(settings_.cut_off, component.name)};
+  return Enabled(component) && !cut_off;
 }
 
 Condition ChartSwitches::Mode(std::string_view mode) const {
@@ -194,13 +239,12 @@ Condition ChartSwitches::Fences() const {
 std::string HelmHelpers(const std::string& base_name,
                         const std::vector<ComponentMandate>& components) {
   const std::vector<std::string> names = ControllersOf(components);
-  std::string known;
-  for (const std::string& name : names) {
-    absl::StrAppend(&known, known.empty() ? "" : " ", "\"", name, "\"");
-  }
-  return absl::StrReplaceAll(
-      kHelpers,
-      {{"@BASE@", base_name}, {"@KNOWN@", known}, {"@NAMES@", absl::StrJoin(names, ", ")}});
+  const std::vector<std::string> all = NamesOf(components);
+  return absl::StrReplaceAll(kHelpers, {{"@BASE@", base_name},
+                                        {"@KNOWN@", Arguments(names)},
+                                        {"@NAMES@", absl::StrJoin(names, ", ")},
+                                        {"@ALL@", Arguments(all)},
+                                        {"@ALLNAMES@", absl::StrJoin(all, ", ")}});
 }
 
 }  // namespace mandate::rbacgen

@@ -17,6 +17,7 @@ struct ChartSettings {
   std::string ns = "mandate-system";
   std::vector<std::string> controllers = {"*"};  // as the manager's flag --controllers
   std::vector<std::string> with = {"*"};         // values of components that are no controllers
+  std::vector<std::string> cut_off = {};         // components, whatever they are
   std::string identity_mode = "token";           // or impersonate, single
   std::string impersonation = "constrained";     // or classic: for clusters before 1.36
   std::string external = "role";                 // or scopetemplate
@@ -37,9 +38,9 @@ class ChartSwitches {
 
   explicit ChartSwitches(ChartSettings settings) : settings_(std::move(settings)) {}
 
-  // InvalidArgument, as the manager would say it, if `controllers` names what is none, or leaves
-  // nothing to run; if a kill switch
-  // has no tokens to end; and if `with` has a value that no component has.
+  // InvalidArgument, as the manager would say it, if `controllers` or `cut_off` names what is none,
+  // or both leave nothing to run; if a kill switch has no tokens to end; and if `with` has a value
+  // that no component has.
   absl::Status Check(const std::vector<ComponentMandate>& components) const;
 
   // The manager's namespace; or a text that has it in the middle, and no single quote.
@@ -49,7 +50,9 @@ class ChartSwitches {
   Yaml WithApiAudiences(std::string_view before, std::string_view after) const;
   Yaml ManagedBy() const { return Yaml::Action("{{ .Release.Service }}", "rbacgen"); }
 
+  // Whether it is to run; whether it has what it needs to: the same, unless it is cut off.
   Condition Enabled(const ComponentMandate& component) const;
+  Condition Granted(const ComponentMandate& component) const;
   Condition TokenMode() const { return Mode("token"); }
   Condition ImpersonateMode() const { return Mode("impersonate"); }
   Condition SingleMode() const { return Mode("single"); }

@@ -34,19 +34,35 @@ true
 {{- /* Fails on values that the manager would refuse. */ -}}
 {{- define "mandate.check" -}}
 {{- $known := list "scope-instance" "scope-template" -}}
+{{- if and (kindIs "slice" .Values.controllers) (not .Values.controllers) -}}
+{{- fail "controllers: nothing is left to run; the default is [\"*\"]" -}}
+{{- end -}}
 {{- range .Values.controllers | default (list "*") -}}
 {{- if not (or (eq . "*") (has (trimPrefix "-" .) $known)) -}}
 {{- fail (printf "controllers: %q is not one of scope-instance, scope-template" (trimPrefix "-" .)) -}}
 {{- end -}}
 {{- end -}}
+{{- $all := list "metrics-auth" "scope-instance" "scope-template" -}}
+{{- range .Values.cutOff -}}
+{{- if not (has . $all) -}}
+{{- fail (printf "cutOff: %q is not one of metrics-auth, scope-instance, scope-template" .) -}}
+{{- end -}}
+{{- end -}}
 {{- $enabled := list -}}
+{{- $granted := list -}}
 {{- range $known -}}
 {{- if include "mandate.enabled" (list $ .) -}}
 {{- $enabled = append $enabled . -}}
+{{- if not (has . ($.Values.cutOff | default list)) -}}
+{{- $granted = append $granted . -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- if not $enabled -}}
 {{- fail "controllers: nothing is left to run" -}}
+{{- end -}}
+{{- if not $granted -}}
+{{- fail "cutOff: nothing is left to run; uninstall the chart instead" -}}
 {{- end -}}
 {{- $mode := include "mandate.identityMode" . -}}
 {{- if not (has $mode (list "token" "impersonate" "single")) -}}
