@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "manager/core/status_macros.h"
 #include "rbacgen/audit_policy.h"
+#include "rbacgen/event_fence.h"
 #include "rbacgen/fence_policy.h"
 #include "rbacgen/flow_schema.h"
 #include "rbacgen/impersonation.h"
@@ -85,6 +86,7 @@ std::vector<Yaml> ComponentObjects(const ComponentMandate& component, const Char
   for (const Grant& grant : component.grants) AddGrant(maker, grant);
   AddImpersonation(maker, component);
   for (const Fence& fence : component.fences) AddFencePolicy(maker, fence);
+  if (component.own_events) AddEventFence(maker);
   return objects;
 }
 

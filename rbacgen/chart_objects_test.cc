@@ -92,11 +92,15 @@ TEST(BuildChart, EveryComponentHasItsOwnIdentityAndGrants) {
                           "ValidatingAdmissionPolicyBinding /mm-tokens",   //
                           "ServiceAccount sys/mm-a", "ClusterRole /mm-a",  //
                           "ClusterRoleBinding /mm-a",                      //
+                          "ValidatingAdmissionPolicy /mm-a-events",
+                          "ValidatingAdmissionPolicyBinding /mm-a-events",
                           "ServiceAccount sys/mm-b", "ClusterRole /mm-b",  //
                           "ClusterRoleBinding /mm-b", "Role o/mm-b",       //
                           "RoleBinding o/mm-b", "Role p/mm-b", "RoleBinding p/mm-b",
                           "ClusterRole /mm-b-external", "ValidatingAdmissionPolicy /mm-b-r",
-                          "ValidatingAdmissionPolicyBinding /mm-b-r"));
+                          "ValidatingAdmissionPolicyBinding /mm-b-r",
+                          "ValidatingAdmissionPolicy /mm-b-events",
+                          "ValidatingAdmissionPolicyBinding /mm-b-events"));
 }
 
 TEST(BuildChart, OnlyBasesTokenIsMountedInPods) {

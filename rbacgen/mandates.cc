@@ -1,8 +1,10 @@
 #include "rbacgen/mandates.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -19,6 +21,18 @@ struct Draft {
 
 // By (external, namespace).
 using Drafts = std::map<std::pair<bool, std::string>, Draft>;
+
+bool WritesEvents(const rbac::Rule& rule) {
+  const auto any = [](const std::vector<std::string>& words,
+                      std::initializer_list<std::string_view> of) {
+    return std::ranges::any_of(words, [&](const std::string& word) {
+      return std::ranges::find(of, std::string_view(word)) != of.end();
+    });
+  };
+  return any(rule.resources, {"events", "*"}) &&
+         any(rule.api_groups, {"", "core", "events.k8s.io", "*"}) &&
+         any(rule.verbs, {"create", "update", "patch", "*"});
+}
 
 std::string Justification(const Declaration& d) {
   const auto& things =
@@ -77,6 +91,11 @@ std::vector<ComponentMandate> BuildMandates(const Sources& sources) {
   std::vector<ComponentMandate> mandates;
   for (auto& [name, drafts] : components) {
     mandates.push_back({name, Finish(std::move(drafts))});
+    mandates.back().own_events =
+        !EventNamespaces(sources, name).empty() &&
+        std::ranges::none_of(sources.declarations, [&](const Declaration& d) {
+          return d.component == name && WritesEvents(d.rule);
+        });
     const auto value = sources.values.find(name);
     if (value != sources.values.end()) mandates.back().value = value->second.path;
     for (const FenceDeclaration& f : sources.fences) {

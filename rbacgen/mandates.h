@@ -25,6 +25,9 @@ struct ComponentMandate {
   // Own grants first, then external ones; by namespace.
   std::vector<Grant> grants;
   std::vector<Fence> fences = {};  // in the order of the source
+  // It has EventsRule(), and no marker that gives it more of events: those that it writes are its
+  // own.
+  bool own_events = false;
   // Not empty: it is there when this value of the chart is true, and not one of `controllers`.
   std::string value = {};
 };

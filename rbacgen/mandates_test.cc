@@ -61,6 +61,21 @@ TEST(BuildMandates, EventsAreWhereTheComponentIs) {
   }
 }
 
+TEST(BuildMandates, EventsAreItsOwnUnlessAMarkerGivesItMore) {
+  const std::string a = "// +mandate:component:name=a\n// +kubebuilder:rbac:";
+  const std::vector<std::pair<std::string, bool>> cases = {
+      {"groups=core,resources=events,verbs=get;list;watch", true},
+      {"groups=apps,resources=*,verbs=*", true},
+      {"groups=core,resources=events,verbs=create", false},
+      {"groups=events.k8s.io,resources=events,verbs=patch", false},
+      {"groups=*,resources=*,verbs=*", false},
+  };
+  for (const auto& [rule, want] : cases) {
+    EXPECT_EQ(BuildMandates(Read(a + rule + "\n"))[0].own_events, want) << rule;
+  }
+  EXPECT_FALSE(BuildMandates(Read("// +mandate:component:name=a,events=none\n"))[0].own_events);
+}
+
 TEST(BuildMandates, GrantsAreApartByNamespaceAndByWhoGrants) {
   const auto mandates =
       BuildMandates(Read("// +mandate:component:name=b\n"

@@ -59,6 +59,7 @@ void ReadFile(const std::string& file, ComponentFrom from, Severity misplaced, B
 void Append(Sources more, Sources* to, Diagnostics* diagnostics) {
   std::ranges::move(more.declarations, std::back_inserter(to->declarations));
   std::ranges::move(more.fences, std::back_inserter(to->fences));
+  to->without_events.merge(more.without_events);
   for (auto& [name, value] : more.values) AddValue(name, std::move(value), to, diagnostics);
   for (auto& [name, places] : more.components) {
     std::ranges::move(places, std::back_inserter(to->components[name]));

@@ -94,6 +94,19 @@ TEST(ReadFiles, TwoValuesOfAComponentHoweverFarApart) {
   }
 }
 
+TEST(ReadFiles, EverythingThatAFileDeclaresCounts) {
+  const Result r = Read({Write("all/a.cc",
+                               "// +mandate:component:name=c,value=v,events=none\n"
+                               "// +mandate:fence:groups=g,resources=r,label=l\n"
+                               "// +kubebuilder:rbac:groups=g,resources=r,verbs=get\n")});
+  EXPECT_EQ(r.report, "");
+  EXPECT_THAT(r.sources.components, ElementsAre(Key("c")));
+  EXPECT_THAT(r.sources.values, ElementsAre(Key("c")));
+  EXPECT_THAT(r.sources.without_events, ElementsAre("c"));
+  EXPECT_THAT(r.sources.fences, SizeIs(1));
+  EXPECT_THAT(r.sources.declarations, SizeIs(1));
+}
+
 TEST(ReadFiles, ComponentsOfFoldersAndFiles) {
   const std::vector<std::string> files = {Write("x/one/a.go", Rule("a")),
                                           Write("x/one/b_controller.go", Rule("b")),

@@ -133,6 +133,7 @@ def fences_hold(env, report):
         expect(report, f"delete of {name}", code != 0 and MINE in said, said)
     changes_are_judged_by_what_they_add(env, report)
     a_renamed_component_is_fenced(env, report)
+    events_are_the_components_own(env, report)
     report.step("the same by somebody else")
     thing = json.dumps(binding(role="view", labels={"a": "b"}))
     env.kubectl("create", "--dry-run=server", "-f", "-", stdin=thing)
@@ -157,6 +158,41 @@ def changes_are_judged_by_what_they_add(env, report):
         env.kubectl("patch", "clusterrole", "fence-standing", "--type=merge", "-p",
                     json.dumps({"metadata": {"finalizers": None}}))
         env.kubectl("delete", "clusterrole/fence-standing", "clusterrole/fence-reads", "clusterrolebinding/fence-reads")
+
+
+def event(controller, name="fence-test"):
+    return {"apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": name, "namespace": "default"},
+            "eventTime": "2026-11-23T00:00:00.000000Z", "reportingController": controller, "reportingInstance": "x",
+            "action": "Bind", "reason": "Bound", "type": "Normal", "note": "x",
+            "regarding": {"kind": "Namespace", "name": "default", "namespace": "default"}}
+
+
+def events_are_the_components_own(env, report):
+    report.step("events of others, in either group")
+    env.kubectl("create", "-f", "-", stdin=json.dumps(event("kubelet", "fence-kubelet")))
+    # kubectl reads what it patches.
+    env.kubectl("create", "clusterrole", "fence-events", "--verb=get,create,patch", "--resource=events")
+    env.kubectl("create", "clusterrolebinding", "fence-events", "--clusterrole=fence-events",
+                f"--serviceaccount={NAMESPACE}:{INSTANCE}")
+    core = {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "fence-core", "namespace": "default"},
+            "involvedObject": {"kind": "Namespace", "name": "default", "namespace": "default"},
+            "reportingComponent": "kubelet", "source": {"component": "kubelet"}, "type": "Normal", "reason": "Bound"}
+    try:
+        for name, thing, passes in (("its own", event("scope-instance"), True),
+                                    ("another component's", event("scope-template"), False),
+                                    ("the kubelet's", event("kubelet"), False),
+                                    ("the kubelet's, in the core group", core, False)):
+            code, said = env.as_component(INSTANCE, "create", "--dry-run=server", "-f", "-", stdin=json.dumps(thing))
+            expect(report, name if passes else f"not {name}",
+                   (code == 0) == passes and (passes or "may only write its own events" in said), said)
+        for change in ({"note": "y"}, {"reportingController": "scope-instance"}):
+            code, said = env.as_component(INSTANCE, "patch", "events", "fence-kubelet", "-n", "default", "--type=merge",
+                                          "--dry-run=server", "-p", json.dumps(change))
+            expect(report, f"no change of the kubelet's: {', '.join(change)}",
+                   code != 0 and "may only write its own events" in said, said)
+    finally:
+        env.kubectl("delete", "clusterrole/fence-events", "clusterrolebinding/fence-events")
+        env.kubectl("delete", "events", "fence-kubelet", "-n", "default")
 
 
 def a_renamed_component_is_fenced(env, report):
