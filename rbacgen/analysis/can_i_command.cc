@@ -1,6 +1,7 @@
 // rbacgen can-i and who-can: what RBAC would answer, from sources, manifests or a cluster.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "rbacgen/analysis/commands.h"
 #include "rbacgen/analysis/inputs.h"
 #include "rbacgen/analysis/question.h"
+#include "rbacgen/analysis/unresolved.h"
 #include "rbacgen/analysis/words.h"
 #include "rbacgen/audit/table.h"
 #include "rbacgen/command.h"
@@ -49,6 +51,25 @@ int Read(const Flags& flags, World* world, rbac::Attributes* request) {
   return 0;
 }
 
+// Says which bindings may allow the request, of this user or of anybody, and are not known. Whether
+// there are any.
+bool SayUnknown(const World& world, const Flags& flags, const rbac::Attributes& request,
+                const rbac::UserInfo* user) {
+  bool any = false;
+  for (const UnresolvedBinding& binding : UnresolvedBindings(world)) {
+    const bool applies = binding.ns.empty() || (request.is_resource_request &&
+                                                (flags.all_namespaces || binding.ns == request.ns));
+    const bool is_theirs =
+        user == nullptr || std::ranges::any_of(binding.subjects, [&](const rbac::Subject& s) {
+          return rbac::SubjectMatches(s, *user, binding.ns);
+        });
+    if (!applies || !is_theirs) continue;
+    any = true;
+    if (!flags.quiet) std::cerr << "rbacgen: " << binding.ToString() << "\n";
+  }
+  return any;
+}
+
 int CanI(const Flags& flags) {
   World world;
   rbac::Attributes request;
@@ -62,6 +83,10 @@ int CanI(const Flags& flags) {
     std::cerr << "rbacgen: " << user->name << " is no component here; taken as a user's name\n";
   }
   const rbac::Decision decision = rbac::Authorizer(world.policy).Authorize(*user, request);
+  if (!decision.allowed && SayUnknown(world, flags, request, &*user)) {
+    if (!flags.quiet) std::cout << "unknown\n";
+    return kExitMisuse;
+  }
   if (!flags.quiet) std::cout << (decision.allowed ? "yes" : "no") << "\n";
   if (flags.quiet) return decision.allowed ? 0 : kExitInput;
   if (decision.allowed && !decision.reason.empty()) std::cerr << decision.reason << "\n";
@@ -114,6 +139,8 @@ int WhoCan(const Flags& flags) {
       AddRows(world, authorizer, binding, binding.ns, request, &rows);
     }
   }
+  const bool unknown = SayUnknown(world, flags, request, nullptr);
+  const int exit_code = unknown ? kExitMisuse : 0;
   if (flags.json) {
     Json::Value list(Json::arrayValue);
     for (const Row& row : rows) {
@@ -124,11 +151,12 @@ int WhoCan(const Flags& flags) {
       entry["binding"] = row.binding;
       list.append(entry);
     }
-    return Emit("-", WriteJson(list) + "\n");
+    const int error = Emit("-", WriteJson(list) + "\n");
+    return error != 0 ? error : exit_code;
   }
   if (rows.empty()) {
-    std::cout << "nobody\n";
-    return 0;
+    std::cout << (unknown ? "unknown\n" : "nobody\n");
+    return exit_code;
   }
   const bool colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
   Table table({{"SUBJECT"}, {"KIND"}, {"WHERE"}, {"BINDING"}}, colour);
@@ -136,7 +164,8 @@ int WhoCan(const Flags& flags) {
     table.Add({row.subject, row.kind, row.ns.empty() ? "everywhere" : row.ns,
                (row.ns.empty() ? "ClusterRoleBinding " : "RoleBinding ") + row.binding});
   }
-  return Emit("-", table.Write());
+  const int error = Emit("-", table.Write());
+  return error != 0 ? error : exit_code;
 }
 
 void AddQuestion(CLI::App* command, Flags* flags) {
@@ -160,7 +189,8 @@ void AddQuestion(CLI::App* command, Flags* flags) {
 void AddCanICommand(CLI::App& app, int* exit_code) {
   auto flags = std::make_shared<Flags>();
   CLI::App* command = app.add_subcommand(
-      "can-i", "Whether an identity may do something: yes (exit 0) or no (exit 1)");
+      "can-i",
+      "Whether an identity may do something: yes (exit 0), no (exit 1), or unknown (exit 2)");
   command
       ->add_option("--as", flags->as, "A component, NAMESPACE/NAME of a ServiceAccount, or a user")
       ->required();
@@ -175,7 +205,8 @@ void AddCanICommand(CLI::App& app, int* exit_code) {
 
 void AddWhoCanCommand(CLI::App& app, int* exit_code) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* command = app.add_subcommand("who-can", "Who may do something, and by which binding");
+  CLI::App* command = app.add_subcommand(
+      "who-can", "Who may do something, and by which binding; exit 2 where that is not all known");
   command->add_flag("-A,--all-namespaces", flags->all_namespaces, "In any namespace");
   command->add_flag("--json", flags->json, "Print JSON");
   AddQuestion(command, flags.get());

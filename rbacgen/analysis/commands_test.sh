@@ -45,6 +45,29 @@ says 'no kubectl' err 'cannot run ./none'
 expect 2 'no question' can-i --as=a get pods/ --input=old
 expect 2 'nobody' can-i get pods --input=old
 
+# What grants something that the input does not have is not "nobody", "no" or "no difference".
+cat >bound.yaml <<'END'
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: g}, roleRef: {kind: ClusterRole, name: view}, subjects: [{kind: User, name: ann}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: h, namespace: shop}, roleRef: {kind: Role, name: gone}, subjects: [{kind: User, name: bob}]}
+END
+echo '{apiVersion: v1, kind: ServiceAccount, metadata: {name: x, namespace: n}}' >unbound.yaml
+expect 2 'a role that is not there' who-can get pods --input=bound.yaml
+says 'a role that is not there' out unknown
+says 'a role that is not there' err 'ClusterRoleBinding g refers to ClusterRole view, which the input does not have'
+expect 2 'of somebody' can-i get pods --as=ann --input=bound.yaml
+says 'of somebody' out unknown
+expect 1 'of somebody else' can-i get pods --as=bob --input=bound.yaml
+expect 2 'in their namespace' can-i get pods --as=bob -n shop --input=bound.yaml
+expect 2 'and said by the exit code' can-i -q get pods --as=ann --input=bound.yaml
+expect 2 'a binding more' diff unbound.yaml bound.yaml
+expect 0 'the same on both sides' diff bound.yaml bound.yaml
+expect 2 'what it reaches' blast-radius --as=ann bound.yaml
+sed 's/name: view/name: cluster-admin/' bound.yaml | head -1 >admin.yaml
+expect 0 'cluster-admin is known' who-can delete secrets --input=admin.yaml
+says 'cluster-admin is known' out 'ann      User  everywhere  ClusterRoleBinding g'
+expect 1 'and a difference' diff unbound.yaml admin.yaml
+
 for resource in deployment Deployment deploy deployment.apps deployments.v1.apps deploy.apps/web; do
   expect 0 "by the name $resource" can-i --as=a get $resource -n shop --input=old
   says "$resource" err 'ClusterRoleBinding "mandate-manager-a"'

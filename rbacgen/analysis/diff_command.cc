@@ -1,5 +1,7 @@
 // rbacgen diff and blast-radius.
+#include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
@@ -11,6 +13,7 @@
 #include "rbacgen/analysis/commands.h"
 #include "rbacgen/analysis/inputs.h"
 #include "rbacgen/analysis/rights_report.h"
+#include "rbacgen/analysis/unresolved.h"
 #include "rbacgen/analysis/world_diff.h"
 #include "rbacgen/audit/table.h"
 #include "rbacgen/command.h"
@@ -33,6 +36,18 @@ bool AnyGained(const std::vector<IdentityDiff>& diffs) {
   return false;
 }
 
+// What is not known of one input and was not known in the same way of the other. Whether there is
+// any.
+bool SayUnknown(const World& before, const World& now) {
+  std::set<std::string> old_texts, new_texts;
+  for (const auto& b : UnresolvedBindings(before)) old_texts.insert(b.ToString());
+  for (const auto& b : UnresolvedBindings(now)) new_texts.insert(b.ToString());
+  std::vector<std::string> differ;
+  std::ranges::set_symmetric_difference(old_texts, new_texts, std::back_inserter(differ));
+  for (const std::string& text : differ) std::cerr << "rbacgen: " << text << "\n";
+  return !differ.empty();
+}
+
 int Diff(const Flags& flags) {
   World before, now;
   for (const auto& [input, world] :
@@ -41,6 +56,7 @@ int Diff(const Flags& flags) {
   }
   const auto diffs = DiffWorlds(before, now);
   if (const int error = Emit("-", flags.json ? DiffJson(diffs) : DiffText(diffs))) return error;
+  if (SayUnknown(before, now)) return kExitMisuse;
   if (flags.fail_on == "never" || diffs.empty()) return 0;
   return flags.fail_on == "any" || AnyGained(diffs) ? kExitInput : 0;
 }
@@ -65,8 +81,8 @@ Json::Value StepsJson(const std::vector<Step>& steps) {
   return list;
 }
 
-// The blast radius of one input; the exit code of a mistake, or 0.
-int Measure(const Flags& flags, const std::string& input, BlastRadius* radius) {
+// The blast radius of one input, and whether it may be larger; the exit code of a mistake, or 0.
+int Measure(const Flags& flags, const std::string& input, BlastRadius* radius, bool* unknown) {
   World world;
   // Exit code 1 says that something is added.
   if (ReadWorld({input}, flags.input, &world) != 0) return kExitMisuse;
@@ -83,6 +99,10 @@ int Measure(const Flags& flags, const std::string& input, BlastRadius* radius) {
     start.push_back(*user);
   }
   *radius = ComputeBlastRadius(world, start);
+  for (const UnresolvedBinding& binding : UnresolvedBindings(world)) {
+    std::cerr << "rbacgen: " << binding.ToString() << "\n";
+    *unknown = true;
+  }
   return 0;
 }
 
@@ -94,20 +114,26 @@ std::string Whole(const BlastRadius& radius) {
 
 int OneRadius(const Flags& flags) {
   BlastRadius radius;
-  if (const int error = Measure(flags, flags.old_input, &radius)) return error;
-  if (!flags.json) return Emit("-", Whole(radius));
+  bool unknown = false;
+  if (const int error = Measure(flags, flags.old_input, &radius, &unknown)) return error;
+  const auto emit = [&](const std::string& text) {
+    const int error = Emit("-", text);
+    return error == 0 && unknown ? kExitMisuse : error;
+  };
+  if (!flags.json) return emit(Whole(radius));
   Json::Value root(Json::objectValue);
   root["everything"] = radius.everything;
   root["steps"] = StepsJson(radius.steps);
   root["rights"] = RightsJson(radius.rights);
-  return Emit("-", WriteJson(root) + "\n");
+  return emit(WriteJson(root) + "\n");
 }
 
 // What a change adds, and takes away.
 int TwoRadii(const Flags& flags) {
   BlastRadius before, now;
-  if (const int error = Measure(flags, flags.old_input, &before)) return error;
-  if (const int error = Measure(flags, flags.new_input, &now)) return error;
+  bool unknown = false;
+  if (const int error = Measure(flags, flags.old_input, &before, &unknown)) return error;
+  if (const int error = Measure(flags, flags.new_input, &now, &unknown)) return error;
   const auto beyond = [](const BlastRadius& a, const BlastRadius& b) {
     std::set<std::string> known;
     for (const Step& s : a.steps) known.insert(s.gained);
@@ -142,7 +168,7 @@ int TwoRadii(const Flags& flags) {
     if (text.empty()) text = "nothing is added and nothing taken away\n";
     if (const int error = Emit("-", text)) return error;
   }
-  return grew ? kExitInput : 0;
+  return unknown ? kExitMisuse : grew ? kExitInput : 0;
 }
 
 }  // namespace
@@ -161,10 +187,11 @@ void AddDiffCommand(CLI::App& app, int* exit_code) {
   command->add_flag("--json", flags->json, "Print JSON");
   AddInputFlags(command, &flags->input);
   command->footer(
-      std::string("Exit codes: 0 the same, 1 different, 2 an input cannot be read.\n"
-                  "Examples: git worktree add /tmp/main main; rbacgen diff /tmp/main/controllers "
-                  "controllers\n"
-                  "          rbacgen diff controllers cluster\n\n") +
+      std::string(
+          "Exit codes: 0 the same, 1 different, 2 an input cannot be read or is not whole.\n"
+          "Examples: git worktree add /tmp/main main; rbacgen diff /tmp/main/controllers "
+          "controllers\n"
+          "          rbacgen diff controllers cluster\n\n") +
       kInputHelp);
   command->callback([flags, exit_code] { *exit_code = Diff(*flags); });
 }

@@ -11,6 +11,7 @@
 #include "manager/core/strings.h"
 #include "rbacgen/analysis/manifests.h"
 #include "rbacgen/analysis/resource_names.h"
+#include "rbacgen/analysis/unresolved.h"
 #include "rbacgen/command.h"
 #include "rbacgen/lint.h"
 #include "rbacgen/source_files.h"
@@ -64,6 +65,7 @@ absl::StatusOr<World> ReadCluster(const InputFlags& flags) {
                                            "serviceaccounts",
                                            "-A", "-o", "json"}));
   ASSIGN_OR_RETURN(World world, ReadManifests("the cluster", text, flags.tree.ns));
+  world.is_whole = true;
   if (flags.resource_names) {
     // Without them, as when one of its API services is down, the plurals are still known.
     const auto names = Kubectl(flags.kubectl, {"api-resources", "--no-headers"});
@@ -190,6 +192,7 @@ int ReadWorld(const std::vector<std::string>& inputs, const InputFlags& flags, W
     if (const int error = ReadTree(sources_paths, flags, &sources)) return error;
     Merge(TreeWorld(sources, flags.tree), world);
   }
+  AddClusterAdmin(world);
   ResolveAggregates(world);
   NameAccounts(flags.tree, world);
   return 0;

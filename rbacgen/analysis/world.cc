@@ -60,6 +60,7 @@ void Merge(World other, World* world) {
   Append(std::move(other.custom), &world->custom);
   Append(std::move(other.later), &world->later);
   world->knows_later = world->knows_later || other.knows_later;
+  world->is_whole = world->is_whole || other.is_whole;
   world->aggregation.merge(other.aggregation);
   world->accounts.merge(other.accounts);
   world->components.merge(other.components);

@@ -44,6 +44,7 @@ struct World {
   std::vector<ResourceNames> custom;
   std::vector<LaterGrant> later;
   bool knows_later = false;  // of a source tree: `later` is all there is
+  bool is_whole = false;     // of a cluster: a role that is not here is nowhere
 };
 
 // A component of the world, "namespace/name" of a ServiceAccount, or any user name, with further

@@ -1,0 +1,33 @@
+// Bindings of a world whose role is not in it: what they grant is not known.
+#ifndef RBACGEN_ANALYSIS_UNRESOLVED_H_
+#define RBACGEN_ANALYSIS_UNRESOLVED_H_
+
+#include <string>
+#include <vector>
+
+#include "manager/rbac/policy.h"
+#include "rbacgen/analysis/world.h"
+
+namespace mandate::rbacgen {
+
+struct UnresolvedBinding {
+  std::string ns;    // empty: a ClusterRoleBinding
+  std::string name;  // of the binding
+  rbac::RoleRef role;
+  std::vector<rbac::Subject> subjects;
+
+  // 'ClusterRoleBinding b refers to ClusterRole r, which the input does not have: …'
+  std::string ToString() const;
+};
+
+// Of bindings that have subjects. None in a world of a whole cluster, where a role that is not
+// there grants nothing.
+std::vector<UnresolvedBinding> UnresolvedBindings(const World& world);
+
+// Adds the role cluster-admin where a binding refers to it and it is not there: every cluster has
+// it, and it is everything.
+void AddClusterAdmin(World* world);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_ANALYSIS_UNRESOLVED_H_
