@@ -5,11 +5,15 @@
 #include <cstdlib>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "absl/strings/str_join.h"
+#include "manager/core/strings.h"
 #include "manager/object/json.h"
 #include "manager/rbac/authorizer.h"
 #include "rbacgen/analysis/commands.h"
@@ -70,6 +74,23 @@ bool SayUnknown(const World& world, const Flags& flags, const rbac::Attributes& 
   return any;
 }
 
+// Whether the input has the identity: else "no" would be the answer to a mistyped name. Users are
+// no objects: those of a cluster, and Kubernetes' own, are whoever they are.
+bool IsKnown(const World& world, const rbac::UserInfo& user) {
+  if (const auto account = rbac::ParseServiceAccountUser(user.name)) {
+    return world.accounts.contains({account->ns, account->name}) ||
+           UserTitle(world, user.name) != StrCat(account->ns, "/", account->name);
+  }
+  const auto names = [&](const auto& binding) {
+    return std::ranges::any_of(binding.subjects, [&](const rbac::Subject& s) {
+      return s.kind == "User" && s.name == user.name;
+    });
+  };
+  return world.is_whole || user.name.starts_with("system:") ||
+         std::ranges::any_of(world.policy.cluster_role_bindings, names) ||
+         std::ranges::any_of(world.policy.role_bindings, names);
+}
+
 int CanI(const Flags& flags) {
   World world;
   rbac::Attributes request;
@@ -79,12 +100,14 @@ int CanI(const Flags& flags) {
     std::cerr << "rbacgen: " << user.status().message() << "\n";
     return kExitMisuse;
   }
-  if (UserTitle(world, user->name) == user->name && world.components.size() > 1) {
-    std::cerr << "rbacgen: " << user->name << " is no component here; taken as a user's name\n";
-  }
   const rbac::Decision decision = rbac::Authorizer(world.policy).Authorize(*user, request);
   if (!decision.allowed && SayUnknown(world, flags, request, &*user)) {
     if (!flags.quiet) std::cout << "unknown\n";
+    return kExitMisuse;
+  }
+  if (!decision.allowed && flags.groups.empty() && !IsKnown(world, *user)) {
+    std::cerr << "rbacgen: " << flags.as
+              << " is no component, no ServiceAccount and no user of the input\n";
     return kExitMisuse;
   }
   if (!flags.quiet) std::cout << (decision.allowed ? "yes" : "no") << "\n";
@@ -102,25 +125,44 @@ int CanI(const Flags& flags) {
 }
 
 struct Row {
-  std::string subject, kind, ns, binding;
+  std::string subject, kind, ns;
+  std::string names;  // of the objects; empty: any
+  std::string binding;
   auto operator<=>(const Row&) const = default;
 };
+
+// Of which objects the rules allow the request: "" of any, or of the one that it names; else their
+// names, where it names none. None: of no object.
+std::optional<std::string> NamesAllowed(std::span<const rbac::Rule> rules,
+                                        const rbac::Attributes& request) {
+  std::set<std::string> names;
+  for (const rbac::Rule& rule : rules) {
+    if (rbac::RuleAllows(rule, request)) return "";
+    if (!request.name.empty()) continue;
+    for (const std::string& name : rule.resource_names) {
+      rbac::Attributes named = request;
+      named.name = name;
+      if (rbac::RuleAllows(rule, named)) names.insert(name);
+    }
+  }
+  if (names.empty()) return std::nullopt;
+  return absl::StrJoin(names, ", ");
+}
 
 template <class Binding>
 void AddRows(const World& world, const rbac::Authorizer& authorizer, const Binding& binding,
              const std::string& ns, const rbac::Attributes& request, std::set<Row>* rows) {
   const auto rules = authorizer.Resolve(binding.role_ref, ns);
   if (!rules.ok()) return;
-  bool allows = false;
-  for (const rbac::Rule& rule : *rules) allows = allows || rbac::RuleAllows(rule, request);
-  if (!allows) return;
+  const std::optional<std::string> names = NamesAllowed(*rules, request);
+  if (!names.has_value()) return;
   for (const rbac::Subject& s : binding.subjects) {
     const std::string subject_ns = s.ns.empty() ? ns : s.ns;
     if (s.kind == "ServiceAccount" && subject_ns.empty()) continue;  // nobody
     const std::string subject = s.kind == "ServiceAccount"
                                     ? UserTitle(world, rbac::ServiceAccountUser(subject_ns, s.name))
                                     : s.name;
-    rows->insert({subject, s.kind, ns, binding.name});
+    rows->insert({subject, s.kind, ns, *names, binding.name});
   }
 }
 
@@ -148,6 +190,7 @@ int WhoCan(const Flags& flags) {
       entry["subject"] = row.subject;
       entry["kind"] = row.kind;
       if (!row.ns.empty()) entry["namespace"] = row.ns;
+      if (!row.names.empty()) entry["names"] = row.names;
       entry["binding"] = row.binding;
       list.append(entry);
     }
@@ -161,7 +204,9 @@ int WhoCan(const Flags& flags) {
   const bool colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
   Table table({{"SUBJECT"}, {"KIND"}, {"WHERE"}, {"BINDING"}}, colour);
   for (const Row& row : rows) {
-    table.Add({row.subject, row.kind, row.ns.empty() ? "everywhere" : row.ns,
+    const std::string where = row.ns.empty() ? "everywhere" : row.ns;
+    table.Add({row.subject, row.kind,
+               row.names.empty() ? where : StrCat(where, ", named ", row.names),
                (row.ns.empty() ? "ClusterRoleBinding " : "RoleBinding ") + row.binding});
   }
   const int error = Emit("-", table.Write());

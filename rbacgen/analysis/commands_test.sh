@@ -68,6 +68,15 @@ expect 0 'cluster-admin is known' who-can delete secrets --input=admin.yaml
 says 'cluster-admin is known' out 'ann      User  everywhere  ClusterRoleBinding g'
 expect 1 'and a difference' diff unbound.yaml admin.yaml
 
+expect 0 'rights by name' who-can get secrets -n shop --input=old
+says 'rights by name' out 'a        ServiceAccount  shop, named cert  RoleBinding mandate-manager-a'
+expect 0 'the tokens of some' who-can create serviceaccounts --subresource=token -n mandate-system --input=old
+says 'the tokens of some' out 'mandate-system, named mandate-manager-a'
+for who in nobody n/nobody; do
+  expect 2 "the unknown $who" can-i get pods --as=$who --input=old
+  says "the unknown $who" err "$who is no component, no ServiceAccount and no user of the input"
+done
+
 for resource in deployment Deployment deploy deployment.apps deployments.v1.apps deploy.apps/web; do
   expect 0 "by the name $resource" can-i --as=a get $resource -n shop --input=old
   says "$resource" err 'ClusterRoleBinding "mandate-manager-a"'
