@@ -40,14 +40,13 @@ const char* FlagWithoutValue(int argc, char** argv) {
 }
 
 // Says what is wrong, and which command's --help is about it.
-int Misuse(const CLI::App& app, const CLI::ParseError& error) {
+int Misuse(const CLI::App& app, const CLI::ParseError& error, const char* first) {
   const std::vector<CLI::App*> named = app.get_subcommands();
-  const std::vector<std::string> rest = app.remaining();
   std::cerr << "rbacgen: ";
-  if (named.empty() && !rest.empty()) {
-    std::cerr << rest.back() << " is no command";
+  if (named.empty() && first != nullptr && *first != '-') {
+    std::cerr << first << " is no command";
     for (const auto* other : app.get_subcommands(nullptr)) {
-      if (mandate::rbacgen::IsOneEditAway(rest.back(), other->get_name())) {
+      if (mandate::rbacgen::IsOneEditAway(first, other->get_name())) {
         std::cerr << "; " << other->get_name() << " is the nearest";
         break;
       }
@@ -68,7 +67,9 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("rbacgen ") + mandate::rbacgen::kVersion);
   app.footer(
-      "rbacgen COMMAND --help says more. Exit codes: 0 done, 1 mistakes in the input, 2 misuse.");
+      "rbacgen COMMAND --help says more. Exit codes: 0 done; 1 mistakes in the input, or the "
+      "answer "
+      "is\n\"no\" or \"different\"; 2 misuse, or the answer is not known.");
   if (const char* flag = FlagWithoutValue(argc, argv)) {
     std::cerr << "rbacgen: " << flag << " has no value; give it one, or leave it out\n";
     return mandate::rbacgen::kExitMisuse;
@@ -82,7 +83,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::CallForVersion& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    return Misuse(app, e);
+    return Misuse(app, e, argv[1]);
   }
   return exit_code;
 }

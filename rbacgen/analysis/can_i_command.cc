@@ -219,14 +219,14 @@ void AddQuestion(CLI::App* command, Flags* flags) {
       ->add_option("RESOURCE", flags->question.resource,
                    "pods, Pod, po, deployments.apps, pods/NAME, or a path: /metrics")
       ->required();
-  command->add_option("-n,--in-namespace", flags->question.ns,
+  command->add_option("-n,--namespace", flags->question.ns,
                       "The request's namespace; none: cluster scope, all namespaces");
   command->add_option("--subresource", flags->question.subresource, "Such as log, or status");
   command->add_option("--input", flags->inputs, "INPUTs to ask of; below")
       ->allow_extra_args(false)
       ->capture_default_str();
   flags->input.resource_names = true;
-  AddInputFlags(command, &flags->input);
+  AddInputFlags(command, Asks::kOfRequest, &flags->input);
 }
 
 }  // namespace

@@ -72,6 +72,11 @@ expect 0 'rights by name' who-can get secrets -n shop --input=old
 says 'rights by name' out 'a        ServiceAccount  shop, named cert  RoleBinding mandate-manager-a'
 expect 0 'the tokens of some' who-can create serviceaccounts --subresource=token -n mandate-system --input=old
 says 'the tokens of some' out 'mandate-system, named mandate-manager-a'
+expect 0 '--namespace is the request'\''s' can-i --as=a get secrets/cert --namespace=shop --input=old
+expect 1 'another namespace of the manager' can-i --as=a get secrets/cert -n mandate-system --input=old
+expect 0 'the manager'\''s' can-i --as=sys/mandate-manager-a get secrets/cert -n shop --manager-namespace=sys --input=old
+expect 2 'no command' whocan get pods
+says 'no command' err 'whocan is no command; who-can is the nearest'
 for who in nobody n/nobody; do
   expect 2 "the unknown $who" can-i get pods --as=$who --input=old
   says "the unknown $who" err "$who is no component, no ServiceAccount and no user of the input"

@@ -185,7 +185,7 @@ void AddDiffCommand(CLI::App& app, int* exit_code) {
       ->check(CLI::IsMember({"any", "gained", "never"}))
       ->capture_default_str();
   command->add_flag("--json", flags->json, "Print JSON");
-  AddInputFlags(command, &flags->input);
+  AddInputFlags(command, Asks::kOfAll, &flags->input);
   command->footer(
       std::string(
           "Exit codes: 0 the same, 1 different, 2 an input cannot be read or is not whole.\n"
@@ -209,7 +209,7 @@ void AddBlastRadiusCommand(CLI::App& app, int* exit_code) {
       ->allow_extra_args(false)
       ->capture_default_str();
   command->add_flag("--json", flags->json, "Print JSON");
-  AddInputFlags(command, &flags->input);
+  AddInputFlags(command, Asks::kOfAll, &flags->input);
   command->footer(
       std::string(
           "Ways to more: tokens and impersonation; pods, what creates them, exec into them; "

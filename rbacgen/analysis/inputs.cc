@@ -123,13 +123,16 @@ const char kInputHelp[] =
     "rolebindings,serviceaccounts -A -o json` or `helm template CHART` write; manifests:DIR;\n"
     "or the word cluster, which asks kubectl. Several joined by commas are one.";
 
-void AddInputFlags(CLI::App* command, InputFlags* flags) {
+void AddInputFlags(CLI::App* command, Asks asks, InputFlags* flags) {
   command->add_option("--kubeconfig", flags->kubectl.kubeconfig,
                       "For `cluster`: kubectl's, if it is not the usual one");
   command->add_option("--context", flags->kubectl.context, "For `cluster`: of the kubeconfig");
   command->add_option("--kubectl", flags->kubectl.program, "For `cluster`: the program to ask")
       ->capture_default_str();
-  command->add_option("--namespace", flags->tree.ns, "The manager's namespace")
+  command
+      ->add_option(
+          asks == Asks::kOfRequest ? "--manager-namespace" : "--manager-namespace,--namespace",
+          flags->tree.ns, "The manager's namespace")
       ->check(IsNamespace())
       ->capture_default_str();
   command

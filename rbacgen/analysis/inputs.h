@@ -22,9 +22,13 @@ struct InputFlags {
   bool resource_names = false;  // whether to ask a cluster for those, too
 };
 
-// Adds --kubeconfig, --context, --namespace, --base-name, --component-from. `flags` outlive the
-// command.
-void AddInputFlags(CLI::App* command, InputFlags* flags);
+// Whether a command is about one request, whose namespace -n and --namespace then name, as for
+// kubectl.
+enum class Asks { kOfRequest, kOfAll };
+
+// Adds --kubeconfig, --context, --manager-namespace (kOfAll: also --namespace), --base-name,
+// --component-from. `flags` outlive the command.
+void AddInputFlags(CLI::App* command, Asks asks, InputFlags* flags);
 
 // What an INPUT may be, for help texts.
 extern const char kInputHelp[];

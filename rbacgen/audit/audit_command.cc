@@ -245,7 +245,7 @@ void AddAuditCommand(CLI::App& app, int* exit_code) {
       ->add_option("--user-agent-prefix", flags->trace.user_agent_prefix,
                    "What the manager's user agents begin with")
       ->capture_default_str();
-  AddInputFlags(command, &flags->input);
+  AddInputFlags(command, Asks::kOfAll, &flags->input);
   command->footer(KindsHelp() +
                   "Exit codes: 0 none of these, 1 some, 2 something cannot be read.\n\n"
                   "Example: rbacgen audit --sources=controllers --granted=cluster audit.log\n\n" +
