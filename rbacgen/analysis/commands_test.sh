@@ -77,6 +77,29 @@ expect 1 'another namespace of the manager' can-i --as=a get secrets/cert -n man
 expect 0 'the manager'\''s' can-i --as=sys/mandate-manager-a get secrets/cert -n shop --manager-namespace=sys --input=old
 expect 2 'no command' whocan get pods
 says 'no command' err 'whocan is no command; who-can is the nearest'
+cat >twice.yaml <<'END'
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: r}, rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: r}, rules: [{apiGroups: [""], resources: [secrets], verbs: [get]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: b}, roleRef: {kind: ClusterRole, name: r}, subjects: [{kind: User, name: ann}]}
+END
+expect 0 'the last one counts' who-can -A get secrets --input=twice.yaml
+says 'the last one counts' out ann
+says 'the last one counts' err 'there are two of ClusterRole r; the last one counts, as with kubectl apply'
+says 'the last one counts' err 'objects without a namespace (1) are taken to be in mandate-system'
+{
+  echo '{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: x},'
+  echo 'a: &a [x,x,x,x,x,x,x,x,x],'
+  last=a
+  for c in b c d e f g h i; do
+    echo "$c: &$c [*$last,*$last,*$last,*$last,*$last,*$last,*$last,*$last,*$last],"
+    last=$c
+  done
+  echo 'z: z}'
+} >bomb.yaml
+expect 1 'aliases of aliases' who-can get pods --input=bomb.yaml
+says 'aliases of aliases' err 'its aliases stand for more than 1000000 values'
 for who in nobody n/nobody; do
   expect 2 "the unknown $who" can-i get pods --as=$who --input=old
   says "the unknown $who" err "$who is no component, no ServiceAccount and no user of the input"

@@ -195,6 +195,15 @@ int ReadWorld(const std::vector<std::string>& inputs, const InputFlags& flags, W
     if (const int error = ReadTree(sources_paths, flags, &sources)) return error;
     Merge(TreeWorld(sources, flags.tree), world);
   }
+  for (const std::string& object : RemoveRepeated(world)) {
+    std::cerr << "rbacgen: there are two of " << object
+              << "; the last one counts, as with kubectl apply\n";
+  }
+  if (world->without_namespace > 0) {
+    std::cerr << "rbacgen: objects without a namespace (" << world->without_namespace
+              << ") are taken to be in " << flags.tree.ns
+              << ", the manager's (--manager-namespace)\n";
+  }
   AddClusterAdmin(world);
   ResolveAggregates(world);
   NameAccounts(flags.tree, world);

@@ -17,15 +17,21 @@ namespace mandate::rbacgen {
 namespace {
 
 constexpr int kMaxDepth = 64;
+constexpr size_t kMaxAliased = 1'000'000;
 
-// RBAC objects are made of strings: nothing else needs a type.
-absl::StatusOr<Json::Value> StringsOf(const YAML::Node& node, int depth) {
+// RBAC objects are made of strings: nothing else needs a type. `left` counts down with each value,
+// because an alias brings all that it stands for again.
+absl::StatusOr<Json::Value> StringsOf(const YAML::Node& node, int depth, size_t* left) {
   if (depth > kMaxDepth) return absl::InvalidArgumentError("nested too deep");
+  if ((*left)-- == 0) {
+    return absl::InvalidArgumentError(
+        StrCat("its aliases stand for more than ", kMaxAliased, " values"));
+  }
   if (node.IsScalar()) return Json::Value(node.Scalar());
   if (node.IsSequence()) {
     Json::Value list(Json::arrayValue);
     for (const YAML::Node& item : node) {
-      ASSIGN_OR_RETURN(Json::Value value, StringsOf(item, depth + 1));
+      ASSIGN_OR_RETURN(Json::Value value, StringsOf(item, depth + 1, left));
       list.append(std::move(value));
     }
     return list;
@@ -34,7 +40,7 @@ absl::StatusOr<Json::Value> StringsOf(const YAML::Node& node, int depth) {
     Json::Value map(Json::objectValue);
     for (const auto& entry : node) {
       if (!entry.first.IsScalar()) continue;
-      ASSIGN_OR_RETURN(map[entry.first.Scalar()], StringsOf(entry.second, depth + 1));
+      ASSIGN_OR_RETURN(map[entry.first.Scalar()], StringsOf(entry.second, depth + 1, left));
     }
     return map;
   }
@@ -92,7 +98,11 @@ class Reader {
     if (metadata == nullptr) return absl::OkStatus();
     const std::string name = Text(*metadata, "name");
     std::string ns = Text(*metadata, "namespace");
-    if (ns.empty()) ns = default_ns_;
+    const bool is_namespaced = kind == "ServiceAccount" || kind == "Role" || kind == "RoleBinding";
+    if (ns.empty() && is_namespaced) {
+      ns = default_ns_;
+      ++world_.without_namespace;
+    }
     if (kind == "ServiceAccount" && version == "v1") world_.accounts.emplace(ns, name);
     if (kind == "CustomResourceDefinition") NoteNames(object);
     if (!version.starts_with("rbac.authorization.k8s.io/")) return absl::OkStatus();
@@ -151,8 +161,7 @@ class Reader {
         aggregation.selectors.push_back(std::move(parsed));
       }
     }
-    // Of two objects with one name the first counts, as for the authorizer.
-    world_.aggregation.try_emplace(name, std::move(aggregation));
+    world_.aggregation.insert_or_assign(name, std::move(aggregation));
     return absl::OkStatus();
   }
 
@@ -171,8 +180,10 @@ absl::Status AddYaml(std::string_view text, Reader* reader) {
                    ? ""
                    : " (a Helm template? Render it first: helm template CHART | rbacgen … -)"));
   }
+  // Without aliases there are fewer values than characters.
+  size_t left = text.size() + kMaxAliased;
   for (const YAML::Node& document : documents) {
-    ASSIGN_OR_RETURN(const Json::Value object, StringsOf(document, 0));
+    ASSIGN_OR_RETURN(const Json::Value object, StringsOf(document, 0, &left));
     RETURN_IF_ERROR(reader->Add(object));
   }
   return absl::OkStatus();

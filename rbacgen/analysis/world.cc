@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "manager/core/strings.h"
 #include "manager/object/names.h"
@@ -12,6 +13,23 @@ namespace {
 template <class T>
 void Append(std::vector<T> from, std::vector<T>* to) {
   to->insert(to->end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+// Keeps the last one of each key.
+template <class T, class Key>
+void KeepLast(std::vector<T>* objects, const char* kind, Key key, std::vector<std::string>* words) {
+  std::set<std::string> seen;
+  std::vector<T> kept;
+  for (auto it = objects->rbegin(); it != objects->rend(); ++it) {
+    const std::string name = key(*it);
+    if (seen.insert(name).second) {
+      kept.push_back(std::move(*it));
+    } else {
+      words->push_back(StrCat(kind, " ", name));
+    }
+  }
+  std::ranges::reverse(kept);
+  *objects = std::move(kept);
 }
 
 }  // namespace
@@ -61,9 +79,23 @@ void Merge(World other, World* world) {
   Append(std::move(other.later), &world->later);
   world->knows_later = world->knows_later || other.knows_later;
   world->is_whole = world->is_whole || other.is_whole;
-  world->aggregation.merge(other.aggregation);
+  world->without_namespace += other.without_namespace;
+  other.aggregation.merge(world->aggregation);
+  world->aggregation = std::move(other.aggregation);
   world->accounts.merge(other.accounts);
   world->components.merge(other.components);
+}
+
+std::vector<std::string> RemoveRepeated(World* world) {
+  std::vector<std::string> words;
+  const auto name = [](const auto& object) { return object.name; };
+  const auto full = [](const auto& object) { return StrCat(object.ns, "/", object.name); };
+  rbac::Policy& policy = world->policy;
+  KeepLast(&policy.cluster_roles, "ClusterRole", name, &words);
+  KeepLast(&policy.cluster_role_bindings, "ClusterRoleBinding", name, &words);
+  KeepLast(&policy.roles, "Role", full, &words);
+  KeepLast(&policy.role_bindings, "RoleBinding", full, &words);
+  return words;
 }
 
 void ResolveAggregates(World* world) {

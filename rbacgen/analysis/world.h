@@ -3,6 +3,7 @@
 #ifndef RBACGEN_ANALYSIS_WORLD_H_
 #define RBACGEN_ANALYSIS_WORLD_H_
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -43,8 +44,9 @@ struct World {
   // What CustomResourceDefinitions and a cluster say of resources' names.
   std::vector<ResourceNames> custom;
   std::vector<LaterGrant> later;
-  bool knows_later = false;  // of a source tree: `later` is all there is
-  bool is_whole = false;     // of a cluster: a role that is not here is nowhere
+  bool knows_later = false;      // of a source tree: `later` is all there is
+  size_t without_namespace = 0;  // objects that were taken to be in the manager's
+  bool is_whole = false;         // of a cluster: a role that is not here is nowhere
 };
 
 // A component of the world, "namespace/name" of a ServiceAccount, or any user name, with further
@@ -56,8 +58,11 @@ absl::StatusOr<rbac::UserInfo> FindUser(const World& world, std::string_view nam
 // For people: a component's name, "namespace/name" of another ServiceAccount, or the user name.
 std::string UserTitle(const World& world, std::string_view user);
 
-// Adds what `other` has.
+// Adds what `other` has, after what there is.
 void Merge(World other, World* world);
+// Of objects with one name the last one counts, as with `kubectl apply`. Removes the others; what
+// they are, in words. After the last Merge().
+std::vector<std::string> RemoveRepeated(World* world);
 // Adds to each ClusterRole with selectors the rules of those that they match, which may be such
 // roles themselves (admin selects edit, which selects view). After the last Merge(), as a selector
 // reaches into other files; rules that are there stay, as a cluster has resolved them before.

@@ -19,6 +19,36 @@ World Example() {
       "// +mandate:rbac:granted=external,groups=core,resources=nodes,verbs=get\n");
 }
 
+TEST(RemoveRepeated, TheLastOneCounts) {
+  World world, other;
+  const auto role = [](std::string name, std::string verb) {
+    rbac::ClusterRole r;
+    r.name = std::move(name);
+    r.rules = {{.verbs = {std::move(verb)},
+                .api_groups = {""},
+                .resources = {"pods"},
+                .resource_names = {},
+                .non_resource_urls = {}}};
+    return r;
+  };
+  world.policy.cluster_roles = {role("a", "get"), role("b", "get")};
+  world.aggregation["a"].labels["k"] = "first";
+  other.policy.cluster_roles = {role("a", "list")};
+  other.aggregation["a"].labels["k"] = "last";
+  rbac::RoleBinding here, there;
+  here.ns = "m";
+  there.ns = "n";
+  here.name = there.name = "x";
+  other.policy.role_bindings = {here, there};
+  Merge(std::move(other), &world);
+  EXPECT_THAT(RemoveRepeated(&world), ElementsAre("ClusterRole a"));
+  ASSERT_EQ(world.policy.cluster_roles.size(), 2u);
+  EXPECT_EQ(world.policy.cluster_roles[0].name, "b");
+  EXPECT_EQ(world.policy.cluster_roles[1].rules[0].verbs[0], "list");
+  EXPECT_EQ(world.aggregation["a"].labels["k"], "last");
+  EXPECT_EQ(world.policy.role_bindings.size(), 2u);
+}
+
 TEST(FindUser, ReadsWhatAPersonWrites) {
   const struct {
     const char* name;
