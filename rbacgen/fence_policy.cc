@@ -152,7 +152,22 @@ constexpr char kAnonymous[] =
     "s.kind == \"User\" && s.name == \"system:anonymous\" || "
     "s.kind == \"Group\" && s.name == \"system:unauthenticated\"";
 
-FenceCheck NeverSubject(const char* who, const char* words, std::string_view subject) {
+// Where ScopeInstances grant components what is granted=external, the other components may be
+// bound.
+std::string SelfOrBase(std::string_view base_name) {
+  const std::string base =
+      StrCat("(.+-)?", AsStd(absl::StrReplaceAll(AsAbsl(base_name), {{".", "[.]"}})), "$\")");
+  return StrCat("(", kSelf,
+                ") || (s.kind == \"ServiceAccount\" ? "
+                "s.?namespace.orValue(object.metadata.?namespace.orValue(\"\")) == "
+                "request.userInfo.username.split(\":\")[2] && s.name.matches(\"^",
+                base,
+                " : s.name.matches(\"^system:serviceaccount:\" + "
+                "request.userInfo.username.split(\":\")[2] + \":",
+                base, ")");
+}
+
+FenceCheck NeverSubject(std::string_view who, const char* words, std::string_view subject) {
   return {StrCat("request.operation == \"DELETE\" || !object.?subjects.orValue([]).exists(s, ", who,
                  ")"),
           StrCat(subject, " may never bind a role to ", words)};
@@ -213,7 +228,8 @@ std::string PatternsCel(const Strings& patterns, std::string_view text) {
   return Combine(patterns, [&](std::string_view pattern) { return PatternCel(pattern, text); });
 }
 
-std::vector<FenceCheck> FenceChecks(const Fence& fence, std::string_view component) {
+std::vector<FenceCheck> FenceChecks(const Fence& fence, std::string_view component,
+                                    std::string_view base_name) {
   const std::string subject = StrCat("component ", component);
   std::vector<FenceCheck> checks;
   if (!fence.owner.empty() || !fence.label.empty()) checks.push_back(Mine(fence, subject));
@@ -240,6 +256,9 @@ std::vector<FenceCheck> FenceChecks(const Fence& fence, std::string_view compone
   }
   if (fence.never_manager) {
     checks.push_back(NeverSubject(kManager, "the manager's own ServiceAccounts", subject));
+    checks.back().external_grants = false;
+    checks.push_back(NeverSubject(SelfOrBase(base_name), "itself or base", subject));
+    checks.back().external_grants = true;
   } else if (fence.never_self) {
     checks.push_back(NeverSubject(kSelf, "itself", subject));
   }
@@ -271,8 +290,13 @@ void AddFencePolicy(ObjectMaker& maker, const Fence& marked) {
     for (const unsigned char c : verb) upper += static_cast<char>(std::toupper(c));
   }
   Yaml::List validations;
-  for (const FenceCheck& check : FenceChecks(fence, maker.component())) {
-    validations.push_back(Validation(check.expression, check.message));
+  for (const FenceCheck& check : FenceChecks(fence, maker.component(), maker.names().base)) {
+    Yaml validation = Validation(check.expression, check.message);
+    const Yaml::Condition external = switches.ExternalAsScopeTemplate();
+    if (check.external_grants.has_value()) {
+      validation = Yaml::If(*check.external_grants ? external : !external, std::move(validation));
+    }
+    validations.push_back(std::move(validation));
   }
   AddAdmissionPolicy(
       maker,

@@ -2,6 +2,7 @@
 #ifndef RBACGEN_FENCE_POLICY_H_
 #define RBACGEN_FENCE_POLICY_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,8 +25,11 @@ void AddFencePolicy(ObjectMaker& maker, const Fence& fence);
 struct FenceCheck {
   std::string expression;
   std::string message;
+  // Set: it holds only where ScopeInstances grant components what is granted=external, or do not.
+  std::optional<bool> external_grants = {};
 };
-std::vector<FenceCheck> FenceChecks(const Fence& fence, std::string_view component);
+std::vector<FenceCheck> FenceChecks(const Fence& fence, std::string_view component,
+                                    std::string_view base_name);
 
 // Names and expressions: `objects`, what there is of the object before and after; `newLabels`, the
 // keys of the labels that the write adds or changes; `newFinalizers`.

@@ -42,30 +42,31 @@ auto Says(const std::string& words) { return Field(&FenceCheck::message, HasSubs
 
 // hack/chart_test has the API server evaluate them.
 TEST(FenceChecks, OneForEachThingThatIsSaid) {
-  EXPECT_THAT(FenceChecks(Read("groups=g,resources=r,label=\"a.io/l=v\""), "c"),
+  EXPECT_THAT(FenceChecks(Read("groups=g,resources=r,label=\"a.io/l=v\""), "c", "mm"),
               ElementsAre(Field(&FenceCheck::expression,
                                 "variables.objects.all(o, \"a.io/l\" in "
                                 "o.metadata.?labels.orValue({}) && o.metadata.labels[\"a.io/l\"] "
                                 "== \"v\")"),
                           Says("take an object away"), Says("never add finalizers")));
-  EXPECT_THAT(FenceChecks(Read("groups=g,resources=r,owner=core/ConfigMap"), "c"),
+  EXPECT_THAT(FenceChecks(Read("groups=g,resources=r,owner=core/ConfigMap"), "c", "mm"),
               Contains(Field(&FenceCheck::expression,
                              HasSubstr("r.kind == \"ConfigMap\" && r.apiVersion == \"v1\""))));
   EXPECT_THAT(FenceChecks(Read("groups=rbac.authorization.k8s.io,resources=rolebindings,label=l,"
                                "names=a,neverLabels=b,roleRefs=Role/c,neverSubject=self"),
-                          "c"),
+                          "c", "mm"),
               SizeIs(5 + 2));
   EXPECT_THAT(FenceChecks(Read("groups=rbac.authorization.k8s.io,resources=rolebindings,"
                                "neverSubject=self;manager;anonymous"),
-                          "the-component"),
+                          "the-component", "mm"),
               ElementsAre(Says("component the-component may never bind a role to the manager's "
                                "own ServiceAccounts"),
-                          Says("everybody without a credential"), _, _));
+                          Says("itself or base"), Says("everybody without a credential"), _, _));
 }
 
 TEST(FenceChecks, OnlyWhatAWriteAddsIsJudged) {
   EXPECT_THAT(
-      FenceChecks(Read("groups=g,resources=r,labels=a.io/*,neverLabels=b,finalizers=c.io/*"), "c"),
+      FenceChecks(Read("groups=g,resources=r,labels=a.io/*,neverLabels=b,finalizers=c.io/*"), "c",
+                  "mm"),
       ElementsAre(
           Field(&FenceCheck::expression, "variables.newLabels.all(k, k.startsWith(\"a.io/\"))"),
           Field(&FenceCheck::expression, "!variables.newLabels.exists(k, k == \"b\")"), _,
@@ -76,10 +77,11 @@ TEST(FenceChecks, OnlyWhatAWriteAddsIsJudged) {
 TEST(FenceChecks, AnAggregationRuleIsOfClusterRolesOnly) {
   const auto aggregation = Contains(Says("may never set an aggregationRule"));
   const std::string rbac = "groups=rbac.authorization.k8s.io,label=l,resources=";
-  EXPECT_THAT(FenceChecks(Read(rbac + "roles;clusterroles"), "c"), aggregation);
-  EXPECT_THAT(FenceChecks(Read("groups=*,label=l,resources=*"), "c"), aggregation);
-  EXPECT_THAT(FenceChecks(Read(rbac + "roles"), "c"), Not(aggregation));
-  EXPECT_THAT(FenceChecks(Read("groups=g,label=l,resources=clusterroles"), "c"), Not(aggregation));
+  EXPECT_THAT(FenceChecks(Read(rbac + "roles;clusterroles"), "c", "mm"), aggregation);
+  EXPECT_THAT(FenceChecks(Read("groups=*,label=l,resources=*"), "c", "mm"), aggregation);
+  EXPECT_THAT(FenceChecks(Read(rbac + "roles"), "c", "mm"), Not(aggregation));
+  EXPECT_THAT(FenceChecks(Read("groups=g,label=l,resources=clusterroles"), "c", "mm"),
+              Not(aggregation));
 }
 
 TEST(AddFencePolicy, IsOfTheComponentAlone) {
@@ -101,6 +103,24 @@ TEST(AddFencePolicy, IsOfTheComponentAlone) {
   EXPECT_THAT(plain, HasSubstr("? [oldObject] : [object, oldObject]"));
   EXPECT_EQ(objects[1]["spec"].Write(),
             "policyName: mm-a-r-status-all\nvalidationActions:\n- Deny\n- Audit\n");
+}
+
+TEST(AddFencePolicy, ComponentsMayBeBoundWhereScopeInstancesGrantToThem) {
+  for (const char* external : {"role", "scopetemplate"}) {
+    const ChartNames names = {.base = "mm"};
+    ChartSettings settings;
+    settings.external = external;
+    const ChartSwitches switches(settings);
+    std::vector<Yaml> objects;
+    ObjectMaker maker(names, switches, "a", "mm-a", &objects);
+    AddFencePolicy(maker, Read("groups=rbac.authorization.k8s.io,resources=rolebindings,"
+                               "neverSubject=manager"));
+    const std::string spec = objects[0]["spec"].Write();
+    const bool components = spec.find("the manager's own ServiceAccounts") != spec.npos;
+    const bool base = spec.find("itself or base") != spec.npos;
+    EXPECT_EQ(components, external == std::string("role"));
+    EXPECT_EQ(base, external == std::string("scopetemplate"));
+  }
 }
 
 TEST(AddFencePolicy, NamesTheManagersOwn) {

@@ -141,6 +141,19 @@ def fences_hold(env, report):
     base_asks_as_the_manager_does(env, report, kill_switch=False)
 
 
+def subjects_are_never_base(env, report):
+    """With externalGrants: scopetemplate, components may be subjects; not base, nor scope-instance."""
+    report.step("subjects where ScopeInstances grant to components")
+    for name, subject, passes in (
+            ("a component", account(TEMPLATE), True), ("itself", account(INSTANCE), False), ("base", account(BASE), False),
+            ("base, as a user", user(f"system:serviceaccount:{NAMESPACE}:{BASE}"), False),
+            ("a ServiceAccount of that name elsewhere", account(BASE, "default"), True)):
+        code, said = env.as_component(INSTANCE, "create", "--dry-run=server", "-f", "-",
+                                      stdin=json.dumps(binding(subject=subject)))
+        expect(report, name if passes else f"not {name}",
+               (code == 0) == passes and (passes or "may never bind a role to itself or base" in said), said)
+
+
 def changes_are_judged_by_what_they_add(env, report):
     report.step("changes of a role to which somebody else has added things")
     env.kubectl("create", "-f", "-", stdin=json.dumps(STANDING))
