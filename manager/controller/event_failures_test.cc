@@ -143,14 +143,8 @@ TEST_F(RestEventRecorderTest, TheLongestFlowLosesWhatDoesNotFit) {
 
 TEST_F(RestEventRecorderTest, ADenialAmongOthersIsSaidOnce) {
   Start();
-  Serve([](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
-    if (request.target.find("/namespaces/bad/") != std::string::npos) {
-      return StatusFromResponse(422, "denied");
-    }
-    return FakeRestClient::Json(201, "");
-  });
-  ObjectRef bad = kObject;
-  bad.ns = "bad";
+  RefuseBad(StatusFromResponse(422, "denied"));
+  const ObjectRef bad = In("bad");
   for (int i = 0; i < 30; ++i) {
     Record(std::to_string(i), bad);
     Record(std::to_string(i));
@@ -182,14 +176,8 @@ TEST_F(RestEventRecorderTest, RefusedEventsTakeNoRoomFromOthers) {
 TEST_F(RestEventRecorderTest, ManyRefusedEventsTakeNoRoomFromOthers) {
   options_.max_series = 10;
   Start();
-  Serve([](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
-    if (request.target.find("/namespaces/bad/") != std::string::npos) {
-      return StatusFromResponse(500, "failed calling webhook");
-    }
-    return FakeRestClient::Json(201, "");
-  });
-  ObjectRef bad = kObject;
-  bad.ns = "bad";
+  RefuseBad(StatusFromResponse(500, "failed calling webhook"));
+  const ObjectRef bad = In("bad");
   for (int i = 0; i < 20; ++i) {
     Record(std::to_string(i), bad);
     loop_.RunFor(absl::Milliseconds(10));
@@ -270,6 +258,17 @@ TEST_F(RestEventRecorderTest, AnInternalErrorShowsThatTheServerIsThere) {
   for (int i = 0; i < 4; ++i) Record(StrCat("other ", i));
   loop_.RunFor(absl::Milliseconds(100));
   EXPECT_EQ(asked, 4u);
+}
+
+// Its events are given up one by one; the pauses go on growing.
+TEST_F(RestEventRecorderTest, AServerThatStaysDownIsAskedEverMoreSlowly) {
+  options_.max_tries = 2;
+  Start();
+  Answer(503);
+  for (int i = 0; i < 10; ++i) Record(std::to_string(i));
+  loop_.RunFor(absl::Minutes(5));
+  EXPECT_GT(Count("failed"), 0);
+  EXPECT_LT(Count("failed"), 10) << "a pause is 30 s at least by then";
 }
 
 TEST_F(RestEventRecorderTest, RetryAfterIsWaitedFor) {

@@ -9,35 +9,15 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "manager/client/call_record.h"
 #include "manager/controller/event_object.h"
+#include "manager/controller/event_request.h"
 #include "manager/controller/fair_queue.h"
 #include "manager/core/backoff.h"
 #include "manager/core/mutex.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
-#include "manager/object/object_codec.h"
 
 namespace mandate {
-namespace {
-
-// Worth sending again: the request may well succeed later.
-bool IsTransient(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsResourceExhausted(status) ||
-         absl::IsUnauthenticated(status) || absl::IsDeadlineExceeded(status) ||
-         absl::IsInternal(status);
-}
-
-// The server would not take any other request either.
-bool IsOfTheServer(const absl::Status& status) {
-  const bool of_the_server = absl::IsUnavailable(status) || absl::IsResourceExhausted(status) ||
-                             absl::IsUnauthenticated(status);
-  // A webhook denies this event, with a code that it chooses.
-  return of_the_server && !IsDeniedByWebhook(status);
-}
-
-}  // namespace
-
 // Lives on the loop, but for the inbox.
 class RestEventRecorder::Core : public std::enable_shared_from_this<Core> {
  public:
@@ -96,7 +76,6 @@ class RestEventRecorder::Core : public std::enable_shared_from_this<Core> {
   void Enqueue(Series& series);
   void EnqueueAt(absl::Time when, Series& series);
   void SendNext();
-  RestRequest RequestFor(const Series& series) const;
   bool HasRoomFor(const Series& series);
   void OnAnswer(Series& series, const absl::Status& status, int count);
   void TryAgain(Series& series, const absl::Status& status);
@@ -228,27 +207,6 @@ void RestEventRecorder::Core::Enqueue(Series& series) {
   queue_.Push(series.flow, &series, series.hung);
 }
 
-RestRequest RestEventRecorder::Core::RequestFor(const Series& series) const {
-  constexpr KindInfo kind = KindOf<eventsv1::Event>::value;
-  RestRequest request;
-  // Both may be sent twice: a name is used once, and a count is absolute.
-  request.idempotent = true;
-  const ObjectKey key = KeyOf(series.event);
-  if (series.told == 0) {
-    LeaveCallNote<CallNoteOf("*", "create", "events.k8s.io", "events", "")>();
-    request.method = "POST";
-    request.target = ResourceTarget(kind, {key.ns, ""});
-    request.body = EncodeObject(series.event, Encoding::kJson).value_or("");
-  } else {
-    request.method = "PATCH";
-    request.target = ResourceTarget(kind, key);
-    request.content_type = "application/merge-patch+json";
-    LeaveCallNote<CallNoteOf("*", "patch", "events.k8s.io", "events", "")>();
-    request.body = SeriesPatch(series.count, series.last_wall);
-  }
-  return request;
-}
-
 void RestEventRecorder::Core::SendNext() {
   // After failures of the server one request finds out whether they are over.
   const size_t most = backoff_.failures() > 0 ? 1 : options_.max_in_flight;
@@ -264,9 +222,12 @@ void RestEventRecorder::Core::SendNext() {
         SendNext();
       });
     }
-    const int count = series.told == 0 ? 1 : series.count;
+    const bool create = series.told == 0;
+    const int count = create ? 1 : series.count;
     options_.client->Send(
-        {Now() + options_.request_timeout, stop_.get_token()}, RequestFor(series),
+        {Now() + options_.request_timeout, stop_.get_token()},
+        create ? EventCreation(series.event)
+               : EventRepetition(series.event, count, series.last_wall),
         [weak = weak_from_this(), &series, count](absl::StatusOr<HttpResponse> response) {
           auto core = weak.lock();
           if (core == nullptr || core->closed_) return;
@@ -287,7 +248,11 @@ void RestEventRecorder::Core::OnAnswer(Series& series, const absl::Status& statu
     TryAgain(series, status);
     return SendNext();
   }
-  backoff_.Reset();
+  if (IsOfTheServer(status)) {
+    Pause(status);  // this event is given up, and the server is as it was
+  } else {
+    backoff_.Reset();
+  }
   series.backoff.Reset();
   series.tries = 0;
   series.hung = false;

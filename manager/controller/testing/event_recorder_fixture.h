@@ -53,6 +53,18 @@ class RestEventRecorderTest : public testing::Test {
       return server(request);
     });
   }
+  // Of the namespace "bad" each event is answered so, and others are taken.
+  void RefuseBad(const absl::Status& status) {
+    Serve([status](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
+      if (request.target.find("/namespaces/bad/") != std::string::npos) return status;
+      return FakeRestClient::Json(201, "");
+    });
+  }
+  static ObjectRef In(std::string ns) {
+    ObjectRef object = kObject;
+    object.ns = std::move(ns);
+    return object;
+  }
   void Answer(int code) {
     Serve([code](const RestRequest&) -> absl::StatusOr<HttpResponse> {
       if (code / 100 == 2) return FakeRestClient::Json(200, "");

@@ -1,0 +1,25 @@
+// The requests by which events are recorded, and what an error says about trying again.
+#ifndef MANAGER_CONTROLLER_EVENT_REQUEST_H_
+#define MANAGER_CONTROLLER_EVENT_REQUEST_H_
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "manager/client/rest_client.h"
+#include "manager/object/kinds/events_v1.h"
+
+namespace mandate {
+
+// Creates the event.
+RestRequest EventCreation(const eventsv1::Event& event);
+// Says that an event which exists was observed `count` times (at least 2), last at `wall`.
+RestRequest EventRepetition(const eventsv1::Event& event, int count, absl::Time wall);
+
+// The same request may succeed later.
+bool IsTransient(const absl::Status& status);
+// The server is down, has too much to do or does not accept the credential: no other request would
+// succeed now either.
+bool IsOfTheServer(const absl::Status& status);
+
+}  // namespace mandate
+
+#endif  // MANAGER_CONTROLLER_EVENT_REQUEST_H_
