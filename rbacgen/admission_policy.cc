@@ -16,6 +16,10 @@ Yaml::Map Validation(Yaml expression, const std::string& message) {
   return {{"expression", std::move(expression)}, {"message", message}, {"reason", "Forbidden"}};
 }
 
+std::string AccountPattern(std::string_view account) {
+  return StrCat("(.+-)?", AsStd(absl::StrReplaceAll(AsAbsl(account), {{".", "[.]"}})));
+}
+
 void AddAdmissionPolicy(ObjectMaker& maker, AdmissionPolicy policy,
                         const Yaml::Condition& condition) {
   const std::string name = StrCat(maker.account(), "-", policy.id);
@@ -25,8 +29,8 @@ void AddAdmissionPolicy(ObjectMaker& maker, AdmissionPolicy policy,
        Yaml::List{Yaml::Map{
            {"name", policy.matches},
            {"expression", StrCat("request.userInfo.username.matches(\"^system:serviceaccount:"
-                                 "[^:]+:(.+-)?",
-                                 absl::StrReplaceAll(maker.account(), {{".", "[.]"}}), "$\")")}}}},
+                                 "[^:]+:",
+                                 AccountPattern(maker.account()), "$\")")}}}},
       {"matchConstraints",
        Yaml::Map{{"resourceRules", Yaml::List{Yaml::Map{{"apiGroups", Yaml(policy.groups)},
                                                         {"apiVersions", Yaml::List{"*"}},

@@ -3,6 +3,7 @@
 #define RBACGEN_ADMISSION_POLICY_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rbacgen/object_maker.h"
@@ -21,6 +22,10 @@ struct AdmissionPolicy {
 
 // An entry of `validations`: a CEL expression, and the API server's words when it is false.
 Yaml::Map Validation(Yaml expression, const std::string& message);
+
+// A regular expression, without anchors, of the ServiceAccount's name, also behind a prefix that
+// ends in "-".
+std::string AccountPattern(std::string_view account);
 
 // Adds the policy and its binding: the API server denies requests by the maker's account that the
 // policy does not allow, and all of them when it cannot evaluate the policy. The account is known

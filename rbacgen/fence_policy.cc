@@ -155,8 +155,7 @@ constexpr char kAnonymous[] =
 // Where ScopeInstances grant components what is granted=external, the other components may be
 // bound.
 std::string SelfOrBase(std::string_view base_name) {
-  const std::string base =
-      StrCat("(.+-)?", AsStd(absl::StrReplaceAll(AsAbsl(base_name), {{".", "[.]"}})), "$\")");
+  const std::string base = AccountPattern(base_name) + "$\")";
   return StrCat("(", kSelf,
                 ") || (s.kind == \"ServiceAccount\" ? "
                 "s.?namespace.orValue(object.metadata.?namespace.orValue(\"\")) == "
@@ -168,8 +167,9 @@ std::string SelfOrBase(std::string_view base_name) {
 }
 
 FenceCheck NeverSubject(std::string_view who, const char* words, std::string_view subject) {
-  return {StrCat("request.operation == \"DELETE\" || !object.?subjects.orValue([]).exists(s, ", who,
-                 ")"),
+  return {StrCat("request.operation == \"DELETE\" || !object.?subjects.orValue([]).exists(s, ",
+                 "!(request.operation == \"UPDATE\" && s in oldObject.?subjects.orValue([])) && (",
+                 who, "))"),
           StrCat(subject, " may never bind a role to ", words)};
 }
 

@@ -19,9 +19,10 @@ namespace mandate::rbacgen {
 void AddFencePolicy(ObjectMaker& maker, const Fence& fence);
 
 // What must hold of a write, in CEL: what `fence` says, whose patterns have no kBaseNameWord; and
-// what is never a component's: another controller for an object that has one, finalizers that are
-// not named, a ClusterRole's aggregationRule. What somebody else has put there stays as it is, so
-// that a fence never stops the component from mending the rest. The variables are FenceVariables().
+// the checks that every fence has: no change of controller, no finalizers that are not named, no
+// aggregationRule for a ClusterRole. Labels, finalizers and subjects that were there before are not
+// checked, so that a fence never stops the component from correcting the rest. The variables are
+// FenceVariables().
 struct FenceCheck {
   std::string expression;
   std::string message;

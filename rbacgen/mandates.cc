@@ -1,10 +1,8 @@
 #include "rbacgen/mandates.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <map>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -22,16 +20,12 @@ struct Draft {
 // By (external, namespace).
 using Drafts = std::map<std::pair<bool, std::string>, Draft>;
 
-bool WritesEvents(const rbac::Rule& rule) {
-  const auto any = [](const std::vector<std::string>& words,
-                      std::initializer_list<std::string_view> of) {
-    return std::ranges::any_of(words, [&](const std::string& word) {
-      return std::ranges::find(of, std::string_view(word)) != of.end();
-    });
-  };
-  return any(rule.resources, {"events", "*"}) &&
-         any(rule.api_groups, {"", "core", "events.k8s.io", "*"}) &&
-         any(rule.verbs, {"create", "update", "patch", "*"});
+bool WritesEvents(rbac::Rule rule) {
+  std::ranges::replace(rule.api_groups, "core", "");
+  return rbac::ResourceMatches(rule, "events", "") &&
+         (rbac::GroupMatches(rule, "") || rbac::GroupMatches(rule, "events.k8s.io")) &&
+         (rbac::VerbMatches(rule, "create") || rbac::VerbMatches(rule, "update") ||
+          rbac::VerbMatches(rule, "patch"));
 }
 
 std::string Justification(const Declaration& d) {

@@ -132,6 +132,7 @@ def fences_hold(env, report):
         code, said = env.as_component(who, "delete", "--raw", f"{group}/{kind}/{name}?dryRun=All")
         expect(report, f"delete of {name}", code != 0 and MINE in said, said)
     changes_are_judged_by_what_they_add(env, report)
+    standing_subjects_stop_nothing(env, report)
     a_renamed_component_is_fenced(env, report)
     events_are_the_components_own(env, report)
     report.step("the same by somebody else")
@@ -139,6 +140,28 @@ def fences_hold(env, report):
     env.kubectl("create", "--dry-run=server", "-f", "-", stdin=thing)
     report.held("passes")
     base_asks_as_the_manager_does(env, report, kill_switch=False)
+
+
+def standing_subjects_stop_nothing(env, report):
+    report.step("a binding that has a component for a subject already")
+    ann = {"kind": "User", "name": "ann", "apiGroup": "rbac.authorization.k8s.io"}
+    standing = binding(subject=account(TEMPLATE))
+    standing["subjects"].append(ann)
+    env.kubectl("create", "-f", "-", stdin=json.dumps(standing))
+    # kubectl reads what it patches.
+    env.kubectl("create", "clusterrole", "fence-reads", "--verb=get", "--resource=clusterrolebindings")
+    env.kubectl("create", "clusterrolebinding", "fence-reads", "--clusterrole=fence-reads",
+                f"--serviceaccount={NAMESPACE}:{INSTANCE}")
+    try:
+        for name, subjects, passes in (("another subject is taken out", [account(TEMPLATE)], True),
+                                       ("it is taken out", [ann], True),
+                                       ("base is added", [account(TEMPLATE), ann, account(BASE)], False)):
+            code, said = env.as_component(INSTANCE, "patch", "clusterrolebinding", "fence-test", "--type=merge",
+                                          "--dry-run=server", "-p", json.dumps({"subjects": subjects}))
+            expect(report, name if passes else f"not {name}", (code == 0) == passes and (passes or OWN in said), said)
+    finally:
+        env.kubectl("delete", "clusterrolebinding/fence-test", "clusterrolebinding/fence-reads",
+                    "clusterrole/fence-reads")
 
 
 def subjects_are_never_base(env, report):
