@@ -170,7 +170,7 @@ TEST_F(PortionTest, TheLastOfSeveralSumsUpWhatFailedInAll) {
   EXPECT_THAT(last.removal_failures(), ElementsAre("deleting x: no")) << "a fix deletes nothing";
 }
 
-// What was skipped, as the server denies all of its kind, has no error of its own.
+// A write that was skipped, because the server denies its kind, is not blamed for another's error.
 TEST_F(PortionTest, AnErrorIsOfTheWriteThatMetIt) {
   refused_ = {"x"};
   WriteRound round;

@@ -157,13 +157,14 @@ absl::Status Manager::Parts::BuildComponents(const std::vector<ComponentSpec>& s
   for (size_t i = 0; i < specs.size(); ++i) {
     // For the strand; those of the reconcilers are added when it is known how many run at once.
     workers.push_back(std::make_unique<ThreadPool>(1));
-    const bool records = rbac::Permits(*specs[i].mandate, "create", "events.k8s.io", "events");
-    EventRecorder& events = records ? static_cast<EventRecorder&>(*recorders[i])
-                                    : static_cast<EventRecorder&>(no_events);
+    EventRecorder* events = &no_events;
+    if (rbac::Permits(*specs[i].mandate, "create", "events.k8s.io", "events")) {
+      events = recorders[i].get();
+    }
     ASSIGN_OR_RETURN(auto component,
                      RunningComponent::Create(
                          specs[i], {.client = *clients[i],
-                                    .events = events,
+                                    .events = *events,
                                     .cache = *cache,
                                     .workers = *workers.back(),
                                     .metrics = metrics,

@@ -38,9 +38,9 @@ class ChartSwitches {
 
   explicit ChartSwitches(ChartSettings settings) : settings_(std::move(settings)) {}
 
-  // InvalidArgument, as the manager would say it, if `controllers` or `cut_off` names what is none,
-  // or both leave nothing to run; if a kill switch has no tokens to end; and if `with` has a value
-  // that no component has.
+  // InvalidArgument, in the manager's words, if `controllers` or `cut_off` names a component that
+  // does not exist, or they leave nothing to run; if a kill switch is on and there are no tokens;
+  // and if `with` has a value that no component has.
   absl::Status Check(const std::vector<ComponentMandate>& components) const;
 
   // The manager's namespace; or a text that has it in the middle, and no single quote.

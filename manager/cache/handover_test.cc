@@ -9,7 +9,19 @@
 namespace mandate {
 namespace {
 
-class HandoverTest : public SharingFixture {};
+class HandoverTest : public SharingFixture {
+ protected:
+  // Both demand; a cannot get the state, and b does in its place.
+  void ExpectThatBTakesOver() {
+    of_a_ = Demand(*view_a_);
+    of_b_ = Demand(*view_b_);
+    loop_.RunFor(absl::Seconds(12));
+    EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+    EXPECT_EQ(b_.live_watches(), 1u);
+    EXPECT_EQ(a_.live_watches(), 0u);
+    NoViolations();
+  }
+};
 
 // An open watch is never authorised again: the sponsor proves its access like everyone.
 TEST_F(HandoverTest, ASponsorsRevocationIsNoticedWithinItsTime) {
@@ -163,13 +175,7 @@ TEST_F(HandoverTest, WhenTheSponsorsFirstListIsNotAnswered) {
   server_.Grant("a");
   server_.Grant("b");
   a_.OnWatch(nullptr);
-  of_a_ = Demand(*view_a_);
-  of_b_ = Demand(*view_b_);
-  loop_.RunFor(absl::Seconds(12));
-  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
-  EXPECT_EQ(b_.live_watches(), 1u);
-  EXPECT_EQ(a_.live_watches(), 0u);
-  NoViolations();
+  ExpectThatBTakesOver();
 }
 
 TEST_F(HandoverTest, WhenTheSponsorsListStalls) {
@@ -188,13 +194,7 @@ TEST_F(HandoverTest, WhenTheSponsorsListStalls) {
       reply(FakeRestClient::Json(200, R"({"kind":"WidgetList","apiVersion":"example.com/v1",
           "metadata":{"resourceVersion":"101","continue":"more"},"items":[]})"));
     });
-    of_a_ = Demand(*view_a_);
-    of_b_ = Demand(*view_b_);
-    loop_.RunFor(absl::Seconds(12));
-    EXPECT_EQ(of_b_.state(), DemandState::kSynced);
-    EXPECT_EQ(b_.live_watches(), 1u);
-    EXPECT_EQ(a_.live_watches(), 0u);
-    NoViolations();
+    ExpectThatBTakesOver();
     of_a_.handle.reset();
     of_b_.handle.reset();
     Settle();

@@ -308,7 +308,7 @@ void Reflector::OnSilence() {
   answer_timer_.SetAfter(is_silent ? options_.answer_grace : left, [this] { OnSilence(); });
   if (!is_silent) return;
   RestClient* const client = client_;
-  // What the last answer was, where there is nothing newer, stays.
+  // A 403 or 404 was an answer: it stays until there is another one.
   if (status_.state != DemandState::kForbidden && status_.state != DemandState::kKindAbsent) {
     SetStatus(filled_ ? DemandState::kStale : DemandState::kPending,
               absl::UnavailableError(StrCat("the server has sent nothing of ", client_->component(),

@@ -91,8 +91,8 @@ class Reflector : private WatchStream::Observer {
     virtual void OnAccess() = 0;
     // At each change. kForbidden is of the current client.
     virtual void OnStatus(const DemandStatus& status) = 0;
-    // The current client has failed to list or watch, and waits, or nothing comes for long, which
-    // is said again and again; after the OnStatus() of it.
+    // After the OnStatus() of it: the current client has failed to list or watch, and waits. Or it
+    // has received nothing for ReflectorOptions::answer_grace; called again for each such period.
     virtual void OnFailure(const Failure& failure) = 0;
   };
 

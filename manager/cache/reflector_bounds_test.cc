@@ -1,4 +1,4 @@
-// What lists and watches may hold.
+// The limits on the bytes that a list or a watch may hold in memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -160,7 +160,7 @@ TEST_F(ReflectorListTest, WatchListCutTwiceIsAnsweredByAList) {
     EXPECT_EQ(LastQuery("sendInitialEvents"), "true");
     const size_t before = lists();
     cut();
-    EXPECT_EQ(lists(), before) << "one cut is none too many";
+    EXPECT_EQ(lists(), before) << "after one cut it watches again";
     TimeToRequest();
     EXPECT_EQ(LastQuery("sendInitialEvents"), "true");
     reflector_.reset();

@@ -24,7 +24,7 @@ class SelfReviewTest : public testing::Test {
     });
   }
   CallContext Soon() { return {loop_.clock().TimeNow() + absl::Seconds(15), {}}; }
-  // What the server is asked about the rule, as the members of the review's spec.
+  // The spec of the review that is sent for the rule, as JSON.
   std::string Asked(std::string_view ns, const rbac::Rule& rule) {
     Answer(FakeRestClient::Json(201, R"({"status":{"allowed":true,"reason":"why"}})"));
     const auto review = MayI(Soon(), client_, ns, rule);

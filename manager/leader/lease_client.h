@@ -21,8 +21,8 @@ class LeaseClient {
   // `client` outlives this and its requests.
   LeaseClient(RestClient& client, ObjectKey key);
 
-  // `done` runs on the loop, also after this object is gone. Errors are the client's; those that a
-  // person must mend (no right to use it) carry the rule that does.
+  // `done` runs on the loop, also after this object is gone. Errors are the client's. A
+  // missing permission is reported with the rule that grants it.
   void Get(const CallContext& context, Done done);
   // Makes it, without a holder, where it does not exist; the result is what is there then. By
   // server-side apply, because a Role can name the object of an apply, but not of a POST.

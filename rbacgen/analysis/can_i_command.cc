@@ -74,8 +74,9 @@ bool SayUnknown(const World& world, const Flags& flags, const rbac::Attributes& 
   return any;
 }
 
-// Whether the input has the identity: else "no" would be the answer to a mistyped name. Users are
-// no objects: those of a cluster, and Kubernetes' own, are whoever they are.
+// Whether the input mentions the identity. If not, the name may be mistyped, and "no" would
+// mislead. Users are not objects, so a cluster has no list of them: there any user counts as known,
+// and so do Kubernetes' own.
 bool IsKnown(const World& world, const rbac::UserInfo& user) {
   if (const auto account = rbac::ParseServiceAccountUser(user.name)) {
     return world.accounts.contains({account->ns, account->name}) ||

@@ -169,7 +169,7 @@ class Builder {
     return input_.policy != nullptr && !input_.policy->Logs(user, RequestFor(row.rule, row.ns));
   }
 
-  // With an apply, which is a patch, and a create where there is none.
+  // The manager applies it: that needs patch, and create if the Lease does not exist yet.
   static bool MakesTheLease(const std::string& component, const rbac::Rule& rule) {
     const std::string& verb = rule.verbs.front();
     return component == "base" && (verb == "create" || verb == "patch") &&
