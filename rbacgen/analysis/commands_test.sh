@@ -54,7 +54,7 @@ END
 echo '{apiVersion: v1, kind: ServiceAccount, metadata: {name: x, namespace: n}}' >unbound.yaml
 expect 2 'a role that is not there' who-can get pods --input=bound.yaml
 says 'a role that is not there' out unknown
-says 'a role that is not there' err 'ClusterRoleBinding g refers to ClusterRole view, which the input does not have'
+says 'a role that is not there' err 'ClusterRoleBinding g of User ann refers to ClusterRole view, which the input does not have'
 expect 2 'of somebody' can-i get pods --as=ann --input=bound.yaml
 says 'of somebody' out unknown
 expect 1 'of somebody else' can-i get pods --as=bob --input=bound.yaml
@@ -62,6 +62,8 @@ expect 2 'in their namespace' can-i get pods --as=bob -n shop --input=bound.yaml
 expect 2 'and said by the exit code' can-i -q get pods --as=ann --input=bound.yaml
 expect 2 'a binding more' diff unbound.yaml bound.yaml
 expect 0 'the same on both sides' diff bound.yaml bound.yaml
+sed 's/{kind: User, name: ann}/&, {kind: User, name: eve}/' bound.yaml >more.yaml
+expect 2 'somebody more' diff bound.yaml more.yaml
 expect 2 'what it reaches' blast-radius --as=ann bound.yaml
 sed 's/name: view/name: cluster-admin/' bound.yaml | head -1 >admin.yaml
 expect 0 'cluster-admin is known' who-can delete secrets --input=admin.yaml

@@ -17,8 +17,12 @@ bool IsClusterAdmin(const rbac::RoleRef& ref) {
 }  // namespace
 
 std::string UnresolvedBinding::ToString() const {
+  std::string who;
+  for (const rbac::Subject& s : subjects) {
+    StrAppend(&who, who.empty() ? "" : ", ", s.kind, " ", s.ns, s.ns.empty() ? "" : "/", s.name);
+  }
   return StrCat(ns.empty() ? "ClusterRoleBinding " : "RoleBinding ", ns, ns.empty() ? "" : "/",
-                name, " refers to ", role.kind, " ", role.name,
+                name, " of ", who, " refers to ", role.kind, " ", role.name,
                 ", which the input does not have: what it grants is not known");
 }
 

@@ -16,7 +16,7 @@ struct UnresolvedBinding {
   rbac::RoleRef role;
   std::vector<rbac::Subject> subjects;
 
-  // 'ClusterRoleBinding b refers to ClusterRole r, which the input does not have: …'
+  // 'ClusterRoleBinding b of User ann refers to ClusterRole r, which the input does not have: …'
   std::string ToString() const;
 };
 

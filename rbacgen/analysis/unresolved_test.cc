@@ -33,7 +33,8 @@ TEST(UnresolvedBindings, AreThoseWhoseRoleIsNotThere) {
   const auto unresolved = UnresolvedBindings(world);
   ASSERT_THAT(unresolved, SizeIs(1));
   EXPECT_EQ(unresolved[0].ToString(),
-            "ClusterRoleBinding b refers to ClusterRole r, which the input does not have: what it "
+            "ClusterRoleBinding b of User ann refers to ClusterRole r, which the input does not "
+            "have: what it "
             "grants is not known");
   rbac::ClusterRole role;
   role.name = "r";
@@ -56,7 +57,8 @@ TEST(UnresolvedBindings, InANamespaceToo) {
   world.policy.roles.push_back(other);
   const auto unresolved = UnresolvedBindings(world);
   ASSERT_THAT(unresolved, SizeIs(1));
-  EXPECT_EQ(unresolved[0].ToString().substr(0, 37), "RoleBinding n/b refers to Role r, whi");
+  EXPECT_EQ(unresolved[0].ToString().substr(0, 46),
+            "RoleBinding n/b of User ann refers to Role r, ");
   world.is_whole = true;
   EXPECT_THAT(UnresolvedBindings(world), IsEmpty()) << "a cluster that has no such role";
 }
