@@ -17,6 +17,9 @@ struct Keeping {
   std::string template_uid = {};
   // Of a binding: the instance. Another one of its name may report what its predecessor left.
   std::string owner_name = {};
+  // Of a binding: it has lost its owner, and its instance takes it back, unless the instance goes
+  // first. Others may go on changing it.
+  bool loose = false;
 };
 
 // By the object's UID.

@@ -34,7 +34,8 @@ class Judge {
   // Whether the object is kept out of the reach of its owner, who is then troubled.
   bool IsKept(const Json::Value& object, const std::string& owner_kind, bool wanted);
   void JudgeRole(const Json::Value& role);
-  // A role that does not exist is not made while a binding that is kept would be revived by it.
+  // A role that does not exist is not made while a binding that is kept would be revived by it, and
+  // one that exists gets no new rules while a binding of an instance that is gone would grant them.
   // What an instance left, another one of its name may report.
   void NoteKept(const Json::Value& binding);
   // The instances of a troubled template are troubled.
@@ -66,6 +67,8 @@ class Judge {
   std::set<std::string> lacking_;
   // Those for which a name may be taken: what they report is not judged.
   std::set<std::string> unsure_;
+  // Templates whose roles get no new rules.
+  std::set<std::string> blocked_;
   // Instances whose template lacks a role: what they have may stay.
   std::set<std::string> frozen_;
   std::vector<std::string> wrong_;

@@ -107,6 +107,31 @@ TEST_F(JudgeTest, WhatIsHeldOfAnInstanceThatIsGoneGrantsNothing) {
   EXPECT_EQ(judge_.Verdict(), std::vector<std::string>{});
 }
 
+// Its instance would have taken it back, and went before that.
+TEST_F(JudgeTest, ARoleGetsNoNewRulesForALooseBindingOfAnInstanceThatIsGone) {
+  std::string loose = Binding("view-mlkjhgfdcb", "u", R"(,"uid":"B")");
+  const size_t owner = loose.find(",\"ownerReferences\"");
+  loose.erase(owner, loose.find("]}", owner) + 1 - owner);
+  Load(loose);
+  held_["B"] = {.owner_uid = "I", .template_uid = "T", .owner_name = "i", .loose = true};
+  EXPECT_EQ(judge_.Verdict().size(), 2u) << "it lacks its owner, and its instance the grant";
+  cluster_.store().Delete(Instances(), "", "i");
+  cluster_.store().Delete(Templates(), "", "t");
+  Load(R"({"apiVersion":"operators.coreos.com/v1alpha1","kind":"ScopeTemplate",
+      "metadata":{"name":"t","uid":"T","generation":1},"spec":{"clusterRoles":[
+      {"generateName":"view-","rules":[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}],
+      "subjects":[{"kind":"User","name":"u"}]}]},
+      "status":{"conditions":[{"type":"Templated","status":"False","observedGeneration":1,
+      "reason":"RevocationPending","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})");
+  Load(R"({"apiVersion":"operators.coreos.com/v1alpha1","kind":"ScopeInstance",
+      "metadata":{"name":"j","uid":"J","generation":1},
+      "spec":{"scopeTemplateName":"t","namespaces":["a"]}})");
+  EXPECT_EQ(judge_.Verdict(), std::vector<std::string>{});
+  held_["B"].loose = false;
+  held_.erase("B");
+  EXPECT_FALSE(judge_.Verdict().empty()) << "nothing stands in the way";
+}
+
 TEST(GenerateNameOfTest, TakesTheSuffixOff) {
   EXPECT_EQ(GenerateNameOf("fooClusterRole-bcdfghjkl2"), "fooClusterRole-");
   EXPECT_EQ(GenerateNameOf("literal-1x"), "literal-1x");

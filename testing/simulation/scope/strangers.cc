@@ -129,8 +129,7 @@ void Strangers::Act() {
   const std::vector<Victim> victims = Victims(kind.roles, kind.bindings);
   if (victims.empty()) return;
   const Victim& victim = dice_.OneOf(victims);
-  // What is kept already is left alone: one story an object.
-  if (held_.contains(Text(victim.object, "uid"))) return;
+  if (IsKept(victim)) return;
   if (NotYet().contains(kind.name)) return;
   tally_[kind.name]++;
   // A role with a literal name that somebody else changes may be his: it is not taken over.
@@ -145,9 +144,7 @@ void Strangers::Act() {
 
 void Strangers::DeleteOne(const GroupResource& kind) {
   std::vector<Victim> victims = Victims(kind == ClusterRoles(), kind != ClusterRoles());
-  std::erase_if(victims, [&](const Victim& v) {
-    return v.kind != kind || held_.contains(Text(v.object, "uid"));
-  });
+  std::erase_if(victims, [&](const Victim& v) { return v.kind != kind || IsKept(v); });
   if (victims.empty()) return;
   tally_[StrCat("alone: deletes ", kind.resource)]++;
   Delete(dice_.OneOf(victims));
@@ -161,12 +158,21 @@ void Strangers::Merge(const Victim& victim, const std::string& patch) {
   cluster_.Merge(victim.kind, Text(victim.object, "namespace"), Text(victim.object, "name"), patch);
 }
 
-void Strangers::Hold(const Victim& victim) {
+Keeping Strangers::KeepingOf(const Victim& victim) {
   const Json::Value role =
       cluster_.Get(ClusterRoles(), "", victim.object["roleRef"]["name"].asString());
-  held_.try_emplace(Text(victim.object, "uid"),
-                    Keeping{OwnerOf(victim.object), false, ControllerOf(role, "ScopeTemplate"),
-                            victim.object["metadata"]["ownerReferences"][0]["name"].asString()});
+  return {.owner_uid = OwnerOf(victim.object),
+          .template_uid = ControllerOf(role, "ScopeTemplate"),
+          .owner_name = victim.object["metadata"]["ownerReferences"][0]["name"].asString()};
+}
+
+bool Strangers::IsKept(const Victim& victim) const {
+  const auto held = held_.find(Text(victim.object, "uid"));
+  return held != held_.end() && !held->second.loose;
+}
+
+void Strangers::Hold(const Victim& victim) {
+  held_[Text(victim.object, "uid")] = KeepingOf(victim);
   kept_.push_back(victim);
 }
 
@@ -194,9 +200,14 @@ void Strangers::ReplaceOwner(const Victim& victim) {
 
 void Strangers::RemoveOwner(const Victim& victim) {
   constexpr char kPatch[] = R"({"metadata":{"ownerReferences":null}})";
-  if (!victim.object["metadata"]["labels"].empty()) return Merge(victim, kPatch);
   // Without labels too, nothing says any more whose it is.
-  Disown(victim, kPatch);
+  if (victim.object["metadata"]["labels"].empty()) return Disown(victim, kPatch);
+  if (victim.kind != ClusterRoles()) {
+    Keeping& keeping = held_[Text(victim.object, "uid")] = KeepingOf(victim);
+    keeping.loose = true;
+    kept_.push_back(victim);
+  }
+  Merge(victim, kPatch);
 }
 
 void Strangers::Disown(const Victim& victim, const std::string& patch) {

@@ -55,6 +55,9 @@ class Strangers {
   void Delete(const Victim& victim);
   void Merge(const Victim& victim, const std::string& patch);
   void Hold(const Victim& victim);
+  Keeping KeepingOf(const Victim& victim);
+  // One story an object: what is kept already is left alone.
+  bool IsKept(const Victim& victim) const;
 
   // Deletes the instance that the victim belongs to, which stays by a finalizer.
   void HoldInstance(const Victim& victim);
