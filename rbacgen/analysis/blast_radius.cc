@@ -110,7 +110,8 @@ class Search {
   // The right that allows this in `ns`, if any.
   const Held* Find(std::string_view verb, std::string_view group, std::string_view resource,
                    std::string_view subresource, std::string_view ns, Objects objects) const {
-    for (const Held& held : held_) {
+    for (size_t i = 0; i < std::min(considered_, held_.size()); ++i) {
+      const Held& held = held_[i];
       if (IsOf(held, verb, group, resource, subresource, ns) &&
           objects.ReachedBy(held.right.rule)) {
         return &held;
@@ -150,7 +151,9 @@ class Search {
     result_.steps.push_back({title, std::move(from), std::move(how)});
     const bool master = std::ranges::find(user.groups, rbac::kMastersGroup) != user.groups.end();
     if (master) held_.push_back({{"", Anything(), "system:masters"}, title});
-    for (Right& right : RightsOf(authorizer_, user)) held_.push_back({std::move(right), title});
+    for (Right& right : GrantedRightsOf(authorizer_, user)) {
+      held_.push_back({std::move(right), title});
+    }
     NoteBound(user);
   }
 
@@ -307,10 +310,13 @@ class Search {
 
   void TakeAccounts() {
     if (HoldsEverything()) return;
+    // By what is held now: each is reached in as few steps as there are.
+    considered_ = held_.size();
     for (const auto& [ns, name] : world_.accounts) {
       const rbac::UserInfo user = rbac::ServiceAccountInfo(ns, name);
       if (const Held* by = WayTo(ns, name)) BecomeBy(by, user, UserTitle(world_, user.name));
     }
+    considered_ = std::string::npos;
   }
 
   // Users and groups that bindings name; what nobody granted anything gives nothing.
@@ -358,6 +364,7 @@ class Search {
   const rbac::Authorizer authorizer_;
   const std::set<std::string> namespaces_;
   std::vector<Held> held_;
+  size_t considered_ = std::string::npos;  // so many of them, from the first one
   std::set<std::string> users_, taken_;
   std::set<BoundRole> bound_;
   BlastRadius result_;

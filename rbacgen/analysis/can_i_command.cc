@@ -20,7 +20,6 @@
 #include "rbacgen/analysis/inputs.h"
 #include "rbacgen/analysis/question.h"
 #include "rbacgen/analysis/unresolved.h"
-#include "rbacgen/analysis/words.h"
 #include "rbacgen/audit/table.h"
 #include "rbacgen/command.h"
 

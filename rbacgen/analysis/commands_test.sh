@@ -47,14 +47,14 @@ expect 2 'nobody' can-i get pods --input=old
 
 # What grants something that the input does not have is not "nobody", "no" or "no difference".
 cat >bound.yaml <<'END'
-{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: g}, roleRef: {kind: ClusterRole, name: view}, subjects: [{kind: User, name: ann}]}
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: g}, roleRef: {kind: ClusterRole, name: viewer}, subjects: [{kind: User, name: ann}]}
 ---
 {apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: h, namespace: shop}, roleRef: {kind: Role, name: gone}, subjects: [{kind: User, name: bob}]}
 END
 echo '{apiVersion: v1, kind: ServiceAccount, metadata: {name: x, namespace: n}}' >unbound.yaml
 expect 2 'a role that is not there' who-can get pods --input=bound.yaml
 says 'a role that is not there' out unknown
-says 'a role that is not there' err 'ClusterRoleBinding g of User ann refers to ClusterRole view, which the input does not have'
+says 'a role that is not there' err 'ClusterRoleBinding g of User ann refers to ClusterRole viewer, which the input does not have'
 expect 2 'of somebody' can-i get pods --as=ann --input=bound.yaml
 says 'of somebody' out unknown
 expect 1 'of somebody else' can-i get pods --as=bob --input=bound.yaml
@@ -65,10 +65,17 @@ expect 0 'the same on both sides' diff bound.yaml bound.yaml
 sed 's/{kind: User, name: ann}/&, {kind: User, name: eve}/' bound.yaml >more.yaml
 expect 2 'somebody more' diff bound.yaml more.yaml
 expect 2 'what it reaches' blast-radius --as=ann bound.yaml
-sed 's/name: view/name: cluster-admin/' bound.yaml | head -1 >admin.yaml
+sed 's/name: viewer/name: cluster-admin/' bound.yaml | head -1 >admin.yaml
 expect 0 'cluster-admin is known' who-can delete secrets --input=admin.yaml
 says 'cluster-admin is known' out 'ann      User  everywhere  ClusterRoleBinding g'
 expect 1 'and a difference' diff unbound.yaml admin.yaml
+sed 's/name: viewer/name: view/' bound.yaml | head -1 >view.yaml
+expect 0 'view is known' who-can get pods --input=view.yaml
+says 'view is known' out 'ann      User  everywhere  ClusterRoleBinding g'
+expect 0 'what it lacks' who-can get secrets --input=view.yaml
+says 'what it lacks' out nobody
+expect 1 'a binding to view' diff unbound.yaml view.yaml
+says 'a binding to view' out 'pods, pods/log'
 
 expect 0 'rights by name' who-can get secrets -n shop --input=old
 says 'rights by name' out 'a        ServiceAccount  shop, named cert  RoleBinding mandate-manager-a'
@@ -189,13 +196,18 @@ expect 0 'a stranger' blast-radius --as=jane old
 says 'a stranger' err "jane is no component here; taken as a user's name"
 says 'a stranger' out 'do nothing that not everybody may'
 expect 1 'more reach' blast-radius old new
-says 'more reach' out '+ may create deployments.apps'
+says 'more reach' out 'ServiceAccounts of kube-system, as a may create and get deployments.apps'
+says 'more reach' out '  + reaches everything, as kube-system/clusterrole-aggregation-controller'
+says 'more reach' out '  + may do anything to every resource'
 expect 0 'no more reach' blast-radius old less
 expect 0 'of manifests' blast-radius --json chart.yaml
 says 'of manifests' out '"everything":false'
 says 'of manifests' out '"namespace":"shop","resourceNames":["cert"],"resources":["secrets"],"verbs":["get"]'
-expect 1 'more reach, JSON' blast-radius --json old new
-says 'more reach, JSON' out '"gained":[{"apiGroups":["apps"],"resources":["deployments"],"verbs":["create"]}],"lost":[{"apiGroups":["apps"],"resources":["deployments"],"verbs":["list"]}]'
+sed 's/verbs=get;list/&,namespace=shop/' old/a.go >old-shop.go
+sed 's/verbs=get;create/&,namespace=shop/' new/a.go >new-shop.go
+expect 1 'more reach, JSON' blast-radius --json old-shop.go new-shop.go
+says 'more reach, JSON' out '"gained":[{"apiGroups":["apps"],"namespace":"shop","resources":["deployments"],"verbs":["create"]}]'
+says 'more reach, JSON' out '"lost":[{"apiGroups":["apps"],"namespace":"shop","resources":["deployments"],"verbs":["list"]}]'
 expect 2 'no such reach' blast-radius old none
 
 # In several files, as a chart's templates are: one aggregates the other's.
@@ -211,6 +223,39 @@ END
 expect 0 'aggregated from another file' can-i -q --as=shop/web get pods --input=manifests:parts
 expect 0 'aggregated from another input' can-i -q --as=shop/web get pods --input=parts/b.yaml --input=parts/a.yaml
 expect 0 'several inputs in a word' can-i -q --as=shop/web get pods --input=old,parts/b.yaml,,parts/a.yaml,chart.yaml,
+
+# A project without a chart of ours: which ServiceAccount is which component.
+cat >shipped.yaml <<'END'
+{apiVersion: v1, kind: ServiceAccount, metadata: {name: web, namespace: shop}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: web}, rules: [{apiGroups: [apps], resources: [deployments], verbs: [get, list, delete]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: web}, roleRef: {kind: ClusterRole, name: web}, subjects: [{kind: ServiceAccount, name: web, namespace: shop}]}
+END
+expect 1 'shipped and marked' diff --identity=a=shop/web old shipped.yaml
+says 'shipped and marked' out '  + may delete deployments.apps'
+! grep -q base out || fail "shipped and marked: base is not theirs: $(cat out)"
+expect 0 'asked by component' can-i --as=a delete deployments --input=shipped.yaml --identity=a=shop/web
+expect 0 'who, by component' who-can delete deployments --input=shipped.yaml --identity=a=shop/web
+says 'who, by component' out 'a        ServiceAccount  everywhere  ClusterRoleBinding web'
+expect 2 'no such component' diff --identity=b=shop/web old shipped.yaml
+says 'no such component' err '--identity=b=shop/web: the sources have no component b; they have a'
+expect 1 'no such account' diff --identity=a=shop/wbe old shipped.yaml
+says 'no such account' err 'shipped.yaml has no ServiceAccount shop/wbe (--identity=a=shop/wbe)'
+expect 2 'no identity' diff --identity=a old shipped.yaml
+says 'no identity' err 'write COMPONENT=NAMESPACE/NAME'
+
+# What a change adds to anybody.
+cat chart.yaml - >eve.yaml <<'END'
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: eve}, roleRef: {kind: ClusterRole, name: admin}, subjects: [{kind: User, name: eve}]}
+END
+expect 1 'a right of nobody we know' diff chart.yaml eve.yaml
+says 'a right of nobody we know' out 'user eve'
+expect 1 'a reach of nobody we know' blast-radius chart.yaml eve.yaml
+says 'a reach of nobody we know' out '  + may do anything to every resource'
+expect 0 'and of base, alone' blast-radius --as=base chart.yaml eve.yaml
+says 'and of base, alone' out 'nothing is added and nothing taken away'
 
 # The first external rule, and a grant to the group of the namespace.
 mkdir none-later && grep -v external old/a.go >none-later/a.go

@@ -9,9 +9,10 @@
 #include "absl/strings/str_join.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
+#include "rbacgen/analysis/builtin_policy.h"
+#include "rbacgen/analysis/identities.h"
 #include "rbacgen/analysis/manifests.h"
 #include "rbacgen/analysis/resource_names.h"
-#include "rbacgen/analysis/unresolved.h"
 #include "rbacgen/command.h"
 #include "rbacgen/lint.h"
 #include "rbacgen/source_files.h"
@@ -102,6 +103,21 @@ int Say(const absl::Status& status) {
   return absl::IsNotFound(status) ? kExitMisuse : kExitInput;
 }
 
+// --identity; the exit code of a mistake, said on standard error, or 0.
+int TakeIdentities(const std::vector<std::string>& inputs, const InputFlags& flags, World* world) {
+  const auto identities = ParseIdentities(flags.identities);
+  absl::Status status = identities.status();
+  if (status.ok() && world->knows_later) status = CheckComponents(*identities, world->components);
+  if (!status.ok()) {
+    std::cerr << "rbacgen: " << status.message() << "\n";
+    return kExitMisuse;
+  }
+  for (const std::string& missing : NameIdentities(*identities, world)) {
+    std::cerr << "rbacgen: " << absl::StrJoin(inputs, " and ") << " has " << missing << "\n";
+  }
+  return 0;
+}
+
 std::vector<std::string> Split(const std::vector<std::string>& inputs) {
   std::vector<std::string> parts;
   for (const std::string& input : inputs) {
@@ -146,6 +162,11 @@ void AddInputFlags(CLI::App* command, Asks asks, InputFlags* flags) {
                    "are the component \"manager\"), its folder's, or its file's")
       ->transform(ComponentFromWords())
       ->default_str("marker");
+  command
+      ->add_option("--identity", flags->identities,
+                   "COMPONENT=NAMESPACE/NAME: which ServiceAccount a component has, where no "
+                   "manager of ours named it; then only these are components")
+      ->allow_extra_args(false);
 }
 
 int ReadTree(const std::vector<std::string>& paths, const InputFlags& flags, Sources* sources) {
@@ -204,10 +225,10 @@ int ReadWorld(const std::vector<std::string>& inputs, const InputFlags& flags, W
               << ") are taken to be in " << flags.tree.ns
               << ", the manager's (--manager-namespace)\n";
   }
-  AddClusterAdmin(world);
+  AddBuiltinRoles(world);
   ResolveAggregates(world);
   NameAccounts(flags.tree, world);
-  return 0;
+  return TakeIdentities(inputs, flags, world);
 }
 
 }  // namespace mandate::rbacgen

@@ -19,7 +19,8 @@ struct InputFlags {
   KubectlOptions kubectl;
   TreeOptions tree;
   ComponentFrom component_from = ComponentFrom::kMarker;
-  bool resource_names = false;  // whether to ask a cluster for those, too
+  std::vector<std::string> identities;  // ParseIdentities()
+  bool resource_names = false;          // whether to ask a cluster for those, too
 };
 
 // Whether a command is about one request, whose namespace -n and --namespace then name, as for
@@ -27,7 +28,7 @@ struct InputFlags {
 enum class Asks { kOfRequest, kOfAll };
 
 // Adds --kubeconfig, --context, --manager-namespace (kOfAll: also --namespace), --base-name,
-// --component-from. `flags` outlive the command.
+// --component-from, --identity. `flags` outlive the command.
 void AddInputFlags(CLI::App* command, Asks asks, InputFlags* flags);
 
 // What an INPUT may be, for help texts.

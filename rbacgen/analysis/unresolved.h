@@ -24,10 +24,6 @@ struct UnresolvedBinding {
 // there grants nothing.
 std::vector<UnresolvedBinding> UnresolvedBindings(const World& world);
 
-// Adds the role cluster-admin where a binding refers to it and it is not there: every cluster has
-// it, and it is everything.
-void AddClusterAdmin(World* world);
-
 }  // namespace mandate::rbacgen
 
 #endif  // RBACGEN_ANALYSIS_UNRESOLVED_H_

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "manager/rbac/authorizer.h"
-
 namespace mandate::rbacgen {
 namespace {
 
@@ -61,23 +59,6 @@ TEST(UnresolvedBindings, InANamespaceToo) {
             "RoleBinding n/b of User ann refers to Role r, ");
   world.is_whole = true;
   EXPECT_THAT(UnresolvedBindings(world), IsEmpty()) << "a cluster that has no such role";
-}
-
-TEST(AddClusterAdmin, IsEverythingWhereSomethingRefersToIt) {
-  World world = With("cluster-admin", Ann());
-  AddClusterAdmin(&world);
-  AddClusterAdmin(&world);
-  ASSERT_THAT(world.policy.cluster_roles, SizeIs(1));
-  EXPECT_THAT(UnresolvedBindings(world), IsEmpty());
-  rbac::Attributes request;
-  request.is_resource_request = true;
-  request.verb = "delete";
-  request.resource = "secrets";
-  EXPECT_TRUE(
-      rbac::Authorizer(world.policy).Authorize(rbac::AuthenticatedInfo("ann"), request).allowed);
-  World other = With("view", Ann());
-  AddClusterAdmin(&other);
-  EXPECT_THAT(other.policy.cluster_roles, IsEmpty());
 }
 
 }  // namespace

@@ -1,46 +1,15 @@
 #include "rbacgen/analysis/world_diff.h"
 
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
 #include "rbacgen/analysis/rights_report.h"
+#include "rbacgen/analysis/subjects.h"
 
 namespace mandate::rbacgen {
 namespace {
-
-// (kind, namespace, name) as a binding names it.
-struct SubjectKey {
-  std::string kind, ns, name;
-  auto operator<=>(const SubjectKey&) const = default;
-};
-
-std::set<SubjectKey> SubjectsOf(const World& world) {
-  std::set<SubjectKey> subjects;
-  const auto note = [&](const std::vector<rbac::Subject>& all, const std::string& ns) {
-    for (const rbac::Subject& s : all) {
-      const bool account = s.kind == "ServiceAccount";
-      subjects.insert({s.kind, account ? (s.ns.empty() ? ns : s.ns) : "", s.name});
-    }
-  };
-  for (const auto& b : world.policy.role_bindings) note(b.subjects, b.ns);
-  for (const auto& b : world.policy.cluster_role_bindings) note(b.subjects, "");
-  return subjects;
-}
-
-// Matches bindings that name the subject itself, and none of its groups.
-rbac::UserInfo Alone(const SubjectKey& s) {
-  if (s.kind == "ServiceAccount") return {rbac::ServiceAccountUser(s.ns, s.name), {}};
-  if (s.kind == "Group") return {"", {s.name}};
-  return {s.name, {}};
-}
-
-std::string Title(const SubjectKey& s) {
-  if (s.kind == "ServiceAccount") return StrCat(s.ns, "/", s.name);
-  return StrCat(s.kind == "Group" ? "group " : "user ", s.name);
-}
 
 RightsByNamespace Later(const World& world, const std::string& component) {
   RightsByNamespace rights;
@@ -58,26 +27,17 @@ class Differ {
       : before_(before), now_(now), old_(before.policy), new_(now.policy) {}
 
   std::vector<IdentityDiff> Run() {
-    if (before_.components.empty() && now_.components.empty()) {
-      std::set<SubjectKey> subjects = SubjectsOf(before_);
-      subjects.merge(SubjectsOf(now_));
-      for (const SubjectKey& s : subjects) Add(Title(s), Alone(s), Alone(s));
-      return std::move(diffs_);
+    const auto user = [](const Compared& c, const std::optional<SubjectKey>& its) {
+      return its.has_value() ? std::optional(c.is_component ? WithGroups(*its) : Alone(*its))
+                             : std::nullopt;
+    };
+    for (const Compared& c : SubjectsToCompare(before_, now_)) {
+      Add(c.title, user(c, c.before), user(c, c.now));
     }
-    std::set<std::string> names;
-    for (const auto& [name, account] : before_.components) names.insert(name);
-    for (const auto& [name, account] : now_.components) names.insert(name);
-    for (const std::string& name : names) Add(name, UserOf(before_, name), UserOf(now_, name));
     return std::move(diffs_);
   }
 
  private:
-  static std::optional<rbac::UserInfo> UserOf(const World& world, const std::string& component) {
-    const auto found = world.components.find(component);
-    if (found == world.components.end()) return std::nullopt;
-    return rbac::ServiceAccountInfo(found->second.ns, found->second.name);
-  }
-
   void Add(const std::string& title, const std::optional<rbac::UserInfo>& was,
            const std::optional<rbac::UserInfo>& is) {
     RightsByNamespace old_rights, new_rights;

@@ -20,10 +20,8 @@ struct IdentityDiff {
   RightsByNamespace gained_later, lost_later;
 };
 
-// Identities whose rights differ, by title. With components on either side only these are compared
-// (a tree says nothing of a cluster's other identities), by name: their ServiceAccounts may be
-// called otherwise. Without, every subject of a binding, groups and users too. Where one side
-// does not know external markers, as a cluster, these are not compared.
+// Of SubjectsToCompare(), those whose rights differ. Where one side does not know external markers,
+// as a cluster, these are not compared.
 std::vector<IdentityDiff> DiffWorlds(const World& before, const World& now);
 
 // In words: "scope-instance", then "  + may get pods", "  - may no longer …".

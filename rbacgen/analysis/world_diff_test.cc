@@ -1,6 +1,7 @@
 #include "rbacgen/analysis/world_diff.h"
 
 #include "gtest/gtest.h"
+#include "manager/core/strings.h"
 #include "rbacgen/analysis/testing_worlds.h"
 
 namespace mandate::rbacgen {
@@ -107,22 +108,23 @@ TEST(DiffWorlds, SeesWhatComponentsHoldByTheirGroups) {
   const struct {
     const char* role;
     const char* group;
-    bool seen;
+    bool is_theirs;
+    bool is_everybodys = false;  // every cluster has it so
   } kCases[] = {
       {"reader", "system:serviceaccounts:mandate-system", true},
       {"reader", "system:serviceaccounts", true},
       {"reader", "system:authenticated", true},
       {"reader", "system:serviceaccounts:other", false},
       {"reader", "developers", false},
-      // Every cluster has it so.
-      {"system:discovery", "system:authenticated", false},
-      {"system:service-account-issuer-discovery", "system:serviceaccounts", false},
+      {"system:discovery", "system:authenticated", false, true},
+      {"system:service-account-issuer-discovery", "system:serviceaccounts", false, true},
   };
   for (const auto& c : kCases) {
+    const std::string gained = "  + may get secrets: reads credentials\n";
+    const std::string theirs = "base\n" + gained + "manager\n" + gained;
+    const std::string the_groups = StrCat("group ", c.group, "\n", gained);
     EXPECT_EQ(DiffText(DiffWorlds(TreeOf(marker), bound(c.role, c.group))),
-              c.seen ? "base\n  + may get secrets: reads credentials\n"
-                       "manager\n  + may get secrets: reads credentials\n"
-                     : "")
+              StrCat(c.is_theirs ? theirs : "", c.is_everybodys ? "" : the_groups))
         << c.role << " " << c.group;
   }
 }

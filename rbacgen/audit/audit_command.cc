@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "manager/core/strings.h"
 #include "manager/rbac/authorizer.h"
+#include "rbacgen/analysis/identities.h"
 #include "rbacgen/analysis/inputs.h"
 #include "rbacgen/analysis/rights.h"
 #include "rbacgen/audit/commands.h"
@@ -36,7 +37,6 @@ struct Flags {
   std::vector<std::string> sources;
   std::vector<std::string> granted;
   std::vector<std::string> compiled;
-  std::vector<std::string> identities;
   std::vector<std::string> fail_on;
   std::string audit_policy;
   std::string window;
@@ -91,26 +91,14 @@ std::vector<RuleAtom> DeclaredAtoms(const Known& known, const std::string& compo
   return atoms;
 }
 
-// "component=namespace/name", or any user name.
 int ReadIdentities(const Flags& flags, TraceOptions* options, Known* known) {
-  for (const std::string& text : flags.identities) {
-    const size_t equals = text.find('=');
-    if (equals == text.npos || equals == 0) {
-      return Misuse(StrCat("--identity=", text, ": write COMPONENT=NAMESPACE/NAME"));
-    }
-    const auto user = FindUser(World(), text.substr(equals + 1), {});
-    if (!user.ok()) return Misuse(std::string(user.status().message()));
-    const std::string component = text.substr(0, equals);
-    const auto& components = known->sources.components;
-    if (!components.empty() && component != "base" && !components.contains(component)) {
-      std::string names;
-      for (const auto& entry : components)
-        StrAppend(&names, names.empty() ? "" : ", ", entry.first);
-      return Misuse(StrCat("--identity=", text, ": the sources have no component ", component,
-                           "; they have ", names));
-    }
-    known->input.users[component] = *user;
-    options->others[user->name] = component;
+  const auto identities = ParseIdentities(flags.input.identities);
+  absl::Status status = identities.status();
+  if (status.ok()) status = CheckComponents(*identities, known->sources.components);
+  if (!status.ok()) return Misuse(std::string(status.message()));
+  for (const NamedIdentity& one : *identities) {
+    known->input.users[one.component] = one.user;
+    options->others[one.user.name] = one.component;
   }
   return 0;
 }
@@ -134,7 +122,7 @@ int ReadKnown(const Flags& flags, TraceOptions* options, Known* known) {
   }
   if (const int misuse = ReadIdentities(flags, options, known)) return misuse;
   // A project that is named by --identity alone has no manager of ours.
-  if (!flags.identities.empty()) {
+  if (!flags.input.identities.empty()) {
     std::erase_if(input.users,
                   [&](const auto& entry) { return !options->others.contains(entry.second.name); });
   }
@@ -227,11 +215,6 @@ void AddAuditCommand(CLI::App& app, int* exit_code) {
                       "The API server's --audit-policy-file, to tell unused from unlogged");
   command->add_option("--window", flags->window,
                       "Call nothing unused unless the log covers so long, such as 24h");
-  command
-      ->add_option("--identity", flags->identities,
-                   "COMPONENT=NAMESPACE/NAME: whose requests are the component's, where there "
-                   "is no manager of ours; then only these are reported on")
-      ->allow_extra_args(false);
   std::set<std::string> kinds = {"none"};
   for (const FindingKind& kind : FindingKinds()) kinds.insert(kind.name);
   command->add_option("--fail-on", flags->fail_on, "Exit 1 on these kinds of findings, or none")

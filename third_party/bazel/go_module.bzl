@@ -29,7 +29,14 @@ def _go_module_files_impl(ctx):
     folder = go_module_download(ctx, ctx.attr.module, ctx.attr.version)
     for path in ctx.attr.files:
         ctx.symlink(folder + "/" + path, path)
-    ctx.file("BUILD", "exports_files({})\n".format(repr(ctx.attr.files)))
+    ctx.file("BUILD", """exports_files({files})
+
+filegroup(
+    name = "files",
+    srcs = {files},
+    visibility = ["//visibility:public"],
+)
+""".format(files = repr(ctx.attr.files)))
 
 go_module_files = repository_rule(
     implementation = _go_module_files_impl,
@@ -39,5 +46,5 @@ go_module_files = repository_rule(
         "files": attr.string_list(mandatory = True),
     },
     environ = GO_ENVIRON,
-    doc = "Single files of a Go module, such as test fixtures: @name//:path/in/the/module.",
+    doc = "Single files of a Go module, such as test fixtures: @name//:path/in/the/module; all: @name//:files.",
 )

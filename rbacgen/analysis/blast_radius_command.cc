@@ -1,0 +1,156 @@
+// rbacgen blast-radius.
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "manager/core/strings.h"
+#include "rbacgen/analysis/blast_radius.h"
+#include "rbacgen/analysis/builtin_policy.h"
+#include "rbacgen/analysis/commands.h"
+#include "rbacgen/analysis/inputs.h"
+#include "rbacgen/analysis/radius_report.h"
+#include "rbacgen/analysis/subjects.h"
+#include "rbacgen/analysis/unresolved.h"
+#include "rbacgen/command.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+struct Flags {
+  InputFlags input;
+  std::string old_input = ".", new_input;
+  std::vector<std::string> as;
+  bool json = false;
+};
+
+// An input, and whether more may be reached in it than is known.
+struct Measured {
+  World world;     // as the input has it
+  World complete;  // with what every cluster runs
+  bool unknown = false;
+};
+
+// The exit code of a mistake, said on standard error, or 0.
+int Read(const Flags& flags, const std::string& input, Measured* measured) {
+  // Exit code 1 says that something is added.
+  if (ReadWorld({input}, flags.input, &measured->world) != 0) return kExitMisuse;
+  measured->complete = measured->world;
+  // Whoever may run pods everywhere becomes the controllers that every cluster has.
+  AddBuiltinPolicy(&measured->complete);
+  ResolveAggregates(&measured->complete);
+  for (const UnresolvedBinding& binding : UnresolvedBindings(measured->world)) {
+    std::cerr << "rbacgen: " << binding.ToString() << "\n";
+    measured->unknown = true;
+  }
+  return 0;
+}
+
+// The identities that --as names, pooled; the exit code of a mistake, said on standard error, or 0.
+int FindStart(const std::vector<std::string>& names, const World& world,
+              std::vector<rbac::UserInfo>* start) {
+  for (const std::string& name : names) {
+    const auto user = FindUser(world, name, {});
+    if (!user.ok()) {
+      std::cerr << "rbacgen: " << user.status().message() << "\n";
+      return kExitMisuse;
+    }
+    if (UserTitle(world, user->name) == user->name) {
+      std::cerr << "rbacgen: " << user->name << " is no component here; taken as a user's name\n";
+    }
+    start->push_back(*user);
+  }
+  return 0;
+}
+
+int Print(const std::string& text, bool unknown, int exit_code) {
+  const int error = Emit("-", text);
+  return error != 0 ? error : unknown ? kExitMisuse : exit_code;
+}
+
+int OneRadius(const Flags& flags) {
+  Measured is;
+  std::vector<rbac::UserInfo> start;
+  if (const int error = Read(flags, flags.old_input, &is)) return error;
+  const std::vector<std::string> base = {"base"};
+  if (const int error = FindStart(flags.as.empty() ? base : flags.as, is.world, &start)) {
+    return error;
+  }
+  const BlastRadius radius = ComputeBlastRadius(is.complete, start);
+  return Print(flags.json ? WriteJson(RadiusJson(radius)) + "\n" : RadiusText(radius), is.unknown,
+               0);
+}
+
+// What a change adds to the reach of the identities that --as names, pooled.
+int DiffOfSome(const Flags& flags, const Measured& was, const Measured& is) {
+  std::vector<rbac::UserInfo> old_start, new_start;
+  if (const int error = FindStart(flags.as, was.world, &old_start)) return error;
+  if (const int error = FindStart(flags.as, is.world, &new_start)) return error;
+  const RadiusDiff diff = DiffRadii(ComputeBlastRadius(was.complete, old_start),
+                                    ComputeBlastRadius(is.complete, new_start));
+  std::string text = flags.json ? WriteJson(RadiusDiffJson(diff)) + "\n" : RadiusDiffText("", diff);
+  if (text.empty()) text = "nothing is added and nothing taken away\n";
+  return Print(text, was.unknown || is.unknown, diff.grew() ? kExitInput : 0);
+}
+
+BlastRadius RadiusOf(const World& world, const std::optional<SubjectKey>& subject) {
+  return subject.has_value() ? ComputeBlastRadius(world, {WithGroups(*subject)}) : BlastRadius();
+}
+
+// What a change adds to the reach of each subject by itself.
+int DiffOfEach(const Flags& flags, const Measured& was, const Measured& is) {
+  std::string text;
+  Json::Value list(Json::arrayValue);
+  bool grew = false;
+  for (const Compared& c : SubjectsToCompare(was.world, is.world)) {
+    const RadiusDiff diff =
+        DiffRadii(RadiusOf(was.complete, c.before), RadiusOf(is.complete, c.now));
+    if (diff.none()) continue;
+    grew = grew || diff.grew();
+    StrAppend(&text, c.title, "\n", RadiusDiffText("  ", diff));
+    Json::Value entry = RadiusDiffJson(diff);
+    entry["identity"] = c.title;
+    list.append(std::move(entry));
+  }
+  if (text.empty()) text = "nothing is added and nothing taken away\n";
+  return Print(flags.json ? WriteJson(list) + "\n" : text, was.unknown || is.unknown,
+               grew ? kExitInput : 0);
+}
+
+int TwoRadii(const Flags& flags) {
+  Measured was, is;
+  if (const int error = Read(flags, flags.old_input, &was)) return error;
+  if (const int error = Read(flags, flags.new_input, &is)) return error;
+  return flags.as.empty() ? DiffOfEach(flags, was, is) : DiffOfSome(flags, was, is);
+}
+
+}  // namespace
+
+void AddBlastRadiusCommand(CLI::App& app, int* exit_code) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand(
+      "blast-radius", "Whom and what an identity reaches, with all that it can become");
+  command->add_option("INPUT", flags->old_input, "Below")->capture_default_str();
+  command->add_option("NEW", flags->new_input,
+                      "An INPUT: say what it adds to the first; exit 1 if it adds something");
+  command
+      ->add_option(
+          "--as", flags->as,
+          "Where it begins: components, ServiceAccounts, users. Without it: at base; of two "
+          "INPUTs, at each subject by itself")
+      ->allow_extra_args(false);
+  command->add_flag("--json", flags->json, "Print JSON");
+  AddInputFlags(command, Asks::kOfAll, &flags->input);
+  command->footer(
+      std::string(
+          "Ways to more: tokens and impersonation; pods, what creates them, exec into them; "
+          "service\n"
+          "account token Secrets; binding roles; escalating roles.\n\n") +
+      kInputHelp);
+  command->callback([flags, exit_code] {
+    *exit_code = flags->new_input.empty() ? OneRadius(*flags) : TwoRadii(*flags);
+  });
+}
+
+}  // namespace mandate::rbacgen

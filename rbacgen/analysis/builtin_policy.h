@@ -1,0 +1,24 @@
+// The roles and bindings that every API server makes at its start (Kubernetes' bootstrap policy).
+#ifndef RBACGEN_ANALYSIS_BUILTIN_POLICY_H_
+#define RBACGEN_ANALYSIS_BUILTIN_POLICY_H_
+
+#include "rbacgen/analysis/world.h"
+
+namespace mandate::rbacgen {
+
+// Those of Kubernetes 1.36 with its default feature gates, from k8s.io/kubernetes'
+// pkg/auth/authorizer/rbac/bootstrappolicy; aggregated roles are not resolved.
+const World& BuiltinPolicy();
+
+// Adds the built-in roles that the world's bindings refer to and that it does not have, with the
+// roles that they aggregate. Before ResolveAggregates(), so that the world's own roles with the
+// label aggregate-to-view are part of view. Nothing is added to a whole cluster.
+void AddBuiltinRoles(World* world);
+
+// Adds all built-in roles and bindings that the world does not have, and the ServiceAccounts of
+// these bindings: what runs in every cluster. The same otherwise.
+void AddBuiltinPolicy(World* world);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_ANALYSIS_BUILTIN_POLICY_H_
