@@ -48,7 +48,7 @@ void AddAuditPolicyCommand(CLI::App& app, int* exit_code) {
                    "The manager's ServiceAccount; a component's is NAME-component")
       ->check(IsAccountName())
       ->capture_default_str();
-  AddSourceFlags(command, &flags->sources);
+  AddMandateSourceFlags(command, &flags->sources);
   command->footer(
       "For kube-apiserver --audit-policy-file. It holds the manager's identities alone: join its\n"
       "rules with your own.\n\n"

@@ -191,7 +191,7 @@ void AddChartCommand(CLI::App& app, int* exit_code) {
   command->add_flag("--minimal", flags->minimal,
                     "Leave out what other rules allow already, and join what can be joined");
   AddSettings(command, &flags->settings, &flags->no_fences);
-  AddSourceFlags(command, &flags->sources);
+  AddMandateSourceFlags(command, &flags->sources);
   command->footer(
       "Examples: rbacgen chart --out-dir=charts/mandate controllers webhooks\n"
       "          rbacgen chart --format=yaml --namespace=mandate-system controllers | "

@@ -35,10 +35,18 @@ expect 0 'plain, to a file' chart --format=yaml --namespace=ns-1 --create-servic
 diff "$dir/plain" "$dir/new/rbac.yaml" || fail '--out differs from standard output'
 
 printf '%s\n' '// +mandate:component:name=c' \
+  '// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=update' >"$dir/unjustified.cc"
+expect 1 'no reason' chart --format=yaml "$dir/unjustified.cc"
+says 'no reason' err 'unjustified.cc:2: error: update on deployments (runs as any ServiceAccount there) needs a reason'
+expect 0 'no reason yet' chart --format=yaml --warn-unjustified "$dir/unjustified.cc"
+says 'no reason yet' err 'unjustified.cc:2: warning: update on deployments'
+
+printf '%s\n' '// +mandate:component:name=c' '// +mandate:justify:reason="It scales."' \
   '// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=update' \
   '// +mandate:fence:groups=apps,resources=deployments,verbs=update,label=l' >"$dir/fenced.cc"
 expect 0 'fences' chart --format=yaml "$dir/fenced.cc"
 grep -q '^kind: ValidatingAdmissionPolicy$' "$dir/out" || fail 'no fence'
+says 'a reason' out 'update of deployments: It scales.'
 expect 0 'without fences' chart --format=yaml --no-fences "$dir/fenced.cc"
 grep -q '^kind: ValidatingAdmissionPolicy' "$dir/out" && fail '--no-fences: a fence'
 
@@ -68,7 +76,7 @@ printf '%s\n' "$rule=a,verbs=get" '// +mandate:component:name=c' "$rule=a,verbs=
   "$rule=b,verbs=Get" >"$dir/wrong.cc"
 expect 1 'mistakes' chart --out-dir="$dir/none" "$dir/wrong.cc"
 says mistakes err "$dir/wrong.cc:1: error: this rule belongs to no component"
-says mistakes err "$dir/wrong.cc:3: error: verb \"*\" needs a reason; write it as // +mandate:rbac:justify="
+says mistakes err "$dir/wrong.cc:3: error: verb \"*\" needs a reason; write above it: // +mandate:justify:reason="
 says mistakes err "$dir/wrong.cc:4: error: verb \"Get\" has capitals"
 says mistakes err '3 errors; nothing was written'
 [ ! -e "$dir/none" ] || fail 'wrote a chart in spite of mistakes'

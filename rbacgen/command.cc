@@ -59,6 +59,12 @@ void AddSourceFlags(CLI::App* command, SourceFlags* flags) {
       ->required();
 }
 
+void AddMandateSourceFlags(CLI::App* command, SourceFlags* flags) {
+  AddSourceFlags(command, flags);
+  command->add_flag("--warn-unjustified", flags->warn_unjustified,
+                    "Only warn of risky rules that do not say why (+mandate:justify:reason=…)");
+}
+
 int ReadSources(const SourceFlags& flags, Severity misplaced, Sources* sources,
                 Diagnostics* diagnostics) {
   const auto files = FindSourceFiles(flags.paths);
@@ -73,7 +79,8 @@ int ReadSources(const SourceFlags& flags, Severity misplaced, Sources* sources,
 int ReadMandateSources(const SourceFlags& flags, Sources* sources, Diagnostics* diagnostics) {
   if (const int misuse = ReadSources(flags, Severity::kError, sources, diagnostics)) return misuse;
   LintAll(*sources, Severity::kError, diagnostics);
-  CheckMandates(*sources, diagnostics);
+  CheckMandates(*sources, flags.warn_unjustified ? Severity::kWarning : Severity::kError,
+                diagnostics);
   if (const int errors = Conclude(*diagnostics)) return errors;
   if (!sources->components.empty()) return 0;
   std::cerr << "rbacgen: no +mandate:component marker in what was named; write "

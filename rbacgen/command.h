@@ -35,15 +35,19 @@ CLI::Validator IsAudience();
 struct SourceFlags {
   std::vector<std::string> paths;
   ComponentFrom component_from = ComponentFrom::kMarker;
+  bool warn_unjustified = false;  // of ReadMandateSources()
 };
 // `flags` outlive the command.
 void AddSourceFlags(CLI::App* command, SourceFlags* flags);
+// Those, and --warn-unjustified: for commands that make mandates.
+void AddMandateSourceFlags(CLI::App* command, SourceFlags* flags);
 
 // Reads every file that the flags name. kExitMisuse, said on standard error, if one is not there.
 int ReadSources(const SourceFlags& flags, Severity misplaced, Sources* sources,
                 Diagnostics* diagnostics);
 
-// For what makes mandates: mistakes of every kind are errors, and so is naming no component. 0 if
+// For what makes mandates: mistakes of every kind are errors, and so are naming no component and,
+// without --warn-unjustified, a risky rule that does not say why. 0 if
 // `sources` can be used, else the exit code, with the report said.
 int ReadMandateSources(const SourceFlags& flags, Sources* sources, Diagnostics* diagnostics);
 

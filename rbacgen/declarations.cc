@@ -19,7 +19,8 @@ constexpr std::string_view kKubebuilderRbac = "kubebuilder:rbac";
 constexpr std::string_view kMandateRbac = "mandate:rbac";
 constexpr std::string_view kComponent = "mandate:component";
 constexpr std::string_view kFence = "mandate:fence";
-constexpr std::array kNames = {kKubebuilderRbac, kMandateRbac, kComponent, kFence};
+constexpr std::string_view kJustify = "mandate:justify";
+constexpr std::array kNames = {kKubebuilderRbac, kMandateRbac, kComponent, kFence, kJustify};
 
 using enum ArgumentType;
 
@@ -39,6 +40,8 @@ constexpr ArgumentSpec kMandateArguments[] = {
 constexpr ArgumentSpec kComponentArguments[] = {
     {"name", kString, true}, {"value", kString}, {"events", kString}};
 
+constexpr ArgumentSpec kJustifyArguments[] = {{"reason", kString, true}};
+
 // Names that are meant to be ours but are not, in lower case and without blanks.
 std::optional<std::string_view> MeantName(std::string_view text) {
   std::string head;
@@ -51,6 +54,7 @@ std::optional<std::string_view> MeantName(std::string_view text) {
   }
   if (head.starts_with("mandate:")) {
     if (head.starts_with("mandate:r")) return kMandateRbac;
+    if (head.starts_with("mandate:j")) return kJustify;
     return head.starts_with("mandate:f") ? kFence : kComponent;
   }
   const std::string_view stem = std::string_view(head).substr(0, head.rfind(':'));
@@ -59,6 +63,8 @@ std::optional<std::string_view> MeantName(std::string_view text) {
   }
   return std::nullopt;
 }
+
+bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t") == text.npos; }
 
 // Names of letters and digits, with dots between them.
 bool IsValuePath(std::string_view path) {
@@ -105,16 +111,34 @@ class FileReader {
                        StrCat("+", marker.name,
                               " after code is no marker; give it a line of its "
                               "own"));
+    } else if (marker.name == kJustify) {
+      Finish();
+      ReadReason(marker.arguments);
     } else if (marker.name == kComponent) {
+      Finish();
       ReadComponent(marker.arguments);
     } else if (marker.name == kFence) {
+      Finish();
       ReadFenceMarker(marker.arguments);
     } else {
       ReadRule(marker);
     }
   }
 
+  // A reason is for the rule below it.
+  void Finish() {
+    if (!reason_.has_value()) return;
+    diagnostics_.Error(reason_->place,
+                       "a reason and no rule; write it above the +kubebuilder:rbac that needs it");
+    reason_.reset();
+  }
+
  private:
+  struct Reason {
+    std::string text;
+    Place place;
+  };
+
   void Misread(std::string text) { diagnostics_.Error(place_, std::move(text)); }
 
   std::optional<Arguments> Parse(std::string_view name, std::span<const ArgumentSpec> specs,
@@ -165,7 +189,18 @@ class FileReader {
     sources_.fences.push_back({*std::move(fence), component_, place_});
   }
 
+  void ReadReason(std::string_view text) {
+    const auto arguments = Parse(kJustify, kJustifyArguments, Repeated::kIsError, text);
+    if (!arguments) return;
+    reason_ = Reason{arguments->String("reason"), place_};
+    if (IsBlank(reason_->text)) {
+      reason_.reset();
+      Misread("+mandate:justify: reason is empty; say why the component must have this");
+    }
+  }
+
   void ReadRule(const Marker& marker) {
+    const auto reason = std::exchange(reason_, std::nullopt);
     const bool ours = marker.name == kMandateRbac;
     const auto arguments =
         ours
@@ -192,6 +227,11 @@ class FileReader {
     d.role_name = arguments->String("roleName");
     d.ours = ours;
     d.justification = arguments->String("justify");
+    if (reason.has_value()) {
+      if (arguments->Has("justify"))
+        return Misread("+mandate:rbac: justify, and a reason above it");
+      d.justification = reason->text;
+    }
     d.component = component_;
     d.arguments = std::string(marker.arguments);
     d.place = place_;
@@ -202,8 +242,7 @@ class FileReader {
       }
       d.external = true;
     }
-    if (arguments->Has("justify") &&
-        d.justification.find_first_not_of(" \t") == std::string::npos) {
+    if (arguments->Has("justify") && IsBlank(d.justification)) {
       return Misread("+mandate:rbac: justify is empty; say why the component must have this");
     }
     // A component without a marker of its own is there from its first rule on.
@@ -234,6 +273,7 @@ class FileReader {
   std::string component_;
   // Whether the sources' components have it.
   bool is_named_;
+  std::optional<Reason> reason_;  // for the next rule
 };
 
 }  // namespace
@@ -265,6 +305,7 @@ void ReadDeclarations(const std::string& file, std::string_view text, Severity m
     }
     reader.Read(first, whole);
   }
+  reader.Finish();
 }
 
 }  // namespace mandate::rbacgen

@@ -7,6 +7,8 @@
 //   // +mandate:component:name=scope-instance              the rules below it in this file are its
 //   // +mandate:component:name=scope-instance,events=none  and it records no events
 //   // +mandate:rbac:justify="why",groups=…,…,verbs=…      a rule that is risky and says why
+//   // +mandate:justify:reason="why"                      the same, above a marker that
+//   // +kubebuilder:rbac:groups=…,resources=…,verbs=…       controller-gen is to understand too
 //   // +mandate:rbac:granted=external,groups=…,…,verbs=…   a rule that somebody else grants, later
 //   // +mandate:fence:groups=…,resources=…,label=…         what a rule allows, but not all of it
 //

@@ -286,5 +286,48 @@ TEST(ReadDeclarations, SurvivesAnyText) {
   EXPECT_GT(read, 10000u);
 }
 
+// controller-gen passes over a marker that it does not know, and reads the one below it.
+TEST(ReadDeclarations, AReasonIsForTheRuleBelowIt) {
+  const auto read = [](const std::string& text, std::string* report) {
+    Sources sources;
+    Diagnostics diagnostics;
+    ReadDeclarations("a.go", text, Severity::kError, &sources, &diagnostics);
+    *report = diagnostics.Report();
+    return sources.declarations;
+  };
+  std::string report;
+  const std::string rule = "// +kubebuilder:rbac:groups=core,resources=secrets,verbs=get\n";
+  const auto rules = read(
+      "// +mandate:justify:reason=\"It keeps the\n"
+      "// certificate, there.\"\n" +
+          rule + rule,
+      &report);
+  EXPECT_EQ(report, "");
+  ASSERT_EQ(rules.size(), 2u);
+  EXPECT_EQ(rules[0].justification, "It keeps the certificate, there.");
+  EXPECT_EQ(rules[1].justification, "") << "a reason is for one rule";
+  const struct {
+    const char* text;
+    const char* want;
+  } rows[] = {
+      {"// +mandate:justify:reason=x\n", "a.go:1: error: a reason and no rule; "},
+      {"// +mandate:justify:reason=x\n// +mandate:component:name=c\n",
+       "a.go:1: error: a reason and"},
+      {"// +mandate:justify:reason=x\n// +mandate:justify:reason=y\n"
+       "// +kubebuilder:rbac:groups=core,resources=secrets,verbs=get\n",
+       "a.go:1: error: a reason and"},
+      {"// +mandate:justify:reason=\" \"\n", "a.go:1: error: +mandate:justify: reason is empty"},
+      {"// +mandate:justify:why=x\n", "a.go:1: error: +mandate:justify: "},
+      {"// +mandate:justfy:reason=x\n", "+mandate:justify:argument=value,… is the nearest"},
+      {"// +mandate:justify:reason=x\n"
+       "// +mandate:rbac:justify=y,groups=core,resources=secrets,verbs=get\n",
+       "a.go:2: error: +mandate:rbac: justify, and a reason above it"},
+  };
+  for (const auto& row : rows) {
+    read(row.text, &report);
+    EXPECT_NE(report.find(row.want), std::string::npos) << row.text << report;
+  }
+}
+
 }  // namespace
 }  // namespace mandate::rbacgen

@@ -65,7 +65,7 @@ void AddHeaderCommand(CLI::App& app, int* exit_code) {
       ->add_option("--namespace", flags->ns,
                    "The manager's namespace in kBase; empty if it is known at run time only")
       ->check(IsNamespace());
-  AddSourceFlags(command, &flags->sources);
+  AddMandateSourceFlags(command, &flags->sources);
   command->footer(
       "Each component becomes a constant: scope-instance is mandate::kScopeInstance. Rules come\n"
       "from +kubebuilder:rbac and +mandate:rbac markers below a +mandate:component:name=… line.\n"

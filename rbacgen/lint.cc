@@ -231,7 +231,7 @@ void CheckFences(const Sources& sources, Diagnostics* diagnostics) {
 
 }  // namespace
 
-void CheckMandates(const Sources& sources, Diagnostics* diagnostics) {
+void CheckMandates(const Sources& sources, Severity unjustified, Diagnostics* diagnostics) {
   CheckFences(sources, diagnostics);
   for (const Declaration& d : sources.declarations) {
     if (d.component.empty()) {
@@ -245,11 +245,10 @@ void CheckMandates(const Sources& sources, Diagnostics* diagnostics) {
                          "the component; take it out");
     }
     if (const auto risk = Risk(d.rule); risk && d.justification.empty()) {
-      diagnostics->Error(d.place,
-                         StrCat(*risk,
-                                " needs a reason; write it as // +mandate:rbac:justify=\"why this "
-                                "component must have it\",",
-                                d.arguments));
+      diagnostics->Add(unjustified, d.place,
+                       StrCat(*risk,
+                              " needs a reason; write above it: // +mandate:justify:reason=\"why "
+                              "this component must have it\""));
     }
   }
 }

@@ -21,8 +21,9 @@ std::vector<std::string> Doubts(const Declaration& declaration);
 void LintAll(const Sources& sources, Severity severity, Diagnostics* diagnostics);
 
 // What `header` and `chart` ask on top: every rule and fence belongs to a component, risky rules
-// say why, and a fence is around something that the component may write.
-void CheckMandates(const Sources& sources, Diagnostics* diagnostics);
+// say why (`unjustified`: how severe it is if they do not), and a fence is around something that
+// the component may write.
+void CheckMandates(const Sources& sources, Severity unjustified, Diagnostics* diagnostics);
 
 }  // namespace mandate::rbacgen
 

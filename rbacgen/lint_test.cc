@@ -96,7 +96,7 @@ TEST(CheckMandates, AFenceIsAroundWhatItsComponentMayWrite) {
                    Severity::kError, &sources, &read);
   EXPECT_EQ(read.Report(), "");
   Diagnostics diagnostics;
-  CheckMandates(sources, &diagnostics);
+  CheckMandates(sources, Severity::kError, &diagnostics);
   EXPECT_EQ(diagnostics.Report(),
             "a.cc:1: error: this fence belongs to no component; write // "
             "+mandate:component:name=NAME above it in this file\n"
@@ -117,15 +117,18 @@ TEST(CheckMandates, AsksForAReasonAndAComponent) {
                    "// +mandate:rbac:justify=why,groups=g,resources=r,verbs=bind\n",
                    Severity::kError, &sources, &read);
   Diagnostics diagnostics;
-  CheckMandates(sources, &diagnostics);
+  CheckMandates(sources, Severity::kError, &diagnostics);
   EXPECT_EQ(diagnostics.Report(),
             "a.cc:1: error: this rule belongs to no component; write // "
             "+mandate:component:name=NAME above it in this file\n"
-            "a.cc:3: error: verb \"bind\" needs a reason; write it as // "
-            "+mandate:rbac:justify=\"why this component must have "
-            "it\",groups=g,resources=r,verbs=bind\n"
+            "a.cc:3: error: verb \"bind\" needs a reason; write above it: // "
+            "+mandate:justify:reason=\"why this component must have it\"\n"
             "a.cc:4: error: roleName has no meaning in a mandate: its roles are named after the "
             "component; take it out\n");
+  Diagnostics warned;
+  CheckMandates(sources, Severity::kWarning, &warned);
+  EXPECT_NE(warned.Report().find("a.cc:3: warning: verb \"bind\""), std::string::npos);
+  EXPECT_EQ(warned.errors(), 2) << warned.Report();
 }
 
 TEST(LintAll, HasTheGivenSeverity) {

@@ -9,9 +9,10 @@
 
 namespace mandate::rbacgen {
 
-// What makes the rule risky, for people: "list on secrets". Whoever has such a right can gain
-// others, read what others keep secret, or decide what others may write. None if it is not.
-std::optional<std::string> Risk(const rbac::Rule& rule);
+// What makes the rule of a marker risky, for people: "list on secrets (reads credentials)". Whoever
+// has such a right can gain others, read what others keep secret, or decide what others may write
+// (danger.h). None if it is not.
+std::optional<std::string> Risk(const rbac::Rule& as_written);
 
 }  // namespace mandate::rbacgen
 

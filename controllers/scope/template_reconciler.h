@@ -4,6 +4,7 @@
 // +kubebuilder:rbac:groups=operators.coreos.com,resources=scopetemplates;scopeinstances,verbs=list;watch
 // +kubebuilder:rbac:groups=operators.coreos.com,resources=scopetemplates/status,verbs=patch
 // +kubebuilder:rbac:groups=operators.coreos.com,resources=scopetemplates/finalizers,verbs=update
+// +mandate:justify:reason="A ScopeTemplate is roles: they are what this component makes."
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=rolebindings;clusterrolebindings,verbs=list;watch
 // +mandate:rbac:justify="A ScopeTemplate's roles hold whatever rules its author asks for; who may create ScopeTemplates decides what may be granted.",groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=escalate

@@ -11,6 +11,7 @@
 #include "manager/rbac/covers.h"
 #include "manager/rbac/normalize.h"
 #include "rbacgen/analysis/words.h"
+#include "rbacgen/danger.h"
 
 namespace mandate::rbacgen {
 namespace {
@@ -51,21 +52,24 @@ struct Way {
   std::string_view group, resource, subresource;
 };
 
-// What runs as a ServiceAccount of its namespace.
+std::vector<Way> WaysThat(Danger::Becomes becomes) {
+  std::vector<Way> ways;
+  for (const Danger& danger : Dangers()) {
+    if (danger.becomes != becomes) continue;
+    ways.push_back({danger.Verbs(), danger.group, danger.resource, danger.subresource});
+  }
+  return ways;
+}
+
+// To what runs as a ServiceAccount of its namespace.
 const std::vector<Way>& WaysIntoPods() {
-  static const auto& ways = *new std::vector<Way>{
-      {{"create", "update", "patch"}, "", "pods", ""},
-      {{"create", "get"}, "", "pods", "exec"},
-      {{"create", "get"}, "", "pods", "attach"},
-      {{"update", "patch"}, "", "pods", "ephemeralcontainers"},
-      {{"create", "update", "patch"}, "", "replicationcontrollers", ""},
-      {{"create", "update", "patch"}, "apps", "deployments", ""},
-      {{"create", "update", "patch"}, "apps", "daemonsets", ""},
-      {{"create", "update", "patch"}, "apps", "statefulsets", ""},
-      {{"create", "update", "patch"}, "apps", "replicasets", ""},
-      {{"create"}, "batch", "jobs", ""},
-      {{"create", "update", "patch"}, "batch", "cronjobs", ""},
-  };
+  static const auto& ways = *new std::vector<Way>(WaysThat(Danger::Becomes::kAccountsOfNamespace));
+  return ways;
+}
+
+// To every pod of the cluster.
+const std::vector<Way>& WaysIntoNodes() {
+  static const auto& ways = *new std::vector<Way>(WaysThat(Danger::Becomes::kAccounts));
   return ways;
 }
 
@@ -301,8 +305,9 @@ class Search {
     for (const Way& way : WaysIntoPods()) {
       if (const Held* by = FindAny(way, ns, kSome)) return by;
     }
-    const Way kubelet = {{"create", "get"}, "", "nodes", "proxy"};
-    if (const Held* by = FindAny(kubelet, Cluster(), kSome)) return by;
+    for (const Way& way : WaysIntoNodes()) {
+      if (const Held* by = FindAny(way, Cluster(), kSome)) return by;
+    }
     const Held* makes = Find("create", "", "secrets", "", ns, kAll);
     const Way read = {{"get", "list", "watch"}, "", "secrets", ""};
     return makes != nullptr && FindAny(read, ns, kSome) != nullptr ? makes : nullptr;

@@ -37,7 +37,10 @@ TEST(Consequences, SayWhatWordsUnderstate) {
   EXPECT_THAT(Consequences({{"list"}, {""}, {"*"}, {}, {}}), ElementsAre("reads credentials"));
   EXPECT_THAT(Consequences({{"*"}, {"*"}, {"*"}, {}, {}}), ElementsAre("does anything"));
   EXPECT_THAT(Consequences({{"*"}, {"g.io"}, {"things"}, {}, {}}), IsEmpty());
-  EXPECT_THAT(Consequences({{"delete"}, {"*"}, {"*"}, {}, {}}), IsEmpty());
+  EXPECT_THAT(
+      Consequences({{"delete"}, {""}, {"*"}, {}, {}}),
+      ElementsAre("reaches every port of any pod there", "runs commands in any pod of the cluster",
+                  "deletes all that is in a namespace"));
 }
 
 }  // namespace

@@ -126,7 +126,7 @@ void AddMutateCommand(CLI::App& app, int* exit_code) {
   command->add_option("--timeout", flags->timeout, "Seconds that one command may take")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  AddSourceFlags(command, &flags->sources);
+  AddMandateSourceFlags(command, &flags->sources);
   command->footer(
       "A permission is one verb of one resource in the components' own markers. Those of\n"
       "granted=external are others', and the rule for events is every component's. Exit code 1:\n"

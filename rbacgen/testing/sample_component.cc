@@ -9,5 +9,6 @@
 // +mandate:rbac:justify="It binds the roles that an owner names, and checks that it owns them; the
 // reason may run over several
 // lines.",groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=bind
+// +mandate:justify:reason="It runs what an owner asks for."
 // +mandate:rbac:granted=external,groups=batch,resources=jobs,verbs=get;create
 // +kubebuilder:rbac:urls=/version,verbs=get

@@ -63,7 +63,7 @@ void Check(const std::string& file, std::string_view text) {
     Require(one.place.line + 2 == other.place.line, "places move with the lines");
   }
   Diagnostics diagnostics = reading.diagnostics;
-  CheckMandates(reading.sources, &diagnostics);
+  CheckMandates(reading.sources, Severity::kError, &diagnostics);
   LintAll(reading.sources, Severity::kError, &diagnostics);
   if (diagnostics.errors() > 0) {
     Require(!diagnostics.Report().empty(), "errors are reported");

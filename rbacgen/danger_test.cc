@@ -1,0 +1,91 @@
+#include "rbacgen/danger.h"
+
+#include <set>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "rbacgen/builtin_resources.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+std::string Full(const Danger& danger) {
+  return std::string(danger.resource) + (danger.subresource.empty() ? "" : "/") +
+         std::string(danger.subresource);
+}
+
+rbac::Rule Allows(const Danger& danger, const std::string& verb) {
+  rbac::Rule rule = {{verb}, {std::string(danger.group)}, {Full(danger)}, {}, {}};
+  if (!danger.name.empty()) rule.resource_names.emplace_back(danger.name);
+  return rule;
+}
+
+// The first Danger of the rule, as "verb consequence".
+std::string DangerOf(const rbac::Rule& rule) {
+  for (const Danger& danger : Dangers()) {
+    const std::string_view verb = danger.VerbOf(rule);
+    if (!verb.empty()) return std::string(verb) + " " + std::string(danger.consequence);
+  }
+  return "";
+}
+
+TEST(Dangers, AreOfWhatTheServerKnows) {
+  std::set<std::string> seen;
+  for (const Danger& danger : Dangers()) {
+    SCOPED_TRACE(Full(danger));
+    const BuiltinResource* resource = FindBuiltin(danger.group, Full(danger));
+    ASSERT_NE(resource, nullptr);
+    EXPECT_FALSE(danger.consequence.empty());
+    for (const std::string_view each : danger.Verbs()) {
+      const std::string verb(each);
+      // Those are authorized while another request is served, and are none themselves.
+      const bool is_asked_besides = verb == "bind" || verb == "escalate" || verb == "impersonate";
+      EXPECT_TRUE(is_asked_besides || KnowsVerb(*resource, verb)) << verb;
+      EXPECT_EQ(danger.VerbOf(Allows(danger, verb)), verb);
+      EXPECT_TRUE(seen.insert(verb + " " + Full(danger) + "." + std::string(danger.group) + " " +
+                              std::string(danger.name))
+                      .second)
+          << verb << " is there twice";
+    }
+    EXPECT_EQ(danger.VerbOf(Allows(danger, "nothing")), "");
+  }
+}
+
+TEST(Dangers, CoverWhatScannersOfRbacLookFor) {
+  const struct {
+    rbac::Rule rule;
+    const char* want;
+  } rows[] = {
+      {{{"create"}, {"apps"}, {"deployments"}, {}, {}}, "create runs as any ServiceAccount there"},
+      {{{"patch"}, {""}, {"pods"}, {}, {}}, "patch runs images of its choice in any pod there"},
+      {{{"*"}, {"*"}, {"pods/exec"}, {}, {}}, "create runs commands in any pod there"},
+      {{{"update"}, {""}, {"secrets"}, {"one"}, {}},
+       "update replaces credentials, and makes tokens of ServiceAccounts"},
+      {{{"patch"}, {""}, {"nodes/status"}, {}, {}}, "patch decides which pods a node gets"},
+      {{{"create"}, {"apiregistration.k8s.io"}, {"apiservices"}, {}, {}},
+       "create answers in the API server's place"},
+      {{{"update"}, {""}, {"configmaps"}, {"aws-auth"}, {}},
+       "update decides which users of AWS have which rights"},
+      {{{"update"}, {""}, {"configmaps"}, {"mine"}, {}}, ""},
+      {{{"update"}, {""}, {"configmaps"}, {}, {}}, ""},
+      {{{"get"}, {""}, {"pods"}, {}, {}}, ""},
+      {{{"create"}, {"g.io"}, {"pods"}, {}, {}}, ""},
+      {{{"update"}, {"*"}, {"*/status"}, {}, {}}, "update decides which pods a node gets"},
+  };
+  for (const auto& row : rows) EXPECT_EQ(DangerOf(row.rule), row.want);
+}
+
+TEST(DangerOfUrls, IsOfProfilesAndLogs) {
+  const auto of = [](const std::string& url) {
+    return std::string(DangerOfUrls({{"get"}, {}, {}, {}, {url}}));
+  };
+  EXPECT_EQ(of("/debug/pprof/heap"), "reads the API server's memory");
+  EXPECT_EQ(of("/debug/*"), "reads the API server's memory");
+  EXPECT_EQ(of("/logs/*"), "reads the logs of the API server's machine");
+  for (const char* plain : {"/metrics", "/healthz/*", "/logsx", "/debugx/*"}) {
+    EXPECT_EQ(of(plain), "") << plain;
+  }
+}
+
+}  // namespace
+}  // namespace mandate::rbacgen
