@@ -39,7 +39,11 @@ RoleState StateOf(const InstanceSnapshot& snapshot, const RoleTemplate& role) {
   const ScopeTemplate& of = *snapshot.scope_template;
   const std::string quoted = StrCat("ClusterRole \"", role.name, "\"");
   const auto found = snapshot.cluster_roles.find(role.name);
-  if (found == snapshot.cluster_roles.end()) return {.problem = quoted + " is not there yet"};
+  if (found == snapshot.cluster_roles.end()) {
+    const absl::Status& unread = snapshot.unread_roles;
+    return {.problem = unread.ok() ? quoted + " is not there yet"
+                                   : StrCat(quoted, " cannot be read: ", AsStd(unread.message()))};
+  }
   const ClusterRole& actual = found->second;
   const std::string foreign = WhyForeign(actual, of.metadata().uid());
   if (!foreign.empty()) {
@@ -181,7 +185,8 @@ absl::StatusOr<std::vector<RoleTemplate>> RolesOf(const InstanceSnapshot& snapsh
 
 InstancePlan PlanInstance(const InstanceSnapshot& snapshot, const InstancePlanOptions& options) {
   InstancePlan plan;
-  const Target target = ResolveTarget(snapshot.instance, snapshot.namespaces);
+  const Target target =
+      ResolveTarget(snapshot.instance, snapshot.namespaces, snapshot.unread_namespaces);
   RolesPlan planner(snapshot, target, plan);
   if (snapshot.instance.metadata().has_deletiontimestamp()) {
     plan.reason = kScopeInstanceTerminating;
@@ -216,7 +221,8 @@ InstancePlan PlanInstance(const InstanceSnapshot& snapshot, const InstancePlanOp
       if (!target.MayContain(b.key.ns)) return false;
       if (uid.empty()) return true;  // whose the roles are is not known either
       const auto role = snapshot.cluster_roles.find(b.object.roleref().name());
-      return role != snapshot.cluster_roles.end() && WhyForeign(role->second, uid).empty();
+      if (role == snapshot.cluster_roles.end()) return !snapshot.unread_roles.ok();
+      return WhyForeign(role->second, uid).empty();
     });
   }
   if (plan.reason.empty() && !target.problems.empty()) plan.reason = kScopingFailed;

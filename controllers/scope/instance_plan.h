@@ -43,8 +43,12 @@ struct InstanceSnapshot {
   absl::Status unread_template;
   // At least those whose names the template asks for.
   std::map<std::string, rbacv1::ClusterRole> cluster_roles;
+  // Why roles cannot be read: one that is not in `cluster_roles` may be there.
+  absl::Status unread_roles;
   // At least those that the instance names or selects, as far as they exist.
   std::vector<corev1::Namespace> namespaces;
+  // Why namespaces cannot be read: which exist, and which the selector matches, is not known.
+  absl::Status unread_namespaces;
   // At least those that belong to the instance or to a former one of its name, and those that say
   // so by label, owner or name.
   std::vector<Binding> bindings;

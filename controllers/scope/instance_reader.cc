@@ -10,6 +10,7 @@
 #include "controllers/scope/generated_names.h"
 #include "controllers/scope/indexes.h"
 #include "controllers/scope/target.h"
+#include "controllers/scope/unread.h"
 #include "manager/core/status_macros.h"
 
 namespace mandate::scope {
@@ -90,13 +91,20 @@ absl::Status AddNamespaces(const CallContext& context, const CacheView& cache,
   return absl::OkStatus();
 }
 
+// Puts the error of a read that lasts into `unread`.
+absl::Status NoteUnread(absl::Status status, absl::Status& unread) {
+  if (!IsUnread(status)) return status;
+  unread.Update(std::move(status));
+  return absl::OkStatus();
+}
+
 // Adds the ClusterRole of this name, if there is one.
 absl::Status AddRole(const CallContext& context, const CacheView& cache, const std::string& name,
                      InstanceSnapshot& snapshot) {
   if (snapshot.cluster_roles.contains(name)) return absl::OkStatus();
   auto role = cache.Get<ClusterRole>(context, {"", name});
   if (absl::IsNotFound(role.status())) return absl::OkStatus();
-  RETURN_IF_ERROR(role.status());
+  if (!role.ok()) return NoteUnread(role.status(), snapshot.unread_roles);
   snapshot.cluster_roles[name] = *std::move(role);
   return absl::OkStatus();
 }
@@ -118,7 +126,7 @@ absl::Status AddTemplate(const CallContext& context, const CacheView& cache,
   const std::string& name = snapshot.instance.spec().scopetemplatename();
   const auto raw = cache.GetRaw(context, KindOf<ScopeTemplate>::value, {"", name});
   if (absl::IsNotFound(raw.status())) return absl::OkStatus();
-  if (!raw.ok() && !absl::IsDataLoss(raw.status())) return raw.status();
+  if (!raw.ok() && !IsUnread(raw.status())) return raw.status();
   auto scope_template = raw.ok() ? (*raw)->Decode<ScopeTemplate>() : raw.status();
   if (!scope_template.ok()) {
     snapshot.unread_template = scope_template.status();
@@ -153,7 +161,7 @@ absl::StatusOr<InstanceSnapshot> ReadInstanceSnapshot(const CallContext& context
                                                       ScopeInstance instance) {
   InstanceSnapshot snapshot;
   snapshot.instance = std::move(instance);
-  RETURN_IF_ERROR(AddNamespaces(context, cache, snapshot));
+  RETURN_IF_ERROR(NoteUnread(AddNamespaces(context, cache, snapshot), snapshot.unread_namespaces));
   RETURN_IF_ERROR(AddTemplate(context, cache, snapshot));
   const auto& meta = snapshot.instance.metadata();
   Bindings bindings;

@@ -177,7 +177,8 @@ TEST_F(InstanceReaderTest, OneBinding) {
   EXPECT_TRUE(absl::IsNotFound(read({"", "b"}).status()));
 }
 
-TEST_F(InstanceReaderTest, WhatCannotBeReadIsAnError) {
+// No revocation waits for what only grants need.
+TEST_F(InstanceReaderTest, WhatCannotBeReadBesidesTheBindingsIsSaid) {
   ScopeTemplate of = DocumentTemplate();
   view_.Put(of);
   PutRole(role_);
@@ -193,20 +194,52 @@ TEST_F(InstanceReaderTest, WhatCannotBeReadIsAnError) {
                       {R"("namespaceSelector": {})", true},
                       {R"("namespaceSelector": {"matchLabels": {"k": "v"}})", true}};
   for (const Row& row : rows) {
+    SCOPED_TRACE(row.spec);
     Forbid<corev1::Namespace>();
-    EXPECT_EQ(absl::IsPermissionDenied(Read(row.spec).status()), row.needs_namespaces) << row.spec;
+    EXPECT_EQ(absl::IsPermissionDenied(ReadOrDie(row.spec).unread_namespaces),
+              row.needs_namespaces);
     Permit<corev1::Namespace>();
-    const auto expect = [&](auto forbid, auto permit) {
-      forbid();
-      EXPECT_TRUE(absl::IsPermissionDenied(Read(row.spec).status())) << row.spec;
-      permit();
-      EXPECT_TRUE(Read(row.spec).ok()) << row.spec;
-    };
-    expect([&] { Forbid<ScopeTemplate>(); }, [&] { Permit<ScopeTemplate>(); });
-    expect([&] { Forbid<ClusterRole>(); }, [&] { Permit<ClusterRole>(); });
-    expect([&] { Forbid<RoleBinding>(); }, [&] { Permit<RoleBinding>(); });
-    expect([&] { Forbid<ClusterRoleBinding>(); }, [&] { Permit<ClusterRoleBinding>(); });
+    Forbid<ScopeTemplate>();
+    const InstanceSnapshot unread = ReadOrDie(row.spec);
+    EXPECT_TRUE(absl::IsPermissionDenied(unread.unread_template));
+    ASSERT_TRUE(unread.scope_template.has_value()) << "it may be there";
+    EXPECT_EQ(unread.scope_template->metadata().uid(), "");
+    Permit<ScopeTemplate>();
+    Forbid<ClusterRole>();
+    EXPECT_TRUE(absl::IsPermissionDenied(ReadOrDie(row.spec).unread_roles));
+    Permit<ClusterRole>();
+    const InstanceSnapshot all = ReadOrDie(row.spec);
+    for (const auto& status : {all.unread_namespaces, all.unread_template, all.unread_roles}) {
+      EXPECT_TRUE(status.ok()) << status;
+    }
   }
+}
+
+// Such as a watch that opens again: the reconcile is tried again soon.
+TEST_F(InstanceReaderTest, WhatCannotBeReadForAMomentIsAnError) {
+  view_.Put(DocumentTemplate());
+  const auto expect = [&]<class T>() {
+    view_.SetState(KindOf<T>::value, DemandState::kStale, absl::UnavailableError("cut"));
+    loop_.RunReady();
+    EXPECT_TRUE(absl::IsUnavailable(Read(R"("namespaceSelector": {})").status()));
+    Permit<T>();
+    EXPECT_TRUE(Read().ok());
+  };
+  expect.operator()<corev1::Namespace>();
+  expect.operator()<ScopeTemplate>();
+  expect.operator()<ClusterRole>();
+  expect.operator()<RoleBinding>();
+}
+
+TEST_F(InstanceReaderTest, BindingsThatCannotBeReadAreAnError) {
+  const auto expect = [&](auto forbid, auto permit) {
+    forbid();
+    EXPECT_TRUE(absl::IsPermissionDenied(Read().status()));
+    permit();
+    EXPECT_TRUE(Read().ok());
+  };
+  expect([&] { Forbid<RoleBinding>(); }, [&] { Permit<RoleBinding>(); });
+  expect([&] { Forbid<ClusterRoleBinding>(); }, [&] { Permit<ClusterRoleBinding>(); });
   Forbid<RoleBinding>();
   EXPECT_TRUE(absl::IsPermissionDenied(ReadBindingsOf(WithoutWaiting(), view_, "foo").status()));
   EXPECT_TRUE(absl::IsPermissionDenied(ReadBinding(WithoutWaiting(), view_, {"a", "b"}).status()));

@@ -16,6 +16,7 @@
 #include "controllers/scope/indexes.h"
 #include "controllers/scope/instance_reader.h"
 #include "controllers/scope/ownership.h"
+#include "controllers/scope/unread.h"
 #include "manager/client/discovery.h"
 #include "manager/controller/builder_for.h"
 #include "manager/core/status_macros.h"
@@ -202,8 +203,13 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   if (absl::IsNotFound(instance.status())) return RevokeAll(context, request, turn);
   RETURN_IF_ERROR(instance.status());
   if (IsOrphaning(instance->metadata())) return Result{};
-  ASSIGN_OR_RETURN(InstanceSnapshot snapshot,
-                   ReadInstanceSnapshot(context, component_.cache(), *std::move(instance)));
+  absl::StatusOr<InstanceSnapshot> read =
+      ReadInstanceSnapshot(context, component_.cache(), *instance);
+  if (!read.ok()) {
+    ReportUnread(context, read.status(), *instance);
+    return read.status();
+  }
+  InstanceSnapshot& snapshot = *read;
   ASSIGN_OR_RETURN(InstancePlan plan, Plan(context, snapshot));
   const auto tell = [&](const CallContext& brief) {
     if (ReportsWrites(snapshot.instance)) return absl::OkStatus();
@@ -235,7 +241,8 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   absl::StatusOr<Result> result = rounds_.ResultOf(request.key, portion);
   RETURN_IF_ERROR(portion.Later(reported));
   RETURN_IF_ERROR(result.status());
-  if (!plan.pending.empty()) RequeueWithin(kLongestRetry, *result);
+  const bool unread = !snapshot.unread_roles.ok() || !snapshot.unread_namespaces.ok();
+  if (unread || !plan.pending.empty()) RequeueWithin(kLongestRetry, *result);
   // No event reports that the server answers again.
   if (plan.effect.unknown) {
     RequeueWithin(std::max(discovery_->min_interval(), portion.Asked()), *result);
@@ -254,6 +261,18 @@ absl::Status InstanceReconciler::Report(const CallContext& context, const Instan
   return ReportConditions(context, component_, client_, of,
                           InstanceConditions(of, plan, failures, unfinished),
                           {kScoped, kEffective});
+}
+
+void InstanceReconciler::ReportUnread(const CallContext& context, const absl::Status& why,
+                                      ScopeInstance& of) {
+  if (!IsUnread(why)) return;
+  InstancePlan nothing;
+  nothing.problems.push_back(StrCat("its bindings cannot be read: ", AsStd(why.message())));
+  nothing.effect.unknown = true;
+  const CallContext brief =
+      context.WithDeadline(component_.clock().TimeNow() + options_.portion.max_time);
+  // The reconcile has failed already, and is tried again.
+  Report(brief, nothing, {}, /*unfinished=*/false, of).IgnoreError();
 }
 
 BindingWriter InstanceReconciler::WriterFor(const CallContext& context, Portion& portion) {

@@ -70,6 +70,9 @@ class InstanceReconciler : public Reconciler {
   absl::Status Report(const CallContext& context, const InstancePlan& plan,
                       const std::vector<std::string>& failures, bool unfinished,
                       operatorsv1alpha1::ScopeInstance& of);
+  // Says that the bindings cannot be read, if that lasts: Scoped is not True then.
+  void ReportUnread(const CallContext& context, const absl::Status& why,
+                    operatorsv1alpha1::ScopeInstance& of);
   // It is not the object's turn.
   Result Later(SlowObjects::Turn& turn);
   BindingWriter WriterFor(const CallContext& context, Portion& portion);

@@ -28,11 +28,12 @@ absl::StatusOr<std::optional<LabelSelector>> NamespaceSelector(
 
 bool Target::MayContain(const std::string& ns) const {
   if (cluster || ns.empty()) return cluster && ns.empty();
-  return !invalid.ok() || named.contains(ns) || usable.contains(ns) || terminating.contains(ns);
+  return !invalid.ok() || unread_selection || named.contains(ns) || usable.contains(ns) ||
+         terminating.contains(ns);
 }
 
 Target ResolveTarget(const operatorsv1alpha1::ScopeInstance& instance,
-                     const std::vector<corev1::Namespace>& namespaces) {
+                     const std::vector<corev1::Namespace>& namespaces, const absl::Status& unread) {
   Target target;
   const auto& named = instance.spec().namespaces();
   target.named.insert(named.begin(), named.end());
@@ -41,6 +42,11 @@ Target ResolveTarget(const operatorsv1alpha1::ScopeInstance& instance,
   const bool selects = !selector.ok() || selector->has_value();
   target.cluster = named.empty() && !selects;
   if (target.cluster) return target;
+  if (!unread.ok()) {
+    target.unread_selection = selects;
+    target.problems.push_back(StrCat("namespaces cannot be read: ", AsStd(unread.message())));
+    return target;
+  }
 
   absl::flat_hash_set<std::string_view> missing(named.begin(), named.end());
   for (const auto& ns : namespaces) {

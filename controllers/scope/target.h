@@ -30,6 +30,8 @@ struct Target {
   // The selector is invalid: which other namespaces it means is not known. kInvalidArgument names
   // the field.
   absl::Status invalid;
+  // Namespaces cannot be read: which of them the selector means is not known.
+  bool unread_selection = false;
   // `namespace "x" not found`; many are summed up in one.
   std::vector<std::string> problems;
 
@@ -38,9 +40,11 @@ struct Target {
   bool MayContain(const std::string& ns) const;
 };
 
-// `namespaces`: at least those that exist of the named ones and those that the selector matches.
+// `namespaces`: at least those that exist of the named ones and those that the selector matches;
+// `unread`: why that is not known.
 Target ResolveTarget(const operatorsv1alpha1::ScopeInstance& instance,
-                     const std::vector<corev1::Namespace>& namespaces);
+                     const std::vector<corev1::Namespace>& namespaces,
+                     const absl::Status& unread = absl::OkStatus());
 
 // Nullopt: the instance has none. An empty selector matches every namespace. kInvalidArgument names
 // the field of an invalid selector.

@@ -15,6 +15,7 @@
 #include "controllers/scope/ownership.h"
 #include "controllers/scope/role_template.h"
 #include "controllers/scope/target.h"
+#include "controllers/scope/unread.h"
 #include "manager/core/status_macros.h"
 #include "manager/object/kinds/rbac_v1.h"
 
@@ -60,7 +61,7 @@ class Reader {
     const KindInfo kind = KindOf<ScopeInstance>::value;
     const IndexQuery query{kByTemplate, of_.metadata().name()};
     auto found = cache_.ListRawBy(context_, kind, query);
-    const bool complete = !absl::IsDataLoss(found.status());
+    const bool complete = !IsUnread(found.status());
     // An instance that cannot be read does not hide another that references the template.
     if (!complete) found = cache_.ListLastKnownBy(kind, query);
     RETURN_IF_ERROR(found.status());

@@ -10,7 +10,7 @@
 namespace mandate::scope {
 
 // Costs what the template concerns: its instances, its roles, and the bindings of roles that are
-// absent or lack a rule. An instance that cannot be read may reference the template
+// absent or lack a rule. An instance that is unread (unread.h) may reference the template
 // (Referenced::kMaybe); bindings that cannot be read may stand (Standing::unread), so that
 // revocations do not wait for them. Other errors are CacheView's.
 absl::StatusOr<TemplateSnapshot> ReadTemplateSnapshot(

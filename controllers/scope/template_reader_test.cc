@@ -270,7 +270,14 @@ TEST_F(TemplateReaderTest, WhatCannotBeReadIsAnError) {
     EXPECT_TRUE(error().ok());
   };
   const auto all = [&] { return Read().status(); };
-  expect([&] { Forbid<ScopeInstance>(); }, [&] { Permit<ScopeInstance>(); }, all);
+  Forbid<ScopeInstance>();
+  EXPECT_EQ(ReadOrDie().referenced, Referenced::kMaybe);
+  Permit<ScopeInstance>();
+  EXPECT_EQ(ReadOrDie().referenced, Referenced::kYes);
+  view_.SetState(KindOf<ScopeInstance>::value, DemandState::kStale, absl::UnavailableError("cut"));
+  loop_.RunReady();
+  EXPECT_TRUE(absl::IsUnavailable(Read().status())) << "it is read again soon";
+  Permit<ScopeInstance>();
   expect([&] { Forbid<ClusterRole>(); }, [&] { Permit<ClusterRole>(); }, all);
   // Revocations do not wait for what stands in the way of grants.
   const auto standing = [&] { return ReadOrDie().standing[role_].unread; };

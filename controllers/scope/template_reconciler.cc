@@ -14,6 +14,7 @@
 #include "controllers/scope/ownership.h"
 #include "controllers/scope/role_writer.h"
 #include "controllers/scope/template_reader.h"
+#include "controllers/scope/unread.h"
 #include "manager/controller/builder_for.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
@@ -113,10 +114,13 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
   if (IsOrphaning(scope_template->metadata())) return Result{};
   absl::StatusOr<TemplateSnapshot> read;
   const bool current = awaited_->Await(request.key, [&] {
-    read = ReadTemplateSnapshot(context, component_.cache(), *std::move(scope_template));
+    read = ReadTemplateSnapshot(context, component_.cache(), *scope_template);
     return read.ok() ? StandingIn(*read) : AwaitedBindings::ByRole();
   });
-  RETURN_IF_ERROR(read.status());
+  if (!read.ok()) {
+    ReportUnread(context, read.status(), *scope_template);
+    return read.status();
+  }
   TemplateSnapshot& snapshot = *read;
 
   const TemplatePlan plan = PlanTemplate(snapshot);
@@ -162,6 +166,18 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
     RequeueWithin(kLongestRetry, *result);
   }
   return result;
+}
+
+void TemplateReconciler::ReportUnread(const CallContext& context, const absl::Status& why,
+                                      ScopeTemplate& of) {
+  if (!IsUnread(why)) return;
+  const CallContext brief =
+      context.WithDeadline(component_.clock().TimeNow() + options_.portion.max_time);
+  const std::string problem = StrCat("its ClusterRoles cannot be read: ", AsStd(why.message()));
+  // The reconcile has failed already, and is tried again.
+  ReportConditions(brief, component_, client_, of, TemplateConditions(of, {}, {problem}, {}, false),
+                   {kTemplated})
+      .IgnoreError();
 }
 
 absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateController(const Component& component) {

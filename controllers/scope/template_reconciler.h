@@ -50,6 +50,9 @@ class TemplateReconciler : public Reconciler {
   absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override;
 
  private:
+  // Says that the roles cannot be read, if that lasts: Templated is not True then.
+  void ReportUnread(const CallContext& context, const absl::Status& why,
+                    operatorsv1alpha1::ScopeTemplate& of);
   // It is not the object's turn.
   Result Later(SlowObjects::Turn& turn);
 

@@ -197,7 +197,7 @@ ScopeCluster::ScopeCluster(InstanceOptions instance_options, TemplateOptions tem
   for (const MandateServer* rights : {&template_rights_, &instance_rights_}) {
     const std::string account = AccountOf(rights->mandate());
     objects.push_back(Account(account));
-    objects.push_back(RoleJson(rights->mandate(), ""));
+    objects.push_back(RoleJson(rights->mandate(), "", ""));
     objects.push_back(BindingTo("ClusterRoleBinding", "ClusterRole", account));
   }
   server_ = std::make_unique<apiserver::SimServer>(loop_, std::move(sim));
@@ -361,8 +361,8 @@ std::string ScopeCluster::Templated(const std::string& name) const {
 
 std::vector<std::string> ScopeCluster::TakeWrites() { return wire_->TakeWrites(); }
 
-std::string ScopeCluster::RoleJson(const rbac::Mandate& mandate,
-                                   std::string_view without_verb) const {
+std::string ScopeCluster::RoleJson(const rbac::Mandate& mandate, std::string_view without_verb,
+                                   std::string_view unread) const {
   Json::Value role;
   role["apiVersion"] = kRbac;
   role["kind"] = "ClusterRole";
@@ -373,18 +373,26 @@ std::string ScopeCluster::RoleJson(const rbac::Mandate& mandate,
       Json::Value rule;
       rule["verbs"].append(std::string(verb));
       rule["apiGroups"] = Strings(r.rule.api_groups);
-      rule["resources"] = Strings(r.rule.resources);
-      role["rules"].append(rule);
+      for (const std::string_view resource : r.rule.resources) {
+        const bool reads = verb == "list" || verb == "watch";
+        if (!reads || resource != unread) rule["resources"].append(std::string(resource));
+      }
+      if (!rule["resources"].empty()) role["rules"].append(rule);
     }
   }
   return WriteJson(role);
 }
 
-void ScopeCluster::TakeRule(const std::string& component, const std::string& verb) {
+void ScopeCluster::TakeRule(const std::string& component, const std::string& verb,
+                            const std::string& unread) {
   const rbac::Mandate& mandate =
       (component == kScopeTemplate.component ? template_rights_ : instance_rights_).mandate();
   const std::string name = AccountOf(mandate);
-  EXPECT_EQ(Merge(kRoles, name, RoleJson(mandate, verb)), 200);
+  EXPECT_EQ(Merge(kRoles, name, RoleJson(mandate, verb, unread)), 200);
+}
+
+void ScopeCluster::ForbidReading(const std::string& component, const std::string& resource) {
+  TakeRule(component, "", resource);
 }
 
 void ScopeCluster::ReturnRules(const std::string& component) { TakeRule(component, ""); }

@@ -91,7 +91,10 @@ class ScopeCluster {
   SimulatedLoop& loop() { return loop_; }
   Metrics& metrics() { return metrics_; }
   // The server asked about "bind" and the like lacks it from now on, or has it again.
-  void TakeRule(const std::string& component, const std::string& verb);
+  void TakeRule(const std::string& component, const std::string& verb,
+                const std::string& unread = "");
+  // It may not list and watch the resource from now on.
+  void ForbidReading(const std::string& component, const std::string& resource);
   void ReturnRules(const std::string& component);
   // Called for each write of a component; an answer is given in place of the server's.
   std::function<std::optional<HttpResponse>(const std::string& write)> intercept;
@@ -106,7 +109,8 @@ class ScopeCluster {
               const std::string& content_type);
   std::string ConditionOf(const Resource& resource, const std::string& name,
                           std::string_view type) const;
-  std::string RoleJson(const rbac::Mandate& mandate, std::string_view without_verb) const;
+  std::string RoleJson(const rbac::Mandate& mandate, std::string_view without_verb,
+                       std::string_view unread) const;
 
   const InstanceOptions instance_options_;
   const TemplateOptions template_options_;

@@ -69,9 +69,10 @@ inline Json::Value InstanceJson(std::string_view name, std::string_view spec,
       .value();
 }
 
-inline Json::Value NamespaceJson(std::string_view name) {
+// `labels` like "a": "b".
+inline Json::Value NamespaceJson(std::string_view name, std::string_view labels = "") {
   return ParseJson(StrCat(R"({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ")",
-                          name, R"("}})"))
+                          name, R"(", "labels": {)", labels, "}}}"))
       .value();
 }
 

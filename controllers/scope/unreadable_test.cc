@@ -96,5 +96,69 @@ TEST_F(UnreadableTest, ATemplateThatCannotBeReadHoldsUpNoRevocation) {
   EXPECT_EQ(cluster_.Scoped(), kSuccess);
 }
 
+// A component that may not read one kind revokes what it certainly does not want, grants nothing
+// that it cannot judge, and says so. Whatever it cannot read, its conditions do not say success.
+TEST_F(UnreadableTest, AKindThatIsForbiddenHoldsUpNoRevocation) {
+  struct Row {
+    const char* resource;
+    const char* why;
+  };
+  const Row rows[] = {{"namespaces", "namespaces cannot be read"},
+                      {"clusterroles", "cannot be read"},
+                      {"scopetemplates", "ScopeTemplate \"foo\" failed"}};
+  Begin(R"("namespaces": ["foo", "bar"])", kAnn);
+  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("cluster", "")), 201);
+  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("some", R"("namespaceSelector": {"a": "b"})")),
+            201);
+  EXPECT_EQ(cluster_.Create(kNamespaces, NamespaceJson("some", R"("a": "b")")), 201);
+  cluster_.Settle();
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.resource);
+    EXPECT_EQ(cluster_.Ours(kBindings).size(), 3u);
+    EXPECT_EQ(cluster_.Ours(kClusterBindings).size(), 1u);
+    cluster_.ForbidReading("scope-instance", row.resource);
+    // Watches that are open end by themselves, and proofs of access expire.
+    cluster_.RunFor(absl::Minutes(20));
+    EditSpec(R"("namespaces": ["foo", "default"])");
+    EXPECT_THAT(cluster_.Ours(kBindings, "bar"), IsEmpty());
+    EXPECT_EQ(cluster_.Ours(kBindings, "foo").size(), 1u);
+    EXPECT_THAT(cluster_.Scoped(), AllOf(StartsWith("False "), HasSubstr(row.why)));
+    EXPECT_EQ(cluster_.Merge(kInstances, "cluster", R"({"spec":{"namespaces":["bar"]}})"), 200);
+    // Somebody touches it; where its namespaces are not known, they stay.
+    EXPECT_EQ(cluster_.Merge(kInstances, "some", R"({"spec":{"namespaces":["bar"]}})"), 200);
+    cluster_.Settle();
+    EXPECT_THAT(cluster_.Ours(kClusterBindings), IsEmpty());
+    EXPECT_EQ(cluster_.Ours(kBindings, "some").size(), 1u);
+    EXPECT_THAT(cluster_.Scoped("some"), StartsWith("False "));
+    cluster_.ReturnRules("scope-instance");
+    cluster_.RunFor(absl::Minutes(5));
+    EXPECT_EQ(cluster_.Scoped(), kSuccess);
+    EXPECT_EQ(cluster_.Merge(kInstances, "cluster", R"({"spec":{"namespaces":null}})"), 200);
+    EXPECT_EQ(cluster_.Merge(kInstances, "some", R"({"spec":{"namespaces":null}})"), 200);
+    EditSpec(R"("namespaces": ["foo", "bar"])");
+  }
+}
+
+TEST_F(UnreadableTest, BindingsOrRolesThatAreForbiddenAreNoSuccess) {
+  Begin(R"("namespaces": ["foo"])", kAnn);
+  cluster_.ForbidReading("scope-instance", "clusterrolebindings");
+  cluster_.ForbidReading("scope-template", "clusterroles");
+  cluster_.RunFor(absl::Minutes(20));
+  EditSpec(R"("namespaces": ["foo", "bar"])");
+  EXPECT_EQ(
+      cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":)", kAnnAndEve, "}}")),
+      200);
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Scoped(),
+              AllOf(StartsWith("False ScopingFailed"), HasSubstr("its bindings cannot be read: ")));
+  EXPECT_THAT(cluster_.Templated(), AllOf(StartsWith("False TemplatingFailed"),
+                                          HasSubstr("its ClusterRoles cannot be read: ")));
+  cluster_.ReturnRules("scope-instance");
+  cluster_.ReturnRules("scope-template");
+  cluster_.RunFor(absl::Minutes(5));
+  ExpectConvergedAndQuiet();
+  EXPECT_EQ(SubjectNames(cluster_.Our(kBindings, "bar")), "ann eve");
+}
+
 }  // namespace
 }  // namespace mandate::scope
