@@ -1,6 +1,8 @@
 // Several components, one watch: under whose identity the watch goes on when its sponsor cannot.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "manager/cache/cache_impl.h"
 #include "manager/cache/testing/sharing_fixture.h"
 #include "manager/core/strings.h"
@@ -171,6 +173,23 @@ TEST_F(HandoverTest, WhenTheSponsorsWatchIsNotAnswered) {
   NoViolations();
 }
 
+// It is answered, and then stuck: nothing comes, no bookmark either.
+TEST_F(HandoverTest, WhenTheSponsorsWatchIsStuck) {
+  JoinBoth();
+  loop_.RunFor(absl::Minutes(2));
+  a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) { watch->Open(); });
+  a_.watches().back()->Close();
+  loop_.RunFor(absl::Seconds(1));
+  server_.Put("foo/y");
+  loop_.RunFor(absl::Seconds(140));
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced) << "nobody can know";
+  loop_.RunFor(absl::Seconds(12));
+  EXPECT_EQ(b_.live_watches(), 1u);
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+  EXPECT_TRUE(view_b_->GetRaw({}, kWidget, {"foo", "y"}).ok());
+  NoViolations();
+}
+
 TEST_F(HandoverTest, WhenTheSponsorsFirstListIsNotAnswered) {
   server_.Grant("a");
   server_.Grant("b");
@@ -229,14 +248,74 @@ TEST_F(HandoverTest, WhenNobodyIsAnsweredTheyTakeTurns) {
     client->ForgetRequests();
   }
   a_.watches().back()->Close();
-  loop_.RunFor(absl::Seconds(125));
-  EXPECT_EQ(a_.Count("watch=true"), 1u);
-  EXPECT_EQ(b_.Count("watch=true"), 1u);
-  loop_.RunFor(absl::Minutes(3));
-  EXPECT_EQ(a_.Count("watch=true"), 2u);
-  EXPECT_EQ(b_.Count("watch=true"), 2u);
+  const auto expect = [&](absl::Duration after, size_t of_a, size_t of_b) {
+    SCOPED_TRACE(after);
+    loop_.RunFor(after);
+    EXPECT_EQ(a_.Count("watch=true"), of_a);
+    EXPECT_EQ(b_.Count("watch=true"), of_b);
+  };
+  expect(absl::Seconds(9), 1, 0);
+  expect(absl::Seconds(2), 1, 1);    // after 10 s
+  expect(absl::Seconds(38), 1, 1);   // b goes on for 40 s in all
+  expect(absl::Seconds(2), 2, 1);    // at 50 s
+  expect(absl::Seconds(118), 2, 1);  // a goes on for 120 s in all
+  expect(absl::Seconds(3), 2, 2);    // at 170 s
+  expect(absl::Seconds(40), 2, 2);
   EXPECT_EQ(server_.live_watches(), 0u);
   EXPECT_EQ(a_.live_watches() + b_.live_watches(), 1u);
+}
+
+// It was silent once; the watch has worked since then, and it need not be silent again.
+TEST_F(HandoverTest, OneThatWasSilentBeforeTheWatchWorkedTakesOver) {
+  JoinBoth();
+  for (const bool has_events : {true, false}) {
+    SCOPED_TRACE(has_events);
+    a_.OnWatch(nullptr);
+    a_.watches().back()->Close();
+    loop_.RunFor(absl::Seconds(11));
+    EXPECT_EQ(b_.live_watches(), 1u);
+    server_.Serve(a_);
+    if (has_events) server_.Put("foo/new");
+    loop_.RunFor(has_events ? absl::Seconds(1) : absl::Seconds(15));
+    b_.OnWatch(nullptr);
+    b_.watches().back()->Close();
+    loop_.RunFor(absl::Seconds(11));
+    EXPECT_EQ(of_a_.state(), DemandState::kSynced);
+    EXPECT_EQ(of_b_.state(), DemandState::kSynced) << "through a's watch";
+    EXPECT_EQ(a_.live_watches(), 1u);
+    server_.Serve(b_);
+  }
+  NoViolations();
+}
+
+// As from a proxy that serves its own page: each request is accepted, and no answer is a watch.
+TEST_F(HandoverTest, WhenTheSponsorsAnswersAreSomethingElse) {
+  JoinBoth();
+  a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+    watch->Open();
+    watch->Send("<html>\n");
+  });
+  a_.HandleLate([](const RestRequest&, const FakeRestClient::Reply& reply) {
+    reply(FakeRestClient::Json(200, "<html>"));
+  });
+  a_.watches().back()->Close();
+  loop_.RunFor(absl::Seconds(30));
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+  EXPECT_EQ(b_.live_watches(), 1u);
+}
+
+// The same, but for the lists: these are well.
+TEST_F(HandoverTest, WhenTheSponsorsWatchesAreSomethingElse) {
+  JoinBoth();
+  a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+    watch->Open();
+    watch->Send("<html>\n");
+  });
+  a_.watches().back()->Close();
+  loop_.RunFor(absl::Seconds(30));
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+  EXPECT_EQ(b_.live_watches(), 1u);
+  NoViolations();
 }
 
 TEST_F(HandoverTest, ToOneThatIsProvedWhileTheSponsorWaits) {
@@ -318,8 +397,9 @@ TEST_F(HandoverTest, EachTriesAsOftenAsTheOthers) {
     });
   }
   a_.watches().back()->Close();
-  EXPECT_TRUE(loop_.RunUntil([&] { return tries.size() >= 6; }));
-  EXPECT_EQ(tries, "aaabbb");
+  EXPECT_TRUE(loop_.RunUntil([&] { return tries.size() >= 14; }));
+  EXPECT_EQ(tries.substr(0, 5), "aaabb") << "after three failures, or before a long wait";
+  EXPECT_NEAR(std::ranges::count(tries, 'a'), std::ranges::count(tries, 'b'), 2);
 }
 
 TEST_F(HandoverTest, WhenTheSponsorLeaves) {

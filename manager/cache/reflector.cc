@@ -114,7 +114,7 @@ void Reflector::OnWatchOpen() {
   backoff_.Granted();
   hinted_ = false;
   if (phase_ == Phase::kOpening) {
-    answer_timer_.Cancel();
+    AwaitEvents();
     phase_ = Phase::kWatching;
     SetStatus(DemandState::kSynced, absl::OkStatus());
   } else {
@@ -133,6 +133,7 @@ void Reflector::OnWatchEvent(WatchEvent event) {
     case WatchEventType::kError:
       return OnWatchError(event.error);
     case WatchEventType::kBookmark:
+      bookmarks_seen_ = true;
       break;
     case WatchEventType::kAdded:
     case WatchEventType::kModified:
@@ -160,6 +161,7 @@ void Reflector::OnApplied(WatchEventType type, std::string resource_version,
 }
 
 void Reflector::OnWatchTurn() {
+  NoteProgress();
   counts_->events.Increment(std::exchange(uncounted_events_, 0));
   counts_->SetStore(store_.size(), store_.bytes(), store_.unreadable());
 }
@@ -302,6 +304,30 @@ void Reflector::AwaitAnswer(std::string_view verb) {
 
 void Reflector::NoteProgress() { last_progress_ = loop_.clock().TimeNow(); }
 
+void Reflector::AwaitEvents() {
+  NoteProgress();
+  answer_timer_.SetAfter(options_.max_watch_silence, [this] { OnQuietWatch(); });
+}
+
+void Reflector::OnQuietWatch() {
+  const absl::Duration left = last_progress_ + options_.max_watch_silence - loop_.clock().TimeNow();
+  if (left > absl::ZeroDuration()) {
+    return answer_timer_.SetAfter(left, [this] { OnQuietWatch(); });
+  }
+  Stop();
+  // A server that has never sent a bookmark may have had nothing to send.
+  if (!bookmarks_seen_) return StartWatch();
+  RestClient* const client = client_;
+  SetStatus(DemandState::kStale,
+            absl::UnavailableError(StrCat(client_->component(), "'s watch of ", spec_.ToString(),
+                                          " has brought nothing, not even a bookmark, for ",
+                                          absl::FormatDuration(options_.max_watch_silence))),
+            /*failed=*/true);
+  if (client_ != client || phase_ != Phase::kIdle) return;
+  StartWatch();
+  owner_.OnFailure({.wait = options_.answer_grace, .is_long = true, .is_silence = true});
+}
+
 void Reflector::OnSilence() {
   const absl::Duration left = last_progress_ + options_.answer_grace - loop_.clock().TimeNow();
   const bool is_silent = left <= absl::ZeroDuration();
@@ -317,7 +343,9 @@ void Reflector::OnSilence() {
               /*failed=*/true);
   }
   // The request goes on, unless another client takes over.
-  if (client_ == client) owner_.OnFailure({options_.silence_rest, /*is_long=*/true});
+  if (client_ == client) {
+    owner_.OnFailure({.wait = options_.answer_grace, .is_long = true, .is_silence = true});
+  }
 }
 
 void Reflector::SetStatus(DemandState state, absl::Status reason, bool failed) {

@@ -19,7 +19,7 @@
 //                  anything else, also 410         wait                             a new pass
 //   Watching       ADDED, MODIFIED, DELETED        change the store                 Watching
 //                  BOOKMARK                        move the version                 Watching
-//                  closed, cut, overdue                                             Opening
+//                  closed, cut, overdue; silence                                    Opening
 //                  closed at once without events   wait                             a new pass
 //                  ERROR 429                       wait                             Opening
 //                  ERROR InternalError             if so wished: wait               Opening
@@ -75,6 +75,9 @@ class Reflector : private WatchStream::Observer {
     // Nothing comes, the server throttles the client, or the client's budget is used up:
     // another client may fare better, and should not wait for this one.
     bool is_long = false;
+    // Nothing has come for ReflectorOptions::answer_grace, or of an open watch for
+    // max_watch_silence; a request is under way.
+    bool is_silence = false;
   };
 
   // The owner must not destroy the reflector inside a call, and may call its functions.
@@ -161,6 +164,9 @@ class Reflector : private WatchStream::Observer {
   // Something has come, and more is to come.
   void NoteProgress();
   void OnSilence();
+  // The watch is open: opens it anew when it brings nothing for max_watch_silence.
+  void AwaitEvents();
+  void OnQuietWatch();
   void Replace(ObjectStore::Content content, std::string resource_version);
   // An event of a running watch is in the store, with these changes.
   void OnApplied(WatchEventType type, std::string resource_version,
@@ -192,12 +198,13 @@ class Reflector : private WatchStream::Observer {
   bool version_unavailable_ = false;  // the server has forgotten it
   int streaming_cuts_ = 0;            // in a row
   bool versions_ordered_ = true;      // of the events of this watch
+  bool bookmarks_seen_ = false;       // the server sends them
 
   std::unique_ptr<ListPager> pager_;
   std::unique_ptr<WatchStream> stream_;
   std::unique_ptr<InitialState> initial_;  // kStreamingList: what came so far
   LoopTimer timer_;                        // kWaiting
-  LoopTimer answer_timer_;                 // until the state is whole, or the watch is open
+  LoopTimer answer_timer_;                 // until something comes
   ReflectorBackoff backoff_;
   absl::Time last_attempt_ = absl::InfinitePast();
   absl::Time last_progress_ = absl::InfinitePast();

@@ -37,7 +37,7 @@ void Reflector::OnInitialEvent(WatchEvent event) {
 void Reflector::OnInitialEventsEnd(std::string resource_version) {
   ObjectStore::Content content = initial_->Release();
   initial_.reset();
-  answer_timer_.Cancel();
+  AwaitEvents();
   phase_ = Phase::kWatching;
   versions_ordered_ = true;
   Replace(std::move(content), std::move(resource_version));

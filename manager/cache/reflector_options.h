@@ -29,6 +29,9 @@ struct ReflectorOptions {
   absl::Duration min_watch_timeout = absl::Minutes(5);
   // Beyond timeoutSeconds, until we give the watch up ourselves.
   absl::Duration watch_grace = absl::Seconds(30);
+  // A watch that is open and has brought nothing for so long may be stuck, and is opened anew. API
+  // servers send a bookmark every minute.
+  absl::Duration max_watch_silence = absl::Seconds(150);
   // A watch that ends before this without an event has failed.
   absl::Duration very_short_watch = absl::Seconds(1);
   // So many watches in a row that ended before that, with events: then one waits before the next.
@@ -36,9 +39,9 @@ struct ReflectorOptions {
   // How long nothing may come of a list, or of a watch that is to open. After that what was synced
   // counts as stale, the status says what is waited for, and another client of the watch may try.
   absl::Duration answer_grace = absl::Seconds(10);
-  // How long such a client's turn does not come again: once all have waited in vain, the server is
-  // slow for all, and one of them must wait until it answers.
-  absl::Duration silence_rest = absl::Minutes(2);
+  // Once all have waited in vain, the server may be slow for all: then each waits four times as
+  // long as before, up to this, until one is answered.
+  absl::Duration max_answer_grace = absl::Minutes(2);
 
   // Of the objects that it holds, in their encoded forms, and of the list or the initial events
   // that are to replace them, so that it is twice this at most while it lists again. Beyond it the

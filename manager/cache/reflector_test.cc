@@ -90,6 +90,7 @@ TEST_F(ReflectorTest, SlowReopeningIsStale) {
 
 TEST_F(ReflectorTest, WatchTimeout) {
   std::set<int> seen;
+  options_.max_watch_silence = absl::InfiniteDuration();
   StartSynced(10);
   for (int i = 0; i < 50; ++i) {
     const int seconds = std::stoi(LastQuery("timeoutSeconds"));
@@ -112,6 +113,36 @@ TEST_F(ReflectorTest, WatchTimeout) {
   EXPECT_TRUE(dead.cancelled());
   EXPECT_EQ(LastQuery("watch"), "true");
   EXPECT_EQ(state(), DemandState::kSynced);
+}
+
+// Such as: the connection lives, and the stream is stuck in a proxy.
+TEST_F(ReflectorTest, AnOpenWatchThatBringsNothingIsOpenedAnew) {
+  FakeWatch& stuck = StartSynced(10);
+  // As API servers do.
+  for (int minute = 1; minute <= 2; ++minute) {
+    loop_.RunFor(absl::Minutes(1));
+    Send(BookmarkJson(StrCat(10 + minute)));
+  }
+  loop_.RunFor(absl::Seconds(149));
+  EXPECT_EQ(watches(), 1u);
+  loop_.RunFor(absl::Seconds(2));
+  ASSERT_EQ(watches(), 2u);
+  EXPECT_TRUE(stuck.cancelled());
+  EXPECT_EQ(LastQuery("resourceVersion"), "12");
+  EXPECT_EQ(lists(), 1u);
+  EXPECT_EQ(state(), DemandState::kStale) << "this server sends bookmarks";
+  EXPECT_EQ(failures_, 1);
+  LastWatch().Open();
+  loop_.RunReady();
+  EXPECT_EQ(state(), DemandState::kSynced);
+}
+
+TEST_F(ReflectorTest, AServerWithoutBookmarksMayHaveNothingToSend) {
+  StartSynced(10);
+  loop_.RunFor(absl::Seconds(151));
+  EXPECT_EQ(watches(), 2u);
+  EXPECT_EQ(state(), DemandState::kSynced);
+  EXPECT_EQ(failures_, 0);
 }
 
 // As upstream. What else cannot be read: reflector_unreadable_test.cc.

@@ -136,24 +136,55 @@ void SharedWatch::OnReplaced(const DemandFeed::Content& before) {
 }
 
 void SharedWatch::OnProgress() {
+  if (reflector_->status().state == DemandState::kSynced) OnHealth();
   for (const auto& member : members_) member->Progress();
 }
 
-void SharedWatch::OnAccess() {
+// An answer that begins well says little: what follows may be no watch at all.
+void SharedWatch::OnAccess() { sponsor_->proof().NoteProven(); }
+
+void SharedWatch::OnHealth() {
   failures_ = 0;
-  sponsor_->proof().NoteProven();
+  silences_ = 0;
+  patience_ = 1;
+  for (const auto& member : members_) member->SetSilent(false);
+}
+
+void SharedWatch::OnSilence() {
+  sponsor_->SetSilent(true);
+  if (++silences_ < patience_) return;
+  WatchMember* successor = Successor();
+  if (successor == nullptr || successor->Rests()) return;
+  if (!successor->was_silent()) return StepDownFor(*successor);
+  // All have been tried. The present request is the oldest: it gets the longer time first.
+  const auto longest =
+      static_cast<int>(config_.reflector.max_answer_grace / config_.reflector.answer_grace);
+  patience_ = std::max(1, std::min(patience_ * 4, longest));
+  for (const auto& member : members_) member->SetSilent(member.get() == sponsor_);
 }
 
 void SharedWatch::OnFailure(const Reflector::Failure& failure) {
+  if (failure.is_silence) return OnSilence();
   ++failures_;
   sponsor_->RestUntil(sponsor_->client().loop().clock().TimeNow() + failure.wait);
-  if (failures_ < config_.max_failures && !failure.is_long) return;
+  // Nobody else waits for what remains of an earlier trouble's backoff.
+  const bool waits_long = failure.wait > config_.reflector.answer_grace &&
+                          reflector_->status().state != DemandState::kKindAbsent;
+  if (failures_ < config_.max_failures && !failure.is_long && !waits_long) return;
   // A member that the server has asked to wait does not try again before that time.
   WatchMember* successor = Successor();
   if (successor != nullptr && !successor->Rests()) StepDownFor(*successor);
 }
 
 void SharedWatch::OnStatus(const DemandStatus& status) {
+  const absl::Time now = sponsor_->client().loop().clock().TimeNow();
+  if (status.state == DemandState::kSynced) {
+    live_since_ = std::min(live_since_, now);
+  } else {
+    // A watch of what seldom changes brings nothing, and is well all the same.
+    if (now - live_since_ >= config_.reflector.answer_grace) OnHealth();
+    live_since_ = absl::InfiniteFuture();
+  }
   // Where the sponsor's own review said so before, its reason stays.
   if (status.state == DemandState::kForbidden &&
       sponsor_->proof().state() != AccessProof::State::kRefused) {
@@ -182,14 +213,14 @@ bool SharedWatch::SponsorCannotWatch() const {
 }
 
 WatchMember* SharedWatch::Successor() const {
-  WatchMember* resting = nullptr;
+  WatchMember* best = nullptr;
+  const auto rank = [](const WatchMember& m) { return std::pair(m.Rests(), m.was_silent()); };
   for (const auto& member : members_) {
     if (member.get() == sponsor_ || !member->HasDemands()) continue;
     if (member->proof().state() != AccessProof::State::kProven) continue;
-    if (!member->Rests()) return member.get();
-    resting = member.get();
+    if (best == nullptr || rank(*member) < rank(*best)) best = member.get();
   }
-  return resting;
+  return best;
 }
 
 void SharedWatch::Rebalance() {
@@ -212,6 +243,7 @@ void SharedWatch::StepDownFor(WatchMember& successor) {
 void SharedWatch::HandOverTo(WatchMember& member) {
   sponsor_ = &member;
   failures_ = 0;
+  silences_ = 0;
   handovers_.Increment();
   reflector_->UseClient(member.client());
 }

@@ -69,8 +69,13 @@ class SharedWatch : private Reflector::Owner {
   // Where a sponsor is to be replaced and who may replace it, does so.
   void Rebalance();
   bool SponsorCannotWatch() const;
-  // A member other than the sponsor that has proved its access, one that does not rest if there is
-  // one; null: none.
+  // The sponsor's watch works: whatever failed before is over.
+  void OnHealth();
+  // The server sends the sponsor nothing. Members take turns; when all have waited in vain, the
+  // server may be slow for all, and each waits for longer.
+  void OnSilence();
+  // A member other than the sponsor that has proved its access, best one that neither rests nor was
+  // silent; null: none.
   WatchMember* Successor() const;
   // The sponsor stays a member, and proves its own access from now on.
   void StepDownFor(WatchMember& successor);
@@ -83,7 +88,10 @@ class SharedWatch : private Reflector::Owner {
   prometheus::Counter& handovers_;
   std::vector<std::unique_ptr<WatchMember>> members_;
   WatchMember* sponsor_ = nullptr;
-  int failures_ = 0;                      // of the sponsor, in a row
+  int failures_ = 0;  // of the sponsor, in a row
+  int silences_ = 0;  // of the sponsor, in periods of answer_grace
+  int patience_ = 1;  // how many of these each sponsor has
+  absl::Time live_since_ = absl::InfiniteFuture();
   std::unique_ptr<Reflector> reflector_;  // while there is a member
 };
 

@@ -59,6 +59,9 @@ class WatchMember {
   // As the sponsor it has failed, and would wait until then before the next try.
   void RestUntil(absl::Time when) { rests_until_ = when; }
   bool Rests() const { return client().loop().clock().TimeNow() < rests_until_; }
+  // As the sponsor it has waited in vain, since all had their turn, or one was answered.
+  bool was_silent() const { return was_silent_; }
+  void SetSilent(bool silent) { was_silent_ = silent; }
 
   void Add(std::shared_ptr<DemandFeed> feed);
   void Remove(const DemandFeed& feed);
@@ -85,6 +88,7 @@ class WatchMember {
   AccessProof proof_;
   LoopTimer linger_;
   absl::Time rests_until_ = absl::InfinitePast();
+  bool was_silent_ = false;
   DemandStatus status_ = {DemandState::kPending, absl::UnavailableError("not asked yet")};
   std::set<std::pair<absl::StatusCode, bool>> logged_;  // reasons of this state; DemandStatus
   std::vector<std::shared_ptr<DemandFeed>> feeds_;
