@@ -3,11 +3,13 @@
 #ifndef CONTROLLERS_REPORT_H_
 #define CONTROLLERS_REPORT_H_
 
+#include <algorithm>
 #include <initializer_list>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "controllers/conditions.h"
 #include "controllers/transition_event.h"
 #include "manager/component.h"
@@ -18,12 +20,19 @@ namespace mandate {
 
 // Applies `desired` to the status of `of`, an object as it was read, unless it says so already.
 // `own_types` are the types of conditions that the controller may report; other types belong to
-// others. The first one's transitions become events. An object that was deleted or replaced
-// meanwhile has no status to report to: OK. `of` has afterwards what was reported.
+// others, and to report one is kInternal. The first one's transitions become events. An object that
+// was deleted or replaced meanwhile has no status to report to: OK. `of` has afterwards what was
+// reported.
 template <class Client, Object T>
 absl::Status ReportConditions(const CallContext& context, const Component& component,
                               Client& client, T& of, const std::vector<DesiredCondition>& desired,
                               std::initializer_list<std::string_view> own_types) {
+  for (const DesiredCondition& one : desired) {
+    if (std::ranges::find(own_types, one.type) == own_types.end()) {
+      return absl::InternalError(absl::StrCat(
+          "condition ", one.type, " is not among the types that this controller reports"));
+    }
+  }
   const ConditionList conditions =
       MakeConditions(desired, of.status().conditions(), of.metadata().generation(),
                      component.clock().WallTimeNow());
@@ -41,8 +50,8 @@ absl::Status ReportConditions(const CallContext& context, const Component& compo
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(written.status());
-  RecordTransition(component.events, RefTo(of), *own_types.begin(), of.status().conditions(),
-                   conditions);
+  RecordTransition(component.events, component.runtime.log, RefTo(of), *own_types.begin(),
+                   of.status().conditions(), conditions);
   *of.mutable_status()->mutable_conditions() = conditions;
   return absl::OkStatus();
 }

@@ -2,14 +2,22 @@
 
 namespace mandate {
 
-void RecordTransition(EventRecorder& events, const ObjectRef& regarding, std::string_view condition,
-                      const ConditionList& before, const ConditionList& after) {
+void RecordTransition(EventRecorder& events, const Logger& log, const ObjectRef& regarding,
+                      std::string_view condition, const ConditionList& before,
+                      const ConditionList& after) {
   const ConditionProto* now = FindCondition(after, condition);
   const ConditionProto* was = FindCondition(before, condition);
   if (now == nullptr) return;
   if (was != nullptr && was->status() == now->status() && was->reason() == now->reason()) return;
   events.Eventf(regarding, now->status() == "False" ? EventType::kWarning : EventType::kNormal,
                 now->reason(), "Reconcile", now->message());
+  log.Info("Condition changed", {{"kind", regarding.kind},
+                                 {"namespace", regarding.ns},
+                                 {"name", regarding.name},
+                                 {"condition", condition},
+                                 {"status", now->status()},
+                                 {"reason", now->reason()},
+                                 {"message", now->message()}});
 }
 
 }  // namespace mandate

@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "manager/core/testing/log_capture.h"
+#include "manager/core/testing/simulated_loop.h"
 
 namespace mandate {
 namespace {
@@ -30,7 +34,13 @@ std::vector<std::string> Recorded(const std::vector<DesiredCondition>& before,
                                   const std::vector<DesiredCondition>& after) {
   Recorder recorder;
   const ObjectRef regarding{"v1", "Thing", "", "foo", "uid"};
-  RecordTransition(recorder, regarding, "Ready", List(before), List(after));
+  const auto capture = std::make_shared<LogCapture>();
+  const SimulatedClock clock;
+  RecordTransition(recorder, Logger(capture, clock), regarding, "Ready", List(before), List(after));
+  EXPECT_EQ(capture->Count("Condition changed"), static_cast<int>(recorder.all.size()));
+  for (const char* text : {"kind=Thing", "name=foo", "condition=Ready", "reason="}) {
+    EXPECT_EQ(capture->Count(text), static_cast<int>(recorder.all.size())) << text;
+  }
   return recorder.all;
 }
 
