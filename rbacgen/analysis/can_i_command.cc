@@ -74,9 +74,8 @@ bool SayUnknown(const World& world, const Flags& flags, const rbac::Attributes& 
 }
 
 // Whether the input mentions the identity. If not, the name may be mistyped, and "no" would
-// mislead. Users are not objects, so a cluster has no list of them: there any user counts as known,
-// and so do Kubernetes' own.
-bool IsKnown(const World& world, const rbac::UserInfo& user) {
+// mislead. Kubernetes' own users are known.
+bool IsMentioned(const World& world, const rbac::UserInfo& user) {
   if (const auto account = rbac::ParseServiceAccountUser(user.name)) {
     return world.accounts.contains({account->ns, account->name}) ||
            UserTitle(world, user.name) != StrCat(account->ns, "/", account->name);
@@ -86,7 +85,7 @@ bool IsKnown(const World& world, const rbac::UserInfo& user) {
       return s.kind == "User" && s.name == user.name;
     });
   };
-  return world.is_whole || user.name.starts_with("system:") ||
+  return user.name.starts_with("system:") ||
          std::ranges::any_of(world.policy.cluster_role_bindings, names) ||
          std::ranges::any_of(world.policy.role_bindings, names);
 }
@@ -105,10 +104,13 @@ int CanI(const Flags& flags) {
     if (!flags.quiet) std::cout << "unknown\n";
     return kExitMisuse;
   }
-  if (!decision.allowed && flags.groups.empty() && !IsKnown(world, *user)) {
+  if (!decision.allowed && flags.groups.empty() && !IsMentioned(world, *user)) {
+    // Users are not objects: a cluster has no list of them.
+    const bool may_exist = world.is_whole && !rbac::ParseServiceAccountUser(user->name);
     std::cerr << "rbacgen: " << flags.as
-              << " is no component, no ServiceAccount and no user of the input\n";
-    return kExitMisuse;
+              << (may_exist ? " is no component here; taken as a user's name\n"
+                            : " is no component, no ServiceAccount and no user of the input\n");
+    if (!may_exist) return kExitMisuse;
   }
   if (!flags.quiet) std::cout << (decision.allowed ? "yes" : "no") << "\n";
   if (flags.quiet) return decision.allowed ? 0 : kExitInput;

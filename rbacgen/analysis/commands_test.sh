@@ -40,6 +40,9 @@ expect 0 'by its account' can-i -q --as=mandate-system/mandate-manager-a get dep
 [ ! -s out ] || fail '-q says something'
 expect 0 'of a cluster' can-i --as=a get deployments --input=cluster "${cluster[@]}"
 expect 2 'a cluster that cannot be asked' can-i --as=a get deployments --input=cluster --kubectl ./kubectl
+expect 1 'a user of a cluster' can-i --as=jane get deployments --input=cluster "${cluster[@]}"
+says 'a user of a cluster' err "jane is no component here; taken as a user's name"
+expect 2 'an account that a cluster lacks' can-i --as=n/jane get deployments --input=cluster "${cluster[@]}"
 expect 2 'no kubectl' can-i --as=a get deployments --input=cluster --kubectl ./none
 says 'no kubectl' err 'cannot run ./none'
 expect 2 'no question' can-i --as=a get pods/ --input=old

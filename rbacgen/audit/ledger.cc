@@ -153,16 +153,23 @@ void Ledger::NoteUse(const AuditEvent& event, const rbac::Attributes& request,
     return;
   }
   if (event.code == 403) Entry(&ledger->refused, OperationWords(request), event, request, ledger);
-  const bool declared = ledger->declared.Note(request);
-  ledger->granted.Note(request);
+  NoteRight(event, request, ledger);
   // An apply or update that made the object needed "create" of that name too.
   if (event.code == 201 && (event.verb == "patch" || event.verb == "update")) {
     rbac::Attributes create = request;
     create.verb = "create";
-    ledger->declared.Note(create);
-    ledger->granted.Note(create);
+    NoteRight(event, create, ledger);
   }
-  if (declared) return;
+}
+
+void Ledger::NoteRight(const AuditEvent& event, const rbac::Attributes& request,
+                       IdentityLedger* ledger) {
+  ledger->granted.Note(request);
+  if (!ledger->declared.Note(request)) NoteUndeclared(event, request, ledger);
+}
+
+void Ledger::NoteUndeclared(const AuditEvent& event, const rbac::Attributes& request,
+                            IdentityLedger* ledger) {
   auto by = ParseReason(event.reason);
   if (by && IsEverybodys(*by)) return;
   if (!by)
@@ -179,8 +186,9 @@ void Ledger::NoteUse(const AuditEvent& event, const rbac::Attributes& request,
 void Ledger::NoteImpersonation(const AuditEvent& event, const rbac::Attributes& request,
                                IdentityLedger* bearer) {
   // The server asks these of its authorizer without an event of their own.
+  bool declared = false;
   const auto note = [&](const rbac::Attributes& a) {
-    bearer->declared.Note(a);
+    declared = bearer->declared.Note(a) || declared;
     bearer->granted.Note(a);
   };
   rbac::Attributes whom;
@@ -194,13 +202,17 @@ void Ledger::NoteImpersonation(const AuditEvent& event, const rbac::Attributes& 
     whom.name = account->name;
     note(whom);
     // Constrained impersonation.
-    whom.verb = "impersonate:serviceaccount";
-    whom.api_group = "authentication.k8s.io";
-    note(whom);
+    rbac::Attributes constrained = whom;
+    constrained.verb = "impersonate:serviceaccount";
+    constrained.api_group = "authentication.k8s.io";
+    note(constrained);
     rbac::Attributes on = request;
     on.verb = StrCat("impersonate-on:serviceaccount:", request.verb);
     note(on);
   }
+  // Which of these rights it used, the log does not say; one of them must be declared.
+  const bool carried_out = event.code != 401 && !IsDenied(event);
+  if (!declared && carried_out) NoteUndeclared(event, whom, bearer);
 }
 
 }  // namespace mandate::rbacgen

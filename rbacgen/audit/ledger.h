@@ -71,6 +71,10 @@ class Ledger {
 
  private:
   void NoteUse(const AuditEvent& event, const rbac::Attributes& request, IdentityLedger* ledger);
+  // A right that the request has used: its own, or one that the server asked for besides.
+  void NoteRight(const AuditEvent& event, const rbac::Attributes& request, IdentityLedger* ledger);
+  void NoteUndeclared(const AuditEvent& event, const rbac::Attributes& request,
+                      IdentityLedger* ledger);
   void NoteImpersonation(const AuditEvent& event, const rbac::Attributes& request,
                          IdentityLedger* bearer);
   Unexplained* Entry(std::map<std::string, Unexplained>* entries, std::string key,

@@ -126,6 +126,13 @@ TEST(Ledger, AnApplyThatMakesTheObjectNeedsCreate) {
   ledger.Note(Event("patch", "/api/v1/namespaces/n/pods/web", 201), "a", "a");
   EXPECT_EQ(Uses(a, "create"), 1);
   EXPECT_EQ(Uses(a, "patch"), 2);
+  EXPECT_TRUE(a.undeclared.empty());
+
+  ledger.Declare("b", Atoms({{"patch"}, {""}, {"pods"}, {}, {}}), {});
+  ledger.Note(Event("patch", "/api/v1/namespaces/n/pods/web", 201), "b", "b");
+  const IdentityLedger& b = ledger.identities().at("b");
+  ASSERT_EQ(b.undeclared.size(), 1u);
+  EXPECT_EQ(b.undeclared.begin()->second.example.verb, "create");
 }
 
 TEST(Ledger, WhatEverybodyMayIsNoFinding) {
