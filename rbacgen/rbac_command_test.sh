@@ -50,6 +50,12 @@ mkdir -p "$dir/ctl/pod" "$dir/ctl/job" "$dir/more/pod"
 printf '%s\n' "// $rule=a,verbs=get" >"$dir/ctl/pod/pod_controller.go"
 printf '%s\n' "// $rule=b,verbs=get" '// +mandate:component:name=own' "// $rule=c,verbs=get" \
   >"$dir/ctl/job/Job_reconciler.go"
+expect 0 'a folder with others' rbac --role-name=x "$dir/ctl"
+says 'a folder with others' err "$dir/ctl is read with all below it, which has 3 markers; controller-gen reads that folder alone"
+for path in "$dir/ctl/..." "$dir/ctl/pod" "$dir/ctl/pod/"; do
+  expect 0 "the folders $path" rbac --role-name=x "$path"
+  ! grep 'is read with' "$dir/err" || fail "the folders $path: there is nothing to say"
+done
 names() { sed -n 's/^  name: //p' "$dir/out" | xargs; }
 expect 0 'by folder' rbac --component-from=dir "$dir/ctl"
 [ "$(names)" = 'job own pod' ] || fail "by folder: roles $(names)"

@@ -107,6 +107,7 @@ class Scanner {
       } else if (c == '`' && (language_ == Language::kGo || language_ == Language::kScript)) {
         Backquote();
       } else {
+        if (at_ == line_start_ && language_ == Language::kGo) NoteTopLevel();
         code_on_line_ = true;
         do {
           ++at_;
@@ -124,8 +125,23 @@ class Scanner {
 
   void NextLine() {
     ++line_;
-    ++at_;
+    line_start_ = ++at_;
     code_on_line_ = false;
+  }
+
+  // A declaration of Go begins here, as gofmt writes it.
+  void NoteTopLevel() {
+    if (StartsWith("func")) in_function_ = true;
+    for (const char* other : {"type", "var", "const", "import", "package"}) {
+      if (StartsWith(other)) in_function_ = false;
+    }
+  }
+  // Behind the brace that ends a function, which may begin on the same line.
+  bool IsBehindFunction() const {
+    const std::string_view code = Trim(source_.substr(line_start_, at_ - line_start_));
+    const bool at_top_level = !code.empty() && code.data() == source_.data() + line_start_;
+    return in_function_ && at_top_level && (code == "}" || code.starts_with("func")) &&
+           code.ends_with('}');
   }
 
   // Goes to `end`, counting the lines between.
@@ -143,7 +159,8 @@ class Scanner {
   void LineComment() {
     const size_t end = std::min(source_.find('\n', at_), source_.size());
     std::string_view text = source_.substr(at_ + 2, end - at_ - 2);
-    CommentPlace place = code_on_line_ ? CommentPlace::kAfterCode : CommentPlace::kOwnLine;
+    const bool after_code = code_on_line_ && !IsBehindFunction();
+    CommentPlace place = after_code ? CommentPlace::kAfterCode : CommentPlace::kOwnLine;
     if (!text.empty() && (text[0] == '/' || text[0] == '!')) {
       if (place == CommentPlace::kOwnLine) place = CommentPlace::kDoc;
       text.remove_prefix(1);
@@ -269,7 +286,9 @@ class Scanner {
   Language language_;
   size_t at_ = 0;
   int line_ = 1;
+  size_t line_start_ = 0;
   bool code_on_line_ = false;
+  bool in_function_ = false;  // Go: the last declaration at the top level is one
   std::vector<PlusComment> found_;
 };
 

@@ -23,7 +23,8 @@ Language LanguageOf(std::string_view path);
 bool IsSource(std::string_view path);
 
 enum class CommentPlace {
-  kOwnLine,    // nothing but blanks before the slashes: where a marker counts
+  kOwnLine,    // nothing but blanks before the slashes: where a marker counts; in Go, as for
+               // controller-gen, also behind the brace that ends a function
   kDoc,        // own line, but with "///" or "//!"
   kAfterCode,  // code before it on the line
   kContinued,  // own line, right below a kOwnLine or kContinued one, without a "+"

@@ -48,6 +48,12 @@ INSTANTIATE_TEST_SUITE_P(
          "// a\n// +b\n//   c \n// d\n//\n// e\n// +f\n\n// g\nx // +h\n// i\n",
          {"2 +b", "3 more c", "4 more d", "7 +f", "10 after +h"}},
         {"DocComments", kRust, "/// +a\n//! +b\n//// +c\n", {"1 doc +a", "2 doc +b"}},
+        {"BehindAFunction",
+         kGo,
+         "func f() {\n\tif x {\n\t} // +a\n} // +b\ntype T struct {\n} // +c\nvar v = g{\n} // +d\n"
+         "func (T) h() {\nretry:\n}  // +e\nfunc i() {} // +f\n",
+         {"3 after +a", "4 +b", "6 after +c", "8 after +d", "11 +e", "12 +f"}},
+        {"BehindAFunctionOfC", kC, "void f() {\n} // +a\n", {"2 after +a"}},
         {"AfterCode", kC, "int x;  // +a\n{ // +b\n// +c", {"1 after +a", "2 after +b", "3 +c"}},
         {"BlockComment", kC, "/* // +a\n// +b\n*/ // +c\n/**/ x // +d\n", {"3 +c", "4 after +d"}},
         {"BlockCommentsDoNotNestInC", kC, "/* /* */\n// +a\n", {"2 +a"}},

@@ -37,8 +37,7 @@ absl::StatusOr<rbac::Attributes> ParseQuestion(const QuestionText& text, const W
   const size_t slash = text.resource.find('/');
   const std::string type = text.resource.substr(0, slash);
   if (slash != std::string::npos) a.name = text.resource.substr(slash + 1);
-  if (type.empty() || (slash != std::string::npos && a.name.empty()) ||
-      a.name.find('/') != std::string::npos) {
+  if (type.empty() || (slash != std::string::npos && a.name.empty())) {
     return absl::InvalidArgumentError(
         StrCat("\"", text.resource, "\" is no RESOURCE, RESOURCE.GROUP, RESOURCE/NAME or /PATH"));
   }
@@ -69,6 +68,12 @@ std::vector<std::string> QuestionDoubts(const QuestionText& text, const rbac::At
                             request.resource, ", as kubectl takes it; the subresource is ",
                             text.resource.substr(0, text.resource.find('/')),
                             " --subresource=", request.name));
+  }
+  if (request.name.find('/') != std::string::npos) {
+    doubts.push_back(StrCat("\"", request.name, "\" is taken as the name of one of ",
+                            request.resource,
+                            ", as kubectl takes it; a subresource is asked for "
+                            "with --subresource"));
   }
   // A request for one namespace is in it; a binding's role is asked about in the binding's.
   const BuiltinResource* builtin = FindBuiltin(request.api_group, target);
