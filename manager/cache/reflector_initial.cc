@@ -38,6 +38,7 @@ void Reflector::OnInitialEventsEnd(std::string resource_version) {
   ObjectStore::Content content = initial_->Release();
   initial_.reset();
   AwaitEvents();
+  bookmarks_seen_ = true;  // the end was one
   phase_ = Phase::kWatching;
   versions_ordered_ = true;
   Replace(std::move(content), std::move(resource_version));

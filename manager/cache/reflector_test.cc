@@ -137,6 +137,16 @@ TEST_F(ReflectorTest, AnOpenWatchThatBringsNothingIsOpenedAnew) {
   EXPECT_EQ(state(), DemandState::kSynced);
 }
 
+TEST_F(ReflectorTest, TheEndOfTheInitialStateIsABookmark) {
+  Start();
+  LastWatch().Open();
+  Send(BookmarkJson("10", /*initial_events_end=*/true));
+  EXPECT_EQ(state(), DemandState::kSynced);
+  loop_.RunFor(absl::Seconds(151));
+  EXPECT_EQ(watches(), 2u);
+  EXPECT_EQ(state(), DemandState::kStale);
+}
+
 TEST_F(ReflectorTest, AServerWithoutBookmarksMayHaveNothingToSend) {
   StartSynced(10);
   loop_.RunFor(absl::Seconds(151));
