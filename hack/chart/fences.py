@@ -193,7 +193,9 @@ def changes_are_judged_by_what_they_add(env, report):
     finally:
         env.kubectl("patch", "clusterrole", "fence-standing", "--type=merge", "-p",
                     json.dumps({"metadata": {"finalizers": None}}))
-        env.kubectl("delete", "clusterrole/fence-standing", "clusterrole/fence-reads", "clusterrolebinding/fence-reads")
+        # Garbage collection may have deleted the first one by now: its owner does not exist.
+        env.kubectl("delete", "--ignore-not-found", "clusterrole/fence-standing", "clusterrole/fence-reads",
+                    "clusterrolebinding/fence-reads")
 
 
 def event(controller, name="fence-test"):
