@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controllers/printable.h"
+#include "manager/core/strings.h"
 
 namespace mandate {
 namespace {
@@ -49,6 +50,16 @@ ConditionList MakeConditions(const std::vector<DesiredCondition>& desired,
     }
   }
   return result;
+}
+
+absl::Status CheckTypes(const std::vector<DesiredCondition>& desired,
+                        std::initializer_list<std::string_view> own_types) {
+  for (const DesiredCondition& one : desired) {
+    if (std::ranges::find(own_types, one.type) != own_types.end()) continue;
+    return absl::InternalError(
+        StrCat("condition ", one.type, " is not among the types that this controller reports"));
+  }
+  return absl::OkStatus();
 }
 
 bool SaysAlready(const ConditionList& current, const ConditionList& wanted,

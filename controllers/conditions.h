@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "google/protobuf/repeated_ptr_field.h"
 #include "k8s.io/apimachinery/pkg/apis/meta/v1/generated.pb.h"
@@ -36,6 +37,10 @@ struct DesiredCondition {
 // else `now`; observedGeneration is `generation` unless it says another.
 ConditionList MakeConditions(const std::vector<DesiredCondition>& desired,
                              const ConditionList& current, int64_t generation, absl::Time now);
+
+// kInternal when a condition's type is not one of `own_types`: SaysAlready() would not see it.
+absl::Status CheckTypes(const std::vector<DesiredCondition>& desired,
+                        std::initializer_list<std::string_view> own_types);
 
 // Whether `current` has the conditions of `own_types` as `wanted` has them, and no others of these
 // types; times of transition aside. Other types are other controllers' conditions.

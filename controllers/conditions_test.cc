@@ -72,5 +72,15 @@ TEST(ConditionsTest, LongMessagesAreCutBetweenCharacters) {
   EXPECT_TRUE(cut[0].message().ends_with("é…"));
 }
 
+TEST(CheckTypesTest, AMistypedTypeIsAnError) {
+  const DesiredCondition ready{"Ready", true, "Fine", ""}, other{"Effective", true, "Fine", ""};
+  EXPECT_TRUE(CheckTypes({ready, other}, {"Ready", "Effective"}).ok());
+  EXPECT_TRUE(CheckTypes({}, {"Ready"}).ok());
+  const absl::Status mistyped = CheckTypes({ready, other}, {"Ready", "Efective"});
+  EXPECT_TRUE(absl::IsInternal(mistyped));
+  EXPECT_EQ(mistyped.message(),
+            "condition Effective is not among the types that this controller reports");
+}
+
 }  // namespace
 }  // namespace mandate

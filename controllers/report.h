@@ -3,13 +3,11 @@
 #ifndef CONTROLLERS_REPORT_H_
 #define CONTROLLERS_REPORT_H_
 
-#include <algorithm>
 #include <initializer_list>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "controllers/conditions.h"
 #include "controllers/transition_event.h"
 #include "manager/component.h"
@@ -27,12 +25,7 @@ template <class Client, Object T>
 absl::Status ReportConditions(const CallContext& context, const Component& component,
                               Client& client, T& of, const std::vector<DesiredCondition>& desired,
                               std::initializer_list<std::string_view> own_types) {
-  for (const DesiredCondition& one : desired) {
-    if (std::ranges::find(own_types, one.type) == own_types.end()) {
-      return absl::InternalError(absl::StrCat(
-          "condition ", one.type, " is not among the types that this controller reports"));
-    }
-  }
+  RETURN_IF_ERROR(CheckTypes(desired, own_types));
   const ConditionList conditions =
       MakeConditions(desired, of.status().conditions(), of.metadata().generation(),
                      component.clock().WallTimeNow());

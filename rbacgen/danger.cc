@@ -77,7 +77,7 @@ constexpr Danger kDangers[] = {
     {kMakes, "", "configmaps", "", "decides which users of AWS have which rights", kNobody,
      "aws-auth"},
     {kMakes, "", "configmaps", "", "decides where names lead", kNobody, "coredns"},
-    // What others write, and which kinds there are.
+    // Other users' writes, and the kinds that the server has.
     {kWrites, kAdmission, "mutatingwebhookconfigurations", "", kChanges},
     {kWrites, kAdmission, "mutatingadmissionpolicies", "", kChanges},
     {kWrites, kAdmission, "mutatingadmissionpolicybindings", "", kChanges},

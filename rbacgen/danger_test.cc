@@ -38,7 +38,7 @@ TEST(Dangers, AreOfWhatTheServerKnows) {
     EXPECT_FALSE(danger.consequence.empty());
     for (const std::string_view each : danger.Verbs()) {
       const std::string verb(each);
-      // Those are authorized while another request is served, and are none themselves.
+      // The server authorizes these verbs while it handles another request. No request has them.
       const bool is_asked_besides = verb == "bind" || verb == "escalate" || verb == "impersonate";
       EXPECT_TRUE(is_asked_besides || KnowsVerb(*resource, verb)) << verb;
       EXPECT_EQ(danger.VerbOf(Allows(danger, verb)), verb);

@@ -14,9 +14,9 @@
 namespace mandate::scope {
 
 // All but the scopes of resources, which the cache does not know. Costs what the instance concerns:
-// the namespaces that it names or selects, its bindings, its template's roles. What besides the
-// bindings is unread (unread.h) is said in the snapshot, so that no revocation waits for it. Other
-// errors: CacheView's.
+// the namespaces that it names or selects, its bindings, its template's roles. When
+// namespaces, the template or its roles cannot be read (unread.h), the snapshot has the error and
+// the rest is read: no revocation waits for them. Other errors are returned: CacheView's.
 absl::StatusOr<InstanceSnapshot> ReadInstanceSnapshot(const CallContext& context,
                                                       const CacheView& cache,
                                                       operatorsv1alpha1::ScopeInstance instance);

@@ -147,6 +147,29 @@ TEST(ResolveTargetTest, ABadSelectorNamesItsFieldAndIsNotTheCluster) {
   }
 }
 
+// What is not known to be outside may be inside, and nothing is granted meanwhile.
+TEST(ResolveTargetTest, NamespacesThatCannotBeRead) {
+  const absl::Status denied = absl::PermissionDeniedError("may not list namespaces");
+  const struct {
+    const char* spec;
+    bool cluster, may_contain_others;
+  } rows[] = {{"", true, false},
+              {R"("namespaces": ["red"])", false, false},
+              {R"("namespaceSelector": {"color": "red"})", false, true},
+              {R"("namespaces": ["red"], "namespaceSelector": {"a": "b"})", false, true}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.spec);
+    const Target target = ResolveTarget(DocumentInstance(row.spec), {}, denied);
+    EXPECT_EQ(target.cluster, row.cluster);
+    EXPECT_EQ(target.MayContain(""), row.cluster);
+    EXPECT_TRUE(target.usable.empty());
+    EXPECT_EQ(target.MayContain("others"), row.may_contain_others);
+    const bool names_red = std::string_view(row.spec).find("namespaces\"") != std::string::npos;
+    EXPECT_EQ(target.MayContain("red"), names_red || row.may_contain_others);
+    EXPECT_EQ(target.problems.empty(), row.cluster);
+  }
+}
+
 TEST(ResolveTargetTest, ManyMissingNamespacesAreSummedUp) {
   std::string list = R"("red")";
   for (int i = 0; i < 10'000; ++i) StrAppend(&list, ",\"n", i, "\"");

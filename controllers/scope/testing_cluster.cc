@@ -383,18 +383,22 @@ std::string ScopeCluster::RoleJson(const rbac::Mandate& mandate, std::string_vie
   return WriteJson(role);
 }
 
-void ScopeCluster::TakeRule(const std::string& component, const std::string& verb,
-                            const std::string& unread) {
+void ScopeCluster::SetRules(const std::string& component, std::string_view without_verb,
+                            std::string_view unread) {
   const rbac::Mandate& mandate =
       (component == kScopeTemplate.component ? template_rights_ : instance_rights_).mandate();
   const std::string name = AccountOf(mandate);
-  EXPECT_EQ(Merge(kRoles, name, RoleJson(mandate, verb, unread)), 200);
+  EXPECT_EQ(Merge(kRoles, name, RoleJson(mandate, without_verb, unread)), 200);
+}
+
+void ScopeCluster::TakeRule(const std::string& component, const std::string& verb) {
+  SetRules(component, verb, "");
 }
 
 void ScopeCluster::ForbidReading(const std::string& component, const std::string& resource) {
-  TakeRule(component, "", resource);
+  SetRules(component, "", resource);
 }
 
-void ScopeCluster::ReturnRules(const std::string& component) { TakeRule(component, ""); }
+void ScopeCluster::ReturnRules(const std::string& component) { SetRules(component, "", ""); }
 
 }  // namespace mandate::scope

@@ -91,8 +91,7 @@ class ScopeCluster {
   SimulatedLoop& loop() { return loop_; }
   Metrics& metrics() { return metrics_; }
   // The server asked about "bind" and the like lacks it from now on, or has it again.
-  void TakeRule(const std::string& component, const std::string& verb,
-                const std::string& unread = "");
+  void TakeRule(const std::string& component, const std::string& verb);
   // It may not list and watch the resource from now on.
   void ForbidReading(const std::string& component, const std::string& resource);
   void ReturnRules(const std::string& component);
@@ -111,6 +110,8 @@ class ScopeCluster {
                           std::string_view type) const;
   std::string RoleJson(const rbac::Mandate& mandate, std::string_view without_verb,
                        std::string_view unread) const;
+  void SetRules(const std::string& component, std::string_view without_verb,
+                std::string_view unread);
 
   const InstanceOptions instance_options_;
   const TemplateOptions template_options_;

@@ -1,4 +1,4 @@
-// Which failed reads last, so that what could be read besides is acted on meanwhile.
+// Read errors that last until a person fixes their cause. Reconcilers act on the rest meanwhile.
 #ifndef CONTROLLERS_SCOPE_UNREAD_H_
 #define CONTROLLERS_SCOPE_UNREAD_H_
 
@@ -6,8 +6,8 @@
 
 namespace mandate::scope {
 
-// Whether the component may not read an object, or cannot decode it: until somebody mends that, it
-// is not known. Other errors, such as a watch that opens again, end by themselves.
+// The component is not allowed to read an object, or cannot decode it. Other errors, such as those
+// of a watch that is being reopened, end by themselves.
 inline bool IsUnread(const absl::Status& status) {
   return absl::IsPermissionDenied(status) || absl::IsDataLoss(status);
 }

@@ -1,0 +1,193 @@
+// Several components, one watch: its sponsor is not answered, or not by a watch.
+#include <gtest/gtest.h>
+
+#include "manager/cache/cache_impl.h"
+#include "manager/cache/testing/sharing_fixture.h"
+
+namespace mandate {
+namespace {
+
+class UnansweredTest : public SharingFixture {
+ protected:
+  // Both demand; a cannot get the state, and b does in its place.
+  void ExpectThatBTakesOver() {
+    of_a_ = Demand(*view_a_);
+    of_b_ = Demand(*view_b_);
+    loop_.RunFor(absl::Seconds(12));
+    EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+    EXPECT_EQ(b_.live_watches(), 1u);
+    EXPECT_EQ(a_.live_watches(), 0u);
+    NoViolations();
+  }
+  // a's watch ends; b's is live after `wait`.
+  void CloseAndExpectB(absl::Duration wait) {
+    a_.watches().back()->Close();
+    loop_.RunFor(wait);
+    EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+    EXPECT_EQ(b_.live_watches(), 1u);
+  }
+  // Watches are accepted, and bring a proxy's page.
+  static void ServePageTo(FakeRestClient& client) {
+    client.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+      watch->Open();
+      watch->Send("<html>\n");
+    });
+  }
+};
+
+// Such as: it has its share of the connections, and waits for one.
+TEST_F(UnansweredTest, WhenTheSponsorsWatchIsNotAnswered) {
+  JoinBoth();
+  a_.OnWatch(nullptr);
+  CloseAndExpectB(absl::Seconds(11));
+  EXPECT_EQ(of_a_.state(), DemandState::kSynced) << "through b's watch";
+  NoViolations();
+}
+
+// It is answered, and then stuck: nothing comes, no bookmark either.
+TEST_F(UnansweredTest, WhenTheSponsorsWatchIsStuck) {
+  JoinBoth();
+  loop_.RunFor(absl::Minutes(2));
+  a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) { watch->Open(); });
+  a_.watches().back()->Close();
+  loop_.RunFor(absl::Seconds(1));
+  server_.Put("foo/y");
+  loop_.RunFor(absl::Seconds(140));
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced) << "nobody can know";
+  loop_.RunFor(absl::Seconds(12));
+  EXPECT_EQ(b_.live_watches(), 1u);
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+  EXPECT_TRUE(view_b_->GetRaw({}, kWidget, {"foo", "y"}).ok());
+  NoViolations();
+}
+
+TEST_F(UnansweredTest, WhenTheSponsorsFirstListIsNotAnswered) {
+  server_.Grant("a");
+  server_.Grant("b");
+  a_.OnWatch(nullptr);
+  ExpectThatBTakesOver();
+}
+
+TEST_F(UnansweredTest, WhenTheSponsorsListStalls) {
+  for (const bool watch_list : {true, false}) {
+    SCOPED_TRACE(watch_list);
+    Cache::Options options = MakeOptions();
+    options.reflector.watch_list = watch_list;
+    Create(options);
+    view_a_ = &Add(a_);
+    view_b_ = &Add(b_);
+    server_.Grant("a");
+    server_.Grant("b");
+    a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) { watch->Open(); });
+    a_.HandleLate([](const RestRequest& request, const FakeRestClient::Reply& reply) {
+      if (request.target.find("continue=") != std::string::npos) return;
+      reply(FakeRestClient::Json(200, R"({"kind":"WidgetList","apiVersion":"example.com/v1",
+          "metadata":{"resourceVersion":"101","continue":"more"},"items":[]})"));
+    });
+    ExpectThatBTakesOver();
+    of_a_.handle.reset();
+    of_b_.handle.reset();
+    Settle();
+    cache_.reset();
+  }
+}
+
+TEST_F(UnansweredTest, WhenTheServerIsSlowForAllOneWaitsUntilItAnswers) {
+  JoinBoth();
+  std::vector<std::unique_ptr<Loop::Timer>> timers;
+  for (FakeRestClient* client : {&a_, &b_}) {
+    client->OnWatch([&](const std::shared_ptr<FakeWatch>& watch) {
+      timers.push_back(loop_.RunAt(loop_.clock().TimeNow() + absl::Seconds(25), [watch] {
+        if (watch->live()) watch->Open();
+      }));
+    });
+    client->ForgetRequests();
+  }
+  a_.watches().back()->Close();
+  loop_.RunFor(absl::Seconds(36));
+  EXPECT_EQ(of_a_.state(), DemandState::kSynced);
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+  EXPECT_EQ(a_.Count("watch=true"), 1u);
+  EXPECT_EQ(b_.Count("watch=true"), 1u);
+  NoViolations();
+}
+
+TEST_F(UnansweredTest, WhenNobodyIsAnsweredTheyTakeTurns) {
+  JoinBoth();
+  for (FakeRestClient* client : {&a_, &b_}) {
+    client->OnWatch(nullptr);
+    client->ForgetRequests();
+  }
+  a_.watches().back()->Close();
+  const auto expect = [&](absl::Duration after, size_t of_a, size_t of_b) {
+    SCOPED_TRACE(after);
+    loop_.RunFor(after);
+    EXPECT_EQ(a_.Count("watch=true"), of_a);
+    EXPECT_EQ(b_.Count("watch=true"), of_b);
+  };
+  expect(absl::Seconds(9), 1, 0);
+  expect(absl::Seconds(2), 1, 1);    // after 10 s
+  expect(absl::Seconds(38), 1, 1);   // b goes on for 40 s in all
+  expect(absl::Seconds(2), 2, 1);    // at 50 s
+  expect(absl::Seconds(118), 2, 1);  // a goes on for 120 s in all
+  expect(absl::Seconds(3), 2, 2);    // at 170 s
+  expect(absl::Seconds(40), 2, 2);
+  EXPECT_EQ(server_.live_watches(), 0u);
+  EXPECT_EQ(a_.live_watches() + b_.live_watches(), 1u);
+}
+
+// It was silent once; the watch has worked since then, and it need not be silent again.
+TEST_F(UnansweredTest, OneThatWasSilentBeforeTheWatchWorkedTakesOver) {
+  JoinBoth();
+  for (const bool has_events : {true, false}) {
+    SCOPED_TRACE(has_events);
+    a_.OnWatch(nullptr);
+    a_.watches().back()->Close();
+    loop_.RunFor(absl::Seconds(11));
+    EXPECT_EQ(b_.live_watches(), 1u);
+    server_.Serve(a_);
+    if (has_events) server_.Put("foo/new");
+    loop_.RunFor(has_events ? absl::Seconds(1) : absl::Seconds(15));
+    b_.OnWatch(nullptr);
+    b_.watches().back()->Close();
+    loop_.RunFor(absl::Seconds(11));
+    EXPECT_EQ(of_a_.state(), DemandState::kSynced);
+    EXPECT_EQ(of_b_.state(), DemandState::kSynced) << "through a's watch";
+    EXPECT_EQ(a_.live_watches(), 1u);
+    server_.Serve(b_);
+  }
+  NoViolations();
+}
+
+// As from a proxy that serves its own page: each request is accepted, and no answer is a watch.
+TEST_F(UnansweredTest, WhenTheSponsorsAnswersAreSomethingElse) {
+  JoinBoth();
+  ServePageTo(a_);
+  a_.HandleLate([](const RestRequest&, const FakeRestClient::Reply& reply) {
+    reply(FakeRestClient::Json(200, "<html>"));
+  });
+  CloseAndExpectB(absl::Seconds(30));
+}
+
+// The same, but for the lists: these are well.
+TEST_F(UnansweredTest, WhenTheSponsorsWatchesAreSomethingElse) {
+  JoinBoth();
+  ServePageTo(a_);
+  CloseAndExpectB(absl::Seconds(30));
+  NoViolations();
+}
+
+TEST_F(UnansweredTest, ToOneThatIsProvedWhileTheSponsorWaits) {
+  server_.Grant("a");
+  server_.Grant("b");
+  a_.OnWatch(nullptr);
+  of_a_ = Demand(*view_a_);
+  loop_.RunFor(absl::Seconds(15));
+  of_b_ = Demand(*view_b_);
+  loop_.RunFor(absl::Seconds(6));
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+  NoViolations();
+}
+
+}  // namespace
+}  // namespace mandate
