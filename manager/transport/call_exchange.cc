@@ -19,22 +19,23 @@ CallExchange::~CallExchange() = default;
 
 void CallExchange::Bind(const CallContext& context) {
   const std::weak_ptr<Exchange> weak = weak_from_this();
-  const auto end = [weak](absl::Status status) {
-    if (const auto self = std::static_pointer_cast<CallExchange>(weak.lock())) {
-      self->EndEarly(std::move(status));
-    }
-  };
   const absl::Time limit = loop_.clock().TimeNow() + options_.max_call_duration;
-  deadline_ = loop_.RunAt(std::min(context.deadline, limit),
-                          [end, by_context = context.deadline <= limit,
-                           what = absl::StrCat(request().method, " ", request().endpoint->server)] {
-                            end(absl::DeadlineExceededError(absl::StrCat(
-                                what, by_context ? ": no complete answer by the deadline"
-                                                 : ": no complete answer in the longest time that "
-                                                   "a call may take")));
-                          });
-  stop_.emplace(context.stop, [&loop = loop_, end] {
-    loop.Post([end] { end(absl::CancelledError("the call was cancelled")); });
+  deadline_ =
+      loop_.RunAt(std::min(context.deadline, limit),
+                  [weak, by_context = context.deadline <= limit,
+                   what = absl::StrCat(request().method, " ", request().endpoint->server)] {
+                    const auto self = std::static_pointer_cast<CallExchange>(weak.lock());
+                    if (self == nullptr) return;
+                    self->EndOverdue(absl::DeadlineExceededError(absl::StrCat(
+                        what, by_context ? ": no complete answer by the deadline"
+                                         : ": no complete answer in the longest time that a call "
+                                           "may take")));
+                  });
+  stop_.emplace(context.stop, [&loop = loop_, weak] {
+    loop.Post([weak] {
+      const auto self = std::static_pointer_cast<CallExchange>(weak.lock());
+      if (self != nullptr) self->EndEarly(absl::CancelledError("the call was cancelled"));
+    });
   });
 }
 

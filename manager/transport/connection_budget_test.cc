@@ -1,6 +1,7 @@
 // Which connection a request is put on, and when one goes: step by step.
 #include "manager/transport/connection_budget.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -25,6 +26,7 @@ class NotingExchange : public Exchange {
   bool OnHead(const HttpResponse&) override { return true; }
   bool OnBody(std::string_view) override { return true; }
   void Cancel() { EndEarly(absl::CancelledError("nobody waits for it")); }
+  void RunOutOfTime() { EndOverdue(absl::DeadlineExceededError("too late")); }
 
  private:
   void OnEnd(absl::Status status) override { ends_[request().target] = std::move(status); }
@@ -35,9 +37,9 @@ class ConnectionBudgetTest : public ::testing::Test {
  protected:
   ~ConnectionBudgetTest() override { budget_.Shutdown(absl::CancelledError("the end")); }
 
-  std::shared_ptr<NotingExchange> Submit(const std::string& target,
-                                         const std::string& component = "a",
-                                         const std::string& server = "https://server") {
+  std::shared_ptr<NotingExchange> NewExchange(const std::string& target,
+                                              const std::string& component = "a",
+                                              const std::string& server = "https://server") {
     auto endpoint = std::make_shared<Endpoint>();
     endpoint->server = server;
     endpoint->ca_pem = "CA";
@@ -45,7 +47,13 @@ class ConnectionBudgetTest : public ::testing::Test {
                         BearerToken{std::make_shared<const Secret>(std::string("token"))}, "POST",
                         target);
     request.user_agent = component;
-    const auto exchange = std::make_shared<NotingExchange>(std::move(request), ends_);
+    return std::make_shared<NotingExchange>(std::move(request), ends_);
+  }
+
+  std::shared_ptr<NotingExchange> Submit(const std::string& target,
+                                         const std::string& component = "a",
+                                         const std::string& server = "https://server") {
+    const auto exchange = NewExchange(target, component, server);
     EXPECT_EQ(budget_.Submit(exchange), absl::OkStatus());
     loop_.RunReady();
     return exchange;
@@ -141,6 +149,77 @@ TEST_F(ConnectionBudgetTest, WhatIsCancelledWhileItWaitsTakesNoPlace) {
     EXPECT_TRUE(absl::IsCancelled(ends_["/" + std::to_string(i)])) << i;
   }
   EXPECT_EQ(network_.size(), 1u);
+}
+
+// /slow is on the connection all the while, and /next comes after `what`.
+TEST_F(ConnectionBudgetTest, AConnectionThatIsInDoubtTakesNothingNew) {
+  struct Row {
+    const char* name;
+    absl::Duration silence;
+    std::function<void(NotingExchange&, ScriptedWire&)> what;
+    bool probed;
+    size_t connections;  // then; /next is on the last
+  };
+  const absl::Duration patience = options_.patience;
+  const Row rows[] = {
+      {"a request ran out of time in silence", patience,
+       [](NotingExchange& late, ScriptedWire&) { late.RunOutOfTime(); }, true, 2},
+      {"others were answered meanwhile", patience - absl::Milliseconds(1),
+       [](NotingExchange& late, ScriptedWire&) { late.RunOutOfTime(); }, false, 1},
+      {"nobody waits for it any more", patience,
+       [](NotingExchange& late, ScriptedWire&) { late.Cancel(); }, false, 1},
+      {"something came afterwards", patience,
+       [this](NotingExchange& late, ScriptedWire& wire) {
+         late.RunOutOfTime();
+         loop_.RunReady();
+         wire.Hear();
+       },
+       true, 1},
+  };
+  size_t wires = 0;
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    ConnectionBudget budget({loop_, options_, stats_, new_wire_}, 4,
+                            [this, &budget] { loop_.Post([&budget] { budget.Pump(); }); });
+    const auto submit = [&](const std::string& target) {
+      const auto exchange = NewExchange(target);
+      EXPECT_EQ(budget.Submit(exchange), absl::OkStatus());
+      loop_.RunReady();
+      return exchange;
+    };
+    submit("/slow");
+    ASSERT_EQ(network_.size(), wires + 1);
+    ScriptedWire& wire = network_.wire(wires);
+    wire.Answer("/slow");
+    const auto late = submit("/late");
+    wire.Send("/late");
+    wire.Hear();
+    loop_.RunFor(row.silence);
+    row.what(*late, wire);
+    loop_.RunReady();
+    submit("/next");
+    EXPECT_EQ(network_.size(), wires + row.connections);
+    EXPECT_TRUE(network_.wire(network_.size() - 1).Has("/next"));
+    // It does not wait for silence_limit.
+    EXPECT_EQ(wire.Has("/livez"), row.probed);
+    EXPECT_TRUE(wire.Has("/slow"));
+    wires = network_.size();
+    budget.Shutdown(absl::CancelledError("the end"));
+    loop_.RunReady();
+  }
+}
+
+TEST_F(ConnectionBudgetTest, AConnectionInDoubtThatNothingUsesIsClosed) {
+  Connect(1);
+  const auto late = Submit("/late");
+  network_.wire(0).Send("/late");
+  loop_.RunFor(options_.patience);
+  late->RunOutOfTime();
+  loop_.RunReady();
+  EXPECT_EQ(budget_.connections(), 0u);
+  EXPECT_EQ(stats_.connections_doubted, 1u);
+  Submit("/next");
+  EXPECT_TRUE(network_.wire(1).Has("/next"));
 }
 
 TEST_F(ConnectionBudgetTest, WhatIsTakenBackKeepsItsTurn) {

@@ -18,6 +18,12 @@ void Exchange::EndEarly(absl::Status status) {
   OnEnd(Marked(std::move(status)));
 }
 
+void Exchange::EndOverdue(absl::Status status) {
+  if (over_) return;
+  overdue_ = true;
+  EndEarly(std::move(status));
+}
+
 void Exchange::DropSilently() {
   if (over_) return;
   over_ = true;

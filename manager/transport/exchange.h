@@ -42,6 +42,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   // may have been served. Does nothing when the exchange is over already.
   void End(absl::Status status);
   bool over() const { return over_; }
+  // It ended because its answer did not come in time.
+  bool overdue() const { return overdue_; }
 
   // Why OnHead or OnBody returned false.
   const absl::Status& reason() const { return reason_; }
@@ -63,6 +65,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   virtual void OnEnd(absl::Status status) = 0;
   // Ends it by itself: at the loop's top level.
   void EndEarly(absl::Status status);
+  // As EndEarly(): its answer did not come in time.
+  void EndOverdue(absl::Status status);
   // As EndEarly, but OnEnd is not called: the derived class sees to it.
   void DropSilently();
   bool GiveUp(absl::Status reason);
@@ -77,6 +81,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   std::function<void()> drop_;
   absl::Status reason_;
   bool over_ = false;
+  bool overdue_ = false;
   bool maybe_served_ = false;
   bool muted_ = false;
 };

@@ -39,6 +39,7 @@ struct HttpOptions {
   // How long the kernel tries to deliver (TCP_USER_TIMEOUT).
   absl::Duration tcp_user_timeout = absl::Seconds(30);
   // A connection whose first answer takes longer no longer keeps others waiting: they get another.
+  // So do new requests where one has run out of time and nothing came for longer, until it does.
   absl::Duration patience = absl::Seconds(1);
   // A connection without requests is closed after this.
   absl::Duration idle_timeout = absl::Seconds(60);
@@ -58,6 +59,7 @@ struct HttpStats {
   uint64_t sockets_opened = 0;
   uint64_t connections_drained = 0;  // GOAWAY or closed by the server while in use
   uint64_t connections_lost = 0;     // probed and found dead
+  uint64_t connections_doubted = 0;  // a request on them ran out of time in silence
   uint64_t probes = 0;
   uint64_t resends = 0;             // requests that a failed connection had surely not served
   uint64_t refused_waiting = 0;     // max_waiting was hit

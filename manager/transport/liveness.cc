@@ -35,12 +35,20 @@ void Liveness::Check() {
   }
   // Not at every byte: the timer moves only when it fires.
   if (now < heard_ + options_.silence_limit) return SetTimer(heard_ + options_.silence_limit);
-  if (!actions_.send_probe()) {
-    Heard();
-    return SetTimer(now + options_.silence_limit);
-  }
-  probed_ = now;
-  SetTimer(now + options_.probe_timeout);
+  if (Probe()) return;
+  Heard();
+  SetTimer(now + options_.silence_limit);
+}
+
+void Liveness::Doubt() {
+  if (timer_ != nullptr && heard_ >= probed_) Probe();
+}
+
+bool Liveness::Probe() {
+  if (!actions_.send_probe()) return false;
+  probed_ = loop_.clock().TimeNow();
+  SetTimer(probed_ + options_.probe_timeout);
+  return true;
 }
 
 }  // namespace mandate

@@ -31,12 +31,18 @@ class Liveness {
   // Nothing is on the connection any more.
   void Stop();
   void Heard() { heard_ = loop_.clock().TimeNow(); }
+  // There is reason to doubt it: asks for a probe at once, unless one is under way.
+  void Doubt();
+  // How long it has been silent; while it counts.
+  absl::Duration silence() const { return loop_.clock().TimeNow() - heard_; }
   // The probe could not be sent after all: silence counts anew.
   void ProbeNotSent();
 
  private:
   void SetTimer(absl::Time when);
   void Check();
+  // False: not now.
+  bool Probe();
 
   Loop& loop_;
   const Options options_;

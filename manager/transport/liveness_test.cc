@@ -37,6 +37,33 @@ TEST_F(LivenessTest, SilenceIsProbedAndThenDeadly) {
   EXPECT_EQ(deaths_, 1);
 }
 
+TEST_F(LivenessTest, DoubtDoesNotWaitForTheSilence) {
+  liveness_.Doubt();  // nothing is on the connection
+  EXPECT_EQ(probes_, 0);
+  liveness_.Start();
+  loop_.RunFor(absl::Seconds(5));
+  EXPECT_EQ(liveness_.silence(), absl::Seconds(5));
+  liveness_.Doubt();
+  EXPECT_EQ(probes_, 1);
+  loop_.RunFor(absl::Seconds(10));
+  liveness_.Doubt();  // a probe is under way
+  EXPECT_EQ(probes_, 1);
+  loop_.RunFor(absl::Seconds(4));
+  EXPECT_EQ(deaths_, 0);
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(deaths_, 1);
+}
+
+TEST_F(LivenessTest, DoubtThatCannotProbeWaitsForTheSilence) {
+  can_probe_ = false;
+  liveness_.Start();
+  loop_.RunFor(absl::Seconds(20));
+  liveness_.Doubt();
+  can_probe_ = true;
+  loop_.RunFor(absl::Seconds(10));
+  EXPECT_EQ(probes_, 1);
+}
+
 TEST_F(LivenessTest, WhatIsHeardPutsTheProbeOff) {
   liveness_.Start();
   for (int i = 0; i < 10; ++i) {

@@ -152,14 +152,30 @@ void Shard::ScheduleReap() {
 
 void Shard::Reap() {
   reap_scheduled_ = false;
-  std::erase_if(exchanges_, [this](const auto& exchange) {
+  bool overdue = false;
+  std::erase_if(exchanges_, [this, &overdue](const auto& exchange) {
     if (!exchange->over()) return false;
+    overdue = overdue || exchange->overdue();
     admission_.End(wire_->Remove(*exchange));
     Release(*exchange);
     return true;
   });
+  if (overdue) NoteOverdue();
   Flush();
   Review();
+}
+
+void Shard::NoteOverdue() {
+  // One that answers others is well; a server may be slow with one request.
+  if (dead() || doubtful_ || liveness_.silence() < parts_.options.patience) return;
+  doubtful_ = true;
+  ++parts_.stats.connections_doubted;
+  liveness_.Doubt();
+}
+
+void Shard::OnHeard() {
+  liveness_.Heard();
+  if (std::exchange(doubtful_, false)) owner_.Changed();
 }
 
 void Shard::Flush() {
@@ -184,7 +200,7 @@ void Shard::Review() {
   }
   if (admission_.active() == 0) {
     liveness_.Stop();
-    if (state() != Admission::State::kOpen) {
+    if (state() != Admission::State::kOpen || doubtful_) {
       Kill(absl::UnavailableError("the connection was closed"));
       return;
     }

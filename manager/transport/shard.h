@@ -60,7 +60,8 @@ class Shard : private Wire::Observer, public std::enable_shared_from_this<Shard>
   // Streams hear no more but their end.
   void Mute();
 
-  size_t room() const { return admission_.room(); }
+  // None while it is doubtful: a request on it ran out of time in silence, and nothing came since.
+  size_t room() const { return doubtful_ ? 0 : admission_.room(); }
   Admission::State state() const { return admission_.state(); }
   bool dead() const { return state() == Admission::State::kDead; }
   // It connects and may soon have room.
@@ -84,6 +85,8 @@ class Shard : private Wire::Observer, public std::enable_shared_from_this<Shard>
   // Removes exchanges that ended by themselves, soon.
   void ScheduleReap();
   void Reap();
+  // A request on it ran out of time.
+  void NoteOverdue();
   void Flush();
   // After any change, at the top level.
   void Review();
@@ -92,7 +95,7 @@ class Shard : private Wire::Observer, public std::enable_shared_from_this<Shard>
 
   // Wire::Observer.
   void OnSent(Exchange& exchange) override;
-  void OnHeard() override { liveness_.Heard(); }
+  void OnHeard() override;
   void OnHead(bool multiplexed) override;
   void OnSettled(std::vector<Wire::Over> over) override;
   void OnBroken(absl::Status status) override { Kill(status); }
@@ -111,6 +114,7 @@ class Shard : private Wire::Observer, public std::enable_shared_from_this<Shard>
   bool full_ = false;     // a request was refused, and none accepted since
   bool closing_ = false;  // `lifetime_` counts, since it is full or drains
   bool draining_ = false;
+  bool doubtful_ = false;
   bool reap_scheduled_ = false;
   std::unique_ptr<Wire> wire_;  // last: what it carries goes first
 };

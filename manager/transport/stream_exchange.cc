@@ -26,7 +26,7 @@ std::unique_ptr<Stream> StreamExchange::Bind(absl::Duration time_to_headers) {
       [weak = std::weak_ptr<StreamExchange>(self), time_to_headers] {
         const auto exchange = weak.lock();
         if (exchange == nullptr) return;
-        exchange->EndEarly(absl::UnavailableError(absl::StrCat(
+        exchange->EndOverdue(absl::UnavailableError(absl::StrCat(
             exchange->request().endpoint->server,
             exchange->maybe_served() ? ": no answer to " : ": no connection had room for ",
             exchange->request().target, exchange->maybe_served() ? " began within " : " within ",

@@ -51,6 +51,7 @@ TEST_F(TransportMetricsTest, EachHasItsOwn) {
            .sockets_opened = 3,
            .connections_drained = 4,
            .connections_lost = 5,
+           .connections_doubted = 24,
            .probes = 6,
            .resends = 7,
            .refused_waiting = 8,
@@ -76,6 +77,7 @@ TEST_F(TransportMetricsTest, EachHasItsOwn) {
   EXPECT_EQ(Count(transport + "sockets_opened_total"), 3);
   EXPECT_EQ(Count(transport + "connections_drained_total"), 4);
   EXPECT_EQ(Count(transport + "connections_lost_total"), 5);
+  EXPECT_EQ(Count(transport + "connections_doubted_total"), 24);
   EXPECT_EQ(Count(transport + "probes_total"), 6);
   EXPECT_EQ(Count(transport + "resends_total"), 7);
   EXPECT_EQ(Count(transport + "bounds_met_total", {{"bound", "waiting"}}), 8);

@@ -52,6 +52,8 @@ class ScriptedWire : public Wire {
     Find(target)->OnHead(head);
     observer_.OnSettled({});
   }
+  // Something comes that answers none of them.
+  void Hear() { observer_.OnHeard(); }
   // It is over; `result` says how, but for `sent`.
   void End(const std::string& target, WireResult result) {
     std::shared_ptr<Exchange> exchange = Find(target);
