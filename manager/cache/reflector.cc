@@ -324,7 +324,9 @@ void Reflector::OnQuietWatch() {
                                           absl::FormatDuration(options_.max_watch_silence))),
             /*failed=*/true);
   if (client_ != client || phase_ != Phase::kIdle) return;
-  StartWatch();
+  // A new watch from here may be stuck as well, and look the same. A pass ends only when what it
+  // asked for has come.
+  StartPass();
   owner_.OnFailure({.wait = options_.answer_grace, .is_long = true, .is_silence = true});
 }
 

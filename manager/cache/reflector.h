@@ -19,7 +19,9 @@
 //                  anything else, also 410         wait                             a new pass
 //   Watching       ADDED, MODIFIED, DELETED        change the store                 Watching
 //                  BOOKMARK                        move the version                 Watching
-//                  closed, cut, overdue; silence                                    Opening
+//                  closed, cut, overdue                                             Opening
+//                  silence          of a server that sends bookmarks                a new pass
+//                                   of another                                      Opening
 //                  closed at once without events   wait                             a new pass
 //                  ERROR 429                       wait                             Opening
 //                  ERROR InternalError             if so wished: wait               Opening
@@ -164,7 +166,7 @@ class Reflector : private WatchStream::Observer {
   // Something has come, and more is to come.
   void NoteProgress();
   void OnSilence();
-  // The watch is open: opens it anew when it brings nothing for max_watch_silence.
+  // The watch is open: begins anew when it brings nothing for max_watch_silence.
   void AwaitEvents();
   void OnQuietWatch();
   void Replace(ObjectStore::Content content, std::string resource_version);

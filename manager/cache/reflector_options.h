@@ -29,8 +29,9 @@ struct ReflectorOptions {
   absl::Duration min_watch_timeout = absl::Minutes(5);
   // Beyond timeoutSeconds, until we give the watch up ourselves.
   absl::Duration watch_grace = absl::Seconds(30);
-  // A watch that is open and has brought nothing for so long may be stuck, and is opened anew. API
-  // servers send a bookmark every minute.
+  // A watch that is open and has brought nothing for so long may be stuck. API servers send a
+  // bookmark every minute: where this one has sent any, what was synced counts as stale, and the
+  // state is asked for anew. Else the watch is opened anew.
   absl::Duration max_watch_silence = absl::Seconds(150);
   // A watch that ends before this without an event has failed.
   absl::Duration very_short_watch = absl::Seconds(1);
