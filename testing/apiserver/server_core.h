@@ -31,7 +31,8 @@ struct ServerOptions {
   WatchOptions watch;
   AccessOptions access;
   // Objects (JSON, with apiVersion and kind) that exist from the start, beside the namespaces
-  // default, kube-node-lease, kube-public and kube-system and the roles of a fresh cluster.
+  // default, kube-node-lease, kube-public and kube-system and the roles of a fresh cluster. Of
+  // definitions, what the double does not check (CEL) is named on stderr and passed over.
   std::vector<std::string> objects;
 };
 

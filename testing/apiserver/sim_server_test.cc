@@ -215,5 +215,25 @@ TEST_F(SimServerTest, DropsAndDelaysBookmarks) {
             std::stoll(late->events[late->events.size() - 2].resource_version));
 }
 
+TEST(SimServerDefinitionsTest, WhatOfOneIsNotCheckedIsSaid) {
+  const auto said = [](const std::string& schema) {
+    SimOptions options;
+    options.core.objects = {StrCat(
+        R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",)"
+        R"("metadata":{"name":"foos.example.com"},"spec":{"group":"example.com","scope":"Cluster",)"
+        R"("names":{"kind":"Foo","plural":"foos"},"versions":[{"name":"v1","served":true,)"
+        R"("storage":true,"schema":{"openAPIV3Schema":)",
+        schema, "}}]}}")};
+    SimulatedLoop loop;
+    testing::internal::CaptureStderr();
+    const SimServer server(loop, options);
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(said(R"({"type":"object"})"), "");
+  EXPECT_EQ(said(R"({"type":"object","x-kubernetes-validations":[{"rule":"true"}]})"),
+            "warning: foos.example.com is loaded all the same: the double does not serve schemas "
+            "with x-kubernetes-validations; run this against a real API server (hack/cluster)\n");
+}
+
 }  // namespace
 }  // namespace mandate::apiserver
