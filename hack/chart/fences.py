@@ -13,9 +13,8 @@ def expect(report, what, holds, seen):
     report.held(what)
 
 
-def owned_by(kind, name="x"):
-    return [{"apiVersion": "operators.coreos.com/v1alpha1", "kind": kind, "name": name, "controller": True,
-             "uid": "00000000-0000-0000-0000-000000000001"}]
+def owned_by(kind, name="x", uid="00000000-0000-0000-0000-000000000001"):
+    return [{"apiVersion": "operators.coreos.com/v1alpha1", "kind": kind, "name": name, "controller": True, "uid": uid}]
 
 
 def binding(role="some-role", subject=None, **metadata):
@@ -79,10 +78,18 @@ STOPPED = {
     "a role that others are added to":
         (TEMPLATE, dict(role(), aggregationRule={"clusterRoleSelectors": [{}]}), AGGREGATION),
 }
-# Changes of a role that a ScopeTemplate controls, and to which somebody else has added things.
-STANDING = dict(role("fence-standing", labels={"rbac.authorization.k8s.io/aggregate-to-view": "true"},
-                     finalizers=["a.io/stays"], ownerReferences=owned_by("ScopeTemplate")),
+OWNER = {"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ScopeTemplate", "metadata": {"name": "fence-owner"},
+         "spec": {"clusterRoles": []}}
+
+
+def standing_role(owner):
+    """A role that this ScopeTemplate controls, and to which somebody else has added things."""
+    return dict(role("fence-standing", labels={"rbac.authorization.k8s.io/aggregate-to-view": "true"},
+                     finalizers=["a.io/stays"], ownerReferences=owned_by("ScopeTemplate", "fence-owner", owner)),
                 aggregationRule={"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}]})
+
+
+# Changes of it.
 CHANGES = {
     "what somebody else has added stays": ({"rules": []}, None),
     "their label is removed": ({"metadata": {"labels": None}}, None),
@@ -179,7 +186,10 @@ def subjects_are_never_base(env, report):
 
 def changes_are_judged_by_what_they_add(env, report):
     report.step("changes of a role to which somebody else has added things")
-    env.kubectl("create", "-f", "-", stdin=json.dumps(STANDING))
+    # Of an owner that exists: garbage collection deletes what has none.
+    env.kubectl("create", "-f", "-", stdin=json.dumps(OWNER))
+    owner = env.get("scopetemplate", "fence-owner")["metadata"]["uid"]
+    env.kubectl("create", "-f", "-", stdin=json.dumps(standing_role(owner)))
     # kubectl reads what it patches.
     env.kubectl("create", "clusterrole", "fence-reads", "--verb=get", "--resource=clusterroles")
     env.kubectl("create", "clusterrolebinding", "fence-reads", "--clusterrole=fence-reads",
@@ -193,9 +203,8 @@ def changes_are_judged_by_what_they_add(env, report):
     finally:
         env.kubectl("patch", "clusterrole", "fence-standing", "--type=merge", "-p",
                     json.dumps({"metadata": {"finalizers": None}}))
-        # Garbage collection may have deleted the first one by now: its owner does not exist.
-        env.kubectl("delete", "--ignore-not-found", "clusterrole/fence-standing", "clusterrole/fence-reads",
-                    "clusterrolebinding/fence-reads")
+        env.kubectl("delete", "clusterrole/fence-standing", "clusterrole/fence-reads", "clusterrolebinding/fence-reads",
+                    "scopetemplate/fence-owner")
 
 
 def event(controller, name="fence-test"):
