@@ -23,14 +23,14 @@ std::string AccountPattern(std::string_view account) {
 void AddAdmissionPolicy(ObjectMaker& maker, AdmissionPolicy policy,
                         const Yaml::Condition& condition) {
   const std::string name = StrCat(maker.account(), "-", policy.id);
+  if (policy.condition.empty()) {
+    policy.condition = StrCat("request.userInfo.username.matches(\"^system:serviceaccount:[^:]+:",
+                              AccountPattern(maker.account()), "$\")");
+  }
   Yaml::Map spec = {
       {"failurePolicy", "Fail"},
       {"matchConditions",
-       Yaml::List{Yaml::Map{
-           {"name", policy.matches},
-           {"expression", StrCat("request.userInfo.username.matches(\"^system:serviceaccount:"
-                                 "[^:]+:",
-                                 AccountPattern(maker.account()), "$\")")}}}},
+       Yaml::List{Yaml::Map{{"name", policy.matches}, {"expression", policy.condition}}}},
       {"matchConstraints",
        Yaml::Map{{"resourceRules", Yaml::List{Yaml::Map{{"apiGroups", Yaml(policy.groups)},
                                                         {"apiVersions", Yaml::List{"*"}},

@@ -1,4 +1,4 @@
-// ValidatingAdmissionPolicies about the requests of one ServiceAccount.
+// ValidatingAdmissionPolicies about the requests of one ServiceAccount, or about its objects.
 #ifndef RBACGEN_ADMISSION_POLICY_H_
 #define RBACGEN_ADMISSION_POLICY_H_
 
@@ -13,6 +13,8 @@ namespace mandate::rbacgen {
 struct AdmissionPolicy {
   std::string id;       // the policy's name is the account's, "-" and this
   std::string matches;  // the name of its match condition: "is-the-component"
+  // In CEL. Empty: that the request is the maker's account's.
+  std::string condition;
   std::vector<std::string> groups;
   std::vector<std::string> operations;  // "CREATE"
   std::vector<std::string> resources;
@@ -27,9 +29,9 @@ Yaml::Map Validation(Yaml expression, const std::string& message);
 // ends in "-".
 std::string AccountPattern(std::string_view account);
 
-// Adds the policy and its binding: the API server denies requests by the maker's account that the
-// policy does not allow, and all of them when it cannot evaluate the policy. The account is known
-// by its name, in any namespace and with any prefix that ends in "-", so that what renames objects
+// Adds the policy and its binding: the API server denies the requests that it matches and does not
+// allow, and all of them when it cannot evaluate the policy. The maker's account is known by its
+// name, in any namespace and with any prefix that ends in "-", so that what renames objects
 // afterwards, such as kustomize's namespace and namePrefix, does not switch the policy off.
 void AddAdmissionPolicy(ObjectMaker& maker, AdmissionPolicy policy,
                         const Yaml::Condition& condition);

@@ -32,6 +32,7 @@ TEST(AddAdmissionPolicy, DeniesWhatItCannotJudge) {
   AddAdmissionPolicy(maker,
                      {.id = "x",
                       .matches = "is-it",
+                      .condition = {},
                       .groups = {"g"},
                       .operations = {"CREATE"},
                       .resources = {"r"},

@@ -18,6 +18,7 @@ void AddEventFence(ObjectMaker& maker) {
       maker,
       {.id = "events",
        .matches = "is-the-component",
+       .condition = {},
        .groups = {"events.k8s.io"},
        .operations = {"CREATE", "UPDATE"},
        .resources = {"events"},

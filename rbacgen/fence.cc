@@ -22,12 +22,19 @@ constexpr std::string_view kRbacGroup = "rbac.authorization.k8s.io";
 constexpr std::array<std::string_view, 3> kVerbs = {"create", "update", "delete"};
 
 constexpr ArgumentSpec kArguments[] = {
-    {"groups", kStrings, true}, {"resources", kStrings, true},
-    {"verbs", kStrings},        {"owner", kString},
-    {"label", kString},         {"names", kStrings},
-    {"labels", kStrings},       {"neverLabels", kStrings},
-    {"finalizers", kStrings},   {"roleRefs", kStrings},
-    {"neverSubject", kStrings}, {"id", kString},
+    {"groups", kStrings, true},
+    {"resources", kStrings, true},
+    {"verbs", kStrings},
+    {"owner", kString},
+    {"label", kString},
+    {"names", kStrings},
+    {"labels", kStrings},
+    {"neverLabels", kStrings},
+    {"finalizers", kStrings},
+    {"roleRefs", kStrings},
+    {"neverSubject", kStrings},
+    {"guard", kString},
+    {"id", kString},
 };
 
 bool Has(const Strings& strings, std::string_view wanted) {
@@ -73,6 +80,22 @@ absl::Status CheckMine(const Fence& fence) {
                    Quoted(fence.owner));
   }
   return CheckDnsSubdomain(std::string_view(fence.owner).substr(0, slash));
+}
+
+absl::Status CheckGuard(const Fence& fence) {
+  if (fence.guard.empty()) return absl::OkStatus();
+  if (fence.owner.empty() && fence.label.empty()) {
+    return Mistake(
+        "guard is about the component's own objects: owner or label says which they are");
+  }
+  const std::string_view guard = fence.guard;
+  const size_t slash = guard.find('/');
+  const std::string_view resource = slash == guard.npos ? "" : guard.substr(slash + 1);
+  if (!CheckDnsSubdomain(guard.substr(0, slash)).ok() || !CheckDnsLabel(resource).ok()) {
+    return Mistake("guard must be \"group/resource\", the plural as in the URL, got ",
+                   Quoted(guard));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckPatterns(const char* argument, const Strings& patterns) {
@@ -142,9 +165,11 @@ absl::StatusOr<Fence> ReadFence(std::string_view text) {
      : who == "manager" ? fence.never_manager
                         : fence.never_anonymous) = true;
   }
+  fence.guard = arguments.String("guard");
   fence.id = arguments.String("id");
   RETURN_IF_ERROR(CheckWhat(fence));
   RETURN_IF_ERROR(CheckMine(fence));
+  RETURN_IF_ERROR(CheckGuard(fence));
   RETURN_IF_ERROR(CheckPatterns("names", fence.names));
   RETURN_IF_ERROR(CheckPatterns("roleRefs", fence.role_refs));
   RETURN_IF_ERROR(CheckPatterns("labels", fence.labels));

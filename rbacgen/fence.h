@@ -40,6 +40,10 @@ struct Fence {
   bool never_self = false;       // no subject is the component, or a group that it is in
   bool never_manager = false;    // no subject is a ServiceAccount of the manager's namespace
   bool never_anonymous = false;  // no subject is everybody without a credential
+  // "group/resource", what the owners are: of the component's own objects, only who may update the
+  // finalizers of these changes the owners and the labels of the patterns `labels`, and adds
+  // finalizers.
+  std::string guard;
 
   std::string id;  // what its policy is named after, behind the component; a DNS label
 };

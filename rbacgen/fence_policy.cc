@@ -29,6 +29,9 @@ constexpr char kNewFinalizers[] =
     "request.operation == \"DELETE\" ? [] : object.metadata.?finalizers.orValue([])"
     ".filter(f, request.operation == \"CREATE\" || "
     "!(f in oldObject.metadata.?finalizers.orValue([])))";
+constexpr char kSameOwners[] =
+    "oldObject.metadata.?ownerReferences.orValue([]) == "
+    "object.metadata.?ownerReferences.orValue([])";
 constexpr char kSameController[] =
     "request.operation != \"UPDATE\" || oldObject.metadata.?ownerReferences.orValue([])"
     ".all(r, !r.?controller.orValue(false) || object.metadata.?ownerReferences.orValue([])"
@@ -116,22 +119,24 @@ std::string HasLabel(std::string_view label) {
   return StrCat(there, " && o.metadata.labels[", key, "] == ", Literal(label.substr(equals + 1)));
 }
 
+// Whether `o` is the component's own.
+std::string IsMine(const Fence& fence) {
+  if (fence.owner.empty()) return HasLabel(fence.label);
+  const std::string has_owner = Controllers(ControllerIs(fence.owner));
+  if (fence.label.empty()) return has_owner;
+  return StrCat(Controllers(""), " ? ", has_owner, " : ", HasLabel(fence.label));
+}
+
+// The same, for people.
+std::string MineInWords(const Fence& fence) {
+  if (fence.owner.empty()) return StrCat("bear the label ", fence.label);
+  return StrCat("have a controller of kind ", fence.owner,
+                fence.label.empty() ? "" : StrCat(", or none and the label ", fence.label));
+}
+
 FenceCheck Mine(const Fence& fence, std::string_view subject) {
-  std::string mine, words;
-  if (fence.owner.empty()) {
-    mine = HasLabel(fence.label);
-    words = StrCat("bear the label ", fence.label);
-  } else if (fence.label.empty()) {
-    mine = Controllers(ControllerIs(fence.owner));
-    words = StrCat("have a controller of kind ", fence.owner);
-  } else {
-    mine = StrCat(Controllers(""), " ? ", Controllers(ControllerIs(fence.owner)), " : ",
-                  HasLabel(fence.label));
-    words =
-        StrCat("have a controller of kind ", fence.owner, ", or none and the label ", fence.label);
-  }
-  return {StrCat("variables.objects.all(o, ", mine, ")"),
-          StrCat(subject, " may only write objects that ", words)};
+  return {StrCat("variables.objects.all(o, ", IsMine(fence), ")"),
+          StrCat(subject, " may only write objects that ", MineInWords(fence))};
 }
 
 // A subject that is the requester, or a group of its.
@@ -277,12 +282,54 @@ std::vector<std::pair<std::string, std::string>> FenceVariables() {
           {"newFinalizers", kNewFinalizers}};
 }
 
+std::vector<FenceCheck> GuardChecks(const Fence& fence) {
+  const size_t slash = fence.guard.find('/');
+  const std::string resource = fence.guard.substr(slash + 1);
+  const std::string may =
+      StrCat("authorizer.group(", Literal(fence.guard.substr(0, slash)), ").resource(",
+             Literal(resource), ").subresource(\"finalizers\").check(\"update\").allowed()");
+  const auto check = [&](std::string_view unchanged, std::string_view what) {
+    return FenceCheck{StrCat("(", unchanged, ") || ", may),
+                      StrCat("only who may update ", resource, "/finalizers may ", what,
+                             "; to have the object made anew, delete it")};
+  };
+  std::vector<FenceCheck> checks = {check(kSameOwners, "change the owners of this object")};
+  if (!fence.labels.empty()) {
+    checks.push_back(check(StrCat("variables.newLabels.all(k, !(", PatternsCel(fence.labels, "k"),
+                                  ")) && variables.oldLabels.all(k, k in variables.labels || !(",
+                                  PatternsCel(fence.labels, "k"), "))"),
+                           StrCat("change its labels of the pattern ", Listed(fence.labels))));
+  }
+  checks.push_back(check("variables.newFinalizers.size() == 0", "add finalizers to it"));
+  return checks;
+}
+
 void AddFencePolicy(ObjectMaker& maker, const Fence& marked) {
   const ChartSwitches& switches = maker.switches();
   const Fence fence = Expanded(marked, maker.names().base);
+  const std::string id = fence.id.empty() ? absl::StrReplaceAll(absl::StrJoin(fence.resources, "-"),
+                                                                {{"/", "-"}, {"*", "all"}})
+                                          : fence.id;
+  const Yaml::Condition condition = switches.Fences() && !switches.SingleMode();
   Yaml::List variables;
   for (auto& [name, expression] : FenceVariables()) {
     variables.push_back(Yaml::Map{{"name", name}, {"expression", expression}});
+  }
+  if (!fence.guard.empty()) {
+    Yaml::List guarded;
+    for (const FenceCheck& check : GuardChecks(fence)) {
+      guarded.push_back(Validation(check.expression, check.message));
+    }
+    AddAdmissionPolicy(maker,
+                       {.id = id + "-guard",
+                        .matches = "was-the-components",
+                        .condition = StrCat("[oldObject].all(o, ", IsMine(fence), ")"),
+                        .groups = fence.groups,
+                        .operations = {"UPDATE"},
+                        .resources = fence.resources,
+                        .variables = variables,
+                        .validations = std::move(guarded)},
+                       condition);
   }
   Strings operations;
   for (const std::string& verb : fence.verbs) {
@@ -298,18 +345,16 @@ void AddFencePolicy(ObjectMaker& maker, const Fence& marked) {
     }
     validations.push_back(std::move(validation));
   }
-  AddAdmissionPolicy(
-      maker,
-      {.id = fence.id.empty() ? absl::StrReplaceAll(absl::StrJoin(fence.resources, "-"),
-                                                    {{"/", "-"}, {"*", "all"}})
-                              : fence.id,
-       .matches = "is-the-component",
-       .groups = fence.groups,
-       .operations = std::move(operations),
-       .resources = WithSubresources(fence.resources),
-       .variables = std::move(variables),
-       .validations = std::move(validations)},
-      switches.Fences() && !switches.SingleMode());
+  AddAdmissionPolicy(maker,
+                     {.id = id,
+                      .matches = "is-the-component",
+                      .condition = {},
+                      .groups = fence.groups,
+                      .operations = std::move(operations),
+                      .resources = WithSubresources(fence.resources),
+                      .variables = std::move(variables),
+                      .validations = std::move(validations)},
+                     condition);
 }
 
 }  // namespace mandate::rbacgen

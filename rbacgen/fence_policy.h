@@ -16,6 +16,8 @@ namespace mandate::rbacgen {
 // Adds the policy and its binding: the API server refuses a write by the component's ServiceAccount
 // that is not as the fence says, and any when it cannot tell. Not in the identity mode single,
 // where the server does not know whose a write is.
+//
+// With Fence::guard, another policy and its binding, about the updates of everybody else.
 void AddFencePolicy(ObjectMaker& maker, const Fence& fence);
 
 // What must hold of a write, in CEL: what `fence` says, whose patterns have no kBaseNameWord; and
@@ -31,6 +33,12 @@ struct FenceCheck {
 };
 std::vector<FenceCheck> FenceChecks(const Fence& fence, std::string_view component,
                                     std::string_view base_name);
+
+// What must hold of an update of an object that was the component's own, unless the requester may
+// update the finalizers of Fence::guard, which the server asks of whoever makes such an owner block
+// its deletion: the component itself, who administers the cluster, Kubernetes' garbage collection.
+// The variables are FenceVariables().
+std::vector<FenceCheck> GuardChecks(const Fence& fence);
 
 // Names and expressions: `objects`, what there is of the object before and after; `newLabels`, the
 // keys of the labels that the write adds or changes; `newFinalizers`.

@@ -84,6 +84,37 @@ TEST(FenceChecks, AnAggregationRuleIsOfClusterRolesOnly) {
               Not(aggregation));
 }
 
+TEST(GuardChecks, WhatOthersLeaveAlone) {
+  const auto checks =
+      GuardChecks(Read("groups=g,resources=r,owner=a.io/A,labels=a.io/*;b,guard=a.io/as"));
+  EXPECT_THAT(checks,
+              ElementsAre(Says("only who may update as/finalizers may change the owners"),
+                          Says("labels of the pattern a.io/*, b"), Says("add finalizers to it")));
+  for (const FenceCheck& check : checks) {
+    EXPECT_THAT(check.expression,
+                HasSubstr(" || authorizer.group(\"a.io\").resource(\"as\")."
+                          "subresource(\"finalizers\").check(\"update\").allowed()"));
+  }
+  EXPECT_THAT(GuardChecks(Read("groups=g,resources=r,label=l,guard=a.io/as")),
+              ElementsAre(Says("owners"), Says("finalizers to it")));
+}
+
+TEST(AddFencePolicy, AGuardIsAboutTheObjectsThatWereTheComponents) {
+  const ChartNames names = {.base = "mm"};
+  const ChartSettings settings;
+  const ChartSwitches switches(settings);
+  std::vector<Yaml> objects;
+  ObjectMaker maker(names, switches, "a", "mm-a", &objects);
+  AddFencePolicy(maker, Read("groups=g,resources=r,label=l,guard=a.io/as,id=x"));
+  ASSERT_THAT(objects, SizeIs(4));
+  EXPECT_EQ(objects[0]["metadata"]["name"].text(), "mm-a-x-guard");
+  EXPECT_EQ(objects[2]["metadata"]["name"].text(), "mm-a-x");
+  const std::string spec = objects[0]["spec"].Write();
+  EXPECT_THAT(spec, HasSubstr("[oldObject].all(o, \"l\" in o.metadata.?labels.orValue({}))"));
+  EXPECT_THAT(spec, HasSubstr("operations:\n    - UPDATE\n    resources:\n    - r\n"));
+  EXPECT_THAT(spec, Not(HasSubstr("userInfo.username.matches")));
+}
+
 TEST(AddFencePolicy, IsOfTheComponentAlone) {
   const ChartNames names = {.base = "mm"};
   ChartSettings settings;

@@ -18,7 +18,7 @@ TEST(ReadFence, ReadsEveryArgument) {
       "groups=rbac.authorization.k8s.io,resources=rolebindings;clusterrolebindings,"
       "verbs=create;update,owner=\"example.com/Grant\",label=\"example.com/uid\","
       "names=\"g-*\";!g-x,neverLabels=\"a.io/*\",roleRefs=ClusterRole/a;!system:*,"
-      "neverSubject=self;manager,id=grants");
+      "neverSubject=self;manager,guard=example.com/grants,id=grants");
   ASSERT_TRUE(fence.ok()) << fence.status();
   EXPECT_THAT(fence->groups, ElementsAre("rbac.authorization.k8s.io"));
   EXPECT_THAT(fence->resources, ElementsAre("rolebindings", "clusterrolebindings"));
@@ -30,6 +30,7 @@ TEST(ReadFence, ReadsEveryArgument) {
   EXPECT_THAT(fence->role_refs, ElementsAre("ClusterRole/a", "!system:*"));
   EXPECT_TRUE(fence->never_self);
   EXPECT_TRUE(fence->never_manager);
+  EXPECT_EQ(fence->guard, "example.com/grants");
   EXPECT_EQ(fence->id, "grants");
 }
 
@@ -58,6 +59,11 @@ TEST(ReadFence, SaysWhatMakesNoFence) {
       {"groups=a,resources=b,owner=\"a.io/\"", "owner must be \"group/Kind\""},
       {"groups=a,resources=b,owner=\"/Kind\"", "owner must be \"group/Kind\""},
       {"groups=a,resources=b,owner=\"a.io/v1/Kind\"", "a.io/v1"},
+      {"groups=a,resources=b,names=x,guard=a.io/bs", "owner or label says which"},
+      {"groups=a,resources=b,label=x,guard=bs", "guard must be \"group/resource\""},
+      {"groups=a,resources=b,label=x,guard=a.io/", "guard must be \"group/resource\""},
+      {"groups=a,resources=b,label=x,guard=a.io/Bs", "guard must be \"group/resource\""},
+      {"groups=a,resources=b,label=x,guard=a.io/bs/status", "guard must be \"group/resource\""},
       {"groups=a,resources=b,names=a/b", "names: \"a/b\""},
       {"groups=a,resources=b,names=!", "names has an empty pattern"},
       {"groups=a,resources=b,names=x,verbs=delete", "verbs has no create"},

@@ -29,6 +29,7 @@ void AddTokenFence(ObjectMaker& maker) {
   AddAdmissionPolicy(maker,
                      {.id = "tokens",
                       .matches = "is-base",
+                      .condition = {},
                       .groups = {""},
                       .operations = {"CREATE"},
                       .resources = {"serviceaccounts/token"},

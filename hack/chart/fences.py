@@ -104,9 +104,25 @@ CHANGES = {
         ({"metadata": {"ownerReferences": [dict(owned_by("ScopeTemplate")[0], uid="2")]}}, CONTROLLER),
 }
 
+# Changes by somebody else, of a role that a ScopeTemplate controls.
+OWNERS, KEYS, KEEPERS = "may change the owners", "may change its labels of the pattern", "may add finalizers"
+OTHERS = {
+    "another label": ({"metadata": {"labels": {"a": "b"}}}, None),
+    "rules, which are corrected": ({"rules": []}, None),
+    "without finalizers": ({"metadata": {"finalizers": None}}, None),
+    "no owner": ({"metadata": {"ownerReferences": None}}, OWNERS),
+    "another owner": ({"metadata": {"ownerReferences": owned_by("ScopeTemplate")}}, OWNERS),
+    "no label": ({"metadata": {"labels": {"operators.coreos.io/scopeTemplateUID": None}}}, KEYS),
+    "another value of the label": ({"metadata": {"labels": {"operators.coreos.io/scopeTemplateUID": "y"}}}, KEYS),
+    "a label that only ours have": ({"metadata": {"labels": {"operators.coreos.io/generateName": "y"}}}, KEYS),
+    "a finalizer": ({"metadata": {"finalizers": ["a.io/stays", "a.io/x"]}}, KEEPERS),
+}
+
 
 def fences_hold(env, report):
     """RBAC allows each of these writes; the API server stops those that the markers fence off."""
+    # It would mend and delete what is tried here.
+    env.stop_manager()
     report.step("the policies are free of mistakes")
 
     def checked():
@@ -139,6 +155,7 @@ def fences_hold(env, report):
         code, said = env.as_component(who, "delete", "--raw", f"{group}/{kind}/{name}?dryRun=All")
         expect(report, f"delete of {name}", code != 0 and MINE in said, said)
     changes_are_judged_by_what_they_add(env, report)
+    others_leave_the_marks_of_ours(env, report)
     standing_subjects_stop_nothing(env, report)
     a_renamed_component_is_fenced(env, report)
     events_are_the_components_own(env, report)
@@ -147,6 +164,7 @@ def fences_hold(env, report):
     env.kubectl("create", "--dry-run=server", "-f", "-", stdin=thing)
     report.held("passes")
     base_asks_as_the_manager_does(env, report, kill_switch=False)
+    env.restart_manager()
 
 
 def standing_subjects_stop_nothing(env, report):
@@ -205,6 +223,47 @@ def changes_are_judged_by_what_they_add(env, report):
                     json.dumps({"metadata": {"finalizers": None}}))
         env.kubectl("delete", "clusterrole/fence-standing", "clusterrole/fence-reads", "clusterrolebinding/fence-reads",
                     "scopetemplate/fence-owner")
+
+
+def others_leave_the_marks_of_ours(env, report):
+    report.step("changes by somebody who may patch all roles and bindings")
+    env.kubectl("create", "-f", "-", stdin=json.dumps(OWNER))
+    owner = env.get("scopetemplate", "fence-owner")["metadata"]["uid"]
+    guarded = dict(standing_role(owner))
+    guarded["metadata"] = dict(guarded["metadata"], labels={"operators.coreos.io/scopeTemplateUID": owner})
+    del guarded["aggregationRule"]
+    env.kubectl("create", "-f", "-", stdin=json.dumps(guarded))
+    env.kubectl("create", "-f", "-", stdin=json.dumps(binding()))
+    env.kubectl("create", "-f", "-", stdin=json.dumps(dict(role("fence-eve"), rules=[
+        {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles", "clusterrolebindings"],
+         "verbs": ["get", "patch", "delete", "escalate", "bind"]}])))
+    env.kubectl("create", "clusterrolebinding", "fence-eve", "--clusterrole=fence-eve", "--user=eve")
+
+    def patch(what, change, *who):
+        try:
+            return 0, env.kubectl("patch", what, "--type=merge", "--dry-run=server", "-p", json.dumps(change), *who)
+        except StepFailed as failure:
+            return 1, failure.seen
+    try:
+        for name, (change, says) in OTHERS.items():
+            code, said = patch("clusterrole/fence-standing", change, "--as=eve")
+            passes = says is None
+            expect(report, name if passes else f"not {name}", (code == 0) == passes and (passes or says in said), said)
+        code, said = patch("clusterrolebinding/fence-test", {"metadata": {"labels": None}}, "--as=eve")
+        expect(report, "not a binding without its label", code != 0 and KEYS in said, said)
+        code, said = patch("clusterrolebinding/fence-eve", {"metadata": {"ownerReferences": owned_by("ScopeTemplate")}}, "--as=eve")
+        expect(report, "a binding of nobody's", code == 0, said)
+        code, said = patch("clusterrole/fence-standing", {"metadata": {"ownerReferences": None}})
+        expect(report, "no owner, by who administers the cluster", code == 0, said)
+        # Kubernetes' own garbage collection takes the owner out.
+        env.kubectl("delete", "scopetemplate/fence-owner", "--cascade=orphan")
+        env.eventually("orphaned", lambda: (
+            (role := env.get("clusterrole", "fence-standing")) and "ownerReferences" not in role["metadata"], role))
+    finally:
+        env.kubectl("patch", "clusterrole", "fence-standing", "--type=merge", "-p",
+                    json.dumps({"metadata": {"finalizers": None}}))
+        env.kubectl("delete", "--ignore-not-found", "clusterrole/fence-standing", "clusterrole/fence-eve",
+                    "clusterrolebinding/fence-eve", "clusterrolebinding/fence-test", "scopetemplate/fence-owner")
 
 
 def event(controller, name="fence-test"):
