@@ -149,6 +149,23 @@ TEST_F(HandoverTest, WhenTheSponsorsTokenIsRejected) {
   NoViolations();
 }
 
+TEST_F(HandoverTest, NotWhenAnothersTokenIsRejected) {
+  JoinBoth();
+  cache_->CutOff("b", absl::UnauthenticatedError("the server rejected the token of b"));
+  loop_.RunReady();
+  EXPECT_EQ(of_a_.Take(), "");
+  EXPECT_EQ(a_.live_watches(), 1u);
+  EXPECT_EQ(b_.watches().size(), 0u);
+  Settle();
+  // Also where the other could take over.
+  EXPECT_EQ(Reads(*view_b_), true);
+  cache_->CutOff("c", absl::UnauthenticatedError("the server rejected the token of c"));
+  Settle();
+  EXPECT_EQ(a_.live_watches(), 1u);
+  EXPECT_EQ(b_.watches().size(), 0u);
+  NoViolations();
+}
+
 // Each has its own part of it.
 TEST_F(HandoverTest, WhenTheSponsorsPartOfTheBudgetIsUsedUp) {
   Cache::Options options = MakeOptions();

@@ -68,12 +68,12 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadGrant> gra
 }
 
 void SharedWatch::Leave(const WatchComponent& component, const DemandFeed& feed) {
-  WatchMember* member = Find(component);
-  if (member == nullptr) return;
-  member->Remove(feed);
-  if (member->HasDemands()) return;
-  if (config_.linger <= absl::ZeroDuration()) return Retire(component);
-  member->linger().SetAfter(config_.linger, [this, &component] { Retire(component); });
+  // A member stays at least until its last demand has left.
+  WatchMember& member = *Find(component);
+  member.Remove(feed);
+  if (member.HasDemands()) return;
+  if (config_.linger <= absl::ZeroDuration()) return Retire(member);
+  member.linger().SetAfter(config_.linger, [this, &member] { Retire(member); });
 }
 
 void SharedWatch::Pause(const WatchComponent& component, DemandFeed& feed) {
@@ -84,15 +84,14 @@ void SharedWatch::Resume(const WatchComponent& component, DemandFeed& feed) {
   if (WatchMember* member = Find(component)) member->Resume(feed);
 }
 
-void SharedWatch::Retire(const WatchComponent& component) {
-  WatchMember* member = Find(component);
-  // Its grant has demands again: they are about to join.
-  if (member == nullptr || member->HasDemands() || member->grant().demands() > 0) return;
-  if (member == sponsor_) {
+void SharedWatch::Retire(WatchMember& member) {
+  // Where its grant has demands again, they are about to join.
+  if (member.HasDemands() || member.grant().demands() > 0) return;
+  if (&member == sponsor_) {
     WatchMember* successor = Successor();
     if (successor == nullptr && members_.size() > 1) {
       // Nobody has proved anything yet: the watch itself tells.
-      successor = (members_.front().get() == member ? members_.back() : members_.front()).get();
+      successor = (members_.front().get() == &member ? members_.back() : members_.front()).get();
     }
     if (successor == nullptr) {
       reflector_.reset();
@@ -101,7 +100,7 @@ void SharedWatch::Retire(const WatchComponent& component) {
       HandOverTo(*successor);
     }
   }
-  std::erase_if(members_, [&](const auto& m) { return m.get() == member; });
+  std::erase_if(members_, [&](const auto& m) { return m.get() == &member; });
   if (members_.empty()) config_.on_empty();
 }
 

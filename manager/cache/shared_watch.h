@@ -63,8 +63,8 @@ class SharedWatch : private Reflector::Owner {
   void OnStatus(const DemandStatus& status) override;
   void OnFailure(const Reflector::Failure& failure) override;
 
-  // Ends the membership of a component without demands.
-  void Retire(const WatchComponent& component);
+  // Ends the membership, unless it has demands again.
+  void Retire(WatchMember& member);
   WatchMember* Find(const WatchComponent& component);
   // Where a sponsor is to be replaced and who may replace it, does so.
   void Rebalance();

@@ -31,7 +31,6 @@ WatchMember::~WatchMember() {
 }
 
 void WatchMember::Add(std::shared_ptr<DemandFeed> feed) {
-  linger_.Cancel();
   feeds_.push_back(feed);
   component_.counts.demands.Increment();
   // Later demands get what the others have got so far.

@@ -52,7 +52,7 @@ class WatchMember {
   AccessProof& proof() { return proof_; }
   const AccessProof& proof() const { return proof_; }
   const ReadGrant& grant() const { return *grant_; }
-  // Runs while the membership outlives its last demand; a new one takes it back.
+  // Runs while the membership outlives its last demand. A new one lets it run out.
   LoopTimer& linger() { return linger_; }
   const WatchComponent* component() const { return &component_; }
 

@@ -209,6 +209,22 @@ TEST_F(ConnectionBudgetTest, AConnectionThatIsInDoubtTakesNothingNew) {
   }
 }
 
+TEST_F(ConnectionBudgetTest, AProbeThatCannotBeSentIsNotWaitedFor) {
+  Connect(1);
+  Submit("/slow");
+  network_.wire(0).Send("/slow");
+  network_.RefuseRequests(absl::InternalError("no memory"));
+  loop_.RunFor(options_.silence_limit + options_.probe_timeout);
+  EXPECT_EQ(budget_.connections(), 1u);
+  EXPECT_EQ(stats_.probes, 0u);
+  network_.RefuseRequests(absl::OkStatus());
+  loop_.RunFor(options_.silence_limit - options_.probe_timeout);
+  EXPECT_TRUE(network_.wire(0).Has("/livez"));
+  loop_.RunFor(options_.probe_timeout);
+  EXPECT_EQ(budget_.connections(), 0u);
+  EXPECT_EQ(stats_.connections_lost, 1u);
+}
+
 TEST_F(ConnectionBudgetTest, AConnectionInDoubtThatNothingUsesIsClosed) {
   Connect(1);
   const auto late = Submit("/late");

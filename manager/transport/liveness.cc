@@ -28,16 +28,13 @@ void Liveness::SetTimer(absl::Time when) {
 void Liveness::Check() {
   const absl::Time now = loop_.clock().TimeNow();
   if (heard_ < probed_) {
-    if (now < probed_ + options_.probe_timeout) return SetTimer(probed_ + options_.probe_timeout);
     timer_.reset();
     actions_.found_dead();
     return;
   }
   // Not at every byte: the timer moves only when it fires.
   if (now < heard_ + options_.silence_limit) return SetTimer(heard_ + options_.silence_limit);
-  if (Probe()) return;
-  Heard();
-  SetTimer(now + options_.silence_limit);
+  if (!Probe()) ProbeNotSent();
 }
 
 void Liveness::Doubt() {
