@@ -46,7 +46,7 @@ void AddAuditPolicyCommand(CLI::App& app, int* exit_code) {
   command
       ->add_option("--base-name", flags->base_name,
                    "The manager's ServiceAccount; a component's is NAME-component")
-      ->check(IsAccountName())
+      ->check(IsBaseName())
       ->capture_default_str();
   AddMandateSourceFlags(command, &flags->sources);
   command->footer(

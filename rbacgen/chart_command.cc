@@ -37,7 +37,9 @@ struct Flags {
 std::string ChartYaml(const ChartNames& names) {
   return "apiVersion: v2\nname: " + names.part_of +
          "\ndescription: A Kubernetes controller manager in which every component acts under its "
-         "own identity\ntype: application\nversion: 0.1.0\nappVersion: 0.1.0\n";
+         "own identity\ntype: application\nversion: 0.1.0\nappVersion: 0.1.0\n"
+         // The oldest that has ValidatingAdmissionPolicies.
+         "kubeVersion: \">=1.30.0-0\"\n";
 }
 
 std::string PlainManifest(const std::vector<ChartFile>& files) {
@@ -182,11 +184,12 @@ void AddChartCommand(CLI::App& app, int* exit_code) {
   command
       ->add_option("--base-name", flags->names.base,
                    "The manager's ServiceAccount and Lease; a component's is NAME-component")
-      ->check(IsAccountName())
+      ->check(IsBaseName())
       ->capture_default_str();
   command
       ->add_option("--part-of", flags->names.part_of,
                    "The label app.kubernetes.io/part-of, and a new chart's name")
+      ->check(IsNamespace())
       ->capture_default_str();
   command->add_flag("--minimal", flags->minimal,
                     "Leave out what other rules allow already, and join what can be joined");

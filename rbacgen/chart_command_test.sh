@@ -53,6 +53,9 @@ grep -q '^kind: ValidatingAdmissionPolicy' "$dir/out" && fail '--no-fences: a fe
 expect 2 'no namespace' chart --format=yaml --namespace=A_b "$sample"
 says 'no namespace' err '--namespace: '
 expect 2 'no name of an account' chart --format=yaml --base-name=A_b "$sample"
+expect 2 'a name too long for a label' chart --format=yaml --base-name="$(printf 'b%.0s' {1..64})" "$sample"
+says 'a name too long for a label' err 'longer than 63 characters'
+expect 2 'no name of a chart' chart --format=yaml --part-of=A_b "$sample"
 expect 2 'nor here' audit-policy --namespace=a.b "$sample"
 expect 0 'an audit policy' audit-policy --namespace=ns-1 "$sample"
 for line in 'kind: Policy' '  - system:serviceaccount:ns-1:mandate-manager-sample-reader'; do

@@ -42,7 +42,12 @@ absl::Status CheckAudience(std::string_view audience) {
 }  // namespace
 
 CLI::Validator IsNamespace() { return IsName(CheckDnsLabel); }
-CLI::Validator IsAccountName() { return IsName(CheckDnsSubdomain); }
+CLI::Validator IsBaseName() {
+  return IsName([](std::string_view name) {
+    const absl::Status account = CheckDnsSubdomain(name);
+    return account.ok() ? CheckLabelValue(name) : account;
+  });
+}
 CLI::Validator IsAudience() { return IsName(CheckAudience); }
 
 void AddSourceFlags(CLI::App* command, SourceFlags* flags) {

@@ -24,11 +24,12 @@ void AddChartCommand(CLI::App& app, int* exit_code);
 void AddAuditPolicyCommand(CLI::App& app, int* exit_code);
 void AddTraceCommand(CLI::App& app, int* exit_code);
 
-// Validators of options: of type ComponentFrom (marker, dir or file), of a namespace, of a
-// ServiceAccount's name, and of an audience of tokens, which a policy's CEL will have in quotes.
+// Validators of options: of type ComponentFrom (marker, dir or file), of a namespace, of the
+// manager's ServiceAccount, whose name is a label's value too, and of an audience of tokens, which
+// a policy's CEL will have in quotes.
 CLI::Validator ComponentFromWords();
 CLI::Validator IsNamespace();
-CLI::Validator IsAccountName();
+CLI::Validator IsBaseName();
 CLI::Validator IsAudience();
 
 // What of the source code a command reads: PATH… and --component-from.

@@ -18,6 +18,9 @@ namespace {
 using Strings = std::vector<std::string>;
 using enum ArgumentType;
 
+// With the names of the manager and of the component, at most 63 each, the policy's name is not too
+// long.
+constexpr size_t kMaxId = 63;
 constexpr std::string_view kRbacGroup = "rbac.authorization.k8s.io";
 constexpr std::array<std::string_view, 3> kVerbs = {"create", "update", "delete"};
 
@@ -186,7 +189,12 @@ absl::StatusOr<Fence> ReadFence(std::string_view text) {
         "a fence needs owner, label, names, labels, neverLabels, roleRefs or neverSubject: it says "
         "what a write must be like");
   }
-  if (!fence.id.empty()) RETURN_IF_ERROR(CheckDnsLabel(fence.id));
+  if (!fence.id.empty()) {
+    RETURN_IF_ERROR(CheckDnsLabel(fence.id));
+  } else if (absl::StrJoin(fence.resources, "-").size() > kMaxId) {
+    return Mistake("a policy is named after so many resources, in more than ", kMaxId,
+                   " characters; give it a name with id");
+  }
   return fence;
 }
 

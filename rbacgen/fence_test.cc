@@ -59,6 +59,7 @@ TEST(ReadFence, SaysWhatMakesNoFence) {
       {"groups=a,resources=b,owner=\"a.io/\"", "owner must be \"group/Kind\""},
       {"groups=a,resources=b,owner=\"/Kind\"", "owner must be \"group/Kind\""},
       {"groups=a,resources=b,owner=\"a.io/v1/Kind\"", "a.io/v1"},
+      {"groups=a,label=x,resources=" + std::string(64, 'b'), "give it a name with id"},
       {"groups=a,resources=b,names=x,guard=a.io/bs", "owner or label says which"},
       {"groups=a,resources=b,label=x,guard=bs", "guard must be \"group/resource\""},
       {"groups=a,resources=b,label=x,guard=a.io/", "guard must be \"group/resource\""},

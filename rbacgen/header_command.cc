@@ -59,7 +59,7 @@ void AddHeaderCommand(CLI::App& app, int* exit_code) {
   command
       ->add_option("--base-name", flags->base_name,
                    "The manager's name, which its ServiceAccounts begin with")
-      ->check(IsAccountName())
+      ->check(IsBaseName())
       ->capture_default_str();
   command
       ->add_option("--namespace", flags->ns,

@@ -69,9 +69,11 @@ void DeclareServers(CLI::App& app, ManagerOptions& options) {
 }
 
 void DeclareIdentities(CLI::App& app, Raw& raw, ManagerOptions& options) {
-  app.add_option("--identity-mode", raw.identity_mode,
-                 "How components act: token (each has its own ServiceAccount's), impersonate "
-                 "(base's, as the component), single (all as base, for clusters without RBAC).")
+  app.add_option(
+         "--identity-mode", raw.identity_mode,
+         "How components act: token (each has its own ServiceAccount's), impersonate "
+         "(base's, as the component; base's permissions to do so are those of all components "
+         "together), single (all as base, for clusters without RBAC).")
       ->type_name("MODE")
       ->capture_default_str();
   app.add_flag(

@@ -154,7 +154,7 @@ void AddInputFlags(CLI::App* command, Asks asks, InputFlags* flags) {
   command
       ->add_option("--base-name", flags->tree.base_name,
                    "The manager's ServiceAccount; a component's is NAME-component")
-      ->check(IsAccountName())
+      ->check(IsBaseName())
       ->capture_default_str();
   command
       ->add_option("--component-from", flags->component_from,

@@ -56,7 +56,7 @@ void AddTraceCommand(CLI::App& app, int* exit_code) {
   command
       ->add_option("--base-name", flags->options.base_name,
                    "The manager's ServiceAccount; a component's is NAME-component")
-      ->check(IsAccountName())
+      ->check(IsBaseName())
       ->capture_default_str();
   command->footer(
       "A request counts once: at its end, or a watch at its start. Amiss are: a request with our\n"
