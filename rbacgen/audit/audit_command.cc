@@ -224,10 +224,7 @@ void AddAuditCommand(CLI::App& app, int* exit_code) {
   command->add_flag("--json", flags->json, "Print JSON, with nothing shortened");
   command->add_flag("--suggest", flags->suggest,
                     "Print only what to change in the markers, as a diff (patch -p0)");
-  command
-      ->add_option("--user-agent-prefix", flags->trace.user_agent_prefix,
-                   "What the manager's user agents begin with")
-      ->capture_default_str();
+  AddTraceFlags(command, &flags->trace);
   AddInputFlags(command, Asks::kOfAll, &flags->input);
   command->footer(KindsHelp() +
                   "Exit codes: 0 none of these, 1 some, 2 something cannot be read.\n\n"

@@ -21,6 +21,18 @@ void AddLogFlags(CLI::App* command, LogFlags* flags) {
       ->capture_default_str();
 }
 
+void AddTraceFlags(CLI::App* command, TraceOptions* options) {
+  command
+      ->add_option("--user-agent-prefix", options->user_agent_prefix,
+                   "What the manager's user agents begin with")
+      ->capture_default_str();
+  command
+      ->add_option("--max-credentials", options->max_credentials,
+                   "Keep at most this many credential ids: the memory's bound")
+      ->check(CLI::Range(size_t{1}, size_t{10'000'000}))
+      ->capture_default_str();
+}
+
 int ReadLogs(const LogFlags& flags, Trace* trace) {
   LogFramer framer(
       flags.max_event,

@@ -18,6 +18,10 @@ struct LogFlags {
 // Adds LOG… and --max-event. `flags` outlive the command.
 void AddLogFlags(CLI::App* command, LogFlags* flags);
 
+// Adds the flags that say which requests are ours and how much is kept of them, but for the
+// manager's namespace and name. `options` outlive the command.
+void AddTraceFlags(CLI::App* command, TraceOptions* options);
+
 // Reads the logs in their order. The exit code of what cannot be opened or read, said on standard
 // error, or 0.
 int ReadLogs(const LogFlags& flags, Trace* trace);

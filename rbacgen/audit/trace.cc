@@ -13,6 +13,9 @@ namespace {
 
 constexpr char kOthers[] = "(others)";
 constexpr size_t kNamedUnreadable = 5;
+constexpr size_t kMaxTarget = 512;
+// Selectors make a URI long; what the authorizer asked is still read from it.
+constexpr size_t kMaxUri = 16384;
 
 bool IsWrite(std::string_view verb) {
   return verb == "create" || verb == "update" || verb == "patch" || verb == "delete" ||
@@ -21,7 +24,9 @@ bool IsWrite(std::string_view verb) {
 
 // What it was about, as RBAC and kubectl name it: "serviceaccounts/token", "deployments.apps".
 std::string Target(const AuditEvent& event) {
-  if (!event.has_object) return event.request_uri.substr(0, event.request_uri.find('?'));
+  if (!event.has_object) {
+    return event.request_uri.substr(0, std::min(event.request_uri.find('?'), kMaxTarget));
+  }
   std::string target = event.resource;
   if (!event.group.empty()) StrAppend(&target, ".", event.group);
   if (!event.subresource.empty()) StrAppend(&target, "/", event.subresource);
@@ -37,6 +42,21 @@ bool IsTime(std::string_view text) {
     if (kForm[i] == '0' ? !digit : text[i] != kForm[i]) return false;
   }
   return true;
+}
+
+// What tables keep of an event; senders choose how long a user agent or a name is.
+void Shorten(size_t max, AuditEvent* event) {
+  const auto cut = [max](std::string& text) {
+    if (text.size() > max) text.resize(max);
+  };
+  for (std::string* text :
+       {&event->audit_id, &event->verb, &event->received, &event->user_agent, &event->username,
+        &event->impersonated, &event->group, &event->resource, &event->subresource, &event->ns,
+        &event->name, &event->issued_credential_id}) {
+    cut(*text);
+  }
+  if (event->request_uri.size() > kMaxUri) event->request_uri.resize(kMaxUri);
+  for (std::string& id : event->credential_ids) cut(id);
 }
 
 // Questions about oneself: asked by POST, but nothing is stored.
@@ -59,6 +79,7 @@ absl::Status Trace::Add(std::string_view text) {
   absl::Status status = ParseAuditEvent(text, &event_);
   if (!status.ok()) return status;
   ++lines_;
+  Shorten(options_.max_text, &event_);
   AddEvent(event_);
   return status;
 }
@@ -146,9 +167,14 @@ void Trace::AddEvent(const AuditEvent& event) {
   for (const std::string& id : event.credential_ids) {
     if (used_.contains(id) || used_.size() < options_.max_credentials) {
       used_.emplace(id, by_token.value_or(""));
-      row.credential_ids.insert(id);
     } else {
       used_left_out_ = true;
+      continue;
+    }
+    if (row_credentials_ >= 2 * options_.max_credentials) {
+      used_left_out_ = used_left_out_ || !row.credential_ids.contains(id);
+    } else if (row.credential_ids.insert(id).second) {
+      ++row_credentials_;
     }
   }
 }
@@ -236,12 +262,14 @@ void Trace::JoinTokens(TraceReport* report) {
       token.issued_by = issued.by;
       token.when = issued.when;
       if (!IsBase(issued.by)) {
-        report->findings.push_back(StrCat("credential id ", id, " of ", component,
-                                          " was not issued by base but by ", issued.by));
+        FindAtEnd(StrCat("credential id ", id, " of ", component, " was not issued by base but by ",
+                         issued.by),
+                  report);
       }
     } else if (!issued_left_out_) {
-      report->findings.push_back(StrCat("credential id ", id, " of ", component,
-                                        ": no TokenRequest in this log issued it"));
+      FindAtEnd(StrCat("credential id ", id, " of ", component,
+                       ": no TokenRequest in this log issued it"),
+                report);
     }
     report->tokens.push_back(std::move(token));
   }
@@ -257,6 +285,14 @@ void Trace::JoinTokens(TraceReport* report) {
   }
 }
 
+void Trace::FindAtEnd(std::string text, TraceReport* report) {
+  if (report->findings.size() < options_.max_findings) {
+    report->findings.push_back(std::move(text));
+  } else {
+    ++findings_left_out_;
+  }
+}
+
 TraceReport Trace::Finish() {
   TraceReport report;
   for (const auto& [text, finding] : findings_) {
@@ -269,9 +305,10 @@ TraceReport Trace::Finish() {
     report.findings.push_back(StrCat(findings_left_out_, " more, of further kinds"));
   }
   if (issued_left_out_ || used_left_out_) {
-    report.findings.push_back(
-        StrCat("more than ", options_.max_credentials,
-               " credential ids: the rest were not joined; trace a shorter log"));
+    report.findings.push_back(StrCat(
+        "more than ", options_.max_credentials,
+        " credential ids: the further ones were not compared with their TokenRequests; trace "
+        "a shorter log, or raise --max-credentials"));
   }
   report.issued_left_out = issued_left_out_;
   report.elsewhere = std::move(elsewhere_);

@@ -31,10 +31,11 @@ struct TraceOptions {
   std::map<std::string, std::string, std::less<>> others;
   size_t max_identities = 1000;     // rows; further ones are one row "(others)"
   size_t max_operations = 500;      // verb × resource of one identity; further ones are "(others)"
-  size_t max_credentials = 50000;   // ours, issued, and used; further ones cannot be joined
+  size_t max_credentials = 10000;   // ours, issued, and used; further ones cannot be joined
   size_t max_elsewhere = 100;       // other namespaces with a manager
   size_t max_findings = 1000;       // different ones; further ones are counted
   size_t recent_audit_ids = 65536;  // how far apart two events of one request may be
+  size_t max_text = 512;            // bytes of a name, agent or id; the rest is cut off
 };
 
 // One identity as it appears in the log.
@@ -124,6 +125,8 @@ class Trace {
   void Find(const AuditEvent& event, std::string text);
   bool IsBase(std::string_view username) const;
   void JoinTokens(TraceReport* report);
+  // A finding of the whole log, if there is still room.
+  void FindAtEnd(std::string text, TraceReport* report);
 
   const TraceOptions options_;
   const Observer observer_;
@@ -133,6 +136,7 @@ class Trace {
   std::map<std::string, std::string> used_;  // credential id to whose it is
   std::map<std::string, Finding> findings_;
   RecentSet recent_;
+  size_t row_credentials_ = 0;  // in all rows
   int64_t lines_ = 0;
   int64_t requests_ = 0;
   int64_t unreadable_ = 0;

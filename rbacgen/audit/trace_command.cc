@@ -47,10 +47,7 @@ void AddTraceCommand(CLI::App& app, int* exit_code) {
   AddLogFlags(command, &flags->logs);
   command->add_flag("--check", flags->check, "Exit 1 if anything is amiss: see below");
   command->add_flag("--json", flags->json, "Print JSON, with nothing shortened");
-  command
-      ->add_option("--user-agent-prefix", flags->options.user_agent_prefix,
-                   "What the manager's user agents begin with")
-      ->capture_default_str();
+  AddTraceFlags(command, &flags->options);
   command->add_option("--namespace", flags->options.ns, "The manager's namespace")
       ->capture_default_str();
   command

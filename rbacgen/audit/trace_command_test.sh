@@ -53,6 +53,13 @@ expect 1 'a token from nowhere' trace --check "$dir/late.log"
 says 'a token from nowhere' out 'FOUND: credential id JTI=00000001-a of scope'
 says 'a token from nowhere' err 'no TokenRequest in this log issued it'
 
+# Each request with another credential id: what is kept has a bound, and the report says that it was met.
+for i in $(seq 20); do event "m$i" ResponseComplete list $account-scope "$agent scope" "JTI=$i" "$pods" 200; done >"$dir/many.log"
+expect 1 'more credential ids than are kept' trace --check --max-credentials=5 "$dir/many.log"
+says 'more credential ids than are kept' out '20 requests of ours in 20 lines; 5 tokens used by components'
+says 'more credential ids than are kept' err 'more than 5 credential ids: the further ones were not compared'
+expect 2 'no bound' trace --max-credentials=0 "$dir/many.log"
+
 expect 1 'nothing of ours' trace --check <(tail -n 1 "$dir/good.log")
 says 'nothing of ours' err 'it proves nothing'
 expect 2 'no such log' trace "$dir/none"

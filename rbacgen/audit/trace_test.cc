@@ -125,6 +125,39 @@ TEST(Trace, ObservesAuthenticatedUsersAlone) {
   EXPECT_EQ(trace.Finish().requests, 3);
 }
 
+// One credential id for each request, as of a thief who asks for many or of a log of years.
+TEST(Trace, CredentialIdsAreBoundedHoweverTheyCome) {
+  TraceOptions options;
+  options.max_credentials = 3;
+  options.max_findings = 2;
+  std::vector<Line> lines;
+  for (int i = 0; i < 9; ++i) {
+    lines.push_back(With(&Line::credential, StrCat("JTI=", i)));
+    // The first few under further user agents: a row for each.
+    lines.push_back(With(&Line::agent, StrCat("mandate-manager/", i, " (linux/amd64) a"),
+                         With(&Line::credential, StrCat("JTI=", i % 3))));
+  }
+  const TraceReport r = TraceOf(lines, options);
+  EXPECT_EQ(r.requests, 18);
+  EXPECT_THAT(r.tokens, SizeIs(3));
+  size_t kept = 0;
+  for (const auto& [key, row] : r.rows) kept += row.credential_ids.size();
+  EXPECT_LE(kept, 6u);
+  EXPECT_THAT(r.findings, Contains(HasSubstr("more than 3 credential ids")));
+  EXPECT_THAT(r.findings, Contains("1 more, of further kinds"));
+  EXPECT_LE(r.findings.size(), 4u);
+}
+
+TEST(Trace, LongTextsAreCut) {
+  const TraceReport r =
+      TraceOf({With(&Line::credential, std::string(100'000, 'j')),
+               With(&Line::agent, StrCat("mandate-manager/", std::string(100'000, 'x')))});
+  for (const auto& [key, row] : r.rows) {
+    EXPECT_LE(key.user_agent.size(), 512u);
+    for (const std::string& id : row.credential_ids) EXPECT_LE(id.size(), 512u);
+  }
+}
+
 TEST(Trace, EveryTableHasABound) {
   TraceOptions options;
   options.max_identities = 2;
