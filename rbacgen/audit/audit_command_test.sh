@@ -172,6 +172,24 @@ expect 1 'a Go project' audit --sources="$dir/go" --identity=manager=shop/web "$
 says 'a Go project' out '^FOUND unused-write: manager: never delete pods \(.*web.go:1\)'
 says 'a Go project' out '1 request of ours in 1 event .*; 1 thing found'
 
+# Its role has no events.k8s.io, and its discovery is allowed by a binding of its own.
+cat >"$dir/go.yaml" <<'END'
+{apiVersion: v1, kind: ServiceAccount, metadata: {name: web, namespace: shop}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: web}, rules: [{apiGroups: [''], resources: [pods], verbs: [get, delete]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: web}, roleRef: {kind: ClusterRole, name: web}, subjects: [{kind: ServiceAccount, name: web, namespace: shop}]}
+END
+{
+  cat "$dir/go.log"
+  event delete system:serviceaccount:shop:web 'manager/v0' JTI=kubelet /api/v1/namespaces/n/pods/x 200
+  for path in /api /apis /apis/apps/v1?timeout=32s /openapi/v3 /version; do
+    event get system:serviceaccount:shop:web 'manager/v0' JTI=kubelet "$path" 200 "$(allowed shop-discovery x)"
+  done
+} >"$dir/go-good.log"
+expect 0 'a Go project as it should be' audit --sources="$dir/go" --granted="$dir/go.yaml" --identity=manager=shop/web "$dir/go-good.log"
+says 'a Go project as it should be' out '; nothing found'
+
 { cat "$dir/good.log"; echo garbage; } >"$dir/damaged.log"
 { cat "$dir/good.log"; head -c 100 "$dir/good.log"; } >"$dir/cut.log"
 expect 0 'being written' audit --fail-on=unreadable --sources=src "$dir/cut.log"

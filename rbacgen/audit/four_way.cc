@@ -128,7 +128,7 @@ class Builder {
       row.rule = atom.rule;
       row.ns = atom.ns;
       row.declared.push_back(atom.source);
-      row.implicit = atom.implicit;
+      row.implicit = atom.implicit && (is_new || row.implicit);
       row.external = atom.external && (is_new || row.external);
       row.used = std::max(row.used, atom.uses);
       if (input_.has_granted) row.granted = Covers(ledger.granted.atoms(), atom.rule, atom.ns);

@@ -20,6 +20,7 @@ struct Case {
   std::vector<std::string> used = {};  // "VERB URI"
   std::vector<CompiledCall> compiled = {};
   bool external = false, with_policy = false, short_log = false, not_granted = false;
+  bool implicit = false, marked = false;  // every component has it; a marker declares it
 };
 
 rbac::Rule Rule(const std::string& verb, const std::string& resource,
@@ -42,7 +43,10 @@ std::string Judged(const Case& c) {
 
   Ledger ledger;
   std::vector<RuleAtom> atoms, none;
-  AddAtoms(c.rule, {.ns = "", .rule = {}, .source = "x:1", .external = c.external}, &atoms);
+  if (c.marked || !c.implicit) {
+    AddAtoms(c.rule, {.ns = "", .rule = {}, .source = "x:1", .external = c.external}, &atoms);
+  }
+  if (c.implicit) AddAtoms(c.rule, {.ns = "", .rule = {}, .source = "", .implicit = true}, &atoms);
   ledger.Declare("a", atoms, none);
   // A second component, whose watch of pods is the cache's.
   std::vector<RuleAtom> watch;
@@ -117,6 +121,17 @@ TEST(FourWay, JudgesEachRule) {
        .want = "granted by somebody else",
        .external = true,
        .not_granted = true},
+      {.name = "the rule for events, which a Go project's role need not have",
+       .rule = Rule("create", "events", "events.k8s.io"),
+       .want = "unused",
+       .not_granted = true,
+       .implicit = true},
+      {.name = "which a marker declares too",
+       .rule = Rule("create", "events", "events.k8s.io"),
+       .want = "unused|not-granted|unused-write",
+       .not_granted = true,
+       .implicit = true,
+       .marked = true},
       {.name = "too short a log",
        .rule = Rule("delete", "pods"),
        .want = "not used yet",

@@ -51,6 +51,19 @@ bool TakeQuoted(std::string_view* text, std::string_view lead, std::string* valu
   return true;
 }
 
+// Clients learn what kinds there are: every authenticated user may, by whichever binding (the paths
+// of the role system:discovery).
+bool IsDiscovery(const rbac::Attributes& request) {
+  if (request.is_resource_request || (request.verb != "get" && request.verb != "head")) {
+    return false;
+  }
+  for (const std::string_view path : {"/api", "/apis", "/openapi", "/version"}) {
+    if (!std::string_view(request.path).starts_with(path)) continue;
+    if (request.path.size() == path.size() || request.path[path.size()] == '/') return true;
+  }
+  return false;
+}
+
 // 403 is also what admission answers, and what keeps from escalating, once the authorizer agreed.
 bool IsDenied(const AuditEvent& event) {
   return event.forbidden || (event.code == 403 && !event.authorized);
@@ -170,6 +183,7 @@ void Ledger::NoteRight(const AuditEvent& event, const rbac::Attributes& request,
 
 void Ledger::NoteUndeclared(const AuditEvent& event, const rbac::Attributes& request,
                             IdentityLedger* ledger) {
+  if (IsDiscovery(request)) return;
   auto by = ParseReason(event.reason);
   if (by && IsEverybodys(*by)) return;
   if (!by)

@@ -138,7 +138,7 @@ TEST(Ledger, AnApplyThatMakesTheObjectNeedsCreate) {
 TEST(Ledger, WhatEverybodyMayIsNoFinding) {
   Ledger ledger;
   ledger.Declare("a", {}, {});
-  AuditEvent e = Event("get", "/version");
+  AuditEvent e = Event("get", "/healthz");
   e.reason = R"(RBAC: allowed by ClusterRoleBinding "system:public-info-viewer" of ClusterRole )"
              R"("system:public-info-viewer" to Group "system:authenticated")";
   ledger.Note(e, "a", "a");
@@ -147,6 +147,27 @@ TEST(Ledger, WhatEverybodyMayIsNoFinding) {
   e.reason.replace(e.reason.rfind("system:public"), 6, "custom");
   ledger.Note(e, "a", "a");
   EXPECT_EQ(ledger.identities().at("a").undeclared.size(), 1);
+}
+
+TEST(Ledger, DiscoveryIsNoFindingByWhicheverBinding) {
+  Ledger ledger;
+  ledger.Declare("a", {}, {});
+  for (const char* path : {"/api", "/api/v1", "/apis", "/apis/apps/v1", "/apis/apps/v1?timeout=32s",
+                           "/openapi/v2", "/openapi/v3/apis/apps/v1", "/version", "/version/"}) {
+    ledger.Note(Event("get", path), "a", "a");
+    AuditEvent unexplained = Event("get", path);
+    unexplained.reason = "";  // another authorizer's
+    ledger.Note(unexplained, "a", "a");
+  }
+  const IdentityLedger& a = ledger.identities().at("a");
+  EXPECT_EQ(a.requests, 18);
+  EXPECT_TRUE(a.undeclared.empty()) << a.undeclared.begin()->first;
+  // What only begins like it, or is more than reading.
+  for (const char* path : {"/apiserver", "/versions", "/metrics", "/apis/apps/v1/deployments"}) {
+    ledger.Note(Event(path[5] == '/' && path[10] == '/' ? "list" : "get", path), "a", "a");
+  }
+  ledger.Note(Event("create", "/apis"), "a", "a");
+  EXPECT_EQ(a.undeclared.size(), 5u);
 }
 
 TEST(Ledger, ImpersonationUsesTheBearersRight) {
