@@ -141,16 +141,27 @@ void Trace::AddEvent(const AuditEvent& event) {
 
   // Base that may not act as a component, while the server does not yet know its roles, say.
   const bool in_vain = event.impersonation_refused && by_agent && by_user == kBaseComponent;
-  const std::string component = in_vain    ? *by_agent
-                                : by_user  ? *by_user
-                                : by_agent ? *by_agent
-                                           : event.user();
+  // A component that acts as somebody who is none of ours is still itself.
+  const bool impersonates = !by_user && by_token && !event.impersonated.empty();
+  const std::string component = in_vain        ? *by_agent
+                                : by_user      ? *by_user
+                                : impersonates ? *by_token
+                                : by_agent     ? *by_agent
+                                               : event.user();
   TraceKey key = {component, event.user(), event.user_agent};
   if (!rows_.contains(key) && rows_.size() >= options_.max_identities) {
     key = {kOthers, kOthers, kOthers};
   }
   const bool other = options_.others.contains(event.user());
-  if (!other && !in_vain) CheckIdentity(event, component, by_user.has_value());
+  if (!other && !in_vain) {
+    // Base sends the user agents of those that it acts as; a component sends its own.
+    const bool acts = !event.impersonated.empty() && by_token && *by_token != kBaseComponent;
+    CheckIdentity(event, component, acts ? by_token : std::nullopt,
+                  by_user.has_value() || impersonates);
+  }
+  if (impersonates && *by_token == kBaseComponent && !other) {
+    Find(event, StrCat("base acted as ", event.user(), ", who is not a component"));
+  }
   if (observer_)
     observer_(event, in_vain ? component : by_user.value_or(""), by_token.value_or(""));
   TraceRow& row = rows_[key];
@@ -196,22 +207,24 @@ void Trace::NoteIssued(const AuditEvent& event) {
                   Issued{StrCat(event.ns, "/", event.name), event.user(), event.received});
 }
 
-void Trace::CheckIdentity(const AuditEvent& event, const std::string& component, bool known_user) {
+void Trace::CheckIdentity(const AuditEvent& event, const std::string& component,
+                          const std::optional<std::string>& impersonator, bool known_user) {
   const auto by_agent = ComponentOfUserAgent(event.user_agent, options_.user_agent_prefix);
   if (by_agent && event.masters) {
     Find(event, StrCat("a request with our user agent carried the group system:masters: user ",
                        event.user(), ", agent ", event.user_agent));
   }
   if (event.username.empty()) return;  // 401: there is no user to compare
+  const std::string& user = impersonator ? event.username : event.user();
+  const std::string& sender = impersonator ? *impersonator : component;
   if (!known_user) {
     Find(event, StrCat("our user agent was used by somebody else: user ", event.user(), ", agent ",
                        event.user_agent));
   } else if (!by_agent) {
-    Find(event,
-         StrCat("user ", event.user(), " came with a foreign user agent: ", event.user_agent));
-  } else if (*by_agent != component) {
-    Find(event, StrCat("user ", event.user(), " disagrees with its user agent, which says ",
-                       *by_agent, ": ", event.user_agent));
+    Find(event, StrCat("user ", user, " came with a foreign user agent: ", event.user_agent));
+  } else if (*by_agent != sender) {
+    Find(event, StrCat("user ", user, " disagrees with its user agent, which says ", *by_agent,
+                       ": ", event.user_agent));
   }
   if (known_user && component != kBaseComponent && event.impersonated.empty() &&
       event.credential_ids.empty()) {

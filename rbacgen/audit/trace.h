@@ -120,7 +120,9 @@ class Trace {
   void NoteIssued(const AuditEvent& event);
   // Whether the request is another namespace's manager's; then it is counted as that.
   bool IsElsewhere(const AuditEvent& event);
-  void CheckIdentity(const AuditEvent& event, const std::string& component, bool known_user);
+  // `component` acted; `impersonator` is a component, not base, that sent the request as somebody.
+  void CheckIdentity(const AuditEvent& event, const std::string& component,
+                     const std::optional<std::string>& impersonator, bool known_user);
   void CheckBase(const AuditEvent& event, const std::string& operation);
   void Find(const AuditEvent& event, std::string text);
   bool IsBase(std::string_view username) const;

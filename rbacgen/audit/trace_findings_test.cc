@@ -101,6 +101,35 @@ TEST(TraceFindings, AnImpersonatedComponentNeedsNoTokenOfItsOwn) {
   EXPECT_EQ(r.rows.begin()->first.component, "a");
 }
 
+// Whether it may is the report's question, by its right to impersonate.
+TEST(TraceFindings, AComponentThatImpersonatesIsItself) {
+  const std::vector<Line> mint = {Mint("a", "JTI=a1"), Mint("b", "JTI=b1")};
+  for (const char* whom : {"jane", "system:serviceaccount:mandate-system:mandate-manager-b",
+                           "system:serviceaccount:shop:web"}) {
+    const Line l = With(&Line::impersonated, std::string(whom));
+    const TraceReport r = TraceOf({mint[0], l});
+    EXPECT_THAT(r.findings, IsEmpty()) << whom;
+    EXPECT_EQ(r.rows.begin()->first.username, whom);
+    // Under another's user agent it is still found, as itself.
+    EXPECT_THAT(TraceOf({mint[0], With(&Line::agent, std::string(kBaseAgent) + " b", l)}).findings,
+                ElementsAre(HasSubstr("user system:serviceaccount:mandate-system:mandate-manager-a "
+                                      "disagrees with its user agent, which says b")))
+        << whom;
+  }
+  EXPECT_EQ(TraceOf({With(&Line::impersonated, std::string("jane"))}).rows.begin()->first.component,
+            "a");
+}
+
+TEST(TraceFindings, BaseActsAsComponentsOnly) {
+  Line l;
+  l.user = kBase;
+  l.agent = kBaseAgent;
+  l.credential = "JTI=base";
+  l.impersonated = "jane";
+  const TraceReport r = TraceOf({l});
+  EXPECT_THAT(r.findings, ElementsAre(HasSubstr("base acted as jane, who is not a component")));
+}
+
 TEST(TraceFindings, WhoMayNotImpersonateIsDeniedAndNoImpostor) {
   Line l;
   l.user = kBase;
