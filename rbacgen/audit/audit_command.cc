@@ -44,6 +44,9 @@ struct Flags {
   bool suggest = false;
 };
 
+// For --fail-on: all that the trace finds.
+constexpr char kIdentityKinds[] = "identity";
+
 int Misuse(const std::string& text) {
   std::cerr << "rbacgen: " << text << "\n";
   return kExitMisuse;
@@ -154,6 +157,9 @@ int ReadKnown(const Flags& flags, TraceOptions* options, Known* known) {
 
 std::set<std::string> Failing(const Flags& flags) {
   std::set<std::string> kinds(flags.fail_on.begin(), flags.fail_on.end());
+  if (kinds.contains(kIdentityKinds)) {
+    for (const TraceFindingKind& kind : TraceFindingKinds()) kinds.insert(kind.name);
+  }
   if (!kinds.empty()) return kinds;
   for (const FindingKind& kind : FindingKinds()) {
     if (kind.fails) kinds.insert(kind.name);
@@ -193,8 +199,11 @@ std::string KindsHelp() {
   std::string text = "Kinds of findings (* those that make it exit 1):\n";
   for (const FindingKind& kind : FindingKinds()) {
     StrAppend(&text, "  ", kind.fails ? "*" : " ", kind.name,
-              std::string(17 - std::string(kind.name).size(), ' '), kind.says, "\n");
+              std::string(19 - std::string(kind.name).size(), ' '), kind.says, "\n");
   }
+  StrAppend(&text,
+            "  --fail-on=identity stands for all from masters on, which `rbacgen trace` "
+            "finds too.\n");
   return text;
 }
 
@@ -215,7 +224,7 @@ void AddAuditCommand(CLI::App& app, int* exit_code) {
                       "The API server's --audit-policy-file, to tell unused from unlogged");
   command->add_option("--window", flags->window,
                       "Call nothing unused unless the log covers so long, such as 24h");
-  std::set<std::string> kinds = {"none"};
+  std::set<std::string> kinds = {"none", kIdentityKinds};
   for (const FindingKind& kind : FindingKinds()) kinds.insert(kind.name);
   command->add_option("--fail-on", flags->fail_on, "Exit 1 on these kinds of findings, or none")
       ->delimiter(',')

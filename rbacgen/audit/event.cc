@@ -12,6 +12,8 @@ constexpr char kVersion[] = "audit.k8s.io/v1";
 constexpr std::string_view kCredentialId = "authentication.kubernetes.io/credential-id";
 constexpr std::string_view kIssuedCredentialId =
     "authentication.kubernetes.io/issued-credential-id";
+constexpr std::string_view kPodName = "authentication.kubernetes.io/pod-name";
+constexpr std::string_view kPodUid = "authentication.kubernetes.io/pod-uid";
 constexpr std::string_view kReason = "authorization.k8s.io/reason";
 constexpr std::string_view kDecision = "authorization.k8s.io/decision";
 
@@ -55,11 +57,15 @@ void ReadUser(JsonCursor& json, std::string* username, AuditEvent* event, bool a
       });
     } else if (key == "extra" && authenticated) {
       ForEachMember(json, [&](std::string_view name) {
-        if (name != kCredentialId) {
+        if (name == kCredentialId) {
+          ForEachString(json, [&](std::string_view id) { event->credential_ids.emplace_back(id); });
+        } else if (name == kPodName) {
+          ForEachString(json, [&](std::string_view pod) { event->pod_name = pod; });
+        } else if (name == kPodUid) {
+          ForEachString(json, [&](std::string_view uid) { event->pod_uid = uid; });
+        } else {
           json.SkipValue();
-          return;
         }
-        ForEachString(json, [&](std::string_view id) { event->credential_ids.emplace_back(id); });
       });
     } else {
       json.SkipValue();
@@ -146,8 +152,13 @@ absl::Status ParseAuditEvent(std::string_view line, AuditEvent* event) {
       ReadUser(json, &event->username, event, /*authenticated=*/true);
     } else if (key == "impersonatedUser") {
       ReadUser(json, &event->impersonated, event, /*authenticated=*/false);
+    } else if (key == "sourceIPs") {
+      ForEachString(json, [&](std::string_view address) { event->source = address; });
     } else if (key == "objectRef") {
       ReadObjectRef(json, event);
+    } else if ((key == "requestObject" || key == "responseObject") &&
+               HasFacts(event->group, event->resource, event->subresource)) {
+      ReadBody(json, event->resource, key == "requestObject", &event->body);
     } else if (key == "responseStatus") {
       ReadStatus(json, event);
     } else if (key == "annotations") {

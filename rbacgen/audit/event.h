@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "rbacgen/audit/event_body.h"
 
 namespace mandate::rbacgen {
 
@@ -23,6 +24,10 @@ struct AuditEvent {
   bool masters = false;      // either is in the group system:masters
   // user.extra["authentication.kubernetes.io/credential-id"], such as "JTI=<uuid>".
   std::vector<std::string> credential_ids;
+  // The address of the connection: the last of sourceIPs, as a client can write the others.
+  std::string source;
+  // The pod that the token is bound to: user.extra["authentication.kubernetes.io/pod-name"], …-uid.
+  std::string pod_name, pod_uid;
   bool has_object = false;
   std::string group, resource, subresource, ns, name;
   int code = 0;             // of the response; 0 if there is none
@@ -33,6 +38,8 @@ struct AuditEvent {
   // authorizer.
   bool impersonation_refused = false;
   std::string issued_credential_id;  // of the token that the request made
+  // Of the bodies, if the log has them and they follow objectRef, as the server writes it.
+  EventBody body;
 
   // As whom the request acted.
   const std::string& user() const { return impersonated.empty() ? username : impersonated; }

@@ -74,7 +74,7 @@ class Builder {
       const auto found = ledger_.identities().find(component);
       if (found != ledger_.identities().end()) AddIdentity(component, user, found->second);
     }
-    for (const std::string& text : trace_.findings) Find("identity", "", text);
+    for (const TraceFinding& finding : trace_.findings) Find(finding.kind, "", finding.text);
     return std::move(report_);
   }
 
@@ -289,21 +289,26 @@ class Builder {
 }  // namespace
 
 const std::vector<FindingKind>& FindingKinds() {
-  static const auto& kinds = *new std::vector<FindingKind>{
-      {"unused-write", "a rule that writes was never used", true},
-      {"unused-read", "a rule that reads was never used", false},
-      {"unexercised", "a rule was never used, but the code has the call", false},
-      {"denied", "a request was refused", true},
-      {"refused", "a request was refused after it was authorized: by admission, such as a fence",
-       true},
-      {"undeclared", "a request was allowed that no marker declares", true},
-      {"undeclared-call", "the binary has a call that no marker declares", true},
-      {"not-granted", "a declared rule is not granted", true},
-      {"excess-grant", "a granted rule is not declared", true},
-      {"hidden", "the log cannot show what it is asked for", true},
-      {"identity", "base wrote, a user agent or token disagrees", true},
-      {"unreadable", "a part of the log could not be read", false},
-  };
+  static const auto& kinds = *[] {
+    auto* all = new std::vector<FindingKind>{
+        {"unused-write", "a rule that writes was never used", true},
+        {"unused-read", "a rule that reads was never used", false},
+        {"unexercised", "a rule was never used, but the code has the call", false},
+        {"denied", "a request was refused", true},
+        {"refused", "a request was refused after it was authorized: by admission, such as a fence",
+         true},
+        {"undeclared", "a request was allowed that no marker declares", true},
+        {"undeclared-call", "the binary has a call that no marker declares", true},
+        {"not-granted", "a declared rule is not granted", true},
+        {"excess-grant", "a granted rule is not declared", true},
+        {"hidden", "the log cannot show what it is asked for", true},
+        {"unreadable", "a part of the log could not be read", false},
+    };
+    for (const TraceFindingKind& kind : TraceFindingKinds()) {
+      all->push_back({kind.name, kind.says, true});
+    }
+    return all;
+  }();
   return kinds;
 }
 

@@ -135,7 +135,7 @@ TEST(FourWayJson, HasTheTracesMembersAndItsOwn) {
                      {.kind = "hidden", .component = "", .text = "two"}};
   report.notes = {"short"};
   TraceReport trace = SampleTrace();
-  trace.findings = {"of the trace"};
+  trace.findings = {{"masters", "of the trace"}};
   trace.first = "03:00";
   trace.last = "04:00";
   EXPECT_EQ(
@@ -148,7 +148,9 @@ TEST(FourWayJson, HasTheTracesMembersAndItsOwn) {
       R"("verb":"create"}],"tokens":2,"username":"system:serviceaccount:ns:mm-a"}],"elsewhere":{},)"
       R"("findings":[{"component":"a","kind":"denied","text":"one"},{"kind":"hidden","text":"two"}],)"
       R"("first":"03:00","identities":[],"last":"04:00","lines":1,"notes":["short"],"requests":3,)"
-      R"("tokens":[],"trace":["of the trace"],"unreadableLines":0,"unusedTokens":0})"
+      R"("tokens":[],"trace":[{"kind":"masters","next":"give the )"
+      R"(manager a credential of its own; an administrator's is not for it","severity":"high",)"
+      R"("text":"of the trace"}],"unreadableLines":0,"unusedTokens":0})"
       "\n");
 }
 

@@ -27,6 +27,32 @@ void AddTraceFlags(CLI::App* command, TraceOptions* options) {
                    "What the manager's user agents begin with")
       ->capture_default_str();
   command
+      ->add_option_function<std::vector<std::string>>(
+          "--address",
+          [options](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) {
+              const auto range = AddressRange::Parse(text);
+              if (!range) throw CLI::ValidationError(text + " is not an IP address or CIDR");
+              options->addresses.push_back(*range);
+            }
+          },
+          "One process may send from any of these, such as a gateway's addresses: IP or CIDR")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      ->add_option("--token-audiences", options->token_audiences,
+                   "The manager's flag of that name: whom its TokenRequests name")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_option_function<std::string>(
+      "--token-overlap",
+      [options](const std::string& text) {
+        if (!absl::ParseDuration(text, &options->token_overlap)) {
+          throw CLI::ValidationError(text + " is not a duration, such as 60s");
+        }
+      },
+      "How long a token may be used on when the next one is (default: 60s)");
+  command
       ->add_option("--max-credentials", options->max_credentials,
                    "Keep at most this many credential ids: the memory's bound")
       ->check(CLI::Range(size_t{1}, size_t{10'000'000}))

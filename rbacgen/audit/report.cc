@@ -1,5 +1,6 @@
 #include "rbacgen/audit/report.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "manager/core/strings.h"
@@ -79,8 +80,18 @@ std::string TraceText(const TraceReport& report, bool colour) {
   std::string text = StrCat(
       "Who did what (user ns/name is system:serviceaccount:ns:name)\n\n", RowsText(report, colour),
       "\nWhere the components' tokens came from\n\n", TokensText(report, colour), "\n");
-  for (const std::string& finding : report.findings) {
-    StrAppend(&text, "FOUND: ", Printable(finding), "\n");
+  for (const TraceFinding& finding : report.findings) {
+    const TraceFindingKind& kind = KindOf(finding.kind);
+    StrAppend(&text, "FOUND ", kind.name, " (", kind.severity, "): ", Printable(finding.text),
+              "\n");
+  }
+  // What to do is said once for each kind.
+  for (const TraceFindingKind& kind : TraceFindingKinds()) {
+    if (std::ranges::find(report.findings, kind.name, &TraceFinding::kind) ==
+        report.findings.end()) {
+      continue;
+    }
+    StrAppend(&text, "NEXT ", kind.name, ": ", kind.next, "\n");
   }
   const auto plural = [](int64_t n, std::string_view noun) {
     return StrCat(n, " ", noun, n == 1 ? "" : "s");
@@ -137,7 +148,15 @@ Json::Value TraceJsonValue(const TraceReport& report) {
     tokens.append(entry);
   }
   Json::Value& findings = root["findings"] = Json::Value(Json::arrayValue);
-  for (const std::string& finding : report.findings) findings.append(finding);
+  for (const TraceFinding& finding : report.findings) {
+    const TraceFindingKind& kind = KindOf(finding.kind);
+    Json::Value entry(Json::objectValue);
+    entry["kind"] = kind.name;
+    entry["severity"] = kind.severity;
+    entry["text"] = finding.text;
+    entry["next"] = kind.next;
+    findings.append(entry);
+  }
   Json::Value& elsewhere = root["elsewhere"] = Json::Value(Json::objectValue);
   for (const auto& [ns, count] : report.elsewhere) elsewhere[ns] = Json::Int64(count);
   root["lines"] = Json::Int64(report.lines);

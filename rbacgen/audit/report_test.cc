@@ -48,7 +48,7 @@ TEST(TraceText, IsTwoTablesAndALine) {
 TEST(TraceText, SaysWhatWasFound) {
   TraceReport report = Sample();
   report.tokens[0].joined = false;
-  report.findings = {"one\x1b[0m", "two"};
+  report.findings = {{"base-write", "one\x1b[0m"}, {"two-tokens", "two"}};
   report.unreadable_lines = 2;
   report.unreadable = {"x.log:3: why", "x.log:4: why"};
   report.unused_tokens = 1;
@@ -57,7 +57,9 @@ TEST(TraceText, SaysWhatWasFound) {
   EXPECT_THAT(text, HasSubstr("?          ?          no TokenRequest in this log\n"));
   report.issued_left_out = true;
   EXPECT_THAT(TraceText(report, false), HasSubstr("?          too many TokenRequests to tell\n"));
-  EXPECT_THAT(text, HasSubstr("\nFOUND: one?[0m\nFOUND: two\n"));
+  EXPECT_THAT(text, HasSubstr("\nFOUND base-write (high): one?[0m\nFOUND two-tokens (high): two\n"
+                              "NEXT base-write: take base's further rights away: rbacgen diff "
+                              "compares them with the chart's\nNEXT two-tokens: "));
   EXPECT_THAT(
       text,
       HasSubstr(
@@ -70,18 +72,21 @@ TEST(TraceText, SaysWhatWasFound) {
 
 TEST(TraceJson, ShortensNothing) {
   TraceReport report = Sample();
-  report.findings = {"one"};
+  report.findings = {{"masters", "one"}};
   report.elsewhere = {{"staging", 2}};
-  EXPECT_EQ(TraceJson(report),
-            R"({"elsewhere":{"staging":2},"findings":["one"],"identities":[{"component":"a",)"
-            R"("credentialIDs":["JTI=11111111-x","JTI=22222222-x","JTI=33333333-x"],)"
-            R"("operations":[{"count":3,"denied":0,"target":"deployments.apps","verb":"list"},)"
-            R"({"count":1,"denied":1,"target":"secrets","verb":"list"}],)"
-            R"("userAgent":"mm/1 (linux/amd64) a","username":"system:serviceaccount:ns:mm-a"}],)"
-            R"("lines":10,"requests":4,"tokens":[{"component":"a","credentialID":"JTI=11111111-x",)"
-            R"("issuedBy":"system:serviceaccount:ns:mm","issuedTo":"ns/mm-a","joined":true,)"
-            R"("when":"2026-11-21T03:16:05.005681Z"}],"unreadableLines":0,"unusedTokens":0})"
-            "\n");
+  EXPECT_EQ(
+      TraceJson(report),
+      R"({"elsewhere":{"staging":2},"findings":[{"kind":"masters","next":"give the )"
+      R"(manager a credential of its own; an administrator's is not for it","severity":"high",)"
+      R"("text":"one"}],"identities":[{"component":"a",)"
+      R"("credentialIDs":["JTI=11111111-x","JTI=22222222-x","JTI=33333333-x"],)"
+      R"("operations":[{"count":3,"denied":0,"target":"deployments.apps","verb":"list"},)"
+      R"({"count":1,"denied":1,"target":"secrets","verb":"list"}],)"
+      R"("userAgent":"mm/1 (linux/amd64) a","username":"system:serviceaccount:ns:mm-a"}],)"
+      R"("lines":10,"requests":4,"tokens":[{"component":"a","credentialID":"JTI=11111111-x",)"
+      R"("issuedBy":"system:serviceaccount:ns:mm","issuedTo":"ns/mm-a","joined":true,)"
+      R"("when":"2026-11-21T03:16:05.005681Z"}],"unreadableLines":0,"unusedTokens":0})"
+      "\n");
 }
 
 }  // namespace

@@ -33,6 +33,10 @@ struct Line {
   std::string issued = "";
   std::string message = "";
   int code = 200;
+  std::string time = "2026-11-21T00:00:00Z";
+  std::string from = "";  // the address
+  std::string pod = "";   // that the token is bound to; its UID is uid-POD
+  std::string body = "";  // the members of bodies: R"("requestObject":{…},)"
 };
 
 // As the log has it.
@@ -41,12 +45,19 @@ inline std::string Text(const Line& l) {
   const std::string user =
       l.user.empty()
           ? "{}"
-          : StrCat(R"({"username":")", l.user, R"(","groups":[")", l.groups, R"("])",
-                   l.credential.empty()
-                       ? ""
-                       : StrCat(R"(,"extra":{"authentication.kubernetes.io/credential-id":[")",
-                                l.credential, R"("]})"),
-                   "}");
+          : StrCat(
+                R"({"username":")", l.user, R"(","groups":[")", l.groups, R"("])",
+                l.credential.empty()
+                    ? ""
+                    : StrCat(R"(,"extra":{"authentication.kubernetes.io/credential-id":[")",
+                             l.credential, R"("])",
+                             l.pod.empty()
+                                 ? ""
+                                 : StrCat(R"(,"authentication.kubernetes.io/pod-name":[")", l.pod,
+                                          R"("],"authentication.kubernetes.io/pod-uid":["uid-)",
+                                          l.pod, R"("])"),
+                             "}"),
+                "}");
   return StrCat(
       R"({"kind":"Event","apiVersion":"audit.k8s.io/v1","auditID":")",
       l.id.empty() ? StrCat("id-", next_id++) : l.id, R"(","stage":")", l.stage,
@@ -54,13 +65,14 @@ inline std::string Text(const Line& l) {
       l.impersonated.empty()
           ? ""
           : StrCat(R"(,"impersonatedUser":{"username":")", l.impersonated, R"("})"),
+      l.from.empty() ? "" : StrCat(R"(,"sourceIPs":["203.0.113.9",")", l.from, R"("])"),
       R"(,"userAgent":")", l.agent, "\"",
       l.resource.empty() ? ""
                          : StrCat(R"(,"objectRef":{"resource":")", l.resource, R"(","apiGroup":")",
                                   l.group, R"(","subresource":")", l.subresource,
                                   R"(","namespace":")", l.ns, R"(","name":")", l.name, R"("})"),
-      R"(,"responseStatus":{"message":")", l.message, R"(","code":)", l.code,
-      R"(},"requestReceivedTimestamp":"2026-11-21T00:00:00Z")",
+      R"(,"responseStatus":{"message":")", l.message, R"(","code":)", l.code, "},", l.body,
+      R"("requestReceivedTimestamp":")", l.time, "\"",
       l.issued.empty()
           ? ""
           : StrCat(R"(,"annotations":{"authentication.kubernetes.io/issued-credential-id":")",
@@ -100,6 +112,17 @@ inline TraceReport TraceOf(const std::vector<Line>& lines, const TraceOptions& o
   Trace trace(options);
   for (const Line& l : lines) EXPECT_TRUE(trace.Add(Text(l)).ok());
   return trace.Finish();
+}
+
+inline std::vector<std::string> Texts(const TraceReport& report) {
+  std::vector<std::string> texts;
+  for (const TraceFinding& finding : report.findings) texts.push_back(finding.text);
+  return texts;
+}
+
+inline std::vector<std::string> FindingsOf(const std::vector<Line>& lines,
+                                           const TraceOptions& options = {}) {
+  return Texts(TraceOf(lines, options));
 }
 
 // Line() with one member changed.

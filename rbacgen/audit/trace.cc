@@ -7,6 +7,7 @@
 #include "manager/core/strings.h"
 #include "manager/rbac/user.h"
 #include "rbacgen/audit/identity_names.h"
+#include "rbacgen/audit/token_request_rules.h"
 
 namespace mandate::rbacgen {
 namespace {
@@ -56,6 +57,7 @@ void Shorten(size_t max, AuditEvent* event) {
     cut(*text);
   }
   if (event->request_uri.size() > kMaxUri) event->request_uri.resize(kMaxUri);
+  for (std::string* text : {&event->source, &event->pod_name, &event->pod_uid}) cut(*text);
   for (std::string& id : event->credential_ids) cut(id);
 }
 
@@ -73,6 +75,11 @@ bool IsSelfReview(const AuditEvent& event) {
 Trace::Trace(TraceOptions options, Observer observer)
     : options_(std::move(options)),
       observer_(std::move(observer)),
+      tokens_({.ns = options_.ns,
+               .base_name = options_.base_name,
+               .max_credentials = options_.max_credentials,
+               .addresses = options_.addresses,
+               .overlap = options_.token_overlap}),
       recent_(std::max<size_t>(options_.recent_audit_ids, 1)) {}
 
 absl::Status Trace::Add(std::string_view text) {
@@ -133,7 +140,8 @@ void Trace::AddEvent(const AuditEvent& event) {
   NoteTime(event.received);
   const auto by_user = ComponentOf(event.user());
   const auto by_agent = ComponentOfUserAgent(event.user_agent, options_.user_agent_prefix);
-  NoteIssued(event);
+  tokens_.NoteIssued(event);
+  instances_.NoteInstance(event);
   const auto by_token = ComponentOf(event.username);
   if ((!by_user && !by_agent && !by_token) || !Counts(event)) return;
   if (!by_user && IsElsewhere(event)) return;
@@ -160,7 +168,8 @@ void Trace::AddEvent(const AuditEvent& event) {
                   by_user.has_value() || impersonates);
   }
   if (impersonates && *by_token == kBaseComponent && !other) {
-    Find(event, StrCat("base acted as ", event.user(), ", who is not a component"));
+    Find(event, "base-impersonates",
+         StrCat("base acted as ", event.user(), ", who is not a component"));
   }
   if (observer_)
     observer_(event, in_vain ? component : by_user.value_or(""), by_token.value_or(""));
@@ -174,61 +183,50 @@ void Trace::AddEvent(const AuditEvent& event) {
   if (event.forbidden || event.code == 401 || event.code == 403) ++count.denied;
 
   if (component == kBaseComponent && by_user && !other) CheckBase(event, operation);
+  if (by_user && component != kBaseComponent) instances_.NoteBinding(event, component);
   if (options_.others.contains(event.username)) return;  // whoever issued its tokens
+  NoteCredentials(event, by_token.value_or(""), &row);
+}
+
+void Trace::NoteCredentials(const AuditEvent& event, const std::string& component, TraceRow* row) {
+  if (component == kBaseComponent) tokens_.NoteBase(event);
   for (const std::string& id : event.credential_ids) {
-    if (used_.contains(id) || used_.size() < options_.max_credentials) {
-      used_.emplace(id, by_token.value_or(""));
-    } else {
-      used_left_out_ = true;
-      continue;
-    }
+    if (!tokens_.NoteUse(event, id, component)) continue;
     if (row_credentials_ >= 2 * options_.max_credentials) {
-      used_left_out_ = used_left_out_ || !row.credential_ids.contains(id);
-    } else if (row.credential_ids.insert(id).second) {
+      row_left_out_ = row_left_out_ || !row->credential_ids.contains(id);
+    } else if (row->credential_ids.insert(id).second) {
       ++row_credentials_;
     }
   }
-}
-
-void Trace::NoteIssued(const AuditEvent& event) {
-  if (event.issued_credential_id.empty() || event.resource != "serviceaccounts" ||
-      event.subresource != "token") {
-    return;
-  }
-  // The kubelets' and everybody else's would fill the table.
-  const bool ours =
-      event.ns == options_.ns && ComponentOfAccount(event.name, options_.base_name).has_value();
-  if (!ours) return;
-  if (issued_.size() >= options_.max_credentials) {
-    issued_left_out_ = issued_left_out_ || !issued_.contains(event.issued_credential_id);
-    return;
-  }
-  issued_.emplace(event.issued_credential_id,
-                  Issued{StrCat(event.ns, "/", event.name), event.user(), event.received});
 }
 
 void Trace::CheckIdentity(const AuditEvent& event, const std::string& component,
                           const std::optional<std::string>& impersonator, bool known_user) {
   const auto by_agent = ComponentOfUserAgent(event.user_agent, options_.user_agent_prefix);
   if (by_agent && event.masters) {
-    Find(event, StrCat("a request with our user agent carried the group system:masters: user ",
-                       event.user(), ", agent ", event.user_agent));
+    Find(event, "masters",
+         StrCat("a request with our user agent carried the group system:masters: user ",
+                event.user(), ", agent ", event.user_agent));
   }
   if (event.username.empty()) return;  // 401: there is no user to compare
   const std::string& user = impersonator ? event.username : event.user();
   const std::string& sender = impersonator ? *impersonator : component;
   if (!known_user) {
-    Find(event, StrCat("our user agent was used by somebody else: user ", event.user(), ", agent ",
-                       event.user_agent));
+    Find(event, "foreign-user",
+         StrCat("our user agent was used by somebody else: user ", event.user(), ", agent ",
+                event.user_agent));
   } else if (!by_agent) {
-    Find(event, StrCat("user ", user, " came with a foreign user agent: ", event.user_agent));
+    Find(event, "agent-mismatch",
+         StrCat("user ", user, " came with a foreign user agent: ", event.user_agent));
   } else if (*by_agent != sender) {
-    Find(event, StrCat("user ", user, " disagrees with its user agent, which says ", *by_agent,
-                       ": ", event.user_agent));
+    Find(event, "agent-mismatch",
+         StrCat("user ", user, " disagrees with its user agent, which says ", *by_agent, ": ",
+                event.user_agent));
   }
   if (known_user && component != kBaseComponent && event.impersonated.empty() &&
       event.credential_ids.empty()) {
-    Find(event, StrCat("user ", event.user(), " came without a credential id: no token of base's"));
+    Find(event, "no-credential-id",
+         StrCat("user ", event.user(), " came without a credential id: no token of base's"));
   }
 }
 
@@ -239,68 +237,46 @@ void Trace::CheckBase(const AuditEvent& event, const std::string& operation) {
   const bool lease = (event.verb == "update" || event.verb == "patch") &&
                      event.group == "coordination.k8s.io" && event.resource == "leases" &&
                      event.name == options_.base_name;
-  if (token && event.ns == options_.ns && event.name.starts_with(options_.base_name + "-")) return;
+  if (token && event.ns == options_.ns && event.name.starts_with(options_.base_name + "-")) {
+    CheckTokenRequest(event);
+    return;
+  }
   if (lease) return;
-  Find(event,
+  Find(event, "base-write",
        StrCat("base wrote more than its tokens and its lease: ", operation,
               event.name.empty() ? "" : " ", event.name, event.forbidden ? " (denied)" : ""));
 }
 
-void Trace::Find(const AuditEvent& event, std::string text) {
+void Trace::CheckTokenRequest(const AuditEvent& event) {
+  if (!event.body.token_request) return;
+  const TokenRequestFacts& asked = *event.body.token_request;
+  for (const std::string& difference : Unlike(asked, event.name, options_.token_audiences)) {
+    Find(event, "token-request",
+         StrCat("base requested a token of ", event.name, " ", difference,
+                event.code >= 400 ? ", and was refused" : ""));
+  }
+  if (!asked.bound_kind.empty()) {
+    binds_tokens_ = true;
+  } else if (!unbound_ && event.code < 400) {
+    unbound_ = event;
+  }
+}
+
+void Trace::Find(const AuditEvent& event, const char* kind, std::string text) {
   const auto known = findings_.find(text);
   if (known != findings_.end()) {
     ++known->second.count;
   } else if (findings_.size() < options_.max_findings) {
     findings_.emplace(std::move(text),
-                      Finding{1, StrCat(event.received, ", audit id ", event.audit_id)});
+                      Found{kind, 1, StrCat(event.received, ", audit id ", event.audit_id)});
   } else {
     ++findings_left_out_;
   }
 }
 
-bool Trace::IsBase(std::string_view username) const {
-  return ComponentOfUsername(username, options_.ns, options_.base_name) == kBaseComponent;
-}
-
-void Trace::JoinTokens(TraceReport* report) {
-  for (const auto& [id, component] : used_) {
-    if (component.empty() || component == kBaseComponent) continue;  // not base's to issue
-    TokenOrigin token;
-    token.credential_id = id;
-    token.component = component;
-    if (const auto found = issued_.find(id); found != issued_.end()) {
-      const Issued& issued = found->second;
-      token.joined = true;
-      token.issued_to = issued.to;
-      token.issued_by = issued.by;
-      token.when = issued.when;
-      if (!IsBase(issued.by)) {
-        FindAtEnd(StrCat("credential id ", id, " of ", component, " was not issued by base but by ",
-                         issued.by),
-                  report);
-      }
-    } else if (!issued_left_out_) {
-      FindAtEnd(StrCat("credential id ", id, " of ", component,
-                       ": no TokenRequest in this log issued it"),
-                report);
-    }
-    report->tokens.push_back(std::move(token));
-  }
-  std::sort(report->tokens.begin(), report->tokens.end(),
-            [](const TokenOrigin& a, const TokenOrigin& b) {
-              return std::tie(a.component, a.when, a.credential_id) <
-                     std::tie(b.component, b.when, b.credential_id);
-            });
-  for (const auto& [id, issued] : issued_) {
-    if (!IsBase(issued.by)) continue;
-    report->issued_to.insert(issued.to);
-    if (!used_.contains(id)) ++report->unused_tokens;
-  }
-}
-
-void Trace::FindAtEnd(std::string text, TraceReport* report) {
+void Trace::FindAtEnd(const char* kind, std::string text, TraceReport* report) {
   if (report->findings.size() < options_.max_findings) {
-    report->findings.push_back(std::move(text));
+    report->findings.push_back({kind, std::move(text)});
   } else {
     ++findings_left_out_;
   }
@@ -308,22 +284,35 @@ void Trace::FindAtEnd(std::string text, TraceReport* report) {
 
 TraceReport Trace::Finish() {
   TraceReport report;
+  // Which of the two the chart says, a log does not: the manager does not do both.
+  if (binds_tokens_ && unbound_) {
+    Find(*unbound_, "token-request",
+         StrCat("base requested a token of ", unbound_->name,
+                " that is bound to nothing, while others are bound to Secrets"));
+  }
   for (const auto& [text, finding] : findings_) {
-    report.findings.push_back(StrCat(text, " (", finding.count,
-                                     finding.count == 1 ? " time, " : " times, first at ",
-                                     finding.example, ")"));
+    report.findings.push_back(
+        {finding.kind,
+         StrCat(text, " (", finding.count, finding.count == 1 ? " time, " : " times, first at ",
+                finding.example, ")")});
   }
-  JoinTokens(&report);
+  tokens_.Judge(
+      [&](const char* kind, std::string text) { FindAtEnd(kind, std::move(text), &report); });
+  instances_.Judge(
+      [&](std::string text) { FindAtEnd("orphan-binding", std::move(text), &report); });
   if (findings_left_out_ > 0) {
-    report.findings.push_back(StrCat(findings_left_out_, " more, of further kinds"));
+    report.findings.push_back({"bound", StrCat(findings_left_out_, " more, of further kinds")});
   }
-  if (issued_left_out_ || used_left_out_) {
-    report.findings.push_back(StrCat(
-        "more than ", options_.max_credentials,
-        " credential ids: the further ones were not compared with their TokenRequests; trace "
-        "a shorter log, or raise --max-credentials"));
+  if (tokens_.issued_left_out() || tokens_.used_left_out() || row_left_out_) {
+    report.findings.push_back(
+        {"bound", StrCat("more than ", options_.max_credentials,
+                         " credential ids: the further ones were not compared with their "
+                         "TokenRequests")});
   }
-  report.issued_left_out = issued_left_out_;
+  report.tokens = tokens_.Tokens();
+  report.issued_to = tokens_.IssuedTo();
+  report.unused_tokens = tokens_.unused();
+  report.issued_left_out = tokens_.issued_left_out();
   report.elsewhere = std::move(elsewhere_);
   report.rows = std::move(rows_);
   report.lines = lines_;

@@ -14,8 +14,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "rbacgen/audit/addresses.h"
 #include "rbacgen/audit/event.h"
+#include "rbacgen/audit/instance_book.h"
 #include "rbacgen/audit/recent_set.h"
+#include "rbacgen/audit/token_book.h"
+#include "rbacgen/audit/trace_finding.h"
 
 namespace mandate::rbacgen {
 
@@ -29,6 +34,12 @@ struct TraceOptions {
   // Users that belong to no manager of ours, with a name for each. Whoever gives them tokens, and
   // what user agent they send, is not ours to judge.
   std::map<std::string, std::string, std::less<>> others;
+  // From any of which one process may come, as from the addresses of a gateway.
+  std::vector<AddressRange> addresses;
+  // For whom the manager requests tokens, its --token-audiences; none: it names no audience.
+  std::vector<std::string> token_audiences;
+  // How long a token may be used on when the next one is.
+  absl::Duration token_overlap = absl::Seconds(60);
   size_t max_identities = 1000;     // rows; further ones are one row "(others)"
   size_t max_operations = 500;      // verb × resource of one identity; further ones are "(others)"
   size_t max_credentials = 10000;   // ours, issued, and used; further ones cannot be joined
@@ -57,21 +68,11 @@ struct TraceRow {
   std::set<std::string> credential_ids;
 };
 
-// A credential id that components used, joined to the request that made its token.
-struct TokenOrigin {
-  std::string credential_id;
-  std::string component;
-  bool joined = false;
-  std::string issued_to;  // namespace/name of the ServiceAccount
-  std::string issued_by;  // username
-  std::string when;
-};
-
 struct TraceReport {
   std::map<TraceKey, TraceRow> rows;
   std::vector<TokenOrigin> tokens;  // by component, time and id
   // What must not be, with how often and an example.
-  std::vector<std::string> findings;
+  std::vector<TraceFinding> findings;
   int64_t lines = 0;
   int64_t requests = 0;  // ours
   int64_t unreadable_lines = 0;
@@ -103,10 +104,8 @@ class Trace {
   TraceReport Finish();
 
  private:
-  struct Issued {
-    std::string to, by, when;
-  };
-  struct Finding {
+  struct Found {
+    const char* kind = nullptr;
     int64_t count = 0;
     std::string example;  // time and audit id
   };
@@ -117,26 +116,27 @@ class Trace {
   std::optional<std::string> ComponentOf(std::string_view username) const;
   // Whether this is the one event of its request that counts.
   bool Counts(const AuditEvent& event);
-  void NoteIssued(const AuditEvent& event);
   // Whether the request is another namespace's manager's; then it is counted as that.
   bool IsElsewhere(const AuditEvent& event);
   // `component` acted; `impersonator` is a component, not base, that sent the request as somebody.
   void CheckIdentity(const AuditEvent& event, const std::string& component,
                      const std::optional<std::string>& impersonator, bool known_user);
   void CheckBase(const AuditEvent& event, const std::string& operation);
-  void Find(const AuditEvent& event, std::string text);
-  bool IsBase(std::string_view username) const;
-  void JoinTokens(TraceReport* report);
+  void CheckTokenRequest(const AuditEvent& event);
+  void NoteCredentials(const AuditEvent& event, const std::string& component, TraceRow* row);
+  void Find(const AuditEvent& event, const char* kind, std::string text);
   // A finding of the whole log, if there is still room.
-  void FindAtEnd(std::string text, TraceReport* report);
+  void FindAtEnd(const char* kind, std::string text, TraceReport* report);
 
   const TraceOptions options_;
   const Observer observer_;
   AuditEvent event_;  // the one that is being read
   std::map<TraceKey, TraceRow> rows_;
-  std::map<std::string, Issued> issued_;     // by credential id
-  std::map<std::string, std::string> used_;  // credential id to whose it is
-  std::map<std::string, Finding> findings_;
+  TokenBook tokens_;
+  InstanceBook instances_;
+  bool binds_tokens_ = false;              // base requested a token that is bound to a Secret
+  std::optional<AuditEvent> unbound_;      // the first that was not
+  std::map<std::string, Found> findings_;  // by text
   RecentSet recent_;
   size_t row_credentials_ = 0;  // in all rows
   int64_t lines_ = 0;
@@ -146,8 +146,7 @@ class Trace {
   std::string first_, last_;
   int64_t findings_left_out_ = 0;
   std::map<std::string, int64_t> elsewhere_;
-  bool issued_left_out_ = false;
-  bool used_left_out_ = false;
+  bool row_left_out_ = false;
 };
 
 }  // namespace mandate::rbacgen

@@ -30,7 +30,9 @@ int Run(const Flags& flags) {
   const std::string text = flags.json ? TraceJson(report) : TraceText(report, colour);
   if (const int error = Emit("-", text)) return error;
   if (!flags.check) return 0;
-  for (const std::string& finding : report.findings) std::cerr << "rbacgen: " << finding << "\n";
+  for (const TraceFinding& finding : report.findings) {
+    std::cerr << "rbacgen: " << finding.kind << ": " << finding.text << "\n";
+  }
   if (report.requests == 0) {
     std::cerr << "rbacgen: no request of ours in the log, so it proves nothing; is its policy at "
                  "level Metadata?\n";

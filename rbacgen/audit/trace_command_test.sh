@@ -50,11 +50,23 @@ says 'unreadable lines' out '2 lines could not be read'
 tail -n +2 "$dir/good.log" >"$dir/late.log"
 expect 0 'findings without --check' trace "$dir/late.log"
 expect 1 'a token from nowhere' trace --check "$dir/late.log"
-says 'a token from nowhere' out 'FOUND: credential id JTI=00000001-a of scope'
+says 'a token from nowhere' out 'FOUND token-origin (high): credential id JTI=00000001-a of scope'
 says 'a token from nowhere' err 'no TokenRequest in this log issued it'
 
 # Each request with another credential id: what is kept has a bound, and the report says that it was met.
 for i in $(seq 20); do event "m$i" ResponseComplete list $account-scope "$agent scope" "JTI=$i" "$pods" 200; done >"$dir/many.log"
+# What a thief does, with its name, severity and next step.
+ips() { sed "s|\"userAgent\"|\"sourceIPs\":[\"$1\"],&|"; }
+{ ips 10.1.0.7 <"$dir/good.log"; event t1 ResponseComplete list $account-scope "$agent scope" JTI=00000001-a "$pods" 200 | ips 10.9.9.9; } >"$dir/stolen.log"
+expect 1 'a stolen token' trace --check "$dir/stolen.log"
+says 'a stolen token' out 'FOUND component-address (high): credential id JTI=00000001-a of scope was requested from 10.1.0.7 and used from 10.9.9.9'
+says 'a stolen token' out 'NEXT component-address: '
+says 'a stolen token' err 'rbacgen: component-address: '
+expect 0 'a gateway' trace --check --address=10.1.0.7,10.9.0.0/16 "$dir/stolen.log"
+expect 2 'no address' trace --address=10.9 "$dir/stolen.log"
+says 'no address' err '10.9 is not an IP address or CIDR'
+expect 2 'no duration' trace --token-overlap=x "$dir/stolen.log"
+
 expect 1 'more credential ids than are kept' trace --check --max-credentials=5 "$dir/many.log"
 says 'more credential ids than are kept' out '20 requests of ours in 20 lines; 5 tokens used by components'
 says 'more credential ids than are kept' err 'more than 5 credential ids: the further ones were not compared'

@@ -23,34 +23,34 @@ TEST(TraceFindings, FindsWhatMustNotBe) {
   Line masters;
   masters.user = "kubernetes-admin";
   masters.groups = "system:masters";
-  EXPECT_THAT(TraceOf({masters}).findings,
+  EXPECT_THAT(FindingsOf({masters}),
               ElementsAre(HasSubstr("carried the group system:masters: user kubernetes-admin"),
                           HasSubstr("our user agent was used by somebody else")));
 
-  EXPECT_THAT(TraceOf({Line()}).findings,
+  EXPECT_THAT(FindingsOf({Line()}),
               ElementsAre("credential id JTI=a1 of a: no TokenRequest in this log issued it"));
 
   Line by_admin = mint;
   by_admin.user = "kubernetes-admin";
   by_admin.agent = "kubectl/1";
-  EXPECT_THAT(TraceOf({by_admin, Line()}).findings,
+  EXPECT_THAT(FindingsOf({by_admin, Line()}),
               ElementsAre("credential id JTI=a1 of a was not issued by base but by "
                           "kubernetes-admin"));
 
   const Line wrong_agent = With(&Line::agent, std::string("mandate-manager/1 (linux/amd64) b"));
-  EXPECT_THAT(TraceOf({mint, wrong_agent, wrong_agent}).findings,
+  EXPECT_THAT(FindingsOf({mint, wrong_agent, wrong_agent}),
               ElementsAre(AllOf(HasSubstr("disagrees with its user agent, which says b"),
                                 HasSubstr("(2 times, first at 2026-11-21T00:00:00Z, audit id "))));
 
-  EXPECT_THAT(TraceOf({mint, With(&Line::agent, std::string("curl/8"))}).findings,
+  EXPECT_THAT(FindingsOf({mint, With(&Line::agent, std::string("curl/8"))}),
               ElementsAre(HasSubstr("came with a foreign user agent: curl/8")));
 
-  EXPECT_THAT(TraceOf({With(&Line::credential, std::string())}).findings,
+  EXPECT_THAT(FindingsOf({With(&Line::credential, std::string())}),
               ElementsAre(HasSubstr("came without a credential id")));
 }
 
 TEST(TraceFindings, BaseMayMintItsComponentsTokensAndHoldItsLease) {
-  const auto found = [](const Line& line) { return TraceOf({line}).findings; };
+  const auto found = [](const Line& line) { return FindingsOf({line}); };
   EXPECT_THAT(found(Mint("a", "JTI=a1")), IsEmpty());
   EXPECT_THAT(found(ByBase("update", "coordination.k8s.io", "leases", "mandate-manager")),
               IsEmpty());
@@ -83,7 +83,7 @@ TEST(TraceFindings, ARefusedTokenIsNobodysRequest) {
   refused.user = "";
   refused.code = 401;
   const TraceReport r = TraceOf({refused});
-  EXPECT_THAT(r.findings, IsEmpty());
+  EXPECT_THAT(Texts(r), IsEmpty());
   ASSERT_THAT(r.rows, SizeIs(1));
   EXPECT_EQ(r.rows.begin()->first.component, "a");
   EXPECT_EQ(r.rows.begin()->second.operations.begin()->second.denied, 1);
@@ -96,7 +96,7 @@ TEST(TraceFindings, AnImpersonatedComponentNeedsNoTokenOfItsOwn) {
   l.credential = "JTI=base";
   l.impersonated = "system:serviceaccount:mandate-system:mandate-manager-a";
   const TraceReport r = TraceOf({l});
-  EXPECT_THAT(r.findings, IsEmpty());
+  EXPECT_THAT(Texts(r), IsEmpty());
   EXPECT_THAT(r.tokens, IsEmpty());
   EXPECT_EQ(r.rows.begin()->first.component, "a");
 }
@@ -108,10 +108,10 @@ TEST(TraceFindings, AComponentThatImpersonatesIsItself) {
                            "system:serviceaccount:shop:web"}) {
     const Line l = With(&Line::impersonated, std::string(whom));
     const TraceReport r = TraceOf({mint[0], l});
-    EXPECT_THAT(r.findings, IsEmpty()) << whom;
+    EXPECT_THAT(Texts(r), IsEmpty()) << whom;
     EXPECT_EQ(r.rows.begin()->first.username, whom);
     // Under another's user agent it is still found, as itself.
-    EXPECT_THAT(TraceOf({mint[0], With(&Line::agent, std::string(kBaseAgent) + " b", l)}).findings,
+    EXPECT_THAT(FindingsOf({mint[0], With(&Line::agent, std::string(kBaseAgent) + " b", l)}),
                 ElementsAre(HasSubstr("user system:serviceaccount:mandate-system:mandate-manager-a "
                                       "disagrees with its user agent, which says b")))
         << whom;
@@ -127,7 +127,9 @@ TEST(TraceFindings, BaseActsAsComponentsOnly) {
   l.credential = "JTI=base";
   l.impersonated = "jane";
   const TraceReport r = TraceOf({l});
-  EXPECT_THAT(r.findings, ElementsAre(HasSubstr("base acted as jane, who is not a component")));
+  ASSERT_THAT(r.findings, SizeIs(1));
+  EXPECT_EQ(r.findings[0].kind, "base-impersonates");
+  EXPECT_THAT(r.findings[0].text, HasSubstr("base acted as jane, who is not a component"));
 }
 
 TEST(TraceFindings, WhoMayNotImpersonateIsDeniedAndNoImpostor) {
@@ -137,19 +139,19 @@ TEST(TraceFindings, WhoMayNotImpersonateIsDeniedAndNoImpostor) {
   l.code = 403;
   l.message = R"(x is forbidden: User \"u\" cannot impersonate-on:serviceaccount:create resource)";
   const TraceReport r = TraceOf({l});
-  EXPECT_THAT(r.findings, IsEmpty());
+  EXPECT_THAT(Texts(r), IsEmpty());
   EXPECT_EQ(r.rows.begin()->first.component, "a");
   EXPECT_EQ(r.rows.begin()->second.operations.begin()->second.denied, 1);
   // What was answered, or refused for another reason, was base itself under a component's name.
-  EXPECT_THAT(TraceOf({With(&Line::code, 200, l)}).findings, Not(IsEmpty()));
-  EXPECT_THAT(TraceOf({With(&Line::message, std::string("cannot"), l)}).findings, Not(IsEmpty()));
+  EXPECT_THAT(FindingsOf({With(&Line::code, 200, l)}), Not(IsEmpty()));
+  EXPECT_THAT(FindingsOf({With(&Line::message, std::string("cannot"), l)}), Not(IsEmpty()));
 }
 
 // A manager of the same name in another namespace is neither base nor ours.
 TEST(TraceFindings, AnotherNamespacesManagerIsNotOurs) {
   Line evil = Mint("a", "JTI=a1");
   evil.user = "system:serviceaccount:evil:mandate-manager";
-  EXPECT_THAT(TraceOf({evil, Line()}).findings,
+  EXPECT_THAT(FindingsOf({evil, Line()}),
               ElementsAre("credential id JTI=a1 of a was not issued by base but by "
                           "system:serviceaccount:evil:mandate-manager"));
 
@@ -160,7 +162,7 @@ TEST(TraceFindings, AnotherNamespacesManagerIsNotOurs) {
   both[3].user = "system:serviceaccount:staging:mandate-manager-a";
   both[3].credential = "JTI=s1";
   const TraceReport r = TraceOf(both);
-  EXPECT_THAT(r.findings, IsEmpty());
+  EXPECT_THAT(Texts(r), IsEmpty());
   EXPECT_EQ(r.requests, 2);
   EXPECT_THAT(r.tokens, SizeIs(1));
   EXPECT_THAT(r.elsewhere, ElementsAre(std::pair("staging", 2)));
@@ -168,7 +170,7 @@ TEST(TraceFindings, AnotherNamespacesManagerIsNotOurs) {
 
   Line mint_there = Mint("a", "JTI=x");
   mint_there.ns = "staging";
-  EXPECT_THAT(TraceOf({mint_there}).findings,
+  EXPECT_THAT(FindingsOf({mint_there}),
               ElementsAre(HasSubstr("base wrote more than its tokens and its lease")));
 }
 
@@ -186,7 +188,7 @@ TEST(TraceFindings, OthersTokensTakeNoRoom) {
   }
   lines.push_back(Mint("a", "JTI=a1"));
   lines.push_back(Line());
-  EXPECT_THAT(TraceOf(lines, options).findings, IsEmpty());
+  EXPECT_THAT(FindingsOf(lines, options), IsEmpty());
 }
 
 // What was not kept may have been there.
@@ -196,7 +198,7 @@ TEST(TraceFindings, DoesNotClaimThatALeftOutTokenHasNoOrigin) {
   const TraceReport r = TraceOf(
       {Mint("a", "JTI=x"), Mint("a", "JTI=y"), Mint("a", "JTI=y"), Mint("a", "JTI=a1"), Line()},
       options);
-  EXPECT_THAT(r.findings, ElementsAre(HasSubstr("more than 2 credential ids")));
+  EXPECT_THAT(Texts(r), ElementsAre(HasSubstr("more than 2 credential ids")));
   EXPECT_TRUE(r.issued_left_out);
 }
 
@@ -215,7 +217,7 @@ TEST(TraceFindings, OthersAreNamedAndNotJudged) {
   });
   ASSERT_TRUE(trace.Add(Text(l)).ok());
   const TraceReport r = trace.Finish();
-  EXPECT_THAT(r.findings, IsEmpty());
+  EXPECT_THAT(Texts(r), IsEmpty());
   EXPECT_THAT(r.tokens, IsEmpty());
   EXPECT_THAT(observed, ElementsAre("list web web"));
 }

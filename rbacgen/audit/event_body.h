@@ -1,0 +1,40 @@
+// What the trace needs of the bodies that an audit log has at the levels Request and
+// RequestResponse.
+#ifndef RBACGEN_AUDIT_EVENT_BODY_H_
+#define RBACGEN_AUDIT_EVENT_BODY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "manager/object/json_cursor.h"
+
+namespace mandate::rbacgen {
+
+// What a TokenRequest (authentication.k8s.io/v1) asks for.
+struct TokenRequestFacts {
+  std::vector<std::string> audiences;
+  int64_t expiration_seconds = 0;  // 0: not said
+  std::string bound_kind, bound_name;
+};
+
+struct EventBody {
+  std::optional<TokenRequestFacts> token_request;
+  // Of a RoleBinding or ClusterRoleBinding: the UID of the ScopeInstance that it is for, by its
+  // controller or its label.
+  std::string instance_uid;
+  std::vector<std::string> uids;  // of ScopeInstances, in either body
+  bool is_list = false;           // of these, from the first to the last
+};
+
+// Whether bodies of such objects say something that the trace needs.
+bool HasFacts(std::string_view group, std::string_view resource, std::string_view subresource);
+
+// Consumes a body of such an object, of whatever shape, and adds to `facts`.
+void ReadBody(JsonCursor& json, std::string_view resource, bool is_request, EventBody* facts);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_AUDIT_EVENT_BODY_H_

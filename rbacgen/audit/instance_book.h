@@ -1,0 +1,39 @@
+// A book of the ScopeInstances in a log, to find bindings that are for none of them.
+#ifndef RBACGEN_AUDIT_INSTANCE_BOOK_H_
+#define RBACGEN_AUDIT_INSTANCE_BOOK_H_
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+#include "rbacgen/audit/event.h"
+
+namespace mandate::rbacgen {
+
+// Judges only where the log has what it takes: the bindings' bodies (level Request), a list of all
+// ScopeInstances, and every later change of them (level RequestResponse). Memory is bounded. Not
+// thread-safe.
+class InstanceBook {
+ public:
+  explicit InstanceBook(size_t max_instances = 10000) : max_instances_(max_instances) {}
+
+  // Anybody's request about a ScopeInstance.
+  void NoteInstance(const AuditEvent& event);
+  // A component's request that made a binding.
+  void NoteBinding(const AuditEvent& event, const std::string& component);
+
+  void Judge(const std::function<void(std::string text)>& find) const;
+
+ private:
+  const size_t max_instances_;
+  std::set<std::string> known_;                  // UIDs
+  std::map<std::string, std::string> bindings_;  // the first one of each UID, in words
+  bool has_list_ = false;
+  bool has_gap_ = false;  // there may be instances whose UID is not known
+};
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_AUDIT_INSTANCE_BOOK_H_

@@ -1,0 +1,106 @@
+// A book of credentials: who requested each token, from where it was used, and what of that only a
+// thief does. Memory is bounded.
+#ifndef RBACGEN_AUDIT_TOKEN_BOOK_H_
+#define RBACGEN_AUDIT_TOKEN_BOOK_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "rbacgen/audit/addresses.h"
+#include "rbacgen/audit/event.h"
+
+namespace mandate::rbacgen {
+
+// A credential id that components used, joined to the request that made its token.
+struct TokenOrigin {
+  std::string credential_id;
+  std::string component;
+  bool joined = false;
+  std::string issued_to;  // namespace/name of the ServiceAccount
+  std::string issued_by;  // username
+  std::string when;
+};
+
+// Not thread-safe.
+class TokenBook {
+ public:
+  struct Options {
+    std::string ns = {}, base_name = {};
+    size_t max_credentials = 10000;  // issued, and used
+    size_t max_pods = 1000;          // that held base's credential
+    // From any of which one process may come, as from the addresses of a gateway.
+    std::vector<AddressRange> addresses = {};
+    absl::Duration overlap = absl::Seconds(60);  // of a renewed token's uses with the new one's
+  };
+  // Takes a kind of findings and a text.
+  using Find = std::function<void(const char* kind, std::string text)>;
+
+  explicit TokenBook(Options options) : options_(std::move(options)) {}
+
+  // A request that issued a token of ours.
+  void NoteIssued(const AuditEvent& event);
+  // A use of the credential, by a component's or another's request. False if there is no room.
+  bool NoteUse(const AuditEvent& event, const std::string& id, const std::string& component);
+  // A request that carried base's credential.
+  void NoteBase(const AuditEvent& event);
+
+  // The components' tokens, by component, time and id.
+  std::vector<TokenOrigin> Tokens() const;
+  void Judge(const Find& find) const;
+
+  std::set<std::string> IssuedTo() const;  // ServiceAccounts that base made tokens for
+  int64_t unused() const;                  // issued by base, not used
+  bool issued_left_out() const { return issued_left_out_; }
+  bool used_left_out() const { return used_left_out_; }
+
+ private:
+  // An address, with its first request.
+  struct Place {
+    std::string address, when, audit_id;
+    std::string last;  // when the last request came
+    std::string ToString() const;
+  };
+  struct Issued {
+    std::string to, by, when;
+    std::string address;
+    std::string process;  // the pod that requested it, or base's credential if no pod held that
+  };
+  struct Used {
+    std::string component;
+    std::string first, last;
+    std::string pod;  // that the token is bound to
+    std::vector<Place> places;
+  };
+  struct Holder {
+    std::string pod_name;
+    std::string first, last;
+    bool leads = false;  // asked for the Lease
+    bool mints = false;  // requested tokens
+    int64_t requests = 0;
+    std::vector<Place> places;
+  };
+
+  bool IsBase(const std::string& username) const;
+  static void AddPlace(const AuditEvent& event, std::vector<Place>* places);
+  bool IsElsewhere(const std::string& a, const std::string& b) const;
+  void JudgeOrigin(const std::string& id, const Used& used, const Find& find) const;
+  void JudgePlaces(const std::string& id, const Used& used, const Find& find) const;
+  void JudgeOverlaps(const Find& find) const;
+  void JudgeHolders(const Find& find) const;
+
+  const Options options_;
+  std::map<std::string, Issued> issued_;   // by credential id
+  std::map<std::string, Used> used_;       // by credential id
+  std::map<std::string, Holder> holders_;  // by the pod's UID; "" is no pod
+  bool issued_left_out_ = false;
+  bool used_left_out_ = false;
+};
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_AUDIT_TOKEN_BOOK_H_

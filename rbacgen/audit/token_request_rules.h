@@ -1,0 +1,20 @@
+// What base may ask for in a TokenRequest, as the manager does.
+#ifndef RBACGEN_AUDIT_TOKEN_REQUEST_RULES_H_
+#define RBACGEN_AUDIT_TOKEN_REQUEST_RULES_H_
+
+#include <string>
+#include <vector>
+
+#include "rbacgen/audit/event_body.h"
+
+namespace mandate::rbacgen {
+
+// In what a request for the ServiceAccount differs, in words; empty: in nothing. The manager asks
+// for an hour, for `audiences` or none, and binds the token to the Secret of the account's name or
+// to nothing.
+std::vector<std::string> Unlike(const TokenRequestFacts& request, const std::string& account,
+                                const std::vector<std::string>& audiences);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_AUDIT_TOKEN_REQUEST_RULES_H_

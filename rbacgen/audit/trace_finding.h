@@ -1,0 +1,31 @@
+// What a trace finds, by stable names.
+#ifndef RBACGEN_AUDIT_TRACE_FINDING_H_
+#define RBACGEN_AUDIT_TRACE_FINDING_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mandate::rbacgen {
+
+// A kind of findings, as reports, --fail-on and docs/rbacgen.md name it.
+struct TraceFindingKind {
+  const char* name;
+  const char* severity;  // high, medium or low
+  const char* says;
+  const char* next;  // what the reader does about it
+};
+// Immutable, in the order of the documentation.
+const std::vector<TraceFindingKind>& TraceFindingKinds();
+
+struct TraceFinding {
+  std::string kind;  // of TraceFindingKinds()
+  std::string text;  // the thing and the reason
+};
+
+// That kind; the name must be one.
+const TraceFindingKind& KindOf(std::string_view name);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_AUDIT_TRACE_FINDING_H_
