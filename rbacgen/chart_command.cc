@@ -95,7 +95,7 @@ int Run(Flags flags) {
   const bool helm = flags.format == "helm";
   if (helm && flags.out_dir.empty()) {
     std::cerr << "rbacgen: chart needs --out-dir=CHART for Helm, or --format=yaml\n";
-    return kExitMisuse;
+    return kExitUnknown;
   }
   Sources sources;
   Diagnostics diagnostics;
@@ -112,12 +112,15 @@ int Run(Flags flags) {
   if (files.ok()) {
     if (const int code = AddWebhookSources(flags.sources, options, &*files)) return code;
   }
-  absl::Status status = files.status();
-  if (status.ok() && !helm) return Emit(flags.out, PlainManifest(*files));
-  if (status.ok()) status = WriteHelmChart(flags.out_dir, *files, components, flags.names);
-  if (status.ok()) return 0;
+  if (!files.ok()) {
+    std::cerr << "rbacgen: " << files.status().message() << "\n";
+    return kExitFound;
+  }
+  if (!helm) return Emit(flags.out, PlainManifest(*files));
+  const absl::Status status = WriteHelmChart(flags.out_dir, *files, components, flags.names);
+  if (status.ok()) return kExitOk;
   std::cerr << "rbacgen: " << status.message() << "\n";
-  return kExitInput;
+  return kExitUnknown;
 }
 
 // What a chart decides by its values.

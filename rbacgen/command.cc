@@ -75,7 +75,7 @@ int ReadSources(const SourceFlags& flags, Severity misplaced, Sources* sources,
   const auto files = FindSourceFiles(flags.paths);
   if (!files.ok()) {
     std::cerr << "rbacgen: " << files.status().message() << "\n";
-    return kExitMisuse;
+    return kExitUnknown;
   }
   ReadFiles(*files, flags.component_from, misplaced, sources, diagnostics);
   return 0;
@@ -90,7 +90,7 @@ int ReadMandateSources(const SourceFlags& flags, Sources* sources, Diagnostics* 
   if (!sources->components.empty()) return 0;
   std::cerr << "rbacgen: no +mandate:component marker in what was named; write "
                "// +mandate:component:name=NAME above the rules of a component\n";
-  return kExitInput;
+  return kExitFound;
 }
 
 int Conclude(const Diagnostics& diagnostics) {
@@ -98,20 +98,20 @@ int Conclude(const Diagnostics& diagnostics) {
   if (diagnostics.errors() == 0) return 0;
   std::cerr << "rbacgen: " << diagnostics.errors()
             << (diagnostics.errors() == 1 ? " error" : " errors") << "; nothing was written\n";
-  return kExitInput;
+  return kExitFound;
 }
 
 int Emit(const std::string& file, const std::string& text) {
   if (file.empty() || file == "-") {
     std::cout << text << std::flush;
-    if (std::cout) return 0;
+    if (std::cout) return kExitOk;
     std::cerr << "rbacgen: cannot write to standard output\n";
-    return kExitInput;
+    return kExitUnknown;
   }
   const absl::Status status = WriteWholeFile(file, text);
-  if (status.ok()) return 0;
+  if (status.ok()) return kExitOk;
   std::cerr << "rbacgen: " << status.message() << "\n";
-  return kExitInput;
+  return kExitUnknown;
 }
 
 }  // namespace mandate::rbacgen

@@ -9,11 +9,9 @@
 #include "rbacgen/component_from.h"
 #include "rbacgen/declarations.h"
 #include "rbacgen/diagnostics.h"
+#include "rbacgen/exit_codes.h"
 
 namespace mandate::rbacgen {
-
-constexpr int kExitInput = 1;   // mistakes in what was read
-constexpr int kExitMisuse = 2;  // mistakes on the command line
 
 // Each declares its sub-command and flags; running it sets *exit_code.
 void AddRbacCommand(CLI::App& app, int* exit_code);
@@ -43,7 +41,7 @@ void AddSourceFlags(CLI::App* command, SourceFlags* flags);
 // Those, and --warn-unjustified: for commands that make mandates.
 void AddMandateSourceFlags(CLI::App* command, SourceFlags* flags);
 
-// Reads every file that the flags name. kExitMisuse, said on standard error, if one is not there.
+// Reads every file that the flags name. kExitUnknown, said on standard error, if one is not there.
 int ReadSources(const SourceFlags& flags, Severity misplaced, Sources* sources,
                 Diagnostics* diagnostics);
 
@@ -52,11 +50,11 @@ int ReadSources(const SourceFlags& flags, Severity misplaced, Sources* sources,
 // `sources` can be used, else the exit code, with the report said.
 int ReadMandateSources(const SourceFlags& flags, Sources* sources, Diagnostics* diagnostics);
 
-// Prints the report to standard error; kExitInput if it has errors, else 0.
+// Prints the report to standard error; kExitFound if it has errors, else 0.
 int Conclude(const Diagnostics& diagnostics);
 
-// To the file, or to standard output if it is empty or "-". 0, or kExitInput said on standard
-// error.
+// To the file, or to standard output if it is empty or "-". 0, or
+// kExitUnknown said on standard error.
 int Emit(const std::string& file, const std::string& text);
 
 }  // namespace mandate::rbacgen

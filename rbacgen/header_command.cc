@@ -36,7 +36,7 @@ int Run(const Flags& flags) {
       WriteHeader(mandates, flags.include_as.empty() ? flags.out : flags.include_as);
   if (!header.ok()) {
     std::cerr << "rbacgen: " << header.status().message() << "\n";
-    return kExitInput;
+    return kExitFound;
   }
   return Emit(flags.out, *header);
 }

@@ -56,7 +56,7 @@ int Misuse(const CLI::App& app, const CLI::ParseError& error, const char* first)
   }
   std::cerr << "\nTry `rbacgen " << (named.empty() ? "" : named.front()->get_name() + " ")
             << "--help`.\n";
-  return mandate::rbacgen::kExitMisuse;
+  return mandate::rbacgen::kExitUnknown;
 }
 
 }  // namespace
@@ -67,12 +67,15 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("rbacgen ") + mandate::rbacgen::kVersion);
   app.footer(
-      "rbacgen COMMAND --help says more. Exit codes: 0 done; 1 mistakes in the input, or the "
-      "answer "
-      "is\n\"no\" or \"different\"; 2 misuse, or the answer is not known.");
+      "rbacgen COMMAND --help says more.\n\nExit codes, of every command:\n"
+      "  0  done; yes; no difference; nothing found\n"
+      "  1  no; different; something found, such as mistakes in markers\n"
+      "  2  not known: a wrong command line, an input that cannot be read, an output that cannot "
+      "be "
+      "written");
   if (const char* flag = FlagWithoutValue(argc, argv)) {
     std::cerr << "rbacgen: " << flag << " has no value; give it one, or leave it out\n";
-    return mandate::rbacgen::kExitMisuse;
+    return mandate::rbacgen::kExitUnknown;
   }
   int exit_code = 0;
   for (const AddCommand add : kCommands) add(app, &exit_code);

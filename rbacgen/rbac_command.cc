@@ -64,7 +64,7 @@ void SayWhatIsBelow(const std::vector<std::string>& paths,
 int Run(const Flags& flags) {
   if (flags.role_name.empty() && flags.sources.component_from == ComponentFrom::kMarker) {
     std::cerr << "rbacgen: rbac needs --role-name=NAME, or --component-from=dir\n";
-    return kExitMisuse;
+    return kExitUnknown;
   }
   Sources sources;
   Diagnostics diagnostics;

@@ -35,7 +35,7 @@ struct Measured {
 // The exit code of a mistake, said on standard error, or 0.
 int Read(const Flags& flags, const std::string& input, Measured* measured) {
   // Exit code 1 says that something is added.
-  if (ReadWorld({input}, flags.input, &measured->world) != 0) return kExitMisuse;
+  if (ReadWorld({input}, flags.input, &measured->world) != 0) return kExitUnknown;
   measured->complete = measured->world;
   // Whoever may run pods everywhere becomes the controllers that every cluster has.
   AddBuiltinPolicy(&measured->complete);
@@ -54,7 +54,7 @@ int FindStart(const std::vector<std::string>& names, const World& world,
     const auto user = FindUser(world, name, {});
     if (!user.ok()) {
       std::cerr << "rbacgen: " << user.status().message() << "\n";
-      return kExitMisuse;
+      return kExitUnknown;
     }
     if (UserTitle(world, user->name) == user->name) {
       std::cerr << "rbacgen: " << user->name << " is no component here; taken as a user's name\n";
@@ -66,7 +66,7 @@ int FindStart(const std::vector<std::string>& names, const World& world,
 
 int Print(const std::string& text, bool unknown, int exit_code) {
   const int error = Emit("-", text);
-  return error != 0 ? error : unknown ? kExitMisuse : exit_code;
+  return error != 0 ? error : unknown ? kExitUnknown : exit_code;
 }
 
 int OneRadius(const Flags& flags) {
@@ -91,7 +91,7 @@ int DiffOfSome(const Flags& flags, const Measured& was, const Measured& is) {
                                     ComputeBlastRadius(is.complete, new_start));
   std::string text = flags.json ? WriteJson(RadiusDiffJson(diff)) + "\n" : RadiusDiffText("", diff);
   if (text.empty()) text = "nothing is added and nothing taken away\n";
-  return Print(text, was.unknown || is.unknown, diff.grew() ? kExitInput : 0);
+  return Print(text, was.unknown || is.unknown, diff.grew() ? kExitFound : 0);
 }
 
 BlastRadius RadiusOf(const World& world, const std::optional<SubjectKey>& subject) {
@@ -115,7 +115,7 @@ int DiffOfEach(const Flags& flags, const Measured& was, const Measured& is) {
   }
   if (text.empty()) text = "nothing is added and nothing taken away\n";
   return Print(flags.json ? WriteJson(list) + "\n" : text, was.unknown || is.unknown,
-               grew ? kExitInput : 0);
+               grew ? kExitFound : 0);
 }
 
 int TwoRadii(const Flags& flags) {

@@ -43,7 +43,7 @@ int Read(const Flags& flags, World* world, rbac::Attributes* request) {
   auto parsed = ParseQuestion(flags.question, *world);
   if (!parsed.ok()) {
     std::cerr << "rbacgen: " << parsed.status().message() << "\n";
-    return kExitMisuse;
+    return kExitUnknown;
   }
   *request = *std::move(parsed);
   // To standard error, so that the answer alone can be compared.
@@ -93,16 +93,16 @@ bool IsMentioned(const World& world, const rbac::UserInfo& user) {
 int CanI(const Flags& flags) {
   World world;
   rbac::Attributes request;
-  if (const int error = Read(flags, &world, &request)) return kExitMisuse;
+  if (const int error = Read(flags, &world, &request)) return kExitUnknown;
   const auto user = FindUser(world, flags.as, flags.groups);
   if (!user.ok()) {
     std::cerr << "rbacgen: " << user.status().message() << "\n";
-    return kExitMisuse;
+    return kExitUnknown;
   }
   const rbac::Decision decision = rbac::Authorizer(world.policy).Authorize(*user, request);
   if (!decision.allowed && SayUnknown(world, flags, request, &*user)) {
     if (!flags.quiet) std::cout << "unknown\n";
-    return kExitMisuse;
+    return kExitUnknown;
   }
   if (!decision.allowed && flags.groups.empty() && !IsMentioned(world, *user)) {
     // Users are not objects: a cluster has no list of them.
@@ -110,20 +110,20 @@ int CanI(const Flags& flags) {
     std::cerr << "rbacgen: " << flags.as
               << (may_exist ? " is no component here; taken as a user's name\n"
                             : " is no component, no ServiceAccount and no user of the input\n");
-    if (!may_exist) return kExitMisuse;
+    if (!may_exist) return kExitUnknown;
   }
   if (!flags.quiet) std::cout << (decision.allowed ? "yes" : "no") << "\n";
-  if (flags.quiet) return decision.allowed ? 0 : kExitInput;
+  if (flags.quiet) return decision.allowed ? 0 : kExitFound;
   if (decision.allowed && !decision.reason.empty()) std::cerr << decision.reason << "\n";
   for (const LaterGrant& later : world.later) {
     if (decision.allowed || later.component != flags.as) continue;
     for (const rbac::Rule& rule : later.rules) {
       if (!rbac::RuleAllows(rule, request)) continue;
       std::cerr << "not yet: its markers say that somebody else grants this (granted=external)\n";
-      return kExitInput;
+      return kExitFound;
     }
   }
-  return decision.allowed ? 0 : kExitInput;
+  return decision.allowed ? 0 : kExitFound;
 }
 
 struct Row {
@@ -184,7 +184,7 @@ int WhoCan(const Flags& flags) {
     }
   }
   const bool unknown = SayUnknown(world, flags, request, nullptr);
-  const int exit_code = unknown ? kExitMisuse : 0;
+  const int exit_code = unknown ? kExitUnknown : 0;
   if (flags.json) {
     Json::Value list(Json::arrayValue);
     for (const Row& row : rows) {

@@ -110,7 +110,7 @@ says 'the last one counts' err 'objects without a namespace (1) are taken to be 
   done
   echo 'z: z}'
 } >bomb.yaml
-expect 1 'aliases of aliases' who-can get pods --input=bomb.yaml
+expect 2 'aliases of aliases' who-can get pods --input=bomb.yaml
 says 'aliases of aliases' err 'its aliases stand for more than 1000000 values'
 for who in nobody n/nobody; do
   expect 2 "the unknown $who" can-i get pods --as=$who --input=old

@@ -46,13 +46,13 @@ int Diff(const Flags& flags) {
   World before, now;
   for (const auto& [input, world] :
        {std::pair(flags.old_input, &before), std::pair(flags.new_input, &now)}) {
-    if (ReadWorld({input}, flags.input, world) != 0) return kExitMisuse;
+    if (ReadWorld({input}, flags.input, world) != 0) return kExitUnknown;
   }
   const auto diffs = DiffWorlds(before, now);
   if (const int error = Emit("-", flags.json ? DiffJson(diffs) : DiffText(diffs))) return error;
-  if (SayUnknown(before, now)) return kExitMisuse;
+  if (SayUnknown(before, now)) return kExitUnknown;
   if (flags.fail_on == "never" || diffs.empty()) return 0;
-  return flags.fail_on == "any" || AnyGained(diffs) ? kExitInput : 0;
+  return flags.fail_on == "any" || AnyGained(diffs) ? kExitFound : 0;
 }
 
 }  // namespace

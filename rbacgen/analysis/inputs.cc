@@ -100,7 +100,7 @@ bool HasRolesOnly(const World& world) {
 
 int Say(const absl::Status& status) {
   std::cerr << "rbacgen: " << status.message() << "\n";
-  return absl::IsNotFound(status) ? kExitMisuse : kExitInput;
+  return kExitUnknown;
 }
 
 // --identity; the exit code of a mistake, said on standard error, or 0.
@@ -110,7 +110,7 @@ int TakeIdentities(const std::vector<std::string>& inputs, const InputFlags& fla
   if (status.ok() && world->knows_later) status = CheckComponents(*identities, world->components);
   if (!status.ok()) {
     std::cerr << "rbacgen: " << status.message() << "\n";
-    return kExitMisuse;
+    return kExitUnknown;
   }
   for (const std::string& missing : NameIdentities(*identities, world)) {
     std::cerr << "rbacgen: " << absl::StrJoin(inputs, " and ") << " has " << missing << "\n";
@@ -178,11 +178,12 @@ int ReadTree(const std::vector<std::string>& paths, const InputFlags& flags, Sou
     return misuse;
   }
   LintAll(*sources, Severity::kWarning, &diagnostics);
-  if (const int errors = Conclude(diagnostics)) return errors;
+  // What is wrong in the markers leaves the question open.
+  if (Conclude(diagnostics) != kExitOk) return kExitUnknown;
   if (sources->declarations.empty()) {
     std::cerr << "rbacgen: no +kubebuilder:rbac and no +mandate:rbac marker in "
               << absl::StrJoin(paths, " and ") << "\n";
-    return kExitInput;
+    return kExitUnknown;
   }
   NameComponents(flags.tree, sources);
   return 0;

@@ -49,7 +49,7 @@ constexpr char kIdentityKinds[] = "identity";
 
 int Misuse(const std::string& text) {
   std::cerr << "rbacgen: " << text << "\n";
-  return kExitMisuse;
+  return kExitUnknown;
 }
 
 // What is known before the log is read.
@@ -112,11 +112,11 @@ int ReadKnown(const Flags& flags, TraceOptions* options, Known* known) {
   }
   FourWayInput& input = known->input;
   if (!flags.sources.empty()) {
-    if (ReadTree(flags.sources, flags.input, &known->sources) != 0) return kExitMisuse;
+    if (ReadTree(flags.sources, flags.input, &known->sources) != 0) return kExitUnknown;
     known->tree = TreeWorld(known->sources, flags.input.tree);
   }
   if (!flags.granted.empty()) {
-    if (ReadWorld(flags.granted, flags.input, &known->granted) != 0) return kExitMisuse;
+    if (ReadWorld(flags.granted, flags.input, &known->granted) != 0) return kExitUnknown;
     input.has_granted = true;
   }
   const World& names = flags.sources.empty() ? known->granted : known->tree;
@@ -181,7 +181,7 @@ int Run(const Flags& flags) {
   }
   Trace trace(options, [&](const AuditEvent& event, const std::string& component,
                            const std::string& bearer) { ledger.Note(event, component, bearer); });
-  if (const int error = ReadLogs(flags.logs, &trace)) return kExitMisuse;
+  if (const int error = ReadLogs(flags.logs, &trace)) return error;
   const TraceReport traced = trace.Finish();
   const FourWayReport report = BuildFourWay(known.input, ledger, traced);
   const bool colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
@@ -189,10 +189,10 @@ int Run(const Flags& flags) {
                                ? SuggestMarkers(report, ledger, known.sources, ReadWholeFile)
                            : flags.json ? FourWayJson(report, traced)
                                         : FourWayText(report, traced, colour);
-  if (Emit("-", text) != 0) return kExitMisuse;
+  if (const int error = Emit("-", text)) return error;
   const std::set<std::string> failing = Failing(flags);
   const auto fails = [&](const Finding& f) { return failing.contains(f.kind); };
-  return std::ranges::any_of(report.findings, fails) ? kExitInput : 0;
+  return std::ranges::any_of(report.findings, fails) ? kExitFound : 0;
 }
 
 std::string KindsHelp() {
@@ -236,7 +236,7 @@ void AddAuditCommand(CLI::App& app, int* exit_code) {
   AddTraceFlags(command, &flags->trace);
   AddInputFlags(command, Asks::kOfAll, &flags->input);
   command->footer(KindsHelp() +
-                  "Exit codes: 0 none of these, 1 some, 2 something cannot be read.\n\n"
+                  "\n"
                   "Example: rbacgen audit --sources=controllers --granted=cluster audit.log\n\n" +
                   kInputHelp);
   command->callback([flags, exit_code] { *exit_code = Run(*flags); });

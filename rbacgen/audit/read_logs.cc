@@ -71,7 +71,7 @@ int ReadLogs(const LogFlags& flags, Trace* trace) {
         ReadLogBytes(path, [&](std::string_view bytes) { framer.Add(bytes); });
     if (status.ok()) continue;
     std::cerr << "rbacgen: " << status.message() << "\n";
-    return absl::IsNotFound(status) ? kExitMisuse : kExitInput;
+    return kExitUnknown;
   }
   if (framer.Finish()) {
     std::cerr << "rbacgen: " << flags.paths.back()

@@ -37,7 +37,7 @@ int Run(const Flags& flags) {
     std::cerr << "rbacgen: no request of ours in the log, so it proves nothing; is its policy at "
                  "level Metadata?\n";
   }
-  return report.findings.empty() && report.requests > 0 ? 0 : kExitInput;
+  return report.findings.empty() && report.requests > 0 ? 0 : kExitFound;
 }
 
 }  // namespace

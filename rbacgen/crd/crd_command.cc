@@ -1,5 +1,6 @@
 // rbacgen crd: CustomResourceDefinitions from .proto files.
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -35,10 +36,18 @@ int WriteAll(const std::vector<Definition>& definitions, const std::string& fold
   return 0;
 }
 
+bool IsThere(const std::string& file, const std::vector<std::string>& folders) {
+  std::error_code error;
+  if (std::filesystem::exists(file, error)) return true;
+  return std::ranges::any_of(folders, [&](const std::string& folder) {
+    return std::filesystem::exists(std::filesystem::path(folder) / file, error);
+  });
+}
+
 int Run(Flags flags) {
   if (flags.out.empty() == flags.out_dir.empty()) {
     std::cerr << "rbacgen: crd needs one of --out-dir=DIR and --out=FILE (- is standard output)\n";
-    return kExitMisuse;
+    return kExitUnknown;
   }
   if (flags.proto_paths.empty()) flags.proto_paths.push_back(".");
   Diagnostics diagnostics;
@@ -59,7 +68,11 @@ int Run(Flags flags) {
     options.service_namespace = flags.service_namespace;
   }
   const auto definitions = MakeDefinitions(sources, files, options, &diagnostics);
-  if (const int errors = Conclude(diagnostics)) return errors;
+  if (const int errors = Conclude(diagnostics)) {
+    const bool all_there = std::ranges::all_of(
+        flags.files, [&](const std::string& file) { return IsThere(file, flags.proto_paths); });
+    return all_there ? errors : kExitUnknown;
+  }
   if (definitions.empty()) {
     std::cerr << "rbacgen: no message with option (mandate.api.resource) in what was named; "
                  "nothing to write\n";

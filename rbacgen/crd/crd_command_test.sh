@@ -41,7 +41,7 @@ says 'no output' err 'needs one of --out-dir=DIR and --out=FILE'
 expect 2 'two outputs' "${paths[@]}" --out=- --out-dir="$dir" "${widget[@]}"
 expect 2 'no file' "${paths[@]}" --out=-
 
-expect 1 'a missing file' "${paths[@]}" --out=- "$testdata/none.proto"
+expect 2 'a missing file' "${paths[@]}" --out=- "$testdata/none.proto"
 says 'a missing file' err "$testdata/none.proto: error: cannot be read"
 expect 1 'outside' -I "$testdata" --out=- api/mandate/options.proto
 says 'outside' err 'lies below no --proto-path'

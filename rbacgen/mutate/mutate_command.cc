@@ -80,13 +80,13 @@ int Report(const std::vector<Mutation>& mutations) {
   std::cerr << "rbacgen: " << unproven << " of " << mutations.size()
             << " permissions are unproven: write a test that needs them, or take them out of the "
                "markers\n";
-  return kExitInput;
+  return kExitFound;
 }
 
 int Run(const Flags& flags) {
   Sources sources;
   Diagnostics diagnostics;
-  if (const int error = ReadMandateSources(flags.sources, &sources, &diagnostics)) return error;
+  if (ReadMandateSources(flags.sources, &sources, &diagnostics) != kExitOk) return kExitUnknown;
   std::vector<rbac::Permission> permissions = OwnPermissions(BuildMandates(sources));
   std::erase_if(permissions, [&](const rbac::Permission& p) {
     const bool wanted = flags.components.empty() ||
@@ -103,7 +103,7 @@ int Run(const Flags& flags) {
   });
   if (!mutations.ok()) {
     std::cerr << "rbacgen: " << mutations.status().message() << "\n";
-    return kExitInput;
+    return kExitUnknown;
   }
   return Report(*mutations);
 }

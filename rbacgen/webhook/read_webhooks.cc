@@ -15,7 +15,7 @@ int ReadWebhookSources(const SourceFlags& flags, Severity severity, Webhooks* we
   const auto files = FindSourceFiles(flags.paths);
   if (!files.ok()) {
     std::cerr << "rbacgen: " << files.status().message() << "\n";
-    return kExitMisuse;
+    return kExitUnknown;
   }
   for (const std::string& file : *files) {
     const auto text = ReadWholeFile(file);

@@ -11,7 +11,7 @@
 namespace mandate::rbacgen {
 
 // Reads every file that the flags name, and checks all webhooks together. kWarning: what
-// controller-gen passes over is a warning. kExitMisuse, said on standard error, if a path is not
+// controller-gen passes over is a warning. kExitUnknown, said on standard error, if a path is not
 // there; else 0, with the mistakes in `diagnostics`.
 int ReadWebhookSources(const SourceFlags& flags, Severity severity, Webhooks* webhooks,
                        Diagnostics* diagnostics);
