@@ -117,6 +117,7 @@ int Run(Flags flags) {
     return kExitFound;
   }
   if (!helm) return Emit(flags.out, PlainManifest(*files));
+  if (const int error = MakeFolder(flags.out_dir)) return error;
   const absl::Status status = WriteHelmChart(flags.out_dir, *files, components, flags.names);
   if (status.ok()) return kExitOk;
   std::cerr << "rbacgen: " << status.message() << "\n";

@@ -1,5 +1,6 @@
 #include "rbacgen/command.h"
 
+#include <filesystem>
 #include <iostream>
 #include <map>
 
@@ -108,10 +109,24 @@ int Emit(const std::string& file, const std::string& text) {
     std::cerr << "rbacgen: cannot write to standard output\n";
     return kExitUnknown;
   }
+  const std::string folder = std::filesystem::path(file).parent_path().string();
+  if (const int error = MakeFolder(folder)) return error;
   const absl::Status status = WriteWholeFile(file, text);
   if (status.ok()) return kExitOk;
   std::cerr << "rbacgen: " << status.message() << "\n";
   return kExitUnknown;
+}
+
+int MakeFolder(const std::string& folder) {
+  std::error_code error;
+  if (folder.empty() || std::filesystem::is_directory(folder, error)) return kExitOk;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    std::cerr << "rbacgen: cannot create the folder " << folder << ": " << error.message() << "\n";
+    return kExitUnknown;
+  }
+  std::cerr << "rbacgen: created the folder " << folder << "\n";
+  return kExitOk;
 }
 
 }  // namespace mandate::rbacgen

@@ -53,9 +53,13 @@ int ReadMandateSources(const SourceFlags& flags, Sources* sources, Diagnostics* 
 // Prints the report to standard error; kExitFound if it has errors, else 0.
 int Conclude(const Diagnostics& diagnostics);
 
-// To the file, or to standard output if it is empty or "-". 0, or
+// To the file, or to standard output if it is empty or "-"; makes the file's folder. 0, or
 // kExitUnknown said on standard error.
 int Emit(const std::string& file, const std::string& text);
+
+// Makes a folder that is not there yet, with those above it, and says so on standard error: it may
+// be a mistyped one. 0, or kExitUnknown said on standard error.
+int MakeFolder(const std::string& folder);
 
 }  // namespace mandate::rbacgen
 

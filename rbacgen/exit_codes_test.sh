@@ -91,4 +91,15 @@ code=0
 [ $code = 2 ] || fail "a full disk: exit code $code"
 "$rbacgen" --help | grep -q '^ *2  not known' || fail '--help has no table of exit codes'
 
+# Folders are made, as controller-gen makes them, and said.
+expect 0 'a new folder' rbac --role-name=r --out=new/deep/role.yaml good.cc
+says 'a new folder' err 'rbacgen: created the folder new/deep'
+expect 0 'a folder that is there' rbac --role-name=r --out=new/deep/role.yaml good.cc
+[ ! -s err ] || fail "a folder that is there: says $(cat err)"
+expect 0 'a new chart' chart --out-dir=charts/x good.cc
+says 'a new chart' err 'rbacgen: created the folder charts/x'
+expect 0 'a chart that is there' chart --out-dir=charts/x good.cc
+[ ! -s err ] || fail "a chart that is there: says $(cat err)"
+expect 2 'a file in the way' rbac --role-name=r --out=a-file/x/role.yaml good.cc
+says 'a file in the way' err 'rbacgen: cannot create the folder a-file/x: '
 echo PASSED
