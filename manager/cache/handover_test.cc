@@ -187,22 +187,40 @@ TEST_F(HandoverTest, WhenTheSponsorsPartOfTheBudgetIsUsedUp) {
   other.handle.reset();
 }
 
-// Reviews do not ask whether the kind exists: the joiner is proved, the sponsor's watch fails.
-TEST_F(HandoverTest, ASponsorThatSteppedDownBeforeItsFirstListProvesItsAccess) {
+// It is absent for all members: the waits go on doubling, and no other member asks in between.
+TEST_F(HandoverTest, NotBecauseTheKindIsAbsent) {
   server_.Grant("a");
   server_.Grant("b");
   server_.SetServed(false);
-  view_a_ = &Add(a_);
-  view_b_ = &Add(b_);
   of_a_ = Demand(*view_a_);
   of_b_ = Demand(*view_b_);
   loop_.RunFor(absl::Minutes(5));
   EXPECT_EQ(Code(*view_a_), absl::StatusCode::kUnavailable);
+  const auto tries = [](FakeRestClient& client) { return client.Count("limit=500"); };
+  EXPECT_EQ(tries(b_), 0u);
+  a_.ForgetRequests();
+  loop_.RunFor(absl::Minutes(10));
+  EXPECT_EQ(tries(b_), 0u);
+  EXPECT_GE(tries(a_), 16u);
+  EXPECT_LE(tries(a_), 20u) << "one in 30 s to 36 s";
   server_.SetServed(true);
   server_.Put("foo/x");
   loop_.RunFor(absl::Minutes(1));
-  EXPECT_EQ(of_a_.state(), DemandState::kSynced);
-  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+  EXPECT_TRUE(Reads(*view_a_));
+  EXPECT_TRUE(Reads(*view_b_));
+  NoViolations();
+}
+
+TEST_F(HandoverTest, ASponsorThatSteppedDownBeforeItsFirstListProvesItsAccess) {
+  server_.Grant("a");
+  server_.Grant("b");
+  a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+    watch->Close(absl::UnavailableError("connection refused"));
+  });
+  of_a_ = Demand(*view_a_);
+  of_b_ = Demand(*view_b_);
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(b_.live_watches(), 1u);
   EXPECT_TRUE(Reads(*view_a_));
   EXPECT_TRUE(Reads(*view_b_));
   NoViolations();

@@ -164,11 +164,12 @@ void SharedWatch::OnSilence() {
 
 void SharedWatch::OnFailure(const Reflector::Failure& failure) {
   if (failure.is_silence) return OnSilence();
+  // A kind that is absent is absent for all members.
+  if (reflector_->status().state == DemandState::kKindAbsent) return;
   ++failures_;
   sponsor_->RestUntil(sponsor_->client().loop().clock().TimeNow() + failure.wait);
   // Nobody else waits for what remains of an earlier trouble's backoff.
-  const bool waits_long = failure.wait > config_.reflector.answer_grace &&
-                          reflector_->status().state != DemandState::kKindAbsent;
+  const bool waits_long = failure.wait > config_.reflector.answer_grace;
   if (failures_ < config_.max_failures && !failure.is_long && !waits_long) return;
   // A member that the server has asked to wait does not try again before that time.
   WatchMember* successor = Successor();
