@@ -59,11 +59,32 @@ TEST_F(HandoverTest, WithoutASuccessorTheWatchIsClosed) {
   NoViolations();
 }
 
+TEST_F(HandoverTest, ARefusedSponsorAsksByItsWatchAlone) {
+  server_.Grant("a");
+  of_a_ = Demand(*view_a_);
+  Settle();
+  server_.Revoke("a");
+  cache_->Poke("a");
+  Settle();
+  const std::string reason(of_a_.handle->status().reason.message());
+  EXPECT_EQ(reason.find("a may not "), 0u) << reason;
+  EXPECT_NE(reason.find("grant it list and watch"), std::string::npos) << reason;
+  EXPECT_EQ(reason.find("a may not ", 1), std::string::npos) << "said once: " << reason;
+  a_.ForgetRequests();
+  loop_.RunFor(absl::Minutes(20));
+  EXPECT_EQ(a_.Count(kReviews), 0u);
+  EXPECT_GT(a_.Count("watch=true"), 0u);
+  EXPECT_EQ(of_a_.handle->status().reason.message(), reason) << "the review's reason stays";
+}
+
 TEST_F(HandoverTest, WhenTheSponsorIsRefused) {
   JoinBoth();
   server_.Revoke("a");
   // The watch ends, and a may not open it again.
   a_.watches().back()->Close();
+  a_.ForgetRequests();
+  loop_.RunReady();
+  EXPECT_EQ(a_.Count(kReviews), 0u) << "its watch has just been refused";
   Settle();
   EXPECT_EQ(of_a_.Take(), "Forbidden");
   EXPECT_TRUE(Reads(*view_b_));
@@ -254,6 +275,25 @@ TEST_F(HandoverTest, EachTriesAsOftenAsTheOthers) {
   EXPECT_TRUE(loop_.RunUntil([&] { return tries.size() >= 14; }));
   EXPECT_EQ(tries.substr(0, 5), "aaabb") << "after three failures, or before a long wait";
   EXPECT_NEAR(std::ranges::count(tries, 'a'), std::ranges::count(tries, 'b'), 2);
+}
+
+// Failures count in a row: the watch has worked since the first two.
+TEST_F(HandoverTest, AWatchThatWorksEndsTheCountOfFailures) {
+  JoinBoth();
+  for (int outage = 1; outage <= 2; ++outage) {
+    SCOPED_TRACE(outage);
+    int failures = 2;
+    a_.OnWatch([&](const std::shared_ptr<FakeWatch>& watch) {
+      if (--failures == 0) server_.Serve(a_);
+      watch->Close(absl::UnavailableError("connection refused"));
+    });
+    a_.watches().back()->Close();
+    loop_.RunFor(absl::Seconds(7));
+    EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+    EXPECT_EQ(a_.live_watches(), 1u);
+    EXPECT_EQ(b_.live_watches(), 0u);
+    loop_.RunFor(absl::Minutes(1));
+  }
 }
 
 TEST_F(HandoverTest, WhenTheSponsorLeaves) {

@@ -8,8 +8,6 @@
 namespace mandate {
 namespace {
 
-constexpr const char* kReviews = "selfsubjectaccessreviews";
-
 class SharingTest : public SharingFixture {};
 
 TEST_F(SharingTest, OneWatchServesBoth) {

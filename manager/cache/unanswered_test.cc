@@ -3,6 +3,7 @@
 
 #include "manager/cache/cache_impl.h"
 #include "manager/cache/testing/sharing_fixture.h"
+#include "manager/object/api_error.h"
 
 namespace mandate {
 namespace {
@@ -26,11 +27,19 @@ class UnansweredTest : public SharingFixture {
     EXPECT_EQ(of_b_.state(), DemandState::kSynced);
     EXPECT_EQ(b_.live_watches(), 1u);
   }
-  // Watches are accepted, and bring a proxy's page.
-  static void ServePageTo(FakeRestClient& client) {
-    client.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+  // Watches are accepted, and bring a proxy's page, after a while.
+  void ServePageTo(FakeRestClient& client, absl::Duration after = absl::ZeroDuration()) {
+    client.OnWatch([this, after](const std::shared_ptr<FakeWatch>& watch) {
       watch->Open();
-      watch->Send("<html>\n");
+      loop_.PostAt(loop_.clock().TimeNow() + after, [watch] {
+        if (watch->live()) watch->Send("<html>\n");
+      });
+    });
+  }
+  // Watches are answered with a 429 that asks for an hour.
+  static void Throttle(FakeRestClient& client) {
+    client.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+      watch->Close(StatusFromResponse(429, "", absl::Hours(1)));
     });
   }
 };
@@ -175,6 +184,67 @@ TEST_F(UnansweredTest, WhenTheSponsorsWatchesAreSomethingElse) {
   ServePageTo(a_);
   CloseAndExpectB(absl::Seconds(30));
   NoViolations();
+}
+
+// The same, and the page takes its time: a watch that is open so briefly does not work.
+TEST_F(UnansweredTest, WhenTheSponsorsWatchesAreSlowlySomethingElse) {
+  JoinBoth();
+  ServePageTo(a_, absl::Seconds(3));
+  CloseAndExpectB(absl::Seconds(30));
+  NoViolations();
+}
+
+TEST_F(UnansweredTest, AnAnswerEndsTheLongerTimeOfEach) {
+  JoinBoth();
+  for (FakeRestClient* client : {&a_, &b_}) client->OnWatch(nullptr);
+  a_.watches().back()->Close();
+  // Both have waited in vain: b has 40 s in all.
+  loop_.RunFor(absl::Seconds(25));
+  for (FakeRestClient* client : {&a_, &b_}) server_.Serve(*client);
+  loop_.RunFor(absl::Minutes(2));
+  ASSERT_EQ(of_b_.state(), DemandState::kSynced);
+  FakeRestClient& sponsor = a_.live_watches() == 1 ? a_ : b_;
+  sponsor.OnWatch(nullptr);
+  sponsor.watches().back()->Close();
+  loop_.RunFor(absl::Seconds(11));
+  EXPECT_EQ(of_a_.state(), DemandState::kSynced);
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+}
+
+TEST_F(UnansweredTest, OneThatTheServerHasAskedToWaitIsNotAskedInItsPlace) {
+  JoinBoth();
+  Throttle(a_);
+  a_.watches().back()->Close();
+  Settle();
+  ASSERT_EQ(b_.live_watches(), 1u);
+  b_.OnWatch(nullptr);
+  b_.watches().back()->Close();
+  a_.ForgetRequests();
+  loop_.RunFor(absl::Minutes(3));
+  EXPECT_EQ(a_.Count("watch=true"), 0u);
+  EXPECT_EQ(b_.live_watches(), 1u) << "it goes on waiting";
+}
+
+TEST_F(UnansweredTest, OneThatWasSilentIsPreferredToOneThatIsAskedToWait) {
+  FakeRestClient c(loop_, "c");
+  CacheView& view_c = Add(c);
+  server_.Grant("c");
+  JoinBoth();
+  Demanded of_c = Demand(view_c);
+  Settle();
+  Throttle(a_);
+  b_.OnWatch(nullptr);
+  Throttle(c);
+  // a is asked to wait, then b is silent, and then c is asked to wait.
+  a_.watches().back()->Close();
+  loop_.RunFor(absl::Seconds(9));
+  server_.Serve(b_);
+  EXPECT_EQ(c.Count("watch=true"), 0u);
+  loop_.RunFor(absl::Seconds(3));
+  EXPECT_EQ(c.Count("watch=true"), 1u);
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+  EXPECT_EQ(b_.live_watches(), 1u);
+  of_c.handle.reset();
 }
 
 TEST_F(UnansweredTest, ToOneThatIsProvedWhileTheSponsorWaits) {

@@ -10,6 +10,8 @@
 
 namespace mandate {
 
+inline constexpr const char* kReviews = "selfsubjectaccessreviews";
+
 // Single-threaded.
 class SharingFixture : public CacheFixture {
  protected:
