@@ -141,6 +141,27 @@ TEST_F(ControllerStrandTest, WhatWaitsIsBoundedAndNothingIsLost) {
   EXPECT_THAT(TakeNames(), ElementsAre("a"));
 }
 
+// There are as many of these events as objects, and they hold nothing that the cache does not.
+TEST_F(ControllerStrandTest, AnInitialListPausesNoSource) {
+  controller_options_.max_waiting_events = 2;
+  PutLease("listed");
+  cache_.SetState(kLease, DemandState::kPending);
+  Start({Of(kLease), SlowRoles()});
+  const absl::Time start = loop_.clock().TimeNow();
+  loop_.PostAt(start + absl::Seconds(1), [&] {
+    PutRole("a");
+    PutRole("b");
+  });
+  loop_.PostAt(start + absl::Seconds(2), [&] { cache_.SetState(kLease, DemandState::kSynced); });
+  loop_.PostAt(start + absl::Seconds(3), [&] { Release(); });
+  PutRole("slow");
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(Counter("mandate_controller_source_pauses_total"), 1) << "of the roles";
+  const std::vector<std::string> names = TakeNames();
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()),
+            (std::set<std::string>{"a", "b", "listed", "slow"}));
+}
+
 // A reconciler may have read a state that came and went during the pause: its request follows too.
 TEST_F(ControllerStrandTest, AfterAPauseAllObjectsAreMapped) {
   controller_options_.max_waiting_events = 10;
@@ -225,7 +246,7 @@ TEST_F(ControllerStrandTest, APauseEndsAlsoWhenTheMapsHaveCaughtUpBeforeIt) {
 }
 
 // From a worker with trivial requests the others leave; the one that stays may turn out to be
-// stuck.
+// stuck, and the one that relieves it too.
 TEST_F(ControllerStrandTest, AStuckWorkerFromWhomTheOthersHaveLeftIsRelieved) {
   constexpr int kObjects = 4000;
   constexpr int kStuck = 1010;  // four turns, and a bit
@@ -239,11 +260,17 @@ TEST_F(ControllerStrandTest, AStuckWorkerFromWhomTheOthersHaveLeftIsRelieved) {
       // Nobody else works: who did would begin within a millisecond. It is not time for relief yet.
       Wait(2 * kMs);
       EXPECT_EQ(begun, kStuck);
-      pool_.Await(others);  // aborts as a deadlock if nobody comes
+      pool_.Await(others);
+    } else if (begun == kStuck + 1) {
+      pool_.Await(others);
     }
-    if (++ended == kObjects - 1) others.Set();
+    if (++ended == kObjects - 2) others.Set();
     return Result{};
   };
+  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(30), [&] {
+    EXPECT_GE(ended, kObjects - 2) << "nobody came";
+    others.Set();
+  });
   Start({Of(kLease)});
   loop_.RunFor(absl::Minutes(1));
   EXPECT_EQ(ended, kObjects);

@@ -215,6 +215,21 @@ TEST_F(EventMapperTest, AsManyWorkersAreWokenAsOneEventHasRequests) {
   EXPECT_EQ(pool_.posted(), 2u);
 }
 
+// The event with one request wakes the first worker, who is too few for those before it.
+TEST_F(EventMapperTest, AsManyWorkersAreWokenAsEarlierEventsOfASliceHaveRequests) {
+  Create({{{kThing, "", ""},
+           [](const ObjectEvent& event, std::vector<Request>& requests) {
+             requests.push_back({event.object->Key()});
+             if (event.object->name() == "a") requests.push_back({{"default", "of a"}});
+             return absl::OkStatus();
+           },
+           {}}});
+  (void)mapper_->OnEvent(0, Added(Thing("a")));
+  (void)mapper_->OnEvent(0, Added(Thing("b")));
+  RunSlices();
+  EXPECT_EQ(pool_.posted(), 3u);
+}
+
 TEST_F(EventMapperTest, AllPredicatesMustPass) {
   Source source = Of(kThing);
   source.predicates = {[](const ObjectEvent& event) { return event.object->name() != "a"; },
@@ -374,6 +389,13 @@ TEST_F(EventMapperTest, NothingIsMappedAfterItIsClosed) {
   (void)mapper_->OnEvent(0, Added(Thing("z")));
   EXPECT_FALSE(mapper_->RunSlice().more);
   EXPECT_EQ(TakeMapped(), Names{});
+}
+
+TEST_F(EventMapperTest, WhatWaitsIsDroppedWhenItIsClosed) {
+  Create({Of(kThing)});
+  (void)mapper_->OnEvent(0, Added(Thing("x")));
+  mapper_->Close();
+  EXPECT_EQ(mapper_->waiting(), 0u);
 }
 
 }  // namespace
