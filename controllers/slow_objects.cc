@@ -19,9 +19,8 @@ SlowObjects::Turn::Turn(SlowObjects& all, const ObjectKey& key, absl::Time now)
 
 // Each turn is one portion of an object's writes: one with many does not keep the others waiting.
 SlowObjects::Answer SlowObjects::Admit(const ObjectKey& key, absl::Time now) {
-  std::erase_if(waiting_, [&](const Waiting& one) {
-    return one.key != key && (now - one.asked > kLapse || !slow_.contains(one.key));
-  });
+  std::erase_if(waiting_,
+                [&](const Waiting& one) { return one.key != key && now - one.asked > kLapse; });
   auto mine = std::ranges::find(waiting_, key, &Waiting::key);
   if (at_work_ + (mine - waiting_.begin()) < std::max(at_once_, 1)) {
     if (mine != waiting_.end()) waiting_.erase(mine);

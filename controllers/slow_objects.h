@@ -51,7 +51,8 @@ class SlowObjects {
     bool waits_still() const { return waits_still_; }
     // The result of a reconcile that waits. Without this call the object loses its place.
     Result Later();
-    // Whether a write has taken long this time; not called when nothing was written.
+    // Whether a write has taken long this time; called neither when nothing was written nor with
+    // Later().
     void End(bool slow);
 
     // Its status has taken long to write, less than kNoReports ago.

@@ -105,7 +105,7 @@ std::string FinalizersText(const ObjectMetaProto& object) {
 
 std::string OtherManager(const ObjectMetaProto& object, std::string_view ours) {
   for (const auto& entry : object.managedfields()) {
-    if (entry.manager() == ours || !entry.subresource().empty()) continue;
+    if (entry.manager() == ours) continue;
     if (OwnsMore(entry.fieldsv1().raw())) return entry.manager();
   }
   return "";

@@ -179,7 +179,7 @@ void SharedWatch::OnFailure(const Reflector::Failure& failure) {
 void SharedWatch::OnStatus(const DemandStatus& status) {
   const absl::Time now = sponsor_->client().loop().clock().TimeNow();
   if (status.state == DemandState::kSynced) {
-    live_since_ = std::min(live_since_, now);
+    live_since_ = now;
   } else {
     // A watch of what seldom changes brings nothing, and is well all the same.
     if (now - live_since_ >= config_.reflector.answer_grace) OnHealth();
