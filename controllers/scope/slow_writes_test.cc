@@ -101,6 +101,29 @@ TEST_F(SlowWritesTest, OthersAreNotHeldUpByThoseThatAreKnown) {
   EXPECT_EQ(cluster_.Ours(kBindings, "bar").size(), size_t{kSlow});
 }
 
+// Somebody's finalizers keep their bindings, which lose their subjects, slowly.
+TEST_F(SlowWritesTest, OthersAreNotHeldUpByThoseThatAreGone) {
+  CreateSlowInstances();
+  cluster_.Settle();
+  for (const Json::Value& binding : cluster_.Ours(kBindings, "bar")) {
+    EXPECT_EQ(cluster_.Merge(kBindings, NameOf(binding),
+                             R"({"metadata":{"finalizers":["example.com/stay"]}})", "bar"),
+              200);
+  }
+  Fail({.ignore = true});
+  for (int i = 0; i < kSlow; ++i) {
+    EXPECT_EQ(cluster_.Delete(kInstances, StrCat("slow", i)), 200);
+  }
+  cluster_.RunFor(absl::Minutes(5));
+  EXPECT_LE(UntilRevoked([] {}), absl::Seconds(1));
+  cluster_.faults().Clear();
+  cluster_.RunFor(absl::Minutes(3));
+  ASSERT_EQ(cluster_.Ours(kBindings, "bar").size(), size_t{kSlow});
+  for (const Json::Value& binding : cluster_.Ours(kBindings, "bar")) {
+    EXPECT_EQ(SubjectNames(binding), "");
+  }
+}
+
 // A server that is busy, or a webhook, may ask to be asked later.
 TEST_F(SlowWritesTest, OthersAreNotHeldUpByThoseThatAreAskedToWait) {
   Fail({.refuse = apiserver::TooManyRequests("busy", 25)});
