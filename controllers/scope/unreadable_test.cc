@@ -160,5 +160,36 @@ TEST_F(UnreadableTest, BindingsOrRolesThatAreForbiddenAreNoSuccess) {
   EXPECT_EQ(SubjectNames(cluster_.Our(kBindings, "bar")), "ann eve");
 }
 
+// A watch that is down makes bindings stale, which is no reason to go through all objects when it
+// is open again: the reconcile that could not read them has failed, and is tried again then.
+TEST_F(UnreadableTest, ARoleIsMadeAsSoonAsBindingsCanBeReadAgain) {
+  Begin(R"("namespaces": ["foo"])", kAnn);
+  const auto watches = [this] {
+    double open = 0;
+    for (const char* identity : {"scope-instance", "scope-template"}) {
+      open += cluster_.metrics()
+                  .Gauge("mandate_cache_watches", "",
+                         {{"kind", "rolebindings.rbac.authorization.k8s.io"},
+                          {"scope", "cluster"},
+                          {"identity", identity}})
+                  .Value();
+    }
+    return open;
+  };
+  ASSERT_EQ(watches(), 1);
+  cluster_.faults().Add({.resource = "rolebindings", .fault = {.drop = true}});
+  // Open watches end by themselves.
+  ASSERT_TRUE(cluster_.loop().RunUntil([&] { return watches() == 0; }));
+  cluster_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(cluster_.Delete(kRoles, NameOf(cluster_.Our(kRoles))), 200);
+  cluster_.RunFor(absl::Minutes(5));
+  EXPECT_THAT(cluster_.Ours(kRoles), IsEmpty());
+  EXPECT_THAT(cluster_.Templated(), HasSubstr("it is not known which bindings refer to it"));
+  cluster_.faults().Clear();
+  ASSERT_TRUE(cluster_.loop().RunUntil([&] { return watches() == 1; }));
+  cluster_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(cluster_.Ours(kRoles).size(), 1u);
+}
+
 }  // namespace
 }  // namespace mandate::scope
