@@ -126,9 +126,10 @@ void Judge::NoteKept(const Json::Value& binding) {
   if (held->second.loose && !ControllerOf(binding, "ScopeInstance").empty()) return;
   const std::string role = binding["roleRef"]["name"].asString();
   const Json::Value is = cluster_.Get(ClusterRoles(), "", role);
-  // An instance that is gone takes nothing back: its binding would grant what the role gets.
+  // An instance that is gone, or goes, takes nothing back: its binding would grant what the role
+  // gets.
   if (held->second.loose && !is.isNull() && !binding["subjects"].empty() &&
-      !Exists(Instances(), held->second.owner_uid)) {
+      !Stays(Instances(), held->second.owner_uid)) {
     const auto wanted = expected_.roles.find({held->second.template_uid, GenerateNameOf(role)});
     if (wanted != expected_.roles.end() && is["rules"] != wanted->second) {
       unsure_.insert(held->second.template_uid);
@@ -167,6 +168,13 @@ void Judge::SpreadTrouble() {
       frozen_.insert(Uid(instance));
     }
   }
+}
+
+bool Judge::Stays(const apiserver::GroupResource& kind, const std::string& uid) const {
+  const auto all = cluster_.List(kind);
+  return std::any_of(all.begin(), all.end(), [&](const Json::Value& one) {
+    return Uid(one) == uid && !one["metadata"].isMember("deletionTimestamp");
+  });
 }
 
 bool Judge::Exists(const apiserver::GroupResource& kind, const std::string& uid) const {

@@ -31,6 +31,8 @@ class Judge {
 
  private:
   bool Exists(const apiserver::GroupResource& kind, const std::string& uid) const;
+  // It exists, and is not being deleted.
+  bool Stays(const apiserver::GroupResource& kind, const std::string& uid) const;
   // Whether the object is kept out of the reach of its owner, who is then troubled.
   bool IsKept(const Json::Value& object, const std::string& owner_kind, bool wanted);
   void JudgeRole(const Json::Value& role);

@@ -127,6 +127,14 @@ TEST_F(JudgeTest, ARoleGetsNoNewRulesForALooseBindingOfAnInstanceThatIsGone) {
       "metadata":{"name":"j","uid":"J","generation":1},
       "spec":{"scopeTemplateName":"t","namespaces":["a"]}})");
   EXPECT_EQ(judge_.Verdict(), std::vector<std::string>{});
+  // Somebody's finalizer keeps its instance: it is going all the same.
+  Load(R"({"apiVersion":"operators.coreos.com/v1alpha1","kind":"ScopeInstance",
+      "metadata":{"name":"i","uid":"I","generation":2,"finalizers":["x.io/y"],
+      "deletionTimestamp":"2026-01-01T00:00:00Z"},
+      "spec":{"scopeTemplateName":"t","namespaces":["a"]},
+      "status":{"conditions":[{"type":"Scoped","status":"False","observedGeneration":2,
+      "reason":"RevocationPending","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})");
+  EXPECT_EQ(judge_.Verdict(), std::vector<std::string>{});
   held_["B"].loose = false;
   held_.erase("B");
   EXPECT_FALSE(judge_.Verdict().empty()) << "nothing stands in the way";
