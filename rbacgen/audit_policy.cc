@@ -28,10 +28,11 @@ Yaml AuditPolicy(const std::vector<ComponentMandate>& components, const std::str
       {"apiVersion", "audit.k8s.io/v1"},
       {"kind", "Policy"},
       {"omitStages", Yaml::List{"RequestReceived"}},
-      {"rules", Yaml::List{Yaml::Map{{"level", "Metadata"}, {"users", std::move(users)}},
-                           Yaml::Map{{"level", "Metadata"},
-                                     {"namespaces", here},
-                                     {"resources", Yaml::List{tokens}}}}}};
+      // The first rule that matches counts. Not RequestResponse: the response has the token.
+      {"rules",
+       Yaml::List{
+           Yaml::Map{{"level", "Request"}, {"namespaces", here}, {"resources", Yaml::List{tokens}}},
+           Yaml::Map{{"level", "Metadata"}, {"users", std::move(users)}}}}};
 }
 
 void AddAuditPolicy(ObjectMaker& base, const std::vector<ComponentMandate>& components) {

@@ -13,7 +13,8 @@
 namespace mandate::rbacgen {
 
 // An audit.k8s.io/v1 Policy for exactly these identities, at the level of metadata: the credential
-// ids that tell who issued whose token, and the authorizer's reasons. Left out: requests that are
+// ids that tell who issued whose token, and the authorizer's reasons; of TokenRequests, what was
+// asked for. Left out: requests that are
 // not answered yet. Base's renewals of its Lease, one every two seconds, are kept: without them
 // nobody can show that base uses what it may do. Requests for the identities' tokens are kept
 // whoever makes them.

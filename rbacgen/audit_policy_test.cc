@@ -17,12 +17,7 @@ TEST(AuditPolicy, IsAboutTheIdentitiesThatAreEnabledAndTheirTokens) {
             "omitStages:\n"
             "- RequestReceived\n"
             "rules:\n"
-            "- level: Metadata\n"
-            "  users:\n"
-            "  - system:serviceaccount:sys:mm\n"
-            "  - system:serviceaccount:sys:mm-a\n"
-            "  - system:serviceaccount:sys:mm-b\n"
-            "- level: Metadata\n"
+            "- level: Request\n"
             "  namespaces:\n"
             "  - sys\n"
             "  resources:\n"
@@ -31,7 +26,12 @@ TEST(AuditPolicy, IsAboutTheIdentitiesThatAreEnabledAndTheirTokens) {
             "    - mm-a\n"
             "    - mm-b\n"
             "    resources:\n"
-            "    - serviceaccounts/token\n");
+            "    - serviceaccounts/token\n"
+            "- level: Metadata\n"
+            "  users:\n"
+            "  - system:serviceaccount:sys:mm\n"
+            "  - system:serviceaccount:sys:mm-a\n"
+            "  - system:serviceaccount:sys:mm-b\n");
 }
 
 }  // namespace
