@@ -22,6 +22,10 @@ void ConnectionBudget::Mute() {
   for (const auto& [key, set] : sets_) set->Mute();
 }
 
+void ConnectionBudget::Probe() {
+  for (const auto& [key, set] : sets_) set->Probe();
+}
+
 void ConnectionBudget::Shutdown(const absl::Status& status) {
   for (const auto& [key, set] : sets_) set->Shutdown(status);
   queue_.clear();

@@ -36,6 +36,8 @@ class ConnectionBudget : private ShardSet::Host {
 
   // Streams hear no more but their end.
   void Mute();
+  // Asks all connections that have been silent whether they are alive.
+  void Probe();
   // Ends everything.
   void Shutdown(const absl::Status& status);
 

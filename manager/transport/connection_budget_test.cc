@@ -209,6 +209,31 @@ TEST_F(ConnectionBudgetTest, AConnectionThatIsInDoubtTakesNothingNew) {
   }
 }
 
+TEST_F(ConnectionBudgetTest, WhatIsSilentIsProbedWithTheConnectionInDoubt) {
+  int doubts = 0;
+  ConnectionBudget budget({loop_, options_, stats_, new_wire_, [&] { ++doubts; }}, 4,
+                          [&] { loop_.Post([&] { budget.Pump(); }); });
+  ASSERT_EQ(budget.Submit(NewExchange("/quiet", "a", "https://one")), absl::OkStatus());
+  ASSERT_EQ(budget.Submit(NewExchange("/busy", "a", "https://two")), absl::OkStatus());
+  const auto late = NewExchange("/late", "a", "https://three");
+  ASSERT_EQ(budget.Submit(late), absl::OkStatus());
+  loop_.RunReady();
+  network_.wire(WireOf("/quiet")).Answer("/quiet");
+  network_.wire(WireOf("/busy")).Answer("/busy");
+  network_.wire(WireOf("/late")).Send("/late");
+  loop_.RunFor(options_.patience);
+  network_.wire(WireOf("/busy")).Hear();
+  EXPECT_EQ(doubts, 0);
+  late->RunOutOfTime();
+  loop_.RunReady();
+  EXPECT_EQ(doubts, 1);
+  budget.Probe();
+  EXPECT_TRUE(network_.wire(WireOf("/quiet")).Has("/livez"));
+  EXPECT_FALSE(network_.wire(WireOf("/busy")).Has("/livez"));
+  budget.Shutdown(absl::CancelledError("the end"));
+  loop_.RunReady();
+}
+
 TEST_F(ConnectionBudgetTest, AProbeThatCannotBeSentIsNotWaitedFor) {
   Connect(1);
   Submit("/slow");

@@ -100,12 +100,22 @@ class HttpTransport::Core : public std::enable_shared_from_this<Core> {
     });
   }
 
+  // A proxy that fails may have every connection, and watches have no deadlines that would tell.
+  void ProbeAll() {
+    loop_.Post([weak = weak_from_this()] {
+      const auto self = weak.lock();
+      if (self == nullptr) return;
+      self->calls_.Probe();
+      self->streams_.Probe();
+    });
+  }
+
   Loop& loop_;
   const Options options_;
   Stats stats_;
   CaFiles ca_files_;
   WireFactory new_wire_;
-  const ShardParts parts_{loop_, options_, stats_, new_wire_};
+  const ShardParts parts_{loop_, options_, stats_, new_wire_, [this] { ProbeAll(); }};
   ConnectionBudget calls_{parts_, options_.max_call_connections, [this] { Schedule(calls_); }};
   ConnectionBudget streams_{parts_, options_.max_stream_connections,
                             [this] { Schedule(streams_); }};

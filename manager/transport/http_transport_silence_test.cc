@@ -146,6 +146,24 @@ TEST_F(HttpTransportSilenceTest, TheBodyStalls) {
   Close(watch);
 }
 
+// Nothing is closed, and nothing goes through any more: the deadline of a call tells, long before
+// silence would.
+TEST_F(HttpTransportSilenceTest, ACallThatRunsOutOfTimeHasTheWatchesProbed) {
+  Start({.silence_limit = kLong, .probe_timeout = kShort, .patience = absl::Milliseconds(100)});
+  Watch watch = OpenOne();
+  ASSERT_TRUE(Call(Request("/")).ok());
+  server_->SetStalled(true);
+  EXPECT_EQ(Call(Request("/"), Within(absl::Milliseconds(300))).status().code(),
+            absl::StatusCode::kDeadlineExceeded);
+  EXPECT_TRUE(Call(Request("/")).ok());
+  ASSERT_TRUE(Eventually([&] { return watch.sink->closed().has_value(); }));
+  EXPECT_THAT(std::string(watch.sink->closed()->message()), HasSubstr("not even an answer"));
+  BothWork();
+  EXPECT_EQ(Stats().connections_doubted, 1u);
+  EXPECT_EQ(Stats().connections_lost, 1u);
+  Close(watch);
+}
+
 TEST_F(HttpTransportSilenceTest, OneBodyStallsAndTheOthersGoOn) {
   Start({.silence_limit = kShort, .probe_timeout = kShort});
   const auto call = StartCall(Request("/half"), Within(absl::Seconds(1)));

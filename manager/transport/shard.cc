@@ -171,6 +171,11 @@ void Shard::NoteOverdue() {
   doubtful_ = true;
   ++parts_.stats.connections_doubted;
   liveness_.Doubt();
+  if (parts_.on_doubt) parts_.on_doubt();
+}
+
+void Shard::Probe() {
+  if (liveness_.silence() >= parts_.options.patience) liveness_.Doubt();
 }
 
 void Shard::OnHeard() {

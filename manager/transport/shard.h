@@ -4,6 +4,7 @@
 #define MANAGER_TRANSPORT_SHARD_H_
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct ShardParts {
   const HttpOptions& options;
   HttpStats& stats;
   const WireFactory& new_wire;
+  // A connection is in doubt: what ails it may ail others.
+  std::function<void()> on_doubt = {};
 };
 
 // The requests that a connection takes at once, as long as its server says nothing else.
@@ -59,6 +62,8 @@ class Shard : private Wire::Observer, public std::enable_shared_from_this<Shard>
   void Kill(const absl::Status& status);
   // Streams hear no more but their end.
   void Mute();
+  // Others are in doubt: asks whether it is alive, unless it has just brought something.
+  void Probe();
 
   // None while it is doubtful: a request on it ran out of time in silence, and nothing came since.
   size_t room() const { return doubtful_ ? 0 : admission_.room(); }

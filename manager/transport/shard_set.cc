@@ -208,6 +208,10 @@ void ShardSet::Mute() {
   for (const auto& [id, shard] : shards_) shard->Mute();
 }
 
+void ShardSet::Probe() {
+  for (const auto& [id, shard] : shards_) shard->Probe();
+}
+
 void ShardSet::AddTo(HttpStats& stats) const {
   stats.waiting += waiting_.size();
   stats.connections += shards_.size();

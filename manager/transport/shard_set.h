@@ -50,6 +50,8 @@ class ShardSet : private Shard::Owner {
   // Ends everything.
   void Shutdown(const absl::Status& status);
   void Mute();
+  // Shard::Probe() of each.
+  void Probe();
 
   // Holds nothing and may be destroyed.
   bool empty() const { return shards_.empty() && waiting_.empty(); }
