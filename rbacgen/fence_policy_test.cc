@@ -99,13 +99,19 @@ TEST(GuardChecks, WhatOthersLeaveAlone) {
               ElementsAre(Says("owners"), Says("finalizers to it")));
 }
 
-TEST(AddFencePolicy, AGuardIsAboutTheObjectsThatWereTheComponents) {
-  const ChartNames names = {.base = "mm"};
-  const ChartSettings settings;
+// The policies and bindings of the component "a" with this fence.
+std::vector<Yaml> PoliciesOf(const std::string& fence, const ChartSettings& settings = {},
+                             const std::string& base = "mm") {
+  const ChartNames names = {.base = base};
   const ChartSwitches switches(settings);
   std::vector<Yaml> objects;
-  ObjectMaker maker(names, switches, "a", "mm-a", &objects);
-  AddFencePolicy(maker, Read("groups=g,resources=r,label=l,guard=a.io/as,id=x"));
+  ObjectMaker maker(names, switches, "a", base + "-a", &objects);
+  AddFencePolicy(maker, Read(fence));
+  return objects;
+}
+
+TEST(AddFencePolicy, AGuardIsAboutTheObjectsThatWereTheComponents) {
+  const auto objects = PoliciesOf("groups=g,resources=r,label=l,guard=a.io/as,id=x");
   ASSERT_THAT(objects, SizeIs(4));
   EXPECT_EQ(objects[0]["metadata"]["name"].text(), "mm-a-x-guard");
   EXPECT_EQ(objects[2]["metadata"]["name"].text(), "mm-a-x");
@@ -116,13 +122,9 @@ TEST(AddFencePolicy, AGuardIsAboutTheObjectsThatWereTheComponents) {
 }
 
 TEST(AddFencePolicy, IsOfTheComponentAlone) {
-  const ChartNames names = {.base = "mm"};
   ChartSettings settings;
   settings.ns = "sys";
-  const ChartSwitches switches(settings);
-  std::vector<Yaml> objects;
-  ObjectMaker maker(names, switches, "a", "mm-a", &objects);
-  AddFencePolicy(maker, Read("groups=g,resources=r/status;*,verbs=create,label=l"));
+  const auto objects = PoliciesOf("groups=g,resources=r/status;*,verbs=create,label=l", settings);
   ASSERT_THAT(objects, SizeIs(2));
   EXPECT_EQ(objects[0]["metadata"]["name"].text(), "mm-a-r-status-all");
   const std::string plain = objects[0]["spec"].Write();
@@ -138,14 +140,10 @@ TEST(AddFencePolicy, IsOfTheComponentAlone) {
 
 TEST(AddFencePolicy, ComponentsMayBeBoundWhereScopeInstancesGrantToThem) {
   for (const char* external : {"role", "scopetemplate"}) {
-    const ChartNames names = {.base = "mm"};
     ChartSettings settings;
     settings.external = external;
-    const ChartSwitches switches(settings);
-    std::vector<Yaml> objects;
-    ObjectMaker maker(names, switches, "a", "mm-a", &objects);
-    AddFencePolicy(maker, Read("groups=rbac.authorization.k8s.io,resources=rolebindings,"
-                               "neverSubject=manager"));
+    const auto objects = PoliciesOf(
+        "groups=rbac.authorization.k8s.io,resources=rolebindings,neverSubject=manager", settings);
     const std::string spec = objects[0]["spec"].Write();
     const bool components = spec.find("the manager's own ServiceAccounts") != spec.npos;
     const bool base = spec.find("itself or base") != spec.npos;
@@ -155,13 +153,10 @@ TEST(AddFencePolicy, ComponentsMayBeBoundWhereScopeInstancesGrantToThem) {
 }
 
 TEST(AddFencePolicy, NamesTheManagersOwn) {
-  const ChartNames names = {.base = "acme"};
-  const ChartSettings settings;
-  const ChartSwitches switches(settings);
-  std::vector<Yaml> objects;
-  ObjectMaker maker(names, switches, "a", "acme-a", &objects);
-  AddFencePolicy(maker, Read("groups=rbac.authorization.k8s.io,resources=rolebindings,"
-                             "names=!$(BASE_NAME)*,roleRefs=ClusterRole/$(BASE_NAME)-*"));
+  const auto objects = PoliciesOf(
+      "groups=rbac.authorization.k8s.io,resources=rolebindings,"
+      "names=!$(BASE_NAME)*,roleRefs=ClusterRole/$(BASE_NAME)-*",
+      {}, "acme");
   const std::string spec = objects[0]["spec"].Write();
   EXPECT_THAT(spec, HasSubstr("!(object.metadata.name.startsWith(\"acme\"))"));
   EXPECT_THAT(spec, HasSubstr("object.roleRef.name.startsWith(\"acme-\")"));
@@ -177,12 +172,7 @@ TEST(AddFencePolicy, WhatIsBelowAResourceIsFencedToo) {
   };
   for (const auto& [resources, want] : cases) {
     SCOPED_TRACE(resources);
-    const ChartNames names;
-    const ChartSettings settings;
-    const ChartSwitches switches(settings);
-    std::vector<Yaml> objects;
-    ObjectMaker maker(names, switches, "a", "mm-a", &objects);
-    AddFencePolicy(maker, Read("groups=g,label=l,resources=" + resources));
+    const auto objects = PoliciesOf("groups=g,label=l,resources=" + resources);
     EXPECT_THAT(objects[0]["spec"].Write(), HasSubstr("resources:\n    " + want));
   }
 }

@@ -162,7 +162,7 @@ TEST(Ledger, DiscoveryIsNoFindingByWhicheverBinding) {
   const IdentityLedger& a = ledger.identities().at("a");
   EXPECT_EQ(a.requests, 18);
   EXPECT_TRUE(a.undeclared.empty()) << a.undeclared.begin()->first;
-  // What only begins like it, or is more than reading.
+  // Paths that only begin like those of discovery, and requests that write.
   for (const char* path : {"/apiserver", "/versions", "/metrics", "/apis/apps/v1/deployments"}) {
     ledger.Note(Event(path[5] == '/' && path[10] == '/' ? "list" : "get", path), "a", "a");
   }

@@ -1,4 +1,4 @@
-// What a thief of a credential does, and what a manager does that is no theft.
+// Thefts of credentials are found, and nothing that a manager does by itself is taken for one.
 #include <string>
 #include <utility>
 #include <vector>
