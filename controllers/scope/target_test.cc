@@ -147,7 +147,7 @@ TEST(ResolveTargetTest, ABadSelectorNamesItsFieldAndIsNotTheCluster) {
   }
 }
 
-// What is not known to be outside may be inside, and nothing is granted meanwhile.
+// A namespace that cannot be read may be selected: its binding stays, and none is made.
 TEST(ResolveTargetTest, NamespacesThatCannotBeRead) {
   const absl::Status denied = absl::PermissionDeniedError("may not list namespaces");
   const struct {

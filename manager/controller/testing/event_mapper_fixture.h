@@ -1,0 +1,117 @@
+// A mapper on a cache that the test fills, in virtual time.
+#ifndef MANAGER_CONTROLLER_TESTING_EVENT_MAPPER_FIXTURE_H_
+#define MANAGER_CONTROLLER_TESTING_EVENT_MAPPER_FIXTURE_H_
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "manager/cache/testing/fake_cache_view.h"
+#include "manager/controller/event_mapper.h"
+#include "manager/controller/testing/objects.h"
+#include "manager/core/strings.h"
+#include "manager/core/testing/log_capture.h"
+#include "manager/core/testing/simulated_loop.h"
+
+namespace mandate {
+
+using Names = std::vector<std::string>;
+
+inline constexpr KindInfo kThing = {
+    .group = "example.com", .version = "v1", .kind = "Thing", .plural = "things"};
+inline constexpr KindInfo kOther = {
+    .group = "example.com", .version = "v1", .kind = "Other", .plural = "others"};
+
+inline std::shared_ptr<const RawObject> Thing(const std::string& name, int version = 1) {
+  return RawWith(StrCat(R"("namespace":"default","name":")", name, R"(","resourceVersion":")",
+                        version, R"(")"));
+}
+
+// Counts what is posted, and runs nothing of it.
+class CountingPool : public Executor {
+ public:
+  void Post(Task task) override { tasks_.push_back(std::move(task)); }
+  size_t posted() const { return tasks_.size(); }
+
+ private:
+  std::vector<Task> tasks_;
+};
+
+// A mapper with a queue whose workers never come, so that it holds what was enqueued.
+class EventMapperTest : public testing::Test {
+ protected:
+  EventMapperTest() { cache_.AllowReadsWithoutDemand(); }
+
+  void Create(std::vector<Source> sources, size_t max_requests = 1000) {
+    queue_ = std::make_unique<WorkQueue>(WorkQueue::Options{.max_items = max_requests});
+    workers_ = std::make_unique<Workers>(Workers::Options{.max = 3,
+                                                          .queue = queue_.get(),
+                                                          .runner = nullptr,
+                                                          .pool = &pool_,
+                                                          .clock = &clock_,
+                                                          .on_requeue = [] {},
+                                                          .on_left = [] {}});
+    workers_->Start(owner_);
+    mapper_ = std::make_unique<EventMapper>(EventMapper::Options{.sources = std::move(sources),
+                                                                 .cache = &cache_,
+                                                                 .queue = queue_.get(),
+                                                                 .workers = workers_.get(),
+                                                                 .clock = &clock_,
+                                                                 .metrics = &metrics_,
+                                                                 .log = Logger(log_, clock_),
+                                                                 .max_requests = max_requests,
+                                                                 .max_events = 1000});
+  }
+  // A source that notes which objects its handler is asked about, and does `then`.
+  Source Of(const KindInfo& kind, std::function<void(const ObjectEvent&)> then = nullptr) {
+    return {{kind, "", ""},
+            [this, then = std::move(then)](const ObjectEvent& event,
+                                           std::vector<Request>& requests) -> absl::Status {
+              mapped_.emplace_back(event.object->name());
+              requests.push_back({event.object->Key()});
+              if (then) then(event);
+              return absl::OkStatus();
+            },
+            {}};
+  }
+  void Put(const KindInfo& kind, const Names& names) {
+    for (const std::string& name : names) cache_.Put(kind, Thing(name));
+  }
+  // Runs slices while there are more; how many there were.
+  int RunSlices() {
+    int slices = 1;
+    while (mapper_->RunSlice().more) ++slices;
+    return slices;
+  }
+  Names TakeMapped() { return std::exchange(mapped_, {}); }
+  // What the queue hands out, in its order.
+  Names TakeQueued() {
+    Names names;
+    while (const WorkItem* item = queue_->Get(clock_.TimeNow())) {
+      names.push_back(item->request().key.name);
+      queue_->Done(*item, {}, clock_.TimeNow());
+    }
+    return names;
+  }
+
+  SimulatedLoop loop_;
+  SimulatedClock& clock_ = loop_.simulated_clock();
+  FakeCacheView cache_{loop_};
+  Metrics registry_;
+  ControllerMetrics metrics_{registry_, "controller", "component"};
+  std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
+  CountingPool pool_;
+  const std::shared_ptr<int> owner_ = std::make_shared<int>();
+  Names mapped_;
+  std::unique_ptr<WorkQueue> queue_;
+  std::unique_ptr<Workers> workers_;
+  std::unique_ptr<EventMapper> mapper_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CONTROLLER_TESTING_EVENT_MAPPER_FIXTURE_H_
