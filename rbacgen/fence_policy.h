@@ -35,9 +35,8 @@ std::vector<FenceCheck> FenceChecks(const Fence& fence, std::string_view compone
                                     std::string_view base_name);
 
 // What must hold of an update of an object that was the component's own, unless the requester may
-// update the finalizers of Fence::guard, which the server asks of whoever makes such an owner block
-// its deletion: the component itself, who administers the cluster, Kubernetes' garbage collection.
-// The variables are FenceVariables().
+// update the finalizers of Fence::guard. The component itself, administrators of the cluster and
+// Kubernetes' garbage collection may. The variables are FenceVariables().
 std::vector<FenceCheck> GuardChecks(const Fence& fence);
 
 // Names and expressions: `objects`, what there is of the object before and after; `newLabels`, the

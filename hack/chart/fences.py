@@ -121,7 +121,7 @@ OTHERS = {
 
 def fences_hold(env, report):
     """RBAC allows each of these writes; the API server stops those that the markers fence off."""
-    # It would mend and delete what is tried here.
+    # A running manager would correct or delete the objects that the tests make.
     env.stop_manager()
     report.step("the policies are free of mistakes")
 

@@ -1,7 +1,8 @@
 """Random writes in the components' names, and an API server that is killed meanwhile: nothing gets past the fences.
 
-What may never be is said here once more, in Python, and judged by what the server answered: the object as it would be
-stored (every write is a dry run). ATTEMPTS and SEED in the environment say how many and which.
+Every write is a dry run, and the server answers with the object as it would be stored. This file has rules of its own for
+what such an object must not be, so that a mistake in the generated policies shows. ATTEMPTS and SEED in the environment
+set the number of writes and the seed.
 """
 import collections
 import http.client

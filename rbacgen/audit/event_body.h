@@ -1,4 +1,4 @@
-// What the trace needs of the bodies that an audit log has at the levels Request and
+// Facts from request and response bodies, which an audit log has at the levels Request and
 // RequestResponse.
 #ifndef RBACGEN_AUDIT_EVENT_BODY_H_
 #define RBACGEN_AUDIT_EVENT_BODY_H_

@@ -85,7 +85,7 @@ std::string TraceText(const TraceReport& report, bool colour) {
     StrAppend(&text, "FOUND ", kind.name, " (", kind.severity, "): ", Printable(finding.text),
               "\n");
   }
-  // What to do is said once for each kind.
+  // The next step is printed once for each kind, not for each finding.
   for (const TraceFindingKind& kind : TraceFindingKinds()) {
     if (std::ranges::find(report.findings, kind.name, &TraceFinding::kind) ==
         report.findings.end()) {

@@ -1,4 +1,4 @@
-// What base may ask for in a TokenRequest, as the manager does.
+// How a TokenRequest differs from those that the manager sends.
 #ifndef RBACGEN_AUDIT_TOKEN_REQUEST_RULES_H_
 #define RBACGEN_AUDIT_TOKEN_REQUEST_RULES_H_
 

@@ -149,7 +149,7 @@ void Trace::AddEvent(const AuditEvent& event) {
 
   // Base that may not act as a component, while the server does not yet know its roles, say.
   const bool in_vain = event.impersonation_refused && by_agent && by_user == kBaseComponent;
-  // A component that acts as somebody who is none of ours is still itself.
+  // A component that impersonates somebody else counts as itself.
   const bool impersonates = !by_user && by_token && !event.impersonated.empty();
   const std::string component = in_vain        ? *by_agent
                                 : by_user      ? *by_user
@@ -284,7 +284,8 @@ void Trace::FindAtEnd(const char* kind, std::string text, TraceReport* report) {
 
 TraceReport Trace::Finish() {
   TraceReport report;
-  // Which of the two the chart says, a log does not: the manager does not do both.
+  // A log does not say whether the chart has killSwitch. With it the manager binds all tokens,
+  // without it none.
   if (binds_tokens_ && unbound_) {
     Find(*unbound_, "token-request",
          StrCat("base requested a token of ", unbound_->name,
