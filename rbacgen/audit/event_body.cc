@@ -148,10 +148,11 @@ bool HasFacts(std::string_view group, std::string_view resource, std::string_vie
 }
 
 void ReadBody(JsonCursor& json, std::string_view resource, bool is_request, EventBody* facts) {
-  if (resource == "scopeinstances") {
-    ReadInstances(json, facts);
-  } else if (!is_request) {
+  // Of ScopeInstances, the answer counts: a request may claim any UID.
+  if (is_request == (resource == "scopeinstances")) {
     json.SkipValue();
+  } else if (resource == "scopeinstances") {
+    ReadInstances(json, facts);
   } else if (resource == "serviceaccounts") {
     ReadTokenRequest(json, facts);
   } else {

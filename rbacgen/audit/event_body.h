@@ -25,7 +25,7 @@ struct EventBody {
   // Of a RoleBinding or ClusterRoleBinding: the UID of the ScopeInstance that it is for, by its
   // controller or its label.
   std::string instance_uid;
-  std::vector<std::string> uids;  // of ScopeInstances, in either body
+  std::vector<std::string> uids;  // of ScopeInstances, as answered
   bool is_list = false;           // of these, from the first to the last
 };
 

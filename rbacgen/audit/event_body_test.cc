@@ -48,15 +48,18 @@ TEST(ReadBody, OfABinding) {
 }
 
 TEST(ReadBody, OfScopeInstances) {
-  EXPECT_THAT(Read("scopeinstances", R"({"metadata":{"uid":"u-1"},"spec":{}})").uids,
-              ElementsAre("u-1"));
+  const char* one = R"({"metadata":{"uid":"u-1"},"spec":{}})";
+  EXPECT_THAT(Read("scopeinstances", one, false).uids, ElementsAre("u-1"));
+  EXPECT_THAT(Read("scopeinstances", one, true).uids, IsEmpty()) << "a client may claim any";
   const EventBody list = Read("scopeinstances", R"({"metadata":{"resourceVersion":"7"},"items":[
           {"metadata":{"uid":"u-1"}},{"metadata":{"uid":"u-2"}}]})",
                               false);
   EXPECT_THAT(list.uids, ElementsAre("u-1", "u-2"));
   EXPECT_TRUE(list.is_list);
-  EXPECT_FALSE(Read("scopeinstances", R"({"metadata":{"continue":"x"},"items":[]})").is_list);
-  EXPECT_FALSE(Read("scopeinstances", R"({"items":[],"metadata":{"continue":"x"}})").is_list);
+  EXPECT_FALSE(
+      Read("scopeinstances", R"({"metadata":{"continue":"x"},"items":[]})", false).is_list);
+  EXPECT_FALSE(
+      Read("scopeinstances", R"({"items":[],"metadata":{"continue":"x"}})", false).is_list);
 }
 
 // Bodies are what somebody sent.
@@ -67,7 +70,7 @@ TEST(ReadBody, OfAnotherShapeSaysNothing) {
           R"([{"op":"add","path":"/metadata/labels/a","value":"b"}])",
           R"({"spec":{"audiences":7,"expirationSeconds":"x","boundObjectRef":[]},)"
           R"("metadata":{"labels":[],"ownerReferences":{},"uid":{}},"items":{}})"}) {
-      Read(resource, text);
+      for (const bool is_request : {true, false}) Read(resource, text, is_request);
     }
   }
 }

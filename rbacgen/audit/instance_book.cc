@@ -5,12 +5,16 @@
 namespace mandate::rbacgen {
 namespace {
 
-bool IsDone(const AuditEvent& event) { return event.code >= 200 && event.code < 300; }
+bool IsDone(const AuditEvent& event) {
+  return event.code >= 200 && event.code < 300 &&
+         event.request_uri.find("dryRun=") == std::string::npos;
+}
 
 }  // namespace
 
 void InstanceBook::NoteInstance(const AuditEvent& event) {
   if (event.resource != "scopeinstances" || event.group != "operators.coreos.com") return;
+  if (!IsDone(event)) return;
   for (const std::string& uid : event.body.uids) {
     if (known_.size() < max_instances_) {
       known_.insert(uid);
@@ -18,7 +22,6 @@ void InstanceBook::NoteInstance(const AuditEvent& event) {
       has_gap_ = has_gap_ || !known_.contains(uid);
     }
   }
-  if (!IsDone(event)) return;
   if (event.verb == "list") {
     const bool some = event.request_uri.find("Selector=") != std::string::npos ||
                       event.request_uri.find("continue=") != std::string::npos;
@@ -31,9 +34,7 @@ void InstanceBook::NoteInstance(const AuditEvent& event) {
 
 void InstanceBook::NoteBinding(const AuditEvent& event, const std::string& component) {
   const std::string& uid = event.body.instance_uid;
-  if (uid.empty() || event.code != 201 || event.request_uri.find("dryRun=") != std::string::npos) {
-    return;
-  }
+  if (uid.empty() || event.code != 201 || !IsDone(event)) return;
   if (bindings_.size() >= max_instances_) return;
   bindings_.try_emplace(uid, StrCat(component, " made ", event.resource, " ",
                                     event.ns.empty() ? "" : StrCat(event.ns, "/"), event.name,

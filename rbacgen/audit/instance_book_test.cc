@@ -12,6 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 AuditEvent OfInstances(const std::string& verb, std::vector<std::string> uids, int code = 200) {
   AuditEvent event;
@@ -48,6 +49,18 @@ TEST(InstanceBook, FindsABindingOfNoInstance) {
   book.NoteBinding(Binding("u2"), "c");
   EXPECT_THAT(Judged(book),
               ElementsAre(AllOf(HasSubstr("c made rolebindings foo/b"), HasSubstr("the UID u2"))));
+}
+
+TEST(InstanceBook, LearnsOnlyFromWritesThatTookEffect) {
+  AuditEvent tried = OfInstances("create", {"u2"}, 201);
+  tried.request_uri = "/apis/operators.coreos.com/v1alpha1/scopeinstances?dryRun=All";
+  for (const AuditEvent& event : {tried, OfInstances("patch", {"u2"}, 409)}) {
+    InstanceBook book;
+    book.NoteInstance(OfInstances("list", {"u1"}));
+    book.NoteInstance(event);
+    book.NoteBinding(Binding("u2"), "c");
+    EXPECT_THAT(Judged(book), SizeIs(1)) << event.verb;
+  }
 }
 
 TEST(InstanceBook, JudgesNothingThatItCannotKnow) {

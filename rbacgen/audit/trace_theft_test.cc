@@ -241,6 +241,7 @@ TEST(TraceTheft, ABindingForNoInstanceIsFoundWhereTheLogCanShowIt) {
   const Line part = Instances(
       "list", R"("responseObject":{"metadata":{"continue":"x"},"items":[{"metadata":{}}]},)");
   const Line unseen = Instances("create", "");
+  const Line claimed = Instances("patch", R"("requestObject":{"metadata":{"uid":"u-3"}},)");
   const struct {
     const char* name;
     Lines lines;
@@ -249,6 +250,7 @@ TEST(TraceTheft, ABindingForNoInstanceIsFoundWhereTheLogCanShowIt) {
       {"one that is listed", {mint, list, Binds("u-1")}, {}},
       {"one that was made", {mint, list, made, Binds("u-2")}, {}},
       {"none", {mint, list, made, Binds("u-3")}, {"orphan-binding"}},
+      {"the client claims it", {mint, list, claimed, Binds("u-3")}, {"orphan-binding"}},
       {"nobody listed them", {mint, made, Binds("u-3")}, {}},
       {"a part of the list", {mint, part, Binds("u-3")}, {}},
       {"one may have been made without a trace", {mint, list, unseen, Binds("u-3")}, {}},
