@@ -217,6 +217,20 @@ Strings WithSubresources(const Strings& resources) {
   return all;
 }
 
+// Whether Fence::names says which names are the component's, and not only which are not.
+bool ReservesNames(const Fence& fence) {
+  return std::ranges::any_of(fence.names,
+                             [](const std::string& name) { return !name.starts_with('!'); });
+}
+
+// Whether a write by somebody else concerns what is the component's.
+std::string GuardCondition(const Fence& fence) {
+  const std::string was_its_own = StrCat("[oldObject].all(o, ", IsMine(fence), ")");
+  if (!ReservesNames(fence)) return was_its_own;
+  return StrCat("request.operation == \"CREATE\" ? (",
+                PatternsCel(fence.names, "object.metadata.name"), ") : ", was_its_own);
+}
+
 Fence Expanded(Fence fence, const std::string& base_name) {
   for (Strings* patterns :
        {&fence.names, &fence.labels, &fence.never_labels, &fence.finalizers, &fence.role_refs}) {
@@ -288,19 +302,31 @@ std::vector<FenceCheck> GuardChecks(const Fence& fence) {
   const std::string may =
       StrCat("authorizer.group(", Literal(fence.guard.substr(0, slash)), ").resource(",
              Literal(resource), ").subresource(\"finalizers\").check(\"update\").allowed()");
-  const auto check = [&](std::string_view unchanged, std::string_view what) {
-    return FenceCheck{StrCat("(", unchanged, ") || ", may),
-                      StrCat("only who may update ", resource, "/finalizers may ", what,
-                             "; to have the object made anew, delete it")};
+  const auto check = [&](std::string_view unless, std::string_view what) {
+    return FenceCheck{StrCat("(", unless, ") || ", may),
+                      StrCat("only who may update ", resource, "/finalizers may ", what)};
   };
-  std::vector<FenceCheck> checks = {check(kSameOwners, "change the owners of this object")};
-  if (!fence.labels.empty()) {
-    checks.push_back(check(StrCat("variables.newLabels.all(k, !(", PatternsCel(fence.labels, "k"),
-                                  ")) && variables.oldLabels.all(k, k in variables.labels || !(",
-                                  PatternsCel(fence.labels, "k"), "))"),
-                           StrCat("change its labels of the pattern ", Listed(fence.labels))));
+  // Of a create, only the name is checked: what somebody else makes under another name is not the
+  // component's own, whatever its labels say.
+  const auto update = [&](std::string_view unchanged, const std::string& what) {
+    const std::string_view made = ReservesNames(fence) ? "request.operation == \"CREATE\" || " : "";
+    return check(StrCat(made, unchanged),
+                 StrCat(what, "; to have the object made anew, delete it"));
+  };
+  std::vector<FenceCheck> checks;
+  if (ReservesNames(fence)) {
+    checks.push_back(
+        check("request.operation != \"CREATE\"",
+              StrCat("create objects with names of the pattern ", Listed(fence.names))));
   }
-  checks.push_back(check("variables.newFinalizers.size() == 0", "add finalizers to it"));
+  checks.push_back(update(kSameOwners, "change the owners of this object"));
+  if (!fence.labels.empty()) {
+    checks.push_back(update(StrCat("variables.newLabels.all(k, !(", PatternsCel(fence.labels, "k"),
+                                   ")) && variables.oldLabels.all(k, k in variables.labels || !(",
+                                   PatternsCel(fence.labels, "k"), "))"),
+                            StrCat("change its labels of the pattern ", Listed(fence.labels))));
+  }
+  checks.push_back(update("variables.newFinalizers.size() == 0", "add finalizers to it"));
   return checks;
 }
 
@@ -320,16 +346,17 @@ void AddFencePolicy(ObjectMaker& maker, const Fence& marked) {
     for (const FenceCheck& check : GuardChecks(fence)) {
       guarded.push_back(Validation(check.expression, check.message));
     }
-    AddAdmissionPolicy(maker,
-                       {.id = id + "-guard",
-                        .matches = "was-the-components",
-                        .condition = StrCat("[oldObject].all(o, ", IsMine(fence), ")"),
-                        .groups = fence.groups,
-                        .operations = {"UPDATE"},
-                        .resources = fence.resources,
-                        .variables = variables,
-                        .validations = std::move(guarded)},
-                       condition);
+    AddAdmissionPolicy(
+        maker,
+        {.id = id + "-guard",
+         .matches = "is-the-components",
+         .condition = GuardCondition(fence),
+         .groups = fence.groups,
+         .operations = ReservesNames(fence) ? Strings{"CREATE", "UPDATE"} : Strings{"UPDATE"},
+         .resources = fence.resources,
+         .variables = variables,
+         .validations = std::move(guarded)},
+        condition);
   }
   Strings operations;
   for (const std::string& verb : fence.verbs) {

@@ -34,9 +34,10 @@ struct FenceCheck {
 std::vector<FenceCheck> FenceChecks(const Fence& fence, std::string_view component,
                                     std::string_view base_name);
 
-// What must hold of an update of an object that was the component's own, unless the requester may
-// update the finalizers of Fence::guard. The component itself, administrators of the cluster and
-// Kubernetes' garbage collection may. The variables are FenceVariables().
+// What must hold of an update of an object that was the component's own, and of the making of an
+// object with a name that is reserved to it, unless the requester may update the finalizers of
+// Fence::guard. The component itself, administrators of the cluster and Kubernetes' garbage
+// collection may. The variables are FenceVariables().
 std::vector<FenceCheck> GuardChecks(const Fence& fence);
 
 // Names and expressions: `objects`, what there is of the object before and after; `newLabels`, the

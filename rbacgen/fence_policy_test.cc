@@ -97,6 +97,17 @@ TEST(GuardChecks, WhatOthersLeaveAlone) {
   }
   EXPECT_THAT(GuardChecks(Read("groups=g,resources=r,label=l,guard=a.io/as")),
               ElementsAre(Says("owners"), Says("finalizers to it")));
+  // Which names are not for the component reserves none.
+  EXPECT_THAT(GuardChecks(Read("groups=g,resources=r,label=l,names=!x,guard=a.io/as")),
+              ElementsAre(Says("owners"), Says("finalizers to it")));
+  const auto reserved =
+      GuardChecks(Read("groups=g,resources=r,label=l,names=a:*;!a:b,guard=a.io/as"));
+  EXPECT_THAT(reserved, ElementsAre(Says("create objects with names of the pattern a:*, !a:b"),
+                                    Says("owners"), Says("finalizers to it")));
+  EXPECT_THAT(reserved[0].expression,
+              testing::StartsWith("(request.operation != \"CREATE\") || auth"));
+  EXPECT_THAT(reserved[1].expression, testing::StartsWith("(request.operation == \"CREATE\" || "));
+  EXPECT_THAT(reserved[2].expression, testing::StartsWith("(request.operation == \"CREATE\" || "));
 }
 
 // The policies and bindings of the component "a" with this fence.
@@ -119,6 +130,19 @@ TEST(AddFencePolicy, AGuardIsAboutTheObjectsThatWereTheComponents) {
   EXPECT_THAT(spec, HasSubstr("[oldObject].all(o, \"l\" in o.metadata.?labels.orValue({}))"));
   EXPECT_THAT(spec, HasSubstr("operations:\n    - UPDATE\n    resources:\n    - r\n"));
   EXPECT_THAT(spec, Not(HasSubstr("userInfo.username.matches")));
+}
+
+TEST(AddFencePolicy, AGuardIsAboutTheNamesThatAreTheComponents) {
+  const auto objects =
+      PoliciesOf("groups=g,resources=r,label=l,names=$(BASE_NAME):*,guard=a.io/as");
+  ASSERT_THAT(objects, SizeIs(4));
+  EXPECT_EQ(objects[0]["metadata"]["name"].text(), "mm-a-r-guard");
+  const std::string spec = objects[0]["spec"].Write();
+  EXPECT_THAT(spec, HasSubstr("request.operation == \"CREATE\" ? "
+                              "(object.metadata.name.startsWith(\"mm:\"))\n    : "
+                              "[oldObject].all(o, \"l\" in o.metadata.?labels.orValue({}))"));
+  EXPECT_THAT(spec,
+              HasSubstr("operations:\n    - CREATE\n    - UPDATE\n    resources:\n    - r\n"));
 }
 
 TEST(AddFencePolicy, IsOfTheComponentAlone) {

@@ -147,8 +147,13 @@ std::string WhyForeign(const rbacv1::ClusterRole& actual, std::string_view templ
   }
   if (IsClusterRoleNameOf(template_uid, meta.name())) return "";
   if (ControllerOf(meta) == nullptr) return "it has no owner reference to this ScopeTemplate";
+  std::string_view literal = meta.name();
+  if (!literal.starts_with(kClusterRolePrefix)) {
+    return StrCat("its name does not begin with \"", kClusterRolePrefix, "\"");
+  }
+  literal.remove_prefix(kClusterRolePrefix.size());
   if (!HasLabel(meta, kTemplateUidLabel, template_uid) ||
-      !HasLabel(meta, kGenerateNameLabel, GenerateNameLabelValue(meta.name()))) {
+      !HasLabel(meta, kGenerateNameLabel, GenerateNameLabelValue(literal))) {
     return "it lacks the labels of this ScopeTemplate";
   }
   const std::string other = OtherManager(meta, kTemplateManager);

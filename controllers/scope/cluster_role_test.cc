@@ -95,13 +95,21 @@ TEST(WhyForeignTest, NameAndControllerDecide) {
 
 // A label and a reference are claims; a literal role must say which generateName it was made from.
 TEST(WhyForeignTest, AForgedLabelMakesNoRoleOurs) {
+  for (const char* generate_name : {"reader-", "reader"}) {
+    for (const char* name : {"cluster-admin", "scope-template:cluster-admin"}) {
+      ClusterRole renamed = Made(generate_name);
+      renamed.mutable_metadata()->set_name(name);
+      EXPECT_NE(WhyForeign(renamed, kUid), "") << "the generateName label is another role's";
+    }
+  }
   ClusterRole forged;
   forged.mutable_metadata()->set_name("cluster-admin");
   (*forged.mutable_metadata()->mutable_labels())[std::string(kTemplateUidLabel)] = kUid;
   EXPECT_NE(WhyForeign(forged, kUid), "");
-  ClusterRole renamed = Made("reader-");
-  renamed.mutable_metadata()->set_name("cluster-admin");
-  EXPECT_NE(WhyForeign(renamed, kUid), "") << "the generateName label is another role's";
+  // All that a role of ours has, and a name that everybody may use.
+  ClusterRole without_prefix = Made("reader");
+  without_prefix.mutable_metadata()->set_name("reader");
+  EXPECT_EQ(WhyForeign(without_prefix, kUid), "its name does not begin with \"scope-template:\"");
 }
 
 TEST(ClusterRoleDifferenceTest, LabelsAreExactAndAnnotationsFree) {

@@ -37,8 +37,9 @@ std::string Letters(std::initializer_list<std::string_view> parts, size_t length
 }  // namespace
 
 std::string ClusterRoleName(std::string_view template_uid, std::string_view generate_name) {
-  if (!generate_name.ends_with('-')) return std::string(generate_name);
-  return StrCat(generate_name, Letters({template_uid, generate_name}, kSuffixLength));
+  if (!generate_name.ends_with('-')) return StrCat(kClusterRolePrefix, generate_name);
+  return StrCat(kClusterRolePrefix, generate_name,
+                Letters({template_uid, generate_name}, kSuffixLength));
 }
 
 std::string BindingName(std::string_view instance_uid, std::string_view generate_name,
@@ -61,9 +62,12 @@ std::string_view InstancePartOf(std::string_view binding_name) {
 }
 
 bool IsClusterRoleNameOf(std::string_view template_uid, std::string_view name) {
+  if (!name.starts_with(kClusterRolePrefix)) return false;
+  name.remove_prefix(kClusterRolePrefix.size());
   if (name.size() <= kSuffixLength) return false;
   const std::string_view generate_name = name.substr(0, name.size() - kSuffixLength);
-  return generate_name.ends_with('-') && ClusterRoleName(template_uid, generate_name) == name;
+  return generate_name.ends_with('-') &&
+         Letters({template_uid, generate_name}, kSuffixLength) == name.substr(generate_name.size());
 }
 
 bool IsBindingNameOf(std::string_view instance_uid, std::string_view name, std::string_view ns) {

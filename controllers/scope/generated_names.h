@@ -16,7 +16,11 @@ inline constexpr std::string_view kInstanceUidLabel = "operators.coreos.io/scope
 // The generateName that it was made from, or a hash of it where it is no legal label value.
 inline constexpr std::string_view kGenerateNameLabel = "operators.coreos.io/generateName";
 
-// `generate_name` itself; completed by a suffix of the template's UID when it ends in '-'.
+// All our ClusterRoles' names begin with it, and nobody else may make such names: so the fence of
+// scope-instance has a list of what may be bound, in place of one of what may not.
+inline constexpr std::string_view kClusterRolePrefix = "scope-template:";
+
+// The prefix and `generate_name`; completed by a suffix of the template's UID when it ends in '-'.
 std::string ClusterRoleName(std::string_view template_uid, std::string_view generate_name);
 
 // The binding of `generate_name`'s role in `ns` (empty: in the cluster) for one instance.
@@ -24,7 +28,7 @@ std::string BindingName(std::string_view instance_uid, std::string_view generate
                         std::string_view ns);
 
 // Whether ClusterRoleName() makes `name` for some generateName that ends in '-'. A literal name is
-// not a function of the UID: for such a name the answer is no.
+// no function of the UID: for such a name the answer is no.
 bool IsClusterRoleNameOf(std::string_view template_uid, std::string_view name);
 
 // Whether BindingName() makes `name` in `ns` for some generateName.

@@ -11,12 +11,26 @@ namespace mandate::scope {
 namespace {
 
 TEST(GeneratedNamesTest, ClusterRoleNameIsTheTemplatesOwnWordUnlessItEndsInADash) {
-  EXPECT_EQ(ClusterRoleName("uid-1", "reader"), "reader");
+  EXPECT_EQ(ClusterRoleName("uid-1", "reader"), "scope-template:reader");
   const std::string name = ClusterRoleName("uid-1", "fooClusterRole-");
-  EXPECT_TRUE(name.starts_with("fooClusterRole-")) << name;
-  EXPECT_EQ(name.size(), std::string("fooClusterRole-").size() + 10);
+  EXPECT_TRUE(name.starts_with("scope-template:fooClusterRole-")) << name;
+  EXPECT_EQ(name.size(), std::string("scope-template:fooClusterRole-").size() + 10);
   EXPECT_EQ(name, ClusterRoleName("uid-1", "fooClusterRole-"));
   EXPECT_NE(name, ClusterRoleName("uid-2", "fooClusterRole-"));
+}
+
+TEST(GeneratedNamesTest, AClusterRolesNameTellsItsTemplate) {
+  const std::string name = ClusterRoleName("uid", "a-");
+  EXPECT_TRUE(IsClusterRoleNameOf("uid", name));
+  EXPECT_FALSE(IsClusterRoleNameOf("uid-2", name));
+  for (const std::string_view other :
+       {"", "scope-template:", "scope-template:a-", "scope-template:a-bcdfghjklm",
+        "scope-template:-bcdfghjkl", "cluster-admin"}) {
+    EXPECT_FALSE(IsClusterRoleNameOf("uid", other)) << other;
+  }
+  EXPECT_FALSE(IsClusterRoleNameOf("uid", std::string_view(name).substr(kClusterRolePrefix.size())))
+      << "others may make such names";
+  EXPECT_FALSE(IsClusterRoleNameOf("uid", ClusterRoleName("uid", "literal"))) << "proves nothing";
 }
 
 TEST(GeneratedNamesTest, BindingNamesDifferByInstanceRoleAndNamespace) {

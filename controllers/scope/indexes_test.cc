@@ -41,7 +41,7 @@ class IndexesTest : public ViewTest {
               (Strings{"foo"}));
     EXPECT_EQ(Find<ScopeTemplate>(kByRoleName, ClusterRoleName("other-uid", "fooClusterRole-")),
               (Strings{"literal"}));
-    EXPECT_EQ(Find<ScopeTemplate>(kByRoleName, "view"), (Strings{"literal"}));
+    EXPECT_EQ(Find<ScopeTemplate>(kByRoleName, "scope-template:view"), (Strings{"literal"}));
     EXPECT_EQ(Find<ScopeTemplate>(kByRoleName, "fooClusterRole-"), (Strings{}));
   }
 

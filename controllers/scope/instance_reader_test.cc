@@ -160,7 +160,7 @@ TEST_F(InstanceReaderTest, RolesOfBindingsTellWhoseTheyAreWhenTheTemplateIsInval
       ->mutable_subjects(0)
       ->set_kind("Robot");
   view_.Put(invalid);
-  EXPECT_EQ(Roles(), (Strings{role_, "old", "older"}));
+  EXPECT_EQ(Roles(), (Strings{"old", "older", role_}));
 }
 
 TEST_F(InstanceReaderTest, OneBinding) {

@@ -42,7 +42,7 @@ TEST_F(NamesTest, ANameThatIsTakenIsReportedAndNotTakenOver) {
 // A literal name that somebody uses first, or second: kubectl apply of a manifest of that name.
 TEST_F(NamesTest, ALiteralNameIsWhoseverItIs) {
   Begin(R"("namespaces": ["foo"])", kLiteral);
-  const std::string name = "cert-manager-controller";
+  const std::string name = kLiteralRole;
   // Our own writes, and those of garbage collection, do not make it somebody else's.
   cluster_.Merge(kTemplates, "foo",
                  R"({"spec":{"clusterRoles":[{"generateName":"cert-manager-controller",)"
@@ -72,11 +72,11 @@ TEST_F(NamesTest, AnOrphanedBindingOfALiteralNameIsNotRevived) {
   EXPECT_EQ(cluster_.Delete(kTemplates, "foo"), 200);
   cluster_.Settle();
   EXPECT_THAT(cluster_.Ours(kBindings), SizeIs(1));
-  EXPECT_TRUE(cluster_.Get(kRoles, "cert-manager-controller").isNull());
+  EXPECT_TRUE(cluster_.Get(kRoles, kLiteralRole).isNull());
   EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", kLiteral)), 201);
   EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", R"("namespaces": ["bar"])")), 201);
   cluster_.Settle();
-  EXPECT_TRUE(cluster_.Get(kRoles, "cert-manager-controller").isNull());
+  EXPECT_TRUE(cluster_.Get(kRoles, kLiteralRole).isNull());
   EXPECT_THAT(cluster_.Templated(), AllOf(StartsWith("False TemplatingFailed"),
                                           HasSubstr("RoleBinding foo/cert-manager-controller-")));
 }
@@ -84,7 +84,7 @@ TEST_F(NamesTest, AnOrphanedBindingOfALiteralNameIsNotRevived) {
 // A role that stood in the way goes: nobody else tells the template.
 TEST_F(NamesTest, ANameThatBecomesFreeIsUsed) {
   Json::Value foreign = ParseJson(R"({"apiVersion": "rbac.authorization.k8s.io/v1",
-      "kind": "ClusterRole", "metadata": {"name": "cert-manager-controller"}, "rules": []})")
+      "kind": "ClusterRole", "metadata": {"name": "scope-template:cert-manager-controller"}, "rules": []})")
                             .value();
   EXPECT_EQ(cluster_.Create(kRoles, foreign), 201);
   EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", kLiteral)), 201);
@@ -93,7 +93,7 @@ TEST_F(NamesTest, ANameThatBecomesFreeIsUsed) {
   cluster_.Settle();
   EXPECT_THAT(cluster_.Templated(), StartsWith("False TemplatingFailed"));
   EXPECT_THAT(cluster_.Ours(kClusterBindings), IsEmpty());
-  EXPECT_EQ(cluster_.Delete(kRoles, "cert-manager-controller"), 200);
+  EXPECT_EQ(cluster_.Delete(kRoles, kLiteralRole), 200);
   cluster_.Settle();
   ExpectConvergedAndQuiet();
 }

@@ -336,9 +336,10 @@ TEST_F(ObstaclesTest, ARuleIsRevokedAlthoughTheRestOfTheRoleMayNotBeWritten) {
 
 TEST_F(ObstaclesTest, RolesThatTakeLongDoNotDelayAnotherTemplatesRevocation) {
   Begin(R"("namespaces": ["foo"])");
-  cluster_.faults().Add({.verb = "patch",
-                         .path_prefix = "/apis/rbac.authorization.k8s.io/v1/clusterroles/slow",
-                         .fault = {.delay = absl::Seconds(8)}});
+  cluster_.faults().Add(
+      {.verb = "patch",
+       .path_prefix = "/apis/rbac.authorization.k8s.io/v1/clusterroles/scope-template:slow",
+       .fault = {.delay = absl::Seconds(8)}});
   std::string roles;
   for (int i = 0; i < 30; ++i) {
     StrAppend(&roles, i == 0 ? "" : ",", R"({"generateName":"slow)", i,
@@ -357,7 +358,7 @@ TEST_F(ObstaclesTest, RolesThatTakeLongDoNotDelayAnotherTemplatesRevocation) {
   for (const Json::Value& role : cluster_.Ours(kRoles)) {
     int64_t version = 0;
     ASSERT_TRUE(absl::SimpleAtoi(role["metadata"]["resourceVersion"].asString(), &version));
-    if (NameOf(role).starts_with("slow")) {
+    if (NameOf(role).starts_with("scope-template:slow")) {
       made.push_back(version);
     } else {
       EXPECT_THAT(role["rules"], IsEmpty());

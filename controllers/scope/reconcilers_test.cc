@@ -49,7 +49,7 @@ TEST_F(ReconcilersTest, TheDocumentsExampleThenSilence) {
   EXPECT_EQ(cluster_.Templated(),
             "True TemplatingSuccessful: ScopeTemplate \"foo\" successfully reconciled");
   const Json::Value role = cluster_.Our(kRoles);
-  EXPECT_THAT(role["metadata"]["name"].asString(), StartsWith("fooClusterRole-"));
+  EXPECT_THAT(role["metadata"]["name"].asString(), StartsWith("scope-template:fooClusterRole-"));
   EXPECT_EQ(role["metadata"]["ownerReferences"][0]["kind"].asString(), "ScopeTemplate");
   for (const char* ns : {"foo", "bar"}) {
     const Json::Value binding = cluster_.Our(kBindings, ns);
@@ -172,7 +172,7 @@ TEST_F(ReconcilersTest, ABindingToARoleThatWentIsRevokedAlthoughTheTemplateIsInv
   cluster_.Settle();
   ASSERT_THAT(cluster_.Scoped(), StartsWith("False ScopeTemplateFailed"));
   ASSERT_THAT(cluster_.Ours(kClusterBindings), SizeIs(1));
-  EXPECT_EQ(cluster_.Delete(kRoles, "cert-manager-controller"), 200);
+  EXPECT_EQ(cluster_.Delete(kRoles, kLiteralRole), 200);
   cluster_.Settle();
   EXPECT_THAT(cluster_.Ours(kClusterBindings), IsEmpty());
 }
@@ -181,7 +181,7 @@ TEST_F(ReconcilersTest, ABindingToARoleThatWentIsRevokedAlthoughTheTemplateIsInv
 TEST_F(ReconcilersTest, NarrowingTakesEffectAlthoughTheTemplateFailed) {
   Begin("");
   Json::Value foreign = ParseJson(R"({"apiVersion": "rbac.authorization.k8s.io/v1",
-      "kind": "ClusterRole", "metadata": {"name": "view-2"}, "rules": []})")
+      "kind": "ClusterRole", "metadata": {"name": "scope-template:view-2"}, "rules": []})")
                             .value();
   EXPECT_EQ(cluster_.Create(kRoles, foreign), 201);
   EditRoles(kDocumentRoleAndView2);

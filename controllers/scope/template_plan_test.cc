@@ -80,7 +80,7 @@ TEST(TemplatePlanTest, TheLastReferenceTakesTheRolesAlong) {
   const auto roles = Created(PlanTemplate({of, Referenced::kYes, {}}));
   const TemplatePlan plan = PlanTemplate({of, Referenced::kNo, roles});
   EXPECT_TRUE(plan.create.empty() && plan.fix.empty());
-  EXPECT_EQ(NamesOf(plan.remove), (Names{"reader", "writer"}));
+  EXPECT_EQ(NamesOf(plan.remove), (Names{"scope-template:reader", "scope-template:writer"}));
 }
 
 TEST(TemplatePlanTest, ARoleThatLeftTheTemplateGoesAndTheOthersStay) {
@@ -89,7 +89,7 @@ TEST(TemplatePlanTest, ARoleThatLeftTheTemplateGoesAndTheOthersStay) {
   const TemplatePlan plan =
       PlanTemplate({Template(StrCat("[", kReader, "]")), Referenced::kYes, roles});
   EXPECT_TRUE(plan.create.empty() && plan.fix.empty());
-  EXPECT_EQ(NamesOf(plan.remove), (Names{"writer"}));
+  EXPECT_EQ(NamesOf(plan.remove), (Names{"scope-template:writer"}));
 }
 
 // The old operator stopped at the first role that needed nothing.
@@ -99,7 +99,7 @@ TEST(TemplatePlanTest, EveryRoleIsLookedAt) {
   roles.pop_back();
   const TemplatePlan plan = PlanTemplate({of, Referenced::kYes, roles});
   ASSERT_EQ(plan.create.size(), 1u);
-  EXPECT_EQ(plan.create[0].metadata().name(), "writer");
+  EXPECT_EQ(plan.create[0].metadata().name(), "scope-template:writer");
 }
 
 // A role with a generated name, and what somebody did to it.
@@ -297,7 +297,7 @@ TEST(TemplatePlanTest, AForeignRoleIsNeverTouched) {
       "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}],
       "subjects": [{"kind": "User", "name": "eve"}]}])");
   auto foreign = FromJsonOrDie<rbacv1::ClusterRole>(
-      R"({"metadata": {"name": "cluster-admin", "uid": "admin-uid"},
+      R"({"metadata": {"name": "scope-template:cluster-admin", "uid": "admin-uid"},
           "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]})");
   for (const bool labelled : {false, true}) {
     if (labelled) {  // a label does not make it ours while another controls it
@@ -310,7 +310,7 @@ TEST(TemplatePlanTest, AForeignRoleIsNeverTouched) {
     const TemplatePlan plan = PlanTemplate({of, Referenced::kYes, {foreign}});
     EXPECT_FALSE(Changes(plan));
     ASSERT_EQ(plan.problems.size(), 1u);
-    EXPECT_NE(plan.problems[0].find("\"cluster-admin\" exists and does not belong"),
+    EXPECT_NE(plan.problems[0].find("\"scope-template:cluster-admin\" exists and does not belong"),
               std::string::npos);
     // The message must not advise to delete cluster-admin first.
     EXPECT_NE(plan.problems[0].find("; choose another generateName"), std::string::npos);

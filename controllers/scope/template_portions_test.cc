@@ -48,9 +48,10 @@ class TemplatePortionsTest : public ScopedTest {
   TemplatePortionsTest() : ScopedTest({}, {.portion = {}, .max_concurrent_reconciles = 1}) {}
 
   void DelaySlowRoles() {
-    cluster_.faults().Add({.verb = "patch",
-                           .path_prefix = "/apis/rbac.authorization.k8s.io/v1/clusterroles/slow",
-                           .fault = {.delay = absl::Seconds(8)}});
+    cluster_.faults().Add(
+        {.verb = "patch",
+         .path_prefix = "/apis/rbac.authorization.k8s.io/v1/clusterroles/scope-template:slow",
+         .fault = {.delay = absl::Seconds(8)}});
   }
   void SetRoles(const std::string& roles) {
     EXPECT_EQ(
@@ -61,7 +62,7 @@ class TemplatePortionsTest : public ScopedTest {
   std::vector<int64_t> VersionsOf(std::string_view prefix) {
     std::vector<int64_t> versions;
     for (const Json::Value& role : cluster_.Ours(kRoles)) {
-      if (!NameOf(role).starts_with(prefix)) continue;
+      if (!NameOf(role).starts_with(StrCat("scope-template:", prefix))) continue;
       EXPECT_TRUE(absl::SimpleAtoi(role["metadata"]["resourceVersion"].asString(),
                                    &versions.emplace_back()));
     }
@@ -99,9 +100,10 @@ TEST_F(SmallTemplatePortionsTest, RolesThatAreDeniedDoNotDelayAnotherTemplatesRe
   Begin(R"("namespaces": ["foo"])", StrCat("[", RoleOf("quick-", kPods), "]"));
   const std::string quick = NameOf(cluster_.Our(kRoles));
   const auto deny = [&](const char* verb) {
-    cluster_.faults().Add({.verb = verb,
-                           .path_prefix = "/apis/rbac.authorization.k8s.io/v1/clusterroles/slow",
-                           .fault = {.refuse = apiserver::ApiErrorOf(422, "Invalid", "policy")}});
+    cluster_.faults().Add(
+        {.verb = verb,
+         .path_prefix = "/apis/rbac.authorization.k8s.io/v1/clusterroles/scope-template:slow",
+         .fault = {.refuse = apiserver::ApiErrorOf(422, "Invalid", "policy")}});
   };
   // How many such writes there are until the quick role has `rules`, which it shall have from the
   // third of them on.

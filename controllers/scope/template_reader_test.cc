@@ -103,7 +103,7 @@ TEST_F(TemplateReaderTest, ItsRoles) {
       {"uid": "template-uid", "controller": true}]}})"));
   EXPECT_EQ(RoleNames(), (Strings{"both", "labelled", "owned"}));
   Put<ClusterRole>(StrCat(R"({"metadata": {"name": ")", role_, R"("}})"));
-  EXPECT_EQ(RoleNames(), (Strings{"both", role_, "labelled", "owned"}));
+  EXPECT_EQ(RoleNames(), (Strings{"both", "labelled", "owned", role_}));
 }
 
 TEST_F(TemplateReaderTest, WhatGrantsAnAbsentRoleAgain) {

@@ -8,7 +8,7 @@
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=rolebindings;clusterrolebindings,verbs=list;watch
 // +mandate:rbac:justify="A ScopeTemplate's roles hold whatever rules its author asks for; who may create ScopeTemplates decides what may be granted.",groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=escalate
-// +mandate:fence:groups=rbac.authorization.k8s.io,resources=clusterroles,owner=operators.coreos.com/ScopeTemplate,label=operators.coreos.io/scopeTemplateUID,names=!cluster-admin;!admin;!edit;!view;!system:*;!$(BASE_NAME)*,labels=operators.coreos.io/scopeTemplateUID;operators.coreos.io/generateName,guard=operators.coreos.com/scopetemplates
+// +mandate:fence:groups=rbac.authorization.k8s.io,resources=clusterroles,owner=operators.coreos.com/ScopeTemplate,label=operators.coreos.io/scopeTemplateUID,names=scope-template:*,labels=operators.coreos.io/scopeTemplateUID;operators.coreos.io/generateName,guard=operators.coreos.com/scopetemplates
 #ifndef CONTROLLERS_SCOPE_TEMPLATE_RECONCILER_H_
 #define CONTROLLERS_SCOPE_TEMPLATE_RECONCILER_H_
 

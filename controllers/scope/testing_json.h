@@ -33,6 +33,7 @@ inline constexpr std::string_view kAnn = R"([{"generateName": "reader-",
 inline constexpr std::string_view kAnnAndEve = R"([{"generateName": "reader-",
     "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}],
     "subjects": [{"kind": "User", "name": "ann"}, {"kind": "User", "name": "eve"}]}])";
+inline constexpr char kLiteralRole[] = "scope-template:cert-manager-controller";
 inline constexpr std::string_view kLiteral = R"([{"generateName": "cert-manager-controller",
     "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}],
     "subjects": [{"kind": "User", "name": "ann"}]}])";

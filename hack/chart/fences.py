@@ -17,14 +17,14 @@ def owned_by(kind, name="x", uid="00000000-0000-0000-0000-000000000001"):
     return [{"apiVersion": "operators.coreos.com/v1alpha1", "kind": kind, "name": name, "controller": True, "uid": uid}]
 
 
-def binding(role="some-role", subject=None, **metadata):
+def binding(role="scope-template:some-role", subject=None, **metadata):
     meta = {"name": "fence-test", "labels": {"operators.coreos.io/scopeInstanceUID": "x"}, **metadata}
     return {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": meta,
             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
             "subjects": [subject or {"kind": "User", "name": "ann", "apiGroup": "rbac.authorization.k8s.io"}]}
 
 
-def role(name="fence-test", labels=None, **metadata):
+def role(name="scope-template:fence-test", labels=None, **metadata):
     return {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
             "metadata": {"name": name, "labels": labels or {"operators.coreos.io/scopeTemplateUID": "x"}, **metadata},
             "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]}
@@ -58,6 +58,7 @@ STOPPED = {
     "cluster-admin": (INSTANCE, binding(role="cluster-admin"), FOREIGN),
     "a role of the system's": (INSTANCE, binding(role="system:node"), FOREIGN),
     "the role of another component": (INSTANCE, binding(role=TEMPLATE), FOREIGN),
+    "a role that no template has made": (INSTANCE, binding(role="acme-operator"), FOREIGN),
     "itself": (INSTANCE, binding(subject=account(INSTANCE)), OWN),
     "itself, as a user": (INSTANCE, binding(subject=user(f"system:serviceaccount:{NAMESPACE}:{INSTANCE}")), OWN),
     "its group": (INSTANCE, binding(subject=user(f"system:serviceaccounts:{NAMESPACE}", "Group")), OWN),
@@ -71,6 +72,7 @@ STOPPED = {
     "everybody": (INSTANCE, binding(subject=user("system:authenticated", "Group")), OWN),
     "a role of nobody's": (TEMPLATE, role(labels={"a": "b"}), MINE),
     "a role with the manager's name": (TEMPLATE, role(f"{BASE}-more"), NAMED),
+    "a role with any other name": (TEMPLATE, role("acme-operator"), NAMED),
     "a role that is added to admin":
         (TEMPLATE, role(labels={"operators.coreos.io/scopeTemplateUID": "x",
                                 "rbac.authorization.k8s.io/aggregate-to-admin": "true"}), LABELS),
@@ -84,7 +86,7 @@ OWNER = {"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ScopeTemplate",
 
 def standing_role(owner):
     """A role that this ScopeTemplate controls, and to which somebody else has added things."""
-    return dict(role("fence-standing", labels={"rbac.authorization.k8s.io/aggregate-to-view": "true"},
+    return dict(role("scope-template:fence-standing", labels={"rbac.authorization.k8s.io/aggregate-to-view": "true"},
                      finalizers=["a.io/stays"], ownerReferences=owned_by("ScopeTemplate", "fence-owner", owner)),
                 aggregationRule={"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}]})
 
@@ -106,6 +108,7 @@ CHANGES = {
 
 # Changes by somebody else, of a role that a ScopeTemplate controls.
 OWNERS, KEYS, KEEPERS = "may change the owners", "may change its labels of the pattern", "may add finalizers"
+TAKEN = "may create objects with names of the pattern scope-template:*"
 OTHERS = {
     "another label": ({"metadata": {"labels": {"a": "b"}}}, None),
     "rules, which are corrected": ({"rules": []}, None),
@@ -214,15 +217,31 @@ def changes_are_judged_by_what_they_add(env, report):
                 f"--serviceaccount={NAMESPACE}:{TEMPLATE}")
     try:
         for name, (change, says) in CHANGES.items():
-            code, said = env.as_component(TEMPLATE, "patch", "clusterrole", "fence-standing", "--type=merge",
+            code, said = env.as_component(TEMPLATE, "patch", "clusterrole", "scope-template:fence-standing", "--type=merge",
                                           "--dry-run=server", "-p", json.dumps(change))
             passes = says is None
             expect(report, name if passes else f"not {name}", (code == 0) == passes and (passes or says in said), said)
     finally:
-        env.kubectl("patch", "clusterrole", "fence-standing", "--type=merge", "-p",
+        env.kubectl("patch", "clusterrole", "scope-template:fence-standing", "--type=merge", "-p",
                     json.dumps({"metadata": {"finalizers": None}}))
-        env.kubectl("delete", "clusterrole/fence-standing", "clusterrole/fence-reads", "clusterrolebinding/fence-reads",
+        env.kubectl("delete", "clusterrole/scope-template:fence-standing", "clusterrole/fence-reads", "clusterrolebinding/fence-reads",
                     "scopetemplate/fence-owner")
+
+
+def others_make_no_such_names(env, report):
+    """What scope-instance may bind are the roles with the prefix: only scope-template makes them."""
+    def create(meta, *who):
+        try:
+            return 0, env.kubectl("create", "--dry-run=server", "-f", "-", *who, stdin=json.dumps(dict(role(), metadata=meta)))
+        except StepFailed as failure:
+            return 1, failure.seen
+    for meta in ({"name": "scope-template:eve"}, {"generateName": "scope-template:"}):
+        code, said = create(meta, "--as=eve")
+        expect(report, f"not a role {json.dumps(meta)}", code != 0 and TAKEN in said, said)
+        code, said = create(meta)
+        expect(report, f"a role {json.dumps(meta)}, by who administers the cluster", code == 0, said)
+    code, said = create({"name": "eve", "labels": {"operators.coreos.io/scopeTemplateUID": "x"}}, "--as=eve")
+    expect(report, "a role of another name", code == 0, said)
 
 
 def others_leave_the_marks_of_ours(env, report):
@@ -236,7 +255,7 @@ def others_leave_the_marks_of_ours(env, report):
     env.kubectl("create", "-f", "-", stdin=json.dumps(binding()))
     env.kubectl("create", "-f", "-", stdin=json.dumps(dict(role("fence-eve"), rules=[
         {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles", "clusterrolebindings"],
-         "verbs": ["get", "patch", "delete", "escalate", "bind"]}])))
+         "verbs": ["get", "create", "patch", "delete", "escalate", "bind"]}])))
     env.kubectl("create", "clusterrolebinding", "fence-eve", "--clusterrole=fence-eve", "--user=eve")
 
     def patch(what, change, *who):
@@ -245,24 +264,25 @@ def others_leave_the_marks_of_ours(env, report):
         except StepFailed as failure:
             return 1, failure.seen
     try:
+        others_make_no_such_names(env, report)
         for name, (change, says) in OTHERS.items():
-            code, said = patch("clusterrole/fence-standing", change, "--as=eve")
+            code, said = patch("clusterrole/scope-template:fence-standing", change, "--as=eve")
             passes = says is None
             expect(report, name if passes else f"not {name}", (code == 0) == passes and (passes or says in said), said)
         code, said = patch("clusterrolebinding/fence-test", {"metadata": {"labels": None}}, "--as=eve")
         expect(report, "not a binding without its label", code != 0 and KEYS in said, said)
         code, said = patch("clusterrolebinding/fence-eve", {"metadata": {"ownerReferences": owned_by("ScopeTemplate")}}, "--as=eve")
         expect(report, "a binding of nobody's", code == 0, said)
-        code, said = patch("clusterrole/fence-standing", {"metadata": {"ownerReferences": None}})
+        code, said = patch("clusterrole/scope-template:fence-standing", {"metadata": {"ownerReferences": None}})
         expect(report, "no owner, by who administers the cluster", code == 0, said)
         # Kubernetes' own garbage collection takes the owner out.
         env.kubectl("delete", "scopetemplate/fence-owner", "--cascade=orphan")
         env.eventually("orphaned", lambda: (
-            (role := env.get("clusterrole", "fence-standing")) and "ownerReferences" not in role["metadata"], role))
+            (role := env.get("clusterrole", "scope-template:fence-standing")) and "ownerReferences" not in role["metadata"], role))
     finally:
-        env.kubectl("patch", "clusterrole", "fence-standing", "--type=merge", "-p",
+        env.kubectl("patch", "clusterrole", "scope-template:fence-standing", "--type=merge", "-p",
                     json.dumps({"metadata": {"finalizers": None}}))
-        env.kubectl("delete", "--ignore-not-found", "clusterrole/fence-standing", "clusterrole/fence-eve",
+        env.kubectl("delete", "--ignore-not-found", "clusterrole/scope-template:fence-standing", "clusterrole/fence-eve",
                     "clusterrolebinding/fence-eve", "clusterrolebinding/fence-test", "scopetemplate/fence-owner")
 
 

@@ -24,13 +24,15 @@ LABELS = {INSTANCE: ("operators.coreos.io/scopeInstanceUID", "operators.coreos.i
           TEMPLATE: ("operators.coreos.io/scopeTemplateUID", "operators.coreos.io/generateName")}
 OWNERS = {INSTANCE: "ScopeInstance", TEMPLATE: "ScopeTemplate"}
 MERGE, PATCH, APPLY = "application/merge-patch+json", "application/json-patch+json", "application/apply-patch+yaml"
-RESERVED = ("cluster-admin", "admin", "edit", "view")
+BUILT_IN = ("cluster-admin", "admin", "edit", "view")
+PREFIX = "scope-template:"
+NEW, ROLE = f"{PREFIX}hunt-new", f"{PREFIX}hunt-role"
 
 
 # What may never be.
 
-def reserved(name):
-    return name in RESERVED or name.startswith("system:") or name.startswith(BASE)
+def is_of_a_template(name):
+    return name.startswith(PREFIX)
 
 
 def controller(thing):
@@ -68,12 +70,12 @@ def wrongs(who, before, after):
     if before and controller(before) and (controller(after) or {}).get("uid") != controller(before)["uid"]:
         found.append("another controller")
     if after["kind"] == "ClusterRole":
-        if before is None and reserved(new["name"]):
+        if before is None and not is_of_a_template(new["name"]):
             found.append(f"the name {new['name']}")
         if after.get("aggregationRule") and after["aggregationRule"] != (before or {}).get("aggregationRule"):
             found.append("an aggregationRule")
         return found
-    if after["roleRef"]["kind"] != "ClusterRole" or reserved(after["roleRef"]["name"]):
+    if after["roleRef"]["kind"] != "ClusterRole" or not is_of_a_template(after["roleRef"]["name"]):
         found.append(f"the role {after['roleRef']['name']}")
     for subject in after.get("subjects", []):
         if subject not in (before or {}).get("subjects", []) and is_never_a_subject(subject, new.get("namespace", "")):
@@ -113,7 +115,7 @@ def metadata(dice, who, name):
 
 def random_thing(dice, who, standing):
     """A body for a write by this component."""
-    other = dice.choice(("hunt-new", "hunt-new", "hunt-other", *RESERVED, "system:node", f"{BASE}-x", TEMPLATE))
+    other = dice.choice((NEW, NEW, f"{PREFIX}hunt-other", "hunt-other", *BUILT_IN, "system:node", f"{BASE}-x", TEMPLATE))
     name = dice.choice(standing) if standing and dice.random() < 0.6 else other
     meta = metadata(dice, who, name)
     if who == TEMPLATE:
@@ -121,7 +123,7 @@ def random_thing(dice, who, standing):
         if dice.random() < 0.07:
             thing["aggregationRule"] = {"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}]}
         return thing
-    thing = dict(binding(dice.choice(("hunt-role", "hunt-role", "hunt-role", "cluster-admin", "view", "system:node", TEMPLATE))),
+    thing = dict(binding(dice.choice((ROLE, ROLE, ROLE, "hunt-role", "cluster-admin", "view", "system:node", TEMPLATE))),
                  metadata=meta, subjects=subjects(dice))
     thing["kind"] = dice.choice(("ClusterRoleBinding", "RoleBinding"))
     if thing["kind"] == "RoleBinding" and dice.random() < 0.1:
@@ -186,8 +188,10 @@ class Server:
 
 
 STANDING = {
-    "hunt-own": dict(), "hunt-owned": dict(labels={}, ownerReferences=True), "hunt-foreign": dict(labels={"a": "b"}),
-    "hunt-taken": dict(ownerReferences=False),
+    f"{PREFIX}hunt-own": dict(),
+    f"{PREFIX}hunt-owned": dict(labels={}, ownerReferences=True),
+    f"{PREFIX}hunt-foreign": dict(labels={"a": "b"}),
+    f"{PREFIX}hunt-taken": dict(ownerReferences=False),
 }
 
 
@@ -197,7 +201,7 @@ def make_standing(env):
     for kind in PATHS:
         who = TEMPLATE if kind == "ClusterRole" else INSTANCE
         for name, marks in STANDING.items():
-            thing = role() if who == TEMPLATE else binding("hunt-role")
+            thing = role() if who == TEMPLATE else binding(ROLE)
             meta = {"name": name, "labels": {LABELS[who][0]: "x"}, **marks}
             if "ownerReferences" in marks:
                 # A version that nobody serves: garbage collection cannot tell that there is no such owner.
@@ -206,7 +210,7 @@ def make_standing(env):
             thing = {**thing, "kind": kind, "metadata": meta}
             created = env.kubectl("create", "-n", "default", "-o", "json", "-f", "-", stdin=json.dumps(thing))
             made[kind, name] = json.loads(created)
-    for name in (*RESERVED, "system:node"):
+    for name in (*BUILT_IN, "system:node"):
         made["ClusterRole", name] = env.get("clusterrole", name)
     made["ClusterRoleBinding", "cluster-admin"] = env.get("clusterrolebinding", "cluster-admin")
     return made

@@ -65,7 +65,7 @@ def revocation_never_waits(env, report):
     everywhere = instance([])
     apply(env, template(), everywhere)
     scoped(env, "True")
-    env.kubectl("create", "clusterrole", "e2e-foreign", "--verb=get", "--resource=pods")
+    env.kubectl("create", "clusterrole", "scope-template:e2e-foreign", "--verb=get", "--resource=pods")
     failing = template()
     failing["spec"]["clusterRoles"].append({"generateName": "e2e-foreign", "rules": [],
                                             "subjects": [{"kind": "User", "name": "ann"}]})
@@ -74,7 +74,7 @@ def revocation_never_waits(env, report):
     apply(env, instance(["default"]))
     env.eventually("the ClusterRoleBinding is gone",
                    lambda: (not generated(env, "clusterrolebindings"), "it is there"))
-    env.kubectl("delete", "clusterrole", "e2e-foreign")
+    env.kubectl("delete", "clusterrole", "scope-template:e2e-foreign")
     apply(env, template())
     scoped(env, "True")
     report.step("a namespace's administrator takes the binding, and the scope is narrowed")

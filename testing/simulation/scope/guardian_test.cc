@@ -133,7 +133,7 @@ TEST_F(GuardianTest, WhatIsWantedIsTakenAway) {
                 ClusterRoles(),
                 *ParseJson(StrCat(
                     R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","rules":[],
-                    "metadata":{"name":"view-bcdfghjklm",)",
+                    "metadata":{"name":"scope-template:view-bcdfghjklm",)",
                     owner(Templates(), "ScopeTemplate", "t"), "}}"))),
             201);
   loop_.RunFor(absl::Seconds(1));
@@ -142,7 +142,7 @@ TEST_F(GuardianTest, WhatIsWantedIsTakenAway) {
                       *ParseJson(StrCat(
                           R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"RoleBinding",
                     "roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole",
-                    "name":"view-bcdfghjklm"},"metadata":{"namespace":"default","name":"b",)",
+                    "name":"scope-template:view-bcdfghjklm"},"metadata":{"namespace":"default","name":"b",)",
                           owner(Instances(), "ScopeInstance", "i"), "}}"))),
       201);
   const std::string token = TokenOf("scope-instance");

@@ -21,8 +21,6 @@ std::string Where(const Json::Value& object) {
                 Name(object));
 }
 
-bool IsLiteral(const std::string& generate_name) { return !generate_name.ends_with('-'); }
-
 // The one reference of our form: no other owner, and the owner's deletion waits for it.
 bool HasOurReference(const Json::Value& object, const std::string& kind, const std::string& uid) {
   const Json::Value& owners = object["metadata"]["ownerReferences"];
@@ -57,13 +55,17 @@ std::string ControllerOf(const Json::Value& object, const std::string& kind) {
   return "";
 }
 
-std::string GenerateNameOf(const std::string& name) {
-  if (name.size() <= kSuffix || name[name.size() - kSuffix - 1] != '-') return name;
-  const std::string_view suffix = std::string_view(name).substr(name.size() - kSuffix);
+bool IsLiteral(const std::string& generate_name) { return !generate_name.ends_with('-'); }
+
+std::string GenerateNameOf(std::string_view name) {
+  if (!name.starts_with(kRolePrefix)) return "";
+  name.remove_prefix(kRolePrefix.size());
+  if (name.size() <= kSuffix || name[name.size() - kSuffix - 1] != '-') return std::string(name);
+  const std::string_view suffix = name.substr(name.size() - kSuffix);
   const bool generated = std::all_of(suffix.begin(), suffix.end(), [](char c) {
     return std::string_view("bcdfghjklmnpqrstvwxz2456789").find(c) != std::string_view::npos;
   });
-  return generated ? name.substr(0, name.size() - kSuffix) : name;
+  return std::string(generated ? name.substr(0, name.size() - kSuffix) : name);
 }
 
 Declared Declare(Cluster& cluster) {
@@ -73,7 +75,7 @@ Declared Declare(Cluster& cluster) {
     for (const auto& role : scope_template["spec"]["clusterRoles"]) {
       const std::string name = role["generateName"].asString();
       if (!IsLiteral(name)) continue;
-      const Json::Value is = cluster.Get(ClusterRoles(), "", name);
+      const Json::Value is = cluster.Get(ClusterRoles(), "", StrCat(kRolePrefix, name));
       if (!is.isNull()) declared.literal_owners[name] = ControllerOf(is, "ScopeTemplate");
     }
   }
@@ -141,7 +143,7 @@ void Judge::NoteKept(const Json::Value& binding) {
     // A literal name may be several templates'.
     for (const auto& one : cluster_.List(Templates())) {
       for (const auto& r : one["spec"]["clusterRoles"]) {
-        if (r["generateName"].asString() == role) unsure_.insert(Uid(one));
+        if (r["generateName"].asString() == GenerateNameOf(role)) unsure_.insert(Uid(one));
       }
     }
   }

@@ -79,8 +79,13 @@ class Judge {
 // The controller's UID, if it is of `kind`; else empty.
 std::string ControllerOf(const Json::Value& object, const std::string& kind);
 
-// "fooClusterRole-" of "fooClusterRole-bcdfghjkl2"; a name without such an end is itself.
-std::string GenerateNameOf(const std::string& name);
+// The names of templates' roles begin with it.
+inline constexpr std::string_view kRolePrefix = "scope-template:";
+bool IsLiteral(const std::string& generate_name);
+
+// Of a role's name: "fooClusterRole-" of "scope-template:fooClusterRole-bcdfghjkl2", "literal" of
+// "scope-template:literal". Empty: no template's role has such a name.
+std::string GenerateNameOf(std::string_view name);
 
 }  // namespace mandate::simulation
 

@@ -28,7 +28,7 @@ class JudgeTest : public testing::Test {
         "spec":{"scopeTemplateName":"t","namespaces":["a"]},
         "status":{"conditions":[{"type":"Scoped","status":"True","observedGeneration":1,
         "reason":"ScopingSuccessful","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})");
-    Load(Role("view-bcdfghjklm", "[]"));
+    Load(Role("scope-template:view-bcdfghjklm", "[]"));
     Load(Binding("view-mlkjhgfdcb", "u"));
   }
 
@@ -53,7 +53,7 @@ class JudgeTest : public testing::Test {
                   R"(ScopeInstance","name":"i","uid":"I","controller":true,
         "blockOwnerDeletion":true}]},
         "roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole",
-        "name":"view-bcdfghjklm"},
+        "name":"scope-template:view-bcdfghjklm"},
         "subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":")",
                   user, "\"}]}");
   }
@@ -73,16 +73,16 @@ TEST_F(JudgeTest, EveryDifferenceIsWrong) {
     Load(json);
     return judge_.Verdict().size();
   };
-  EXPECT_EQ(wrong_after(Role("view-bcdfghjklm",
+  EXPECT_EQ(wrong_after(Role("scope-template:view-bcdfghjklm",
                              R"([{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}])")),
             1u);
-  Load(Role("view-bcdfghjklm", "[]"));
+  Load(Role("scope-template:view-bcdfghjklm", "[]"));
   EXPECT_EQ(wrong_after(Binding("view-mlkjhgfdcb", "mallory")), 1u);
   Load(Binding("view-mlkjhgfdcb", "u"));
   EXPECT_EQ(wrong_after(Binding("view-bbbbbbbbbb", "u")), 1u);  // there twice
   cluster_.store().Delete(RoleBindings(), "a", "view-bbbbbbbbbb");
-  EXPECT_EQ(wrong_after(Role("edit-bcdfghjklm", "[]")), 1u);  // not wanted
-  cluster_.store().Delete(ClusterRoles(), "", "edit-bcdfghjklm");
+  EXPECT_EQ(wrong_after(Role("scope-template:edit-bcdfghjklm", "[]")), 1u);  // not wanted
+  cluster_.store().Delete(ClusterRoles(), "", "scope-template:edit-bcdfghjklm");
   cluster_.store().Delete(RoleBindings(), "a", "view-mlkjhgfdcb");
   EXPECT_EQ(judge_.Verdict().size(), 1u);  // missing
 }
@@ -101,7 +101,7 @@ TEST_F(JudgeTest, WhatIsHeldOfAnInstanceThatIsGoneGrantsNothing) {
   Load(binding);
   held_["B"] = {"I"};
   cluster_.store().Delete(Instances(), "", "i");
-  cluster_.store().Delete(ClusterRoles(), "", "view-bcdfghjklm");
+  cluster_.store().Delete(ClusterRoles(), "", "scope-template:view-bcdfghjklm");
   EXPECT_EQ(judge_.Verdict().size(), 1u);
   Load(binding.erase(binding.find("\"subjects\"")) + "\"subjects\":[]}");
   EXPECT_EQ(judge_.Verdict(), std::vector<std::string>{});
@@ -141,9 +141,10 @@ TEST_F(JudgeTest, ARoleGetsNoNewRulesForALooseBindingOfAnInstanceThatIsGone) {
 }
 
 TEST(GenerateNameOfTest, TakesTheSuffixOff) {
-  EXPECT_EQ(GenerateNameOf("fooClusterRole-bcdfghjkl2"), "fooClusterRole-");
-  EXPECT_EQ(GenerateNameOf("literal-1x"), "literal-1x");
-  EXPECT_EQ(GenerateNameOf("has-vowelsaaaa"), "has-vowelsaaaa");
+  EXPECT_EQ(GenerateNameOf("scope-template:fooClusterRole-bcdfghjkl2"), "fooClusterRole-");
+  EXPECT_EQ(GenerateNameOf("scope-template:literal-1x"), "literal-1x");
+  EXPECT_EQ(GenerateNameOf("scope-template:has-vowelsaaaa"), "has-vowelsaaaa");
+  EXPECT_EQ(GenerateNameOf("fooClusterRole-bcdfghjkl2"), "");
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ void Strangers::Act() {
   tally_[kind.name]++;
   // A role with a literal name that somebody else changes may be his: it is not taken over.
   const std::string name = Text(victim.object, "name");
-  if (victim.kind == ClusterRoles() && GenerateNameOf(name) == name) {
+  if (victim.kind == ClusterRoles() && IsLiteral(GenerateNameOf(name))) {
     held_[Text(victim.object, "uid")] = {OwnerOf(victim.object), true};
     claimed_.push_back(name);
     guardian_.AddTakenRole(name);
@@ -254,7 +254,7 @@ void Strangers::TakeLiteralName() {
   Json::Value role;
   role["apiVersion"] = "rbac.authorization.k8s.io/v1";
   role["kind"] = "ClusterRole";
-  role["metadata"]["name"] = StrCat("literal-", dice_.Pick(2), "x");
+  role["metadata"]["name"] = StrCat(kRolePrefix, "literal-", dice_.Pick(2), "x");
   role["rules"] = Json::Value(Json::arrayValue);
   CreateForeign(ClusterRoles(), role);
 }
