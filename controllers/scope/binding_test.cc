@@ -18,9 +18,9 @@ using google::protobuf::util::MessageDifferencer;
 using operatorsv1alpha1::ScopeInstance;
 
 RoleTemplate Role() {
-  const auto roles = ExpandTemplate(DocumentTemplate());
-  EXPECT_TRUE(roles.ok() && roles->size() == 1) << roles.status();
-  return roles->front();
+  const auto [roles, invalid] = ExpandTemplate(DocumentTemplate());
+  EXPECT_TRUE(invalid.ok() && roles.size() == 1) << invalid;
+  return roles.front();
 }
 
 ScopeInstance Instance() { return DocumentInstance(R"("namespaces": ["foo"])"); }

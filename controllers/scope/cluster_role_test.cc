@@ -23,9 +23,9 @@ constexpr char kUid[] = "template-uid";
 ClusterRole Made(std::string_view generate_name) {
   auto of = DocumentTemplate();
   of.mutable_spec()->mutable_clusterroles(0)->set_generatename(std::string(generate_name));
-  const auto roles = ExpandTemplate(of);
-  EXPECT_TRUE(roles.ok()) << roles.status();
-  return DesiredClusterRole(of, roles->front());
+  const auto [roles, invalid] = ExpandTemplate(of);
+  EXPECT_TRUE(invalid.ok()) << invalid;
+  return DesiredClusterRole(of, roles.front());
 }
 
 void AddManager(ClusterRole& role, std::string_view manager, std::string_view fields) {

@@ -60,7 +60,7 @@ RoleState StateOf(const InstanceSnapshot& snapshot, const RoleTemplate& role) {
   return {.may_bind = true, .problem = ""};
 }
 
-// The plan when the template is valid: which bindings are wanted is known.
+// The plan when the template can be read: which bindings are wanted is known.
 class RolesPlan {
  public:
   RolesPlan(const InstanceSnapshot& snapshot, const Target& target, InstancePlan& plan)
@@ -76,7 +76,8 @@ class RolesPlan {
         if (plan_.reason.empty()) plan_.reason = kWaitingForClusterRoles;
         plan_.problems.push_back(state.problem);
       }
-      if (state.foreign) continue;
+      // Of a valid template each role has subjects.
+      if (state.foreign || role.subjects->empty()) continue;
       kept_[role.name] = &role;
       if (may_grant) WantEverywhere(role, state.may_bind);
     }
@@ -142,12 +143,21 @@ std::string ExcessOf(const std::vector<RoleTemplate>& roles, const Target& targe
   return "";
 }
 
-void PlanValidTemplate(const InstanceSnapshot& snapshot, std::vector<RoleTemplate> roles,
-                       const Target& target, const InstancePlanOptions& options, RolesPlan& planner,
-                       InstancePlan& plan) {
+void FailTemplate(const InstanceSnapshot& snapshot, const absl::Status& why, InstancePlan& plan) {
+  plan.reason = kScopeTemplateFailed;
+  plan.problems.push_back(StrCat("ScopeTemplate \"", snapshot.scope_template->metadata().name(),
+                                 "\" failed: ", AsStd(why.message())));
+}
+
+void PlanKnownRoles(const InstanceSnapshot& snapshot, TemplateRoles expanded, const Target& target,
+                    const InstancePlanOptions& options, RolesPlan& planner, InstancePlan& plan) {
+  std::vector<RoleTemplate>& roles = expanded.roles;
   const std::string& name = snapshot.scope_template->metadata().name();
-  bool may_grant = target.invalid.ok();
-  if (const ConditionProto* failed = FailedCondition(*snapshot.scope_template); failed != nullptr) {
+  bool may_grant = target.invalid.ok() && expanded.invalid.ok();
+  if (!expanded.invalid.ok()) {
+    FailTemplate(snapshot, expanded.invalid, plan);
+  } else if (const ConditionProto* failed = FailedCondition(*snapshot.scope_template);
+             failed != nullptr) {
     // A role that is not wanted and cannot be deleted is no reason not to bind the others.
     const bool pending = failed->reason() == kRevocationPending;
     may_grant = may_grant && pending;
@@ -178,7 +188,7 @@ InstancePlan Finish(InstancePlan plan, const Target& target) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<RoleTemplate>> RolesOf(const InstanceSnapshot& snapshot) {
+absl::StatusOr<TemplateRoles> RolesOf(const InstanceSnapshot& snapshot) {
   RETURN_IF_ERROR(snapshot.unread_template);
   return ExpandTemplate(*snapshot.scope_template);
 }
@@ -208,14 +218,12 @@ InstancePlan PlanInstance(const InstanceSnapshot& snapshot, const InstancePlanOp
   }
   auto roles = RolesOf(snapshot);
   if (roles.ok()) {
-    PlanValidTemplate(snapshot, *std::move(roles), target, options, planner, plan);
+    PlanKnownRoles(snapshot, *std::move(roles), target, options, planner, plan);
   } else {
     // The roles that the template means are unknown. Two things are known: where the instance wants
     // no role at all, and which roles are not the template's. Those may belong to another template,
     // which makes its role again only when no such binding refers to it.
-    plan.reason = kScopeTemplateFailed;
-    plan.problems.push_back(StrCat("ScopeTemplate \"", snapshot.scope_template->metadata().name(),
-                                   "\" failed: ", std::string(roles.status().message())));
+    FailTemplate(snapshot, roles.status(), plan);
     const std::string& uid = snapshot.scope_template->metadata().uid();
     planner.differ().Rest([&](const Binding& b) {
       if (!target.MayContain(b.key.ns)) return false;

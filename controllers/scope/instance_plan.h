@@ -54,9 +54,8 @@ struct InstanceSnapshot {
   std::vector<Binding> bindings;
 };
 
-// The roles that the template asks for; an error when it is invalid or cannot be read. The template
-// is there.
-absl::StatusOr<std::vector<RoleTemplate>> RolesOf(const InstanceSnapshot& snapshot);
+// The roles that the template asks for; an error when it cannot be read. The template is there.
+absl::StatusOr<TemplateRoles> RolesOf(const InstanceSnapshot& snapshot);
 
 struct InstancePlanOptions {
   // How many bindings one instance may have: roles times namespaces. An instance that asks for more

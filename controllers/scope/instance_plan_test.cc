@@ -264,19 +264,45 @@ TEST(InstancePlanTest, NamesThatDoNotExistCostNothing) {
 
 TEST(InstancePlanTest, AnInvalidTemplateFailsItsInstancesAtOnce) {
   InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
-  snapshot.scope_template->mutable_spec()->mutable_clusterroles(0)->clear_generatename();
+  snapshot.scope_template->mutable_spec()->mutable_clusterroles(0)->add_rules();
   const InstancePlan plan = PlanInstance(snapshot);
   EXPECT_FALSE(Changes(plan));
   EXPECT_EQ(plan.reason, kScopeTemplateFailed);
-  EXPECT_NE(plan.problems[0].find("spec.clusterRoles[0].generateName: required"),
-            std::string::npos);
+  EXPECT_NE(plan.problems[0].find("].verbs: at least one verb is required"), std::string::npos);
+}
+
+// It grants nothing new; a subject that it does not validly name is revoked, and so is a role.
+TEST(InstancePlanTest, AnInvalidTemplateRevokes) {
+  const InstanceSnapshot bound = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
+  InstanceSnapshot snapshot = bound;
+  const auto subjects = [&snapshot] {
+    return snapshot.scope_template->mutable_spec()
+        ->mutable_clusterroles(0)
+        ->mutable_bindingtemplate()
+        ->mutable_subjects();
+  };
+  rbacv1::Subject& eve = *subjects()->Add();
+  eve.set_kind("User");
+  eve.set_name("eve");
+  subjects()->Add()->set_kind("Robot");
+  EXPECT_FALSE(Changes(PlanInstance(snapshot))) << "eve is new";
+  subjects()->DeleteSubrange(0, 1);
+  InstancePlan plan = PlanInstance(snapshot);
+  ASSERT_EQ(plan.fix.size(), 1u) << "only eve is validly named";
+  EXPECT_TRUE(plan.fix[0].desired.object.subjects().empty());
+  subjects()->Clear();
+  EXPECT_EQ(PlanInstance(snapshot).remove.size(), 1u) << "nobody is named";
+  snapshot = bound;
+  snapshot.scope_template->mutable_spec()->mutable_clusterroles(0)->clear_generatename();
+  EXPECT_EQ(PlanInstance(snapshot).remove.size(), 1u) << "no role is named";
 }
 
 // An instance that had another template before: its bindings to that one's roles go, as that
 // template does not make a role again while bindings that nobody wants refer to it.
-TEST(InstancePlanTest, AnInvalidTemplateLeavesOnlyBindingsToItsOwnRoles) {
+TEST(InstancePlanTest, AnUnreadTemplateLeavesOnlyBindingsToItsOwnRoles) {
   InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
-  snapshot.scope_template->mutable_spec()->mutable_clusterroles(0)->clear_generatename();
+  snapshot.unread_template = absl::PermissionDeniedError("forbidden");
+  EXPECT_FALSE(Changes(PlanInstance(snapshot)));
   auto& role = snapshot.cluster_roles.begin()->second;
   role.mutable_metadata()->mutable_ownerreferences(0)->set_uid("another-template");
   EXPECT_EQ(PlanInstance(snapshot).remove.size(), 1u);

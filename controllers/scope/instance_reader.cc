@@ -142,7 +142,7 @@ absl::Status AddTemplate(const CallContext& context, const CacheView& cache,
   return absl::OkStatus();
 }
 
-// Of an invalid template: which roles the bindings that are there refer to tells whose they are.
+// Of an unread template: which roles the bindings that are there refer to tells whose they are.
 absl::Status AddRolesOfBindings(const CallContext& context, const CacheView& cache,
                                 InstanceSnapshot& snapshot) {
   if (!snapshot.scope_template.has_value() || RolesOf(snapshot).ok()) {

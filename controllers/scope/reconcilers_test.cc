@@ -164,17 +164,28 @@ TEST_F(ReconcilersTest, ARoleThatIsNoLongerWantedGoesWhenAnotherCannotBeMade) {
   EXPECT_EQ(writes[2], "PATCH clusterroles");
 }
 
-// An invalid template does not tell which roles it means: the bindings that are there do.
-TEST_F(ReconcilersTest, ABindingToARoleThatWentIsRevokedAlthoughTheTemplateIsInvalid) {
-  Begin("", kLiteral);
-  ASSERT_THAT(cluster_.Ours(kClusterBindings), SizeIs(1));
-  EditRoles(R"([{"generateName": "other-", "rules": []}])");
+// A mistake in one role holds up no revocation, in this role or in another.
+TEST_F(ReconcilersTest, AnInvalidTemplateRevokes) {
+  constexpr std::string_view kEve = R"({"generateName": "other-", "rules": [],
+      "subjects": [{"kind": "User", "name": "eve"}]})";
+  const std::string_view ann_and_eve = kAnnAndEve.substr(1, kAnnAndEve.size() - 2);
+  const std::string_view ann = kAnn.substr(1, kAnn.size() - 2);
+  Begin("", StrCat("[", ann_and_eve, ",", kEve, "]"));
+  ASSERT_THAT(cluster_.Ours(kClusterBindings), SizeIs(2));
+  EditRoles(StrCat("[", ann, R"(,{"generateName": "other-", "rules": [],
+      "subjects": [{"kind": "Robot", "name": "eve"}]}])"));
   cluster_.Settle();
-  ASSERT_THAT(cluster_.Scoped(), StartsWith("False ScopeTemplateFailed"));
-  ASSERT_THAT(cluster_.Ours(kClusterBindings), SizeIs(1));
-  EXPECT_EQ(cluster_.Delete(kRoles, kLiteralRole), 200);
+  EXPECT_THAT(cluster_.Templated(), AllOf(StartsWith("False TemplatingFailed"),
+                                          HasSubstr("spec.clusterRoles[1].subjects[0].kind")));
+  EXPECT_THAT(cluster_.Scoped(), StartsWith("False ScopeTemplateFailed"));
+  const Json::Value left = cluster_.Our(kClusterBindings);
+  EXPECT_EQ(left["subjects"].size(), 1u);
+  EXPECT_EQ(left["subjects"][0]["name"].asString(), "ann");
+  EXPECT_THAT(cluster_.Ours(kRoles), SizeIs(2));
+  EditRoles(StrCat("[", ann_and_eve, ",", kEve, "]"));
   cluster_.Settle();
-  EXPECT_THAT(cluster_.Ours(kClusterBindings), IsEmpty());
+  EXPECT_THAT(cluster_.Ours(kClusterBindings), SizeIs(2));
+  EXPECT_EQ(cluster_.Scoped(), kSuccess);
 }
 
 // The incident of an administrator: the template fails, and the instance must be contained.

@@ -24,6 +24,7 @@ class Problems {
   void AddIfNotOk(std::string_view field, const absl::Status& status) {
     if (!status.ok()) Add(field, AsStd(status.message()));
   }
+  size_t size() const { return problems_.size(); }
   absl::Status ToStatus() const {
     if (problems_.empty()) return absl::OkStatus();
     return absl::InvalidArgumentError(absl::StrJoin(problems_, "; "));
@@ -87,7 +88,7 @@ struct SubjectField {
   std::string field;
 };
 
-// The subjects of all these fields, checked, with the apiGroup that the API server would fill in.
+// The valid subjects of all these fields, with the apiGroup that the API server would fill in.
 std::shared_ptr<const SubjectList> Collect(std::initializer_list<SubjectField> fields,
                                            Problems& problems) {
   auto collected = std::make_shared<SubjectList>();
@@ -95,7 +96,9 @@ std::shared_ptr<const SubjectList> Collect(std::initializer_list<SubjectField> f
   for (const auto& [subjects, field] : fields) {
     for (int i = 0; i < subjects.size(); ++i) {
       const rbacv1::Subject& from = subjects[i];
+      const size_t before = problems.size();
       CheckSubject(from, StrCat(field, "[", i, "]"), problems);
+      if (problems.size() > before) continue;
       rbacv1::Subject& subject = *collected->Add();
       subject.set_kind(from.kind());
       subject.set_name(from.name());
@@ -120,6 +123,17 @@ void CheckGenerateName(const std::string& name, const std::string& field, Proble
   }
 }
 
+// Two roles of one name: which of them is meant is not known.
+void Merge(const RoleTemplate& from, RoleTemplate& into) {
+  into.rules.insert(into.rules.end(), from.rules.begin(), from.rules.end());
+  auto subjects = std::make_shared<SubjectList>(*into.subjects);
+  SubjectSet known(*into.subjects);
+  for (const rbacv1::Subject& subject : *from.subjects) {
+    if (known.Add(subject)) *subjects->Add() = subject;
+  }
+  into.subjects = std::move(subjects);
+}
+
 bool SameRule(const rbacv1::PolicyRule& a, const rbacv1::PolicyRule& b) {
   const auto same = [](const auto& x, const auto& y) {
     return std::equal(x.begin(), x.end(), y.begin(), y.end());
@@ -131,11 +145,14 @@ bool SameRule(const rbacv1::PolicyRule& a, const rbacv1::PolicyRule& b) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<RoleTemplate>> ExpandTemplate(
-    const operatorsv1alpha1::ScopeTemplate& scope_template) {
+TemplateRoles ExpandTemplate(const operatorsv1alpha1::ScopeTemplate& scope_template) {
   Problems problems;
-  std::vector<RoleTemplate> roles;
-  std::map<std::string, std::string> field_of_name;
+  TemplateRoles expanded;
+  struct Place {
+    size_t index = 0;
+    std::string field;
+  };
+  std::map<std::string, Place> place_of_name;
   std::shared_ptr<const SubjectList> of_template;
   const auto& spec = scope_template.spec();
   for (int i = 0; i < spec.clusterroles_size(); ++i) {
@@ -144,35 +161,46 @@ absl::StatusOr<std::vector<RoleTemplate>> ExpandTemplate(
     RoleTemplate role;
     role.generate_name = from.generatename();
     role.name = ClusterRoleName(scope_template.metadata().uid(), role.generate_name);
+    const size_t before = problems.size();
     CheckGenerateName(role.generate_name, field + ".generateName", problems);
-    const auto [other, is_new] = field_of_name.emplace(role.generate_name, field);
-    if (!is_new) {
-      problems.Add(field + ".generateName",
-                   StrCat("\"", role.generate_name, "\" is already the name of ", other->second));
-    }
+    const bool is_named = problems.size() == before;
     for (int r = 0; r < from.rules_size(); ++r) {
+      const size_t before_rule = problems.size();
       CheckRule(from.rules(r), StrCat(field, ".rules[", r, "]"), problems);
-      role.rules.push_back(from.rules(r));
+      if (problems.size() == before_rule) role.rules.push_back(from.rules(r));
     }
-    role.subjects =
-        Collect({{from.bindingtemplate().subjects(), field + ".bindingTemplate.subjects"},
-                 {from.subjects(), field + ".subjects"}},
-                problems);
-    if (role.subjects->empty()) {
+    const bool has_subjects =
+        !from.bindingtemplate().subjects().empty() || !from.subjects().empty();
+    if (has_subjects) {
+      role.subjects =
+          Collect({{from.bindingtemplate().subjects(), field + ".bindingTemplate.subjects"},
+                   {from.subjects(), field + ".subjects"}},
+                  problems);
+    } else {
       if (of_template == nullptr) {
         of_template = Collect(
             {{spec.bindingtemplate().subjects(), "spec.bindingTemplate.subjects"}}, problems);
       }
       role.subjects = of_template;
     }
-    if (role.subjects->empty()) {
+    if (!has_subjects && spec.bindingtemplate().subjects().empty()) {
       problems.Add(field + ".bindingTemplate.subjects",
                    "required, here or in spec.bindingTemplate.subjects");
     }
-    roles.push_back(std::move(role));
+    if (!is_named) continue;
+    const auto [other, is_new] =
+        place_of_name.emplace(role.generate_name, Place{expanded.roles.size(), field});
+    if (is_new) {
+      expanded.roles.push_back(std::move(role));
+      continue;
+    }
+    problems.Add(
+        field + ".generateName",
+        StrCat("\"", role.generate_name, "\" is already the name of ", other->second.field));
+    Merge(role, expanded.roles[other->second.index]);
   }
-  if (absl::Status status = problems.ToStatus(); !status.ok()) return status;
-  return roles;
+  expanded.invalid = problems.ToStatus();
+  return expanded;
 }
 
 bool SameRules(const std::vector<rbacv1::PolicyRule>& a,

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "controllers/scope/kinds.h"
 #include "k8s.io/api/rbac/v1/generated.pb.h"
 #include "manager/object/kinds/rbac_v1.h"
@@ -25,10 +25,17 @@ struct RoleTemplate {
   std::shared_ptr<const SubjectList> subjects;
 };
 
-// The template's roles in its order. kInvalidArgument lists everything that is wrong, each as
-// "spec.clusterRoles[0].subjects[1].namespace: required for a ServiceAccount".
-absl::StatusOr<std::vector<RoleTemplate>> ExpandTemplate(
-    const operatorsv1alpha1::ScopeTemplate& scope_template);
+struct TemplateRoles {
+  // In the template's order, each name once.
+  std::vector<RoleTemplate> roles;
+  // kInvalidArgument lists everything that is wrong, each as
+  // "spec.clusterRoles[0].subjects[1].namespace: required for a ServiceAccount". `roles` are then
+  // the valid rules and subjects alone, of roles with valid names: nothing else is wanted for
+  // certain, and of these nothing is granted anew.
+  absl::Status invalid;
+};
+
+TemplateRoles ExpandTemplate(const operatorsv1alpha1::ScopeTemplate& scope_template);
 
 bool SameRules(const std::vector<rbacv1::PolicyRule>& a,
                const google::protobuf::RepeatedPtrField<rbacv1::PolicyRule>& b);

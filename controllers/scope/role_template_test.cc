@@ -4,7 +4,9 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "absl/strings/str_join.h"
 #include "controllers/scope/testing_objects.h"
 
 namespace mandate::scope {
@@ -57,7 +59,7 @@ TEST(RoleTemplateTest, AnInvalidTemplateNamesItsFields) {
   for (const Row& row : rows) {
     const auto of = FromJsonOrDie<ScopeTemplate>(StrCat(
         R"({"metadata": {"name": "t", "uid": "u"}, "spec": {"clusterRoles": )", row.roles, "}}"));
-    const absl::Status status = ExpandTemplate(of).status();
+    const absl::Status status = ExpandTemplate(of).invalid;
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << row.roles;
     EXPECT_NE(std::string(status.message()).find(row.message), std::string::npos) << status;
   }
@@ -73,15 +75,63 @@ TEST(RoleTemplateTest, SubjectsComeFromTheRoleElseFromTheTemplate) {
          "subjects": [{"kind": "User", "name": "y"},
                       {"kind": "User", "name": "x", "apiGroup": "rbac.authorization.k8s.io"}]},
         {"generateName": "c", "rules": []}]}})");
-  const auto roles = ExpandTemplate(of);
-  ASSERT_TRUE(roles.ok()) << roles.status();
-  ASSERT_EQ((*roles)[0].subjects->size(), 1);
-  EXPECT_EQ((*roles)[0].subjects->at(0).name(), "all");
-  EXPECT_EQ((*roles)[0].subjects->at(0).apigroup(), "rbac.authorization.k8s.io");
-  ASSERT_EQ((*roles)[1].subjects->size(), 2) << "x stands there twice";
-  EXPECT_EQ((*roles)[1].subjects->at(0).name(), "x");
-  EXPECT_EQ((*roles)[1].subjects->at(1).name(), "y");
-  EXPECT_EQ((*roles)[2].subjects, (*roles)[0].subjects) << "they are in memory once";
+  const auto [roles, invalid] = ExpandTemplate(of);
+  ASSERT_TRUE(invalid.ok()) << invalid;
+  ASSERT_EQ(roles[0].subjects->size(), 1);
+  EXPECT_EQ(roles[0].subjects->at(0).name(), "all");
+  EXPECT_EQ(roles[0].subjects->at(0).apigroup(), "rbac.authorization.k8s.io");
+  ASSERT_EQ(roles[1].subjects->size(), 2) << "x stands there twice";
+  EXPECT_EQ(roles[1].subjects->at(0).name(), "x");
+  EXPECT_EQ(roles[1].subjects->at(1).name(), "y");
+  EXPECT_EQ(roles[2].subjects, roles[0].subjects) << "they are in memory once";
+}
+
+// What is valid of each role, as "name: verbs of its rules; its subjects".
+TEST(RoleTemplateTest, WhatIsValidOfAnInvalidTemplate) {
+  const struct {
+    std::string_view spec;
+    std::vector<std::string> roles;
+  } rows[] = {
+      {R"("clusterRoles": [{"generateName": "", "rules": []}])", {}},
+      {R"("clusterRoles": [{"generateName": "a", "rules": []}])", {"a: ; "}},
+      {R"("clusterRoles": [
+           {"generateName": "a", "rules": [{"apiGroups": [""], "resources": ["pods"]},
+               {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}],
+            "subjects": [{"kind": "User", "name": "x"}]},
+           {"generateName": "b", "rules": [],
+            "subjects": [{"kind": "Robot", "name": "y"}, {"kind": "User", "name": "z"}]}])",
+       {"a: get; x", "b: ; z"}},
+      // Its own subjects are wrong: it does not get the template's in their place.
+      {R"("bindingTemplate": {"subjects": [{"kind": "User", "name": "all"}]},
+          "clusterRoles": [{"generateName": "a", "rules": [],
+            "subjects": [{"kind": "Robot", "name": "y"}]}])",
+       {"a: ; "}},
+      // Either may be meant.
+      {R"("clusterRoles": [
+           {"generateName": "a", "subjects": [{"kind": "User", "name": "x"}],
+            "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]},
+           {"generateName": "a",
+            "subjects": [{"kind": "User", "name": "y"}, {"kind": "User", "name": "x"}],
+            "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]}]}])",
+       {"a: get list; x y"}},
+  };
+  for (const auto& row : rows) {
+    const auto of = FromJsonOrDie<ScopeTemplate>(
+        StrCat(R"({"metadata": {"name": "t", "uid": "u"}, "spec": {)", row.spec, "}}"));
+    const auto [roles, invalid] = ExpandTemplate(of);
+    EXPECT_TRUE(absl::IsInvalidArgument(invalid)) << row.spec;
+    std::vector<std::string> valid;
+    for (const RoleTemplate& role : roles) {
+      std::vector<std::string> verbs, subjects;
+      for (const auto& rule : role.rules) {
+        verbs.insert(verbs.end(), rule.verbs().begin(), rule.verbs().end());
+      }
+      for (const auto& subject : *role.subjects) subjects.push_back(subject.name());
+      valid.push_back(StrCat(role.generate_name, ": ", absl::StrJoin(verbs, " "), "; ",
+                             absl::StrJoin(subjects, " ")));
+    }
+    EXPECT_EQ(valid, row.roles) << row.spec;
+  }
 }
 
 }  // namespace

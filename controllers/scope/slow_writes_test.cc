@@ -23,8 +23,11 @@ using testing::StartsWith;
 
 constexpr int kWorkers = 4;
 constexpr int kSlow = kWorkers + 2;
-constexpr std::string_view kInvalid = R"([{"generateName": "reader-", "rules": [],
-    "subjects": [{"kind": "User", "name": "ann", "namespace": "foo"}]}])";
+// As kAnn, and a rule that grants nothing: no binding changes.
+constexpr std::string_view kInvalid = R"([{"generateName": "reader-",
+    "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]},
+              {"apiGroups": [""], "resources": ["pods"], "verbs": []}],
+    "subjects": [{"kind": "User", "name": "ann"}]}])";
 
 class SlowWritesTest : public ScopedTest {
  protected:

@@ -29,7 +29,8 @@ const Standing* StandingOf(const TemplateSnapshot& snapshot, const ClusterRole& 
   return found == snapshot.standing.end() || found->second.none() ? nullptr : &found->second;
 }
 
-void PlanAbsentRole(const TemplateSnapshot& snapshot, ClusterRole desired, TemplatePlan& plan) {
+void PlanAbsentRole(const TemplateSnapshot& snapshot, ClusterRole desired, bool may_grant,
+                    TemplatePlan& plan) {
   const Standing* standing = StandingOf(snapshot, desired);
   if (standing != nullptr && !standing->unread.ok()) {
     plan.problems.push_back(StrCat(Quoted(desired), " is not made, as it is not known which ",
@@ -44,15 +45,16 @@ void PlanAbsentRole(const TemplateSnapshot& snapshot, ClusterRole desired, Templ
     // Garbage collection deletes its roles. Those that still exist follow the template.
     plan.problems.push_back(
         StrCat(Quoted(desired), " is not made, as the ScopeTemplate is being deleted"));
-  } else if (snapshot.referenced == Referenced::kYes) {
+  } else if (snapshot.referenced == Referenced::kYes && may_grant) {
     plan.create.push_back(std::move(desired));
   }
 }
 
 // The role as it may be written now: without new rules while they would also go to subjects that
-// the template does not name.
+// the template does not name, and while the template is invalid.
 ClusterRole ForNow(const TemplateSnapshot& snapshot, ClusterRole desired, const ClusterRole& actual,
-                   TemplatePlan& plan) {
+                   bool may_grant, TemplatePlan& plan) {
+  if (!may_grant) return WithoutNewRules(std::move(desired), actual);
   const Standing* standing = StandingOf(snapshot, desired);
   if (standing == nullptr || !HasNewRules(desired, actual)) return desired;
   if (!standing->unread.ok()) {
@@ -69,7 +71,7 @@ ClusterRole ForNow(const TemplateSnapshot& snapshot, ClusterRole desired, const 
 }
 
 void PlanPresentRole(const TemplateSnapshot& snapshot, ClusterRole desired,
-                     const ClusterRole& actual, TemplatePlan& plan) {
+                     const ClusterRole& actual, bool may_grant, TemplatePlan& plan) {
   const std::string foreign = WhyForeign(actual, snapshot.scope_template.metadata().uid());
   if (!foreign.empty()) {
     plan.problems.push_back(StrCat(
@@ -87,7 +89,7 @@ void PlanPresentRole(const TemplateSnapshot& snapshot, ClusterRole desired,
     plan.problems.push_back(OrphanText(Quoted(actual)));
     return;
   }
-  desired = ForNow(snapshot, std::move(desired), actual, plan);
+  desired = ForNow(snapshot, std::move(desired), actual, may_grant, plan);
   if (!Difference(desired, actual).empty()) plan.fix.push_back({std::move(desired), actual});
 }
 
@@ -129,23 +131,22 @@ TemplatePlan PlanTemplate(const TemplateSnapshot& snapshot) {
   const ScopeTemplate& owner = snapshot.scope_template;
   plan.remove_unchanged = owner.metadata().has_deletiontimestamp();
   const bool referenced = snapshot.referenced != Referenced::kNo;
-  const auto roles = ExpandTemplate(owner);
-  if (!roles.ok()) plan.problems.emplace_back(roles.status().message());
-  // An invalid template changes nothing: which of its roles it still means is not known.
-  if (referenced && !roles.ok()) return plan;
+  const TemplateRoles expanded = ExpandTemplate(owner);
+  const bool may_grant = expanded.invalid.ok();
+  if (!may_grant) plan.problems.emplace_back(expanded.invalid.message());
 
   std::map<std::string, const ClusterRole*> by_name;
   for (const auto& role : snapshot.cluster_roles) by_name[role.metadata().name()] = &role;
   std::set<std::string> wanted;
   if (referenced) {
-    for (const RoleTemplate& role : *roles) {
+    for (const RoleTemplate& role : expanded.roles) {
       wanted.insert(role.name);
       ClusterRole desired = DesiredClusterRole(owner, role);
       const auto found = by_name.find(role.name);
       if (found == by_name.end()) {
-        PlanAbsentRole(snapshot, std::move(desired), plan);
+        PlanAbsentRole(snapshot, std::move(desired), may_grant, plan);
       } else {
-        PlanPresentRole(snapshot, std::move(desired), *found->second, plan);
+        PlanPresentRole(snapshot, std::move(desired), *found->second, may_grant, plan);
       }
     }
   }

@@ -330,15 +330,26 @@ TEST(TemplatePlanTest, ATemplateRecreatedUnderItsNameDoesNotOwnItsPredecessorsRo
   EXPECT_EQ(plan.problems.size(), 1u);
 }
 
-TEST(TemplatePlanTest, AnInvalidTemplateChangesNothing) {
-  const auto roles =
-      Created(PlanTemplate({Template(StrCat("[", kReader, "]")), Referenced::kYes, {}}));
-  const ScopeTemplate invalid = Template(R"([{"generateName": "r", "rules": []}])");
+// What is valid of it does not grow, and what is not there goes.
+TEST(TemplatePlanTest, AnInvalidTemplateGrantsNothingAndRevokes) {
+  const auto roles = Created(
+      PlanTemplate({Template(StrCat("[", kReader, ",", kWriter, "]")), Referenced::kYes, {}}));
+  const ScopeTemplate invalid = Template(R"([{"generateName": "reader", "rules": [
+      {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]}]}, {"generateName": "new",
+      "rules": [], "subjects": [{"kind": "User", "name": "ann"}]}])");
   const TemplatePlan plan = PlanTemplate({invalid, Referenced::kYes, roles});
-  EXPECT_FALSE(Changes(plan));
-  EXPECT_EQ(plan.problems, Names{std::string(ExpandTemplate(invalid).status().message())});
+  EXPECT_TRUE(plan.create.empty());
+  EXPECT_TRUE(plan.fix.empty()) << "list is new";
+  ASSERT_EQ(plan.remove.size(), 1u);
+  EXPECT_EQ(plan.remove[0].metadata().name(), "scope-template:writer");
+  EXPECT_EQ(plan.problems, Names{std::string(ExpandTemplate(invalid).invalid.message())});
+  const ScopeTemplate narrower = Template(R"([{"generateName": "reader", "rules": [
+      {"apiGroups": [""], "resources": ["pods"]}], "subjects": [{"kind": "User", "name": "ann"}]}])");
+  const TemplatePlan narrowing = PlanTemplate({narrower, Referenced::kYes, {roles[0]}});
+  ASSERT_EQ(narrowing.fix.size(), 1u);
+  EXPECT_TRUE(narrowing.fix[0].desired.rules().empty());
   // Unreferenced, its roles go all the same.
-  EXPECT_EQ(PlanTemplate({invalid, Referenced::kNo, roles}).remove.size(), 1u);
+  EXPECT_EQ(PlanTemplate({invalid, Referenced::kNo, roles}).remove.size(), 2u);
 }
 
 TEST(TemplateConditionsTest, FailuresOfWritesFailTheTemplate) {

@@ -186,10 +186,10 @@ absl::StatusOr<TemplateSnapshot> ReadTemplateSnapshot(const CallContext& context
   TemplateSnapshot snapshot;
   ASSIGN_OR_RETURN(snapshot.referenced, reader.ReadReferenced());
   ASSIGN_OR_RETURN(auto roles, reader.ReadRoles());
-  // An invalid template makes and changes no role.
-  const auto wanted = ExpandTemplate(scope_template);
-  if (snapshot.referenced != Referenced::kNo && wanted.ok()) {
-    for (const RoleTemplate& role : *wanted) {
+  // An invalid template makes no role, and gives none a rule.
+  const TemplateRoles wanted = ExpandTemplate(scope_template);
+  if (snapshot.referenced != Referenced::kNo && wanted.invalid.ok()) {
+    for (const RoleTemplate& role : wanted.roles) {
       const auto is = roles.find(role.name);
       const bool present = is != roles.end();
       if (present && !HasNewRules(DesiredClusterRole(scope_template, role), is->second)) continue;

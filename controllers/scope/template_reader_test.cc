@@ -61,7 +61,7 @@ class TemplateReaderTest : public ViewTest {
   // Of the template's subject.
   RoleTemplate Role(std::string generate_name, std::string name) const {
     return {
-        std::move(generate_name), std::move(name), {}, ExpandTemplate(template_)->at(0).subjects};
+        std::move(generate_name), std::move(name), {}, ExpandTemplate(template_).roles[0].subjects};
   }
 
   const ScopeTemplate template_ = DocumentTemplate();
@@ -168,7 +168,7 @@ TEST_F(TemplateReaderTest, WhatGrantsAnAbsentRoleAgain) {
 TEST_F(TemplateReaderTest, WhatWouldGrantThePresentRolesNewRules) {
   const ScopeInstance instance = Instance("a", "foo");
   view_.Put(instance);
-  const RoleTemplate role = ExpandTemplate(template_)->front();
+  const RoleTemplate role = ExpandTemplate(template_).roles.front();
   Put(DesiredBinding(instance, role, "foo"));
   Binding by_hand = DesiredBinding(instance, role, "foo");
   by_hand.object.mutable_metadata()->set_name("by-hand");
@@ -203,7 +203,7 @@ TEST_F(TemplateReaderTest, WhatWouldGrantThePresentRolesNewRules) {
 
 // A binding of the right name and owner that waits for its revocation.
 TEST_F(TemplateReaderTest, WhatNoInstanceWantsAnyLongerStands) {
-  const RoleTemplate role = ExpandTemplate(template_)->front();
+  const RoleTemplate role = ExpandTemplate(template_).roles.front();
   RoleTemplate more = role;
   const auto subjects = std::make_shared<SubjectList>(*role.subjects);
   subjects->Add()->set_name("eve");

@@ -105,6 +105,35 @@ Json::Value Author::Role(int index) {
   return role;
 }
 
+void Author::Invalidate(Json::Value& spec) {
+  Json::Value& role = spec["clusterRoles"][0];
+  switch (dice_.Pick(4)) {
+    case 0:
+      spec.removeMember("bindingTemplate");
+      role.removeMember("subjects");
+      role.removeMember("bindingTemplate");
+      return;
+    case 1: {
+      Json::Value nowhere;
+      nowhere["kind"] = "ServiceAccount";
+      nowhere["name"] = "nowhere";
+      role["subjects"].append(nowhere);
+      return;
+    }
+    case 2: {
+      Json::Value rule;
+      rule["apiGroups"].append("");
+      rule["resources"].append("pods");
+      rule["verbs"] = Json::Value(Json::arrayValue);
+      role["rules"].append(rule);
+      return;
+    }
+    default:
+      spec["clusterRoles"].append(Role(0));
+      spec["clusterRoles"][spec["clusterRoles"].size() - 1]["generateName"] = role["generateName"];
+  }
+}
+
 Json::Value Author::TemplateSpec() {
   Json::Value spec;
   spec["clusterRoles"] = Json::Value(Json::arrayValue);
@@ -112,9 +141,7 @@ Json::Value Author::TemplateSpec() {
   spec["bindingTemplate"]["subjects"] = Subjects();
   if (dice_.OneIn(8) && !NotYet().contains("template: invalid")) {
     tally_["template: invalid"]++;
-    spec.removeMember("bindingTemplate");
-    spec["clusterRoles"][0].removeMember("subjects");
-    spec["clusterRoles"][0].removeMember("bindingTemplate");
+    Invalidate(spec);
   }
   return spec;
 }

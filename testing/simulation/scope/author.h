@@ -35,6 +35,8 @@ class Author {
   static std::vector<std::string> Kinds();
 
  private:
+  // Makes a spec that the API server takes and the controllers refuse.
+  void Invalidate(Json::Value& spec);
   Json::Value TemplateSpec();
   Json::Value Role(int index);
   Json::Value Subjects();

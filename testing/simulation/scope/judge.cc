@@ -38,6 +38,19 @@ bool IsPartOf(const Json::Value& rules, const Json::Value& all) {
   });
 }
 
+// Each right of a rule, as text: "get pods".
+std::set<std::string> RightsOf(const Json::Value& rules) {
+  std::set<std::string> rights;
+  for (const auto& rule : rules) {
+    for (const auto& verb : rule["verbs"]) {
+      for (const auto& resource : rule["resources"]) {
+        rights.insert(StrCat(verb.asString(), " ", resource.asString()));
+      }
+    }
+  }
+  return rights;
+}
+
 std::set<std::string> SubjectsOf(const Json::Value& binding) {
   std::set<std::string> subjects;
   for (const auto& s : binding["subjects"]) subjects.insert(SubjectText(s));
@@ -209,7 +222,7 @@ void Judge::JudgeRole(const Json::Value& role) {
   if (const auto held = held_.find(Uid(role)); held != held_.end()) {
     const RoleId id{held->second.owner_uid, GenerateNameOf(Name(role))};
     roles_[Name(role)] = id;
-    const bool wanted = expected_.roles.contains(id);
+    const bool wanted = expected_.roles.contains(id) || expected_.roles_at_most.contains(id);
     if (IsKept(role, "ScopeTemplate", wanted)) return;
   }
   if (owner.empty()) {
@@ -222,10 +235,19 @@ void Judge::JudgeRole(const Json::Value& role) {
   if (!role_seen_.insert(id).second) Wrong(StrCat(Where(role), " is there twice"));
   if (expected_.frozen_templates.contains(owner)) return;
   const auto wanted = expected_.roles.find(id);
-  if (wanted == expected_.roles.end()) return Wrong(StrCat(Where(role), " is not wanted"));
+  const auto at_most = expected_.roles_at_most.find(id);
+  if (wanted == expected_.roles.end() && at_most == expected_.roles_at_most.end()) {
+    return Wrong(StrCat(Where(role), " is not wanted"));
+  }
   const Json::Value none(Json::arrayValue);
   const Json::Value& rules = role["rules"].isNull() ? none : role["rules"];
-  if (rules != wanted->second && !(blocked_.contains(owner) && IsPartOf(rules, wanted->second))) {
+  if (at_most != expected_.roles_at_most.end()) {
+    if (!std::ranges::includes(RightsOf(at_most->second), RightsOf(rules))) {
+      Wrong(StrCat(Where(role), " has the rules ", WriteJson(rules), ", more than ",
+                   WriteJson(at_most->second)));
+    }
+  } else if (rules != wanted->second &&
+             !(blocked_.contains(owner) && IsPartOf(rules, wanted->second))) {
     Wrong(StrCat(Where(role), " has the rules ", WriteJson(rules), ", not ",
                  WriteJson(wanted->second)));
   }
@@ -238,6 +260,18 @@ void Judge::JudgeRole(const Json::Value& role) {
   }
 }
 
+// Of an invalid template, which makes no role: its bindings wait for the role.
+RoleId Judge::AbsentRole(const std::string& instance, const std::string& role_name,
+                         const std::string& ns) const {
+  for (const auto& [grant, subjects] : expected_.grants_at_most) {
+    if (grant.instance_uid == instance && grant.ns == ns &&
+        grant.role.generate_name == GenerateNameOf(role_name)) {
+      return grant.role;
+    }
+  }
+  return {"?", role_name};
+}
+
 void Judge::JudgeBinding(const Json::Value& binding) {
   const std::string owner = ControllerOf(binding, "ScopeInstance");
   if (IsKept(binding, "ScopeInstance", true)) return JudgeKept(binding, owner);
@@ -246,15 +280,20 @@ void Judge::JudgeBinding(const Json::Value& binding) {
   }
   ++compared_;
   const auto role = roles_.find(binding["roleRef"]["name"].asString());
-  const GrantId id{
-      owner,
-      role == roles_.end() ? RoleId{"?", binding["roleRef"]["name"].asString()} : role->second,
-      binding["metadata"]["namespace"].asString()};
+  const std::string ns = binding["metadata"]["namespace"].asString();
+  const std::string role_name = binding["roleRef"]["name"].asString();
+  const GrantId id{owner, role == roles_.end() ? AbsentRole(owner, role_name, ns) : role->second,
+                   ns};
   const auto wanted = expected_.grants.find(id);
   if (!expected_.Allows(id) && !frozen_.contains(owner))
     return Wrong(StrCat(Where(binding), " is not wanted"));
   if (!grant_seen_.insert(id).second && wanted != expected_.grants.end()) {
     Wrong(StrCat(Where(binding), " is there twice"));
+  }
+  if (const auto at_most = expected_.grants_at_most.find(id);
+      at_most != expected_.grants_at_most.end() &&
+      !std::ranges::includes(at_most->second, SubjectsOf(binding))) {
+    Wrong(StrCat(Where(binding), " has the subjects ", WriteJson(binding["subjects"])));
   }
   if (wanted == expected_.grants.end()) return;
   // A template that has failed grants nothing new; whom it no longer names is revoked.

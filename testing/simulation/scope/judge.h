@@ -42,6 +42,8 @@ class Judge {
   void NoteKept(const Json::Value& binding);
   // The instances of a troubled template are troubled.
   void SpreadTrouble();
+  RoleId AbsentRole(const std::string& instance, const std::string& role_name,
+                    const std::string& ns) const;
   void JudgeBinding(const Json::Value& binding);
   // A binding of an instance that is gone may be kept; what it grants may not.
   void JudgeKept(const Json::Value& binding, const std::string& owner);

@@ -22,17 +22,30 @@ std::vector<Json::Value> SubjectsOf(const Json::Value& role, const Json::Value& 
   return subjects;
 }
 
-// A template that names nobody, names one role twice, or a ServiceAccount without a namespace, is
-// invalid as a whole.
+bool IsValidSubject(const Json::Value& s) {
+  return s["kind"] != "ServiceAccount" || !s["namespace"].asString().empty();
+}
+bool IsValidRule(const Json::Value& rule) { return !rule["verbs"].empty(); }
+
+std::set<std::string> ValidSubjects(const Json::Value& role, const Json::Value& spec) {
+  std::set<std::string> valid;
+  for (const auto& s : SubjectsOf(role, spec)) {
+    if (IsValidSubject(s)) valid.insert(SubjectText(s));
+  }
+  return valid;
+}
+
+// A template that names nobody, names one role twice, a ServiceAccount without a namespace, or a
+// rule without verbs, grants nothing new. What the rest of it does not name is revoked.
 bool Invalid(const Json::Value& scope_template) {
   const Json::Value& spec = scope_template["spec"];
   std::set<std::string> names;
   for (const auto& role : spec["clusterRoles"]) {
     if (!names.insert(role["generateName"].asString()).second) return true;
     const auto subjects = SubjectsOf(role, spec);
-    if (subjects.empty()) return true;
-    for (const auto& s : subjects) {
-      if (s["kind"] == "ServiceAccount" && s["namespace"].asString().empty()) return true;
+    if (subjects.empty() || !std::ranges::all_of(subjects, IsValidSubject)) return true;
+    for (const auto& rule : role["rules"]) {
+      if (!IsValidRule(rule)) return true;
     }
   }
   return false;
@@ -93,15 +106,24 @@ void ExpectTemplate(const Json::Value& scope_template, const Declared& declared,
   const std::string uid = Uid(scope_template);
   const bool referenced = Referenced(scope_template, declared.instances);
   const bool invalid = Invalid(scope_template);
-  if (Leaving(scope_template) || (referenced && invalid)) expected.frozen_templates.insert(uid);
-  if (Leaving(scope_template)) return;
+  if (Leaving(scope_template)) {
+    expected.frozen_templates.insert(uid);
+    return;
+  }
   const bool fails = invalid || (referenced && Clashes(scope_template, declared));
   expected.reasons[uid] = fails ? "TemplatingFailed" : "TemplatingSuccessful";
-  if (!referenced || invalid) return;
+  if (!referenced) return;
   for (const auto& role : scope_template["spec"]["clusterRoles"]) {
     const std::string name = role["generateName"].asString();
     const auto owner = declared.literal_owners.find(name);
     if (owner != declared.literal_owners.end() && owner->second != uid) continue;
+    if (invalid) {
+      Json::Value& at_most = expected.roles_at_most[{uid, name}];
+      for (const auto& rule : role["rules"]) {
+        if (IsValidRule(rule)) at_most.append(rule);
+      }
+      continue;
+    }
     Json::Value rules = role["rules"];
     if (rules.isNull()) rules = Json::Value(Json::arrayValue);
     expected.roles[{uid, name}] = rules;
@@ -125,15 +147,28 @@ void ExpectInstance(const Json::Value& instance, const Declared& declared, Expec
     return;
   }
   const Json::Value& spec = (*found)["spec"];
-  if (Leaving(*found) || Invalid(*found) || Clashes(*found, declared)) {
+  if (!Leaving(*found) && Invalid(*found)) {
+    expected.reasons[uid] = "ScopeTemplateFailed";
+    for (const auto& role : spec["clusterRoles"]) {
+      const std::set<std::string> subjects = ValidSubjects(role, spec);
+      if (subjects.empty()) continue;
+      const RoleId id{Uid(*found), role["generateName"].asString()};
+      std::set<std::string> named = places.named;
+      if (places.cluster) named = {""};
+      for (const std::string& ns : named) {
+        expected.grants_at_most[{uid, id, ns}].insert(subjects.begin(), subjects.end());
+      }
+    }
+    return;
+  }
+  if (Leaving(*found) || Clashes(*found, declared)) {
     expected.reasons[uid] = "ScopeTemplateFailed";
     expected.frozen[uid] = {Uid(*found), places.cluster, places.named};
     return;
   }
   expected.reasons[uid] = places.missing ? "ScopingFailed" : "ScopingSuccessful";
   for (const auto& role : spec["clusterRoles"]) {
-    std::set<std::string> subjects;
-    for (const auto& s : SubjectsOf(role, spec)) subjects.insert(SubjectText(s));
+    const std::set<std::string> subjects = ValidSubjects(role, spec);
     const RoleId id{Uid(*found), role["generateName"].asString()};
     if (places.cluster) expected.grants[{uid, id, ""}] = subjects;
     for (const std::string& ns : places.there) expected.grants[{uid, id, ns}] = subjects;
@@ -170,7 +205,7 @@ bool Takes(const Json::Value& selector, const Json::Value& labels) {
 }
 
 bool Expected::Allows(const GrantId& grant) const {
-  if (grants.contains(grant)) return true;
+  if (grants.contains(grant) || grants_at_most.contains(grant)) return true;
   const auto found = frozen.find(grant.instance_uid);
   if (found == frozen.end()) return false;
   const Frozen& frozen_here = found->second;

@@ -37,11 +37,14 @@ struct Declared {
   std::map<std::string, std::string> literal_owners;
 };
 
-// What is to be. Grants and roles that are neither here nor allowed by `frozen` are not to be.
+// What is to be. Grants and roles that are not here, nor allowed by `frozen`, are not to be.
 struct Expected {
   std::map<RoleId, Json::Value> roles;              // the rules
   std::map<GrantId, std::set<std::string>> grants;  // the subjects, as SubjectText
-  // Roles of these templates may be there or not: an invalid template changes none.
+  // Of invalid templates: there or not, with these or with fewer.
+  std::map<RoleId, Json::Value> roles_at_most;
+  std::map<GrantId, std::set<std::string>> grants_at_most;
+  // Roles of these templates may be there or not: they are being deleted.
   std::set<std::string> frozen_templates;
   // Grants of these instances, of roles of this template, may be there or not, in these places: a
   // failed template leaves them.

@@ -81,7 +81,9 @@ TEST(ModelTest, WithoutItsTemplateNothingIsGranted) {
 
 TEST(ModelTest, AnInvalidTemplateLeavesWhatIsInItsScope) {
   Json::Value invalid = Template();
-  invalid["spec"]["clusterRoles"][0].removeMember("subjects");
+  invalid["spec"]["clusterRoles"][0]["subjects"].append(
+      J(R"({"kind":"ServiceAccount","name":"s"})"));
+  invalid["spec"]["clusterRoles"][0]["rules"].append(J(R"({"resources":["pods"]})"));
   const Expected expected =
       Expect({{invalid}, {Instance(R"(,"namespaces":["a"])")}, {Namespace("a")}, {}});
   EXPECT_EQ(expected.reasons.at("T"), "TemplatingFailed");
@@ -89,7 +91,25 @@ TEST(ModelTest, AnInvalidTemplateLeavesWhatIsInItsScope) {
   EXPECT_TRUE(expected.Allows({"I", kRole, "a"}));
   EXPECT_FALSE(expected.Allows({"I", kRole, ""}));
   EXPECT_FALSE(expected.Allows({"I", kRole, "b"}));
+  EXPECT_EQ(expected.grants_at_most.at({"I", kRole, "a"}), kUser);
+  EXPECT_EQ(expected.roles_at_most.at(kRole).size(), 1u);
+  EXPECT_TRUE(expected.grants.empty());
   // What another template asked for is not left.
+  EXPECT_FALSE(expected.Allows({"I", {"another", "view-"}, "a"}));
+  // Nobody is named, so nobody keeps it.
+  invalid["spec"]["clusterRoles"][0].removeMember("subjects");
+  EXPECT_FALSE(Expect({{invalid}, {Instance(R"(,"namespaces":["a"])")}, {Namespace("a")}, {}})
+                   .Allows({"I", kRole, "a"}));
+}
+
+TEST(ModelTest, ATemplateThatIsLeavingLeavesWhatIsInItsScope) {
+  Json::Value leaving = Template();
+  leaving["metadata"]["deletionTimestamp"] = "now";
+  const Expected expected =
+      Expect({{leaving}, {Instance(R"(,"namespaces":["a"])")}, {Namespace("a")}, {}});
+  EXPECT_EQ(expected.reasons.at("I"), "ScopeTemplateFailed");
+  EXPECT_TRUE(expected.Allows({"I", kRole, "a"}));
+  EXPECT_FALSE(expected.Allows({"I", kRole, "b"}));
   EXPECT_EQ(expected.Allows({"I", {"another", "view-"}, "a"}),
             NotYet().contains(kLeavesOnlyItsOwn));
 }
