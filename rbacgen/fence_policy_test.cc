@@ -97,7 +97,7 @@ TEST(GuardChecks, WhatOthersLeaveAlone) {
   }
   EXPECT_THAT(GuardChecks(Read("groups=g,resources=r,label=l,guard=a.io/as")),
               ElementsAre(Says("owners"), Says("finalizers to it")));
-  // Which names are not for the component reserves none.
+  // Patterns that only exclude names reserve none.
   EXPECT_THAT(GuardChecks(Read("groups=g,resources=r,label=l,names=!x,guard=a.io/as")),
               ElementsAre(Says("owners"), Says("finalizers to it")));
   const auto reserved =

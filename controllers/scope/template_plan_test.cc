@@ -330,7 +330,7 @@ TEST(TemplatePlanTest, ATemplateRecreatedUnderItsNameDoesNotOwnItsPredecessorsRo
   EXPECT_EQ(plan.problems.size(), 1u);
 }
 
-// What is valid of it does not grow, and what is not there goes.
+// No role is made, none gets a rule, and a role that the template does not name is deleted.
 TEST(TemplatePlanTest, AnInvalidTemplateGrantsNothingAndRevokes) {
   const auto roles = Created(
       PlanTemplate({Template(StrCat("[", kReader, ",", kWriter, "]")), Referenced::kYes, {}}));
