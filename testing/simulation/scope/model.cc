@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "manager/core/strings.h"
 #include "testing/simulation/scope/not_yet.h"
 
 namespace mandate::simulation {
@@ -182,6 +183,18 @@ std::string SubjectText(const Json::Value& subject) {
   const std::string name = subject["name"].asString();
   if (kind == "ServiceAccount") return kind + " " + subject["namespace"].asString() + "/" + name;
   return kind + " " + name;
+}
+
+std::set<std::string> AtomsOf(const Json::Value& rules) {
+  std::set<std::string> atoms;
+  for (const auto& rule : rules) {
+    for (const auto& verb : rule["verbs"]) {
+      for (const auto& resource : rule["resources"]) {
+        atoms.insert(StrCat(verb.asString(), " ", resource.asString()));
+      }
+    }
+  }
+  return atoms;
 }
 
 bool Takes(const Json::Value& selector, const Json::Value& labels) {

@@ -65,6 +65,9 @@ Expected Expect(const Declared& declared);
 // "ServiceAccount ns/name", "User name".
 std::string SubjectText(const Json::Value& subject);
 
+// What the rules allow, each as "get pods": the groups are not told apart.
+std::set<std::string> AtomsOf(const Json::Value& rules);
+
 // Whether the label selector, or plain map of labels, takes these labels.
 bool Takes(const Json::Value& selector, const Json::Value& labels);
 

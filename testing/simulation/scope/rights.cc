@@ -13,18 +13,6 @@ namespace {
 // take a minute to be there again.
 constexpr absl::Duration kKnown = absl::Minutes(2);
 
-std::set<std::string> AtomsOf(const Json::Value& rules) {
-  std::set<std::string> atoms;
-  for (const auto& rule : rules) {
-    for (const auto& verb : rule["verbs"]) {
-      for (const auto& resource : rule["resources"]) {
-        atoms.insert(StrCat(verb.asString(), " ", resource.asString()));
-      }
-    }
-  }
-  return atoms;
-}
-
 std::set<std::string> SubjectsOf(const Json::Value& binding) {
   std::set<std::string> subjects;
   for (const auto& subject : binding["subjects"]) subjects.insert(SubjectText(subject));
