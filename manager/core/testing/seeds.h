@@ -3,8 +3,9 @@
 //   const int64_t ran = RunSeeds(300, [&](uint64_t seed) { Simulation(seed).Run(totals); });
 //   if (ran >= 100) EXPECT_GT(totals.faults, 10 * ran);
 //
-// The environment says otherwise: SEEDS=10000 runs so many, SEED=7 that one alone, both together so
-// many from that one on. With Bazel: --test_env=SEED=7.
+// The environment overrides it: SEEDS=10000 runs as many, SEED=7 only that one, both together as
+// many from that one on. With Bazel: --test_env=SEED=7. With Bazel's --runs_per_test=20, which
+// numbers its runs in TEST_RANDOM_SEED, each run continues where the one before it ends.
 #ifndef MANAGER_CORE_TESTING_SEEDS_H_
 #define MANAGER_CORE_TESTING_SEEDS_H_
 
@@ -16,15 +17,17 @@
 
 namespace mandate {
 
-// Calls `run` with 1, 2, … `count`, until one fails, which the failure names. Returns how many ran.
+// Calls `run` with 1, 2, … `count` until one fails; the failure names the seed. Returns how many
+// ran.
 inline int64_t RunSeeds(int64_t count, auto run) {
   const auto variable = [](const char* name, int64_t otherwise) -> int64_t {
     const char* const text = std::getenv(name);
     return text == nullptr ? otherwise : std::strtoll(text, nullptr, 10);
   };
   const int64_t chosen = variable("SEED", 0);
-  const int64_t first = chosen == 0 ? 1 : chosen;
-  const int64_t last = first - 1 + variable("SEEDS", chosen == 0 ? count : 1);
+  const int64_t seeds = variable("SEEDS", chosen == 0 ? count : 1);
+  const int64_t first = (chosen == 0 ? 1 : chosen) + (variable("TEST_RANDOM_SEED", 1) - 1) * seeds;
+  const int64_t last = first - 1 + seeds;
   for (int64_t seed = first; seed <= last; ++seed) {
     SCOPED_TRACE("replay with --test_env=SEED=" + std::to_string(seed));
     run(static_cast<uint64_t>(seed));
