@@ -1,11 +1,8 @@
 #include "manager/manager.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -14,7 +11,6 @@
 #include "manager/core/clock.h"
 #include "manager/core/log.h"
 #include "manager/core/status_macros.h"
-#include "manager/core/strings.h"
 #include "manager/object/kinds/core_v1.h"
 #include "manager/testing_base.h"
 #include "testing/apiserver/api_server.h"
@@ -24,10 +20,7 @@ namespace {
 
 using apiserver::ApiServer;
 using apiserver::GroupResource;
-using apiserver::kAdminToken;
 using apiserver::ServerCore;
-using testing::AllOf;
-using testing::HasSubstr;
 
 constexpr std::string_view kReads[] = {"list", "watch"};
 constexpr std::string_view kCore[] = {""};
@@ -147,13 +140,11 @@ class ManagerTest : public testing::Test {
     return result_;
   }
 
-  absl::StatusOr<std::unique_ptr<Manager>> NewManager(const char* token = kBaseToken,
-                                                      const char* health_address = "0") {
+  absl::StatusOr<std::unique_ptr<Manager>> NewManager(const char* health_address = "0") {
     ManagerOptions options;
     options.cluster.endpoint.server = server_->url();
     options.cluster.endpoint.ca_pem = server_->ca_pem();
-    options.cluster.base = StaticToken{std::make_shared<const Secret>(token)};
-    if (credential_.has_value()) options.cluster.base = *credential_;
+    options.cluster.base = StaticToken{std::make_shared<const Secret>(kBaseToken)};
     options.ns = "default";
     options.version = "test";
     options.base_mandate = &kBase;
@@ -161,7 +152,6 @@ class ManagerTest : public testing::Test {
     options.metrics_address = "0";
     options.graceful_shutdown_timeout = grace_;
     options.bind_tokens_to_secrets = bind_tokens_;
-    options.identity_mode = mode_;
     if (log_ != nullptr) options.log = Logger(log_, Clock::Real());
     return Manager::Create(
         std::move(options),
@@ -192,8 +182,6 @@ class ManagerTest : public testing::Test {
   Work work_;
   absl::Duration grace_ = absl::Seconds(30);
   bool bind_tokens_ = false;
-  IdentityMode mode_ = IdentityMode::kToken;
-  std::optional<TokenFile> credential_;
   std::shared_ptr<AwaitedLine> log_;
   EventRecorder* events_ = nullptr;
   std::unique_ptr<Manager> manager_;
@@ -210,59 +198,8 @@ TEST_F(ManagerTest, WhenAllHasEndedTheLeaseIsGivenBack) {
   EXPECT_EQ(Holder(), "");
 }
 
-TEST_F(ManagerTest, ACredentialThatTheServerDoesNotAcceptIsAnError) {
-  EXPECT_TRUE(absl::IsUnauthenticated(NewManager("stolen").status()));
-}
-
-// Whatever carries it: what counts is what the server lets it do.
-TEST_F(ManagerTest, ACredentialThatMayDoAnythingIsRefused) {
-  const absl::Status status = NewManager(kAdminToken).status();
-  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
-  EXPECT_THAT(std::string(status.message()), HasSubstr("\"admin\""));
-  // Without RBAC nobody is denied anything.
-  mode_ = IdentityMode::kSingle;
-  EXPECT_TRUE(NewManager(kAdminToken).ok());
-}
-
-TEST_F(ManagerTest, ACredentialThatMayDoMoreThanItNeedsIsReported) {
-  const std::string cluster_wide =
-      R"("rules":[{"apiGroups":[""],"resources":["serviceaccounts/token"],"verbs":["create"]}])";
-  server_->OnLoop([&](ServerCore& core) {
-    ASSERT_TRUE(core.Load(StrCat(R"({"apiVersion":"rbac.authorization.k8s.io/v1",
-        "kind":"ClusterRole","metadata":{"name":"minter"},)",
-                                 cluster_wide, "}"))
-                    .ok());
-    ASSERT_TRUE(core.Load(R"({"apiVersion":"rbac.authorization.k8s.io/v1",
-        "kind":"ClusterRoleBinding","metadata":{"name":"minter"},
-        "roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"minter"},
-        "subjects":[{"kind":"ServiceAccount","name":"mandate-manager","namespace":"default"}]})")
-                    .ok());
-  });
-  log_ = std::make_shared<AwaitedLine>("create serviceaccounts/token (of every ServiceAccount)");
-  ASSERT_TRUE(NewManager().ok());
-  EXPECT_TRUE(log_->written());
-}
-
-// Somebody writes another user's token where base's was, and the manager would act as that user.
-TEST_F(ManagerTest, ACredentialThatBecomesSomebodyElsesEndsIt) {
-  const std::string path = StrCat(testing::TempDir(), "/token");
-  std::ofstream(path) << kBaseToken;
-  credential_ = TokenFile{path};
-  ASSERT_NO_FATAL_FAILURE(RunUntilBegun());
-  const std::string holder = Holder();
-  std::ofstream(path) << kAdminToken;
-  // The file is read again when its token is not accepted any more.
-  server_->OnLoop([](ServerCore& core) { core.access().authenticator().Revoke(kBaseToken); });
-  runs_.join();
-  EXPECT_TRUE(absl::IsFailedPrecondition(result_)) << result_;
-  EXPECT_THAT(std::string(result_.message()),
-              AllOf(HasSubstr("\"admin\" now"),
-                    HasSubstr("\"system:serviceaccount:default:mandate-manager\"")));
-  EXPECT_EQ(Holder(), holder) << "the Lease is not given back with it";
-}
-
 TEST_F(ManagerTest, AHealthAddressThatCannotBeServedIsAnError) {
-  EXPECT_TRUE(absl::IsInvalidArgument(NewManager(kBaseToken, "nowhere").status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(NewManager("nowhere").status()));
 }
 
 TEST_F(ManagerTest, EventsThatWereRecordedAreSentBeforeTheEnd) {

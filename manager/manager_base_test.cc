@@ -1,0 +1,155 @@
+// What a Manager does about its own credential.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "manager/core/clock.h"
+#include "manager/core/strings.h"
+#include "manager/core/testing/log_capture.h"
+#include "manager/manager.h"
+#include "manager/testing_base.h"
+#include "testing/apiserver/api_server.h"
+
+namespace mandate {
+namespace {
+
+using apiserver::ApiServer;
+using apiserver::kAdminToken;
+using apiserver::ServerCore;
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr rbac::Mandate kIdle = {"idle", {}};
+
+constexpr std::string_view kHold[] = {"get", "update"};
+constexpr std::string_view kCoordination[] = {"coordination.k8s.io"};
+constexpr std::string_view kLeases[] = {"leases"};
+constexpr rbac::MandateRule kBaseRules[] = {
+    {{kHold, kCoordination, kLeases, {}, {}}, "default", false}};
+constexpr rbac::Mandate kBase = {"base", kBaseRules};
+
+// A Manager whose only component has nothing to do, on the double over HTTPS.
+class ManagerBaseTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    apiserver::ServerOptions serve;
+    serve.objects = {
+        R"({"apiVersion":"v1","kind":"ServiceAccount",
+            "metadata":{"name":"mandate-manager-idle","namespace":"default"}})",
+        R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease",
+            "metadata":{"name":"mandate-manager","namespace":"default"},"spec":{}})",
+    };
+    AddBase({"idle"}, serve);
+    auto server = ApiServer::Create(std::move(serve));
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+  }
+
+  // Whatever failed, nothing is left that could not end.
+  void TearDown() override { stop_.request_stop(); }
+
+  absl::StatusOr<std::unique_ptr<Manager>> NewManager(const char* token = kBaseToken) {
+    ManagerOptions options;
+    options.cluster.endpoint.server = server_->url();
+    options.cluster.endpoint.ca_pem = server_->ca_pem();
+    options.cluster.base = StaticToken{std::make_shared<const Secret>(token)};
+    if (credential_.has_value()) options.cluster.base = *credential_;
+    options.ns = "default";
+    options.version = "test";
+    options.base_mandate = &kBase;
+    options.health_address = "0";
+    options.metrics_address = "0";
+    options.identity_mode = mode_;
+    options.log = Logger(log_, Clock::Real());
+    return Manager::Create(
+        std::move(options),
+        {{&kIdle, [](const Component&) -> absl::StatusOr<Controllers> { return Controllers(); }}});
+  }
+
+  // A manager that has the Lease.
+  void Run(const char* token = kBaseToken) {
+    auto manager = NewManager(token);
+    ASSERT_TRUE(manager.ok()) << manager.status();
+    manager_ = *std::move(manager);
+    runs_ = std::jthread([this] { result_ = manager_->Run(stop_.get_token()); });
+    while (Holder().empty()) std::this_thread::yield();
+  }
+
+  std::string Holder() {
+    std::string holder;
+    server_->OnLoop([&](ServerCore& core) {
+      const auto lease =
+          core.store().Get({"coordination.k8s.io", "leases"}, "default", "mandate-manager");
+      if (lease != nullptr) holder = lease->Parse()["spec"]["holderIdentity"].asString();
+    });
+    return holder;
+  }
+
+  std::unique_ptr<ApiServer> server_;
+  IdentityMode mode_ = IdentityMode::kToken;
+  std::optional<TokenFile> credential_;
+  const std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
+  std::unique_ptr<Manager> manager_;
+  std::stop_source stop_;
+  absl::Status result_;
+  std::jthread runs_;
+};
+
+TEST_F(ManagerBaseTest, ACredentialThatTheServerDoesNotAcceptIsAnError) {
+  EXPECT_TRUE(absl::IsUnauthenticated(NewManager("stolen").status()));
+}
+
+// Whatever carries it: what counts is what the server lets it do.
+TEST_F(ManagerBaseTest, ACredentialThatMayDoAnythingIsRefused) {
+  const absl::Status status = NewManager(kAdminToken).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("\"admin\""));
+  // Without RBAC nobody is denied anything.
+  mode_ = IdentityMode::kSingle;
+  EXPECT_TRUE(NewManager(kAdminToken).ok());
+}
+
+TEST_F(ManagerBaseTest, ACredentialThatMayDoMoreThanItNeedsIsReported) {
+  const std::string cluster_wide =
+      R"("rules":[{"apiGroups":[""],"resources":["serviceaccounts/token"],"verbs":["create"]}])";
+  server_->OnLoop([&](ServerCore& core) {
+    ASSERT_TRUE(core.Load(StrCat(R"({"apiVersion":"rbac.authorization.k8s.io/v1",
+        "kind":"ClusterRole","metadata":{"name":"minter"},)",
+                                 cluster_wide, "}"))
+                    .ok());
+    ASSERT_TRUE(core.Load(R"({"apiVersion":"rbac.authorization.k8s.io/v1",
+        "kind":"ClusterRoleBinding","metadata":{"name":"minter"},
+        "roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"minter"},
+        "subjects":[{"kind":"ServiceAccount","name":"mandate-manager","namespace":"default"}]})")
+                    .ok());
+  });
+  ASSERT_TRUE(NewManager().ok());
+  EXPECT_EQ(log_->Count("create serviceaccounts/token (of every ServiceAccount)"), 1);
+}
+
+// Somebody writes another user's token where base's was, and the manager would act as that user.
+TEST_F(ManagerBaseTest, ACredentialThatBecomesSomebodyElsesEndsIt) {
+  const std::string path = StrCat(testing::TempDir(), "/token");
+  std::ofstream(path) << kBaseToken;
+  credential_ = TokenFile{path};
+  ASSERT_NO_FATAL_FAILURE(Run());
+  const std::string holder = Holder();
+  std::ofstream(path) << kAdminToken;
+  // The file is read again when its token is not accepted any more.
+  server_->OnLoop([](ServerCore& core) { core.access().authenticator().Revoke(kBaseToken); });
+  runs_.join();
+  EXPECT_TRUE(absl::IsFailedPrecondition(result_)) << result_;
+  EXPECT_THAT(std::string(result_.message()),
+              AllOf(HasSubstr("\"admin\" now"),
+                    HasSubstr("\"system:serviceaccount:default:mandate-manager\"")));
+  EXPECT_EQ(Holder(), holder) << "the Lease is not given back with it";
+}
+
+}  // namespace
+}  // namespace mandate
