@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "absl/strings/match.h"
+#include "manager/client/self_review.h"
 #include "manager/core/strings.h"
 #include "manager/loop_call.h"
 #include "manager/rbac/user.h"
@@ -73,6 +74,19 @@ absl::Status CheckServer(const CallContext& context, RestClient& base, const End
   return absl::UnavailableError(
       StrCat("cannot use the API server at ", endpoint.server, ": ", AsStd(status.message()),
              asks ? "" : "; is it running, and are address and CA right?"));
+}
+
+absl::StatusOr<std::string> AskBaseUser(const CallContext& context, RestClient& base) {
+  absl::StatusOr<std::string> user;
+  do {
+    user = WhoAmI(context, base);
+  } while (!user.ok() && !absl::IsPermissionDenied(user.status()) &&
+           WaitToRetry(context, base.loop()));
+  if (user.ok()) return user;
+  return absl::UnavailableError(StrCat(
+      "cannot find out whose the manager's own credential is: ", AsStd(user.status().message()),
+      "; without that the manager could not notice another user's; the ClusterRole "
+      "system:basic-user lets every user create the SelfSubjectReview that tells"));
 }
 
 absl::Status RefuseAdministrator(const ClusterConfig& cluster) {

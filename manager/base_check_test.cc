@@ -92,6 +92,47 @@ TEST_F(CheckServerTest, AServerThatStaysAwayIsWaitedForUntilTheDeadline) {
   EXPECT_LE(loop_.clock().TimeNow() - begin, absl::Seconds(15));
 }
 
+class AskBaseUserTest : public testing::Test {
+ protected:
+  absl::StatusOr<std::string> Ask() {
+    return AskBaseUser({begin_ + absl::Seconds(15), {}}, client_);
+  }
+
+  SimulatedLoop loop_;
+  const absl::Time begin_ = loop_.clock().TimeNow();
+  FakeRestClient client_{loop_, "base"};
+};
+
+TEST_F(AskBaseUserTest, AServerThatIsBusyIsAskedAgain) {
+  client_.Handle([&](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
+    EXPECT_EQ(request.target, "/apis/authentication.k8s.io/v1/selfsubjectreviews");
+    if (loop_.clock().TimeNow() < begin_ + absl::Seconds(5)) {
+      return absl::ResourceExhaustedError("too many requests");
+    }
+    return FakeRestClient::Json(201, R"({"status":{"userInfo":{"username":"base"}}})");
+  });
+  const auto user = Ask();
+  ASSERT_TRUE(user.ok()) << user.status();
+  EXPECT_EQ(*user, "base");
+}
+
+TEST_F(AskBaseUserTest, WithoutAnAnswerTheErrorSaysWhatToLookAt) {
+  for (const absl::Status& status :
+       {absl::InternalError("etcd is away"), absl::PermissionDeniedError("nobody may ask")}) {
+    client_.Handle([&](const RestRequest&) { return status; });
+    const auto user = Ask();
+    EXPECT_TRUE(absl::IsUnavailable(user.status()));
+    EXPECT_THAT(std::string(user.status().message()),
+                AllOf(HasSubstr(std::string(status.message())), HasSubstr("system:basic-user")));
+  }
+}
+
+TEST_F(AskBaseUserTest, ADenialIsNotAskedAboutAgain) {
+  client_.Handle([](const RestRequest&) { return absl::PermissionDeniedError("nobody may ask"); });
+  EXPECT_FALSE(Ask().ok());
+  EXPECT_EQ(client_.requests().size(), 1u);
+}
+
 ClusterConfig WithCertificate(const std::string& pem) {
   ClusterConfig config;
   config.base = ClientCertificate{pem, std::make_shared<const Secret>("key")};

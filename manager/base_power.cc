@@ -52,7 +52,6 @@ std::string Text(const Right& right) {
 absl::StatusOr<BasePower> AskBasePower(const CallContext& context, RestClient& base,
                                        std::string_view ns) {
   BasePower power;
-  ASSIGN_OR_RETURN(power.username, WhoAmI(context, base));
   ASSIGN_OR_RETURN(power.anything, Holds(context, base, kAnything, ""));
   if (power.anything) return power;
   for (const Right& right : kExcess) {
@@ -68,13 +67,14 @@ absl::StatusOr<BasePower> AskBasePower(const CallContext& context, RestClient& b
   return power;
 }
 
-absl::Status RefuseAnything(const BasePower& power, std::string_view ns) {
+absl::Status RefuseAnything(const BasePower& power, std::string_view username,
+                            std::string_view ns) {
   if (!power.anything) return absl::OkStatus();
-  return absl::FailedPreconditionError(StrCat(
-      "the manager's own credential may do anything in the cluster (it is of \"", power.username,
-      "\"), which the manager never runs with: give it the token of its own ServiceAccount, "
-      "which `kubectl create token mandate-manager -n ",
-      ns, "` prints"));
+  return absl::FailedPreconditionError(
+      StrCat("the manager's own credential may do anything in the cluster (it is of \"", username,
+             "\"), which the manager never runs with: give it the token of its own ServiceAccount, "
+             "which `kubectl create token mandate-manager -n ",
+             ns, "` prints"));
 }
 
 }  // namespace mandate

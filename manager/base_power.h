@@ -14,7 +14,6 @@
 namespace mandate {
 
 struct BasePower {
-  std::string username;
   // Every verb on every resource, as cluster-admin has.
   bool anything = false;
   // With what else the manager's components, or others, could be taken over; none of it is needed:
@@ -22,13 +21,13 @@ struct BasePower {
   std::vector<std::string> excess;
 };
 
-// Asks the server, with base's credential, which user that is and what the user may do. `ns` is the
-// manager's namespace. Errors: RestClient's. Blocks: not on the loop.
+// Asks the server, with base's credential, what its user may do. `ns` is the manager's namespace.
+// Errors: RestClient's; then nothing is known. Blocks: not on the loop.
 absl::StatusOr<BasePower> AskBasePower(const CallContext& context, RestClient& base,
                                        std::string_view ns);
 
 // kFailedPrecondition, with what to do instead, when it may do anything.
-absl::Status RefuseAnything(const BasePower& power, std::string_view ns);
+absl::Status RefuseAnything(const BasePower& power, std::string_view username, std::string_view ns);
 
 }  // namespace mandate
 

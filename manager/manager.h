@@ -79,7 +79,8 @@ struct ManagerOptions {
 class Manager {
  public:
   // Builds everything and asks the API server, as base, who we are; starts nothing else. Errors:
-  // kInvalidArgument names the option; kUnavailable: the server cannot be reached;
+  // kInvalidArgument names the option; kUnavailable: the server cannot be reached, or does not
+  // tell whose base's credential is; kFailedPrecondition: it is an administrator's;
   // kUnauthenticated: it does not accept base's credential.
   static absl::StatusOr<std::unique_ptr<Manager>> Create(ManagerOptions options,
                                                          std::vector<ComponentSpec> components);
@@ -88,7 +89,8 @@ class Manager {
   // Starts health and metrics, the identities, the election, then the controllers; blocks until
   // `stop` is requested, and stops them in reverse: controllers, the lease, health. OK after a
   // clean stop. kAborted: leadership was lost, and the process must end, as another may already
-  // act. kDeadlineExceeded: something still ran at the end of the graceful timeout; the Lease
+  // act. kFailedPrecondition: base's credential is another user's, or an administrator's.
+  // kDeadlineExceeded: something still ran at the end of the graceful timeout; the Lease
   // is kept until the process ends, and others take it when it runs out.
   absl::Status Run(std::stop_token stop);
 

@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/asio/ip/tcp.hpp>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +17,7 @@
 #include "manager/manager.h"
 #include "manager/testing_base.h"
 #include "testing/apiserver/api_server.h"
+#include "testing/apiserver/errors.h"
 
 namespace mandate {
 namespace {
@@ -24,6 +27,8 @@ using apiserver::kAdminToken;
 using apiserver::ServerCore;
 using testing::AllOf;
 using testing::HasSubstr;
+
+constexpr char kNotKnown[] = "It is not known yet what the manager's own credential may do";
 
 constexpr rbac::Mandate kIdle = {"idle", {}};
 
@@ -63,7 +68,7 @@ class ManagerBaseTest : public testing::Test {
     options.ns = "default";
     options.version = "test";
     options.base_mandate = &kBase;
-    options.health_address = "0";
+    options.health_address = "127.0.0.1:0";
     options.metrics_address = "0";
     options.identity_mode = mode_;
     options.log = Logger(log_, Clock::Real());
@@ -89,6 +94,46 @@ class ManagerBaseTest : public testing::Test {
       if (lease != nullptr) holder = lease->Parse()["spec"]["holderIdentity"].asString();
     });
     return holder;
+  }
+
+  // Of the server, to the question what base may do.
+  void AnswerReviewsWith(const absl::Status& status) {
+    server_->OnLoop([&](ServerCore& core) {
+      core.faults().Add({.verb = "create",
+                         .path_prefix = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+                         .fault = {.refuse = status}});
+    });
+  }
+  void AnswerReviews() {
+    server_->OnLoop([](ServerCore& core) { core.faults().Clear(); });
+  }
+
+  // What /readyz?verbose says.
+  std::string Readyz() const {
+    constexpr std::string_view kAddress = "address=127.0.0.1:";
+    const std::string line = log_->Last("Serving health probes");
+    const int port = std::stoi(line.substr(line.find(kAddress) + kAddress.size()));
+    boost::asio::ip::tcp::iostream stream(boost::asio::ip::tcp::endpoint(
+        boost::asio::ip::address_v4::loopback(), static_cast<uint16_t>(port)));
+    stream << "GET /readyz?verbose HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" << std::flush;
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+
+  void SwapEndsIt() {
+    const std::string path = StrCat(testing::TempDir(), "/token");
+    std::ofstream(path) << kBaseToken;
+    credential_ = TokenFile{path};
+    ASSERT_NO_FATAL_FAILURE(Run());
+    const std::string holder = Holder();
+    std::ofstream(path) << kAdminToken;
+    // The file is read again when its token is not accepted any more.
+    server_->OnLoop([](ServerCore& core) { core.access().authenticator().Revoke(kBaseToken); });
+    runs_.join();
+    EXPECT_TRUE(absl::IsFailedPrecondition(result_)) << result_;
+    EXPECT_THAT(std::string(result_.message()),
+                AllOf(HasSubstr("\"admin\" now"),
+                      HasSubstr("\"system:serviceaccount:default:mandate-manager\"")));
+    EXPECT_EQ(Holder(), holder) << "the Lease is not given back with it";
   }
 
   std::unique_ptr<ApiServer> server_;
@@ -134,21 +179,48 @@ TEST_F(ManagerBaseTest, ACredentialThatMayDoMoreThanItNeedsIsReported) {
 }
 
 // Somebody writes another user's token where base's was, and the manager would act as that user.
-TEST_F(ManagerBaseTest, ACredentialThatBecomesSomebodyElsesEndsIt) {
-  const std::string path = StrCat(testing::TempDir(), "/token");
-  std::ofstream(path) << kBaseToken;
-  credential_ = TokenFile{path};
-  ASSERT_NO_FATAL_FAILURE(Run());
-  const std::string holder = Holder();
-  std::ofstream(path) << kAdminToken;
-  // The file is read again when its token is not accepted any more.
-  server_->OnLoop([](ServerCore& core) { core.access().authenticator().Revoke(kBaseToken); });
+TEST_F(ManagerBaseTest, ACredentialThatBecomesSomebodyElsesEndsIt) { SwapEndsIt(); }
+
+// The question what base may do has no answer; whose it is, has.
+TEST_F(ManagerBaseTest, ACredentialThatBecomesSomebodyElsesEndsItWhileItsPowerIsNotKnown) {
+  AnswerReviewsWith(apiserver::InternalError("etcd is away"));
+  SwapEndsIt();
+  EXPECT_EQ(log_->Count(kNotKnown), 1) << "once, however often it is asked";
+}
+
+TEST_F(ManagerBaseTest, ACredentialThatMayDoAnythingIsRefusedWhenThatIsKnown) {
+  AnswerReviewsWith(apiserver::InternalError("etcd is away"));
+  ASSERT_NO_FATAL_FAILURE(Run(kAdminToken));
+  EXPECT_THAT(Readyz(), AllOf(HasSubstr("warn: base: "), HasSubstr("etcd is away")));
+  AnswerReviews();
   runs_.join();
   EXPECT_TRUE(absl::IsFailedPrecondition(result_)) << result_;
   EXPECT_THAT(std::string(result_.message()),
-              AllOf(HasSubstr("\"admin\" now"),
-                    HasSubstr("\"system:serviceaccount:default:mandate-manager\"")));
-  EXPECT_EQ(Holder(), holder) << "the Lease is not given back with it";
+              AllOf(HasSubstr("\"admin\""), HasSubstr("may do anything")));
+}
+
+// A credential that may do anything may ask this.
+TEST_F(ManagerBaseTest, AServerThatDeniesTheQuestionIsWorkedWith) {
+  AnswerReviewsWith(apiserver::ForbiddenError({"authorization.k8s.io", "selfsubjectaccessreviews"},
+                                              "", "nobody may ask"));
+  ASSERT_NO_FATAL_FAILURE(Run());
+  EXPECT_THAT(Readyz(), AllOf(HasSubstr("warn: base: "), HasSubstr("nobody may ask")));
+  EXPECT_EQ(log_->Count(kNotKnown), 1);
+  AnswerReviews();
+  while (Readyz().find("warn: base") != std::string::npos) std::this_thread::yield();
+  stop_.request_stop();
+  runs_.join();
+  EXPECT_TRUE(result_.ok()) << result_;
+}
+
+TEST_F(ManagerBaseTest, WithoutAnAnswerWhoseTheCredentialIsNothingStarts) {
+  server_->OnLoop([](ServerCore& core) {
+    core.faults().Add({.verb = "create",
+                       .path_prefix = "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+                       .fault = {.refuse = apiserver::ForbiddenError(
+                                     {"authentication.k8s.io", "selfsubjectreviews"}, "", "no")}});
+  });
+  EXPECT_TRUE(absl::IsUnavailable(NewManager().status())) << NewManager().status();
 }
 
 }  // namespace

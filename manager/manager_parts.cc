@@ -7,7 +7,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "manager/base_check.h"
-#include "manager/base_power.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/loop_call.h"
@@ -43,6 +42,7 @@ void Manager::Parts::Shutdown() {
   CallOnLoop(*loop, [this] {
     preflights.clear();
     token_checks.clear();
+    base_power_loop.reset();
     by_name.clear();  // tokens go on changing; there is nobody left to tell
   });
   // Reconcilers have ended (Run) or never began; what waits for a thread is dropped.
@@ -185,33 +185,60 @@ absl::Status Manager::Parts::CheckBase() {
   const CallContext context{loop->clock().TimeNow() + patience, {}};
   RETURN_IF_ERROR(CheckServer(context, *base_client, options.cluster.endpoint));
   options.log.Info("Connected", {{"server", options.cluster.endpoint.server}});
-  return CheckBasePower(context);
-}
-
-absl::Status Manager::Parts::CheckBasePower(const CallContext& context) {
-  const auto power = AskBasePower(context, *base_client, options.ns);
-  if (!power.ok()) {
-    // As much as before is known of base; what it needs, and lacks, is found elsewhere.
-    options.log.Error("Cannot ask what the manager's own credential may do",
-                      {{"reason", power.status()}});
-    return absl::OkStatus();
-  }
-  // Where nobody is denied anything there is no other mode, and no other credential.
-  if (options.identity_mode != IdentityMode::kSingle) {
-    RETURN_IF_ERROR(RefuseAnything(*power, options.ns));
-  }
+  ASSIGN_OR_RETURN(base_user, AskBaseUser(context, *base_client));
   CallOnLoop(*loop, [&] {
     base_user_check = std::make_unique<BaseUserCheck>(
         BaseUserCheck::Options{.base = base_client.get(),
-                               .username = power->username,
+                               .username = base_user,
                                .on_other_user = [this](const absl::Status& why) { Lose(why); }});
   });
+  return JudgeBasePower(AskBasePower(context, *base_client, options.ns));
+}
+
+absl::Status Manager::Parts::JudgeBasePower(const absl::StatusOr<BasePower>& power) {
+  bool was_known = false;
+  {
+    MutexLock lock(mutex);
+    was_known = base_power.ok();
+    base_power = power.status();
+  }
+  if (!power.ok() && was_known) {
+    options.log.Error("It is not known yet what the manager's own credential may do",
+                      {{"reason", power.status()}});
+  } else if (power.ok() && !was_known) {
+    options.log.Info("It is known now what the manager's own credential may do");
+  }
+  if (!power.ok()) return absl::OkStatus();
+  // Where nobody is denied anything there is no other mode, and no other credential.
+  if (options.identity_mode != IdentityMode::kSingle) {
+    RETURN_IF_ERROR(RefuseAnything(*power, base_user, options.ns));
+  }
   if (!power->excess.empty() || power->anything) {
     options.log.Error("The manager's own credential may do more than it needs",
-                      {{"user", power->username},
+                      {{"user", base_user},
                        {"may", power->anything ? "anything" : absl::StrJoin(power->excess, ", ")}});
   }
   return absl::OkStatus();
+}
+
+void Manager::Parts::BuildBasePowerLoop() {
+  if (BasePowerWarning().empty()) return;
+  base_power_loop = std::make_unique<BasePowerLoop>(
+      BasePowerLoop::Options{.base = base_client.get(),
+                             .workers = preflight_threads.get(),
+                             .ns = options.ns,
+                             .seed = random(),
+                             .report = [this](const absl::StatusOr<BasePower>& power) {
+                               const absl::Status judged = JudgeBasePower(power);
+                               if (!judged.ok()) Lose(judged);
+                             }});
+}
+
+std::string Manager::Parts::BasePowerWarning() {
+  MutexLock lock(mutex);
+  if (base_power.ok()) return "";
+  return StrCat("it is not known yet what the manager's own credential may do: ",
+                AsStd(base_power.message()));
 }
 
 absl::Status Manager::Parts::Lost() {
@@ -243,9 +270,9 @@ absl::Status Manager::Parts::BuildElector() {
 }
 
 void Manager::Parts::BuildPreflights() {
-  // One for each: a component whose token does not come keeps its thread for a whole pass, and no
-  // other's waits for that.
-  preflight_threads = std::make_unique<ThreadPool>(static_cast<int>(components.size()));
+  // One for each, and one for base: a component whose token does not come keeps its thread for a
+  // whole pass, and no other's waits for that.
+  preflight_threads = std::make_unique<ThreadPool>(static_cast<int>(components.size()) + 1);
   for (const auto& component : components) {
     PreflightLoop::Options preflight;
     preflight.client = &component->client();
@@ -308,6 +335,7 @@ absl::Status Manager::Parts::ServeHealth() {
     ready.AddWarning(std::string(component->name()),
                      [running = component.get()] { return running->Warning(); });
   }
+  ready.AddWarning("base", [this] { return BasePowerWarning(); });
   if (elector != nullptr) {
     ready.Add("leader-election", [this] { return elector->status(); });
   }

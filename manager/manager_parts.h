@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "manager/base_power_loop.h"
 #include "manager/base_user_check.h"
 #include "manager/cache/cache_impl.h"
 #include "manager/client/component_client.h"
@@ -41,7 +42,11 @@ struct Manager::Parts {
                                                              const rbac::Mandate& mandate);
   absl::Status BuildComponents(const std::vector<ComponentSpec>& specs);
   absl::Status CheckBase();
-  absl::Status CheckBasePower(const CallContext& context);
+  // What base may do, or why that is not known yet. An error: the manager must not run with it.
+  absl::Status JudgeBasePower(const absl::StatusOr<BasePower>& power);
+  void BuildBasePowerLoop();
+  // Empty: it is known.
+  std::string BasePowerWarning();
   absl::Status BuildElector();
   void BuildPreflights();
   void BuildTokenChecks();
@@ -70,12 +75,14 @@ struct Manager::Parts {
   std::vector<std::unique_ptr<RestEventRecorder>> recorders;
   NoEvents no_events;
   std::unique_ptr<Cache> cache;
+  std::string base_user;
   std::unique_ptr<BaseUserCheck> base_user_check;
   std::unique_ptr<LeaderElector> elector;
   std::vector<std::unique_ptr<ThreadPool>> workers;  // one for each component
   std::vector<std::unique_ptr<RunningComponent>> components;
   std::unique_ptr<ThreadPool> preflight_threads;
   std::vector<std::unique_ptr<PreflightLoop>> preflights;
+  std::unique_ptr<BasePowerLoop> base_power_loop;  // only where the start had no answer
   std::vector<std::unique_ptr<TokenCheck>> token_checks;
   std::unique_ptr<ThreadPool> review_threads;
   std::unique_ptr<AccessReviewer> reviewer;  // secure metrics only
@@ -89,6 +96,8 @@ struct Manager::Parts {
   Latch end;
   Mutex mutex;
   absl::Status lost ABSL_GUARDED_BY(mutex);
+  // OK: it is known what base may do.
+  absl::Status base_power ABSL_GUARDED_BY(mutex);
 };
 
 }  // namespace mandate
