@@ -165,7 +165,10 @@ class ManagerTest : public testing::Test {
             controllers.push_back(std::move(controller));
             return controllers;
           }},
-         {&kIdle, [](const Component&) -> absl::StatusOr<Controllers> { return Controllers(); }}});
+         {&kIdle, [this](const Component& component) -> absl::StatusOr<Controllers> {
+            idle_events_ = &component.events;
+            return Controllers();
+          }}});
   }
 
   std::string Holder() {
@@ -184,6 +187,7 @@ class ManagerTest : public testing::Test {
   bool bind_tokens_ = false;
   std::shared_ptr<AwaitedLine> log_;
   EventRecorder* events_ = nullptr;
+  EventRecorder* idle_events_ = nullptr;
   std::unique_ptr<Manager> manager_;
   std::stop_source stop_;
   absl::Status result_;
@@ -220,6 +224,16 @@ TEST_F(ManagerTest, EventsThatWereRecordedAreSentBeforeTheEnd) {
     }
   });
   EXPECT_EQ(events, 1u);
+}
+
+TEST_F(ManagerTest, AComponentWhoseMandateHasNoEventsRecordsNone) {
+  // The guard would refuse them.
+  log_ = std::make_shared<AwaitedLine>("Cannot record events");
+  ASSERT_NO_FATAL_FAILURE(RunUntilBegun());
+  idle_events_->Eventf({"v1", "ConfigMap", "default", "a", "uid"}, EventType::kNormal, "Kept",
+                       "Keep", "by nobody");
+  EXPECT_TRUE(Stop().ok());
+  EXPECT_FALSE(log_->written());
 }
 
 // A grant that is taken away is noticed by the first request that meets it.
