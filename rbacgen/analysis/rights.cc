@@ -5,8 +5,33 @@
 
 #include "manager/rbac/covers.h"
 #include "manager/rbac/normalize.h"
+#include "rbacgen/analysis/builtin_policy.h"
 
 namespace mandate::rbacgen {
+namespace {
+
+// Calls `note` with each rule of the user: those of every namespace once.
+template <class Note>
+void VisitAllRules(const rbac::Authorizer& authorizer, const rbac::UserInfo& user, Note note) {
+  const auto visit = [&](const rbac::Grant& grant) {
+    note(grant);
+    return true;
+  };
+  authorizer.VisitRules(user, "", visit);
+  for (const std::string& ns : authorizer.policy().BindingNamespaces()) {
+    authorizer.VisitRules(
+        user, ns, [&](const rbac::Grant& grant) { return grant.ns.empty() || visit(grant); });
+  }
+}
+
+// Whether who is in `group` is in `other`, too: a ServiceAccount's groups are implicit.
+bool IsPartOf(std::string_view group, std::string_view other) {
+  if (group == other) return true;
+  return group.starts_with(rbac::kServiceAccountsGroup) &&
+         (other == rbac::kAuthenticatedGroup || other == rbac::kServiceAccountsGroup);
+}
+
+}  // namespace
 
 std::set<std::string> KnownNamespaces(const World& world) {
   std::set<std::string> namespaces;
@@ -18,30 +43,42 @@ std::set<std::string> KnownNamespaces(const World& world) {
 
 std::vector<Right> RightsOf(const rbac::Authorizer& authorizer, const rbac::UserInfo& user) {
   std::vector<Right> rights;
-  const auto note = [&](const rbac::Grant& grant) {
-    rights.push_back(
-        {std::string(grant.ns), grant.rule, grant.Describe(),
-         grant.subject.kind == "Group" && IsEverybodys(grant.role_ref.name, grant.subject.name)});
-    return true;
-  };
-  authorizer.VisitRules(user, "", note);
-  for (const std::string& ns : authorizer.policy().BindingNamespaces()) {
-    authorizer.VisitRules(
-        user, ns, [&](const rbac::Grant& grant) { return grant.ns.empty() || note(grant); });
-  }
+  VisitAllRules(authorizer, user, [&](const rbac::Grant& grant) {
+    rights.push_back({std::string(grant.ns), grant.rule, grant.Describe()});
+  });
   return rights;
 }
 
-bool IsEverybodys(std::string_view role, std::string_view group) {
-  constexpr std::string_view kRoles[] = {"system:discovery", "system:basic-user",
-                                         "system:public-info-viewer",
-                                         "system:service-account-issuer-discovery"};
-  return std::ranges::find(kRoles, role) != std::end(kRoles) && group.starts_with("system:");
+std::vector<rbac::Rule> EverybodysRules(std::string_view role, std::string_view group) {
+  std::vector<rbac::Rule> rules;
+  if (!group.starts_with("system:")) return rules;
+  const rbac::Policy& builtin = BuiltinPolicy().policy;
+  const auto names_group = [&](const rbac::Subject& s) {
+    return s.kind == "Group" && s.name != rbac::kMastersGroup && IsPartOf(group, s.name);
+  };
+  for (const rbac::ClusterRoleBinding& binding : builtin.cluster_role_bindings) {
+    if (binding.role_ref.name != role || !std::ranges::any_of(binding.subjects, names_group)) {
+      continue;
+    }
+    for (const rbac::ClusterRole& its : builtin.cluster_roles) {
+      if (its.name == role) rules.insert(rules.end(), its.rules.begin(), its.rules.end());
+    }
+  }
+  return rules;
 }
 
 std::vector<Right> GrantedRightsOf(const rbac::Authorizer& authorizer, const rbac::UserInfo& user) {
-  std::vector<Right> rights = RightsOf(authorizer, user);
-  std::erase_if(rights, [](const Right& right) { return right.everybodys; });
+  std::vector<Right> rights;
+  VisitAllRules(authorizer, user, [&](const rbac::Grant& grant) {
+    std::vector<rbac::Rule> rules = {grant.rule};
+    if (grant.subject.kind == "Group") {
+      const auto everybodys = EverybodysRules(grant.role_ref.name, grant.subject.name);
+      if (!everybodys.empty()) rules = rbac::NormalizeRules(rbac::Uncovered(everybodys, rules));
+    }
+    for (rbac::Rule& rule : rules) {
+      rights.push_back({std::string(grant.ns), std::move(rule), grant.Describe()});
+    }
+  });
   return rights;
 }
 

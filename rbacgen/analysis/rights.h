@@ -20,7 +20,6 @@ struct Right {
   std::string ns;  // empty: every namespace and cluster scope
   rbac::Rule rule;
   std::string via;
-  bool everybodys = false;
 };
 
 // Rules by namespace; "" is every namespace and cluster scope.
@@ -32,11 +31,12 @@ std::set<std::string> KnownNamespaces(const World& world);
 // Every right of the user, the groups' included.
 std::vector<Right> RightsOf(const rbac::Authorizer& authorizer, const rbac::UserInfo& user);
 
-// Whether the role, bound to the group, is one that every cluster binds to everybody: discovery,
-// questions about oneself.
-bool IsEverybodys(std::string_view role, std::string_view group);
+// The rules by which Kubernetes' own policy lets every member of the group do something through
+// the ClusterRole: discovery, questions about oneself. Empty for other groups and roles. A
+// cluster's role with this name may have more rules: these are not everybody's.
+std::vector<rbac::Rule> EverybodysRules(std::string_view role, std::string_view group);
 
-// RightsOf without these: what somebody granted, to the user or to a group of theirs.
+// RightsOf without these rules: what somebody granted, to the user or to a group of theirs.
 std::vector<Right> GrantedRightsOf(const rbac::Authorizer& authorizer, const rbac::UserInfo& user);
 
 // What `now` allows and `before` does not: broken down, compared by covering, normalised. A right

@@ -93,12 +93,14 @@ TEST(DiffWorlds, NamesComponentsThatComeAndGo) {
 
 TEST(DiffWorlds, SeesWhatComponentsHoldByTheirGroups) {
   const std::string marker = "// +kubebuilder:rbac:groups=core,resources=pods,verbs=get\n";
-  const auto bound = [&](const std::string& role, const std::string& group) {
+  constexpr char kSecrets[] = "{apiGroups: [''], resources: [secrets], verbs: [get]}";
+  const auto bound = [&](const std::string& role, const std::string& group,
+                         const std::string& rules) {
     World world = TreeOf(marker);
     Merge(
         WorldOf("{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: " +
-                role +
-                "}, rules: [{apiGroups: [''], resources: [secrets], verbs: [get]}]}\n---\n"
+                role + "}, rules: [" + rules +
+                "]}\n---\n"
                 "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: "
                 "{name: x}, roleRef: {kind: ClusterRole, name: " +
                 role + "}, subjects: [{kind: Group, name: '" + group + "'}]}"),
@@ -109,23 +111,64 @@ TEST(DiffWorlds, SeesWhatComponentsHoldByTheirGroups) {
     const char* role;
     const char* group;
     bool is_theirs;
-    bool is_everybodys = false;  // every cluster has it so
   } kCases[] = {
       {"reader", "system:serviceaccounts:mandate-system", true},
       {"reader", "system:serviceaccounts", true},
       {"reader", "system:authenticated", true},
       {"reader", "system:serviceaccounts:other", false},
       {"reader", "developers", false},
-      {"system:discovery", "system:authenticated", false, true},
-      {"system:service-account-issuer-discovery", "system:serviceaccounts", false, true},
+      // The name is one that every cluster binds to everybody; the rule is not.
+      {"system:discovery", "system:authenticated", true},
+      {"system:basic-user", "system:authenticated", true},
+      {"system:service-account-issuer-discovery", "system:serviceaccounts", true},
+      {"system:public-info-viewer", "system:unauthenticated", false},
   };
   for (const auto& c : kCases) {
     const std::string gained = "  + may get secrets: reads credentials\n";
     const std::string theirs = "base\n" + gained + "manager\n" + gained;
-    const std::string the_groups = StrCat("group ", c.group, "\n", gained);
-    EXPECT_EQ(DiffText(DiffWorlds(TreeOf(marker), bound(c.role, c.group))),
-              StrCat(c.is_theirs ? theirs : "", c.is_everybodys ? "" : the_groups))
+    EXPECT_EQ(DiffText(DiffWorlds(TreeOf(marker), bound(c.role, c.group, kSecrets))),
+              StrCat(c.is_theirs ? theirs : "", "group ", c.group, "\n", gained))
         << c.role << " " << c.group;
+  }
+}
+
+TEST(DiffWorlds, LeavesOutWhatEveryClusterGivesEverybody) {
+  const auto bound = [](const std::string& role, const std::string& group,
+                        const std::string& rules) {
+    return WorldOf(
+        "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: " + role +
+        "}, rules: [" + rules +
+        "]}\n---\n"
+        "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: "
+        "{name: x}, roleRef: {kind: ClusterRole, name: " +
+        role + "}, subjects: [{kind: Group, name: '" + group + "'}]}");
+  };
+  constexpr char kDiscovery[] = "{nonResourceURLs: [/api, '/apis/*', /healthz], verbs: [get]}";
+  constexpr char kMore[] = "{nonResourceURLs: [/api, /metrics], verbs: [get]}";
+  constexpr char kOneself[] =
+      "{apiGroups: [authorization.k8s.io], resources: [selfsubjectaccessreviews], verbs: [create]}";
+  const struct {
+    const char* role;
+    const char* group;
+    const char* rules;
+    const char* want;
+  } kCases[] = {
+      {"system:discovery", "system:authenticated", kDiscovery, ""},
+      {"system:discovery", "system:serviceaccounts:shop", kDiscovery, ""},
+      {"system:basic-user", "system:authenticated", kOneself, ""},
+      {"system:discovery", "system:authenticated", kMore, "  + may get /metrics\n"},
+      // Kubernetes does not give these to clients without credentials.
+      {"system:discovery", "system:unauthenticated", kDiscovery,
+       "  + may get /api, /apis/* and /healthz\n"},
+      {"system:public-info-viewer", "system:unauthenticated",
+       "{nonResourceURLs: [/healthz], verbs: [get]}", ""},
+      {"cluster-admin", "system:masters", "{apiGroups: ['*'], resources: ['*'], verbs: ['*']}",
+       "  + may do anything to every resource: does anything\n"},
+  };
+  for (const auto& c : kCases) {
+    EXPECT_EQ(DiffText(DiffWorlds(World(), bound(c.role, c.group, c.rules))),
+              *c.want == '\0' ? "" : StrCat("group ", c.group, "\n", c.want))
+        << c.role << " " << c.group << " " << c.rules;
   }
 }
 

@@ -1,5 +1,6 @@
 #include "rbacgen/audit/ledger.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "manager/core/strings.h"
@@ -103,10 +104,13 @@ std::optional<AllowedBy> ParseReason(std::string_view reason) {
   return by;
 }
 
-bool IsEverybodys(const AllowedBy& allowed) {
+bool IsEverybodys(const AllowedBy& allowed, const rbac::Attributes& request) {
   std::string_view subject = allowed.subject;
   std::string group;
-  return TakeQuoted(&subject, "Group ", &group) && IsEverybodys(allowed.role, group);
+  if (!TakeQuoted(&subject, "Group ", &group)) return false;
+  return std::ranges::any_of(EverybodysRules(allowed.role, group), [&](const rbac::Rule& rule) {
+    return rbac::RuleAllows(rule, request);
+  });
 }
 
 std::string OperationWords(const rbac::Attributes& request) {
@@ -185,7 +189,7 @@ void Ledger::NoteUndeclared(const AuditEvent& event, const rbac::Attributes& req
                             IdentityLedger* ledger) {
   if (IsDiscovery(request)) return;
   auto by = ParseReason(event.reason);
-  if (by && IsEverybodys(*by)) return;
+  if (by && IsEverybodys(*by, request)) return;
   if (!by)
     by = AllowedBy{event.reason.empty() ? "the authorizer, which gave no reason" : event.reason, "",
                    ""};

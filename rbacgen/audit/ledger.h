@@ -27,9 +27,9 @@ struct AllowedBy {
   std::string subject;  // 'Group "g"'
 };
 std::optional<AllowedBy> ParseReason(std::string_view reason);
-// Whether the role is one that every cluster binds to everybody: discovery, questions about
-// oneself.
-bool IsEverybodys(const AllowedBy& allowed);
+// Whether Kubernetes' own policy allows everybody the request by this role: discovery, questions
+// about oneself. A cluster's role with this name may allow more.
+bool IsEverybodys(const AllowedBy& allowed, const rbac::Attributes& request);
 
 // Requests of one verb and resource that the declared rules do not explain.
 struct Unexplained {
