@@ -62,11 +62,7 @@ bool SayUnknown(const World& world, const Flags& flags, const rbac::Attributes& 
   for (const UnresolvedBinding& binding : UnresolvedBindings(world)) {
     const bool applies = binding.ns.empty() || (request.is_resource_request &&
                                                 (flags.all_namespaces || binding.ns == request.ns));
-    const bool is_theirs =
-        user == nullptr || std::ranges::any_of(binding.subjects, [&](const rbac::Subject& s) {
-          return rbac::SubjectMatches(s, *user, binding.ns);
-        });
-    if (!applies || !is_theirs) continue;
+    if (!applies || (user != nullptr && !binding.Binds(*user))) continue;
     any = true;
     if (!flags.quiet) std::cerr << "rbacgen: " << binding.ToString() << "\n";
   }

@@ -1,9 +1,12 @@
 #include "rbacgen/analysis/unresolved.h"
 
+#include <algorithm>
+
 #include "manager/core/strings.h"
 #include "manager/rbac/authorizer.h"
 
 namespace mandate::rbacgen {
+
 std::string UnresolvedBinding::ToString() const {
   std::string who;
   for (const rbac::Subject& s : subjects) {
@@ -12,6 +15,11 @@ std::string UnresolvedBinding::ToString() const {
   return StrCat(ns.empty() ? "ClusterRoleBinding " : "RoleBinding ", ns, ns.empty() ? "" : "/",
                 name, " of ", who, " refers to ", role.kind, " ", role.name,
                 ", which the input does not have: what it grants is not known");
+}
+
+bool UnresolvedBinding::Binds(const rbac::UserInfo& user) const {
+  return std::ranges::any_of(
+      subjects, [&](const rbac::Subject& s) { return rbac::SubjectMatches(s, user, ns); });
 }
 
 std::vector<UnresolvedBinding> UnresolvedBindings(const World& world) {

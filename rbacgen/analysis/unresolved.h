@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "manager/rbac/policy.h"
+#include "manager/rbac/user.h"
 #include "rbacgen/analysis/world.h"
 
 namespace mandate::rbacgen {
@@ -18,6 +19,8 @@ struct UnresolvedBinding {
 
   // 'ClusterRoleBinding b of User ann refers to ClusterRole r, which the input does not have: …'
   std::string ToString() const;
+  // Whether the user, or a group of theirs, is a subject.
+  bool Binds(const rbac::UserInfo& user) const;
 };
 
 // Of bindings that have subjects. None in a world of a whole cluster, where a role that is not

@@ -15,6 +15,7 @@
 #include "rbacgen/analysis/identities.h"
 #include "rbacgen/analysis/inputs.h"
 #include "rbacgen/analysis/rights.h"
+#include "rbacgen/analysis/unresolved.h"
 #include "rbacgen/audit/commands.h"
 #include "rbacgen/audit/four_way.h"
 #include "rbacgen/audit/four_way_report.h"
@@ -58,6 +59,7 @@ struct Known {
   World tree, granted;
   FourWayInput input;
   AuditPolicyFile policy;
+  bool unresolved = false;  // --granted does not say all that an identity holds
 };
 
 std::vector<RuleAtom> AtomsOf(const World& world, const rbac::UserInfo& user) {
@@ -106,6 +108,19 @@ int ReadIdentities(const Flags& flags, TraceOptions* options, Known* known) {
   return 0;
 }
 
+// Reports the bindings of the identities whose role --granted does not have. Whether there are any.
+bool SayUnresolved(const Known& known) {
+  bool any = false;
+  for (const UnresolvedBinding& binding : UnresolvedBindings(known.granted)) {
+    const bool is_theirs = std::ranges::any_of(
+        known.input.users, [&](const auto& entry) { return binding.Binds(entry.second); });
+    if (!is_theirs) continue;
+    any = true;
+    std::cerr << "rbacgen: " << binding.ToString() << "\n";
+  }
+  return any;
+}
+
 int ReadKnown(const Flags& flags, TraceOptions* options, Known* known) {
   if (flags.sources.empty() && flags.granted.empty()) {
     return Misuse("audit needs --sources, --granted, or both, to compare the log with");
@@ -129,6 +144,7 @@ int ReadKnown(const Flags& flags, TraceOptions* options, Known* known) {
     std::erase_if(input.users,
                   [&](const auto& entry) { return !options->others.contains(entry.second.name); });
   }
+  known->unresolved = SayUnresolved(*known);
   for (const std::string& file : flags.compiled) {
     auto calls = ReadCompiledCalls(file);
     if (!calls.ok()) return Misuse(std::string(calls.status().message()));
@@ -190,6 +206,7 @@ int Run(const Flags& flags) {
                            : flags.json ? FourWayJson(report, traced)
                                         : FourWayText(report, traced, colour);
   if (const int error = Emit("-", text)) return error;
+  if (known.unresolved) return kExitUnknown;
   const std::set<std::string> failing = Failing(flags);
   const auto fails = [&](const Finding& f) { return failing.contains(f.kind); };
   return std::ranges::any_of(report.findings, fails) ? kExitFound : 0;

@@ -144,6 +144,19 @@ END
 expect 1 'a grant to a group' audit --sources=src --granted="$dir/group.yaml" "$dir/good.log"
 says 'a grant to a group' out '^FOUND excess-grant: a: may do anything to every resource.* by ClusterRoleBinding "x" of ClusterRole "cluster-admin" to Group "system:serviceaccounts:mandate-system"'
 
+# A role that is not there may grant anything.
+cat "$dir/chart.yaml" - >"$dir/gone.yaml" <<'END'
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: y}, roleRef: {kind: ClusterRole, name: gone}, subjects: [{kind: ServiceAccount, name: mandate-manager-a, namespace: mandate-system}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: z}, roleRef: {kind: ClusterRole, name: lost}, subjects: [{kind: User, name: eve}]}
+END
+sed 's/name: gone}/name: view}/' "$dir/gone.yaml" >"$dir/found.yaml"
+expect 2 'a role that is not granted' audit --fail-on=none --sources=src --granted="$dir/gone.yaml" "$dir/good.log"
+says 'a role that is not granted' err 'ClusterRoleBinding y of ServiceAccount mandate-system/mandate-manager-a refers to ClusterRole gone, which the input does not have'
+hides 'a role that is not granted' err 'lost'
+expect 0 'a role of somebody else' audit --fail-on=none --sources=src --granted="$dir/found.yaml" "$dir/good.log"
+
 # A policy that hides, and a component that is not there at all.
 printf 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- {level: None, verbs: [get]}\n- {level: Metadata}\n' >"$dir/policy.yaml"
 expect 1 'a policy that hides' audit --audit-policy="$dir/policy.yaml" --sources=src "$dir/good.log"
