@@ -54,7 +54,9 @@ cat >bound.yaml <<'END'
 ---
 {apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: h, namespace: shop}, roleRef: {kind: Role, name: gone}, subjects: [{kind: User, name: bob}]}
 END
-echo '{apiVersion: v1, kind: ServiceAccount, metadata: {name: x, namespace: n}}' >unbound.yaml
+cat >unbound.yaml <<'END'
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: none}, roleRef: {kind: ClusterRole, name: view}, subjects: []}
+END
 expect 2 'a role that is not there' who-can get pods --input=bound.yaml
 says 'a role that is not there' out unknown
 says 'a role that is not there' err 'ClusterRoleBinding g of User ann refers to ClusterRole viewer, which the input does not have'
@@ -176,11 +178,27 @@ mkdir nothing
 expect 2 'no markers' diff old nothing
 says 'no markers' err 'marker in nothing'
 "$rbacgen" rbac --role-name=x new 2>/dev/null >role.yaml
-expect 1 'a role alone' diff role.yaml new
-says 'a role alone' err 'roles and no binding: nobody holds them'
 printf 'kind: Pod\n' >pod.yaml
-expect 1 'manifests of something else' diff old pod.yaml
+: >empty.yaml
+echo '{apiVersion: v1, kind: ServiceAccount, metadata: {name: a, namespace: n}}' >account.yaml
+for command in 'can-i --as=n/a get pods --input=' 'who-can get pods --input=' 'diff new ' 'blast-radius --as=n/a '; do
+  # shellcheck disable=SC2086
+  for input in pod.yaml empty.yaml role.yaml account.yaml; do
+    expect 2 "nothing to ask of: $command$input" $command$input
+    ! grep -qE 'nobody|^no$' out || fail "nothing to ask of: $command$input: $(cat out)"
+  done
+done
+says 'an account alone' err 'account.yaml has no ClusterRoleBinding and no RoleBinding: who holds its roles is not known'
+says 'an account alone' err '>bindings.json, then account.yaml,bindings.json'
+expect 2 'an empty part of an input' who-can get pods --input=chart.yaml,empty.yaml
+says 'an empty part of an input' err 'empty.yaml has no role, no binding and no ServiceAccount'
+expect 2 'manifests of something else' diff old pod.yaml
 says 'manifests of something else' err 'pod.yaml has no role, no binding and no ServiceAccount'
+# What `jq .items` writes.
+{ printf '['; head -1 admin.yaml; printf ']'; } >array.json
+expect 0 'an array' who-can delete secrets --input=array.json
+says 'an array' out 'ann      User  everywhere  ClusterRoleBinding g'
+expect 1 'a difference of an array' diff unbound.yaml array.json
 printf '{{- if .x }}\na: b\n' >helm.yaml
 expect 2 'a template' diff old helm.yaml
 says 'a template' err 'helm template'

@@ -93,9 +93,8 @@ bool HasNothing(const World& world) {
          world.policy.cluster_role_bindings.empty();
 }
 
-bool HasRolesOnly(const World& world) {
-  return !(world.policy.roles.empty() && world.policy.cluster_roles.empty()) &&
-         world.policy.role_bindings.empty() && world.policy.cluster_role_bindings.empty();
+bool HasBindings(const World& world) {
+  return !world.policy.role_bindings.empty() || !world.policy.cluster_role_bindings.empty();
 }
 
 int Say(const absl::Status& status) {
@@ -205,17 +204,27 @@ int ReadWorld(const std::vector<std::string>& inputs, const InputFlags& flags, W
     }
     if (!part.ok()) return Say(part.status());
     if (HasNothing(*part)) {
-      std::cerr << "rbacgen: " << input << " has no role, no binding and no ServiceAccount\n";
+      std::cerr << "rbacgen: " << input
+                << " has no role, no binding and no ServiceAccount; a cluster's are written by\n"
+                   "  kubectl get clusterroles,clusterrolebindings,roles,rolebindings,"
+                   "serviceaccounts -A -o json\n";
+      return kExitUnknown;
     }
     Merge(*std::move(part), world);
-  }
-  if (HasRolesOnly(*world)) {
-    std::cerr << "rbacgen: the manifests have roles and no binding: nobody holds them\n";
   }
   if (!sources_paths.empty()) {
     Sources sources;
     if (const int error = ReadTree(sources_paths, flags, &sources)) return error;
     Merge(TreeWorld(sources, flags.tree), world);
+  }
+  if (!HasBindings(*world)) {
+    const std::string names = absl::StrJoin(inputs, ",");
+    std::cerr << "rbacgen: " << names
+              << " has no ClusterRoleBinding and no RoleBinding: who holds its roles is not known; "
+                 "add bindings:\n  kubectl get clusterrolebindings,rolebindings -A -o json "
+                 ">bindings.json, then "
+              << names << ",bindings.json\n";
+    return kExitUnknown;
   }
   for (const std::string& object : RemoveRepeated(world)) {
     std::cerr << "rbacgen: there are two of " << object

@@ -88,6 +88,10 @@ class Reader {
   explicit Reader(const std::string& default_ns) : default_ns_(default_ns) {}
 
   absl::Status Add(const Json::Value& object) {
+    if (object.isArray()) {
+      for (const Json::Value& item : object) RETURN_IF_ERROR(Add(item));
+      return absl::OkStatus();
+    }
     if (const Json::Value* items = FindMember(object, "items");
         items != nullptr && items->isArray() && Text(object, "kind").ends_with("List")) {
       for (const Json::Value& item : *items) RETURN_IF_ERROR(Add(item));
@@ -195,12 +199,9 @@ absl::StatusOr<World> ReadManifests(const std::string& name, std::string_view te
                                     const std::string& default_ns) {
   Reader reader(default_ns);
   const size_t first = text.find_first_not_of(" \t\r\n");
-  absl::Status status;
-  if (first != text.npos && text[first] == '{' && ParseJson(text).ok()) {
-    status = reader.Add(*ParseJson(text));
-  } else {
-    status = AddYaml(text, &reader);
-  }
+  absl::StatusOr<Json::Value> json = absl::InvalidArgumentError("not JSON");
+  if (first != text.npos && (text[first] == '{' || text[first] == '[')) json = ParseJson(text);
+  const absl::Status status = json.ok() ? reader.Add(*json) : AddYaml(text, &reader);
   if (!status.ok()) {
     return absl::InvalidArgumentError(StrCat(name, ": ", AsStd(status.message())));
   }

@@ -111,6 +111,28 @@ TEST(ReadManifests, ReadsAListInJson) {
   EXPECT_EQ(world.policy.cluster_roles.size(), 1);
 }
 
+// `jq .items` of a list writes an array.
+TEST(ReadManifests, ReadsTheItemsOfAnArray) {
+  constexpr char kJson[] = R"([
+    {"kind":"ClusterRole","apiVersion":"rbac.authorization.k8s.io/v1","metadata":{"name":"a"}},
+    {"kind":"List","items":[
+      {"kind":"ClusterRole","apiVersion":"rbac.authorization.k8s.io/v1","metadata":{"name":"b"}}]}
+  ])";
+  constexpr char kItems[] = R"(
+- kind: ClusterRole
+  apiVersion: rbac.authorization.k8s.io/v1
+  metadata: {name: a}
+- - kind: ClusterRole
+    apiVersion: rbac.authorization.k8s.io/v1
+    metadata: {name: b}
+)";
+  for (const char* text : {kJson, kItems}) {
+    const World world = WorldOf(text);
+    ASSERT_EQ(world.policy.cluster_roles.size(), 2u) << text;
+    EXPECT_EQ(world.policy.cluster_roles[1].name, "b") << text;
+  }
+}
+
 TEST(ReadManifests, SaysWhatIsWrong) {
   const auto broken = ReadManifests("x.yaml", "a: [\nb", "default");
   EXPECT_THAT(std::string(broken.status().message()), HasSubstr("x.yaml: line 2"));
