@@ -85,7 +85,8 @@ rbac::Subject ReadSubject(const Json::Value& s) {
 
 class Reader {
  public:
-  explicit Reader(const std::string& default_ns) : default_ns_(default_ns) {}
+  Reader(const std::string& input, const std::string& default_ns)
+      : input_(input), default_ns_(default_ns) {}
 
   absl::Status Add(const Json::Value& object) {
     if (object.isArray()) {
@@ -100,20 +101,25 @@ class Reader {
     const std::string kind = Text(object, "kind"), version = Text(object, "apiVersion");
     const Json::Value* metadata = FindMember(object, "metadata");
     if (metadata == nullptr) return absl::OkStatus();
-    const std::string name = Text(*metadata, "name");
+    std::string name = Text(*metadata, "name");
+    const bool is_generated = name.empty();
+    if (is_generated) name = StrCat(Text(*metadata, "generateName"), kGeneratedName);
     std::string ns = Text(*metadata, "namespace");
     const bool is_namespaced = kind == "ServiceAccount" || kind == "Role" || kind == "RoleBinding";
     if (ns.empty() && is_namespaced) {
       ns = default_ns_;
       ++world_.without_namespace;
     }
-    if (kind == "ServiceAccount" && version == "v1") world_.accounts.emplace(ns, name);
+    if (kind == "ServiceAccount" && version == "v1" && !is_generated)
+      world_.accounts.emplace(ns, name);
     if (kind == "CustomResourceDefinition") NoteNames(object);
     if (!version.starts_with("rbac.authorization.k8s.io/")) return absl::OkStatus();
     rbac::Policy& policy = world_.policy;
     if (kind == "Role") {
       policy.roles.push_back({ns, name, Each(object, "rules", ReadRule)});
     } else if (kind == "ClusterRole") {
+      // Others may aggregate it: its labels are its own.
+      if (is_generated) StrAppend(&name, input_, policy.cluster_roles.size());
       policy.cluster_roles.push_back({name, Each(object, "rules", ReadRule)});
       return NoteAggregation(name, object, *metadata);
     } else if (kind == "RoleBinding") {
@@ -169,6 +175,7 @@ class Reader {
     return absl::OkStatus();
   }
 
+  const std::string& input_;
   const std::string& default_ns_;
   World world_;
 };
@@ -197,7 +204,7 @@ absl::Status AddYaml(std::string_view text, Reader* reader) {
 
 absl::StatusOr<World> ReadManifests(const std::string& name, std::string_view text,
                                     const std::string& default_ns) {
-  Reader reader(default_ns);
+  Reader reader(name, default_ns);
   const size_t first = text.find_first_not_of(" \t\r\n");
   absl::StatusOr<Json::Value> json = absl::InvalidArgumentError("not JSON");
   if (first != text.npos && (text[first] == '{' || text[first] == '[')) json = ParseJson(text);

@@ -133,6 +133,29 @@ TEST(ReadManifests, ReadsTheItemsOfAnArray) {
   }
 }
 
+TEST(ReadManifests, KeepsObjectsWithGeneratedNamesApart) {
+  World world = WorldOf(R"(
+- {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {generateName: b-},
+   roleRef: {kind: ClusterRole, name: sum}, subjects: [{kind: User, name: ann}]}
+- {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {generateName: b-},
+   roleRef: {kind: ClusterRole, name: sum}, subjects: [{kind: User, name: bob}]}
+- {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: sum},
+   aggregationRule: {clusterRoleSelectors: [{matchLabels: {k: a}}, {matchLabels: {k: b}}]}}
+- {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole,
+   metadata: {generateName: r-, labels: {k: a}},
+   rules: [{apiGroups: [''], resources: [pods], verbs: [get]}]}
+- {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole,
+   metadata: {generateName: r-, labels: {k: b}},
+   rules: [{apiGroups: [''], resources: [nodes], verbs: [get]}]}
+- {apiVersion: v1, kind: ServiceAccount, metadata: {generateName: s-, namespace: shop}}
+)");
+  EXPECT_TRUE(RemoveRepeated(&world).empty());
+  ASSERT_EQ(world.policy.cluster_role_bindings.size(), 2u);
+  EXPECT_EQ(world.policy.cluster_role_bindings[0].name, "b-%");
+  EXPECT_EQ(world.policy.cluster_roles[0].rules.size(), 2u);
+  EXPECT_TRUE(world.accounts.empty());
+}
+
 TEST(ReadManifests, SaysWhatIsWrong) {
   const auto broken = ReadManifests("x.yaml", "a: [\nb", "default");
   EXPECT_THAT(std::string(broken.status().message()), HasSubstr("x.yaml: line 2"));

@@ -22,7 +22,8 @@ void KeepLast(std::vector<T>* objects, const char* kind, Key key, std::vector<st
   std::vector<T> kept;
   for (auto it = objects->rbegin(); it != objects->rend(); ++it) {
     const std::string name = key(*it);
-    if (seen.insert(name).second) {
+    const bool is_generated = it->name.find(kGeneratedName) != std::string::npos;
+    if (is_generated || seen.insert(name).second) {
       kept.push_back(std::move(*it));
     } else {
       words->push_back(StrCat(kind, " ", name));

@@ -58,10 +58,14 @@ absl::StatusOr<rbac::UserInfo> FindUser(const World& world, std::string_view nam
 // For people: a component's name, "namespace/name" of another ServiceAccount, or the user name.
 std::string UserTitle(const World& world, std::string_view user);
 
+// What an object with metadata.generateName is called here: the API server makes the rest of its
+// name. No name of an RBAC object has this sign.
+inline constexpr char kGeneratedName[] = "%";
+
 // Adds what `other` has, after what there is.
 void Merge(World other, World* world);
 // Of objects with one name the last one counts, as with `kubectl apply`. Removes the others; what
-// they are, in words. After the last Merge().
+// they are, in words. Objects with generated names are all different. After the last Merge().
 std::vector<std::string> RemoveRepeated(World* world);
 // Adds to each ClusterRole with selectors the rules of those that they match, which may be such
 // roles themselves (admin selects edit, which selects view). After the last Merge(), as a selector
