@@ -19,6 +19,14 @@ namespace {
 constexpr int kMaxDepth = 64;
 constexpr size_t kMaxAliased = 1'000'000;
 
+absl::Status Merge(const YAML::Node& key, const YAML::Node& value, int depth, size_t* left,
+                   Json::Value* map);
+
+// YAML 1.1's merge key, which is not in quotes.
+bool IsMergeKey(const YAML::Node& key) {
+  return key.Scalar() == "<<" && key.Tag() != "!" && key.Tag() != "tag:yaml.org,2002:str";
+}
+
 // RBAC objects are made of strings: nothing else needs a type. `left` counts down with each value,
 // because an alias brings all that it stands for again.
 absl::StatusOr<Json::Value> StringsOf(const YAML::Node& node, int depth, size_t* left) {
@@ -40,11 +48,38 @@ absl::StatusOr<Json::Value> StringsOf(const YAML::Node& node, int depth, size_t*
     Json::Value map(Json::objectValue);
     for (const auto& entry : node) {
       if (!entry.first.IsScalar()) continue;
+      if (IsMergeKey(entry.first)) {
+        RETURN_IF_ERROR(Merge(entry.first, entry.second, depth + 1, left, &map));
+        continue;
+      }
       ASSIGN_OR_RETURN(map[entry.first.Scalar()], StringsOf(entry.second, depth + 1, left));
     }
     return map;
   }
   return Json::Value();
+}
+
+// Adds the entries of the map, or of the maps, that a merge key has. As kubectl does (yaml v2):
+// what comes later in the text replaces what comes before; of several maps the first one counts.
+absl::Status Merge(const YAML::Node& key, const YAML::Node& value, int depth, size_t* left,
+                   Json::Value* map) {
+  if (!value.IsMap() && !value.IsSequence()) {
+    return absl::InvalidArgumentError(
+        StrCat("line ", key.Mark().line + 1, ": the merge key << needs a map or a list of maps"));
+  }
+  if (value.IsSequence()) {
+    for (size_t i = value.size(); i-- > 0;) {
+      // A list in a list is an error, as a scalar is.
+      const YAML::Node& item = value[i].IsSequence() ? key : value[i];
+      RETURN_IF_ERROR(Merge(key, item, depth, left, map));
+    }
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(Json::Value merged, StringsOf(value, depth, left));
+  for (const std::string& name : merged.getMemberNames()) {
+    (*map)[name] = std::move(merged[name]);
+  }
+  return absl::OkStatus();
 }
 
 std::string Text(const Json::Value& object, std::string_view key) {

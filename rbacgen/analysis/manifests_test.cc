@@ -164,6 +164,58 @@ TEST(ReadManifests, SaysWhatIsWrong) {
   EXPECT_TRUE(ReadManifests("x.yaml", "", "default").ok());
 }
 
+// The answers are those of `kubectl annotate --local -o json -f FILE a=b`.
+TEST(ReadManifests, MergesAsKubectlDoes) {
+  const auto rule = [](const std::string& yaml) {
+    return ReadManifests("x.yaml",
+                         "kind: ClusterRole\napiVersion: rbac.authorization.k8s.io/v1\n"
+                         "metadata: {name: a}\n"
+                         "x: &x {apiGroups: [''], resources: [pods], verbs: [list]}\n"
+                         "z: &z {resources: [secrets], verbs: [watch], resourceNames: [web]}\n"
+                         "l: &l [*x, *z]\n"
+                         "rules:\n- " +
+                             yaml + "\n",
+                         "default");
+  };
+  const struct {
+    const char* yaml;
+    rbac::Rule want;
+  } kCases[] = {
+      {"{<<: *x}", {{"list"}, {""}, {"pods"}, {}, {}}},
+      {"{<<: *x, verbs: [get]}", {{"get"}, {""}, {"pods"}, {}, {}}},
+      {"{verbs: [get], <<: *x}", {{"list"}, {""}, {"pods"}, {}, {}}},
+      {"{<<: [*x, *z]}", {{"list"}, {""}, {"pods"}, {"web"}, {}}},
+      {"{<<: *x, <<: *z}", {{"watch"}, {""}, {"secrets"}, {"web"}, {}}},
+      {"{<<: {<<: *x, verbs: [get]}}", {{"get"}, {""}, {"pods"}, {}, {}}},
+      {"{<<: []}", {}},
+      {"{\"<<\": *x}", {}},
+  };
+  for (const auto& c : kCases) {
+    const auto world = rule(c.yaml);
+    ASSERT_TRUE(world.ok()) << c.yaml << ": " << world.status();
+    ASSERT_EQ(world->policy.cluster_roles[0].rules.size(), 1u) << c.yaml;
+    EXPECT_EQ(world->policy.cluster_roles[0].rules[0], c.want) << c.yaml;
+  }
+  for (const char* wrong : {"{<<: x}", "{<<: [*x, y]}", "{<<: [[*x]]}", "{<<: }"}) {
+    EXPECT_THAT(std::string(rule(wrong).status().message()),
+                HasSubstr("x.yaml: line 8: the merge key << needs a map or a list of maps"))
+        << wrong;
+  }
+}
+
+TEST(ReadManifests, MergesAreBounded) {
+  std::string yaml = "a: &a {k: v}\n";
+  for (char c = 'b'; c < 'z'; ++c) {
+    const std::string last(1, c - 1), its(1, c);
+    yaml += its + ": &" + its + " {p: {<<: *" + last + "}, q: {<<: *" + last + "}}\n";
+  }
+  EXPECT_THAT(std::string(ReadManifests("x.yaml", yaml, "default").status().message()),
+              HasSubstr("its aliases stand for more than 1000000 values"));
+  EXPECT_THAT(
+      std::string(ReadManifests("x.yaml", "a: &a {<<: *a}\n", "default").status().message()),
+      HasSubstr("nested too deep"));
+}
+
 TEST(ReadManifests, DepthIsBounded) {
   const auto read = [](std::string_view open, std::string_view close, int depth) {
     std::string yaml =
