@@ -245,6 +245,15 @@ expect 0 'aggregated from another file' can-i -q --as=shop/web get pods --input=
 expect 0 'aggregated from another input' can-i -q --as=shop/web get pods --input=parts/b.yaml --input=parts/a.yaml
 expect 0 'several inputs in a word' can-i -q --as=shop/web get pods --input=old,parts/b.yaml,,parts/a.yaml,chart.yaml,
 
+# Of an object that is there twice the last one counts, in the order of the inputs.
+sed 's/- get/- delete/' chart.yaml >override.yaml
+for order in '0 old,override.yaml' '2 override.yaml,old' '0 chart.yaml,old,override.yaml' '2 override.yaml,chart.yaml'; do
+  # The Role in shop is the one that lets a read its Secret.
+  expect 0 "in the order of $order" who-can --json delete secrets/cert -n shop --input="${order#* }"
+  says "in the order of $order" err 'there are two of Role shop/mandate-manager-a; the last one counts'
+  [ "$(grep -c mandate-manager-a out)" = $((1 - ${order%% *} / 2)) ] || fail "in the order of $order: $(cat out)"
+done
+
 # A project without a chart of ours: which ServiceAccount is which component.
 cat >shipped.yaml <<'END'
 {apiVersion: v1, kind: ServiceAccount, metadata: {name: web, namespace: shop}}

@@ -129,6 +129,32 @@ std::vector<std::string> Split(const std::vector<std::string>& inputs) {
   return parts;
 }
 
+bool IsSource(const std::string& input) {
+  return input != "cluster" && !input.starts_with(kManifestsPrefix) && !IsManifest(input);
+}
+
+// What is no source; the exit code of a mistake, said on standard error, or 0.
+int AddPart(const std::string& input, const InputFlags& flags, World* world) {
+  absl::StatusOr<World> part = World();
+  if (input == "cluster") {
+    part = ReadCluster(flags);
+  } else if (input.starts_with(kManifestsPrefix)) {
+    part = ReadManifestFolder(input.substr(sizeof kManifestsPrefix - 1), flags);
+  } else {
+    part = ReadManifestFile(input, flags);
+  }
+  if (!part.ok()) return Say(part.status());
+  if (HasNothing(*part)) {
+    std::cerr << "rbacgen: " << input
+              << " has no role, no binding and no ServiceAccount; a cluster's are written by\n"
+                 "  kubectl get clusterroles,clusterrolebindings,roles,rolebindings,"
+                 "serviceaccounts -A -o json\n";
+    return kExitUnknown;
+  }
+  Merge(*std::move(part), world);
+  return 0;
+}
+
 }  // namespace
 
 const char kInputHelp[] =
@@ -189,33 +215,20 @@ int ReadTree(const std::vector<std::string>& paths, const InputFlags& flags, Sou
 }
 
 int ReadWorld(const std::vector<std::string>& inputs, const InputFlags& flags, World* world) {
+  const std::vector<std::string> parts = Split(inputs);
   std::vector<std::string> sources_paths;
-  for (const std::string& input : Split(inputs)) {
-    absl::StatusOr<World> part = World();
-    if (input == "cluster") {
-      part = ReadCluster(flags);
-    } else if (input.starts_with(kManifestsPrefix)) {
-      part = ReadManifestFolder(input.substr(sizeof kManifestsPrefix - 1), flags);
-    } else if (IsManifest(input)) {
-      part = ReadManifestFile(input, flags);
-    } else {
-      sources_paths.push_back(input);
-      continue;
+  std::ranges::copy_if(parts, std::back_inserter(sources_paths), IsSource);
+  bool has_tree = false;
+  for (const std::string& input : parts) {
+    if (!IsSource(input)) {
+      if (const int error = AddPart(input, flags, world)) return error;
+    } else if (!has_tree) {
+      // All sources are one tree, which comes where the first of them does.
+      has_tree = true;
+      Sources sources;
+      if (const int error = ReadTree(sources_paths, flags, &sources)) return error;
+      Merge(TreeWorld(sources, flags.tree), world);
     }
-    if (!part.ok()) return Say(part.status());
-    if (HasNothing(*part)) {
-      std::cerr << "rbacgen: " << input
-                << " has no role, no binding and no ServiceAccount; a cluster's are written by\n"
-                   "  kubectl get clusterroles,clusterrolebindings,roles,rolebindings,"
-                   "serviceaccounts -A -o json\n";
-      return kExitUnknown;
-    }
-    Merge(*std::move(part), world);
-  }
-  if (!sources_paths.empty()) {
-    Sources sources;
-    if (const int error = ReadTree(sources_paths, flags, &sources)) return error;
-    Merge(TreeWorld(sources, flags.tree), world);
   }
   if (!HasBindings(*world)) {
     const std::string names = absl::StrJoin(inputs, ",");
