@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "manager/core/strings.h"
@@ -10,6 +11,7 @@
 #include "rbacgen/analysis/builtin_policy.h"
 #include "rbacgen/analysis/commands.h"
 #include "rbacgen/analysis/inputs.h"
+#include "rbacgen/analysis/known_users.h"
 #include "rbacgen/analysis/radius_report.h"
 #include "rbacgen/analysis/subjects.h"
 #include "rbacgen/analysis/unresolved.h"
@@ -47,19 +49,30 @@ int Read(const Flags& flags, const std::string& input, Measured* measured) {
   return 0;
 }
 
-// The identities that --as names, pooled; the exit code of a mistake, said on standard error, or 0.
-int FindStart(const std::vector<std::string>& names, const World& world,
-              std::vector<rbac::UserInfo>* start) {
-  for (const std::string& name : names) {
-    const auto user = FindUser(world, name, {});
-    if (!user.ok()) {
-      std::cerr << "rbacgen: " << user.status().message() << "\n";
-      return kExitUnknown;
+// The identities that --as names, or base, pooled. An identity may be new or gone: it starts in
+// those of the inputs that know it, and one of them has to. The exit code of a mistake, said on
+// standard error, or 0.
+int FindStart(const Flags& flags,
+              const std::vector<std::pair<const Measured*, std::vector<rbac::UserInfo>*>>& starts) {
+  const std::vector<std::string> base = {"base"};
+  for (const std::string& name : flags.as.empty() ? base : flags.as) {
+    absl::Status unknown;
+    bool known = false;
+    for (const auto& [measured, start] : starts) {
+      unknown = CheckKnown(measured->complete, name, {});
+      if (!unknown.ok()) continue;
+      known = true;
+      start->push_back(*FindUser(measured->complete, name, {}));
     }
-    if (UserTitle(world, user->name) == user->name) {
-      std::cerr << "rbacgen: " << user->name << " is no component here; taken as a user's name\n";
+    if (known) continue;
+    if (flags.as.empty()) {
+      std::cerr << "rbacgen: " << flags.old_input << " has no base, ServiceAccount "
+                << flags.input.tree.ns << "/" << flags.input.tree.base_name
+                << "; name where to begin: --as=NAMESPACE/NAME\n";
+    } else {
+      std::cerr << "rbacgen: " << unknown.message() << "\n";
     }
-    start->push_back(*user);
+    return kExitUnknown;
   }
   return 0;
 }
@@ -73,10 +86,7 @@ int OneRadius(const Flags& flags) {
   Measured is;
   std::vector<rbac::UserInfo> start;
   if (const int error = Read(flags, flags.old_input, &is)) return error;
-  const std::vector<std::string> base = {"base"};
-  if (const int error = FindStart(flags.as.empty() ? base : flags.as, is.world, &start)) {
-    return error;
-  }
+  if (const int error = FindStart(flags, {{&is, &start}})) return error;
   const BlastRadius radius = ComputeBlastRadius(is.complete, start);
   return Print(flags.json ? WriteJson(RadiusJson(radius)) + "\n" : RadiusText(radius), is.unknown,
                0);
@@ -85,8 +95,7 @@ int OneRadius(const Flags& flags) {
 // What a change adds to the reach of the identities that --as names, pooled.
 int DiffOfSome(const Flags& flags, const Measured& was, const Measured& is) {
   std::vector<rbac::UserInfo> old_start, new_start;
-  if (const int error = FindStart(flags.as, was.world, &old_start)) return error;
-  if (const int error = FindStart(flags.as, is.world, &new_start)) return error;
+  if (const int error = FindStart(flags, {{&was, &old_start}, {&is, &new_start}})) return error;
   const RadiusDiff diff = DiffRadii(ComputeBlastRadius(was.complete, old_start),
                                     ComputeBlastRadius(is.complete, new_start));
   std::string text = flags.json ? WriteJson(RadiusDiffJson(diff)) + "\n" : RadiusDiffText("", diff);
@@ -137,8 +146,8 @@ void AddBlastRadiusCommand(CLI::App& app, int* exit_code) {
   command
       ->add_option(
           "--as", flags->as,
-          "Where it begins: components, ServiceAccounts, users. Without it: at base; of two "
-          "INPUTs, at each subject by itself")
+          "Where it begins: components, NAMESPACE/NAME of ServiceAccounts, users (user:NAME if no "
+          "binding has the user). Without it: at base; of two INPUTs, at each subject by itself")
       ->allow_extra_args(false);
   command->add_flag("--json", flags->json, "Print JSON");
   AddInputFlags(command, Asks::kOfAll, &flags->input);

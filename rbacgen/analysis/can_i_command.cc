@@ -16,8 +16,10 @@
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
 #include "manager/rbac/authorizer.h"
+#include "rbacgen/analysis/builtin_policy.h"
 #include "rbacgen/analysis/commands.h"
 #include "rbacgen/analysis/inputs.h"
+#include "rbacgen/analysis/known_users.h"
 #include "rbacgen/analysis/question.h"
 #include "rbacgen/analysis/unresolved.h"
 #include "rbacgen/audit/table.h"
@@ -64,62 +66,50 @@ bool SayUnknown(const World& world, const Flags& flags, const rbac::Attributes& 
                                                 (flags.all_namespaces || binding.ns == request.ns));
     if (!applies || (user != nullptr && !binding.Binds(*user))) continue;
     any = true;
-    if (!flags.quiet) std::cerr << "rbacgen: " << binding.ToString() << "\n";
+    std::cerr << "rbacgen: " << binding.ToString() << "\n";
   }
   return any;
-}
-
-// Whether the input mentions the identity. If not, the name may be mistyped, and "no" would
-// mislead. Kubernetes' own users are known.
-bool IsMentioned(const World& world, const rbac::UserInfo& user) {
-  if (const auto account = rbac::ParseServiceAccountUser(user.name)) {
-    return world.accounts.contains({account->ns, account->name}) ||
-           UserTitle(world, user.name) != StrCat(account->ns, "/", account->name);
-  }
-  const auto names = [&](const auto& binding) {
-    return std::ranges::any_of(binding.subjects, [&](const rbac::Subject& s) {
-      return s.kind == "User" && s.name == user.name;
-    });
-  };
-  return user.name.starts_with("system:") ||
-         std::ranges::any_of(world.policy.cluster_role_bindings, names) ||
-         std::ranges::any_of(world.policy.role_bindings, names);
 }
 
 int CanI(const Flags& flags) {
   World world;
   rbac::Attributes request;
-  if (const int error = Read(flags, &world, &request)) return kExitUnknown;
+  if (const int error = Read(flags, &world, &request)) return error;
   const auto user = FindUser(world, flags.as, flags.groups);
   if (!user.ok()) {
     std::cerr << "rbacgen: " << user.status().message() << "\n";
     return kExitUnknown;
   }
-  const rbac::Decision decision = rbac::Authorizer(world.policy).Authorize(*user, request);
-  if (!decision.allowed && SayUnknown(world, flags, request, &*user)) {
+  // Every cluster grants something to Kubernetes' own users, and to everybody.
+  World complete = world;
+  AddBuiltinPolicy(&complete);
+  ResolveAggregates(&complete);
+  const rbac::Decision decision = rbac::Authorizer(complete.policy).Authorize(*user, request);
+  if (decision.allowed) {
+    if (flags.quiet) return 0;
+    std::cout << "yes\n";
+    if (!decision.reason.empty()) std::cerr << decision.reason << "\n";
+    return 0;
+  }
+  if (const auto known = CheckKnown(complete, flags.as, flags.groups); !known.ok()) {
+    std::cerr << "rbacgen: " << known.message() << "\n";
+    return kExitUnknown;
+  }
+  if (SayUnknown(world, flags, request, &*user)) {
     if (!flags.quiet) std::cout << "unknown\n";
     return kExitUnknown;
   }
-  if (!decision.allowed && flags.groups.empty() && !IsMentioned(world, *user)) {
-    // Users are not objects: a cluster has no list of them.
-    const bool may_exist = world.is_whole && !rbac::ParseServiceAccountUser(user->name);
-    std::cerr << "rbacgen: " << flags.as
-              << (may_exist ? " is no component here; taken as a user's name\n"
-                            : " is no component, no ServiceAccount and no user of the input\n");
-    if (!may_exist) return kExitUnknown;
-  }
-  if (!flags.quiet) std::cout << (decision.allowed ? "yes" : "no") << "\n";
-  if (flags.quiet) return decision.allowed ? 0 : kExitFound;
-  if (decision.allowed && !decision.reason.empty()) std::cerr << decision.reason << "\n";
+  if (flags.quiet) return kExitFound;
+  std::cout << "no\n";
   for (const LaterGrant& later : world.later) {
-    if (decision.allowed || later.component != flags.as) continue;
+    if (later.component != flags.as) continue;
     for (const rbac::Rule& rule : later.rules) {
       if (!rbac::RuleAllows(rule, request)) continue;
       std::cerr << "not yet: its markers say that somebody else grants this (granted=external)\n";
       return kExitFound;
     }
   }
-  return decision.allowed ? 0 : kExitFound;
+  return kExitFound;
 }
 
 struct Row {
@@ -235,10 +225,16 @@ void AddCanICommand(CLI::App& app, int* exit_code) {
       "can-i",
       "Whether an identity may do something: yes (exit 0), no (exit 1), or unknown (exit 2)");
   command
-      ->add_option("--as", flags->as, "A component, NAMESPACE/NAME of a ServiceAccount, or a user")
+      ->add_option("--as", flags->as,
+                   "A component, NAMESPACE/NAME of a ServiceAccount, or a user; user:NAME of a "
+                   "user whom no binding has")
       ->required();
-  command->add_option("--as-group", flags->groups, "Further groups")->allow_extra_args(false);
-  command->add_flag("-q,--quiet", flags->quiet, "Answer by the exit code alone");
+  command
+      ->add_option("--as-group", flags->groups,
+                   "Further groups; group:NAME of a group that no binding has")
+      ->allow_extra_args(false);
+  command->add_flag("-q,--quiet", flags->quiet,
+                    "Answer by the exit code alone; standard error says why it is 2");
   AddQuestion(command, flags.get());
   command->footer(std::string("Example: rbacgen can-i --as=scope-instance create rolebindings -n "
                               "demo --input=controllers\n\n") +

@@ -40,8 +40,23 @@ expect 0 'by its account' can-i -q --as=mandate-system/mandate-manager-a get dep
 [ ! -s out ] || fail '-q says something'
 expect 0 'of a cluster' can-i --as=a get deployments --input=cluster "${cluster[@]}"
 expect 2 'a cluster that cannot be asked' can-i --as=a get deployments --input=cluster --kubectl ./kubectl
-expect 1 'a user of a cluster' can-i --as=jane get deployments --input=cluster "${cluster[@]}"
-says 'a user of a cluster' err "jane is no component here; taken as a user's name"
+expect 2 'a user of a cluster' can-i --as=jane get deployments --input=cluster "${cluster[@]}"
+says 'a user of a cluster' err 'jane is not a component, a ServiceAccount or a user of the input; write user:jane'
+expect 1 'a user of a cluster, spelled out' can-i --as=user:jane get deployments --input=cluster "${cluster[@]}"
+expect 2 'a mistyped component' can-i --as=aa get deployments --input=cluster "${cluster[@]}"
+says 'a mistyped component' err '; a is the nearest; write user:aa'
+expect 2 'a mistyped component with a group' can-i --as=aa --as-group=x delete secrets --input=old
+expect 2 'a mistyped group' can-i --as=a --as-group=x delete secrets --input=old
+says 'a mistyped group' err 'x is not a group of the input; write group:x'
+expect 1 'a group, spelled out' can-i --as=a --as-group=group:x delete secrets --input=old
+# Kubernetes' own bindings hold in every cluster.
+expect 0 'the scheduler' can-i --as=system:kube-scheduler create pods --subresource=binding --input=old
+expect 0 'the controller manager' can-i --as=system:kube-controller-manager create serviceaccounts --subresource=token --input=chart.yaml
+expect 1 'what the scheduler may not' can-i --as=system:kube-scheduler delete secrets --input=old
+expect 0 'what everybody may' can-i --as=a get /version --input=old
+expect 2 'a mistyped scheduler' can-i --as=system:kube-schedular create pods --input=old
+expect 2 'a node' can-i --as=system:node:n1 get secrets --input=old
+says 'a node' err "the API server's Node authorizer allows it more than RBAC does"
 expect 2 'an account that a cluster lacks' can-i --as=n/jane get deployments --input=cluster "${cluster[@]}"
 expect 2 'no kubectl' can-i --as=a get deployments --input=cluster --kubectl ./none
 says 'no kubectl' err 'cannot run ./none'
@@ -65,6 +80,8 @@ says 'of somebody' out unknown
 expect 1 'of somebody else' can-i get pods --as=bob --input=bound.yaml
 expect 2 'in their namespace' can-i get pods --as=bob -n shop --input=bound.yaml
 expect 2 'and said by the exit code' can-i -q get pods --as=ann --input=bound.yaml
+[ ! -s out ] || fail '-q says something'
+says 'and said by the exit code' err 'refers to ClusterRole viewer'
 expect 2 'a binding more' diff unbound.yaml bound.yaml
 expect 0 'the same on both sides' diff bound.yaml bound.yaml
 sed 's/{kind: User, name: ann}/&, {kind: User, name: eve}/' bound.yaml >more.yaml
@@ -116,7 +133,7 @@ expect 2 'aliases of aliases' who-can get pods --input=bomb.yaml
 says 'aliases of aliases' err 'its aliases stand for more than 1000000 values'
 for who in nobody n/nobody; do
   expect 2 "the unknown $who" can-i get pods --as=$who --input=old
-  says "the unknown $who" err "$who is no component, no ServiceAccount and no user of the input"
+  says "the unknown $who" err "$who is not a component, a ServiceAccount or a user of the input"
 done
 
 for resource in deployment Deployment deploy deployment.apps deployments.v1.apps deploy.apps/web; do
@@ -211,11 +228,17 @@ expect 0 'reach' blast-radius old
 says reach out 'create serviceaccounts/token named mandate-manager-a in mandate-system'
 says reach out '  get secrets named cert in shop: reads credentials'
 expect 0 'a flag for lists takes one argument' blast-radius --as a old
-! grep 'no component' err || fail 'a flag for lists takes one argument: took two'
 expect 2 'no reach' blast-radius nothing old
-expect 0 'a stranger' blast-radius --as=jane old
-says 'a stranger' err "jane is no component here; taken as a user's name"
-says 'a stranger' out 'do nothing that not everybody may'
+expect 2 'a stranger' blast-radius --as=jane old
+says 'a stranger' err 'jane is not a component, a ServiceAccount or a user of the input; write user:jane'
+expect 0 'a stranger, spelled out' blast-radius --as=user:jane old
+says 'a stranger, spelled out' out 'do nothing that not everybody may'
+expect 2 'a mistyped account' blast-radius --as=mandate-system/mandate-manager-aa old
+expect 2 'one mistyped, one not' blast-radius --as=a --as=aa old
+sed 's/mandate-manager/shop/g' chart.yaml >shop.yaml
+expect 2 'no base' blast-radius shop.yaml
+says 'no base' err 'shop.yaml has no base, ServiceAccount mandate-system/mandate-manager; name where to begin: --as=NAMESPACE/NAME'
+expect 0 'another base' blast-radius --base-name=shop shop.yaml
 expect 1 'more reach' blast-radius old new
 says 'more reach' out 'ServiceAccounts of kube-system, as a may create and get deployments.apps'
 says 'more reach' out '  + reaches everything, as kube-system/clusterrole-aggregation-controller'
@@ -284,6 +307,10 @@ expect 1 'a right of nobody we know' diff chart.yaml eve.yaml
 says 'a right of nobody we know' out 'user eve'
 expect 1 'a reach of nobody we know' blast-radius chart.yaml eve.yaml
 says 'a reach of nobody we know' out '  + may do anything to every resource'
+expect 1 'somebody new' blast-radius --as=eve chart.yaml eve.yaml
+expect 0 'somebody gone' blast-radius --as=eve eve.yaml chart.yaml
+says 'somebody gone' out '- no longer reaches eve'
+expect 2 'somebody of neither' blast-radius --as=evee chart.yaml eve.yaml
 expect 0 'and of base, alone' blast-radius --as=base chart.yaml eve.yaml
 says 'and of base, alone' out 'nothing is added and nothing taken away'
 

@@ -35,12 +35,30 @@ void KeepLast(std::vector<T>* objects, const char* kind, Key key, std::vector<st
 
 }  // namespace
 
+bool HasSubject(const World& world, std::string_view kind, std::string_view name) {
+  const auto names = [&](const auto& binding) {
+    return std::ranges::any_of(
+        binding.subjects, [&](const rbac::Subject& s) { return s.kind == kind && s.name == name; });
+  };
+  return std::ranges::any_of(world.policy.cluster_role_bindings, names) ||
+         std::ranges::any_of(world.policy.role_bindings, names);
+}
+
+std::optional<std::string_view> SpelledOut(const World& world, std::string_view kind,
+                                           std::string_view text) {
+  const std::string_view lead = kind == "User" ? "user:" : "group:";
+  if (!text.starts_with(lead) || HasSubject(world, kind, text)) return std::nullopt;
+  return text.substr(lead.size());
+}
+
 absl::StatusOr<rbac::UserInfo> FindUser(const World& world, std::string_view name,
                                         const std::vector<std::string>& groups) {
   rbac::UserInfo user;
-  const size_t slash = name.find('/');
+  const auto spelled_out = SpelledOut(world, "User", name);
+  if (spelled_out.has_value()) name = *spelled_out;
+  const size_t slash = spelled_out.has_value() ? name.npos : name.find('/');
   if (const auto found = world.components.find(std::string(name));
-      found != world.components.end()) {
+      found != world.components.end() && !spelled_out.has_value()) {
     user = rbac::ServiceAccountInfo(found->second.ns, found->second.name);
   } else if (const auto account = rbac::ParseServiceAccountUser(name)) {
     user = rbac::ServiceAccountInfo(account->ns, account->name);
@@ -58,7 +76,9 @@ absl::StatusOr<rbac::UserInfo> FindUser(const World& world, std::string_view nam
   } else {
     user = rbac::AuthenticatedInfo(name);
   }
-  user.groups.insert(user.groups.end(), groups.begin(), groups.end());
+  for (const std::string& group : groups) {
+    user.groups.emplace_back(SpelledOut(world, "Group", group).value_or(group));
+  }
   return user;
 }
 

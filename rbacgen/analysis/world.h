@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -49,9 +50,18 @@ struct World {
   bool is_whole = false;         // of a cluster: a role that is not here is nowhere
 };
 
-// A component of the world, "namespace/name" of a ServiceAccount, or any user name, with further
-// groups. The implicit groups are added. NotFound for "namespace/name" that no ServiceAccount can
-// have.
+// Whether a binding has this subject; `kind` is "User" or "Group".
+bool HasSubject(const World& world, std::string_view kind, std::string_view name);
+
+// The name in "user:NAME" (`kind` is "User") or "group:NAME" ("Group"), which a person writes for
+// somebody whom the input does not have. None if `text` has another form, or if a binding's subject
+// is called `text` itself.
+std::optional<std::string_view> SpelledOut(const World& world, std::string_view kind,
+                                           std::string_view text);
+
+// A component of the world, "namespace/name" of a ServiceAccount, any user name, or "user:NAME";
+// with further groups, each by name or as "group:NAME". The implicit groups are added. NotFound for
+// "namespace/name" that no ServiceAccount can have.
 absl::StatusOr<rbac::UserInfo> FindUser(const World& world, std::string_view name,
                                         const std::vector<std::string>& groups);
 
