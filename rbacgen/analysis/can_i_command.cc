@@ -39,19 +39,26 @@ struct Flags {
   bool json = false;
 };
 
-// The world and the question; the exit code of a mistake, or 0.
-int Read(const Flags& flags, World* world, rbac::Attributes* request) {
-  if (const int error = ReadWorld(flags.inputs, flags.input, world)) return error;
-  auto parsed = ParseQuestion(flags.question, *world);
+struct Asked {
+  World world;
+  rbac::Attributes request;
+  bool is_open = false;  // only "yes" would answer what was meant
+};
+
+// The exit code of a mistake, or 0.
+int Read(const Flags& flags, Asked* asked) {
+  if (const int error = ReadWorld(flags.inputs, flags.input, &asked->world)) return error;
+  auto parsed = ParseQuestion(flags.question, asked->world);
   if (!parsed.ok()) {
     std::cerr << "rbacgen: " << parsed.status().message() << "\n";
     return kExitUnknown;
   }
-  *request = *std::move(parsed);
-  // To standard error, so that the answer alone can be compared.
-  if (flags.quiet) return 0;
-  for (const std::string& doubt : QuestionDoubts(flags.question, *request)) {
-    std::cerr << "rbacgen: " << doubt << "\n";
+  asked->request = *std::move(parsed);
+  // To standard error, so that the answer alone can be compared; under --quiet too, as with
+  // kubectl.
+  for (const auto& doubt : QuestionDoubts(flags.question, asked->request, asked->world)) {
+    std::cerr << "rbacgen: " << doubt.text << "\n";
+    asked->is_open = asked->is_open || doubt.is_open;
   }
   return 0;
 }
@@ -72,9 +79,9 @@ bool SayUnknown(const World& world, const Flags& flags, const rbac::Attributes& 
 }
 
 int CanI(const Flags& flags) {
-  World world;
-  rbac::Attributes request;
-  if (const int error = Read(flags, &world, &request)) return error;
+  Asked asked;
+  if (const int error = Read(flags, &asked)) return error;
+  const auto& [world, request, is_open] = asked;
   const auto user = FindUser(world, flags.as, flags.groups);
   if (!user.ok()) {
     std::cerr << "rbacgen: " << user.status().message() << "\n";
@@ -95,7 +102,7 @@ int CanI(const Flags& flags) {
     std::cerr << "rbacgen: " << known.message() << "\n";
     return kExitUnknown;
   }
-  if (SayUnknown(world, flags, request, &*user)) {
+  if (SayUnknown(world, flags, request, &*user) || is_open) {
     if (!flags.quiet) std::cout << "unknown\n";
     return kExitUnknown;
   }
@@ -155,9 +162,9 @@ void AddRows(const World& world, const rbac::Authorizer& authorizer, const Bindi
 }
 
 int WhoCan(const Flags& flags) {
-  World world;
-  rbac::Attributes request;
-  if (const int error = Read(flags, &world, &request)) return error;
+  Asked asked;
+  if (const int error = Read(flags, &asked)) return error;
+  const auto& [world, request, is_open] = asked;
   const rbac::Authorizer authorizer(world.policy);
   std::set<Row> rows;
   for (const auto& binding : world.policy.cluster_role_bindings) {
@@ -169,7 +176,7 @@ int WhoCan(const Flags& flags) {
       AddRows(world, authorizer, binding, binding.ns, request, &rows);
     }
   }
-  const bool unknown = SayUnknown(world, flags, request, nullptr);
+  const bool unknown = SayUnknown(world, flags, request, nullptr) || (rows.empty() && is_open);
   const int exit_code = unknown ? kExitUnknown : 0;
   if (flags.json) {
     Json::Value list(Json::arrayValue);

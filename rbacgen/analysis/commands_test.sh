@@ -140,10 +140,27 @@ for resource in deployment Deployment deploy deployment.apps deployments.v1.apps
   expect 0 "by the name $resource" can-i --as=a get $resource -n shop --input=old
   says "$resource" err 'ClusterRoleBinding "mandate-manager-a"'
 done
-expect 1 'a mistyped resource' can-i --as=a get deploymentz --input=old
-says 'a mistyped resource' err '"deployments" is the nearest'
-expect 1 'capitals' can-i --as=a GET deployments --input=old
-says capitals err 'verb "GET" has capitals'
+for quiet in '' -q; do
+  # shellcheck disable=SC2086
+  expect 2 'a mistyped resource' can-i $quiet --as=a get deploymentz --input=old
+  says 'a mistyped resource' err '"deployments" is the nearest'
+  # shellcheck disable=SC2086
+  expect 2 'capitals' can-i $quiet --as=a GET deployments --input=old
+  says capitals err 'verb "GET" has capitals'
+  # shellcheck disable=SC2086
+  expect 2 'a mistyped verb' can-i $quiet --as=a delet secrets --input=old
+  says 'a mistyped verb' err '"delete" is the nearest that is known'
+  # shellcheck disable=SC2086
+  expect 1 'what no request can do' can-i $quiet --as=a delete pods --subresource=exec --input=old
+  says 'what no request can do' err 'no request can delete pods/exec'
+  # shellcheck disable=SC2086
+  expect 1 'a group that is named' can-i $quiet --as=a get widgets.apps --input=old
+done
+expect 2 'nobody of a mistyped resource' who-can delete secretz --input=old
+says 'nobody of a mistyped resource' out unknown
+expect 0 'whoever may do all' who-can delete secretz --input=admin.yaml
+says 'whoever may do all' out ann
+expect 0 'and may be asked about' can-i --as=ann delete secretz --input=admin.yaml
 cat >gadgets.yaml <<'END'
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: g}, rules: [{apiGroups: [g.io], resources: [gadgets, gizmos], verbs: [get]}]}
 ---
@@ -154,7 +171,8 @@ END
 expect 0 "a definition's short name" can-i --as=ann get gz --input=gadgets.yaml
 expect 0 "a definition's kind" who-can get Gizmo --input=gadgets.yaml
 says "a definition's kind" out ann
-expect 1 'a short name that nobody says' can-i --as=ann get gd --input=gadgets.yaml
+expect 2 'a short name that nobody says' can-i --as=ann get gd --input=gadgets.yaml
+says 'a short name that nobody says' err 'no resource "gd" in the core group of Kubernetes 1.36; write RESOURCE.GROUP for another'
 expect 0 "a cluster's short name" can-i --as=ann get gd --input=gadgets.yaml,cluster "${cluster[@]}"
 expect 2 'a flag without its value' can-i --as=a get pods --namespace= --input=old
 says 'a flag without its value' err '--namespace= has no value'

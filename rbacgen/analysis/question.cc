@@ -19,7 +19,38 @@ bool HasCapitals(std::string_view text) {
   return std::ranges::any_of(text, [](unsigned char c) { return absl::ascii_isupper(c); });
 }
 
+// "pods", "pods/log".
+std::string Target(const rbac::Attributes& request) {
+  if (request.subresource.empty()) return request.resource;
+  return StrCat(request.resource, "/", request.subresource);
+}
+
+// What is taken for a name and may be a subresource.
+void NoteNames(const QuestionText& text, const rbac::Attributes& request,
+               std::vector<QuestionDoubt>* doubts) {
+  if (request.subresource.empty() && !request.name.empty() &&
+      (request.name == "status" || request.name == "scale" || request.name == "finalizers" ||
+       FindBuiltin(request.api_group, StrCat(request.resource, "/", request.name)) != nullptr)) {
+    doubts->push_back({StrCat("\"", request.name, "\" is taken as the name of one of ",
+                              request.resource, ", as kubectl takes it; the subresource is ",
+                              text.resource.substr(0, text.resource.find('/')),
+                              " --subresource=", request.name)});
+  }
+  if (request.name.find('/') != std::string::npos) {
+    doubts->push_back(
+        {StrCat("\"", request.name, "\" is taken as the name of one of ", request.resource,
+                ", as kubectl takes it; a subresource is asked for "
+                "with --subresource")});
+  }
+}
+
 }  // namespace
+
+bool IsOfNoNamespace(const rbac::Attributes& request) {
+  const BuiltinResource* builtin = FindBuiltin(request.api_group, Target(request));
+  return builtin != nullptr && !builtin->namespaced && request.resource != "namespaces" &&
+         request.verb != "bind";
+}
 
 absl::StatusOr<rbac::Attributes> ParseQuestion(const QuestionText& text, const World& world) {
   rbac::Attributes a;
@@ -50,43 +81,56 @@ absl::StatusOr<rbac::Attributes> ParseQuestion(const QuestionText& text, const W
   return a;
 }
 
-std::vector<std::string> QuestionDoubts(const QuestionText& text, const rbac::Attributes& request) {
-  std::vector<std::string> doubts;
+std::vector<QuestionDoubt> QuestionDoubts(const QuestionText& text, const rbac::Attributes& request,
+                                          const World& world) {
+  std::vector<QuestionDoubt> doubts;
   // Constrained impersonation has verbs with capitals after a colon.
   if (HasCapitals(request.verb.substr(0, request.verb.find(':')))) {
-    doubts.push_back(StrCat("verb ", Quoted(request.verb),
-                            " has capitals: those of requests are in lower case"));
+    doubts.push_back({StrCat("verb ", Quoted(request.verb),
+                             " has capitals: those of requests are in lower case"),
+                      /*is_open=*/true});
   }
-  if (!request.is_resource_request || request.resource == "*") return doubts;
-  const std::string target = request.subresource.empty()
-                                 ? request.resource
-                                 : StrCat(request.resource, "/", request.subresource);
-  if (request.subresource.empty() && !request.name.empty() &&
-      (request.name == "status" || request.name == "scale" || request.name == "finalizers" ||
-       FindBuiltin(request.api_group, StrCat(request.resource, "/", request.name)) != nullptr)) {
-    doubts.push_back(StrCat("\"", request.name, "\" is taken as the name of one of ",
-                            request.resource, ", as kubectl takes it; the subresource is ",
-                            text.resource.substr(0, text.resource.find('/')),
-                            " --subresource=", request.name));
+  if (!request.is_resource_request) return doubts;
+  const auto lint = [&](std::string_view verb, const std::string& resource) {
+    Declaration asked;
+    if (!verb.empty()) asked.rule.verbs = {std::string(verb)};
+    asked.rule.api_groups = {request.api_group};
+    asked.rule.resources = {resource};
+    std::vector<std::string> found;
+    LintBuiltins(asked, &found);
+    return found;
+  };
+  for (std::string& mistyped : lint(request.verb, "*")) {
+    doubts.push_back({std::move(mistyped), /*is_open=*/true});
   }
-  if (request.name.find('/') != std::string::npos) {
-    doubts.push_back(StrCat("\"", request.name, "\" is taken as the name of one of ",
-                            request.resource,
-                            ", as kubectl takes it; a subresource is asked for "
-                            "with --subresource"));
+  if (request.resource == "*") return doubts;
+  NoteNames(text, request, &doubts);
+  // Of a newer Kubernetes than the tables'.
+  const bool is_new = FindBuiltin(request.api_group, request.resource) == nullptr &&
+                      std::ranges::any_of(world.custom, [&](const ResourceNames& its) {
+                        return its.group == request.api_group && its.plural == request.resource;
+                      });
+  if (is_new) return doubts;
+  if (IsOfNoNamespace(request) && !request.ns.empty()) {
+    doubts.push_back({StrCat(request.resource, " are of no namespace: a request for them is in ",
+                             "none; leave -n out")});
   }
-  // A request for one namespace is in it; a binding's role is asked about in the binding's.
-  const BuiltinResource* builtin = FindBuiltin(request.api_group, target);
-  if (builtin != nullptr && !builtin->namespaced && !request.ns.empty() &&
-      request.resource != "namespaces" && request.verb != "bind") {
-    doubts.push_back(StrCat(request.resource, " are of no namespace: a request for them is in ",
-                            "none; leave -n out"));
-  }
+  const std::string target = Target(request);
+  const auto mistyped = lint("", target);
+  for (const std::string& doubt : mistyped) doubts.push_back({doubt, /*is_open=*/true});
+  // A newer Kubernetes may have it, in the group that the question names.
+  const size_t dot = text.resource.substr(0, text.resource.find('/')).find('.');
   Declaration asked;
-  asked.rule = {{request.verb}, {request.api_group}, {target}, {}, {}};
-  LintBuiltins(asked, &doubts);
+  asked.rule = {{}, {request.api_group}, {target}, {}, {}};
   for (const std::string& doubt : DoubtfulBuiltins(asked)) {
-    doubts.push_back(doubt.substr(0, doubt.find(';')) + "; write RESOURCE.GROUP for another");
+    doubts.push_back({doubt.substr(0, doubt.find(';')) + "; write RESOURCE.GROUP for another",
+                      /*is_open=*/dot == std::string::npos});
+  }
+  if (!mistyped.empty()) return doubts;
+  // What no request can do, nobody can.
+  for (std::string& doubt : lint(request.verb, target)) {
+    const auto is_it = [&](const QuestionDoubt& known) { return known.text == doubt; };
+    if (std::ranges::none_of(doubts, is_it)) doubts.push_back({std::move(doubt)});
   }
   return doubts;
 }

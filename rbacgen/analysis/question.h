@@ -22,10 +22,22 @@ struct QuestionText {
 // it is none.
 absl::StatusOr<rbac::Attributes> ParseQuestion(const QuestionText& text, const World& world);
 
-// What of the question may not be what was meant, a sentence each: a subresource that is taken for
-// a name, as kubectl takes it; a namespace for what is of none; what Kubernetes' own API does not
-// know, as far as this knows it.
-std::vector<std::string> QuestionDoubts(const QuestionText& text, const rbac::Attributes& request);
+// Whether Kubernetes itself has the resource, and in no namespace: no RoleBinding allows the
+// request. (A request for one namespace is in it; a binding's role is asked about in the
+// binding's.)
+bool IsOfNoNamespace(const rbac::Attributes& request);
+
+struct QuestionDoubt {
+  std::string text;  // a sentence
+  // The verb or the resource is mistyped or not known: "no" would not answer what was meant.
+  bool is_open = false;
+};
+
+// What of the question may not be what was meant: a subresource that is taken for a name, as
+// kubectl takes it; a namespace for what is of none; what Kubernetes' own API does not know, as far
+// as this knows it. A resource that the world's `custom` has is known.
+std::vector<QuestionDoubt> QuestionDoubts(const QuestionText& text, const rbac::Attributes& request,
+                                          const World& world);
 
 }  // namespace mandate::rbacgen
 

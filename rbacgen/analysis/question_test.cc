@@ -67,26 +67,50 @@ TEST(QuestionDoubts, SayWhatMayNotBeMeant) {
        "things.example.com --subresource=status"},
       {{"get", "Pod", "", ""}, ""},
       {{"get", "podz", "", ""},
-       "no resource \"podz\" in the core group; \"pods\" is the nearest, in the core group"},
-      {{"GET", "pods", "", ""}, "verb \"GET\" has capitals: those of requests are in lower case"},
+       "OPEN no resource \"podz\" in the core group; \"pods\" is the nearest, in the core group"},
+      {{"GET", "pods", "", ""},
+       "OPEN verb \"GET\" has capitals: those of requests are in lower case"},
       {{"GET", "/metrics", "", ""},
-       "verb \"GET\" has capitals: those of requests are in lower case"},
+       "OPEN verb \"GET\" has capitals: those of requests are in lower case"},
       {{"impersonate-on:serviceAccount:get", "pods", "", ""}, ""},
       {{"get", "nodes/n1", "", "shop"},
        "nodes are of no namespace: a request for them is in none; leave -n out"},
       {{"get", "namespaces/shop", "", "shop"}, ""},
       {{"bind", "clusterroles/view", "", "shop"}, ""},
       {{"get", "widgets", "", ""},
-       "no resource \"widgets\" in the core group of Kubernetes 1.36; write RESOURCE.GROUP for "
+       "OPEN no resource \"widgets\" in the core group of Kubernetes 1.36; write RESOURCE.GROUP "
+       "for "
        "another"},
+      {{"get", "widgets.apps", "", ""},
+       "no resource \"widgets\" in group apps of Kubernetes 1.36; write RESOURCE.GROUP for "
+       "another"},
+      {{"get", "podz", "lgo", ""},
+       "OPEN no resource \"podz/lgo\" in the core group of Kubernetes 1.36; write RESOURCE.GROUP "
+       "for "
+       "another"},
+      {{"get", "pods", "lgo", ""},
+       "OPEN no resource \"pods/lgo\" in the core group; \"pods/log\" is the nearest, in the core "
+       "group"},
+      {{"delet", "secretz", "", ""},
+       "OPEN unknown verb \"delet\"; \"delete\" is the nearest that is known\n"
+       "OPEN no resource \"secretz\" in the core group; \"secrets\" is the nearest, in the core "
+       "group"},
+      {{"delet", "*", "", ""},
+       "OPEN unknown verb \"delet\"; \"delete\" is the nearest that is known"},
+      {{"gte", "secrets", "", ""},
+       "OPEN unknown verb \"gte\"; \"get\" is the nearest that is known"},
+      {{"get", "gizmoz", "", ""}, ""},
       {{"delete", "pods/web", "exec", ""}, "no request can delete pods/exec: it knows create get"},
   };
+  // As a cluster's `kubectl api-resources` may name a resource of a newer Kubernetes.
+  World world;
+  world.custom = {{"", "gizmoz", "gizmoz", {}}, {"", "pods", "pod", {"po"}}};
   for (const auto& c : kCases) {
-    const auto request = ParseQuestion(c.text, {});
+    const auto request = ParseQuestion(c.text, world);
     ASSERT_TRUE(request.ok()) << c.text.resource;
     std::string got;
-    for (const std::string& doubt : QuestionDoubts(c.text, *request)) {
-      StrAppend(&got, got.empty() ? "" : "\n", doubt);
+    for (const QuestionDoubt& doubt : QuestionDoubts(c.text, *request, world)) {
+      StrAppend(&got, got.empty() ? "" : "\n", doubt.is_open ? "OPEN " : "", doubt.text);
     }
     EXPECT_EQ(got, c.want) << c.text.verb << " " << c.text.resource;
   }
