@@ -78,6 +78,34 @@ bool SayUnknown(const World& world, const Flags& flags, const rbac::Attributes& 
   return any;
 }
 
+// "shop, bank and 3 more"
+std::string NamespaceWords(const std::set<std::string>& namespaces) {
+  constexpr size_t kMax = 10;
+  std::vector<std::string> words(namespaces.begin(), namespaces.end());
+  if (words.size() <= kMax) return absl::StrJoin(words, ", ");
+  const size_t more = words.size() - kMax;
+  words.resize(kMax);
+  return StrCat(absl::StrJoin(words, ", "), " and ", more, " more");
+}
+
+// A request that names no namespace is one in all of them: "no" then does not say that there is
+// none where it is allowed.
+bool AsksOfEveryNamespace(const rbac::Attributes& request) {
+  return request.is_resource_request && request.ns.empty() && !IsOfNoNamespace(request);
+}
+
+// The namespaces in which the user may do what they may not do in all.
+std::set<std::string> NamespacesOf(const rbac::Authorizer& authorizer, const rbac::UserInfo& user,
+                                   rbac::Attributes request) {
+  std::set<std::string> namespaces;
+  if (!AsksOfEveryNamespace(request)) return namespaces;
+  for (const std::string& ns : authorizer.policy().BindingNamespaces()) {
+    request.ns = ns;
+    if (authorizer.Authorize(user, request).allowed) namespaces.insert(ns);
+  }
+  return namespaces;
+}
+
 int CanI(const Flags& flags) {
   Asked asked;
   if (const int error = Read(flags, &asked)) return error;
@@ -91,7 +119,8 @@ int CanI(const Flags& flags) {
   World complete = world;
   AddBuiltinPolicy(&complete);
   ResolveAggregates(&complete);
-  const rbac::Decision decision = rbac::Authorizer(complete.policy).Authorize(*user, request);
+  const rbac::Authorizer authorizer(complete.policy);
+  const rbac::Decision decision = authorizer.Authorize(*user, request);
   if (decision.allowed) {
     if (flags.quiet) return 0;
     std::cout << "yes\n";
@@ -108,6 +137,10 @@ int CanI(const Flags& flags) {
   }
   if (flags.quiet) return kExitFound;
   std::cout << "no\n";
+  if (const auto namespaces = NamespacesOf(authorizer, *user, request); !namespaces.empty()) {
+    std::cerr << "rbacgen: not in every namespace; in some: " << NamespaceWords(namespaces)
+              << "; -n asks about one\n";
+  }
   for (const LaterGrant& later : world.later) {
     if (later.component != flags.as) continue;
     for (const rbac::Rule& rule : later.rules) {
@@ -161,6 +194,19 @@ void AddRows(const World& world, const rbac::Authorizer& authorizer, const Bindi
   }
 }
 
+// For a question about every namespace: where RoleBindings allow it, or may.
+std::string InSome(const World& world, const Flags& flags, const rbac::Attributes& request,
+                   const std::set<std::string>& allowed) {
+  if (!allowed.empty()) return StrCat("in some: ", NamespaceWords(allowed), "; -A lists them");
+  std::set<std::string> perhaps;
+  for (const UnresolvedBinding& binding : UnresolvedBindings(world)) {
+    const bool asked = flags.all_namespaces || !AsksOfEveryNamespace(request);
+    if (!asked && !binding.ns.empty()) perhaps.insert(binding.ns);
+  }
+  if (perhaps.empty()) return "";
+  return StrCat("perhaps in some: ", NamespaceWords(perhaps), "; -A tells why");
+}
+
 int WhoCan(const Flags& flags) {
   Asked asked;
   if (const int error = Read(flags, &asked)) return error;
@@ -170,14 +216,25 @@ int WhoCan(const Flags& flags) {
   for (const auto& binding : world.policy.cluster_role_bindings) {
     AddRows(world, authorizer, binding, "", request, &rows);
   }
+  std::set<std::string> elsewhere;  // namespaces that the question does not name
   for (const auto& binding : world.policy.role_bindings) {
     if (!request.is_resource_request) break;
     if (flags.all_namespaces || binding.ns == request.ns) {
       AddRows(world, authorizer, binding, binding.ns, request, &rows);
+    } else if (AsksOfEveryNamespace(request)) {
+      std::set<Row> its;
+      AddRows(world, authorizer, binding, binding.ns, request, &its);
+      if (!its.empty()) elsewhere.insert(binding.ns);
     }
   }
+  const std::string in_some = InSome(world, flags, request, elsewhere);
   const bool unknown = SayUnknown(world, flags, request, nullptr) || (rows.empty() && is_open);
   const int exit_code = unknown ? kExitUnknown : 0;
+  const bool is_nobody = rows.empty() && !unknown && !flags.json;
+  if (!in_some.empty() && !is_nobody) {
+    std::cerr << "rbacgen: this is about every namespace; RoleBindings allow it " << in_some
+              << "\n";
+  }
   if (flags.json) {
     Json::Value list(Json::arrayValue);
     for (const Row& row : rows) {
@@ -193,7 +250,11 @@ int WhoCan(const Flags& flags) {
     return error != 0 ? error : exit_code;
   }
   if (rows.empty()) {
-    std::cout << (unknown ? "unknown\n" : "nobody\n");
+    if (unknown) {
+      std::cout << "unknown\n";
+    } else {
+      std::cout << (in_some.empty() ? "nobody" : "nobody in every namespace; ") << in_some << "\n";
+    }
     return exit_code;
   }
   const bool colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
@@ -215,7 +276,8 @@ void AddQuestion(CLI::App* command, Flags* flags) {
                    "pods, Pod, po, deployments.apps, pods/NAME, or a path: /metrics")
       ->required();
   command->add_option("-n,--namespace", flags->question.ns,
-                      "The request's namespace; none: cluster scope, all namespaces");
+                      "The request's namespace; without it: a request in all namespaces, or of "
+                      "cluster scope");
   command->add_option("--subresource", flags->question.subresource, "Such as log, or status");
   command->add_option("--input", flags->inputs, "INPUTs to ask of; below")
       ->allow_extra_args(false)

@@ -78,6 +78,11 @@ says 'a role that is not there' err 'ClusterRoleBinding g of User ann refers to 
 expect 2 'of somebody' can-i get pods --as=ann --input=bound.yaml
 says 'of somebody' out unknown
 expect 1 'of somebody else' can-i get pods --as=bob --input=bound.yaml
+tail -1 bound.yaml >bob.yaml
+expect 0 'perhaps in a namespace' who-can get pods --input=bob.yaml
+says 'perhaps in a namespace' out 'nobody in every namespace; perhaps in some: shop; -A tells why'
+expect 2 'in a namespace' who-can -A get pods --input=bob.yaml
+says 'in a namespace' out unknown
 expect 2 'in their namespace' can-i get pods --as=bob -n shop --input=bound.yaml
 expect 2 'and said by the exit code' can-i -q get pods --as=ann --input=bound.yaml
 [ ! -s out ] || fail '-q says something'
@@ -193,7 +198,19 @@ says 'who, anywhere' out '"namespace":"shop"'
 expect 0 'a subresource taken for a name' who-can create serviceaccounts/token --input=old
 says 'a subresource taken for a name' err 'serviceaccounts --subresource=token'
 expect 0 'nobody can' who-can get secrets --input=old
-[ "$(cat out)" = nobody ] || fail "nobody can: $(cat out)"
+[ "$(cat out)" = 'nobody in every namespace; in some: shop; -A lists them' ] || fail "nobody can: $(cat out)"
+expect 0 'nobody can, anywhere' who-can list secrets --input=old
+[ "$(cat out)" = nobody ] || fail "nobody can, anywhere: $(cat out)"
+expect 0 'nobody can in one' who-can get secrets -n bank --input=old
+[ "$(cat out)" = nobody ] || fail "nobody can in one: $(cat out)"
+expect 0 'nobody can, in JSON' who-can --json get secrets --input=old
+[ "$(cat out)" = '[]' ] || fail "nobody can, in JSON: $(cat out)"
+says 'nobody can, in JSON' err 'this is about every namespace; RoleBindings allow it in some: shop; -A lists them'
+expect 0 'somebody, and others in some' who-can get secrets --input=admin.yaml,chart.yaml
+says 'somebody, and others in some' out ann
+says 'somebody, and others in some' err 'RoleBindings allow it in some: shop; -A lists them'
+expect 1 'no, and yes in some' can-i --as=a get secrets/cert --input=old
+says 'no, and yes in some' err 'not in every namespace; in some: shop; -n asks about one'
 
 expect 0 'the same' diff old cluster "${cluster[@]}"
 [ ! -s out ] || fail "the same: $(cat out)"
