@@ -76,6 +76,8 @@ TEST(FindUser, TakesASpelledOutUserAtTheWord) {
   EXPECT_EQ(FindUser(world, "user:scope", {})->name, "scope");
   EXPECT_EQ(FindUser(world, "user:a/b", {})->name, "a/b");
   EXPECT_EQ(FindUser(world, "user:odd", {})->name, "user:odd") << "a subject is called so";
+  EXPECT_TRUE(absl::IsNotFound(FindUser(world, "user:", {}).status()));
+  EXPECT_TRUE(absl::IsNotFound(FindUser(world, "jane", {"group:"}).status()));
   const auto account = FindUser(world, "user:system:serviceaccount:n:x", {"group:ops", "devs"});
   EXPECT_THAT(account->groups, Contains("system:serviceaccounts:n"));
   EXPECT_THAT(account->groups, Contains("ops"));

@@ -56,6 +56,7 @@ absl::StatusOr<rbac::UserInfo> FindUser(const World& world, std::string_view nam
   rbac::UserInfo user;
   const auto spelled_out = SpelledOut(world, "User", name);
   if (spelled_out.has_value()) name = *spelled_out;
+  if (name.empty()) return absl::NotFoundError("the user has no name: write user:NAME");
   const size_t slash = spelled_out.has_value() ? name.npos : name.find('/');
   if (const auto found = world.components.find(std::string(name));
       found != world.components.end() && !spelled_out.has_value()) {
@@ -78,6 +79,9 @@ absl::StatusOr<rbac::UserInfo> FindUser(const World& world, std::string_view nam
   }
   for (const std::string& group : groups) {
     user.groups.emplace_back(SpelledOut(world, "Group", group).value_or(group));
+    if (user.groups.back().empty()) {
+      return absl::NotFoundError("the group has no name: write group:NAME");
+    }
   }
   return user;
 }

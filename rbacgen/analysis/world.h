@@ -61,7 +61,7 @@ std::optional<std::string_view> SpelledOut(const World& world, std::string_view 
 
 // A component of the world, "namespace/name" of a ServiceAccount, any user name, or "user:NAME";
 // with further groups, each by name or as "group:NAME". The implicit groups are added. NotFound for
-// "namespace/name" that no ServiceAccount can have.
+// "namespace/name" that no ServiceAccount can have, and for empty names.
 absl::StatusOr<rbac::UserInfo> FindUser(const World& world, std::string_view name,
                                         const std::vector<std::string>& groups);
 

@@ -144,6 +144,17 @@ END
 expect 1 'a grant to a group' audit --sources=src --granted="$dir/group.yaml" "$dir/good.log"
 says 'a grant to a group' out '^FOUND excess-grant: a: may do anything to every resource.* by ClusterRoleBinding "x" of ClusterRole "cluster-admin" to Group "system:serviceaccounts:mandate-system"'
 
+# To everybody, by a role that Kubernetes gives everybody.
+cat "$dir/chart.yaml" - >"$dir/basic.yaml" <<'END'
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: 'system:basic-user'}, rules: [{apiGroups: [authorization.k8s.io], resources: [selfsubjectaccessreviews], verbs: [create]}, {apiGroups: [''], resources: [secrets], verbs: [get]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: 'system:basic-user'}, roleRef: {kind: ClusterRole, name: 'system:basic-user'}, subjects: [{kind: Group, name: 'system:authenticated'}]}
+END
+expect 1 'a rule more for everybody' audit --fail-on=excess-grant --sources=src --granted="$dir/basic.yaml" "$dir/good.log"
+says 'a rule more for everybody' out '^FOUND excess-grant: a: may get secrets, .* by ClusterRoleBinding "system:basic-user"'
+hides 'a rule more for everybody' out 'selfsubjectaccessreviews'
+
 # A role that is not there may grant anything.
 cat "$dir/chart.yaml" - >"$dir/gone.yaml" <<'END'
 ---
