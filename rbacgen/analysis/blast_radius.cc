@@ -10,6 +10,7 @@
 #include "manager/rbac/authorizer.h"
 #include "manager/rbac/covers.h"
 #include "manager/rbac/normalize.h"
+#include "rbacgen/analysis/builtin_policy.h"
 #include "rbacgen/analysis/words.h"
 #include "rbacgen/danger.h"
 
@@ -84,6 +85,19 @@ struct BoundRole {
   auto operator<=>(const BoundRole&) const = default;
 };
 
+// What Kubernetes itself gives everybody: discovery, questions about oneself. What the world gives
+// to everybody is somebody's decision, and part of what is reached.
+const RightsByNamespace& EverybodysRights() {
+  static const auto& rights = *new RightsByNamespace([] {
+    const rbac::UserInfo everybody = {
+        "",
+        {std::string(rbac::kAuthenticatedGroup), std::string(rbac::kUnauthenticatedGroup),
+         std::string(rbac::kServiceAccountsGroup)}};
+    return ByNamespace(RightsOf(rbac::Authorizer(BuiltinPolicy().policy), everybody));
+  }());
+  return rights;
+}
+
 class Search {
  public:
   Search(const World& world)
@@ -155,9 +169,7 @@ class Search {
     result_.steps.push_back({title, std::move(from), std::move(how)});
     const bool master = std::ranges::find(user.groups, rbac::kMastersGroup) != user.groups.end();
     if (master) held_.push_back({{"", Anything(), "system:masters"}, title});
-    for (Right& right : GrantedRightsOf(authorizer_, user)) {
-      held_.push_back({std::move(right), title});
-    }
+    for (Right& right : RightsOf(authorizer_, user)) held_.push_back({std::move(right), title});
     NoteBound(user);
   }
 
@@ -360,8 +372,7 @@ class Search {
         rules = {Anything()};
       }
     }
-    const rbac::UserInfo everybody = {"", {std::string(rbac::kAuthenticatedGroup)}};
-    result_.rights = Gained(ByNamespace(RightsOf(authorizer_, everybody)), result_.rights);
+    result_.rights = Gained(EverybodysRights(), result_.rights);
     if (result_.everything) result_.rights = {{"", {Anything()}}};
   }
 

@@ -29,7 +29,7 @@ struct Step {
 struct BlastRadius {
   std::vector<Step> steps;   // in the order in which they can be taken; the start has no `from`
   bool everything = false;   // any request on any object
-  RightsByNamespace rights;  // normalised; without what everybody may
+  RightsByNamespace rights;  // normalised; without what Kubernetes gives everybody
 };
 
 BlastRadius ComputeBlastRadius(const World& world, const std::vector<rbac::UserInfo>& start);

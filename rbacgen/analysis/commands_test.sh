@@ -260,6 +260,19 @@ says 'a reach of nobody we know' out '  + may do anything to every resource'
 expect 0 'and of base, alone' blast-radius --as=base chart.yaml eve.yaml
 says 'and of base, alone' out 'nothing is added and nothing taken away'
 
+# A grant to everybody is a grant.
+cat chart.yaml - >everybody.yaml <<'END'
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: r}, rules: [{apiGroups: [''], resources: [secrets], verbs: [get]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: r}, roleRef: {kind: ClusterRole, name: r}, subjects: [{kind: Group, name: 'system:authenticated'}]}
+END
+expect 1 'a reach of everybody' blast-radius chart.yaml everybody.yaml
+says 'a reach of everybody' out 'group system:authenticated'
+says 'a reach of everybody' out '  + may get secrets: reads credentials'
+expect 1 'and so of base' blast-radius --as=base chart.yaml everybody.yaml
+says 'and so of base' out '+ may get secrets: reads credentials'
+
 # The first external rule, and a grant to the group of the namespace.
 mkdir none-later && grep -v external old/a.go >none-later/a.go
 expect 1 'the first external rule' diff none-later old
