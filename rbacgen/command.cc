@@ -4,6 +4,8 @@
 #include <iostream>
 #include <map>
 
+#include "manager/core/printable.h"
+#include "manager/core/strings.h"
 #include "manager/object/names.h"
 #include "rbacgen/lint.h"
 #include "rbacgen/reading.h"
@@ -75,7 +77,7 @@ int ReadSources(const SourceFlags& flags, Severity misplaced, Sources* sources,
                 Diagnostics* diagnostics) {
   const auto files = FindSourceFiles(flags.paths);
   if (!files.ok()) {
-    std::cerr << "rbacgen: " << files.status().message() << "\n";
+    PrintMessage(AsStd(files.status().message()));
     return kExitUnknown;
   }
   ReadFiles(*files, flags.component_from, misplaced, sources, diagnostics);
@@ -93,6 +95,8 @@ int ReadMandateSources(const SourceFlags& flags, Sources* sources, Diagnostics* 
                "// +mandate:component:name=NAME above the rules of a component\n";
   return kExitFound;
 }
+
+void PrintMessage(std::string_view text) { std::cerr << "rbacgen: " << Printable(text) << "\n"; }
 
 int Conclude(const Diagnostics& diagnostics) {
   std::cerr << diagnostics.Report();
@@ -113,7 +117,7 @@ int Emit(const std::string& file, const std::string& text) {
   if (const int error = MakeFolder(folder)) return error;
   const absl::Status status = WriteWholeFile(file, text);
   if (status.ok()) return kExitOk;
-  std::cerr << "rbacgen: " << status.message() << "\n";
+  PrintMessage(AsStd(status.message()));
   return kExitUnknown;
 }
 
@@ -122,10 +126,10 @@ int MakeFolder(const std::string& folder) {
   if (folder.empty() || std::filesystem::is_directory(folder, error)) return kExitOk;
   std::filesystem::create_directories(folder, error);
   if (error) {
-    std::cerr << "rbacgen: cannot create the folder " << folder << ": " << error.message() << "\n";
+    PrintMessage(StrCat("cannot create the folder ", folder, ": ", error.message()));
     return kExitUnknown;
   }
-  std::cerr << "rbacgen: created the folder " << folder << "\n";
+  PrintMessage(StrCat("created the folder ", folder));
   return kExitOk;
 }
 

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <vector>
 
+#include "manager/core/strings.h"
 #include "rbacgen/command.h"
 #include "rbacgen/lint.h"
 #include "rbacgen/minimal_rules.h"
@@ -55,9 +56,10 @@ void SayWhatIsBelow(const std::vector<std::string>& paths,
     };
     const auto below = std::ranges::count_if(declarations, is_below);
     if (below == 0) continue;
-    std::cerr << "rbacgen: " << path << " is read with all below it, which has " << below
-              << (below == 1 ? " marker" : " markers") << "; controller-gen reads that folder alone"
-              << " where its path does not end with /...\n";
+    PrintMessage(StrCat(path, " is read with all below it, which has ", below,
+                        below == 1 ? " marker" : " markers",
+                        "; controller-gen reads that folder alone where its path does not end with "
+                        "/..."));
   }
 }
 

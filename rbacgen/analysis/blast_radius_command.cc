@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "manager/core/printable.h"
 #include "manager/core/strings.h"
 #include "rbacgen/analysis/blast_radius.h"
 #include "rbacgen/analysis/builtin_policy.h"
@@ -41,7 +42,7 @@ int Read(const Flags& flags, const std::string& input, Measured* measured) {
   AddBuiltinPolicy(&measured->complete);
   ResolveAggregates(&measured->complete);
   for (const UnresolvedBinding& binding : UnresolvedBindings(measured->world)) {
-    std::cerr << "rbacgen: " << binding.ToString() << "\n";
+    PrintMessage(binding.ToString());
     measured->unknown = true;
   }
   return 0;
@@ -53,11 +54,11 @@ int FindStart(const std::vector<std::string>& names, const World& world,
   for (const std::string& name : names) {
     const auto user = FindUser(world, name, {});
     if (!user.ok()) {
-      std::cerr << "rbacgen: " << user.status().message() << "\n";
+      PrintMessage(AsStd(user.status().message()));
       return kExitUnknown;
     }
     if (UserTitle(world, user->name) == user->name) {
-      std::cerr << "rbacgen: " << user->name << " is no component here; taken as a user's name\n";
+      PrintMessage(user->name + " is no component here; taken as a user's name");
     }
     start->push_back(*user);
   }
@@ -108,7 +109,7 @@ int DiffOfEach(const Flags& flags, const Measured& was, const Measured& is) {
         DiffRadii(RadiusOf(was.complete, c.before), RadiusOf(is.complete, c.now));
     if (diff.none()) continue;
     grew = grew || diff.grew();
-    StrAppend(&text, c.title, "\n", RadiusDiffText("  ", diff));
+    StrAppend(&text, Printable(c.title), "\n", RadiusDiffText("  ", diff));
     Json::Value entry = RadiusDiffJson(diff);
     entry["identity"] = c.title;
     list.append(std::move(entry));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "manager/core/printable.h"
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
 #include "manager/rbac/authorizer.h"
@@ -42,14 +43,14 @@ int Read(const Flags& flags, World* world, rbac::Attributes* request) {
   if (const int error = ReadWorld(flags.inputs, flags.input, world)) return error;
   auto parsed = ParseQuestion(flags.question, *world);
   if (!parsed.ok()) {
-    std::cerr << "rbacgen: " << parsed.status().message() << "\n";
+    PrintMessage(AsStd(parsed.status().message()));
     return kExitUnknown;
   }
   *request = *std::move(parsed);
   // To standard error, so that the answer alone can be compared.
   if (flags.quiet) return 0;
   for (const std::string& doubt : QuestionDoubts(flags.question, *request)) {
-    std::cerr << "rbacgen: " << doubt << "\n";
+    PrintMessage(doubt);
   }
   return 0;
 }
@@ -68,7 +69,7 @@ bool SayUnknown(const World& world, const Flags& flags, const rbac::Attributes& 
         });
     if (!applies || !is_theirs) continue;
     any = true;
-    if (!flags.quiet) std::cerr << "rbacgen: " << binding.ToString() << "\n";
+    if (!flags.quiet) PrintMessage(binding.ToString());
   }
   return any;
 }
@@ -96,7 +97,7 @@ int CanI(const Flags& flags) {
   if (const int error = Read(flags, &world, &request)) return kExitUnknown;
   const auto user = FindUser(world, flags.as, flags.groups);
   if (!user.ok()) {
-    std::cerr << "rbacgen: " << user.status().message() << "\n";
+    PrintMessage(AsStd(user.status().message()));
     return kExitUnknown;
   }
   const rbac::Decision decision = rbac::Authorizer(world.policy).Authorize(*user, request);
@@ -114,7 +115,7 @@ int CanI(const Flags& flags) {
   }
   if (!flags.quiet) std::cout << (decision.allowed ? "yes" : "no") << "\n";
   if (flags.quiet) return decision.allowed ? 0 : kExitFound;
-  if (decision.allowed && !decision.reason.empty()) std::cerr << decision.reason << "\n";
+  if (decision.allowed && !decision.reason.empty()) std::cerr << Printable(decision.reason) << "\n";
   for (const LaterGrant& later : world.later) {
     if (decision.allowed || later.component != flags.as) continue;
     for (const rbac::Rule& rule : later.rules) {

@@ -285,4 +285,37 @@ cat chart.yaml - >group.yaml <<'END'
 END
 expect 1 'a grant to a group' diff old group.yaml
 says 'a grant to a group' out '  + may do anything to every resource'
+
+# Names from manifests do not move the cursor, erase lines or forge them.
+cat chart.yaml - >escapes.yaml <<'END'
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: "r\e[2K"}, rules: [{apiGroups: [''], resources: [pods, "x\e[1A"], verbs: [get]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: "b\u202e"}, roleRef: {kind: ClusterRole, name: "r\e[2K"}, subjects: [{kind: User, name: "eve\e[1A\e[2K\nrbacgen: "}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: "g\x9b1A"}, roleRef: {kind: ClusterRole, name: "gone\e[2K"}, subjects: [{kind: User, name: "eve\e[1A\e[2K\nrbacgen: "}]}
+END
+{ cat escapes.yaml; echo ---; tail -n 5 escapes.yaml; } >escapes-twice.yaml
+eve=$'eve\e[1A\e[2K\nrbacgen: '
+expect 2 'diff, of escapes' diff chart.yaml escapes.yaml
+plain 'diff, of escapes'
+says 'diff, of escapes' out 'user eve\x1b[1A\x1b[2K\x0arbacgen: '
+says 'diff, of escapes' out 'x\x1b[1A'
+says 'diff, of escapes' err 'ClusterRole gone\x1b[2K, which the input does not have'
+expect 2 'two of escapes' who-can get pods --input=escapes-twice.yaml
+plain 'two of escapes'
+says 'two of escapes' err 'there are two of ClusterRole r\x1b[2K;'
+says 'two of escapes' out 'ClusterRoleBinding b\u202e'
+expect 0 'can-i, of escapes' can-i --as="$eve" get pods --input=escapes.yaml
+plain 'can-i, of escapes'
+expect 2 'can-i not, of escapes' can-i --as="$eve" get secrets --input=escapes.yaml
+plain 'can-i not, of escapes'
+expect 2 'reach, of escapes' blast-radius --as="$eve" escapes.yaml
+plain 'reach, of escapes'
+expect 2 'more reach, of escapes' blast-radius chart.yaml escapes.yaml
+plain 'more reach, of escapes'
+says 'more reach, of escapes' out 'user eve\x1b[1A'
+printf '{apiVersion: v1, kind: ServiceAccount, metadata: {name: "a\\e[1A", name: b}' >wrong.yaml
+expect 2 'a mistake, of escapes' diff chart.yaml wrong.yaml
+plain 'a mistake, of escapes'
 echo PASSED

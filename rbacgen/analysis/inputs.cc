@@ -99,7 +99,7 @@ bool HasRolesOnly(const World& world) {
 }
 
 int Say(const absl::Status& status) {
-  std::cerr << "rbacgen: " << status.message() << "\n";
+  PrintMessage(AsStd(status.message()));
   return kExitUnknown;
 }
 
@@ -109,11 +109,11 @@ int TakeIdentities(const std::vector<std::string>& inputs, const InputFlags& fla
   absl::Status status = identities.status();
   if (status.ok() && world->knows_later) status = CheckComponents(*identities, world->components);
   if (!status.ok()) {
-    std::cerr << "rbacgen: " << status.message() << "\n";
+    PrintMessage(AsStd(status.message()));
     return kExitUnknown;
   }
   for (const std::string& missing : NameIdentities(*identities, world)) {
-    std::cerr << "rbacgen: " << absl::StrJoin(inputs, " and ") << " has " << missing << "\n";
+    PrintMessage(StrCat(absl::StrJoin(inputs, " and "), " has ", missing));
   }
   return 0;
 }
@@ -205,7 +205,7 @@ int ReadWorld(const std::vector<std::string>& inputs, const InputFlags& flags, W
     }
     if (!part.ok()) return Say(part.status());
     if (HasNothing(*part)) {
-      std::cerr << "rbacgen: " << input << " has no role, no binding and no ServiceAccount\n";
+      PrintMessage(input + " has no role, no binding and no ServiceAccount");
     }
     Merge(*std::move(part), world);
   }
@@ -218,8 +218,8 @@ int ReadWorld(const std::vector<std::string>& inputs, const InputFlags& flags, W
     Merge(TreeWorld(sources, flags.tree), world);
   }
   for (const std::string& object : RemoveRepeated(world)) {
-    std::cerr << "rbacgen: there are two of " << object
-              << "; the last one counts, as with kubectl apply\n";
+    PrintMessage(
+        StrCat("there are two of ", object, "; the last one counts, as with kubectl apply"));
   }
   if (world->without_namespace > 0) {
     std::cerr << "rbacgen: objects without a namespace (" << world->without_namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "manager/core/printable.h"
 #include "manager/core/strings.h"
 #include "rbacgen/analysis/rights_report.h"
 #include "rbacgen/audit/table.h"
@@ -95,12 +96,12 @@ RadiusDiff DiffRadii(const BlastRadius& before, const BlastRadius& now) {
 std::string RadiusDiffText(std::string_view lead, const RadiusDiff& diff) {
   std::string text;
   for (const Step& s : Summarised(diff.added)) {
-    StrAppend(&text, lead, "+ reaches ", s.gained, s.from.empty() ? "" : ", as ", s.from,
-              s.how.empty() ? "" : " may ", s.how, "\n");
+    StrAppend(&text, lead, "+ reaches ", Printable(s.gained), s.from.empty() ? "" : ", as ",
+              Printable(s.from), s.how.empty() ? "" : " may ", Printable(s.how), "\n");
   }
   text += RightsText(StrCat(lead, "+ may "), diff.gained, true);
   for (const Step& s : Summarised(diff.removed)) {
-    StrAppend(&text, lead, "- no longer reaches ", s.gained, "\n");
+    StrAppend(&text, lead, "- no longer reaches ", Printable(s.gained), "\n");
   }
   return text + RightsText(StrCat(lead, "- may no longer "), diff.lost, false);
 }

@@ -1,5 +1,6 @@
 #include "rbacgen/analysis/rights_report.h"
 
+#include "manager/core/printable.h"
 #include "manager/core/strings.h"
 #include "rbacgen/analysis/words.h"
 
@@ -9,7 +10,7 @@ std::string RightsText(std::string_view lead, const RightsByNamespace& rights, b
   std::string text;
   for (const auto& [ns, rules] : rights) {
     for (const rbac::Rule& rule : rules) {
-      StrAppend(&text, lead, RuleWords(rule, ns));
+      StrAppend(&text, lead, Printable(RuleWords(rule, ns)));
       const auto words = Consequences(rule);
       if (consequences && !words.empty()) StrAppend(&text, ": ", JoinWords(words));
       text += "\n";

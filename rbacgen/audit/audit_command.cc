@@ -48,7 +48,7 @@ struct Flags {
 constexpr char kIdentityKinds[] = "identity";
 
 int Misuse(const std::string& text) {
-  std::cerr << "rbacgen: " << text << "\n";
+  PrintMessage(text);
   return kExitUnknown;
 }
 

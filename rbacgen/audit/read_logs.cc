@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "manager/core/strings.h"
 #include "rbacgen/audit/log_bytes.h"
 #include "rbacgen/audit/log_framer.h"
 #include "rbacgen/command.h"
@@ -70,12 +71,13 @@ int ReadLogs(const LogFlags& flags, Trace* trace) {
     const absl::Status status =
         ReadLogBytes(path, [&](std::string_view bytes) { framer.Add(bytes); });
     if (status.ok()) continue;
-    std::cerr << "rbacgen: " << status.message() << "\n";
+    PrintMessage(AsStd(status.message()));
     return kExitUnknown;
   }
   if (framer.Finish()) {
-    std::cerr << "rbacgen: " << flags.paths.back()
-              << ": its last line has no end and is left out: it is cut off, or being written\n";
+    PrintMessage(StrCat(flags.paths.back(),
+                        ": its last line has no end and is left out: it is cut off, or being "
+                        "written"));
   }
   return 0;
 }

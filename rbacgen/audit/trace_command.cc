@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "manager/core/strings.h"
 #include "rbacgen/audit/read_logs.h"
 #include "rbacgen/audit/report.h"
 #include "rbacgen/audit/trace.h"
@@ -31,7 +32,7 @@ int Run(const Flags& flags) {
   if (const int error = Emit("-", text)) return error;
   if (!flags.check) return 0;
   for (const TraceFinding& finding : report.findings) {
-    std::cerr << "rbacgen: " << finding.kind << ": " << finding.text << "\n";
+    PrintMessage(StrCat(finding.kind, ": ", finding.text));
   }
   if (report.requests == 0) {
     std::cerr << "rbacgen: no request of ours in the log, so it proves nothing; is its policy at "

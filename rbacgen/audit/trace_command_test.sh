@@ -53,6 +53,13 @@ expect 1 'a token from nowhere' trace --check "$dir/late.log"
 says 'a token from nowhere' out 'FOUND token-origin (high): credential id JTI=00000001-a of scope'
 says 'a token from nowhere' err 'no TokenRequest in this log issued it'
 
+# A sender chooses its user agent and names.
+event e1 ResponseComplete create $account 'mandate-manager/\u001b[1A\u009b2K\u202e' JTI=base \
+  '{"resource":"pods","namespace":"mandate-system","name":"x\u001b[2K\nrbacgen: ","apiVersion":"v1"}' 201 >"$dir/escapes.log"
+expect 1 'escapes' trace --check "$dir/escapes.log"
+plain 'escapes'
+says 'escapes' err 'base-write: base wrote more than its tokens and its lease: create pods x\x1b[2K\x0arbacgen: '
+
 # Each request with another credential id: what is kept has a bound, and the report says that it was met.
 for i in $(seq 20); do event "m$i" ResponseComplete list $account-scope "$agent scope" "JTI=$i" "$pods" 200; done >"$dir/many.log"
 # What a thief does, with its name, severity and next step.
