@@ -161,7 +161,7 @@ expect 0 'nobody can' who-can get secrets --input=old
 expect 0 'the same' diff old cluster "${cluster[@]}"
 [ ! -s out ] || fail "the same: $(cat out)"
 expect 1 'a difference' diff old new
-says 'a difference' out '  + may create deployments.apps: runs as any ServiceAccount there'
+says 'a difference' out '  + may create deployments.apps: runs as any ServiceAccount there (critical)'
 says 'a difference' out '  - may no longer list deployments.apps'
 expect 1 'gained' diff --fail-on=gained old new
 mkdir less && sed 's/get;list/get/' old/a.go >less/a.go
@@ -205,11 +205,11 @@ says 'more reach' out '  + may do anything to every resource'
 expect 0 'no more reach' blast-radius old less
 expect 0 'of manifests' blast-radius --json chart.yaml
 says 'of manifests' out '"everything":false'
-says 'of manifests' out '"namespace":"shop","resourceNames":["cert"],"resources":["secrets"],"verbs":["get"]'
+says 'of manifests' out '"namespace":"shop","resourceNames":["cert"],"resources":["secrets"],"severity":"critical","verbs":["get"]'
 sed 's/verbs=get;list/&,namespace=shop/' old/a.go >old-shop.go
 sed 's/verbs=get;create/&,namespace=shop/' new/a.go >new-shop.go
 expect 1 'more reach, JSON' blast-radius --json old-shop.go new-shop.go
-says 'more reach, JSON' out '"gained":[{"apiGroups":["apps"],"namespace":"shop","resources":["deployments"],"verbs":["create"]}]'
+says 'more reach, JSON' out '"gained":[{"apiGroups":["apps"],"consequences":["runs as any ServiceAccount there"],"namespace":"shop","resources":["deployments"],"severity":"critical","verbs":["create"]}]'
 says 'more reach, JSON' out '"lost":[{"apiGroups":["apps"],"namespace":"shop","resources":["deployments"],"verbs":["list"]}]'
 expect 2 'no such reach' blast-radius old none
 

@@ -35,7 +35,7 @@ TEST(DiffWorlds, ComparesMeaningNotText) {
        "// +kubebuilder:rbac:groups=core,resources=pods,verbs=get;list\n",
        "// +kubebuilder:rbac:groups=core,resources=pods,verbs=get;create\n",
        "manager\n"
-       "  + may create pods: runs as any ServiceAccount there\n"
+       "  + may create pods: runs as any ServiceAccount there (critical)\n"
        "  - may no longer list pods\n"},
       {"a star takes in the rest", "// +kubebuilder:rbac:groups=apps,resources=*,verbs=get\n",
        "// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get\n"
@@ -120,7 +120,7 @@ TEST(DiffWorlds, SeesWhatComponentsHoldByTheirGroups) {
       {"system:service-account-issuer-discovery", "system:serviceaccounts", false, true},
   };
   for (const auto& c : kCases) {
-    const std::string gained = "  + may get secrets: reads credentials\n";
+    const std::string gained = "  + may get secrets: reads credentials (critical)\n";
     const std::string theirs = "base\n" + gained + "manager\n" + gained;
     const std::string the_groups = StrCat("group ", c.group, "\n", gained);
     EXPECT_EQ(DiffText(DiffWorlds(TreeOf(marker), bound(c.role, c.group))),
@@ -147,7 +147,7 @@ TEST(DiffWorlds, ComparesSubjectsWhereThereAreNoComponents) {
       "namespace: n}, roleRef: {kind: ClusterRole, name: r}, subjects: [{kind: Group, name: g}]}";
   const World before = WorldOf(role), now = WorldOf(role + binding);
   EXPECT_EQ(DiffText(DiffWorlds(before, now)),
-            "group g\n  + may get secrets in n: reads credentials\n");
+            "group g\n  + may get secrets in n: reads credentials (critical)\n");
   EXPECT_EQ(DiffText(DiffWorlds(now, before)), "group g\n  - may no longer get secrets in n\n");
 }
 
