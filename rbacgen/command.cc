@@ -1,8 +1,10 @@
 #include "rbacgen/command.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <system_error>
 
 #include "manager/core/printable.h"
 #include "manager/core/strings.h"
@@ -94,6 +96,25 @@ int ReadMandateSources(const SourceFlags& flags, Sources* sources, Diagnostics* 
   std::cerr << "rbacgen: no +mandate:component marker in what was named; write "
                "// +mandate:component:name=NAME above the rules of a component\n";
   return kExitFound;
+}
+
+void SayWhatIsBelow(const std::vector<std::string>& paths, const std::vector<Place>& markers) {
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (path.ends_with("...") || !std::filesystem::is_directory(path, error)) continue;
+    const auto is_below = [&](const Place& place) {
+      const std::filesystem::path file =
+          std::filesystem::path(place.file)
+              .lexically_relative(std::filesystem::path(path).lexically_normal());
+      return !file.empty() && *file.begin() != ".." && file.has_parent_path();
+    };
+    const auto below = std::ranges::count_if(markers, is_below);
+    if (below == 0) continue;
+    PrintMessage(StrCat(path, " is read with all below it, which has ", below,
+                        below == 1 ? " marker" : " markers",
+                        "; controller-gen reads that folder alone where its path does not end with "
+                        "/..."));
+  }
 }
 
 void PrintMessage(std::string_view text) { std::cerr << "rbacgen: " << Printable(text) << "\n"; }
