@@ -74,6 +74,15 @@ bool SayUnknown(const World& world, const Flags& flags, const rbac::Attributes& 
   return any;
 }
 
+// Says that Kubernetes' own roles decide, and not alike in all versions. Unknown, then.
+void SayVersionDecides(const Flags& flags, bool newest_allows) {
+  if (flags.quiet) return;
+  const char* words[] = {"no", "yes"};
+  PrintMessage(StrCat("Kubernetes' own roles decide: in 1.36 the answer is ", words[newest_allows],
+                      ", in 1.30 ", words[!newest_allows],
+                      "; ask the cluster (--input=cluster), or add its roles to the input"));
+}
+
 // Whether the input mentions the identity. If not, the name may be mistyped, and "no" would
 // mislead. Kubernetes' own users are known.
 bool IsMentioned(const World& world, const rbac::UserInfo& user) {
@@ -101,6 +110,12 @@ int CanI(const Flags& flags) {
     return kExitUnknown;
   }
   const rbac::Decision decision = rbac::Authorizer(world.policy).Authorize(*user, request);
+  if (world.in_oldest != nullptr &&
+      rbac::Authorizer(*world.in_oldest).Authorize(*user, request).allowed != decision.allowed) {
+    SayVersionDecides(flags, decision.allowed);
+    if (!flags.quiet) std::cout << "unknown\n";
+    return kExitUnknown;
+  }
   if (!decision.allowed && SayUnknown(world, flags, request, &*user)) {
     if (!flags.quiet) std::cout << "unknown\n";
     return kExitUnknown;
@@ -169,22 +184,39 @@ void AddRows(const World& world, const rbac::Authorizer& authorizer, const Bindi
   }
 }
 
-int WhoCan(const Flags& flags) {
-  World world;
-  rbac::Attributes request;
-  if (const int error = Read(flags, &world, &request)) return error;
-  const rbac::Authorizer authorizer(world.policy);
+std::set<Row> RowsOf(const World& world, const rbac::Policy& policy, const Flags& flags,
+                     const rbac::Attributes& request) {
+  const rbac::Authorizer authorizer(policy);
   std::set<Row> rows;
-  for (const auto& binding : world.policy.cluster_role_bindings) {
+  for (const auto& binding : policy.cluster_role_bindings) {
     AddRows(world, authorizer, binding, "", request, &rows);
   }
-  for (const auto& binding : world.policy.role_bindings) {
+  for (const auto& binding : policy.role_bindings) {
     if (!request.is_resource_request) break;
     if (flags.all_namespaces || binding.ns == request.ns) {
       AddRows(world, authorizer, binding, binding.ns, request, &rows);
     }
   }
-  const bool unknown = SayUnknown(world, flags, request, nullptr);
+  return rows;
+}
+
+int WhoCan(const Flags& flags) {
+  World world;
+  rbac::Attributes request;
+  if (const int error = Read(flags, &world, &request)) return error;
+  std::set<Row> rows = RowsOf(world, world.policy, flags, request);
+  bool unknown = SayUnknown(world, flags, request, nullptr);
+  if (world.in_oldest != nullptr) {
+    std::set<Row> in_oldest = RowsOf(world, *world.in_oldest, flags, request);
+    if (in_oldest != rows) {
+      unknown = true;
+      PrintMessage(
+          "Kubernetes' own roles decide, and 1.36 and 1.30 differ: listed is who can in either; "
+          "ask "
+          "the cluster (--input=cluster), or add its roles to the input");
+    }
+    rows.merge(in_oldest);
+  }
   const int exit_code = unknown ? kExitUnknown : 0;
   if (flags.json) {
     Json::Value list(Json::arrayValue);

@@ -77,6 +77,20 @@ expect 0 'view is known' who-can get pods --input=view.yaml
 says 'view is known' out 'ann      User  everywhere  ClusterRoleBinding g'
 expect 0 'what it lacks' who-can get secrets --input=view.yaml
 says 'what it lacks' out nobody
+# 1.30's roles differ from 1.36's.
+expect 2 'what view has since' can-i --as=ann get resourceclaims.resource.k8s.io --input=view.yaml
+says 'what view has since' out unknown
+says 'what view has since' err "Kubernetes' own roles decide: in 1.36 the answer is yes, in 1.30 no; ask the cluster"
+expect 2 'who can since' who-can get resourceclaims.resource.k8s.io --input=view.yaml
+says 'who can since' out 'ann      User  everywhere  ClusterRoleBinding g'
+says 'who can since' err '1.36 and 1.30 differ'
+sed 's/name: viewer/name: "system:controller:expand-controller"/' bound.yaml | head -1 >expander.yaml
+expect 2 'what it had' can-i -q --as=ann get secrets --input=expander.yaml
+[ ! -s out ] || fail "what it had: -q says something"
+expect 2 'who could' who-can get secrets --input=expander.yaml
+says 'who could' out 'ann      User  everywhere  ClusterRoleBinding g'
+{ cat view.yaml; echo ---; echo '{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: view}, rules: [{apiGroups: [resource.k8s.io], resources: [resourceclaims], verbs: [get]}]}'; } >own-view.yaml
+expect 0 'a role of the input' can-i --as=ann get resourceclaims.resource.k8s.io --input=own-view.yaml
 expect 1 'a binding to view' diff unbound.yaml view.yaml
 says 'a binding to view' out 'pods, pods/log'
 

@@ -137,7 +137,9 @@ const char kInputHelp[] =
     "-\n"
     "for standard input), such as `kubectl get clusterroles,clusterrolebindings,roles,\n"
     "rolebindings,serviceaccounts -A -o json` or `helm template CHART` write; manifests:DIR;\n"
-    "or the word cluster, which asks kubectl. Several joined by commas are one.";
+    "or the word cluster, which asks kubectl. Several joined by commas are one.\n"
+    "Kubernetes' own roles, where bindings refer to them, are those of 1.36; can-i and who-can\n"
+    "answer unknown where 1.30's differ. A role of the INPUT takes the place of Kubernetes' own.";
 
 void AddInputFlags(CLI::App* command, Asks asks, InputFlags* flags) {
   command->add_option("--kubeconfig", flags->kubectl.kubeconfig,
