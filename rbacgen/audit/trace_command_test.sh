@@ -60,6 +60,13 @@ expect 1 'escapes' trace --check "$dir/escapes.log"
 plain 'escapes'
 says 'escapes' err 'base-write: base wrote more than its tokens and its lease: create pods x\x1b[2K\x0arbacgen: '
 
+expect 0 'the help' trace --help
+for kind in masters foreign-user agent-mismatch no-credential-id token-origin base-write base-impersonates base-pod \
+  base-address component-pod component-address two-tokens token-request orphan-binding bound; do
+  grep -qE "^  $kind +(high|medium|low) +[a-z]" "$dir/out" || fail "the help lacks $kind"
+done
+[ "$(grep -cE '^  [a-z-]+ +(high|medium|low) +[a-z]' "$dir/out")" = 15 ] || fail 'the help: further kinds; add them here'
+
 # Each request with another credential id: what is kept has a bound, and the report says that it was met.
 for i in $(seq 20); do event "m$i" ResponseComplete list $account-scope "$agent scope" "JTI=$i" "$pods" 200; done >"$dir/many.log"
 # What a thief does, with its name, severity and next step.
