@@ -45,6 +45,9 @@ void AddTraceFlags(CLI::App* command, TraceOptions* options) {
                    "The manager's flag of that name: whom its TokenRequests name")
       ->delimiter(',')
       ->allow_extra_args(false);
+  command->add_flag(
+      "--create-service-accounts", options->create_service_accounts,
+      "The manager has the flag of that name: base makes components' ServiceAccounts");
   command->add_option_function<std::string>(
       "--token-overlap",
       [options](const std::string& text) {
