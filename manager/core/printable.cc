@@ -37,24 +37,50 @@ void AppendEscape(const char* format, unsigned code, std::string& out) {
   out += buffer;
 }
 
+bool IsControl(uint32_t code) { return code < 0x20 || (code >= 0x7f && code < 0xa0); }
+
+// Calls `append` with each character of the text, its code point (of at most three bytes) and
+// whether it is UTF-8; if not, the character is one byte.
+template <class Append>
+void ForEachCharacter(std::string_view text, Append append) {
+  while (!text.empty()) {
+    const size_t length = Utf8Length(text);
+    const std::string_view character = text.substr(0, length == 0 ? 1 : length);
+    append(character, CodePoint(character), length != 0);
+    text.remove_prefix(character.size());
+  }
+}
+
 }  // namespace
 
 std::string Printable(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  while (!text.empty()) {
-    const size_t length = Utf8Length(text);
-    const std::string_view sequence = text.substr(0, length == 0 ? 1 : length);
-    const uint32_t code = CodePoint(sequence);
-    if (length == 0 || (length == 1 && (code < 0x20 || code == 0x7f))) {
+  ForEachCharacter(text, [&](std::string_view character, uint32_t code, bool is_utf8) {
+    if (!is_utf8 || (character.size() == 1 && IsControl(code))) {
       AppendEscape("\\x%02x", code, out);
-    } else if (length > 1 && ((code >= 0x80 && code < 0xa0) || Reorders(code))) {
+    } else if (character.size() < 4 && (IsControl(code) || Reorders(code))) {
       AppendEscape("\\u%04x", code, out);
     } else {
-      out += sequence;
+      out += character;
     }
-    text.remove_prefix(sequence.size());
-  }
+  });
+  return out;
+}
+
+std::string PrintableJson(std::string_view json) {
+  std::string out;
+  out.reserve(json.size());
+  ForEachCharacter(json, [&](std::string_view character, uint32_t code, bool is_utf8) {
+    const bool is_blank = code < 0x20;  // between values: strings have it escaped
+    if (!is_utf8) {
+      out += "\\ufffd";
+    } else if (character.size() < 4 && !is_blank && (IsControl(code) || Reorders(code))) {
+      AppendEscape("\\u%04x", code, out);
+    } else {
+      out += character;
+    }
+  });
   return out;
 }
 

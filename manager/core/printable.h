@@ -12,6 +12,10 @@ namespace mandate {
 // The result is one line of valid UTF-8.
 std::string Printable(std::string_view text);
 
+// Valid JSON, which may have all of these in strings but C0, with \u escapes in their place: the
+// same values.
+std::string PrintableJson(std::string_view json);
+
 }  // namespace mandate
 
 #endif  // MANAGER_CORE_PRINTABLE_H_

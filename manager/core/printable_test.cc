@@ -24,5 +24,11 @@ TEST(PrintableTest, BytesThatAreNotUtf8AreEscaped) {
   EXPECT_EQ(Printable(""), "");
 }
 
+TEST(PrintableTest, JsonKeepsItsValues) {
+  EXPECT_EQ(PrintableJson("{\n\t\"a\": \"\\u001b é 😀\"}\n"), "{\n\t\"a\": \"\\u001b é 😀\"}\n");
+  EXPECT_EQ(PrintableJson("\"\x7f\xc2\x9b\u202e\u061c\""), "\"\\u007f\\u009b\\u202e\\u061c\"");
+  EXPECT_EQ(PrintableJson("\"\x9b\""), "\"\\ufffd\"");
+}
+
 }  // namespace
 }  // namespace mandate

@@ -65,6 +65,8 @@ int FindStart(const std::vector<std::string>& names, const World& world,
   return 0;
 }
 
+std::string ToJson(const Json::Value& value) { return PrintableJson(WriteJson(value)) + "\n"; }
+
 int Print(const std::string& text, bool unknown, int exit_code) {
   const int error = Emit("-", text);
   return error != 0 ? error : unknown ? kExitUnknown : exit_code;
@@ -79,8 +81,7 @@ int OneRadius(const Flags& flags) {
     return error;
   }
   const BlastRadius radius = ComputeBlastRadius(is.complete, start);
-  return Print(flags.json ? WriteJson(RadiusJson(radius)) + "\n" : RadiusText(radius), is.unknown,
-               0);
+  return Print(flags.json ? ToJson(RadiusJson(radius)) : RadiusText(radius), is.unknown, 0);
 }
 
 // What a change adds to the reach of the identities that --as names, pooled.
@@ -90,7 +91,7 @@ int DiffOfSome(const Flags& flags, const Measured& was, const Measured& is) {
   if (const int error = FindStart(flags.as, is.world, &new_start)) return error;
   const RadiusDiff diff = DiffRadii(ComputeBlastRadius(was.complete, old_start),
                                     ComputeBlastRadius(is.complete, new_start));
-  std::string text = flags.json ? WriteJson(RadiusDiffJson(diff)) + "\n" : RadiusDiffText("", diff);
+  std::string text = flags.json ? ToJson(RadiusDiffJson(diff)) : RadiusDiffText("", diff);
   if (text.empty()) text = "nothing is added and nothing taken away\n";
   return Print(text, was.unknown || is.unknown, diff.grew() ? kExitFound : 0);
 }
@@ -115,8 +116,7 @@ int DiffOfEach(const Flags& flags, const Measured& was, const Measured& is) {
     list.append(std::move(entry));
   }
   if (text.empty()) text = "nothing is added and nothing taken away\n";
-  return Print(flags.json ? WriteJson(list) + "\n" : text, was.unknown || is.unknown,
-               grew ? kExitFound : 0);
+  return Print(flags.json ? ToJson(list) : text, was.unknown || is.unknown, grew ? kExitFound : 0);
 }
 
 int TwoRadii(const Flags& flags) {

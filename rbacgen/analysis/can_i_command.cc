@@ -229,7 +229,7 @@ int WhoCan(const Flags& flags) {
       entry["binding"] = row.binding;
       list.append(entry);
     }
-    const int error = Emit("-", WriteJson(list) + "\n");
+    const int error = Emit("-", PrintableJson(WriteJson(list)) + "\n");
     return error != 0 ? error : exit_code;
   }
   if (rows.empty()) {

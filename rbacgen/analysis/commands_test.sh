@@ -329,6 +329,13 @@ plain 'reach, of escapes'
 expect 2 'more reach, of escapes' blast-radius chart.yaml escapes.yaml
 plain 'more reach, of escapes'
 says 'more reach, of escapes' out 'user eve\x1b[1A'
+expect 2 'JSON, of escapes' diff --json chart.yaml escapes.yaml
+plain 'JSON, of escapes'
+expect 2 'more reach in JSON, of escapes' blast-radius --json chart.yaml escapes.yaml
+plain 'more reach in JSON, of escapes'
+expect 2 'who in JSON, of escapes' who-can --json get pods --input=escapes.yaml
+plain 'who in JSON, of escapes'
+says 'who in JSON, of escapes' out '"binding":"b\u202e"'
 printf '{apiVersion: v1, kind: ServiceAccount, metadata: {name: "a\\e[1A", name: b}' >wrong.yaml
 expect 2 'a mistake, of escapes' diff chart.yaml wrong.yaml
 plain 'a mistake, of escapes'

@@ -104,7 +104,7 @@ std::string DiffJson(const std::vector<IdentityDiff>& diffs) {
     entry["lostLater"] = RightsJson(diff.lost_later);
     list.append(entry);
   }
-  return WriteJson(list) + "\n";
+  return PrintableJson(WriteJson(list)) + "\n";
 }
 
 }  // namespace mandate::rbacgen

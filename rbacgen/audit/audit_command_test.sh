@@ -63,6 +63,8 @@ good | sed '1{h;d}' >"$dir/rest.log"
 } >"$dir/escapes.log"
 expect 1 'escapes' audit --sources=src --granted="$dir/chart.yaml" "$dir/escapes.log"
 plain 'escapes'
+expect 1 'escapes, JSON' audit --json --sources=src --granted="$dir/chart.yaml" "$dir/escapes.log"
+plain 'escapes, JSON'
 
 expect 0 'nothing amiss' audit --sources=src --granted="$dir/chart.yaml" "$dir/good.log"
 says 'nothing amiss' out '; nothing found'

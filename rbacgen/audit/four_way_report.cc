@@ -121,7 +121,7 @@ std::string FourWayJson(const FourWayReport& report, const TraceReport& trace) {
   root["notes"] = strings(report.notes);
   root["first"] = trace.first;
   root["last"] = trace.last;
-  return WriteJson(root) + "\n";
+  return PrintableJson(WriteJson(root)) + "\n";
 }
 
 }  // namespace mandate::rbacgen

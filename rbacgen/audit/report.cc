@@ -160,7 +160,7 @@ Json::Value TraceJsonValue(const TraceReport& report) {
 }
 
 std::string TraceJson(const TraceReport& report) {
-  return WriteJson(TraceJsonValue(report)) + "\n";
+  return PrintableJson(WriteJson(TraceJsonValue(report))) + "\n";
 }
 
 }  // namespace mandate::rbacgen

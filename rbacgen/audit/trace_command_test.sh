@@ -59,6 +59,8 @@ event e1 ResponseComplete create $account 'mandate-manager/\u001b[1A\u009b2K\u20
 expect 1 'escapes' trace --check "$dir/escapes.log"
 plain 'escapes'
 says 'escapes' err 'base-write: base wrote more than its tokens and its lease: create pods x\x1b[2K\x0arbacgen: '
+expect 0 'escapes, JSON' trace --json "$dir/escapes.log"
+plain 'escapes, JSON'
 
 expect 0 'the help' trace --help
 for kind in masters foreign-user agent-mismatch no-credential-id token-origin base-write base-impersonates base-pod \
