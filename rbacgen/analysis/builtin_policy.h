@@ -13,8 +13,9 @@ const World& BuiltinPolicy();
 const World& OldestBuiltinPolicy();
 
 // Adds the built-in roles that the world's bindings refer to and that it does not have, with the
-// roles that they aggregate: those of 1.36 to its policy, those of 1.30 to in_oldest. Before ResolveAggregates(), so that the world's own roles with the
-// label aggregate-to-view are part of view. Nothing is added to a whole cluster.
+// roles that they aggregate: those of 1.36 to its policy, those of 1.30 to in_oldest. Before
+// ResolveAggregates(), so that the world's own roles with the label aggregate-to-view are part of
+// view. Nothing is added to a whole cluster.
 void AddBuiltinRoles(World* world);
 
 // Adds all built-in roles and bindings that the world does not have, and the ServiceAccounts of
