@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "controllers/printable.h"
+#include "manager/core/printable.h"
 #include "manager/core/strings.h"
 
 namespace mandate {

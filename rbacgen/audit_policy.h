@@ -18,8 +18,12 @@ namespace mandate::rbacgen {
 // not answered yet. Base's renewals of its Lease, one every two seconds, are kept: without them
 // nobody can show that base uses what it may do. Requests for the identities' tokens are kept
 // whoever makes them.
+//
+// With `bodies`, it also keeps what it takes to find bindings that are for no ScopeInstance: the
+// bindings that the components ask for which may make some, and ScopeInstances as the server
+// answers with them, whoever asks. Without such a component there is nothing to add.
 Yaml AuditPolicy(const std::vector<ComponentMandate>& components, const std::string& base_name,
-                 const ChartSwitches& switches);
+                 const ChartSwitches& switches, bool bodies = false);
 
 // Adds, when asked for, a ConfigMap that holds it: the API server reads a file, no object.
 void AddAuditPolicy(ObjectMaker& base, const std::vector<ComponentMandate>& components);

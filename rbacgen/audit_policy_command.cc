@@ -17,6 +17,7 @@ struct Flags {
   std::string out;
   std::string ns = "mandate-system";
   std::string base_name = "mandate-manager";
+  bool bodies = false;
   SourceFlags sources;
 };
 
@@ -28,8 +29,8 @@ int Run(const Flags& flags) {
   }
   ChartSettings settings;
   settings.ns = flags.ns;
-  const Yaml policy =
-      AuditPolicy(BuildMandates(sources), flags.base_name, ChartSwitches(std::move(settings)));
+  const Yaml policy = AuditPolicy(BuildMandates(sources), flags.base_name,
+                                  ChartSwitches(std::move(settings)), flags.bodies);
   return Emit(flags.out, kHeading + policy.Write());
 }
 
@@ -48,10 +49,13 @@ void AddAuditPolicyCommand(CLI::App& app, int* exit_code) {
                    "The manager's ServiceAccount; a component's is NAME-component")
       ->check(IsBaseName())
       ->capture_default_str();
+  command->add_flag("--bodies", flags->bodies,
+                    "Keep the bodies by which trace finds bindings without a ScopeInstance "
+                    "(orphan-binding): those of components' bindings, and all ScopeInstances");
   AddMandateSourceFlags(command, &flags->sources);
   command->footer(
-      "For kube-apiserver --audit-policy-file. It holds the manager's identities alone: join its\n"
-      "rules with your own.\n\n"
+      "For kube-apiserver --audit-policy-file. It holds the manager's identities alone, and with\n"
+      "--bodies everybody's ScopeInstances: join its rules with your own.\n\n"
       "Example: rbacgen audit-policy --namespace=mandate-system controllers > audit-policy.yaml");
   command->callback([flags, exit_code] { *exit_code = Run(*flags); });
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
 #include "rbacgen/chart_objects.h"
 #include "rbacgen/chart_skeleton.h"
 #include "rbacgen/chart_switches.h"
@@ -113,14 +114,14 @@ int Run(Flags flags) {
     if (const int code = AddWebhookSources(flags.sources, options, &*files)) return code;
   }
   if (!files.ok()) {
-    std::cerr << "rbacgen: " << files.status().message() << "\n";
+    PrintMessage(AsStd(files.status().message()));
     return kExitFound;
   }
   if (!helm) return Emit(flags.out, PlainManifest(*files));
   if (const int error = MakeFolder(flags.out_dir)) return error;
   const absl::Status status = WriteHelmChart(flags.out_dir, *files, components, flags.names);
   if (status.ok()) return kExitOk;
-  std::cerr << "rbacgen: " << status.message() << "\n";
+  PrintMessage(AsStd(status.message()));
   return kExitUnknown;
 }
 

@@ -1,9 +1,13 @@
 #include "rbacgen/command.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <system_error>
 
+#include "manager/core/printable.h"
+#include "manager/core/strings.h"
 #include "manager/object/names.h"
 #include "rbacgen/lint.h"
 #include "rbacgen/reading.h"
@@ -75,7 +79,7 @@ int ReadSources(const SourceFlags& flags, Severity misplaced, Sources* sources,
                 Diagnostics* diagnostics) {
   const auto files = FindSourceFiles(flags.paths);
   if (!files.ok()) {
-    std::cerr << "rbacgen: " << files.status().message() << "\n";
+    PrintMessage(AsStd(files.status().message()));
     return kExitUnknown;
   }
   ReadFiles(*files, flags.component_from, misplaced, sources, diagnostics);
@@ -93,6 +97,27 @@ int ReadMandateSources(const SourceFlags& flags, Sources* sources, Diagnostics* 
                "// +mandate:component:name=NAME above the rules of a component\n";
   return kExitFound;
 }
+
+void SayWhatIsBelow(const std::vector<std::string>& paths, const std::vector<Place>& markers) {
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (path.ends_with("...") || !std::filesystem::is_directory(path, error)) continue;
+    const auto is_below = [&](const Place& place) {
+      const std::filesystem::path file =
+          std::filesystem::path(place.file)
+              .lexically_relative(std::filesystem::path(path).lexically_normal());
+      return !file.empty() && *file.begin() != ".." && file.has_parent_path();
+    };
+    const auto below = std::ranges::count_if(markers, is_below);
+    if (below == 0) continue;
+    PrintMessage(StrCat(path, " is read with all below it, which has ", below,
+                        below == 1 ? " marker" : " markers",
+                        "; controller-gen reads that folder alone where its path does not end with "
+                        "/..."));
+  }
+}
+
+void PrintMessage(std::string_view text) { std::cerr << "rbacgen: " << Printable(text) << "\n"; }
 
 int Conclude(const Diagnostics& diagnostics) {
   std::cerr << diagnostics.Report();
@@ -113,7 +138,7 @@ int Emit(const std::string& file, const std::string& text) {
   if (const int error = MakeFolder(folder)) return error;
   const absl::Status status = WriteWholeFile(file, text);
   if (status.ok()) return kExitOk;
-  std::cerr << "rbacgen: " << status.message() << "\n";
+  PrintMessage(AsStd(status.message()));
   return kExitUnknown;
 }
 
@@ -122,10 +147,10 @@ int MakeFolder(const std::string& folder) {
   if (folder.empty() || std::filesystem::is_directory(folder, error)) return kExitOk;
   std::filesystem::create_directories(folder, error);
   if (error) {
-    std::cerr << "rbacgen: cannot create the folder " << folder << ": " << error.message() << "\n";
+    PrintMessage(StrCat("cannot create the folder ", folder, ": ", error.message()));
     return kExitUnknown;
   }
-  std::cerr << "rbacgen: created the folder " << folder << "\n";
+  PrintMessage(StrCat("created the folder ", folder));
   return kExitOk;
 }
 

@@ -3,6 +3,7 @@
 #define RBACGEN_COMMAND_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "CLI/CLI.hpp"
@@ -49,6 +50,14 @@ int ReadSources(const SourceFlags& flags, Severity misplaced, Sources* sources,
 // without --warn-unjustified, a risky rule that does not say why. 0 if
 // `sources` can be used, else the exit code, with the report said.
 int ReadMandateSources(const SourceFlags& flags, Sources* sources, Diagnostics* diagnostics);
+
+// For commands that stand in for controller-gen, which reads a folder alone where its path does not
+// end with /...: says how many of the markers are below each folder that is named so.
+void SayWhatIsBelow(const std::vector<std::string>& paths, const std::vector<Place>& markers);
+
+// Prints "rbacgen: TEXT" to standard error as one line, with control characters escaped: names in
+// it may come from anybody.
+void PrintMessage(std::string_view text);
 
 // Prints the report to standard error; kExitFound if it has errors, else 0.
 int Conclude(const Diagnostics& diagnostics);

@@ -27,68 +27,74 @@ constexpr std::string_view kRefuses = "sees and refuses whatever anybody writes"
 constexpr std::string_view kSigns = "makes certificates for any user";
 
 using enum Danger::Becomes;
+using enum Danger::Severity;
 
 constexpr Danger kDangers[] = {
     // Whom it becomes.
-    {"create", "", "serviceaccounts", "token", kActs},
-    {"impersonate", "", "serviceaccounts", "", kActs},
-    {"impersonate", "", "users", "", "acts as these users"},
-    {"impersonate", "", "groups", "", "acts with the rights of these groups"},
-    {"create", "", "serviceaccounts", "", "makes ServiceAccounts that bindings name already"},
-    // Who may do what.
-    {"escalate", kRbac, "clusterroles", "", kEscalates},
-    {"escalate", kRbac, "roles", "", kEscalates},
-    {"bind", kRbac, "clusterroles", "", kGrants},
-    {"bind", kRbac, "roles", "", kGrants},
-    {kMakes, kRbac, "clusterroles", "", "changes what others may do"},
-    {kMakes, kRbac, "roles", "", "changes what others may do"},
-    {kMakes, kRbac, "clusterrolebindings", "", "hands out what it holds"},
-    {kMakes, kRbac, "rolebindings", "", "hands out what it holds"},
+    {"create", "", "serviceaccounts", "token", kActs, kCritical},
+    {"impersonate", "", "serviceaccounts", "", kActs, kCritical},
+    {"impersonate", "", "users", "", "acts as these users", kCritical},
+    {"impersonate", "", "groups", "", "acts with the rights of these groups", kCritical},
+    {"create", "", "serviceaccounts", "", "makes ServiceAccounts that bindings name already",
+     kMedium},
+    // Who may do what. Without escalate and bind a writer hands out no more than it holds.
+    {"escalate", kRbac, "clusterroles", "", kEscalates, kCritical},
+    {"escalate", kRbac, "roles", "", kEscalates, kCritical},
+    {"bind", kRbac, "clusterroles", "", kGrants, kCritical},
+    {"bind", kRbac, "roles", "", kGrants, kCritical},
+    {kMakes, kRbac, "clusterroles", "", "changes what others may do", kMedium},
+    {kMakes, kRbac, "roles", "", "changes what others may do", kMedium},
+    {kMakes, kRbac, "clusterrolebindings", "", "hands out what it holds", kMedium},
+    {kMakes, kRbac, "rolebindings", "", "hands out what it holds", kMedium},
     // What runs in pods.
-    {"create", "", "pods", "", kRuns, kAccountsOfNamespace},
-    {"update patch", "", "pods", "", "runs images of its choice in any pod there",
+    {"create", "", "pods", "", kRuns, kCritical, kAccountsOfNamespace},
+    {"update patch", "", "pods", "", "runs images of its choice in any pod there", kHigh,
      kAccountsOfNamespace},
-    {kMakes, "", "replicationcontrollers", "", kRuns, kAccountsOfNamespace},
-    {kMakes, "apps", "deployments", "", kRuns, kAccountsOfNamespace},
-    {kMakes, "apps", "daemonsets", "", kRuns, kAccountsOfNamespace},
-    {kMakes, "apps", "statefulsets", "", kRuns, kAccountsOfNamespace},
-    {kMakes, "apps", "replicasets", "", kRuns, kAccountsOfNamespace},
-    {"create", "batch", "jobs", "", kRuns, kAccountsOfNamespace},
-    {kMakes, "batch", "cronjobs", "", kRuns, kAccountsOfNamespace},
+    {kMakes, "", "replicationcontrollers", "", kRuns, kCritical, kAccountsOfNamespace},
+    {kMakes, "apps", "deployments", "", kRuns, kCritical, kAccountsOfNamespace},
+    {kMakes, "apps", "daemonsets", "", kRuns, kCritical, kAccountsOfNamespace},
+    {kMakes, "apps", "statefulsets", "", kRuns, kCritical, kAccountsOfNamespace},
+    {kMakes, "apps", "replicasets", "", kRuns, kCritical, kAccountsOfNamespace},
+    {"create", "batch", "jobs", "", kRuns, kCritical, kAccountsOfNamespace},
+    {kMakes, "batch", "cronjobs", "", kRuns, kCritical, kAccountsOfNamespace},
     // Code inside somebody's container, or its ports.
-    {kConnects, "", "pods", "exec", kCommands, kAccountsOfNamespace},
-    {kConnects, "", "pods", "attach", "speaks to any pod's process there", kAccountsOfNamespace},
-    {"update patch", "", "pods", "ephemeralcontainers", kCommands, kAccountsOfNamespace},
-    {kConnects, "", "pods", "portforward", kPorts},
-    {"create get update patch delete", "", "pods", "proxy", kPorts},
-    {"create get update patch delete", "", "services", "proxy", kPorts},
+    {kConnects, "", "pods", "exec", kCommands, kHigh, kAccountsOfNamespace},
+    {kConnects, "", "pods", "attach", "speaks to any pod's process there", kHigh,
+     kAccountsOfNamespace},
+    {"update patch", "", "pods", "ephemeralcontainers", kCommands, kHigh, kAccountsOfNamespace},
+    {kConnects, "", "pods", "portforward", kPorts, kMedium},
+    {"create get update patch delete", "", "pods", "proxy", kPorts, kMedium},
+    {"create get update patch delete", "", "services", "proxy", kPorts, kMedium},
     // Nodes: the kubelet's API, and what decides where pods run.
     {"create get update patch delete", "", "nodes", "proxy",
-     "runs commands in any pod of the cluster", Danger::Becomes::kAccounts},
-    {"create update patch", "", "nodes", "", "decides which pods a node gets"},
-    {"update patch", "", "nodes", "status", "decides which pods a node gets"},
-    {kMakes, "", "persistentvolumes", "", "mounts any folder of a node"},
+     "runs commands in any pod of the cluster", kHigh, kAccounts},
+    {"create update patch", "", "nodes", "", "decides which pods a node gets", kHigh},
+    {"update patch", "", "nodes", "status", "decides which pods a node gets", kHigh},
+    {kMakes, "", "persistentvolumes", "", "mounts any folder of a node", kHigh},
     // Credentials.
-    {kReads, "", "secrets", "", "reads credentials"},
-    {kMakes, "", "secrets", "", "replaces credentials, and makes tokens of ServiceAccounts"},
-    {"update patch", kCertificates, "certificatesigningrequests", "approval", kSigns},
-    {"update patch", kCertificates, "certificatesigningrequests", "status", kSigns},
-    {"approve sign", kCertificates, "signers", "", kSigns},
-    {kMakes, "", "configmaps", "", "decides which users of AWS have which rights", kNobody,
-     "aws-auth"},
-    {kMakes, "", "configmaps", "", "decides where names lead", kNobody, "coredns"},
+    {kReads, "", "secrets", "", "reads credentials", kCritical},
+    {kMakes, "", "secrets", "", "replaces credentials, and makes tokens of ServiceAccounts",
+     kCritical},
+    {"update patch", kCertificates, "certificatesigningrequests", "approval", kSigns, kCritical},
+    {"update patch", kCertificates, "certificatesigningrequests", "status", kSigns, kCritical},
+    {"approve sign", kCertificates, "signers", "", kSigns, kCritical},
+    {kMakes, "", "configmaps", "", "decides which users of AWS have which rights", kCritical,
+     kNobody, "aws-auth"},
+    {kMakes, "", "configmaps", "", "decides where names lead", kHigh, kNobody, "coredns"},
     // Other users' writes, and the kinds that the server has.
-    {kWrites, kAdmission, "mutatingwebhookconfigurations", "", kChanges},
-    {kWrites, kAdmission, "mutatingadmissionpolicies", "", kChanges},
-    {kWrites, kAdmission, "mutatingadmissionpolicybindings", "", kChanges},
-    {kWrites, kAdmission, "validatingwebhookconfigurations", "", kRefuses},
-    {kWrites, kAdmission, "validatingadmissionpolicies", "", kRefuses},
-    {kWrites, kAdmission, "validatingadmissionpolicybindings", "", kRefuses},
+    {kWrites, kAdmission, "mutatingwebhookconfigurations", "", kChanges, kHigh},
+    {kWrites, kAdmission, "mutatingadmissionpolicies", "", kChanges, kHigh},
+    {kWrites, kAdmission, "mutatingadmissionpolicybindings", "", kChanges, kHigh},
+    {kWrites, kAdmission, "validatingwebhookconfigurations", "", kRefuses, kHigh},
+    {kWrites, kAdmission, "validatingadmissionpolicies", "", kRefuses, kHigh},
+    {kWrites, kAdmission, "validatingadmissionpolicybindings", "", kRefuses, kHigh},
     {kWrites, "apiextensions.k8s.io", "customresourcedefinitions", "",
-     "changes kinds, and deletes them with all their objects"},
-    {kWrites, "apiregistration.k8s.io", "apiservices", "", "answers in the API server's place"},
-    {"update patch", "", "namespaces", "", "changes the labels that admission and selectors trust"},
-    {"delete", "", "namespaces", "", "deletes all that is in a namespace"},
+     "changes kinds, and deletes them with all their objects", kHigh},
+    {kWrites, "apiregistration.k8s.io", "apiservices", "", "answers in the API server's place",
+     kHigh},
+    {"update patch", "", "namespaces", "", "changes the labels that admission and selectors trust",
+     kMedium},
+    {"delete", "", "namespaces", "", "deletes all that is in a namespace", kHigh},
 };
 
 }  // namespace
@@ -126,6 +132,28 @@ std::string_view DangerOfUrls(const rbac::Rule& rule) {
     for (const std::string& url : rule.non_resource_urls) {
       if (url.starts_with(path) || rbac::UrlMatches(rule, path)) return consequence;
     }
+  }
+  return "";
+}
+
+std::optional<Danger::Severity> SeverityOf(const rbac::Rule& rule) {
+  std::optional<Danger::Severity> severity;
+  if (!DangerOfUrls(rule).empty()) severity = kMedium;
+  for (const Danger& danger : Dangers()) {
+    // An empty optional is less than any value.
+    if (!danger.VerbOf(rule).empty()) severity = std::max(severity, std::optional(danger.severity));
+  }
+  return severity;
+}
+
+std::string_view SeverityName(Danger::Severity severity) {
+  switch (severity) {
+    case kMedium:
+      return "medium";
+    case kHigh:
+      return "high";
+    case kCritical:
+      return "critical";
   }
   return "";
 }

@@ -75,6 +75,48 @@ TEST(Dangers, CoverWhatScannersOfRbacLookFor) {
   for (const auto& row : rows) EXPECT_EQ(DangerOf(row.rule), row.want);
 }
 
+// Beside each, who grades it so: rbac-police, KubiScan, or krane.
+TEST(SeverityOf, IsThatOfTheScanners) {
+  using enum Danger::Severity;
+  constexpr char kRbac[] = "rbac.authorization.k8s.io";
+  const struct {
+    rbac::Rule rule;
+    std::optional<Danger::Severity> want;
+  } rows[] = {
+      {{{"create"}, {""}, {"serviceaccounts/token"}, {}, {}}, kCritical},  // token_request
+      {{{"impersonate"}, {""}, {"groups"}, {}, {}}, kCritical},            // impersonate; all three
+      {{{"escalate", "get"}, {kRbac}, {"roles"}, {}, {}}, kCritical},      // escalate_roles
+      {{{"bind"}, {kRbac}, {"clusterroles"}, {"one"}, {}}, kCritical},     // bind_roles
+      {{{"create"}, {"apps"}, {"deployments"}, {}, {}}, kCritical},        // assign_sa
+      {{{"get"}, {""}, {"secrets"}, {}, {}}, kCritical},                   // retrieve_token_secrets
+      {{{"create"}, {""}, {"secrets"}, {}, {}}, kCritical},                // issue_token_secrets
+      {{{"patch"}, {""}, {"configmaps"}, {"aws-auth"}, {}}, kCritical},    // eks_modify_aws_auth
+      {{{"update"}, {"certificates.k8s.io"}, {"certificatesigningrequests/approval"}, {}, {}},
+       kCritical},                                           // approve_csrs
+      {{{"*"}, {"*"}, {"*"}, {}, {}}, kCritical},            // cluster_admin
+      {{{"patch"}, {""}, {"pods"}, {}, {}}, kHigh},          // modify_pods
+      {{{"create"}, {""}, {"pods/exec"}, {}, {}}, kHigh},    // pods_exec
+      {{{"create"}, {""}, {"pods/attach"}, {}, {}}, kHigh},  // KubiScan
+      {{{"get"}, {""}, {"nodes/proxy"}, {}, {}}, kHigh},     // nodes_proxy
+      {{{"update"}, {""}, {"nodes"}, {}, {}}, kHigh},        // steal_pods
+      {{{"patch"}, {"admissionregistration.k8s.io"}, {"mutatingwebhookconfigurations"}, {}, {}},
+       kHigh},                                                     // control_webhooks
+      {{{"patch"}, {kRbac}, {"rolebindings"}, {}, {}}, kMedium},   // KubiScan: low
+      {{{"create"}, {kRbac}, {"clusterroles"}, {}, {}}, kMedium},  // krane: warning
+      {{{"get"}, {}, {}, {}, {"/debug/pprof/heap"}}, kMedium},
+      {{{"patch"}, {""}, {"configmaps"}, {"mine"}, {}}, std::nullopt},
+      {{{"get"}, {""}, {"pods"}, {}, {}}, std::nullopt},
+      {{{"get"}, {}, {}, {}, {"/metrics"}}, std::nullopt},
+      {{{"patch", "create"}, {""}, {"pods", "pods/exec"}, {}, {}}, kCritical},  // the highest
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(SeverityOf(row.rule), row.want) << testing::PrintToString(row.rule.resources);
+  }
+  EXPECT_EQ(SeverityName(kCritical), "critical");
+  EXPECT_EQ(SeverityName(kHigh), "high");
+  EXPECT_EQ(SeverityName(kMedium), "medium");
+}
+
 TEST(DangerOfUrls, IsOfProfilesAndLogs) {
   const auto of = [](const std::string& url) {
     return std::string(DangerOfUrls({{"get"}, {}, {}, {}, {url}}));

@@ -2,11 +2,12 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "manager/core/printable.h"
+#include "manager/core/strings.h"
 
 namespace mandate::rbacgen {
 
-std::string Place::ToString() const { return line > 0 ? absl::StrCat(file, ":", line) : file; }
+std::string Place::ToString() const { return line > 0 ? StrCat(file, ":", line) : file; }
 
 void Diagnostics::Add(Severity severity, Place place, std::string text) {
   const bool added = entries_.insert({std::move(place), severity, std::move(text)}).second;
@@ -23,8 +24,8 @@ void Diagnostics::Merge(Diagnostics more) {
 std::string Diagnostics::Report() const {
   std::string report;
   for (const Entry& e : entries_) {
-    absl::StrAppend(&report, e.place.ToString(), ": ",
-                    e.severity == Severity::kError ? "error" : "warning", ": ", e.text, "\n");
+    StrAppend(&report, Printable(e.place.ToString()), ": ",
+              e.severity == Severity::kError ? "error" : "warning", ": ", Printable(e.text), "\n");
   }
   return report;
 }

@@ -34,7 +34,8 @@ class Diagnostics {
   void Merge(Diagnostics more);
 
   int errors() const { return errors_; }
-  // "file:line: error: text" lines, by file, line and text; the same line once.
+  // "file:line: error: text" lines, by file, line and text; the same line once. Control characters
+  // are escaped.
   std::string Report() const;
 
  private:

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "manager/core/strings.h"
 #include "rbacgen/command.h"
 #include "rbacgen/header_writer.h"
 #include "rbacgen/mandates.h"
@@ -35,7 +36,7 @@ int Run(const Flags& flags) {
   const auto header =
       WriteHeader(mandates, flags.include_as.empty() ? flags.out : flags.include_as);
   if (!header.ok()) {
-    std::cerr << "rbacgen: " << header.status().message() << "\n";
+    PrintMessage(AsStd(header.status().message()));
     return kExitFound;
   }
   return Emit(flags.out, *header);

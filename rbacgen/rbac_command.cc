@@ -1,10 +1,8 @@
 // rbacgen rbac: the roles that controller-gen prints for the same markers.
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "rbacgen/command.h"
@@ -41,26 +39,6 @@ void NameRoles(const Flags& flags, std::vector<Declaration>* declarations) {
   }
 }
 
-// controller-gen reads a folder alone, and all below it where "/..." says so.
-void SayWhatIsBelow(const std::vector<std::string>& paths,
-                    const std::vector<Declaration>& declarations) {
-  for (const std::string& path : paths) {
-    std::error_code error;
-    if (path.ends_with("...") || !std::filesystem::is_directory(path, error)) continue;
-    const auto is_below = [&](const Declaration& d) {
-      const std::filesystem::path file =
-          std::filesystem::path(d.place.file)
-              .lexically_relative(std::filesystem::path(path).lexically_normal());
-      return !file.empty() && *file.begin() != ".." && file.has_parent_path();
-    };
-    const auto below = std::ranges::count_if(declarations, is_below);
-    if (below == 0) continue;
-    std::cerr << "rbacgen: " << path << " is read with all below it, which has " << below
-              << (below == 1 ? " marker" : " markers") << "; controller-gen reads that folder alone"
-              << " where its path does not end with /...\n";
-  }
-}
-
 int Run(const Flags& flags) {
   if (flags.role_name.empty() && flags.sources.component_from == ComponentFrom::kMarker) {
     std::cerr << "rbacgen: rbac needs --role-name=NAME, or --component-from=dir\n";
@@ -84,7 +62,9 @@ int Run(const Flags& flags) {
     std::cerr << "rbacgen: no +kubebuilder:rbac marker in what was named; nothing to print\n";
     return 0;
   }
-  SayWhatIsBelow(flags.sources.paths, declarations);
+  std::vector<Place> places;
+  for (const Declaration& d : declarations) places.push_back(d.place);
+  SayWhatIsBelow(flags.sources.paths, places);
   NameRoles(flags, &declarations);
   std::string text;
   for (RoleContent& role : GroupByRole(declarations, flags.role_name)) {

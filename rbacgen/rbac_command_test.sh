@@ -45,6 +45,18 @@ says mistakes err "$dir/wrong.cc:1: error: +kubebuilder:rbac: missing argument \
 says mistakes err "$dir/wrong.cc:2: error: unknown marker"
 says mistakes err '2 errors; nothing was written'
 
+# Markers are anybody's text too, for every command that reads them.
+printf '%s\n' '// +mandate:component:name=a' "// $rule=pods"$'\e[1A\xc2\x9b2K'",verbs=get" \
+  "// +kubebuilder:rbac:"$'\e[2K'"=x" "// +kubebuilder:webhook:"$'\e[2K'"=x" >"$dir/escapes.cc"
+for command in 'rbac --role-name=x' webhook 'chart --format=yaml' audit-policy "header --out=$dir/x.h" 'mutate --test=true'; do
+  ! "$rbacgen" $command "$dir/escapes.cc" >"$dir/out" 2>"$dir/err" || fail "escapes: $command"
+  [ -s "$dir/err" ] || fail "escapes: $command says nothing"
+  plain "escapes: $command"
+done
+printf 'syntax = "proto3";\nmessage A { B\033[1A c = 1; }\n' >"$dir/escapes.proto"
+expect 1 'escapes: crd' crd --out=- --proto-path="$dir" escapes.proto
+plain 'escapes: crd'
+
 # Components by folder and by file.
 mkdir -p "$dir/ctl/pod" "$dir/ctl/job" "$dir/more/pod"
 printf '%s\n' "// $rule=a,verbs=get" >"$dir/ctl/pod/pod_controller.go"

@@ -49,7 +49,8 @@ def by_nothing(env, report):
     """One user does everything: that no log can tell components apart is what there is to see."""
     done = trace(env, report)
     user = f"system:serviceaccount:{NAMESPACE}:{BASE}"
-    expected = ("rbacgen: base wrote more than", f"rbacgen: user {user} disagrees with its user agent")
+    expected = ("rbacgen: base-write: base wrote more than",
+                f"rbacgen: agent-mismatch: user {user} disagrees with its user agent")
     amiss = done.stderr.strip().splitlines()
     if done.returncode != 1 or not all(line.startswith(expected) for line in amiss):
         raise StepFailed(report.current, "exit 1, as base wrote what components write, and nothing else amiss",

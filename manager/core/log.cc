@@ -3,6 +3,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 
 #include "manager/core/strings.h"
+#include "manager/core/utf8.h"
 
 namespace mandate {
 namespace {
@@ -17,22 +18,6 @@ std::string_view LevelName(LogLevel level) {
       return "ERROR";
   }
   return "?";
-}
-
-// The bytes of the UTF-8 sequence (RFC 3629) that `text` starts with; 0 if it starts with none.
-size_t Utf8Length(std::string_view text) {
-  const auto byte = [text](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  const bool overlong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
-  const bool surrogate = first == 0xed && byte(1) >= 0xa0;
-  const bool too_large = first == 0xf4 && byte(1) >= 0x90;
-  return overlong || surrogate || too_large ? 0 : length;
 }
 
 void AppendEscape(std::string& out, unsigned char code) {

@@ -10,6 +10,7 @@
 #include "manager/rbac/authorizer.h"
 #include "manager/rbac/covers.h"
 #include "manager/rbac/normalize.h"
+#include "rbacgen/analysis/builtin_policy.h"
 #include "rbacgen/analysis/words.h"
 #include "rbacgen/danger.h"
 
@@ -84,13 +85,26 @@ struct BoundRole {
   auto operator<=>(const BoundRole&) const = default;
 };
 
+// What Kubernetes itself gives everybody: discovery, questions about oneself. What the world gives
+// to everybody is somebody's decision, and part of what is reached.
+const RightsByNamespace& EverybodysRights() {
+  static const auto& rights = *new RightsByNamespace([] {
+    const rbac::UserInfo everybody = {
+        "",
+        {std::string(rbac::kAuthenticatedGroup), std::string(rbac::kUnauthenticatedGroup),
+         std::string(rbac::kServiceAccountsGroup)}};
+    return ByNamespace(RightsOf(rbac::Authorizer(BuiltinPolicy().policy), everybody));
+  }());
+  return rights;
+}
+
 class Search {
  public:
   Search(const World& world)
       : world_(world), authorizer_(world.policy), namespaces_(KnownNamespaces(world)) {}
 
   BlastRadius Run(const std::vector<rbac::UserInfo>& start) {
-    for (const rbac::UserInfo& user : start) Become(user, UserTitle(world_, user.name), "", "");
+    for (const rbac::UserInfo& user : start) Become(user, {UserTitle(world_, user.name), "", ""});
     size_t before = 0;
     do {
       before = held_.size() + result_.steps.size();
@@ -143,21 +157,24 @@ class Search {
     });
   }
 
-  void Note(std::string gained, const Held* by) {
-    result_.steps.push_back(
-        {std::move(gained), by->holder, RuleWords(by->right.rule, by->right.ns)});
+  static Step StepBy(const Held* by, std::string gained) {
+    return {std::move(gained), by->holder, RuleWords(by->right.rule, by->right.ns),
+            SeverityOf(by->right.rule)};
   }
 
-  void Become(const rbac::UserInfo& user, std::string title, std::string from, std::string how) {
+  void Note(std::string gained, const Held* by) {
+    result_.steps.push_back(StepBy(by, std::move(gained)));
+  }
+
+  void Become(const rbac::UserInfo& user, const Step& step) {
+    const std::string& title = step.gained;
     std::string key = user.name;
     for (const std::string& group : user.groups) StrAppend(&key, "\n", group);
     if (!users_.insert(key).second) return;
-    result_.steps.push_back({title, std::move(from), std::move(how)});
+    result_.steps.push_back(step);
     const bool master = std::ranges::find(user.groups, rbac::kMastersGroup) != user.groups.end();
     if (master) held_.push_back({{"", Anything(), "system:masters"}, title});
-    for (Right& right : GrantedRightsOf(authorizer_, user)) {
-      held_.push_back({std::move(right), title});
-    }
+    for (Right& right : RightsOf(authorizer_, user)) held_.push_back({std::move(right), title});
     NoteBound(user);
   }
 
@@ -174,9 +191,7 @@ class Search {
   }
 
   void BecomeBy(const Held* by, const rbac::UserInfo& user, std::string title) {
-    // Copies: `by` points into what Become grows.
-    const std::string holder = by->holder, how = RuleWords(by->right.rule, by->right.ns);
-    Become(user, std::move(title), holder, how);
+    Become(user, StepBy(by, std::move(title)));  // a copy: `by` points into what Become grows
   }
 
   // All rights in the namespace; everywhere if it is empty.
@@ -360,8 +375,7 @@ class Search {
         rules = {Anything()};
       }
     }
-    const rbac::UserInfo everybody = {"", {std::string(rbac::kAuthenticatedGroup)}};
-    result_.rights = Gained(ByNamespace(RightsOf(authorizer_, everybody)), result_.rights);
+    result_.rights = Gained(EverybodysRights(), result_.rights);
     if (result_.everything) result_.rights = {{"", {Anything()}}};
   }
 

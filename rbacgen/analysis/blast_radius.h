@@ -12,11 +12,13 @@
 #ifndef RBACGEN_ANALYSIS_BLAST_RADIUS_H_
 #define RBACGEN_ANALYSIS_BLAST_RADIUS_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "rbacgen/analysis/rights.h"
 #include "rbacgen/analysis/world.h"
+#include "rbacgen/danger.h"
 
 namespace mandate::rbacgen {
 
@@ -24,12 +26,14 @@ struct Step {
   std::string gained;  // an identity's title, or "the ClusterRole x", "everything in ns"
   std::string from;    // whose right it is
   std::string how;     // that right, in words
+  // How severe it is that somebody has that right; none of the start.
+  std::optional<Danger::Severity> severity = std::nullopt;
 };
 
 struct BlastRadius {
   std::vector<Step> steps;   // in the order in which they can be taken; the start has no `from`
   bool everything = false;   // any request on any object
-  RightsByNamespace rights;  // normalised; without what everybody may
+  RightsByNamespace rights;  // normalised; without what Kubernetes gives everybody
 };
 
 BlastRadius ComputeBlastRadius(const World& world, const std::vector<rbac::UserInfo>& start);

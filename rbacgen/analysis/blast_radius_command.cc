@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "manager/core/printable.h"
 #include "manager/core/strings.h"
 #include "rbacgen/analysis/blast_radius.h"
 #include "rbacgen/analysis/builtin_policy.h"
@@ -43,7 +44,7 @@ int Read(const Flags& flags, const std::string& input, Measured* measured) {
   AddBuiltinPolicy(&measured->complete);
   ResolveAggregates(&measured->complete);
   for (const UnresolvedBinding& binding : UnresolvedBindings(measured->world)) {
-    std::cerr << "rbacgen: " << binding.ToString() << "\n";
+    PrintMessage(binding.ToString());
     measured->unknown = true;
   }
   return 0;
@@ -66,16 +67,18 @@ int FindStart(const Flags& flags,
     }
     if (known) continue;
     if (flags.as.empty()) {
-      std::cerr << "rbacgen: " << flags.old_input << " has no base, ServiceAccount "
-                << flags.input.tree.ns << "/" << flags.input.tree.base_name
-                << "; name where to begin: --as=NAMESPACE/NAME\n";
+      PrintMessage(StrCat(flags.old_input, " has no base, ServiceAccount ", flags.input.tree.ns,
+                          "/", flags.input.tree.base_name,
+                          "; name where to begin: --as=NAMESPACE/NAME"));
     } else {
-      std::cerr << "rbacgen: " << unknown.message() << "\n";
+      PrintMessage(AsStd(unknown.message()));
     }
     return kExitUnknown;
   }
   return 0;
 }
+
+std::string ToJson(const Json::Value& value) { return PrintableJson(WriteJson(value)) + "\n"; }
 
 int Print(const std::string& text, bool unknown, int exit_code) {
   const int error = Emit("-", text);
@@ -88,8 +91,7 @@ int OneRadius(const Flags& flags) {
   if (const int error = Read(flags, flags.old_input, &is)) return error;
   if (const int error = FindStart(flags, {{&is, &start}})) return error;
   const BlastRadius radius = ComputeBlastRadius(is.complete, start);
-  return Print(flags.json ? WriteJson(RadiusJson(radius)) + "\n" : RadiusText(radius), is.unknown,
-               0);
+  return Print(flags.json ? ToJson(RadiusJson(radius)) : RadiusText(radius), is.unknown, 0);
 }
 
 // What a change adds to the reach of the identities that --as names, pooled.
@@ -98,7 +100,7 @@ int DiffOfSome(const Flags& flags, const Measured& was, const Measured& is) {
   if (const int error = FindStart(flags, {{&was, &old_start}, {&is, &new_start}})) return error;
   const RadiusDiff diff = DiffRadii(ComputeBlastRadius(was.complete, old_start),
                                     ComputeBlastRadius(is.complete, new_start));
-  std::string text = flags.json ? WriteJson(RadiusDiffJson(diff)) + "\n" : RadiusDiffText("", diff);
+  std::string text = flags.json ? ToJson(RadiusDiffJson(diff)) : RadiusDiffText("", diff);
   if (text.empty()) text = "nothing is added and nothing taken away\n";
   return Print(text, was.unknown || is.unknown, diff.grew() ? kExitFound : 0);
 }
@@ -117,14 +119,13 @@ int DiffOfEach(const Flags& flags, const Measured& was, const Measured& is) {
         DiffRadii(RadiusOf(was.complete, c.before), RadiusOf(is.complete, c.now));
     if (diff.none()) continue;
     grew = grew || diff.grew();
-    StrAppend(&text, c.title, "\n", RadiusDiffText("  ", diff));
+    StrAppend(&text, Printable(c.title), "\n", RadiusDiffText("  ", diff));
     Json::Value entry = RadiusDiffJson(diff);
     entry["identity"] = c.title;
     list.append(std::move(entry));
   }
   if (text.empty()) text = "nothing is added and nothing taken away\n";
-  return Print(flags.json ? WriteJson(list) + "\n" : text, was.unknown || is.unknown,
-               grew ? kExitFound : 0);
+  return Print(flags.json ? ToJson(list) : text, was.unknown || is.unknown, grew ? kExitFound : 0);
 }
 
 int TwoRadii(const Flags& flags) {

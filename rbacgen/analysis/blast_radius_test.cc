@@ -6,6 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "manager/core/strings.h"
+#include "rbacgen/analysis/builtin_policy.h"
 #include "rbacgen/analysis/testing_worlds.h"
 
 namespace mandate::rbacgen {
@@ -208,6 +209,27 @@ TEST(BlastRadius, SaysBySteps) {
   EXPECT_EQ(radius.steps[1].from, "n/start");
   EXPECT_EQ(radius.steps[1].how, "create serviceaccounts/token named other in n");
   EXPECT_EQ(radius.rights.at("")[0], (rbac::Rule{{"get"}, {""}, {"secrets"}, {}, {}}));
+}
+
+// Of everybody's rights only those that Kubernetes gives go without saying.
+TEST(BlastRadius, WhatTheInputGivesEverybodyIsReached) {
+  const std::string start = Grant("start", "", Rule("", "pods", "get"), "start");
+  std::string everybodys = Grant("r", "", Rule("", "secrets", "get"), "X");
+  const std::string account = "kind: ServiceAccount, name: X, namespace: n";
+  everybodys.replace(everybodys.find(account), account.size(),
+                     "kind: Group, name: 'system:authenticated'");
+  std::string own_discovery = everybodys;
+  for (size_t at; (at = own_discovery.find("name: r")) != own_discovery.npos;) {
+    own_discovery.replace(at, 7, "name: 'system:discovery'");
+  }
+  for (const std::string& grant : {everybodys, own_discovery}) {
+    World world = WorldOf(start + grant);
+    AddBuiltinPolicy(&world);
+    const BlastRadius radius = ComputeBlastRadius(world, {rbac::ServiceAccountInfo("n", "start")});
+    EXPECT_EQ(radius.rights,
+              (RightsByNamespace{{"", {rbac::Rule{{"get"}, {""}, {"pods", "secrets"}, {}, {}}}}}))
+        << grant;
+  }
 }
 
 TEST(BlastRadius, OfATreeIsBaseAndEveryComponent) {

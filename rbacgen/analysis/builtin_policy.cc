@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -16,6 +17,13 @@ namespace {
 constexpr std::string_view kYaml =
 #include "rbacgen/analysis/bootstrap_policy.inc"
     ;
+constexpr std::string_view kOldestYaml =
+#include "rbacgen/analysis/oldest_bootstrap_policy.inc"
+    ;
+
+World Read(std::string_view yaml) {
+  return ReadManifests("the bootstrap policy", yaml, "kube-system").value();
+}
 
 template <class T>
 std::string KeyOf(const T& object) {
@@ -53,8 +61,7 @@ std::set<std::string> WithParts(std::vector<std::string> left,
 }
 
 template <class Wanted>
-void AddClusterRoles(Wanted wanted, World* world) {
-  const World& builtin = BuiltinPolicy();
+void AddClusterRoles(const World& builtin, Wanted wanted, World* world) {
   // A role of the world's keeps what the world says of it.
   for (const auto& [name, aggregation] : builtin.aggregation) {
     if (wanted(name)) world->aggregation.try_emplace(name, aggregation);
@@ -64,41 +71,92 @@ void AddClusterRoles(Wanted wanted, World* world) {
       &world->policy.cluster_roles);
 }
 
+// The names of the roles that the bindings refer to.
+struct Referred {
+  std::vector<std::string> cluster_roles;
+  std::set<std::string> roles;  // namespace/name
+};
+
+Referred ReferredBy(const rbac::Policy& policy) {
+  Referred referred;
+  const auto note = [&](const auto& binding, const std::string& ns) {
+    const rbac::RoleRef& ref = binding.role_ref;
+    if (ref.kind == "Role") referred.roles.insert(ns + "/" + ref.name);
+    if (ref.kind == "ClusterRole") referred.cluster_roles.push_back(ref.name);
+  };
+  for (const auto& binding : policy.cluster_role_bindings) note(binding, "");
+  for (const auto& binding : policy.role_bindings) note(binding, binding.ns);
+  return referred;
+}
+
+// Adds those of `builtin`. Whether there were any.
+bool AddReferred(const World& builtin, const Referred& referred, World* world) {
+  rbac::Policy& policy = world->policy;
+  const size_t before = policy.cluster_roles.size() + policy.roles.size();
+  std::map<std::string, Aggregation> aggregation = world->aggregation;
+  aggregation.insert(builtin.aggregation.begin(), builtin.aggregation.end());
+  const std::set<std::string> parts = WithParts(referred.cluster_roles, aggregation);
+  AddClusterRoles(
+      builtin, [&](const std::string& name) { return parts.contains(name); }, world);
+  AddMissing(
+      builtin.policy.roles, [&](const auto& role) { return referred.roles.contains(KeyOf(role)); },
+      &policy.roles);
+  return policy.cluster_roles.size() + policy.roles.size() > before;
+}
+
+// Adds to each of the roles the rules that `more` has of it.
+template <class Role>
+void AddRules(const std::vector<Role>& more, std::vector<Role>* roles) {
+  std::map<std::string, const Role*> by_key;
+  for (const Role& role : more) by_key[KeyOf(role)] = &role;
+  for (Role& role : *roles) {
+    const auto found = by_key.find(KeyOf(role));
+    if (found == by_key.end()) continue;
+    for (const rbac::Rule& rule : found->second->rules) {
+      if (std::ranges::find(role.rules, rule) == role.rules.end()) role.rules.push_back(rule);
+    }
+  }
+}
+
+// With the rules of both versions. The oldest has no role or binding that 1.36 does not have.
+const World& EitherPolicy() {
+  static const World& world = *[] {
+    auto* either = new World(BuiltinPolicy());
+    AddRules(OldestBuiltinPolicy().policy.cluster_roles, &either->policy.cluster_roles);
+    AddRules(OldestBuiltinPolicy().policy.roles, &either->policy.roles);
+    return either;
+  }();
+  return world;
+}
+
 }  // namespace
 
 const World& BuiltinPolicy() {
-  static const World& world = *[] {
-    return new World(ReadManifests("the bootstrap policy", kYaml, "kube-system").value());
-  }();
+  static const World& world = *new World(Read(kYaml));
+  return world;
+}
+
+const World& OldestBuiltinPolicy() {
+  static const World& world = *new World(Read(kOldestYaml));
   return world;
 }
 
 void AddBuiltinRoles(World* world) {
   if (world->is_whole) return;
-  rbac::Policy& policy = world->policy;
-  std::vector<std::string> referred;
-  std::set<std::string> roles;  // namespace/name
-  const auto note = [&](const auto& binding, const std::string& ns) {
-    const rbac::RoleRef& ref = binding.role_ref;
-    if (ref.kind == "Role") roles.insert(ns + "/" + ref.name);
-    if (ref.kind == "ClusterRole") referred.push_back(ref.name);
-  };
-  for (const auto& binding : policy.cluster_role_bindings) note(binding, "");
-  for (const auto& binding : policy.role_bindings) note(binding, binding.ns);
-  std::map<std::string, Aggregation> aggregation = world->aggregation;
-  aggregation.insert(BuiltinPolicy().aggregation.begin(), BuiltinPolicy().aggregation.end());
-  const std::set<std::string> parts = WithParts(std::move(referred), aggregation);
-  AddClusterRoles([&](const std::string& name) { return parts.contains(name); }, world);
-  AddMissing(
-      BuiltinPolicy().policy.roles, [&](const auto& role) { return roles.contains(KeyOf(role)); },
-      &policy.roles);
+  const Referred referred = ReferredBy(world->policy);
+  World oldest = *world;
+  if (!AddReferred(BuiltinPolicy(), referred, world)) return;
+  AddReferred(OldestBuiltinPolicy(), referred, &oldest);
+  ResolveAggregates(&oldest);
+  world->in_oldest = std::make_shared<const rbac::Policy>(std::move(oldest.policy));
 }
 
-void AddBuiltinPolicy(World* world) {
+void AddBuiltinPolicy(World* world) { AddBuiltinPolicy(EitherPolicy(), world); }
+
+void AddBuiltinPolicy(const World& builtin, World* world) {
   if (world->is_whole) return;
-  const World& builtin = BuiltinPolicy();
-  AddClusterRoles([](const std::string&) { return true; }, world);
   const auto any = [](const auto&) { return true; };
+  AddClusterRoles(builtin, any, world);
   AddMissing(builtin.policy.roles, any, &world->policy.roles);
   AddMissing(builtin.policy.cluster_role_bindings, any, &world->policy.cluster_role_bindings);
   AddMissing(builtin.policy.role_bindings, any, &world->policy.role_bindings);

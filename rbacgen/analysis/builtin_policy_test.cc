@@ -117,6 +117,41 @@ TEST(BuiltinRoles, WhatAClusterLacksIsNowhere) {
   EXPECT_THAT(world.accounts, IsEmpty());
 }
 
+// Some rights came, some went.
+TEST(BuiltinRoles, AreKnownOfTheOldestVersionToo) {
+  const auto may = [](const World& world, std::string_view verb, std::string_view group,
+                      std::string_view resource) {
+    World oldest = world;
+    EXPECT_NE(world.in_oldest, nullptr);
+    if (world.in_oldest != nullptr) oldest.policy = *world.in_oldest;
+    return std::pair(MayAnn(oldest, verb, group, resource), MayAnn(world, verb, group, resource));
+  };
+  const World view = Bound("view"), expands = Bound("system:controller:expand-controller");
+  EXPECT_EQ(may(view, "get", "", "pods"), std::pair(true, true));
+  EXPECT_EQ(may(view, "get", "resource.k8s.io", "resourceclaims"), std::pair(false, true));
+  EXPECT_EQ(may(view, "create", "", "pods"), std::pair(false, false));
+  EXPECT_EQ(may(expands, "get", "", "secrets"), std::pair(true, false));
+  const World own = Bound("own", R"({apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole,
+      metadata: {name: own}, rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]})");
+  EXPECT_EQ(own.in_oldest, nullptr);
+}
+
+TEST(BuiltinPolicy, OverstatesWhatControllersMay) {
+  World world;
+  AddBuiltinPolicy(&world);
+  ResolveAggregates(&world);
+  const auto& roles = world.policy.cluster_roles;
+  for (const auto& [role, resource] :
+       {std::pair("system:controller:expand-controller", "secrets"),      // 1.30 alone
+        std::pair("system:kube-scheduler", "resourceclaims/binding")}) {  // 1.36 alone
+    const auto found = std::ranges::find(roles, role, [](const auto& r) { return r.name; });
+    ASSERT_NE(found, roles.end());
+    EXPECT_TRUE(std::ranges::any_of(found->rules, [&](const rbac::Rule& rule) {
+      return std::ranges::find(rule.resources, resource) != rule.resources.end();
+    })) << role;
+  }
+}
+
 TEST(BuiltinPolicy, HasTheControllersThatEveryClusterRuns) {
   World world = WorldOf(R"({apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding,
       metadata: {name: cluster-admin}, roleRef: {kind: ClusterRole, name: mine}, subjects: []})");

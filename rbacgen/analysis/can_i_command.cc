@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "manager/core/printable.h"
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
 #include "manager/rbac/authorizer.h"
@@ -50,14 +51,14 @@ int Read(const Flags& flags, Asked* asked) {
   if (const int error = ReadWorld(flags.inputs, flags.input, &asked->world)) return error;
   auto parsed = ParseQuestion(flags.question, asked->world);
   if (!parsed.ok()) {
-    std::cerr << "rbacgen: " << parsed.status().message() << "\n";
+    PrintMessage(AsStd(parsed.status().message()));
     return kExitUnknown;
   }
   asked->request = *std::move(parsed);
   // To standard error, so that the answer alone can be compared; under --quiet too, as with
   // kubectl.
   for (const auto& doubt : QuestionDoubts(flags.question, asked->request, asked->world)) {
-    std::cerr << "rbacgen: " << doubt.text << "\n";
+    PrintMessage(doubt.text);
     asked->is_open = asked->is_open || doubt.is_open;
   }
   return 0;
@@ -73,9 +74,17 @@ bool SayUnknown(const World& world, const Flags& flags, const rbac::Attributes& 
                                                 (flags.all_namespaces || binding.ns == request.ns));
     if (!applies || (user != nullptr && !binding.Binds(*user))) continue;
     any = true;
-    std::cerr << "rbacgen: " << binding.ToString() << "\n";
+    PrintMessage(binding.ToString());
   }
   return any;
+}
+
+// Says that Kubernetes' own roles decide, and not alike in all versions. Unknown, then.
+void SayVersionDecides(bool newest_allows) {
+  const char* words[] = {"no", "yes"};
+  PrintMessage(StrCat("Kubernetes' own roles decide: in 1.36 the answer is ", words[newest_allows],
+                      ", in 1.30 ", words[!newest_allows],
+                      "; ask the cluster (--input=cluster), or add its roles to the input"));
 }
 
 // "shop, bank and 3 more"
@@ -112,23 +121,31 @@ int CanI(const Flags& flags) {
   const auto& [world, request, is_open] = asked;
   const auto user = FindUser(world, flags.as, flags.groups);
   if (!user.ok()) {
-    std::cerr << "rbacgen: " << user.status().message() << "\n";
+    PrintMessage(AsStd(user.status().message()));
     return kExitUnknown;
   }
   // Every cluster grants something to Kubernetes' own users, and to everybody.
-  World complete = world;
-  AddBuiltinPolicy(&complete);
+  World complete = world, oldest = world;
+  AddBuiltinPolicy(BuiltinPolicy(), &complete);
   ResolveAggregates(&complete);
+  if (world.in_oldest != nullptr) oldest.policy = *world.in_oldest;
+  AddBuiltinPolicy(OldestBuiltinPolicy(), &oldest);
+  ResolveAggregates(&oldest);
   const rbac::Authorizer authorizer(complete.policy);
   const rbac::Decision decision = authorizer.Authorize(*user, request);
+  if (rbac::Authorizer(oldest.policy).Authorize(*user, request).allowed != decision.allowed) {
+    SayVersionDecides(decision.allowed);
+    if (!flags.quiet) std::cout << "unknown\n";
+    return kExitUnknown;
+  }
   if (decision.allowed) {
     if (flags.quiet) return 0;
     std::cout << "yes\n";
-    if (!decision.reason.empty()) std::cerr << decision.reason << "\n";
+    if (!decision.reason.empty()) std::cerr << Printable(decision.reason) << "\n";
     return 0;
   }
   if (const auto known = CheckKnown(complete, flags.as, flags.groups); !known.ok()) {
-    std::cerr << "rbacgen: " << known.message() << "\n";
+    PrintMessage(AsStd(known.message()));
     return kExitUnknown;
   }
   if (SayUnknown(world, flags, request, &*user) || is_open) {
@@ -138,8 +155,8 @@ int CanI(const Flags& flags) {
   if (flags.quiet) return kExitFound;
   std::cout << "no\n";
   if (const auto namespaces = NamespacesOf(authorizer, *user, request); !namespaces.empty()) {
-    std::cerr << "rbacgen: not in every namespace; in some: " << NamespaceWords(namespaces)
-              << "; -n asks about one\n";
+    PrintMessage(StrCat("not in every namespace; in some: ", NamespaceWords(namespaces),
+                        "; -n asks about one"));
   }
   for (const LaterGrant& later : world.later) {
     if (later.component != flags.as) continue;
@@ -207,33 +224,53 @@ std::string InSome(const World& world, const Flags& flags, const rbac::Attribute
   return StrCat("perhaps in some: ", NamespaceWords(perhaps), "; -A tells why");
 }
 
+struct Found {
+  std::set<Row> rows;
+  std::set<std::string> elsewhere;  // namespaces that the question does not name
+};
+
+Found Find(const World& world, const rbac::Policy& policy, const Flags& flags,
+           const rbac::Attributes& request) {
+  const rbac::Authorizer authorizer(policy);
+  Found found;
+  for (const auto& binding : policy.cluster_role_bindings) {
+    AddRows(world, authorizer, binding, "", request, &found.rows);
+  }
+  for (const auto& binding : policy.role_bindings) {
+    if (!request.is_resource_request) break;
+    if (flags.all_namespaces || binding.ns == request.ns) {
+      AddRows(world, authorizer, binding, binding.ns, request, &found.rows);
+    } else if (AsksOfEveryNamespace(request)) {
+      std::set<Row> its;
+      AddRows(world, authorizer, binding, binding.ns, request, &its);
+      if (!its.empty()) found.elsewhere.insert(binding.ns);
+    }
+  }
+  return found;
+}
+
 int WhoCan(const Flags& flags) {
   Asked asked;
   if (const int error = Read(flags, &asked)) return error;
   const auto& [world, request, is_open] = asked;
-  const rbac::Authorizer authorizer(world.policy);
-  std::set<Row> rows;
-  for (const auto& binding : world.policy.cluster_role_bindings) {
-    AddRows(world, authorizer, binding, "", request, &rows);
-  }
-  std::set<std::string> elsewhere;  // namespaces that the question does not name
-  for (const auto& binding : world.policy.role_bindings) {
-    if (!request.is_resource_request) break;
-    if (flags.all_namespaces || binding.ns == request.ns) {
-      AddRows(world, authorizer, binding, binding.ns, request, &rows);
-    } else if (AsksOfEveryNamespace(request)) {
-      std::set<Row> its;
-      AddRows(world, authorizer, binding, binding.ns, request, &its);
-      if (!its.empty()) elsewhere.insert(binding.ns);
+  auto [rows, elsewhere] = Find(world, world.policy, flags, request);
+  bool unknown = SayUnknown(world, flags, request, nullptr) || (rows.empty() && is_open);
+  if (world.in_oldest != nullptr) {
+    Found oldest = Find(world, *world.in_oldest, flags, request);
+    if (oldest.rows != rows) {
+      unknown = true;
+      PrintMessage(
+          "Kubernetes' own roles decide, and 1.36 and 1.30 differ: listed is who can in either; "
+          "ask the cluster (--input=cluster), or add its roles to the input");
     }
+    rows.merge(oldest.rows);
+    elsewhere.merge(oldest.elsewhere);
   }
   const std::string in_some = InSome(world, flags, request, elsewhere);
-  const bool unknown = SayUnknown(world, flags, request, nullptr) || (rows.empty() && is_open);
   const int exit_code = unknown ? kExitUnknown : 0;
   const bool is_nobody = rows.empty() && !unknown && !flags.json;
   if (!in_some.empty() && !is_nobody) {
-    std::cerr << "rbacgen: this is about every namespace; RoleBindings allow it " << in_some
-              << "\n";
+    PrintMessage(StrCat("this is about every namespace; RoleBindings allow it ", in_some));
   }
   if (flags.json) {
     Json::Value list(Json::arrayValue);
@@ -246,14 +283,15 @@ int WhoCan(const Flags& flags) {
       entry["binding"] = row.binding;
       list.append(entry);
     }
-    const int error = Emit("-", WriteJson(list) + "\n");
+    const int error = Emit("-", PrintableJson(WriteJson(list)) + "\n");
     return error != 0 ? error : exit_code;
   }
   if (rows.empty()) {
     if (unknown) {
       std::cout << "unknown\n";
     } else {
-      std::cout << (in_some.empty() ? "nobody" : "nobody in every namespace; ") << in_some << "\n";
+      std::cout << (in_some.empty() ? "nobody" : "nobody in every namespace; ")
+                << Printable(in_some) << "\n";
     }
     return exit_code;
   }

@@ -101,6 +101,20 @@ expect 0 'view is known' who-can get pods --input=view.yaml
 says 'view is known' out 'ann      User  everywhere  ClusterRoleBinding g'
 expect 0 'what it lacks' who-can get secrets --input=view.yaml
 says 'what it lacks' out nobody
+# 1.30's roles differ from 1.36's.
+expect 2 'what view has since' can-i --as=ann get resourceclaims.resource.k8s.io --input=view.yaml
+says 'what view has since' out unknown
+says 'what view has since' err "Kubernetes' own roles decide: in 1.36 the answer is yes, in 1.30 no; ask the cluster"
+expect 2 'who can since' who-can get resourceclaims.resource.k8s.io --input=view.yaml
+says 'who can since' out 'ann      User  everywhere  ClusterRoleBinding g'
+says 'who can since' err '1.36 and 1.30 differ'
+sed 's/name: viewer/name: "system:controller:expand-controller"/' bound.yaml | head -1 >expander.yaml
+expect 2 'what it had' can-i -q --as=ann get secrets --input=expander.yaml
+[ ! -s out ] || fail "what it had: -q says something"
+expect 2 'who could' who-can get secrets --input=expander.yaml
+says 'who could' out 'ann      User  everywhere  ClusterRoleBinding g'
+{ cat view.yaml; echo ---; echo '{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: view}, rules: [{apiGroups: [resource.k8s.io], resources: [resourceclaims], verbs: [get]}]}'; } >own-view.yaml
+expect 0 'a role of the input' can-i --as=ann get resourceclaims.resource.k8s.io --input=own-view.yaml
 expect 1 'a binding to view' diff unbound.yaml view.yaml
 says 'a binding to view' out 'pods, pods/log'
 
@@ -215,7 +229,7 @@ says 'no, and yes in some' err 'not in every namespace; in some: shop; -n asks a
 expect 0 'the same' diff old cluster "${cluster[@]}"
 [ ! -s out ] || fail "the same: $(cat out)"
 expect 1 'a difference' diff old new
-says 'a difference' out '  + may create deployments.apps: runs as any ServiceAccount there'
+says 'a difference' out '  + may create deployments.apps: runs as any ServiceAccount there (critical)'
 says 'a difference' out '  - may no longer list deployments.apps'
 expect 1 'gained' diff --fail-on=gained old new
 mkdir less && sed 's/get;list/get/' old/a.go >less/a.go
@@ -281,11 +295,11 @@ says 'more reach' out '  + may do anything to every resource'
 expect 0 'no more reach' blast-radius old less
 expect 0 'of manifests' blast-radius --json chart.yaml
 says 'of manifests' out '"everything":false'
-says 'of manifests' out '"namespace":"shop","resourceNames":["cert"],"resources":["secrets"],"verbs":["get"]'
+says 'of manifests' out '"namespace":"shop","resourceNames":["cert"],"resources":["secrets"],"severity":"critical","verbs":["get"]'
 sed 's/verbs=get;list/&,namespace=shop/' old/a.go >old-shop.go
 sed 's/verbs=get;create/&,namespace=shop/' new/a.go >new-shop.go
 expect 1 'more reach, JSON' blast-radius --json old-shop.go new-shop.go
-says 'more reach, JSON' out '"gained":[{"apiGroups":["apps"],"namespace":"shop","resources":["deployments"],"verbs":["create"]}]'
+says 'more reach, JSON' out '"gained":[{"apiGroups":["apps"],"consequences":["runs as any ServiceAccount there"],"namespace":"shop","resources":["deployments"],"severity":"critical","verbs":["create"]}]'
 says 'more reach, JSON' out '"lost":[{"apiGroups":["apps"],"namespace":"shop","resources":["deployments"],"verbs":["list"]}]'
 expect 2 'no such reach' blast-radius old none
 
@@ -349,6 +363,19 @@ expect 2 'somebody of neither' blast-radius --as=evee chart.yaml eve.yaml
 expect 0 'and of base, alone' blast-radius --as=base chart.yaml eve.yaml
 says 'and of base, alone' out 'nothing is added and nothing taken away'
 
+# A grant to everybody is a grant.
+cat chart.yaml - >everybody.yaml <<'END'
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: r}, rules: [{apiGroups: [''], resources: [secrets], verbs: [get]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: r}, roleRef: {kind: ClusterRole, name: r}, subjects: [{kind: Group, name: 'system:authenticated'}]}
+END
+expect 1 'a reach of everybody' blast-radius chart.yaml everybody.yaml
+says 'a reach of everybody' out 'group system:authenticated'
+says 'a reach of everybody' out '  + may get secrets: reads credentials'
+expect 1 'and so of base' blast-radius --as=base chart.yaml everybody.yaml
+says 'and so of base' out '+ may get secrets: reads credentials'
+
 # The first external rule, and a grant to the group of the namespace.
 mkdir none-later && grep -v external old/a.go >none-later/a.go
 expect 1 'the first external rule' diff none-later old
@@ -361,4 +388,44 @@ cat chart.yaml - >group.yaml <<'END'
 END
 expect 1 'a grant to a group' diff old group.yaml
 says 'a grant to a group' out '  + may do anything to every resource'
+
+# Names from manifests do not move the cursor, erase lines or forge them.
+cat chart.yaml - >escapes.yaml <<'END'
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: "r\e[2K"}, rules: [{apiGroups: [''], resources: [pods, "x\e[1A"], verbs: [get]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: "b\u202e"}, roleRef: {kind: ClusterRole, name: "r\e[2K"}, subjects: [{kind: User, name: "eve\e[1A\e[2K\nrbacgen: "}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: "g\x9b1A"}, roleRef: {kind: ClusterRole, name: "gone\e[2K"}, subjects: [{kind: User, name: "eve\e[1A\e[2K\nrbacgen: "}]}
+END
+{ cat escapes.yaml; echo ---; tail -n 5 escapes.yaml; } >escapes-twice.yaml
+eve=$'eve\e[1A\e[2K\nrbacgen: '
+expect 2 'diff, of escapes' diff chart.yaml escapes.yaml
+plain 'diff, of escapes'
+says 'diff, of escapes' out 'user eve\x1b[1A\x1b[2K\x0arbacgen: '
+says 'diff, of escapes' out 'x\x1b[1A'
+says 'diff, of escapes' err 'ClusterRole gone\x1b[2K, which the input does not have'
+expect 2 'two of escapes' who-can get pods --input=escapes-twice.yaml
+plain 'two of escapes'
+says 'two of escapes' err 'there are two of ClusterRole r\x1b[2K;'
+says 'two of escapes' out 'ClusterRoleBinding b\u202e'
+expect 0 'can-i, of escapes' can-i --as="$eve" get pods --input=escapes.yaml
+plain 'can-i, of escapes'
+expect 2 'can-i not, of escapes' can-i --as="$eve" get secrets --input=escapes.yaml
+plain 'can-i not, of escapes'
+expect 2 'reach, of escapes' blast-radius --as="$eve" escapes.yaml
+plain 'reach, of escapes'
+expect 2 'more reach, of escapes' blast-radius chart.yaml escapes.yaml
+plain 'more reach, of escapes'
+says 'more reach, of escapes' out 'user eve\x1b[1A'
+expect 2 'JSON, of escapes' diff --json chart.yaml escapes.yaml
+plain 'JSON, of escapes'
+expect 2 'more reach in JSON, of escapes' blast-radius --json chart.yaml escapes.yaml
+plain 'more reach in JSON, of escapes'
+expect 2 'who in JSON, of escapes' who-can --json get pods --input=escapes.yaml
+plain 'who in JSON, of escapes'
+says 'who in JSON, of escapes' out '"binding":"b\u202e"'
+printf '{apiVersion: v1, kind: ServiceAccount, metadata: {name: "a\\e[1A", name: b}' >wrong.yaml
+expect 2 'a mistake, of escapes' diff chart.yaml wrong.yaml
+plain 'a mistake, of escapes'
 echo PASSED

@@ -38,7 +38,7 @@ bool SayUnknown(const World& before, const World& now) {
   for (const auto& b : UnresolvedBindings(now)) new_texts.insert(b.ToString());
   std::vector<std::string> differ;
   std::ranges::set_symmetric_difference(old_texts, new_texts, std::back_inserter(differ));
-  for (const std::string& text : differ) std::cerr << "rbacgen: " << text << "\n";
+  for (const std::string& text : differ) PrintMessage(text);
   return !differ.empty();
 }
 

@@ -98,7 +98,7 @@ bool HasBindings(const World& world) {
 }
 
 int Say(const absl::Status& status) {
-  std::cerr << "rbacgen: " << status.message() << "\n";
+  PrintMessage(AsStd(status.message()));
   return kExitUnknown;
 }
 
@@ -108,11 +108,11 @@ int TakeIdentities(const std::vector<std::string>& inputs, const InputFlags& fla
   absl::Status status = identities.status();
   if (status.ok() && world->knows_later) status = CheckComponents(*identities, world->components);
   if (!status.ok()) {
-    std::cerr << "rbacgen: " << status.message() << "\n";
+    PrintMessage(AsStd(status.message()));
     return kExitUnknown;
   }
   for (const std::string& missing : NameIdentities(*identities, world)) {
-    std::cerr << "rbacgen: " << absl::StrJoin(inputs, " and ") << " has " << missing << "\n";
+    PrintMessage(StrCat(absl::StrJoin(inputs, " and "), " has ", missing));
   }
   return 0;
 }
@@ -145,10 +145,11 @@ int AddPart(const std::string& input, const InputFlags& flags, World* world) {
   }
   if (!part.ok()) return Say(part.status());
   if (HasNothing(*part)) {
-    std::cerr << "rbacgen: " << input
-              << " has no role, no binding and no ServiceAccount; a cluster's are written by\n"
-                 "  kubectl get clusterroles,clusterrolebindings,roles,rolebindings,"
-                 "serviceaccounts -A -o json\n";
+    PrintMessage(
+        StrCat(input,
+               " has no role, no binding and no ServiceAccount; a cluster's are written by "
+               "kubectl get clusterroles,clusterrolebindings,roles,rolebindings,"
+               "serviceaccounts -A -o json"));
     return kExitUnknown;
   }
   Merge(*std::move(part), world);
@@ -162,7 +163,9 @@ const char kInputHelp[] =
     "-\n"
     "for standard input), such as `kubectl get clusterroles,clusterrolebindings,roles,\n"
     "rolebindings,serviceaccounts -A -o json` or `helm template CHART` write; manifests:DIR;\n"
-    "or the word cluster, which asks kubectl. Several joined by commas are one.";
+    "or the word cluster, which asks kubectl. Several joined by commas are one.\n"
+    "Kubernetes' own roles, where bindings refer to them, are those of 1.36; can-i and who-can\n"
+    "answer unknown where 1.30's differ. A role of the INPUT takes the place of Kubernetes' own.";
 
 void AddInputFlags(CLI::App* command, Asks asks, InputFlags* flags) {
   command->add_option("--kubeconfig", flags->kubectl.kubeconfig,
@@ -232,16 +235,16 @@ int ReadWorld(const std::vector<std::string>& inputs, const InputFlags& flags, W
   }
   if (!HasBindings(*world)) {
     const std::string names = absl::StrJoin(inputs, ",");
-    std::cerr << "rbacgen: " << names
-              << " has no ClusterRoleBinding and no RoleBinding: who holds its roles is not known; "
-                 "add bindings:\n  kubectl get clusterrolebindings,rolebindings -A -o json "
-                 ">bindings.json, then "
-              << names << ",bindings.json\n";
+    PrintMessage(StrCat(
+        names,
+        " has no ClusterRoleBinding and no RoleBinding: who holds its roles is not known; add "
+        "bindings: kubectl get clusterrolebindings,rolebindings -A -o json >bindings.json, then ",
+        names, ",bindings.json"));
     return kExitUnknown;
   }
   for (const std::string& object : RemoveRepeated(world)) {
-    std::cerr << "rbacgen: there are two of " << object
-              << "; the last one counts, as with kubectl apply\n";
+    PrintMessage(
+        StrCat("there are two of ", object, "; the last one counts, as with kubectl apply"));
   }
   if (world->without_namespace > 0) {
     std::cerr << "rbacgen: objects without a namespace (" << world->without_namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "manager/core/printable.h"
 #include "manager/core/strings.h"
 #include "rbacgen/analysis/rights_report.h"
 #include "rbacgen/audit/table.h"
@@ -29,13 +30,17 @@ std::vector<Step> Summarised(const std::vector<Step>& steps) {
     }
     if (end - at > kEachNamed) {
       rows.push_back({StrCat(end - at, " ServiceAccounts of ", ns.substr(0, ns.size() - 1)),
-                      first.from, first.how});
+                      first.from, first.how, first.severity});
     } else {
       rows.insert(rows.end(), steps.begin() + at, steps.begin() + end);
     }
     at = end;
   }
   return rows;
+}
+
+std::string SeverityWord(const Step& step) {
+  return std::string(step.severity.has_value() ? SeverityName(*step.severity) : "-");
 }
 
 Json::Value StepsJson(const std::vector<Step>& steps) {
@@ -45,6 +50,7 @@ Json::Value StepsJson(const std::vector<Step>& steps) {
     entry["reached"] = s.gained;
     if (!s.from.empty()) entry["from"] = s.from;
     if (!s.how.empty()) entry["right"] = s.how;
+    if (s.severity.has_value()) entry["severity"] = SeverityWord(s);
     list.append(entry);
   }
   return list;
@@ -62,9 +68,10 @@ std::vector<Step> Beyond(const BlastRadius& less, const BlastRadius& more) {
 }  // namespace
 
 std::string RadiusText(const BlastRadius& radius) {
-  Table table({{"REACHED"}, {"FROM"}, {"WHICH MAY"}}, /*colour=*/false);
+  Table table({{"REACHED"}, {"FROM"}, {"SEVERITY"}, {"WHICH MAY"}}, /*colour=*/false);
   for (const Step& s : Summarised(radius.steps)) {
-    table.Add({s.gained, s.from.empty() ? "(the start)" : s.from, s.how.empty() ? "-" : s.how});
+    table.Add({s.gained, s.from.empty() ? "(the start)" : s.from, SeverityWord(s),
+               s.how.empty() ? "-" : s.how});
   }
   const std::string rights = RightsText("  ", radius.rights, true);
   return StrCat(table.Write(), "\nTogether they may\n",
@@ -95,12 +102,13 @@ RadiusDiff DiffRadii(const BlastRadius& before, const BlastRadius& now) {
 std::string RadiusDiffText(std::string_view lead, const RadiusDiff& diff) {
   std::string text;
   for (const Step& s : Summarised(diff.added)) {
-    StrAppend(&text, lead, "+ reaches ", s.gained, s.from.empty() ? "" : ", as ", s.from,
-              s.how.empty() ? "" : " may ", s.how, "\n");
+    StrAppend(&text, lead, "+ reaches ", Printable(s.gained), s.from.empty() ? "" : ", as ",
+              Printable(s.from), s.how.empty() ? "" : " may ", Printable(s.how),
+              s.severity.has_value() ? StrCat(" (", SeverityWord(s), ")") : "", "\n");
   }
   text += RightsText(StrCat(lead, "+ may "), diff.gained, true);
   for (const Step& s : Summarised(diff.removed)) {
-    StrAppend(&text, lead, "- no longer reaches ", s.gained, "\n");
+    StrAppend(&text, lead, "- no longer reaches ", Printable(s.gained), "\n");
   }
   return text + RightsText(StrCat(lead, "- may no longer "), diff.lost, false);
 }

@@ -37,6 +37,33 @@ TEST(RadiusReport, CountsApartWhatIsReachedInAnotherWay) {
   EXPECT_NE(text.find("kube-system/c5"), text.npos) << text;
 }
 
+TEST(RadiusReport, SaysHowSevereItIsAndBeginsWithTheMostSevere) {
+  BlastRadius radius = Reached(1);
+  radius.steps[1].severity = Danger::Severity::kCritical;
+  radius.rights[""] = {{{"get"}, {""}, {"pods"}, {}, {}}, {{"patch"}, {""}, {"pods"}, {}, {}}};
+  radius.rights["shop"] = {{{"get"}, {""}, {"secrets"}, {}, {}}};
+  EXPECT_EQ(RadiusText(radius),
+            "REACHED         FROM         SEVERITY  WHICH MAY\n"
+            "a               (the start)  -         -\n"
+            "kube-system/c0  a            critical  create pods\n"
+            "shop/web        a            -         create pods\n"
+            "\nTogether they may\n"
+            "  get secrets in shop: reads credentials (critical)\n"
+            "  patch pods: runs images of its choice in any pod there (high)\n"
+            "  get pods\n");
+  const Json::Value json = RadiusJson(radius);
+  EXPECT_FALSE(json["steps"][0].isMember("severity"));
+  EXPECT_EQ(json["steps"][1]["severity"], "critical");
+  EXPECT_EQ(json["rights"][0]["severity"], "critical");
+  EXPECT_EQ(json["rights"][0]["consequences"][0], "reads credentials");
+  EXPECT_EQ(json["rights"][1]["severity"], "high");
+  EXPECT_FALSE(json["rights"][2].isMember("severity"));
+  EXPECT_EQ(RadiusDiffText("", DiffRadii(Reached(0), radius)),
+            "+ reaches kube-system/c0, as a may create pods (critical)\n"
+            "+ may get secrets in shop: reads credentials (critical)\n"
+            "+ may get and patch pods: runs images of its choice in any pod there (high)\n");
+}
+
 TEST(RadiusDiff, IsWhatOneHasAndTheOtherLacks) {
   BlastRadius before = Reached(0), now = Reached(5);
   now.everything = true;

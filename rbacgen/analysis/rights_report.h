@@ -10,10 +10,12 @@
 
 namespace mandate::rbacgen {
 
-// A line for each rule: `lead`, its words, and what it amounts to if that is asked for.
+// A line for each rule, the most severe first: `lead`, its words, and if that is asked for, what it
+// amounts to and how severe that is.
 std::string RightsText(std::string_view lead, const RightsByNamespace& rights, bool consequences);
 
-// A list of rules as in a role, each with its "namespace" if it has one.
+// A list of rules as in a role, the most severe first, each with its "namespace" if it has one, and
+// "consequences" and "severity" if it amounts to more than it says.
 Json::Value RightsJson(const RightsByNamespace& rights);
 
 }  // namespace mandate::rbacgen

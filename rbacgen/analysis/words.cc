@@ -54,6 +54,7 @@ std::string RuleWords(const rbac::Rule& rule, std::string_view ns) {
 }
 
 std::vector<std::string> Consequences(const rbac::Rule& rule) {
+  using enum Danger::Severity;
   std::vector<std::string> words;
   if (Has(rule.verbs, "*") && Has(rule.resources, "*") && Has(rule.api_groups, "*")) {
     return {"does anything"};
@@ -61,8 +62,10 @@ std::vector<std::string> Consequences(const rbac::Rule& rule) {
   const auto add = [&](std::string_view text) {
     if (!text.empty() && !Has(words, text)) words.emplace_back(text);
   };
-  for (const Danger& danger : Dangers()) {
-    if (!danger.VerbOf(rule).empty()) add(danger.consequence);
+  for (const auto severity : {kCritical, kHigh, kMedium}) {
+    for (const Danger& danger : Dangers()) {
+      if (danger.severity == severity && !danger.VerbOf(rule).empty()) add(danger.consequence);
+    }
   }
   add(DangerOfUrls(rule));
   return words;

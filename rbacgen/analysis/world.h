@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -48,6 +49,9 @@ struct World {
   bool knows_later = false;      // of a source tree: `later` is all there is
   size_t without_namespace = 0;  // objects that were taken to be in the manager's
   bool is_whole = false;         // of a cluster: a role that is not here is nowhere
+  // The policy as the oldest supported Kubernetes has it, with its aggregated roles resolved; null
+  // where none of Kubernetes' own roles matters.
+  std::shared_ptr<const rbac::Policy> in_oldest;
 };
 
 // Whether a binding has this subject; `kind` is "User" or "Group".

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "manager/core/printable.h"
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
 #include "rbacgen/analysis/rights_report.h"
@@ -80,7 +81,7 @@ std::string DiffText(const std::vector<IdentityDiff>& diffs) {
   for (const IdentityDiff& diff : diffs) {
     const bool is_new = diff.kind == IdentityDiff::Kind::kNew;
     const bool is_gone = diff.kind == IdentityDiff::Kind::kGone;
-    StrAppend(&text, diff.title, is_new ? " (new)" : is_gone ? " (gone)" : "", "\n");
+    StrAppend(&text, Printable(diff.title), is_new ? " (new)" : is_gone ? " (gone)" : "", "\n");
     text += RightsText("  + may ", diff.gained, true);
     text += RightsText("  + may, once somebody else grants it, ", diff.gained_later, true);
     text += RightsText("  - may no longer ", diff.lost, false);
@@ -103,7 +104,7 @@ std::string DiffJson(const std::vector<IdentityDiff>& diffs) {
     entry["lostLater"] = RightsJson(diff.lost_later);
     list.append(entry);
   }
-  return WriteJson(list) + "\n";
+  return PrintableJson(WriteJson(list)) + "\n";
 }
 
 }  // namespace mandate::rbacgen

@@ -35,7 +35,7 @@ TEST(DiffWorlds, ComparesMeaningNotText) {
        "// +kubebuilder:rbac:groups=core,resources=pods,verbs=get;list\n",
        "// +kubebuilder:rbac:groups=core,resources=pods,verbs=get;create\n",
        "manager\n"
-       "  + may create pods: runs as any ServiceAccount there\n"
+       "  + may create pods: runs as any ServiceAccount there (critical)\n"
        "  - may no longer list pods\n"},
       {"a star takes in the rest", "// +kubebuilder:rbac:groups=apps,resources=*,verbs=get\n",
        "// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get\n"
@@ -124,7 +124,7 @@ TEST(DiffWorlds, SeesWhatComponentsHoldByTheirGroups) {
       {"system:public-info-viewer", "system:unauthenticated", false},
   };
   for (const auto& c : kCases) {
-    const std::string gained = "  + may get secrets: reads credentials\n";
+    const std::string gained = "  + may get secrets: reads credentials (critical)\n";
     const std::string theirs = "base\n" + gained + "manager\n" + gained;
     EXPECT_EQ(DiffText(DiffWorlds(TreeOf(marker), bound(c.role, c.group, kSecrets))),
               StrCat(c.is_theirs ? theirs : "", "group ", c.group, "\n", gained))
@@ -163,7 +163,7 @@ TEST(DiffWorlds, LeavesOutWhatEveryClusterGivesEverybody) {
       {"system:public-info-viewer", "system:unauthenticated",
        "{nonResourceURLs: [/healthz], verbs: [get]}", ""},
       {"cluster-admin", "system:masters", "{apiGroups: ['*'], resources: ['*'], verbs: ['*']}",
-       "  + may do anything to every resource: does anything\n"},
+       "  + may do anything to every resource: does anything (critical)\n"},
   };
   for (const auto& c : kCases) {
     EXPECT_EQ(DiffText(DiffWorlds(World(), bound(c.role, c.group, c.rules))),
@@ -190,7 +190,7 @@ TEST(DiffWorlds, ComparesSubjectsWhereThereAreNoComponents) {
       "namespace: n}, roleRef: {kind: ClusterRole, name: r}, subjects: [{kind: Group, name: g}]}";
   const World before = WorldOf(role), now = WorldOf(role + binding);
   EXPECT_EQ(DiffText(DiffWorlds(before, now)),
-            "group g\n  + may get secrets in n: reads credentials\n");
+            "group g\n  + may get secrets in n: reads credentials (critical)\n");
   EXPECT_EQ(DiffText(DiffWorlds(now, before)), "group g\n  - may no longer get secrets in n\n");
 }
 

@@ -49,7 +49,7 @@ struct Flags {
 constexpr char kIdentityKinds[] = "identity";
 
 int Misuse(const std::string& text) {
-  std::cerr << "rbacgen: " << text << "\n";
+  PrintMessage(text);
   return kExitUnknown;
 }
 
@@ -116,7 +116,7 @@ bool SayUnresolved(const Known& known) {
         known.input.users, [&](const auto& entry) { return binding.Binds(entry.second); });
     if (!is_theirs) continue;
     any = true;
-    std::cerr << "rbacgen: " << binding.ToString() << "\n";
+    PrintMessage(binding.ToString());
   }
   return any;
 }

@@ -55,6 +55,17 @@ good | sed '1{h;d}' >"$dir/rest.log"
 { good | sed -n 1p | objects; sed 's|"requestURI":"/apis/coord[^"]*"|&,"objectRef":{"resource":"leases","apiGroup":"coordination.k8s.io","namespace":"mandate-system","name":"mandate-manager"}|' "$dir/rest.log"; } >"$dir/good.log"
 "$rbacgen" chart --format=yaml --warn-unjustified src >"$dir/chart.yaml"
 
+{
+  cat "$dir/good.log"
+  n=50
+  event get $account-a "$agent a" JTI=a '/apis/apps/v1/namespaces/n/deployments/x%1B%5B2K%0A' 403
+  event get $account-a 'mandate-manager/\u001b[1A\u009b2K' JTI=a '/api/v1/namespaces/n/secrets/x' 403
+} >"$dir/escapes.log"
+expect 1 'escapes' audit --sources=src --granted="$dir/chart.yaml" "$dir/escapes.log"
+plain 'escapes'
+expect 1 'escapes, JSON' audit --json --sources=src --granted="$dir/chart.yaml" "$dir/escapes.log"
+plain 'escapes, JSON'
+
 expect 0 'nothing amiss' audit --sources=src --granted="$dir/chart.yaml" "$dir/good.log"
 says 'nothing amiss' out '; nothing found'
 says 'nothing amiss' out '^patch leases.* yes +used once, to make the Lease$'

@@ -114,7 +114,7 @@ void ReadBinding(JsonCursor& json, EventBody* facts) {
   });
 }
 
-// Of a ScopeInstance or a list of them.
+// Of a ScopeInstance or a list of them, also as the Table that kubectl asks for.
 void ReadInstances(JsonCursor& json, EventBody* facts) {
   bool more = false;
   Members(json, [&](std::string_view key) {
@@ -131,6 +131,20 @@ void ReadInstances(JsonCursor& json, EventBody* facts) {
     } else if (key == "items") {
       facts->is_list = true;
       Elements(json, [&] { ReadInstances(json, facts); });
+    } else if (key == "rows") {
+      facts->is_list = true;
+      Elements(json, [&] {
+        const size_t before = facts->uids.size();
+        Members(json, [&](std::string_view field) {
+          if (field == "object") {
+            ReadInstances(json, facts);
+          } else {
+            json.SkipValue();
+          }
+        });
+        // Cells alone, as includeObject=None asks for, say of nothing which instances there are.
+        more = more || facts->uids.size() == before;
+      });
     } else {
       json.SkipValue();
     }

@@ -1,5 +1,6 @@
 #include "rbacgen/audit/four_way_report.h"
 
+#include "manager/core/printable.h"
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
 #include "rbacgen/analysis/words.h"
@@ -9,14 +10,6 @@
 
 namespace mandate::rbacgen {
 namespace {
-
-// Texts from the log, in a line for a terminal.
-std::string Printable(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
-  }
-  return text;
-}
 
 std::string Plural(int64_t n, std::string_view noun) {
   return StrCat(n, " ", noun, n == 1 ? "" : "s");
@@ -53,9 +46,9 @@ std::string IdentityText(const FourWayIdentity& identity, bool colour) {
                VerdictWords(row.verdict)},
               IsAmiss(row.verdict));
   }
-  return StrCat(identity.component, "  (", ShortUsername(identity.user.name), ")  ",
-                Plural(identity.requests, "request"), ", ", Plural(identity.tokens, "token"), "\n",
-                table.Write(), "\n");
+  return StrCat(Printable(identity.component), "  (", Printable(ShortUsername(identity.user.name)),
+                ")  ", Plural(identity.requests, "request"), ", ", Plural(identity.tokens, "token"),
+                "\n", table.Write(), "\n");
 }
 
 }  // namespace
@@ -65,12 +58,13 @@ std::string FourWayText(const FourWayReport& report, const TraceReport& trace, b
   for (const FourWayIdentity& identity : report.identities) text += IdentityText(identity, colour);
   if (!trace.tokens.empty()) StrAppend(&text, TokensText(trace, colour), "\n");
   for (const Finding& f : report.findings) {
-    StrAppend(&text, "FOUND ", f.kind, ": ", f.component.empty() ? "" : f.component + ": ",
-              Printable(f.text), "\n");
+    StrAppend(&text, "FOUND ", f.kind, ": ",
+              f.component.empty() ? "" : Printable(f.component) + ": ", Printable(f.text), "\n");
   }
   for (const std::string& note : report.notes) StrAppend(&text, "NOTE ", Printable(note), "\n");
   StrAppend(&text, Plural(trace.requests, "request"), " of ours in ", Plural(trace.lines, "event"));
-  if (!trace.first.empty()) StrAppend(&text, " from ", trace.first, " to ", trace.last);
+  if (!trace.first.empty())
+    StrAppend(&text, " from ", Printable(trace.first), " to ", Printable(trace.last));
   return StrCat(text, "; ",
                 report.findings.empty() ? "nothing" : Plural(report.findings.size(), "thing"),
                 " found\n");
@@ -127,7 +121,7 @@ std::string FourWayJson(const FourWayReport& report, const TraceReport& trace) {
   root["notes"] = strings(report.notes);
   root["first"] = trace.first;
   root["last"] = trace.last;
-  return WriteJson(root) + "\n";
+  return PrintableJson(WriteJson(root)) + "\n";
 }
 
 }  // namespace mandate::rbacgen

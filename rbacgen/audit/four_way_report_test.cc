@@ -97,7 +97,7 @@ TEST(FourWayText, SaysWhatWasFound) {
   trace.first = "03:00";
   trace.last = "04:00";
   EXPECT_THAT(FourWayText(report, trace, false),
-              HasSubstr("FOUND denied: a: one?[0m?\nFOUND hidden: two\nNOTE short?\n"
+              HasSubstr("FOUND denied: a: one\\x1b[0m\\x7f\nFOUND hidden: two\nNOTE short\\x0a\n"
                         "3 requests of ours in 1 event from 03:00 to 04:00; 2 things found\n"));
   report.findings.pop_back();
   EXPECT_THAT(FourWayText(report, trace, false), HasSubstr("; 1 thing found\n"));

@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "manager/core/strings.h"
 #include "rbacgen/audit/log_bytes.h"
 #include "rbacgen/audit/log_framer.h"
 #include "rbacgen/command.h"
@@ -44,6 +45,9 @@ void AddTraceFlags(CLI::App* command, TraceOptions* options) {
                    "The manager's flag of that name: whom its TokenRequests name")
       ->delimiter(',')
       ->allow_extra_args(false);
+  command->add_flag(
+      "--create-service-accounts", options->create_service_accounts,
+      "The manager has the flag of that name: base makes components' ServiceAccounts");
   command->add_option_function<std::string>(
       "--token-overlap",
       [options](const std::string& text) {
@@ -70,12 +74,13 @@ int ReadLogs(const LogFlags& flags, Trace* trace) {
     const absl::Status status =
         ReadLogBytes(path, [&](std::string_view bytes) { framer.Add(bytes); });
     if (status.ok()) continue;
-    std::cerr << "rbacgen: " << status.message() << "\n";
+    PrintMessage(AsStd(status.message()));
     return kExitUnknown;
   }
   if (framer.Finish()) {
-    std::cerr << "rbacgen: " << flags.paths.back()
-              << ": its last line has no end and is left out: it is cut off, or being written\n";
+    PrintMessage(StrCat(flags.paths.back(),
+                        ": its last line has no end and is left out: it is cut off, or being "
+                        "written"));
   }
   return 0;
 }

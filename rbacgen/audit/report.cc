@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "manager/core/printable.h"
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
 #include "rbacgen/audit/identity_names.h"
@@ -24,14 +25,6 @@ std::string Credentials(const std::set<std::string>& ids) {
     }
     StrAppend(&text, shown == 0 ? " " : ", ", ShortCredentialId(id));
     ++shown;
-  }
-  return text;
-}
-
-// Texts from the log, in a line for a terminal.
-std::string Printable(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
   }
   return text;
 }
@@ -167,7 +160,7 @@ Json::Value TraceJsonValue(const TraceReport& report) {
 }
 
 std::string TraceJson(const TraceReport& report) {
-  return WriteJson(TraceJsonValue(report)) + "\n";
+  return PrintableJson(WriteJson(TraceJsonValue(report))) + "\n";
 }
 
 }  // namespace mandate::rbacgen

@@ -83,6 +83,12 @@ std::set<std::string> NamespacesFor(const Unexplained& used) {
   return namespaces;
 }
 
+// Whether a name from a log may stand in somebody's source: a path, or the method of a request, can
+// have anything in its place, a line feed or another argument of the marker too.
+bool IsWord(std::string_view name) {
+  return name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-/") == name.npos;
+}
+
 class Suggester {
  public:
   Suggester(const FourWayReport& report, const Sources& sources) : sources_(sources) {
@@ -156,6 +162,7 @@ class Suggester {
         const std::string resource = u.example.subresource.empty()
                                          ? u.example.resource
                                          : StrCat(u.example.resource, "/", u.example.subresource);
+        if (!IsWord(u.example.api_group) || !IsWord(resource) || !IsWord(u.example.verb)) continue;
         for (const std::string& ns : NamespacesFor(u)) {
           verbs[{u.example.api_group, resource, ns}].insert(u.example.verb);
         }

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "manager/core/printable.h"
+
 namespace mandate::rbacgen {
 namespace {
 
@@ -21,10 +23,7 @@ Table::Table(std::vector<Column> columns, bool colour)
 void Table::Add(std::vector<std::string> cells, bool highlight) {
   cells.resize(columns_.size());
   // What a log says must not steer the terminal.
-  for (std::string& cell : cells) {
-    std::replace_if(
-        cell.begin(), cell.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
-  }
+  for (std::string& cell : cells) cell = Printable(cell);
   rows_.push_back({std::move(cells), highlight});
 }
 

@@ -14,7 +14,7 @@ TEST(Table, AlignsByCharactersAndEndsLinesClean) {
   EXPECT_EQ(table.Write(),
             "NAME      COUNT  MORE\n"
             "\u00e9\u00e9\u00e9\u00e9\u00e9         1\n"
-            "a      12345678  x?[31m\n");
+            "a      12345678  x\\x1b[31m\n");
 }
 
 TEST(Table, ColoursTitlesAndHighlightsTheLastCell) {

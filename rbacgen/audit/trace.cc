@@ -241,10 +241,15 @@ void Trace::CheckBase(const AuditEvent& event, const std::string& operation) {
     CheckTokenRequest(event);
     return;
   }
-  if (lease) return;
-  Find(event, "base-write",
-       StrCat("base wrote more than its tokens and its lease: ", operation,
-              event.name.empty() ? "" : " ", event.name, event.forbidden ? " (denied)" : ""));
+  const bool account = event.verb == "create" && event.group.empty() &&
+                       event.resource == "serviceaccounts" && event.subresource.empty() &&
+                       event.ns == options_.ns && event.name.starts_with(options_.base_name + "-");
+  if (lease || (account && options_.create_service_accounts)) return;
+  Find(
+      event, "base-write",
+      StrCat("base wrote more than its tokens and its lease: ", operation,
+             event.name.empty() ? "" : " ", event.name, event.forbidden ? " (denied)" : "",
+             account ? "; a manager with --create-service-accounts does so: say it here too" : ""));
 }
 
 void Trace::CheckTokenRequest(const AuditEvent& event) {

@@ -38,6 +38,8 @@ struct TraceOptions {
   std::vector<AddressRange> addresses;
   // For whom the manager requests tokens, its --token-audiences; none: it names no audience.
   std::vector<std::string> token_audiences;
+  // Whether the manager makes missing ServiceAccounts of its components, by the flag of that name.
+  bool create_service_accounts = false;
   // How long a token may be used on when the next one is.
   absl::Duration token_overlap = absl::Seconds(60);
   size_t max_identities = 1000;     // rows; further ones are one row "(others)"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "manager/core/strings.h"
 #include "rbacgen/audit/read_logs.h"
 #include "rbacgen/audit/report.h"
 #include "rbacgen/audit/trace.h"
@@ -31,13 +32,25 @@ int Run(const Flags& flags) {
   if (const int error = Emit("-", text)) return error;
   if (!flags.check) return 0;
   for (const TraceFinding& finding : report.findings) {
-    std::cerr << "rbacgen: " << finding.kind << ": " << finding.text << "\n";
+    PrintMessage(StrCat(finding.kind, ": ", finding.text));
   }
   if (report.requests == 0) {
     std::cerr << "rbacgen: no request of ours in the log, so it proves nothing; is its policy at "
                  "level Metadata?\n";
   }
   return report.findings.empty() && report.requests > 0 ? 0 : kExitFound;
+}
+
+std::string FindingsHelp() {
+  std::string text =
+      "A request counts once: at its end, or a watch at its start. --check exits 1 at a log "
+      "without a\nrequest of ours, and at any of these findings:\n";
+  for (const TraceFindingKind& kind : TraceFindingKinds()) {
+    const std::string name = kind.name, severity = kind.severity;
+    StrAppend(&text, "  ", name, std::string(19 - name.size(), ' '), severity,
+              std::string(8 - severity.size(), ' '), kind.says, "\n");
+  }
+  return text;
 }
 
 }  // namespace
@@ -47,7 +60,7 @@ void AddTraceCommand(CLI::App& app, int* exit_code) {
   CLI::App* command = app.add_subcommand(
       "trace", "Read the API server's audit log: which component did what, with which token");
   AddLogFlags(command, &flags->logs);
-  command->add_flag("--check", flags->check, "Exit 1 if anything is amiss: see below");
+  command->add_flag("--check", flags->check, "Exit 1 if there is a finding: see below");
   command->add_flag("--json", flags->json, "Print JSON, with nothing shortened");
   AddTraceFlags(command, &flags->options);
   command->add_option("--namespace", flags->options.ns, "The manager's namespace")
@@ -57,14 +70,7 @@ void AddTraceCommand(CLI::App& app, int* exit_code) {
                    "The manager's ServiceAccount; a component's is NAME-component")
       ->check(IsBaseName())
       ->capture_default_str();
-  command->footer(
-      "A request counts once: at its end, or a watch at its start. Amiss are: a request with our\n"
-      "user agent in the group system:masters; a write of base's other than components' tokens "
-      "and\n"
-      "its lease; a user that disagrees with its user agent; a component's token that no\n"
-      "TokenRequest of base's in this log issued. With --check, a log without a request of ours "
-      "is\n"
-      "amiss too.");
+  command->footer(FindingsHelp());
   command->callback([flags, exit_code] { *exit_code = Run(*flags); });
 }
 

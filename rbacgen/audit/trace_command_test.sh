@@ -53,6 +53,36 @@ expect 1 'a token from nowhere' trace --check "$dir/late.log"
 says 'a token from nowhere' out 'FOUND token-origin (high): credential id JTI=00000001-a of scope'
 says 'a token from nowhere' err 'no TokenRequest in this log issued it'
 
+# A sender chooses its user agent and names.
+event e1 ResponseComplete create $account 'mandate-manager/\u001b[1A\u009b2K\u202e' JTI=base \
+  '{"resource":"pods","namespace":"mandate-system","name":"x\u001b[2K\nrbacgen: ","apiVersion":"v1"}' 201 >"$dir/escapes.log"
+expect 1 'escapes' trace --check "$dir/escapes.log"
+plain 'escapes'
+says 'escapes' err 'base-write: base wrote more than its tokens and its lease: create pods x\x1b[2K\x0arbacgen: '
+expect 0 'escapes, JSON' trace --json "$dir/escapes.log"
+plain 'escapes, JSON'
+
+expect 0 'the help' trace --help
+for kind in masters foreign-user agent-mismatch no-credential-id token-origin base-write base-impersonates base-pod \
+  base-address component-pod component-address two-tokens token-request orphan-binding bound; do
+  grep -qE "^  $kind +(high|medium|low) +[a-z]" "$dir/out" || fail "the help lacks $kind"
+done
+[ "$(grep -cE '^  [a-z-]+ +(high|medium|low) +[a-z]' "$dir/out")" = 15 ] || fail 'the help: further kinds; add them here'
+
+# The manager with --create-service-accounts makes those of its components that are missing.
+account_json() { echo "{\"resource\":\"serviceaccounts\",\"namespace\":\"$1\",\"name\":\"$2\",\"apiVersion\":\"v1\"}"; }
+made() { { cat "$dir/good.log"; event c1 ResponseComplete "${3:-create}" $account "$agent" JTI=base "$(account_json "$1" "$2")" 201; } >"$dir/made.log"; }
+made mandate-system mandate-manager-scope
+expect 1 'a ServiceAccount' trace --check "$dir/made.log"
+says 'a ServiceAccount' err 'base-write: base wrote more than its tokens and its lease: create serviceaccounts mandate-manager-scope'
+says 'a ServiceAccount' err '--create-service-accounts'
+expect 0 'a ServiceAccount, of the option' trace --check --create-service-accounts "$dir/made.log"
+for other in 'other mandate-manager-scope' 'mandate-system scope' 'mandate-system mandate-manager' \
+  'mandate-system mandate-manager-scope delete'; do
+  made $other
+  expect 1 "a ServiceAccount, $other" trace --check --create-service-accounts "$dir/made.log"
+done
+
 # Each request with another credential id: what is kept has a bound, and the report says that it was met.
 for i in $(seq 20); do event "m$i" ResponseComplete list $account-scope "$agent scope" "JTI=$i" "$pods" 200; done >"$dir/many.log"
 # What a thief does, with its name, severity and next step.

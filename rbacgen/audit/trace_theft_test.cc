@@ -240,6 +240,13 @@ TEST(TraceTheft, ABindingForNoInstanceIsFoundWhereTheLogCanShowIt) {
       Instances("create", R"("responseObject":{"kind":"ScopeInstance","metadata":{"uid":"u-2"}},)");
   const Line part = Instances(
       "list", R"("responseObject":{"metadata":{"continue":"x"},"items":[{"metadata":{}}]},)");
+  // As `kubectl get scopeinstances` asks for it.
+  const auto table = [](const char* rows) {
+    return Instances(
+        "list", StrCat(R"("responseObject":{"kind":"Table","metadata":{},"rows":)", rows, "},"));
+  };
+  const Line one = table(R"([{"cells":["i"],"object":{"metadata":{"name":"i","uid":"u-1"}}}])");
+  const Line empty = table("[]"), cells = table(R"([{"cells":["i"]}])");
   const Line unseen = Instances("create", "");
   const Line claimed = Instances("patch", R"("requestObject":{"metadata":{"uid":"u-3"}},)");
   const struct {
@@ -250,6 +257,10 @@ TEST(TraceTheft, ABindingForNoInstanceIsFoundWhereTheLogCanShowIt) {
       {"one that is listed", {mint, list, Binds("u-1")}, {}},
       {"one that was made", {mint, list, made, Binds("u-2")}, {}},
       {"none", {mint, list, made, Binds("u-3")}, {"orphan-binding"}},
+      {"one that a table has", {mint, one, Binds("u-1")}, {}},
+      {"none that a table has", {mint, one, Binds("u-3")}, {"orphan-binding"}},
+      {"an empty table", {mint, empty, Binds("u-3")}, {"orphan-binding"}},
+      {"a table without objects", {mint, cells, Binds("u-3")}, {}},
       {"the client claims it", {mint, list, claimed, Binds("u-3")}, {"orphan-binding"}},
       {"nobody listed them", {mint, made, Binds("u-3")}, {}},
       {"a part of the list", {mint, part, Binds("u-3")}, {}},

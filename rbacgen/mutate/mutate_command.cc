@@ -102,7 +102,7 @@ int Run(const Flags& flags) {
     return true;
   });
   if (!mutations.ok()) {
-    std::cerr << "rbacgen: " << mutations.status().message() << "\n";
+    PrintMessage(AsStd(mutations.status().message()));
     return kExitUnknown;
   }
   return Report(*mutations);

@@ -17,3 +17,9 @@ expect() {
 
 # says NAME out|err TEXT: what expect left there has the text.
 says() { grep -qF -- "$3" "$dir/$2" || { cat "$dir/$2"; fail "$1: does not say: $3"; }; }
+
+# plain NAME: what expect left there has no control character but line feeds, and none that reorders text.
+plain() {
+  ! LC_ALL=C grep -qaP '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]' "$dir/out" "$dir/err" ||
+    { cat -v "$dir/out" "$dir/err"; fail "$1: has control characters"; }
+}

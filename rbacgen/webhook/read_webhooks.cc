@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "manager/core/strings.h"
 #include "rbacgen/source_files.h"
 #include "rbacgen/webhook/chart_webhooks.h"
 #include "rbacgen/webhook/configurations.h"
@@ -14,7 +15,7 @@ int ReadWebhookSources(const SourceFlags& flags, Severity severity, Webhooks* we
                        Diagnostics* diagnostics) {
   const auto files = FindSourceFiles(flags.paths);
   if (!files.ok()) {
-    std::cerr << "rbacgen: " << files.status().message() << "\n";
+    PrintMessage(AsStd(files.status().message()));
     return kExitUnknown;
   }
   for (const std::string& file : *files) {

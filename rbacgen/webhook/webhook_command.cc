@@ -2,6 +2,7 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "rbacgen/command.h"
 #include "rbacgen/webhook/configurations.h"
@@ -29,6 +30,9 @@ int Run(const Flags& flags) {
     std::cerr << "rbacgen: no +kubebuilder:webhook marker in what was named; nothing to print\n";
     return 0;
   }
+  std::vector<Place> places;
+  for (const Webhook& webhook : webhooks.webhooks) places.push_back(webhook.place);
+  SayWhatIsBelow(flags.sources.paths, places);
   ConfigurationOptions options;
   if (!flags.service_name.empty()) options.service_name = flags.service_name;
   if (!flags.service_namespace.empty()) options.service_namespace = flags.service_namespace;

@@ -28,6 +28,15 @@ expect 0 'a name twice' "$dir/src"
 says 'a name twice' err "$dir/src/c.go:1: warning: the name \"a.validate.example.com\" is that of $dir/src/b.go:1 too"
 [ "$(grep -c 'name: a.validate' "$dir/out")" = 2 ] || fail 'a name twice: not both are there'
 
+mkdir -p "$dir/below/inner"
+cp "$dir/src/b.go" "$dir/below/inner/"
+expect 0 'a folder with others' "$dir/below"
+says 'a folder with others' err "$dir/below is read with all below it, which has 1 marker; controller-gen reads that folder alone"
+for path in "$dir/below/..." "$dir/below/inner"; do
+  expect 0 "the folder $path" "$path"
+  ! grep 'is read with' "$dir/err" || fail "the folder $path: there is nothing to say"
+done
+
 sed 's/sideEffects=none/sideEffects=Some/' "$dir/src/b.go" >"$dir/src/d.go"
 expect 1 'a mistake' "$dir/src"
 says 'a mistake' err "$dir/src/d.go:1: error: +kubebuilder:webhook: sideEffects \"Some\": say None"

@@ -1,4 +1,4 @@
-#include "controllers/printable.h"
+#include "manager/core/printable.h"
 
 #include <gtest/gtest.h>
 
@@ -12,13 +12,22 @@ TEST(PrintableTest, OnlyWhatMovesOrHidesTextIsEscaped) {
   EXPECT_EQ(Printable("\xc2\x80\xc2\x9f\xc2\xa0"), "\\u0080\\u009f\xc2\xa0");
   EXPECT_EQ(Printable("\u200d\u200e\u200f\u2010"), "\u200d\\u200e\\u200f\u2010");
   EXPECT_EQ(Printable("\u2029\u202a\u202e\u202f"), "\u2029\\u202a\\u202e\u202f");
+  EXPECT_EQ(Printable("\u061b\u061c\u061d"), "\u061b\\u061c\u061d");
   EXPECT_EQ(Printable("\u2065\u2066\u2069\u206a"), "\u2065\\u2066\\u2069\u206a");
 }
 
-TEST(PrintableTest, TextThatIsCutIsTakenAsItIs) {
-  EXPECT_EQ(Printable("\xc2"), "\xc2");
-  EXPECT_EQ(Printable("\xe2\x80"), "\xe2\x80");
+TEST(PrintableTest, BytesThatAreNotUtf8AreEscaped) {
+  EXPECT_EQ(Printable("\xc2"), "\\xc2");
+  EXPECT_EQ(Printable("\xe2\x80"), "\\xe2\\x80");
+  EXPECT_EQ(Printable("a\x9b[2J"), "a\\x9b[2J");            // C1 in a terminal of eight bits
+  EXPECT_EQ(Printable("\xe0\x82\x9b"), "\\xe0\\x82\\x9b");  // U+009B, overlong
   EXPECT_EQ(Printable(""), "");
+}
+
+TEST(PrintableTest, JsonKeepsItsValues) {
+  EXPECT_EQ(PrintableJson("{\n\t\"a\": \"\\u001b é 😀\"}\n"), "{\n\t\"a\": \"\\u001b é 😀\"}\n");
+  EXPECT_EQ(PrintableJson("\"\x7f\xc2\x9b\u202e\u061c\""), "\"\\u007f\\u009b\\u202e\\u061c\"");
+  EXPECT_EQ(PrintableJson("\"\x9b\""), "\"\\ufffd\"");
 }
 
 }  // namespace

@@ -1,0 +1,87 @@
+#include "manager/core/printable.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <iterator>
+
+#include "manager/core/utf8.h"
+
+namespace mandate {
+namespace {
+
+// The code point of a valid sequence of at most three bytes; 0 of a longer one, none of which is
+// escaped.
+uint32_t CodePoint(std::string_view sequence) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(sequence[i]); };
+  switch (sequence.size()) {
+    case 1:
+      return byte(0);
+    case 2:
+      return (byte(0) & 0x1fu) << 6 | (byte(1) & 0x3fu);
+    case 3:
+      return (byte(0) & 0x0fu) << 12 | (byte(1) & 0x3fu) << 6 | (byte(2) & 0x3fu);
+    default:
+      return 0;
+  }
+}
+
+// Unicode's Bidi_Control.
+bool Reorders(uint32_t code) {
+  return code == 0x061c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
+         (code >= 0x2066 && code <= 0x2069);
+}
+
+void AppendEscape(const char* format, unsigned code, std::string& out) {
+  char buffer[16];
+  std::snprintf(buffer, std::size(buffer), format, code);
+  out += buffer;
+}
+
+bool IsControl(uint32_t code) { return code < 0x20 || (code >= 0x7f && code < 0xa0); }
+
+// Calls `append` with each character of the text, its code point (of at most three bytes) and
+// whether it is UTF-8; if not, the character is one byte.
+template <class Append>
+void ForEachCharacter(std::string_view text, Append append) {
+  while (!text.empty()) {
+    const size_t length = Utf8Length(text);
+    const std::string_view character = text.substr(0, length == 0 ? 1 : length);
+    append(character, CodePoint(character), length != 0);
+    text.remove_prefix(character.size());
+  }
+}
+
+}  // namespace
+
+std::string Printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  ForEachCharacter(text, [&](std::string_view character, uint32_t code, bool is_utf8) {
+    if (!is_utf8 || (character.size() == 1 && IsControl(code))) {
+      AppendEscape("\\x%02x", code, out);
+    } else if (character.size() < 4 && (IsControl(code) || Reorders(code))) {
+      AppendEscape("\\u%04x", code, out);
+    } else {
+      out += character;
+    }
+  });
+  return out;
+}
+
+std::string PrintableJson(std::string_view json) {
+  std::string out;
+  out.reserve(json.size());
+  ForEachCharacter(json, [&](std::string_view character, uint32_t code, bool is_utf8) {
+    const bool is_blank = code < 0x20;  // between values: strings have it escaped
+    if (!is_utf8) {
+      out += "\\ufffd";
+    } else if (character.size() < 4 && !is_blank && (IsControl(code) || Reorders(code))) {
+      AppendEscape("\\u%04x", code, out);
+    } else {
+      out += character;
+    }
+  });
+  return out;
+}
+
+}  // namespace mandate

@@ -1,0 +1,21 @@
+// Text from users and servers, made safe to show on a terminal.
+#ifndef MANAGER_CORE_PRINTABLE_H_
+#define MANAGER_CORE_PRINTABLE_H_
+
+#include <string>
+#include <string_view>
+
+namespace mandate {
+
+// `text` with control characters (C0, DEL, C1), the characters that reorder text (such as U+202E)
+// and bytes that are not UTF-8 written as escapes: "\x1b", "\u202e". Other text stays as it is.
+// The result is one line of valid UTF-8.
+std::string Printable(std::string_view text);
+
+// Valid JSON, which may have all of these in strings but C0, with \u escapes in their place: the
+// same values.
+std::string PrintableJson(std::string_view json);
+
+}  // namespace mandate
+
+#endif  // MANAGER_CORE_PRINTABLE_H_
