@@ -114,6 +114,7 @@ class BaseObjects {
     AddRole(names_.base + "-create-service-accounts", {Rule("", "serviceaccounts", {"create"}, {})},
             switches_.CreateServiceAccounts());
     AddTokenFence(maker_);
+    AddGuards();
     AddFlowSchema(maker_, components_);
     AddAuditPolicy(maker_, components_);
     return std::move(objects_);
@@ -135,6 +136,15 @@ class BaseObjects {
       accounts.push_back(Yaml::If(switches_.Granted(c), ServiceAccountName(names_.base, c.name)));
     }
     return accounts;
+  }
+
+  // Of all components, also of those that are not there.
+  void AddGuards() {
+    for (const ComponentMandate& c : components_) {
+      ObjectMaker maker(names_, switches_, c.name, ServiceAccountName(names_.base, c.name),
+                        &objects_);
+      for (const Fence& fence : c.fences) AddGuardPolicy(maker, fence);
+    }
   }
 
   void AddRole(const std::string& name, Yaml::List rules, const Yaml::Condition& condition) {

@@ -238,6 +238,27 @@ TEST(BuildChart, AComponentThatIsCutOffHasNothing) {
             "--cut-off: \"c\" is not one of a, b");
 }
 
+TEST(BuildChart, GuardsAreThereWithoutTheirComponent) {
+  const std::string text = std::string(kAandB) +
+                           "// +mandate:component:name=c\n"
+                           "// +mandate:justify:reason=\"x\"\n"
+                           "// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=update\n"
+                           "// +mandate:fence:groups=apps,resources=deployments,verbs=update,"
+                           "label=l,guard=a.io/as\n";
+  const std::string guard = "ValidatingAdmissionPolicy /mm-c-deployments-guard";
+  const std::string fence = "ValidatingAdmissionPolicy /mm-c-deployments";
+  EXPECT_THAT(Names(Chart(text)), IsSupersetOf({guard, fence}));
+  ChartOptions cut_off = Options(), disabled = Options(), single = Options();
+  cut_off.settings.cut_off = {"c"};
+  disabled.settings.controllers = {"*", "-c"};
+  for (const ChartOptions& options : {cut_off, disabled}) {
+    EXPECT_THAT(Names(Chart(text, options)), Contains(guard));
+    EXPECT_THAT(Names(Chart(text, options)), Not(Contains(fence)));
+  }
+  single.settings.identity_mode = "single";
+  EXPECT_THAT(Names(Chart(text, single)), Not(Contains(guard)));
+}
+
 TEST(BuildChart, SwitchesAddWhatTheyName) {
   ChartOptions options = Options();
   options.settings.create_service_accounts = true;

@@ -241,6 +241,23 @@ Fence Expanded(Fence fence, const std::string& base_name) {
   return fence;
 }
 
+std::string IdOf(const Fence& fence) {
+  if (!fence.id.empty()) return fence.id;
+  return absl::StrReplaceAll(absl::StrJoin(fence.resources, "-"), {{"/", "-"}, {"*", "all"}});
+}
+
+Yaml::List Variables() {
+  Yaml::List variables;
+  for (auto& [name, expression] : FenceVariables()) {
+    variables.push_back(Yaml::Map{{"name", name}, {"expression", expression}});
+  }
+  return variables;
+}
+
+Yaml::Condition HasFences(const ChartSwitches& switches) {
+  return switches.Fences() && !switches.SingleMode();
+}
+
 }  // namespace
 
 std::string PatternsCel(const Strings& patterns, std::string_view text) {
@@ -330,34 +347,29 @@ std::vector<FenceCheck> GuardChecks(const Fence& fence) {
   return checks;
 }
 
+void AddGuardPolicy(ObjectMaker& maker, const Fence& marked) {
+  if (marked.guard.empty()) return;
+  const Fence fence = Expanded(marked, maker.names().base);
+  Yaml::List validations;
+  for (const FenceCheck& check : GuardChecks(fence)) {
+    validations.push_back(Validation(check.expression, check.message));
+  }
+  AddAdmissionPolicy(
+      maker,
+      {.id = IdOf(fence) + "-guard",
+       .matches = "is-the-components",
+       .condition = GuardCondition(fence),
+       .groups = fence.groups,
+       .operations = ReservesNames(fence) ? Strings{"CREATE", "UPDATE"} : Strings{"UPDATE"},
+       .resources = fence.resources,
+       .variables = Variables(),
+       .validations = std::move(validations)},
+      HasFences(maker.switches()));
+}
+
 void AddFencePolicy(ObjectMaker& maker, const Fence& marked) {
   const ChartSwitches& switches = maker.switches();
   const Fence fence = Expanded(marked, maker.names().base);
-  const std::string id = fence.id.empty() ? absl::StrReplaceAll(absl::StrJoin(fence.resources, "-"),
-                                                                {{"/", "-"}, {"*", "all"}})
-                                          : fence.id;
-  const Yaml::Condition condition = switches.Fences() && !switches.SingleMode();
-  Yaml::List variables;
-  for (auto& [name, expression] : FenceVariables()) {
-    variables.push_back(Yaml::Map{{"name", name}, {"expression", expression}});
-  }
-  if (!fence.guard.empty()) {
-    Yaml::List guarded;
-    for (const FenceCheck& check : GuardChecks(fence)) {
-      guarded.push_back(Validation(check.expression, check.message));
-    }
-    AddAdmissionPolicy(
-        maker,
-        {.id = id + "-guard",
-         .matches = "is-the-components",
-         .condition = GuardCondition(fence),
-         .groups = fence.groups,
-         .operations = ReservesNames(fence) ? Strings{"CREATE", "UPDATE"} : Strings{"UPDATE"},
-         .resources = fence.resources,
-         .variables = variables,
-         .validations = std::move(guarded)},
-        condition);
-  }
   Strings operations;
   for (const std::string& verb : fence.verbs) {
     std::string& upper = operations.emplace_back();
@@ -373,15 +385,15 @@ void AddFencePolicy(ObjectMaker& maker, const Fence& marked) {
     validations.push_back(std::move(validation));
   }
   AddAdmissionPolicy(maker,
-                     {.id = id,
+                     {.id = IdOf(fence),
                       .matches = "is-the-component",
                       .condition = {},
                       .groups = fence.groups,
                       .operations = std::move(operations),
                       .resources = WithSubresources(fence.resources),
-                      .variables = std::move(variables),
+                      .variables = Variables(),
                       .validations = std::move(validations)},
-                     condition);
+                     HasFences(switches));
 }
 
 }  // namespace mandate::rbacgen

@@ -110,18 +110,19 @@ TEST(GuardChecks, WhatOthersLeaveAlone) {
   EXPECT_THAT(reserved[2].expression, testing::StartsWith("(request.operation == \"CREATE\" || "));
 }
 
-// The policies and bindings of the component "a" with this fence.
+// The policies and bindings, the guard's first, of the component "a" with this fence.
 std::vector<Yaml> PoliciesOf(const std::string& fence, const ChartSettings& settings = {},
                              const std::string& base = "mm") {
   const ChartNames names = {.base = base};
   const ChartSwitches switches(settings);
   std::vector<Yaml> objects;
   ObjectMaker maker(names, switches, "a", base + "-a", &objects);
+  AddGuardPolicy(maker, Read(fence));
   AddFencePolicy(maker, Read(fence));
   return objects;
 }
 
-TEST(AddFencePolicy, AGuardIsAboutTheObjectsThatWereTheComponents) {
+TEST(AddGuardPolicy, IsAboutTheObjectsThatWereTheComponents) {
   const auto objects = PoliciesOf("groups=g,resources=r,label=l,guard=a.io/as,id=x");
   ASSERT_THAT(objects, SizeIs(4));
   EXPECT_EQ(objects[0]["metadata"]["name"].text(), "mm-a-x-guard");
@@ -132,7 +133,7 @@ TEST(AddFencePolicy, AGuardIsAboutTheObjectsThatWereTheComponents) {
   EXPECT_THAT(spec, Not(HasSubstr("userInfo.username.matches")));
 }
 
-TEST(AddFencePolicy, AGuardIsAboutTheNamesThatAreTheComponents) {
+TEST(AddGuardPolicy, IsAboutTheNamesThatAreTheComponents) {
   const auto objects =
       PoliciesOf("groups=g,resources=r,label=l,names=$(BASE_NAME):*,guard=a.io/as");
   ASSERT_THAT(objects, SizeIs(4));
