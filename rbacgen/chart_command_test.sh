@@ -13,7 +13,7 @@ for file in values.yaml values.schema.json templates/deployment.yaml templates/N
 done
 [ "$(cd "$generated" && echo *)" = '_helpers.tpl base.yaml sample-granter.yaml sample-reader.yaml' ] ||
   fail 'other files'
-grep -q '^  namespace: {{ .Release.Namespace }}$' "$generated/base.yaml" || fail 'no templated namespace'
+grep -q '^  namespace: {{ .Release.Namespace | quote }}$' "$generated/base.yaml" || fail 'no templated namespace'
 grep -q '^  namespace: kube-system$' "$generated/sample-reader.yaml" || fail 'the namespace of a marker is lost'
 grep -q 'mandate.io/justification:' "$generated/sample-granter.yaml" || fail 'no justification'
 
