@@ -165,11 +165,15 @@ absl::StatusOr<std::vector<ChartFile>> BuildChart(const std::vector<ComponentMan
                                                   const ChartOptions& options) {
   const ChartSwitches switches(options.settings);
   RETURN_IF_ERROR(switches.Check(components));
+  ChartNames names = options.names;
+  for (const ComponentMandate& component : components) {
+    names.accounts.push_back(ServiceAccountName(names.base, component.name));
+  }
   std::vector<ChartFile> files;
-  files.push_back({"base", {}, BaseObjects(components, options.names, switches).Make()});
+  files.push_back({"base", {}, BaseObjects(components, names, switches).Make()});
   for (const ComponentMandate& component : components) {
     files.push_back({component.name, switches.Granted(component),
-                     ComponentObjects(component, options.names, switches)});
+                     ComponentObjects(component, names, switches)});
   }
   RETURN_IF_ERROR(CheckNames(files));
   return files;

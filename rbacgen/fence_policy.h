@@ -47,9 +47,6 @@ std::vector<FenceCheck> GuardChecks(const Fence& fence);
 // keys of the labels that the write adds or changes; `newFinalizers`.
 std::vector<std::pair<std::string, std::string>> FenceVariables();
 
-// Whether `text`, an expression, matches the patterns (rbacgen/fence.h), in CEL.
-std::string PatternsCel(const std::vector<std::string>& patterns, std::string_view text);
-
 }  // namespace mandate::rbacgen
 
 #endif  // RBACGEN_FENCE_POLICY_H_
