@@ -11,6 +11,7 @@
 #include "rbacgen/fence_policy.h"
 #include "rbacgen/flow_schema.h"
 #include "rbacgen/impersonation.h"
+#include "rbacgen/impersonation_fence.h"
 #include "rbacgen/roles.h"
 #include "rbacgen/token_fence.h"
 
@@ -76,8 +77,9 @@ void AddGrant(ObjectMaker& maker, const Grant& grant) {
   AddScopeTemplate(maker, grant.ns.empty() ? name : absl::StrCat(name, "-", grant.ns), grant);
 }
 
-std::vector<Yaml> ComponentObjects(const ComponentMandate& component, const ChartNames& names,
-                                   const ChartSwitches& switches) {
+std::vector<Yaml> ComponentObjects(const ComponentMandate& component,
+                                   const std::vector<ComponentMandate>& all,
+                                   const ChartNames& names, const ChartSwitches& switches) {
   std::vector<Yaml> objects;
   ObjectMaker maker(names, switches, component.name, ServiceAccountName(names.base, component.name),
                     &objects);
@@ -85,6 +87,7 @@ std::vector<Yaml> ComponentObjects(const ComponentMandate& component, const Char
   AddKillSwitch(maker);
   for (const Grant& grant : component.grants) AddGrant(maker, grant);
   AddImpersonation(maker, component);
+  AddImpersonationFence(maker, component, all);
   for (const Fence& fence : component.fences) AddFencePolicy(maker, fence);
   if (component.own_events) AddEventFence(maker);
   return objects;
@@ -173,7 +176,7 @@ absl::StatusOr<std::vector<ChartFile>> BuildChart(const std::vector<ComponentMan
   files.push_back({"base", {}, BaseObjects(components, names, switches).Make()});
   for (const ComponentMandate& component : components) {
     files.push_back({component.name, switches.Granted(component),
-                     ComponentObjects(component, names, switches)});
+                     ComponentObjects(component, components, names, switches)});
   }
   RETURN_IF_ERROR(CheckNames(files));
   return files;
