@@ -28,6 +28,7 @@ expect 0 'again' chart --out-dir="$dir/chart" "$sample"
 
 expect 0 'plain' chart --format=yaml --namespace=ns-1 --create-service-accounts "$sample"
 grep -q '^  namespace: ns-1$' "$dir/out" || fail 'no namespace'
+grep -q '^# For the namespace ns-1 alone' "$dir/out" || fail 'no word about a second namespace'
 grep -q '{{' "$dir/out" && fail 'a template in plain manifests'
 cp "$dir/out" "$dir/plain"
 expect 0 'plain, to a file' chart --format=yaml --namespace=ns-1 --create-service-accounts \
