@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "manager/core/strings.h"
 
@@ -16,16 +17,29 @@ Yaml::Map Validation(Yaml expression, const std::string& message) {
   return {{"expression", std::move(expression)}, {"message", message}, {"reason", "Forbidden"}};
 }
 
-std::string AccountPattern(std::string_view account) {
-  return StrCat("(.+-)?", AsStd(absl::StrReplaceAll(AsAbsl(account), {{".", "[.]"}})));
+std::string AccountPattern(const std::vector<std::string>& accounts) {
+  return StrCat("(.+-)?(", AsStd(absl::StrReplaceAll(absl::StrJoin(accounts, "|"), {{".", "[.]"}})),
+                ")(-.+)?");
+}
+
+std::string IsAccountCel(const std::string& account, const std::vector<std::string>& accounts) {
+  const auto matches = [](const std::vector<std::string>& names) {
+    return StrCat("request.userInfo.username.matches(\"^system:serviceaccount:[^:]+:",
+                  AccountPattern(names), "$\")");
+  };
+  std::vector<std::string> longer;
+  for (const std::string& other : accounts) {
+    if (other.starts_with(account + "-")) longer.push_back(other);
+  }
+  const std::string is = matches({account});
+  return longer.empty() ? is : StrCat(is, " && !", matches(longer));
 }
 
 void AddAdmissionPolicy(ObjectMaker& maker, AdmissionPolicy policy,
                         const Yaml::Condition& condition) {
   const std::string name = StrCat(maker.account(), "-", policy.id);
   if (policy.condition.empty()) {
-    policy.condition = StrCat("request.userInfo.username.matches(\"^system:serviceaccount:[^:]+:",
-                              AccountPattern(maker.account()), "$\")");
+    policy.condition = IsAccountCel(maker.account(), maker.names().accounts);
   }
   Yaml::Map spec = {
       {"failurePolicy", "Fail"},

@@ -25,14 +25,19 @@ struct AdmissionPolicy {
 // An entry of `validations`: a CEL expression, and the API server's words when it is false.
 Yaml::Map Validation(Yaml expression, const std::string& message);
 
-// A regular expression, without anchors, of the ServiceAccount's name, also behind a prefix that
-// ends in "-".
-std::string AccountPattern(std::string_view account);
+// A regular expression, without anchors, of the names of ServiceAccounts, also behind a prefix that
+// ends in "-" and before a suffix that begins with "-".
+std::string AccountPattern(const std::vector<std::string>& accounts);
+
+// A CEL expression: whether the requester has a name of the pattern of `account`, and not of a
+// longer one of `accounts`: mm-a is not mm with a suffix.
+std::string IsAccountCel(const std::string& account, const std::vector<std::string>& accounts);
 
 // Adds the policy and its binding: the API server denies the requests that it matches and does not
 // allow, and all of them when it cannot evaluate the policy. The maker's account is known by its
-// name, in any namespace and with any prefix that ends in "-", so that what renames objects
-// afterwards, such as kustomize's namespace and namePrefix, does not switch the policy off.
+// name, in any namespace, with any prefix that ends in "-" and any suffix that begins with "-", so
+// that what renames objects afterwards, such as kustomize's namespace, namePrefix and nameSuffix,
+// does not switch the policy off.
 void AddAdmissionPolicy(ObjectMaker& maker, AdmissionPolicy policy,
                         const Yaml::Condition& condition);
 

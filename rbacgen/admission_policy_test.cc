@@ -13,14 +13,26 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-TEST(AccountPattern, IsTheNameBehindAnyPrefix) {
-  const std::regex pattern(AccountPattern("mm.x-a"));
-  for (const char* name : {"mm.x-a", "acme-mm.x-a", "a-b-mm.x-a"}) {
+TEST(AccountPattern, IsTheNameWithAnyPrefixAndSuffix) {
+  const std::regex pattern(AccountPattern({"mm.x-a", "mm.x-b"}));
+  for (const char* name :
+       {"mm.x-a", "mm.x-b", "acme-mm.x-a", "a-b-mm.x-a", "mm.x-a-two", "acme-mm.x-a-two-1"}) {
     EXPECT_TRUE(std::regex_match(name, pattern)) << name;
   }
-  for (const char* name : {"mmyx-a", "acmemm.x-a", "-mm.x-a", "mm.x-ab", "mm.x", ""}) {
+  for (const char* name : {"mmyx-a", "acmemm.x-a", "-mm.x-a", "mm.x-ab", "mm.x-a-", "mm.x", ""}) {
     EXPECT_FALSE(std::regex_match(name, pattern)) << name;
   }
+}
+
+TEST(IsAccountCel, ALongerNameIsNotASuffix) {
+  const std::vector<std::string> accounts = {"mm-a", "mm-a-b", "mm-c"};
+  const auto matches = [](const std::string& names) {
+    return "request.userInfo.username.matches(\"^system:serviceaccount:[^:]+:(.+-)?(" + names +
+           ")(-.+)?$\")";
+  };
+  EXPECT_EQ(IsAccountCel("mm-c", accounts), matches("mm-c"));
+  EXPECT_EQ(IsAccountCel("mm-a", accounts), matches("mm-a") + " && !" + matches("mm-a-b"));
+  EXPECT_EQ(IsAccountCel("mm", accounts), matches("mm") + " && !" + matches("mm-a|mm-a-b|mm-c"));
 }
 
 TEST(AddAdmissionPolicy, DeniesWhatItCannotJudge) {
@@ -44,7 +56,7 @@ TEST(AddAdmissionPolicy, DeniesWhatItCannotJudge) {
             "failurePolicy: Fail\n"
             "matchConditions:\n"
             "- expression: request.userInfo.username.matches(\"^system:serviceaccount:[^:]+:"
-            "(.+-)?mm-a$\")\n"
+            "(.+-)?(mm-a)(-.+)?$\")\n"
             "  name: is-it\n"
             "matchConstraints:\n  resourceRules:\n"
             "  - apiGroups:\n    - g\n    apiVersions:\n    - '*'\n"

@@ -43,8 +43,15 @@ std::string ChartYaml(const ChartNames& names) {
          "kubeVersion: \">=1.30.0-0\"\n";
 }
 
-std::string PlainManifest(const std::vector<ChartFile>& files) {
-  std::string text = std::string("# ") + kHeading + "\n";
+// helm refuses a second release. Plain manifests cannot look: they say it.
+std::string PlainManifest(const std::vector<ChartFile>& files, const ChartOptions& options) {
+  std::string text = StrCat(
+      "# ", kHeading, "\n", "# For the namespace ", options.settings.ns,
+      " alone. Objects of cluster scope have no namespace in their names: applied for a second\n"
+      "# namespace, these manifests take them away from the first, without a word. A second "
+      "manager "
+      "in the\n# cluster needs names of its own: rbacgen chart --base-name, now ",
+      options.names.base, ".\n");
   for (const ChartFile& file : files) {
     if (file.condition.plain) text += WriteDocuments(file.objects, Yaml::Flavor::kPlain);
   }
@@ -117,7 +124,7 @@ int Run(Flags flags) {
     PrintMessage(AsStd(files.status().message()));
     return kExitFound;
   }
-  if (!helm) return Emit(flags.out, PlainManifest(*files));
+  if (!helm) return Emit(flags.out, PlainManifest(*files, options));
   if (const int error = MakeFolder(flags.out_dir)) return error;
   const absl::Status status = WriteHelmChart(flags.out_dir, *files, components, flags.names);
   if (status.ok()) return kExitOk;
@@ -203,7 +210,11 @@ void AddChartCommand(CLI::App& app, int* exit_code) {
   command->footer(
       "Examples: rbacgen chart --out-dir=charts/mandate controllers webhooks\n"
       "          rbacgen chart --format=yaml --namespace=mandate-system controllers | "
-      "kubectl apply -f -");
+      "kubectl apply -f -\n"
+      "Apply plain manifests for one namespace alone. Their objects of cluster scope have no\n"
+      "namespace in their names: applied for another, they are taken away from the first. A "
+      "second\n"
+      "manager needs names of its own, by --base-name. helm refuses a second release.");
   command->callback([flags, exit_code] { *exit_code = Run(*flags); });
 }
 

@@ -13,7 +13,7 @@ for file in values.yaml values.schema.json templates/deployment.yaml templates/N
 done
 [ "$(cd "$generated" && echo *)" = '_helpers.tpl base.yaml sample-granter.yaml sample-reader.yaml' ] ||
   fail 'other files'
-grep -q '^  namespace: {{ .Release.Namespace }}$' "$generated/base.yaml" || fail 'no templated namespace'
+grep -q '^  namespace: {{ .Release.Namespace | quote }}$' "$generated/base.yaml" || fail 'no templated namespace'
 grep -q '^  namespace: kube-system$' "$generated/sample-reader.yaml" || fail 'the namespace of a marker is lost'
 grep -q 'mandate.io/justification:' "$generated/sample-granter.yaml" || fail 'no justification'
 
@@ -28,6 +28,7 @@ expect 0 'again' chart --out-dir="$dir/chart" "$sample"
 
 expect 0 'plain' chart --format=yaml --namespace=ns-1 --create-service-accounts "$sample"
 grep -q '^  namespace: ns-1$' "$dir/out" || fail 'no namespace'
+grep -q '^# For the namespace ns-1 alone' "$dir/out" || fail 'no word about a second namespace'
 grep -q '{{' "$dir/out" && fail 'a template in plain manifests'
 cp "$dir/out" "$dir/plain"
 expect 0 'plain, to a file' chart --format=yaml --namespace=ns-1 --create-service-accounts \

@@ -11,6 +11,7 @@
 #include "rbacgen/fence_policy.h"
 #include "rbacgen/flow_schema.h"
 #include "rbacgen/impersonation.h"
+#include "rbacgen/impersonation_fence.h"
 #include "rbacgen/roles.h"
 #include "rbacgen/token_fence.h"
 
@@ -76,8 +77,9 @@ void AddGrant(ObjectMaker& maker, const Grant& grant) {
   AddScopeTemplate(maker, grant.ns.empty() ? name : absl::StrCat(name, "-", grant.ns), grant);
 }
 
-std::vector<Yaml> ComponentObjects(const ComponentMandate& component, const ChartNames& names,
-                                   const ChartSwitches& switches) {
+std::vector<Yaml> ComponentObjects(const ComponentMandate& component,
+                                   const std::vector<ComponentMandate>& all,
+                                   const ChartNames& names, const ChartSwitches& switches) {
   std::vector<Yaml> objects;
   ObjectMaker maker(names, switches, component.name, ServiceAccountName(names.base, component.name),
                     &objects);
@@ -85,6 +87,7 @@ std::vector<Yaml> ComponentObjects(const ComponentMandate& component, const Char
   AddKillSwitch(maker);
   for (const Grant& grant : component.grants) AddGrant(maker, grant);
   AddImpersonation(maker, component);
+  AddImpersonationFence(maker, component, all);
   for (const Fence& fence : component.fences) AddFencePolicy(maker, fence);
   if (component.own_events) AddEventFence(maker);
   return objects;
@@ -114,6 +117,7 @@ class BaseObjects {
     AddRole(names_.base + "-create-service-accounts", {Rule("", "serviceaccounts", {"create"}, {})},
             switches_.CreateServiceAccounts());
     AddTokenFence(maker_);
+    AddGuards();
     AddFlowSchema(maker_, components_);
     AddAuditPolicy(maker_, components_);
     return std::move(objects_);
@@ -137,6 +141,15 @@ class BaseObjects {
     return accounts;
   }
 
+  // Of all components, also of those that are not there.
+  void AddGuards() {
+    for (const ComponentMandate& c : components_) {
+      ObjectMaker maker(names_, switches_, c.name, ServiceAccountName(names_.base, c.name),
+                        &objects_);
+      for (const Fence& fence : c.fences) AddGuardPolicy(maker, fence);
+    }
+  }
+
   void AddRole(const std::string& name, Yaml::List rules, const Yaml::Condition& condition) {
     maker_.Role(name, switches_.Namespace(), std::move(rules), {}, condition);
     maker_.Binding(name, switches_.Namespace(), {maker_.Subject(names_.base)}, condition);
@@ -155,11 +168,15 @@ absl::StatusOr<std::vector<ChartFile>> BuildChart(const std::vector<ComponentMan
                                                   const ChartOptions& options) {
   const ChartSwitches switches(options.settings);
   RETURN_IF_ERROR(switches.Check(components));
+  ChartNames names = options.names;
+  for (const ComponentMandate& component : components) {
+    names.accounts.push_back(ServiceAccountName(names.base, component.name));
+  }
   std::vector<ChartFile> files;
-  files.push_back({"base", {}, BaseObjects(components, options.names, switches).Make()});
+  files.push_back({"base", {}, BaseObjects(components, names, switches).Make()});
   for (const ComponentMandate& component : components) {
     files.push_back({component.name, switches.Granted(component),
-                     ComponentObjects(component, options.names, switches)});
+                     ComponentObjects(component, components, names, switches)});
   }
   RETURN_IF_ERROR(CheckNames(files));
   return files;

@@ -51,6 +51,9 @@ true
 
 {{- /* Fails on values that the manager would refuse. */ -}}
 {{- define "mandate.check" -}}
+{{- if not (regexMatch "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" .Release.Namespace) -}}
+{{- fail (printf "the release's namespace: %q is not the name of a namespace" .Release.Namespace) -}}
+{{- end -}}
 {{- $known := list @KNOWN@ -}}
 {{- if and (kindIs "slice" .Values.controllers) (not .Values.controllers) -}}
 {{- fail "controllers: nothing is left to run; the default is [\"*\"]" -}}
@@ -167,7 +170,7 @@ absl::Status ChartSwitches::Check(const std::vector<ComponentMandate>& component
 }
 
 Yaml ChartSwitches::Namespace() const {
-  return Yaml::Action("{{ .Release.Namespace }}", settings_.ns);
+  return Yaml::Action("{{ .Release.Namespace | quote }}", settings_.ns);
 }
 
 Yaml ChartSwitches::WithNamespace(std::string_view before, std::string_view after) const {

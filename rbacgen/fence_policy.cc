@@ -8,6 +8,7 @@
 #include "absl/strings/str_replace.h"
 #include "manager/core/strings.h"
 #include "rbacgen/admission_policy.h"
+#include "rbacgen/pattern_cel.h"
 
 namespace mandate::rbacgen {
 namespace {
@@ -41,69 +42,13 @@ constexpr char kSameAggregation[] =
     "(request.operation == \"UPDATE\" && has(oldObject.aggregationRule) && "
     "object.aggregationRule == oldObject.aggregationRule)";
 
-std::string Literal(std::string_view text) {
-  return StrCat("\"", absl::StrReplaceAll(AsAbsl(text), {{"\\", "\\\\"}, {"\"", "\\\""}}), "\"");
-}
-
-std::string PatternCel(std::string_view pattern, std::string_view text) {
-  const size_t star = pattern.find('*');
-  if (star == pattern.npos) return StrCat(text, " == ", Literal(pattern));
-  if (pattern == "*") return "true";
-  const std::string_view rest = pattern.substr(star + 1);
-  if (rest.empty()) return StrCat(text, ".startsWith(", Literal(pattern.substr(0, star)), ")");
-  if (star == 0 && rest.find('*') == rest.npos) {
-    return StrCat(text, ".endsWith(", Literal(rest), ")");
-  }
-  std::string regex;
-  for (const char c : pattern) {
-    if (c == '*') {
-      regex += ".*";
-    } else {
-      // RE2 takes a backslash before any punctuation for the character itself.
-      if (std::ispunct(static_cast<unsigned char>(c)) != 0) regex += '\\';
-      regex += c;
-    }
-  }
-  return StrCat(text, ".matches(", Literal(StrCat("^", regex, "$")), ")");
-}
-
-std::string Any(const Strings& terms) {
-  return terms.size() == 1 ? terms[0] : StrCat("(", AsStd(absl::StrJoin(terms, " || ")), ")");
-}
-
-// `term` makes an expression of a pattern without its "!".
-template <class Term>
-std::string Combine(const Strings& patterns, Term term) {
-  Strings allowed, excluded;
-  for (const std::string_view pattern : patterns) {
-    if (pattern.starts_with('!')) {
-      excluded.push_back(term(pattern.substr(1)));
-    } else {
-      allowed.push_back(term(pattern));
-    }
-  }
-  Strings all;
-  if (!allowed.empty()) all.push_back(Any(allowed));
-  if (!excluded.empty()) all.push_back(StrCat("!(", AsStd(absl::StrJoin(excluded, " || ")), ")"));
-  return absl::StrJoin(all, " && ");
-}
-
-std::string RoleRefsCel(const Strings& patterns) {
-  return Combine(patterns, [](std::string_view pattern) {
-    const size_t slash = pattern.find('/');
-    if (slash == pattern.npos) return PatternCel(pattern, "object.roleRef.name");
-    return StrCat("(object.roleRef.kind == ", Literal(pattern.substr(0, slash)), " && ",
-                  PatternCel(pattern.substr(slash + 1), "object.roleRef.name"), ")");
-  });
-}
-
 std::string ControllerIs(std::string_view owner) {
   const size_t slash = owner.rfind('/');
   const std::string_view group = owner.substr(0, slash);
   const std::string version =
       group == "core" ? std::string("r.apiVersion == \"v1\"")
-                      : StrCat("r.apiVersion.startsWith(", Literal(StrCat(group, "/")), ")");
-  return StrCat("r.kind == ", Literal(owner.substr(slash + 1)), " && ", version);
+                      : StrCat("r.apiVersion.startsWith(", CelLiteral(StrCat(group, "/")), ")");
+  return StrCat("r.kind == ", CelLiteral(owner.substr(slash + 1)), " && ", version);
 }
 
 std::string Controllers(std::string_view and_also) {
@@ -113,10 +58,11 @@ std::string Controllers(std::string_view and_also) {
 
 std::string HasLabel(std::string_view label) {
   const size_t equals = label.find('=');
-  const std::string key = Literal(label.substr(0, equals));
+  const std::string key = CelLiteral(label.substr(0, equals));
   const std::string there = StrCat(key, " in o.metadata.?labels.orValue({})");
   if (equals == label.npos) return there;
-  return StrCat(there, " && o.metadata.labels[", key, "] == ", Literal(label.substr(equals + 1)));
+  return StrCat(there, " && o.metadata.labels[", key,
+                "] == ", CelLiteral(label.substr(equals + 1)));
 }
 
 // Whether `o` is the component's own.
@@ -158,16 +104,18 @@ constexpr char kAnonymous[] =
     "s.kind == \"Group\" && s.name == \"system:unauthenticated\"";
 
 // Where ScopeInstances grant components what is granted=external, the other components may be
-// bound.
-std::string SelfOrBase(std::string_view base_name) {
-  const std::string base = AccountPattern(base_name) + "$\")";
+// bound. Base is named as the component is, with the same prefix and suffix.
+std::string SelfOrBase(std::string_view component, std::string_view base_name) {
+  const std::string base =
+      StrCat("request.userInfo.username.split(\":\")[3].replace(",
+             CelLiteral(StrCat(base_name, "-", component)), ", ", CelLiteral(base_name), ")");
   return StrCat("(", kSelf,
                 ") || (s.kind == \"ServiceAccount\" ? "
                 "s.?namespace.orValue(object.metadata.?namespace.orValue(\"\")) == "
-                "request.userInfo.username.split(\":\")[2] && s.name.matches(\"^",
+                "request.userInfo.username.split(\":\")[2] && s.name == ",
                 base,
-                " : s.name.matches(\"^system:serviceaccount:\" + "
-                "request.userInfo.username.split(\":\")[2] + \":",
+                " : s.name == \"system:serviceaccount:\" + "
+                "request.userInfo.username.split(\":\")[2] + \":\" + ",
                 base, ")");
 }
 
@@ -241,11 +189,24 @@ Fence Expanded(Fence fence, const std::string& base_name) {
   return fence;
 }
 
-}  // namespace
-
-std::string PatternsCel(const Strings& patterns, std::string_view text) {
-  return Combine(patterns, [&](std::string_view pattern) { return PatternCel(pattern, text); });
+std::string IdOf(const Fence& fence) {
+  if (!fence.id.empty()) return fence.id;
+  return absl::StrReplaceAll(absl::StrJoin(fence.resources, "-"), {{"/", "-"}, {"*", "all"}});
 }
+
+Yaml::List Variables() {
+  Yaml::List variables;
+  for (auto& [name, expression] : FenceVariables()) {
+    variables.push_back(Yaml::Map{{"name", name}, {"expression", expression}});
+  }
+  return variables;
+}
+
+Yaml::Condition HasFences(const ChartSwitches& switches) {
+  return switches.Fences() && !switches.SingleMode();
+}
+
+}  // namespace
 
 std::vector<FenceCheck> FenceChecks(const Fence& fence, std::string_view component,
                                     std::string_view base_name) {
@@ -276,7 +237,7 @@ std::vector<FenceCheck> FenceChecks(const Fence& fence, std::string_view compone
   if (fence.never_manager) {
     checks.push_back(NeverSubject(kManager, "the manager's own ServiceAccounts", subject));
     checks.back().external_grants = false;
-    checks.push_back(NeverSubject(SelfOrBase(base_name), "itself or base", subject));
+    checks.push_back(NeverSubject(SelfOrBase(component, base_name), "itself or base", subject));
     checks.back().external_grants = true;
   } else if (fence.never_self) {
     checks.push_back(NeverSubject(kSelf, "itself", subject));
@@ -300,8 +261,8 @@ std::vector<FenceCheck> GuardChecks(const Fence& fence) {
   const size_t slash = fence.guard.find('/');
   const std::string resource = fence.guard.substr(slash + 1);
   const std::string may =
-      StrCat("authorizer.group(", Literal(fence.guard.substr(0, slash)), ").resource(",
-             Literal(resource), ").subresource(\"finalizers\").check(\"update\").allowed()");
+      StrCat("authorizer.group(", CelLiteral(fence.guard.substr(0, slash)), ").resource(",
+             CelLiteral(resource), ").subresource(\"finalizers\").check(\"update\").allowed()");
   const auto check = [&](std::string_view unless, std::string_view what) {
     return FenceCheck{StrCat("(", unless, ") || ", may),
                       StrCat("only who may update ", resource, "/finalizers may ", what)};
@@ -330,34 +291,29 @@ std::vector<FenceCheck> GuardChecks(const Fence& fence) {
   return checks;
 }
 
+void AddGuardPolicy(ObjectMaker& maker, const Fence& marked) {
+  if (marked.guard.empty()) return;
+  const Fence fence = Expanded(marked, maker.names().base);
+  Yaml::List validations;
+  for (const FenceCheck& check : GuardChecks(fence)) {
+    validations.push_back(Validation(check.expression, check.message));
+  }
+  AddAdmissionPolicy(
+      maker,
+      {.id = IdOf(fence) + "-guard",
+       .matches = "is-the-components",
+       .condition = GuardCondition(fence),
+       .groups = fence.groups,
+       .operations = ReservesNames(fence) ? Strings{"CREATE", "UPDATE"} : Strings{"UPDATE"},
+       .resources = fence.resources,
+       .variables = Variables(),
+       .validations = std::move(validations)},
+      HasFences(maker.switches()));
+}
+
 void AddFencePolicy(ObjectMaker& maker, const Fence& marked) {
   const ChartSwitches& switches = maker.switches();
   const Fence fence = Expanded(marked, maker.names().base);
-  const std::string id = fence.id.empty() ? absl::StrReplaceAll(absl::StrJoin(fence.resources, "-"),
-                                                                {{"/", "-"}, {"*", "all"}})
-                                          : fence.id;
-  const Yaml::Condition condition = switches.Fences() && !switches.SingleMode();
-  Yaml::List variables;
-  for (auto& [name, expression] : FenceVariables()) {
-    variables.push_back(Yaml::Map{{"name", name}, {"expression", expression}});
-  }
-  if (!fence.guard.empty()) {
-    Yaml::List guarded;
-    for (const FenceCheck& check : GuardChecks(fence)) {
-      guarded.push_back(Validation(check.expression, check.message));
-    }
-    AddAdmissionPolicy(
-        maker,
-        {.id = id + "-guard",
-         .matches = "is-the-components",
-         .condition = GuardCondition(fence),
-         .groups = fence.groups,
-         .operations = ReservesNames(fence) ? Strings{"CREATE", "UPDATE"} : Strings{"UPDATE"},
-         .resources = fence.resources,
-         .variables = variables,
-         .validations = std::move(guarded)},
-        condition);
-  }
   Strings operations;
   for (const std::string& verb : fence.verbs) {
     std::string& upper = operations.emplace_back();
@@ -373,15 +329,15 @@ void AddFencePolicy(ObjectMaker& maker, const Fence& marked) {
     validations.push_back(std::move(validation));
   }
   AddAdmissionPolicy(maker,
-                     {.id = id,
+                     {.id = IdOf(fence),
                       .matches = "is-the-component",
                       .condition = {},
                       .groups = fence.groups,
                       .operations = std::move(operations),
                       .resources = WithSubresources(fence.resources),
-                      .variables = std::move(variables),
+                      .variables = Variables(),
                       .validations = std::move(validations)},
-                     condition);
+                     HasFences(switches));
 }
 
 }  // namespace mandate::rbacgen

@@ -16,9 +16,12 @@ namespace mandate::rbacgen {
 // Adds the policy and its binding: the API server refuses a write by the component's ServiceAccount
 // that is not as the fence says, and any when it cannot tell. Not in the identity mode single,
 // where the server does not know whose a write is.
-//
-// With Fence::guard, another policy and its binding, about the updates of everybody else.
 void AddFencePolicy(ObjectMaker& maker, const Fence& fence);
+
+// With Fence::guard, adds a policy and its binding about the writes of everybody else. It must also
+// be there while the component is not: what the component made is still there, and what others make
+// under the component's names waits for its return.
+void AddGuardPolicy(ObjectMaker& maker, const Fence& fence);
 
 // What must hold of a write, in CEL: what `fence` says, whose patterns have no kBaseNameWord; and
 // the checks that every fence has: no change of controller, no finalizers that are not named, no
@@ -43,9 +46,6 @@ std::vector<FenceCheck> GuardChecks(const Fence& fence);
 // Names and expressions: `objects`, what there is of the object before and after; `newLabels`, the
 // keys of the labels that the write adds or changes; `newFinalizers`.
 std::vector<std::pair<std::string, std::string>> FenceVariables();
-
-// Whether `text`, an expression, matches the patterns (rbacgen/fence.h), in CEL.
-std::string PatternsCel(const std::vector<std::string>& patterns, std::string_view text);
 
 }  // namespace mandate::rbacgen
 

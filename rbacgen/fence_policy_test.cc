@@ -17,21 +17,6 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::SizeIs;
 
-TEST(PatternsCel, AsTheWordsSay) {
-  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
-      {{"a"}, "x == \"a\""},
-      {{"a*"}, "x.startsWith(\"a\")"},
-      {{"*a"}, "x.endsWith(\"a\")"},
-      {{"*"}, "true"},
-      {{"a*b.c"}, "x.matches(\"^a.*b\\\\.c$\")"},
-      {{"a", "b*"}, "(x == \"a\" || x.startsWith(\"b\"))"},
-      {{"!a"}, "!(x == \"a\")"},
-      {{"!a", "b*", "!*c"}, "x.startsWith(\"b\") && !(x == \"a\" || x.endsWith(\"c\"))"},
-      {{"a\"\\"}, "x == \"a\\\"\\\\\""},
-  };
-  for (const auto& [patterns, want] : cases) EXPECT_EQ(PatternsCel(patterns, "x"), want);
-}
-
 Fence Read(const std::string& arguments) {
   auto fence = ReadFence(arguments);
   EXPECT_TRUE(fence.ok()) << fence.status();
@@ -110,18 +95,19 @@ TEST(GuardChecks, WhatOthersLeaveAlone) {
   EXPECT_THAT(reserved[2].expression, testing::StartsWith("(request.operation == \"CREATE\" || "));
 }
 
-// The policies and bindings of the component "a" with this fence.
+// The policies and bindings, the guard's first, of the component "a" with this fence.
 std::vector<Yaml> PoliciesOf(const std::string& fence, const ChartSettings& settings = {},
                              const std::string& base = "mm") {
   const ChartNames names = {.base = base};
   const ChartSwitches switches(settings);
   std::vector<Yaml> objects;
   ObjectMaker maker(names, switches, "a", base + "-a", &objects);
+  AddGuardPolicy(maker, Read(fence));
   AddFencePolicy(maker, Read(fence));
   return objects;
 }
 
-TEST(AddFencePolicy, AGuardIsAboutTheObjectsThatWereTheComponents) {
+TEST(AddGuardPolicy, IsAboutTheObjectsThatWereTheComponents) {
   const auto objects = PoliciesOf("groups=g,resources=r,label=l,guard=a.io/as,id=x");
   ASSERT_THAT(objects, SizeIs(4));
   EXPECT_EQ(objects[0]["metadata"]["name"].text(), "mm-a-x-guard");
@@ -132,7 +118,7 @@ TEST(AddFencePolicy, AGuardIsAboutTheObjectsThatWereTheComponents) {
   EXPECT_THAT(spec, Not(HasSubstr("userInfo.username.matches")));
 }
 
-TEST(AddFencePolicy, AGuardIsAboutTheNamesThatAreTheComponents) {
+TEST(AddGuardPolicy, IsAboutTheNamesThatAreTheComponents) {
   const auto objects =
       PoliciesOf("groups=g,resources=r,label=l,names=$(BASE_NAME):*,guard=a.io/as");
   ASSERT_THAT(objects, SizeIs(4));
@@ -154,7 +140,7 @@ TEST(AddFencePolicy, IsOfTheComponentAlone) {
   const std::string plain = objects[0]["spec"].Write();
   EXPECT_THAT(plain, HasSubstr("failurePolicy: Fail\n"));
   EXPECT_THAT(plain, HasSubstr("request.userInfo.username.matches(\"^system:serviceaccount:"
-                               "[^:]+:(.+-)?mm-a$\")"));
+                               "[^:]+:(.+-)?(mm-a)(-.+)?$\")"));
   EXPECT_THAT(plain, HasSubstr("operations:\n    - CREATE\n    resources:"));
   // An update must leave what was there to those whose it was: both objects are looked at.
   EXPECT_THAT(plain, HasSubstr("? [oldObject] : [object, oldObject]"));

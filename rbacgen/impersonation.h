@@ -13,7 +13,8 @@ namespace mandate::rbacgen {
 // Adds, under the condition of that identity mode, either the classic verb "impersonate" on the
 // component's ServiceAccount, which hands base whatever the component holds, anywhere; or
 // constrained impersonation (KEP-5284, on by default since Kubernetes 1.36), which lets base do no
-// more in the component's name than the component's markers say.
+// more in a component's name than the markers of all components say; AddImpersonationFence narrows
+// the writes to the component's own.
 void AddImpersonation(ObjectMaker& maker, const ComponentMandate& component);
 
 // The rules with "impersonate-on:serviceaccount:" before their verbs. "*" becomes the verbs that a

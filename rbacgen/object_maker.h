@@ -18,6 +18,9 @@ struct ChartNames {
   std::string base = "mandate-manager";
   // The label app.kubernetes.io/part-of.
   std::string part_of = "mandate";
+  // The ServiceAccounts of all components, which tell a component's name from base's, or another
+  // component's, with a suffix. BuildChart fills them in.
+  std::vector<std::string> accounts = {};
 };
 
 // Not thread-safe.

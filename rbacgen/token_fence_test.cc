@@ -37,7 +37,7 @@ std::string Fence(const ChartSettings& settings) {
 TEST(TokenFenceTest, BaseAsksForTokensAsTheManagerDoes) {
   EXPECT_THAT(Fence(Settings()),
               AllOf(HasSubstr("name: mm-tokens\n"), HasSubstr("policyName: mm-tokens\n"),
-                    HasSubstr("(.+-)?mm$\")"), HasSubstr("serviceaccounts/token"),
+                    HasSubstr("(.+-)?(mm)(-.+)?$\")"), HasSubstr("serviceaccounts/token"),
                     HasSubstr("expirationSeconds <= 3600"), HasSubstr("[\"a\",\"b\"]"),
                     HasSubstr("orValue(\"\") == \"\""), Not(HasSubstr("request.name"))));
 }

@@ -2,41 +2,9 @@
 import json
 
 from environment import BASE, NAMESPACE
-from report import StepFailed
-
-TEMPLATE, INSTANCE = f"{BASE}-scope-template", f"{BASE}-scope-instance"
-
-
-def expect(report, what, holds, seen):
-    if not holds:
-        raise StepFailed(report.current, what, seen)
-    report.held(what)
-
-
-def owned_by(kind, name="x", uid="00000000-0000-0000-0000-000000000001"):
-    return [{"apiVersion": "operators.coreos.com/v1alpha1", "kind": kind, "name": name, "controller": True, "uid": uid}]
-
-
-def binding(role="scope-template:some-role", subject=None, **metadata):
-    meta = {"name": "fence-test", "labels": {"operators.coreos.io/scopeInstanceUID": "x"}, **metadata}
-    return {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": meta,
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
-            "subjects": [subject or {"kind": "User", "name": "ann", "apiGroup": "rbac.authorization.k8s.io"}]}
-
-
-def role(name="scope-template:fence-test", labels=None, **metadata):
-    return {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
-            "metadata": {"name": name, "labels": labels or {"operators.coreos.io/scopeTemplateUID": "x"}, **metadata},
-            "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]}
-
-
-def user(name, kind="User"):
-    return {"kind": kind, "name": name, "apiGroup": "rbac.authorization.k8s.io"}
-
-
-def account(name, namespace=NAMESPACE):
-    return {"kind": "ServiceAccount", "name": name, "namespace": namespace}
-
+from others import namespace_administrators_leave_the_marks_of_ours, others_leave_the_marks_of_ours
+from things import ACCOUNT, INSTANCE, OURS, OWNER, TEMPLATE, account, binding, event, expect, owned_by, role, standing_role, \
+    token_request, user
 
 PASSES = {
     "a binding with its label": (INSTANCE, binding()),
@@ -80,17 +48,6 @@ STOPPED = {
     "a role that others are added to":
         (TEMPLATE, dict(role(), aggregationRule={"clusterRoleSelectors": [{}]}), AGGREGATION),
 }
-OWNER = {"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ScopeTemplate", "metadata": {"name": "fence-owner"},
-         "spec": {"clusterRoles": []}}
-
-
-def standing_role(owner):
-    """A role that this ScopeTemplate controls, and to which somebody else has added things."""
-    return dict(role("scope-template:fence-standing", labels={"rbac.authorization.k8s.io/aggregate-to-view": "true"},
-                     finalizers=["a.io/stays"], ownerReferences=owned_by("ScopeTemplate", "fence-owner", owner)),
-                aggregationRule={"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}]})
-
-
 # Changes of it.
 CHANGES = {
     "what somebody else has added stays": ({"rules": []}, None),
@@ -105,22 +62,6 @@ CHANGES = {
     "another controller of the same kind":
         ({"metadata": {"ownerReferences": [dict(owned_by("ScopeTemplate")[0], uid="2")]}}, CONTROLLER),
 }
-
-# Changes by somebody else, of a role that a ScopeTemplate controls.
-OWNERS, KEYS, KEEPERS = "may change the owners", "may change its labels of the pattern", "may add finalizers"
-TAKEN = "may create objects with names of the pattern scope-template:*"
-OTHERS = {
-    "another label": ({"metadata": {"labels": {"a": "b"}}}, None),
-    "rules, which are corrected": ({"rules": []}, None),
-    "without finalizers": ({"metadata": {"finalizers": None}}, None),
-    "no owner": ({"metadata": {"ownerReferences": None}}, OWNERS),
-    "another owner": ({"metadata": {"ownerReferences": owned_by("ScopeTemplate")}}, OWNERS),
-    "no label": ({"metadata": {"labels": {"operators.coreos.io/scopeTemplateUID": None}}}, KEYS),
-    "another value of the label": ({"metadata": {"labels": {"operators.coreos.io/scopeTemplateUID": "y"}}}, KEYS),
-    "a label that only ours have": ({"metadata": {"labels": {"operators.coreos.io/generateName": "y"}}}, KEYS),
-    "a finalizer": ({"metadata": {"finalizers": ["a.io/stays", "a.io/x"]}}, KEEPERS),
-}
-
 
 def fences_hold(env, report):
     """RBAC allows each of these writes; the API server stops those that the markers fence off."""
@@ -159,8 +100,8 @@ def fences_hold(env, report):
         expect(report, f"delete of {name}", code != 0 and MINE in said, said)
     changes_are_judged_by_what_they_add(env, report)
     others_leave_the_marks_of_ours(env, report)
+    namespace_administrators_leave_the_marks_of_ours(env, report)
     standing_subjects_stop_nothing(env, report)
-    a_renamed_component_is_fenced(env, report)
     events_are_the_components_own(env, report)
     report.step("the same by somebody else")
     thing = json.dumps(binding(role="view", labels={"a": "b"}))
@@ -228,71 +169,6 @@ def changes_are_judged_by_what_they_add(env, report):
                     "scopetemplate/fence-owner")
 
 
-def others_make_no_such_names(env, report):
-    """What scope-instance may bind are the roles with the prefix: only scope-template makes them."""
-    def create(meta, *who):
-        try:
-            return 0, env.kubectl("create", "--dry-run=server", "-f", "-", *who, stdin=json.dumps(dict(role(), metadata=meta)))
-        except StepFailed as failure:
-            return 1, failure.seen
-    for meta in ({"name": "scope-template:eve"}, {"generateName": "scope-template:"}):
-        code, said = create(meta, "--as=eve")
-        expect(report, f"not a role {json.dumps(meta)}", code != 0 and TAKEN in said, said)
-        code, said = create(meta)
-        expect(report, f"a role {json.dumps(meta)}, by who administers the cluster", code == 0, said)
-    code, said = create({"name": "eve", "labels": {"operators.coreos.io/scopeTemplateUID": "x"}}, "--as=eve")
-    expect(report, "a role of another name", code == 0, said)
-
-
-def others_leave_the_marks_of_ours(env, report):
-    report.step("changes by somebody who may patch all roles and bindings")
-    env.kubectl("create", "-f", "-", stdin=json.dumps(OWNER))
-    owner = env.get("scopetemplate", "fence-owner")["metadata"]["uid"]
-    guarded = dict(standing_role(owner))
-    guarded["metadata"] = dict(guarded["metadata"], labels={"operators.coreos.io/scopeTemplateUID": owner})
-    del guarded["aggregationRule"]
-    env.kubectl("create", "-f", "-", stdin=json.dumps(guarded))
-    env.kubectl("create", "-f", "-", stdin=json.dumps(binding()))
-    env.kubectl("create", "-f", "-", stdin=json.dumps(dict(role("fence-eve"), rules=[
-        {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles", "clusterrolebindings"],
-         "verbs": ["get", "create", "patch", "delete", "escalate", "bind"]}])))
-    env.kubectl("create", "clusterrolebinding", "fence-eve", "--clusterrole=fence-eve", "--user=eve")
-
-    def patch(what, change, *who):
-        try:
-            return 0, env.kubectl("patch", what, "--type=merge", "--dry-run=server", "-p", json.dumps(change), *who)
-        except StepFailed as failure:
-            return 1, failure.seen
-    try:
-        others_make_no_such_names(env, report)
-        for name, (change, says) in OTHERS.items():
-            code, said = patch("clusterrole/scope-template:fence-standing", change, "--as=eve")
-            passes = says is None
-            expect(report, name if passes else f"not {name}", (code == 0) == passes and (passes or says in said), said)
-        code, said = patch("clusterrolebinding/fence-test", {"metadata": {"labels": None}}, "--as=eve")
-        expect(report, "not a binding without its label", code != 0 and KEYS in said, said)
-        code, said = patch("clusterrolebinding/fence-eve", {"metadata": {"ownerReferences": owned_by("ScopeTemplate")}}, "--as=eve")
-        expect(report, "a binding of nobody's", code == 0, said)
-        code, said = patch("clusterrole/scope-template:fence-standing", {"metadata": {"ownerReferences": None}})
-        expect(report, "no owner, by who administers the cluster", code == 0, said)
-        # Kubernetes' own garbage collection takes the owner out.
-        env.kubectl("delete", "scopetemplate/fence-owner", "--cascade=orphan")
-        env.eventually("orphaned", lambda: (
-            (role := env.get("clusterrole", "scope-template:fence-standing")) and "ownerReferences" not in role["metadata"], role))
-    finally:
-        env.kubectl("patch", "clusterrole", "scope-template:fence-standing", "--type=merge", "-p",
-                    json.dumps({"metadata": {"finalizers": None}}))
-        env.kubectl("delete", "--ignore-not-found", "clusterrole/scope-template:fence-standing", "clusterrole/fence-eve",
-                    "clusterrolebinding/fence-eve", "clusterrolebinding/fence-test", "scopetemplate/fence-owner")
-
-
-def event(controller, name="fence-test"):
-    return {"apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": name, "namespace": "default"},
-            "eventTime": "2026-11-23T00:00:00.000000Z", "reportingController": controller, "reportingInstance": "x",
-            "action": "Bind", "reason": "Bound", "type": "Normal", "note": "x",
-            "regarding": {"kind": "Namespace", "name": "default", "namespace": "default"}}
-
-
 def events_are_the_components_own(env, report):
     report.step("events of others, in either group")
     env.kubectl("create", "-f", "-", stdin=json.dumps(event("kubelet", "fence-kubelet")))
@@ -319,32 +195,6 @@ def events_are_the_components_own(env, report):
     finally:
         env.kubectl("delete", "clusterrole/fence-events", "clusterrolebinding/fence-events")
         env.kubectl("delete", "events", "fence-kubelet", "-n", "default")
-
-
-def a_renamed_component_is_fenced(env, report):
-    """What puts a prefix before the names, and moves all to another namespace, does not move the expressions."""
-    report.step("the same component with a prefix and in another namespace, as kustomize makes it")
-    user_name = f"system:serviceaccount:other:acme-{INSTANCE}"
-    env.kubectl("create", "clusterrolebinding", "fence-renamed", "--clusterrole=cluster-admin", f"--user={user_name}")
-    try:
-        for name, (who, thing, says) in STOPPED.items():
-            if who != INSTANCE or "itself" in name or says == OWN:
-                continue
-            said = env.kubectl("create", "--dry-run=server", "-f", "-", f"--as={user_name}", stdin=json.dumps(thing),
-                               check=False)
-            expect(report, f"not {name}", not said.startswith("clusterrolebinding"), said)
-        env.kubectl("create", "--dry-run=server", "-f", "-", f"--as={user_name}", stdin=json.dumps(binding()))
-        report.held("what passes for the component passes")
-    finally:
-        env.kubectl("delete", "clusterrolebinding", "fence-renamed")
-
-
-ACCOUNT = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{INSTANCE}/token"
-OURS = {"apiVersion": "v1", "kind": "Secret", "name": INSTANCE}
-
-
-def token_request(**spec):
-    return json.dumps({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec})
 
 
 def base_asks_as_the_manager_does(env, report, kill_switch):

@@ -1,10 +1,13 @@
-"""Random writes in the components' names, and an API server that is killed meanwhile: nothing gets past the fences.
+"""Random writes, and an API server that is killed meanwhile: nothing gets past the fences.
 
-Every write is a dry run, and the server answers with the object as it would be stored. This file has rules of its own for
-what such an object must not be, so that a mistake in the generated policies shows. ATTEMPTS and SEED in the environment
-set the number of writes and the seed.
+They are the components' writes of roles, bindings and events, base's requests for tokens, and the writes of roles and
+bindings by somebody who may do everything with them but is not theirs. Every write is a dry run, and the server answers
+with the object as it would be stored. This file has rules of its own for what such an object must not be, so that a mistake
+in the generated policies shows. ATTEMPTS and SEED in the environment set the number of writes and the seed; the API server
+is killed twice, and once more for each further thousand.
 """
 import collections
+import functools
 import http.client
 import json
 import os
@@ -14,12 +17,16 @@ import threading
 import time
 
 from environment import BASE, NAMESPACE
-from fences import INSTANCE, TEMPLATE, binding, expect, owned_by, role, user
 from report import StepFailed
+from things import INSTANCE, TEMPLATE, account, binding, event, expect, owned_by, role, token_request, user
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 PATHS = {"ClusterRoleBinding": f"{RBAC}/clusterrolebindings", "RoleBinding": f"{RBAC}/namespaces/default/rolebindings",
          "ClusterRole": f"{RBAC}/clusterroles"}
+EVENTS = {"events.k8s.io/v1": "/apis/events.k8s.io/v1/namespaces/default/events", "v1": "/api/v1/namespaces/default/events"}
+AUDIENCE = "https://kubernetes.default.svc.cluster.local"
+# May do everything with roles and bindings, and nothing with the finalizers of their owners.
+EVE = "eve"
 LABELS = {INSTANCE: ("operators.coreos.io/scopeInstanceUID", "operators.coreos.io/generateName"),
           TEMPLATE: ("operators.coreos.io/scopeTemplateUID", "operators.coreos.io/generateName")}
 OWNERS = {INSTANCE: "ScopeInstance", TEMPLATE: "ScopeTemplate"}
@@ -83,7 +90,43 @@ def wrongs(who, before, after):
     return found
 
 
+def guard_wrongs(who, before, after):
+    """The same of a write by somebody else, to what is this component's."""
+    if after is None:
+        return []
+    if before is None:
+        return [f"the name {after['metadata']['name']}"] if after["kind"] == "ClusterRole" and is_of_a_template(
+            after["metadata"]["name"]) else []
+    if not is_own(before, who):
+        return []
+    old, new = before["metadata"], after["metadata"]
+    found = [f"the label {key}" for key in LABELS[who] if old.get("labels", {}).get(key) != new.get("labels", {}).get(key)]
+    if old.get("ownerReferences", []) != new.get("ownerReferences", []):
+        found.append("the owners")
+    if set(new.get("finalizers", [])) - set(old.get("finalizers", [])):
+        found.append("a finalizer")
+    return found
+
+
+def token_wrongs(_, after):
+    spec = after["spec"]
+    found = [] if spec["expirationSeconds"] <= 3600 else [f"{spec['expirationSeconds']} s"]
+    found += [f"the audience {audience}" for audience in spec["audiences"] if audience not in (AUDIENCE, "k3s")]
+    return found + (["bound to an object"] if spec.get("boundObjectRef") else [])
+
+
+def event_wrongs(who, before, after):
+    own = who.removeprefix(f"{BASE}-")
+    return [f"an event of {thing.get('reportingController', thing.get('reportingComponent'))}, {when}"
+            for when, thing in (("before", before), ("after", after))
+            if thing and own not in (thing.get("reportingController"), thing.get("reportingComponent"))]
+
+
 # Writes.
+
+# judge(before, after): what is wrong with it.
+Attempt = collections.namedtuple("Attempt", "who key method path content_type body judge")
+
 
 def subjects(dice):
     accounts = [{"kind": "ServiceAccount", "name": name, "namespace": namespace}
@@ -132,8 +175,19 @@ def random_thing(dice, who, standing):
 
 
 def random_request(dice, standing):
-    """(who, the object's kind and name, method, path, content type, body)"""
+    kind = dice.choice(("component",) * 5 + ("guard",) * 2 + ("token", "event", "event"))
+    if kind == "token":
+        return random_token_request(dice)
+    if kind == "event":
+        return random_event(dice)
     who = dice.choice((INSTANCE, TEMPLATE))
+    if kind == "guard":
+        return random_write(dice, standing, who, EVE, functools.partial(guard_wrongs, who))
+    return random_write(dice, standing, who, f"system:serviceaccount:{NAMESPACE}:{who}", functools.partial(wrongs, who))
+
+
+def random_write(dice, standing, who, sender, judge):
+    """Of a role or binding as this component's are."""
     thing = random_thing(dice, who, [])
     kind = thing["kind"]
     named = [name for (k, name) in standing if k == kind]
@@ -142,21 +196,63 @@ def random_request(dice, standing):
         thing["metadata"]["name"] = dice.choice(named)
     name = thing["metadata"]["name"]
     path = f"{PATHS[kind]}/{name}"
+
+    def attempt(method, to, content_type, body):
+        return Attempt(sender, (kind, name), method, to, content_type, body, judge)
     if way == "create":
-        return who, (kind, name), "POST", PATHS[kind], "application/json", thing
+        if dice.random() < 0.1:
+            thing["metadata"]["generateName"] = thing["metadata"].pop("name")
+        return attempt("POST", PATHS[kind], "application/json", thing)
     if way == "update":
-        return who, (kind, name), "PUT", path, "application/json", thing
+        return attempt("PUT", path, "application/json", thing)
     if way == "apply":
-        return who, (kind, name), "PATCH", f"{path}?fieldManager=hunt&force=true", APPLY, thing
+        return attempt("PATCH", f"{path}?fieldManager=hunt&force=true", APPLY, thing)
     if way == "delete":
-        return who, (kind, name), "DELETE", path, "application/json", None
+        return attempt("DELETE", path, "application/json", None)
     parts = {part: thing[part] for part in ("subjects", "rules", "aggregationRule") if part in thing and dice.random() < 0.5}
     meta = {part: thing["metadata"].get(part) for part in ("labels", "ownerReferences", "finalizers") if dice.random() < 0.5}
     if way == "merge":
-        return who, (kind, name), "PATCH", path, MERGE, {**parts, "metadata": meta}
+        if dice.random() < 0.2:
+            meta["labels"] = {LABELS[who][0]: None}
+        return attempt("PATCH", path, MERGE, {**parts, "metadata": meta})
     steps = [{"op": "add", "path": f"/{part}", "value": value} for part, value in parts.items()]
     steps += [{"op": "add", "path": f"/metadata/{part}", "value": value} for part, value in meta.items() if value]
-    return who, (kind, name), "PATCH", path, PATCH, steps
+    return attempt("PATCH", path, PATCH, steps)
+
+
+def random_token_request(dice):
+    name, spec = dice.choice((INSTANCE, TEMPLATE)), {}
+    if dice.random() < 0.7:
+        spec["expirationSeconds"] = dice.choice((600, 3599, 3600, 3601, 7200, 1 << 32))
+    if dice.random() < 0.4:
+        spec["audiences"] = dice.choices((AUDIENCE, "k3s", "vault", ""), weights=(4, 2, 1, 1), k=dice.choice((1, 2)))
+    if dice.random() < 0.3:
+        spec["boundObjectRef"] = {"apiVersion": "v1", "kind": dice.choice(("Secret", "Pod", "Node", "")),
+                                  "name": dice.choice((name, "other", ""))}
+    path = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{name}/token"
+    return Attempt(f"system:serviceaccount:{NAMESPACE}:{BASE}", ("TokenRequest", name), "POST", path, "application/json",
+                   json.loads(token_request(**spec)), token_wrongs)
+
+
+def random_event(dice):
+    who = dice.choice((INSTANCE, TEMPLATE))
+    own = who.removeprefix(f"{BASE}-")
+    controller = dice.choice((own, own, "scope-template", "scope-instance", "kubelet", "", f"{own}-x", own.upper()))
+    version, path = dice.choice(sorted(EVENTS.items()))
+    judge = functools.partial(event_wrongs, who)
+    sender = f"system:serviceaccount:{NAMESPACE}:{who}"
+    if dice.random() < 0.4:
+        thing = event(controller, "hunt-new")
+        if version == "v1":
+            thing = {"apiVersion": "v1", "kind": "Event", "metadata": thing["metadata"], "reportingComponent": controller,
+                     "involvedObject": thing["regarding"], "type": "Normal", "reason": "x", "action": "y",
+                     "source": {"component": dice.choice((own, "kubelet"))}, "reportingInstance": "x",
+                     "eventTime": thing["eventTime"]}
+        return Attempt(sender, ("Event", "hunt-new"), "POST", path, "application/json", thing, judge)
+    name = dice.choice(EVENT_NAMES)
+    field = "reportingController" if version != "v1" else "reportingComponent"
+    change = {"note" if version != "v1" else "message": "changed"} if dice.random() < 0.5 else {field: controller}
+    return Attempt(sender, ("Event", name), "PATCH", f"{path}/{name}", MERGE, change, judge)
 
 
 class Server:
@@ -174,7 +270,7 @@ class Server:
         """(code, object); OSError when the server is not there."""
         headers = {"Content-Type": content_type}
         if who:
-            headers["Impersonate-User"] = f"system:serviceaccount:{NAMESPACE}:{who}"
+            headers["Impersonate-User"] = who
         if self._connection is None:
             self._connection = http.client.HTTPSConnection(self._host, timeout=30, context=self._context)
         try:
@@ -195,6 +291,9 @@ STANDING = {
 }
 
 
+EVENT_NAMES = ("hunt-kubelet", "hunt-scope-template", "hunt-scope-instance")
+
+
 def make_standing(env):
     """Objects of each sort to write to: {(kind, name): object}."""
     made = {}
@@ -213,42 +312,72 @@ def make_standing(env):
     for name in (*BUILT_IN, "system:node"):
         made["ClusterRole", name] = env.get("clusterrole", name)
     made["ClusterRoleBinding", "cluster-admin"] = env.get("clusterrolebinding", "cluster-admin")
+    for name in EVENT_NAMES:
+        created = env.kubectl("create", "-o", "json", "-f", "-", stdin=json.dumps(event(name.removeprefix("hunt-"), name)))
+        made["Event", name] = json.loads(created)
     return made
 
 
+def grant(env):
+    """What RBAC must allow for the fences to be what stops it."""
+    group = ["rbac.authorization.k8s.io"]
+    for name, rules, subject in (
+            ("hunt-eve", [{"apiGroups": group, "resources": ["clusterroles", "clusterrolebindings", "rolebindings"], "verbs": ["*"]}],
+             user(EVE)),
+            ("hunt-events", [{"apiGroups": ["", "events.k8s.io"], "resources": ["events"], "verbs": ["*"]}], None)):
+        env.kubectl("create", "-f", "-", stdin=json.dumps(dict(role(name, labels={"a": "b"}), rules=rules)))
+        bound = binding(name, subject, name=name, labels={"a": "b"})
+        if subject is None:
+            bound["subjects"] = [account(INSTANCE), account(TEMPLATE)]
+        env.kubectl("create", "-f", "-", stdin=json.dumps(bound))
+
+
 def nothing_gets_past_the_fences(env, report):
-    """Random writes by the components, of all that RBAC allows them, while the API server is killed."""
+    """Random writes, of all that RBAC allows, while the API server is killed."""
     attempts, seed = int(os.environ.get("ATTEMPTS", "2000")), int(os.environ.get("SEED", "1"))
+    kills = max(2, attempts // 1000)
     env.stop_manager()
-    report.step(f"{attempts} writes, seed {seed}")
+    report.step(f"{attempts} writes, seed {seed}, {kills} kills")
     standing = make_standing(env)
-    killer = threading.Thread(target=lambda: [env.kill_apiserver() for _ in range(2)])
-    dice, server, counts = random.Random(seed), Server(env), collections.Counter()
+    grant(env)
+    dice, server, counts, killers = random.Random(seed), Server(env), collections.Counter(), []
     try:
         for number in range(attempts):
-            if number == attempts // 3:
-                killer.start()
-            who, key, method, path, content_type, body = random_request(dice, standing)
-            dry = f"{path}{'&' if '?' in path else '?'}dryRun=All"
-            code, answer = until_it_answers(server, who, method, dry, content_type, body)
+            if number % (attempts // (kills + 1) or 1) == 0 and 0 < number and len(killers) < kills:
+                for killer in killers[-1:]:
+                    killer.join()
+                killers.append(threading.Thread(target=env.kill_apiserver))
+                killers[-1].start()
+            attempt = random_request(dice, standing)
+            dry = f"{attempt.path}{'&' if '?' in attempt.path else '?'}dryRun=All"
+            code, answer = until_it_answers(server, attempt.who, attempt.method, dry, attempt.content_type, attempt.body)
+            sort = attempt.judge.func.__name__ if isinstance(attempt.judge, functools.partial) else attempt.judge.__name__
             if code >= 500 or code == 429:
                 counts["the server's own trouble"] += 1
             elif code >= 300:
                 fenced = "ValidatingAdmissionPolicy" in answer.get("message", "")
                 counts["refused by a fence" if fenced else "refused otherwise"] += 1
+                counts[sort, "refused"] += fenced
             else:
                 counts["passed"] += 1
-                found = wrongs(who, standing.get(key), None if method == "DELETE" else answer)
+                counts[sort, "passed"] += 1
+                found = attempt.judge(standing.get(attempt.key), None if attempt.method == "DELETE" else answer)
                 if found:
                     raise StepFailed(report.current, f"attempt {number} to be refused",
-                                     f"{who}: {method} {path}\n{json.dumps(body)}\npassed, for all of: {', '.join(found)}")
-        if killer.ident:
-            killer.join()
-        expect(report, ", ".join(f"{count} {what}" for what, count in sorted(counts.items())),
+                                     f"{attempt.who}: {attempt.method} {attempt.path}\n{json.dumps(attempt.body)}\n"
+                                     f"passed, for all of: {', '.join(found)}")
+        sorts = {key: count for key, count in counts.items() if isinstance(key, tuple)}
+        said = {what: count for what, count in counts.items() if isinstance(what, str)}
+        expect(report, ", ".join(f"{count} {what}" for what, count in sorted(said.items())),
                counts["passed"] > attempts // 50 and counts["refused by a fence"] > attempts // 5, dict(counts))
+        expect(report, "some of each sort passed, and some were refused", len(sorts) == 8 and all(sorts.values()), sorts)
     finally:
+        for killer in killers:
+            killer.join()
         for kind in PATHS:
             env.kubectl("delete", "-n", "default", kind, *STANDING)
+        env.kubectl("delete", "-n", "default", "event", *EVENT_NAMES)
+        env.kubectl("delete", "clusterrole,clusterrolebinding", "hunt-eve", "hunt-events")
     env.restart_manager()
 
 

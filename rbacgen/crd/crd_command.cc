@@ -63,7 +63,8 @@ int Run(Flags flags) {
   if (flags.max_description >= 0) options.max_description = flags.max_description;
   if (flags.format == "helm") {
     options.flavor = Yaml::Flavor::kHelm;
-    options.service_namespace = Yaml::Action("{{ .Release.Namespace }}", flags.service_namespace);
+    options.service_namespace =
+        Yaml::Action("{{ .Release.Namespace | quote }}", flags.service_namespace);
   } else if (!flags.service_namespace.empty()) {
     options.service_namespace = flags.service_namespace;
   }

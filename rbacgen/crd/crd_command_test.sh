@@ -32,7 +32,7 @@ says 'no namespace' err "$dir/gadget.proto:12: error: Gadget: conversion: the se
 expect 0 'a namespace' "${here[@]}" --service-namespace=there --out=- "$dir/gadget.proto"
 grep -q '          namespace: there' "$dir/out" || fail 'a namespace: not there'
 expect 0 'a template' "${here[@]}" --format=helm --out=- "$dir/gadget.proto"
-grep -qF '          namespace: {{ .Release.Namespace }}' "$dir/out" || fail 'a template: no namespace of the release'
+grep -qF '          namespace: {{ .Release.Namespace | quote }}' "$dir/out" || fail 'a template: no namespace of the release'
 expect 0 'a namespace of its own' "${paths[@]}" --service-namespace=there --out=- "$gadget"
 grep -q '          namespace: hook-system' "$dir/out" || fail "a namespace of its own: it is another's"
 

@@ -33,6 +33,9 @@ true
 
 {{- /* Fails on values that the manager would refuse. */ -}}
 {{- define "mandate.check" -}}
+{{- if not (regexMatch "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" .Release.Namespace) -}}
+{{- fail (printf "the release's namespace: %q is not the name of a namespace" .Release.Namespace) -}}
+{{- end -}}
 {{- $known := list "scope-instance" "scope-template" -}}
 {{- if and (kindIs "slice" .Values.controllers) (not .Values.controllers) -}}
 {{- fail "controllers: nothing is left to run; the default is [\"*\"]" -}}
