@@ -15,6 +15,8 @@ struct Source {
   DemandSpec demand;
   EventHandler handler;
   std::vector<Predicate> predicates;  // all must pass
+  // Its objects are what is reconciled: nothing is reconciled before they are listed.
+  bool reconciled = false;
 };
 
 }  // namespace mandate
