@@ -64,6 +64,7 @@ absl::StatusOr<std::unique_ptr<Controller>> ControllerBuilder::Complete(
   for (Source& source : options_.sources) {
     source.predicates.insert(source.predicates.begin(), filters_.begin(), filters_.end());
   }
+  options_.sources = MergeSources(std::move(options_.sources));
   options_.reconciler = std::move(reconciler);
   return Controller::Create(std::move(options_));
 }

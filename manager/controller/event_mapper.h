@@ -92,7 +92,6 @@ class EventMapper {
   void StartPass();
   // `now` is the time before, and then after.
   void Map(size_t source, const ObjectEvent& event, bool part, absl::Time& now);
-  absl::Status Handle(const Source& source, const ObjectEvent& event);
   void OnListedHere(size_t source, Slice& slice);
 
   const Options options_;
