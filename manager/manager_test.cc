@@ -278,6 +278,21 @@ TEST_F(ManagerTest, ALeaseThatIsLostWhileAReconcilerEndsIsAnError) {
   work_.obeys = false;
   log_ = std::make_shared<AwaitedLine>("Lost the leader lease");
   ASSERT_NO_FATAL_FAILURE(RunUntilBegun());
+  const auto events = [this] {
+    size_t writes = 0;
+    server_->OnLoop([&](ServerCore& core) {
+      for (const auto& change : core.store().changes())
+        writes += change.resource.resource == "events";
+    });
+    return writes;
+  };
+  // The third of the same is sent much later, or at the end.
+  for (size_t sent = 1; sent <= 3; ++sent) {
+    events_->Eventf({"v1", "ConfigMap", "default", "a", "uid"}, EventType::kNormal, "Kept", "Keep",
+                    "so it is");
+    while (events() < std::min<size_t>(sent, 2)) {
+    }
+  }
   stop_.request_stop();
   server_->OnLoop([](ServerCore& core) {
     const GroupResource leases{"coordination.k8s.io", "leases"};
@@ -290,6 +305,7 @@ TEST_F(ManagerTest, ALeaseThatIsLostWhileAReconcilerEndsIsAnError) {
   const absl::Status result = Stop();
   EXPECT_TRUE(absl::IsAborted(result)) << result;
   EXPECT_EQ(Holder(), "another");
+  EXPECT_EQ(events(), 2u) << "nothing is written after the loss";
 }
 
 // The Secret that it needs is absent: the reconciler must not begin.

@@ -19,7 +19,7 @@
 
 namespace mandate {
 
-// The reviews run on the pool, one at a time; the timer on the loop. Once nothing is missing, it
+// Each pass runs on the pool; the timer on the loop. Once nothing is missing, it
 // asks no more until Recheck(): a grant that is taken away later shows in the requests that need
 // it.
 //

@@ -279,6 +279,20 @@ TEST_F(RunningComponentTest, AFirstListThatFailsShowsItsReason) {
   EXPECT_THAT(ready, Not(HasSubstr("not asked yet")));
 }
 
+// Of the controller's log and the cache's together.
+TEST_F(RunningComponentTest, ASourceThatCannotBeReadIsOneLine) {
+  Cache::Options logged = MakeOptions();
+  logged.log = Logger(log_, loop_.clock());
+  CacheFixture::Create(std::move(logged));
+  Run(Options(), {"one"});
+  server_.Grant("a");
+  server_.SetServed(false);
+  Start();
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_EQ(log_->Count("ERROR Source is waited for component=reader controller=one"), 1);
+  EXPECT_EQ(log_->Count("widgets"), 1);
+}
+
 TEST_F(RunningComponentTest, WithoutTokensItNeedsNone) {
   RunningComponent::Options options = Options();
   options.has_token = false;

@@ -42,6 +42,8 @@ class DemandFeed : public std::enable_shared_from_this<DemandFeed> {
 
   explicit DemandFeed(std::shared_ptr<DemandSink> sink) : sink_(std::move(sink)) {}
 
+  bool has_sink() const { return sink_ != nullptr; }
+
   // Nothing is delivered any more.
   void Close() { closed_ = true; }
   bool closed() const { return closed_; }

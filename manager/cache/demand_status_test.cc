@@ -63,7 +63,7 @@ TEST_F(RestartTest, ARevocationThatLastsIsAskedForSlowly) {
 class DemandStatusTest : public CacheFixture {};
 
 TEST_F(DemandStatusTest, AFirstListThatFailsShowsItsReason) {
-  auto capture = std::make_shared<LogCapture>();
+  auto capture = std::make_shared<LogCapture>(/*verbosity=*/1);
   LogCapture& log = *capture;
   Cache::Options options = MakeOptions();
   options.log = Logger(capture, loop_.clock());
@@ -121,7 +121,7 @@ TEST_F(DemandStatusTest, AFirstListThatFailsShowsItsReason) {
 TEST_F(DemandStatusTest, AFirstListWithoutAnAnswerShowsWhatItWaitsFor) {
   for (const bool watch_list : {true, false}) {
     SCOPED_TRACE(watch_list);
-    auto capture = std::make_shared<LogCapture>();
+    auto capture = std::make_shared<LogCapture>(/*verbosity=*/1);
     Cache::Options options = MakeOptions();
     options.log = Logger(capture, loop_.clock());
     options.reflector.watch_list = watch_list;

@@ -97,10 +97,7 @@ void WatchMember::SetStatus(DemandStatus status) {
   if (status.state != status_.state) logged_.clear();
   // Reasons may alternate at each retry: each kind of reason is logged once while a state lasts.
   const bool is_new = logged_.insert({status.reason.code(), status.failed}).second;
-  if (is_new && !status.IsLike(status_)) {
-    log_.Info("Demand changed its state",
-              {{"state", ToString(status.state)}, {"reason", status.reason}});
-  }
+  if (is_new && !status.IsLike(status_)) Log(status);
   status_ = status;
   // A sink may add nothing here and now: demands are made by tasks of the loop.
   for (const auto& feed : feeds_) {
@@ -110,6 +107,15 @@ void WatchMember::SetStatus(DemandStatus status) {
       feed->SetStatus(status);
     }
   }
+}
+
+// A sink is told, and reports what it makes of it: one line is enough.
+void WatchMember::Log(const DemandStatus& status) const {
+  const Logger::Fields fields = {{"state", ToString(status.state)}, {"reason", status.reason}};
+  const bool told =
+      std::any_of(feeds_.begin(), feeds_.end(), [](const auto& feed) { return feed->has_sink(); });
+  constexpr char kMessage[] = "Demand changed its state";
+  told ? log_.Debug(1, kMessage, fields) : log_.Info(kMessage, fields);
 }
 
 void WatchMember::Deliver(const std::vector<ObjectEvent>& events) {

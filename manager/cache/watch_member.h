@@ -79,6 +79,7 @@ class WatchMember {
  private:
   DemandStatus See(const DemandStatus& watch, bool is_sponsor, bool filled) const;
   void SetStatus(DemandStatus status);
+  void Log(const DemandStatus& status) const;
 
   WatchComponent& component_;
   const std::shared_ptr<ReadGrant> grant_;

@@ -1,6 +1,7 @@
 #include "manager/client/preflight.h"
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -19,6 +20,10 @@ namespace {
 using authorizationv1::SelfSubjectAccessReview;
 
 constexpr size_t kMaxListed = 10;
+
+// Reviews that are under way at once: some hundred permissions are asked for within the time of a
+// few answers.
+constexpr size_t kAtOnce = 16;
 
 // The first minor release of Kubernetes 1 that has constrained impersonation on by default.
 constexpr int kConstrainedImpersonation = 36;
@@ -68,25 +73,29 @@ struct Grantee {
 // Asks for all of `needed` under the client's identity; what lacks something is reported whole.
 absl::Status Check(const CallContext& context, RestClient& client, const RulesByNamespace& needed,
                    const Grantee& grantee, PreflightReport& report) {
+  std::vector<AccessQuestion> questions;
   for (const auto& [ns, rules] : needed) {
-    bool complete = true;
     for (const rbac::Rule& rule : rules) {
-      for (rbac::Rule& one : rbac::Breakdown(rule)) {
-        ASSIGN_OR_RETURN(const SelfSubjectAccessReview review, MayI(context, client, ns, one));
-        if (review.status().allowed()) continue;
-        complete = false;
-        report.missing.push_back({.ns = ns, .rule = std::move(one)});
-        if (report.reason.empty()) report.reason = review.status().reason();
-        if (report.reason.empty()) report.reason = review.status().evaluationerror();
-      }
+      for (rbac::Rule& one : rbac::Breakdown(rule)) questions.push_back({ns, std::move(one)});
     }
-    if (complete) continue;
+  }
+  ASSIGN_OR_RETURN(const std::vector<SelfSubjectAccessReview> reviews,
+                   MayIEach(context, client, questions, kAtOnce));
+  std::set<std::string> incomplete;  // namespaces
+  for (size_t i = 0; i < reviews.size(); ++i) {
+    if (reviews[i].status().allowed()) continue;
+    incomplete.insert(questions[i].ns);
+    report.missing.push_back({.ns = questions[i].ns, .rule = std::move(questions[i].rule)});
+    if (report.reason.empty()) report.reason = reviews[i].status().reason();
+    if (report.reason.empty()) report.reason = reviews[i].status().evaluationerror();
+  }
+  for (const std::string& ns : incomplete) {
     if (!report.manifest.empty()) report.manifest += "---\n";
     report.manifest += GrantManifest({.ns = ns,
                                       .role = grantee.role,
                                       .binding = grantee.binding,
                                       .user = grantee.user,
-                                      .rules = rules});
+                                      .rules = needed.at(ns)});
   }
   return absl::OkStatus();
 }

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "manager/client/rest_client.h"
@@ -29,6 +30,18 @@ absl::StatusOr<authorizationv1::SelfSubjectAccessReview> MayI(const CallContext&
                                                               RestClient& client,
                                                               std::string_view ns,
                                                               const rbac::Rule& rule);
+
+// One question of MayI().
+struct AccessQuestion {
+  std::string ns;
+  rbac::Rule rule;
+};
+
+// The same for each question, `at_once` (1 or more) of them at a time; the answers in the order of
+// the questions. The first error ends it: no more is asked.
+absl::StatusOr<std::vector<authorizationv1::SelfSubjectAccessReview>> MayIEach(
+    const CallContext& context, RestClient& client, std::vector<AccessQuestion> questions,
+    size_t at_once);
 
 }  // namespace mandate
 

@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "manager/client/testing/fake_rest_client.h"
+#include "manager/core/strings.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/object/json.h"
 
@@ -22,6 +26,13 @@ class SelfReviewTest : public testing::Test {
       asked_ = ParseJson(request.body).value();
       return answer;
     });
+  }
+  static rbac::Rule ToGet(const std::string& resource) {
+    return {.verbs = {"get"},
+            .api_groups = {""},
+            .resources = {resource},
+            .resource_names = {},
+            .non_resource_urls = {}};
   }
   CallContext Soon() { return {loop_.clock().TimeNow() + absl::Seconds(15), {}}; }
   // The spec of the review that is sent for the rule, as JSON.
@@ -69,6 +80,54 @@ TEST_F(SelfReviewTest, WhatMayI) {
                        .resource_names = {},
                        .non_resource_urls = {"/metrics"}}),
             R"({"nonResourceAttributes":{"path":"/metrics","verb":"get"}})");
+}
+
+TEST_F(SelfReviewTest, ManyQuestionsAreUnderWayAtOnce) {
+  std::vector<AccessQuestion> questions;
+  for (int i = 0; i < 10; ++i) questions.push_back({StrCat(i), ToGet("pods")});
+  std::vector<std::pair<std::string, FakeRestClient::Reply>> asked;
+  size_t most = 0, answers = 0;
+  client_.HandleLate([&](const RestRequest& request, const FakeRestClient::Reply& reply) {
+    const Json::Value spec = ParseJson(request.body).value()["spec"];
+    asked.emplace_back(spec["resourceAttributes"]["namespace"].asString(), reply);
+    most = std::max(most, asked.size());
+    // The last one is answered first.
+    if (asked.size() < 4 && answers + asked.size() < 10) return;
+    while (!asked.empty()) {
+      const auto [ns, answer] = asked.back();
+      asked.pop_back();
+      ++answers;
+      answer(FakeRestClient::Json(201, StrCat(R"({"status":{"reason":")", ns, R"("}})")));
+    }
+  });
+  const auto reviews = MayIEach(Soon(), client_, questions, 4);
+  ASSERT_TRUE(reviews.ok()) << reviews.status();
+  EXPECT_EQ(most, 4u);
+  ASSERT_EQ(reviews->size(), 10u);
+  for (size_t i = 0; i < 10; ++i) EXPECT_EQ((*reviews)[i].status().reason(), StrCat(i));
+  EXPECT_EQ(MayIEach(Soon(), client_, {}, 4)->size(), 0u);
+}
+
+TEST_F(SelfReviewTest, AfterAnErrorNoMoreIsAsked) {
+  size_t asked = 0;
+  client_.Handle([&](const RestRequest&) -> absl::StatusOr<HttpResponse> {
+    if (++asked == 3) return absl::InternalError("etcd");
+    if (asked > 3) return absl::UnavailableError("later");
+    return FakeRestClient::Json(201, R"({"status":{"allowed":true}})");
+  });
+  const std::vector<AccessQuestion> questions(20, {"", ToGet("pods")});
+  const auto reviews = MayIEach(Soon(), client_, questions, 2);
+  EXPECT_EQ(reviews.status(), absl::InternalError("etcd"));
+  EXPECT_LE(asked, 4u);
+}
+
+TEST_F(SelfReviewTest, ALoopThatCouldNotRunMeanwhileDoesNotWait) {
+  loop_.Post([&] {
+    ASSERT_FALSE(loop_.CanAwait());
+    const std::vector<AccessQuestion> questions(2, {"", ToGet("pods")});
+    EXPECT_TRUE(absl::IsFailedPrecondition(MayIEach(Soon(), client_, questions, 2).status()));
+  });
+  loop_.RunReady();
 }
 
 TEST_F(SelfReviewTest, AnAnswerThatSaysNothingIsAnError) {

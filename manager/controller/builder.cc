@@ -20,7 +20,9 @@ ControllerBuilder& ControllerBuilder::For(DemandSpec demand, std::vector<Predica
     return *this;
   }
   for_ = kind;
-  return Watches(std::move(demand), EnqueueObject(), std::move(predicates));
+  Watches(std::move(demand), EnqueueObject(), std::move(predicates));
+  options_.sources.back().reconciled = true;
+  return *this;
 }
 
 ControllerBuilder& ControllerBuilder::Owns(DemandSpec demand, std::vector<Predicate> predicates) {
@@ -34,7 +36,9 @@ ControllerBuilder& ControllerBuilder::Owns(DemandSpec demand, std::vector<Predic
 
 ControllerBuilder& ControllerBuilder::Watches(DemandSpec demand, EventHandler handler,
                                               std::vector<Predicate> predicates) {
-  options_.sources.push_back({std::move(demand), std::move(handler), std::move(predicates)});
+  options_.sources.push_back({.demand = std::move(demand),
+                              .handler = std::move(handler),
+                              .predicates = std::move(predicates)});
   return *this;
 }
 
@@ -60,6 +64,7 @@ absl::StatusOr<std::unique_ptr<Controller>> ControllerBuilder::Complete(
   for (Source& source : options_.sources) {
     source.predicates.insert(source.predicates.begin(), filters_.begin(), filters_.end());
   }
+  options_.sources = MergeSources(std::move(options_.sources));
   options_.reconciler = std::move(reconciler);
   return Controller::Create(std::move(options_));
 }

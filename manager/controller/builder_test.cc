@@ -23,6 +23,7 @@ using rbacv1::RoleBinding;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 class BuilderTest : public testing::Test {
  protected:
@@ -155,6 +156,57 @@ TEST_F(BuilderTest, Scopes) {
   Put<Role>("ns", "r");
   Put<Role>("ns", "s");
   EXPECT_THAT(TakeKeys(), ElementsAre("ns/a", "ns/of-r"));
+}
+
+// What is demanded twice is watched once, and each of its events comes once.
+TEST_F(BuilderTest, OneDemandWithSeveralHandlers) {
+  const auto named = [](const std::string& name) {
+    return [name](const ObjectEvent& event) { return event.object->name() == name; };
+  };
+  const auto as = [](const std::string& text) {
+    return [text](const ClusterRole& role) {
+      return std::vector<Request>{{{"", text + role.metadata().name()}}};
+    };
+  };
+  ControllerBuilder builder(Runtime());
+  builder.For<ClusterRole>(named("a"))
+      .Watches<Lease>([](const Lease&) { return std::vector<Request>{}; })
+      .Watches<ClusterRole>([](const ClusterRole&) -> std::vector<Request> { throw 1; })
+      .Watches<ClusterRole>(as("of-"), named("b"))
+      .Watches<ClusterRole>(as("also-"))
+      .Watches<ClusterRole>(OneObject{"", "a"}, as("one-"));
+  cache_.SetState(KindOf<Lease>::value, DemandState::kForbidden, absl::PermissionDeniedError("no"));
+  Run(builder);
+  ASSERT_EQ(cache_.demands().size(), 3u);
+  EXPECT_EQ(cache_.demands()[0], (DemandSpec{KindOf<ClusterRole>::value, "", ""}));
+  EXPECT_EQ(cache_.demands()[2], (DemandSpec{KindOf<ClusterRole>::value, "", "a"}));
+  Put<ClusterRole>("", "b");
+  EXPECT_THAT(TakeKeys(), ElementsAre("of-b", "also-b")) << "an error of one is its own";
+  Put<ClusterRole>("", "a");
+  EXPECT_THAT(TakeKeys(), UnorderedElementsAre("a", "also-a", "one-a"));
+  EXPECT_EQ(metrics_
+                .Counter("mandate_controller_event_errors_total", "",
+                         {{"controller", "clusterrole"}, {"identity", "scope"}})
+                .Value(),
+            2);
+}
+
+// It is For()'s, wherever it comes from.
+TEST_F(BuilderTest, TheReconciledKindIsWaitedFor) {
+  ControllerBuilder builder(Runtime());
+  builder.Watches<Role>([](const Role&) { return std::vector<Request>{}; })
+      .For<Role>()
+      .Watches<Role>([](const Role&) {
+        return std::vector<Request>{{{"", "x"}}};
+      });
+  cache_.SetState(KindOf<Role>::value, DemandState::kForbidden, absl::PermissionDeniedError("no"));
+  Put<Role>("ns", "a");
+  Run(builder);
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_THAT(std::string(controller_->Ready().message()), HasSubstr("waits for roles"));
+  EXPECT_THAT(TakeKeys(), IsEmpty());
+  cache_.SetState(KindOf<Role>::value, DemandState::kSynced);
+  EXPECT_THAT(TakeKeys(), ElementsAre("ns/a", "x"));
 }
 
 TEST_F(BuilderTest, Options) {

@@ -63,28 +63,71 @@ void Controller::Core::OnState(size_t source, const DemandStatus& status) {
   if (phase_ == Phase::kStopped) return;
   Watched& watched = watched_[source];
   const DemandStatus before = std::exchange(watched.status, status);
-  const std::string what = mapper_.sources()[source].demand.ToString();
   if (status.state != before.state) watched.logged.clear();
-  if (watched.listed && status.state != DemandState::kSynced &&
-      status.state != DemandState::kStale) {
-    watched.unreadable = true;
-  }
   if (status.state == DemandState::kSynced) {
-    if (watched.listed && before.state != DemandState::kSynced) {
-      log_.Info("Source is live again", {{"source", what}});
-      // What failed for want of it need not wait for its turn.
-      queue_.RetryNow(Now());
-      ArmMetricsTimer();
-      workers_.Pump();
-    }
-    watched.listed = true;
-    if (mapper_.OnListed(source)) MapSoon();
-    if (std::exchange(watched.unreadable, false)) ReplaySoon();
-  } else if (!status.reason.ok() && (status.failed || status.state != DemandState::kPending) &&
-             watched.logged.insert(status.reason.code()).second) {
-    log_.Error(watched.listed ? "Source was lost" : "Source is waited for",
-               {{"source", what}, {"error", status.reason}});
+    return OnSynced(source, before.state != DemandState::kSynced);
   }
+  if (watched.listed && status.state != DemandState::kStale) watched.unreadable = true;
+  OnUnsynced(source);
+  if (!status.reason.ok() && (status.failed || status.state != DemandState::kPending) &&
+      watched.logged.insert(status.reason.code()).second) {
+    log_.Error(watched.listed ? "Source was lost" : "Source is waited for",
+               {{"source", mapper_.sources()[source].demand.ToString()}, {"error", status.reason}});
+  }
+}
+
+void Controller::Core::OnSynced(size_t source, bool again) {
+  Watched& watched = watched_[source];
+  watched.patience.reset();
+  watched.denied = false;
+  if (again && (watched.listed || watched.given_up)) {
+    log_.Info("Source is live again", {{"source", mapper_.sources()[source].demand.ToString()}});
+    // What failed for want of it need not wait for its turn.
+    queue_.RetryNow(Now());
+    ArmMetricsTimer();
+    workers_.Pump();
+  }
+  if (!watched.listed) {
+    MutexLock lock(mutex_);
+    watched.listed = true;
+  }
+  if (mapper_.OnListed(source)) MapSoon();
+  if (std::exchange(watched.unreadable, false)) ReplaySoon();
+}
+
+void Controller::Core::OnUnsynced(size_t source) {
+  Watched& watched = watched_[source];
+  const DemandState state = watched.status.state;
+  const bool denied = state == DemandState::kForbidden || state == DemandState::kKindAbsent;
+  if (watched.listed) {
+    // Of the objects that nobody touches, too, it is to be reported that they cannot be judged.
+    if (denied && !std::exchange(watched.denied, true) && KnowsReconciled()) ReplaySoon();
+  } else if (!mapper_.sources()[source].reconciled && !watched.given_up) {
+    if (denied) return GiveUp(source);
+    if (!watched.status.failed || watched.patience != nullptr) return;
+    watched.patience =
+        runtime_.loop.RunAt(Now() + options_.first_list_patience, [this, source, &watched] {
+          watched.patience.reset();
+          if (watched.status.failed) GiveUp(source);  // else a list is under way
+        });
+  }
+}
+
+void Controller::Core::GiveUp(size_t source) {
+  Watched& watched = watched_[source];
+  watched.patience.reset();
+  watched.given_up = true;
+  watched.unreadable = true;
+  if (mapper_.OnListed(source)) MapSoon();
+}
+
+bool Controller::Core::KnowsReconciled() const {
+  for (size_t i = 0; i < watched_.size(); ++i) {
+    const DemandState state = watched_[i].status.state;
+    if (!mapper_.sources()[i].reconciled) continue;
+    if (state == DemandState::kSynced || state == DemandState::kStale) return true;
+  }
+  return false;
 }
 
 void Controller::Core::StartWorkers() {
@@ -112,7 +155,7 @@ absl::Status Controller::Core::Ready() const {
     for (size_t i = 0; i < watched_.size(); ++i) {
       if (watched_[i].handle == nullptr) continue;
       readiness.AddSource(mapper_.sources()[i].demand.ToString(), watched_[i].handle->status(),
-                          phase == Phase::kRunning);
+                          watched_[i].listed);
     }
   }
   if (phase == Phase::kWaiting) {
@@ -148,7 +191,7 @@ void Controller::Core::ReplaySoon() {
   const absl::Duration wait = AllSynced() ? absl::ZeroDuration() : kReplaySettle;
   replay_timer_ = runtime_.loop.RunAt(Now() + wait, [this] {
     replay_timer_.reset();
-    log_.Info("Going through all objects, as a source was not readable or paused");
+    log_.Info("Going through all objects, as a source is or was not readable, or was paused");
     if (mapper_.Replay()) MapSoon();
     ArmMetricsTimer();
   });
@@ -227,6 +270,7 @@ void Controller::Core::StopOnLoop(absl::Time deadline) {
   if (phase_ != Phase::kStopped) log_.Info("Stopping controller");
   phase_ = Phase::kStopped;
   for (Watched& watched : watched_) {
+    watched.patience.reset();
     std::unique_ptr<DemandHandle> handle;
     MutexLock lock(mutex_);
     handle.swap(watched.handle);

@@ -51,16 +51,24 @@ struct ControllerOptions {
   // paused; what changed meanwhile comes when half of them are mapped, the latest state of each
   // object, and all objects are mapped again.
   size_t max_waiting_events = 10'000;
+  // For how long the first list of a source may fail before workers start without it. Not of the
+  // kind that is reconciled, which is waited for; one that the component may not read, or whose
+  // kind is absent, is not waited for at all.
+  absl::Duration first_list_patience = absl::Seconds(10);
 };
 
-// Sources that a component may not watch, or whose kind is absent, are waited for; nothing here
-// ends the process. Workers start when the initial list of each source has been mapped; a source
-// that is lost later makes the controller not ready, and it works on.
+// Nothing here ends the process. Workers start when the initial list of each source has been
+// mapped, but a source other than the reconciled kind holds them up only while its list is under
+// way: not while it is forbidden or its kind absent, and while it fails only for
+// first_list_patience. Reads of what is not synced are errors (cache.h), so that a reconciler
+// cannot take unknown for absent. A source that cannot be read, from the start or later, makes the
+// controller not ready, and it works on.
 //
 // Every change is reconciled after it happened. Where a map may have missed one (a source that
 // could not be read, one that was paused, a full queue), all objects of all sources are mapped
 // again, at low priority: that covers every request for an object of a source that is handled by
-// EnqueueObject().
+// EnqueueObject(). The same happens when a source is forbidden, or its kind goes, so that what is
+// reported of each object tells.
 //
 // Thread-safe.
 class Controller {

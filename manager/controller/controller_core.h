@@ -83,7 +83,11 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   struct Watched {
     std::unique_ptr<DemandHandle> handle;  // changed under the mutex
     DemandStatus status;
-    bool listed = false;  // its initial list has come, once
+    bool listed = false;  // its initial list has come, once; changed under the mutex
+    // Workers do not wait for its initial list.
+    bool given_up = false;
+    std::unique_ptr<Loop::Timer> patience;  // its first list fails
+    bool denied = false;  // since it was last live, it was forbidden or its kind absent
     // Since it was last live, maps may have looked for its objects in vain: not even the last known
     // ones could be read.
     bool unreadable = false;
@@ -124,6 +128,12 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   void StartWorkers();
   void OnEvent(size_t source, const ObjectEvent& event);
   void OnState(size_t source, const DemandStatus& status);
+  void OnSynced(size_t source, bool again);
+  void OnUnsynced(size_t source);
+  // Workers start without the source.
+  void GiveUp(size_t source);
+  // Whether the objects are known that a replay is to reconcile.
+  bool KnowsReconciled() const;
   void ResumeSources();
   void ReplaySoon();
   bool AllSynced() const {

@@ -30,6 +30,9 @@ absl::Status Controller::Options::Validate() const {
       controller.queue.max_delay < controller.queue.base_delay) {
     return invalid("queue needs max_items of 2 or more, and 0 < base_delay <= max_delay");
   }
+  if (controller.first_list_patience < absl::ZeroDuration()) {
+    return invalid("first_list_patience must not be negative");
+  }
   if (controller.max_waiting_events < 2) return invalid("max_waiting_events must be at least 2");
   return absl::OkStatus();
 }

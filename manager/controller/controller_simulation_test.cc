@@ -103,7 +103,7 @@ TEST_P(ControllerSimulation, EveryChangeIsReconciledAfterwards) {
   SimulatedPool pool(loop_, random_());
   reconcile_ = [&](const CallContext&, const Request& request) { return Reconcile(request); };
   controller_options_.max_concurrent_reconciles = 1 + static_cast<int>(Random(4));
-  Controller::Options options = OptionsOf({Of(kLease), MappedRoles()});
+  Controller::Options options = OptionsOf({Reconciled(kLease), MappedRoles()});
   ControllerRuntime runtime{
       "scope-instance", loop_, pool, cache_, metrics_, Logger(log_, loop_.clock()), 1};
   auto controller = Controller::Create({.name = "scope",

@@ -6,30 +6,161 @@
 
 #include "manager/controller/controller.h"
 #include "manager/controller/testing/controller_fixture.h"
+#include "manager/core/strings.h"
 
 namespace mandate {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 class ControllerSourcesTest : public ControllerTest {};
 
-TEST_F(ControllerSourcesTest, WorkersWaitForEverySource) {
+// The kind that is reconciled is waited for, whatever keeps it; others while their list is under
+// way.
+TEST_F(ControllerSourcesTest, WorkersWaitForTheReconciledKindAndForListsUnderWay) {
+  const absl::Status why = absl::UnavailableError("because");
+  const struct {
+    KindInfo kind;
+    DemandStatus status;
+  } rows[] = {
+      {kLease, {DemandState::kPending, why}},
+      {kLease, {DemandState::kPending, why, /*failed=*/true}},
+      {kLease, {DemandState::kForbidden, why, /*failed=*/true}},
+      {kLease, {DemandState::kKindAbsent, why, /*failed=*/true}},
+      {kRole, {DemandState::kPending, why}},
+  };
   PutLease("a");
-  cache_.SetState(kRole, DemandState::kPending);
-  Start({Of(kLease), Of(kRole)});
-  loop_.RunFor(absl::Hours(1));
-  EXPECT_TRUE(names_.empty());
-  EXPECT_TRUE(absl::IsUnavailable(controller_->Ready()));
-  EXPECT_THAT(std::string(controller_->Ready().message()), HasSubstr("waits for roles"));
-
   PutRole("r");
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.kind.plural);
+    SCOPED_TRACE(ToString(row.status.state));
+    const int starts = log_->Count("Starting workers");
+    cache_.SetStatus(row.kind, row.status);
+    Start({Reconciled(kLease), Of(kRole)});
+    loop_.RunFor(absl::Hours(1));
+    EXPECT_TRUE(names_.empty());
+    EXPECT_TRUE(absl::IsUnavailable(controller_->Ready()));
+    EXPECT_THAT(std::string(controller_->Ready().message()),
+                HasSubstr(StrCat("waits for ", row.kind.plural)));
+
+    cache_.SetState(row.kind, DemandState::kSynced);
+    loop_.RunFor(absl::Seconds(1));
+    EXPECT_THAT(TakeNames(), UnorderedElementsAre("a", "r"));
+    EXPECT_TRUE(controller_->Ready().ok());
+    EXPECT_EQ(log_->Count("Starting workers"), starts + 1);
+    EXPECT_TRUE(controller_->Stop(absl::InfiniteFuture()).ok());
+  }
+}
+
+// What fails, or is forbidden, from the start holds up no work on what can be read: a revocation.
+TEST_F(ControllerSourcesTest, WorkersDoNotWaitForAnotherKindThatCannotBeRead) {
+  const absl::Status why = absl::UnavailableError("because");
+  const struct {
+    DemandStatus status;
+    absl::Duration patience;
+  } rows[] = {
+      {{DemandState::kForbidden, why, /*failed=*/true}, absl::ZeroDuration()},
+      {{DemandState::kKindAbsent, why, /*failed=*/true}, absl::ZeroDuration()},
+      {{DemandState::kPending, why, /*failed=*/true}, absl::Seconds(10)},
+      {{DemandState::kStale, why, /*failed=*/true}, absl::Seconds(10)},
+  };
+  PutLease("a");
+  PutRole("r");
+  for (const auto& row : rows) {
+    SCOPED_TRACE(ToString(row.status.state));
+    cache_.SetStatus(kRole, row.status);
+    Start({Reconciled(kLease), Of(kRole)});
+    if (row.patience > absl::ZeroDuration()) {
+      loop_.RunFor(row.patience - absl::Milliseconds(10));
+      EXPECT_TRUE(names_.empty());
+    }
+    loop_.RunFor(absl::Milliseconds(20));
+    EXPECT_THAT(TakeNames(), ElementsAre("a"));
+    EXPECT_THAT(std::string(controller_->Ready().message()),
+                AllOf(HasSubstr("waits for roles"), HasSubstr("because")));
+    // What failed for want of the kind is tried again when it is there, and the rest is told.
+    cache_.SetState(kRole, DemandState::kSynced);
+    loop_.RunFor(absl::Seconds(1));
+    EXPECT_THAT(TakeNames(), UnorderedElementsAre("a", "r"));
+    EXPECT_TRUE(controller_->Ready().ok());
+    EXPECT_TRUE(controller_->Stop(absl::InfiniteFuture()).ok());
+  }
+}
+
+// One failure is no reason to start without the kind: its next list may be long.
+TEST_F(ControllerSourcesTest, AListThatIsUnderWayAgainIsWaitedFor) {
+  const absl::Status why = absl::UnavailableError("because");
+  controller_options_.first_list_patience = absl::Seconds(5);
+  PutLease("a");
+  cache_.SetStatus(kRole, {DemandState::kPending, why, /*failed=*/true});
+  Start({Reconciled(kLease), Of(kRole)});
+  cache_.SetStatus(kRole, {DemandState::kPending, why});
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_TRUE(names_.empty());
+  cache_.SetStatus(kRole, {DemandState::kPending, why, /*failed=*/true});
+  loop_.RunFor(absl::Milliseconds(4990));
+  EXPECT_TRUE(names_.empty());
+  loop_.RunFor(absl::Milliseconds(20));
+  EXPECT_THAT(TakeNames(), ElementsAre("a"));
+}
+
+TEST_F(ControllerSourcesTest, WhatFailedForWantOfAKindIsTriedWhenItIsListedFirst) {
+  PutLease("a");
+  reconcile_ = [this](const CallContext& context, const Request&) -> absl::StatusOr<Result> {
+    const auto roles = cache_.List<Role>(context);
+    return roles.ok() ? absl::StatusOr<Result>(Result{}) : roles.status();
+  };
+  cache_.SetState(kRole, DemandState::kForbidden, absl::PermissionDeniedError("no"));
+  Source roles = Of(kRole);
+  roles.handler = [](const ObjectEvent&, std::vector<mandate::Request>&) {
+    return absl::OkStatus();
+  };
+  Start({Reconciled(kLease), roles});
+  loop_.RunFor(absl::Minutes(10));  // the next retry is minutes away
+  EXPECT_EQ(Counter("controller_runtime_reconcile_total", {{"result", "success"}}), 0);
+  // No replay finds it.
+  cache_.Remove(kLease, {"", "a"});
+  loop_.RunFor(absl::Minutes(10));
   cache_.SetState(kRole, DemandState::kSynced);
+  loop_.RunFor(absl::Milliseconds(10));
+  EXPECT_EQ(Counter("controller_runtime_reconcile_total", {{"result", "success"}}), 1);
+  EXPECT_EQ(log_->Count("Source is live again"), 1);
+}
+
+// Objects that nobody touches, too: what is reported of them was judged by what cannot be read now.
+TEST_F(ControllerSourcesTest, AKindThatIsForbiddenIsToldToEveryObject) {
+  PutLease("a");
+  PutLease("b");
+  Start({Reconciled(kLease), Of(kRole)});
   loop_.RunFor(absl::Seconds(1));
-  EXPECT_THAT(TakeNames(), ElementsAre("a", "r"));
-  EXPECT_TRUE(controller_->Ready().ok());
-  EXPECT_EQ(log_->Count("Starting workers"), 1);
+  TakeNames();
+  const absl::Status no = absl::PermissionDeniedError("no");
+  cache_.SetState(kRole, DemandState::kStale, absl::UnavailableError("connection refused"));
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_THAT(TakeNames(), IsEmpty()) << "its last state is known";
+  for (const DemandState denied : {DemandState::kForbidden, DemandState::kKindAbsent}) {
+    SCOPED_TRACE(ToString(denied));
+    cache_.SetState(kRole, denied, no);
+    loop_.RunFor(absl::Seconds(2));
+    EXPECT_THAT(TakeNames(), ElementsAre("a", "b"));
+    cache_.SetState(kRole, DemandState::kPending, no);
+    cache_.SetState(kRole, denied, no);
+    loop_.RunFor(absl::Minutes(1));
+    EXPECT_THAT(TakeNames(), IsEmpty()) << "once until it is back";
+    cache_.SetState(kRole, DemandState::kSynced);
+    loop_.RunFor(absl::Minutes(1));
+    TakeNames();
+  }
+  // Nobody can be told when the reconciled kind itself is forbidden.
+  const int replays = log_->Count("Going through all objects");
+  cache_.SetState(kLease, DemandState::kForbidden, no);
+  cache_.SetState(kRole, DemandState::kForbidden, no);
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(log_->Count("Going through all objects"), replays);
 }
 
 // A first list that is under way is no error; one that failed is.
@@ -47,28 +178,26 @@ TEST_F(ControllerSourcesTest, OnlyAFirstListThatFailsIsLogged) {
 }
 
 // openshift and ray have processes that exit, or hang without a word, for one missing permission.
-TEST_F(ControllerSourcesTest, AForbiddenSourceIsWaitedForAndSaysWhy) {
-  PutLease("a");
+TEST_F(ControllerSourcesTest, AForbiddenSourceSaysWhy) {
   const absl::Status forbidden =
       absl::PermissionDeniedError("scope-instance may not list and watch roles");
   cache_.SetState(kRole, DemandState::kForbidden, forbidden);
-  Start({Of(kLease), Of(kRole)});
+  Start({Reconciled(kLease), Of(kRole)});
   loop_.RunFor(absl::Hours(1));
   EXPECT_TRUE(absl::IsPermissionDenied(controller_->Ready()));
   EXPECT_THAT(std::string(controller_->Ready().message()),
               HasSubstr("scope-instance may not list and watch roles"));
   EXPECT_EQ(log_->Count("Source is waited for"), 1);
-  EXPECT_TRUE(names_.empty());
+  EXPECT_EQ(log_->Count("Starting workers"), 1);
 
   cache_.SetState(kRole, DemandState::kSynced);
   loop_.RunFor(absl::Seconds(1));
   EXPECT_TRUE(controller_->Ready().ok());
-  EXPECT_THAT(TakeNames(), ElementsAre("a"));
 }
 
 TEST_F(ControllerSourcesTest, AnAbsentKindIsWaitedFor) {
   cache_.SetState(kLease, DemandState::kKindAbsent, absl::NotFoundError("no such kind"));
-  Start({Of(kLease)});
+  Start({Reconciled(kLease)});
   EXPECT_TRUE(absl::IsNotFound(controller_->Ready()));
   cache_.SetState(kLease, DemandState::kSynced);
   loop_.RunFor(absl::Seconds(1));

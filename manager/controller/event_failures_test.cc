@@ -287,6 +287,27 @@ TEST_F(RestEventRecorderTest, RetryAfterIsWaitedFor) {
   }
 }
 
+// Several requests are in flight when the server asks for time; the latest end counts.
+TEST_F(RestEventRecorderTest, TheLongestRetryAfterOfSeveralIsWaitedFor) {
+  for (const bool longest_first : {false, true}) {
+    SCOPED_TRACE(longest_first);
+    Start();
+    std::vector<FakeRestClient::Reply> replies;
+    client_.HandleLate([&](const RestRequest&, const auto& reply) { replies.push_back(reply); });
+    for (int i = 0; i < 3; ++i) Record(StrCat(longest_first, i));
+    loop_.RunFor(absl::Milliseconds(100));
+    ASSERT_EQ(replies.size(), 3u);
+    const std::vector<FakeRestClient::Reply> first = std::exchange(replies, {});
+    first[longest_first ? 2 : 0](StatusFromResponse(503, ""));
+    first[1](StatusFromResponse(429, "", absl::Seconds(20)));
+    first[longest_first ? 0 : 2](StatusFromResponse(429, "", absl::Seconds(5)));
+    loop_.RunFor(absl::Milliseconds(19'900));
+    EXPECT_EQ(replies.size(), 0u);
+    loop_.RunFor(absl::Milliseconds(200));
+    EXPECT_EQ(replies.size(), 1u) << "to see whether it is there";
+  }
+}
+
 TEST_F(RestEventRecorderTest, TriesAreBounded) {
   options_.max_tries = 3;
   Start();

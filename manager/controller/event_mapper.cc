@@ -1,10 +1,6 @@
 #include "manager/controller/event_mapper.h"
 
-#include <exception>
-#include <string>
 #include <utility>
-
-#include "manager/core/strings.h"
 
 namespace mandate {
 namespace {
@@ -151,7 +147,7 @@ bool EventMapper::NextOfPass(size_t& source, ObjectEvent& event) {
 void EventMapper::Map(size_t source, const ObjectEvent& event, bool part, absl::Time& now) {
   requests_.clear();
   const Source& of = options_.sources[source];
-  if (absl::Status status = Handle(of, event); !status.ok()) {
+  if (absl::Status status = Handle(of, event, requests_); !status.ok()) {
     options_.metrics->event_errors.Increment();
     options_.log.Error("Cannot tell what to reconcile because of an object",
                        {{"source", of.demand.ToString()},
@@ -176,20 +172,6 @@ void EventMapper::Map(size_t source, const ObjectEvent& event, bool part, absl::
   }
   // WakeFirst() would leave all requests of the event to one worker.
   pump_ = requests_.size() > 1 || !options_.workers->WakeFirst() || pump_;
-}
-
-absl::Status EventMapper::Handle(const Source& source, const ObjectEvent& event) {
-  std::string what = "an exception of unknown type";
-  try {
-    for (const Predicate& predicate : source.predicates) {
-      if (!predicate(event)) return absl::OkStatus();
-    }
-    return source.handler(event, requests_);
-  } catch (const std::exception& e) {
-    what = e.what();
-  } catch (...) {
-  }
-  return absl::InternalError(AsAbsl(StrCat("a predicate or handler threw: ", what)));
 }
 
 }  // namespace mandate

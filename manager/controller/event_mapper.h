@@ -50,7 +50,7 @@ class EventMapper {
   // Any thread. True: there was nothing to do before, and RunSlice() must be
   // posted to the strand.
   [[nodiscard]] bool OnEvent(size_t source, const ObjectEvent& event);
-  // The source's initial list is complete.
+  // The source's initial list is complete, or is not waited for.
   [[nodiscard]] bool OnListed(size_t source);
   // Maps all objects, from the first one on.
   [[nodiscard]] bool Replay();
@@ -74,7 +74,7 @@ class EventMapper {
 
   struct Slice {
     bool more = false;    // RunSlice() must be posted again
-    bool listed = false;  // every initial list has been mapped; once
+    bool listed = false;  // every initial list that is waited for has been mapped; once
   };
   // Maps for about a millisecond. On the strand.
   Slice RunSlice();
@@ -92,7 +92,6 @@ class EventMapper {
   void StartPass();
   // `now` is the time before, and then after.
   void Map(size_t source, const ObjectEvent& event, bool part, absl::Time& now);
-  absl::Status Handle(const Source& source, const ObjectEvent& event);
   void OnListedHere(size_t source, Slice& slice);
 
   const Options options_;

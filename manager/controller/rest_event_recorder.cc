@@ -103,6 +103,7 @@ class RestEventRecorder::Core : public std::enable_shared_from_this<Core> {
   size_t retrying_ = 0;  // series that wait for their next try
   Backoff backoff_{{}};  // of the server's failures
   std::unique_ptr<Loop::Timer> pause_timer_, flush_timer_;
+  absl::Time pause_end_ = absl::InfinitePast();
   absl::AnyInvocable<void() &&> flushed_;
   absl::flat_hash_map<absl::StatusCode, absl::Time> logged_;  // what failed so, and when
 
@@ -290,10 +291,15 @@ void RestEventRecorder::Core::TryAgain(Series& series, const absl::Status& statu
 }
 
 void RestEventRecorder::Core::Pause(const absl::Status& status) {
-  if (pause_timer_ != nullptr) return;  // several were in flight
-  const absl::Duration delay =
-      std::max(backoff_.Next(random_), RetryAfter(status).value_or(absl::ZeroDuration()));
-  pause_timer_ = loop().RunAt(Now() + delay, [this] {
+  absl::Duration delay = RetryAfter(status).value_or(absl::ZeroDuration());
+  if (pause_timer_ == nullptr) {
+    pause_end_ = absl::InfinitePast();
+    delay = std::max(backoff_.Next(random_), delay);
+  }
+  // Several were in flight: what the server asks for last may be more.
+  if (Now() + delay <= pause_end_) return;
+  pause_end_ = Now() + delay;
+  pause_timer_ = loop().RunAt(pause_end_, [this] {
     pause_timer_.reset();
     SendNext();
   });

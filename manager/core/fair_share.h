@@ -11,8 +11,12 @@ namespace mandate {
 // that wants all gets 16, and so on. A user that has nothing gets the first place that is free.
 // When users have taken too much for a newcomer, the places that they give back are the newcomer's.
 
-// Whether a user that has `used` may take one of `free`.
-constexpr bool MayTakeShare(size_t used, size_t free, size_t times) { return used < times * free; }
+// Whether a user that has `used` may take one of `free`. The last `kept` of these are for users
+// that have one at most.
+constexpr bool MayTakeShare(size_t used, size_t free, size_t times, size_t kept = 0) {
+  if (used > 1) free -= free < kept ? free : kept;
+  return used < times * free;
+}
 
 // How many of `free` it may take, one after the other.
 constexpr size_t ShareLeft(size_t used, size_t free, size_t times) {

@@ -8,11 +8,11 @@ namespace mandate {
 namespace {
 
 // What users get of `budget` that take all they may, one user after the other.
-std::vector<size_t> Greedy(size_t budget, size_t times, size_t users) {
+std::vector<size_t> Greedy(size_t budget, size_t times, size_t users, size_t kept = 0) {
   std::vector<size_t> got(users, 0);
   size_t free = budget;
   for (size_t& used : got) {
-    while (MayTakeShare(used, free, times)) {
+    while (MayTakeShare(used, free, times, kept)) {
       ++used;
       --free;
     }
@@ -25,6 +25,16 @@ TEST(FairShareTest, EachLeavesSomethingForTheNext) {
   EXPECT_EQ(Greedy(192, 4, 4), (std::vector<size_t>{154, 31, 6, 1}));
   EXPECT_EQ(Greedy(1, 4, 2), (std::vector<size_t>{1, 0}));
   EXPECT_EQ(Greedy(0, 4, 1), (std::vector<size_t>{0}));
+}
+
+TEST(FairShareTest, TheLastPlacesAreForThoseWithoutAny) {
+  EXPECT_EQ(Greedy(64, 4, 4), (std::vector<size_t>{52, 10, 2, 0}));
+  EXPECT_EQ(Greedy(64, 4, 8, 8), (std::vector<size_t>{45, 9, 2, 2, 2, 2, 2, 0}));
+  EXPECT_EQ(Greedy(3, 4, 3, 8), (std::vector<size_t>{2, 1, 0}));
+  EXPECT_TRUE(MayTakeShare(1, 1, 4, 8));
+  EXPECT_FALSE(MayTakeShare(2, 8, 4, 8));
+  EXPECT_TRUE(MayTakeShare(2, 9, 4, 8));
+  EXPECT_FALSE(MayTakeShare(4, 9, 4, 8));
 }
 
 TEST(FairShareTest, WhatIsGivenBackIsTheNewcomers) {

@@ -323,6 +323,28 @@ TEST_F(ConnectionBudgetTest, APoolThatGotAConnectionWaitsBehindTheOthersForTheNe
   EXPECT_THAT(network_.wire(5).added(), ElementsAre("/modest"));
 }
 
+// Over HTTP/1.1 a connection is one place. Base, which renews the Lease, is a user like others.
+TEST_F(ConnectionBudgetTest, GreedyComponentsLeavePlacesForTheNext) {
+  options_.streams_per_connection = 2;  // one, and one for the probe
+  ConnectionBudget budget({loop_, options_, stats_, new_wire_}, 64,
+                          [&] { loop_.Post([&] { budget.Pump(); }); });
+  const std::vector<std::string> components = {"a", "b", "c", "d", "e", "f"};
+  for (const std::string& component : components) {
+    for (int i = 0; i < 80; ++i) {
+      const std::string target = "/" + component + "/" + std::to_string(i);
+      EXPECT_EQ(budget.Submit(NewExchange(target, component)), absl::OkStatus());
+    }
+    loop_.RunReady();
+  }
+  std::map<std::string, int> placed;
+  for (size_t i = 0; i < network_.size(); ++i) {
+    for (const std::string& target : network_.wire(i).added()) ++placed[target.substr(1, 1)];
+  }
+  for (const std::string& component : components) EXPECT_GE(placed[component], 1) << component;
+  EXPECT_GT(placed["a"], 30);
+  budget.Shutdown(absl::CancelledError("the end"));
+}
+
 class FullConnectionTest : public ConnectionBudgetTest {
  protected:
   // Three requests run, and a fourth found no room: the server's limit, or GOAWAY.

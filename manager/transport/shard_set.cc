@@ -12,6 +12,10 @@
 namespace mandate {
 namespace {
 
+// Of places on connections an eighth is kept for components that have one at most, but not more:
+// over HTTP/1.1 some greedy components would use up all.
+constexpr size_t kMostKept = 8;
+
 // Rendezvous hashing; the same in every process, so that a simulated run repeats.
 uint64_t Weight(uint64_t identity, uint64_t shard) {
   uint64_t bits = identity ^ (shard * 0x9e3779b97f4a7c15u);
@@ -104,7 +108,8 @@ bool ShardSet::IsBlocked(const Waiting& waiting) {
   User& user = *waiting.user;
   if (!user.blocked) {
     const size_t free = FreePlaces();
-    user.blocked = free > 0 && !MayTakeShare(user.active, free, parts_.options.share);
+    const size_t kept = std::min((free + Active()) / 8, kMostKept);
+    user.blocked = free > 0 && !MayTakeShare(user.active, free, parts_.options.share, kept);
     if (user.blocked) host_.MakeRoom(*this);
   }
   if (user.blocked && !std::exchange(waiting.exchange->exceeded_share, true)) {
@@ -168,6 +173,12 @@ size_t ShardSet::FreePlaces() const {
   return places + host_.Grantable(*this) * (multiplexed_ ? cap : 1);
 }
 
+size_t ShardSet::Active() const {
+  size_t active = 0;
+  for (const auto& [id, shard] : shards_) active += shard->active();
+  return active;
+}
+
 bool ShardSet::AcquireConnection() {
   if (host_.AcquireConnection(*this)) return true;
   wants_connection_ = true;
@@ -215,7 +226,7 @@ void ShardSet::Probe() {
 void ShardSet::AddTo(HttpStats& stats) const {
   stats.waiting += waiting_.size();
   stats.connections += shards_.size();
-  for (const auto& [id, shard] : shards_) stats.active += shard->active();
+  stats.active += Active();
 }
 
 }  // namespace mandate

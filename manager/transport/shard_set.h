@@ -20,7 +20,8 @@ namespace mandate {
 // Places each request on the open connection that its component hashes to, as long as one has room,
 // so that what one component does to a connection hits few others. A component (a user agent) may
 // have HttpOptions::share times the places that are left, on connections and in the queue: its
-// requests wait beyond that, without keeping those of others waiting. Loop thread only.
+// requests wait beyond that, without keeping those of others waiting. The last places are for
+// components that have one at most. Loop thread only.
 class ShardSet : private Shard::Owner {
  public:
   class Host {
@@ -96,6 +97,8 @@ class ShardSet : private Shard::Owner {
   size_t PromisedRoom() const;
   // How many more requests could be placed, also on connections that can still be had.
   size_t FreePlaces() const;
+  // Requests on connections.
+  size_t Active() const;
   bool AcquireConnection();
   // Makes the connection that was acquired.
   absl::Status Connect();

@@ -57,7 +57,15 @@ class ControllerTest : public testing::Test {
     controller_->Start();
     loop_.RunFor(kMs);
   }
-  static Source Of(const KindInfo& kind) { return {{kind, "", ""}, EnqueueObject(), {}}; }
+  static Source Of(const KindInfo& kind) {
+    return {.demand = {kind, "", ""}, .handler = EnqueueObject(), .predicates = {}};
+  }
+  // As the builder's For().
+  static Source Reconciled(const KindInfo& kind) {
+    Source source = Of(kind);
+    source.reconciled = true;
+    return source;
+  }
 
   Lease PutLease(const std::string& name, const std::string& holder = "") {
     Lease lease;

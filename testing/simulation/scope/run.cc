@@ -3,6 +3,7 @@
 #include <functional>
 #include <utility>
 
+#include "controllers/scope/mandates.h"
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
 
@@ -12,6 +13,7 @@ namespace {
 using apiserver::GroupResource;
 
 constexpr const char* kLateDeletion = "kill: a deletion arrives after its object was created again";
+constexpr const char* kBlind = "kill: a kind may not be read by the next process";
 constexpr const char* kDeaths[] = {"kill: request lost", "kill: answer lost",
                                    "kill: request delayed past the death"};
 
@@ -64,6 +66,8 @@ void Run::Go() {
   if (!wrong_.empty()) return;
   Check();
   if (wrong_.empty()) EditInCalm();
+  // What strangers hold is not revoked.
+  if (!options_.strangers && wrong_.empty()) NarrowWhileBlind();
   // When the strangers let go, nothing of what they did is left.
   if (options_.strangers && wrong_.empty()) {
     strangers_.Relent();
@@ -175,6 +179,35 @@ void Run::EditInCalm() {
   }
 }
 
+void Run::NarrowWhileBlind() {
+  const std::vector<std::string> kinds = {"namespaces", "clusterroles", "scopetemplates"};
+  for (const Json::Value& instance : cluster_.List(Instances())) {
+    const Json::Value& spec = instance["spec"];
+    // Where a selector means namespaces, these are not known.
+    if (spec["namespaces"].size() < 2 || spec.isMember("namespaceSelector")) continue;
+    if (instance["metadata"].isMember("deletionTimestamp")) continue;
+    Json::Value patch;
+    patch["spec"]["namespaces"].append(spec["namespaces"][0]);
+    const std::string kind = dice_.OneOf(kinds);
+    cluster_.Grant(kScopeInstance, "list", kind);
+    Kill();
+    Spawn();
+    cluster_.Merge(Instances(), "", instance["metadata"]["name"].asString(), WriteJson(patch));
+    loop_.RunFor(absl::Minutes(1));
+    for (const Json::Value& binding : cluster_.List(RoleBindings())) {
+      const Json::Value& metadata = binding["metadata"];
+      if (ControllerOf(binding, "ScopeInstance") == instance["metadata"]["uid"].asString() &&
+          metadata["namespace"] != spec["namespaces"][0]) {
+        wrong_.push_back(
+            StrCat("without ", kind, " it still grants in ", metadata["namespace"].asString()));
+      }
+    }
+    cluster_.Grant(kScopeInstance);
+    tally_[kBlind]++;
+    return Check();
+  }
+}
+
 void Run::Compare() {
   for (std::string& wrong : judge_.Verdict()) wrong_.push_back(std::move(wrong));
 }
@@ -192,6 +225,7 @@ std::vector<std::string> Run::Kinds() {
   std::vector<std::string> kinds = Author::Kinds();
   kinds.insert(kinds.end(), std::begin(kDeaths), std::end(kDeaths));
   kinds.emplace_back(kLateDeletion);
+  kinds.emplace_back(kBlind);
   for (std::string& kind : Troubles::Kinds()) kinds.push_back(std::move(kind));
   for (std::string& kind : Strangers::Kinds()) kinds.push_back(std::move(kind));
   return kinds;
