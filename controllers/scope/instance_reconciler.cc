@@ -16,7 +16,6 @@
 #include "controllers/scope/indexes.h"
 #include "controllers/scope/instance_reader.h"
 #include "controllers/scope/ownership.h"
-#include "controllers/scope/unread.h"
 #include "manager/client/discovery.h"
 #include "manager/controller/builder_for.h"
 #include "manager/core/status_macros.h"
@@ -119,6 +118,15 @@ bool AreCurrent(const CacheView& cache, const InstanceSnapshot& read) {
          (!read.scope_template.has_value() || IsCurrent(cache, *read.scope_template));
 }
 
+// Why a watch is down that the plan needs.
+absl::Status UnavailableIn(const InstanceSnapshot& snapshot) {
+  for (const absl::Status* unread :
+       {&snapshot.unread_template, &snapshot.unread_roles, &snapshot.unread_namespaces}) {
+    if (absl::IsUnavailable(*unread)) return *unread;
+  }
+  return absl::OkStatus();
+}
+
 // Whether the condition tells that writes have failed, or are under way.
 bool ReportsWrites(const ScopeInstance& instance) {
   const ConditionProto* scoped =
@@ -210,6 +218,9 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
     return read.status();
   }
   InstanceSnapshot& snapshot = *read;
+  const absl::Status unavailable = UnavailableIn(snapshot);
+  const bool may_report =
+      unavailable_.MayReport(request.key, unavailable, component_.clock().TimeNow());
   ASSIGN_OR_RETURN(InstancePlan plan, Plan(context, snapshot));
   const auto tell = [&](const CallContext& brief) {
     if (ReportsWrites(snapshot.instance)) return absl::OkStatus();
@@ -230,7 +241,7 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   if (!plan.in_namespaces.empty()) plan.effect = ReadEffect(context, plan.in_namespaces);
   absl::Status reported;
   // Each portion of a round has other failures: the first and the last are reported.
-  if (!portion.unfinished() || !ReportsWrites(snapshot.instance)) {
+  if (may_report && (!portion.unfinished() || !ReportsWrites(snapshot.instance))) {
     reported = portion.Report(context, [&](const CallContext& in_time) {
       return Report(in_time, plan, FailuresOf(portion), portion.unfinished(), snapshot.instance);
     });
@@ -241,6 +252,8 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   absl::StatusOr<Result> result = rounds_.ResultOf(request.key, portion);
   RETURN_IF_ERROR(portion.Later(reported));
   RETURN_IF_ERROR(result.status());
+  if (portion.unfinished()) return result;
+  RETURN_IF_ERROR(NotBefore(*result, unavailable));
   const bool unread = !snapshot.unread_roles.ok() || !snapshot.unread_namespaces.ok();
   if (unread || !plan.pending.empty()) RequeueWithin(kLongestRetry, *result);
   // No event reports that the server answers again.
@@ -265,12 +278,12 @@ absl::Status InstanceReconciler::Report(const CallContext& context, const Instan
 
 void InstanceReconciler::ReportUnread(const CallContext& context, const absl::Status& why,
                                       ScopeInstance& of) {
-  if (!IsUnread(why)) return;
+  const absl::Time now = component_.clock().TimeNow();
+  if (!IsUnread(why) || !unavailable_.MayReport({"", of.metadata().name()}, why, now)) return;
   InstancePlan nothing;
   nothing.problems.push_back(StrCat("its bindings cannot be read: ", AsStd(why.message())));
   nothing.effect.unknown = true;
-  const CallContext brief =
-      context.WithDeadline(component_.clock().TimeNow() + options_.portion.max_time);
+  const CallContext brief = context.WithDeadline(now + options_.portion.max_time);
   // The reconcile has failed already, and is tried again.
   Report(brief, nothing, {}, /*unfinished=*/false, of).IgnoreError();
 }
@@ -284,6 +297,7 @@ BindingWriter InstanceReconciler::WriterFor(const CallContext& context, Portion&
 absl::StatusOr<Result> InstanceReconciler::RevokeAll(const CallContext& context,
                                                      const Request& request,
                                                      SlowObjects::Turn& turn) {
+  unavailable_.Forget(request.key);
   if (turn.later()) return Later(turn);
   const std::string& name = request.key.name;
   ASSIGN_OR_RETURN(std::vector<Binding> bindings,

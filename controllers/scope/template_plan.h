@@ -48,6 +48,8 @@ struct TemplateSnapshot {
   // By the name of a ClusterRole that is absent, or lacks a rule. For a role that is there,
   // only ScopeInstances' bindings count: others chose to bind it, whatever its rules become.
   std::map<std::string, Standing> standing = {};
+  // Why no ScopeInstance can be read: `referenced` is kMaybe then.
+  absl::Status unread_instances = {};
 };
 
 // A role to change: the difference says why.
