@@ -84,6 +84,7 @@ void PlanPresentRole(const TemplateSnapshot& snapshot, ClusterRole desired,
     plan.problems.push_back(StrCat(Quoted(actual), " is being deleted (",
                                    FinalizersText(actual.metadata()),
                                    "): it is made again when it is gone"));
+    may_grant = false;
   }
   if (MayBeOrphaned(actual.metadata(), snapshot.scope_template.metadata())) {
     plan.problems.push_back(OrphanText(Quoted(actual)));
