@@ -226,7 +226,7 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
     if (ReportsWrites(snapshot.instance)) return absl::OkStatus();
     return Report(brief, plan, {}, /*unfinished=*/true, snapshot.instance);
   };
-  if (PutOff(context, component_.clock(), options_.portion, turn, plan.writes() > 0, tell)) {
+  if (PutOff(context, component_.clock(), options_.portion, turn, PlannedBy(plan), tell)) {
     return Later(turn);
   }
 
@@ -298,6 +298,7 @@ absl::StatusOr<Result> InstanceReconciler::RevokeAll(const CallContext& context,
                                                      const Request& request,
                                                      SlowObjects::Turn& turn) {
   unavailable_.Forget(request.key);
+  turn.NoteRevocation();
   if (turn.later()) return Later(turn);
   const std::string& name = request.key.name;
   ASSIGN_OR_RETURN(std::vector<Binding> bindings,

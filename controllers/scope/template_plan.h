@@ -74,6 +74,7 @@ struct TemplatePlan {
   std::vector<std::string> pending;
 
   size_t writes() const { return create.size() + fix.size() + remove.size(); }
+  bool revokes() const { return !remove.empty() || (!fix.empty() && fix.front().revokes()); }
 };
 
 TemplatePlan PlanTemplate(const TemplateSnapshot& snapshot);

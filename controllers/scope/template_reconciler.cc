@@ -148,7 +148,7 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
     if (ReportsWrites(snapshot.scope_template)) return absl::OkStatus();
     return report(brief, {}, {}, /*unfinished=*/true);
   };
-  if (PutOff(context, component_.clock(), options_.portion, turn, plan.writes() > 0, tell)) {
+  if (PutOff(context, component_.clock(), options_.portion, turn, PlannedBy(plan), tell)) {
     return Later(turn);
   }
   WriteRound round = rounds_.Take(request.key, StrCat(meta.uid(), " ", meta.generation()));
