@@ -82,7 +82,7 @@ class InstanceReconciler : public Reconciler {
   Client<kScopeInstance> client_;
   const InstanceOptions options_;
   const std::unique_ptr<Discovery> discovery_;
-  FixLimiter fixes_;
+  FixLimits fixes_;
   WriteRounds rounds_;
   SlowObjects slow_;
   UnavailableSince unavailable_;

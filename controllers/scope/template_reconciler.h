@@ -63,7 +63,7 @@ class TemplateReconciler : public Reconciler {
   const TemplateOptions options_;
   WriteRounds rounds_;
   SlowObjects slow_;
-  FixLimiter fixes_;
+  FixLimits fixes_;
   UnavailableSince unavailable_;
   prometheus::Counter& portions_;  // mandate_scope_portions_total
   prometheus::Counter& put_off_;   // mandate_scope_slow_reconciles_put_off_total
