@@ -16,6 +16,7 @@
 #include "controllers/scope/indexes.h"
 #include "controllers/scope/instance_reader.h"
 #include "controllers/scope/ownership.h"
+#include "controllers/scope/target.h"
 #include "manager/client/discovery.h"
 #include "manager/controller/builder_for.h"
 #include "manager/core/status_macros.h"
@@ -44,10 +45,22 @@ void Append(std::vector<Request> more, std::vector<Request>& requests) {
                   std::make_move_iterator(more.end()));
 }
 
-// Those that name the namespace, and those whose selector it may match.
+// Whether the instance's selector may match the namespace: one that cannot be read may.
+bool MaySelect(const RawObject& raw, const corev1::Namespace& ns) {
+  const auto instance = raw.Decode<ScopeInstance>();
+  if (!instance.ok()) return true;
+  const auto selector = NamespaceSelector(*instance);
+  return !selector.ok() || !selector->has_value() || (*selector)->Matches(ns.metadata().labels());
+}
+
+// Those that name the namespace, and those whose selector it may match. Of an update, the old
+// namespace and the new one are asked about.
 std::vector<Request> InstancesOfNamespace(const CacheView& cache, const corev1::Namespace& ns) {
   std::vector<Request> requests = InstancesBy(cache, kByNamespace, ns.metadata().name());
-  Append(InstancesBy(cache, kBySelector, kAnyLabel), requests);
+  for (const auto& raw :
+       cache.ListLastKnownBy(KindOf<ScopeInstance>::value, {kBySelector, kAnyLabel})) {
+    if (MaySelect(*raw, ns)) requests.push_back({raw->Key()});
+  }
   for (const auto& [key, value] : ns.metadata().labels()) {
     Append(InstancesBy(cache, kBySelector, StrCat(key, "=", value)), requests);
   }
