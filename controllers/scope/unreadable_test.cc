@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "controllers/scope/testing_fixture.h"
@@ -19,6 +20,8 @@ using testing::StartsWith;
 
 class UnreadableTest : public ScopedTest {
  protected:
+  explicit UnreadableTest(InstanceOptions options = {}) : ScopedTest(options) {}
+
   // For both components.
   void FailReading(const std::string& resource) {
     for (const char* verb : {"list", "watch"}) {
@@ -208,6 +211,36 @@ TEST_P(UnreadableKindTest, OfInstancesStopsNoTemplate) {
   ReadAgain();
   EXPECT_THAT(cluster_.Ours(kRoles), IsEmpty());
   EXPECT_EQ(cluster_.Templated(), kTemplatedSuccess);
+}
+
+// The reconcile fails for what it cannot read; that does not slow down what is left of the writes.
+class UnreadablePortionsTest : public UnreadableTest {
+ protected:
+  UnreadablePortionsTest() : UnreadableTest({.plan = {}, .portion = {.max_writes = 1}}) {}
+};
+
+TEST_F(UnreadablePortionsTest, EachRevocationIsTriedSoon) {
+  constexpr int kMany = 14;
+  std::string names = R"("foo")";
+  for (int i = 0; i < kMany; ++i) {
+    EXPECT_EQ(cluster_.Create(kNamespaces, NamespaceJson(StrCat("n", i))), 201);
+    StrAppend(&names, ", \"n", i, "\"");
+  }
+  Begin(StrCat(R"("namespaces": [)", names, "]"), kAnn);
+  FailReading("namespaces");
+  cluster_.RunFor(absl::Minutes(20));
+  // They fail, so that no event brings the next reconcile.
+  std::set<std::string> tried;
+  cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
+    if (write.find(" rolebindings ") == write.npos) return std::nullopt;
+    if (write.starts_with("DELETE")) tried.insert(write);
+    return Denial(403);
+  };
+  EditSpec(R"("namespaces": ["foo"])");
+  EXPECT_EQ(tried.size(), size_t{kMany});
+  cluster_.intercept = nullptr;
+  cluster_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(cluster_.Ours(kBindings).size(), 1u);
 }
 
 // Watches end and are opened again all the time.
