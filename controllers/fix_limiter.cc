@@ -41,4 +41,12 @@ void FixLimiter::NoteFix(const std::string& uid, absl::Time now) {
   if (exhausted) bucket.interval = std::min(2 * bucket.interval, options_.longest);
 }
 
+absl::Duration FixLimits::WaitFor(const std::string& uid, absl::Time now) {
+  return std::max(fixes_.WaitFor(uid, now), revocations_.WaitFor(uid, now));
+}
+
+void FixLimits::NoteFix(const std::string& uid, bool revoked, absl::Time now) {
+  (revoked ? revocations_ : fixes_).NoteFix(uid, now);
+}
+
 }  // namespace mandate

@@ -46,6 +46,22 @@ class FixLimiter {
   absl::flat_hash_map<std::string, Bucket> buckets_ ABSL_GUARDED_BY(mutex_);
 };
 
+// The limits of all fixes. A fix that revokes something is not slowed as much: whoever grants it
+// again and again would have it for all that time. Unless the API server's answers to the fixes
+// never are as written, as of an admission plugin: then to be quick ends nothing. Thread-safe.
+class FixLimits {
+ public:
+  static constexpr absl::Duration kRevocations = absl::Seconds(5);
+
+  absl::Duration WaitFor(const std::string& uid, absl::Time now);
+  // `revoked`: the fix has ended what it was to revoke.
+  void NoteFix(const std::string& uid, bool revoked, absl::Time now);
+
+ private:
+  FixLimiter fixes_;
+  FixLimiter revocations_{{.first = kRevocations, .longest = kRevocations}};
+};
+
 }  // namespace mandate
 
 #endif  // CONTROLLERS_FIX_LIMITER_H_

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 namespace mandate {
@@ -34,6 +35,22 @@ TEST(FixLimiterTest, APersonsEditsAreFixedAtOnceAndAFightIsSlow) {
   EXPECT_EQ(Take(limiter, "a", now), absl::ZeroDuration());
   EXPECT_EQ(Take(limiter, "a", now), absl::ZeroDuration());
   EXPECT_EQ(Take(limiter, "a", now), absl::Seconds(20));
+}
+
+TEST(FixLimitsTest, RevocationsAreSlowedLess) {
+  for (const bool revoked : {false, true}) {
+    FixLimits limits;
+    absl::Time now = kStart;
+    absl::Duration longest;
+    for (int i = 0; i < 20; ++i) {
+      const absl::Duration wait = limits.WaitFor("a", now);
+      EXPECT_TRUE(i >= FixLimiter::Options().burst || wait == absl::ZeroDuration());
+      longest = std::max(longest, wait);
+      now += wait;
+      limits.NoteFix("a", revoked, now);
+    }
+    EXPECT_EQ(longest, revoked ? FixLimits::kRevocations : FixLimiter::Options().longest);
+  }
 }
 
 TEST(FixLimiterTest, OnlyFixesThatAreTakenCount) {

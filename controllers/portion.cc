@@ -75,11 +75,7 @@ absl::Duration Portion::Asked() const {
   return std::clamp(round_.not_before - clock_.TimeNow(), absl::ZeroDuration(), kLongestRetry);
 }
 
-absl::Status Portion::Later(const absl::Status& error) const {
-  const absl::Duration asked = Asked();
-  if (error.ok() || asked == absl::ZeroDuration()) return error;
-  return WithRetryAfter(error, std::max(asked, RetryAfter(error).value_or(asked)));
-}
+absl::Status Portion::Later(const absl::Status& error) const { return NotBefore({Asked()}, error); }
 
 bool Portion::failed_in_several() const {
   return several_ && !(round_.grants.keys.empty() && round_.revoking_fixes.keys.empty() &&
@@ -149,6 +145,12 @@ void RequeueWithin(absl::Duration after, Result& result) {
   if (after == absl::ZeroDuration()) return;
   const bool is_set = result.requeue_after > absl::ZeroDuration();
   result.requeue_after = is_set ? std::min(result.requeue_after, after) : after;
+}
+
+absl::Status NotBefore(const Result& result, const absl::Status& error) {
+  const absl::Duration wait = result.requeue_after;
+  if (error.ok() || wait == absl::ZeroDuration()) return error;
+  return WithRetryAfter(error, std::max(wait, RetryAfter(error).value_or(wait)));
 }
 
 }  // namespace mandate

@@ -155,6 +155,9 @@ class WriteRounds {
 
 // Asks for another reconcile after `after`, if that is sooner. Zero: does not.
 void RequeueWithin(absl::Duration after, Result& result);
+// The error with which a reconcile ends that would have returned `result`: the next try does not
+// come sooner than that asked for.
+absl::Status NotBefore(const Result& result, const absl::Status& error);
 
 template <class List, class Key, class Write, class After>
 bool Portion::Each(const List& list, const Key& key, FailedWrites& failed, const Write& write,

@@ -3,8 +3,10 @@
 namespace mandate {
 
 bool PutOff(const CallContext& context, const Clock& clock, const PortionLimits& limits,
-            SlowObjects::Turn& turn, bool writes,
+            SlowObjects::Turn& turn, Planned planned,
             absl::FunctionRef<absl::Status(const CallContext&)> report) {
+  const bool writes = planned != Planned::kNothing;
+  if (planned == Planned::kRevocations) turn.NoteRevocation();
   if (turn.slow() && writes && !turn.reports_slowly()) {
     WriteRound none;
     Portion brief(clock, limits, none, /*patient=*/false);

@@ -11,12 +11,20 @@
 
 namespace mandate {
 
-// Whether the reconcile ends here with turn.Later(), as it is not the object's turn. `writes`:
-// there is something to write. `report` tells that writes are under way: nothing says success while
-// an answer, or the turn, is waited for. It is called at most once, and only briefly waited for:
-// neither a revocation nor another object waits for a status.
+enum class Planned { kNothing, kGrants, kRevocations };
+
+template <class Plan>
+Planned PlannedBy(const Plan& plan) {
+  if (plan.writes() == 0) return Planned::kNothing;
+  return plan.revokes() ? Planned::kRevocations : Planned::kGrants;
+}
+
+// Whether the reconcile ends here with turn.Later(), as it is not the object's turn. `planned`: the
+// first of what there is to write. `report` tells that writes are under way: nothing says success
+// while an answer, or the turn, is waited for. It is called at most once, and only briefly waited
+// for: neither a revocation nor another object waits for a status.
 bool PutOff(const CallContext& context, const Clock& clock, const PortionLimits& limits,
-            SlowObjects::Turn& turn, bool writes,
+            SlowObjects::Turn& turn, Planned planned,
             absl::FunctionRef<absl::Status(const CallContext&)> report);
 
 }  // namespace mandate

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
 
 #include "manager/core/testing/simulated_loop.h"
 
@@ -18,12 +21,14 @@ class PutOffTest : public testing::Test {
   }
   // Whether the reconcile ends here. A report takes `takes_`.
   bool Ends(Turn& turn, bool writes) {
-    return PutOff({}, clock_, {}, turn, writes, [this](const CallContext& context) {
-      ++reports_;
-      const absl::Time end = clock_.TimeNow() + takes_;
-      clock_.AdvanceTo(std::min(end, context.deadline));
-      return end > context.deadline ? absl::DeadlineExceededError("late") : absl::OkStatus();
-    });
+    return PutOff({}, clock_, {}, turn, writes ? Planned::kGrants : Planned::kNothing,
+                  [this](const CallContext& context) {
+                    ++reports_;
+                    const absl::Time end = clock_.TimeNow() + takes_;
+                    clock_.AdvanceTo(std::min(end, context.deadline));
+                    return end > context.deadline ? absl::DeadlineExceededError("late")
+                                                  : absl::OkStatus();
+                  });
   }
 
   const ObjectKey a_{"", "a"}, b_{"", "b"}, quick_{"", "c"};
@@ -53,6 +58,36 @@ TEST_F(PutOffTest, WhoHasNothingToWriteNeedsNoTurn) {
   Turn other(objects_, b_, clock_.TimeNow());
   EXPECT_FALSE(Ends(other, false));
   EXPECT_EQ(reports_, 0);
+}
+
+TEST_F(PutOffTest, WhoRevokesIsFirst) {
+  const ObjectKey d{"", "d"};
+  Turn(objects_, d, clock_.TimeNow()).End(true);
+  const auto put_off = [&](const ObjectKey& key, Planned planned) {
+    Turn turn(objects_, key, clock_.TimeNow());
+    const bool is =
+        PutOff({}, clock_, {}, turn, planned, [](const CallContext&) { return absl::OkStatus(); });
+    if (is) turn.Later();
+    return is;
+  };
+  std::optional<Turn> at_work(std::in_place, objects_, a_, clock_.TimeNow());
+  EXPECT_TRUE(put_off(b_, Planned::kGrants));
+  EXPECT_TRUE(put_off(d, Planned::kRevocations));
+  at_work.reset();
+  EXPECT_TRUE(put_off(b_, Planned::kGrants));
+  EXPECT_FALSE(put_off(d, Planned::kRevocations));
+}
+
+TEST(PlannedTest, TheFirstOfWhatThereIsToWrite) {
+  struct Plan {
+    size_t count;
+    bool revoking;
+    size_t writes() const { return count; }
+    bool revokes() const { return revoking; }
+  };
+  EXPECT_EQ(PlannedBy(Plan{0, false}), Planned::kNothing);
+  EXPECT_EQ(PlannedBy(Plan{1, false}), Planned::kGrants);
+  EXPECT_EQ(PlannedBy(Plan{2, true}), Planned::kRevocations);
 }
 
 TEST_F(PutOffTest, AStatusThatIsSlowToWriteIsWaitedForBrieflyAndNotAgain) {

@@ -22,20 +22,47 @@ SlowObjects::Answer SlowObjects::Admit(const ObjectKey& key, absl::Time now) {
   std::erase_if(waiting_,
                 [&](const Waiting& one) { return one.key != key && now - one.asked > kLapse; });
   auto mine = std::ranges::find(waiting_, key, &Waiting::key);
-  if (at_work_ + (mine - waiting_.begin()) < std::max(at_once_, 1)) {
-    if (mine != waiting_.end()) waiting_.erase(mine);
+  if (at_work_ + AheadOf(mine) < static_cast<size_t>(std::max(at_once_, 1))) {
+    if (mine != waiting_.end()) {
+      waiting_.erase(mine);
+      ++turns_;
+    }
     return Answer::kAtWork;
   }
   if (mine == waiting_.end()) {
-    waiting_.push_back({key, now});
-    return Answer::kBeginsToWait;
+    waiting_.push_back({key, now, now});
+    return Answer::kWaits;
   }
+  const bool is_early = now - mine->asked < kLater;
   mine->asked = now;
-  return Answer::kWaitsStill;
+  if (mine->revokes || (!is_early && now - mine->planned < kPlanAgain)) return Answer::kWaitsStill;
+  mine->planned = now;
+  return Answer::kWaits;
+}
+
+size_t SlowObjects::AheadOf(std::vector<Waiting>::const_iterator one) const {
+  if (one == waiting_.end()) return waiting_.size();
+  const bool is_oldests = turns_ % kOldestsTurn == kOldestsTurn - 1;
+  const auto is_ahead = [&](std::vector<Waiting>::const_iterator a,
+                            std::vector<Waiting>::const_iterator b) {
+    if (is_oldests && (a == waiting_.begin()) != (b == waiting_.begin())) {
+      return a == waiting_.begin();
+    }
+    return a->revokes == b->revokes ? a < b : a->revokes;
+  };
+  size_t ahead = 0;
+  for (auto other = waiting_.begin(); other != waiting_.end(); ++other) {
+    if (is_ahead(other, one)) ++ahead;
+  }
+  return ahead;
 }
 
 Result SlowObjects::Turn::Later() {
   waits_ = true;
+  if (!revokes_) return {kLater};
+  MutexLock lock(all_.mutex_);
+  const auto mine = std::ranges::find(all_.waiting_, key_, &Waiting::key);
+  if (mine != all_.waiting_.end()) mine->revokes = true;
   return {kLater};
 }
 

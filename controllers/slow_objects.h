@@ -4,12 +4,14 @@
 //   SlowObjects::Turn turn(slow_objects, key, now);
 //   if (turn.waits_still()) return turn.Later();
 //   … plan …
+//   if (it revokes something) turn.NoteRevocation();
 //   if (turn.later() && there is something to write) return turn.Later();
 //   … write, with little patience unless turn.at_work() …
 //   if (it wrote) turn.End(/*slow=*/a write took long);
 #ifndef CONTROLLERS_SLOW_OBJECTS_H_
 #define CONTROLLERS_SLOW_OBJECTS_H_
 
+#include <cstddef>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -28,6 +30,10 @@ class SlowObjects {
   static constexpr absl::Duration kLater = absl::Milliseconds(500);
   // Who has not come back for so long does not wait any more.
   static constexpr absl::Duration kLapse = absl::Seconds(5);
+  // How often an object that waits for a grant is planned again.
+  static constexpr absl::Duration kPlanAgain = absl::Seconds(5);
+  // Of the turns of those that wait, each such one is the oldest's, whatever it waits for.
+  static constexpr size_t kOldestsTurn = 4;
   // After a status that took long to write: for how long nothing is reported ahead of the object's
   // writes.
   static constexpr absl::Duration kNoReports = absl::Minutes(10);
@@ -47,8 +53,13 @@ class SlowObjects {
     bool at_work() const { return at_work_; }
     // It is slow and has no turn: others are at work, or have waited for longer.
     bool later() const { return slow_ && !at_work_; }
-    // The same, and it waited already.
+    // The same, and it waited already: it need not be planned again. What waits for a grant is
+    // planned again when it comes back early, as an event brings it, and each kPlanAgain: it may
+    // have become a revocation.
     bool waits_still() const { return waits_still_; }
+    // The object waits, or works, to revoke something: its turn comes before that of others'
+    // grants.
+    void NoteRevocation() { revokes_ = true; }
     // The result of a reconcile that waits. Without this call the object loses its place.
     Result Later();
     // Whether a write has taken long this time; called neither when nothing was written nor with
@@ -67,6 +78,7 @@ class SlowObjects {
     bool at_work_ = false;  // as one of the slow
     bool waits_still_ = false;
     bool waits_ = false;
+    bool revokes_ = false;
     bool reports_slowly_ = false;
   };
 
@@ -77,14 +89,20 @@ class SlowObjects {
   struct Waiting {
     ObjectKey key;
     absl::Time asked;
+    absl::Time planned;
+    bool revokes = false;
   };
 
-  enum class Answer { kAtWork, kBeginsToWait, kWaitsStill };
+  enum class Answer { kAtWork, kWaits, kWaitsStill };
   Answer Admit(const ObjectKey& key, absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // How many of those that wait have their turn before this one; the end: a newcomer.
+  size_t AheadOf(std::vector<Waiting>::const_iterator one) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const int at_once_;
   Mutex mutex_;
-  int at_work_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t at_work_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t turns_ ABSL_GUARDED_BY(mutex_) = 0;  // of those that waited
   absl::flat_hash_set<ObjectKey> slow_ ABSL_GUARDED_BY(mutex_);
   std::vector<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);  // who came first is first
   absl::flat_hash_map<ObjectKey, absl::Time> no_reports_ ABSL_GUARDED_BY(mutex_);  // until then

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <optional>
 #include <utility>
 
@@ -19,9 +20,10 @@ class SlowObjectsTest : public testing::Test {
   }
 
   // Whether it has to; then it comes back.
-  bool Waits(const ObjectKey& key) {
+  bool Waits(const ObjectKey& key, bool revokes = false) {
     Turn turn(objects_, key, now_);
     if (!turn.later()) return false;
+    if (revokes) turn.NoteRevocation();
     EXPECT_EQ(turn.Later().requeue_after, SlowObjects::kLater);
     return true;
   }
@@ -89,9 +91,69 @@ TEST_F(SlowObjectsTest, WhoComesBackKeepsItsPlace) {
 TEST_F(SlowObjectsTest, WhoComesBackLateWaitsStill) {
   for (const ObjectKey& key : {a_, b_, c_}) Be(key, /*slow=*/true);
   const Turn a(objects_, a_, now_), b(objects_, b_, now_);
-  EXPECT_TRUE(Waits(c_));
+  EXPECT_TRUE(Waits(c_, /*revokes=*/true));
   now_ += 2 * SlowObjects::kLapse;
   EXPECT_TRUE(Turn(objects_, c_, now_).waits_still());
+}
+
+TEST_F(SlowObjectsTest, WhoRevokesIsBeforeWhoGrants) {
+  const ObjectKey d{"", "d"}, e{"", "e"}, f{"", "f"};
+  for (const ObjectKey& key : {a_, b_, c_, d, e, f}) Be(key, /*slow=*/true);
+  std::optional<Turn> a(std::in_place, objects_, a_, now_);
+  const Turn b(objects_, b_, now_);
+  EXPECT_TRUE(Waits(c_));
+  EXPECT_TRUE(Waits(d));
+  EXPECT_TRUE(Waits(e, /*revokes=*/true));
+  EXPECT_TRUE(Waits(f, /*revokes=*/true));
+  a.reset();
+  EXPECT_TRUE(Waits(c_));
+  EXPECT_TRUE(Waits(d));
+  EXPECT_TRUE(Waits(f));
+  EXPECT_FALSE(Waits(e));
+  EXPECT_TRUE(Waits(c_));
+  EXPECT_FALSE(Waits(f));
+  EXPECT_TRUE(Waits(d));
+  EXPECT_FALSE(Waits(c_)) << "of the same, who came first";
+}
+
+// Revocations without an end do not keep it waiting for ever.
+TEST_F(SlowObjectsTest, SomeTurnsAreTheOldests) {
+  const ObjectKey revokers[] = {{"", "d"}, {"", "e"}};
+  for (const ObjectKey& key : {a_, b_, c_, revokers[0], revokers[1]}) Be(key, /*slow=*/true);
+  const Turn a(objects_, a_, now_);
+  std::optional<Turn> b(std::in_place, objects_, b_, now_);
+  EXPECT_TRUE(Waits(c_));
+  size_t turns = 0;
+  for (; turns < 10; ++turns) {
+    const ObjectKey& revoker = revokers[turns % 2];
+    EXPECT_TRUE(Waits(revoker, /*revokes=*/true));
+    b.reset();
+    if (!Waits(c_)) break;
+    b.emplace(objects_, revoker, now_);
+    EXPECT_TRUE(b->at_work());
+  }
+  EXPECT_EQ(turns, SlowObjects::kOldestsTurn - 1);
+}
+
+// An event brings it back early, and it may want something else now.
+TEST_F(SlowObjectsTest, WhoWaitsForAGrantIsPlannedAgain) {
+  for (const ObjectKey& key : {a_, b_, c_}) Be(key, /*slow=*/true);
+  const Turn a(objects_, a_, now_), b(objects_, b_, now_);
+  EXPECT_TRUE(Waits(c_));
+  const auto waits_still = [&](absl::Duration after) {
+    now_ += after;
+    Turn turn(objects_, c_, now_);
+    EXPECT_TRUE(turn.later());
+    turn.Later();
+    return turn.waits_still();
+  };
+  EXPECT_TRUE(waits_still(SlowObjects::kLater));
+  EXPECT_FALSE(waits_still(SlowObjects::kLater - absl::Milliseconds(1)));
+  for (absl::Duration waited; waited + SlowObjects::kLater < SlowObjects::kPlanAgain;
+       waited += SlowObjects::kLater) {
+    EXPECT_TRUE(waits_still(SlowObjects::kLater));
+  }
+  EXPECT_FALSE(waits_still(SlowObjects::kLater));
 }
 
 TEST_F(SlowObjectsTest, WhoIsAtWorkWaitsNoLonger) {
@@ -115,6 +177,7 @@ TEST_F(SlowObjectsTest, WhoBeginsToWaitIsTold) {
   EXPECT_FALSE(Turn(objects_, c_, now_).waits_still()) << "nobody said that it waits";
   EXPECT_TRUE(Waits(c_));
   EXPECT_TRUE(Waits(c_));
+  now_ += SlowObjects::kLater;
   EXPECT_TRUE(Turn(objects_, c_, now_).waits_still());
   a.reset();
   EXPECT_FALSE(Waits(a_)) << "the last reconcile of c had nothing to write";

@@ -14,6 +14,12 @@ bool IsBeingDeleted(const Binding& binding) {
   return binding.object.metadata().has_deletiontimestamp();
 }
 
+bool IsControlledBy(const Binding& binding, std::string_view uid) {
+  const OwnerReferenceProto* controller = ControllerOf(binding.object.metadata());
+  return controller != nullptr && controller->uid() == uid &&
+         IsOfKind(*controller, KindOf<operatorsv1alpha1::ScopeInstance>::value);
+}
+
 // The names of the roles that the template asks for.
 std::set<std::string> RoleNames(const InstanceSnapshot& snapshot) {
   std::set<std::string> names;
@@ -36,6 +42,12 @@ BindingDiffer::BindingDiffer(const InstanceSnapshot& snapshot, InstancePlan& pla
     } else if (BelongsToFormer(binding, meta.name(), meta.uid())) {
       // Garbage collection would do it too, but a revocation does not wait for that.
       Revoke(binding);
+    } else if (IsControlledBy(binding, meta.uid())) {
+      plan.pending.push_back(
+          StrCat(GrantText(binding),
+                 ", has this ScopeInstance as its controller, and a name that no "
+                 "ScopeInstance makes: it is neither changed nor deleted; "
+                 "delete it by hand"));
     } else if (HasNameOf(binding, meta.uid()) ||
                (Claims(binding, meta.uid()) && roles.contains(binding.object.roleref().name()))) {
       taken_.insert(binding.key);
@@ -58,20 +70,22 @@ void BindingDiffer::Want(const RoleTemplate& role, std::string_view ns, bool may
   }
   Binding desired = wanted.Make();
   const Binding& actual = *found->second;
+  if (!SameRoleRef(desired, actual)) {
+    // The binding grants a role that is not wanted: it goes even when the right one must wait.
+    if (may_grant && !IsBeingDeleted(actual) && actual.object.metadata().finalizers().empty()) {
+      plan_.replace.emplace_back(actual, std::move(desired));
+    } else {
+      Revoke(actual);
+    }
+    return;
+  }
   if (IsBeingDeleted(actual)) {
     plan_.pending.push_back(StrCat(
         GrantText(actual), ", and is being deleted: ", FinalizersText(actual.object.metadata()),
         "; it is made again when it is gone"));
     may_grant = false;
   }
-  if (!SameRoleRef(desired, actual)) {
-    // The binding grants a role that is not wanted: it goes even when the right one must wait.
-    if (may_grant && actual.object.metadata().finalizers().empty()) {
-      plan_.replace.emplace_back(actual, std::move(desired));
-    } else {
-      Revoke(actual);
-    }
-  } else if (may_grant) {
+  if (may_grant) {
     if (!Difference(desired, actual).empty()) plan_.fix.push_back({std::move(desired), actual});
   } else {
     const bool revokes = HasMoreSubjects(desired, actual);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/hash/hash.h"
+#include "controllers/scope/not_held.h"
 #include "controllers/scope/ownership.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
@@ -18,13 +19,6 @@ namespace {
 
 using rbacv1::ClusterRoleBinding;
 using rbacv1::RoleBinding;
-
-// The API server's words for a binding whose maker neither holds what it grants nor may `bind`.
-constexpr std::string_view kNotHeld = "attempting to grant RBAC permissions not currently held";
-
-bool IsNotHeld(const absl::Status& status) {
-  return IsForbidden(status) && AsStd(status.message()).find(kNotHeld) != std::string_view::npos;
-}
 
 // Adds what would allow it, where the server's message does not.
 absl::Status WithRemedy(const absl::Status& status, const Binding& binding) {
@@ -146,7 +140,7 @@ bool BindingWriter::Remove(const Binding& binding, bool unchanged) {
   }
   // A binding that may not be deleted need not grant anything.
   if (IsDenial(deletion.status()) && !binding.object.subjects().empty()) {
-    Fix({WithoutSubjects(binding), binding});
+    Fix({WithoutSubjects(binding), binding}, /*or_remove=*/false);
   }
   return deletion.ok() ? *deletion == Deletion::kGone : IsNotFound(deletion.status());
 }
@@ -156,7 +150,7 @@ void BindingWriter::Create(const Binding& binding) {
   Note(binding, Ensure(binding, nullptr));
 }
 
-void BindingWriter::Fix(const BindingFix& fix) {
+void BindingWriter::Fix(const BindingFix& fix, bool or_remove) {
   if (!fix.revokes() && IsDenied(fix.desired)) return;
   const std::string key = FixKey(fix, portion_.round().of);
   const absl::Duration wait = parts_.fixes.WaitFor(key, parts_.clock.TimeNow());
@@ -165,9 +159,14 @@ void BindingWriter::Fix(const BindingFix& fix) {
     portion_.log().AddDifference(fix.actual.ToString(), Difference(fix.desired, fix.actual));
     return;
   }
+  bool not_held = false;
   const auto write = [&](const Binding& desired) {
     const absl::StatusOr<Binding> written = Ensure(desired, &fix.actual);
-    if (written.ok()) parts_.fixes.NoteFix(key, parts_.clock.TimeNow());
+    if (written.ok()) {
+      const bool revoked = fix.revokes() && !HasMoreSubjects(desired, *written);
+      parts_.fixes.NoteFix(key, revoked, parts_.clock.TimeNow());
+    }
+    not_held = IsNotHeld(written.status());
     Note(desired, written);
     if (written.ok() && IsBeingDeleted(*written) && !IsBeingDeleted(fix.actual)) {
       portion_.log().AddPending(desired.ToString());
@@ -177,8 +176,9 @@ void BindingWriter::Fix(const BindingFix& fix) {
   if (write(fix.desired) || !fix.revokes()) return;
   // Somebody may deny what would be granted: what is revoked does not wait for that.
   const Binding fewer = WithoutNewSubjects(fix.desired, fix.actual);
-  if (fewer.object.subjects_size() == fix.desired.object.subjects_size()) return;
-  write(fewer);
+  const bool is_less = fewer.object.subjects_size() < fix.desired.object.subjects_size();
+  if (is_less && write(fewer)) return;
+  if (or_remove && not_held && !IsBeingDeleted(fix.actual)) Remove(fix.actual, /*unchanged=*/false);
 }
 
 absl::StatusOr<Binding> BindingWriter::Ensure(const Binding& desired, const Binding* observed) {

@@ -26,7 +26,7 @@ class BindingWriter {
  public:
   struct Parts {
     Client<kScopeInstance>& client;
-    FixLimiter& fixes;
+    FixLimits& fixes;
     const Clock& clock;
     Portion& portion;  // all outlive the writer
   };
@@ -42,7 +42,9 @@ class BindingWriter {
   // On condition of the binding's UID, and of its version too when `unchanged`. Whether it is gone.
   bool Remove(const Binding& binding, bool unchanged);
   void Create(const Binding& binding);
-  void Fix(const BindingFix& fix);
+  // `or_remove`: a binding of which a subject is to be revoked, and that may not be written without
+  // `bind`, is deleted, which takes no `bind`.
+  void Fix(const BindingFix& fix, bool or_remove = true);
   // `observed` null: creates.
   absl::StatusOr<Binding> Ensure(const Binding& desired, const Binding* observed);
   template <class T>

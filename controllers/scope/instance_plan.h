@@ -100,6 +100,9 @@ struct InstancePlan {
   Effect effect;
 
   size_t writes() const { return create.size() + fix.size() + 2 * replace.size() + remove.size(); }
+  bool revokes() const {
+    return !remove.empty() || !replace.empty() || (!fix.empty() && fix.front().revokes());
+  }
 };
 
 InstancePlan PlanInstance(const InstanceSnapshot& snapshot,

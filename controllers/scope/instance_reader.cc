@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "controllers/scope/generated_names.h"
 #include "controllers/scope/indexes.h"
 #include "controllers/scope/target.h"
@@ -22,7 +21,6 @@ using rbacv1::ClusterRole;
 using rbacv1::ClusterRoleBinding;
 using rbacv1::RoleBinding;
 using RawObjects = std::vector<std::shared_ptr<const RawObject>>;
-constexpr int kManyNames = 100;
 // Each once.
 using Bindings = std::map<ObjectKey, Binding>;
 
@@ -58,22 +56,11 @@ absl::Status AddNamespaces(const CallContext& context, const CacheView& cache,
                            InstanceSnapshot& snapshot) {
   const KindInfo kind = KindOf<corev1::Namespace>::value;
   std::map<std::string, corev1::Namespace> found;
-  const auto& names = snapshot.instance.spec().namespaces();
-  if (names.size() > kManyNames) {
-    // To go through all namespaces costs less than to look up each name.
-    const absl::flat_hash_set<std::string_view> named(names.begin(), names.end());
-    ASSIGN_OR_RETURN(const RawObjects all, cache.ListRaw(context, kind, ""));
-    for (const auto& raw : all) {
-      if (!named.contains(raw->name())) continue;
-      ASSIGN_OR_RETURN(found[std::string(raw->name())], raw->Decode<corev1::Namespace>());
-    }
-  } else {
-    for (const std::string& name : names) {
-      auto ns = cache.Get<corev1::Namespace>(context, {"", name});
-      if (absl::IsNotFound(ns.status())) continue;
-      RETURN_IF_ERROR(ns.status());
-      found[name] = *std::move(ns);
-    }
+  for (const std::string& name : snapshot.instance.spec().namespaces()) {
+    auto ns = cache.Get<corev1::Namespace>(context, {"", name});
+    if (absl::IsNotFound(ns.status())) continue;
+    RETURN_IF_ERROR(ns.status());
+    found[name] = *std::move(ns);
   }
   const auto selector = NamespaceSelector(snapshot.instance);
   if (selector.ok() && selector->has_value()) {

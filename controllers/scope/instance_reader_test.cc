@@ -60,6 +60,14 @@ class InstanceReaderTest : public ViewTest {
     return binding;
   }
 
+  // Reads of the kind fail with this error.
+  void Set(const KindInfo& kind, const absl::Status& error) {
+    view_.SetState(kind,
+                   absl::IsPermissionDenied(error) ? DemandState::kForbidden : DemandState::kStale,
+                   error);
+    loop_.RunReady();
+  }
+
   const std::string role_ = ClusterRoleName("template-uid", "fooClusterRole-");
 };
 
@@ -187,45 +195,41 @@ TEST_F(InstanceReaderTest, WhatCannotBeReadBesidesTheBindingsIsSaid) {
                       {StrCat(R"("namespaces": [)", many, "]"), true},
                       {R"("namespaceSelector": {})", true},
                       {R"("namespaceSelector": {"matchLabels": {"k": "v"}})", true}};
-  for (const Row& row : rows) {
-    SCOPED_TRACE(row.spec);
-    Forbid<corev1::Namespace>();
-    EXPECT_EQ(absl::IsPermissionDenied(ReadOrDie(row.spec).unread_namespaces),
-              row.needs_namespaces);
+  const auto expect = [&](const Row& row, auto stop, absl::StatusCode code) {
+    SCOPED_TRACE(StrCat(row.spec, " ", absl::StatusCodeToString(code)));
+    stop(KindOf<corev1::Namespace>::value);
+    EXPECT_EQ(ReadOrDie(row.spec).unread_namespaces.code(),
+              row.needs_namespaces ? code : absl::StatusCode::kOk);
     Permit<corev1::Namespace>();
-    Forbid<ScopeTemplate>();
+    stop(KindOf<ScopeTemplate>::value);
     const InstanceSnapshot unread = ReadOrDie(row.spec);
-    EXPECT_TRUE(absl::IsPermissionDenied(unread.unread_template));
+    EXPECT_EQ(unread.unread_template.code(), code);
     ASSERT_TRUE(unread.scope_template.has_value()) << "it may be there";
     EXPECT_EQ(unread.scope_template->metadata().uid(), "");
     Permit<ScopeTemplate>();
-    Forbid<ClusterRole>();
-    EXPECT_TRUE(absl::IsPermissionDenied(ReadOrDie(row.spec).unread_roles));
+    stop(KindOf<ClusterRole>::value);
+    EXPECT_EQ(ReadOrDie(row.spec).unread_roles.code(), code);
     Permit<ClusterRole>();
     const InstanceSnapshot all = ReadOrDie(row.spec);
     for (const auto& status : {all.unread_namespaces, all.unread_template, all.unread_roles}) {
       EXPECT_TRUE(status.ok()) << status;
     }
+  };
+  for (const Row& row : rows) {
+    expect(
+        row, [&](const KindInfo& kind) { Set(kind, absl::PermissionDeniedError("no")); },
+        absl::StatusCode::kPermissionDenied);
+    // A watch that opens again in a moment, or never.
+    expect(
+        row, [&](const KindInfo& kind) { Set(kind, absl::UnavailableError("cut")); },
+        absl::StatusCode::kUnavailable);
   }
 }
 
-// Such as a watch that opens again: the reconcile is tried again soon.
-TEST_F(InstanceReaderTest, WhatCannotBeReadForAMomentIsAnError) {
-  view_.Put(DocumentTemplate());
-  const auto expect = [&]<class T>() {
-    view_.SetState(KindOf<T>::value, DemandState::kStale, absl::UnavailableError("cut"));
-    loop_.RunReady();
-    EXPECT_TRUE(absl::IsUnavailable(Read(R"("namespaceSelector": {})").status()));
-    Permit<T>();
-    EXPECT_TRUE(Read().ok());
-  };
-  expect.operator()<corev1::Namespace>();
-  expect.operator()<ScopeTemplate>();
-  expect.operator()<ClusterRole>();
-  expect.operator()<RoleBinding>();
-}
-
 TEST_F(InstanceReaderTest, BindingsThatCannotBeReadAreAnError) {
+  Set(KindOf<RoleBinding>::value, absl::UnavailableError("cut"));
+  EXPECT_TRUE(absl::IsUnavailable(Read().status()));
+  Permit<RoleBinding>();
   const auto expect = [&](auto forbid, auto permit) {
     forbid();
     EXPECT_TRUE(absl::IsPermissionDenied(Read().status()));

@@ -16,7 +16,7 @@
 #include "controllers/scope/indexes.h"
 #include "controllers/scope/instance_reader.h"
 #include "controllers/scope/ownership.h"
-#include "controllers/scope/unread.h"
+#include "controllers/scope/target.h"
 #include "manager/client/discovery.h"
 #include "manager/controller/builder_for.h"
 #include "manager/core/status_macros.h"
@@ -45,10 +45,22 @@ void Append(std::vector<Request> more, std::vector<Request>& requests) {
                   std::make_move_iterator(more.end()));
 }
 
-// Those that name the namespace, and those whose selector it may match.
+// Whether the instance's selector may match the namespace: one that cannot be read may.
+bool MaySelect(const RawObject& raw, const corev1::Namespace& ns) {
+  const auto instance = raw.Decode<ScopeInstance>();
+  if (!instance.ok()) return true;
+  const auto selector = NamespaceSelector(*instance);
+  return !selector.ok() || !selector->has_value() || (*selector)->Matches(ns.metadata().labels());
+}
+
+// Those that name the namespace, and those whose selector it may match. Of an update, the old
+// namespace and the new one are asked about.
 std::vector<Request> InstancesOfNamespace(const CacheView& cache, const corev1::Namespace& ns) {
   std::vector<Request> requests = InstancesBy(cache, kByNamespace, ns.metadata().name());
-  Append(InstancesBy(cache, kBySelector, kAnyLabel), requests);
+  for (const auto& raw :
+       cache.ListLastKnownBy(KindOf<ScopeInstance>::value, {kBySelector, kAnyLabel})) {
+    if (MaySelect(*raw, ns)) requests.push_back({raw->Key()});
+  }
   for (const auto& [key, value] : ns.metadata().labels()) {
     Append(InstancesBy(cache, kBySelector, StrCat(key, "=", value)), requests);
   }
@@ -117,6 +129,15 @@ std::string VersionsOf(const InstanceSnapshot& snapshot) {
 bool AreCurrent(const CacheView& cache, const InstanceSnapshot& read) {
   return IsCurrent(cache, read.instance) &&
          (!read.scope_template.has_value() || IsCurrent(cache, *read.scope_template));
+}
+
+// Why a watch is down that the plan needs.
+absl::Status UnavailableIn(const InstanceSnapshot& snapshot) {
+  for (const absl::Status* unread :
+       {&snapshot.unread_template, &snapshot.unread_roles, &snapshot.unread_namespaces}) {
+    if (absl::IsUnavailable(*unread)) return *unread;
+  }
+  return absl::OkStatus();
 }
 
 // Whether the condition tells that writes have failed, or are under way.
@@ -210,12 +231,15 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
     return read.status();
   }
   InstanceSnapshot& snapshot = *read;
+  const absl::Status unavailable = UnavailableIn(snapshot);
+  const bool may_report =
+      unavailable_.MayReport(request.key, unavailable, component_.clock().TimeNow());
   ASSIGN_OR_RETURN(InstancePlan plan, Plan(context, snapshot));
   const auto tell = [&](const CallContext& brief) {
     if (ReportsWrites(snapshot.instance)) return absl::OkStatus();
     return Report(brief, plan, {}, /*unfinished=*/true, snapshot.instance);
   };
-  if (PutOff(context, component_.clock(), options_.portion, turn, plan.writes() > 0, tell)) {
+  if (PutOff(context, component_.clock(), options_.portion, turn, PlannedBy(plan), tell)) {
     return Later(turn);
   }
 
@@ -230,7 +254,7 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   if (!plan.in_namespaces.empty()) plan.effect = ReadEffect(context, plan.in_namespaces);
   absl::Status reported;
   // Each portion of a round has other failures: the first and the last are reported.
-  if (!portion.unfinished() || !ReportsWrites(snapshot.instance)) {
+  if (may_report && (!portion.unfinished() || !ReportsWrites(snapshot.instance))) {
     reported = portion.Report(context, [&](const CallContext& in_time) {
       return Report(in_time, plan, FailuresOf(portion), portion.unfinished(), snapshot.instance);
     });
@@ -241,6 +265,8 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   absl::StatusOr<Result> result = rounds_.ResultOf(request.key, portion);
   RETURN_IF_ERROR(portion.Later(reported));
   RETURN_IF_ERROR(result.status());
+  if (portion.unfinished()) return result;
+  RETURN_IF_ERROR(NotBefore(*result, unavailable));
   const bool unread = !snapshot.unread_roles.ok() || !snapshot.unread_namespaces.ok();
   if (unread || !plan.pending.empty()) RequeueWithin(kLongestRetry, *result);
   // No event reports that the server answers again.
@@ -265,12 +291,12 @@ absl::Status InstanceReconciler::Report(const CallContext& context, const Instan
 
 void InstanceReconciler::ReportUnread(const CallContext& context, const absl::Status& why,
                                       ScopeInstance& of) {
-  if (!IsUnread(why)) return;
+  const absl::Time now = component_.clock().TimeNow();
+  if (!IsUnread(why) || !unavailable_.MayReport({"", of.metadata().name()}, why, now)) return;
   InstancePlan nothing;
   nothing.problems.push_back(StrCat("its bindings cannot be read: ", AsStd(why.message())));
   nothing.effect.unknown = true;
-  const CallContext brief =
-      context.WithDeadline(component_.clock().TimeNow() + options_.portion.max_time);
+  const CallContext brief = context.WithDeadline(now + options_.portion.max_time);
   // The reconcile has failed already, and is tried again.
   Report(brief, nothing, {}, /*unfinished=*/false, of).IgnoreError();
 }
@@ -284,6 +310,8 @@ BindingWriter InstanceReconciler::WriterFor(const CallContext& context, Portion&
 absl::StatusOr<Result> InstanceReconciler::RevokeAll(const CallContext& context,
                                                      const Request& request,
                                                      SlowObjects::Turn& turn) {
+  unavailable_.Forget(request.key);
+  turn.NoteRevocation();
   if (turn.later()) return Later(turn);
   const std::string& name = request.key.name;
   ASSIGN_OR_RETURN(std::vector<Binding> bindings,

@@ -23,6 +23,7 @@
 #include "controllers/scope/binding_writer.h"
 #include "controllers/scope/instance_plan.h"
 #include "controllers/scope/mandates.h"
+#include "controllers/scope/unread.h"
 #include "controllers/slow_objects.h"
 #include "manager/client/client.h"
 #include "manager/component.h"
@@ -81,9 +82,10 @@ class InstanceReconciler : public Reconciler {
   Client<kScopeInstance> client_;
   const InstanceOptions options_;
   const std::unique_ptr<Discovery> discovery_;
-  FixLimiter fixes_;
+  FixLimits fixes_;
   WriteRounds rounds_;
   SlowObjects slow_;
+  UnavailableSince unavailable_;
   prometheus::Counter& over_bound_;  // mandate_scope_bindings_over_bound_total
   prometheus::Counter& portions_;    // mandate_scope_portions_total
   prometheus::Counter& put_off_;     // mandate_scope_slow_reconciles_put_off_total

@@ -13,7 +13,8 @@ namespace mandate::scope {
 namespace {
 
 // A label, or an owner reference, on an object whose name is not ours: somebody would have us
-// delete what they may not. It concerns the instance only if it grants a role of its template.
+// delete what they may not. A label concerns the instance only if the binding grants a role of its
+// template; a binding of which the instance is the controller may be an older version's.
 TEST(RevocationTest, WhatForgersLabelIsNotDeleted) {
   const InstanceSnapshot good = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
   for (const bool owned : {false, true}) {
@@ -31,7 +32,7 @@ TEST(RevocationTest, WhatForgersLabelIsNotDeleted) {
     }
     snapshot.bindings.push_back(forged);
     EXPECT_FALSE(Changes(PlanInstance(snapshot))) << owned;
-    EXPECT_EQ(PlanInstance(snapshot).reason, "");
+    EXPECT_EQ(PlanInstance(snapshot).reason, owned ? kRevocationPending : "");
     *snapshot.bindings.back().object.mutable_roleref() = good.bindings[0].object.roleref();
     const InstancePlan plan = PlanInstance(snapshot);
     EXPECT_FALSE(Changes(plan)) << owned;
@@ -39,6 +40,42 @@ TEST(RevocationTest, WhatForgersLabelIsNotDeleted) {
     ASSERT_EQ(plan.pending.size(), 1u);
     EXPECT_EQ(plan.pending[0].find("ClusterRoleBinding forged grants"), 0u);
   }
+}
+
+// Whatever role it grants, and whoever gave it that name: it is not deleted, as the name does not
+// prove that it was made for the instance.
+TEST(RevocationTest, ABindingThatNamesItAsControllerUnderAnotherNameIsReported) {
+  InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
+  Binding old = snapshot.bindings[0];
+  old.key.name = "made-by-an-older-version";
+  old.object.mutable_metadata()->set_name(old.key.name);
+  old.object.mutable_metadata()->clear_labels();
+  old.object.mutable_roleref()->set_name("role-of-an-older-version");
+  snapshot.bindings.push_back(old);
+  for (const bool deleted : {false, true}) {
+    const InstancePlan plan = PlanInstance(snapshot);
+    EXPECT_EQ(plan.writes(), deleted ? 1u : 0u);
+    EXPECT_EQ(plan.reason, kRevocationPending);
+    ASSERT_EQ(plan.pending.size(), 1u);
+    EXPECT_EQ(plan.pending[0].find(R"(RoleBinding foo/made-by-an-older-version grants ClusterRole )"
+                                   R"("role-of-an-older-version" to 1 subject, )"),
+              0u)
+        << plan.pending[0];
+    snapshot.instance.mutable_metadata()->mutable_deletiontimestamp()->set_seconds(1);
+  }
+}
+
+TEST(RevocationTest, ABindingThatIsBeingDeletedIsReportedOnce) {
+  InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
+  auto& meta = *snapshot.bindings[0].object.mutable_metadata();
+  meta.mutable_deletiontimestamp()->set_seconds(1);
+  meta.add_finalizers("example.com/stay");
+  EXPECT_EQ(PlanInstance(snapshot).pending.size(), 1u);
+  snapshot.bindings[0].object.mutable_roleref()->set_name("cluster-admin");
+  const InstancePlan plan = PlanInstance(snapshot);
+  EXPECT_EQ(plan.pending.size(), 1u);
+  ASSERT_EQ(plan.fix.size(), 1u);
+  EXPECT_TRUE(plan.fix[0].desired.object.subjects().empty());
 }
 
 // A namespace's administrator may change owner references and finalizers of a binding without

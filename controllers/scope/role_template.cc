@@ -189,7 +189,7 @@ TemplateRoles ExpandTemplate(const operatorsv1alpha1::ScopeTemplate& scope_templ
     }
     if (!is_named) continue;
     const auto [other, is_new] =
-        place_of_name.emplace(role.generate_name, Place{expanded.roles.size(), field});
+        place_of_name.emplace(role.name, Place{expanded.roles.size(), field});
     if (is_new) {
       expanded.roles.push_back(std::move(role));
       continue;

@@ -8,6 +8,7 @@
 
 #include "absl/hash/hash.h"
 #include "controllers/scope/cluster_role.h"
+#include "controllers/scope/not_held.h"
 #include "controllers/scope/role_template.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
@@ -123,17 +124,25 @@ void RoleWriter::Fix(const RoleFix& fix) {
       !fix.actual.metadata().has_deletiontimestamp()) {
     portion_.log().AddPending(Named(fix.desired));
   }
-  if (!is.ok() && fix.revokes()) {
-    // Somebody may deny what would be granted, or that a label goes: the rules that are revoked do
-    // not wait for that.
-    const ClusterRole fewer = WithoutNewRules(fix.desired, fix.actual);
-    if (!SameRules({fewer.rules().begin(), fewer.rules().end()}, fix.actual.rules())) {
-      const auto revoked = Write(fewer, fix.actual, SurplusRules(fewer, fix.actual), taken);
-      portion_.log().Add(Named(fewer), revoked);
-      if (revoked.ok()) portion_.NoteSuccess();
-    }
-  }
-  if (taken) parts_.fixes.NoteFix(key, parts_.clock.TimeNow());
+  bool revoked = fix.revokes() && is.ok() && !GrantsMore(*is, fix.desired);
+  if (!is.ok() && fix.revokes()) revoked = WriteFewer(fix, is.status(), taken);
+  if (taken) parts_.fixes.NoteFix(key, revoked, parts_.clock.TimeNow());
+}
+
+bool RoleWriter::WriteFewer(const RoleFix& fix, absl::Status denied, bool& taken) {
+  const auto write = [&](const ClusterRole& fewer) {
+    if (SameRules({fewer.rules().begin(), fewer.rules().end()}, fix.actual.rules())) return false;
+    const auto written = Write(fewer, fix.actual, SurplusRules(fewer, fix.actual), taken);
+    portion_.log().Add(Named(fewer), written);
+    if (written.ok()) portion_.NoteSuccess();
+    denied = written.status();
+    return written.ok();
+  };
+  ClusterRole fewer = WithoutNewRules(fix.desired, fix.actual);
+  if (write(fewer)) return true;
+  if (!IsNotHeld(denied) || !GrantsMore(fix.actual, fewer)) return false;
+  fewer.clear_rules();
+  return write(fewer);
 }
 
 absl::StatusOr<ClusterRole> RoleWriter::Write(const ClusterRole& desired, const ClusterRole& actual,

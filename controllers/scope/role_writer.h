@@ -19,7 +19,7 @@ class RoleWriter {
  public:
   struct Parts {
     Client<kScopeTemplate>& client;
-    FixLimiter& fixes;
+    FixLimits& fixes;
     const Clock& clock;
     Portion& portion;  // all outlive the writer
   };
@@ -39,6 +39,10 @@ class RoleWriter {
   absl::StatusOr<rbacv1::ClusterRole> Write(const rbacv1::ClusterRole& desired,
                                             const rbacv1::ClusterRole& actual,
                                             const Removal& removal, bool& taken);
+  // Writes less than the fix, whose write was `denied`: somebody may deny what would be granted, or
+  // that a label goes. The rules that are revoked do not wait for that. Without `escalate` the API
+  // server takes a role without any rule, and no other. Whether it took one.
+  bool WriteFewer(const RoleFix& fix, absl::Status denied, bool& taken);
   void Note(const rbacv1::ClusterRole& desired, const absl::StatusOr<rbacv1::ClusterRole>& written);
 
   const CallContext& context_;

@@ -179,6 +179,37 @@ TEST_F(SlowWritesTest, NothingSaysSuccessWhileItWaitsForItsTurn) {
   }
 }
 
+// Others that are slow too: it waits for the writes that are under way, not for all that others
+// grant.
+TEST_F(SlowWritesTest, ARevocationDoesNotWaitForTheGrantsOfOthersThatAreSlow) {
+  constexpr int kGrants = 12, kRevocations = 2;
+  EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("other", kAnnAndEve)), 201);
+  Fail({.delay = absl::Seconds(10)});
+  for (int i = 0; i < kGrants + kRevocations; ++i) {
+    EXPECT_EQ(cluster_.Create(kInstances, InstanceJson(StrCat("s", i), R"("namespaces": ["bar"])",
+                                                       i < kGrants ? "foo" : "other")),
+              201);
+  }
+  cluster_.RunFor(absl::Minutes(15));
+  const auto granting = [&](std::string_view to) {
+    return std::ranges::count_if(cluster_.Ours(kBindings, "bar"), [&](const Json::Value& binding) {
+      return SubjectNames(binding) == to;
+    });
+  };
+  ASSERT_EQ(granting("ann"), kGrants);
+  ASSERT_EQ(granting("ann eve"), kRevocations);
+  const std::string_view eve = R"([{"generateName": "reader-",
+      "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}],
+      "subjects": [{"kind": "User", "name": "eve"}]}])";
+  EditTemplate(kAnnAndEve);
+  cluster_.RunFor(absl::Seconds(1));
+  EditTemplate(eve, "other");
+  EXPECT_TRUE(cluster_.loop().RunUntil([&] { return granting("eve") == kRevocations; }));
+  EXPECT_GE(granting("ann"), kGrants / 3) << "they have to wait still";
+  cluster_.RunFor(absl::Minutes(5));
+  EXPECT_EQ(granting("ann eve"), kGrants) << "all are written in the end";
+}
+
 // A webhook may be for the status alone. The instances of a template that fails say so.
 class SlowStatusesTest : public SlowWritesTest {
  protected:

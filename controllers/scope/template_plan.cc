@@ -84,6 +84,7 @@ void PlanPresentRole(const TemplateSnapshot& snapshot, ClusterRole desired,
     plan.problems.push_back(StrCat(Quoted(actual), " is being deleted (",
                                    FinalizersText(actual.metadata()),
                                    "): it is made again when it is gone"));
+    may_grant = false;
   }
   if (MayBeOrphaned(actual.metadata(), snapshot.scope_template.metadata())) {
     plan.problems.push_back(OrphanText(Quoted(actual)));
@@ -134,6 +135,11 @@ TemplatePlan PlanTemplate(const TemplateSnapshot& snapshot) {
   const TemplateRoles expanded = ExpandTemplate(owner);
   const bool may_grant = expanded.invalid.ok();
   if (!may_grant) plan.problems.emplace_back(expanded.invalid.message());
+  if (!snapshot.unread_instances.ok()) {
+    plan.problems.push_back(
+        StrCat("no ClusterRole is made or deleted, as ScopeInstances cannot be ",
+               "read: ", AsStd(snapshot.unread_instances.message())));
+  }
 
   std::map<std::string, const ClusterRole*> by_name;
   for (const auto& role : snapshot.cluster_roles) by_name[role.metadata().name()] = &role;

@@ -48,6 +48,8 @@ struct TemplateSnapshot {
   // By the name of a ClusterRole that is absent, or lacks a rule. For a role that is there,
   // only ScopeInstances' bindings count: others chose to bind it, whatever its rules become.
   std::map<std::string, Standing> standing = {};
+  // Why no ScopeInstance can be read: `referenced` is kMaybe then.
+  absl::Status unread_instances = {};
 };
 
 // A role to change: the difference says why.
@@ -72,6 +74,7 @@ struct TemplatePlan {
   std::vector<std::string> pending;
 
   size_t writes() const { return create.size() + fix.size() + remove.size(); }
+  bool revokes() const { return !remove.empty() || (!fix.empty() && fix.front().revokes()); }
 };
 
 TemplatePlan PlanTemplate(const TemplateSnapshot& snapshot);

@@ -266,6 +266,19 @@ TEST(TemplatePlanTest, ARoleThatFinalizersKeepIsReportedAndEmptied) {
   EXPECT_EQ(conditions[0].reason, kRevocationPending);
   held.clear_rules();
   EXPECT_FALSE(Changes(PlanTemplate({of, Referenced::kNo, {held}})));
+  // Wanted again: it is made anew, and gets nothing before.
+  plan = PlanTemplate({of, Referenced::kYes, {held}});
+  EXPECT_FALSE(Changes(plan));
+  ASSERT_EQ(plan.problems.size(), 1u);
+  auto& rule = *held.add_rules();
+  rule = of.spec().clusterroles(0).rules(0);
+  rule.clear_resources();
+  rule.add_resources("pods");
+  rule.add_resources("secrets");
+  plan = PlanTemplate({of, Referenced::kYes, {held}});
+  ASSERT_EQ(plan.fix.size(), 1u);
+  ASSERT_EQ(plan.fix[0].desired.rules_size(), 1);
+  EXPECT_EQ(plan.fix[0].desired.rules(0).resources_size(), 1) << "without services";
 
   // Wanted, it is made again when it is gone; until then its rules are the template's.
   plan = PlanTemplate({of, Referenced::kYes, {held}});

@@ -57,13 +57,18 @@ class Reader {
   Reader(const CallContext& context, const CacheView& cache, const ScopeTemplate& of)
       : context_(context), cache_(cache), of_(of) {}
 
-  absl::StatusOr<Referenced> ReadReferenced() const {
+  // `unread`: why no instance can be read.
+  absl::StatusOr<Referenced> ReadReferenced(absl::Status& unread) const {
     const KindInfo kind = KindOf<ScopeInstance>::value;
     const IndexQuery query{kByTemplate, of_.metadata().name()};
     auto found = cache_.ListRawBy(context_, kind, query);
-    const bool complete = !IsUnread(found.status());
+    const bool complete = !absl::IsDataLoss(found.status());
     // An instance that cannot be read does not hide another that references the template.
     if (!complete) found = cache_.ListLastKnownBy(kind, query);
+    if (IsUnread(found.status())) {
+      unread = found.status();
+      return Referenced::kMaybe;
+    }
     RETURN_IF_ERROR(found.status());
     Referenced referenced = complete ? Referenced::kNo : Referenced::kMaybe;
     for (const auto& raw : *found) {
@@ -184,7 +189,7 @@ absl::StatusOr<TemplateSnapshot> ReadTemplateSnapshot(const CallContext& context
                                                       ScopeTemplate scope_template) {
   Reader reader(context, cache, scope_template);
   TemplateSnapshot snapshot;
-  ASSIGN_OR_RETURN(snapshot.referenced, reader.ReadReferenced());
+  ASSIGN_OR_RETURN(snapshot.referenced, reader.ReadReferenced(snapshot.unread_instances));
   ASSIGN_OR_RETURN(auto roles, reader.ReadRoles());
   // An invalid template makes no role, and gives none a rule.
   const TemplateRoles wanted = ExpandTemplate(scope_template);

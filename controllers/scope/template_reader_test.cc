@@ -85,6 +85,7 @@ TEST_F(TemplateReaderTest, WhetherItIsReferenced) {
 TEST_F(TemplateReaderTest, AnInstanceThatCannotBeReadHidesNoOther) {
   view_.SetUnreadable(KindOf<ScopeInstance>::value, absl::DataLossError("bad: nested too deep"));
   EXPECT_EQ(ReadOrDie().referenced, Referenced::kMaybe);
+  EXPECT_TRUE(ReadOrDie().unread_instances.ok()) << "no template but its own reports it";
   view_.Put(Instance("a", "bar"));
   EXPECT_EQ(ReadOrDie().referenced, Referenced::kMaybe);
   view_.Put(Instance("b", "foo"));
@@ -272,11 +273,19 @@ TEST_F(TemplateReaderTest, WhatCannotBeReadIsAnError) {
   const auto all = [&] { return Read().status(); };
   Forbid<ScopeInstance>();
   EXPECT_EQ(ReadOrDie().referenced, Referenced::kMaybe);
+  EXPECT_TRUE(absl::IsPermissionDenied(ReadOrDie().unread_instances));
   Permit<ScopeInstance>();
   EXPECT_EQ(ReadOrDie().referenced, Referenced::kYes);
+  EXPECT_TRUE(ReadOrDie().unread_instances.ok());
   view_.SetState(KindOf<ScopeInstance>::value, DemandState::kStale, absl::UnavailableError("cut"));
   loop_.RunReady();
-  EXPECT_TRUE(absl::IsUnavailable(Read().status())) << "it is read again soon";
+  EXPECT_EQ(ReadOrDie().referenced, Referenced::kMaybe) << "the instance may have been deleted";
+  EXPECT_TRUE(absl::IsUnavailable(ReadOrDie().unread_instances));
+  EXPECT_TRUE(ReadOrDie().standing.empty()) << "no role is made";
+  view_.SetState(KindOf<ClusterRole>::value, DemandState::kStale, absl::UnavailableError("cut"));
+  loop_.RunReady();
+  EXPECT_TRUE(absl::IsUnavailable(Read().status()));
+  Permit<ClusterRole>();
   Permit<ScopeInstance>();
   expect([&] { Forbid<ClusterRole>(); }, [&] { Permit<ClusterRole>(); }, all);
   // Revocations do not wait for what stands in the way of grants.

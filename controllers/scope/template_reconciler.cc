@@ -14,7 +14,6 @@
 #include "controllers/scope/ownership.h"
 #include "controllers/scope/role_writer.h"
 #include "controllers/scope/template_reader.h"
-#include "controllers/scope/unread.h"
 #include "manager/controller/builder_for.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
@@ -64,6 +63,15 @@ AwaitedBindings::ByRole StandingIn(const TemplateSnapshot& snapshot) {
   return bindings;
 }
 
+// Why a watch is down that the plan needs.
+absl::Status UnavailableIn(const TemplateSnapshot& snapshot) {
+  if (absl::IsUnavailable(snapshot.unread_instances)) return snapshot.unread_instances;
+  for (const auto& [role, standing] : snapshot.standing) {
+    if (absl::IsUnavailable(standing.unread)) return standing.unread;
+  }
+  return absl::OkStatus();
+}
+
 // Whether the condition tells that writes have failed, or are under way.
 bool ReportsWrites(const ScopeTemplate& of) {
   const ConditionProto* templated =
@@ -107,6 +115,7 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
   if (absl::IsNotFound(scope_template.status())) {
     rounds_.Forget(request.key);
     awaited_->Forget(request.key);
+    unavailable_.Forget(request.key);
     turn.End(/*slow=*/false);
     return Result{};
   }
@@ -122,6 +131,9 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
     return read.status();
   }
   TemplateSnapshot& snapshot = *read;
+  const absl::Status unavailable = UnavailableIn(snapshot);
+  const bool may_report =
+      unavailable_.MayReport(request.key, unavailable, component_.clock().TimeNow());
 
   const TemplatePlan plan = PlanTemplate(snapshot);
   const auto& meta = snapshot.scope_template.metadata();
@@ -136,7 +148,7 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
     if (ReportsWrites(snapshot.scope_template)) return absl::OkStatus();
     return report(brief, {}, {}, /*unfinished=*/true);
   };
-  if (PutOff(context, component_.clock(), options_.portion, turn, plan.writes() > 0, tell)) {
+  if (PutOff(context, component_.clock(), options_.portion, turn, PlannedBy(plan), tell)) {
     return Later(turn);
   }
   WriteRound round = rounds_.Take(request.key, StrCat(meta.uid(), " ", meta.generation()));
@@ -147,7 +159,7 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
       .CarryOut(plan);
   absl::Status reported;
   // Each portion of a round has other failures: the first and the last are reported.
-  if (!portion.unfinished() || !ReportsWrites(snapshot.scope_template)) {
+  if (may_report && (!portion.unfinished() || !ReportsWrites(snapshot.scope_template))) {
     reported = portion.Report(context, [&](const CallContext& in_time) {
       return report(in_time, portion.failures(), portion.removal_failures(), portion.unfinished());
     });
@@ -158,7 +170,11 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
   absl::StatusOr<Result> result = rounds_.ResultOf(request.key, portion);
   RETURN_IF_ERROR(portion.Later(reported));
   RETURN_IF_ERROR(result.status());
-  for (const auto& [role, standing] : snapshot.standing) RETURN_IF_ERROR(standing.unread);
+  if (portion.unfinished()) return result;
+  RETURN_IF_ERROR(NotBefore(*result, unavailable));
+  for (const auto& [role, standing] : snapshot.standing) {
+    RETURN_IF_ERROR(NotBefore(*result, standing.unread));
+  }
   if (!current) RequeueWithin(kReadAgain, *result);
   // No event of an instance that cannot be read maps to the templates that it may reference.
   const bool unknown = snapshot.referenced == Referenced::kMaybe;
@@ -170,9 +186,9 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
 
 void TemplateReconciler::ReportUnread(const CallContext& context, const absl::Status& why,
                                       ScopeTemplate& of) {
-  if (!IsUnread(why)) return;
-  const CallContext brief =
-      context.WithDeadline(component_.clock().TimeNow() + options_.portion.max_time);
+  const absl::Time now = component_.clock().TimeNow();
+  if (!IsUnread(why) || !unavailable_.MayReport({"", of.metadata().name()}, why, now)) return;
+  const CallContext brief = context.WithDeadline(now + options_.portion.max_time);
   const std::string problem = StrCat("its ClusterRoles cannot be read: ", AsStd(why.message()));
   // The reconcile has failed already, and is tried again.
   ReportConditions(brief, component_, client_, of, TemplateConditions(of, {}, {problem}, {}, false),

@@ -20,6 +20,7 @@
 #include "controllers/scope/awaited_bindings.h"
 #include "controllers/scope/mandates.h"
 #include "controllers/scope/template_plan.h"
+#include "controllers/scope/unread.h"
 #include "controllers/slow_objects.h"
 #include "manager/client/client.h"
 #include "manager/component.h"
@@ -62,7 +63,8 @@ class TemplateReconciler : public Reconciler {
   const TemplateOptions options_;
   WriteRounds rounds_;
   SlowObjects slow_;
-  FixLimiter fixes_;
+  FixLimits fixes_;
+  UnavailableSince unavailable_;
   prometheus::Counter& portions_;  // mandate_scope_portions_total
   prometheus::Counter& put_off_;   // mandate_scope_slow_reconciles_put_off_total
 };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "controllers/scope/generated_names.h"
+#include "controllers/scope/testing_counting_view.h"
 #include "manager/cache/cache_impl.h"
 #include "manager/client/component_client.h"
 #include "manager/core/strings.h"
@@ -171,6 +172,7 @@ struct ScopeCluster::Process {
   std::unique_ptr<IdentityPlane> identities;
   std::vector<std::unique_ptr<ComponentClient>> clients;
   std::unique_ptr<Cache> cache;
+  std::vector<std::unique_ptr<CacheView>> views;
   std::unique_ptr<SimulatedPool> pool;
   std::vector<std::unique_ptr<Component>> components;
   Controllers controllers;
@@ -238,7 +240,9 @@ void ScopeCluster::Start() {
     client.mandate = mandate;
     client.metrics = &metrics_;
     process->clients.push_back(Must(ComponentClient::Create(std::move(client))));
-    CacheView& view = process->cache->AddComponent(*process->clients.back(), *mandate);
+    process->views.push_back(std::make_unique<CountingView>(
+        process->cache->AddComponent(*process->clients.back(), *mandate), lists_));
+    CacheView& view = *process->views.back();
     process->components.push_back(std::unique_ptr<Component>(new Component{
         *mandate, *process->clients.back(), process->events,
         ControllerRuntime{

@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -84,6 +85,8 @@ class ScopeCluster {
   // a server-side apply is a PATCH, also one that creates. Their watches, reads and tokens are not
   // listed.
   std::vector<std::string> TakeWrites();
+  // How often the components have read all objects of a kind since the last call.
+  int TakeLists() { return std::exchange(lists_, 0); }
   // "Warning ScopeInstance ScopingFailed".
   const std::vector<std::string>& events() const { return *events_; }
 
@@ -117,6 +120,7 @@ class ScopeCluster {
   const TemplateOptions template_options_;
   SimulatedLoop loop_;
   Metrics metrics_;
+  int lists_ = 0;
   const MandateServer template_rights_;
   const MandateServer instance_rights_;
   std::unique_ptr<apiserver::SimServer> server_;

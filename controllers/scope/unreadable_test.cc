@@ -2,9 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "controllers/scope/testing_fixture.h"
+#include "testing/apiserver/errors.h"
 
 namespace mandate::scope {
 namespace {
@@ -14,7 +18,19 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-using UnreadableTest = ScopedTest;
+class UnreadableTest : public ScopedTest {
+ protected:
+  explicit UnreadableTest(InstanceOptions options = {}) : ScopedTest(options) {}
+
+  // For both components.
+  void FailReading(const std::string& resource) {
+    for (const char* verb : {"list", "watch"}) {
+      cluster_.faults().Add({.verb = verb,
+                             .resource = resource,
+                             .fault = {.refuse = apiserver::InternalError("cannot be decoded")}});
+    }
+  }
+};
 
 // After a component's rights have gone and returned, what changed meanwhile is acted on.
 TEST_F(UnreadableTest, WhatChangedWhileNothingCouldBeReadIsActedOn) {
@@ -96,9 +112,27 @@ TEST_F(UnreadableTest, ATemplateThatCannotBeReadHoldsUpNoRevocation) {
   EXPECT_EQ(cluster_.Scoped(), kSuccess);
 }
 
-// A component that may not read one kind revokes what it certainly does not want, grants nothing
-// that it cannot judge, and says so. Whatever it cannot read, its conditions do not say success.
-TEST_F(UnreadableTest, AKindThatIsForbiddenHoldsUpNoRevocation) {
+// A kind that a component may not read, or of which the server cannot decode one object: it answers
+// 500 to each list and watch then.
+class UnreadableKindTest : public UnreadableTest, public testing::WithParamInterface<bool> {
+ protected:
+  void StopReading(const std::string& component, const std::string& resource) {
+    if (GetParam()) return cluster_.ForbidReading(component, resource);
+    FailReading(resource);
+  }
+  void ReadAgain() {
+    cluster_.faults().Clear();
+    cluster_.ReturnRules("scope-instance");
+    cluster_.ReturnRules("scope-template");
+    cluster_.RunFor(absl::Minutes(5));
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(ForbiddenOrFailing, UnreadableKindTest, testing::Bool());
+
+// It revokes what it certainly does not want, grants nothing that it cannot judge, and reports it.
+// Whatever it cannot read, its conditions do not report success.
+TEST_P(UnreadableKindTest, HoldsUpNoRevocation) {
   struct Row {
     const char* resource;
     const char* why;
@@ -116,22 +150,23 @@ TEST_F(UnreadableTest, AKindThatIsForbiddenHoldsUpNoRevocation) {
     SCOPED_TRACE(row.resource);
     EXPECT_EQ(cluster_.Ours(kBindings).size(), 3u);
     EXPECT_EQ(cluster_.Ours(kClusterBindings).size(), 1u);
-    cluster_.ForbidReading("scope-instance", row.resource);
+    StopReading("scope-instance", row.resource);
     // Watches that are open end by themselves, and proofs of access expire.
     cluster_.RunFor(absl::Minutes(20));
     EditSpec(R"("namespaces": ["foo", "default"])");
     EXPECT_THAT(cluster_.Ours(kBindings, "bar"), IsEmpty());
     EXPECT_EQ(cluster_.Ours(kBindings, "foo").size(), 1u);
-    EXPECT_THAT(cluster_.Scoped(), AllOf(StartsWith("False "), HasSubstr(row.why)));
     EXPECT_EQ(cluster_.Merge(kInstances, "cluster", R"({"spec":{"namespaces":["bar"]}})"), 200);
     // Somebody touches it; where its namespaces are not known, they stay.
     EXPECT_EQ(cluster_.Merge(kInstances, "some", R"({"spec":{"namespaces":["bar"]}})"), 200);
     cluster_.Settle();
     EXPECT_THAT(cluster_.Ours(kClusterBindings), IsEmpty());
     EXPECT_EQ(cluster_.Ours(kBindings, "some").size(), 1u);
+    EXPECT_THAT(cluster_.Ours(kBindings, "bar"), IsEmpty());
+    cluster_.RunFor(absl::Seconds(30));
+    EXPECT_THAT(cluster_.Scoped(), AllOf(StartsWith("False "), HasSubstr(row.why)));
     EXPECT_THAT(cluster_.Scoped("some"), StartsWith("False "));
-    cluster_.ReturnRules("scope-instance");
-    cluster_.RunFor(absl::Minutes(5));
+    ReadAgain();
     EXPECT_EQ(cluster_.Scoped(), kSuccess);
     EXPECT_EQ(cluster_.Merge(kInstances, "cluster", R"({"spec":{"namespaces":null}})"), 200);
     EXPECT_EQ(cluster_.Merge(kInstances, "some", R"({"spec":{"namespaces":null}})"), 200);
@@ -139,25 +174,133 @@ TEST_F(UnreadableTest, AKindThatIsForbiddenHoldsUpNoRevocation) {
   }
 }
 
-TEST_F(UnreadableTest, BindingsOrRolesThatAreForbiddenAreNoSuccess) {
+TEST_P(UnreadableKindTest, OfBindingsOrRolesIsNoSuccess) {
   Begin(R"("namespaces": ["foo"])", kAnn);
-  cluster_.ForbidReading("scope-instance", "clusterrolebindings");
-  cluster_.ForbidReading("scope-template", "clusterroles");
+  StopReading("scope-instance", "clusterrolebindings");
+  StopReading("scope-template", "clusterroles");
   cluster_.RunFor(absl::Minutes(20));
   EditSpec(R"("namespaces": ["foo", "bar"])");
   EXPECT_EQ(
       cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":)", kAnnAndEve, "}}")),
       200);
-  cluster_.Settle();
+  cluster_.RunFor(absl::Seconds(30));
   EXPECT_THAT(cluster_.Scoped(),
               AllOf(StartsWith("False ScopingFailed"), HasSubstr("its bindings cannot be read: ")));
   EXPECT_THAT(cluster_.Templated(), AllOf(StartsWith("False TemplatingFailed"),
                                           HasSubstr("its ClusterRoles cannot be read: ")));
-  cluster_.ReturnRules("scope-instance");
-  cluster_.ReturnRules("scope-template");
-  cluster_.RunFor(absl::Minutes(5));
+  ReadAgain();
   ExpectConvergedAndQuiet();
   EXPECT_EQ(SubjectNames(cluster_.Our(kBindings, "bar")), "ann eve");
+}
+
+// A rule is revoked, and a role that exists stays.
+TEST_P(UnreadableKindTest, OfInstancesStopsNoTemplate) {
+  Begin(R"("namespaces": ["foo"])", kNodes);
+  StopReading("scope-template", "scopeinstances");
+  cluster_.RunFor(absl::Minutes(20));
+  EXPECT_EQ(cluster_.Delete(kInstances, "foo"), 200);
+  EXPECT_EQ(cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":)", kAnn, "}}")),
+            200);
+  EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("other", kAnn)), 201);
+  cluster_.RunFor(absl::Seconds(30));
+  EXPECT_EQ(cluster_.Our(kRoles)["rules"][0]["resources"].size(), 1u);
+  for (const char* name : {"foo", "other"}) {
+    EXPECT_THAT(cluster_.Templated(name), AllOf(StartsWith("False TemplatingFailed"),
+                                                HasSubstr("ScopeInstances cannot be read: ")));
+  }
+  ReadAgain();
+  EXPECT_THAT(cluster_.Ours(kRoles), IsEmpty());
+  EXPECT_EQ(cluster_.Templated(), kTemplatedSuccess);
+}
+
+// The reconcile fails for what it cannot read; that does not slow down what is left of the writes.
+class UnreadablePortionsTest : public UnreadableTest {
+ protected:
+  UnreadablePortionsTest() : UnreadableTest({.plan = {}, .portion = {.max_writes = 1}}) {}
+};
+
+TEST_F(UnreadablePortionsTest, EachRevocationIsTriedSoon) {
+  constexpr int kMany = 14;
+  std::string names = R"("foo")";
+  for (int i = 0; i < kMany; ++i) {
+    EXPECT_EQ(cluster_.Create(kNamespaces, NamespaceJson(StrCat("n", i))), 201);
+    StrAppend(&names, ", \"n", i, "\"");
+  }
+  Begin(StrCat(R"("namespaces": [)", names, "]"), kAnn);
+  FailReading("namespaces");
+  cluster_.RunFor(absl::Minutes(20));
+  // They fail, so that no event brings the next reconcile.
+  std::set<std::string> tried;
+  cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
+    if (write.find(" rolebindings ") == write.npos) return std::nullopt;
+    if (write.starts_with("DELETE")) tried.insert(write);
+    return Denial(403);
+  };
+  EditSpec(R"("namespaces": ["foo"])");
+  EXPECT_EQ(tried.size(), size_t{kMany});
+  cluster_.intercept = nullptr;
+  cluster_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(cluster_.Ours(kBindings).size(), 1u);
+}
+
+// Watches end and are opened again all the time.
+TEST_F(UnreadableTest, AMomentWithoutAWatchIsNotReported) {
+  Begin(R"("namespaces": ["foo"])", kAnn);
+  FailReading("namespaces");
+  cluster_.RunFor(absl::Minutes(20));
+  cluster_.TakeWrites();
+  const auto touch = [&](const char* value) {
+    EXPECT_EQ(cluster_.Merge(kInstances, "foo",
+                             StrCat(R"({"metadata":{"annotations":{"a":")", value, R"("}}})")),
+              200);
+  };
+  touch("1");
+  cluster_.RunFor(absl::Seconds(8));
+  EXPECT_THAT(cluster_.TakeWrites(), IsEmpty());
+  cluster_.RunFor(absl::Seconds(22));
+  EXPECT_THAT(cluster_.Scoped(), HasSubstr("namespaces cannot be read"));
+  cluster_.faults().Clear();
+  cluster_.RunFor(absl::Minutes(2));
+  ExpectConvergedAndQuiet();
+}
+
+// Bindings that cannot be read are looked at again soon; a write that was denied is not tried
+// before its time.
+TEST_F(UnreadableTest, ADeniedWriteIsNotRepeatedBecauseBindingsCannotBeRead) {
+  Begin(R"("namespaces": ["foo"])", kNodes);
+  FailReading("rolebindings");
+  cluster_.RunFor(absl::Minutes(20));
+  const absl::Duration asked[] = {absl::ZeroDuration(), absl::Seconds(25)};
+  for (const absl::Duration wait : asked) {
+    SCOPED_TRACE(wait);
+    int tries = 0;
+    cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
+      if (write != "PATCH clusterroles") return std::nullopt;
+      ++tries;
+      return wait == absl::ZeroDuration() ? Denial(403) : Denial(403, wait);
+    };
+    // The role loses a rule and would get another.
+    const std::string resource = wait == absl::ZeroDuration() ? "secrets" : "services";
+    EXPECT_EQ(cluster_.Merge(kTemplates, "foo",
+                             StrCat(R"({"spec":{"clusterRoles":[{"generateName":"reader-",)",
+                                    R"("rules":[{"apiGroups":[""],"resources":["pods",")", resource,
+                                    R"("],"verbs":["get"]}],"subjects":[{"kind":"User",)",
+                                    R"("name":"ann"}]}]}})")),
+              200);
+    cluster_.RunFor(std::max(wait, absl::Seconds(9)) - absl::Seconds(1));
+    EXPECT_GE(tries, 1);
+    EXPECT_LE(tries, 2) << "the role, and the role without its new rules";
+    cluster_.intercept = nullptr;
+    cluster_.RunFor(absl::Minutes(2));
+    EXPECT_EQ(cluster_.Our(kRoles)["rules"][0]["resources"].size(), 1u);
+    EXPECT_THAT(cluster_.Templated(), HasSubstr("it is not known which bindings refer to it"));
+    // Again a rule that is to go.
+    cluster_.faults().Clear();
+    cluster_.RunFor(absl::Minutes(2));
+    EXPECT_EQ(cluster_.Our(kRoles)["rules"][0]["resources"].size(), 2u);
+    FailReading("rolebindings");
+    cluster_.RunFor(absl::Minutes(20));
+  }
 }
 
 // A watch that is down makes bindings stale, which is no reason to go through all objects when it

@@ -1,0 +1,75 @@
+// Revocations of components that lack `escalate` or `bind`.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "controllers/scope/testing_fixture.h"
+
+namespace mandate::scope {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+class NotHeldTest : public ScopedTest {
+ protected:
+  void EditTemplate(std::string_view roles) {
+    EXPECT_EQ(cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":)", roles, "}}")),
+              200);
+    cluster_.Settle();
+  }
+};
+
+// The server takes a role without rules, and none that has fewer.
+TEST_F(NotHeldTest, WithoutEscalateARoleThatIsToLoseARuleIsEmptied) {
+  Begin(R"("namespaces": ["foo"])", kNodes);
+  cluster_.TakeRule("scope-template", "escalate");
+  EditTemplate(kAnn);
+  EXPECT_THAT(cluster_.Our(kRoles)["rules"], IsEmpty());
+  EXPECT_THAT(cluster_.Templated(), AllOf(StartsWith("False TemplatingFailed"),
+                                          HasSubstr("permissions not currently held")));
+  cluster_.TakeWrites();
+  cluster_.RunFor(absl::Minutes(10));
+  EXPECT_LE(cluster_.TakeWrites().size(), 15u);
+  cluster_.ReturnRules("scope-template");
+  cluster_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(cluster_.Our(kRoles)["rules"][0]["resources"].size(), 1u);
+  ExpectConvergedAndQuiet();
+}
+
+TEST_F(NotHeldTest, WithoutEscalateARoleThatOnlyGainsStays) {
+  Begin(R"("namespaces": ["foo"])", kAnn);
+  cluster_.TakeRule("scope-template", "escalate");
+  EditTemplate(kNodes);
+  EXPECT_EQ(cluster_.Our(kRoles)["rules"][0]["resources"].size(), 1u);
+}
+
+// It takes a deletion, and no binding that has fewer subjects.
+TEST_F(NotHeldTest, WithoutBindABindingThatIsToLoseASubjectIsDeleted) {
+  Begin(R"("namespaces": ["foo"])", kAnnAndEve);
+  cluster_.TakeRule("scope-instance", "bind");
+  EditTemplate(kAnn);
+  EXPECT_THAT(cluster_.Ours(kBindings), IsEmpty());
+  EXPECT_THAT(cluster_.Scoped(),
+              AllOf(StartsWith("False ScopingFailed"), HasSubstr("lacks the verb \"bind\"")));
+  cluster_.TakeWrites();
+  cluster_.RunFor(absl::Minutes(10));
+  EXPECT_LE(cluster_.TakeWrites().size(), 15u);
+  cluster_.ReturnRules("scope-instance");
+  cluster_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(SubjectNames(cluster_.Our(kBindings)), "ann");
+  ExpectConvergedAndQuiet();
+}
+
+TEST_F(NotHeldTest, WithoutBindABindingThatOnlyGainsStays) {
+  Begin(R"("namespaces": ["foo"])", kAnn);
+  cluster_.TakeRule("scope-instance", "bind");
+  EditTemplate(kAnnAndEve);
+  EXPECT_EQ(SubjectNames(cluster_.Our(kBindings)), "ann");
+}
+
+}  // namespace
+}  // namespace mandate::scope
