@@ -112,6 +112,25 @@ TEST_F(RestartUnreadableTest, ATemplateLosesRulesWhileAKindIsForbidden) {
   ExpectConvergedAndQuiet();
 }
 
+TEST_F(RestartUnreadableTest, AFirstListThatFailsHoldsUpNoRevocationForLong) {
+  for (const char* resource : {"namespaces", "clusterroles", "scopetemplates"}) {
+    SCOPED_TRACE(resource);
+    if (std::string(resource) == "namespaces") Begin(R"("namespaces": ["foo", "bar"])", kAnn);
+    EditSpec(R"("namespaces": ["foo", "bar"])");
+    EXPECT_EQ(cluster_.Ours(kBindings, "bar").size(), 1u);
+    cluster_.Stop();
+    cluster_.faults().Add({.resource = resource, .fault = {.drop = true}});
+    cluster_.Start();
+    EditSpec(R"("namespaces": ["foo"])");
+    EXPECT_EQ(cluster_.Ours(kBindings, "bar").size(), 1u) << "its list may come";
+    cluster_.RunFor(absl::Seconds(30));
+    EXPECT_THAT(cluster_.Ours(kBindings, "bar"), IsEmpty());
+    cluster_.faults().Clear();
+    cluster_.RunFor(absl::Minutes(2));
+    ExpectConvergedAndQuiet();
+  }
+}
+
 // Without a restart: the condition of an instance that nobody touches tells, too.
 TEST_F(RestartUnreadableTest, AnInstanceThatNobodyTouchesTells) {
   Begin(R"("namespaces": ["foo"])", kAnn);

@@ -50,10 +50,10 @@ struct PreflightReport {
 };
 
 // One SelfSubjectReview, then one SelfSubjectAccessReview for each declared verb of each resource,
-// some at a time; every authenticated user may. A cluster-wide rule must be granted cluster-wide. In mode
-// impersonate base's own grants come first, and while they lack something, only they are reported.
-// Errors: kFailedPrecondition when the server takes the component for somebody else, or knows no
-// constrained impersonation; RestClient's. Blocks: not on the loop.
+// some at a time; every authenticated user may. A cluster-wide rule must be granted cluster-wide.
+// In mode impersonate base's own grants come first, and while they lack something, only they are
+// reported. Errors: kFailedPrecondition when the server takes the component for somebody else, or
+// knows no constrained impersonation; RestClient's. Blocks: not on the loop.
 absl::StatusOr<PreflightReport> Preflight(const CallContext& context, RestClient& client,
                                           const PreflightOptions& options);
 
