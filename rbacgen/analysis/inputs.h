@@ -39,9 +39,9 @@ int ReadTree(const std::vector<std::string>& paths, const InputFlags& flags, Sou
 
 // Each input is "cluster"; a file of manifests, whose name ends with .yaml, .yml or .json, or "-";
 // "manifests:DIR", all such files below it; or source files and folders. Several are one world,
-// also joined by commas; of an object that several have, the last one's counts. The exit code of a mistake, said on standard error, or 0. An input without
-// an RBAC object and a world without a binding are mistakes, too: they would answer every question
-// with "nobody".
+// also joined by commas; of an object that several have, the last one's counts. The exit code of a
+// mistake, said on standard error, or 0. An input without an RBAC object and a world without a
+// binding are mistakes, too: they would answer every question with "nobody".
 int ReadWorld(const std::vector<std::string>& inputs, const InputFlags& flags, World* world);
 
 }  // namespace mandate::rbacgen

@@ -10,10 +10,10 @@
 
 namespace mandate::rbacgen {
 
-// Documents of YAML, or JSON; lists (`kubectl get … -o json`) and arrays count as their items. Objects of
-// other kinds are passed over. Aggregated ClusterRoles wait for ResolveAggregates(). An object of a
-// namespace that names none is in `default_ns`. `name` is for messages. InvalidArgument with the
-// place: no YAML, or a Helm template that is to be rendered first.
+// Documents of YAML, or JSON; lists (`kubectl get … -o json`) and arrays count as their items.
+// Objects of other kinds are passed over. Aggregated ClusterRoles wait for ResolveAggregates(). An
+// object of a namespace that names none is in `default_ns`. `name` is for messages. InvalidArgument
+// with the place: no YAML, or a Helm template that is to be rendered first.
 absl::StatusOr<World> ReadManifests(const std::string& name, std::string_view text,
                                     const std::string& default_ns);
 

@@ -62,8 +62,8 @@ class Run {
   // Each of some edits happens alone, in a cluster where nothing else does: no other event, no
   // restart and no second list brings its object to a reconciler that does not watch the kind.
   void EditInCalm();
-  // The process starts without being allowed to read a kind, and an instance is narrowed: its grants
-  // outside of the new scope go while that lasts.
+  // The process starts without being allowed to read a kind, and an instance is narrowed: its
+  // grants outside of the new scope go while that lasts.
   void NarrowWhileBlind();
   void Compare();
   // Nothing is written when nothing is to be done.
