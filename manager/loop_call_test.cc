@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "manager/core/event_loop.h"
 #include "manager/core/testing/simulated_loop.h"
-#include "manager/transport/event_loop.h"
 
 namespace mandate {
 namespace {

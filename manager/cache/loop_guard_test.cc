@@ -6,8 +6,8 @@
 #include "manager/cache/cache_impl.h"
 #include "manager/cache/testing/cache_fixture.h"
 #include "manager/cache/testing/fake_cache_view.h"
+#include "manager/core/event_loop.h"
 #include "manager/core/strings.h"
-#include "manager/transport/event_loop.h"
 
 namespace mandate {
 namespace {

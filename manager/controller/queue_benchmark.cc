@@ -12,10 +12,10 @@
 #include "manager/cache/testing/fake_cache_view.h"
 #include "manager/controller/controller.h"
 #include "manager/controller/work_queue.h"
+#include "manager/core/event_loop.h"
 #include "manager/core/strings.h"
 #include "manager/core/thread_pool.h"
 #include "manager/object/kinds/coordination_v1.h"
-#include "manager/transport/event_loop.h"
 
 namespace mandate {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "manager/core/event_loop.h"
 #include "manager/transport/curl_handles.h"
-#include "manager/transport/event_loop.h"
 #include "manager/transport/http_options.h"
 #include "manager/transport/transfer.h"
 #include "manager/transport/wire.h"

@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "manager/core/call_context.h"
-#include "manager/transport/event_loop.h"
+#include "manager/core/event_loop.h"
 #include "manager/transport/http_options.h"
 #include "manager/transport/transport.h"
 #include "manager/transport/wire.h"

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "manager/core/event_loop.h"
 #include "manager/core/executor.h"
 #include "manager/core/metrics.h"
-#include "manager/transport/event_loop.h"
 #include "manager/transport/http_options.h"
 
 namespace mandate {

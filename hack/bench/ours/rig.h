@@ -11,10 +11,10 @@
 #include "absl/status/statusor.h"
 #include "manager/cache/cache_impl.h"
 #include "manager/client/component_client.h"
+#include "manager/core/event_loop.h"
 #include "manager/core/metrics.h"
 #include "manager/identity/identity_plane.h"
 #include "manager/rbac/mandate.h"
-#include "manager/transport/event_loop.h"
 #include "manager/transport/http_transport.h"
 
 namespace mandate::bench {

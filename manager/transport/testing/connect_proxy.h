@@ -10,8 +10,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "manager/core/event_loop.h"
 #include "manager/core/mutex.h"
-#include "manager/transport/event_loop.h"
 
 namespace mandate {
 

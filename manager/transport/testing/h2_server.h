@@ -22,7 +22,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "manager/transport/event_loop.h"
+#include "manager/core/event_loop.h"
 #include "manager/transport/testing/server_session.h"
 #include "manager/transport/testing/server_stream.h"
 #include "manager/transport/testing/test_pki.h"

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "manager/transport/event_loop.h"
+#include "manager/core/event_loop.h"
 #include "manager/transport/testing/server_session.h"
 
 namespace mandate {

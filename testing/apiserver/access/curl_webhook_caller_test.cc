@@ -6,7 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "manager/transport/event_loop.h"
+#include "manager/core/event_loop.h"
 #include "manager/transport/testing/h2_server.h"
 #include "manager/transport/testing/test_pki.h"
 

@@ -1,6 +1,6 @@
 // The process's I/O thread: file descriptors, timers and tasks, one at a time.
-#ifndef MANAGER_TRANSPORT_EVENT_LOOP_H_
-#define MANAGER_TRANSPORT_EVENT_LOOP_H_
+#ifndef MANAGER_CORE_EVENT_LOOP_H_
+#define MANAGER_CORE_EVENT_LOOP_H_
 
 #include <atomic>
 #include <cstddef>
@@ -19,7 +19,7 @@
 #include "manager/core/log.h"
 #include "manager/core/loop_label.h"
 #include "manager/core/mutex.h"
-#include "manager/transport/timer_queue.h"
+#include "manager/core/timer_queue.h"
 
 namespace mandate {
 
@@ -124,4 +124,4 @@ class EventLoop : public Loop {
 
 }  // namespace mandate
 
-#endif  // MANAGER_TRANSPORT_EVENT_LOOP_H_
+#endif  // MANAGER_CORE_EVENT_LOOP_H_

@@ -1,4 +1,4 @@
-#include "manager/transport/event_loop.h"
+#include "manager/core/event_loop.h"
 
 #include <fcntl.h>
 #include <sys/epoll.h>

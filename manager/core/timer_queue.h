@@ -1,6 +1,6 @@
 // The timers of one loop, by time and then in the order in which they were set.
-#ifndef MANAGER_TRANSPORT_TIMER_QUEUE_H_
-#define MANAGER_TRANSPORT_TIMER_QUEUE_H_
+#ifndef MANAGER_CORE_TIMER_QUEUE_H_
+#define MANAGER_CORE_TIMER_QUEUE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -37,4 +37,4 @@ class TimerQueue : public std::enable_shared_from_this<TimerQueue> {
 
 }  // namespace mandate
 
-#endif  // MANAGER_TRANSPORT_TIMER_QUEUE_H_
+#endif  // MANAGER_CORE_TIMER_QUEUE_H_

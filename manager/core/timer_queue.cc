@@ -1,4 +1,4 @@
-#include "manager/transport/timer_queue.h"
+#include "manager/core/timer_queue.h"
 
 namespace mandate {
 

@@ -1,4 +1,4 @@
-#include "manager/transport/event_loop.h"
+#include "manager/core/event_loop.h"
 
 #include <errno.h>
 #include <pthread.h>
