@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "manager/client/rest_client.h"
 #include "manager/core/call_context.h"
-#include "manager/identity/cluster_config.h"
+#include "manager/kubeconfig/cluster_config.h"
 
 namespace mandate {
 

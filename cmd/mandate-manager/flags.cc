@@ -9,7 +9,7 @@
 #include "cmd/mandate-manager/version.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
-#include "manager/identity/kubeconfig.h"
+#include "manager/kubeconfig/kubeconfig.h"
 #include "manager/object/quantity.h"
 #include "manager/telemetry/listen_address.h"
 #include "manager/telemetry/mandates.h"

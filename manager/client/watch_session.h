@@ -11,7 +11,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "manager/core/executor.h"
-#include "manager/identity/token.h"
+#include "manager/kubeconfig/token.h"
 #include "manager/transport/transport.h"
 
 namespace mandate {

@@ -15,9 +15,9 @@
 #include "manager/core/backoff.h"
 #include "manager/core/executor.h"
 #include "manager/identity/fetch_limiter.h"
-#include "manager/identity/token.h"
-#include "manager/identity/token_fetcher.h"
 #include "manager/identity/token_waiters.h"
+#include "manager/kubeconfig/token.h"
+#include "manager/kubeconfig/token_fetcher.h"
 
 namespace mandate {
 

@@ -1,4 +1,4 @@
-#include "manager/identity/exec_token_fetcher.h"
+#include "manager/kubeconfig/exec_token_fetcher.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

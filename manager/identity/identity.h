@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "manager/identity/token.h"
+#include "manager/kubeconfig/token.h"
 #include "manager/transport/transport.h"
 
 namespace mandate {

@@ -3,9 +3,9 @@
 #include "absl/strings/str_join.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
-#include "manager/identity/exec_token_fetcher.h"
 #include "manager/identity/token_requester.h"
 #include "manager/identity/user_agent.h"
+#include "manager/kubeconfig/exec_token_fetcher.h"
 #include "manager/object/names.h"
 
 namespace mandate {

@@ -18,11 +18,11 @@
 #include "manager/core/metrics.h"
 #include "manager/core/thread_pool.h"
 #include "manager/identity/caching_token_source.h"
-#include "manager/identity/child_process.h"
-#include "manager/identity/cluster_config.h"
-#include "manager/identity/file_token_source.h"
 #include "manager/identity/identity.h"
 #include "manager/identity/identity_mode.h"
+#include "manager/kubeconfig/child_process.h"
+#include "manager/kubeconfig/cluster_config.h"
+#include "manager/kubeconfig/file_token_source.h"
 #include "manager/transport/transport.h"
 
 namespace mandate {

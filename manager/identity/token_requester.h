@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "manager/core/executor.h"
-#include "manager/identity/token_fetcher.h"
+#include "manager/kubeconfig/token_fetcher.h"
 #include "manager/transport/transport.h"
 
 namespace mandate {

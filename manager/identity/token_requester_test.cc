@@ -8,7 +8,7 @@
 
 #include "manager/core/strings.h"
 #include "manager/core/testing/simulated_loop.h"
-#include "manager/identity/file_token_source.h"
+#include "manager/kubeconfig/file_token_source.h"
 #include "manager/transport/testing/fake_transport.h"
 
 namespace mandate {

@@ -11,7 +11,7 @@
 #include "manager/core/call_context.h"
 #include "manager/core/executor.h"
 #include "manager/core/metrics.h"
-#include "manager/identity/token.h"
+#include "manager/kubeconfig/token.h"
 
 namespace mandate {
 

@@ -12,7 +12,7 @@
 #include "absl/time/time.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
-#include "manager/identity/kubeconfig.h"
+#include "manager/kubeconfig/kubeconfig.h"
 #include "manager/object/json.h"
 #include "testing/conformance/audit_log.h"
 #include "testing/conformance/http.h"

@@ -7,7 +7,7 @@
 
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
-#include "manager/identity/kubeconfig.h"
+#include "manager/kubeconfig/kubeconfig.h"
 #include "testing/conformance/http.h"
 
 namespace mandate::fidelity {

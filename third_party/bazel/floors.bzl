@@ -9,6 +9,7 @@ _FLOORS = [
     ["//manager/object:__subpackages__"],
     ["//manager/rbac:__subpackages__"],
     ["//manager/transport:__subpackages__"],
+    ["//manager/kubeconfig:__subpackages__"],
     ["//manager/identity:__subpackages__"],
     ["//manager/client:__subpackages__"],
     ["//manager/cache:__subpackages__"],

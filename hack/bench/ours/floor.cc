@@ -23,7 +23,7 @@
 #include "hack/bench/ours/report.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
-#include "manager/identity/kubeconfig.h"
+#include "manager/kubeconfig/kubeconfig.h"
 
 namespace mandate::bench {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
-#include "manager/identity/kubeconfig.h"
+#include "manager/kubeconfig/kubeconfig.h"
 #include "manager/loop_call.h"
 
 namespace mandate::bench {

@@ -8,7 +8,7 @@
 #include "hack/bench/ours/rig.h"
 #include "manager/controller/builder.h"
 #include "manager/core/status_macros.h"
-#include "manager/identity/kubeconfig.h"
+#include "manager/kubeconfig/kubeconfig.h"
 #include "manager/manager.h"
 
 namespace mandate::bench {

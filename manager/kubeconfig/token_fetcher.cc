@@ -1,4 +1,4 @@
-#include "manager/identity/token_fetcher.h"
+#include "manager/kubeconfig/token_fetcher.h"
 
 namespace mandate {
 

@@ -1,4 +1,4 @@
-#include "manager/identity/file_token_source.h"
+#include "manager/kubeconfig/file_token_source.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

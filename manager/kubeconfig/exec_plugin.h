@@ -1,7 +1,7 @@
 // A kubeconfig's exec entry: the command that prints base's credential, as
 // client.authentication.k8s.io has it.
-#ifndef MANAGER_IDENTITY_EXEC_PLUGIN_H_
-#define MANAGER_IDENTITY_EXEC_PLUGIN_H_
+#ifndef MANAGER_KUBECONFIG_EXEC_PLUGIN_H_
+#define MANAGER_KUBECONFIG_EXEC_PLUGIN_H_
 
 #include <optional>
 #include <string>
@@ -51,4 +51,4 @@ std::string WithoutCredentials(std::string text, const std::vector<std::string_v
 
 }  // namespace mandate
 
-#endif  // MANAGER_IDENTITY_EXEC_PLUGIN_H_
+#endif  // MANAGER_KUBECONFIG_EXEC_PLUGIN_H_

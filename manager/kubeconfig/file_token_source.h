@@ -1,6 +1,6 @@
 // A token that something else keeps fresh in a file: the kubelet's projected volume.
-#ifndef MANAGER_IDENTITY_FILE_TOKEN_SOURCE_H_
-#define MANAGER_IDENTITY_FILE_TOKEN_SOURCE_H_
+#ifndef MANAGER_KUBECONFIG_FILE_TOKEN_SOURCE_H_
+#define MANAGER_KUBECONFIG_FILE_TOKEN_SOURCE_H_
 
 #include <functional>
 #include <memory>
@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "manager/core/executor.h"
-#include "manager/identity/token.h"
+#include "manager/kubeconfig/token.h"
 
 namespace mandate {
 
@@ -72,4 +72,4 @@ class StaticTokenSource : public TokenSource {
 
 }  // namespace mandate
 
-#endif  // MANAGER_IDENTITY_FILE_TOKEN_SOURCE_H_
+#endif  // MANAGER_KUBECONFIG_FILE_TOKEN_SOURCE_H_

@@ -1,6 +1,6 @@
 // Runs a program to its end and takes what it prints.
-#ifndef MANAGER_IDENTITY_CHILD_PROCESS_H_
-#define MANAGER_IDENTITY_CHILD_PROCESS_H_
+#ifndef MANAGER_KUBECONFIG_CHILD_PROCESS_H_
+#define MANAGER_KUBECONFIG_CHILD_PROCESS_H_
 
 #include <cstddef>
 #include <functional>
@@ -45,4 +45,4 @@ using ChildRunner = std::function<absl::StatusOr<ChildResult>(const CallContext&
 
 }  // namespace mandate
 
-#endif  // MANAGER_IDENTITY_CHILD_PROCESS_H_
+#endif  // MANAGER_KUBECONFIG_CHILD_PROCESS_H_

@@ -1,6 +1,6 @@
 // A bearer token, or a certificate in its place, and where it comes from.
-#ifndef MANAGER_IDENTITY_TOKEN_H_
-#define MANAGER_IDENTITY_TOKEN_H_
+#ifndef MANAGER_KUBECONFIG_TOKEN_H_
+#define MANAGER_KUBECONFIG_TOKEN_H_
 
 #include <memory>
 #include <string>
@@ -49,4 +49,4 @@ class TokenSource {
 
 }  // namespace mandate
 
-#endif  // MANAGER_IDENTITY_TOKEN_H_
+#endif  // MANAGER_KUBECONFIG_TOKEN_H_

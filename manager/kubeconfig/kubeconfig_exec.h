@@ -1,12 +1,12 @@
 // The exec entry of a kubeconfig's user.
-#ifndef MANAGER_IDENTITY_KUBECONFIG_EXEC_H_
-#define MANAGER_IDENTITY_KUBECONFIG_EXEC_H_
+#ifndef MANAGER_KUBECONFIG_KUBECONFIG_EXEC_H_
+#define MANAGER_KUBECONFIG_KUBECONFIG_EXEC_H_
 
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "manager/identity/exec_plugin.h"
-#include "manager/identity/kubeconfig_file.h"
+#include "manager/kubeconfig/exec_plugin.h"
+#include "manager/kubeconfig/kubeconfig_file.h"
 #include "manager/transport/transport.h"
 
 namespace mandate {
@@ -19,4 +19,4 @@ absl::StatusOr<ExecPlugin> ReadExecPlugin(const KubeconfigEntry& user, const std
 
 }  // namespace mandate
 
-#endif  // MANAGER_IDENTITY_KUBECONFIG_EXEC_H_
+#endif  // MANAGER_KUBECONFIG_KUBECONFIG_EXEC_H_

@@ -1,4 +1,4 @@
-#include "manager/identity/exec_plugin.h"
+#include "manager/kubeconfig/exec_plugin.h"
 
 #include <algorithm>
 #include <cctype>

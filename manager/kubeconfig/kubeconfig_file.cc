@@ -1,4 +1,4 @@
-#include "manager/identity/kubeconfig_file.h"
+#include "manager/kubeconfig/kubeconfig_file.h"
 
 #include <yaml-cpp/yaml.h>
 

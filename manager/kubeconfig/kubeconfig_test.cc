@@ -1,4 +1,4 @@
-#include "manager/identity/kubeconfig.h"
+#include "manager/kubeconfig/kubeconfig.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

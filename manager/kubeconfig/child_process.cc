@@ -1,4 +1,4 @@
-#include "manager/identity/child_process.h"
+#include "manager/kubeconfig/child_process.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "manager/identity/kubeconfig.h"
+#include "manager/kubeconfig/kubeconfig.h"
 
 #include <stdlib.h>
 
@@ -11,8 +11,8 @@
 #include "absl/strings/strip.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
-#include "manager/identity/kubeconfig_exec.h"
-#include "manager/identity/kubeconfig_file.h"
+#include "manager/kubeconfig/kubeconfig_exec.h"
+#include "manager/kubeconfig/kubeconfig_file.h"
 #include "manager/transport/proxy.h"
 #include "manager/transport/request_url.h"
 

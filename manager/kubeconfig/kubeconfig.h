@@ -1,6 +1,6 @@
 // Where the manager finds its cluster: a kubeconfig file, or the pod it runs in.
-#ifndef MANAGER_IDENTITY_KUBECONFIG_H_
-#define MANAGER_IDENTITY_KUBECONFIG_H_
+#ifndef MANAGER_KUBECONFIG_KUBECONFIG_H_
+#define MANAGER_KUBECONFIG_KUBECONFIG_H_
 
 #include <functional>
 #include <optional>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "manager/identity/cluster_config.h"
-#include "manager/identity/file_token_source.h"
+#include "manager/kubeconfig/cluster_config.h"
+#include "manager/kubeconfig/file_token_source.h"
 
 namespace mandate {
 
@@ -59,4 +59,4 @@ absl::StatusOr<ClusterConfig> InClusterConfig(const InClusterOptions& options = 
 
 }  // namespace mandate
 
-#endif  // MANAGER_IDENTITY_KUBECONFIG_H_
+#endif  // MANAGER_KUBECONFIG_KUBECONFIG_H_

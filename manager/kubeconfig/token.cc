@@ -1,4 +1,4 @@
-#include "manager/identity/token.h"
+#include "manager/kubeconfig/token.h"
 
 #include "manager/core/strings.h"
 

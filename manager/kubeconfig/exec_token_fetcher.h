@@ -1,6 +1,6 @@
 // Tokens that a kubeconfig's exec plugin prints.
-#ifndef MANAGER_IDENTITY_EXEC_TOKEN_FETCHER_H_
-#define MANAGER_IDENTITY_EXEC_TOKEN_FETCHER_H_
+#ifndef MANAGER_KUBECONFIG_EXEC_TOKEN_FETCHER_H_
+#define MANAGER_KUBECONFIG_EXEC_TOKEN_FETCHER_H_
 
 #include <functional>
 #include <memory>
@@ -10,9 +10,9 @@
 #include "absl/status/statusor.h"
 #include "manager/core/executor.h"
 #include "manager/core/log.h"
-#include "manager/identity/child_process.h"
-#include "manager/identity/exec_plugin.h"
-#include "manager/identity/token_fetcher.h"
+#include "manager/kubeconfig/child_process.h"
+#include "manager/kubeconfig/exec_plugin.h"
+#include "manager/kubeconfig/token_fetcher.h"
 #include "manager/transport/transport.h"
 
 namespace mandate {
@@ -51,4 +51,4 @@ class ExecTokenFetcher : public TokenFetcher {
 
 }  // namespace mandate
 
-#endif  // MANAGER_IDENTITY_EXEC_TOKEN_FETCHER_H_
+#endif  // MANAGER_KUBECONFIG_EXEC_TOKEN_FETCHER_H_

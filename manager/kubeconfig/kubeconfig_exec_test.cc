@@ -1,4 +1,4 @@
-#include "manager/identity/kubeconfig_exec.h"
+#include "manager/kubeconfig/kubeconfig_exec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // The entries of one kubeconfig file, before any is chosen.
-#ifndef MANAGER_IDENTITY_KUBECONFIG_FILE_H_
-#define MANAGER_IDENTITY_KUBECONFIG_FILE_H_
+#ifndef MANAGER_KUBECONFIG_KUBECONFIG_FILE_H_
+#define MANAGER_KUBECONFIG_KUBECONFIG_FILE_H_
 
 #include <map>
 #include <string>
@@ -41,4 +41,4 @@ absl::Status AddKubeconfig(std::string_view text, const std::string& path, Kubec
 
 }  // namespace mandate
 
-#endif  // MANAGER_IDENTITY_KUBECONFIG_FILE_H_
+#endif  // MANAGER_KUBECONFIG_KUBECONFIG_FILE_H_

@@ -1,6 +1,6 @@
 // One attempt to get a new token, and what can come of it.
-#ifndef MANAGER_IDENTITY_TOKEN_FETCHER_H_
-#define MANAGER_IDENTITY_TOKEN_FETCHER_H_
+#ifndef MANAGER_KUBECONFIG_TOKEN_FETCHER_H_
+#define MANAGER_KUBECONFIG_TOKEN_FETCHER_H_
 
 #include <array>
 #include <cstddef>
@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "manager/core/call_context.h"
-#include "manager/identity/token.h"
+#include "manager/kubeconfig/token.h"
 
 namespace mandate {
 
@@ -63,4 +63,4 @@ class TokenFetcher {
 
 }  // namespace mandate
 
-#endif  // MANAGER_IDENTITY_TOKEN_FETCHER_H_
+#endif  // MANAGER_KUBECONFIG_TOKEN_FETCHER_H_

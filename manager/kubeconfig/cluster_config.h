@@ -1,13 +1,13 @@
 // Where a cluster is and how the manager's own identity proves itself there.
-#ifndef MANAGER_IDENTITY_CLUSTER_CONFIG_H_
-#define MANAGER_IDENTITY_CLUSTER_CONFIG_H_
+#ifndef MANAGER_KUBECONFIG_CLUSTER_CONFIG_H_
+#define MANAGER_KUBECONFIG_CLUSTER_CONFIG_H_
 
 #include <memory>
 #include <string>
 #include <variant>
 
 #include "manager/core/secret.h"
-#include "manager/identity/exec_plugin.h"
+#include "manager/kubeconfig/exec_plugin.h"
 #include "manager/transport/transport.h"
 
 namespace mandate {
@@ -30,4 +30,4 @@ struct ClusterConfig {
 
 }  // namespace mandate
 
-#endif  // MANAGER_IDENTITY_CLUSTER_CONFIG_H_
+#endif  // MANAGER_KUBECONFIG_CLUSTER_CONFIG_H_
