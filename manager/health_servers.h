@@ -9,11 +9,11 @@
 #include "manager/core/executor.h"
 #include "manager/core/log.h"
 #include "manager/core/metrics.h"
+#include "manager/serving/http_server.h"
+#include "manager/serving/serving_certificate.h"
 #include "manager/telemetry/grpc_health.h"
 #include "manager/telemetry/health.h"
-#include "manager/telemetry/http_server.h"
 #include "manager/telemetry/process_metrics.h"
-#include "manager/telemetry/serving_certificate.h"
 
 namespace mandate {
 

@@ -21,7 +21,7 @@
 #include "manager/kubeconfig/cluster_config.h"
 #include "manager/memory_limit.h"
 #include "manager/rbac/mandate.h"
-#include "manager/telemetry/serving_certificate.h"
+#include "manager/serving/serving_certificate.h"
 #include "manager/transport/http_options.h"
 
 namespace mandate {

@@ -11,7 +11,7 @@
 #include "manager/core/strings.h"
 #include "manager/kubeconfig/kubeconfig.h"
 #include "manager/object/quantity.h"
-#include "manager/telemetry/listen_address.h"
+#include "manager/serving/listen_address.h"
 #include "manager/telemetry/mandates.h"
 
 namespace mandate {

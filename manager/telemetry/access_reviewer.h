@@ -17,7 +17,7 @@
 #include "manager/core/executor.h"
 #include "manager/core/log.h"
 #include "manager/core/metrics.h"
-#include "manager/telemetry/http_server.h"
+#include "manager/serving/http_server.h"
 #include "manager/telemetry/mandates.h"
 
 namespace mandate {

@@ -11,8 +11,8 @@
 #include <string>
 
 #include "manager/core/metrics.h"
+#include "manager/serving/http_server.h"
 #include "manager/telemetry/health.h"
-#include "manager/telemetry/http_server.h"
 #include "manager/telemetry/process_metrics.h"
 
 namespace mandate {

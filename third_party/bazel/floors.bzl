@@ -13,6 +13,7 @@ _FLOORS = [
     ["//manager/identity:__subpackages__"],
     ["//manager/client:__subpackages__"],
     ["//manager/cache:__subpackages__"],
+    ["//manager/serving:__subpackages__"],
     ["//manager/telemetry:__subpackages__", "//manager/leader:__subpackages__"],
     ["//manager/admission:__subpackages__", "//manager/controller:__subpackages__"],
     ["//manager:__pkg__"],

@@ -1,6 +1,6 @@
 // The certificate of a server of ours: from files that may change, or made on the spot.
-#ifndef MANAGER_TELEMETRY_SERVING_CERTIFICATE_H_
-#define MANAGER_TELEMETRY_SERVING_CERTIFICATE_H_
+#ifndef MANAGER_SERVING_SERVING_CERTIFICATE_H_
+#define MANAGER_SERVING_SERVING_CERTIFICATE_H_
 
 #include <boost/asio/ssl/context.hpp>
 #include <memory>
@@ -54,4 +54,4 @@ class ServingCertificate {
 
 }  // namespace mandate
 
-#endif  // MANAGER_TELEMETRY_SERVING_CERTIFICATE_H_
+#endif  // MANAGER_SERVING_SERVING_CERTIFICATE_H_

@@ -1,4 +1,4 @@
-#include "manager/telemetry/serving_certificate.h"
+#include "manager/serving/serving_certificate.h"
 
 #include <gtest/gtest.h>
 #include <openssl/x509v3.h>

@@ -1,6 +1,6 @@
 // The query of a URL.
-#ifndef MANAGER_TELEMETRY_URL_H_
-#define MANAGER_TELEMETRY_URL_H_
+#ifndef MANAGER_SERVING_URL_H_
+#define MANAGER_SERVING_URL_H_
 
 #include <map>
 #include <string>
@@ -14,4 +14,4 @@ std::map<std::string, std::string> ParseQuery(std::string_view query);
 
 }  // namespace mandate
 
-#endif  // MANAGER_TELEMETRY_URL_H_
+#endif  // MANAGER_SERVING_URL_H_

@@ -1,6 +1,6 @@
 // A certificate for a server that nobody needs to recognise.
-#ifndef MANAGER_TELEMETRY_SELF_SIGNED_H_
-#define MANAGER_TELEMETRY_SELF_SIGNED_H_
+#ifndef MANAGER_SERVING_SELF_SIGNED_H_
+#define MANAGER_SERVING_SELF_SIGNED_H_
 
 #include <string>
 
@@ -21,4 +21,4 @@ absl::StatusOr<SelfSigned> MakeSelfSigned(absl::Time now);
 
 }  // namespace mandate
 
-#endif  // MANAGER_TELEMETRY_SELF_SIGNED_H_
+#endif  // MANAGER_SERVING_SELF_SIGNED_H_

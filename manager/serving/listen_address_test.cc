@@ -1,4 +1,4 @@
-#include "manager/telemetry/listen_address.h"
+#include "manager/serving/listen_address.h"
 
 #include <gtest/gtest.h>
 

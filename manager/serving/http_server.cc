@@ -1,4 +1,4 @@
-#include "manager/telemetry/http_server.h"
+#include "manager/serving/http_server.h"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -12,8 +12,8 @@
 
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
-#include "manager/telemetry/http_connection.h"
-#include "manager/telemetry/listener.h"
+#include "manager/serving/http_connection.h"
+#include "manager/serving/listener.h"
 
 namespace mandate {
 namespace {

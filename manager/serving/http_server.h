@@ -1,6 +1,6 @@
 // A small HTTP server for probes and scrapes.
-#ifndef MANAGER_TELEMETRY_HTTP_SERVER_H_
-#define MANAGER_TELEMETRY_HTTP_SERVER_H_
+#ifndef MANAGER_SERVING_HTTP_SERVER_H_
+#define MANAGER_SERVING_HTTP_SERVER_H_
 
 #include <cstddef>
 #include <functional>
@@ -14,7 +14,7 @@
 #include "absl/time/time.h"
 #include "manager/core/log.h"
 #include "manager/core/metrics.h"
-#include "manager/telemetry/serving_certificate.h"
+#include "manager/serving/serving_certificate.h"
 
 namespace mandate {
 
@@ -87,4 +87,4 @@ class HttpServer {
 
 }  // namespace mandate
 
-#endif  // MANAGER_TELEMETRY_HTTP_SERVER_H_
+#endif  // MANAGER_SERVING_HTTP_SERVER_H_

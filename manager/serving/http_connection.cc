@@ -1,4 +1,4 @@
-#include "manager/telemetry/http_connection.h"
+#include "manager/serving/http_connection.h"
 
 #include <boost/asio/post.hpp>
 #include <boost/beast/core.hpp>
@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "manager/telemetry/url.h"
+#include "manager/serving/url.h"
 
 namespace mandate {
 namespace {

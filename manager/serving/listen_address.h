@@ -1,7 +1,7 @@
 // Addresses to listen on: "127.0.0.1:8081", "[::1]:8081", "localhost:8081"; ":8081" is every
 // interface.
-#ifndef MANAGER_TELEMETRY_LISTEN_ADDRESS_H_
-#define MANAGER_TELEMETRY_LISTEN_ADDRESS_H_
+#ifndef MANAGER_SERVING_LISTEN_ADDRESS_H_
+#define MANAGER_SERVING_LISTEN_ADDRESS_H_
 
 #include <boost/asio/ip/tcp.hpp>
 #include <string>
@@ -15,4 +15,4 @@ absl::StatusOr<boost::asio::ip::tcp::endpoint> ParseListenAddress(const std::str
 
 }  // namespace mandate
 
-#endif  // MANAGER_TELEMETRY_LISTEN_ADDRESS_H_
+#endif  // MANAGER_SERVING_LISTEN_ADDRESS_H_

@@ -1,4 +1,4 @@
-#include "manager/telemetry/listener.h"
+#include "manager/serving/listener.h"
 
 #include <gtest/gtest.h>
 

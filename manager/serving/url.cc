@@ -1,4 +1,4 @@
-#include "manager/telemetry/url.h"
+#include "manager/serving/url.h"
 
 namespace mandate {
 namespace {

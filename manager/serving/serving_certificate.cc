@@ -1,4 +1,4 @@
-#include "manager/telemetry/serving_certificate.h"
+#include "manager/serving/serving_certificate.h"
 
 #include <algorithm>
 #include <fstream>
@@ -6,7 +6,7 @@
 
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
-#include "manager/telemetry/self_signed.h"
+#include "manager/serving/self_signed.h"
 
 namespace mandate {
 namespace {

@@ -1,4 +1,4 @@
-#include "manager/telemetry/http_server.h"
+#include "manager/serving/http_server.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // One connection of HttpServer, plain or of TLS.
-#ifndef MANAGER_TELEMETRY_HTTP_CONNECTION_H_
-#define MANAGER_TELEMETRY_HTTP_CONNECTION_H_
+#ifndef MANAGER_SERVING_HTTP_CONNECTION_H_
+#define MANAGER_SERVING_HTTP_CONNECTION_H_
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -9,7 +9,7 @@
 #include <functional>
 #include <memory>
 
-#include "manager/telemetry/http_server.h"
+#include "manager/serving/http_server.h"
 
 namespace mandate {
 
@@ -48,4 +48,4 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
 }  // namespace mandate
 
-#endif  // MANAGER_TELEMETRY_HTTP_CONNECTION_H_
+#endif  // MANAGER_SERVING_HTTP_CONNECTION_H_

@@ -1,10 +1,10 @@
-#include "manager/telemetry/listener.h"
+#include "manager/serving/listener.h"
 
 #include <boost/asio/ip/v6_only.hpp>
 
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
-#include "manager/telemetry/listen_address.h"
+#include "manager/serving/listen_address.h"
 
 namespace mandate {
 namespace {

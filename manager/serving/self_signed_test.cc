@@ -1,4 +1,4 @@
-#include "manager/telemetry/self_signed.h"
+#include "manager/serving/self_signed.h"
 
 #include <gtest/gtest.h>
 #include <openssl/bio.h>

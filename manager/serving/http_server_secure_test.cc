@@ -18,7 +18,7 @@
 #include <thread>
 #include <utility>
 
-#include "manager/telemetry/http_server.h"
+#include "manager/serving/http_server.h"
 
 namespace mandate {
 namespace {

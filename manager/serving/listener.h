@@ -1,6 +1,6 @@
 // A listening socket of an address as people write it.
-#ifndef MANAGER_TELEMETRY_LISTENER_H_
-#define MANAGER_TELEMETRY_LISTENER_H_
+#ifndef MANAGER_SERVING_LISTENER_H_
+#define MANAGER_SERVING_LISTENER_H_
 
 #include <boost/asio/ip/tcp.hpp>
 #include <string>
@@ -27,4 +27,4 @@ absl::Status Listen(const std::string& address, boost::asio::ip::tcp::acceptor& 
 
 }  // namespace mandate
 
-#endif  // MANAGER_TELEMETRY_LISTENER_H_
+#endif  // MANAGER_SERVING_LISTENER_H_
