@@ -11,11 +11,11 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "manager/client/preflight.h"
 #include "manager/client/rest_client.h"
 #include "manager/core/backoff.h"
 #include "manager/core/executor.h"
 #include "manager/core/metrics.h"
+#include "manager/preflight.h"
 
 namespace mandate {
 

@@ -1,6 +1,6 @@
 // What an administrator applies so that an identity holds what it declares: text for messages.
-#ifndef MANAGER_CLIENT_PREFLIGHT_MANIFEST_H_
-#define MANAGER_CLIENT_PREFLIGHT_MANIFEST_H_
+#ifndef MANAGER_PREFLIGHT_MANIFEST_H_
+#define MANAGER_PREFLIGHT_MANIFEST_H_
 
 #include <string>
 #include <string_view>
@@ -24,4 +24,4 @@ std::string GrantManifest(const Grant& grant);
 
 }  // namespace mandate
 
-#endif  // MANAGER_CLIENT_PREFLIGHT_MANIFEST_H_
+#endif  // MANAGER_PREFLIGHT_MANIFEST_H_

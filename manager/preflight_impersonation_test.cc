@@ -1,4 +1,4 @@
-#include "manager/client/preflight_impersonation.h"
+#include "manager/preflight_impersonation.h"
 
 #include <gtest/gtest.h>
 

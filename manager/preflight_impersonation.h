@@ -1,6 +1,6 @@
 // What base needs so that it may act as a component (--identity-mode=impersonate).
-#ifndef MANAGER_CLIENT_PREFLIGHT_IMPERSONATION_H_
-#define MANAGER_CLIENT_PREFLIGHT_IMPERSONATION_H_
+#ifndef MANAGER_PREFLIGHT_IMPERSONATION_H_
+#define MANAGER_PREFLIGHT_IMPERSONATION_H_
 
 #include <map>
 #include <string>
@@ -30,4 +30,4 @@ RulesByNamespace ClassicImpersonation(std::string_view ns, std::string_view serv
 
 }  // namespace mandate
 
-#endif  // MANAGER_CLIENT_PREFLIGHT_IMPERSONATION_H_
+#endif  // MANAGER_PREFLIGHT_IMPERSONATION_H_

@@ -1,6 +1,6 @@
 // Asks the server, as a component, whether it is who we think and holds what its source declares.
-#ifndef MANAGER_CLIENT_PREFLIGHT_H_
-#define MANAGER_CLIENT_PREFLIGHT_H_
+#ifndef MANAGER_PREFLIGHT_H_
+#define MANAGER_PREFLIGHT_H_
 
 #include <string>
 #include <vector>
@@ -59,4 +59,4 @@ absl::StatusOr<PreflightReport> Preflight(const CallContext& context, RestClient
 
 }  // namespace mandate
 
-#endif  // MANAGER_CLIENT_PREFLIGHT_H_
+#endif  // MANAGER_PREFLIGHT_H_

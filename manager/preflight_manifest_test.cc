@@ -1,4 +1,4 @@
-#include "manager/client/preflight_manifest.h"
+#include "manager/preflight_manifest.h"
 
 #include <gtest/gtest.h>
 

@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "manager/client/preflight.h"
-#include "manager/client/preflight_impersonation.h"
 #include "manager/client/testing/fake_rest_client.h"
 #include "manager/client/testing/preflight_mandate.h"
 #include "manager/core/strings.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/object/json.h"
+#include "manager/preflight.h"
+#include "manager/preflight_impersonation.h"
 
 namespace mandate {
 namespace {

@@ -1,4 +1,4 @@
-#include "manager/client/preflight.h"
+#include "manager/preflight.h"
 
 #include <algorithm>
 #include <set>
@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
-#include "manager/client/preflight_impersonation.h"
-#include "manager/client/preflight_manifest.h"
 #include "manager/client/self_review.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
+#include "manager/preflight_impersonation.h"
+#include "manager/preflight_manifest.h"
 #include "manager/rbac/covers.h"
 
 namespace mandate {

@@ -1,4 +1,4 @@
-#include "manager/client/preflight.h"
+#include "manager/preflight.h"
 
 #include <gmock/gmock.h>
 
