@@ -161,7 +161,7 @@ class Workshop:
 
     def label(self, path):
         package = os.path.dirname(path)
-        while not os.path.exists(os.path.join(self.tree, package, "BUILD")):
+        while not os.path.exists(os.path.join(self.tree, package, "BUILD.bazel")):
             package = os.path.dirname(package)
         return f"//{package}:{os.path.relpath(path, package)}"
 
