@@ -198,15 +198,19 @@ TEST_F(BuilderTest, TheReconciledKindIsWaitedFor) {
       .For<Role>()
       .Watches<Role>([](const Role&) {
         return std::vector<Request>{{{"", "x"}}};
+      })
+      .Watches<Lease>([](const Lease&) {
+        return std::vector<Request>{{{"", "of-lease"}}};
       });
   cache_.SetState(KindOf<Role>::value, DemandState::kForbidden, absl::PermissionDeniedError("no"));
   Put<Role>("ns", "a");
+  Put<Lease>("ns", "l");
   Run(builder);
   loop_.RunFor(absl::Hours(1));
   EXPECT_THAT(std::string(controller_->Ready().message()), HasSubstr("waits for roles"));
   EXPECT_THAT(TakeKeys(), IsEmpty());
   cache_.SetState(KindOf<Role>::value, DemandState::kSynced);
-  EXPECT_THAT(TakeKeys(), ElementsAre("ns/a", "x"));
+  EXPECT_THAT(TakeKeys(), UnorderedElementsAre("ns/a", "x", "of-lease"));
 }
 
 TEST_F(BuilderTest, Options) {
