@@ -163,6 +163,18 @@ TEST_F(ControllerSourcesTest, AKindThatIsForbiddenIsToldToEveryObject) {
   EXPECT_EQ(log_->Count("Going through all objects"), replays);
 }
 
+// As far as they are known: what is reported of the last known ones is wrong now, too.
+TEST_F(ControllerSourcesTest, AForbiddenKindIsReportedWhileTheReconciledOneIsStale) {
+  PutLease("a");
+  Start({Reconciled(kLease), Of(kRole)});
+  loop_.RunFor(absl::Seconds(1));
+  TakeNames();
+  cache_.SetState(kLease, DemandState::kStale, absl::UnavailableError("connection refused"));
+  cache_.SetState(kRole, DemandState::kForbidden, absl::PermissionDeniedError("no"));
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_THAT(TakeNames(), ElementsAre("a"));
+}
+
 // A first list that is under way is no error; one that failed is.
 TEST_F(ControllerSourcesTest, OnlyAFirstListThatFailsIsLogged) {
   const absl::Status reason = absl::UnavailableError("the first list is not in yet");
