@@ -125,6 +125,17 @@ TEST_F(PreflightTest, ARoleIsANamespacesOwn) {
               HasSubstr("may not get secrets in namespace mandate."));
 }
 
+TEST_F(PreflightTest, EachNamespaceThatLacksSomethingGetsItsRole) {
+  denied = {R"({"group":"","namespace":"mandate","resource":"secrets","verb":"get"})",
+            R"({"path":"/metrics","verb":"get"})"};
+  const auto report = Run();
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->missing.size(), 2u);
+  EXPECT_THAT(report->manifest, HasSubstr("kind: ClusterRole\n"));
+  EXPECT_THAT(report->manifest, HasSubstr("---\napiVersion: rbac.authorization.k8s.io/v1\n"
+                                          "kind: Role\n"));
+}
+
 TEST_F(PreflightTest, NotOurselvesIsAnErrorBeforeAnythingElse) {
   username = "kubernetes-admin";
   const auto report = Run();
