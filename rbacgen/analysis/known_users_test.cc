@@ -56,6 +56,17 @@ TEST(CheckKnown, KnowsWhomTheInputHas) {
   }
 }
 
+// Such as one of --identity: the input need not have its ServiceAccount.
+TEST(CheckKnown, KnowsAComponentWithoutABinding) {
+  World world = Example();
+  world.components["late"] = {"shop", "late"};
+  for (const char* name : {"late", "shop/late", "system:serviceaccount:shop:late"}) {
+    EXPECT_TRUE(CheckKnown(world, name, {}).ok()) << name;
+  }
+  EXPECT_TRUE(absl::IsNotFound(CheckKnown(world, "bank/late", {})));
+  EXPECT_TRUE(absl::IsNotFound(CheckKnown(world, "shop/later", {})));
+}
+
 TEST(CheckKnown, KnowsTheGroupsOfBindings) {
   const World world = Example();
   for (const char* group :
