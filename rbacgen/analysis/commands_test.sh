@@ -105,6 +105,8 @@ says 'what it lacks' out nobody
 expect 2 'what view has since' can-i --as=ann get resourceclaims.resource.k8s.io --input=view.yaml
 says 'what view has since' out unknown
 says 'what view has since' err "Kubernetes' own roles decide: in 1.36 the answer is yes, in 1.30 no; ask the cluster"
+expect 2 'what the scheduler may since' can-i --as=system:kube-scheduler list volumeattachments.storage.k8s.io --input=old
+says 'what the scheduler may since' err 'in 1.36 the answer is yes, in 1.30 no'
 expect 2 'who can since' who-can get resourceclaims.resource.k8s.io --input=view.yaml
 says 'who can since' out 'ann      User  everywhere  ClusterRoleBinding g'
 says 'who can since' err '1.36 and 1.30 differ'
