@@ -76,6 +76,12 @@ TEST(RevocationTest, ABindingThatIsBeingDeletedIsReportedOnce) {
   EXPECT_EQ(plan.pending.size(), 1u);
   ASSERT_EQ(plan.fix.size(), 1u);
   EXPECT_TRUE(plan.fix[0].desired.object.subjects().empty());
+  // It cannot be replaced, whatever keeps it.
+  meta.clear_finalizers();
+  const InstancePlan unkept = PlanInstance(snapshot);
+  EXPECT_TRUE(unkept.replace.empty());
+  ASSERT_EQ(unkept.fix.size(), 1u);
+  EXPECT_TRUE(unkept.fix[0].desired.object.subjects().empty());
 }
 
 // A namespace's administrator may change owner references and finalizers of a binding without
