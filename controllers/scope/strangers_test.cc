@@ -160,6 +160,35 @@ TEST_F(StrangersTest, AnAnswerThatDiffersIsNoSuccessAndNoLoop) {
   ExpectConvergedAndQuiet();
 }
 
+// Nor is a revocation that the server only pretends to take repeated as often as one that it takes.
+TEST_F(StrangersTest, ABindingThatIsNotStoredAsWrittenIsFixedMoreAndMoreSlowly) {
+  Begin(R"("namespaces": ["foo"])");
+  const std::string name = NameOf(cluster_.Our(kBindings, "foo"));
+  cluster_.TakeWrites();
+  int patches = 0;
+  cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
+    if (write != "PATCH rolebindings foo") return std::nullopt;
+    ++patches;
+    HttpResponse response;
+    response.code = 200;
+    response.content_type = "application/json";
+    response.body = WriteJson(cluster_.Get(kBindings, name, "foo"));
+    return response;
+  };
+  EXPECT_EQ(cluster_.Merge(kBindings, name,
+                           R"({"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io",)"
+                           R"("name":"stranger"}]})",
+                           "foo"),
+            200);
+  cluster_.RunFor(absl::Hours(1));
+  EXPECT_GT(patches, 0);
+  EXPECT_LT(patches, 100);
+  EXPECT_THAT(cluster_.Scoped(), StartsWith("False "));
+  cluster_.intercept = nullptr;
+  cluster_.RunFor(absl::Hours(1));
+  ExpectConvergedAndQuiet();
+}
+
 TEST_F(StrangersTest, AFinalizerKeepsTheBindingAndNotItsGrant) {
   Begin(R"("namespaces": ["foo", "bar"])");
   const std::string name = NameOf(cluster_.Our(kBindings, "foo"));
