@@ -13,8 +13,10 @@ namespace mandate::scope {
 namespace {
 
 using testing::AllOf;
+using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 
@@ -184,6 +186,30 @@ TEST_F(StrangersTest, ABindingThatIsNotStoredAsWrittenIsFixedMoreAndMoreSlowly) 
   EXPECT_GT(patches, 0);
   EXPECT_LT(patches, 100);
   EXPECT_THAT(cluster_.Scoped(), StartsWith("False "));
+  cluster_.intercept = nullptr;
+  cluster_.RunFor(absl::Hours(1));
+  ExpectConvergedAndQuiet();
+}
+
+// Only a binding that may not be written without `bind` is deleted to revoke a subject.
+TEST_F(StrangersTest, ABindingThatTheServerCannotWriteIsNotDeleted) {
+  Begin(R"("namespaces": ["foo"])");
+  const std::string name = NameOf(cluster_.Our(kBindings, "foo"));
+  cluster_.TakeWrites();
+  cluster_.intercept = [](const std::string& write) -> std::optional<HttpResponse> {
+    if (write != "PATCH rolebindings foo") return std::nullopt;
+    HttpResponse response;
+    response.code = 500;
+    return response;
+  };
+  EXPECT_EQ(cluster_.Merge(kBindings, name,
+                           R"({"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io",)"
+                           R"("name":"stranger"}]})",
+                           "foo"),
+            200);
+  cluster_.RunFor(absl::Minutes(10));
+  EXPECT_THAT(cluster_.TakeWrites(),
+              AllOf(Contains("PATCH rolebindings foo"), Not(Contains("DELETE rolebindings foo"))));
   cluster_.intercept = nullptr;
   cluster_.RunFor(absl::Hours(1));
   ExpectConvergedAndQuiet();
