@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "manager/core/strings.h"
 #include "rbacgen/builtin_resources.h"
 #include "rbacgen/text.h"
@@ -86,8 +87,8 @@ void LintScope(const Declaration& d, const std::vector<const BuiltinResource*>& 
                                                 verb == "patch" || verb == "delete"));
   });
   if (grants) return;
-  out->push_back(StrCat(resource, " are of no namespace: a Role in ", d.ns,
-                        " grants nothing on them; take the namespace out"));
+  out->push_back(StrCat(resource, " are cluster-scoped: a Role in ", d.ns,
+                        " grants nothing on them; remove the namespace"));
 }
 
 void LintVerb(const Declaration& d, const Strings& groups, std::string_view verb, Strings* out) {
@@ -103,12 +104,13 @@ void LintVerb(const Declaration& d, const Strings& groups, std::string_view verb
   }
   if (any || d.rule.resources.empty()) return;
   if (verb == "bind" || verb == "escalate") {
-    out->push_back(StrCat("verb ", Quoted(verb), " is about roles and clusterroles of ",
-                          "rbac.authorization.k8s.io, nothing else"));
+    out->push_back(StrCat("verb ", Quoted(verb), " applies only to roles and clusterroles of ",
+                          "rbac.authorization.k8s.io"));
   } else if (IsRequestVerb(verb)) {
     const std::string& resource = d.rule.resources.front();
-    out->push_back(StrCat("no request can ", verb, " ", resource, ": it knows ",
-                          Find(groups, resource).front()->verbs));
+    out->push_back(StrCat(
+        resource, " does not support verb ", Quoted(verb), "; it supports only ",
+        AsStd(absl::StrReplaceAll(AsAbsl(Find(groups, resource).front()->verbs), {{" ", ", "}}))));
   }
 }
 
@@ -117,8 +119,7 @@ void LintUnknownVerbs(const rbac::Rule& rule, Strings* out) {
     if (verb.empty() || verb == "*" || IsRequestVerb(verb) || HasCapitals(verb)) continue;
     for (const std::string_view known : kVerbs) {
       if (!IsOneEditAway(verb, known)) continue;
-      out->push_back(StrCat("unknown verb ", Quoted(verb), "; ", Quoted(known),
-                            " is the nearest that is known"));
+      out->push_back(StrCat("unknown verb ", Quoted(verb), "; did you mean ", Quoted(known), "?"));
       break;
     }
   }
@@ -137,10 +138,11 @@ void LintBuiltins(const Declaration& d, Strings* out) {
     if (!found.empty()) continue;
     const BuiltinResource* near = NearestBuiltin(groups, resource);
     if (near == nullptr) continue;
-    out->push_back(StrCat("no resource ", Quoted(resource), " in ", NamesOf(groups), "; ",
-                          near->resource == resource ? "it is" : StrCat(Quoted(near->resource)),
-                          near->resource == resource ? " in " : " is the nearest, in ",
-                          GroupName(near->group)));
+    out->push_back(StrCat("unknown resource ", Quoted(resource), " in ", NamesOf(groups), "; ",
+                          near->resource == resource
+                              ? StrCat("it is in ", GroupName(near->group))
+                              : StrCat("did you mean ", Quoted(near->resource), " in ",
+                                       GroupName(near->group), "?")));
   }
   for (const std::string& verb : d.rule.verbs) LintVerb(d, groups, verb, out);
 }
@@ -154,9 +156,9 @@ std::vector<std::string> DoubtfulBuiltins(const Declaration& d) {
         NearestBuiltin(groups, resource) != nullptr) {
       continue;
     }
-    out.push_back(StrCat("no resource ", Quoted(resource), " in ", NamesOf(groups),
-                         " of Kubernetes 1.36; a rule about it does nothing, unless a newer ",
-                         "one has it"));
+    out.push_back(StrCat("unknown resource ", Quoted(resource), " in ", NamesOf(groups),
+                         " of Kubernetes 1.36; the rule has no effect, unless a newer ",
+                         "version has it"));
   }
   return out;
 }

@@ -32,20 +32,23 @@ std::vector<std::string> Found(const std::string& arguments) {
 TEST(LintBuiltins, SaysWhatMeansNothing) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"groups=apps,resources=deployment,verbs=get",
-       "no resource \"deployment\" in group apps; \"deployments\" is the nearest, in group apps"},
+       "unknown resource \"deployment\" in group apps; did you mean \"deployments\" in group "
+       "apps?"},
       {"groups=core,resources=deployments,verbs=get",
-       "no resource \"deployments\" in the core group; it is in group apps"},
-      {"groups=\"\",resources=pods/state,verbs=get", "\"pods/status\" is the nearest"},
-      {"groups=networking.k8s.io,resources=ingress,verbs=get", "\"ingresses\" is the nearest"},
+       "unknown resource \"deployments\" in the core group; it is in group apps"},
+      {"groups=\"\",resources=pods/state,verbs=get", "did you mean \"pods/status\""},
+      {"groups=networking.k8s.io,resources=ingress,verbs=get", "did you mean \"ingresses\""},
       {"groups=\"\",resources=nodes,verbs=get,namespace=n",
-       "nodes are of no namespace: a Role in n grants nothing on them"},
-      {"groups=\"\",resources=namespaces,verbs=list,namespace=n", "namespaces are of no namespace"},
+       "nodes are cluster-scoped: a Role in n grants nothing on them"},
+      {"groups=\"\",resources=namespaces,verbs=list,namespace=n", "namespaces are cluster-scoped"},
       {"groups=authentication.k8s.io,resources=tokenreviews,verbs=get",
-       "no request can get tokenreviews: it knows create"},
-      {"groups=\"\",resources=pods/log,verbs=update", "no request can update pods/log"},
-      {"groups=apps,resources=deployments,verbs=bind", "is about roles and clusterroles"},
-      {"groups=apps,resources=deployments,verbs=lst", "unknown verb \"lst\"; \"list\""},
-      {"groups=example.com,resources=widgets,verbs=wathc", "unknown verb \"wathc\"; \"watch\""},
+       "tokenreviews does not support verb \"get\"; it supports only create"},
+      {"groups=\"\",resources=pods/log,verbs=update", "pods/log does not support verb \"update\""},
+      {"groups=apps,resources=deployments,verbs=bind", "applies only to roles and clusterroles"},
+      {"groups=apps,resources=deployments,verbs=lst",
+       "unknown verb \"lst\"; did you mean \"list\"?"},
+      {"groups=example.com,resources=widgets,verbs=wathc",
+       "unknown verb \"wathc\"; did you mean \"watch\"?"},
   };
   for (const auto& [arguments, want] : cases) {
     EXPECT_THAT(Found(arguments), ElementsAre(HasSubstr(want))) << arguments;
@@ -86,11 +89,12 @@ TEST(LintBuiltins, AcceptsWhatSomethingKnows) {
 }
 
 TEST(DoubtfulBuiltins, WhatIsNotLikeAnythingMayBeNew) {
-  EXPECT_THAT(DoubtfulBuiltins(Of("groups=apps,resources=frobnicators,verbs=get")),
-              ElementsAre(HasSubstr("no resource \"frobnicators\" in group apps of Kubernetes")));
+  EXPECT_THAT(
+      DoubtfulBuiltins(Of("groups=apps,resources=frobnicators,verbs=get")),
+      ElementsAre(HasSubstr("unknown resource \"frobnicators\" in group apps of Kubernetes")));
   EXPECT_THAT(Found("groups=apps,resources=frobnicators,verbs=get"), IsEmpty());
   EXPECT_THAT(DoubtfulBuiltins(Of("groups=apps,resources=frobnicators/finalizers,verbs=update")),
-              ElementsAre(HasSubstr("no resource \"frobnicators/finalizers\" in group apps")));
+              ElementsAre(HasSubstr("unknown resource \"frobnicators/finalizers\" in group apps")));
 }
 
 }  // namespace

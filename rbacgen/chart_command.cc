@@ -47,10 +47,10 @@ std::string ChartYaml(const ChartNames& names) {
 std::string PlainManifest(const std::vector<ChartFile>& files, const ChartOptions& options) {
   std::string text = StrCat(
       "# ", kHeading, "\n", "# For the namespace ", options.settings.ns,
-      " alone. Objects of cluster scope have no namespace in their names: applied for a second\n"
-      "# namespace, these manifests take them away from the first, without a word. A second "
-      "manager "
-      "in the\n# cluster needs names of its own: rbacgen chart --base-name, now ",
+      " only. The names of cluster-scoped objects do not contain the namespace: applied for a\n"
+      "# second namespace, these manifests silently overwrite those of the first. A second "
+      "manager\n"
+      "# in the cluster needs its own names: rbacgen chart --base-name, now ",
       options.names.base, ".\n");
   for (const ChartFile& file : files) {
     if (file.condition.plain) text += WriteDocuments(file.objects, Yaml::Flavor::kPlain);
@@ -75,7 +75,8 @@ absl::Status RemoveOthers(const std::filesystem::path& folder, const std::set<st
     if (error) break;
   }
   if (!error) return absl::OkStatus();
-  return absl::InternalError("cannot tidy " + folder.string() + ": " + error.message());
+  return absl::InternalError("cannot remove old files from " + folder.string() + ": " +
+                             error.message());
 }
 
 // A new chart gets the files that are a person's from then on; any gets the generated ones.
@@ -134,7 +135,7 @@ int Run(Flags flags) {
 
 // What a chart decides by its values.
 void AddSettings(CLI::App* command, ChartSettings* settings, bool* no_fences) {
-  const char kGroup[] = "For --format=yaml (a chart has them as values)";
+  const char kGroup[] = "For --format=yaml (in a chart, these are values)";
   const auto add = [&](const char* flag, auto* value, const char* text) {
     return command->add_option(flag, *value, text)->group(kGroup)->capture_default_str();
   };
@@ -143,41 +144,43 @@ void AddSettings(CLI::App* command, ChartSettings* settings, bool* no_fences) {
   };
   add("--namespace", &settings->ns, "The manager's namespace")->check(IsNamespace());
   add("--controllers", &settings->controllers,
-      "As the manager's flag: '*' all, 'foo' foo, '-foo' not foo")
+      "As the manager's flag --controllers: '*' all, 'foo' foo, '-foo' not foo")
       ->delimiter(',')
       ->allow_extra_args(false);
   add("--with", &settings->with,
-      "Which components without controllers, by the value=… of their markers; '*' all")
+      "Components to include that have no controllers, selected by value=… of their markers; '*' "
+      "all")
       ->delimiter(',')
       ->allow_extra_args(false);
   add("--cut-off", &settings->cut_off,
-      "Components that get no ServiceAccount, roles and tokens, although they are to run")
+      "Components to cut off: they stay enabled, but have no ServiceAccount, roles and tokens")
       ->delimiter(',')
       ->allow_extra_args(false);
   add("--identity-mode", &settings->identity_mode,
-      "As the manager's flag: token, impersonate, single")
+      "As the manager's flag --identity-mode: token, impersonate, single")
       ->check(CLI::IsMember({"token", "impersonate", "single"}));
   add("--impersonation", &settings->impersonation,
-      "What base is granted in mode impersonate: constrained (Kubernetes 1.36 and later), classic")
+      "The impersonation that base is granted in mode impersonate: constrained (Kubernetes 1.36 "
+      "and later), classic")
       ->check(CLI::IsMember({"constrained", "classic"}));
   add("--external", &settings->external,
-      "What granted=external becomes: role (that somebody binds), scopetemplate (that a "
-      "ScopeInstance refers to)")
+      "The object for granted=external rules: role (an administrator binds it), scopetemplate (a "
+      "ScopeInstance refers to it)")
       ->check(CLI::IsMember({"role", "scopetemplate"}));
   add_flag("--create-service-accounts", &settings->create_service_accounts,
            "Let the manager create missing ServiceAccounts");
   add_flag("--kill-switch", &settings->kill_switch,
-           "A Secret for each component, to bind its tokens to");
+           "Add a Secret for each component, to which its tokens are bound");
   add_flag("--flow-schemas", &settings->flow_schemas,
-           "A priority level of their own for the manager's requests");
+           "Add a separate priority level for the manager's requests");
   add_flag("--audit-policy", &settings->audit_policy,
-           "A ConfigMap with what `rbacgen audit-policy` prints");
+           "Add a ConfigMap with the output of `rbacgen audit-policy`");
   add("--api-audiences", &settings->api_audiences,
-      "Whom base may request tokens for: the API server's audiences (its flag of that name)")
+      "Audiences that base may request tokens for: the API server's (its flag --api-audiences)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(IsAudience());
-  add_flag("--no-fences", no_fences, "No ValidatingAdmissionPolicies");
+  add_flag("--no-fences", no_fences, "Omit the ValidatingAdmissionPolicies");
 }
 
 }  // namespace
@@ -190,31 +193,31 @@ void AddChartCommand(CLI::App& app, int* exit_code) {
       ->check(CLI::IsMember({"helm", "yaml"}))
       ->capture_default_str();
   command->add_option("--out-dir", flags->out_dir,
-                      "helm: the chart's folder, whose templates/generated is replaced; a folder "
-                      "without Chart.yaml becomes a whole chart");
+                      "helm: the chart's folder; its templates/generated is replaced, and a folder "
+                      "without Chart.yaml becomes a complete chart");
   command->add_option("--out", flags->out, "yaml: write to this file instead of standard output");
   command
       ->add_option("--base-name", flags->names.base,
-                   "The manager's ServiceAccount and Lease; a component's is NAME-component")
+                   "The name of the manager's ServiceAccount and Lease; a component's "
+                   "ServiceAccount is NAME-component")
       ->check(IsBaseName())
       ->capture_default_str();
   command
       ->add_option("--part-of", flags->names.part_of,
-                   "The label app.kubernetes.io/part-of, and a new chart's name")
+                   "The value of the label app.kubernetes.io/part-of, and the name of a new chart")
       ->check(IsNamespace())
       ->capture_default_str();
   command->add_flag("--minimal", flags->minimal,
-                    "Leave out what other rules allow already, and join what can be joined");
+                    "Omit rules that other rules already cover, and merge rules");
   AddSettings(command, &flags->settings, &flags->no_fences);
   AddMandateSourceFlags(command, &flags->sources);
   command->footer(
       "Examples: rbacgen chart --out-dir=charts/mandate controllers webhooks\n"
       "          rbacgen chart --format=yaml --namespace=mandate-system controllers | "
       "kubectl apply -f -\n"
-      "Apply plain manifests for one namespace alone. Their objects of cluster scope have no\n"
-      "namespace in their names: applied for another, they are taken away from the first. A "
-      "second\n"
-      "manager needs names of its own, by --base-name. helm refuses a second release.");
+      "Apply plain manifests in one namespace only. The names of their cluster-scoped objects do\n"
+      "not contain the namespace: applied for another, they overwrite those of the first. A\n"
+      "second manager needs its own names (--base-name). Helm rejects a second release.");
   command->callback([flags, exit_code] { *exit_code = Run(*flags); });
 }
 

@@ -28,7 +28,7 @@ expect 0 'again' chart --out-dir="$dir/chart" "$sample"
 
 expect 0 'plain' chart --format=yaml --namespace=ns-1 --create-service-accounts "$sample"
 grep -q '^  namespace: ns-1$' "$dir/out" || fail 'no namespace'
-grep -q '^# For the namespace ns-1 alone' "$dir/out" || fail 'no word about a second namespace'
+grep -q '^# For the namespace ns-1 only' "$dir/out" || fail 'no word about a second namespace'
 grep -q '{{' "$dir/out" && fail 'a template in plain manifests'
 cp "$dir/out" "$dir/plain"
 expect 0 'plain, to a file' chart --format=yaml --namespace=ns-1 --create-service-accounts \
@@ -79,9 +79,9 @@ diff "$dir/forward" "$dir/out" || fail 'the order of files matters'
 printf '%s\n' "$rule=a,verbs=get" '// +mandate:component:name=c' "$rule=a,verbs=*" \
   "$rule=b,verbs=Get" >"$dir/wrong.cc"
 expect 1 'mistakes' chart --out-dir="$dir/none" "$dir/wrong.cc"
-says mistakes err "$dir/wrong.cc:1: error: this rule belongs to no component"
+says mistakes err "$dir/wrong.cc:1: error: this rule has no component"
 says mistakes err "$dir/wrong.cc:3: error: verb \"*\" needs a reason; write above it: // +mandate:justify:reason="
-says mistakes err "$dir/wrong.cc:4: error: verb \"Get\" has capitals"
+says mistakes err "$dir/wrong.cc:4: error: verb \"Get\" has capital letters"
 says mistakes err '3 errors; nothing was written'
 [ ! -e "$dir/none" ] || fail 'wrote a chart in spite of mistakes'
 

@@ -29,7 +29,7 @@ absl::Status CheckNames(const std::vector<ChartFile>& files) {
                        metadata["namespace"].IsNull() ? "" : "/", metadata["name"].text());
       if (!seen.insert(name).second) {
         return absl::InvalidArgumentError(
-            absl::StrCat("there would be two of the ", name,
+            absl::StrCat("the chart would have two objects with the name ", name,
                          "; rename one of the components, or give one of the fences an id"));
       }
     }
@@ -141,7 +141,7 @@ class BaseObjects {
     return accounts;
   }
 
-  // Of all components, also of those that are not there.
+  // For every component, including disabled ones.
   void AddGuards() {
     for (const ComponentMandate& c : components_) {
       ObjectMaker maker(names_, switches_, c.name, ServiceAccountName(names_.base, c.name),

@@ -186,7 +186,7 @@ TEST(BuildChart, ControllersAreAsTheManagersFlag) {
             "--controllers: \"c\" is not one of a");
   options.settings.controllers = {"-a"};
   EXPECT_EQ(BuildChart(Components(kA), options).status().message(),
-            "--controllers: nothing is left to run");
+            "--controllers: no component is enabled");
   options.settings.controllers = {"*", "-a", "a"};
   EXPECT_TRUE(BuildChart(Components(kA), options).ok());
 }
@@ -197,8 +197,8 @@ TEST(BuildChart, AKillSwitchNeedsTokens) {
   EXPECT_TRUE(BuildChart(Components(kA), options).ok());
   options.settings.identity_mode = "impersonate";
   EXPECT_EQ(BuildChart(Components(kA), options).status().message(),
-            "--kill-switch: there are no tokens to bind in --identity-mode=impersonate; it needs "
-            "token");
+            "--kill-switch: there are no tokens to bind with --identity-mode=impersonate; use "
+            "--identity-mode=token");
 }
 
 TEST(BuildChart, AComponentThatIsNoControllerHasAValueOfItsOwn) {
@@ -236,7 +236,7 @@ TEST(BuildChart, AComponentThatIsCutOffHasNothing) {
   EXPECT_THAT(Find(chart, "Role", "mm")["rules"].Write(), HasSubstr("resourceNames:\n  - mm-b\n"));
   options.settings.cut_off = {"a", "b"};
   EXPECT_EQ(BuildChart(Components(kAandB), options).status().message(),
-            "--cut-off: nothing is left to run");
+            "--cut-off: every enabled component is cut off");
   options.settings.cut_off = {"c"};
   EXPECT_EQ(BuildChart(Components(kAandB), options).status().message(),
             "--cut-off: \"c\" is not one of a, b");
@@ -342,7 +342,8 @@ TEST(BuildChart, TwoObjectsOfOneNameAreAnError) {
   const auto roles = BuildChart(
       Components(std::string(kExternal) + "// +mandate:component:name=a-external\n"), Options());
   EXPECT_EQ(roles.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(roles.status().message(), HasSubstr("two of the ClusterRole mm-a-external; rename"));
+  EXPECT_THAT(roles.status().message(),
+              HasSubstr("two objects with the name ClusterRole mm-a-external; rename"));
   const auto fences = BuildChart(Components("// +mandate:component:name=a\n"
                                             "// +mandate:fence:groups=g,resources=r,label=l\n"
                                             "// +mandate:fence:groups=h,resources=r,label=l\n"),

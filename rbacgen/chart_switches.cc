@@ -49,14 +49,14 @@ true
 {{- end -}}
 {{- end -}}
 
-{{- /* Fails on values that the manager would refuse. */ -}}
+{{- /* Fails on values that the manager would reject. */ -}}
 {{- define "mandate.check" -}}
 {{- if not (regexMatch "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" .Release.Namespace) -}}
-{{- fail (printf "the release's namespace: %q is not the name of a namespace" .Release.Namespace) -}}
+{{- fail (printf "the release's namespace: %q is not a valid namespace name" .Release.Namespace) -}}
 {{- end -}}
 {{- $known := list @KNOWN@ -}}
 {{- if and (kindIs "slice" .Values.controllers) (not .Values.controllers) -}}
-{{- fail "controllers: nothing is left to run; the default is [\"*\"]" -}}
+{{- fail "controllers: no component is enabled; the default is [\"*\"]" -}}
 {{- end -}}
 {{- range .Values.controllers | default (list "*") -}}
 {{- if not (or (eq . "*") (has (trimPrefix "-" .) $known)) -}}
@@ -80,17 +80,17 @@ true
 {{- end -}}
 {{- end -}}
 {{- if not $enabled -}}
-{{- fail "controllers: nothing is left to run" -}}
+{{- fail "controllers: no component is enabled" -}}
 {{- end -}}
 {{- if not $granted -}}
-{{- fail "cutOff: nothing is left to run; uninstall the chart instead" -}}
+{{- fail "cutOff: every enabled component is cut off; uninstall the chart instead" -}}
 {{- end -}}
 {{- $mode := include "mandate.identityMode" . -}}
 {{- if not (has $mode (list "token" "impersonate" "single")) -}}
 {{- fail (printf "identityMode: %q is not one of token, impersonate, single" $mode) -}}
 {{- end -}}
 {{- if and .Values.killSwitch (ne $mode "token") -}}
-{{- fail (printf "killSwitch: there are no tokens to bind in identityMode %s; it needs token" $mode) -}}
+{{- fail (printf "killSwitch: identityMode %s has no tokens to bind; set identityMode to token" $mode) -}}
 {{- end -}}
 {{- end -}}
 )";
@@ -128,9 +128,9 @@ std::string Arguments(const std::vector<std::string>& names) {
 
 absl::Status ChartSwitches::Check(const std::vector<ComponentMandate>& components) const {
   if (settings_.kill_switch && settings_.identity_mode != "token") {
-    return absl::InvalidArgumentError(StrCat("--kill-switch: there are no tokens to bind in ",
+    return absl::InvalidArgumentError(StrCat("--kill-switch: there are no tokens to bind with ",
                                              "--identity-mode=", settings_.identity_mode,
-                                             "; it needs token"));
+                                             "; use --identity-mode=token"));
   }
   const std::vector<std::string> known = ControllersOf(components);
   for (std::string_view pattern : settings_.controllers) {
@@ -165,8 +165,8 @@ absl::Status ChartSwitches::Check(const std::vector<ComponentMandate>& component
     any_granted |= enabled && !Has(settings_.cut_off, name);
   }
   if (any_granted) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat(any_enabled ? "--cut-off" : "--controllers", ": nothing is left to run"));
+  return absl::InvalidArgumentError(any_enabled ? "--cut-off: every enabled component is cut off"
+                                                : "--controllers: no component is enabled");
 }
 
 Yaml ChartSwitches::Namespace() const {

@@ -41,7 +41,8 @@ absl::Status CheckAudience(std::string_view audience) {
   if (!audience.empty() && audience.find_first_of(" \t\n'\"\\{}") == std::string_view::npos) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError("an audience has no spaces, quotes, backslashes or braces");
+  return absl::InvalidArgumentError(
+      "an audience must not be empty or contain spaces, quotes, backslashes or braces");
 }
 
 }  // namespace
@@ -64,15 +65,17 @@ void AddSourceFlags(CLI::App* command, SourceFlags* flags) {
       ->transform(ComponentFromWords())
       ->default_str("marker");
   command
-      ->add_option("PATH", flags->paths,
-                   "Source files, and folders with all below them (DIR and DIR/... are the same)")
+      ->add_option(
+          "PATH", flags->paths,
+          "Source files, and folders, which are read recursively (DIR and DIR/... are the same)")
       ->required();
 }
 
 void AddMandateSourceFlags(CLI::App* command, SourceFlags* flags) {
   AddSourceFlags(command, flags);
-  command->add_flag("--warn-unjustified", flags->warn_unjustified,
-                    "Only warn of risky rules that do not say why (+mandate:justify:reason=…)");
+  command->add_flag(
+      "--warn-unjustified", flags->warn_unjustified,
+      "Report risky rules without a reason (+mandate:justify:reason=…) as warnings, not as errors");
 }
 
 int ReadSources(const SourceFlags& flags, Severity misplaced, Sources* sources,
@@ -93,7 +96,7 @@ int ReadMandateSources(const SourceFlags& flags, Sources* sources, Diagnostics* 
                 diagnostics);
   if (const int errors = Conclude(*diagnostics)) return errors;
   if (!sources->components.empty()) return 0;
-  std::cerr << "rbacgen: no +mandate:component marker in what was named; write "
+  std::cerr << "rbacgen: the named paths have no +mandate:component marker; write "
                "// +mandate:component:name=NAME above the rules of a component\n";
   return kExitFound;
 }
@@ -110,10 +113,9 @@ void SayWhatIsBelow(const std::vector<std::string>& paths, const std::vector<Pla
     };
     const auto below = std::ranges::count_if(markers, is_below);
     if (below == 0) continue;
-    PrintMessage(StrCat(path, " is read with all below it, which has ", below,
+    PrintMessage(StrCat(path, " is read recursively; the folders below it have ", below,
                         below == 1 ? " marker" : " markers",
-                        "; controller-gen reads that folder alone where its path does not end with "
-                        "/..."));
+                        "; controller-gen reads them only if the path ends with /..."));
   }
 }
 

@@ -49,8 +49,8 @@ absl::StatusOr<std::string> ComponentOfFile(const std::string& file, ComponentFr
   if (IsDnsLabel(component) && component != "base") return component;
   return absl::InvalidArgumentError(StrCat(
       "the name of its ", from == ComponentFrom::kDir ? "folder" : "file", ", ", Quoted(name),
-      component == "base" ? ", is that of the manager's own identity"
-                          : ", makes no component's name",
+      component == "base" ? ", is reserved for the manager's own identity"
+                          : ", is not a valid component name",
       "; write // +mandate:component:name=NAME above its first rule"));
 }
 

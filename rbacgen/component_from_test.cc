@@ -36,7 +36,7 @@ TEST(ComponentFromTest, WhatMakesNoName) {
     return std::string(ComponentOfFile(file, from).status().message());
   };
   EXPECT_THAT(text("a/base/x.go", ComponentFrom::kDir), HasSubstr("the manager's own identity"));
-  EXPECT_THAT(text("a/ü/x.go", ComponentFrom::kDir), HasSubstr("makes no component's name"));
+  EXPECT_THAT(text("a/ü/x.go", ComponentFrom::kDir), HasSubstr("is not a valid component name"));
   EXPECT_THAT(text("/x.go", ComponentFrom::kDir), HasSubstr("name of its folder, \"\""));
   EXPECT_THAT(text("_controller.go", ComponentFrom::kFile), HasSubstr("name of its file, \"\""));
   EXPECT_THAT(text("a/" + std::string(64, 'a') + "/x.go", ComponentFrom::kDir),

@@ -20,10 +20,10 @@ constexpr std::string_view kRuns = "runs as any ServiceAccount there";
 constexpr std::string_view kCommands = "runs commands in any pod there";
 constexpr std::string_view kPorts = "reaches every port of any pod there";
 constexpr std::string_view kActs = "acts as these ServiceAccounts";
-constexpr std::string_view kGrants = "hands out roles that it does not hold";
+constexpr std::string_view kGrants = "grants roles that it does not hold";
 constexpr std::string_view kEscalates = "writes roles with rights that it does not hold";
-constexpr std::string_view kChanges = "changes whatever anybody writes";
-constexpr std::string_view kRefuses = "sees and refuses whatever anybody writes";
+constexpr std::string_view kChanges = "changes the writes of all users";
+constexpr std::string_view kRefuses = "reads and denies the writes of all users";
 constexpr std::string_view kSigns = "makes certificates for any user";
 
 using enum Danger::Becomes;
@@ -35,17 +35,17 @@ constexpr Danger kDangers[] = {
     {"impersonate", "", "serviceaccounts", "", kActs, kCritical},
     {"impersonate", "", "users", "", "acts as these users", kCritical},
     {"impersonate", "", "groups", "", "acts with the rights of these groups", kCritical},
-    {"create", "", "serviceaccounts", "", "makes ServiceAccounts that bindings name already",
+    {"create", "", "serviceaccounts", "", "makes ServiceAccounts that existing bindings name",
      kMedium},
     // Who may do what. Without escalate and bind a writer hands out no more than it holds.
     {"escalate", kRbac, "clusterroles", "", kEscalates, kCritical},
     {"escalate", kRbac, "roles", "", kEscalates, kCritical},
     {"bind", kRbac, "clusterroles", "", kGrants, kCritical},
     {"bind", kRbac, "roles", "", kGrants, kCritical},
-    {kMakes, kRbac, "clusterroles", "", "changes what others may do", kMedium},
-    {kMakes, kRbac, "roles", "", "changes what others may do", kMedium},
-    {kMakes, kRbac, "clusterrolebindings", "", "hands out what it holds", kMedium},
-    {kMakes, kRbac, "rolebindings", "", "hands out what it holds", kMedium},
+    {kMakes, kRbac, "clusterroles", "", "changes the permissions of others", kMedium},
+    {kMakes, kRbac, "roles", "", "changes the permissions of others", kMedium},
+    {kMakes, kRbac, "clusterrolebindings", "", "grants the permissions that it holds", kMedium},
+    {kMakes, kRbac, "rolebindings", "", "grants the permissions that it holds", kMedium},
     // What runs in pods.
     {"create", "", "pods", "", kRuns, kCritical, kAccountsOfNamespace},
     {"update patch", "", "pods", "", "runs images of its choice in any pod there", kHigh,
@@ -59,7 +59,7 @@ constexpr Danger kDangers[] = {
     {kMakes, "batch", "cronjobs", "", kRuns, kCritical, kAccountsOfNamespace},
     // Code inside somebody's container, or its ports.
     {kConnects, "", "pods", "exec", kCommands, kHigh, kAccountsOfNamespace},
-    {kConnects, "", "pods", "attach", "speaks to any pod's process there", kHigh,
+    {kConnects, "", "pods", "attach", "connects to the process of any pod there", kHigh,
      kAccountsOfNamespace},
     {"update patch", "", "pods", "ephemeralcontainers", kCommands, kHigh, kAccountsOfNamespace},
     {kConnects, "", "pods", "portforward", kPorts, kMedium},
@@ -78,9 +78,9 @@ constexpr Danger kDangers[] = {
     {"update patch", kCertificates, "certificatesigningrequests", "approval", kSigns, kCritical},
     {"update patch", kCertificates, "certificatesigningrequests", "status", kSigns, kCritical},
     {"approve sign", kCertificates, "signers", "", kSigns, kCritical},
-    {kMakes, "", "configmaps", "", "decides which users of AWS have which rights", kCritical,
-     kNobody, "aws-auth"},
-    {kMakes, "", "configmaps", "", "decides where names lead", kHigh, kNobody, "coredns"},
+    {kMakes, "", "configmaps", "", "decides the permissions of AWS users", kCritical, kNobody,
+     "aws-auth"},
+    {kMakes, "", "configmaps", "", "decides how DNS names resolve", kHigh, kNobody, "coredns"},
     // Other users' writes, and the kinds that the server has.
     {kWrites, kAdmission, "mutatingwebhookconfigurations", "", kChanges, kHigh},
     {kWrites, kAdmission, "mutatingadmissionpolicies", "", kChanges, kHigh},
@@ -90,11 +90,11 @@ constexpr Danger kDangers[] = {
     {kWrites, kAdmission, "validatingadmissionpolicybindings", "", kRefuses, kHigh},
     {kWrites, "apiextensions.k8s.io", "customresourcedefinitions", "",
      "changes kinds, and deletes them with all their objects", kHigh},
-    {kWrites, "apiregistration.k8s.io", "apiservices", "", "answers in the API server's place",
-     kHigh},
+    {kWrites, "apiregistration.k8s.io", "apiservices", "",
+     "answers requests instead of the API server", kHigh},
     {"update patch", "", "namespaces", "", "changes the labels that admission and selectors trust",
      kMedium},
-    {"delete", "", "namespaces", "", "deletes all that is in a namespace", kHigh},
+    {"delete", "", "namespaces", "", "deletes all objects of a namespace", kHigh},
 };
 
 }  // namespace
@@ -127,7 +127,7 @@ std::span<const Danger> Dangers() { return kDangers; }
 std::string_view DangerOfUrls(const rbac::Rule& rule) {
   constexpr std::pair<std::string_view, std::string_view> kPaths[] = {
       {"/debug/pprof", "reads the API server's memory"},
-      {"/logs/", "reads the logs of the API server's machine"}};
+      {"/logs/", "reads the logs of the API server's host"}};
   for (const auto& [path, consequence] : kPaths) {
     for (const std::string& url : rule.non_resource_urls) {
       if (url.starts_with(path) || rbac::UrlMatches(rule, path)) return consequence;

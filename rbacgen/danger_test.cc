@@ -63,9 +63,9 @@ TEST(Dangers, CoverWhatScannersOfRbacLookFor) {
        "update replaces credentials, and makes tokens of ServiceAccounts"},
       {{{"patch"}, {""}, {"nodes/status"}, {}, {}}, "patch decides which pods a node gets"},
       {{{"create"}, {"apiregistration.k8s.io"}, {"apiservices"}, {}, {}},
-       "create answers in the API server's place"},
+       "create answers requests instead of the API server"},
       {{{"update"}, {""}, {"configmaps"}, {"aws-auth"}, {}},
-       "update decides which users of AWS have which rights"},
+       "update decides the permissions of AWS users"},
       {{{"update"}, {""}, {"configmaps"}, {"mine"}, {}}, ""},
       {{{"update"}, {""}, {"configmaps"}, {}, {}}, ""},
       {{{"get"}, {""}, {"pods"}, {}, {}}, ""},
@@ -123,7 +123,7 @@ TEST(DangerOfUrls, IsOfProfilesAndLogs) {
   };
   EXPECT_EQ(of("/debug/pprof/heap"), "reads the API server's memory");
   EXPECT_EQ(of("/debug/*"), "reads the API server's memory");
-  EXPECT_EQ(of("/logs/*"), "reads the logs of the API server's machine");
+  EXPECT_EQ(of("/logs/*"), "reads the logs of the API server's host");
   for (const char* plain : {"/metrics", "/healthz/*", "/logsx", "/debugx/*"}) {
     EXPECT_EQ(of(plain), "") << plain;
   }

@@ -98,19 +98,18 @@ class FileReader {
         // Prose in such places may well begin with a plus.
         diagnostics_.Add(comment.place == CommentPlace::kOwnLine ? Severity::kError : misplaced_,
                          place_,
-                         StrCat("unknown marker ", Quoted(whole.substr(0, whole.find('='))), "; +",
-                                *meant, ":argument=value,… is the nearest that is known"));
+                         StrCat("unknown marker ", Quoted(whole.substr(0, whole.find('='))),
+                                "; did you mean +", *meant, ":argument=value,…?"));
       }
     } else if (comment.place == CommentPlace::kDoc) {
       diagnostics_.Add(misplaced_, place_,
                        StrCat("+", marker.name,
-                              " in a documentation comment is no marker; begin "
-                              "the line with two slashes"));
+                              " in a documentation comment is not read as a marker; begin the line "
+                              "with two slashes"));
     } else if (comment.place == CommentPlace::kAfterCode) {
-      diagnostics_.Add(misplaced_, place_,
-                       StrCat("+", marker.name,
-                              " after code is no marker; give it a line of its "
-                              "own"));
+      diagnostics_.Add(
+          misplaced_, place_,
+          StrCat("+", marker.name, " after code is not read as a marker; move it to its own line"));
     } else if (marker.name == kJustify) {
       Finish();
       ReadReason(marker.arguments);
@@ -128,8 +127,9 @@ class FileReader {
   // A reason is for the rule below it.
   void Finish() {
     if (!reason_.has_value()) return;
-    diagnostics_.Error(reason_->place,
-                       "a reason and no rule; write it above the +kubebuilder:rbac that needs it");
+    diagnostics_.Error(
+        reason_->place,
+        "this reason has no rule; write it above the +kubebuilder:rbac marker that needs it");
     reason_.reset();
   }
 
@@ -161,15 +161,16 @@ class FileReader {
     }
     if (name == "base") {
       return Misread(
-          "component name \"base\" is taken by the manager's own identity; choose "
-          "another");
+          "component name \"base\" is reserved for the manager's own identity; choose another "
+          "name");
     }
     component_ = name;
     sources_.components[name].push_back(place_);
     if (arguments->Has("events")) {
       const std::string events = arguments->String("events");
       if (events != "none") {
-        return Misread(StrCat("component ", name, ": events is none, where it records none, not ",
+        return Misread(StrCat("component ", name,
+                              ": events must be none, for a component without events, got ",
                               Quoted(events)));
       }
       sources_.without_events.insert(name);
@@ -177,7 +178,8 @@ class FileReader {
     if (!arguments->Has("value")) return;
     const std::string value = arguments->String("value");
     if (!IsValuePath(value)) {
-      return Misread(StrCat("component ", name, ": value must be the path of a chart's value, ",
+      return Misread(StrCat("component ", name,
+                            ": value must be the path of a chart's value, such as ",
                             "\"metrics.secure\", got ", Quoted(value)));
     }
     AddValue(name, {value, place_}, &sources_, &diagnostics_);
@@ -195,7 +197,7 @@ class FileReader {
     reason_ = Reason{arguments->String("reason"), place_};
     if (IsBlank(reason_->text)) {
       reason_.reset();
-      Misread("+mandate:justify: reason is empty; say why the component must have this");
+      Misread("+mandate:justify: reason is empty; write why the component needs this permission");
     }
   }
 
@@ -216,20 +218,23 @@ class FileReader {
     for (const std::string& name : arguments->repeated()) {
       diagnostics_.Add(misplaced_, place_,
                        StrCat("argument ", Quoted(name),
-                              " is given twice and only the last one counts: take the first out"));
+                              " is given twice and only the last one is used: remove the first"));
     }
     d.ns = arguments->String("namespace");
     d.selects_by_name = arguments->Has("fieldSelector");
     if (d.selects_by_name && arguments->String("fieldSelector") != "metadata.name") {
       return Misread(StrCat("+mandate:rbac: fieldSelector must be \"metadata.name\", got ",
-                            Quoted(arguments->String("fieldSelector")), ": RBAC minds no other"));
+                            Quoted(arguments->String("fieldSelector")),
+                            "; RBAC supports no other field selector"));
     }
     d.role_name = arguments->String("roleName");
     d.ours = ours;
     d.justification = arguments->String("justify");
     if (reason.has_value()) {
       if (arguments->Has("justify"))
-        return Misread("+mandate:rbac: justify, and a reason above it");
+        return Misread(
+            "+mandate:rbac: the rule has justify and also a +mandate:justify marker above it; "
+            "remove one of them");
       d.justification = reason->text;
     }
     d.component = component_;
@@ -243,7 +248,8 @@ class FileReader {
       d.external = true;
     }
     if (arguments->Has("justify") && IsBlank(d.justification)) {
-      return Misread("+mandate:rbac: justify is empty; say why the component must have this");
+      return Misread(
+          "+mandate:rbac: justify is empty; write why the component needs this permission");
     }
     // A component without a marker of its own is there from its first rule on.
     if (!std::exchange(is_named_, true)) sources_.components[component_].push_back(place_);
@@ -253,11 +259,14 @@ class FileReader {
     }
     const std::vector<std::string> namespaces = arguments->Strings("namespaces");
     if (!d.ns.empty()) {
-      return Misread("+mandate:rbac: namespace and namespaces; write them all in namespaces");
+      return Misread(
+          "+mandate:rbac: the rule has namespace and also namespaces; write all of them in "
+          "namespaces");
     }
     if (namespaces.empty()) {
       return Misread(
-          "+mandate:rbac: namespaces is empty; name some, or leave it out for every namespace");
+          "+mandate:rbac: namespaces is empty; name at least one, or remove it for every "
+          "namespace");
     }
     for (const std::string& ns : namespaces) {
       d.ns = ns;
@@ -282,8 +291,8 @@ void AddValue(const std::string& component, ChartValue value, Sources* sources,
               Diagnostics* diagnostics) {
   const ChartValue& known = sources->values.emplace(component, value).first->second;
   if (known.path == value.path) return;
-  diagnostics->Error(value.place, StrCat("component ", component, " has the value ", known.path,
-                                         " already, not ", value.path));
+  diagnostics->Error(value.place, StrCat("component ", component, " already has value=", known.path,
+                                         "; it cannot also have value=", value.path));
 }
 
 void ReadDeclarations(const std::string& file, std::string_view text, Severity misplaced,

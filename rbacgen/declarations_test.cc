@@ -189,7 +189,7 @@ INSTANTIATE_TEST_SUITE_P(
     Table, MistakeTest,
     testing::ValuesIn(std::vector<std::pair<std::string, std::string>>{
         {"// +kubebuilder:rback:verbs=get",
-         "unknown marker \"+kubebuilder:rback:verbs\"; +kubebuilder:rbac:"},
+         "unknown marker \"+kubebuilder:rback:verbs\"; did you mean +kubebuilder:rbac:"},
         {"// +kubebuilder:rbac", "missing argument \"verbs\""},
         {"// +kubebuilder:rbac:verbs", "unknown marker"},
         {"// +kubebuilder:rbac=get", "unknown marker"},
@@ -199,13 +199,13 @@ INSTANTIATE_TEST_SUITE_P(
         {"// +kubebuilder:rbca:verbs=get", "unknown marker"},
         {"// +kubebuidler:rbac:verbs=get", "unknown marker"},
         {"// +kubebuilder:rbac:groups:verbs=get", "unknown marker"},
-        {"// +mandate:componet:name=a", "nearest that is known"},
+        {"// +mandate:componet:name=a", "did you mean +mandate:component:"},
         {"// +mandat:component:name=a", "+mandate:component:"},
         {"// +mandate:rbca:verbs=get", "+mandate:rbac:"},
         {"// +mandate:component", "missing argument \"name\""},
         {"// +mandate:component:name=A", "must consist of lower case letters"},
         {"// +mandate:component:name=", "must not be empty"},
-        {"// +mandate:component:name=base", "is taken by the manager's own identity"},
+        {"// +mandate:component:name=base", "is reserved for the manager's own identity"},
         {"// +mandate:component:name=a,name=a", "given twice"},
         {"// +mandate:component:name=a,value=x..y", "value must be the path of a chart's value"},
         {"// +kubebuilder:rbac:verbs=get,justify=x", "unknown argument \"justify\""},
@@ -213,7 +213,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"// +kubebuilder:rbac:groups=g,resources=r,verbs=get x=y,", "expected the name"},
         {"// +mandate:rbac:verbs=get,verbs=list,urls=/x", "given twice"},
         {"// +mandate:rbac:granted=later,urls=/x,verbs=get", "granted must be \"external\""},
-        {"// +mandate:rbac:namespace=a,namespaces=b,urls=/x,verbs=get", "write them all in"},
+        {"// +mandate:rbac:namespace=a,namespaces=b,urls=/x,verbs=get", "write all of them in"},
         {"// +mandate:rbac:namespaces=,urls=/x,verbs=get", "namespaces is empty"},
         {"// +mandate:rbac:fieldSelector=spec.x,urls=/x,verbs=get", "must be \"metadata.name\""},
         {"// +mandate:fense:groups=g,resources=r,label=l", "+mandate:fence:"},
@@ -223,8 +223,9 @@ INSTANTIATE_TEST_SUITE_P(
         {"// +mandate:rbac:justify=\"a\n// b\n//\n// c\",urls=/x,verbs=get", "not closed"},
         {"// +kubebuilder:rbac:groups=\"a\n// b\",resources=r,verbs=get", "not closed"},
         {"/// +kubebuilder:rback:urls=/x", "unknown marker"},
-        {"/// +kubebuilder:rbac:urls=/x,verbs=get", "documentation comment is no marker"},
-        {"int x;  // +kubebuilder:rbac:urls=/x,verbs=get", "after code is no marker"},
+        {"/// +kubebuilder:rbac:urls=/x,verbs=get",
+         "documentation comment is not read as a marker"},
+        {"int x;  // +kubebuilder:rbac:urls=/x,verbs=get", "after code is not read as a marker"},
     }));
 
 TEST(ReadDeclarations, MisplacedMarkersMayBeWarnings) {
@@ -310,18 +311,19 @@ TEST(ReadDeclarations, AReasonIsForTheRuleBelowIt) {
     const char* text;
     const char* want;
   } rows[] = {
-      {"// +mandate:justify:reason=x\n", "a.go:1: error: a reason and no rule; "},
+      {"// +mandate:justify:reason=x\n", "a.go:1: error: this reason has no rule; "},
       {"// +mandate:justify:reason=x\n// +mandate:component:name=c\n",
-       "a.go:1: error: a reason and"},
+       "a.go:1: error: this reason has no rule"},
       {"// +mandate:justify:reason=x\n// +mandate:justify:reason=y\n"
        "// +kubebuilder:rbac:groups=core,resources=secrets,verbs=get\n",
-       "a.go:1: error: a reason and"},
+       "a.go:1: error: this reason has no rule"},
       {"// +mandate:justify:reason=\" \"\n", "a.go:1: error: +mandate:justify: reason is empty"},
       {"// +mandate:justify:why=x\n", "a.go:1: error: +mandate:justify: "},
-      {"// +mandate:justfy:reason=x\n", "+mandate:justify:argument=value,… is the nearest"},
+      {"// +mandate:justfy:reason=x\n", "did you mean +mandate:justify:argument=value,…?"},
       {"// +mandate:justify:reason=x\n"
        "// +mandate:rbac:justify=y,groups=core,resources=secrets,verbs=get\n",
-       "a.go:2: error: +mandate:rbac: justify, and a reason above it"},
+       "a.go:2: error: +mandate:rbac: the rule has justify and also a +mandate:justify marker "
+       "above it; remove one of them"},
   };
   for (const auto& row : rows) {
     read(row.text, &report);

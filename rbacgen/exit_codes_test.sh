@@ -89,7 +89,7 @@ expect 1 'mutate finds none' mutate --test true good.cc
 code=0
 "$rbacgen" who-can list pods --input=good.cc >/dev/full 2>err || code=$?
 [ $code = 2 ] || fail "a full disk: exit code $code"
-"$rbacgen" --help | grep -q '^ *2  not known' || fail '--help has no table of exit codes'
+"$rbacgen" --help | grep -q '^ *2  unknown' || fail '--help has no table of exit codes'
 
 # Folders are made, as controller-gen makes them, and said.
 expect 0 'a new folder' rbac --role-name=r --out=new/deep/role.yaml good.cc

@@ -57,13 +57,13 @@ absl::Status CheckWhat(const Fence& fence) {
     if (std::any_of(resource.begin(), resource.end(),
                     [](unsigned char c) { return std::isupper(c) != 0; })) {
       return Mistake("resource ", Quoted(resource),
-                     " has capitals; write the plural in lower case, as in the URL");
+                     " has capital letters; write the plural in lower case, as in the URL");
     }
   }
   for (const std::string& verb : fence.verbs) {
     if (std::find(kVerbs.begin(), kVerbs.end(), verb) == kVerbs.end()) {
-      return Mistake("verbs are create, update and delete, not ", Quoted(verb),
-                     ": a patch is one of the first two, and reads are not admitted");
+      return Mistake("verbs must be create, update or delete, got ", Quoted(verb),
+                     "; a patch counts as create or update, and admission does not see reads");
     }
   }
   return absl::OkStatus();
@@ -89,7 +89,7 @@ absl::Status CheckGuard(const Fence& fence) {
   if (fence.guard.empty()) return absl::OkStatus();
   if (fence.owner.empty() && fence.label.empty()) {
     return Mistake(
-        "guard is about the component's own objects: owner or label says which they are");
+        "guard protects the component's own objects: add owner or label, which defines them");
   }
   const std::string_view guard = fence.guard;
   const size_t slash = guard.find('/');
@@ -104,13 +104,14 @@ absl::Status CheckGuard(const Fence& fence) {
 absl::Status CheckPatterns(const char* argument, const Strings& patterns) {
   for (const std::string& pattern : patterns) {
     if (pattern.empty() || pattern == "!") {
-      return Mistake(argument, " has an empty pattern, which no name matches");
+      return Mistake(argument, " has an empty pattern, which matches no name");
     }
     // "*" stands for text that a name may have.
     const std::string expanded = absl::StrReplaceAll(pattern, {{AsAbsl(kBaseNameWord), "x"}});
     std::string_view name = expanded;
     if (name.find("$(") != name.npos) {
-      return Mistake(argument, ": ", Quoted(pattern), ": the only word is ", kBaseNameWord);
+      return Mistake(argument, ": ", Quoted(pattern), ": the only supported variable is ",
+                     kBaseNameWord);
     }
     if (name.starts_with('!')) name.remove_prefix(1);
     for (const char* kind : {"Role/", "ClusterRole/"}) {
@@ -139,8 +140,8 @@ absl::Status CheckBindingsOnly(const Fence& fence) {
         return r == "rolebindings" || r == "clusterrolebindings";
       });
   if (bindings) return absl::OkStatus();
-  return Mistake("roleRefs and neverSubject are about rolebindings and clusterrolebindings of ",
-                 kRbacGroup, "; write a marker for these alone");
+  return Mistake("roleRefs and neverSubject apply only to rolebindings and clusterrolebindings of ",
+                 kRbacGroup, "; write a separate marker for these resources");
 }
 
 }  // namespace
@@ -162,7 +163,7 @@ absl::StatusOr<Fence> ReadFence(std::string_view text) {
   fence.role_refs = arguments.Strings("roleRefs");
   for (const std::string& who : arguments.Strings("neverSubject")) {
     if (who != "self" && who != "manager" && who != "anonymous") {
-      return Mistake("neverSubject is self, manager or anonymous, not ", Quoted(who));
+      return Mistake("neverSubject must be self, manager or anonymous, got ", Quoted(who));
     }
     (who == "self"      ? fence.never_self
      : who == "manager" ? fence.never_manager
@@ -180,20 +181,20 @@ absl::StatusOr<Fence> ReadFence(std::string_view text) {
   RETURN_IF_ERROR(CheckPatterns("finalizers", fence.finalizers));
   RETURN_IF_ERROR(CheckBindingsOnly(fence));
   if (!fence.names.empty() && !Has(fence.verbs, "create")) {
-    return Mistake("names is about what is created, and verbs has no create");
+    return Mistake("names applies only to create, and verbs does not include create");
   }
   if (fence.owner.empty() && fence.label.empty() && fence.names.empty() && fence.labels.empty() &&
       fence.never_labels.empty() && fence.role_refs.empty() && !fence.never_self &&
       !fence.never_manager && !fence.never_anonymous) {
     return Mistake(
-        "a fence needs owner, label, names, labels, neverLabels, roleRefs or neverSubject: it says "
-        "what a write must be like");
+        "a fence needs at least one of owner, label, names, labels, neverLabels, roleRefs and "
+        "neverSubject");
   }
   if (!fence.id.empty()) {
     RETURN_IF_ERROR(CheckDnsLabel(fence.id));
   } else if (absl::StrJoin(fence.resources, "-").size() > kMaxId) {
-    return Mistake("a policy is named after so many resources, in more than ", kMaxId,
-                   " characters; give it a name with id");
+    return Mistake("the resources make a policy name of more than ", kMaxId,
+                   " characters; set a shorter name with id");
   }
   return fence;
 }

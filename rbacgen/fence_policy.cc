@@ -75,9 +75,10 @@ std::string IsMine(const Fence& fence) {
 
 // The same, for people.
 std::string MineInWords(const Fence& fence) {
-  if (fence.owner.empty()) return StrCat("bear the label ", fence.label);
-  return StrCat("have a controller of kind ", fence.owner,
-                fence.label.empty() ? "" : StrCat(", or none and the label ", fence.label));
+  if (fence.owner.empty()) return StrCat("have the label ", fence.label);
+  return StrCat(
+      "have a controller of kind ", fence.owner,
+      fence.label.empty() ? "" : StrCat(", or no controller and the label ", fence.label));
 }
 
 FenceCheck Mine(const Fence& fence, std::string_view subject) {
@@ -243,7 +244,7 @@ std::vector<FenceCheck> FenceChecks(const Fence& fence, std::string_view compone
     checks.push_back(NeverSubject(kSelf, "itself", subject));
   }
   if (fence.never_anonymous) {
-    checks.push_back(NeverSubject(kAnonymous, "everybody without a credential", subject));
+    checks.push_back(NeverSubject(kAnonymous, "anonymous users", subject));
   }
   AddWhatIsNeverAComponents(fence, subject, checks);
   return checks;
@@ -265,14 +266,13 @@ std::vector<FenceCheck> GuardChecks(const Fence& fence) {
              CelLiteral(resource), ").subresource(\"finalizers\").check(\"update\").allowed()");
   const auto check = [&](std::string_view unless, std::string_view what) {
     return FenceCheck{StrCat("(", unless, ") || ", may),
-                      StrCat("only who may update ", resource, "/finalizers may ", what)};
+                      StrCat("only a user that may update ", resource, "/finalizers may ", what)};
   };
   // Of a create, only the name is checked: what somebody else makes under another name is not the
   // component's own, whatever its labels say.
   const auto update = [&](std::string_view unchanged, const std::string& what) {
     const std::string_view made = ReservesNames(fence) ? "request.operation == \"CREATE\" || " : "";
-    return check(StrCat(made, unchanged),
-                 StrCat(what, "; to have the object made anew, delete it"));
+    return check(StrCat(made, unchanged), StrCat(what, "; to recreate the object, delete it"));
   };
   std::vector<FenceCheck> checks;
   if (ReservesNames(fence)) {

@@ -45,7 +45,7 @@ TEST(FenceChecks, OneForEachThingThatIsSaid) {
                           "the-component", "mm"),
               ElementsAre(Says("component the-component may never bind a role to the manager's "
                                "own ServiceAccounts"),
-                          Says("itself or base"), Says("everybody without a credential"), _, _));
+                          Says("itself or base"), Says("anonymous users"), _, _));
 }
 
 TEST(FenceChecks, OnlyWhatAWriteAddsIsJudged) {
@@ -73,7 +73,7 @@ TEST(GuardChecks, WhatOthersLeaveAlone) {
   const auto checks =
       GuardChecks(Read("groups=g,resources=r,owner=a.io/A,labels=a.io/*;b,guard=a.io/as"));
   EXPECT_THAT(checks,
-              ElementsAre(Says("only who may update as/finalizers may change the owners"),
+              ElementsAre(Says("only a user that may update as/finalizers may change the owners"),
                           Says("labels of the pattern a.io/*, b"), Says("add finalizers to it")));
   for (const FenceCheck& check : checks) {
     EXPECT_THAT(check.expression,

@@ -49,22 +49,23 @@ void AddHeaderCommand(CLI::App& app, int* exit_code) {
   CLI::App* command =
       app.add_subcommand("header", "Write the mandates of components as a C++ header of constants");
   command->add_option("--out", flags->out, "The header to write")->required();
-  command->add_option("--include-as", flags->include_as,
-                      "The path in #include \"…\", if it is not --out's: for the include guard");
+  command->add_option(
+      "--include-as", flags->include_as,
+      "The path in #include \"…\", for the include guard, if it differs from --out");
   command
       ->add_option("--base", flags->base,
-                   "Whether to define kBase, what the chart grants the manager's own identity: "
-                   "none, with, or only")
+                   "Whether to define kBase, the mandate of the manager's own identity: none, with "
+                   "(components), or only")
       ->check(CLI::IsMember({"none", "with", "only"}))
       ->capture_default_str();
   command
       ->add_option("--base-name", flags->base_name,
-                   "The manager's name, which its ServiceAccounts begin with")
+                   "The manager's name, the prefix of its ServiceAccounts")
       ->check(IsBaseName())
       ->capture_default_str();
   command
       ->add_option("--namespace", flags->ns,
-                   "The manager's namespace in kBase; empty if it is known at run time only")
+                   "The manager's namespace in kBase; empty if it is known only at run time")
       ->check(IsNamespace());
   AddMandateSourceFlags(command, &flags->sources);
   command->footer(

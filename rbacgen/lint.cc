@@ -28,22 +28,21 @@ void LintShape(const Declaration& d, Strings* found) {
     if (!d.ns.empty()) {
       found->push_back(StrCat("urls in a Role (namespace=", d.ns,
                               "): URLs have no namespace and "
-                              "the API server refuses this; take the namespace out"));
+                              "the API server rejects the Role; remove the namespace"));
     }
     if (!r.resources.empty() || !r.api_groups.empty() || !r.resource_names.empty()) {
       found->push_back(
-          "urls together with groups, resources or resourceNames: the API server "
-          "refuses this; write two markers");
+          "urls together with groups, resources or resourceNames: the API server rejects the rule; "
+          "write two markers");
     }
     return;
   }
   if (r.resources.empty()) {
     found->push_back(
-        "neither resources nor urls: the API server refuses this; name what the "
-        "rule is about");
+        "neither resources nor urls: the API server rejects the rule; add resources or urls");
   } else if (r.api_groups.empty()) {
     found->push_back(
-        "resources without groups: the API server refuses this; write groups=\"\" "
+        "resources without groups: the API server rejects the rule; write groups=\"\" "
         "for the core group");
   }
 }
@@ -57,8 +56,8 @@ void LintCharacters(std::string_view what, const std::vector<std::string>& items
     };
     if (std::all_of(item.begin(), item.end(), fits)) continue;
     found->push_back(StrCat(what, " ", Quoted(item),
-                            " matches nothing: none is of such characters; ",
-                            "items are separated by \";\""));
+                            " contains invalid characters and matches nothing; ",
+                            "separate items with \";\""));
   }
 }
 
@@ -69,15 +68,15 @@ void LintResources(const rbac::Rule& rule, Strings* found) {
     } else if (resource.ends_with("/*")) {
       const std::string stem = resource.substr(0, resource.size() - 2);
       found->push_back(StrCat("resource ", Quoted(resource),
-                              " matches nothing: RBAC knows \"*\", \"", stem, "\", \"", stem,
+                              " matches nothing: RBAC supports \"*\", \"", stem, "\", \"", stem,
                               "/log\" and \"*/scale\"; list the "
                               "subresources"));
     }
     if (std::any_of(resource.begin(), resource.end(),
                     [](unsigned char c) { return std::isupper(c) != 0; })) {
-      found->push_back(StrCat("resource ", Quoted(resource),
-                              " has capitals: RBAC wants the plural "
-                              "in lower case, as in the URL"));
+      found->push_back(
+          StrCat("resource ", Quoted(resource),
+                 " has capital letters: write the plural in lower case, as in the URL"));
     }
   }
 }
@@ -90,15 +89,15 @@ void LintVerbs(const rbac::Rule& rule, Strings* found) {
     if (std::any_of(word.begin(), word.end(),
                     [](unsigned char c) { return std::isupper(c) != 0; })) {
       found->push_back(StrCat("verb ", Quoted(verb),
-                              " has capitals: verbs match case by case and "
-                              "the API server's are in lower case"));
+                              " has capital letters: verbs are case-sensitive and the API server's "
+                              "verbs are in lower case"));
     }
   }
   if (rule.resource_names.empty()) return;
   if (Has(rule.verbs, "deletecollection")) {
     found->push_back(
-        "deletecollection with resourceNames grants nothing: such a request names no "
-        "object; take the verb or the names out");
+        "deletecollection with resourceNames grants nothing: such a request has no object name; "
+        "remove the verb or the names");
   }
   // A subresource is created under its object's name, and apply or PUT create one by name.
   const bool creates_unnamed =
@@ -107,8 +106,9 @@ void LintVerbs(const rbac::Rule& rule, Strings* found) {
   if (Has(rule.verbs, "create") && !Has(rule.verbs, "patch") && !Has(rule.verbs, "update") &&
       creates_unnamed) {
     found->push_back(
-        "create with resourceNames grants nothing: a POST has no name yet; add patch "
-        "and create by apply, or write create in a marker without resourceNames");
+        "create with resourceNames grants nothing: a POST request has no name yet; add patch and "
+        "create the object by server-side apply, or write create in a marker without "
+        "resourceNames");
   }
 }
 
@@ -121,8 +121,9 @@ void LintNames(const Declaration& d, Strings* found) {
   for (const std::string& group : d.rule.api_groups) {
     const size_t slash = group.find('/');
     if (slash == std::string::npos) continue;
-    found->push_back(StrCat("group ", Quoted(group), " has a version, which RBAC does not know: ",
-                            "write ", Quoted(group.substr(0, slash))));
+    found->push_back(StrCat("group ", Quoted(group),
+                            " has a version, which RBAC does not support: ", "write ",
+                            Quoted(group.substr(0, slash))));
   }
   // These are no objects' names.
   const bool objects =
@@ -139,11 +140,13 @@ void LintNames(const Declaration& d, Strings* found) {
   }
   for (const std::string& url : d.rule.non_resource_urls) {
     if (url != "*" && !url.starts_with('/')) {
-      found->push_back(StrCat("url ", Quoted(url), " does not begin with /: no request has it"));
+      found->push_back(
+          StrCat("url ", Quoted(url), " does not begin with /, so no request matches it"));
     } else if (url.find('*') < url.find_last_not_of('*') + 1 && url != "*" &&
                url.find_last_not_of('*') != url.npos) {
-      found->push_back(StrCat("url ", Quoted(url),
-                              ": \"*\" means any text at the end only; elsewhere it is a star"));
+      found->push_back(
+          StrCat("url ", Quoted(url),
+                 ": \"*\" is a wildcard only at the end; elsewhere it is a literal star"));
     }
   }
 }
@@ -170,8 +173,8 @@ std::vector<std::string> Doubts(const Declaration& declaration) {
       (Has(rule.verbs, "list") || Has(rule.verbs, "watch"))) {
     found.push_back(
         "list and watch with resourceNames are granted only to requests with the field selector "
-        "metadata.name=NAME; if they have it, say so in a +mandate:rbac marker with "
-        "fieldSelector=metadata.name");
+        "metadata.name=NAME; if the requests have it, declare the rule in a +mandate:rbac marker "
+        "with fieldSelector=metadata.name");
   }
   return found;
 }
@@ -217,14 +220,14 @@ void CheckFences(const Sources& sources, Diagnostics* diagnostics) {
   for (const FenceDeclaration& f : sources.fences) {
     if (f.component.empty()) {
       diagnostics->Error(f.place,
-                         "this fence belongs to no component; write "
+                         "this fence has no component; write "
                          "// +mandate:component:name=NAME above it in this file");
       continue;
     }
     for (const std::string& resource : f.fence.resources) {
       if (MayWrite(sources, f, resource)) continue;
-      diagnostics->Error(f.place, StrCat("a fence around ", resource, ", which no rule lets ",
-                                         f.component, " write; take it out, or fix its name"));
+      diagnostics->Error(f.place, StrCat("the fence covers ", resource, ", but no rule allows ",
+                                         f.component, " to write it; remove it or fix its name"));
     }
   }
 }
@@ -236,13 +239,13 @@ void CheckMandates(const Sources& sources, Severity unjustified, Diagnostics* di
   for (const Declaration& d : sources.declarations) {
     if (d.component.empty()) {
       diagnostics->Error(d.place,
-                         "this rule belongs to no component; write "
+                         "this rule has no component; write "
                          "// +mandate:component:name=NAME above it in this file");
     }
     if (!d.role_name.empty()) {
       diagnostics->Error(d.place,
-                         "roleName has no meaning in a mandate: its roles are named after "
-                         "the component; take it out");
+                         "roleName is not supported in a mandate: its roles are named after the "
+                         "component; remove roleName");
     }
     if (const auto risk = Risk(d.rule); risk && d.justification.empty()) {
       diagnostics->Add(unjustified, d.place,

@@ -48,23 +48,25 @@ TEST(Lint, SaysWhatIsRefusedOrIgnored) {
       {"resources=r,verbs=get", "resources without groups"},
       {"groups=\"\",resources=pods/*,verbs=get", "\"pods/*\" matches nothing"},
       {"groups=\"\",resources=\"\",verbs=get", "an empty resource"},
-      {"groups=\"\",resources=Pods,verbs=get", "resource \"Pods\" has capitals"},
-      {"groups=\"\",resources=pods,verbs=Get", "verb \"Get\" has capitals"},
+      {"groups=\"\",resources=Pods,verbs=get", "resource \"Pods\" has capital letters"},
+      {"groups=\"\",resources=pods,verbs=Get", "verb \"Get\" has capital letters"},
       {"groups=\"\",resources=pods,verbs=\"\"", "an empty verb"},
       {"groups=\"\",resources=pods,verbs=get list",
-       "verb \"get list\" matches nothing: none is of such characters"},
-      {"groups=\"\",resources=pods,verbs=lïst", "verb \"lïst\" matches nothing"},
-      {"groups=g,resources=r s,verbs=get", "resource \"r s\" matches nothing"},
-      {"groups=apps batch,resources=jobs,verbs=get", "group \"apps batch\" matches nothing"},
+       "verb \"get list\" contains invalid characters and matches nothing"},
+      {"groups=\"\",resources=pods,verbs=lïst", "verb \"lïst\" contains invalid characters"},
+      {"groups=g,resources=r s,verbs=get", "resource \"r s\" contains invalid characters"},
+      {"groups=apps batch,resources=jobs,verbs=get",
+       "group \"apps batch\" contains invalid characters"},
       {"groups=\"\",resources=pods,resourceNames=x,verbs=get;create", "create with resourceNames"},
       {"groups=\"\",resources=pods,resourceNames=x,verbs=deletecollection",
        "deletecollection with resourceNames"},
       {"groups=g,resources=r,resourceNames=a/b,verbs=get", "no object can have this name"},
       {"groups=g,resources=r,resourceNames=\"\",verbs=get", "no object can have this name"},
-      {"groups=g/v1,resources=r,verbs=get", "has a version, which RBAC does not know: write \"g\""},
+      {"groups=g/v1,resources=r,verbs=get",
+       "has a version, which RBAC does not support: write \"g\""},
       {"groups=g,resources=r,verbs=get,namespace=N", "namespace: "},
       {"urls=metrics,verbs=get", "does not begin with /"},
-      {"urls=\"/a/*/b\",verbs=get", "at the end only"},
+      {"urls=\"/a/*/b\",verbs=get", "only at the end"},
   };
   for (const auto& [arguments, want] : cases) {
     EXPECT_THAT(Lint(Of(arguments)), ElementsAre(HasSubstr(want))) << arguments;
@@ -98,12 +100,12 @@ TEST(CheckMandates, AFenceIsAroundWhatItsComponentMayWrite) {
   Diagnostics diagnostics;
   CheckMandates(sources, Severity::kError, &diagnostics);
   EXPECT_EQ(diagnostics.Report(),
-            "a.cc:1: error: this fence belongs to no component; write // "
+            "a.cc:1: error: this fence has no component; write // "
             "+mandate:component:name=NAME above it in this file\n"
-            "a.cc:6: error: a fence around q, which no rule lets c write; take it out, or fix its "
-            "name\n"
-            "a.cc:6: error: a fence around r, which no rule lets c write; take it out, or fix its "
-            "name\n");
+            "a.cc:6: error: the fence covers q, but no rule allows c to write it; remove it or fix "
+            "its name\n"
+            "a.cc:6: error: the fence covers r, but no rule allows c to write it; remove it or fix "
+            "its name\n");
 }
 
 TEST(CheckMandates, AsksForAReasonAndAComponent) {
@@ -119,12 +121,12 @@ TEST(CheckMandates, AsksForAReasonAndAComponent) {
   Diagnostics diagnostics;
   CheckMandates(sources, Severity::kError, &diagnostics);
   EXPECT_EQ(diagnostics.Report(),
-            "a.cc:1: error: this rule belongs to no component; write // "
+            "a.cc:1: error: this rule has no component; write // "
             "+mandate:component:name=NAME above it in this file\n"
             "a.cc:3: error: verb \"bind\" needs a reason; write above it: // "
             "+mandate:justify:reason=\"why this component must have it\"\n"
-            "a.cc:4: error: roleName has no meaning in a mandate: its roles are named after the "
-            "component; take it out\n");
+            "a.cc:4: error: roleName is not supported in a mandate: its roles are named after the "
+            "component; remove roleName\n");
   Diagnostics warned;
   CheckMandates(sources, Severity::kWarning, &warned);
   EXPECT_NE(warned.Report().find("a.cc:3: warning: verb \"bind\""), std::string::npos);

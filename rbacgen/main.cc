@@ -44,10 +44,10 @@ int Misuse(const CLI::App& app, const CLI::ParseError& error, const char* first)
   const std::vector<CLI::App*> named = app.get_subcommands();
   std::cerr << "rbacgen: ";
   if (named.empty() && first != nullptr && *first != '-') {
-    std::cerr << first << " is no command";
+    std::cerr << "unknown command " << mandate::rbacgen::Quoted(first);
     for (const auto* other : app.get_subcommands(nullptr)) {
       if (mandate::rbacgen::IsOneEditAway(first, other->get_name())) {
-        std::cerr << "; " << other->get_name() << " is the nearest";
+        std::cerr << "; did you mean " << mandate::rbacgen::Quoted(other->get_name()) << "?";
         break;
       }
     }
@@ -62,19 +62,19 @@ int Misuse(const CLI::App& app, const CLI::ParseError& error, const char* first)
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("From markers in source code to RBAC, and from the audit log back to who did what.",
-               "rbacgen");
+  CLI::App app(
+      "Generates RBAC from markers in source code, and compares it with the API server's audit "
+      "log.",
+      "rbacgen");
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("rbacgen ") + mandate::rbacgen::kVersion);
   app.footer(
-      "rbacgen COMMAND --help says more.\n\nExit codes, of every command:\n"
+      "Run `rbacgen COMMAND --help` for details.\n\nExit codes of every command:\n"
       "  0  done; yes; no difference; nothing found\n"
       "  1  no; different; something found, such as mistakes in markers\n"
-      "  2  not known: a wrong command line, an input that cannot be read, an output that cannot "
-      "be "
-      "written");
+      "  2  unknown: an invalid command line, an unreadable input, an unwritable output");
   if (const char* flag = FlagWithoutValue(argc, argv)) {
-    std::cerr << "rbacgen: " << flag << " has no value; give it one, or leave it out\n";
+    std::cerr << "rbacgen: " << flag << " has no value; add a value, or remove the flag\n";
     return mandate::rbacgen::kExitUnknown;
   }
   int exit_code = 0;

@@ -83,7 +83,8 @@ class ArgumentParser {
       const auto names = [](std::string* out, const ArgumentSpec& s) {
         absl::StrAppend(out, AsAbsl(s.name));
       };
-      return absl::InvalidArgumentError(StrCat("unknown argument ", Quoted(name), "; known are ",
+      return absl::InvalidArgumentError(StrCat("unknown argument ", Quoted(name),
+                                               "; the known arguments are ",
                                                absl::StrJoin(specs_, ", ", names)));
     }
     if (arguments_.Has(name)) {
@@ -178,7 +179,7 @@ class ArgumentParser {
       std::string value;
       if (!UnquoteGo(literal, &value)) {
         return absl::InvalidArgumentError(
-            StrCat(what, Quoted(spec.name), " is no valid string: ", literal));
+            StrCat(what, Quoted(spec.name), " is not a valid string: ", literal));
       }
       return value;
     }
@@ -193,8 +194,8 @@ class ArgumentParser {
       }
     }
     if (IsBlank(text_[at_ - 1])) {
-      return absl::InvalidArgumentError(StrCat(what, Quoted(spec.name), " has a blank before ",
-                                               Here(), "; take the blank out, or quote the value"));
+      return absl::InvalidArgumentError(StrCat(what, Quoted(spec.name), " has a space before ",
+                                               Here(), "; remove the space, or quote the value"));
     }
     return std::string(text_.substr(start, at_ - start));
   }

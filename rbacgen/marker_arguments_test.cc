@@ -86,7 +86,8 @@ TEST(ParseArguments, AnEmptyTextEndsTheLine) {
 }
 
 TEST(ParseArguments, Mistakes) {
-  EXPECT_THAT(ErrorOf("lists=a"), HasSubstr("unknown argument \"lists\"; known are list, text,"));
+  EXPECT_THAT(ErrorOf("lists=a"),
+              HasSubstr("unknown argument \"lists\"; the known arguments are list, text,"));
   EXPECT_THAT(ErrorOf("list"), HasSubstr("expected \"=\" after \"list\""));
   EXPECT_THAT(ErrorOf("=a"), HasSubstr("expected the name of an argument"));
   EXPECT_THAT(ErrorOf("list=a,"), HasSubstr("expected the name of an argument, got the end"));
@@ -97,7 +98,7 @@ TEST(ParseArguments, Mistakes) {
   EXPECT_THAT(ErrorOf(R"(text="a"b)"), HasSubstr("expected \",\""));
   EXPECT_THAT(ErrorOf(R"(list="a)"), HasSubstr("not closed"));
   EXPECT_THAT(ErrorOf(R"(list=a"b)"), HasSubstr("not closed"));
-  EXPECT_THAT(ErrorOf(R"(list="\q")"), HasSubstr("no valid string"));
+  EXPECT_THAT(ErrorOf(R"(list="\q")"), HasSubstr("not a valid string"));
   EXPECT_THAT(ErrorOf("count=1x"), HasSubstr("must be an integer, got \"1x\""));
   EXPECT_THAT(ErrorOf("count=99999999999999999999"), HasSubstr("must be an integer"));
   EXPECT_THAT(ErrorOf("flag=yes"), HasSubstr("must be true or false"));
@@ -106,8 +107,8 @@ TEST(ParseArguments, Mistakes) {
 
 // controller-gen reads these as "", ";b", ",list=a" and "": nobody means that.
 TEST(ParseArguments, MistakesThatControllerGenMisreads) {
-  EXPECT_THAT(ErrorOf("list=a ;b"), HasSubstr("has a blank before \";\""));
-  EXPECT_THAT(ErrorOf("list={a }"), HasSubstr("has a blank before \"}\""));
+  EXPECT_THAT(ErrorOf("list=a ;b"), HasSubstr("has a space before \";\""));
+  EXPECT_THAT(ErrorOf("list={a }"), HasSubstr("has a space before \"}\""));
   EXPECT_THAT(ErrorOf("list=a;;b"), HasSubstr("an item of \"list\" has no value"));
   EXPECT_THAT(ErrorOf("text=,list=a"), HasSubstr("argument \"text\" has no value"));
 }

@@ -56,10 +56,10 @@ int Run(const Flags& flags) {
   if (const int errors = Conclude(diagnostics)) return errors;
   if (const size_t ours = all - declarations.size()) {
     std::cerr << "rbacgen: " << ours << " +mandate:rbac rule" << (ours == 1 ? " is" : "s are")
-              << " left out, as controller-gen would; `rbacgen chart` has them\n";
+              << " omitted, as in controller-gen; `rbacgen chart` includes them\n";
   }
   if (declarations.empty()) {
-    std::cerr << "rbacgen: no +kubebuilder:rbac marker in what was named; nothing to print\n";
+    std::cerr << "rbacgen: the named paths have no +kubebuilder:rbac marker; nothing to print\n";
     return 0;
   }
   std::vector<Place> places;
@@ -80,17 +80,18 @@ void AddRbacCommand(CLI::App& app, int* exit_code) {
   auto flags = std::make_shared<Flags>();
   CLI::App* command = app.add_subcommand(
       "rbac", "Print the roles that controller-gen prints for the same +kubebuilder:rbac markers");
-  command->add_option("--role-name", flags->role_name,
-                      "The role's name where a marker has none; with --component-from=dir or file "
-                      "there is a role for each component, named after it, behind this and a dash");
-  command->add_flag("--minimal", flags->minimal,
-                    "Beyond controller-gen: leave out what other rules allow already, and join "
-                    "what can be joined");
+  command->add_option(
+      "--role-name", flags->role_name,
+      "The name of the role, for markers without roleName; with --component-from=dir or file each "
+      "component has its own role, NAME-component");
+  command->add_flag(
+      "--minimal", flags->minimal,
+      "Unlike controller-gen: omit rules that other rules already cover, and merge rules");
   command->add_option("--out", flags->out, "Write to this file instead of standard output");
   AddSourceFlags(command, &flags->sources);
   command->footer(
-      "Any language with // comments. Mistakes in markers are errors; rules that the API server\n"
-      "would refuse or ignore are warnings.\n\n"
+      "Reads any language with // comments. Mistakes in markers are errors; rules that the API\n"
+      "server would reject or ignore are warnings.\n\n"
       "Example: rbacgen rbac --role-name=manager-role ./...");
   command->callback([flags, exit_code] { *exit_code = Run(*flags); });
 }

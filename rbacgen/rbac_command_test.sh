@@ -30,12 +30,12 @@ grep -q -- '- list' "$dir/out" || fail 'minimal: lost a rule'
 printf '%s\n' '// +mandate:rbac:granted=external,groups=g,resources=r,verbs=get' >"$dir/ours.cc"
 expect 0 'only our own markers' rbac --role-name=x "$dir/ours.cc"
 [ ! -s "$dir/out" ] || fail 'printed a role for +mandate:rbac'
-says 'only our own markers' err '1 +mandate:rbac rule is left out'
+says 'only our own markers' err '1 +mandate:rbac rule is omitted'
 says 'only our own markers' err 'no +kubebuilder:rbac marker'
 
 printf '%s\n' "// $rule=x,verbs=Get" >"$dir/lint.cc"
 expect 0 'lint' rbac --role-name=x "$dir/lint.cc"
-says lint err "$dir/lint.cc:1: warning: verb \"Get\" has capitals"
+says lint err "$dir/lint.cc:1: warning: verb \"Get\" has capital letters"
 grep -q -- '- Get' "$dir/out" || fail 'a warning kept the role back'
 
 printf '%s\n' "// $rule=x" '// +kubebuilder:rback:verbs=get' >"$dir/wrong.cc"
@@ -63,10 +63,10 @@ printf '%s\n' "// $rule=a,verbs=get" >"$dir/ctl/pod/pod_controller.go"
 printf '%s\n' "// $rule=b,verbs=get" '// +mandate:component:name=own' "// $rule=c,verbs=get" \
   >"$dir/ctl/job/Job_reconciler.go"
 expect 0 'a folder with others' rbac --role-name=x "$dir/ctl"
-says 'a folder with others' err "$dir/ctl is read with all below it, which has 3 markers; controller-gen reads that folder alone"
+says 'a folder with others' err "$dir/ctl is read recursively; the folders below it have 3 markers; controller-gen reads them only"
 for path in "$dir/ctl/..." "$dir/ctl/pod" "$dir/ctl/pod/"; do
   expect 0 "the folders $path" rbac --role-name=x "$path"
-  ! grep 'is read with' "$dir/err" || fail "the folders $path: there is nothing to say"
+  ! grep 'is read recursively' "$dir/err" || fail "the folders $path: there is nothing to say"
 done
 names() { sed -n 's/^  name: //p' "$dir/out" | xargs; }
 expect 0 'by folder' rbac --component-from=dir "$dir/ctl"
@@ -77,13 +77,13 @@ expect 0 'by marker' rbac --component-from=marker --role-name=x "$dir/ctl"
 [ "$(names)" = x ] || fail "by marker: roles $(names)"
 printf '%s\n' '' "// $rule=d,verbs=get" >"$dir/more/pod/x.go"
 expect 1 'two folders of one name' rbac --component-from=dir "$dir/ctl" "$dir/more"
-says 'two folders of one name' err "$dir/more/pod/x.go:2: error: component pod is that of $dir/ctl/pod already"
+says 'two folders of one name' err "$dir/more/pod/x.go:2: error: component name pod is already used by $dir/ctl/pod;"
 printf '%s\n' '// +mandate:component:name=pod' "// $rule=d,verbs=get" >"$dir/more/pod/x.go"
 expect 0 'two folders, and a marker that means it' rbac --component-from=dir "$dir/ctl" "$dir/more"
 mkdir "$dir/base"
 printf '%s\n' "// $rule=a,verbs=get" >"$dir/base/x.go"
 expect 1 'a folder that cannot name one' rbac --component-from=dir "$dir/base"
-says 'a folder that cannot name one' err "$dir/base/x.go:1: error: the name of its folder, \"base\", is that of"
+says 'a folder that cannot name one' err "$dir/base/x.go:1: error: the name of its folder, \"base\", is reserved for the manager"
 expect 2 'an unknown way' rbac --component-from=moon "$dir/ctl"
 says 'an unknown way' err moon
 
@@ -91,7 +91,7 @@ expect 2 'no path' rbac --role-name=x
 expect 2 'no role name' rbac "$dir/src"
 says 'no role name' err 'rbac needs --role-name=NAME, or --component-from=dir'
 expect 2 'a missing path' rbac --role-name=x "$dir/none"
-says 'a missing path' err "no file or folder $dir/none"
+says 'a missing path' err "no such file or folder: $dir/none"
 expect 2 'an unknown command' rback
 expect 2 'nothing'
 expect 0 'help' --help

@@ -43,7 +43,7 @@ void ReadFile(const std::string& file, ComponentFrom from, Severity misplaced, B
   }
   if (text->starts_with("\xFF\xFE") || text->starts_with("\xFE\xFF")) {
     batch->diagnostics.Add(Severity::kWarning, {file},
-                           "is UTF-16, and its markers are not read; write it as UTF-8");
+                           "is UTF-16, so its markers are not read; convert it to UTF-8");
     return;
   }
   auto component = ComponentOfFile(file, from);
@@ -106,10 +106,11 @@ void ReadFiles(const std::vector<std::string>& files, ComponentFrom from, Severi
       const Origin origin = OriginOf(named.file, from);
       const auto& [name, known] = *origins.emplace(*named.component, origin).first;
       if (known.folder == origin.folder) continue;
-      diagnostics->Error(named.place, StrCat("component ", name, " is that of ", known.shown,
-                                             " already, and two that share an identity share all "
-                                             "permissions; write // +mandate:component:name=NAME "
-                                             "above its first rule"));
+      diagnostics->Error(named.place,
+                         StrCat("component name ", name, " is already used by ", known.shown,
+                                "; components with one name share one identity and all its "
+                                "permissions; write // +mandate:component:name=NAME "
+                                "above its first rule"));
     }
   }
   sources->components.erase("?");

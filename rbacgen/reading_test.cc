@@ -73,7 +73,7 @@ TEST(ReadFiles, WhatIsNotReadIsSaid) {
   const std::string file = Write("wide.cs", std::string("\xFF\xFE/\0/\0", 6));
   EXPECT_EQ(
       Read({file}).report,
-      StrCat(file, ": warning: is UTF-16, and its markers are not read; write it as UTF-8\n"));
+      StrCat(file, ": warning: is UTF-16, so its markers are not read; convert it to UTF-8\n"));
 }
 
 TEST(ReadFiles, TwoValuesOfAComponentHoweverFarApart) {
@@ -88,7 +88,8 @@ TEST(ReadFiles, TwoValuesOfAComponentHoweverFarApart) {
     }
     const Result r = Read(files);
     EXPECT_EQ(r.report,
-              StrCat(files.back(), ":1: error: component c has the value a already, not b\n"))
+              StrCat(files.back(),
+                     ":1: error: component c already has value=a; it cannot also have value=b\n"))
         << apart;
     EXPECT_EQ(r.sources.values.at("c").path, "a");
   }
@@ -124,7 +125,7 @@ TEST(ReadFiles, TwoFoldersOfOneName) {
   const std::string first = Write("y/pod/a.go", Rule("a"));
   const std::string second = Write("z/pod/b.go", Rule("b"));
   EXPECT_THAT(Read({first, second}, ComponentFrom::kDir).report,
-              HasSubstr(second + ":1: error: component pod is that of "));
+              HasSubstr(second + ":1: error: component name pod is already used by "));
   Write("z/pod/b.go", "// +mandate:component:name=pod\n" + Rule("b"));
   EXPECT_EQ(Read({first, second}, ComponentFrom::kDir).report, "") << "a marker means it";
 }
@@ -136,8 +137,9 @@ TEST(ReadFiles, AControllerAndItsWebhookInOneFolder) {
   EXPECT_EQ(together.report, "");
   EXPECT_THAT(together.sources.components, ElementsAre(Key("pod")));
   const std::string elsewhere = Write("v/pod_webhook.go", Rule("b"));
-  EXPECT_THAT(Read({files[0], elsewhere}, ComponentFrom::kFile).report,
-              HasSubstr(elsewhere + ":1: error: component pod is that of " + files[0]));
+  EXPECT_THAT(
+      Read({files[0], elsewhere}, ComponentFrom::kFile).report,
+      HasSubstr(elsewhere + ":1: error: component name pod is already used by " + files[0]));
 }
 
 TEST(ReadFiles, AFolderThatNamesNone) {

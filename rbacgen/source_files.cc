@@ -64,7 +64,7 @@ absl::StatusOr<std::vector<std::string>> FindSourceFiles(std::span<const std::st
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
     if (!fs::exists(status)) {
-      return absl::NotFoundError(absl::StrCat("no file or folder ", path.string()));
+      return absl::NotFoundError(absl::StrCat("no such file or folder: ", path.string()));
     }
     if (fs::is_directory(status)) {
       RETURN_IF_ERROR(Walk(path, &files));

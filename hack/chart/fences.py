@@ -32,7 +32,7 @@ STOPPED = {
     "its group": (INSTANCE, binding(subject=user(f"system:serviceaccounts:{NAMESPACE}", "Group")), OWN),
     "another component": (INSTANCE, binding(subject=account(TEMPLATE)), OWN),
     "base": (INSTANCE, binding(subject=account(BASE)), OWN),
-    "everybody without a credential": (INSTANCE, binding(subject=user("system:anonymous")), NOBODY),
+    "anonymous users": (INSTANCE, binding(subject=user("system:anonymous")), NOBODY),
     "their group": (INSTANCE, binding(subject=user("system:unauthenticated", "Group")), NOBODY),
     "a binding with a finalizer": (INSTANCE, binding(finalizers=["a.io/x"]), FINALIZERS),
     "a binding with a label more":

@@ -68,8 +68,7 @@ int FindStart(const Flags& flags,
     if (known) continue;
     if (flags.as.empty()) {
       PrintMessage(StrCat(flags.old_input, " has no base, ServiceAccount ", flags.input.tree.ns,
-                          "/", flags.input.tree.base_name,
-                          "; name where to begin: --as=NAMESPACE/NAME"));
+                          "/", flags.input.tree.base_name, "; set the start: --as=NAMESPACE/NAME"));
     } else {
       PrintMessage(AsStd(unknown.message()));
     }
@@ -101,7 +100,7 @@ int DiffOfSome(const Flags& flags, const Measured& was, const Measured& is) {
   const RadiusDiff diff = DiffRadii(ComputeBlastRadius(was.complete, old_start),
                                     ComputeBlastRadius(is.complete, new_start));
   std::string text = flags.json ? ToJson(RadiusDiffJson(diff)) : RadiusDiffText("", diff);
-  if (text.empty()) text = "nothing is added and nothing taken away\n";
+  if (text.empty()) text = "nothing is added or removed\n";
   return Print(text, was.unknown || is.unknown, diff.grew() ? kExitFound : 0);
 }
 
@@ -124,7 +123,7 @@ int DiffOfEach(const Flags& flags, const Measured& was, const Measured& is) {
     entry["identity"] = c.title;
     list.append(std::move(entry));
   }
-  if (text.empty()) text = "nothing is added and nothing taken away\n";
+  if (text.empty()) text = "nothing is added or removed\n";
   return Print(flags.json ? ToJson(list) : text, was.unknown || is.unknown, grew ? kExitFound : 0);
 }
 
@@ -140,15 +139,17 @@ int TwoRadii(const Flags& flags) {
 void AddBlastRadiusCommand(CLI::App& app, int* exit_code) {
   auto flags = std::make_shared<Flags>();
   CLI::App* command = app.add_subcommand(
-      "blast-radius", "Whom and what an identity reaches, with all that it can become");
-  command->add_option("INPUT", flags->old_input, "Below")->capture_default_str();
-  command->add_option("NEW", flags->new_input,
-                      "An INPUT: say what it adds to the first; exit 1 if it adds something");
+      "blast-radius",
+      "List what an identity can reach, directly and through the identities that it can become");
+  command->add_option("INPUT", flags->old_input, "See below")->capture_default_str();
+  command->add_option(
+      "NEW", flags->new_input,
+      "A second INPUT: print what it adds to the first; exit 1 if it adds something");
   command
       ->add_option(
           "--as", flags->as,
-          "Where it begins: components, NAMESPACE/NAME of ServiceAccounts, users (user:NAME if no "
-          "binding has the user). Without it: at base; of two INPUTs, at each subject by itself")
+          "The start: components, NAMESPACE/NAME of ServiceAccounts, users (user:NAME if no "
+          "binding has the user). The default is base; for two INPUTs, each subject separately")
       ->allow_extra_args(false);
   command->add_flag("--json", flags->json, "Print JSON");
   AddInputFlags(command, Asks::kOfAll, &flags->input);

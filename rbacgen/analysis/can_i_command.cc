@@ -82,8 +82,8 @@ bool SayUnknown(const World& world, const Flags& flags, const rbac::Attributes& 
 // Says that Kubernetes' own roles decide, and not alike in all versions. Unknown, then.
 void SayVersionDecides(bool newest_allows) {
   const char* words[] = {"no", "yes"};
-  PrintMessage(StrCat("Kubernetes' own roles decide: in 1.36 the answer is ", words[newest_allows],
-                      ", in 1.30 ", words[!newest_allows],
+  PrintMessage(StrCat("the answer depends on Kubernetes' own roles: in 1.36 it is ",
+                      words[newest_allows], ", in 1.30 ", words[!newest_allows],
                       "; ask the cluster (--input=cluster), or add its roles to the input"));
 }
 
@@ -155,14 +155,15 @@ int CanI(const Flags& flags) {
   if (flags.quiet) return kExitFound;
   std::cout << "no\n";
   if (const auto namespaces = NamespacesOf(authorizer, *user, request); !namespaces.empty()) {
-    PrintMessage(StrCat("not in every namespace; in some: ", NamespaceWords(namespaces),
-                        "; -n asks about one"));
+    PrintMessage(StrCat("not in every namespace; only in: ", NamespaceWords(namespaces),
+                        "; use -n to ask about one"));
   }
   for (const LaterGrant& later : world.later) {
     if (later.component != flags.as) continue;
     for (const rbac::Rule& rule : later.rules) {
       if (!rbac::RuleAllows(rule, request)) continue;
-      std::cerr << "not yet: its markers say that somebody else grants this (granted=external)\n";
+      std::cerr
+          << "not yet: its markers declare that an administrator grants this (granted=external)\n";
       return kExitFound;
     }
   }
@@ -214,14 +215,15 @@ void AddRows(const World& world, const rbac::Authorizer& authorizer, const Bindi
 // For a question about every namespace: where RoleBindings allow it, or may.
 std::string InSome(const World& world, const Flags& flags, const rbac::Attributes& request,
                    const std::set<std::string>& allowed) {
-  if (!allowed.empty()) return StrCat("in some: ", NamespaceWords(allowed), "; -A lists them");
+  if (!allowed.empty())
+    return StrCat("in some: ", NamespaceWords(allowed), "; use -A to list them");
   std::set<std::string> perhaps;
   for (const UnresolvedBinding& binding : UnresolvedBindings(world)) {
     const bool asked = flags.all_namespaces || !AsksOfEveryNamespace(request);
     if (!asked && !binding.ns.empty()) perhaps.insert(binding.ns);
   }
   if (perhaps.empty()) return "";
-  return StrCat("perhaps in some: ", NamespaceWords(perhaps), "; -A tells why");
+  return StrCat("perhaps in some: ", NamespaceWords(perhaps), "; use -A to see why");
 }
 
 struct Found {
@@ -260,8 +262,9 @@ int WhoCan(const Flags& flags) {
     if (oldest.rows != rows) {
       unknown = true;
       PrintMessage(
-          "Kubernetes' own roles decide, and 1.36 and 1.30 differ: listed is who can in either; "
-          "ask the cluster (--input=cluster), or add its roles to the input");
+          "the answer depends on Kubernetes' own roles, which differ between 1.36 and 1.30: the "
+          "list has the subjects of both; ask the cluster (--input=cluster), or add its roles to "
+          "the input");
     }
     rows.merge(oldest.rows);
     elsewhere.merge(oldest.elsewhere);
@@ -270,7 +273,7 @@ int WhoCan(const Flags& flags) {
   const int exit_code = unknown ? kExitUnknown : 0;
   const bool is_nobody = rows.empty() && !unknown && !flags.json;
   if (!in_some.empty() && !is_nobody) {
-    PrintMessage(StrCat("this is about every namespace; RoleBindings allow it ", in_some));
+    PrintMessage(StrCat("the question is about every namespace; RoleBindings allow it ", in_some));
   }
   if (flags.json) {
     Json::Value list(Json::arrayValue);
@@ -314,10 +317,9 @@ void AddQuestion(CLI::App* command, Flags* flags) {
                    "pods, Pod, po, deployments.apps, pods/NAME, or a path: /metrics")
       ->required();
   command->add_option("-n,--namespace", flags->question.ns,
-                      "The request's namespace; without it: a request in all namespaces, or of "
-                      "cluster scope");
+                      "The request's namespace; the default is all namespaces, or cluster scope");
   command->add_option("--subresource", flags->question.subresource, "Such as log, or status");
-  command->add_option("--input", flags->inputs, "INPUTs to ask of; below")
+  command->add_option("--input", flags->inputs, "INPUTs to read; see below")
       ->allow_extra_args(false)
       ->capture_default_str();
   flags->input.resource_names = true;
@@ -333,15 +335,15 @@ void AddCanICommand(CLI::App& app, int* exit_code) {
       "Whether an identity may do something: yes (exit 0), no (exit 1), or unknown (exit 2)");
   command
       ->add_option("--as", flags->as,
-                   "A component, NAMESPACE/NAME of a ServiceAccount, or a user; user:NAME of a "
-                   "user whom no binding has")
+                   "A component, NAMESPACE/NAME of a ServiceAccount, or a user; user:NAME for a "
+                   "user that no binding has")
       ->required();
   command
       ->add_option("--as-group", flags->groups,
-                   "Further groups; group:NAME of a group that no binding has")
+                   "More groups; group:NAME for a group that no binding has")
       ->allow_extra_args(false);
   command->add_flag("-q,--quiet", flags->quiet,
-                    "Answer by the exit code alone; standard error says why it is 2");
+                    "Answer only by the exit code; standard error explains exit code 2");
   AddQuestion(command, flags.get());
   command->footer(std::string("Example: rbacgen can-i --as=scope-instance create rolebindings -n "
                               "demo --input=controllers\n\n") +
@@ -352,7 +354,8 @@ void AddCanICommand(CLI::App& app, int* exit_code) {
 void AddWhoCanCommand(CLI::App& app, int* exit_code) {
   auto flags = std::make_shared<Flags>();
   CLI::App* command = app.add_subcommand(
-      "who-can", "Who may do something, and by which binding; exit 2 where that is not all known");
+      "who-can",
+      "List who may do something, and by which binding; exit 2 if the list may be incomplete");
   command->add_flag("-A,--all-namespaces", flags->all_namespaces, "In any namespace");
   command->add_flag("--json", flags->json, "Print JSON");
   AddQuestion(command, flags.get());

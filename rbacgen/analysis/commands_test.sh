@@ -35,7 +35,7 @@ expect 0 'by name' can-i --as=a get secrets/cert -n shop --input=old
 expect 1 'another name' can-i --as=a get secrets/other -n shop --input=old
 expect 1 'another namespace' can-i --as=a get secrets/cert -n bank --input=old
 expect 1 'not yet' can-i --as=a get pods -n shop --input=old
-says 'not yet' err 'somebody else grants this'
+says 'not yet' err 'an administrator grants this'
 expect 0 'by its account' can-i -q --as=mandate-system/mandate-manager-a get deployments --input=chart.yaml
 [ ! -s out ] || fail '-q says something'
 expect 0 'of a cluster' can-i --as=a get deployments --input=cluster "${cluster[@]}"
@@ -44,7 +44,7 @@ expect 2 'a user of a cluster' can-i --as=jane get deployments --input=cluster "
 says 'a user of a cluster' err 'jane is not a component, a ServiceAccount or a user of the input; write user:jane'
 expect 1 'a user of a cluster, spelled out' can-i --as=user:jane get deployments --input=cluster "${cluster[@]}"
 expect 2 'a mistyped component' can-i --as=aa get deployments --input=cluster "${cluster[@]}"
-says 'a mistyped component' err '; a is the nearest; write user:aa'
+says 'a mistyped component' err '(did you mean a?); write user:aa'
 expect 2 'a mistyped component with a group' can-i --as=aa --as-group=x delete secrets --input=old
 expect 2 'a mistyped group' can-i --as=a --as-group=x delete secrets --input=old
 says 'a mistyped group' err 'x is not a group of the input; write group:x'
@@ -80,7 +80,7 @@ says 'of somebody' out unknown
 expect 1 'of somebody else' can-i get pods --as=bob --input=bound.yaml
 tail -1 bound.yaml >bob.yaml
 expect 0 'perhaps in a namespace' who-can get pods --input=bob.yaml
-says 'perhaps in a namespace' out 'nobody in every namespace; perhaps in some: shop; -A tells why'
+says 'perhaps in a namespace' out 'nobody in every namespace; perhaps in some: shop; use -A to see why'
 expect 2 'in a namespace' who-can -A get pods --input=bob.yaml
 says 'in a namespace' out unknown
 expect 2 'in their namespace' can-i get pods --as=bob -n shop --input=bound.yaml
@@ -104,12 +104,12 @@ says 'what it lacks' out nobody
 # 1.30's roles differ from 1.36's.
 expect 2 'what view has since' can-i --as=ann get resourceclaims.resource.k8s.io --input=view.yaml
 says 'what view has since' out unknown
-says 'what view has since' err "Kubernetes' own roles decide: in 1.36 the answer is yes, in 1.30 no; ask the cluster"
+says 'what view has since' err "the answer depends on Kubernetes' own roles: in 1.36 it is yes, in 1.30 no; ask the cluster"
 expect 2 'what the scheduler may since' can-i --as=system:kube-scheduler list volumeattachments.storage.k8s.io --input=old
-says 'what the scheduler may since' err 'in 1.36 the answer is yes, in 1.30 no'
+says 'what the scheduler may since' err 'in 1.36 it is yes, in 1.30 no'
 expect 2 'who can since' who-can get resourceclaims.resource.k8s.io --input=view.yaml
 says 'who can since' out 'ann      User  everywhere  ClusterRoleBinding g'
-says 'who can since' err '1.36 and 1.30 differ'
+says 'who can since' err 'which differ between 1.36 and 1.30'
 sed 's/name: viewer/name: "system:controller:expand-controller"/' bound.yaml | head -1 >expander.yaml
 expect 2 'what it had' can-i -q --as=ann get secrets --input=expander.yaml
 [ ! -s out ] || fail "what it had: -q says something"
@@ -128,7 +128,7 @@ expect 0 '--namespace is the request'\''s' can-i --as=a get secrets/cert --names
 expect 1 'another namespace of the manager' can-i --as=a get secrets/cert -n mandate-system --input=old
 expect 0 'the manager'\''s' can-i --as=sys/mandate-manager-a get secrets/cert -n shop --manager-namespace=sys --input=old
 expect 2 'no command' whocan get pods
-says 'no command' err 'whocan is no command; who-can is the nearest'
+says 'no command' err 'unknown command "whocan"; did you mean "who-can"'
 cat >twice.yaml <<'END'
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: r}, rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]}
 ---
@@ -136,10 +136,10 @@ cat >twice.yaml <<'END'
 ---
 {apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: b}, roleRef: {kind: ClusterRole, name: r}, subjects: [{kind: User, name: ann}]}
 END
-expect 0 'the last one counts' who-can -A get secrets --input=twice.yaml
-says 'the last one counts' out ann
-says 'the last one counts' err 'there are two of ClusterRole r; the last one counts, as with kubectl apply'
-says 'the last one counts' err 'objects without a namespace (1) are taken to be in mandate-system'
+expect 0 'the last one is used' who-can -A get secrets --input=twice.yaml
+says 'the last one is used' out ann
+says 'the last one is used' err 'there are two objects with the name ClusterRole r; the last one is used, as with kubectl apply'
+says 'the last one is used' err 'objects without a namespace (1) are read as objects in mandate-system'
 {
   echo '{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: x},'
   echo 'a: &a [x,x,x,x,x,x,x,x,x],'
@@ -164,16 +164,16 @@ done
 for quiet in '' -q; do
   # shellcheck disable=SC2086
   expect 2 'a mistyped resource' can-i $quiet --as=a get deploymentz --input=old
-  says 'a mistyped resource' err '"deployments" is the nearest'
+  says 'a mistyped resource' err 'did you mean "deployments" in group apps'
   # shellcheck disable=SC2086
   expect 2 'capitals' can-i $quiet --as=a GET deployments --input=old
-  says capitals err 'verb "GET" has capitals'
+  says capitals err 'verb "GET" has capital letters'
   # shellcheck disable=SC2086
   expect 2 'a mistyped verb' can-i $quiet --as=a delet secrets --input=old
-  says 'a mistyped verb' err '"delete" is the nearest that is known'
+  says 'a mistyped verb' err 'did you mean "delete"'
   # shellcheck disable=SC2086
   expect 1 'what no request can do' can-i $quiet --as=a delete pods --subresource=exec --input=old
-  says 'what no request can do' err 'no request can delete pods/exec'
+  says 'what no request can do' err 'pods/exec does not support verb "delete"'
   # shellcheck disable=SC2086
   expect 1 'a group that is named' can-i $quiet --as=a get widgets.apps --input=old
 done
@@ -193,13 +193,13 @@ expect 0 "a definition's short name" can-i --as=ann get gz --input=gadgets.yaml
 expect 0 "a definition's kind" who-can get Gizmo --input=gadgets.yaml
 says "a definition's kind" out ann
 expect 2 'a short name that nobody says' can-i --as=ann get gd --input=gadgets.yaml
-says 'a short name that nobody says' err 'no resource "gd" in the core group of Kubernetes 1.36; write RESOURCE.GROUP for another'
+says 'a short name that nobody says' err 'unknown resource "gd" in the core group of Kubernetes 1.36; write RESOURCE.GROUP for another'
 expect 0 "a cluster's short name" can-i --as=ann get gd --input=gadgets.yaml,cluster "${cluster[@]}"
 expect 2 'a flag without its value' can-i --as=a get pods --namespace= --input=old
 says 'a flag without its value' err '--namespace= has no value'
 expect 2 'an empty namespace' chart --format=yaml --namespace '' old
 expect 2 'a mistyped command' can-j
-says 'a mistyped command' err 'can-j is no command; can-i is the nearest'
+says 'a mistyped command' err 'unknown command "can-j"; did you mean "can-i"'
 expect 2 'a mistyped flag' can-i --bs=a get pods
 says 'a mistyped flag' err 'rbacgen can-i --help'
 expect 2 'a mistyped word' can-i --component-from=folder --as=a get pods
@@ -214,19 +214,19 @@ says 'who, anywhere' out '"namespace":"shop"'
 expect 0 'a subresource taken for a name' who-can create serviceaccounts/token --input=old
 says 'a subresource taken for a name' err 'serviceaccounts --subresource=token'
 expect 0 'nobody can' who-can get secrets --input=old
-[ "$(cat out)" = 'nobody in every namespace; in some: shop; -A lists them' ] || fail "nobody can: $(cat out)"
+[ "$(cat out)" = 'nobody in every namespace; in some: shop; use -A to list them' ] || fail "nobody can: $(cat out)"
 expect 0 'nobody can, anywhere' who-can list secrets --input=old
 [ "$(cat out)" = nobody ] || fail "nobody can, anywhere: $(cat out)"
 expect 0 'nobody can in one' who-can get secrets -n bank --input=old
 [ "$(cat out)" = nobody ] || fail "nobody can in one: $(cat out)"
 expect 0 'nobody can, in JSON' who-can --json get secrets --input=old
 [ "$(cat out)" = '[]' ] || fail "nobody can, in JSON: $(cat out)"
-says 'nobody can, in JSON' err 'this is about every namespace; RoleBindings allow it in some: shop; -A lists them'
+says 'nobody can, in JSON' err 'the question is about every namespace; RoleBindings allow it in some: shop; use -A to list them'
 expect 0 'somebody, and others in some' who-can get secrets --input=admin.yaml,chart.yaml
 says 'somebody, and others in some' out ann
-says 'somebody, and others in some' err 'RoleBindings allow it in some: shop; -A lists them'
+says 'somebody, and others in some' err 'RoleBindings allow it in some: shop; use -A to list them'
 expect 1 'no, and yes in some' can-i --as=a get secrets/cert --input=old
-says 'no, and yes in some' err 'not in every namespace; in some: shop; -n asks about one'
+says 'no, and yes in some' err 'not in every namespace; only in: shop; use -n to ask about one'
 
 expect 0 'the same' diff old cluster "${cluster[@]}"
 [ ! -s out ] || fail "the same: $(cat out)"
@@ -256,7 +256,7 @@ for command in 'can-i --as=n/a get pods --input=' 'who-can get pods --input=' 'd
     ! grep -qE 'nobody|^no$' out || fail "nothing to ask of: $command$input: $(cat out)"
   done
 done
-says 'an account alone' err 'account.yaml has no ClusterRoleBinding and no RoleBinding: who holds its roles is not known'
+says 'an account alone' err 'account.yaml has no ClusterRoleBinding and no RoleBinding, so the holders of its roles are unknown'
 says 'an account alone' err '>bindings.json, then account.yaml,bindings.json'
 expect 2 'an empty part of an input' who-can get pods --input=chart.yaml,empty.yaml
 says 'an empty part of an input' err 'empty.yaml has no role, no binding and no ServiceAccount'
@@ -283,12 +283,12 @@ expect 2 'no reach' blast-radius nothing old
 expect 2 'a stranger' blast-radius --as=jane old
 says 'a stranger' err 'jane is not a component, a ServiceAccount or a user of the input; write user:jane'
 expect 0 'a stranger, spelled out' blast-radius --as=user:jane old
-says 'a stranger, spelled out' out 'do nothing that not everybody may'
+says 'a stranger, spelled out' out 'do nothing beyond the rights of every user'
 expect 2 'a mistyped account' blast-radius --as=mandate-system/mandate-manager-aa old
 expect 2 'one mistyped, one not' blast-radius --as=a --as=aa old
 sed 's/mandate-manager/shop/g' chart.yaml >shop.yaml
 expect 2 'no base' blast-radius shop.yaml
-says 'no base' err 'shop.yaml has no base, ServiceAccount mandate-system/mandate-manager; name where to begin: --as=NAMESPACE/NAME'
+says 'no base' err 'shop.yaml has no base, ServiceAccount mandate-system/mandate-manager; set the start: --as=NAMESPACE/NAME'
 expect 0 'another base' blast-radius --base-name=shop shop.yaml
 expect 1 'more reach' blast-radius old new
 says 'more reach' out 'ServiceAccounts of kube-system, as a may create and get deployments.apps'
@@ -324,7 +324,7 @@ sed 's/- get/- delete/' chart.yaml >override.yaml
 for order in '0 old,override.yaml' '2 override.yaml,old' '0 chart.yaml,old,override.yaml' '2 override.yaml,chart.yaml'; do
   # The Role in shop is the one that lets a read its Secret.
   expect 0 "in the order of $order" who-can --json delete secrets/cert -n shop --input="${order#* }"
-  says "in the order of $order" err 'there are two of Role shop/mandate-manager-a; the last one counts'
+  says "in the order of $order" err 'there are two objects with the name Role shop/mandate-manager-a; the last one is used'
   [ "$(grep -c mandate-manager-a out)" = $((1 - ${order%% *} / 2)) ] || fail "in the order of $order: $(cat out)"
 done
 
@@ -363,7 +363,7 @@ expect 0 'somebody gone' blast-radius --as=eve eve.yaml chart.yaml
 says 'somebody gone' out '- no longer reaches eve'
 expect 2 'somebody of neither' blast-radius --as=evee chart.yaml eve.yaml
 expect 0 'and of base, alone' blast-radius --as=base chart.yaml eve.yaml
-says 'and of base, alone' out 'nothing is added and nothing taken away'
+says 'and of base, alone' out 'nothing is added or removed'
 
 # A grant to everybody is a grant.
 cat chart.yaml - >everybody.yaml <<'END'
@@ -381,7 +381,7 @@ says 'and so of base' out '+ may get secrets: reads credentials'
 # The first external rule, and a grant to the group of the namespace.
 mkdir none-later && grep -v external old/a.go >none-later/a.go
 expect 1 'the first external rule' diff none-later old
-says 'the first external rule' out '  + may, once somebody else grants it, get pods'
+says 'the first external rule' out '  + may, after an administrator grants it, get pods'
 cat chart.yaml - >group.yaml <<'END'
 ---
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: cluster-admin}, rules: [{apiGroups: ['*'], resources: ['*'], verbs: ['*']}]}
@@ -409,7 +409,7 @@ says 'diff, of escapes' out 'x\x1b[1A'
 says 'diff, of escapes' err 'ClusterRole gone\x1b[2K, which the input does not have'
 expect 2 'two of escapes' who-can get pods --input=escapes-twice.yaml
 plain 'two of escapes'
-says 'two of escapes' err 'there are two of ClusterRole r\x1b[2K;'
+says 'two of escapes' err 'there are two objects with the name ClusterRole r\x1b[2K;'
 says 'two of escapes' out 'ClusterRoleBinding b\u202e'
 expect 0 'can-i, of escapes' can-i --as="$eve" get pods --input=escapes.yaml
 plain 'can-i, of escapes'

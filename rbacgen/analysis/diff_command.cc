@@ -59,9 +59,9 @@ int Diff(const Flags& flags) {
 
 void AddDiffCommand(CLI::App& app, int* exit_code) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* command = app.add_subcommand(
-      "diff", "Which permissions each component gains and loses, whatever the markers' wording");
-  command->add_option("OLD", flags->old_input, "An INPUT; below")->required();
+  CLI::App* command =
+      app.add_subcommand("diff", "List the permissions that each component gains and loses");
+  command->add_option("OLD", flags->old_input, "An INPUT; see below")->required();
   command->add_option("NEW", flags->new_input, "An INPUT")->required();
   command
       ->add_option("--fail-on", flags->fail_on,
@@ -71,11 +71,10 @@ void AddDiffCommand(CLI::App& app, int* exit_code) {
   command->add_flag("--json", flags->json, "Print JSON");
   AddInputFlags(command, Asks::kOfAll, &flags->input);
   command->footer(
-      std::string(
-          "Exit codes: 0 the same, 1 different, 2 an input cannot be read or is not whole.\n"
-          "Examples: git worktree add /tmp/main main; rbacgen diff /tmp/main/controllers "
-          "controllers\n"
-          "          rbacgen diff controllers cluster\n\n") +
+      std::string("Exit codes: 0 the same, 1 different, 2 an input is unreadable or incomplete.\n"
+                  "Examples: git worktree add /tmp/main main; rbacgen diff /tmp/main/controllers "
+                  "controllers\n"
+                  "          rbacgen diff controllers cluster\n\n") +
       kInputHelp);
   command->callback([flags, exit_code] { *exit_code = Diff(*flags); });
 }

@@ -145,11 +145,10 @@ int AddPart(const std::string& input, const InputFlags& flags, World* world) {
   }
   if (!part.ok()) return Say(part.status());
   if (HasNothing(*part)) {
-    PrintMessage(
-        StrCat(input,
-               " has no role, no binding and no ServiceAccount; a cluster's are written by "
-               "kubectl get clusterroles,clusterrolebindings,roles,rolebindings,"
-               "serviceaccounts -A -o json"));
+    PrintMessage(StrCat(input,
+                        " has no role, no binding and no ServiceAccount; export those of a cluster "
+                        "by kubectl get clusterroles,clusterrolebindings,roles,rolebindings,"
+                        "serviceaccounts -A -o json"));
     return kExitUnknown;
   }
   Merge(*std::move(part), world);
@@ -163,15 +162,16 @@ const char kInputHelp[] =
     "-\n"
     "for standard input), such as `kubectl get clusterroles,clusterrolebindings,roles,\n"
     "rolebindings,serviceaccounts -A -o json` or `helm template CHART` write; manifests:DIR;\n"
-    "or the word cluster, which asks kubectl. Several joined by commas are one.\n"
+    "or the word cluster, which reads by kubectl. INPUTs joined by commas are read as one.\n"
     "Kubernetes' own roles, where bindings refer to them, are those of 1.36; can-i and who-can\n"
-    "answer unknown where 1.30's differ. A role of the INPUT takes the place of Kubernetes' own.";
+    "answer unknown where 1.30's differ. A role of the INPUT replaces Kubernetes' own.";
 
 void AddInputFlags(CLI::App* command, Asks asks, InputFlags* flags) {
   command->add_option("--kubeconfig", flags->kubectl.kubeconfig,
-                      "For `cluster`: kubectl's, if it is not the usual one");
-  command->add_option("--context", flags->kubectl.context, "For `cluster`: of the kubeconfig");
-  command->add_option("--kubectl", flags->kubectl.program, "For `cluster`: the program to ask")
+                      "For `cluster`: the kubeconfig, if it is not kubectl's default");
+  command->add_option("--context", flags->kubectl.context,
+                      "For `cluster`: the context of the kubeconfig");
+  command->add_option("--kubectl", flags->kubectl.program, "For `cluster`: the kubectl program")
       ->capture_default_str();
   command
       ->add_option(
@@ -181,19 +181,19 @@ void AddInputFlags(CLI::App* command, Asks asks, InputFlags* flags) {
       ->capture_default_str();
   command
       ->add_option("--base-name", flags->tree.base_name,
-                   "The manager's ServiceAccount; a component's is NAME-component")
+                   "The name of the manager's ServiceAccount; a component's is NAME-component")
       ->check(IsBaseName())
       ->capture_default_str();
   command
       ->add_option("--component-from", flags->component_from,
-                   "Whose a rule is where no +mandate:component marker says: nobody's (then they "
-                   "are the component \"manager\"), its folder's, or its file's")
+                   "How to name the component of rules without a +mandate:component marker: marker "
+                   "(the component \"manager\"), dir (as their folder), file (as their file)")
       ->transform(ComponentFromWords())
       ->default_str("marker");
   command
       ->add_option("--identity", flags->identities,
-                   "COMPONENT=NAMESPACE/NAME: which ServiceAccount a component has, where no "
-                   "manager of ours named it; then only these are components")
+                   "COMPONENT=NAMESPACE/NAME: the ServiceAccount of a component without our "
+                   "naming; then only the named components exist")
       ->allow_extra_args(false);
 }
 
@@ -235,21 +235,21 @@ int ReadWorld(const std::vector<std::string>& inputs, const InputFlags& flags, W
   }
   if (!HasBindings(*world)) {
     const std::string names = absl::StrJoin(inputs, ",");
-    PrintMessage(StrCat(
-        names,
-        " has no ClusterRoleBinding and no RoleBinding: who holds its roles is not known; add "
-        "bindings: kubectl get clusterrolebindings,rolebindings -A -o json >bindings.json, then ",
-        names, ",bindings.json"));
+    PrintMessage(StrCat(names,
+                        " has no ClusterRoleBinding and no RoleBinding, so the holders of its "
+                        "roles are unknown; add bindings: kubectl get "
+                        "clusterrolebindings,rolebindings -A -o json >bindings.json, then ",
+                        names, ",bindings.json"));
     return kExitUnknown;
   }
   for (const std::string& object : RemoveRepeated(world)) {
-    PrintMessage(
-        StrCat("there are two of ", object, "; the last one counts, as with kubectl apply"));
+    PrintMessage(StrCat("there are two objects with the name ", object,
+                        "; the last one is used, as with kubectl apply"));
   }
   if (world->without_namespace > 0) {
     std::cerr << "rbacgen: objects without a namespace (" << world->without_namespace
-              << ") are taken to be in " << flags.tree.ns
-              << ", the manager's (--manager-namespace)\n";
+              << ") are read as objects in " << flags.tree.ns
+              << ", the manager's namespace (--manager-namespace)\n";
   }
   AddBuiltinRoles(world);
   ResolveAggregates(world);

@@ -32,10 +32,10 @@ bool HasGroup(const World& world, std::string_view group) {
   return has_accounts || HasSubject(world, "Group", group);
 }
 
-// "; scope-instance is the nearest".
+// " (did you mean scope-instance?)".
 std::string NearestWords(const World& world, std::string_view name) {
   for (const auto& [component, account] : world.components) {
-    if (IsOneEditAway(name, component)) return StrCat("; ", component, " is the nearest");
+    if (IsOneEditAway(name, component)) return StrCat(" (did you mean ", component, "?)");
   }
   return "";
 }
@@ -51,13 +51,13 @@ absl::Status CheckKnown(const World& world, std::string_view name,
           StrCat(user.name,
                  " is a node: the API server's Node authorizer allows it more than RBAC does; "
                  "write user:",
-                 user.name, " to ask about RBAC alone"));
+                 user.name, " to ask about RBAC only"));
     }
     if (!HasUser(world, user.name)) {
       return absl::NotFoundError(
           StrCat(name, " is not a component, a ServiceAccount or a user of the input",
                  NearestWords(world, name), "; write user:", user.name,
-                 " to ask about a user whom the input does not have"));
+                 " to ask about a user that the input does not have"));
     }
   }
   for (const std::string& group : groups) {

@@ -41,8 +41,8 @@ TEST(CheckKnown, KnowsWhomTheInputHas) {
     const char* want;
   } kUnknown[] = {
       {"scop",
-       "scop is not a component, a ServiceAccount or a user of the input; scope is the "
-       "nearest; write user:scop to ask about a user whom the input does not have"},
+       "scop is not a component, a ServiceAccount or a user of the input (did you mean scope?); "
+       "write user:scop to ask about a user that the input does not have"},
       {"eve", "eve is not a component, a ServiceAccount or a user of the input; write user:eve"},
       {"shop/wbe", "write user:system:serviceaccount:shop:wbe"},
       {"system:kube-schedular", "write user:system:kube-schedular"},

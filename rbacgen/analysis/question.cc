@@ -31,16 +31,15 @@ void NoteNames(const QuestionText& text, const rbac::Attributes& request,
   if (request.subresource.empty() && !request.name.empty() &&
       (request.name == "status" || request.name == "scale" || request.name == "finalizers" ||
        FindBuiltin(request.api_group, StrCat(request.resource, "/", request.name)) != nullptr)) {
-    doubts->push_back({StrCat("\"", request.name, "\" is taken as the name of one of ",
-                              request.resource, ", as kubectl takes it; the subresource is ",
+    doubts->push_back({StrCat("\"", request.name, "\" is read as the name of an object of ",
+                              request.resource, ", as kubectl does; for the subresource, write ",
                               text.resource.substr(0, text.resource.find('/')),
                               " --subresource=", request.name)});
   }
   if (request.name.find('/') != std::string::npos) {
     doubts->push_back(
-        {StrCat("\"", request.name, "\" is taken as the name of one of ", request.resource,
-                ", as kubectl takes it; a subresource is asked for "
-                "with --subresource")});
+        {StrCat("\"", request.name, "\" is read as the name of an object of ", request.resource,
+                ", as kubectl does; for a subresource, use --subresource")});
   }
 }
 
@@ -69,8 +68,8 @@ absl::StatusOr<rbac::Attributes> ParseQuestion(const QuestionText& text, const W
   const std::string type = text.resource.substr(0, slash);
   if (slash != std::string::npos) a.name = text.resource.substr(slash + 1);
   if (type.empty() || (slash != std::string::npos && a.name.empty())) {
-    return absl::InvalidArgumentError(
-        StrCat("\"", text.resource, "\" is no RESOURCE, RESOURCE.GROUP, RESOURCE/NAME or /PATH"));
+    return absl::InvalidArgumentError(StrCat(
+        "\"", text.resource, "\" is not a valid RESOURCE, RESOURCE.GROUP, RESOURCE/NAME or /PATH"));
   }
   ResourceId id = {"*", "*"};
   if (type != "*") id = FindResource(type, world.custom, world.policy);
@@ -87,7 +86,7 @@ std::vector<QuestionDoubt> QuestionDoubts(const QuestionText& text, const rbac::
   // Constrained impersonation has verbs with capitals after a colon.
   if (HasCapitals(request.verb.substr(0, request.verb.find(':')))) {
     doubts.push_back({StrCat("verb ", Quoted(request.verb),
-                             " has capitals: those of requests are in lower case"),
+                             " has capital letters: the verbs of requests are in lower case"),
                       /*is_open=*/true});
   }
   if (!request.is_resource_request) return doubts;

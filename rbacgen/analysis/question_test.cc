@@ -51,8 +51,8 @@ TEST(QuestionDoubts, SayWhatMayNotBeMeant) {
       {{"get", "pods", "", ""}, ""},
       {{"get", "pods/web", "log", ""}, ""},
       {{"get", "pods/web/log", "", ""},
-       "\"web/log\" is taken as the name of one of pods, as kubectl takes it; a subresource is "
-       "asked for with --subresource"},
+       "\"web/log\" is read as the name of an object of pods, as kubectl does; for a subresource, "
+       "use --subresource"},
       {{"bind", "clusterroles/view", "", ""}, ""},
       {{"escalate", "roles", "", ""}, ""},
       {{"impersonate", "users/jane", "", ""}, ""},
@@ -60,47 +60,45 @@ TEST(QuestionDoubts, SayWhatMayNotBeMeant) {
       {{"get", "/metrics", "", ""}, ""},
       {{"*", "*", "", ""}, ""},
       {{"create", "serviceaccounts/token", "", ""},
-       "\"token\" is taken as the name of one of serviceaccounts, as kubectl takes it; the "
-       "subresource is serviceaccounts --subresource=token"},
+       "\"token\" is read as the name of an object of serviceaccounts, as kubectl does; for the "
+       "subresource, write serviceaccounts --subresource=token"},
       {{"patch", "things.example.com/status", "", ""},
-       "\"status\" is taken as the name of one of things, as kubectl takes it; the subresource is "
-       "things.example.com --subresource=status"},
+       "\"status\" is read as the name of an object of things, as kubectl does; for the "
+       "subresource, write things.example.com --subresource=status"},
       {{"get", "Pod", "", ""}, ""},
       {{"get", "podz", "", ""},
-       "OPEN no resource \"podz\" in the core group; \"pods\" is the nearest, in the core group"},
+       "OPEN unknown resource \"podz\" in the core group; did you mean \"pods\" in the core "
+       "group?"},
       {{"GET", "pods", "", ""},
-       "OPEN verb \"GET\" has capitals: those of requests are in lower case"},
+       "OPEN verb \"GET\" has capital letters: the verbs of requests are in lower case"},
       {{"GET", "/metrics", "", ""},
-       "OPEN verb \"GET\" has capitals: those of requests are in lower case"},
+       "OPEN verb \"GET\" has capital letters: the verbs of requests are in lower case"},
       {{"impersonate-on:serviceAccount:get", "pods", "", ""}, ""},
       {{"get", "nodes/n1", "", "shop"},
        "nodes are of no namespace: a request for them is in none; leave -n out"},
       {{"get", "namespaces/shop", "", "shop"}, ""},
       {{"bind", "clusterroles/view", "", "shop"}, ""},
       {{"get", "widgets", "", ""},
-       "OPEN no resource \"widgets\" in the core group of Kubernetes 1.36; write RESOURCE.GROUP "
-       "for "
-       "another"},
+       "OPEN unknown resource \"widgets\" in the core group of Kubernetes 1.36; "
+       "write RESOURCE.GROUP for another"},
       {{"get", "widgets.apps", "", ""},
-       "no resource \"widgets\" in group apps of Kubernetes 1.36; write RESOURCE.GROUP for "
+       "unknown resource \"widgets\" in group apps of Kubernetes 1.36; write RESOURCE.GROUP for "
        "another"},
       {{"get", "podz", "lgo", ""},
-       "OPEN no resource \"podz/lgo\" in the core group of Kubernetes 1.36; write RESOURCE.GROUP "
-       "for "
-       "another"},
+       "OPEN unknown resource \"podz/lgo\" in the core group of Kubernetes 1.36; "
+       "write RESOURCE.GROUP for another"},
       {{"get", "pods", "lgo", ""},
-       "OPEN no resource \"pods/lgo\" in the core group; \"pods/log\" is the nearest, in the core "
-       "group"},
+       "OPEN unknown resource \"pods/lgo\" in the core group; did you mean \"pods/log\" in the "
+       "core group?"},
       {{"delet", "secretz", "", ""},
-       "OPEN unknown verb \"delet\"; \"delete\" is the nearest that is known\n"
-       "OPEN no resource \"secretz\" in the core group; \"secrets\" is the nearest, in the core "
-       "group"},
-      {{"delet", "*", "", ""},
-       "OPEN unknown verb \"delet\"; \"delete\" is the nearest that is known"},
-      {{"gte", "secrets", "", ""},
-       "OPEN unknown verb \"gte\"; \"get\" is the nearest that is known"},
+       "OPEN unknown verb \"delet\"; did you mean \"delete\"?\n"
+       "OPEN unknown resource \"secretz\" in the core group; did you mean \"secrets\" in the "
+       "core group?"},
+      {{"delet", "*", "", ""}, "OPEN unknown verb \"delet\"; did you mean \"delete\"?"},
+      {{"gte", "secrets", "", ""}, "OPEN unknown verb \"gte\"; did you mean \"get\"?"},
       {{"get", "gizmoz", "", ""}, ""},
-      {{"delete", "pods/web", "exec", ""}, "no request can delete pods/exec: it knows create get"},
+      {{"delete", "pods/web", "exec", ""},
+       "pods/exec does not support verb \"delete\"; it supports only create, get"},
   };
   // As a cluster's `kubectl api-resources` may name a resource of a newer Kubernetes.
   World world;

@@ -68,14 +68,14 @@ std::vector<Step> Beyond(const BlastRadius& less, const BlastRadius& more) {
 }  // namespace
 
 std::string RadiusText(const BlastRadius& radius) {
-  Table table({{"REACHED"}, {"FROM"}, {"SEVERITY"}, {"WHICH MAY"}}, /*colour=*/false);
+  Table table({{"REACHED"}, {"FROM"}, {"SEVERITY"}, {"PERMISSION"}}, /*colour=*/false);
   for (const Step& s : Summarised(radius.steps)) {
     table.Add({s.gained, s.from.empty() ? "(the start)" : s.from, SeverityWord(s),
                s.how.empty() ? "-" : s.how});
   }
   const std::string rights = RightsText("  ", radius.rights, true);
   return StrCat(table.Write(), "\nTogether they may\n",
-                rights.empty() ? "  do nothing that not everybody may\n" : rights);
+                rights.empty() ? "  do nothing beyond the rights of every user\n" : rights);
 }
 
 Json::Value RadiusJson(const BlastRadius& radius) {

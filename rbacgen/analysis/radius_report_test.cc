@@ -43,7 +43,7 @@ TEST(RadiusReport, SaysHowSevereItIsAndBeginsWithTheMostSevere) {
   radius.rights[""] = {{{"get"}, {""}, {"pods"}, {}, {}}, {{"patch"}, {""}, {"pods"}, {}, {}}};
   radius.rights["shop"] = {{{"get"}, {""}, {"secrets"}, {}, {}}};
   EXPECT_EQ(RadiusText(radius),
-            "REACHED         FROM         SEVERITY  WHICH MAY\n"
+            "REACHED         FROM         SEVERITY  PERMISSION\n"
             "a               (the start)  -         -\n"
             "kube-system/c0  a            critical  create pods\n"
             "shop/web        a            -         create pods\n"

@@ -24,7 +24,7 @@ void VisitAllRules(const rbac::Authorizer& authorizer, const rbac::UserInfo& use
   }
 }
 
-// Whether who is in `group` is in `other`, too: a ServiceAccount's groups are implicit.
+// Whether every member of `group` is in `other`, too: a ServiceAccount's groups are implicit.
 bool IsPartOf(std::string_view group, std::string_view other) {
   if (group == other) return true;
   return group.starts_with(rbac::kServiceAccountsGroup) &&

@@ -14,7 +14,7 @@ std::string UnresolvedBinding::ToString() const {
   }
   return StrCat(ns.empty() ? "ClusterRoleBinding " : "RoleBinding ", ns, ns.empty() ? "" : "/",
                 name, " of ", who, " refers to ", role.kind, " ", role.name,
-                ", which the input does not have: what it grants is not known");
+                ", which the input does not have: its permissions are unknown");
 }
 
 bool UnresolvedBinding::Binds(const rbac::UserInfo& user) const {

@@ -32,8 +32,7 @@ TEST(UnresolvedBindings, AreThoseWhoseRoleIsNotThere) {
   ASSERT_THAT(unresolved, SizeIs(1));
   EXPECT_EQ(unresolved[0].ToString(),
             "ClusterRoleBinding b of User ann refers to ClusterRole r, which the input does not "
-            "have: what it "
-            "grants is not known");
+            "have: its permissions are unknown");
   rbac::ClusterRole role;
   role.name = "r";
   world.policy.cluster_roles.push_back(role);

@@ -39,7 +39,7 @@ TEST(Consequences, SayWhatWordsUnderstate) {
   EXPECT_THAT(Consequences({{"*"}, {"g.io"}, {"things"}, {}, {}}), IsEmpty());
   EXPECT_THAT(
       Consequences({{"delete"}, {""}, {"*"}, {}, {}}),
-      ElementsAre("runs commands in any pod of the cluster", "deletes all that is in a namespace",
+      ElementsAre("runs commands in any pod of the cluster", "deletes all objects of a namespace",
                   "reaches every port of any pod there"));
 }
 

@@ -68,7 +68,7 @@ absl::StatusOr<rbac::UserInfo> FindUser(const World& world, std::string_view nam
     if (!CheckDnsLabel(ns).ok() || !CheckDnsSubdomain(sa).ok()) {
       return absl::NotFoundError(
           StrCat("\"", name,
-                 "\" can be no ServiceAccount: write NAMESPACE/NAME, a component, or a "
+                 "\" is not a valid ServiceAccount: write NAMESPACE/NAME, a component, or a "
                  "user's name"));
     }
     user = rbac::ServiceAccountInfo(ns, sa);

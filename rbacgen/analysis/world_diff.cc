@@ -83,9 +83,10 @@ std::string DiffText(const std::vector<IdentityDiff>& diffs) {
     const bool is_gone = diff.kind == IdentityDiff::Kind::kGone;
     StrAppend(&text, Printable(diff.title), is_new ? " (new)" : is_gone ? " (gone)" : "", "\n");
     text += RightsText("  + may ", diff.gained, true);
-    text += RightsText("  + may, once somebody else grants it, ", diff.gained_later, true);
+    text += RightsText("  + may, after an administrator grants it, ", diff.gained_later, true);
     text += RightsText("  - may no longer ", diff.lost, false);
-    text += RightsText("  - is no longer to be granted to ", diff.lost_later, false);
+    text +=
+        RightsText("  - may no longer, after an administrator grants it, ", diff.lost_later, false);
   }
   return text;
 }

@@ -61,18 +61,18 @@ TEST(DiffWorlds, ComparesMeaningNotText) {
        "// +mandate:rbac:granted=external,groups=apps,resources=deployments,verbs=get\n",
        "// +mandate:rbac:granted=external,groups=apps,resources=deployments,verbs=get;list\n",
        "manager\n"
-       "  + may, once somebody else grants it, list deployments.apps\n"},
+       "  + may, after an administrator grants it, list deployments.apps\n"},
       {"the first external rule", "// +kubebuilder:rbac:groups=core,resources=pods,verbs=get\n",
        "// +kubebuilder:rbac:groups=core,resources=pods,verbs=get\n"
        "// +mandate:rbac:granted=external,groups=apps,resources=deployments,verbs=get\n",
        "manager\n"
-       "  + may, once somebody else grants it, get deployments.apps\n"},
+       "  + may, after an administrator grants it, get deployments.apps\n"},
       {"the last external rule",
        "// +kubebuilder:rbac:groups=core,resources=pods,verbs=get\n"
        "// +mandate:rbac:granted=external,groups=apps,resources=deployments,verbs=get\n",
        "// +kubebuilder:rbac:groups=core,resources=pods,verbs=get\n",
        "manager\n"
-       "  - is no longer to be granted to get deployments.apps\n"},
+       "  - may no longer, after an administrator grants it, get deployments.apps\n"},
   };
   for (const auto& c : kCases) EXPECT_EQ(Diff(c.before, c.now), c.want) << c.name;
 }

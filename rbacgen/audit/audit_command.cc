@@ -213,14 +213,14 @@ int Run(const Flags& flags) {
 }
 
 std::string KindsHelp() {
-  std::string text = "Kinds of findings (* those that make it exit 1):\n";
+  std::string text = "Kinds of findings (* causes exit code 1):\n";
   for (const FindingKind& kind : FindingKinds()) {
     StrAppend(&text, "  ", kind.fails ? "*" : " ", kind.name,
               std::string(19 - std::string(kind.name).size(), ' '), kind.says, "\n");
   }
   StrAppend(&text,
-            "  --fail-on=identity stands for all from masters on, which `rbacgen trace` "
-            "finds too.\n");
+            "  --fail-on=identity selects all kinds from masters on, which `rbacgen trace` reports "
+            "too.\n");
   return text;
 }
 
@@ -229,27 +229,28 @@ std::string KindsHelp() {
 void AddAuditCommand(CLI::App& app, int* exit_code) {
   auto flags = std::make_shared<Flags>();
   CLI::App* command = app.add_subcommand(
-      "audit", "Compare what components declare, contain calls for, used, and were granted");
+      "audit", "Compare the declared, called, used and granted permissions of each component");
   AddLogFlags(command, &flags->logs);
   command->add_option("--sources", flags->sources, "Source files and folders with markers")
       ->allow_extra_args(false);
-  command->add_option("--granted", flags->granted, "INPUTs of what was granted; below")
+  command->add_option("--granted", flags->granted, "INPUTs with the granted permissions; see below")
       ->allow_extra_args(false);
-  command->add_option("--compiled", flags->compiled, "Binaries, for the typed calls in them")
+  command->add_option("--compiled", flags->compiled, "Binaries to search for typed calls")
       ->allow_extra_args(false);
-  command->add_option("--audit-policy", flags->audit_policy,
-                      "The API server's --audit-policy-file, to tell unused from unlogged");
+  command->add_option(
+      "--audit-policy", flags->audit_policy,
+      "The API server's --audit-policy-file, to distinguish unused rules from unlogged ones");
   command->add_option("--window", flags->window,
-                      "Call nothing unused unless the log covers so long, such as 24h");
+                      "Report a rule as unused only if the log covers this period, such as 24h");
   std::set<std::string> kinds = {"none", kIdentityKinds};
   for (const FindingKind& kind : FindingKinds()) kinds.insert(kind.name);
   command->add_option("--fail-on", flags->fail_on, "Exit 1 on these kinds of findings, or none")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember(kinds).description("KIND"));
-  command->add_flag("--json", flags->json, "Print JSON, with nothing shortened");
+  command->add_flag("--json", flags->json, "Print JSON, without shortened values");
   command->add_flag("--suggest", flags->suggest,
-                    "Print only what to change in the markers, as a diff (patch -p0)");
+                    "Print only the suggested changes to the markers, as a diff (patch -p0)");
   AddTraceFlags(command, &flags->trace);
   AddInputFlags(command, Asks::kOfAll, &flags->input);
   command->footer(KindsHelp() +

@@ -66,12 +66,12 @@ plain 'escapes'
 expect 1 'escapes, JSON' audit --json --sources=src --granted="$dir/chart.yaml" "$dir/escapes.log"
 plain 'escapes, JSON'
 
-expect 0 'nothing amiss' audit --sources=src --granted="$dir/chart.yaml" "$dir/good.log"
-says 'nothing amiss' out '; nothing found'
-says 'nothing amiss' out '^patch leases.* yes +used once, to make the Lease$'
-says 'nothing amiss' out '^list pods +a.h:2 +\? +- +yes +served by the shared cache'
-says 'nothing amiss' out '^bind clusterroles.* in no log'
-says 'nothing amiss' out '^create serviceaccounts/token named mandate-manager-a in mandate-system .* 1 +yes'
+expect 0 'no findings' audit --sources=src --granted="$dir/chart.yaml" "$dir/good.log"
+says 'no findings' out '; no findings'
+says 'no findings' out '^patch leases.* yes +used once, to create the Lease$'
+says 'no findings' out '^list pods +a.h:2 +\? +- +yes +served by the shared cache'
+says 'no findings' out '^bind clusterroles.* never logged'
+says 'no findings' out '^create serviceaccounts/token named mandate-manager-a in mandate-system .* 1 +yes'
 cp "$dir/out" "$dir/plain"
 gzip -k "$dir/good.log"
 expect 0 gzip audit --sources=src --granted="$dir/chart.yaml" "$dir/good.log.gz"
@@ -100,10 +100,10 @@ n=30 # functions in pipes counted for themselves
   event list $account-a "$agent a" JTI=a /api/v1/secrets 403
 } >"$dir/bad.log"
 expect 1 'a bad log' audit --sources=src "$dir/bad.log"
-says 'a bad log' out '^FOUND unused-write: a: never patch pods'
-says 'a bad log' out '^FOUND unused-read: a: never get daemonsets.apps'
-says 'a bad log' out '^FOUND denied: a: was refused delete pods web in n, 1 time,.* it is declared: was it granted then'
-says 'a bad log' out '^FOUND denied: a: was refused list secrets,.* no marker declares it'
+says 'a bad log' out '^FOUND unused-write: a: never used: patch pods'
+says 'a bad log' out '^FOUND unused-read: a: never used: get daemonsets.apps'
+says 'a bad log' out '^FOUND denied: a: was denied delete pods web in n, 1 time,.* a marker declares it: check whether'
+says 'a bad log' out '^FOUND denied: a: was denied list secrets,.* no marker declares it'
 says 'a bad log' out '^FOUND undeclared: a: used create configmaps in n,.* ClusterRoleBinding "stranger" to Group "system:authenticated"'
 expect 0 'fails on other kinds only' audit --fail-on=identity --sources=src "$dir/bad.log"
 expect 0 'fails on nothing' audit --fail-on=none --sources=src "$dir/bad.log"
@@ -134,9 +134,9 @@ END
 } >quota.log
 expect 0 'a quota is no denial' audit --fail-on=denied,unused-write --sources=src quota.log
 expect 1 'a quota' audit --sources=src quota.log
-says 'a quota' out '; 1 thing found'
+says 'a quota' out '; 1 finding'
 says 'a quota' out '^create pods .* 1 '
-says 'a quota' out '^FOUND refused: a: was refused create pods in n, 1 time, .*; it was authorized'
+says 'a quota' out '^FOUND refused: a: was denied create pods in n, 1 time, .*; it was authorized'
 mv src.before src/a.h
 
 # What was granted, and by whom.
@@ -182,9 +182,9 @@ expect 0 'a role of somebody else' audit --fail-on=none --sources=src --granted=
 # A policy that hides, and a component that is not there at all.
 printf 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- {level: None, verbs: [get]}\n- {level: Metadata}\n' >"$dir/policy.yaml"
 expect 1 'a policy that hides' audit --audit-policy="$dir/policy.yaml" --sources=src "$dir/good.log"
-says 'a policy that hides' out '^FOUND hidden: a: the audit policy leaves out get pods'
+says 'a policy that hides' out '^FOUND hidden: a: the audit policy omits get pods'
 expect 1 'a silent component' audit --sources=src <(head -n 3 "$dir/good.log")
-says 'a silent component' out '^FOUND hidden: a: tokens were made for it, but the log has no request of it'
+says 'a silent component' out '^FOUND hidden: a: base requested tokens for it, but the log has no request from it'
 
 # One component's watch serves another, whose own rights to it no log has.
 mkdir -p two
@@ -196,16 +196,16 @@ printf '// +mandate:component:name=b\n// +kubebuilder:rbac:groups=core,resources
 } >two.log
 expect 1 'a shared cache' audit --fail-on=unused-read --sources=two two.log
 says 'a shared cache' out '^watch pods +b.h:2 +\? +- +\? +served by the shared cache'
-says 'a shared cache' out '^FOUND unused-read: b: never watch nodes'
-hides 'a shared cache' out '^FOUND unused-read: b: never (list|watch) pods'
+says 'a shared cache' out '^FOUND unused-read: b: never used: watch nodes'
+hides 'a shared cache' out '^FOUND unused-read: b: never used: (list|watch) pods'
 
 # A project that has no manager of ours.
 mkdir -p "$dir/go"
 printf '// +kubebuilder:rbac:groups=core,resources=pods,verbs=get;delete\nfunc x() {}\n' >"$dir/go/web.go"
 event get system:serviceaccount:shop:web 'manager/v0' JTI=kubelet /api/v1/namespaces/n/pods/x 200 >"$dir/go.log"
 expect 1 'a Go project' audit --sources="$dir/go" --identity=manager=shop/web "$dir/go.log"
-says 'a Go project' out '^FOUND unused-write: manager: never delete pods \(.*web.go:1\)'
-says 'a Go project' out '1 request of ours in 1 event .*; 1 thing found'
+says 'a Go project' out '^FOUND unused-write: manager: never used: delete pods \(.*web.go:1\)'
+says 'a Go project' out '1 request from the manager in 1 event .*; 1 finding'
 
 # Its role has no events.k8s.io, and its discovery is allowed by a binding of its own.
 cat >"$dir/go.yaml" <<'END'
@@ -223,12 +223,12 @@ END
   done
 } >"$dir/go-good.log"
 expect 0 'a Go project as it should be' audit --sources="$dir/go" --granted="$dir/go.yaml" --identity=manager=shop/web "$dir/go-good.log"
-says 'a Go project as it should be' out '; nothing found'
+says 'a Go project as it should be' out '; no findings'
 
 { cat "$dir/good.log"; echo garbage; } >"$dir/damaged.log"
 { cat "$dir/good.log"; head -c 100 "$dir/good.log"; } >"$dir/cut.log"
 expect 0 'being written' audit --fail-on=unreadable --sources=src "$dir/cut.log"
-says 'being written' err 'cut.log: its last line has no end and is left out'
+says 'being written' err 'cut.log: the last line is incomplete and was skipped'
 expect 1 damaged audit --fail-on=unreadable --sources=src "$dir/damaged.log"
 says damaged out "^FOUND unreadable: $dir/damaged.log:10: "
 

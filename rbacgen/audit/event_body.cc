@@ -142,7 +142,7 @@ void ReadInstances(JsonCursor& json, EventBody* facts) {
             json.SkipValue();
           }
         });
-        // Cells alone, as includeObject=None asks for, say of nothing which instances there are.
+        // Rows without objects (includeObject=None) do not identify the instances.
         more = more || facts->uids.size() == before;
       });
     } else {

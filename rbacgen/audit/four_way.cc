@@ -60,9 +60,10 @@ class Builder {
     report_.covered_seconds = SecondsBetween(trace_.first, trace_.last);
     too_short_ = report_.covered_seconds < input_.window_seconds;
     if (too_short_) {
-      report_.notes.push_back(StrCat(
-          "the log covers ", static_cast<int64_t>(report_.covered_seconds), " s of the ",
-          static_cast<int64_t>(input_.window_seconds), " s asked for: no rule is called unused"));
+      report_.notes.push_back(StrCat("the log covers ",
+                                     static_cast<int64_t>(report_.covered_seconds), " s of the ",
+                                     static_cast<int64_t>(input_.window_seconds),
+                                     " s of --window: no rule is reported as unused"));
     }
     for (const auto& [component, identity] : ledger_.identities()) {
       for (const RuleAtom& atom : identity.declared.atoms()) {
@@ -195,19 +196,19 @@ class Builder {
     const std::string place = StrCat("(", row.declared.front(), ")");
     if (row.granted == false && !row.external && !row.implicit) {
       Find("not-granted", component,
-           StrCat("declares ", words, " ", place, " and is not granted it"));
+           StrCat("declares ", words, " ", place, ", but is not granted it"));
     }
     if (row.verdict == Verdict::kHidden) {
-      Find("hidden", component, StrCat("the audit policy leaves out ", words, " ", place));
+      Find("hidden", component, StrCat("the audit policy omits ", words, " ", place));
     }
     if (row.implicit || silent) return;
     if (row.verdict == Verdict::kUnexercised) {
       Find("unexercised", component,
-           StrCat("never ", words, " ", place, ", but its code has the call"));
+           StrCat("never used: ", words, " ", place, ", but its code has the call"));
     } else if (row.verdict == Verdict::kUnused) {
       Find(IsWrite(row.rule.verbs.front()) ? "unused-write" : "unused-read", component,
-           StrCat("never ", words, " ", place,
-                  row.compiled == false ? ", and its code has no typed call of it" : ""));
+           StrCat("never used: ", words, " ", place,
+                  row.compiled == false ? ", and its code has no typed call for it" : ""));
     }
   }
 
@@ -221,10 +222,10 @@ class Builder {
     const bool got_token =
         account && trace_.issued_to.contains(StrCat(account->ns, "/", account->name));
     Find("hidden", component,
-         got_token ? "tokens were made for it, but the log has no request of it: the audit policy "
-                     "leaves it out"
-                   : "the log has no request of it: it did not run, or the audit policy leaves it "
-                     "out; nothing of it is proven");
+         got_token ? "base requested tokens for it, but the log has no request from it: the audit "
+                     "policy omits it"
+                   : "the log has no request from it: it did not run, or the audit policy omits "
+                     "it; the log proves nothing about it");
   }
 
   void FindUnexplained(const std::string& component, const IdentityLedger& ledger) {
@@ -235,15 +236,15 @@ class Builder {
     };
     for (const auto& [operation, u] : ledger.denied) {
       Find("denied", component,
-           StrCat(
-               "was refused ", operation, where(u),
-               u.declared ? "; it is declared: was it granted then?" : "; no marker declares it"));
+           StrCat("was denied ", operation, where(u),
+                  u.declared ? "; a marker declares it: check whether it was granted at that time"
+                             : "; no marker declares it"));
     }
     for (const auto& [operation, u] : ledger.refused) {
       Find("refused", component,
-           StrCat("was refused ", operation, where(u),
-                  "; it was authorized: admission refused it (a fence, a webhook, a quota), or it "
-                  "would have escalated"));
+           StrCat("was denied ", operation, where(u),
+                  "; it was authorized: admission denied it (a fence, a webhook, a quota), or the "
+                  "check for escalation did"));
     }
     for (const auto& [key, u] : ledger.undeclared) {
       Find("undeclared", component,
@@ -253,7 +254,7 @@ class Builder {
     }
     if (ledger.left_out) {
       report_.notes.push_back(
-          StrCat(component, ": more operations than are kept were not explained"));
+          StrCat(component, ": some operations were not explained, because there were too many"));
     }
   }
 
@@ -273,8 +274,8 @@ class Builder {
       request.resource = call.resource;
       request.subresource = call.subresource;
       Find("undeclared-call", component,
-           StrCat("the binary has a call of ", OperationWords(request),
-                  ", which no marker declares: it is of other sources"));
+           StrCat("the binary has a call for ", OperationWords(request),
+                  ", which no marker declares: the binary was built from other sources"));
     }
   }
 
@@ -294,14 +295,14 @@ const std::vector<FindingKind>& FindingKinds() {
         {"unused-write", "a rule that writes was never used", true},
         {"unused-read", "a rule that reads was never used", false},
         {"unexercised", "a rule was never used, but the code has the call", false},
-        {"denied", "a request was refused", true},
-        {"refused", "a request was refused after it was authorized: by admission, such as a fence",
+        {"denied", "a request was denied", true},
+        {"refused", "a request was denied after it was authorized: by admission, such as a fence",
          true},
         {"undeclared", "a request was allowed that no marker declares", true},
         {"undeclared-call", "the binary has a call that no marker declares", true},
         {"not-granted", "a declared rule is not granted", true},
         {"excess-grant", "a granted rule is not declared", true},
-        {"hidden", "the log cannot show what it is asked for", true},
+        {"hidden", "the log cannot prove whether a rule was used", true},
         {"unreadable", "a part of the log could not be read", false},
     };
     for (const TraceFindingKind& kind : TraceFindingKinds()) {
@@ -323,15 +324,15 @@ const char* VerdictWords(Verdict verdict) {
     case Verdict::kUnexercised:
       return "not exercised";
     case Verdict::kUnseen:
-      return "in no log: the server asks it of itself";
+      return "never logged: the server checks it internally";
     case Verdict::kHidden:
       return "hidden by the audit policy";
     case Verdict::kOnce:
-      return "used once, to make the Lease";
+      return "used once, to create the Lease";
     case Verdict::kNotYet:
       return "not used yet";
     case Verdict::kExternal:
-      return "granted by somebody else";
+      return "granted externally";
     case Verdict::kUndeclared:
       return "not declared";
   }

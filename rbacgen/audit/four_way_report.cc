@@ -62,12 +62,13 @@ std::string FourWayText(const FourWayReport& report, const TraceReport& trace, b
               f.component.empty() ? "" : Printable(f.component) + ": ", Printable(f.text), "\n");
   }
   for (const std::string& note : report.notes) StrAppend(&text, "NOTE ", Printable(note), "\n");
-  StrAppend(&text, Plural(trace.requests, "request"), " of ours in ", Plural(trace.lines, "event"));
+  StrAppend(&text, Plural(trace.requests, "request"), " from the manager in ",
+            Plural(trace.lines, "event"));
   if (!trace.first.empty())
     StrAppend(&text, " from ", Printable(trace.first), " to ", Printable(trace.last));
   return StrCat(text, "; ",
-                report.findings.empty() ? "nothing" : Plural(report.findings.size(), "thing"),
-                " found\n");
+                report.findings.empty() ? "no findings" : Plural(report.findings.size(), "finding"),
+                "\n");
 }
 
 std::string FourWayJson(const FourWayReport& report, const TraceReport& trace) {

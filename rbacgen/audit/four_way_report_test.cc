@@ -85,7 +85,7 @@ TEST(FourWayText, IsATableForEachIdentityAndALine) {
             "create events.g.io               always    ?            1  ?\n"
             "patch events.g.io                always    ?            -  ?\n"
             "\n"
-            "3 requests of ours in 1 event; nothing found\n");
+            "3 requests from the manager in 1 event; no findings\n");
 }
 
 TEST(FourWayText, SaysWhatWasFound) {
@@ -96,11 +96,12 @@ TEST(FourWayText, SaysWhatWasFound) {
   TraceReport trace = SampleTrace();
   trace.first = "03:00";
   trace.last = "04:00";
-  EXPECT_THAT(FourWayText(report, trace, false),
-              HasSubstr("FOUND denied: a: one\\x1b[0m\\x7f\nFOUND hidden: two\nNOTE short\\x0a\n"
-                        "3 requests of ours in 1 event from 03:00 to 04:00; 2 things found\n"));
+  EXPECT_THAT(
+      FourWayText(report, trace, false),
+      HasSubstr("FOUND denied: a: one\\x1b[0m\\x7f\nFOUND hidden: two\nNOTE short\\x0a\n"
+                "3 requests from the manager in 1 event from 03:00 to 04:00; 2 findings\n"));
   report.findings.pop_back();
-  EXPECT_THAT(FourWayText(report, trace, false), HasSubstr("; 1 thing found\n"));
+  EXPECT_THAT(FourWayText(report, trace, false), HasSubstr("; 1 finding\n"));
   EXPECT_THAT(FourWayText(report, trace, false), Not(HasSubstr("ISSUED TO")));
   trace.tokens = {{.credential_id = "JTI=1",
                    .component = "a",
@@ -149,7 +150,7 @@ TEST(FourWayJson, HasTheTracesMembersAndItsOwn) {
       R"("findings":[{"component":"a","kind":"denied","text":"one"},{"kind":"hidden","text":"two"}],)"
       R"("first":"03:00","identities":[],"last":"04:00","lines":1,"notes":["short"],"requests":3,)"
       R"("tokens":[],"trace":[{"kind":"masters","next":"give the )"
-      R"(manager a credential of its own; an administrator's is not for it","severity":"high",)"
+      R"(manager its own credential, not that of an administrator","severity":"high",)"
       R"("text":"of the trace"}],"unreadableLines":0,"unusedTokens":0})"
       "\n");
 }

@@ -102,9 +102,9 @@ TEST(FourWay, JudgesEachRule) {
        {},
        {everybodys}},
       {"the server asks itself", Rule("bind", "clusterroles", "rbac.authorization.k8s.io"),
-       "in no log: the server asks it of itself"},
+       "never logged: the server checks it internally"},
       {"finalizers", Rule("update", "things/finalizers", "g.io"),
-       "in no log: the server asks it of itself"},
+       "never logged: the server checks it internally"},
       {"the cache's watch serves its list", Rule("list", "pods"), "served by the shared cache"},
       {"and its watch", Rule("watch", "pods"), "served by the shared cache"},
       {"of another kind it does not", Rule("list", "nodes"), "unused|unused-read"},
@@ -118,7 +118,7 @@ TEST(FourWay, JudgesEachRule) {
        .with_policy = true},
       {.name = "somebody else grants it",
        .rule = Rule("delete", "pods"),
-       .want = "granted by somebody else",
+       .want = "granted externally",
        .external = true,
        .not_granted = true},
       {.name = "the rule for events, which a Go project's role need not have",
@@ -165,12 +165,12 @@ TEST(FourWay, AGrantHoldsInItsNamespace) {
   EXPECT_THAT(FindingsOf(in("n", "x:1"), in("n", "a Role")), testing::IsEmpty());
   EXPECT_THAT(FindingsOf(in("n", "x:1"), in("m", "a Role")),
               testing::UnorderedElementsAre(
-                  "not-granted: declares delete pods in n (x:1) and is not granted it",
+                  "not-granted: declares delete pods in n (x:1), but is not granted it",
                   "excess-grant: may delete pods in m, which no marker declares, by a Role; never "
                   "used"));
   EXPECT_THAT(
       FindingsOf(in("", "x:1"), in("m", "a Role")),
-      testing::ElementsAre("not-granted: declares delete pods (x:1) and is not granted it"));
+      testing::ElementsAre("not-granted: declares delete pods (x:1), but is not granted it"));
   EXPECT_THAT(FindingsOf(in("n", "x:1"), in("", "a ClusterRole")),
               testing::ElementsAre("excess-grant: may delete pods, which no marker declares, by a "
                                    "ClusterRole; never used"));

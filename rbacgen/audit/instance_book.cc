@@ -45,7 +45,7 @@ void InstanceBook::Judge(const std::function<void(std::string text)>& find) cons
   if (!has_list_ || has_gap_) return;
   for (const auto& [uid, words] : bindings_) {
     if (known_.contains(uid)) continue;
-    find(StrCat(words, ", for the ScopeInstance of the UID ", uid, ", which is not in this log"));
+    find(StrCat(words, ", for the ScopeInstance with UID ", uid, ", which is not in this log"));
   }
 }
 

@@ -48,7 +48,7 @@ TEST(InstanceBook, FindsABindingOfNoInstance) {
   book.NoteBinding(Binding("u1"), "c");
   book.NoteBinding(Binding("u2"), "c");
   EXPECT_THAT(Judged(book),
-              ElementsAre(AllOf(HasSubstr("c made rolebindings foo/b"), HasSubstr("the UID u2"))));
+              ElementsAre(AllOf(HasSubstr("c made rolebindings foo/b"), HasSubstr("with UID u2"))));
 }
 
 TEST(InstanceBook, LearnsOnlyFromWritesThatTookEffect) {

@@ -28,8 +28,9 @@ constexpr struct {
 absl::Status CheckPlain(std::string_view start, const std::string& name) {
   for (const auto& [magic, unpacker] : kOthers) {
     if (!start.starts_with(magic)) continue;
-    return absl::UnavailableError(StrCat("cannot read ", name, ": of packed logs only gzip's are ",
-                                         "read; put `", unpacker, "` before, and - for the log"));
+    return absl::UnavailableError(StrCat("cannot read ", name,
+                                         ": the only supported compression is gzip; ",
+                                         "pipe the output of `", unpacker, "` to LOG -"));
   }
   return absl::OkStatus();
 }
@@ -104,11 +105,11 @@ absl::Status ReadAll(int file, const std::string& name,
     if (!packed) {
       chunk(bytes);
     } else if (!inflater.Add(bytes, chunk)) {
-      return absl::UnavailableError(StrCat("cannot unpack ", name, ": it is damaged"));
+      return absl::UnavailableError(StrCat("cannot decompress ", name, ": the file is damaged"));
     }
   }
   if (packed && !inflater.ended()) {
-    return absl::UnavailableError(StrCat("cannot unpack ", name, ": it is cut off"));
+    return absl::UnavailableError(StrCat("cannot decompress ", name, ": the file is truncated"));
   }
   return absl::OkStatus();
 }

@@ -51,7 +51,7 @@ void LogFramer::Settle() {
 void LogFramer::BeginLog(std::string name) {
   Settle();
   if (!name_.empty() || line_ > 1 || !held_.empty()) {
-    if (mode_ == Mode::kDocument) AbandonDocument("the document has no end");
+    if (mode_ == Mode::kDocument) AbandonDocument("the document is truncated");
     if (mode_ == Mode::kSkip) mode_ = Mode::kLine;
     // A line may be cut before its line feed only: then it is whole.
     if (!held_.empty() && !sink_.event(Trim(held_)).ok()) {
@@ -153,7 +153,7 @@ void LogFramer::EndLine(std::string_view line) {
       sink_.event(StrCat(before, line)).ok()) {
     return;
   }
-  sink_.damaged(cut_off_log_, cut_off_line_, "the line is cut off");
+  sink_.damaged(cut_off_log_, cut_off_line_, "the line is truncated");
   if (!alone && !line.empty()) TryLine(line);
 }
 
@@ -175,7 +175,7 @@ void LogFramer::TryLine(std::string_view line) {
 bool LogFramer::Finish() {
   Settle();
   if (mode_ == Mode::kDocument) {
-    AbandonDocument("the document has no end");
+    AbandonDocument("the document is truncated");
     return false;
   }
   if (mode_ == Mode::kSkip) return false;  // said where it began
@@ -222,7 +222,7 @@ bool LogFramer::Step(char c) {
   if (c == '\n') ++line_;
   // Nothing that is nested begins a line without being indented, but a list's item.
   if (c == '{' && line_start && d.depth > 0 && !ItemMayBegin()) {
-    AbandonDocument("the document has no end");
+    AbandonDocument("the document is truncated");
     held_ = "{";
     return false;
   }
@@ -256,7 +256,7 @@ bool LogFramer::StepInString(char c) {
   Document& d = document_;
   if (c == '\n') {
     ++line_;
-    AbandonDocument("a string has no end");
+    AbandonDocument("a string is not closed");
     return false;
   }
   if (d.escaped) {
@@ -300,7 +300,7 @@ void LogFramer::Open(char c) {
 bool LogFramer::Close(char c) {
   Document& d = document_;
   if (d.depth == 0) {
-    AbandonDocument(StrCat("'", std::string_view(&c, 1), "' closes nothing"));
+    AbandonDocument(StrCat("'", std::string_view(&c, 1), "' has no opening bracket"));
     return false;
   }
   Keep(c);

@@ -12,12 +12,12 @@ namespace mandate::rbacgen {
 void AddLogFlags(CLI::App* command, LogFlags* flags) {
   command
       ->add_option("LOG", flags->paths,
-                   "Audit logs in the order of time: JSON lines, EventLists, also gzipped; - is "
-                   "standard input")
+                   "Audit logs, the oldest first: JSON lines or EventLists, optionally gzipped; - "
+                   "is standard input")
       ->required();
   command
       ->add_option("--max-event,--max-line", flags->max_event,
-                   "Pass over events of more bytes than this")
+                   "Skip and report events of more bytes than this")
       ->check(CLI::Range(size_t{1024}, size_t{1} << 30))
       ->capture_default_str();
 }
@@ -25,7 +25,7 @@ void AddLogFlags(CLI::App* command, LogFlags* flags) {
 void AddTraceFlags(CLI::App* command, TraceOptions* options) {
   command
       ->add_option("--user-agent-prefix", options->user_agent_prefix,
-                   "What the manager's user agents begin with")
+                   "The prefix of the manager's user agents")
       ->capture_default_str();
   command
       ->add_option_function<std::vector<std::string>>(
@@ -37,17 +37,17 @@ void AddTraceFlags(CLI::App* command, TraceOptions* options) {
               options->addresses.push_back(*range);
             }
           },
-          "One process may send from any of these, such as a gateway's addresses: IP or CIDR")
+          "Addresses that one process may use, such as those of a gateway: IP or CIDR")
       ->delimiter(',')
       ->allow_extra_args(false);
   command
       ->add_option("--token-audiences", options->token_audiences,
-                   "The manager's flag of that name: whom its TokenRequests name")
+                   "As the manager's flag --token-audiences: the audiences of its TokenRequests")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_flag(
-      "--create-service-accounts", options->create_service_accounts,
-      "The manager has the flag of that name: base makes components' ServiceAccounts");
+  command->add_flag("--create-service-accounts", options->create_service_accounts,
+                    "As the manager's flag --create-service-accounts: base creates the components' "
+                    "ServiceAccounts");
   command->add_option_function<std::string>(
       "--token-overlap",
       [options](const std::string& text) {
@@ -55,10 +55,10 @@ void AddTraceFlags(CLI::App* command, TraceOptions* options) {
           throw CLI::ValidationError(text + " is not a duration, such as 60s");
         }
       },
-      "How long a token may be used on when the next one is (default: 60s)");
+      "How long a token may still be used after the next one is in use (default: 60s)");
   command
       ->add_option("--max-credentials", options->max_credentials,
-                   "Keep at most this many credential ids: the memory's bound")
+                   "Keep at most this many credential ids, to limit the memory")
       ->check(CLI::Range(size_t{1}, size_t{10'000'000}))
       ->capture_default_str();
 }
@@ -79,8 +79,8 @@ int ReadLogs(const LogFlags& flags, Trace* trace) {
   }
   if (framer.Finish()) {
     PrintMessage(StrCat(flags.paths.back(),
-                        ": its last line has no end and is left out: it is cut off, or being "
-                        "written"));
+                        ": the last line is incomplete and was skipped: the file is truncated, or "
+                        "is still being written"));
   }
   return 0;
 }

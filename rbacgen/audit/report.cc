@@ -62,7 +62,7 @@ std::string TokensText(const TraceReport& report, bool colour) {
     table.Add({token.credential_id, token.component, token.joined ? token.issued_to : "?",
                token.joined ? ShortUsername(token.issued_by) : "?",
                token.joined             ? token.when
-               : report.issued_left_out ? "too many TokenRequests to tell"
+               : report.issued_left_out ? "unknown: too many TokenRequests"
                                         : "no TokenRequest in this log"},
               !token.joined);
   }
@@ -70,9 +70,10 @@ std::string TokensText(const TraceReport& report, bool colour) {
 }
 
 std::string TraceText(const TraceReport& report, bool colour) {
-  std::string text = StrCat(
-      "Who did what (user ns/name is system:serviceaccount:ns:name)\n\n", RowsText(report, colour),
-      "\nWhere the components' tokens came from\n\n", TokensText(report, colour), "\n");
+  std::string text =
+      StrCat("Requests by component (user ns/name is system:serviceaccount:ns:name)\n\n",
+             RowsText(report, colour), "\nOrigin of the components' tokens\n\n",
+             TokensText(report, colour), "\n");
   for (const TraceFinding& finding : report.findings) {
     const TraceFindingKind& kind = KindOf(finding.kind);
     StrAppend(&text, "FOUND ", kind.name, " (", kind.severity, "): ", Printable(finding.text),
@@ -90,19 +91,20 @@ std::string TraceText(const TraceReport& report, bool colour) {
     return StrCat(n, " ", noun, n == 1 ? "" : "s");
   };
   for (const auto& [ns, count] : report.elsewhere) {
-    StrAppend(&text, "NOTE: ", plural(count, "request"), " of another manager, in the namespace ",
-              Printable(ns), ": --namespace=", Printable(ns), " traces that one\n");
+    StrAppend(&text, "NOTE: ", plural(count, "request"), " from another manager, in the namespace ",
+              Printable(ns), ": use --namespace=", Printable(ns), " to trace it\n");
   }
-  StrAppend(&text, plural(report.requests, "request"), " of ours in ", plural(report.lines, "line"),
-            "; ", plural(report.tokens.size(), "token"), " used by components");
+  StrAppend(&text, plural(report.requests, "request"), " from the manager in ",
+            plural(report.lines, "line"), "; ", plural(report.tokens.size(), "token"),
+            " used by components");
   if (report.unused_tokens > 0) StrAppend(&text, ", ", report.unused_tokens, " issued but unused");
   if (report.unreadable_lines > 0) {
     StrAppend(&text, "; ", plural(report.unreadable_lines, "line"), " could not be read (",
               Printable(report.unreadable.empty() ? "" : report.unreadable.front()),
               report.unreadable_lines > 1 ? ", …)" : ")");
   }
-  const size_t amiss = report.findings.size();
-  return StrCat(text, "; ", amiss == 0 ? "nothing" : plural(amiss, "thing"), " amiss\n");
+  const size_t found = report.findings.size();
+  return StrCat(text, "; ", found == 0 ? "no findings" : plural(found, "finding"), "\n");
 }
 
 Json::Value TraceJsonValue(const TraceReport& report) {

@@ -28,7 +28,7 @@ TraceReport Sample() {
 
 TEST(TraceText, IsTwoTablesAndALine) {
   EXPECT_EQ(TraceText(Sample(), false),
-            "Who did what (user ns/name is system:serviceaccount:ns:name)\n"
+            "Requests by component (user ns/name is system:serviceaccount:ns:name)\n"
             "\n"
             "COMPONENT  USERNAME  USER AGENT  CREDENTIAL IDS            VERB RESOURCE          "
             "COUNT  DENIED\n"
@@ -37,12 +37,12 @@ TEST(TraceText, IsTwoTablesAndALine) {
             "                                                           list secrets           "
             "    1       1\n"
             "\n"
-            "Where the components' tokens came from\n"
+            "Origin of the components' tokens\n"
             "\n"
             "CREDENTIAL ID   COMPONENT  ISSUED TO  ISSUED BY  WHEN\n"
             "JTI=11111111-x  a          ns/mm-a    ns/mm      2026-11-21T03:16:05.005681Z\n"
             "\n"
-            "4 requests of ours in 10 lines; 1 token used by components; nothing amiss\n");
+            "4 requests from the manager in 10 lines; 1 token used by components; no findings\n");
 }
 
 TEST(TraceText, SaysWhatWasFound) {
@@ -56,18 +56,17 @@ TEST(TraceText, SaysWhatWasFound) {
   const std::string text = TraceText(report, false);
   EXPECT_THAT(text, HasSubstr("?          ?          no TokenRequest in this log\n"));
   report.issued_left_out = true;
-  EXPECT_THAT(TraceText(report, false), HasSubstr("?          too many TokenRequests to tell\n"));
+  EXPECT_THAT(TraceText(report, false), HasSubstr("?          unknown: too many TokenRequests\n"));
   EXPECT_THAT(text,
               HasSubstr("\nFOUND base-write (high): one\\x1b[0m\nFOUND two-tokens (high): two\n"
-                        "NEXT base-write: take base's further rights away: rbacgen diff "
+                        "NEXT base-write: revoke base's additional permissions; rbacgen diff "
                         "compares them with the chart's\nNEXT two-tokens: "));
   EXPECT_THAT(
       text,
-      HasSubstr(
-          "1 issued but unused; 2 lines could not be read (x.log:3: why, …); 2 things amiss\n"));
+      HasSubstr("1 issued but unused; 2 lines could not be read (x.log:3: why, …); 2 findings\n"));
   EXPECT_THAT(text,
-              HasSubstr("\nNOTE: 2 requests of another manager, in the namespace stag\\x1bing: "
-                        "--namespace=stag\\x1bing traces that one\n"));
+              HasSubstr("\nNOTE: 2 requests from another manager, in the namespace stag\\x1bing: "
+                        "use --namespace=stag\\x1bing to trace it\n"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_THAT(TraceText(report, true), HasSubstr("\x1b[31m1\x1b[0m"));
 }
@@ -79,7 +78,7 @@ TEST(TraceJson, ShortensNothing) {
   EXPECT_EQ(
       TraceJson(report),
       R"({"elsewhere":{"staging":2},"findings":[{"kind":"masters","next":"give the )"
-      R"(manager a credential of its own; an administrator's is not for it","severity":"high",)"
+      R"(manager its own credential, not that of an administrator","severity":"high",)"
       R"("text":"one"}],"identities":[{"component":"a",)"
       R"("credentialIDs":["JTI=11111111-x","JTI=22222222-x","JTI=33333333-x"],)"
       R"("operations":[{"count":3,"denied":0,"target":"deployments.apps","verb":"list"},)"

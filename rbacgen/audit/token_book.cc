@@ -164,7 +164,7 @@ void TokenBook::JudgePlaces(const std::string& id, const Used& used, const Find&
   if (!used.pod.empty()) {
     find("component-pod",
          StrCat("credential id ", id, " of ", used.component, " is bound to the pod ", used.pod,
-                ": base requests no such tokens"));
+                ": base never requests tokens that are bound to pods"));
   }
   const auto issued = issued_.find(id);
   for (const Place& place : used.places) {
@@ -185,8 +185,9 @@ void TokenBook::JudgePlaces(const std::string& id, const Used& used, const Find&
       }
     }
     if (here || !elsewhere) continue;
-    find("component-address", StrCat("credential id ", id, " of ", used.component,
-                                     " was used from ", place.ToString(), ", where base was not"));
+    find("component-address",
+         StrCat("credential id ", id, " of ", used.component, " was used from ", place.ToString(),
+                ", an address that base did not use"));
   }
 }
 
@@ -227,20 +228,21 @@ void TokenBook::JudgeHolders(const Find& find) const {
       std::ranges::any_of(holders_, [](const auto& h) { return h.second.leads; });
   for (const auto& [uid, holder] : holders_) {
     const std::string whose =
-        uid.empty() ? "base's token, which is bound to no pod,"
+        uid.empty() ? "base's token, which is not bound to a pod,"
                     : StrCat("base's token of the pod ", holder.pod_name, " (UID ", uid, ")");
     const std::string where =
         StrCat(" was used from ",
                holder.places.empty() ? "an unknown address" : holder.places.front().ToString());
     const absl::Duration lived = TimeOf(holder.last) - TimeOf(holder.first);
     if (uid.empty() && any_pod) {
-      find("base-pod", StrCat(whose, where, ", while the manager's are bound to its pods"));
+      find("base-pod", StrCat(whose, where, ", but the manager's tokens are bound to its pods"));
     } else if (!uid.empty() && !holder.pod_name.starts_with(options_.base_name + "-")) {
-      find("base-pod", StrCat(whose, where, "; the manager's pods are ", options_.base_name, "-…"));
+      find("base-pod",
+           StrCat(whose, where, "; the manager's pods are named ", options_.base_name, "-…"));
     } else if (any_leads && holder.mints && !holder.leads && lived > kSettled) {
       find("base-pod", StrCat(whose, where,
-                              " and requested tokens of components, but never the "
-                              "Lease, as the manager does"));
+                              " and requested tokens of components, but never the Lease, which the "
+                              "manager also uses"));
     }
     // A pod that is started again on its node may have another address from then on.
     std::vector<Place> places = holder.places;

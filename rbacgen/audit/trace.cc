@@ -169,7 +169,7 @@ void Trace::AddEvent(const AuditEvent& event) {
   }
   if (impersonates && *by_token == kBaseComponent && !other) {
     Find(event, "base-impersonates",
-         StrCat("base acted as ", event.user(), ", who is not a component"));
+         StrCat("base acted as ", event.user(), ", which is not a component"));
   }
   if (observer_)
     observer_(event, in_vain ? component : by_user.value_or(""), by_token.value_or(""));
@@ -205,7 +205,7 @@ void Trace::CheckIdentity(const AuditEvent& event, const std::string& component,
   const auto by_agent = ComponentOfUserAgent(event.user_agent, options_.user_agent_prefix);
   if (by_agent && event.masters) {
     Find(event, "masters",
-         StrCat("a request with our user agent carried the group system:masters: user ",
+         StrCat("a request with the manager's user agent had the group system:masters: user ",
                 event.user(), ", agent ", event.user_agent));
   }
   if (event.username.empty()) return;  // 401: there is no user to compare
@@ -213,20 +213,21 @@ void Trace::CheckIdentity(const AuditEvent& event, const std::string& component,
   const std::string& sender = impersonator ? *impersonator : component;
   if (!known_user) {
     Find(event, "foreign-user",
-         StrCat("our user agent was used by somebody else: user ", event.user(), ", agent ",
+         StrCat("another user sent the manager's user agent: user ", event.user(), ", agent ",
                 event.user_agent));
   } else if (!by_agent) {
     Find(event, "agent-mismatch",
-         StrCat("user ", user, " came with a foreign user agent: ", event.user_agent));
+         StrCat("user ", user, " sent another user agent: ", event.user_agent));
   } else if (*by_agent != sender) {
     Find(event, "agent-mismatch",
-         StrCat("user ", user, " disagrees with its user agent, which says ", *by_agent, ": ",
+         StrCat("user ", user, " does not match its user agent, which names ", *by_agent, ": ",
                 event.user_agent));
   }
   if (known_user && component != kBaseComponent && event.impersonated.empty() &&
       event.credential_ids.empty()) {
     Find(event, "no-credential-id",
-         StrCat("user ", event.user(), " came without a credential id: no token of base's"));
+         StrCat("user ", event.user(),
+                " sent no credential id, so it did not use a token from base"));
   }
 }
 
@@ -245,11 +246,12 @@ void Trace::CheckBase(const AuditEvent& event, const std::string& operation) {
                        event.resource == "serviceaccounts" && event.subresource.empty() &&
                        event.ns == options_.ns && event.name.starts_with(options_.base_name + "-");
   if (lease || (account && options_.create_service_accounts)) return;
-  Find(
-      event, "base-write",
-      StrCat("base wrote more than its tokens and its lease: ", operation,
-             event.name.empty() ? "" : " ", event.name, event.forbidden ? " (denied)" : "",
-             account ? "; a manager with --create-service-accounts does so: say it here too" : ""));
+  Find(event, "base-write",
+       StrCat("base wrote more than its tokens and its lease: ", operation,
+              event.name.empty() ? "" : " ", event.name, event.forbidden ? " (denied)" : "",
+              account
+                  ? "; if the manager runs with --create-service-accounts, set this flag here too"
+                  : ""));
 }
 
 void Trace::CheckTokenRequest(const AuditEvent& event) {
@@ -258,7 +260,7 @@ void Trace::CheckTokenRequest(const AuditEvent& event) {
   for (const std::string& difference : Unlike(asked, event.name, options_.token_audiences)) {
     Find(event, "token-request",
          StrCat("base requested a token of ", event.name, " ", difference,
-                event.code >= 400 ? ", and was refused" : ""));
+                event.code >= 400 ? ", and was denied" : ""));
   }
   if (!asked.bound_kind.empty()) {
     binds_tokens_ = true;
@@ -294,7 +296,7 @@ TraceReport Trace::Finish() {
   if (binds_tokens_ && unbound_) {
     Find(*unbound_, "token-request",
          StrCat("base requested a token of ", unbound_->name,
-                " that is bound to nothing, while others are bound to Secrets"));
+                " that is not bound, but other tokens are bound to Secrets"));
   }
   for (const auto& [text, finding] : findings_) {
     report.findings.push_back(
@@ -307,13 +309,13 @@ TraceReport Trace::Finish() {
   instances_.Judge(
       [&](std::string text) { FindAtEnd("orphan-binding", std::move(text), &report); });
   if (findings_left_out_ > 0) {
-    report.findings.push_back({"bound", StrCat(findings_left_out_, " more, of further kinds")});
+    report.findings.push_back({"bound", StrCat("omitted findings: ", findings_left_out_)});
   }
   if (tokens_.issued_left_out() || tokens_.used_left_out() || row_left_out_) {
     report.findings.push_back(
-        {"bound", StrCat("more than ", options_.max_credentials,
-                         " credential ids: the further ones were not compared with their "
-                         "TokenRequests")});
+        {"bound",
+         StrCat("more than ", options_.max_credentials,
+                " credential ids: the others were not compared with their TokenRequests")});
   }
   report.tokens = tokens_.Tokens();
   report.issued_to = tokens_.IssuedTo();

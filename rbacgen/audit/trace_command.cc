@@ -35,16 +35,16 @@ int Run(const Flags& flags) {
     PrintMessage(StrCat(finding.kind, ": ", finding.text));
   }
   if (report.requests == 0) {
-    std::cerr << "rbacgen: no request of ours in the log, so it proves nothing; is its policy at "
-                 "level Metadata?\n";
+    std::cerr << "rbacgen: the log has no request from the manager, so it proves nothing; the "
+                 "audit policy needs the level Metadata or higher\n";
   }
   return report.findings.empty() && report.requests > 0 ? 0 : kExitFound;
 }
 
 std::string FindingsHelp() {
   std::string text =
-      "A request counts once: at its end, or a watch at its start. --check exits 1 at a log "
-      "without a\nrequest of ours, and at any of these findings:\n";
+      "A request counts once, at its end; a watch counts at its start. --check exits 1 for a log "
+      "without a\nrequest from the manager, and for any of these findings:\n";
   for (const TraceFindingKind& kind : TraceFindingKinds()) {
     const std::string name = kind.name, severity = kind.severity;
     StrAppend(&text, "  ", name, std::string(19 - name.size(), ' '), severity,
@@ -58,16 +58,17 @@ std::string FindingsHelp() {
 void AddTraceCommand(CLI::App& app, int* exit_code) {
   auto flags = std::make_shared<Flags>();
   CLI::App* command = app.add_subcommand(
-      "trace", "Read the API server's audit log: which component did what, with which token");
+      "trace",
+      "Read the API server's audit log, and list the requests and tokens of each component");
   AddLogFlags(command, &flags->logs);
   command->add_flag("--check", flags->check, "Exit 1 if there is a finding: see below");
-  command->add_flag("--json", flags->json, "Print JSON, with nothing shortened");
+  command->add_flag("--json", flags->json, "Print JSON, without shortened values");
   AddTraceFlags(command, &flags->options);
   command->add_option("--namespace", flags->options.ns, "The manager's namespace")
       ->capture_default_str();
   command
       ->add_option("--base-name", flags->options.base_name,
-                   "The manager's ServiceAccount; a component's is NAME-component")
+                   "The name of the manager's ServiceAccount; a component's is NAME-component")
       ->check(IsBaseName())
       ->capture_default_str();
   command->footer(FindingsHelp());

@@ -29,7 +29,7 @@ pods='{"resource":"pods","apiVersion":"v1"}'
 
 expect 0 'a good log' trace --check "$dir/good.log"
 says 'a good log' out 'JTI=00000001-a  scope      mandate-system/mandate-manager-scope  mandate-system/mandate-manager'
-says 'a good log' out '3 requests of ours in 5 lines; 1 token used by components; nothing amiss'
+says 'a good log' out '3 requests from the manager in 5 lines; 1 token used by components; no findings'
 cp "$dir/out" "$dir/good"
 expect 0 'from standard input' trace --check - <"$dir/good.log"
 diff "$dir/good" "$dir/out" || fail 'standard input differs'
@@ -41,7 +41,7 @@ says JSON out '"findings":[]'
 # The server writes while we read: its last line may be half there.
 { cat "$dir/good.log"; printf '{"kind":"Event","userAgent":"mandate-manager/'; } >"$dir/half.log"
 expect 0 'half a line' trace --check "$dir/half.log"
-says 'half a line' out 'in 5 lines; 1 token used by components; nothing'
+says 'half a line' out 'in 5 lines; 1 token used by components; no findings'
 
 { cat "$dir/good.log"; echo garbage; head -c 5000 /dev/zero | tr '\0' x; echo; } >"$dir/bad.log"
 expect 0 'unreadable lines' trace --check --max-line=4096 "$dir/bad.log"
@@ -98,8 +98,8 @@ says 'no address' err '10.9 is not an IP address or CIDR'
 expect 2 'no duration' trace --token-overlap=x "$dir/stolen.log"
 
 expect 1 'more credential ids than are kept' trace --check --max-credentials=5 "$dir/many.log"
-says 'more credential ids than are kept' out '20 requests of ours in 20 lines; 5 tokens used by components'
-says 'more credential ids than are kept' err 'more than 5 credential ids: the further ones were not compared'
+says 'more credential ids than are kept' out '20 requests from the manager in 20 lines; 5 tokens used by components'
+says 'more credential ids than are kept' err 'more than 5 credential ids: the others were not compared'
 expect 2 'no bound' trace --max-credentials=0 "$dir/many.log"
 
 expect 1 'nothing of ours' trace --check <(tail -n 1 "$dir/good.log")

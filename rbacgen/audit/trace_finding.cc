@@ -8,19 +8,19 @@ namespace mandate::rbacgen {
 const std::vector<TraceFindingKind>& TraceFindingKinds() {
   static const auto& kinds = *new std::vector<TraceFindingKind>{
       {"masters", "high", "a request with the manager's user agent had the group system:masters",
-       "give the manager a credential of its own; an administrator's is not for it"},
+       "give the manager its own credential, not that of an administrator"},
       {"foreign-user", "medium", "another user sent the manager's user agent",
        "ask that user why; a user agent alone proves nothing"},
-      {"agent-mismatch", "medium", "a user of the manager's sent another user agent",
+      {"agent-mismatch", "medium", "a user of the manager sent another user agent",
        "find who used this identity; if it was not you, cut the component off"},
-      {"no-credential-id", "high", "a component was authenticated without a token of base's",
+      {"no-credential-id", "high", "a component was authenticated without a token from base",
        "find which client certificate or Secret authenticates as the component, and revoke it"},
       {"token-origin", "high", "a component's token was not requested by base in this log",
        "trace a log that begins before the manager; else delete what the token is bound to"},
       {"base-write", "high", "base wrote more than tokens of its components and its Lease",
-       "take base's further rights away: rbacgen diff compares them with the chart's"},
+       "revoke base's additional permissions; rbacgen diff compares them with the chart's"},
       {"base-impersonates", "high", "base acted as a user that is not a component",
-       "take base's right to impersonate that user away"},
+       "revoke base's permission to impersonate that user"},
       {"base-pod", "high", "base's credential was used by a pod that is not the manager's",
        "find who made the pod or the token, then delete the manager's pods and that one"},
       {"base-address", "high", "base's credential was used from a second address",
@@ -29,20 +29,20 @@ const std::vector<TraceFindingKind>& TraceFindingKinds() {
       {"component-pod", "high", "a component's token was bound to a pod",
        "delete that pod; find who may create pods in the manager's namespace"},
       {"component-address", "high",
-       "a component's token was used from another address than the "
-       "manager's",
+       "a component's token was used from an address that is not the manager's",
        "if that is the manager behind a gateway, name it with --address; else cut the component "
        "off"},
       {"two-tokens", "high", "two tokens of one component were used at the same time",
        "find who requested the second one; --token-overlap says how long a renewal may take"},
-      {"token-request", "high", "base requested a token unlike those that the manager requests",
+      {"token-request", "high",
+       "base requested a token that differs from those that the manager requests",
        "unless the chart's killSwitch changed meanwhile, replace base's credential; the chart's "
        "fences deny such requests"},
       {"orphan-binding", "high",
        "a component made a binding for a ScopeInstance that does not "
        "exist",
        "delete the binding; look up in the log who else used the component's token"},
-      {"bound", "low", "the log has more than the trace keeps",
+      {"bound", "low", "the log has more data than the trace keeps",
        "trace a shorter log, or raise --max-credentials"},
   };
   return kinds;

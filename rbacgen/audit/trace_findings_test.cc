@@ -24,8 +24,8 @@ TEST(TraceFindings, FindsWhatMustNotBe) {
   masters.user = "kubernetes-admin";
   masters.groups = "system:masters";
   EXPECT_THAT(FindingsOf({masters}),
-              ElementsAre(HasSubstr("carried the group system:masters: user kubernetes-admin"),
-                          HasSubstr("our user agent was used by somebody else")));
+              ElementsAre(HasSubstr("had the group system:masters: user kubernetes-admin"),
+                          HasSubstr("another user sent the manager's user agent")));
 
   EXPECT_THAT(FindingsOf({Line()}),
               ElementsAre("credential id JTI=a1 of a: no TokenRequest in this log issued it"));
@@ -39,14 +39,14 @@ TEST(TraceFindings, FindsWhatMustNotBe) {
 
   const Line wrong_agent = With(&Line::agent, std::string("mandate-manager/1 (linux/amd64) b"));
   EXPECT_THAT(FindingsOf({mint, wrong_agent, wrong_agent}),
-              ElementsAre(AllOf(HasSubstr("disagrees with its user agent, which says b"),
+              ElementsAre(AllOf(HasSubstr("does not match its user agent, which names b"),
                                 HasSubstr("(2 times, first at 2026-11-21T00:00:00Z, audit id "))));
 
   EXPECT_THAT(FindingsOf({mint, With(&Line::agent, std::string("curl/8"))}),
-              ElementsAre(HasSubstr("came with a foreign user agent: curl/8")));
+              ElementsAre(HasSubstr("sent another user agent: curl/8")));
 
   EXPECT_THAT(FindingsOf({With(&Line::credential, std::string())}),
-              ElementsAre(HasSubstr("came without a credential id")));
+              ElementsAre(HasSubstr("sent no credential id")));
 }
 
 TEST(TraceFindings, BaseMayMintItsComponentsTokensAndHoldItsLease) {
@@ -113,7 +113,7 @@ TEST(TraceFindings, AComponentThatImpersonatesIsItself) {
     // Under another's user agent it is still found, as itself.
     EXPECT_THAT(FindingsOf({mint[0], With(&Line::agent, std::string(kBaseAgent) + " b", l)}),
                 ElementsAre(HasSubstr("user system:serviceaccount:mandate-system:mandate-manager-a "
-                                      "disagrees with its user agent, which says b")))
+                                      "does not match its user agent, which names b")))
         << whom;
   }
   EXPECT_EQ(TraceOf({With(&Line::impersonated, std::string("jane"))}).rows.begin()->first.component,
@@ -129,7 +129,7 @@ TEST(TraceFindings, BaseActsAsComponentsOnly) {
   const TraceReport r = TraceOf({l});
   ASSERT_THAT(r.findings, SizeIs(1));
   EXPECT_EQ(r.findings[0].kind, "base-impersonates");
-  EXPECT_THAT(r.findings[0].text, HasSubstr("base acted as jane, who is not a component"));
+  EXPECT_THAT(r.findings[0].text, HasSubstr("base acted as jane, which is not a component"));
 }
 
 TEST(TraceFindings, WhoMayNotImpersonateIsDeniedAndNoImpostor) {
@@ -155,7 +155,7 @@ TEST(TraceFindings, AnotherNamespacesManagerIsNotOurs) {
               ElementsAre("credential id JTI=a1 of a was not issued by base but by "
                           "system:serviceaccount:evil:mandate-manager"));
 
-  // Staging's requests are not production's, and nothing amiss.
+  // Staging's requests are not production's, and no findings.
   std::vector<Line> both = {Mint("a", "JTI=a1"), Line(), Mint("a", "JTI=s1"), Line()};
   both[2].user = "system:serviceaccount:staging:mandate-manager";
   both[2].ns = "staging";

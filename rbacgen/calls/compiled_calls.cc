@@ -45,10 +45,10 @@ absl::Status Damaged(std::string_view what) {
 absl::StatusOr<std::vector<std::string_view>> NoteSections(std::string_view elf) {
   const auto header = At<Elf64_Ehdr>(elf, 0);
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) {
-    return absl::InvalidArgumentError("no ELF file");
+    return absl::InvalidArgumentError("not an ELF file");
   }
   if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != kByteOrder) {
-    return absl::InvalidArgumentError("an ELF file for another sort of machine");
+    return absl::InvalidArgumentError("an ELF file for another architecture");
   }
   std::vector<std::string_view> found;
   if (header->e_shoff == 0) return found;
@@ -89,7 +89,7 @@ absl::StatusOr<CompiledCall> ParseText(std::string_view text) {
     text.remove_prefix(end + 1);
   }
   if (call.component.empty() || call.verb.empty() || call.resource.empty()) {
-    return Damaged("a record of a call says too little");
+    return Damaged("a record of a call is incomplete");
   }
   return call;
 }

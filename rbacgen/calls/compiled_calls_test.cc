@@ -64,12 +64,12 @@ TEST(CompiledCalls, WhatIsNoSuchFile) {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
     EXPECT_NE(AsStd(status.message()).find(because), std::string_view::npos) << status;
   };
-  refused("", "no ELF file");
-  refused("#!/bin/sh\nexit 0\n", "no ELF file");
+  refused("", "not an ELF file");
+  refused("#!/bin/sh\nexit 0\n", "not an ELF file");
   std::string elf = *ReadWholeFile(StrCat(kFolder, "sample_calls_gcc_O2_bfd"));
   refused(elf.substr(0, sizeof(Elf64_Ehdr)), "damaged ELF file: the table of sections");
   elf[EI_CLASS] = ELFCLASS32;
-  refused(elf, "another sort of machine");
+  refused(elf, "another architecture");
 }
 
 // Whatever is cut off or changed, it is an error or an answer, and nothing is read beyond the end.

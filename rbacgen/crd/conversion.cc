@@ -45,7 +45,7 @@ Yaml ConversionYaml(const ResourceVersion& stored, const YamlOptions& options,
   const Json::Value config = ClientConfig(conversion, !options.service_namespace.IsNull());
   if (conversion.strategy() == "None") {
     if (!config.isNull() || conversion.conversionreviewversions_size() > 0) {
-      error("strategy None calls no webhook: take the webhook out, or say Webhook");
+      error("strategy None does not call a webhook: remove the webhook, or set strategy Webhook");
     }
     return Yaml::Map{{"strategy", "None"}};
   }

@@ -46,7 +46,7 @@ bool IsThere(const std::string& file, const std::vector<std::string>& folders) {
 
 int Run(Flags flags) {
   if (flags.out.empty() == flags.out_dir.empty()) {
-    std::cerr << "rbacgen: crd needs one of --out-dir=DIR and --out=FILE (- is standard output)\n";
+    std::cerr << "rbacgen: crd needs either --out-dir=DIR or --out=FILE (- is standard output)\n";
     return kExitUnknown;
   }
   if (flags.proto_paths.empty()) flags.proto_paths.push_back(".");
@@ -75,7 +75,7 @@ int Run(Flags flags) {
     return all_there ? errors : kExitUnknown;
   }
   if (definitions.empty()) {
-    std::cerr << "rbacgen: no message with option (mandate.api.resource) in what was named; "
+    std::cerr << "rbacgen: the named files have no message with option (mandate.api.resource); "
                  "nothing to write\n";
     return 0;
   }
@@ -94,15 +94,16 @@ void AddCrdCommand(CLI::App& app, int* exit_code) {
       "Write CustomResourceDefinitions from .proto files with option (mandate.api.resource)");
   command
       ->add_option("--proto-path,-I", flags->proto_paths,
-                   "A folder that imports start from; repeatable (default: .)")
+                   "A root folder of imports; repeatable (default: .)")
       ->take_all()
       ->allow_extra_args(false);
-  command->add_option("--out-dir", flags->out_dir,
-                      "Write <group>_<plural>.yaml for each kind here; prints what it changed");
+  command->add_option(
+      "--out-dir", flags->out_dir,
+      "Write <group>_<plural>.yaml for each kind to this folder, and print the changed files");
   command->add_option("--out", flags->out, "Write all to this file; - is standard output");
   command
       ->add_option("--max-description", flags->max_description,
-                   "Cut descriptions to so many bytes; 0 leaves them out (default: whole)")
+                   "Cut descriptions to this many bytes; 0 omits them (default: no limit)")
       ->check(CLI::NonNegativeNumber);
   command
       ->add_option("--format", flags->format,
@@ -111,11 +112,11 @@ void AddCrdCommand(CLI::App& app, int* exit_code) {
       ->check(CLI::IsMember({"helm", "yaml"}))
       ->capture_default_str();
   command->add_option("--service-namespace", flags->service_namespace,
-                      "yaml: the conversion webhook's namespace where no option says it");
+                      "yaml: the conversion webhook's namespace if no option sets it");
   command->add_option("FILE", flags->files, ".proto files")->required();
   command->footer(
       "Comments become descriptions; options of api/mandate/options.proto the rest. Mistakes that\n"
-      "the API server would refuse or never report are errors with file and line.\n\n"
+      "the API server would reject or never report are errors with file and line.\n\n"
       "Example: rbacgen crd -I . -I DIR_OF_k8s.io --out-dir=charts/mine/crds api/v1/widget.proto");
   command->callback([flags, exit_code] { *exit_code = Run(*flags); });
 }

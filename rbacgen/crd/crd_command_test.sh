@@ -28,7 +28,7 @@ gadget=$testdata/example/v1/gadget.proto
 grep -v serviceNamespace "$gadget" >"$dir/gadget.proto"
 here=(-I "$dir" -I . -I "$kubernetes")
 expect 1 'no namespace' "${here[@]}" --out=- "$dir/gadget.proto"
-says 'no namespace' err "$dir/gadget.proto:12: error: Gadget: conversion: the service lacks its namespace"
+says 'no namespace' err "$dir/gadget.proto:12: error: Gadget: conversion: the service has no namespace"
 expect 0 'a namespace' "${here[@]}" --service-namespace=there --out=- "$dir/gadget.proto"
 grep -q '          namespace: there' "$dir/out" || fail 'a namespace: not there'
 expect 0 'a template' "${here[@]}" --format=helm --out=- "$dir/gadget.proto"
@@ -37,14 +37,14 @@ expect 0 'a namespace of its own' "${paths[@]}" --service-namespace=there --out=
 grep -q '          namespace: hook-system' "$dir/out" || fail "a namespace of its own: it is another's"
 
 expect 2 'no output' "${paths[@]}" "${widget[@]}"
-says 'no output' err 'needs one of --out-dir=DIR and --out=FILE'
+says 'no output' err 'needs either --out-dir=DIR or --out=FILE'
 expect 2 'two outputs' "${paths[@]}" --out=- --out-dir="$dir" "${widget[@]}"
 expect 2 'no file' "${paths[@]}" --out=-
 
 expect 2 'a missing file' "${paths[@]}" --out=- "$testdata/none.proto"
 says 'a missing file' err "$testdata/none.proto: error: cannot be read"
 expect 1 'outside' -I "$testdata" --out=- api/mandate/options.proto
-says 'outside' err 'lies below no --proto-path'
+says 'outside' err 'is not below any --proto-path'
 mkdir -p "$dir/first/example/v1" && cp "${widget[1]}" "$dir/first/example/v1/"
 expect 1 'a shadowed file' -I "$dir/first" "${paths[@]}" --out=- "${widget[1]}"
 says 'a shadowed file' err "${widget[1]}: error: an import of example/v1/widget.proto finds $dir/first/"

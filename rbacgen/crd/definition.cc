@@ -53,7 +53,7 @@ void CheckVersions(const std::vector<ResourceVersion>& versions, Diagnostics* di
     if (version.resource.has_conversion() && !IsStored(version, versions)) {
       diagnostics->Error(
           version.place,
-          StrCat(version.kind, ": conversion is said by the version that is stored"));
+          StrCat(version.kind, ": conversion must be set in the version that is stored"));
     }
     if (SharedPart(version) != SharedPart(versions.front())) {
       diagnostics->Error(version.place, StrCat(version.kind, ": its names or scope differ from ",

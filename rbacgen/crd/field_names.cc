@@ -39,8 +39,9 @@ void CheckFieldNames(const Descriptor& message, const ProtoFiles& files, Diagnos
       diagnostics->Error(files.PlaceOf(field), text);
     };
     if (!IsPathStep(name)) {
-      error(StrCat(field.name(), " is ", Quoted(name),
-                   " in JSON: a name has letters, digits, - and _ only, or no path leads to it"));
+      error(StrCat(
+          field.name(), " is ", Quoted(name),
+          " in JSON: a name must consist of letters, digits, - and _, or no path can refer to it"));
     }
     const auto [other, is_new] = seen.emplace(absl::AsciiStrToLower(name), &field);
     if (is_new) continue;

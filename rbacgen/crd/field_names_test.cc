@@ -154,23 +154,23 @@ TEST(FieldNamesTest, NamesThatNoPathLeadsTo) {
   for (const char* name : {"a.b", "a b", "$ref", "a/b", "ü"}) {
     EXPECT_EQ(OfSpec(StrCat("optional string c = 1 [json_name = \"", name, "\"];")),
               StrCat("x.proto:11: error: c is \"", name,
-                     "\" in JSON: a name has letters, digits, - and _ only, or no path leads to "
-                     "it\n"));
+                     "\" in JSON: a name must consist of letters, digits, - and _, or no path can "
+                     "refer to it\n"));
   }
   EXPECT_EQ(OfSpec("optional string c = 1 [json_name = \"a-b_C9\"];"), "");
 }
 
 TEST(FieldNamesTest, EveryObjectsOwnNames) {
   EXPECT_EQ(Report("  optional string api_version = 4;\n}\nmessage Status {}\nmessage Spec {}\n"),
-            "x.proto:3: error: apiVersion is every object's own; leave the field out\n");
+            "x.proto:3: error: apiVersion is a standard field of every object; remove the field\n");
   EXPECT_EQ(Report("  optional string type = 4 [json_name = \"kind\"];\n}\nmessage Status {}\n"
                    "message Spec {}\n"),
-            "x.proto:3: error: kind is every object's own; leave the field out\n");
+            "x.proto:3: error: kind is a standard field of every object; remove the field\n");
   std::string text = StrCat(kKind, "}\nmessage Status {}\nmessage Spec {}\n");
   text.replace(text.find("status = 3"), 10, "status = 3 [json_name = \"state\"]");
   EXPECT_EQ(MakeDefinitionsOfText(text).report,
-            "x.proto:7: error: status is every object's own and keeps its name in JSON: take "
-            "json_name away\n");
+            "x.proto:7: error: status is a standard field of every object and keeps its name in "
+            "JSON: remove json_name\n");
 }
 
 // Options name fields as JSON does.
@@ -184,7 +184,7 @@ TEST(FieldNamesTest, OptionsSayNamesInJson) {
   EXPECT_THAT(with("scale { specReplicasPath: \".spec.replica_count\" statusReplicasPath: "
                    "\".status.readyReplicas\" } ")
                   .report,
-              HasSubstr("scale.specReplicasPath .spec.replica_count leads nowhere: there is no "
+              HasSubstr("scale.specReplicasPath .spec.replica_count does not exist: there is no "
                         "\"replica_count\"; in JSON it is \"replicaCount\"\n"));
   const TestOutput output = with(
       "scale { specReplicasPath: \".spec.replicaCount\" statusReplicasPath: "
@@ -213,10 +213,10 @@ TEST(FieldNamesTest, AMistakeHasTheNameInJson) {
        "atLeastOneOf: there is no \"LOG_LEVEL\"; in JSON it is \"log_level\"\n"},
       {"optional Item item = 1 [(mandate.api.schema) = { validations { rule: \"true\" fieldPath: "
        "\".pod_name\" } }];",
-       "fieldPath .pod_name leads nowhere: there is no \"pod_name\"; in JSON it is \"podName\"\n"},
+       "fieldPath .pod_name does not exist: there is no \"pod_name\"; in JSON it is \"podName\"\n"},
       {"optional Item item = 1 [(mandate.api.schema) = { validations { rule: \"true\" fieldPath: "
        "\".pod\" } }];",
-       "fieldPath .pod leads nowhere: there is no \"pod\"\n"},
+       "fieldPath .pod does not exist: there is no \"pod\"\n"},
   };
   for (const auto& c : cases) {
     const std::string text =

@@ -69,9 +69,10 @@ class Applier {
     const std::string high = StrCat("max", what);
     if (Wants(has_min, low, fits, kind)) Set(low, Number(min));
     if (Wants(has_max, high, fits, kind)) Set(high, Number(max));
-    if ((has_min && min < 0) || (has_max && max < 0)) Mistake(low, " and ", high, " are from 0 up");
+    if ((has_min && min < 0) || (has_max && max < 0))
+      Mistake(low, " and ", high, " must be 0 or more");
     if (has_min && has_max && min > max) {
-      Mistake(low, " ", min, " is more than ", high, " ", max, ": nothing would be valid");
+      Mistake(low, " ", min, " is more than ", high, " ", max, ": no value would be valid");
     }
   }
 
@@ -92,9 +93,10 @@ class Applier {
   void Untyped() {
     if (!options_.schemaless()) {
       if (options_.has_type())
-        Mistake("the field itself gives type; to give another, add schemaless");
+        Mistake("the field already defines type; to set another, add schemaless");
       if (options_.has_intorstring()) {
-        Mistake("the type IntOrString itself gives intOrString; for another field, add schemaless");
+        Mistake(
+            "the type IntOrString already defines intOrString; for another field, add schemaless");
       }
       if (options_.has_verbatim())
         Mistake("verbatim replaces the field's own type: add schemaless");
@@ -117,7 +119,7 @@ class Applier {
 
   void Verbatim() {
     if (options_.has_type() || options_.intorstring()) {
-      Mistake("verbatim contradicts type and intOrString: it says them itself");
+      Mistake("verbatim contradicts type and intOrString: write them in verbatim");
     }
     const auto schema = ParseJson(options_.verbatim());
     if (!schema.ok()) {
@@ -141,7 +143,7 @@ class Applier {
     if (options_.nullable()) Set("nullable", True());
     if (options_.has_externaldocs()) {
       Yaml::Map docs = {{"url", options_.externaldocs().url()}};
-      if (options_.externaldocs().url().empty()) Mistake("externalDocs lacks its url");
+      if (options_.externaldocs().url().empty()) Mistake("externalDocs has no url");
       if (options_.externaldocs().has_description()) {
         docs["description"] = options_.externaldocs().description();
       }
@@ -165,7 +167,7 @@ class Applier {
       } else if (absl::SimpleAtoi(value, &number)) {
         values.push_back(Number(number));
       } else {
-        Mistake("enum ", Quoted(value), " is no integer, which the field is");
+        Mistake("enum ", Quoted(value), " is not an integer, but the field is");
       }
     }
     Set("enum", std::move(values));
@@ -179,14 +181,15 @@ class Applier {
       if (options_.pattern().empty()) Mistake("pattern is empty: every string would match");
       const RE2 pattern(options_.pattern(), RE2::Quiet);
       if (!pattern.ok()) {
-        Mistake("pattern ", Quoted(options_.pattern()), " is no RE2 expression: ", pattern.error());
+        Mistake("pattern ", Quoted(options_.pattern()),
+                " is not a valid RE2 expression: ", pattern.error());
       }
       Set("pattern", options_.pattern());
     }
     if (Wants(options_.has_format(), "format", fits || node_.type == "integer",
               "a string or integer")) {
       if (!IsKnownFormat(options_.format(), node_.type)) {
-        Mistake("format ", Quoted(options_.format()), " is one that the API server does not know",
+        Mistake("format ", Quoted(options_.format()), " is unknown to the API server",
                 ": it would check nothing; use pattern");
       }
       Set("format", options_.format());
@@ -202,17 +205,18 @@ class Applier {
     number(options_.has_maximum(), "maximum", options_.maximum());
     number(options_.has_multipleof(), "multipleOf", options_.multipleof());
     if (options_.has_multipleof() && options_.multipleof() < 1) {
-      Mistake("multipleOf is from 1 up");
+      Mistake("multipleOf must be 1 or more");
     }
     if (options_.has_minimum() && options_.has_maximum() &&
         options_.minimum() > options_.maximum()) {
       Mistake("minimum ", options_.minimum(), " is more than maximum ", options_.maximum(),
-              ": nothing would be valid");
+              ": no value would be valid");
     }
     const auto exclusive = [&](bool is_set, std::string_view option, bool has_bound,
                                std::string_view bound) {
       if (!is_set) return;
-      if (!has_bound) Mistake(option, " says that ", bound, " itself is not valid: set ", bound);
+      if (!has_bound)
+        Mistake(option, " excludes the value of ", bound, ", which is not set: set ", bound);
       Set(option, True());
     };
     exclusive(options_.exclusiveminimum(), "exclusiveMinimum", options_.has_minimum(), "minimum");
@@ -222,9 +226,8 @@ class Applier {
   void Lists() {
     const bool fits = node_.type == "array";
     if (options_.has_uniqueitems()) {
-      Mistake(
-          "uniqueItems is refused by the API server, as looking for equals takes too long: say ",
-          "listType: \"set\", or \"map\" with listMapKeys");
+      Mistake("the API server rejects uniqueItems, because the check takes too long: use ",
+              "listType: \"set\", or \"map\" with listMapKeys");
     }
     Counts(options_.has_minitems(), options_.minitems(), options_.has_maxitems(),
            options_.maxitems(), "Items", fits, "a list");
@@ -235,7 +238,7 @@ class Applier {
       ListType(node_.items.front());
     }
     if (options_.listmapkeys_size() > 0 && options_.listtype() != "map") {
-      Mistake("listMapKeys is for listType: \"map\"");
+      Mistake("listMapKeys needs listType: \"map\"");
     }
   }
 
@@ -246,8 +249,10 @@ class Applier {
     if (type == "set") {
       // Of atomic objects the API server takes the definition, and then no apply of an object.
       if (!item.IsScalar()) {
-        Mistake("listType: \"set\" is for scalars, as lists of objects cannot be applied then; ",
-                "use map with listMapKeys");
+        Mistake(
+            "listType: \"set\" needs scalar items, because server-side apply cannot merge a set of "
+            "objects; ",
+            "use map with listMapKeys");
       }
       return;
     }
@@ -256,11 +261,11 @@ class Applier {
       return;
     }
     if (item.type != "object") {
-      Mistake("listType: \"map\" is for a list of objects; use set");
+      Mistake("listType: \"map\" needs a list of objects; use set");
       return;
     }
     if (options_.listmapkeys_size() == 0) {
-      Mistake("listType: \"map\" needs listMapKeys: the fields that tell the items apart");
+      Mistake("listType: \"map\" needs listMapKeys: the fields that identify an item");
       return;
     }
     for (const std::string& key : options_.listmapkeys()) ListMapKey(item, key);
@@ -273,7 +278,7 @@ class Applier {
     if (property == item.properties.end()) {
       Mistake("listMapKeys: ", NoProperty(item, key));
     } else if (!property->second.IsScalar()) {
-      Mistake("listMapKeys ", Quoted(key), " is no scalar field");
+      Mistake("listMapKeys ", Quoted(key), " is not a scalar field");
     } else if (!item.required.contains(key) && !property->second.keywords.contains("default")) {
       Mistake("listMapKeys ", Quoted(key), " must be required in the items, or have a default");
     }
@@ -302,7 +307,7 @@ class Applier {
   }
 
   void Nested(const Schema& options, std::string_view name, SchemaNode* node) {
-    if (options.has_required()) Mistake(name, " { required } means nothing");
+    if (options.has_required()) Mistake(name, " { required } has no effect");
     for (const std::string& mistake : ApplySchema(options, node)) Mistake(name, ": ", mistake);
   }
 

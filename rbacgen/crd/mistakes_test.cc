@@ -34,7 +34,7 @@ INSTANTIATE_TEST_SUITE_P(
                        "\"v1\" plural: \"bares\" scope: \"Cluster\" }; }"}}),
                 "x.proto:11: error: Bare has option resource but no field spec: add it", 3},
         Mistake{"Recursion", With({{&Source::spec, "optional Spec f = 1;"}}),
-                "x.proto:9: error: f is of type x.Spec: it holds itself"},
+                "x.proto:9: error: f is of type x.Spec: it contains itself"},
         Mistake{"Float", With({{&Source::spec, "optional double f = 1;"}}),
                 "x.proto:9: error: f is of type float"},
         Mistake{"Unsigned", With({{&Source::spec, "optional uint32 f = 1;"}}),
@@ -81,16 +81,17 @@ INSTANTIATE_TEST_SUITE_P(
                 With({{&Source::more, StrCat(kBare,
                                              "optional Spec spec = 2 [json_name = \"s\"]; "
                                              "optional Status status = 3; }")}}),
-                "x.proto:11: error: spec is every object's own and keeps its name in JSON"},
+                "x.proto:11: error: spec is a standard field of every object and keeps its name in "
+                "JSON"},
         Mistake{"RequiredMessage",
                 With({{&Source::object, "option (mandate.api.object) = { required: true };"}}),
-                "x.proto:8: error: required is for fields"},
+                "x.proto:8: error: required applies to fields"},
         // The line is the option's, not where what it is about begins.
         Mistake{"LineOfAMessagesOption",
                 With({{&Source::object,
                        "option (mandate.api.object) = { required: true };\n"
                        "option deprecated = true;"}}),
-                "x.proto:8: error: required is for fields"},
+                "x.proto:8: error: required applies to fields"},
         Mistake{"LineOfAFieldsOption",
                 With({{&Source::spec,
                        "optional int32 e = 1;\noptional int32 f = 2 [\n"
@@ -102,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
                        "message Outer { message First {} message Inner {\n"
                        "option (mandate.api.object) = { required: true };\n"
                        "option deprecated = true; } }"}}),
-                "x.proto:12: error: required is for fields"},
+                "x.proto:12: error: required applies to fields"},
         Mistake{"LineOfANestedMessagesFieldsOption",
                 With({{&Source::spec, "optional Outer.Inner f = 1;"},
                       {&Source::more,

@@ -77,12 +77,12 @@ const FileDescriptor* ProtoFiles::Load(const std::string& path) {
   std::string shadowing;
   const auto found = tree_.DiskFileToVirtualFile(path, &name, &shadowing);
   if (found == DiskSourceTree::SUCCESS) return pool_.FindFileByName(name);
-  std::string why = "lies below no --proto-path: add the folder that imports start from";
+  std::string why = "is not below any --proto-path: add the root folder of its imports";
   if (found == DiskSourceTree::SHADOWED) {
     why = StrCat("an import of ", name, " finds ", shadowing,
                  " first: put the --proto-path of this file before it");
   } else if (found == DiskSourceTree::CANNOT_OPEN) {
-    why = "cannot be read: it is not there, or not yours to read";
+    why = "cannot be read: it does not exist, or you may not read it";
   }
   diagnostics_->Error({path}, why);
   return nullptr;

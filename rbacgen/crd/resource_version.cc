@@ -48,7 +48,9 @@ class Checker {
 
   void Run() {
     if (!resource_.unknown_fields().empty()) {
-      Error("option resource holds what this rbacgen does not know; build a newer one");
+      Error(
+          "option resource has fields that this version of rbacgen does not know; use a newer "
+          "version");
     }
     Names();
     if (resource_.has_deprecationwarning() && !resource_.deprecated()) {
@@ -82,20 +84,20 @@ class Checker {
   void Names() {
     const auto& group = resource_.group();
     if (!CheckDnsSubdomain(group).ok() || group.find('.') == std::string::npos) {
-      Error("group ", Quoted(group), " must be a domain name of yours, such as example.com");
+      Error("group ", Quoted(group), " must be a domain name, such as example.com");
     } else if (IsProtectedGroup(group) &&
                !resource_.annotations().contains("api-approved.kubernetes.io")) {
       Error("group ", group,
-            " is Kubernetes' own: name one of yours, or the approval in "
-            "annotation api-approved.kubernetes.io");
+            " is reserved for Kubernetes: use your own domain, or add the approval as annotation "
+            "api-approved.kubernetes.io");
     }
     if (!IsLowerName(resource_.version())) {
-      Error("version ", Quoted(resource_.version()), " must be such as v1 or v1alpha1");
+      Error("version ", Quoted(resource_.version()), " must be a version such as v1 or v1alpha1");
     }
     const std::string list_kind = ListKind(version_);
     if (list_kind == version_.kind || !IsLowerName(absl::AsciiStrToLower(list_kind))) {
-      Error("listKind ", Quoted(list_kind), " must be a kind's name, and another one, of at most ",
-            "63 letters");
+      Error("listKind ", Quoted(list_kind),
+            " must be a kind name of at most 63 letters that differs ", "from the kind");
     }
     if (!IsLowerName(resource_.plural())) {
       Error("plural ", Quoted(resource_.plural()), " must be the kind's plural in lower case");
@@ -109,7 +111,8 @@ class Checker {
     std::set<std::string> seen = {resource_.plural(), Singular(version_)};
     for (const std::string& name : resource_.shortnames()) {
       if (!IsLowerName(name)) Error("shortNames ", Quoted(name), " must be lower-case letters");
-      if (!seen.insert(name).second) Error("shortNames ", Quoted(name), " is a name already");
+      if (!seen.insert(name).second)
+        Error("shortNames ", Quoted(name), " is already a name of this kind");
     }
     for (const std::string& category : resource_.categories()) {
       if (!IsLowerName(category)) Error("categories ", Quoted(category), " must be lower case");
@@ -128,7 +131,7 @@ class Checker {
     for (const auto& [key, value] : resource_.labels()) {
       Key("label", key);
       if (!CheckLabelValue(value).ok()) {
-        Error("label ", key, ": value ", Quoted(value), " is no label's value");
+        Error("label ", key, ": value ", Quoted(value), " is not a valid label value");
       }
     }
   }
@@ -165,7 +168,7 @@ class Checker {
   }
 
   void Column(const PrinterColumn& column) {
-    if (column.name().empty()) Error("a printer column lacks its name");
+    if (column.name().empty()) Error("a printer column has no name");
     if (std::ranges::find(kColumnTypes, column.type()) == std::end(kColumnTypes)) {
       Error("printer column ", column.name(), ": type ", Quoted(column.type()),
             " must be one of integer, number, string, boolean, date");
@@ -182,7 +185,7 @@ class Checker {
     if (!path.starts_with(start) || path.size() <= start.size()) {
       Error(what, " ", Quoted(path), " must be a path that begins with ", start);
     } else if (const std::string why = MissingStep(version_.schema, path); !why.empty()) {
-      Error(what, " ", path, " leads nowhere: ", why);
+      Error(what, " ", path, " does not exist: ", why);
     }
   }
 

@@ -30,7 +30,7 @@ Yaml::Map RuleYaml(std::string rule, std::string message) {
 
 void AddRule(const Rule& rule, SchemaNode* node, std::vector<std::string>* mistakes) {
   if (rule.rule().find_first_not_of(" \n\t") == std::string::npos) {
-    mistakes->push_back("a validation lacks its rule: the CEL expression that must be true");
+    mistakes->push_back("a validation has no rule: the CEL expression that must be true");
     return;
   }
   Yaml::Map map = {{"rule", rule.rule()}};
@@ -60,10 +60,10 @@ void AddRule(const Rule& rule, SchemaNode* node, std::vector<std::string>* mista
       mistakes->push_back(
           StrCat("fieldPath ", Quoted(rule.fieldpath()), " must be a path such as .name"));
     } else if (rule.fieldpath().starts_with(".metadata")) {
-      mistakes->push_back(
-          StrCat("fieldPath ", rule.fieldpath(), " is refused: the API server knows no metadata"));
+      mistakes->push_back(StrCat("fieldPath ", rule.fieldpath(),
+                                 " is not supported: the API server rejects paths in metadata"));
     } else if (const std::string why = MissingStep(*node, rule.fieldpath()); !why.empty()) {
-      mistakes->push_back(StrCat("fieldPath ", rule.fieldpath(), " leads nowhere: ", why));
+      mistakes->push_back(StrCat("fieldPath ", rule.fieldpath(), " does not exist: ", why));
     }
     map["fieldPath"] = rule.fieldpath();
   }

@@ -61,7 +61,9 @@ SchemaNode TypeSchemas::OfResource(const Descriptor& message) {
     } else if (JsonName(*field(name)) != name) {
       diagnostics_->Error(
           files_.PlaceOf(*field(name)),
-          StrCat(name, " is every object's own and keeps its name in JSON: take json_name away"));
+          StrCat(
+              name,
+              " is a standard field of every object and keeps its name in JSON: remove json_name"));
     }
   }
   const FieldDescriptor* metadata = field("metadata");
@@ -73,7 +75,8 @@ SchemaNode TypeSchemas::OfResource(const Descriptor& message) {
   }
   for (const char* reserved : {"apiVersion", "kind"}) {
     if (HasField(message, reserved)) {
-      diagnostics_->Error(place, StrCat(reserved, " is every object's own; leave the field out"));
+      diagnostics_->Error(
+          place, StrCat(reserved, " is a standard field of every object; remove the field"));
     }
   }
   // The API server takes no description and no restriction here.
@@ -81,8 +84,8 @@ SchemaNode TypeSchemas::OfResource(const Descriptor& message) {
   node.properties["metadata"].type = "object";
   if (metadata->options().HasExtension(mandate::api::schema)) {
     diagnostics_->Error(files_.PlaceOfOption(*metadata, mandate::api::schema.number()),
-                        "metadata takes no option schema: the API server checks it; for more, say "
-                        "validations in option (mandate.api.object)");
+                        "metadata does not support option schema: the API server checks it; for "
+                        "more checks, use validations in option (mandate.api.object)");
   }
   CheckTransitions(node, diagnostics_);
   return node;
@@ -207,12 +210,12 @@ SchemaNode TypeSchemas::OfElement(const FieldDescriptor& field) {
     case FieldDescriptor::TYPE_DOUBLE:
       return refuse("float", "use k8s.io.apimachinery.pkg.api.resource.Quantity, or a string");
     default:
-      return refuse(field.type_name(), "use int32 or int64, with option minimum where it counts");
+      return refuse(field.type_name(), "use int32 or int64, with option minimum if it is needed");
   }
   const Descriptor& message = *field.message_type();
   if (std::ranges::find(open_, &message) != open_.end()) {
     return refuse(message.full_name(),
-                  "it holds itself, and a schema must end: say schemaless and "
+                  "it contains itself, and a schema cannot be recursive: set schemaless and "
                   "preserveUnknownFields");
   }
   return OfMessage(message);
@@ -224,8 +227,8 @@ void TypeSchemas::CheckPresence(const FieldDescriptor& field) {
   if (field.is_required()) {
     diagnostics_->Error(files_.PlaceOf(field),
                         StrCat(field.name(),
-                               " is `required` for protobuf, which cannot be taken "
-                               "back: make it optional with option required"));
+                               " is `required` for protobuf, which cannot be changed later: make "
+                               "it optional with option required"));
   } else if (!field.is_repeated() && !field.has_presence()) {
     diagnostics_->Error(files_.PlaceOf(field),
                         StrCat(field.name(), " cannot tell empty from absent: make it optional"));
@@ -257,15 +260,17 @@ Schema TypeSchemas::OptionsOf(const FieldDescriptor& field, std::string_view com
   }
   for (const std::string& marker : doc.markers) {
     if (!IsSchemaMarker(marker)) continue;
-    diagnostics_->Error(files_.PlaceOf(field),
-                        StrCat("+", marker,
-                               " is a marker for Go sources and would mean nothing: "
-                               "use option (mandate.api.schema)"));
+    diagnostics_->Error(
+        files_.PlaceOf(field),
+        StrCat(
+            "+", marker,
+            " is a marker for Go sources and has no effect here: use option (mandate.api.schema)"));
   }
   const Schema& schema = field.options().GetExtension(mandate::api::schema);
   if (!IsUnderstood(schema)) {
-    diagnostics_->Error(files_.PlaceOfOption(field, mandate::api::schema.number()),
-                        "option schema holds what this rbacgen does not know; build a newer one");
+    diagnostics_->Error(
+        files_.PlaceOfOption(field, mandate::api::schema.number()),
+        "option schema has fields that this version of rbacgen does not know; use a newer version");
   }
   return schema;
 }
@@ -280,18 +285,21 @@ Schema TypeSchemas::OptionsOf(const Descriptor& message, std::string* descriptio
   }
   for (const std::string& marker : doc.markers) {
     if (!IsSchemaMarker(marker)) continue;
-    diagnostics_->Error(files_.PlaceOf(message),
-                        StrCat("+", marker,
-                               " is a marker for Go sources and would mean nothing: "
-                               "use option (mandate.api.object)"));
+    diagnostics_->Error(
+        files_.PlaceOf(message),
+        StrCat(
+            "+", marker,
+            " is a marker for Go sources and has no effect here: use option (mandate.api.object)"));
   }
   const Schema& object = message.options().GetExtension(mandate::api::object);
   const Place place = files_.PlaceOfOption(message, mandate::api::object.number());
   if (!IsUnderstood(object)) {
-    diagnostics_->Error(place,
-                        "option object holds what this rbacgen does not know; build a newer one");
+    diagnostics_->Error(
+        place,
+        "option object has fields that this version of rbacgen does not know; use a newer version");
   }
-  if (object.has_required()) diagnostics_->Error(place, "required is for fields, not for messages");
+  if (object.has_required())
+    diagnostics_->Error(place, "required applies to fields, not to messages");
   return object;
 }
 

@@ -56,7 +56,7 @@ class ValueChecker {
   void Check(const Json::Value& value, const SchemaNode& node, const std::string& path) {
     const std::string_view type = TypeOf(value);
     if (value.isNull()) {
-      if (!node.keywords.contains("nullable")) Mistake(path, "is null, and nullable is not said");
+      if (!node.keywords.contains("nullable")) Mistake(path, "is null, but nullable is not set");
       return;
     }
     if (node.int_or_string ? type != "integer" && type != "string"
@@ -64,7 +64,7 @@ class ValueChecker {
       return Mistake(path, "is JSON of type ", type, "; the field's type is ",
                      node.int_or_string ? "integer or string" : node.type);
     }
-    if (value.isUInt64() && !value.isInt64()) Mistake(path, "is more than an int64 holds");
+    if (value.isUInt64() && !value.isInt64()) Mistake(path, "is too large for an int64");
     for (const Schema& limits : node.limits) {
       if (value.isString()) Text(value.asString(), limits, path);
       if (value.isInt64()) Number(value.asInt64(), limits, path);
@@ -111,7 +111,7 @@ class ValueChecker {
       Mistake(path, "is not within maximum ", limits.maximum());
     }
     if (limits.multipleof() > 0 && number % limits.multipleof() != 0) {
-      Mistake(path, "is no multiple of ", limits.multipleof());
+      Mistake(path, "is not a multiple of ", limits.multipleof());
     }
     if (limits.enum__size() > 0 && std::ranges::count(limits.enum_(), StrCat(number)) == 0) {
       Mistake(path, "is not in enum");
@@ -125,7 +125,7 @@ class ValueChecker {
     for (Json::ArrayIndex i = 0; i < list.size(); ++i) {
       const std::string here = StrCat(path, "[", i, "]");
       if (!node.items.empty()) Check(list[i], node.items.front(), here);
-      if (once && !seen.insert(list[i]).second) Mistake(here, "is there twice");
+      if (once && !seen.insert(list[i]).second) Mistake(here, "is a duplicate");
     }
   }
 

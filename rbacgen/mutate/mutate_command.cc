@@ -78,7 +78,7 @@ int Report(const std::vector<Mutation>& mutations) {
   if (const int error = Emit("-", table.Write())) return error;
   if (unproven == 0) return 0;
   std::cerr << "rbacgen: " << unproven << " of " << mutations.size()
-            << " permissions are unproven: write a test that needs them, or take them out of the "
+            << " permissions are unproven: write a test that needs them, or remove them from the "
                "markers\n";
   return kExitFound;
 }
@@ -113,24 +113,27 @@ int Run(const Flags& flags) {
 void AddMutateCommand(CLI::App& app, int* exit_code) {
   auto flags = std::make_shared<Flags>();
   CLI::App* command = app.add_subcommand(
-      "mutate", "Find the permissions that no test needs: take each away, and run the tests");
+      "mutate", "Find the permissions that no test needs: remove each one, and run the tests");
   command
       ->add_option("--test", flags->tests,
-                   "A command that runs tests of the components; repeatable. It must honour "
-                   "MANDATE_WITHOUT, as tests do that use manager/client/testing/mandate_server.h")
+                   "A command that runs tests of the components; repeatable. It must support "
+                   "MANDATE_WITHOUT, like tests that use manager/client/testing/mandate_server.h")
       ->allow_extra_args(false)
       ->required();
-  command->add_option("--component", flags->components, "Of this component only; repeatable")
+  command
+      ->add_option("--component", flags->components,
+                   "Try only this component's permissions; repeatable")
       ->allow_extra_args(false);
-  command->add_flag("--reads", flags->reads, "Also get, list and watch");
+  command->add_flag("--reads", flags->reads, "Also try get, list and watch");
   command->add_option("--timeout", flags->timeout, "Seconds that one command may take")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   AddMandateSourceFlags(command, &flags->sources);
   command->footer(
       "A permission is one verb of one resource in the components' own markers. Those of\n"
-      "granted=external are others', and the rule for events is every component's. Exit code 1:\n"
-      "some permission is unproven, as no test fails without it.");
+      "granted=external and the rule for events are skipped. Exit code 1: a permission is "
+      "unproven,\n"
+      "because no test fails without it.");
   command->callback([flags, exit_code] { *exit_code = Run(*flags); });
 }
 

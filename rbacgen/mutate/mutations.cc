@@ -48,8 +48,7 @@ absl::StatusOr<std::vector<Mutation>> Mutate(const std::vector<rbac::Permission>
                                              const RunTests& run) {
   ASSIGN_OR_RETURN(const bool sound, run(""));
   if (!sound) {
-    return absl::FailedPreconditionError(
-        "the tests fail while nothing is taken away; fix them first");
+    return absl::FailedPreconditionError("the tests fail with all permissions; fix them first");
   }
   std::vector<Mutation> mutations;
   for (const rbac::Permission& permission : permissions) {

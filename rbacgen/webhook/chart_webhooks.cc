@@ -12,13 +12,13 @@ void AddWebhooks(const Webhooks& webhooks, const ChartOptions& options,
                  std::vector<ChartFile>* files, Diagnostics* diagnostics) {
   for (const ConfigurationName& name : webhooks.names) {
     diagnostics->Error(name.place,
-                       "+kubebuilder:webhookconfiguration has no meaning in a chart: its "
-                       "configurations are named after the components; take it out");
+                       "+kubebuilder:webhookconfiguration is not supported in a chart: its "
+                       "configurations are named after the components; remove the marker");
   }
   for (const Webhook& webhook : webhooks.webhooks) {
     if (std::ranges::find(*files, webhook.component, &ChartFile::name) != files->end()) continue;
     diagnostics->Error(webhook.place,
-                       "this webhook belongs to no component; write "
+                       "this webhook has no component; write "
                        "// +mandate:component:name=NAME above it in this file");
   }
   const ChartSwitches switches(options.settings);

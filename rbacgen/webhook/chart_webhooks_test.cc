@@ -56,9 +56,9 @@ TEST(AddWebhooks, EachComponentHasItsOwn) {
 
 TEST(AddWebhooks, Mistakes) {
   EXPECT_THAT(Add(Marker("mutating=false,name=v.b.c,path=/v")).report,
-              HasSubstr("a.cc:1: error: this webhook belongs to no component"));
+              HasSubstr("a.cc:1: error: this webhook has no component"));
   EXPECT_THAT(Add("// +kubebuilder:webhookconfiguration:mutating=true,name=mine\n").report,
-              HasSubstr("a.cc:1: error: +kubebuilder:webhookconfiguration has no meaning"));
+              HasSubstr("a.cc:1: error: +kubebuilder:webhookconfiguration is not supported"));
 }
 
 }  // namespace

@@ -56,19 +56,20 @@ void CheckWebhooks(const Webhooks& webhooks, Severity twice, Diagnostics* diagno
       if (is_new) continue;
       diagnostics->Add(
           twice, webhook->place,
-          StrCat("the name ", Quoted(webhook->name()), " is that of ", known->second.ToString(),
-                 " too: the API server refuses two of one configuration"));
+          StrCat("the name ", Quoted(webhook->name()), " is also used at ",
+                 known->second.ToString(),
+                 ": the API server rejects a name that occurs twice in a configuration"));
     }
     const ConfigurationName* first = nullptr;
     for (const ConfigurationName& name : webhooks.names) {
       if (name.mutating != mutating) continue;
       if (sorted.empty()) {
         diagnostics->Error(name.place, StrCat("there is no ", Word(mutating),
-                                              " webhook: this names what nobody makes"));
+                                              " webhook, so this name has no effect"));
       } else if (first != nullptr) {
         diagnostics->Error(name.place,
                            StrCat("the configuration of ", Word(mutating), " webhooks is named at ",
-                                  first->place.ToString(), " already; there is one"));
+                                  first->place.ToString(), " already; remove one of the names"));
       }
       if (first == nullptr) first = &name;
     }

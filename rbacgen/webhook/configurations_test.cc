@@ -90,7 +90,8 @@ TEST(WebhookConfigurations, OfEnabledComponents) {
 TEST(CheckWebhooks, OfAllTogether) {
   const std::string a = Marker("mutating=false,name=a.b.c,path=/a");
   EXPECT_EQ(Check(Read(a + Marker("mutating=true,name=a.b.c,path=/a"))), "");
-  EXPECT_THAT(Check(Read(a + a)), HasSubstr("a.go:2: error: the name \"a.b.c\" is that of a.go:1"));
+  EXPECT_THAT(Check(Read(a + a)),
+              HasSubstr("a.go:2: error: the name \"a.b.c\" is also used at a.go:1"));
   EXPECT_THAT(Check(Read(a + a), Severity::kWarning), HasSubstr("a.go:2: warning: the name"));
   const std::string name = "// +kubebuilder:webhookconfiguration:mutating=false,name=mine\n";
   EXPECT_EQ(Check(Read(a + name)), "");

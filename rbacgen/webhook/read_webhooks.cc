@@ -43,8 +43,9 @@ int AddWebhookSources(const SourceFlags& flags, const ChartOptions& options,
           ? 0
           : std::erase_if(webhooks.webhooks, [](const Webhook& w) { return w.component.empty(); });
   if (left > 0) {
-    std::cerr << "rbacgen: " << left << (left == 1 ? " webhook is" : " webhooks are")
-              << " left to `rbacgen webhook`: no +mandate:component marker says whose\n";
+    std::cerr
+        << "rbacgen: " << left << (left == 1 ? " webhook is" : " webhooks are")
+        << " skipped, without a +mandate:component marker above; `rbacgen webhook` prints them\n";
     if (webhooks.webhooks.empty()) return 0;
   }
   AddWebhooks(webhooks, options, files, &diagnostics);

@@ -150,15 +150,16 @@ class FileReader {
       const auto meant = MeantName(marker.name);
       if (!meant) return;
       diagnostics_.Add(counts ? Severity::kError : misplaced_, place_,
-                       StrCat("unknown marker ", Quoted(StrCat("+", marker.name)), "; +", *meant,
-                              ":argument=value,… is the nearest that is known"));
+                       StrCat("unknown marker ", Quoted(StrCat("+", marker.name)),
+                              "; did you mean +", *meant, ":argument=value,…?"));
     } else if (!counts) {
-      diagnostics_.Add(misplaced_, place_,
-                       StrCat("+", marker.name,
-                              comment.place == CommentPlace::kDoc
-                                  ? " in a documentation comment is no marker; begin the line with "
-                                    "two slashes"
-                                  : " after code is no marker; give it a line of its own"));
+      diagnostics_.Add(
+          misplaced_, place_,
+          StrCat("+", marker.name,
+                 comment.place == CommentPlace::kDoc
+                     ? " in a documentation comment is not read as a marker; begin the "
+                       "line with two slashes"
+                     : " after code is not read as a marker; move it to its own line"));
     } else if (marker.name == kWebhook) {
       ReadWebhook(marker.arguments);
     } else {
@@ -182,7 +183,7 @@ class FileReader {
     for (const std::string& repeated : arguments->repeated()) {
       diagnostics_.Add(misplaced_, place_,
                        StrCat("argument ", Quoted(repeated),
-                              " is given twice and only the last one counts: take the first out"));
+                              " is given twice and only the last one is used: remove the first"));
     }
     return *std::move(arguments);
   }
@@ -193,10 +194,10 @@ class FileReader {
     for (const std::string& version : arguments->Strings("webhookVersions")) {
       if (version == "v1") continue;
       return Misread(kWebhook, "webhookVersions ", Quoted(version),
-                     ": there is v1 alone since Kubernetes 1.22");
+                     " is not supported: Kubernetes 1.22 and later support only v1");
     }
     if (arguments->String("url").empty() == arguments->String("path").empty()) {
-      return Misread(kWebhook, "needs one of path (of the service) and url");
+      return Misread(kWebhook, "needs either path (of the service) or url");
     }
     // 0 is what it is when it is not said, and is left out.
     for (const char* number : {"timeoutSeconds", "servicePort"}) {
@@ -208,8 +209,9 @@ class FileReader {
     Webhook webhook;
     webhook.mutating = arguments->Bool("mutating");
     if (!webhook.mutating && arguments->Has("reinvocationPolicy")) {
-      diagnostics_.Add(misplaced_, place_,
-                       "reinvocationPolicy is for mutating webhooks and means nothing here");
+      diagnostics_.Add(
+          misplaced_, place_,
+          "reinvocationPolicy applies only to mutating webhooks and has no effect here");
     }
     webhook.object = ObjectOf(*arguments);
     const std::string patch = arguments->String("patch");

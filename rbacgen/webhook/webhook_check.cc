@@ -55,12 +55,12 @@ class Checker {
   void ReviewVersions(const Json::Value& list, std::string_view what) {
     const Strings versions = StringsOf(list);
     if (!Has(versions, "v1") && !Has(versions, "v1beta1")) {
-      Mistake(what, " must have v1 (or v1beta1), which is what servers send");
+      Mistake(what, " must include v1 or v1beta1, the versions that API servers send");
     }
     std::set<std::string> seen;
     for (const std::string& version : versions) {
       if (!CheckDnsLabel(version).ok()) {
-        Mistake(what, " ", Quoted(version), " is no version, such as v1");
+        Mistake(what, " ", Quoted(version), " is not a valid version, such as v1");
       }
       if (!seen.insert(version).second) {
         Mistake(what, " names ", Quoted(version), " twice");
@@ -71,7 +71,7 @@ class Checker {
   void ClientConfig(const Json::Value& config) {
     const bool has_url = config.isMember("url");
     if (has_url == config.isMember("service")) {
-      Mistake("clientConfig must have one of url and service");
+      Mistake("clientConfig must have either url or service");
     } else if (has_url) {
       Url(config["url"].asString());
     } else {
@@ -102,9 +102,9 @@ class Checker {
   void SideEffects() {
     const std::string effects = webhook_["sideEffects"].asString();
     if (effects == "None" || effects == "NoneOnDryRun") return;
-    Mistake(
-        "sideEffects ", effects.empty() ? "is missing" : Quoted(effects),
-        ": say None, or NoneOnDryRun if dry runs are told apart; the API server takes no other");
+    Mistake("sideEffects ", effects.empty() ? "is missing" : Quoted(effects),
+            ": it must be None, or NoneOnDryRun if the webhook detects dry runs; the API server "
+            "rejects other values");
   }
 
   // A list in which "*" stands for all.
@@ -112,7 +112,7 @@ class Checker {
     const Strings items = StringsOf(rule[field]);
     if (items.empty()) Mistake(argument, " is empty: the webhook would never be called");
     if (items.size() > 1 && Has(items, "*")) {
-      Mistake(argument, " has \"*\" and others: \"*\" is all of them; leave the others out");
+      Mistake(argument, " has \"*\" and other items: \"*\" covers all of them; remove the others");
     }
   }
 
@@ -130,7 +130,7 @@ class Checker {
       Mistake("scope ", Quoted(scope), " must be one of Cluster, Namespaced, *");
     }
     for (const std::string& version : StringsOf(rule["apiVersions"])) {
-      if (version.empty()) Mistake("versions has an empty one");
+      if (version.empty()) Mistake("versions has an empty item");
     }
     Resources(StringsOf(rule["resources"]));
   }
@@ -143,20 +143,22 @@ class Checker {
       const auto& [name, subresource] = parts;
       const bool is_sub = resource.find('/') != std::string::npos;
       if (name.empty() || (is_sub && subresource.empty())) {
-        Mistake("resources has ", Quoted(resource), ", of which a part is empty");
+        Mistake("resources has ", Quoted(resource), ", which has an empty part");
       }
       if (resource == "*/*" && resources.size() > 1) {
-        Mistake("resources has \"*/*\" and others: \"*/*\" is all of them; leave the others out");
+        Mistake(
+            "resources has \"*/*\" and other items: \"*/*\" covers all of them; remove the others");
       }
       if (!is_sub && name != "*" && Has(resources, "*")) {
-        Mistake("resources has \"*\" and ", Quoted(resource), ", which is one of them");
+        Mistake("resources has \"*\" and ", Quoted(resource), ", which the first covers");
       }
       if (is_sub && subresource != "*" && Has(resources, name + "/*")) {
-        Mistake("resources has \"", name, "/*\" and ", Quoted(resource), ", which is one of them");
+        Mistake("resources has \"", name, "/*\" and ", Quoted(resource),
+                ", which the first covers");
       }
       if (is_sub && name != "*" && Has(resources, "*/" + subresource)) {
         Mistake("resources has \"*/", subresource, "\" and ", Quoted(resource),
-                ", which is one of them");
+                ", which the first covers");
       }
     }
   }
@@ -168,7 +170,7 @@ class Checker {
     if (!url.starts_with(kHttps) || host.empty() || host.starts_with(':')) {
       Mistake("url ", Quoted(url), " must be https://host[:port]/path");
     } else if (url.find_first_of("?#") != std::string::npos || host.find('@') != host.npos) {
-      Mistake("url ", Quoted(url), " may have no user, no ? and no #");
+      Mistake("url ", Quoted(url), " must not have a user, ? or #");
     }
   }
 
@@ -190,14 +192,14 @@ class Checker {
       Mistake("port ", port.asInt64(), " is not between 1 and 65535");
     }
     for (const char* field : {"name", "namespace"}) {
-      if (service[field].asString().empty()) Mistake("the service lacks its ", field);
+      if (service[field].asString().empty()) Mistake("the service has no ", field);
     }
   }
 
   void Expression(const char* selector, const Json::Value& expression) {
     const std::string op = expression["operator"].asString();
     const bool has_values = !expression["values"].empty();
-    if (expression["key"].asString().empty()) Mistake(selector, ": an expression lacks its key");
+    if (expression["key"].asString().empty()) Mistake(selector, ": an expression has no key");
     if (op == "In" || op == "NotIn") {
       if (!has_values) Mistake(selector, ": ", op, " needs values");
     } else if (op == "Exists" || op == "DoesNotExist") {
@@ -213,9 +215,9 @@ class Checker {
     const Json::Value& conditions = webhook_["matchConditions"];
     for (const Json::Value& condition : conditions) {
       const std::string name = condition["name"].asString();
-      if (name.empty()) Mistake("a match condition lacks its name");
+      if (name.empty()) Mistake("a match condition has no name");
       if (condition["expression"].asString().empty()) {
-        Mistake("match condition ", Quoted(name), " lacks its expression");
+        Mistake("match condition ", Quoted(name), " has no expression");
       }
     }
     if (conditions.size() > 64) Mistake("more than 64 match conditions");

@@ -27,7 +27,7 @@ int Run(const Flags& flags) {
   }
   if (const int errors = Conclude(diagnostics)) return errors;
   if (webhooks.webhooks.empty()) {
-    std::cerr << "rbacgen: no +kubebuilder:webhook marker in what was named; nothing to print\n";
+    std::cerr << "rbacgen: the named paths have no +kubebuilder:webhook marker; nothing to print\n";
     return 0;
   }
   std::vector<Place> places;
@@ -49,13 +49,16 @@ void AddWebhookCommand(CLI::App& app, int* exit_code) {
                          "Print the webhook configurations that controller-gen prints for the same "
                          "+kubebuilder:webhook markers");
   command->add_option("--out", flags->out, "Write to this file instead of standard output");
-  command->add_option("--service-name", flags->service_name,
-                      "The service of webhooks whose marker names none (default: webhook-service)");
-  command->add_option("--service-namespace", flags->service_namespace,
-                      "Its namespace where the marker names none (default: system)");
+  command->add_option(
+      "--service-name", flags->service_name,
+      "The service of webhooks, for markers without serviceName (default: webhook-service)");
+  command->add_option(
+      "--service-namespace", flags->service_namespace,
+      "The namespace of the service, for markers without serviceNamespace (default: system)");
   AddSourceFlags(command, &flags->sources);
   command->footer(
-      "Any language with // comments. What the API server would refuse is an error with file and\n"
+      "Reads any language with // comments. What the API server would reject is an error with file "
+      "and\n"
       "line.\n\n"
       "Example: rbacgen webhook --service-name=mine --service-namespace=mine-system ./...");
   command->callback([flags, exit_code] { *exit_code = Run(*flags); });

@@ -25,21 +25,21 @@ says 'no webhooks' err 'no +kubebuilder:webhook marker'
 grep -h '^// +kubebuilder:webhook:url' "$markers" >"$dir/src/b.go"
 cp "$dir/src/b.go" "$dir/src/c.go"
 expect 0 'a name twice' "$dir/src"
-says 'a name twice' err "$dir/src/c.go:1: warning: the name \"a.validate.example.com\" is that of $dir/src/b.go:1 too"
+says 'a name twice' err "$dir/src/c.go:1: warning: the name \"a.validate.example.com\" is also used at $dir/src/b.go:1:"
 [ "$(grep -c 'name: a.validate' "$dir/out")" = 2 ] || fail 'a name twice: not both are there'
 
 mkdir -p "$dir/below/inner"
 cp "$dir/src/b.go" "$dir/below/inner/"
 expect 0 'a folder with others' "$dir/below"
-says 'a folder with others' err "$dir/below is read with all below it, which has 1 marker; controller-gen reads that folder alone"
+says 'a folder with others' err "$dir/below is read recursively; the folders below it have 1 marker; controller-gen reads them only"
 for path in "$dir/below/..." "$dir/below/inner"; do
   expect 0 "the folder $path" "$path"
-  ! grep 'is read with' "$dir/err" || fail "the folder $path: there is nothing to say"
+  ! grep 'is read recursively' "$dir/err" || fail "the folder $path: there is nothing to say"
 done
 
 sed 's/sideEffects=none/sideEffects=Some/' "$dir/src/b.go" >"$dir/src/d.go"
 expect 1 'a mistake' "$dir/src"
-says 'a mistake' err "$dir/src/d.go:1: error: +kubebuilder:webhook: sideEffects \"Some\": say None"
+says 'a mistake' err "$dir/src/d.go:1: error: +kubebuilder:webhook: sideEffects \"Some\": it must be None"
 [ ! -s "$dir/out" ] || fail 'a mistake: printed all the same'
 
 # In a chart: with its component, and the release's namespace.
@@ -56,14 +56,14 @@ grep -A2 'service:' "$dir/chart/templates/generated/gate.yaml" | grep -q 'namesp
   fail 'a Helm chart: its namespace is not the release'"'"'s'
 grep -h 'name=pod.validate' "$markers" | sed 's/=pod.validate/=other.validate/' >"$dir/ours/stray.cc"
 ! chart --format=yaml "$dir/ours" || fail 'a stray webhook'
-says 'a stray webhook' err "$dir/ours/stray.cc:1: error: this webhook belongs to no component"
+says 'a stray webhook' err "$dir/ours/stray.cc:1: error: this webhook has no component"
 
 # A Go project keeps the configuration that it has.
 mkdir "$dir/go" && cp "$dir/ours/stray.cc" "$dir/go/gate_webhook.go"
 printf '// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get\n' >"$dir/go/gate_controller.go"
 for from in dir file; do
   chart --format=yaml --component-from=$from "$dir/go" || { cat "$dir/err"; fail "webhooks of a $from"; }
-  says "webhooks of a $from" err '1 webhook is left to `rbacgen webhook`: no +mandate:component marker says whose'
+  says "webhooks of a $from" err '1 webhook is skipped, without a +mandate:component marker above; `rbacgen webhook` prints them'
   ! grep -q ValidatingWebhookConfiguration "$dir/out" || fail "webhooks of a $from: in the chart"
 done
 

@@ -35,7 +35,8 @@ absl::Status CheckDirectives(const Json::Value& patch) {
   for (const std::string& name : patch.getMemberNames()) {
     if (name.starts_with('$')) {
       return absl::InvalidArgumentError(
-          StrCat("directive ", Quoted(name), " is not known here; say in the marker what it does"));
+          StrCat("directive ", Quoted(name),
+                 " is not supported here; use the arguments of the marker instead"));
     }
     RETURN_IF_ERROR(CheckDirectives(patch[name]));
   }

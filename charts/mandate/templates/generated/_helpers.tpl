@@ -31,14 +31,14 @@ true
 {{- end -}}
 {{- end -}}
 
-{{- /* Fails on values that the manager would refuse. */ -}}
+{{- /* Fails on values that the manager would reject. */ -}}
 {{- define "mandate.check" -}}
 {{- if not (regexMatch "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" .Release.Namespace) -}}
-{{- fail (printf "the release's namespace: %q is not the name of a namespace" .Release.Namespace) -}}
+{{- fail (printf "the release's namespace: %q is not a valid namespace name" .Release.Namespace) -}}
 {{- end -}}
 {{- $known := list "scope-instance" "scope-template" -}}
 {{- if and (kindIs "slice" .Values.controllers) (not .Values.controllers) -}}
-{{- fail "controllers: nothing is left to run; the default is [\"*\"]" -}}
+{{- fail "controllers: no component is enabled; the default is [\"*\"]" -}}
 {{- end -}}
 {{- range .Values.controllers | default (list "*") -}}
 {{- if not (or (eq . "*") (has (trimPrefix "-" .) $known)) -}}
@@ -62,16 +62,16 @@ true
 {{- end -}}
 {{- end -}}
 {{- if not $enabled -}}
-{{- fail "controllers: nothing is left to run" -}}
+{{- fail "controllers: no component is enabled" -}}
 {{- end -}}
 {{- if not $granted -}}
-{{- fail "cutOff: nothing is left to run; uninstall the chart instead" -}}
+{{- fail "cutOff: every enabled component is cut off; uninstall the chart instead" -}}
 {{- end -}}
 {{- $mode := include "mandate.identityMode" . -}}
 {{- if not (has $mode (list "token" "impersonate" "single")) -}}
 {{- fail (printf "identityMode: %q is not one of token, impersonate, single" $mode) -}}
 {{- end -}}
 {{- if and .Values.killSwitch (ne $mode "token") -}}
-{{- fail (printf "killSwitch: there are no tokens to bind in identityMode %s; it needs token" $mode) -}}
+{{- fail (printf "killSwitch: identityMode %s has no tokens to bind; set identityMode to token" $mode) -}}
 {{- end -}}
 {{- end -}}
