@@ -47,7 +47,7 @@ void BasePowerLoop::Ask(const std::shared_ptr<State>& state) {
     const CallContext context{state->loop.clock().TimeNow() + state->options.timeout,
                               state->stop.get_token()};
     auto power = AskBasePower(context, *state->options.base, state->options.ns);
-    // On the loop nobody destroys this between the question and the report.
+    // The loop is the thread that destroys the owner: it cannot do so between check and report.
     state->loop.Post([state, power = std::move(power)] {
       if (state->stop.stop_requested()) return;
       if (!power.ok()) AskLater(state);

@@ -91,7 +91,7 @@ void PreflightLoop::RunPass(const std::shared_ptr<State>& state) {
     if (state->stop.stop_requested()) return;
     const CallContext context{state->Now() + state->options.timeout, state->stop.get_token()};
     absl::Status found = Pass(context, *state->options.client, state->options.preflight);
-    // On the loop nobody destroys this between the question and the report.
+    // The loop is the thread that destroys the owner: it cannot do so between check and report.
     state->loop.Post([state, found = std::move(found)] {
       if (!state->stop.stop_requested()) EndPass(state, found);
     });

@@ -109,7 +109,7 @@ void WatchMember::SetStatus(DemandStatus status) {
   }
 }
 
-// A sink is told, and reports what it makes of it: one line is enough.
+// A sink logs the state itself; a second line is not needed.
 void WatchMember::Log(const DemandStatus& status) const {
   const Logger::Fields fields = {{"state", ToString(status.state)}, {"reason", status.reason}};
   const bool told =
