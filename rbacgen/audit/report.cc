@@ -104,7 +104,9 @@ std::string TraceText(const TraceReport& report, bool colour) {
               report.unreadable_lines > 1 ? ", …)" : ")");
   }
   const size_t found = report.findings.size();
-  return StrCat(text, "; ", found == 0 ? "no findings" : plural(found, "finding"), "\n");
+  const std::string none =
+      report.requests == 0 ? "nothing is proven without a request from the manager" : "no findings";
+  return StrCat(text, "; ", found == 0 ? none : plural(found, "finding"), "\n");
 }
 
 Json::Value TraceJsonValue(const TraceReport& report) {

@@ -27,6 +27,13 @@ int Run(const Flags& flags) {
   Trace trace(flags.options);
   if (const int error = ReadLogs(flags.logs, &trace)) return error;
   const TraceReport report = trace.Finish();
+  if (report.lines == report.unreadable_lines) {
+    PrintMessage(
+        StrCat(report.lines == 0 ? "the log is empty" : "no line of the log is an audit event",
+               report.unreadable.empty() ? "" : StrCat(" (", report.unreadable.front(), ")"),
+               ": give the file that the API server writes to (--audit-log-path)"));
+    return kExitUnknown;
+  }
   const bool colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
   const std::string text = flags.json ? TraceJson(report) : TraceText(report, colour);
   if (const int error = Emit("-", text)) return error;

@@ -47,6 +47,17 @@ says 'half a line' out 'in 5 lines; 1 token used by components; no findings'
 expect 0 'unreadable lines' trace --check --max-line=4096 "$dir/bad.log"
 says 'unreadable lines' out '2 lines could not be read'
 
+# What is no audit log proves nothing.
+printf '# Mandate\n\nA page.\n' >"$dir/page.md"
+expect 2 'a page' trace "$dir/page.md"
+says 'a page' err 'no line of the log is an audit event ('
+[ ! -s "$dir/out" ] || fail 'a page: an answer'
+expect 2 'an empty log' trace --check - </dev/null
+says 'an empty log' err 'the log is empty: give the file that the API server writes to'
+grep kube-scheduler/1 "$dir/good.log" >"$dir/others.log"
+expect 0 'requests of others' trace "$dir/others.log"
+says 'requests of others' out 'nothing is proven without a request from the manager'
+
 tail -n +2 "$dir/good.log" >"$dir/late.log"
 expect 0 'findings without --check' trace "$dir/late.log"
 expect 1 'a token from nowhere' trace --check "$dir/late.log"
