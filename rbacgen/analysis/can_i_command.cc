@@ -251,6 +251,21 @@ Found Find(const World& world, const rbac::Policy& policy, const Flags& flags,
   return found;
 }
 
+// "Group system:monitoring and 3 more": whom Kubernetes' own bindings allow it, in every cluster.
+std::string OwnSubjects(const World& world, const Flags& flags, const rbac::Attributes& request) {
+  World own = world;
+  AddBuiltinPolicy(BuiltinPolicy(), &own);
+  ResolveAggregates(&own);
+  std::set<std::string> subjects;
+  for (const Row& row : Find(own, own.policy, flags, request).rows) {
+    // They may do everything, as the help says.
+    if (row.subject != rbac::kMastersGroup) subjects.insert(StrCat(row.kind, " ", row.subject));
+  }
+  if (subjects.empty()) return "";
+  return StrCat(*subjects.begin(),
+                subjects.size() == 1 ? "" : StrCat(" and ", subjects.size() - 1, " more"));
+}
+
 int WhoCan(const Flags& flags) {
   Asked asked;
   if (const int error = Read(flags, &asked)) return error;
@@ -274,6 +289,10 @@ int WhoCan(const Flags& flags) {
   const bool is_nobody = rows.empty() && !unknown && !flags.json;
   if (!in_some.empty() && !is_nobody) {
     PrintMessage(StrCat("the question is about every namespace; RoleBindings allow it ", in_some));
+  }
+  const std::string own = rows.empty() && !unknown ? OwnSubjects(world, flags, request) : "";
+  if (!own.empty()) {
+    PrintMessage(StrCat("nobody of the input; Kubernetes' own bindings allow it to ", own));
   }
   if (flags.json) {
     Json::Value list(Json::arrayValue);

@@ -217,6 +217,8 @@ expect 0 'nobody can' who-can get secrets --input=old
 [ "$(cat out)" = 'nobody in every namespace; in some: shop; use -A to list them' ] || fail "nobody can: $(cat out)"
 expect 0 'nobody can, anywhere' who-can list secrets --input=old
 [ "$(cat out)" = nobody ] || fail "nobody can, anywhere: $(cat out)"
+expect 0 'nobody but Kubernetes itself' who-can get /metrics --input=old
+says 'nobody but Kubernetes itself' err "nobody of the input; Kubernetes' own bindings allow it to Group system:monitoring"
 expect 0 'nobody can in one' who-can get secrets -n bank --input=old
 [ "$(cat out)" = nobody ] || fail "nobody can in one: $(cat out)"
 expect 0 'nobody can, in JSON' who-can --json get secrets --input=old
