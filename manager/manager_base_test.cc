@@ -65,7 +65,7 @@ class ManagerBaseTest : public testing::Test {
     options.cluster.endpoint.ca_pem = server_->ca_pem();
     options.cluster.base = StaticToken{std::make_shared<const Secret>(token)};
     if (credential_.has_value()) options.cluster.base = *credential_;
-    options.ns = "default";
+    options.ns = ns_;
     options.version = "test";
     options.base_mandate = &kBase;
     options.health_address = "127.0.0.1:0";
@@ -138,6 +138,7 @@ class ManagerBaseTest : public testing::Test {
 
   std::unique_ptr<ApiServer> server_;
   IdentityMode mode_ = IdentityMode::kToken;
+  std::string ns_ = "default";
   std::optional<TokenFile> credential_;
   const std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
   std::unique_ptr<Manager> manager_;
@@ -176,6 +177,16 @@ TEST_F(ManagerBaseTest, ACredentialThatMayDoMoreThanItNeedsIsReported) {
   });
   ASSERT_TRUE(NewManager().ok());
   EXPECT_EQ(log_->Count("create serviceaccounts/token (of every ServiceAccount)"), 1);
+}
+
+// Its Lease, and its components' ServiceAccounts, are looked for where there are none.
+TEST_F(ManagerBaseTest, AnotherNamespaceThanBasesIsReported) {
+  constexpr char kOther[] = "is in another namespace than --namespace";
+  ASSERT_TRUE(NewManager().ok());
+  EXPECT_EQ(log_->Count(kOther), 0);
+  ns_ = "othr";
+  ASSERT_TRUE(NewManager().ok());
+  EXPECT_EQ(log_->Count(kOther), 1);
 }
 
 // Somebody writes another user's token where base's was, and the manager would act as that user.

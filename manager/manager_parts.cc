@@ -10,6 +10,7 @@
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/loop_call.h"
+#include "manager/rbac/user.h"
 
 namespace mandate {
 namespace {
@@ -186,6 +187,14 @@ absl::Status Manager::Parts::CheckBase() {
   RETURN_IF_ERROR(CheckServer(context, *base_client, options.cluster.endpoint));
   options.log.Info("Connected", {{"server", options.cluster.endpoint.server}});
   ASSIGN_OR_RETURN(base_user, AskBaseUser(context, *base_client));
+  const auto account = rbac::ParseServiceAccountUser(base_user);
+  if (account.has_value() && account->ns != options.ns) {
+    options.log.Error(
+        "The manager's own ServiceAccount is in another namespace than --namespace, where its "
+        "Lease "
+        "and its components' ServiceAccounts must be",
+        {{"user", base_user}, {"namespace", options.ns}});
+  }
   CallOnLoop(*loop, [&] {
     base_user_check = std::make_unique<BaseUserCheck>(
         BaseUserCheck::Options{.base = base_client.get(),
