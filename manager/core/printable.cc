@@ -25,9 +25,11 @@ uint32_t CodePoint(std::string_view sequence) {
   }
 }
 
-// Unicode's Bidi_Control.
-bool Reorders(uint32_t code) {
-  return code == 0x061c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
+// What makes text look like another: Unicode's Bidi_Control, which reorders it, separators of lines
+// (U+2028, U+2029), and characters of no width.
+bool Misleads(uint32_t code) {
+  return code == 0x00ad || code == 0x061c || code == 0xfeff || (code >= 0x200b && code <= 0x200f) ||
+         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x2064) ||
          (code >= 0x2066 && code <= 0x2069);
 }
 
@@ -59,7 +61,7 @@ std::string Printable(std::string_view text) {
   ForEachCharacter(text, [&](std::string_view character, uint32_t code, bool is_utf8) {
     if (!is_utf8 || (character.size() == 1 && IsControl(code))) {
       AppendEscape("\\x%02x", code, out);
-    } else if (character.size() < 4 && (IsControl(code) || Reorders(code))) {
+    } else if (character.size() < 4 && (IsControl(code) || Misleads(code))) {
       AppendEscape("\\u%04x", code, out);
     } else {
       out += character;
@@ -75,7 +77,7 @@ std::string PrintableJson(std::string_view json) {
     const bool is_blank = code < 0x20;  // between values: strings have it escaped
     if (!is_utf8) {
       out += "\\ufffd";
-    } else if (character.size() < 4 && !is_blank && (IsControl(code) || Reorders(code))) {
+    } else if (character.size() < 4 && !is_blank && (IsControl(code) || Misleads(code))) {
       AppendEscape("\\u%04x", code, out);
     } else {
       out += character;

@@ -10,8 +10,10 @@ TEST(PrintableTest, OnlyWhatMovesOrHidesTextIsEscaped) {
   EXPECT_EQ(Printable("a\x1b[31mb\nc\r\t\x7f"), "a\\x1b[31mb\\x0ac\\x0d\\x09\\x7f");
   EXPECT_EQ(Printable(std::string_view("a\0b", 3)), "a\\x00b");
   EXPECT_EQ(Printable("\xc2\x80\xc2\x9f\xc2\xa0"), "\\u0080\\u009f\xc2\xa0");
-  EXPECT_EQ(Printable("\u200d\u200e\u200f\u2010"), "\u200d\\u200e\\u200f\u2010");
-  EXPECT_EQ(Printable("\u2029\u202a\u202e\u202f"), "\u2029\\u202a\\u202e\u202f");
+  EXPECT_EQ(Printable("\u200a\u200b\u200f\u2010"), "\u200a\\u200b\\u200f\u2010");
+  EXPECT_EQ(Printable("\u2027\u2028\u202e\u202f"), "\u2027\\u2028\\u202e\u202f");
+  EXPECT_EQ(Printable("\u205f\u2060\u2064\u2065"), "\u205f\\u2060\\u2064\u2065");
+  EXPECT_EQ(Printable("a\u00adb\ufeffc"), "a\\u00adb\\ufeffc");
   EXPECT_EQ(Printable("\u061b\u061c\u061d"), "\u061b\\u061c\u061d");
   EXPECT_EQ(Printable("\u2065\u2066\u2069\u206a"), "\u2065\\u2066\\u2069\u206a");
 }
