@@ -193,6 +193,14 @@ class Environment:
     def manager_is_running(self):
         return self._manager.poll() is None
 
+    def leads(self):
+        """Whether the manager has the Lease."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics_port}/metrics", timeout=5) as answer:
+                return bool(re.search(rb"^leader_election_master_status\{.*\} 1$", answer.read(), re.MULTILINE))
+        except OSError:
+            return False
+
     def readyz(self, port=None):
         """(code, text) of /readyz?verbose; (0, reason) when nobody answers."""
         try:
