@@ -28,7 +28,7 @@ REFUSED = {
     "nothing to run": ({**BARE, "controllers": '["-scope-instance"]'}, "controllers: no component is enabled"),
     "an unknown mode": ({**BARE, "identityMode": "root"}, "identityMode"),
     "an empty list of controllers": ({**BARE, "controllers": "[]"}, "controllers"),
-    "a component to cut off that is none": ({**BARE, "cutOff": '["scope"]'},
+    "an unknown component to cut off": ({**BARE, "cutOff": '["scope"]'},
                                             "cutOff: \"scope\" is not one of metrics-auth, scope-instance, scope-template"),
     "all components cut off": ({**BARE, "cutOff": '["scope-instance", "scope-template"]'},
                                "cutOff: every enabled component is cut off"),
@@ -41,7 +41,7 @@ REFUSED = {
     "a label that is a number": ({"image": "example.com/m:1", "deployment.podLabels": '{"a": 1}'}, "podLabels"),
     "lines in a name": ({"image": "example.com/m:1", "deployment.priorityClassName": "a\nhostNetwork: true"},
                         "priorityClassName"),
-    "a value that is none": ({**BARE, "controler": '["*"]'}, "controler"),
+    "an unknown value": ({**BARE, "controler": '["*"]'}, "controler"),
 }
 
 
@@ -55,7 +55,7 @@ def it_renders(env, report):
     for name, values in RENDERED.items():
         text = env.helm("template", RELEASE, CHART, values=values)
         done = subprocess.run([os.path.join(env.kubectl_folder, "kubectl"), "apply", "--dry-run=server", "-f", "-",
-                               # What the installed release has is not kubectl's; that is no fault of the chart.
+                               # What the installed release has is not kubectl's; the chart is not at fault.
                                "--server-side", "--force-conflicts"],
                               input=text, text=True, capture_output=True,
                               env={**os.environ, "KUBECONFIG": env.admin_kubeconfig})

@@ -109,7 +109,7 @@ def a_namespaces_administrator_keeps_nothing(env, report):
 
 
 def a_label_makes_nothing_ours(env, report):
-    """A foreign ClusterRoleBinding with the label of an instance is not deleted for whoever may only patch it."""
+    """A foreign ClusterRoleBinding with the label of an instance is not deleted for a user who may only patch it."""
     tenant = Tenant(env, "e2e-patcher", ("get,list,patch", "clusterrolebindings.rbac.authorization.k8s.io"))
     # The rules of this role everybody has: the API server lets the tenant edit its bindings.
     env.kubectl("create", "clusterrolebinding", "e2e-foreign", "--clusterrole=system:discovery", "--user=ann")

@@ -158,7 +158,7 @@ TEST_F(BuilderTest, Scopes) {
   EXPECT_THAT(TakeKeys(), ElementsAre("ns/a", "ns/of-r"));
 }
 
-// What is demanded twice is watched once, and each of its events comes once.
+// Two demands of one kind and scope share a watch, and each event comes once.
 TEST_F(BuilderTest, OneDemandWithSeveralHandlers) {
   const auto named = [](const std::string& name) {
     return [name](const ObjectEvent& event) { return event.object->name() == name; };

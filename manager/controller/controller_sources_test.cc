@@ -56,7 +56,7 @@ TEST_F(ControllerSourcesTest, WorkersWaitForTheReconciledKindAndForListsUnderWay
   }
 }
 
-// What fails, or is forbidden, from the start holds up no work on what can be read: a revocation.
+// A source that fails or is forbidden from the start does not hold up a revocation.
 TEST_F(ControllerSourcesTest, WorkersDoNotWaitForAnotherKindThatCannotBeRead) {
   const absl::Status why = absl::UnavailableError("because");
   const struct {
