@@ -248,7 +248,7 @@ mkdir nothing
 expect 2 'no markers' diff old nothing
 says 'no markers' err 'marker in nothing'
 "$rbacgen" rbac --role-name=x new 2>/dev/null >role.yaml
-printf 'kind: Pod\n' >pod.yaml
+printf 'apiVersion: v1\nkind: Pod\n' >pod.yaml
 : >empty.yaml
 echo '{apiVersion: v1, kind: ServiceAccount, metadata: {name: a, namespace: n}}' >account.yaml
 for command in 'can-i --as=n/a get pods --input=' 'who-can get pods --input=' 'diff new ' 'blast-radius --as=n/a '; do
@@ -432,4 +432,23 @@ says 'who in JSON, of escapes' out '"binding":"b\u202e"'
 printf '{apiVersion: v1, kind: ServiceAccount, metadata: {name: "a\\e[1A", name: b}' >wrong.yaml
 expect 2 'a mistake, of escapes' diff chart.yaml wrong.yaml
 plain 'a mistake, of escapes'
+
+# The answer is not "nobody" where kubectl creates the binding, or cannot read the file.
+admin='apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding'
+rest='metadata: {name: b}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}, subjects: [{kind: User, name: ann}]'
+other="{$admin, metadata: {name: other}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}, subjects: [{kind: User, name: bob}]}"
+printf '%s\n---\napiVersion: v1\nkind: ConfigMap\nitems: [{%s, %s}]\n' "$other" "$admin" "$rest" >items.yaml
+printf '%s\n---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBindingList, items: [{%s}]}\n' "$other" "$rest" >typed.yaml
+printf '%s\n---\n\xef\xbb\xbf{%s, %s}\n' "$other" "$admin" "$rest" >mark.yaml
+printf '%s\n---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: !!binary Q2x1c3RlclJvbGVCaW5kaW5n, %s}\n' "$other" "$rest" >base64.yaml
+for input in items typed mark base64; do
+  expect 0 "$input" who-can get secrets --input=$input.yaml
+  says "$input" out ann
+done
+printf '%s\n---\nxx\n' "$other" >garbage.yaml
+printf '%s\n---\n,\n' "$other" >comma.yaml
+for input in garbage comma; do
+  (ulimit -v 4000000; expect 2 "$input" who-can get secrets --input=$input.yaml)
+  says "$input" err "$input.yaml: line 3: "
+done
 echo PASSED

@@ -1,9 +1,6 @@
 #include "rbacgen/analysis/manifests.h"
 
-#include <yaml-cpp/yaml.h>
-
 #include <map>
-#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -12,75 +9,10 @@
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
 #include "manager/object/selector.h"
+#include "rbacgen/analysis/documents.h"
 
 namespace mandate::rbacgen {
 namespace {
-
-constexpr int kMaxDepth = 64;
-constexpr size_t kMaxAliased = 1'000'000;
-
-absl::Status Merge(const YAML::Node& key, const YAML::Node& value, int depth, size_t* left,
-                   Json::Value* map);
-
-// YAML 1.1's merge key, which is not in quotes.
-bool IsMergeKey(const YAML::Node& key) {
-  return key.Scalar() == "<<" && key.Tag() != "!" && key.Tag() != "tag:yaml.org,2002:str";
-}
-
-// RBAC objects are made of strings: nothing else needs a type. `left` counts down with each value,
-// because an alias brings all that it stands for again.
-absl::StatusOr<Json::Value> StringsOf(const YAML::Node& node, int depth, size_t* left) {
-  if (depth > kMaxDepth) return absl::InvalidArgumentError("nested too deep");
-  if ((*left)-- == 0) {
-    return absl::InvalidArgumentError(
-        StrCat("its aliases stand for more than ", kMaxAliased, " values"));
-  }
-  if (node.IsScalar()) return Json::Value(node.Scalar());
-  if (node.IsSequence()) {
-    Json::Value list(Json::arrayValue);
-    for (const YAML::Node& item : node) {
-      ASSIGN_OR_RETURN(Json::Value value, StringsOf(item, depth + 1, left));
-      list.append(std::move(value));
-    }
-    return list;
-  }
-  if (node.IsMap()) {
-    Json::Value map(Json::objectValue);
-    for (const auto& entry : node) {
-      if (!entry.first.IsScalar()) continue;
-      if (IsMergeKey(entry.first)) {
-        RETURN_IF_ERROR(Merge(entry.first, entry.second, depth + 1, left, &map));
-        continue;
-      }
-      ASSIGN_OR_RETURN(map[entry.first.Scalar()], StringsOf(entry.second, depth + 1, left));
-    }
-    return map;
-  }
-  return Json::Value();
-}
-
-// Adds the entries of the map, or of the maps, that a merge key has. As kubectl does (yaml v2):
-// what comes later in the text replaces what comes before; of several maps the first one counts.
-absl::Status Merge(const YAML::Node& key, const YAML::Node& value, int depth, size_t* left,
-                   Json::Value* map) {
-  if (!value.IsMap() && !value.IsSequence()) {
-    return absl::InvalidArgumentError(
-        StrCat("line ", key.Mark().line + 1, ": the merge key << needs a map or a list of maps"));
-  }
-  if (value.IsSequence()) {
-    for (size_t i = value.size(); i-- > 0;) {
-      // A list in a list is an error, as a scalar is.
-      const YAML::Node& item = value[i].IsSequence() ? key : value[i];
-      RETURN_IF_ERROR(Merge(key, item, depth, left, map));
-    }
-    return absl::OkStatus();
-  }
-  ASSIGN_OR_RETURN(Json::Value merged, StringsOf(value, depth, left));
-  for (const std::string& name : merged.getMemberNames()) {
-    (*map)[name] = std::move(merged[name]);
-  }
-  return absl::OkStatus();
-}
 
 std::string Text(const Json::Value& object, std::string_view key) {
   const Json::Value* value = FindMember(object, key);
@@ -123,17 +55,26 @@ class Reader {
   Reader(const std::string& input, const std::string& default_ns)
       : input_(input), default_ns_(default_ns) {}
 
-  absl::Status Add(const Json::Value& object) {
-    if (object.isArray()) {
-      for (const Json::Value& item : object) RETURN_IF_ERROR(Add(item));
-      return absl::OkStatus();
+  // An object without kind and apiVersion has those of the list that it is in.
+  absl::Status Add(const Json::Value& object, std::string list_kind = "",
+                   std::string list_version = "") {
+    if (object.isArray()) return AddItems(object, "", "");
+    if (!object.isObject()) return absl::InvalidArgumentError("this is not an object");
+    std::string kind = Text(object, "kind"), version = Text(object, "apiVersion");
+    if (kind.empty() && version.empty()) {
+      kind = std::move(list_kind);
+      version = std::move(list_version);
     }
-    if (const Json::Value* items = FindMember(object, "items");
-        items != nullptr && items->isArray() && Text(object, "kind").ends_with("List")) {
-      for (const Json::Value& item : *items) RETURN_IF_ERROR(Add(item));
-      return absl::OkStatus();
+    if (kind.empty()) return absl::InvalidArgumentError("this object has no kind");
+    if (const Json::Value* items = FindMember(object, "items")) {
+      // For kubectl this is a list, whatever its kind is.
+      if (!items->isArray() && !items->isNull()) {
+        return absl::InvalidArgumentError("the items are not a list");
+      }
+      if (kind.ends_with("List")) kind.resize(kind.size() - std::string_view("List").size());
+      return AddItems(*items, kind, version);
     }
-    const std::string kind = Text(object, "kind"), version = Text(object, "apiVersion");
+    if (version.empty()) return absl::InvalidArgumentError("this object has no apiVersion");
     const Json::Value* metadata = FindMember(object, "metadata");
     if (metadata == nullptr) return absl::OkStatus();
     std::string name = Text(*metadata, "name");
@@ -173,6 +114,17 @@ class Reader {
   }
 
  private:
+  absl::Status AddItems(const Json::Value& items, const std::string& kind,
+                        const std::string& version) {
+    for (Json::ArrayIndex i = 0; i < items.size(); ++i) {
+      if (items[i].isNull()) continue;
+      if (const absl::Status status = Add(items[i], kind, version); !status.ok()) {
+        return absl::InvalidArgumentError(StrCat("item ", i, ": ", AsStd(status.message())));
+      }
+    }
+    return absl::OkStatus();
+  }
+
   static rbac::RoleRef RoleRefOf(const Json::Value& object) {
     const Json::Value* ref = FindMember(object, "roleRef");
     if (ref == nullptr) return {};
@@ -215,37 +167,25 @@ class Reader {
   World world_;
 };
 
-absl::Status AddYaml(std::string_view text, Reader* reader) {
-  std::vector<YAML::Node> documents;
-  try {
-    documents = YAML::LoadAll(std::string(text));
-  } catch (const YAML::Exception& e) {
-    return absl::InvalidArgumentError(
-        StrCat("line ", e.mark.line + 1, ": ", e.msg,
-               text.find("{{") == text.npos
-                   ? ""
-                   : " (a Helm template? Render it first: helm template CHART | rbacgen … -)"));
-  }
-  // Without aliases there are fewer values than characters.
-  size_t left = text.size() + kMaxAliased;
-  for (const YAML::Node& document : documents) {
-    ASSIGN_OR_RETURN(const Json::Value object, StringsOf(document, 0, &left));
-    RETURN_IF_ERROR(reader->Add(object));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<World> ReadManifests(const std::string& name, std::string_view text,
                                     const std::string& default_ns) {
   Reader reader(name, default_ns);
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  absl::StatusOr<Json::Value> json = absl::InvalidArgumentError("not JSON");
-  if (first != text.npos && (text[first] == '{' || text[first] == '[')) json = ParseJson(text);
-  const absl::Status status = json.ok() ? reader.Add(*json) : AddYaml(text, &reader);
-  if (!status.ok()) {
-    return absl::InvalidArgumentError(StrCat(name, ": ", AsStd(status.message())));
+  const auto error = [&](const absl::Status& status, std::string_view place) {
+    return absl::InvalidArgumentError(StrCat(name, ": ", place, AsStd(status.message())));
+  };
+  const absl::StatusOr<std::vector<Document>> documents = ReadDocuments(text);
+  if (!documents.ok()) return error(documents.status(), "");
+  // kustomize lets its own file omit them.
+  const bool is_kustomization =
+      name.ends_with("kustomization.yaml") || name.ends_with("kustomization.yml");
+  const std::string kind = is_kustomization ? "Kustomization" : "";
+  const std::string version = is_kustomization ? "kustomize.config.k8s.io/v1beta1" : "";
+  for (const Document& document : *documents) {
+    if (const absl::Status status = reader.Add(document.value, kind, version); !status.ok()) {
+      return error(status, StrCat("line ", document.line, ": "));
+    }
   }
   return reader.Finish();
 }

@@ -164,6 +164,131 @@ TEST(ReadManifests, SaysWhatIsWrong) {
   EXPECT_TRUE(ReadManifests("x.yaml", "", "default").ok());
 }
 
+// A binding of cluster-admin to ann, less what stands before `metadata`.
+constexpr std::string_view kRest =
+    "\"metadata\":{\"name\":\"b\"},\"roleRef\":{\"kind\":\"ClusterRole\",\"name\":\"admin\"},"
+    "\"subjects\":[{\"kind\":\"User\",\"name\":\"ann\"}]";
+
+std::string Binding(std::string_view lead =
+                        "\"apiVersion\":\"rbac.authorization.k8s.io/v1\","
+                        "\"kind\":\"ClusterRoleBinding\",") {
+  return "{" + std::string(lead) + std::string(kRest) + "}";
+}
+
+constexpr std::string_view kOther = "{\"apiVersion\":\"v1\",\"kind\":\"Pod\"}";
+
+// `kubectl apply` creates the binding from each of these.
+TEST(ReadManifests, FindsTheObjectsThatKubectlFinds) {
+  const std::string other(kOther);
+  const std::string typed =
+      "{\"kind\":\"ClusterRoleBindingList\",\"apiVersion\":\"rbac.authorization.k8s.io/v1\",";
+  const std::string kTexts[] = {
+      // Items of any object.
+      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\nitems:\n- " + Binding() + "\n",
+      "{\"kind\":\"Bundle\",\"items\":[" + Binding() + "]}",
+      // Items that have the kind of their list.
+      typed + "\"items\":[" + Binding("") + "]}",
+      "a: &a\n- " + Binding("") + "\n" +
+          "kind: ClusterRoleBinding\napiVersion: rbac.authorization.k8s.io/v1\nitems: *a\n",
+      // A byte order mark at the start of a later document.
+      other + "\n---\n\xEF\xBB\xBF" +
+          "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\n" +
+          "metadata: {name: b}\nroleRef: {kind: ClusterRole, name: admin}\n" +
+          "subjects: [{kind: User, name: ann}]\n",
+      "--- # a comment\n# another\n---\n\xEF\xBB\xBF" + Binding(),
+      // JSON documents, also with null between them, or with YAML after them.
+      other + "\nnull\n" + Binding(),
+      other + Binding() + other,
+      "\n" + other + "\n---\n" + other + "\n---\n" + Binding(),
+      other + "\n---\n# nothing\n---\n\n---\n~\n---\nnull\n--- # x\n" + Binding(),
+      "[null, " + Binding() + "]",
+      // Base64.
+      Binding("\"apiVersion\": rbac.authorization.k8s.io/v1, \"kind\": "
+              "!!binary Q2x1c3RlclJvbGVCaW5kaW5n, "),
+      Binding("\"apiVersion\": rbac.authorization.k8s.io/v1, !!binary a2luZA==: "
+              "ClusterRoleBinding, "),
+      // Line breaks of YAML 1.1 that end a comment.
+      "# x\xC2\x85" + Binding(),
+      "# x\xE2\x80\xA8" + Binding(),
+      "# x\r" + Binding(),
+      // The end of a document.
+      Binding() + "\n...\n---\n" + other,
+  };
+  for (const std::string& text : kTexts) {
+    const auto world = ReadManifests("x.yaml", text, "default");
+    ASSERT_TRUE(world.ok()) << text << ": " << world.status();
+    ASSERT_EQ(world->policy.cluster_role_bindings.size(), 1u) << text;
+    EXPECT_EQ(world->policy.cluster_role_bindings[0].role_ref.name, "admin") << text;
+    EXPECT_EQ(world->policy.cluster_role_bindings[0].subjects[0].name, "ann") << text;
+  }
+}
+
+// A list without objects is not an object, for kubectl.
+TEST(ReadManifests, HasNoObjectOfAListWithoutItems) {
+  for (const char* items : {"[]", "null", "[null]"}) {
+    std::string text = Binding();
+    text.insert(1, std::string("\"items\":") + items + ",");
+    EXPECT_TRUE(WorldOf(text).policy.cluster_role_bindings.empty()) << text;
+  }
+}
+
+TEST(ReadManifests, RefusesWhatKubectlCannotRead) {
+  const std::string other(kOther);
+  const struct {
+    std::string text;
+    const char* message;
+  } kCases[] = {
+      {other + "\nxx\n" + Binding(), "x.yaml: line 2: this is not an object"},
+      {other + "\n5\n" + Binding(), "x.yaml: line 2: this is not an object"},
+      {other + "]\n" + Binding(), "x.yaml: line 1: illegal flow end"},
+      {other + "\n---\nxx\n", "x.yaml: line 3: this is not an object"},
+      {"metadata: {}\nspec: 1\n", "x.yaml: line 1: this object has no kind"},
+      {"kind: 'x'\n", "x.yaml: line 1: this object has no apiVersion"},
+      {"{\"kind\":5,\"apiVersion\":\"v1\"}", "x.yaml: line 1: this object has no kind"},
+      {other + "\n---\n# x\n{}\n", "x.yaml: line 4: this object has no kind"},
+      {"kind: List\nitems: [null, x]\n", "x.yaml: line 1: item 1: this is not an object"},
+      {"kind: List\nitems: [{metadata: {name: x}}]\n",
+       "x.yaml: line 1: item 0: this object has no kind"},
+      {"kind: PodList\napiVersion: v1\nitems: [{kind: Pod}]\n",
+       "x.yaml: line 1: item 0: this object has no apiVersion"},
+      {"[[x]]", "x.yaml: line 1: item 0: item 0: this is not an object"},
+      {"kind: Pod\napiVersion: v1\nitems: {}\n", "x.yaml: line 1: the items are not a list"},
+      {"kind: !!binary x.\n", "x.yaml: line 1: the value of !!binary is not base64"},
+      {other + "\n---\nkind: Pod\nx: !y z\n", "x.yaml: line 4: the tag !y is not supported"},
+      {"kind: Pod\nx: !!set {a}\n",
+       "x.yaml: line 2: the tag tag:yaml.org,2002:set is not supported"},
+      // kubectl skips a second document without an error.
+      {"# x\nkind: Pod\napiVersion: v1\n...\nkind: Pod\n", "x.yaml: line 5: text follows"},
+      {"---\n" + other + "\n" + Binding(), "x.yaml: line 3: text follows the document"},
+      // YAML::LoadAll() never ends.
+      {",", "x.yaml: line 1: text follows the document"},
+      {other + ",\n" + Binding(), "x.yaml: line 1: text follows the document"},
+      {other + "\n---\n,", "x.yaml: line 3: text follows the document"},
+  };
+  for (const auto& c : kCases) {
+    EXPECT_THAT(std::string(ReadManifests("x.yaml", c.text, "default").status().message()),
+                HasSubstr(c.message))
+        << c.text;
+  }
+}
+
+// kubebuilder writes such files into the folders of its manifests.
+TEST(ReadManifests, KnowsAKustomization) {
+  constexpr char kText[] = "resources:\n- role.yaml\n";
+  EXPECT_TRUE(ReadManifests("config/rbac/kustomization.yaml", kText, "default").ok());
+  EXPECT_FALSE(ReadManifests("config/rbac/role.yaml", kText, "default").ok());
+}
+
+TEST(ReadManifests, CountsLinesAcrossDocuments) {
+  EXPECT_THAT(std::string(ReadManifests("x.yaml",
+                                        "{\"kind\":\"Pod\",\n\"apiVersion\":\"v1\"}\n\n"
+                                        "---\n---\n# c\n---\nkind: [\n",
+                                        "default")
+                              .status()
+                              .message()),
+              HasSubstr("x.yaml: line 9: end of sequence flow not found"));
+}
+
 // The answers are those of `kubectl annotate --local -o json -f FILE a=b`.
 TEST(ReadManifests, MergesAsKubectlDoes) {
   const auto rule = [](const std::string& yaml) {
