@@ -19,6 +19,8 @@ namespace {
 
 constexpr int kMaxDepth = 64;
 constexpr size_t kMaxAliased = 1'000'000;
+// The parser stops reading at the first two; UTF-16 begins with the others, or has the first.
+constexpr std::string_view kNeverInText("\0\x04\xFE\xFF", 4);
 constexpr std::string_view kCoreTag = "tag:yaml.org,2002:";
 
 int LinesOf(std::string_view text) {
@@ -209,6 +211,10 @@ class Documents {
         text.remove_prefix(end);
         ++lines;
       }
+    }
+    if (const size_t at = text.find_first_of(kNeverInText); at != text.npos) {
+      return ErrorAt(lines + LinesOf(text.substr(0, at)) + 1,
+                     "the text must be UTF-8 without control characters");
     }
     // The parser skips a byte order mark here, at the start of its text, as kubectl does.
     // For kubectl, but not for this parser, a line and its comment also end at these.

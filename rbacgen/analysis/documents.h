@@ -18,8 +18,8 @@ struct Document {
 
 // Text that begins with { or [ is a stream of JSON values; what follows the last JSON value is
 // YAML. Lines `---` separate documents of YAML; empty documents are omitted. Scalars of YAML are
-// strings. InvalidArgument with the line: text that is not YAML, a tag that Kubernetes does not
-// use, or a second document without a line `---` before it, which kubectl would skip.
+// strings. InvalidArgument with the line: text that is not YAML in UTF-8, a tag that Kubernetes
+// does not use, or a second document without a line `---` before it, which kubectl would skip.
 absl::StatusOr<std::vector<Document>> ReadDocuments(std::string_view text);
 
 }  // namespace mandate::rbacgen

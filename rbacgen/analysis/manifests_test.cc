@@ -260,6 +260,9 @@ TEST(ReadManifests, RefusesWhatKubectlCannotRead) {
       // kubectl skips a second document without an error.
       {"# x\nkind: Pod\napiVersion: v1\n...\nkind: Pod\n", "x.yaml: line 5: text follows"},
       {"---\n" + other + "\n" + Binding(), "x.yaml: line 3: text follows the document"},
+      {other + "\n---\n# x\n\x04\n" + Binding(), "x.yaml: line 4: the text must be UTF-8"},
+      {other + std::string("\n---\n\0:\n", 8) + Binding(),
+       "x.yaml: line 3: the text must be UTF-8"},
       // YAML::LoadAll() never ends.
       {",", "x.yaml: line 1: text follows the document"},
       {other + ",\n" + Binding(), "x.yaml: line 1: text follows the document"},
