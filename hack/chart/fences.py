@@ -16,7 +16,7 @@ PASSES = {
 }
 MINE, FOREIGN = "may only write objects that have a controller", "may only bind roles of the pattern"
 OWN, NAMED = "may never bind a role to the manager's own", "may only create objects with names of the pattern"
-NOBODY, LABELS = "may never bind a role to everybody without", "may only set labels of the pattern"
+NOBODY, LABELS = "may never bind a role to anonymous users", "may only set labels of the pattern"
 FINALIZERS, AGGREGATION = "may never add finalizers", "may never set an aggregationRule"
 CONTROLLER = "may never take an object away from its controller"
 STOPPED = {

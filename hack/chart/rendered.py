@@ -33,7 +33,7 @@ REFUSED = {
     "all components cut off": ({**BARE, "cutOff": '["scope-instance", "scope-template"]'},
                                "cutOff: every enabled component is cut off"),
     "a kill switch without tokens": ({**BARE, "killSwitch": "true", "identityMode": "single"},
-                                     "killSwitch: there are no tokens to bind in identityMode single"),
+                                     "killSwitch: identityMode single has no tokens to bind"),
     "one port for two": ({"image": "example.com/m:1", "metrics.enabled": "true", "metrics.port": "8081"},
                          "metrics.port: 8081 is deployment.healthPort too"),
     "a label that the selector has": ({"image": "example.com/m:1", "deployment.podLabels": '{"app.kubernetes.io/name": "b"}'},
