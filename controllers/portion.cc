@@ -66,6 +66,11 @@ void Portion::NoteFailure(const ObjectKey& key, const Known& before, FailedWrite
   }
 }
 
+void Portion::NoteTarget(const ObjectKey& key, bool quick) {
+  bool& is_quick = tried_targets_.try_emplace(TargetOf(key), true).first->second;
+  is_quick = is_quick && quick;
+}
+
 void Portion::NoteRetryAfter() {
   round_.not_before = std::max(round_.not_before, clock_.TimeNow() + log_.TakeRetryAfter());
 }

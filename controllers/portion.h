@@ -18,6 +18,7 @@
 #include "absl/time/time.h"
 #include "controllers/retry_delays.h"
 #include "controllers/write_log.h"
+#include "controllers/write_target.h"
 #include "manager/controller/reconciler.h"
 #include "manager/core/call_context.h"
 #include "manager/core/clock.h"
@@ -98,6 +99,7 @@ class Portion {
   bool tried() const { return requests_ > 0; }
   bool slow() const { return slow_ || reported_slowly_; }
   bool reported_slowly() const { return reported_slowly_; }
+  const TriedTargets& tried_targets() const { return tried_targets_; }
   // At the end of a round: how long the API server has asked to wait, at most kLongestRetry, as
   // with all retries. Zero: not at all, or the round goes on.
   absl::Duration Asked() const;
@@ -114,6 +116,7 @@ class Portion {
   bool failed_in_several() const;
   Known KnownFailures() const;
   void NoteFailure(const ObjectKey& key, const Known& before, FailedWrites& failed) const;
+  void NoteTarget(const ObjectKey& key, bool quick);
   void NoteRetryAfter();
   bool IsLong(absl::Time begun) const { return clock_.TimeNow() - begun >= limits_.max_time / 2; }
 
@@ -130,6 +133,7 @@ class Portion {
   bool slow_ = false;
   bool cut_short_ = false;
   bool reported_slowly_ = false;
+  TriedTargets tried_targets_;
   absl::Duration wait_ = absl::ZeroDuration();  // zero: nothing to wait for
 };
 
@@ -172,13 +176,17 @@ bool Portion::Each(const List& list, const Key& key, FailedWrites& failed, const
       unfinished_ = true;
       return false;
     }
-    const size_t successes = successes_;
+    const size_t successes = successes_, requests = requests_;
     const Known before = KnownFailures();
     const absl::Time begun = clock_.TimeNow();
     write(one);
     const bool cut_short = log_.TakeCutShort();
     cut_short_ = cut_short_ || cut_short;
-    slow_ = slow_ || cut_short || IsLong(begun);
+    const bool slow = cut_short || IsLong(begun);
+    slow_ = slow_ || slow;
+    if (requests_ > requests) {
+      NoteTarget(std::invoke(key, one), !slow && successes_ > successes);
+    }
     NoteRetryAfter();
     if (cut_short) {
       unfinished_ = true;

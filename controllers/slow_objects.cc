@@ -35,7 +35,7 @@ SlowObjects::Answer SlowObjects::Admit(const ObjectKey& key, absl::Time now) {
   }
   const bool is_early = now - mine->asked < kLater;
   mine->asked = now;
-  if (mine->revokes || (!is_early && now - mine->planned < kPlanAgain)) return Answer::kWaitsStill;
+  if (!is_early && now - mine->planned < kPlanAgain) return Answer::kWaitsStill;
   mine->planned = now;
   return Answer::kWaits;
 }
@@ -57,6 +57,43 @@ size_t SlowObjects::AheadOf(std::vector<Waiting>::const_iterator one) const {
   return ahead;
 }
 
+void SlowObjects::Note(const TriedTargets& tried, Slow& of) {
+  for (const auto& [target, quick] : tried) {
+    if (quick) {
+      of.targets.erase(target);
+    } else if (of.targets.size() < kMaxSlowTargets) {
+      of.targets.insert(target);
+    }
+  }
+}
+
+bool SlowObjects::Turn::IsQuick(const ObjectKey& object) const {
+  MutexLock lock(all_.mutex_);
+  const auto mine = all_.slow_.find(key_);
+  if (mine == all_.slow_.end()) return true;
+  const auto& slow = mine->second.targets;
+  return slow.size() < kMaxSlowTargets && !slow.contains(TargetOf(object));
+}
+
+bool SlowObjects::Turn::TakeEarly() {
+  MutexLock lock(all_.mutex_);
+  if (all_.slow_[key_].found_early) return false;
+  if (all_.early_ < kEarlyAtOnce) {
+    ++all_.early_;
+    return early_ = true;
+  }
+  const auto mine = std::ranges::find(all_.waiting_, key_, &Waiting::key);
+  if (mine != all_.waiting_.end()) mine->planned = absl::InfinitePast();
+  return false;
+}
+
+void SlowObjects::Turn::EndEarly(bool slow, const TriedTargets& tried) {
+  MutexLock lock(all_.mutex_);
+  Slow& mine = all_.slow_[key_];
+  mine.found_early = slow;
+  Note(tried, mine);
+}
+
 Result SlowObjects::Turn::Later() {
   waits_ = true;
   if (!revokes_) return {kLater};
@@ -76,17 +113,20 @@ void SlowObjects::Turn::NoteSlowReport() {
 SlowObjects::Turn::~Turn() {
   MutexLock lock(all_.mutex_);
   if (at_work_) --all_.at_work_;
+  if (early_) --all_.early_;
   if (!slow_ || waits_) return;
   std::erase_if(all_.waiting_, [&](const Waiting& one) { return one.key == key_; });
 }
 
-void SlowObjects::Turn::End(bool slow) {
+void SlowObjects::Turn::End(bool slow, const TriedTargets& tried) {
   MutexLock lock(all_.mutex_);
-  if (slow) {
-    all_.slow_.insert(key_);
-  } else {
+  if (!slow) {
     all_.slow_.erase(key_);
+    return;
   }
+  Slow& mine = all_.slow_[key_];
+  mine.found_early = false;
+  Note(tried, mine);
 }
 
 }  // namespace mandate

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace mandate {
@@ -88,12 +89,18 @@ TEST_F(SlowObjectsTest, WhoComesBackKeepsItsPlace) {
 }
 
 // As when the queue was long.
-TEST_F(SlowObjectsTest, WhoComesBackLateWaitsStill) {
-  for (const ObjectKey& key : {a_, b_, c_}) Be(key, /*slow=*/true);
-  const Turn a(objects_, a_, now_), b(objects_, b_, now_);
+TEST_F(SlowObjectsTest, WhoComesBackLateKeepsItsPlace) {
+  const ObjectKey d{"", "d"};
+  for (const ObjectKey& key : {a_, b_, c_, d}) Be(key, /*slow=*/true);
+  std::optional<Turn> a(std::in_place, objects_, a_, now_);
+  const Turn b(objects_, b_, now_);
   EXPECT_TRUE(Waits(c_, /*revokes=*/true));
   now_ += 2 * SlowObjects::kLapse;
-  EXPECT_TRUE(Turn(objects_, c_, now_).waits_still());
+  EXPECT_TRUE(Waits(c_));
+  EXPECT_TRUE(Waits(d, /*revokes=*/true));
+  a.reset();
+  EXPECT_TRUE(Waits(d));
+  EXPECT_FALSE(Waits(c_));
 }
 
 TEST_F(SlowObjectsTest, WhoRevokesIsBeforeWhoGrants) {
@@ -136,10 +143,10 @@ TEST_F(SlowObjectsTest, SomeTurnsAreTheOldests) {
 }
 
 // An event brings it back early, and it may want something else now.
-TEST_F(SlowObjectsTest, WhoWaitsForAGrantIsPlannedAgain) {
+TEST_F(SlowObjectsTest, WhoWaitsIsPlannedAgain) {
   for (const ObjectKey& key : {a_, b_, c_}) Be(key, /*slow=*/true);
   const Turn a(objects_, a_, now_), b(objects_, b_, now_);
-  EXPECT_TRUE(Waits(c_));
+  EXPECT_TRUE(Waits(c_, /*revokes=*/true));
   const auto waits_still = [&](absl::Duration after) {
     now_ += after;
     Turn turn(objects_, c_, now_);
@@ -154,6 +161,84 @@ TEST_F(SlowObjectsTest, WhoWaitsForAGrantIsPlannedAgain) {
     EXPECT_TRUE(waits_still(SlowObjects::kLater));
   }
   EXPECT_FALSE(waits_still(SlowObjects::kLater));
+}
+
+// Slowness is the object's and its target's: a namespace, or an object of the cluster.
+TEST_F(SlowObjectsTest, TargetsAreSlowOneByOne) {
+  const ObjectKey one{"slow", "x"}, other{"slow", "y"}, quick{"quick", "x"}, in_cluster{"", "slow"};
+  const struct {
+    const char* of;
+    bool slow;
+    TriedTargets tried;
+    bool one_is_quick, in_cluster_is_quick;
+  } kTurns[] = {
+      {"its status alone is slow", true, {}, true, true},
+      {"one is", true, {{TargetOf(one), false}, {TargetOf(quick), true}}, false, true},
+      {"another was quick", true, {{TargetOf(quick), true}}, false, true},
+      {"of the cluster too", true, {{in_cluster, false}}, false, false},
+      {"one is quick again", true, {{TargetOf(one), true}}, true, false},
+      {"all is quick", false, {{TargetOf(quick), true}}, true, true},
+  };
+  for (const auto& turn : kTurns) {
+    Turn(objects_, a_, now_).End(turn.slow, turn.tried);
+    const Turn a(objects_, a_, now_), b(objects_, b_, now_);
+    EXPECT_EQ(a.IsQuick(one), turn.one_is_quick) << turn.of;
+    EXPECT_EQ(a.IsQuick(other), turn.one_is_quick) << turn.of;
+    EXPECT_EQ(a.IsQuick(in_cluster), turn.in_cluster_is_quick) << turn.of;
+    EXPECT_TRUE(a.IsQuick(quick)) << turn.of;
+    EXPECT_TRUE(b.IsQuick(one)) << "another object's";
+  }
+}
+
+TEST_F(SlowObjectsTest, WhoHasVeryManySlowTargetsWritesNothingEarly) {
+  TriedTargets tried;
+  for (size_t i = 0; i + 1 < SlowObjects::kMaxSlowTargets; ++i) {
+    tried[{std::to_string(i), ""}] = false;
+  }
+  Turn(objects_, a_, now_).End(true, tried);
+  EXPECT_TRUE(Turn(objects_, a_, now_).IsQuick({"ns", "x"}));
+  Turn(objects_, a_, now_).End(true, {{{"last", ""}, false}});
+  EXPECT_FALSE(Turn(objects_, a_, now_).IsQuick({"ns", "x"}));
+}
+
+TEST_F(SlowObjectsTest, WhoFindsASlowTargetEarlyWritesNoMoreEarlyBeforeItsTurn) {
+  for (const ObjectKey& key : {a_, b_, c_}) Be(key, /*slow=*/true);
+  std::optional<Turn> a(std::in_place, objects_, a_, now_);
+  const Turn b(objects_, b_, now_);
+  const auto early = [&](bool slow) {
+    Turn c(objects_, c_, now_);
+    if (!c.TakeEarly()) return false;
+    c.EndEarly(slow, {{{"ns", ""}, !slow}});
+    EXPECT_EQ(c.IsQuick({"ns", "x"}), !slow);
+    c.Later();
+    return true;
+  };
+  EXPECT_TRUE(early(false));
+  EXPECT_TRUE(early(true));
+  EXPECT_FALSE(early(false));
+  a.reset();
+  Be(c_, true);
+  a.emplace(objects_, a_, now_);
+  EXPECT_TRUE(early(false));
+}
+
+TEST_F(SlowObjectsTest, FewWriteEarlyAtOnceAndTheOthersArePlannedAgain) {
+  const ObjectKey d{"", "d"};
+  for (const ObjectKey& key : {a_, b_, c_, d}) Be(key, /*slow=*/true);
+  const Turn a(objects_, a_, now_), b(objects_, b_, now_);
+  std::optional<Turn> c(std::in_place, objects_, c_, now_);
+  EXPECT_TRUE(c->TakeEarly());
+  {
+    Turn other(objects_, d, now_);
+    EXPECT_FALSE(other.TakeEarly());
+    other.Later();
+  }
+  now_ += SlowObjects::kLater;
+  c->Later();
+  c.reset();
+  Turn other(objects_, d, now_);
+  EXPECT_FALSE(other.waits_still());
+  EXPECT_TRUE(other.TakeEarly());
 }
 
 TEST_F(SlowObjectsTest, WhoIsAtWorkWaitsNoLonger) {

@@ -248,6 +248,32 @@ InstancePlan PlanAbsentInstance(std::string_view name, std::vector<Binding> bind
   return plan;
 }
 
+InstancePlan EarlyPart(const InstancePlan& plan,
+                       absl::FunctionRef<bool(const ObjectKey&)> is_quick) {
+  InstancePlan early;
+  early.remove_unchanged = plan.remove_unchanged;
+  for (const Binding& binding : plan.remove) {
+    if (is_quick(binding.key)) early.remove.push_back(binding);
+  }
+  for (const auto& [actual, desired] : plan.replace) {
+    if (is_quick(actual.key)) early.remove.push_back(actual);
+  }
+  for (const BindingFix& fix : plan.fix) {
+    if (!fix.revokes() || !is_quick(fix.actual.key)) continue;
+    early.fix.push_back({WithoutNewSubjects(fix.desired, fix.actual), fix.actual});
+  }
+  return early;
+}
+
+void QuickFirst(absl::FunctionRef<bool(const ObjectKey&)> is_quick, InstancePlan& plan) {
+  std::ranges::stable_partition(plan.remove, is_quick, &Binding::key);
+  std::ranges::stable_partition(plan.replace, is_quick,
+                                [](const auto& pair) { return pair.first.key; });
+  const auto grants = std::ranges::find_if_not(plan.fix, &BindingFix::revokes);
+  std::stable_partition(plan.fix.begin(), grants,
+                        [&](const BindingFix& fix) { return is_quick(fix.actual.key); });
+}
+
 std::vector<DesiredCondition> InstanceConditions(const ScopeInstance& of, const InstancePlan& plan,
                                                  const std::vector<std::string>& failures,
                                                  bool unfinished) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "controllers/conditions.h"
@@ -110,6 +111,14 @@ InstancePlan PlanInstance(const InstanceSnapshot& snapshot,
 
 // The plan when no instance is called `name`: revokes those of `bindings` that were made for one.
 InstancePlan PlanAbsentInstance(std::string_view name, std::vector<Binding> bindings);
+
+// What of the plan is sent although the rest has to wait: the revocations of bindings that are
+// quick to write. Nothing of it grants: of a binding that is to be changed, only subjects go.
+InstancePlan EarlyPart(const InstancePlan& plan,
+                       absl::FunctionRef<bool(const ObjectKey&)> is_quick);
+
+// Of each list, the revocations that are quick come before those that are not.
+void QuickFirst(absl::FunctionRef<bool(const ObjectKey&)> is_quick, InstancePlan& plan);
 
 // The instance's conditions after the plan was carried out; `failures` are the writes' errors.
 // `unfinished`: writes of the plan are left for the next time.

@@ -235,17 +235,19 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   const bool may_report =
       unavailable_.MayReport(request.key, unavailable, component_.clock().TimeNow());
   ASSIGN_OR_RETURN(InstancePlan plan, Plan(context, snapshot));
+  const auto are_current = [&] { return AreCurrent(component_.cache(), snapshot); };
   const auto tell = [&](const CallContext& brief) {
     if (ReportsWrites(snapshot.instance)) return absl::OkStatus();
     return Report(brief, plan, {}, /*unfinished=*/true, snapshot.instance);
   };
   if (PutOff(context, component_.clock(), options_.portion, turn, PlannedBy(plan), tell)) {
-    return Later(turn);
+    return Later(context, plan, VersionsOf(snapshot), are_current, turn);
   }
 
+  QuickFirst([&](const ObjectKey& binding) { return turn.IsQuick(binding); }, plan);
   WriteRound round = rounds_.Take(request.key, VersionsOf(snapshot));
   Portion portion(component_.clock(), options_.portion, round, turn.at_work());
-  portion.LeaveWhen([&] { return !AreCurrent(component_.cache(), snapshot); });
+  portion.LeaveWhen([&] { return !are_current(); });
   BindingWriter writer = WriterFor(context, portion);
   writer.CarryOut(plan);
   writer.Finish();
@@ -260,7 +262,7 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
     });
   }
   if (portion.reported_slowly()) turn.NoteSlowReport();
-  if (portion.tried() || portion.slow()) turn.End(portion.slow());
+  if (portion.tried() || portion.slow()) turn.End(portion.slow(), portion.tried_targets());
   if (portion.unfinished()) portions_.Increment();
   absl::StatusOr<Result> result = rounds_.ResultOf(request.key, portion);
   RETURN_IF_ERROR(portion.Later(reported));
@@ -274,6 +276,22 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
     RequeueWithin(std::max(discovery_->min_interval(), portion.Asked()), *result);
   }
   return result;
+}
+
+Result InstanceReconciler::Later(const CallContext& context, const InstancePlan& plan,
+                                 std::string of, const std::function<bool()>& are_current,
+                                 SlowObjects::Turn& turn) {
+  const InstancePlan early =
+      EarlyPart(plan, [&](const ObjectKey& binding) { return turn.IsQuick(binding); });
+  if (early.writes() > 0 && turn.TakeEarly()) {
+    WriteRound round;
+    round.of = std::move(of);
+    Portion portion(component_.clock(), options_.portion, round, /*patient=*/false);
+    portion.LeaveWhen([&] { return portion.slow() || !are_current(); });
+    WriterFor(context, portion).CarryOut(early);
+    turn.EndEarly(portion.slow(), portion.tried_targets());
+  }
+  return Later(turn);
 }
 
 Result InstanceReconciler::Later(SlowObjects::Turn& turn) {
@@ -312,16 +330,19 @@ absl::StatusOr<Result> InstanceReconciler::RevokeAll(const CallContext& context,
                                                      SlowObjects::Turn& turn) {
   unavailable_.Forget(request.key);
   turn.NoteRevocation();
-  if (turn.later()) return Later(turn);
   const std::string& name = request.key.name;
   ASSIGN_OR_RETURN(std::vector<Binding> bindings,
                    ReadBindingsOf(context, component_.cache(), name));
+  InstancePlan plan = PlanAbsentInstance(name, std::move(bindings));
+  const auto are_current = [] { return true; };
+  if (turn.later()) return Later(context, plan, "", are_current, turn);
+  QuickFirst([&](const ObjectKey& binding) { return turn.IsQuick(binding); }, plan);
   WriteRound round = rounds_.Take(request.key, "");
   Portion portion(component_.clock(), options_.portion, round, turn.at_work());
   BindingWriter writer = WriterFor(context, portion);
-  writer.CarryOut(PlanAbsentInstance(name, std::move(bindings)));
+  writer.CarryOut(plan);
   writer.Finish();
-  turn.End(portion.slow());
+  turn.End(portion.slow(), portion.tried_targets());
   return rounds_.ResultOf(request.key, portion);
 }
 

@@ -13,6 +13,7 @@
 #ifndef CONTROLLERS_SCOPE_INSTANCE_RECONCILER_H_
 #define CONTROLLERS_SCOPE_INSTANCE_RECONCILER_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -74,7 +75,10 @@ class InstanceReconciler : public Reconciler {
   // Says that the bindings cannot be read, if that lasts: Scoped is not True then.
   void ReportUnread(const CallContext& context, const absl::Status& why,
                     operatorsv1alpha1::ScopeInstance& of);
-  // It is not the object's turn.
+  // It is not the object's turn: sends those revocations that are quick, `of` these versions, while
+  // they `are_current`.
+  Result Later(const CallContext& context, const InstancePlan& plan, std::string of,
+               const std::function<bool()>& are_current, SlowObjects::Turn& turn);
   Result Later(SlowObjects::Turn& turn);
   BindingWriter WriterFor(const CallContext& context, Portion& portion);
 

@@ -1,0 +1,133 @@
+// What a slow instance's revocations wait for where its writes are quick.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "controllers/scope/testing_fixture.h"
+
+namespace mandate::scope {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr char kSlowWrite[] = " rolebindings slow";
+constexpr int kAtWork = 2;  // InstanceOptions().max_slow_reconciles
+
+// Many instances have something to revoke behind a slow webhook. The instance foo has a binding
+// there too.
+class EarlyRevocationsTest : public ScopedTest {
+ protected:
+  static constexpr int kOthers = 30;
+
+  void SetUp() override {
+    Begin(R"("namespaces": ["foo", "bar", "default"])", kAnn);
+    for (const char* ns : {"slow1", "slow2"}) {
+      EXPECT_EQ(cluster_.Create(kNamespaces, NamespaceJson(ns)), 201);
+      cluster_.faults().Add(
+          {.path_prefix = StrCat("/apis/rbac.authorization.k8s.io/v1/namespaces/", ns, "/"),
+           .fault = {.delay = absl::Seconds(8)}});
+    }
+    Edit("foo", R"(["foo", "bar", "default", "slow1"])");
+    cluster_.RunFor(absl::Minutes(1));
+    ASSERT_EQ(cluster_.Scoped(), kSuccess);
+    for (int i = 0; i < kOthers; ++i) {
+      EXPECT_EQ(cluster_.Create(kInstances, InstanceJson(StrCat("other", i),
+                                                         R"("namespaces": ["slow1"])", "foo")),
+                201);
+    }
+    cluster_.RunFor(absl::Minutes(10));
+    ASSERT_EQ(cluster_.Ours(kBindings, "slow1").size(), size_t{kOthers + 1});
+  }
+
+  void Edit(const std::string& instance, const std::string& namespaces) {
+    EXPECT_EQ(
+        cluster_.Merge(kInstances, instance, StrCat(R"({"spec":{"namespaces":)", namespaces, "}}")),
+        200);
+  }
+  // Lets the others revoke, and calls `then` when as many are at work as may be.
+  void RunWhileOthersRevoke(const std::function<void()>& then) {
+    int at_work = 0;
+    cluster_.intercept = [&, then](const std::string& write) -> std::optional<HttpResponse> {
+      if (write.find(kSlowWrite) != std::string::npos && ++at_work == kAtWork) {
+        since_ = Now();
+        then();
+      }
+      if (!write.starts_with("DELETE rolebindings ") || write.find(kSlowWrite) != std::string::npos)
+        return std::nullopt;
+      deletions_.push_back(write);
+      took_ = Now() - since_;
+      said_ = cluster_.Scoped();
+      return std::nullopt;
+    };
+    for (int i = 0; i < kOthers; ++i) Edit(StrCat("other", i), R"(["slow2"])");
+    cluster_.RunFor(absl::Seconds(20));
+    EXPECT_GE(at_work, kAtWork);
+    EXPECT_LE(took_, absl::Seconds(1));
+  }
+  absl::Time Now() { return cluster_.loop().clock().TimeNow(); }
+
+  absl::Time since_;
+  // Of bindings where writes are quick; how long after `since_` the last one began, and what the
+  // condition said then.
+  std::vector<std::string> deletions_;
+  absl::Duration took_ = absl::InfiniteDuration();
+  std::string said_;
+};
+
+TEST_F(EarlyRevocationsTest, DoNotWaitForWhatIsSlowElsewhere) {
+  RunWhileOthersRevoke([this] { Edit("foo", R"(["bar", "default", "slow1"])"); });
+  EXPECT_THAT(deletions_, ElementsAre("DELETE rolebindings foo"));
+  EXPECT_THAT(said_, StartsWith("False ScopingInProgress"));
+}
+
+TEST_F(EarlyRevocationsTest, DoNotWaitWhileTheInstanceWaitsAlready) {
+  RunWhileOthersRevoke([this] {
+    Edit("foo", R"(["foo", "bar", "default"])");
+    cluster_.loop().PostAt(Now() + absl::Milliseconds(700), [this] {
+      since_ = Now();
+      Edit("foo", R"(["foo", "bar"])");
+    });
+  });
+  EXPECT_THAT(deletions_, ElementsAre("DELETE rolebindings default"));
+  EXPECT_THAT(said_, StartsWith("False ScopingInProgress"));
+}
+
+// Garbage collection deletes some of them meanwhile.
+TEST_F(EarlyRevocationsTest, DoNotWaitWhenTheInstanceIsGone) {
+  RunWhileOthersRevoke([this] { EXPECT_EQ(cluster_.Delete(kInstances, "foo"), 200); });
+  EXPECT_THAT(deletions_, Not(IsEmpty()));
+}
+
+TEST_F(EarlyRevocationsTest, GrantNothing) {
+  const std::string_view eve = R"([{"generateName": "reader-",
+      "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}],
+      "subjects": [{"kind": "User", "name": "eve"}]}])";
+  std::string then;
+  took_ = absl::ZeroDuration();
+  RunWhileOthersRevoke([&] {
+    EXPECT_EQ(cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":)", eve, "}}")),
+              200);
+    cluster_.loop().PostAt(Now() + absl::Seconds(1), [&] {
+      for (const char* ns : {"foo", "bar", "default"}) {
+        then += SubjectNames(cluster_.Our(kBindings, ns)) + ".";
+      }
+    });
+  });
+  EXPECT_EQ(then, "...");
+  cluster_.RunFor(absl::Minutes(20));
+  for (const char* ns : {"foo", "bar", "default"}) {
+    EXPECT_EQ(SubjectNames(cluster_.Our(kBindings, ns)), "eve") << ns;
+  }
+  EXPECT_EQ(cluster_.Scoped(), kSuccess);
+}
+
+}  // namespace
+}  // namespace mandate::scope
