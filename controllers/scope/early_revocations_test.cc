@@ -129,5 +129,65 @@ TEST_F(EarlyRevocationsTest, GrantNothing) {
   EXPECT_EQ(cluster_.Scoped(), kSuccess);
 }
 
+// The same for the roles of templates.
+TEST(EarlyRevocationsOfTemplatesTest, DoNotWaitForWhatIsSlowElsewhere) {
+  constexpr int kOthers = 10;
+  const auto role = [](std::string_view generate_name, std::string_view resources) {
+    return StrCat(R"({"generateName":")", generate_name,
+                  R"(","rules":[{"apiGroups":[""],"resources":[)", resources,
+                  R"(],"verbs":["get"]}],"subjects":[{"kind":"User","name":"ann"}]})");
+  };
+  ScopeCluster cluster;
+  cluster.faults().Add(
+      {.verb = "patch",
+       .path_prefix = "/apis/rbac.authorization.k8s.io/v1/clusterroles/scope-template:slow",
+       .fault = {.delay = absl::Seconds(8)}});
+  const auto create = [&](const std::string& name, const std::string& roles) {
+    EXPECT_EQ(cluster.Create(kTemplates, TemplateJson(name, StrCat("[", roles, "]"))), 201);
+    EXPECT_EQ(cluster.Create(kInstances, InstanceJson(name, R"("namespaces": ["foo"])", name)),
+              201);
+  };
+  const auto edit = [&](const std::string& name, const std::string& roles) {
+    EXPECT_EQ(cluster.Merge(kTemplates, name, StrCat(R"({"spec":{"clusterRoles":[)", roles, "]}}")),
+              200);
+  };
+  const auto quick = [&]() -> std::string {
+    for (const Json::Value& one : cluster.Ours(kRoles)) {
+      if (!NameOf(one).starts_with("scope-template:quick")) continue;
+      std::string resources;
+      for (const auto& resource : one["rules"][0]["resources"]) {
+        resources += resource.asString() + " ";
+      }
+      return resources;
+    }
+    return "";
+  };
+  const std::string both = R"("pods","secrets")";
+  cluster.Start();
+  create("foo", role("quick-", both) + "," + role("slow-", both));
+  cluster.RunFor(absl::Minutes(1));
+  for (int i = 0; i < kOthers; ++i) {
+    create(StrCat("other", i), role(StrCat("slow", i, "-"), both));
+  }
+  cluster.RunFor(absl::Minutes(10));
+  ASSERT_EQ(cluster.Ours(kRoles).size(), size_t{kOthers + 2});
+  int at_work = 0;
+  std::string then;
+  cluster.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
+    if (write != "PATCH clusterroles" || ++at_work != kAtWork) return std::nullopt;
+    edit("foo", role("quick-", R"("pods","nodes")") + "," + role("slow-", R"("pods")"));
+    cluster.loop().PostAt(cluster.loop().clock().TimeNow() + absl::Seconds(1),
+                          [&] { then = quick(); });
+    return std::nullopt;
+  };
+  for (int i = 0; i < kOthers; ++i) {
+    edit(StrCat("other", i), role(StrCat("slow", i, "-"), R"("pods")"));
+  }
+  cluster.RunFor(absl::Minutes(10));
+  EXPECT_EQ(then, "pods ") << "nothing is granted early";
+  EXPECT_EQ(quick(), "pods nodes ");
+  EXPECT_THAT(cluster.Templated("foo"), StartsWith("True"));
+}
+
 }  // namespace
 }  // namespace mandate::scope

@@ -170,6 +170,20 @@ std::string Summarise(const std::vector<std::string>& problems) {
   return text;
 }
 
+TemplatePlan EarlyPart(const TemplatePlan& plan,
+                       absl::FunctionRef<bool(const ObjectKey&)> is_quick) {
+  TemplatePlan early;
+  early.remove_unchanged = plan.remove_unchanged;
+  for (const ClusterRole& role : plan.remove) {
+    if (is_quick(KeyOf(role))) early.remove.push_back(role);
+  }
+  for (const RoleFix& fix : plan.fix) {
+    if (!fix.revokes() || !is_quick(KeyOf(fix.actual))) continue;
+    early.fix.push_back({WithoutNewRules(fix.desired, fix.actual), fix.actual});
+  }
+  return early;
+}
+
 std::vector<DesiredCondition> TemplateConditions(const ScopeTemplate& of, const TemplatePlan& plan,
                                                  const std::vector<std::string>& failures,
                                                  const std::vector<std::string>& removal_failures,

@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "controllers/conditions.h"
 #include "controllers/scope/cluster_role.h"
 #include "controllers/scope/kinds.h"
+#include "manager/object/kind.h"
 #include "manager/object/kinds/rbac_v1.h"
 
 namespace mandate::scope {
@@ -78,6 +80,11 @@ struct TemplatePlan {
 };
 
 TemplatePlan PlanTemplate(const TemplateSnapshot& snapshot);
+
+// What of the plan is sent although the rest has to wait: the revocations of roles that are quick
+// to write. Of a role that is to be changed, no rule is added.
+TemplatePlan EarlyPart(const TemplatePlan& plan,
+                       absl::FunctionRef<bool(const ObjectKey&)> is_quick);
 
 // The template's conditions after the plan was carried out; `failures` are the errors of creating
 // and fixing, `removal_failures` those of deleting. `unfinished`: writes of the plan are left for

@@ -12,7 +12,6 @@
 #include "controllers/scope/binding.h"
 #include "controllers/scope/indexes.h"
 #include "controllers/scope/ownership.h"
-#include "controllers/scope/role_writer.h"
 #include "controllers/scope/template_reader.h"
 #include "manager/controller/builder_for.h"
 #include "manager/core/status_macros.h"
@@ -107,6 +106,12 @@ Result TemplateReconciler::Later(SlowObjects::Turn& turn) {
   return turn.Later();
 }
 
+RoleWriter TemplateReconciler::WriterFor(const CallContext& context, Portion& portion) {
+  return RoleWriter(
+      context,
+      {.client = client_, .fixes = fixes_, .clock = component_.clock(), .portion = portion});
+}
+
 absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
                                                      const Request& request) {
   SlowObjects::Turn turn(slow_, request.key, component_.clock().TimeNow());
@@ -144,19 +149,29 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
         TemplateConditions(snapshot.scope_template, plan, failures, removal_failures, unfinished),
         {kTemplated});
   };
+  const std::string of = StrCat(meta.uid(), " ", meta.generation());
+  const auto is_current = [&] { return IsCurrent(component_.cache(), snapshot.scope_template); };
   const auto tell = [&](const CallContext& brief) {
     if (ReportsWrites(snapshot.scope_template)) return absl::OkStatus();
     return report(brief, {}, {}, /*unfinished=*/true);
   };
   if (PutOff(context, component_.clock(), options_.portion, turn, PlannedBy(plan), tell)) {
+    const TemplatePlan early =
+        EarlyPart(plan, [&](const ObjectKey& role) { return turn.IsQuick(role); });
+    if (early.writes() > 0 && turn.TakeEarly()) {
+      WriteRound round;
+      round.of = of;
+      Portion portion(component_.clock(), options_.portion, round, /*patient=*/false);
+      portion.LeaveWhen([&] { return portion.slow() || !is_current(); });
+      WriterFor(context, portion).CarryOut(early);
+      turn.EndEarly(portion.slow(), portion.tried_targets());
+    }
     return Later(turn);
   }
-  WriteRound round = rounds_.Take(request.key, StrCat(meta.uid(), " ", meta.generation()));
+  WriteRound round = rounds_.Take(request.key, of);
   Portion portion(component_.clock(), options_.portion, round, turn.at_work());
-  portion.LeaveWhen([&] { return !IsCurrent(component_.cache(), snapshot.scope_template); });
-  RoleWriter(context,
-             {.client = client_, .fixes = fixes_, .clock = component_.clock(), .portion = portion})
-      .CarryOut(plan);
+  portion.LeaveWhen([&] { return !is_current(); });
+  WriterFor(context, portion).CarryOut(plan);
   absl::Status reported;
   // Each portion of a round has other failures: the first and the last are reported.
   if (may_report && (!portion.unfinished() || !ReportsWrites(snapshot.scope_template))) {
@@ -165,7 +180,7 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
     });
   }
   if (portion.reported_slowly()) turn.NoteSlowReport();
-  if (portion.tried() || portion.slow()) turn.End(portion.slow());
+  if (portion.tried() || portion.slow()) turn.End(portion.slow(), portion.tried_targets());
   if (portion.unfinished()) portions_.Increment();
   absl::StatusOr<Result> result = rounds_.ResultOf(request.key, portion);
   RETURN_IF_ERROR(portion.Later(reported));

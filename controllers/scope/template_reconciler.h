@@ -19,6 +19,7 @@
 #include "controllers/portion.h"
 #include "controllers/scope/awaited_bindings.h"
 #include "controllers/scope/mandates.h"
+#include "controllers/scope/role_writer.h"
 #include "controllers/scope/template_plan.h"
 #include "controllers/scope/unread.h"
 #include "controllers/slow_objects.h"
@@ -56,6 +57,7 @@ class TemplateReconciler : public Reconciler {
                     operatorsv1alpha1::ScopeTemplate& of);
   // It is not the object's turn.
   Result Later(SlowObjects::Turn& turn);
+  RoleWriter WriterFor(const CallContext& context, Portion& portion);
 
   const Component& component_;
   Client<kScopeTemplate> client_;
