@@ -35,13 +35,13 @@ class SlowObjects {
  public:
   // When a reconcile that has to wait for its turn is tried again.
   static constexpr absl::Duration kLater = absl::Milliseconds(500);
-  // Who has not come back for so long does not wait any more.
+  // An object that has not come back for this long loses its place.
   static constexpr absl::Duration kLapse = absl::Seconds(5);
   // How often an object that waits is planned again.
   static constexpr absl::Duration kPlanAgain = absl::Seconds(5);
-  // Of the turns of those that wait, each such one is the oldest's, whatever it waits for.
+  // Every fourth turn goes to the object that has waited longest, whatever it waits for.
   static constexpr size_t kOldestsTurn = 4;
-  // How many objects that wait write early at once: each may turn out to be slow.
+  // How many waiting objects write early at once: each may turn out to be slow.
   static constexpr size_t kEarlyAtOnce = 1;
   // Of an object: one with more slow targets writes nothing early.
   static constexpr size_t kMaxSlowTargets = 1000;

@@ -244,8 +244,9 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
     return Later(context, plan, VersionsOf(snapshot), are_current, turn);
   }
 
-  if (turn.slow())
+  if (turn.slow()) {
     QuickFirst([&](const ObjectKey& binding) { return turn.IsQuick(binding); }, plan);
+  }
   WriteRound round = rounds_.Take(request.key, VersionsOf(snapshot));
   Portion portion(component_.clock(), options_.portion, round, turn.at_work());
   portion.LeaveWhen([&] { return !are_current(); });
@@ -337,8 +338,9 @@ absl::StatusOr<Result> InstanceReconciler::RevokeAll(const CallContext& context,
   InstancePlan plan = PlanAbsentInstance(name, std::move(bindings));
   const auto are_current = [] { return true; };
   if (turn.later()) return Later(context, plan, "", are_current, turn);
-  if (turn.slow())
+  if (turn.slow()) {
     QuickFirst([&](const ObjectKey& binding) { return turn.IsQuick(binding); }, plan);
+  }
   WriteRound round = rounds_.Take(request.key, "");
   Portion portion(component_.clock(), options_.portion, round, turn.at_work());
   BindingWriter writer = WriterFor(context, portion);

@@ -75,19 +75,18 @@ TEST(TraceJson, ShortensNothing) {
   TraceReport report = Sample();
   report.findings = {{"masters", "one"}};
   report.elsewhere = {{"staging", 2}};
-  EXPECT_EQ(
-      TraceJson(report),
-      R"({"elsewhere":{"staging":2},"findings":[{"kind":"masters","next":"give the )"
-      R"(manager its own credential, not that of an administrator","severity":"high",)"
-      R"("text":"one"}],"identities":[{"component":"a",)"
-      R"("credentialIDs":["JTI=11111111-x","JTI=22222222-x","JTI=33333333-x"],)"
-      R"("operations":[{"count":3,"denied":0,"target":"deployments.apps","verb":"list"},)"
-      R"({"count":1,"denied":1,"target":"secrets","verb":"list"}],)"
-      R"("userAgent":"mm/1 (linux/amd64) a","username":"system:serviceaccount:ns:mm-a"}],)"
-      R"("lines":10,"requests":4,"tokens":[{"component":"a","credentialID":"JTI=11111111-x",)"
-      R"("issuedBy":"system:serviceaccount:ns:mm","issuedTo":"ns/mm-a","joined":true,)"
-      R"("when":"2026-11-21T03:16:05.005681Z"}],"unreadableLines":0,"unusedTokens":0})"
-      "\n");
+  EXPECT_EQ(TraceJson(report),
+            R"({"elsewhere":{"staging":2},"findings":[{"kind":"masters","next":"give the )"
+            R"(manager its own credential, not that of an administrator","severity":"high",)"
+            R"("text":"one"}],"identities":[{"component":"a",)"
+            R"("credentialIDs":["JTI=11111111-x","JTI=22222222-x","JTI=33333333-x"],)"
+            R"("operations":[{"count":3,"denied":0,"target":"deployments.apps","verb":"list"},)"
+            R"({"count":1,"denied":1,"target":"secrets","verb":"list"}],)"
+            R"("userAgent":"mm/1 (linux/amd64) a","username":"system:serviceaccount:ns:mm-a"}],)"
+            R"("lines":10,"requests":4,"tokens":[{"component":"a","credentialID":"JTI=11111111-x",)"
+            R"("issuedBy":"system:serviceaccount:ns:mm","issuedTo":"ns/mm-a","joined":true,)"
+            R"("when":"2026-11-21T03:16:05.005681Z"}],"unreadableLines":0,"unusedTokens":0})"
+            "\n");
 }
 
 }  // namespace
