@@ -46,9 +46,10 @@ class FixLimiter {
   absl::flat_hash_map<std::string, Bucket> buckets_ ABSL_GUARDED_BY(mutex_);
 };
 
-// The limits of all fixes. A fix that revokes something is not slowed as much: whoever grants it
-// again and again would have it for all that time. Unless the API server's answers to the fixes
-// never are as written, as of an admission plugin: then to be quick ends nothing. Thread-safe.
+// The limits of all fixes. A fix that revokes something is slowed less, because a user who grants
+// it again and again keeps it while the fix waits. If the API server never stores the fix as
+// written (an admission plugin), quick fixes end nothing, and are slowed like the others.
+// Thread-safe.
 class FixLimits {
  public:
   static constexpr absl::Duration kRevocations = absl::Seconds(5);

@@ -1,4 +1,4 @@
-// What the slowness of a write is remembered of.
+// The target of a write, for which its slowness is remembered.
 #ifndef CONTROLLERS_WRITE_TARGET_H_
 #define CONTROLLERS_WRITE_TARGET_H_
 

@@ -179,7 +179,7 @@ TEST_F(ManagerBaseTest, ACredentialThatMayDoMoreThanItNeedsIsReported) {
   EXPECT_EQ(log_->Count("create serviceaccounts/token (of every ServiceAccount)"), 1);
 }
 
-// Its Lease, and its components' ServiceAccounts, are looked for where there are none.
+// The manager would look for its Lease and its components' ServiceAccounts in the wrong namespace.
 TEST_F(ManagerBaseTest, AnotherNamespaceThanBasesIsReported) {
   constexpr char kOther[] = "is in another namespace than --namespace";
   ASSERT_TRUE(NewManager().ok());

@@ -42,7 +42,7 @@ struct Manager::Parts {
                                                              const rbac::Mandate& mandate);
   absl::Status BuildComponents(const std::vector<ComponentSpec>& specs);
   absl::Status CheckBase();
-  // What base may do, or why that is not known yet. An error: the manager must not run with it.
+  // Takes what base may do, or why that is unknown. An error: the manager must not run with base.
   absl::Status JudgeBasePower(const absl::StatusOr<BasePower>& power);
   void BuildBasePowerLoop();
   // Empty: it is known.

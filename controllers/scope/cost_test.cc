@@ -54,7 +54,7 @@ TEST_F(CostTest, NoEventReadsAllObjectsOfAKind) {
   EXPECT_EQ(cluster_.TakeLists(), 0);
 }
 
-// A label that its selector does not ask for is none of its business; one that comes or goes is.
+// A label that the selector does not name causes no reconcile; a label that it names does.
 TEST_F(CostTest, ANamespaceConcernsTheInstancesWhoseSelectorsMatchIt) {
   Label("bar", R"("d":"e")");
   EXPECT_EQ(cluster_.Create(kNamespaces, NamespaceJson("new", R"("d": "e")")), 201);

@@ -112,8 +112,8 @@ InstancePlan PlanInstance(const InstanceSnapshot& snapshot,
 // The plan when no instance is called `name`: revokes those of `bindings` that were made for one.
 InstancePlan PlanAbsentInstance(std::string_view name, std::vector<Binding> bindings);
 
-// What of the plan is sent although the rest has to wait: the revocations of bindings that are
-// quick to write. Nothing of it grants: of a binding that is to be changed, only subjects go.
+// The part of the plan that is sent while the rest waits: the revocations of bindings that are
+// quick to write. It grants nothing: a binding that is to be changed only loses subjects.
 InstancePlan EarlyPart(const InstancePlan& plan,
                        absl::FunctionRef<bool(const ObjectKey&)> is_quick);
 

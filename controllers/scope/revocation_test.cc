@@ -42,8 +42,7 @@ TEST(RevocationTest, WhatForgersLabelIsNotDeleted) {
   }
 }
 
-// Whatever role it grants, and whoever gave it that name: it is not deleted, as the name does not
-// prove that it was made for the instance.
+// The binding is not deleted, because its name does not prove that it was made for the instance.
 TEST(RevocationTest, ABindingThatNamesItAsControllerUnderAnotherNameIsReported) {
   InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
   Binding old = snapshot.bindings[0];

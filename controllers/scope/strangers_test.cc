@@ -91,7 +91,7 @@ TEST_F(StrangersTest, AFightIsSlowAndReported) {
   ExpectConvergedAndQuiet();
 }
 
-// Who grants it to himself again and again has it for seconds, not for minutes.
+// A user who restores the access again and again keeps it for seconds, not for minutes.
 TEST_F(StrangersTest, ARevocationIsNotSlowedByTheFight) {
   Begin(R"("namespaces": ["foo", "bar"])");
   const std::string name = NameOf(cluster_.Our(kBindings, "foo"));

@@ -81,8 +81,8 @@ struct TemplatePlan {
 
 TemplatePlan PlanTemplate(const TemplateSnapshot& snapshot);
 
-// What of the plan is sent although the rest has to wait: the revocations of roles that are quick
-// to write. Of a role that is to be changed, no rule is added.
+// The part of the plan that is sent while the rest waits: the revocations of roles that are quick
+// to write. A role that is to be changed only loses rules.
 TemplatePlan EarlyPart(const TemplatePlan& plan,
                        absl::FunctionRef<bool(const ObjectKey&)> is_quick);
 

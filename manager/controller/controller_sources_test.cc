@@ -82,7 +82,7 @@ TEST_F(ControllerSourcesTest, WorkersDoNotWaitForAnotherKindThatCannotBeRead) {
     EXPECT_THAT(TakeNames(), ElementsAre("a"));
     EXPECT_THAT(std::string(controller_->Ready().message()),
                 AllOf(HasSubstr("waits for roles"), HasSubstr("because")));
-    // What failed for want of the kind is tried again when it is there, and the rest is told.
+    // Objects that failed without the kind are tried again, and all others are replayed.
     cache_.SetState(kRole, DemandState::kSynced);
     loop_.RunFor(absl::Seconds(1));
     EXPECT_THAT(TakeNames(), UnorderedElementsAre("a", "r"));

@@ -25,7 +25,7 @@ std::string Target(const rbac::Attributes& request) {
   return StrCat(request.resource, "/", request.subresource);
 }
 
-// What is taken for a name and may be a subresource.
+// Notes that a name may be meant as a subresource.
 void NoteNames(const QuestionText& text, const rbac::Attributes& request,
                std::vector<QuestionDoubt>* doubts) {
   if (request.subresource.empty() && !request.name.empty() &&
