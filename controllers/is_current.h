@@ -3,7 +3,7 @@
 #ifndef CONTROLLERS_IS_CURRENT_H_
 #define CONTROLLERS_IS_CURRENT_H_
 
-#include "manager/cache/cache.h"
+#include "manager/cache/cache_view.h"
 #include "manager/object/kind.h"
 
 namespace mandate {

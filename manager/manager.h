@@ -68,7 +68,7 @@ struct ManagerOptions {
   // A turn of the event loop that takes longer is reported, with what took it: leases, tokens and
   // every watch wait for it.
   absl::Duration loop_turn_limit = absl::Seconds(1);
-  // How much all watches may hold together, encoded (cache/cache_impl.h), and so how much one kind
+  // How much all watches may hold together, encoded (cache/cache.h), and so how much one kind
   // may at most. By default a quarter of what the container may use.
   size_t max_watch_bytes = DefaultMaxWatchBytes(MemoryLimit());
   uint64_t seed = 0;  // of jitter and ids; a different one for each process

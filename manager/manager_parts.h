@@ -12,7 +12,7 @@
 
 #include "manager/base_power_loop.h"
 #include "manager/base_user_check.h"
-#include "manager/cache/cache_impl.h"
+#include "manager/cache/cache.h"
 #include "manager/client/component_client.h"
 #include "manager/controller/rest_event_recorder.h"
 #include "manager/core/loop_watchdog.h"

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "manager/cache/cache_impl.h"
+#include "manager/cache/cache.h"
 #include "manager/client/rest_client.h"
 #include "manager/component.h"
 #include "manager/core/mutex.h"

@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "controllers/scope/kinds.h"
-#include "manager/cache/cache.h"
+#include "manager/cache/cache_view.h"
 #include "manager/object/kinds/core_v1.h"
 #include "manager/object/selector.h"
 

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "controllers/scope/binding.h"
 #include "controllers/scope/instance_plan.h"
-#include "manager/cache/cache.h"
+#include "manager/cache/cache_view.h"
 #include "manager/core/call_context.h"
 
 namespace mandate::scope {

@@ -4,7 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "controllers/scope/template_plan.h"
-#include "manager/cache/cache.h"
+#include "manager/cache/cache_view.h"
 #include "manager/core/call_context.h"
 
 namespace mandate::scope {

@@ -8,7 +8,7 @@
 
 #include "controllers/scope/generated_names.h"
 #include "controllers/scope/testing_counting_view.h"
-#include "manager/cache/cache_impl.h"
+#include "manager/cache/cache.h"
 #include "manager/client/component_client.h"
 #include "manager/core/strings.h"
 #include "manager/core/testing/must.h"

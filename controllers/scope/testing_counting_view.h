@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "manager/cache/cache.h"
+#include "manager/cache/cache_view.h"
 
 namespace mandate::scope {
 

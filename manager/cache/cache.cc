@@ -1,31 +1,196 @@
 #include "manager/cache/cache.h"
 
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "manager/cache/shared_watch.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
+namespace {
 
-std::string DemandSpec::ToString() const {
-  std::string text(kind.plural);
-  if (!kind.group.empty()) StrAppend(&text, ".", kind.group);
-  if (!name.empty()) StrAppend(&text, " \"", name, "\"");
-  if (!ns.empty()) StrAppend(&text, " in namespace ", ns);
-  return text;
+absl::Status Check(const Cache::Options& options) {
+  const auto positive = [](const char* name, auto value, auto zero) {
+    return value > zero ? absl::OkStatus()
+                        : absl::InvalidArgumentError(
+                              StrCat("cache option ", name, " must be greater than zero"));
+  };
+  absl::Status status;
+  status.Update(positive("t_revoke", options.t_revoke, absl::ZeroDuration()));
+  status.Update(
+      positive("access.review_timeout", options.access.review_timeout, absl::ZeroDuration()));
+  status.Update(positive("reflector.min_watch_timeout", options.reflector.min_watch_timeout,
+                         absl::Seconds(1) - absl::Nanoseconds(1)));
+  status.Update(positive("max_failures", options.max_failures, 0));
+  status.Update(positive("own_write_wait", options.own_write_wait, absl::ZeroDuration()));
+  status.Update(positive("max_own_writes", options.max_own_writes, 0));
+  status.Update(positive("max_watch_bytes", options.max_watch_bytes, 0u));
+  status.Update(positive("events_per_turn", options.events_per_turn, 0));
+  status.Update(positive("watches_per_turn", options.watches_per_turn, 0));
+  status.Update(positive("reflector.page_size", options.reflector.page_size, 0));
+  status.Update(positive("reflector.max_pages", options.reflector.max_pages, 0));
+  status.Update(positive("reflector.max_bytes", options.reflector.max_bytes, 0u));
+  status.Update(positive("reflector.max_frame_bytes", options.reflector.max_frame_bytes, 0u));
+  if (options.reflector.max_queue_bytes < options.reflector.max_frame_bytes) {
+    status.Update(absl::InvalidArgumentError(
+        "cache option reflector.max_queue_bytes must be at least reflector.max_frame_bytes, or no "
+        "large object could ever be read"));
+  }
+  return status;
 }
 
-std::string_view ToString(DemandState state) {
-  switch (state) {
-    case DemandState::kPending:
-      return "Pending";
-    case DemandState::kSynced:
-      return "Synced";
-    case DemandState::kForbidden:
-      return "Forbidden";
-    case DemandState::kKindAbsent:
-      return "KindAbsent";
-    case DemandState::kStale:
-      return "Stale";
+}  // namespace
+
+// Its public functions are thread-safe and post; the rest is for the loop's thread.
+class Cache::Registry : public WatchRegistry, public std::enable_shared_from_this<Registry> {
+ public:
+  explicit Registry(const Options& options)
+      : options_(options),
+        random_(options.seed),
+        budget_(options.max_watch_bytes, options.metrics) {
+    options_.access.t_revoke = options_.t_revoke;
   }
-  return "Unknown";
+
+  void Join(WatchComponent& component, std::shared_ptr<ReadGrant> grant,
+            std::shared_ptr<DemandFeed> feed) override {
+    Post([&component, grant = std::move(grant), feed = std::move(feed)](Registry& self) mutable {
+      const DemandSpec spec = grant->spec();
+      self.Find(spec).Join(component, std::move(grant), std::move(feed));
+    });
+  }
+
+  void Leave(WatchComponent& component, const DemandSpec& spec,
+             std::shared_ptr<DemandFeed> feed) override {
+    Post([&component, spec, feed = std::move(feed)](Registry& self) {
+      const auto it = self.watches_.find(spec);
+      if (it != self.watches_.end()) it->second->Leave(component, *feed);
+    });
+  }
+
+  void Pause(WatchComponent& component, const DemandSpec& spec,
+             std::shared_ptr<DemandFeed> feed) override {
+    Post([&component, spec, feed = std::move(feed)](Registry& self) {
+      const auto it = self.watches_.find(spec);
+      if (it != self.watches_.end()) it->second->Pause(component, *feed);
+    });
+  }
+
+  void Resume(WatchComponent& component, const DemandSpec& spec,
+              std::shared_ptr<DemandFeed> feed) override {
+    Post([&component, spec, feed = std::move(feed)](Registry& self) {
+      const auto it = self.watches_.find(spec);
+      if (it != self.watches_.end()) it->second->Resume(component, *feed);
+    });
+  }
+
+  void AddComponent(std::string component) {
+    Post([component = std::move(component)](Registry& self) {
+      self.budget_.AddComponent(component);
+    });
+  }
+
+  void Poke(std::string component) {
+    Post([component = std::move(component)](Registry& self) {
+      self.PokeSlice(component, self.watches_.begin());
+    });
+  }
+
+  void CutOff(std::string component, absl::Status why) {
+    Post([component = std::move(component), why = std::move(why)](Registry& self) {
+      for (const auto& [spec, watch] : self.watches_) watch->CutOff(component, why);
+    });
+  }
+
+  // Closes every watch; nothing that was posted does anything any more.
+  void Close() {
+    closed_ = true;
+    watches_.clear();
+  }
+
+ private:
+  template <class Task>
+  void Post(Task task) {
+    options_.loop.Post([weak = weak_from_this(), task = std::move(task)]() mutable {
+      const auto self = weak.lock();
+      if (self != nullptr && !self->closed_) task(*self);
+    });
+  }
+
+  using Watches = std::map<DemandSpec, std::unique_ptr<SharedWatch>, DemandLess>;
+
+  // From `it` on. Every watch sends requests, so that thousands take a while.
+  void PokeSlice(const std::string& component, Watches::const_iterator it) {
+    for (int i = 0; i < options_.watches_per_turn && it != watches_.end(); ++i, ++it) {
+      it->second->Poke(component);
+    }
+    if (it == watches_.end()) return;
+    Post([component, next = it->first](Registry& self) {
+      self.PokeSlice(component, self.watches_.lower_bound(next));
+    });
+  }
+
+  SharedWatch& Find(const DemandSpec& spec) {
+    auto& watch = watches_[spec];
+    if (watch == nullptr) {
+      watch = std::make_unique<SharedWatch>(
+          SharedWatch::Config{.spec = spec,
+                              .reflector = options_.reflector,
+                              .access = options_.access,
+                              .random = random_,
+                              .metrics = options_.metrics,
+                              .budget = budget_,
+                              .log = options_.log,
+                              .events_per_turn = static_cast<size_t>(options_.events_per_turn),
+                              .linger = options_.linger,
+                              .max_failures = options_.max_failures,
+                              .on_empty = [this, spec] { EraseLater(spec); }});
+    }
+    return *watch;
+  }
+
+  void EraseLater(const DemandSpec& spec) {
+    Post([spec](Registry& self) {
+      const auto it = self.watches_.find(spec);
+      if (it != self.watches_.end() && it->second->empty()) self.watches_.erase(it);
+    });
+  }
+
+  Options options_;
+  std::mt19937_64 random_;
+  WatchBudget budget_;
+  Watches watches_;
+  bool closed_ = false;
+};
+
+absl::StatusOr<std::unique_ptr<Cache>> Cache::Create(Options options) {
+  if (absl::Status status = Check(options); !status.ok()) return status;
+  return std::unique_ptr<Cache>(new Cache(std::move(options)));
+}
+
+Cache::Cache(Options options)
+    : options_(std::move(options)), registry_(std::make_shared<Registry>(options_)) {}
+
+Cache::~Cache() { registry_->Close(); }
+
+CacheView& Cache::AddComponent(RestClient& client, const rbac::Mandate& mandate) {
+  client.own_writes().Limit(
+      static_cast<size_t>(options_.max_own_writes),
+      &options_.metrics.Counter("mandate_cache_own_writes_forgotten_total",
+                                "Own writes that no read will wait for: there were too many",
+                                {{"identity", std::string(client.component())}}));
+  registry_->AddComponent(std::string(client.component()));
+  MutexLock lock(mutex_);
+  views_.push_back(std::make_unique<ComponentView>(ComponentView::Config{
+      client, mandate, registry_, options_.metrics, options_.own_write_wait}));
+  return *views_.back();
+}
+
+void Cache::Poke(std::string_view component) { registry_->Poke(std::string(component)); }
+
+void Cache::CutOff(std::string_view component, absl::Status why) {
+  registry_->CutOff(std::string(component), std::move(why));
 }
 
 }  // namespace mandate

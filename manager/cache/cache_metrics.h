@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "manager/cache/cache.h"
+#include "manager/cache/cache_view.h"
 #include "manager/core/metrics.h"
 
 namespace mandate {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "manager/cache/cache_impl.h"
+#include "manager/cache/cache.h"
 #include "manager/cache/testing/cache_fixture.h"
 #include "manager/core/strings.h"
 #include "manager/core/testing/seeds.h"

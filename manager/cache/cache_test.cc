@@ -1,30 +1,399 @@
+// What one component reads, and what it is told when it cannot.
 #include "manager/cache/cache.h"
 
 #include <gtest/gtest.h>
 
+#include "manager/cache/testing/cache_fixture.h"
+
 namespace mandate {
 namespace {
 
-constexpr KindInfo kBinding = {.group = "rbac.authorization.k8s.io",
-                               .version = "v1",
-                               .kind = "RoleBinding",
-                               .plural = "rolebindings"};
-constexpr KindInfo kPod = {.group = "", .version = "v1", .kind = "Pod", .plural = "pods"};
+class CacheTest : public CacheFixture {
+ protected:
+  absl::StatusCode Get(CacheView& view, std::string ns, std::string name) {
+    return view.GetRaw({}, kWidget, {std::move(ns), std::move(name)}).status().code();
+  }
+  absl::StatusCode List(CacheView& view, std::string_view ns) {
+    return view.ListRaw({}, kWidget, ns).status().code();
+  }
+};
 
-TEST(DemandSpecTest, NamesItsScope) {
-  EXPECT_EQ((DemandSpec{kBinding, "", ""}.ToString()), "rolebindings.rbac.authorization.k8s.io");
-  EXPECT_EQ((DemandSpec{kBinding, "foo", ""}.ToString()),
-            "rolebindings.rbac.authorization.k8s.io in namespace foo");
-  EXPECT_EQ((DemandSpec{kPod, "foo", "bar"}.ToString()), "pods \"bar\" in namespace foo");
-  EXPECT_EQ((DemandSpec{kPod, "", "bar"}.ToString()), "pods \"bar\"");
+TEST_F(CacheTest, OptionsAreChecked) {
+  const std::pair<const char*, void (*)(Cache::Options&)> bad[] = {
+      {"t_revoke", [](Cache::Options& o) { o.t_revoke = absl::ZeroDuration(); }},
+      {"max_failures", [](Cache::Options& o) { o.max_failures = 0; }},
+      {"max_watch_bytes", [](Cache::Options& o) { o.max_watch_bytes = 0; }},
+      {"events_per_turn", [](Cache::Options& o) { o.events_per_turn = 0; }},
+      {"watches_per_turn", [](Cache::Options& o) { o.watches_per_turn = 0; }},
+      {"access.review_timeout",
+       [](Cache::Options& o) { o.access.review_timeout = absl::ZeroDuration(); }},
+      {"reflector.min_watch_timeout",
+       [](Cache::Options& o) { o.reflector.min_watch_timeout = absl::Milliseconds(1); }},
+      {"reflector.page_size", [](Cache::Options& o) { o.reflector.page_size = 0; }},
+      {"reflector.max_pages", [](Cache::Options& o) { o.reflector.max_pages = 0; }},
+      {"reflector.max_bytes", [](Cache::Options& o) { o.reflector.max_bytes = 0; }},
+      {"reflector.max_frame_bytes", [](Cache::Options& o) { o.reflector.max_frame_bytes = 0; }},
+      {"reflector.max_queue_bytes", [](Cache::Options& o) { o.reflector.max_queue_bytes = 10; }},
+  };
+  for (const auto& [name, spoil] : bad) {
+    Cache::Options options = MakeOptions();
+    spoil(options);
+    const absl::Status status = Cache::Create(options).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_NE(status.message().find(name), std::string::npos) << status;
+  }
 }
 
-TEST(DemandStateTest, HasANameForEach) {
-  EXPECT_EQ(ToString(DemandState::kPending), "Pending");
-  EXPECT_EQ(ToString(DemandState::kSynced), "Synced");
-  EXPECT_EQ(ToString(DemandState::kForbidden), "Forbidden");
-  EXPECT_EQ(ToString(DemandState::kKindAbsent), "KindAbsent");
-  EXPECT_EQ(ToString(DemandState::kStale), "Stale");
+TEST_F(CacheTest, ReadsWhatIsDemanded) {
+  server_.Grant("a");
+  server_.Put("foo/x");
+  CacheView& view = Add(a_);
+  EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kFailedPrecondition) << "no demand";
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(a_.requests().size(), 0u) << "a read opens nothing";
+
+  Demanded demand = Demand(view);
+  EXPECT_EQ(demand.state(), DemandState::kPending);
+  EXPECT_FALSE(demand.handle->status().reason.ok());
+  EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kUnavailable) << "not synced yet";
+  Settle();
+  EXPECT_EQ(demand.state(), DemandState::kSynced);
+  EXPECT_TRUE(demand.handle->status().reason.ok());
+  EXPECT_EQ(demand.Take(), "!+foo/x@101 Synced");
+  EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kOk);
+  EXPECT_EQ(Get(view, "foo", "y"), absl::StatusCode::kNotFound) << "absent, for certain";
+  EXPECT_EQ(Text(*view.ListRaw({}, kWidget, "")), "foo/x@101");
+  EXPECT_EQ(Text(*view.ListRaw({}, kWidget, "foo")), "foo/x@101");
+  EXPECT_EQ(Text(*view.ListRaw({}, kWidget, "bar")), "");
+
+  server_.Put("foo/y");
+  server_.Put("foo/x");
+  server_.Delete("foo/y");
+  Settle();
+  EXPECT_EQ(demand.Take(), "+foo/y@102 ~foo/x@103 -foo/y@104");
+  EXPECT_EQ(a_.requests().size(), 1u) << "one watch does it all";
+}
+
+TEST_F(CacheTest, EachScopeAnswersForItself) {
+  server_.Grant("a");
+  for (const char* key : {"foo/x", "foo/y", "bar/x", "baz/x"}) server_.Put(key);
+  CacheView& view = Add(a_);
+  Demanded foo = Demand(view, "foo");
+  Demanded one = Demand(view, "bar", "x");
+  Settle();
+  EXPECT_EQ(foo.Take(), "!+foo/x@101 !+foo/y@102 Synced");
+  EXPECT_EQ(one.Take(), "!+bar/x@103 Synced");
+  EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kOk);
+  EXPECT_EQ(Get(view, "foo", "z"), absl::StatusCode::kNotFound);
+  EXPECT_EQ(Get(view, "bar", "x"), absl::StatusCode::kOk);
+  EXPECT_EQ(Get(view, "bar", "y"), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(Get(view, "baz", "x"), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(List(view, "foo"), absl::StatusCode::kOk);
+  EXPECT_EQ(List(view, "bar"), absl::StatusCode::kFailedPrecondition)
+      << "one object answers no list";
+  EXPECT_EQ(List(view, ""), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(server_.live_watches(), 2u);
+}
+
+TEST_F(CacheTest, AWideScopeThatIsForbiddenLeavesTheNarrowOne) {
+  server_.Grant("a", "foo");
+  server_.Put("foo/x");
+  CacheView& view = Add(a_);
+  Demanded wide = Demand(view);
+  Demanded narrow = Demand(view, "foo");
+  Settle();
+  EXPECT_EQ(wide.state(), DemandState::kForbidden);
+  EXPECT_EQ(narrow.state(), DemandState::kSynced);
+  EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kOk);
+  EXPECT_EQ(Get(view, "bar", "x"), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(List(view, ""), absl::StatusCode::kPermissionDenied);
+}
+
+TEST_F(CacheTest, ForbiddenNamesComponentAndResource) {
+  CacheView& view = Add(a_);
+  Demanded demand = Demand(view, "foo");
+  Settle();
+  EXPECT_EQ(demand.Take(), "Forbidden");
+  const absl::Status reason = demand.handle->status().reason;
+  EXPECT_EQ(reason.code(), absl::StatusCode::kPermissionDenied);
+  for (const char* part : {"a may not", "widgets.example.com", "namespace foo"}) {
+    EXPECT_NE(reason.message().find(part), std::string::npos) << reason;
+  }
+  EXPECT_EQ(view.GetRaw({}, kWidget, {"foo", "x"}).status().message(), reason.message());
+
+  server_.Put("foo/x");
+  server_.Grant("a", "foo");
+  cache_->Poke("a");
+  Settle();
+  EXPECT_EQ(demand.Take(), "Pending !+foo/x@101 Synced");
+}
+
+TEST_F(CacheTest, AGrantIsNoticedWithoutAHint) {
+  CacheView& view = Add(a_);
+  Demanded demand = Demand(view);
+  Settle();
+  server_.Grant("a");
+  loop_.RunFor(absl::Seconds(40));
+  EXPECT_EQ(demand.Take(), "Forbidden Pending Synced");
+}
+
+TEST_F(CacheTest, AnUndeclaredDemandIsRefusedHere) {
+  static constexpr rbac::Mandate kNothing = {"a", {}};
+  server_.Grant("a");
+  CacheView& view = Add(a_, kNothing);
+  Demanded demand = Demand(view);
+  EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kPermissionDenied) << "at once";
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_EQ(demand.Take(), "Forbidden");
+  EXPECT_NE(demand.handle->status().reason.message().find(
+                "+kubebuilder:rbac:groups=example.com,resources=widgets,verbs=list;watch"),
+            std::string::npos);
+  EXPECT_EQ(a_.requests().size(), 0u) << "nothing was sent";
+  demand.handle.reset();
+  EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(CacheTest, AnAbsentKindIsWaitedFor) {
+  server_.Grant("a");
+  server_.SetServed(false);
+  CacheView& view = Add(a_);
+  Demanded demand = Demand(view);
+  Settle();
+  EXPECT_EQ(demand.Take(), "KindAbsent");
+  EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kUnavailable) << "not known to be absent";
+  server_.SetServed(true);
+  server_.Put("foo/x");
+  cache_->Poke();
+  Settle();
+  EXPECT_EQ(demand.Take(), "Pending !+foo/x@101 Synced");
+}
+
+TEST_F(CacheTest, StaleIsNotAbsent) {
+  server_.Grant("a");
+  CacheView& view = Add(a_);
+  Demanded demand = Demand(view);
+  Settle();
+  EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kNotFound);
+  server_.faults().refuse_watch = 1;
+  server_.faults().refuse_list = 1;
+  server_.faults().cut = 1;
+  server_.Put("foo/x");
+  Settle();
+  EXPECT_EQ(demand.state(), DemandState::kStale);
+  EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(List(view, "foo"), absl::StatusCode::kUnavailable);
+  server_.faults() = {};
+  loop_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(demand.sink->Content(), "foo/x@101");
+  EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kOk);
+}
+
+TEST_F(CacheTest, WhatWasLastSeenIsKnownThroughStalenessButNotWithoutAccess) {
+  server_.Grant("a");
+  server_.Put("foo/x");
+  CacheView& view = Add(a_);
+  EXPECT_TRUE(view.ListLastKnown(kWidget, "").empty()) << "no demand";
+  Demanded demand = Demand(view);
+  EXPECT_TRUE(view.ListLastKnown(kWidget, "").empty()) << "not synced";
+  Settle();
+  EXPECT_EQ(view.ListLastKnown(kWidget, "").size(), 1u);
+  server_.faults().refuse_watch = 1;
+  server_.faults().refuse_list = 1;
+  server_.faults().cut = 1;
+  server_.Put("foo/y");
+  Settle();
+  ASSERT_EQ(demand.state(), DemandState::kStale);
+  EXPECT_GE(view.ListLastKnown(kWidget, "foo").size(), 1u);
+  EXPECT_TRUE(view.ListLastKnown(kWidget, "bar").empty());
+  server_.faults() = {};
+  server_.Revoke("a");
+  cache_->Poke();
+  loop_.RunFor(absl::Minutes(12));
+  ASSERT_EQ(demand.state(), DemandState::kForbidden);
+  EXPECT_TRUE(view.ListLastKnown(kWidget, "").empty());
+}
+
+TEST_F(CacheTest, OneObjectIsKnownToADemandForItAlone) {
+  server_.Grant("a");
+  server_.Put("foo/x");
+  CacheView& view = Add(a_);
+  EXPECT_EQ(view.GetLastKnown(kWidget, {"foo", "x"}), nullptr) << "no demand";
+  Demanded demand = Demand(view, "foo", "x");
+  EXPECT_EQ(view.GetLastKnown(kWidget, {"foo", "x"}), nullptr) << "not synced";
+  Settle();
+  ASSERT_NE(view.GetLastKnown(kWidget, {"foo", "x"}), nullptr);
+  EXPECT_EQ(view.GetLastKnown(kWidget, {"foo", "x"})->name(), "x");
+  EXPECT_EQ(view.GetLastKnown(kWidget, {"foo", "y"}), nullptr);
+  server_.Delete("foo/x");
+  Settle();
+  EXPECT_EQ(view.GetLastKnown(kWidget, {"foo", "x"}), nullptr) << "absent";
+  Demanded all = Demand(view);
+  server_.Put("foo/x");
+  Settle();
+  EXPECT_NE(view.GetLastKnown(kWidget, {"foo", "x"}), nullptr);
+  EXPECT_EQ(view.GetLastKnown(kWidget, {"bar", "x"}), nullptr);
+  server_.Revoke("a");
+  cache_->Poke();
+  loop_.RunFor(absl::Minutes(12));
+  EXPECT_EQ(view.GetLastKnown(kWidget, {"foo", "x"}), nullptr) << "forbidden";
+}
+
+TEST_F(CacheTest, TheLastDemandClosesTheWatch) {
+  server_.Grant("a");
+  CacheView& view = Add(a_);
+  Demanded first = Demand(view);
+  Demanded second = Demand(view);
+  Settle();
+  EXPECT_EQ(server_.live_watches(), 1u);
+  EXPECT_EQ(Gauge("mandate_cache_demands", {{"identity", "a"}}), 2);
+  first.handle.reset();
+  Settle();
+  EXPECT_EQ(server_.live_watches(), 1u);
+  EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kNotFound);
+  second.handle.reset();
+  EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kFailedPrecondition) << "at once";
+  Settle();
+  EXPECT_EQ(server_.live_watches(), 0u);
+  EXPECT_EQ(Gauge("mandate_cache_demands", {{"identity", "a"}}), 0);
+  EXPECT_EQ(Gauge("mandate_cache_objects", {{"kind", "widgets.example.com"}, {"scope", "cluster"}}),
+            0);
+  // And a new one starts from nothing.
+  server_.Put("foo/x");
+  Demanded third = Demand(view);
+  Settle();
+  EXPECT_EQ(third.Take(), "!+foo/x@101 Synced");
+}
+
+// As a reconciler does that replaces its demands.
+TEST_F(CacheTest, ADemandThatFollowsAtOnceKeepsTheWatch) {
+  server_.Grant("a");
+  CacheView& view = Add(a_);
+  Demanded first = Demand(view);
+  Settle();
+  const size_t requests = a_.requests().size();
+  first.handle.reset();
+  Demanded second = Demand(view);
+  EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kNotFound) << "still synced";
+  Settle();
+  EXPECT_EQ(second.Take(), "Synced");
+  EXPECT_EQ(a_.requests().size(), requests);
+}
+
+TEST_F(CacheTest, AWatchLingers) {
+  Cache::Options options = MakeOptions();
+  options.linger = absl::Seconds(30);
+  Create(options);
+  server_.Grant("a");
+  server_.Put("foo/x");
+  CacheView& view = Add(a_);
+  Demanded demand = Demand(view);
+  Settle();
+  demand.handle.reset();
+  loop_.RunFor(absl::Seconds(20));
+  EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(server_.live_watches(), 1u);
+  const size_t requests = a_.requests().size();
+  Demanded again = Demand(view);
+  Settle();
+  EXPECT_EQ(again.Take(), "!+foo/x@101 Synced");
+  EXPECT_EQ(a_.requests().size(), requests);
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(server_.live_watches(), 1u);
+  again.handle.reset();
+  loop_.RunFor(absl::Seconds(31));
+  EXPECT_EQ(server_.live_watches(), 0u);
+}
+
+TEST_F(CacheTest, LateSinksGetWhatThereIs) {
+  server_.Grant("a");
+  server_.Put("foo/x");
+  CacheView& view = Add(a_);
+  Demanded first = Demand(view);
+  Settle();
+  server_.Put("foo/y");
+  Demanded second = Demand(view);
+  server_.Put("foo/z");
+  Settle();
+  EXPECT_EQ(second.sink->Content(), first.sink->Content());
+  EXPECT_TRUE(second.sink->violations().empty());
+  const std::string heard = second.Take();
+  EXPECT_TRUE(heard.starts_with("!+foo/x@101")) << heard;
+  EXPECT_NE(heard.find("Synced"), heard.npos);
+}
+
+// A sink may end demands and make new ones in any call.
+TEST_F(CacheTest, SinksMayChangeDemandsWhileTheyAreTold) {
+  server_.Grant("a");
+  for (const char* key : {"foo/a", "foo/b", "foo/c"}) server_.Put(key);
+  CacheView& view = Add(a_);
+  Demanded first = Demand(view);
+  Demanded second = Demand(view);
+  Demanded third;
+  int calls = 0;
+  first.sink->OnCall([&] {
+    if (++calls != 2) return;
+    second.handle.reset();
+    third = Demand(view);
+    first.handle.reset();
+  });
+  Settle();
+  EXPECT_EQ(first.Take(), "!+foo/a@101 !+foo/b@102") << "nothing after its end";
+  EXPECT_EQ(second.Take(), "");
+  EXPECT_EQ(third.Take(), "!+foo/a@101 !+foo/b@102 !+foo/c@103 Synced");
+}
+
+// What is left of their grants: read_grants_test.cc.
+TEST_F(CacheTest, DemandsThatQuicklyGoLeaveNoWatch) {
+  server_.Grant("a");
+  CacheView& view = Add(a_);
+  for (int i = 0; i < 1000; ++i) {
+    Demanded demand = Demand(view, "ns" + std::to_string(i));
+    if (i % 3 == 0) loop_.RunFor(absl::Microseconds(1));
+  }
+  Settle();
+  EXPECT_EQ(server_.live_watches(), 0u);
+}
+
+TEST_F(CacheTest, HandlesMayOutliveTheCache) {
+  server_.Grant("a");
+  CacheView& view = Add(a_);
+  Demanded demand = Demand(view);
+  Settle();
+  cache_.reset();
+  EXPECT_EQ(server_.live_watches(), 0u);
+  demand.handle.reset();
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_EQ(server_.live_watches(), 0u);
+}
+
+TEST_F(CacheTest, AClusterScopedKindHasNoNamespaces) {
+  server_.Grant("a");
+  CacheView& view = Add(a_);
+  KindInfo kind = kWidget;
+  kind.scope = Scope::kCluster;
+  auto handle = view.Demand({kind, "foo", ""}, nullptr);
+  Settle();
+  EXPECT_EQ(a_.Count("/namespaces/"), 0u);
+  EXPECT_EQ(view.GetRaw({}, kind, {"", "x"}).status().code(), absl::StatusCode::kNotFound);
+  a_.watches().back()->Send(EventJson("ADDED", WidgetJson("x", 200)));
+  Settle();
+  for (const char* ns : {"", "foo"}) {
+    SCOPED_TRACE(ns);
+    EXPECT_EQ(view.GetRaw({}, kind, {ns, "x"}).status(), absl::OkStatus());
+    EXPECT_EQ(view.GetRaw({}, kind, {ns, "y"}).status().code(), absl::StatusCode::kNotFound);
+    EXPECT_EQ(view.ListRaw({}, kind, ns)->size(), 1u);
+    EXPECT_EQ(view.ListLastKnown(kind, ns).size(), 1u);
+  }
+}
+
+TEST_F(CacheTest, ASinkIsNotNeeded) {
+  server_.Grant("a");
+  server_.Put("foo/x");
+  CacheView& view = Add(a_);
+  auto handle = view.Demand({kWidget, "", ""}, nullptr);
+  Settle();
+  EXPECT_EQ(handle->status().state, DemandState::kSynced);
+  EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kOk);
 }
 
 }  // namespace

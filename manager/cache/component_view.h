@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "manager/cache/cache.h"
+#include "manager/cache/cache_view.h"
 #include "manager/cache/demand_feed.h"
 #include "manager/cache/own_write_gate.h"
 #include "manager/cache/read_grants.h"

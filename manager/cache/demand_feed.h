@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "manager/cache/cache.h"
+#include "manager/cache/cache_view.h"
 #include "manager/cache/store.h"
 #include "manager/core/executor.h"
 #include "manager/core/metrics.h"

@@ -1,7 +1,7 @@
 // What a demand says while it cannot be served, and when it is asked for again.
 #include <gtest/gtest.h>
 
-#include "manager/cache/cache_impl.h"
+#include "manager/cache/cache.h"
 #include "manager/cache/testing/cache_fixture.h"
 #include "manager/core/strings.h"
 #include "manager/core/testing/log_capture.h"

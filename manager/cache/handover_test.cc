@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "manager/cache/cache_impl.h"
+#include "manager/cache/cache.h"
 #include "manager/cache/testing/sharing_fixture.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"

@@ -1,7 +1,7 @@
 // Indexes through the views of components: visible exactly as lists are.
 #include <gtest/gtest.h>
 
-#include "manager/cache/cache_impl.h"
+#include "manager/cache/cache.h"
 #include "manager/cache/testing/cache_fixture.h"
 
 namespace mandate {

@@ -1,7 +1,7 @@
 // Members of a watch that outlive their last demand.
 #include <gtest/gtest.h>
 
-#include "manager/cache/cache_impl.h"
+#include "manager/cache/cache.h"
 #include "manager/cache/testing/cache_fixture.h"
 
 namespace mandate {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "manager/cache/cache.h"
+#include "manager/cache/cache_view.h"
 #include "manager/core/call_context.h"
 #include "manager/core/executor.h"
 

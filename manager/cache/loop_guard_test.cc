@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "manager/cache/cache_impl.h"
+#include "manager/cache/cache.h"
 #include "manager/cache/testing/cache_fixture.h"
 #include "manager/cache/testing/fake_cache_view.h"
 #include "manager/core/event_loop.h"

@@ -1,7 +1,7 @@
 // A sink that does not keep up pauses its demand: nothing comes, and then exactly what differs.
 #include <gtest/gtest.h>
 
-#include "manager/cache/cache_impl.h"
+#include "manager/cache/cache.h"
 #include "manager/cache/testing/cache_fixture.h"
 
 namespace mandate {

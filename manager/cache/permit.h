@@ -3,7 +3,7 @@
 #define MANAGER_CACHE_PERMIT_H_
 
 #include "absl/status/status.h"
-#include "manager/cache/cache.h"
+#include "manager/cache/cache_view.h"
 #include "manager/rbac/mandate.h"
 
 namespace mandate {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "manager/cache/cache.h"
+#include "manager/cache/cache_view.h"
 #include "manager/cache/index.h"
 #include "manager/cache/store.h"
 #include "manager/core/mutex.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "manager/cache/cache.h"
+#include "manager/cache/cache_view.h"
 #include "manager/cache/index.h"
 #include "manager/cache/read_grant.h"
 #include "manager/core/mutex.h"

@@ -2,7 +2,7 @@
 // the loop meanwhile.
 #include <gtest/gtest.h>
 
-#include "manager/cache/cache_impl.h"
+#include "manager/cache/cache.h"
 #include "manager/cache/testing/cache_fixture.h"
 #include "manager/core/strings.h"
 

@@ -53,8 +53,8 @@
 #include <string_view>
 #include <vector>
 
-#include "manager/cache/cache.h"
 #include "manager/cache/cache_metrics.h"
+#include "manager/cache/cache_view.h"
 #include "manager/cache/initial_state.h"
 #include "manager/cache/list_pager.h"
 #include "manager/cache/loop_timer.h"

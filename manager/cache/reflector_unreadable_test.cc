@@ -1,7 +1,7 @@
 // What cannot be read is neither absent nor as it was.
 #include <gtest/gtest.h>
 
-#include "manager/cache/cache_impl.h"
+#include "manager/cache/cache.h"
 #include "manager/cache/testing/reflector_fixture.h"
 
 namespace mandate {

@@ -1,7 +1,7 @@
 // Several components, one watch: its sponsor is not answered, or not by a watch.
 #include <gtest/gtest.h>
 
-#include "manager/cache/cache_impl.h"
+#include "manager/cache/cache.h"
 #include "manager/cache/testing/sharing_fixture.h"
 #include "manager/object/api_error.h"
 

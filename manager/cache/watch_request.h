@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "absl/time/time.h"
-#include "manager/cache/cache.h"
+#include "manager/cache/cache_view.h"
 #include "manager/client/rest_client.h"
 
 namespace mandate {

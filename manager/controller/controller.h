@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "manager/cache/cache.h"
+#include "manager/cache/cache_view.h"
 #include "manager/controller/reconciler.h"
 #include "manager/controller/source.h"
 #include "manager/controller/work_queue.h"

@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "manager/cache/cache.h"
+#include "manager/cache/cache_view.h"
 #include "manager/controller/backlog.h"
 #include "manager/controller/controller_metrics.h"
 #include "manager/controller/refill.h"

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "manager/cache/cache.h"
+#include "manager/cache/cache_view.h"
 
 namespace mandate {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "manager/cache/cache.h"
+#include "manager/cache/cache_view.h"
 
 namespace mandate {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "manager/cache/cache.h"
+#include "manager/cache/cache_view.h"
 #include "manager/controller/handlers.h"
 #include "manager/controller/predicates.h"
 #include "manager/controller/request.h"

@@ -8,18 +8,18 @@
 
 namespace mandate {
 
-ConnectionBudget::ConnectionBudget(const ShardParts& parts, size_t limit,
+ConnectionBudget::ConnectionBudget(const ConnectionContext& parts, size_t limit,
                                    std::function<void()> schedule_pump)
     : parts_(parts), limit_(limit), schedule_pump_(std::move(schedule_pump)) {}
 
-absl::Status ConnectionBudget::Submit(std::shared_ptr<Exchange> exchange) {
-  auto& set = sets_[PoolKeyOf(exchange->request())];
-  if (set == nullptr) set = std::make_unique<ShardSet>(parts_, static_cast<Host&>(*this));
-  return set->Submit(std::move(exchange));
+absl::Status ConnectionBudget::Submit(std::shared_ptr<ActiveRequest> active) {
+  auto& set = sets_[PoolKeyOf(active->request())];
+  if (set == nullptr) set = std::make_unique<ConnectionPool>(parts_, static_cast<Host&>(*this));
+  return set->Submit(std::move(active));
 }
 
-void ConnectionBudget::Mute() {
-  for (const auto& [key, set] : sets_) set->Mute();
+void ConnectionBudget::Silence() {
+  for (const auto& [key, set] : sets_) set->Silence();
 }
 
 void ConnectionBudget::Probe() {
@@ -37,21 +37,21 @@ void ConnectionBudget::AddTo(HttpStats& stats) const {
   for (const auto& [key, set] : sets_) set->AddTo(stats);
 }
 
-void ConnectionBudget::WantsPump(ShardSet& set) {
+void ConnectionBudget::WantsPump(ConnectionPool& set) {
   wanting_.insert(&set);
   if (!std::exchange(pump_scheduled_, true)) schedule_pump_();
 }
 
-size_t ConnectionBudget::Grantable(const ShardSet& set) const {
+size_t ConnectionBudget::Grantable(const ConnectionPool& set) const {
   size_t free = limit_ - connections_;
-  for (const ShardSet* const ahead : queue_) {
+  for (const ConnectionPool* const ahead : queue_) {
     if (ahead == &set || free == 0) break;
     free -= MayTakeShare(ahead->connections(), free, parts_.options.share);
   }
   return ShareLeft(set.connections(), free, parts_.options.share);
 }
 
-bool ConnectionBudget::AcquireConnection(ShardSet& set) {
+bool ConnectionBudget::AcquireConnection(ConnectionPool& set) {
   const auto at = std::find(queue_.begin(), queue_.end(), &set);
   if (Grantable(set) == 0) {
     if (at == queue_.end()) queue_.push_back(&set);
@@ -74,8 +74,8 @@ void ConnectionBudget::PumpWaiting() {
   }
 }
 
-void ConnectionBudget::MakeRoom(const ShardSet& set) {
-  ShardSet* largest = nullptr;
+void ConnectionBudget::MakeRoom(const ConnectionPool& set) {
+  ConnectionPool* largest = nullptr;
   for (const auto& [key, other] : sets_) {
     if (!other->has_idle() || other->connections() <= set.connections()) continue;
     if (largest == nullptr || other->connections() > largest->connections()) largest = other.get();
@@ -85,9 +85,9 @@ void ConnectionBudget::MakeRoom(const ShardSet& set) {
 
 void ConnectionBudget::Pump() {
   pump_scheduled_ = false;
-  const std::set<ShardSet*> wanting = std::exchange(wanting_, {});
+  const std::set<ConnectionPool*> wanting = std::exchange(wanting_, {});
   for (auto it = sets_.begin(); it != sets_.end();) {
-    ShardSet* const set = it->second.get();
+    ConnectionPool* const set = it->second.get();
     if (wanting.contains(set)) {
       set->Pump();
       if (!set->wants_connection() && std::erase(queue_, set) > 0) PumpWaiting();

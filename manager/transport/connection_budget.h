@@ -11,10 +11,10 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "manager/transport/exchange.h"
+#include "manager/transport/active_request.h"
+#include "manager/transport/connection.h"
+#include "manager/transport/connection_pool.h"
 #include "manager/transport/http_options.h"
-#include "manager/transport/shard.h"
-#include "manager/transport/shard_set.h"
 
 namespace mandate {
 
@@ -22,20 +22,21 @@ namespace mandate {
 // connections that are left; pools that want one wait in turn; an idle connection is closed for a
 // pool that has fewer. Two budgets have nothing in common: what one holds the other never waits
 // for. Loop thread only.
-class ConnectionBudget : private ShardSet::Host {
+class ConnectionBudget : private ConnectionPool::Host {
  public:
   // What `parts` refers to outlives this. `schedule_pump`: calls Pump() soon, as a task of its own.
-  ConnectionBudget(const ShardParts& parts, size_t limit, std::function<void()> schedule_pump);
+  ConnectionBudget(const ConnectionContext& parts, size_t limit,
+                   std::function<void()> schedule_pump);
   ~ConnectionBudget() override = default;
 
   // kResourceExhausted: too many wait already.
-  absl::Status Submit(std::shared_ptr<Exchange> exchange);
+  absl::Status Submit(std::shared_ptr<ActiveRequest> active);
 
   // Places what waits, and clears up.
   void Pump();
 
   // Streams hear no more but their end.
-  void Mute();
+  void Silence();
   // Asks all connections that have been silent whether they are alive.
   void Probe();
   // Ends everything.
@@ -45,22 +46,22 @@ class ConnectionBudget : private ShardSet::Host {
   void AddTo(HttpStats& stats) const;
 
  private:
-  // ShardSet::Host.
-  void WantsPump(ShardSet& set) override;
-  size_t Grantable(const ShardSet& set) const override;
-  bool AcquireConnection(ShardSet& set) override;
+  // ConnectionPool::Host.
+  void WantsPump(ConnectionPool& set) override;
+  size_t Grantable(const ConnectionPool& set) const override;
+  bool AcquireConnection(ConnectionPool& set) override;
   void ReleaseConnection() override;
-  void MakeRoom(const ShardSet& set) override;
+  void MakeRoom(const ConnectionPool& set) override;
 
   // After connections became free: everything that waits looks again.
   void PumpWaiting();
 
-  const ShardParts parts_;
+  const ConnectionContext parts_;
   const size_t limit_;
   const std::function<void()> schedule_pump_;
-  std::map<std::string, std::unique_ptr<ShardSet>> sets_;  // by PoolKeyOf()
-  std::set<ShardSet*> wanting_;
-  std::deque<ShardSet*> queue_;  // for a connection
+  std::map<std::string, std::unique_ptr<ConnectionPool>> sets_;  // by PoolKeyOf()
+  std::set<ConnectionPool*> wanting_;
+  std::deque<ConnectionPool*> queue_;  // for a connection
   size_t connections_ = 0;
   bool pump_scheduled_ = false;
 };

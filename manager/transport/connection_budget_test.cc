@@ -12,17 +12,17 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "manager/core/testing/simulated_loop.h"
-#include "manager/transport/testing/scripted_wire.h"
+#include "manager/transport/testing/scripted_codec.h"
 
 namespace mandate {
 namespace {
 
 using ::testing::ElementsAre;
 
-class NotingExchange : public Exchange {
+class NotingRequest : public ActiveRequest {
  public:
-  NotingExchange(HttpRequest request, std::map<std::string, absl::Status>& ends)
-      : Exchange(std::move(request)), ends_(ends) {}
+  NotingRequest(HttpRequest request, std::map<std::string, absl::Status>& ends)
+      : ActiveRequest(std::move(request)), ends_(ends) {}
   bool OnHead(const HttpResponse&) override { return true; }
   bool OnBody(std::string_view) override { return true; }
   void Cancel() { EndEarly(absl::CancelledError("nobody waits for it")); }
@@ -37,9 +37,9 @@ class ConnectionBudgetTest : public ::testing::Test {
  protected:
   ~ConnectionBudgetTest() override { budget_.Shutdown(absl::CancelledError("the end")); }
 
-  std::shared_ptr<NotingExchange> NewExchange(const std::string& target,
-                                              const std::string& component = "a",
-                                              const std::string& server = "https://server") {
+  std::shared_ptr<NotingRequest> NewRequest(const std::string& target,
+                                            const std::string& component = "a",
+                                            const std::string& server = "https://server") {
     auto endpoint = std::make_shared<Endpoint>();
     endpoint->server = server;
     endpoint->ca_pem = "CA";
@@ -47,16 +47,16 @@ class ConnectionBudgetTest : public ::testing::Test {
                         BearerToken{std::make_shared<const Secret>(std::string("token"))}, "POST",
                         target);
     request.user_agent = component;
-    return std::make_shared<NotingExchange>(std::move(request), ends_);
+    return std::make_shared<NotingRequest>(std::move(request), ends_);
   }
 
-  std::shared_ptr<NotingExchange> Submit(const std::string& target,
-                                         const std::string& component = "a",
-                                         const std::string& server = "https://server") {
-    const auto exchange = NewExchange(target, component, server);
-    EXPECT_EQ(budget_.Submit(exchange), absl::OkStatus());
+  std::shared_ptr<NotingRequest> Submit(const std::string& target,
+                                        const std::string& component = "a",
+                                        const std::string& server = "https://server") {
+    const auto active = NewRequest(target, component, server);
+    EXPECT_EQ(budget_.Submit(active), absl::OkStatus());
     loop_.RunReady();
-    return exchange;
+    return active;
   }
 
   // The first requests of `count` connections, which are open then.
@@ -68,16 +68,16 @@ class ConnectionBudgetTest : public ::testing::Test {
     }
     ASSERT_EQ(network_.size(), count);
     for (size_t i = 0; i < count; ++i) {
-      network_.wire(i).Answer("/first/" + std::to_string(i));
-      network_.wire(i).End("/first/" + std::to_string(i),
-                           {.status = absl::OkStatus(), .heard = true});
+      network_.codec(i).Answer("/first/" + std::to_string(i));
+      network_.codec(i).End("/first/" + std::to_string(i),
+                            {.status = absl::OkStatus(), .heard = true});
     }
     loop_.RunReady();
   }
 
-  size_t WireOf(const std::string& target) {
+  size_t CodecOf(const std::string& target) {
     for (size_t i = 0; i < network_.size(); ++i) {
-      if (network_.wire(i).Has(target)) return i;
+      if (network_.codec(i).Has(target)) return i;
     }
     ADD_FAILURE() << target << " is on no connection";
     return 0;
@@ -87,13 +87,13 @@ class ConnectionBudgetTest : public ::testing::Test {
   HttpOptions options_ = {.streams_per_connection = 100, .silence_limit = absl::Hours(24)};
   HttpStats stats_;
   ScriptedNetwork network_;
-  WireFactory new_wire_ = network_.NewWire();
+  ClientCodecFactory new_wire_ = network_.NewWire();
   std::map<std::string, absl::Status> ends_;
   ConnectionBudget budget_{
       {loop_, options_, stats_, new_wire_}, 4, [this] { loop_.Post([this] { budget_.Pump(); }); }};
 };
 
-const WireResult kRefused = {
+const TransferResult kRefused = {
     .status = absl::UnavailableError("refused"), .refused = true, .unserved = true, .lost = true};
 
 TEST_F(ConnectionBudgetTest, ComponentsAreSpreadAndEachStaysOnItsConnection) {
@@ -103,13 +103,13 @@ TEST_F(ConnectionBudgetTest, ComponentsAreSpreadAndEachStaysOnItsConnection) {
   for (int i = 0; i < 30; ++i) {
     const std::string component = "component-" + std::to_string(i);
     Submit("/" + component, component);
-    homes[component] = WireOf("/" + component);
+    homes[component] = CodecOf("/" + component);
     used.insert(homes[component]);
   }
   EXPECT_EQ(used.size(), 3u);
   for (const auto& [component, home] : homes) {
     Submit("/again/" + component, component);
-    EXPECT_EQ(WireOf("/again/" + component), home) << component;
+    EXPECT_EQ(CodecOf("/again/" + component), home) << component;
   }
 }
 
@@ -123,7 +123,7 @@ TEST_F(ConnectionBudgetTest, AConnectionThatCannotBeMadeTakesNoPlace) {
   network_.RefuseWires(absl::OkStatus());
   Submit("/later");
   ASSERT_EQ(network_.size(), 1u);
-  EXPECT_TRUE(network_.wire(0).Has("/later"));
+  EXPECT_TRUE(network_.codec(0).Has("/later"));
 }
 
 TEST_F(ConnectionBudgetTest, ARequestThatCannotBeAddedTakesNoPlace) {
@@ -137,7 +137,7 @@ TEST_F(ConnectionBudgetTest, ARequestThatCannotBeAddedTakesNoPlace) {
   network_.RefuseRequests(absl::OkStatus());
   Submit("/later");
   EXPECT_EQ(network_.size(), 1u);
-  EXPECT_TRUE(network_.wire(0).Has("/later"));
+  EXPECT_TRUE(network_.codec(0).Has("/later"));
 }
 
 TEST_F(ConnectionBudgetTest, WhatIsCancelledWhileItWaitsTakesNoPlace) {
@@ -156,54 +156,54 @@ TEST_F(ConnectionBudgetTest, AConnectionThatIsInDoubtTakesNothingNew) {
   struct Row {
     const char* name;
     absl::Duration silence;
-    std::function<void(NotingExchange&, ScriptedWire&)> what;
+    std::function<void(NotingRequest&, ScriptedCodec&)> what;
     bool probed;
     size_t connections;  // then; /next is on the last
   };
   const absl::Duration patience = options_.patience;
   const Row rows[] = {
       {"a request ran out of time in silence", patience,
-       [](NotingExchange& late, ScriptedWire&) { late.RunOutOfTime(); }, true, 2},
+       [](NotingRequest& late, ScriptedCodec&) { late.RunOutOfTime(); }, true, 2},
       {"others were answered meanwhile", patience - absl::Milliseconds(1),
-       [](NotingExchange& late, ScriptedWire&) { late.RunOutOfTime(); }, false, 1},
+       [](NotingRequest& late, ScriptedCodec&) { late.RunOutOfTime(); }, false, 1},
       {"nobody waits for it any more", patience,
-       [](NotingExchange& late, ScriptedWire&) { late.Cancel(); }, false, 1},
+       [](NotingRequest& late, ScriptedCodec&) { late.Cancel(); }, false, 1},
       {"something came afterwards", patience,
-       [this](NotingExchange& late, ScriptedWire& wire) {
+       [this](NotingRequest& late, ScriptedCodec& codec) {
          late.RunOutOfTime();
          loop_.RunReady();
-         wire.Hear();
+         codec.Hear();
        },
        true, 1},
   };
-  size_t wires = 0;
+  size_t codecs = 0;
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);
     ConnectionBudget budget({loop_, options_, stats_, new_wire_}, 4,
                             [this, &budget] { loop_.Post([&budget] { budget.Pump(); }); });
     const auto submit = [&](const std::string& target) {
-      const auto exchange = NewExchange(target);
-      EXPECT_EQ(budget.Submit(exchange), absl::OkStatus());
+      const auto active = NewRequest(target);
+      EXPECT_EQ(budget.Submit(active), absl::OkStatus());
       loop_.RunReady();
-      return exchange;
+      return active;
     };
     submit("/slow");
-    ASSERT_EQ(network_.size(), wires + 1);
-    ScriptedWire& wire = network_.wire(wires);
-    wire.Answer("/slow");
+    ASSERT_EQ(network_.size(), codecs + 1);
+    ScriptedCodec& codec = network_.codec(codecs);
+    codec.Answer("/slow");
     const auto late = submit("/late");
-    wire.Send("/late");
-    wire.Hear();
+    codec.Send("/late");
+    codec.Hear();
     loop_.RunFor(row.silence);
-    row.what(*late, wire);
+    row.what(*late, codec);
     loop_.RunReady();
     submit("/next");
-    EXPECT_EQ(network_.size(), wires + row.connections);
-    EXPECT_TRUE(network_.wire(network_.size() - 1).Has("/next"));
+    EXPECT_EQ(network_.size(), codecs + row.connections);
+    EXPECT_TRUE(network_.codec(network_.size() - 1).Has("/next"));
     // It does not wait for silence_limit.
-    EXPECT_EQ(wire.Has("/livez"), row.probed);
-    EXPECT_TRUE(wire.Has("/slow"));
-    wires = network_.size();
+    EXPECT_EQ(codec.Has("/livez"), row.probed);
+    EXPECT_TRUE(codec.Has("/slow"));
+    codecs = network_.size();
     budget.Shutdown(absl::CancelledError("the end"));
     loop_.RunReady();
   }
@@ -213,23 +213,23 @@ TEST_F(ConnectionBudgetTest, WhatIsSilentIsProbedWithTheConnectionInDoubt) {
   int doubts = 0;
   ConnectionBudget budget({loop_, options_, stats_, new_wire_, [&] { ++doubts; }}, 4,
                           [&] { loop_.Post([&] { budget.Pump(); }); });
-  ASSERT_EQ(budget.Submit(NewExchange("/quiet", "a", "https://one")), absl::OkStatus());
-  ASSERT_EQ(budget.Submit(NewExchange("/busy", "a", "https://two")), absl::OkStatus());
-  const auto late = NewExchange("/late", "a", "https://three");
+  ASSERT_EQ(budget.Submit(NewRequest("/quiet", "a", "https://one")), absl::OkStatus());
+  ASSERT_EQ(budget.Submit(NewRequest("/busy", "a", "https://two")), absl::OkStatus());
+  const auto late = NewRequest("/late", "a", "https://three");
   ASSERT_EQ(budget.Submit(late), absl::OkStatus());
   loop_.RunReady();
-  network_.wire(WireOf("/quiet")).Answer("/quiet");
-  network_.wire(WireOf("/busy")).Answer("/busy");
-  network_.wire(WireOf("/late")).Send("/late");
+  network_.codec(CodecOf("/quiet")).Answer("/quiet");
+  network_.codec(CodecOf("/busy")).Answer("/busy");
+  network_.codec(CodecOf("/late")).Send("/late");
   loop_.RunFor(options_.patience);
-  network_.wire(WireOf("/busy")).Hear();
+  network_.codec(CodecOf("/busy")).Hear();
   EXPECT_EQ(doubts, 0);
   late->RunOutOfTime();
   loop_.RunReady();
   EXPECT_EQ(doubts, 1);
   budget.Probe();
-  EXPECT_TRUE(network_.wire(WireOf("/quiet")).Has("/livez"));
-  EXPECT_FALSE(network_.wire(WireOf("/busy")).Has("/livez"));
+  EXPECT_TRUE(network_.codec(CodecOf("/quiet")).Has("/livez"));
+  EXPECT_FALSE(network_.codec(CodecOf("/busy")).Has("/livez"));
   budget.Shutdown(absl::CancelledError("the end"));
   loop_.RunReady();
 }
@@ -237,14 +237,14 @@ TEST_F(ConnectionBudgetTest, WhatIsSilentIsProbedWithTheConnectionInDoubt) {
 TEST_F(ConnectionBudgetTest, AProbeThatCannotBeSentIsNotWaitedFor) {
   Connect(1);
   Submit("/slow");
-  network_.wire(0).Send("/slow");
+  network_.codec(0).Send("/slow");
   network_.RefuseRequests(absl::InternalError("no memory"));
   loop_.RunFor(options_.silence_limit + options_.probe_timeout);
   EXPECT_EQ(budget_.connections(), 1u);
   EXPECT_EQ(stats_.probes, 0u);
   network_.RefuseRequests(absl::OkStatus());
   loop_.RunFor(options_.silence_limit - options_.probe_timeout);
-  EXPECT_TRUE(network_.wire(0).Has("/livez"));
+  EXPECT_TRUE(network_.codec(0).Has("/livez"));
   loop_.RunFor(options_.probe_timeout);
   EXPECT_EQ(budget_.connections(), 0u);
   EXPECT_EQ(stats_.connections_lost, 1u);
@@ -253,14 +253,14 @@ TEST_F(ConnectionBudgetTest, AProbeThatCannotBeSentIsNotWaitedFor) {
 TEST_F(ConnectionBudgetTest, AConnectionInDoubtThatNothingUsesIsClosed) {
   Connect(1);
   const auto late = Submit("/late");
-  network_.wire(0).Send("/late");
+  network_.codec(0).Send("/late");
   loop_.RunFor(options_.patience);
   late->RunOutOfTime();
   loop_.RunReady();
   EXPECT_EQ(budget_.connections(), 0u);
   EXPECT_EQ(stats_.connections_doubted, 1u);
   Submit("/next");
-  EXPECT_TRUE(network_.wire(1).Has("/next"));
+  EXPECT_TRUE(network_.codec(1).Has("/next"));
 }
 
 TEST_F(ConnectionBudgetTest, WhatIsTakenBackKeepsItsTurn) {
@@ -270,20 +270,20 @@ TEST_F(ConnectionBudgetTest, WhatIsTakenBackKeepsItsTurn) {
   for (int i = 0; i < 5; ++i) Submit("/" + std::to_string(i));
   ASSERT_EQ(network_.size(), 4u);
   EXPECT_EQ(budget_.connections(), 4u);
-  const size_t home = WireOf("/1");
-  network_.wire(home).Send("/1");
-  network_.wire(home).End("/1", kRefused);
+  const size_t home = CodecOf("/1");
+  network_.codec(home).Send("/1");
+  network_.codec(home).End("/1", kRefused);
   loop_.RunReady();
   // That connection takes nothing more; another is made, for the one that came first.
   ASSERT_EQ(network_.size(), 5u);
-  EXPECT_THAT(network_.wire(4).added(), ElementsAre("/1"));
+  EXPECT_THAT(network_.codec(4).added(), ElementsAre("/1"));
 }
 
 TEST_F(ConnectionBudgetTest, AConnectionThatIsGoneIsGivenUpThoughItsRequestsAreNotOver) {
   Connect(1);
   Submit("/a");
-  network_.wire(0).Send("/a");
-  network_.wire(0).Vanish();
+  network_.codec(0).Send("/a");
+  network_.codec(0).Vanish();
   loop_.RunFor(options_.drain_timeout - absl::Seconds(1));
   EXPECT_TRUE(ends_.count("/a") == 0);
   loop_.RunFor(absl::Seconds(1));
@@ -296,11 +296,11 @@ TEST_F(ConnectionBudgetTest, AProbeIsInTheNameOfARequestThatIsStillThere) {
   Connect(1);
   Submit("/stays", "stays");
   Submit("/revoked", "revoked");
-  network_.wire(0).Send("/stays");
-  network_.wire(0).Send("/revoked");
-  network_.wire(0).End("/revoked", {.status = absl::OkStatus(), .heard = true});
+  network_.codec(0).Send("/stays");
+  network_.codec(0).Send("/revoked");
+  network_.codec(0).End("/revoked", {.status = absl::OkStatus(), .heard = true});
   loop_.RunFor(options_.silence_limit);
-  const Exchange* const probe = network_.wire(0).Get("/livez");
+  const ActiveRequest* const probe = network_.codec(0).Get("/livez");
   ASSERT_NE(probe, nullptr);
   EXPECT_EQ(probe->request().user_agent, "stays");
 }
@@ -313,17 +313,18 @@ TEST_F(ConnectionBudgetTest, APoolThatGotAConnectionWaitsBehindTheOthersForTheNe
   Submit("/greedy/2", "a", "https://greedy");
   Submit("/modest", "a", "https://modest");
   for (size_t i = 0; i < 2; ++i) {
-    const std::string target = network_.wire(i).added().back();
-    network_.wire(i).End(target, {.status = absl::OkStatus(), .heard = true});
-    network_.wire(i).Vanish();
+    const std::string target = network_.codec(i).added().back();
+    network_.codec(i).End(target, {.status = absl::OkStatus(), .heard = true});
+    network_.codec(i).Vanish();
     loop_.RunReady();
   }
   ASSERT_EQ(network_.size(), 6u);
-  EXPECT_THAT(network_.wire(4).added(), ElementsAre("/greedy/1"));
-  EXPECT_THAT(network_.wire(5).added(), ElementsAre("/modest"));
+  EXPECT_THAT(network_.codec(4).added(), ElementsAre("/greedy/1"));
+  EXPECT_THAT(network_.codec(5).added(), ElementsAre("/modest"));
 }
 
-// Over HTTP/1.1 a connection is one place. Base, which renews the Lease, is a user like others.
+// Completion HTTP/1.1 a connection is one place. Base, which renews the Lease, is a user like
+// others.
 TEST_F(ConnectionBudgetTest, GreedyComponentsLeavePlacesForTheNext) {
   options_.streams_per_connection = 2;  // one, and one for the probe
   ConnectionBudget budget({loop_, options_, stats_, new_wire_}, 64,
@@ -332,13 +333,13 @@ TEST_F(ConnectionBudgetTest, GreedyComponentsLeavePlacesForTheNext) {
   for (const std::string& component : components) {
     for (int i = 0; i < 80; ++i) {
       const std::string target = "/" + component + "/" + std::to_string(i);
-      EXPECT_EQ(budget.Submit(NewExchange(target, component)), absl::OkStatus());
+      EXPECT_EQ(budget.Submit(NewRequest(target, component)), absl::OkStatus());
     }
     loop_.RunReady();
   }
   std::map<std::string, int> placed;
   for (size_t i = 0; i < network_.size(); ++i) {
-    for (const std::string& target : network_.wire(i).added()) ++placed[target.substr(1, 1)];
+    for (const std::string& target : network_.codec(i).added()) ++placed[target.substr(1, 1)];
   }
   for (const std::string& component : components) EXPECT_GE(placed[component], 1) << component;
   EXPECT_GT(placed["a"], 30);
@@ -351,11 +352,11 @@ class FullConnectionTest : public ConnectionBudgetTest {
   void Fill() {
     Connect(1);
     for (const char* target : {"/a", "/b", "/c", "/d"}) Submit(target);
-    for (const char* target : {"/a", "/b", "/c"}) network_.wire(0).Send(target);
-    network_.wire(0).End("/d", kRefused);
+    for (const char* target : {"/a", "/b", "/c"}) network_.codec(0).Send(target);
+    network_.codec(0).End("/d", kRefused);
     loop_.RunReady();
     ASSERT_EQ(network_.size(), 2u);
-    EXPECT_THAT(network_.wire(1).added(), ElementsAre("/d"));
+    EXPECT_THAT(network_.codec(1).added(), ElementsAre("/d"));
   }
 };
 
@@ -370,12 +371,12 @@ TEST_F(FullConnectionTest, IsClosedInTheEnd) {
 TEST_F(FullConnectionTest, GoesOnIfItTakesARequestAgain) {
   Fill();
   loop_.RunFor(options_.drain_timeout / 2);
-  network_.wire(0).End("/b", {.status = absl::OkStatus(), .heard = true});
-  network_.wire(0).End("/c", {.status = absl::OkStatus(), .heard = true});
+  network_.codec(0).End("/b", {.status = absl::OkStatus(), .heard = true});
+  network_.codec(0).End("/c", {.status = absl::OkStatus(), .heard = true});
   loop_.RunReady();
   Submit("/e");
-  ASSERT_TRUE(network_.wire(0).Has("/e"));
-  network_.wire(0).Send("/e");
+  ASSERT_TRUE(network_.codec(0).Has("/e"));
+  network_.codec(0).Send("/e");
   loop_.RunFor(options_.drain_timeout);
   EXPECT_EQ(ends_.count("/a"), 0u);
   EXPECT_EQ(ends_.count("/e"), 0u);

@@ -4,14 +4,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "manager/transport/active_call.h"
+#include "manager/transport/active_stream.h"
 #include "manager/transport/ca_files.h"
-#include "manager/transport/call_exchange.h"
 #include "manager/transport/connection_budget.h"
+#include "manager/transport/curl_codec.h"
 #include "manager/transport/curl_handles.h"
 #include "manager/transport/curl_support.h"
-#include "manager/transport/curl_wire.h"
 #include "manager/transport/request_check.h"
-#include "manager/transport/stream_exchange.h"
 
 namespace mandate {
 namespace {
@@ -56,7 +56,7 @@ class HttpTransport::Core : public std::enable_shared_from_this<Core> {
       : loop_(loop), options_(options), ca_files_(loop.clock(), options_.ca_refresh, stats_) {}
 
   // Before anything else.
-  void SetWires(WireFactory new_wire) { new_wire_ = std::move(new_wire); }
+  void SetWires(ClientCodecFactory new_codec) { new_wire_ = std::move(new_codec); }
 
   Loop& loop() { return loop_; }
   const Options& options() const { return options_; }
@@ -82,9 +82,9 @@ class HttpTransport::Core : public std::enable_shared_from_this<Core> {
     return stats;
   }
 
-  void Mute() {
-    calls_.Mute();
-    streams_.Mute();
+  void Silence() {
+    calls_.Silence();
+    streams_.Silence();
   }
 
   void Shutdown() {
@@ -114,8 +114,8 @@ class HttpTransport::Core : public std::enable_shared_from_this<Core> {
   const Options options_;
   Stats stats_;
   CaFiles ca_files_;
-  WireFactory new_wire_;
-  const ShardParts parts_{loop_, options_, stats_, new_wire_, [this] { ProbeAll(); }};
+  ClientCodecFactory new_wire_;
+  const ConnectionContext parts_{loop_, options_, stats_, new_wire_, [this] { ProbeAll(); }};
   ConnectionBudget calls_{parts_, options_.max_call_connections, [this] { Schedule(calls_); }};
   ConnectionBudget streams_{parts_, options_.max_stream_connections,
                             [this] { Schedule(streams_); }};
@@ -128,24 +128,24 @@ absl::StatusOr<std::unique_ptr<HttpTransport>> HttpTransport::Create(EventLoop& 
   if (options.curl_version == 0) options.curl_version = CurlVersionHere();
   CheckVersion(options);
   auto core = std::make_shared<Core>(loop, options);
-  core->SetWires([&loop, raw = core.get()](Wire::Observer& observer) {
-    return CurlWire::Create(loop, raw->options(), raw->counters(), observer);
+  core->SetWires([&loop, raw = core.get()](ClientCodec::Observer& observer) {
+    return CurlCodec::Create(loop, raw->options(), raw->counters(), observer);
   });
   return std::unique_ptr<HttpTransport>(new HttpTransport(std::move(core)));
 }
 
-absl::StatusOr<std::unique_ptr<HttpTransport>> HttpTransport::CreateOn(Loop& loop, Options options,
-                                                                       WireFactory new_wire) {
+absl::StatusOr<std::unique_ptr<HttpTransport>> HttpTransport::CreateOn(
+    Loop& loop, Options options, ClientCodecFactory new_codec) {
   if (absl::Status status = CheckOptions(options); !status.ok()) return status;
   auto core = std::make_shared<Core>(loop, options);
-  core->SetWires(std::move(new_wire));
+  core->SetWires(std::move(new_codec));
   return std::unique_ptr<HttpTransport>(new HttpTransport(std::move(core)));
 }
 
 HttpTransport::HttpTransport(std::shared_ptr<Core> core) : core_(std::move(core)) {}
 
 HttpTransport::~HttpTransport() {
-  core_->Mute();
+  core_->Silence();
   Loop& loop = core_->loop();
   // Perhaps this is inside libcurl.
   loop.Post([core = std::move(core_)] { core->Shutdown(); });
@@ -155,25 +155,24 @@ void HttpTransport::Call(const CallContext& context, HttpRequest request, Done d
   assert(core_->loop().IsCurrent());
   ++core_->counters().calls;
   absl::Status status = core_->Prepare(request);
-  auto exchange = std::make_shared<CallExchange>(core_->loop(), core_->options(), core_->counters(),
-                                                 std::move(request), std::move(done));
-  if (status.ok()) status = core_->calls().Submit(exchange);
+  auto active = std::make_shared<ActiveCall>(core_->loop(), core_->options(), core_->counters(),
+                                             std::move(request), std::move(done));
+  if (status.ok()) status = core_->calls().Submit(active);
   if (status.ok()) {
-    exchange->Bind(context);
+    active->Bind(context);
     return;
   }
-  core_->loop().Post([exchange, status] { exchange->End(status); });
+  core_->loop().Post([active, status] { active->End(status); });
 }
 
 std::unique_ptr<Stream> HttpTransport::Open(HttpRequest request, std::shared_ptr<StreamSink> sink) {
   assert(core_->loop().IsCurrent());
   ++core_->counters().streams;
   absl::Status status = core_->Prepare(request);
-  auto exchange =
-      std::make_shared<StreamExchange>(core_->loop(), std::move(request), std::move(sink));
-  if (status.ok()) status = core_->streams().Submit(exchange);
-  if (!status.ok()) core_->loop().Post([exchange, status] { exchange->End(status); });
-  return exchange->Bind(core_->options().time_to_headers);
+  auto active = std::make_shared<ActiveStream>(core_->loop(), std::move(request), std::move(sink));
+  if (status.ok()) status = core_->streams().Submit(active);
+  if (!status.ok()) core_->loop().Post([active, status] { active->End(status); });
+  return active->Bind(core_->options().time_to_headers);
 }
 
 HttpTransport::Stats HttpTransport::stats() const {

@@ -11,9 +11,9 @@
 #include "absl/status/statusor.h"
 #include "manager/core/call_context.h"
 #include "manager/core/event_loop.h"
+#include "manager/transport/client_codec.h"
 #include "manager/transport/http_options.h"
 #include "manager/transport/transport.h"
-#include "manager/transport/wire.h"
 
 namespace mandate {
 
@@ -30,7 +30,7 @@ class HttpTransport : public Transport {
 
   // The same over other connections than libcurl's: `new_wire` is kept.
   static absl::StatusOr<std::unique_ptr<HttpTransport>> CreateOn(Loop& loop, Options options,
-                                                                 WireFactory new_wire);
+                                                                 ClientCodecFactory new_codec);
 
   // On the loop: what is open ends with kCancelled, later on the loop, and streams hear nothing
   // else any more. Or after the loop stopped, from any thread: nobody is told of anything.

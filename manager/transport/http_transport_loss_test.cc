@@ -7,8 +7,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "manager/transport/http_transport.h"
+#include "manager/transport/testing/connections_fixture.h"
 #include "manager/transport/testing/h2_server.h"
-#include "manager/transport/testing/sharding_fixture.h"
 
 namespace mandate {
 namespace {

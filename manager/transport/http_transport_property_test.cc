@@ -51,7 +51,7 @@ class World {
     loop_.RunFor(absl::Hours(1));
     for (const auto& call : calls_) CheckEnded(*call);
     for (const auto& stream : streams_) CheckEnded(*stream);
-    Expect(network_.wires() == 0, "connections outlive the transport");
+    Expect(network_.codecs() == 0, "connections outlive the transport");
     Expect(loop_.NextTimer() == absl::InfiniteFuture(), "timers outlive the transport");
     CheckOrder();
     for (const std::string& violation : network_.violations()) problems_.push_back(violation);
@@ -299,7 +299,7 @@ class World {
     Expect(stats.active == 0, absl::StrCat(stats.active, " active in the end"));
     Expect(stats.waiting == 0, absl::StrCat(stats.waiting, " wait in the end"));
     Expect(stats.connections == 0, absl::StrCat(stats.connections, " connections in the end"));
-    Expect(network_.wires() == 0, "connections are left");
+    Expect(network_.codecs() == 0, "connections are left");
   }
 
   void CheckStats() {

@@ -341,7 +341,7 @@ TEST_P(HttpTransportStreamStageTest, DestroyingTheTransportEndsItOnce) {
 }
 
 std::string StageName(const ::testing::TestParamInfo<Stage>& test) {
-  constexpr const char* kNames[] = {"Queue", "Connecting", "Handshake", "Mute",
+  constexpr const char* kNames[] = {"Queue", "Connecting", "Handshake", "Silence",
                                     "Head",  "Body",       "Closing"};
   return kNames[static_cast<int>(test.param)];
 }

@@ -17,20 +17,20 @@
 
 namespace mandate {
 
-absl::StatusOr<std::unique_ptr<Transfer>> Transfer::Create(std::shared_ptr<Exchange> exchange,
+absl::StatusOr<std::unique_ptr<Transfer>> Transfer::Create(std::shared_ptr<ActiveRequest> active,
                                                            Observer& observer,
                                                            const HttpOptions& options,
                                                            absl::Time wall_now) {
   auto transfer =
-      std::unique_ptr<Transfer>(new Transfer(std::move(exchange), observer, options, wall_now));
+      std::unique_ptr<Transfer>(new Transfer(std::move(active), observer, options, wall_now));
   const CURLcode code = transfer->easy_ != nullptr ? transfer->SetUp() : CURLE_OUT_OF_MEMORY;
   if (code != CURLE_OK) return transfer->StatusOf(code);
   return transfer;
 }
 
-Transfer::Transfer(std::shared_ptr<Exchange> exchange, Observer& observer,
+Transfer::Transfer(std::shared_ptr<ActiveRequest> active, Observer& observer,
                    const HttpOptions& options, absl::Time wall_now)
-    : exchange_(std::move(exchange)),
+    : active_(std::move(active)),
       observer_(observer),
       options_(options),
       parser_(options.max_header_bytes, wall_now),
@@ -40,7 +40,7 @@ CURLcode Transfer::SetUp() {
   SetUpConnection();
   SetUpCallbacks();
   CURLcode code = SetUpResending();
-  if (code == CURLE_OK) code = ApplyTls(easy(), exchange_->request());
+  if (code == CURLE_OK) code = ApplyTls(easy(), active_->request());
   return code == CURLE_OK ? SetUpRequest() : code;
 }
 
@@ -50,7 +50,7 @@ void Transfer::SetUpConnection() {
   curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(easy, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
   // Never what the environment says: the endpoint does.
-  curl_easy_setopt(easy, CURLOPT_PROXY, exchange_->request().endpoint->proxy.c_str());
+  curl_easy_setopt(easy, CURLOPT_PROXY, active_->request().endpoint->proxy.c_str());
   curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
   curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
   // What the proxy says is not the answer, and what the request says is not for the proxy.
@@ -100,7 +100,7 @@ CURLcode Transfer::SetUpResending() {
 
 CURLcode Transfer::SetUpRequest() {
   CURL* const easy = this->easy();
-  const HttpRequest& request = exchange_->request();
+  const HttpRequest& request = active_->request();
   const RequestUrl url = UrlOf(request);
   curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
   CURLcode code = curl_easy_setopt(easy, CURLOPT_URL, url.url.c_str());
@@ -139,7 +139,7 @@ CURLcode Transfer::SetUpRequest() {
   return curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers_.get());
 }
 
-bool Transfer::WasLeftOut() const {
+bool Transfer::WasRefusedUnprocessed() const {
   // The server refused the stream, by REFUSED_STREAM or by a GOAWAY that leaves it out: a promise
   // that it was not served (RFC 9113, 8.7), for which libcurl has no message. As set up it sends
   // nothing again for another reason without one, and CURLE_HTTP2 is the end of the last stream of
@@ -163,7 +163,7 @@ int Transfer::AnsweredCode() const {
 }
 
 void Transfer::Conclude(CURLcode code) {
-  if (code == CURLE_HTTP2) unserved_ = WasLeftOut();
+  if (code == CURLE_HTTP2) unserved_ = WasRefusedUnprocessed();
   if (!IsConnectionError(code) || parser_.done()) return;
   // Of a head, body and RST_STREAM that come together, libcurl 7.88 drops what it has not handed on
   // yet; API servers refuse a request so before they have read its body.
@@ -173,17 +173,17 @@ void Transfer::Conclude(CURLcode code) {
   if (lost_code_ < 400) return;
   HttpResponse head;
   head.code = lost_code_;
-  exchange_->OnHead(head);
+  active_->OnHead(head);
 }
 
 absl::Status Transfer::StatusOf(CURLcode code) const {
   if (header_too_large_) {
     return absl::ResourceExhaustedError(
-        absl::StrCat(exchange_->request().endpoint->server, " answered with headers of more than ",
+        absl::StrCat(active_->request().endpoint->server, " answered with headers of more than ",
                      options_.max_header_bytes, " bytes, the most that is taken"));
   }
-  if (code == CURLE_WRITE_ERROR && !exchange_->reason().ok()) return exchange_->reason();
-  const Endpoint& endpoint = *exchange_->request().endpoint;
+  if (code == CURLE_WRITE_ERROR && !active_->reason().ok()) return active_->reason();
+  const Endpoint& endpoint = *active_->request().endpoint;
   const std::string server = endpoint.proxy.empty()
                                  ? endpoint.server
                                  : absl::StrCat(endpoint.server, " through ", endpoint.proxy);
@@ -223,7 +223,7 @@ size_t Transfer::OnHeaderLine(char* data, size_t size, size_t count, void* self_
   long version = 0;
   curl_easy_getinfo(self.easy(), CURLINFO_HTTP_VERSION, &version);
   self.observer_.OnHead(version >= CURL_HTTP_VERSION_2_0);
-  return self.exchange_->OnHead(self.parser_.head()) ? size * count : 0;
+  return self.active_->OnHead(self.parser_.head()) ? size * count : 0;
 }
 
 size_t Transfer::OnBody(char* data, size_t size, size_t count, void* self_pointer) {
@@ -231,14 +231,14 @@ size_t Transfer::OnBody(char* data, size_t size, size_t count, void* self_pointe
   self.heard_ = true;
   self.observer_.OnHeard();
   // libcurl takes anything but the size for an error.
-  return self.exchange_->OnBody({data, size * count}) ? size * count : size * count + 1;
+  return self.active_->OnBody({data, size * count}) ? size * count : size * count + 1;
 }
 
 int Transfer::OnBeforeRequest(void* self_pointer, char*, char*, int, int) {
   Transfer& self = *static_cast<Transfer*>(self_pointer);
   // Whether to send it again is not for libcurl to decide.
-  if (self.sent_) self.unserved_ = self.WasLeftOut();
-  if (self.sent_ || self.exchange_->over()) return CURL_PREREQFUNC_ABORT;
+  if (self.sent_) self.unserved_ = self.WasRefusedUnprocessed();
+  if (self.sent_ || self.active_->ended()) return CURL_PREREQFUNC_ABORT;
   self.sent_ = true;
   self.observer_.OnSent(self);
   return CURL_PREREQFUNC_OK;
@@ -248,7 +248,7 @@ curl_socket_t Transfer::OpenSocket(void* self_pointer, curlsocktype, curl_sockad
   Transfer& self = *static_cast<Transfer*>(self_pointer);
   if (!self.observer_.MayOpenSocket()) {
     self.refused_ = true;
-    self.unserved_ = self.WasLeftOut();
+    self.unserved_ = self.WasRefusedUnprocessed();
     return CURL_SOCKET_BAD;
   }
   const curl_socket_t fd =

@@ -10,8 +10,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "manager/transport/active_request.h"
 #include "manager/transport/curl_handles.h"
-#include "manager/transport/exchange.h"
 #include "manager/transport/http_options.h"
 #include "manager/transport/response_head.h"
 
@@ -37,20 +37,20 @@ class Transfer {
   };
 
   // The observer outlives the transfer and the connection that it opens; options, the transfer.
-  static absl::StatusOr<std::unique_ptr<Transfer>> Create(std::shared_ptr<Exchange> exchange,
+  static absl::StatusOr<std::unique_ptr<Transfer>> Create(std::shared_ptr<ActiveRequest> active,
                                                           Observer& observer,
                                                           const HttpOptions& options,
                                                           absl::Time wall_now);
 
   CURL* easy() const { return easy_.get(); }
-  const std::shared_ptr<Exchange>& exchange() const { return exchange_; }
+  const std::shared_ptr<ActiveRequest>& active() const { return active_; }
 
   // The request went out, or part of it.
   bool sent() const { return sent_; }
   // libcurl wanted another connection for it.
   bool refused() const { return refused_; }
   // To be told the result before unserved() and heard() are asked. An error that the server
-  // answered, and libcurl lost, reaches the exchange as a head of which only the code is known.
+  // answered, and libcurl lost, reaches the request as a head of which only the code is known.
   void Conclude(CURLcode code);
   // The server surely did not act on it.
   bool unserved() const { return !sent_ || unserved_; }
@@ -62,10 +62,10 @@ class Transfer {
   absl::Status StatusOf(CURLcode code) const;
 
  private:
-  Transfer(std::shared_ptr<Exchange> exchange, Observer& observer, const HttpOptions& options,
+  Transfer(std::shared_ptr<ActiveRequest> active, Observer& observer, const HttpOptions& options,
            absl::Time wall_now);
   // libcurl wants to send it again, or gave it up, and has nothing to say against it.
-  bool WasLeftOut() const;
+  bool WasRefusedUnprocessed() const;
   // What the server answered, whether or not libcurl handed it on; 0: nothing that is final.
   int AnsweredCode() const;
   CURLcode SetUp();
@@ -81,7 +81,7 @@ class Transfer {
   static int CloseSocket(void* observer, curl_socket_t socket);
   static int SetSocketOptions(void* self, curl_socket_t socket, curlsocktype purpose);
 
-  const std::shared_ptr<Exchange> exchange_;
+  const std::shared_ptr<ActiveRequest> active_;
   Observer& observer_;
   const HttpOptions& options_;
   ResponseHeadParser parser_;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "manager/cache/cache.h"
+#include "manager/cache/cache_view.h"
 #include "testing/apiserver/store.h"
 
 namespace mandate {

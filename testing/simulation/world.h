@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "manager/cache/cache_impl.h"
+#include "manager/cache/cache.h"
 #include "manager/client/component_client.h"
 #include "manager/core/metrics.h"
 #include "manager/core/testing/simulated_loop.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "manager/cache/cache_impl.h"
+#include "manager/cache/cache.h"
 #include "manager/client/component_client.h"
 #include "manager/core/event_loop.h"
 #include "manager/core/metrics.h"

@@ -21,7 +21,7 @@
 
 #include "controllers/scope/instance_reconciler.h"
 #include "controllers/scope/template_reconciler.h"
-#include "manager/cache/cache_impl.h"
+#include "manager/cache/cache.h"
 #include "manager/client/component_client.h"
 #include "manager/component.h"
 #include "manager/core/event_loop.h"

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "manager/cache/cache_impl.h"
+#include "manager/cache/cache.h"
 #include "manager/cache/testing/recording_sink.h"
 #include "manager/cache/testing/watch_json.h"
 #include "manager/cache/testing/widget_server.h"

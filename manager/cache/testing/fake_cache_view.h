@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "manager/cache/cache.h"
+#include "manager/cache/cache_view.h"
 #include "manager/core/executor.h"
 #include "manager/core/mutex.h"
 #include "manager/object/object_codec.h"

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "manager/cache/cache.h"
+#include "manager/cache/cache_view.h"
 #include "manager/client/testing/fake_rest_client.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "testing/apiserver/server_core.h"

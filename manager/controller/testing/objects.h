@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "manager/cache/cache.h"
+#include "manager/cache/cache_view.h"
 #include "manager/object/raw_object.h"
 
 namespace mandate {

@@ -10,24 +10,24 @@
 
 namespace mandate {
 
-// Shows what CurlWire shows of a connection. Steps are timers, which hold it weakly.
-class FakeNetwork::FakeWire : public Wire {
+// Shows what CurlCodec shows of a connection. Steps are timers, which hold it weakly.
+class FakeNetwork::FakeCodec : public ClientCodec {
  public:
-  FakeWire(FakeNetwork& network, Observer& observer)
-      : network_(network), observer_(observer), self_(std::make_shared<FakeWire*>(this)) {
-    network_.wires_.push_back(this);
+  FakeCodec(FakeNetwork& network, Observer& observer)
+      : network_(network), observer_(observer), self_(std::make_shared<FakeCodec*>(this)) {
+    network_.codecs_.push_back(this);
   }
-  ~FakeWire() override {
+  ~FakeCodec() override {
     Check(!inside_, "destroyed inside a callback");
-    std::erase(network_.wires_, this);
+    std::erase(network_.codecs_, this);
   }
 
-  absl::Status Add(std::shared_ptr<Exchange> exchange) override {
+  absl::Status Add(std::shared_ptr<ActiveRequest> active) override {
     Check(!inside_, "a request was added inside a callback");
     Check(requests_.size() < network_.options_.client_streams, "too many on a connection");
-    Note(exchange->request());
+    Note(active->request());
     const uint64_t id = next_id_++;
-    requests_.emplace(id, Request{.exchange = std::move(exchange)});
+    requests_.emplace(id, Request{.active = std::move(active)});
     if (state_ == State::kNew) {
       Connect(id);
     } else {
@@ -37,10 +37,10 @@ class FakeNetwork::FakeWire : public Wire {
     return absl::OkStatus();
   }
 
-  bool Remove(const Exchange& exchange) override {
+  bool Remove(const ActiveRequest& active) override {
     Check(!inside_, "a request was removed inside a callback");
     const auto at = std::find_if(requests_.begin(), requests_.end(), [&](const auto& entry) {
-      return entry.second.exchange.get() == &exchange;
+      return entry.second.active.get() == &active;
     });
     if (at == requests_.end()) return false;
     if (CountSent() >= Limit()) full_until_ = network_.loop_.clock().TimeNow();
@@ -67,7 +67,7 @@ class FakeNetwork::FakeWire : public Wire {
  private:
   enum class State { kNew, kConnecting, kUp, kGone };
   struct Request {
-    std::shared_ptr<Exchange> exchange;
+    std::shared_ptr<ActiveRequest> active;
     bool sent = false;
     bool served = false;
     bool heard = false;
@@ -90,11 +90,11 @@ class FakeNetwork::FakeWire : public Wire {
   }
 
   void Later(absl::Duration delay, std::function<void()> step) {
-    // As a task of its own: nothing of a wire's happens inside another call.
+    // As a task of its own: nothing of a codec's happens inside another call.
     auto timer = std::make_shared<std::unique_ptr<Loop::Timer>>();
     *timer = network_.loop_.RunAt(
         network_.loop_.clock().TimeNow() + delay,
-        [weak = std::weak_ptr<FakeWire*>(self_), step = std::move(step), id = next_timer_] {
+        [weak = std::weak_ptr<FakeCodec*>(self_), step = std::move(step), id = next_timer_] {
           const auto self = weak.lock();
           if (self == nullptr) return;
           // Kept until the step is over.
@@ -145,14 +145,14 @@ class FakeNetwork::FakeWire : public Wire {
       ++network_.counts_.refusals;
       return End(id, {.status = absl::UnavailableError("no room"), .refused = true, .lost = true});
     }
-    if (at->second.exchange->over()) {
+    if (at->second.active->ended()) {
       return End(id, {.status = absl::CancelledError("given up"), .lost = true});
     }
     connected_ = true;
     at->second.sent = true;
-    network_.sent_.insert(at->second.exchange->request().target);
+    network_.sent_.insert(at->second.active->request().target);
     ++network_.counts_.requests;
-    Inside([&] { observer_.OnSent(*at->second.exchange); });
+    Inside([&] { observer_.OnSent(*at->second.active); });
     Soon([this, id] { Serve(id); });
   }
 
@@ -162,7 +162,7 @@ class FakeNetwork::FakeWire : public Wire {
     if (at == requests_.end() || stalled_ || state_ != State::kUp) return;
     const Faults& faults = network_.options_.faults;
     Counts& counts = network_.counts_;
-    const std::string target = at->second.exchange->request().target;
+    const std::string target = at->second.active->request().target;
     if (target != "/livez") {
       if (network_.Happens(faults.refused_stream)) {
         ++counts.resets;
@@ -210,7 +210,7 @@ class FakeNetwork::FakeWire : public Wire {
     Inside([&] {
       observer_.OnHeard();
       observer_.OnHead(multiplexed_);
-      wanted = at->second.exchange->OnHead(head);
+      wanted = at->second.active->OnHead(head);
     });
     if (wanted) {
       observer_.OnSettled({});
@@ -223,14 +223,14 @@ class FakeNetwork::FakeWire : public Wire {
   void Body(uint64_t id) {
     const auto at = requests_.find(id);
     if (at == requests_.end() || stalled_) return;
-    const std::string& target = at->second.exchange->request().target;
+    const std::string& target = at->second.active->request().target;
     const bool watch = absl::StartsWith(target, "/watch");
     bool wanted = false;
     Inside([&] {
       observer_.OnHeard();
-      wanted = at->second.exchange->OnBody(watch ? "x" : target);
+      wanted = at->second.active->OnBody(watch ? "x" : target);
       // More may be there already, whatever the first did.
-      if (wanted && watch && network_.Happens(50)) wanted = at->second.exchange->OnBody("x");
+      if (wanted && watch && network_.Happens(50)) wanted = at->second.active->OnBody("x");
     });
     if (!wanted) return GiveUp(id);
     if (!watch || network_.Happens(network_.options_.watch_ends)) {
@@ -247,13 +247,13 @@ class FakeNetwork::FakeWire : public Wire {
     for (const auto& [id, request] : requests_) {
       if (request.served) last = id;
     }
-    std::vector<Over> over;
+    std::vector<Completion> over;
     for (auto it = requests_.upper_bound(last); it != requests_.end();) {
       if (!it->second.sent) {
         ++it;
         continue;
       }
-      over.push_back({it->second.exchange, Unserved(it->first)});
+      over.push_back({it->second.active, Unserved(it->first)});
       it = requests_.erase(it);
     }
     observer_.OnSettled(std::move(over));
@@ -262,14 +262,14 @@ class FakeNetwork::FakeWire : public Wire {
   void Close() {
     ++network_.counts_.closed;
     state_ = State::kGone;
-    std::vector<Over> over;
+    std::vector<Completion> over;
     for (auto it = requests_.begin(); it != requests_.end();) {
       const Request& request = it->second;
       if (!request.sent) {
         ++it;
         continue;
       }
-      over.push_back({request.exchange,
+      over.push_back({request.active,
                       {.status = absl::UnavailableError("closed"),
                        .sent = true,
                        .heard = request.heard,
@@ -280,7 +280,7 @@ class FakeNetwork::FakeWire : public Wire {
   }
 
   // What came later than the last that the server took was not served, but for what was answered.
-  WireResult Unserved(uint64_t id) {
+  TransferResult Unserved(uint64_t id) {
     const Request& request = requests_.at(id);
     // libcurl, when it would send it again by itself, uses the connection no more.
     const bool refused = network_.Happens(50);
@@ -296,17 +296,17 @@ class FakeNetwork::FakeWire : public Wire {
   void GiveUp(uint64_t id) {
     const auto at = requests_.find(id);
     if (at == requests_.end()) return;
-    absl::Status reason = at->second.exchange->reason();
+    absl::Status reason = at->second.active->reason();
     if (reason.ok()) reason = absl::CancelledError("given up");
     unflushed_ = true;
     if (!multiplexed_) state_ = State::kGone;
     End(id, {.status = std::move(reason), .sent = true, .heard = true});
   }
 
-  void End(uint64_t id, WireResult result) {
+  void End(uint64_t id, TransferResult result) {
     auto node = requests_.extract(id);
     if (node.empty()) return;
-    observer_.OnSettled({{std::move(node.mapped().exchange), std::move(result)}});
+    observer_.OnSettled({{std::move(node.mapped().active), std::move(result)}});
   }
 
   void Inside(const std::function<void()>& work) {
@@ -330,7 +330,7 @@ class FakeNetwork::FakeWire : public Wire {
   absl::Time full_until_ = absl::InfinitePast();
   bool unflushed_ = false;
   bool inside_ = false;
-  const std::shared_ptr<FakeWire*> self_;
+  const std::shared_ptr<FakeCodec*> self_;
 };
 
 FakeNetwork::FakeNetwork(Loop& loop, const Options& options)
@@ -338,9 +338,9 @@ FakeNetwork::FakeNetwork(Loop& loop, const Options& options)
 
 FakeNetwork::~FakeNetwork() = default;
 
-WireFactory FakeNetwork::NewWire() {
-  return [this](Wire::Observer& observer) -> absl::StatusOr<std::unique_ptr<Wire>> {
-    return std::make_unique<FakeWire>(*this, observer);
+ClientCodecFactory FakeNetwork::NewWire() {
+  return [this](ClientCodec::Observer& observer) -> absl::StatusOr<std::unique_ptr<ClientCodec>> {
+    return std::make_unique<FakeCodec>(*this, observer);
   };
 }
 
@@ -351,7 +351,7 @@ int FakeNetwork::served(const std::string& target) const {
 
 size_t FakeNetwork::HangingSince(absl::Time time) const {
   size_t count = 0;
-  for (const FakeWire* wire : wires_) count += wire->HangingSince(time);
+  for (const FakeCodec* codec : codecs_) count += codec->HangingSince(time);
   return count;
 }
 

@@ -17,7 +17,7 @@
 
 #include "absl/time/time.h"
 #include "manager/core/executor.h"
-#include "manager/transport/wire.h"
+#include "manager/transport/client_codec.h"
 
 namespace mandate {
 
@@ -57,8 +57,8 @@ class FakeNetwork {
   FakeNetwork(Loop& loop, const Options& options);  // `loop` outlives this
   ~FakeNetwork();
 
-  // The network outlives the wires.
-  WireFactory NewWire();
+  // The network outlives the codecs.
+  ClientCodecFactory NewWire();
 
   // From now on nothing fails.
   void Heal() { options_.faults = {}; }
@@ -70,7 +70,7 @@ class FakeNetwork {
   // Targets in the order in which they were first put on a connection, by server and component.
   const std::map<std::string, std::vector<std::string>>& admitted() const { return admitted_; }
   const Counts& counts() const { return counts_; }
-  size_t wires() const { return wires_.size(); }
+  size_t codecs() const { return codecs_.size(); }
   // How many requests wait on connections that have been silent since before `time`, and that
   // could be probed since: they speak HTTP/2, have room and brought no GOAWAY.
   size_t HangingSince(absl::Time time) const;
@@ -78,7 +78,7 @@ class FakeNetwork {
   const std::vector<std::string>& violations() const { return violations_; }
 
  private:
-  class FakeWire;
+  class FakeCodec;
   bool Happens(int percent);
   absl::Duration Delay();
 
@@ -86,7 +86,7 @@ class FakeNetwork {
   Options options_;
   std::mt19937_64 random_;
   Counts counts_;
-  std::vector<const FakeWire*> wires_;
+  std::vector<const FakeCodec*> codecs_;
   std::map<std::string, int> served_;
   std::map<std::string, std::vector<std::string>> admitted_;
   std::set<std::string> admitted_once_;

@@ -21,7 +21,7 @@ namespace mandate {
 class ServerSession : public ServerStreamWriter {
  public:
   // To a request with a body as soon as its head is there, with RST_STREAM (NO_ERROR) for the rest
-  // of it. A 401 comes with GOAWAY, as API servers send it. Over HTTP/1.1: with "Connection:
+  // of it. A 401 comes with GOAWAY, as API servers send it. Completion HTTP/1.1: with "Connection:
   // close", and the rest is read and dropped for a while.
   struct EarlyAnswer {
     int code = 0;
@@ -53,7 +53,8 @@ class ServerSession : public ServerStreamWriter {
     std::optional<uint64_t> last = std::nullopt;
   };
   // Asks the client to open no more streams here; those that are open, up to the last, go on. May
-  // be said again, with a lower last. Over HTTP/1.1: "Connection: close" with the next answer.
+  // be said again, with a lower last. Completion HTTP/1.1: "Connection: close" with the next
+  // answer.
   virtual void GoAway(GoAwayFrame frame) = 0;
   virtual size_t open_streams() const = 0;
   // The socket is gone.

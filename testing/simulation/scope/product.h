@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "manager/cache/cache_impl.h"
+#include "manager/cache/cache.h"
 #include "manager/client/component_client.h"
 #include "manager/controller/rest_event_recorder.h"
 #include "manager/core/executor.h"

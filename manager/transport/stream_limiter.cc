@@ -1,11 +1,11 @@
-#include "manager/transport/admission.h"
+#include "manager/transport/stream_limiter.h"
 
 #include <algorithm>
 #include <cassert>
 
 namespace mandate {
 
-size_t Admission::room() const {
+size_t StreamLimiter::room() const {
   switch (state_) {
     case State::kConnecting:
       return active_ == 0 ? 1 : 0;
@@ -18,17 +18,17 @@ size_t Admission::room() const {
   return 0;
 }
 
-void Admission::Start() {
+void StreamLimiter::Start() {
   assert(room() > 0);
   ++active_;
 }
 
-void Admission::Sent() {
+void StreamLimiter::Sent() {
   ++on_connection_;
   most_on_connection_ = std::max(most_on_connection_, on_connection_);
 }
 
-void Admission::End(bool sent) {
+void StreamLimiter::End(bool sent) {
   assert(active_ > 0);
   --active_;
   if (sent) {
@@ -37,7 +37,7 @@ void Admission::End(bool sent) {
   }
 }
 
-void Admission::HeadCame(bool multiplexed) {
+void StreamLimiter::HeadCame(bool multiplexed) {
   if (!multiplexed) {
     multiplexed_ = false;
     cap_ = 1;
@@ -45,7 +45,7 @@ void Admission::HeadCame(bool multiplexed) {
   if (state_ == State::kConnecting) state_ = State::kOpen;
 }
 
-void Admission::Refused() {
+void StreamLimiter::Refused() {
   if (state_ != State::kOpen) return;
   // More than that ran here before: the connection takes no more at all.
   if (on_connection_ == 0 || on_connection_ < most_on_connection_) return Drain();
@@ -54,7 +54,7 @@ void Admission::Refused() {
   cap_ = std::max<size_t>(on_connection_, 2) - 1;
 }
 
-void Admission::Drain() {
+void StreamLimiter::Drain() {
   if (state_ != State::kDead) state_ = State::kDraining;
 }
 

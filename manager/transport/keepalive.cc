@@ -1,31 +1,31 @@
-#include "manager/transport/liveness.h"
+#include "manager/transport/keepalive.h"
 
 #include <utility>
 
 namespace mandate {
 
-Liveness::Liveness(Loop& loop, Options options, Actions actions)
+Keepalive::Keepalive(Loop& loop, Options options, Actions actions)
     : loop_(loop), options_(options), actions_(std::move(actions)) {}
 
-void Liveness::Start() {
+void Keepalive::Start() {
   if (timer_ != nullptr) return;
   Heard();
   SetTimer(heard_ + options_.silence_limit);
 }
 
-void Liveness::Stop() { timer_.reset(); }
+void Keepalive::Stop() { timer_.reset(); }
 
-void Liveness::ProbeNotSent() {
+void Keepalive::ProbeNotSent() {
   if (timer_ == nullptr) return;
   Stop();
   Start();
 }
 
-void Liveness::SetTimer(absl::Time when) {
+void Keepalive::SetTimer(absl::Time when) {
   timer_ = loop_.RunAt(when, [this] { Check(); });
 }
 
-void Liveness::Check() {
+void Keepalive::Check() {
   const absl::Time now = loop_.clock().TimeNow();
   if (heard_ < probed_) {
     timer_.reset();
@@ -37,11 +37,11 @@ void Liveness::Check() {
   if (!Probe()) ProbeNotSent();
 }
 
-void Liveness::Doubt() {
+void Keepalive::Doubt() {
   if (timer_ != nullptr && heard_ >= probed_) Probe();
 }
 
-bool Liveness::Probe() {
+bool Keepalive::Probe() {
   if (!actions_.send_probe()) return false;
   probed_ = loop_.clock().TimeNow();
   SetTimer(probed_ + options_.probe_timeout);

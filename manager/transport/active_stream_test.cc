@@ -1,4 +1,4 @@
-#include "manager/transport/stream_exchange.h"
+#include "manager/transport/active_stream.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,10 +40,10 @@ class Sink : public StreamSink {
 class StreamExchangeTest : public testing::Test {
  protected:
   StreamExchangeTest() {
-    exchange_ = std::make_shared<StreamExchange>(
+    active_ = std::make_shared<ActiveStream>(
         loop_, HttpRequest(endpoint_, EndpointCertificate(), "GET", "/api/v1/pods"), sink_);
-    exchange_->SetCarrier([this] { ++dropped_; });
-    stream_ = exchange_->Bind(absl::Seconds(30));
+    active_->SetCarrier([this] { ++dropped_; });
+    stream_ = active_->Bind(absl::Seconds(30));
   }
   static HttpResponse Head(int code = 200) {
     HttpResponse head;
@@ -55,21 +55,21 @@ class StreamExchangeTest : public testing::Test {
   std::shared_ptr<const Endpoint> endpoint_ = std::make_shared<const Endpoint>();
   std::shared_ptr<Sink> sink_ = std::make_shared<Sink>();
   int dropped_ = 0;
-  std::shared_ptr<StreamExchange> exchange_;
+  std::shared_ptr<ActiveStream> active_;
   std::unique_ptr<Stream> stream_;
 };
 
 TEST_F(StreamExchangeTest, HandsOnWhatComes) {
-  EXPECT_TRUE(exchange_->OnHead(Head(201)));
-  EXPECT_TRUE(exchange_->OnBody("one "));
-  EXPECT_TRUE(exchange_->OnBody("two"));
+  EXPECT_TRUE(active_->OnHead(Head(201)));
+  EXPECT_TRUE(active_->OnBody("one "));
+  EXPECT_TRUE(active_->OnBody("two"));
   EXPECT_EQ(sink_->code, 201);
   EXPECT_EQ(sink_->data, "one two");
   EXPECT_EQ(sink_->closed, 0);
-  exchange_->End(absl::OkStatus());
+  active_->End(absl::OkStatus());
   EXPECT_EQ(sink_->closed, 1);
   EXPECT_EQ(dropped_, 0);
-  EXPECT_FALSE(exchange_->OnBody("more"));
+  EXPECT_FALSE(active_->OnBody("more"));
   EXPECT_EQ(sink_->data, "one two");
 }
 
@@ -85,34 +85,34 @@ TEST_F(StreamExchangeTest, WithoutAHeadItEnds) {
 }
 
 TEST_F(StreamExchangeTest, WithoutAHeadAServerThatHasTheRequestDidNotAnswer) {
-  exchange_->NoteSent();
+  active_->NoteSent();
   loop_.RunFor(absl::Seconds(30));
   EXPECT_FALSE(WasNotSent(sink_->end));
   EXPECT_THAT(std::string(sink_->end.message()), HasSubstr("no answer to /api/v1/pods began"));
 }
 
 TEST_F(StreamExchangeTest, AfterTheHeadItMayBeSilentForEver) {
-  EXPECT_TRUE(exchange_->OnHead(Head()));
+  EXPECT_TRUE(active_->OnHead(Head()));
   EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
 }
 
 TEST_F(StreamExchangeTest, ItsEndLeavesNoTimer) {
-  exchange_->End(absl::UnavailableError("lost"));
+  active_->End(absl::UnavailableError("lost"));
   EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
   EXPECT_EQ(sink_->closed, 1);
 }
 
 TEST_F(StreamExchangeTest, ASinkThatCancelsIsGivenUp) {
   sink_->flow = StreamSink::Flow::kCancel;
-  EXPECT_FALSE(exchange_->OnHead(Head()));
-  EXPECT_TRUE(absl::IsCancelled(exchange_->reason()));
+  EXPECT_FALSE(active_->OnHead(Head()));
+  EXPECT_TRUE(absl::IsCancelled(active_->reason()));
 }
 
 TEST_F(StreamExchangeTest, ASinkThatCancelsLaterIsGivenUp) {
-  EXPECT_TRUE(exchange_->OnHead(Head()));
+  EXPECT_TRUE(active_->OnHead(Head()));
   sink_->flow = StreamSink::Flow::kCancel;
-  EXPECT_FALSE(exchange_->OnBody("x"));
-  EXPECT_TRUE(absl::IsCancelled(exchange_->reason()));
+  EXPECT_FALSE(active_->OnBody("x"));
+  EXPECT_TRUE(absl::IsCancelled(active_->reason()));
 }
 
 TEST_F(StreamExchangeTest, WithoutItsStreamItIsDroppedAndTheSinkHearsOfItsEnd) {
@@ -120,7 +120,7 @@ TEST_F(StreamExchangeTest, WithoutItsStreamItIsDroppedAndTheSinkHearsOfItsEnd) {
   EXPECT_EQ(dropped_, 1);
   EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
   EXPECT_EQ(sink_->closed, 0) << "never inside the destructor";
-  EXPECT_FALSE(exchange_->OnHead(Head()));
+  EXPECT_FALSE(active_->OnHead(Head()));
   loop_.RunReady();
   EXPECT_EQ(sink_->closed, 1);
   EXPECT_TRUE(absl::IsCancelled(sink_->end));
@@ -129,7 +129,7 @@ TEST_F(StreamExchangeTest, WithoutItsStreamItIsDroppedAndTheSinkHearsOfItsEnd) {
 }
 
 TEST_F(StreamExchangeTest, WithoutItsStreamAfterItsEndNothingHappens) {
-  exchange_->End(absl::OkStatus());
+  active_->End(absl::OkStatus());
   stream_.reset();
   loop_.RunReady();
   EXPECT_EQ(sink_->closed, 1);
@@ -137,9 +137,9 @@ TEST_F(StreamExchangeTest, WithoutItsStreamAfterItsEndNothingHappens) {
 }
 
 TEST_F(StreamExchangeTest, MutedItTellsNobody) {
-  exchange_->Mute();
-  EXPECT_FALSE(exchange_->OnHead(Head()));
-  EXPECT_FALSE(exchange_->OnBody("x"));
+  active_->Silence();
+  EXPECT_FALSE(active_->OnHead(Head()));
+  EXPECT_FALSE(active_->OnBody("x"));
   EXPECT_EQ(sink_->code, 0);
   EXPECT_EQ(sink_->data, "");
 }

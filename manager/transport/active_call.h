@@ -1,6 +1,6 @@
-// An exchange whose answer is collected and handed over whole, but for a body that has a sink.
-#ifndef MANAGER_TRANSPORT_CALL_EXCHANGE_H_
-#define MANAGER_TRANSPORT_CALL_EXCHANGE_H_
+// An request whose answer is collected and handed over whole, but for a body that has a sink.
+#ifndef MANAGER_TRANSPORT_ACTIVE_CALL_H_
+#define MANAGER_TRANSPORT_ACTIVE_CALL_H_
 
 #include <functional>
 #include <memory>
@@ -12,19 +12,19 @@
 #include "absl/time/time.h"
 #include "manager/core/call_context.h"
 #include "manager/core/executor.h"
-#include "manager/transport/exchange.h"
+#include "manager/transport/active_request.h"
 #include "manager/transport/http_options.h"
 #include "manager/transport/transport.h"
 
 namespace mandate {
 
 // Loop thread only.
-class CallExchange : public Exchange {
+class ActiveCall : public ActiveRequest {
  public:
   // `loop`, `options` and `stats` outlive this.
-  CallExchange(Loop& loop, const HttpOptions& options, HttpStats& stats, HttpRequest request,
-               Transport::Done done);
-  ~CallExchange() override;
+  ActiveCall(Loop& loop, const HttpOptions& options, HttpStats& stats, HttpRequest request,
+             Transport::Done done);
+  ~ActiveCall() override;
 
   // Ends it at the context's deadline or stop; never inside this call.
   void Bind(const CallContext& context);
@@ -50,4 +50,4 @@ class CallExchange : public Exchange {
 
 }  // namespace mandate
 
-#endif  // MANAGER_TRANSPORT_CALL_EXCHANGE_H_
+#endif  // MANAGER_TRANSPORT_ACTIVE_CALL_H_

@@ -1,4 +1,4 @@
-#include "manager/transport/curl_wire.h"
+#include "manager/transport/curl_codec.h"
 
 #include <sys/epoll.h>
 
@@ -25,15 +25,17 @@ int CurlEvents(uint32_t events) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Wire>> CurlWire::Create(EventLoop& loop, const HttpOptions& options,
-                                                       HttpStats& stats, Wire::Observer& observer) {
-  auto wire = std::unique_ptr<CurlWire>(new CurlWire(loop, options, stats, observer));
-  RETURN_IF_ERROR(wire->SetUp());
-  return wire;
+absl::StatusOr<std::unique_ptr<ClientCodec>> CurlCodec::Create(EventLoop& loop,
+                                                               const HttpOptions& options,
+                                                               HttpStats& stats,
+                                                               ClientCodec::Observer& observer) {
+  auto codec = std::unique_ptr<CurlCodec>(new CurlCodec(loop, options, stats, observer));
+  RETURN_IF_ERROR(codec->SetUp());
+  return codec;
 }
 
-CurlWire::CurlWire(EventLoop& loop, const HttpOptions& options, HttpStats& stats,
-                   Wire::Observer& observer)
+CurlCodec::CurlCodec(EventLoop& loop, const HttpOptions& options, HttpStats& stats,
+                     ClientCodec::Observer& observer)
     : loop_(loop),
       options_(options),
       tested_(CurlSupport{options.curl_version}.tested()),
@@ -41,7 +43,7 @@ CurlWire::CurlWire(EventLoop& loop, const HttpOptions& options, HttpStats& stats
       observer_(observer),
       multi_(curl_multi_init()) {}
 
-absl::Status CurlWire::SetUp() {
+absl::Status CurlCodec::SetUp() {
   if (multi_ == nullptr) return absl::ResourceExhaustedError("out of memory for a connection");
   CURLM* const multi = multi_.get();
   curl_multi_setopt(multi, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
@@ -54,7 +56,7 @@ absl::Status CurlWire::SetUp() {
   return absl::OkStatus();
 }
 
-CurlWire::~CurlWire() {
+CurlCodec::~CurlCodec() {
   if (multi_ == nullptr) return;
   // The loop may be over: libcurl must set no more timers and watches.
   curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETFUNCTION, nullptr);
@@ -64,45 +66,45 @@ CurlWire::~CurlWire() {
   multi_.reset();
 }
 
-absl::Status CurlWire::Add(std::shared_ptr<Exchange> exchange) {
+absl::Status CurlCodec::Add(std::shared_ptr<ActiveRequest> active) {
   // Whatever becomes of it, nothing is claimed about what another libcurl does with it.
-  if (!tested_) exchange->NoteSent();
-  const Exchange* const key = exchange.get();
+  if (!tested_) active->NoteSent();
+  const ActiveRequest* const key = active.get();
   ASSIGN_OR_RETURN(
       std::unique_ptr<Transfer> transfer,
-      Transfer::Create(std::move(exchange), *this, options_, loop_.clock().WallTimeNow()));
+      Transfer::Create(std::move(active), *this, options_, loop_.clock().WallTimeNow()));
   CURL* const easy = transfer->easy();
   if (const CURLMcode code = curl_multi_add_handle(multi_.get(), easy); code != CURLM_OK) {
     return absl::InternalError(
         absl::StrCat("libcurl takes no request: ", curl_multi_strerror(code)));
   }
   transfers_.emplace(easy, std::move(transfer));
-  by_exchange_.emplace(key, easy);
+  by_request_.emplace(key, easy);
   return absl::OkStatus();
 }
 
-bool CurlWire::Remove(const Exchange& exchange) {
-  const auto found = by_exchange_.find(&exchange);
-  assert(found != by_exchange_.end());
+bool CurlCodec::Remove(const ActiveRequest& active) {
+  const auto found = by_request_.find(&active);
+  assert(found != by_request_.end());
   const bool sent = Take(found->second)->sent();
   unflushed_ = unflushed_ || sent;
   return sent;
 }
 
-std::unique_ptr<Transfer> CurlWire::Take(CURL* easy) {
+std::unique_ptr<Transfer> CurlCodec::Take(CURL* easy) {
   auto node = transfers_.extract(easy);
   if (node.empty()) return nullptr;
-  by_exchange_.erase(node.mapped()->exchange().get());
+  by_request_.erase(node.mapped()->active().get());
   curl_multi_remove_handle(multi_.get(), easy);
   return std::move(node.mapped());
 }
 
-int CurlWire::OnSocket(CURL*, curl_socket_t fd, int what, void* self, void*) {
-  static_cast<CurlWire*>(self)->WatchSocket(fd, what);
+int CurlCodec::OnSocket(CURL*, curl_socket_t fd, int what, void* self, void*) {
+  static_cast<CurlCodec*>(self)->WatchSocket(fd, what);
   return 0;
 }
 
-void CurlWire::WatchSocket(curl_socket_t fd, int what) {
+void CurlCodec::WatchSocket(curl_socket_t fd, int what) {
   if (what == CURL_POLL_REMOVE) {
     watches_.erase(fd);
     return;
@@ -117,13 +119,13 @@ void CurlWire::WatchSocket(curl_socket_t fd, int what) {
     watches_.emplace(fd, *std::move(watch));
     return;
   }
-  loop_.Post([weak = std::weak_ptr<CurlWire*>(self_), status = watch.status()] {
+  loop_.Post([weak = std::weak_ptr<CurlCodec*>(self_), status = watch.status()] {
     if (const auto self = weak.lock()) (*self)->observer_.OnBroken(status);
   });
 }
 
-int CurlWire::OnTimeout(CURLM*, long milliseconds, void* self_pointer) {
-  CurlWire& self = *static_cast<CurlWire*>(self_pointer);
+int CurlCodec::OnTimeout(CURLM*, long milliseconds, void* self_pointer) {
+  CurlCodec& self = *static_cast<CurlCodec*>(self_pointer);
   if (milliseconds < 0) {
     self.timeout_.reset();
   } else {
@@ -134,13 +136,13 @@ int CurlWire::OnTimeout(CURLM*, long milliseconds, void* self_pointer) {
   return 0;
 }
 
-void CurlWire::Act(curl_socket_t fd, int events) {
+void CurlCodec::Act(curl_socket_t fd, int events) {
   int running = 0;
   curl_multi_socket_action(multi_.get(), fd, events, &running);
   Settle();
 }
 
-void CurlWire::Settle() {
+void CurlCodec::Settle() {
   std::vector<std::pair<CURL*, CURLcode>> messages;
   int left = 0;
   while (const CURLMsg* message = curl_multi_info_read(multi_.get(), &left)) {
@@ -150,17 +152,17 @@ void CurlWire::Settle() {
   }
   if (messages.empty() && !changed_) return;
   changed_ = false;
-  std::vector<Over> over;
+  std::vector<Completion> over;
   for (const auto& [easy, code] : messages) {
     const std::unique_ptr<Transfer> transfer = Take(easy);
     if (transfer == nullptr) continue;
-    WireResult result = ResultOf(*transfer, code);
-    over.push_back({transfer->exchange(), std::move(result)});
+    TransferResult result = ResultOf(*transfer, code);
+    over.push_back({transfer->active(), std::move(result)});
   }
   observer_.OnSettled(std::move(over));
 }
 
-WireResult CurlWire::ResultOf(Transfer& transfer, CURLcode code) {
+TransferResult CurlCodec::ResultOf(Transfer& transfer, CURLcode code) {
   transfer.Conclude(code);
   unflushed_ = unflushed_ || (transfer.sent() && code != CURLE_OK);
   stats_.refused_too_large += transfer.header_too_large();
@@ -172,7 +174,7 @@ WireResult CurlWire::ResultOf(Transfer& transfer, CURLcode code) {
           .lost = IsConnectionError(code)};
 }
 
-bool CurlWire::Flush() {
+bool CurlCodec::Flush() {
   // libcurl 7.88 leaves RST_STREAM in a buffer until something else is written to the connection,
   // and the server goes on serving a watch that nobody reads. Pausing the sending side of another
   // request, which has nothing more to send, and resuming it writes the buffer out; it does not
@@ -187,22 +189,22 @@ bool CurlWire::Flush() {
   return false;
 }
 
-void CurlWire::OnSent(const Transfer& transfer) {
+void CurlCodec::OnSent(const Transfer& transfer) {
   connected_ = true;
-  observer_.OnSent(*transfer.exchange());
+  observer_.OnSent(*transfer.active());
 }
 
-void CurlWire::OnHead(bool multiplexed) {
+void CurlCodec::OnHead(bool multiplexed) {
   changed_ = true;
   observer_.OnHead(multiplexed);
 }
 
-void CurlWire::OnSocketOpened(curl_socket_t socket) {
+void CurlCodec::OnSocketOpened(curl_socket_t socket) {
   sockets_.insert(socket);
   ++stats_.sockets_opened;
 }
 
-void CurlWire::OnSocketClosing(curl_socket_t socket) {
+void CurlCodec::OnSocketClosing(curl_socket_t socket) {
   sockets_.erase(socket);
   changed_ = true;
 }

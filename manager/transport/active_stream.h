@@ -1,13 +1,13 @@
-// An exchange whose answer goes to a StreamSink as it comes.
-#ifndef MANAGER_TRANSPORT_STREAM_EXCHANGE_H_
-#define MANAGER_TRANSPORT_STREAM_EXCHANGE_H_
+// An request whose answer goes to a StreamSink as it comes.
+#ifndef MANAGER_TRANSPORT_ACTIVE_STREAM_H_
+#define MANAGER_TRANSPORT_ACTIVE_STREAM_H_
 
 #include <memory>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "manager/core/executor.h"
-#include "manager/transport/exchange.h"
+#include "manager/transport/active_request.h"
 #include "manager/transport/http_options.h"
 #include "manager/transport/sink_gate.h"
 #include "manager/transport/transport.h"
@@ -15,12 +15,12 @@
 namespace mandate {
 
 // Loop thread only.
-class StreamExchange : public Exchange {
+class ActiveStream : public ActiveRequest {
  public:
   // `loop` outlives this.
-  StreamExchange(Loop& loop, HttpRequest request, std::shared_ptr<StreamSink> sink);
+  ActiveStream(Loop& loop, HttpRequest request, std::shared_ptr<StreamSink> sink);
 
-  // The client's end. Ends the exchange when no head has come within `time_to_headers`.
+  // The client's end. Ends the request when no head has come within `time_to_headers`.
   std::unique_ptr<Stream> Bind(absl::Duration time_to_headers);
 
   bool OnHead(const HttpResponse& head) override;
@@ -40,4 +40,4 @@ class StreamExchange : public Exchange {
 
 }  // namespace mandate
 
-#endif  // MANAGER_TRANSPORT_STREAM_EXCHANGE_H_
+#endif  // MANAGER_TRANSPORT_ACTIVE_STREAM_H_

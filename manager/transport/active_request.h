@@ -1,6 +1,6 @@
 // One request and what becomes of its answer, apart from the connection that carries it.
-#ifndef MANAGER_TRANSPORT_EXCHANGE_H_
-#define MANAGER_TRANSPORT_EXCHANGE_H_
+#ifndef MANAGER_TRANSPORT_ACTIVE_REQUEST_H_
+#define MANAGER_TRANSPORT_ACTIVE_REQUEST_H_
 
 #include <functional>
 #include <memory>
@@ -15,12 +15,12 @@ namespace mandate {
 // Carried by a queue or by a transfer, one at a time. Ends exactly once: when its transfer is over,
 // or by itself (a deadline, a cancellation), and then it asks its carrier to drop it.
 // Loop thread only.
-class Exchange : public std::enable_shared_from_this<Exchange> {
+class ActiveRequest : public std::enable_shared_from_this<ActiveRequest> {
  public:
-  explicit Exchange(HttpRequest request) : request_(std::move(request)) {}
-  virtual ~Exchange() = default;
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
+  explicit ActiveRequest(HttpRequest request) : request_(std::move(request)) {}
+  virtual ~ActiveRequest() = default;
+  ActiveRequest(const ActiveRequest&) = delete;
+  ActiveRequest& operator=(const ActiveRequest&) = delete;
 
   const HttpRequest& request() const { return request_; }
 
@@ -39,19 +39,19 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void NoteUnserved() { maybe_served_ = resent_blindly; }
 
   // The transfer is over, or there will be none. An error is marked NotSent() unless the request
-  // may have been served. Does nothing when the exchange is over already.
+  // may have been served. Does nothing when the request is over already.
   void End(absl::Status status);
-  bool over() const { return over_; }
+  bool ended() const { return ended_; }
   // It ended because its answer did not come in time.
   bool overdue() const { return overdue_; }
 
   // Why OnHead or OnBody returned false.
   const absl::Status& reason() const { return reason_; }
 
-  // `drop` is called when the exchange has ended by itself, perhaps inside libcurl.
+  // `drop` is called when the request has ended by itself, perhaps inside libcurl.
   void SetCarrier(std::function<void()> drop) { drop_ = std::move(drop); }
   // From now on neither the response nor its end is told to anyone but the caller that is owed one.
-  void Mute() { muted_ = true; }
+  void Silence() { silenced_ = true; }
 
   // How often it was sent again, and whether once without knowing that this is the first time that
   // the server looks at it.
@@ -72,7 +72,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   bool GiveUp(absl::Status reason);
   // `status`, marked NotSent() if that is certain.
   absl::Status Marked(absl::Status status) const;
-  bool muted() const { return muted_; }
+  bool silenced() const { return silenced_; }
   // False: it never went out, or the server promised not to have acted on it.
   bool maybe_served() const { return maybe_served_; }
 
@@ -80,12 +80,12 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   const HttpRequest request_;
   std::function<void()> drop_;
   absl::Status reason_;
-  bool over_ = false;
+  bool ended_ = false;
   bool overdue_ = false;
   bool maybe_served_ = false;
-  bool muted_ = false;
+  bool silenced_ = false;
 };
 
 }  // namespace mandate
 
-#endif  // MANAGER_TRANSPORT_EXCHANGE_H_
+#endif  // MANAGER_TRANSPORT_ACTIVE_REQUEST_H_

@@ -1,6 +1,6 @@
 // Notices that a connection has gone dead while its socket still looks well.
-#ifndef MANAGER_TRANSPORT_LIVENESS_H_
-#define MANAGER_TRANSPORT_LIVENESS_H_
+#ifndef MANAGER_TRANSPORT_KEEPALIVE_H_
+#define MANAGER_TRANSPORT_KEEPALIVE_H_
 
 #include <functional>
 #include <memory>
@@ -12,7 +12,7 @@ namespace mandate {
 
 // Asks for a probe after some silence, and finds the connection dead when that brings nothing
 // either. Loop thread only.
-class Liveness {
+class Keepalive {
  public:
   struct Options {
     absl::Duration silence_limit;
@@ -24,7 +24,7 @@ class Liveness {
     std::function<void()> found_dead;
   };
 
-  Liveness(Loop& loop, Options options, Actions actions);  // `loop` outlives this
+  Keepalive(Loop& loop, Options options, Actions actions);  // `loop` outlives this
 
   // Requests are on the connection. Silence counts from now; does nothing when it counts already.
   void Start();
@@ -54,4 +54,4 @@ class Liveness {
 
 }  // namespace mandate
 
-#endif  // MANAGER_TRANSPORT_LIVENESS_H_
+#endif  // MANAGER_TRANSPORT_KEEPALIVE_H_

@@ -1,6 +1,6 @@
 // Many watches and calls on a server that tells the number of their connection.
-#ifndef MANAGER_TRANSPORT_TESTING_SHARDING_FIXTURE_H_
-#define MANAGER_TRANSPORT_TESTING_SHARDING_FIXTURE_H_
+#ifndef MANAGER_TRANSPORT_TESTING_CONNECTIONS_FIXTURE_H_
+#define MANAGER_TRANSPORT_TESTING_CONNECTIONS_FIXTURE_H_
 
 #include <memory>
 #include <string>
@@ -64,4 +64,4 @@ class ShardingFixture : public TransportFixture {
 
 }  // namespace mandate
 
-#endif  // MANAGER_TRANSPORT_TESTING_SHARDING_FIXTURE_H_
+#endif  // MANAGER_TRANSPORT_TESTING_CONNECTIONS_FIXTURE_H_

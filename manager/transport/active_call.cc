@@ -1,4 +1,4 @@
-#include "manager/transport/call_exchange.h"
+#include "manager/transport/active_call.h"
 
 #include <utility>
 
@@ -7,24 +7,24 @@
 
 namespace mandate {
 
-CallExchange::CallExchange(Loop& loop, const HttpOptions& options, HttpStats& stats,
-                           HttpRequest request, Transport::Done done)
-    : Exchange(std::move(request)),
+ActiveCall::ActiveCall(Loop& loop, const HttpOptions& options, HttpStats& stats,
+                       HttpRequest request, Transport::Done done)
+    : ActiveRequest(std::move(request)),
       loop_(loop),
       options_(options),
       stats_(stats),
       done_(std::move(done)) {}
 
-CallExchange::~CallExchange() = default;
+ActiveCall::~ActiveCall() = default;
 
-void CallExchange::Bind(const CallContext& context) {
-  const std::weak_ptr<Exchange> weak = weak_from_this();
+void ActiveCall::Bind(const CallContext& context) {
+  const std::weak_ptr<ActiveRequest> weak = weak_from_this();
   const absl::Time limit = loop_.clock().TimeNow() + options_.max_call_duration;
   deadline_ =
       loop_.RunAt(std::min(context.deadline, limit),
                   [weak, by_context = context.deadline <= limit,
                    what = absl::StrCat(request().method, " ", request().endpoint->server)] {
-                    const auto self = std::static_pointer_cast<CallExchange>(weak.lock());
+                    const auto self = std::static_pointer_cast<ActiveCall>(weak.lock());
                     if (self == nullptr) return;
                     self->EndOverdue(absl::DeadlineExceededError(absl::StrCat(
                         what, by_context ? ": no complete answer by the deadline"
@@ -33,14 +33,14 @@ void CallExchange::Bind(const CallContext& context) {
                   });
   stop_.emplace(context.stop, [&loop = loop_, weak] {
     loop.Post([weak] {
-      const auto self = std::static_pointer_cast<CallExchange>(weak.lock());
+      const auto self = std::static_pointer_cast<ActiveCall>(weak.lock());
       if (self != nullptr) self->EndEarly(absl::CancelledError("the call was cancelled"));
     });
   });
 }
 
-bool CallExchange::OnHead(const HttpResponse& head) {
-  if (over()) return false;
+bool ActiveCall::OnHead(const HttpResponse& head) {
+  if (ended()) return false;
   response_ = head;
   has_head_ = true;
   sink_ = head.code / 100 == 2 ? request().body_sink.get() : nullptr;
@@ -48,8 +48,8 @@ bool CallExchange::OnHead(const HttpResponse& head) {
   return true;
 }
 
-bool CallExchange::OnBody(std::string_view bytes) {
-  if (over()) return false;
+bool ActiveCall::OnBody(std::string_view bytes) {
+  if (ended()) return false;
   if (sink_ != nullptr) {
     const LoopLabel label(request().user_agent, "body of an answer");
     absl::Status status = sink_->OnBody(bytes);
@@ -65,7 +65,7 @@ bool CallExchange::OnBody(std::string_view bytes) {
   return true;
 }
 
-bool CallExchange::TakeHeadAlone() {
+bool ActiveCall::TakeHeadAlone() {
   // A server that refuses a request before it has read the body says so and resets the stream
   // (RFC 9113, 8.1: NO_ERROR), and libcurl 7.88 drops what it has not delivered by then. An API
   // server's 401 to a POST hardly ever comes whole, and its code is what matters.
@@ -74,7 +74,7 @@ bool CallExchange::TakeHeadAlone() {
   return true;
 }
 
-void CallExchange::OnEnd(absl::Status status) {
+void ActiveCall::OnEnd(absl::Status status) {
   deadline_.reset();
   stop_.reset();
   if (status.ok() && !has_head_) status = absl::UnavailableError("the server sent no answer");

@@ -1,6 +1,6 @@
 // The connections of one pool, and the requests that wait for one.
-#ifndef MANAGER_TRANSPORT_SHARD_SET_H_
-#define MANAGER_TRANSPORT_SHARD_SET_H_
+#ifndef MANAGER_TRANSPORT_CONNECTION_POOL_H_
+#define MANAGER_TRANSPORT_CONNECTION_POOL_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -11,9 +11,9 @@
 #include <unordered_map>
 
 #include "absl/status/status.h"
-#include "manager/transport/exchange.h"
+#include "manager/transport/active_request.h"
+#include "manager/transport/connection.h"
 #include "manager/transport/http_options.h"
-#include "manager/transport/shard.h"
 
 namespace mandate {
 
@@ -22,41 +22,41 @@ namespace mandate {
 // have HttpOptions::share times the places that are left, on connections and in the queue: its
 // requests wait beyond that, without keeping those of others waiting. The last places are for
 // components that have one at most. Loop thread only.
-class ShardSet : private Shard::Owner {
+class ConnectionPool : private Connection::Owner {
  public:
   class Host {
    public:
     virtual ~Host() = default;
     // Calls Pump() soon, at the loop's top level.
-    virtual void WantsPump(ShardSet& set) = 0;
+    virtual void WantsPump(ConnectionPool& set) = 0;
     // How many connections the pool would get now.
-    virtual size_t Grantable(const ShardSet& set) const = 0;
+    virtual size_t Grantable(const ConnectionPool& set) const = 0;
     // Of the connections of all pools together; false: the pool has its share, or others waited
     // longer. Pump() is called when it may have one.
-    virtual bool AcquireConnection(ShardSet& set) = 0;
+    virtual bool AcquireConnection(ConnectionPool& set) = 0;
     virtual void ReleaseConnection() = 0;
     // Closes an idle connection of a pool that has more of them.
-    virtual void MakeRoom(const ShardSet& set) = 0;
+    virtual void MakeRoom(const ConnectionPool& set) = 0;
   };
 
-  ShardSet(const ShardParts& parts, Host& host);  // `host` outlives this
-  ~ShardSet() override;
+  ConnectionPool(const ConnectionContext& parts, Host& host);  // `host` outlives this
+  ~ConnectionPool() override;
 
   // kResourceExhausted: too many wait already.
-  absl::Status Submit(std::shared_ptr<Exchange> exchange);
+  absl::Status Submit(std::shared_ptr<ActiveRequest> active);
 
   // Places what waits and clears up. Nothing else destroys a connection.
   void Pump();
 
   // Ends everything.
   void Shutdown(const absl::Status& status);
-  void Mute();
-  // Shard::Probe() of each.
+  void Silence();
+  // Connection::Probe() of each.
   void Probe();
 
   // Holds nothing and may be destroyed.
-  bool empty() const { return shards_.empty() && waiting_.empty(); }
-  size_t connections() const { return shards_.size(); }
+  bool empty() const { return connections_.empty() && waiting_.empty(); }
+  size_t connections() const { return connections_.size(); }
   size_t waiting() const { return waiting_.size(); }
   // It waits for a connection that it was not granted.
   bool wants_connection() const { return wants_connection_; }
@@ -73,26 +73,26 @@ class ShardSet : private Shard::Owner {
     bool blocked = false;  // within Pump(): it may have no more
   };
   struct Waiting {
-    std::shared_ptr<Exchange> exchange;
+    std::shared_ptr<ActiveRequest> active;
     User* user;  // of users_
   };
 
-  // Shard::Owner.
+  // Connection::Owner.
   void Changed() override { host_.WantsPump(*this); }
-  void Left(const Exchange& exchange) override;
-  void TakeBack(std::shared_ptr<Exchange> exchange) override;
+  void Left(const ActiveRequest& active) override;
+  void Requeue(std::shared_ptr<ActiveRequest> active) override;
   void ConnectFailed(const absl::Status& status) override;
 
-  void Enqueue(std::shared_ptr<Exchange> exchange, bool in_front);
+  void Enqueue(std::shared_ptr<ActiveRequest> active, bool in_front);
   void EndWaiting(const absl::Status& status);
   void RemoveDead();
   void RemoveOver();
-  std::shared_ptr<Exchange> Take(std::list<Waiting>::iterator at);
+  std::shared_ptr<ActiveRequest> Take(std::list<Waiting>::iterator at);
   // Whether the request must wait since its component has its share.
   bool IsBlocked(const Waiting& waiting);
-  Shard* Idle() const;
+  Connection* Idle() const;
   // The connection for a request of this component; null: none has room.
-  Shard* Choose(const HttpRequest& request) const;
+  Connection* Choose(const HttpRequest& request) const;
   // How many of those that wait will fit on connections that are being made.
   size_t PromisedRoom() const;
   // How many more requests could be placed, also on connections that can still be had.
@@ -103,10 +103,10 @@ class ShardSet : private Shard::Owner {
   // Makes the connection that was acquired.
   absl::Status Connect();
 
-  const ShardParts parts_;
+  const ConnectionContext parts_;
   Host& host_;
-  std::map<uint64_t, std::shared_ptr<Shard>> shards_;
-  uint64_t next_shard_ = 0;
+  std::map<uint64_t, std::shared_ptr<Connection>> connections_;
+  uint64_t next_connection_ = 0;
   std::list<Waiting> waiting_;
   std::unordered_map<std::string, User> users_;  // by user agent
   bool wants_connection_ = false;
@@ -116,4 +116,4 @@ class ShardSet : private Shard::Owner {
 
 }  // namespace mandate
 
-#endif  // MANAGER_TRANSPORT_SHARD_SET_H_
+#endif  // MANAGER_TRANSPORT_CONNECTION_POOL_H_

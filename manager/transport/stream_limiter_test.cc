@@ -1,4 +1,4 @@
-#include "manager/transport/admission.h"
+#include "manager/transport/stream_limiter.h"
 
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 namespace mandate {
 namespace {
 
-using State = Admission::State;
+using State = StreamLimiter::State;
 
 // What happens to the connection, one letter each:
 // +  a transfer starts            s  it gets onto the connection
@@ -24,33 +24,33 @@ struct Row {
   size_t room;
 };
 
-void Apply(Admission& admission, char event) {
+void Apply(StreamLimiter& limiter, char event) {
   switch (event) {
     case '+':
-      return admission.Start();
+      return limiter.Start();
     case 's':
-      return admission.Sent();
+      return limiter.Sent();
     case '.':
-      return admission.End(true);
+      return limiter.End(true);
     case '-':
-      return admission.End(false);
+      return limiter.End(false);
     case 'h':
-      return admission.HeadCame(true);
+      return limiter.HeadCame(true);
     case '1':
-      return admission.HeadCame(false);
+      return limiter.HeadCame(false);
     case 'r':
-      admission.Refused();
-      return admission.End(false);
+      limiter.Refused();
+      return limiter.End(false);
     case 'd':
-      return admission.Drain();
+      return limiter.Drain();
     case 'x':
-      return admission.Die();
+      return limiter.Die();
     default:
       FAIL() << event;
   }
 }
 
-TEST(Admission, Table) {
+TEST(StreamLimiter, Table) {
   const std::vector<Row> rows = {
       {"a new connection takes one", 100, "", State::kConnecting, 0, 1},
       {"and no second before the first head", 100, "+", State::kConnecting, 1, 0},
@@ -75,11 +75,11 @@ TEST(Admission, Table) {
       {"dead stays dead", 100, "+sh.xdh", State::kDead, 0, 0},
   };
   for (const Row& row : rows) {
-    Admission admission(row.cap);
-    for (const char event : row.events) Apply(admission, event);
-    EXPECT_EQ(admission.state(), row.state) << row.name;
-    EXPECT_EQ(admission.active(), row.active) << row.name;
-    EXPECT_EQ(admission.room(), row.room) << row.name;
+    StreamLimiter limiter(row.cap);
+    for (const char event : row.events) Apply(limiter, event);
+    EXPECT_EQ(limiter.state(), row.state) << row.name;
+    EXPECT_EQ(limiter.active(), row.active) << row.name;
+    EXPECT_EQ(limiter.room(), row.room) << row.name;
   }
 }
 

@@ -2,10 +2,10 @@
 //
 //   ScriptedNetwork network;
 //   … new_wire = network.NewWire() …
-//   network.wire(0).Send("/a");
-//   network.wire(0).End("/a", {.status = absl::OkStatus()});
-#ifndef MANAGER_TRANSPORT_TESTING_SCRIPTED_WIRE_H_
-#define MANAGER_TRANSPORT_TESTING_SCRIPTED_WIRE_H_
+//   network.codec(0).Send("/a");
+//   network.codec(0).End("/a", {.status = absl::OkStatus()});
+#ifndef MANAGER_TRANSPORT_TESTING_SCRIPTED_CODEC_H_
+#define MANAGER_TRANSPORT_TESTING_SCRIPTED_CODEC_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -15,25 +15,25 @@
 #include <utility>
 #include <vector>
 
-#include "manager/transport/wire.h"
+#include "manager/transport/client_codec.h"
 
 namespace mandate {
 
 // Requests are named by their targets. Single-threaded.
-class ScriptedWire : public Wire {
+class ScriptedCodec : public ClientCodec {
  public:
   // An error in `full` is Add()'s answer. `full` outlives this.
-  ScriptedWire(Observer& observer, const absl::Status& full) : observer_(observer), full_(full) {}
+  ScriptedCodec(Observer& observer, const absl::Status& full) : observer_(observer), full_(full) {}
 
-  absl::Status Add(std::shared_ptr<Exchange> exchange) override {
+  absl::Status Add(std::shared_ptr<ActiveRequest> active) override {
     if (!full_.ok()) return full_;
-    added_.push_back(exchange->request().target);
-    exchanges_.push_back(std::move(exchange));
+    added_.push_back(active->request().target);
+    active_.push_back(std::move(active));
     return absl::OkStatus();
   }
-  bool Remove(const Exchange& exchange) override {
-    std::erase_if(exchanges_, [&](const auto& one) { return one.get() == &exchange; });
-    return sent_[exchange.request().target];
+  bool Remove(const ActiveRequest& active) override {
+    std::erase_if(active_, [&](const auto& one) { return one.get() == &active; });
+    return sent_[active.request().target];
   }
   bool Flush() override { return true; }
   bool gone() const override { return gone_; }
@@ -55,11 +55,11 @@ class ScriptedWire : public Wire {
   // Something comes that answers none of them.
   void Hear() { observer_.OnHeard(); }
   // It is over; `result` says how, but for `sent`.
-  void End(const std::string& target, WireResult result) {
-    std::shared_ptr<Exchange> exchange = Find(target);
-    std::erase(exchanges_, exchange);
+  void End(const std::string& target, TransferResult result) {
+    std::shared_ptr<ActiveRequest> active = Find(target);
+    std::erase(active_, active);
     result.sent = sent_[target];
-    observer_.OnSettled({{std::move(exchange), std::move(result)}});
+    observer_.OnSettled({{std::move(active), std::move(result)}});
   }
   // The server took the connection away, and nothing else happened yet.
   void Vanish() {
@@ -71,18 +71,18 @@ class ScriptedWire : public Wire {
   const std::vector<std::string>& added() const { return added_; }
   bool Has(const std::string& target) const { return Find(target) != nullptr; }
   // Null: it is not there.
-  const Exchange* Get(const std::string& target) const { return Find(target).get(); }
+  const ActiveRequest* Get(const std::string& target) const { return Find(target).get(); }
 
  private:
-  std::shared_ptr<Exchange> Find(const std::string& target) const {
-    const auto at = std::find_if(exchanges_.begin(), exchanges_.end(),
+  std::shared_ptr<ActiveRequest> Find(const std::string& target) const {
+    const auto at = std::find_if(active_.begin(), active_.end(),
                                  [&](const auto& one) { return one->request().target == target; });
-    return at == exchanges_.end() ? nullptr : *at;
+    return at == active_.end() ? nullptr : *at;
   }
 
   Observer& observer_;
   const absl::Status& full_;
-  std::vector<std::shared_ptr<Exchange>> exchanges_;
+  std::vector<std::shared_ptr<ActiveRequest>> active_;
   std::vector<std::string> added_;
   std::map<std::string, bool> sent_;
   bool gone_ = false;
@@ -91,27 +91,27 @@ class ScriptedWire : public Wire {
 // The connections that were made, by number.
 class ScriptedNetwork {
  public:
-  WireFactory NewWire() {
-    return [this](Wire::Observer& observer) -> absl::StatusOr<std::unique_ptr<Wire>> {
+  ClientCodecFactory NewWire() {
+    return [this](ClientCodec::Observer& observer) -> absl::StatusOr<std::unique_ptr<ClientCodec>> {
       if (!no_wires_.ok()) return no_wires_;
-      auto wire = std::make_unique<ScriptedWire>(observer, no_requests_);
-      wires_.push_back(wire.get());
-      return wire;
+      auto codec = std::make_unique<ScriptedCodec>(observer, no_requests_);
+      codecs_.push_back(codec.get());
+      return codec;
     };
   }
   // Each attempt to connect fails with `status`, unless it is OK.
   void RefuseWires(absl::Status status) { no_wires_ = std::move(status); }
   // Each attempt to add a request to a connection fails with `status`, unless it is OK.
   void RefuseRequests(absl::Status status) { no_requests_ = std::move(status); }
-  size_t size() const { return wires_.size(); }
+  size_t size() const { return codecs_.size(); }
   // Only while the transport has it.
-  ScriptedWire& wire(size_t number) { return *wires_.at(number); }
+  ScriptedCodec& codec(size_t number) { return *codecs_.at(number); }
 
  private:
-  std::vector<ScriptedWire*> wires_;
+  std::vector<ScriptedCodec*> codecs_;
   absl::Status no_wires_, no_requests_;
 };
 
 }  // namespace mandate
 
-#endif  // MANAGER_TRANSPORT_TESTING_SCRIPTED_WIRE_H_
+#endif  // MANAGER_TRANSPORT_TESTING_SCRIPTED_CODEC_H_

@@ -1,17 +1,17 @@
 // A request whose answer only shows that the connection is alive.
-#ifndef MANAGER_TRANSPORT_PROBE_EXCHANGE_H_
-#define MANAGER_TRANSPORT_PROBE_EXCHANGE_H_
+#ifndef MANAGER_TRANSPORT_ACTIVE_PROBE_H_
+#define MANAGER_TRANSPORT_ACTIVE_PROBE_H_
 
 #include <string_view>
 
-#include "manager/transport/exchange.h"
+#include "manager/transport/active_request.h"
 
 namespace mandate {
 
 // Any answer will do, a refusal too: nothing is done with it. Loop thread only.
-class ProbeExchange : public Exchange {
+class ActiveProbe : public ActiveRequest {
  public:
-  using Exchange::Exchange;
+  using ActiveRequest::ActiveRequest;
   bool OnHead(const HttpResponse&) override { return true; }
   bool OnBody(std::string_view) override { return true; }
 
@@ -30,4 +30,4 @@ inline HttpRequest ProbeFor(const HttpRequest& request) {
 
 }  // namespace mandate
 
-#endif  // MANAGER_TRANSPORT_PROBE_EXCHANGE_H_
+#endif  // MANAGER_TRANSPORT_ACTIVE_PROBE_H_

@@ -4,21 +4,21 @@
 // for ever), so it is never given a transfer that its connection cannot take. It hides
 // the server's limit and GOAWAY; both show as an attempt to open a second socket, which is refused
 // to it: the transfer was not sent and goes elsewhere.
-#ifndef MANAGER_TRANSPORT_ADMISSION_H_
-#define MANAGER_TRANSPORT_ADMISSION_H_
+#ifndef MANAGER_TRANSPORT_STREAM_LIMITER_H_
+#define MANAGER_TRANSPORT_STREAM_LIMITER_H_
 
 #include <cstddef>
 
 namespace mandate {
 
 // Single-threaded.
-class Admission {
+class StreamLimiter {
  public:
   // kConnecting: one transfer, until the first head has come. kDraining: none, those that run go
   // on. kDead: the connection is gone, with all that ran.
   enum class State { kConnecting, kOpen, kDraining, kDead };
 
-  explicit Admission(size_t cap) : cap_(cap) {}
+  explicit StreamLimiter(size_t cap) : cap_(cap) {}
 
   State state() const { return state_; }
   size_t active() const { return active_; }
@@ -51,4 +51,4 @@ class Admission {
 
 }  // namespace mandate
 
-#endif  // MANAGER_TRANSPORT_ADMISSION_H_
+#endif  // MANAGER_TRANSPORT_STREAM_LIMITER_H_

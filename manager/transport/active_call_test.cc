@@ -1,4 +1,4 @@
-#include "manager/transport/call_exchange.h"
+#include "manager/transport/active_call.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,13 +38,13 @@ class CallExchangeTest : public testing::Test {
   void Call(const CallContext& context = {}, std::shared_ptr<BodySink> sink = nullptr) {
     HttpRequest request(endpoint_, EndpointCertificate(), "GET", "/version");
     request.body_sink = std::move(sink);
-    exchange_ = std::make_shared<CallExchange>(
+    active_ = std::make_shared<ActiveCall>(
         loop_, options_, stats_, std::move(request), [this](absl::StatusOr<HttpResponse> answer) {
           EXPECT_FALSE(answer_.has_value()) << "it is answered once";
           answer_ = std::move(answer);
         });
-    exchange_->SetCarrier([this] { ++dropped_; });
-    exchange_->Bind(context);
+    active_->SetCarrier([this] { ++dropped_; });
+    active_->Bind(context);
   }
   static HttpResponse Head(int code) {
     HttpResponse head;
@@ -63,28 +63,28 @@ class CallExchangeTest : public testing::Test {
   std::stop_source stop_;
   std::optional<absl::StatusOr<HttpResponse>> answer_;
   int dropped_ = 0;
-  std::shared_ptr<CallExchange> exchange_;
+  std::shared_ptr<ActiveCall> active_;
 };
 
 TEST_F(CallExchangeTest, CollectsTheAnswerAndHandsItOverWhole) {
   Call();
-  EXPECT_TRUE(exchange_->OnHead(Head(200)));
-  EXPECT_TRUE(exchange_->OnBody("one "));
-  EXPECT_TRUE(exchange_->OnBody("two"));
+  EXPECT_TRUE(active_->OnHead(Head(200)));
+  EXPECT_TRUE(active_->OnBody("one "));
+  EXPECT_TRUE(active_->OnBody("two"));
   EXPECT_FALSE(answer_.has_value());
-  exchange_->End(absl::OkStatus());
+  active_->End(absl::OkStatus());
   ASSERT_TRUE(answer_.has_value() && answer_->ok());
   EXPECT_EQ((*answer_)->code, 200);
   EXPECT_EQ((*answer_)->body, "one two");
-  EXPECT_FALSE(exchange_->OnHead(Head(200)));
-  EXPECT_FALSE(exchange_->OnBody("more"));
+  EXPECT_FALSE(active_->OnHead(Head(200)));
+  EXPECT_FALSE(active_->OnBody("more"));
   EXPECT_EQ(dropped_, 0) << "its carrier has ended it";
 }
 
 TEST_F(CallExchangeTest, ItsEndLeavesNoTimerAndNoStop) {
   Call(Within(absl::Minutes(1)));
   EXPECT_EQ(loop_.NextTimer(), loop_.clock().TimeNow() + absl::Minutes(1));
-  exchange_->End(absl::UnavailableError("lost"));
+  active_->End(absl::UnavailableError("lost"));
   EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
   stop_.request_stop();
   EXPECT_EQ(loop_.ready_tasks(), 0u);
@@ -92,7 +92,7 @@ TEST_F(CallExchangeTest, ItsEndLeavesNoTimerAndNoStop) {
 
 TEST_F(CallExchangeTest, AnAnswerWithoutAHeadIsNone) {
   Call();
-  exchange_->End(absl::OkStatus());
+  active_->End(absl::OkStatus());
   EXPECT_TRUE(absl::IsUnavailable(answer_->status()));
 }
 
@@ -134,42 +134,42 @@ TEST_F(CallExchangeTest, AStopEndsItInATaskOfItsOwn) {
 
 TEST_F(CallExchangeTest, AnErrorTellsWhetherItMayHaveBeenServed) {
   Call();
-  exchange_->End(absl::UnavailableError("lost"));
+  active_->End(absl::UnavailableError("lost"));
   EXPECT_TRUE(WasNotSent(answer_->status()));
   answer_.reset();
   Call();
-  exchange_->NoteSent();
-  exchange_->End(absl::UnavailableError("lost"));
+  active_->NoteSent();
+  active_->End(absl::UnavailableError("lost"));
   EXPECT_FALSE(WasNotSent(answer_->status()));
 }
 
 TEST_F(CallExchangeTest, AnAnswerIsBounded) {
   options_.max_response_bytes = 7;
   Call();
-  EXPECT_TRUE(exchange_->OnHead(Head(200)));
-  EXPECT_TRUE(exchange_->OnBody("1234567"));
+  EXPECT_TRUE(active_->OnHead(Head(200)));
+  EXPECT_TRUE(active_->OnBody("1234567"));
   EXPECT_EQ(stats_.refused_too_large, 0u);
-  EXPECT_FALSE(exchange_->OnBody("8"));
-  EXPECT_TRUE(absl::IsResourceExhausted(exchange_->reason()));
+  EXPECT_FALSE(active_->OnBody("8"));
+  EXPECT_TRUE(absl::IsResourceExhausted(active_->reason()));
   EXPECT_EQ(stats_.refused_too_large, 1u);
 }
 
 TEST_F(CallExchangeTest, ASinkTakesTheBodyOfASuccessOnly) {
   const auto sink = std::make_shared<Sink>(4);
   Call({}, sink);
-  EXPECT_TRUE(exchange_->OnHead(Head(204)));
+  EXPECT_TRUE(active_->OnHead(Head(204)));
   EXPECT_EQ(sink->code, 204);
-  EXPECT_TRUE(exchange_->OnBody("1234"));
+  EXPECT_TRUE(active_->OnBody("1234"));
   EXPECT_EQ(sink->body, "1234");
-  EXPECT_FALSE(exchange_->OnBody("5"));
-  EXPECT_EQ(exchange_->reason(), absl::ResourceExhaustedError("enough"));
+  EXPECT_FALSE(active_->OnBody("5"));
+  EXPECT_EQ(active_->reason(), absl::ResourceExhaustedError("enough"));
   for (const int code : {199, 300, 404}) {
     const auto other = std::make_shared<Sink>(4);
     answer_.reset();
     Call({}, other);
-    EXPECT_TRUE(exchange_->OnHead(Head(code)));
-    EXPECT_TRUE(exchange_->OnBody("refused"));
-    exchange_->End(absl::OkStatus());
+    EXPECT_TRUE(active_->OnHead(Head(code)));
+    EXPECT_TRUE(active_->OnBody("refused"));
+    active_->End(absl::OkStatus());
     EXPECT_EQ((*answer_)->body, "refused");
     EXPECT_EQ(other->code, 0);
     EXPECT_EQ(other->body, "");
@@ -178,16 +178,16 @@ TEST_F(CallExchangeTest, ASinkTakesTheBodyOfASuccessOnly) {
 
 TEST_F(CallExchangeTest, OfAnErrorTheHeadIsEnough) {
   Call();
-  EXPECT_FALSE(exchange_->TakeHeadAlone()) << "no head has arrived yet";
-  EXPECT_TRUE(exchange_->OnHead(Head(399)));
-  EXPECT_FALSE(exchange_->TakeHeadAlone());
+  EXPECT_FALSE(active_->TakeHeadAlone()) << "no head has arrived yet";
+  EXPECT_TRUE(active_->OnHead(Head(399)));
+  EXPECT_FALSE(active_->TakeHeadAlone());
   Call();
   HttpResponse busy = Head(400);
   busy.retry_after = absl::Seconds(7);
-  EXPECT_TRUE(exchange_->OnHead(busy));
-  EXPECT_TRUE(exchange_->OnBody("a par"));
-  EXPECT_TRUE(exchange_->TakeHeadAlone());
-  exchange_->End(absl::OkStatus());
+  EXPECT_TRUE(active_->OnHead(busy));
+  EXPECT_TRUE(active_->OnBody("a par"));
+  EXPECT_TRUE(active_->TakeHeadAlone());
+  active_->End(absl::OkStatus());
   EXPECT_EQ((*answer_)->code, 400);
   EXPECT_EQ((*answer_)->retry_after, absl::Seconds(7));
   EXPECT_EQ((*answer_)->body, "") << "the body of a truncated response is dropped";

@@ -1,4 +1,4 @@
-#include "manager/transport/liveness.h"
+#include "manager/transport/keepalive.h"
 
 #include "gtest/gtest.h"
 #include "manager/core/testing/simulated_loop.h"
@@ -12,18 +12,18 @@ class LivenessTest : public ::testing::Test {
   bool can_probe_ = true;
   int probes_ = 0;
   int deaths_ = 0;
-  Liveness liveness_{loop_,
-                     {.silence_limit = absl::Seconds(30), .probe_timeout = absl::Seconds(15)},
-                     {.send_probe =
-                          [this] {
-                            probes_ += can_probe_;
-                            return can_probe_;
-                          },
-                      .found_dead = [this] { ++deaths_; }}};
+  Keepalive keepalive_{loop_,
+                       {.silence_limit = absl::Seconds(30), .probe_timeout = absl::Seconds(15)},
+                       {.send_probe =
+                            [this] {
+                              probes_ += can_probe_;
+                              return can_probe_;
+                            },
+                        .found_dead = [this] { ++deaths_; }}};
 };
 
 TEST_F(LivenessTest, SilenceIsProbedAndThenDeadly) {
-  liveness_.Start();
+  keepalive_.Start();
   loop_.RunFor(absl::Seconds(29));
   EXPECT_EQ(probes_, 0);
   loop_.RunFor(absl::Seconds(1));
@@ -38,15 +38,15 @@ TEST_F(LivenessTest, SilenceIsProbedAndThenDeadly) {
 }
 
 TEST_F(LivenessTest, DoubtDoesNotWaitForTheSilence) {
-  liveness_.Doubt();  // nothing is on the connection
+  keepalive_.Doubt();  // nothing is on the connection
   EXPECT_EQ(probes_, 0);
-  liveness_.Start();
+  keepalive_.Start();
   loop_.RunFor(absl::Seconds(5));
-  EXPECT_EQ(liveness_.silence(), absl::Seconds(5));
-  liveness_.Doubt();
+  EXPECT_EQ(keepalive_.silence(), absl::Seconds(5));
+  keepalive_.Doubt();
   EXPECT_EQ(probes_, 1);
   loop_.RunFor(absl::Seconds(10));
-  liveness_.Doubt();  // a probe is under way
+  keepalive_.Doubt();  // a probe is under way
   EXPECT_EQ(probes_, 1);
   loop_.RunFor(absl::Seconds(4));
   EXPECT_EQ(deaths_, 0);
@@ -56,19 +56,19 @@ TEST_F(LivenessTest, DoubtDoesNotWaitForTheSilence) {
 
 TEST_F(LivenessTest, DoubtThatCannotProbeWaitsForTheSilence) {
   can_probe_ = false;
-  liveness_.Start();
+  keepalive_.Start();
   loop_.RunFor(absl::Seconds(20));
-  liveness_.Doubt();
+  keepalive_.Doubt();
   can_probe_ = true;
   loop_.RunFor(absl::Seconds(10));
   EXPECT_EQ(probes_, 1);
 }
 
 TEST_F(LivenessTest, WhatIsHeardPutsTheProbeOff) {
-  liveness_.Start();
+  keepalive_.Start();
   for (int i = 0; i < 10; ++i) {
     loop_.RunFor(absl::Seconds(20));
-    liveness_.Heard();
+    keepalive_.Heard();
   }
   EXPECT_EQ(probes_, 0);
   loop_.RunFor(absl::Seconds(30));
@@ -76,9 +76,9 @@ TEST_F(LivenessTest, WhatIsHeardPutsTheProbeOff) {
 }
 
 TEST_F(LivenessTest, AnAnsweredProbeIsFollowedByTheNext) {
-  liveness_.Start();
+  keepalive_.Start();
   loop_.RunFor(absl::Seconds(31));
-  liveness_.Heard();  // at 31 s
+  keepalive_.Heard();  // at 31 s
   EXPECT_EQ(probes_, 1);
   loop_.RunFor(absl::Seconds(29));
   EXPECT_EQ(probes_, 1);
@@ -89,43 +89,43 @@ TEST_F(LivenessTest, AnAnsweredProbeIsFollowedByTheNext) {
 
 TEST_F(LivenessTest, AProbeThatCannotBeSentIsNoProof) {
   can_probe_ = false;
-  liveness_.Start();
+  keepalive_.Start();
   loop_.RunFor(absl::Minutes(10));
   EXPECT_EQ(deaths_, 0);
   can_probe_ = true;
   loop_.RunFor(absl::Seconds(30));
   EXPECT_EQ(probes_, 1);
-  liveness_.ProbeNotSent();
+  keepalive_.ProbeNotSent();
   loop_.RunFor(absl::Seconds(29));
   EXPECT_EQ(deaths_, 0);
   EXPECT_EQ(probes_, 1);
 }
 
 TEST_F(LivenessTest, WhatComesInTheMomentOfTheProbeShowsLife) {
-  liveness_.Start();
+  keepalive_.Start();
   loop_.RunFor(absl::Seconds(30));
   EXPECT_EQ(probes_, 1);
-  liveness_.Heard();
+  keepalive_.Heard();
   loop_.RunFor(absl::Seconds(15));
   EXPECT_EQ(deaths_, 0);
 }
 
 TEST_F(LivenessTest, AProbeThatWasNotSentStartsNothingOnAnIdleConnection) {
-  liveness_.Start();
+  keepalive_.Start();
   loop_.RunFor(absl::Seconds(30));
-  liveness_.Stop();
-  liveness_.ProbeNotSent();
+  keepalive_.Stop();
+  keepalive_.ProbeNotSent();
   loop_.RunFor(absl::Hours(1));
   EXPECT_EQ(probes_, 1);
   EXPECT_EQ(deaths_, 0);
 }
 
 TEST_F(LivenessTest, AnIdleConnectionIsLeftAlone) {
-  liveness_.Start();
-  liveness_.Stop();
+  keepalive_.Start();
+  keepalive_.Stop();
   loop_.RunFor(absl::Hours(1));
   EXPECT_EQ(probes_, 0);
-  liveness_.Start();
+  keepalive_.Start();
   loop_.RunFor(absl::Seconds(29));
   EXPECT_EQ(probes_, 0);
 }

@@ -1,0 +1,31 @@
+#include "manager/cache/cache_view.h"
+
+#include "manager/core/strings.h"
+
+namespace mandate {
+
+std::string DemandSpec::ToString() const {
+  std::string text(kind.plural);
+  if (!kind.group.empty()) StrAppend(&text, ".", kind.group);
+  if (!name.empty()) StrAppend(&text, " \"", name, "\"");
+  if (!ns.empty()) StrAppend(&text, " in namespace ", ns);
+  return text;
+}
+
+std::string_view ToString(DemandState state) {
+  switch (state) {
+    case DemandState::kPending:
+      return "Pending";
+    case DemandState::kSynced:
+      return "Synced";
+    case DemandState::kForbidden:
+      return "Forbidden";
+    case DemandState::kKindAbsent:
+      return "KindAbsent";
+    case DemandState::kStale:
+      return "Stale";
+  }
+  return "Unknown";
+}
+
+}  // namespace mandate

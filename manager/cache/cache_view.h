@@ -1,0 +1,196 @@
+// What a component may read: demands open watches, one store holds what they bring, and each
+// component sees of it what it has proved that it may see.
+//
+//   // Opens a watch, or joins one:
+//   auto demand = view.Demand({.kind = KindOf<Namespace>::value}, sink);
+//   // Never opens one:
+//   auto ns = view.Get<Namespace>(context, {"", "default"});
+#ifndef MANAGER_CACHE_CACHE_VIEW_H_
+#define MANAGER_CACHE_CACHE_VIEW_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "manager/cache/index.h"
+#include "manager/core/call_context.h"
+#include "manager/object/kind.h"
+#include "manager/object/raw_object.h"
+
+namespace mandate {
+
+// What to read: a kind, everywhere, in one namespace, or one object.
+struct DemandSpec {
+  KindInfo kind;
+  std::string ns;    // empty: cluster-wide
+  std::string name;  // empty: every object
+
+  bool operator==(const DemandSpec&) const = default;
+  // "rolebindings.rbac.authorization.k8s.io in namespace foo"; for messages.
+  std::string ToString() const;
+};
+
+enum class DemandState {
+  kPending,     // not asked yet, or the answer is not in yet
+  kSynced,      // live: NotFound means absent
+  kForbidden,   // the component may not list and watch this; asked again, slowly
+  kKindAbsent,  // the server does not serve the kind (yet); asked again
+  kStale,       // was synced; the watch is down and being reopened
+};
+
+// "Synced"; for logs and conditions.
+std::string_view ToString(DemandState state);
+
+struct DemandStatus {
+  DemandState state = DemandState::kPending;
+  // OK when synced; else why, naming component, verb and resource.
+  absl::Status reason;
+  // The last try has failed, or has had no answer for long; else the first one, or the next one,
+  // is under way.
+  bool failed = false;
+
+  // Whether a sink that has heard of `other` need not hear of this: only the text differs.
+  bool IsLike(const DemandStatus& other) const {
+    return state == other.state && failed == other.failed && reason.code() == other.reason.code();
+  }
+};
+
+// One change of one object.
+struct ObjectEvent {
+  enum class Type { kAdd, kUpdate, kDelete };
+  Type type = Type::kAdd;
+  std::shared_ptr<const RawObject> object;  // kDelete: its last known state
+  std::shared_ptr<const RawObject> old;     // kUpdate only
+  bool initial = false;                     // part of the first list, not news
+};
+
+// Called on the loop; must return at once. A controller's sink hands everything over to its
+// component's strand.
+class DemandSink {
+ public:
+  virtual ~DemandSink() = default;
+  // In the server's order for each object. Nothing is delivered that the component may not see;
+  // when it loses access, what it saw is not deleted: the state says kForbidden.
+  virtual void OnEvent(const ObjectEvent& event) = 0;
+  // At each change of the state, which begins as kPending, or of the reason's code, and when a try
+  // has failed; the handle's status() has the latest reason. kSynced comes after every event of the
+  // initial list.
+  virtual void OnState(const DemandStatus& status) = 0;
+};
+
+// Destroying it ends the demand; the last demand of a watch closes it. Any thread; no event is
+// delivered after destruction on the loop's thread.
+class DemandHandle {
+ public:
+  virtual ~DemandHandle() = default;
+  virtual DemandStatus status() const = 0;
+  // OK, or kDataLoss: some of its objects are there and cannot be read; it names one. Cheap.
+  virtual absl::Status Unreadable() const = 0;
+
+  // From the loop's next turn on the sink hears of no object, until Resume(): then of what differs
+  // from what it has heard, as after a loss of access, and of whatever follows. States are told all
+  // the time. For sinks that do not keep up: the cache keeps the objects that it last told of.
+  virtual void Pause() = 0;
+  virtual void Resume() = 0;
+};
+
+// For reads that must not wait, as in a map, or on the loop, where every other context is an error:
+// they answer at once, kDeadlineExceeded if they would have to wait.
+inline CallContext WithoutWaiting() { return {.deadline = absl::InfinitePast(), .stop = {}}; }
+
+// One component's view. Thread-safe. A read shows what the component's own typed calls have written
+// before it; where the watch has not brought that yet, it waits, within `context` and a bound.
+//
+// Errors of reads: kNotFound: absent, for certain. kFailedPrecondition: no demand of this component
+// covers it, or a task of the loop has made it with a context that may wait. kUnavailable: not
+// synced yet, or stale. kPermissionDenied: forbidden.
+// kDataLoss: what is asked for, or a part of it, is there and cannot be read. kDeadlineExceeded:
+// the component's own write has not come back in time. None but the last waits.
+class CacheView {
+ public:
+  virtual ~CacheView() = default;
+
+  // `sink` may be null. Late joiners get the store's content as initial adds.
+  [[nodiscard]] virtual std::unique_ptr<DemandHandle> Demand(DemandSpec spec,
+                                                             std::shared_ptr<DemandSink> sink) = 0;
+
+  virtual absl::StatusOr<std::shared_ptr<const RawObject>> GetRaw(const CallContext& context,
+                                                                  const KindInfo& kind,
+                                                                  const ObjectKey& key) const = 0;
+  // Sorted by key; `ns` empty: all namespaces. All of them, or an error that names one that cannot
+  // be read.
+  virtual absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRaw(
+      const CallContext& context, const KindInfo& kind, std::string_view ns) const = 0;
+
+  // What was last seen, also while the watch is down; empty before that, and while forbidden. To
+  // find out whom an event concerns, never to decide what to do: that reads with ListRaw.
+  virtual std::vector<std::shared_ptr<const RawObject>> ListLastKnown(
+      const KindInfo& kind, std::string_view ns) const = 0;
+
+  // The same of one object, of which a demand for this object alone knows, too. Null: it was
+  // absent, or nothing is known.
+  virtual std::shared_ptr<const RawObject> GetLastKnown(const KindInfo& kind,
+                                                        const ObjectKey& key) const = 0;
+
+  // Declares an index of the kind, for the component. kFailedPrecondition: it has demanded the kind
+  // already. kAlreadyExists: it has an index of that name.
+  virtual absl::Status IndexField(const KindInfo& kind, std::string_view field,
+                                  IndexExtract extract) = 0;
+
+  // As ListRaw(), but only the objects whose field has the value, in the time that it takes to list
+  // these, and to extract the values of objects that have changed since the last such call. Objects
+  // whose values cannot be extracted are listed for every value: they may have it.
+  // kInvalidArgument: the component has not declared the index.
+  virtual absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRawBy(
+      const CallContext& context, const KindInfo& kind, const IndexQuery& query) const = 0;
+
+  // As ListLastKnown(), with the same choice of objects. An object whose newest state is unreadable
+  // is listed for every value, in its last readable state. Without a declared index: all objects.
+  virtual std::vector<std::shared_ptr<const RawObject>> ListLastKnownBy(
+      const KindInfo& kind, const IndexQuery& query) const = 0;
+
+  // `values` maps a const T& to the strings of the index.
+  template <Object T, class Values>
+  absl::Status IndexField(std::string_view field, Values values) {
+    return IndexField(KindOf<T>::value, field, FieldOf<T>(std::move(values)));
+  }
+
+  // Decoded copies.
+  template <Object T>
+  absl::StatusOr<T> Get(const CallContext& context, const ObjectKey& key) const {
+    auto raw = GetRaw(context, KindOf<T>::value, key);
+    if (!raw.ok()) return std::move(raw).status();
+    return (*raw)->template Decode<T>();
+  }
+  // One undecodable object is an error that names it.
+  template <Object T>
+  absl::StatusOr<std::vector<T>> List(const CallContext& context, std::string_view ns = "") const {
+    return DecodeAll<T>(ListRaw(context, KindOf<T>::value, ns));
+  }
+  template <Object T>
+  absl::StatusOr<std::vector<T>> ListBy(const CallContext& context, const IndexQuery& query) const {
+    return DecodeAll<T>(ListRawBy(context, KindOf<T>::value, query));
+  }
+
+ private:
+  template <Object T>
+  static absl::StatusOr<std::vector<T>> DecodeAll(
+      absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> raw) {
+    if (!raw.ok()) return std::move(raw).status();
+    std::vector<T> result;
+    result.reserve(raw->size());
+    for (const auto& object : *raw) {
+      auto decoded = object->template Decode<T>();
+      if (!decoded.ok()) return std::move(decoded).status();
+      result.push_back(*std::move(decoded));
+    }
+    return result;
+  }
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CACHE_CACHE_VIEW_H_

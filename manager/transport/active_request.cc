@@ -1,0 +1,42 @@
+#include "manager/transport/active_request.h"
+
+#include "manager/core/not_sent.h"
+
+namespace mandate {
+
+void ActiveRequest::End(absl::Status status) {
+  if (ended_) return;
+  ended_ = true;
+  OnEnd(Marked(std::move(status)));
+}
+
+void ActiveRequest::EndEarly(absl::Status status) {
+  if (ended_) return;
+  // A callee of OnEnd() may drop the last reference.
+  const std::shared_ptr<ActiveRequest> self = shared_from_this();
+  DropSilently();
+  OnEnd(Marked(std::move(status)));
+}
+
+void ActiveRequest::EndOverdue(absl::Status status) {
+  if (ended_) return;
+  overdue_ = true;
+  EndEarly(std::move(status));
+}
+
+void ActiveRequest::DropSilently() {
+  if (ended_) return;
+  ended_ = true;
+  if (const auto drop = std::exchange(drop_, nullptr)) drop();
+}
+
+absl::Status ActiveRequest::Marked(absl::Status status) const {
+  return maybe_served_ ? status : NotSent(std::move(status));
+}
+
+bool ActiveRequest::GiveUp(absl::Status reason) {
+  reason_ = std::move(reason);
+  return false;
+}
+
+}  // namespace mandate

@@ -1,0 +1,236 @@
+#include "manager/transport/connection_pool.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "manager/core/fair_share.h"
+
+namespace mandate {
+namespace {
+
+// Of places on connections an eighth is kept for components that have one at most, but not more:
+// over HTTP/1.1 some greedy components would use up all.
+constexpr size_t kMostKept = 8;
+
+// Rendezvous hashing; the same in every process, so that a simulated run repeats.
+uint64_t Weight(uint64_t identity, uint64_t connection) {
+  uint64_t bits = identity ^ (connection * 0x9e3779b97f4a7c15u);
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+  return bits ^ (bits >> 31);
+}
+
+}  // namespace
+
+ConnectionPool::ConnectionPool(const ConnectionContext& parts, Host& host)
+    : parts_(parts), host_(host) {}
+
+ConnectionPool::~ConnectionPool() {
+  for (const Waiting& one : waiting_) one.active->SetCarrier(nullptr);
+}
+
+absl::Status ConnectionPool::Submit(std::shared_ptr<ActiveRequest> active) {
+  const HttpOptions& options = parts_.options;
+  const User& user = users_[active->request().user_agent];
+  const size_t free = options.max_waiting - std::min(options.max_waiting, waiting_.size());
+  if (!MayTakeShare(user.waiting, free, options.share)) {
+    ++parts_.stats.refused_waiting;
+    return absl::ResourceExhaustedError(
+        absl::StrCat(active->request().endpoint->server, ": ", waiting_.size(),
+                     " requests wait for a connection, ", user.waiting,
+                     " of them of this component, which may have no more: send fewer at once"));
+  }
+  Enqueue(std::move(active), /*in_front=*/false);
+  return absl::OkStatus();
+}
+
+void ConnectionPool::Enqueue(std::shared_ptr<ActiveRequest> active, bool in_front) {
+  // Pump() skips requests that are over.
+  active->SetCarrier([this] { host_.WantsPump(*this); });
+  User& user = users_[active->request().user_agent];
+  ++user.waiting;
+  waiting_.insert(in_front ? waiting_.begin() : waiting_.end(), {std::move(active), &user});
+  host_.WantsPump(*this);
+}
+
+void ConnectionPool::Requeue(std::shared_ptr<ActiveRequest> active) {
+  Enqueue(std::move(active), /*in_front=*/true);
+}
+
+void ConnectionPool::Left(const ActiveRequest& active) {
+  --users_[active.request().user_agent].active;
+}
+
+void ConnectionPool::ConnectFailed(const absl::Status& status) {
+  // While another connection works, the others can wait for it.
+  for (const auto& [id, connection] : connections_) {
+    if (connection->state() == StreamLimiter::State::kOpen) return;
+  }
+  EndWaiting(status);
+}
+
+void ConnectionPool::EndWaiting(const absl::Status& status) {
+  std::vector<std::shared_ptr<ActiveRequest>> requests;
+  while (!waiting_.empty()) requests.push_back(Take(waiting_.begin()));
+  for (const auto& active : requests) active->End(status);
+}
+
+void ConnectionPool::Pump() {
+  wants_connection_ = false;
+  RemoveDead();
+  RemoveOver();
+  for (auto& [name, user] : users_) user.blocked = false;
+  size_t blocked = 0;
+  for (auto it = waiting_.begin(); it != waiting_.end();) {
+    if (IsBlocked(*it)) {
+      ++blocked;
+      ++it;
+    } else if (Connection* const connection = Choose(it->active->request())) {
+      ++it->user->active;
+      connection->Start(Take(it++));
+    } else if (PromisedRoom() >= waiting_.size() - blocked || !AcquireConnection()) {
+      return;
+    } else if (absl::Status status = Connect(); !status.ok()) {
+      Take(it++)->End(status);
+    }
+  }
+}
+
+std::shared_ptr<ActiveRequest> ConnectionPool::Take(std::list<Waiting>::iterator at) {
+  --at->user->waiting;
+  std::shared_ptr<ActiveRequest> active = std::move(at->active);
+  waiting_.erase(at);
+  return active;
+}
+
+bool ConnectionPool::IsBlocked(const Waiting& waiting) {
+  User& user = *waiting.user;
+  if (!user.blocked) {
+    const size_t free = FreePlaces();
+    const size_t kept = std::min((free + Active()) / 8, kMostKept);
+    user.blocked = free > 0 && !MayTakeShare(user.active, free, parts_.options.share, kept);
+    if (user.blocked) host_.MakeRoom(*this);
+  }
+  if (user.blocked && !std::exchange(waiting.active->exceeded_share, true)) {
+    ++parts_.stats.refused_share;
+  }
+  return user.blocked;
+}
+
+void ConnectionPool::RemoveOver() {
+  for (auto it = waiting_.begin(); it != waiting_.end();) {
+    const auto at = it++;
+    if (at->active->ended()) Take(at);
+  }
+}
+
+void ConnectionPool::RemoveDead() {
+  for (auto it = connections_.begin(); it != connections_.end();) {
+    if (it->second->dead()) {
+      it = connections_.erase(it);
+      host_.ReleaseConnection();
+    } else {
+      if (it->second->state() == StreamLimiter::State::kOpen)
+        multiplexed_ = it->second->multiplexed();
+      ++it;
+    }
+  }
+}
+
+Connection* ConnectionPool::Choose(const HttpRequest& request) const {
+  Connection* best = nullptr;
+  uint64_t best_weight = 0;
+  // Not the token: that changes while the component stays.
+  const uint64_t component = std::hash<std::string>()(request.user_agent);
+  for (const auto& [id, connection] : connections_) {
+    if (connection->room() == 0) continue;
+    const uint64_t weight = Weight(component, id);
+    if (best == nullptr || weight > best_weight) {
+      best = connection.get();
+      best_weight = weight;
+    }
+  }
+  return best;
+}
+
+size_t ConnectionPool::PromisedRoom() const {
+  if (!multiplexed_) return 0;
+  size_t room = 0;
+  for (const auto& [id, connection] : connections_) {
+    if (connection->promising()) room += connection->cap() - 1;
+  }
+  return room;
+}
+
+size_t ConnectionPool::FreePlaces() const {
+  size_t places = PromisedRoom();
+  size_t cap = 1;
+  for (const auto& [id, connection] : connections_) {
+    places += connection->room();
+    cap = std::max(cap, connection->cap());
+  }
+  if (connections_.empty()) cap = StreamCap(parts_.options);
+  return places + host_.Grantable(*this) * (multiplexed_ ? cap : 1);
+}
+
+size_t ConnectionPool::Active() const {
+  size_t active = 0;
+  for (const auto& [id, connection] : connections_) active += connection->active();
+  return active;
+}
+
+bool ConnectionPool::AcquireConnection() {
+  if (host_.AcquireConnection(*this)) return true;
+  wants_connection_ = true;
+  ++parts_.stats.refused_connection;
+  return false;
+}
+
+absl::Status ConnectionPool::Connect() {
+  absl::StatusOr<std::shared_ptr<Connection>> connection = Connection::Create(parts_, *this);
+  if (!connection.ok()) {
+    host_.ReleaseConnection();
+    return connection.status();
+  }
+  connections_.emplace(next_connection_++, *std::move(connection));
+  return absl::OkStatus();
+}
+
+Connection* ConnectionPool::Idle() const {
+  for (const auto& [id, connection] : connections_) {
+    if (connection->idle()) return connection.get();
+  }
+  return nullptr;
+}
+
+void ConnectionPool::CloseIdle() {
+  if (Connection* const connection = Idle()) {
+    connection->Kill(absl::UnavailableError("the connection was idle, and others needed one"));
+  }
+}
+
+void ConnectionPool::Shutdown(const absl::Status& status) {
+  EndWaiting(status);
+  for (const auto& [id, connection] : connections_) connection->Kill(status);
+}
+
+void ConnectionPool::Silence() {
+  for (const Waiting& one : waiting_) one.active->Silence();
+  for (const auto& [id, connection] : connections_) connection->Silence();
+}
+
+void ConnectionPool::Probe() {
+  for (const auto& [id, connection] : connections_) connection->Probe();
+}
+
+void ConnectionPool::AddTo(HttpStats& stats) const {
+  stats.waiting += waiting_.size();
+  stats.connections += connections_.size();
+  stats.active += Active();
+}
+
+}  // namespace mandate
