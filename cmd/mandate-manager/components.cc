@@ -10,25 +10,24 @@
 namespace mandate {
 namespace {
 
-// A component of one controller.
 template <auto kMake>
-absl::StatusOr<Controllers> One(const Component& component) {
+absl::StatusOr<Controllers> SingleController(const Component& component) {
   ASSIGN_OR_RETURN(auto controller, kMake(component));
   Controllers controllers;
   controllers.push_back(std::move(controller));
   return controllers;
 }
 
-// A component that acts in the process's own service.
-absl::StatusOr<Controllers> None(const Component&) { return Controllers(); }
+// Of a component that serves the process itself.
+absl::StatusOr<Controllers> NoControllers(const Component&) { return Controllers(); }
 
 }  // namespace
 
 std::vector<ComponentSpec> AllComponents() {
   return {
-      {&kScopeTemplate, One<scope::MakeTemplateController>},
-      {&kScopeInstance, One<scope::MakeInstanceController>},
-      {&kMetricsAuth, None},
+      {&kScopeTemplate, SingleController<scope::MakeTemplateController>},
+      {&kScopeInstance, SingleController<scope::MakeInstanceController>},
+      {&kMetricsAuth, NoControllers},
   };
 }
 

@@ -21,11 +21,11 @@ std::string Name(const ComponentSpec& component) {
   return std::string(component.mandate->component);
 }
 
-// Who may read the metrics is decided by a component that is there when they are secure.
+// kMetricsAuth authorizes readers of /metrics; --metrics-secure enables it, --controllers does not.
 bool IsController(const ComponentSpec& component) { return component.mandate != &kMetricsAuth; }
 
-// What the command line says, before it is known to make sense.
-struct Raw {
+// Values of flags that are still text.
+struct CommandLine {
   std::string kubeconfig;
   std::string ns;
   std::vector<std::string> controllers = {"*"};
@@ -41,103 +41,112 @@ struct Raw {
 
 void DeclareServers(CLI::App& app, ManagerOptions& options) {
   app.add_option("--health-probe-bind-address,--health-address", options.health_address,
-                 "Where /healthz and /readyz are served, to everybody; 0: nowhere.")
+                 "Address of /healthz and /readyz, which need no authentication; 0 disables them.")
       ->type_name("HOST:PORT")
       ->capture_default_str();
   app.add_option("--grpc-health-address", options.grpc_health_address,
-                 "Where gRPC's health service (grpc.health.v1) is served; 0: nowhere.")
+                 "Address of the gRPC health service (grpc.health.v1); 0 disables it.")
       ->type_name("HOST:PORT")
       ->capture_default_str();
-  app.add_option(
-         "--metrics-bind-address,--metrics-address", options.metrics_address,
-         "Where /metrics is served; 0: nowhere. Other than loopback: with --metrics-secure.")
+  app.add_option("--metrics-bind-address,--metrics-address", options.metrics_address,
+                 "Address of /metrics; 0 disables it. An address other than loopback requires "
+                 "--metrics-secure.")
       ->type_name("HOST:PORT")
       ->capture_default_str();
   app.add_flag("--metrics-secure", options.metrics_secure,
-               "Serve /metrics over HTTPS, to whom Kubernetes allows `get` on it.");
+               "Serve /metrics over HTTPS, to clients that Kubernetes authorizes to `get` it.");
   ServingCertificate::Options& certificate = options.metrics_certificate;
-  app.add_option("--metrics-cert-path,--metrics-cert-dir", certificate.dir,
-                 "The folder of its certificate, followed as it changes. Default: one that signs "
-                 "itself.")
+  app.add_option(
+         "--metrics-cert-path,--metrics-cert-dir", certificate.dir,
+         "Folder of the serving certificate of /metrics, reloaded when it changes. Default: a "
+         "self-signed certificate.")
       ->type_name("DIR");
-  app.add_option("--metrics-cert-name", certificate.cert_name, "The certificate's file there.")
+  app.add_option("--metrics-cert-name", certificate.cert_name,
+                 "File of the certificate in --metrics-cert-path.")
       ->type_name("FILE")
       ->capture_default_str();
-  app.add_option("--metrics-cert-key", certificate.key_name, "Its key's file there.")
+  app.add_option("--metrics-cert-key", certificate.key_name,
+                 "File of the private key in --metrics-cert-path.")
       ->type_name("FILE")
       ->capture_default_str();
 }
 
-void DeclareIdentities(CLI::App& app, Raw& raw, ManagerOptions& options) {
+void DeclareIdentities(CLI::App& app, CommandLine& line, ManagerOptions& options) {
   app.add_option(
-         "--identity-mode", raw.identity_mode,
-         "How components act: token (each has its own ServiceAccount's), impersonate "
-         "(base's, as the component; base's permissions to do so are those of all components "
-         "together), single (all as base, for clusters without RBAC).")
+         "--identity-mode", line.identity_mode,
+         "How components authenticate: token (each with a token of its own ServiceAccount), "
+         "impersonate (base impersonates the component; base then has the permissions of all "
+         "components), single (all as base, for clusters without RBAC).")
       ->type_name("MODE")
       ->capture_default_str();
-  app.add_flag(
-      "--create-service-accounts", options.create_service_accounts,
-      "Let base create missing ServiceAccounts; the chart grants it that only on request.");
+  app.add_flag("--create-service-accounts", options.create_service_accounts,
+               "Let base create missing ServiceAccounts. The chart grants this only with "
+               "createServiceAccounts.");
   app.add_flag("--bind-tokens-to-secrets", options.bind_tokens_to_secrets,
-               "Bind each component's tokens to the Secret of its ServiceAccount's name, whose "
-               "deletion cuts it off.");
-  app.add_option("--token-check-period", raw.token_check_period,
-                 "How often tokens bound to Secrets are tried, so that an idle component's end is "
-                 "noticed.")
+               "Bind each component's tokens to the Secret that is named as its ServiceAccount. "
+               "Deleting the Secret cuts the component off.");
+  app.add_option(
+         "--token-check-period", line.token_check_period,
+         "How often a token that is bound to a Secret is checked, so that an idle component "
+         "notices that it was cut off.")
       ->type_name("DURATION")
       ->capture_default_str();
-  app.add_option("--token-audiences", options.token_audiences,
-                 "Whom components' tokens are for, the API server among them. Default: it alone.")
+  app.add_option(
+         "--token-audiences", options.token_audiences,
+         "Audiences of the components' tokens; the API server must be one of them. Default: "
+         "the API server.")
       ->delimiter(',')
       ->type_name("LIST");
 }
 
-void Declare(CLI::App& app, Raw& raw, ManagerOptions& options, const std::string& names) {
-  app.add_option("--kubeconfig", raw.kubeconfig,
-                 "The cluster and base's own credential. Default: $KUBECONFIG, else the pod's "
-                 "ServiceAccount.")
+void Declare(CLI::App& app, CommandLine& line, ManagerOptions& options, const std::string& names) {
+  app.add_option("--kubeconfig", line.kubeconfig,
+                 "Kubeconfig with the cluster and base's credential. Default: $KUBECONFIG, or the "
+                 "pod's ServiceAccount.")
       ->type_name("FILE");
-  app.add_option("--credential-plugin-timeout", raw.plugin_timeout,
-                 "How long the kubeconfig's exec plugin may take.")
+  app.add_option("--credential-plugin-timeout", line.plugin_timeout,
+                 "Timeout of the kubeconfig's exec plugin.")
       ->type_name("DURATION")
       ->capture_default_str();
-  app.add_option("--namespace,-n", raw.ns,
-                 "Of the manager, its ServiceAccounts and its Lease. Default: the kubeconfig's "
-                 "context's, or the pod's.")
+  app.add_option("--namespace,-n", line.ns,
+                 "Namespace of the manager's ServiceAccounts and Lease. Default: the namespace of "
+                 "the kubeconfig's context, or of the pod.")
       ->type_name("NAME");
-  app.add_option("--controllers", raw.controllers,
-                 StrCat("Which to run: '*' all that are on by default, 'foo' enables foo, '-foo' "
-                        "disables it. Known: ",
-                        names, "."))
+  app.add_option(
+         "--controllers", line.controllers,
+         StrCat("Controllers to run: '*' enables all that are on by default, 'foo' enables foo, "
+                "'-foo' disables foo. Known: ",
+                names, "."))
       ->delimiter(',')
       ->type_name("LIST")
       ->capture_default_str();
   app.add_flag("--leader-elect,!--no-leader-elect", options.leader_elect,
                "Run controllers only while holding the Lease mandate-manager. On by default; "
-               "--leader-elect=false runs without.");
+               "--leader-elect=false disables leader election.");
   DeclareServers(app, options);
-  DeclareIdentities(app, raw, options);
-  app.add_option("--guard-mode,--guard", raw.guard,
-                 "What becomes of a request that no marker declares: enforce (refused before it is "
-                 "sent), warn, off.")
+  DeclareIdentities(app, line, options);
+  app.add_option(
+         "--guard-mode,--guard", line.guard,
+         "What happens to a request that no marker declares: enforce (rejected before it is "
+         "sent), warn (logged), off (sent).")
       ->type_name("MODE")
       ->capture_default_str();
-  app.add_option("--max-watch-size", raw.max_watch_size,
-                 "How much all watches may hold, encoded. Each component has a share of its own in "
-                 "one half of it; a kind that grows beyond what is left is not served, the others "
-                 "are. Default: a quarter of the container's memory limit; 1Gi without a limit.")
+  app.add_option("--max-watch-size", line.max_watch_size,
+                 "Limit of the encoded objects that all watches hold. One half is shared equally "
+                 "among the components; the other half is for any of them. A kind that exceeds the "
+                 "limit is not served; the others are. Default: a quarter of the container's "
+                 "memory limit, or 1Gi without a limit.")
       ->type_name("QUANTITY");
-  app.add_option("--log-format", raw.log_format, "text or json.")
+  app.add_option("--log-format", line.log_format, "Format of the log: text or json.")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORMAT")
       ->capture_default_str();
-  app.add_option("-v,--v", raw.verbosity, "More of the log: 0 to 5.")
+  app.add_option("-v,--v", line.verbosity, "Verbosity of the log, 0 to 5.")
       ->check(CLI::Range(0, 5))
       ->type_name("N")
       ->capture_default_str();
-  app.add_flag("--allow-core-dumps", raw.allow_core_dumps,
-               "Let a crash dump its core, and debuggers attach. A core has all tokens in it.");
+  app.add_flag("--allow-core-dumps", line.allow_core_dumps,
+               "Allow core dumps and debuggers. A core dump contains all tokens.");
   app.set_version_flag("--version", std::string("mandate-manager ") + kVersion);
 }
 
@@ -146,15 +155,16 @@ absl::StatusOr<ClusterConfig> FindCluster(const std::string& kubeconfig) {
   if (!paths.empty()) return LoadKubeconfig(paths);
   auto pod = InClusterConfig();
   if (pod.ok()) return pod;
-  return absl::InvalidArgumentError(StrCat("--kubeconfig: required, as $KUBECONFIG is not set and ",
-                                           AsStd(pod.status().message())));
+  return absl::InvalidArgumentError(
+      StrCat("--kubeconfig: required, because $KUBECONFIG is not set and ",
+             AsStd(pod.status().message())));
 }
 
 absl::Status Usage(std::string_view what) {
   return absl::InvalidArgumentError(StrCat(what, " (see mandate-manager --help)"));
 }
 
-// "0" is none.
+// True also for "0", which disables the server.
 absl::StatusOr<bool> IsLoopback(const std::string& flag, const std::string& address) {
   if (address == "0") return true;
   const auto endpoint = ParseListenAddress(address);
@@ -167,35 +177,34 @@ absl::Status CheckServers(const ManagerOptions& options) {
   ASSIGN_OR_RETURN(const bool loopback,
                    IsLoopback("--metrics-bind-address", options.metrics_address));
   if (options.metrics_secure && options.metrics_address == options.health_address) {
-    return Usage(StrCat("--metrics-secure: metrics need an address of their own, not ",
+    return Usage(StrCat("--metrics-secure: metrics must have an address of their own; ",
                         options.metrics_address,
-                        ", where probes are answered to everybody; set "
-                        "--metrics-bind-address"));
+                        " serves probes without authentication; change --metrics-bind-address"));
   }
   if (!options.metrics_secure && !loopback) {
-    return Usage(StrCat("--metrics-bind-address: at ", options.metrics_address,
-                        " everybody could read the metrics; add --metrics-secure, or bind "
-                        "127.0.0.1"));
+    return Usage(StrCat("--metrics-bind-address: ", options.metrics_address,
+                        " would serve metrics without authentication; add --metrics-secure, or "
+                        "bind 127.0.0.1"));
   }
   if (!options.metrics_secure && !options.metrics_certificate.dir.empty()) {
-    return Usage("--metrics-cert-path: without --metrics-secure no certificate is used; add it");
+    return Usage("--metrics-cert-path: the certificate is used only with --metrics-secure; add it");
   }
   return absl::OkStatus();
 }
 
 // From 1s to 1h.
-absl::StatusOr<absl::Duration> Duration(std::string_view flag, const std::string& text,
-                                        std::string_view example) {
+absl::StatusOr<absl::Duration> ParseDuration(std::string_view flag, const std::string& text,
+                                             std::string_view example) {
   absl::Duration duration;
   if (absl::ParseDuration(text, &duration) && duration >= absl::Seconds(1) &&
       duration <= absl::Hours(1)) {
     return duration;
   }
-  return Usage(StrCat(flag, ": \"", text, "\" is no duration from 1s to 1h; write ", example));
+  return Usage(StrCat(flag, ": \"", text, "\" is not a duration from 1s to 1h; write ", example));
 }
 
 // From 1Mi to 1Ei.
-absl::StatusOr<size_t> Bytes(std::string_view flag, const std::string& text) {
+absl::StatusOr<size_t> ParseBytes(std::string_view flag, const std::string& text) {
   constexpr int64_t kNanos = 1'000'000'000;
   const auto quantity = Quantity::Parse(text);
   constexpr int64_t kMost = int64_t{1} << 60;
@@ -206,30 +215,30 @@ absl::StatusOr<size_t> Bytes(std::string_view flag, const std::string& text) {
   return static_cast<size_t>(quantity->nanos() / kNanos);
 }
 
-absl::Status ResolveIdentities(const Raw& raw, ManagerOptions& options) {
-  auto mode = ParseIdentityMode(raw.identity_mode);
+absl::Status ResolveIdentities(const CommandLine& line, ManagerOptions& options) {
+  auto mode = ParseIdentityMode(line.identity_mode);
   if (!mode.ok()) return Usage(StrCat("--identity-mode: ", AsStd(mode.status().message())));
   options.identity_mode = *mode;
   ASSIGN_OR_RETURN(options.token_check_period,
-                   Duration("--token-check-period", raw.token_check_period, "10s"));
+                   ParseDuration("--token-check-period", line.token_check_period, "10s"));
   if (options.identity_mode == IdentityMode::kToken) return absl::OkStatus();
-  const std::string why = StrCat("in mode ", raw.identity_mode,
-                                 " components have no tokens; leave it out, or use "
+  const std::string why = StrCat("in mode ", line.identity_mode,
+                                 " components have no tokens; remove the flag, or use "
                                  "--identity-mode=token");
   if (options.bind_tokens_to_secrets) return Usage(StrCat("--bind-tokens-to-secrets: ", why));
   if (!options.token_audiences.empty()) return Usage(StrCat("--token-audiences: ", why));
   return absl::OkStatus();
 }
 
-absl::StatusOr<Flags> Resolve(const Raw& raw, ManagerOptions options,
+absl::StatusOr<Flags> Resolve(const CommandLine& line, ManagerOptions options,
                               std::vector<ComponentSpec> all) {
   Flags flags;
-  flags.allow_core_dumps = raw.allow_core_dumps;
+  flags.allow_core_dumps = line.allow_core_dumps;
   std::vector<std::string> known;
   for (const ComponentSpec& component : all) {
     if (IsController(component)) known.push_back(Name(component));
   }
-  auto selected = SelectControllers(raw.controllers, known);
+  auto selected = SelectControllers(line.controllers, known);
   if (!selected.ok()) return Usage(StrCat("--controllers: ", AsStd(selected.status().message())));
   for (ComponentSpec& component : all) {
     const bool enabled = IsController(component) ? std::find(selected->begin(), selected->end(),
@@ -239,27 +248,28 @@ absl::StatusOr<Flags> Resolve(const Raw& raw, ManagerOptions options,
       flags.components.push_back(std::move(component));
     }
   }
-  RETURN_IF_ERROR(ResolveIdentities(raw, options));
+  RETURN_IF_ERROR(ResolveIdentities(line, options));
   RETURN_IF_ERROR(CheckServers(options));
-  auto guard = ParseGuardMode(raw.guard);
+  auto guard = ParseGuardMode(line.guard);
   if (!guard.ok()) return Usage(StrCat("--guard-mode: ", AsStd(guard.status().message())));
   options.guard = *guard;
-  if (!raw.max_watch_size.empty()) {
-    ASSIGN_OR_RETURN(options.max_watch_bytes, Bytes("--max-watch-size", raw.max_watch_size));
+  if (!line.max_watch_size.empty()) {
+    ASSIGN_OR_RETURN(options.max_watch_bytes, ParseBytes("--max-watch-size", line.max_watch_size));
   }
   ASSIGN_OR_RETURN(options.plugin_timeout,
-                   Duration("--credential-plugin-timeout", raw.plugin_timeout, "30s"));
-  auto cluster = FindCluster(raw.kubeconfig);
+                   ParseDuration("--credential-plugin-timeout", line.plugin_timeout, "30s"));
+  auto cluster = FindCluster(line.kubeconfig);
   if (!cluster.ok()) return Usage(AsStd(cluster.status().message()));
   options.cluster = *std::move(cluster);
-  options.ns = !raw.ns.empty() ? raw.ns : options.cluster.ns;
+  options.ns = !line.ns.empty() ? line.ns : options.cluster.ns;
   if (options.ns.empty())
-    return Usage("--namespace: required, as the kubeconfig's context has none");
+    return Usage("--namespace: required, because the kubeconfig's context has no namespace");
   options.version = kVersion;
   options.base_mandate = &kBase;
-  options.log = Logger(
-      StderrLogSink(raw.log_format == "json" ? LogFormat::kJson : LogFormat::kText, raw.verbosity),
-      Clock::Real());
+  options.log =
+      Logger(StderrLogSink(line.log_format == "json" ? LogFormat::kJson : LogFormat::kText,
+                           line.verbosity),
+             Clock::Real());
   flags.manager = std::move(options);
   return flags;
 }
@@ -280,7 +290,7 @@ absl::StatusOr<std::vector<std::string>> SelectControllers(const std::vector<std
     const std::string name = negative ? pattern.substr(1) : pattern;
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       return absl::InvalidArgumentError(
-          StrCat("\"", name, "\" is not one of ", absl::StrJoin(known, ", ")));
+          StrCat("unknown controller \"", name, "\"; known: ", absl::StrJoin(known, ", ")));
     }
     (negative ? off : on).insert(name);
   }
@@ -288,33 +298,33 @@ absl::StatusOr<std::vector<std::string>> SelectControllers(const std::vector<std
   for (const std::string& name : known) {
     if (on.contains(name) || (all && !off.contains(name))) selected.push_back(name);
   }
-  if (selected.empty()) return absl::InvalidArgumentError("nothing is left to run");
+  if (selected.empty()) return absl::InvalidArgumentError("no controller is enabled");
   return selected;
 }
 
 absl::StatusOr<Flags> ParseFlags(int argc, char** argv, std::vector<ComponentSpec> all) {
   CLI::App app(
-      "Runs this project's controllers, each under its own ServiceAccount, with exactly the "
-      "permissions\nthat its source marks.",
+      "Runs the controllers of this project, each under its own ServiceAccount with exactly the\n"
+      "permissions that its source declares.",
       "mandate-manager");
   app.get_formatter()->column_width(34);
-  Raw raw;
+  CommandLine line;
   ManagerOptions options;
   std::vector<std::string> names;
   for (const ComponentSpec& component : all) {
     if (IsController(component)) names.push_back(Name(component));
   }
-  Declare(app, raw, options, absl::StrJoin(names, ", "));
-  // -v=1 as every Kubernetes program takes it; CLI11 knows -v 1, -v1 and --v=1.
+  Declare(app, line, options, absl::StrJoin(names, ", "));
+  // Kubernetes programs take -v=1; CLI11 takes -v 1, -v1 and --v=1.
   std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   for (std::string& argument : arguments) {
     if (argument.starts_with("-v=")) argument.insert(0, "-");
-    // CLI11 would take the next argument for its value.
+    // CLI11 would take the next argument as its value.
     if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) {
-      return Usage(StrCat(argument, " has no value; give it one, or leave it out"));
+      return Usage(StrCat(argument, " has no value; add a value, or remove the flag"));
     }
   }
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 reads them from the back
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
@@ -324,7 +334,7 @@ absl::StatusOr<Flags> ParseFlags(int argc, char** argv, std::vector<ComponentSpe
     flags.exit_now = true;
     return flags;
   }
-  return Resolve(raw, std::move(options), std::move(all));
+  return Resolve(line, std::move(options), std::move(all));
 }
 
 }  // namespace mandate

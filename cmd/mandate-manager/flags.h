@@ -17,12 +17,12 @@ struct Flags {
   bool allow_core_dumps = false;
 };
 
-// Reads the kubeconfig too. kInvalidArgument: one line that names the flag, what is wrong with it,
-// and where help is.
+// Also reads the kubeconfig. kInvalidArgument: one line that names the flag, the reason and the
+// command that prints help.
 absl::StatusOr<Flags> ParseFlags(int argc, char** argv, std::vector<ComponentSpec> all);
 
 // kube-controller-manager's --controllers: '*' enables all, 'foo' enables foo, '-foo' disables it;
-// a name decides before '*' does. kInvalidArgument for a name that `known` lacks.
+// a name takes precedence over '*'. kInvalidArgument for a name that is not in `known`.
 absl::StatusOr<std::vector<std::string>> SelectControllers(const std::vector<std::string>& patterns,
                                                            const std::vector<std::string>& known);
 

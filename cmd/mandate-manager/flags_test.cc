@@ -46,7 +46,7 @@ contexts: [{name: x, context: {cluster: c, user: u, namespace: from-context}}]
   std::string path_;
 };
 
-TEST_F(FlagsTest, DefaultsAreAControllerManagers) {
+TEST_F(FlagsTest, DefaultsAreThoseOfAControllerManager) {
   const auto flags = Parse({"--kubeconfig=" + path_});
   ASSERT_TRUE(flags.ok()) << flags.status();
   EXPECT_EQ(flags->components.size(), 2u);
@@ -60,7 +60,7 @@ TEST_F(FlagsTest, DefaultsAreAControllerManagers) {
   EXPECT_THAT(flags->manager.metrics_address, HasSubstr("127.0.0.1"));
 }
 
-TEST_F(FlagsTest, WhatIsSaidIsTaken) {
+TEST_F(FlagsTest, FlagsSetOptions) {
   const auto flags = Parse({"--kubeconfig", path_, "--namespace=elsewhere", "--controllers=*,-a",
                             "--leader-elect=false", "--identity-mode=single", "--guard-mode=warn",
                             "--create-service-accounts", "--health-address=0",
@@ -78,7 +78,7 @@ TEST_F(FlagsTest, WhatIsSaidIsTaken) {
   EXPECT_EQ(flags->manager.metrics_address, "[::1]:9");
 }
 
-TEST_F(FlagsTest, TheFieldsNamesAreTaken) {
+TEST_F(FlagsTest, AcceptsTheFieldsNamesOfFlags) {
   const auto flags =
       Parse({"--kubeconfig", path_, "--metrics-bind-address=:8443", "--metrics-secure",
              "--metrics-cert-path=/certs", "--metrics-cert-name=a.crt", "--metrics-cert-key=a.key",
@@ -101,7 +101,7 @@ TEST_F(FlagsTest, TheFieldsNamesAreTaken) {
   EXPECT_EQ(flags->components[1].mandate, &kMetricsAuth);
 }
 
-TEST_F(FlagsTest, MistakesAreOneLineThatNamesThem) {
+TEST_F(FlagsTest, AMistakeIsOneLineWithItsFlag) {
   struct Row {
     std::vector<std::string> arguments;
     std::string says;
@@ -110,36 +110,40 @@ TEST_F(FlagsTest, MistakesAreOneLineThatNamesThem) {
   const Row rows[] = {
       {{"--no-such-flag"}, "--no-such-flag"},
       {{kubeconfig, "stray"}, "stray"},
-      {{kubeconfig, "--controllers=c"}, "--controllers: \"c\" is not one of a, b"},
-      {{kubeconfig, "--controllers=-a,-b"}, "--controllers: nothing is left to run"},
+      {{kubeconfig, "--controllers=c"}, "--controllers: unknown controller \"c\"; known: a, b"},
+      {{kubeconfig, "--controllers=-a,-b"}, "--controllers: no controller is enabled"},
       {{kubeconfig, "--controllers=", "--identity-mode=token"}, "--controllers= has no value"},
       {{kubeconfig, "--identity-mode=root"}, "--identity-mode: "},
       {{kubeconfig, "--guard=maybe"}, "--guard-mode: "},
       {{kubeconfig, "-v=9"}, "9"},
       {{kubeconfig, "--metrics-bind-address=:8080"},
-       "--metrics-bind-address: at :8080 everybody could read the metrics; add --metrics-secure"},
+       "--metrics-bind-address: :8080 would serve metrics without authentication; add "
+       "--metrics-secure"},
       {{kubeconfig, "--metrics-bind-address=10.0.0.1:8080"}, "add --metrics-secure"},
       {{kubeconfig, "--metrics-bind-address=nowhere"},
        "--metrics-bind-address: \"nowhere\" is no address to listen on; write IP:PORT"},
       {{kubeconfig, "--health-probe-bind-address=8081"}, "--health-probe-bind-address: \"8081\""},
       {{kubeconfig, "--metrics-secure", "--metrics-address=:1", "--health-address=:1"},
-       "--metrics-secure: metrics need an address of their own, not :1"},
-      {{kubeconfig, "--controllers=metrics-auth"}, "is not one of a, b"},
-      {{kubeconfig, "--metrics-cert-path=/x"}, "--metrics-cert-path: without --metrics-secure"},
+       "--metrics-secure: metrics must have an address of their own; :1 serves probes"},
+      {{kubeconfig, "--controllers=metrics-auth"},
+       "unknown controller \"metrics-auth\"; known: a, b"},
+      {{kubeconfig, "--metrics-cert-path=/x"},
+       "--metrics-cert-path: the certificate is used only with --metrics-secure"},
       {{kubeconfig, "--identity-mode=single", "--bind-tokens-to-secrets"},
        "--bind-tokens-to-secrets: in mode single components have no tokens"},
       {{kubeconfig, "--identity-mode=impersonate", "--token-audiences=a"},
        "--token-audiences: in mode impersonate components have no tokens"},
-      {{kubeconfig, "--token-check-period=soon"}, "--token-check-period: \"soon\" is no duration"},
-      {{kubeconfig, "--token-check-period=0s"}, "--token-check-period: \"0s\" is no duration"},
+      {{kubeconfig, "--token-check-period=soon"},
+       "--token-check-period: \"soon\" is not a duration"},
+      {{kubeconfig, "--token-check-period=0s"}, "--token-check-period: \"0s\" is not a duration"},
       {{kubeconfig, "--max-watch-size=much"},
        "--max-watch-size: \"much\" is not a quantity from 1Mi to 1Ei; write 1Gi"},
       {{kubeconfig, "--max-watch-size=1000"}, "--max-watch-size: \"1000\" is not a quantity"},
       {{kubeconfig, "--max-watch-size=99999999999999999999"}, "\" is not a quantity from 1Mi"},
       {{kubeconfig, "--credential-plugin-timeout=0s"},
-       "--credential-plugin-timeout: \"0s\" is no duration from 1s to 1h; write 30s"},
+       "--credential-plugin-timeout: \"0s\" is not a duration from 1s to 1h; write 30s"},
       {{"--kubeconfig=/nonexistent/kubeconfig"}, "/nonexistent/kubeconfig"},
-      {{}, "--kubeconfig: required, as $KUBECONFIG is not set"},
+      {{}, "--kubeconfig: required, because $KUBECONFIG is not set"},
   };
   for (const Row& row : rows) {
     const auto flags = Parse(row.arguments);
@@ -161,7 +165,7 @@ TEST_F(FlagsTest, HelpNamesEveryController) {
   EXPECT_THAT(help, HasSubstr("Known: a, b."));
 }
 
-TEST(SelectControllersTest, ANameDecidesBeforeTheStar) {
+TEST(SelectControllersTest, ANameTakesPrecedenceOverAStar) {
   const std::vector<std::string> known = {"a", "b", "c"};
   EXPECT_THAT(*SelectControllers({"*"}, known), ElementsAre("a", "b", "c"));
   EXPECT_THAT(*SelectControllers({"*", "-b"}, known), ElementsAre("a", "c"));

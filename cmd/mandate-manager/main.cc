@@ -33,7 +33,7 @@ class SignalStop {
       sigwait(&signals_, &signal);
       source_.request_stop();
       sigwait(&signals_, &signal);
-      // The supervisor wants it now.
+      // A second signal: end without cleaning up.
       std::_Exit(1);
     }).detach();
   }
@@ -51,7 +51,7 @@ int Fail(const absl::Status& status) {
 }
 
 int Main(int argc, char** argv) {
-  // Flags name the file of base's token, which is read at once.
+  // Before ParseFlags(), which reads the file of base's token.
   ForbidCoreDumps();
   // Lives until the process ends: the signal thread is never joined.
   static SignalStop signals;
@@ -69,7 +69,7 @@ int Main(int argc, char** argv) {
   const absl::Status status = (*manager)->Run(signals.token());
   if (status.ok()) return 0;
   std::fprintf(stderr, "mandate-manager: %s\n", std::string(status.message()).c_str());
-  // Leadership lost, or something that would not end: whatever still runs ends now.
+  // Leadership was lost, or a thread did not stop in time: end what still runs.
   std::_Exit(1);
 }
 
