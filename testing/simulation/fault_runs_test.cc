@@ -1,6 +1,5 @@
-// Random faults on a whole system: in the end every component that may see has seen everything, and
-// what it was told on the way is what the server's own history says. Without a relist in between,
-// nothing is skipped.
+// Random faults in a whole system: at the end every component with access has the server's state,
+// and its events agree with the server's history. Without a relist, no event is missing.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -19,7 +18,7 @@ namespace mandate {
 namespace {
 
 constexpr int kComponents = 3;
-// c0 and c1 share a watch; c2 has one of its own.
+// c0 and c1 share a watch; c2 has its own.
 constexpr std::array<const char*, kComponents> kScopes = {"", "", "a"};
 
 struct Totals {
@@ -70,8 +69,8 @@ class FaultRun {
         {.verb = std::move(verb), .times = static_cast<size_t>(1 + Pick(3)), .fault = fault});
   }
 
-  // What a watch survives without a list. Streams end only after frames, as one that ends at once
-  // and empty calls for a list.
+  // Faults that a watch survives without a list. Streams end only after frames: a stream that ends
+  // at once and empty causes a list.
   void DisturbGently() {
     const auto frames = static_cast<size_t>(1 + Pick(4));
     switch (Pick(7)) {
@@ -152,7 +151,7 @@ class FaultRun {
       EXPECT_EQ(witness.status().state, DemandState::kSynced)
           << world_.name(i) << ": " << witness.status().reason;
       const int64_t relists = Relists(i);
-      // A member that is refused for a while gets the difference, not the changes.
+      // A member that was denied for a while gets the difference, not each change.
       const bool unbroken = relists == 0 && gentle_;
       for (const std::string& wrong : witness.Judge(world_.history(), unbroken)) {
         ADD_FAILURE() << world_.name(i) << ": " << wrong;
@@ -162,7 +161,8 @@ class FaultRun {
       totals.unbroken += unbroken ? 1 : 0;
     }
     totals.struck += static_cast<int64_t>(world_.server().core().faults().struck());
-    // One watch for each scope, whatever became of sponsors, but for a proof that is being renewed.
+    // One watch for each scope, whichever sponsor it has; a proof that is being renewed may add
+    // one.
     EXPECT_TRUE(world_.loop().RunUntil([&] { return world_.server().core().stats().watches == 2; },
                                        absl::Seconds(2)))
         << world_.server().core().stats().watches;

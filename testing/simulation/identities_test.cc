@@ -1,5 +1,5 @@
-// Fifty identities with tokens of a minute, for six hours: one watch, no request under a wrong
-// name, no request without a good token.
+// Fifty identities with tokens of one minute, for six hours: one watch, no request with another
+// component's name, no request without a valid token.
 #include <gtest/gtest.h>
 #include <jsoncpp/json/json.h>
 

@@ -18,7 +18,7 @@ int64_t RevisionOf(const RawObject& object) {
   return std::strtoll(std::string(object.resource_version()).c_str(), nullptr, 10);
 }
 
-// What a watch calls it.
+// The event type of a watch.
 Type TypeOf(const Change& change) {
   switch (change.type) {
     case Change::Type::kAdded:
@@ -99,7 +99,7 @@ std::vector<std::string> Witness::Judge(const std::vector<Change>& history, bool
   for (const Told& told : told_) {
     if (!told.initial) news.push_back(&told);
   }
-  // The first news say where the initial state ended.
+  // The first event after the initial state shows where it ended.
   size_t next = scoped.size();
   if (!news.empty()) {
     for (next = 0; next < scoped.size(); ++next) {
@@ -108,7 +108,7 @@ std::vector<std::string> Witness::Judge(const std::vector<Change>& history, bool
   }
   for (const Told* told : news) {
     if (next == scoped.size()) {
-      wrong.push_back("more was told than happened");
+      wrong.push_back("more events than changes");
       break;
     }
     const Change& change = *scoped[next++];
@@ -120,7 +120,7 @@ std::vector<std::string> Witness::Judge(const std::vector<Change>& history, bool
       break;
     }
   }
-  if (!news.empty() && next != scoped.size()) wrong.push_back("not all that happened was told");
+  if (!news.empty() && next != scoped.size()) wrong.push_back("some changes have no event");
   return wrong;
 }
 

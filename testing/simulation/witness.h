@@ -1,4 +1,4 @@
-// What one sink was told, judged by what the server did.
+// Compares the events of one sink with the server's history.
 #ifndef TESTING_SIMULATION_WITNESS_H_
 #define TESTING_SIMULATION_WITNESS_H_
 
@@ -12,7 +12,7 @@
 
 namespace mandate {
 
-// Never asks a store of ours. Single-threaded.
+// It never reads a store of ours. Single-threaded.
 class Witness : public DemandSink {
  public:
   // Of ConfigMaps in `ns`; empty: in all namespaces.
@@ -24,10 +24,10 @@ class Witness : public DemandSink {
   const DemandStatus& status() const { return status_; }
   size_t told() const { return told_.size(); }
 
-  // Each lie or loss as a sentence. Whatever happened: every event is one of the history, no object
-  // goes back, is added twice, or changes before it was added, and in the end there is what the
-  // server has. `unbroken`: no list came in between, so that nothing may have been skipped, and
-  // every change is told once, in the order of revisions.
+  // Each false or lost event as a sentence. Always: every event is in the history; no object goes
+  // back, is added twice, or changes before it is added; at the end the sink has the server's
+  // objects. `unbroken`: no list came in between, so the sink must have got every change once, in
+  // the order of revisions.
   std::vector<std::string> Judge(const std::vector<apiserver::Change>& history,
                                  bool unbroken) const;
 

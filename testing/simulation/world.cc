@@ -48,7 +48,7 @@ World::World(Options options) {
   apiserver::SimOptions sim;
   sim.core.seed = options.seed;
   sim.core.access.seed = options.seed;
-  // Components ask for an hour, and get what they get.
+  // Components ask for an hour; the server may give less.
   sim.core.access.tokens.max_life = options.token_life;
   sim.core.access.authentication.leeway = absl::ZeroDuration();
   sim.core.access.audit.sink = [this](std::string line) { audit_.push_back(std::move(line)); };

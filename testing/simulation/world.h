@@ -1,5 +1,5 @@
-// A whole system in virtual time: components with identities of their own, tokens, clients and
-// caches, on the double of an API server. Each seed is one schedule.
+// A whole system in virtual time: components with their identities, tokens, clients and caches, on
+// the double of the API server. Each seed is one schedule.
 //
 //   World world({.seed = seed, .components = 3});
 //   world.Grant(0);
@@ -27,7 +27,7 @@
 
 namespace mandate {
 
-// A built-in kind that needs no generated code, as nothing here decodes it.
+// A built-in kind; it needs no generated code, because nothing here decodes it.
 inline constexpr KindInfo kConfigMaps = {.group = "",
                                          .version = "v1",
                                          .kind = "ConfigMap",
@@ -41,7 +41,7 @@ class World {
   struct Options {
     uint64_t seed = 1;
     int components = 3;  // "c0", "c1", …
-    // What the server grants; the real one grants ten minutes or more.
+    // The lifetime that the server gives to tokens; a real server gives at least ten minutes.
     absl::Duration token_life = absl::Minutes(10);
     absl::Duration t_revoke = absl::Minutes(5);
   };
@@ -65,14 +65,14 @@ class World {
   // Lets the component list and watch ConfigMaps; `ns` empty: in all namespaces.
   void Grant(int component, const std::string& ns = "");
   void Revoke(int component, const std::string& ns = "");
-  // The ServiceAccount of that name, anew: tokens of the former are worth nothing.
+  // Creates or replaces the ServiceAccount: tokens of the old one become invalid.
   void PutAccount(const std::string& name);
 
   // Adds or changes a ConfigMap; the namespaces are "a" and "b".
   void Put(const ObjectKey& key);
   void Delete(const ObjectKey& key);
 
-  // Every change of a ConfigMap since the beginning, also those that the server has forgotten.
+  // Every change of a ConfigMap since the beginning, including those that the server has compacted.
   const std::vector<apiserver::Change>& history() const { return history_; }
 
   // The lines of the audit log since the last call.
@@ -86,7 +86,7 @@ class World {
   std::vector<std::string> audit_;
   std::vector<apiserver::Change> history_;
   uint64_t serial_ = 0;
-  // Mandates borrow the names.
+  // Mandates refer to these names.
   std::deque<std::string> names_;
   std::deque<rbac::Mandate> mandates_;
   std::unique_ptr<apiserver::SimServer> server_;

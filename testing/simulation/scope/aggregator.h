@@ -1,5 +1,5 @@
-// What kube-controller-manager's clusterrole-aggregation-controller does: a ClusterRole with an
-// aggregationRule gets the rules of the roles that the rule selects.
+// Plays kube-controller-manager's clusterrole-aggregation-controller: a ClusterRole with an
+// aggregationRule gets the rules of the roles that it selects.
 #ifndef TESTING_SIMULATION_SCOPE_AGGREGATOR_H_
 #define TESTING_SIMULATION_SCOPE_AGGREGATOR_H_
 
@@ -19,7 +19,7 @@ class Aggregator {
   Aggregator(const Aggregator&) = delete;
   Aggregator& operator=(const Aggregator&) = delete;
 
-  // It stops writing at kTooMany: somebody else writes the same role again and again.
+  // It stops writing at kTooMany: another writer overwrites the same role again and again.
   static constexpr int64_t kTooMany = 200;
   int64_t writes() const { return writes_; }
 

@@ -1,5 +1,4 @@
-// People who declare things: they create, edit and delete templates, instances and namespaces, by
-// chance.
+// Plays the users: creates, edits and deletes templates, instances and namespaces at random.
 #ifndef TESTING_SIMULATION_SCOPE_AUTHOR_H_
 #define TESTING_SIMULATION_SCOPE_AUTHOR_H_
 
@@ -26,16 +25,16 @@ class Author {
   // Creates the first half of the namespaces. `cluster`, `dice` and `tally` outlive this.
   Author(Options options, Cluster& cluster, Dice& dice, Tally& tally);
 
-  // Does one thing.
+  // Makes one random change.
   void Act();
   // Adds or removes the label that selectors ask for, in a namespace that exists.
   void LabelNamespace();
 
-  // What Act() counts.
+  // The keys under which Act() counts.
   static std::vector<std::string> Kinds();
 
  private:
-  // Makes a spec that the API server takes and the controllers refuse.
+  // Makes a spec that the API server accepts and the controllers reject.
   void Invalidate(Json::Value& spec);
   Json::Value TemplateSpec();
   Json::Value Role(int index);

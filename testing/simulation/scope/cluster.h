@@ -1,5 +1,5 @@
-// The cluster of one run: the double of the API server with what the chart installs, people who
-// declare things, and what kube-controller-manager does besides.
+// The cluster of one run: the double of the API server with the objects of the
+// chart, users who declare things, and parts of kube-controller-manager.
 #ifndef TESTING_SIMULATION_SCOPE_CLUSTER_H_
 #define TESTING_SIMULATION_SCOPE_CLUSTER_H_
 
@@ -45,7 +45,7 @@ class Cluster {
 
   // Every object of a kind, as JSON, by namespace and name.
   std::vector<Json::Value> List(const apiserver::GroupResource& kind);
-  // Null when there is none.
+  // Null if it does not exist.
   Json::Value Get(const apiserver::GroupResource& kind, std::string_view ns, std::string_view name);
 
   // A request of the administrator; the HTTP code, or -1 without an answer. Time passes.
@@ -57,24 +57,25 @@ class Cluster {
              std::string_view policy = "");
   int Do(const std::string& method, const std::string& target, const std::string& body,
          const std::string& content_type = "application/json");
-  // The same, without waiting. Returns where the code will be: 0 until then.
+  // As Do(), without waiting. The result is 0 until the answer comes.
   std::shared_ptr<const int> Send(const std::string& method, const std::string& target,
                                   const std::string& body,
                                   const std::string& content_type = "application/json");
 
-  // What the components' markers grant them, without `verb` of `resource`. Both empty: everything.
+  // Grants the component the permissions of its markers, except `verb` of `resource`; both empty:
+  // all of them.
   void Grant(const rbac::Mandate& mandate, std::string_view without_verb = "",
              std::string_view without_resource = "");
-  // The component's role binding goes, or returns.
+  // Creates or deletes the component's role binding.
   void Bind(const rbac::Mandate& mandate, bool bound);
-  // The component's ServiceAccount anew: the tokens of the former are rejected.
+  // Replaces the component's ServiceAccount: tokens of the old one are rejected.
   void RenewAccount(const rbac::Mandate& mandate);
-  // The kind goes, with all its objects, or returns.
+  // Removes the kind with all its objects, or serves it again.
   void Serve(const apiserver::GroupResource& kind, bool served);
   bool Serves(const apiserver::GroupResource& kind) const;
 
-  // Called for each event of the audit log, and for each change of an object, as it happens; one
-  // listener of each. They must not write.
+  // Called for each audit event and for each change of an object, when it happens. One listener
+  // each; it must not write.
   void OnAudit(std::function<void(const Json::Value&)> listener) { audit_ = std::move(listener); }
   void OnChange(std::function<void(const apiserver::Change&)> listener) {
     change_ = std::move(listener);
@@ -82,8 +83,8 @@ class Cluster {
 
  private:
   apiserver::SimOptions ServerOptions(uint64_t seed);
-  // What the garbage collector does once it can look owners of this kind up again: deletes what was
-  // created for those that went with the kind.
+  // Plays the garbage collector once it can look up owners of this kind again: deletes the objects
+  // of owners that were removed with the kind.
   void CollectOrphansOf(const apiserver::GroupResource& kind);
 
   SimulatedLoop& loop_;

@@ -1,4 +1,4 @@
-// The chance of one run: the same seed, the same run.
+// The random numbers of one run: the same seed gives the same run.
 #ifndef TESTING_SIMULATION_SCOPE_DICE_H_
 #define TESTING_SIMULATION_SCOPE_DICE_H_
 

@@ -37,7 +37,7 @@ rbac::Attributes AttributesOf(const Json::Value& event) {
   return attributes;
 }
 
-// Whether people declare something else by it: not a change of the status alone.
+// Whether a declaration changed, not only the status.
 bool Redeclares(const apiserver::Change& change) {
   if (change.resource != Templates() && change.resource != Instances()) return false;
   if (change.type != apiserver::Change::Type::kModified) return true;
@@ -50,7 +50,7 @@ bool Redeclares(const apiserver::Change& change) {
 
 Guardian::Guardian(Cluster& cluster, bool prompt) : cluster_(cluster), prompt_(prompt) {
   cluster_.OnAudit([this](const Json::Value& event) { OnAudit(event); });
-  // The cluster ends with the run, and this before it.
+  // This is destroyed before the cluster.
   cluster_.OnChange([this](const apiserver::Change& change) { OnChange(change); });
 }
 
@@ -106,7 +106,7 @@ void Guardian::JudgeIdentity(const Json::Value& event, const std::string& user) 
 }
 
 void Guardian::JudgeMandate(const Json::Value& event, const std::string& component) {
-  // Discovery is everybody's.
+  // Every user may use discovery.
   if (event["objectRef"].isNull()) return;
   const rbac::Mandate& mandate =
       component == kScopeTemplate.component ? kScopeTemplate : kScopeInstance;
@@ -114,14 +114,14 @@ void Guardian::JudgeMandate(const Json::Value& event, const std::string& compone
 }
 
 void Guardian::JudgeWrite(const Json::Value& event, const std::string& key) {
-  // Created, by an apply too: the name was free, what had it went with its namespace.
+  // Created, perhaps by an apply: the former object of this name was deleted with its namespace.
   if (event["responseStatus"]["code"] == 201) foreign_.erase(key);
   if (foreign_.contains(key)) Wrong("something foreign was changed", event);
   JudgeGiven(event);
   const auto gone = last_gone_.find(key);
   if (event["verb"] != "delete" || gone == last_gone_.end() || !prompt_) return;
   const Life life = gone->second;
-  // A deletion that only marked the object took nothing away: what went before is another story.
+  // A deletion that only set deletionTimestamp took no grant away.
   if (life.gone != Now() || taken_roles_.contains(life.role)) return;
   const auto wanted = wanted_.find(life.grant);
   if (life.ours && wanted != wanted_.end() && life.born > wanted->second) {
@@ -139,7 +139,7 @@ void Guardian::JudgeGiven(const Json::Value& event) {
   if (kind == RoleBindings().resource || kind == ClusterRoleBindings().resource) {
     given = rights_.GivenByBinding(StrCat(ref["namespace"].asString(), "/", name), Now());
   }
-  for (const std::string& one : given) Wrong(StrCat(one, ", which nobody declared"), event);
+  for (const std::string& one : given) Wrong(StrCat(one, ", which was never declared"), event);
 }
 
 void Guardian::OnChange(const apiserver::Change& change) {

@@ -1,6 +1,6 @@
-// What must hold at every moment of a run: every request carries its own component's identity and
-// is within its mandate; nothing foreign is changed; nothing that was wanted all the time is taken
-// away by us; nobody gets a right by us that nobody ever declared.
+// Checks what must hold at every moment of a run: every request has its component's identity and is
+// within its mandate; no foreign object is changed; we never remove a grant that was wanted all the
+// time; and no subject gets a right through us that was never declared.
 #ifndef TESTING_SIMULATION_SCOPE_GUARDIAN_H_
 #define TESTING_SIMULATION_SCOPE_GUARDIAN_H_
 
@@ -22,19 +22,19 @@ namespace mandate::simulation {
 // Listens to the audit log and to every change of the cluster's objects. Single-threaded.
 class Guardian {
  public:
-  // `prompt`: nothing is ever late in this run, so that nobody has the excuse of not having known.
+  // `prompt`: nothing is late in this run, so a component cannot have acted on old data.
   Guardian(Cluster& cluster, bool prompt);  // `cluster` outlives this
   ~Guardian();
   Guardian(const Guardian&) = delete;
   Guardian& operator=(const Guardian&) = delete;
 
-  // An object that is not ours to change: "rolebindings ns/name".
+  // The key of an object, such as "rolebindings ns/name". Foreign objects must not be changed.
   static std::string KeyOf(const apiserver::GroupResource& kind, const std::string& ns,
                            const std::string& name);
   void AddForeign(const std::string& key) { foreign_.insert(key); }
   void ForgetForeign(const std::string& key) { foreign_.erase(key); }
 
-  // A ClusterRole that somebody else made his: bindings to it are revoked, wanted or not.
+  // A ClusterRole that was taken over by another owner: bindings to it are revoked, wanted or not.
   void AddTakenRole(const std::string& name) { taken_roles_.insert(name); }
 
   // Writes of our components that the server carried out, events apart.

@@ -88,8 +88,7 @@ TEST_F(GuardianTest, SomethingForeignIsDeleted) {
   EXPECT_EQ(guardian_.writes(), 1);
 }
 
-// What had the name went with its namespace: only what an apply does to an object that is there is
-// a change.
+// The former object was deleted with its namespace: an apply is a change only if the object exists.
 TEST_F(GuardianTest, TheNameOfSomethingForeignThatWentIsFree) {
   guardian_.AddForeign(Guardian::KeyOf(ClusterRoles(), "", "theirs"));
   const std::string token = TokenOf("scope-template");
@@ -106,7 +105,7 @@ TEST_F(GuardianTest, TheNameOfSomethingForeignThatWentIsFree) {
   EXPECT_THAT(guardian_.wrong(), ElementsAre(HasSubstr("foreign")));
 }
 
-// The grant that people declared is deleted by the component that made it.
+// The component deletes a declared grant that it made itself.
 TEST_F(GuardianTest, WhatIsWantedIsTakenAway) {
   ASSERT_EQ(
       cluster_.Create(Templates(),

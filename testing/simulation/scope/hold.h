@@ -1,4 +1,4 @@
-// What strangers keep alive or out of reach.
+// Objects that strangers keep alive or out of reach.
 #ifndef TESTING_SIMULATION_SCOPE_HOLD_H_
 #define TESTING_SIMULATION_SCOPE_HOLD_H_
 
@@ -7,18 +7,20 @@
 
 namespace mandate::simulation {
 
-// Why the controllers cannot make an object what it should be.
+// Why the controllers cannot bring an object to its desired state.
 struct Keeping {
   // The template or instance for which the object was made.
   std::string owner_uid;
-  // Somebody else's object under a name of ours; else ours, with a finalizer or another owner.
+  // True: a foreign object with a name of ours. False: our object with a finalizer or another
+  // owner.
   bool impostor = false;
-  // Of a binding: the template whose role it grants. The role is not made again while this stands.
+  // Of a binding: the template whose role it grants. The role is not created again while the
+  // binding exists.
   std::string template_uid = {};
-  // Of a binding: the instance. Another one of its name may report what its predecessor left.
+  // Of a binding: its instance. A later instance of that name may report the binding.
   std::string owner_name = {};
-  // Of a binding: it has lost its owner, and its instance takes it back, unless the instance goes
-  // first. Others may go on changing it.
+  // Of a binding: it lost its owner reference; its instance adopts it again unless the instance is
+  // deleted first. Strangers may still change it.
   bool loose = false;
 };
 

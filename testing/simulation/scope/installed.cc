@@ -91,7 +91,7 @@ Json::Value RoleObject(const rbac::Mandate& mandate) {
   return role;
 }
 
-// What base needs: the tokens of its components.
+// Base's permissions: to create tokens of its components.
 Json::Value MinterObject() {
   Json::Value role = Named(kRbac, "Role", kManagerNamespace, kBaseAccount);
   Json::Value rule;

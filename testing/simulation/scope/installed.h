@@ -1,4 +1,4 @@
-// What the chart installs in a cluster: the CRDs, and the accounts and roles of the manager and its
+// The objects that the chart installs: the CRDs, and the accounts and roles of the manager and its
 // components, as their markers declare them.
 #ifndef TESTING_SIMULATION_SCOPE_INSTALLED_H_
 #define TESTING_SIMULATION_SCOPE_INSTALLED_H_
@@ -23,13 +23,13 @@ std::string AccountOf(const rbac::Mandate& mandate);
 Json::Value AccountObject(const std::string& name);
 Json::Value BindingObject(std::string_view kind, std::string_view ns, const std::string& name,
                           std::string_view role_kind);
-// A rule for each verb and resource of the mandate, without `without_verb` of `without_resource`.
+// A rule for each verb and resource of the mandate, except `without_verb` of `without_resource`.
 Json::Value RulesOf(const rbac::Mandate& mandate, std::string_view without_verb = "",
                     std::string_view without_resource = "");
 // The CRD of "scopetemplates", "scopeinstances".
 Json::Value Definition(const std::string& plural);
 
-// Everything, in the order in which it can be created.
+// All objects, in an order in which they can be created.
 std::vector<Json::Value> InstalledObjects();
 
 }  // namespace mandate::simulation

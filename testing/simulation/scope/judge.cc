@@ -21,7 +21,7 @@ std::string Where(const Json::Value& object) {
                 Name(object));
 }
 
-// The one reference of our form: no other owner, and the owner's deletion waits for it.
+// Whether our owner reference is the only one and blocks the owner's deletion.
 bool HasOurReference(const Json::Value& object, const std::string& kind, const std::string& uid) {
   const Json::Value& owners = object["metadata"]["ownerReferences"];
   return std::any_of(owners.begin(), owners.end(), [&](const Json::Value& owner) {
@@ -31,7 +31,7 @@ bool HasOurReference(const Json::Value& object, const std::string& kind, const s
   });
 }
 
-// Whether each of the rules is one of `all`.
+// Whether `all` contains each of the rules.
 bool IsPartOf(const Json::Value& rules, const Json::Value& all) {
   return std::all_of(rules.begin(), rules.end(), [&](const Json::Value& rule) {
     return std::find(all.begin(), all.end(), rule) != all.end();
@@ -124,12 +124,11 @@ bool Judge::IsKept(const Json::Value& object, const std::string& owner_kind, boo
 void Judge::NoteKept(const Json::Value& binding) {
   const auto held = held_.find(Uid(binding));
   if (held == held_.end() || held->second.template_uid.empty()) return;
-  // Its instance has taken it back.
+  // Its instance adopted it again.
   if (held->second.loose && !ControllerOf(binding, "ScopeInstance").empty()) return;
   const std::string role = binding["roleRef"]["name"].asString();
   const Json::Value is = cluster_.Get(ClusterRoles(), "", role);
-  // An instance that is gone, or goes, takes nothing back: its binding would grant what the role
-  // gets.
+  // A deleted or terminating instance adopts nothing: its binding would grant the role's new rules.
   if (held->second.loose && !is.isNull() && !binding["subjects"].empty() &&
       !Stays(Instances(), held->second.owner_uid)) {
     const auto wanted = expected_.roles.find({held->second.template_uid, GenerateNameOf(role)});
@@ -140,7 +139,7 @@ void Judge::NoteKept(const Json::Value& binding) {
   }
   if (is.isNull()) {
     unsure_.insert(held->second.template_uid);
-    // A literal name may be several templates'.
+    // Several templates may use one literal name.
     for (const auto& one : cluster_.List(Templates())) {
       for (const auto& r : one["spec"]["clusterRoles"]) {
         if (r["generateName"].asString() == GenerateNameOf(role)) unsure_.insert(Uid(one));
@@ -219,7 +218,7 @@ void Judge::JudgeRole(const Json::Value& role) {
   ++compared_;
   const RoleId id{owner, GenerateNameOf(Name(role))};
   roles_[Name(role)] = id;
-  if (!role_seen_.insert(id).second) Wrong(StrCat(Where(role), " is there twice"));
+  if (!role_seen_.insert(id).second) Wrong(StrCat(Where(role), " exists twice"));
   if (expected_.frozen_templates.contains(owner)) return;
   const auto wanted = expected_.roles.find(id);
   const auto at_most = expected_.roles_at_most.find(id);
@@ -247,7 +246,7 @@ void Judge::JudgeRole(const Json::Value& role) {
   }
 }
 
-// Of an invalid template, which makes no role: its bindings wait for the role.
+// Of an invalid template, which creates no role: its bindings wait for the role.
 RoleId Judge::AbsentRole(const std::string& instance, const std::string& role_name,
                          const std::string& ns) const {
   for (const auto& [grant, subjects] : expected_.grants_at_most) {
@@ -275,7 +274,7 @@ void Judge::JudgeBinding(const Json::Value& binding) {
   if (!expected_.Allows(id) && !frozen_.contains(owner))
     return Wrong(StrCat(Where(binding), " is not wanted"));
   if (!grant_seen_.insert(id).second && wanted != expected_.grants.end()) {
-    Wrong(StrCat(Where(binding), " is there twice"));
+    Wrong(StrCat(Where(binding), " exists twice"));
   }
   if (const auto at_most = expected_.grants_at_most.find(id);
       at_most != expected_.grants_at_most.end() &&
@@ -283,7 +282,7 @@ void Judge::JudgeBinding(const Json::Value& binding) {
     Wrong(StrCat(Where(binding), " has the subjects ", WriteJson(binding["subjects"])));
   }
   if (wanted == expected_.grants.end()) return;
-  // A template that has failed grants nothing new; whom it no longer names is revoked.
+  // A failed template grants nothing new; subjects that it no longer names are revoked.
   const std::set<std::string> subjects = SubjectsOf(binding);
   const bool right = frozen_.contains(owner)
                          ? std::includes(wanted->second.begin(), wanted->second.end(),
@@ -292,7 +291,7 @@ void Judge::JudgeBinding(const Json::Value& binding) {
   if (!right) {
     Wrong(StrCat(Where(binding), " has the subjects ", WriteJson(binding["subjects"])));
   }
-  // Of an instance whose template has failed nothing but revocations is written.
+  // For an instance of a failed template, only revocations are written.
   if (!frozen_.contains(owner) && !HasOurReference(binding, "ScopeInstance", owner)) {
     Wrong(StrCat(Where(binding), " has another owner reference than ours"));
   }
@@ -300,7 +299,7 @@ void Judge::JudgeBinding(const Json::Value& binding) {
       binding["metadata"]["labels"][kInstanceLabel].asString() != owner) {
     Wrong(StrCat(Where(binding), " lacks its label"));
   }
-  // Its name begins with what it is for.
+  // Its name begins with the generateName that it is for.
   if (!Name(binding).starts_with(id.role.generate_name)) {
     Wrong(StrCat(Where(binding), " is not named after ", id.role.generate_name));
   }
@@ -335,7 +334,7 @@ void Judge::JudgeCondition(const Json::Value& object, const std::string& type) {
     const bool success = reason->second.ends_with("Successful");
     if (troubled_.contains(Uid(object))) {
       if (condition["status"].asString() != "False") {
-        Wrong(StrCat(Where(object), " reports success, though somebody keeps something"));
+        Wrong(StrCat(Where(object), " reports success although a stranger keeps an object"));
       }
     } else if (condition["reason"].asString() != reason->second ||
                condition["status"].asString() != (success ? "True" : "False")) {

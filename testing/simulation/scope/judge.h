@@ -15,7 +15,7 @@
 
 namespace mandate::simulation {
 
-// What people declared, as the server has it now.
+// The declarations that the server has now.
 Declared Declare(Cluster& cluster);
 
 // Single-threaded.
@@ -26,31 +26,31 @@ class Judge {
 
   // Each difference as a sentence.
   std::vector<std::string> Verdict();
-  // Roles and grants that were compared, in all verdicts.
+  // How many roles and grants all verdicts compared.
   int64_t compared() const { return compared_; }
 
  private:
   bool Exists(const apiserver::GroupResource& kind, const std::string& uid) const;
-  // It exists, and is not being deleted.
+  // It exists and is not being deleted.
   bool Stays(const apiserver::GroupResource& kind, const std::string& uid) const;
-  // Whether the object is kept out of the reach of its owner, who is then troubled.
+  // Whether a stranger keeps the object from its owner; the owner is then troubled.
   bool IsKept(const Json::Value& object, const std::string& owner_kind, bool wanted);
   void JudgeRole(const Json::Value& role);
-  // A role that does not exist is not made while a binding that is kept would be revived by it, and
-  // one that exists gets no new rules while a binding of an instance that is gone would grant them.
-  // What an instance left, another one of its name may report.
+  // A missing role is not created while it would revive a binding that is kept. An existing role
+  // gets no new rules while a binding of a deleted instance would grant them. A later instance of
+  // the same name may report what the deleted one left.
   void NoteKept(const Json::Value& binding);
-  // The instances of a troubled template are troubled.
+  // The instances of a troubled template are troubled, too.
   void SpreadTrouble();
   RoleId AbsentRole(const std::string& instance, const std::string& role_name,
                     const std::string& ns) const;
   void JudgeBinding(const Json::Value& binding);
-  // A binding of an instance that is gone may be kept; what it grants may not.
+  // A binding of a deleted instance may exist; it must not grant anything.
   void JudgeKept(const Json::Value& binding, const std::string& owner);
   void JudgeMissing();
   void JudgeCondition(const Json::Value& object, const std::string& type);
-  // What somebody took the owner off gets it back where it is wanted. Where it is not, it may stay,
-  // as only what has our owner is deleted, but what still grants is reported.
+  // A wanted object without its owner reference gets it back. An unwanted one may stay, because we
+  // delete only objects with our owner reference; if it still grants something, it is reported.
   void JudgeOwnerless(const Json::Value& object, const char* label,
                       const apiserver::GroupResource& owners);
   void Wrong(std::string what) { wrong_.push_back(std::move(what)); }
@@ -59,29 +59,29 @@ class Judge {
   const Held& held_;
   int64_t compared_ = 0;
 
-  // Of one verdict.
+  // State of one verdict.
   Expected expected_;
   std::map<std::string, RoleId> roles_;  // by the ClusterRole's name
   std::set<RoleId> role_seen_;
   std::set<GrantId> grant_seen_;
-  // Templates and instances, by UID, that a stranger keeps from what is wanted, or for which he
-  // keeps alive what is not: success would lie.
+  // UIDs of templates and instances for which a stranger prevents the desired state, so that they
+  // must not report success.
   std::set<std::string> troubled_;
-  // Those that he keeps from what is wanted: not all of it can be there.
+  // Those of them whose wanted objects cannot all exist.
   std::set<std::string> lacking_;
-  // Those for which a name may be taken: what they report is not judged.
+  // Those whose names may be taken: their conditions are not judged.
   std::set<std::string> unsure_;
   // Templates whose roles get no new rules.
   std::set<std::string> blocked_;
-  // Instances whose template lacks a role: what they have may stay.
+  // Instances whose template lacks a role: their grants may stay.
   std::set<std::string> frozen_;
   std::vector<std::string> wrong_;
 };
 
-// The controller's UID, if it is of `kind`; else empty.
+// The UID of the controller if its kind is `kind`; otherwise empty.
 std::string ControllerOf(const Json::Value& object, const std::string& kind);
 
-// The names of templates' roles begin with it.
+// The prefix of the names of templates' roles.
 inline constexpr std::string_view kRolePrefix = "scope-template:";
 bool IsLiteral(const std::string& generate_name);
 

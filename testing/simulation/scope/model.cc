@@ -36,8 +36,9 @@ std::set<std::string> ValidSubjects(const Json::Value& role, const Json::Value& 
   return valid;
 }
 
-// A template that names nobody, names one role twice, a ServiceAccount without a namespace, or a
-// rule without verbs, grants nothing new. What the rest of it does not name is revoked.
+// A template without subjects, with one role twice, with a ServiceAccount without a namespace, or
+// with a rule without verbs grants nothing new. Grants that its valid part does not name are
+// revoked.
 bool Invalid(const Json::Value& scope_template) {
   const Json::Value& spec = scope_template["spec"];
   std::set<std::string> names;
@@ -60,7 +61,7 @@ bool Referenced(const Json::Value& scope_template, const std::vector<Json::Value
   });
 }
 
-// A literal name that somebody else uses is never taken over.
+// A literal name that is in use is never taken over.
 bool Clashes(const Json::Value& scope_template, const Declared& declared) {
   for (const auto& role : scope_template["spec"]["clusterRoles"]) {
     const auto owner = declared.literal_owners.find(role["generateName"].asString());
@@ -74,8 +75,8 @@ bool Clashes(const Json::Value& scope_template, const Declared& declared) {
 // Where an instance wants its grants.
 struct Places {
   bool cluster = false;
-  bool missing = false;         // a named namespace is not there, or is leaving
-  std::set<std::string> named;  // whether they are there or not
+  bool missing = false;         // a named namespace does not exist or is terminating
+  std::set<std::string> named;  // existing or not
   std::set<std::string> there;
 };
 
@@ -139,7 +140,7 @@ void ExpectInstance(const Json::Value& instance, const Declared& declared, Expec
         return Name(t) == instance["spec"]["scopeTemplateName"].asString();
       });
   if (Leaving(instance)) {
-    // What it granted is revoked, whatever holds it up.
+    // Its grants are revoked, whatever keeps it from being deleted.
     expected.reasons[uid] = "ScopeInstanceTerminating";
     return;
   }

@@ -1,6 +1,6 @@
-// What ScopeTemplates and ScopeInstances come to, computed from what people declared and from the
-// sentences of the Oria Operator's document and of docs/scope.md. It shares no code with
-// controllers/scope: a role is known by what it is for, never by its name.
+// The desired state that follows from ScopeTemplates and ScopeInstances, by the sentences of the
+// Oria Operator's document and of docs/scope.md. It shares no code with controllers/scope:
+// a role is identified by its template and generateName, never by its name.
 #ifndef TESTING_SIMULATION_SCOPE_MODEL_H_
 #define TESTING_SIMULATION_SCOPE_MODEL_H_
 
@@ -20,7 +20,7 @@ struct RoleId {
   auto operator<=>(const RoleId&) const = default;
 };
 
-// One role in one place; `ns` is empty for the whole cluster.
+// One role in one namespace; an empty `ns` is the whole cluster.
 struct GrantId {
   std::string instance_uid;
   RoleId role;
@@ -28,26 +28,25 @@ struct GrantId {
   auto operator<=>(const GrantId&) const = default;
 };
 
-// What people declared.
+// The declarations.
 struct Declared {
   std::vector<Json::Value> templates, instances, namespaces;
   // Literal names (generateNames without "-" at the end), each with the UID of the template that
-  // owns the ClusterRole of that name; empty: the role is somebody else's. Names that are free are
-  // not here.
+  // owns the ClusterRole of that name; empty: a stranger owns it. Free names are not in this map.
   std::map<std::string, std::string> literal_owners;
 };
 
-// What is to be. Grants and roles that are not here, nor allowed by `frozen`, are not to be.
+// The desired state. Other grants and roles must not exist unless `frozen` allows them.
 struct Expected {
   std::map<RoleId, Json::Value> roles;              // the rules
   std::map<GrantId, std::set<std::string>> grants;  // the subjects, as SubjectText
-  // Of invalid templates: there or not, with these or with fewer.
+  // Of invalid templates: these may exist, with these subjects or fewer.
   std::map<RoleId, Json::Value> roles_at_most;
   std::map<GrantId, std::set<std::string>> grants_at_most;
-  // Roles of these templates may be there or not: they are being deleted.
+  // Roles of these templates may exist: the templates are being deleted.
   std::set<std::string> frozen_templates;
-  // Grants of these instances, of roles of this template, may be there or not, in these places: a
-  // failed template leaves them.
+  // Grants of these instances, of roles of this template, may exist in these places: a failed
+  // template leaves them.
   struct Frozen {
     std::string template_uid;
     bool everywhere = false;
@@ -65,10 +64,10 @@ Expected Expect(const Declared& declared);
 // "ServiceAccount ns/name", "User name".
 std::string SubjectText(const Json::Value& subject);
 
-// What the rules allow, each as "get pods": the groups are not told apart.
+// The permissions of the rules, each as "get pods"; API groups are not distinguished.
 std::set<std::string> AtomsOf(const Json::Value& rules);
 
-// Whether the label selector, or plain map of labels, takes these labels.
+// Whether the label selector, or plain map of labels, matches these labels.
 bool Takes(const Json::Value& selector, const Json::Value& labels);
 
 }  // namespace mandate::simulation

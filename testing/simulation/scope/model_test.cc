@@ -94,9 +94,9 @@ TEST(ModelTest, AnInvalidTemplateLeavesWhatIsInItsScope) {
   EXPECT_EQ(expected.grants_at_most.at({"I", kRole, "a"}), kUser);
   EXPECT_EQ(expected.roles_at_most.at(kRole).size(), 1u);
   EXPECT_TRUE(expected.grants.empty());
-  // What another template asked for is not left.
+  // Grants of another template are not kept.
   EXPECT_FALSE(expected.Allows({"I", {"another", "view-"}, "a"}));
-  // Nobody is named, so nobody keeps it.
+  // The template names no subject, so no subject keeps the role.
   invalid["spec"]["clusterRoles"][0].removeMember("subjects");
   EXPECT_FALSE(Expect({{invalid}, {Instance(R"(,"namespaces":["a"])")}, {Namespace("a")}, {}})
                    .Allows({"I", kRole, "a"}));

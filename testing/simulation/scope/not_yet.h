@@ -7,7 +7,7 @@
 
 namespace mandate::simulation {
 
-// A failed template leaves only grants of its own roles, not those that the instance had of another
+// A failed template keeps only grants of its own roles, not those of the instance's former
 // template.
 inline constexpr char kLeavesOnlyItsOwn[] = "model: a failed template leaves only its own grants";
 

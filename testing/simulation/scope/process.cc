@@ -31,7 +31,7 @@ Process::~Process() { Kill(); }
 void Process::Kill() {
   if (product_ == nullptr) return;
   wire_.Die();
-  // What runs sees its calls fail.
+  // Running reconcilers see their calls fail.
   (void)product_->Stop(loop_.clock().TimeNow() + absl::Minutes(5));
   product_.reset();
 }

@@ -1,4 +1,4 @@
-// One life of the product in virtual time, which ends by a kill.
+// The product as one process in virtual time; it ends by a kill.
 #ifndef TESTING_SIMULATION_SCOPE_PROCESS_H_
 #define TESTING_SIMULATION_SCOPE_PROCESS_H_
 
@@ -20,7 +20,7 @@ class Process {
     Transport& server;  // both outlive this
     uint64_t seed = 1;
     std::string ns;          // of the manager
-    std::string base_token;  // what base's token file holds
+    std::string base_token;  // content of base's token file
   };
 
   // Starts everything.
@@ -30,9 +30,9 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   Wire& wire() { return wire_; }
-  // As SIGKILL: nothing more is sent, and what it had in memory is gone.
+  // As SIGKILL: nothing more is sent, and its memory is lost.
   void Kill();
-  // OK, or what the first component that is not ready reports.
+  // OK, or the reason of the first component that is not ready.
   absl::Status Ready() const { return product_->Ready(); }
 
  private:

@@ -1,5 +1,5 @@
-// The product as it is assembled in one process, on any loop and transport: both scope controllers
-// with their identities, clients, guards, caches, event recorders and preflights.
+// Assembles the product in one process, on any loop and transport: both scope controllers with
+// their identities, clients, guards, caches, event recorders and preflights.
 #ifndef TESTING_SIMULATION_SCOPE_PRODUCT_H_
 #define TESTING_SIMULATION_SCOPE_PRODUCT_H_
 
@@ -31,7 +31,7 @@ class Product {
     Endpoint endpoint;
     uint64_t seed = 1;
     std::string ns;          // of the manager
-    std::string base_token;  // what base's token file holds
+    std::string base_token;  // content of base's token file
   };
 
   explicit Product(Options options);
@@ -40,9 +40,9 @@ class Product {
   Product& operator=(const Product&) = delete;
 
   void Start();
-  // Ends the controllers; false: some still ran at the deadline.
+  // Ends the controllers. False: some still ran at the deadline.
   bool Stop(absl::Time deadline);
-  // OK, or what the first component that is not ready reports. Any thread.
+  // OK, or the reason of the first component that is not ready. Any thread.
   absl::Status Ready() const;
   Metrics& metrics() { return metrics_; }
 

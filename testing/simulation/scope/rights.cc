@@ -9,8 +9,8 @@
 namespace mandate::simulation {
 namespace {
 
-// Whoever writes knows what has stood for so long, when nothing is late: a watch that ended may
-// take a minute to be there again.
+// A writer knows objects of this age when nothing is late: a watch that ended may take a minute to
+// reopen.
 constexpr absl::Duration kKnown = absl::Minutes(2);
 
 std::set<std::string> SubjectsOf(const Json::Value& binding) {
@@ -19,7 +19,7 @@ std::set<std::string> SubjectsOf(const Json::Value& binding) {
   return subjects;
 }
 
-// Those that stay keep their time.
+// Rights that stay keep their time.
 void Renew(std::map<std::string, absl::Time>& since, const std::set<std::string>& now_there,
            absl::Time now) {
   std::erase_if(since, [&](const auto& one) { return !now_there.contains(one.first); });
@@ -32,10 +32,9 @@ std::string RightText(const std::string& subject, const std::string& atom, const
 
 }  // namespace
 
-// Who learns of a template and of its instances on two watches may know one as it is and the other
-// as it was.
+// A component reads templates and instances by two watches; one may be older than the other.
 void Rights::OnDeclared(Declared declared, absl::Time now) {
-  // A name that somebody else uses may become free, and no declaration tells of that.
+  // A name in use may become free without a change of a declaration.
   declared.literal_owners.clear();
   std::erase_if(recent_, [&](const auto& one) { return now - one.first > kKnown; });
   Mean(declared);
@@ -57,7 +56,7 @@ void Rights::Mean(const Declared& declared) {
   for (const auto& [grant, subjects] : expected.grants) {
     const auto role = expected.roles.find(grant.role);
     if (role == expected.roles.end()) continue;
-    // scope-template does not read namespaces: it takes each for one that may be selected.
+    // scope-template does not read namespaces: to it, each may be selected.
     const std::string ns = selecting.contains(grant.instance_uid) ? "*" : grant.ns;
     for (const std::string& subject : subjects) {
       for (const std::string& atom : AtomsOf(role->second)) {
@@ -76,7 +75,7 @@ void Rights::OnChange(const apiserver::Change& change, absl::Time now) {
   }
   const std::string key = StrCat(change.object->ns, "/", change.object->name);
   const Json::Value binding = change.object->Parse();
-  // Whoever made a binding his own gives what its role has, now and later.
+  // A stranger who took over a binding gives the rights of its role, now and later.
   if (deleted || ControllerOf(binding, "ScopeInstance").empty()) return void(bindings_.erase(key));
   BindingState& state = bindings_[key];
   state.ns = change.object->ns;

@@ -1,5 +1,5 @@
-// Who has got which rights, and whether people ever declared it. What stands and may not be revoked
-// keeps what it had; it must not get more because something else was written.
+// Tracks which subject has which rights, and whether they were ever declared. An object that may
+// not be revoked keeps its rights; it must not get more because another object was written.
 #ifndef TESTING_SIMULATION_SCOPE_RIGHTS_H_
 #define TESTING_SIMULATION_SCOPE_RIGHTS_H_
 
@@ -21,14 +21,14 @@ namespace mandate::simulation {
 // Single-threaded.
 class Rights {
  public:
-  // What people declare from now on.
+  // The declarations from now on.
   void OnDeclared(Declared declared, absl::Time now);
-  // A ClusterRole or a binding was made, changed or deleted.
+  // A ClusterRole or a binding was created, changed or deleted.
   void OnChange(const apiserver::Change& change, absl::Time now);
 
-  // What the write of this ClusterRole, or of this binding ("ns/name"; "/name": in the cluster),
-  // has just given to subjects to whom no declaration ever gave it, as "User a gets get pods in b".
-  // What is just given is paired with what has stood for a while: who wrote it, had to know that.
+  // The rights that the last write of this ClusterRole, or of this binding ("ns/name"; "/name": in
+  // the cluster), gave to subjects without a declaration, each as "User a gets get pods in b". The
+  // new half is combined with halves that have existed for a while, which its writer had to know.
   std::vector<std::string> GivenByRole(const std::string& role, absl::Time now) const;
   std::vector<std::string> GivenByBinding(const std::string& binding, absl::Time now) const;
 
@@ -46,7 +46,7 @@ class Rights {
   std::map<std::string, Since> roles_;  // verbs and resources, by the ClusterRole's name
   std::map<std::string, BindingState> bindings_;
   std::deque<std::pair<absl::Time, Declared>> recent_;
-  std::set<std::string> meant_;  // "User a/get pods/ns"; the namespace "*": wherever it selects
+  std::set<std::string> meant_;  // "User a/get pods/ns"; namespace "*": all that it selects
 };
 
 }  // namespace mandate::simulation

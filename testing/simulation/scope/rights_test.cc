@@ -19,7 +19,7 @@ using testing::IsEmpty;
 
 class RightsTest : public testing::Test {
  protected:
-  // What people declare: a role for a user, in a place.
+  // A declaration: a role for a user, in a namespace.
   void Declare(const std::string& verb, const std::string& user, const std::string& ns) {
     Declared declared;
     Json::Value& role = declared.templates.emplace_back()["spec"]["clusterRoles"][0];
@@ -103,7 +103,7 @@ TEST_F(RightsTest, ABindingThatGivesMore) {
   EXPECT_EQ(rights_.GivenByBinding("a/b", now_).size(), 1u);
 }
 
-// A component may know of the one edit and not yet of the other.
+// A component may know one edit and not yet the other.
 TEST_F(RightsTest, WhatOneOfTwoEditsLeavesIsMeantForAMoment) {
   Declare("get", "eve", "a");
   SetRole("list");
@@ -116,7 +116,7 @@ TEST_F(RightsTest, WhatOneOfTwoEditsLeavesIsMeantForAMoment) {
   EXPECT_THAT(rights_.GivenByBinding("a/b", now_), IsEmpty());
 }
 
-// Nobody can know what was written a moment ago.
+// A component cannot know an object that was written a moment ago.
 TEST_F(RightsTest, WhatIsNewOnBothSidesIsNobodysFault) {
   SetRole("get");
   SetBinding("eve");

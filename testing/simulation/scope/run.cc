@@ -17,10 +17,10 @@ constexpr const char* kBlind = "kill: a kind may not be read by the next process
 constexpr const char* kDeaths[] = {"kill: request lost", "kill: answer lost",
                                    "kill: request delayed past the death"};
 
-// Within what time everything is as declared, once nothing disturbs it: a watch that stalls ends by
-// its own timeout after ten minutes at the latest.
+// How long it takes at most until everything is as declared, once nothing disturbs it: a stalled
+// watch ends by its own timeout after ten minutes.
 constexpr absl::Duration kCalm = absl::Minutes(15);
-// From then on nothing is written.
+// After this long nothing is written.
 constexpr absl::Duration kSilence = absl::Minutes(2);
 constexpr absl::Duration kLongSilence = absl::Minutes(30);
 
@@ -54,7 +54,7 @@ Run::Run(const Options& options, Tally& tally)
 
 Run::~Run() {
   process_->Kill();
-  // What is delayed arrives while there is a server.
+  // Delayed requests must arrive while the server exists.
   loop_.RunFor(absl::Minutes(2));
 }
 
@@ -66,9 +66,9 @@ void Run::Go() {
   if (!wrong_.empty()) return;
   Check();
   if (wrong_.empty()) EditInCalm();
-  // What strangers hold is not revoked.
+  // Objects that strangers hold are not revoked.
   if (!options_.strangers && wrong_.empty()) NarrowWhileBlind();
-  // When the strangers let go, nothing of what they did is left.
+  // Once the strangers let go, none of their changes remains.
   if (options_.strangers && wrong_.empty()) {
     strangers_.Relent();
     Check();
@@ -183,7 +183,7 @@ void Run::NarrowWhileBlind() {
   const std::vector<std::string> kinds = {"namespaces", "clusterroles", "scopetemplates"};
   for (const Json::Value& instance : cluster_.List(Instances())) {
     const Json::Value& spec = instance["spec"];
-    // Where a selector means namespaces, these are not known.
+    // The namespaces of a selector are not known.
     if (spec["namespaces"].size() < 2 || spec.isMember("namespaceSelector")) continue;
     if (instance["metadata"].isMember("deletionTimestamp")) continue;
     Json::Value patch;

@@ -34,39 +34,38 @@ class Run {
     bool strangers = true;
     bool troubles = true;
   };
-  // Each seed another world: prompt or late, with or without strangers, small or large.
+  // Each seed gives another world: prompt or late, with or without strangers, small or large.
   static Options OptionsOf(uint64_t seed);
 
   Run(const Options& options, Tally& tally);
   ~Run();
 
   void Go();
-  // What is not as it should be; empty: all is well.
+  // The violations, as sentences; empty if there are none.
   const std::vector<std::string>& wrong() const { return wrong_; }
 
-  // What the tally counts, and must not be zero over many runs.
+  // The keys of the tally, none of which may be zero over many runs.
   static std::vector<std::string> Kinds();
 
  private:
   void Step();
   void Spawn();
   void Kill();
-  // A death within the next writes.
+  // The process will die within its next writes.
   void Endanger();
-  // A grant is revoked by a process that dies over it, and given again before that deletion
-  // arrives.
+  // A process dies while it revokes a grant, which is declared again before the deletion arrives.
   void DelayDeletion();
-  // Nothing bad happens any more, and all that is under way arrives.
+  // Ends all troubles, and lets all requests under way arrive.
   void Calm();
   void Check();
-  // Each of some edits happens alone, in a cluster where nothing else does: no other event, no
-  // restart and no second list brings its object to a reconciler that does not watch the kind.
+  // Makes some edits, each alone in a quiet cluster: no other event, restart or second list brings
+  // the object to a reconciler that does not watch its kind.
   void EditInCalm();
-  // The process starts without being allowed to read a kind, and an instance is narrowed: its
-  // grants outside of the new scope go while that lasts.
+  // The process starts without permission to read a kind, and an instance is narrowed: its grants
+  // outside the new scope are revoked meanwhile.
   void NarrowWhileBlind();
   void Compare();
-  // Nothing is written when nothing is to be done.
+  // Nothing is written in the desired state.
   void CheckSilence(absl::Duration span);
 
   const Options options_;

@@ -1,5 +1,5 @@
-// The product in simulation: what people declare is what the server comes to, whatever happens to
-// the process on the way.
+// The product in simulation: the server reaches the declared state, whatever happens to the process
+// meanwhile.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -17,7 +17,7 @@ std::string Text(const Json::Value& object, const char* member) {
   return object["metadata"][member].asString();
 }
 
-// A copy that can be created: what the server set is gone.
+// A copy without the fields that the server sets, so that it can be created.
 Json::Value Fresh(Json::Value object) {
   for (const char* member : {"uid", "resourceVersion", "creationTimestamp", "managedFields",
                              "generation", "deletionTimestamp", "deletionGracePeriodSeconds"}) {
@@ -35,7 +35,7 @@ std::string OwnerOf(const Json::Value& object) {
 
 struct Strangers::Kind {
   const char* name;
-  bool roles, bindings;  // done to which
+  bool roles, bindings;  // the kinds that it applies to
   std::function<void(Strangers&, const Victim&)> act;
 };
 
@@ -91,7 +91,7 @@ Strangers::Strangers(Parts parts)
       tally_(parts.tally),
       guardian_(parts.guardian),
       held_(parts.held) {
-  // What an aggregationRule of theirs collects.
+  // A role that a stranger's aggregationRule selects.
   Json::Value role;
   role["apiVersion"] = "rbac.authorization.k8s.io/v1";
   role["kind"] = "ClusterRole";
@@ -132,7 +132,7 @@ void Strangers::Act() {
   if (IsKept(victim)) return;
   if (NotYet().contains(kind.name)) return;
   tally_[kind.name]++;
-  // A role with a literal name that somebody else changes may be his: it is not taken over.
+  // A role with a literal name that a stranger changes may belong to him: it is not taken over.
   const std::string name = Text(victim.object, "name");
   if (victim.kind == ClusterRoles() && IsLiteral(GenerateNameOf(name))) {
     held_[Text(victim.object, "uid")] = {OwnerOf(victim.object), true};
@@ -200,7 +200,7 @@ void Strangers::ReplaceOwner(const Victim& victim) {
 
 void Strangers::RemoveOwner(const Victim& victim) {
   constexpr char kPatch[] = R"({"metadata":{"ownerReferences":null}})";
-  // Without labels too, nothing says any more whose it is.
+  // Without labels, too, the object no longer shows its owner.
   if (victim.object["metadata"]["labels"].empty()) return Disown(victim, kPatch);
   if (victim.kind != ClusterRoles()) {
     Keeping& keeping = held_[Text(victim.object, "uid")] = KeepingOf(victim);
@@ -246,7 +246,7 @@ void Strangers::ForgeLabel(const Victim& victim) {
   object["roleRef"]["name"] = "system:discovery";
   CreateForeign(victim.kind, object);
   const Json::Value is = cluster_.Get(victim.kind, Text(object, "namespace"), Text(object, "name"));
-  // Ours is neither the object nor the name: it troubles nobody.
+  // Neither the object nor its name is ours: no instance is troubled.
   held_[Text(is, "uid")] = {"", true};
 }
 
@@ -272,7 +272,7 @@ void Strangers::Relent() {
     const Json::Value is = cluster_.Get(victim.kind, ns, name);
     if (Text(is, "uid") != Text(victim.object, "uid")) continue;
     cluster_.Merge(victim.kind, ns, name, R"({"metadata":{"finalizers":null}})");
-    // Who took an object away as his own deletes it.
+    // The stranger who took over an object deletes it.
     if (OwnerOf(is).empty() && victim.kind != Instances()) cluster_.Delete(victim.kind, ns, name);
   }
   for (const Foreign& one : std::exchange(foreign_, {})) {

@@ -1,5 +1,5 @@
-// People and programs that change what is not theirs: the objects that the scope controllers made,
-// and objects of their own that look like those.
+// Plays people and programs that change the objects of the scope controllers, and that create
+// objects which look like those.
 #ifndef TESTING_SIMULATION_SCOPE_STRANGERS_H_
 #define TESTING_SIMULATION_SCOPE_STRANGERS_H_
 
@@ -23,19 +23,19 @@ class Strangers {
     Cluster& cluster;
     Dice& dice;
     Tally& tally;
-    Guardian& guardian;  // learns what is foreign
-    Held& held;          // learns what is kept; all outlive this
+    Guardian& guardian;  // is told the foreign objects
+    Held& held;          // is told the kept objects; all outlive this
   };
   explicit Strangers(Parts parts);
 
-  // One of them does one thing, if there is anything to do it to.
+  // Makes one random change, if there is an object for it.
   void Act();
-  // One of them deletes an object of ours of this kind, if there is one that nobody keeps.
+  // Deletes one object of ours of this kind, if one is not kept.
   void DeleteOne(const apiserver::GroupResource& kind);
-  // They let go of all that they keep: finalizers, owner references, names.
+  // Releases all that the strangers keep: finalizers, owner references, names.
   void Relent();
 
-  // What Act() counts.
+  // The keys under which Act() counts.
   static std::vector<std::string> Kinds();
 
  private:
@@ -56,14 +56,14 @@ class Strangers {
   void Merge(const Victim& victim, const std::string& patch);
   void Hold(const Victim& victim);
   Keeping KeepingOf(const Victim& victim);
-  // One story an object: what is kept already is left alone.
+  // An object that is kept already is left alone.
   bool IsKept(const Victim& victim) const;
 
-  // Deletes the instance that the victim belongs to, which stays by a finalizer.
+  // Deletes the victim's instance, which a finalizer keeps.
   void HoldInstance(const Victim& victim);
   void ReplaceOwner(const Victim& victim);
   void RemoveOwner(const Victim& victim);
-  // The object has another owner by the patch, or none: it is not ours any more.
+  // The patch removes or replaces the owner: the object is no longer ours.
   void Disown(const Victim& victim, const std::string& patch);
   void AddFinalizer(const Victim& victim);
   void ReplaceRoleRef(const Victim& victim);

@@ -1,5 +1,5 @@
-// How often each thing happened, over all runs: a simulation in which some kind of trouble never
-// came proves nothing about it.
+// How often each thing happened in all runs: a simulation proves nothing about a trouble that never
+// happened.
 #ifndef TESTING_SIMULATION_SCOPE_TALLY_H_
 #define TESTING_SIMULATION_SCOPE_TALLY_H_
 
@@ -10,7 +10,7 @@
 
 namespace mandate::simulation {
 
-// By what happened: "kill: answer lost".
+// Counts by name, such as "kill: answer lost".
 using Tally = std::map<std::string, int64_t>;
 
 inline std::ostream& Print(std::ostream& out, const Tally& tally) {

@@ -13,7 +13,7 @@ using apiserver::Fault;
 struct Troubles::Kind {
   const char* name;
   bool late;    // makes something late
-  bool access;  // takes something away that is granted
+  bool access;  // removes a permission
   std::function<void(Troubles&)> strike;
 };
 
@@ -97,7 +97,7 @@ void Troubles::Pass() {
 }
 
 void Troubles::Heal() {
-  // What ends may begin another.
+  // The end of one trouble may begin another.
   while (!lasting_.empty()) {
     for (Lasting& one : std::exchange(lasting_, {})) one.end();
   }
@@ -146,7 +146,7 @@ void Troubles::Restart() {
       transport.stream(i).Close(absl::UnavailableError("connection reset (simulated)"));
     }
   }
-  // First nobody listens; then, for a moment, it knows no roles yet.
+  // First connections are refused; then, for a moment, the server has no roles loaded.
   const uint64_t down = cluster_.core().faults().Add(
       {.except_bearer = apiserver::kAdminToken, .fault = {.drop = true}});
   Last(absl::Seconds(20), [this, down] {

@@ -1,5 +1,4 @@
-// What goes wrong with the API server, the network and what the components are granted. Each
-// trouble lasts for a while.
+// Troubles of the API server, the network and the components' permissions. Each lasts for a while.
 #ifndef TESTING_SIMULATION_SCOPE_TROUBLES_H_
 #define TESTING_SIMULATION_SCOPE_TROUBLES_H_
 
@@ -19,23 +18,23 @@ namespace mandate::simulation {
 class Troubles {
  public:
   struct Options {
-    // Nothing is late: what a component decides, it decides on what is so, give or take a second.
+    // Nothing is late: components decide on data that is at most a second old.
     bool prompt = false;
-    // RBAC, tokens and kinds go and return.
+    // Permissions, tokens and kinds are removed and restored.
     bool access = true;
   };
 
-  // The three outlive this.
+  // `cluster`, `dice` and `tally` outlive this.
   Troubles(Options options, Cluster& cluster, Dice& dice, Tally& tally);
 
-  // One more trouble.
+  // Begins one more trouble.
   void Strike();
-  // Ends those whose time is over.
+  // Ends the troubles whose time is over.
   void Pass();
   // Ends all.
   void Heal();
 
-  // What Strike() counts.
+  // The keys under which Strike() counts.
   static std::vector<std::string> Kinds();
 
  private:

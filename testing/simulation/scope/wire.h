@@ -1,5 +1,5 @@
-// The line between one process and the API server. The process dies at one of its writes, whose
-// request is lost, whose answer is lost, or whose request arrives when the process is long dead.
+// The connection between one process and the API server. The process dies at one of its writes:
+// the request is lost, the answer is lost, or the request arrives long after the death.
 #ifndef TESTING_SIMULATION_SCOPE_WIRE_H_
 #define TESTING_SIMULATION_SCOPE_WIRE_H_
 
@@ -13,7 +13,7 @@
 namespace mandate::simulation {
 
 // Whether the request changes an object of the scope controllers: roles, bindings, statuses.
-// Tokens, access reviews and events are not meant.
+// Tokens, access reviews and events do not count.
 bool IsObjectWrite(const HttpRequest& request);
 
 // Single-threaded.
@@ -24,14 +24,14 @@ class Wire : public Transport {
   // Both outlive this; `server` also outlives what is delayed.
   Wire(SimulatedLoop& loop, Transport& server) : loop_(loop), server_(server) {}
 
-  // The process dies at its `nth` object write from now; 1 is the next. `late`: how much later a
-  // delayed request arrives. `died` is called then.
+  // The process dies at its `nth` object write from now; 1 is the next. `late`: the delay of
+  // a delayed request. `died` is called at the death.
   void DieAt(
       int nth, Death how, absl::Duration late = absl::ZeroDuration(),
       std::function<void()> died = [] {});
-  // Takes DieAt() back.
+  // Cancels DieAt().
   void Spare() { until_death_ = 0; }
-  // Nothing is sent any more; what was sent is on its way.
+  // Nothing more is sent; requests that were sent still arrive.
   void Die() { dead_ = true; }
   bool dead() const { return dead_; }
 
