@@ -12,6 +12,10 @@ namespace mandate::simulation {
 namespace {
 
 constexpr std::string_view kAccountPrefix = "system:serviceaccount:mandate-system:mandate-manager";
+// The message of an audit event whose client's connection closed before the answer was sent.
+constexpr char kClosedEarly[] = "Connection closed early";
+// A denied narrowing is followed by a deletion within this time.
+constexpr absl::Duration kDenied = absl::Minutes(1);
 
 bool IsReview(const Json::Value& ref) {
   return ref["resource"].asString().starts_with("selfsubject");
@@ -64,6 +68,11 @@ std::string Guardian::KeyOf(const apiserver::GroupResource& kind, const std::str
   return StrCat(kind.resource, " ", ns, "/", name);
 }
 
+std::string Guardian::TemplateOf(const std::string& role) const {
+  const auto found = roles_.find(role);
+  return found == roles_.end() ? "" : found->second.template_uid;
+}
+
 void Guardian::Wrong(const std::string& what, const Json::Value& event) {
   wrong_.push_back(StrCat(what, ": ", WriteJson(event)));
 }
@@ -74,19 +83,23 @@ void Guardian::OnAudit(const Json::Value& event) {
   const bool agent_is_ours = event["userAgent"].asString().starts_with("mandate-manager/");
   if (!agent_is_ours && !user.starts_with(kAccountPrefix)) return;
   ++requests_;
-  // A rejected token has no user.
-  if (event["responseStatus"]["code"].asInt() == 401) return;
+  // A rejected token has no user, nor has a request whose connection closed before authentication.
+  const int code = event["responseStatus"]["code"].asInt();
+  const bool cut = event["responseStatus"]["message"] == kClosedEarly;
+  if (code == 401 || (cut && user.empty())) return;
   JudgeIdentity(event, user);
   const Json::Value& ref = event["objectRef"];
   if (user == kAccountPrefix || IsReview(ref)) return;
   JudgeMandate(event, user.substr(std::min(user.size(), kAccountPrefix.size() + 1)));
-  if (!IsWriteVerb(event["verb"].asString()) || ref["resource"] == "events" ||
-      event["responseStatus"]["code"].asInt() >= 300) {
-    return;
-  }
+  if (!IsWriteVerb(event["verb"].asString()) || ref["resource"] == "events") return;
+  const std::string key = StrCat(ref["resource"].asString(), " ", ref["namespace"].asString(), "/",
+                                 ref["name"].asString());
+  if (code == 403) denied_[key] = Now();
+  if (code >= 300) return;
+  // The code of a request that was cut does not show whether the server carried it out.
+  if (cut && changed_[key] != Now()) return;
   ++writes_;
-  JudgeWrite(event, StrCat(ref["resource"].asString(), " ", ref["namespace"].asString(), "/",
-                           ref["name"].asString()));
+  JudgeWrite(event, key);
 }
 
 void Guardian::JudgeIdentity(const Json::Value& event, const std::string& user) {
@@ -123,6 +136,9 @@ void Guardian::JudgeWrite(const Json::Value& event, const std::string& key) {
   const Life life = gone->second;
   // A deletion that only set deletionTimestamp took no grant away.
   if (life.gone != Now() || taken_roles_.contains(life.role)) return;
+  // A binding that must be narrowed is deleted if its narrowing is denied.
+  const auto denied = denied_.find(key);
+  if (denied != denied_.end() && Now() - denied->second < kDenied) return;
   const auto wanted = wanted_.find(life.grant);
   if (life.ours && wanted != wanted_.end() && life.born > wanted->second) {
     Wrong(StrCat("taken away, though wanted for ", absl::FormatDuration(Now() - wanted->second)),
@@ -143,6 +159,7 @@ void Guardian::JudgeGiven(const Json::Value& event) {
 }
 
 void Guardian::OnChange(const apiserver::Change& change) {
+  changed_[KeyOf(change.resource, change.object->ns, change.object->name)] = Now();
   const bool grant = change.resource == RoleBindings() || change.resource == ClusterRoleBindings();
   if (grant || change.resource == ClusterRoles()) rights_.OnChange(change, Now());
   if (grant) return OnGrant(change);

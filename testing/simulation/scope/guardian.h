@@ -37,6 +37,9 @@ class Guardian {
   // A ClusterRole that was taken over by another owner: bindings to it are revoked, wanted or not.
   void AddTakenRole(const std::string& name) { taken_roles_.insert(name); }
 
+  // The UID of the template whose role has, or last had, this name; empty: there was none.
+  std::string TemplateOf(const std::string& role) const;
+
   // Writes of our components that the server carried out, events apart.
   int64_t writes() const { return writes_; }
   int64_t requests() const { return requests_; }
@@ -66,9 +69,11 @@ class Guardian {
   const bool prompt_;
   std::set<std::string> foreign_;
   std::set<std::string> taken_roles_;
-  std::set<std::string> issued_;          // credential ids
-  std::map<GrantId, absl::Time> wanted_;  // since when
-  std::map<std::string, Life> lives_;     // of bindings, by UID
+  std::set<std::string> issued_;               // credential ids
+  std::map<GrantId, absl::Time> wanted_;       // since when
+  std::map<std::string, Life> lives_;          // of bindings, by UID
+  std::map<std::string, absl::Time> changed_;  // when each object changed last, by key
+  std::map<std::string, absl::Time> denied_;   // when a write of ours was denied last, by key
   Rights rights_;
   std::map<std::string, RoleId> roles_;    // ClusterRoles of templates, by name
   std::map<std::string, Life> last_gone_;  // the binding that went last, by key

@@ -123,9 +123,14 @@ bool Judge::IsKept(const Json::Value& object, const std::string& owner_kind, boo
 
 void Judge::NoteKept(const Json::Value& binding) {
   const auto held = held_.find(Uid(binding));
-  if (held == held_.end() || held->second.template_uid.empty()) return;
+  if (held == held_.end()) return;
   // Its instance adopted it again.
   if (held->second.loose && !ControllerOf(binding, "ScopeInstance").empty()) return;
+  const Json::Value successor = cluster_.Get(Instances(), "", held->second.owner_name);
+  if (!successor.isNull() && Uid(successor) != held->second.owner_uid) {
+    unsure_.insert(Uid(successor));
+  }
+  if (held->second.template_uid.empty()) return;
   const std::string role = binding["roleRef"]["name"].asString();
   const Json::Value is = cluster_.Get(ClusterRoles(), "", role);
   // A deleted or terminating instance adopts nothing: its binding would grant the role's new rules.
@@ -145,10 +150,6 @@ void Judge::NoteKept(const Json::Value& binding) {
         if (r["generateName"].asString() == GenerateNameOf(role)) unsure_.insert(Uid(one));
       }
     }
-  }
-  const Json::Value successor = cluster_.Get(Instances(), "", held->second.owner_name);
-  if (!successor.isNull() && Uid(successor) != held->second.owner_uid) {
-    unsure_.insert(Uid(successor));
   }
 }
 

@@ -19,9 +19,10 @@ std::set<std::string> SubjectsOf(const Json::Value& binding) {
   return subjects;
 }
 
-// Rights that stay keep their time.
+// Rights that stay keep their time; a right that "* *" had given before keeps its time, too.
 void Renew(std::map<std::string, absl::Time>& since, const std::set<std::string>& now_there,
            absl::Time now) {
+  if (const auto all = since.find("* *"); all != since.end()) now = all->second;
   std::erase_if(since, [&](const auto& one) { return !now_there.contains(one.first); });
   for (const std::string& one : now_there) since.try_emplace(one, now);
 }

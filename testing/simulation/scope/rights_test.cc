@@ -64,7 +64,7 @@ class RightsTest : public testing::Test {
   static Json::Value Rule(const std::string& verb) {
     Json::Value rule;
     rule["verbs"].append(verb);
-    rule["resources"].append("pods");
+    rule["resources"].append(verb == "*" ? "*" : "pods");
     return rule;
   }
   void Change(const apiserver::GroupResource& kind, const std::string& ns, const std::string& name,
@@ -81,7 +81,7 @@ class RightsTest : public testing::Test {
   }
 };
 
-TEST_F(RightsTest, ARoleThatGivesMoreToWhomNobodyDeclaredIt) {
+TEST_F(RightsTest, ReportsARoleThatGivesMoreThanDeclared) {
   Declare("get", "eve", "a");
   SetRole("get");
   SetBinding("eve");
@@ -94,7 +94,7 @@ TEST_F(RightsTest, ARoleThatGivesMoreToWhomNobodyDeclaredIt) {
   EXPECT_THAT(rights_.GivenByRole("r", now_), IsEmpty());
 }
 
-TEST_F(RightsTest, ABindingThatGivesMore) {
+TEST_F(RightsTest, ReportsABindingThatGivesMoreThanDeclared) {
   SetRole("get");
   Wait();
   SetBinding("eve");
@@ -103,8 +103,19 @@ TEST_F(RightsTest, ABindingThatGivesMore) {
   EXPECT_EQ(rights_.GivenByBinding("a/b", now_).size(), 1u);
 }
 
+TEST_F(RightsTest, ARoleThatIsNarrowedFromEverythingGivesNothing) {
+  SetBinding("eve");
+  SetRole("*");
+  Wait();
+  SetRole("get");
+  EXPECT_THAT(rights_.GivenByRole("r", now_), IsEmpty());
+  Wait();
+  SetRole("list");
+  EXPECT_EQ(rights_.GivenByRole("r", now_).size(), 1u);
+}
+
 // A component may know one edit and not yet the other.
-TEST_F(RightsTest, WhatOneOfTwoEditsLeavesIsMeantForAMoment) {
+TEST_F(RightsTest, AcceptsOneOfTwoRecentEdits) {
   Declare("get", "eve", "a");
   SetRole("list");
   Wait();
@@ -117,7 +128,7 @@ TEST_F(RightsTest, WhatOneOfTwoEditsLeavesIsMeantForAMoment) {
 }
 
 // A component cannot know an object that was written a moment ago.
-TEST_F(RightsTest, WhatIsNewOnBothSidesIsNobodysFault) {
+TEST_F(RightsTest, IgnoresARoleAndABindingThatAreBothNew) {
   SetRole("get");
   SetBinding("eve");
   EXPECT_THAT(rights_.GivenByRole("r", now_), IsEmpty());

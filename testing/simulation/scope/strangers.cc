@@ -159,11 +159,15 @@ void Strangers::Merge(const Victim& victim, const std::string& patch) {
 }
 
 Keeping Strangers::KeepingOf(const Victim& victim) {
-  const Json::Value role =
-      cluster_.Get(ClusterRoles(), "", victim.object["roleRef"]["name"].asString());
+  const std::string owner = victim.object["metadata"]["ownerReferences"][0]["name"].asString();
+  // A role with a literal name that has another owner is a foreign one.
+  if (victim.kind == ClusterRoles()) {
+    return {.owner_uid = OwnerOf(victim.object),
+            .impostor = IsLiteral(GenerateNameOf(Text(victim.object, "name")))};
+  }
   return {.owner_uid = OwnerOf(victim.object),
-          .template_uid = ControllerOf(role, "ScopeTemplate"),
-          .owner_name = victim.object["metadata"]["ownerReferences"][0]["name"].asString()};
+          .template_uid = guardian_.TemplateOf(victim.object["roleRef"]["name"].asString()),
+          .owner_name = owner};
 }
 
 bool Strangers::IsKept(const Victim& victim) const {
