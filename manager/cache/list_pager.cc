@@ -39,13 +39,10 @@ class ListPager::Page : public BodySink {
 };
 
 ListPager::ListPager(RestClient& client, DemandSpec spec, Options options)
-    : client_(client),
-      spec_(std::move(spec)),
-      options_(std::move(options)),
-      self_(std::make_shared<ListPager*>(this)) {}
+    : client_(client), spec_(std::move(spec)), options_(std::move(options)) {}
 
 ListPager::~ListPager() {
-  self_.reset();
+  weak_.Reset();
   stop_.request_stop();
 }
 
@@ -59,22 +56,18 @@ void ListPager::SendPage() {
   ++pages_;
   const CallContext context{client_.loop().clock().TimeNow() + options_.page_timeout,
                             stop_.get_token()};
-  Page::Admit admit = [weak = std::weak_ptr<ListPager*>(self_)](size_t bytes) {
-    const auto self = weak.lock();
-    return self == nullptr ? absl::CancelledError("nobody waits for the list")
-                           : (*self)->options_.admit((*self)->bytes_ + bytes);
-  };
+  Page::Admit admit =
+      weak_.BindOr([this](size_t bytes) { return options_.admit(bytes_ + bytes); },
+                   [](size_t) { return absl::CancelledError("the list is no longer wanted"); });
   page_ = std::make_shared<Page>(ListReader::Options{.json = {},
                                                      .max_item_bytes = options_.max_item_bytes,
                                                      .max_bytes = options_.max_list_bytes - bytes_},
                                  std::move(admit));
   RestRequest request = ListRequest(spec_, options_.encoding, query_);
   request.body_sink = page_;
-  client_.Send(context, std::move(request),
-               [weak = std::weak_ptr<ListPager*>(self_)](absl::StatusOr<HttpResponse> response) {
-                 auto self = weak.lock();
-                 if (self != nullptr) (*self)->OnPage(std::move(response));
-               });
+  client_.Send(
+      context, std::move(request),
+      weak_.Bind([this](absl::StatusOr<HttpResponse> response) { OnPage(std::move(response)); }));
 }
 
 void ListPager::OnPage(absl::StatusOr<HttpResponse> response) {

@@ -13,6 +13,7 @@
 #include "manager/cache/store.h"
 #include "manager/cache/watch_request.h"
 #include "manager/client/rest_client.h"
+#include "manager/core/weak_self.h"
 
 namespace mandate {
 
@@ -66,7 +67,7 @@ class ListPager {
   Done done_;
   std::stop_source stop_;
   // Responses that come after this is gone find it expired.
-  std::shared_ptr<ListPager*> self_;
+  WeakSelf weak_;
 };
 
 }  // namespace mandate

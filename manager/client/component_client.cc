@@ -11,6 +11,7 @@
 #include "manager/client/self_review.h"
 #include "manager/client/served_by.h"
 #include "manager/core/not_sent.h"
+#include "manager/core/pending.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 
@@ -22,15 +23,15 @@ constexpr int kRequestVerbosity = 5;
 }  // namespace
 
 // One Send() until its `done` ran. Its own deadline and stop end it at whatever stage it is.
-struct ComponentClient::Call {
+struct ComponentClient::Call : std::enable_shared_from_this<Call> {
   Call(const CallContext& c, RestRequest r, Done d)
-      : context(c), request(std::move(r)), done(std::move(d)) {}
+      : context(c), request(std::move(r)), pending(std::move(d)) {}
 
-  bool finished() const { return !done.has_value(); }
+  bool finished() const { return pending.taken(); }
 
   CallContext context;
   RestRequest request;
-  std::optional<Done> done;
+  Pending<absl::StatusOr<HttpResponse>> pending;
   bool running = false;    // holds one of max_in_flight
   bool sent = false;       // at least one attempt was
   bool awaiting = false;   // an attempt that was sent has no answer yet
@@ -40,9 +41,7 @@ struct ComponentClient::Call {
   std::shared_ptr<AnswerBudget::Answer> answer;  // of the attempt; null with a sink of the caller's
   size_t answer_bytes = 0;                       // so many had come when it was postponed
   absl::Status last_error;                       // of the attempt before this one
-  std::unique_ptr<Loop::Timer> deadline;
   std::unique_ptr<Loop::Timer> retry;
-  std::optional<std::stop_callback<std::function<void()>>> stop;
 };
 
 absl::StatusOr<std::unique_ptr<ComponentClient>> ComponentClient::Create(Options options) {
@@ -65,15 +64,12 @@ ComponentClient::ComponentClient(Options options)
       random_(options_.seed),
       metrics_(options_.metrics, *options_.identity),
       answers_(AnswerBudget::Create(options_.answers, metrics_.answer_bytes())),
-      warnings_(options_.max_warnings_remembered),
-      self_(std::make_shared<ComponentClient*>(this)) {}
+      warnings_(options_.max_warnings_remembered) {}
 
 ComponentClient::~ComponentClient() {
   for (const CallPtr& call : std::exchange(calls_, {})) {
-    call->deadline = nullptr;
     call->retry = nullptr;
-    call->stop.reset();
-    Done done = *std::exchange(call->done, std::nullopt);
+    Done done = call->pending.Take();
     absl::Status gone = Marked(*call, absl::CancelledError("the component's client is gone"));
     options_.loop->Post([done = std::move(done), gone = std::move(gone)]() mutable {
       std::move(done)(std::move(gone));
@@ -87,17 +83,15 @@ void ComponentClient::Send(const CallContext& context, RestRequest request, Done
   absl::Status allowed = guard_.Check(request.method, request.target, request.content_type);
   if (request.method == "GET") request.idempotent = true;
   auto call = std::make_shared<Call>(context, std::move(request), std::move(done));
-  options_.loop->Post(
-      [self = std::weak_ptr(self_), call = std::move(call), allowed = std::move(allowed)] {
-        Done done = *std::exchange(call->done, std::nullopt);
-        if (!allowed.ok()) return std::move(done)(NotSent(allowed));
-        auto alive = self.lock();
-        if (alive == nullptr) {
-          return std::move(done)(NotSent(absl::CancelledError("the component's client is gone")));
-        }
-        call->done = std::move(done);
-        (*alive)->Begin(call);
-      });
+  options_.loop->Post(weak_.BindOr(
+      [this, call, allowed] {
+        if (!allowed.ok()) return std::move(call->pending.Take())(NotSent(allowed));
+        Begin(call);
+      },
+      [call, allowed] {
+        std::move(call->pending.Take())(NotSent(
+            allowed.ok() ? absl::CancelledError("the component's client is gone") : allowed));
+      }));
 }
 
 void ComponentClient::Begin(CallPtr call) {
@@ -115,7 +109,11 @@ void ComponentClient::Begin(CallPtr call) {
                             StrCat("component ", component(), " has ", options_.max_in_flight,
                                    " requests in flight and ", options_.max_queued, " waiting")));
   }
-  call->deadline = options_.loop->RunAt(call->context.deadline, [this, call] {
+  call->pending.Arm(*options_.loop, call->context, [this, id = call.get()](absl::StatusCode why) {
+    const CallPtr call = id->shared_from_this();
+    if (why == absl::StatusCode::kCancelled) {
+      return Finish(call, absl::CancelledError(StrCat("cancelled: ", call->request.target)));
+    }
     Finish(
         call,
         absl::DeadlineExceededError(StrCat(
@@ -123,18 +121,6 @@ void ComponentClient::Begin(CallPtr call) {
             call->last_error.ok() ? std::string()
                                   : StrCat("; last error: ", AsStd(call->last_error.message())))));
   });
-  if (call->context.stop.stop_possible()) {
-    // Runs on whatever thread asks for the stop.
-    call->stop.emplace(call->context.stop, [self = std::weak_ptr(self_), loop = options_.loop,
-                                            weak = std::weak_ptr(call)] {
-      loop->Post([self, weak] {
-        auto alive = self.lock();
-        auto call = weak.lock();
-        if (alive == nullptr || call == nullptr) return;
-        (*alive)->Finish(call, absl::CancelledError(StrCat("cancelled: ", call->request.target)));
-      });
-    });
-  }
   if (must_wait) metrics_.Met(ClientMetrics::Bound::kInFlight);
   queue_.push_back(std::move(call));
   StartQueued();
@@ -166,13 +152,12 @@ void ComponentClient::Attempt(CallPtr call) {
     return SendAttempt(std::move(call), std::move(token));
   }
   const CallContext context = call->context;
-  tokens->Fetch(context, [self = std::weak_ptr(self_), call = std::move(call)](
-                             absl::StatusOr<std::shared_ptr<const Token>> token) {
-    auto alive = self.lock();
-    if (alive == nullptr || call->finished()) return;
-    if (!token.ok()) return (*alive)->Finish(call, std::move(token).status());
-    (*alive)->SendAttempt(call, *std::move(token));
-  });
+  tokens->Fetch(context, weak_.Bind([this, call = std::move(call)](
+                                        absl::StatusOr<std::shared_ptr<const Token>> token) {
+    if (call->finished()) return;
+    if (!token.ok()) return Finish(call, std::move(token).status());
+    SendAttempt(call, *std::move(token));
+  }));
 }
 
 HttpRequest ComponentClient::Signed(const RestRequest& request, const Token* token) const {
@@ -193,13 +178,11 @@ void ComponentClient::SendAttempt(CallPtr call, std::shared_ptr<const Token> tok
   call->sent = call->awaiting = true;
   call->sent_at = Now();
   const CallContext context = call->context;
-  options_.transport->Call(context, std::move(http),
-                           [self = std::weak_ptr(self_), call = std::move(call),
-                            token](absl::StatusOr<HttpResponse> answer) {
-                             if (auto alive = self.lock()) {
-                               (*alive)->OnAnswer(call, token, std::move(answer));
-                             }
-                           });
+  options_.transport->Call(
+      context, std::move(http),
+      weak_.Bind([this, call = std::move(call), token](absl::StatusOr<HttpResponse> answer) {
+        OnAnswer(call, token, std::move(answer));
+      }));
 }
 
 void ComponentClient::OnAnswer(CallPtr call, std::shared_ptr<const Token> token,
@@ -277,11 +260,9 @@ absl::Status ComponentClient::Marked(const Call& call, absl::Status error) {
 void ComponentClient::Finish(const CallPtr& call, absl::StatusOr<HttpResponse> result) {
   if (call->finished()) return;
   const CallPtr keep = call;
-  Done done = *std::exchange(keep->done, std::nullopt);
+  Done done = keep->pending.Take();
   if (!result.ok()) result = Marked(*keep, std::move(result).status());
-  keep->deadline = nullptr;
   keep->retry = nullptr;
-  keep->stop.reset();
   if (keep->answer != nullptr) keep->answer->Abandon();
   calls_.erase(keep);
   if (keep->running) {
@@ -308,15 +289,13 @@ void ComponentClient::OnUnauthenticated(std::shared_ptr<const Token> token, std:
   const Token* const about = token.get();
   options_.transport->Call({.deadline = Now() + options_.token_timeout, .stop = {}},
                            Signed(SelfReviewRequest(), about),
-                           [self = std::weak_ptr(self_), token = std::move(token),
-                            error](const absl::StatusOr<HttpResponse>& answer) {
-                             auto alive = self.lock();
-                             if (alive == nullptr) return;
-                             (*alive)->asks_about_credential_ = false;
+                           weak_.Bind([this, token = std::move(token),
+                                       error](const absl::StatusOr<HttpResponse>& answer) {
+                             asks_about_credential_ = false;
                              const bool lost = answer.ok() && !IsSuccess(*answer) &&
                                                absl::IsUnauthenticated(ErrorOf(*answer));
-                             if (lost) (*alive)->OnCredentialLost(token.get(), error);
-                           });
+                             if (lost) OnCredentialLost(token.get(), error);
+                           }));
 }
 
 void ComponentClient::OnCredentialLost(const Token* token, const absl::Status& status) {

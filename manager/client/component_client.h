@@ -24,6 +24,7 @@
 #include "manager/core/executor.h"
 #include "manager/core/log.h"
 #include "manager/core/metrics.h"
+#include "manager/core/weak_self.h"
 #include "manager/identity/identity.h"
 #include "manager/rbac/mandate.h"
 #include "manager/transport/transport.h"
@@ -136,8 +137,7 @@ class ComponentClient : public RestClient, private WatchSession::Owner {
   ClientMetrics metrics_;
   const std::shared_ptr<AnswerBudget> answers_;
   SeenWarnings warnings_;
-  // What is under way holds it weakly.
-  std::shared_ptr<ComponentClient*> self_;
+  WeakSelf weak_;
 };
 
 }  // namespace mandate

@@ -42,15 +42,14 @@ std::unique_ptr<Stream> ComponentClient::Watch(RestRequest request,
     return handle;
   }
   tokens->Fetch({.deadline = Now() + options_.token_timeout, .stop = {}},
-                [self = std::weak_ptr(self_), session = std::weak_ptr(session),
-                 request = std::move(request)](absl::StatusOr<std::shared_ptr<const Token>> token) {
-                  auto alive = self.lock();
-                  auto watch = session.lock();
-                  if (alive == nullptr || watch == nullptr || watch->ended()) return;
+                weak_.Bind([this, session = std::weak_ptr(session), request = std::move(request)](
+                               absl::StatusOr<std::shared_ptr<const Token>> token) {
+                  const auto watch = session.lock();
+                  if (watch == nullptr || watch->ended()) return;
                   if (!token.ok()) return watch->End(std::move(token).status());
-                  HttpRequest http = (*alive)->Signed(request, token->get());
-                  watch->Open(*(*alive)->options_.transport, std::move(http), *std::move(token));
-                });
+                  HttpRequest http = Signed(request, token->get());
+                  watch->Open(*options_.transport, std::move(http), *std::move(token));
+                }));
   return handle;
 }
 

@@ -36,8 +36,7 @@ CachingTokenSource::CachingTokenSource(Options options)
       waiters_(*options_.loop, options_.subject, options_.max_waiters, options_.waiters),
       transient_(options_.transient),
       permanent_(options_.permanent),
-      rejected_(options_.rejected),
-      self_(std::make_shared<CachingTokenSource*>(this)) {}
+      rejected_(options_.rejected) {}
 
 CachingTokenSource::~CachingTokenSource() { stop_.request_stop(); }
 
@@ -112,19 +111,20 @@ void CachingTokenSource::StartFetch() {
   timer_ = nullptr;
   if (fetching_) return;
   fetching_ = true;
-  options_.limiter->Acquire([self = std::weak_ptr(self_)](FetchLimiter::Slot slot) {
-    if (auto alive = self.lock()) (*alive)->FetchNow(std::move(slot));
-  });
+  options_.limiter->Acquire(
+      weak_.Bind([this](FetchLimiter::Slot slot) { FetchNow(std::move(slot)); }));
   Notify();
 }
 
 void CachingTokenSource::FetchNow(FetchLimiter::Slot slot) {
   const CallContext context{.deadline = Now() + options_.fetch_timeout, .stop = stop_.get_token()};
-  options_.fetcher->Fetch(
-      context, [self = std::weak_ptr(self_), slot = std::move(slot)](FetchResult result) mutable {
-        slot = FetchLimiter::Slot();
-        if (auto alive = self.lock()) (*alive)->OnFetched(std::move(result));
-      });
+  options_.fetcher->Fetch(context,
+                          [slot = std::move(slot), then = weak_.Bind([this](FetchResult result) {
+                            OnFetched(std::move(result));
+                          })](FetchResult result) mutable {
+                            slot = FetchLimiter::Slot();
+                            then(std::move(result));
+                          });
 }
 
 void CachingTokenSource::OnFetched(FetchResult result) {
@@ -200,9 +200,7 @@ void CachingTokenSource::Notify() {
   if (now == notified_) return;
   notified_ = std::move(now);
   if (!options_.listener) return;
-  options_.loop->Post([self = std::weak_ptr(self_), status = notified_] {
-    if (auto alive = self.lock()) (*alive)->options_.listener(status);
-  });
+  options_.loop->Post(weak_.Bind([this, status = notified_] { options_.listener(status); }));
 }
 
 }  // namespace mandate

@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "manager/core/backoff.h"
 #include "manager/core/executor.h"
+#include "manager/core/weak_self.h"
 #include "manager/identity/fetch_limiter.h"
 #include "manager/identity/token_waiters.h"
 #include "manager/kubeconfig/token.h"
@@ -116,7 +117,7 @@ class CachingTokenSource : public TokenSource {
   std::unique_ptr<Loop::Timer> timer_;   // the next renewal or retry
   std::unique_ptr<Loop::Timer> expiry_;  // when the token stops being usable
   // What is under way holds it weakly.
-  std::shared_ptr<CachingTokenSource*> self_;
+  WeakSelf weak_;
 };
 
 }  // namespace mandate

@@ -72,8 +72,7 @@ absl::StatusOr<std::unique_ptr<TokenRequester>> TokenRequester::Create(Options o
   return std::unique_ptr<TokenRequester>(new TokenRequester(std::move(options)));
 }
 
-TokenRequester::TokenRequester(Options options)
-    : options_(std::move(options)), self_(std::make_shared<TokenRequester*>(this)) {}
+TokenRequester::TokenRequester(Options options) : options_(std::move(options)) {}
 
 std::string TokenRequester::Subject() const {
   return StrCat("system:serviceaccount:", options_.ns, ":", options_.service_account);
@@ -88,20 +87,19 @@ void TokenRequester::WithCredential(std::shared_ptr<Attempt> attempt) {
   if ((attempt->base_token = options_.base->Cached()) != nullptr) {
     return RequestToken(std::move(attempt));
   }
-  options_.base->Fetch(attempt->context, [self = std::weak_ptr(self_), attempt](
-                                             absl::StatusOr<std::shared_ptr<const Token>> token) {
-    auto alive = self.lock();
-    if (alive == nullptr) return;
-    if (!token.ok()) {
-      return attempt->Finish(Failed(FetchOutcome::kNoBaseToken,
-                                    StrCat("no token of ServiceAccount ", (*alive)->options_.ns,
-                                           "/", (*alive)->options_.service_account,
-                                           " could be requested, as base has none to ask with: ",
-                                           AsStd(token.status().message()))));
-    }
-    attempt->base_token = *std::move(token);
-    (*alive)->RequestToken(attempt);
-  });
+  options_.base->Fetch(
+      attempt->context,
+      weak_.Bind([this, attempt](absl::StatusOr<std::shared_ptr<const Token>> token) {
+        if (!token.ok()) {
+          return attempt->Finish(Failed(
+              FetchOutcome::kNoBaseToken,
+              StrCat("no token of ServiceAccount ", options_.ns, "/", options_.service_account,
+                     " could be requested, as base has none to ask with: ",
+                     AsStd(token.status().message()))));
+        }
+        attempt->base_token = *std::move(token);
+        RequestToken(attempt);
+      }));
 }
 
 void TokenRequester::Post(std::shared_ptr<Attempt> attempt, std::string target, std::string body,
@@ -119,11 +117,11 @@ void TokenRequester::Post(std::shared_ptr<Attempt> attempt, std::string target, 
   request.user_agent = options_.user_agent;
   request.content_type = "application/json";
   request.body = std::move(body);
-  options_.transport->Call(attempt->context, std::move(request),
-                           [self = std::weak_ptr(self_),
-                            next = std::move(next)](absl::StatusOr<HttpResponse> response) mutable {
-                             if (self.lock()) std::move(next)(std::move(response));
-                           });
+  options_.transport->Call(
+      attempt->context, std::move(request),
+      weak_.Bind([next = std::move(next)](absl::StatusOr<HttpResponse> response) mutable {
+        std::move(next)(std::move(response));
+      }));
 }
 
 void TokenRequester::RequestToken(std::shared_ptr<Attempt> attempt) {

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "manager/core/executor.h"
+#include "manager/core/weak_self.h"
 #include "manager/kubeconfig/token_fetcher.h"
 #include "manager/transport/transport.h"
 
@@ -67,7 +68,7 @@ class TokenRequester : public TokenFetcher {
 
   const Options options_;
   // What is under way holds it weakly.
-  std::shared_ptr<TokenRequester*> self_;
+  WeakSelf weak_;
 };
 
 }  // namespace mandate

@@ -7,16 +7,13 @@
 #include <stop_token>
 #include <utility>
 
+#include "manager/core/pending.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
 
 struct TokenWaiters::State {
-  struct Waiter {
-    TokenSource::Callback done;
-    std::unique_ptr<Loop::Timer> deadline;
-    std::optional<std::stop_callback<std::function<void()>>> stop;
-  };
+  using Waiter = Pending<absl::StatusOr<std::shared_ptr<const Token>>>;
 
   Loop& loop;
   const std::string subject;
@@ -35,7 +32,7 @@ struct TokenWaiters::State {
   void GiveUp(uint64_t id, absl::Status why) {
     auto node = waiters.extract(id);
     Report();
-    if (node) Post(std::move(node.mapped().done), std::move(why));
+    if (node) Post(node.mapped().Take(), std::move(why));
   }
 
   void Report() const {
@@ -71,28 +68,17 @@ void TokenWaiters::Add(const CallContext& context, TokenSource::Callback done) {
                                                   " callers wait for a token of ", state.subject)));
   }
   const uint64_t id = state.next_id++;
-  State::Waiter& waiter = state.waiters[id];
-  waiter.done = std::move(done);
+  State::Waiter& waiter = state.waiters.try_emplace(id, std::move(done)).first->second;
   state.Report();
-  if (context.deadline < absl::InfiniteFuture()) {
-    waiter.deadline =
-        state.loop.RunAt(context.deadline, [&state, id] { state.GiveUp(id, state.TooLate()); });
-  }
-  if (context.stop.stop_possible()) {
-    // Runs on whatever thread asks for the stop.
-    waiter.stop.emplace(context.stop,
-                        [weak = std::weak_ptr<State>(state_), &loop = state.loop, id] {
-                          loop.Post([weak, id] {
-                            if (auto alive = weak.lock()) alive->GiveUp(id, alive->Cancelled());
-                          });
-                        });
-  }
+  waiter.Arm(state.loop, context, [&state, id](absl::StatusCode why) {
+    state.GiveUp(id, why == absl::StatusCode::kCancelled ? state.Cancelled() : state.TooLate());
+  });
 }
 
 void TokenWaiters::Complete(const absl::StatusOr<std::shared_ptr<const Token>>& result) {
   std::map<uint64_t, State::Waiter> waiters = std::exchange(state_->waiters, {});
   state_->Report();
-  for (auto& [id, waiter] : waiters) state_->Post(std::move(waiter.done), result);
+  for (auto& [id, waiter] : waiters) state_->Post(waiter.Take(), result);
 }
 
 void TokenWaiters::SetReason(absl::Status reason) { state_->reason = std::move(reason); }

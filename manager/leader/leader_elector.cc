@@ -96,12 +96,12 @@ CallContext LeaderElector::RequestContext() const {
 
 template <class Then>
 LeaseClient::Done LeaderElector::Guarded(Then then) {
-  return [this, alive = std::weak_ptr<int>(alive_), turn = ++turn_,
-          then = std::move(then)](absl::StatusOr<Lease> lease) mutable {
-    if (alive.expired() || turn != turn_) return;
-    updating_ = false;
-    then(std::move(lease));
-  };
+  return weak_.Bind(
+      [this, turn = ++turn_, then = std::move(then)](absl::StatusOr<Lease> lease) mutable {
+        if (turn != turn_) return;
+        updating_ = false;
+        then(std::move(lease));
+      });
 }
 
 void LeaderElector::ScheduleTry(absl::Duration delay) {

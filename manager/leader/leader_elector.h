@@ -22,6 +22,7 @@
 #include "manager/core/log.h"
 #include "manager/core/metrics.h"
 #include "manager/core/mutex.h"
+#include "manager/core/weak_self.h"
 #include "manager/leader/lease_client.h"
 #include "manager/object/kinds/coordination_v1.h"
 
@@ -134,7 +135,7 @@ class LeaderElector {
   uint64_t turn_ = 0;      // what Guarded() compares
   absl::Time release_by_;
   absl::AnyInvocable<void() &&> stopped_;
-  std::shared_ptr<int> alive_ = std::make_shared<int>();
+  WeakSelf weak_;
 
   mutable Mutex mutex_;
   absl::Status status_ ABSL_GUARDED_BY(mutex_);

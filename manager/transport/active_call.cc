@@ -13,29 +13,21 @@ ActiveCall::ActiveCall(Loop& loop, const HttpOptions& options, HttpStats& stats,
       loop_(loop),
       options_(options),
       stats_(stats),
-      done_(std::move(done)) {}
+      pending_(std::move(done)) {}
 
 ActiveCall::~ActiveCall() = default;
 
 void ActiveCall::Bind(const CallContext& context) {
-  const std::weak_ptr<ActiveRequest> weak = weak_from_this();
   const absl::Time limit = loop_.clock().TimeNow() + options_.max_call_duration;
-  deadline_ =
-      loop_.RunAt(std::min(context.deadline, limit),
-                  [weak, by_context = context.deadline <= limit,
-                   what = absl::StrCat(request().method, " ", request().endpoint->server)] {
-                    const auto self = std::static_pointer_cast<ActiveCall>(weak.lock());
-                    if (self == nullptr) return;
-                    self->EndOverdue(absl::DeadlineExceededError(absl::StrCat(
-                        what, by_context ? ": no complete answer by the deadline"
-                                         : ": no complete answer in the longest time that a call "
-                                           "may take")));
-                  });
-  stop_.emplace(context.stop, [&loop = loop_, weak] {
-    loop.Post([weak] {
-      const auto self = std::static_pointer_cast<ActiveCall>(weak.lock());
-      if (self != nullptr) self->EndEarly(absl::CancelledError("the call was cancelled"));
-    });
+  const bool by_context = context.deadline <= limit;
+  pending_.Arm(loop_, context.WithDeadline(limit), [this, by_context](absl::StatusCode why) {
+    if (why == absl::StatusCode::kCancelled) {
+      return EndEarly(absl::CancelledError("the call was cancelled"));
+    }
+    EndOverdue(absl::DeadlineExceededError(absl::StrCat(
+        request().method, " ", request().endpoint->server,
+        by_context ? ": no complete answer by the deadline"
+                   : ": no complete answer in the longest time that a call may take")));
   });
 }
 
@@ -75,11 +67,9 @@ bool ActiveCall::TakeHeadAlone() {
 }
 
 void ActiveCall::OnEnd(absl::Status status) {
-  deadline_.reset();
-  stop_.reset();
   if (status.ok() && !has_head_) status = absl::UnavailableError("the server sent no answer");
   const LoopLabel label(request().user_agent, "answer");
-  Transport::Done done = std::move(done_);
+  Transport::Done done = pending_.Take();
   if (status.ok()) {
     std::move(done)(std::move(response_));
   } else {

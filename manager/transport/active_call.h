@@ -1,4 +1,4 @@
-// An request whose answer is collected and handed over whole, but for a body that has a sink.
+// A request whose answer is collected and delivered whole, unless its body has a sink.
 #ifndef MANAGER_TRANSPORT_ACTIVE_CALL_H_
 #define MANAGER_TRANSPORT_ACTIVE_CALL_H_
 
@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "manager/core/call_context.h"
 #include "manager/core/executor.h"
+#include "manager/core/pending.h"
 #include "manager/transport/active_request.h"
 #include "manager/transport/http_options.h"
 #include "manager/transport/transport.h"
@@ -39,13 +40,10 @@ class ActiveCall : public ActiveRequest {
   Loop& loop_;
   const HttpOptions& options_;
   HttpStats& stats_;
-  Transport::Done done_;
+  Pending<absl::StatusOr<HttpResponse>> pending_;
   HttpResponse response_;
   BodySink* sink_ = nullptr;  // the request's, of an answer that it takes
   bool has_head_ = false;
-  std::unique_ptr<Loop::Timer> deadline_;
-  // Destroying it waits for its callback, which may run in another thread but only posts.
-  std::optional<std::stop_callback<std::function<void()>>> stop_;
 };
 
 }  // namespace mandate

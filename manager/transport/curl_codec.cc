@@ -119,9 +119,7 @@ void CurlCodec::WatchSocket(curl_socket_t fd, int what) {
     watches_.emplace(fd, *std::move(watch));
     return;
   }
-  loop_.Post([weak = std::weak_ptr<CurlCodec*>(self_), status = watch.status()] {
-    if (const auto self = weak.lock()) (*self)->observer_.OnBroken(status);
-  });
+  loop_.Post(weak_.Bind([this, status = watch.status()] { observer_.OnBroken(status); }));
 }
 
 int CurlCodec::OnTimeout(CURLM*, long milliseconds, void* self_pointer) {

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "manager/core/event_loop.h"
+#include "manager/core/weak_self.h"
 #include "manager/transport/client_codec.h"
 #include "manager/transport/curl_handles.h"
 #include "manager/transport/http_options.h"
@@ -72,7 +73,7 @@ class CurlCodec : public ClientCodec, private Transfer::Observer {
   bool unflushed_ = false;                // a request was given up
   bool changed_ = false;
   // Tasks hold it weakly.
-  const std::shared_ptr<CurlCodec*> self_ = std::make_shared<CurlCodec*>(this);
+  WeakSelf weak_;
 };
 
 }  // namespace mandate

@@ -25,10 +25,6 @@ std::string Core::NewSuffix() {
   return suffix;
 }
 
-void Core::Post(std::function<void()> task) {
-  loop.Post([task = std::move(task), alive = std::weak_ptr<const bool>(alive)] {
-    if (!alive.expired()) task();
-  });
-}
+void Core::Post(std::function<void()> task) { loop.Post(weak.Bind(std::move(task))); }
 
 }  // namespace mandate::apiserver

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "manager/core/executor.h"
+#include "manager/core/weak_self.h"
 #include "testing/apiserver/kinds.h"
 #include "testing/apiserver/plugin.h"
 #include "testing/apiserver/store.h"
@@ -35,7 +36,7 @@ struct Core {
   Kinds kinds;
   WriteHooks* hooks = nullptr;  // null: no admission
   WatchOptions watch;
-  std::shared_ptr<const bool> alive = std::make_shared<bool>(true);
+  WeakSelf weak = {};
 };
 
 }  // namespace mandate::apiserver

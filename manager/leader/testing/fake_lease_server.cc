@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <stop_token>
 
+#include "manager/core/pending.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 #include "manager/object/object_codec.h"
@@ -64,30 +65,29 @@ HttpResponse FakeLeaseServer::Answer(const RestRequest& request) {
   return response;
 }
 
-// Ends once: by its answer, its deadline or its stop.
 struct FakeLeaseClient::Call {
-  Done done;
-  bool ended = false;
-  std::optional<std::stop_callback<std::function<void()>>> on_stop;
+  Pending<absl::StatusOr<HttpResponse>> pending;
 
   void End(absl::StatusOr<HttpResponse> result) {
-    if (std::exchange(ended, true)) return;
-    std::move(done)(std::move(result));
+    if (!pending.taken()) std::move(pending.Take())(std::move(result));
   }
 };
+
+FakeLeaseClient::FakeLeaseClient(FakeLeaseServer& server, SimulatedLoop& loop, absl::Duration skew)
+    : server_(server), simulated_(loop), loop_(loop, skew) {}
+
+FakeLeaseClient::~FakeLeaseClient() = default;
 
 void FakeLeaseClient::Send(const CallContext& context, RestRequest request, Done done) {
   const absl::Time now = simulated_.clock().TimeNow();
   requests.emplace_back(now, request);
   const Fault what = fault ? fault(request) : Fault();
-  auto call = std::make_shared<Call>();
-  call->done = std::move(done);
-  simulated_.PostAt(context.deadline,
-                    [call] { call->End(absl::DeadlineExceededError("deadline exceeded")); });
-  call->on_stop.emplace(context.stop, [this, weak = std::weak_ptr<Call>(call)] {
-    simulated_.Post([weak] {
-      if (auto call = weak.lock()) call->End(absl::CancelledError());
-    });
+  std::erase_if(calls_, [](const auto& call) { return call->pending.taken(); });
+  const auto call =
+      std::make_shared<Call>(Call{Pending<absl::StatusOr<HttpResponse>>(std::move(done))});
+  calls_.insert(call);
+  call->pending.Arm(simulated_, context, [call = call.get()](absl::StatusCode why) {
+    call->End(absl::Status(why, "deadline exceeded or cancelled"));
   });
   if (!what.error.ok()) {
     simulated_.Post([call, error = what.error] { call->End(error); });

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,7 +67,7 @@ class SkewedLoop : public Loop {
   SkewedClock clock_;
 };
 
-// One process's client. Outlives no request's answer.
+// The client of one process. Its destruction drops the requests under way.
 class FakeLeaseClient : public RestClient {
  public:
   // What happens to one request.
@@ -79,8 +80,8 @@ class FakeLeaseClient : public RestClient {
     std::optional<HttpResponse> reply = {};  // instead of the server's
   };
 
-  FakeLeaseClient(FakeLeaseServer& server, SimulatedLoop& loop, absl::Duration skew)
-      : server_(server), simulated_(loop), loop_(loop, skew) {}
+  FakeLeaseClient(FakeLeaseServer& server, SimulatedLoop& loop, absl::Duration skew);
+  ~FakeLeaseClient() override;
 
   // Asked for each request; none: all is well.
   std::function<Fault(const RestRequest&)> fault;
@@ -99,6 +100,7 @@ class FakeLeaseClient : public RestClient {
   FakeLeaseServer& server_;
   SimulatedLoop& simulated_;
   SkewedLoop loop_;
+  std::set<std::shared_ptr<Call>> calls_;
 };
 
 }  // namespace mandate

@@ -7,14 +7,14 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "manager/core/weak_self.h"
 
 namespace mandate {
 
 // Shows what CurlCodec shows of a connection. Steps are timers, which hold it weakly.
 class FakeNetwork::FakeCodec : public ClientCodec {
  public:
-  FakeCodec(FakeNetwork& network, Observer& observer)
-      : network_(network), observer_(observer), self_(std::make_shared<FakeCodec*>(this)) {
+  FakeCodec(FakeNetwork& network, Observer& observer) : network_(network), observer_(observer) {
     network_.codecs_.push_back(this);
   }
   ~FakeCodec() override {
@@ -92,15 +92,12 @@ class FakeNetwork::FakeCodec : public ClientCodec {
   void Later(absl::Duration delay, std::function<void()> step) {
     // As a task of its own: nothing of a codec's happens inside another call.
     auto timer = std::make_shared<std::unique_ptr<Loop::Timer>>();
-    *timer = network_.loop_.RunAt(
-        network_.loop_.clock().TimeNow() + delay,
-        [weak = std::weak_ptr<FakeCodec*>(self_), step = std::move(step), id = next_timer_] {
-          const auto self = weak.lock();
-          if (self == nullptr) return;
-          // Kept until the step is over.
-          const auto node = (*self)->timers_.extract(id);
-          step();
-        });
+    *timer = network_.loop_.RunAt(network_.loop_.clock().TimeNow() + delay,
+                                  weak_.Bind([this, step = std::move(step), id = next_timer_] {
+                                    // Kept until the step is over.
+                                    const auto node = timers_.extract(id);
+                                    step();
+                                  }));
     timers_.emplace(next_timer_++, std::move(timer));
   }
   void Soon(std::function<void()> step) { Later(network_.Delay(), std::move(step)); }
@@ -330,7 +327,7 @@ class FakeNetwork::FakeCodec : public ClientCodec {
   absl::Time full_until_ = absl::InfinitePast();
   bool unflushed_ = false;
   bool inside_ = false;
-  const std::shared_ptr<FakeCodec*> self_;
+  WeakSelf weak_;
 };
 
 FakeNetwork::FakeNetwork(Loop& loop, const Options& options)

@@ -1,10 +1,10 @@
 #include "manager/transport/testing/fake_transport.h"
 
 #include <cassert>
-#include <stop_token>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "manager/core/pending.h"
 #include "manager/core/strings.h"
 #include "manager/transport/request_check.h"
 #include "manager/transport/testing/deliver_body.h"
@@ -12,12 +12,9 @@
 namespace mandate {
 
 struct FakeTransport::PendingCall {
-  Done done;
+  Pending<absl::StatusOr<HttpResponse>> pending;
   std::shared_ptr<BodySink> sink;
-  std::unique_ptr<Loop::Timer> deadline;
   std::unique_ptr<Loop::Timer> reply;
-  // Last: its destructor waits for the callback, which may run in another thread.
-  std::optional<std::stop_callback<std::function<void()>>> stop;
 };
 
 FakeReply FakeReply::Json(int code, std::string body) {
@@ -34,20 +31,14 @@ FakeReply FakeReply::After(absl::Duration by) const {
   return later;
 }
 
-FakeTransport::FakeTransport(Loop& loop, Options options)
-    : loop_(loop),
-      options_(options),
-      calls_(std::make_shared<Calls>()),
-      self_(std::make_shared<FakeTransport*>(this)) {}
+FakeTransport::FakeTransport(Loop& loop, Options options) : loop_(loop), options_(options) {}
 
 FakeTransport::~FakeTransport() {
-  for (auto& [id, call] : *calls_) {
-    call->stop.reset();
-    loop_.Post([done = std::move(call->done)]() mutable {
+  for (auto& [id, call] : calls_) {
+    loop_.Post([done = call->pending.Take()]() mutable {
       std::move(done)(absl::CancelledError("the transport was shut down"));
     });
   }
-  calls_->clear();
   for (const auto& stream : streams_)
     stream->Close(absl::CancelledError("the transport was shut down"));
 }
@@ -63,38 +54,30 @@ void FakeTransport::Call(const CallContext& context, HttpRequest request, Done d
   requests_.emplace_back(loop_.clock().TimeNow(), request, /*stream=*/false);
 
   const uint64_t id = next_call_++;
-  auto call = std::make_shared<PendingCall>();
-  call->done = std::move(done);
-  call->sink = request.body_sink;
-  calls_->emplace(id, call);
-  const std::weak_ptr<Calls> calls = calls_;
-  if (context.deadline <= loop_.clock().TimeNow()) {
-    loop_.Post([calls, id] { Finish(calls, id, absl::DeadlineExceededError("deadline passed")); });
-    return;
-  }
-  if (context.deadline != absl::InfiniteFuture()) {
-    call->deadline = loop_.RunAt(context.deadline, [calls, id] {
-      Finish(calls, id, absl::DeadlineExceededError("no answer by the deadline"));
-    });
-  }
-  call->stop.emplace(context.stop, [&loop = loop_, calls, id] {
-    loop.Post([calls, id] { Finish(calls, id, absl::CancelledError("the call was cancelled")); });
+  const auto call = std::make_shared<PendingCall>(
+      PendingCall{.pending = Pending<absl::StatusOr<HttpResponse>>(std::move(done)),
+                  .sink = request.body_sink,
+                  .reply = nullptr});
+  calls_.emplace(id, call);
+  call->pending.Arm(loop_, context, [this, id](absl::StatusCode why) {
+    Finish(id, why == absl::StatusCode::kCancelled
+                   ? absl::CancelledError("the call was cancelled")
+                   : absl::DeadlineExceededError("no answer by the deadline"));
   });
-  loop_.Post([self = std::weak_ptr<FakeTransport*>(self_), id, request = std::move(request),
-              failure = NextFailure()]() mutable {
-    if (const auto transport = self.lock()) {
-      (*transport)->Serve(id, request, std::move(failure));
-    }
-  });
+  // The server does not see a call whose deadline has passed.
+  if (context.deadline <= loop_.clock().TimeNow()) return;
+  loop_.Post(
+      weak_.Bind([this, id, request = std::move(request), failure = NextFailure()]() mutable {
+        Serve(id, request, std::move(failure));
+      }));
 }
 
 void FakeTransport::Serve(uint64_t id, const HttpRequest& request, std::optional<Failure> failure) {
   // Cancelled before it left.
-  if (!calls_->contains(id)) return;
+  if (!calls_.contains(id)) return;
   if (late_handler_ && !failure.has_value() && !IsExpected(request)) {
-    late_handler_(request, [self = std::weak_ptr<FakeTransport*>(self_), id](FakeReply reply) {
-      if (const auto transport = self.lock()) (*transport)->Answer(id, std::move(reply));
-    });
+    late_handler_(request,
+                  weak_.Bind([this, id](FakeReply reply) { Answer(id, std::move(reply)); }));
     return;
   }
   FakeReply reply;
@@ -113,23 +96,18 @@ bool FakeTransport::IsExpected(const HttpRequest& request) const {
 }
 
 void FakeTransport::Answer(uint64_t id, FakeReply reply) {
-  const auto call = calls_->find(id);  // again: the handler is the test's own code
-  if (reply.never || call == calls_->end()) return;
-  const std::weak_ptr<Calls> calls = calls_;
-  call->second->reply = loop_.RunAt(loop_.clock().TimeNow() + reply.delay,
-                                    [calls, id, result = std::move(reply.result)]() mutable {
-                                      Finish(calls, id, std::move(result));
-                                    });
+  const auto call = calls_.find(id);  // again: the handler is the test's own code
+  if (reply.never || call == calls_.end()) return;
+  call->second->reply = loop_.RunAt(
+      loop_.clock().TimeNow() + reply.delay,
+      [this, id, result = std::move(reply.result)]() mutable { Finish(id, std::move(result)); });
 }
 
-void FakeTransport::Finish(const std::weak_ptr<Calls>& weak, uint64_t id,
-                           absl::StatusOr<HttpResponse> result) {
-  const auto calls = weak.lock();
-  if (calls == nullptr) return;
-  auto node = calls->extract(id);
+void FakeTransport::Finish(uint64_t id, absl::StatusOr<HttpResponse> result) {
+  auto node = calls_.extract(id);
   if (node.empty()) return;
   // Out of the map and without its timers first: `done` may do anything.
-  Done done = std::move(node.mapped()->done);
+  Done done = node.mapped()->pending.Take();
   const std::shared_ptr<BodySink> sink = std::move(node.mapped()->sink);
   node = {};
   std::move(done)(DeliverBody(std::move(result), sink.get()));
@@ -166,13 +144,11 @@ std::unique_ptr<Stream> FakeTransport::Open(HttpRequest request, std::shared_ptr
     return stream->NewHandle();
   }
   stream->CloseUnlessOpenedBy(now + options_.time_to_headers);
-  loop_.Post([self = std::weak_ptr<FakeTransport*>(self_), stream,
-              failure = std::move(failure)]() mutable {
-    const auto transport = self.lock();
-    if (transport == nullptr || stream->ended()) return;
-    if ((*transport)->on_stream_ && !failure.has_value()) (*transport)->on_stream_(*stream);
+  loop_.Post(weak_.Bind([this, stream, failure = std::move(failure)]() mutable {
+    if (stream->ended()) return;
+    if (on_stream_ && !failure.has_value()) on_stream_(*stream);
     if (failure.has_value()) stream->Close(std::move(failure->status));
-  });
+  }));
   return stream->NewHandle();
 }
 

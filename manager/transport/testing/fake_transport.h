@@ -28,6 +28,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "manager/core/executor.h"
+#include "manager/core/weak_self.h"
 #include "manager/transport/testing/fake_stream.h"
 #include "manager/transport/testing/recorded_request.h"
 #include "manager/transport/transport.h"
@@ -111,7 +112,7 @@ class FakeTransport : public Transport {
   FakeStream* FindStream(std::string_view target_prefix);
 
   // Calls that have no answer yet.
-  size_t pending_call_count() const { return calls_->size(); }
+  size_t pending_call_count() const { return calls_.size(); }
 
  private:
   struct Expectation {
@@ -125,8 +126,7 @@ class FakeTransport : public Transport {
   FakeReply ReplyTo(const HttpRequest& request);
   // The failure that the next request meets, if any.
   std::optional<Failure> NextFailure();
-  static void Finish(const std::weak_ptr<Calls>& calls, uint64_t id,
-                     absl::StatusOr<HttpResponse> result);
+  void Finish(uint64_t id, absl::StatusOr<HttpResponse> result);
   void Serve(uint64_t id, const HttpRequest& request, std::optional<Failure> failure);
   void Answer(uint64_t id, FakeReply reply);
   bool IsExpected(const HttpRequest& request) const;
@@ -141,10 +141,9 @@ class FakeTransport : public Transport {
   Failure failure_{.times = 0};
   std::deque<RecordedRequest> requests_;
   std::deque<std::shared_ptr<FakeStream>> streams_;
-  std::shared_ptr<Calls> calls_;
+  Calls calls_;
   uint64_t next_call_ = 0;
-  // Tasks that need this object hold it weakly.
-  std::shared_ptr<FakeTransport*> self_;
+  WeakSelf weak_;
 };
 
 }  // namespace mandate

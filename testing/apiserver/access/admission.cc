@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "manager/core/pending.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 #include "manager/object/json.h"
@@ -56,22 +57,15 @@ void Admission::Ask(const Webhook& webhook, const WriteAttributes& write, const 
   const std::string url = WithTimeout(webhook.url, webhook.timeout);
   const std::string post = StrCat("failed to call webhook: Post ", rbac::Quote(url), ": ");
 
-  // Whatever comes first, the answer or the end of time, takes `done`.
-  struct Asking {
-    Judged done;
-    std::unique_ptr<Loop::Timer> timer;
-    bool ended = false;
-  };
-  const auto asking = std::make_shared<Asking>();
-  asking->done = std::move(done);
-  const auto end = [asking, alive = std::weak_ptr(alive_)](absl::StatusOr<Verdict> verdict) {
-    if (std::exchange(asking->ended, true) || alive.expired()) return;
-    asking->timer = nullptr;
-    std::move(asking->done)(std::move(verdict));
-  };
-  asking->timer = loop_.RunAt(loop_.clock().TimeNow() + webhook.timeout, [end, webhook, post] {
-    end(FailedCalling(webhook, post + "context deadline exceeded"));
-  });
+  const auto asking = std::make_shared<Pending<absl::StatusOr<Verdict>>>(std::move(done));
+  const std::function<void(absl::StatusOr<Verdict>)> end =
+      weak_.Bind([asking](absl::StatusOr<Verdict> verdict) {
+        if (!asking->taken()) std::move(asking->Take())(std::move(verdict));
+      });
+  asking->Arm(loop_, {.deadline = loop_.clock().TimeNow() + webhook.timeout, .stop = {}},
+              [end, webhook, post](absl::StatusCode) {
+                end(FailedCalling(webhook, post + "context deadline exceeded"));
+              });
   if (!caller_) {
     end(FailedCalling(webhook, post + "the double has no caller of webhooks"));
     return;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "manager/core/executor.h"
+#include "manager/core/weak_self.h"
 #include "testing/apiserver/access/webhook.h"
 #include "testing/apiserver/access/webhook_caller.h"
 #include "testing/apiserver/plugin.h"
@@ -40,7 +41,7 @@ class Admission {
   const WebhookCaller caller_;
   const std::function<std::string()> new_uid_;
   // What comes back once this is gone is dropped.
-  const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  WeakSelf weak_;
 };
 
 }  // namespace mandate::apiserver

@@ -19,9 +19,7 @@ Aggregator::Aggregator(Cluster& cluster) : cluster_(cluster) {
         if (change.type == apiserver::Change::Type::kDeleted) return;
         SimulatedLoop& loop = cluster_.loop();
         loop.PostAt(loop.clock().TimeNow() + kLag,
-                    [this, weak = std::weak_ptr(alive_), name = change.object->name] {
-                      if (!weak.expired()) Aggregate(name);
-                    });
+                    weak_.Bind([this, name = change.object->name] { Aggregate(name); }));
       });
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "manager/core/weak_self.h"
 #include "testing/simulation/scope/cluster.h"
 
 namespace mandate::simulation {
@@ -28,7 +29,7 @@ class Aggregator {
 
   Cluster& cluster_;
   uint64_t subscription_ = 0;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  WeakSelf weak_;
   int64_t writes_ = 0;
 };
 
