@@ -1,0 +1,255 @@
+"""Measures this project's cache, controllers and queue beside controller-runtime and kube-rs, on one fake API server.
+
+Builds everything first, then prints one table: each figure is the median of the runs, and ratio is the peer's first
+figure divided by ours. CPU seconds are user and system time of the client alone. docs/benchmarks.md says what each task is.
+"""
+import argparse
+import json
+import os
+import platform
+import ssl
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+
+from mandate_dev.bench import peers
+from mandate_dev.bench import tasks
+
+TIMEOUT = 600  # seconds, of one run
+
+
+class Server:
+    """fakeapi with so many objects."""
+
+    def __init__(self, binary, objects):
+        self.objects = objects
+        self.folder = tempfile.TemporaryDirectory(prefix="mandate-bench-")
+        self.process = subprocess.Popen([binary, "-dir", self.folder.name, "-objects", str(objects)], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.kubeconfig = self.process.stdout.readline().strip()
+        with open(os.path.join(self.folder.name, "server")) as f:
+            self.url = f.read()
+        self.tls = ssl.create_default_context(cafile=os.path.join(self.folder.name, "ca.crt"))
+
+    def ask(self, path):
+        with urllib.request.urlopen(f"{self.url}/bench/{path}", context=self.tls, timeout=TIMEOUT) as answer:
+            return json.load(answer)
+
+    def close(self):
+        self.process.stdin.close()  # that ends it
+        self.process.wait(timeout=10)
+        self.folder.cleanup()
+
+
+def status_field(pid, field, file="status"):
+    with open(f"/proc/{pid}/{file}") as f:
+        for line in f:
+            if line.startswith(field + ":"):
+                return float(line.split()[1])
+    return 0.0
+
+
+def cpu_of(pid):
+    with open(f"/proc/{pid}/stat") as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def run_start(binary, server, quick):
+    """B11: what is seen from outside."""
+    start = time.monotonic()
+    process = subprocess.Popen([binary, server.kubeconfig], stdout=subprocess.PIPE, text=True)
+    try:
+        line = process.stdout.readline().strip()
+        took = time.monotonic() - start
+        if line != "reconciled":
+            raise RuntimeError(f"{binary} ended without a reconcile")
+        cpu = cpu_of(process.pid)
+        time.sleep(1 if quick else 10)
+        return {"first reconcile": took * 1e3, "cpu": cpu,
+                "rss": status_field(process.pid, "VmRSS") * 1024, "anonymous": status_field(process.pid, "RssAnon") * 1024,
+                "threads": status_field(process.pid, "Threads"), "binary": os.path.getsize(binary)}
+    finally:
+        process.kill()
+        process.wait()
+
+
+def run_program(binary, task, peer, server):
+    events = task.events_of.get(peer, task.events)
+    command = [binary, task.program, *task.flags]
+    if server:
+        server.ask("reset")
+        command += [f"--kubeconfig={server.kubeconfig}", f"--objects={task.objects}"]
+    if events:
+        command.append(f"--events={events}")
+    if task.content == "json" and peer != tasks.RUST:
+        command.append("--json")
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    watchdog = threading.Timer(TIMEOUT, process.kill)
+    watchdog.start()
+    figures = {}
+    burst = None
+    try:
+        for line in process.stdout:
+            if line.strip() == "ready":
+                burst = threading.Thread(target=server.ask, args=(f"burst?n={events}&rate={task.rate}",), daemon=True)
+                burst.start()
+            else:
+                row = json.loads(line)
+                figures[row["metric"]] = row["value"]
+        if process.wait() != 0:
+            raise RuntimeError(f"{' '.join(command)} failed")
+    finally:
+        watchdog.cancel()
+        process.kill()
+    if server:
+        figures.update({k: v for k, v in server.ask("stats").items() if k in ("watches", "lists", "connections")})
+        figures["connections"] -= 1  # the reset's
+    return figures
+
+
+def measure(task, peer, binaries, server, quick):
+    if task.program == "start":
+        return run_start(binaries["start"], server, quick)
+    return run_program(binaries[""], task, peer, server)
+
+
+UNITS = {"rss": "MiB", "peak rss": "MiB", "anonymous": "MiB", "binary": "MiB", "cpu": "cpu-s", "cpu per 1M events": "cpu-s",
+         "first reconcile": "ms", "items per second": "/s", "bytes per object": "B", "resident bytes per object": "B",
+         "cpu per item": "µs", "wall per item": "µs", "p50": "µs", "p99": "µs", "p99.9": "µs", "cpu per event": "µs",
+         "p50 at the loop": "µs", "p99 at the loop": "µs"}
+
+
+def show(metric, value):
+    unit = UNITS.get(metric, "")
+    if unit == "MiB":
+        value /= 2**20
+    text = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    return f"{text} {unit}".strip()
+
+
+def medians(runs):
+    return {m: statistics.median(r[m] for r in runs if m in r) for m in runs[0]}
+
+
+def verdict(task, figures, base):
+    """For ours: each target that is missed, or that all are met."""
+    missed = []
+    for metric, target in task.figures.items():
+        if target is None or metric not in figures:
+            continue
+        value = figures[metric]
+        relative = bool(task.relative_to) and metric != "watches"
+        if relative:
+            value /= base[metric]
+        if value < target if metric in task.at_least else value > target:
+            wanted = f"×{target:g}" if relative else show(metric, target)
+            missed.append(f"{metric} {'≥' if metric in task.at_least else '≤'} {wanted}"
+                          + (f", is ×{value:.2f}" if relative else ""))
+    if missed:
+        return "missed: " + "; ".join(missed)
+    return "met" if any(t is not None for t in task.figures.values()) else ""
+
+
+def table(results, quick):
+    rows = [("task", "what", "content", "client", "figures", "ratio", "target")]
+    by_key = {(t.id, t.what, t.content, peer): medians(runs) for t, peer, runs in results}
+    for task, peer, runs in results:
+        figures = medians(runs)
+        shown = ", ".join(f"{m} {show(m, figures[m])}" for m in task.figures if m in figures)
+        ours = by_key.get((task.id, task.what, task.content, tasks.OURS)) or by_key.get(
+            (task.id, next((t.what for t in tasks.TASKS if t.id == task.id), ""), task.content, tasks.OURS))
+        main = next(m for m in task.figures if m in figures)
+        ratio = f"{figures[main] / ours[main]:.1f}" if ours and peer != tasks.OURS and ours.get(main) else ""
+        base = by_key.get((task.id, task.relative_to, task.content, peer))
+        reached = verdict(task, figures, base) if peer == tasks.OURS and not quick and (
+            base or not task.relative_to) else ""
+        rows.append((task.id, task.what, task.content, peer, shown, ratio, reached))
+    print("\n| " + " | ".join(rows[0]) + " |\n|" + "---|" * len(rows[0]))
+    for row in rows[1:]:
+        print("| " + " | ".join(row) + " |")
+
+
+def machine():
+    with open("/proc/cpuinfo") as f:
+        model = next((line.split(":")[1].strip() for line in f if line.startswith("model name")), platform.machine())
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return f"{os.cpu_count()} cores ({model}), {memory:.1f} GiB, Linux {platform.release().split('-')[0]}"
+
+
+def build(wanted):
+    binaries = {}
+    for peer in wanted:
+        print(f"==> building {peer}", flush=True)
+        try:
+            binaries[peer] = peers.BUILD[peer]()
+        except (peers.Missing, subprocess.CalledProcessError) as error:
+            if peer == tasks.OURS:
+                raise
+            print(f"    {peer} is left out: {error}", flush=True)
+    return binaries
+
+
+def main(argv):
+    known = list(dict.fromkeys(i for t in tasks.TASKS for i in t.id.split("/")))
+    parser = argparse.ArgumentParser(prog="hack/bench/run", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tasks", nargs="*", metavar="TASK", help=f"{', '.join(known)} (default: all)")
+    parser.add_argument("--quick", action="store_true",
+                        help="small sizes, one run: that everything works, not how fast it is")
+    parser.add_argument("--ours", action="store_true",
+                        help="without the peers, and without their tool chains (with it or not, a peer that cannot be built "
+                             "is left out)")
+    parser.add_argument("--runs", type=int, metavar="N", help="runs of each (default: 3; 1 with --quick)")
+    parser.add_argument("--json", metavar="FILE", default=os.path.join(peers.CACHE, "results.json"),
+                        help="every figure of every run goes there (default: %(default)s)")
+    args = parser.parse_args(argv)
+    unknown = [t for t in args.tasks if t not in known]
+    if unknown:
+        print(f"hack/bench/run: {unknown[0]!r} must be one of {', '.join(known)}", file=sys.stderr)
+        return 2
+    chosen = [t.sized(args.quick) for t in tasks.TASKS if not args.tasks or set(t.id.split("/")) & set(args.tasks)]
+    runs = args.runs or (1 if args.quick else 3)
+
+    print("==> building the server", flush=True)
+    fakeapi = peers.fakeapi()
+    binaries = build((tasks.OURS,) if args.ours else tasks.ALL)
+
+    results, server, failures = [], None, 0
+    try:
+        # Rows of one size stand together, so that a server serves several.
+        for task in sorted(chosen, key=lambda t: t.objects):
+            if server and server.objects != task.objects:
+                server.close()
+                server = None
+            if not server and task.objects:
+                server = Server(fakeapi, task.objects)
+            for peer in task.peers:
+                if peer not in binaries:
+                    continue
+                print(f"==> {task.id} {task.what} {task.content} {peer}".replace("  ", " "), flush=True)
+                try:
+                    results.append((task, peer, [measure(task, peer, binaries[peer], server, args.quick)
+                                                 for _ in range(runs)]))
+                except (RuntimeError, OSError, ValueError) as error:
+                    failures += 1
+                    print(f"    failed: {error}", flush=True)
+    finally:
+        if server:
+            server.close()
+    order = {id(t): i for i, t in enumerate(chosen)}
+    results.sort(key=lambda r: order[id(r[0])])
+    os.makedirs(os.path.dirname(os.path.abspath(args.json)), exist_ok=True)
+    with open(args.json, "w") as f:
+        json.dump({"machine": machine(), "quick": args.quick,
+                   "results": [{"task": t.id, "what": t.what, "content": t.content, "peer": p, "runs": r}
+                               for t, p, r in results]}, f, indent=1)
+    print(f"\n{machine()}; median of {runs}")
+    if results:
+        table(results, args.quick)
+    print(f"\nevery figure: {args.json}")
+    return int(failures > 0)

@@ -1,0 +1,71 @@
+"""The programs that are measured: how each is built, and where its binaries are."""
+import os
+import shutil
+import subprocess
+
+from mandate_dev.bench import tasks
+from mandate_dev.paths import HACK, ROOT, cache
+
+HERE = os.path.join(HACK, "bench")
+CACHE = cache("bench")
+
+
+class Missing(Exception):
+    """A tool chain that is not there."""
+
+
+def _run(command, folder, **env):
+    print(f"    {' '.join(command)}", flush=True)
+    subprocess.run(command, cwd=os.path.join(HERE, folder), env={**os.environ, **env}, check=True)
+
+
+def _need(tool, package):
+    if shutil.which(tool) is None:
+        raise Missing(f"{tool} is not installed ({package})")
+
+
+def _go(folder, *packages):
+    _need("go", "go.dev; the version stands in go.mod")
+    out = os.path.join(CACHE, folder)
+    os.makedirs(out, exist_ok=True)
+    _run(["go", "build", "-trimpath", "-o", out + "/", *packages], folder)
+    return out
+
+
+def fakeapi():
+    return os.path.join(_go("fakeapi", "."), "fakeapi")
+
+
+def ours():
+    """{sub-program: path}; one Bazel build of the release configuration."""
+    bazel = os.path.join(ROOT, "hack/bazel")
+    flags = ["--config=release", "//hack/bench/ours:bench", "//hack/bench/ours:start"]
+    _run([bazel, "build", *flags], ROOT)
+    base = os.environ.get("BAZEL_OUTPUT_BASE")
+    startup = [f"--output_base={base}"] if base else []
+    bin_dir = subprocess.run(["bazel", *startup, "info", "--config=release", "bazel-bin"], cwd=ROOT, check=True, text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.strip()
+    # Copies: a build that runs meanwhile must not change what is measured.
+    out = os.path.join(CACHE, "ours")
+    os.makedirs(out, exist_ok=True)
+    for name in ("bench", "start"):
+        target = os.path.join(out, name)
+        shutil.copyfile(os.path.join(bin_dir, "hack/bench/ours", name), target + ".new")
+        os.chmod(target + ".new", 0o755)
+        os.replace(target + ".new", target)
+    return {"": os.path.join(out, "bench"), "start": os.path.join(out, "start")}
+
+
+def controller_runtime():
+    out = _go("controller_runtime", "./...")
+    return {"": os.path.join(out, "controllerruntime"), "start": os.path.join(out, "start")}
+
+
+def kube_rs():
+    _need("cargo", "rustup.rs")
+    target = os.path.join(CACHE, "kube_rs")
+    _run(["cargo", "build", "--release", "--locked"], "kube_rs", CARGO_TARGET_DIR=target)
+    return {"": os.path.join(target, "release", "kube_rs")}
+
+
+BUILD = {tasks.OURS: ours, tasks.GO: controller_runtime, tasks.RUST: kube_rs}

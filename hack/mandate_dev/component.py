@@ -1,0 +1,233 @@
+"""A new component: its kind, its plan and reconciler with their tests, its identity in the chart.
+
+usage: hack/component NAME KIND [GROUP]     make component NAME=backup KIND=Backup [GROUP=mandate.io]
+
+NAME is the component's (backup, disk-check), KIND that of the objects that it serves, GROUP their API group. What is
+written builds, passes its tests and runs under its own ServiceAccount as it stands: for each object a ConfigMap with
+what its spec says. Exit 2, and nothing is written, when something is in the way.
+"""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+from mandate_dev.paths import ROOT
+
+TEMPLATES = os.path.join(ROOT, "hack", "component_templates")
+CHART = "charts/mandate"
+PROGRAM = "cmd/mandate-manager"
+
+LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+KEYWORDS = set("""alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const
+    consteval constexpr constinit continue decltype default delete do double else enum explicit export extern false float
+    for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private
+    protected public register requires return short signed sizeof static struct switch template this throw true try
+    typedef typeid typename union unsigned using virtual void volatile while xor xor_eq""".split())
+# What the C library defines as a macro that is more than its own name.
+MACROS = {"errno"}
+
+
+class Refused(Exception):
+    """Why there is no component, in one line."""
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+        return f.read()
+
+
+def grep(pattern, *pathspec):
+    """What matches in the tree's sources, those not yet added too."""
+    done = subprocess.run(["git", "grep", "--untracked", "-hoE", pattern, "--", *pathspec], cwd=ROOT, text=True,
+                          capture_output=True)
+    return done.stdout.splitlines()
+
+
+def plural_of(kind):
+    word = kind.lower()
+    if re.search(r"(s|x|z|ch|sh)$", word):
+        return word + "es"
+    return re.sub(r"([^aeiou])y$", r"\1ie", word) + "s"
+
+
+def constant_of(name):
+    """As `rbacgen header` names the mandate."""
+    return "k" + "".join(part[:1].upper() + part[1:] for part in name.split("-"))
+
+
+def check(name, kind, group):
+    """Refuses what cannot be a component here; returns what the templates say in place of @WORDS@."""
+    if not re.fullmatch(LABEL, name) or len(name) > 63 or not name[0].isalpha() or "--" in name:
+        raise Refused(f'NAME must be a DNS label that begins with a letter, of at most 63 of a-z, 0-9 and single "-", '
+                      f'such as disk-check; got "{name}"')
+    snake = name.replace("-", "_")
+    if name == "base":
+        raise Refused('NAME "base" is taken by the manager\'s own identity; choose another')
+    taken = {line.partition("name=")[2].split(",")[0] for line in grep(r"^// *\+mandate:component:name=[^ ]+", "*.h", "*.cc")}
+    for other in sorted(taken):
+        if constant_of(other) == constant_of(name):
+            raise Refused(f'NAME "{name}": there is a component {other}; choose another')
+    for folder in (f"api/{snake}", f"controllers/{snake}"):
+        if os.path.lexists(os.path.join(ROOT, folder)):
+            raise Refused(f'NAME "{name}": {folder} exists; choose another, or remove it')
+    # The name is that of a C++ namespace inside mandate, which would hide others' that headers name: boost::, absl::.
+    if (snake in KEYWORDS | MACROS or grep(rf"namespace (mandate::)?{snake}\b", "*.h", "*.cc")
+            or grep(rf"(^|[^:[:alnum:]_]){snake}::", "*.h", "hack/component_templates")):
+        raise Refused(f'NAME "{name}" cannot name a namespace of its own: "{snake}" means something already; choose another')
+    # So is that of its mandate, of a constant there; the templates' own constants would hide it. Tests' headers name
+    # what they like: a component that needs one of their constants names it in its template.
+    if grep(rf"\b{constant_of(name)}\b", "*.h", ":!*/testing/*", ":!*fixture*", "hack/component_templates"):
+        raise Refused(f'NAME "{name}": its mandate would be {constant_of(name)}, which means something already; choose another')
+    # A list's kind is KINDList, and 63 is what Kubernetes gives it.
+    if not re.fullmatch(r"[A-Z][A-Za-z0-9]{0,58}", kind) or not re.search("[a-z]", kind):
+        raise Refused(f'KIND must be CamelCase, at most 59 of A-Z, a-z and 0-9, such as DiskCheck; got "{kind}"')
+    if not re.fullmatch(rf"{LABEL}(\.{LABEL})+", group) or len(group) > 253 or any(len(l) > 63 for l in group.split(".")):
+        raise Refused(f'GROUP must be a DNS name of at least two labels, such as mandate.io; got "{group}"')
+    if re.search(r"(^|\.)(k8s|kubernetes)\.io$", group):
+        raise Refused(f'GROUP "{group}" is Kubernetes\' own, which needs the approval of its API reviewers; choose another')
+    plural = plural_of(kind)
+    if os.path.exists(os.path.join(ROOT, CHART, "crds", f"{group}_{plural}.yaml")):
+        raise Refused(f'KIND "{kind}": there is a kind {plural}.{group}; choose another, or another GROUP')
+    return {"NAME": name, "SNAKE": snake, "UPPER": snake.upper(), "KIND": kind, "GROUP": group, "PLURAL": plural,
+            "CONSTANT": constant_of(name)}
+
+
+def formatted(path, text):
+    if not path.endswith((".h", ".cc")):
+        return text
+    return subprocess.run(["clang-format", f"--assume-filename={os.path.join(ROOT, path)}"], input=text, text=True,
+                          check=True, stdout=subprocess.PIPE).stdout
+
+
+def new_files(words):
+    """path → text, from the templates."""
+    snake = words["SNAKE"]
+    places = {"api.BUILD.bazel.in": f"api/{snake}/v1alpha1/BUILD.bazel", "api.proto.in": f"api/{snake}/v1alpha1/{snake}.proto"}
+    files = {}
+    for template in sorted(os.listdir(TEMPLATES)):
+        path = places.get(template, f"controllers/{snake}/{template.removesuffix('.in')}")
+        text = re.sub("@([A-Z]+)@", lambda m: words[m[1]], read(os.path.join(TEMPLATES, template)))
+        files[path] = formatted(path, text)
+    return files
+
+
+def with_label(build, target, attribute, label):
+    """A build file's text with one label more in a list of a target."""
+    start = build.find(f'    name = "{target}",\n')
+    found = re.compile(rf"\n    {attribute} = \[\n((?:        \"[^\"]+\",\n)*)    \],\n").search(build, max(start, 0))
+    if start < 0 or not found or found.start() > build.index("\n)", start):
+        raise Refused(f"{PROGRAM}/BUILD.bazel: {target} has no list {attribute}, one label a line; put it back, then try again")
+    lines = found[1].splitlines(keepends=True) + [f'        "{label}",\n']
+    lines.sort(key=lambda line: (line.strip()[1] != ":", line.replace(":", "!")))
+    return build[:found.start(1)] + "".join(lines) + build[found.end(1):]
+
+
+def registered(words):
+    """path → text of the program's files, with the component."""
+    snake = words["SNAKE"]
+    build = with_label(read(f"{PROGRAM}/BUILD.bazel"), "base_mandate", "srcs", f"//controllers/{snake}:mandates_sources")
+    build = with_label(build, "components", "deps", f"//controllers/{snake}:reconciler")
+    source = read(f"{PROGRAM}/components.cc")
+    # clang-format then sorts the includes.
+    source, includes = re.subn(r'(?m)^(?=#include "manager/)', f'#include "controllers/{snake}/reconciler.h"\n', source, count=1)
+    source, rows = re.subn(r"(?m)(^std::vector<ComponentSpec> AllComponents\(\) \{\n  return \{\n(?:      \{.*\},\n)*)",
+                           rf"\g<1>      {{\&{words['CONSTANT']}, One<{snake}::MakeController>}},\n".replace(r"\&", "&"),
+                           source, count=1)
+    if not includes or not rows:
+        raise Refused(f"{PROGRAM}/components.cc: AllComponents() is not a list, one component a line; make it one, then try again")
+    path = f"{PROGRAM}/components.cc"
+    return {f"{PROGRAM}/BUILD.bazel": build, path: formatted(path, source)}
+
+
+class Undo:
+    """What was there, to put it back. Nothing is written before it is remembered."""
+
+    def __init__(self, new, changed):
+        self._new = sorted({"/".join(path.split("/")[:2]) for path in new})
+        self._old = {path: read(path) for path in changed}
+        self._chart = {path: read(path) for path in self._chart_files()}
+
+    @staticmethod
+    def _chart_files():
+        return [os.path.relpath(os.path.join(folder, name), ROOT)
+                for folder, _, names in os.walk(os.path.join(ROOT, CHART)) for name in names]
+
+    def __call__(self):
+        for folder in self._new:
+            shutil.rmtree(os.path.join(ROOT, folder), ignore_errors=True)
+        for path in set(self._chart_files()) - set(self._chart):
+            os.remove(os.path.join(ROOT, path))
+        for path, text in {**self._chart, **self._old}.items():
+            write(path, text)
+
+
+def write(path, text):
+    path = os.path.join(ROOT, path)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if os.path.exists(path) and read(path) == text:
+        return
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    if text.startswith("#!"):
+        os.chmod(path, 0o755)
+
+
+def manifests(*arguments):
+    return subprocess.run(["hack/manifests", *arguments], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def make(name, kind, group):
+    words = check(name, kind, group)
+    new, changed = new_files(words), registered(words)
+    # Or the chart's changes would not be this component's alone.
+    if (before := manifests("--check")).returncode != 0:
+        raise Refused("hack/manifests --check fails before anything is written; run it, mend what it says, then try again: "
+                      + (before.stderr.strip().splitlines() or ["it says nothing"])[-1])
+    undo = Undo(new, changed)
+    try:
+        for path, text in {**new, **changed}.items():
+            write(path, text)
+        after = manifests()
+        if after.returncode != 0:
+            raise Refused("hack/manifests fails with the new component; nothing is left of it: "
+                          + " ".join(after.stderr.split()))
+    except BaseException:
+        undo()
+        raise
+    for path in new:
+        print(f"wrote {path}")
+    for path in changed:
+        print(f"wrote {path} (registered)")
+    print(after.stdout, end="")
+    snake, plural = words["SNAKE"], words["PLURAL"]
+    print(f"""
+Component {name} keeps a ConfigMap for each {kind}, as ServiceAccount mandate-manager-{name}. Next:
+  hack/bazel test //controllers/{snake}/...      # its own tests; make test: all
+  make run                                       # then, in another terminal, with the KUBECONFIG and PATH that it prints:
+  kubectl apply -f controllers/{snake}/sample.yaml
+  kubectl get {plural}.{group},configmaps
+What it does is in controllers/{snake}/plan.cc, what it may do in the markers of controllers/{snake}/reconciler.h, and
+what users write in api/{snake}/v1alpha1/{snake}.proto; after a change of those two, make manifests.""")
+
+
+def main(argv):
+    if argv in (["--help"], ["-h"]):
+        print(__doc__.strip())
+        return 0
+    if len(argv) not in (2, 3) or not all(argv):
+        given = dict(zip(("NAME", "KIND"), argv))
+        missing = [word for word in ("NAME", "KIND") if not given.get(word)]
+        why = f"{' and '.join(missing)} missing" if missing else "GROUP is empty" if len(argv) == 3 else "too many arguments"
+        print(f"hack/component: {why}\n\n{__doc__.strip()}", file=sys.stderr)
+        return 2
+    signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+    try:
+        make(argv[0], argv[1], argv[2] if len(argv) == 3 else "mandate.io")
+    except Refused as refused:
+        print(f"hack/component: {refused}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0

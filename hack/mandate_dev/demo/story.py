@@ -1,0 +1,173 @@
+"""The Oria document, played with kubectl: each step does one thing and says what must then be so."""
+import json
+import os
+import random
+import time
+
+from mandate_dev.paths import HACK
+from mandate_dev.report import StepFailed
+from mandate_dev.world import BASE, NAMESPACE
+
+SUBJECT = "system:serviceaccount:foo-operator:foo-service-account"
+HERE = os.path.join(HACK, "demo")
+
+
+class Story:
+    def __init__(self, env, report, kill):
+        self.env, self.report, self.kill = env, report, kill
+        self.steps = 0
+
+    def act(self, title, action):
+        """One step of the administrator's. With --kill the manager dies somewhere in the work that follows."""
+        self.report.step(title)
+        action()
+        self.steps += 1
+        if not self.kill:
+            return
+        # A fixed seed: the moments are the same in every run, as far as a machine's timing is.
+        moment = random.Random(self.steps).uniform(0, 0.3)
+        time.sleep(moment)
+        self.env.kill_manager()
+        self.report.held(f"killed the manager after {moment * 1000:.0f} ms, started it anew")
+        if self.steps % 3 == 1 and self.steps < 8:
+            self.env.kill_apiserver()
+            self.report.held("killed the API server, started it anew")
+
+    def patch_instance(self, spec):
+        self.env.kubectl("patch", "scopeinstance", "foo", "--type=merge", "-p", json.dumps({"spec": spec}))
+
+    # What must be so.
+
+    def bindings_are(self, namespaces, in_cluster=False):
+        def look():
+            roles = [b["metadata"]["namespace"] for b in self.env.get("rolebindings", "-A")["items"] if owned(b)]
+            cluster = [b for b in self.env.get("clusterrolebindings")["items"] if owned(b)]
+            seen = f"RoleBindings in {sorted(roles)}, {len(cluster)} ClusterRoleBindings"
+            return sorted(roles) == sorted(namespaces) and len(cluster) == int(in_cluster), seen
+        where = f"RoleBindings in {', '.join(namespaces) or 'no namespace'}"
+        self.env.eventually(where + (", one ClusterRoleBinding" if in_cluster else ""), look)
+
+    def subject_may(self, allowed, refused):
+        def look():
+            seen = {ns: self.env.can(SUBJECT, "list", "pods", ns) for ns in allowed + refused}
+            return seen == {**dict.fromkeys(allowed, True), **dict.fromkeys(refused, False)}, seen
+        self.env.eventually(f"{SUBJECT.rsplit(':', 1)[1]} may list pods in {', '.join(allowed) or 'none'}"
+                            + (f", not in {', '.join(refused)}" if refused else ""), look)
+
+    def condition_is(self, kind, condition, status):
+        def look():
+            one = self.env.get(kind, "foo")
+            found = [c for c in one.get("status", {}).get("conditions", []) if c["type"] == condition]
+            good = found and found[0]["status"] == status \
+                and found[0]["observedGeneration"] == one["metadata"]["generation"]
+            return bool(good), found
+        self.env.eventually(f"{kind} foo is {condition}={status}", look)
+
+    def roles_are(self, count):
+        def look():
+            roles = [r["metadata"]["name"] for r in self.env.get("clusterroles")["items"] if owned(r)]
+            return len(roles) == count, roles
+        self.env.eventually(f"{count or 'no'} ClusterRole of the template", look)
+
+
+def owned(thing):
+    return any(o["kind"] in ("ScopeInstance", "ScopeTemplate") for o in thing["metadata"].get("ownerReferences", []))
+
+
+def play(env, report, kill):
+    report.section("The Oria document")
+    s = Story(env, report, kill)
+
+    s.act("a ScopeTemplate, and a ScopeInstance for foo and bar (hack/demo/document.yaml)",
+          lambda: env.kubectl("apply", "-f", os.path.join(HERE, "document.yaml")))
+    s.bindings_are(["foo", "bar"])
+    s.roles_are(1)
+    s.condition_is("scopetemplate", "Templated", "True")
+    s.condition_is("scopeinstance", "Scoped", "True")
+    s.subject_may(["foo", "bar"], ["default", "kube-system"])
+
+    s.act("a namespace is added to the list", lambda: (
+        env.kubectl("create", "namespace", "baz"), s.patch_instance({"namespaces": ["foo", "bar", "baz"]})))
+    s.bindings_are(["foo", "bar", "baz"])
+    s.subject_may(["foo", "bar", "baz"], ["default"])
+
+    s.act("a namespace is removed from the list", lambda: s.patch_instance({"namespaces": ["foo", "baz"]}))
+    s.bindings_are(["foo", "baz"])
+    s.subject_may(["foo", "baz"], ["bar"])
+
+    s.act("a selector as the document writes it, and a namespace with that label", lambda: (
+        s.patch_instance({"namespaceSelector": {"fooKey": "barValue"}}),
+        env.kubectl("create", "namespace", "labelled"),
+        env.kubectl("label", "namespace", "labelled", "fooKey=barValue")))
+    s.bindings_are(["foo", "baz", "labelled"])
+    s.subject_may(["labelled"], ["bar"])
+
+    s.act("the label goes", lambda: env.kubectl("label", "namespace", "labelled", "fooKey-"))
+    s.bindings_are(["foo", "baz"])
+    s.subject_may(["foo"], ["labelled"])
+
+    s.act("a binding is deleted, and another edited, by hand", lambda: meddle(env))
+    s.bindings_are(["foo", "baz"])
+    s.subject_may(["foo", "baz"], ["bar"])
+
+    s.act("an empty list and no selector: the whole cluster",
+          lambda: s.patch_instance({"namespaces": [], "namespaceSelector": None}))
+    s.bindings_are([], in_cluster=True)
+    s.subject_may(["foo", "bar", "default", "kube-system"], [])
+
+    s.act("a template that calls its role cluster-admin", lambda: env.kubectl(
+        "apply", "-f", "-", stdin=json.dumps(GREEDY)))
+    s.env.eventually("eve is bound to a role of that template alone", lambda: greedy_has_its_own_role(env))
+    env.kubectl("delete", "scopeinstance/greedy", "scopetemplate/greedy")
+
+    s.act("the instance is deleted", lambda: env.kubectl("delete", "scopeinstance", "foo"))
+    s.bindings_are([])
+    s.roles_are(0)
+    s.subject_may([], ["foo", "bar", "default"])
+
+
+def a_fence_stops(env, report):
+    """What RBAC allows, and the API server refuses: whoever stole scope-instance's identity cannot bind what he likes.
+
+    After the audit: such requests come with a foreign user agent, which the trace reports."""
+    if env.identity_mode == "single":
+        return  # there the server does not know whose a write is
+    report.step("scope-instance's identity in other hands: a binding to cluster-admin, which RBAC lets it make")
+    who = f"system:serviceaccount:{NAMESPACE}:{BASE}-scope-instance"
+    if not env.can(who, "create", "clusterrolebindings", "default"):
+        raise StepFailed(report.current, "RBAC to allow it", "no")
+    report.held("kubectl auth can-i create clusterrolebindings: yes")
+
+    def stopped():
+        try:
+            env.kubectl("create", "clusterrolebinding", "theft", "--clusterrole=cluster-admin", "--user=eve",
+                        "--dry-run=server", f"--as={who}")
+        except StepFailed as failure:
+            return "ValidatingAdmissionPolicy" in failure.seen and "may only" in failure.seen, failure.seen
+        return False, "it was made"
+    env.eventually("a ValidatingAdmissionPolicy, made from the component's +mandate:fence marker, refuses it", stopped)
+
+
+def meddle(env):
+    names = {b["metadata"]["namespace"]: b["metadata"]["name"]
+             for b in env.get("rolebindings", "-A")["items"] if owned(b)}
+    if set(names) != {"foo", "baz"}:
+        raise StepFailed("a binding is deleted by hand", "bindings in foo and baz", names)
+    env.kubectl("delete", "rolebinding", "-n", "foo", names["foo"])
+    env.kubectl("patch", "rolebinding", "-n", "baz", names["baz"], "--type=merge", "-p", '{"subjects": []}')
+
+
+GREEDY = {"apiVersion": "v1", "kind": "List", "items": [
+    {"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ScopeTemplate", "metadata": {"name": "greedy"},
+     "spec": {"clusterRoles": [{
+         "generateName": "cluster-admin", "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}],
+         "subjects": [{"kind": "User", "name": "eve"}]}]}},
+    {"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ScopeInstance", "metadata": {"name": "greedy"},
+     "spec": {"scopeTemplateName": "greedy"}}]}
+
+
+def greedy_has_its_own_role(env):
+    bound = [b["roleRef"]["name"] for b in env.get("clusterrolebindings")["items"]
+             if any(s.get("name") == "eve" for s in b.get("subjects", []))]
+    return (bound == ["scope-template:cluster-admin"] and env.can("eve", "get", "pods", "default")
+            and not env.can("eve", "get", "secrets", "default")), f"bound to {bound}"

@@ -1,0 +1,82 @@
+"""Builds helm at a version pinned beside this script, and prints where it is.
+
+usage: hack/helm/build [v3]     version 4 by default
+
+As hack/controlplane/build, with its Go tool chain and its cache: what is there already is not built again.
+"""
+import fcntl
+import hashlib
+import os
+import platform
+import re
+import shutil
+import signal
+import tempfile
+
+from mandate_dev.controlplane import build as controlplane
+from mandate_dev.paths import HACK, cache
+
+HERE = os.path.join(HACK, "helm")
+# Where its go.mod is, by major version.
+FOLDERS = {"v4": HERE, "v3": os.path.join(HERE, "v3")}
+
+
+def module(major):
+    return f"helm.sh/helm/{major}"
+
+
+def kubernetes(major):
+    """What version 3 is told when it is linked, as its Makefile tells it: the Kubernetes that it is made for, that of its
+    client-go; version 4 finds out by itself."""
+    if major != "v3":
+        return ""
+    with open(os.path.join(FOLDERS[major], "go.mod"), encoding="utf-8") as f:
+        minor = re.search(r"^\s*k8s\.io/client-go v0\.(\d+)\.", f.read(), re.M)[1]
+    return "".join(f" -X {module(major)}/pkg/{package}.k8sVersion{name}={value}" for package in ("chartutil", "lint/rules")
+                   for name, value in (("Major", 1), ("Minor", minor)))
+
+
+def target(major):
+    digest = hashlib.sha256()
+    for name in ("go.mod", "go.sum"):
+        with open(os.path.join(FOLDERS[major], name), "rb") as f:
+            digest.update(hashlib.sha256(f.read()).digest())
+    digest.update(kubernetes(major).encode())
+    with open(os.path.join(FOLDERS[major], "go.mod"), encoding="utf-8") as f:
+        version = re.search(rf"^\s*{re.escape(module(major))} (v\S+)", f.read(), re.M)[1]
+    name = "-".join(["helm", version, platform.machine(), digest.hexdigest()[:12]])
+    return os.path.join(cache(), "helm", name)
+
+
+def build(major, folder):
+    parent = os.path.dirname(folder)
+    scratch = tempfile.mkdtemp(prefix=".build-", dir=parent)
+    try:
+        controlplane.say("building helm; a first time takes minutes, the next ones none")
+        go = controlplane.find_go(cache(), scratch)
+        controlplane.run([go, "build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w" + kubernetes(major),
+                          "-o", os.path.join(scratch, "helm"), module(major) + "/cmd/helm"],
+                         os.path.join(scratch, "helm.log"), cwd=FOLDERS[major], env={**os.environ, **controlplane.GO_ENV})
+        os.rename(scratch, folder)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def main(argv):
+    if argv not in ([], ["v3"]):
+        print(__doc__.strip())
+        return 0 if argv in (["-h"], ["--help"]) else 2
+    major = "v3" if argv else "v4"
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    folder = target(major)
+    os.makedirs(os.path.dirname(folder), exist_ok=True)
+    try:
+        with open(folder + ".lock", "w", encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not os.path.isdir(folder):
+                build(major, folder)
+    except (controlplane.Failure, OSError) as failure:
+        controlplane.say(f"hack/helm/build: {failure}")
+        return 1
+    print(os.path.join(folder, "helm"))
+    return 0

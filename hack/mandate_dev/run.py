@@ -1,0 +1,245 @@
+"""A private control plane with the manager on it, for you to try things on.
+
+usage: hack/run [--dir DIR] [--identity-mode MODE] [-- FLAG…]     make run [DIR=…]
+       hack/run stop [--dir DIR]                                  make stop [DIR=…]
+
+Builds the manager, starts the control plane unless it runs already, installs the CRDs and the generated roles as an
+administrator would, and starts the manager with the base ServiceAccount's token. The terminal then shows which
+components are not ready, and why. Ctrl-C stops the manager; the control plane and everything in it stay. `hack/run` once
+more builds what has changed and starts the manager again, in place of one that still runs in another terminal.
+`hack/run stop` ends both and removes DIR.
+
+  --dir DIR             the control plane, its data and the logs (default: mandate-run-UID under ${TMPDIR:-/tmp})
+  --identity-mode MODE  how components act: token (the default), impersonate, single (docs/identity.md)
+  FLAG…                 for mandate-manager, such as -v=3
+
+Exit 0 after Ctrl-C, `stop`, or when another `hack/run` took over; 1 when something failed, the manager's own end included.
+"""
+import argparse
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+
+from mandate_dev import processes
+from mandate_dev import world
+from mandate_dev.paths import HACK
+from mandate_dev.report import Report, StepFailed
+
+STATE = "run.json"
+# How long a manager may take to end: it drains, and releases its lease.
+GRACE_SECONDS = 40
+
+
+class Misuse(Exception):
+    """The call is wrong: exit 2."""
+
+
+class Stop(BaseException):
+    """Ctrl-C or SIGTERM."""
+
+
+def default_folder():
+    return os.path.join(os.environ.get("TMPDIR") or "/tmp", f"mandate-run-{os.getuid()}")
+
+
+def parse(argv):
+    own = argv[:argv.index("--")] if "--" in argv else argv
+    parser = argparse.ArgumentParser(prog="hack/run", add_help=False, allow_abbrev=False)
+    parser.add_argument("command", nargs="?", choices=["stop"])
+    parser.add_argument("--dir")
+    parser.add_argument("--identity-mode", choices=["token", "impersonate", "single"], default="token")
+    parser.add_argument("-h", "--help", action="store_true")
+    options = parser.parse_args(own)
+    # As make hands it on when nobody said DIR=.
+    options.dir = os.path.abspath(options.dir or default_folder())
+    options.flags = argv[len(own) + 1:]
+    return options
+
+
+def check_folder(folder):
+    """Refuses a folder that is somebody else's, or that no hack/run has made: `stop` removes all of it."""
+    if not os.path.lexists(folder):
+        return
+    if os.path.islink(folder) or not os.path.isdir(folder) or os.stat(folder).st_uid != os.getuid():
+        raise Misuse(f"{folder} is not a folder of yours")
+    if os.listdir(folder) and "owner" not in read_state(folder):
+        raise Misuse(f"{folder} holds other things; name an empty or a new folder with --dir (make: DIR=)")
+
+
+def read_state(folder):
+    try:
+        with open(os.path.join(folder, STATE), encoding="utf-8") as f:
+            state = json.load(f)
+    except (OSError, ValueError):
+        return {}
+    return state if isinstance(state, dict) else {}
+
+
+def end(manager):
+    """Ends a recorded manager, if it still runs. True when it did."""
+    if not processes.is_alive(manager):
+        return False
+    if not processes.kill(manager, signal.SIGTERM, GRACE_SECONDS):
+        processes.kill(manager, signal.SIGKILL)
+    return True
+
+
+def not_ready(text):
+    """{component: reason} of /readyz?verbose, reasons of several lines included."""
+    reasons, name = {}, None
+    for line in text.splitlines():
+        if line.startswith("[-]"):
+            name, _, reason = line[3:].partition(" failed: ")
+            reasons[name] = reason
+        elif line.startswith("[+]") or line == "readyz check failed":
+            name = None
+        elif name is not None:
+            reasons[name] += "\n" + line
+    return reasons
+
+
+class Watcher:
+    """Says in the terminal what becomes ready and what is not."""
+
+    def __init__(self, env, report):
+        self._env, self._report, self._said = env, report, None
+        self._waits = False
+
+    def look(self):
+        code, text = self._env.readyz()
+        if code == 0:
+            return  # it does not listen yet, or no longer: its end is noticed by itself
+        reasons = not_ready(text)
+        if self._waits and not reasons and self._env.leads():
+            self._report.held("it has the Lease")
+            self._waits = False
+        if reasons == self._said:
+            return
+        for name in sorted(set(self._said or {}) - set(reasons)):
+            self._report.held(f"{name} is ready")
+        for name, reason in reasons.items():
+            if (self._said or {}).get(name) != reason:
+                self._report.say(f"  {name} is not ready: {reason}")
+        if reasons:
+            self._report.say(f"  The manager's log: {self._env.manager_log}")
+        else:
+            self._report.held(f"everything is ready: http://127.0.0.1:{self._env.health_port}/readyz")
+            self._waits = not self._env.leads()
+            if self._waits:
+                self._report.say("  It waits for the Lease: a manager that ended without giving it back holds it for up to 15 s.")
+        self._said = reasons
+
+
+def introduce(env, report):
+    report.say("")
+    report.say("Running. In another terminal:")
+    q = shlex.quote
+    report.say(f"  export KUBECONFIG={q(env.admin_kubeconfig)}; export PATH={q(env.kubectl_folder)}:\"$PATH\"")
+    report.say("  kubectl apply -f hack/demo/document.yaml      # the document's template and instance")
+    report.say("  kubectl get scopeinstances,scopetemplates,rolebindings -A")
+    report.say(f"  {q(env.rbacgen)} trace {q(env.audit_log)}      # who did what")
+    report.say(f"  curl -s 'http://127.0.0.1:{env.health_port}/readyz?verbose'      # which components are ready, and why not")
+    report.say(f"  curl -s http://127.0.0.1:{env.metrics_port}/metrics")
+    report.say(f"  less {q(env.manager_log)}")
+    report.say("Ctrl-C stops the manager alone; the same command again builds it and starts it anew. "
+               "`make stop`, with the same DIR=…, ends the control plane, too.")
+    report.say("")
+
+
+def say_what_stays(options, report):
+    where = "" if options.dir == default_folder() else f" DIR={shlex.quote(options.dir)}"
+    report.say(f"The control plane and the logs stay in {options.dir}.")
+    report.say(f"  make run{where}       # starts the manager again")
+    report.say(f"  make stop{where}      # ends the control plane, and removes it with its data and logs")
+
+
+def stay(env, report, options):
+    """Until Ctrl-C, or the manager ends. The exit code."""
+    watcher = Watcher(env, report)
+    while not env.manager_ends_within(0.5):
+        watcher.look()
+    owner = read_state(options.dir).get("owner")
+    if owner != processes.record(os.getpid()):
+        report.say("Stopped by hack/run stop." if owner is None else "Another hack/run has taken over.")
+        return 0
+    env.show_logs()
+    report.say(f"The manager ended by itself: exit {env.manager_exit_code()}.")
+    say_what_stays(options, report)
+    return 1
+
+
+def write_state(folder, **state):
+    path = os.path.join(folder, STATE)
+    world.World.write_private(path + ".new", json.dumps(state))
+    os.replace(path + ".new", path)  # another hack/run may read it at this moment
+
+
+def run(options, report):
+    me = processes.record(os.getpid())
+    env = world.World(options.dir, report, options.identity_mode, lasting=True)
+    if not read_state(options.dir):
+        write_state(options.dir, owner=None, manager=None)  # the folder is ours, whatever fails next
+    try:
+        env.prepare()
+        former = read_state(options.dir).get("manager")
+        write_state(options.dir, owner=me, manager=former)  # tells the hack/run that owns it why it ends
+        if end(former):
+            report.held("the manager that ran before has ended")
+        report.step("mandate-manager starts with base's token file and nothing else")
+        env.start_manager("-v=1", *options.flags)
+        write_state(options.dir, owner=me, manager=processes.record(env.manager_pid()))
+        introduce(env, report)
+        return stay(env, report, options)
+    except StepFailed as failure:
+        report.failed(failure)
+    except Stop:
+        # Another Ctrl-C does not leave it half done.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        report.say("\nStopping the manager.")
+        env.end_manager(GRACE_SECONDS)
+        say_what_stays(options, report)
+        return 0
+    say_what_stays(options, report)
+    return 1
+
+
+def stop(options, report):
+    if not os.path.isdir(options.dir):
+        report.say(f"Nothing runs in {options.dir}.")
+        return 0
+    manager = read_state(options.dir).get("manager")
+    write_state(options.dir, owner=None, manager=manager)  # tells a hack/run that waits for its manager why that ends
+    end(manager)
+    cluster = os.path.join(options.dir, "cluster")
+    if os.path.isdir(cluster) and subprocess.run([os.path.join(HACK, "cluster"), "down", "--dir", cluster],
+                                                 stdout=subprocess.DEVNULL).returncode != 0:
+        return 1
+    shutil.rmtree(options.dir, ignore_errors=True)
+    report.say(f"Stopped; {options.dir} is removed.")
+    return 0
+
+
+def main(argv):
+    def on_signal(*_):
+        raise Stop
+
+    # Also where a script started this with &, which ignores SIGINT otherwise.
+    signal.signal(signal.SIGINT, on_signal)
+    signal.signal(signal.SIGTERM, on_signal)
+    options = parse(argv)
+    if options.help:
+        print(__doc__.strip())
+        return 0
+    try:
+        check_folder(options.dir)
+    except Misuse as misuse:
+        print(f"hack/run: {misuse}", file=sys.stderr)
+        return 2
+    try:
+        return (stop if options.command == "stop" else run)(options, Report())
+    except Stop:
+        return 130
