@@ -10,9 +10,10 @@ import os
 import platform
 import re
 import shutil
-import signal
 import tempfile
+from collections.abc import Sequence
 
+from mandate_dev import processes
 from mandate_dev.controlplane import build as controlplane
 from mandate_dev.paths import HACK, cache
 
@@ -21,34 +22,34 @@ HERE = os.path.join(HACK, "helm")
 FOLDERS = {"v4": HERE, "v3": os.path.join(HERE, "v3")}
 
 
-def module(major):
+def module(major: str) -> str:
     return f"helm.sh/helm/{major}"
 
 
-def kubernetes(major):
+def kubernetes(major: str) -> str:
     """What version 3 is told when it is linked, as its Makefile tells it: the Kubernetes that it is made for, that of its
     client-go; version 4 finds out by itself."""
     if major != "v3":
         return ""
     with open(os.path.join(FOLDERS[major], "go.mod"), encoding="utf-8") as f:
-        minor = re.search(r"^\s*k8s\.io/client-go v0\.(\d+)\.", f.read(), re.M)[1]
+        minor = re.findall(r"^\s*k8s\.io/client-go v0\.(\d+)\.", f.read(), re.M)[0]
     return "".join(f" -X {module(major)}/pkg/{package}.k8sVersion{name}={value}" for package in ("chartutil", "lint/rules")
                    for name, value in (("Major", 1), ("Minor", minor)))
 
 
-def target(major):
+def target(major: str) -> str:
     digest = hashlib.sha256()
     for name in ("go.mod", "go.sum"):
         with open(os.path.join(FOLDERS[major], name), "rb") as f:
             digest.update(hashlib.sha256(f.read()).digest())
     digest.update(kubernetes(major).encode())
     with open(os.path.join(FOLDERS[major], "go.mod"), encoding="utf-8") as f:
-        version = re.search(rf"^\s*{re.escape(module(major))} (v\S+)", f.read(), re.M)[1]
+        version = re.findall(rf"^\s*{re.escape(module(major))} (v\S+)", f.read(), re.M)[0]
     name = "-".join(["helm", version, platform.machine(), digest.hexdigest()[:12]])
     return os.path.join(cache(), "helm", name)
 
 
-def build(major, folder):
+def build(major: str, folder: str) -> None:
     parent = os.path.dirname(folder)
     scratch = tempfile.mkdtemp(prefix=".build-", dir=parent)
     try:
@@ -62,12 +63,12 @@ def build(major, folder):
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def main(argv):
+def main(argv: Sequence[str]) -> int:
     if argv not in ([], ["v3"]):
         print(__doc__.strip())
         return 0 if argv in (["-h"], ["--help"]) else 2
     major = "v3" if argv else "v4"
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    processes.interrupt_on_sigterm()
     folder = target(major)
     os.makedirs(os.path.dirname(folder), exist_ok=True)
     try:

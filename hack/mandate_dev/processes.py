@@ -8,17 +8,22 @@ import os
 import select
 import signal
 import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from types import FrameType
+from typing import Any
 
+Record = dict[str, Any]  # pid, start, boot; also other things that its owner keeps with it
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)  # loaded before any fork: a forked child must not load libraries
 
 
-def boot_id():
+def boot_id() -> str:
     with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as f:
         return f.read().strip()
 
 
-def start_time(pid):
+def start_time(pid: int) -> int | None:
     """Clock ticks from boot to the start of `pid`; None when there is no such process or only its zombie."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as f:
@@ -28,11 +33,11 @@ def start_time(pid):
     return None if fields[0] in (b"Z", b"X") else int(fields[19])
 
 
-def record(pid):
+def record(pid: int) -> Record:
     return {"pid": pid, "start": start_time(pid), "boot": boot_id()}
 
 
-def open_pidfd(rec):
+def open_pidfd(rec: Record | None) -> int | None:
     """A pidfd of the recorded process, or None when it has ended."""
     if not rec or not rec.get("pid") or rec.get("boot") != boot_id():
         return None
@@ -47,7 +52,7 @@ def open_pidfd(rec):
     return None
 
 
-def is_alive(rec):
+def is_alive(rec: Record | None) -> bool:
     fd = open_pidfd(rec)
     if fd is None:
         return False
@@ -55,12 +60,12 @@ def is_alive(rec):
     return True
 
 
-def wait_gone(fd, seconds):
+def wait_gone(fd: int, seconds: float) -> bool:
     """True once the process behind the pidfd has ended; False after `seconds`."""
     return bool(select.select([fd], [], [], seconds)[0])
 
 
-def kill(rec, sig=signal.SIGKILL, seconds=10):
+def kill(rec: Record | None, sig: signal.Signals = signal.SIGKILL, seconds: float = 10) -> bool:
     """Signals the recorded process and waits for its end. True when it is gone."""
     fd = open_pidfd(rec)
     if fd is None:
@@ -74,23 +79,45 @@ def kill(rec, sig=signal.SIGKILL, seconds=10):
         os.close(fd)
 
 
-def die_with_parent(sig=signal.SIGKILL):
+def die_with_parent(sig: signal.Signals = signal.SIGKILL) -> Callable[[], None]:
     """A preexec_fn: the kernel signals the child when its parent ends, however it ends.
 
     The kernel watches the thread that forked, not its process: call this from a process's main thread only.
     """
     parent = os.getpid()
 
-    def in_child():
+    def in_child() -> None:
         if _libc.prctl(_PR_SET_PDEATHSIG, int(sig), 0, 0, 0) != 0 or os.getppid() != parent:
             os._exit(127)  # the parent ended before prctl took effect: nobody would send the signal
 
     return in_child
 
 
-def spawn(argv, log, **options):
+def spawn(argv: Sequence[str], log: str, **options: Any) -> subprocess.Popen[bytes]:
     """Starts argv with its output appended to `log`, in a session of its own: a Ctrl-C at the terminal reaches
     the supervisor alone, which then stops its children in order."""
     with open(log, "ab") as out:
         return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
                                 start_new_session=True, preexec_fn=die_with_parent(), **options)
+
+
+def interrupt_on_sigterm(*more: signal.Signals) -> None:
+    """SIGTERM, and the signals named, raise KeyboardInterrupt as Ctrl-C does: `finally` blocks clean up."""
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGTERM, *more):
+        signal.signal(number, interrupt)
+
+
+def show(command: str | Sequence[str], cwd: str, env: Mapping[str, str] | None = None) -> tuple[int, str]:
+    """Runs the command, a string in a shell, and shows its output as it comes. (exit code, output)"""
+    process = subprocess.Popen(command, cwd=cwd, shell=isinstance(command, str), text=True, errors="replace",
+                               env={**os.environ, **(env or {})}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert process.stdout is not None
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        sys.stdout.write(line)
+        sys.stdout.flush()
+    return process.wait(), "".join(lines)

@@ -23,9 +23,10 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
+from typing import Any
 
-from mandate_dev import processes
-from mandate_dev import world
+from mandate_dev import processes, world
 from mandate_dev.paths import HACK
 from mandate_dev.report import Report, StepFailed
 
@@ -42,11 +43,11 @@ class Stop(BaseException):
     """Ctrl-C or SIGTERM."""
 
 
-def default_folder():
+def default_folder() -> str:
     return os.path.join(os.environ.get("TMPDIR") or "/tmp", f"mandate-run-{os.getuid()}")
 
 
-def parse(argv):
+def parse(argv: Sequence[str]) -> argparse.Namespace:
     own = argv[:argv.index("--")] if "--" in argv else argv
     parser = argparse.ArgumentParser(prog="hack/run", add_help=False, allow_abbrev=False)
     parser.add_argument("command", nargs="?", choices=["stop"])
@@ -60,7 +61,7 @@ def parse(argv):
     return options
 
 
-def check_folder(folder):
+def check_folder(folder: str) -> None:
     """Refuses a folder that is somebody else's, or that no hack/run has made: `stop` removes all of it."""
     if not os.path.lexists(folder):
         return
@@ -70,7 +71,7 @@ def check_folder(folder):
         raise Misuse(f"{folder} holds other things; name an empty or a new folder with --dir (make: DIR=)")
 
 
-def read_state(folder):
+def read_state(folder: str) -> dict[str, Any]:
     try:
         with open(os.path.join(folder, STATE), encoding="utf-8") as f:
             state = json.load(f)
@@ -79,7 +80,7 @@ def read_state(folder):
     return state if isinstance(state, dict) else {}
 
 
-def end(manager):
+def end(manager: Any) -> bool:
     """Ends a recorded manager, if it still runs. True when it did."""
     if not processes.is_alive(manager):
         return False
@@ -88,13 +89,14 @@ def end(manager):
     return True
 
 
-def not_ready(text):
+def not_ready(text: str) -> dict[str, str]:
     """{component: reason} of /readyz?verbose, reasons of several lines included."""
-    reasons, name = {}, None
+    reasons: dict[str, str] = {}
+    name: str | None = None
     for line in text.splitlines():
         if line.startswith("[-]"):
-            name, _, reason = line[3:].partition(" failed: ")
-            reasons[name] = reason
+            name = line[3:].partition(" failed: ")[0]
+            reasons[name] = line[3:].partition(" failed: ")[2]
         elif line.startswith("[+]") or line == "readyz check failed":
             name = None
         elif name is not None:
@@ -105,11 +107,12 @@ def not_ready(text):
 class Watcher:
     """Says in the terminal what becomes ready and what is not."""
 
-    def __init__(self, env, report):
-        self._env, self._report, self._said = env, report, None
+    def __init__(self, env: Any, report: Report) -> None:
+        self._env, self._report = env, report
+        self._said: dict[str, str] | None = None
         self._waits = False
 
-    def look(self):
+    def look(self) -> None:
         code, text = self._env.readyz()
         if code == 0:
             return  # it does not listen yet, or no longer: its end is noticed by itself
@@ -134,11 +137,11 @@ class Watcher:
         self._said = reasons
 
 
-def introduce(env, report):
+def introduce(env: Any, report: Report) -> None:
     report.say("")
     report.say("Running. In another terminal:")
     q = shlex.quote
-    report.say(f"  export KUBECONFIG={q(env.admin_kubeconfig)}; export PATH={q(env.kubectl_folder)}:\"$PATH\"")
+    report.say(f"  export KUBECONFIG={q(env.cluster.kubeconfig)}; export PATH={q(env.cluster.bin)}:\"$PATH\"")
     report.say("  kubectl apply -f hack/demo/document.yaml      # the document's template and instance")
     report.say("  kubectl get scopeinstances,scopetemplates,rolebindings -A")
     report.say(f"  {q(env.rbacgen)} trace {q(env.audit_log)}      # who did what")
@@ -150,14 +153,14 @@ def introduce(env, report):
     report.say("")
 
 
-def say_what_stays(options, report):
+def say_what_stays(options: argparse.Namespace, report: Report) -> None:
     where = "" if options.dir == default_folder() else f" DIR={shlex.quote(options.dir)}"
     report.say(f"The control plane and the logs stay in {options.dir}.")
     report.say(f"  make run{where}       # starts the manager again")
     report.say(f"  make stop{where}      # ends the control plane, and removes it with its data and logs")
 
 
-def stay(env, report, options):
+def stay(env: Any, report: Report, options: argparse.Namespace) -> int:
     """Until Ctrl-C, or the manager ends. The exit code."""
     watcher = Watcher(env, report)
     while not env.manager_ends_within(0.5):
@@ -172,13 +175,13 @@ def stay(env, report, options):
     return 1
 
 
-def write_state(folder, **state):
+def write_state(folder: str, **state: Any) -> None:
     path = os.path.join(folder, STATE)
     world.World.write_private(path + ".new", json.dumps(state))
     os.replace(path + ".new", path)  # another hack/run may read it at this moment
 
 
-def run(options, report):
+def run(options: argparse.Namespace, report: Report) -> int:
     me = processes.record(os.getpid())
     env = world.World(options.dir, report, options.identity_mode, lasting=True)
     if not read_state(options.dir):
@@ -207,7 +210,7 @@ def run(options, report):
     return 1
 
 
-def stop(options, report):
+def stop(options: argparse.Namespace, report: Report) -> int:
     if not os.path.isdir(options.dir):
         report.say(f"Nothing runs in {options.dir}.")
         return 0
@@ -223,8 +226,8 @@ def stop(options, report):
     return 0
 
 
-def main(argv):
-    def on_signal(*_):
+def main(argv: Sequence[str]) -> int:
+    def on_signal(*_: Any) -> None:
         raise Stop
 
     # Also where a script started this with &, which ignores SIGINT otherwise.

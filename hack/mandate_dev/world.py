@@ -1,4 +1,4 @@
-"""The demo's surroundings: control plane, manifests, the manager's token, and the manager itself."""
+"""A world: a control plane, our manifests in it, the manager's token, and the manager itself."""
 import json
 import os
 import re
@@ -7,11 +7,15 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
+from typing import Any
 
+from mandate_dev import bazel, world_file
+from mandate_dev.clusters import Cluster
 from mandate_dev.controlplane.components import new_port
 from mandate_dev.paths import ROOT
 from mandate_dev.processes import die_with_parent
-from mandate_dev.report import StepFailed
+from mandate_dev.report import Report, StepFailed
 
 NAMESPACE = "mandate-system"
 BASE = "mandate-manager"
@@ -22,38 +26,45 @@ LOADED = 40
 
 
 class World:
-    """lasting: the control plane outlives this process, and one that runs in the folder already is used."""
+    """A control plane and a manager in a folder, which start() fills and stop() ends.
 
-    def __init__(self, folder, report, identity_mode="token", lasting=False, root=ROOT):
+    lasting: the control plane outlives this process, and one that runs in the folder already is used.
+    root: the tree that is built and installed. Not thread-safe.
+    """
+
+    namespace = NAMESPACE
+
+    def __init__(self, folder: str, report: Report, identity_mode: str = "token", lasting: bool = False,
+                 root: str = ROOT) -> None:
         self.identity_mode = identity_mode
         self.lasting = lasting
         self.folder = os.path.abspath(folder)
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
         self.report = report
-        self.root = root
-        self.cluster_folder = os.path.join(self.folder, "cluster")
-        self.admin_kubeconfig = os.path.join(self.cluster_folder, "kubeconfig")
-        self.kubectl_folder = os.path.join(self.cluster_folder, "bin")
-        self.audit_log = os.path.join(self.cluster_folder, "audit.log")
+        self.root = self.proto_root = root
+        self.cluster = Cluster(os.path.join(self.folder, "cluster"), lasting, root)
+        self.audit_log = self.cluster.audit_log
         self.kept_audit_log = os.path.join(self.folder, "audit.log")
         self.manager_log = os.path.join(self.folder, "manager.log")
         self.token_file = os.path.join(self.folder, "base-token")
         self.manager_kubeconfig = os.path.join(self.folder, "manager.kubeconfig")
-        self.manager_program = self.rbacgen = self._kubernetes_protos = None  # built later
+        self.manager_program = os.path.join(self.folder, "mandate-manager")
+        self.rbacgen = os.path.join(self.folder, "rbacgen")
+        self._kubernetes_protos = ""  # known once it is built
         self.health_port = new_port([])
         self.metrics_port = new_port([self.health_port])
-        self._manager = None
+        self._manager: subprocess.Popen[bytes] | None = None
 
     # Starting.
 
-    def prepare(self):
+    def prepare(self) -> None:
         self.report.section("Setting up")
         self._build()
         self._start_cluster()
         self._install()
         self.write_credentials()
 
-    def start(self):
+    def start(self) -> None:
         self.prepare()
         how = "" if self.identity_mode == "token" else f", --identity-mode={self.identity_mode}"
         self.report.step(f"mandate-manager starts with base's token file and nothing else{how}")
@@ -61,39 +72,43 @@ class World:
         self.await_ready()
         self.report.held(f"ready at http://127.0.0.1:{self.health_port}/readyz")
 
-    def _run(self, command, **kwargs):
-        done = subprocess.run(command, text=True, **{"cwd": self.root, **kwargs})
+    def run(self, command: list[str], **options: Any) -> str:
+        """The output of a command, if it is piped; StepFailed when it fails. cwd is the tree unless it is given."""
+        options.setdefault("cwd", self.root)
+        done: subprocess.CompletedProcess[str] = subprocess.run(command, text=True, **options)
         if done.returncode != 0:
             raise StepFailed(self.report.current, f"{' '.join(command[:3])} … to exit 0",
                              f"exit {done.returncode}\n{done.stderr or ''}")
-        return done.stdout
+        return done.stdout or ""
 
-    def _build(self):
+    def _build(self) -> None:
         self.report.step("build mandate-manager and rbacgen (minutes the first time, then seconds)")
-        targets = ["//cmd/mandate-manager", "//rbacgen", "@kubernetes//:protos"]
-        self._run(["hack/bazel", "build", *targets], stderr=None)
-        info = self._run(["hack/bazel", "info", "bazel-bin", "output_base"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        info = dict(line.split(": ", 1) for line in info.splitlines())
+        try:
+            bazel.build("//cmd/mandate-manager", "//rbacgen", "@kubernetes//:protos", root=self.root)
+        except subprocess.SubprocessError as error:
+            raise StepFailed(self.report.current, "hack/bazel build to succeed", error) from None
+        info = bazel.info(root=self.root)
         self._kubernetes_protos = os.path.join(info["output_base"], "external", "kubernetes")
-        # Copies: a build meanwhile must not pull the programs away from under the demo.
-        for name, path in (("mandate-manager", "cmd/mandate-manager/mandate-manager"), ("rbacgen", "rbacgen/rbacgen")):
-            target = os.path.join(self.folder, name)
+        # Copies: a build meanwhile must not replace the programs of a world that runs.
+        for target, path in ((self.manager_program, "cmd/mandate-manager/mandate-manager"), (self.rbacgen, "rbacgen/rbacgen")):
             shutil.copyfile(os.path.join(info["bazel-bin"], path), target + ".new")
             os.chmod(target + ".new", 0o755)
             os.replace(target + ".new", target)  # the one that is there may be running
-        self.manager_program = os.path.join(self.folder, "mandate-manager")
-        self.rbacgen = os.path.join(self.folder, "rbacgen")
         self.report.held("built")
 
-    def _start_cluster(self):
+    def _start_cluster(self) -> None:
         self.report.step("a private control plane: etcd, kube-apiserver, kube-controller-manager, on loopback")
         # OwnerReferencesPermissionEnforcement: some clusters have it on; our roles must do there too.
-        watch = [] if self.lasting else ["--watch-pid", str(os.getpid())]
-        self._run(["hack/cluster", "up", "--dir", self.cluster_folder, *watch,
-                   "--apiserver-flag=--enable-admission-plugins=OwnerReferencesPermissionEnforcement"])
+        self.up("--apiserver-flag=--enable-admission-plugins=OwnerReferencesPermissionEnforcement")
+
+    def up(self, *flags: str) -> None:
+        try:
+            self.cluster.up(*flags)
+        except subprocess.SubprocessError as error:
+            raise StepFailed(self.report.current, "the control plane to start", error) from None
         self.report.held("up")
 
-    def _install(self):
+    def _install(self) -> None:
         self.report.step("an administrator installs the CRDs, the ServiceAccounts and their generated roles")
         chart = self.chart()
         self.make_namespaces(chart)
@@ -101,60 +116,63 @@ class World:
         self.kubectl("apply", "-f", "-", stdin=chart)
         self.report.held("installed")
 
-    def make_namespaces(self, manifests):
+    def make_namespaces(self, manifests: str) -> None:
         """Those that the manifests need: a marker with namespace= becomes a Role there."""
         for namespace in sorted({NAMESPACE, *re.findall(r"^  namespace: \"?([-a-z0-9]+)\"?$", manifests, re.MULTILINE)}):
             if not self.kubectl("get", "namespace", namespace, "--ignore-not-found", "-o", "name"):
                 self.kubectl("create", "namespace", namespace)
 
-    def make_crds(self):
+    def make_crds(self) -> str:
         """The folder of the CRDs that the .proto files describe now. Those of the chart may be older: then the API server
         would drop the fields that they lack."""
-        files = self._run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "api/*.proto"],
-                          stdout=subprocess.PIPE).splitlines()
-        protos = [file for file in files if os.path.exists(os.path.join(self.root, file))]
+        files = self.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "api/*.proto"],
+                         cwd=self.proto_root, stdout=subprocess.PIPE).splitlines()
+        protos = [file for file in files if os.path.exists(os.path.join(self.proto_root, file))]
         folder = os.path.join(self.folder, "crds")
         shutil.rmtree(folder, ignore_errors=True)
-        self._run([self.rbacgen, "crd", "--proto-path=.", f"--proto-path={self._kubernetes_protos}", f"--out-dir={folder}",
-                   *protos], stdout=subprocess.DEVNULL)
+        self.run([self.rbacgen, "crd", "--proto-path=.", f"--proto-path={self._kubernetes_protos}", f"--out-dir={folder}",
+                  *protos], cwd=self.proto_root, stdout=subprocess.DEVNULL)
         return folder
 
-    def chart(self, *flags):
+    def chart(self, *flags: str) -> str:
         """The generated part of the chart, as plain manifests; of components not yet added to git, too."""
-        sources = self._run(["git", "grep", "--untracked", "-lE", "^// *\\+mandate:component:", "--", "controllers",
-                             "webhooks", "manager"], stdout=subprocess.PIPE).split()
+        sources = self.run(["git", "grep", "--untracked", "-lE", "^// *\\+mandate:component:", "--", "controllers",
+                            "webhooks", "manager"], stdout=subprocess.PIPE).split()
         # A flag that takes a list would take the sources too, if they came right after it.
-        return self._run([self.rbacgen, "chart", *flags, "--format=yaml", f"--namespace={NAMESPACE}",
-                          f"--identity-mode={self.identity_mode}", *sources], stdout=subprocess.PIPE)
+        return self.run([self.rbacgen, "chart", *flags, "--format=yaml", f"--namespace={NAMESPACE}",
+                         f"--identity-mode={self.identity_mode}", *sources], stdout=subprocess.PIPE)
 
-    def write_credentials(self):
+    def write_credentials(self) -> None:
         """What the kubelet would mount into the manager's pod: a token file, and where the server is."""
         # The kubelet would renew it; here nobody does.
         life = "--duration=720h" if self.lasting else "--duration=2h"
         token = self.kubectl("create", "token", BASE, "-n", NAMESPACE, life)
         self.write_private(self.token_file, token)
-        with open(os.path.join(self.cluster_folder, "server"), encoding="utf-8") as f:
-            server = f.read().strip()
         config = {
             "apiVersion": "v1", "kind": "Config", "current-context": "demo",
             "clusters": [{"name": "demo", "cluster": {
-                "server": server, "certificate-authority": os.path.join(self.cluster_folder, "ca.crt")}}],
+                "server": self.cluster.server(), "certificate-authority": self.cluster.ca_file}}],
             "users": [{"name": BASE, "user": {"tokenFile": self.token_file}}],
             "contexts": [{"name": "demo", "context": {"cluster": "demo", "user": BASE}}],
         }
         self.write_private(self.manager_kubeconfig, json.dumps(config))
 
     @staticmethod
-    def write_private(path, text):
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as f:
-            f.write(text)
+    def write_private(path: str, text: str) -> None:
+        world_file.write_private(path, text)
 
     # The manager.
 
-    def start_manager(self, *flags):
+    def start_manager(self, *flags: str) -> None:
         self._manager = self.spawn_manager(self.health_port, self.metrics_port, *(flags or ["-v=1"]))
+        self._write_world()
 
-    def spawn_manager(self, health_port, metrics_port, *flags):
+    @property
+    def manager(self) -> subprocess.Popen[bytes]:
+        assert self._manager is not None, "start_manager() comes first"
+        return self._manager
+
+    def spawn_manager(self, health_port: int, metrics_port: int, *flags: str) -> subprocess.Popen[bytes]:
         """One more manager process, which the caller ends."""
         with open(self.manager_log, "ab") as log:
             return subprocess.Popen(
@@ -164,33 +182,40 @@ class World:
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent(),
                 start_new_session=self.lasting)  # a Ctrl-C in the terminal is hack/run's alone
 
-    def stop_manager(self):
+    def stop_manager(self) -> int:
         """SIGTERM; the exit code."""
-        self._manager.terminate()
-        return self._manager.wait(timeout=PATIENCE)
+        self.manager.terminate()
+        code = self.manager.wait(timeout=PATIENCE)
+        self._write_world()
+        return code
 
-    def await_manager_end(self):
+    def await_manager_end(self) -> int:
         """Its exit code, when it ends by itself."""
-        return self._manager.wait(timeout=PATIENCE)
+        return self.manager.wait(timeout=PATIENCE)
 
-    def abandon_manager(self):
+    def abandon_manager(self) -> None:
         """SIGKILL: as a node that dies."""
-        self._manager.kill()
-        self._manager.wait()
+        self.manager.kill()
+        self.manager.wait()
+        self._write_world()
 
-    def kill_manager(self):
+    def kill_manager(self) -> None:
         """SIGKILL, and started anew."""
         self.abandon_manager()
         self.start_manager()
 
-    def kill_apiserver(self):
-        self._run(["hack/cluster", "restart", "apiserver", "--signal", "KILL", "--dir", self.cluster_folder],
-                  stdout=subprocess.DEVNULL)
+    def kill_apiserver(self) -> None:
+        """SIGKILL, and started anew."""
+        self.cluster.restart("apiserver", "KILL")
+        self._write_world()
 
-    def manager_is_running(self):
-        return self._manager.poll() is None
+    def _write_world(self) -> None:
+        world_file.write(self, self.manager.pid if self.manager_is_running() else None)
 
-    def leads(self):
+    def manager_is_running(self) -> bool:
+        return self._manager is not None and self._manager.poll() is None
+
+    def leads(self) -> bool:
         """Whether the manager has the Lease."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics_port}/metrics", timeout=5) as answer:
@@ -198,7 +223,7 @@ class World:
         except OSError:
             return False
 
-    def readyz(self, port=None):
+    def readyz(self, port: int | None = None) -> tuple[int, str]:
         """(code, text) of /readyz?verbose; (0, reason) when nobody answers."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{port or self.health_port}/readyz?verbose", timeout=30) as answer:
@@ -208,49 +233,48 @@ class World:
         except OSError as error:
             return 0, str(error)
 
-    def is_ready(self, port=None):
+    def is_ready(self, port: int | None = None) -> tuple[bool, str]:
         """(whether it is, what it says)."""
         code, text = self.readyz(port)
         return code == 200, text
 
-    def await_ready(self):
-        def ready():
+    def await_ready(self) -> None:
+        def ready() -> tuple[bool, str]:
             if not self.manager_is_running():
-                raise StepFailed(self.report.current, "the manager to run", f"exit {self._manager.returncode}")
+                raise StepFailed(self.report.current, "the manager to run", f"exit {self.manager.returncode}")
             return self.is_ready()
         self.eventually("the manager is ready", ready)
 
-    def manager_pid(self):
-        return self._manager.pid
+    def manager_pid(self) -> int:
+        return self.manager.pid
 
-    def manager_ends_within(self, seconds):
+    def manager_ends_within(self, seconds: float) -> bool:
         try:
-            self._manager.wait(timeout=seconds)
+            self.manager.wait(timeout=seconds)
             return True
         except subprocess.TimeoutExpired:
             return False
 
-    def manager_exit_code(self):
+    def manager_exit_code(self) -> int:
         """Of one that has ended."""
-        return self._manager.returncode
+        return self.manager.returncode
 
     # Looking.
 
-    def kubectl(self, *arguments, stdin=None, check=True):
-        done = subprocess.run([os.path.join(self.kubectl_folder, "kubectl"), *arguments], input=stdin, text=True,
-                              capture_output=True, env={**os.environ, "KUBECONFIG": self.admin_kubeconfig})
+    def kubectl(self, *arguments: str, stdin: str | None = None, check: bool = True) -> str:
+        done = self.cluster.try_kubectl(*arguments, stdin=stdin)
         if check and done.returncode != 0:
             raise StepFailed(self.report.current, f"kubectl {' '.join(arguments)} to succeed", done.stderr.strip())
         return done.stdout
 
-    def get(self, *arguments):
+    def get(self, *arguments: str) -> Any:
         return json.loads(self.kubectl("get", *arguments, "-o", "json"))
 
-    def can(self, who, verb, resource, namespace):
+    def can(self, who: str, verb: str, resource: str, namespace: str) -> bool:
         answer = self.kubectl("auth", "can-i", verb, resource, "-n", namespace, f"--as={who}", check=False)
         return answer.strip() == "yes"
 
-    def eventually(self, what, condition, patience=PATIENCE):
+    def eventually(self, what: str, condition: Callable[[], tuple[Any, Any]], patience: float = PATIENCE) -> None:
         """Asks `condition` for (holds, seen) until it holds."""
         deadline = time.monotonic() + patience
         while True:
@@ -269,31 +293,33 @@ class World:
 
     # Ending.
 
-    def show_logs(self, lines=25):
+    def show_logs(self, lines: int = 25) -> None:
         if os.path.exists(self.manager_log):
             with open(self.manager_log, encoding="utf-8", errors="replace") as f:
                 tail = f.readlines()[-lines:]
             self.report.say(f"\nThe last lines of {self.manager_log}:")
             self.report.say("".join(tail))
 
-    def end_manager(self, grace_seconds=40):
+    def end_manager(self, grace_seconds: float = 40) -> None:
         """SIGTERM, then SIGKILL; nothing if it has ended, or was never started."""
-        if self._manager is not None and self.manager_is_running():
-            self._manager.terminate()
+        if self.manager_is_running():
+            self.manager.terminate()
             if not self.manager_ends_within(grace_seconds):
-                self._manager.kill()
-                self._manager.wait()
+                self.manager.kill()
+                self.manager.wait()
+            self._write_world()
 
-    def stop(self, keep_logs):
+    def stop(self, keep_logs: bool) -> None:
+        """Ends all that runs. keep_logs: the folder stays, with the logs of the manager and of the API server's audit."""
         self.end_manager()
-        if os.path.isdir(self.cluster_folder):
+        if os.path.isdir(self.cluster.folder):
             # `down` removes the cluster's folder; the audit log is what the demo is about.
             if keep_logs and os.path.exists(self.audit_log):
                 shutil.copyfile(self.audit_log, self.kept_audit_log)
-            subprocess.run(["hack/cluster", "down", "--dir", self.cluster_folder], cwd=self.root,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-        for path in (self.token_file, self.manager_kubeconfig, self.manager_program, self.rbacgen):
-            if path and os.path.exists(path):
+            self.cluster.down()
+        for path in (self.token_file, self.manager_kubeconfig, self.manager_program, self.rbacgen,
+                     os.path.join(self.folder, world_file.NAME)):
+            if os.path.exists(path):
                 os.remove(path)
         if not keep_logs:
             shutil.rmtree(self.folder, ignore_errors=True)

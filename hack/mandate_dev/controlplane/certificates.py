@@ -2,6 +2,7 @@
 import base64
 import os
 import subprocess
+from typing import Any
 
 DAYS = 365
 SERVER_NAMES = ("IP:127.0.0.1,IP:10.0.0.1,DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,"
@@ -12,7 +13,7 @@ class Failure(Exception):
     """openssl is missing or refused."""
 
 
-def _openssl(*args):
+def _openssl(*args: str) -> None:
     try:
         done = subprocess.run(["openssl", *args], stdin=subprocess.DEVNULL, capture_output=True, text=True)
     except FileNotFoundError:
@@ -21,7 +22,7 @@ def _openssl(*args):
         raise Failure(f"openssl {args[0]}: {done.stderr.strip()}")
 
 
-def _certificate(name, subject, *extensions, ca=None):
+def _certificate(name: str, subject: str, *extensions: Any, ca: Any = None) -> None:
     args = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-sha256",
             "-days", str(DAYS), "-subj", subject, "-keyout", f"pki/{name}.key", "-out", f"pki/{name}.crt"]
     if ca:
@@ -34,7 +35,7 @@ def _certificate(name, subject, *extensions, ca=None):
     _openssl(*args)
 
 
-def make():
+def make() -> None:
     """Writes everything below the working directory's `pki`. The umask must keep new files private."""
     os.makedirs("pki", exist_ok=True)
     _certificate("ca", "/CN=mandate-local-ca")
@@ -52,10 +53,10 @@ def make():
         target.write(source.read())
 
 
-def write_kubeconfig(path, server, user):
+def write_kubeconfig(path: str, server: Any, user: str) -> None:
     """A kubeconfig that carries its certificates with it, so that it works from any folder and can be copied."""
 
-    def data(name):
+    def data(name: str) -> Any:
         with open(f"pki/{name}", "rb") as f:
             return base64.b64encode(f.read()).decode()
 

@@ -34,32 +34,33 @@ import subprocess
 import sys
 import time
 import traceback
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
 from mandate_dev import processes
-from mandate_dev.controlplane import components
-from mandate_dev.controlplane import supervisor
+from mandate_dev.controlplane import components, supervisor
 from mandate_dev.controlplane.folder import (Failure, Misuse, check_folder, empty_folder, is_locked, kill_leftovers, read_state,
                     running_state, take_lock)
 from mandate_dev.paths import HACK
 
 
 class Parser(argparse.ArgumentParser):
-    def error(self, message):
+    def error(self, message: str) -> NoReturn:
         raise Misuse(f"{message} (hack/cluster --help)")
 
 
-def parse(argv):
-    def port(text):
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    def port(text: str) -> int:
         if not text.isdecimal() or int(text) > 65535:
             raise argparse.ArgumentTypeError(f"{text!r} is no port")
         return int(text)
 
-    def component(text):
+    def component(text: str) -> Any:
         if not components.full_name(text):
             raise argparse.ArgumentTypeError(f"{text!r} must be one of apiserver, controller-manager, etcd")
         return components.full_name(text)
 
-    def flag(text):
+    def flag(text: str) -> Any:
         if not text.startswith("--"):
             raise argparse.ArgumentTypeError(f"{text!r} is no flag: it must start with --")
         return text
@@ -67,7 +68,7 @@ def parse(argv):
     parser = Parser(prog="hack/cluster", add_help=False, allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    def command(name):
+    def command(name: str) -> Any:
         sub = commands.add_parser(name, add_help=False, allow_abbrev=False)
         sub.add_argument("--dir")
         sub.add_argument("--port", type=port, default=0)
@@ -99,14 +100,13 @@ def parse(argv):
 
 # Commands.
 
-def check_port(args, state):
+def check_port(args: Any, state: Any) -> None:
     port = state.get("ports", {}).get("apiserver")
     if port and args.port not in (0, port):
         raise Misuse(f"the cluster in {args.dir} is on port {port}, not {args.port}")
 
 
-
-def wait_until_up(args):
+def wait_until_up(args: argparse.Namespace) -> int:
     """For an `up` that finds another at work or done."""
     deadline, told = time.monotonic() + 1200, False
     while True:
@@ -126,7 +126,7 @@ def wait_until_up(args):
     return 0
 
 
-def build_programs():
+def build_programs() -> str:
     script = os.path.join(HACK, "controlplane", "build")
     done = subprocess.run([script], stdout=subprocess.PIPE, text=True,
                           preexec_fn=processes.die_with_parent(signal.SIGTERM))
@@ -135,7 +135,7 @@ def build_programs():
     return done.stdout.strip()
 
 
-def up(args):
+def up(args: argparse.Namespace) -> int:
     check_folder(args.dir)
     if is_locked(args.dir):
         return wait_until_up(args)
@@ -172,13 +172,13 @@ def up(args):
     if not created:
         print(f"going on with the data in {args.dir}; it stays there at the end", flush=True)
 
-    def supervise(say, on_ready, *extra):
+    def supervise(say: Any, on_ready: Callable[[supervisor.Supervisor], Any], *extra: Any) -> int:
         runner = supervisor.Supervisor(args.dir, state, say)
         for fd, reason in [*watched.items(), *extra]:
             runner.stop_when_ended(fd, reason)
         return runner.run(args.port, created, ephemeral, lambda: on_ready(runner))
 
-    def tell(line, error=False):
+    def tell(line: Any, error: bool = False) -> None:
         try:
             print(line, file=sys.stderr if error else sys.stdout, flush=True)
         except OSError:
@@ -191,7 +191,7 @@ def up(args):
     return detach(supervise, lock, list(watched), f"{ready}\n        `hack/cluster down --dir {args.dir}` stops it")
 
 
-def detach(supervise, lock, keep_open, ready):
+def detach(supervise: Any, lock: Any, keep_open: Any, ready: Any) -> int:
     """Runs `supervise` in a process of its own, passes on what it says, and returns once the cluster is up."""
     ours, theirs = socket.socketpair()
     child = os.fork()
@@ -210,14 +210,14 @@ def detach(supervise, lock, keep_open, ready):
                     pass  # the listing's own descriptor
         code = 1
         try:
-            def say(line, error=False):
+            def say(line: Any, error: bool = False) -> None:
                 print(line, flush=True)
                 try:
                     theirs.sendall(json.dumps([line, error]).encode() + b"\n")
                 except OSError:
                     pass  # `up` has returned
 
-            def on_ready(runner):
+            def on_ready(runner: Any) -> None:
                 runner.forget(theirs)
                 theirs.sendall(b"null\n")
                 theirs.close()
@@ -248,7 +248,7 @@ def detach(supervise, lock, keep_open, ready):
     raise Failure("the cluster did not come up")
 
 
-def ask(directory, request):
+def ask(directory: str, request: dict[str, Any]) -> str:
     """One request to the cluster's supervisor; its working directory is what makes the socket's name short."""
     os.chdir(directory)
     with socket.socket(socket.AF_UNIX) as s:
@@ -261,10 +261,10 @@ def ask(directory, request):
     answer = json.loads(line)
     if "error" in answer:
         raise Failure(answer["error"])
-    return answer["text"]
+    return str(answer["text"])
 
 
-def down(args):
+def down(args: argparse.Namespace) -> int:
     check_folder(args.dir)
     if not os.path.isdir(args.dir):
         print(f"no cluster in {args.dir}")
@@ -295,7 +295,7 @@ def down(args):
     return 0
 
 
-def status(args):
+def status(args: argparse.Namespace) -> int:
     state = running_state(args.dir)
     check_port(args, state)
     if "ports" not in state:
@@ -317,13 +317,13 @@ def status(args):
     return 0 if healthy else 1
 
 
-def print_path(args):
+def print_path(args: argparse.Namespace) -> int:
     check_port(args, running_state(args.dir))
     print(os.path.join(args.dir, "kubeconfig" if args.command == "kubeconfig" else "bin/kubectl"))
     return 0
 
 
-def control(args):
+def control(args: argparse.Namespace) -> int:
     state = running_state(args.dir)
     check_port(args, state)
     if state.get("phase") != "ready":
@@ -332,7 +332,7 @@ def control(args):
     return 0
 
 
-def main(argv):
+def main(argv: Sequence[str]) -> int:
     if {"-h", "--help"} & set(argv) or argv == ["help"]:
         print(__doc__.strip())
         return 0

@@ -10,6 +10,7 @@ import os
 import random
 import socket
 import ssl
+from typing import Any
 
 from mandate_dev.controlplane import certificates
 
@@ -26,12 +27,12 @@ rules:
 """
 
 
-def full_name(name):
+def full_name(name: str) -> Any:
     """The component that a person means by `name`, or None."""
     return next((c for c in NAMES if name in (c, c.removeprefix("kube-"))), None)
 
 
-def port_is_free(port):
+def port_is_free(port: int) -> bool:
     with socket.socket() as s:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -43,7 +44,7 @@ def port_is_free(port):
     return True
 
 
-def new_port(taken):
+def new_port(taken: Any) -> Any:
     """A free port from below the range that the kernel gives to outgoing connections: while a restarted server is
     down, no connection of anybody's can take its port."""
     with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as f:
@@ -54,7 +55,7 @@ def new_port(taken):
             return port
 
 
-def choose_ports(recorded, explicit):
+def choose_ports(recorded: Any, explicit: Any) -> Any:
     """One port for each use: the explicit one for the API server, recorded ones while they are free, else new ones."""
     ports = {"apiserver": explicit} if explicit else {}
     for use in PORT_USES:
@@ -65,11 +66,11 @@ def choose_ports(recorded, explicit):
     return ports
 
 
-def server_url(state):
+def server_url(state: Any) -> str:
     return f"https://127.0.0.1:{state['ports']['apiserver']}"
 
 
-def write_files(state, directory):
+def write_files(state: Any, directory: str) -> None:
     """The files that depend on ports and programs; certificates exist already."""
     with open("audit-policy.yaml", "w", encoding="ascii") as f:
         f.write(AUDIT_POLICY)
@@ -90,7 +91,7 @@ exec {quoted["bin"]}/kubectl "$@"
     os.chmod("bin/kubectl", 0o700)
 
 
-def command(name, state):
+def command(name: str, state: Any) -> list[Any]:
     ports = state["ports"]
     etcd, peer = (f"https://127.0.0.1:{ports[use]}" for use in ("etcd", "etcd-peer"))
     program = os.path.join(state["bin"], name)
@@ -133,15 +134,15 @@ def command(name, state):
             "--kube-api-qps=500", "--kube-api-burst=500"]
 
 
-def port_of(name, state):
+def port_of(name: str, state: Any) -> Any:
     return state["ports"][name.removeprefix("kube-")]
 
 
-def log_of(name):
+def log_of(name: str) -> Any:
     return name + ".log"
 
 
-def get(port, path, ca, client, timeout=2):
+def get(port: int, path: str, ca: Any, client: Any, timeout: float = 2) -> tuple[int, str]:
     """GET as an administrator (of etcd: as its owner). Returns (HTTP code, body); raises OSError."""
     context = ssl.create_default_context(cafile=f"pki/{ca}.crt")
     context.load_cert_chain(f"pki/{client}.crt", f"pki/{client}.key")
@@ -156,7 +157,7 @@ def get(port, path, ca, client, timeout=2):
         connection.close()
 
 
-def unhealthy(name, state):
+def unhealthy(name: str, state: Any) -> Any:
     """None when the component says that it is healthy, else the reason in a few words."""
     path, ca, client = {ETCD: ("/health", "etcd-ca", "etcd"), APISERVER: ("/readyz", "ca", "admin"),
                         MANAGER: ("/healthz", "ca", "admin")}[name]
@@ -170,7 +171,7 @@ def unhealthy(name, state):
     return None if code == 200 else f"{path} says {code} {' '.join(failed)}".rstrip()
 
 
-def default_account_exists(state):
+def default_account_exists(state: Any) -> bool:
     """The last thing that a client of a fresh cluster waits for: it needs all three programs at work."""
     try:
         path = "/api/v1/namespaces/default/serviceaccounts/default"

@@ -5,6 +5,7 @@ import os
 import shutil
 import stat
 import struct
+from typing import Any
 
 from mandate_dev import processes
 from mandate_dev.controlplane import components
@@ -18,7 +19,7 @@ class Failure(Exception):
     """The call is right and cannot be done: exit 1."""
 
 
-def check_folder(directory):
+def check_folder(directory: str) -> None:
     """Refuses a folder that is not a cluster's, or somebody else's: everything in it would be removed some day."""
     try:
         info = os.lstat(directory)
@@ -36,11 +37,11 @@ def check_folder(directory):
 _FLOCK = "hhqqi"  # struct flock: type, whence, start, length, pid
 
 
-def _lock_request(fd, what, kind):
-    return struct.unpack(_FLOCK, fcntl.fcntl(fd, what, struct.pack(_FLOCK, kind, os.SEEK_SET, 0, 0, 0)))[0]
+def _lock_request(fd: int, what: int, kind: int) -> int:
+    return int(struct.unpack(_FLOCK, fcntl.fcntl(fd, what, struct.pack(_FLOCK, kind, os.SEEK_SET, 0, 0, 0)))[0])
 
 
-def take_lock(directory):
+def take_lock(directory: str) -> int | None:
     """The lock's descriptor, or None when somebody holds it. Makes the folder if there is none."""
     path = os.path.join(directory, components.LOCK_FILE)
     while True:
@@ -61,7 +62,7 @@ def take_lock(directory):
         os.close(fd)  # the folder was removed, and perhaps made anew, between opening and locking
 
 
-def is_locked(directory):
+def is_locked(directory: str) -> bool:
     try:
         fd = os.open(os.path.join(directory, components.LOCK_FILE), os.O_RDWR)
     except FileNotFoundError:
@@ -72,29 +73,30 @@ def is_locked(directory):
         os.close(fd)
 
 
-def read_state(directory):
+def read_state(directory: str) -> dict[str, Any]:
     try:
         with open(os.path.join(directory, components.STATE_FILE), encoding="utf-8") as f:
-            return json.load(f)
+            state: dict[str, Any] = json.load(f)
+            return state
     except (FileNotFoundError, ValueError):
         return {}
 
 
-def running_state(directory):
+def running_state(directory: str) -> dict[str, Any]:
     check_folder(directory)
     if not is_locked(directory):
         raise Failure(f"no cluster is running in {directory}; `hack/cluster up` starts one")
     return read_state(directory)
 
 
-def kill_leftovers(state):
+def kill_leftovers(state: Any) -> None:
     """Whatever a killed supervisor left; the kernel has normally ended it already."""
     for name, rec in state.get("components", {}).items():
         if not processes.kill(rec):
             raise Failure(f"{name} (pid {rec['pid']}) does not end")
 
 
-def empty_folder(directory):
+def empty_folder(directory: str) -> None:
     for name in os.listdir(directory):
         path = os.path.join(directory, name)
         if name != components.LOCK_FILE:

@@ -10,12 +10,14 @@ import selectors
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import time
+from collections.abc import Callable
+from typing import Any
 
 from mandate_dev import processes
-from mandate_dev.controlplane import certificates
-from mandate_dev.controlplane import components
+from mandate_dev.controlplane import certificates, components
 
 START_SECONDS = {components.ETCD: 180, components.APISERVER: 600, components.MANAGER: 300}  # for a machine under load
 STOP_SECONDS = 20
@@ -30,7 +32,7 @@ class Failed(Exception):
     """A component did not start, in words for the person who asked for it."""
 
 
-def log_tail(path, lines=15):
+def log_tail(path: str, lines: int = 15) -> Any:
     try:
         with open(path, encoding="utf-8", errors="replace") as f:
             return "".join("    " + line for line in f.readlines()[-lines:]).rstrip() or "    (its log is empty)"
@@ -45,19 +47,19 @@ class Supervisor:
     are the caller's, the rest is written here. say(line, error): where to tell what happens.
     """
 
-    def __init__(self, directory, state, say):
+    def __init__(self, directory: str, state: Any, say: Any) -> None:
         self.directory, self.state, self.say = directory, state, say
         self.began = time.monotonic()
-        self.children = {}  # component -> Popen, for those that run
-        self.stopping = set()  # components whose end is wanted
-        self.stop_reason = None
+        self.children: dict[str, subprocess.Popen[bytes]] = {}  # component -> Popen, for those that run
+        self.stopping: set[str] = set()  # components whose end is wanted
+        self.stop_reason: str | None = None
         self.selector = selectors.DefaultSelector()
-        self.listener = None
+        self.listener: socket.socket | None = None
         self._catch_signals()
 
     # What can interrupt: each source only notes the reason, _pump raises it at a place that can be left.
 
-    def _catch_signals(self):
+    def _catch_signals(self) -> None:
         reader, writer = socket.socketpair()
         for end in (reader, writer):
             end.setblocking(False)
@@ -68,31 +70,31 @@ class Supervisor:
                 signal.signal(number, self._on_signal)
         self.selector.register(reader, selectors.EVENT_READ, lambda: reader.recv(64))
 
-    def _on_signal(self, number, _frame):
+    def _on_signal(self, number: int, _frame: Any) -> None:
         self.stop_reason = self.stop_reason or signal.Signals(number).name
 
-    def stop_when_ended(self, pidfd, reason):
+    def stop_when_ended(self, pidfd: Any, reason: Any) -> None:
         """Stops once the process behind the pidfd has ended (or a socket is at its end)."""
 
-        def ended():
+        def ended() -> None:
             self.selector.unregister(pidfd)  # it stays readable
             self.stop_reason = self.stop_reason or reason
 
         self.selector.register(pidfd, selectors.EVENT_READ, ended)
 
-    def forget(self, fileobj):
+    def forget(self, fileobj: Any) -> None:
         self.selector.unregister(fileobj)
 
-    def _pump(self, seconds):
+    def _pump(self, seconds: float | None) -> None:
         for key, _ in self.selector.select(seconds):
             key.data()
         if self.stop_reason:
             raise Stopped(self.stop_reason)
 
-    def _step(self, text, error=False):
+    def _step(self, text: str, error: bool = False) -> None:
         self.say(f"{time.monotonic() - self.began:6.1f}s  {text}", error)
 
-    def _save(self):
+    def _save(self) -> None:
         temporary = components.STATE_FILE + ".new"
         with open(temporary, "w", encoding="utf-8") as f:
             json.dump(self.state, f, indent=1)
@@ -100,14 +102,14 @@ class Supervisor:
 
     # One component.
 
-    def _spawn(self, name):
+    def _spawn(self, name: str) -> None:
         child = processes.spawn(components.command(name, self.state), components.log_of(name))
         self.children[name] = child
         self.state["components"][name] = {**processes.record(child.pid), "state": "running"}
         self._save()
         pidfd = os.pidfd_open(child.pid)
 
-        def ended():
+        def ended() -> None:
             self.selector.unregister(pidfd)
             os.close(pidfd)
             code = child.wait()
@@ -121,7 +123,7 @@ class Supervisor:
 
         self.selector.register(pidfd, selectors.EVENT_READ, ended)
 
-    def _wait_for(self, name, what, met, seconds):
+    def _wait_for(self, name: str, what: str, met: Any, seconds: float) -> None:
         deadline = time.monotonic() + seconds
         while not met():
             self._pump(0.05)
@@ -134,12 +136,12 @@ class Supervisor:
                              f"{components.unhealthy(name, self.state) or 'healthy'}; the end of its log:\n"
                              + log_tail(components.log_of(name)))
 
-    def _start(self, name):
+    def _start(self, name: str) -> None:
         self.stopping.discard(name)
         self._spawn(name)
         self._wait_for(name, "ready", lambda: not components.unhealthy(name, self.state), START_SECONDS[name])
 
-    def _stop(self, name, sig, seconds=STOP_SECONDS):
+    def _stop(self, name: str, sig: Any, seconds: float = STOP_SECONDS) -> Any:
         """Returns how it ended. Never interrupted: a stop that was begun is finished."""
         child = self.children.get(name)
         if not child:
@@ -157,7 +159,7 @@ class Supervisor:
 
     # The cluster.
 
-    def start(self, explicit_port):
+    def start(self, explicit_port: Any) -> None:
         """Brings everything up. Raises Failed or Stopped, with the programs that had started still running."""
         self.state.update(phase="starting", components={}, supervisor=processes.record(os.getpid()))
         self.state["ports"] = components.choose_ports(self.state.get("ports", {}), explicit_port)
@@ -177,7 +179,7 @@ class Supervisor:
         self._save()
         self._step(f"the cluster is up: {components.server_url(self.state)}")
 
-    def _start_on_free_port(self, name, explicit_port):
+    def _start_on_free_port(self, name: str, explicit_port: Any) -> Any:
         for _ in range(3):
             try:
                 return self._start(name)
@@ -191,7 +193,7 @@ class Supervisor:
                 components.write_files(self.state, self.directory)
         return self._start(name)
 
-    def stop_all(self, remove):
+    def stop_all(self, remove: Any) -> None:
         """Ends every program, and the folder with them if it is to go."""
         if self.listener:  # no request is served any more
             self.forget(self.listener)
@@ -209,7 +211,7 @@ class Supervisor:
 
     # Requests of other `hack/cluster` calls: one JSON line each way on a socket in the folder, which is private.
 
-    def _listen(self):
+    def _listen(self) -> None:
         if os.path.lexists(components.CONTROL_SOCKET):
             os.unlink(components.CONTROL_SOCKET)  # of a supervisor that was killed: the lock is ours
         self.listener = socket.socket(socket.AF_UNIX)
@@ -217,8 +219,9 @@ class Supervisor:
         self.listener.listen()
         self.selector.register(self.listener, selectors.EVENT_READ, self._serve_one)
 
-    def _serve_one(self):
+    def _serve_one(self) -> None:
         # Out of the selector while it works, for waiting pumps events: requests are served one after the other.
+        assert self.listener is not None
         self.forget(self.listener)
         connection, _ = self.listener.accept()
         with connection:
@@ -238,7 +241,7 @@ class Supervisor:
             except OSError:
                 pass  # who asked has left
 
-    def _perform(self, request):
+    def _perform(self, request: Any) -> dict[str, Any]:
         if request["do"] == "down":
             self.remove = not request["keep"]
             self.stop_reason = self.stop_reason or "down"
@@ -256,7 +259,7 @@ class Supervisor:
         self._step(text)
         return {"text": text}
 
-    def run(self, explicit_port, created, ephemeral, on_ready):
+    def run(self, explicit_port: int, created: bool, ephemeral: bool, on_ready: Callable[[], Any]) -> int:
         """From start to end; returns the exit code.
 
         created: this run made the folder's content. ephemeral: what it made goes when it ends.

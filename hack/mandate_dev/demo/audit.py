@@ -1,39 +1,40 @@
 """The proof: what the audit log says about who did what, in each identity mode as much as it can say."""
 import json
 import subprocess
+from typing import Any
 
-from mandate_dev.report import StepFailed
-from mandate_dev.world import BASE, NAMESPACE
+from mandate_dev.report import Report, StepFailed
+from mandate_dev.world import BASE, NAMESPACE, World
 
 
-def check(env, report):
+def check(world: World, report: Report) -> None:
     report.section("The audit trace")
-    {"token": by_token, "impersonate": by_impersonation, "single": by_nothing}[env.identity_mode](env, report)
+    {"token": by_token, "impersonate": by_impersonation, "single": by_nothing}[world.identity_mode](world, report)
 
 
-def trace(env, report):
+def trace(world: World, report: Report) -> Any:
     report.step("rbacgen trace --check")
-    done = subprocess.run([env.rbacgen, "trace", "--check", env.audit_log], text=True, capture_output=True)
+    done = subprocess.run([world.rbacgen, "trace", "--check", world.audit_log], text=True, capture_output=True)
     report.say(done.stdout.rstrip())
     return done
 
 
-def by_token(env, report):
-    done = trace(env, report)
+def by_token(world: World, report: Report) -> None:
+    done = trace(world, report)
     if done.returncode != 0:
         raise StepFailed(report.current, "every request under its component's own token, issued by base",
                          done.stderr.strip() or f"exit {done.returncode}")
     report.held("every component's tokens were issued by base; base wrote nothing but tokens and its lease")
 
 
-def by_impersonation(env, report):
-    done = trace(env, report)
+def by_impersonation(world: World, report: Report) -> None:
+    done = trace(world, report)
     if done.returncode != 0:
         raise StepFailed(report.current, "every request of a component as that component",
                          done.stderr.strip() or f"exit {done.returncode}")
     report.held("what base wrote in its own name was its lease")
     report.step("base's word for each: impersonatedUser, and what it was held to")
-    with open(env.audit_log, encoding="utf-8") as f:
+    with open(world.audit_log, encoding="utf-8") as f:
         events = [json.loads(line) for line in f]
     events = [e for e in events if e["stage"] == "ResponseComplete" and e["user"]["username"] ==
               f"system:serviceaccount:{NAMESPACE}:{BASE}" and e.get("impersonatedUser")]
@@ -45,10 +46,10 @@ def by_impersonation(env, report):
     report.held(f"{len(events)} requests as {len(components)} components, each by constrained impersonation")
 
 
-def by_nothing(env, report):
+def by_nothing(world: World, report: Report) -> None:
     """One user does everything: that no log can tell components apart is what there is to see."""
-    done = trace(env, report)
-    listed = subprocess.run([env.rbacgen, "trace", "--json", env.audit_log], text=True, capture_output=True)
+    done = trace(world, report)
+    listed = subprocess.run([world.rbacgen, "trace", "--json", world.audit_log], text=True, capture_output=True)
     kinds = {finding["kind"] for finding in json.loads(listed.stdout)["findings"]}
     if done.returncode != 1 or kinds != {"base-write", "agent-mismatch"}:
         raise StepFailed(report.current, "exit 1, as base wrote what components write under their user agents, and nothing else",

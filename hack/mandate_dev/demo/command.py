@@ -1,13 +1,15 @@
 """The main job on one command: two components, each with an identity of its own, on a real Kubernetes API server.
 
-usage: hack/demo/demo [--kill] [--identity-mode MODE] [--dir DIR]
+usage: hack/demo/demo [--kill] [--stay] [--identity-mode MODE] [--dir DIR]
 
 Starts a private control plane on loopback, installs the CRDs and the generated roles as an administrator would,
 starts mandate-manager with the base ServiceAccount's token and nothing else, and plays the Oria document with kubectl.
-It ends with the audit trace: which component did what, under which token, and who issued that. Exit 0 only if every
-step held. To try things yourself: hack/run.
+It ends with the audit trace: which component did what, under which token, and which identity issued the token. Exit 0
+only if every step held. To try things yourself: hack/run.
 
   --kill     play, killing the manager (SIGKILL) in the middle of every step, and the API server in three of them
+  --stay     after the play, leave everything running until Ctrl-C or SIGTERM (exit 0). For programs that automate:
+             DIR/world.json has its kubeconfigs, URLs, ports, pids and paths (CONTRIBUTING.md)
   --identity-mode MODE  how components act: token (the default), impersonate, single (docs/identity.md)
   --dir DIR  where to keep the cluster and the logs, new or empty (default: a new folder under ${TMPDIR:-/tmp})
 """
@@ -15,31 +17,56 @@ import argparse
 import os
 import signal
 import sys
-import tempfile
+from collections.abc import Sequence
 
-from mandate_dev import world
-from mandate_dev.demo import audit
-from mandate_dev.demo import story
+from mandate_dev import paths, processes, world_file
+from mandate_dev.demo import audit, story
 from mandate_dev.report import Report, StepFailed
+from mandate_dev.world import World
 
 
-def parse(argv):
+def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="hack/demo/demo", add_help=False, allow_abbrev=False)
     parser.add_argument("--kill", action="store_true")
+    parser.add_argument("--stay", action="store_true")
     parser.add_argument("--identity-mode", choices=["token", "impersonate", "single"], default="token")
     parser.add_argument("--dir")
     parser.add_argument("-h", "--help", action="store_true")
     return parser.parse_args(argv)
 
 
-def is_free(folder):
+def is_free(folder: str) -> bool:
     """Whether nothing is there but what an earlier demo has left."""
     if not os.path.lexists(folder):
         return True
     return os.path.isdir(folder) and set(os.listdir(folder)) <= {"audit.log", "manager.log"}
 
 
-def main(argv):
+def play(world: World, report: Report, kill: bool) -> None:
+    world.start()
+    story.play(world, report, kill=kill)
+    audit.check(world, report)
+    story.a_fence_stops(world, report)
+    report.say("")
+    report.say(f"Audit log:      {world.kept_audit_log}")
+    report.say(f"Manager's log:  {world.manager_log}")
+
+
+def stay(world: World, report: Report) -> int:
+    """Until Ctrl-C, or the manager ends by itself. The exit code."""
+    report.say(f"World:          {os.path.join(world.folder, world_file.NAME)}")
+    report.say("Everything runs until Ctrl-C or SIGTERM.")
+    try:
+        code = world.manager.wait()
+    except KeyboardInterrupt:
+        report.say("\nStopping.")
+        return 0
+    world.show_logs()
+    report.say(f"The manager ended by itself: exit {code}.")
+    return 1
+
+
+def main(argv: Sequence[str]) -> int:
     options = parse(argv)
     if options.help:
         print(__doc__.strip())
@@ -47,27 +74,19 @@ def main(argv):
     if options.dir and not is_free(options.dir):
         print(f"hack/demo/demo: {options.dir} holds other things; name an empty or a new folder with --dir", file=sys.stderr)
         return 2
-    # Ctrl-C and SIGTERM unwind through `finally`.
-    signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+    # Both unwind through `finally`; SIGINT also where a script started this with &, which ignores it otherwise.
+    processes.interrupt_on_sigterm(signal.SIGINT)
     report = Report()
-    folder = options.dir or tempfile.mkdtemp(prefix="mandate-demo-")
-    env = world.World(folder, report, options.identity_mode)
+    world = World(options.dir or paths.new_folder("demo"), report, options.identity_mode)
     try:
-        env.start()
-        story.play(env, report, kill=options.kill)
-        audit.check(env, report)
-        story.a_fence_stops(env, report)
-        report.say("")
-        report.say(f"Audit log:      {env.kept_audit_log}")
-        report.say(f"Manager's log:  {env.manager_log}")
-        return 0
+        play(world, report, options.kill)
+        return stay(world, report) if options.stay else 0
     except StepFailed as failure:
         report.failed(failure)
-        env.show_logs()
+        world.show_logs()
         return 1
     except KeyboardInterrupt:
-        report.say("")
-        report.say("Stopping.")
+        report.say("\nStopping.")
         return 130
     finally:
-        env.stop(keep_logs=True)
+        world.stop(keep_logs=True)

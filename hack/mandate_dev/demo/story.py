@@ -3,21 +3,22 @@ import json
 import os
 import random
 import time
+from typing import Any
 
 from mandate_dev.paths import HACK
-from mandate_dev.report import StepFailed
-from mandate_dev.world import BASE, NAMESPACE
+from mandate_dev.report import Report, StepFailed
+from mandate_dev.world import BASE, NAMESPACE, World
 
 SUBJECT = "system:serviceaccount:foo-operator:foo-service-account"
 HERE = os.path.join(HACK, "demo")
 
 
 class Story:
-    def __init__(self, env, report, kill):
-        self.env, self.report, self.kill = env, report, kill
+    def __init__(self, world: World, report: Report, kill: bool) -> None:
+        self.world, self.report, self.kill = world, report, kill
         self.steps = 0
 
-    def act(self, title, action):
+    def act(self, title: str, action: Any) -> None:
         """One step of the administrator's. With --kill the manager dies somewhere in the work that follows."""
         self.report.step(title)
         action()
@@ -27,59 +28,59 @@ class Story:
         # A fixed seed: the moments are the same in every run, as far as a machine's timing is.
         moment = random.Random(self.steps).uniform(0, 0.3)
         time.sleep(moment)
-        self.env.kill_manager()
+        self.world.kill_manager()
         self.report.held(f"killed the manager after {moment * 1000:.0f} ms, started it anew")
         if self.steps % 3 == 1 and self.steps < 8:
-            self.env.kill_apiserver()
+            self.world.kill_apiserver()
             self.report.held("killed the API server, started it anew")
 
-    def patch_instance(self, spec):
-        self.env.kubectl("patch", "scopeinstance", "foo", "--type=merge", "-p", json.dumps({"spec": spec}))
+    def patch_instance(self, spec: Any) -> Any:
+        return self.world.kubectl("patch", "scopeinstance", "foo", "--type=merge", "-p", json.dumps({"spec": spec}))
 
     # What must be so.
 
-    def bindings_are(self, namespaces, in_cluster=False):
-        def look():
-            roles = [b["metadata"]["namespace"] for b in self.env.get("rolebindings", "-A")["items"] if owned(b)]
-            cluster = [b for b in self.env.get("clusterrolebindings")["items"] if owned(b)]
+    def bindings_are(self, namespaces: Any, in_cluster: bool = False) -> None:
+        def look() -> tuple[Any, Any]:
+            roles = [b["metadata"]["namespace"] for b in self.world.get("rolebindings", "-A")["items"] if owned(b)]
+            cluster = [b for b in self.world.get("clusterrolebindings")["items"] if owned(b)]
             seen = f"RoleBindings in {sorted(roles)}, {len(cluster)} ClusterRoleBindings"
             return sorted(roles) == sorted(namespaces) and len(cluster) == int(in_cluster), seen
         where = f"RoleBindings in {', '.join(namespaces) or 'no namespace'}"
-        self.env.eventually(where + (", one ClusterRoleBinding" if in_cluster else ""), look)
+        self.world.eventually(where + (", one ClusterRoleBinding" if in_cluster else ""), look)
 
-    def subject_may(self, allowed, refused):
-        def look():
-            seen = {ns: self.env.can(SUBJECT, "list", "pods", ns) for ns in allowed + refused}
+    def subject_may(self, allowed: Any, refused: Any) -> None:
+        def look() -> tuple[Any, Any]:
+            seen = {ns: self.world.can(SUBJECT, "list", "pods", ns) for ns in allowed + refused}
             return seen == {**dict.fromkeys(allowed, True), **dict.fromkeys(refused, False)}, seen
-        self.env.eventually(f"{SUBJECT.rsplit(':', 1)[1]} may list pods in {', '.join(allowed) or 'none'}"
-                            + (f", not in {', '.join(refused)}" if refused else ""), look)
+        self.world.eventually(f"{SUBJECT.rsplit(':', 1)[1]} may list pods in {', '.join(allowed) or 'none'}"
+                              + (f", not in {', '.join(refused)}" if refused else ""), look)
 
-    def condition_is(self, kind, condition, status):
-        def look():
-            one = self.env.get(kind, "foo")
+    def condition_is(self, kind: str, condition: str, status: str) -> None:
+        def look() -> tuple[Any, Any]:
+            one = self.world.get(kind, "foo")
             found = [c for c in one.get("status", {}).get("conditions", []) if c["type"] == condition]
             good = found and found[0]["status"] == status \
                 and found[0]["observedGeneration"] == one["metadata"]["generation"]
             return bool(good), found
-        self.env.eventually(f"{kind} foo is {condition}={status}", look)
+        self.world.eventually(f"{kind} foo is {condition}={status}", look)
 
-    def roles_are(self, count):
-        def look():
-            roles = [r["metadata"]["name"] for r in self.env.get("clusterroles")["items"] if owned(r)]
+    def roles_are(self, count: int) -> None:
+        def look() -> tuple[Any, Any]:
+            roles = [r["metadata"]["name"] for r in self.world.get("clusterroles")["items"] if owned(r)]
             return len(roles) == count, roles
-        self.env.eventually(f"{count or 'no'} ClusterRole of the template", look)
+        self.world.eventually(f"{count or 'no'} ClusterRole of the template", look)
 
 
-def owned(thing):
+def owned(thing: Any) -> bool:
     return any(o["kind"] in ("ScopeInstance", "ScopeTemplate") for o in thing["metadata"].get("ownerReferences", []))
 
 
-def play(env, report, kill):
+def play(world: World, report: Report, kill: bool) -> None:
     report.section("The Oria document")
-    s = Story(env, report, kill)
+    s = Story(world, report, kill)
 
     s.act("a ScopeTemplate, and a ScopeInstance for foo and bar (hack/demo/document.yaml)",
-          lambda: env.kubectl("apply", "-f", os.path.join(HERE, "document.yaml")))
+          lambda: world.kubectl("apply", "-f", os.path.join(HERE, "document.yaml")))
     s.bindings_are(["foo", "bar"])
     s.roles_are(1)
     s.condition_is("scopetemplate", "Templated", "True")
@@ -87,7 +88,7 @@ def play(env, report, kill):
     s.subject_may(["foo", "bar"], ["default", "kube-system"])
 
     s.act("a namespace is added to the list", lambda: (
-        env.kubectl("create", "namespace", "baz"), s.patch_instance({"namespaces": ["foo", "bar", "baz"]})))
+        world.kubectl("create", "namespace", "baz"), s.patch_instance({"namespaces": ["foo", "bar", "baz"]})))
     s.bindings_are(["foo", "bar", "baz"])
     s.subject_may(["foo", "bar", "baz"], ["default"])
 
@@ -97,16 +98,16 @@ def play(env, report, kill):
 
     s.act("a selector as the document writes it, and a namespace with that label", lambda: (
         s.patch_instance({"namespaceSelector": {"fooKey": "barValue"}}),
-        env.kubectl("create", "namespace", "labelled"),
-        env.kubectl("label", "namespace", "labelled", "fooKey=barValue")))
+        world.kubectl("create", "namespace", "labelled"),
+        world.kubectl("label", "namespace", "labelled", "fooKey=barValue")))
     s.bindings_are(["foo", "baz", "labelled"])
     s.subject_may(["labelled"], ["bar"])
 
-    s.act("the label goes", lambda: env.kubectl("label", "namespace", "labelled", "fooKey-"))
+    s.act("the label goes", lambda: world.kubectl("label", "namespace", "labelled", "fooKey-"))
     s.bindings_are(["foo", "baz"])
     s.subject_may(["foo"], ["labelled"])
 
-    s.act("a binding is deleted, and another edited, by hand", lambda: meddle(env))
+    s.act("a binding is deleted, and another edited, by hand", lambda: meddle(world))
     s.bindings_are(["foo", "baz"])
     s.subject_may(["foo", "baz"], ["bar"])
 
@@ -115,46 +116,46 @@ def play(env, report, kill):
     s.bindings_are([], in_cluster=True)
     s.subject_may(["foo", "bar", "default", "kube-system"], [])
 
-    s.act("a template that calls its role cluster-admin", lambda: env.kubectl(
+    s.act("a template that calls its role cluster-admin", lambda: world.kubectl(
         "apply", "-f", "-", stdin=json.dumps(GREEDY)))
-    s.env.eventually("eve is bound to a role of that template alone", lambda: greedy_has_its_own_role(env))
-    env.kubectl("delete", "scopeinstance/greedy", "scopetemplate/greedy")
+    s.world.eventually("eve is bound to a role of that template alone", lambda: greedy_has_its_own_role(world))
+    world.kubectl("delete", "scopeinstance/greedy", "scopetemplate/greedy")
 
-    s.act("the instance is deleted", lambda: env.kubectl("delete", "scopeinstance", "foo"))
+    s.act("the instance is deleted", lambda: world.kubectl("delete", "scopeinstance", "foo"))
     s.bindings_are([])
     s.roles_are(0)
     s.subject_may([], ["foo", "bar", "default"])
 
 
-def a_fence_stops(env, report):
+def a_fence_stops(world: World, report: Report) -> None:
     """What RBAC allows, and the API server refuses: whoever stole scope-instance's identity cannot bind what he likes.
 
     After the audit: such requests come with a foreign user agent, which the trace reports."""
-    if env.identity_mode == "single":
+    if world.identity_mode == "single":
         return  # there the server does not know whose a write is
     report.step("scope-instance's identity in other hands: a binding to cluster-admin, which RBAC lets it make")
     who = f"system:serviceaccount:{NAMESPACE}:{BASE}-scope-instance"
-    if not env.can(who, "create", "clusterrolebindings", "default"):
+    if not world.can(who, "create", "clusterrolebindings", "default"):
         raise StepFailed(report.current, "RBAC to allow it", "no")
     report.held("kubectl auth can-i create clusterrolebindings: yes")
 
-    def stopped():
+    def stopped() -> tuple[Any, Any]:
         try:
-            env.kubectl("create", "clusterrolebinding", "theft", "--clusterrole=cluster-admin", "--user=eve",
-                        "--dry-run=server", f"--as={who}")
+            world.kubectl("create", "clusterrolebinding", "theft", "--clusterrole=cluster-admin", "--user=eve",
+                          "--dry-run=server", f"--as={who}")
         except StepFailed as failure:
             return "ValidatingAdmissionPolicy" in failure.seen and "may only" in failure.seen, failure.seen
         return False, "it was made"
-    env.eventually("a ValidatingAdmissionPolicy, made from the component's +mandate:fence marker, refuses it", stopped)
+    world.eventually("a ValidatingAdmissionPolicy, made from the component's +mandate:fence marker, refuses it", stopped)
 
 
-def meddle(env):
+def meddle(world: World) -> None:
     names = {b["metadata"]["namespace"]: b["metadata"]["name"]
-             for b in env.get("rolebindings", "-A")["items"] if owned(b)}
+             for b in world.get("rolebindings", "-A")["items"] if owned(b)}
     if set(names) != {"foo", "baz"}:
         raise StepFailed("a binding is deleted by hand", "bindings in foo and baz", names)
-    env.kubectl("delete", "rolebinding", "-n", "foo", names["foo"])
-    env.kubectl("patch", "rolebinding", "-n", "baz", names["baz"], "--type=merge", "-p", '{"subjects": []}')
+    world.kubectl("delete", "rolebinding", "-n", "foo", names["foo"])
+    world.kubectl("patch", "rolebinding", "-n", "baz", names["baz"], "--type=merge", "-p", '{"subjects": []}')
 
 
 GREEDY = {"apiVersion": "v1", "kind": "List", "items": [
@@ -166,8 +167,8 @@ GREEDY = {"apiVersion": "v1", "kind": "List", "items": [
      "spec": {"scopeTemplateName": "greedy"}}]}
 
 
-def greedy_has_its_own_role(env):
-    bound = [b["roleRef"]["name"] for b in env.get("clusterrolebindings")["items"]
+def greedy_has_its_own_role(world: World) -> tuple[Any, Any]:
+    bound = [b["roleRef"]["name"] for b in world.get("clusterrolebindings")["items"]
              if any(s.get("name") == "eve" for s in b.get("subjects", []))]
-    return (bound == ["scope-template:cluster-admin"] and env.can("eve", "get", "pods", "default")
-            and not env.can("eve", "get", "secrets", "default")), f"bound to {bound}"
+    return (bound == ["scope-template:cluster-admin"] and world.can("eve", "get", "pods", "default")
+            and not world.can("eve", "get", "secrets", "default")), f"bound to {bound}"

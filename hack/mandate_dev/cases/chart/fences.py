@@ -1,8 +1,10 @@
 """What the chart's fences let pass and what they stop, of the writes that RBAC allows."""
 import json
+from typing import Any
 
+from mandate_dev.cases.chart.chart_world import ChartCase
 from mandate_dev.cases.chart.others import namespace_administrators_leave_the_marks_of_ours, others_leave_the_marks_of_ours
-from mandate_dev.cases.chart.things import ACCOUNT, INSTANCE, OURS, OWNER, TEMPLATE, account, binding, event, expect, owned_by, role, standing_role, \
+from mandate_dev.cases.chart.things import ACCOUNT, INSTANCE, OURS, OWNER, TEMPLATE, account, binding, event, owned_by, role, standing_role, \
     token_request, user
 from mandate_dev.world import BASE, NAMESPACE
 
@@ -63,119 +65,75 @@ CHANGES = {
         ({"metadata": {"ownerReferences": [dict(owned_by("ScopeTemplate")[0], uid="2")]}}, CONTROLLER),
 }
 
-def fences_hold(env, report):
-    """RBAC allows each of these writes; the API server stops those that the markers fence off."""
-    # A running manager would correct or delete the objects that the tests make.
-    env.stop_manager()
-    report.step("the policies are free of mistakes")
 
-    def checked():
-        policies = env.get("validatingadmissionpolicies", "-l", f"app.kubernetes.io/name={BASE}")["items"]
-        return all(p["status"].get("observedGeneration") and "typeChecking" in p["status"] for p in policies), policies
-    env.eventually("the server has checked their types", checked)
-    policies = env.get("validatingadmissionpolicies", "-l", f"app.kubernetes.io/name={BASE}")["items"]
-    warnings = [w for p in policies for w in p["status"].get("typeChecking", {}).get("expressionWarnings", [])]
-    expect(report, f"{len(policies)} policies, no warnings", policies and not warnings, warnings)
-
-    report.step("writes that pass")
-    for name, (who, thing) in PASSES.items():
-        code, said = env.as_component(who, "create", "--dry-run=server", "-f", "-", stdin=json.dumps(thing))
-        expect(report, name, code == 0, said)
-    report.step("writes that RBAC allows and the API server stops")
-    for name, (who, thing, says) in STOPPED.items():
-        verb = "clusterrolebindings" if thing["kind"].endswith("Binding") else "clusterroles"
-        code, said = env.as_component(who, "create", "--dry-run=server", "-f", "-", stdin=json.dumps(thing))
-        allowed = env.as_component(who, "auth", "can-i", "create", verb)[0] == 0
-        expect(report, name, code != 0 and says in said and "ValidatingAdmissionPolicy" in said and allowed,
-               f"can-i: {allowed}; {said}")
-    report.step("what others made is neither changed nor deleted")
-    group = "/apis/rbac.authorization.k8s.io/v1"
-    for who, kind, name, thing in ((INSTANCE, "clusterrolebindings", "cluster-admin", binding("cluster-admin")),
-                                   (TEMPLATE, "clusterroles", "view", role())):
-        thing["metadata"]["name"] = name
-        code, said = env.as_component(who, "apply", "--server-side", "--force-conflicts", "--dry-run=server",
-                                      "--field-manager=test", "-f", "-", stdin=json.dumps(thing))
-        expect(report, f"patch of {name}", code != 0 and MINE in said, said)
-        code, said = env.as_component(who, "delete", "--raw", f"{group}/{kind}/{name}?dryRun=All")
-        expect(report, f"delete of {name}", code != 0 and MINE in said, said)
-    changes_are_judged_by_what_they_add(env, report)
-    others_leave_the_marks_of_ours(env, report)
-    namespace_administrators_leave_the_marks_of_ours(env, report)
-    standing_subjects_stop_nothing(env, report)
-    events_are_the_components_own(env, report)
-    report.step("the same by somebody else")
-    thing = json.dumps(binding(role="view", labels={"a": "b"}))
-    env.kubectl("create", "--dry-run=server", "-f", "-", stdin=thing)
-    report.held("passes")
-    base_asks_as_the_manager_does(env, report, kill_switch=False)
-    env.restart_manager()
-
-
-def standing_subjects_stop_nothing(env, report):
-    report.step("a binding that has a component for a subject already")
+def standing_subjects_stop_nothing(case: ChartCase) -> None:
+    world = case.world
+    case.step("a binding that has a component for a subject already")
     ann = {"kind": "User", "name": "ann", "apiGroup": "rbac.authorization.k8s.io"}
     standing = binding(subject=account(TEMPLATE))
     standing["subjects"].append(ann)
-    env.kubectl("create", "-f", "-", stdin=json.dumps(standing))
+    world.kubectl("create", "-f", "-", stdin=json.dumps(standing))
     # kubectl reads what it patches.
-    env.kubectl("create", "clusterrole", "fence-reads", "--verb=get", "--resource=clusterrolebindings")
-    env.kubectl("create", "clusterrolebinding", "fence-reads", "--clusterrole=fence-reads",
-                f"--serviceaccount={NAMESPACE}:{INSTANCE}")
+    world.kubectl("create", "clusterrole", "fence-reads", "--verb=get", "--resource=clusterrolebindings")
+    world.kubectl("create", "clusterrolebinding", "fence-reads", "--clusterrole=fence-reads",
+                  f"--serviceaccount={NAMESPACE}:{INSTANCE}")
     try:
         for name, subjects, passes in (("another subject is taken out", [account(TEMPLATE)], True),
                                        ("it is taken out", [ann], True),
                                        ("base is added", [account(TEMPLATE), ann, account(BASE)], False)):
-            code, said = env.as_component(INSTANCE, "patch", "clusterrolebinding", "fence-test", "--type=merge",
-                                          "--dry-run=server", "-p", json.dumps({"subjects": subjects}))
-            expect(report, name if passes else f"not {name}", (code == 0) == passes and (passes or OWN in said), said)
+            code, said = world.as_component(INSTANCE, "patch", "clusterrolebinding", "fence-test", "--type=merge",
+                                            "--dry-run=server", "-p", json.dumps({"subjects": subjects}))
+            case.expect(name if passes else f"not {name}", (code == 0) == passes and (passes or OWN in said), said)
     finally:
-        env.kubectl("delete", "clusterrolebinding/fence-test", "clusterrolebinding/fence-reads",
-                    "clusterrole/fence-reads")
+        world.kubectl("delete", "clusterrolebinding/fence-test", "clusterrolebinding/fence-reads",
+                      "clusterrole/fence-reads")
 
 
-def subjects_are_never_base(env, report):
+def subjects_are_never_base(case: ChartCase) -> None:
     """With externalGrants: scopetemplate, components may be subjects; not base, nor scope-instance."""
-    report.step("subjects where ScopeInstances grant to components")
+    world = case.world
+    case.step("subjects where ScopeInstances grant to components")
     for name, subject, passes in (
             ("a component", account(TEMPLATE), True), ("itself", account(INSTANCE), False), ("base", account(BASE), False),
             ("base, as a user", user(f"system:serviceaccount:{NAMESPACE}:{BASE}"), False),
             ("a ServiceAccount of that name elsewhere", account(BASE, "default"), True)):
-        code, said = env.as_component(INSTANCE, "create", "--dry-run=server", "-f", "-",
-                                      stdin=json.dumps(binding(subject=subject)))
-        expect(report, name if passes else f"not {name}",
-               (code == 0) == passes and (passes or "may never bind a role to itself or base" in said), said)
+        code, said = world.as_component(INSTANCE, "create", "--dry-run=server", "-f", "-",
+                                        stdin=json.dumps(binding(subject=subject)))
+        case.expect(name if passes else f"not {name}",
+                    (code == 0) == passes and (passes or "may never bind a role to itself or base" in said), said)
 
 
-def changes_are_judged_by_what_they_add(env, report):
-    report.step("changes of a role to which somebody else has added things")
+def changes_are_judged_by_what_they_add(case: ChartCase) -> None:
+    world = case.world
+    case.step("changes of a role to which somebody else has added things")
     # Of an owner that exists: garbage collection deletes what has none.
-    env.kubectl("create", "-f", "-", stdin=json.dumps(OWNER))
-    owner = env.get("scopetemplate", "fence-owner")["metadata"]["uid"]
-    env.kubectl("create", "-f", "-", stdin=json.dumps(standing_role(owner)))
+    world.kubectl("create", "-f", "-", stdin=json.dumps(OWNER))
+    owner = world.get("scopetemplate", "fence-owner")["metadata"]["uid"]
+    world.kubectl("create", "-f", "-", stdin=json.dumps(standing_role(owner)))
     # kubectl reads what it patches.
-    env.kubectl("create", "clusterrole", "fence-reads", "--verb=get", "--resource=clusterroles")
-    env.kubectl("create", "clusterrolebinding", "fence-reads", "--clusterrole=fence-reads",
-                f"--serviceaccount={NAMESPACE}:{TEMPLATE}")
+    world.kubectl("create", "clusterrole", "fence-reads", "--verb=get", "--resource=clusterroles")
+    world.kubectl("create", "clusterrolebinding", "fence-reads", "--clusterrole=fence-reads",
+                  f"--serviceaccount={NAMESPACE}:{TEMPLATE}")
     try:
         for name, (change, says) in CHANGES.items():
-            code, said = env.as_component(TEMPLATE, "patch", "clusterrole", "scope-template:fence-standing", "--type=merge",
-                                          "--dry-run=server", "-p", json.dumps(change))
-            passes = says is None
-            expect(report, name if passes else f"not {name}", (code == 0) == passes and (passes or says in said), said)
+            code, said = world.as_component(TEMPLATE, "patch", "clusterrole", "scope-template:fence-standing", "--type=merge",
+                                            "--dry-run=server", "-p", json.dumps(change))
+            case.expect(name if says is None else f"not {name}", (code == 0) == (says is None) and (says or "") in said, said)
     finally:
-        env.kubectl("patch", "clusterrole", "scope-template:fence-standing", "--type=merge", "-p",
-                    json.dumps({"metadata": {"finalizers": None}}))
-        env.kubectl("delete", "clusterrole/scope-template:fence-standing", "clusterrole/fence-reads", "clusterrolebinding/fence-reads",
-                    "scopetemplate/fence-owner")
+        world.kubectl("patch", "clusterrole", "scope-template:fence-standing", "--type=merge", "-p",
+                      json.dumps({"metadata": {"finalizers": None}}))
+        world.kubectl("delete", "clusterrole/scope-template:fence-standing", "clusterrole/fence-reads", "clusterrolebinding/fence-reads",
+                      "scopetemplate/fence-owner")
 
 
-def events_are_the_components_own(env, report):
-    report.step("events of others, in either group")
-    env.kubectl("create", "-f", "-", stdin=json.dumps(event("kubelet", "fence-kubelet")))
+def events_are_the_components_own(case: ChartCase) -> None:
+    world = case.world
+    case.step("events of others, in either group")
+    world.kubectl("create", "-f", "-", stdin=json.dumps(event("kubelet", "fence-kubelet")))
     # kubectl reads what it patches.
-    env.kubectl("create", "clusterrole", "fence-events", "--verb=get,create,patch", "--resource=events")
-    env.kubectl("create", "clusterrolebinding", "fence-events", "--clusterrole=fence-events",
-                f"--serviceaccount={NAMESPACE}:{INSTANCE}")
+    world.kubectl("create", "clusterrole", "fence-events", "--verb=get,create,patch", "--resource=events")
+    world.kubectl("create", "clusterrolebinding", "fence-events", "--clusterrole=fence-events",
+                  f"--serviceaccount={NAMESPACE}:{INSTANCE}")
     core = {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "fence-core", "namespace": "default"},
             "involvedObject": {"kind": "Namespace", "name": "default", "namespace": "default"},
             "reportingComponent": "kubelet", "source": {"component": "kubelet"}, "type": "Normal", "reason": "Bound"}
@@ -184,26 +142,27 @@ def events_are_the_components_own(env, report):
                                     ("another component's", event("scope-template"), False),
                                     ("the kubelet's", event("kubelet"), False),
                                     ("the kubelet's, in the core group", core, False)):
-            code, said = env.as_component(INSTANCE, "create", "--dry-run=server", "-f", "-", stdin=json.dumps(thing))
-            expect(report, name if passes else f"not {name}",
-                   (code == 0) == passes and (passes or "may only write its own events" in said), said)
+            code, said = world.as_component(INSTANCE, "create", "--dry-run=server", "-f", "-", stdin=json.dumps(thing))
+            case.expect(name if passes else f"not {name}",
+                        (code == 0) == passes and (passes or "may only write its own events" in said), said)
         for change in ({"note": "y"}, {"reportingController": "scope-instance"}):
-            code, said = env.as_component(INSTANCE, "patch", "events", "fence-kubelet", "-n", "default", "--type=merge",
-                                          "--dry-run=server", "-p", json.dumps(change))
-            expect(report, f"no change of the kubelet's: {', '.join(change)}",
-                   code != 0 and "may only write its own events" in said, said)
+            code, said = world.as_component(INSTANCE, "patch", "events", "fence-kubelet", "-n", "default", "--type=merge",
+                                            "--dry-run=server", "-p", json.dumps(change))
+            case.expect(f"no change of the kubelet's: {', '.join(change)}",
+                        code != 0 and "may only write its own events" in said, said)
     finally:
-        env.kubectl("delete", "clusterrole/fence-events", "clusterrolebinding/fence-events")
-        env.kubectl("delete", "events", "fence-kubelet", "-n", "default")
+        world.kubectl("delete", "clusterrole/fence-events", "clusterrolebinding/fence-events")
+        world.kubectl("delete", "events", "fence-kubelet", "-n", "default")
 
 
-def base_asks_as_the_manager_does(env, report, kill_switch):
+def base_asks_as_the_manager_does(case: ChartCase, kill_switch: bool) -> None:
     """A stolen credential of base buys no more than the manager asks for."""
-    report.step(f"tokens that base may request, {'with' if kill_switch else 'without'} the kill switch")
+    world = case.world
+    case.step(f"tokens that base may request, {'with' if kill_switch else 'without'} the kill switch")
     bound = {"boundObjectRef": OURS} if kill_switch else {}
-    passes = {"an hour": dict(bound, expirationSeconds=3600), "nothing said": bound}
+    passes: dict[str, dict[str, Any]] = {"an hour": dict(bound, expirationSeconds=3600), "nothing said": bound}
     long, foreign = "valid for an hour at most", "for the API server's own audiences"
-    stopped = {
+    stopped: dict[str, tuple[dict[str, Any], str]] = {
         "3601 s": (dict(bound, expirationSeconds=3601), long),
         "a century": (dict(bound, expirationSeconds=1 << 32), long),
         "another audience": (dict(bound, audiences=["vault"]), foreign),
@@ -216,8 +175,60 @@ def base_asks_as_the_manager_does(env, report, kill_switch):
     else:
         stopped["bound to a Secret"] = ({"boundObjectRef": OURS}, "bound to the ServiceAccount alone")
     for name, spec in passes.items():
-        code, said = env.as_component(BASE, "create", "--raw", ACCOUNT, "-f", "-", stdin=token_request(**spec))
-        expect(report, name, code == 0, said)
+        code, said = world.as_component(BASE, "create", "--raw", ACCOUNT, "-f", "-", stdin=token_request(**spec))
+        case.expect(name, code == 0, said)
     for name, (spec, says) in stopped.items():
-        code, said = env.as_component(BASE, "create", "--raw", ACCOUNT, "-f", "-", stdin=token_request(**spec))
-        expect(report, f"not {name}", code != 0 and says in said, said)
+        code, said = world.as_component(BASE, "create", "--raw", ACCOUNT, "-f", "-", stdin=token_request(**spec))
+        case.expect(f"not {name}", code != 0 and says in said, said)
+
+
+class Fences(ChartCase):
+    """The fences, write by write."""
+
+    def test_fences_hold(self) -> None:
+        """RBAC allows each of these writes; the API server stops those that the markers fence off."""
+        world = self.world
+        # A running manager would correct or delete the objects that the tests make.
+        world.stop_manager()
+        self.step("the policies are free of mistakes")
+
+        def checked() -> tuple[Any, Any]:
+            policies = world.get("validatingadmissionpolicies", "-l", f"app.kubernetes.io/name={BASE}")["items"]
+            return all(p["status"].get("observedGeneration") and "typeChecking" in p["status"] for p in policies), policies
+        world.eventually("the server has checked their types", checked)
+        policies = world.get("validatingadmissionpolicies", "-l", f"app.kubernetes.io/name={BASE}")["items"]
+        warnings = [w for p in policies for w in p["status"].get("typeChecking", {}).get("expressionWarnings", [])]
+        self.expect(f"{len(policies)} policies, no warnings", policies and not warnings, warnings)
+
+        self.step("writes that pass")
+        for name, (who, thing) in PASSES.items():
+            code, said = world.as_component(who, "create", "--dry-run=server", "-f", "-", stdin=json.dumps(thing))
+            self.expect(name, code == 0, said)
+        self.step("writes that RBAC allows and the API server stops")
+        for name, (who, thing, says) in STOPPED.items():
+            verb = "clusterrolebindings" if thing["kind"].endswith("Binding") else "clusterroles"
+            code, said = world.as_component(who, "create", "--dry-run=server", "-f", "-", stdin=json.dumps(thing))
+            allowed = world.as_component(who, "auth", "can-i", "create", verb)[0] == 0
+            self.expect(name, code != 0 and says in said and "ValidatingAdmissionPolicy" in said and allowed,
+                        f"can-i: {allowed}; {said}")
+        self.step("what others made is neither changed nor deleted")
+        group = "/apis/rbac.authorization.k8s.io/v1"
+        for who, kind, name, thing in ((INSTANCE, "clusterrolebindings", "cluster-admin", binding("cluster-admin")),
+                                       (TEMPLATE, "clusterroles", "view", role())):
+            thing["metadata"]["name"] = name
+            code, said = world.as_component(who, "apply", "--server-side", "--force-conflicts", "--dry-run=server",
+                                            "--field-manager=test", "-f", "-", stdin=json.dumps(thing))
+            self.expect(f"patch of {name}", code != 0 and MINE in said, said)
+            code, said = world.as_component(who, "delete", "--raw", f"{group}/{kind}/{name}?dryRun=All")
+            self.expect(f"delete of {name}", code != 0 and MINE in said, said)
+        changes_are_judged_by_what_they_add(self)
+        others_leave_the_marks_of_ours(self)
+        namespace_administrators_leave_the_marks_of_ours(self)
+        standing_subjects_stop_nothing(self)
+        events_are_the_components_own(self)
+        self.step("the same by somebody else")
+        theirs = json.dumps(binding(role="view", labels={"a": "b"}))
+        world.kubectl("create", "--dry-run=server", "-f", "-", stdin=theirs)
+        self.held("passes")
+        base_asks_as_the_manager_does(self, kill_switch=False)
+        world.restart_manager()

@@ -15,9 +15,10 @@ import random
 import ssl
 import threading
 import time
+from typing import Any
 
-from mandate_dev.cases.chart.things import INSTANCE, TEMPLATE, account, binding, event, expect, owned_by, role, token_request, user
-from mandate_dev.report import StepFailed
+from mandate_dev.cases.chart.chart_world import ChartCase, ChartWorld
+from mandate_dev.cases.chart.things import INSTANCE, TEMPLATE, account, binding, event, owned_by, role, token_request, user
 from mandate_dev.world import BASE, NAMESPACE
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
@@ -37,23 +38,22 @@ NEW, ROLE = f"{PREFIX}hunt-new", f"{PREFIX}hunt-role"
 
 
 # What may never be.
-
-def is_of_a_template(name):
+def is_of_a_template(name: str) -> bool:
     return name.startswith(PREFIX)
 
 
-def controller(thing):
+def controller(thing: Any) -> Any:
     return next((o for o in thing["metadata"].get("ownerReferences", []) if o.get("controller")), None)
 
 
-def is_own(thing, who):
+def is_own(thing: Any, who: str) -> Any:
     owner = controller(thing)
     if owner is None:
         return LABELS[who][0] in thing["metadata"].get("labels", {})
     return owner["kind"] == OWNERS[who] and owner["apiVersion"].startswith("operators.coreos.com/")
 
 
-def is_never_a_subject(subject, namespace):
+def is_never_a_subject(subject: Any, namespace: str) -> Any:
     kind, name = subject["kind"], subject["name"]
     if kind == "ServiceAccount":
         return subject.get("namespace", namespace) == NAMESPACE
@@ -63,7 +63,7 @@ def is_never_a_subject(subject, namespace):
     return name == "system:anonymous" or name.startswith(f"system:serviceaccount:{NAMESPACE}:")
 
 
-def wrongs(who, before, after):
+def wrongs(who: str, before: Any, after: Any) -> Any:
     """What is wrong with a write that passed; `after` is None where it deletes, `before` where it creates."""
     found = [f"not its own, {when}" for when, thing in (("before", before), ("after", after)) if thing and not is_own(thing, who)]
     if after is None:
@@ -90,7 +90,7 @@ def wrongs(who, before, after):
     return found
 
 
-def guard_wrongs(who, before, after):
+def guard_wrongs(who: str, before: Any, after: Any) -> Any:
     """The same of a write by somebody else, to what is this component's."""
     if after is None:
         return []
@@ -108,27 +108,25 @@ def guard_wrongs(who, before, after):
     return found
 
 
-def token_wrongs(_, after):
+def token_wrongs(_: Any, after: Any) -> Any:
     spec = after["spec"]
     found = [] if spec["expirationSeconds"] <= 3600 else [f"{spec['expirationSeconds']} s"]
     found += [f"the audience {audience}" for audience in spec["audiences"] if audience not in (AUDIENCE, "k3s")]
     return found + (["bound to an object"] if spec.get("boundObjectRef") else [])
 
 
-def event_wrongs(who, before, after):
+def event_wrongs(who: str, before: Any, after: Any) -> list[Any]:
     own = who.removeprefix(f"{BASE}-")
     return [f"an event of {thing.get('reportingController', thing.get('reportingComponent'))}, {when}"
             for when, thing in (("before", before), ("after", after))
             if thing and own not in (thing.get("reportingController"), thing.get("reportingComponent"))]
 
-
 # Writes.
-
 # judge(before, after): what is wrong with it.
 Attempt = collections.namedtuple("Attempt", "who key method path content_type body judge")
 
 
-def subjects(dice):
+def subjects(dice: Any) -> Any:
     accounts = [{"kind": "ServiceAccount", "name": name, "namespace": namespace}
                 for name in (BASE, INSTANCE, TEMPLATE, "default") for namespace in (NAMESPACE, "default", "kube-system")]
     names = [user(name) for name in ("ann", "system:anonymous", "system:admin", f"system:serviceaccount:{NAMESPACE}:{INSTANCE}",
@@ -139,15 +137,15 @@ def subjects(dice):
     return dice.choices(everybody, k=dice.choice((0, 1, 1, 2)))
 
 
-def labels(dice, who):
+def labels(dice: Any, who: str) -> dict[str, Any]:
     choices = {LABELS[who][0]: "x", LABELS[who][1]: "y", "a": "b", "rbac.authorization.k8s.io/aggregate-to-admin": "true",
                LABELS[TEMPLATE if who == INSTANCE else INSTANCE][0]: "x"}
     weights = {LABELS[who][0]: 0.8, LABELS[who][1]: 0.3}
     return {key: value for key, value in choices.items() if dice.random() < weights.get(key, 0.07)}
 
 
-def metadata(dice, who, name):
-    made = {"name": name, "labels": labels(dice, who)}
+def metadata(dice: Any, who: str, name: str) -> dict[str, Any]:
+    made: dict[str, Any] = {"name": name, "labels": labels(dice, who)}
     if dice.random() < 0.4:
         made["ownerReferences"] = owned_by(dice.choice((OWNERS[who], OWNERS[who], "ScopeTemplate", "ConfigMap")))
         made["ownerReferences"][0]["controller"] = dice.random() < 0.8
@@ -156,7 +154,7 @@ def metadata(dice, who, name):
     return made
 
 
-def random_thing(dice, who, standing):
+def random_thing(dice: Any, who: str, standing: Any) -> Any:
     """A body for a write by this component."""
     other = dice.choice((NEW, NEW, f"{PREFIX}hunt-other", "hunt-other", *BUILT_IN, "system:node", f"{BASE}-x", TEMPLATE))
     name = dice.choice(standing) if standing and dice.random() < 0.6 else other
@@ -174,7 +172,7 @@ def random_thing(dice, who, standing):
     return thing
 
 
-def random_request(dice, standing):
+def random_request(dice: Any, standing: Any) -> Any:
     kind = dice.choice(("component",) * 5 + ("guard",) * 2 + ("token", "event", "event"))
     if kind == "token":
         return random_token_request(dice)
@@ -186,7 +184,7 @@ def random_request(dice, standing):
     return random_write(dice, standing, who, f"system:serviceaccount:{NAMESPACE}:{who}", functools.partial(wrongs, who))
 
 
-def random_write(dice, standing, who, sender, judge):
+def random_write(dice: Any, standing: Any, who: str, sender: str, judge: Any) -> Any:
     """Of a role or binding as this component's are."""
     thing = random_thing(dice, who, [])
     kind = thing["kind"]
@@ -197,7 +195,7 @@ def random_write(dice, standing, who, sender, judge):
     name = thing["metadata"]["name"]
     path = f"{PATHS[kind]}/{name}"
 
-    def attempt(method, to, content_type, body):
+    def attempt(method: str, to: str, content_type: str, body: Any) -> Any:
         return Attempt(sender, (kind, name), method, to, content_type, body, judge)
     if way == "create":
         if dice.random() < 0.1:
@@ -220,7 +218,7 @@ def random_write(dice, standing, who, sender, judge):
     return attempt("PATCH", path, PATCH, steps)
 
 
-def random_token_request(dice):
+def random_token_request(dice: Any) -> Any:
     name, spec = dice.choice((INSTANCE, TEMPLATE)), {}
     if dice.random() < 0.7:
         spec["expirationSeconds"] = dice.choice((600, 3599, 3600, 3601, 7200, 1 << 32))
@@ -234,7 +232,7 @@ def random_token_request(dice):
                    json.loads(token_request(**spec)), token_wrongs)
 
 
-def random_event(dice):
+def random_event(dice: Any) -> Any:
     who = dice.choice((INSTANCE, TEMPLATE))
     own = who.removeprefix(f"{BASE}-")
     controller = dice.choice((own, own, "scope-template", "scope-instance", "kubelet", "", f"{own}-x", own.upper()))
@@ -258,32 +256,32 @@ def random_event(dice):
 class Server:
     """As an administrator, in somebody's name; connects anew when the server goes."""
 
-    def __init__(self, env):
-        address = env.kubectl("config", "view", "--minify", "-o", "jsonpath={.clusters[0].cluster.server}")
+    def __init__(self, world: ChartWorld) -> None:
+        address = world.kubectl("config", "view", "--minify", "-o", "jsonpath={.clusters[0].cluster.server}")
         self._host = address.removeprefix("https://")
-        pki = os.path.join(env.cluster_folder, "pki")
+        pki = world.cluster.path("pki")
         self._context = ssl.create_default_context(cafile=os.path.join(pki, "ca.crt"))
         self._context.load_cert_chain(os.path.join(pki, "admin.crt"), os.path.join(pki, "admin.key"))
-        self._connection = None
+        self._connection: http.client.HTTPSConnection | None = None
 
-    def ask(self, who, method, path, content_type="application/json", body=None):
+    def ask(self, who: str, method: str, path: str, content_type: str = "application/json", body: Any = None) -> tuple[Any, Any]:
         """(code, object); OSError when the server is not there."""
         headers = {"Content-Type": content_type}
         if who:
             headers["Impersonate-User"] = who
-        if self._connection is None:
-            self._connection = http.client.HTTPSConnection(self._host, timeout=30, context=self._context)
+        connection = self._connection = self._connection or http.client.HTTPSConnection(self._host, timeout=30,
+                                                                                        context=self._context)
         try:
-            self._connection.request(method, path, None if body is None else json.dumps(body), headers)
-            response = self._connection.getresponse()
+            connection.request(method, path, None if body is None else json.dumps(body), headers)
+            response = connection.getresponse()
             return response.status, json.loads(response.read())
         except (http.client.HTTPException, OSError, ValueError) as error:
-            self._connection.close()
+            connection.close()
             self._connection = None
             raise OSError(str(error)) from error
 
 
-STANDING = {
+STANDING: dict[str, dict[str, Any]] = {
     f"{PREFIX}hunt-own": dict(),
     f"{PREFIX}hunt-owned": dict(labels={}, ownerReferences=True),
     f"{PREFIX}hunt-foreign": dict(labels={"a": "b"}),
@@ -294,94 +292,45 @@ STANDING = {
 EVENT_NAMES = ("hunt-kubelet", "hunt-scope-template", "hunt-scope-instance")
 
 
-def make_standing(env):
+def make_standing(world: ChartWorld) -> Any:
     """Objects of each sort to write to: {(kind, name): object}."""
     made = {}
     for kind in PATHS:
         who = TEMPLATE if kind == "ClusterRole" else INSTANCE
         for name, marks in STANDING.items():
             thing = role() if who == TEMPLATE else binding(ROLE)
-            meta = {"name": name, "labels": {LABELS[who][0]: "x"}, **marks}
+            meta: dict[str, Any] = {"name": name, "labels": {LABELS[who][0]: "x"}, **marks}
             if "ownerReferences" in marks:
                 # A version that nobody serves: garbage collection cannot tell that there is no such owner.
                 meta["ownerReferences"] = owned_by(OWNERS[who] if marks["ownerReferences"] else "ConfigMap")
                 meta["ownerReferences"][0]["apiVersion"] = "operators.coreos.com/v0" if marks["ownerReferences"] else "hunt.io/v0"
             thing = {**thing, "kind": kind, "metadata": meta}
-            created = env.kubectl("create", "-n", "default", "-o", "json", "-f", "-", stdin=json.dumps(thing))
+            created = world.kubectl("create", "-n", "default", "-o", "json", "-f", "-", stdin=json.dumps(thing))
             made[kind, name] = json.loads(created)
     for name in (*BUILT_IN, "system:node"):
-        made["ClusterRole", name] = env.get("clusterrole", name)
-    made["ClusterRoleBinding", "cluster-admin"] = env.get("clusterrolebinding", "cluster-admin")
+        made["ClusterRole", name] = world.get("clusterrole", name)
+    made["ClusterRoleBinding", "cluster-admin"] = world.get("clusterrolebinding", "cluster-admin")
     for name in EVENT_NAMES:
-        created = env.kubectl("create", "-o", "json", "-f", "-", stdin=json.dumps(event(name.removeprefix("hunt-"), name)))
+        created = world.kubectl("create", "-o", "json", "-f", "-", stdin=json.dumps(event(name.removeprefix("hunt-"), name)))
         made["Event", name] = json.loads(created)
     return made
 
 
-def grant(env):
+def grant(world: ChartWorld) -> None:
     """What RBAC must allow for the fences to be what stops it."""
     group = ["rbac.authorization.k8s.io"]
     for name, rules, subject in (
             ("hunt-eve", [{"apiGroups": group, "resources": ["clusterroles", "clusterrolebindings", "rolebindings"], "verbs": ["*"]}],
              user(EVE)),
             ("hunt-events", [{"apiGroups": ["", "events.k8s.io"], "resources": ["events"], "verbs": ["*"]}], None)):
-        env.kubectl("create", "-f", "-", stdin=json.dumps(dict(role(name, labels={"a": "b"}), rules=rules)))
+        world.kubectl("create", "-f", "-", stdin=json.dumps(dict(role(name, labels={"a": "b"}), rules=rules)))
         bound = binding(name, subject, name=name, labels={"a": "b"})
         if subject is None:
             bound["subjects"] = [account(INSTANCE), account(TEMPLATE)]
-        env.kubectl("create", "-f", "-", stdin=json.dumps(bound))
+        world.kubectl("create", "-f", "-", stdin=json.dumps(bound))
 
 
-def nothing_gets_past_the_fences(env, report):
-    """Random writes, of all that RBAC allows, while the API server is killed."""
-    attempts, seed = int(os.environ.get("ATTEMPTS", "2000")), int(os.environ.get("SEED", "1"))
-    kills = max(2, attempts // 1000)
-    env.stop_manager()
-    report.step(f"{attempts} writes, seed {seed}, {kills} kills")
-    standing = make_standing(env)
-    grant(env)
-    dice, server, counts, killers = random.Random(seed), Server(env), collections.Counter(), []
-    try:
-        for number in range(attempts):
-            if number % (attempts // (kills + 1) or 1) == 0 and 0 < number and len(killers) < kills:
-                for killer in killers[-1:]:
-                    killer.join()
-                killers.append(threading.Thread(target=env.kill_apiserver))
-                killers[-1].start()
-            attempt = random_request(dice, standing)
-            dry = f"{attempt.path}{'&' if '?' in attempt.path else '?'}dryRun=All"
-            code, answer = until_it_answers(server, attempt.who, attempt.method, dry, attempt.content_type, attempt.body)
-            sort = attempt.judge.func.__name__ if isinstance(attempt.judge, functools.partial) else attempt.judge.__name__
-            if code >= 500 or code == 429:
-                counts["the server's own trouble"] += 1
-            elif code >= 300:
-                fenced = "ValidatingAdmissionPolicy" in answer.get("message", "")
-                counts["refused by a fence" if fenced else "refused otherwise"] += 1
-                counts[sort, "refused"] += fenced
-            else:
-                counts["passed"] += 1
-                counts[sort, "passed"] += 1
-                found = attempt.judge(standing.get(attempt.key), None if attempt.method == "DELETE" else answer)
-                if found:
-                    raise StepFailed(report.current, f"attempt {number} to be refused",
-                                     f"{attempt.who}: {attempt.method} {attempt.path}\n{json.dumps(attempt.body)}\n"
-                                     f"passed, for all of: {', '.join(found)}")
-        sorts = {key: count for key, count in counts.items() if isinstance(key, tuple)}
-        said = {what: count for what, count in counts.items() if isinstance(what, str)}
-        expect(report, ", ".join(f"{count} {what}" for what, count in sorted(said.items())),
-               counts["passed"] > attempts // 50 and counts["refused by a fence"] > attempts // 5, dict(counts))
-        expect(report, "some of each sort passed, and some were refused", len(sorts) == 8 and all(sorts.values()), sorts)
-    finally:
-        for killer in killers:
-            killer.join()
-        for kind in PATHS:
-            env.kubectl("delete", "-n", "default", kind, *STANDING)
-        env.kubectl("delete", "-n", "default", "event", *EVENT_NAMES)
-        env.kubectl("delete", "clusterrole,clusterrolebinding", "hunt-eve", "hunt-events")
-    env.restart_manager()
-
-
-def until_it_answers(server, *request):
+def until_it_answers(server: Any, *request: Any) -> Any:
     deadline = time.monotonic() + 60
     while True:
         try:
@@ -390,3 +339,58 @@ def until_it_answers(server, *request):
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.02)  # the server is being killed: it is asked as early as it can be
+
+
+class Hunt(ChartCase):
+    """The fences, by random writes."""
+
+    def test_nothing_gets_past_the_fences(self) -> None:
+        """Random writes, of all that RBAC allows, while the API server is killed."""
+        world = self.world
+        attempts, seed = int(os.environ.get("ATTEMPTS", "2000")), int(os.environ.get("SEED", "1"))
+        kills = max(2, attempts // 1000)
+        world.stop_manager()
+        self.step(f"{attempts} writes, seed {seed}, {kills} kills")
+        standing = make_standing(world)
+        grant(world)
+        dice, server = random.Random(seed), Server(world)
+        counts: collections.Counter[Any] = collections.Counter()
+        killers: list[threading.Thread] = []
+        try:
+            for number in range(attempts):
+                if number % (attempts // (kills + 1) or 1) == 0 and 0 < number and len(killers) < kills:
+                    for killer in killers[-1:]:
+                        killer.join()
+                    killers.append(threading.Thread(target=world.kill_apiserver))
+                    killers[-1].start()
+                attempt = random_request(dice, standing)
+                dry = f"{attempt.path}{'&' if '?' in attempt.path else '?'}dryRun=All"
+                code, answer = until_it_answers(server, attempt.who, attempt.method, dry, attempt.content_type, attempt.body)
+                sort = attempt.judge.func.__name__ if isinstance(attempt.judge, functools.partial) else attempt.judge.__name__
+                if code >= 500 or code == 429:
+                    counts["the server's own trouble"] += 1
+                elif code >= 300:
+                    fenced = "ValidatingAdmissionPolicy" in answer.get("message", "")
+                    counts["refused by a fence" if fenced else "refused otherwise"] += 1
+                    counts[sort, "refused"] += fenced
+                else:
+                    counts["passed"] += 1
+                    counts[sort, "passed"] += 1
+                    found = attempt.judge(standing.get(attempt.key), None if attempt.method == "DELETE" else answer)
+                    if found:
+                        raise self.failed(f"attempt {number} to be refused",
+                                          f"{attempt.who}: {attempt.method} {attempt.path}\n{json.dumps(attempt.body)}\n"
+                                          f"passed, for all of: {', '.join(found)}")
+            sorts = {key: count for key, count in counts.items() if isinstance(key, tuple)}
+            said = {what: count for what, count in counts.items() if isinstance(what, str)}
+            self.expect(", ".join(f"{count} {what}" for what, count in sorted(said.items())),
+                        counts["passed"] > attempts // 50 and counts["refused by a fence"] > attempts // 5, dict(counts))
+            self.expect("some of each sort passed, and some were refused", len(sorts) == 8 and all(sorts.values()), sorts)
+        finally:
+            for killer in killers:
+                killer.join()
+            for kind in PATHS:
+                world.kubectl("delete", "-n", "default", kind, *STANDING)
+            world.kubectl("delete", "-n", "default", "event", *EVENT_NAMES)
+            world.kubectl("delete", "clusterrole,clusterrolebinding", "hunt-eve", "hunt-events")
+        world.restart_manager()

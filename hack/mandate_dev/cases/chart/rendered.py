@@ -3,9 +3,9 @@ import json
 import os
 import re
 import subprocess
+from typing import Any
 
-from mandate_dev.cases.chart.chart_environment import BARE, CHART, RELEASE
-from mandate_dev.cases.chart.things import expect
+from mandate_dev.cases.chart.chart_world import BARE, CHART, ChartCase, RELEASE
 from mandate_dev.world import NAMESPACE
 
 RENDERED = {
@@ -21,7 +21,7 @@ RENDERED = {
     "single": {"image": "example.com/m:1", "identityMode": "single"},
     "grants alone": BARE,
 }
-REFUSED = {
+REFUSED: dict[str, tuple[dict[str, str], str]] = {
     "no image": ({}, "image: name the manager's image, or set deployment.enabled=false"),
     "an unknown controller": ({**BARE, "controllers": '["*", "-frob"]'},
                               'controllers: "frob" is not one of '),
@@ -29,7 +29,7 @@ REFUSED = {
     "an unknown mode": ({**BARE, "identityMode": "root"}, "identityMode"),
     "an empty list of controllers": ({**BARE, "controllers": "[]"}, "controllers"),
     "an unknown component to cut off": ({**BARE, "cutOff": '["scope"]'},
-                                            "cutOff: \"scope\" is not one of metrics-auth, scope-instance, scope-template"),
+                                        "cutOff: \"scope\" is not one of metrics-auth, scope-instance, scope-template"),
     "all components cut off": ({**BARE, "cutOff": '["scope-instance", "scope-template"]'},
                                "cutOff: every enabled component is cut off"),
     "a kill switch without tokens": ({**BARE, "killSwitch": "true", "identityMode": "single"},
@@ -45,105 +45,109 @@ REFUSED = {
 }
 
 
-def it_renders(env, report):
-    """Lint passes; whatever the values, the server would take what is rendered, without a warning."""
-    report.step("helm lint")
-    done = env.try_helm("lint", CHART, "--strict", values={"image": "example.com/m:1"})
-    expect(report, "no errors and no warnings", done.returncode == 0 and "[WARNING]" not in done.stdout,
-           done.stdout + done.stderr)
-    report.step("helm template | kubectl apply --dry-run=server")
-    for name, values in RENDERED.items():
-        text = env.helm("template", RELEASE, CHART, values=values)
-        done = subprocess.run([os.path.join(env.kubectl_folder, "kubectl"), "apply", "--dry-run=server", "-f", "-",
-                               # What the installed release has is not kubectl's; the chart is not at fault.
-                               "--server-side", "--force-conflicts"],
-                              input=text, text=True, capture_output=True,
-                              env={**os.environ, "KUBECONFIG": env.admin_kubeconfig})
-        applied = len(done.stdout.splitlines())
-        expect(report, f"{name}: {applied} objects", done.returncode == 0 and not done.stderr
-               and applied == len(re.findall(r"^kind: ", text, re.M)), done.stdout + done.stderr)
-        empty = re.findall(r"^ *- --[\w-]+=$", text, re.M)
-        expect(report, f"{name}: each of the manager's flags has a value", not empty, empty)
-    report.step("mistakes in the values")
-    for name, (values, says) in REFUSED.items():
-        done = env.try_helm("template", RELEASE, CHART, values=values)
-        expect(report, f"{name}: {says}", done.returncode != 0 and says in done.stderr, done.stdout + done.stderr)
+class Rendered(ChartCase):
+    """What the chart renders, and what helm makes of it."""
 
+    def test_it_renders(self) -> None:
+        """Lint passes; whatever the values, the server would take what is rendered, without a warning."""
+        world = self.world
+        self.step("helm lint")
+        done = world.try_helm("lint", CHART, "--strict", values={"image": "example.com/m:1"})
+        self.expect("no errors and no warnings", done.returncode == 0 and "[WARNING]" not in done.stdout,
+                    done.stdout + done.stderr)
+        self.step("helm template | kubectl apply --dry-run=server")
+        for name, values in RENDERED.items():
+            text = world.helm("template", RELEASE, CHART, values=values)
+            done = subprocess.run([world.cluster.kubectl_program, "apply", "--dry-run=server", "-f", "-",
+                                   # What the installed release has is not kubectl's; the chart is not at fault.
+                                   "--server-side", "--force-conflicts"],
+                                  input=text, text=True, capture_output=True,
+                                  env={**os.environ, "KUBECONFIG": world.cluster.kubeconfig})
+            applied = len(done.stdout.splitlines())
+            self.expect(f"{name}: {applied} objects", done.returncode == 0 and not done.stderr
+                        and applied == len(re.findall(r"^kind: ", text, re.M)), done.stdout + done.stderr)
+            empty = re.findall(r"^ *- --[\w-]+=$", text, re.M)
+            self.expect(f"{name}: each of the manager's flags has a value", not empty, empty)
+        self.step("mistakes in the values")
+        for name, (values, says) in REFUSED.items():
+            done = world.try_helm("template", RELEASE, CHART, values=values)
+            self.expect(f"{name}: {says}", done.returncode != 0 and says in done.stderr, done.stdout + done.stderr)
 
-    # None of these is a namespace's name; YAML would take others for null, a boolean or a number.
-    for namespace in ("a\" || true || \"b", "a\n  b: c", "A", "a.b"):
-        done = env.try_helm("template", RELEASE, CHART, values=BARE, namespace=namespace)
-        expect(report, f"the namespace {namespace!r}", done.returncode != 0 and "namespace" in done.stderr, done.stdout + done.stderr)
-    for namespace in ("null", "true", "123", "0777", "1e3"):
-        text = env.try_helm("template", RELEASE, CHART, values={"image": "example.com/m:1"}, namespace=namespace).stdout
-        found = set(re.findall(r"^ +(?:namespace: |- --namespace=|- \"--namespace=)(.*)$", text, re.M))
-        expect(report, f"the namespace {namespace} is a text", found == {f'"{namespace}"', f'{namespace}"'}, found)
+        # None of these is a namespace's name; YAML would take others for null, a boolean or a number.
+        for namespace in ("a\" || true || \"b", "a\n  b: c", "A", "a.b"):
+            done = world.try_helm("template", RELEASE, CHART, values=BARE, namespace=namespace)
+            self.expect(f"the namespace {namespace!r}", done.returncode != 0 and "namespace" in done.stderr, done.stdout + done.stderr)
+        for namespace in ("null", "true", "123", "0777", "1e3"):
+            text = world.try_helm("template", RELEASE, CHART, values={"image": "example.com/m:1"}, namespace=namespace).stdout
+            found = set(re.findall(r"^ +(?:namespace: |- --namespace=|- \"--namespace=)(.*)$", text, re.M))
+            self.expect(f"the namespace {namespace} is a text", found == {f'"{namespace}"', f'{namespace}"'}, found)
 
+    def test_the_cluster_is_asked_first(self) -> None:
+        """What cannot work in this cluster is refused before anything is made."""
+        world = self.world
+        self.step("a Kubernetes without ValidatingAdmissionPolicies")
+        done = world.try_helm("template", RELEASE, CHART, "--kube-version=v1.29.9", values=BARE)
+        self.expect("refused", done.returncode != 0 and "requires kubeVersion: >=1.30.0-0" in done.stderr, done.stderr)
+        world.helm("template", RELEASE, CHART, "--kube-version=v1.30.0", values=BARE)
+        self.held("1.30 is enough")
+        self.step("a second release")
+        before = world.ours()
+        for namespace in (NAMESPACE, "default"):
+            done = world.try_helm("install", "second", CHART, values=BARE, namespace=namespace)
+            self.expect(f"refused in {namespace}, as the first has the objects", done.returncode != 0
+                        and "exists and cannot be imported into the current release" in done.stderr and RELEASE in done.stderr, done.stderr)
+        self.expect("the first is as it was", world.ours() == before, world.ours())
 
-def the_cluster_is_asked_first(env, report):
-    """What cannot work in this cluster is refused before anything is made."""
-    report.step("a Kubernetes without ValidatingAdmissionPolicies")
-    done = env.try_helm("template", RELEASE, CHART, "--kube-version=v1.29.9", values=BARE)
-    expect(report, "refused", done.returncode != 0 and "requires kubeVersion: >=1.30.0-0" in done.stderr, done.stderr)
-    env.helm("template", RELEASE, CHART, "--kube-version=v1.30.0", values=BARE)
-    report.held("1.30 is enough")
-    report.step("a second release")
-    before = env.ours()
-    for namespace in (NAMESPACE, "default"):
-        done = env.try_helm("install", "second", CHART, values=BARE, namespace=namespace)
-        expect(report, f"refused in {namespace}, as the first has the objects", done.returncode != 0
-               and "exists and cannot be imported into the current release" in done.stderr and RELEASE in done.stderr, done.stderr)
-    expect(report, "the first is as it was", env.ours() == before, env.ours())
+    def test_helm_makes_what_rbacgen_makes(self) -> None:
+        """The chart's objects are those of the plain manifests."""
+        world = self.world
+        self.step("both, in each mode")
 
+        def listed(text: str) -> Any:
+            done = subprocess.run([world.cluster.kubectl_program, "create", "--dry-run=client", "-o", "json",
+                                   "-f", "-"], input=text, text=True, capture_output=True, check=True,
+                                  env={**os.environ, "KUBECONFIG": world.cluster.kubeconfig})
+            # One JSON document after the other.
+            objects, decoder, rest = {}, json.JSONDecoder(), done.stdout.strip()
+            while rest:
+                one, end = decoder.raw_decode(rest)
+                rest = rest[end:].lstrip()
+                for thing in one.get("items", [one]):
+                    meta = thing["metadata"]
+                    meta["labels"].pop("app.kubernetes.io/managed-by", None)
+                    meta.setdefault("namespace", NAMESPACE)
+                    # The policy inside differs in its quotes.
+                    if "policy.yaml" in thing.get("data", {}):
+                        thing["data"]["policy.yaml"] = re.sub("['\"]", "", thing["data"]["policy.yaml"])
+                    objects[thing["kind"], meta["namespace"], meta["name"]] = thing
+            return objects
 
-def definitions_are_upgraded(env, report):
-    """helm installs the CRDs once, and never changes them; the way that docs/chart.md names does."""
-    report.step("a field that the chart's CRD has, and the installed one lacks")
-    name = "scopeinstances.operators.coreos.com"
-    crd = env.get("crd", name)
-    schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
-    field = sorted(schema)[0]
-    env.kubectl("patch", "crd", name, "--type=json", "-p", json.dumps(
-        [{"op": "remove", "path": f"/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/{field}"}]))
+        modes: dict[str, list[str]] = {"token": ["--kill-switch"], "impersonate": [], "single": []}
+        for mode, switches in modes.items():
+            theirs = listed(world.helm("template", RELEASE, CHART, values={
+                **BARE, "identityMode": mode, "killSwitch": "true" if switches else "false", "flowSchemas": "true",
+                "auditPolicy": "true", "metrics.enabled": "true"}))
+            world.identity_mode = mode
+            ours = listed(world.chart(*switches, "--flow-schemas", "--audit-policy"))
+            world.identity_mode = "token"
+            differing = [key for key in {**ours, **theirs} if ours.get(key) != theirs.get(key)]
+            self.expect(f"{mode}: {len(ours)} objects, the same", not differing, differing)
 
-    def has_it():
-        now = env.get("crd", name)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
-        return field in now
-    env.upgrade()
-    expect(report, "helm upgrade leaves it out", not has_it(), "it is there")
-    env.kubectl("apply", "--server-side", "--force-conflicts", "-f", os.path.join(CHART, "crds"))
-    expect(report, "kubectl apply brings it back", has_it(), "it is not there")
+    def test_definitions_are_upgraded(self) -> None:
+        """helm installs the CRDs once, and never changes them; the way that docs/chart.md names does."""
+        world = self.world
+        self.step("a field that the chart's CRD has, and the installed one lacks")
+        name = "scopeinstances.operators.coreos.com"
+        crd = world.get("crd", name)
+        schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+        field = sorted(schema)[0]
+        world.kubectl("patch", "crd", name, "--type=json", "-p", json.dumps(
+            [{"op": "remove", "path": f"/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/{field}"}]))
 
-
-def helm_makes_what_rbacgen_makes(env, report):
-    """The chart's objects are those of the plain manifests."""
-    report.step("both, in each mode")
-
-    def listed(text):
-        done = subprocess.run([os.path.join(env.kubectl_folder, "kubectl"), "create", "--dry-run=client", "-o", "json",
-                               "-f", "-"], input=text, text=True, capture_output=True, check=True,
-                              env={**os.environ, "KUBECONFIG": env.admin_kubeconfig})
-        # One JSON document after the other.
-        objects, decoder, rest = {}, json.JSONDecoder(), done.stdout.strip()
-        while rest:
-            one, end = decoder.raw_decode(rest)
-            rest = rest[end:].lstrip()
-            for thing in one.get("items", [one]):
-                meta = thing["metadata"]
-                meta["labels"].pop("app.kubernetes.io/managed-by", None)
-                meta.setdefault("namespace", NAMESPACE)
-                # The policy inside differs in its quotes.
-                if "policy.yaml" in thing.get("data", {}):
-                    thing["data"]["policy.yaml"] = re.sub("['\"]", "", thing["data"]["policy.yaml"])
-                objects[thing["kind"], meta["namespace"], meta["name"]] = thing
-        return objects
-
-    for mode, switches in (("token", ["--kill-switch"]), ("impersonate", []), ("single", [])):
-        theirs = listed(env.helm("template", RELEASE, CHART, values={
-            **BARE, "identityMode": mode, "killSwitch": "true" if switches else "false", "flowSchemas": "true",
-            "auditPolicy": "true", "metrics.enabled": "true"}))
-        env.identity_mode = mode
-        ours = listed(env.chart(*switches, "--flow-schemas", "--audit-policy"))
-        env.identity_mode = "token"
-        differing = [key for key in {**ours, **theirs} if ours.get(key) != theirs.get(key)]
-        expect(report, f"{mode}: {len(ours)} objects, the same", not differing, differing)
+        def has_it() -> bool:
+            now = world.get("crd", name)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+            return field in now
+        world.upgrade()
+        self.expect("helm upgrade leaves it out", not has_it(), "it is there")
+        world.kubectl("apply", "--server-side", "--force-conflicts", "-f", os.path.join(CHART, "crds"))
+        self.expect("kubectl apply brings it back", has_it(), "it is not there")

@@ -1,23 +1,25 @@
 """The checks of hack/e2e/run about what a component may do. Each leaves the cluster as it found it."""
 import urllib.error
 import urllib.request
+from typing import Any
 
-from mandate_dev.cases.e2e.checks import INSTANCE, TEMPLATE, apply, expect, falls_silent, instance, scoped, template
+from mandate_dev.cases import WorldCase
+from mandate_dev.cases.e2e.checks import INSTANCE, TEMPLATE, apply, falls_silent, instance, scoped, template
 from mandate_dev.cases.e2e.grants import ROLE, bare, becomes_ready, binding, cluster_role, restart
-from mandate_dev.world import BASE
+from mandate_dev.world import BASE, World
 
 
-def apply_printed(env, component):
+def apply_printed(world: World, component: Any) -> None:
     """What /readyz/COMPONENT says to apply: all but its first line."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{env.health_port}/readyz/{component}", timeout=30) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{world.health_port}/readyz/{component}", timeout=30) as answer:
             text = answer.read().decode()
     except urllib.error.HTTPError as error:
         text = error.read().decode()
-    env.kubectl("apply", "-f", "-", stdin=text.partition("\n")[2])
+    world.kubectl("apply", "-f", "-", stdin=text.partition("\n")[2])
 
 
-def without_verb(role, verb, resource):
+def without_verb(role: dict[str, Any], verb: str, resource: str) -> dict[str, Any]:
     """The role, of which one verb of one resource has been taken away by hand."""
     rules = []
     for rule in role["rules"]:
@@ -30,107 +32,108 @@ def without_verb(role, verb, resource):
     return {**role, "rules": rules}
 
 
-def a_grant_goes_at_run_time(env, report):
-    """A grant that is removed at run time is reported as at the start, and the report ends when it is back."""
-    name = f"{BASE}-{INSTANCE}"
-    role = bare(env.get("clusterrole", name))
-    restart(env, "-v=1")
-    env.await_ready()
-    apply(env, template(), instance(["default"]))
-    scoped(env, "True")
+class Grants(WorldCase):
+    """What the cluster grants, and what the manager makes of it."""
 
-    def told(verb, resource):
-        def look():
-            _, text = env.readyz()
-            mine = f"[-]{INSTANCE} failed" in text and f"may not {verb} {resource}" in text and "kind: ClusterRole" in text
-            return mine and f"[+]{TEMPLATE} ok" in text, text
-        return look
+    def test_preflight_judges_what_is_granted(self) -> None:
+        """Whatever way a grant falls short, its component alone is NotReady and prints what to apply; then it is ready."""
+        world = self.world
+        role = bare(world.get("clusterrole", ROLE))
+        bound = bare(world.get("clusterrolebinding", ROLE))
+        crs = next(r for r in role["rules"] if "scopetemplates" in r["resources"])
+        others = [r for r in role["rules"] if r != crs]
 
-    report.step("create of rolebindings is taken out of the role, and a namespace is added to an instance")
-    apply(env, without_verb(role, "create", "rolebindings"))
-    env.kubectl("patch", "scopeinstance", "e2e", "--type=merge", "-p", '{"spec": {"namespaces": ["default", "kube-public"]}}')
-    env.eventually(f"{INSTANCE} says so, with a manifest; {TEMPLATE} is ready",
-                   told("create", "rolebindings.rbac.authorization.k8s.io"))
-    report.step("exactly what it printed is applied")
-    apply_printed(env, INSTANCE)
-    report.held(f"ready by itself after {becomes_ready(env):.0f} s")
-    scoped(env, "True")
+        def without(*objects: str) -> Any:
+            return world.kubectl("delete", "--ignore-not-found", *objects)
 
-    report.step("watch of namespaces goes, and the server ends its watches")
-    apply(env, without_verb(role, "watch", "namespaces"))
-    env.kill_apiserver()
-    env.eventually(f"{INSTANCE} says so, with a manifest; {TEMPLATE} is ready", told("watch", "namespaces"))
-    report.step("exactly what it printed is applied")
-    apply_printed(env, INSTANCE)
-    report.held(f"ready by itself after {becomes_ready(env):.0f} s")
+        def restricted(**change: Any) -> Any:
+            return lambda: apply(world, {**role, "rules": [*others, {**crs, **change}]})
 
-    report.step("nothing to do")
-    falls_silent(env, report, 20)
-    env.kubectl("delete", "scopeinstance/e2e", "scopetemplate/e2e")
-    apply(env, role)
+        short = [
+            ("a verb is missing", restricted(verbs=["list"]), "may not watch scopeinstances.operators.coreos.com"),
+            ("a rule is limited to one name", restricted(resourceNames=["one"]),
+             "may not list scopeinstances.operators.coreos.com"),
+            ("the role is bound in one namespace only",
+             lambda: [without(f"clusterrolebinding/{ROLE}"), apply(world, binding(ROLE, ROLE, "default"))],
+             "may not"),
+            ("the role is gone and its binding stays", lambda: without(f"clusterrole/{ROLE}"),
+             "(the server says: RBAC: clusterrole.rbac.authorization.k8s.io"),
+        ]
+        for what, spoil, says in short:
+            self.step(what)
+            spoil()
+            restart(world)
 
+            def named() -> tuple[Any, Any]:
+                _, text = world.readyz()
+                mine = f"[-]{TEMPLATE} failed" in text and says in text and "kind: ClusterRoleBinding" in text
+                return mine and f"[+]{INSTANCE} ok" in text, text
+            world.eventually(f"{TEMPLATE} says so, with a manifest; {INSTANCE} is ready", named)
+            if what == short[0][0]:
+                self.step("exactly what it printed is applied")
+                apply_printed(world, TEMPLATE)
+                took = becomes_ready(world)
+                self.held(f"ready by itself after {took:.0f} s (it asks every 15)")
+                with open(world.manager_log, encoding="utf-8", errors="replace") as f:
+                    lines = [l for l in f if "Permissions are missing" in l]
+                self.expect("the log had it once", len(lines) == 1, lines)
+            without(f"rolebinding/{ROLE}", "-n", "default")
+            apply(world, role, bound)
 
-def preflight_judges_what_is_granted(env, report):
-    """Whatever way a grant falls short, its component alone is NotReady and prints what to apply; then it is ready."""
-    role = bare(env.get("clusterrole", ROLE))
-    bound = bare(env.get("clusterrolebinding", ROLE))
-    crs = next(r for r in role["rules"] if "scopetemplates" in r["resources"])
-    others = [r for r in role["rules"] if r != crs]
+        self.step("grants of other shapes: everything by wildcard; in two roles that are aggregated")
+        everything = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
+        apply(world, {**role, "rules": everything})
+        restart(world)
+        becomes_ready(world)
+        mark = {"e2e.mandate/aggregate": "true"}
+        without(f"clusterrole/{ROLE}")
+        apply(world, cluster_role("e2e-part-1", role["rules"][:1], mark), cluster_role("e2e-part-2", role["rules"][1:], mark),
+              cluster_role(ROLE, [], aggregate=mark))
+        world.eventually("kube-controller-manager has aggregated them", lambda: (
+            len(world.get("clusterrole", ROLE).get("rules") or []) == len(role["rules"]), "not yet"))
+        restart(world)
+        becomes_ready(world)
+        without(f"clusterrole/{ROLE}", "clusterrole/e2e-part-1", "clusterrole/e2e-part-2")
+        apply(world, role)
+        restart(world)
+        becomes_ready(world)
 
-    def without(*objects):
-        env.kubectl("delete", "--ignore-not-found", *objects)
+    def test_a_grant_goes_at_run_time(self) -> None:
+        """A grant that is removed at run time is reported as at the start, and the report ends when it is back."""
+        world = self.world
+        name = f"{BASE}-{INSTANCE}"
+        role = bare(world.get("clusterrole", name))
+        restart(world, "-v=1")
+        world.await_ready()
+        apply(world, template(), instance(["default"]))
+        scoped(world, "True")
 
-    def restricted(**change):
-        return lambda: apply(env, {**role, "rules": [*others, {**crs, **change}]})
+        def told(verb: str, resource: str) -> Any:
+            def look() -> tuple[Any, Any]:
+                _, text = world.readyz()
+                mine = f"[-]{INSTANCE} failed" in text and f"may not {verb} {resource}" in text and "kind: ClusterRole" in text
+                return mine and f"[+]{TEMPLATE} ok" in text, text
+            return look
 
-    short = [
-        ("a verb is missing", restricted(verbs=["list"]), "may not watch scopeinstances.operators.coreos.com"),
-        ("a rule is limited to one name", restricted(resourceNames=["one"]),
-         "may not list scopeinstances.operators.coreos.com"),
-        ("the role is bound in one namespace only",
-         lambda: (without(f"clusterrolebinding/{ROLE}"), apply(env, binding(ROLE, ROLE, "default"))),
-         "may not"),
-        ("the role is gone and its binding stays", lambda: without(f"clusterrole/{ROLE}"),
-         "(the server says: RBAC: clusterrole.rbac.authorization.k8s.io"),
-    ]
-    for what, spoil, says in short:
-        report.step(what)
-        spoil()
-        restart(env)
+        self.step("create of rolebindings is taken out of the role, and a namespace is added to an instance")
+        apply(world, without_verb(role, "create", "rolebindings"))
+        world.kubectl("patch", "scopeinstance", "e2e", "--type=merge", "-p", '{"spec": {"namespaces": ["default", "kube-public"]}}')
+        world.eventually(f"{INSTANCE} says so, with a manifest; {TEMPLATE} is ready",
+                         told("create", "rolebindings.rbac.authorization.k8s.io"))
+        self.step("exactly what it printed is applied")
+        apply_printed(world, INSTANCE)
+        self.held(f"ready by itself after {becomes_ready(world):.0f} s")
+        scoped(world, "True")
 
-        def named():
-            _, text = env.readyz()
-            mine = f"[-]{TEMPLATE} failed" in text and says in text and "kind: ClusterRoleBinding" in text
-            return mine and f"[+]{INSTANCE} ok" in text, text
-        env.eventually(f"{TEMPLATE} says so, with a manifest; {INSTANCE} is ready", named)
-        if what == short[0][0]:
-            report.step("exactly what it printed is applied")
-            apply_printed(env, TEMPLATE)
-            took = becomes_ready(env)
-            report.held(f"ready by itself after {took:.0f} s (it asks every 15)")
-            with open(env.manager_log, encoding="utf-8", errors="replace") as f:
-                lines = [l for l in f if "Permissions are missing" in l]
-            expect(report, "the log had it once", len(lines) == 1, lines)
-        without(f"rolebinding/{ROLE}", "-n", "default")
-        apply(env, role, bound)
+        self.step("watch of namespaces goes, and the server ends its watches")
+        apply(world, without_verb(role, "watch", "namespaces"))
+        world.kill_apiserver()
+        world.eventually(f"{INSTANCE} says so, with a manifest; {TEMPLATE} is ready", told("watch", "namespaces"))
+        self.step("exactly what it printed is applied")
+        apply_printed(world, INSTANCE)
+        self.held(f"ready by itself after {becomes_ready(world):.0f} s")
 
-    report.step("grants of other shapes: everything by wildcard; in two roles that are aggregated")
-    everything = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
-    apply(env, {**role, "rules": everything})
-    restart(env)
-    becomes_ready(env)
-    mark = {"e2e.mandate/aggregate": "true"}
-    without(f"clusterrole/{ROLE}")
-    apply(env, cluster_role("e2e-part-1", role["rules"][:1], mark), cluster_role("e2e-part-2", role["rules"][1:], mark),
-          cluster_role(ROLE, [], aggregate=mark))
-    env.eventually("kube-controller-manager has aggregated them", lambda: (
-        len(env.get("clusterrole", ROLE).get("rules") or []) == len(role["rules"]), "not yet"))
-    restart(env)
-    becomes_ready(env)
-    without(f"clusterrole/{ROLE}", "clusterrole/e2e-part-1", "clusterrole/e2e-part-2")
-    apply(env, role)
-    restart(env)
-    becomes_ready(env)
-
-
-ALL = [preflight_judges_what_is_granted, a_grant_goes_at_run_time]
+        self.step("nothing to do")
+        falls_silent(self, 20)
+        world.kubectl("delete", "scopeinstance/e2e", "scopetemplate/e2e")
+        apply(world, role)

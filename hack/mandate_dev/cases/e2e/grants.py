@@ -1,20 +1,21 @@
 """Roles, bindings and ServiceAccounts as a check gives them to the manager and takes them away."""
 import time
+from typing import Any
 
 from mandate_dev.cases.e2e.checks import TEMPLATE
-from mandate_dev.world import BASE, LOADED, NAMESPACE
+from mandate_dev.world import BASE, LOADED, NAMESPACE, World
 
 ROLE = f"{BASE}-{TEMPLATE}"
 SUBJECT = {"kind": "ServiceAccount", "name": ROLE, "namespace": NAMESPACE}
 
 
-def bare(thing):
+def bare(thing: Any) -> dict[str, Any]:
     """An object as one would create it anew."""
     meta = {k: v for k, v in thing["metadata"].items() if k in ("name", "namespace", "labels", "annotations")}
     return {**{k: v for k, v in thing.items() if k != "status"}, "metadata": meta}
 
 
-def binding(name, role, ns=None):
+def binding(name: str, role: str, ns: Any = None) -> dict[str, Any]:
     kind = "RoleBinding" if ns else "ClusterRoleBinding"
     return {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind,
             "metadata": {"name": name, **({"namespace": ns} if ns else {})},
@@ -22,7 +23,7 @@ def binding(name, role, ns=None):
             "subjects": [SUBJECT]}
 
 
-def cluster_role(name, rules, labels=None, aggregate=None):
+def cluster_role(name: str, rules: Any, labels: Any = None, aggregate: Any = None) -> Any:
     role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
             "metadata": {"name": name, "labels": labels or {}}, "rules": rules}
     if aggregate:
@@ -30,13 +31,13 @@ def cluster_role(name, rules, labels=None, aggregate=None):
     return role
 
 
-def restart(env, *flags):
-    env.stop_manager()
-    env.start_manager(*flags)
+def restart(world: World, *flags: str) -> None:
+    world.stop_manager()
+    world.start_manager(*flags)
 
 
-def becomes_ready(env, within=20):
+def becomes_ready(world: World, within: float = 20) -> Any:
     """After how many seconds. Missing permissions are asked for every 15 s."""
     start = time.monotonic()
-    env.eventually("the manager is ready", env.is_ready, patience=within + LOADED)
+    world.eventually("the manager is ready", world.is_ready, patience=within + LOADED)
     return time.monotonic() - start
