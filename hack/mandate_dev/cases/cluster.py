@@ -1,4 +1,6 @@
-"""Tests of hack/cluster on real control planes. usage: hack/cluster_test [-v] [TestClass[.test_name] …]
+"""Tests of hack/cluster on real control planes.
+
+usage: hack/cluster_test [NAME…] [-k PATTERN]… [--list] [--junit FILE]
 
 The last line is `N passed, N failed`; the exit code is 0 only when nothing failed.
 """
@@ -11,34 +13,35 @@ import socket
 import ssl
 import stat
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 import urllib.request
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
-from mandate_dev import processes
+from mandate_dev import processes, runner
 from mandate_dev.controlplane import components
 from mandate_dev.paths import HACK
 
 CLUSTER = os.path.join(HACK, "cluster")
 
 
-def run(*argv, timeout=900, **options):
+def run(*argv: str, timeout: float = 900, **options: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout, **options)
 
 
-def cluster(command, directory, *args):
+def cluster(command: str, directory: str, *args: str) -> subprocess.CompletedProcess[str]:
     return run(CLUSTER, command, "--dir", directory, *args)
 
 
-def kubectl(directory, *args):
+def kubectl(directory: str, *args: str) -> subprocess.CompletedProcess[str]:
     # Without the caller's KUBECONFIG: the program in the folder must find its own.
     env = {k: v for k, v in os.environ.items() if k not in ("KUBECONFIG", "KUBECACHEDIR")}
     return run(os.path.join(directory, "bin", "kubectl"), *args, env=env)
 
 
-def living_in(directory):
+def living_in(directory: str) -> list[int]:
     """Every process at work in the folder, removed or not, found by looking at all of them."""
     found = []
     for pid in filter(str.isdecimal, os.listdir("/proc")):
@@ -51,7 +54,7 @@ def living_in(directory):
     return found
 
 
-def state_of(directory):
+def state_of(directory: str) -> Any:
     try:
         with open(os.path.join(directory, components.STATE_FILE), encoding="utf-8") as f:
             return json.load(f)
@@ -60,38 +63,38 @@ def state_of(directory):
 
 
 class ClusterTest(unittest.TestCase):
-    def setUp(self):
+    def setUp(self) -> None:
         self.root = tempfile.mkdtemp(prefix="cluster-test-")
         self.dir = os.path.join(self.root, "c")
         self.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
         self.addCleanup(lambda: cluster("down", self.dir))
 
-    def ok(self, done):
+    def ok(self, done: subprocess.CompletedProcess[str]) -> str:
         self.assertEqual(done.returncode, 0, f"{done.args}:\n{done.stdout}{done.stderr}")
         return done.stdout.strip()
 
-    def eventually(self, condition, what, seconds=300):
+    def eventually(self, condition: Callable[[], Any], what: str, seconds: float = 300) -> None:
         deadline = time.monotonic() + seconds
         while not condition():
             self.assertLess(time.monotonic(), deadline, f"not within {seconds} s: {what}")
             time.sleep(0.05)
 
-    def gone(self, folder_too=True):
+    def gone(self, folder_too: bool = True) -> None:
         self.eventually(lambda: not living_in(self.dir), "no process left")
         if folder_too:
             self.eventually(lambda: not os.path.exists(self.dir), "no folder left")
 
-    def misuse(self, done, *words):
+    def misuse(self, done: Any, *words: str) -> None:
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         for word in words:
             self.assertIn(word, done.stderr)
 
-    def start_in_foreground(self, *prefix):
+    def start_in_foreground(self, *prefix: Any) -> Any:
         child = subprocess.Popen([*prefix, CLUSTER, "up", "--foreground", "--dir", self.dir], stdin=subprocess.DEVNULL,
                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
-        def end():
+        def end() -> None:
             child.kill()
             child.wait()
 
@@ -104,8 +107,12 @@ class ClusterTest(unittest.TestCase):
 class SideBySide(ClusterTest):
     """Two clusters at once, one in a folder with an awkward and a long name."""
 
+    base: ClassVar[str]
+    a: ClassVar[str]
+    b: ClassVar[str]
+
     @classmethod
-    def setUpClass(cls):
+    def setUpClass(cls) -> None:
         cls.base = tempfile.mkdtemp(prefix="cluster-test-")
         cls.a, cls.b = os.path.join(cls.base, "a"), os.path.join(cls.base, "b, with 'quotes' $HOME " + "x" * 120)
         with concurrent.futures.ThreadPoolExecutor() as pool:
@@ -113,19 +120,19 @@ class SideBySide(ClusterTest):
                 assert done.returncode == 0, done.stdout + done.stderr
 
     @classmethod
-    def tearDownClass(cls):
+    def tearDownClass(cls) -> None:
         for directory in (cls.a, cls.b):
             cluster("down", directory)
         shutil.rmtree(cls.base)
 
-    def test_both_are_ready_and_apart(self):
+    def test_both_are_ready_and_apart(self) -> None:
         for d in (self.a, self.b):
             self.assertEqual(self.ok(kubectl(d, "get", "--raw", "/readyz")), "ok")
             self.ok(cluster("status", d))
         self.ok(kubectl(self.a, "create", "namespace", "only-in-a"))
         self.assertIn("NotFound", kubectl(self.b, "get", "namespace", "only-in-a").stderr)
 
-    def test_paths_and_files(self):
+    def test_paths_and_files(self) -> None:
         kubeconfig = self.ok(cluster("kubeconfig", self.b))
         self.assertEqual(kubeconfig, os.path.join(self.b, "kubeconfig"))
         self.assertEqual(self.ok(cluster("kubectl-path", self.b)), os.path.join(self.b, "bin/kubectl"))
@@ -139,7 +146,7 @@ class SideBySide(ClusterTest):
         for name in ("kubeconfig", "pki/ca.key", "pki/sa.key", "pki/admin.key", "pki/etcd.key", "audit.log"):
             self.assertEqual(stat.S_IMODE(os.stat(os.path.join(self.b, name)).st_mode), 0o600, name)
 
-    def test_it_listens_on_loopback_only(self):
+    def test_it_listens_on_loopback_only(self) -> None:
         links = [f"/proc/{pid}/fd/{fd}" for pid in living_in(self.a) for fd in os.listdir(f"/proc/{pid}/fd")]
         inodes = {os.readlink(link) for link in links if os.path.lexists(link)}
         listening = set()
@@ -149,7 +156,7 @@ class SideBySide(ClusterTest):
             listening |= {row[1].split(":")[0] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in inodes}
         self.assertEqual(listening, {"0100007F"})
 
-    def test_a_token_and_rbac(self):
+    def test_a_token_and_rbac(self) -> None:
         token = self.ok(kubectl(self.a, "create", "token", "default"))
         who = json.loads(self.ok(kubectl(self.a, "auth", "whoami", "-o", "json", "--token", token,
                                          "--kubeconfig=/dev/null",
@@ -164,7 +171,7 @@ class SideBySide(ClusterTest):
                         "allowed by its RoleBinding")
         self.assertEqual(self.ok(kubectl(self.a, "auth", "can-i", "*", "*")), "yes")
 
-    def test_the_audit_log(self):
+    def test_the_audit_log(self) -> None:
         self.ok(kubectl(self.a, "create", "namespace", "audited"))
         with open(os.path.join(self.a, "audit.log"), encoding="utf-8") as f:
             events = [json.loads(line) for line in f]
@@ -173,7 +180,7 @@ class SideBySide(ClusterTest):
                          [("admin", "Metadata", "ResponseComplete", 201)])
         self.assertFalse([e for e in events if e["stage"] == "RequestReceived"])
 
-    def test_killing_the_api_server_keeps_the_data(self):
+    def test_killing_the_api_server_keeps_the_data(self) -> None:
         self.ok(kubectl(self.a, "create", "configmap", "kept", "--from-literal=k=v"))
         before = state_of(self.a)["components"]["kube-apiserver"]
         said = self.ok(cluster("restart", self.a, "apiserver", "--signal", "KILL"))
@@ -184,7 +191,7 @@ class SideBySide(ClusterTest):
         self.assertEqual(self.ok(kubectl(self.a, "get", "configmap", "kept", "-o", "jsonpath={.data.k}")), "v")
         self.ok(cluster("status", self.a))
 
-    def test_stop_start_and_a_crash(self):
+    def test_stop_start_and_a_crash(self) -> None:
         self.ok(cluster("stop", self.a, "apiserver"))
         down = cluster("status", self.a)
         self.assertEqual(down.returncode, 1)
@@ -197,7 +204,7 @@ class SideBySide(ClusterTest):
         self.ok(cluster("restart", self.a, "etcd", "--signal", "KILL"))
         self.eventually(lambda: cluster("status", self.a).returncode == 0, "healthy again")
 
-    def test_up_again_changes_nothing(self):
+    def test_up_again_changes_nothing(self) -> None:
         pids = living_in(self.a)
         self.assertIn("already running", self.ok(cluster("up", self.a)))
         self.assertEqual(living_in(self.a), pids)
@@ -208,7 +215,7 @@ class SideBySide(ClusterTest):
 class Ends(ClusterTest):
     """However it ends, nothing stays behind."""
 
-    def test_down(self):
+    def test_down(self) -> None:
         self.ok(cluster("up", self.dir))
         self.assertEqual(len(living_in(self.dir)), 4)
         self.ok(cluster("down", self.dir))
@@ -217,7 +224,7 @@ class Ends(ClusterTest):
         for command in ("status", "kubeconfig", "kubectl-path"):
             self.assertEqual(cluster(command, self.dir).returncode, 1)
 
-    def test_down_keep_and_up_go_on_with_the_data(self):
+    def test_down_keep_and_up_go_on_with_the_data(self) -> None:
         self.ok(cluster("up", self.dir, "--apiserver-flag=--v=1"))
         self.ok(kubectl(self.dir, "create", "namespace", "kept"))
         self.ok(cluster("down", self.dir, "--keep"))
@@ -226,7 +233,7 @@ class Ends(ClusterTest):
         self.ok(kubectl(self.dir, "get", "namespace", "kept"))
         self.assertEqual(state_of(self.dir)["apiserver_flags"], ["--v=1"])
 
-    def test_foreground_killed(self):
+    def test_foreground_killed(self) -> None:
         child = self.start_in_foreground()
         child.kill()
         child.wait()
@@ -235,20 +242,20 @@ class Ends(ClusterTest):
         # What it left was not to be kept: the next one starts afresh.
         self.assertIn("certificates", self.ok(cluster("up", self.dir)))
 
-    def test_foreground_stopped(self):
+    def test_foreground_stopped(self) -> None:
         for sig in (signal.SIGTERM, signal.SIGINT):
             child = self.start_in_foreground()
             child.send_signal(sig)
             self.assertEqual(child.wait(300), 0)
             self.gone()
 
-    def test_foreground_when_its_parent_is_killed(self):
+    def test_foreground_when_its_parent_is_killed(self) -> None:
         child = self.start_in_foreground("sh", "-c", '"$@"; :', "sh")  # the shell stays as the parent
         child.kill()
         child.wait()
         self.gone()
 
-    def test_watched_process_ends(self):
+    def test_watched_process_ends(self) -> None:
         with subprocess.Popen(["sleep", "600"]) as watched:
             self.addCleanup(watched.kill)
             self.ok(cluster("up", self.dir, "--watch-pid", str(watched.pid)))
@@ -256,20 +263,20 @@ class Ends(ClusterTest):
             watched.kill()
         self.gone()
 
-    def test_up_killed_half_way(self):
+    def test_up_killed_half_way(self) -> None:
         child = subprocess.Popen([CLUSTER, "up", "--dir", self.dir], stdout=subprocess.DEVNULL)
         self.eventually(lambda: "kube-apiserver" in state_of(self.dir).get("components", {}), "half way")
         child.kill()
         child.wait()
         self.gone()
 
-    def test_two_ups_make_one_cluster(self):
+    def test_two_ups_make_one_cluster(self) -> None:
         with concurrent.futures.ThreadPoolExecutor() as pool:
             for done in pool.map(lambda _: cluster("up", self.dir), range(3)):
                 self.ok(done)
         self.assertEqual(len(living_in(self.dir)), 4)
 
-    def test_a_component_that_does_not_start(self):
+    def test_a_component_that_does_not_start(self) -> None:
         done = cluster("up", self.dir, "--apiserver-flag=--no-such-flag")
         self.assertEqual(done.returncode, 1)
         self.assertIn("kube-apiserver ended with exit code", done.stderr)
@@ -278,7 +285,7 @@ class Ends(ClusterTest):
 
 
 class Misuse(ClusterTest):
-    def test_wrong_calls(self):
+    def test_wrong_calls(self) -> None:
         self.misuse(run(CLUSTER), "COMMAND")
         self.misuse(run(CLUSTER, "frob"), "frob")
         self.misuse(cluster("up", self.dir, "--frob"), "--frob")
@@ -291,24 +298,24 @@ class Misuse(ClusterTest):
         self.misuse(run(os.path.join(HACK, "controlplane/build"), "--frob"), "--frob")
         self.assertFalse(os.path.exists(self.dir))
 
-    def test_port_taken(self):
+    def test_port_taken(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as s:
             self.misuse(cluster("up", self.dir, "--port", str(s.getsockname()[1])), "is taken")
         self.assertFalse(os.path.exists(self.dir))
 
-    def test_folder_of_something_else(self):
+    def test_folder_of_something_else(self) -> None:
         with open(os.path.join(self.root, "precious"), "w", encoding="ascii"):
             pass
         for command in ("up", "down", "status"):
             self.misuse(cluster(command, self.root), "other things")
         self.assertEqual(os.listdir(self.root), ["precious"])
 
-    def test_help(self):
+    def test_help(self) -> None:
         self.assertIn("usage: hack/cluster", self.ok(run(CLUSTER, "--help")))
 
 
 class Processes(ClusterTest):
-    def test_a_pid_handed_out_again_is_not_signalled(self):
+    def test_a_pid_handed_out_again_is_not_signalled(self) -> None:
         with subprocess.Popen(["sleep", "600"]) as other:
             self.addCleanup(other.kill)
             rec = processes.record(other.pid)
@@ -319,13 +326,13 @@ class Processes(ClusterTest):
             self.assertFalse(processes.is_alive(rec))
 
 
-def main(argv):
-    # The first time takes minutes, which no test's timeout allows for; here its progress is seen, too.
-    if subprocess.run([os.path.join(HACK, "controlplane", "build")], stdout=subprocess.DEVNULL).returncode:
+CASES = [SideBySide, Ends, Misuse, Processes]
+
+
+def main(argv: Sequence[str]) -> int:
+    options = runner.Parser("hack/cluster_test", __doc__).parse_args(argv)
+    # The first build takes minutes, more than a case allows for; here its progress is shown, too.
+    if not options.list and subprocess.run([os.path.join(HACK, "controlplane", "build")], stdout=subprocess.DEVNULL).returncode:
         print("0 passed, 1 failed")
         return 1
-    program = unittest.main(__name__, argv=["hack/cluster_test", *argv], exit=False, verbosity=2, testRunner=unittest.TextTestRunner(stream=sys.stdout, verbosity=2))
-    result = program.result
-    failed = len(result.failures) + len(result.errors)
-    print(f"{max(result.testsRun - failed, 0)} passed, {failed} failed")
-    return 1 if failed or not result.testsRun else 0
+    return runner.run("hack/cluster_test", CASES, options)
