@@ -1,8 +1,8 @@
-"""rbacgen webhook and rbac beside controller-gen itself, on the same sources, and on public projects.
+"""rbacgen webhook and rbac compared with controller-gen itself, on the same sources, and on public projects.
 
-usage: rbacgen/webhook/controller_gen_test [RBACGEN]
+usage: rbacgen/webhook/controller_gen_test [--rbacgen PROGRAM] [NAME…] [-k PATTERN]… [--list] [--junit FILE]
 
-RBACGEN is built if it is not named. Builds controller-gen v0.23.0 from its Go module (into the cache folder, once), runs
+PROGRAM is built if it is not given. Builds controller-gen v0.23.0 from its Go module (into the cache folder, once), runs
 it on testdata/webhooks.go, and compares with the committed expectation and with rbacgen's output, byte for byte. Then
 both run on the tree of hack/bench/marker_tree. Then rbacgen runs on the sources of some public projects, fetched as Go
 modules, and has to print the roles and webhook configurations that controller-gen wrote into them; and the Go code of
@@ -12,10 +12,13 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
+import unittest
+from collections.abc import Sequence
+from typing import ClassVar
 
-from mandate_dev.paths import ROOT
+from mandate_dev import bazel, runner
+from mandate_dev.paths import HACK, ROOT, cache
 
 HERE = os.path.join(ROOT, "rbacgen", "webhook")
 VERSION = "v0.23.0"
@@ -29,19 +32,9 @@ PROJECTS = {
 }
 
 
-def built():
-    """The path of rbacgen, built from this tree."""
-    bazel = os.path.join(ROOT, "hack", "bazel")
-    subprocess.run([bazel, "build", "//rbacgen"], check=True, timeout=7200)
-    folder = subprocess.run([bazel, "info", "bazel-bin"], capture_output=True, text=True, check=True).stdout.strip()
-    return os.path.join(folder, "rbacgen", "rbacgen")
-
-
-def controller_gen():
+def controller_gen() -> str:
     """The path of the program, built if it is not there."""
-    cache = os.environ.get("MANDATE_CACHE") or os.path.join(
-        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "mandate")
-    folder = os.path.join(cache, f"controller-gen-{VERSION}")
+    folder = cache(f"controller-gen-{VERSION}")
     path = os.path.join(folder, "controller-gen")
     if not os.path.exists(path):
         with tempfile.TemporaryDirectory() as empty:
@@ -50,53 +43,71 @@ def controller_gen():
     return path
 
 
-def module_folder(module):
+def module_folder(module: str) -> str:
     """Where the Go client keeps a module's files, downloaded if need be. Its dependencies are not."""
     with tempfile.TemporaryDirectory() as empty:
         done = subprocess.run(["go", "mod", "download", "-json", module], cwd=empty, capture_output=True, text=True,
                               check=True, timeout=1200)
-    return json.loads(done.stdout)["Dir"]
+    return str(json.loads(done.stdout)["Dir"])
 
 
-def output(*command, cwd):
+def output(*command: str, cwd: str) -> str:
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=True, timeout=600).stdout
 
 
-def main(argv):
-    if len(argv) > 1 or argv[:1] == ["--help"]:
-        sys.exit(__doc__)
-    rbacgen, theirs = os.path.abspath(argv[0]) if argv else built(), controller_gen()
-    failed = []
+def read(*path: str) -> str:
+    with open(os.path.join(*path), encoding="utf-8") as f:
+        return f.read()
 
-    def check(name, holds):
-        print("ok  " if holds else "FAIL", name, flush=True)
-        failed.append(not holds)
 
-    with tempfile.TemporaryDirectory() as tree:
-        with open(os.path.join(HERE, "testdata", "manifests.yaml")) as f:
-            expected = f.read()
+class ControllerGen(unittest.TestCase):
+    program: ClassVar[str | None] = None
+    rbacgen: ClassVar[str]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.rbacgen = cls.program or bazel.program("//rbacgen")
+
+    def tree(self) -> str:
+        """A temporary folder."""
+        folder = tempfile.mkdtemp(prefix="mandate-controller-gen-")
+        self.addCleanup(shutil.rmtree, folder)
+        return folder
+
+    def test_webhooks(self) -> None:
+        tree, expected = self.tree(), read(HERE, "testdata", "manifests.yaml")
         shutil.copy(os.path.join(HERE, "testdata", "webhooks.go"), tree)
-        with open(os.path.join(tree, "go.mod"), "w") as f:
+        with open(os.path.join(tree, "go.mod"), "w", encoding="utf-8") as f:
             f.write("module example.com/webhooks\n\ngo 1.21\n")
-        check("the expectation is controller-gen's", expected == output(theirs, "webhook", "paths=./...",
-                                                                        "output:stdout", cwd=tree))
-        check("webhooks are the same", expected == output(rbacgen, "webhook", "./...", cwd=tree))
-    with tempfile.TemporaryDirectory() as tree:
+        with self.subTest("the expectation is controller-gen's"):
+            self.assertEqual(expected, output(controller_gen(), "webhook", "paths=./...", "output:stdout", cwd=tree))
+        with self.subTest("webhooks are the same"):
+            self.assertEqual(expected, output(self.rbacgen, "webhook", "./...", cwd=tree))
+
+    def test_roles(self) -> None:
+        tree = self.tree()
         # Few markers: of many, controller-gen keeps some at random (docs/rbacgen.md).
-        subprocess.run([os.path.join(ROOT, "hack", "bench", "marker_tree"), tree, "--files", "60", "--markers", "1"],
-                       check=True)
-        check("roles are the same", output(theirs, "rbac:roleName=x", "paths=./...", "output:stdout", cwd=tree)
-              == output(rbacgen, "rbac", "--role-name=x", "./...", cwd=tree))
-    for module, (paths, role, webhooks) in PROJECTS.items():
-        folder = module_folder(module)
-        with open(os.path.join(folder, role)) as f:
-            check(f"the role of {module}", f.read() == output(rbacgen, "rbac", "--role-name=manager-role", paths,
-                                                              cwd=folder))
-        if webhooks:
-            with open(os.path.join(folder, webhooks)) as f:
-                check(f"the webhooks of {module}", f.read() == output(rbacgen, "webhook", paths, cwd=folder))
-    guide = os.path.join(ROOT, "docs", "rbacgen-for-go")
-    check("the guide's Go code compiles",
-          subprocess.run(["go", "vet", "./..."], cwd=guide, timeout=3600).returncode == 0)
-    print(f"{len(failed) - sum(failed)} passed, {sum(failed)} failed")
-    return int(any(failed))
+        subprocess.run([os.path.join(HACK, "bench", "marker_tree"), tree, "--files", "60", "--markers", "1"], check=True)
+        self.assertEqual(output(controller_gen(), "rbac:roleName=x", "paths=./...", "output:stdout", cwd=tree),
+                         output(self.rbacgen, "rbac", "--role-name=x", "./...", cwd=tree))
+
+    def test_public_projects(self) -> None:
+        for module, (paths, role, webhooks) in PROJECTS.items():
+            folder = module_folder(module)
+            with self.subTest(f"the role of {module}"):
+                self.assertEqual(read(folder, role), output(self.rbacgen, "rbac", "--role-name=manager-role", paths, cwd=folder))
+            if webhooks:
+                with self.subTest(f"the webhooks of {module}"):
+                    self.assertEqual(read(folder, webhooks), output(self.rbacgen, "webhook", paths, cwd=folder))
+
+    def test_the_go_code_of_the_guide_compiles(self) -> None:
+        guide = os.path.join(ROOT, "docs", "rbacgen-for-go")
+        self.assertEqual(0, subprocess.run(["go", "vet", "./..."], cwd=guide, timeout=3600).returncode)
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = runner.Parser("rbacgen/webhook/controller_gen_test", __doc__)
+    parser.add_argument("--rbacgen")
+    options = parser.parse_args(argv)
+    ControllerGen.program = os.path.abspath(options.rbacgen) if options.rbacgen else None
+    return runner.run("rbacgen/webhook/controller_gen_test", [ControllerGen], options)

@@ -1,20 +1,17 @@
 """What rbacgen crd makes, on a real API server: accepted, structural, stable, and as strict as it says.
 
-usage: rbacgen/crd_cluster_test [--dir DIR] [--port N]
+usage: rbacgen/crd_cluster_test [--dir DIR] [--port N] [NAME…] [-k PATTERN]… [--list] [--junit FILE]
 
-Starts a control plane of its own in DIR (default: a new temporary folder) and stops it. The last line is
-`N passed, N failed`; the exit code is 0 only when nothing failed.
+Starts a control plane of its own in DIR (default: a new temporary folder) and stops it. Each case counts its checks. The last line is `N passed, N failed`; the exit code is 0 only when nothing failed.
 """
-import argparse
 import json
 import os
-import shutil
-import subprocess
-import tempfile
+from collections.abc import Iterable, Sequence
+from typing import Any
 
+from mandate_dev.cases import ClusterCase, cluster_main
 from mandate_dev.paths import ROOT
 
-CLUSTER = os.path.join(ROOT, "hack", "cluster")
 CRDS = os.path.join(ROOT, "charts", "mandate", "crds")
 # The whole vocabulary of options, as the unit test compares it.
 WIDGETS = os.path.join(ROOT, "rbacgen", "crd", "testdata", "example.com_widgets.yaml")
@@ -22,57 +19,57 @@ GADGETS = os.path.join(ROOT, "rbacgen", "crd", "testdata", "example.com_gadgets.
 GROUP = "operators.coreos.com/v1alpha1"
 
 
-def scoped(kind, spec, name="foo"):
+def scoped(kind: str, spec: Any, name: str = "foo") -> dict[str, Any]:
     return {"apiVersion": GROUP, "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
-def instance(**spec):
+def instance(**spec: Any) -> Any:
     return scoped("ScopeInstance", {"scopeTemplateName": "foo", **spec})
 
 
-def role(**changes):
+def role(**changes: Any) -> dict[str, Any]:
     subjects = [{"kind": "ServiceAccount", "name": "foo-service-account", "namespace": "foo-operator"}]
     rule = {"apiGroups": [""], "resources": ["pods", "services"], "verbs": ["get", "list", "create", "watch"]}
     return {"generateName": "fooClusterRole-", "rules": [rule], "bindingTemplate": {"subjects": subjects}, **changes}
 
 
-def template(*roles, **spec):
+def template(*roles: Any, **spec: Any) -> Any:
     return scoped("ScopeTemplate", {"clusterRoles": list(roles), **spec})
 
 
-def without(mapping, *names):
+def without(mapping: Any, *names: str) -> dict[str, Any]:
     return {k: v for k, v in mapping.items() if k not in names}
 
 
-def condition(**changes):
+def condition(**changes: Any) -> dict[str, Any]:
     return {"type": "Scoped", "status": "True", "reason": "Bound", "message": "", "observedGeneration": 1,
             "lastTransitionTime": "2026-01-02T03:04:05Z", **changes}
 
 
-def widget(**spec):
+def widget(**spec: Any) -> dict[str, Any]:
     spec = {"color": "red", "every": "1h", **spec}
     return {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "default"},
             "spec": {k: v for k, v in spec.items() if v is not None}}
 
 
-def gadget(**spec):
+def gadget(**spec: Any) -> dict[str, Any]:
     spec = {"low": 2, **spec}
     return {"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": {"name": "g"},
             "spec": {k: v for k, v in spec.items() if v is not None}}
 
 
-def nested(depth):
-    value = "x"
+def nested(depth: Any) -> Any:
+    value: Any = "x"
     for _ in range(depth):
         value = {"a": value}
     return value
 
 
-def embedded(**fields):
+def embedded(**fields: Any) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}, **fields}
 
 
-ACCEPTED = {
+ACCEPTED: dict[str, dict[str, Any]] = {
     "the document's template": template(role()),
     "the document's instance": instance(namespaces=["foo", "bar"], namespaceSelector={"fooKey": "barValue"}),
     "subjects beside the role": template(without(role(subjects=[{"kind": "Group", "name": "g"}]), "bindingTemplate")),
@@ -101,7 +98,7 @@ ACCEPTED = {
 }
 
 # What is refused, and what the server says of it.
-REFUSED = {
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "no spec": (without(instance(), "spec"), "spec: Required value"),
     "no scopeTemplateName": (scoped("ScopeInstance", {"namespaces": ["foo"]}),
                              "spec.scopeTemplateName: Required value"),
@@ -180,7 +177,7 @@ REFUSED = {
                                              "is too long"),
 }
 
-CONDITIONS_REFUSED = {
+CONDITIONS_REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a status beyond the enum": (condition(status="Maybe"), 'Unsupported value: "Maybe"'),
     "no reason": (without(condition(), "reason"), "reason: Required value"),
     "an empty reason": (condition(reason=""), "reason"),
@@ -190,165 +187,8 @@ CONDITIONS_REFUSED = {
     "a negative observedGeneration": (condition(observedGeneration=-1), "observedGeneration"),
 }
 
-
-class Checks:
-    def __init__(self, kubectl):
-        self.kubectl = kubectl
-        self.passed = self.failed = 0
-
-    def run(self, *args, stdin=None):
-        """(exit code, output and errors) of kubectl."""
-        env = {k: v for k, v in os.environ.items() if k != "KUBECONFIG"}
-        done = subprocess.run([self.kubectl, *args], input=stdin, capture_output=True, text=True, timeout=600, env=env)
-        return done.returncode, done.stdout + done.stderr
-
-    def check(self, name, holds, seen):
-        self.passed, self.failed = self.passed + bool(holds), self.failed + (not holds)
-        print(f"{'ok  ' if holds else 'FAIL'} {name}", *([] if holds else [f"\n     saw: {seen.strip()}"]), flush=True)
-        return holds
-
-    def says(self, name, *args, want=(), never=(), stdin=None):
-        """kubectl succeeds, and its output has all of `want` and none of `never`."""
-        code, output = self.run(*args, stdin=stdin)
-        return self.check(name, code == 0 and all(w in output for w in want) and not any(n in output for n in never),
-                          f"exit {code}: {output}")
-
-    def refuses(self, name, want, *args, stdin=None):
-        code, output = self.run(*args, stdin=stdin)
-        return self.check(name, code != 0 and want in output, f"exit {code}, wanted {want!r}: {output}")
-
-
-def check_definitions(c):
-    files = sorted(os.path.join(CRDS, f) for f in os.listdir(CRDS)) + [WIDGETS, GADGETS]
-    for path in files:
-        name = os.path.basename(path)
-        c.says(f"{name}: applied", "apply", "--server-side", "-f", path, want=["serverside-applied"])
-        c.says(f"{name}: established", "wait", "--for=condition=Established", "--timeout=300s", "-f", path)
-        c.says(f"{name}: structural", "get", "-f", path, "-o", "jsonpath={.status.conditions[*].type}",
-               want=["NamesAccepted"], never=["NonStructural"])
-        # The server adds no default and drops nothing: a definition that is applied again changes nothing.
-        _, written = c.run("create", "--dry-run=client", "-o", "json", "-f", path)
-        _, stored = c.run("get", "-o", "json", "-f", path)
-        written, stored = json.loads(written)["spec"], json.loads(stored)["spec"]
-        differing = [part for part in {*written, *stored} if written.get(part) != stored.get(part)]
-        # Where nothing is said of conversion, the server says None.
-        c.check(f"{name}: stored as written", differing == [] if "conversion" in written else
-                differing == ["conversion"], f"differs in {differing}")
-
-
-def check_objects(c):
-    for name, thing in ACCEPTED.items():
-        c.says(f"accepted: {name}", "create", "--dry-run=server", "-f", "-", stdin=json.dumps(thing))
-    for name, (thing, want) in REFUSED.items():
-        c.refuses(f"refused: {name}", want, "create", "--dry-run=server", "-f", "-", stdin=json.dumps(thing))
-
-
-def check_scopes(c):
-    for thing in (ACCEPTED["the document's template"], ACCEPTED["the document's instance"]):
-        c.says(f"created: {thing['kind']}", "create", "-f", "-", stdin=json.dumps(thing))
-    c.says("the selector is kept as it is", "get", "si", "foo", "-o", "jsonpath={.spec.namespaceSelector}",
-           want=['{"fooKey":"barValue"}'])
-
-    def set_status(*conditions):
-        return ("patch", "scopeinstance", "foo", "--subresource=status", "--type=merge", "-p",
-                json.dumps({"status": {"conditions": conditions}}))
-
-    for name, (thing, want) in CONDITIONS_REFUSED.items():
-        c.refuses(f"refused in status: {name}", want, *set_status(thing))
-    c.refuses("refused in status: a type twice", "Duplicate value", *set_status(condition(), condition(status="False")))
-    c.says("accepted in status: a condition", *set_status(condition()))
-    c.says("spec and status are written apart", "patch", "si", "foo", "--type=merge", "-p",
-           '{"status":{"conditions":[]}}', want=["no change"])
-    c.says("columns of ScopeInstances", "get", "scopeinstances",
-           want=["NAME   TEMPLATE   SCOPED   REASON   AGE", "foo    foo        True     Bound"])
-    c.says("columns of ScopeTemplates", "get", "scopetemplates", want=["NAME   TEMPLATED   REASON   AGE"])
-    for short, plural in (("si", "scopeinstances"), ("st", "scopetemplates")):
-        c.says(f"short name {short}", "get", short, "-o", "name", want=[f"{plural[:-1]}.operators.coreos.com/foo"])
-    c.says("kubectl explain", "explain", "si.spec.namespaces", want=["granted in the whole cluster"])
-
-
-def check_widgets(c):
-    c.says("created: Widget", "create", "-f", "-",
-           stdin=json.dumps(widget(color=None, namespace="n", spareParts=[{"name": "a"}])))
-    c.says("defaults", "get", "wd", "w", "-o", "jsonpath={.spec.color} {.spec.replicas} {.spec.spareParts[0].port}",
-           want=["red 1 80"])
-    c.says("columns of widgets", "get", "widgets", "-o", "wide", want=["REPLICAS", "AGE"])
-    c.says("a column of priority 1", "get", "widgets", want=["AGE"], never=["REPLICAS"])
-    c.says("scale", "scale", "widget", "w", "--replicas=3", want=["scaled"])
-    c.says("field selectors", "get", "widgets", "--field-selector=spec.color=red", "-o", "name", want=["/w"])
-    c.says("field selectors that match nothing", "get", "widgets", "--field-selector=spec.color=yes", "-o", "name",
-           never=["/w"])
-
-    def change(value):
-        return "patch", "widget", "w", "--type=merge", "-p", json.dumps({"spec": value})
-
-    c.refuses("an immutable field stays", "is immutable", *change({"namespace": "m"}))
-    c.refuses("an immutable field cannot go", "cannot be removed", *change({"namespace": None}))
-    c.says("a rule with an optional oldSelf", *change({"paused": True}))
-    c.refuses("a rule with oldSelf", "cannot be paused twice", *change({"paused": True, "replicas": 4}))
-
-
-    # Another one, as this one is paused for good.
-    other = widget()
-    other["metadata"]["name"] = "v"
-    c.says("created: another Widget", "create", "-f", "-", stdin=json.dumps(other))
-    for manager, tag in (("one", "a"), ("two", "b")):
-        applied = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "v", "namespace": "default"},
-                   "spec": {"tags": [tag]}}
-        c.says(f"a set is merged: {tag}", "apply", "--server-side", f"--field-manager={manager}", "-f", "-",
-               stdin=json.dumps(applied))
-    c.says("a set has both managers' items", "get", "wd", "v", "-o", "jsonpath={.spec.tags}", want=['"a"', '"b"'])
-    labels = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "v", "namespace": "default"},
-              "spec": {"labels": {"a": "b"}}}
-    c.says("a map is applied", "apply", "--server-side", "--field-manager=three", "-f", "-", stdin=json.dumps(labels))
-    labels["spec"]["labels"] = {"c": "d"}
-    c.refuses("an atomic map has one manager", "conflict", "apply", "--server-side", "--field-manager=four", "-f", "-",
-              stdin=json.dumps(labels))
-    c.says("an embedded object is kept whole", "patch", "widget", "v", "--type=merge", "-p",
-           json.dumps({"spec": {"object": embedded(data={"kept": "yes"})}}))
-    c.says("what an embedded object holds", "get", "wd", "v", "-o", "jsonpath={.spec.object.data.kept}", want=["yes"])
-    c.says("categories", "get", "all", "-o", "name", want=["widget.example.com/v"])
-    c.says("labels of the definition", "get", "crd", "-l", "app=widgets", "-o",
-           "jsonpath={.items[*].metadata.annotations.example\\.com/owner}", want=["tests"])
-    c.refuses("a version that is not served", "NotFound", "get", "--raw",
-              "/apis/example.com/v1beta1/namespaces/default/widgets")
-    c.says("the selector of the scale", "patch", "widget", "v", "--subresource=status", "--type=merge", "-p",
-           '{"status":{"selector":"app=w","replicas":2}}')
-    c.says("scale shows selector and replicas", "get", "widget", "v", "--subresource=scale", "-o",
-           "jsonpath={.status.selector} {.status.replicas} {.spec.replicas}", want=["app=w 2 1"])
-    c.refuses("a reason and a path are the rule's", "spec.color: Forbidden", "create", "--dry-run=server", "-f", "-",
-              stdin=json.dumps(REFUSED["a name that is too long for the rule"][0]))
-    code, published = c.run("get", "--raw", "/openapi/v3/apis/example.com/v1")
-    for text in ('"title":"Paint"', '"externalDocs":{"description":"Which paints there are"', '"example":3'):
-        c.check(f"published: {text}", code == 0 and text in published, published[:300])
-
-
-def check_gadgets(c):
-    c.says("created: Gadget", "create", "-f", "-", stdin=json.dumps(gadget()))
-    c.says("a default list of objects", "get", "gadgets", "g", "-o", "jsonpath={.spec.slots}", want=['"first"'])
-    c.says("the singular", "get", "gizmo", "g", "-o", "name", want=["gadget"])
-    c.says("the list's kind", "get", "--raw", "/apis/example.com/v1/gadgets", want=['"kind":"GadgetCollection"'])
-    c.refuses("no status subresource", "NotFound", "patch", "gizmo", "g", "--subresource=status", "--type=merge", "-p",
-              '{"status":{"note":"x"}}')
-    c.says("status beside spec", "patch", "gizmo", "g", "--type=merge", "-p", '{"status":{"note":"x"}}')
-    c.says("status is kept", "get", "gizmo", "g", "-o", "jsonpath={.status.note}", want=["x"])
-    # Nobody answers at the webhook's address: that it was asked is seen in the error.
-    c.refuses("another version goes through the conversion webhook",
-              'conversion webhook for example.com/v1, Kind=Gadget failed: Post '
-              '"https://hooks.hook-system.svc:8443/convert',
-              "get", "gadgets.v1beta1.example.com", "g")
-    _, said = c.run("get", "gadgets.v1beta1.example.com")
-    c.check("a deprecated version warns", "Warning: example.com/v1beta1 Gadget is old; use v1" in said, said)
-    slots = [{"name": "first", "holder": "me"}]
-    c.says("a field of an item is set", "patch", "gizmo", "g", "--type=merge", "-p",
-           json.dumps({"spec": {"slots": slots}}))
-    slots[0]["holder"] = "you"
-    c.refuses("an immutable field of a map's item stays", "is immutable", "patch", "gizmo", "g", "--type=merge", "-p",
-              json.dumps({"spec": {"slots": slots}}))
-
-
 # What rbacgen refuses is what the server refuses: in a definition, at this path, this value.
-DEFINITIONS_REFUSED = {
+DEFINITIONS_REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "uniqueItems": ("tags", {"uniqueItems": True}, "uniqueItems"),
     "a default that is not in the enum": ("color", {"default": "blue"}, "Unsupported value"),
     "a default below the minimum": ("replicas", {"default": -1}, "should be greater than or equal to 0"),
@@ -360,41 +200,167 @@ DEFINITIONS_REFUSED = {
 }
 
 
-def check_refused_definitions(c):
-    _, text = c.run("create", "--dry-run=client", "-o", "json", "-f", WIDGETS)
-    for name, (field, change, want) in DEFINITIONS_REFUSED.items():
-        definition = json.loads(text)
-        definition["metadata"]["name"] = "others.example.com"
-        definition["spec"]["names"] = {"kind": "Other", "listKind": "OtherList", "plural": "others",
-                                       "singular": "other"}
-        schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-        schema["properties"]["spec"]["properties"][field].update(change)
-        c.refuses(f"refused definition: {name}", want, "create", "--dry-run=server", "-f", "-",
-                  stdin=json.dumps(definition))
+class Checks(ClusterCase):
+    """Subtests of what kubectl says: their names are the checks' names."""
+
+    def run_kubectl(self, *args: str, stdin: str | None = None) -> tuple[int, str]:
+        """(exit code, output and errors)"""
+        done = self.cluster.try_kubectl(*args, stdin=stdin)
+        return done.returncode, done.stdout + done.stderr
+
+    def check(self, name: str, holds: Any, seen: str) -> None:
+        with self.subTest(name):
+            self.assertTrue(holds, f"saw: {seen.strip()}")
+
+    def says(self, name: str, *args: str, want: Iterable[str] = (), never: Iterable[str] = (), stdin: str | None = None) -> None:
+        """kubectl succeeds, and its output has all of `want` and none of `never`."""
+        code, output = self.run_kubectl(*args, stdin=stdin)
+        self.check(name, code == 0 and all(w in output for w in want) and not any(n in output for n in never),
+                   f"exit {code}: {output}")
+
+    def refuses(self, name: str, want: str, *args: str, stdin: str | None = None) -> None:
+        code, output = self.run_kubectl(*args, stdin=stdin)
+        self.check(name, code != 0 and want in output, f"exit {code}, wanted {want!r}: {output}")
 
 
-def main(argv):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--dir", help="the control plane's folder")
-    parser.add_argument("--port", default="0", help="its API server's port; 0 is any that is free")
-    flags = parser.parse_args(argv)
-    folder = os.path.abspath(flags.dir) if flags.dir else tempfile.mkdtemp(prefix="crd-cluster-test-")
-    here = ["--dir", folder, "--port", flags.port]
-    if subprocess.run([CLUSTER, "up", *here, "--watch-pid", str(os.getpid())], stdout=subprocess.DEVNULL).returncode:
-        print("0 passed, 1 failed")
-        return 1
-    try:
-        kubectl = subprocess.run([CLUSTER, "kubectl-path", *here], capture_output=True, text=True, check=True)
-        c = Checks(kubectl.stdout.strip())
-        check_definitions(c)
-        check_objects(c)
-        check_scopes(c)
-        check_widgets(c)
-        check_gadgets(c)
-        check_refused_definitions(c)
-    finally:
-        subprocess.run([CLUSTER, "down", *here], stdout=subprocess.DEVNULL)
-        if not flags.dir:
-            shutil.rmtree(folder, ignore_errors=True)
-    print(f"{c.passed} passed, {c.failed} failed")
-    return int(c.failed > 0)
+class CustomResources(Checks):
+    """In this order: the definitions are applied first, and objects of one case serve the next."""
+
+    def test_definitions(self) -> None:
+        files = sorted(os.path.join(CRDS, f) for f in os.listdir(CRDS)) + [WIDGETS, GADGETS]
+        for path in files:
+            name = os.path.basename(path)
+            self.says(f"{name}: applied", "apply", "--server-side", "-f", path, want=["serverside-applied"])
+            self.says(f"{name}: established", "wait", "--for=condition=Established", "--timeout=300s", "-f", path)
+            self.says(f"{name}: structural", "get", "-f", path, "-o", "jsonpath={.status.conditions[*].type}",
+                      want=["NamesAccepted"], never=["NonStructural"])
+            # The server adds no default and drops nothing: a definition that is applied again changes nothing.
+            _, text = self.run_kubectl("create", "--dry-run=client", "-o", "json", "-f", path)
+            written = json.loads(text)["spec"]
+            stored = json.loads(self.run_kubectl("get", "-o", "json", "-f", path)[1])["spec"]
+            differing = [part for part in {*written, *stored} if written.get(part) != stored.get(part)]
+            # Where nothing is said of conversion, the server says None.
+            self.check(f"{name}: stored as written", differing == [] if "conversion" in written else
+                       differing == ["conversion"], f"differs in {differing}")
+
+    def test_objects(self) -> None:
+        for name, thing in ACCEPTED.items():
+            self.says(f"accepted: {name}", "create", "--dry-run=server", "-f", "-", stdin=json.dumps(thing))
+        for name, (thing, want) in REFUSED.items():
+            self.refuses(f"refused: {name}", want, "create", "--dry-run=server", "-f", "-", stdin=json.dumps(thing))
+
+    def test_scopes(self) -> None:
+        for thing in (ACCEPTED["the document's template"], ACCEPTED["the document's instance"]):
+            self.says(f"created: {thing['kind']}", "create", "-f", "-", stdin=json.dumps(thing))
+        self.says("the selector is kept as it is", "get", "si", "foo", "-o", "jsonpath={.spec.namespaceSelector}",
+                  want=['{"fooKey":"barValue"}'])
+
+        def set_status(*conditions: Any) -> tuple[str, ...]:
+            return ("patch", "scopeinstance", "foo", "--subresource=status", "--type=merge", "-p",
+                    json.dumps({"status": {"conditions": conditions}}))
+
+        for name, (thing, want) in CONDITIONS_REFUSED.items():
+            self.refuses(f"refused in status: {name}", want, *set_status(thing))
+        self.refuses("refused in status: a type twice", "Duplicate value", *set_status(condition(), condition(status="False")))
+        self.says("accepted in status: a condition", *set_status(condition()))
+        self.says("spec and status are written apart", "patch", "si", "foo", "--type=merge", "-p",
+                  '{"status":{"conditions":[]}}', want=["no change"])
+        self.says("columns of ScopeInstances", "get", "scopeinstances",
+                  want=["NAME   TEMPLATE   SCOPED   REASON   AGE", "foo    foo        True     Bound"])
+        self.says("columns of ScopeTemplates", "get", "scopetemplates", want=["NAME   TEMPLATED   REASON   AGE"])
+        for short, plural in (("si", "scopeinstances"), ("st", "scopetemplates")):
+            self.says(f"short name {short}", "get", short, "-o", "name", want=[f"{plural[:-1]}.operators.coreos.com/foo"])
+        self.says("kubectl explain", "explain", "si.spec.namespaces", want=["granted in the whole cluster"])
+
+    def test_widgets(self) -> None:
+        self.says("created: Widget", "create", "-f", "-",
+                  stdin=json.dumps(widget(color=None, namespace="n", spareParts=[{"name": "a"}])))
+        self.says("defaults", "get", "wd", "w", "-o", "jsonpath={.spec.color} {.spec.replicas} {.spec.spareParts[0].port}",
+                  want=["red 1 80"])
+        self.says("columns of widgets", "get", "widgets", "-o", "wide", want=["REPLICAS", "AGE"])
+        self.says("a column of priority 1", "get", "widgets", want=["AGE"], never=["REPLICAS"])
+        self.says("scale", "scale", "widget", "w", "--replicas=3", want=["scaled"])
+        self.says("field selectors", "get", "widgets", "--field-selector=spec.color=red", "-o", "name", want=["/w"])
+        self.says("field selectors that match nothing", "get", "widgets", "--field-selector=spec.color=yes", "-o", "name",
+                  never=["/w"])
+
+        def change(value: Any) -> tuple[Any, Any, Any, Any, Any, Any]:
+            return "patch", "widget", "w", "--type=merge", "-p", json.dumps({"spec": value})
+
+        self.refuses("an immutable field stays", "is immutable", *change({"namespace": "m"}))
+        self.refuses("an immutable field cannot go", "cannot be removed", *change({"namespace": None}))
+        self.says("a rule with an optional oldSelf", *change({"paused": True}))
+        self.refuses("a rule with oldSelf", "cannot be paused twice", *change({"paused": True, "replicas": 4}))
+
+        # Another one, as this one is paused for good.
+        other = widget()
+        other["metadata"]["name"] = "v"
+        self.says("created: another Widget", "create", "-f", "-", stdin=json.dumps(other))
+        for manager, tag in (("one", "a"), ("two", "b")):
+            applied = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "v", "namespace": "default"},
+                       "spec": {"tags": [tag]}}
+            self.says(f"a set is merged: {tag}", "apply", "--server-side", f"--field-manager={manager}", "-f", "-",
+                      stdin=json.dumps(applied))
+        self.says("a set has both managers' items", "get", "wd", "v", "-o", "jsonpath={.spec.tags}", want=['"a"', '"b"'])
+        labels: dict[str, Any] = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "v", "namespace": "default"},
+                  "spec": {"labels": {"a": "b"}}}
+        self.says("a map is applied", "apply", "--server-side", "--field-manager=three", "-f", "-", stdin=json.dumps(labels))
+        labels["spec"]["labels"] = {"c": "d"}
+        self.refuses("an atomic map has one manager", "conflict", "apply", "--server-side", "--field-manager=four", "-f", "-",
+                     stdin=json.dumps(labels))
+        self.says("an embedded object is kept whole", "patch", "widget", "v", "--type=merge", "-p",
+                  json.dumps({"spec": {"object": embedded(data={"kept": "yes"})}}))
+        self.says("what an embedded object holds", "get", "wd", "v", "-o", "jsonpath={.spec.object.data.kept}", want=["yes"])
+        self.says("categories", "get", "all", "-o", "name", want=["widget.example.com/v"])
+        self.says("labels of the definition", "get", "crd", "-l", "app=widgets", "-o",
+                  "jsonpath={.items[*].metadata.annotations.example\\.com/owner}", want=["tests"])
+        self.refuses("a version that is not served", "NotFound", "get", "--raw",
+                     "/apis/example.com/v1beta1/namespaces/default/widgets")
+        self.says("the selector of the scale", "patch", "widget", "v", "--subresource=status", "--type=merge", "-p",
+                  '{"status":{"selector":"app=w","replicas":2}}')
+        self.says("scale shows selector and replicas", "get", "widget", "v", "--subresource=scale", "-o",
+                  "jsonpath={.status.selector} {.status.replicas} {.spec.replicas}", want=["app=w 2 1"])
+        self.refuses("a reason and a path are the rule's", "spec.color: Forbidden", "create", "--dry-run=server", "-f", "-",
+                     stdin=json.dumps(REFUSED["a name that is too long for the rule"][0]))
+        code, published = self.run_kubectl("get", "--raw", "/openapi/v3/apis/example.com/v1")
+        for text in ('"title":"Paint"', '"externalDocs":{"description":"Which paints there are"', '"example":3'):
+            self.check(f"published: {text}", code == 0 and text in published, published[:300])
+
+    def test_gadgets(self) -> None:
+        self.says("created: Gadget", "create", "-f", "-", stdin=json.dumps(gadget()))
+        self.says("a default list of objects", "get", "gadgets", "g", "-o", "jsonpath={.spec.slots}", want=['"first"'])
+        self.says("the singular", "get", "gizmo", "g", "-o", "name", want=["gadget"])
+        self.says("the list's kind", "get", "--raw", "/apis/example.com/v1/gadgets", want=['"kind":"GadgetCollection"'])
+        self.refuses("no status subresource", "NotFound", "patch", "gizmo", "g", "--subresource=status", "--type=merge", "-p",
+                     '{"status":{"note":"x"}}')
+        self.says("status beside spec", "patch", "gizmo", "g", "--type=merge", "-p", '{"status":{"note":"x"}}')
+        self.says("status is kept", "get", "gizmo", "g", "-o", "jsonpath={.status.note}", want=["x"])
+        # Nobody answers at the webhook's address: that it was asked is seen in the error.
+        self.refuses("another version goes through the conversion webhook",
+                     'conversion webhook for example.com/v1, Kind=Gadget failed: Post '
+                     '"https://hooks.hook-system.svc:8443/convert',
+                     "get", "gadgets.v1beta1.example.com", "g")
+        _, said = self.run_kubectl("get", "gadgets.v1beta1.example.com")
+        self.check("a deprecated version warns", "Warning: example.com/v1beta1 Gadget is old; use v1" in said, said)
+        slots = [{"name": "first", "holder": "me"}]
+        self.says("a field of an item is set", "patch", "gizmo", "g", "--type=merge", "-p",
+                  json.dumps({"spec": {"slots": slots}}))
+        slots[0]["holder"] = "you"
+        self.refuses("an immutable field of a map's item stays", "is immutable", "patch", "gizmo", "g", "--type=merge", "-p",
+                     json.dumps({"spec": {"slots": slots}}))
+
+    def test_refused_definitions(self) -> None:
+        _, text = self.run_kubectl("create", "--dry-run=client", "-o", "json", "-f", WIDGETS)
+        for name, (field, change, want) in DEFINITIONS_REFUSED.items():
+            definition = json.loads(text)
+            definition["metadata"]["name"] = "others.example.com"
+            definition["spec"]["names"] = {"kind": "Other", "listKind": "OtherList", "plural": "others",
+                                           "singular": "other"}
+            schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+            schema["properties"]["spec"]["properties"][field].update(change)
+            self.refuses(f"refused definition: {name}", want, "create", "--dry-run=server", "-f", "-",
+                         stdin=json.dumps(definition))
+
+
+def main(argv: Sequence[str]) -> int:
+    return cluster_main("rbacgen/crd_cluster_test", __doc__, [CustomResources], argv)

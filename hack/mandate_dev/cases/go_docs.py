@@ -1,22 +1,23 @@
 """docs/rbacgen-for-go.md followed to the letter: each command of it, on the project and a real control plane.
 
-usage: rbacgen/go_docs_test [RBACGEN]
+usage: rbacgen/go_docs_test [--rbacgen PROGRAM] [-k PATTERN]… [--list] [--junit FILE]
 
-RBACGEN is built if it is not named. What the page shows below a command has to be what it prints; "…" stands for
-anything. The last line is `N passed, N failed`; the exit code is 0 only when nothing failed.
+PROGRAM is built if it is not given. A command has to print what the page shows below it; "…" stands for anything. Each
+step counts. The last line is `N passed, N failed`; the exit code is 0 only when nothing failed.
 """
 import os
 import re
 import subprocess
-import sys
-import tempfile
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
+from mandate_dev import bazel, runner
+from mandate_dev.cases import ClusterCase
 from mandate_dev.paths import ROOT
 
-CLUSTER = os.path.join(ROOT, "hack", "cluster")
 PAGE = os.path.join(ROOT, "docs", "rbacgen-for-go.md")
 END = "end of the output, exit code"
-# What a reader does between the page's commands, before the first that holds the text.
+# What a reader does between the page's commands: before the first command that has the text in it.
 BETWEEN = {
     "git worktree": "git init -q -b main . && git add -A && git -c user.name=a -c user.email=a@b.c commit -qm all && "
                     "git checkout -qb change && sed -i '/groups=core,resources=nodes,verbs=/s/$/;patch/' "
@@ -25,17 +26,9 @@ BETWEEN = {
 }
 
 
-def built():
-    """The path of rbacgen, built from this tree."""
-    bazel = os.path.join(ROOT, "hack", "bazel")
-    subprocess.run([bazel, "build", "//rbacgen"], check=True, timeout=7200)
-    folder = subprocess.run([bazel, "info", "bazel-bin"], capture_output=True, text=True, check=True).stdout.strip()
-    return os.path.join(folder, "rbacgen", "rbacgen")
-
-
-def steps(page):
+def steps(page: str) -> list[tuple[str, str, str]]:
     """[("command", text, what it shows) or ("marker", a rule's line, the line above it)], in the page's order."""
-    found = []
+    found: list[tuple[str, str, str]] = []
     for language, block in re.findall(r"^```(console|go)\n(.*?)^```$", page, re.M | re.S):
         if language == "go":
             lines = block.splitlines()
@@ -53,7 +46,7 @@ def steps(page):
 class Shell:
     """One bash, as a reader has it: folders and variables stay."""
 
-    def __init__(self, folder, path):
+    def __init__(self, folder: str, path: str) -> None:
         env = {**os.environ, "HOME": folder, "PATH": f"{path}:{os.environ['PATH']}"}
         env.update({name: subprocess.run(["go", "env", name], capture_output=True, text=True, check=True).stdout.strip()
                     for name in ("GOPATH", "GOCACHE", "GOMODCACHE")})
@@ -61,7 +54,8 @@ class Shell:
         self._bash = subprocess.Popen(["bash"], cwd=folder, env=env, text=True, stdin=subprocess.PIPE,
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
-    def run(self, command):
+    def run(self, command: Any) -> str:
+        assert self._bash.stdin is not None and self._bash.stdout is not None
         self._bash.stdin.write(f"{command}\necho; echo '{END}' $?\n")
         self._bash.stdin.flush()
         lines = []
@@ -71,12 +65,11 @@ class Shell:
             lines.append(line.rstrip("\n"))
         return "\n".join(lines).strip("\n")
 
-    def close(self):
-        self._bash.stdin.close()
-        self._bash.wait(timeout=300)
+    def close(self) -> None:
+        self._bash.communicate(timeout=300)
 
 
-def replace_marker(tree, old, new):
+def replace_marker(tree: Any, old: str, new: str) -> Any:
     """The Go files in which a line that ends with `old` became `new`."""
     changed = []
     for folder, _, names in os.walk(tree):
@@ -92,45 +85,48 @@ def replace_marker(tree, old, new):
     return changed
 
 
-def is_shown(output, shown):
+def is_shown(output: Any, shown: Any) -> bool:
     pattern = ".*".join(re.escape(part) for part in shown.strip("\n").split("…"))
     return re.fullmatch(pattern, output, re.S) is not None
 
 
-def main(argv):
-    if len(argv) > 1 or argv[:1] == ["--help"]:
-        sys.exit(__doc__)
-    rbacgen = os.path.abspath(argv[0]) if argv else built()
-    with open(PAGE, encoding="utf-8") as f:
-        todo = steps(f.read())
-    results, between = [], dict(BETWEEN)
+class GoDocs(ClusterCase):
+    """One case: the steps build on each other, as the page does."""
 
-    def check(name, holds, seen=""):
-        print("ok  " if holds else "FAIL", name.replace("\n", " ↵ "), "" if holds else f"\n{seen}", flush=True)
-        results.append(bool(holds))
+    program: ClassVar[str | None] = None
 
-    with tempfile.TemporaryDirectory(prefix="mandate-go-docs-") as folder:
-        cluster, programs = os.path.join(folder, "cluster"), os.path.join(folder, "bin")
+    def check(self, name: str, holds: bool, seen: str) -> None:
+        with self.subTest(name.replace("\n", " ↵ ")):
+            self.assertTrue(holds, f"\n{seen}")
+
+    def test_the_page(self) -> None:
+        with open(PAGE, encoding="utf-8") as f:
+            todo = steps(f.read())
+        between, done = dict(BETWEEN), 0
+        programs = os.path.join(self.folder, "bin")
         os.mkdir(programs)
-        os.symlink(rbacgen, os.path.join(programs, "rbacgen"))
-        subprocess.run([CLUSTER, "up", "--dir", cluster, "--watch-pid", str(os.getpid())], check=True, timeout=7200)
-        shell = Shell(folder, f"{programs}:{cluster}/bin")
-        try:
-            for kind, text, shown in todo:
-                if kind == "marker":
-                    rule = text.lstrip("/ ")
-                    changed = replace_marker(os.path.join(folder, "jobset"), f"{rule}\n", f"{shown}\n{text}\n")
-                    check(f"the project has the marker {rule}", len(changed) == 1, changed)
-                elif text.startswith("make release"):
-                    continue  # hack/release tries it
-                else:
-                    for words in [words for words in between if words in text]:
-                        shell.run(between.pop(words))
-                    said = shell.run(text)
-                    check(text, is_shown(said, shown), f"--- shown\n{shown}\n--- printed\n{said}")
-            check("the page was followed", len(results) > 15 and not between, (len(results), between))
-        finally:
-            shell.close()
-            subprocess.run([CLUSTER, "down", "--dir", cluster], check=False)
-    print(f"\n{sum(results)} passed, {len(results) - sum(results)} failed")
-    return int(not all(results))
+        os.symlink(self.program or bazel.program("//rbacgen"), os.path.join(programs, "rbacgen"))
+        shell = Shell(self.folder, f"{programs}:{self.cluster.bin}")
+        self.addCleanup(shell.close)
+        for kind, text, shown in todo:
+            if kind == "marker":
+                rule = text.lstrip("/ ")
+                changed = replace_marker(os.path.join(self.folder, "jobset"), f"{rule}\n", f"{shown}\n{text}\n")
+                self.check(f"the project has the marker {rule}", len(changed) == 1, str(changed))
+            elif text.startswith("make release"):
+                continue  # hack/release tries it
+            else:
+                for words in [words for words in between if words in text]:
+                    shell.run(between.pop(words))
+                said = shell.run(text)
+                self.check(text, is_shown(said, shown), f"--- shown\n{shown}\n--- printed\n{said}")
+            done += 1
+        self.check("the page was followed", done > 15 and not between, f"{done} steps, left {between}")
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = runner.Parser("rbacgen/go_docs_test", __doc__)
+    parser.add_argument("--rbacgen")
+    options = parser.parse_args(argv)
+    GoDocs.program = os.path.abspath(options.rbacgen) if options.rbacgen else None
+    return runner.run("rbacgen/go_docs_test", [GoDocs], options)

@@ -1,40 +1,29 @@
 """The guard's answers to requests, and a real API server's (manager/client/guard_rows.h).
 
-usage: manager/client/guard_cluster_test [--dir DIR]
+usage: manager/client/guard_cluster_test [--dir DIR] [--port N] [-k PATTERN]… [--list] [--junit FILE]
 
 Starts a control plane of its own in DIR (default: a new temporary folder) and stops it. A request that the guard
-refuses must be 403 there, and one that it allows must not be. The last line is `N passed, N failed`; the exit code is
-0 only when nothing failed.
+rejects must be 403 there, and one that it allows must not be. Each row counts. The last line is `N passed, N failed`;
+the exit code is 0 only when nothing failed.
 """
-import argparse
 import base64
 import json
 import os
-import shutil
 import ssl
 import subprocess
-import tempfile
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-from mandate_dev.paths import ROOT
+from mandate_dev import bazel
+from mandate_dev.cases import ClusterCase, cluster_main
 
-CLUSTER = os.path.join(ROOT, "hack", "cluster")
-BAZEL = os.path.join(ROOT, "hack", "bazel")
 USER = "guarded"
 
 
-def rows():
-    """guard_rows.h: the rules, and the requests with both answers."""
-    target = "//manager/client:guard_rows"
-    subprocess.run([BAZEL, "build", target], check=True, cwd=ROOT)
-    folder = subprocess.run([BAZEL, "info", "bazel-bin"], check=True, cwd=ROOT, capture_output=True, text=True).stdout
-    tool = os.path.join(folder.strip(), "manager", "client", "guard_rows")
-    return json.loads(subprocess.run([tool], check=True, capture_output=True, text=True).stdout)
-
-
-def grants(rules):
+def grants(rules: Any) -> Iterator[dict[str, Any]]:
     """The objects that grant exactly `rules` to USER."""
     subject = {"kind": "User", "name": USER, "apiGroup": "rbac.authorization.k8s.io"}
     for i, (ns, rule) in enumerate((r["namespace"], r["rule"]) for r in rules):
@@ -45,7 +34,7 @@ def grants(rules):
                "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": f"g{i}"}}
 
 
-def world(rules):
+def world(rules: Any) -> Iterator[dict[str, Any]]:
     yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "guarded"}}
     there = {"name": "there", "namespace": "guarded"}
     yield {"apiVersion": "v1", "kind": "ConfigMap", "metadata": there}
@@ -56,9 +45,8 @@ def world(rules):
 class Server:
     """Requests as USER, by the administrator's right to impersonate."""
 
-    def __init__(self, kubectl, folder):
-        config = json.loads(subprocess.run([kubectl, "config", "view", "--raw", "--flatten", "-o", "json"], check=True,
-                                           capture_output=True, text=True).stdout)
+    def __init__(self, kubectl: Callable[..., str], folder: str) -> None:
+        config = json.loads(kubectl("config", "view", "--raw", "--flatten", "-o", "json"))
         cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
         self.url = cluster["server"]
         context = ssl.create_default_context(cadata=base64.b64decode(cluster["certificate-authority-data"]).decode())
@@ -71,7 +59,7 @@ class Server:
         self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}),
                                                   urllib.request.HTTPSHandler(context=context))
 
-    def answer(self, row):
+    def answer(self, row: Any) -> tuple[Any, Any]:
         """(status code, text)."""
         headers = {"Impersonate-User": USER, "Impersonate-Group": "system:authenticated"}
         if row["contentType"]:
@@ -85,37 +73,25 @@ class Server:
             return error.code, error.read().decode(errors="replace")
 
 
-def main(argv):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--dir")
-    flags = parser.parse_args(argv)
-    table = rows()
-    folder = tempfile.mkdtemp(prefix="guard-cluster-test.")
-    cluster = ["--dir", flags.dir or os.path.join(folder, "cluster")]
-    passed = failed = 0
-    try:
-        subprocess.run([CLUSTER, "up", *cluster, "--watch-pid", str(os.getpid())], check=True, timeout=7200)
-        kubectl = subprocess.run([CLUSTER, "kubectl-path", *cluster], check=True, capture_output=True,
-                                 text=True).stdout.strip()
+class Guard(ClusterCase):
+    def test_rows(self) -> None:
+        # The rules, and the requests with both answers.
+        table = json.loads(subprocess.run([bazel.program("//manager/client:guard_rows")], check=True, capture_output=True,
+                                          text=True).stdout)
         objects = {"apiVersion": "v1", "kind": "List", "items": list(world(table["rules"]))}
-        env = {k: v for k, v in os.environ.items() if k != "KUBECONFIG"}
-        subprocess.run([kubectl, "create", "-f", "-"], input=json.dumps(objects), check=True, text=True, timeout=600,
-                       env=env, stdout=subprocess.DEVNULL)
+        self.cluster.kubectl("create", "-f", "-", stdin=json.dumps(objects))
         # Roles reach the authorizer by a watch; this is the last one's.
         deadline = time.monotonic() + 300
-        while subprocess.run([kubectl, "auth", "can-i", "get", "/metrics", "--as", USER, "-q"], timeout=600,
-                             env=env).returncode != 0 and time.monotonic() < deadline:
+        while self.cluster.try_kubectl("auth", "can-i", "get", "/metrics", "--as", USER, "-q").returncode != 0 \
+                and time.monotonic() < deadline:
             time.sleep(0.1)
-        server = Server(kubectl, folder)
+        server = Server(self.cluster.kubectl, self.folder)
+        words = {True: "allows", False: "rejects"}
         for row in table["rows"]:
             code, text = server.answer(row)
-            holds = (code != 403) == row["server"] and code not in (400, 401, 415, 501)
-            passed, failed = passed + holds, failed + (not holds)
-            words = {True: "allows", False: "refuses"}
-            print(f"{'ok  ' if holds else 'FAIL'} {row['method']} {row['target']}: the guard {words[row['guard']]}, "
-                  f"the server says {code}" + ("" if holds else f": {text[:300]}"), flush=True)
-    finally:
-        subprocess.run([CLUSTER, "down", *cluster], timeout=600, stdout=subprocess.DEVNULL)
-        shutil.rmtree(folder, ignore_errors=True)
-    print(f"\n{passed} passed, {failed} failed")
-    return 0 if failed == 0 and passed == len(table["rows"]) else 1
+            with self.subTest(f"{row['method']} {row['target']}: the guard {words[row['guard']]}, the server answers {code}"):
+                self.assertTrue((code != 403) == row["server"] and code not in (400, 401, 415, 501), text[:300])
+
+
+def main(argv: Sequence[str]) -> int:
+    return cluster_main("manager/client/guard_cluster_test", __doc__, [Guard], argv)
