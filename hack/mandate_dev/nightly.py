@@ -23,69 +23,70 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Callable, Sequence
 
+from mandate_dev import bazel, junit, processes
 from mandate_dev.paths import ROOT, cache
+from mandate_dev.suite import PROGRAMS, program_results, summarize
 
+Command = tuple[list[str], dict[str, str]]  # and what it needs in its environment
 CACHE = cache("nightly")
 SIMULATIONS = "kind(cc_test, rdeps(//..., //manager/core/testing:seeds, 1))"
 
 
-def bazel(name, *command):
-    return {"command": ["hack/bazel", *command], "env": {"BAZEL_OUTPUT_BASE": os.path.join(CACHE, name)}}
+def bazel_of(name: str, *command: str) -> Command:
+    return ["hack/bazel", *command], {"BAZEL_OUTPUT_BASE": os.path.join(CACHE, name)}
 
 
 PARTS = 20  # of the seeds of a simulation: each is one run of its test, so that two cores have work
 
 
-def simulations():
+def simulations() -> Command:
     found = subprocess.run(["hack/bazel", "query", SIMULATIONS], cwd=ROOT, text=True, stdout=subprocess.PIPE, check=True)
     in_part = -(-int(os.environ.get("SEEDS", "10000")) // PARTS)
-    return {"command": ["hack/bazel", "test", "--keep_going", "--test_timeout=7200", f"--runs_per_test={PARTS}",
-                        f"--test_env=SEEDS={in_part}", *found.stdout.split()]}
+    return (["hack/bazel", "test", "--keep_going", "--test_timeout=7200", f"--runs_per_test={PARTS}",
+             f"--test_env=SEEDS={in_part}", *found.stdout.split()], {})
 
 
-def measures():
+def measures() -> Command:
     run = "hack/bazel run --config=release"
-    return {"command": ["bash", "-c", f"failed=0; {run} //hack/bench/ours:scope_start || failed=1; "
-                                      f"{run} //manager:bulkhead_benchmark || failed=1; exit $failed"]}
+    return (["bash", "-c", f"failed=0; {run} //hack/bench/ours:scope_start || failed=1; "
+                           f"{run} //manager:bulkhead_benchmark || failed=1; exit $failed"], {})
 
 
-ALL = {
-    "asan": lambda: bazel("asan", "test", "--config=asan", "--keep_going", "//..."),
-    "tsan": lambda: bazel("tsan", "test", "--config=tsan", "--keep_going", "//..."),
-    "threadsafety": lambda: bazel("threadsafety", "build", "--config=threadsafety", "--keep_going", "//..."),
+ALL: dict[str, Callable[[], Command]] = {
+    "asan": lambda: bazel_of("asan", "test", "--config=asan", "--keep_going", "//..."),
+    "tsan": lambda: bazel_of("tsan", "test", "--config=tsan", "--keep_going", "//..."),
+    "threadsafety": lambda: bazel_of("threadsafety", "build", "--config=threadsafety", "--keep_going", "//..."),
     "seeds": simulations,
     "measures": measures,
-    "rbac": lambda: {"command": ["testing/rbac_fidelity/run", "--decisions=100000"]},
-    "explore": lambda: {"command": ["testing/conformance/explore/run", "--sequences=20000"]},
-    "fuzz": lambda: {"command": ["hack/fuzz", "--seconds=600"]},
-    "demo": lambda: {"command": ["sh", "-c", "for mode in impersonate single; do hack/demo/demo --identity-mode=$mode || exit 1; done"]},
-    "fences": lambda: {"command": ["hack/chart_test", "nothing_gets_past_the_fences"],
-                       "env": {"ATTEMPTS": os.environ.get("ATTEMPTS", "30000")}},
-    "mutants": lambda: {"command": ["hack/mutation/run"]},
+    "rbac": lambda: (["testing/rbac_fidelity/run", "--decisions=100000"], {}),
+    "explore": lambda: (["testing/conformance/explore/run", "--sequences=20000"], {}),
+    "fuzz": lambda: (["hack/fuzz", "--seconds=600"], {}),
+    "demo": lambda: (["sh", "-c", "for mode in impersonate single; do hack/demo/demo --identity-mode=$mode || exit 1; done"], {}),
+    "fences": lambda: (["hack/chart_test", "nothing_gets_past_the_fences"],
+                       {"ATTEMPTS": os.environ.get("ATTEMPTS", "30000")}),
+    "mutants": lambda: (["hack/mutation/run"], {}),
 }
 
 
-def run(command, env=None):
-    """(passed, failed); what it prints is shown as it comes."""
-    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **(env or {})}, text=True, errors="replace",
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    lines = []
-    for line in process.stdout:
-        lines.append(line)
-        print(line, end="", flush=True)
-    code, text = process.wait(), "".join(lines)
-    said = re.findall(r"^(\d+) passed, (\d+) failed", text, re.MULTILINE)
-    if said:
-        passed, failed = map(int, said[-1])
-    else:
-        passed = len(re.findall(r"^//\S+\s+(?:\(cached\) )?PASSED", text, re.MULTILINE)) or int(code == 0)
-        failed = len(re.findall(r"^//\S+\s+(?:FAILED|TIMEOUT|NO STATUS|FLAKY)", text, re.MULTILINE))
-    return passed, failed or int(code != 0)
+def run(command: list[str], env: dict[str, str] | None = None) -> list[junit.Outcome]:
+    """The outcomes of Bazel's tests, of a program's cases, or of a command as a whole; its output is shown."""
+    with tempfile.TemporaryDirectory(prefix="mandate-nightly-") as folder:
+        if command[:2] == ["hack/bazel", "test"]:
+            return bazel.test(lambda words: processes.show(words, ROOT, env), command[2:], folder)
+        path = os.path.join(folder, "program.xml")
+        if command[0] in PROGRAMS:
+            return program_results(processes.show([*command, "--junit", path], ROOT, env)[0], path)
+        code, output = processes.show(command, ROOT, env)
+    said = re.findall(r"^(\d+) passed, (\d+) failed", output, re.MULTILINE)
+    passed, failed = map(int, said[-1]) if said else (int(code == 0), 0)
+    return [junit.Outcome(command[0])] * passed + [junit.Outcome(command[0], junit.FAILED)] * (failed or int(code != 0))
 
 
-def main(argv):
+def main(argv: Sequence[str]) -> int:
     if argv[:1] == ["mutants"] and argv[1:]:
         return subprocess.run([os.path.join(ROOT, "hack/mutation/run"), *argv[1:]]).returncode
     unknown = [a for a in argv if a not in ALL]
@@ -95,14 +96,10 @@ def main(argv):
             return 0
         print(f"hack/nightly: {unknown[0]!r} must be one of {', '.join(ALL)}", file=sys.stderr)
         return 2
-    rows = []
+    results = {}
     for name in argv or ALL:
         print(f"\n==> {name}", flush=True)
         start = time.monotonic()
-        passed, failed = run(**ALL[name]())
-        rows.append((name, passed, failed, time.monotonic() - start))
-    print(f"\n{'':14}passed  failed  seconds")
-    for name, passed, failed, seconds in rows:
-        print(f"{name:14}{passed:6}  {failed:6}  {seconds:7.0f}")
-    print(f"\n{sum(r[1] for r in rows)} passed, {sum(r[2] for r in rows)} failed")
-    return int(any(r[2] for r in rows))
+        outcomes = run(*ALL[name]())
+        results[name] = (outcomes, time.monotonic() - start)
+    return int(summarize(results) > 0)

@@ -1,24 +1,32 @@
 """Every test: Bazel's, then the programs that need a real control plane, then the house rules. A table, and its sum.
 
-usage: hack/test [--ci] [--runs N] [NAME]…
+usage: hack/test [--ci] [--runs N] [--junit FILE] [NAME]…
 
 The last line is `N passed, N failed`; exit 0 only when nothing failed. A failing test prints its reason where it fails,
 and the end of the output names every failure.
 
-  --ci      adds the demo, with and without kills
-  --runs N  all of it N times, also the tests that Bazel has passed before; the end says what failed in which run
-  NAME      only this: a program or rule of the table, or Bazel targets in place of //... (//manager/core/...)
+  --ci          adds the demo, with and without kills
+  --runs N      all of it N times, also the tests that Bazel has passed before; the end says what failed in which run
+  --junit FILE  writes the results of everything as JUnit XML
+  NAME          only this: a program or rule of the table, or Bazel targets in place of //... (//manager/core/...)
 """
 import argparse
-import re
-import subprocess
+import functools
+import os
+import shlex
+import shutil
 import sys
 import time
+import xml.etree.ElementTree
+from collections.abc import Callable, Sequence
 
-from mandate_dev.paths import ROOT
+from mandate_dev import bazel, junit, paths, processes
+from mandate_dev.paths import ROOT, cache
+from mandate_dev.report import table
 
-# Programs that start a control plane of their own, or Bazel; each ends with `N passed, N failed`.
+# Programs of unittest cases. Most start a control plane of their own, or Bazel.
 PROGRAMS = [
+    "hack/package_test",
     "hack/test_test",
     "hack/mutation_test",
     "hack/cluster_test",
@@ -41,6 +49,8 @@ PROGRAMS = [
 RULES = {
     "clang-format changes nothing": "git ls-files '*.h' '*.cc' | xargs clang-format --dry-run -Werror",
     "make manifests changes nothing": "hack/manifests --check",
+    "python types and lint": f"cd hack && mypy --cache-dir={shlex.quote(cache('mypy'))} && pyflakes3 mandate_dev && "
+                             "cd .. && git grep -lE '^#!.*python3' | xargs pyflakes3",
     # Time and randomness are injected: a clock is asked, and a seed is drawn, in one place each.
     "no other clock, sleep or seed":
         r"! git grep -nE 'absl::Now|\bsleep(_for|_until)?\(|SleepFor|(system|steady|high_resolution)_clock|random_device|BitGen' "
@@ -48,50 +58,46 @@ RULES = {
         r"':!manager/core/clock.cc' ':!cmd/*/main.cc'",
 }
 DEMOS = {"the demo": "hack/demo/demo", "the demo, with kills": "hack/demo/demo --kill"}
+Row = Callable[[str], list[junit.Outcome]]  # runs it, with a folder for its files
 
 
-def run(command):
-    """(exit code, output); the output is shown as it comes."""
-    process = subprocess.Popen(command, cwd=ROOT, shell=isinstance(command, str), text=True, errors="replace",
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    lines = []
-    for line in process.stdout:
-        lines.append(line)
-        sys.stdout.write(line)
-        sys.stdout.flush()
-    return process.wait(), "".join(lines)
+def run(command: str | Sequence[str]) -> tuple[int, str]:
+    return processes.show(command, ROOT)
 
 
-def bazel_results(code, output):
-    """(passed, failures) of `bazel test`, one a target."""
-    passed = len(re.findall(r"^//\S+\s+(?:\(cached\) )?PASSED", output, re.MULTILINE))
-    failures = [" ".join(row) for row in
-                re.findall(r"^(//\S+)\s+(FAILED TO BUILD|FAILED|TIMEOUT|NO STATUS|FLAKY)", output, re.MULTILINE)]
-    # A build that broke before any test ran has no row of its own.
-    return passed, failures or ["the build"] * (code != 0)
+def run_bazel(flags: Sequence[str], folder: str) -> list[junit.Outcome]:
+    return bazel.test(run, flags, folder)
 
 
-def own_results(code, output):
-    """(passed, failures) of a program that prints both numbers; what it calls failed names the failures."""
-    found = re.findall(r"^(\d+) passed, (\d+) failed", output, re.MULTILINE)
-    passed, failed = map(int, found[-1]) if found else (0, 1)
-    failed = failed or int(code != 0)
-    names = re.findall(r"^\s*(?:FAIL|FAILED|ERROR|NOT FOUND)\b:?\s*(.*)", output, re.MULTILINE)
-    for listed in re.findall(r"^Failed: ([^;\n]*)", output, re.MULTILINE):  # `Failed: NAME, NAME; logs in FOLDER`
-        names += listed.split(", ")
-    names = names[:failed]
-    return passed, names + ["(see above)"] * (failed - len(names))
+def program_results(code: int, path: str) -> list[junit.Outcome]:
+    """The outcomes that a program wrote, and its exit code, as a failure if nothing else tells of one."""
+    try:
+        outcomes = junit.read(path)
+    except (OSError, xml.etree.ElementTree.ParseError):
+        outcomes = []
+    if junit.count(outcomes, junit.FAILED) == 0 and (code != 0 or not outcomes):
+        outcomes.append(junit.Outcome("(see above)", junit.FAILED, text=f"exit {code}"))
+    return outcomes
 
 
-def exit_results(code, _):
-    return int(code == 0), [f"exit {code}"] * (code != 0)
+def run_program(command: str, folder: str) -> list[junit.Outcome]:
+    path = os.path.join(folder, "program.xml")
+    if os.path.exists(path):
+        os.remove(path)
+    code, _ = run([*command.split(), "--junit", path])
+    return program_results(code, path)
 
 
-def table(options):
-    """[(name, command, results)] of one run."""
+def run_rule(name: str, command: str, _folder: str) -> list[junit.Outcome]:
+    code, output = run(command)
+    return [junit.Outcome(name, text=output) if code == 0 else junit.Outcome(f"exit {code}", junit.FAILED, text=output)]
+
+
+def rows_of(options: argparse.Namespace) -> dict[str, Row]:
+    """The rows of one run, by name. Raises ValueError for an unknown name."""
     targets = [name for name in options.names if name.startswith(("//", "@"))]
-    others = {program: (program.split(), own_results) for program in PROGRAMS}
-    others |= {name: (command, exit_results) for name, command in {**RULES, **DEMOS}.items()}
+    others: dict[str, Row] = {program: functools.partial(run_program, program) for program in PROGRAMS}
+    others |= {name: functools.partial(run_rule, name, command) for name, command in {**RULES, **DEMOS}.items()}
     unknown = [name for name in options.names if name not in targets and name not in others]
     if unknown:
         raise ValueError(f"{unknown[0]!r} is neither a Bazel target nor one of: {', '.join(others)}")
@@ -102,15 +108,16 @@ def table(options):
     else:
         others = {name: row for name, row in others.items() if name in options.names}
     again = ["--nocache_test_results"] if options.runs > 1 else []
-    bazel = ["hack/bazel", "test", "--keep_going", *again, *targets]
-    rows = [(f"bazel test {' '.join(targets)}", bazel, bazel_results)] if targets else []
-    return rows + [(name, *row) for name, row in others.items()]
+    flags = ["--keep_going", *again, *targets]
+    first: dict[str, Row] = {f"bazel test {' '.join(targets)}": functools.partial(run_bazel, flags)} if targets else {}
+    return first | others
 
 
-def parse(argv):
+def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="hack/test", add_help=False, allow_abbrev=False)
     parser.add_argument("--ci", action="store_true")
     parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--junit")
     parser.add_argument("-h", "--help", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args(argv)
@@ -119,33 +126,46 @@ def parse(argv):
     return options
 
 
-def main(argv):
+def run_all(rows: dict[str, Row], runs: int, folder: str) -> dict[str, tuple[list[junit.Outcome], float]]:
+    """(outcomes, seconds) of each row of each run, by its title."""
+    results = {}
+    for number in range(1, runs + 1):
+        for name, row in rows.items():
+            title = name + (f", run {number} of {runs}" if runs > 1 else "")
+            print(f"\n==> {title}", flush=True)
+            start = time.monotonic()
+            outcomes = row(folder)
+            results[title] = (outcomes, time.monotonic() - start)
+    return results
+
+
+def summarize(results: dict[str, tuple[list[junit.Outcome], float]]) -> int:
+    """Prints the table, the failures and the sum. The number of failures."""
+    rows = [(title, junit.count(outcomes, junit.PASSED), junit.count(outcomes, junit.FAILED), f"{seconds:.0f}")
+            for title, (outcomes, seconds) in results.items()]
+    print("", *table(["", "passed", "failed", "seconds"], rows), sep="\n")
+    failures = [f"{title}: {o.name}" for title, (outcomes, _) in results.items() for o in outcomes if o.status == junit.FAILED]
+    if failures:
+        print("\nFailed:", *failures, sep="\n  ")
+    print(f"\n{junit.summary([o for outcomes, _ in results.values() for o in outcomes])}")
+    return len(failures)
+
+
+def main(argv: Sequence[str]) -> int:
     options = parse(argv)
     if options.help:
         print(__doc__.strip())
         return 0
     try:
-        rows = table(options)
+        rows = rows_of(options)
     except ValueError as error:
         print(f"hack/test: {error}", file=sys.stderr)
         return 2
-    sums = {name: [0, 0, 0.0] for name, *_ in rows}
-    failures = []
-    for number in range(1, options.runs + 1):
-        which = f", run {number} of {options.runs}" if options.runs > 1 else ""
-        for name, command, results in rows:
-            print(f"\n==> {name}{which}", flush=True)
-            start = time.monotonic()
-            passed, failed = results(*run(command))
-            for i, more in enumerate((passed, len(failed), time.monotonic() - start)):
-                sums[name][i] += more
-            failures += [f"{name}{which}: {failure}" for failure in failed]
-
-    width = max(len(name) for name in sums)
-    print(f"\n{'':{width}}  passed  failed  seconds")
-    for name, (passed, failed, seconds) in sums.items():
-        print(f"{name:{width}}  {passed:6}  {failed:6}  {seconds:7.0f}")
-    if failures:
-        print("\nFailed:", *failures, sep="\n  ")
-    print(f"\n{sum(s[0] for s in sums.values())} passed, {len(failures)} failed")
-    return int(bool(failures))
+    folder = paths.new_folder("test")
+    try:
+        results = run_all(rows, options.runs, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    if options.junit:
+        junit.write(options.junit, {title: outcomes for title, (outcomes, _) in results.items()})
+    return int(summarize(results) > 0)

@@ -1,0 +1,18 @@
+"""Unit tests of the package itself, without a cluster.
+
+usage: hack/package_test [NAME…] [-k PATTERN]… [--list] [--junit FILE]
+
+The last line is `N passed, N failed`.
+"""
+from collections.abc import Sequence
+
+from mandate_dev import runner
+from mandate_dev.tests import bazel, junit, paths, processes, report, suite, world
+from mandate_dev.tests import runner as runner_tests
+
+CASES = [paths.Paths, report.Reports, junit.JUnit, runner_tests.Running, runner_tests.Choosing, runner_tests.Sharing, bazel.Events,
+         suite.Suite, processes.Processes, world.WorldFile]
+
+
+def main(argv: Sequence[str]) -> int:
+    return runner.main("hack/package_test", __doc__, CASES, argv)
