@@ -9,10 +9,12 @@ what its spec says. Exit 2, and nothing is written, when something is in the way
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
 
+from mandate_dev import processes
 from mandate_dev.paths import ROOT
 
 TEMPLATES = os.path.join(ROOT, "hack", "component_templates")
@@ -33,31 +35,31 @@ class Refused(Exception):
     """Why there is no component, in one line."""
 
 
-def read(path):
+def read(path: str) -> Any:
     with open(os.path.join(ROOT, path), encoding="utf-8") as f:
         return f.read()
 
 
-def grep(pattern, *pathspec):
+def grep(pattern: Any, *pathspec: Any) -> Any:
     """What matches in the tree's sources, those not yet added too."""
     done = subprocess.run(["git", "grep", "--untracked", "-hoE", pattern, "--", *pathspec], cwd=ROOT, text=True,
                           capture_output=True)
     return done.stdout.splitlines()
 
 
-def plural_of(kind):
+def plural_of(kind: str) -> Any:
     word = kind.lower()
     if re.search(r"(s|x|z|ch|sh)$", word):
         return word + "es"
     return re.sub(r"([^aeiou])y$", r"\1ie", word) + "s"
 
 
-def constant_of(name):
+def constant_of(name: str) -> Any:
     """As `rbacgen header` names the mandate."""
     return "k" + "".join(part[:1].upper() + part[1:] for part in name.split("-"))
 
 
-def check(name, kind, group):
+def check(name: str, kind: str, group: str) -> dict[str, Any]:
     """Refuses what cannot be a component here; returns what the templates say in place of @WORDS@."""
     if not re.fullmatch(LABEL, name) or len(name) > 63 or not name[0].isalpha() or "--" in name:
         raise Refused(f'NAME must be a DNS label that begins with a letter, of at most 63 of a-z, 0-9 and single "-", '
@@ -74,7 +76,7 @@ def check(name, kind, group):
             raise Refused(f'NAME "{name}": {folder} exists; choose another, or remove it')
     # The name is that of a C++ namespace inside mandate, which would hide others' that headers name: boost::, absl::.
     if (snake in KEYWORDS | MACROS or grep(rf"namespace (mandate::)?{snake}\b", "*.h", "*.cc")
-            or grep(rf"(^|[^:[:alnum:]_]){snake}::", "*.h", "hack/component_templates")):
+        or grep(rf"(^|[^:[:alnum:]_]){snake}::", "*.h", "hack/component_templates")):
         raise Refused(f'NAME "{name}" cannot name a namespace of its own: "{snake}" means something already; choose another')
     # So is that of its mandate, of a constant there; the templates' own constants would hide it. Tests' headers name
     # what they like: a component that needs one of their constants names it in its template.
@@ -94,14 +96,14 @@ def check(name, kind, group):
             "CONSTANT": constant_of(name)}
 
 
-def formatted(path, text):
+def formatted(path: str, text: str) -> Any:
     if not path.endswith((".h", ".cc")):
         return text
     return subprocess.run(["clang-format", f"--assume-filename={os.path.join(ROOT, path)}"], input=text, text=True,
                           check=True, stdout=subprocess.PIPE).stdout
 
 
-def new_files(words):
+def new_files(words: dict[str, str]) -> dict[str, str]:
     """path → text, from the templates."""
     snake = words["SNAKE"]
     places = {"api.BUILD.bazel.in": f"api/{snake}/v1alpha1/BUILD.bazel", "api.proto.in": f"api/{snake}/v1alpha1/{snake}.proto"}
@@ -113,7 +115,7 @@ def new_files(words):
     return files
 
 
-def with_label(build, target, attribute, label):
+def with_label(build: Any, target: str, attribute: Any, label: str) -> Any:
     """A build file's text with one label more in a list of a target."""
     start = build.find(f'    name = "{target}",\n')
     found = re.compile(rf"\n    {attribute} = \[\n((?:        \"[^\"]+\",\n)*)    \],\n").search(build, max(start, 0))
@@ -124,7 +126,7 @@ def with_label(build, target, attribute, label):
     return build[:found.start(1)] + "".join(lines) + build[found.end(1):]
 
 
-def registered(words):
+def registered(words: Any) -> dict[str, Any]:
     """path → text of the program's files, with the component."""
     snake = words["SNAKE"]
     build = with_label(read(f"{PROGRAM}/BUILD.bazel"), "base_mandate", "srcs", f"//controllers/{snake}:mandates_sources")
@@ -144,17 +146,17 @@ def registered(words):
 class Undo:
     """What was there, to put it back. Nothing is written before it is remembered."""
 
-    def __init__(self, new, changed):
+    def __init__(self, new: Iterable[str], changed: Iterable[str]) -> None:
         self._new = sorted({"/".join(path.split("/")[:2]) for path in new})
         self._old = {path: read(path) for path in changed}
         self._chart = {path: read(path) for path in self._chart_files()}
 
     @staticmethod
-    def _chart_files():
+    def _chart_files() -> list[Any]:
         return [os.path.relpath(os.path.join(folder, name), ROOT)
                 for folder, _, names in os.walk(os.path.join(ROOT, CHART)) for name in names]
 
-    def __call__(self):
+    def __call__(self) -> None:
         for folder in self._new:
             shutil.rmtree(os.path.join(ROOT, folder), ignore_errors=True)
         for path in set(self._chart_files()) - set(self._chart):
@@ -163,7 +165,7 @@ class Undo:
             write(path, text)
 
 
-def write(path, text):
+def write(path: str, text: str) -> None:
     path = os.path.join(ROOT, path)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     if os.path.exists(path) and read(path) == text:
@@ -174,11 +176,11 @@ def write(path, text):
         os.chmod(path, 0o755)
 
 
-def manifests(*arguments):
+def manifests(*arguments: str) -> Any:
     return subprocess.run(["hack/manifests", *arguments], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def make(name, kind, group):
+def make(name: str, kind: str, group: str) -> None:
     words = check(name, kind, group)
     new, changed = new_files(words), registered(words)
     # Or the chart's changes would not be this component's alone.
@@ -212,7 +214,7 @@ What it does is in controllers/{snake}/plan.cc, what it may do in the markers of
 what users write in api/{snake}/v1alpha1/{snake}.proto; after a change of those two, make manifests.""")
 
 
-def main(argv):
+def main(argv: Sequence[str]) -> int:
     if argv in (["--help"], ["-h"]):
         print(__doc__.strip())
         return 0
@@ -222,7 +224,7 @@ def main(argv):
         why = f"{' and '.join(missing)} missing" if missing else "GROUP is empty" if len(argv) == 3 else "too many arguments"
         print(f"hack/component: {why}\n\n{__doc__.strip()}", file=sys.stderr)
         return 2
-    signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+    processes.interrupt_on_sigterm()
     try:
         make(argv[0], argv[1], argv[2] if len(argv) == 3 else "mandate.io")
     except Refused as refused:

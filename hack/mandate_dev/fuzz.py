@@ -13,6 +13,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
+from typing import Any
 
 from mandate_dev.paths import ROOT, cache
 
@@ -29,7 +31,7 @@ FLAGS = ["--action_env=CC=clang", "--repo_env=CC=clang", "--copt=" + INSTRUMENT,
          "--linkopt=-fsanitize-link-c++-runtime", "--linkopt=-fuse-ld=bfd", "--nostart_end_lib"]
 
 
-def build(targets):
+def build(targets: Any) -> str:
     """Builds the targets with clang; the folder of their binaries."""
     env = {**os.environ, "BAZEL_OUTPUT_BASE": os.environ.get("BAZEL_OUTPUT_BASE") or os.path.join(CACHE, "bazel")}
     labels = [f"//testing/fuzz:{t}_fuzzer" for t in targets]
@@ -40,7 +42,7 @@ def build(targets):
     return os.path.join(info.stdout.strip(), "testing/fuzz")
 
 
-def seed_fixtures(target, binary):
+def seed_fixtures(target: str, binary: Any) -> Any:
     """A folder of the small ones among the fixtures that the target begins with; None if it has none."""
     if target not in FIXTURES:
         return None
@@ -53,7 +55,7 @@ def seed_fixtures(target, binary):
     return folder
 
 
-def fuzz(target, binary, seconds):
+def fuzz(target: str, binary: Any, seconds: float) -> tuple[Any, Any, Any, Any, Any, Any]:
     """One row of the table: (target, runs, runs a second, corpus, coverage, result)."""
     kept = os.path.join(ROOT, "testing/fuzz/corpus", target)
     grown = os.path.join(CACHE, "corpus", target)
@@ -64,6 +66,7 @@ def fuzz(target, binary, seconds):
     env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "print_stacktrace=1"}
     process = subprocess.Popen(command, cwd=f"{binary}.runfiles/mandate", env=env, text=True, errors="replace",
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert process.stdout is not None
     corpus, coverage, stats, tail = "-", "-", {}, []
     for line in process.stdout:
         if found := re.search(r"cov: (\d+).* corp: (\d+)", line):
@@ -79,7 +82,7 @@ def fuzz(target, binary, seconds):
             "ok" if code == 0 else f"FAILED (exit {code})")
 
 
-def main(argv):
+def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="hack/fuzz", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=60)

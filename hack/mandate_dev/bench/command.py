@@ -15,9 +15,10 @@ import tempfile
 import threading
 import time
 import urllib.request
+from collections.abc import Sequence
+from typing import Any
 
-from mandate_dev.bench import peers
-from mandate_dev.bench import tasks
+from mandate_dev.bench import peers, tasks
 
 TIMEOUT = 600  # seconds, of one run
 
@@ -25,27 +26,29 @@ TIMEOUT = 600  # seconds, of one run
 class Server:
     """fakeapi with so many objects."""
 
-    def __init__(self, binary, objects):
+    def __init__(self, binary: Any, objects: Any) -> None:
         self.objects = objects
         self.folder = tempfile.TemporaryDirectory(prefix="mandate-bench-")
         self.process = subprocess.Popen([binary, "-dir", self.folder.name, "-objects", str(objects)], text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.stdin = self.process.stdin
         self.kubeconfig = self.process.stdout.readline().strip()
         with open(os.path.join(self.folder.name, "server")) as f:
             self.url = f.read()
         self.tls = ssl.create_default_context(cafile=os.path.join(self.folder.name, "ca.crt"))
 
-    def ask(self, path):
+    def ask(self, path: str) -> Any:
         with urllib.request.urlopen(f"{self.url}/bench/{path}", context=self.tls, timeout=TIMEOUT) as answer:
             return json.load(answer)
 
-    def close(self):
-        self.process.stdin.close()  # that ends it
+    def close(self) -> None:
+        self.stdin.close()  # that ends it
         self.process.wait(timeout=10)
         self.folder.cleanup()
 
 
-def status_field(pid, field, file="status"):
+def status_field(pid: int, field: Any, file: str = "status") -> Any:
     with open(f"/proc/{pid}/{file}") as f:
         for line in f:
             if line.startswith(field + ":"):
@@ -53,16 +56,17 @@ def status_field(pid, field, file="status"):
     return 0.0
 
 
-def cpu_of(pid):
+def cpu_of(pid: int) -> Any:
     with open(f"/proc/{pid}/stat") as f:
         fields = f.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def run_start(binary, server, quick):
+def run_start(binary: Any, server: Any, quick: Any) -> dict[str, Any]:
     """B11: what is seen from outside."""
     start = time.monotonic()
     process = subprocess.Popen([binary, server.kubeconfig], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
     try:
         line = process.stdout.readline().strip()
         took = time.monotonic() - start
@@ -78,7 +82,7 @@ def run_start(binary, server, quick):
         process.wait()
 
 
-def run_program(binary, task, peer, server):
+def run_program(binary: Any, task: Any, peer: Any, server: Any) -> Any:
     events = task.events_of.get(peer, task.events)
     command = [binary, task.program, *task.flags]
     if server:
@@ -89,6 +93,7 @@ def run_program(binary, task, peer, server):
     if task.content == "json" and peer != tasks.RUST:
         command.append("--json")
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
     watchdog = threading.Timer(TIMEOUT, process.kill)
     watchdog.start()
     figures = {}
@@ -112,7 +117,7 @@ def run_program(binary, task, peer, server):
     return figures
 
 
-def measure(task, peer, binaries, server, quick):
+def measure(task: Any, peer: Any, binaries: Any, server: Any, quick: Any) -> Any:
     if task.program == "start":
         return run_start(binaries["start"], server, quick)
     return run_program(binaries[""], task, peer, server)
@@ -124,7 +129,7 @@ UNITS = {"rss": "MiB", "peak rss": "MiB", "anonymous": "MiB", "binary": "MiB", "
          "p50 at the loop": "µs", "p99 at the loop": "µs"}
 
 
-def show(metric, value):
+def show(metric: Any, value: Any) -> str:
     unit = UNITS.get(metric, "")
     if unit == "MiB":
         value /= 2**20
@@ -132,11 +137,11 @@ def show(metric, value):
     return f"{text} {unit}".strip()
 
 
-def medians(runs):
+def medians(runs: Any) -> dict[str, Any]:
     return {m: statistics.median(r[m] for r in runs if m in r) for m in runs[0]}
 
 
-def verdict(task, figures, base):
+def verdict(task: Any, figures: Any, base: Any) -> Any:
     """For ours: each target that is missed, or that all are met."""
     missed = []
     for metric, target in task.figures.items():
@@ -155,7 +160,7 @@ def verdict(task, figures, base):
     return "met" if any(t is not None for t in task.figures.values()) else ""
 
 
-def table(results, quick):
+def table(results: Any, quick: Any) -> None:
     rows = [("task", "what", "content", "client", "figures", "ratio", "target")]
     by_key = {(t.id, t.what, t.content, peer): medians(runs) for t, peer, runs in results}
     for task, peer, runs in results:
@@ -174,14 +179,14 @@ def table(results, quick):
         print("| " + " | ".join(row) + " |")
 
 
-def machine():
+def machine() -> str:
     with open("/proc/cpuinfo") as f:
         model = next((line.split(":")[1].strip() for line in f if line.startswith("model name")), platform.machine())
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return f"{os.cpu_count()} cores ({model}), {memory:.1f} GiB, Linux {platform.release().split('-')[0]}"
 
 
-def build(wanted):
+def build(wanted: Any) -> Any:
     binaries = {}
     for peer in wanted:
         print(f"==> building {peer}", flush=True)
@@ -194,7 +199,7 @@ def build(wanted):
     return binaries
 
 
-def main(argv):
+def main(argv: Sequence[str]) -> int:
     known = list(dict.fromkeys(i for t in tasks.TASKS for i in t.id.split("/")))
     parser = argparse.ArgumentParser(prog="hack/bench/run", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -203,7 +208,7 @@ def main(argv):
                         help="small sizes, one run: that everything works, not how fast it is")
     parser.add_argument("--ours", action="store_true",
                         help="without the peers, and without their tool chains (with it or not, a peer that cannot be built "
-                             "is left out)")
+                        "is left out)")
     parser.add_argument("--runs", type=int, metavar="N", help="runs of each (default: 3; 1 with --quick)")
     parser.add_argument("--json", metavar="FILE", default=os.path.join(peers.CACHE, "results.json"),
                         help="every figure of every run goes there (default: %(default)s)")
@@ -222,7 +227,7 @@ def main(argv):
     results, server, failures = [], None, 0
     try:
         # Rows of one size stand together, so that a server serves several.
-        for task in sorted(chosen, key=lambda t: t.objects):
+        for task in sorted(chosen, key=lambda t: int(t.objects)):
             if server and server.objects != task.objects:
                 server.close()
                 server = None

@@ -2,6 +2,7 @@
 import os
 import shutil
 import subprocess
+from typing import Any
 
 from mandate_dev.bench import tasks
 from mandate_dev.paths import HACK, ROOT, cache
@@ -14,17 +15,17 @@ class Missing(Exception):
     """A tool chain that is not there."""
 
 
-def _run(command, folder, **env):
+def _run(command: Any, folder: str, **env: Any) -> None:
     print(f"    {' '.join(command)}", flush=True)
     subprocess.run(command, cwd=os.path.join(HERE, folder), env={**os.environ, **env}, check=True)
 
 
-def _need(tool, package):
+def _need(tool: Any, package: Any) -> None:
     if shutil.which(tool) is None:
         raise Missing(f"{tool} is not installed ({package})")
 
 
-def _go(folder, *packages):
+def _go(folder: str, *packages: Any) -> Any:
     _need("go", "go.dev; the version stands in go.mod")
     out = os.path.join(CACHE, folder)
     os.makedirs(out, exist_ok=True)
@@ -32,11 +33,11 @@ def _go(folder, *packages):
     return out
 
 
-def fakeapi():
+def fakeapi() -> str:
     return os.path.join(_go("fakeapi", "."), "fakeapi")
 
 
-def ours():
+def ours() -> dict[str, Any]:
     """{sub-program: path}; one Bazel build of the release configuration."""
     bazel = os.path.join(ROOT, "hack/bazel")
     flags = ["--config=release", "//hack/bench/ours:bench", "//hack/bench/ours:start"]
@@ -56,12 +57,12 @@ def ours():
     return {"": os.path.join(out, "bench"), "start": os.path.join(out, "start")}
 
 
-def controller_runtime():
+def controller_runtime() -> dict[str, Any]:
     out = _go("controller_runtime", "./...")
     return {"": os.path.join(out, "controllerruntime"), "start": os.path.join(out, "start")}
 
 
-def kube_rs():
+def kube_rs() -> dict[str, Any]:
     _need("cargo", "rustup.rs")
     target = os.path.join(CACHE, "kube_rs")
     _run(["cargo", "build", "--release", "--locked"], "kube_rs", CARGO_TARGET_DIR=target)

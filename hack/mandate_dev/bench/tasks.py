@@ -1,5 +1,6 @@
 """The tasks: what is run, on how much, and which of its figures count."""
 import dataclasses
+from typing import Any
 
 OURS, GO, RUST = "ours", "controller-runtime", "kube-rs"
 ALL = (OURS, GO, RUST)
@@ -10,19 +11,19 @@ class Task:
     id: str  # of several: with a slash
     what: str
     program: str  # the sub-command of the programs; "start": the program of B11
-    figures: dict  # metric of the programs: the most, or (at_least) the least that it should be for ours; None: no target
-    peers: tuple = (OURS, GO)
+    figures: dict[str, float | None]  # metric of the programs: the most, or (at_least) the least that it should be for ours; None: no target
+    peers: tuple[str, ...] = (OURS, GO)
     content: str = ""  # "protobuf", "json": the flag --json
     objects: int = 0  # of the server; 0: none is needed
     events: int = 0  # released once a program is ready
-    events_of: dict = dataclasses.field(default_factory=dict)  # of a peer, where it is slow
+    events_of: dict[str, int] = dataclasses.field(default_factory=dict)  # of a peer, where it is slow
     rate: int = 0  # of the events, a second; 0: at once
-    flags: tuple = ()
-    at_least: tuple = ()  # metrics whose target is a least
-    quick: dict = dataclasses.field(default_factory=dict)  # fields of a quick run
+    flags: tuple[str, ...] = ()
+    at_least: tuple[str, ...] = ()  # metrics whose target is a least
+    quick: dict[str, Any] = dataclasses.field(default_factory=dict)  # fields of a quick run
     relative_to: str = ""  # figures also as a multiple of those of the row with this `what`, which limits apply to
 
-    def sized(self, quick):
+    def sized(self, quick: Any) -> Any:
         return dataclasses.replace(self, **self.quick, events_of={}) if quick else self
 
 

@@ -9,6 +9,8 @@ import hashlib
 import io
 import os
 import re
+from collections.abc import Iterable
+from typing import Any
 
 # Statements whose loss or change no test must notice.
 LOG = re.compile(r"^\s*(?:\w+(?:\.|->))*(?:log|log_|logger|logger_)(?:\(\))?(?:\.|->)(?:With|Info|Error|Debug)\(")
@@ -36,27 +38,27 @@ class Candidate:
     text: str  # the whole new line
 
     @property
-    def name(self):
+    def name(self) -> str:
         return f"{self.path}: {self.was} ==> {self.became}"
 
     @property
-    def names(self):
+    def names(self) -> tuple[Any, Any]:
         """Those that equivalents.txt may use: of every line of this text, or of this one alone, which counts from 1."""
         return self.name, f"{self.path}#{self.nth + 1}: {self.was} ==> {self.became}"
 
-    def order(self, seed):
+    def order(self, seed: str) -> str:
         """Where it comes in a sample: as chance has it, and the same in every run."""
         return hashlib.sha256(f"{seed}\n{self.name}\n{self.nth}".encode()).hexdigest()
 
 
-def is_product(path):
+def is_product(path: str) -> bool:
     """Whether bugs are seeded in the file: tests, their helpers and benchmarks are not what is tested."""
     name = os.path.basename(path)
     return (name.endswith((".cc", ".h")) and not name.endswith(("_test.cc", "_benchmark.cc")) and
             not name.startswith("testing") and "/testing/" not in path and "/testdata/" not in path)
 
 
-def in_string(line, start, end, raw=False):
+def in_string(line: Any, start: Any, end: Any, raw: bool = False) -> Any:
     """Whether [start, end) of the line lies in one literal. The line begins inside a raw one if `raw`."""
     at, opened = 0, 0 if raw else None
     while at < len(line):
@@ -81,7 +83,7 @@ def in_string(line, start, end, raw=False):
     return raw
 
 
-def changed(line, other):
+def changed(line: Any, other: Any) -> tuple[Any, Any]:
     """What of the line is other than in the other: [start, end)."""
     start = 0
     while start < min(len(line), len(other)) and line[start] == other[start]:
@@ -92,7 +94,7 @@ def changed(line, other):
     return start, end
 
 
-def skipped_lines(lines):
+def skipped_lines(lines: list[str]) -> tuple[Any, Any]:
     """(numbers of the lines of no interest, numbers of those that begin in a raw string), from 0."""
     skipped, raw_lines = set(), set()
     in_comment = in_raw = in_statement = in_macro = False
@@ -117,7 +119,7 @@ def skipped_lines(lines):
     return skipped, raw_lines
 
 
-def begins_statement(lines, i):
+def begins_statement(lines: list[str], i: int) -> bool:
     for before in range(i - 1, -1, -1):
         text = lines[before].split("//")[0].strip()
         if text:
@@ -129,9 +131,9 @@ def begins_statement(lines, i):
 OPENS = {"/*": "/\ue000*", "{-": "{\ue000-"}
 
 
-def mutants(lines, rules):
+def mutants(lines: list[str], rules: str) -> list[tuple[int, str]]:
     """(number from 1, new line) of universalmutator."""
-    from universalmutator import mutator
+    from universalmutator import mutator  # type: ignore[import]
     for opening, hidden in OPENS.items():
         lines = [line.replace(opening, hidden) for line in lines]
     with contextlib.redirect_stdout(io.StringIO()):
@@ -139,11 +141,12 @@ def mutants(lines, rules):
     return [(m[0], m[1].rstrip("\n").replace("\ue000", "")) for m in made]
 
 
-def candidates(path, source, made):
+def candidates(path: str, source: str, made: Iterable[tuple[int, str]]) -> list[Candidate]:
     """Of `made`, pairs as of mutants(), those that are worth a try."""
     lines = source.split("\n")
     skipped, raw = skipped_lines(lines)
-    seen, found = {}, []
+    seen: dict[str, int] = {}
+    found: list[Candidate] = []
     nth = {}
     for i, line in enumerate(lines):
         nth[i] = seen.get(line.strip(), 0)
@@ -169,7 +172,7 @@ def candidates(path, source, made):
     return found
 
 
-def sample(found, seed, per_file=None, share=None):
+def sample(found: list[Candidate], seed: str, per_file: Any = None, share: Any = None) -> tuple[list[Candidate], int]:
     """All in the order of trial, and how many of those that compile to try."""
     ordered = sorted(found, key=lambda c: c.order(seed))
     limit = len(ordered)
@@ -180,7 +183,7 @@ def sample(found, seed, per_file=None, share=None):
     return ordered, int(limit)
 
 
-def read_equivalents(text):
+def read_equivalents(text: str) -> Any:
     """{name of a candidate: why no test can notice it}, from lines `PATH: WAS ==> BECAME  # REASON`.
 
     `PATH#2: …` is the second line of this text.
@@ -196,7 +199,7 @@ def read_equivalents(text):
     return found
 
 
-def key(source, candidate):
+def key(source: str, candidate: Any) -> Any:
     """Of a bug: another source or another change is another bug."""
     digest = hashlib.sha256()
     for part in (candidate.path, source, str(candidate.line), candidate.text):

@@ -12,7 +12,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from typing import Any
 
+from mandate_dev import processes
 from mandate_dev.paths import HACK, ROOT, cache
 
 HERE = os.path.join(HACK, "mutation")
@@ -22,11 +25,11 @@ RULES = os.path.join(HERE, "cpp.rules")
 EQUIVALENTS = os.path.join(HERE, "equivalents.txt")
 
 
-def say(*words):
+def say(*words: str) -> None:
     print(*words, flush=True)
 
 
-def get_tool():
+def get_tool() -> None:
     """universalmutator in an environment of its own. Only its module of regular expressions is used, which needs nothing."""
     folder = os.path.join(CACHE, TOOL)
     made = os.path.join(folder, "made")
@@ -40,7 +43,7 @@ def get_tool():
     sys.path.append(packages)
 
 
-def room_of(path):
+def room_of(path: str) -> Any:
     parts = path.split("/")
     return parts[0] if parts[0] == "rbacgen" or len(parts) < 3 else "/".join(parts[:2])
 
@@ -49,11 +52,11 @@ def room_of(path):
 ELSEWHERE = {"controllers/scope": ["//testing/simulation/scope:scope_runs_test"]}
 
 
-def targets_of(room):
+def targets_of(room: Any) -> list[Any]:
     return [f"//{room}:all" if room == "manager" else f"//{room}/...", *ELSEWHERE.get(room, ())]
 
 
-def files_of(wanted):
+def files_of(wanted: Any) -> Any:
     from mandate_dev.mutation.candidates import is_product
     known = subprocess.run(["git", "ls-files", "manager", "controllers", "rbacgen"], cwd=ROOT, text=True,
                            stdout=subprocess.PIPE, check=True).stdout.split()
@@ -70,7 +73,7 @@ def files_of(wanted):
     return found
 
 
-def try_file(shop, path, options, record, equivalents, report):
+def try_file(shop: Any, path: str, options: Any, record: Any, equivalents: Any, report: Any) -> tuple[Any, Any]:
     """(tried, found) of one file."""
     from mandate_dev.mutation.candidates import candidates, key, mutants, sample
     with open(os.path.join(shop.tree, path)) as f:
@@ -113,11 +116,13 @@ def try_file(shop, path, options, record, equivalents, report):
 
 
 class Report:
-    def __init__(self):
-        self.survivors, self.untested, self.attempts = [], [], 0
+    def __init__(self) -> None:
+        self.survivors: list[Any] = []
+        self.untested: list[str] = []
+        self.attempts = 0
 
 
-def main(argv):
+def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="hack/nightly mutants", usage=__doc__, add_help=False)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--per-file", type=int)
@@ -127,8 +132,7 @@ def main(argv):
     parser.add_argument("--seed", default="1")
     parser.add_argument("--least", type=float, default=92)
     options = parser.parse_args(argv)
-    for stop in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(stop, signal.default_int_handler)
+    processes.interrupt_on_sigterm(signal.SIGINT)
     if options.per_file is None and options.share is None and not options.all and not options.survivors:
         options.per_file = 3
     files = files_of(options.names)

@@ -2,11 +2,14 @@
 import fcntl
 import json
 import os
+from typing import Any
 
 
 class Record:
-    def __init__(self, path):
-        self.path, self.tried, self.latest = path, {}, {}
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.tried: dict[str, Any] = {}
+        self.latest: dict[str, str] = {}
         os.makedirs(os.path.dirname(path), exist_ok=True)
         if os.path.exists(path):
             with open(path) as f:
@@ -17,11 +20,11 @@ class Record:
                         continue  # cut off when a run was killed
                     self.keep(entry)
 
-    def keep(self, entry):
+    def keep(self, entry: Any) -> None:
         self.tried[entry["key"]] = entry
         self.latest[entry["name"]] = entry["result"]
 
-    def get(self, key, tests):
+    def get(self, key: str, tests: Any) -> Any:
         """What came of this bug, if the same would come of it again; `tests` maps the label of each test of the file to a
         digest. A bug that a test found is found as long as that test is the same; one that survived is tried again as soon
         as one test is another."""
@@ -33,11 +36,11 @@ class Record:
             return entry if tests.get(entry["by"]) == before[entry["by"]] else None
         return entry if tests == before else None
 
-    def survived(self, name):
+    def survived(self, name: str) -> bool:
         """Whether the bug was not found when it was last tried, whatever the tests were then."""
         return self.latest.get(name) == "survived"
 
-    def add(self, key, result, by, name, tests):
+    def add(self, key: str, result: Any, by: Any, name: str, tests: Any) -> None:
         entry = {"key": key, "result": result, "by": by, "name": name, "tests": tests}
         self.keep(entry)
         with open(self.path, "a+") as f:
@@ -50,10 +53,10 @@ class Record:
             f.write(json.dumps(entry) + "\n")
 
 
-def table(rows):
+def table(rows: Any) -> tuple[Any, Any]:
     """(lines, share found by group) of rows (room, tried, found)."""
     lines = [f"{'':32}tried  found  share"]
-    groups = {}
+    groups: dict[str, list[int]] = {}
     for room, tried, found in rows:
         lines.append(f"{room:32}{tried:5}  {found:5}  {share(tried, found)}")
         group = groups.setdefault(room.split("/")[0], [0, 0])
@@ -64,5 +67,5 @@ def table(rows):
     return lines, {name: found / tried for name, (tried, found) in groups.items() if tried}
 
 
-def share(tried, found):
+def share(tried: Any, found: Any) -> Any:
     return f"{100 * found / tried:4.0f} %" if tried else "     -"

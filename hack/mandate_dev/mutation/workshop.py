@@ -17,6 +17,7 @@ import subprocess
 import tempfile
 import time
 import xml.etree.ElementTree
+from typing import Any
 
 # What a bug may cause and is no reason to call it one that does not compile.
 WARNINGS = ("unused-variable unused-but-set-variable unused-but-set-parameter unused-parameter unused-function "
@@ -35,7 +36,7 @@ FOUND, SURVIVED, BROKEN = "found", "survived", "does not compile"
 
 
 class Test:
-    def __init__(self, rule):
+    def __init__(self, rule: Any) -> None:
         self.label = rule.get("name")
         self.kind = rule.get("class")
         package, self.name = self.label[2:].split(":")
@@ -46,15 +47,17 @@ class Test:
         self.data = [s[2:].replace(":", "/") for s in self.needs if s.startswith("//")]
         self.args = [self.expand(a) for a in lists.get("args", ())]
         self.plain = self.kind == "cc_test" and not self.args
-        self.programs = []  # labels of those that a script runs
+        self.programs: list[str] = []  # labels of those that a script runs
         self.manual = "manual" in lists.get("tags", ())
         self.small = any(e.get("name") == "size" and e.get("value") == "small" for e in rule.findall("string"))
         self.seconds = None  # of a run without a bug
 
-    def expand(self, arg):
+    def expand(self, arg: Any) -> Any:
         """`$(location LABEL)` as seen from where a test runs."""
-        def location(match):
-            repository, package, name = re.fullmatch(r"(?:@(\w+))?(?://([^:]*))?:?(.*)", match[1]).groups()
+        def location(match: Any) -> str:
+            parts = re.fullmatch(r"(?:@(\w+))?(?://([^:]*))?:?(.*)", match[1])
+            assert parts is not None
+            repository, package, name = parts.groups()
             if repository is None and package is None:
                 package = self.package
             name = name or os.path.basename(package)
@@ -63,7 +66,7 @@ class Test:
 
 
 class Workshop:
-    def __init__(self, root, cache, log):
+    def __init__(self, root: Any, cache: Any, log: Any) -> None:
         self.root, self.log = root, log
         os.makedirs(cache, exist_ok=True)
         for i in range(100):
@@ -78,13 +81,13 @@ class Workshop:
         self.tmp = tempfile.mkdtemp(prefix="mutants-")
         self.copy()
 
-    def close(self):
+    def close(self) -> None:
         shutil.rmtree(self.tmp, ignore_errors=True)
 
-    def git(self, *command, cwd=None):
+    def git(self, *command: str, cwd: Any = None) -> str:
         return subprocess.run(["git", *command], cwd=cwd or self.root, text=True, check=True, stdout=subprocess.PIPE).stdout.strip()
 
-    def copy(self):
+    def copy(self) -> None:
         """The working tree as it is, but for files that git does not know."""
         revision = self.git("stash", "create") or self.git("rev-parse", "HEAD")
         if not os.path.exists(os.path.join(self.tree, ".git")):
@@ -93,18 +96,18 @@ class Workshop:
             self.git("worktree", "add", "--quiet", "--detach", self.tree, revision)
         self.git("checkout", "--quiet", "--force", "--detach", revision, cwd=self.tree)
 
-    def bazel(self, *command, **options):
+    def bazel(self, *command: str, **options: Any) -> Any:
         program = os.environ.get("BAZEL", "hack/bazel")
         return subprocess.run([program, *command], cwd=self.tree, env=self.environment, text=True, errors="replace",
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
-    def query(self, verb, *command):
+    def query(self, verb: str, *command: str) -> Any:
         done = self.bazel(verb, *command)
         if done.returncode:
             raise RuntimeError(f"bazel {verb} {' '.join(command)}: {done.stderr[-2000:]}")
         return done.stdout
 
-    def prepare(self, targets):
+    def prepare(self, targets: Any) -> None:
         """Builds the room's tests, and learns how its sources are compiled."""
         self.execroot = self.query("info", "execution_root").strip()
         self.bin = self.query("info", "bazel-bin").strip()
@@ -125,7 +128,10 @@ class Workshop:
                 made = os.path.join(self.bin, program[2:].replace(":", "/"))
                 shutil.copy(made, made + SHARED)
         self.query("build", *targets)
-        self.commands, self.needed, self.reach, self.pass_by_bazel = {}, {}, {}, {}
+        self.commands: dict[str, Any] = {}
+        self.needed: dict[str, Any] = {}
+        self.reach: dict[str, Any] = {}
+        self.pass_by_bazel: dict[str, Any] = {}
         actions = json.loads(self.query("aquery", f'mnemonic("CppCompile", {universe})', "--output=jsonproto"))
         for action in actions.get("actions", ()):
             words = action["arguments"]
@@ -135,7 +141,7 @@ class Workshop:
                 self.commands[source] = (self.flags(words), library[1], library[2])
 
     @staticmethod
-    def flags(words):
+    def flags(words: Any) -> Any:
         """Those of the compiler, without what concerns files, warnings and speed."""
         kept, at = [], 0
         while at < len(words):
@@ -147,7 +153,7 @@ class Workshop:
             at += 1
         return kept + ["-w", "-O0"]
 
-    def tests_of(self, path):
+    def tests_of(self, path: str) -> Any:
         """The room's tests that have this file in them, the one beside it first."""
         if path not in self.reach:
             universe = " + ".join(self.tests)
@@ -159,13 +165,13 @@ class Workshop:
             self.reach[path] = sorted(reached, key=lambda t: (f"{t.package}/{t.name}" != beside, not t.plain, t.label))
         return self.reach[path]
 
-    def label(self, path):
+    def label(self, path: str) -> str:
         package = os.path.dirname(path)
         while not os.path.exists(os.path.join(self.tree, package, "BUILD.bazel")):
             package = os.path.dirname(package)
         return f"//{package}:{os.path.relpath(path, package)}"
 
-    def digest(self, test):
+    def digest(self, test: Any) -> Any:
         """Of what the test says, so that a changed test is another one."""
         digest = hashlib.sha256()
         for path in sorted({*test.sources, *test.data}):
@@ -173,23 +179,23 @@ class Workshop:
                 digest.update(path.encode() + b"\0" + f.read())
         return digest.hexdigest()
 
-    def links(self, test, package, target):
+    def links(self, test: Any, package: Any, target: str) -> bool:
         """Whether the test, or a program that it runs, loads the library when it starts (and does not have it within)."""
         mangled = f"{package}/lib{target}".replace("_", "_U").replace("/", "_S")
         started = [f"{test.package}/{test.name}"] if test.plain else [p[2:].replace(":", "/") + SHARED for p in test.programs]
         return any(f"lib{mangled}.so" in self.libraries(path) for path in started)
 
-    def libraries(self, program):
+    def libraries(self, program: str) -> Any:
         if program not in self.needed:
             text = subprocess.run(["readelf", "-d", os.path.join(self.bin, program)], text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
             self.needed[program] = set(re.findall(r"Shared library: \[(.*)\]", text))
         return self.needed[program]
 
-    def bench(self, path):
+    def bench(self, path: str) -> Any:
         return Bench(self, path)
 
-    def run(self, test, library, seconds):
+    def run(self, test: Any, library: Any, seconds: float) -> bool:
         """Whether the test passes with the library loaded before all others, in so much of a processor's time. What
         waits for ever has much longer: the machine may be busy."""
         runfiles = os.path.join(self.bin, test.package, test.name + ".runfiles")
@@ -202,7 +208,7 @@ class Workshop:
             "GTEST_FAIL_FAST": "1", "USER": "nobody", "SEEDS": os.environ.get("SEEDS", SEEDS), **({"LD_PRELOAD": library} if test.plain else {}),
         }
 
-        def limits():
+        def limits() -> None:
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))
@@ -221,7 +227,7 @@ class Workshop:
             child.wait()
             shutil.rmtree(scratch, ignore_errors=True)
 
-    def with_library(self, runfiles, copy, programs, library):
+    def with_library(self, runfiles: Any, copy: Any, programs: Any, library: Any) -> Any:
         """A copy of the runfiles in which these programs, and nothing that they are run by, load the library."""
         shutil.copytree(runfiles, copy, symlinks=True)
         for program in programs:
@@ -233,7 +239,7 @@ class Workshop:
             os.chmod(script, 0o755)
         return copy
 
-    def passing_by_bazel(self, tests):
+    def passing_by_bazel(self, tests: Any) -> list[Any]:
         """Those that pass without a bug: the others would find any."""
         new = [t.label for t in tests if t.label not in self.pass_by_bazel]
         if new:
@@ -246,7 +252,7 @@ class Workshop:
         return [t for t in tests if self.pass_by_bazel[t.label]]
 
 
-def judge(done):
+def judge(done: Any) -> tuple[Any, Any]:
     """(result, by) of a `bazel test` that is over. https://bazel.build/run/scripts#exit-codes"""
     said = done.stdout + done.stderr
     if done.returncode == 0:
@@ -266,20 +272,21 @@ def judge(done):
 class Bench:
     """For the bugs of one file."""
 
-    def __init__(self, shop, path):
+    def __init__(self, shop: Any, path: str) -> None:
         self.shop, self.path = shop, path
         self.tests = shop.tests_of(path)
         with open(os.path.join(shop.tree, path)) as f:
             self.source = f.read()
-        self.linked, self.passes = [], {}
+        self.linked: list[Any] = []
+        self.passes: dict[Any, Any] = {}
         self.folder = tempfile.mkdtemp(dir=shop.tmp)
         if path in shop.commands:
             self.set_up()
 
-    def close(self):
+    def close(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def set_up(self):
+    def set_up(self) -> None:
         flags, package, target = self.shop.commands[self.path]
         linked = [t for t in self.tests if self.shop.links(t, package, target)]
         if not linked:
@@ -292,7 +299,7 @@ class Bench:
         if self.sound:
             self.linked = linked[:1] + sorted(linked[1:], key=lambda t: t.seconds or (3 if t.small else 30))
 
-    def passes_without_bug(self, test):
+    def passes_without_bug(self, test: Any) -> Any:
         """Or it is not the bug that it notices. Asked when the test is first needed: most bugs are found before that."""
         if test.label not in self.passes:
             start = time.monotonic()
@@ -300,10 +307,10 @@ class Bench:
             test.seconds = time.monotonic() - start
         return self.passes[test.label]
 
-    def compile(self, command):
+    def compile(self, command: Any) -> bool:
         return subprocess.run(command, cwd=self.shop.execroot, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
-    def make(self, source, name):
+    def make(self, source: str, name: str) -> Any:
         """The library that has this source alone; None: it does not compile."""
         flags = self.shop.commands[self.path][0]
         # At the same place as seen from what it includes.
@@ -316,7 +323,7 @@ class Bench:
                     self.compile([flags[0], "-shared", "-fuse-ld=gold", "-o", library, made]))
         return library if compiled else None
 
-    def attempt(self, candidate):
+    def attempt(self, candidate: Any) -> Any:
         lines = self.source.split("\n")
         lines[candidate.line - 1] = candidate.text
         source = "\n".join(lines)
@@ -335,7 +342,7 @@ class Bench:
             return SURVIVED, ""
         return self.by_bazel(source, others)
 
-    def by_bazel(self, source, others):
+    def by_bazel(self, source: str, others: Any) -> tuple[Any, Any]:
         path = os.path.join(self.shop.tree, self.path)
         others = self.shop.passing_by_bazel(others)
         try:
