@@ -69,7 +69,7 @@ class Cluster:
                               env={**os.environ, "KUBECONFIG": kubeconfig or self.kubeconfig})
 
     def kubectl(self, *arguments: str, stdin: str | None = None) -> str:
-        """The output of kubectl. Raises RuntimeError with what it wrote if it fails."""
+        """The output of kubectl. Raises RuntimeError with its errors if it fails."""
         done = self.try_kubectl(*arguments, stdin=stdin)
         if done.returncode != 0:
             raise RuntimeError(f"kubectl {' '.join(arguments)}: {done.stderr.strip()}")

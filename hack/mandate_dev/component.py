@@ -32,7 +32,7 @@ MACROS = {"errno"}
 
 
 class Refused(Exception):
-    """Why there is no component, in one line."""
+    """The reason why no component is written, in one line."""
 
 
 def read(path: str) -> Any:
@@ -185,7 +185,7 @@ def make(name: str, kind: str, group: str) -> None:
     new, changed = new_files(words), registered(words)
     # Or the chart's changes would not be this component's alone.
     if (before := manifests("--check")).returncode != 0:
-        raise Refused("hack/manifests --check fails before anything is written; run it, mend what it says, then try again: "
+        raise Refused("hack/manifests --check fails before anything is written; run it, fix what it reports, then try again: "
                       + (before.stderr.strip().splitlines() or ["it says nothing"])[-1])
     undo = Undo(new, changed)
     try:
@@ -210,7 +210,7 @@ Component {name} keeps a ConfigMap for each {kind}, as ServiceAccount mandate-ma
   make run                                       # then, in another terminal, with the KUBECONFIG and PATH that it prints:
   kubectl apply -f controllers/{snake}/sample.yaml
   kubectl get {plural}.{group},configmaps
-What it does is in controllers/{snake}/plan.cc, what it may do in the markers of controllers/{snake}/reconciler.h, and
+Its behaviour is in controllers/{snake}/plan.cc, its permissions are in the markers of controllers/{snake}/reconciler.h, and
 what users write in api/{snake}/v1alpha1/{snake}.proto; after a change of those two, make manifests.""")
 
 

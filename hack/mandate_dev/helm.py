@@ -1,8 +1,8 @@
-"""Builds helm at a version pinned beside this script, and prints where it is.
+"""Builds helm at a version pinned in hack/helm, and prints its path.
 
 usage: hack/helm/build [v3]     version 4 by default
 
-As hack/controlplane/build, with its Go tool chain and its cache: what is there already is not built again.
+Uses the Go tool chain and the cache of hack/controlplane/build: a version that is in the cache is not built again.
 """
 import fcntl
 import hashlib
@@ -27,8 +27,7 @@ def module(major: str) -> str:
 
 
 def kubernetes(major: str) -> str:
-    """What version 3 is told when it is linked, as its Makefile tells it: the Kubernetes that it is made for, that of its
-    client-go; version 4 finds out by itself."""
+    """Linker flags of version 3, as in its Makefile: the Kubernetes version of its client-go. Version 4 needs none."""
     if major != "v3":
         return ""
     with open(os.path.join(FOLDERS[major], "go.mod"), encoding="utf-8") as f:

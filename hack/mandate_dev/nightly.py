@@ -1,4 +1,4 @@
-"""What takes too long for every change. The last results stand in docs/nightly.md.
+"""Runs the tests that take too long for every change. docs/nightly.md has the last results.
 
 usage: hack/nightly [NAME]…     all of them by default; the last line is `N passed, N failed`
        hack/nightly mutants [ROOM|FILE]… [--per-file=3|--share=PERCENT|--all|--survivors] [--seed=1] [--least=92]
@@ -8,10 +8,10 @@ usage: hack/nightly [NAME]…     all of them by default; the last line is `N pa
   seeds         10,000 seeds of every simulation (SEEDS=n in the environment: another number, in twenty parts)
   measures      benchmarks with a limit: the start of the scope controllers, the longest turn of the event loop, and the
                 p99 of a component while another is in trouble
-  rbac          100,000 decisions of manager/rbac beside the real server's
+  rbac          100,000 decisions of manager/rbac, compared with the real server's
   explore       20,000 random sequences of requests, on the real server and on the double
-  fences        30,000 random writes, while the API server is killed 30 times (ATTEMPTS, SEED): the components', base's
-                requests for tokens, and somebody else's of what is the components'
+  fences        30,000 random writes, while the API server is killed 30 times (ATTEMPTS, SEED): writes of the components,
+                base's requests for tokens, and writes of other users to the components' objects
   demo          hack/demo/demo in the modes impersonate and single (`make demo` is in mode token)
   fuzz          ten minutes of each fuzz target
   mutants       seeded bugs, and the share of them that the tests of their room find
@@ -31,7 +31,7 @@ from mandate_dev import bazel, junit, processes
 from mandate_dev.paths import ROOT, cache
 from mandate_dev.suite import PROGRAMS, program_results, summarize
 
-Command = tuple[list[str], dict[str, str]]  # and what it needs in its environment
+Command = tuple[list[str], dict[str, str]]  # and the variables that it needs in its environment
 CACHE = cache("nightly")
 SIMULATIONS = "kind(cc_test, rdeps(//..., //manager/core/testing:seeds, 1))"
 

@@ -1,7 +1,7 @@
 """Processes that cannot outlive their parent, and pids that cannot be mistaken.
 
-A pid alone names nothing: the kernel hands it out again. Here a process is (pid, start time, boot id), and a
-signal is sent through a pidfd that was checked against all three, so it reaches that process or none.
+A pid alone does not identify a process: the kernel uses it again. Here a process is (pid, start time, boot id), and a
+signal is sent through a pidfd that was checked against all three: it reaches that process or no process.
 """
 import ctypes
 import os
@@ -24,7 +24,7 @@ def boot_id() -> str:
 
 
 def start_time(pid: int) -> int | None:
-    """Clock ticks from boot to the start of `pid`; None when there is no such process or only its zombie."""
+    """Clock ticks from boot to the start of `pid`; None if the process does not exist or is a zombie."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as f:
             fields = f.read().rpartition(b") ")[2].split()  # the command, in brackets, may hold anything
@@ -88,7 +88,7 @@ def die_with_parent(sig: signal.Signals = signal.SIGKILL) -> Callable[[], None]:
 
     def in_child() -> None:
         if _libc.prctl(_PR_SET_PDEATHSIG, int(sig), 0, 0, 0) != 0 or os.getppid() != parent:
-            os._exit(127)  # the parent ended before prctl took effect: nobody would send the signal
+            os._exit(127)  # the parent ended before prctl took effect: the signal would never come
 
     return in_child
 

@@ -5,8 +5,8 @@ usage: hack/run [--dir DIR] [--identity-mode MODE] [-- FLAG…]     make run [DI
 
 Builds the manager, starts the control plane unless it runs already, installs the CRDs and the generated roles as an
 administrator would, and starts the manager with the base ServiceAccount's token. The terminal then shows which
-components are not ready, and why. Ctrl-C stops the manager; the control plane and everything in it stay. `hack/run` once
-more builds what has changed and starts the manager again, in place of one that still runs in another terminal.
+components are not ready, and why. Ctrl-C stops the manager; the control plane and everything in it stay. `hack/run` again
+builds the changes and starts the manager again, in place of one that still runs in another terminal.
 `hack/run stop` ends both and removes DIR.
 
   --dir DIR             the control plane, its data and the logs (default: mandate-run-UID under ${TMPDIR:-/tmp})
@@ -55,20 +55,20 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--identity-mode", choices=["token", "impersonate", "single"], default="token")
     parser.add_argument("-h", "--help", action="store_true")
     options = parser.parse_args(own)
-    # As make hands it on when nobody said DIR=.
+    # make passes an empty DIR when it is not set.
     options.dir = os.path.abspath(options.dir or default_folder())
     options.flags = argv[len(own) + 1:]
     return options
 
 
 def check_folder(folder: str) -> None:
-    """Refuses a folder that is somebody else's, or that no hack/run has made: `stop` removes all of it."""
+    """Rejects a folder of another user, or that hack/run has not made: `stop` removes all of it."""
     if not os.path.lexists(folder):
         return
     if os.path.islink(folder) or not os.path.isdir(folder) or os.stat(folder).st_uid != os.getuid():
         raise Misuse(f"{folder} is not a folder of yours")
     if os.listdir(folder) and "owner" not in read_state(folder):
-        raise Misuse(f"{folder} holds other things; name an empty or a new folder with --dir (make: DIR=)")
+        raise Misuse(f"{folder} holds other things; choose an empty or a new folder with --dir (make: DIR=)")
 
 
 def read_state(folder: str) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def not_ready(text: str) -> dict[str, str]:
 
 
 class Watcher:
-    """Says in the terminal what becomes ready and what is not."""
+    """Prints which components become ready, and which are not ready."""
 
     def __init__(self, env: Any, report: Report) -> None:
         self._env, self._report = env, report
@@ -115,7 +115,7 @@ class Watcher:
     def look(self) -> None:
         code, text = self._env.readyz()
         if code == 0:
-            return  # it does not listen yet, or no longer: its end is noticed by itself
+            return  # it does not listen yet, or no longer: stay() notices its end
         reasons = not_ready(text)
         if self._waits and not reasons and self._env.leads():
             self._report.held("it has the Lease")

@@ -102,7 +102,7 @@ class Result(unittest.TestResult):
 
     def addError(self, test: unittest.TestCase, err: Error) -> None:
         super().addError(test, err)
-        # Of setUpClass there is no case: its id is "setUpClass (module.Class)".
+        # setUpClass has no case: its id is "setUpClass (module.Class)".
         self._fail(test, str(test.id()) if "(" in str(test.id()) else name_of(test), err)
 
     def addFailure(self, test: unittest.TestCase, err: Error) -> None:
@@ -124,7 +124,7 @@ class Result(unittest.TestResult):
 
 
 def describe(error: Error) -> str:
-    """What a person needs of it: of a step its expectation, of other errors where they were raised."""
+    """The text for a person: of a step its expectation, of other errors the place where they were raised."""
     kind, value, trace = error
     if isinstance(value, StepFailed):
         return f"{value.step}\n  expected: {value.expected}\n  seen:     {value.seen}"

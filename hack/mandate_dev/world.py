@@ -144,7 +144,7 @@ class World:
 
     def write_credentials(self) -> None:
         """What the kubelet would mount into the manager's pod: a token file, and where the server is."""
-        # The kubelet would renew it; here nobody does.
+        # The kubelet would renew it; here nothing does.
         life = "--duration=720h" if self.lasting else "--duration=2h"
         token = self.kubectl("create", "token", BASE, "-n", NAMESPACE, life)
         self.write_private(self.token_file, token)
@@ -224,7 +224,7 @@ class World:
             return False
 
     def readyz(self, port: int | None = None) -> tuple[int, str]:
-        """(code, text) of /readyz?verbose; (0, reason) when nobody answers."""
+        """(code, text) of /readyz?verbose; (0, reason) when there is no answer."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{port or self.health_port}/readyz?verbose", timeout=30) as answer:
                 return answer.status, answer.read().decode()
@@ -234,7 +234,7 @@ class World:
             return 0, str(error)
 
     def is_ready(self, port: int | None = None) -> tuple[bool, str]:
-        """(whether it is, what it says)."""
+        """(whether it is ready, the text of /readyz)."""
         code, text = self.readyz(port)
         return code == 200, text
 

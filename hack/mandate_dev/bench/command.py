@@ -1,4 +1,4 @@
-"""Measures this project's cache, controllers and queue beside controller-runtime and kube-rs, on one fake API server.
+"""Measures this project's cache, controllers and queue, compared with controller-runtime and kube-rs, on one fake API server.
 
 Builds everything first, then prints one table: each figure is the median of the runs, and ratio is the peer's first
 figure divided by ours. CPU seconds are user and system time of the client alone. docs/benchmarks.md says what each task is.
@@ -63,7 +63,7 @@ def cpu_of(pid: int) -> Any:
 
 
 def run_start(binary: Any, server: Any, quick: Any) -> dict[str, Any]:
-    """B11: what is seen from outside."""
+    """B11: measured from outside."""
     start = time.monotonic()
     process = subprocess.Popen([binary, server.kubeconfig], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None

@@ -26,7 +26,7 @@ def _need(tool: Any, package: Any) -> None:
 
 
 def _go(folder: str, *packages: Any) -> Any:
-    _need("go", "go.dev; the version stands in go.mod")
+    _need("go", "go.dev; go.mod has the version")
     out = os.path.join(CACHE, folder)
     os.makedirs(out, exist_ok=True)
     _run(["go", "build", "-trimpath", "-o", out + "/", *packages], folder)
@@ -46,7 +46,7 @@ def ours() -> dict[str, Any]:
     startup = [f"--output_base={base}"] if base else []
     bin_dir = subprocess.run(["bazel", *startup, "info", "--config=release", "bazel-bin"], cwd=ROOT, check=True, text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.strip()
-    # Copies: a build that runs meanwhile must not change what is measured.
+    # Copies: a build that runs meanwhile must not change the measured programs.
     out = os.path.join(CACHE, "ours")
     os.makedirs(out, exist_ok=True)
     for name in ("bench", "start"):

@@ -1,4 +1,4 @@
-"""The tasks: what is run, on how much, and which of its figures count."""
+"""The tasks: the program of each, the size of its input, and the figures that count."""
 import dataclasses
 from typing import Any
 

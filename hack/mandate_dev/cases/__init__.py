@@ -1,4 +1,4 @@
-"""Test cases that need a control plane, or Bazel. The classes here are what they derive from."""
+"""Test cases that need a control plane, or Bazel. They derive from the classes here."""
 import os
 import shutil
 import unittest

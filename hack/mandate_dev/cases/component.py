@@ -1,11 +1,11 @@
-"""make component: what it writes builds, passes its tests and runs under an identity of its own, and nothing is half written.
+"""make component: its output builds, passes its tests and runs under its own identity, and a failure leaves nothing behind.
 
 usage: hack/component_test [NAME…] [-k PATTERN]… [--list] [--junit FILE]
 
 The last line is `N passed, N failed`.
 
-Works in a clone of what is committed, with the scaffold as it is here. Its Bazel's outputs are beside BAZEL_OUTPUT_BASE,
-when that is set, and stay there; otherwise they go with the clone.
+Works in a clone of the last commit, with the scaffold of the working tree. If BAZEL_OUTPUT_BASE is set, Bazel's outputs
+are in a folder next to it and stay there; otherwise they are removed with the clone.
 """
 import json
 import os
@@ -55,7 +55,7 @@ class Tree:
         return done
 
     def state(self) -> dict[str, Any]:
-        """Everything that differs from what is committed, by content."""
+        """Everything that differs from the commit, by content."""
         changed = self.run("git", "status", "--porcelain", "--untracked-files=all").stdout.splitlines()
         return {line: self.read(line[3:]) if os.path.exists(os.path.join(self.root, line[3:])) else None for line in changed}
 
@@ -101,11 +101,11 @@ class Edited:
 
 
 def runs(tree: Any, env: Any, report: Report, name: str, kind: str, resource: str) -> None:
-    """The sample is reconciled, mended, and written by the component's ServiceAccount alone."""
+    """The sample is reconciled, changes by hand are reverted, and only the component's ServiceAccount writes."""
     report.section(f"{kind}, by {name}")
     report.step("the sample is applied")
     sample = os.path.join(tree.root, "controllers", name.replace("-", "_"), "sample.yaml")
-    # Of a name of its own: both components would keep default/sample.
+    # Each has its own name: both components would keep default/sample.
     text = tree.read(sample).replace("name: sample", f"name: {name}")
     env.kubectl("apply", "-f", "-", stdin=text)
 
@@ -116,12 +116,12 @@ def runs(tree: Any, env: Any, report: Report, name: str, kind: str, resource: st
     env.kubectl("wait", "--for=condition=Ready", f"{resource}/{name}", "--timeout=300s")
     report.held("Ready")
     env.kubectl("patch", "configmap", name, "--type=merge", "-p", '{"data":{"content":"changed by hand"}}')
-    env.eventually("what is changed by hand is fixed", lambda: (content() == whole, content()))
+    env.eventually("a change by hand is reverted", lambda: (content() == whole, content()))
     env.kubectl("patch", resource, name, "--type=json", "-p", '[{"op":"remove","path":"/spec/extraData/color"}]')
     env.eventually("a key that the spec no longer has goes away", lambda: (content() == {"content": "hello"}, content()))
     env.kubectl("wait", "--for=jsonpath={.status.conditions[0].observedGeneration}=2", f"{resource}/{name}", "--timeout=300s")
     env.kubectl("patch", "configmap", name, "--type=merge", "-p", '{"data":{"more":"added by hand"}}')
-    env.eventually("a key that others add does, too", lambda: (content() == {"content": "hello"}, content()))
+    env.eventually("a key that others add is removed, too", lambda: (content() == {"content": "hello"}, content()))
 
     account = f"system:serviceaccount:{NAMESPACE}:{BASE}-{name}"
     report.step("the audit log: who wrote the ConfigMap, and the status")
@@ -147,8 +147,8 @@ def runs(tree: Any, env: Any, report: Report, name: str, kind: str, resource: st
 
 
 def a_fence_stops(env: Any, report: Report, name: str) -> None:
-    """What RBAC cannot say. After the audit log was judged, which finds somebody acting as the component."""
-    report.step(f"the fence of {name}: as its ServiceAccount, a ConfigMap that is nobody's")
+    """A limit that RBAC cannot express. This comes after the audit, which would report that another user acts as the component."""
+    report.step(f"the fence of {name}: as its ServiceAccount, a ConfigMap without an owner")
     account = f"system:serviceaccount:{NAMESPACE}:{BASE}-{name}"
 
     def fenced() -> tuple[Any, Any]:
@@ -156,7 +156,7 @@ def a_fence_stops(env: Any, report: Report, name: str) -> None:
                                "--dry-run=server", f"--as={account}"], text=True, capture_output=True,
                               env={**os.environ, "KUBECONFIG": env.cluster.kubeconfig})
         return done.returncode != 0 and "ValidatingAdmissionPolicy" in done.stderr, done.stdout + done.stderr
-    env.eventually("RBAC allows it, and a ValidatingAdmissionPolicy refuses it", fenced)
+    env.eventually("RBAC allows it, and a ValidatingAdmissionPolicy denies it", fenced)
 
 
 class Component(unittest.TestCase):
@@ -184,7 +184,7 @@ class Component(unittest.TestCase):
         for arguments, why in REFUSED:
             tree.refused(arguments, why)
         done = tree.run("hack/component", "backup", check=False)
-        self.expect(f"{len(REFUSED)} refusals, each one line; without a KIND that, and the usage",
+        self.expect(f"{len(REFUSED)} rejections, each in one line; a missing KIND also prints the usage",
                     done.returncode == 2 and done.stderr.startswith("hack/component: KIND missing\n") and "usage:" in done.stderr,
                     done.stderr)
 
@@ -196,17 +196,17 @@ class Component(unittest.TestCase):
             tree.refused(["backup", "Backup"], "BUILD.bazel: base_mandate has no list srcs")
         with tree.edited("charts/mandate/templates/generated/base.yaml", "rules:", "rules: # mine"):
             tree.refused(["backup", "Backup"], "hack/manifests --check fails before anything is written")
-        print("  an unclean tree is refused", flush=True)
+        print("  an unclean tree is rejected", flush=True)
         for marker, mistake in (("verbs=list;watch;create;patch", "verbz=list"), ("+mandate:component:", "+mandate:componet:")):
             with tree.edited("hack/component_templates/reconciler.h.in", marker, mistake):
                 tree.refused(["backup", "Backup"], "hack/manifests fails with the new component; nothing is left of it")
-        print("  a marker that rbacgen refuses leaves nothing behind", flush=True)
+        print("  a marker that rbacgen rejects leaves nothing behind", flush=True)
 
     def test_it_writes_components(self) -> None:
         tree = self.tree
         for name, kind, group, _ in COMPONENTS:
             done = tree.run("hack/component", *([name, kind] if group == "mandate.io" else [name, kind, group]))
-            self.expect(f"{name}: written, and what comes next is said", f"mandate-manager-{name}" in done.stdout
+            self.expect(f"{name}: written, and the next steps are printed", f"mandate-manager-{name}" in done.stdout
                         and "kubectl apply -f controllers/" in done.stdout, done.stdout)
             tree.refused([name, kind, group], f"there is a component {name}")
         tree.refused(["other", "DiskPolicy", "disks.example.com"], "there is a kind diskpolicies.disks.example.com")
@@ -233,7 +233,7 @@ class Component(unittest.TestCase):
 
     def test_it_runs_under_its_own_identity(self) -> None:
         tree = self.tree
-        # Of the clone: what it builds and installs is the clone's.
+        # It builds and installs the clone.
         report = Report()
         env = World(os.path.join(os.path.dirname(tree.root), "run"), report, root=tree.root)
         failed = True
@@ -248,7 +248,7 @@ class Component(unittest.TestCase):
                             "--sources=controllers", "--sources=manager/telemetry", env.audit_log, check=False)
             names = {name for name, *_ in COMPONENTS}
             findings = [f for f in json.loads(done.stdout)["findings"] if any(n in json.dumps(f) for n in names)]
-            self.expect("of theirs nothing is unused, undeclared or refused", findings == [], findings)
+            self.expect("no permission of theirs is unused, and no request undeclared or denied", findings == [], findings)
             for name in sorted(names):
                 a_fence_stops(env, report, name)
             failed = False

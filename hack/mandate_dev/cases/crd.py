@@ -72,7 +72,7 @@ def embedded(**fields: Any) -> dict[str, Any]:
 ACCEPTED: dict[str, dict[str, Any]] = {
     "the document's template": template(role()),
     "the document's instance": instance(namespaces=["foo", "bar"], namespaceSelector={"fooKey": "barValue"}),
-    "subjects beside the role": template(without(role(subjects=[{"kind": "Group", "name": "g"}]), "bindingTemplate")),
+    "subjects next to the role": template(without(role(subjects=[{"kind": "Group", "name": "g"}]), "bindingTemplate")),
     "subjects for all roles": template(without(role(), "bindingTemplate"),
                                        bindingTemplate={"subjects": [{"kind": "User", "name": "u"}]}),
     "no roles yet": template(),
@@ -97,14 +97,14 @@ ACCEPTED: dict[str, dict[str, Any]] = {
     "an embedded object": widget(object=embedded(data={"a": "b"})),
 }
 
-# What is refused, and what the server says of it.
+# Objects that the server rejects, and a part of its reason.
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "no spec": (without(instance(), "spec"), "spec: Required value"),
     "no scopeTemplateName": (scoped("ScopeInstance", {"namespaces": ["foo"]}),
                              "spec.scopeTemplateName: Required value"),
     "an empty scopeTemplateName": (instance(scopeTemplateName=""), "spec.scopeTemplateName"),
     "a scopeTemplateName that is too long": (instance(scopeTemplateName="a" * 254), "spec.scopeTemplateName"),
-    "a namespace that is no name": (instance(namespaces=["Bad_Name"]), "spec.namespaces[0]"),
+    "a namespace that is not a valid name": (instance(namespaces=["Bad_Name"]), "spec.namespaces[0]"),
     "an empty namespace": (instance(namespaces=[""]), "spec.namespaces[0]"),
     "a namespace that is too long": (instance(namespaces=["a" * 64]), "spec.namespaces[0]"),
     "namespaces as a string": (instance(namespaces="foo"), "spec.namespaces"),
@@ -122,7 +122,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown field": (instance(nameSpaces=["foo"]), 'unknown field "spec.nameSpaces"'),
     "an empty generateName": (template(role(generateName="")), "generateName"),
     "no generateName": (template(without(role(), "generateName")), "generateName: Required value"),
-    "a generateName that is no path segment": (template(role(generateName="a/b")), "generateName"),
+    "a generateName that is not a path segment": (template(role(generateName="a/b")), "generateName"),
     "no rules": (template(without(role(), "rules")), "rules: Required value"),
     "a rule without verbs": (template(role(rules=[{"resources": ["pods"]}])), "verbs: Required value"),
     "a verb that is a number": (template(role(rules=[{"verbs": [1]}])), "verbs[0]"),
@@ -132,12 +132,12 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "too many roles": (template(*[role()] * 101), "spec.clusterRoles"),
     "a colour that is not in the enum": (widget(color="blue"), 'Unsupported value: "blue"'),
     "more than the exclusive maximum": (widget(replicas=1000), "spec.replicas"),
-    "no multiple of 5": (widget(steps=7), "spec.steps"),
-    "a string that the pattern refuses": (widget(port="80x"), "spec.port"),
-    "a string that is no time": (widget(every=None, when="soon"), "spec.when"),
-    "a string that is no duration": (widget(every="soon"), "spec.every"),
+    "not a multiple of 5": (widget(steps=7), "spec.steps"),
+    "a string that the pattern does not match": (widget(port="80x"), "spec.port"),
+    "a string that is not a time": (widget(every=None, when="soon"), "spec.when"),
+    "a string that is not a duration": (widget(every="soon"), "spec.every"),
     "a duration without a unit": (widget(every="90"), "spec.every"),
-    "a string that is no uuid": (widget(uid="x"), "spec.uid"),
+    "a string that is not a uuid": (widget(uid="x"), "spec.uid"),
     "both of a oneof": (widget(url="u", part={"name": "p"}), "at most one of url, part"),
     "both of exactlyOneOf": (widget(when="2026-01-02T03:04:05Z"), "exactly one of when, every"),
     "none of exactlyOneOf": (widget(every=None), "exactly one of when, every"),
@@ -156,11 +156,11 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "none in a map with minProperties": (widget(labels={}), "spec.labels"),
     "null, where it is not nullable": ({**widget(), "spec": {"every": "1h", "replicas": None, "tags": [None]}},
                                        "spec.tags[0]"),
-    "bytes that are no base64": (widget(data="%"), "spec.data"),
-    "a quantity that is none": (widget(limits={"cpu": "much"}), "spec.limits"),
+    "bytes that are not base64": (widget(data="%"), "spec.data"),
+    "an invalid quantity": (widget(limits={"cpu": "much"}), "spec.limits"),
     "a number for a boolean": (widget(paused=1), "spec.paused"),
     "the exclusive minimum itself": (gadget(low=1), "spec.low"),
-    "a string that is no email": (gadget(email="abcde"), "spec.email"),
+    "a string that is not an email address": (gadget(email="abcde"), "spec.email"),
     "none of atLeastOneOf": (gadget(low=None), "at least one of low, email"),
     "both of atMostOneOf": (gadget(code="a", amount=1), "at most one of code, amount"),
     "a number for a type of its own": (gadget(code=1), "spec.code"),
@@ -183,25 +183,25 @@ CONDITIONS_REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "an empty reason": (condition(reason=""), "reason"),
     "no message": (without(condition(), "message"), "message: Required value"),
     "no lastTransitionTime": (without(condition(), "lastTransitionTime"), "lastTransitionTime: Required value"),
-    "a type that is no name": (condition(type="not a name"), "type"),
+    "a type that is not a name": (condition(type="not a name"), "type"),
     "a negative observedGeneration": (condition(observedGeneration=-1), "observedGeneration"),
 }
 
-# What rbacgen refuses is what the server refuses: in a definition, at this path, this value.
+# The server rejects the definitions that rbacgen rejects: at this path, this value.
 DEFINITIONS_REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "uniqueItems": ("tags", {"uniqueItems": True}, "uniqueItems"),
     "a default that is not in the enum": ("color", {"default": "blue"}, "Unsupported value"),
     "a default below the minimum": ("replicas", {"default": -1}, "should be greater than or equal to 0"),
     "a default with unknown fields": ("part", {"default": {"name": "a", "no": 1}}, "must not have unknown fields"),
     "a default without a required field": ("part", {"default": {}}, "Required value"),
-    "a pattern that is none": ("color", {"pattern": "("}, "pattern"),
+    "an invalid pattern": ("color", {"pattern": "("}, "pattern"),
     "oldSelf in the items of a set": ("tags", {"items": {"type": "string", "maxLength": 9, "x-kubernetes-validations": [
         {"rule": "self == oldSelf"}]}}, "oldSelf cannot be used"),
 }
 
 
 class Checks(ClusterCase):
-    """Subtests of what kubectl says: their names are the checks' names."""
+    """Each check is a subtest."""
 
     def run_kubectl(self, *args: str, stdin: str | None = None) -> tuple[int, str]:
         """(exit code, output and errors)"""
@@ -239,7 +239,7 @@ class CustomResources(Checks):
             written = json.loads(text)["spec"]
             stored = json.loads(self.run_kubectl("get", "-o", "json", "-f", path)[1])["spec"]
             differing = [part for part in {*written, *stored} if written.get(part) != stored.get(part)]
-            # Where nothing is said of conversion, the server says None.
+            # The server adds the conversion None where a definition has none.
             self.check(f"{name}: stored as written", differing == [] if "conversion" in written else
                        differing == ["conversion"], f"differs in {differing}")
 
@@ -333,9 +333,9 @@ class CustomResources(Checks):
         self.says("the list's kind", "get", "--raw", "/apis/example.com/v1/gadgets", want=['"kind":"GadgetCollection"'])
         self.refuses("no status subresource", "NotFound", "patch", "gizmo", "g", "--subresource=status", "--type=merge", "-p",
                      '{"status":{"note":"x"}}')
-        self.says("status beside spec", "patch", "gizmo", "g", "--type=merge", "-p", '{"status":{"note":"x"}}')
+        self.says("status together with spec", "patch", "gizmo", "g", "--type=merge", "-p", '{"status":{"note":"x"}}')
         self.says("status is kept", "get", "gizmo", "g", "-o", "jsonpath={.status.note}", want=["x"])
-        # Nobody answers at the webhook's address: that it was asked is seen in the error.
+        # There is no webhook at the address: the error shows that the server called it.
         self.refuses("another version goes through the conversion webhook",
                      'conversion webhook for example.com/v1, Kind=Gadget failed: Post '
                      '"https://hooks.hook-system.svc:8443/convert',

@@ -64,7 +64,7 @@ class LeastPrivilege(WorldCase):
         story.play(self.world, self.report, kill=False)
 
     def test_mended_by_hand(self) -> None:
-        """What somebody changes behind the manager's back is mended: the writes that the demo does not need."""
+        """Changes by hand are reverted: these are the manager's writes that the demo does not need."""
         world, name = self.world, "least"
         e2e.apply(world, e2e.template(name), e2e.instance([], name, name))
 
@@ -105,7 +105,7 @@ class LeastPrivilege(WorldCase):
                 code = answer.status
         except urllib.error.HTTPError as error:
             code = error.code
-        self.expect("who may not scrape is refused: 403", code == 403, code)
+        self.expect("a user without the permission to scrape is denied: 403", code == 403, code)
 
     def test_four_way_report(self) -> None:
         """Declared, compiled, used and granted agree; base wrote tokens and its lease alone."""
@@ -138,7 +138,7 @@ class LeastPrivilege(WorldCase):
             self.expect("the suggestion takes it out, and nothing else", f.read() == text, diff)
 
     def test_the_tree_and_the_cluster(self) -> None:
-        """The cluster grants what the tree declares; a right more is said in plain words."""
+        """The cluster grants what the tree declares; an additional permission is reported in plain words."""
         tree = ",".join(self.sources)
         code, out, err = self.rbacgen("diff", tree, "cluster", *self.in_cluster)
         self.expect("no difference", code == 0 and out == "", out + err)

@@ -1,4 +1,4 @@
-"""What hack/nightly mutants decides by itself: which lines it skips, which bugs it samples, what it remembers.
+"""The decisions of hack/nightly mutants: the lines that it skips, the bugs that it samples, the results that it keeps.
 
 usage: hack/mutation_test [NAME…] [-k PATTERN]… [--list] [--junit FILE]
 

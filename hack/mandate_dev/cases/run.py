@@ -25,7 +25,7 @@ from mandate_dev.report import Report
 
 RUN = os.path.join(HACK, "run")
 
-# For a machine under load that builds everything first; every wait ends with what it waits for.
+# For a machine under load that builds everything first; every wait ends when its condition holds.
 SECONDS = 1800
 
 PROBE = """
@@ -153,7 +153,7 @@ class Run(unittest.TestCase):
         with open(self.path("run.json"), encoding="utf-8") as state:
             second = self.terminals["second"] = Terminal(self.folder)
             second.until("everything is ready")
-            self.expect("whoever reads the state meanwhile reads it whole", json.load(state)["manager"] == before, before)
+            self.expect("a reader of the state meanwhile reads the whole of it", json.load(state)["manager"] == before, before)
         code, text = self.terminals["first"].end()
         self.expect("the first ends, and says why", code == 0 and "Another hack/run has taken over." in text, (code, text))
         self.expect("its manager is another", not processes.is_alive(before) and processes.is_alive(self.record("manager")), before)
@@ -181,7 +181,7 @@ class Run(unittest.TestCase):
         binding = "clusterrolebinding/mandate-manager-scope-template"
         kept = self.kubectl("get", binding, "-o", "json")
         self.kubectl("delete", binding)
-        # Something to do: what it may not do any more is noticed when the server refuses it.
+        # Work for it: a component notices a lost permission when the server denies a request.
         self.kubectl("apply", "-f", os.path.join(HACK, "demo", "document.yaml"))
         said = self.terminals["second"].until("The manager's log: " + self.path("manager.log"))
         self.expect("which, why", "scope-template is not ready: " in said, said)
@@ -241,7 +241,7 @@ class Run(unittest.TestCase):
         self.expect("nothing is left", not os.path.exists(self.folder) and not processes.is_alive(manager)
                     and not any(map(processes.is_alive, self.servers.values())), self.folder)
         again = subprocess.run([RUN, "stop", "--dir", self.folder], text=True, capture_output=True)
-        self.expect("once more is no mistake", again.returncode == 0 and "Nothing runs" in again.stdout, again)
+        self.expect("a second stop is not an error", again.returncode == 0 and "Nothing runs" in again.stdout, again)
 
     def test_other_folders_are_left_alone(self) -> None:
         os.makedirs(self.folder)

@@ -1,5 +1,5 @@
-"""A failing test prints its reason, through hack/bazel and through hack/test, nothing that failed counts as passed, and
-every program of hack/ answers --help.
+"""A failing test prints its reason, through hack/bazel and through hack/test; no failure counts as passed; and every
+program of hack/ answers --help.
 
 usage: hack/test_test [NAME…] [-k PATTERN]… [--list] [--junit FILE]
 
@@ -15,7 +15,7 @@ from mandate_dev.paths import ROOT
 FAILS = "//hack/testdata/failing:fails"
 REASON = "expected the widget to be 42"
 
-# command → (exit code, what its output has, what it has not)
+# command → (exit code, texts that its output must have, texts that it must not have)
 CHECKS: dict[tuple[str, ...], tuple[int, list[str], list[str]]] = {
     ("hack/bazel", "test", FAILS): (3, [f"FAIL: {FAILS}", REASON], []),
     # Once more: Bazel remembers a test that passed, never one that failed.
@@ -32,7 +32,7 @@ CHECKS: dict[tuple[str, ...], tuple[int, list[str], list[str]]] = {
     ("hack/test", "--runs", "0"): (2, ["--runs"], ["==>"]),
 }
 
-# What a person may try first: answered at once, and nothing is done.
+# A person may try this first: it answers at once and does nothing else.
 HELP = ["bench/run", "chart_test", "cluster", "cluster_test", "component", "component_test", "demo/demo", "e2e/run", "fuzz",
         "least_privilege_test", "manifests", "mutation_test", "nightly", "package_test", "release", "run", "run_test", "setup",
         "test", "test_test"]

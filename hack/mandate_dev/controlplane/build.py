@@ -1,4 +1,4 @@
-"""Builds etcd, kube-apiserver, kube-controller-manager and kubectl at the versions pinned beside this script.
+"""Builds etcd, kube-apiserver, kube-controller-manager and kubectl at the versions pinned in hack/controlplane.
 
 usage: hack/controlplane/build [--where]
 
@@ -42,7 +42,7 @@ GO_ENV = {"GO111MODULE": "on", "GOFLAGS": "", "GOWORK": "off", "GOTOOLCHAIN": "l
 
 
 class Failure(Exception):
-    """What goes wrong, in words for the person who started the build."""
+    """An error, in words for the person who started the build."""
 
 
 def say(text: str, end: str = "\n") -> None:
@@ -125,7 +125,7 @@ def find_go(root: Any, scratch: Any) -> Any:
 
 def link_flags(go: Any, env: Any) -> str:
     """kubectl, helm and client libraries refuse a server that does not know its version, so the linker writes it in.
-    The module proxy tells no commit: it stays `unknown`. The date is the version's, so that builds are repeatable."""
+    The module proxy has no commit: it stays `unknown`. The date is the version's, so that builds are repeatable."""
     version = pinned_version("kubernetes", KUBERNETES)
     out = subprocess.run([go, "list", "-mod=readonly", "-m", "-json", KUBERNETES], cwd=os.path.join(HERE, "kubernetes"),
                          env=env, capture_output=True, text=True)
@@ -139,7 +139,7 @@ def link_flags(go: Any, env: Any) -> str:
 
 
 def build_all(root: Any, target: str) -> None:
-    # Made beside the target: a rename is atomic within one file system only.
+    # Next to the target: a rename is atomic only within one file system.
     parent, prefix = os.path.dirname(target), f".build-{os.path.basename(target)}-"
     for name in os.listdir(parent):
         if name.startswith(prefix):  # of a build that was killed: the lock says that none is running

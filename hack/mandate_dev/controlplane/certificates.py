@@ -10,7 +10,7 @@ SERVER_NAMES = ("IP:127.0.0.1,IP:10.0.0.1,DNS:localhost,DNS:kubernetes,DNS:kuber
 
 
 class Failure(Exception):
-    """openssl is missing or refused."""
+    """openssl is missing or failed."""
 
 
 def _openssl(*args: str) -> None:
@@ -43,7 +43,7 @@ def make() -> None:
                  ca="ca")
     _certificate("admin", "/O=system:masters/CN=admin", "extendedKeyUsage=clientAuth", ca="ca")
     _certificate("controller-manager", "/CN=system:kube-controller-manager", "extendedKeyUsage=clientAuth", ca="ca")
-    # etcd knows no RBAC: whoever its CA vouches for owns all data. So it trusts a CA of its own, not the cluster's.
+    # etcd has no RBAC: every client with a certificate of its CA owns all data. So it has its own CA, not the cluster's.
     _certificate("etcd-ca", "/CN=mandate-local-etcd-ca")
     _certificate("etcd", "/CN=etcd", "subjectAltName=IP:127.0.0.1,DNS:localhost",
                  "extendedKeyUsage=serverAuth,clientAuth", ca="etcd-ca")

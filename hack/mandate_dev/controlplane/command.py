@@ -20,8 +20,8 @@ With every command, which cluster; any number of them run side by side:
                 cluster.json (pids and ports). Relative paths in API server flags start there.
   --port N      the port of its API server; 0, the default, lets `up` choose a free one
 
-When `hack/cluster up --foreground` itself is killed, even by SIGKILL, its programs end with it; what is left of the
-folder goes with the next `up` or `down`. Exit codes: 0 done, 1 failed, 2 wrong usage.
+When `hack/cluster up --foreground` itself is killed, even by SIGKILL, its programs end with it; the next `up` or `down`
+removes the rest of the folder. Exit codes: 0 done, 1 failed, 2 wrong usage.
 """
 import argparse
 import json
@@ -52,7 +52,7 @@ class Parser(argparse.ArgumentParser):
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     def port(text: str) -> int:
         if not text.isdecimal() or int(text) > 65535:
-            raise argparse.ArgumentTypeError(f"{text!r} is no port")
+            raise argparse.ArgumentTypeError(f"{text!r} is not a port")
         return int(text)
 
     def component(text: str) -> Any:
@@ -62,7 +62,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
     def flag(text: str) -> Any:
         if not text.startswith("--"):
-            raise argparse.ArgumentTypeError(f"{text!r} is no flag: it must start with --")
+            raise argparse.ArgumentTypeError(f"{text!r} is not a flag: it must start with --")
         return text
 
     parser = Parser(prog="hack/cluster", add_help=False, allow_abbrev=False)
@@ -94,7 +94,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     name = f"mandate-cluster-{os.getuid()}" + (f"-{args.port}" if args.port else "")
     args.dir = os.path.abspath(args.dir or os.path.join(os.environ.get("TMPDIR") or "/tmp", name))
     if args.command == "up" and args.keep and not args.foreground and args.watch_pid is None:
-        raise Misuse("up --keep means something only with --foreground or --watch-pid; without, nothing is removed")
+        raise Misuse("up --keep requires --foreground or --watch-pid; without them nothing is removed")
     return args
 
 
@@ -116,12 +116,12 @@ def wait_until_up(args: argparse.Namespace) -> int:
         if not is_locked(args.dir) or time.monotonic() > deadline:
             raise Failure(f"the cluster that was being started in {args.dir} did not come up")
         if not told:
-            print(f"another `up` is at work in {args.dir}: waiting for it", flush=True)
+            print(f"another `up` runs in {args.dir}: waiting for it", flush=True)
             told = True
         time.sleep(0.1)
     check_port(args, state)
     if args.flags and args.flags != state["apiserver_flags"]:
-        raise Misuse(f"the cluster in {args.dir} runs already, with other API server flags; `down` it first")
+        raise Misuse(f"the cluster in {args.dir} already runs with other API server flags; `down` it first")
     print(f"already running: {components.server_url(state)}, folder {args.dir}")
     return 0
 
@@ -149,7 +149,7 @@ def up(args: argparse.Namespace) -> int:
     except (OSError, OverflowError):
         raise Misuse(f"there is no process {parent if args.watch_pid is None else args.watch_pid} to watch") from None
     if args.port and not components.port_is_free(args.port):
-        raise Misuse(f"port {args.port} is taken; name another, or leave --port out to have one chosen")
+        raise Misuse(f"port {args.port} is taken; choose another, or omit --port to let `up` choose")
     programs = build_programs()
     os.umask(0o077)
     lock = take_lock(args.dir)
@@ -182,7 +182,7 @@ def up(args: argparse.Namespace) -> int:
         try:
             print(line, file=sys.stderr if error else sys.stdout, flush=True)
         except OSError:
-            pass  # nobody reads any more; the cluster is stopped by other means
+            pass  # the reader has gone; the cluster is stopped by other means
 
     ready = (f"        kubeconfig {args.dir}/kubeconfig, kubectl {args.dir}/bin/kubectl,\n"
              f"        audit log {args.dir}/audit.log")
@@ -192,7 +192,7 @@ def up(args: argparse.Namespace) -> int:
 
 
 def detach(supervise: Any, lock: Any, keep_open: Any, ready: Any) -> int:
-    """Runs `supervise` in a process of its own, passes on what it says, and returns once the cluster is up."""
+    """Runs `supervise` in a process of its own, passes on its messages, and returns once the cluster is up."""
     ours, theirs = socket.socketpair()
     child = os.fork()
     if child == 0:
@@ -201,7 +201,7 @@ def detach(supervise: Any, lock: Any, keep_open: Any, ready: Any) -> int:
         for source, target in ((os.open("/dev/null", os.O_RDONLY), 0),
                                (os.open("supervisor.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), 1), (1, 2)):
             os.dup2(source, target)
-        # Whoever waits for the end of the caller's pipes, or for a lock that it holds, must not wait for the cluster.
+        # A process that waits for the end of the caller's pipes, or for its lock, must not wait for the cluster.
         for fd in sorted(int(name) for name in os.listdir("/proc/self/fd")):
             if fd > 2 and fd not in (lock, theirs.fileno(), *keep_open):
                 try:

@@ -1,7 +1,6 @@
-"""What a local control plane consists of: its folder, its ports, each program's flags and how to ask it for its health.
+"""The parts of a local control plane: its folder, its ports, each program's flags and its health check.
 
-Paths are relative to the cluster's folder, which is the working directory of every program and of whoever calls in
-here: no flag then depends on what characters the folder's path holds, nor a socket on how long it is.
+Paths are relative to the cluster's folder, which is the working directory of every program and of every caller: no flag then depends on what characters the folder's path holds, nor a socket on how long it is.
 """
 import errno
 import http.client

@@ -1,4 +1,4 @@
-"""A cluster's folder, and its lock, which whoever supervises the cluster holds for as long as it runs."""
+"""A cluster's folder, and its lock, which the cluster's supervisor holds for as long as it runs."""
 import fcntl
 import json
 import os
@@ -20,7 +20,7 @@ class Failure(Exception):
 
 
 def check_folder(directory: str) -> None:
-    """Refuses a folder that is not a cluster's, or somebody else's: everything in it would be removed some day."""
+    """Rejects a folder that is not a cluster's, or belongs to another user: `down` removes everything in it."""
     try:
         info = os.lstat(directory)
     except FileNotFoundError:
@@ -29,7 +29,7 @@ def check_folder(directory: str) -> None:
         raise Misuse(f"{directory} is not a folder of yours")
     names = os.listdir(directory)
     if names and components.LOCK_FILE not in names:
-        raise Misuse(f"{directory} holds other things than a cluster; name an empty or a new folder with --dir")
+        raise Misuse(f"{directory} holds other things than a cluster; choose an empty or a new folder with --dir")
 
 
 # An open-file-description lock: a forked supervisor keeps it, and it ends with its last holder, however that ends.
@@ -42,7 +42,7 @@ def _lock_request(fd: int, what: int, kind: int) -> int:
 
 
 def take_lock(directory: str) -> int | None:
-    """The lock's descriptor, or None when somebody holds it. Makes the folder if there is none."""
+    """The lock's descriptor, or None when another process holds it. Makes the folder if there is none."""
     path = os.path.join(directory, components.LOCK_FILE)
     while True:
         os.makedirs(directory, mode=0o700, exist_ok=True)
@@ -90,7 +90,7 @@ def running_state(directory: str) -> dict[str, Any]:
 
 
 def kill_leftovers(state: Any) -> None:
-    """Whatever a killed supervisor left; the kernel has normally ended it already."""
+    """Ends the programs that a killed supervisor left; normally the kernel has ended them already."""
     for name, rec in state.get("components", {}).items():
         if not processes.kill(rec):
             raise Failure(f"{name} (pid {rec['pid']}) does not end")

@@ -262,7 +262,7 @@ class Supervisor:
     def run(self, explicit_port: int, created: bool, ephemeral: bool, on_ready: Callable[[], Any]) -> int:
         """From start to end; returns the exit code.
 
-        created: this run made the folder's content. ephemeral: what it made goes when it ends.
+        created: this run made the folder's content. ephemeral: that content is removed at the end.
         """
         self.remove = created  # until all is up: a failed start leaves nothing
         ready = False

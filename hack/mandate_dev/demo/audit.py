@@ -1,4 +1,4 @@
-"""The proof: what the audit log says about who did what, in each identity mode as much as it can say."""
+"""The proof from the audit log: which component did what, as far as each identity mode can show it."""
 import json
 import subprocess
 from typing import Any
@@ -32,8 +32,8 @@ def by_impersonation(world: World, report: Report) -> None:
     if done.returncode != 0:
         raise StepFailed(report.current, "every request of a component as that component",
                          done.stderr.strip() or f"exit {done.returncode}")
-    report.held("what base wrote in its own name was its lease")
-    report.step("base's word for each: impersonatedUser, and what it was held to")
+    report.held("base wrote nothing in its own name but its Lease")
+    report.step("the audit log's impersonatedUser, and its constraint")
     with open(world.audit_log, encoding="utf-8") as f:
         events = [json.loads(line) for line in f]
     events = [e for e in events if e["stage"] == "ResponseComplete" and e["user"]["username"] ==
@@ -47,11 +47,11 @@ def by_impersonation(world: World, report: Report) -> None:
 
 
 def by_nothing(world: World, report: Report) -> None:
-    """One user does everything: that no log can tell components apart is what there is to see."""
+    """One user does everything: this shows that the log cannot tell components apart."""
     done = trace(world, report)
     listed = subprocess.run([world.rbacgen, "trace", "--json", world.audit_log], text=True, capture_output=True)
     kinds = {finding["kind"] for finding in json.loads(listed.stdout)["findings"]}
     if done.returncode != 1 or kinds != {"base-write", "agent-mismatch"}:
         raise StepFailed(report.current, "exit 1, as base wrote what components write under their user agents, and nothing else",
                          f"exit {done.returncode}: {done.stderr.strip()}")
-    report.held("refused: in this mode all is base's, and user agents are claims")
+    report.held("rejected: in this mode every write is base's, and user agents are only claims")

@@ -1,4 +1,4 @@
-"""The Oria document, played with kubectl: each step does one thing and says what must then be so."""
+"""The Oria document, played with kubectl: each step does one thing and states the expected result."""
 import json
 import os
 import random
@@ -37,7 +37,7 @@ class Story:
     def patch_instance(self, spec: Any) -> Any:
         return self.world.kubectl("patch", "scopeinstance", "foo", "--type=merge", "-p", json.dumps({"spec": spec}))
 
-    # What must be so.
+    # The expected results.
 
     def bindings_are(self, namespaces: Any, in_cluster: bool = False) -> None:
         def look() -> tuple[Any, Any]:
@@ -128,11 +128,11 @@ def play(world: World, report: Report, kill: bool) -> None:
 
 
 def a_fence_stops(world: World, report: Report) -> None:
-    """What RBAC allows, and the API server refuses: whoever stole scope-instance's identity cannot bind what he likes.
+    """RBAC allows it, and the API server denies it: a thief of scope-instance's identity cannot bind any role.
 
     After the audit: such requests come with a foreign user agent, which the trace reports."""
     if world.identity_mode == "single":
-        return  # there the server does not know whose a write is
+        return  # there the server does not know which component made a write
     report.step("scope-instance's identity in other hands: a binding to cluster-admin, which RBAC lets it make")
     who = f"system:serviceaccount:{NAMESPACE}:{BASE}-scope-instance"
     if not world.can(who, "create", "clusterrolebindings", "default"):
@@ -146,7 +146,7 @@ def a_fence_stops(world: World, report: Report) -> None:
         except StepFailed as failure:
             return "ValidatingAdmissionPolicy" in failure.seen and "may only" in failure.seen, failure.seen
         return False, "it was made"
-    world.eventually("a ValidatingAdmissionPolicy, made from the component's +mandate:fence marker, refuses it", stopped)
+    world.eventually("a ValidatingAdmissionPolicy, made from the component's +mandate:fence marker, denies it", stopped)
 
 
 def meddle(world: World) -> None:

@@ -32,7 +32,7 @@ FINISHED = re.compile(r"[;{}:]\s*$")
 class Candidate:
     path: str
     line: int  # from 1
-    was: str  # the line, without what is blank around it
+    was: str  # the line, without blanks at its ends
     became: str
     nth: int  # of the lines in this file that have the same text
     text: str  # the whole new line
@@ -52,7 +52,7 @@ class Candidate:
 
 
 def is_product(path: str) -> bool:
-    """Whether bugs are seeded in the file: tests, their helpers and benchmarks are not what is tested."""
+    """Whether bugs are seeded in the file: not in tests, their helpers and benchmarks."""
     name = os.path.basename(path)
     return (name.endswith((".cc", ".h")) and not name.endswith(("_test.cc", "_benchmark.cc")) and
             not name.startswith("testing") and "/testing/" not in path and "/testdata/" not in path)

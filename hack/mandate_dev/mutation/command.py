@@ -68,7 +68,7 @@ def files_of(wanted: Any) -> Any:
         name = os.path.relpath(os.path.join(ROOT, name), ROOT)
         its = [p for p in known if p == name or room_of(p) == name or (name != "manager" and p.startswith(name + "/"))]
         if not its:
-            raise SystemExit(f"hack/nightly mutants: {name!r} is no room and no source of manager/, controllers/ or rbacgen/")
+            raise SystemExit(f"hack/nightly mutants: {name!r} must be a room or a source of manager/, controllers/ or rbacgen/")
         found += [p for p in its if p not in found]
     return found
 
@@ -162,11 +162,11 @@ def main(argv: Sequence[str]) -> int:
     finally:
         shop.close()
     if report.survivors:
-        say("\nWhat no test noticed:")
+        say("\nBugs that no test noticed:")
     for c in report.survivors:
         say(f"{c.path}:{c.line}\n    was     {c.was}\n    became  {c.became}")
     for path in report.untested:
-        say(f"{path}: no test of its room has it in it")
+        say(f"{path}: no test of its room contains it")
     lines, shares = table(rows)
     hours = (time.monotonic() - start) / 3600
     say("\n" + "\n".join(lines))

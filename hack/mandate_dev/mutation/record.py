@@ -1,4 +1,4 @@
-"""What was tried, outside the tree: a run goes on where another ended, and one beside it adds to the same record."""
+"""The record of the bugs that were tried, outside the tree: a run continues the last one, and parallel runs share it."""
 import fcntl
 import json
 import os

@@ -19,7 +19,7 @@ import time
 import xml.etree.ElementTree
 from typing import Any
 
-# What a bug may cause and is no reason to call it one that does not compile.
+# A bug may cause these; they do not mean that it does not compile.
 WARNINGS = ("unused-variable unused-but-set-variable unused-but-set-parameter unused-parameter unused-function "
             "unused-value parentheses sign-compare type-limits maybe-uninitialized uninitialized empty-body "
             "misleading-indentation unused-local-typedefs bool-compare nonnull address tautological-compare "
@@ -122,7 +122,7 @@ class Workshop:
         for test in self.tests.values():
             test.programs = [p for p in test.needs if p in programs] if test.kind == "sh_test" else []
         if programs:
-            # Kept beside what Bazel makes of them next.
+            # Kept next to Bazel's later output for them.
             self.query("build", "--dynamic_mode=fully", *programs)
             for program in programs:
                 made = os.path.join(self.bin, program[2:].replace(":", "/"))
@@ -154,7 +154,7 @@ class Workshop:
         return kept + ["-w", "-O0"]
 
     def tests_of(self, path: str) -> Any:
-        """The room's tests that have this file in them, the one beside it first."""
+        """The room's tests that have this file in them, the one next to it first."""
         if path not in self.reach:
             universe = " + ".join(self.tests)
             found = self.query("query", f"rdeps({universe}, {self.label(path)})", "--output=label") if universe else ""

@@ -1,4 +1,4 @@
-"""What the chart's fences let pass and what they stop, of the writes that RBAC allows."""
+"""The writes that RBAC allows: some pass the chart's fences, and the others are denied."""
 import json
 from typing import Any
 
@@ -22,8 +22,8 @@ NOBODY, LABELS = "may never bind a role to anonymous users", "may only set label
 FINALIZERS, AGGREGATION = "may never add finalizers", "may never set an aggregationRule"
 CONTROLLER = "may never take an object away from its controller"
 STOPPED = {
-    "a binding of nobody's": (INSTANCE, binding(labels={"a": "b"}), MINE),
-    "a binding of somebody else's, for all its label":
+    "a binding without a controller": (INSTANCE, binding(labels={"a": "b"}), MINE),
+    "a binding with another controller, despite its label":
         (INSTANCE, binding(ownerReferences=owned_by("ScopeTemplate")), MINE),
     "cluster-admin": (INSTANCE, binding(role="cluster-admin"), FOREIGN),
     "a role of the system's": (INSTANCE, binding(role="system:node"), FOREIGN),
@@ -39,8 +39,8 @@ STOPPED = {
     "a binding with a finalizer": (INSTANCE, binding(finalizers=["a.io/x"]), FINALIZERS),
     "a binding with a label more":
         (INSTANCE, binding(labels={"operators.coreos.io/scopeInstanceUID": "x", "a": "b"}), LABELS),
-    "everybody": (INSTANCE, binding(subject=user("system:authenticated", "Group")), OWN),
-    "a role of nobody's": (TEMPLATE, role(labels={"a": "b"}), MINE),
+    "all authenticated users": (INSTANCE, binding(subject=user("system:authenticated", "Group")), OWN),
+    "a role without a controller": (TEMPLATE, role(labels={"a": "b"}), MINE),
     "a role with the manager's name": (TEMPLATE, role(f"{BASE}-more"), NAMED),
     "a role with any other name": (TEMPLATE, role("acme-operator"), NAMED),
     "a role that is added to admin":
@@ -52,7 +52,7 @@ STOPPED = {
 }
 # Changes of it.
 CHANGES = {
-    "what somebody else has added stays": ({"rules": []}, None),
+    "additions of other users stay": ({"rules": []}, None),
     "their label is removed": ({"metadata": {"labels": None}}, None),
     "their aggregationRule is removed": ({"aggregationRule": None}, None),
     "another aggregationRule": ({"aggregationRule": {"clusterRoleSelectors": [{}]}}, AGGREGATION),
@@ -73,7 +73,7 @@ def standing_subjects_stop_nothing(case: ChartCase) -> None:
     standing = binding(subject=account(TEMPLATE))
     standing["subjects"].append(ann)
     world.kubectl("create", "-f", "-", stdin=json.dumps(standing))
-    # kubectl reads what it patches.
+    # kubectl reads an object before it patches it.
     world.kubectl("create", "clusterrole", "fence-reads", "--verb=get", "--resource=clusterrolebindings")
     world.kubectl("create", "clusterrolebinding", "fence-reads", "--clusterrole=fence-reads",
                   f"--serviceaccount={NAMESPACE}:{INSTANCE}")
@@ -105,12 +105,12 @@ def subjects_are_never_base(case: ChartCase) -> None:
 
 def changes_are_judged_by_what_they_add(case: ChartCase) -> None:
     world = case.world
-    case.step("changes of a role to which somebody else has added things")
+    case.step("changes of a role to which another user has added things")
     # Of an owner that exists: garbage collection deletes what has none.
     world.kubectl("create", "-f", "-", stdin=json.dumps(OWNER))
     owner = world.get("scopetemplate", "fence-owner")["metadata"]["uid"]
     world.kubectl("create", "-f", "-", stdin=json.dumps(standing_role(owner)))
-    # kubectl reads what it patches.
+    # kubectl reads an object before it patches it.
     world.kubectl("create", "clusterrole", "fence-reads", "--verb=get", "--resource=clusterroles")
     world.kubectl("create", "clusterrolebinding", "fence-reads", "--clusterrole=fence-reads",
                   f"--serviceaccount={NAMESPACE}:{TEMPLATE}")
@@ -130,7 +130,7 @@ def events_are_the_components_own(case: ChartCase) -> None:
     world = case.world
     case.step("events of others, in either group")
     world.kubectl("create", "-f", "-", stdin=json.dumps(event("kubelet", "fence-kubelet")))
-    # kubectl reads what it patches.
+    # kubectl reads an object before it patches it.
     world.kubectl("create", "clusterrole", "fence-events", "--verb=get,create,patch", "--resource=events")
     world.kubectl("create", "clusterrolebinding", "fence-events", "--clusterrole=fence-events",
                   f"--serviceaccount={NAMESPACE}:{INSTANCE}")
@@ -166,7 +166,7 @@ def base_asks_as_the_manager_does(case: ChartCase, kill_switch: bool) -> None:
         "3601 s": (dict(bound, expirationSeconds=3601), long),
         "a century": (dict(bound, expirationSeconds=1 << 32), long),
         "another audience": (dict(bound, audiences=["vault"]), foreign),
-        "another audience beside ours": (dict(bound, audiences=["https://kubernetes.default.svc.cluster.local", "vault"]),
+        "another audience next to ours": (dict(bound, audiences=["https://kubernetes.default.svc.cluster.local", "vault"]),
                                          foreign),
     }
     if kill_switch:
@@ -190,7 +190,7 @@ class Fences(ChartCase):
         world = self.world
         # A running manager would correct or delete the objects that the tests make.
         world.stop_manager()
-        self.step("the policies are free of mistakes")
+        self.step("the policies have no mistakes")
 
         def checked() -> tuple[Any, Any]:
             policies = world.get("validatingadmissionpolicies", "-l", f"app.kubernetes.io/name={BASE}")["items"]
@@ -204,14 +204,14 @@ class Fences(ChartCase):
         for name, (who, thing) in PASSES.items():
             code, said = world.as_component(who, "create", "--dry-run=server", "-f", "-", stdin=json.dumps(thing))
             self.expect(name, code == 0, said)
-        self.step("writes that RBAC allows and the API server stops")
+        self.step("writes that RBAC allows and the API server denies")
         for name, (who, thing, says) in STOPPED.items():
             verb = "clusterrolebindings" if thing["kind"].endswith("Binding") else "clusterroles"
             code, said = world.as_component(who, "create", "--dry-run=server", "-f", "-", stdin=json.dumps(thing))
             allowed = world.as_component(who, "auth", "can-i", "create", verb)[0] == 0
             self.expect(name, code != 0 and says in said and "ValidatingAdmissionPolicy" in said and allowed,
                         f"can-i: {allowed}; {said}")
-        self.step("what others made is neither changed nor deleted")
+        self.step("objects of other users are neither changed nor deleted")
         group = "/apis/rbac.authorization.k8s.io/v1"
         for who, kind, name, thing in ((INSTANCE, "clusterrolebindings", "cluster-admin", binding("cluster-admin")),
                                        (TEMPLATE, "clusterroles", "view", role())):
@@ -226,7 +226,7 @@ class Fences(ChartCase):
         namespace_administrators_leave_the_marks_of_ours(self)
         standing_subjects_stop_nothing(self)
         events_are_the_components_own(self)
-        self.step("the same by somebody else")
+        self.step("the same by another user")
         theirs = json.dumps(binding(role="view", labels={"a": "b"}))
         world.kubectl("create", "--dry-run=server", "-f", "-", stdin=theirs)
         self.held("passes")

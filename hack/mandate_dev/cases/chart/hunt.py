@@ -1,7 +1,7 @@
-"""Random writes, and an API server that is killed meanwhile: nothing gets past the fences.
+"""Random writes, and an API server that is killed meanwhile: no write gets past the fences.
 
 They are the components' writes of roles, bindings and events, base's requests for tokens, and the writes of roles and
-bindings by somebody who may do everything with them but is not theirs. Every write is a dry run, and the server answers
+bindings by a user who has all permissions on them and is not a component. Every write is a dry run, and the server answers
 with the object as it would be stored. This file has rules of its own for what such an object must not be, so that a mistake
 in the generated policies shows. ATTEMPTS and SEED in the environment set the number of writes and the seed; the API server
 is killed twice, and once more for each further thousand.
@@ -26,7 +26,7 @@ PATHS = {"ClusterRoleBinding": f"{RBAC}/clusterrolebindings", "RoleBinding": f"{
          "ClusterRole": f"{RBAC}/clusterroles"}
 EVENTS = {"events.k8s.io/v1": "/apis/events.k8s.io/v1/namespaces/default/events", "v1": "/api/v1/namespaces/default/events"}
 AUDIENCE = "https://kubernetes.default.svc.cluster.local"
-# May do everything with roles and bindings, and nothing with the finalizers of their owners.
+# Has all permissions on roles and bindings, and none on the finalizers of their owners.
 EVE = "eve"
 LABELS = {INSTANCE: ("operators.coreos.io/scopeInstanceUID", "operators.coreos.io/generateName"),
           TEMPLATE: ("operators.coreos.io/scopeTemplateUID", "operators.coreos.io/generateName")}
@@ -37,7 +37,7 @@ PREFIX = "scope-template:"
 NEW, ROLE = f"{PREFIX}hunt-new", f"{PREFIX}hunt-role"
 
 
-# What may never be.
+# Forbidden objects.
 def is_of_a_template(name: str) -> bool:
     return name.startswith(PREFIX)
 
@@ -64,7 +64,7 @@ def is_never_a_subject(subject: Any, namespace: str) -> Any:
 
 
 def wrongs(who: str, before: Any, after: Any) -> Any:
-    """What is wrong with a write that passed; `after` is None where it deletes, `before` where it creates."""
+    """The faults of a write that passed; `after` is None where it deletes, `before` where it creates."""
     found = [f"not its own, {when}" for when, thing in (("before", before), ("after", after)) if thing and not is_own(thing, who)]
     if after is None:
         return found
@@ -91,7 +91,7 @@ def wrongs(who: str, before: Any, after: Any) -> Any:
 
 
 def guard_wrongs(who: str, before: Any, after: Any) -> Any:
-    """The same of a write by somebody else, to what is this component's."""
+    """The same of another user's write to an object of this component."""
     if after is None:
         return []
     if before is None:
@@ -122,7 +122,7 @@ def event_wrongs(who: str, before: Any, after: Any) -> list[Any]:
             if thing and own not in (thing.get("reportingController"), thing.get("reportingComponent"))]
 
 # Writes.
-# judge(before, after): what is wrong with it.
+# judge(before, after): the faults of the write.
 Attempt = collections.namedtuple("Attempt", "who key method path content_type body judge")
 
 
@@ -254,7 +254,7 @@ def random_event(dice: Any) -> Any:
 
 
 class Server:
-    """As an administrator, in somebody's name; connects anew when the server goes."""
+    """Requests of an administrator who impersonates a user; connects again when the server ends."""
 
     def __init__(self, world: ChartWorld) -> None:
         address = world.kubectl("config", "view", "--minify", "-o", "jsonpath={.clusters[0].cluster.server}")
@@ -301,7 +301,7 @@ def make_standing(world: ChartWorld) -> Any:
             thing = role() if who == TEMPLATE else binding(ROLE)
             meta: dict[str, Any] = {"name": name, "labels": {LABELS[who][0]: "x"}, **marks}
             if "ownerReferences" in marks:
-                # A version that nobody serves: garbage collection cannot tell that there is no such owner.
+                # No server has this version: garbage collection cannot tell that the owner does not exist.
                 meta["ownerReferences"] = owned_by(OWNERS[who] if marks["ownerReferences"] else "ConfigMap")
                 meta["ownerReferences"][0]["apiVersion"] = "operators.coreos.com/v0" if marks["ownerReferences"] else "hunt.io/v0"
             thing = {**thing, "kind": kind, "metadata": meta}

@@ -36,12 +36,12 @@ class Works(ChartCase):
     """The chart installed, at work."""
 
     def test_it_works(self) -> None:
-        """What the chart grants is what the manager needs, fences and all."""
+        """The chart grants the permissions that the manager needs, fences included."""
         world = self.world
         self.step("a template and an instance")
         e2e.apply(world, e2e.template(), e2e.instance(["default"]))
         e2e.scoped(world, "True")
-        self.step("what an administrator edits by hand is mended, labels and owners too")
+        self.step("an administrator's edits by hand are reverted, labels and owners too")
         name = world.get("rolebindings", "-n", "default")["items"][0]["metadata"]["name"]
         world.kubectl("label", "rolebinding", "-n", "default", name, "operators.coreos.io/scopeInstanceUID-")
 

@@ -1,4 +1,4 @@
-"""The guard: what somebody else may change of objects that are the components' own, and create under their names."""
+"""The guard: the changes that other users may make to the components' objects, and the names that they may use."""
 import json
 from typing import Any
 
@@ -11,7 +11,7 @@ TAKEN = "may create objects with names of the pattern scope-template:*"
 
 
 def others(kind: str, uid_label: Any) -> dict[str, Any]:
-    """Changes by somebody else of an object with an owner of this kind, its label and the finalizer a.io/stays."""
+    """Changes by another user to an object with an owner of this kind, its label and the finalizer a.io/stays."""
     return {
         "another label": ({"metadata": {"labels": {"a": "b"}}}, None),
         "without finalizers": ({"metadata": {"finalizers": None}}, None),
@@ -59,7 +59,7 @@ def others_make_no_such_names(case: ChartCase) -> None:
 
 def others_leave_the_marks_of_ours(case: ChartCase) -> None:
     world = case.world
-    case.step("changes by somebody who may patch all roles and bindings")
+    case.step("changes by a user with permission to patch all roles and bindings")
     world.kubectl("create", "-f", "-", stdin=json.dumps(OWNER))
     owner = world.get("scopetemplate", "fence-owner")["metadata"]["uid"]
     guarded = dict(standing_role(owner))
@@ -83,7 +83,7 @@ def others_leave_the_marks_of_ours(case: ChartCase) -> None:
         code, said = patch("clusterrolebinding/fence-test", {"metadata": {"labels": None}}, "--as=eve")
         case.expect("not a binding without its label", code != 0 and KEYS in said, said)
         code, said = patch("clusterrolebinding/fence-eve", {"metadata": {"ownerReferences": owned_by("ScopeTemplate")}}, "--as=eve")
-        case.expect("a binding of nobody's", code == 0, said)
+        case.expect("a binding without a controller", code == 0, said)
         code, said = patch("clusterrole/scope-template:fence-standing", {"metadata": {"ownerReferences": None}})
         case.expect("no owner, by who administers the cluster", code == 0, said)
         # Kubernetes' own garbage collection takes the owner out.
@@ -117,7 +117,7 @@ def namespace_administrators_leave_the_marks_of_ours(case: ChartCase) -> None:
         mine = json.dumps({"metadata": {"finalizers": ["a.io/x"], "labels": {"operators.coreos.io/scopeInstanceUID": "x"}}})
         code, said = world.as_user("nina", "patch", "rolebinding/fence-nina", "-n", "default", "--type=merge", "--dry-run=server",
                                    "-p", mine)
-        case.expect("a binding of nobody's", code == 0, said)
+        case.expect("a binding without a controller", code == 0, said)
     finally:
         world.kubectl("patch", "rolebinding", "fence-standing", "-n", "default", "--type=merge", "-p",
                       json.dumps({"metadata": {"finalizers": None}}))

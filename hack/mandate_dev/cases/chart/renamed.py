@@ -76,7 +76,7 @@ class Renamed(ChartCase):
     def test_a_renamed_component_is_fenced(self) -> None:
         """kustomize renames objects, and no expression: the fences know the components by their new names, too."""
         world = self.world
-        # The only fences are then the renamed ones, and nobody corrects what the test makes.
+        # Then the renamed fences are the only ones, and no manager corrects the objects of the test.
         world.stop_manager()
         plain = world.chart()
         world.upgrade(fences="false")

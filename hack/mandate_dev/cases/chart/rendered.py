@@ -1,4 +1,4 @@
-"""What the chart renders: what the server takes, what is refused, and that helm and rbacgen make the same."""
+"""The chart's rendering: the server accepts it, wrong values are rejected, and helm and rbacgen make the same objects."""
 import json
 import os
 import re
@@ -49,7 +49,7 @@ class Rendered(ChartCase):
     """What the chart renders, and what helm makes of it."""
 
     def test_it_renders(self) -> None:
-        """Lint passes; whatever the values, the server would take what is rendered, without a warning."""
+        """Lint passes; with all values the server accepts the rendered objects without a warning."""
         world = self.world
         self.step("helm lint")
         done = world.try_helm("lint", CHART, "--strict", values={"image": "example.com/m:1"})
@@ -59,7 +59,7 @@ class Rendered(ChartCase):
         for name, values in RENDERED.items():
             text = world.helm("template", RELEASE, CHART, values=values)
             done = subprocess.run([world.cluster.kubectl_program, "apply", "--dry-run=server", "-f", "-",
-                                   # What the installed release has is not kubectl's; the chart is not at fault.
+                                   # The installed release owns its fields, not kubectl; the chart is not at fault.
                                    "--server-side", "--force-conflicts"],
                                   input=text, text=True, capture_output=True,
                                   env={**os.environ, "KUBECONFIG": world.cluster.kubeconfig})
@@ -83,7 +83,7 @@ class Rendered(ChartCase):
             self.expect(f"the namespace {namespace} is a text", found == {f'"{namespace}"', f'{namespace}"'}, found)
 
     def test_the_cluster_is_asked_first(self) -> None:
-        """What cannot work in this cluster is refused before anything is made."""
+        """A release that cannot work in this cluster is rejected before any object is created."""
         world = self.world
         self.step("a Kubernetes without ValidatingAdmissionPolicies")
         done = world.try_helm("template", RELEASE, CHART, "--kube-version=v1.29.9", values=BARE)

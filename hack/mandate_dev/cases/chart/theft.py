@@ -103,7 +103,7 @@ FORGED = "00000000-0000-4000-8000-000000000000"
 
 
 def with_token(world: ChartWorld, token: str, *arguments: str, stdin: str | None = None) -> tuple[int, str]:
-    """(exit code, output) of kubectl with that token alone."""
+    """(exit code, output) of kubectl with only that token."""
     with open(world.manager_kubeconfig, encoding="utf-8") as f:
         config = json.load(f)
     config["users"][0]["user"] = {"token": token}
@@ -121,7 +121,7 @@ class Theft(ChartCase):
     """Stolen credentials."""
 
     def test_a_theft_of_bases_credential_ends(self) -> None:
-        """What docs/identity.md says to do after a theft, without the kill switch."""
+        """The steps of docs/identity.md after a theft, without the kill switch."""
         world = self.world
         self.step("the thief has base's token, and requests a component's")
         base = world.kubectl("create", "token", BASE, "-n", NAMESPACE).strip()
@@ -144,7 +144,7 @@ class Theft(ChartCase):
         world.await_ready()
 
     def test_a_kill_switch_ends_a_theft(self) -> None:
-        """What base's own token buys with the kill switch: as long as the Secret is there, and no more."""
+        """With the kill switch, base's token gives new tokens only while the Secret exists."""
         world = self.world
         world.upgrade(killSwitch="true")
         with open(world.token_file, encoding="utf-8") as f:
@@ -186,7 +186,7 @@ class Theft(ChartCase):
         world.restart_manager()
 
     def test_it_is_traced(self) -> None:
-        """Under the generated audit policy the trace has all it needs, and nobody else is logged."""
+        """Under the generated audit policy the trace has all it needs, and no other user is logged."""
         world = self.world
         self.step("rbacgen trace --check")
         world.stop_manager()
@@ -201,7 +201,7 @@ class Theft(ChartCase):
             code, findings = trace(world, part, overlap)
             self.expect(f"passes, with --token-overlap={overlap}", code == 0 and not findings, findings)
         events, _ = e2e.audit_events(world, start)
-        # With --bodies everybody's ScopeInstances are there too.
+        # With --bodies the ScopeInstances of all users are there too.
         users = {e["user"]["username"] for e in events if e.get("objectRef", {}).get("subresource") != "token"
                  and e.get("objectRef", {}).get("resource") != "scopeinstances"}
         wanted = {f"system:serviceaccount:{NAMESPACE}:{name}" for name in (BASE, TEMPLATE, INSTANCE)}
@@ -219,7 +219,7 @@ class Theft(ChartCase):
     def test_forged_bindings_are_found(self) -> None:
         """With the bodies that `audit-policy --bodies` keeps, the trace finds a binding for a ScopeInstance that is not there."""
         world = self.world
-        self.step("somebody with the token of scope-instance binds a role")
+        self.step("a thief with the token of scope-instance binds a role")
         start = os.path.getsize(world.audit_log)
         world.kubectl("get", "scopeinstances")  # a whole list of them
         token = world.kubectl("create", "token", INSTANCE, "-n", NAMESPACE).strip()

@@ -13,7 +13,7 @@ from mandate_dev.world import BASE, NAMESPACE
 
 
 def parts_of(account: str, listed: Any) -> list[Any]:
-    """What goes with a component. Its guards stay: what it made is still there, and its names wait for its return."""
+    """The objects that are removed with a component. Its guards stay: its objects are still there, and its names are reserved."""
     return [x for x in listed if account in x and not x.endswith("-guard")]
 
 
@@ -27,7 +27,7 @@ def the_names_of_one_that_is_cut_off_are_its_own(case: ChartCase, before: Any) -
     world.kubectl("create", "clusterrolebinding", "cut-off-eve", "--clusterrole=cut-off-eve", "--user=eve")
     try:
         code, said = world.as_user("eve", "create", "--dry-run=server", "-f", "-", stdin=json.dumps(role("scope-template:evil")))
-        case.expect("nobody else makes a role with its prefix", code != 0 and "may create objects with names of" in said, said)
+        case.expect("no other user creates a role with its prefix", code != 0 and "may create objects with names of" in said, said)
     finally:
         world.kubectl("delete", "clusterrole/cut-off-eve", "clusterrolebinding/cut-off-eve")
     world.upgrade()
@@ -59,7 +59,7 @@ def base_is_held_to_the_component_that_it_acts_as(case: ChartCase) -> None:
         world.eventually("no RoleBinding", denied)
         code, said = acts("create", f"{group}/clusterroles", role(labels={"a": "b"}))
         case.expect("its own writes are judged by its own fence", code != 0 and "objects that have a controller" in said, said)
-        # Admission does not see what is read.
+        # Admission does not see reads.
         code, said = acts("get", "/api/v1/namespaces")
         case.expect("it reads what scope-instance may", code == 0, said)
         done = subprocess.run([world.rbacgen, "audit", "--json", "--fail-on=none", "--sources=controllers",
@@ -75,7 +75,7 @@ class Upgrades(ChartCase):
     """Upgrades of the chart."""
 
     def test_a_component_is_disabled_and_enabled(self) -> None:
-        """Upgrades take what belongs to a disabled component away, and bring it back."""
+        """Upgrades remove the objects of a disabled component, and bring them back."""
         world = self.world
         def minted() -> list[Any]:
             rules = world.get("role", BASE, "-n", NAMESPACE)["rules"]
@@ -156,7 +156,7 @@ class Upgrades(ChartCase):
         self.expect("nothing is granted to it", code != 0, said)
         # Its watches stay open until it has something to ask.
         e2e.apply(world, e2e.template(), e2e.instance(["default"]))
-        world.eventually("readiness says so", lambda: (INSTANCE in world.readyz()[1], world.readyz()[1]))
+        world.eventually("readiness reports it", lambda: (INSTANCE in world.readyz()[1], world.readyz()[1]))
         world.eventually("the other component works", lambda: (
             e2e.condition(world, "scopetemplate", "e2e", "Templated").get("status") == "True", "not Templated"))
         self.expect("and it wrote nothing", not world.get("rolebindings", "-n", "default")["items"], "it did")
@@ -174,7 +174,7 @@ class Upgrades(ChartCase):
         world.upgrade(cutOff='["scope-instance"]')
         world.stop_manager()
         world.start_manager("-v=1")
-        self.step("cutOff: nobody")
+        self.step("cutOff: no component")
         world.upgrade()
         self.expect("as before", world.ours() == before, world.ours())
         e2e.scoped(world, "True")

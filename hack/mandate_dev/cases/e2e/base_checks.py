@@ -51,7 +51,7 @@ class BaseCredential(WorldCase):
     """The manager's own credential."""
 
     def test_an_administrator_is_refused(self) -> None:
-        """Whatever carries base's credential: an administrator's ends the manager at once, with what to do instead."""
+        """An administrator's credential ends the manager at once, in every form, and the error names the remedy."""
         world = self.world
         self.step("administrators' credentials")
         token = account(world, "e2e-root")
@@ -76,7 +76,7 @@ class BaseCredential(WorldCase):
                                    "--health-probe-bind-address=0", "--metrics-bind-address=0"],
                                   text=True, capture_output=True, timeout=PATIENCE)
             last = (done.stderr.strip().splitlines() or [""])[-1]
-            self.expect(f"{what}: exit 2, and what to do instead", done.returncode == 2 and INSTEAD in last and says in last,
+            self.expect(f"{what}: exit 2, and the remedy", done.returncode == 2 and INSTEAD in last and says in last,
                         (done.returncode, done.stderr))
             self.expect("the token is not in the output", token not in done.stderr + done.stdout, "it is")
         events, _ = audit_events(world, offset)
@@ -101,15 +101,15 @@ class BaseCredential(WorldCase):
         restart(world)
         world.await_ready()
         lines = reports()[before:]
-        self.expect("one line says so",
+        self.expect("one line reports it",
                     len(lines) == 1 and "create serviceaccounts/token (of every ServiceAccount)" in lines[0], lines)
         world.kubectl("delete", "clusterrolebinding/e2e-minter", "clusterrole/e2e-minter")
         restart(world)
         world.await_ready()
-        self.expect("without the grant there is none", len(reports()) == before + 1, reports()[before:])
+        self.expect("without the grant there is no report", len(reports()) == before + 1, reports()[before:])
 
     def test_a_token_file_is_swapped(self) -> None:
-        """Another user's token in base's token file ends the manager; only the question whose it is succeeds with it."""
+        """Another user's token in base's token file ends the manager; only the question about its user succeeds with it."""
         world = self.world
         self.step("the manager, by a token that can be ended")
         world.stop_manager()
@@ -121,9 +121,9 @@ class BaseCredential(WorldCase):
 
         def holder() -> Any:
             return world.get("lease", BASE, "-n", NAMESPACE)["spec"]["holderIdentity"]
-        world.eventually("it has the Lease", lambda: (bool(holder()), "nobody has"))
+        world.eventually("it has the Lease", lambda: (bool(holder()), "no manager has it"))
         mine = holder()
-        self.step("somebody overwrites the token file")
+        self.step("another user's token overwrites the token file")
         _, offset = audit_events(world)
         world.write_private(world.token_file, account(world, "e2e-mallory"))
         # The file is read every 50 s, and when its token is not accepted any more.
@@ -133,7 +133,7 @@ class BaseCredential(WorldCase):
         with open(world.manager_log, encoding="utf-8", errors="replace") as f:
             last = f.readlines()[-1]
         other = f"system:serviceaccount:{NAMESPACE}:e2e-mallory"
-        self.expect("its last line says why", f'is of "{other}" now' in last, last)
+        self.expect("its last line has the reason", f'is of "{other}" now' in last, last)
         self.expect("the Lease is not given back", holder() == mine, holder())
 
         def theirs() -> list[Any]:
@@ -142,9 +142,9 @@ class BaseCredential(WorldCase):
         def asked() -> tuple[Any, Any]:
             seen = [e["objectRef"]["resource"] for e in theirs()]
             return "selfsubjectreviews" in seen, seen
-        world.eventually("the audit log shows that the manager asked whose it is", asked)
+        world.eventually("the audit log shows that the manager asked for its user", asked)
         done = [e for e in theirs() if e["objectRef"]["resource"] != "selfsubjectreviews" and e["responseStatus"]["code"] < 400]
-        self.expect("nothing else was done with it", not done, done)
+        self.expect("nothing else succeeded with it", not done, done)
         world.kubectl("delete", "serviceaccount", "e2e-mallory", "-n", NAMESPACE)
         world.write_credentials()
         world.kubectl("patch", "lease", BASE, "-n", NAMESPACE, "--type=merge", "-p", '{"spec": {"holderIdentity": ""}}')
@@ -152,7 +152,7 @@ class BaseCredential(WorldCase):
         world.await_ready()
 
     def test_its_memory_is_its_own(self) -> None:
-        """No other process of the manager's user may look into it: the mark that forbids core dumps, too."""
+        """No other process of the manager's user can read it: the flag that forbids core dumps forbids this, too."""
         world = self.world
         folder = tempfile.mkdtemp(prefix="mandate-e2e-memory-")
         # The kernel lets root look into everything.

@@ -1,4 +1,4 @@
-"""The checks of hack/e2e/run about who a component is. Each leaves the cluster as it found it."""
+"""The checks of hack/e2e/run about components' credentials. Each leaves the cluster as it found it."""
 import calendar
 import json
 import os
@@ -14,7 +14,7 @@ from mandate_dev.world import BASE, LOADED, NAMESPACE, PATIENCE, World
 
 
 def last_states(world: World) -> dict[tuple[str, str], str]:
-    """What the log says last of each (component, watch) of the manager that runs."""
+    """The last state in the log of each (component, watch) of the running manager."""
     states: dict[tuple[str, str], str] = {}
     with open(world.manager_log, encoding="utf-8", errors="replace") as f:
         for line in f:
@@ -32,7 +32,7 @@ def time_of(event: Any) -> Any:
 
 
 PLUGIN = """#!/bin/sh
-# What a cloud's command does: prints the token that is in the file beside it.
+# Works as a cloud's command: prints the token of the file next to it.
 echo run >> "$0.runs"
 printf '%s' "$KUBERNETES_EXEC_INFO" > "$0.info"
 [ -e "$0.hangs" ] && sleep 1000
@@ -47,7 +47,7 @@ class Credentials(WorldCase):
     """Who a component is."""
 
     def test_a_kill_switch(self) -> None:
-        """Deleting a component's Secret ends its tokens and watches, and nobody else's; with a new one it comes back."""
+        """Deleting a component's Secret ends only that component's tokens and watches; with a new Secret it comes back."""
         world = self.world
         self.step("tokens bound to Secrets")
         world.kubectl("apply", "-f", "-", stdin=world.chart("--kill-switch"))
@@ -79,7 +79,7 @@ class Credentials(WorldCase):
         others = {watch: state for (component, watch), state in states.items() if component == TEMPLATE}
         self.expect(f"{TEMPLATE} reads on", others and set(others.values()) == {"Synced"}, others)
 
-        self.step("what it could do, it cannot; the other works on")
+        self.step("its requests are denied; the other component works on")
         world.kubectl("patch", "scopeinstance", "e2e", "--type=merge", "-p", '{"spec": {"namespaces": ["default", "kube-public"]}}')
         apply(world, template("other"))
         world.eventually(f"{TEMPLATE} reconciles", lambda: (

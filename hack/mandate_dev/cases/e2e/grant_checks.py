@@ -70,7 +70,7 @@ class Grants(WorldCase):
                 return mine and f"[+]{INSTANCE} ok" in text, text
             world.eventually(f"{TEMPLATE} says so, with a manifest; {INSTANCE} is ready", named)
             if what == short[0][0]:
-                self.step("exactly what it printed is applied")
+                self.step("exactly the printed manifest is applied")
                 apply_printed(world, TEMPLATE)
                 took = becomes_ready(world)
                 self.held(f"ready by itself after {took:.0f} s (it asks every 15)")
@@ -120,7 +120,7 @@ class Grants(WorldCase):
         world.kubectl("patch", "scopeinstance", "e2e", "--type=merge", "-p", '{"spec": {"namespaces": ["default", "kube-public"]}}')
         world.eventually(f"{INSTANCE} says so, with a manifest; {TEMPLATE} is ready",
                          told("create", "rolebindings.rbac.authorization.k8s.io"))
-        self.step("exactly what it printed is applied")
+        self.step("exactly the printed manifest is applied")
         apply_printed(world, INSTANCE)
         self.held(f"ready by itself after {becomes_ready(world):.0f} s")
         scoped(world, "True")
@@ -129,7 +129,7 @@ class Grants(WorldCase):
         apply(world, without_verb(role, "watch", "namespaces"))
         world.kill_apiserver()
         world.eventually(f"{INSTANCE} says so, with a manifest; {TEMPLATE} is ready", told("watch", "namespaces"))
-        self.step("exactly what it printed is applied")
+        self.step("exactly the printed manifest is applied")
         apply_printed(world, INSTANCE)
         self.held(f"ready by itself after {becomes_ready(world):.0f} s")
 

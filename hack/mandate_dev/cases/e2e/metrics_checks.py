@@ -1,4 +1,4 @@
-"""The checks of hack/e2e/run about who may read the metrics. Each leaves the cluster as it found it."""
+"""The checks of hack/e2e/run about the permission to read the metrics. Each leaves the cluster as it found it."""
 import os
 import ssl
 import subprocess
@@ -22,7 +22,7 @@ class Metrics(WorldCase):
     """The metrics endpoint."""
 
     def test_metrics_are_protected(self) -> None:
-        """--metrics-secure: HTTPS, and only for whom Kubernetes allows `get` on /metrics."""
+        """--metrics-secure: HTTPS, and only for users with `get` on /metrics."""
         world = self.world
         self.step("the manager with --metrics-secure; a ServiceAccount that may scrape, and one that may not")
         world.kubectl("apply", "-f", "-", stdin=world.chart("--with=metrics.enabled"))
@@ -49,9 +49,9 @@ class Metrics(WorldCase):
                 return error.code, error.read().decode()
 
         code, text = scrape(may)
-        self.expect("who may is served", code == 200 and "process_resident_memory_bytes" in text, (code, text[:200]))
+        self.expect("a user with the permission is served", code == 200 and "process_resident_memory_bytes" in text, (code, text[:200]))
         for what, token, wanted in [("no token: 401", None, 401), ("nonsense: 401", "nonsense", 401),
-                                    ("who may not: 403", may_not, 403)]:
+                                    ("a user without it: 403", may_not, 403)]:
             code, text = scrape(token)
             self.expect(what, code == wanted and "process_" not in text, (code, text[:200]))
         try:
@@ -60,7 +60,7 @@ class Metrics(WorldCase):
         except OSError as error:
             plain = error
         self.expect("nothing over plain HTTP", plain != 200, plain)
-        self.expect("probes are answered to everybody", world.is_ready()[0], world.readyz())
+        self.expect("every client may ask for probes", world.is_ready()[0], world.readyz())
 
         self.step("ten scrapes are one review")
         _, offset = audit_events(world)

@@ -32,7 +32,7 @@ class Tenant:
         world.write_private(self._kubeconfig, json.dumps(config))
 
     def kubectl(self, *arguments: str, stdin: str | None = None) -> tuple[int, str]:
-        """(exit code, what it says)."""
+        """(exit code, output)"""
         done = subprocess.run([self._world.cluster.kubectl_program, *arguments], input=stdin, text=True,
                               capture_output=True, env={**os.environ, "KUBECONFIG": self._kubeconfig})
         return done.returncode, done.stdout + done.stderr
@@ -120,10 +120,10 @@ class Tenants(WorldCase):
         tenant.leave()
 
     def test_a_label_makes_nothing_ours(self) -> None:
-        """A foreign ClusterRoleBinding with the label of an instance is not deleted for a user who may only patch it."""
+        """A foreign ClusterRoleBinding with the label of an instance is not deleted on behalf of a user with permission only to patch it."""
         world = self.world
         tenant = Tenant(world, "e2e-patcher", ("get,list,patch", "clusterrolebindings.rbac.authorization.k8s.io"))
-        # The rules of this role everybody has: the API server lets the tenant edit its bindings.
+        # Every user has the rules of this role: so the API server lets the tenant edit its bindings.
         world.kubectl("create", "clusterrolebinding", "e2e-foreign", "--clusterrole=system:discovery", "--user=ann")
         apply(world, template(), instance(["default"]))
         scoped(world, "True")
@@ -150,7 +150,7 @@ class Tenants(WorldCase):
         tenant.leave()
 
     def test_a_terminating_instance_grants_nothing(self) -> None:
-        """A finalizer on a ScopeInstance does not keep what it granted, while another keeps the role."""
+        """A finalizer on a ScopeInstance does not keep its grants, while another instance keeps the role."""
         world = self.world
         apply(world, template(), instance(["default"]), instance(["kube-public"], "e2e-other"))
         scoped(world, "True")
