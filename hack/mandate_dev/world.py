@@ -321,5 +321,6 @@ class World:
                      os.path.join(self.folder, world_file.NAME)):
             if os.path.exists(path):
                 os.remove(path)
+        shutil.rmtree(os.path.join(self.folder, "crds"), ignore_errors=True)
         if not keep_logs:
             shutil.rmtree(self.folder, ignore_errors=True)

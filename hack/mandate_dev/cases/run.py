@@ -11,6 +11,7 @@ import re
 import shlex
 import shutil
 import signal
+import stat
 import subprocess
 import tempfile
 import threading
@@ -19,7 +20,7 @@ import urllib.request
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from mandate_dev import paths, processes, runner, world
+from mandate_dev import paths, processes, runner, world, world_file
 from mandate_dev.paths import HACK
 from mandate_dev.report import Report
 
@@ -44,13 +45,21 @@ message ProbeStatus {}
 """
 
 
-class Terminal:
-    """A hack/run in a terminal of its own."""
+def read_world(folder: str) -> Any:
+    """world.json, which only its owner may read."""
+    path = os.path.join(folder, world_file.NAME)
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)
 
-    def __init__(self, folder: str, *arguments: str) -> None:
+
+class Terminal:
+    """A hack/run, or another program, in a terminal of its own."""
+
+    def __init__(self, folder: str, *arguments: str, program: str = RUN) -> None:
         self.text = ""
         self._lines: queue.Queue[str | None] = queue.Queue()
-        self.process = subprocess.Popen([RUN, "--dir", folder, *arguments], text=True, stdin=subprocess.DEVNULL,
+        self.process = subprocess.Popen([program, "--dir", folder, *arguments], text=True, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
         threading.Thread(target=self._read, daemon=True).start()
 
@@ -137,16 +146,21 @@ class Run(unittest.TestCase):
     def test_the_first_run_starts_everything(self) -> None:
         first = self.terminals["first"] = Terminal(self.folder)
         started = first.until("everything is ready")
-        self.expect("it says how to use it", "export KUBECONFIG=" in started and "Ctrl-C" in started, started)
+        self.expect("it prints how to use it", "export KUBECONFIG=" in started and "Ctrl-C" in started, started)
         for path in ("/readyz?verbose", "/metrics"):
             urls = re.findall(rf"http://127\.0\.0\.1:\d+{re.escape(path)}", started)
-            self.expect(f"and where {path} is", urls, started)
+            self.expect(f"it prints the URL of {path}", urls, started)
             with urllib.request.urlopen(urls[0], timeout=SECONDS) as answer:
                 self.expect("it answers", answer.status == 200, answer.status)
         exports = re.findall("export KUBECONFIG=.*", started)[0]
         self.expect("its line for another terminal works in a shell", subprocess.run(["bash", "-c", f"{exports}; kubectl create configmap mine"],
                                                                                      capture_output=True).returncode == 0, exports)
         Run.servers = {name: self.record(name) for name in ("etcd", "kube-apiserver")}
+        described = read_world(self.folder)
+        self.expect("world.json describes it", (described["manager"]["pid"], described["cluster"]["pids"]["etcd"])
+                    == (self.record("manager")["pid"], self.servers["etcd"]["pid"]), described)
+        with urllib.request.urlopen(described["manager"]["readyz"], timeout=SECONDS) as answer:
+            self.expect("its URL answers", answer.status == 200, answer.status)
 
     def test_a_second_run_restarts_the_manager_alone(self) -> None:
         before = self.record("manager")
@@ -155,10 +169,10 @@ class Run(unittest.TestCase):
             second.until("everything is ready")
             self.expect("a reader of the state meanwhile reads the whole of it", json.load(state)["manager"] == before, before)
         code, text = self.terminals["first"].end()
-        self.expect("the first ends, and says why", code == 0 and "Another hack/run has taken over." in text, (code, text))
-        self.expect("its manager is another", not processes.is_alive(before) and processes.is_alive(self.record("manager")), before)
+        self.expect("the first ends, and prints the reason", code == 0 and "Another hack/run has taken over." in text, (code, text))
+        self.expect("another manager runs", not processes.is_alive(before) and processes.is_alive(self.record("manager")), before)
         self.expect("the control plane is the same", {n: self.record(n) for n in self.servers} == self.servers, self.servers)
-        self.expect("and has what was in it", self.kubectl("get", "configmap", "mine", "-o", "name"), "")
+        self.expect("its objects are still there", self.kubectl("get", "configmap", "mine", "-o", "name"), "")
 
     def test_a_marker_may_name_any_namespace(self) -> None:
         env = world.World(self.folder, Report(), lasting=True)
@@ -184,7 +198,7 @@ class Run(unittest.TestCase):
         # Work for it: a component notices a lost permission when the server denies a request.
         self.kubectl("apply", "-f", os.path.join(HACK, "demo", "document.yaml"))
         said = self.terminals["second"].until("The manager's log: " + self.path("manager.log"))
-        self.expect("which, why", "scope-template is not ready: " in said, said)
+        self.expect("its name and the reason are printed", "scope-template is not ready: " in said, said)
         self.expect("it all runs", processes.is_alive(self.record("manager")) and self.kubectl("get", "configmap", "mine"), "")
         given = subprocess.run([self.path("cluster/bin/kubectl"), "apply", "-f", "-"], input=kept, text=True, capture_output=True,
                                env={**os.environ, "KUBECONFIG": self.path("cluster/kubeconfig")})
@@ -195,16 +209,17 @@ class Run(unittest.TestCase):
         manager = self.record("manager")
         os.killpg(self.terminals["second"].process.pid, signal.SIGINT)
         code, text = self.terminals["second"].end()
-        self.expect("it ends, and says what stays and how to end that",
+        self.expect("it ends, and prints what stays and how to end it",
                     code == 0 and f"make stop DIR={shlex.quote(self.folder)}" in text, (code, text))
         self.expect("the manager has ended by itself", not processes.is_alive(manager) and "fatal" not in text, text)
+        self.expect("world.json has no pid of a manager", read_world(self.folder)["manager"]["pid"] is None, "a pid")
         self.expect("the control plane is the same", {n: self.record(n) for n in self.servers} == self.servers, self.servers)
 
     def test_not_ready_from_the_start(self) -> None:
         # Tokens that the API server does not accept.
         run = Terminal(self.folder, "--", "--token-audiences=nobody")
         said = run.until("The manager's log: " + self.path("manager.log"))
-        self.expect("which, why", "scope-instance is not ready: " in said, said)
+        self.expect("its name and the reason are printed", "scope-instance is not ready: " in said, said)
         self.expect("it all runs", processes.is_alive(self.record("manager")) and self.kubectl("get", "configmap", "mine"), "")
         os.kill(run.process.pid, signal.SIGTERM)
         self.expect("SIGTERM does what Ctrl-C does", run.end()[0] == 0, run.text)
@@ -237,7 +252,7 @@ class Run(unittest.TestCase):
         done = subprocess.run([RUN, "stop", "--dir", self.folder], text=True, capture_output=True, timeout=SECONDS)
         self.expect("stopped", done.returncode == 0 and "is removed" in done.stdout, done)
         code, text = run.end()
-        self.expect("the run ends, and says why", code == 0 and "Stopped by hack/run stop." in text, (code, text))
+        self.expect("the run ends, and prints the reason", code == 0 and "Stopped by hack/run stop." in text, (code, text))
         self.expect("nothing is left", not os.path.exists(self.folder) and not processes.is_alive(manager)
                     and not any(map(processes.is_alive, self.servers.values())), self.folder)
         again = subprocess.run([RUN, "stop", "--dir", self.folder], text=True, capture_output=True)
@@ -249,7 +264,7 @@ class Run(unittest.TestCase):
             f.write("x")
         for command in ([RUN, "stop"], [RUN]):
             done = subprocess.run([*command, "--dir", self.folder], text=True, capture_output=True)
-            self.expect(f"{' '.join(command[1:]) or 'run'}: refused", done.returncode == 2 and "holds other things" in done.stderr, done)
+            self.expect(f"{' '.join(command[1:]) or 'run'}: rejected", done.returncode == 2 and "holds other things" in done.stderr, done)
         self.expect("it is there", os.path.exists(self.path("thesis.txt")), "")
         # Names that a person's folder may have, too.
         os.makedirs(self.path("cluster"))
@@ -261,5 +276,28 @@ class Run(unittest.TestCase):
                     done.returncode == 2 and os.path.exists(self.path("thesis.txt")), done)
 
 
+class Demo(unittest.TestCase):
+    def test_a_demo_that_stays_is_for_programs(self) -> None:
+        folder = paths.new_folder("demo-test")
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        demo = Terminal(folder, "--stay", program=os.path.join(HACK, "demo", "demo"))
+        self.addCleanup(demo.process.terminate)
+        demo.until("Everything runs until")
+        world = read_world(folder)
+        for url in (world["manager"]["readyz"], world["manager"]["metrics"]):
+            with urllib.request.urlopen(url, timeout=SECONDS) as answer:
+                self.assertEqual(answer.status, 200)
+        cluster = world["cluster"]
+        done = subprocess.run([cluster["kubectl"], "get", "--raw", "/readyz"], text=True, capture_output=True,
+                              env={**os.environ, "KUBECONFIG": cluster["kubeconfig"]})
+        self.assertEqual(done.stdout, "ok", done.stderr)
+        demo.process.terminate()
+        self.assertEqual(demo.end()[0], 0, demo.text)
+        # So that another demo may use the folder.
+        self.assertEqual(sorted(os.listdir(folder)), ["audit.log", "manager.log"])
+        for pid in (world["manager"]["pid"], *cluster["pids"].values()):
+            self.assertIsNone(processes.start_time(pid))
+
+
 def main(argv: Sequence[str]) -> int:
-    return runner.main("hack/run_test", __doc__, [Run], argv)
+    return runner.main("hack/run_test", __doc__, [Run, Demo], argv)
