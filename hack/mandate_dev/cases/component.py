@@ -124,7 +124,7 @@ def runs(tree: Any, env: Any, report: Report, name: str, kind: str, resource: st
     env.eventually("a key that others add is removed, too", lambda: (content() == {"content": "hello"}, content()))
 
     account = f"system:serviceaccount:{NAMESPACE}:{BASE}-{name}"
-    report.step("the audit log: who wrote the ConfigMap, and the status")
+    report.step("the audit log: the users that wrote the ConfigMap and the status")
     kept = resource.split(".")[0]
     wanted = [(account, name, "patch", "configmaps", 201), (account, name, "patch", kept, 200),
               (account, name, "patch", "configmaps", 200),  # changed by hand
@@ -179,7 +179,7 @@ class Component(unittest.TestCase):
         self.assertTrue(holds, f"expected {what}; saw {seen}")
         print(f"  {what}", flush=True)
 
-    def test_bad_names_are_refused(self) -> None:
+    def test_bad_names_are_rejected(self) -> None:
         tree = self.tree
         for arguments, why in REFUSED:
             tree.refused(arguments, why)
@@ -188,7 +188,7 @@ class Component(unittest.TestCase):
                     done.returncode == 2 and done.stderr.startswith("hack/component: KIND missing\n") and "usage:" in done.stderr,
                     done.stderr)
 
-    def test_it_is_all_or_nothing(self) -> None:
+    def test_a_failure_leaves_nothing_behind(self) -> None:
         tree = self.tree
         with tree.edited("cmd/mandate-manager/components.cc", "  return {\n", "  return std::vector<ComponentSpec>{\n"):
             tree.refused(["backup", "Backup"], "components.cc: AllComponents() is not a list")
@@ -202,7 +202,7 @@ class Component(unittest.TestCase):
                 tree.refused(["backup", "Backup"], "hack/manifests fails with the new component; nothing is left of it")
         print("  a marker that rbacgen rejects leaves nothing behind", flush=True)
 
-    def test_it_writes_components(self) -> None:
+    def test_components_are_written(self) -> None:
         tree = self.tree
         for name, kind, group, _ in COMPONENTS:
             done = tree.run("hack/component", *([name, kind] if group == "mandate.io" else [name, kind, group]))
@@ -215,14 +215,14 @@ class Component(unittest.TestCase):
         tree.run("clang-format", "--dry-run", "-Werror", *sources)
         print(f"  make manifests and clang-format have nothing to change ({len(sources)} sources)", flush=True)
 
-    def test_it_builds_and_passes(self) -> None:
+    def test_components_build_and_pass_their_tests(self) -> None:
         tree = self.tree
         targets = [f"//controllers/{name.replace('-', '_')}/..." for name, *_ in COMPONENTS]
         done = tree.run("hack/bazel", "test", "--noshow_progress", "--test_output=errors", *targets, "//cmd/mandate-manager/...")
         passed = done.stdout.count(" PASSED")
         self.expect(f"4 tests of each component pass, {passed} in all", passed >= 4 * len(COMPONENTS), done.stdout[-3000:])
         done = tree.run("hack/bazel", "query", "visible(//controllers/disk_check:plan, //controllers/backup:all)")
-        self.expect("a component may depend on the kind of another, and on nothing else of it",
+        self.expect("a component may depend on the kind of another component, and on no other target of it",
                     done.stdout.split() == ["//controllers/backup:kind"], done.stdout)
         # From the logs, which there are for a cached test too. The rows of rbacgen mutate:
         logs = tree.run("hack/bazel", "info", "bazel-testlogs").stdout.strip()
@@ -231,7 +231,7 @@ class Component(unittest.TestCase):
             proven = [row for row in log.splitlines() if row.startswith(name + " ") and row.endswith("  a test fails")]
             self.expect(f"{name}: each of its 4 rules to write is proven by a test", len(proven) == 4, log)
 
-    def test_it_runs_under_its_own_identity(self) -> None:
+    def test_components_run_under_their_own_identities(self) -> None:
         tree = self.tree
         # It builds and installs the clone.
         report = Report()

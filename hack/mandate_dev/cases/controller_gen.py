@@ -79,7 +79,7 @@ class ControllerGen(unittest.TestCase):
         shutil.copy(os.path.join(HERE, "testdata", "webhooks.go"), tree)
         with open(os.path.join(tree, "go.mod"), "w", encoding="utf-8") as f:
             f.write("module example.com/webhooks\n\ngo 1.21\n")
-        with self.subTest("the expectation is controller-gen's"):
+        with self.subTest("the expectation is controller-gen's output"):
             self.assertEqual(expected, output(controller_gen(), "webhook", "paths=./...", "output:stdout", cwd=tree))
         with self.subTest("webhooks are the same"):
             self.assertEqual(expected, output(self.rbacgen, "webhook", "./...", cwd=tree))

@@ -63,7 +63,7 @@ class LeastPrivilege(WorldCase):
         """The work of which the audit log tells."""
         story.play(self.world, self.report, kill=False)
 
-    def test_mended_by_hand(self) -> None:
+    def test_changes_by_hand_are_reverted(self) -> None:
         """Changes by hand are reverted: these are the manager's writes that the demo does not need."""
         world, name = self.world, "least"
         e2e.apply(world, e2e.template(name), e2e.instance([], name, name))
@@ -79,7 +79,7 @@ class LeastPrivilege(WorldCase):
             world.eventually(f"{kind} have their {field} again",
                              lambda: (objects(kind)[0].get(field) == whole[field], objects(kind)))
         world.kubectl("delete", f"scopeinstance/{name}", f"scopetemplate/{name}")
-        world.eventually("all is gone", lambda: (
+        world.eventually("all objects are gone", lambda: (
             objects("clusterroles") + objects("clusterrolebindings") == [], "it is not"))
 
     def test_samples_are_kept(self) -> None:
@@ -114,11 +114,11 @@ class LeastPrivilege(WorldCase):
         code_json, text, _ = self.audit("--json")
         self.expect("exit 0", code == 0 and code_json == 0, out.splitlines()[-12:] + [err])
         findings = json.loads(text)["findings"]
-        self.expect("no right unused, none refused, none undeclared, base in its bounds", findings == [], findings)
+        self.expect("no permission is unused, no request denied or undeclared, and base stays within its bounds", findings == [], findings)
         self.expect("each component's token was made by base, and used", all(
             t["joined"] for t in json.loads(text)["tokens"]) and json.loads(text)["tokens"], text[-2000:])
 
-    def test_a_rule_too_many(self) -> None:
+    def test_an_unused_verb_is_found(self) -> None:
         """A verb that nothing uses is found, and the suggestion takes it out again."""
         folder = os.path.join(self.world.folder, "tree")
         for source in self.sources:
@@ -135,7 +135,7 @@ class LeastPrivilege(WorldCase):
         code, diff, _ = self.audit("--suggest", cwd=folder)
         subprocess.run(["patch", "--quiet", "-p0"], input=diff, text=True, check=True, cwd=folder)
         with open(path, encoding="utf-8") as f:
-            self.expect("the suggestion takes it out, and nothing else", f.read() == text, diff)
+            self.expect("the suggestion removes it, and nothing else", f.read() == text, diff)
 
     def test_the_tree_and_the_cluster(self) -> None:
         """The cluster grants what the tree declares; an additional permission is reported in plain words."""
@@ -146,7 +146,7 @@ class LeastPrivilege(WorldCase):
                            f"--serviceaccount={NAMESPACE}:{BASE}-scope-instance")
         try:
             code, out, _ = self.rbacgen("diff", tree, "cluster", *self.in_cluster)
-            self.expect("a binding more is a difference", code == 1 and out.startswith("scope-instance\n  + may "), out)
+            self.expect("an additional binding is a difference", code == 1 and out.startswith("scope-instance\n  + may "), out)
         finally:
             self.world.kubectl("delete", "clusterrolebinding", "too-much")
 

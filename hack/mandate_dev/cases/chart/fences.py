@@ -167,7 +167,7 @@ def base_asks_as_the_manager_does(case: ChartCase, kill_switch: bool) -> None:
         "a century": (dict(bound, expirationSeconds=1 << 32), long),
         "another audience": (dict(bound, audiences=["vault"]), foreign),
         "another audience next to ours": (dict(bound, audiences=["https://kubernetes.default.svc.cluster.local", "vault"]),
-                                         foreign),
+                                          foreign),
     }
     if kill_switch:
         stopped["bound to nothing"] = ({}, "bound to the Secret of")

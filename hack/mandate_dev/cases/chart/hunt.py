@@ -385,7 +385,7 @@ class Hunt(ChartCase):
             said = {what: count for what, count in counts.items() if isinstance(what, str)}
             self.expect(", ".join(f"{count} {what}" for what, count in sorted(said.items())),
                         counts["passed"] > attempts // 50 and counts["refused by a fence"] > attempts // 5, dict(counts))
-            self.expect("some of each sort passed, and some were refused", len(sorts) == 8 and all(sorts.values()), sorts)
+            self.expect("some of each sort passed, and some were denied", len(sorts) == 8 and all(sorts.values()), sorts)
         finally:
             for killer in killers:
                 killer.join()

@@ -21,7 +21,7 @@ def a_tenant_grants_to_base(case: ChartCase) -> None:
         def refused() -> tuple[Any, Any]:
             seen = e2e.condition(world, "scopeinstance", "tenant", "Scoped")
             return seen.get("status") == "False" and "may never bind a role to the manager's own" in seen["message"], seen
-        world.eventually(f"Scoped=False for {name}, in the fence's words", refused)
+        world.eventually(f"Scoped=False for {name}, with the fence's message", refused)
         may = world.can(f"system:serviceaccount:{NAMESPACE}:{name}", "get", "pods", "default")
         case.expect("nothing is granted", not may, "it may get pods")
         world.kubectl("delete", "scopeinstance/tenant", "scopetemplate/tenant")
@@ -35,7 +35,7 @@ EXTERNAL = """// +mandate:component:name=sample
 class Works(ChartCase):
     """The chart installed, at work."""
 
-    def test_it_works(self) -> None:
+    def test_the_installed_chart_works(self) -> None:
         """The chart grants the permissions that the manager needs, fences included."""
         world = self.world
         self.step("a template and an instance")
@@ -91,7 +91,7 @@ class External(ChartCase):
 class Goes(ChartCase):
     """The end: it comes last."""
 
-    def test_it_goes(self) -> None:
+    def test_helm_uninstall_removes_everything(self) -> None:
         """helm uninstall leaves nothing of ours, but the CRDs."""
         world = self.world
         self.step("helm uninstall")

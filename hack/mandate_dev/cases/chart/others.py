@@ -52,7 +52,7 @@ def others_make_no_such_names(case: ChartCase) -> None:
         code, said = create(meta, "--as=eve")
         case.expect(f"not a role {json.dumps(meta)}", code != 0 and TAKEN in said, said)
         code, said = create(meta)
-        case.expect(f"a role {json.dumps(meta)}, by who administers the cluster", code == 0, said)
+        case.expect(f"a role {json.dumps(meta)}, by the cluster's administrator", code == 0, said)
     code, said = create({"name": "eve", "labels": {"operators.coreos.io/scopeTemplateUID": "x"}}, "--as=eve")
     case.expect("a role of another name", code == 0, said)
 
@@ -85,7 +85,7 @@ def others_leave_the_marks_of_ours(case: ChartCase) -> None:
         code, said = patch("clusterrolebinding/fence-eve", {"metadata": {"ownerReferences": owned_by("ScopeTemplate")}}, "--as=eve")
         case.expect("a binding without a controller", code == 0, said)
         code, said = patch("clusterrole/scope-template:fence-standing", {"metadata": {"ownerReferences": None}})
-        case.expect("no owner, by who administers the cluster", code == 0, said)
+        case.expect("no owner, by the cluster's administrator", code == 0, said)
         # Kubernetes' own garbage collection takes the owner out.
         world.kubectl("delete", "scopetemplate/fence-owner", "--cascade=orphan")
         world.eventually("orphaned", lambda: (
@@ -113,7 +113,7 @@ def namespace_administrators_leave_the_marks_of_ours(case: ChartCase) -> None:
     try:
         judged(case, "nina", "rolebinding/fence-standing", BINDING_OTHERS, "-n", "default")
         code, said = world.as_user("nina", "delete", "rolebinding/fence-standing", "-n", "default", "--dry-run=server")
-        case.expect("its deletion, as it is made anew", code == 0, said)
+        case.expect("its deletion, as the manager creates it again", code == 0, said)
         mine = json.dumps({"metadata": {"finalizers": ["a.io/x"], "labels": {"operators.coreos.io/scopeInstanceUID": "x"}}})
         code, said = world.as_user("nina", "patch", "rolebinding/fence-nina", "-n", "default", "--type=merge", "--dry-run=server",
                                    "-p", mine)

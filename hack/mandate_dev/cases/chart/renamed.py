@@ -39,7 +39,7 @@ def create(world: ChartWorld, account: str, thing: Any) -> Any:
 
 def writes_are_judged(case: ChartCase) -> None:
     world = case.world
-    case.step("its writes that the API server stops")
+    case.step("its writes that the API server denies")
     who, thing, says = STOPPED["cluster-admin"]
 
     # A policy is obeyed some time after it was made.

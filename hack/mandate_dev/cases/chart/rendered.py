@@ -48,7 +48,7 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
 class Rendered(ChartCase):
     """What the chart renders, and what helm makes of it."""
 
-    def test_it_renders(self) -> None:
+    def test_the_chart_renders(self) -> None:
         """Lint passes; with all values the server accepts the rendered objects without a warning."""
         world = self.world
         self.step("helm lint")
@@ -87,14 +87,14 @@ class Rendered(ChartCase):
         world = self.world
         self.step("a Kubernetes without ValidatingAdmissionPolicies")
         done = world.try_helm("template", RELEASE, CHART, "--kube-version=v1.29.9", values=BARE)
-        self.expect("refused", done.returncode != 0 and "requires kubeVersion: >=1.30.0-0" in done.stderr, done.stderr)
+        self.expect("rejected", done.returncode != 0 and "requires kubeVersion: >=1.30.0-0" in done.stderr, done.stderr)
         world.helm("template", RELEASE, CHART, "--kube-version=v1.30.0", values=BARE)
         self.held("1.30 is enough")
         self.step("a second release")
         before = world.ours()
         for namespace in (NAMESPACE, "default"):
             done = world.try_helm("install", "second", CHART, values=BARE, namespace=namespace)
-            self.expect(f"refused in {namespace}, as the first has the objects", done.returncode != 0
+            self.expect(f"rejected in {namespace}, as the first release has the objects", done.returncode != 0
                         and "exists and cannot be imported into the current release" in done.stderr and RELEASE in done.stderr, done.stderr)
         self.expect("the first is as it was", world.ours() == before, world.ours())
 

@@ -83,9 +83,9 @@ def a_thief_is_traced(case: ChartCase, start: Any, agents: Any) -> None:
     case.expect("and used", code == 200, seen)
     found({"two-tokens"})
     code, seen = thief.mint(expirationSeconds=1 << 32)
-    case.expect("one for 136 years is refused", code == 403 and "an hour at most" in seen["message"], seen)
+    case.expect("a request for 136 years is denied", code == 403 and "an hour at most" in seen["message"], seen)
     found({"two-tokens", "token-request"})
-    case.step("of one who sends from another address")
+    case.step("a thief who sends from another address")
     far = Thief(world, agents, "127.0.0.2")
     code, seen = far.list_instances(answer["status"]["token"])
     case.expect("the token is used there", code == 200, seen)
@@ -93,7 +93,7 @@ def a_thief_is_traced(case: ChartCase, start: Any, agents: Any) -> None:
     code, answer = far.mint()
     case.expect("another is requested there", code == 201, answer)
     found({"two-tokens", "token-request", "component-address", "base-address"})
-    case.step("of one who tries what base may not")
+    case.step("a thief who tries requests that base may not make")
     code, seen = thief.ask(BASE, thief.base, "DELETE", f"/api/v1/namespaces/{NAMESPACE}/secrets/x")
     case.expect("refused", code == 403, seen)
     found({"two-tokens", "token-request", "component-address", "base-address", "base-write"})
@@ -185,7 +185,7 @@ class Theft(ChartCase):
         world.eventually("the policy asks for no Secret", lambda: (mint()[0] == 0, "none"))
         world.restart_manager()
 
-    def test_it_is_traced(self) -> None:
+    def test_a_theft_is_traced(self) -> None:
         """Under the generated audit policy the trace has all it needs, and no other user is logged."""
         world = self.world
         self.step("rbacgen trace --check")

@@ -87,7 +87,7 @@ class Upgrades(ChartCase):
         gone = [x for x in before if x not in left]
         self.expect(f"gone: {len(gone)} objects", gone and not parts_of(INSTANCE, left)
                     and all(INSTANCE in x for x in gone), {"gone": gone, "left": left})
-        self.expect("base mints the others' tokens alone",
+        self.expect("base may create only the other components' tokens",
                     TEMPLATE in minted() and INSTANCE in minted_before and minted() == [n for n in minted_before if n != INSTANCE],
                     (minted_before, minted()))
         world.restart_manager("--controllers=*,-scope-instance")
@@ -115,7 +115,7 @@ class Upgrades(ChartCase):
             e2e.apply(world, e2e.template(), e2e.instance(["default"]))
             e2e.scoped(world, "True")
             world.kubectl("delete", "scopeinstance/e2e", "scopetemplate/e2e")
-            world.eventually("and revokes", lambda: (not world.get("rolebindings", "-n", "default")["items"], "not yet"))
+            world.eventually("and it revokes", lambda: (not world.get("rolebindings", "-n", "default")["items"], "not yet"))
             if more.get("impersonation") == "constrained":
                 base = f"system:serviceaccount:{NAMESPACE}:{BASE}"
                 for verb, resource in (("impersonate", "serviceaccounts"), ("create", "clusterroles")):
@@ -148,10 +148,10 @@ class Upgrades(ChartCase):
         self.step("cutOff: scope-instance")
         world.upgrade(cutOff='["scope-instance"]')
         left = world.ours()
-        self.expect(f"{len(before) - len(left)} objects are gone, all of them its own",
+        self.expect(f"{len(before) - len(left)} objects are gone, all of them objects of the component",
                     len(left) < len(before) and not parts_of(INSTANCE, left), left)
         notes = world.helm("get", "notes", RELEASE)
-        self.expect("the notes say how", "cutOff=" in notes, notes)
+        self.expect("the notes describe it", "cutOff=" in notes, notes)
         code, said = world.as_component(INSTANCE, "auth", "can-i", "list", "scopeinstances.operators.coreos.com")
         self.expect("nothing is granted to it", code != 0, said)
         # Its watches stay open until it has something to ask.
@@ -167,7 +167,7 @@ class Upgrades(ChartCase):
         world.upgrade(cutOff='["scope-instance"]', createServiceAccounts="true")
         world.stop_manager()
         world.start_manager("-v=1", "--create-service-accounts")
-        world.eventually("its token is refused", lambda: (
+        world.eventually("its token request is denied", lambda: (
             f"may not request a token of ServiceAccount {NAMESPACE}/{INSTANCE}" in world.readyz()[1], world.readyz()[1]))
         self.expect("it stays cut off", not parts_of(INSTANCE, world.ours()), world.ours())
         self.expect("and it wrote nothing", not world.get("rolebindings", "-n", "default")["items"], "it did")

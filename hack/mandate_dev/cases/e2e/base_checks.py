@@ -50,7 +50,7 @@ def kubeconfig(world: World, user: Any) -> str:
 class BaseCredential(WorldCase):
     """The manager's own credential."""
 
-    def test_an_administrator_is_refused(self) -> None:
+    def test_an_administrators_credential_is_rejected(self) -> None:
         """An administrator's credential ends the manager at once, in every form, and the error names the remedy."""
         world = self.world
         self.step("administrators' credentials")
@@ -82,7 +82,7 @@ class BaseCredential(WorldCase):
         events, _ = audit_events(world, offset)
         theirs = {e["objectRef"]["resource"] for e in events if e["user"].get("username") in (root, "kubernetes-admin")
                   and e.get("objectRef")}
-        self.expect("with it the manager asked about itself, and nothing else",
+        self.expect("the manager used it only to ask about itself",
                     theirs == {"selfsubjectreviews", "selfsubjectaccessreviews"}, theirs)
         world.kubectl("delete", "clusterrolebinding/e2e-root", "clusterrolebinding/e2e-admins")
         world.kubectl("delete", "serviceaccount", "e2e-root", "-n", NAMESPACE)
@@ -111,7 +111,7 @@ class BaseCredential(WorldCase):
     def test_a_token_file_is_swapped(self) -> None:
         """Another user's token in base's token file ends the manager; only the question about its user succeeds with it."""
         world = self.world
-        self.step("the manager, by a token that can be ended")
+        self.step("the manager, with a token that can be revoked")
         world.stop_manager()
         world.kubectl("create", "secret", "generic", "e2e-base", "-n", NAMESPACE)
         world.write_private(world.token_file, world.kubectl("create", "token", BASE, "-n", NAMESPACE, "--bound-object-kind=Secret",

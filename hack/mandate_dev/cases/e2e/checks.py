@@ -139,7 +139,7 @@ class EndToEnd(WorldCase):
         def says() -> tuple[Any, Any]:
             code, text = world.readyz()
             return code == 500 and "scopeinstances" in text, text
-        world.eventually("/readyz says so", says)
+        world.eventually("/readyz reports it", says)
         self.step("the CRD is applied")
         world.kubectl("apply", "-f", manifest)
         world.await_ready()
@@ -203,7 +203,7 @@ class EndToEnd(WorldCase):
         self.expect("exit 1", code == 1, f"exit {code}")
         with open(world.manager_log, encoding="utf-8", errors="replace") as f:
             last = f.readlines()[-1].strip()
-        self.expect("its last line says why", last.startswith("mandate-manager: leader election lost"), last)
+        self.expect("its last line has the reason", last.startswith("mandate-manager: leader election lost"), last)
         world.kubectl("patch", "lease", BASE, "-n", NAMESPACE, "--type=merge", "-p", '{"spec": {"holderIdentity": ""}}')
         world.start_manager()
         world.await_ready()
@@ -241,7 +241,7 @@ class EndToEnd(WorldCase):
             done = subprocess.run([world.manager_program, *arguments, "--health-address=0", "--metrics-address=0"],
                                   text=True, capture_output=True, timeout=PATIENCE)
             lines = done.stderr.strip().splitlines()
-            self.expect(f"{arguments[-1] if len(arguments) < 3 else arguments[1]}: exit 2, one line that says why",
+            self.expect(f"{arguments[-1] if len(arguments) < 3 else arguments[1]}: exit 2, one line with the reason",
                         done.returncode == 2 and len(lines) == 1 and says in lines[0], (done.returncode, done.stderr))
 
     def test_no_token_in_any_log(self) -> None:

@@ -103,18 +103,18 @@ class Credentials(WorldCase):
         world.kubectl("create", "secret", "generic", secret, "-n", NAMESPACE)
         took = becomes_ready(world, 180)
         self.held(f"it is back after {took:.0f} s")
-        world.eventually("what was missed is made up for", lambda: (
+        world.eventually("the missed work is done", lambda: (
             any(b["metadata"]["name"].startswith("e2e-") for b in world.get("rolebindings", "-n", "kube-public")["items"]),
             "no RoleBinding"))
         world.kubectl("delete", "scopeinstance/e2e", "scopetemplate/e2e", "scopetemplate/other")
 
-        self.step("without the flag, base is denied what the chart's policy does not let it ask for")
+        self.step("without the flag, the chart's policy denies base's token requests")
         restart(world)
 
         def denied() -> tuple[Any, Any]:
             _, text = world.readyz()
             return "base may only request tokens that are bound to the Secret" in text, text
-        world.eventually("readiness says so", denied)
+        world.eventually("readiness reports it", denied)
         world.kubectl("apply", "-f", "-", stdin=world.chart())
         becomes_ready(world, 180)
 
@@ -151,7 +151,7 @@ class Credentials(WorldCase):
 
         with open(plugin + ".token", encoding="utf-8") as f:
             first = f.read()
-        self.step("what cannot work ends at once, in one line")
+        self.step("a plugin that cannot work ends the manager at once, in one line")
         mistakes: list[tuple[str, dict[str, str], str | None, str]] = [
                 ("no such command", {"command": "no-such-plugin"}, None, "install it, in a folder of $PATH. It comes with the tests."),
                 ("a person is needed", {"interactiveMode": "Always"}, None, "exec.interactiveMode is Always"),
@@ -185,7 +185,7 @@ class Credentials(WorldCase):
         cluster = info["spec"]["cluster"]
         self.expect("the plugin gets the cluster's server", cluster["server"].startswith("https://")
                     and cluster["certificate-authority-data"] and info["spec"]["interactive"] is False, info)
-        world.eventually("before the credential's minute is over it is run again", lambda: (
+        world.eventually("it runs again before the credential's minute is over", lambda: (
             runs() == before + 2, f"{runs() - before} runs"), patience=60)
         self.expect("ready", world.is_ready()[0], world.readyz())
 
@@ -201,7 +201,7 @@ class Credentials(WorldCase):
             log = f.read()
         with open(plugin + ".token", encoding="utf-8") as f:
             second = f.read()
-        self.expect("its words are in the log, without the value of a variable; no token is",
+        self.expect("its message is in the log, without the value of a variable and without a token",
                     "refreshed for <removed>" in log and first not in log and second not in log, log[-2000:])
         world.stop_manager()
         world.manager_kubeconfig = usual

@@ -68,7 +68,7 @@ class Grants(WorldCase):
                 _, text = world.readyz()
                 mine = f"[-]{TEMPLATE} failed" in text and says in text and "kind: ClusterRoleBinding" in text
                 return mine and f"[+]{INSTANCE} ok" in text, text
-            world.eventually(f"{TEMPLATE} says so, with a manifest; {INSTANCE} is ready", named)
+            world.eventually(f"{TEMPLATE} reports it, with a manifest; {INSTANCE} is ready", named)
             if what == short[0][0]:
                 self.step("exactly the printed manifest is applied")
                 apply_printed(world, TEMPLATE)
@@ -118,7 +118,7 @@ class Grants(WorldCase):
         self.step("create of rolebindings is taken out of the role, and a namespace is added to an instance")
         apply(world, without_verb(role, "create", "rolebindings"))
         world.kubectl("patch", "scopeinstance", "e2e", "--type=merge", "-p", '{"spec": {"namespaces": ["default", "kube-public"]}}')
-        world.eventually(f"{INSTANCE} says so, with a manifest; {TEMPLATE} is ready",
+        world.eventually(f"{INSTANCE} reports it, with a manifest; {TEMPLATE} is ready",
                          told("create", "rolebindings.rbac.authorization.k8s.io"))
         self.step("exactly the printed manifest is applied")
         apply_printed(world, INSTANCE)
@@ -128,7 +128,7 @@ class Grants(WorldCase):
         self.step("watch of namespaces goes, and the server ends its watches")
         apply(world, without_verb(role, "watch", "namespaces"))
         world.kill_apiserver()
-        world.eventually(f"{INSTANCE} says so, with a manifest; {TEMPLATE} is ready", told("watch", "namespaces"))
+        world.eventually(f"{INSTANCE} reports it, with a manifest; {TEMPLATE} is ready", told("watch", "namespaces"))
         self.step("exactly the printed manifest is applied")
         apply_printed(world, INSTANCE)
         self.held(f"ready by itself after {becomes_ready(world):.0f} s")

@@ -59,7 +59,7 @@ class Metrics(WorldCase):
                 plain = answer.status
         except OSError as error:
             plain = error
-        self.expect("nothing over plain HTTP", plain != 200, plain)
+        self.expect("no metrics over plain HTTP", plain != 200, plain)
         self.expect("every client may ask for probes", world.is_ready()[0], world.readyz())
 
         self.step("ten scrapes are one review")
@@ -68,7 +68,7 @@ class Metrics(WorldCase):
             scrape(may)
         events, _ = audit_events(world, offset)
         reviews = [e["objectRef"]["resource"] for e in ours(events) if "reviews" in e["objectRef"].get("resource", "")]
-        self.expect("no further one", not reviews, reviews)
+        self.expect("no further review", not reviews, reviews)
 
         self.step("the component metrics-auth loses its role")
         role = bare(world.get("clusterrole", f"{BASE}-metrics-auth"))
@@ -78,7 +78,7 @@ class Metrics(WorldCase):
         apply(world, role)
         world.eventually("with the role: 200", lambda: (lambda seen: (seen[0] == 200, seen[0]))(scrape(fresh)))
 
-        self.step("a certificate of one's own, and a new one")
+        self.step("our own certificate, and a new one")
         folder = os.path.join(world.folder, "metrics-certificate")
         os.makedirs(folder, exist_ok=True)
         serials = []

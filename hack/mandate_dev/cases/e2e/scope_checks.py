@@ -40,7 +40,7 @@ class Scope(WorldCase):
     def test_roles_are_what_the_template_says(self) -> None:
         """rules: [] empties a role; an aggregationRule and a label that others put onto it are removed."""
         world = self.world
-        self.step("a role, and what others do to it")
+        self.step("a role, and changes of it by other users")
         apply(world, template(), instance(["default"]))
         scoped(world, "True")
         good = only(world, "clusterroles")

@@ -72,9 +72,9 @@ class Tenants(WorldCase):
         fits = instance([], "e2e-deep")
         fits["spec"]["namespaceSelector"] = {"e2e": "none"}
         code, said = tenant.kubectl("create", "--validate=false", "-f", "-", stdin=json.dumps(fits))
-        self.expect("another of the tenant's is admitted", code == 0, said)
+        self.expect("another instance of the tenant is admitted", code == 0, said)
         code, said = tenant.patch({"spec": deep["spec"]}, "scopeinstance", "e2e-deep")
-        self.expect("not as an edit either", code != 0 and "is invalid" in said, said)
+        self.expect("an edit to it is denied, too", code != 0 and "is invalid" in said, said)
         self.step("the template loses a verb")
         role = only(world, "clusterroles")["metadata"]["name"]
         less = template()
@@ -119,7 +119,7 @@ class Tenants(WorldCase):
         clean(world)
         tenant.leave()
 
-    def test_a_label_makes_nothing_ours(self) -> None:
+    def test_a_label_does_not_give_ownership(self) -> None:
         """A foreign ClusterRoleBinding with the label of an instance is not deleted on behalf of a user with permission only to patch it."""
         world = self.world
         tenant = Tenant(world, "e2e-patcher", ("get,list,patch", "clusterrolebindings.rbac.authorization.k8s.io"))
@@ -133,10 +133,10 @@ class Tenants(WorldCase):
         self.expect("the tenant may not delete it", code != 0 and "Forbidden" in said, said)
         label = {"metadata": {"labels": {"operators.coreos.io/scopeInstanceUID": uid}}}
         code, said = tenant.patch(label, "clusterrolebinding", "e2e-foreign")
-        self.expect("and may label it", code == 0, said)
+        self.expect("the tenant may label it", code == 0, said)
         self.step("the instance is reconciled")
         apply(world, instance(["kube-public"]))
-        world.eventually("what left its scope is gone",
+        world.eventually("the binding outside of its scope is gone",
                          lambda: (not generated(world, "rolebindings", "-n", "default"), "it is there"))
         scoped(world, "True")
         seen = world.get("clusterrolebinding", "e2e-foreign")["metadata"]
@@ -163,18 +163,18 @@ class Tenants(WorldCase):
         reason(world, "scopeinstance", "ScopeInstanceTerminating")
         self.step("its scope is edited")
         patch(world, "scopeinstance", "e2e", {"spec": {"namespaces": ["default", "kube-system"]}})
-        world.eventually("that is reported", lambda: (
+        world.eventually("the condition reports it", lambda: (
             (seen := condition(world, "scopeinstance", "e2e", "Scoped")).get("observedGeneration")
             == world.get("scopeinstance", "e2e")["metadata"]["generation"], seen))
         found = generated(world, "rolebindings", "-A")
         self.expect("only the other instance grants",
                     [b["metadata"]["namespace"] for b in found] == ["kube-public"], found)
-        self.expect("which is so for ann", world.can("ann", "get", "pods", "kube-public"), "she may not")
+        self.expect("ann may do so there", world.can("ann", "get", "pods", "kube-public"), "she may not")
         patch(world, "scopeinstance", "e2e", {"metadata": {"finalizers": None}})
         world.kubectl("delete", "scopeinstance/e2e-other", "scopetemplate/e2e")
         world.eventually("the generated role is gone", lambda: (not generated(world, "clusterroles"), "it is there"))
 
-    def test_absent_names_cost_little(self) -> None:
+    def test_absent_namespaces_cost_little_memory(self) -> None:
         """100 roles in 10,000 namespaces that do not exist: little memory, and others' revocations do not wait."""
         world = self.world
         restart(world)
