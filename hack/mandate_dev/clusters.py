@@ -1,6 +1,7 @@
 """A private control plane for a program (hack/cluster): up, kubectl, restarts, down."""
 import json
 import os
+import ssl
 import subprocess
 from typing import Any
 
@@ -61,6 +62,12 @@ class Cluster:
         """The URL of its API server."""
         with open(self.path("server"), encoding="utf-8") as f:
             return f.read().strip()
+
+    def tls(self, client: str = "admin", ca: str = "ca") -> ssl.SSLContext:
+        """For requests with one of the cluster's client certificates: `admin`, or `etcd` with the CA `etcd-ca`."""
+        context = ssl.create_default_context(cafile=self.path("pki", f"{ca}.crt"))
+        context.load_cert_chain(self.path("pki", f"{client}.crt"), self.path("pki", f"{client}.key"))
+        return context
 
     def try_kubectl(self, *arguments: str, stdin: str | None = None,
                     kubeconfig: str | None = None) -> subprocess.CompletedProcess[str]:

@@ -9,7 +9,6 @@ import argparse
 import json
 import os
 import shutil
-import ssl
 import subprocess
 import urllib.request
 from collections.abc import Sequence
@@ -22,11 +21,8 @@ from mandate_dev.paths import ROOT
 
 def etcd(cluster: Cluster, call: str, body: Any) -> Any:
     """A request to etcd's key-value service, as its owner."""
-    pki = cluster.path("pki")
-    context = ssl.create_default_context(cafile=os.path.join(pki, "etcd-ca.crt"))
-    context.load_cert_chain(os.path.join(pki, "etcd.crt"), os.path.join(pki, "etcd.key"))
     request = urllib.request.Request(f"https://127.0.0.1:{cluster.port('etcd')}/v3/kv/{call}", json.dumps(body).encode())
-    with urllib.request.urlopen(request, context=context, timeout=60) as answer:
+    with urllib.request.urlopen(request, context=cluster.tls("etcd", "etcd-ca"), timeout=60) as answer:
         return json.load(answer)
 
 

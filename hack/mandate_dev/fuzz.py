@@ -1,8 +1,8 @@
-"""Fuzzes what reads bytes from outside, with libFuzzer under ASan and UBSan. A table, and its sum.
+"""Fuzzes the code that reads bytes from outside, with libFuzzer under ASan and UBSan. A table, and its sum.
 
 usage: hack/fuzz [--seconds N] [target…]     60 seconds each by default; all targets of testing/fuzz by default
 
-What libFuzzer finds interesting is kept under ~/.cache/mandate/fuzz and is where the next run begins. An input that
+libFuzzer's interesting inputs are kept under ~/.cache/mandate/fuzz; the next run begins with them. An input that
 violates a property is written to testing/fuzz/corpus/<target>/, where `bazel test //testing/fuzz:<target>_test` replays
 it from then on: fix, and commit it with the fix. The last line is `N passed, N failed`.
 """
@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mandate_dev.paths import ROOT, cache
+from mandate_dev.report import table
 
 CACHE = cache("fuzz")
 ALL = ["json_codec", "envelope", "watch_frames", "lists", "quantity", "times", "selectors", "patches", "markers",
@@ -97,9 +98,7 @@ def main(argv: Sequence[str]) -> int:
     for target in targets:
         print(f"\n==> {target}, {options.seconds} s", flush=True)
         rows.append(fuzz(target, os.path.join(folder, target + "_fuzzer"), options.seconds))
-    print(f"\n{'':15}{'runs':>11}  {'runs/s':>8}  {'corpus':>7}  {'coverage':>8}  result")
-    for target, runs, rate, corpus, coverage, result in rows:
-        print(f"{target:15}{runs:11}  {rate:8}  {corpus:>7}  {coverage:>8}  {result}")
+    print("", *table(["", "runs", "runs/s", "corpus", "coverage", "result"], rows), sep="\n")
     failed = sum(r[-1] != "ok" for r in rows)
     print(f"\n{len(rows) - failed} passed, {failed} failed")
     return int(failed > 0)

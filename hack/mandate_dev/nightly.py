@@ -20,7 +20,6 @@ The builds of the first three have Bazel servers and outputs of their own, so th
 new one.
 """
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -29,7 +28,7 @@ from collections.abc import Callable, Sequence
 
 from mandate_dev import bazel, junit, processes
 from mandate_dev.paths import ROOT, cache
-from mandate_dev.suite import PROGRAMS, program_results, summarize
+from mandate_dev.suite import PROGRAMS, last_line_results, program_results, summarize
 
 Command = tuple[list[str], dict[str, str]]  # and the variables that it needs in its environment
 CACHE = cache("nightly")
@@ -80,10 +79,7 @@ def run(command: list[str], env: dict[str, str] | None = None) -> list[junit.Out
         path = os.path.join(folder, "program.xml")
         if command[0] in PROGRAMS:
             return program_results(processes.show([*command, "--junit", path], ROOT, env)[0], path)
-        code, output = processes.show(command, ROOT, env)
-    said = re.findall(r"^(\d+) passed, (\d+) failed", output, re.MULTILINE)
-    passed, failed = map(int, said[-1]) if said else (int(code == 0), 0)
-    return [junit.Outcome(command[0])] * passed + [junit.Outcome(command[0], junit.FAILED)] * (failed or int(code != 0))
+        return last_line_results(*processes.show(command, ROOT, env))
 
 
 def main(argv: Sequence[str]) -> int:

@@ -13,6 +13,7 @@ and the end of the output names every failure.
 import argparse
 import functools
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -45,6 +46,8 @@ PROGRAMS = [
     "hack/least_privilege_test",
     "hack/component_test",
 ]
+# Programs without --junit: their last line is `N passed, N failed`.
+PLAIN_PROGRAMS: list[str] = []
 # Exit 0 is one passed.
 RULES = {
     "clang-format changes nothing": "git ls-files '*.h' '*.cc' | xargs clang-format --dry-run -Werror",
@@ -88,6 +91,18 @@ def run_program(command: str, folder: str) -> list[junit.Outcome]:
     return program_results(code, path)
 
 
+def last_line_results(code: int, output: str) -> list[junit.Outcome]:
+    """As many outcomes as the last line counts; of a command without such a line, one."""
+    said = re.findall(r"^(\d+) passed, (\d+) failed", output, re.MULTILINE)
+    passed, failed = map(int, said[-1]) if said else (int(code == 0), 0)
+    failure = junit.Outcome("(see above)", junit.FAILED, text=f"exit {code}")
+    return [junit.Outcome(f"{n + 1} of {passed}") for n in range(passed)] + [failure] * (failed or int(code != 0))
+
+
+def run_plain(command: str, _folder: str) -> list[junit.Outcome]:
+    return last_line_results(*run(command.split()))
+
+
 def run_rule(name: str, command: str, _folder: str) -> list[junit.Outcome]:
     code, output = run(command)
     return [junit.Outcome(name, text=output) if code == 0 else junit.Outcome(f"exit {code}", junit.FAILED, text=output)]
@@ -97,6 +112,7 @@ def rows_of(options: argparse.Namespace) -> dict[str, Row]:
     """The rows of one run, by name. Raises ValueError for an unknown name."""
     targets = [name for name in options.names if name.startswith(("//", "@"))]
     others: dict[str, Row] = {program: functools.partial(run_program, program) for program in PROGRAMS}
+    others |= {program: functools.partial(run_plain, program) for program in PLAIN_PROGRAMS}
     others |= {name: functools.partial(run_rule, name, command) for name, command in {**RULES, **DEMOS}.items()}
     unknown = [name for name in options.names if name not in targets and name not in others]
     if unknown:

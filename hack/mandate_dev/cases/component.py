@@ -152,9 +152,7 @@ def a_fence_stops(env: Any, report: Report, name: str) -> None:
     account = f"system:serviceaccount:{NAMESPACE}:{BASE}-{name}"
 
     def fenced() -> tuple[Any, Any]:
-        done = subprocess.run([env.cluster.kubectl_program, "create", "configmap", "not-its-own",
-                               "--dry-run=server", f"--as={account}"], text=True, capture_output=True,
-                              env={**os.environ, "KUBECONFIG": env.cluster.kubeconfig})
+        done = env.cluster.try_kubectl("create", "configmap", "not-its-own", "--dry-run=server", f"--as={account}")
         return done.returncode != 0 and "ValidatingAdmissionPolicy" in done.stderr, done.stdout + done.stderr
     env.eventually("RBAC allows it, and a ValidatingAdmissionPolicy denies it", fenced)
 

@@ -6,19 +6,17 @@ Starts a control plane of its own in DIR (default: a new temporary folder) and s
 rejects must be 403 there, and one that it allows must not be. Each row counts. The last line is `N passed, N failed`;
 the exit code is 0 only when nothing failed.
 """
-import base64
 import json
-import os
-import ssl
 import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mandate_dev import bazel
 from mandate_dev.cases import ClusterCase, cluster_main
+from mandate_dev.clusters import Cluster
 
 USER = "guarded"
 
@@ -45,19 +43,10 @@ def world(rules: Any) -> Iterator[dict[str, Any]]:
 class Server:
     """Requests as USER, by the administrator's right to impersonate."""
 
-    def __init__(self, kubectl: Callable[..., str], folder: str) -> None:
-        config = json.loads(kubectl("config", "view", "--raw", "--flatten", "-o", "json"))
-        cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
-        self.url = cluster["server"]
-        context = ssl.create_default_context(cadata=base64.b64decode(cluster["certificate-authority-data"]).decode())
-        pair = []
-        for part in ("client-certificate-data", "client-key-data"):
-            pair.append(os.path.join(folder, part))
-            with open(pair[-1], "wb") as file:
-                file.write(base64.b64decode(user[part]))
-        context.load_cert_chain(*pair)
+    def __init__(self, cluster: Cluster) -> None:
+        self.url = cluster.server()
         self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}),
-                                                  urllib.request.HTTPSHandler(context=context))
+                                                  urllib.request.HTTPSHandler(context=cluster.tls()))
 
     def answer(self, row: Any) -> tuple[Any, Any]:
         """(status code, text)."""
@@ -85,7 +74,7 @@ class Guard(ClusterCase):
         while self.cluster.try_kubectl("auth", "can-i", "get", "/metrics", "--as", USER, "-q").returncode != 0 \
                 and time.monotonic() < deadline:
             time.sleep(0.1)
-        server = Server(self.cluster.kubectl, self.folder)
+        server = Server(self.cluster)
         words = {True: "allows", False: "rejects"}
         for row in table["rows"]:
             code, text = server.answer(row)

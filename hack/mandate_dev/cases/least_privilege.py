@@ -12,16 +12,14 @@ import json
 import os
 import re
 import shutil
-import ssl
 import subprocess
-import urllib.error
-import urllib.request
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from mandate_dev import runner
 from mandate_dev.cases import WorldCase, WorldFixture
 from mandate_dev.cases.e2e import checks as e2e
+from mandate_dev.cases.e2e.metrics_checks import scrape
 from mandate_dev.demo import story
 from mandate_dev.world import BASE, NAMESPACE, PATIENCE
 
@@ -96,15 +94,7 @@ class LeastPrivilege(WorldCase):
         self.world.start_manager("--metrics-secure", "-v=1")
         self.world.await_ready()
         token = self.world.kubectl("create", "token", "default", "-n", "default").strip()
-        context = ssl.create_default_context()
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        request = urllib.request.Request(f"https://127.0.0.1:{self.world.metrics_port}/metrics",
-                                         headers={"Authorization": f"Bearer {token}"})
-        try:
-            with urllib.request.urlopen(request, timeout=60, context=context) as answer:
-                code = answer.status
-        except urllib.error.HTTPError as error:
-            code = error.code
+        code, _ = scrape(self.world, token)
         self.expect("a user without the permission to scrape is denied: 403", code == 403, code)
 
     def test_four_way_report(self) -> None:

@@ -28,8 +28,14 @@ class Suite(unittest.TestCase):
 
     def test_rows(self) -> None:
         everything = list(suite.rows_of(suite.parse([])))
-        self.assertEqual(everything, ["bazel test //...", *suite.PROGRAMS, *suite.RULES])
+        self.assertEqual(everything, ["bazel test //...", *suite.PROGRAMS, *suite.PLAIN_PROGRAMS, *suite.RULES])
         self.assertEqual(list(suite.rows_of(suite.parse(["--ci"])))[-2:], list(suite.DEMOS))
         self.assertEqual(list(suite.rows_of(suite.parse(["hack/e2e/run", "//a:b"]))), ["bazel test //a:b", "hack/e2e/run"])
         with self.assertRaises(ValueError):
             suite.rows_of(suite.parse(["hack/none"]))
+
+    def test_a_last_line_counts_and_a_command_without_one_is_one(self) -> None:
+        for code, output, wanted in ((1, "1 passed, 0 failed\n19 passed, 2 failed\n", (19, 2)), (0, "", (1, 0)), (3, "", (0, 1)),
+                                     (1, "3 passed, 0 failed\n", (3, 1))):
+            found = suite.last_line_results(code, output)
+            self.assertEqual((junit.count(found, junit.PASSED), junit.count(found, FAILED)), wanted)

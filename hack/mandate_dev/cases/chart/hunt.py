@@ -12,7 +12,6 @@ import http.client
 import json
 import os
 import random
-import ssl
 import threading
 import time
 from typing import Any
@@ -257,11 +256,8 @@ class Server:
     """Requests of an administrator who impersonates a user; connects again when the server ends."""
 
     def __init__(self, world: ChartWorld) -> None:
-        address = world.kubectl("config", "view", "--minify", "-o", "jsonpath={.clusters[0].cluster.server}")
-        self._host = address.removeprefix("https://")
-        pki = world.cluster.path("pki")
-        self._context = ssl.create_default_context(cafile=os.path.join(pki, "ca.crt"))
-        self._context.load_cert_chain(os.path.join(pki, "admin.crt"), os.path.join(pki, "admin.key"))
+        self._host = world.cluster.server().removeprefix("https://")
+        self._context = world.cluster.tls()
         self._connection: http.client.HTTPSConnection | None = None
 
     def ask(self, who: str, method: str, path: str, content_type: str = "application/json", body: Any = None) -> tuple[Any, Any]:

@@ -2,7 +2,6 @@
 import json
 import os
 import re
-import subprocess
 from typing import Any
 
 from mandate_dev.cases.chart.chart_world import BARE, CHART, ChartCase, RELEASE
@@ -58,11 +57,8 @@ class Rendered(ChartCase):
         self.step("helm template | kubectl apply --dry-run=server")
         for name, values in RENDERED.items():
             text = world.helm("template", RELEASE, CHART, values=values)
-            done = subprocess.run([world.cluster.kubectl_program, "apply", "--dry-run=server", "-f", "-",
-                                   # The installed release owns its fields, not kubectl; the chart is not at fault.
-                                   "--server-side", "--force-conflicts"],
-                                  input=text, text=True, capture_output=True,
-                                  env={**os.environ, "KUBECONFIG": world.cluster.kubeconfig})
+            # The installed release owns its fields, not kubectl: hence by force; the chart is not at fault.
+            done = world.cluster.try_kubectl("apply", "--dry-run=server", "-f", "-", "--server-side", "--force-conflicts", stdin=text)
             applied = len(done.stdout.splitlines())
             self.expect(f"{name}: {applied} objects", done.returncode == 0 and not done.stderr
                         and applied == len(re.findall(r"^kind: ", text, re.M)), done.stdout + done.stderr)
@@ -104,11 +100,9 @@ class Rendered(ChartCase):
         self.step("both, in each mode")
 
         def listed(text: str) -> Any:
-            done = subprocess.run([world.cluster.kubectl_program, "create", "--dry-run=client", "-o", "json",
-                                   "-f", "-"], input=text, text=True, capture_output=True, check=True,
-                                  env={**os.environ, "KUBECONFIG": world.cluster.kubeconfig})
+            made = world.kubectl("create", "--dry-run=client", "-o", "json", "-f", "-", stdin=text)
             # One JSON document after the other.
-            objects, decoder, rest = {}, json.JSONDecoder(), done.stdout.strip()
+            objects, decoder, rest = {}, json.JSONDecoder(), made.strip()
             while rest:
                 one, end = decoder.raw_decode(rest)
                 rest = rest[end:].lstrip()

@@ -33,7 +33,7 @@ def trace(world: ChartWorld, log: Any, overlap: Any) -> tuple[Any, Any]:
 
 
 class Thief:
-    """Whoever has base's token file; the user agents are the manager's own. Sends from this address."""
+    """A thief with base's token file and the manager's own user agents. Sends from this address."""
 
     def __init__(self, world: ChartWorld, agents: Any, address: str = "127.0.0.1") -> None:
         with open(world.token_file, encoding="utf-8") as f:
@@ -95,7 +95,7 @@ def a_thief_is_traced(case: ChartCase, start: Any, agents: Any) -> None:
     found({"two-tokens", "token-request", "component-address", "base-address"})
     case.step("a thief who tries requests that base may not make")
     code, seen = thief.ask(BASE, thief.base, "DELETE", f"/api/v1/namespaces/{NAMESPACE}/secrets/x")
-    case.expect("refused", code == 403, seen)
+    case.expect("denied", code == 403, seen)
     found({"two-tokens", "token-request", "component-address", "base-address", "base-write"})
 
 

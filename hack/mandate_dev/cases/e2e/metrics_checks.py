@@ -4,18 +4,30 @@ import ssl
 import subprocess
 import urllib.error
 import urllib.request
-from typing import Any
 
 from mandate_dev.cases import WorldCase
 from mandate_dev.cases.e2e.checks import apply, audit_events, ours
 from mandate_dev.cases.e2e.grants import bare, binding, cluster_role, restart
-from mandate_dev.world import BASE
+from mandate_dev.world import BASE, World
 
 
 def issue(folder: str) -> None:
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
                     "-subj", "/CN=e2e", "-keyout", os.path.join(folder, "tls.key"),
                     "-out", os.path.join(folder, "tls.crt")], check=True, capture_output=True)
+
+
+def scrape(world: World, token: str | None) -> tuple[int, str]:
+    """(code, text) of the metrics over HTTPS, with this token."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    request = urllib.request.Request(f"https://127.0.0.1:{world.metrics_port}/metrics",
+                                     headers={"Authorization": f"Bearer {token}"} if token else {})
+    try:
+        with urllib.request.urlopen(request, timeout=60, context=context) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
 
 
 class Metrics(WorldCase):
@@ -37,22 +49,11 @@ class Metrics(WorldCase):
         may = world.kubectl("create", "token", name, "-n", "default").strip()
         may_not = world.kubectl("create", "token", "default", "-n", "default").strip()
 
-        def scrape(token: str | None, method: str = "GET") -> tuple[Any, Any]:
-            context = ssl.create_default_context()
-            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-            request = urllib.request.Request(f"https://127.0.0.1:{world.metrics_port}/metrics", method=method,
-                                             headers={"Authorization": f"Bearer {token}"} if token else {})
-            try:
-                with urllib.request.urlopen(request, timeout=60, context=context) as answer:
-                    return answer.status, answer.read().decode()
-            except urllib.error.HTTPError as error:
-                return error.code, error.read().decode()
-
-        code, text = scrape(may)
+        code, text = scrape(world, may)
         self.expect("a user with the permission is served", code == 200 and "process_resident_memory_bytes" in text, (code, text[:200]))
         for what, token, wanted in [("no token: 401", None, 401), ("nonsense: 401", "nonsense", 401),
                                     ("a user without it: 403", may_not, 403)]:
-            code, text = scrape(token)
+            code, text = scrape(world, token)
             self.expect(what, code == wanted and "process_" not in text, (code, text[:200]))
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{world.metrics_port}/metrics", timeout=30) as answer:
@@ -65,7 +66,7 @@ class Metrics(WorldCase):
         self.step("ten scrapes are one review")
         _, offset = audit_events(world)
         for _ in range(10):
-            scrape(may)
+            scrape(world, may)
         events, _ = audit_events(world, offset)
         reviews = [e["objectRef"]["resource"] for e in ours(events) if "reviews" in e["objectRef"].get("resource", "")]
         self.expect("no further review", not reviews, reviews)
@@ -74,9 +75,9 @@ class Metrics(WorldCase):
         role = bare(world.get("clusterrole", f"{BASE}-metrics-auth"))
         world.kubectl("delete", "clusterrole", f"{BASE}-metrics-auth")
         fresh = world.kubectl("create", "token", name, "-n", "default").strip()
-        world.eventually("a token that is not known yet: 500", lambda: (lambda seen: (seen[0] == 500, seen))(scrape(fresh)))
+        world.eventually("a token that is not known yet: 500", lambda: (lambda seen: (seen[0] == 500, seen))(scrape(world, fresh)))
         apply(world, role)
-        world.eventually("with the role: 200", lambda: (lambda seen: (seen[0] == 200, seen[0]))(scrape(fresh)))
+        world.eventually("with the role: 200", lambda: (lambda seen: (seen[0] == 200, seen[0]))(scrape(world, fresh)))
 
         self.step("our own certificate, and a new one")
         folder = os.path.join(world.folder, "metrics-certificate")

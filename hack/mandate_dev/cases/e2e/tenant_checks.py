@@ -2,7 +2,6 @@
 import json
 import os
 import re
-import subprocess
 from typing import Any
 
 from mandate_dev.cases import WorldCase
@@ -33,8 +32,7 @@ class Tenant:
 
     def kubectl(self, *arguments: str, stdin: str | None = None) -> tuple[int, str]:
         """(exit code, output)"""
-        done = subprocess.run([self._world.cluster.kubectl_program, *arguments], input=stdin, text=True,
-                              capture_output=True, env={**os.environ, "KUBECONFIG": self._kubeconfig})
+        done = self._world.cluster.try_kubectl(*arguments, stdin=stdin, kubeconfig=self._kubeconfig)
         return done.returncode, done.stdout + done.stderr
 
     def patch(self, change: Any, kind: str, name: str, *where: str) -> tuple[int, str]:
