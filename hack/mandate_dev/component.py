@@ -35,26 +35,26 @@ class Refused(Exception):
     """The reason why no component is written, in one line."""
 
 
-def read(path: str) -> Any:
+def read(path: str) -> str:
     with open(os.path.join(ROOT, path), encoding="utf-8") as f:
         return f.read()
 
 
-def grep(pattern: Any, *pathspec: Any) -> Any:
+def grep(pattern: str, *pathspec: str) -> list[str]:
     """What matches in the tree's sources, those not yet added too."""
     done = subprocess.run(["git", "grep", "--untracked", "-hoE", pattern, "--", *pathspec], cwd=ROOT, text=True,
                           capture_output=True)
     return done.stdout.splitlines()
 
 
-def plural_of(kind: str) -> Any:
+def plural_of(kind: str) -> str:
     word = kind.lower()
     if re.search(r"(s|x|z|ch|sh)$", word):
         return word + "es"
     return re.sub(r"([^aeiou])y$", r"\1ie", word) + "s"
 
 
-def constant_of(name: str) -> Any:
+def constant_of(name: str) -> str:
     """As `rbacgen header` names the mandate."""
     return "k" + "".join(part[:1].upper() + part[1:] for part in name.split("-"))
 
@@ -96,7 +96,7 @@ def check(name: str, kind: str, group: str) -> dict[str, Any]:
             "CONSTANT": constant_of(name)}
 
 
-def formatted(path: str, text: str) -> Any:
+def formatted(path: str, text: str) -> str:
     if not path.endswith((".h", ".cc")):
         return text
     return subprocess.run(["clang-format", f"--assume-filename={os.path.join(ROOT, path)}"], input=text, text=True,
@@ -115,7 +115,7 @@ def new_files(words: dict[str, str]) -> dict[str, str]:
     return files
 
 
-def with_label(build: Any, target: str, attribute: Any, label: str) -> Any:
+def with_label(build: str, target: str, attribute: str, label: str) -> str:
     """A build file's text with one label more in a list of a target."""
     start = build.find(f'    name = "{target}",\n')
     found = re.compile(rf"\n    {attribute} = \[\n((?:        \"[^\"]+\",\n)*)    \],\n").search(build, max(start, 0))
@@ -126,7 +126,7 @@ def with_label(build: Any, target: str, attribute: Any, label: str) -> Any:
     return build[:found.start(1)] + "".join(lines) + build[found.end(1):]
 
 
-def registered(words: Any) -> dict[str, Any]:
+def registered(words: dict[str, str]) -> dict[str, str]:
     """path → text of the program's files, with the component."""
     snake = words["SNAKE"]
     build = with_label(read(f"{PROGRAM}/BUILD.bazel"), "base_mandate", "srcs", f"//controllers/{snake}:mandates_sources")
@@ -176,7 +176,7 @@ def write(path: str, text: str) -> None:
         os.chmod(path, 0o755)
 
 
-def manifests(*arguments: str) -> Any:
+def manifests(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["hack/manifests", *arguments], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 

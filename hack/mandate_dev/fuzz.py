@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 from mandate_dev.paths import ROOT, cache
 from mandate_dev.report import table
@@ -32,7 +31,7 @@ FLAGS = ["--action_env=CC=clang", "--repo_env=CC=clang", "--copt=" + INSTRUMENT,
          "--linkopt=-fsanitize-link-c++-runtime", "--linkopt=-fuse-ld=bfd", "--nostart_end_lib"]
 
 
-def build(targets: Any) -> str:
+def build(targets: Sequence[str]) -> str:
     """Builds the targets with clang; the folder of their binaries."""
     env = {**os.environ, "BAZEL_OUTPUT_BASE": os.environ.get("BAZEL_OUTPUT_BASE") or os.path.join(CACHE, "bazel")}
     labels = [f"//testing/fuzz:{t}_fuzzer" for t in targets]
@@ -43,7 +42,7 @@ def build(targets: Any) -> str:
     return os.path.join(info.stdout.strip(), "testing/fuzz")
 
 
-def seed_fixtures(target: str, binary: Any) -> Any:
+def seed_fixtures(target: str, binary: str) -> str | None:
     """A folder of the small ones among the fixtures that the target begins with; None if it has none."""
     if target not in FIXTURES:
         return None
@@ -56,7 +55,7 @@ def seed_fixtures(target: str, binary: Any) -> Any:
     return folder
 
 
-def fuzz(target: str, binary: Any, seconds: float) -> tuple[Any, Any, Any, Any, Any, Any]:
+def fuzz(target: str, binary: str, seconds: int) -> tuple[object, ...]:
     """One row of the table: (target, runs, runs a second, corpus, coverage, result)."""
     kept = os.path.join(ROOT, "testing/fuzz/corpus", target)
     grown = os.path.join(CACHE, "corpus", target)

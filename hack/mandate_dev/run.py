@@ -80,7 +80,7 @@ def read_state(folder: str) -> dict[str, Any]:
     return state if isinstance(state, dict) else {}
 
 
-def end(manager: Any) -> bool:
+def end(manager: processes.Record | None) -> bool:
     """Ends a recorded manager, if it still runs. True when it did."""
     if not processes.is_alive(manager):
         return False
@@ -107,7 +107,7 @@ def not_ready(text: str) -> dict[str, str]:
 class Watcher:
     """Prints which components become ready, and which are not ready."""
 
-    def __init__(self, env: Any, report: Report) -> None:
+    def __init__(self, env: world.World, report: Report) -> None:
         self._env, self._report = env, report
         self._said: dict[str, str] | None = None
         self._waits = False
@@ -137,7 +137,7 @@ class Watcher:
         self._said = reasons
 
 
-def introduce(env: Any, report: Report) -> None:
+def introduce(env: world.World, report: Report) -> None:
     report.say("")
     report.say("Running. In another terminal:")
     q = shlex.quote
@@ -160,7 +160,7 @@ def say_what_stays(options: argparse.Namespace, report: Report) -> None:
     report.say(f"  make stop{where}      # ends the control plane, and removes it with its data and logs")
 
 
-def stay(env: Any, report: Report, options: argparse.Namespace) -> int:
+def stay(env: world.World, report: Report, options: argparse.Namespace) -> int:
     """Until Ctrl-C, or the manager ends. The exit code."""
     watcher = Watcher(env, report)
     while not env.manager_ends_within(0.5):
@@ -227,7 +227,7 @@ def stop(options: argparse.Namespace, report: Report) -> int:
 
 
 def main(argv: Sequence[str]) -> int:
-    def on_signal(*_: Any) -> None:
+    def on_signal(*_: object) -> None:
         raise Stop
 
     # Also where a script started this with &, which ignores SIGINT otherwise.

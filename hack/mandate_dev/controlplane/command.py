@@ -55,12 +55,12 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
             raise argparse.ArgumentTypeError(f"{text!r} is not a port")
         return int(text)
 
-    def component(text: str) -> Any:
+    def component(text: str) -> str | None:
         if not components.full_name(text):
             raise argparse.ArgumentTypeError(f"{text!r} must be one of apiserver, controller-manager, etcd")
         return components.full_name(text)
 
-    def flag(text: str) -> Any:
+    def flag(text: str) -> str:
         if not text.startswith("--"):
             raise argparse.ArgumentTypeError(f"{text!r} is not a flag: it must start with --")
         return text
@@ -68,7 +68,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = Parser(prog="hack/cluster", add_help=False, allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    def command(name: str) -> Any:
+    def command(name: str) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, add_help=False, allow_abbrev=False)
         sub.add_argument("--dir")
         sub.add_argument("--port", type=port, default=0)
@@ -100,7 +100,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 # Commands.
 
-def check_port(args: Any, state: Any) -> None:
+def check_port(args: argparse.Namespace, state: components.State) -> None:
     port = state.get("ports", {}).get("apiserver")
     if port and args.port not in (0, port):
         raise Misuse(f"the cluster in {args.dir} is on port {port}, not {args.port}")
@@ -172,13 +172,14 @@ def up(args: argparse.Namespace) -> int:
     if not created:
         print(f"going on with the data in {args.dir}; it stays there at the end", flush=True)
 
-    def supervise(say: Any, on_ready: Callable[[supervisor.Supervisor], Any], *extra: Any) -> int:
+    def supervise(say: Callable[[str, bool], None], on_ready: Callable[[supervisor.Supervisor], None],
+                  *extra: tuple[int | socket.socket, str]) -> int:
         runner = supervisor.Supervisor(args.dir, state, say)
         for fd, reason in [*watched.items(), *extra]:
             runner.stop_when_ended(fd, reason)
         return runner.run(args.port, created, ephemeral, lambda: on_ready(runner))
 
-    def tell(line: Any, error: bool = False) -> None:
+    def tell(line: str, error: bool = False) -> None:
         try:
             print(line, file=sys.stderr if error else sys.stdout, flush=True)
         except OSError:
@@ -191,7 +192,7 @@ def up(args: argparse.Namespace) -> int:
     return detach(supervise, lock, list(watched), f"{ready}\n        `hack/cluster down --dir {args.dir}` stops it")
 
 
-def detach(supervise: Any, lock: Any, keep_open: Any, ready: Any) -> int:
+def detach(supervise: Callable[..., int], lock: int, keep_open: list[int], ready: str) -> int:
     """Runs `supervise` in a process of its own, passes on its messages, and returns once the cluster is up."""
     ours, theirs = socket.socketpair()
     child = os.fork()
@@ -210,14 +211,14 @@ def detach(supervise: Any, lock: Any, keep_open: Any, ready: Any) -> int:
                     pass  # the listing's own descriptor
         code = 1
         try:
-            def say(line: Any, error: bool = False) -> None:
+            def say(line: str, error: bool = False) -> None:
                 print(line, flush=True)
                 try:
                     theirs.sendall(json.dumps([line, error]).encode() + b"\n")
                 except OSError:
                     pass  # `up` has returned
 
-            def on_ready(runner: Any) -> None:
+            def on_ready(runner: supervisor.Supervisor) -> None:
                 runner.forget(theirs)
                 theirs.sendall(b"null\n")
                 theirs.close()

@@ -9,10 +9,12 @@ import os
 import random
 import socket
 import ssl
+from collections.abc import Iterable
 from typing import Any
 
 from mandate_dev.controlplane import certificates
 
+State = dict[str, Any]  # cluster.json
 ETCD, APISERVER, MANAGER = "etcd", "kube-apiserver", "kube-controller-manager"
 NAMES = (ETCD, APISERVER, MANAGER)  # in the order of their start
 PORT_USES = ("apiserver", "etcd", "etcd-peer", "controller-manager")
@@ -26,7 +28,7 @@ rules:
 """
 
 
-def full_name(name: str) -> Any:
+def full_name(name: str) -> str | None:
     """The component that a person means by `name`, or None."""
     return next((c for c in NAMES if name in (c, c.removeprefix("kube-"))), None)
 
@@ -43,7 +45,7 @@ def port_is_free(port: int) -> bool:
     return True
 
 
-def new_port(taken: Any) -> Any:
+def new_port(taken: Iterable[int]) -> int:
     """A free port from below the range that the kernel gives to outgoing connections: while a restarted server is
     down, no connection of anybody's can take its port."""
     with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as f:
@@ -54,22 +56,22 @@ def new_port(taken: Any) -> Any:
             return port
 
 
-def choose_ports(recorded: Any, explicit: Any) -> Any:
+def choose_ports(recorded: dict[str, int], explicit: int) -> dict[str, int]:
     """One port for each use: the explicit one for the API server, recorded ones while they are free, else new ones."""
     ports = {"apiserver": explicit} if explicit else {}
     for use in PORT_USES:
-        port = recorded.get(use)
+        port = recorded.get(use, 0)
         if use not in ports:
             free = port and port not in ports.values() and port_is_free(port)
             ports[use] = port if free else new_port(ports.values())
     return ports
 
 
-def server_url(state: Any) -> str:
+def server_url(state: State) -> str:
     return f"https://127.0.0.1:{state['ports']['apiserver']}"
 
 
-def write_files(state: Any, directory: str) -> None:
+def write_files(state: State, directory: str) -> None:
     """The files that depend on ports and programs; certificates exist already."""
     with open("audit-policy.yaml", "w", encoding="ascii") as f:
         f.write(AUDIT_POLICY)
@@ -90,7 +92,7 @@ exec {quoted["bin"]}/kubectl "$@"
     os.chmod("bin/kubectl", 0o700)
 
 
-def command(name: str, state: Any) -> list[Any]:
+def command(name: str, state: State) -> list[str]:
     ports = state["ports"]
     etcd, peer = (f"https://127.0.0.1:{ports[use]}" for use in ("etcd", "etcd-peer"))
     program = os.path.join(state["bin"], name)
@@ -133,15 +135,15 @@ def command(name: str, state: Any) -> list[Any]:
             "--kube-api-qps=500", "--kube-api-burst=500"]
 
 
-def port_of(name: str, state: Any) -> Any:
-    return state["ports"][name.removeprefix("kube-")]
+def port_of(name: str, state: State) -> int:
+    return int(state["ports"][name.removeprefix("kube-")])
 
 
-def log_of(name: str) -> Any:
+def log_of(name: str) -> str:
     return name + ".log"
 
 
-def get(port: int, path: str, ca: Any, client: Any, timeout: float = 2) -> tuple[int, str]:
+def get(port: int, path: str, ca: str, client: str, timeout: float = 2) -> tuple[int, str]:
     """GET as an administrator (of etcd: as its owner). Returns (HTTP code, body); raises OSError."""
     context = ssl.create_default_context(cafile=f"pki/{ca}.crt")
     context.load_cert_chain(f"pki/{client}.crt", f"pki/{client}.key")
@@ -156,7 +158,7 @@ def get(port: int, path: str, ca: Any, client: Any, timeout: float = 2) -> tuple
         connection.close()
 
 
-def unhealthy(name: str, state: Any) -> Any:
+def unhealthy(name: str, state: State) -> str | None:
     """None when the component says that it is healthy, else the reason in a few words."""
     path, ca, client = {ETCD: ("/health", "etcd-ca", "etcd"), APISERVER: ("/readyz", "ca", "admin"),
                         MANAGER: ("/healthz", "ca", "admin")}[name]
@@ -170,7 +172,7 @@ def unhealthy(name: str, state: Any) -> Any:
     return None if code == 200 else f"{path} says {code} {' '.join(failed)}".rstrip()
 
 
-def default_account_exists(state: Any) -> bool:
+def default_account_exists(state: State) -> bool:
     """The last thing that a client of a fresh cluster waits for: it needs all three programs at work."""
     try:
         path = "/api/v1/namespaces/default/serviceaccounts/default"

@@ -73,7 +73,7 @@ def is_locked(directory: str) -> bool:
         os.close(fd)
 
 
-def read_state(directory: str) -> dict[str, Any]:
+def read_state(directory: str) -> components.State:
     try:
         with open(os.path.join(directory, components.STATE_FILE), encoding="utf-8") as f:
             state: dict[str, Any] = json.load(f)
@@ -82,14 +82,14 @@ def read_state(directory: str) -> dict[str, Any]:
         return {}
 
 
-def running_state(directory: str) -> dict[str, Any]:
+def running_state(directory: str) -> components.State:
     check_folder(directory)
     if not is_locked(directory):
         raise Failure(f"no cluster is running in {directory}; `hack/cluster up` starts one")
     return read_state(directory)
 
 
-def kill_leftovers(state: Any) -> None:
+def kill_leftovers(state: components.State) -> None:
     """Ends the programs that a killed supervisor left; normally the kernel has ended them already."""
     for name, rec in state.get("components", {}).items():
         if not processes.kill(rec):

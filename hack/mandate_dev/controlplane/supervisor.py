@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from mandate_dev import processes
@@ -32,7 +33,7 @@ class Failed(Exception):
     """A component did not start, in words for the person who asked for it."""
 
 
-def log_tail(path: str, lines: int = 15) -> Any:
+def log_tail(path: str, lines: int = 15) -> str:
     try:
         with open(path, encoding="utf-8", errors="replace") as f:
             return "".join("    " + line for line in f.readlines()[-lines:]).rstrip() or "    (its log is empty)"
@@ -47,7 +48,7 @@ class Supervisor:
     are the caller's, the rest is written here. say(line, error): where to tell what happens.
     """
 
-    def __init__(self, directory: str, state: Any, say: Any) -> None:
+    def __init__(self, directory: str, state: components.State, say: Callable[[str, bool], None]) -> None:
         self.directory, self.state, self.say = directory, state, say
         self.began = time.monotonic()
         self.children: dict[str, subprocess.Popen[bytes]] = {}  # component -> Popen, for those that run
@@ -70,10 +71,10 @@ class Supervisor:
                 signal.signal(number, self._on_signal)
         self.selector.register(reader, selectors.EVENT_READ, lambda: reader.recv(64))
 
-    def _on_signal(self, number: int, _frame: Any) -> None:
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         self.stop_reason = self.stop_reason or signal.Signals(number).name
 
-    def stop_when_ended(self, pidfd: Any, reason: Any) -> None:
+    def stop_when_ended(self, pidfd: int | socket.socket, reason: str) -> None:
         """Stops once the process behind the pidfd has ended (or a socket is at its end)."""
 
         def ended() -> None:
@@ -82,7 +83,7 @@ class Supervisor:
 
         self.selector.register(pidfd, selectors.EVENT_READ, ended)
 
-    def forget(self, fileobj: Any) -> None:
+    def forget(self, fileobj: int | socket.socket) -> None:
         self.selector.unregister(fileobj)
 
     def _pump(self, seconds: float | None) -> None:
@@ -123,7 +124,7 @@ class Supervisor:
 
         self.selector.register(pidfd, selectors.EVENT_READ, ended)
 
-    def _wait_for(self, name: str, what: str, met: Any, seconds: float) -> None:
+    def _wait_for(self, name: str, what: str, met: Callable[[], bool], seconds: float) -> None:
         deadline = time.monotonic() + seconds
         while not met():
             self._pump(0.05)
@@ -141,7 +142,7 @@ class Supervisor:
         self._spawn(name)
         self._wait_for(name, "ready", lambda: not components.unhealthy(name, self.state), START_SECONDS[name])
 
-    def _stop(self, name: str, sig: Any, seconds: float = STOP_SECONDS) -> Any:
+    def _stop(self, name: str, sig: signal.Signals, seconds: float = STOP_SECONDS) -> str:
         """Returns how it ended. Never interrupted: a stop that was begun is finished."""
         child = self.children.get(name)
         if not child:
@@ -159,7 +160,7 @@ class Supervisor:
 
     # The cluster.
 
-    def start(self, explicit_port: Any) -> None:
+    def start(self, explicit_port: int) -> None:
         """Brings everything up. Raises Failed or Stopped, with the programs that had started still running."""
         self.state.update(phase="starting", components={}, supervisor=processes.record(os.getpid()))
         self.state["ports"] = components.choose_ports(self.state.get("ports", {}), explicit_port)
@@ -179,7 +180,7 @@ class Supervisor:
         self._save()
         self._step(f"the cluster is up: {components.server_url(self.state)}")
 
-    def _start_on_free_port(self, name: str, explicit_port: Any) -> Any:
+    def _start_on_free_port(self, name: str, explicit_port: int) -> None:
         for _ in range(3):
             try:
                 return self._start(name)
@@ -193,7 +194,7 @@ class Supervisor:
                 components.write_files(self.state, self.directory)
         return self._start(name)
 
-    def stop_all(self, remove: Any) -> None:
+    def stop_all(self, remove: bool) -> None:
         """Ends every program, and the folder with them if it is to go."""
         if self.listener:  # no request is served any more
             self.forget(self.listener)
@@ -241,7 +242,7 @@ class Supervisor:
             except OSError:
                 pass  # who asked has left
 
-    def _perform(self, request: Any) -> dict[str, Any]:
+    def _perform(self, request: dict[str, Any]) -> dict[str, str]:
         if request["do"] == "down":
             self.remove = not request["keep"]
             self.stop_reason = self.stop_reason or "down"

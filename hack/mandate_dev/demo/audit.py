@@ -1,7 +1,6 @@
 """The proof from the audit log: which component did what, as far as each identity mode can show it."""
 import json
 import subprocess
-from typing import Any
 
 from mandate_dev.report import Report, StepFailed
 from mandate_dev.world import BASE, NAMESPACE, World
@@ -12,7 +11,7 @@ def check(world: World, report: Report) -> None:
     {"token": by_token, "impersonate": by_impersonation, "single": by_nothing}[world.identity_mode](world, report)
 
 
-def trace(world: World, report: Report) -> Any:
+def trace(world: World, report: Report) -> subprocess.CompletedProcess[str]:
     report.step("rbacgen trace --check")
     done = subprocess.run([world.rbacgen, "trace", "--check", world.audit_log], text=True, capture_output=True)
     report.say(done.stdout.rstrip())

@@ -3,6 +3,7 @@ import json
 import os
 import random
 import time
+from collections.abc import Callable
 from typing import Any
 
 from mandate_dev.paths import HACK
@@ -18,7 +19,7 @@ class Story:
         self.world, self.report, self.kill = world, report, kill
         self.steps = 0
 
-    def act(self, title: str, action: Any) -> None:
+    def act(self, title: str, action: Callable[[], object]) -> None:
         """One step of the administrator's. With --kill the manager dies somewhere in the work that follows."""
         self.report.step(title)
         action()
@@ -34,12 +35,12 @@ class Story:
             self.world.kill_apiserver()
             self.report.held("killed the API server, started it anew")
 
-    def patch_instance(self, spec: Any) -> Any:
+    def patch_instance(self, spec: dict[str, Any]) -> str:
         return self.world.kubectl("patch", "scopeinstance", "foo", "--type=merge", "-p", json.dumps({"spec": spec}))
 
     # The expected results.
 
-    def bindings_are(self, namespaces: Any, in_cluster: bool = False) -> None:
+    def bindings_are(self, namespaces: list[str], in_cluster: bool = False) -> None:
         def look() -> tuple[Any, Any]:
             roles = [b["metadata"]["namespace"] for b in self.world.get("rolebindings", "-A")["items"] if owned(b)]
             cluster = [b for b in self.world.get("clusterrolebindings")["items"] if owned(b)]
@@ -48,7 +49,7 @@ class Story:
         where = f"RoleBindings in {', '.join(namespaces) or 'no namespace'}"
         self.world.eventually(where + (", one ClusterRoleBinding" if in_cluster else ""), look)
 
-    def subject_may(self, allowed: Any, refused: Any) -> None:
+    def subject_may(self, allowed: list[str], refused: list[str]) -> None:
         def look() -> tuple[Any, Any]:
             seen = {ns: self.world.can(SUBJECT, "list", "pods", ns) for ns in allowed + refused}
             return seen == {**dict.fromkeys(allowed, True), **dict.fromkeys(refused, False)}, seen
@@ -71,7 +72,7 @@ class Story:
         self.world.eventually(f"{count or 'no'} ClusterRole of the template", look)
 
 
-def owned(thing: Any) -> bool:
+def owned(thing: dict[str, Any]) -> bool:
     return any(o["kind"] in ("ScopeInstance", "ScopeTemplate") for o in thing["metadata"].get("ownerReferences", []))
 
 
