@@ -148,7 +148,7 @@ def introduce(env: world.World, report: Report) -> None:
     report.say(f"  curl -s 'http://127.0.0.1:{env.health_port}/readyz?verbose'      # which components are ready, and why not")
     report.say(f"  curl -s http://127.0.0.1:{env.metrics_port}/metrics")
     report.say(f"  less {q(env.manager_log)}")
-    report.say("Ctrl-C stops the manager alone; the same command again builds it and starts it anew. "
+    report.say("Ctrl-C stops the manager alone; the same command again builds it and starts it again. "
                "`make stop`, with the same DIR=…, ends the control plane, too.")
     report.say("")
 

@@ -6,7 +6,7 @@ The last line is `N passed, N failed`; exit 0 only when nothing failed. A failin
 and the end of the output names every failure.
 
   --ci          adds the demo, with and without kills
-  --runs N      all of it N times, also the tests that Bazel has passed before; the end says what failed in which run
+  --runs N      all of it N times, also the tests that Bazel has passed before; the end lists the failures of each run
   --junit FILE  writes the results of everything as JUnit XML
   NAME          only this: a program or rule of the table, or Bazel targets in place of //... (//manager/core/...)
 """
@@ -73,7 +73,7 @@ def run_bazel(flags: Sequence[str], folder: str) -> list[junit.Outcome]:
 
 
 def program_results(code: int, path: str) -> list[junit.Outcome]:
-    """The outcomes that a program wrote, and its exit code, as a failure if nothing else tells of one."""
+    """The outcomes that a program wrote, and its exit code, as a failure if no outcome has failed."""
     try:
         outcomes = junit.read(path)
     except (OSError, xml.etree.ElementTree.ParseError):

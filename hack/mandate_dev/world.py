@@ -200,12 +200,12 @@ class World:
         self._write_world()
 
     def kill_manager(self) -> None:
-        """SIGKILL, and started anew."""
+        """SIGKILL, and started again."""
         self.abandon_manager()
         self.start_manager()
 
     def kill_apiserver(self) -> None:
-        """SIGKILL, and started anew."""
+        """SIGKILL, and started again."""
         self.cluster.restart("apiserver", "KILL")
         self._write_world()
 

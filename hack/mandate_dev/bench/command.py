@@ -1,7 +1,7 @@
 """Measures this project's cache, controllers and queue, compared with controller-runtime and kube-rs, on one fake API server.
 
 Builds everything first, then prints one table: each figure is the median of the runs, and ratio is the peer's first
-figure divided by ours. CPU seconds are user and system time of the client alone. docs/benchmarks.md says what each task is.
+figure divided by ours. CPU seconds are user and system time of the client alone. docs/benchmarks.md describes each task.
 """
 import argparse
 import json

@@ -79,7 +79,7 @@ class WorldFixture:
 
 
 class WorldCase(unittest.TestCase):
-    """Cases on one world that all of a program share. Each leaves the cluster as it found it, or says so."""
+    """Cases on one world that all of a program share. Each leaves the cluster as it found it, or its class says what the next one needs."""
 
     fixture: ClassVar[type[WorldFixture]] = WorldFixture
     world: ClassVar[World]

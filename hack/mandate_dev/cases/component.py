@@ -24,7 +24,7 @@ from mandate_dev.world import BASE, NAMESPACE, World
 COMPONENTS = [("backup", "Backup", "mandate.io", "backups"), ("disk-check", "DiskPolicy", "disks.example.com", "diskpolicies")]
 BAZEL_SECONDS = 3600
 
-REFUSED = [
+REJECTED = [
     (["base", "Backup"], "NAME"), (["Backup", "Backup"], "NAME"), (["-a", "Backup"], "NAME"), (["a--b", "Backup"], "NAME"),
     (["2fa", "Backup"], "NAME"), (["../x", "Backup"], "NAME"), (["a" * 64, "Backup"], "NAME"), (["class", "Backup"], "NAME"),
     (["std", "Backup"], "NAME"), (["v1alpha1", "Backup"], "NAME"), (["boost", "Backup"], "NAME"), (["errno", "Backup"], "NAME"), (["ready", "Backup"], "kReady"), (["rbac", "Backup"], "NAME"), (["scope", "Backup"], "controllers/scope exists"),
@@ -71,7 +71,7 @@ class Tree:
         """As a context: with the text replaced."""
         return Edited(self, path, old, new)
 
-    def refused(self, arguments: Any, why: str) -> None:
+    def rejected(self, arguments: Any, why: str) -> None:
         before = self.state()
         done = self.run("hack/component", *arguments, check=False)
         if done.returncode != 2 or done.stdout or why not in done.stderr or len(done.stderr.splitlines()) != 1:
@@ -179,25 +179,25 @@ class Component(unittest.TestCase):
 
     def test_bad_names_are_rejected(self) -> None:
         tree = self.tree
-        for arguments, why in REFUSED:
-            tree.refused(arguments, why)
+        for arguments, why in REJECTED:
+            tree.rejected(arguments, why)
         done = tree.run("hack/component", "backup", check=False)
-        self.expect(f"{len(REFUSED)} rejections, each in one line; a missing KIND also prints the usage",
+        self.expect(f"{len(REJECTED)} rejections, each in one line; a missing KIND also prints the usage",
                     done.returncode == 2 and done.stderr.startswith("hack/component: KIND missing\n") and "usage:" in done.stderr,
                     done.stderr)
 
     def test_a_failure_leaves_nothing_behind(self) -> None:
         tree = self.tree
         with tree.edited("cmd/mandate-manager/components.cc", "  return {\n", "  return std::vector<ComponentSpec>{\n"):
-            tree.refused(["backup", "Backup"], "components.cc: AllComponents() is not a list")
+            tree.rejected(["backup", "Backup"], "components.cc: AllComponents() is not a list")
         with tree.edited("cmd/mandate-manager/BUILD.bazel", '    name = "base_mandate"', '    name = "base"'):
-            tree.refused(["backup", "Backup"], "BUILD.bazel: base_mandate has no list srcs")
+            tree.rejected(["backup", "Backup"], "BUILD.bazel: base_mandate has no list srcs")
         with tree.edited("charts/mandate/templates/generated/base.yaml", "rules:", "rules: # mine"):
-            tree.refused(["backup", "Backup"], "hack/manifests --check fails before anything is written")
+            tree.rejected(["backup", "Backup"], "hack/manifests --check fails before anything is written")
         print("  an unclean tree is rejected", flush=True)
         for marker, mistake in (("verbs=list;watch;create;patch", "verbz=list"), ("+mandate:component:", "+mandate:componet:")):
             with tree.edited("hack/component_templates/reconciler.h.in", marker, mistake):
-                tree.refused(["backup", "Backup"], "hack/manifests fails with the new component; nothing is left of it")
+                tree.rejected(["backup", "Backup"], "hack/manifests fails with the new component; nothing is left of it")
         print("  a marker that rbacgen rejects leaves nothing behind", flush=True)
 
     def test_components_are_written(self) -> None:
@@ -206,8 +206,8 @@ class Component(unittest.TestCase):
             done = tree.run("hack/component", *([name, kind] if group == "mandate.io" else [name, kind, group]))
             self.expect(f"{name}: written, and the next steps are printed", f"mandate-manager-{name}" in done.stdout
                         and "kubectl apply -f controllers/" in done.stdout, done.stdout)
-            tree.refused([name, kind, group], f"there is a component {name}")
-        tree.refused(["other", "DiskPolicy", "disks.example.com"], "there is a kind diskpolicies.disks.example.com")
+            tree.rejected([name, kind, group], f"there is a component {name}")
+        tree.rejected(["other", "DiskPolicy", "disks.example.com"], "there is a kind diskpolicies.disks.example.com")
         tree.run("hack/manifests", "--check")
         sources = [path[3:] for path in tree.state() if path.endswith((".h", ".cc"))]
         tree.run("clang-format", "--dry-run", "-Werror", *sources)

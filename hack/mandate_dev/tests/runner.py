@@ -87,7 +87,7 @@ class Running(unittest.TestCase):
                          [("zebra", junit.PASSED), ("apple", junit.FAILED), ("skipped", junit.SKIPPED)])
         self.assertEqual({o.place for o in found}, {"Sample"})
 
-    def test_an_interrupt_is_told_and_stops(self) -> None:
+    def test_an_interrupt_stops_the_run(self) -> None:
         class Interrupted(unittest.TestCase):
             def test_one(self) -> None:
                 raise KeyboardInterrupt
@@ -126,21 +126,21 @@ class Choosing(unittest.TestCase):
 
 
 class Fixture:
-    """Tells what happened to it."""
+    """Records its calls."""
 
-    told: ClassVar[list[str]] = []
+    calls: ClassVar[list[str]] = []
     fails: ClassVar[bool] = False
 
     def start(self) -> None:
-        self.told.append("start")
+        self.calls.append("start")
         if self.fails:
             raise OSError("no cluster")
 
     def show_logs(self) -> None:
-        self.told.append("logs")
+        self.calls.append("logs")
 
     def stop(self, keep_logs: bool) -> None:
-        self.told.append(f"stop, {'logs kept' if keep_logs else 'logs go'}")
+        self.calls.append(f"stop, {'logs kept' if keep_logs else 'logs go'}")
 
 
 class FailingFixture(Fixture):
@@ -163,13 +163,13 @@ class Second(First):
 
 class Sharing(unittest.TestCase):
     def setUp(self) -> None:
-        Fixture.told.clear()
+        Fixture.calls.clear()
 
     def test_it_is_started_once_and_stopped_at_the_end(self) -> None:
         self.assertEqual(run([First])[0], 0)
-        self.assertEqual(Fixture.told, ["start", "stop, logs go"])
+        self.assertEqual(Fixture.calls, ["start", "stop, logs go"])
 
     def test_one_that_does_not_start_fails_every_case_and_is_stopped(self) -> None:
         code, output = run([Second])
         self.assertEqual((code, output.splitlines()[-1]), (1, "0 passed, 2 failed"))
-        self.assertEqual(Fixture.told, ["start", "logs", "stop, logs kept"])
+        self.assertEqual(Fixture.calls, ["start", "logs", "stop, logs kept"])

@@ -367,20 +367,20 @@ class Hunt(ChartCase):
                     counts["the server's own trouble"] += 1
                 elif code >= 300:
                     fenced = "ValidatingAdmissionPolicy" in answer.get("message", "")
-                    counts["refused by a fence" if fenced else "refused otherwise"] += 1
-                    counts[sort, "refused"] += fenced
+                    counts["denied by a fence" if fenced else "denied otherwise"] += 1
+                    counts[sort, "denied"] += fenced
                 else:
                     counts["passed"] += 1
                     counts[sort, "passed"] += 1
                     found = attempt.judge(standing.get(attempt.key), None if attempt.method == "DELETE" else answer)
                     if found:
-                        raise self.failed(f"attempt {number} to be refused",
+                        raise self.failed(f"attempt {number} to be denied",
                                           f"{attempt.who}: {attempt.method} {attempt.path}\n{json.dumps(attempt.body)}\n"
                                           f"passed, for all of: {', '.join(found)}")
             sorts = {key: count for key, count in counts.items() if isinstance(key, tuple)}
             said = {what: count for what, count in counts.items() if isinstance(what, str)}
             self.expect(", ".join(f"{count} {what}" for what, count in sorted(said.items())),
-                        counts["passed"] > attempts // 50 and counts["refused by a fence"] > attempts // 5, dict(counts))
+                        counts["passed"] > attempts // 50 and counts["denied by a fence"] > attempts // 5, dict(counts))
             self.expect("some of each sort passed, and some were denied", len(sorts) == 8 and all(sorts.values()), sorts)
         finally:
             for killer in killers:

@@ -79,7 +79,7 @@ class EndToEnd(WorldCase):
     """The manager as a whole. The last case leaves a thousand namespaces."""
 
     def test_bind_taken_and_returned(self) -> None:
-        """Without `bind`, scope-instance's condition says so and scope-template works; back, it converges by itself."""
+        """Without `bind`, scope-instance's condition reports it and scope-template works; with it, scope-instance converges by itself."""
         world = self.world
         role = f"{BASE}-{INSTANCE}"
         self.step("the bind rule is taken out of scope-instance's role")
@@ -101,7 +101,7 @@ class EndToEnd(WorldCase):
         world.kubectl("delete", "scopeinstance/e2e", "scopetemplate/e2e")
 
     def test_a_service_account_is_missing(self) -> None:
-        """A component without its ServiceAccount is NotReady and says what to apply; the other works."""
+        """A component without its ServiceAccount is NotReady and prints the manifest to apply; the other component works."""
         world = self.world
         account = f"{BASE}-{INSTANCE}"
         self.step("the manager starts while scope-instance's ServiceAccount is missing")

@@ -92,7 +92,7 @@ class Credentials(WorldCase):
         self.expect(f"no request of {INSTANCE} was answered since", not mine, mine[:2])
         again = [e for e in ours(events) if e.get("userAgent", "").endswith(TEMPLATE) and e["verb"] == "watch"
                  and e["stage"] == "ResponseStarted" and e["objectRef"]["resource"] == "clusterroles"]
-        self.expect(f"{TEMPLATE} opened no watch anew but to prove its access",
+        self.expect(f"{TEMPLATE} opened no new watch except to prove its access",
                     all("timeoutSeconds" in e["requestURI"] for e in again), [e["requestURI"] for e in again])
         refused = [e for e in ours(events) if e.get("userAgent", "").endswith(TEMPLATE)
                    and e["responseStatus"].get("code", 0) >= 400]

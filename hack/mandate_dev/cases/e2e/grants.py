@@ -10,7 +10,7 @@ SUBJECT = {"kind": "ServiceAccount", "name": ROLE, "namespace": NAMESPACE}
 
 
 def bare(thing: Any) -> dict[str, Any]:
-    """An object as one would create it anew."""
+    """An object without the fields that the server sets."""
     meta = {k: v for k, v in thing["metadata"].items() if k in ("name", "namespace", "labels", "annotations")}
     return {**{k: v for k, v in thing.items() if k != "status"}, "metadata": meta}
 
