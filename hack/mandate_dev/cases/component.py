@@ -46,7 +46,8 @@ class Tree:
         for name in ("component_templates", "mandate_dev"):
             shutil.rmtree(os.path.join(self.root, "hack", name), ignore_errors=True)
             shutil.copytree(os.path.join(HACK, name), os.path.join(self.root, "hack", name))
-        shutil.copy2(os.path.join(HACK, "component"), os.path.join(self.root, "hack/component"))
+        for name in ("component", "python"):
+            shutil.copy2(os.path.join(HACK, name), os.path.join(self.root, "hack", name))
 
     def run(self, *command: str, cwd: Any = None, check: bool = True) -> Any:
         done = subprocess.run(command, cwd=cwd or self.root, text=True, capture_output=True, timeout=BAZEL_SECONDS)
