@@ -123,7 +123,7 @@ class Report:
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="hack/nightly mutants", usage=__doc__, add_help=False)
+    parser = argparse.ArgumentParser(prog="hack/nightly mutants", add_help=False)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--per-file", type=int)
     parser.add_argument("--share", type=float)
@@ -131,7 +131,11 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--survivors", action="store_true")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--least", type=float, default=92)
+    parser.add_argument("-h", "--help", action="store_true")
     options = parser.parse_args(argv)
+    if options.help:
+        print(__doc__.strip())
+        return 0
     processes.interrupt_on_sigterm(signal.SIGINT)
     if options.per_file is None and options.share is None and not options.all and not options.survivors:
         options.per_file = 3
