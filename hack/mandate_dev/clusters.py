@@ -55,7 +55,7 @@ class Cluster:
         return state
 
     def port(self, use: str) -> int:
-        """Of apiserver, etcd or controller-manager."""
+        """The port of apiserver, etcd or controller-manager."""
         return int(self.state()["ports"][use])
 
     def server(self) -> str:
@@ -64,7 +64,7 @@ class Cluster:
             return f.read().strip()
 
     def tls(self, client: str = "admin", ca: str = "ca") -> ssl.SSLContext:
-        """For requests with one of the cluster's client certificates: `admin`, or `etcd` with the CA `etcd-ca`."""
+        """A context with one of the cluster's client certificates: `admin`, or `etcd` with the CA `etcd-ca`."""
         context = ssl.create_default_context(cafile=self.path("pki", f"{ca}.crt"))
         context.load_cert_chain(self.path("pki", f"{client}.crt"), self.path("pki", f"{client}.key"))
         return context

@@ -27,7 +27,7 @@ KEYWORDS = set("""alignas alignof and and_eq asm auto bitand bitor bool break ca
     for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private
     protected public register requires return short signed sizeof static struct switch template this throw true try
     typedef typeid typename union unsigned using virtual void volatile while xor xor_eq""".split())
-# What the C library defines as a macro that is more than its own name.
+# Macros of the C library whose value is not their own name.
 MACROS = {"errno"}
 
 
@@ -41,7 +41,7 @@ def read(path: str) -> str:
 
 
 def grep(pattern: str, *pathspec: str) -> list[str]:
-    """What matches in the tree's sources, those not yet added too."""
+    """The matches in the tree's sources, also in those that are not yet added."""
     done = subprocess.run(["git", "grep", "--untracked", "-hoE", pattern, "--", *pathspec], cwd=ROOT, text=True,
                           capture_output=True)
     return done.stdout.splitlines()
@@ -60,7 +60,7 @@ def constant_of(name: str) -> str:
 
 
 def check(name: str, kind: str, group: str) -> dict[str, Any]:
-    """Refuses what cannot be a component here; returns what the templates say in place of @WORDS@."""
+    """Rejects names that cannot be a component here; returns the values of the templates' @WORDS@."""
     if not re.fullmatch(LABEL, name) or len(name) > 63 or not name[0].isalpha() or "--" in name:
         raise Refused(f'NAME must be a DNS label that begins with a letter, of at most 63 of a-z, 0-9 and single "-", '
                       f'such as disk-check; got "{name}"')
@@ -74,15 +74,15 @@ def check(name: str, kind: str, group: str) -> dict[str, Any]:
     for folder in (f"api/{snake}", f"controllers/{snake}"):
         if os.path.lexists(os.path.join(ROOT, folder)):
             raise Refused(f'NAME "{name}": {folder} exists; choose another, or remove it')
-    # The name is that of a C++ namespace inside mandate, which would hide others' that headers name: boost::, absl::.
+    # The name becomes a C++ namespace inside mandate, which must not hide namespaces that headers use: boost::, absl::.
     if (snake in KEYWORDS | MACROS or grep(rf"namespace (mandate::)?{snake}\b", "*.h", "*.cc")
         or grep(rf"(^|[^:[:alnum:]_]){snake}::", "*.h", "hack/component_templates")):
         raise Refused(f'NAME "{name}" cannot name a namespace of its own: "{snake}" means something already; choose another')
-    # So is that of its mandate, of a constant there; the templates' own constants would hide it. Tests' headers name
-    # what they like: a component that needs one of their constants names it in its template.
+    # Its mandate is a constant there; the templates' own constants must not hide it. A component that needs a constant
+    # of the tests' headers names it in its template.
     if grep(rf"\b{constant_of(name)}\b", "*.h", ":!*/testing/*", ":!*fixture*", "hack/component_templates"):
         raise Refused(f'NAME "{name}": its mandate would be {constant_of(name)}, which means something already; choose another')
-    # A list's kind is KINDList, and 63 is what Kubernetes gives it.
+    # A list's kind is KINDList, and Kubernetes allows 63 characters for it.
     if not re.fullmatch(r"[A-Z][A-Za-z0-9]{0,58}", kind) or not re.search("[a-z]", kind):
         raise Refused(f'KIND must be CamelCase, at most 59 of A-Z, a-z and 0-9, such as DiskCheck; got "{kind}"')
     if not re.fullmatch(rf"{LABEL}(\.{LABEL})+", group) or len(group) > 253 or any(len(l) > 63 for l in group.split(".")):
@@ -116,7 +116,7 @@ def new_files(words: dict[str, str]) -> dict[str, str]:
 
 
 def with_label(build: str, target: str, attribute: str, label: str) -> str:
-    """A build file's text with one label more in a list of a target."""
+    """A build file's text with a label added to a list of a target."""
     start = build.find(f'    name = "{target}",\n')
     found = re.compile(rf"\n    {attribute} = \[\n((?:        \"[^\"]+\",\n)*)    \],\n").search(build, max(start, 0))
     if start < 0 or not found or found.start() > build.index("\n)", start):
@@ -144,7 +144,7 @@ def registered(words: dict[str, str]) -> dict[str, str]:
 
 
 class Undo:
-    """What was there, to put it back. Nothing is written before it is remembered."""
+    """The former files, to restore them. They are read before anything is written."""
 
     def __init__(self, new: Iterable[str], changed: Iterable[str]) -> None:
         self._new = sorted({"/".join(path.split("/")[:2]) for path in new})
@@ -183,7 +183,7 @@ def manifests(*arguments: str) -> subprocess.CompletedProcess[str]:
 def make(name: str, kind: str, group: str) -> None:
     words = check(name, kind, group)
     new, changed = new_files(words), registered(words)
-    # Or the chart's changes would not be this component's alone.
+    # Otherwise the chart's changes would not be only this component's.
     if (before := manifests("--check")).returncode != 0:
         raise Refused("hack/manifests --check fails before anything is written; run it, fix what it reports, then try again: "
                       + (before.stderr.strip().splitlines() or ["it says nothing"])[-1])

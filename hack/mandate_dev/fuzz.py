@@ -21,7 +21,7 @@ from mandate_dev.report import table
 CACHE = cache("fuzz")
 ALL = ["json_codec", "envelope", "watch_frames", "lists", "quantity", "times", "selectors", "patches", "markers",
        "audit_log", "audit_report", "webhook_markers", "crd_options", "manifests"]
-# Fixtures that a target begins with; larger ones are for the replay test alone, they would make every run slow.
+# Fixtures that a target begins with; larger ones are for the replay test alone, as they would make every run slow.
 FIXTURES = {"json_codec": "*.json", "envelope": "*.pb"}
 MAX_FIXTURE_BYTES = 5000
 INSTRUMENT = "-fsanitize=fuzzer-no-link,address,undefined"
@@ -43,7 +43,7 @@ def build(targets: Sequence[str]) -> str:
 
 
 def seed_fixtures(target: str, binary: str) -> str | None:
-    """A folder of the small ones among the fixtures that the target begins with; None if it has none."""
+    """A folder with the small fixtures that the target begins with; None if it has none."""
     if target not in FIXTURES:
         return None
     folder = os.path.join(CACHE, "fixtures", target)

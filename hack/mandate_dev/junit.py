@@ -9,7 +9,7 @@ PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What became of one case. text: why it failed or was skipped."""
+    """The result of one case. text: why it failed or was skipped."""
 
     name: str
     status: str = PASSED

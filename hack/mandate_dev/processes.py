@@ -102,7 +102,7 @@ def spawn(argv: Sequence[str], log: str, **options: Any) -> subprocess.Popen[byt
 
 
 def interrupt_on_sigterm(*more: signal.Signals) -> None:
-    """SIGTERM, and the signals named, raise KeyboardInterrupt as Ctrl-C does: `finally` blocks clean up."""
+    """SIGTERM, and `more` signals, raise KeyboardInterrupt as Ctrl-C does: `finally` blocks clean up."""
     def interrupt(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 

@@ -21,7 +21,7 @@ NAMESPACE = "mandate-system"
 BASE = "mandate-manager"
 # Long enough for two cores with ten times the work; every wait ends as soon as its condition holds.
 PATIENCE = 300
-# How many seconds later than promised such a machine may be.
+# Such a machine may be late by this number of seconds.
 LOADED = 40
 
 
@@ -98,7 +98,7 @@ class World:
 
     def _start_cluster(self) -> None:
         self.report.step("a private control plane: etcd, kube-apiserver, kube-controller-manager, on loopback")
-        # OwnerReferencesPermissionEnforcement: some clusters have it on; our roles must do there too.
+        # OwnerReferencesPermissionEnforcement: some clusters have it on; our roles must suffice there, too.
         self.up("--apiserver-flag=--enable-admission-plugins=OwnerReferencesPermissionEnforcement")
 
     def up(self, *flags: str) -> None:
@@ -117,7 +117,7 @@ class World:
         self.report.held("installed")
 
     def make_namespaces(self, manifests: str) -> None:
-        """Those that the manifests need: a marker with namespace= becomes a Role there."""
+        """Makes the namespaces that the manifests need: a marker with namespace= becomes a Role there."""
         for namespace in sorted({NAMESPACE, *re.findall(r"^  namespace: \"?([-a-z0-9]+)\"?$", manifests, re.MULTILINE)}):
             if not self.kubectl("get", "namespace", namespace, "--ignore-not-found", "-o", "name"):
                 self.kubectl("create", "namespace", namespace)
@@ -143,7 +143,7 @@ class World:
                          f"--identity-mode={self.identity_mode}", *sources], stdout=subprocess.PIPE)
 
     def write_credentials(self) -> None:
-        """What the kubelet would mount into the manager's pod: a token file, and where the server is."""
+        """Writes the files that the kubelet would mount into the manager's pod: a token, and the server's address."""
         # The kubelet would renew it; here nothing does.
         life = "--duration=720h" if self.lasting else "--duration=2h"
         token = self.kubectl("create", "token", BASE, "-n", NAMESPACE, life)
@@ -256,7 +256,7 @@ class World:
             return False
 
     def manager_exit_code(self) -> int:
-        """Of one that has ended."""
+        """The exit code of a manager that has ended."""
         return self.manager.returncode
 
     # Looking.
@@ -313,7 +313,7 @@ class World:
         """Ends all that runs. keep_logs: the folder stays, with the logs of the manager and of the API server's audit."""
         self.end_manager()
         if os.path.isdir(self.cluster.folder):
-            # `down` removes the cluster's folder; the audit log is what the demo is about.
+            # `down` removes the cluster's folder; the audit log is the demo's result.
             if keep_logs and os.path.exists(self.audit_log):
                 shutil.copyfile(self.audit_log, self.kept_audit_log)
             self.cluster.down()

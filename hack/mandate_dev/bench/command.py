@@ -24,7 +24,7 @@ TIMEOUT = 600  # seconds, of one run
 
 
 class Server:
-    """fakeapi with so many objects."""
+    """The process of fakeapi, with this number of objects."""
 
     def __init__(self, binary: Any, objects: Any) -> None:
         self.objects = objects
@@ -142,7 +142,7 @@ def medians(runs: Any) -> dict[str, Any]:
 
 
 def verdict(task: Any, figures: Any, base: Any) -> Any:
-    """For ours: each target that is missed, or that all are met."""
+    """Our result: each target that is missed, or that all are met."""
     missed = []
     for metric, target in task.figures.items():
         if target is None or metric not in figures:
@@ -226,7 +226,7 @@ def main(argv: Sequence[str]) -> int:
 
     results, server, failures = [], None, 0
     try:
-        # Rows of one size stand together, so that a server serves several.
+        # Sorted by size, so that one server serves several rows.
         for task in sorted(chosen, key=lambda t: int(t.objects)):
             if server and server.objects != task.objects:
                 server.close()

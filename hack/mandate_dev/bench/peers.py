@@ -12,7 +12,7 @@ CACHE = cache("bench")
 
 
 class Missing(Exception):
-    """A tool chain that is not there."""
+    """A tool chain is missing."""
 
 
 def _run(command: Any, folder: str, **env: Any) -> None:

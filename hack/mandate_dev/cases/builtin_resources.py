@@ -23,7 +23,7 @@ Key = tuple[str, str]  # group, resource
 
 
 def known_resources() -> dict[Key, tuple[bool, frozenset[str]]]:
-    """The table, but for those that are only ever authorized: (namespaced, verbs) of each."""
+    """The table without the resources that are only authorized: (namespaced, verbs) of each."""
     with open(os.path.join(ROOT, "rbacgen", "builtin_resources.cc"), encoding="utf-8") as f:
         text = f.read().split("// Only ever authorized.")[0]
     words = dict(re.findall(r'^constexpr std::string_view (k\w+) = "(.*?)";$', text, re.M))
@@ -47,13 +47,13 @@ def who_holds(resources: Iterable[Key]) -> dict[str, Any]:
 
 
 def meanings(resources: Iterable[tuple[str, Any]]) -> dict[str, Key]:
-    """What kubectl may be asked with: {name: (group, plural)}, each name that discovery has, alone and with its group."""
+    """The names that kubectl accepts: {name: (group, plural)}, each name that discovery has, alone and with its group."""
     found: dict[str, set[Key]] = {}
     for group, r in resources:
         for name in {r["name"], r["singularName"], r["kind"], r["name"].upper(), *r.get("shortNames", [])}:
             for asked in {name, f"{name}.{group}", f"{name}.v1.{group}"} if group else {name}:
                 found.setdefault(asked, set()).add((group, r["name"]))
-    # Of several, as events are, kubectl takes the first that discovery names: the core group.
+    # If several groups have the name, as for events, kubectl takes the first of discovery: the core group.
     return {name: min(them) for name, them in found.items()}
 
 

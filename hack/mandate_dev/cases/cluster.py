@@ -42,7 +42,7 @@ def kubectl(directory: str, *args: str) -> subprocess.CompletedProcess[str]:
 
 
 def living_in(directory: str) -> list[int]:
-    """Every process at work in the folder, removed or not, found by looking at all of them."""
+    """All processes whose working directory is the folder, even if it was removed."""
     found = []
     for pid in filter(str.isdecimal, os.listdir("/proc")):
         try:
@@ -213,7 +213,7 @@ class SideBySide(ClusterTest):
 
 
 class Ends(ClusterTest):
-    """However it ends, nothing stays behind."""
+    """Nothing is left of a cluster, in whichever way it ends."""
 
     def test_down(self) -> None:
         self.ok(cluster("up", self.dir))
@@ -239,7 +239,7 @@ class Ends(ClusterTest):
         child.wait()
         self.gone(folder_too=False)
         self.assertIn("no cluster is running", cluster("status", self.dir).stderr)
-        # What it left was not to be kept: the next one starts afresh.
+        # Its data was temporary: the next cluster starts without it.
         self.assertIn("certificates", self.ok(cluster("up", self.dir)))
 
     def test_foreground_stopped(self) -> None:

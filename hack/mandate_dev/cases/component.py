@@ -20,7 +20,7 @@ from mandate_dev.paths import HACK, ROOT
 from mandate_dev.report import Report, StepFailed
 from mandate_dev.world import BASE, NAMESPACE, World
 
-# Two, so that the second meets a tree that has one; the names show what becomes of hyphens and plurals.
+# Two, so that the second is added to a tree with one; their names have a hyphen and an irregular plural.
 COMPONENTS = [("backup", "Backup", "mandate.io", "backups"), ("disk-check", "DiskPolicy", "disks.example.com", "diskpolicies")]
 BAZEL_SECONDS = 3600
 
@@ -223,7 +223,7 @@ class Component(unittest.TestCase):
         done = tree.run("hack/bazel", "query", "visible(//controllers/disk_check:plan, //controllers/backup:all)")
         self.expect("a component may depend on the kind of another component, and on no other target of it",
                     done.stdout.split() == ["//controllers/backup:kind"], done.stdout)
-        # From the logs, which there are for a cached test too. The rows of rbacgen mutate:
+        # A cached test has its log, too. These are the rows of rbacgen mutate:
         logs = tree.run("hack/bazel", "info", "bazel-testlogs").stdout.strip()
         for name, *_ in COMPONENTS:
             log = tree.read(os.path.join(logs, "controllers", name.replace("-", "_"), "mutate_test", "test.log"))

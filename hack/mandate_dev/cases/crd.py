@@ -292,7 +292,7 @@ class CustomResources(Checks):
         self.says("a rule with an optional oldSelf", *change({"paused": True}))
         self.denies("a rule with oldSelf", "cannot be paused twice", *change({"paused": True, "replicas": 4}))
 
-        # Another one, as this one is paused for good.
+        # Another one, as this one stays paused.
         other = widget()
         other["metadata"]["name"] = "v"
         self.says("created: another Widget", "create", "-f", "-", stdin=json.dumps(other))

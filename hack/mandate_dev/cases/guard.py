@@ -69,7 +69,7 @@ class Guard(ClusterCase):
                                           text=True).stdout)
         objects = {"apiVersion": "v1", "kind": "List", "items": list(world(table["rules"]))}
         self.cluster.kubectl("create", "-f", "-", stdin=json.dumps(objects))
-        # Roles reach the authorizer by a watch; this is the last one's.
+        # Roles reach the authorizer by a watch; this permission is of the last role.
         deadline = time.monotonic() + 300
         while self.cluster.try_kubectl("auth", "can-i", "get", "/metrics", "--as", USER, "-q").returncode != 0 \
                 and time.monotonic() < deadline:

@@ -27,7 +27,7 @@ CHECKS: dict[tuple[str, ...], tuple[int, list[str], list[str]]] = {
     ("hack/test", "--runs", "2", "//hack/testdata/failing:passes"): (0, ["2 passed, 0 failed"], ["(cached)"]),
     ("hack/test", "//hack/testdata/failing:absent"): (1, ["0 passed, 1 failed", "the build"], []),
     ("hack/test", "hack/no_such_program"): (2, ["'hack/no_such_program' is neither"], ["==>"]),
-    # It would write there, and remove things.
+    # The demo would write there, and remove files.
     ("hack/demo/demo", "--dir", "hack"): (2, ["hack holds other things"], ["Setting up"]),
     ("hack/test", "--runs", "0"): (2, ["--runs"], ["==>"]),
 }

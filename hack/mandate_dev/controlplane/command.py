@@ -107,7 +107,7 @@ def check_port(args: argparse.Namespace, state: components.State) -> None:
 
 
 def wait_until_up(args: argparse.Namespace) -> int:
-    """For an `up` that finds another at work or done."""
+    """For an `up` that finds another running or done."""
     deadline, told = time.monotonic() + 1200, False
     while True:
         state = read_state(args.dir)
@@ -250,7 +250,7 @@ def detach(supervise: Callable[..., int], lock: int, keep_open: list[int], ready
 
 
 def ask(directory: str, request: dict[str, Any]) -> str:
-    """One request to the cluster's supervisor; its working directory is what makes the socket's name short."""
+    """One request to the cluster's supervisor; the working directory keeps the socket's name short."""
     os.chdir(directory)
     with socket.socket(socket.AF_UNIX) as s:
         s.settimeout(1200)

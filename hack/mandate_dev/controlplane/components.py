@@ -159,7 +159,7 @@ def get(port: int, path: str, ca: str, client: str, timeout: float = 2) -> tuple
 
 
 def unhealthy(name: str, state: State) -> str | None:
-    """None when the component says that it is healthy, else the reason in a few words."""
+    """None if the component reports that it is healthy, else the reason in a few words."""
     path, ca, client = {ETCD: ("/health", "etcd-ca", "etcd"), APISERVER: ("/readyz", "ca", "admin"),
                         MANAGER: ("/healthz", "ca", "admin")}[name]
     try:
@@ -173,7 +173,7 @@ def unhealthy(name: str, state: State) -> str | None:
 
 
 def default_account_exists(state: State) -> bool:
-    """The last thing that a client of a fresh cluster waits for: it needs all three programs at work."""
+    """A client of a new cluster waits for this last: it needs all three programs."""
     try:
         path = "/api/v1/namespaces/default/serviceaccounts/default"
         return get(port_of(APISERVER, state), path, "ca", "admin")[0] == 200

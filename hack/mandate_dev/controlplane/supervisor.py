@@ -26,7 +26,7 @@ STOP_SIGNALS = ("TERM", "KILL", "INT", "QUIT", "ABRT")  # those that end a proce
 
 
 class Stopped(Exception):
-    """Somebody asked for the end: a signal, the end of a watched process, `down`."""
+    """The cluster must end: a signal came, a watched process ended, or `down` was called."""
 
 
 class Failed(Exception):
@@ -58,7 +58,7 @@ class Supervisor:
         self.listener: socket.socket | None = None
         self._catch_signals()
 
-    # What can interrupt: each source only notes the reason, _pump raises it at a place that can be left.
+    # Interruptions: each source only notes the reason; _pump raises it where it is safe.
 
     def _catch_signals(self) -> None:
         reader, writer = socket.socketpair()
@@ -195,14 +195,14 @@ class Supervisor:
         return self._start(name)
 
     def stop_all(self, remove: bool) -> None:
-        """Ends every program, and the folder with them if it is to go."""
+        """Ends every program; `remove` removes the folder, too."""
         if self.listener:  # no request is served any more
             self.forget(self.listener)
             self.listener.close()
             os.unlink(components.CONTROL_SOCKET)
             self.listener = None
         for name in reversed(components.NAMES):
-            # What is about to be deleted need not be closed in order.
+            # Data that is about to be deleted needs no orderly end.
             self._stop(name, signal.SIGKILL if remove else signal.SIGTERM)
         if remove:
             shutil.rmtree(self.directory, ignore_errors=True)
@@ -221,7 +221,7 @@ class Supervisor:
         self.selector.register(self.listener, selectors.EVENT_READ, self._serve_one)
 
     def _serve_one(self) -> None:
-        # Out of the selector while it works, for waiting pumps events: requests are served one after the other.
+        # Unregistered while it works, as waiting handles events: requests are served one after the other.
         assert self.listener is not None
         self.forget(self.listener)
         connection, _ = self.listener.accept()

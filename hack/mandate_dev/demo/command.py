@@ -36,7 +36,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def is_free(folder: str) -> bool:
-    """Whether nothing is there but what an earlier demo has left."""
+    """Whether the folder has no files but those that an earlier demo left."""
     if not os.path.lexists(folder):
         return True
     return os.path.isdir(folder) and set(os.listdir(folder)) <= {"audit.log", "manager.log"}

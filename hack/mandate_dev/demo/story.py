@@ -20,7 +20,7 @@ class Story:
         self.steps = 0
 
     def act(self, title: str, action: Callable[[], object]) -> None:
-        """One step of the administrator's. With --kill the manager dies somewhere in the work that follows."""
+        """One step of the administrator. With --kill the manager is killed during the work that follows."""
         self.report.step(title)
         action()
         self.steps += 1

@@ -47,7 +47,7 @@ class Candidate:
         return self.name, f"{self.path}#{self.nth + 1}: {self.was} ==> {self.became}"
 
     def order(self, seed: str) -> str:
-        """Where it comes in a sample: as chance has it, and the same in every run."""
+        """Its place in a sample: random, and the same in every run."""
         return hashlib.sha256(f"{seed}\n{self.name}\n{self.nth}".encode()).hexdigest()
 
 
@@ -84,7 +84,7 @@ def in_string(line: Any, start: Any, end: Any, raw: bool = False) -> Any:
 
 
 def changed(line: Any, other: Any) -> tuple[Any, Any]:
-    """What of the line is other than in the other: [start, end)."""
+    """The part of the line that differs from the other: [start, end)."""
     start = 0
     while start < min(len(line), len(other)) and line[start] == other[start]:
         start += 1
@@ -127,7 +127,7 @@ def begins_statement(lines: list[str], i: int) -> bool:
     return False
 
 
-# What the tool takes for the beginning of a comment, of C and of Haskell, also in a text; and what such a text has here.
+# The tool takes these for the beginning of a comment (C, Haskell), also in a text; here such a text has the second form.
 OPENS = {"/*": "/\ue000*", "{-": "{\ue000-"}
 
 
@@ -142,7 +142,7 @@ def mutants(lines: list[str], rules: str) -> list[tuple[int, str]]:
 
 
 def candidates(path: str, source: str, made: Iterable[tuple[int, str]]) -> list[Candidate]:
-    """Of `made`, pairs as of mutants(), those that are worth a try."""
+    """The pairs of `made`, as mutants() returns them, that are worth a try."""
     lines = source.split("\n")
     skipped, raw = skipped_lines(lines)
     seen: dict[str, int] = {}
@@ -200,7 +200,7 @@ def read_equivalents(text: str) -> Any:
 
 
 def key(source: str, candidate: Any) -> Any:
-    """Of a bug: another source or another change is another bug."""
+    """The key of a bug: it changes with the source and with the change."""
     digest = hashlib.sha256()
     for part in (candidate.path, source, str(candidate.line), candidate.text):
         digest.update(part.encode())

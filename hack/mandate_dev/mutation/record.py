@@ -25,7 +25,7 @@ class Record:
         self.latest[entry["name"]] = entry["result"]
 
     def get(self, key: str, tests: Any) -> Any:
-        """What came of this bug, if the same would come of it again; `tests` maps the label of each test of the file to a
+        """The result of this bug, if a new try would have the same result; `tests` maps the label of each test of the file to a
         digest. A bug that a test found is found as long as that test is the same; one that survived is tried again as soon
         as one test is another."""
         entry = self.tried.get(key)

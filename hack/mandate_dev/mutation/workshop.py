@@ -88,7 +88,7 @@ class Workshop:
         return subprocess.run(["git", *command], cwd=cwd or self.root, text=True, check=True, stdout=subprocess.PIPE).stdout.strip()
 
     def copy(self) -> None:
-        """The working tree as it is, but for files that git does not know."""
+        """The working tree without the files that git does not know."""
         revision = self.git("stash", "create") or self.git("rev-parse", "HEAD")
         if not os.path.exists(os.path.join(self.tree, ".git")):
             self.git("worktree", "prune")
@@ -142,7 +142,7 @@ class Workshop:
 
     @staticmethod
     def flags(words: Any) -> Any:
-        """Those of the compiler, without what concerns files, warnings and speed."""
+        """The compiler's flags without those for files, warnings and speed."""
         kept, at = [], 0
         while at < len(words):
             word = words[at]
@@ -159,7 +159,7 @@ class Workshop:
             universe = " + ".join(self.tests)
             found = self.query("query", f"rdeps({universe}, {self.label(path)})", "--output=label") if universe else ""
             reached = [self.tests[label] for label in found.split() if label in self.tests]
-            # A test that runs other tests has nothing to say that those do not.
+            # A test that runs other tests finds nothing that those do not find.
             reached = [t for t in reached if not any(label in self.tests for label in t.needs)]
             beside = os.path.splitext(path)[0] + "_test"
             self.reach[path] = sorted(reached, key=lambda t: (f"{t.package}/{t.name}" != beside, not t.plain, t.label))
@@ -172,7 +172,7 @@ class Workshop:
         return f"//{package}:{os.path.relpath(path, package)}"
 
     def digest(self, test: Any) -> Any:
-        """Of what the test says, so that a changed test is another one."""
+        """A digest of the test's content: a changed test has another one."""
         digest = hashlib.sha256()
         for path in sorted({*test.sources, *test.data}):
             with contextlib.suppress(OSError), open(os.path.join(self.tree, path), "rb") as f:
@@ -240,7 +240,7 @@ class Workshop:
         return copy
 
     def passing_by_bazel(self, tests: Any) -> list[Any]:
-        """Those that pass without a bug: the others would find any."""
+        """The tests that pass without a bug: the others would find any."""
         new = [t.label for t in tests if t.label not in self.pass_by_bazel]
         if new:
             done = self.bazel("test", "--keep_going", "--test_output=summary", "--noshow_progress", *new)
@@ -270,7 +270,7 @@ def judge(done: Any) -> tuple[Any, Any]:
 
 
 class Bench:
-    """For the bugs of one file."""
+    """The bench for the bugs of one file."""
 
     def __init__(self, shop: Any, path: str) -> None:
         self.shop, self.path = shop, path
@@ -300,7 +300,7 @@ class Bench:
             self.linked = linked[:1] + sorted(linked[1:], key=lambda t: t.seconds or (3 if t.small else 30))
 
     def passes_without_bug(self, test: Any) -> Any:
-        """Or it is not the bug that it notices. Asked when the test is first needed: most bugs are found before that."""
+        """Otherwise it is not the bug that it notices. Run when the test is first needed: most bugs are found before that."""
         if test.label not in self.passes:
             start = time.monotonic()
             self.passes[test.label] = self.shop.run(test, self.sound, 600)
@@ -313,7 +313,7 @@ class Bench:
     def make(self, source: str, name: str) -> Any:
         """The library that has this source alone; None: it does not compile."""
         flags = self.shop.commands[self.path][0]
-        # At the same place as seen from what it includes.
+        # At the same relative place for its includes.
         text = os.path.join(self.folder, os.path.basename(self.path))
         library = os.path.join(self.folder, name)
         with open(text, "w") as f:

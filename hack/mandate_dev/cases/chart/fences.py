@@ -50,7 +50,7 @@ STOPPED = {
     "a role that others are added to":
         (TEMPLATE, dict(role(), aggregationRule={"clusterRoleSelectors": [{}]}), AGGREGATION),
 }
-# Changes of it.
+# Changes to a role.
 CHANGES = {
     "additions of other users stay": ({"rules": []}, None),
     "their label is removed": ({"metadata": {"labels": None}}, None),
@@ -106,7 +106,7 @@ def subjects_are_never_base(case: ChartCase) -> None:
 def changes_are_judged_by_what_they_add(case: ChartCase) -> None:
     world = case.world
     case.step("changes of a role to which another user has added things")
-    # Of an owner that exists: garbage collection deletes what has none.
+    # The owner must exist: garbage collection deletes objects without one.
     world.kubectl("create", "-f", "-", stdin=json.dumps(OWNER))
     owner = world.get("scopetemplate", "fence-owner")["metadata"]["uid"]
     world.kubectl("create", "-f", "-", stdin=json.dumps(standing_role(owner)))
@@ -156,7 +156,7 @@ def events_are_the_components_own(case: ChartCase) -> None:
 
 
 def base_asks_as_the_manager_does(case: ChartCase, kill_switch: bool) -> None:
-    """A stolen credential of base buys no more than the manager asks for."""
+    """A stolen credential of base gives only the tokens that the manager requests."""
     world = case.world
     case.step(f"tokens that base may request, {'with' if kill_switch else 'without'} the kill switch")
     bound = {"boundObjectRef": OURS} if kill_switch else {}
@@ -186,7 +186,7 @@ class Fences(ChartCase):
     """The fences, write by write."""
 
     def test_fences_hold(self) -> None:
-        """RBAC allows each of these writes; the API server stops those that the markers fence off."""
+        """RBAC allows each of these writes; the API server denies those that the fences of the markers exclude."""
         world = self.world
         # A running manager would correct or delete the objects that the tests make.
         world.stop_manager()

@@ -184,7 +184,7 @@ def random_request(dice: Any, standing: Any) -> Any:
 
 
 def random_write(dice: Any, standing: Any, who: str, sender: str, judge: Any) -> Any:
-    """Of a role or binding as this component's are."""
+    """A write of a role or binding like this component's."""
     thing = random_thing(dice, who, [])
     kind = thing["kind"]
     named = [name for (k, name) in standing if k == kind]
@@ -313,7 +313,7 @@ def make_standing(world: ChartWorld) -> Any:
 
 
 def grant(world: ChartWorld) -> None:
-    """What RBAC must allow for the fences to be what stops it."""
+    """Grants so much that only the fences stop the writes."""
     group = ["rbac.authorization.k8s.io"]
     for name, rules, subject in (
             ("hunt-eve", [{"apiGroups": group, "resources": ["clusterroles", "clusterrolebindings", "rolebindings"], "verbs": ["*"]}],
@@ -341,7 +341,7 @@ class Hunt(ChartCase):
     """The fences, by random writes."""
 
     def test_nothing_gets_past_the_fences(self) -> None:
-        """Random writes, of all that RBAC allows, while the API server is killed."""
+        """Random writes that RBAC allows, while the API server is killed."""
         world = self.world
         attempts, seed = int(os.environ.get("ATTEMPTS", "2000")), int(os.environ.get("SEED", "1"))
         kills = max(2, attempts // 1000)

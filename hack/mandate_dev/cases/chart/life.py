@@ -67,7 +67,7 @@ class External(ChartCase):
         """A component's external rules as a ScopeTemplate: they hold where a ScopeInstance says, fences or not."""
         world = self.world
         self.step("rbacgen chart --external=scopetemplate, and a ScopeInstance")
-        # Else no component may be bound.
+        # Otherwise components cannot be subjects.
         world.upgrade(externalGrants="scopetemplate")
         source = os.path.join(world.folder, "sample.h")
         world.write_private(source, EXTERNAL)
@@ -89,10 +89,10 @@ class External(ChartCase):
 
 
 class Goes(ChartCase):
-    """The end: it comes last."""
+    """The removal, which comes last."""
 
     def test_helm_uninstall_removes_everything(self) -> None:
-        """helm uninstall leaves nothing of ours, but the CRDs."""
+        """helm uninstall removes all our objects except the CRDs."""
         world = self.world
         self.step("helm uninstall")
         world.stop_manager()

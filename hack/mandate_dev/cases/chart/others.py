@@ -41,7 +41,7 @@ def judged(case: ChartCase, who: str, what: str, changes: Any, *where: str) -> N
 
 
 def others_make_no_such_names(case: ChartCase) -> None:
-    """What scope-instance may bind are the roles with the prefix: only scope-template makes them."""
+    """scope-instance may bind only roles with the prefix, and only scope-template may create them."""
     world = case.world
     def create(meta: Any, *who: str) -> tuple[Any, Any]:
         try:

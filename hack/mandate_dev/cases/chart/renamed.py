@@ -42,7 +42,7 @@ def writes_are_judged(case: ChartCase) -> None:
     case.step("its writes that the API server denies")
     who, thing, says = STOPPED["cluster-admin"]
 
-    # A policy is obeyed some time after it was made.
+    # A policy takes effect some time after it was created.
     def stopped() -> tuple[Any, Any]:
         code, said = create(world, who, thing)
         return code != 0 and says in said, said
@@ -74,7 +74,7 @@ class Renamed(ChartCase):
     """The chart as kustomize renames it."""
 
     def test_a_renamed_component_is_fenced(self) -> None:
-        """kustomize renames objects, and no expression: the fences know the components by their new names, too."""
+        """kustomize renames objects and not expressions: the fences also match the components' new names."""
         world = self.world
         # Then the renamed fences are the only ones, and no manager corrects the objects of the test.
         world.stop_manager()
@@ -93,7 +93,7 @@ class Renamed(ChartCase):
         self.expect(f"{len(names)} policies, all of them renamed, and bound", names
                     and all(name.startswith(PREFIX) and name.endswith(SUFFIX) for name in names)
                     and {b["spec"]["policyName"] for b in bindings} == names, [names, [b["spec"] for b in bindings]])
-        # kustomize does not rename what roles name: the right to tokens, for one. RBAC allows everything here.
+        # kustomize does not rename the names inside roles, such as those of ServiceAccounts. RBAC allows everything here.
         for account in (BASE, INSTANCE, TEMPLATE):
             world.kubectl("create", "clusterrolebinding", f"renamed-{account}", "--clusterrole=cluster-admin", f"--user={user_of(account)}")
         try:

@@ -45,7 +45,7 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
 
 
 class Rendered(ChartCase):
-    """What the chart renders, and what helm makes of it."""
+    """The rendered chart, and helm's objects."""
 
     def test_the_chart_renders(self) -> None:
         """Lint passes; with all values the server accepts the rendered objects without a warning."""
@@ -128,7 +128,7 @@ class Rendered(ChartCase):
             self.expect(f"{mode}: {len(ours)} objects, the same", not differing, differing)
 
     def test_definitions_are_upgraded(self) -> None:
-        """helm installs the CRDs once, and never changes them; the way that docs/chart.md names does."""
+        """helm installs the CRDs once and never changes them; the command of docs/chart.md does."""
         world = self.world
         self.step("a field that the chart's CRD has, and the installed one lacks")
         name = "scopeinstances.operators.coreos.com"

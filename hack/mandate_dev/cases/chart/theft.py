@@ -62,7 +62,7 @@ class Thief:
 
 
 def a_thief_is_traced(case: ChartCase, start: Any, agents: Any) -> None:
-    """Each attack adds to the log; the kinds that it adds to the findings are its own."""
+    """Each attack adds to the log, and adds its own kind of finding."""
     world = case.world
     def found(kinds: Any) -> None:
         # The manager goes on with its own tokens.
@@ -152,7 +152,7 @@ class Theft(ChartCase):
 
         def mint(**spec: Any) -> tuple[int, str]:
             return with_token(world, base, "create", "--raw", ACCOUNT, "-f", "-", stdin=token_request(**spec))
-        # A policy is obeyed some time after it was changed.
+        # A policy takes effect some time after it was changed.
         world.eventually("the policy asks for the Secret", lambda: (mint()[0] != 0, "a token"))
         world.restart_manager("--bind-tokens-to-secrets")
         self.step("the thief has base's token, and requests a component's")
@@ -161,7 +161,7 @@ class Theft(ChartCase):
         component = json.loads(said)["status"]["token"]
         code, said = with_token(world, component, "auth", "whoami")
         self.expect("it is good", code == 0 and INSTANCE in said, said)
-        # The review's: 136 years, other audiences, bound to another Secret. base_asks_as_the_manager_does has the rest.
+        # base_asks_as_the_manager_does has more of these.
         wrong: dict[str, dict[str, Any]] = {
             "136 years": {"boundObjectRef": OURS, "expirationSeconds": 1 << 32}, "bound to nothing": {},
             "for others": {"boundObjectRef": OURS, "audiences": ["sts.amazonaws.com", "vault"]},

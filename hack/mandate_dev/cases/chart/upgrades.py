@@ -52,7 +52,7 @@ def base_is_held_to_the_component_that_it_acts_as(case: ChartCase) -> None:
     group = "/apis/rbac.authorization.k8s.io/v1"
     thing = {**binding("nothing", namespace="default"), "kind": "RoleBinding"}
     try:
-        # Kubernetes obeys a grant, and a policy, some time after it was made.
+        # A grant and a policy take effect some time after they were created.
         def denied() -> tuple[Any, Any]:
             code, said = acts("create", f"{group}/namespaces/default/rolebindings", thing)
             return code != 0 and "no marker of component scope-template declares this write" in said, said
@@ -102,7 +102,7 @@ class Upgrades(ChartCase):
         world.restart_manager()
 
     def test_the_modes(self) -> None:
-        """In each identity mode the manager is ready, and does its work, with what the chart grants for it."""
+        """In each identity mode the manager is ready and works with the permissions that the chart grants."""
         world = self.world
         modes: list[tuple[str, dict[str, str]]] = [
             ("impersonate", {"impersonation": "constrained"}), ("impersonate", {"impersonation": "classic"}), ("single", {}),
@@ -133,7 +133,7 @@ class Upgrades(ChartCase):
         world.eventually("the server follows the flow schema", lambda: (
             any(c["type"] == "Dangling" and c["status"] == "False"
                 for c in world.get("flowschema", BASE).get("status", {}).get("conditions", [])), "dangling"))
-        # A policy is obeyed some time after it was changed.
+        # A policy takes effect some time after it was changed.
         world.eventually("the policy asks for the Secret", lambda: (
             world.as_component(BASE, "create", "--raw", ACCOUNT, "-f", "-", stdin=token_request())[0] != 0, "a token"))
         base_asks_as_the_manager_does(self, kill_switch=True)

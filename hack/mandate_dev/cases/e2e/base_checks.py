@@ -27,7 +27,7 @@ def account(world: World, name: str) -> str:
 
 
 def certificate(world: World, subject: str) -> tuple[str, str]:
-    """(certificate, key) of a user that the cluster's CA vouches for, as files."""
+    """(certificate, key) of a user, signed by the cluster's CA, as files."""
     path = os.path.join(world.folder, "client")
     ca = world.cluster.path("pki", "ca")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
@@ -88,7 +88,7 @@ class BaseCredential(WorldCase):
         world.kubectl("delete", "serviceaccount", "e2e-root", "-n", NAMESPACE)
 
     def test_a_base_that_mints_for_all_is_reported(self) -> None:
-        """More than base needs, and less than everything, is logged; the manager works."""
+        """If base has more permissions than it needs, but not all, the manager logs it and works."""
         world = self.world
         self.step("base may create tokens of every ServiceAccount")
         world.kubectl("create", "clusterrole", "e2e-minter", "--verb=create", "--resource=serviceaccounts/token")
@@ -155,7 +155,7 @@ class BaseCredential(WorldCase):
         """No other process of the manager's user can read it: the flag that forbids core dumps forbids this, too."""
         world = self.world
         folder = tempfile.mkdtemp(prefix="mandate-e2e-memory-")
-        # The kernel lets root look into everything.
+        # The kernel lets root read all memory.
         user: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
         try:
             os.chmod(folder, 0o755)

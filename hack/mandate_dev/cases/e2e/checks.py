@@ -43,7 +43,7 @@ def scoped(world: World, status: str, name: str = "e2e") -> None:
 
 
 def audit_events(world: World, offset: int = 0) -> tuple[Any, Any]:
-    """The audit log's events from byte `offset` on, and where it ends now."""
+    """The audit log's events from byte `offset` on, and its length now."""
     with open(world.audit_log, "rb") as f:
         f.seek(offset)
         data = f.read()
@@ -56,7 +56,7 @@ def ours(events: Any) -> list[Any]:
 
 
 def falls_silent(case: WorldCase, seconds: float) -> None:
-    """Waits until nothing but watches, leases and tokens is asked for so many seconds on end."""
+    """Waits for this number of seconds without requests other than watches, leases and tokens."""
     world = case.world
     deadline = time.monotonic() + PATIENCE + seconds
     _, offset = audit_events(world)
@@ -127,7 +127,7 @@ class EndToEnd(WorldCase):
         world.kubectl("delete", "scopeinstance/e2e", "scopetemplate/e2e")
 
     def test_a_crd_is_absent(self) -> None:
-        """A kind that the server does not serve yet is waited for."""
+        """The manager waits for a kind that the server does not serve yet."""
         world = self.world
         self.step("the manager starts without the ScopeInstance CRD")
         crd = "scopeinstances.operators.coreos.com"
@@ -194,7 +194,7 @@ class EndToEnd(WorldCase):
         world.await_ready()
 
     def test_leadership_is_lost(self) -> None:
-        """When another takes the Lease, the manager ends at once, with exit 1."""
+        """When another holder takes the Lease, the manager ends at once, with exit 1."""
         world = self.world
         self.step("the Lease gets another holder")
         world.kubectl("patch", "lease", BASE, "-n", NAMESPACE, "--type=merge",
@@ -209,7 +209,7 @@ class EndToEnd(WorldCase):
         world.await_ready()
 
     def test_a_graceful_end(self) -> None:
-        """SIGTERM ends it with exit 0, the lease released; what comes after takes over at once."""
+        """SIGTERM ends the manager with exit 0 and releases the Lease; the next manager takes over at once."""
         world = self.world
         self.step("SIGTERM")
         start = time.monotonic()
@@ -263,7 +263,7 @@ class EndToEnd(WorldCase):
             self.expect("base's token is not in the log", f.read().strip() not in log, "it is")
 
     def test_a_thousand_namespaces(self) -> None:
-        """One namespace more than a thousand is one write more; converged, there is silence."""
+        """A namespace that is added to a thousand causes one write; after that there are no requests."""
         world = self.world
         names = [f"many-{i:04}" for i in range(1000)]
         self.step("1,000 namespaces and an instance for them all")

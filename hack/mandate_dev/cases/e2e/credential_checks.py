@@ -44,7 +44,7 @@ printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",
 
 
 class Credentials(WorldCase):
-    """Who a component is."""
+    """Components' credentials."""
 
     def test_a_kill_switch(self) -> None:
         """Deleting a component's Secret ends only that component's tokens and watches; with a new Secret it comes back."""

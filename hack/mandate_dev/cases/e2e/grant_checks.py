@@ -10,7 +10,7 @@ from mandate_dev.world import BASE, World
 
 
 def apply_printed(world: World, component: Any) -> None:
-    """What /readyz/COMPONENT says to apply: all but its first line."""
+    """Applies the manifest that /readyz/COMPONENT prints: all but its first line."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{world.health_port}/readyz/{component}", timeout=30) as answer:
             text = answer.read().decode()
@@ -20,7 +20,7 @@ def apply_printed(world: World, component: Any) -> None:
 
 
 def without_verb(role: dict[str, Any], verb: str, resource: str) -> dict[str, Any]:
-    """The role, of which one verb of one resource has been taken away by hand."""
+    """The role without one verb of one resource."""
     rules = []
     for rule in role["rules"]:
         if verb not in rule.get("verbs", []) or resource not in rule.get("resources", []):
@@ -33,10 +33,10 @@ def without_verb(role: dict[str, Any], verb: str, resource: str) -> dict[str, An
 
 
 class Grants(WorldCase):
-    """What the cluster grants, and what the manager makes of it."""
+    """The cluster's grants, and the manager's reaction to them."""
 
     def test_preflight_judges_what_is_granted(self) -> None:
-        """Whatever way a grant falls short, its component alone is NotReady and prints what to apply; then it is ready."""
+        """In whichever way a grant falls short, only its component is NotReady; it prints the manifest that makes it ready."""
         world = self.world
         role = bare(world.get("clusterrole", ROLE))
         bound = bare(world.get("clusterrolebinding", ROLE))

@@ -37,7 +37,7 @@ def restart(world: World, *flags: str) -> None:
 
 
 def becomes_ready(world: World, within: float = 20) -> Any:
-    """After how many seconds. Missing permissions are asked for every 15 s."""
+    """The number of seconds that it takes. The manager asks for missing permissions every 15 s."""
     start = time.monotonic()
     world.eventually("the manager is ready", world.is_ready, patience=within + LOADED)
     return time.monotonic() - start

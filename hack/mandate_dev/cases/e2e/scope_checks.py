@@ -35,10 +35,10 @@ def clean(world: World, *more: Any) -> None:
 
 
 class Scope(WorldCase):
-    """What ScopeTemplates and ScopeInstances grant."""
+    """The grants of ScopeTemplates and ScopeInstances."""
 
     def test_roles_are_what_the_template_says(self) -> None:
-        """rules: [] empties a role; an aggregationRule and a label that others put onto it are removed."""
+        """rules: [] empties a role; an aggregationRule and a label of other users are removed."""
         world = self.world
         self.step("a role, and changes of it by other users")
         apply(world, template(), instance(["default"]))
@@ -68,7 +68,7 @@ class Scope(WorldCase):
         clean(world)
 
     def test_revocation_never_waits(self) -> None:
-        """Narrowing takes effect although the template has failed; what others keep is reported."""
+        """Narrowing takes effect although the template has failed; a binding that others keep is reported."""
         world = self.world
         self.step("a grant in the cluster, and a template that fails")
         everywhere = instance([])

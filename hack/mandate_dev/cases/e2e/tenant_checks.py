@@ -191,7 +191,7 @@ class Tenants(WorldCase):
             (seen := condition(world, "scopeinstance", "e2e-many", "Scoped")).get("status") == "False"
             and "absent-" in seen.get("message", ""), seen))
         self.step("meanwhile another instance is narrowed")
-        # Each wakes the one with the names.
+        # Each causes a reconcile of the instance with the names.
         patch(world, "scopetemplate", "e2e-many", {"metadata": {"annotations": {"e2e": "poke"}}})
         apply(world, instance(["default"]))
         world.eventually("the RoleBinding is gone", lambda: (not generated(world, "rolebindings", "-n", "kube-public"), "it is there"),
