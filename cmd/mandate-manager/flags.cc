@@ -6,13 +6,13 @@
 
 #include "absl/strings/str_join.h"
 #include "cmd/mandate-manager/base_mandate.h"
-#include "cmd/mandate-manager/version.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/kubeconfig/kubeconfig.h"
 #include "manager/object/quantity.h"
 #include "manager/serving/listen_address.h"
 #include "manager/telemetry/mandates.h"
+#include "version.h"
 
 namespace mandate {
 namespace {
