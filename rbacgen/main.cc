@@ -11,7 +11,7 @@
 #include "rbacgen/command.h"
 #include "rbacgen/mutate/commands.h"
 #include "rbacgen/text.h"
-#include "rbacgen/version.h"
+#include "version.h"
 
 namespace {
 
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
       "log.",
       "rbacgen");
   app.require_subcommand(1);
-  app.set_version_flag("--version", std::string("rbacgen ") + mandate::rbacgen::kVersion);
+  app.set_version_flag("--version", std::string("rbacgen ") + mandate::kVersion);
   app.footer(
       "Run `rbacgen COMMAND --help` for details.\n\nExit codes of every command:\n"
       "  0  done; yes; no difference; nothing found\n"
