@@ -51,8 +51,12 @@ manifests: setup ## Regenerate the chart's generated part and the CRDs from mark
 component: setup ## A new component that builds and runs as it stands: NAME=backup KIND=Backup [GROUP=mandate.io]
 	@hack/component "$$NAME" "$$KIND" "$${GROUP:-mandate.io}"
 
+.PHONY: image
+image: setup ## Build the manager's container image as an OCI archive, with its SBOM; no daemon, no root
+	@hack/image
+
 .PHONY: release
-release: setup ## Build rbacgen as one static file, and try it in an empty environment
+release: setup ## Build all that is released: manager, rbacgen, image, SBOM, chart, checksums
 	@hack/release
 
 .PHONY: format
