@@ -54,7 +54,7 @@ PLAIN_PROGRAMS = [
 RULES = {
     "clang-format changes nothing": "git ls-files '*.h' '*.cc' | xargs clang-format --dry-run -Werror",
     "make manifests changes nothing": "hack/manifests --check",
-    "python types and lint": f"cd hack && mypy --cache-dir={shlex.quote(cache('mypy'))} && pyflakes3 mandate_dev && "
+    "python types and lint": f"cd hack && mypy --cache-dir={shlex.quote(cache('mypy'))} && pyflakes3 mandate_dev mandate_release && "
                              "cd .. && git grep -lE '^#!.*python3' | xargs pyflakes3",
     # Time and randomness are injected: a clock is asked, and a seed is drawn, in one place each.
     "no other clock, sleep or seed":
