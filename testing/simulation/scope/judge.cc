@@ -210,6 +210,8 @@ void Judge::JudgeRole(const Json::Value& role) {
     const RoleId id{held->second.owner_uid, GenerateNameOf(Name(role))};
     roles_[Name(role)] = id;
     const bool wanted = expected_.roles.contains(id) || expected_.roles_at_most.contains(id);
+    // Without owner, label and a wanted name, its template can no longer find it.
+    if (!wanted && owner.empty() && !role["metadata"]["labels"].isMember(kTemplateLabel)) return;
     if (IsKept(role, "ScopeTemplate", wanted)) return;
   }
   if (owner.empty()) {
