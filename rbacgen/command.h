@@ -22,6 +22,12 @@ void AddHeaderCommand(CLI::App& app, int* exit_code);
 void AddChartCommand(CLI::App& app, int* exit_code);
 void AddAuditPolicyCommand(CLI::App& app, int* exit_code);
 void AddTraceCommand(CLI::App& app, int* exit_code);
+void AddAuditCommand(CLI::App& app, int* exit_code);
+void AddDiffCommand(CLI::App& app, int* exit_code);
+void AddCanICommand(CLI::App& app, int* exit_code);
+void AddWhoCanCommand(CLI::App& app, int* exit_code);
+void AddBlastRadiusCommand(CLI::App& app, int* exit_code);
+void AddMutateCommand(CLI::App& app, int* exit_code);
 
 // Validators of options: of type ComponentFrom (marker, dir or file), of a namespace, of the
 // manager's ServiceAccount, whose name is a label's value too, and of an audience of tokens, which

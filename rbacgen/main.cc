@@ -6,10 +6,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
-#include "rbacgen/analysis/commands.h"
-#include "rbacgen/audit/commands.h"
 #include "rbacgen/command.h"
-#include "rbacgen/mutate/commands.h"
 #include "rbacgen/text.h"
 #include "version.h"
 

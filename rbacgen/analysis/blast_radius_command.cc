@@ -10,7 +10,6 @@
 #include "manager/core/strings.h"
 #include "rbacgen/analysis/blast_radius.h"
 #include "rbacgen/analysis/builtin_policy.h"
-#include "rbacgen/analysis/commands.h"
 #include "rbacgen/analysis/inputs.h"
 #include "rbacgen/analysis/known_users.h"
 #include "rbacgen/analysis/radius_report.h"

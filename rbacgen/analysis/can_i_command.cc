@@ -18,7 +18,6 @@
 #include "manager/object/json.h"
 #include "manager/rbac/authorizer.h"
 #include "rbacgen/analysis/builtin_policy.h"
-#include "rbacgen/analysis/commands.h"
 #include "rbacgen/analysis/inputs.h"
 #include "rbacgen/analysis/known_users.h"
 #include "rbacgen/analysis/question.h"

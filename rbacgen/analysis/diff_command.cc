@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "rbacgen/analysis/commands.h"
 #include "rbacgen/analysis/inputs.h"
 #include "rbacgen/analysis/unresolved.h"
 #include "rbacgen/analysis/world_diff.h"

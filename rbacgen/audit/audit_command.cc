@@ -16,7 +16,6 @@
 #include "rbacgen/analysis/inputs.h"
 #include "rbacgen/analysis/rights.h"
 #include "rbacgen/analysis/unresolved.h"
-#include "rbacgen/audit/commands.h"
 #include "rbacgen/audit/four_way.h"
 #include "rbacgen/audit/four_way_report.h"
 #include "rbacgen/audit/ledger.h"

@@ -19,7 +19,6 @@
 #include "rbacgen/audit/table.h"
 #include "rbacgen/command.h"
 #include "rbacgen/mandates.h"
-#include "rbacgen/mutate/commands.h"
 #include "rbacgen/mutate/mutations.h"
 
 namespace mandate::rbacgen {
