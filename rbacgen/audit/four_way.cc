@@ -7,7 +7,7 @@
 
 #include "absl/time/time.h"
 #include "manager/core/strings.h"
-#include "rbacgen/analysis/words.h"
+#include "rbacgen/world/words.h"
 
 namespace mandate::rbacgen {
 namespace {

@@ -3,10 +3,10 @@
 #include "manager/core/printable.h"
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
-#include "rbacgen/analysis/words.h"
 #include "rbacgen/audit/identity_names.h"
 #include "rbacgen/audit/report.h"
-#include "rbacgen/audit/table.h"
+#include "rbacgen/report/table.h"
+#include "rbacgen/world/words.h"
 
 namespace mandate::rbacgen {
 namespace {

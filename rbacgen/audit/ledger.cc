@@ -6,8 +6,8 @@
 #include "manager/core/strings.h"
 #include "manager/rbac/request_info.h"
 #include "manager/rbac/user.h"
-#include "rbacgen/analysis/rights.h"
-#include "rbacgen/analysis/words.h"
+#include "rbacgen/world/rights.h"
+#include "rbacgen/world/words.h"
 
 namespace mandate::rbacgen {
 namespace {

@@ -7,7 +7,7 @@
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
 #include "rbacgen/audit/identity_names.h"
-#include "rbacgen/audit/table.h"
+#include "rbacgen/report/table.h"
 
 namespace mandate::rbacgen {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "manager/core/strings.h"
 #include "manager/object/names.h"
-#include "rbacgen/text.h"
+#include "rbacgen/markers/text.h"
 
 namespace mandate::rbacgen {
 namespace {

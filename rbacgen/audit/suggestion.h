@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "rbacgen/audit/four_way.h"
 #include "rbacgen/audit/ledger.h"
-#include "rbacgen/declarations.h"
+#include "rbacgen/markers/declarations.h"
 
 namespace mandate::rbacgen {
 

@@ -14,7 +14,7 @@
 #include "manager/client/call_note.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
-#include "rbacgen/source_files.h"
+#include "rbacgen/markers/source_files.h"
 
 namespace mandate::rbacgen {
 namespace {

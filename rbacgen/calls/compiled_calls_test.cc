@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 #include "manager/core/strings.h"
-#include "rbacgen/source_files.h"
+#include "rbacgen/markers/source_files.h"
 
 namespace mandate::rbacgen {
 namespace {

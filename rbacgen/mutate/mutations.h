@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "manager/rbac/lessened.h"
-#include "rbacgen/mandates.h"
+#include "rbacgen/markers/mandates.h"
 
 namespace mandate::rbacgen {
 

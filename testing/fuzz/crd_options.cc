@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "rbacgen/crd/definition.h"
-#include "rbacgen/crd/proto_files.h"
+#include "rbacgen/emit/crd/definition.h"
+#include "rbacgen/emit/crd/proto_files.h"
 #include "testing/fuzz/fuzz.h"
 
 namespace mandate::fuzz {

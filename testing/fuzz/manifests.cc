@@ -1,6 +1,6 @@
 // Manifests in any form: reading ends, and what is above or follows a document changes nothing in
 // it.
-#include "rbacgen/analysis/manifests.h"
+#include "rbacgen/world/manifests.h"
 
 #include <string>
 

@@ -4,11 +4,11 @@
 #include <iterator>
 #include <string>
 
-#include "rbacgen/declarations.h"
-#include "rbacgen/header_writer.h"
-#include "rbacgen/lint.h"
-#include "rbacgen/mandates.h"
-#include "rbacgen/source_comments.h"
+#include "rbacgen/emit/header_writer.h"
+#include "rbacgen/lint/lint.h"
+#include "rbacgen/markers/declarations.h"
+#include "rbacgen/markers/mandates.h"
+#include "rbacgen/markers/source_comments.h"
 #include "testing/fuzz/fuzz.h"
 
 namespace mandate::fuzz {

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "manager/object/json.h"
-#include "rbacgen/webhook/configurations.h"
-#include "rbacgen/webhook/webhook.h"
-#include "rbacgen/webhook/webhook_check.h"
+#include "rbacgen/emit/webhook/configurations.h"
+#include "rbacgen/emit/webhook/webhook.h"
+#include "rbacgen/emit/webhook_check.h"
 #include "testing/fuzz/fuzz.h"
 
 namespace mandate::fuzz {

@@ -1,0 +1,398 @@
+#include "rbacgen/ask/blast_radius.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "manager/core/strings.h"
+#include "manager/rbac/authorizer.h"
+#include "manager/rbac/covers.h"
+#include "manager/rbac/normalize.h"
+#include "rbacgen/lint/danger.h"
+#include "rbacgen/world/builtin_policy.h"
+#include "rbacgen/world/words.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+constexpr char kRbac[] = "rbac.authorization.k8s.io";
+
+const rbac::Rule& Anything() {
+  static const auto& rule = *new rbac::Rule{{"*"}, {"*"}, {"*"}, {}, {}};
+  return rule;
+}
+
+// The objects that a right must reach for a step.
+struct Objects {
+  enum class Kind {
+    kAll,   // those without a name, too: a rule with resourceNames does not do
+    kSome,  // any one: a rule with resourceNames reaches those
+    kNamed,
+  };
+  Kind kind;
+  std::string_view name = {};
+
+  bool ReachedBy(const rbac::Rule& rule) const {
+    return kind == Kind::kSome || rbac::NameMatches(rule, name);
+  }
+};
+constexpr Objects kAll = {Objects::Kind::kAll};
+constexpr Objects kSome = {Objects::Kind::kSome};
+Objects Named(std::string_view name) { return {Objects::Kind::kNamed, name}; }
+
+// Where: every namespace, and cluster scope, is this one.
+const std::string& Cluster() {
+  static const auto& everywhere = *new std::string;
+  return everywhere;
+}
+
+struct Way {
+  std::vector<std::string_view> verbs;
+  std::string_view group, resource, subresource;
+};
+
+std::vector<Way> WaysThat(Danger::Becomes becomes) {
+  std::vector<Way> ways;
+  for (const Danger& danger : Dangers()) {
+    if (danger.becomes != becomes) continue;
+    ways.push_back({danger.Verbs(), danger.group, danger.resource, danger.subresource});
+  }
+  return ways;
+}
+
+// To what runs as a ServiceAccount of its namespace.
+const std::vector<Way>& WaysIntoPods() {
+  static const auto& ways = *new std::vector<Way>(WaysThat(Danger::Becomes::kAccountsOfNamespace));
+  return ways;
+}
+
+// To every pod of the cluster.
+const std::vector<Way>& WaysIntoNodes() {
+  static const auto& ways = *new std::vector<Way>(WaysThat(Danger::Becomes::kAccounts));
+  return ways;
+}
+
+struct Held {
+  Right right;
+  std::string holder;  // title
+};
+
+// A role that is bound to somebody who is reached, and where.
+struct BoundRole {
+  std::string kind, name, ns;
+  auto operator<=>(const BoundRole&) const = default;
+};
+
+// What Kubernetes itself gives everybody: discovery, questions about oneself. What the world gives
+// to everybody is somebody's decision, and part of what is reached.
+const RightsByNamespace& EverybodysRights() {
+  static const auto& rights = *new RightsByNamespace([] {
+    const rbac::UserInfo everybody = {
+        "",
+        {std::string(rbac::kAuthenticatedGroup), std::string(rbac::kUnauthenticatedGroup),
+         std::string(rbac::kServiceAccountsGroup)}};
+    return ByNamespace(RightsOf(rbac::Authorizer(BuiltinPolicy().policy), everybody));
+  }());
+  return rights;
+}
+
+class Search {
+ public:
+  Search(const World& world)
+      : world_(world), authorizer_(world.policy), namespaces_(KnownNamespaces(world)) {}
+
+  BlastRadius Run(const std::vector<rbac::UserInfo>& start) {
+    for (const rbac::UserInfo& user : start) Become(user, {UserTitle(world_, user.name), "", ""});
+    size_t before = 0;
+    do {
+      before = held_.size() + result_.steps.size();
+      TakeRoles();
+      TakeAccounts();
+      TakeUsers();
+    } while (!HoldsEverything() && held_.size() + result_.steps.size() > before);
+    for (const Held& held : held_) result_.rights[held.right.ns].push_back(held.right.rule);
+    Simplify();
+    return std::move(result_);
+  }
+
+ private:
+  static bool IsOf(const Held& held, std::string_view verb, std::string_view group,
+                   std::string_view resource, std::string_view subresource, std::string_view ns) {
+    const rbac::Rule& rule = held.right.rule;
+    return (held.right.ns.empty() || held.right.ns == ns) && rbac::VerbMatches(rule, verb) &&
+           rbac::GroupMatches(rule, group) && rbac::ResourceMatches(rule, resource, subresource);
+  }
+
+  // The right that allows this in `ns`, if any.
+  const Held* Find(std::string_view verb, std::string_view group, std::string_view resource,
+                   std::string_view subresource, std::string_view ns, Objects objects) const {
+    for (size_t i = 0; i < std::min(considered_, held_.size()); ++i) {
+      const Held& held = held_[i];
+      if (IsOf(held, verb, group, resource, subresource, ns) &&
+          objects.ReachedBy(held.right.rule)) {
+        return &held;
+      }
+    }
+    return nullptr;
+  }
+
+  // By any of the verbs. To create an object is to POST it, when it has no name yet.
+  const Held* FindAny(const Way& way, std::string_view ns, Objects objects) const {
+    for (const std::string_view verb : way.verbs) {
+      const bool nameless = verb == "create" && way.subresource.empty();
+      if (const Held* held =
+              Find(verb, way.group, way.resource, way.subresource, ns, nameless ? kAll : objects)) {
+        return held;
+      }
+    }
+    return nullptr;
+  }
+
+  // Then further steps tell nothing.
+  bool HoldsEverything() const {
+    return std::ranges::any_of(held_, [](const Held& held) {
+      return held.right.ns.empty() && held.right.rule == Anything();
+    });
+  }
+
+  static Step StepBy(const Held* by, std::string gained) {
+    return {std::move(gained), by->holder, RuleWords(by->right.rule, by->right.ns),
+            SeverityOf(by->right.rule)};
+  }
+
+  void Note(std::string gained, const Held* by) {
+    result_.steps.push_back(StepBy(by, std::move(gained)));
+  }
+
+  void Become(const rbac::UserInfo& user, const Step& step) {
+    const std::string& title = step.gained;
+    std::string key = user.name;
+    for (const std::string& group : user.groups) StrAppend(&key, "\n", group);
+    if (!users_.insert(key).second) return;
+    result_.steps.push_back(step);
+    const bool master = std::ranges::find(user.groups, rbac::kMastersGroup) != user.groups.end();
+    if (master) held_.push_back({{"", Anything(), "system:masters"}, title});
+    for (Right& right : RightsOf(authorizer_, user)) held_.push_back({std::move(right), title});
+    NoteBound(user);
+  }
+
+  // Of its bindings, those too whose roles allow nothing yet.
+  void NoteBound(const rbac::UserInfo& user) {
+    const auto note = [&](const auto& binding, const std::string& ns) {
+      const bool is_bound = std::ranges::any_of(binding.subjects, [&](const rbac::Subject& s) {
+        return rbac::SubjectMatches(s, user, ns);
+      });
+      if (is_bound) bound_.insert({binding.role_ref.kind, binding.role_ref.name, ns});
+    };
+    for (const auto& b : world_.policy.cluster_role_bindings) note(b, Cluster());
+    for (const auto& b : world_.policy.role_bindings) note(b, b.ns);
+  }
+
+  void BecomeBy(const Held* by, const rbac::UserInfo& user, std::string title) {
+    Become(user, StepBy(by, std::move(title)));  // a copy: `by` points into what Become grows
+  }
+
+  // All rights in the namespace; everywhere if it is empty.
+  void TakeEverything(const std::string& ns, const Held* by) {
+    if (!taken_.insert("everything " + ns).second) return;
+    const std::string holder = by->holder;
+    Note(ns.empty() ? "everything" : "everything in " + ns, by);
+    held_.push_back({{ns, Anything(), ""}, holder});
+  }
+
+  void TakeRole(const rbac::RoleRef& ref, const std::string& ns, const Held* by) {
+    if (taken_.contains("everything ") || taken_.contains("everything " + ns)) return;
+    const std::string where = ns.empty() ? "" : " in " + ns;
+    if (!taken_.insert(StrCat(ref.kind, " ", ref.name, where)).second) return;
+    const std::string holder = by->holder;
+    const auto rules = authorizer_.Resolve(ref, ns);
+    if (!rules.ok()) return;
+    Note(StrCat("the ", ref.kind, " ", ref.name, where), by);
+    bound_.insert({ref.kind, ref.name, ns});
+    for (const rbac::Rule& rule : *rules) held_.push_back({{ns, rule, ""}, holder});
+  }
+
+  // Which roles bindings in `ns` can be made to name.
+  struct Bindable {
+    bool all = false;
+    std::set<std::pair<std::string, std::string>> roles;  // (kind, name)
+
+    bool Has(const std::string& kind, const std::string& name) const {
+      return all || roles.contains({kind, name});
+    }
+  };
+
+  Bindable BindableIn(const std::string& ns) const {
+    Bindable bindable;
+    const std::string resource = ns.empty() ? "clusterrolebindings" : "rolebindings";
+    const Way write = {{"create", "update", "patch"}, kRbac, resource, ""};
+    bindable.all = FindAny(write, ns, kAll) != nullptr;
+    // A binding's role stays what it is: of one that can be written by name it is known, if the
+    // world has it.
+    std::set<std::string> known;
+    const auto note = [&](const std::string& name, const rbac::RoleRef& ref) {
+      known.insert(name);
+      if (FindAny({{"update", "patch"}, kRbac, resource, ""}, ns, Named(name)) != nullptr) {
+        bindable.roles.emplace(ref.kind, ref.name);
+      }
+    };
+    if (ns.empty()) {
+      for (const auto& b : world_.policy.cluster_role_bindings) note(b.name, b.role_ref);
+    } else {
+      for (const auto& b : world_.policy.role_bindings) {
+        if (b.ns == ns) note(b.name, b.role_ref);
+      }
+    }
+    for (const Held& held : held_) {
+      if (!IsOf(held, "update", kRbac, resource, "", ns) &&
+          !IsOf(held, "patch", kRbac, resource, "", ns)) {
+        continue;
+      }
+      for (const std::string& name : held.right.rule.resource_names) {
+        bindable.all = bindable.all || !known.contains(name);
+      }
+    }
+    return bindable;
+  }
+
+  void TakeRolesIn(const std::string& ns) {
+    const Bindable bindable = BindableIn(ns);
+    const Held* any_role = Find("bind", kRbac, "clusterroles", "", ns, kAll);
+    // cluster-admin is there in every cluster.
+    if (bindable.all && any_role != nullptr) TakeEverything(ns, any_role);
+    for (const auto& role : world_.policy.cluster_roles) {
+      if (!bindable.Has("ClusterRole", role.name)) continue;
+      if (const Held* by = Find("bind", kRbac, "clusterroles", "", ns, Named(role.name))) {
+        TakeRole({kRbac, "ClusterRole", role.name}, ns, by);
+      }
+    }
+    for (const auto& role : world_.policy.roles) {
+      if (role.ns != ns || !bindable.Has("Role", role.name)) continue;
+      if (const Held* by = Find("bind", kRbac, "roles", "", ns, Named(role.name))) {
+        TakeRole({kRbac, "Role", role.name}, ns, by);
+      }
+    }
+    const std::string kind = ns.empty() ? "clusterroles" : "roles";
+    const Held* escalate = Find("escalate", kRbac, kind, "", ns, kAll);
+    if (escalate == nullptr) return;
+    // A role can be rewritten: one that is bound to somebody who is reached may be there, though
+    // the world does not have it. A new one must be bound first.
+    const bool rewrites = FindAny({{"update", "patch"}, kRbac, kind, ""}, ns, kAll) != nullptr;
+    const bool makes = Find("create", kRbac, kind, "", ns, kAll) != nullptr && bindable.all &&
+                       Find("bind", kRbac, kind, "", ns, kAll) != nullptr;
+    if (rewrites || makes) TakeEverything(ns, escalate);
+  }
+
+  // Rewriting a role that is bound to somebody who is reached.
+  void EscalateBound() {
+    for (const BoundRole& role : std::set<BoundRole>(bound_)) {
+      const bool of_cluster = role.kind == "ClusterRole";
+      const std::string& home = of_cluster ? Cluster() : role.ns;
+      const std::string_view resource = of_cluster ? "clusterroles" : "roles";
+      const Held* by = Find("escalate", kRbac, resource, "", home, Named(role.name));
+      if (by != nullptr &&
+          FindAny({{"update", "patch"}, kRbac, resource, ""}, home, Named(role.name)) != nullptr) {
+        TakeEverything(role.ns, by);
+      }
+    }
+  }
+
+  void TakeRoles() {
+    TakeRolesIn(Cluster());
+    for (const std::string& ns : namespaces_) {
+      if (!HoldsEverything()) TakeRolesIn(ns);
+    }
+    if (!HoldsEverything()) EscalateBound();
+  }
+
+  const Held* WayTo(const std::string& ns, const std::string& name) const {
+    if (const Held* by = Find("create", "", "serviceaccounts", "token", ns, Named(name))) return by;
+    if (const Held* by = Find("impersonate", "", "serviceaccounts", "", ns, Named(name))) return by;
+    // Constrained impersonation: whom; on what is granted apart.
+    if (const Held* by = Find("impersonate:serviceaccount", "authentication.k8s.io",
+                              "serviceaccounts", "", ns, Named(name))) {
+      return by;
+    }
+    const std::string user = rbac::ServiceAccountUser(ns, name);
+    if (const Held* by = Find("impersonate", "", "users", "", Cluster(), Named(user))) return by;
+    for (const Way& way : WaysIntoPods()) {
+      if (const Held* by = FindAny(way, ns, kSome)) return by;
+    }
+    for (const Way& way : WaysIntoNodes()) {
+      if (const Held* by = FindAny(way, Cluster(), kSome)) return by;
+    }
+    const Held* makes = Find("create", "", "secrets", "", ns, kAll);
+    const Way read = {{"get", "list", "watch"}, "", "secrets", ""};
+    return makes != nullptr && FindAny(read, ns, kSome) != nullptr ? makes : nullptr;
+  }
+
+  void TakeAccounts() {
+    if (HoldsEverything()) return;
+    // By what is held now: each is reached in as few steps as there are.
+    considered_ = held_.size();
+    for (const auto& [ns, name] : world_.accounts) {
+      const rbac::UserInfo user = rbac::ServiceAccountInfo(ns, name);
+      if (const Held* by = WayTo(ns, name)) BecomeBy(by, user, UserTitle(world_, user.name));
+    }
+    considered_ = std::string::npos;
+  }
+
+  // Users and groups that bindings name; what nobody granted anything gives nothing.
+  void TakeUsers() {
+    if (HoldsEverything()) return;
+    std::set<std::pair<std::string, std::string>> subjects = {
+        {"Group", std::string(rbac::kMastersGroup)}};
+    const auto note = [&](const auto& bindings) {
+      for (const auto& binding : bindings) {
+        for (const rbac::Subject& s : binding.subjects) subjects.emplace(s.kind, s.name);
+      }
+    };
+    note(world_.policy.role_bindings);
+    note(world_.policy.cluster_role_bindings);
+    for (const auto& [kind, name] : subjects) {
+      if (kind == "User") {
+        if (const Held* by = Find("impersonate", "", "users", "", Cluster(), Named(name))) {
+          BecomeBy(by, rbac::AuthenticatedInfo(name), name);
+        }
+      } else if (kind == "Group" && name != rbac::kAuthenticatedGroup) {
+        if (const Held* by = Find("impersonate", "", "groups", "", Cluster(), Named(name))) {
+          BecomeBy(by, rbac::AuthenticatedInfo("somebody", {name}), "the group " + name);
+        }
+      }
+    }
+  }
+
+  void Simplify() {
+    for (auto& [ns, rules] : result_.rights) {
+      const auto broad = std::ranges::find_if(rules, [](const rbac::Rule& r) {
+        return r == Anything() || (rbac::VerbMatches(r, "*") && rbac::GroupMatches(r, "*") &&
+                                   rbac::ResourceMatches(r, "*", "") && r.resource_names.empty());
+      });
+      if (broad != rules.end()) {
+        if (ns.empty()) result_.everything = true;
+        rules = {Anything()};
+      }
+    }
+    result_.rights = Gained(EverybodysRights(), result_.rights);
+    if (result_.everything) result_.rights = {{"", {Anything()}}};
+  }
+
+  const World& world_;
+  const rbac::Authorizer authorizer_;
+  const std::set<std::string> namespaces_;
+  std::vector<Held> held_;
+  size_t considered_ = std::string::npos;  // so many of them, from the first one
+  std::set<std::string> users_, taken_;
+  std::set<BoundRole> bound_;
+  BlastRadius result_;
+};
+
+}  // namespace
+
+BlastRadius ComputeBlastRadius(const World& world, const std::vector<rbac::UserInfo>& start) {
+  return Search(world).Run(start);
+}
+
+}  // namespace mandate::rbacgen

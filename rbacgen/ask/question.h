@@ -1,0 +1,44 @@
+// "VERB RESOURCE[/NAME]" on a command line, as kubectl auth can-i takes it.
+#ifndef RBACGEN_ASK_QUESTION_H_
+#define RBACGEN_ASK_QUESTION_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "manager/rbac/rule.h"
+#include "rbacgen/world/world.h"
+
+namespace mandate::rbacgen {
+
+struct QuestionText {
+  std::string verb;
+  std::string resource;  // "pods", "Pod", "deployments.apps/web", "/metrics"
+  std::string subresource;
+  std::string ns;
+};
+
+// The request that is asked about; FindResource() says what the resource names. InvalidArgument if
+// it is none.
+absl::StatusOr<rbac::Attributes> ParseQuestion(const QuestionText& text, const World& world);
+
+// Whether Kubernetes itself has the resource, and in no namespace: no RoleBinding allows the
+// request. (A request for one namespace is in it; a binding's role is asked about in the
+// binding's.)
+bool IsOfNoNamespace(const rbac::Attributes& request);
+
+struct QuestionDoubt {
+  std::string text;  // a sentence
+  // The verb or the resource is mistyped or not known: "no" would not answer what was meant.
+  bool is_open = false;
+};
+
+// What of the question may not be what was meant: a subresource that is taken for a name, as
+// kubectl takes it; a namespace for what is of none; what Kubernetes' own API does not know, as far
+// as this knows it. A resource that the world's `custom` has is known.
+std::vector<QuestionDoubt> QuestionDoubts(const QuestionText& text, const rbac::Attributes& request,
+                                          const World& world);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_ASK_QUESTION_H_

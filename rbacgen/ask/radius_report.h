@@ -1,0 +1,37 @@
+// Blast radii, and how two differ, for people and for machines.
+#ifndef RBACGEN_ASK_RADIUS_REPORT_H_
+#define RBACGEN_ASK_RADIUS_REPORT_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "manager/object/json.h"
+#include "rbacgen/ask/blast_radius.h"
+
+namespace mandate::rbacgen {
+
+// A table of the steps and what all may do together. Many ServiceAccounts of one namespace that are
+// reached in the same way are one row; RadiusJson() has each.
+std::string RadiusText(const BlastRadius& radius);
+Json::Value RadiusJson(const BlastRadius& radius);
+
+// What a change adds to a blast radius, and takes away.
+struct RadiusDiff {
+  bool everything_before = false, everything = false;
+  std::vector<Step> added, removed;
+  RightsByNamespace gained, lost;
+
+  bool grew() const { return !added.empty() || !gained.empty(); }
+  bool none() const { return !grew() && removed.empty() && lost.empty(); }
+};
+
+RadiusDiff DiffRadii(const BlastRadius& before, const BlastRadius& now);
+
+// Lines that begin with `lead` and "+ " or "- "; "" when nothing differs.
+std::string RadiusDiffText(std::string_view lead, const RadiusDiff& diff);
+Json::Value RadiusDiffJson(const RadiusDiff& diff);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_ASK_RADIUS_REPORT_H_

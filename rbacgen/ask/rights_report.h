@@ -1,0 +1,23 @@
+// Rights by namespace, for people and for machines.
+#ifndef RBACGEN_ASK_RIGHTS_REPORT_H_
+#define RBACGEN_ASK_RIGHTS_REPORT_H_
+
+#include <string>
+#include <string_view>
+
+#include "manager/object/json.h"
+#include "rbacgen/world/rights.h"
+
+namespace mandate::rbacgen {
+
+// A line for each rule, the most severe first: `lead`, its words, and if that is asked for, what it
+// amounts to and how severe that is.
+std::string RightsText(std::string_view lead, const RightsByNamespace& rights, bool consequences);
+
+// A list of rules as in a role, the most severe first, each with its "namespace" if it has one, and
+// "consequences" and "severity" if it amounts to more than it says.
+Json::Value RightsJson(const RightsByNamespace& rights);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_ASK_RIGHTS_REPORT_H_

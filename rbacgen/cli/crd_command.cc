@@ -1,0 +1,124 @@
+// rbacgen crd: CustomResourceDefinitions from .proto files.
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rbacgen/cli/command.h"
+#include "rbacgen/emit/crd/definition.h"
+#include "rbacgen/emit/crd/proto_files.h"
+#include "rbacgen/markers/source_files.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+struct Flags {
+  std::vector<std::string> proto_paths;
+  std::string out;
+  std::string out_dir;
+  int64_t max_description = -1;
+  std::string format = "yaml";
+  std::string service_namespace;
+  std::vector<std::string> files;
+};
+
+// Writes what changed, and says so.
+int WriteAll(const std::vector<Definition>& definitions, const std::string& folder) {
+  for (const Definition& definition : definitions) {
+    const std::string path = folder + "/" + definition.file;
+    const auto before = ReadWholeFile(path);
+    if (before.ok() && *before == definition.text) continue;
+    if (const int failed = Emit(path, definition.text)) return failed;
+    std::cout << path << "\n";
+  }
+  return 0;
+}
+
+bool IsThere(const std::string& file, const std::vector<std::string>& folders) {
+  std::error_code error;
+  if (std::filesystem::exists(file, error)) return true;
+  return std::ranges::any_of(folders, [&](const std::string& folder) {
+    return std::filesystem::exists(std::filesystem::path(folder) / file, error);
+  });
+}
+
+int Run(Flags flags) {
+  if (flags.out.empty() == flags.out_dir.empty()) {
+    std::cerr << "rbacgen: crd needs either --out-dir=DIR or --out=FILE (- is standard output)\n";
+    return kExitUnknown;
+  }
+  if (flags.proto_paths.empty()) flags.proto_paths.push_back(".");
+  Diagnostics diagnostics;
+  ProtoFiles files(flags.proto_paths, &diagnostics);
+  std::vector<const google::protobuf::FileDescriptor*> sources;
+  for (const std::string& path : flags.files) {
+    const auto* source = files.Load(path);
+    if (source != nullptr && std::ranges::find(sources, source) == sources.end()) {
+      sources.push_back(source);
+    }
+  }
+  YamlOptions options;
+  if (flags.max_description >= 0) options.max_description = flags.max_description;
+  if (flags.format == "helm") {
+    options.flavor = Yaml::Flavor::kHelm;
+    options.service_namespace =
+        Yaml::Action("{{ .Release.Namespace | quote }}", flags.service_namespace);
+  } else if (!flags.service_namespace.empty()) {
+    options.service_namespace = flags.service_namespace;
+  }
+  const auto definitions = MakeDefinitions(sources, files, options, &diagnostics);
+  if (const int errors = Conclude(diagnostics)) {
+    const bool all_there = std::ranges::all_of(
+        flags.files, [&](const std::string& file) { return IsThere(file, flags.proto_paths); });
+    return all_there ? errors : kExitUnknown;
+  }
+  if (definitions.empty()) {
+    std::cerr << "rbacgen: the named files have no message with option (mandate.api.resource); "
+                 "nothing to write\n";
+    return 0;
+  }
+  if (!flags.out_dir.empty()) return WriteAll(definitions, flags.out_dir);
+  std::string text;
+  for (const Definition& definition : definitions) text += definition.text;
+  return Emit(flags.out, text);
+}
+
+}  // namespace
+
+void AddCrdCommand(CLI::App& app, int* exit_code) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand(
+      "crd",
+      "Write CustomResourceDefinitions from .proto files with option (mandate.api.resource)");
+  command
+      ->add_option("--proto-path,-I", flags->proto_paths,
+                   "A root folder of imports; repeatable (default: .)")
+      ->take_all()
+      ->allow_extra_args(false);
+  command->add_option(
+      "--out-dir", flags->out_dir,
+      "Write <group>_<plural>.yaml for each kind to this folder, and print the changed files");
+  command->add_option("--out", flags->out, "Write all to this file; - is standard output");
+  command
+      ->add_option("--max-description", flags->max_description,
+                   "Cut descriptions to this many bytes; 0 omits them (default: no limit)")
+      ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--format", flags->format,
+                   "yaml, also for a chart's crds/; helm: for a chart's templates/, in which the "
+                   "conversion webhook's namespace is the release's")
+      ->check(CLI::IsMember({"helm", "yaml"}))
+      ->capture_default_str();
+  command->add_option("--service-namespace", flags->service_namespace,
+                      "yaml: the conversion webhook's namespace if no option sets it");
+  command->add_option("FILE", flags->files, ".proto files")->required();
+  command->footer(
+      "Comments become descriptions; options of api/mandate/options.proto the rest. Mistakes that\n"
+      "the API server would reject or never report are errors with file and line.\n\n"
+      "Example: rbacgen crd -I . -I DIR_OF_k8s.io --out-dir=charts/mine/crds api/v1/widget.proto");
+  command->callback([flags, exit_code] { *exit_code = Run(*flags); });
+}
+
+}  // namespace mandate::rbacgen

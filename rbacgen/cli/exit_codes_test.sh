@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# The exit codes of every command (rbacgen/cli/exit_codes.h): 0 done, yes, the same; 1 no, different, found; 2 not known.
+set -euo pipefail
+rbacgen=$PWD/$1 options=$PWD/$2
+source rbacgen/testing/expect.sh
+cd "$dir"
+
+cat >good.cc <<'END'
+// +mandate:component:name=a
+// +kubebuilder:rbac:groups=core,resources=pods,verbs=list;delete
+END
+sed 's/list;delete/list/' good.cc >less.cc
+echo '// +kubebuilder:rbac:groups=core,resources=pods,vrbs=list' >wrong.cc
+echo '// +kubebuilder:webhook:path=/x,mutating=maybe' >wrong-hook.cc
+echo 'kind: [' >wrong.yaml
+echo 'message {' >wrong.proto
+touch a-file
+head -c 20 /dev/urandom | gzip >whole.gz
+head -c 12 whole.gz >cut.gz
+agent='mandate-manager/0.1.0 (linux/amd64)'
+account=system:serviceaccount:mandate-system:mandate-manager
+event() {
+  echo "{\"kind\":\"Event\",\"apiVersion\":\"audit.k8s.io/v1\",\"level\":\"Metadata\",\"auditID\":\"$1\",\"stage\":\"ResponseComplete\"," \
+    "\"requestURI\":\"$2\",\"verb\":\"$3\",\"user\":{\"username\":\"$4\",\"extra\":{\"authentication.kubernetes.io/credential-id\":[\"JTI=$5\"]}}," \
+    "\"userAgent\":\"$6\",\"responseStatus\":{\"code\":200},\"requestReceivedTimestamp\":\"2026-11-21T03:16:05.005681Z\"}"
+}
+event 1 /apis get $account base "$agent" >good.log
+event 2 /api/v1/pods list "$account-a" a "$agent a" >bad.log
+
+# CODE ARGS…
+while read -r code command; do
+  # shellcheck disable=SC2086
+  expect "$code" "$command" $command
+done <<END
+0 rbac --role-name=r good.cc
+1 rbac --role-name=r wrong.cc
+2 rbac --role-name=r none.cc
+2 rbac good.cc
+2 rbac --role-name=r --out=a-file/role.yaml good.cc
+0 webhook good.cc
+1 webhook wrong-hook.cc
+2 webhook none.cc
+0 header --out=h.h good.cc
+1 header --out=h.h wrong.cc
+2 header --out=a-file/h.h good.cc
+0 chart --format=yaml good.cc
+1 chart --format=yaml wrong.cc
+2 chart good.cc
+2 chart --out-dir=a-file/chart good.cc
+0 audit-policy good.cc
+1 audit-policy wrong.cc
+2 audit-policy none.cc
+0 crd -I . -I $(dirname "$(dirname "$(dirname "$options")")") --out=- $options
+1 crd --out=- wrong.proto
+2 crd --out=- none.proto
+2 crd none.proto
+0 trace --check good.log
+1 trace --check bad.log
+2 trace --check none.log
+2 trace cut.gz
+0 audit --fail-on=denied --sources=good.cc good.log
+1 audit --sources=good.cc bad.log
+2 audit --sources=wrong.cc good.log
+2 audit --sources=good.cc cut.gz
+0 diff good.cc good.cc
+1 diff good.cc less.cc
+2 diff good.cc none.cc
+2 diff good.cc wrong.cc
+2 diff good.cc wrong.yaml
+0 can-i --as=a list pods --input=good.cc
+1 can-i --as=a get secrets --input=good.cc
+2 can-i --as=nobody get secrets --input=good.cc
+2 can-i --as=a list pods --input=wrong.cc
+0 who-can list pods --input=good.cc
+2 who-can list pods --input=wrong.yaml
+2 who-can list pods --input=wrong.cc
+0 blast-radius good.cc
+0 blast-radius good.cc good.cc
+2 blast-radius good.cc none.cc
+2 blast-radius wrong.cc
+2 mutate --test=true wrong.cc
+2 mutate --test=./none good.cc
+2 mutate good.cc
+2 rback
+END
+expect 0 'mutate finds a test that needs it' mutate --test 'test -z "$MANDATE_WITHOUT"' good.cc
+expect 1 'mutate finds none' mutate --test true good.cc
+# What cannot be written was not done, and is neither yes nor no.
+code=0
+"$rbacgen" who-can list pods --input=good.cc >/dev/full 2>err || code=$?
+[ $code = 2 ] || fail "a full disk: exit code $code"
+"$rbacgen" --help | grep -q '^ *2  unknown' || fail '--help has no table of exit codes'
+
+# Folders are made, as controller-gen makes them, and said.
+expect 0 'a new folder' rbac --role-name=r --out=new/deep/role.yaml good.cc
+says 'a new folder' err 'rbacgen: created the folder new/deep'
+expect 0 'a folder that is there' rbac --role-name=r --out=new/deep/role.yaml good.cc
+[ ! -s err ] || fail "a folder that is there: says $(cat err)"
+expect 0 'a new chart' chart --out-dir=charts/x good.cc
+says 'a new chart' err 'rbacgen: created the folder charts/x'
+expect 0 'a chart that is there' chart --out-dir=charts/x good.cc
+[ ! -s err ] || fail "a chart that is there: says $(cat err)"
+expect 2 'a file in the way' rbac --role-name=r --out=a-file/x/role.yaml good.cc
+says 'a file in the way' err 'rbacgen: cannot create the folder a-file/x: '
+echo PASSED

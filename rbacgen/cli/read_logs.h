@@ -1,0 +1,31 @@
+// Audit logs from files into a trace: what `audit` and `trace` share.
+#ifndef RBACGEN_CLI_READ_LOGS_H_
+#define RBACGEN_CLI_READ_LOGS_H_
+
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "rbacgen/audit/trace.h"
+
+namespace mandate::rbacgen {
+
+struct LogFlags {
+  std::vector<std::string> paths;
+  size_t max_event = size_t{4} << 20;
+};
+
+// Adds LOG… and --max-event. `flags` outlive the command.
+void AddLogFlags(CLI::App* command, LogFlags* flags);
+
+// Adds the flags that say which requests are ours and how much is kept of them, but for the
+// manager's namespace and name. `options` outlive the command.
+void AddTraceFlags(CLI::App* command, TraceOptions* options);
+
+// Reads the logs in their order. The exit code of what cannot be opened or read, said on standard
+// error, or 0.
+int ReadLogs(const LogFlags& flags, Trace* trace);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_CLI_READ_LOGS_H_

@@ -1,0 +1,55 @@
+#include "rbacgen/cli/read_webhooks.h"
+
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "manager/core/strings.h"
+#include "rbacgen/emit/webhook/chart_webhooks.h"
+#include "rbacgen/emit/webhook/configurations.h"
+#include "rbacgen/markers/source_files.h"
+
+namespace mandate::rbacgen {
+
+int ReadWebhookSources(const SourceFlags& flags, Severity severity, Webhooks* webhooks,
+                       Diagnostics* diagnostics) {
+  const auto files = FindSourceFiles(flags.paths);
+  if (!files.ok()) {
+    PrintMessage(AsStd(files.status().message()));
+    return kExitUnknown;
+  }
+  for (const std::string& file : *files) {
+    const auto text = ReadWholeFile(file);
+    if (!text.ok()) {
+      diagnostics->Error({file}, std::string(text.status().message()));
+      continue;
+    }
+    ReadWebhooks(file, *text, severity, webhooks, diagnostics);
+  }
+  CheckWebhooks(*webhooks, severity, diagnostics);
+  return 0;
+}
+
+int AddWebhookSources(const SourceFlags& flags, const ChartOptions& options,
+                      std::vector<ChartFile>* files) {
+  Webhooks webhooks;
+  Diagnostics diagnostics;
+  if (const int misuse = ReadWebhookSources(flags, Severity::kError, &webhooks, &diagnostics)) {
+    return misuse;
+  }
+  // Who names components after paths has a webhook configuration of the project's already.
+  const size_t left =
+      flags.component_from == ComponentFrom::kMarker
+          ? 0
+          : std::erase_if(webhooks.webhooks, [](const Webhook& w) { return w.component.empty(); });
+  if (left > 0) {
+    std::cerr
+        << "rbacgen: " << left << (left == 1 ? " webhook is" : " webhooks are")
+        << " skipped, without a +mandate:component marker above; `rbacgen webhook` prints them\n";
+    if (webhooks.webhooks.empty()) return 0;
+  }
+  AddWebhooks(webhooks, options, files, &diagnostics);
+  return Conclude(diagnostics);
+}
+
+}  // namespace mandate::rbacgen

@@ -1,0 +1,38 @@
+// The Kubernetes objects that give components, and the manager itself, their identities and grants.
+#ifndef RBACGEN_EMIT_CHART_CHART_OBJECTS_H_
+#define RBACGEN_EMIT_CHART_CHART_OBJECTS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "rbacgen/emit/chart/chart_switches.h"
+#include "rbacgen/emit/chart/object_maker.h"
+#include "rbacgen/markers/mandates.h"
+#include "rbacgen/yaml/yaml.h"
+
+namespace mandate::rbacgen {
+
+struct ChartOptions {
+  ChartNames names;
+  ChartSettings settings;
+};
+
+// What belongs together: base, or one component.
+struct ChartFile {
+  std::string name;
+  Yaml::Condition condition;  // without which nothing of it is there
+  std::vector<Yaml> objects;
+};
+
+// For base: a ServiceAccount, its Lease, and a Role that mints the components' tokens and updates
+// the Lease. For each component: a ServiceAccount, a ClusterRole or Role for each of its grants,
+// for all but the external ones a binding to who makes its requests, and its fences. The rest is
+// there when a switch asks for it. InvalidArgument if two objects would have one name, or the
+// settings name controllers that are none.
+absl::StatusOr<std::vector<ChartFile>> BuildChart(const std::vector<ComponentMandate>& components,
+                                                  const ChartOptions& options);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_EMIT_CHART_CHART_OBJECTS_H_

@@ -1,0 +1,20 @@
+// The files of a new chart that are a person's from then on.
+#ifndef RBACGEN_EMIT_CHART_CHART_SKELETON_H_
+#define RBACGEN_EMIT_CHART_CHART_SKELETON_H_
+
+#include <span>
+#include <string_view>
+
+namespace mandate::rbacgen {
+
+struct SkeletonFile {
+  std::string_view path;  // in the chart's folder
+  std::string_view text;
+};
+
+// All but Chart.yaml. They name the manager by what the generated part defines.
+std::span<const SkeletonFile> ChartSkeleton();
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_EMIT_CHART_CHART_SKELETON_H_

@@ -1,0 +1,80 @@
+// What a chart leaves open until it is installed, and plain manifests decide at once.
+#ifndef RBACGEN_EMIT_CHART_CHART_SWITCHES_H_
+#define RBACGEN_EMIT_CHART_CHART_SWITCHES_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "rbacgen/markers/mandates.h"
+#include "rbacgen/yaml/yaml.h"
+
+namespace mandate::rbacgen {
+
+// The values for plain manifests; a chart has them under these names in values.yaml.
+struct ChartSettings {
+  std::string ns = "mandate-system";
+  std::vector<std::string> controllers = {"*"};  // as the manager's flag --controllers
+  std::vector<std::string> with = {"*"};         // values of components that are no controllers
+  std::vector<std::string> cut_off = {};         // components, whatever they are
+  std::string identity_mode = "token";           // or impersonate, single
+  std::string impersonation = "constrained";     // or classic: for clusters before 1.36
+  std::string external = "role";                 // or scopetemplate
+  bool create_service_accounts = false;
+  bool kill_switch = false;
+  bool flow_schemas = false;
+  bool audit_policy = false;
+  bool fences = true;
+  // Whom tokens for the API server are for: kubeadm's, kind's and others', EKS's, k3s's.
+  std::vector<std::string> api_audiences = {"https://kubernetes.default.svc.cluster.local",
+                                            "https://kubernetes.default.svc", "k3s"};
+};
+
+// Each switch as a condition for both. Immutable.
+class ChartSwitches {
+ public:
+  using Condition = Yaml::Condition;
+
+  explicit ChartSwitches(ChartSettings settings) : settings_(std::move(settings)) {}
+
+  // InvalidArgument, in the manager's words, if `controllers` or `cut_off` names a component that
+  // does not exist, or they leave nothing to run; if a kill switch is on and there are no tokens;
+  // and if `with` has a value that no component has.
+  absl::Status Check(const std::vector<ComponentMandate>& components) const;
+
+  // The manager's namespace; or a text that has it in the middle, and no single quote.
+  Yaml Namespace() const;
+  Yaml WithNamespace(std::string_view before, std::string_view after) const;
+  // A text that has the list of the API server's audiences in the middle, as CEL has lists.
+  Yaml WithApiAudiences(std::string_view before, std::string_view after) const;
+  Yaml ManagedBy() const { return Yaml::Action("{{ .Release.Service }}", "rbacgen"); }
+
+  // Whether it is to run; whether it has what it needs to: the same, unless it is cut off.
+  Condition Enabled(const ComponentMandate& component) const;
+  Condition Granted(const ComponentMandate& component) const;
+  Condition TokenMode() const { return Mode("token"); }
+  Condition ImpersonateMode() const { return Mode("impersonate"); }
+  Condition SingleMode() const { return Mode("single"); }
+  Condition ConstrainedImpersonation() const;
+  Condition ExternalAsScopeTemplate() const;
+  Condition CreateServiceAccounts() const;
+  Condition KillSwitch() const;
+  Condition FlowSchemas() const;
+  Condition AuditPolicy() const;
+  Condition Fences() const;
+
+ private:
+  Condition Mode(std::string_view mode) const;
+
+  const ChartSettings settings_;
+};
+
+// templates/generated/_helpers.tpl: what the conditions call, for these components; and
+// "mandate.name", the manager's.
+std::string HelmHelpers(const std::string& base_name,
+                        const std::vector<ComponentMandate>& components);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_EMIT_CHART_CHART_SWITCHES_H_

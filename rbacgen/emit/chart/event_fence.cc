@@ -1,0 +1,32 @@
+#include "rbacgen/emit/chart/event_fence.h"
+
+#include <string>
+
+#include "manager/core/strings.h"
+#include "rbacgen/emit/chart/admission_policy.h"
+
+namespace mandate::rbacgen {
+
+void AddEventFence(ObjectMaker& maker) {
+  const ChartSwitches& switches = maker.switches();
+  const std::string is_own =
+      StrCat(".?reportingController.orValue(\"\") == \"", maker.component(), "\"");
+  const std::string message =
+      StrCat("component ", maker.component(), " may only write its own events");
+  // The server judges a request to the core group as one to this group: they are one resource.
+  AddAdmissionPolicy(
+      maker,
+      {.id = "events",
+       .matches = "is-the-component",
+       .condition = {},
+       .groups = {"events.k8s.io"},
+       .operations = {"CREATE", "UPDATE"},
+       .resources = {"events"},
+       .variables = {},
+       .validations = {Validation(StrCat("object", is_own), message),
+                       Validation(StrCat("request.operation == \"CREATE\" || oldObject", is_own),
+                                  message)}},
+      switches.Fences() && !switches.SingleMode());
+}
+
+}  // namespace mandate::rbacgen

@@ -1,0 +1,88 @@
+#include "rbacgen/emit/chart/impersonation.h"
+
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+rbac::Rule R(std::vector<std::string> verbs) {
+  return {.verbs = std::move(verbs),
+          .api_groups = {"g"},
+          .resources = {"r"},
+          .resource_names = {"n"},
+          .non_resource_urls = {}};
+}
+
+TEST(ImpersonateOn, IsAboutTheVerbsOfRequests) {
+  EXPECT_THAT(ImpersonateOn({R({"get", "bind"})}),
+              ElementsAre(R({"impersonate-on:serviceaccount:get"})));
+  EXPECT_THAT(ImpersonateOn({R({"escalate"})}), IsEmpty());
+  EXPECT_THAT(ImpersonateOn({R({"*"})}).at(0).verbs,
+              ElementsAre(HasSubstr(":create"), HasSubstr(":delete"),
+                          HasSubstr(":deletecollection"), HasSubstr(":get"), HasSubstr(":list"),
+                          HasSubstr(":patch"), HasSubstr(":update"), HasSubstr(":watch")));
+}
+
+TEST(ImpersonateOn, HasTheVerbsOfUrlsForUrls) {
+  const auto on_metrics = [](std::vector<std::string> verbs) {
+    return rbac::Rule{.verbs = std::move(verbs),
+                      .api_groups = {},
+                      .resources = {},
+                      .resource_names = {},
+                      .non_resource_urls = {"/metrics"}};
+  };
+  EXPECT_THAT(ImpersonateOn({on_metrics({"post"})}),
+              ElementsAre(on_metrics({"impersonate-on:serviceaccount:post"})));
+  EXPECT_THAT(ImpersonateOn({on_metrics({"*"})}).at(0).verbs,
+              ElementsAre(HasSubstr(":delete"), HasSubstr(":get"), HasSubstr(":head"),
+                          HasSubstr(":options"), HasSubstr(":patch"), HasSubstr(":post"),
+                          HasSubstr(":put")));
+}
+
+std::string Objects(const std::string& mode, const std::string& impersonation,
+                    bool external = false) {
+  const ChartNames names = {.base = "mm"};
+  ChartSettings settings;
+  settings.identity_mode = mode;
+  settings.impersonation = impersonation;
+  const ChartSwitches switches(settings);
+  std::vector<Yaml> objects;
+  ObjectMaker maker(names, switches, "a", "mm-a", &objects);
+  AddImpersonation(
+      maker,
+      {.name = "a",
+       .grants = {
+           {.ns = "other", .external = external, .rules = {R({"get"})}, .justifications = {}}}});
+  return WriteDocuments(objects, Yaml::Flavor::kPlain);
+}
+
+TEST(AddImpersonation, GrantsBaseWhatTheModeNeeds) {
+  EXPECT_EQ(Objects("token", "constrained"), "");
+  const std::string classic = Objects("impersonate", "classic");
+  EXPECT_THAT(classic, HasSubstr("  verbs:\n  - impersonate\n"));
+  EXPECT_THAT(classic, HasSubstr("  resourceNames:\n  - mm-a\n"));
+  EXPECT_THAT(classic, Not(HasSubstr("kind: ClusterRole")));
+  const std::string constrained = Objects("impersonate", "constrained");
+  EXPECT_THAT(constrained, Not(HasSubstr("  - impersonate\n")));
+  EXPECT_THAT(constrained, HasSubstr("  - impersonate:serviceaccount\n"));
+  EXPECT_THAT(constrained, HasSubstr("  - impersonate-on:serviceaccount:get\n"));
+  EXPECT_THAT(constrained, HasSubstr("  namespace: other\n"));
+}
+
+TEST(AddImpersonation, WhatIsGrantedExternallyMayBeGrantedAnywhere) {
+  const std::string text = Objects("impersonate", "constrained", /*external=*/true);
+  EXPECT_THAT(text, Not(HasSubstr("  namespace: other\n")));
+  EXPECT_THAT(text, HasSubstr("  resourceNames:\n  - \"n\"\n"));
+}
+
+}  // namespace
+}  // namespace mandate::rbacgen

@@ -1,0 +1,61 @@
+#include "rbacgen/emit/chart/object_maker.h"
+
+#include "absl/strings/str_join.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+constexpr char kRbacVersion[] = "rbac.authorization.k8s.io/v1";
+constexpr char kRbacGroup[] = "rbac.authorization.k8s.io";
+constexpr char kJustification[] = "mandate.io/justification";
+
+}  // namespace
+
+Yaml::Map ObjectMaker::Object(const std::string& version, const std::string& kind,
+                              const std::string& name, const Yaml& ns) const {
+  Yaml::Map metadata = {
+      {"labels", Yaml::Map{{"app.kubernetes.io/component", component_},
+                           {"app.kubernetes.io/managed-by", switches_.ManagedBy()},
+                           {"app.kubernetes.io/name", names_.base},
+                           {"app.kubernetes.io/part-of", names_.part_of}}},
+      {"name", name}};
+  if (!ns.IsNull()) metadata["namespace"] = ns;
+  return {{"apiVersion", version}, {"kind", kind}, {"metadata", std::move(metadata)}};
+}
+
+void ObjectMaker::Add(Yaml::Map object, const Yaml::Condition& condition) {
+  out_.push_back(Yaml::If(condition, std::move(object)));
+}
+
+void ObjectMaker::Role(const std::string& name, const Yaml& ns, Yaml rules,
+                       const std::vector<std::string>& justifications,
+                       const Yaml::Condition& condition) {
+  Yaml::Map object = Object(kRbacVersion, ns.IsNull() ? "ClusterRole" : "Role", name, ns);
+  if (!justifications.empty()) {
+    object["metadata"]["annotations"] =
+        Yaml::Map{{kJustification, absl::StrJoin(justifications, "\n")}};
+  }
+  object["rules"] = std::move(rules);
+  Add(std::move(object), condition);
+}
+
+void ObjectMaker::Binding(const std::string& role, const Yaml& ns, Yaml::List subjects,
+                          const Yaml::Condition& condition) {
+  const std::string kind = ns.IsNull() ? "ClusterRole" : "Role";
+  Yaml::Map object = Object(kRbacVersion, kind + "Binding", role, ns);
+  object["roleRef"] = Yaml::Map{{"apiGroup", kRbacGroup}, {"kind", kind}, {"name", role}};
+  object["subjects"] = std::move(subjects);
+  Add(std::move(object), condition);
+}
+
+Yaml ObjectMaker::Subject(const std::string& account) const {
+  return Yaml::Map{
+      {"kind", "ServiceAccount"}, {"name", account}, {"namespace", switches_.Namespace()}};
+}
+
+Yaml::List ObjectMaker::Requesters() const {
+  return {Yaml::If(!switches_.SingleMode(), Subject(account_)),
+          Yaml::If(switches_.SingleMode(), Subject(names_.base))};
+}
+
+}  // namespace mandate::rbacgen

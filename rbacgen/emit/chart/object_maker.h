@@ -1,0 +1,69 @@
+// Makes the Kubernetes objects of one component, or of base, with what all of them have in common.
+#ifndef RBACGEN_EMIT_CHART_OBJECT_MAKER_H_
+#define RBACGEN_EMIT_CHART_OBJECT_MAKER_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rbacgen/emit/chart/chart_switches.h"
+#include "rbacgen/markers/mandates.h"
+#include "rbacgen/yaml/yaml.h"
+
+namespace mandate::rbacgen {
+
+// What the names and labels of a chart's objects are made of.
+struct ChartNames {
+  // What the names of all objects begin with: the manager's ServiceAccount, and its Lease.
+  std::string base = "mandate-manager";
+  // The label app.kubernetes.io/part-of.
+  std::string part_of = "mandate";
+  // The ServiceAccounts of all components, which tell a component's name from base's, or another
+  // component's, with a suffix. BuildChart fills them in.
+  std::vector<std::string> accounts = {};
+};
+
+// Not thread-safe.
+class ObjectMaker {
+ public:
+  // `account` is the component's ServiceAccount. All but the strings outlives this.
+  ObjectMaker(const ChartNames& names, const ChartSwitches& switches, std::string component,
+              std::string account, std::vector<Yaml>* out)
+      : names_(names),
+        switches_(switches),
+        component_(std::move(component)),
+        account_(std::move(account)),
+        out_(*out) {}
+
+  // An object with its metadata; `ns` is null for one of cluster scope.
+  Yaml::Map Object(const std::string& version, const std::string& kind, const std::string& name,
+                   const Yaml& ns) const;
+  void Add(Yaml::Map object, const Yaml::Condition& condition = {});
+
+  // A ClusterRole if `ns` is null.
+  void Role(const std::string& name, const Yaml& ns, Yaml rules,
+            const std::vector<std::string>& justifications, const Yaml::Condition& condition = {});
+  // A binding of the role of that name to the subjects.
+  void Binding(const std::string& role, const Yaml& ns, Yaml::List subjects,
+               const Yaml::Condition& condition = {});
+  // A ServiceAccount of the manager's namespace.
+  Yaml Subject(const std::string& account) const;
+  // Who makes the component's requests, by the identity mode.
+  Yaml::List Requesters() const;
+
+  const std::string& component() const { return component_; }
+  const std::string& account() const { return account_; }
+  const ChartNames& names() const { return names_; }
+  const ChartSwitches& switches() const { return switches_; }
+
+ private:
+  const ChartNames& names_;
+  const ChartSwitches& switches_;
+  const std::string component_;
+  const std::string account_;
+  std::vector<Yaml>& out_;
+};
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_EMIT_CHART_OBJECT_MAKER_H_

@@ -1,0 +1,23 @@
+// The patterns of fences (rbacgen/markers/fence.h) as expressions in CEL.
+#ifndef RBACGEN_EMIT_CHART_PATTERN_CEL_H_
+#define RBACGEN_EMIT_CHART_PATTERN_CEL_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mandate::rbacgen {
+
+// A string literal.
+std::string CelLiteral(std::string_view text);
+
+// Whether `text`, an expression, matches the patterns.
+std::string PatternsCel(const std::vector<std::string>& patterns, std::string_view text);
+
+// Whether the roleRef of `object` matches the patterns, "name" or "Role/name" or
+// "ClusterRole/name".
+std::string RoleRefsCel(const std::vector<std::string>& patterns);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_EMIT_CHART_PATTERN_CEL_H_

@@ -1,0 +1,28 @@
+// A comment above a declaration, as documentation.
+#ifndef RBACGEN_EMIT_CRD_DOC_COMMENT_H_
+#define RBACGEN_EMIT_CRD_DOC_COMMENT_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mandate::rbacgen {
+
+struct DocComment {
+  // As controller-gen v0.23 has it: lines stay lines; blank lines part paragraphs; left out are
+  // lines that are markers or begin with TODO, and all from a line that begins with "---".
+  std::string description;
+  // The marker lines, without their "+".
+  std::vector<std::string> markers;
+};
+
+// Of a comment without its slashes, as protoc keeps it.
+DocComment ReadDocComment(std::string_view comment);
+
+// Cut behind a sentence within max bytes, else behind a word with "..."; no max: as it is; 0: none.
+std::string CutDescription(std::string_view description, std::optional<size_t> max);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_EMIT_CRD_DOC_COMMENT_H_

@@ -1,0 +1,66 @@
+// .proto sources, parsed with their comments and options.
+#ifndef RBACGEN_EMIT_CRD_PROTO_FILES_H_
+#define RBACGEN_EMIT_CRD_PROTO_FILES_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "google/protobuf/compiler/importer.h"
+#include "google/protobuf/descriptor.h"
+#include "google/protobuf/descriptor_database.h"
+#include "rbacgen/markers/diagnostics.h"
+
+namespace mandate::rbacgen {
+
+// Owns the descriptors that it returns. Not thread-safe.
+//
+// Imports are looked for under the folders, in their order, then among the files that this program
+// itself is built with: api/mandate/options.proto and google/protobuf/descriptor.proto.
+class ProtoFiles {
+ public:
+  // `diagnostics` outlives this.
+  ProtoFiles(const std::vector<std::string>& folders, Diagnostics* diagnostics);
+  ~ProtoFiles();
+  ProtoFiles(const ProtoFiles&) = delete;
+  ProtoFiles& operator=(const ProtoFiles&) = delete;
+
+  // The file, which lies below one of the folders; null and a diagnostic if it cannot be read,
+  // does not parse, or an import is missing.
+  const google::protobuf::FileDescriptor* Load(const std::string& path);
+
+  // Where it is declared.
+  Place PlaceOf(const google::protobuf::Descriptor& message) const;
+  Place PlaceOf(const google::protobuf::FieldDescriptor& field) const;
+  // Where its option of that number is set.
+  Place PlaceOfOption(const google::protobuf::Descriptor& message, int number) const;
+  Place PlaceOfOption(const google::protobuf::FieldDescriptor& field, int number) const;
+
+ private:
+  class Errors;
+  class BuiltIn : public google::protobuf::DescriptorPoolDatabase {
+   public:
+    using DescriptorPoolDatabase::DescriptorPoolDatabase;
+    bool FindFileByName(const std::string& name,
+                        google::protobuf::FileDescriptorProto* output) override;
+  };
+
+  std::string DiskFile(const std::string& name) const;
+  Place PlaceOfPath(const google::protobuf::FileDescriptor& file, const std::vector<int>& path,
+                    Place otherwise) const;
+
+  Diagnostics* const diagnostics_;
+  google::protobuf::compiler::DiskSourceTree tree_;
+  BuiltIn built_in_;
+  google::protobuf::compiler::SourceTreeDescriptorDatabase database_;
+  std::unique_ptr<Errors> errors_;
+  google::protobuf::DescriptorPool pool_;
+};
+
+// The comment above a declaration, as protoc keeps it; "" if there is none.
+std::string LeadingComment(const google::protobuf::Descriptor& message);
+std::string LeadingComment(const google::protobuf::FieldDescriptor& field);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_EMIT_CRD_PROTO_FILES_H_

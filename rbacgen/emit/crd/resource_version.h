@@ -1,0 +1,35 @@
+// One version of a kind: a message with option (mandate.api.resource).
+#ifndef RBACGEN_EMIT_CRD_RESOURCE_VERSION_H_
+#define RBACGEN_EMIT_CRD_RESOURCE_VERSION_H_
+
+#include <string>
+
+#include "api/mandate/options.pb.h"
+#include "google/protobuf/descriptor.h"
+#include "rbacgen/emit/crd/schema_node.h"
+#include "rbacgen/markers/diagnostics.h"
+
+namespace mandate::rbacgen {
+
+struct ResourceVersion {
+  std::string kind;
+  mandate::api::Resource resource;
+  SchemaNode schema;
+  // Of the option.
+  Place place;
+  // The .proto file, as imports name it.
+  std::string source;
+};
+
+// Names, scope, columns and paths that the API server would refuse or never fill.
+void CheckResource(const ResourceVersion& version, Diagnostics* diagnostics);
+
+// spec.names of the definition.
+Yaml::Map NamesYaml(const ResourceVersion& version);
+
+// One item of spec.versions.
+Yaml VersionYaml(const ResourceVersion& version, bool stored, const YamlOptions& options);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_EMIT_CRD_RESOURCE_VERSION_H_

@@ -1,0 +1,60 @@
+// Kinds that nobody would write: .proto files with random fields, whose names in JSON are known.
+#ifndef RBACGEN_EMIT_CRD_TESTING_RANDOM_KIND_H_
+#define RBACGEN_EMIT_CRD_TESTING_RANDOM_KIND_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mandate::rbacgen {
+
+struct RandomField {
+  enum class Type {
+    kString,
+    kInt32,
+    kInt64,
+    kBool,
+    kBytes,
+    kQuantity,
+    kTime,
+    kIntOrString,
+    kMessage
+  };
+  enum class Shape { kOne, kList, kMap };
+
+  std::string name;      // in the .proto file
+  std::string json;      // what everybody else must call it; made together with `name`, not from it
+  bool renamed = false;  // whether json_name says so
+  Type type = Type::kString;
+  Shape shape = Shape::kOne;
+  size_t message = 0;     // of kMessage: its index in RandomKind::messages
+  bool in_oneof = false;  // the oneof of its message; an object has the first or the last of them
+  bool required = false;
+  bool immutable = false;
+  std::string list_key;  // of a list of type map: the JSON name of the items' key
+};
+
+struct RandomMessage {
+  std::string name;
+  std::vector<RandomField> fields;  // field i has number i + 1
+};
+
+// One CustomResourceDefinition, namespaced, of group random.example.com/v1, whose scale subresource
+// has the first fields of spec and status.
+struct RandomKind {
+  std::string kind;
+  std::string plural;
+  std::vector<RandomMessage> messages;  // the spec, the status, and what they hold
+  std::string text;                     // of the .proto file
+};
+
+constexpr char kRandomGroup[] = "random.example.com";
+constexpr char kRandomVersion[] = "v1";
+
+// The same for the same seed.
+RandomKind MakeRandomKind(uint64_t seed);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_EMIT_CRD_TESTING_RANDOM_KIND_H_

@@ -1,0 +1,17 @@
+// Fields of Kubernetes' messages that may be absent although no marker in their comments says so.
+//
+// From the Go tags of k8s.io/api and k8s.io/apimachinery v0.36.3: fields tagged omitempty without
+// +optional or +required above them. The .proto files do not tell.
+#ifndef RBACGEN_EMIT_CRD_UNMARKED_FIELDS_H_
+#define RBACGEN_EMIT_CRD_UNMARKED_FIELDS_H_
+
+#include "google/protobuf/descriptor.h"
+
+namespace mandate::rbacgen {
+
+// Whether the field of a Kubernetes message, in any version of its group, is such a one.
+bool IsOptionalUnmarked(const google::protobuf::FieldDescriptor& field);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_EMIT_CRD_UNMARKED_FIELDS_H_

@@ -1,0 +1,24 @@
+// Values that options give, such as defaults, against the schema that they are part of: the API
+// server refuses a definition whose defaults are not valid.
+#ifndef RBACGEN_EMIT_CRD_VALUE_CHECK_H_
+#define RBACGEN_EMIT_CRD_VALUE_CHECK_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "manager/object/json.h"
+#include "rbacgen/emit/crd/schema_node.h"
+
+namespace mandate::rbacgen {
+
+// What is wrong with the value, such as "is JSON of type string; …" or ".port: is more than maximum
+// 3", each behind ": " or a path. CEL rules are not evaluated.
+std::vector<std::string> CheckValue(const Json::Value& value, const SchemaNode& node);
+
+// Whether the API server (1.36) checks this format of a type.
+bool IsKnownFormat(std::string_view format, std::string_view type);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_EMIT_CRD_VALUE_CHECK_H_

@@ -1,0 +1,24 @@
+// Mandates as a C++ header of constants (manager/rbac/mandate.h).
+#ifndef RBACGEN_EMIT_HEADER_WRITER_H_
+#define RBACGEN_EMIT_HEADER_WRITER_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "rbacgen/markers/mandates.h"
+
+namespace mandate::rbacgen {
+
+// "scope-instance" -> "kScopeInstance".
+std::string ConstantName(std::string_view component);
+
+// The whole header, to be included as `include_path`. InvalidArgument if two components would have
+// the same constant.
+absl::StatusOr<std::string> WriteHeader(const std::vector<ComponentMandate>& mandates,
+                                        std::string_view include_path);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_EMIT_HEADER_WRITER_H_

@@ -1,0 +1,45 @@
+#include "rbacgen/emit/header_writer.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+using testing::HasSubstr;
+
+// That the header compiles, and says what the markers say, is generated_header_test's business.
+
+TEST(ConstantName, Table) {
+  EXPECT_EQ(ConstantName("scope-instance"), "kScopeInstance");
+  EXPECT_EQ(ConstantName("a--b-1"), "kAB1");
+  EXPECT_EQ(ConstantName("2fa"), "k2fa");
+}
+
+TEST(WriteHeader, GuardIsOfTheIncludePath) {
+  const auto header = WriteHeader({}, "controllers/scope-x/mandates.h");
+  ASSERT_TRUE(header.ok());
+  EXPECT_THAT(*header, HasSubstr("#ifndef CONTROLLERS_SCOPE_X_MANDATES_H_\n"));
+}
+
+TEST(WriteHeader, EqualListsAreOneArray) {
+  const rbac::Rule rule = {.verbs = {"get"},
+                           .api_groups = {"g"},
+                           .resources = {"get"},
+                           .resource_names = {},
+                           .non_resource_urls = {}};
+  const auto header = WriteHeader({{"c", {{"", false, {rule, rule}, {}}}}}, "c.h");
+  ASSERT_TRUE(header.ok());
+  EXPECT_THAT(*header, HasSubstr("kCList0[] = {\"get\"}"));
+  EXPECT_THAT(*header, HasSubstr("kCList1[] = {\"g\"}"));
+  EXPECT_THAT(*header, testing::Not(HasSubstr("kCList2")));
+}
+
+TEST(WriteHeader, TwoComponentsOfOneConstantAreAnError) {
+  const auto header = WriteHeader({{"a-b1", {}}, {"a-b-1", {}}}, "c.h");
+  EXPECT_EQ(header.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(header.status().message(), HasSubstr("components a-b1 and a-b-1 would both be kAB1"));
+}
+
+}  // namespace
+}  // namespace mandate::rbacgen

@@ -1,0 +1,41 @@
+#include "rbacgen/emit/roles.h"
+
+#include <map>
+#include <utility>
+
+#include "manager/rbac/normalize.h"
+
+namespace mandate::rbacgen {
+
+std::vector<RoleContent> GroupByRole(const std::vector<Declaration>& declarations,
+                                     const std::string& default_role_name) {
+  std::map<std::pair<std::string, std::string>, std::vector<rbac::Rule>> groups;
+  for (const Declaration& d : declarations) {
+    groups[{d.ns, d.role_name.empty() ? default_role_name : d.role_name}].push_back(d.rule);
+  }
+  std::vector<RoleContent> roles;
+  for (auto& [key, rules] : groups) {
+    roles.push_back({key.first, key.second, rbac::NormalizeRules(std::move(rules))});
+  }
+  return roles;
+}
+
+Yaml RulesYaml(const std::vector<rbac::Rule>& rules) {
+  Yaml::List list;
+  for (const rbac::Rule& rule : rules) {
+    Yaml::Map map;
+    const auto add = [&](const char* key, const std::vector<std::string>& strings) {
+      if (!strings.empty()) map[key] = Yaml(strings);
+    };
+    add("apiGroups", rule.api_groups);
+    add("nonResourceURLs", rule.non_resource_urls);
+    add("resourceNames", rule.resource_names);
+    add("resources", rule.resources);
+    // The one field without omitempty.
+    map["verbs"] = rule.verbs.empty() ? Yaml() : Yaml(rule.verbs);
+    list.push_back(std::move(map));
+  }
+  return list;
+}
+
+}  // namespace mandate::rbacgen

@@ -1,0 +1,43 @@
+#include "rbacgen/emit/webhook/chart_webhooks.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "rbacgen/emit/chart/object_maker.h"
+#include "rbacgen/emit/webhook/configurations.h"
+
+namespace mandate::rbacgen {
+
+void AddWebhooks(const Webhooks& webhooks, const ChartOptions& options,
+                 std::vector<ChartFile>* files, Diagnostics* diagnostics) {
+  for (const ConfigurationName& name : webhooks.names) {
+    diagnostics->Error(name.place,
+                       "+kubebuilder:webhookconfiguration is not supported in a chart: its "
+                       "configurations are named after the components; remove the marker");
+  }
+  for (const Webhook& webhook : webhooks.webhooks) {
+    if (std::ranges::find(*files, webhook.component, &ChartFile::name) != files->end()) continue;
+    diagnostics->Error(webhook.place,
+                       "this webhook has no component; write "
+                       "// +mandate:component:name=NAME above it in this file");
+  }
+  const ChartSwitches switches(options.settings);
+  for (ChartFile& file : *files) {
+    Webhooks own;
+    for (const Webhook& webhook : webhooks.webhooks) {
+      if (webhook.component == file.name) own.webhooks.push_back(webhook);
+    }
+    const std::string name = ServiceAccountName(options.names.base, file.name);
+    const ObjectMaker maker(options.names, switches, file.name, name, &file.objects);
+    ConfigurationOptions configuration;
+    configuration.service_name = options.names.base + "-webhook";
+    configuration.service_namespace = switches.Namespace();
+    configuration.metadata = maker.Object("", "", name, Yaml())["metadata"];
+    configuration.base_name = name;
+    for (Yaml& object : WebhookConfigurations(own, configuration)) {
+      file.objects.push_back(std::move(object));
+    }
+  }
+}
+
+}  // namespace mandate::rbacgen

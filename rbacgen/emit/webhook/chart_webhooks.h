@@ -1,0 +1,23 @@
+// The webhook configurations of a chart's components.
+#ifndef RBACGEN_EMIT_WEBHOOK_CHART_WEBHOOKS_H_
+#define RBACGEN_EMIT_WEBHOOK_CHART_WEBHOOKS_H_
+
+#include <vector>
+
+#include "rbacgen/emit/chart/chart_objects.h"
+#include "rbacgen/emit/webhook/webhook.h"
+#include "rbacgen/markers/diagnostics.h"
+
+namespace mandate::rbacgen {
+
+// Adds to each component's file the configurations of its own webhooks, so that they come and go
+// with it: BASE-COMPONENT-mutating and BASE-COMPONENT-validating, which call the service
+// BASE-webhook in the manager's namespace where the markers name none. Who issues its certificate
+// fills in caBundle. Webhooks that belong to none of the files are errors, and so are names that
+// markers give to configurations: a chart's are named after their components.
+void AddWebhooks(const Webhooks& webhooks, const ChartOptions& options,
+                 std::vector<ChartFile>* files, Diagnostics* diagnostics);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_EMIT_WEBHOOK_CHART_WEBHOOKS_H_

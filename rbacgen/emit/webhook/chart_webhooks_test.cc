@@ -1,0 +1,65 @@
+#include "rbacgen/emit/webhook/chart_webhooks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace mandate::rbacgen {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr char kRest[] =
+    ",failurePolicy=fail,sideEffects=None,groups=apps,resources=deployments,verbs=create,"
+    "versions=v1,admissionReviewVersions=v1\n";
+
+struct Result {
+  std::vector<ChartFile> files;
+  std::string report;
+};
+
+// Of a chart with the components one and two.
+Result Add(const std::string& source) {
+  Webhooks webhooks;
+  Diagnostics diagnostics;
+  ReadWebhooks("a.cc", source, Severity::kError, &webhooks, &diagnostics);
+  Result result;
+  for (const char* name : {"base", "one", "two"}) result.files.push_back({name, {}, {}});
+  AddWebhooks(webhooks, {}, &result.files, &diagnostics);
+  result.report = diagnostics.Report();
+  return result;
+}
+
+std::string Marker(const std::string& arguments) {
+  return "// +kubebuilder:webhook:" + arguments + kRest;
+}
+
+TEST(AddWebhooks, EachComponentHasItsOwn) {
+  const Result r =
+      Add("// +mandate:component:name=one\n" + Marker("mutating=true,name=m.b.c,path=/m") +
+          Marker("mutating=false,name=v.b.c,path=/v") + "// +mandate:component:name=two\n" +
+          Marker("mutating=false,name=w.b.c,path=/w"));
+  EXPECT_EQ(r.report, "");
+  EXPECT_THAT(r.files[0].objects, IsEmpty());
+  ASSERT_THAT(r.files[1].objects, SizeIs(2));
+  ASSERT_THAT(r.files[2].objects, SizeIs(1));
+  EXPECT_THAT(r.files[1].objects[0].Write(), HasSubstr("name: mandate-manager-one-mutating\n"));
+  EXPECT_THAT(r.files[1].objects[1].Write(), HasSubstr("name: mandate-manager-one-validating\n"));
+  const std::string helm = r.files[2].objects[0].Write(Yaml::Flavor::kHelm);
+  EXPECT_THAT(helm, HasSubstr("app.kubernetes.io/component: two\n"));
+  EXPECT_THAT(helm, HasSubstr("name: mandate-manager-webhook\n      namespace: {{ "));
+  EXPECT_THAT(r.files[2].objects[0].Write(), HasSubstr("namespace: mandate-system\n"));
+}
+
+TEST(AddWebhooks, Mistakes) {
+  EXPECT_THAT(Add(Marker("mutating=false,name=v.b.c,path=/v")).report,
+              HasSubstr("a.cc:1: error: this webhook has no component"));
+  EXPECT_THAT(Add("// +kubebuilder:webhookconfiguration:mutating=true,name=mine\n").report,
+              HasSubstr("a.cc:1: error: +kubebuilder:webhookconfiguration is not supported"));
+}
+
+}  // namespace
+}  // namespace mandate::rbacgen

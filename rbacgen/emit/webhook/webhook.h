@@ -1,0 +1,52 @@
+// The admission webhooks that markers declare, in the words of controller-gen v0.23:
+//
+//   // +kubebuilder:webhook:path=/mutate-v1-pod,mutating=true,failurePolicy=fail,sideEffects=None,
+//   //   groups="",resources=pods,verbs=create,versions=v1,name=pod.example.com,…   (one line)
+//   // +kubebuilder:webhookconfiguration:mutating=true,name=my-configuration
+#ifndef RBACGEN_EMIT_WEBHOOK_WEBHOOK_H_
+#define RBACGEN_EMIT_WEBHOOK_WEBHOOK_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "manager/object/json.h"
+#include "rbacgen/markers/diagnostics.h"
+
+namespace mandate::rbacgen {
+
+struct Webhook {
+  bool mutating = false;
+  // admissionregistration.k8s.io/v1 MutatingWebhook or ValidatingWebhook, the marker's patch done.
+  Json::Value object;
+  // Whether the marker names the service (its namespace); if not, they are controller-gen's
+  // defaults webhook-service and system.
+  bool names_service = false;
+  bool names_namespace = false;
+  std::string component;  // empty: no component marker above it in its file
+  Place place;
+
+  std::string name() const { return object["name"].asString(); }
+};
+
+// The name of the object that holds the mutating, or validating, webhooks.
+struct ConfigurationName {
+  bool mutating = false;
+  std::string name;
+  Place place;
+};
+
+struct Webhooks {
+  // By file and line.
+  std::vector<Webhook> webhooks;
+  std::vector<ConfigurationName> names;
+};
+
+// Adds what one file declares. A marker with a mistake is reported and left out; `misplaced` is the
+// severity of one that stands where it does not count.
+void ReadWebhooks(const std::string& file, std::string_view text, Severity misplaced,
+                  Webhooks* webhooks, Diagnostics* diagnostics);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_EMIT_WEBHOOK_WEBHOOK_H_

@@ -1,0 +1,133 @@
+#include "rbacgen/lint/danger.h"
+
+#include <set>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "rbacgen/lint/builtin_resources.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+std::string Full(const Danger& danger) {
+  return std::string(danger.resource) + (danger.subresource.empty() ? "" : "/") +
+         std::string(danger.subresource);
+}
+
+rbac::Rule Allows(const Danger& danger, const std::string& verb) {
+  rbac::Rule rule = {{verb}, {std::string(danger.group)}, {Full(danger)}, {}, {}};
+  if (!danger.name.empty()) rule.resource_names.emplace_back(danger.name);
+  return rule;
+}
+
+// The first Danger of the rule, as "verb consequence".
+std::string DangerOf(const rbac::Rule& rule) {
+  for (const Danger& danger : Dangers()) {
+    const std::string_view verb = danger.VerbOf(rule);
+    if (!verb.empty()) return std::string(verb) + " " + std::string(danger.consequence);
+  }
+  return "";
+}
+
+TEST(Dangers, AreOfWhatTheServerKnows) {
+  std::set<std::string> seen;
+  for (const Danger& danger : Dangers()) {
+    SCOPED_TRACE(Full(danger));
+    const BuiltinResource* resource = FindBuiltin(danger.group, Full(danger));
+    ASSERT_NE(resource, nullptr);
+    EXPECT_FALSE(danger.consequence.empty());
+    for (const std::string_view each : danger.Verbs()) {
+      const std::string verb(each);
+      // The server authorizes these verbs while it handles another request. No request has them.
+      const bool is_asked_besides = verb == "bind" || verb == "escalate" || verb == "impersonate";
+      EXPECT_TRUE(is_asked_besides || KnowsVerb(*resource, verb)) << verb;
+      EXPECT_EQ(danger.VerbOf(Allows(danger, verb)), verb);
+      EXPECT_TRUE(seen.insert(verb + " " + Full(danger) + "." + std::string(danger.group) + " " +
+                              std::string(danger.name))
+                      .second)
+          << verb << " is there twice";
+    }
+    EXPECT_EQ(danger.VerbOf(Allows(danger, "nothing")), "");
+  }
+}
+
+TEST(Dangers, CoverWhatScannersOfRbacLookFor) {
+  const struct {
+    rbac::Rule rule;
+    const char* want;
+  } rows[] = {
+      {{{"create"}, {"apps"}, {"deployments"}, {}, {}}, "create runs as any ServiceAccount there"},
+      {{{"patch"}, {""}, {"pods"}, {}, {}}, "patch runs images of its choice in any pod there"},
+      {{{"*"}, {"*"}, {"pods/exec"}, {}, {}}, "create runs commands in any pod there"},
+      {{{"update"}, {""}, {"secrets"}, {"one"}, {}},
+       "update replaces credentials, and makes tokens of ServiceAccounts"},
+      {{{"patch"}, {""}, {"nodes/status"}, {}, {}}, "patch decides which pods a node gets"},
+      {{{"create"}, {"apiregistration.k8s.io"}, {"apiservices"}, {}, {}},
+       "create answers requests instead of the API server"},
+      {{{"update"}, {""}, {"configmaps"}, {"aws-auth"}, {}},
+       "update decides the permissions of AWS users"},
+      {{{"update"}, {""}, {"configmaps"}, {"mine"}, {}}, ""},
+      {{{"update"}, {""}, {"configmaps"}, {}, {}}, ""},
+      {{{"get"}, {""}, {"pods"}, {}, {}}, ""},
+      {{{"create"}, {"g.io"}, {"pods"}, {}, {}}, ""},
+      {{{"update"}, {"*"}, {"*/status"}, {}, {}}, "update decides which pods a node gets"},
+  };
+  for (const auto& row : rows) EXPECT_EQ(DangerOf(row.rule), row.want);
+}
+
+// Beside each, who grades it so: rbac-police, KubiScan, or krane.
+TEST(SeverityOf, IsThatOfTheScanners) {
+  using enum Danger::Severity;
+  constexpr char kRbac[] = "rbac.authorization.k8s.io";
+  const struct {
+    rbac::Rule rule;
+    std::optional<Danger::Severity> want;
+  } rows[] = {
+      {{{"create"}, {""}, {"serviceaccounts/token"}, {}, {}}, kCritical},  // token_request
+      {{{"impersonate"}, {""}, {"groups"}, {}, {}}, kCritical},            // impersonate; all three
+      {{{"escalate", "get"}, {kRbac}, {"roles"}, {}, {}}, kCritical},      // escalate_roles
+      {{{"bind"}, {kRbac}, {"clusterroles"}, {"one"}, {}}, kCritical},     // bind_roles
+      {{{"create"}, {"apps"}, {"deployments"}, {}, {}}, kCritical},        // assign_sa
+      {{{"get"}, {""}, {"secrets"}, {}, {}}, kCritical},                   // retrieve_token_secrets
+      {{{"create"}, {""}, {"secrets"}, {}, {}}, kCritical},                // issue_token_secrets
+      {{{"patch"}, {""}, {"configmaps"}, {"aws-auth"}, {}}, kCritical},    // eks_modify_aws_auth
+      {{{"update"}, {"certificates.k8s.io"}, {"certificatesigningrequests/approval"}, {}, {}},
+       kCritical},                                           // approve_csrs
+      {{{"*"}, {"*"}, {"*"}, {}, {}}, kCritical},            // cluster_admin
+      {{{"patch"}, {""}, {"pods"}, {}, {}}, kHigh},          // modify_pods
+      {{{"create"}, {""}, {"pods/exec"}, {}, {}}, kHigh},    // pods_exec
+      {{{"create"}, {""}, {"pods/attach"}, {}, {}}, kHigh},  // KubiScan
+      {{{"get"}, {""}, {"nodes/proxy"}, {}, {}}, kHigh},     // nodes_proxy
+      {{{"update"}, {""}, {"nodes"}, {}, {}}, kHigh},        // steal_pods
+      {{{"patch"}, {"admissionregistration.k8s.io"}, {"mutatingwebhookconfigurations"}, {}, {}},
+       kHigh},                                                     // control_webhooks
+      {{{"patch"}, {kRbac}, {"rolebindings"}, {}, {}}, kMedium},   // KubiScan: low
+      {{{"create"}, {kRbac}, {"clusterroles"}, {}, {}}, kMedium},  // krane: warning
+      {{{"get"}, {}, {}, {}, {"/debug/pprof/heap"}}, kMedium},
+      {{{"patch"}, {""}, {"configmaps"}, {"mine"}, {}}, std::nullopt},
+      {{{"get"}, {""}, {"pods"}, {}, {}}, std::nullopt},
+      {{{"get"}, {}, {}, {}, {"/metrics"}}, std::nullopt},
+      {{{"patch", "create"}, {""}, {"pods", "pods/exec"}, {}, {}}, kCritical},  // the highest
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(SeverityOf(row.rule), row.want) << testing::PrintToString(row.rule.resources);
+  }
+  EXPECT_EQ(SeverityName(kCritical), "critical");
+  EXPECT_EQ(SeverityName(kHigh), "high");
+  EXPECT_EQ(SeverityName(kMedium), "medium");
+}
+
+TEST(DangerOfUrls, IsOfProfilesAndLogs) {
+  const auto of = [](const std::string& url) {
+    return std::string(DangerOfUrls({{"get"}, {}, {}, {}, {url}}));
+  };
+  EXPECT_EQ(of("/debug/pprof/heap"), "reads the API server's memory");
+  EXPECT_EQ(of("/debug/*"), "reads the API server's memory");
+  EXPECT_EQ(of("/logs/*"), "reads the logs of the API server's host");
+  for (const char* plain : {"/metrics", "/healthz/*", "/logsx", "/debugx/*"}) {
+    EXPECT_EQ(of(plain), "") << plain;
+  }
+}
+
+}  // namespace
+}  // namespace mandate::rbacgen

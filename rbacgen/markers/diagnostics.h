@@ -1,0 +1,56 @@
+// What is wrong with the input, collected over a whole run and reported in the order of the source.
+#ifndef RBACGEN_MARKERS_DIAGNOSTICS_H_
+#define RBACGEN_MARKERS_DIAGNOSTICS_H_
+
+#include <compare>
+#include <set>
+#include <string>
+
+namespace mandate::rbacgen {
+
+// A line of an input file, as the user named the file. Line 0 is the file itself.
+struct Place {
+  std::string file;
+  int line = 0;
+
+  auto operator<=>(const Place&) const = default;
+  std::string ToString() const;
+};
+
+enum class Severity { kError, kWarning };
+
+// Not thread-safe.
+class Diagnostics {
+ public:
+  void Add(Severity severity, Place place, std::string text);
+  void Error(Place place, std::string text) {
+    Add(Severity::kError, std::move(place), std::move(text));
+  }
+  void Warning(Place place, std::string text) {
+    Add(Severity::kWarning, std::move(place), std::move(text));
+  }
+
+  // Takes over what `more` has.
+  void Merge(Diagnostics more);
+
+  int errors() const { return errors_; }
+  // "file:line: error: text" lines, by file, line and text; the same line once. Control characters
+  // are escaped.
+  std::string Report() const;
+
+ private:
+  struct Entry {
+    Place place;
+    Severity severity;
+    std::string text;
+
+    auto operator<=>(const Entry&) const = default;
+  };
+
+  std::set<Entry> entries_;
+  int errors_ = 0;
+};
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_MARKERS_DIAGNOSTICS_H_

@@ -1,0 +1,86 @@
+// The arguments of a marker, in the grammar of controller-gen v0.23 (its pkg/markers):
+//
+//   arguments = name "=" value { "," name "=" value }
+//   string    = "Go string" | `raw` | bare text up to , ; }
+//   strings   = "{" [ string { "," string } ] "}" | [ string { ";" string } [ ";" ] ]
+//
+// Stricter in what controller-gen reads as something that nobody means: an empty item, a missing
+// value before a comma, and a blank between bare text and its delimiter (it reads "get ;list" as
+// an empty string) are errors.
+#ifndef RBACGEN_MARKERS_MARKER_ARGUMENTS_H_
+#define RBACGEN_MARKERS_MARKER_ARGUMENTS_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace mandate::rbacgen {
+
+// controller-gen's split: "a:b:c=x" is the marker a:b with the arguments "c=x". Borrows the text.
+struct Marker {
+  std::string_view name;
+  std::string_view arguments;
+};
+
+// Of a marker without its "+".
+Marker SplitMarker(std::string_view text);
+
+enum class ArgumentType { kString, kStrings, kInt, kBool };
+
+struct ArgumentSpec {
+  std::string_view name;
+  ArgumentType type = ArgumentType::kString;
+  bool required = false;
+};
+
+enum class Repeated { kLastWins, kIsError };
+
+// The values that were given, by name. Immutable once parsed. Borrows the specs' names.
+class Arguments {
+ public:
+  bool Has(std::string_view name) const { return Find(name) != nullptr; }
+  // The value, or an empty one if it was not given. The type is the spec's.
+  std::string String(std::string_view name) const { return Get<std::string>(name); }
+  std::vector<std::string> Strings(std::string_view name) const {
+    return Get<std::vector<std::string>>(name);
+  }
+  int64_t Int(std::string_view name) const { return Get<int64_t>(name); }
+  bool Bool(std::string_view name) const { return Get<bool>(name); }
+  // Those that were given more than once, where that is no error.
+  const std::vector<std::string>& repeated() const { return repeated_; }
+
+ private:
+  friend class ArgumentParser;
+  using Value = std::variant<std::string, std::vector<std::string>, int64_t, bool>;
+
+  template <class T>
+  T Get(std::string_view name) const {
+    const Value* found = Find(name);
+    return found == nullptr ? T() : std::get<T>(*found);
+  }
+  // There are a handful, so that looking at each is faster than any index.
+  const Value* Find(std::string_view name) const {
+    for (const auto& [known, value] : values_) {
+      if (known == name) return &value;
+    }
+    return nullptr;
+  }
+
+  std::vector<std::pair<std::string_view, Value>> values_;
+  std::vector<std::string> repeated_;
+};
+
+// InvalidArgument, with a text for people, if `text` is not of the grammar, names an argument that
+// is not in `specs`, or lacks a required one.
+absl::StatusOr<Arguments> ParseArguments(std::span<const ArgumentSpec> specs, Repeated repeated,
+                                         std::string_view text);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_MARKERS_MARKER_ARGUMENTS_H_

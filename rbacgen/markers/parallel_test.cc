@@ -1,0 +1,35 @@
+#include "rbacgen/markers/parallel.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <thread>
+#include <vector>
+
+namespace mandate::rbacgen {
+namespace {
+
+TEST(InParallel, EachOnce) {
+  for (const size_t count : {0, 1, 2, 1000}) {
+    for (const size_t threads : {0, 1, 2, 8}) {
+      std::vector<std::atomic<int>> calls(count);
+      InParallel(count, threads, [&](size_t i) { ++calls[i]; });
+      for (const auto& n : calls) EXPECT_EQ(n, 1) << count << " on " << threads;
+    }
+  }
+}
+
+TEST(InParallel, OnSoManyThreads) {
+  std::barrier all(3);  // which none passes before three are there
+  InParallel(3, 3, [&](size_t) { all.arrive_and_wait(); });
+}
+
+TEST(UsefulThreads, AreFewAndNoMoreThanTheMachineRuns) {
+  EXPECT_LE(UsefulThreads(), 4u);
+  EXPECT_LE(UsefulThreads(), std::thread::hardware_concurrency());
+}
+
+}  // namespace
+}  // namespace mandate::rbacgen

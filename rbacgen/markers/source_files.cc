@@ -1,0 +1,119 @@
+#include "rbacgen/markers/source_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "rbacgen/markers/source_comments.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsPassedOver(std::string_view name) {
+  return name.starts_with('.') || name.starts_with('_') || name == "testdata" || name == "vendor" ||
+         name == "node_modules";
+}
+
+bool IsTest(std::string_view name) { return name.substr(0, name.rfind('.')).ends_with("_test"); }
+
+absl::Status Walk(const fs::path& folder, std::vector<std::string>* files) {
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (IsPassedOver(name)) continue;
+    if (it->is_directory(error)) {
+      if (it->is_symlink(error)) continue;
+      RETURN_IF_ERROR(Walk(it->path(), files));
+    } else if (IsSource(name) && !IsTest(name) && !it->is_other(error)) {  // a FIFO would block
+      files->push_back(it->path().lexically_normal().string());
+    }
+  }
+  if (error) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot read the folder ", folder.string(), ": ", error.message()));
+  }
+  return absl::OkStatus();
+}
+
+std::string FolderOf(std::string_view path) {
+  if (path == "...") return ".";
+  if (path.ends_with("/...")) path.remove_suffix(4);
+  return path.empty() ? "/" : std::string(path);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> FindSourceFiles(std::span<const std::string> paths) {
+  std::vector<std::string> files;
+  for (const std::string& given : paths) {
+    const fs::path path = FolderOf(given);
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (!fs::exists(status)) {
+      return absl::NotFoundError(absl::StrCat("no such file or folder: ", path.string()));
+    }
+    if (fs::is_directory(status)) {
+      RETURN_IF_ERROR(Walk(path, &files));
+    } else {
+      files.push_back(path.lexically_normal().string());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  return files;
+}
+
+absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
+  std::string text;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat info = {};
+  bool ok = file >= 0 && fstat(file, &info) == 0;
+  if (ok) text.resize(info.st_size + 1);  // one more, so that the end is seen in one read
+  size_t size = 0;
+  while (ok) {
+    const ssize_t n = read(file, text.data() + size, text.size() - size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      ok = n == 0;
+      break;
+    }
+    size += n;
+    if (size == text.size()) text.resize(2 * size);
+  }
+  const int error = errno;
+  if (file >= 0) close(file);
+  if (!ok) return absl::UnavailableError(absl::StrCat("cannot read it: ", std::strerror(error)));
+  text.resize(size);
+  return text;
+}
+
+absl::Status WriteWholeFile(const std::string& path, const std::string& text) {
+  if (const auto old = ReadWholeFile(path); old.ok() && *old == text) return absl::OkStatus();
+  std::error_code error;
+  if (const fs::path folder = fs::path(path).parent_path(); !folder.empty()) {
+    fs::create_directories(folder, error);
+  }
+  errno = 0;
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  const int why = errno;
+  if (file) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("cannot write ", path, ": ", std::strerror(why)));
+}
+
+}  // namespace mandate::rbacgen

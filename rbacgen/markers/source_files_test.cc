@@ -1,0 +1,124 @@
+#include "rbacgen/markers/source_files.h"
+
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "manager/core/strings.h"
+
+namespace mandate::rbacgen {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+
+class SourceFilesTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    root_ = fs::path(testing::TempDir()) /
+            testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::remove_all(root_);
+    for (const char* file :
+         {"m/a.go", "m/b.cc", "m/b_test.cc", "m/notes.txt", "m/sub/c.rs", "m/testdata/d.go",
+          "m/vendor/e.go", "m/.hidden/f.go", "m/_old/g.go", "m/_h.go", "m/inner/go.mod",
+          "m/inner/i.go", "m/a-b/j.proto", "m/node_modules/k.ts"}) {
+      ASSERT_TRUE(WriteWholeFile(root_ / file, "x").ok());
+    }
+  }
+
+  std::vector<std::string> Find(const std::vector<std::string>& paths) {
+    std::vector<std::string> absolute;
+    for (const std::string& path : paths) absolute.push_back((root_ / path).string());
+    const auto files = FindSourceFiles(absolute);
+    EXPECT_TRUE(files.ok()) << files.status();
+    std::vector<std::string> relative;
+    for (const std::string& file : files.value_or(std::vector<std::string>())) {
+      relative.push_back(fs::relative(file, root_).string());
+    }
+    return relative;
+  }
+
+  fs::path root_;
+};
+
+TEST_F(SourceFilesTest, WalksFoldersAsGoDoes) {
+  EXPECT_THAT(Find({"m"}),
+              ElementsAre("m/a-b/j.proto", "m/a.go", "m/b.cc", "m/inner/i.go", "m/sub/c.rs"));
+  EXPECT_EQ(Find({"m/..."}), Find({"m"}));
+}
+
+TEST_F(SourceFilesTest, WhatIsNamedIsRead) {
+  EXPECT_THAT(Find({"m/testdata"}), ElementsAre("m/testdata/d.go"));
+  EXPECT_THAT(Find({"m/inner"}), ElementsAre("m/inner/i.go"));
+  EXPECT_THAT(Find({"m/b_test.cc", "m/notes.txt"}), ElementsAre("m/b_test.cc", "m/notes.txt"));
+}
+
+TEST_F(SourceFilesTest, EachFileOnceInOneOrder) {
+  EXPECT_THAT(Find({"m/sub/c.rs", "m/a.go", "m/sub", "m/./a.go"}),
+              ElementsAre("m/a.go", "m/sub/c.rs"));
+}
+
+TEST_F(SourceFilesTest, DoesNotFollowLinksToFolders) {
+  fs::create_directory_symlink(root_ / "m", root_ / "m/sub/loop");
+  EXPECT_THAT(Find({"m/sub"}), ElementsAre("m/sub/c.rs"));
+}
+
+// Reading a FIFO waits for who writes it. One that is named has a writer: the shell's <(…).
+TEST_F(SourceFilesTest, PassesOverWhatIsNoFile) {
+  ASSERT_EQ(mkfifo((root_ / "m/sub/pipe.go").c_str(), 0600), 0);
+  EXPECT_THAT(Find({"m/sub"}), ElementsAre("m/sub/c.rs"));
+  EXPECT_THAT(Find({"m/sub/pipe.go"}), ElementsAre("m/sub/pipe.go"));
+}
+
+TEST_F(SourceFilesTest, ALinkToNothingIsFoundAndCannotBeRead) {
+  fs::create_symlink("nowhere", root_ / "m/sub/broken.go");
+  EXPECT_THAT(Find({"m/sub"}), ElementsAre("m/sub/broken.go", "m/sub/c.rs"));
+}
+
+TEST_F(SourceFilesTest, AMissingPathIsNotFound) {
+  const auto files = FindSourceFiles(std::vector<std::string>{(root_ / "no").string()});
+  EXPECT_EQ(files.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_FALSE(ReadWholeFile((root_ / "no").string()).ok());
+}
+
+TEST_F(SourceFilesTest, ReadsWhatWasWritten) {
+  const std::string path = (root_ / "new/folder/file").string();
+  const std::string text(100000, 'y');
+  ASSERT_TRUE(WriteWholeFile(path, text).ok());
+  EXPECT_EQ(*ReadWholeFile(path), text);
+  ASSERT_TRUE(WriteWholeFile(path, "").ok());
+  EXPECT_EQ(*ReadWholeFile(path), "");
+}
+
+TEST_F(SourceFilesTest, LeavesNoFileOpen) {
+  const auto open_files = [] { return std::distance(fs::directory_iterator("/proc/self/fd"), {}); };
+  const auto before = open_files();
+  EXPECT_TRUE(ReadWholeFile((root_ / "m/a.go").string()).ok());
+  EXPECT_FALSE(ReadWholeFile((root_ / "m").string()).ok());
+  EXPECT_FALSE(ReadWholeFile((root_ / "no").string()).ok());
+  EXPECT_EQ(open_files(), before);
+}
+
+TEST_F(SourceFilesTest, SaysWhyItCannotBeWritten) {
+  const std::string folder = (root_ / "m").string();
+  EXPECT_EQ(AsStd(WriteWholeFile(folder, "x").message()),
+            StrCat("cannot write ", folder, ": Is a directory"));
+}
+
+TEST_F(SourceFilesTest, AnUnchangedFileKeepsItsTime) {
+  const fs::path path = root_ / "m/a.go";
+  const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  fs::last_write_time(path, old);
+  const auto before = fs::last_write_time(path);
+  ASSERT_TRUE(WriteWholeFile(path.string(), "x").ok());
+  EXPECT_EQ(fs::last_write_time(path), before);
+}
+
+}  // namespace
+}  // namespace mandate::rbacgen

@@ -1,0 +1,29 @@
+// The roles and bindings that every API server makes at its start (Kubernetes' bootstrap policy).
+#ifndef RBACGEN_WORLD_BUILTIN_POLICY_H_
+#define RBACGEN_WORLD_BUILTIN_POLICY_H_
+
+#include "rbacgen/world/world.h"
+
+namespace mandate::rbacgen {
+
+// Those of Kubernetes 1.36 with its default feature gates, from k8s.io/kubernetes'
+// pkg/auth/authorizer/rbac/bootstrappolicy; aggregated roles are not resolved.
+const World& BuiltinPolicy();
+// Those of Kubernetes 1.30, the oldest that the chart supports.
+const World& OldestBuiltinPolicy();
+
+// Adds the built-in roles that the world's bindings refer to and that it does not have, with the
+// roles that they aggregate: those of 1.36 to its policy, those of 1.30 to in_oldest. Before
+// ResolveAggregates(), so that the world's own roles with the label aggregate-to-view are part of
+// view. Nothing is added to a whole cluster.
+void AddBuiltinRoles(World* world);
+
+// Adds all built-in roles and bindings that the world does not have, and the ServiceAccounts of
+// these bindings: what runs in every cluster. Of one version; or of both, where a role has its
+// rules of both versions: what somebody may reach is better overstated.
+void AddBuiltinPolicy(const World& builtin, World* world);
+void AddBuiltinPolicy(World* world);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_WORLD_BUILTIN_POLICY_H_

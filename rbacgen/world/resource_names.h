@@ -1,0 +1,42 @@
+// Resources by the names that kubectl takes for them: plural, singular, short.
+#ifndef RBACGEN_WORLD_RESOURCE_NAMES_H_
+#define RBACGEN_WORLD_RESOURCE_NAMES_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "manager/rbac/policy.h"
+
+namespace mandate::rbacgen {
+
+// Of one resource, in lower case.
+struct ResourceNames {
+  std::string group;
+  std::string plural;
+  std::string singular;
+  std::vector<std::string> short_names;
+
+  bool operator==(const ResourceNames&) const = default;
+};
+
+// What `kubectl api-resources --no-headers` printed; lines that are none of its are passed over.
+std::vector<ResourceNames> ParseApiResources(std::string_view text);
+
+struct ResourceId {
+  std::string group;
+  std::string resource;  // the plural
+
+  bool operator==(const ResourceId&) const = default;
+};
+
+// What TYPE, TYPE.GROUP or TYPE.VERSION.GROUP names, in any case, as kubectl takes it. Looked for
+// among Kubernetes' own resources, then the `custom` ones, then those that the policy's rules name,
+// whose singular is guessed; a plural is preferred to a singular, and that to a short name. What is
+// none of these is taken for a plural, without a group of the core group.
+ResourceId FindResource(std::string_view type, const std::vector<ResourceNames>& custom,
+                        const rbac::Policy& policy);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_WORLD_RESOURCE_NAMES_H_

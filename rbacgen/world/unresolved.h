@@ -1,0 +1,32 @@
+// Bindings of a world whose role is not in it: what they grant is not known.
+#ifndef RBACGEN_WORLD_UNRESOLVED_H_
+#define RBACGEN_WORLD_UNRESOLVED_H_
+
+#include <string>
+#include <vector>
+
+#include "manager/rbac/policy.h"
+#include "manager/rbac/user.h"
+#include "rbacgen/world/world.h"
+
+namespace mandate::rbacgen {
+
+struct UnresolvedBinding {
+  std::string ns;    // empty: a ClusterRoleBinding
+  std::string name;  // of the binding
+  rbac::RoleRef role;
+  std::vector<rbac::Subject> subjects;
+
+  // 'ClusterRoleBinding b of User ann refers to ClusterRole r, which the input does not have: …'
+  std::string ToString() const;
+  // Whether the user, or a group of theirs, is a subject.
+  bool Binds(const rbac::UserInfo& user) const;
+};
+
+// Of bindings that have subjects. None in a world of a whole cluster, where a role that is not
+// there grants nothing.
+std::vector<UnresolvedBinding> UnresolvedBindings(const World& world);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_WORLD_UNRESOLVED_H_

@@ -1,0 +1,29 @@
+// Rules in plain words.
+#ifndef RBACGEN_WORLD_WORDS_H_
+#define RBACGEN_WORLD_WORDS_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "manager/rbac/rule.h"
+
+namespace mandate::rbacgen {
+
+// "a", "a and b", "a, b and c".
+std::string JoinWords(std::span<const std::string> words);
+
+// As kubectl names it: "pods", "deployments.apps/status", "every resource".
+std::string ResourceWords(std::string_view group, std::string_view resource);
+
+// "get, list and watch pods named \"a\"", and in `ns` "… in kube-system"; of URLs "get /metrics".
+std::string RuleWords(const rbac::Rule& rule, std::string_view ns);
+
+// What a rule amounts to, where its words understate it, the most severe first: "runs as any
+// ServiceAccount there", …
+std::vector<std::string> Consequences(const rbac::Rule& rule);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_WORLD_WORDS_H_
