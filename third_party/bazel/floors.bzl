@@ -25,10 +25,33 @@ _FLOORS = [
 
 _BESIDE = ["//rbacgen:__subpackages__", "//testing:__subpackages__", "//hack:__subpackages__"]
 
+# The floors of the tool, lowest first. Its binary, its tests in rbacgen/testing and the fuzz tests use all.
+_RBACGEN_FLOORS = [
+    ["//rbacgen/yaml:__subpackages__"],
+    ["//rbacgen/markers:__subpackages__"],
+    ["//rbacgen/lint:__subpackages__"],
+    ["//rbacgen/world:__subpackages__", "//rbacgen/calls:__subpackages__"],
+    ["//rbacgen/emit:__pkg__"],
+    ["//rbacgen/emit/chart:__subpackages__", "//rbacgen/emit/crd:__subpackages__"],
+    ["//rbacgen/emit/webhook:__subpackages__"],
+    ["//rbacgen/report:__subpackages__"],
+    ["//rbacgen/ask:__subpackages__", "//rbacgen/audit:__subpackages__", "//rbacgen/mutate:__subpackages__"],
+    ["//rbacgen/cli:__subpackages__"],
+    ["//rbacgen:__pkg__"],
+]
+
+_BESIDE_RBACGEN = ["//rbacgen/testing:__subpackages__", "//testing/fuzz:__pkg__"]
+
+def _above(label, floors):
+    for level, floor in enumerate(floors):
+        for room in floor:
+            if room.split(":")[0] == label:
+                return [l for f in floors[level + 1:] for l in f]
+    fail("floors.bzl knows no room " + label)
+
 def above(room):
     """The visibility of `room`, such as "manager/rbac": every floor above its own."""
-    for level, floor in enumerate(_FLOORS):
-        for label in floor:
-            if label.split(":")[0] == "//" + room:
-                return [l for f in _FLOORS[level + 1:] for l in f] + _BESIDE
-    fail("floors.bzl knows no room " + room)
+    if room.startswith("rbacgen"):
+        own = ["//" + room + "/testing:__subpackages__"]
+        return _above("//" + room, _RBACGEN_FLOORS) + own + _BESIDE_RBACGEN
+    return _above("//" + room, _FLOORS) + _BESIDE
