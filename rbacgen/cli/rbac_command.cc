@@ -20,25 +20,6 @@ struct Flags {
   SourceFlags sources;
 };
 
-std::string RoleDocument(const RoleContent& role) {
-  Yaml::Map metadata = {{"name", role.name}};
-  if (!role.ns.empty()) metadata["namespace"] = role.ns;
-  return "---\n" + Yaml(Yaml::Map{{"apiVersion", "rbac.authorization.k8s.io/v1"},
-                                  {"kind", role.ns.empty() ? "ClusterRole" : "Role"},
-                                  {"metadata", std::move(metadata)},
-                                  {"rules", RulesYaml(role.rules)}})
-                       .Write();
-}
-
-// A role for each component, where components are asked for.
-void NameRoles(const Flags& flags, std::vector<Declaration>* declarations) {
-  if (flags.sources.component_from == ComponentFrom::kMarker) return;
-  const std::string prefix = flags.role_name.empty() ? "" : flags.role_name + "-";
-  for (Declaration& d : *declarations) {
-    if (d.role_name.empty()) d.role_name = prefix + d.component;
-  }
-}
-
 int Run(const Flags& flags) {
   if (flags.role_name.empty() && flags.sources.component_from == ComponentFrom::kMarker) {
     std::cerr << "rbacgen: rbac needs --role-name=NAME, or --component-from=dir\n";
@@ -65,13 +46,14 @@ int Run(const Flags& flags) {
   std::vector<Place> places;
   for (const Declaration& d : declarations) places.push_back(d.place);
   SayWhatIsBelow(flags.sources.paths, places);
-  NameRoles(flags, &declarations);
-  std::string text;
-  for (RoleContent& role : GroupByRole(declarations, flags.role_name)) {
-    if (flags.minimal) role.rules = MinimalRules(role.rules);
-    text += RoleDocument(role);
+  if (flags.sources.component_from != ComponentFrom::kMarker) {
+    NameRolesByComponent(flags.role_name, &declarations);
   }
-  return Emit(flags.out, text);
+  std::vector<RoleContent> roles = GroupByRole(declarations, flags.role_name);
+  if (flags.minimal) {
+    for (RoleContent& role : roles) role.rules = MinimalRules(role.rules);
+  }
+  return Emit(flags.out, RoleDocuments(roles));
 }
 
 }  // namespace

@@ -38,4 +38,25 @@ Yaml RulesYaml(const std::vector<rbac::Rule>& rules) {
   return list;
 }
 
+std::string RoleDocuments(const std::vector<RoleContent>& roles) {
+  std::string text;
+  for (const RoleContent& role : roles) {
+    Yaml::Map metadata = {{"name", role.name}};
+    if (!role.ns.empty()) metadata["namespace"] = role.ns;
+    text += "---\n" + Yaml(Yaml::Map{{"apiVersion", "rbac.authorization.k8s.io/v1"},
+                                     {"kind", role.ns.empty() ? "ClusterRole" : "Role"},
+                                     {"metadata", std::move(metadata)},
+                                     {"rules", RulesYaml(role.rules)}})
+                          .Write();
+  }
+  return text;
+}
+
+void NameRolesByComponent(const std::string& prefix, std::vector<Declaration>* declarations) {
+  for (Declaration& d : *declarations) {
+    if (d.role_name.empty())
+      d.role_name = prefix.empty() ? d.component : prefix + "-" + d.component;
+  }
+}
+
 }  // namespace mandate::rbacgen

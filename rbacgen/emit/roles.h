@@ -18,9 +18,16 @@ struct RoleContent {
   std::vector<rbac::Rule> rules;
 };
 
+// Names the role of each declaration without a role name after its component: PREFIX-component, or
+// the component alone if `prefix` is empty.
+void NameRolesByComponent(const std::string& prefix, std::vector<Declaration>* declarations);
+
 // As controller-gen: one role for each (namespace, role name), in that order.
 std::vector<RoleContent> GroupByRole(const std::vector<Declaration>& declarations,
                                      const std::string& default_role_name);
+
+// The roles as documents of YAML, each with "---" before it.
+std::string RoleDocuments(const std::vector<RoleContent>& roles);
 
 // The rules of a role object.
 Yaml RulesYaml(const std::vector<rbac::Rule>& rules);
