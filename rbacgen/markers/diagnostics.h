@@ -1,4 +1,4 @@
-// What is wrong with the input, collected over a whole run and reported in the order of the source.
+// Mistakes in the input, collected over a whole run and reported in the order of the source.
 #ifndef RBACGEN_MARKERS_DIAGNOSTICS_H_
 #define RBACGEN_MARKERS_DIAGNOSTICS_H_
 
@@ -33,12 +33,6 @@ class Diagnostics {
   // Takes over what `more` has.
   void Merge(Diagnostics more);
 
-  int errors() const { return errors_; }
-  // "file:line: error: text" lines, by file, line and text; the same line once. Control characters
-  // are escaped.
-  std::string Report() const;
-
- private:
   struct Entry {
     Place place;
     Severity severity;
@@ -46,7 +40,14 @@ class Diagnostics {
 
     auto operator<=>(const Entry&) const = default;
   };
+  // By file, line and text; each once.
+  const std::set<Entry>& entries() const { return entries_; }
+  int errors() const { return errors_; }
+  // "file:line: error: text" lines, by file, line and text; the same line once. Control characters
+  // are escaped.
+  std::string Report() const;
 
+ private:
   std::set<Entry> entries_;
   int errors_ = 0;
 };

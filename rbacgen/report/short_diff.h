@@ -1,0 +1,21 @@
+// The difference of two texts, for a person.
+#ifndef RBACGEN_REPORT_SHORT_DIFF_H_
+#define RBACGEN_REPORT_SHORT_DIFF_H_
+
+#include <string>
+#include <string_view>
+
+namespace mandate::rbacgen {
+
+struct ShortDiff {
+  int line = 0;  // of `before`, the first that differs, from 1; 0 if the texts are equal
+  std::string
+      text;  // "-" and "+" lines, at most `max_lines` of them, after a "@@ -1,2 +1,3 @@" line
+};
+
+// The lines between the common beginning and the common end of both texts.
+ShortDiff DiffOf(std::string_view before, std::string_view after, size_t max_lines = 20);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_REPORT_SHORT_DIFF_H_
