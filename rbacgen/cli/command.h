@@ -15,6 +15,8 @@
 namespace mandate::rbacgen {
 
 // Each declares its sub-command and flags; running it sets *exit_code.
+void AddGenerateCommand(CLI::App& app, int* exit_code);
+void AddCheckCommand(CLI::App& app, int* exit_code);
 void AddRbacCommand(CLI::App& app, int* exit_code);
 void AddCrdCommand(CLI::App& app, int* exit_code);
 void AddWebhookCommand(CLI::App& app, int* exit_code);

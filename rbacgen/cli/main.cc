@@ -16,6 +16,7 @@ using AddCommand = void (*)(CLI::App& app, int* exit_code);
 
 // A new sub-command adds its line here.
 constexpr AddCommand kCommands[] = {
+    mandate::rbacgen::AddGenerateCommand,    mandate::rbacgen::AddCheckCommand,
     mandate::rbacgen::AddRbacCommand,        mandate::rbacgen::AddCrdCommand,
     mandate::rbacgen::AddWebhookCommand,     mandate::rbacgen::AddHeaderCommand,
     mandate::rbacgen::AddChartCommand,       mandate::rbacgen::AddTraceCommand,

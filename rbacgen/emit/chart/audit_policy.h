@@ -25,6 +25,11 @@ namespace mandate::rbacgen {
 Yaml AuditPolicy(const std::vector<ComponentMandate>& components, const std::string& base_name,
                  const ChartSwitches& switches, bool bodies = false);
 
+// The policy as a file, with a heading for a person who merges it.
+std::string AuditPolicyText(const std::vector<ComponentMandate>& components,
+                            const std::string& base_name, const ChartSwitches& switches,
+                            bool bodies);
+
 // Adds, when asked for, a ConfigMap that holds it: the API server reads a file, no object.
 void AddAuditPolicy(ObjectMaker& base, const std::vector<ComponentMandate>& components);
 

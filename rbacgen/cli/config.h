@@ -1,0 +1,83 @@
+// The configuration of a project, rbacgen.yaml (docs/rbacgen.md#configuration).
+#ifndef RBACGEN_CLI_CONFIG_H_
+#define RBACGEN_CLI_CONFIG_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "rbacgen/markers/component_from.h"
+
+namespace mandate::rbacgen {
+
+// A file or a folder that is read recursively.
+struct SourcePath {
+  std::string path;
+  // Whether to read only files that have a +mandate:component marker. Files of a library may show
+  // other markers as examples in comments.
+  bool needs_component = false;
+};
+
+struct ChartOutput {
+  std::string dir;
+  bool minimal = false;
+};
+
+struct HeaderOutput {
+  std::string out;
+  std::string include_as;     // empty: `out`
+  std::string base = "none";  // or with, only
+};
+
+struct RolesOutput {
+  std::string out;
+  std::string role_name;
+  bool minimal = false;
+};
+
+struct WebhookOutput {
+  std::string out;
+  std::string service_name;
+  std::string service_namespace;
+};
+
+struct CrdOutput {
+  std::string dir;
+  std::vector<std::string> files;  // .proto files, and folders of them
+  std::vector<std::string> proto_path = {"."};
+  std::optional<int64_t> max_description;
+};
+
+struct AuditPolicyOutput {
+  std::string out;
+  bool bodies = false;
+};
+
+// All paths are relative to the folder of the configuration file.
+struct Config {
+  std::vector<SourcePath> sources;
+  std::vector<std::string> skip;  // files and folders below `sources`
+  ComponentFrom component_from = ComponentFrom::kMarker;
+  bool warn_unjustified = false;
+  std::string base_name = "mandate-manager";
+  std::string part_of = "mandate";
+  std::string ns;  // empty: the default of each output
+
+  std::optional<ChartOutput> chart;
+  std::optional<HeaderOutput> header;
+  std::optional<RolesOutput> roles;
+  std::optional<WebhookOutput> webhook;
+  std::optional<CrdOutput> crd;
+  std::optional<AuditPolicyOutput> audit_policy;
+};
+
+// InvalidArgument with `file` and the line: text that is not YAML, an unknown key (with the nearest
+// known key), a key that occurs twice or is missing, a value of the wrong type.
+absl::StatusOr<Config> ParseConfig(const std::string& file, std::string_view text);
+
+}  // namespace mandate::rbacgen
+
+#endif  // RBACGEN_CLI_CONFIG_H_
