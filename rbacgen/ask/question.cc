@@ -111,8 +111,7 @@ std::vector<QuestionDoubt> QuestionDoubts(const QuestionText& text, const rbac::
                       });
   if (is_new) return doubts;
   if (IsOfNoNamespace(request) && !request.ns.empty()) {
-    doubts.push_back({StrCat(request.resource, " are of no namespace: a request for them is in ",
-                             "none; leave -n out")});
+    doubts.push_back({StrCat(request.resource, " are not namespaced; omit -n")});
   }
   const std::string target = Target(request);
   const auto mistyped = lint("", target);

@@ -75,7 +75,7 @@ TEST(QuestionDoubts, SayWhatMayNotBeMeant) {
        "OPEN verb \"GET\" has capital letters: the verbs of requests are in lower case"},
       {{"impersonate-on:serviceAccount:get", "pods", "", ""}, ""},
       {{"get", "nodes/n1", "", "shop"},
-       "nodes are of no namespace: a request for them is in none; leave -n out"},
+       "nodes are not namespaced; omit -n"},
       {{"get", "namespaces/shop", "", "shop"}, ""},
       {{"bind", "clusterroles/view", "", "shop"}, ""},
       {{"get", "widgets", "", ""},
