@@ -1,29 +1,42 @@
 // rbacgen: from the RBAC markers in source code to roles, charts and compile-time mandates, and
 // from the audit log back to who did what.
+#include <algorithm>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "CLI/CLI.hpp"
 #include "rbacgen/cli/command.h"
+#include "rbacgen/cli/help.h"
 #include "rbacgen/cli/version.h"
 #include "rbacgen/markers/text.h"
 
 namespace {
 
-using AddCommand = void (*)(CLI::App& app, int* exit_code);
+struct Command {
+  const char* group;
+  void (*add)(CLI::App& app, int* exit_code);
+};
 
-// A new sub-command adds its line here.
-constexpr AddCommand kCommands[] = {
-    mandate::rbacgen::AddGenerateCommand,    mandate::rbacgen::AddCheckCommand,
-    mandate::rbacgen::AddRbacCommand,        mandate::rbacgen::AddCrdCommand,
-    mandate::rbacgen::AddWebhookCommand,     mandate::rbacgen::AddHeaderCommand,
-    mandate::rbacgen::AddChartCommand,       mandate::rbacgen::AddTraceCommand,
-    mandate::rbacgen::AddAuditPolicyCommand, mandate::rbacgen::AddAuditCommand,
-    mandate::rbacgen::AddDiffCommand,        mandate::rbacgen::AddCanICommand,
-    mandate::rbacgen::AddWhoCanCommand,      mandate::rbacgen::AddBlastRadiusCommand,
-    mandate::rbacgen::AddMutateCommand,
+// In the order of the help text. A new command adds its line here.
+constexpr Command kCommands[] = {
+    {"Generate", mandate::rbacgen::AddGenerateCommand},
+    {"Generate", mandate::rbacgen::AddChartCommand},
+    {"Generate", mandate::rbacgen::AddHeaderCommand},
+    {"Generate", mandate::rbacgen::AddCrdCommand},
+    {"Generate", mandate::rbacgen::AddAuditPolicyCommand},
+    {"Generate", mandate::rbacgen::AddRbacCommand},
+    {"Generate", mandate::rbacgen::AddWebhookCommand},
+    {"Lint", mandate::rbacgen::AddCheckCommand},
+    {"Lint", mandate::rbacgen::AddMutateCommand},
+    {"Ask", mandate::rbacgen::AddCanICommand},
+    {"Ask", mandate::rbacgen::AddWhoCanCommand},
+    {"Ask", mandate::rbacgen::AddDiffCommand},
+    {"Ask", mandate::rbacgen::AddBlastRadiusCommand},
+    {"Audit", mandate::rbacgen::AddAuditCommand},
+    {"Audit", mandate::rbacgen::AddTraceCommand},
 };
 
 // "--namespace=", as `--namespace=$UNSET` becomes: CLI11 would take the next argument for its
@@ -37,11 +50,11 @@ const char* FlagWithoutValue(int argc, char** argv) {
   return nullptr;
 }
 
-// Says what is wrong, and which command's --help is about it.
-int Misuse(const CLI::App& app, const CLI::ParseError& error, const char* first) {
+// Reports an invalid command line, and names the command whose --help describes it.
+int Misuse(const CLI::App& app, const CLI::ParseError& error, const std::string& first) {
   const std::vector<CLI::App*> named = app.get_subcommands();
   std::cerr << "rbacgen: ";
-  if (named.empty() && first != nullptr && *first != '-') {
+  if (named.empty() && !first.starts_with('-')) {
     std::cerr << "unknown command " << mandate::rbacgen::Quoted(first);
     for (const auto* other : app.get_subcommands(nullptr)) {
       if (mandate::rbacgen::IsOneEditAway(first, other->get_name())) {
@@ -65,26 +78,39 @@ int main(int argc, char** argv) {
       "log.",
       "rbacgen");
   app.require_subcommand(1);
+  app.formatter(std::make_shared<mandate::rbacgen::HelpFormatter>());
   app.set_version_flag("--version", std::string("rbacgen ") + mandate::rbacgen::kVersion);
   app.footer(
-      "Run `rbacgen COMMAND --help` for details.\n\nExit codes of every command:\n"
-      "  0  done; yes; no difference; nothing found\n"
-      "  1  no; different; something found, such as mistakes in markers\n"
+      "`rbacgen help COMMAND` describes a command. `rbacgen version` prints the version.\n"
+      "`rbacgen check PATH…` is the linter for markers.\n\nExit codes of every command:\n"
+      "  0  done; yes; no difference; no findings\n"
+      "  1  no; different; findings, such as mistakes in markers\n"
       "  2  unknown: an invalid command line, an unreadable input, an unwritable output");
   if (const char* flag = FlagWithoutValue(argc, argv)) {
     std::cerr << "rbacgen: " << flag << " has no value; add a value, or remove the flag\n";
     return mandate::rbacgen::kExitUnknown;
   }
   int exit_code = 0;
-  for (const AddCommand add : kCommands) add(app, &exit_code);
+  for (const Command& command : kCommands) {
+    command.add(app, &exit_code);
+    app.get_subcommands(nullptr).back()->group(command.group);
+  }
+  std::vector<std::string> arguments =
+      mandate::rbacgen::WithHelpAsFlag(std::vector<std::string>(argv + 1, argv + argc));
+  const std::string first = arguments[0];
+  std::ranges::reverse(arguments);  // as CLI11 wants them
   try {
-    app.parse(argc, argv);
+    app.parse(arguments);
   } catch (const CLI::CallForHelp& e) {
-    return app.exit(e);
+    const bool unknown = !first.starts_with('-') && app.get_subcommands().empty();
+    if (unknown) return Misuse(app, e, first);
+    if (argc > 1) return app.exit(e);
+    std::cerr << app.help();
+    return mandate::rbacgen::kExitUnknown;
   } catch (const CLI::CallForVersion& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    return Misuse(app, e, argv[1]);
+    return Misuse(app, e, first);
   }
   return exit_code;
 }
