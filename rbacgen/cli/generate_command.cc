@@ -13,7 +13,7 @@
 #include "rbacgen/cli/command.h"
 #include "rbacgen/cli/config.h"
 #include "rbacgen/cli/project.h"
-#include "rbacgen/cli/version.h"
+#include "version.h"
 #include "rbacgen/markers/source_files.h"
 #include "rbacgen/report/findings.h"
 #include "rbacgen/report/short_diff.h"

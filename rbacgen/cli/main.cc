@@ -10,7 +10,7 @@
 #include "CLI/CLI.hpp"
 #include "rbacgen/cli/command.h"
 #include "rbacgen/cli/help.h"
-#include "rbacgen/cli/version.h"
+#include "version.h"
 #include "rbacgen/markers/text.h"
 
 namespace {
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
       "rbacgen");
   app.require_subcommand(1);
   app.formatter(std::make_shared<mandate::rbacgen::HelpFormatter>());
-  app.set_version_flag("--version", std::string("rbacgen ") + mandate::rbacgen::kVersion);
+  app.set_version_flag("--version", std::string("rbacgen ") + mandate::kVersion);
   app.footer(
       "`rbacgen help COMMAND` describes a command. `rbacgen version` prints the version.\n"
       "`rbacgen check PATH…` is the linter for markers.\n\nExit codes of every command:\n"

@@ -20,7 +20,7 @@ from typing import ClassVar
 from mandate_dev import bazel, runner
 from mandate_dev.paths import HACK, ROOT, cache
 
-HERE = os.path.join(ROOT, "rbacgen", "webhook")
+HERE = os.path.join(ROOT, "rbacgen", "emit", "webhook")
 VERSION = "v0.23.0"
 # Module: the paths that the project gives controller-gen; where it keeps the role, and the webhook configurations if it
 # has any.

@@ -14,8 +14,8 @@ from mandate_dev.paths import ROOT
 
 CRDS = os.path.join(ROOT, "charts", "mandate", "crds")
 # The whole vocabulary of options, as the unit test compares it.
-WIDGETS = os.path.join(ROOT, "rbacgen", "crd", "testdata", "example.com_widgets.yaml")
-GADGETS = os.path.join(ROOT, "rbacgen", "crd", "testdata", "example.com_gadgets.yaml")
+WIDGETS = os.path.join(ROOT, "rbacgen", "emit", "crd", "testdata", "example.com_widgets.yaml")
+GADGETS = os.path.join(ROOT, "rbacgen", "emit", "crd", "testdata", "example.com_gadgets.yaml")
 GROUP = "operators.coreos.com/v1alpha1"
 
 

@@ -87,7 +87,7 @@ class FieldNames(ClusterCase):
             self.check(f"{part}.{other} is denied", code != 0 and other in errors, f"exit {code}: {errors}")
 
     def test_field_names(self) -> None:
-        program = bazel.program("//rbacgen/crd/testing:random_kinds")
+        program = bazel.program("//rbacgen/emit/crd/testing:random_kinds")
         protos = bazel.kubernetes_protos()
 
         def random_kinds(verb: str) -> tuple[bool, str]:
