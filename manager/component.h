@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -36,6 +37,16 @@ struct ComponentSpec {
   const rbac::Mandate* mandate = nullptr;  // a constant of the program
   std::function<absl::StatusOr<Controllers>(const Component&)> make_controllers;
 };
+
+// `make_controllers` of a component with one controller, which `kMake` makes.
+template <auto kMake>
+absl::StatusOr<Controllers> SingleController(const Component& component) {
+  auto controller = kMake(component);
+  if (!controller.ok()) return std::move(controller).status();
+  Controllers controllers;
+  controllers.push_back(*std::move(controller));
+  return controllers;
+}
 
 }  // namespace mandate
 

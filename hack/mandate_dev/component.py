@@ -135,7 +135,7 @@ def registered(words: dict[str, str]) -> dict[str, str]:
     # clang-format then sorts the includes.
     source, includes = re.subn(r'(?m)^(?=#include "manager/)', f'#include "controllers/{snake}/reconciler.h"\n', source, count=1)
     source, rows = re.subn(r"(?m)(^std::vector<ComponentSpec> AllComponents\(\) \{\n  return \{\n(?:      \{.*\},\n)*)",
-                           rf"\g<1>      {{\&{words['CONSTANT']}, One<{snake}::MakeController>}},\n".replace(r"\&", "&"),
+                           rf"\g<1>      {{\&{words['CONSTANT']}, SingleController<{snake}::MakeController>}},\n".replace(r"\&", "&"),
                            source, count=1)
     if not includes or not rows:
         raise Refused(f"{PROGRAM}/components.cc: AllComponents() is not a list, one component a line; make it one, then try again")

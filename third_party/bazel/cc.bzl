@@ -33,6 +33,6 @@ def cc_unit(name, deps = [], test_deps = None, testonly = None, visibility = Non
     cc_test(
         name = name + "_test",
         srcs = [name + "_test.cc"],
-        deps = [":" + name, "//third_party:gtest_main"] + test_deps,
+        deps = [":" + name, "@mandate//third_party:gtest_main"] + test_deps,
         **attributes
     )

@@ -20,17 +20,17 @@ def mandate_header(name, srcs, base = "none", **kwargs):
         name = name + "_rbacgen",
         srcs = srcs,
         outs = [header],
-        cmd = "$(location //rbacgen) header --base={} --include-as={}/{} --out=$@ $(SRCS)".format(
+        cmd = "$(location @mandate//rbacgen) header --base={} --include-as={}/{} --out=$@ $(SRCS)".format(
             base,
             native.package_name(),
             header,
         ),
-        tools = ["//rbacgen"],
+        tools = ["@mandate//rbacgen"],
         **kwargs
     )
     cc_library(
         name = name,
         hdrs = [header],
-        deps = ["//manager/rbac:mandate"],
+        deps = ["@mandate//manager/rbac:mandate"],
         **kwargs
     )

@@ -38,15 +38,21 @@ def cc_proto(name, srcs, deps = [], proto_deps = [], kubernetes = [], grpc = Fal
     native.filegroup(name = name + "_protos", srcs = srcs, **kwargs)
     stems = [s[:-len(".proto")] for s in srcs]
     outs = [s + ".pb" + e for s in stems for e in (".h", ".cc")]
-    flags = "--cpp_out=$(GENDIR)"
+
+    # Names of .proto files are relative to their repository.
+    repository = native.repository_name()[1:]
+    root = "external/" + repository if repository else "."
+    out = "$(GENDIR)/" + root
+    flags = "--cpp_out=" + out
     if grpc:
         outs += [s + ".grpc.pb" + e for s in stems for e in (".h", ".cc")]
-        flags += " --grpc_out=$(GENDIR) --plugin=protoc-gen-grpc=" + _GRPC_PLUGIN
+        flags += " --grpc_out=" + out + " --plugin=protoc-gen-grpc=" + _GRPC_PLUGIN
     native.genrule(
         name = name + "_protoc",
         srcs = srcs + proto_deps + ["@kubernetes//:protos"],
         outs = outs,
-        cmd = "protoc -I . -I external/kubernetes {} {}".format(
+        cmd = "protoc -I {} -I external/mandate -I external/kubernetes {} {}".format(
+            root,
             flags,
             " ".join(["$(location {})".format(s) for s in srcs]),
         ),
@@ -56,7 +62,7 @@ def cc_proto(name, srcs, deps = [], proto_deps = [], kubernetes = [], grpc = Fal
         srcs = [o for o in outs if o.endswith(".cc")],
         hdrs = [o for o in outs if o.endswith(".h")],
         copts = ["-w"],
-        deps = deps + ["@kubernetes//:" + k for k in kubernetes] + ["//third_party:protobuf"] +
-               (["//third_party:grpc"] if grpc else []),
+        deps = deps + ["@kubernetes//:" + k for k in kubernetes] + ["@mandate//third_party:protobuf"] +
+               (["@mandate//third_party:grpc"] if grpc else []),
         **kwargs
     )

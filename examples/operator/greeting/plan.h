@@ -1,0 +1,28 @@
+// What to do about one Greeting: a pure function of the objects that were read.
+#ifndef GREETING_PLAN_H_
+#define GREETING_PLAN_H_
+
+#include <optional>
+#include <string>
+
+#include "greeting/kind.h"
+#include "manager/object/kinds/core_v1.h"
+
+namespace example {
+
+inline constexpr char kMessageKey[] = "message";
+
+struct Plan {
+  // The ConfigMap to write; none if it is as desired, or must not be changed.
+  std::optional<mandate::corev1::ConfigMap> write;
+  // Why the spec cannot be fulfilled; empty if it can.
+  std::string problem;
+};
+
+// `actual` is the ConfigMap with the name of the Greeting, if it exists.
+Plan MakePlan(const v1alpha1::Greeting& greeting,
+              const std::optional<mandate::corev1::ConfigMap>& actual);
+
+}  // namespace example
+
+#endif  // GREETING_PLAN_H_
