@@ -30,22 +30,6 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-absl::StatusOr<Target> FromKubeconfig(const std::string& path) {
-  ASSIGN_OR_RETURN(const ClusterConfig config, LoadKubeconfig({path}));
-  Target target;
-  target.server = config.endpoint.server;
-  target.ca_pem = config.endpoint.ca_pem;
-  if (const auto* certificate = std::get_if<ClientCertificate>(&config.base)) {
-    target.certificate_pem = certificate->certificate_pem;
-    target.key_pem = std::string(certificate->key_pem->Reveal());
-  } else if (const auto* token = std::get_if<StaticToken>(&config.base)) {
-    target.token = std::string(token->token->Reveal());
-  } else {
-    ASSIGN_OR_RETURN(target.token, ReadFile(std::get<TokenFile>(config.base).path));
-  }
-  return target;
-}
-
 // etcd answers JSON over HTTP beside its gRPC.
 absl::Status Post(HttpClient& etcd, const std::string& path, const Json::Value& body) {
   ASSIGN_OR_RETURN(const Response response,
@@ -109,11 +93,24 @@ absl::Status InstallCrd(HttpClient& http, const Target& target, const Json::Valu
 
 }  // namespace
 
+absl::StatusOr<Target> TargetOfKubeconfig(const std::string& path) {
+  ASSIGN_OR_RETURN(const ClusterConfig config, LoadKubeconfig({path}));
+  Target target;
+  target.connection.server = config.endpoint.server;
+  target.connection.ca_pem = config.endpoint.ca_pem;
+  if (const auto* certificate = std::get_if<ClientCertificate>(&config.base)) {
+    target.connection.certificate_pem = certificate->certificate_pem;
+    target.connection.key_pem = std::string(certificate->key_pem->Reveal());
+  } else if (const auto* token = std::get_if<StaticToken>(&config.base)) {
+    target.token = std::string(token->token->Reveal());
+  } else {
+    ASSIGN_OR_RETURN(target.token, ReadFile(std::get<TokenFile>(config.base).path));
+  }
+  return target;
+}
+
 absl::Status InstallCrds(const Target& target, const std::string& folder) {
-  HttpClient http({.server = target.server,
-                   .ca_pem = target.ca_pem,
-                   .certificate_pem = target.certificate_pem,
-                   .key_pem = target.key_pem});
+  HttpClient http(target.connection);
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     if (entry.path().extension() != ".yaml") continue;
@@ -129,7 +126,7 @@ absl::Status InstallCrds(const Target& target, const std::string& folder) {
 }
 
 absl::StatusOr<Target> ClusterTarget(const ClusterOptions& options) {
-  ASSIGN_OR_RETURN(Target target, FromKubeconfig(options.kubeconfig));
+  ASSIGN_OR_RETURN(Target target, TargetOfKubeconfig(options.kubeconfig));
   if (!options.audit_log.empty()) target.audit_log = FollowFile(options.audit_log);
   target.uncached = options.uncached;
   if (!options.restart_etcd.empty()) {
@@ -140,7 +137,7 @@ absl::StatusOr<Target> ClusterTarget(const ClusterOptions& options) {
     };
   }
   if (!options.etcd.empty()) {
-    Connection etcd{.server = options.etcd, .ca_pem = "", .certificate_pem = "", .key_pem = ""};
+    Connection etcd{.server = options.etcd};
     ASSIGN_OR_RETURN(etcd.ca_pem, ReadFile(options.etcd_pki + "/etcd-ca.crt"));
     ASSIGN_OR_RETURN(etcd.certificate_pem, ReadFile(options.etcd_pki + "/etcd.crt"));
     ASSIGN_OR_RETURN(etcd.key_pem, ReadFile(options.etcd_pki + "/etcd.key"));

@@ -19,6 +19,9 @@ struct ClusterOptions {
   std::string crds;          // a folder of manifests, one object a file; empty: none are installed
 };
 
+// Its current context, with a client certificate or a token. Errors name the file.
+absl::StatusOr<Target> TargetOfKubeconfig(const std::string& path);
+
 // Installs the CRDs, and returns when they are served. Errors name the file or request.
 absl::StatusOr<Target> ClusterTarget(const ClusterOptions& options);
 

@@ -18,8 +18,7 @@ TEST(HookServerTest, AnswersAsToldAndRemembers) {
   ASSERT_TRUE(absl::Base64Unescape(hooks->CaBundle(), &ca));
   const std::string url = hooks->UrlOf("deny");
   const size_t slash = url.rfind('/');
-  HttpClient http(
-      {.server = url.substr(0, slash), .ca_pem = ca, .certificate_pem = "", .key_pem = ""});
+  HttpClient http({.server = url.substr(0, slash), .ca_pem = ca});
   const auto ask = [&] {
     return *http.Send({.method = "POST",
                        .target = url.substr(slash) + "?timeout=1s",

@@ -189,4 +189,36 @@ absl::StatusOr<Response> HttpClient::Send(const Request& request) {
   return std::move(exchange->response());
 }
 
+absl::StatusOr<std::vector<Response>> HttpClient::SendAll(const std::vector<Request>& requests,
+                                                          size_t at_once) {
+  std::vector<Response> responses(requests.size());
+  std::map<size_t, std::unique_ptr<Exchange>> running;  // by index
+  const auto any_ended = [&running] {
+    return std::any_of(running.begin(), running.end(),
+                       [](const auto& one) { return one.second->ended(); });
+  };
+  for (size_t next = 0; next < requests.size() || !running.empty();) {
+    for (; running.size() < at_once && next < requests.size(); ++next) {
+      running.emplace(next, Start(requests[next]));
+    }
+    const bool in_time = Await(any_ended, kTimeout);
+    for (auto it = running.begin(); it != running.end();) {
+      const auto& [index, exchange] = *it;
+      const absl::Status status =
+          in_time ? exchange->status() : absl::UnavailableError("no answer in time");
+      if (!status.ok()) {
+        return absl::UnavailableError(StrCat(requests[index].method, " ", requests[index].target,
+                                             ": ", std::string(status.message())));
+      }
+      if (!exchange->ended()) {
+        ++it;
+        continue;
+      }
+      responses[index] = std::move(exchange->response());
+      it = running.erase(it);
+    }
+  }
+  return responses;
+}
+
 }  // namespace mandate::conformance

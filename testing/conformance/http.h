@@ -25,10 +25,10 @@ namespace mandate::conformance {
 
 // How a connection is made.
 struct Connection {
-  std::string server;
-  std::string ca_pem;
-  std::string certificate_pem;  // for requests that say so
-  std::string key_pem;
+  std::string server = {};  // https://127.0.0.1:6443
+  std::string ca_pem = {};
+  std::string certificate_pem = {};  // for requests that say so
+  std::string key_pem = {};
 };
 
 struct Request {
@@ -77,6 +77,10 @@ class HttpClient {
 
   // kUnavailable: no whole response came in 30 seconds.
   absl::StatusOr<Response> Send(const Request& request);
+  // The responses in the order of the requests, at most `at_once` of which are under way.
+  // kUnavailable: 30 seconds passed in which no response ended.
+  absl::StatusOr<std::vector<Response>> SendAll(const std::vector<Request>& requests,
+                                                size_t at_once = 16);
 
  private:
   struct Impl;

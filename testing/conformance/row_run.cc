@@ -33,7 +33,7 @@ class RowRun {
 
   absl::Status Run(const Row& row) {
     variables_["ns"] = context_.id;
-    variables_["server"] = context_.target.server;
+    variables_["server"] = context_.target.connection.server;
     for (const auto& [name, value] : row.let) {
       ASSIGN_OR_RETURN(const std::string text, Substitute(value, variables_));
       variables_[name] = text;

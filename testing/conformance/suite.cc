@@ -40,7 +40,7 @@ class Suite {
 
   // Only now: a controller that empties so many would slow the rows down.
   void RemoveNamespaces() {
-    HttpClient http(ConnectionTo(target_));
+    HttpClient http(target_.connection);
     for (size_t i = 0; i < results_.size(); ++i) {
       if (!results_[i].skipped) Session(target_, http, IdOf(i)).RemoveNamespace();
     }
@@ -55,16 +55,10 @@ class Suite {
   }
 
  private:
-  static Connection ConnectionTo(const Target& target) {
-    return {.server = target.server,
-            .ca_pem = target.ca_pem,
-            .certificate_pem = target.certificate_pem,
-            .key_pem = target.key_pem};
-  }
   std::string IdOf(size_t row) const { return StrCat("row-", options_.run, "-", row); }
 
   void Work(bool alone) {
-    HttpClient http(ConnectionTo(target_));
+    HttpClient http(target_.connection);
     for (size_t i; (i = next_++) < results_.size();) {
       RowResult& result = results_[i];
       if (result.skipped || result.row->alone != alone) continue;

@@ -34,16 +34,10 @@ rows:
 class SuiteTest : public testing::Test {
  protected:
   std::string Run(bool is_double) {
-    const Target target{.server = server_->url(),
-                        .ca_pem = ca_.certificate_pem(),
-                        .certificate_pem = "",
-                        .key_pem = "",
-                        .token = "t",
-                        .audit_log = nullptr,
-                        .compact = nullptr,
-                        .restart_etcd = nullptr,
-                        .is_double = is_double,
-                        .crds = false};
+    Target target;
+    target.connection = {.server = server_->url(), .ca_pem = ca_.certificate_pem()};
+    target.token = "t";
+    target.is_double = is_double;
     const std::vector<RowResult> results = RunSuite(*rows_, target, {.run = "test"});
     std::string outcome;
     for (const RowResult& r : results) {

@@ -6,17 +6,14 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "testing/conformance/http.h"
 
 namespace mandate::conformance {
 
 // A value.
 struct Target {
-  std::string server;  // https://127.0.0.1:6443
-  std::string ca_pem;
-  // The administrator's: either a client certificate or a token.
-  std::string certificate_pem;
-  std::string key_pem;
-  std::string token;
+  Connection connection;  // with the administrator's client certificate, unless there is a token
+  std::string token;      // the administrator's
 
   // What was added to the audit log since the last call, JSON lines; called by one thread at a
   // time. None: rows that need the log do not run.

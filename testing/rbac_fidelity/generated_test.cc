@@ -108,14 +108,12 @@ TEST(GeneratedTest, ReasonsAreChecked) {
 }
 
 TEST(GeneratedTest, ProbesTellMessagesApart) {
-  HttpRequest request;
-  request.target = "/api/v1/namespaces/shop/pods?watch=1";
-  request.impersonate = "x";
+  Request request = NewRequest("GET", "/api/v1/namespaces/shop/pods?watch=1", "");
   const std::string message =
       R"(pods is forbidden: User \"x\" cannot watch resource \"pods\" in API group \"\" in the )"
       R"(namespace \"shop\")";
   const auto result = [&](int status, const std::string& body) {
-    return Compare(request, {status, body}).result;
+    return Compare("x", request, {.code = status, .body = body}).result;
   };
   EXPECT_EQ(result(403, "{\"message\":\"" + message + "\"}"), ProbeResult::kSame);
   EXPECT_EQ(result(403, "{\"message\":\"pods is forbidden\"}"), ProbeResult::kDifferent);

@@ -1,12 +1,10 @@
 #include "testing/rbac_fidelity/probes.h"
 
-#include <jsoncpp/json/json.h>
-
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "manager/core/strings.h"
+#include "manager/object/json.h"
 #include "manager/rbac/forbidden.h"
 #include "manager/rbac/request_info.h"
 
@@ -15,15 +13,11 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// The message of a metav1.Status; the body itself when it is none.
+// The message of a metav1.Status; of any other body, the body.
 std::string MessageOf(const std::string& body) {
-  const std::unique_ptr<Json::CharReader> reader(Json::CharReaderBuilder().newCharReader());
-  Json::Value status;
-  if (!reader->parse(body.data(), body.data() + body.size(), &status, nullptr) ||
-      !status.isObject() || !status["message"].isString()) {
-    return body;
-  }
-  return status["message"].asString();
+  const absl::StatusOr<Json::Value> status = ParseJson(body);
+  const Json::Value* message = status.ok() ? FindMember(*status, "message") : nullptr;
+  return message != nullptr && message->isString() ? message->asString() : body;
 }
 
 }  // namespace
@@ -91,34 +85,33 @@ std::string Probes::Query() {
   return query;
 }
 
-HttpRequest Probes::Next() {
+Request Probes::Next() {
   static const Strings methods{"GET", "GET",   "GET",    "GET",     "POST",
                                "PUT", "PATCH", "DELETE", "OPTIONS", "FROB"};
   static const Strings lists{"/api/v1/pods", "/apis/apps/v1/namespaces/shop/deployments"};
-  HttpRequest request;
   // Parameters matter to lists only.
   const bool list = dice_.Chance(50);
-  request.method = list ? "GET" : dice_.Pick(methods);
-  request.target = list ? dice_.Pick(lists) : Path();
-  request.target += Query();
-  request.impersonate = user_;
+  const std::string method = list ? "GET" : dice_.Pick(methods);
+  const std::string path = list ? dice_.Pick(lists) : Path();
+  Request request = NewRequest(method, path + Query(), "application/json");
+  Impersonate({.name = user_, .groups = {}}, request);
   return request;
 }
 
-ProbeVerdict Compare(const HttpRequest& request, const HttpResponse& response) {
+ProbeVerdict Compare(const std::string& user, const Request& request, const Response& response) {
   const auto attributes = rbac::AttributesOf(request.method, request.target);
   ProbeVerdict verdict;
-  verdict.got = StrCat(response.status, " ", MessageOf(response.body));
+  verdict.got = StrCat(response.code, " ", MessageOf(response.body));
   if (!attributes.ok()) {
     verdict.expected = std::string(attributes.status().message());
-    const bool refused = response.status == 400 || response.status == 500;
+    const bool refused = response.code == 400 || response.code == 500;
     verdict.result = refused ? ProbeResult::kSame : ProbeResult::kDifferent;
     return verdict;
   }
-  verdict.expected = StrCat("403 ", rbac::ForbiddenMessage(request.impersonate, *attributes));
+  verdict.expected = StrCat("403 ", rbac::ForbiddenMessage(user, *attributes));
   if (verdict.got == verdict.expected) return verdict;
   // The server opens a few paths to everyone who is authenticated.
-  const bool open = !attributes->is_resource_request && response.status != 403;
+  const bool open = !attributes->is_resource_request && response.code != 403;
   verdict.result = open ? ProbeResult::kNotComparable : ProbeResult::kDifferent;
   return verdict;
 }

@@ -5,9 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "testing/rbac_fidelity/dice.h"
-#include "testing/rbac_fidelity/http.h"
+#include "testing/rbac_fidelity/request.h"
 
 namespace mandate::fidelity {
 
@@ -18,7 +17,7 @@ class Probes {
   // `user` sends them; nothing may be granted to it.
   Probes(std::string user, uint64_t seed) : user_(std::move(user)), dice_(seed * 31 + 7) {}
 
-  HttpRequest Next();
+  Request Next();
 
  private:
   std::string Path();
@@ -36,10 +35,10 @@ struct ProbeVerdict {
   std::string got;
 };
 
-// Compares the message of a 403 with the one that manager/rbac computes, and a 400 or 500 from
-// before authorization with its InvalidArgument. Anything else, such as a path that is open to all,
-// tells nothing.
-ProbeVerdict Compare(const HttpRequest& request, const HttpResponse& response);
+// Compares the message of a 403 to `user` with the one that manager/rbac computes, and a 400 or 500
+// from before authorization with its InvalidArgument. Other answers, such as the one of a path that
+// is open to all users, cannot be compared.
+ProbeVerdict Compare(const std::string& user, const Request& request, const Response& response);
 
 }  // namespace mandate::fidelity
 

@@ -11,6 +11,7 @@
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/rbac/authorizer.h"
+#include "testing/conformance/cluster_target.h"
 #include "testing/rbac_fidelity/judge.h"
 #include "testing/rbac_fidelity/probes.h"
 #include "testing/rbac_fidelity/server.h"
@@ -124,14 +125,15 @@ bool Complete(const Totals& totals) {
 
 // The number of requests that the server reads otherwise than we do.
 absl::StatusOr<int> Probed(const Flags& flags, HttpClient& http, uint64_t seed) {
-  Probes probes(StrCat("fid-", seed, "-nobody"), seed);
-  std::vector<HttpRequest> requests;
+  const std::string user = StrCat("fid-", seed, "-nobody");
+  Probes probes(user, seed);
+  std::vector<Request> requests;
   for (int i = 0; i < flags.requests; ++i) requests.push_back(probes.Next());
-  ASSIGN_OR_RETURN(const std::vector<HttpResponse> responses, http.Send(requests, 8));
+  ASSIGN_OR_RETURN(const std::vector<Response> responses, http.SendAll(requests, 8));
   int different = 0;
   int compared = 0;
   for (size_t i = 0; i < requests.size(); ++i) {
-    const ProbeVerdict verdict = Compare(requests[i], responses[i]);
+    const ProbeVerdict verdict = fidelity::Compare(user, requests[i], responses[i]);
     compared += verdict.result != ProbeResult::kNotComparable;
     if (verdict.result != ProbeResult::kDifferent) continue;
     if (++different > kShownMismatches) continue;
@@ -194,13 +196,19 @@ absl::StatusOr<bool> Run(const Flags& flags) {
   std::cout << "seed " << flags.seed << " (replay: --seed " << flags.seed << " --decisions "
             << flags.decisions << " --requests " << flags.requests << " --grants " << flags.grants
             << ")\n";
-  ASSIGN_OR_RETURN(const std::unique_ptr<HttpClient> http, HttpClient::Create(flags.kubeconfig));
+  ASSIGN_OR_RETURN(const conformance::Target target,
+                   conformance::TargetOfKubeconfig(flags.kubeconfig));
+  if (!target.token.empty()) {
+    return absl::InvalidArgumentError(
+        StrCat(flags.kubeconfig, ": needs a client certificate; use an administrator's"));
+  }
+  HttpClient http(target.connection);
   Totals totals;
   int different = 0;
   uint64_t seed = flags.seed;
   for (int left = flags.decisions; left > 0; left -= kDecisionsPerWorld, ++seed) {
     ASSIGN_OR_RETURN(const int more,
-                     RunWorld(flags, *http, seed, std::min(left, kDecisionsPerWorld), totals));
+                     RunWorld(flags, http, seed, std::min(left, kDecisionsPerWorld), totals));
     different += more;
   }
   const bool seeded = !flags.seed_bug.empty();

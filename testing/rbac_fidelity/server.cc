@@ -2,84 +2,67 @@
 
 #include <utility>
 
-#include "k8s.io/api/authorization/v1/generated.pb.h"
-#include "k8s.io/api/rbac/v1/generated.pb.h"
-#include "k8s.io/apimachinery/pkg/runtime/generated.pb.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
+#include "manager/object/kinds/authorization_v1.h"
+#include "manager/object/kinds/rbac_v1.h"
+#include "manager/object/object_codec.h"
 #include "manager/rbac/policy_proto.h"
 
 namespace mandate::fidelity {
 namespace {
 
 namespace authorization = k8s::io::api::authorization::v1;
-using k8s::io::apimachinery::pkg::runtime::Unknown;
 
 constexpr char kProtobuf[] = "application/vnd.kubernetes.protobuf";
-constexpr std::string_view kMagic("k8s\0", 4);
+constexpr char kJson[] = "application/json";
 constexpr char kRbac[] = "/apis/rbac.authorization.k8s.io/v1";
 constexpr int kMarkerPolls = 5000;
 
-std::string Wrap(const std::string& api_version, const std::string& kind,
-                 const google::protobuf::Message& message) {
-  Unknown envelope;
-  envelope.mutable_typemeta()->set_apiversion(api_version);
-  envelope.mutable_typemeta()->set_kind(kind);
-  envelope.set_raw(message.SerializeAsString());
-  return StrCat(kMagic, envelope.SerializeAsString());
+absl::Status WrongAnswer(const Request& request, const Response& response) {
+  return absl::InternalError(StrCat(request.method, " ", request.target, ": the server answered ",
+                                    response.code, ": ", response.body.substr(0, 500)));
 }
 
-absl::Status Unwrap(const HttpResponse& response, google::protobuf::Message& message) {
-  Unknown envelope;
-  if (response.status / 100 != 2 || !response.body.starts_with(kMagic) ||
-      !envelope.ParseFromString(response.body.substr(kMagic.size())) ||
-      !message.ParseFromString(envelope.raw())) {
-    return absl::InternalError(
-        StrCat("the server answered ", response.status, ": ", response.body.substr(0, 500)));
-  }
-  return absl::OkStatus();
+Request Send(std::string method, std::string target, std::string type, std::string body) {
+  Request request =
+      NewRequest(std::move(method), std::move(target), type == kProtobuf ? kProtobuf : kJson);
+  request.headers.emplace_back("Content-Type", std::move(type));
+  request.body = std::move(body);
+  request.has_body = true;
+  return request;
 }
 
-HttpRequest Post(std::string target, std::string body) {
-  return {.method = "POST",
-          .target = std::move(target),
-          .body = std::move(body),
-          .content_type = kProtobuf,
-          .accept = kProtobuf,
-          .impersonate = ""};
-}
-
-// Role and ClusterRole, RoleBinding and ClusterRoleBinding differ only in what they are called.
 template <class Object>
-HttpRequest PostRbac(const std::string& kind, const std::string& plural, const Object& object) {
-  std::string target = kRbac;
-  if constexpr (requires { object.ns; }) StrAppend(&target, "/namespaces/", object.ns);
-  return Post(StrCat(target, "/", plural),
-              Wrap("rbac.authorization.k8s.io/v1", kind, rbac::ToProto(object)));
+Request Post(std::string target, const Object& object) {
+  return Send("POST", std::move(target), kProtobuf, *EncodeObject(object, Encoding::kProtobuf));
 }
 
-std::vector<HttpRequest> Posts(const rbac::Policy& policy) {
-  std::vector<HttpRequest> posts;
-  for (const auto& o : policy.cluster_roles) {
-    posts.push_back(PostRbac("ClusterRole", "clusterroles", o));
+template <class Object>
+void AddPosts(const std::vector<Object>& objects, std::vector<Request>& posts) {
+  for (const Object& object : objects) {
+    const auto proto = rbac::ToProto(object);
+    std::string target = kRbac;
+    if constexpr (requires { object.ns; }) StrAppend(&target, "/namespaces/", object.ns);
+    posts.push_back(
+        Post(StrCat(target, "/", KindOf<std::decay_t<decltype(proto)>>::value.plural), proto));
   }
-  for (const auto& o : policy.roles) posts.push_back(PostRbac("Role", "roles", o));
-  for (const auto& o : policy.cluster_role_bindings) {
-    posts.push_back(PostRbac("ClusterRoleBinding", "clusterrolebindings", o));
-  }
-  for (const auto& o : policy.role_bindings) {
-    posts.push_back(PostRbac("RoleBinding", "rolebindings", o));
-  }
+}
+
+std::vector<Request> Posts(const rbac::Policy& policy) {
+  std::vector<Request> posts;
+  AddPosts(policy.cluster_roles, posts);
+  AddPosts(policy.roles, posts);
+  AddPosts(policy.cluster_role_bindings, posts);
+  AddPosts(policy.role_bindings, posts);
   return posts;
 }
 
-absl::Status Create(HttpClient& http, const std::vector<HttpRequest>& posts) {
-  ASSIGN_OR_RETURN(const std::vector<HttpResponse> responses, http.Send(posts));
+absl::Status Create(HttpClient& http, const std::vector<Request>& posts) {
+  ASSIGN_OR_RETURN(const std::vector<Response> responses, http.SendAll(posts));
   for (size_t i = 0; i < posts.size(); ++i) {
-    if (responses[i].status != 201 && responses[i].status != 409) {
-      return absl::InternalError(StrCat("POST ", posts[i].target, ": the server answered ",
-                                        responses[i].status, ": ",
-                                        responses[i].body.substr(0, 500)));
+    if (responses[i].code != 201 && responses[i].code != 409) {
+      return WrongAnswer(posts[i], responses[i]);
     }
   }
   return absl::OkStatus();
@@ -112,13 +95,10 @@ authorization::SubjectAccessReview ReviewOf(const Question& question) {
 
 template <class List, class Object>
 absl::Status ListInto(HttpClient& http, const std::string& plural, std::vector<Object>& objects) {
-  ASSIGN_OR_RETURN(const HttpResponse response, http.Send({.target = StrCat(kRbac, "/", plural),
-                                                           .body = "",
-                                                           .content_type = "",
-                                                           .accept = kProtobuf,
-                                                           .impersonate = ""}));
-  List list;
-  RETURN_IF_ERROR(Unwrap(response, list));
+  const Request request = NewRequest("GET", StrCat(kRbac, "/", plural), kProtobuf);
+  ASSIGN_OR_RETURN(const Response response, http.Send(request));
+  if (response.code != 200) return WrongAnswer(request, response);
+  ASSIGN_OR_RETURN(const List list, DecodeObject<List>(response.body, Encoding::kProtobuf));
   for (const auto& item : list.items()) objects.push_back(rbac::FromProto(item));
   return absl::OkStatus();
 }
@@ -128,25 +108,16 @@ absl::Status Aggregate(HttpClient& http, const World& world) {
   const std::string label = StrCat("\"", world.aggregate, "\":\"part\"");
   const std::string roles = StrCat(kRbac, "/clusterroles");
   for (const std::string& part : world.aggregate_parts) {
-    ASSIGN_OR_RETURN(const HttpResponse labelled,
-                     http.Send({.method = "PATCH",
-                                .target = StrCat(roles, "/", part),
-                                .body = StrCat(R"({"metadata":{"labels":{)", label, "}}}"),
-                                .content_type = "application/merge-patch+json",
-                                .accept = "application/json",
-                                .impersonate = ""}));
-    if (labelled.status != 200) return absl::InternalError(labelled.body);
+    const Request request = Send("PATCH", StrCat(roles, "/", part), "application/merge-patch+json",
+                                 StrCat(R"({"metadata":{"labels":{)", label, "}}}"));
+    ASSIGN_OR_RETURN(const Response response, http.Send(request));
+    if (response.code != 200) return WrongAnswer(request, response);
   }
   const std::string role =
       StrCat(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":)",
              R"({"name":")", world.aggregate, R"("},"rules":[],"aggregationRule":)",
              R"({"clusterRoleSelectors":[{"matchLabels":{)", label, "}}]}}");
-  RETURN_IF_ERROR(Create(http, {{.method = "POST",
-                                 .target = roles,
-                                 .body = role,
-                                 .content_type = "application/json",
-                                 .accept = "application/json",
-                                 .impersonate = ""}}));
+  RETURN_IF_ERROR(Create(http, {Send("POST", roles, kJson, role)}));
   for (int i = 0; i < kMarkerPolls; ++i) {
     ASSIGN_OR_RETURN(const rbac::Policy policy, ListPolicy(http));
     for (const rbac::ClusterRole& got : policy.cluster_roles) {
@@ -159,16 +130,11 @@ absl::Status Aggregate(HttpClient& http, const World& world) {
 }  // namespace
 
 absl::Status Load(HttpClient& http, const World& world) {
-  std::vector<HttpRequest> namespaces;
+  std::vector<Request> namespaces;
   for (const std::string& ns : world.words.namespaces) {
     namespaces.push_back(
-        {.method = "POST",
-         .target = "/api/v1/namespaces",
-         .body =
-             StrCat(R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":")", ns, "\"}}"),
-         .content_type = "application/json",
-         .accept = "application/json",
-         .impersonate = ""});
+        Send("POST", "/api/v1/namespaces", kJson,
+             StrCat(R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":")", ns, "\"}}")));
   }
   RETURN_IF_ERROR(Create(http, namespaces));
   RETURN_IF_ERROR(Create(http, Posts(world.policy)));
@@ -220,19 +186,16 @@ absl::StatusOr<rbac::Policy> ListPolicy(HttpClient& http) {
 
 absl::StatusOr<std::vector<Answer>> Review(HttpClient& http,
                                            const std::vector<Question>& questions) {
-  std::vector<HttpRequest> posts;
+  std::vector<Request> posts;
   for (const Question& question : questions) {
-    posts.push_back(
-        Post("/apis/authorization.k8s.io/v1/subjectaccessreviews",
-             Wrap("authorization.k8s.io/v1", "SubjectAccessReview", ReviewOf(question))));
+    posts.push_back(Post("/apis/authorization.k8s.io/v1/subjectaccessreviews", ReviewOf(question)));
   }
-  ASSIGN_OR_RETURN(const std::vector<HttpResponse> responses, http.Send(posts));
+  ASSIGN_OR_RETURN(const std::vector<Response> responses, http.SendAll(posts));
   std::vector<Answer> answers;
   for (size_t i = 0; i < responses.size(); ++i) {
-    authorization::SubjectAccessReview review;
-    if (const absl::Status s = Unwrap(responses[i], review); !s.ok()) {
-      return absl::InternalError(StrCat(questions[i].ToString(), ": ", std::string(s.message())));
-    }
+    if (responses[i].code != 201) return WrongAnswer(posts[i], responses[i]);
+    ASSIGN_OR_RETURN(const auto review, DecodeObject<authorization::SubjectAccessReview>(
+                                            responses[i].body, Encoding::kProtobuf));
     if (!review.status().evaluationerror().empty()) {
       return absl::InternalError(
           StrCat(questions[i].ToString(), ": ", review.status().evaluationerror()));
@@ -245,7 +208,7 @@ absl::StatusOr<std::vector<Answer>> Review(HttpClient& http,
 absl::StatusOr<std::vector<int>> TryGrants(HttpClient& http,
                                            const std::vector<GrantAttempt>& attempts) {
   const std::string name = "fid-attempt";
-  std::vector<HttpRequest> posts;
+  std::vector<Request> posts;
   for (const GrantAttempt& a : attempts) {
     rbac::Policy one;
     const std::vector<rbac::Subject> nobody;
@@ -253,14 +216,13 @@ absl::StatusOr<std::vector<int>> TryGrants(HttpClient& http,
     if (a.is_binding() && !a.ns.empty()) one.role_bindings = {{a.ns, name, a.role_ref, nobody}};
     if (!a.is_binding() && a.ns.empty()) one.cluster_roles = {{name, a.rules}};
     if (!a.is_binding() && !a.ns.empty()) one.roles = {{a.ns, name, a.rules}};
-    HttpRequest& post = posts.emplace_back(Posts(one).front());
+    Request& post = posts.emplace_back(Posts(one).front());
     post.target += "?dryRun=All";
-    post.impersonate = a.user.name;
-    post.groups = a.user.groups;
+    Impersonate(a.user, post);
   }
-  ASSIGN_OR_RETURN(const std::vector<HttpResponse> responses, http.Send(posts, 8));
+  ASSIGN_OR_RETURN(const std::vector<Response> responses, http.SendAll(posts, 8));
   std::vector<int> statuses;
-  for (const HttpResponse& response : responses) statuses.push_back(response.status);
+  for (const Response& response : responses) statuses.push_back(response.code);
   return statuses;
 }
 

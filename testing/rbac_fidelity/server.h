@@ -8,8 +8,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "manager/rbac/policy.h"
-#include "testing/rbac_fidelity/http.h"
 #include "testing/rbac_fidelity/questions.h"
+#include "testing/rbac_fidelity/request.h"
 
 namespace mandate::fidelity {
 

@@ -19,8 +19,8 @@ struct DoubleTarget::Parts {
 };
 
 DoubleTarget::DoubleTarget(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {
-  target_.server = parts_->server->url();
-  target_.ca_pem = parts_->server->ca_pem();
+  target_.connection.server = parts_->server->url();
+  target_.connection.ca_pem = parts_->server->ca_pem();
   target_.is_double = true;
   target_.token = apiserver::kAdminToken;
   target_.audit_log = [parts = parts_.get()] {

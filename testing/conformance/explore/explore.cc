@@ -59,12 +59,7 @@ class Server {
     return absl::OkStatus();
   }
 
-  Connection connection() const {
-    return {.server = target_.server,
-            .ca_pem = target_.ca_pem,
-            .certificate_pem = target_.certificate_pem,
-            .key_pem = target_.key_pem};
-  }
+  const Connection& connection() const { return target_.connection; }
   Side SideOf(HttpClient& http) const {
     return {.http = &http, .certificate = target_.token.empty(), .tokens = tokens_};
   }

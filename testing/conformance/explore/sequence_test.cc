@@ -45,13 +45,7 @@ class SequenceTest : public ::testing::Test {
   }
 
  private:
-  Connection ConnectionTo(int which) {
-    const Target target = made_[which]->target();
-    return {.server = target.server,
-            .ca_pem = target.ca_pem,
-            .certificate_pem = target.certificate_pem,
-            .key_pem = target.key_pem};
-  }
+  Connection ConnectionTo(int which) { return made_[which]->target().connection; }
   Side SideOf(HttpClient& http, int which) {
     return {.http = &http, .tokens = {{"admin", made_[which]->target().token}}};
   }

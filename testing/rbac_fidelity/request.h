@@ -1,0 +1,36 @@
+// Requests of the comparison, over the client of the conformance rows.
+#ifndef TESTING_RBAC_FIDELITY_REQUEST_H_
+#define TESTING_RBAC_FIDELITY_REQUEST_H_
+
+#include <string>
+#include <utility>
+
+#include "manager/rbac/user.h"
+#include "testing/conformance/http.h"
+
+namespace mandate::fidelity {
+
+using conformance::HttpClient;
+using conformance::Request;
+using conformance::Response;
+
+// Without a body; with the administrator's certificate.
+inline Request NewRequest(std::string method, std::string target, std::string accept) {
+  return {.method = std::move(method),
+          .target = std::move(target),
+          .headers = {{"Accept", std::move(accept)}},
+          .certificate = true,
+          .http1 = true};
+}
+
+// Makes it a request of the user.
+inline void Impersonate(const rbac::UserInfo& user, Request& request) {
+  request.headers.emplace_back("Impersonate-User", user.name);
+  for (const std::string& group : user.groups) {
+    request.headers.emplace_back("Impersonate-Group", group);
+  }
+}
+
+}  // namespace mandate::fidelity
+
+#endif  // TESTING_RBAC_FIDELITY_REQUEST_H_
