@@ -34,7 +34,7 @@ struct Core {
   std::mt19937_64 random;
   Store store;
   Kinds kinds;
-  WriteHooks* hooks = nullptr;  // null: no admission
+  WriteHooks* hooks = nullptr;  // null: no checks
   WatchOptions watch;
   WeakSelf weak = {};
 };

@@ -78,25 +78,37 @@ absl::StatusOr<Json::Value> ReadBody(const Request& request) {
 
 }  // namespace
 
-void DeleteFlow::Start(Core& core, std::shared_ptr<Exchange> exchange,
-                       std::shared_ptr<const ResourceType> type, Encoding answer) {
-  auto flow = std::make_shared<DeleteFlow>(core, exchange, std::move(type), answer);
-  if (absl::Status status = flow->Prepare(); !status.ok()) return exchange->Fail(status);
-  flow->Next();
+void DeleteFlow::Serve(Core& core, Exchange& exchange, const ResourceType& type, Encoding answer) {
+  const absl::Status status = DeleteFlow(core, exchange, type, answer).Run();
+  if (!status.ok()) exchange.Fail(status);
+}
+
+absl::Status DeleteFlow::Run() {
+  RETURN_IF_ERROR(Prepare());
+  for (const auto& [ns, name] : targets_) {
+    const auto live = core_.store.Get(type_.name, ns, name);
+    if (live != nullptr) {
+      RETURN_IF_ERROR(Delete(live));
+    } else if (!collection_) {
+      return NotFoundError(type_.name, name);
+    }
+  }
+  Answer();
+  return absl::OkStatus();
 }
 
 absl::Status DeleteFlow::Prepare() {
   collection_ = request().attributes.verb == "deletecollection";
   if (!collection_) {
-    targets_.emplace_back(type_->namespaced ? request().attributes.ns : "",
+    targets_.emplace_back(type_.namespaced ? request().attributes.ns : "",
                           request().attributes.name);
     return ReadOptions();
   }
-  ASSIGN_OR_RETURN(const ListQuery query, ListQuery::Parse(request(), *type_));
+  ASSIGN_OR_RETURN(const ListQuery query, ListQuery::Parse(request(), type_));
   RETURN_IF_ERROR(ReadOptions());
-  const std::string ns = type_->namespaced ? request().attributes.ns : "";
+  const std::string ns = type_.namespaced ? request().attributes.ns : "";
   list_.revision = core_.store.revision();
-  for (const auto& object : TakePage(core_.store.List(type_->name, ns), query, list_)) {
+  for (const auto& object : TakePage(core_.store.List(type_.name, ns), query, list_)) {
     targets_.emplace_back(object->ns, object->name);
   }
   return absl::OkStatus();
@@ -156,39 +168,24 @@ absl::Status DeleteFlow::ReadParameters() {
   return absl::OkStatus();
 }
 
-void DeleteFlow::Next() {
-  if (next_ == targets_.size()) return Answer();
-  const auto& [ns, name] = targets_[next_++];
-  const auto live = core_.store.Get(type_->name, ns, name);
-  if (live != nullptr) return Delete(live);
-  if (collection_) return Next();
-  Fail(NotFoundError(type_->name, name));
-}
-
-void DeleteFlow::Delete(const std::shared_ptr<const StoredObject>& live) {
-  if (type_->name == GroupResource{"", "namespaces"} &&
+absl::Status DeleteFlow::Delete(const std::shared_ptr<const StoredObject>& live) {
+  if (type_.name == GroupResource{"", "namespaces"} &&
       (live->name == "default" || live->name == "kube-system" || live->name == "kube-public")) {
-    return Fail(ForbiddenError(type_->name, live->name, "this namespace may not be deleted"));
+    return ForbiddenError(type_.name, live->name, "this namespace may not be deleted");
   }
-  if (absl::Status status = CheckPreconditions(*live); !status.ok()) return Fail(status);
-  const std::string ns = live->ns;
-  const std::string name = live->name;
-  if (core_.hooks == nullptr) return Finish(ns, name);
-  auto attributes = Attributes(*live);
-  core_.hooks->Mutate(attributes, [self = shared_from_this(), attributes, ns,
-                                   name](const absl::StatusOr<Json::Value>& mutated) {
-    if (!mutated.ok()) return self->Fail(mutated.status());
-    self->core_.hooks->Validate(attributes, [self, ns, name](const absl::Status& verdict) {
-      if (!verdict.ok()) return self->Fail(verdict);
-      self->Finish(ns, name);
-    });
-  });
+  RETURN_IF_ERROR(CheckPreconditions(*live));
+  std::shared_ptr<const StoredObject> last = Mark(*live);
+  gone_ = last == nullptr;
+  if (gone_) last = dry_run_ ? live : core_.store.Delete(type_.name, live->ns, live->name);
+  // A collection answers with what it found, not with what became of it.
+  deleted_.push_back(collection_ ? live : std::move(last));
+  return absl::OkStatus();
 }
 
 absl::Status DeleteFlow::CheckPreconditions(const StoredObject& live) const {
   const Json::Value* preconditions = FindMember(options_, "preconditions");
   if (preconditions == nullptr) return absl::OkStatus();
-  const GroupResource kind{type_->name.group, type_->kind};
+  const GroupResource kind{type_.name.group, type_.kind};
   const std::string uid = StringAt(*preconditions, "uid");
   if (preconditions->isMember("uid") && uid != live.uid) {
     return ConflictError(
@@ -206,22 +203,9 @@ absl::Status DeleteFlow::CheckPreconditions(const StoredObject& live) const {
   return absl::OkStatus();
 }
 
-void DeleteFlow::Finish(const std::string& ns, const std::string& name) {
-  const auto live = core_.store.Get(type_->name, ns, name);
-  // Gone, or another, while admission was asked.
-  if (live == nullptr) return collection_ ? Next() : Fail(NotFoundError(type_->name, name));
-  if (absl::Status status = CheckPreconditions(*live); !status.ok()) return Fail(status);
-  std::shared_ptr<const StoredObject> last = Mark(*live);
-  gone_ = last == nullptr;
-  if (gone_) last = dry_run_ ? live : core_.store.Delete(type_->name, ns, name);
-  // A collection answers with what it found, not with what became of it.
-  deleted_.push_back(collection_ ? live : std::move(last));
-  Next();
-}
-
 std::shared_ptr<const StoredObject> DeleteFlow::Mark(const StoredObject& live) {
   Json::Value object = live.Parse();
-  const bool is_namespace = type_->name == GroupResource{"", "namespaces"};
+  const bool is_namespace = type_.name == GroupResource{"", "namespaces"};
   const Json::Value* spec = FindMember(object, "spec");
   const Json::Value* held =
       is_namespace && spec != nullptr ? FindMember(*spec, "finalizers") : nullptr;
@@ -229,7 +213,7 @@ std::shared_ptr<const StoredObject> DeleteFlow::Mark(const StoredObject& live) {
     MutableMetadata(object)["finalizers"].append(finalizer_);
   }
   if (FinalizersOf(object).empty() && (held == nullptr || held->empty())) return nullptr;
-  if (live.deleting) return core_.store.Get(type_->name, live.ns, live.name);
+  if (live.deleting) return core_.store.Get(type_.name, live.ns, live.name);
   Json::Value& metadata = MutableMetadata(object);
   metadata["deletionTimestamp"] = core_.Now();
   if (is_namespace) {
@@ -241,10 +225,8 @@ std::shared_ptr<const StoredObject> DeleteFlow::Mark(const StoredObject& live) {
     metadata["generation"] = Json::Int64{generation + 1};
   }
   if (dry_run_) return MakeStored(std::move(object), live.revision);
-  return core_.store.Put(type_->name, std::move(object));
+  return core_.store.Put(type_.name, std::move(object));
 }
-
-void DeleteFlow::Fail(const absl::Status& status) { exchange_->Fail(status); }
 
 std::string DeleteFlow::Success(const StoredObject& object) const {
   Json::Value status(Json::objectValue);
@@ -252,8 +234,8 @@ std::string DeleteFlow::Success(const StoredObject& object) const {
   status["metadata"] = Json::Value(Json::objectValue);
   Json::Value& details = status["details"];
   details["name"] = object.name;
-  if (!type_->name.group.empty()) details["group"] = type_->name.group;
-  details["kind"] = type_->name.resource;
+  if (!type_.name.group.empty()) details["group"] = type_.name.group;
+  details["kind"] = type_.name.resource;
   details["uid"] = object.uid;
   return WriteMessage(status, "v1", "Status", answer_, *meta::Status::descriptor()).value_or("");
 }
@@ -261,34 +243,18 @@ std::string DeleteFlow::Success(const StoredObject& object) const {
 void DeleteFlow::Answer() {
   std::string body;
   if (collection_) {
-    body = WriteList(deleted_, list_, *type_, answer_);
-  } else if (gone_ && !type_->returns_deleted) {
+    body = WriteList(deleted_, list_, type_, answer_);
+  } else if (gone_ && !type_.returns_deleted) {
     body = Success(*deleted_.back());
   } else {
-    body = WriteObject(*deleted_.back(), *type_, answer_);
+    body = WriteObject(*deleted_.back(), type_, answer_);
   }
   // To who knows since when dependents may go later.
   const Json::Value* orphan = FindMember(options_, "orphanDependents");
   const bool later = !collection_ && !gone_ && orphan != nullptr && !orphan->asBool();
-  exchange_->Respond({.code = later ? 202 : 200,
-                      .headers = {{"content-type", std::string(MediaType(answer_))}},
-                      .body = std::move(body)});
-}
-
-std::shared_ptr<WriteAttributes> DeleteFlow::Attributes(const StoredObject& live) const {
-  auto out = std::make_shared<WriteAttributes>();
-  out->request = &request();
-  out->operation = "DELETE";
-  out->group = type_->name.group;
-  out->version = type_->version;
-  out->kind = type_->kind;
-  out->resource = type_->name.resource;
-  out->ns = live.ns;
-  out->name = live.name;
-  out->old_object = live.Parse();
-  out->options = options_;
-  out->dry_run = dry_run_;
-  return out;
+  exchange_.Respond({.code = later ? 202 : 200,
+                     .headers = {{"content-type", std::string(MediaType(answer_))}},
+                     .body = std::move(body)});
 }
 
 }  // namespace mandate::apiserver

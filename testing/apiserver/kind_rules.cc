@@ -32,22 +32,6 @@ void Default(Json::Value& object, const char* key, Json::Value value) {
   if (!object.isMember(key)) object[key] = std::move(value);
 }
 
-void DefaultWebhooks(bool mutating, Json::Value& object) {
-  if (!object.isMember("webhooks")) return;
-  for (Json::Value& webhook : object["webhooks"]) {
-    Default(webhook, "failurePolicy", "Fail");
-    Default(webhook, "matchPolicy", "Equivalent");
-    Default(webhook, "namespaceSelector", Json::Value(Json::objectValue));
-    Default(webhook, "objectSelector", Json::Value(Json::objectValue));
-    Default(webhook, "timeoutSeconds", 10);
-    if (mutating) Default(webhook, "reinvocationPolicy", "Never");
-    if (webhook["clientConfig"].isMember("service")) {
-      Default(webhook["clientConfig"]["service"], "port", 443);
-    }
-    for (Json::Value& rule : webhook["rules"]) Default(rule, "scope", "*");
-  }
-}
-
 void DefaultDefinition(Json::Value& object) {
   if (!object["spec"].isObject() || !object["spec"]["names"].isObject()) return;
   Json::Value& spec = object["spec"];
@@ -193,9 +177,6 @@ void SetDefaults(const ResourceType& type, Json::Value& object) {
     DefaultSecret(object);
   } else if (Is(type, "RoleBinding") || Is(type, "ClusterRoleBinding")) {
     DefaultBinding(object);
-  } else if (Is(type, "ValidatingWebhookConfiguration") ||
-             Is(type, "MutatingWebhookConfiguration")) {
-    DefaultWebhooks(type.kind == "MutatingWebhookConfiguration", object);
   } else if (Is(type, "CustomResourceDefinition")) {
     DefaultDefinition(object);
   } else if (Is(type, "Namespace") && !MetaString(object, "name").empty()) {

@@ -65,32 +65,25 @@ class ObjectReader {
                                                                 std::string_view ns = "") const = 0;
 };
 
-// A write on its way, as admission sees it. Borrows; alive until its `done` ran.
+// A create or update on its way. Borrows.
 struct WriteAttributes {
-  const Request* request = nullptr;  // user, attributes, dryRun
-  std::string operation;             // "CREATE", "UPDATE", "DELETE"
-  std::string group, version, kind;
-  std::string resource, subresource;
-  std::string ns, name;  // the name is empty when generateName has not made one yet
-  Json::Value object;    // null of a DELETE
-  Json::Value old_object;
-  Json::Value options;  // CreateOptions, UpdateOptions, …, with apiVersion and kind
-  bool dry_run = false;
+  const Request* request = nullptr;
+  bool creates = false;
+  GroupResource resource;
+  std::string name;  // empty when generateName has not made one yet
+  Json::Value object;
+  Json::Value old_object;  // null when it creates
 };
 
-// What stands between a decoded request and the store. Errors carry the metav1.Status that the
+// The checks between a decoded request and the store. Errors carry the metav1.Status that the
 // client shall see. Loop thread only.
 class WriteHooks {
  public:
   virtual ~WriteHooks() = default;
-  using Mutated = absl::AnyInvocable<void(absl::StatusOr<Json::Value>) &&>;
-  using Checked = absl::AnyInvocable<void(absl::Status) &&>;
-  // Mutating admission: `done` gets the object as it is to be from now on.
-  virtual void Mutate(std::shared_ptr<const WriteAttributes> write, Mutated done) = 0;
-  // The resource's own rules before validation: RBAC's escalate and bind.
-  virtual absl::Status Check(const WriteAttributes& write) = 0;
-  // Validating admission, after the object was found valid.
-  virtual void Validate(std::shared_ptr<const WriteAttributes> write, Checked done) = 0;
+  // The resource's own rules: RBAC's escalate and bind.
+  virtual absl::Status CheckRules(const WriteAttributes& write) = 0;
+  // Whether the user of a PUT or PATCH that creates an object may create it, under its name.
+  virtual absl::Status CheckCreate(const Request& request) = 0;
 };
 
 // Creates what is never stored: an access review, a token. `object` is decoded and of the right

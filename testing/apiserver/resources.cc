@@ -148,9 +148,9 @@ void Resources::Handle(std::shared_ptr<Exchange> exchange) {
   if (!answer) return exchange->Fail(NotAcceptable(request, !type->custom()));
   if (MethodOf(request, *type) == "GET") return Read(std::move(exchange), std::move(type), *answer);
   if (request.method == "DELETE") {
-    return DeleteFlow::Start(core_, std::move(exchange), std::move(type), *answer);
+    return DeleteFlow::Serve(core_, *exchange, *type, *answer);
   }
-  WriteFlow::Start(core_, std::move(exchange), std::move(type), *answer);
+  WriteFlow::Serve(core_, *exchange, *type, *answer);
 }
 
 void Resources::NoSuch(Exchange& exchange) const {

@@ -157,11 +157,6 @@ TEST_F(RulesTest, Defaults) {
       {"v1", "Secret", R"({"data":{"a":"eA==","b":"eQ=="},"stringData":{"a":"z"}})",
        R"({"data":{"a":"eg==","b":"eQ=="},"type":"Opaque"})"},
       {"v1", "Secret", R"({"type":"x"})", R"({"type":"x"})"},
-      {"admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration",
-       R"({"webhooks":[{"clientConfig":{"service":{"name":"s"}},"timeoutSeconds":3,"rules":[{}]}]})",
-       R"({"webhooks":[{"clientConfig":{"service":{"name":"s","port":443}},"failurePolicy":"Fail",)"
-       R"("matchPolicy":"Equivalent","namespaceSelector":{},"objectSelector":{},)"
-       R"("rules":[{"scope":"*"}],"timeoutSeconds":3}]})"},
       {"apiextensions.k8s.io/v1", "CustomResourceDefinition",
        R"({"spec":{"names":{"kind":"Foo"}}})",
        R"({"spec":{"conversion":{"strategy":"None"},)"

@@ -11,7 +11,6 @@
 #include "absl/strings/escaping.h"
 #include "manager/core/clock.h"
 #include "manager/core/strings.h"
-#include "testing/apiserver/access/curl_webhook_caller.h"
 #include "testing/apiserver/api_server.h"
 
 namespace mandate::apiserver {
@@ -38,7 +37,6 @@ int Main(int argc, char** argv) {
 
   auto audit = std::make_shared<std::ofstream>(dir + "/audit.log");
   ServerOptions options;
-  options.access.webhooks = CurlWebhookCaller;
   options.access.audit.sink = [audit](const std::string& line) { *audit << line << std::endl; };
   const absl::Time start = Clock::Real().TimeNow();
   const auto server = ApiServer::Create(std::move(options));

@@ -15,7 +15,7 @@ struct Place {
   Merging merging;
   std::string_view keys = "";  // separated by commas
 };
-constexpr std::array<Place, 29> kPlaces = {{
+constexpr std::array<Place, 26> kPlaces = {{
     {"metadata.ownerReferences", Merging::kList, "uid"},
     {"metadata.ownerReferences[]", Merging::kAtomic},
     {"metadata.finalizers", Merging::kSet},
@@ -42,9 +42,6 @@ constexpr std::array<Place, 29> kPlaces = {{
     {"spec.template.spec.volumes", Merging::kList, "name"},
     {"status.conditions", Merging::kList, "type"},
     {"stringData", Merging::kMap},
-    {"webhooks", Merging::kList, "name"},
-    {"webhooks[].namespaceSelector", Merging::kAtomic},
-    {"webhooks[].objectSelector", Merging::kAtomic},
 }};
 
 std::vector<std::string> SplitKeys(std::string_view keys) {

@@ -26,7 +26,6 @@
 namespace mandate::apiserver {
 namespace {
 
-constexpr int kMaxAttempts = 5;
 // What is kept of a generateName, so that the name is a DNS label.
 constexpr size_t kMaxGenerated = 58;
 
@@ -58,17 +57,34 @@ bool IsBadRequest(const absl::Status& status) {
 
 }  // namespace
 
-void WriteFlow::Start(Core& core, std::shared_ptr<Exchange> exchange,
-                      std::shared_ptr<const ResourceType> type, Encoding answer) {
-  auto flow = std::make_shared<WriteFlow>(core, exchange, std::move(type), answer);
-  if (absl::Status status = flow->Prepare(); !status.ok()) return exchange->Fail(status);
-  flow->Attempt();
+void WriteFlow::Serve(Core& core, Exchange& exchange, const ResourceType& type, Encoding answer) {
+  const absl::Status status = WriteFlow(core, exchange, type, answer).Run();
+  if (!status.ok()) exchange.Fail(status);
+}
+
+absl::Status WriteFlow::Run() {
+  RETURN_IF_ERROR(Prepare());
+  if (request().method != "POST") {
+    live_ = core_.store.Get(type_.name, ns(), request().attributes.name);
+  }
+  if (live_ != nullptr) live_object_ = live_->Parse();
+  ASSIGN_OR_RETURN(object_, Candidate());
+  if (creating()) {
+    RETURN_IF_ERROR(
+        CheckNamespace(core_.store, type_, request().attributes.ns, MetaString(object_, "name")));
+  }
+  DropOwnersNamedTwice(" after mutating admission happens", object_);
+  RETURN_IF_ERROR(Complete(object_));
+  if (core_.hooks != nullptr && creating() && request().method != "POST") {
+    RETURN_IF_ERROR(core_.hooks->CheckCreate(request()));
+  }
+  return Commit();
 }
 
 absl::Status WriteFlow::Prepare() {
   // Of several mistakes the media type's is told first.
   if (request().method == "PATCH") {
-    absl::StatusOr<Json::Value> patch = ReadPatch(request(), *type_);
+    absl::StatusOr<Json::Value> patch = ReadPatch(request(), type_);
     if (!patch.ok() && !IsBadRequest(patch.status())) return patch.status();
     ASSIGN_OR_RETURN(query_, WriteQuery::Parse(request(), OptionsOf(request())));
     // What cannot be read is told only where there is something to patch.
@@ -77,16 +93,16 @@ absl::Status WriteFlow::Prepare() {
     if (patch.ok()) body_ = *std::move(patch);
     return absl::OkStatus();
   }
-  const auto encoding = BodyEncoding(request(), type_->protobuf());
+  const auto encoding = BodyEncoding(request(), type_.protobuf());
   if (request().method == "POST") RETURN_IF_ERROR(encoding.status());
   ASSIGN_OR_RETURN(query_, WriteQuery::Parse(request(), OptionsOf(request())));
   RETURN_IF_ERROR(encoding.status());
-  ASSIGN_OR_RETURN(body_, ReadObject(request().body, *encoding, *type_));
+  ASSIGN_OR_RETURN(body_, ReadObject(request().body, *encoding, type_));
   if (*encoding != Encoding::kProtobuf) {
-    RETURN_IF_ERROR(CheckMembers(ParseJson(request().body).value_or(Json::Value()), *type_,
+    RETURN_IF_ERROR(CheckMembers(ParseJson(request().body).value_or(Json::Value()), type_,
                                  query_.validation, request().notes->warnings));
   }
-  RETURN_IF_ERROR(CheckApiVersion(body_, *type_));
+  RETURN_IF_ERROR(CheckApiVersion(body_, type_));
   RETURN_IF_ERROR(CheckIdentity(body_));
   DropOwnersNamedTwice("", body_);
   return absl::OkStatus();
@@ -94,7 +110,7 @@ absl::Status WriteFlow::Prepare() {
 
 void WriteFlow::DropOwnersNamedTwice(std::string_view when, Json::Value& object) const {
   const std::vector<std::string> uids = DropRepeatedOwners(object);
-  if (uids.empty() || attempts_ > 1) return;
+  if (uids.empty()) return;
   std::string list;
   for (const std::string& uid : uids) StrAppend(&list, &uid == &uids[0] ? "" : ", ", uid);
   request().notes->warnings.push_back(
@@ -106,7 +122,7 @@ void WriteFlow::DropOwnersNamedTwice(std::string_view when, Json::Value& object)
 
 absl::Status WriteFlow::CheckIdentity(const Json::Value& object) const {
   const std::string ns = MetaString(object, "namespace");
-  if (type_->namespaced && !ns.empty() && ns != request().attributes.ns) {
+  if (type_.namespaced && !ns.empty() && ns != request().attributes.ns) {
     return BadRequest(
         "the namespace of the provided object does not match the namespace sent on the request");
   }
@@ -124,50 +140,28 @@ absl::Status WriteFlow::CheckIdentity(const Json::Value& object) const {
   return absl::OkStatus();
 }
 
-void WriteFlow::Attempt() {
-  if (++attempts_ > kMaxAttempts) {
-    return exchange_->Fail(ModifiedError(type_->name, request().attributes.name));
-  }
-  live_ = request().method == "POST"
-              ? nullptr
-              : core_.store.Get(type_->name, ns(), request().attributes.name);
-  live_object_ = live_ == nullptr ? Json::Value() : live_->Parse();
-  absl::StatusOr<Json::Value> object = Candidate();
-  if (!object.ok()) return exchange_->Fail(object.status());
-  if (creating()) {
-    const absl::Status status =
-        CheckNamespace(core_.store, *type_, request().attributes.ns, MetaString(*object, "name"));
-    if (!status.ok()) return exchange_->Fail(status);
-  }
-  if (core_.hooks == nullptr) return Admitted(std::move(object));
-  core_.hooks->Mutate(Attributes(*std::move(object)),
-                      [self = shared_from_this()](absl::StatusOr<Json::Value> result) {
-                        self->Admitted(std::move(result));
-                      });
-}
-
 absl::StatusOr<Json::Value> WriteFlow::Candidate() {
   if (creating() && request().method != "POST") {
     const bool may_create =
         subresource().empty() &&
-        (query_.apply || (request().method == "PUT" && AllowsCreateOnUpdate(*type_)));
-    if (!may_create) return NotFoundError(type_->name, request().attributes.name);
+        (query_.apply || (request().method == "PUT" && AllowsCreateOnUpdate(type_)));
+    if (!may_create) return NotFoundError(type_.name, request().attributes.name);
   }
   Json::Value object = body_;
   if (request().method == "PATCH") {
     ASSIGN_OR_RETURN(object, Patched());
   }
   MutableMetadata(object).removeMember("namespace");
-  if (type_->namespaced) MutableMetadata(object)["namespace"] = ns();
-  if (type_->custom()) {
+  if (type_.namespaced) MutableMetadata(object)["namespace"] = ns();
+  if (type_.custom()) {
     // What is applied is merged as it comes, everything else is read first.
-    if (!query_.apply) object = type_->schema->DropNulls(object);
-    typed_ = CheckType(*type_, object).empty() && !type_->schema->TypeProblem(object);
+    if (!query_.apply) object = type_.schema->DropNulls(object);
+    typed_ = CheckType(type_, object).empty() && !type_.schema->TypeProblem(object);
   }
-  SetDefaults(*type_, object);
+  SetDefaults(type_, object);
   if (request().method != "POST") RETURN_IF_ERROR(CheckPreconditions(object));
   if (creating()) return object;
-  PrepareForUpdate(*type_, subresource(), live_object_, object);
+  PrepareForUpdate(type_, subresource(), live_object_, object);
   return object;
 }
 
@@ -175,29 +169,27 @@ absl::StatusOr<Json::Value> WriteFlow::Patched() const {
   RETURN_IF_ERROR(unreadable_);
   if (query_.apply) return Applied();
   Json::Value given;
-  ASSIGN_OR_RETURN(Json::Value object, PatchObject(request(), live_object_, body_, *type_, &given));
-  if (attempts_ == 1) {
-    const absl::Status strict =
-        CheckMembers(given, *type_, query_.validation, request().notes->warnings);
-    if (!strict.ok()) return BadPatch(given, strict);
-  }
+  ASSIGN_OR_RETURN(Json::Value object, PatchObject(request(), live_object_, body_, type_, &given));
+  const absl::Status strict =
+      CheckMembers(given, type_, query_.validation, request().notes->warnings);
+  if (!strict.ok()) return BadPatch(given, strict);
   RETURN_IF_ERROR(CheckIdentity(object));
   return object;
 }
 
 absl::StatusOr<Json::Value> WriteFlow::Applied() const {
-  RETURN_IF_ERROR(CheckConfiguration(body_, *type_));
+  RETURN_IF_ERROR(CheckConfiguration(body_, type_));
   const FieldManager manager{query_.manager_name, subresource(), core_.Now(), true};
   ASSIGN_OR_RETURN(Json::Value object,
-                   ApplyConfiguration(*type_, live_object_, body_, manager, query_.force));
+                   ApplyConfiguration(type_, live_object_, body_, manager, query_.force));
   if (creating() && !MetaString(object, "uid").empty()) {
-    return ConflictError(type_->name, request().attributes.name,
+    return ConflictError(type_.name, request().attributes.name,
                          StrCat("uid mismatch: the provided object specified uid ",
                                 MetaString(object, "uid"), ", and no existing object was found"));
   }
   RETURN_IF_ERROR(CheckIdentity(object));
-  if (type_->custom()) DropUnreadableTimes(object);
-  return Normalise(object, *type_);
+  if (type_.custom()) DropUnreadableTimes(object);
+  return Normalise(object, type_);
 }
 
 absl::Status WriteFlow::CheckUid(const Json::Value& object, const std::string& live) const {
@@ -205,10 +197,10 @@ absl::Status WriteFlow::CheckUid(const Json::Value& object, const std::string& l
   if (uid.empty() || uid == live) return absl::OkStatus();
   const std::string& name = request().attributes.name;
   return ConflictError(
-      type_->name, name,
+      type_.name, name,
       StrCat("StorageError: invalid object, Code: 4, Key: ", query_.dry_run ? "/" : "/registry/",
-             type_->custom() ? type_->name.group + "/" : "", type_->name.resource, "/",
-             type_->namespaced ? ns() + "/" : "", name,
+             type_.custom() ? type_.name.group + "/" : "", type_.name.resource, "/",
+             type_.namespaced ? ns() + "/" : "", name,
              ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
              "precondition: ",
              uid, ", UID in object meta: ", live));
@@ -223,26 +215,15 @@ absl::Status WriteFlow::CheckPreconditions(const Json::Value& object) const {
   }
   if (creating()) return absl::OkStatus();
   if (version == 0) {
-    if (request().method != "PUT" || AllowsUnconditionalUpdate(*type_)) return absl::OkStatus();
+    if (request().method != "PUT" || AllowsUnconditionalUpdate(type_)) return absl::OkStatus();
     return InvalidError(
-        type_->name.group, type_->name.resource, live_->name,
+        type_.name.group, type_.name.resource, live_->name,
         {InvalidField("metadata.resourceVersion", "0", "must be specified for an update")});
   }
   if (version != static_cast<uint64_t>(live_->revision)) {
-    return ModifiedError(type_->name, live_->name);
+    return ModifiedError(type_.name, live_->name);
   }
   return absl::OkStatus();
-}
-
-void WriteFlow::Admitted(absl::StatusOr<Json::Value> object) {
-  if (!object.ok()) return exchange_->Fail(object.status());
-  object_ = *std::move(object);
-  DropOwnersNamedTwice(" after mutating admission happens", object_);
-  if (absl::Status status = Complete(object_); !status.ok()) return exchange_->Fail(status);
-  if (core_.hooks == nullptr) return Commit();
-  core_.hooks->Validate(
-      Attributes(object_),
-      [self = shared_from_this()](const absl::Status& verdict) { self->Validated(verdict); });
 }
 
 absl::Status WriteFlow::Complete(Json::Value& object) {
@@ -261,27 +242,30 @@ absl::Status WriteFlow::Complete(Json::Value& object) {
     metadata["creationTimestamp"] = core_.Now();
   }
   // A status that is not set here is nobody's.
-  if (creating() && type_->custom() && type_->has_status) object.removeMember("status");
+  if (creating() && type_.custom() && type_.has_status) object.removeMember("status");
   if (!query_.apply) {
-    TrackUpdate(*type_, live_object_, {query_.manager_name, subresource(), core_.Now(), typed_},
+    TrackUpdate(type_, live_object_, {query_.manager_name, subresource(), core_.Now(), typed_},
                 object);
   }
-  DropEmptyLists(*type_, object);
-  if (creating()) PrepareForCreate(*type_, object);
-  if (type_->kind == "CustomResourceDefinition") RETURN_IF_ERROR(Definitions::Check(object));
+  DropEmptyLists(type_, object);
+  if (creating()) PrepareForCreate(type_, object);
+  if (type_.kind == "CustomResourceDefinition") RETURN_IF_ERROR(Definitions::Check(object));
+  if (type_.kind.ends_with("WebhookConfiguration")) return Unsupported("admission webhooks");
   if (core_.hooks != nullptr) {
-    const auto attributes = Attributes(object);
     // Who may write it is asked before a name is made.
-    if (request().method == "POST") attributes->name = MetaString(body_, "name");
-    RETURN_IF_ERROR(core_.hooks->Check(*attributes));
+    const std::string name = MetaString(request().method == "POST" ? body_ : object, "name");
+    RETURN_IF_ERROR(core_.hooks->CheckRules({.request = &request(),
+                                             .creates = creating(),
+                                             .resource = type_.name,
+                                             .name = name,
+                                             .object = object,
+                                             .old_object = live_object_}));
   }
   // To who may write it, an object without them is another.
   if (!creating()) KeepSystemFields(MetadataOf(live_object_), MutableMetadata(object));
   RETURN_IF_ERROR(CheckObject(object));
-  if (attempts_ == 1) {
-    for (std::string& warning : FinalizerWarnings(*type_, object, live_object_)) {
-      request().notes->warnings.push_back(std::move(warning));
-    }
+  for (std::string& warning : FinalizerWarnings(type_, object, live_object_)) {
+    request().notes->warnings.push_back(std::move(warning));
   }
   return absl::OkStatus();
 }
@@ -292,91 +276,68 @@ absl::Status WriteFlow::CheckObject(const Json::Value& object) const {
     return InternalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
   }
   // Only a custom object can be of another kind by now; then nothing else of it is looked at.
-  std::vector<Cause> type = CheckType(*type_, object);
+  std::vector<Cause> type = CheckType(type_, object);
   std::vector<Cause> causes;
   const auto add = [&causes](std::vector<Cause> more) {
     for (Cause& cause : more) causes.push_back(std::move(cause));
   };
-  if (creating() && type.empty()) add(CheckNames(*type_, object));
-  if (!creating() || type.empty()) add(CheckMeta(*type_, object));
+  if (creating() && type.empty()) add(CheckNames(type_, object));
+  if (!creating() || type.empty()) add(CheckMeta(type_, object));
   if (!creating()) add(CheckMetaUpdate(object, live_object_));
-  add(type.empty() ? CheckKind(*type_, subresource(), object, live_object_) : std::move(type));
-  if (!creating() && ChecksNamesOnUpdate(*type_)) add(CheckNames(*type_, object));
+  add(type.empty() ? CheckKind(type_, subresource(), object, live_object_) : std::move(type));
+  if (!creating() && ChecksNamesOnUpdate(type_)) add(CheckNames(type_, object));
   if (causes.empty()) return absl::OkStatus();
   const size_t slash = api_version.find('/');
   return InvalidError(slash == api_version.npos ? "" : api_version.substr(0, slash),
                       StringAt(object, "kind"), MetaString(object, "name"), causes);
 }
 
-void WriteFlow::Validated(const absl::Status& verdict) {
-  if (!verdict.ok()) return exchange_->Fail(verdict);
-  Commit();
-}
-
-void WriteFlow::Commit() {
+absl::Status WriteFlow::Commit() {
   const std::string ns = MetaString(object_, "namespace");
   const std::string name = MetaString(object_, "name");
   uint64_t version = 0;
   if (request().method == "POST" && !query_.dry_run &&
       ReadVersion(MetaString(object_, "resourceVersion"), &version) && version != 0) {
-    return exchange_->Fail(
-        PlainError("resourceVersion should not be set on objects to be created"));
+    return PlainError("resourceVersion should not be set on objects to be created");
   }
-  const auto now = core_.store.Get(type_->name, ns, name);
-  if (creating() && now != nullptr) {
-    if (request().method != "POST") return Attempt();
-    return exchange_->Fail(AlreadyExists(*now));
+  if (creating()) {
+    if (const auto other = core_.store.Get(type_.name, ns, name)) return AlreadyExists(*other);
   }
-  // Somebody was faster while admission was asked.
-  if (!creating() && now != live_) return Attempt();
   if (query_.dry_run) {
     // Of a creation, nobody has written over what was given.
-    return Answer(*MakeStored(object_, creating() ? kOwnRevision : live_->revision),
-                  creating() ? 201 : 200);
+    Answer(*MakeStored(object_, creating() ? kOwnRevision : live_->revision),
+           creating() ? 201 : 200);
+    return absl::OkStatus();
   }
   MutableMetadata(object_).removeMember("selfLink");
-  if (creating()) return Answer(*core_.store.Put(type_->name, object_), 201);
+  if (creating()) {
+    Answer(*core_.store.Put(type_.name, object_), 201);
+    return absl::OkStatus();
+  }
   MutableMetadata(object_)["resourceVersion"] = std::to_string(live_->revision);
   KeepManagerTimes(live_object_, object_);
-  if (IsDeleting(object_) && FinalizersOf(object_).empty() && type_->kind != "Namespace") {
+  if (IsDeleting(object_) && FinalizersOf(object_).empty() && type_.kind != "Namespace") {
     // The last finalizer is gone, and so is the object.
-    const auto last = MakeStored(object_, live_->revision);
-    core_.store.Delete(type_->name, ns, name);
-    return Answer(*last, 200);
+    core_.store.Delete(type_.name, ns, name);
+    Answer(*MakeStored(object_, live_->revision), 200);
+  } else if (WriteJson(object_) == WriteJson(live_object_)) {
+    Answer(*live_, 200);  // nothing changed: nothing is written
+  } else {
+    Answer(*core_.store.Put(type_.name, object_), 200);
   }
-  // Nothing changed: nothing is written.
-  if (WriteJson(object_) == WriteJson(live_object_)) return Answer(*live_, 200);
-  Answer(*core_.store.Put(type_->name, object_), 200);
+  return absl::OkStatus();
 }
 
 absl::Status WriteFlow::AlreadyExists(const StoredObject& other) const {
   const bool generated = !MetaString(object_, "generateName").empty();
-  return AlreadyExistsError(type_->name, other.name,
+  return AlreadyExistsError(type_.name, other.name,
                             {.deleting = other.deleting, .generated = generated});
 }
 
 void WriteFlow::Answer(const StoredObject& object, int code) {
-  exchange_->Respond({.code = code,
-                      .headers = {{"content-type", std::string(MediaType(answer_))}},
-                      .body = WriteObject(object, *type_, answer_)});
-}
-
-std::shared_ptr<WriteAttributes> WriteFlow::Attributes(Json::Value object) const {
-  auto out = std::make_shared<WriteAttributes>();
-  out->request = &request();
-  out->operation = creating() ? "CREATE" : "UPDATE";
-  out->group = type_->name.group;
-  out->version = type_->version;
-  out->kind = type_->kind;
-  out->resource = type_->name.resource;
-  out->subresource = subresource();
-  out->ns = request().attributes.ns;
-  out->name = MetaString(object, "name");
-  out->object = std::move(object);
-  out->old_object = live_object_;
-  out->options = query_.ToOptions();
-  out->dry_run = query_.dry_run;
-  return out;
+  exchange_.Respond({.code = code,
+                     .headers = {{"content-type", std::string(MediaType(answer_))}},
+                     .body = WriteObject(object, type_, answer_)});
 }
 
 }  // namespace mandate::apiserver

@@ -16,21 +16,19 @@
 
 namespace mandate::apiserver {
 
-// Keeps itself alive until it has answered. Loop thread only.
-class WriteFlow : public std::enable_shared_from_this<WriteFlow> {
+// Loop thread only.
+class WriteFlow {
  public:
-  // By the request's verb: create, update or patch. `core` outlives the exchange.
-  static void Start(Core& core, std::shared_ptr<Exchange> exchange,
-                    std::shared_ptr<const ResourceType> type, Encoding answer);
-
-  WriteFlow(Core& core, std::shared_ptr<Exchange> exchange,
-            std::shared_ptr<const ResourceType> type, Encoding answer)
-      : core_(core), exchange_(std::move(exchange)), type_(std::move(type)), answer_(answer) {}
+  // Answers the exchange, by its request's verb: create, update or patch.
+  static void Serve(Core& core, Exchange& exchange, const ResourceType& type, Encoding answer);
 
  private:
+  WriteFlow(Core& core, Exchange& exchange, const ResourceType& type, Encoding answer)
+      : core_(core), exchange_(exchange), type_(type), answer_(answer) {}
+
+  // Errors are the answer.
+  absl::Status Run();
   absl::Status Prepare();
-  // From the latest state of the object; again when it changed meanwhile.
-  void Attempt();
   // What the request makes of the object that is there, or of nothing.
   absl::StatusOr<Json::Value> Candidate();
   absl::StatusOr<Json::Value> Patched() const;
@@ -41,32 +39,28 @@ class WriteFlow : public std::enable_shared_from_this<WriteFlow> {
   absl::Status CheckPreconditions(const Json::Value& object) const;
   // `when`: by whom an owner can have been named again.
   void DropOwnersNamedTwice(std::string_view when, Json::Value& object) const;
-  void Admitted(absl::StatusOr<Json::Value> object);
   // Gives the object what the server gives it, and checks it.
   absl::Status Complete(Json::Value& object);
   // What is wrong with it, all in one.
   absl::Status CheckObject(const Json::Value& object) const;
-  void Validated(const absl::Status& verdict);
-  void Commit();
+  absl::Status Commit();
   // 409 for a name that is taken.
   absl::Status AlreadyExists(const StoredObject& other) const;
   void Answer(const StoredObject& object, int code);
 
-  std::shared_ptr<WriteAttributes> Attributes(Json::Value object) const;
   // Empty of a cluster-scoped kind.
-  std::string ns() const { return type_->namespaced ? request().attributes.ns : ""; }
+  std::string ns() const { return type_.namespaced ? request().attributes.ns : ""; }
   bool creating() const { return live_ == nullptr; }
-  const Request& request() const { return exchange_->request(); }
+  const Request& request() const { return exchange_.request(); }
   const std::string& subresource() const { return request().attributes.subresource; }
 
   Core& core_;
-  const std::shared_ptr<Exchange> exchange_;
-  const std::shared_ptr<const ResourceType> type_;
+  Exchange& exchange_;
+  const ResourceType& type_;
   const Encoding answer_;
   WriteQuery query_;
   Json::Value body_;         // decoded: an object, or a patch
   absl::Status unreadable_;  // why a patch is none
-  int attempts_ = 0;
   std::shared_ptr<const StoredObject> live_;
   Json::Value live_object_;  // null: none
   Json::Value object_;       // as it will be stored

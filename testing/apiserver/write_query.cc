@@ -41,7 +41,6 @@ std::optional<Cause> CheckDryRun(const std::vector<std::string>& given) {
 
 absl::StatusOr<WriteQuery> WriteQuery::Parse(const Request& request, std::string_view options) {
   WriteQuery query;
-  query.options = options;
   query.apply =
       request.method == "PATCH" && ContentTypeOf(request) == "application/apply-patch+yaml";
   query.manager = request.Query("fieldManager").value_or("");
@@ -79,17 +78,6 @@ absl::StatusOr<WriteQuery> WriteQuery::Parse(const Request& request, std::string
   }
   if (!causes.empty()) return InvalidError("meta.k8s.io", options, "", causes);
   return query;
-}
-
-Json::Value WriteQuery::ToOptions() const {
-  Json::Value out(Json::objectValue);
-  out["apiVersion"] = "meta.k8s.io/v1";
-  out["kind"] = options;
-  if (dry_run) out["dryRun"].append("All");
-  if (!manager.empty()) out["fieldManager"] = manager;
-  if (!validation.empty()) out["fieldValidation"] = validation;
-  if (force) out["force"] = true;
-  return out;
 }
 
 }  // namespace mandate::apiserver

@@ -19,10 +19,6 @@ struct WriteQuery {
   // `options` is "CreateOptions", "UpdateOptions" or "PatchOptions".
   static absl::StatusOr<WriteQuery> Parse(const Request& request, std::string_view options);
 
-  // As admission is shown it, with apiVersion and kind.
-  Json::Value ToOptions() const;
-
-  std::string options;
   bool dry_run = false;
   bool apply = false;        // a server-side apply
   bool force = false;        // of an apply

@@ -21,8 +21,6 @@ enum class Action {
   kClose,     // ends it
   kAllow,     // grants a ServiceAccount rules in the row's namespace
   kAllowAll,  // …in the whole cluster
-  kServe,     // starts a webhook, under a name
-  kReceived,  // what the webhook was asked
   kSet,       // sets variables
   kCompact,   // makes the server forget the history up to a resourceVersion
   kRestart,   // restarts etcd
@@ -47,7 +45,7 @@ struct Expectation {
 struct Step {
   Action action = Action::kRequest;
   int line = 0;         // in its file, from 1
-  std::string subject;  // the stream, the webhook, or the ServiceAccount
+  std::string subject;  // the stream or the ServiceAccount
 
   std::string method;
   std::string target;
@@ -59,7 +57,7 @@ struct Step {
   bool eventually = false;                                   // repeated until it comes out so
   std::vector<std::string> each;                             // once for each, as $it
   Expectation expect;
-  Json::Value value;  // events, rules, webhook's answer, variables
+  Json::Value value;  // events, rules, variables
 };
 
 struct Row {

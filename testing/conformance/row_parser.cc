@@ -125,11 +125,9 @@ void ReadRequest(const std::string& method, const std::string& target, const YAM
 
 Step ReadStep(const YAML::Node& node) {
   static const auto& kActions = *new std::map<std::string, Action>{
-      {"watch", Action::kWatch},        {"events", Action::kEvents},
-      {"close", Action::kClose},        {"allow", Action::kAllow},
-      {"allow-all", Action::kAllowAll}, {"serve", Action::kServe},
-      {"received", Action::kReceived},  {"set", Action::kSet},
-      {"compact", Action::kCompact},    {"restart-etcd", Action::kRestart}};
+      {"watch", Action::kWatch},     {"events", Action::kEvents},       {"close", Action::kClose},
+      {"allow", Action::kAllow},     {"allow-all", Action::kAllowAll},  {"set", Action::kSet},
+      {"compact", Action::kCompact}, {"restart-etcd", Action::kRestart}};
   if (!node.IsMap()) Fail(node, "a step is a mapping");
   Step step;
   step.line = node.Mark().line + 1;
@@ -166,7 +164,7 @@ Step ReadStep(const YAML::Node& node) {
 bool Expects(const Step& step) {
   const Expectation& e = step.expect;
   return e.code || e.body || e.raw || e.names || !e.headers.empty() || e.audit ||
-         step.action == Action::kEvents || step.action == Action::kReceived;
+         step.action == Action::kEvents;
 }
 
 Row ReadRow(const YAML::Node& node, const std::string& file, const Variables& let) {

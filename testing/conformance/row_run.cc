@@ -11,7 +11,6 @@
 #include "manager/object/json.h"
 #include "testing/conformance/body.h"
 #include "testing/conformance/expect.h"
-#include "testing/conformance/hook_server.h"
 #include "testing/conformance/match.h"
 #include "testing/conformance/session.h"
 
@@ -73,13 +72,6 @@ class RowRun {
         ASSIGN_OR_RETURN(const Json::Value rules, SubstituteAll(step.value, variables_));
         return session_.Allow(step.subject, rules, step.action == Action::kAllowAll);
       }
-      case Action::kServe:
-        return Serve(step);
-      case Action::kReceived:
-        return Eventually([&] {
-          const Json::Value received = hooks_->Received(step.subject);
-          return MatchJson(step.value, &received, variables_);
-        });
       case Action::kSet:
         for (const std::string& name : step.value.getMemberNames()) {
           ASSIGN_OR_RETURN(variables_[name], Substitute(step.value[name].asString(), variables_));
@@ -230,22 +222,10 @@ class RowRun {
                stream.ended() ? ", but the stream ended" : ", but nothing came"));
   }
 
-  absl::Status Serve(const Step& step) {
-    if (hooks_ == nullptr) {
-      ASSIGN_OR_RETURN(hooks_, HookServer::Create());
-      variables_["ca"] = hooks_->CaBundle();
-    }
-    ASSIGN_OR_RETURN(Json::Value answer, SubstituteAll(step.value, variables_));
-    hooks_->Serve(step.subject, std::move(answer));
-    variables_[step.subject] = hooks_->UrlOf(step.subject);
-    return absl::OkStatus();
-  }
-
   const RowContext& context_;
   Session session_;
   Variables variables_;
   std::map<std::string, std::unique_ptr<Exchange>> streams_;
-  std::unique_ptr<HookServer> hooks_;
 };
 
 }  // namespace

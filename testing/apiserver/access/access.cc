@@ -48,8 +48,6 @@ Access::Access(AccessOptions options, const ObjectReader& objects, Loop& loop)
       authenticator_(std::move(options.authentication), objects, clock_),
       issuer_(options.tokens, authenticator_, [this] { return new_uid_(); }),
       authorizer_(std::make_unique<StoredPolicy>(objects)),
-      admission_(objects, loop, options.webhooks ? options.webhooks(loop) : nullptr,
-                 [this] { return new_uid_(); }),
       audit_(std::move(options.audit), clock_, [this] { return new_uid_(); }) {}
 
 void Access::Authenticate(const std::shared_ptr<Exchange>& exchange, const Handler& next) {
@@ -84,29 +82,16 @@ void Access::Authorize(const std::shared_ptr<Exchange>& exchange, const Handler&
   exchange->Respond(std::move(refusal));
 }
 
-void Access::Mutate(std::shared_ptr<const WriteAttributes> write, Mutated done) {
-  Json::Value object = write->object;
-  admission_.Mutate(std::move(write), std::move(object), std::move(done));
-}
-
-absl::Status Access::Check(const WriteAttributes& write) {
+absl::Status Access::CheckRules(const WriteAttributes& write) {
   return CheckEscalation(authorizer_, write);
 }
 
-void Access::Validate(std::shared_ptr<const WriteAttributes> write, Checked done) {
-  // A PUT or PATCH that creates was authorized for what it is; now it must be for create, too,
-  // under its name.
-  rbac::Attributes attributes = write->request->attributes;
-  if (write->operation == "CREATE" && attributes.verb != "create") {
-    attributes.verb = "create";
-    const User& user = write->request->user;
-    const rbac::Decision decision = authorizer_.Authorize(user, attributes);
-    if (!decision.allowed) {
-      std::move(done)(NotAuthorized(user, attributes, decision.reason));
-      return;
-    }
-  }
-  admission_.Validate(std::move(write), std::move(done));
+absl::Status Access::CheckCreate(const Request& request) {
+  rbac::Attributes attributes = request.attributes;
+  attributes.verb = "create";
+  const rbac::Decision decision = authorizer_.Authorize(request.user, attributes);
+  if (decision.allowed) return absl::OkStatus();
+  return NotAuthorized(request.user, attributes, decision.reason);
 }
 
 Plugin Access::plugin() {

@@ -14,7 +14,6 @@
 
 #include "manager/core/executor.h"
 #include "manager/rbac/authorizer.h"
-#include "testing/apiserver/access/admission.h"
 #include "testing/apiserver/access/audit_log.h"
 #include "testing/apiserver/access/authenticator.h"
 #include "testing/apiserver/access/token_issuer.h"
@@ -26,8 +25,6 @@ struct AccessOptions {
   AuthenticatorOptions authentication;
   TokenIssuerOptions tokens;
   AuditOptions audit;
-  // How webhooks are reached from a server on that loop. None: every webhook fails.
-  std::function<WebhookCaller(Loop&)> webhooks;
   // Of the ids of tokens, reviews and audit events.
   uint64_t seed = 1;
 };
@@ -48,9 +45,8 @@ class Access : private WriteHooks {
   const rbac::Authorizer& authorizer() const { return authorizer_; }
 
  private:
-  void Mutate(std::shared_ptr<const WriteAttributes> write, Mutated done) override;
-  absl::Status Check(const WriteAttributes& write) override;
-  void Validate(std::shared_ptr<const WriteAttributes> write, Checked done) override;
+  absl::Status CheckRules(const WriteAttributes& write) override;
+  absl::Status CheckCreate(const Request& request) override;
 
   void Authenticate(const std::shared_ptr<Exchange>& exchange, const Handler& next);
   void Authorize(const std::shared_ptr<Exchange>& exchange, const Handler& next);
@@ -60,7 +56,6 @@ class Access : private WriteHooks {
   Authenticator authenticator_;
   TokenIssuer issuer_;
   const rbac::Authorizer authorizer_;
-  Admission admission_;
   AuditLog audit_;
 };
 

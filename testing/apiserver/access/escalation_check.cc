@@ -77,7 +77,7 @@ bool ChangesMore(Json::Value object, Json::Value old) {
 }
 
 absl::Status CheckRole(const rbac::Authorizer& authorizer, const WriteAttributes& write) {
-  const bool cluster = write.resource == "clusterroles";
+  const bool cluster = write.resource.resource == "clusterroles";
   std::vector<rbac::Rule> rules;
   if (cluster) {
     ASSIGN_OR_RETURN(const auto role, Decode<rbac::v1::ClusterRole>(write.object));
@@ -88,14 +88,14 @@ absl::Status CheckRole(const rbac::Authorizer& authorizer, const WriteAttributes
   }
   const User& user = write.request->user;
   const rbac::Attributes& request = write.request->attributes;
-  const GroupResource resource{write.group, write.resource};
   const auto missing = [&](const std::vector<rbac::Rule>& wanted) {
     return rbac::MissingToWriteRole(
         authorizer, user,
         {.ns = cluster ? std::string_view() : request.ns, .name = request.name, .rules = wanted});
   };
   if (const auto lacking = missing(rules); !lacking.empty()) {
-    return ForbiddenError(resource, write.name, NotHeld(authorizer, user, request.ns, lacking));
+    return ForbiddenError(write.resource, write.name,
+                          NotHeld(authorizer, user, request.ns, lacking));
   }
   // An aggregation can gather anything.
   if (!FindMember(write.object, "aggregationRule") &&
@@ -107,7 +107,7 @@ absl::Status CheckRole(const rbac::Authorizer& authorizer, const WriteAttributes
   rbac::Rule every_path;
   every_path.verbs = every_path.non_resource_urls = {"*"};
   if (missing({everything, every_path}).empty()) return absl::OkStatus();
-  return ForbiddenError(resource, write.name,
+  return ForbiddenError(write.resource, write.name,
                         "must have cluster-admin privileges to use the aggregationRule");
 }
 
@@ -117,7 +117,6 @@ absl::Status CheckBinding(const rbac::Authorizer& authorizer, const WriteAttribu
   const rbac::RoleRef ref = rbac::FromProto(binding).role_ref;
   const User& user = write.request->user;
   const std::string& ns = write.request->attributes.ns;
-  const GroupResource resource{write.group, write.resource};
   if (ref.kind != "Role" && ref.kind != "ClusterRole") {
     // What is no API error goes out as it is.
     return PlainError(StrCat("unsupported role reference kind: ", rbac::Quote(ref.kind)));
@@ -127,24 +126,24 @@ absl::Status CheckBinding(const rbac::Authorizer& authorizer, const WriteAttribu
     if (ref.kind == "Role" && ns.empty()) return BadRequest("Namespace parameter required.");
     // Of the role, but told of the resource that is written.
     if (ref.name.empty()) return BadRequest("Name parameter required.");
-    return NotFoundError(resource, ref.name);
+    return NotFoundError(write.resource, ref.name);
   }
   if (missing->empty()) return absl::OkStatus();
-  return ForbiddenError(resource, write.name, NotHeld(authorizer, user, ns, *missing));
+  return ForbiddenError(write.resource, write.name, NotHeld(authorizer, user, ns, *missing));
 }
 
 }  // namespace
 
 absl::Status CheckEscalation(const rbac::Authorizer& authorizer, const WriteAttributes& write) {
-  if (write.group != rbac::kRbacGroup || write.operation == "DELETE") return absl::OkStatus();
+  if (write.resource.group != rbac::kRbacGroup) return absl::OkStatus();
   const std::vector<std::string>& groups = write.request->user.groups;
   if (std::find(groups.begin(), groups.end(), rbac::kMastersGroup) != groups.end()) {
     return absl::OkStatus();
   }
-  if (write.operation == "UPDATE" && !ChangesMore(write.object, write.old_object)) {
+  if (!write.creates && !ChangesMore(write.object, write.old_object)) {
     return absl::OkStatus();
   }
-  if (write.resource == "roles" || write.resource == "clusterroles") {
+  if (write.resource.resource == "roles" || write.resource.resource == "clusterroles") {
     return CheckRole(authorizer, write);
   }
   return CheckBinding(authorizer, write);

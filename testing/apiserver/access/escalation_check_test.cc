@@ -55,12 +55,10 @@ class EscalationCheckTest : public ::testing::Test {
     WriteAttributes write;
     write.object = ParseJson(object).value();
     write.old_object = ParseJson(old).value();
-    write.operation = old == "null" ? "CREATE" : "UPDATE";
-    write.group = kGroup;
-    write.resource = std::move(resource);
+    write.creates = old == "null";
+    write.resource = {kGroup, std::move(resource)};
     write.name = write.object["metadata"]["name"].asString();
-    if (!cluster) write.ns = "shop";
-    request.attributes.ns = write.ns;
+    if (!cluster) request.attributes.ns = "shop";
     if (old != "null") request.attributes.name = write.name;
     write.request = &request;
     return CheckEscalation(authorizer_, write);
@@ -173,9 +171,8 @@ TEST_F(EscalationCheckTest, ReferencesThatDoNotResolveAreAppended) {
   request.attributes.ns = "shop";
   WriteAttributes write;
   write.request = &request;
-  write.operation = "CREATE";
-  write.group = kGroup;
-  write.resource = "rolebindings";
+  write.creates = true;
+  write.resource = {kGroup, "rolebindings"};
   write.name = "b";
   write.object = ParseJson(Binding("Role", "more")).value();
   EXPECT_THAT(

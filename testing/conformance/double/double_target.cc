@@ -7,7 +7,6 @@
 #include "manager/core/mutex.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
-#include "testing/apiserver/access/curl_webhook_caller.h"
 #include "testing/apiserver/api_server.h"
 
 namespace mandate::conformance {
@@ -52,7 +51,6 @@ absl::StatusOr<std::unique_ptr<DoubleTarget>> DoubleTarget::Create() {
     StrAppend(&parts->log, line, "\n");
   };
   options.watch.uncached = {"podtemplates"};
-  options.access.webhooks = apiserver::CurlWebhookCaller;
   ASSIGN_OR_RETURN(parts->server, apiserver::ApiServer::Create(std::move(options)));
   parts->server->OnLoop(
       [](apiserver::ServerCore& core) { core.store().Compact(core.store().revision()); });
