@@ -253,7 +253,7 @@ TEST_F(LeaderElectorTest, RequestsHaveADeadlineOfHalfTheRenewDeadline) {
 }
 
 TEST_F(LeaderElectorTest, OptionsAreChecked) {
-  FakeLeaseClient client(server_, loop_, absl::ZeroDuration());
+  LossyLeaseClient client(server_, loop_, absl::ZeroDuration());
   Metrics metrics;
   const auto with = [&](const std::function<void(LeaderElector::Options&)>& change) {
     LeaderElector::Options options;

@@ -11,18 +11,18 @@
 
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/leader/leader_elector.h"
-#include "manager/leader/testing/fake_lease_server.h"
+#include "manager/leader/testing/lease_server.h"
 
 namespace mandate {
 namespace {
 
 using State = LeaderElector::State;
-using Fault = FakeLeaseClient::Fault;
+using Fault = LossyLeaseClient::Fault;
 
 class LeaderSimulation : public testing::TestWithParam<int> {
  protected:
   struct Process {
-    std::unique_ptr<FakeLeaseClient> client;
+    std::unique_ptr<LossyLeaseClient> client;
     std::unique_ptr<LeaderElector> elector;
     bool cut_off = false;
     bool slow = false;
@@ -48,7 +48,7 @@ class LeaderSimulation : public testing::TestWithParam<int> {
 
   void Spawn(size_t slot) {
     auto process = std::make_unique<Process>();
-    process->client = std::make_unique<FakeLeaseClient>(
+    process->client = std::make_unique<LossyLeaseClient>(
         server_, loop_, absl::Seconds(static_cast<int64_t>(Pick(200'000)) - 100'000));
     process->client->fault = [this, raw = process.get()](const RestRequest&) {
       return Trouble(*raw);
@@ -85,7 +85,7 @@ class LeaderSimulation : public testing::TestWithParam<int> {
 
   std::mt19937_64 random_;
   SimulatedLoop loop_;
-  FakeLeaseServer server_;
+  LeaseServer server_;
   Metrics metrics_;
   bool calm_ = false;
   int spawned_ = 0;

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "manager/core/testing/simulated_loop.h"
-#include "manager/leader/testing/fake_lease_server.h"
+#include "manager/leader/testing/lease_server.h"
 
 namespace mandate {
 namespace {
@@ -40,8 +40,8 @@ class LeaseClientTest : public testing::Test {
   }
 
   SimulatedLoop loop_;
-  FakeLeaseServer server_;
-  FakeLeaseClient rest_{server_, loop_, absl::ZeroDuration()};
+  LeaseServer server_;
+  LossyLeaseClient rest_{server_, loop_, absl::ZeroDuration()};
   LeaseClient client_{rest_, {"system", "leader"}};
 };
 
@@ -71,7 +71,7 @@ TEST_F(LeaseClientTest, KeepsFieldsThatItDoesNotKnow) {
 TEST_F(LeaseClientTest, AJsonAnswerIsUnderstood) {
   server_.Create();
   rest_.fault = [](const RestRequest&) {
-    FakeLeaseClient::Fault fault;
+    LossyLeaseClient::Fault fault;
     fault.reply.emplace();
     fault.reply->code = 200;
     fault.reply->content_type = "application/json";
@@ -107,7 +107,7 @@ TEST_F(LeaseClientTest, LeavesALeaseThatIsThereAsItIs) {
 
 TEST_F(LeaseClientTest, AMissingRightIsAnsweredWithTheRule) {
   rest_.fault = [](const RestRequest&) {
-    FakeLeaseClient::Fault fault;
+    LossyLeaseClient::Fault fault;
     fault.reply.emplace();
     fault.reply->code = 403;
     return fault;

@@ -13,13 +13,13 @@
 #include "manager/core/testing/log_capture.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/leader/leader_elector.h"
-#include "manager/leader/testing/fake_lease_server.h"
+#include "manager/leader/testing/lease_server.h"
 
 namespace mandate {
 
 // One process. Single-threaded.
 struct ElectingProcess {
-  ElectingProcess(FakeLeaseServer& server, SimulatedLoop& loop, const std::string& identity,
+  ElectingProcess(LeaseServer& server, SimulatedLoop& loop, const std::string& identity,
                   absl::Duration skew = absl::ZeroDuration())
       : client(server, loop, skew) {
     auto created = LeaderElector::Create(
@@ -39,7 +39,7 @@ struct ElectingProcess {
   }
   bool leads() const { return elector->state() == LeaderElector::State::kLeader; }
 
-  FakeLeaseClient client;
+  LossyLeaseClient client;
   Metrics metrics;
   std::shared_ptr<LogCapture> log = std::make_shared<LogCapture>();
   std::unique_ptr<LeaderElector> elector;
@@ -52,7 +52,7 @@ struct ElectingProcess {
 class LeaderFixture : public testing::Test {
  protected:
   using State = LeaderElector::State;
-  using Fault = FakeLeaseClient::Fault;
+  using Fault = LossyLeaseClient::Fault;
   static constexpr absl::Duration kMs = absl::Milliseconds(1);
 
   LeaderFixture() { server_.Create(); }
@@ -79,7 +79,7 @@ class LeaderFixture : public testing::Test {
   absl::Time Now() const { return loop_.clock().TimeNow(); }
 
   SimulatedLoop loop_;
-  FakeLeaseServer server_;
+  LeaseServer server_;
 };
 
 }  // namespace mandate

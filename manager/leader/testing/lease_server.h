@@ -1,6 +1,6 @@
 // One Lease on a server, and the clients of several processes, each with its own faults and clock.
-#ifndef MANAGER_LEADER_TESTING_FAKE_LEASE_SERVER_H_
-#define MANAGER_LEADER_TESTING_FAKE_LEASE_SERVER_H_
+#ifndef MANAGER_LEADER_TESTING_LEASE_SERVER_H_
+#define MANAGER_LEADER_TESTING_LEASE_SERVER_H_
 
 #include <functional>
 #include <memory>
@@ -20,7 +20,7 @@
 namespace mandate {
 
 // Stores a Lease with optimistic concurrency. Single-threaded.
-class FakeLeaseServer {
+class LeaseServer {
  public:
   // Without a Lease every request but an apply is NotFound.
   void Create() { lease_.emplace().mutable_metadata()->set_resourceversion("1"); }
@@ -68,7 +68,7 @@ class SkewedLoop : public Loop {
 };
 
 // The client of one process. Its destruction drops the requests under way.
-class FakeLeaseClient : public RestClient {
+class LossyLeaseClient : public RestClient {
  public:
   // What happens to one request.
   struct Fault {
@@ -80,8 +80,8 @@ class FakeLeaseClient : public RestClient {
     std::optional<HttpResponse> reply = {};  // instead of the server's
   };
 
-  FakeLeaseClient(FakeLeaseServer& server, SimulatedLoop& loop, absl::Duration skew);
-  ~FakeLeaseClient() override;
+  LossyLeaseClient(LeaseServer& server, SimulatedLoop& loop, absl::Duration skew);
+  ~LossyLeaseClient() override;
 
   // Asked for each request; none: all is well.
   std::function<Fault(const RestRequest&)> fault;
@@ -97,7 +97,7 @@ class FakeLeaseClient : public RestClient {
  private:
   struct Call;
 
-  FakeLeaseServer& server_;
+  LeaseServer& server_;
   SimulatedLoop& simulated_;
   SkewedLoop loop_;
   std::set<std::shared_ptr<Call>> calls_;
@@ -105,4 +105,4 @@ class FakeLeaseClient : public RestClient {
 
 }  // namespace mandate
 
-#endif  // MANAGER_LEADER_TESTING_FAKE_LEASE_SERVER_H_
+#endif  // MANAGER_LEADER_TESTING_LEASE_SERVER_H_

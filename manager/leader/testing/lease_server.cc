@@ -1,4 +1,4 @@
-#include "manager/leader/testing/fake_lease_server.h"
+#include "manager/leader/testing/lease_server.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -24,20 +24,20 @@ HttpResponse Error(int code) {
 
 }  // namespace
 
-void FakeLeaseServer::Edit(const std::function<void(Lease&)>& change) {
+void LeaseServer::Edit(const std::function<void(Lease&)>& change) {
   change(*lease_);
   Bump();
 }
 
-void FakeLeaseServer::Bump() {
+void LeaseServer::Bump() {
   lease_->mutable_metadata()->set_resourceversion(std::to_string(++version_));
 }
 
-HttpResponse FakeLeaseServer::Answer(const RestRequest& request) {
+HttpResponse LeaseServer::Answer(const RestRequest& request) {
   constexpr char kLease[] = "/apis/coordination.k8s.io/v1/namespaces/system/leases/leader";
   const bool apply = request.method == "PATCH";
   if (request.target != StrCat(kLease, apply ? "?fieldManager=base" : "")) {
-    std::fprintf(stderr, "FakeLeaseServer: %s\n", request.target.c_str());
+    std::fprintf(stderr, "LeaseServer: %s\n", request.target.c_str());
     std::abort();
   }
   if (apply) {
@@ -65,7 +65,7 @@ HttpResponse FakeLeaseServer::Answer(const RestRequest& request) {
   return response;
 }
 
-struct FakeLeaseClient::Call {
+struct LossyLeaseClient::Call {
   Pending<absl::StatusOr<HttpResponse>> pending;
 
   void End(absl::StatusOr<HttpResponse> result) {
@@ -73,12 +73,12 @@ struct FakeLeaseClient::Call {
   }
 };
 
-FakeLeaseClient::FakeLeaseClient(FakeLeaseServer& server, SimulatedLoop& loop, absl::Duration skew)
+LossyLeaseClient::LossyLeaseClient(LeaseServer& server, SimulatedLoop& loop, absl::Duration skew)
     : server_(server), simulated_(loop), loop_(loop, skew) {}
 
-FakeLeaseClient::~FakeLeaseClient() = default;
+LossyLeaseClient::~LossyLeaseClient() = default;
 
-void FakeLeaseClient::Send(const CallContext& context, RestRequest request, Done done) {
+void LossyLeaseClient::Send(const CallContext& context, RestRequest request, Done done) {
   const absl::Time now = simulated_.clock().TimeNow();
   requests.emplace_back(now, request);
   const Fault what = fault ? fault(request) : Fault();
