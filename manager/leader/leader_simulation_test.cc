@@ -85,7 +85,7 @@ class LeaderSimulation : public testing::TestWithParam<int> {
 
   std::mt19937_64 random_;
   SimulatedLoop loop_;
-  LeaseServer server_;
+  LeaseServer server_{loop_};
   Metrics metrics_;
   bool calm_ = false;
   int spawned_ = 0;

@@ -8,6 +8,7 @@
 
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/leader/testing/lease_server.h"
+#include "manager/object/object_codec.h"
 
 namespace mandate {
 namespace {
@@ -40,7 +41,7 @@ class LeaseClientTest : public testing::Test {
   }
 
   SimulatedLoop loop_;
-  LeaseServer server_;
+  LeaseServer server_{loop_};
   LossyLeaseClient rest_{server_, loop_, absl::ZeroDuration()};
   LeaseClient client_{rest_, {"system", "leader"}};
 };
@@ -59,13 +60,22 @@ TEST_F(LeaseClientTest, ReadsAndUpdates) {
 
 TEST_F(LeaseClientTest, KeepsFieldsThatItDoesNotKnow) {
   server_.Create();
-  server_.Edit([](Lease& lease) {
-    lease.mutable_spec()->mutable_unknown_fields()->AddLengthDelimited(99, "of a newer server");
-  });
+  Lease newer;
+  newer.mutable_spec()->mutable_unknown_fields()->AddLengthDelimited(99, "of a newer server");
+  rest_.fault = [&newer](const RestRequest& request) {
+    LossyLeaseClient::Fault fault;
+    if (request.method == "PUT") return fault;
+    fault.reply.emplace().code = 200;
+    fault.reply->content_type = "application/vnd.kubernetes.protobuf";
+    fault.reply->body = *EncodeObject(newer, Encoding::kProtobuf);
+    return fault;
+  };
   auto lease = Get();
   ASSERT_TRUE(lease.ok());
-  ASSERT_TRUE(Update(*lease).ok());
-  EXPECT_EQ(server_.spec().unknown_fields().field_count(), 1);
+  (void)Update(*lease);
+  const auto sent = DecodeObject<Lease>(rest_.requests.back().second.body, Encoding::kProtobuf);
+  ASSERT_TRUE(sent.ok()) << sent.status();
+  EXPECT_EQ(sent->spec().unknown_fields().field_count(), 1);
 }
 
 TEST_F(LeaseClientTest, AJsonAnswerIsUnderstood) {

@@ -79,7 +79,7 @@ class LeaderFixture : public testing::Test {
   absl::Time Now() const { return loop_.clock().TimeNow(); }
 
   SimulatedLoop loop_;
-  LeaseServer server_;
+  LeaseServer server_{loop_};
 };
 
 }  // namespace mandate

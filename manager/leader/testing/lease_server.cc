@@ -1,67 +1,64 @@
 #include "manager/leader/testing/lease_server.h"
 
-#include <cstdio>
 #include <cstdlib>
 #include <stop_token>
 
 #include "manager/core/pending.h"
 #include "manager/core/strings.h"
+#include "manager/core/testing/must.h"
 #include "manager/object/api_error.h"
+#include "manager/object/json.h"
 #include "manager/object/object_codec.h"
+#include "testing/apiserver/http_head.h"
+#include "testing/apiserver/testing/recorded_exchange.h"
 
 namespace mandate {
 namespace {
 
 using coordinationv1::Lease;
 
-constexpr char kProtobufType[] = "application/vnd.kubernetes.protobuf";
+const apiserver::GroupResource kLeases{"coordination.k8s.io", "leases"};
 
-HttpResponse Error(int code) {
-  HttpResponse response;
-  response.code = code;
-  return response;
+apiserver::ServerOptions ServerOptions() {
+  apiserver::ServerOptions options;
+  options.objects = {R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"system"}})"};
+  return options;
 }
 
 }  // namespace
 
-void LeaseServer::Edit(const std::function<void(Lease&)>& change) {
-  change(*lease_);
-  Bump();
+LeaseServer::LeaseServer(Loop& loop) : core_(loop, ServerOptions()) {}
+
+void LeaseServer::Create() {
+  Lease lease;
+  lease.mutable_metadata()->set_namespace_("system");
+  lease.mutable_metadata()->set_name("leader");
+  if (!core_.Load(*EncodeObject(lease, Encoding::kJson)).ok()) std::abort();
 }
 
-void LeaseServer::Bump() {
-  lease_->mutable_metadata()->set_resourceversion(std::to_string(++version_));
+void LeaseServer::Delete() { core_.store().Delete(kLeases, "system", "leader"); }
+
+Lease LeaseServer::lease() {
+  const auto stored = core_.store().Get(kLeases, "system", "leader");
+  return Must(DecodeObject<Lease>(stored->json, Encoding::kJson));
+}
+
+void LeaseServer::Edit(const std::function<void(Lease&)>& change) {
+  Lease edited = lease();
+  change(edited);
+  core_.store().Put(kLeases, Must(ParseJson(*EncodeObject(edited, Encoding::kJson))));
 }
 
 HttpResponse LeaseServer::Answer(const RestRequest& request) {
-  constexpr char kLease[] = "/apis/coordination.k8s.io/v1/namespaces/system/leases/leader";
-  const bool apply = request.method == "PATCH";
-  if (request.target != StrCat(kLease, apply ? "?fieldManager=base" : "")) {
-    std::fprintf(stderr, "LeaseServer: %s\n", request.target.c_str());
-    std::abort();
-  }
-  if (apply) {
-    absl::StatusOr<Lease> lease = DecodeObject<Lease>(request.body, Encoding::kJson);
-    if (!lease.ok() || request.content_type != "application/apply-patch+yaml") return Error(400);
-    if (!lease_.has_value()) Create();
-  }
-  if (!lease_.has_value()) return Error(404);
-  if (request.method == "PUT") {
-    absl::StatusOr<Lease> lease = DecodeObject<Lease>(request.body, Encoding::kProtobuf);
-    if (!lease.ok() || request.content_type != kProtobufType) return Error(400);
-    if (lease->metadata().resourceversion() != lease_->metadata().resourceversion()) {
-      return Error(409);
-    }
-    lease_ = *std::move(lease);
-    ++writes_;
-    Bump();
-  } else if (!apply && request.method != "GET") {
-    return Error(405);
-  }
-  HttpResponse response;
-  response.code = 200;
-  response.content_type = kProtobufType;
-  response.body = *EncodeObject(*lease_, Encoding::kProtobuf);
+  apiserver::Headers headers = {{"accept", request.accept},
+                                {"authorization", StrCat("Bearer ", apiserver::kAdminToken)}};
+  if (!request.body.empty()) headers.emplace_back("content-type", request.content_type);
+  const auto exchange = std::make_shared<apiserver::RecordedExchange>(Must(
+      apiserver::Request::Parse(request.method, request.target, std::move(headers), request.body)));
+  core_.Serve(exchange);
+  HttpResponse response = apiserver::ToHead(exchange->head());
+  response.body = exchange->body();
+  writes_ += request.method == "PUT" && response.code == 200;
   return response;
 }
 

@@ -1,4 +1,5 @@
-// One Lease on a server, and the clients of several processes, each with its own faults and clock.
+// One Lease on the double of the API server (testing/apiserver), and the clients of several
+// processes, each with its own faults and clock.
 #ifndef MANAGER_LEADER_TESTING_LEASE_SERVER_H_
 #define MANAGER_LEADER_TESTING_LEASE_SERVER_H_
 
@@ -16,27 +17,30 @@
 #include "manager/client/rest_client.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/object/kinds/coordination_v1.h"
+#include "testing/apiserver/server_core.h"
 
 namespace mandate {
 
-// Stores a Lease with optimistic concurrency. Single-threaded.
+// A double with the namespace of the Lease "system/leader". Single-threaded.
 class LeaseServer {
  public:
-  // Without a Lease every request but an apply is NotFound.
-  void Create() { lease_.emplace().mutable_metadata()->set_resourceversion("1"); }
-  void Delete() { lease_.reset(); }
-  const coordinationv1::LeaseSpec& spec() const { return lease_->spec(); }
+  explicit LeaseServer(Loop& loop);  // `loop` outlives this
+
+  // Adds an empty Lease.
+  void Create();
+  void Delete();
+  coordinationv1::LeaseSpec spec() { return lease().spec(); }
   // As an administrator who edits it.
   void Edit(const std::function<void(coordinationv1::Lease&)>& change);
+  // Updates that succeeded.
   int writes() const { return writes_; }
 
   HttpResponse Answer(const RestRequest& request);
 
  private:
-  void Bump();
+  coordinationv1::Lease lease();
 
-  std::optional<coordinationv1::Lease> lease_;
-  int version_ = 1;
+  apiserver::ServerCore core_;
   int writes_ = 0;
 };
 
