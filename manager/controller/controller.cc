@@ -12,8 +12,6 @@ namespace {
 
 // How often gauges and counts of a queue that is in use are brought up to date.
 constexpr absl::Duration kMetricsPeriod = absl::Milliseconds(500);
-// For how long a worker from whom the others have left may be stuck before one comes back.
-constexpr absl::Duration kReliefPeriod = absl::Milliseconds(10);
 // How long a replay waits for the other sources that are not readable: after an outage they return
 // one after the other, and one replay then does for all.
 constexpr absl::Duration kReplaySettle = absl::Seconds(1);
@@ -210,15 +208,6 @@ void Controller::Core::ArmRetryTimer() {
   });
 }
 
-void Controller::Core::ArmReliefTimer() {
-  if (relief_timer_ != nullptr || phase_ != Phase::kRunning) return;
-  relief_timer_ = runtime_.loop.RunAt(Now() + kReliefPeriod, [this] {
-    relief_timer_.reset();
-    // It may get stuck too.
-    if (workers_.Relieve()) ArmReliefTimer();
-  });
-}
-
 void Controller::Core::ArmMetricsTimer() {
   if (metrics_timer_ != nullptr || phase_ == Phase::kStopped) return;
   metrics_timer_ = runtime_.loop.RunAt(Now() + kMetricsPeriod, [this] { OnMetricsTimer(); });
@@ -276,7 +265,6 @@ void Controller::Core::StopOnLoop(absl::Time deadline) {
     handle.swap(watched.handle);
   }
   retry_timer_.reset();
-  relief_timer_.reset();
   replay_timer_.reset();
   metrics_timer_.reset();
   if (deadline != absl::InfiniteFuture()) {

@@ -43,8 +43,7 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
                   .runner = &runner_,
                   .pool = &runtime_.pool,
                   .clock = &clock(),
-                  .on_requeue = [this] { OnRequeue(); },
-                  .on_left = [this] { OnWorkerLeft(); }}),
+                  .on_requeue = [this] { OnRequeue(); }}),
         mapper_({.sources = std::move(options.sources),
                  .cache = &runtime_.cache,
                  .queue = &queue_,
@@ -142,7 +141,6 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
     });
   }
   void ArmRetryTimer();
-  void ArmReliefTimer();
   void ArmMetricsTimer();
   void OnMetricsTimer();
 
@@ -159,7 +157,6 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
     runtime_.loop.Post([core = shared_from_this(), what] { (*core.*what)(); });
   }
   void OnRequeue() { PostToLoop(&Core::ArmRetryTimer); }
-  void OnWorkerLeft() { PostToLoop(&Core::ArmReliefTimer); }
 
   const ControllerRuntime runtime_;
   const ControllerOptions options_;
@@ -175,8 +172,7 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   std::atomic<int> paused_ = 0;
 
   std::vector<Watched> watched_;  // by source
-  std::unique_ptr<Loop::Timer> retry_timer_, relief_timer_, replay_timer_, metrics_timer_,
-      deadline_timer_;
+  std::unique_ptr<Loop::Timer> retry_timer_, replay_timer_, metrics_timer_, deadline_timer_;
   absl::Time retry_timer_at_ = absl::InfiniteFuture();
 
   mutable Mutex mutex_;  // the loop's thread reads without it what only it writes

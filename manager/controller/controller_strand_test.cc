@@ -245,37 +245,6 @@ TEST_F(ControllerStrandTest, APauseEndsAlsoWhenTheMapsHaveCaughtUpBeforeIt) {
   EXPECT_TRUE(controller->Stop(absl::InfiniteFuture()).ok());
 }
 
-// From a worker with trivial requests the others leave; the one that stays may turn out to be
-// stuck, and the one that relieves it too.
-TEST_F(ControllerStrandTest, AStuckWorkerFromWhomTheOthersHaveLeftIsRelieved) {
-  constexpr int kObjects = 4000;
-  constexpr int kStuck = 1010;  // four turns, and a bit
-  controller_options_.max_concurrent_reconciles = 4;
-  for (int i = 0; i < kObjects; ++i) PutLease(std::to_string(i));
-  int begun = 0, ended = 0;
-  Latch others;
-  reconcile_ = [&](const CallContext&, const Request&) {
-    loop_.simulated_clock().AdvanceTo(loop_.clock().TimeNow() + absl::Microseconds(4));
-    if (++begun == kStuck) {
-      // Nobody else works: who did would begin within a millisecond. It is not time for relief yet.
-      Wait(2 * kMs);
-      EXPECT_EQ(begun, kStuck);
-      pool_.Await(others);
-    } else if (begun == kStuck + 1) {
-      pool_.Await(others);
-    }
-    if (++ended == kObjects - 2) others.Set();
-    return Result{};
-  };
-  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(30), [&] {
-    EXPECT_GE(ended, kObjects - 2) << "nobody came";
-    others.Set();
-  });
-  Start({Of(kLease)});
-  loop_.RunFor(absl::Minutes(1));
-  EXPECT_EQ(ended, kObjects);
-}
-
 TEST_F(ControllerStrandTest, StopWaitsForAMapUntilItsDeadline) {
   Start({SlowRoles()});
   absl::Status stopped;

@@ -82,13 +82,12 @@ TEST_F(ControllerThreadsTest, EveryChangeIsReconciledAfterwards) {
   EXPECT_FALSE(overlap);
 }
 
-// From a worker with trivial requests the others leave; one of them may turn out not to be trivial.
-TEST_F(ControllerThreadsTest, WhoIsStuckIsRelieved) {
+TEST_F(ControllerThreadsTest, AStuckWorkerDoesNotHoldUpTheOthers) {
   constexpr int kObjects = 20'000;
   for (int i = 0; i < kObjects; ++i) Put(std::to_string(i), 1);
   std::atomic<int> begun = 0, ended = 0;
   Latch others;
-  // All of them in one turn of the loop, after which nothing happens that would wake anybody.
+  // All events come in one turn of the loop. Nothing happens after it that would wake a worker.
   auto controller = Start(
       [&](const CallContext&, const Request&) -> absl::StatusOr<Result> {
         if (++begun == kObjects / 2) others.Wait();
@@ -96,7 +95,7 @@ TEST_F(ControllerThreadsTest, WhoIsStuckIsRelieved) {
         return Result{};
       },
       4);
-  others.Wait();  // the test's time limit is what catches that nobody came
+  others.Wait();  // until the test's time limit if the other workers do not go on
   EXPECT_TRUE(controller->Stop(absl::InfiniteFuture()).ok());
 }
 

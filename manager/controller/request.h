@@ -1,15 +1,16 @@
-// What to reconcile.
+// A request to reconcile an object, and the outcome of its reconciliation.
 #ifndef MANAGER_CONTROLLER_REQUEST_H_
 #define MANAGER_CONTROLLER_REQUEST_H_
 
 #include <utility>
 
+#include "absl/time/time.h"
 #include "manager/object/kind.h"
 
 namespace mandate {
 
-// The key of an object that may have changed, or be gone. No more: a reconciler reads the state
-// itself, so that requests can be merged.
+// The key of an object that may have changed, or be gone. It does not hold the state: a reconciler
+// reads the state itself, so that requests can be merged.
 struct Request {
   ObjectKey key;
 
@@ -20,6 +21,12 @@ struct Request {
   friend H AbslHashValue(H h, const Request& request) {
     return H::combine(std::move(h), request.key);
   }
+};
+
+struct Outcome {
+  enum class Next { kNothing, kRequeueAfter, kRetry };
+  Next next = Next::kNothing;
+  absl::Duration after;  // kRequeueAfter: when; kRetry: not before
 };
 
 }  // namespace mandate

