@@ -41,7 +41,7 @@ bool EventMapper::Replay() {
 }
 
 bool EventMapper::Refill() {
-  part_wanted_ = true;
+  has_room_ = true;
   return Wake();
 }
 
@@ -80,17 +80,28 @@ bool EventMapper::RunOne(absl::Time& now, Slice& slice) {
   if (next_ < taken_.size()) {
     const Backlog::Item item = std::move(taken_[next_++]);
     if (item.event.has_value()) {
-      Map(item.source, *item.event, /*part=*/false, now);
+      Map(item.source, *item.event, /*of_pass=*/false, now);
     } else {
       OnListedHere(item.source, slice);
     }
     return true;
   }
   StartPass();
+  if (!in_pass_) return false;
+  if (!held_.empty()) {
+    if (!has_room_.exchange(false)) return false;
+    now = options_.clock->TimeNow();
+    Enqueue(std::exchange(held_, {}), kLowPriority, /*of_pass=*/true, now);
+    pump_ = true;
+    return true;
+  }
   size_t source;
   ObjectEvent event;
-  if (!NextOfPass(source, event)) return false;
-  Map(source, event, pass_ == Pass::kPart, now);
+  if (NextOfPass(source, event)) {
+    Map(source, event, /*of_pass=*/true, now);
+  } else {
+    EndPass();
+  }
   return true;
 }
 
@@ -101,25 +112,24 @@ void EventMapper::OnListedHere(size_t source, Slice& slice) {
 }
 
 void EventMapper::StartPass() {
-  if (pass_ != Pass::kPart && replay_wanted_.exchange(false)) {  // another replay begins anew
-    pass_ = Pass::kReplay;
-  } else if (pass_ == Pass::kNone && part_wanted_.exchange(false)) {
-    if (!refill_.active()) return;
-    if (!refill_.NextPart()) {
-      refilling_ = false;
-      options_.log.Info("Work queue has room again; what it refused was queued");
-      return;
-    }
-    pass_ = Pass::kPart;
-  } else {
-    return;
+  if (in_pass_ && pass_was_refused_) return;
+  if (!replay_wanted_.exchange(false)) {
+    if (in_pass_ || !missed_ || !has_room_.exchange(false)) return;
   }
+  in_pass_ = true;
+  missed_ = false;
   pass_source_ = pass_object_ = 0;
   pass_objects_.clear();
 }
 
+void EventMapper::EndPass() {
+  in_pass_ = pass_was_refused_ = false;
+  if (missed_ || !refilling_) return;
+  refilling_ = false;
+  options_.log.Info("Work queue has room again; the refused requests were queued");
+}
+
 bool EventMapper::NextOfPass(size_t& source, ObjectEvent& event) {
-  if (pass_ == Pass::kNone) return false;
   while (true) {
     if (pass_object_ < pass_objects_.size()) {
       source = pass_source_ - 1;
@@ -129,12 +139,7 @@ bool EventMapper::NextOfPass(size_t& source, ObjectEvent& event) {
     }
     pass_objects_.clear();
     pass_object_ = 0;
-    if (pass_source_ == options_.sources.size()) {
-      // Whoever asked for the next part in the meantime did not know that this one fills the queue.
-      if (pass_ == Pass::kPart) part_wanted_ = false;
-      pass_ = Pass::kNone;
-      return false;
-    }
+    if (pass_source_ == options_.sources.size()) return false;
     const DemandSpec& demand = options_.sources[pass_source_++].demand;
     if (demand.name.empty()) {
       pass_objects_ = options_.cache->ListLastKnown(demand.kind, demand.ns);
@@ -144,7 +149,7 @@ bool EventMapper::NextOfPass(size_t& source, ObjectEvent& event) {
   }
 }
 
-void EventMapper::Map(size_t source, const ObjectEvent& event, bool part, absl::Time& now) {
+void EventMapper::Map(size_t source, const ObjectEvent& event, bool of_pass, absl::Time& now) {
   requests_.clear();
   const Source& of = options_.sources[source];
   if (absl::Status status = Handle(of, event, requests_); !status.ok()) {
@@ -158,20 +163,25 @@ void EventMapper::Map(size_t source, const ObjectEvent& event, bool part, absl::
   now = options_.clock->TimeNow();
   if (requests_.empty()) return;
   const int priority = event.initial || IsResync(event) ? kLowPriority : kDefaultPriority;
-  for (const Request& request : requests_) {
-    if (part && !refill_.Wants(request)) continue;
-    if (options_.queue->Add(request, {.priority = priority}, now)) continue;
-    if (!refill_.active()) {
-      options_.log.Error(
-          "Work queue is full; what it refuses will be queued "
-          "when there is room",
-          {{"limit", options_.max_requests}});
-    }
-    refill_.OnRefused();
-    refilling_ = true;
-  }
+  Enqueue(requests_, priority, of_pass, now);
   // WakeFirst() would leave all requests of the event to one worker.
   pump_ = requests_.size() > 1 || !options_.workers->WakeFirst() || pump_;
+}
+
+void EventMapper::Enqueue(const std::vector<Request>& requests, int priority, bool of_pass,
+                          absl::Time now) {
+  bool refused = false;
+  for (const Request& request : requests) {
+    if (options_.queue->Add(request, {.priority = priority}, now)) continue;
+    refused = true;
+    if (of_pass) held_.push_back(request);
+  }
+  if (!refused) return;
+  has_room_ = false;
+  (of_pass ? pass_was_refused_ : missed_) = true;
+  if (refilling_.exchange(true)) return;
+  options_.log.Error("Work queue is full; refused requests will be queued when there is room",
+                     {{"limit", options_.max_requests}});
 }
 
 }  // namespace mandate

@@ -13,7 +13,6 @@
 #include "manager/cache/cache_view.h"
 #include "manager/controller/backlog.h"
 #include "manager/controller/controller_metrics.h"
-#include "manager/controller/refill.h"
 #include "manager/controller/source.h"
 #include "manager/controller/work_queue.h"
 #include "manager/controller/workers.h"
@@ -24,10 +23,9 @@ namespace mandate {
 
 // A mapper of events to requests. It takes events on any thread and runs the
 // controller's code on them in slices, on the component's strand. Besides
-// events it maps, on demand and at low priority, every object that the cache
-// knows:
-//   a replay         after a source could not be read, or was paused
-//   parts of refill  after the work queue was full
+// events it maps, on demand and at low priority, every object that the cache knows
+// in a pass: after a source could not be read, or was paused, or after the work
+// queue was full. A pass that meets a full queue waits for room where it stands.
 class EventMapper {
  public:
   struct Options {
@@ -54,11 +52,11 @@ class EventMapper {
   [[nodiscard]] bool OnListed(size_t source);
   // Maps all objects, from the first one on.
   [[nodiscard]] bool Replay();
-  // The work queue has room again: maps the next part of what it refused. Does
-  // nothing while a part is being mapped: the caller asks again after it.
+  // The work queue has room again: continues the pass that waits for it, or maps
+  // all objects if the queue refused requests of an event. To be called again
+  // while refilling() is true.
   [[nodiscard]] bool Refill();
-  // Nothing is mapped any more, once the present call of a handler has
-  // returned.
+  // Stops mapping once the present call of a handler has returned.
   void Close();
 
   // Any thread.
@@ -80,18 +78,22 @@ class EventMapper {
   Slice RunSlice();
 
  private:
-  enum class Pass { kNone, kReplay, kPart };
-
   // Whether the strand has to be woken.
   bool Wake() { return !scheduled_.exchange(true); }
-  bool HasWork() const { return replay_wanted_ || part_wanted_ || !backlog_.IsEmpty(); }
+  bool HasWork() const {
+    return !backlog_.IsEmpty() || (replay_wanted_ && !pass_was_refused_) ||
+           (has_room_ && (missed_ || !held_.empty()));
+  }
 
   // On the strand.
   bool RunOne(absl::Time& now, Slice& slice);  // false: there is nothing to do
   bool NextOfPass(size_t& source, ObjectEvent& event);
   void StartPass();
+  void EndPass();
   // `now` is the time before, and then after.
-  void Map(size_t source, const ObjectEvent& event, bool part, absl::Time& now);
+  void Map(size_t source, const ObjectEvent& event, bool of_pass, absl::Time& now);
+  // Of a pass, the requests that the queue refuses are held.
+  void Enqueue(const std::vector<Request>& requests, int priority, bool of_pass, absl::Time now);
   void OnListedHere(size_t source, Slice& slice);
 
   const Options options_;
@@ -100,7 +102,7 @@ class EventMapper {
   // RunSlice() is posted, or runs. What is added before it is looked at is seen
   // by that slice.
   std::atomic<bool> scheduled_ = false;
-  std::atomic<bool> closed_ = false, replay_wanted_ = false, part_wanted_ = false;
+  std::atomic<bool> closed_ = false, replay_wanted_ = false, has_room_ = false;
 
   // Of the strand.
   std::vector<Backlog::Item> taken_;  // from the backlog; before next_ they are done
@@ -108,10 +110,12 @@ class EventMapper {
   std::vector<Request> requests_;  // of one event; kept for its memory
   std::vector<bool> listed_;
   size_t unlisted_ = 0;
-  bool pump_ = false;  // whether requests were added that the woken worker may
-                       // be too few for
-  mandate::Refill refill_;
-  Pass pass_ = Pass::kNone;
+  bool pump_ = false;              // whether requests were added that the woken worker may
+                                   // be too few for
+  bool missed_ = false;            // the queue refused requests of an event: a pass is due
+  bool in_pass_ = false;           // over all objects
+  bool pass_was_refused_ = false;  // it goes on to its end; any other begins anew at a Replay()
+  std::vector<Request> held_;      // of the pass, refused: they wait for room
   size_t pass_source_ = 0, pass_object_ = 0;
   std::vector<std::shared_ptr<const RawObject>> pass_objects_;
 };

@@ -1,4 +1,4 @@
-// What is mapped again, and what waits for room in the queue.
+// Passes over all objects, and requests that wait for room in the queue.
 #include <gtest/gtest.h>
 
 #include "manager/controller/testing/event_mapper_fixture.h"
@@ -35,7 +35,7 @@ TEST_F(EventMapperTest, AnotherReplayBeginsAnew) {
   EXPECT_EQ(TakeMapped(), (Names{"a", "b", "a", "b", "c"}));
 }
 
-TEST_F(EventMapperTest, NewsGoBeforeTheRestOfAReplay) {
+TEST_F(EventMapperTest, ANewEventGoesBeforeTheRestOfAReplay) {
   Create({Of(kThing, [this](const ObjectEvent& event) {
     if (event.object->name() == "a") (void)mapper_->OnEvent(0, Added(Thing("news")));
   })});
@@ -45,8 +45,8 @@ TEST_F(EventMapperTest, NewsGoBeforeTheRestOfAReplay) {
   EXPECT_EQ(TakeMapped(), (Names{"a", "news", "b"}));
 }
 
-// As the controller does: a part when the queue is empty again.
-TEST_F(EventMapperTest, WhatAFullQueueRefusesComesInParts) {
+// As the controller does: it asks when the queue is empty again.
+TEST_F(EventMapperTest, ARefusedRequestIsQueuedWhenThereIsRoom) {
   Create({Of(kThing)}, /*max_requests=*/8);
   Names all;
   for (int i = 0; i < 30; ++i) all.push_back(StrCat("a", 10 + i));
@@ -59,23 +59,49 @@ TEST_F(EventMapperTest, WhatAFullQueueRefusesComesInParts) {
   EXPECT_TRUE(mapper_->refilling());
   EXPECT_EQ(log_->Count("Work queue is full"), 1);
   Names queued = TakeQueued();
-  int parts = 0;
+  TakeMapped();
+  int rounds = 0;
   while (mapper_->refilling()) {
-    ASSERT_LT(++parts, 100);
-    TakeMapped();
-    EXPECT_TRUE(mapper_->Refill());
+    ASSERT_LT(++rounds, 100);
+    (void)mapper_->Refill();
     RunSlices();
-    EXPECT_EQ(TakeMapped().size(), mapper_->refilling() ? all.size() : 0u);
     for (std::string& name : TakeQueued()) queued.push_back(std::move(name));
   }
+  EXPECT_EQ(TakeMapped(), all) << "each once";
   EXPECT_EQ(std::set<std::string>(queued.begin(), queued.end()),
             std::set<std::string>(all.begin(), all.end()));
   EXPECT_EQ(log_->Count("Work queue is full"), 1) << "until it has taken everything";
   EXPECT_EQ(log_->Count("Work queue has room again"), 1);
+  RunSlices();
+  EXPECT_EQ(TakeMapped(), Names{});
 }
 
-// The controller asks for parts by the clock, and a part may take longer.
-TEST_F(EventMapperTest, APartIsNotFollowedByAnotherBeforeThereIsRoom) {
+// One event may map to more requests than the queue holds.
+TEST_F(EventMapperTest, TheRequestsOfOneEventWaitForRoomToo) {
+  Names all;
+  for (int i = 0; i < 30; ++i) all.push_back(StrCat("a", 10 + i));
+  Source source = Of(kThing);
+  source.handler = [&](const ObjectEvent&, std::vector<Request>& requests) {
+    for (const std::string& name : all) requests.push_back({{"", name}});
+    return absl::OkStatus();
+  };
+  Create({source}, /*max_requests=*/8);
+  Put(kThing, {"one"});
+  (void)mapper_->OnEvent(0, Added(Thing("one")));
+  RunSlices();
+  Names queued = TakeQueued();
+  for (int rounds = 0; mapper_->refilling(); ++rounds) {
+    ASSERT_LT(rounds, 100);
+    (void)mapper_->Refill();
+    RunSlices();
+    for (std::string& name : TakeQueued()) queued.push_back(std::move(name));
+  }
+  EXPECT_EQ(std::set<std::string>(queued.begin(), queued.end()),
+            std::set<std::string>(all.begin(), all.end()));
+}
+
+// The controller asks by the clock, and may not know yet that the pass filled the queue again.
+TEST_F(EventMapperTest, APassWaitsForRoomAtEachRefusal) {
   Create({Of(kThing,
              [this](const ObjectEvent&) {
                if (mapper_->refilling()) (void)mapper_->Refill();
@@ -90,43 +116,52 @@ TEST_F(EventMapperTest, APartIsNotFollowedByAnotherBeforeThereIsRoom) {
   TakeMapped();
   (void)mapper_->Refill();
   RunSlices();
-  EXPECT_EQ(TakeMapped(), all) << "one part";
+  EXPECT_EQ(TakeMapped(), (Names{"a", "b", "c"})) << "c is refused";
   EXPECT_TRUE(mapper_->refilling());
 }
 
-TEST_F(EventMapperTest, APartIsNotCutShortByAReplay) {
-  bool replay = false;
-  Create({Of(kThing,
-             [&](const ObjectEvent&) {
-               if (std::exchange(replay, false)) (void)mapper_->Replay();
-             })},
-         /*max_requests=*/2);
+TEST_F(EventMapperTest, AReplayDoesNotRestartAPassThatWaitsForRoom) {
+  Create({Of(kThing)}, /*max_requests=*/2);
   Put(kThing, {"a", "b", "c"});
   for (const char* name : {"a", "b", "c"}) (void)mapper_->OnEvent(0, Added(Thing(name)));
   RunSlices();
   ASSERT_TRUE(mapper_->refilling());
   TakeQueued();
   TakeMapped();
-  replay = true;
   (void)mapper_->Refill();
   RunSlices();
-  EXPECT_EQ(TakeMapped(), (Names{"a", "b", "c", "a", "b", "c"}));
-}
-
-TEST_F(EventMapperTest, AReplayBetweenPartsIsOfEverything) {
-  Create({Of(kThing)}, /*max_requests=*/8);
-  const Names all = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
-  Put(kThing, all);
-  for (const std::string& name : all) (void)mapper_->OnEvent(0, Added(Thing(name)));
-  RunSlices();
-  TakeQueued();
-  (void)mapper_->Refill();
-  RunSlices();
-  ASSERT_TRUE(mapper_->refilling());
-  TakeQueued();
+  EXPECT_EQ(TakeMapped(), (Names{"a", "b", "c"})) << "c is refused";
   (void)mapper_->Replay();
   RunSlices();
-  EXPECT_EQ(TakeQueued().size(), 8u) << "as many as fit, not those of a part";
+  EXPECT_EQ(TakeMapped(), Names{});
+  EXPECT_EQ(TakeQueued(), (Names{"a", "b"}));
+  (void)mapper_->Refill();
+  RunSlices();
+  EXPECT_EQ(TakeMapped(), (Names{"a", "b"})) << "the replay, after the pass";
+  EXPECT_EQ(TakeQueued(), (Names{"c", "a"}));
+  EXPECT_TRUE(mapper_->refilling()) << "b is refused";
+}
+
+// The requests of an event were refused, and the pass that is under way may be past its objects.
+TEST_F(EventMapperTest, AnEventThatIsRefusedDuringAPassIsFollowedByAnother) {
+  Create({Of(kThing)}, /*max_requests=*/2);
+  Put(kThing, {"a", "b", "c"});
+  (void)mapper_->Replay();
+  RunSlices();
+  EXPECT_EQ(TakeMapped(), (Names{"a", "b", "c"})) << "c is refused";
+  Put(kThing, {"0"});
+  (void)mapper_->OnEvent(0, Added(Thing("0")));
+  RunSlices();
+  Names queued;
+  for (int rounds = 0; mapper_->refilling(); ++rounds) {
+    ASSERT_LT(rounds, 10);
+    for (std::string& name : TakeQueued()) queued.push_back(std::move(name));
+    (void)mapper_->Refill();
+    RunSlices();
+  }
+  for (std::string& name : TakeQueued()) queued.push_back(std::move(name));
+  EXPECT_EQ(std::set<std::string>(queued.begin(), queued.end()),
+            (std::set<std::string>{"0", "a", "b", "c"}));
 }
 
 }  // namespace
