@@ -9,7 +9,7 @@ void RecordTransition(EventRecorder& events, const Logger& log, const ObjectRef&
   const ConditionProto* was = FindCondition(before, condition);
   if (now == nullptr) return;
   if (was != nullptr && was->status() == now->status() && was->reason() == now->reason()) return;
-  events.Eventf(regarding, now->status() == "False" ? EventType::kWarning : EventType::kNormal,
+  events.Record(regarding, now->status() == "False" ? EventType::kWarning : EventType::kNormal,
                 now->reason(), "Reconcile", now->message());
   log.Info("Condition changed", {{"kind", regarding.kind},
                                  {"namespace", regarding.ns},

@@ -213,7 +213,7 @@ TEST_F(ManagerTest, EventsThatWereRecordedAreSentBeforeTheEnd) {
                        .path_prefix = "/apis/events.k8s.io/",
                        .fault = {.delay = absl::Milliseconds(100)}});
   });
-  events_->Eventf({"v1", "ConfigMap", "default", "a", "uid"}, EventType::kNormal, "Kept", "Keep",
+  events_->Record({"v1", "ConfigMap", "default", "a", "uid"}, EventType::kNormal, "Kept", "Keep",
                   "to the end");
   const absl::Status result = Stop();
   EXPECT_TRUE(result.ok()) << result;
@@ -230,7 +230,7 @@ TEST_F(ManagerTest, AComponentWhoseMandateHasNoEventsRecordsNone) {
   // The guard would refuse them.
   log_ = std::make_shared<AwaitedLine>("Cannot record events");
   ASSERT_NO_FATAL_FAILURE(RunUntilBegun());
-  idle_events_->Eventf({"v1", "ConfigMap", "default", "a", "uid"}, EventType::kNormal, "Kept",
+  idle_events_->Record({"v1", "ConfigMap", "default", "a", "uid"}, EventType::kNormal, "Kept",
                        "Keep", "by nobody");
   EXPECT_TRUE(Stop().ok());
   EXPECT_FALSE(log_->written());
@@ -257,7 +257,7 @@ TEST_F(ManagerTest, ADeniedRequestHasThePermissionsCheckedAgain) {
     EXPECT_EQ(core.faults().struck(), kPermissions);
     core.store().Delete({"rbac.authorization.k8s.io", "clusterrolebindings"}, "", "keeper");
   });
-  events_->Eventf({"v1", "ConfigMap", "default", "a", "uid"}, EventType::kNormal, "Kept", "Keep",
+  events_->Record({"v1", "ConfigMap", "default", "a", "uid"}, EventType::kNormal, "Kept", "Keep",
                   "so it is");
   wait_for_reviews(kPermissions + 1);
   EXPECT_TRUE(Stop().ok());
@@ -288,7 +288,7 @@ TEST_F(ManagerTest, ALeaseThatIsLostWhileAReconcilerEndsIsAnError) {
   };
   // The third of the same is sent much later, or at the end.
   for (size_t sent = 1; sent <= 3; ++sent) {
-    events_->Eventf({"v1", "ConfigMap", "default", "a", "uid"}, EventType::kNormal, "Kept", "Keep",
+    events_->Record({"v1", "ConfigMap", "default", "a", "uid"}, EventType::kNormal, "Kept", "Keep",
                     "so it is");
     while (events() < std::min<size_t>(sent, 2)) {
     }

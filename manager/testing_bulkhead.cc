@@ -85,7 +85,7 @@ class SyncedSink : public DemandSink {
 void Nothing(Bulkhead&) {}
 
 void Record(EventRecorder& recorder, const std::string& ns, int i) {
-  recorder.Eventf({"v1", "ConfigMap", ns, StrCat("a", i), StrCat("uid-", i)}, EventType::kNormal,
+  recorder.Record({"v1", "ConfigMap", ns, StrCat("a", i), StrCat("uid-", i)}, EventType::kNormal,
                   "Tried", "Try", "so it is");
 }
 

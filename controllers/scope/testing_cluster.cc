@@ -1,12 +1,12 @@
 #include "controllers/scope/testing_cluster.h"
 
 #include <gtest/gtest.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "controllers/scope/generated_names.h"
+#include "controllers/scope/testing_accounts.h"
 #include "controllers/scope/testing_counting_view.h"
 #include "manager/cache/cache.h"
 #include "manager/client/component_client.h"
@@ -16,53 +16,11 @@
 #include "manager/object/json.h"
 #include "manager/rbac/user.h"
 #include "testing/apiserver/admin_request.h"
-#include "testing/conformance/json_yaml.h"
 
 namespace mandate::scope {
 namespace {
 
-constexpr char kNamespace[] = "mandate";
-constexpr char kBase[] = "mandate-manager";
 constexpr char kBaseToken[] = "base-token";
-constexpr char kRbac[] = "rbac.authorization.k8s.io/v1";
-
-std::string AccountOf(const rbac::Mandate& mandate) {
-  return StrCat(kBase, "-", mandate.component);
-}
-
-Json::Value Strings(std::span<const std::string_view> strings) {
-  Json::Value list(Json::arrayValue);
-  for (const std::string_view s : strings) list.append(std::string(s));
-  return list;
-}
-
-std::string Account(const std::string& name) {
-  return StrCat(R"({"apiVersion":"v1","kind":"ServiceAccount","metadata":{"namespace":")",
-                kNamespace, R"(","name":")", name, R"("}})");
-}
-
-// A binding of the role of this name to the ServiceAccount of this name.
-std::string BindingTo(std::string_view kind, std::string_view role_kind, const std::string& name) {
-  const std::string ns = role_kind == "Role" ? StrCat(R"("namespace":")", kNamespace, R"(",)") : "";
-  return StrCat(R"({"apiVersion":")", kRbac, R"(","kind":")", kind, R"(","metadata":{)", ns,
-                R"("name":")", name,
-                R"("},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":")", role_kind,
-                R"(","name":")", name, R"("},"subjects":[{"kind":"ServiceAccount","name":")", name,
-                R"(","namespace":")", kNamespace, R"("}]})");
-}
-
-// For base: the tokens of its components.
-std::string MinterRole() {
-  return StrCat(R"({"apiVersion":")", kRbac, R"(","kind":"Role","metadata":{"namespace":")",
-                kNamespace, R"(","name":")", kBase,
-                R"("},"rules":[{"apiGroups":[""],"resources":["serviceaccounts/token"],)"
-                R"("verbs":["create"]}]})");
-}
-
-std::string Definition(std::string_view plural) {
-  const std::string file = StrCat("charts/mandate/crds/operators.coreos.com_", plural, ".yaml");
-  return WriteJson(conformance::ToJson(YAML::LoadFile(file)));
-}
 
 // "/apis/g/v/namespaces/foo/rolebindings/x/status?a=b" as "rolebindings/status foo".
 std::string TargetText(std::string_view target) {
@@ -83,20 +41,6 @@ std::string TargetText(std::string_view target) {
   const std::string subresource = i + 2 < parts.size() ? StrCat("/", parts[i + 2]) : "";
   return StrCat(parts[i], subresource, ns);
 }
-
-class RecordedEvents : public EventRecorder {
- public:
-  explicit RecordedEvents(std::shared_ptr<std::vector<std::string>> all) : all_(std::move(all)) {}
-  void Eventf(const ObjectRef& regarding, EventType type, std::string_view reason,
-              std::string_view action, std::string_view note) override {
-    EXPECT_FALSE(action.empty() || note.empty());
-    all_->push_back(
-        StrCat(type == EventType::kWarning ? "Warning " : "Normal ", regarding.kind, " ", reason));
-  }
-
- private:
-  const std::shared_ptr<std::vector<std::string>> all_;
-};
 
 }  // namespace
 
@@ -166,9 +110,6 @@ class ScopeCluster::Wire : public Transport {
 
 // One life of the components.
 struct ScopeCluster::Process {
-  explicit Process(std::shared_ptr<std::vector<std::string>> events) : events(std::move(events)) {}
-
-  RecordedEvents events;
   std::unique_ptr<IdentityPlane> identities;
   std::vector<std::unique_ptr<ComponentClient>> clients;
   std::unique_ptr<Cache> cache;
@@ -182,8 +123,7 @@ ScopeCluster::ScopeCluster(InstanceOptions instance_options, TemplateOptions tem
     : instance_options_(instance_options),
       template_options_(template_options),
       template_rights_(kScopeTemplate),
-      instance_rights_(kScopeInstance),
-      events_(std::make_shared<std::vector<std::string>>()) {
+      instance_rights_(kScopeInstance) {
   apiserver::SimOptions sim;
   apiserver::User base;
   static_cast<rbac::UserInfo&>(base) = rbac::ServiceAccountInfo(kNamespace, kBase);
@@ -216,7 +156,7 @@ ScopeCluster::~ScopeCluster() {
 }
 
 void ScopeCluster::Start() {
-  auto process = std::make_unique<Process>(events_);
+  auto process = std::make_unique<Process>();
   IdentityPlane::Options plane;
   plane.loop = &loop_;
   plane.transport = wire_.get();
@@ -244,7 +184,7 @@ void ScopeCluster::Start() {
         process->cache->AddComponent(*process->clients.back(), *mandate), lists_));
     CacheView& view = *process->views.back();
     process->components.push_back(std::unique_ptr<Component>(new Component{
-        *mandate, *process->clients.back(), process->events,
+        *mandate, *process->clients.back(), events_,
         ControllerRuntime{
             std::string(mandate->component), loop_, *process->pool, view, metrics_, {}, 1}}));
     const Component& component = *process->components.back();
@@ -363,29 +303,17 @@ std::string ScopeCluster::Templated(const std::string& name) const {
   return ConditionOf(kTemplates, name, kTemplated);
 }
 
-std::vector<std::string> ScopeCluster::TakeWrites() { return wire_->TakeWrites(); }
-
-std::string ScopeCluster::RoleJson(const rbac::Mandate& mandate, std::string_view without_verb,
-                                   std::string_view unread) const {
-  Json::Value role;
-  role["apiVersion"] = kRbac;
-  role["kind"] = "ClusterRole";
-  role["metadata"]["name"] = AccountOf(mandate);
-  for (const rbac::MandateRule& r : mandate.rules) {
-    for (const std::string_view verb : r.rule.verbs) {
-      if (verb == without_verb) continue;
-      Json::Value rule;
-      rule["verbs"].append(std::string(verb));
-      rule["apiGroups"] = Strings(r.rule.api_groups);
-      for (const std::string_view resource : r.rule.resources) {
-        const bool reads = verb == "list" || verb == "watch";
-        if (!reads || resource != unread) rule["resources"].append(std::string(resource));
-      }
-      if (!rule["resources"].empty()) role["rules"].append(rule);
-    }
+std::vector<std::string> ScopeCluster::events() const {
+  std::vector<std::string> events;
+  for (const auto& event : events_.events()) {
+    EXPECT_FALSE(event.action.empty() || event.note.empty());
+    events.push_back(StrCat(event.type == EventType::kWarning ? "Warning " : "Normal ",
+                            event.regarding.kind, " ", event.reason));
   }
-  return WriteJson(role);
+  return events;
 }
+
+std::vector<std::string> ScopeCluster::TakeWrites() { return wire_->TakeWrites(); }
 
 void ScopeCluster::SetRules(const std::string& component, std::string_view without_verb,
                             std::string_view unread) {

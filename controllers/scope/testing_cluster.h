@@ -23,6 +23,7 @@
 #include "controllers/scope/instance_reconciler.h"
 #include "controllers/scope/template_reconciler.h"
 #include "manager/client/testing/mandate_server.h"
+#include "manager/controller/testing/fake_event_recorder.h"
 #include "manager/core/metrics.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/transport/transport.h"
@@ -88,7 +89,7 @@ class ScopeCluster {
   // How often the components have read all objects of a kind since the last call.
   int TakeLists() { return std::exchange(lists_, 0); }
   // "Warning ScopeInstance ScopingFailed".
-  const std::vector<std::string>& events() const { return *events_; }
+  std::vector<std::string> events() const;
 
   apiserver::Faults& faults() { return server_->core().faults(); }
   SimulatedLoop& loop() { return loop_; }
@@ -111,8 +112,6 @@ class ScopeCluster {
               const std::string& content_type);
   std::string ConditionOf(const Resource& resource, const std::string& name,
                           std::string_view type) const;
-  std::string RoleJson(const rbac::Mandate& mandate, std::string_view without_verb,
-                       std::string_view unread) const;
   void SetRules(const std::string& component, std::string_view without_verb,
                 std::string_view unread);
 
@@ -125,7 +124,7 @@ class ScopeCluster {
   const MandateServer instance_rights_;
   std::unique_ptr<apiserver::SimServer> server_;
   std::unique_ptr<Wire> wire_;
-  std::shared_ptr<std::vector<std::string>> events_;
+  FakeEventRecorder events_;
   std::unique_ptr<Process> process_;
   std::vector<std::unique_ptr<Process>> stopped_;  // tasks of the loop refer to their pools
 };

@@ -204,7 +204,7 @@ TEST_F(RestEventRecorderTest, ManyFlowsThatHangLeavePlacesForOthers) {
   bad.ns = "bad";
   for (int reason = 0; reason < 12; ++reason) {
     for (int i = 0; i < 20; ++i) {
-      recorder_->Eventf(bad, EventType::kNormal, StrCat("Reason", reason), "Act",
+      recorder_->Record(bad, EventType::kNormal, StrCat("Reason", reason), "Act",
                         std::to_string(i));
     }
   }

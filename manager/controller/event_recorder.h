@@ -46,14 +46,14 @@ class EventRecorder {
   // Returns at once; recording is best effort. Call it when something changed, never for each
   // reconciliation. `reason` and `action` are single words in CamelCase ("Bound",
   // "CreateRoleBinding"), `note` is a sentence. Too long texts are cut.
-  virtual void Eventf(const ObjectRef& regarding, EventType type, std::string_view reason,
+  virtual void Record(const ObjectRef& regarding, EventType type, std::string_view reason,
                       std::string_view action, std::string_view note) = 0;
 };
 
 // Of a component whose mandate has no events (events=none).
 class NoEvents : public EventRecorder {
  public:
-  void Eventf(const ObjectRef&, EventType, std::string_view, std::string_view,
+  void Record(const ObjectRef&, EventType, std::string_view, std::string_view,
               std::string_view) override {}
 };
 

@@ -369,7 +369,7 @@ absl::StatusOr<std::unique_ptr<RestEventRecorder>> RestEventRecorder::Create(Opt
 RestEventRecorder::RestEventRecorder(std::shared_ptr<Core> core) : core_(std::move(core)) {}
 RestEventRecorder::~RestEventRecorder() { core_->Close(); }
 
-void RestEventRecorder::Eventf(const ObjectRef& regarding, EventType type, std::string_view reason,
+void RestEventRecorder::Record(const ObjectRef& regarding, EventType type, std::string_view reason,
                                std::string_view action, std::string_view note) {
   core_->Add(
       Limited({regarding, type, std::string(reason), std::string(action), std::string(note)}));

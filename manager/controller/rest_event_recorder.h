@@ -52,7 +52,7 @@ class RestEventRecorder : public EventRecorder {
   static absl::StatusOr<std::unique_ptr<RestEventRecorder>> Create(Options options);
   ~RestEventRecorder() override;
 
-  void Eventf(const ObjectRef& regarding, EventType type, std::string_view reason,
+  void Record(const ObjectRef& regarding, EventType type, std::string_view reason,
               std::string_view action, std::string_view note) override;
 
   // Runs `done` on the loop, never inside this call, when what was recorded by now is sent or at

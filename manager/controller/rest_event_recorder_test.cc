@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "manager/controller/testing/event_recorder_fixture.h"
-#include "manager/controller/testing/fake_event_recorder.h"
 
 namespace mandate {
 namespace {
@@ -86,7 +85,7 @@ TEST_F(RestEventRecorderTest, OtherEventsAreTheirOwn) {
   Start();
   Record("one");
   Record("two");
-  recorder_->Eventf(kObject, EventType::kWarning, "Bound", "Bind", "one");
+  recorder_->Record(kObject, EventType::kWarning, "Bound", "Bind", "one");
   ObjectRef other = kObject;
   other.uid = "another";
   Record("one", other);
@@ -257,13 +256,6 @@ TEST_F(RestEventRecorderTest, OptionsAreChecked) {
   EXPECT_TRUE(absl::IsInvalidArgument(RestEventRecorder::Create(options).status()));
   options.instance = "host_uuid";
   EXPECT_TRUE(RestEventRecorder::Create(options).ok());
-}
-
-TEST(FakeEventRecorderTest, Keeps) {
-  FakeEventRecorder recorder;
-  recorder.Eventf(kObject, EventType::kWarning, "Forbidden", "Bind", "may not bind");
-  ASSERT_EQ(recorder.events().size(), 1u);
-  EXPECT_EQ(recorder.events()[0].ToString(), "Warning Forbidden ScopeInstance a: may not bind");
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ T Must(absl::StatusOr<T> result) {
 }
 
 struct NoEvents : EventRecorder {
-  void Eventf(const ObjectRef&, EventType, std::string_view, std::string_view,
+  void Record(const ObjectRef&, EventType, std::string_view, std::string_view,
               std::string_view) override {}
 };
 

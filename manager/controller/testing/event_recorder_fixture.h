@@ -37,7 +37,7 @@ class RestEventRecorderTest : public testing::Test {
     recorder_ = *std::move(recorder);
   }
   void Record(const std::string& note = "Bound", const ObjectRef& object = kObject) {
-    recorder_->Eventf(object, EventType::kNormal, "Bound", "Bind", note);
+    recorder_->Record(object, EventType::kNormal, "Bound", "Bind", note);
   }
   std::vector<RestRequest> Take() {
     loop_.RunFor(absl::Seconds(1));

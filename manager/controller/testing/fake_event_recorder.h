@@ -1,4 +1,4 @@
-// Events, kept for a test to look at.
+// An event recorder that keeps the events for a test.
 #ifndef MANAGER_CONTROLLER_TESTING_FAKE_EVENT_RECORDER_H_
 #define MANAGER_CONTROLLER_TESTING_FAKE_EVENT_RECORDER_H_
 
@@ -26,7 +26,7 @@ class FakeEventRecorder : public EventRecorder {
     }
   };
 
-  void Eventf(const ObjectRef& regarding, EventType type, std::string_view reason,
+  void Record(const ObjectRef& regarding, EventType type, std::string_view reason,
               std::string_view action, std::string_view note) override {
     MutexLock lock(mutex_);
     events_.push_back(
