@@ -20,15 +20,17 @@ namespace mandate {
 using ConditionProto = k8s::io::apimachinery::pkg::apis::meta::v1::Condition;
 using ConditionList = google::protobuf::RepeatedPtrField<ConditionProto>;
 
-// What a plan says of one condition, before it is known whether that is news.
+// A condition as a plan wants it.
 struct DesiredCondition {
   std::string type;
   bool status = false;
   std::string reason;  // CamelCase
   // At most 32,768 bytes (metav1.Condition): a longer one is cut. Control characters are escaped.
   std::string message;
-  // Of what it was said, where that was before; else of the object as it is.
+  // The generation that the condition is about; without it, the object's present one.
   std::optional<int64_t> observed_generation = std::nullopt;
+  // False for now, and nothing is wrong: its event is not a Warning.
+  bool in_progress = false;
 
   bool operator==(const DesiredCondition&) const = default;
 };

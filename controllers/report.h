@@ -3,6 +3,7 @@
 #ifndef CONTROLLERS_REPORT_H_
 #define CONTROLLERS_REPORT_H_
 
+#include <algorithm>
 #include <initializer_list>
 #include <string_view>
 #include <vector>
@@ -16,11 +17,11 @@
 
 namespace mandate {
 
-// Applies `desired` to the status of `of`, an object as it was read, unless it says so already.
-// `own_types` are the types of conditions that the controller may report; other types belong to
-// others, and to report one is kInternal. The first one's transitions become events. An object that
-// was deleted or replaced meanwhile has no status to report to: OK. `of` has afterwards what was
-// reported.
+// Applies `desired` to the status of `of`, an object as it was read, if the status differs.
+// `own_types` are the types of conditions that the controller may report; another type is
+// kInternal. The transitions of the first type become events. If the object was deleted or replaced
+// meanwhile, nothing is reported, and the result is OK. Afterwards `of` has the reported
+// conditions.
 template <class Client, Object T>
 absl::Status ReportConditions(const CallContext& context, const Component& component,
                               Client& client, T& of, const std::vector<DesiredCondition>& desired,
@@ -43,8 +44,11 @@ absl::Status ReportConditions(const CallContext& context, const Component& compo
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(written.status());
-  RecordTransition(component.events, component.runtime.log, RefTo(of), *own_types.begin(),
-                   of.status().conditions(), conditions);
+  const std::string_view first = *own_types.begin();
+  const bool in_progress = std::ranges::any_of(
+      desired, [first](const auto& c) { return c.type == first && c.in_progress; });
+  RecordTransition(component.events, component.runtime.log, RefTo(of), first,
+                   of.status().conditions(), conditions, in_progress);
   *of.mutable_status()->mutable_conditions() = conditions;
   return absl::OkStatus();
 }

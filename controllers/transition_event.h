@@ -1,5 +1,5 @@
-// An event for each change of a condition, for people who ask `kubectl describe`, and a line in the
-// log: a write that is denied is no failed reconcile, and has no other.
+// An event for each change of a condition, for `kubectl describe`, and a line in the log. A denied
+// write does not fail the reconcile, so that it has no other line.
 #ifndef CONTROLLERS_TRANSITION_EVENT_H_
 #define CONTROLLERS_TRANSITION_EVENT_H_
 
@@ -11,11 +11,11 @@
 
 namespace mandate {
 
-// Records the condition's reason and message when its status or reason is not what it was; a
-// Warning when it is False.
+// Records the condition's reason and message if its status or reason has changed. The event is a
+// Warning if the condition is False and not in progress (DesiredCondition).
 void RecordTransition(EventRecorder& events, const Logger& log, const ObjectRef& regarding,
                       std::string_view condition, const ConditionList& before,
-                      const ConditionList& after);
+                      const ConditionList& after, bool in_progress);
 
 }  // namespace mandate
 

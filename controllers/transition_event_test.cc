@@ -22,12 +22,14 @@ ConditionList List(const std::vector<DesiredCondition>& desired) {
 }
 
 std::vector<std::string> Recorded(const std::vector<DesiredCondition>& before,
-                                  const std::vector<DesiredCondition>& after) {
+                                  const std::vector<DesiredCondition>& after,
+                                  bool in_progress = false) {
   FakeEventRecorder recorder;
   const ObjectRef regarding{"v1", "Thing", "", "foo", "uid"};
   const auto capture = std::make_shared<LogCapture>();
   const SimulatedClock clock;
-  RecordTransition(recorder, Logger(capture, clock), regarding, "Ready", List(before), List(after));
+  RecordTransition(recorder, Logger(capture, clock), regarding, "Ready", List(before), List(after),
+                   in_progress);
   std::vector<std::string> all;
   for (const auto& event : recorder.events()) all.push_back(event.ToString());
   EXPECT_EQ(capture->Count("Condition changed"), static_cast<int>(all.size()));
@@ -47,6 +49,8 @@ TEST(TransitionEventTest, ANewStatusOrReasonIsRecorded) {
   EXPECT_THAT(Recorded({good}, {reworded}), IsEmpty());
   EXPECT_THAT(Recorded({good}, {other_reason}), ElementsAre("Normal Better Thing foo: even so"));
   EXPECT_THAT(Recorded({good}, {bad}), ElementsAre("Warning Broken Thing foo: no"));
+  EXPECT_THAT(Recorded({good}, {bad}, /*in_progress=*/true),
+              ElementsAre("Normal Broken Thing foo: no"));
   EXPECT_THAT(Recorded({bad}, {good}), ElementsAre("Normal Fine Thing foo: all well"));
 }
 

@@ -30,6 +30,8 @@ const ConditionProto* FailedCondition(const ScopeTemplate& of) {
 // the template's, with the rules that the template has now, is bound.
 struct RoleState {
   bool may_bind = false;
+  // The template's controller is about to write it: nothing is wrong.
+  bool awaited = false;
   // The role is somebody else's: what is bound to it is revoked.
   bool foreign = false;
   std::string problem;  // empty: may_bind
@@ -41,7 +43,8 @@ RoleState StateOf(const InstanceSnapshot& snapshot, const RoleTemplate& role) {
   const auto found = snapshot.cluster_roles.find(role.name);
   if (found == snapshot.cluster_roles.end()) {
     const absl::Status& unread = snapshot.unread_roles;
-    return {.problem = unread.ok() ? quoted + " is not there yet"
+    return {.awaited = unread.ok(),
+            .problem = unread.ok() ? quoted + " does not exist yet"
                                    : StrCat(quoted, " cannot be read: ", AsStd(unread.message()))};
   }
   const ClusterRole& actual = found->second;
@@ -54,7 +57,8 @@ RoleState StateOf(const InstanceSnapshot& snapshot, const RoleTemplate& role) {
   if (actual.metadata().has_deletiontimestamp()) return {.problem = quoted + " is being deleted"};
   const std::string difference = Difference(DesiredClusterRole(of, role), actual);
   if (!difference.empty()) {
-    return {.problem = StrCat(quoted, " is not yet as ScopeTemplate \"", of.metadata().name(),
+    return {.awaited = true,
+            .problem = StrCat(quoted, " is not yet as ScopeTemplate \"", of.metadata().name(),
                               "\" wants it: ", difference)};
   }
   return {.may_bind = true, .problem = ""};
@@ -75,6 +79,7 @@ class RolesPlan {
       if (!state.problem.empty()) {
         if (plan_.reason.empty()) plan_.reason = kWaitingForClusterRoles;
         plan_.problems.push_back(state.problem);
+        if (state.awaited) ++plan_.waits;
       }
       // Of a valid template each role has subjects.
       if (state.foreign || role.subjects->empty()) continue;
@@ -282,10 +287,15 @@ std::vector<DesiredCondition> InstanceConditions(const ScopeInstance& of, const 
   all.insert(all.end(), plan.problems.begin(), plan.problems.end());
   all.insert(all.end(), failures.begin(), failures.end());
   if (!all.empty()) {
-    conditions.push_back(
-        {kScoped, false, plan.reason.empty() ? kScopingFailed : plan.reason, Summarise(all)});
+    conditions.push_back({.type = kScoped,
+                          .reason = plan.reason.empty() ? kScopingFailed : plan.reason,
+                          .message = Summarise(all),
+                          .in_progress = plan.waits == all.size()});
   } else if (unfinished) {
-    conditions.push_back({kScoped, false, kScopingInProgress, "bindings are being written"});
+    conditions.push_back({.type = kScoped,
+                          .reason = kScopingInProgress,
+                          .message = "bindings are being written",
+                          .in_progress = true});
   } else {
     conditions.push_back(
         {kScoped, true, kScopingSuccessful,

@@ -91,6 +91,8 @@ struct InstancePlan {
   // Why Scoped is False whatever the writes come to; empty: it is not.
   std::string reason;
   std::vector<std::string> problems;
+  // How many of the problems end when the template's controller has written its roles.
+  size_t waits = 0;
   // Bindings that still grant, and that no write of ours ends.
   std::vector<std::string> pending;
   // The instance asks for more than max_bindings or max_subject_bytes.

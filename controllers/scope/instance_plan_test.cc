@@ -324,6 +324,9 @@ TEST(InstancePlanTest, NothingElseIsBound) {
     const InstancePlan plan = PlanInstance(rows[i]);
     EXPECT_FALSE(Changes(plan)) << "row " << i;
     EXPECT_EQ(plan.reason, kWaitingForClusterRoles);
+    EXPECT_EQ(InstanceConditions(rows[i].instance, plan, {})[0].in_progress, i != 1)
+        << "a foreign role stays foreign";
+    EXPECT_FALSE(InstanceConditions(rows[i].instance, plan, {"a write failed"})[0].in_progress);
     EXPECT_NE(plan.problems[0].find(name), std::string::npos);
   }
   // What is bound already stays bound.

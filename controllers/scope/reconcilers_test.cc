@@ -16,6 +16,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 
@@ -62,11 +63,23 @@ TEST_F(ReconcilersTest, TheDocumentsExampleThenSilence) {
   cluster_.TakeWrites();
   cluster_.RunFor(absl::Hours(1));
   EXPECT_THAT(cluster_.TakeWrites(), IsEmpty());
-  // Whoever reads all of it anew finds nothing to do either.
+  // New processes find nothing to do either.
   cluster_.Stop();
   cluster_.Start();
   cluster_.RunFor(absl::Hours(1));
   EXPECT_THAT(cluster_.TakeWrites(), IsEmpty());
+}
+
+// Its roles are made because it refers to them: until then it waits, and nothing is wrong.
+TEST_F(ReconcilersTest, ANewInstanceRecordsNoWarningOnItsWayToScoped) {
+  cluster_.Start();
+  EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", kDocumentRoles)), 201);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", R"("namespaces": ["foo"])")), 201);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Scoped(), kSuccess);
+  EXPECT_THAT(cluster_.events(), AllOf(Contains("Normal ScopeInstance ScopingSuccessful"),
+                                       Not(Contains(StartsWith("Warning")))));
 }
 
 TEST_F(ReconcilersTest, AGrantInTheWholeClusterIsMadeFixedAndRevoked) {

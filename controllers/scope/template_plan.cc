@@ -194,7 +194,10 @@ std::vector<DesiredCondition> TemplateConditions(const ScopeTemplate& of, const 
   all.insert(all.end(), plan.pending.begin(), plan.pending.end());
   all.insert(all.end(), removal_failures.begin(), removal_failures.end());
   if (all.empty() && unfinished) {
-    return {{kTemplated, false, kTemplatingInProgress, "cluster roles are being written"}};
+    return {{.type = kTemplated,
+             .reason = kTemplatingInProgress,
+             .message = "cluster roles are being written",
+             .in_progress = true}};
   }
   if (all.empty()) {
     return {{kTemplated, true, kTemplatingSuccessful,

@@ -377,14 +377,16 @@ TEST(TemplateConditionsTest, FailuresOfWritesFailTheTemplate) {
   EXPECT_FALSE(bad[0].status);
   EXPECT_TRUE(bad[0].message.starts_with("failure 0; failure 1;"));
   EXPECT_TRUE(bad[0].message.ends_with("; and 2 more")) << bad[0].message;
-  // A role that cannot be deleted is no reason not to bind the others.
+  // A role that cannot be deleted does not fail the template.
   EXPECT_EQ(TemplateConditions(of, {}, {}, {"deleting x"})[0],
             (DesiredCondition{kTemplated, false, kRevocationPending, "deleting x"}));
   EXPECT_EQ(TemplateConditions(of, {}, {"a"}, {"deleting x"})[0],
             (DesiredCondition{kTemplated, false, kTemplatingFailed, "a; deleting x"}));
   EXPECT_EQ(TemplateConditions(of, {}, {}, {}, /*unfinished=*/true)[0],
-            (DesiredCondition{kTemplated, false, kTemplatingInProgress,
-                              "cluster roles are being written"}));
+            (DesiredCondition{.type = kTemplated,
+                              .reason = kTemplatingInProgress,
+                              .message = "cluster roles are being written",
+                              .in_progress = true}));
   EXPECT_EQ(TemplateConditions(of, {}, {"a"}, {}, /*unfinished=*/true)[0].reason,
             kTemplatingFailed);
 }

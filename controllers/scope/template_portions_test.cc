@@ -207,7 +207,7 @@ TEST_F(TemplatePortionsTest, RolesThatAreThereAreBoundBeforeTheOthersAre) {
   EXPECT_LT(cluster_.Ours(kRoles).size(), 20u);
   EXPECT_EQ(cluster_.Templated(), "False TemplatingInProgress: cluster roles are being written");
   EXPECT_THAT(cluster_.Scoped(),
-              AllOf(StartsWith("False WaitingForClusterRoles"), HasSubstr("is not there yet")));
+              AllOf(StartsWith("False WaitingForClusterRoles"), HasSubstr("does not exist yet")));
   cluster_.RunFor(absl::Minutes(10));
   EXPECT_THAT(cluster_.Ours(kBindings), SizeIs(20));
   EXPECT_THAT(cluster_.Templated(), StartsWith("True TemplatingSuccessful"));
