@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "manager/cache/check_demand.h"
 #include "manager/cache/loop_guard.h"
-#include "manager/cache/permit.h"
 #include "manager/core/mutex.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"

@@ -13,7 +13,7 @@
 //   .Watches<ConfigMap>(OneObject{"default", "settings"}, map)
 //
 // The namespace and the name are compared with the marker when the demand is made
-// (cache/permit.h): that is where they may come from an option.
+// (cache/check_demand.h): that is where they may come from an option.
 #ifndef MANAGER_CONTROLLER_BUILDER_FOR_H_
 #define MANAGER_CONTROLLER_BUILDER_FOR_H_
 

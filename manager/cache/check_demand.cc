@@ -1,4 +1,4 @@
-#include "manager/cache/permit.h"
+#include "manager/cache/check_demand.h"
 
 #include <map>
 #include <string>

@@ -1,6 +1,6 @@
 // What a component's mandate says of a demand, before anything is sent.
-#ifndef MANAGER_CACHE_PERMIT_H_
-#define MANAGER_CACHE_PERMIT_H_
+#ifndef MANAGER_CACHE_CHECK_DEMAND_H_
+#define MANAGER_CACHE_CHECK_DEMAND_H_
 
 #include "absl/status/status.h"
 #include "manager/cache/cache_view.h"
@@ -15,4 +15,4 @@ absl::Status CheckDemand(const rbac::Mandate& mandate, const DemandSpec& spec);
 
 }  // namespace mandate
 
-#endif  // MANAGER_CACHE_PERMIT_H_
+#endif  // MANAGER_CACHE_CHECK_DEMAND_H_
