@@ -1,4 +1,4 @@
-// What a component's mandate says of a demand, before anything is sent.
+// Checks a demand against the component's mandate, before anything is sent.
 #ifndef MANAGER_CACHE_CHECK_DEMAND_H_
 #define MANAGER_CACHE_CHECK_DEMAND_H_
 
@@ -8,8 +8,8 @@
 
 namespace mandate {
 
-// kPermissionDenied when the mandate does not cover list and watch of exactly this scope. Where the
-// mandate covers a part of it, the text says to narrow the demand to that part; else it has the
+// kPermissionDenied if the mandate does not cover list and watch of exactly this scope. If the
+// mandate covers a part of it, the message asks to narrow the demand to that part; else it has the
 // marker to add.
 absl::Status CheckDemand(const rbac::Mandate& mandate, const DemandSpec& spec);
 

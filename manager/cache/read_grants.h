@@ -1,4 +1,4 @@
-// What one component may read, by scope, and its indexes.
+// The scopes that one component may read right now, and its indexes.
 #ifndef MANAGER_CACHE_READ_GRANTS_H_
 #define MANAGER_CACHE_READ_GRANTS_H_
 
@@ -6,17 +6,77 @@
 #include <memory>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "manager/cache/cache_view.h"
 #include "manager/cache/index.h"
-#include "manager/cache/read_grant.h"
+#include "manager/cache/store.h"
 #include "manager/core/mutex.h"
 
 namespace mandate {
 
-// Order of demands; the scopes of one kind stand together, the widest first.
+// The cached data that a component may read in one scope. The component's view reads it; its
+// membership in the watch writes it. Thread-safe.
+class ReadGrant {
+ public:
+  struct Reading {
+    DemandStatus status;
+    std::shared_ptr<const ObjectStore> store;  // only when synced
+  };
+
+  // Those that the component has declared for the kind.
+  using Indexes = std::vector<std::shared_ptr<const IndexDefinition>>;
+
+  explicit ReadGrant(DemandSpec spec, Indexes indexes = {})
+      : spec_(std::move(spec)), indexes_(std::move(indexes)) {}
+
+  const DemandSpec& spec() const { return spec_; }
+  const Indexes& indexes() const { return indexes_; }
+
+  // Counts the demands; without one, the grant covers nothing.
+  void Add() {
+    MutexLock lock(mutex_);
+    ++demands_;
+  }
+  void Release() {
+    MutexLock lock(mutex_);
+    --demands_;
+  }
+  int demands() const {
+    MutexLock lock(mutex_);
+    return demands_;
+  }
+
+  Reading Read() const {
+    MutexLock lock(mutex_);
+    return {status_, status_.state == DemandState::kSynced ? store_ : nullptr};
+  }
+  // The last known objects: those of a synced or of a stale watch.
+  std::shared_ptr<const ObjectStore> LastKnown() const {
+    MutexLock lock(mutex_);
+    const bool seen = status_.state == DemandState::kSynced || status_.state == DemandState::kStale;
+    return seen ? store_ : nullptr;
+  }
+  // From now on reads are answered with this.
+  void Set(DemandStatus status, std::shared_ptr<const ObjectStore> store) {
+    MutexLock lock(mutex_);
+    status_ = std::move(status);
+    store_ = std::move(store);
+  }
+
+ private:
+  const DemandSpec spec_;
+  const Indexes indexes_;
+  mutable Mutex mutex_;
+  int demands_ ABSL_GUARDED_BY(mutex_) = 0;
+  DemandStatus status_ ABSL_GUARDED_BY(mutex_) = {DemandState::kPending,
+                                                  absl::UnavailableError("not asked yet")};
+  std::shared_ptr<const ObjectStore> store_ ABSL_GUARDED_BY(mutex_);
+};
+
+// The order of demands: the scopes of one kind are neighbours, the widest first.
 struct DemandLess {
   static auto Of(const DemandSpec& s) {
     return std::tuple(s.kind.group, s.kind.version, s.kind.plural, std::string_view(s.ns),
@@ -25,21 +85,21 @@ struct DemandLess {
   bool operator()(const DemandSpec& a, const DemandSpec& b) const { return Of(a) < Of(b); }
 };
 
-// A grant lives as long as a demand or a membership holds it; what is left of ended ones is swept
-// away now and then. Thread-safe.
+// The grants of one component. A grant lives as long as a demand or a membership holds it; the
+// entries of ended grants are removed now and then. Thread-safe.
 class ReadGrants {
  public:
-  // kFailedPrecondition: the kind has grants. kAlreadyExists: it has such an index.
+  // kFailedPrecondition: the kind has grants already. kAlreadyExists: the index exists.
   absl::Status AddIndex(IndexDefinition definition);
-  // Null: the component has not declared it.
+  // Null if the component has not declared it.
   std::shared_ptr<const IndexDefinition> FindIndex(const KindInfo& kind,
                                                    std::string_view field) const;
 
   // The grant of this scope, with one more demand.
   std::shared_ptr<ReadGrant> Acquire(const DemandSpec& spec);
-  // Those with demands, of `scopes`, in that order.
+  // The grants of `scopes` that have demands, in that order.
   std::vector<std::shared_ptr<ReadGrant>> Find(const std::vector<DemandSpec>& scopes) const;
-  // Ended ones among them.
+  // Includes ended grants.
   size_t size() const;
 
  private:

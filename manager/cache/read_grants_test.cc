@@ -8,7 +8,7 @@
 namespace mandate {
 namespace {
 
-TEST(ReadGrantsTest, OneGrantAScopeWhileItIsHeld) {
+TEST(ReadGrantsTest, AScopeHasOneGrantWhileItIsHeld) {
   ReadGrants grants;
   const auto first = grants.Acquire({kWidget, "foo", ""});
   EXPECT_EQ(grants.Acquire({kWidget, "foo", ""}), first);
@@ -16,14 +16,14 @@ TEST(ReadGrantsTest, OneGrantAScopeWhileItIsHeld) {
   EXPECT_NE(grants.Acquire({kWidget, "bar", ""}), first);
   EXPECT_EQ(grants.Find({{kWidget, "", ""}, {kWidget, "foo", ""}, {kWidget, "bar", ""}}),
             std::vector{first})
-      << "not the one that nobody holds";
+      << "the grant of bar has ended";
   first->Release();
   first->Release();
   EXPECT_TRUE(grants.Find({{kWidget, "foo", ""}}).empty());
 }
 
-// As of a component that looks at thousands of namespaces, one after the other.
-TEST(ReadGrantsTest, EndedGrantsAreSweptAway) {
+// A component may read thousands of namespaces, one after the other.
+TEST(ReadGrantsTest, EndedGrantsAreRemoved) {
   ReadGrants grants;
   const auto kept = grants.Acquire({kWidget, "", ""});
   for (int i = 0; i < 10'000; ++i) grants.Acquire({kWidget, StrCat("ns", i), ""})->Release();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "manager/cache/not_served.h"
 #include "manager/cache/watch_errors.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
@@ -268,7 +267,7 @@ void Reflector::Fail(const absl::Status& why, Next next) {
   // Also our own guard's refusal has this code.
   const bool forbidden = absl::IsPermissionDenied(why);
   const bool absent = phase_ == Phase::kListing && mandate::IsNotFound(why);
-  const absl::Status reason = absent ? NotServed(spec_.kind, why) : why;
+  const absl::Status reason = Explain(spec_.kind, why);
   if (forbidden || absent) {
     state = forbidden ? DemandState::kForbidden : DemandState::kKindAbsent;
     delay = forbidden ? backoff_.WhileForbidden() : backoff_.WhileAbsent();

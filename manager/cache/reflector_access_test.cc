@@ -143,6 +143,24 @@ TEST_F(ReflectorAccessTest, AnAbsentKindIsWaitedFor) {
   EXPECT_EQ(TakeStates(), "Synced");
 }
 
+// The API server answers so while a CustomResourceDefinition goes and returns.
+TEST_F(ReflectorAccessTest, WhileAKindComesAndGoesTheReasonNamesIt) {
+  StartSynced(10, {WidgetJson("a/x", 5)});
+  loop_.RunFor(absl::Seconds(2));
+  LastWatch().Close();
+  loop_.RunReady();
+  LastWatch().Refuse(404, "404 page not found\n");
+  loop_.RunReady();
+  EXPECT_EQ(state(), DemandState::kStale);
+  EXPECT_THAT(std::string(reflector_->status().reason.message()),
+              testing::HasSubstr("does not serve widgets of example.com/v1; apply"));
+  AddList(429, StatusJson(429, "TooManyRequests", "storage is (re)initializing"));
+  TimeToRequest();
+  loop_.RunReady();
+  EXPECT_THAT(std::string(reflector_->status().reason.message()),
+              testing::HasSubstr("does not serve widgets of example.com/v1 yet"));
+}
+
 TEST_F(ReflectorAccessTest, AfterAHintTheWaitsForAKindBeginAnew) {
   options_.watch_list = false;
   for (int i = 0; i < 5; ++i) AddList(404, "404 page not found\n");

@@ -144,22 +144,6 @@ TEST_F(ReflectorRetryTest, RetryInternalError) {
   }
 }
 
-TEST_F(ReflectorRetryTest, InternalErrorsBeyondTheLimitRelist) {
-  options_.max_internal_error_retry = absl::Seconds(12);
-  options_.backoff = {.initial = absl::Milliseconds(1), .factor = 1, .max = absl::Seconds(1)};
-  StartSynced(10);
-  for (int error = 0; error < 4; ++error) {
-    EXPECT_EQ(lists(), 1u);
-    Send(ErrorJson(500, "InternalError"));
-    AddList(200, ListJson("10", {}));
-    TimeToRequest();
-    loop_.RunReady();
-    LastWatch().Open();
-    loop_.RunFor(absl::Seconds(5));
-  }
-  EXPECT_EQ(lists(), 2u);
-}
-
 TEST_F(ReflectorRetryTest, EndsByTable) {
   struct Row {
     const char* name;

@@ -2,14 +2,21 @@
 
 #include <string>
 
+#include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 
 namespace mandate {
 namespace {
 
-// No server answered: connection refused, reset, TLS.
+// No server has answered: the connection was refused or reset, or TLS failed.
 bool IsNoConnection(const absl::Status& status) {
   return absl::IsUnavailable(status) && HttpCode(status) == 0;
+}
+
+// A CustomResourceDefinition is new, or returns: 429.
+bool IsInitializing(const absl::Status& status) {
+  return IsTooManyRequests(status) &&
+         status.message().find("storage is (re)initializing") != absl::string_view::npos;
 }
 
 }  // namespace
@@ -40,6 +47,25 @@ bool IsNotAcceptable(const absl::Status& status) { return HttpCode(status) == 40
 
 bool IsOurBound(const absl::Status& status) {
   return absl::IsResourceExhausted(status) && HttpCode(status) == 0;
+}
+
+absl::Status Explain(const KindInfo& kind, const absl::Status& error) {
+  std::string text = StrCat(kind.plural, " of ", kind.ApiVersion());
+  if (mandate::IsNotFound(error)) {
+    text = StrCat("the API server does not serve ", text,
+                  kind.encoding == Encoding::kJson ? "; apply its CustomResourceDefinition" : "");
+  } else if (IsInitializing(error)) {
+    text = StrCat("the API server does not serve ", text,
+                  " yet: it has just received the definition; asked again soon");
+  } else {
+    return error;
+  }
+  absl::Status explained(error.code(),
+                         StrCat(text, ". The API server says: ", AsStd(error.message())));
+  error.ForEachPayload([&](absl::string_view url, const absl::Cord& payload) {
+    explained.SetPayload(url, payload);
+  });
+  return explained;
 }
 
 }  // namespace mandate

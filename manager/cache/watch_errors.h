@@ -1,29 +1,35 @@
-// What a reflector must tell apart among the errors of LIST and WATCH.
+// The errors of LIST and WATCH that a reflector distinguishes.
 #ifndef MANAGER_CACHE_WATCH_ERRORS_H_
 #define MANAGER_CACHE_WATCH_ERRORS_H_
 
 #include "absl/status/status.h"
+#include "manager/object/kind.h"
 
 namespace mandate {
 
-// The server's cache is not as new as the resource version asked for: 504 with a cause.
+// The server's cache is older than the requested resource version: 504 with a cause.
 bool IsTooLargeResourceVersion(const absl::Status& status);
 
-// The resource version asked for is of no use any more: also 410.
+// The requested resource version cannot be used any more: 410, or the above.
 bool IsExpired(const absl::Status& status);
 
-// The component has no valid credential right now: 401, or no identity at all.
+// The component has no valid credential at the moment: 401, or no identity at all.
 bool LacksIdentity(const absl::Status& status);
 
-// The same request, sent again later, is the right answer: 429, no connection, no identity.
+// The same request may succeed later: 429, no connection, no identity.
 bool IsWorthRepeating(const absl::Status& status);
 
-// The server does not speak the encoding that was asked for: 406.
+// The server does not support the requested encoding: 406.
 bool IsNotAcceptable(const absl::Status& status);
 
-// No server's: an answer was larger, or made of more pages, than is taken; or no room for a
-// request.
+// A bound of this process was reached: the response was too large or had too many pages, or there
+// was no room for another request.
 bool IsOurBound(const absl::Status& status);
+
+// The error in words that name the kind and the next step, for the errors of an API server whose
+// CustomResourceDefinitions come and go: its own messages ("404 page not found", "storage is
+// (re)initializing") name neither. Keeps the code and the payloads; other errors stay as they are.
+absl::Status Explain(const KindInfo& kind, const absl::Status& error);
 
 }  // namespace mandate
 

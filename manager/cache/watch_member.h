@@ -9,7 +9,7 @@
 
 #include "manager/cache/access_proof.h"
 #include "manager/cache/demand_feed.h"
-#include "manager/cache/read_grant.h"
+#include "manager/cache/read_grants.h"
 #include "manager/cache/wait_set.h"
 #include "manager/core/log.h"
 

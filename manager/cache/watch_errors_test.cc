@@ -1,4 +1,4 @@
-#include "manager/cache/not_served.h"
+#include "manager/cache/watch_errors.h"
 
 #include <gtest/gtest.h>
 
@@ -18,22 +18,39 @@ constexpr KindInfo kLease = {.group = "coordination.k8s.io",
                              .plural = "leases",
                              .encoding = Encoding::kProtobuf};
 
-TEST(NotServedTest, NamesTheKindAndTheNextStep) {
+TEST(ExplainTest, AMissingKindIsNamedWithTheNextStep) {
   const absl::Status why = absl::NotFoundError("404 page not found");
-  EXPECT_EQ(NotServed(kWidget, why),
+  EXPECT_EQ(Explain(kWidget, why),
             absl::NotFoundError("the API server does not serve widgets of example.com/v1; apply "
                                 "its CustomResourceDefinition. The API server says: 404 page not "
                                 "found"));
-  EXPECT_EQ(NotServed(kLease, why),
+  EXPECT_EQ(Explain(kLease, why),
             absl::NotFoundError("the API server does not serve leases of coordination.k8s.io/v1. "
                                 "The API server says: 404 page not found"))
       << "a built-in kind has no CustomResourceDefinition";
 }
 
-TEST(NotServedTest, KeepsTheAnswerOfTheServer) {
-  const absl::Status status = NotServed(kWidget, StatusFromResponse(404, "404 page not found"));
+TEST(ExplainTest, KeepsTheServersStatus) {
+  const absl::Status status = Explain(kWidget, StatusFromResponse(404, "404 page not found"));
   EXPECT_TRUE(IsNotFound(status));
   EXPECT_EQ(HttpCode(status), 404);
+}
+
+// For some seconds after a CustomResourceDefinition was created.
+TEST(ExplainTest, ANewKindIsNamed) {
+  const absl::Status status =
+      Explain(kWidget, StatusFromResponse(429, "storage is (re)initializing"));
+  EXPECT_TRUE(IsTooManyRequests(status));
+  EXPECT_EQ(std::string(status.message()),
+            "the API server does not serve widgets of example.com/v1 yet: it has just received the "
+            "definition; asked again soon. The API server says: storage is (re)initializing");
+}
+
+TEST(ExplainTest, OtherErrorsStay) {
+  for (const int code : {403, 410, 429, 500}) {
+    const absl::Status error = StatusFromResponse(code, "its own words");
+    EXPECT_EQ(Explain(kWidget, error), error);
+  }
 }
 
 }  // namespace
