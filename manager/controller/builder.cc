@@ -7,52 +7,35 @@
 
 namespace mandate {
 
-ControllerBuilder& ControllerBuilder::Named(std::string name) {
-  options_.name = std::move(name);
-  return *this;
-}
-
-ControllerBuilder& ControllerBuilder::For(DemandSpec demand, std::vector<Predicate> predicates) {
+void UntypedBuilder::AddFor(DemandSpec demand, std::vector<Predicate> predicates) {
   const KindInfo kind = demand.kind;
   if (for_.has_value()) {
     Fail(StrCat("For() is called for ", for_->kind, " and for ", kind.kind,
                 ", but a controller reconciles one kind: use Watches() for the other"));
-    return *this;
+    return;
   }
   for_ = kind;
-  Watches(std::move(demand), EnqueueObject(), std::move(predicates));
+  AddSource(std::move(demand), EnqueueObject(), std::move(predicates));
   options_.sources.back().reconciled = true;
-  return *this;
 }
 
-ControllerBuilder& ControllerBuilder::Owns(DemandSpec demand, std::vector<Predicate> predicates) {
+void UntypedBuilder::AddOwned(DemandSpec demand, std::vector<Predicate> predicates) {
   if (!for_.has_value()) {
     Fail(
         StrCat("Owns() of ", demand.kind.kind, " comes before For(), which says who the owner is"));
-    return *this;
+    return;
   }
-  return Watches(std::move(demand), EnqueueController(*for_), std::move(predicates));
+  AddSource(std::move(demand), EnqueueController(*for_), std::move(predicates));
 }
 
-ControllerBuilder& ControllerBuilder::Watches(DemandSpec demand, EventHandler handler,
-                                              std::vector<Predicate> predicates) {
+void UntypedBuilder::AddSource(DemandSpec demand, EventHandler handler,
+                               std::vector<Predicate> predicates) {
   options_.sources.push_back({.demand = std::move(demand),
                               .handler = std::move(handler),
                               .predicates = std::move(predicates)});
-  return *this;
 }
 
-ControllerBuilder& ControllerBuilder::WithEventFilter(Predicate predicate) {
-  filters_.push_back(std::move(predicate));
-  return *this;
-}
-
-ControllerBuilder& ControllerBuilder::With(ControllerOptions options) {
-  options_.controller = options;
-  return *this;
-}
-
-absl::StatusOr<std::unique_ptr<Controller>> ControllerBuilder::Complete(
+absl::StatusOr<std::unique_ptr<Controller>> UntypedBuilder::Build(
     std::unique_ptr<Reconciler> reconciler) {
   if (options_.name.empty() && for_.has_value()) {
     options_.name = absl::AsciiStrToLower(AsAbsl(for_->kind));
@@ -69,7 +52,7 @@ absl::StatusOr<std::unique_ptr<Controller>> ControllerBuilder::Complete(
   return Controller::Create(std::move(options_));
 }
 
-void ControllerBuilder::Fail(std::string why) {
+void UntypedBuilder::Fail(std::string why) {
   if (error_.empty()) error_ = std::move(why);
 }
 

@@ -25,8 +25,8 @@
 
 namespace mandate {
 
-// What a demand asks for besides a kind: every object in a namespace, or one object. `ns` is empty
-// for kinds without namespaces.
+// The scope of a demand: every object in a namespace, or one object. `ns` is empty for kinds
+// without namespaces.
 struct InNamespace {
   std::string ns;
 };
@@ -37,62 +37,17 @@ struct OneObject {
 template <class T>
 concept DemandScope = std::same_as<T, InNamespace> || std::same_as<T, OneObject>;
 
-// A builder of one controller. What is named without a scope is watched in the whole cluster. A
-// mistake is reported by Complete(). Not thread-safe.
-class ControllerBuilder {
- public:
-  explicit ControllerBuilder(ControllerRuntime runtime)
+// The part of a builder that does not depend on types. Not thread-safe.
+class UntypedBuilder {
+ protected:
+  explicit UntypedBuilder(ControllerRuntime runtime)
       : options_{"", std::move(runtime), {}, nullptr, {}} {}
 
-  // By default the kind of For(), in lower case.
-  ControllerBuilder& Named(std::string name);
+  void AddFor(DemandSpec demand, std::vector<Predicate> predicates);
+  void AddOwned(DemandSpec demand, std::vector<Predicate> predicates);
+  void AddSource(DemandSpec demand, EventHandler handler, std::vector<Predicate> predicates);
+  absl::StatusOr<std::unique_ptr<Controller>> Build(std::unique_ptr<Reconciler> reconciler);
 
-  // The kind that is reconciled: each event of an object is a request for it. Exactly once.
-  template <Object T, class... Predicates>
-  requires(!DemandScope<Predicates> && ...) ControllerBuilder& For(Predicates... predicates) {
-    return For(Everywhere<T>(), {std::move(predicates)...});
-  }
-  template <Object T, DemandScope S, class... Predicates>
-  ControllerBuilder& For(S scope, Predicates... predicates) {
-    return For(Scoped<T>(std::move(scope)), {std::move(predicates)...});
-  }
-  ControllerBuilder& For(DemandSpec demand, std::vector<Predicate> predicates);
-
-  // A kind whose objects have the reconciled one as their controller. After For().
-  template <Object T, class... Predicates>
-  requires(!DemandScope<Predicates> && ...) ControllerBuilder& Owns(Predicates... predicates) {
-    return Owns(Everywhere<T>(), {std::move(predicates)...});
-  }
-  template <Object T, DemandScope S, class... Predicates>
-  ControllerBuilder& Owns(S scope, Predicates... predicates) {
-    return Owns(Scoped<T>(std::move(scope)), {std::move(predicates)...});
-  }
-  ControllerBuilder& Owns(DemandSpec demand, std::vector<Predicate> predicates);
-
-  // Any other kind. `map` says what to reconcile because of an object (of an update: of the old one
-  // and of the new one), or because of an event. It runs on the component's strand: one that takes
-  // long delays the component's other events, and no other component. It should not wait.
-  template <Object T, class Map, class... Predicates>
-  requires(!DemandScope<Map>) ControllerBuilder& Watches(Map map, Predicates... predicates) {
-    return Watches(Everywhere<T>(), HandlerOf<T>(std::move(map)), {std::move(predicates)...});
-  }
-  template <Object T, DemandScope S, class Map, class... Predicates>
-  ControllerBuilder& Watches(S scope, Map map, Predicates... predicates) {
-    return Watches(Scoped<T>(std::move(scope)), HandlerOf<T>(std::move(map)),
-                   {std::move(predicates)...});
-  }
-  // The same with a scope and a handler of one's own.
-  ControllerBuilder& Watches(DemandSpec demand, EventHandler handler,
-                             std::vector<Predicate> predicates = {});
-
-  // For the events of every kind, also of those that were named before.
-  ControllerBuilder& WithEventFilter(Predicate predicate);
-  ControllerBuilder& With(ControllerOptions options);
-
-  // kInvalidArgument says what is wrong. The builder is spent.
-  absl::StatusOr<std::unique_ptr<Controller>> Complete(std::unique_ptr<Reconciler> reconciler);
-
- private:
   template <class T>
   static DemandSpec Everywhere() {
     return {KindOf<T>::value, "", ""};
@@ -116,13 +71,126 @@ class ControllerBuilder {
       return EnqueueEventMap(std::move(map));
     }
   }
-  void Fail(std::string why);
 
   Controller::Options options_;
-  std::optional<KindInfo> for_;
   std::vector<Predicate> filters_;
+
+ private:
+  void Fail(std::string why);
+
+  std::optional<KindInfo> for_;
   std::string error_;  // the first
 };
+
+// The checks of a builder without a mandate: it may watch every kind everywhere.
+struct AnyDemand {
+  template <class T, class Builder>
+  using Watched = Builder&;
+  template <class T, class Builder>
+  using WatchedEverywhere = Builder&;
+  template <class T>
+  static void RecordWatch() {}
+};
+
+// A builder of one controller. A kind without a scope is watched in the whole cluster. A mistake is
+// reported by Complete(). `Checks` checks at compile time which kinds may be watched, and where: it
+// is AnyDemand, or that of a mandate (builder_for.h). Not thread-safe.
+template <class Checks>
+class BasicBuilder : private UntypedBuilder {
+  template <class T>
+  using Watched = typename Checks::template Watched<T, BasicBuilder>;
+  template <class T>
+  using WatchedEverywhere = typename Checks::template WatchedEverywhere<T, BasicBuilder>;
+
+ public:
+  explicit BasicBuilder(ControllerRuntime runtime) : UntypedBuilder(std::move(runtime)) {}
+
+  // By default the kind of For(), in lower case.
+  BasicBuilder& Named(std::string name) {
+    options_.name = std::move(name);
+    return *this;
+  }
+
+  // The kind that is reconciled: each event of an object is a request for it. Exactly once.
+  template <Object T, class... Predicates>
+  requires(!DemandScope<Predicates> && ...) WatchedEverywhere<T> For(Predicates... predicates) {
+    Checks::template RecordWatch<T>();
+    AddFor(Everywhere<T>(), {std::move(predicates)...});
+    return *this;
+  }
+  template <Object T, DemandScope S, class... Predicates>
+  Watched<T> For(S scope, Predicates... predicates) {
+    Checks::template RecordWatch<T>();
+    AddFor(Scoped<T>(std::move(scope)), {std::move(predicates)...});
+    return *this;
+  }
+
+  // A kind whose objects have the reconciled one as their controller. After For().
+  template <Object T, class... Predicates>
+  requires(!DemandScope<Predicates> && ...) WatchedEverywhere<T> Owns(Predicates... predicates) {
+    Checks::template RecordWatch<T>();
+    AddOwned(Everywhere<T>(), {std::move(predicates)...});
+    return *this;
+  }
+  template <Object T, DemandScope S, class... Predicates>
+  Watched<T> Owns(S scope, Predicates... predicates) {
+    Checks::template RecordWatch<T>();
+    AddOwned(Scoped<T>(std::move(scope)), {std::move(predicates)...});
+    return *this;
+  }
+
+  // Any other kind. `map` returns the requests for an object (of an update: of the old one and of
+  // the new one), or for an event. It runs on the component's strand: a map that takes long delays
+  // the component's other events, and no other component. It must not wait.
+  template <Object T, class Map, class... Predicates>
+  requires(!DemandScope<Map>) WatchedEverywhere<T> Watches(Map map, Predicates... predicates) {
+    Checks::template RecordWatch<T>();
+    AddSource(Everywhere<T>(), HandlerOf<T>(std::move(map)), {std::move(predicates)...});
+    return *this;
+  }
+  template <Object T, DemandScope S, class Map, class... Predicates>
+  Watched<T> Watches(S scope, Map map, Predicates... predicates) {
+    Checks::template RecordWatch<T>();
+    AddSource(Scoped<T>(std::move(scope)), HandlerOf<T>(std::move(map)),
+              {std::move(predicates)...});
+    return *this;
+  }
+
+  // Kinds that are known only at run time. Without a mandate only.
+  BasicBuilder& For(DemandSpec demand,
+                    std::vector<Predicate> predicates) requires std::same_as<Checks, AnyDemand> {
+    AddFor(std::move(demand), std::move(predicates));
+    return *this;
+  }
+  BasicBuilder& Owns(DemandSpec demand,
+                     std::vector<Predicate> predicates) requires std::same_as<Checks, AnyDemand> {
+    AddOwned(std::move(demand), std::move(predicates));
+    return *this;
+  }
+  BasicBuilder& Watches(
+      DemandSpec demand, EventHandler handler,
+      std::vector<Predicate> predicates = {}) requires std::same_as<Checks, AnyDemand> {
+    AddSource(std::move(demand), std::move(handler), std::move(predicates));
+    return *this;
+  }
+
+  // Applies to the events of every kind, also of those that were named before.
+  BasicBuilder& WithEventFilter(Predicate predicate) {
+    filters_.push_back(std::move(predicate));
+    return *this;
+  }
+  BasicBuilder& With(ControllerOptions options) {
+    options_.controller = options;
+    return *this;
+  }
+
+  // kInvalidArgument names the mistake. The builder cannot be used again.
+  absl::StatusOr<std::unique_ptr<Controller>> Complete(std::unique_ptr<Reconciler> reconciler) {
+    return Build(std::move(reconciler));
+  }
+};
+
+using ControllerBuilder = BasicBuilder<AnyDemand>;
 
 }  // namespace mandate
 

@@ -1,29 +1,25 @@
-// A controller's builder that knows whose the controller is:
+// A controller's builder that checks the component's mandate:
 //
 //   auto controller = BuilderFor<kScopeInstance>(component.runtime)
 //                         .For<ScopeInstance>()
 //                         .Owns<RoleBinding>()
 //                         .Complete(std::make_unique<ScopeInstanceReconciler>(…));
 //
-// What the mandate does not let it list and watch does not compile (client/permission.h), and what
-// it does leaves its notes in the binary (client/call_note.h). A watch of the whole cluster needs a
-// marker without namespace= and resourceNames=; a narrower marker needs a narrower demand:
+// A kind that the mandate does not let it list and watch does not compile (client/permission.h);
+// each watch leaves a record in the binary (client/call_record.h). A watch of the whole cluster
+// needs a marker without namespace= and resourceNames=; a narrower marker needs a narrower demand:
 //
 //   .Watches<ConfigMap>(InNamespace{"default"}, map)
 //   .Watches<ConfigMap>(OneObject{"default", "settings"}, map)
 //
-// The namespace and the name are compared with the marker when the demand is made
-// (cache/check_demand.h): that is where they may come from an option.
+// The namespace and the name may come from an option: they are compared with the marker when the
+// demand is made (cache/check_demand.h).
 #ifndef MANAGER_CONTROLLER_BUILDER_FOR_H_
 #define MANAGER_CONTROLLER_BUILDER_FOR_H_
 
 #include <cstddef>
-#include <memory>
-#include <string>
 #include <string_view>
-#include <utility>
 
-#include "absl/status/statusor.h"
 #include "manager/client/call_record.h"
 #include "manager/client/permission.h"
 #include "manager/controller/builder.h"
@@ -31,9 +27,9 @@
 
 namespace mandate {
 
-// Never defined: that its name comes up in an error is its use. The component's markers let it list
-// and watch the kind in a part of the cluster only, and the controller demands all of it. Narrow
-// the demand, as kInstead says, for the component to go on with what it has been given.
+// Never defined: the compiler's error shows its name. The component's markers let it list and watch
+// the kind in a part of the cluster only, and the controller demands all of it. Narrow the demand
+// to kInstead.
 template <FixedString kComponent, FixedString kKind, FixedString kInstead>
 struct DEMAND_IS_WIDER_THAN_THE_MARKER;
 
@@ -121,86 +117,31 @@ struct TooWide {
 
 }  // namespace builder_internal
 
-// As ControllerBuilder, which makes the controller; demands whose kind is known only when it runs
-// are for that one. Not thread-safe.
+// The checks of a mandate. Not met, they name the missing marker in the compiler's error; met, they
+// leave a record of the watch in the binary.
 template <const rbac::Mandate& kMandate>
-class BuilderFor {
-  template <class T>
+struct MandateDemand {
+  template <class T, class Result>
   using Watched =
-      IfDeclared<kMandate, T, "list", "", IfDeclared<kMandate, T, "watch", "", BuilderFor&>>;
-  template <class T>
+      IfDeclared<kMandate, T, "list", "", IfDeclared<kMandate, T, "watch", "", Result&>>;
+  template <class T, class Result>
   using Everywhere = typename permission_internal::If<
       builder_internal::PermitsEverywhere(kMandate, "list", KindOf<T>::value) &&
           builder_internal::PermitsEverywhere(kMandate, "watch", KindOf<T>::value),
-      BuilderFor&, builder_internal::TooWide<kMandate, T>>::type;
-  template <class T>
-  using WatchedEverywhere =
-      IfDeclared<kMandate, T, "list", "", IfDeclared<kMandate, T, "watch", "", Everywhere<T>>>;
+      Result&, builder_internal::TooWide<kMandate, T>>::type;
+  template <class T, class Result>
+  using WatchedEverywhere = IfDeclared<kMandate, T, "list", "",
+                                       IfDeclared<kMandate, T, "watch", "", Everywhere<T, Result>>>;
 
- public:
-  explicit BuilderFor(ControllerRuntime runtime) : builder_(std::move(runtime)) {}
-
-  BuilderFor& Named(std::string name) {
-    builder_.Named(std::move(name));
-    return *this;
-  }
-  template <Object T, class... Predicates>
-  requires(!DemandScope<Predicates> && ...) WatchedEverywhere<T> For(Predicates... predicates) {
-    RecordWatch<T>();
-    builder_.For<T>(std::move(predicates)...);
-    return *this;
-  }
-  template <Object T, DemandScope S, class... Predicates>
-  Watched<T> For(S scope, Predicates... predicates) {
-    RecordWatch<T>();
-    builder_.For<T>(std::move(scope), std::move(predicates)...);
-    return *this;
-  }
-  template <Object T, class... Predicates>
-  requires(!DemandScope<Predicates> && ...) WatchedEverywhere<T> Owns(Predicates... predicates) {
-    RecordWatch<T>();
-    builder_.Owns<T>(std::move(predicates)...);
-    return *this;
-  }
-  template <Object T, DemandScope S, class... Predicates>
-  Watched<T> Owns(S scope, Predicates... predicates) {
-    RecordWatch<T>();
-    builder_.Owns<T>(std::move(scope), std::move(predicates)...);
-    return *this;
-  }
-  template <Object T, class Map, class... Predicates>
-  requires(!DemandScope<Map>) WatchedEverywhere<T> Watches(Map map, Predicates... predicates) {
-    RecordWatch<T>();
-    builder_.Watches<T>(std::move(map), std::move(predicates)...);
-    return *this;
-  }
-  template <Object T, DemandScope S, class Map, class... Predicates>
-  Watched<T> Watches(S scope, Map map, Predicates... predicates) {
-    RecordWatch<T>();
-    builder_.Watches<T>(std::move(scope), std::move(map), std::move(predicates)...);
-    return *this;
-  }
-  BuilderFor& WithEventFilter(Predicate predicate) {
-    builder_.WithEventFilter(std::move(predicate));
-    return *this;
-  }
-  BuilderFor& With(ControllerOptions options) {
-    builder_.With(std::move(options));
-    return *this;
-  }
-  absl::StatusOr<std::unique_ptr<Controller>> Complete(std::unique_ptr<Reconciler> reconciler) {
-    return builder_.Complete(std::move(reconciler));
-  }
-
- private:
   template <class T>
   [[gnu::always_inline]] static inline void RecordWatch() {
     RecordCall<kMandate, T, "list">();
     RecordCall<kMandate, T, "watch">();
   }
-
-  ControllerBuilder builder_;
 };
+
+template <const rbac::Mandate& kMandate>
+using BuilderFor = BasicBuilder<MandateDemand<kMandate>>;
 
 }  // namespace mandate
 
