@@ -289,7 +289,7 @@ TEST_F(RunningComponentTest, ASourceThatCannotBeReadIsOneLine) {
   server_.SetServed(false);
   Start();
   loop_.RunFor(absl::Hours(1));
-  EXPECT_EQ(log_->Count("ERROR Source is waited for component=reader controller=one"), 1);
+  EXPECT_EQ(log_->Count("ERROR Source is not live yet component=reader controller=one"), 1);
   EXPECT_EQ(log_->Count("widgets"), 1);
 }
 

@@ -1,4 +1,4 @@
-// How long to wait until what the server has denied is asked for again.
+// The delay until denied access is requested again.
 #ifndef MANAGER_CACHE_ACCESS_BACKOFF_H_
 #define MANAGER_CACHE_ACCESS_BACKOFF_H_
 
@@ -9,13 +9,13 @@
 
 namespace mandate {
 
-// Soon after access that was there is denied: an API server that has just started denies everything
-// until it has read its RBAC objects. Slowly otherwise, and once that does not help. Not
-// thread-safe.
+// A backoff that begins quickly when granted access is denied: an API server that has just started
+// denies everything until it has read its RBAC objects. It is slow otherwise, and after the quick
+// retries. Not thread-safe.
 class AccessBackoff {
  public:
   struct Options {
-    // Of access that was there, from its first denial on; ends when it has reached its maximum.
+    // For access that was granted before, from its first denial until this has reached its maximum.
     Backoff::Options lost = {
         .initial = absl::Seconds(1), .factor = 2, .max = absl::Seconds(30), .jitter = 0.2};
     Backoff::Options denied = {

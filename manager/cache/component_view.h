@@ -15,8 +15,8 @@
 
 namespace mandate {
 
-// The watches of one cluster, as the views use them. Thread-safe: what is asked for happens later,
-// on the loop.
+// The watches of one cluster, as the views use them. Calls take effect later, on the loop.
+// Thread-safe.
 class WatchRegistry {
  public:
   virtual ~WatchRegistry() = default;
@@ -30,7 +30,7 @@ class WatchRegistry {
                       std::shared_ptr<DemandFeed> feed) = 0;
 };
 
-// Thread-safe.
+// The view of one component. Thread-safe.
 class ComponentView : public CacheView {
  public:
   struct Config {

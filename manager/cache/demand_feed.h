@@ -1,4 +1,5 @@
-// One demand's way to its sink: every change once, in order, and nothing that it may not see.
+// The events of one demand for its sink: every change once, in order, and only while reads are
+// allowed.
 #ifndef MANAGER_CACHE_DEMAND_FEED_H_
 #define MANAGER_CACHE_DEMAND_FEED_H_
 
@@ -15,16 +16,16 @@
 
 namespace mandate {
 
-// A cursor over a store. What the sink has not been told yet lies behind the cursor: it is told in
-// slices, in the order of keys, one slice a turn of the loop. A change before the cursor is told at
-// once; a change behind it is found when the cursor gets there. So no change waits in a queue, and
-// each object's changes keep their order.
+// A cursor over a store. Objects after the cursor have not been delivered yet: they are delivered
+// in slices, in the order of keys, one slice a turn of the loop. A change before the cursor is
+// delivered at once; a change after it is found when the cursor gets there. So no change waits in a
+// queue, and each object's changes keep their order.
 //
 //   state         on                      then
 //   detached      Attach()                catching up, from what the sink has seen
-//   catching up   the end of the store    attached; the state is told that waited for it
+//   catching up   the end of the store    attached; the waiting state is delivered
 //   attached      CatchUp()               catching up, from what the store held before
-//   either        Detach(), Pause()       detached; remembers what the sink has seen
+//   either        Detach(), Pause()       detached; remembers the content that the sink has seen
 //
 // Held by shared_ptr. The sink is called on the loop; Close() and status() are thread-safe, all
 // else is for the loop's thread.
@@ -32,7 +33,7 @@ class DemandFeed : public std::enable_shared_from_this<DemandFeed> {
  public:
   using Content = std::shared_ptr<const ObjectSet>;
 
-  // All that are attached to one store share one.
+  // The feeds of one store share it.
   struct Source {
     Loop& loop;  // outlives the feeds
     std::shared_ptr<const ObjectStore> store;
@@ -44,33 +45,34 @@ class DemandFeed : public std::enable_shared_from_this<DemandFeed> {
 
   bool has_sink() const { return sink_ != nullptr; }
 
-  // Nothing is delivered any more.
+  // Ends the delivery.
   void Close() { closed_ = true; }
   bool closed() const { return closed_; }
   DemandStatus status() const;
 
-  // Tells what differs from what the sink has seen, then `status`; the first slice inside the call.
+  // Delivers the difference to the content that the sink has seen, then `status`. The first slice
+  // is delivered inside the call.
   void Attach(const std::shared_ptr<const Source>& source, const DemandStatus& status);
   bool attached() const { return source_ != nullptr; }
-  // The store has changed so.
+  // Changes of the store.
   void Deliver(const std::vector<ObjectEvent>& events);
-  // The store has changed in too many places to deliver; `before`: what it held before.
+  // The store has changed in too many places to deliver each; `before` is its former content.
   void CatchUp(const Content& before);
-  // `held`: what the store holds at this moment.
+  // `held`: the content of the store at this moment.
   void Detach(const Content& held);
   // While paused it does not attach. `held` as for Detach().
   void Pause(const Content& held);
   void EndPause() { paused_ = false; }
 
-  // Tells the sink when it is another state, or has a reason of another code. kSynced waits until
+  // Delivers the status if its state, or the code of its reason, is another. kSynced waits until
   // the feed has caught up.
   void SetStatus(const DemandStatus& status);
 
  private:
-  // What the sink has been told, when it knows `held` up to the cursor.
+  // The content that the sink knows, if it knows `held` up to the cursor.
   Content Told(const Content& held) const;
   void Turn();
-  // Tells the next slice; false: it was the last one.
+  // Delivers the next slice; false: it was the last one.
   bool TellSlice();
   void TurnLater();
   void Tell(const ObjectEvent& event);
@@ -82,10 +84,10 @@ class DemandFeed : public std::enable_shared_from_this<DemandFeed> {
   bool paused_ = false;
   bool catching_up_ = false;
   bool turn_is_due_ = false;
-  bool complete_once_ = false;           // later adds are news
-  Content seen_;                         // behind the cursor; null: nothing
-  ObjectPtr cursor_;                     // the last object that was looked at; null: none yet
-  std::optional<DemandStatus> waiting_;  // kSynced, to be told at the end
+  bool complete_once_ = false;           // later adds are not initial
+  Content seen_;                         // after the cursor; null: nothing
+  ObjectPtr cursor_;                     // the last visited object; null: none yet
+  std::optional<DemandStatus> waiting_;  // kSynced, to be delivered at the end
   mutable Mutex mutex_;
   DemandStatus status_ ABSL_GUARDED_BY(mutex_) = {DemandState::kPending,
                                                   absl::UnavailableError("not asked yet")};

@@ -1,4 +1,4 @@
-// The state of a watch that begins with it (KEP-3157), as it comes.
+// The initial state that a watch sends at its beginning (KEP-3157).
 #ifndef MANAGER_CACHE_INITIAL_STATE_H_
 #define MANAGER_CACHE_INITIAL_STATE_H_
 
@@ -12,20 +12,20 @@
 
 namespace mandate {
 
-// Loop thread only.
+// A collector of the initial events. Loop thread only.
 class InitialState {
  public:
-  // `on_silence` is called when nothing has come for so long, and may destroy this: a proxy or an
-  // old server may have dropped the bookmark at the end.
+  // `on_silence` is called if no event comes for so long: a proxy or an old server may have dropped
+  // the bookmark at the end. It may destroy this.
   InitialState(Loop& loop, absl::Duration silence, std::function<void()> on_silence);
 
-  // An error is the end of this attempt: the server's own, or that nobody can tell what has come.
-  // The bookmark at the end is the caller's.
+  // An error ends this attempt: it is the server's, or the event cannot be identified. The caller
+  // handles the bookmark at the end.
   absl::Status Take(WatchEvent event);
   absl::Status Take(UnreadableEvent event);
 
   size_t bytes() const { return store_.bytes(); }
-  // It is empty then.
+  // Leaves it empty.
   ObjectStore::Content Release() { return store_.Release(); }
 
  private:

@@ -1,4 +1,4 @@
-// One timer that is set, set anew and taken back, as state machines do.
+// A timer for state machines: it can be set, set again, and cancelled.
 #ifndef MANAGER_CACHE_LOOP_TIMER_H_
 #define MANAGER_CACHE_LOOP_TIMER_H_
 
@@ -10,18 +10,18 @@
 
 namespace mandate {
 
-// Once taken back, its task does not run, also when both were due at the same moment. The task may
-// do anything with the timer, its owner's end included. Loop thread only.
+// After Cancel() its task does not run, even if it was due at that moment. The task may set, cancel
+// or destroy the timer. Loop thread only.
 class LoopTimer {
  public:
   explicit LoopTimer(Loop& loop) : loop_(loop) {}  // outlives this
 
-  // Takes back what was set before.
+  // Replaces the task that was set before.
   template <class Task>
   void Set(absl::Time when, Task task) {
     auto set = std::make_shared<bool>(true);
     set_ = set;
-    // The task holds it weakly: whoever resets set_ has taken the timer back.
+    // The task holds it weakly: without set_ the timer is cancelled.
     timer_ = loop_.RunAt(when, [this, weak = std::weak_ptr<bool>(set), task = std::move(task)] {
       if (weak.expired()) return;
       set_.reset();

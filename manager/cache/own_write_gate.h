@@ -1,4 +1,4 @@
-// Lets a read through once the cache has seen what the component itself has written.
+// Holds a read until the cache has seen the writes of the component itself.
 #ifndef MANAGER_CACHE_OWN_WRITE_GATE_H_
 #define MANAGER_CACHE_OWN_WRITE_GATE_H_
 
@@ -18,15 +18,16 @@
 
 namespace mandate {
 
-// Whether `store` shows `write`: KEP-5504's numbers for what was written; for a deletion that the
-// object is gone, or another.
+// Whether `store` shows `write`: it has reached the written resource version (compared as numbers,
+// KEP-5504); for a deletion, the object is gone or has another UID.
 bool Shows(const ObjectStore& store, const OwnWrite& write);
 
-// Thread-safe. A read of a kind that the component has not written takes no lock here and waits for
-// nothing; another one waits for the writes that it could see: of its key, or in its namespace.
+// A gate for reads. A read of a kind that the component has not written takes no lock and does not
+// wait. Another read waits for the writes in its scope: of its key, or in its namespace.
+// Thread-safe.
 class OwnWriteGate {
  public:
-  // The store that answers a read, or why none does.
+  // The store that answers a read, or the error of the read.
   using Choose = std::function<absl::StatusOr<std::shared_ptr<const ObjectStore>>()>;
   using Only = std::function<bool(const ObjectKey&)>;
 
@@ -42,10 +43,10 @@ class OwnWriteGate {
   explicit OwnWriteGate(const Options& options);
 
   // The store, once it shows every own write in this scope. kDeadlineExceeded: it did not within
-  // `context` and Options::most; with a deadline that has passed it says so at once. An error of
-  // `choose` is the answer whenever it comes: what cannot be read is not waited for. `only`: that
-  // no other store, which may be behind this one, can answer for the object; such writes are
-  // forgotten.
+  // `context` and Options::most; if the deadline has passed, the error comes at once. An error of
+  // `choose` is returned as soon as it comes: the gate does not wait for data that cannot be read.
+  // `only` returns whether no other store can answer for the object. Writes of such objects are
+  // forgotten once this store shows them; the others are kept, as another store may be older.
   absl::StatusOr<std::shared_ptr<const ObjectStore>> Pass(const CallContext& context,
                                                           const KindInfo& kind, std::string_view ns,
                                                           std::string_view name,

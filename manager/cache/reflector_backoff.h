@@ -1,4 +1,4 @@
-// How long a reflector waits before it tries again.
+// The delays of a reflector before it tries again.
 #ifndef MANAGER_CACHE_REFLECTOR_BACKOFF_H_
 #define MANAGER_CACHE_REFLECTOR_BACKOFF_H_
 
@@ -10,7 +10,8 @@
 
 namespace mandate {
 
-// All waits but those for 403, 404 and 410 share one backoff. One thread only.
+// The backoffs of one reflector: 403, 404 and 410 have their own, all other errors share one. Not
+// thread-safe.
 class ReflectorBackoff {
  public:
   // `random` outlives this.
@@ -21,13 +22,13 @@ class ReflectorBackoff {
   absl::Duration WhileAbsent() { return absent_.Next(random_); }
   // The server has allowed it.
   void Granted();
-  // A watch has been open for so long: the next failure is the first one of another trouble, when
-  // that is longer than any wait.
+  // A watch has been open for so long: if that is longer than any delay, the next failure counts as
+  // a first one.
   void AfterWatch(absl::Duration open);
-  // Access, or what is served, may have changed.
+  // Access, or the served kinds, may have changed.
   void ResetAccess();
 
-  // Whether an InternalError in a stream, now, is answered by watching again.
+  // Whether the reflector watches again after an InternalError in a stream at `now`.
   bool RetriesInternalError(absl::Time now);
 
  private:
@@ -36,8 +37,8 @@ class ReflectorBackoff {
   const absl::Duration max_internal_error_retry_;
   std::mt19937_64& random_;
   Backoff common_;
-  // After 410. It is often the first answer after an outage; the list that follows it must not wait
-  // for as long as the outage's last attempt.
+  // After 410. It is often the first response after an outage; the list that follows must not wait
+  // for as long as the last attempt of the outage.
   Backoff expired_;
   AccessBackoff forbidden_;
   Backoff absent_;

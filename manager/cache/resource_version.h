@@ -1,5 +1,5 @@
-// Comparing resource versions. They are opaque to clients that resume with them; to compare two of
-// one resource, numbers are compared (KEP-5504), and what is no number is not comparable.
+// Compares resource versions of one resource as numbers (KEP-5504). A version that is not a number
+// cannot be compared.
 #ifndef MANAGER_CACHE_RESOURCE_VERSION_H_
 #define MANAGER_CACHE_RESOURCE_VERSION_H_
 
@@ -10,7 +10,7 @@
 
 namespace mandate {
 
-// None for "", leading zeros, other characters and what does not fit.
+// None for "", leading zeros, other characters, and numbers of more than 64 bits.
 inline std::optional<uint64_t> ParseResourceVersion(std::string_view text) {
   if (text.empty() || (text.size() > 1 && text[0] == '0')) return std::nullopt;
   uint64_t value = 0;
@@ -19,7 +19,7 @@ inline std::optional<uint64_t> ParseResourceVersion(std::string_view text) {
   return value;
 }
 
-// Whether `a` is older than `b`; false when that cannot be said.
+// Whether `a` is older than `b`; false if they cannot be compared.
 inline bool IsOlder(std::string_view a, std::string_view b) {
   const auto left = ParseResourceVersion(a);
   const auto right = ParseResourceVersion(b);

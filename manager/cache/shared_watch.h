@@ -1,4 +1,4 @@
-// One reflector and its store, shared by the components that have proved their access.
+// A reflector and its store, shared by the components that have proved their access.
 #ifndef MANAGER_CACHE_SHARED_WATCH_H_
 #define MANAGER_CACHE_SHARED_WATCH_H_
 
@@ -26,21 +26,21 @@ class SharedWatch : private Reflector::Owner {
     Metrics& metrics;
     WatchBudget& budget;  // outlives the watch
     Logger log;
-    // How many events a demand is told in one turn of the loop, at most.
+    // The most events that a demand is delivered in one turn of the loop.
     size_t events_per_turn;
-    // How long the last demand of a component is kept after its end.
+    // How long a membership is kept after its last demand.
     absl::Duration linger;
-    // After so many failures in a row, of whatever kind, another member tries: limits and quotas of
-    // one identity are its own. After a long one (Reflector::Failure) it tries at once.
+    // After so many failures in a row another member tries: limits and quotas are those of one
+    // identity. After a long failure (Reflector::Failure) it tries at once.
     int max_failures;
-    // Nobody is left. Must not destroy the watch inside the call.
+    // Called when the last member has left. Must not destroy the watch inside the call.
     std::function<void()> on_empty;
   };
 
   explicit SharedWatch(Config config);
   ~SharedWatch() override;
 
-  // `component` stays until it has left; `grant` is its reads of this scope.
+  // `component` outlives its membership; `grant` is its grant of this scope.
   void Join(WatchComponent& component, std::shared_ptr<ReadGrant> grant,
             std::shared_ptr<DemandFeed> feed);
   void Leave(const WatchComponent& component, const DemandFeed& feed);
@@ -48,9 +48,9 @@ class SharedWatch : private Reflector::Owner {
   void Resume(const WatchComponent& component, DemandFeed& feed);
   bool empty() const { return members_.empty(); }
 
-  // Access may have changed, of this component or (empty) of everyone; the kind may be served now.
+  // The access of this component (empty: of all) may have changed, or the kind may be served now.
   void Poke(std::string_view component);
-  // The server accepts this component's credential no more.
+  // The server no longer accepts this component's credential.
   void CutOff(std::string_view component, const absl::Status& why);
 
   const DemandSpec& spec() const { return config_.spec; }
@@ -66,16 +66,16 @@ class SharedWatch : private Reflector::Owner {
   // Ends the membership, unless it has demands again.
   void Retire(WatchMember& member);
   WatchMember* Find(const WatchComponent& component);
-  // Where a sponsor is to be replaced and who may replace it, does so.
+  // Replaces the sponsor, if it must be replaced and a member can replace it.
   void Rebalance();
   bool SponsorCannotWatch() const;
-  // The sponsor's watch works: whatever failed before is over.
+  // The sponsor's watch works: earlier failures are forgotten.
   void OnHealth();
-  // The server sends the sponsor nothing. Members take turns; when all have waited in vain, the
-  // server may be slow for all, and each waits for longer.
+  // The server sends the sponsor nothing. Members take turns; if none gets a response, the server
+  // may be slow for all, and each waits longer.
   void OnSilence();
-  // A member other than the sponsor that has proved its access, best one that neither rests nor was
-  // silent; null: none.
+  // A member other than the sponsor that has proved its access, preferably one that neither rests
+  // nor was silent; null: none.
   WatchMember* Successor() const;
   // The sponsor stays a member, and proves its own access from now on.
   void StepDownFor(WatchMember& successor);

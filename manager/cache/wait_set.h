@@ -14,16 +14,17 @@
 
 namespace mandate {
 
-// Held by shared_ptr; its end ends every wait with kCancelled.
+// The waits of one component. Held by shared_ptr; its destruction ends every wait with kCancelled.
+// Thread-safe, except for Evaluate().
 class WaitSet : public std::enable_shared_from_this<WaitSet> {
  public:
-  // Thread-safe and quick: the wait's result, once there is one.
+  // Returns the result of the wait, once there is one. Thread-safe and quick.
   using Check = std::function<std::optional<absl::Status>()>;
 
   explicit WaitSet(Loop& loop) : loop_(loop) {}  // outlives this
   ~WaitSet();
 
-  // Blocks; not on the loop. `what` is waited for: kDeadlineExceeded and kCancelled name it.
+  // Blocks; not to be called on the loop. kDeadlineExceeded and kCancelled name `what`.
   absl::Status Wait(const CallContext& context, const KindInfo& kind, std::string what,
                     Check check);
 

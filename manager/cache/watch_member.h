@@ -1,4 +1,4 @@
-// One component's part in a shared watch: its own proof, and what its demands are told.
+// The membership of one component in a shared watch: its own proof, and its demands.
 #ifndef MANAGER_CACHE_WATCH_MEMBER_H_
 #define MANAGER_CACHE_WATCH_MEMBER_H_
 
@@ -15,14 +15,14 @@
 
 namespace mandate {
 
-// What a component brings into every watch that it joins. Borrowed: outlives its memberships.
+// The part of a component that all its memberships share. It outlives them.
 struct WatchComponent {
   RestClient& client;
   AccessMetrics counts;
   std::shared_ptr<WaitSet> waits;
 };
 
-// Its view is what the watch's state and its own proof allow together:
+// The state that the component sees follows from the watch's state and its own proof:
 //
 //   proof                     watch                    the component sees
 //   kRefused                  any                      kForbidden
@@ -45,21 +45,21 @@ class WatchMember {
   };
 
   explicit WatchMember(Config config);
-  // Its reads end.
+  // Ends its reads.
   ~WatchMember();
 
   RestClient& client() const { return component_.client; }
   AccessProof& proof() { return proof_; }
   const AccessProof& proof() const { return proof_; }
   const ReadGrant& grant() const { return *grant_; }
-  // Runs while the membership outlives its last demand. A new one lets it run out.
+  // Runs while the membership outlives its last demand. After a new demand it ends without effect.
   LoopTimer& linger() { return linger_; }
   const WatchComponent* component() const { return &component_; }
 
-  // As the sponsor it has failed, and would wait until then before the next try.
+  // It has failed as the sponsor, and waits until then before the next try.
   void RestUntil(absl::Time when) { rests_until_ = when; }
   bool Rests() const { return client().loop().clock().TimeNow() < rests_until_; }
-  // As the sponsor it has waited in vain, since all had their turn, or one was answered.
+  // As the sponsor it got no response, since all members had their turn or one got a response.
   bool was_silent() const { return was_silent_; }
   void SetSilent(bool silent) { was_silent_ = silent; }
 
@@ -69,9 +69,9 @@ class WatchMember {
   void Resume(DemandFeed& feed);
   bool HasDemands() const { return !feeds_.empty(); }
 
-  // The watch's state, or the proof, has changed.
+  // To be called when the watch's state or the proof has changed.
   void Update(const DemandStatus& watch, bool is_sponsor, bool filled);
-  // The store has changed so; in more places than are delivered; its version has moved.
+  // The store has changed; has changed in too many places to deliver each; its version has changed.
   void Deliver(const std::vector<ObjectEvent>& events);
   void CatchUp(const DemandFeed::Content& before);
   void Progress() { component_.waits->Evaluate(grant_->spec().kind); }

@@ -12,7 +12,7 @@
 
 namespace mandate {
 
-// Of the newest state.
+// A query for the newest state.
 struct ListQuery {
   int limit = 0;  // 0: no pages
   std::string continue_token;
@@ -24,11 +24,11 @@ struct WatchQuery {
   absl::Duration timeout;
 };
 
-// `encoding` is what is asked for; EncodingOf() says what came.
+// `encoding` is the requested one; EncodingOf() tells the received one.
 RestRequest ListRequest(const DemandSpec& spec, Encoding encoding, const ListQuery& query);
 RestRequest WatchRequest(const DemandSpec& spec, Encoding encoding, const WatchQuery& query);
 
-// Of a response, by its Content-Type.
+// The encoding of a response, by its Content-Type.
 Encoding EncodingOf(std::string_view content_type);
 
 }  // namespace mandate

@@ -1,4 +1,4 @@
-// What a controller has heard of and has not looked at yet.
+// The events that a controller has received and not mapped yet.
 #ifndef MANAGER_CONTROLLER_BACKLOG_H_
 #define MANAGER_CONTROLLER_BACKLOG_H_
 
@@ -13,10 +13,10 @@
 
 namespace mandate {
 
-// A queue of events between the loop, which hears of them, and the strand, which runs handlers.
-// Nothing in it is ever dropped: whoever adds pauses its source while it is full. Events of an
-// initial list do not count: there are as many as objects, and they hold nothing that the cache
-// does not. Thread-safe.
+// A queue of events between the loop, which receives them, and the strand, which runs handlers. It
+// drops nothing: while it is full, the caller of Push() pauses its source. Events of an initial
+// list do not count: they are as many as the objects, and only refer to objects of the cache.
+// Thread-safe.
 class Backlog {
  public:
   struct Item {
@@ -32,7 +32,7 @@ class Backlog {
     items_.push_back(std::move(item));
   }
 
-  // Moves the oldest, `most` at most, to `items`, which is empty.
+  // Moves the oldest items, at most `most`, to `items`, which must be empty.
   void Take(size_t most, std::vector<Item>& items) {
     MutexLock lock(mutex_);
     while (items.size() < most && !items_.empty()) {
@@ -57,7 +57,7 @@ class Backlog {
     MutexLock lock(mutex_);
     return items_.size();
   }
-  // From the bound on; a pause may end when it has room again: below half of it.
+  // Full at max_events; a pause may end at half of it (HasRoom).
   bool IsFull() const {
     MutexLock lock(mutex_);
     return counted_ >= max_events_;

@@ -10,10 +10,10 @@
 namespace mandate {
 namespace {
 
-// How often gauges and counts of a queue that is in use are brought up to date.
+// The period of metric updates while the queue is in use.
 constexpr absl::Duration kMetricsPeriod = absl::Milliseconds(500);
-// How long a replay waits for the other sources that are not readable: after an outage they return
-// one after the other, and one replay then does for all.
+// How long a replay waits for other sources that cannot be read: after an outage they return one
+// after the other, and one replay is enough for all.
 constexpr absl::Duration kReplaySettle = absl::Seconds(1);
 
 }  // namespace
@@ -38,12 +38,12 @@ void Controller::Core::OnEvent(size_t source, const ObjectEvent& event) {
   if (watched.paused || event.initial || !mapper_.IsFull()) return;
   watched.paused = true;
   metrics_.pauses.Increment();
-  log_.Error("Maps are slower than events come; a source is paused until they have caught up",
+  log_.Error("Maps are slower than events come; the source is paused until they have caught up",
              {{"source", mapper_.sources()[source].demand.ToString()},
               {"limit", options_.max_waiting_events}});
   watched.handle->Pause();
   ++paused_;
-  // The maps may have caught up before they could see the pause: nothing else would end it then.
+  // The maps may have caught up before the pause was visible to them: nothing else would end it.
   if (mapper_.HasRoom()) PostToLoop(&Core::ResumeSources);
 }
 
@@ -53,7 +53,7 @@ void Controller::Core::ResumeSources() {
     if (std::exchange(watched.paused, false)) watched.handle->Resume();
   }
   paused_ = 0;
-  // Reconcilers may have read states that no event will tell of.
+  // Reconcilers may have read states for which no event will come.
   ReplaySoon();
 }
 
@@ -69,7 +69,7 @@ void Controller::Core::OnState(size_t source, const DemandStatus& status) {
   OnUnsynced(source);
   if (!status.reason.ok() && (status.failed || status.state != DemandState::kPending) &&
       watched.logged.insert(status.reason.code()).second) {
-    log_.Error(watched.listed ? "Source was lost" : "Source is waited for",
+    log_.Error(watched.listed ? "Source was lost" : "Source is not live yet",
                {{"source", mapper_.sources()[source].demand.ToString()}, {"error", status.reason}});
   }
 }
@@ -80,7 +80,7 @@ void Controller::Core::OnSynced(size_t source, bool again) {
   watched.denied = false;
   if (again && (watched.listed || watched.given_up)) {
     log_.Info("Source is live again", {{"source", mapper_.sources()[source].demand.ToString()}});
-    // What failed for want of it need not wait for its turn.
+    // Requests that failed because of it need not wait for their retry.
     queue_.RetryNow(Now());
     ArmMetricsTimer();
     workers_.Pump();
@@ -98,7 +98,7 @@ void Controller::Core::OnUnsynced(size_t source) {
   const DemandState state = watched.status.state;
   const bool denied = state == DemandState::kForbidden || state == DemandState::kKindAbsent;
   if (watched.listed) {
-    // Of the objects that nobody touches, too, it is to be reported that they cannot be judged.
+    // The status of every object, also of one without events, must report it.
     if (denied && !std::exchange(watched.denied, true) && KnowsReconciled()) ReplaySoon();
   } else if (!mapper_.sources()[source].reconciled && !watched.given_up) {
     if (denied) return GiveUp(source);
@@ -157,7 +157,8 @@ absl::Status Controller::Core::Ready() const {
     }
   }
   if (phase == Phase::kWaiting) {
-    readiness.AddOtherwise(absl::StatusCode::kUnavailable, "its maps go through the initial lists");
+    readiness.AddOtherwise(absl::StatusCode::kUnavailable,
+                           "its maps still run on the initial lists");
   }
   if (mapper_.refilling()) {
     readiness.Add(absl::StatusCode::kResourceExhausted,
@@ -181,15 +182,15 @@ std::string Controller::Core::Warning() const {
   return warning;
 }
 
-// While a source is not readable the maps of the others may find none of its objects, and so
-// enqueue nothing for an event that concerns some. Nobody can tell which; so everything is gone
-// through.
+// While a source cannot be read, the maps of the others may find none of its objects, and enqueue
+// nothing for an event that concerns some. Which events these were is unknown, so that all objects
+// are mapped again.
 void Controller::Core::ReplaySoon() {
   if (replay_timer_ != nullptr && !AllSynced()) return;
   const absl::Duration wait = AllSynced() ? absl::ZeroDuration() : kReplaySettle;
   replay_timer_ = runtime_.loop.RunAt(Now() + wait, [this] {
     replay_timer_.reset();
-    log_.Info("Going through all objects, as a source is or was not readable, or was paused");
+    log_.Info("Mapping all objects again: a source cannot be read, or could not, or was paused");
     if (mapper_.Replay()) MapSoon();
     ArmMetricsTimer();
   });
@@ -215,7 +216,7 @@ void Controller::Core::ArmMetricsTimer() {
 
 void Controller::Core::OnMetricsTimer() {
   metrics_timer_.reset();
-  // Asked before the update: what ends after it is seen by the next one.
+  // Read before the update: the next update sees whatever ends later.
   const bool busy = queue_.Len(Now()) > 0 || workers_.count() > 0 || mapper_.busy();
   queue_.UpdateMetrics(queue_metrics_, Now());
   metrics_.waiting_events.Set(static_cast<double>(mapper_.waiting()));
@@ -232,7 +233,7 @@ absl::Status Controller::Core::Stop(absl::Time deadline) {
   Loop& loop = runtime_.loop;
   loop.Post([core = shared_from_this(), deadline] { core->StopOnLoop(deadline); });
   loop.Await(workers_.drained());
-  // Latches are set as the tasks are destroyed: also when what they are posted to has ended.
+  // The latches are set when the tasks are destroyed: also if their executor has ended.
   const auto set = [core = shared_from_this()](Latch* latch) { latch->Set(); };
   runtime_.strand->Post([mapped = std::shared_ptr<Latch>(&mapped_, set)] {});
   loop.Await(mapped_);
@@ -250,7 +251,7 @@ absl::Status Controller::Core::Stop(absl::Time deadline) {
   if (mapper_.mapping()) {
     return absl::DeadlineExceededError(AsAbsl(
         StrCat("controller ", name, " of component ", runtime_.component,
-               ": a map was still running when the time to stop was over; maps should not wait")));
+               ": a map was still running when the time to stop was over; maps must not wait")));
   }
   return absl::OkStatus();
 }

@@ -1,5 +1,5 @@
-// A controller: events become requests, requests are reconciled until the world is as it should be.
-// Usually made by a ControllerBuilder (builder.h).
+// A controller: it maps events to requests, and reconciles requests. A ControllerBuilder
+// (builder.h) usually makes it.
 #ifndef MANAGER_CONTROLLER_CONTROLLER_H_
 #define MANAGER_CONTROLLER_CONTROLLER_H_
 
@@ -24,51 +24,50 @@ namespace mandate {
 
 // What a component's controllers run on. All outlive the controllers.
 struct ControllerRuntime {
-  std::string component;  // whose identity `cache` reads with; the identity of metrics and logs
+  std::string component;  // `cache` reads with its identity; metrics and logs name it
   Loop& loop;
-  // Where reconcilers run, and what the strand runs on. A reconciler that blocks keeps a thread:
-  // with no more threads than the sum of max_concurrent_reconciles, stuck reconcilers hold up all
-  // else that runs there. The Manager gives each component a pool of its own, with one thread more.
+  // Reconcilers and the strand run here. A blocked reconciler keeps a thread: a pool needs more
+  // threads than the sum of max_concurrent_reconciles, or stuck reconcilers hold up the strand. The
+  // Manager gives each component a pool of its own, with one thread more.
   Executor& pool;
   CacheView& cache;
   Metrics& metrics;
   Logger log;
   uint64_t seed = 0;  // of reconcile IDs
-  // Where predicates, handlers and maps run, of all controllers of the component; null: the
+  // Predicates, handlers and maps of all controllers of the component run here; null: the
   // controller makes one of its own on the pool.
   std::shared_ptr<Strand> strand = nullptr;
 };
 
 struct ControllerOptions {
-  // Requests that are reconciled at once; of one request never more than one.
+  // How many requests are reconciled in parallel.
   int max_concurrent_reconciles = 1;
   // The deadline of one reconciliation's context.
   absl::Duration reconcile_timeout = absl::InfiniteDuration();
-  // Beyond queue.max_items requests are refused, and queued when there is room by going through all
-  // objects again, part by part; those that were deleted meanwhile are not among them.
+  // A request beyond queue.max_items is refused. When there is room, all objects are mapped again;
+  // objects that were deleted meanwhile are not among them.
   WorkQueue::Options queue = {};
-  // News that wait for the strand, because maps are slower than they come. Beyond it the source is
-  // paused; what changed meanwhile comes when half of them are mapped, the latest state of each
-  // object, and all objects are mapped again.
+  // How many events may wait for the strand, because maps are slower than events come. Beyond it
+  // the source is paused. When half of them are mapped, the source resumes with the latest state of
+  // each object, and all objects are mapped again.
   size_t max_waiting_events = 10'000;
-  // For how long the first list of a source may fail before workers start without it. Not of the
-  // kind that is reconciled, which is waited for; one that the component may not read, or whose
-  // kind is absent, is not waited for at all.
+  // How long the first list of a source may fail before workers start without it. Workers always
+  // wait for the reconciled kind. They never wait for another source that is forbidden or whose
+  // kind is absent.
   absl::Duration first_list_patience = absl::Seconds(10);
 };
 
-// Nothing here ends the process. Workers start when the initial list of each source has been
-// mapped, but a source other than the reconciled kind holds them up only while its list is under
-// way: not while it is forbidden or its kind absent, and while it fails only for
-// first_list_patience. Reads of what is not synced are errors (cache.h), so that a reconciler
-// cannot take unknown for absent. A source that cannot be read, from the start or later, makes the
-// controller not ready, and it works on.
+// Workers start when the initial list of each source has been mapped. A source other than the
+// reconciled kind holds them up only while its list runs, or fails for up to first_list_patience:
+// not while it is forbidden or its kind absent. Reads of a source that is not synced are errors
+// (cache_view.h), so that a reconciler cannot take unknown for absent. While a source cannot be
+// read the controller is not ready, and it works on.
 //
-// Every change is reconciled after it happened. Where a map may have missed one (a source that
-// could not be read, one that was paused, a full queue), all objects of all sources are mapped
-// again, at low priority: that covers every request for an object of a source that is handled by
-// EnqueueObject(). The same happens when a source is forbidden, or its kind goes, so that what is
-// reported of each object tells.
+// Every change is reconciled after it happened. If a map may have missed a change (a source could
+// not be read or was paused, or the queue was full), all objects of all sources are mapped again at
+// low priority: that covers every request for an object of a source with EnqueueObject(). The same
+// happens when a source becomes forbidden or its kind goes, so that each object's status reports
+// it.
 //
 // Thread-safe.
 class Controller {
@@ -80,31 +79,32 @@ class Controller {
     std::unique_ptr<Reconciler> reconciler;
     ControllerOptions controller;
 
-    absl::Status Validate() const;  // kInvalidArgument says what is wrong
+    absl::Status Validate() const;  // kInvalidArgument names the option
   };
 
   // Errors: those of Validate().
   static absl::StatusOr<std::unique_ptr<Controller>> Create(Options options);
-  // After Stop(), or without Start().
+  // To be called after Stop(), or without Start().
   ~Controller();
 
   // Opens the demands. Once; does not block.
   void Start();
 
-  // The first half of Stop(), which does not wait: to stop several controllers within one deadline,
-  // ask all of them first.
+  // The first half of Stop(); does not wait. To stop several controllers within one deadline, call
+  // it on all of them first.
   void RequestStop();
 
-  // Takes no more work, cancels the contexts of what runs, and waits for it; not on the loop, which
-  // must still run. kDeadlineExceeded: at `deadline` (of Clock::TimeNow()) some still ran; what
-  // they use must then stay alive. Later calls do not wait again.
+  // Starts no more reconciles, cancels the contexts of the running ones, and waits for them. Not to
+  // be called on the loop, which must still run. kDeadlineExceeded: some still ran at `deadline`
+  // (of Clock::TimeNow()), and the objects that they use must stay alive. Later calls do not wait
+  // again.
   absl::Status Stop(absl::Time deadline);
 
-  // OK once every source is live and workers run; else why not.
+  // OK if every source is live and workers run; else the reasons.
   absl::Status Ready() const;
 
-  // What is wrong and keeps it from nothing but a part of its work: objects that cannot be read, of
-  // which one is named for each source. Empty: nothing.
+  // Problems that affect only a part of its work: for each source, one of the objects that cannot
+  // be read. Empty: none.
   std::string Warning() const;
 
   const std::string& name() const;
@@ -115,7 +115,7 @@ class Controller {
   class Core;
   explicit Controller(std::shared_ptr<Core> core);
 
-  std::shared_ptr<Core> core_;  // shared with what waits on the loop and the pool
+  std::shared_ptr<Core> core_;  // shared with tasks on the loop and the pool
 };
 
 }  // namespace mandate

@@ -20,8 +20,8 @@
 
 namespace mandate {
 
-// Lives on the loop, but for what the mutex guards and what is thread-safe by itself: the mapper
-// runs on the strand, the workers on the pool.
+// The state of a controller. It lives on the loop, except for the members that the mutex guards or
+// that are thread-safe: the mapper runs on the strand, the workers on the pool.
 class Controller::Core : public std::enable_shared_from_this<Core> {
  public:
   explicit Core(Options options)
@@ -83,19 +83,19 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
     std::unique_ptr<DemandHandle> handle;  // changed under the mutex
     DemandStatus status;
     bool listed = false;  // its initial list has come, once; changed under the mutex
-    // Workers do not wait for its initial list.
+    // Workers started without its initial list.
     bool given_up = false;
     std::unique_ptr<Loop::Timer> patience;  // its first list fails
     bool denied = false;  // since it was last live, it was forbidden or its kind absent
-    // Since it was last live, maps may have looked for its objects in vain: not even the last known
-    // ones could be read.
+    // Since it was last live, not even its last known objects could be read: maps may have missed
+    // them.
     bool unreadable = false;
     bool paused = false;
-    // Reasons that were logged while the state lasts: they may alternate at each retry.
+    // The reasons logged during this state: they may alternate at each retry.
     std::set<absl::StatusCode> logged;
   };
 
-  // What the cache calls; outlives the controller if the cache keeps it.
+  // The cache calls it, and may keep it for longer than the controller lives.
   class Sink : public DemandSink {
    public:
     Sink(std::weak_ptr<Core> core, size_t source) : core_(std::move(core)), source_(source) {}
@@ -131,7 +131,7 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   void OnUnsynced(size_t source);
   // Workers start without the source.
   void GiveUp(size_t source);
-  // Whether the objects are known that a replay is to reconcile.
+  // Whether the objects that a replay would reconcile are known.
   bool KnowsReconciled() const;
   void ResumeSources();
   void ReplaySoon();
@@ -144,7 +144,7 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   void ArmMetricsTimer();
   void OnMetricsTimer();
 
-  // On the strand: some of what waits is mapped.
+  // On the strand: maps some of the waiting events.
   void MapSlice();
 
   // Any thread.
@@ -167,15 +167,15 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   ReconcileRunner runner_;
   Workers workers_;
   EventMapper mapper_;
-  Latch cleaned_;  // the loop holds nothing of ours
-  Latch mapped_;   // the strand runs nothing of ours, or the time to stop is over
+  Latch cleaned_;  // the loop has no task of this controller
+  Latch mapped_;   // the strand has no task of this controller, or the time to stop is over
   std::atomic<int> paused_ = 0;
 
   std::vector<Watched> watched_;  // by source
   std::unique_ptr<Loop::Timer> retry_timer_, replay_timer_, metrics_timer_, deadline_timer_;
   absl::Time retry_timer_at_ = absl::InfiniteFuture();
 
-  mutable Mutex mutex_;  // the loop's thread reads without it what only it writes
+  mutable Mutex mutex_;  // the loop's thread reads its own writes without it
   std::atomic<Phase> phase_ = Phase::kIdle;
 };
 

@@ -15,7 +15,7 @@ struct ControllerMetrics {
 
   ControllerMetrics(Metrics& metrics, const std::string& controller, const std::string& identity);
 
-  // Adds so many reconciliations to `seconds`, none longer than kQuick, that took `sum` together.
+  // Adds `count` reconciliations to `seconds`, none longer than kQuick; they took `sum` in total.
   void ObserveQuick(int count, double sum);
 
   // By result: controller_runtime_reconcile_total.
@@ -32,10 +32,10 @@ struct ControllerMetrics {
   prometheus::Gauge& max_concurrent;
   prometheus::Gauge& active;
 
-  // Events that no request could be made of: the object does not decode, or a map function failed.
+  // Events that could not be mapped: the object does not decode, or a map function failed.
   prometheus::Counter& event_errors;
-  // Events that wait for the component's strand, as of a moment ago; pauses of sources whose events
-  // came faster than they were mapped.
+  // The events that wait for the component's strand, at the last update; the pauses of sources
+  // whose events came faster than they were mapped.
   prometheus::Gauge& waiting_events;
   prometheus::Counter& pauses;
 };

@@ -113,7 +113,7 @@ TEST_F(ControllerReplayTest, AnOutageOfAllIsReplayedOnce) {
   loop_.RunFor(absl::Minutes(1));
   EXPECT_EQ(mapped_, 1);
   EXPECT_THAT(TakeNames(), ElementsAre("a"));
-  EXPECT_EQ(log_->Count("Going through all objects"), 1);
+  EXPECT_EQ(log_->Count("Mapping all objects again"), 1);
 }
 
 TEST_F(ControllerReplayTest, ASourceThatStaysAwayDelaysAReplayOnlyALittle) {
@@ -189,7 +189,7 @@ TEST_F(ControllerReplayTest, AStoppedControllerReplaysNothing) {
   LoseBothAndRegainLeases();
   EXPECT_TRUE(controller_->Stop(absl::InfiniteFuture()).ok());
   loop_.RunFor(absl::Minutes(1));
-  EXPECT_EQ(log_->Count("Going through all objects"), 0);
+  EXPECT_EQ(log_->Count("Mapping all objects again"), 0);
 }
 
 }  // namespace

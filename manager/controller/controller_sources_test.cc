@@ -156,11 +156,11 @@ TEST_F(ControllerSourcesTest, AKindThatIsForbiddenIsToldToEveryObject) {
     TakeNames();
   }
   // Nobody can be told when the reconciled kind itself is forbidden.
-  const int replays = log_->Count("Going through all objects");
+  const int replays = log_->Count("Mapping all objects again");
   cache_.SetState(kLease, DemandState::kForbidden, no);
   cache_.SetState(kRole, DemandState::kForbidden, no);
   loop_.RunFor(absl::Minutes(1));
-  EXPECT_EQ(log_->Count("Going through all objects"), replays);
+  EXPECT_EQ(log_->Count("Mapping all objects again"), replays);
 }
 
 // As far as they are known: what is reported of the last known ones is wrong now, too.
@@ -180,10 +180,10 @@ TEST_F(ControllerSourcesTest, OnlyAFirstListThatFailsIsLogged) {
   const absl::Status reason = absl::UnavailableError("the first list is not in yet");
   cache_.SetStatus(kLease, {DemandState::kPending, reason});
   Start({Of(kLease)});
-  EXPECT_EQ(log_->Count("Source is waited for"), 0);
+  EXPECT_EQ(log_->Count("Source is not live yet"), 0);
   EXPECT_THAT(std::string(controller_->Ready().message()), HasSubstr("the first list"));
   cache_.SetStatus(kLease, {DemandState::kPending, reason, /*failed=*/true});
-  EXPECT_EQ(log_->Count("Source is waited for"), 1);
+  EXPECT_EQ(log_->Count("Source is not live yet"), 1);
   cache_.SetState(kLease, DemandState::kSynced);
   cache_.SetStatus(kLease, {DemandState::kStale, reason});
   EXPECT_EQ(log_->Count("Source was lost"), 1) << "whatever comes next";
@@ -199,7 +199,7 @@ TEST_F(ControllerSourcesTest, AForbiddenSourceSaysWhy) {
   EXPECT_TRUE(absl::IsPermissionDenied(controller_->Ready()));
   EXPECT_THAT(std::string(controller_->Ready().message()),
               HasSubstr("scope-instance may not list and watch roles"));
-  EXPECT_EQ(log_->Count("Source is waited for"), 1);
+  EXPECT_EQ(log_->Count("Source is not live yet"), 1);
   EXPECT_EQ(log_->Count("Starting workers"), 1);
 
   cache_.SetState(kRole, DemandState::kSynced);

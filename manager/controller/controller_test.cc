@@ -170,8 +170,8 @@ TEST_F(ControllerTest, AHandlerThatThrowsConcernsOneEvent) {
   loop_.RunFor(absl::Seconds(1));
   EXPECT_THAT(names_, ElementsAre("good"));
   EXPECT_EQ(Counter("mandate_controller_event_errors_total"), 1);
-  EXPECT_THAT(log_->Last("Cannot tell"), HasSubstr("no such key"));
-  EXPECT_THAT(log_->Last("Cannot tell"), HasSubstr("name=bad"));
+  EXPECT_THAT(log_->Last("An event cannot be mapped"), HasSubstr("no such key"));
+  EXPECT_THAT(log_->Last("An event cannot be mapped"), HasSubstr("name=bad"));
 }
 
 TEST_F(ControllerTest, AnUndecodableObjectConcernsOneEvent) {

@@ -5,8 +5,8 @@
 namespace mandate {
 namespace {
 
-// What a slice ends after, whichever comes first: others of the strand have
-// their turn then.
+// A slice ends at the first of these limits: then other tasks of the strand have
+// their turn.
 constexpr absl::Duration kSlice = absl::Milliseconds(1);
 constexpr int kMaxOfASlice = 256;
 // Events that are taken from the backlog at once.
@@ -154,11 +154,10 @@ void EventMapper::Map(size_t source, const ObjectEvent& event, bool of_pass, abs
   const Source& of = options_.sources[source];
   if (absl::Status status = Handle(of, event, requests_); !status.ok()) {
     options_.metrics->event_errors.Increment();
-    options_.log.Error("Cannot tell what to reconcile because of an object",
-                       {{"source", of.demand.ToString()},
-                        {"namespace", event.object->ns()},
-                        {"name", event.object->name()},
-                        {"error", status}});
+    options_.log.Error("An event cannot be mapped to requests", {{"source", of.demand.ToString()},
+                                                                 {"namespace", event.object->ns()},
+                                                                 {"name", event.object->name()},
+                                                                 {"error", status}});
   }
   now = options_.clock->TimeNow();
   if (requests_.empty()) return;

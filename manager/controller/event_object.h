@@ -12,7 +12,7 @@
 
 namespace mandate {
 
-// Who records: the component, and which process of it.
+// The reporter of an event: the component, and its process.
 struct EventReporter {
   std::string controller;  // "scope-instance"
   std::string instance;    // "host_uuid"
@@ -24,19 +24,19 @@ struct EventContent {
   std::string reason, action, note;
 
   bool operator==(const EventContent&) const = default;
-  // Equal for what is the same event seen again; the object's version does not count.
+  // Equal for repetitions of one event; the object's version does not count.
   std::string SeriesKey() const;
 };
 
 // Cuts each text to the server's limit, at a character of UTF-8.
 EventContent Limited(EventContent content);
 
-// The first observation at `wall`. The name follows from content and time alone: sent again, it
-// meets itself.
+// The first observation, at `wall`. Its name depends on content and time alone, so that a repeated
+// request creates no second event.
 eventsv1::Event EventObject(const EventContent& content, const EventReporter& reporter,
                             absl::Time wall);
 
-// The merge patch that says that it was observed `count` times (at least 2), last at `wall`.
+// The merge patch for an event that was observed `count` times (at least 2), last at `wall`.
 std::string SeriesPatch(int count, absl::Time wall);
 
 }  // namespace mandate

@@ -1,4 +1,4 @@
-// Events: what a component did to an object, for people who ask `kubectl describe`.
+// Events of a component about objects, as `kubectl describe` shows them.
 #ifndef MANAGER_CONTROLLER_EVENT_RECORDER_H_
 #define MANAGER_CONTROLLER_EVENT_RECORDER_H_
 
@@ -12,7 +12,7 @@ namespace mandate {
 
 enum class EventType { kNormal, kWarning };
 
-// What an event is about.
+// The object that an event is about.
 struct ObjectRef {
   std::string api_version;
   std::string kind;
@@ -43,14 +43,14 @@ class EventRecorder {
  public:
   virtual ~EventRecorder() = default;
 
-  // Returns at once; recording is best effort. Call it when something changed, never for each
+  // Returns at once; recording is best effort. Call it when something has changed, not for each
   // reconciliation. `reason` and `action` are single words in CamelCase ("Bound",
-  // "CreateRoleBinding"), `note` is a sentence. Too long texts are cut.
+  // "CreateRoleBinding"), `note` is a sentence. Long texts are cut.
   virtual void Record(const ObjectRef& regarding, EventType type, std::string_view reason,
                       std::string_view action, std::string_view note) = 0;
 };
 
-// Of a component whose mandate has no events (events=none).
+// The recorder of a component whose mandate has no events (events=none).
 class NoEvents : public EventRecorder {
  public:
   void Record(const ObjectRef&, EventType, std::string_view, std::string_view,

@@ -1,4 +1,4 @@
-// The requests by which events are recorded, and what an error says about trying again.
+// The requests that record events, and their errors.
 #ifndef MANAGER_CONTROLLER_EVENT_REQUEST_H_
 #define MANAGER_CONTROLLER_EVENT_REQUEST_H_
 
@@ -11,13 +11,13 @@ namespace mandate {
 
 // Creates the event.
 RestRequest EventCreation(const eventsv1::Event& event);
-// Says that an event which exists was observed `count` times (at least 2), last at `wall`.
+// Reports that an existing event was observed `count` times (at least 2), last at `wall`.
 RestRequest EventRepetition(const eventsv1::Event& event, int count, absl::Time wall);
 
 // The same request may succeed later.
 bool IsTransient(const absl::Status& status);
-// The server is down, has too much to do or does not accept the credential: no other request would
-// succeed now either.
+// The server is down or overloaded, or does not accept the credential: no other request would
+// succeed now.
 bool IsOfTheServer(const absl::Status& status);
 
 }  // namespace mandate

@@ -1,4 +1,4 @@
-// A queue whose items come in flows, where one that hangs holds up only its own flow.
+// A queue of items in flows: an item that hangs holds up only its own flow.
 #ifndef MANAGER_CONTROLLER_FAIR_QUEUE_H_
 #define MANAGER_CONTROLLER_FAIR_QUEUE_H_
 
@@ -12,16 +12,16 @@
 
 namespace mandate {
 
-// Flows take turns; within one, items are in order. What is in flight has a place; what is there
-// for long gives its place up, and is slow from then on: its flow hangs, until something of it is
-// sent with success. Of a flow that hangs one item is in flight, which is slow from the start, so
-// that flows of which nothing is known need not wait for turns of such. Not thread-safe.
+// Flows take turns; within a flow, items are in order. An item in flight has a place. An item that
+// stays long gives up its place and is slow from then on: its flow hangs until one of its items is
+// sent successfully. A hanging flow has one item in flight, which is slow from the start, so that
+// other flows need not wait for it. Not thread-safe.
 template <typename Item>
 class FairQueue {
  public:
   struct Limits {
-    size_t places = 4;  // of each flow too, where slow ones count
-    size_t slow = 32;   // beyond which nothing more is sent, and nothing of what hangs beyond half
+    size_t places = 4;  // also of each flow, where slow items count too
+    size_t slow = 32;   // at so many nothing is sent; at half of them nothing of a hanging flow
   };
   struct Sent {
     Item item;
@@ -39,8 +39,8 @@ class FairQueue {
     Schedule(it);
   }
 
-  // Is in flight from then on, until Done(). None: nothing waits, or may be sent now, with at most
-  // `places` in use.
+  // The next item; it is in flight until Done(). None if no item waits, or none may be sent now
+  // with at most `places` in use.
   std::optional<Sent> Next(size_t places) {
     if (!turns_.empty() && slow_ < limits_.slow &&
         in_flight_ - slow_ < std::min(places, limits_.places)) {
@@ -53,7 +53,7 @@ class FairQueue {
     return std::nullopt;
   }
 
-  // One of those in flight gives up its place.
+  // An item in flight gives up its place.
   void NoteSlow(const std::string& flow) {
     ++slow_;
     const auto it = flows_.find(flow);
@@ -70,7 +70,7 @@ class FairQueue {
     Schedule(it);
   }
 
-  // Takes the newest item of the longest flow back, if more wait there than in `flow`.
+  // Removes the newest item of the longest flow, if more items wait there than in `flow`.
   std::optional<Item> DropFor(const std::string& flow) {
     // O(flows), once the queue is full.
     const auto longest =
@@ -116,7 +116,7 @@ class FairQueue {
     return sent;
   }
 
-  // Schedule() is to follow.
+  // The caller calls Schedule() next.
   void SetHangs(typename Flows::iterator it, bool hangs) {
     Flow& flow = it->second;
     if (std::exchange(flow.hangs, hangs) == hangs) return;
@@ -135,8 +135,8 @@ class FairQueue {
   }
 
   const Limits limits_;
-  Flows flows_;                  // that have items
-  Turns turns_, hanging_turns_;  // of those that may send
+  Flows flows_;                  // flows with items
+  Turns turns_, hanging_turns_;  // flows that may send
   size_t waiting_ = 0;
   size_t in_flight_ = 0;
   size_t slow_ = 0;  // of those

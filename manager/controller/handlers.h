@@ -1,4 +1,4 @@
-// What to reconcile because of an event.
+// Handlers, which map an event to requests.
 #ifndef MANAGER_CONTROLLER_HANDLERS_H_
 #define MANAGER_CONTROLLER_HANDLERS_H_
 
@@ -14,26 +14,28 @@
 namespace mandate {
 
 // Appends requests, without duplicates among its own. It runs on the component's strand, one call
-// at a time; what it takes delays the component's other events, so it must not wait. An error (an
-// object that does not decode) concerns this event only: it is counted and logged, and what was
-// appended counts.
+// at a time. It must not wait: it delays the component's other events. An error (an object that
+// does not decode) concerns this event only: it is counted and logged, and the appended requests
+// count.
 using EventHandler =
     std::function<absl::Status(const ObjectEvent&, std::vector<Request>& requests)>;
 
-// The object itself.
+// A request for the object itself.
 EventHandler EnqueueObject();
 
-// The object's controller, when that is of `owner`'s group and kind; the version does not matter.
-// Of an update both the old object's and the new one's, so that one that was taken away is noticed.
+// A request for the object's controller, if its group and kind are those of `owner`; the version
+// does not matter. For an update, the controllers of the old and of the new object, so that a
+// removed one is noticed.
 EventHandler EnqueueController(const KindInfo& owner);
 // The same for every owner reference, marked as controller or not.
 EventHandler EnqueueOwners(const KindInfo& owner);
 
-// What the function says, of the event as a whole.
+// The requests that the function returns for the event.
 using EventMap = std::function<std::vector<Request>(const ObjectEvent&)>;
 EventHandler EnqueueEventMap(EventMap map);
 
-// What the function says of the object; of an update, of the old object and of the new one.
+// The requests that the function returns for the object; for an update, for the old and the new
+// one.
 template <Object T>
 using ObjectMap = std::function<std::vector<Request>(const T&)>;
 

@@ -1,4 +1,4 @@
-// Which events matter. Predicates read headers, not whole objects.
+// Filters of events. They read headers, not whole objects.
 //
 //   builder.For<ScopeInstance>(AnyOf({GenerationChanged(), LabelChanged()}));
 #ifndef MANAGER_CONTROLLER_PREDICATES_H_
@@ -14,22 +14,22 @@ namespace mandate {
 // Runs on the component's strand, for each event; must not wait.
 using Predicate = std::function<bool(const ObjectEvent&)>;
 
-// Updates that changed this; adds and deletes always pass. An update without an old object passes.
+// An update passes if it changed this, or has no old object; adds and deletes always pass.
 //
-// The generation is counted by the server when the spec changes or deletion begins. Kinds that have
-// none (0 before and after, such as roles) always pass.
+// The server counts the generation when the spec changes or deletion begins. Kinds without a
+// generation (0 before and after, such as roles) always pass.
 Predicate GenerationChanged();
 Predicate ResourceVersionChanged();
 Predicate LabelChanged();
 Predicate AnnotationChanged();
 
-// All pass: with none, every event does. They are asked in order, and no further than needed.
+// All must pass; without any, every event passes. They run in order until one does not pass.
 Predicate AllOf(std::vector<Predicate> predicates);
-// At least one passes: with none, no event does.
+// One must pass; without any, no event passes.
 Predicate AnyOf(std::vector<Predicate> predicates);
 Predicate Not(Predicate predicate);
 
-// One function for each type of event; an empty one lets all pass.
+// A function for each type of event; an empty function passes all.
 struct PredicateFuncs {
   std::function<bool(const RawObject&)> add;
   std::function<bool(const RawObject& old, const RawObject& current)> update;

@@ -1,6 +1,6 @@
 // The work queue's metrics: client-go's names, with the component's identity.
 //
-// The queue counts in plain numbers under its own lock, and hands them over now and then: a
+// The queue counts in plain numbers under its own lock, and moves them here every half second: a
 // histogram of the library would cost more than the queue itself.
 #ifndef MANAGER_CONTROLLER_QUEUE_METRICS_H_
 #define MANAGER_CONTROLLER_QUEUE_METRICS_H_
@@ -21,7 +21,7 @@ class DurationCounts {
   static constexpr int kBounds = 12;
 
   void Observe(int64_t nanoseconds);
-  // Adds what was observed, and forgets it.
+  // Adds the observations, and clears them.
   void MoveTo(prometheus::Histogram& histogram);
   static prometheus::Histogram::BucketBoundaries Bounds();
 
@@ -30,7 +30,7 @@ class DurationCounts {
   double sum_ = 0;  // in ns
 };
 
-// Since the last hand-over. Not thread-safe.
+// Counts since the last update. Not thread-safe.
 struct QueueCounts {
   uint64_t adds = 0;
   uint64_t retries = 0;
@@ -39,17 +39,17 @@ struct QueueCounts {
   DurationCounts worked;
 };
 
-// At the moment of the hand-over.
+// Values at the moment of the update.
 struct QueueGauges {
   std::map<int, size_t> depth;  // by priority
-  absl::Duration unfinished;    // summed over what is being processed
+  absl::Duration unfinished;    // summed over the running ones
   absl::Duration longest;
 };
 
-// Thread-safe, but of one queue.
+// The metrics of one queue. Thread-safe.
 class QueueMetrics {
  public:
-  // Priorities with a series of their own; the depth of all further ones is summed in one.
+  // So many priorities have a series of their own; one series sums the depths of the others.
   static constexpr size_t kMaxPriorities = 25;
 
   QueueMetrics(Metrics& metrics, const std::string& name, const std::string& identity);

@@ -1,4 +1,4 @@
-// What a controller says of itself: OK, or everything that keeps it from its work.
+// The readiness of a controller: OK, or all reasons why it does not work.
 #ifndef MANAGER_CONTROLLER_READINESS_H_
 #define MANAGER_CONTROLLER_READINESS_H_
 
@@ -11,7 +11,7 @@
 
 namespace mandate {
 
-// Collects reasons. Not thread-safe.
+// A collector of reasons. Not thread-safe.
 class Readiness {
  public:
   // `who` begins the message: "controller scope of component scope-instance".
@@ -22,10 +22,10 @@ class Readiness {
   void AddOtherwise(absl::StatusCode code, std::string_view why) {
     if (why_.empty()) Add(code, why);
   }
-  // Adds nothing for a source that is live. `delivered`: it has been live before.
+  // Adds a reason unless the source is live. `delivered`: it has been live before.
   void AddSource(std::string_view source, const DemandStatus& status, bool delivered);
 
-  // The code is the first reason's; OK without any.
+  // The code is that of the first reason; OK without reasons.
   absl::Status ToStatus() const;
 
  private:

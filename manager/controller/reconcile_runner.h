@@ -1,4 +1,4 @@
-// One reconciliation: its deadline, what it throws, its metrics and its log lines.
+// Runs reconciliations: deadline, exceptions, metrics and log lines.
 #ifndef MANAGER_CONTROLLER_RECONCILE_RUNNER_H_
 #define MANAGER_CONTROLLER_RECONCILE_RUNNER_H_
 
@@ -33,10 +33,9 @@ class ReconcileRunner {
     uint64_t seed;  // of reconcile IDs
   };
 
-  // What one worker reconciles without a break; it is an active one meanwhile. Successes, and what
-  // was quick, are added to the metrics at its end, together: workers that each did so at once
-  // would wait for each other's lines of memory for longer than it takes to reconcile nothing. So
-  // keep it short. Not thread-safe.
+  // The reconciliations that one worker runs without a break; the worker counts as active
+  // meanwhile. The metrics of successes and of quick ones are added together at the end of the
+  // turn: adding each would cost more than an empty reconcile. Keep a turn short. Not thread-safe.
   class Turn {
    public:
     // `runner` outlives this. `stop` cancels the contexts.
@@ -45,8 +44,8 @@ class ReconcileRunner {
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
-    // Blocks for as long as the reconciler does. Never throws. `now` is the time before, and then
-    // after.
+    // Blocks while the reconciler runs. Never throws. `now` is the time before the call, and is set
+    // to the time after it.
     Outcome Run(const Request& request, absl::Time& now);
 
    private:
@@ -63,12 +62,12 @@ class ReconcileRunner {
   explicit ReconcileRunner(Options options);
 
  private:
-  // Requests whose last error is remembered, so that its retries are not logged again.
+  // The last errors of so many requests are remembered, so that retries are not logged again.
   static constexpr size_t kMaxFailing = 10'000;
 
   absl::StatusOr<Result> Contained(const CallContext& context, const Request& request);
   std::string NewId();
-  // Logs an error that is news for the request; forgets the errors of a success.
+  // Logs an error that is new for the request.
   void LogError(const Request& request, const absl::Status& status, absl::Duration took);
   void LogSuccess(const Request& request, absl::Duration took);
 
@@ -77,8 +76,8 @@ class ReconcileRunner {
   Mutex mutex_;
   std::mt19937_64 random_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<Request, size_t> failing_ ABSL_GUARDED_BY(mutex_);  // to the error's hash
-  // Whether failing_ holds anything: so that successes, when nothing fails, need no lock. A request
-  // is not reconciled twice at once, so what it remembers of itself is seen.
+  // Whether failing_ holds anything: without errors, a success takes no lock. One request is never
+  // reconciled twice at once, so that it sees its own entry.
   std::atomic<bool> any_failing_ = false;
 };
 

@@ -15,18 +15,19 @@ struct Result {
   absl::Duration requeue_after = absl::ZeroDuration();
 };
 
-// Implementations are thread-safe: different requests are reconciled at once, one request never.
+// Implementations are thread-safe: different requests are reconciled in parallel, one request
+// never.
 class Reconciler {
  public:
   virtual ~Reconciler() = default;
 
-  // Brings the world towards what the object says. Runs on a pool's thread and may block, within
-  // `context`. An absent object is no error. An error is retried after a growing delay, unless it
-  // is a TerminalError. What it throws is caught, counted, and retried as an error.
+  // Brings the cluster closer to the object's spec. Runs on a pool's thread and may block within
+  // `context`. An absent object is not an error. An error is retried after a growing delay, unless
+  // it is a TerminalError. An exception is caught, counted, and retried as an error.
   virtual absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) = 0;
 };
 
-// The same error, marked as one that trying again will not mend: it is reported, and the request is
+// The same error, marked as one that a retry cannot fix: it is reported, and the request is
 // reconciled again only when something changes. OK stays OK.
 absl::Status TerminalError(absl::Status status);
 bool IsTerminal(const absl::Status& status);

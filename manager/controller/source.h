@@ -1,4 +1,4 @@
-// What a controller watches.
+// The sources of a controller: what it watches.
 #ifndef MANAGER_CONTROLLER_SOURCE_H_
 #define MANAGER_CONTROLLER_SOURCE_H_
 
@@ -12,22 +12,22 @@
 
 namespace mandate {
 
-// Something to watch, and what to do about its events.
+// A demand, and the handling of its events.
 struct Source {
   DemandSpec demand;
   EventHandler handler;
   std::vector<Predicate> predicates;  // all must pass
-  // Its objects are what is reconciled: nothing is reconciled before they are listed.
+  // Its objects are reconciled: workers do not start before they are listed.
   bool reconciled = false;
 };
 
-// Runs the predicates and the handler on an event, which appends requests. kInternal: one of them
-// threw. Errors: the handler's.
+// Runs the predicates and the handler, which appends requests. kInternal: one of them threw an
+// exception. Other errors are the handler's.
 absl::Status Handle(const Source& source, const ObjectEvent& event, std::vector<Request>& requests);
 
-// Joins the sources that demand the same into one, at the place of the first: each event comes
-// once, and is handled by all of them in turn. An error of one does not keep it from the others;
-// the first error is the joint one. Those without a handler are left as they are.
+// Merges sources with equal demands into one, at the place of the first: each event comes once, and
+// all their handlers run in turn. All run even if one fails; the first error is returned. Sources
+// without a handler stay as they are.
 std::vector<Source> MergeSources(std::vector<Source> sources);
 
 }  // namespace mandate
