@@ -160,7 +160,7 @@ TEST_F(AccessProofTest, ARenewalThatIsNotAcceptedIsReviewed) {
   }
 }
 
-TEST_F(AccessProofTest, ExpiresWhenNobodyAnswers) {
+TEST_F(AccessProofTest, ExpiresWithoutAResponse) {
   Allow(true, true);
   AccessProof& proof = Make();
   proof.Check();

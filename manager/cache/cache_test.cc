@@ -188,7 +188,7 @@ TEST_F(CacheTest, StaleIsNotAbsent) {
   EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kOk);
 }
 
-TEST_F(CacheTest, WhatWasLastSeenIsKnownThroughStalenessButNotWithoutAccess) {
+TEST_F(CacheTest, LastKnownObjectsAreKeptWhileStaleButNotWithoutAccess) {
   server_.Grant("a");
   server_.Put("foo/x");
   CacheView& view = Add(a_);
@@ -304,7 +304,7 @@ TEST_F(CacheTest, AWatchLingers) {
   EXPECT_EQ(server_.live_watches(), 0u);
 }
 
-TEST_F(CacheTest, LateSinksGetWhatThereIs) {
+TEST_F(CacheTest, ALateSinkGetsTheCurrentObjects) {
   server_.Grant("a");
   server_.Put("foo/x");
   CacheView& view = Add(a_);
@@ -386,7 +386,7 @@ TEST_F(CacheTest, AClusterScopedKindHasNoNamespaces) {
   }
 }
 
-TEST_F(CacheTest, ASinkIsNotNeeded) {
+TEST_F(CacheTest, ADemandWorksWithoutASink) {
   server_.Grant("a");
   server_.Put("foo/x");
   CacheView& view = Add(a_);

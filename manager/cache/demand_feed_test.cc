@@ -66,7 +66,7 @@ TEST_F(DemandFeedTest, TellsASliceATurnAndThenTheState) {
   EXPECT_EQ(sink_->Take(), "");
 }
 
-TEST_F(DemandFeedTest, WhatFitsIntoASliceIsToldAtOnce) {
+TEST_F(DemandFeedTest, OneSliceIsDeliveredAtOnce) {
   Fill(1);
   feed_->Attach(source_, kLive);
   EXPECT_EQ(sink_->Take(), "!+foo/00@1 Synced");
@@ -88,7 +88,7 @@ TEST_F(DemandFeedTest, ChangesBeforeTheCursorAreToldAtOnceAndOthersWhenItGetsThe
   EXPECT_EQ(sink_->Take(), "+foo/09@11");
 }
 
-TEST_F(DemandFeedTest, AStateThatIsNotSyncedIsToldAtOnce) {
+TEST_F(DemandFeedTest, AStateOtherThanSyncedIsDeliveredAtOnce) {
   Fill(3);
   feed_->Attach(source_, kLive);
   feed_->SetStatus(kDown);
@@ -135,7 +135,7 @@ TEST_F(DemandFeedTest, PausesWhereItIs) {
   EXPECT_EQ(sink_->Take(), "Stale Synced") << "states are told all the time";
 }
 
-TEST_F(DemandFeedTest, ReplacedContentIsToldAsADifference) {
+TEST_F(DemandFeedTest, ReplacedContentIsDeliveredAsADifference) {
   Fill(4);
   feed_->Attach(source_, kLive);
   loop_.RunReady();

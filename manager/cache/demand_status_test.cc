@@ -29,7 +29,7 @@ class RestartTest : public CacheFixture {
   }
 };
 
-TEST_F(RestartTest, WhatItDeniesAtFirstIsAskedForAgainSoon) {
+TEST_F(RestartTest, DeniedAccessIsRequestedAgainSoonAfterARestart) {
   for (const char* who : {"a", "b"}) server_.Grant(who);
   CacheView& view = Add(a_);
   CacheView& joined = Add(b_);
@@ -118,7 +118,7 @@ TEST_F(DemandStatusTest, AFirstListThatFailsShowsItsReason) {
 }
 
 // Until the request fails there is nothing else to tell by: a server, or a webhook, that hangs.
-TEST_F(DemandStatusTest, AFirstListWithoutAnAnswerShowsWhatItWaitsFor) {
+TEST_F(DemandStatusTest, AFirstListWithoutAResponseShowsTheAwaitedRequest) {
   for (const bool watch_list : {true, false}) {
     SCOPED_TRACE(watch_list);
     auto capture = std::make_shared<LogCapture>(/*verbosity=*/1);
@@ -162,7 +162,7 @@ TEST_F(DemandStatusTest, AFirstListWithoutAnAnswerShowsWhatItWaitsFor) {
   }
 }
 
-TEST_F(DemandStatusTest, AComponentThatHoldsTooMuchIsToldSoAndOthersGoOn) {
+TEST_F(DemandStatusTest, AComponentOverItsByteLimitFailsAndOthersGoOn) {
   for (const bool watch_list : {true, false}) {
     SCOPED_TRACE(watch_list);
     Cache::Options options = MakeOptions();

@@ -54,7 +54,7 @@ TEST_F(FieldIndexTest, TheStoreIsTakenInSlices) {
   EXPECT_EQ(Take(2), "b/2@1");
 }
 
-TEST_F(FieldIndexTest, OnlyAChangeOfWhatWasTakenIsNoted) {
+TEST_F(FieldIndexTest, OnlyChangesOfExtractedObjectsAreNoted) {
   for (const char* key : {"a/1", "a/2", "a/3", "a/4"}) Put(Widget(key, 1));
   EXPECT_EQ(Take(2), "a/1@1 a/2@1");
   Put(Widget("a/2", 2));
@@ -74,7 +74,7 @@ TEST_F(FieldIndexTest, ARemovedObjectIsNotTaken) {
   EXPECT_EQ(Take(), "a/2@2");
 }
 
-TEST_F(FieldIndexTest, WhatAnotherReaderHasTakenIsTakenWhenNothingElseIsLeft) {
+TEST_F(FieldIndexTest, ObjectsOfAnotherReaderAreExtractedLast) {
   for (const char* key : {"a/1", "a/2", "a/3"}) Put(Widget(key, 1));
   EXPECT_EQ(Take(2), "a/1@1 a/2@1");
   const std::vector<ObjectPtr> slow = taken_;

@@ -53,7 +53,7 @@ class InitialStateTest : public ::testing::Test {
                                      [this] { ++silences_; }};
 };
 
-TEST_F(InitialStateTest, HoldsWhatTheEventsSay) {
+TEST_F(InitialStateTest, HoldsTheObjectsOfTheEvents) {
   EXPECT_TRUE(state_->Take(Event(Type::kAdded, Widget("default/b", 2))).ok());
   EXPECT_TRUE(state_->Take(Event(Type::kAdded, Widget("default/a", 1))).ok());
   EXPECT_TRUE(state_->Take(Event(Type::kAdded, Widget("default/c", 3))).ok());
@@ -100,7 +100,7 @@ TEST_F(InitialStateTest, WhatNobodyCanIdentifyIsItsEndAndWhatIsOfNoObjectIsNot) 
   EXPECT_EQ(state_->Take(std::move(malformed)), absl::InvalidArgumentError("too deep"));
 }
 
-TEST_F(InitialStateTest, SilenceIsToldOnceItHasLasted) {
+TEST_F(InitialStateTest, SilenceIsReportedOnceItHasLasted) {
   loop_.RunFor(absl::Seconds(29));
   EXPECT_EQ(silences_, 0);
   loop_.RunFor(absl::Seconds(1));
@@ -121,7 +121,7 @@ TEST_F(InitialStateTest, EachEventOfAnObjectAndEachBookmarkEndsTheSilence) {
   EXPECT_EQ(silences_, 1) << "what is of no object says nothing";
 }
 
-TEST_F(InitialStateTest, ItMayBeDestroyedByWhoeverHearsOfTheSilenceAndIsQuietThen) {
+TEST_F(InitialStateTest, TheSilenceCallbackMayDestroyIt) {
   state_.emplace(loop_, absl::Seconds(5), [this] {
     ++silences_;
     state_.reset();

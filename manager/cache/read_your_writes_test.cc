@@ -85,7 +85,7 @@ TEST_F(ReadYourWritesTest, EveryReadShowsTheWrite) {
   EXPECT_GT(waited.histogram.sample_sum, 1);
 }
 
-TEST_F(ReadYourWritesTest, WhatOthersWroteIsNotWaitedFor) {
+TEST_F(ReadYourWritesTest, WritesOfOtherComponentsAreNotWaitedFor) {
   Demanded demand = Demand(*view_);
   Sync();
   server_.Put("foo/x");
@@ -97,7 +97,7 @@ TEST_F(ReadYourWritesTest, WhatOthersWroteIsNotWaitedFor) {
       << "another namespace's";
 }
 
-TEST_F(ReadYourWritesTest, WhatWasSeenIsNotWaitedForAgain) {
+TEST_F(ReadYourWritesTest, ASeenWriteIsNotWaitedForAgain) {
   Demanded demand = Demand(*view_);
   Sync();
   // The answer may come after the event.
@@ -114,7 +114,7 @@ TEST_F(ReadYourWritesTest, WhatWasSeenIsNotWaitedForAgain) {
   EXPECT_EQ(Waits("seen"), 0);
 }
 
-TEST_F(ReadYourWritesTest, WhatOneReflectorShowedIsWaitedForOfAnother) {
+TEST_F(ReadYourWritesTest, AWriteThatOneReflectorShowedIsWaitedForOfAnother) {
   Demanded everywhere = Demand(*view_);
   Demanded in_foo = Demand(*view_, "foo");
   Sync();
@@ -133,7 +133,7 @@ TEST_F(ReadYourWritesTest, NumbersAreCompared) {
   EXPECT_EQ(Read("x"), "DEADLINE_EXCEEDED");
 }
 
-TEST_F(ReadYourWritesTest, TheVersionOfTheWholeIsEnough) {
+TEST_F(ReadYourWritesTest, TheStoresVersionIsEnough) {
   Demanded demand = Demand(*view_);
   Sync();
   // Written, and deleted by others before the watch began.
@@ -155,7 +155,7 @@ TEST_F(ReadYourWritesTest, ADeletionIsSeenAlsoWhenTheNameIsTakenAgain) {
   EXPECT_NE(Uid("x"), second);
 }
 
-TEST_F(ReadYourWritesTest, WhatCannotBeReadIsNotWaitedFor) {
+TEST_F(ReadYourWritesTest, AnUnreadableScopeIsNotWaitedFor) {
   Put("x");
   EXPECT_EQ(Took([&] {
               EXPECT_EQ(Read("x"), "FAILED_PRECONDITION") << "no demand";
@@ -233,7 +233,7 @@ TEST_F(ReadYourWritesTest, ARelistBringsTheWrite) {
   EXPECT_EQ(List("foo"), "foo/x@101 foo/y@" + version);
 }
 
-TEST_F(ReadYourWritesTest, WhatMayNotWaitIsNotCounted) {
+TEST_F(ReadYourWritesTest, AReadWithoutWaitingIsNotCounted) {
   Demanded demand = Demand(*view_);
   Sync();
   Put("x");

@@ -56,7 +56,7 @@ TEST_F(ReflectorAccessTest, GuardRefusalIsForbidden) {
   EXPECT_EQ(state(), DemandState::kForbidden);
 }
 
-TEST_F(ReflectorAccessTest, AHintAsksAtOnceWhatWasForbidden) {
+TEST_F(ReflectorAccessTest, AfterAHintAForbiddenListIsRepeatedAtOnce) {
   options_.watch_list = false;
   AddList(403, StatusJson(403, "Forbidden"));
   Start();

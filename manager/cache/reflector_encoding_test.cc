@@ -132,7 +132,7 @@ TEST_F(ReflectorEncodingTest, NotAcceptableInJsonToo) {
 }
 
 // What half a list lacks would count as deleted.
-TEST_F(ReflectorEncodingTest, HalfAListIsNone) {
+TEST_F(ReflectorEncodingTest, ATruncatedListIsAnError) {
   options_.watch_list = false;
   std::string metadata;
   AppendWireBytes(2, "10", metadata);

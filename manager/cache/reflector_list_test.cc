@@ -273,7 +273,7 @@ TEST_F(ReflectorListTest, AListThatExpiresWaits) {
   EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
 }
 
-TEST_F(ReflectorListTest, RelistSynthesisesWhatWasMissed) {
+TEST_F(ReflectorListTest, ARelistSynthesisesMissedEvents) {
   StartSynced(10, {WidgetJson("a/gone", 1), WidgetJson("a/same", 2), WidgetJson("a/new", 3),
                    WidgetJson("a/again", 4)});
   TakeEvents();
@@ -284,7 +284,7 @@ TEST_F(ReflectorListTest, RelistSynthesisesWhatWasMissed) {
   EXPECT_EQ(TakeEvents(), "-a/again@4 +a/again@16 -a/gone@1 +a/more@17 ~a/new@15");
 }
 
-TEST_F(ReflectorListTest, ABodyThatIsNoListWaits) {
+TEST_F(ReflectorListTest, ABodyThatIsNotAListIsAFailure) {
   options_.watch_list = false;
   AddList(200, "<html>");
   Start();

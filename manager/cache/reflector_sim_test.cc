@@ -122,7 +122,7 @@ void RunSeed(uint64_t seed, Totals& totals) {
   totals.relists += static_cast<int>(first.Count("limit=") + first.Count("sendInitialEvents"));
 }
 
-TEST(ReflectorSimulation, EndsWithWhatTheServerHas) {
+TEST(ReflectorSimulation, EndsWithTheServersObjects) {
   Totals totals;
   const int64_t ran = RunSeeds(300, [&](uint64_t seed) { RunSeed(seed, totals); });
   if (ran < 100) return;

@@ -213,7 +213,7 @@ TEST_F(ReflectorTest, ALongWatchDoesNotFillItsQueue) {
   EXPECT_EQ(Text(store_.List()), "a/x@5010");
 }
 
-TEST_F(ReflectorTest, CountsWhatItHolds) {
+TEST_F(ReflectorTest, CountsItsObjects) {
   StartSynced(10, {WidgetJson("a/x", 5), WidgetJson("a/y", 6)});
   Send(EventJson("DELETED", WidgetJson("a/x", 11)));
   EXPECT_EQ(Metric("mandate_cache_objects", kKind), 1);

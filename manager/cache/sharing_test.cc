@@ -27,7 +27,7 @@ TEST_F(SharingTest, OneWatchServesBoth) {
   EXPECT_EQ(b_.requests().size(), 0u) << "a read costs no review";
 }
 
-TEST_F(SharingTest, WhatChangesBetweenTwoJoinersReachesTheSecondOnce) {
+TEST_F(SharingTest, AChangeBetweenTwoJoinersReachesTheSecondOnce) {
   FakeRestClient c(loop_, "c");
   CacheView& view_c = Add(c);
   for (const char* who : {"a", "b", "c"}) server_.Grant(who);
@@ -126,7 +126,7 @@ TEST_F(SharingTest, AfterARegrantTheSinkGetsWhatItMissed) {
   NoViolations();
 }
 
-TEST_F(SharingTest, WhoIsCutOffReadsNothingFromThenOn) {
+TEST_F(SharingTest, ARevokedComponentLosesItsReadsAtOnce) {
   for (const bool sponsor : {true, false}) {
     SCOPED_TRACE(sponsor ? "the sponsor" : "the other");
     server_.Grant("a");
@@ -170,7 +170,7 @@ TEST_F(SharingTest, WhoIsCutOffReadsNothingFromThenOn) {
   }
 }
 
-TEST_F(SharingTest, WhoIsCutOffJoinsAgainByItself) {
+TEST_F(SharingTest, ARevokedComponentJoinsAgainByItself) {
   JoinBoth();
   cache_->CutOff("b", absl::UnauthenticatedError("401"));
   loop_.RunReady();
@@ -182,7 +182,7 @@ TEST_F(SharingTest, WhoIsCutOffJoinsAgainByItself) {
   NoViolations();
 }
 
-TEST_F(SharingTest, AProofThatNobodyAnswersEnds) {
+TEST_F(SharingTest, AProofWithoutAResponseEnds) {
   JoinBoth();
   server_.faults().refuse_review = 1;
   server_.faults().refuse_watch = 1;

@@ -171,7 +171,7 @@ TEST(StoreIndexTest, WhatCannotBeReadIsDataLossToDecideByAndMayConcernAnyone) {
 }
 
 // A reader stops between taking objects and bringing their values; another one goes on without it.
-TEST(StoreIndexTest, ASlowReaderDelaysNobodyAndOverwritesNothing) {
+TEST(StoreIndexTest, ASlowReaderDoesNotDelayOthersOrOverwrite) {
   bool nested = false;
   const IndexDefinition* self = nullptr;
   ObjectStore store;

@@ -45,7 +45,7 @@ class UnansweredTest : public SharingFixture {
 };
 
 // Such as: it has its share of the connections, and waits for one.
-TEST_F(UnansweredTest, WhenTheSponsorsWatchIsNotAnswered) {
+TEST_F(UnansweredTest, TheSponsorsWatchGetsNoResponse) {
   JoinBoth();
   a_.OnWatch(nullptr);
   CloseAndExpectB(absl::Seconds(11));
@@ -70,7 +70,7 @@ TEST_F(UnansweredTest, WhenTheSponsorsWatchIsStuck) {
   NoViolations();
 }
 
-TEST_F(UnansweredTest, WhenTheSponsorsFirstListIsNotAnswered) {
+TEST_F(UnansweredTest, TheSponsorsFirstListGetsNoResponse) {
   server_.Grant("a");
   server_.Grant("b");
   a_.OnWatch(nullptr);
@@ -121,7 +121,7 @@ TEST_F(UnansweredTest, WhenTheServerIsSlowForAllOneWaitsUntilItAnswers) {
   NoViolations();
 }
 
-TEST_F(UnansweredTest, WhenNobodyIsAnsweredTheyTakeTurns) {
+TEST_F(UnansweredTest, WithoutAnyResponseMembersTakeTurns) {
   JoinBoth();
   for (FakeRestClient* client : {&a_, &b_}) {
     client->OnWatch(nullptr);
@@ -211,7 +211,7 @@ TEST_F(UnansweredTest, AnAnswerEndsTheLongerTimeOfEach) {
   EXPECT_EQ(of_b_.state(), DemandState::kSynced);
 }
 
-TEST_F(UnansweredTest, OneThatTheServerHasAskedToWaitIsNotAskedInItsPlace) {
+TEST_F(UnansweredTest, AMemberThatTheServerAskedToWaitIsNoSuccessor) {
   JoinBoth();
   Throttle(a_);
   a_.watches().back()->Close();

@@ -24,7 +24,7 @@ class WaitSetTest : public ::testing::Test {
   std::optional<absl::Status> answer_;
 };
 
-TEST_F(WaitSetTest, AnswersAtOnceWhatIsKnown) {
+TEST_F(WaitSetTest, AKnownResultIsReturnedAtOnce) {
   answer_ = absl::NotFoundError("known");
   EXPECT_EQ(Wait(), absl::NotFoundError("known"));
   EXPECT_EQ(loop_.ready_tasks(), 0u);
@@ -87,7 +87,7 @@ TEST_F(WaitSetTest, ManyAtOnce) {
   EXPECT_TRUE(loop_.RunUntil([&] { return done == 10; }));
 }
 
-TEST_F(WaitSetTest, WhatIsKnownIsAnsweredAlsoAfterTheDeadline) {
+TEST_F(WaitSetTest, AKnownResultIsReturnedAlsoAfterTheDeadline) {
   answer_ = absl::OkStatus();
   EXPECT_TRUE(Wait({.deadline = absl::InfinitePast(), .stop = {}}).ok());
 }

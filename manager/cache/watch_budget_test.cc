@@ -39,7 +39,7 @@ TEST_F(WatchBudgetTest, OneMayHaveItsShareAndTheCommonHalf) {
   EXPECT_EQ(metrics_.Gauge("mandate_cache_budget_limit_bytes", "", {}).Value(), 1000);
 }
 
-TEST_F(WatchBudgetTest, NobodyUsesUpAnothersShare) {
+TEST_F(WatchBudgetTest, AComponentCannotUseAnothersShare) {
   WatchBudget::Account greedy(budget_, "a");
   EXPECT_FALSE(greedy.Set(5000).ok());
   for (const char* name : {"b", "c", "d", "e"}) {
@@ -61,7 +61,7 @@ TEST_F(WatchBudgetTest, AComponentsWatchesCountTogetherAndGiveBack) {
   EXPECT_EQ(Held("a"), 600);
 }
 
-TEST_F(WatchBudgetTest, AHandOverMovesWhatIsHeld) {
+TEST_F(WatchBudgetTest, AHandOverMovesTheHeldBytes) {
   WatchBudget::Account account(budget_, "a");
   EXPECT_TRUE(account.Set(600).ok());
   account.MoveTo("b");

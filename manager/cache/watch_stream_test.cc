@@ -62,7 +62,7 @@ TEST_F(WatchStreamTest, AnAnswerAfterItsLifetimeIsCancelled) {
   EXPECT_EQ(client_.sink->OnData(BookmarkJson("1")), StreamSink::Flow::kCancel);
 }
 
-TEST_F(WatchStreamTest, ATurnReadsHalfOfWhatWaitsAndNoMore) {
+TEST_F(WatchStreamTest, ATurnReadsHalfOfTheWaitingBytes) {
   Open();
   loop_.RunReady();
   const std::string frame = EventJson("ADDED", WidgetJson("default/a", 1));
@@ -72,7 +72,7 @@ TEST_F(WatchStreamTest, ATurnReadsHalfOfWhatWaitsAndNoMore) {
 }
 
 // Bytes that never become an event: many watches that each stay below their own bounds.
-TEST_F(WatchStreamTest, WhatWaitsCountsInTheBudgetOfItsComponent) {
+TEST_F(WatchStreamTest, WaitingBytesCountInTheBudgetOfTheComponent) {
   constexpr size_t kMebibyte = size_t{1} << 20;
   Metrics metrics;
   WatchBudget budget(4 * kMebibyte, metrics);

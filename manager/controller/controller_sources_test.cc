@@ -108,7 +108,7 @@ TEST_F(ControllerSourcesTest, AListThatIsUnderWayAgainIsWaitedFor) {
   EXPECT_THAT(TakeNames(), ElementsAre("a"));
 }
 
-TEST_F(ControllerSourcesTest, WhatFailedForWantOfAKindIsTriedWhenItIsListedFirst) {
+TEST_F(ControllerSourcesTest, RequestsThatFailedWithoutAKindAreRetriedWhenItIsListed) {
   PutLease("a");
   reconcile_ = [this](const CallContext& context, const Request&) -> absl::StatusOr<Result> {
     const auto roles = cache_.List<Role>(context);
@@ -132,7 +132,7 @@ TEST_F(ControllerSourcesTest, WhatFailedForWantOfAKindIsTriedWhenItIsListedFirst
 }
 
 // Objects that nobody touches, too: what is reported of them was judged by what cannot be read now.
-TEST_F(ControllerSourcesTest, AKindThatIsForbiddenIsToldToEveryObject) {
+TEST_F(ControllerSourcesTest, AForbiddenKindCausesAReconcileOfEveryObject) {
   PutLease("a");
   PutLease("b");
   Start({Reconciled(kLease), Of(kRole)});
@@ -263,7 +263,7 @@ TEST_F(ControllerSourcesTest, EachWayInWhichASourceIsLostIsLoggedOnce) {
   }
 }
 
-TEST_F(ControllerSourcesTest, WhatFailedIsTriedWhenALostSourceIsLiveAgain) {
+TEST_F(ControllerSourcesTest, FailedRequestsAreRetriedWhenALostSourceIsLiveAgain) {
   PutLease("a");
   bool live = true;
   reconcile_ = [&](const CallContext&, const Request&) -> absl::StatusOr<Result> {

@@ -100,7 +100,7 @@ TEST_F(ControllerStrandTest, ASlowMapDelaysItsComponentAndNoOther) {
 
 // 100 changes of few objects come while a map is slow: what waits is bounded, and in the end each
 // object's last state has been mapped, also that of a deleted one.
-TEST_F(ControllerStrandTest, WhatWaitsIsBoundedAndNothingIsLost) {
+TEST_F(ControllerStrandTest, WaitingEventsAreBoundedAndNoneIsLost) {
   controller_options_.max_waiting_events = 10;
   for (const char* name : {"a", "b", "gone"}) PutLease(name);
   Start({Of(kLease), SlowRoles()});

@@ -18,7 +18,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST_F(ControllerTest, ReconcilesWhatIsThereAndWhatChanges) {
+TEST_F(ControllerTest, ReconcilesExistingAndChangedObjects) {
   PutLease("a");
   PutLease("b");
   Start({Of(kLease)});
@@ -191,7 +191,7 @@ TEST_F(ControllerTest, AnUndecodableObjectConcernsOneEvent) {
   EXPECT_TRUE(controller_->Ready().ok());
 }
 
-TEST_F(ControllerTest, WhatAFullQueueRefusesIsQueuedWhenThereIsRoom) {
+TEST_F(ControllerTest, ARefusedRequestIsQueuedWhenThereIsRoom) {
   controller_options_.queue.max_items = 10;
   for (int i = 0; i < 100; ++i) PutLease(std::to_string(i));
   Start({Of(kLease)});
@@ -208,7 +208,7 @@ TEST_F(ControllerTest, WhatAFullQueueRefusesIsQueuedWhenThereIsRoom) {
   EXPECT_TRUE(names_.empty());
 }
 
-TEST_F(ControllerTest, StopCancelsWhatRunsAndTakesNoMore) {
+TEST_F(ControllerTest, StopCancelsRunningReconcilesAndStartsNoMore) {
   PutLease("a");
   PutLease("b");
   bool cancelled = false;

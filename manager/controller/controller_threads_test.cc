@@ -99,7 +99,7 @@ TEST_F(ControllerThreadsTest, AStuckWorkerDoesNotHoldUpTheOthers) {
   EXPECT_TRUE(controller->Stop(absl::InfiniteFuture()).ok());
 }
 
-TEST_F(ControllerThreadsTest, StopWaitsForWhatRuns) {
+TEST_F(ControllerThreadsTest, StopWaitsForRunningReconciles) {
   Latch running;
   std::atomic<bool> ended = false;
   auto controller = Start(

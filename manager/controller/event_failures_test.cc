@@ -124,7 +124,7 @@ TEST_F(RestEventRecorderTest, SlowRequestsAreBounded) {
 }
 
 // What hangs fills the queue, and others have their part of it.
-TEST_F(RestEventRecorderTest, TheLongestFlowLosesWhatDoesNotFit) {
+TEST_F(RestEventRecorderTest, EventsAreDroppedFromTheLongestFlow) {
   options_.max_queue = 10;
   Start();
   client_.HandleLate([](const RestRequest& request, const FakeRestClient::Reply& reply) {
@@ -141,7 +141,7 @@ TEST_F(RestEventRecorderTest, TheLongestFlowLosesWhatDoesNotFit) {
   EXPECT_EQ(Count("dropped"), 3);
 }
 
-TEST_F(RestEventRecorderTest, ADenialAmongOthersIsSaidOnce) {
+TEST_F(RestEventRecorderTest, ADenialAmongOthersIsLoggedOnce) {
   Start();
   RefuseBad(StatusFromResponse(422, "denied"));
   const ObjectRef bad = In("bad");
@@ -338,7 +338,7 @@ TEST_F(RestEventRecorderTest, EachRequestOfASeriesHasItsOwnTries) {
   EXPECT_EQ(Count("failed"), 0);
 }
 
-TEST_F(RestEventRecorderTest, ARefusalIsSaidOnceAndConcernsNothingElse) {
+TEST_F(RestEventRecorderTest, ARejectedEventIsLoggedOnceAndAffectsNoOther) {
   Start();
   Answer(403);
   for (int i = 0; i < 5; ++i) Record(std::to_string(i));

@@ -54,7 +54,7 @@ TEST_F(EventMapperTest, ASliceEndsAfterSoManyEvents) {
   EXPECT_EQ(TakeMapped().size(), 44u);
 }
 
-TEST_F(EventMapperTest, WhatComesDuringASliceIsSeenByIt) {
+TEST_F(EventMapperTest, ASliceSeesEventsThatComeDuringIt) {
   Create({Of(kThing, [this](const ObjectEvent& event) {
     if (event.object->name() == "a") {
       EXPECT_FALSE(mapper_->OnEvent(0, Added(Thing("b"))));
@@ -139,7 +139,7 @@ TEST_F(EventMapperTest, AllPredicatesMustPass) {
   EXPECT_EQ(metrics_.event_errors.Value(), 0);
 }
 
-TEST_F(EventMapperTest, WhatAHandlerThrowsConcernsOneEvent) {
+TEST_F(EventMapperTest, AnExceptionOfAHandlerConcernsOneEvent) {
   Create({Of(kThing, [](const ObjectEvent& event) {
     if (event.object->name() == "a") throw std::runtime_error("scripted");
     if (event.object->name() == "b") throw 7;
@@ -166,7 +166,7 @@ TEST_F(EventMapperTest, NothingIsMappedAfterItIsClosed) {
   EXPECT_EQ(TakeMapped(), Names{});
 }
 
-TEST_F(EventMapperTest, WhatWaitsIsDroppedWhenItIsClosed) {
+TEST_F(EventMapperTest, CloseDropsWaitingEvents) {
   Create({Of(kThing)});
   (void)mapper_->OnEvent(0, Added(Thing("x")));
   mapper_->Close();

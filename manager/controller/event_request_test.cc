@@ -36,7 +36,7 @@ TEST(EventRequestTest, CreatesAndRepeats) {
   EXPECT_THAT(repetition.body, HasSubstr(R"("count":7)"));
 }
 
-TEST(EventRequestTest, WhatAnErrorSaysAboutTryingAgain) {
+TEST(EventRequestTest, ErrorsThatAreRetried) {
   const auto by_webhook = [](int code) {
     return StatusFromResponse(
         code,

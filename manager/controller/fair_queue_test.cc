@@ -38,7 +38,7 @@ TEST(FairQueueTest, PlacesAreOfAll) {
   EXPECT_EQ(TakeAll(queue), "c1 ");
 }
 
-TEST(FairQueueTest, WhatIsSlowHasNoPlaceAndIsTheOnlyOneOfItsFlow) {
+TEST(FairQueueTest, ASlowItemHasNoPlaceAndIsTheOnlyOneOfItsFlow) {
   Queue queue({.places = 2, .slow = 3});
   for (const char* item : {"a1", "a2", "a3", "b1", "b2", "b3"}) queue.Push({item[0]}, item);
   EXPECT_EQ(TakeAll(queue), "a1 b1 ");

@@ -137,7 +137,7 @@ TEST_F(ReconcileRunnerTest, CountsTheQuickSuccessesOfATurnTogether) {
   EXPECT_EQ(seconds.bucket[1].cumulative_count, 4u);
 }
 
-TEST_F(ReconcileRunnerTest, WhatIsCancelledByStoppingIsNoError) {
+TEST_F(ReconcileRunnerTest, ACancellationByStopIsNotAnError) {
   std::stop_source stop;
   const Outcome outcome = Run(
       [&](const CallContext& context, const Request&) -> absl::StatusOr<Result> {

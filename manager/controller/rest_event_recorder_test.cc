@@ -60,7 +60,7 @@ TEST_F(RestEventRecorderTest, RepetitionsBecomeASeries) {
   EXPECT_EQ(Count("updated"), 2);
 }
 
-TEST_F(RestEventRecorderTest, WhatIsRepeatedBeforeItIsSentIsASeriesToo) {
+TEST_F(RestEventRecorderTest, ARepetitionBeforeTheFirstIsSentIsASeriesToo) {
   Start();
   Record();
   Record();
@@ -108,7 +108,7 @@ TEST_F(RestEventRecorderTest, ASeriesEndsAfterSixQuietMinutes) {
   EXPECT_EQ(Take()[0].method, "POST");
 }
 
-TEST_F(RestEventRecorderTest, AnEarlierTryThatWasHeardIsNoError) {
+TEST_F(RestEventRecorderTest, AnAlreadyCreatedEventIsNotAnError) {
   Start();
   int tries = 0;
   Serve([&](const RestRequest&) -> absl::StatusOr<HttpResponse> {
@@ -204,7 +204,7 @@ TEST_F(RestEventRecorderTest, FlushHasADeadline) {
   }
 }
 
-TEST_F(RestEventRecorderTest, FlushSendsWhatWaitsForAnotherTry) {
+TEST_F(RestEventRecorderTest, FlushSendsEventsThatWaitForARetry) {
   Start();
   Answer(500);
   Record();

@@ -161,7 +161,7 @@ TEST_F(WorkQueueBackoffTest, ASuccessfulEarlyAttemptEndsTheBackoff) {
   EXPECT_EQ(queue_.Items(), 0u);
 }
 
-TEST_F(WorkQueueBackoffTest, RetryNowConcernsWhatFailed) {
+TEST_F(WorkQueueBackoffTest, RetryNowConcernsFailedRequests) {
   Add("requeued", {.after = absl::Hours(1)});
   for (const char* name : {"a", "b", "held"}) Add(name);
   for (int i = 0; i < 3; ++i) Fail(*Get());

@@ -10,7 +10,7 @@
 namespace mandate {
 namespace {
 
-TEST_F(WorkQueueTest, GivesOutWhatWasAddedInOrder) {
+TEST_F(WorkQueueTest, HandsOutRequestsInOrder) {
   EXPECT_EQ(Get(), nullptr);
   Add("a");
   Add("b");
@@ -186,7 +186,7 @@ TEST_F(WorkQueueTest, AnItemThatWaitsBeyondItsProcessingIsHandedOutWhenDue) {
   EXPECT_EQ(Drain(), Names{"a"});
 }
 
-TEST_F(WorkQueueTest, AFullQueueRefusesWhatIsNew) {
+TEST_F(WorkQueueTest, AFullQueueRefusesNewRequests) {
   WorkQueue queue({.max_items = 2});
   EXPECT_TRUE(queue.Add(Req("a"), {}, now_));
   EXPECT_TRUE(queue.Add(Req("b"), {.after = absl::Hours(1)}, now_));
@@ -247,7 +247,7 @@ TEST_F(WorkQueueTest, APeakLeavesNothingBehind) {
   EXPECT_EQ(Drain(), Names{"a"});
 }
 
-TEST_F(WorkQueueTest, ShutDownDropsWhatWaits) {
+TEST_F(WorkQueueTest, ShutDownDropsQueuedRequests) {
   Add("ready");
   Add("in process");
   Add("waiting", {.after = kMs});
