@@ -28,7 +28,7 @@ class FixLimiter {
 
   // How long to wait before the object with this UID is fixed. Zero: it may be fixed now.
   absl::Duration WaitFor(const std::string& uid, absl::Time now);
-  // The API server has taken a fix of it. One that it refuses does not count: there is no fight.
+  // The API server has accepted a fix of it. A denied fix does not count: there is no fight.
   void NoteFix(const std::string& uid, absl::Time now);
 
  private:

@@ -1,5 +1,5 @@
-// Whether an object was edited since it was read: a reconcile that writes for long should not go on
-// with what is not wanted any more.
+// Checks whether an object was edited since it was read: a long reconcile must not go on with an
+// outdated plan.
 #ifndef CONTROLLERS_IS_CURRENT_H_
 #define CONTROLLERS_IS_CURRENT_H_
 
@@ -8,9 +8,9 @@
 
 namespace mandate {
 
-// Whether the cache has the same object with the same generation, which a deletion changes too. Its
-// status and its annotations may have changed: anybody who writes those again and again would hold
-// up the reconcile. True, too, when the cache cannot tell now. `read` is of a kind that has
+// Whether the cache has the same object with the same generation, which a deletion changes too. A
+// changed status or annotation does not count: otherwise a writer of those could hold up the
+// reconcile. Also true if the cache cannot tell at the moment. `read` is of a kind with
 // generations.
 template <Object T>
 bool IsCurrent(const CacheView& cache, const T& read) {

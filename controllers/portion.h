@@ -1,5 +1,5 @@
-// Carries out one object's writes in portions, so that many of them, or slow ones, do not hold up
-// another object's.
+// Carries out the writes of one object in portions, so that many or slow writes do not hold up the
+// writes of another object.
 #ifndef CONTROLLERS_PORTION_H_
 #define CONTROLLERS_PORTION_H_
 
@@ -27,7 +27,7 @@
 
 namespace mandate {
 
-// The objects whose write has failed, and what the API server answered to the first of them.
+// The objects whose write has failed, and the API server's response to the first of them.
 struct FailedWrites {
   absl::flat_hash_set<ObjectKey> keys;
   std::string first;

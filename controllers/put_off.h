@@ -1,4 +1,4 @@
-// What a reconcile of a slow object does before it writes.
+// The step of a reconcile of a slow object before its writes.
 #ifndef CONTROLLERS_PUT_OFF_H_
 #define CONTROLLERS_PUT_OFF_H_
 
@@ -19,10 +19,10 @@ Planned PlannedBy(const Plan& plan) {
   return plan.revokes() ? Planned::kRevocations : Planned::kGrants;
 }
 
-// Whether the reconcile ends here with turn.Later(), as it is not the object's turn. `planned`: the
-// first of what there is to write. `report` tells that writes are under way: nothing says success
-// while an answer, or the turn, is waited for. It is called at most once, and only briefly waited
-// for: neither a revocation nor another object waits for a status.
+// Whether the reconcile must end with turn.Later(), because it is not the object's turn. `planned`:
+// the kind of the first planned write. `report` reports that writes are in progress, so that the
+// status is not a success while the object waits for a response or for its turn. It is called at
+// most once, with a short deadline: neither a revocation nor another object waits for a status.
 bool PutOff(const CallContext& context, const Clock& clock, const PortionLimits& limits,
             SlowObjects::Turn& turn, Planned planned,
             absl::FunctionRef<absl::Status(const CallContext&)> report);

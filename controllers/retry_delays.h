@@ -1,4 +1,4 @@
-// How long to wait before something that was denied is tried again.
+// The delays before a denied write is tried again.
 #ifndef CONTROLLERS_RETRY_DELAYS_H_
 #define CONTROLLERS_RETRY_DELAYS_H_
 
@@ -9,11 +9,11 @@
 
 namespace mandate {
 
-// The longest wait for what no event reports: that an admission plugin has changed its mind, that a
-// grant has come, that somebody else's finalizer or owner reference holds an object no longer.
+// The longest delay if no event reports the end of the problem: an admission plugin now accepts the
+// write, a grant was added, or a finalizer or owner reference of somebody else was removed.
 inline constexpr absl::Duration kLongestRetry = absl::Minutes(1);
 
-// Delays that double for each object, as long as it is denied again. Thread-safe.
+// The delays of all objects: an object's delay doubles each time it is denied. Thread-safe.
 class RetryDelays {
  public:
   struct Options {

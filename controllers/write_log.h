@@ -1,4 +1,4 @@
-// What the writes of one reconcile came to.
+// The outcome of the writes of one reconcile.
 #ifndef CONTROLLERS_WRITE_LOG_H_
 #define CONTROLLERS_WRITE_LOG_H_
 
@@ -14,11 +14,12 @@
 
 namespace mandate {
 
-// Remembers what failed, so that a reconcile tries everything and does not stop at the first
+// A log of failed writes, so that a reconcile tries all writes and does not stop at the first
 // failure. Not thread-safe.
 class WriteLog {
  public:
-  // Not `patient`: a write whose time was over is no failure, but to be tried again with more time.
+  // Without `patient`, a write that ran out of time is not a failure: it is tried again with more
+  // time.
   explicit WriteLog(bool patient = true) : patient_(patient) {}
 
   // `what` names the object in messages: "RoleBinding foo/reader-x".
@@ -26,17 +27,16 @@ class WriteLog {
   void Add(std::string_view what, const absl::StatusOr<T>& written) {
     if (!written.ok()) Failed(what, written.status(), failures_);
   }
-  // A deletion of the object with this name, on condition of its UID. An object that is gone
-  // already, or replaced, is what was wanted.
+  // A deletion of the object with this name, on condition of its UID. It has succeeded if the
+  // object is gone already or replaced.
   void AddRemoval(std::string_view what, std::string_view name, const absl::Status& status);
-  // The object is not, or does not stay, as it was written: the server's answer to a write, or the
-  // object after it, differs. No error: the caller retries slowly (FixLimiter).
+  // The server's response to a write, or the object after it, differs from the written object. This
+  // is not an error: the caller retries slowly (FixLimiter).
   void AddDifference(std::string_view what, std::string_view difference);
-  // The API server has marked the object as deleted, and it is still there: somebody's finalizers
-  // keep it. No error: an event will report what becomes of it.
+  // The API server has marked the object as deleted, but finalizers keep it. This is not an error:
+  // an event will report its deletion.
   void AddPending(std::string_view what);
-  // A deletion on condition of the version that was read, which is not the object's version any
-  // more: it is decided anew.
+  // A deletion on condition of a version that is outdated: it is decided again.
   void AddOutdated(std::string_view what, const absl::Status& conflict);
   // Writes that were not tried.
   void AddSkipped(std::string text) { failures_.push_back(std::move(text)); }

@@ -88,7 +88,7 @@ TEST(WriteLogTest, WhatDiffersAndWhatIsSkippedIsReportedAndNoError) {
   EXPECT_TRUE(log.differs());
   EXPECT_THAT(log.failures(),
               ElementsAre(testing::StartsWith(
-                              "ClusterRole c: it does not stay as it is written, in its rules"),
+                              "ClusterRole c: something changes its rules after each write"),
                           "3 more"));
   ASSERT_TRUE(log.ToResult(kForbiddenRetry).ok());
   EXPECT_EQ(log.ToResult(kForbiddenRetry)->requeue_after, absl::ZeroDuration());
@@ -100,8 +100,8 @@ TEST(WriteLogTest, ADeletionThatIsPendingIsReportedAndNoError) {
   log.AddPending("RoleBinding foo/x");
   EXPECT_TRUE(log.pending());
   EXPECT_THAT(log.removal_failures(),
-              ElementsAre("RoleBinding foo/x is being deleted: finalizers that were added a moment "
-                          "ago keep it"));
+              ElementsAre("RoleBinding foo/x is being deleted: finalizers that were added just "
+                          "now keep it"));
   ASSERT_TRUE(log.ToResult(kForbiddenRetry).ok());
   EXPECT_EQ(log.ToResult(kForbiddenRetry)->requeue_after, absl::ZeroDuration());
 }

@@ -1,4 +1,4 @@
-// A RoleBinding or a ClusterRoleBinding, whichever: the two differ by having a namespace.
+// A RoleBinding or a ClusterRoleBinding: the two differ only in the namespace.
 #ifndef CONTROLLERS_SCOPE_BINDING_H_
 #define CONTROLLERS_SCOPE_BINDING_H_
 
@@ -23,8 +23,8 @@ struct Binding {
   std::string ToString() const;
 };
 
-// A binding that is to be made. An instance may want thousands for one role, which differ by their
-// name and namespace.
+// A binding to create. An instance may want thousands for one role, which differ only in name and
+// namespace.
 struct NewBinding {
   ObjectKey key;
   std::shared_ptr<const rbacv1::RoleBinding> common;
@@ -45,29 +45,29 @@ ObjectKey DesiredKey(const operatorsv1alpha1::ScopeInstance& owner, const RoleTe
 std::shared_ptr<const rbacv1::RoleBinding> DesiredEverywhere(
     const operatorsv1alpha1::ScopeInstance& owner, const RoleTemplate& role);
 
-// Whether the binding was made for the instance with this UID: its name and its controller say so;
-// or, when somebody took the controller reference out, its name and its label.
+// Whether the binding was made for the instance with this UID, by its name and its controller; or,
+// if somebody removed the controller reference, by its name and its label.
 bool BelongsToInstance(const Binding& binding, std::string_view instance_uid);
 
-// Whether the binding was made, in the same sense, for whichever instance, one that is gone too.
+// The same for any instance, including deleted ones.
 bool BelongsToSomeInstance(const Binding& binding);
 
 // Whether the binding was made for an instance called `name` that is gone: one with another UID
 // than `uid`, which is empty when there is no instance of that name now.
 bool BelongsToFormer(const Binding& binding, std::string_view name, std::string_view uid);
 
-// Whether the binding has a name of the instance's; it may belong to somebody else.
+// Whether the binding has a name that the instance gives; it may belong to somebody else.
 bool HasNameOf(const Binding& binding, std::string_view instance_uid);
 
-// Whether the binding claims, by its label or its controller, to be the instance's, rightly or not.
+// Whether the binding's label or controller names the instance, rightly or not.
 bool Claims(const Binding& binding, std::string_view instance_uid);
 
 // roleRef cannot be changed: a binding with another one is replaced.
 bool SameRoleRef(const Binding& a, const Binding& b);
 
-// What of `actual` is not as `desired`, which is a DesiredBinding(), for messages: "roleRef",
+// The first difference of `actual` to `desired`, a DesiredBinding(), for messages: "roleRef",
 // "subjects", "label a/b", "owner reference", "other owner references" (the binding would outlive
-// the instance); the first one. Empty: all is. Labels that others added do not matter.
+// the instance). Empty: none. Labels that others added do not matter.
 std::string Difference(const Binding& desired, const Binding& actual);
 
 // Whether `actual` has subjects that `desired` has not.
@@ -77,7 +77,7 @@ bool HasMoreSubjects(const Binding& desired, const Binding& actual);
 // granting anything.
 Binding WithoutNewSubjects(Binding desired, const Binding& actual);
 
-// The same binding, as it may be written when its deletion has to wait: it grants nothing.
+// The same binding without subjects, for a deletion that has to wait: it grants nothing.
 Binding WithoutSubjects(const Binding& actual);
 
 // For messages: `RoleBinding foo/x grants ClusterRole "y" to 2 subjects`.

@@ -45,14 +45,14 @@ BindingDiffer::BindingDiffer(const InstanceSnapshot& snapshot, InstancePlan& pla
     } else if (IsControlledBy(binding, meta.uid())) {
       plan.pending.push_back(
           StrCat(GrantText(binding),
-                 ", has this ScopeInstance as its controller, and a name that no "
-                 "ScopeInstance makes: it is neither changed nor deleted; "
+                 ", has this ScopeInstance as its controller, but its name is not "
+                 "one that a ScopeInstance gives: it is neither changed nor deleted; "
                  "delete it by hand"));
     } else if (HasNameOf(binding, meta.uid()) ||
                (Claims(binding, meta.uid()) && roles.contains(binding.object.roleref().name()))) {
       taken_.insert(binding.key);
       plan.pending.push_back(StrCat(GrantText(binding),
-                                    ", looks like one of this ScopeInstance's, and does "
+                                    ", looks like a binding of this ScopeInstance, but does "
                                     "not belong to it (its controller is ",
                                     ControllerText(binding.object.metadata()),
                                     "): it is neither changed nor deleted; delete it by hand"));
@@ -82,7 +82,7 @@ void BindingDiffer::Want(const RoleTemplate& role, std::string_view ns, bool may
   if (IsBeingDeleted(actual)) {
     plan_.pending.push_back(StrCat(
         GrantText(actual), ", and is being deleted: ", FinalizersText(actual.object.metadata()),
-        "; it is made again when it is gone"));
+        "; it is created again afterwards"));
     may_grant = false;
   }
   if (may_grant) {

@@ -105,7 +105,7 @@ void BindingWriter::Finish() {
   for (const auto& [role, skipped] : denied_) {
     if (skipped == 0) continue;
     portion_.log().AddSkipped(StrCat(skipped, " more bindings of ClusterRole \"", role,
-                                     "\" were not tried, as the API server denies them all"));
+                                     "\" were not tried: the API server denies them all"));
   }
 }
 

@@ -1,4 +1,4 @@
-// Which rules of a ScopeTemplate grant nothing where they are bound in namespaces.
+// The rules of a ScopeTemplate that grant nothing when they are bound in namespaces.
 #ifndef CONTROLLERS_SCOPE_EFFECT_H_
 #define CONTROLLERS_SCOPE_EFFECT_H_
 
@@ -14,8 +14,8 @@
 
 namespace mandate::scope {
 
-// By API group and resource: its scope; nullopt: that is not known now. Resources that the server
-// does not serve are absent.
+// The scope of each resource, by API group and name; nullopt: unknown at the moment. Resources that
+// the server does not serve are absent.
 using KnownScopes = std::map<std::pair<std::string, std::string>, std::optional<Scope>>;
 
 // The resources whose scope decides about the effect of these roles' rules. Wildcards are not among
@@ -23,9 +23,9 @@ using KnownScopes = std::map<std::pair<std::string, std::string>, std::optional<
 std::set<std::pair<std::string, std::string>> ResourcesOf(const std::vector<RoleTemplate>& roles);
 
 struct Effect {
-  // "nodes", "/metrics": what means nothing in a RoleBinding.
+  // Resources and URLs without a meaning in a RoleBinding: "nodes", "/metrics".
   std::vector<std::string> without;
-  // Some resource's scope is not known now: what was reported stays.
+  // The scope of a resource is unknown at the moment: the reported condition stays.
   bool unknown = false;
 };
 

@@ -1,4 +1,4 @@
-// What the scope components look objects up by: each event and each reconcile reads what it
+// The indexes of the scope components: an event or a reconcile reads only the objects that it
 // concerns, not all objects of a kind.
 #ifndef CONTROLLERS_SCOPE_INDEXES_H_
 #define CONTROLLERS_SCOPE_INDEXES_H_

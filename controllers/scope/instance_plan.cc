@@ -19,20 +19,20 @@ using operatorsv1alpha1::ScopeTemplate;
 using rbacv1::ClusterRole;
 
 // The failed condition that the template controller reported about the template's present
-// generation; null when it reported success, or nothing yet, or is at work: each role tells then.
+// generation. Null if it reported success, nothing yet, or work in progress: then the roles decide.
 const ConditionProto* FailedCondition(const ScopeTemplate& of) {
   const ConditionProto* failed =
       FindFalse(of.status().conditions(), kTemplated, of.metadata().generation());
   return failed != nullptr && failed->reason() == kTemplatingInProgress ? nullptr : failed;
 }
 
-// What may be done with a role: `bind` is as strong as what it hands out, so only a role that is
-// the template's, with the rules that the template has now, is bound.
+// The state of a role. `bind` is as strong as the role, so that a role is bound only if it is the
+// template's and has the rules that the template has now.
 struct RoleState {
   bool may_bind = false;
   // The template's controller is about to write it: nothing is wrong.
   bool awaited = false;
-  // The role is somebody else's: what is bound to it is revoked.
+  // The role is not the template's: bindings to it are revoked.
   bool foreign = false;
   std::string problem;  // empty: may_bind
 };
@@ -58,8 +58,8 @@ RoleState StateOf(const InstanceSnapshot& snapshot, const RoleTemplate& role) {
   const std::string difference = Difference(DesiredClusterRole(of, role), actual);
   if (!difference.empty()) {
     return {.awaited = true,
-            .problem = StrCat(quoted, " is not yet as ScopeTemplate \"", of.metadata().name(),
-                              "\" wants it: ", difference)};
+            .problem = StrCat(quoted, " is not yet what ScopeTemplate \"", of.metadata().name(),
+                              "\" asks for: it differs in ", difference)};
   }
   return {.may_bind = true, .problem = ""};
 }
@@ -132,7 +132,7 @@ std::string ExcessOf(const std::vector<RoleTemplate>& roles, const Target& targe
   const size_t bindings = roles.size() * places;
   if (bindings > options.max_bindings) {
     return StrCat(asked, bindings, " bindings, more than the ", options.max_bindings,
-                  " that one ScopeInstance may have: no more are made; use several "
+                  " that one ScopeInstance may have: no more are created; use several "
                   "ScopeInstances, or a wider role");
   }
   size_t subject_bytes = 0;
@@ -142,7 +142,7 @@ std::string ExcessOf(const std::vector<RoleTemplate>& roles, const Target& targe
   if (subject_bytes > options.max_subject_bytes) {
     return StrCat(asked, "bindings whose subjects have ", subject_bytes, " bytes, more than the ",
                   options.max_subject_bytes,
-                  " that one ScopeInstance may have: no more are made; use groups as "
+                  " that one ScopeInstance may have: no more are created; use groups as "
                   "subjects, or several ScopeInstances");
   }
   return "";
@@ -309,7 +309,7 @@ std::vector<DesiredCondition> InstanceConditions(const ScopeInstance& of, const 
     conditions.push_back({kEffective, false, kRulesWithoutEffect,
                           StrCat("bound in namespaces, these rules of ScopeTemplate \"",
                                  of.spec().scopetemplatename(),
-                                 "\" grant nothing, as they are for the whole cluster: ",
+                                 "\" grant nothing, because they apply to the whole cluster: ",
                                  Summarise(plan.effect.without))});
   }
   return conditions;

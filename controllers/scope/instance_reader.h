@@ -1,4 +1,4 @@
-// Reads what the plan of one ScopeInstance needs out of the cache.
+// Reads the snapshot for the plan of one ScopeInstance from the cache.
 #ifndef CONTROLLERS_SCOPE_INSTANCE_READER_H_
 #define CONTROLLERS_SCOPE_INSTANCE_READER_H_
 

@@ -1,4 +1,4 @@
-// Where a ScopeInstance wants its bindings.
+// The target of a ScopeInstance: where it wants its bindings.
 #ifndef CONTROLLERS_SCOPE_TARGET_H_
 #define CONTROLLERS_SCOPE_TARGET_H_
 

@@ -33,18 +33,18 @@ void PlanAbsentRole(const TemplateSnapshot& snapshot, ClusterRole desired, bool 
                     TemplatePlan& plan) {
   const Standing* standing = StandingOf(snapshot, desired);
   if (standing != nullptr && !standing->unread.ok()) {
-    plan.problems.push_back(StrCat(Quoted(desired), " is not made, as it is not known which ",
+    plan.problems.push_back(StrCat(Quoted(desired), " is not created: it is unknown which ",
                                    "bindings refer to it: ", AsStd(standing->unread.message())));
   } else if (standing != nullptr) {
     plan.problems.push_back(
         StrCat(Quoted(desired),
-               " is not made, as that would revive bindings that no ScopeInstance of "
+               " is not created: it would revive bindings that no ScopeInstance of "
                "this ScopeTemplate wants: ",
                Summarise(standing->bindings), "; delete them"));
   } else if (snapshot.scope_template.metadata().has_deletiontimestamp()) {
     // Garbage collection deletes its roles. Those that still exist follow the template.
     plan.problems.push_back(
-        StrCat(Quoted(desired), " is not made, as the ScopeTemplate is being deleted"));
+        StrCat(Quoted(desired), " is not created: the ScopeTemplate is being deleted"));
   } else if (snapshot.referenced == Referenced::kYes && may_grant) {
     plan.create.push_back(std::move(desired));
   }
@@ -58,7 +58,7 @@ ClusterRole ForNow(const TemplateSnapshot& snapshot, ClusterRole desired, const 
   const Standing* standing = StandingOf(snapshot, desired);
   if (standing == nullptr || !HasNewRules(desired, actual)) return desired;
   if (!standing->unread.ok()) {
-    plan.problems.push_back(StrCat(Quoted(desired), " gets no new rules, as it is not known which ",
+    plan.problems.push_back(StrCat(Quoted(desired), " gets no new rules: it is unknown which ",
                                    "bindings refer to it: ", AsStd(standing->unread.message())));
   } else {
     plan.pending.push_back(
@@ -83,7 +83,7 @@ void PlanPresentRole(const TemplateSnapshot& snapshot, ClusterRole desired,
   if (actual.metadata().has_deletiontimestamp()) {
     plan.problems.push_back(StrCat(Quoted(actual), " is being deleted (",
                                    FinalizersText(actual.metadata()),
-                                   "): it is made again when it is gone"));
+                                   "): it is created again afterwards"));
     may_grant = false;
   }
   if (MayBeOrphaned(actual.metadata(), snapshot.scope_template.metadata())) {
@@ -137,7 +137,7 @@ TemplatePlan PlanTemplate(const TemplateSnapshot& snapshot) {
   if (!may_grant) plan.problems.emplace_back(expanded.invalid.message());
   if (!snapshot.unread_instances.ok()) {
     plan.problems.push_back(
-        StrCat("no ClusterRole is made or deleted, as ScopeInstances cannot be ",
+        StrCat("no ClusterRole is created or deleted: ScopeInstances cannot be ",
                "read: ", AsStd(snapshot.unread_instances.message())));
   }
 

@@ -221,7 +221,7 @@ TEST(TemplatePlanTest, WhileBindingsCannotBeReadNothingIsGrantedAndWhatIsRevoked
   };
   TemplatePlan plan = PlanTemplate({before, Referenced::kYes, {}, standing});
   EXPECT_FALSE(Changes(plan));
-  expect_problem(plan, "is not made");
+  expect_problem(plan, "is not created");
   ScopeTemplate of = before;
   auto& rule = *of.mutable_spec()->mutable_clusterroles(0)->mutable_rules(0);
   rule.clear_resources();
