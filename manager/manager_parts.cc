@@ -341,8 +341,6 @@ absl::Status Manager::Parts::ServeHealth() {
   for (const auto& component : components) {
     ready.Add(std::string(component->name()),
               [running = component.get()] { return running->Ready(); });
-    ready.AddWarning(std::string(component->name()),
-                     [running = component.get()] { return running->Warning(); });
   }
   ready.AddWarning("base", [this] { return BasePowerWarning(); });
   if (elector != nullptr) {

@@ -136,42 +136,6 @@ TEST_F(ManagerWiringTest, ATaskThatHoldsTheLoopIsReportedWhileItDoes) {
   held.Wait();
 }
 
-TEST_F(ManagerWiringTest, ObjectsThatCannotBeReadAreWarningsOfReadyz) {
-  options_.health_address = "127.0.0.1:0";
-  Create([this](const Component& component) -> absl::StatusOr<Controllers> {
-    Controllers controllers;
-    for (const char* name : {"a", "b", "c"}) {
-      FakeCacheView& cache =
-          *caches_.emplace_back(std::make_unique<FakeCacheView>(component.runtime.loop));
-      if (*name != 'b') {
-        cache.SetUnreadable(KindOf<corev1::ConfigMap>::value,
-                            absl::DataLossError(StrCat("cannot read foo/", name)));
-      }
-      const ControllerRuntime& own = component.runtime;
-      ControllerRuntime runtime{own.component, own.loop, own.pool, cache,
-                                own.metrics,   own.log,  own.seed, own.strand};
-      ASSIGN_OR_RETURN(
-          auto controller,
-          ControllerBuilder(std::move(runtime))
-              .Named(name)
-              .For<corev1::ConfigMap>()
-              .Complete(std::make_unique<FunctionReconciler>(
-                  [](const CallContext&, const mandate::Request&) { return Result{}; })));
-      controllers.push_back(std::move(controller));
-    }
-    return controllers;
-  });
-  std::smatch address;
-  const std::string line = lines_->Await("Serving health probes");
-  ASSERT_TRUE(std::regex_search(line, address, std::regex("address=\"?([^ \"]*)"))) << line;
-  Run();
-  for (const char* name : {"a", "b", "c"}) {
-    lines_->Await(StrCat("Starting workers component=keeper controller=", name));
-  }
-  EXPECT_THAT(Get(address[1], "/readyz?verbose"),
-              HasSubstr("keeper: cannot read foo/a; cannot read foo/c\n"));
-}
-
 // Base's own grants are what a component lacks whom base may not impersonate.
 TEST_F(ManagerWiringTest, InModeImpersonateThePermissionsOfBaseAreCheckedFirst) {
   options_.identity_mode = IdentityMode::kImpersonate;

@@ -107,13 +107,4 @@ absl::Status RunningComponent::Ready() const {
   return absl::OkStatus();
 }
 
-std::string RunningComponent::Warning() const {
-  std::string warning;
-  for (const auto& controller : controllers_) {
-    const std::string more = controller->Warning();
-    if (!more.empty()) StrAppend(&warning, warning.empty() ? "" : "; ", more);
-  }
-  return warning;
-}
-
 }  // namespace mandate

@@ -63,9 +63,6 @@ class RunningComponent {
   // OK, or what is wrong and what to do about it: no token, missing grants, sources that cannot be
   // watched. A component whose controllers were not started (a standby) is ready. Any thread.
   absl::Status Ready() const;
-  // What does not keep the component from being ready, and should be seen to; empty: nothing. Any
-  // thread.
-  std::string Warning() const;
 
  private:
   RunningComponent(Component component, Cache& cache, Logger log, absl::Status token)

@@ -62,15 +62,12 @@ class Reader {
     const KindInfo kind = KindOf<ScopeInstance>::value;
     const IndexQuery query{kByTemplate, of_.metadata().name()};
     auto found = cache_.ListRawBy(context_, kind, query);
-    const bool complete = !absl::IsDataLoss(found.status());
-    // An instance that cannot be read does not hide another that references the template.
-    if (!complete) found = cache_.ListLastKnownBy(kind, query);
     if (IsUnread(found.status())) {
       unread = found.status();
       return Referenced::kMaybe;
     }
     RETURN_IF_ERROR(found.status());
-    Referenced referenced = complete ? Referenced::kNo : Referenced::kMaybe;
+    Referenced referenced = Referenced::kNo;
     for (const auto& raw : *found) {
       const auto instance = raw->Decode<ScopeInstance>();
       if (!instance.ok()) {
@@ -149,29 +146,26 @@ class Reader {
     ASSIGN_OR_RETURN(const Owner* owner, OwnerCalled(reference->name()));
     if (owner == nullptr) return false;
     // One that cannot be read stops nobody else.
-    if (!owner->instance.has_value()) return owner->uid.empty() || owner->uid == reference->uid();
+    if (!owner->instance.has_value()) return owner->uid == reference->uid();
     return owner->uid == reference->uid() && References(*owner->instance, of_.metadata().name()) &&
            owner->MayWant(role, binding);
   }
 
-  // Returns the instance of this name; null when no instance has the name. The instance's `uid` is
-  // empty when the object cannot be read at all. Each instance is decoded once, as thousands of
-  // bindings may belong to one instance.
+  // Returns the instance of this name; null when no instance has the name. Each instance is decoded
+  // once, as thousands of bindings may belong to one instance.
   absl::StatusOr<const Owner*> OwnerCalled(const std::string& name) {
     const auto known = owners_.find(name);
     if (known != owners_.end()) return known->second.get();
     const auto raw = cache_.GetRaw(context_, KindOf<ScopeInstance>::value, {"", name});
     if (absl::IsNotFound(raw.status())) return owners_.emplace(name, nullptr).first->second.get();
+    RETURN_IF_ERROR(raw.status());
     auto owner = std::make_unique<Owner>();
-    if (!absl::IsDataLoss(raw.status())) {
-      RETURN_IF_ERROR(raw.status());
-      owner->uid = (*raw)->uid();
-      if (auto instance = (*raw)->Decode<ScopeInstance>(); instance.ok()) {
-        const auto selector = NamespaceSelector(*instance);
-        owner->selects = !selector.ok() || selector->has_value();
-        owner->target = ResolveTarget(*instance, {});
-        owner->instance = *std::move(instance);
-      }
+    owner->uid = (*raw)->uid();
+    if (auto instance = (*raw)->Decode<ScopeInstance>(); instance.ok()) {
+      const auto selector = NamespaceSelector(*instance);
+      owner->selects = !selector.ok() || selector->has_value();
+      owner->target = ResolveTarget(*instance, {});
+      owner->instance = *std::move(instance);
     }
     return owners_.emplace(name, std::move(owner)).first->second.get();
   }

@@ -81,17 +81,6 @@ TEST_F(TemplateReaderTest, WhetherItIsReferenced) {
   EXPECT_EQ(ReadOrDie().referenced, Referenced::kYes);
 }
 
-// As when the cache cannot read even the name of an instance's template.
-TEST_F(TemplateReaderTest, AnInstanceThatCannotBeReadHidesNoOther) {
-  view_.SetUnreadable(KindOf<ScopeInstance>::value, absl::DataLossError("bad: nested too deep"));
-  EXPECT_EQ(ReadOrDie().referenced, Referenced::kMaybe);
-  EXPECT_TRUE(ReadOrDie().unread_instances.ok()) << "no template but its own reports it";
-  view_.Put(Instance("a", "bar"));
-  EXPECT_EQ(ReadOrDie().referenced, Referenced::kMaybe);
-  view_.Put(Instance("b", "foo"));
-  EXPECT_EQ(ReadOrDie().referenced, Referenced::kYes);
-}
-
 TEST_F(TemplateReaderTest, ItsRoles) {
   EXPECT_EQ(RoleNames(), (Strings{}));
   Put<ClusterRole>(R"({"metadata": {"name": "stranger"}})");

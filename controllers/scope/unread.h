@@ -10,12 +10,11 @@
 
 namespace mandate::scope {
 
-// The component is not allowed to read an object, or cannot decode it; or the kind's watch is down.
+// The component is not allowed to read an object, or the kind's watch is down.
 // That one may be opened again in a moment, or never: a single object that the server cannot decode
 // makes it answer 500 to each list and watch of the kind.
 inline bool IsUnread(const absl::Status& status) {
-  return absl::IsPermissionDenied(status) || absl::IsDataLoss(status) ||
-         absl::IsUnavailable(status);
+  return absl::IsPermissionDenied(status) || absl::IsUnavailable(status);
 }
 
 // Since when the watches that objects' reconciles need have been down. A watch that is opened again

@@ -43,21 +43,17 @@ WatchMetrics::WatchMetrics(Metrics& metrics, const DemandSpec& spec, std::string
       objects_(metrics.Gauge("mandate_cache_objects", "Objects in the cache", OfKind(spec))),
       bytes_(metrics.Gauge("mandate_cache_bytes", "Encoded bytes of the objects in the cache",
                            OfKind(spec))),
-      unreadable_(metrics.Gauge("mandate_cache_unreadable_objects",
-                                "Objects that are there and cannot be read", OfKind(spec))),
       open_(metrics.Gauge("mandate_cache_watches", "Open watches",
                           With(OfKind(spec), "identity", identity))) {}
 
 WatchMetrics::~WatchMetrics() {
-  SetStore(0, 0, 0);
+  SetStore(0, 0);
   SetOpen(false);
 }
 
-void WatchMetrics::SetStore(size_t objects, size_t bytes, size_t unreadable) {
+void WatchMetrics::SetStore(size_t objects, size_t bytes) {
   objects_.Increment(static_cast<double>(objects) - stored_objects_);
   bytes_.Increment(static_cast<double>(bytes) - stored_bytes_);
-  unreadable_.Increment(static_cast<double>(unreadable) - stored_unreadable_);
-  stored_unreadable_ = static_cast<double>(unreadable);
   stored_objects_ = static_cast<double>(objects);
   stored_bytes_ = static_cast<double>(bytes);
 }

@@ -20,12 +20,13 @@ class WatchMetrics {
   WatchMetrics(const WatchMetrics&) = delete;
   WatchMetrics& operator=(const WatchMetrics&) = delete;
 
-  void SetStore(size_t objects, size_t bytes, size_t unreadable);
+  void SetStore(size_t objects, size_t bytes);
   void SetOpen(bool open);
 
   // mandate_cache_events_total{kind,scope}: watch events applied.
   prometheus::Counter& events;
-  // mandate_cache_undecodable_total{kind,scope}: objects and frames that came and cannot be read.
+  // mandate_cache_undecodable_total{kind,scope}: watch events that were invalid or of an unknown
+  // type.
   prometheus::Counter& undecodable;
   // mandate_cache_overflows_total{kind,scope}: watches and lists ended because they met a bound of
   // ours.
@@ -38,15 +39,12 @@ class WatchMetrics {
 
  private:
   // mandate_cache_objects{kind,scope}, mandate_cache_bytes{kind,scope}: in all stores.
-  // mandate_cache_unreadable_objects{kind,scope}: which reads cannot be answered with.
   prometheus::Gauge& objects_;
   prometheus::Gauge& bytes_;
-  prometheus::Gauge& unreadable_;
   // mandate_cache_watches{kind,scope,identity}: open now.
   prometheus::Gauge& open_;
   double stored_objects_ = 0;
   double stored_bytes_ = 0;
-  double stored_unreadable_ = 0;
   bool is_open_ = false;
 };
 

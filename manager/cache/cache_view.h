@@ -87,8 +87,6 @@ class DemandHandle {
  public:
   virtual ~DemandHandle() = default;
   virtual DemandStatus status() const = 0;
-  // OK, or kDataLoss: some of its objects are there and cannot be read; it names one. Cheap.
-  virtual absl::Status Unreadable() const = 0;
 
   // From the loop's next turn on the sink hears of no object, until Resume(): then of what differs
   // from what it has heard, as after a loss of access, and of whatever follows. States are told all
@@ -107,8 +105,7 @@ inline CallContext WithoutWaiting() { return {.deadline = absl::InfinitePast(), 
 // Errors of reads: kNotFound: absent, for certain. kFailedPrecondition: no demand of this component
 // covers it, or a task of the loop has made it with a context that may wait. kUnavailable: not
 // synced yet, or stale. kPermissionDenied: forbidden.
-// kDataLoss: what is asked for, or a part of it, is there and cannot be read. kDeadlineExceeded:
-// the component's own write has not come back in time. None but the last waits.
+// kDeadlineExceeded: the component's own write has not come back in time. Only the last one waits.
 class CacheView {
  public:
   virtual ~CacheView() = default;
@@ -120,8 +117,7 @@ class CacheView {
   virtual absl::StatusOr<std::shared_ptr<const RawObject>> GetRaw(const CallContext& context,
                                                                   const KindInfo& kind,
                                                                   const ObjectKey& key) const = 0;
-  // Sorted by key; `ns` empty: all namespaces. All of them, or an error that names one that cannot
-  // be read.
+  // Sorted by key; `ns` empty: all namespaces.
   virtual absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRaw(
       const CallContext& context, const KindInfo& kind, std::string_view ns) const = 0;
 
@@ -147,8 +143,7 @@ class CacheView {
   virtual absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRawBy(
       const CallContext& context, const KindInfo& kind, const IndexQuery& query) const = 0;
 
-  // As ListLastKnown(), with the same choice of objects. An object whose newest state is unreadable
-  // is listed for every value, in its last readable state. Without a declared index: all objects.
+  // As ListLastKnown(), with the same choice of objects. Without a declared index: all objects.
   virtual std::vector<std::shared_ptr<const RawObject>> ListLastKnownBy(
       const KindInfo& kind, const IndexQuery& query) const = 0;
 

@@ -27,14 +27,6 @@ class ComponentView::Handle : public DemandHandle {
   }
 
   DemandStatus status() const override { return feed_->status(); }
-  absl::Status Unreadable() const override {
-    const auto store = grant_->LastKnown();
-    if (store == nullptr) return absl::OkStatus();
-    const absl::Status why = store->WhyUnreadable();
-    return why.ok() ? why
-                    : absl::Status(why.code(),
-                                   StrCat(grant_->spec().ToString(), ": ", AsStd(why.message())));
-  }
   void Pause() override {
     if (auto registry = registry_.lock()) registry->Pause(*component_, grant_->spec(), feed_);
   }
@@ -70,10 +62,6 @@ absl::Status Uncovered(const RestClient& client, const DemandSpec& asked) {
   return absl::FailedPreconditionError(
       StrCat("no demand of ", client.component(), " covers ", asked.ToString(),
              ": declare one before reading (For, Owns, Watches, or CacheView::Demand)"));
-}
-
-absl::Status Unreadable(const DemandSpec& asked, const absl::Status& why) {
-  return absl::Status(why.code(), StrCat(asked.ToString(), ": ", why.message()));
 }
 
 // The store that answers, or why none does.
@@ -140,9 +128,8 @@ absl::StatusOr<ObjectPtr> ComponentView::GetRaw(const CallContext& context, cons
   const DemandSpec asked = Asked(kind, key.ns, key.name);
   auto store = StoreFor(context, "GetRaw", asked);
   if (!store.ok()) return std::move(store).status();
-  auto object = (*store)->Read(asked.ns, asked.name);
-  if (!object.ok()) return Unreadable(asked, object.status());
-  if (*object == nullptr) return absl::NotFoundError(StrCat(asked.ToString(), " does not exist"));
+  ObjectPtr object = (*store)->Get(asked.ns, asked.name);
+  if (object == nullptr) return absl::NotFoundError(StrCat(asked.ToString(), " does not exist"));
   return object;
 }
 
@@ -152,9 +139,7 @@ absl::StatusOr<std::vector<ObjectPtr>> ComponentView::ListRaw(const CallContext&
   const DemandSpec asked = Asked(kind, ns);
   auto store = StoreFor(context, "ListRaw", asked);
   if (!store.ok()) return std::move(store).status();
-  auto objects = (*store)->ReadAll(asked.ns);
-  if (!objects.ok()) return Unreadable(asked, objects.status());
-  return objects;
+  return (*store)->List(asked.ns);
 }
 
 std::vector<ObjectPtr> ComponentView::ListLastKnown(const KindInfo& kind,
@@ -191,9 +176,7 @@ absl::StatusOr<std::vector<ObjectPtr>> ComponentView::ListRawBy(const CallContex
   }
   auto store = StoreFor(context, "ListRawBy", asked);
   if (!store.ok()) return std::move(store).status();
-  auto objects = (*store)->ReadBy(*index, query.value, asked.ns);
-  if (absl::IsDataLoss(objects.status())) return Unreadable(asked, objects.status());
-  return objects;
+  return (*store)->ReadBy(*index, query.value, asked.ns);
 }
 
 std::vector<ObjectPtr> ComponentView::ListLastKnownBy(const KindInfo& kind,

@@ -25,11 +25,12 @@ void InitialState::Listen() {
 }
 
 absl::Status InitialState::Take(WatchEvent event) {
-  last_event_ = loop_.clock().TimeNow();
+  if (event.type != WatchEventType::kUnknown) last_event_ = loop_.clock().TimeNow();
   switch (event.type) {
     case WatchEventType::kError:
       return std::move(event.error);
     case WatchEventType::kBookmark:
+    case WatchEventType::kUnknown:
       break;
     case WatchEventType::kAdded:
     case WatchEventType::kModified:
@@ -38,19 +39,6 @@ absl::Status InitialState::Take(WatchEvent event) {
     case WatchEventType::kDeleted:
       store_.Remove(std::move(event.object));
       break;
-  }
-  return absl::OkStatus();
-}
-
-absl::Status InitialState::Take(UnreadableEvent event) {
-  using Kind = UnreadableEvent::Kind;
-  if (event.kind == Kind::kNothing) return absl::OkStatus();
-  if (!event.object.identified()) return std::move(event.object.why);
-  last_event_ = loop_.clock().TimeNow();
-  if (event.type == WatchEventType::kDeleted) {
-    store_.RemoveUnreadable(event.object);
-  } else {
-    store_.PutUnreadable(std::move(event.object));
   }
   return absl::OkStatus();
 }

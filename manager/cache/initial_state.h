@@ -19,10 +19,8 @@ class InitialState {
   // the bookmark at the end. It may destroy this.
   InitialState(Loop& loop, absl::Duration silence, std::function<void()> on_silence);
 
-  // An error ends this attempt: it is the server's, or the event cannot be identified. The caller
-  // handles the bookmark at the end.
+  // A server's error ends this attempt. The caller handles the bookmark at the end.
   absl::Status Take(WatchEvent event);
-  absl::Status Take(UnreadableEvent event);
 
   size_t bytes() const { return store_.bytes(); }
   // Leaves it empty.

@@ -22,30 +22,8 @@ class InitialStateTest : public ::testing::Test {
     event.object = std::move(object);
     return event;
   }
-  // Of "default/NAME"; of nobody knows which when that is empty.
-  static UnreadableEvent Unreadable(std::string name, Type type = Type::kAdded) {
-    UnreadableEvent event;
-    event.kind = UnreadableEvent::Kind::kObject;
-    event.type = type;
-    event.object = {.why = absl::InvalidArgumentError("too deep"),
-                    .key = {name.empty() ? "" : "default", name},
-                    .resource_version = ""};
-    return event;
-  }
-  static UnreadableEvent OfNothing() {
-    UnreadableEvent event;
-    event.kind = UnreadableEvent::Kind::kNothing;
-    return event;
-  }
-  // "default/a@1 default/b@2 !default/c".
-  std::string Release() {
-    const ObjectStore::Content content = state_->Release();
-    std::string text = Text(content.objects);
-    for (const UnreadableObject& object : content.unreadable) {
-      text += (text.empty() ? "!" : " !") + object.Name();
-    }
-    return text;
-  }
+  // "default/a@1 default/b@2".
+  std::string Release() { return Text(state_->Release().objects); }
 
   SimulatedLoop loop_;
   int silences_ = 0;
@@ -82,24 +60,6 @@ TEST_F(InitialStateTest, TheServersErrorIsItsEnd) {
   EXPECT_EQ(state_->Take(std::move(event)), absl::ResourceExhaustedError("too many"));
 }
 
-TEST_F(InitialStateTest, WhatCannotBeReadIsThereUnderItsName) {
-  EXPECT_TRUE(state_->Take(Event(Type::kAdded, Widget("default/a", 1))).ok());
-  EXPECT_TRUE(state_->Take(Unreadable("b")).ok());
-  EXPECT_TRUE(state_->Take(Unreadable("c")).ok());
-  EXPECT_TRUE(state_->Take(Unreadable("c", Type::kDeleted)).ok());
-  EXPECT_TRUE(state_->Take(Unreadable("d")).ok());
-  EXPECT_TRUE(state_->Take(Event(Type::kModified, Widget("default/d", 2))).ok());
-  EXPECT_EQ(Release(), "default/a@1 default/d@2 !default/b");
-}
-
-TEST_F(InitialStateTest, WhatNobodyCanIdentifyIsItsEndAndWhatIsOfNoObjectIsNot) {
-  EXPECT_TRUE(state_->Take(OfNothing()).ok());
-  EXPECT_EQ(state_->Take(Unreadable("")), absl::InvalidArgumentError("too deep"));
-  UnreadableEvent malformed = Unreadable("");
-  malformed.kind = UnreadableEvent::Kind::kMalformed;
-  EXPECT_EQ(state_->Take(std::move(malformed)), absl::InvalidArgumentError("too deep"));
-}
-
 TEST_F(InitialStateTest, SilenceIsReportedOnceItHasLasted) {
   loop_.RunFor(absl::Seconds(29));
   EXPECT_EQ(silences_, 0);
@@ -111,14 +71,14 @@ TEST_F(InitialStateTest, EachEventOfAnObjectAndEachBookmarkEndsTheSilence) {
   loop_.RunFor(absl::Seconds(20));
   EXPECT_TRUE(state_->Take(Event(Type::kAdded, Widget("default/a", 1))).ok());
   loop_.RunFor(absl::Seconds(20));
-  EXPECT_TRUE(state_->Take(Unreadable("b")).ok());
+  EXPECT_TRUE(state_->Take(Event(Type::kDeleted, Widget("default/a", 2))).ok());
   loop_.RunFor(absl::Seconds(20));
   EXPECT_TRUE(state_->Take(Event(Type::kBookmark)).ok());
   loop_.RunFor(absl::Seconds(29));
   EXPECT_EQ(silences_, 0);
-  EXPECT_TRUE(state_->Take(OfNothing()).ok());
+  EXPECT_TRUE(state_->Take(Event(Type::kUnknown)).ok());
   loop_.RunFor(absl::Seconds(1));
-  EXPECT_EQ(silences_, 1) << "what is of no object says nothing";
+  EXPECT_EQ(silences_, 1) << "an unknown event does not count";
 }
 
 TEST_F(InitialStateTest, TheSilenceCallbackMayDestroyIt) {

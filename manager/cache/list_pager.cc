@@ -1,7 +1,6 @@
 #include "manager/cache/list_pager.h"
 
 #include <functional>
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -84,8 +83,6 @@ void ListPager::OnPage(absl::StatusOr<HttpResponse> response) {
   auto page = page_->Take();
   if (!page.ok()) return Finish(std::move(page).status());
   for (ObjectPtr& object : page->items) result_.content.Put(std::move(object));
-  std::move(page->undecodable.begin(), page->undecodable.end(),
-            std::back_inserter(result_.content.unreadable));
   result_.resource_version = std::move(page->resource_version);
   if (page->continue_token.empty()) return Finish(std::move(result_));
   if (pages_ >= options_.max_pages) {

@@ -17,7 +17,6 @@ Reflector::Reflector(Config config, RestClient& client, ObjectStore& store, Owne
       random_(config.random),
       metrics_(config.metrics),
       log_(config.log.With("watch", spec_.ToString())),
-      unreadable_log_(log_),
       store_(store),
       owner_(owner),
       client_(&client),
@@ -39,7 +38,7 @@ void Reflector::UseClient(RestClient& client) {
   client_ = &client;
   account_.MoveTo(client.component());
   counts_ = std::make_unique<WatchMetrics>(metrics_, spec_, client.component());
-  counts_->SetStore(store_.size(), store_.bytes(), store_.unreadable());
+  counts_->SetStore(store_.size(), store_.bytes());
   // The common backoff goes on: in an outage another identity fares no better.
   backoff_.ResetAccess();
   hinted_ = false;
@@ -126,7 +125,9 @@ void Reflector::OnWatchOpen() {
 }
 
 void Reflector::OnWatchEvent(WatchEvent event) {
+  if (event.type == WatchEventType::kUnknown) counts_->undecodable.Increment();
   if (phase_ == Phase::kStreamingList) return OnInitialEvent(std::move(event));
+  if (event.type == WatchEventType::kUnknown) return;
   std::vector<ObjectEvent> changes;
   switch (event.type) {
     case WatchEventType::kError:
@@ -141,6 +142,8 @@ void Reflector::OnWatchEvent(WatchEvent event) {
     case WatchEventType::kDeleted:
       changes = store_.Remove(std::move(event.object));
       break;
+    case WatchEventType::kUnknown:
+      break;  // returned above
   }
   OnApplied(event.type, std::move(event.resource_version), changes);
 }
@@ -162,33 +165,7 @@ void Reflector::OnApplied(WatchEventType type, std::string resource_version,
 void Reflector::OnWatchTurn() {
   NoteProgress();
   counts_->events.Increment(std::exchange(uncounted_events_, 0));
-  counts_->SetStore(store_.size(), store_.bytes(), store_.unreadable());
-}
-
-void Reflector::OnWatchUndecodable(UnreadableEvent event) {
-  CountUnreadable(event.object);
-  if (phase_ == Phase::kStreamingList) {
-    NoteProgress();
-    const absl::Status taken = initial_->Take(std::move(event));
-    if (!taken.ok()) OnStreamingListFailed(taken);
-    return;
-  }
-  if (event.kind == UnreadableEvent::Kind::kNothing) return;
-  if (!event.object.identified()) {
-    Stop();
-    return Fail(
-        absl::UnavailableError(StrCat("the watch has brought a change that cannot be read: ",
-                                      event.object.why.message())),
-        Next::kPass);
-  }
-  std::string version = event.object.resource_version;
-  std::vector<ObjectEvent> changes;
-  if (event.type == WatchEventType::kDeleted) {
-    changes = store_.RemoveUnreadable(event.object);
-  } else {
-    store_.PutUnreadable(std::move(event.object));
-  }
-  OnApplied(event.type, std::move(version), changes);
+  counts_->SetStore(store_.size(), store_.bytes());
 }
 
 void Reflector::OnWatchEnd(const WatchStream::End& end) {
@@ -198,6 +175,10 @@ void Reflector::OnWatchEnd(const WatchStream::End& end) {
   answer_timer_.Cancel();
   counts_->SetOpen(false);
   if (end.kind == Kind::kOverflow) counts_->overflows.Increment();
+  if (end.kind == Kind::kInvalid) {
+    counts_->undecodable.Increment();
+    log_.Error("Watch ended: it brought an invalid event", {{"error", end.status}});
+  }
   if (phase == Phase::kStreamingList) {
     const bool cut = end.kind == Kind::kClosed && end.events > 0;
     if (!cut) return OnStreamingListFailed(end.status);
@@ -213,6 +194,10 @@ void Reflector::OnWatchEnd(const WatchStream::End& end) {
     case Kind::kOverflow:
       log_.Error("Watch ended: it exceeds a bound", {{"error", end.status}});
       return Fail(end.status, Next::kPass);
+    case Kind::kInvalid:
+      return Fail(absl::UnavailableError(
+                      StrCat("the watch brought an invalid event: ", end.status.message())),
+                  Next::kPass);
     case Kind::kClosed:
       backoff_.AfterWatch(end.duration);
       return OnWatchClosed(end);
@@ -365,11 +350,6 @@ void Reflector::MoveTo(std::string resource_version) {
   if (resource_version.empty()) return;
   version_ = resource_version;
   store_.SetResourceVersion(std::move(resource_version));
-}
-
-void Reflector::CountUnreadable(const UnreadableObject& object) {
-  counts_->undecodable.Increment();
-  unreadable_log_.Add(object);
 }
 
 }  // namespace mandate

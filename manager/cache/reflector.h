@@ -26,20 +26,11 @@
 //                  ERROR 429                       wait                             Opening
 //                  ERROR InternalError             if so wished: wait               Opening
 //                  ERROR 410, any other; overflow  wait                             a new pass
+//                  an invalid event                wait (as client-go)              a new pass
+//                  an event of an unknown type     skip it                          Watching
 //   any            more bytes than max_bytes       wait                             a new pass
 //   Waiting        the time has come; a hint (403, 404, 401)                        as said above
 //   any            406, once                       ask for JSON from then on        the same again
-//
-// What cannot be read is not absent:
-//
-//   the watch or list brings          does
-//   ────────────────────────────────  ───────────────────────────────────────────────────────────
-//   an object that is unreadable      marks its key in the store; DELETED removes it
-//   one that nobody can identify      Listing: marks the store, which then deletes nothing; else as
-//                                     the next
-//   a frame that is none              StreamingList: Listing; Watching: wait, a new pass (as
-//                                     client-go)
-//   a type of event that is unknown   nothing
 //
 // A pass begins with StreamingList, or Listing where that is switched off. All waits but those for
 // 403, 404 and 410 share one backoff (client-go shares it with 410).
@@ -61,7 +52,6 @@
 #include "manager/cache/reflector_backoff.h"
 #include "manager/cache/reflector_options.h"
 #include "manager/cache/store.h"
-#include "manager/cache/unreadable_log.h"
 #include "manager/cache/watch_budget.h"
 #include "manager/cache/watch_stream.h"
 #include "manager/client/rest_client.h"
@@ -134,7 +124,6 @@ class Reflector : private WatchStream::Observer {
 
   void OnWatchOpen() override;
   void OnWatchEvent(WatchEvent event) override;
-  void OnWatchUndecodable(UnreadableEvent event) override;
   void OnWatchTurn() override;
   void OnWatchEnd(const WatchStream::End& end) override;
 
@@ -174,7 +163,6 @@ class Reflector : private WatchStream::Observer {
   void OnApplied(WatchEventType type, std::string resource_version,
                  const std::vector<ObjectEvent>& changes);
   void MoveTo(std::string resource_version);
-  void CountUnreadable(const UnreadableObject& object);
 
   const DemandSpec spec_;
   const ReflectorOptions options_;
@@ -183,7 +171,6 @@ class Reflector : private WatchStream::Observer {
   std::mt19937_64& random_;
   Metrics& metrics_;
   const Logger log_;
-  UnreadableLog unreadable_log_;
   ObjectStore& store_;
   Owner& owner_;
   RestClient* client_;

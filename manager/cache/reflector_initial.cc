@@ -9,7 +9,6 @@ namespace mandate {
 
 void Reflector::StartPass() {
   last_attempt_ = loop_.clock().TimeNow();
-  unreadable_log_.StartPass();
   if (filled_) counts_->relists.Increment();
   options_.watch_list ? StartStreamingList() : StartList();
 }
@@ -81,7 +80,6 @@ void Reflector::OnList(absl::StatusOr<ListPager::Result> result) {
     account_.Set(store_.bytes()).IgnoreError();  // no more than it had
     return Fail(result.status(), Next::kPass);
   }
-  for (const UnreadableObject& object : result->content.unreadable) CountUnreadable(object);
   Replace(std::move(result->content), std::move(result->resource_version));
   StartWatch();
 }
@@ -93,7 +91,7 @@ void Reflector::Replace(ObjectStore::Content content, std::string resource_versi
   filled_ = true;
   const ObjectStore::Replaced replaced =
       store_.Replace(std::move(content), std::move(resource_version), most_events_);
-  counts_->SetStore(store_.size(), store_.bytes(), store_.unreadable());
+  counts_->SetStore(store_.size(), store_.bytes());
   account_.Set(store_.bytes()).IgnoreError();  // was admitted as it came
   if (replaced.before != nullptr) owner_.OnReplaced(replaced.before);
   if (!replaced.events.empty()) owner_.OnObjects(replaced.events);

@@ -166,7 +166,7 @@ TEST_F(ReflectorTest, AServerWithoutBookmarksMayHaveNothingToSend) {
   EXPECT_EQ(failures_, 0);
 }
 
-// As upstream. What else cannot be read: reflector_unreadable_test.cc.
+// As in client-go. Other invalid events: reflector_invalid_test.cc.
 TEST_F(ReflectorTest, UnknownTypesOfEventsAreSkipped) {
   StartSynced(10);
   Send(EventJson("SURPRISE", WidgetJson("a/x", 11)) + EventJson("ADDED", WidgetJson("a/y", 12)));

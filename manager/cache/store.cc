@@ -11,7 +11,6 @@ namespace mandate {
 namespace {
 
 using Type = ObjectEvent::Type;
-using Unreadable = std::map<ObjectKey, UnreadableObject>;
 
 bool SameVersion(const RawObject& a, const RawObject& b) {
   return a.uid() == b.uid() && a.resource_version() == b.resource_version();
@@ -23,11 +22,6 @@ ObjectEvent Added(ObjectPtr object) {
 
 ObjectEvent Deleted(ObjectPtr object) {
   return {.type = Type::kDelete, .object = std::move(object), .old = nullptr};
-}
-
-absl::Status CannotRead(const UnreadableObject& object) {
-  return absl::DataLossError(StrCat(
-      object.Name(), " exists and cannot be read; fix it or delete it: ", object.why.message()));
 }
 
 }  // namespace
@@ -56,40 +50,6 @@ void ObjectStore::Content::Put(ObjectPtr object) {
   }
   bytes -= place->object->bytes().size();
   place->object = std::move(object);
-}
-
-absl::StatusOr<ObjectPtr> ObjectStore::Read(std::string_view ns, std::string_view name) const {
-  MutexLock lock(mutex_);
-  if (!unreadable_.empty()) {
-    const auto mark = unreadable_.find({std::string(ns), std::string(name)});
-    if (mark != unreadable_.end()) return CannotRead(mark->second);
-  }
-  const auto it = objects_.find(ObjectLess::Key(ns, name));
-  if (it != objects_.end()) return it->object;
-  if (!unidentified_.ok())
-    return CannotRead({.why = unidentified_, .key = {}, .resource_version = ""});
-  return nullptr;
-}
-
-absl::Status ObjectStore::Readable(std::string_view ns) const {
-  for (const auto& [key, object] : unreadable_) {
-    if (ns.empty() || key.ns == ns) return CannotRead(object);
-  }
-  if (unidentified_.ok()) return absl::OkStatus();
-  return CannotRead({.why = unidentified_, .key = {}, .resource_version = ""});
-}
-
-absl::Status ObjectStore::WhyUnreadable() const {
-  MutexLock lock(mutex_);
-  return Readable("");
-}
-
-absl::StatusOr<std::vector<ObjectPtr>> ObjectStore::ReadAll(std::string_view ns) const {
-  {
-    MutexLock lock(mutex_);
-    if (absl::Status status = Readable(ns); !status.ok()) return status;
-  }
-  return List(ns);
 }
 
 ObjectPtr ObjectStore::Get(std::string_view ns, std::string_view name) const {
@@ -133,11 +93,6 @@ size_t ObjectStore::bytes() const {
   return bytes_;
 }
 
-size_t ObjectStore::unreadable() const {
-  MutexLock lock(mutex_);
-  return unreadable_.size() + (unidentified_.ok() ? 0 : 1);
-}
-
 std::string ObjectStore::resource_version() const {
   MutexLock lock(mutex_);
   return resource_version_;
@@ -150,42 +105,8 @@ bool ObjectStore::HasReached(std::string_view resource_version) const {
   return wanted && reached && *reached >= *wanted;
 }
 
-void ObjectStore::KeepUnproven(const absl::Status& unidentified, Unreadable& marks,
-                               Content& content) const {
-  for (const ObjectSlot& slot : OwnObjects()) {
-    const ObjectPtr& old = slot.object;
-    if (content.objects.contains(old)) continue;
-    const auto [mark, is_new] = marks.try_emplace(old->Key());
-    if (is_new && unidentified.ok()) {
-      marks.erase(mark);
-      continue;
-    }
-    if (is_new) {
-      mark->second = {
-          .why = absl::DataLossError(StrCat("the last list does not have it, but it has an object "
-                                            "of which nobody can tell which one it is: ",
-                                            unidentified.message())),
-          .key = mark->first,
-          .resource_version = ""};
-    }
-    content.Put(old);
-  }
-}
-
 ObjectStore::Replaced ObjectStore::Replace(Content content, std::string resource_version,
                                            size_t most_events) {
-  Unreadable marks;
-  absl::Status unidentified;
-  for (UnreadableObject& object : content.unreadable) {
-    if (!object.identified()) {
-      unidentified.Update(object.why);
-      continue;
-    }
-    ObjectKey key = object.key;
-    marks.insert_or_assign(std::move(key), std::move(object));
-  }
-  if (!content.unreadable.empty()) KeepUnproven(unidentified, marks, content);
-
   const ObjectLess less;
   const ObjectSet& before = OwnObjects();
   const bool is_first = before.empty();
@@ -223,8 +144,6 @@ ObjectStore::Replaced ObjectStore::Replace(Content content, std::string resource
     }
     objects_.swap(content.objects);
     bytes_ = content.bytes;
-    unreadable_ = std::move(marks);
-    unidentified_ = std::move(unidentified);
     resource_version_ = std::move(resource_version);
   }
   if (many) {
@@ -241,20 +160,9 @@ ObjectSet::iterator ObjectStore::Find(const ObjectPtr& object) {
   return objects_.lower_bound(object);
 }
 
-bool ObjectStore::Settle(std::string_view ns, std::string_view name,
-                         std::string_view resource_version) {
-  if (unreadable_.empty()) return true;
-  const auto mark = unreadable_.find({std::string(ns), std::string(name)});
-  if (mark == unreadable_.end()) return true;
-  if (IsOlder(resource_version, mark->second.resource_version)) return false;
-  unreadable_.erase(mark);
-  return true;
-}
-
 std::vector<ObjectEvent> ObjectStore::Put(ObjectPtr object) {
   std::vector<ObjectEvent> events;
   MutexLock lock(mutex_);
-  if (!Settle(object->ns(), object->name(), object->resource_version())) return events;
   const auto it = Find(object);
   if (it == objects_.end() || ObjectLess()(object, *it)) {
     bytes_ += object->bytes().size();
@@ -277,7 +185,6 @@ std::vector<ObjectEvent> ObjectStore::Put(ObjectPtr object) {
 std::vector<ObjectEvent> ObjectStore::Remove(ObjectPtr object) {
   std::vector<ObjectEvent> events;
   MutexLock lock(mutex_);
-  if (!Settle(object->ns(), object->name(), object->resource_version())) return events;
   const auto it = Find(object);
   if (it == objects_.end() || ObjectLess()(object, *it)) return events;
   if (IsOlder(object->resource_version(), it->object->resource_version())) return events;
@@ -288,47 +195,12 @@ std::vector<ObjectEvent> ObjectStore::Remove(ObjectPtr object) {
   return events;
 }
 
-void ObjectStore::PutUnreadable(UnreadableObject object) {
-  MutexLock lock(mutex_);
-  if (!object.identified()) return unidentified_.Update(object.why);
-  const auto it = objects_.find(ObjectLess::Key(object.key.ns, object.key.name));
-  if (it != objects_.end() && IsOlder(object.resource_version, it->object->resource_version())) {
-    return;
-  }
-  UnreadableObject& mark = unreadable_[object.key];
-  if (!IsOlder(object.resource_version, mark.resource_version)) mark = std::move(object);
-}
-
-std::vector<ObjectEvent> ObjectStore::RemoveUnreadable(const UnreadableObject& object) {
-  std::vector<ObjectEvent> events;
-  MutexLock lock(mutex_);
-  if (!object.identified()) {
-    unidentified_.Update(object.why);
-    return events;
-  }
-  if (!Settle(object.key.ns, object.key.name, object.resource_version)) return events;
-  const auto it = objects_.find(ObjectLess::Key(object.key.ns, object.key.name));
-  if (it == objects_.end()) return events;
-  if (IsOlder(object.resource_version, it->object->resource_version())) return events;
-  bytes_ -= it->object->bytes().size();
-  events.push_back(Deleted(it->object));
-  Note(events);
-  objects_.erase(it);
-  return events;
-}
-
 ObjectStore::Content ObjectStore::Release() {
   MutexLock lock(mutex_);
   Content content;
   content.objects.swap(objects_);
   content.bytes = bytes_;
-  for (auto& [key, object] : unreadable_) content.unreadable.push_back(std::move(object));
-  if (!unidentified_.ok()) {
-    content.unreadable.push_back({.why = unidentified_, .key = {}, .resource_version = ""});
-  }
   indexes_.clear();
-  unreadable_.clear();
-  unidentified_ = absl::OkStatus();
   bytes_ = 0;
   return content;
 }

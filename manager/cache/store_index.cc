@@ -50,22 +50,9 @@ void ObjectStore::Note(const std::vector<ObjectEvent>& changes) {
   }
 }
 
-void ObjectStore::AddMarked(std::string_view ns, std::vector<ObjectPtr>& objects) const {
-  const ObjectLess less;
-  for (const auto& [key, mark] : unreadable_) {
-    if (!ns.empty() && key.ns != ns) continue;
-    const auto marked = objects_.find(ObjectLess::Key(key.ns, key.name));
-    if (marked == objects_.end()) continue;
-    const auto place = std::lower_bound(objects.begin(), objects.end(), marked->object, less);
-    if (place == objects.end() || less(marked->object, *place)) {
-      objects.insert(place, marked->object);
-    }
-  }
-}
-
-absl::StatusOr<std::vector<ObjectPtr>> ObjectStore::FindBy(const IndexDefinition& definition,
+absl::StatusOr<std::vector<ObjectPtr>> ObjectStore::ReadBy(const IndexDefinition& definition,
                                                            std::string_view value,
-                                                           std::string_view ns, bool decide) const {
+                                                           std::string_view ns) const {
   for (;;) {
     std::vector<ObjectPtr> unread;
     {
@@ -74,12 +61,7 @@ absl::StatusOr<std::vector<ObjectPtr>> ObjectStore::FindBy(const IndexDefinition
       if (found == indexes_.end()) return absl::UnavailableError("the watch has been closed");
       FieldIndex& index = found->second.values;
       unread = index.TakeUnread(objects_, kExtractedAtOnce);
-      if (unread.empty()) {
-        if (decide) RETURN_IF_ERROR(Readable(ns));
-        std::vector<ObjectPtr> objects = index.Find(value, ns);
-        if (!decide) AddMarked(ns, objects);
-        return objects;
-      }
+      if (unread.empty()) return index.Find(value, ns);
     }
     std::vector<absl::StatusOr<std::vector<std::string>>> values;
     values.reserve(unread.size());
@@ -93,15 +75,9 @@ absl::StatusOr<std::vector<ObjectPtr>> ObjectStore::FindBy(const IndexDefinition
   }
 }
 
-absl::StatusOr<std::vector<ObjectPtr>> ObjectStore::ReadBy(const IndexDefinition& definition,
-                                                           std::string_view value,
-                                                           std::string_view ns) const {
-  return FindBy(definition, value, ns, /*decide=*/true);
-}
-
 std::vector<ObjectPtr> ObjectStore::ListBy(const IndexDefinition& definition,
                                            std::string_view value, std::string_view ns) const {
-  auto found = FindBy(definition, value, ns, /*decide=*/false);
+  auto found = ReadBy(definition, value, ns);
   return found.ok() ? *std::move(found) : std::vector<ObjectPtr>();
 }
 

@@ -148,28 +148,6 @@ TEST(StoreIndexTest, AFunctionThatThrowsMakesTheObjectCountForEveryValue) {
   EXPECT_EQ(Text(*store.ReadBy(*index, "blue", "")), "a/bad@1");
 }
 
-TEST(StoreIndexTest, WhatCannotBeReadIsDataLossToDecideByAndMayConcernAnyone) {
-  const auto index = Index();
-  ObjectStore store;
-  store.AddIndex(index);
-  store.Replace(ContentOf({Widget("a/x", 1, "red"), Widget("b/y", 2, "red")}), "2");
-  store.PutUnreadable(
-      {.why = absl::DataLossError("deep"), .key = {"a", "x"}, .resource_version = "3"});
-  EXPECT_EQ(store.ReadBy(*index, "blue", "").status().code(), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(store.ReadBy(*index, "blue", "a").status().code(), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(Text(*store.ReadBy(*index, "red", "b")), "b/y@2");
-  EXPECT_EQ(Text(store.ListBy(*index, "blue", "")), "a/x@1") << "it may be blue by now";
-  EXPECT_EQ(Text(store.ListBy(*index, "blue", "b")), "");
-  EXPECT_EQ(Text(store.ListBy(*index, "red", "")), "a/x@1 b/y@2") << "once";
-  store.Put(Widget("a/x", 4, "green"));
-  EXPECT_EQ(Text(*store.ReadBy(*index, "blue", "")), "");
-  EXPECT_EQ(Text(store.ListBy(*index, "blue", "")), "");
-  EXPECT_EQ(Text(*store.ReadBy(*index, "red", "")), "b/y@2");
-  store.RemoveUnreadable(
-      {.why = absl::DataLossError("deep"), .key = {"b", "y"}, .resource_version = "5"});
-  EXPECT_EQ(Text(*store.ReadBy(*index, "red", "")), "");
-}
-
 // A reader stops between taking objects and bringing their values; another one goes on without it.
 TEST(StoreIndexTest, ASlowReaderDoesNotDelayOthersOrOverwrite) {
   bool nested = false;

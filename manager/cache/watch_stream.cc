@@ -93,8 +93,9 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
     Schedule();
   }
 
-  void Overflow(absl::Status status) {
-    overflow_ = true;
+  void Overflow(absl::Status status) { Break(End::Kind::kOverflow, std::move(status)); }
+  void Break(End::Kind kind, absl::Status status) {
+    broken_ = kind;
     Finish(std::move(status));
   }
 
@@ -105,7 +106,7 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
       observer_->OnWatchOpen();
     }
     const size_t enough = queued_ / 2;
-    for (int i = 0; observer_ != nullptr && splitter_ && !overflow_; ++i) {
+    for (int i = 0; observer_ != nullptr && splitter_ && !broken_; ++i) {
       if (i >= options_.frames_per_turn && queued_ <= enough) {
         Schedule();
         break;
@@ -126,9 +127,7 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
     }
     if (observer_ == nullptr || !end_ || scheduled_) return;
     Observer* observer = std::exchange(observer_, nullptr);
-    const auto kind = overflow_   ? End::Kind::kOverflow
-                      : splitter_ ? End::Kind::kClosed
-                                  : End::Kind::kNeverOpened;
+    const auto kind = broken_.value_or(splitter_ ? End::Kind::kClosed : End::Kind::kNeverOpened);
     if (kind == End::Kind::kNeverOpened && end_->ok()) {
       end_ = absl::UnavailableError("the watch was closed before it was answered");
     }
@@ -142,8 +141,8 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
     queued_ -= std::min(queued_, frame.size() + (encoding_ == Encoding::kJson ? 1 : 4));
     auto event = ParseWatchEvent(frame, encoding_);
     if (!event.ok()) {
-      told_ = true;
-      return observer_->OnWatchUndecodable(IdentifyEvent(event.status(), frame, encoding_));
+      end_.reset();
+      return Break(End::Kind::kInvalid, event.status());
     }
     if (event->type != WatchEventType::kError) ++events_;
     told_ = true;
@@ -164,7 +163,7 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
   bool told_open_ = false;
   bool told_ = false;  // events, in this turn
   bool scheduled_ = false;
-  bool overflow_ = false;
+  std::optional<End::Kind> broken_;  // kOverflow or kInvalid
   std::optional<absl::Status> end_;
 };
 

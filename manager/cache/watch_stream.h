@@ -32,9 +32,9 @@ class WatchStream {
   // How it ended.
   struct End {
     // kNeverOpened: the server's or the transport's error. kOverflow: kResourceExhausted, of our
-    // bounds. kClosed: by the server, by the network or by our lifetime guard, which is one and the
-    // same to a reader that resumes.
-    enum class Kind { kNeverOpened, kOverflow, kClosed } kind = Kind::kClosed;
+    // bounds. kInvalid: kInvalidArgument, a frame that is not an event. kClosed: by the server, by
+    // the network or by our lifetime guard, which is the same to a reader that resumes.
+    enum class Kind { kNeverOpened, kOverflow, kInvalid, kClosed } kind = Kind::kClosed;
     absl::Status status;
     absl::Duration duration;  // since Start()
     int events = 0;           // ERROR events not among them
@@ -46,8 +46,6 @@ class WatchStream {
     virtual ~Observer() = default;
     virtual void OnWatchOpen() = 0;
     virtual void OnWatchEvent(WatchEvent event) = 0;
-    // A frame that cannot be read; the watch goes on.
-    virtual void OnWatchUndecodable(UnreadableEvent event) = 0;
     // Some events were told, and the loop has its turn before the next ones.
     virtual void OnWatchTurn() {}
     // Last.

@@ -33,7 +33,6 @@ class WatchStreamTest : public ::testing::Test, protected WatchStream::Observer 
  protected:
   void OnWatchOpen() override { log_ += "open "; }
   void OnWatchEvent(WatchEvent) override { log_ += "event "; }
-  void OnWatchUndecodable(UnreadableEvent) override { log_ += "undecodable "; }
   void OnWatchTurn() override { log_ += "turn "; }
   void OnWatchEnd(const WatchStream::End& end) override {
     log_ += end.kind == WatchStream::End::Kind::kNeverOpened ? "never opened" : "end";

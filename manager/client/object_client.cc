@@ -196,11 +196,6 @@ absl::StatusOr<std::string> ObjectClient::List(
       continue;
     }
     ASSIGN_OR_RETURN(RawList list, ParseList(response->body, EncodingOf(*response)));
-    if (!list.undecodable.empty()) {
-      return absl::InternalError(StrCat("the list of ", kind.plural, " holds what is no ",
-                                        kind.kind, ": ",
-                                        AsStd(list.undecodable.front().why.message())));
-    }
     items += list.items.size();
     if (items > options.max_items) {
       return absl::ResourceExhaustedError(

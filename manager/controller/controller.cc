@@ -171,17 +171,6 @@ absl::Status Controller::Core::Ready() const {
   return readiness.ToStatus();
 }
 
-std::string Controller::Core::Warning() const {
-  std::string warning;
-  MutexLock lock(mutex_);
-  for (const Watched& watched : watched_) {
-    if (watched.handle == nullptr) continue;
-    const absl::Status why = watched.handle->Unreadable();
-    if (!why.ok()) StrAppend(&warning, warning.empty() ? "" : "; ", AsStd(why.message()));
-  }
-  return warning;
-}
-
 // While a source cannot be read, the maps of the others may find none of its objects, and enqueue
 // nothing for an event that concerns some. Which events these were is unknown, so that all objects
 // are mapped again.
@@ -289,7 +278,6 @@ void Controller::Start() { core_->Start(); }
 void Controller::RequestStop() { core_->RequestStop(); }
 absl::Status Controller::Stop(absl::Time deadline) { return core_->Stop(deadline); }
 absl::Status Controller::Ready() const { return core_->Ready(); }
-std::string Controller::Warning() const { return core_->Warning(); }
 const std::string& Controller::name() const { return core_->name; }
 const std::string& Controller::component() const { return core_->component(); }
 int Controller::max_concurrent_reconciles() const { return core_->max_concurrent(); }

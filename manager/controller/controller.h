@@ -103,10 +103,6 @@ class Controller {
   // OK if every source is live and workers run; else the reasons.
   absl::Status Ready() const;
 
-  // Problems that affect only a part of its work: for each source, one of the objects that cannot
-  // be read. Empty: none.
-  std::string Warning() const;
-
   const std::string& name() const;
   const std::string& component() const;
   int max_concurrent_reconciles() const;

@@ -71,7 +71,6 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   }
   absl::Status Stop(absl::Time deadline);
   absl::Status Ready() const;
-  std::string Warning() const;
 
   const std::string name;
 

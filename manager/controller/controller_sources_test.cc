@@ -283,16 +283,5 @@ TEST_F(ControllerSourcesTest, FailedRequestsAreRetriedWhenALostSourceIsLiveAgain
   EXPECT_EQ(Counter("controller_runtime_reconcile_total", {{"result", "success"}}), successes + 1);
 }
 
-TEST_F(ControllerSourcesTest, WarnsOfObjectsThatCannotBeReadAndStaysReady) {
-  Start({Of(kLease), Of(kRole)});
-  loop_.RunFor(absl::Seconds(1));
-  EXPECT_EQ(controller_->Warning(), "");
-  cache_.SetUnreadable(kRole, absl::DataLossError("roles: cannot read foo/deep"));
-  EXPECT_EQ(controller_->Warning(), "roles: cannot read foo/deep");
-  EXPECT_TRUE(controller_->Ready().ok());
-  cache_.SetUnreadable(kLease, absl::DataLossError("leases: cannot read a"));
-  EXPECT_EQ(controller_->Warning(), "leases: cannot read a; roles: cannot read foo/deep");
-}
-
 }  // namespace
 }  // namespace mandate

@@ -195,7 +195,6 @@ class PausingView : public FakeCacheView {
     Handle(std::unique_ptr<DemandHandle> handle, std::function<void()> hook)
         : demand(std::move(handle)), on_pause(std::move(hook)) {}
     DemandStatus status() const override { return demand->status(); }
-    absl::Status Unreadable() const override { return demand->Unreadable(); }
     void Pause() override {
       on_pause();
       demand->Pause();

@@ -18,7 +18,8 @@ namespace mandate {
 
 // kInvalidArgument with line and column for anything that RFC 8259 does not allow, for duplicate
 // keys, for numbers out of range, for more than the limits.
-absl::StatusOr<Json::Value> ParseJson(std::string_view text, const JsonLimits& limits = {});
+absl::StatusOr<Json::Value> ParseJson(std::string_view text,
+                                      const JsonLimits& limits = {.max_depth = kMaxRecursion});
 
 // Compact, keys sorted; integers stay integers, doubles are the shortest text that reads back.
 // The inverse of ParseJson. NaN and infinities, which JSON lacks, become null.

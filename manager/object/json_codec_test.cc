@@ -209,7 +209,7 @@ TEST(FromJsonTest, ReplacesWhatWasThere) {
 }
 
 TEST(FromJsonTest, KeepsToItsLimits) {
-  const std::string deep = R"({"x":)" + std::string(600, '[') + std::string(600, ']') + "}";
+  const std::string deep = R"({"x":)" + std::string(10'000, '[') + std::string(10'000, ']') + "}";
   EXPECT_THAT(Through<rbac::ClusterRole>(deep), HasSubstr("nested deeper"));
   EXPECT_THAT(Through<rbac::ClusterRole>(R"({"x":1})", {.limits = {.max_bytes = 3}}),
               HasSubstr("larger than the limit of 3"));

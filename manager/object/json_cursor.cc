@@ -30,7 +30,7 @@ size_t SkipPlain(std::string_view text, size_t at) {
     const uint64_t quotes = word ^ (kOnes * '"');
     const uint64_t slashes = word ^ (kOnes * '\\');
     // In each: the high bit of a byte that is less than a space, '"', '\\', or not ASCII. A byte
-    // above a marked one may be marked wrongly; whoever finds a mark looks again.
+    // above a marked one may be marked wrongly, so a marked word is looked at byte by byte.
     const uint64_t marks = (word - kOnes * ' ') | (quotes - kOnes) | (slashes - kOnes) | word;
     if ((marks & kHigh) != 0) break;
   }
@@ -149,7 +149,6 @@ bool JsonCursor::Expect(char c) {
 bool JsonCursor::Enter(char open) {
   if (!Expect(open)) return false;
   if (depth_ >= max_depth_) {
-    too_deep_ = true;
     return FailAt(at_ - 1, StrCat("nested deeper than the limit of ", max_depth_));
   }
   ++depth_;
@@ -306,72 +305,51 @@ bool JsonCursor::ReadBool(bool* value) {
 
 bool JsonCursor::ReadNull() { return ScanWord("null"); }
 
-// Recursive, to the depth that the limits allow.
-bool JsonCursor::SkipValue(std::string_view* source) {
-  const size_t start = Offset();
+bool JsonCursor::SkipScalar(Token token) {
   std::string_view ignored;
   bool flag = false;
-  switch (Peek()) {
-    case Token::kObject:
-      for (BeginObject(); status_.ok();) {
-        if (!Separate('}', &flag)) break;
-        if (at_ >= text_.size() || text_[at_] != '"') {
-          return Fail("expected a member's name in quotes");
-        }
-        bool escaped = false;
-        if (!ScanString(&ignored, &escaped) || !Expect(':') || !SkipValue()) return false;
-      }
-      break;
-    case Token::kArray:
-      for (BeginArray(); NextElement();) {
-        if (!SkipValue()) return false;
-      }
-      break;
+  switch (token) {
     case Token::kString:
-      ScanString(&ignored, &flag);
-      break;
+      return ScanString(&ignored, &flag);
     case Token::kNumber:
-      ScanNumber();
-      break;
+      return ScanNumber();
     case Token::kBool:
-      ReadBool(&flag);
-      break;
+      return ReadBool(&flag);
     case Token::kNull:
-      ReadNull();
-      break;
-    case Token::kInvalid:
-      if (status_.ok()) Fail("expected a value");
-      break;
+      return ReadNull();
+    default:
+      return status_.ok() ? Fail("expected a value") : false;
   }
-  if (!status_.ok()) return false;
-  if (source != nullptr) *source = text_.substr(start, at_ - start);
-  return true;
 }
 
-bool JsonCursor::SkipDeepValue(std::string_view* source) {
-  const Token token = Peek();
-  if (token != Token::kObject && token != Token::kArray) return SkipValue(source);
+bool JsonCursor::NextWithin(char close, bool* ended) {
+  if (!Separate(close, ended)) return false;
+  if (close == ']') return true;
+  if (at_ >= text_.size() || text_[at_] != '"') return Fail("expected a member's name in quotes");
+  std::string_view ignored;
+  bool escaped = false;
+  return ScanString(&ignored, &escaped) && Expect(':');
+}
+
+// Without recursion: the stack stays the same, however deep the value is.
+bool JsonCursor::SkipValue(std::string_view* source) {
   const size_t start = Offset();
-  std::string awaited;  // the brackets that close those that are open
+  std::string closers;  // of the objects and arrays that are open, the innermost last
   do {
-    if (at_ >= text_.size()) return FailAt(start, "the value has no end");
-    const char c = text_[at_];
-    if (c == '"') {
-      std::string_view ignored;
-      bool escaped = false;
-      if (!ScanString(&ignored, &escaped)) return false;
-      continue;
+    const Token token = Peek();
+    if (token == Token::kObject || token == Token::kArray) {
+      if (!Enter(text_[at_])) return false;
+      closers += token == Token::kObject ? '}' : ']';
+    } else if (!SkipScalar(token)) {
+      return false;
     }
-    if (c == '{' || c == '[') {
-      awaited.push_back(c == '{' ? '}' : ']');
-    } else if (c == '}' || c == ']') {
-      if (awaited.back() != c)
-        return Fail(StrCat("expected '", awaited.substr(awaited.size() - 1), "'"));
-      awaited.pop_back();
+    bool ended = true;
+    while (ended && !closers.empty()) {
+      if (NextWithin(closers.back(), &ended)) break;
+      if (!ended) return false;
+      closers.pop_back();
     }
-    ++at_;
-  } while (!awaited.empty());
-  first_ = false;
+  } while (!closers.empty());
   if (source != nullptr) *source = text_.substr(start, at_ - start);
   return true;
 }

@@ -22,8 +22,13 @@ namespace mandate {
 
 struct JsonLimits {
   size_t max_bytes = size_t{64} << 20;
-  int max_depth = 512;  // of objects and arrays within each other
+  // Of objects and arrays within each other. The default is the limit of Go's encoding/json: an API
+  // server stores an object that is so deep, in a field that preserves unknown fields.
+  int max_depth = 10'000;
 };
+
+// The limit of readers that use the stack for each level.
+inline constexpr int kMaxRecursion = 512;
 
 // One thread only. Borrows `text`; views that it hands out live as long as both the text and the
 // cursor do.
@@ -31,7 +36,7 @@ class JsonCursor {
  public:
   enum class Token { kObject, kArray, kString, kNumber, kBool, kNull, kInvalid };
 
-  // A place to come back to, for as long as there is no error but too_deep().
+  // A place in the text.
   struct Place {
     size_t at = 0;
     int depth = 0;
@@ -68,9 +73,6 @@ class JsonCursor {
   // Any value, checked; `source` is its text.
   bool SkipValue(std::string_view* source = nullptr);
 
-  // Any value, however deep: within it only strings and brackets are checked.
-  bool SkipDeepValue(std::string_view* source = nullptr);
-
   // Where the next value starts, in bytes from the start of the text.
   size_t Offset();
   // How much is consumed: where the last value ended.
@@ -80,16 +82,7 @@ class JsonCursor {
   std::string_view TextSince(size_t start) const { return text_.substr(start, at_ - start); }
 
   Place Mark() const { return {at_, depth_, first_}; }
-  void GoBack(const Place& place) {
-    at_ = place.at;
-    depth_ = place.depth;
-    first_ = place.first;
-    if (too_deep_) status_ = absl::OkStatus();
-    too_deep_ = false;
-  }
 
-  // Whether the error is that the text nests deeper than the limit; GoBack() forgets it.
-  bool too_deep() const { return too_deep_; }
   const absl::Status& status() const { return status_; }
   // The status; also an error when anything but white space follows the value just read.
   absl::Status Finish();
@@ -111,13 +104,16 @@ class JsonCursor {
   bool ScanString(std::string_view* raw, bool* escaped);
   bool ScanNumber();
   bool ScanWord(std::string_view word);
+  bool SkipScalar(Token token);
+  // Moves to the next value within an open object or array, past the member's name if it has one.
+  // False after an error, and at the end, which sets `ended`.
+  bool NextWithin(char close, bool* ended);
 
   std::string_view text_;
   size_t at_;
   int depth_;
   const int max_depth_;
   bool first_;  // nothing was read yet of the innermost object or array
-  bool too_deep_ = false;
   absl::Status status_;
   std::forward_list<std::string> unescaped_;
 };

@@ -84,6 +84,9 @@ class Decoder {
       return status.ok() ? status : Error(path, AsStd(status.message()));
     }
     RETURN_IF_ERROR(Expect(Token::kObject, path));
+    if (++depth_ > kMaxRecursion) {
+      return Error(path, StrCat("nested deeper than the limit of ", kMaxRecursion, " messages"));
+    }
     std::set<std::string_view> seen;  // in strict mode
     std::string_view key;
     for (json_.BeginObject(); json_.NextMember(&key);) {
@@ -100,11 +103,12 @@ class Decoder {
         json_.SkipValue();
       }
     }
+    --depth_;
     return json_.status();
   }
 
-  // What is sent on its own and what has metadata is an object: its apiVersion and kind are no
-  // fields of the message.
+  // An object, whose apiVersion and kind are not fields of the message: the root, and every message
+  // with metadata.
   static bool MayNameType(const MessagePlan& plan, const Path& path) {
     return plan.has_metadata || path.step == Path::Step::kRoot;
   }
@@ -295,6 +299,7 @@ class Decoder {
 
   JsonCursor json_;
   const FromJsonOptions& options_;
+  int depth_ = 0;  // of messages within each other
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <variant>
 
 #include "absl/strings/numbers.h"
 #include "manager/core/status_macros.h"
@@ -14,7 +13,6 @@ namespace mandate {
 namespace {
 
 using Token = JsonCursor::Token;
-using Item = std::variant<std::shared_ptr<const RawObject>, UnreadableObject>;
 
 // Fields of runtime.Unknown, of every list message, and of meta/v1 ListMeta.
 constexpr uint64_t kRawTag = 2 << 3 | 2;
@@ -24,16 +22,13 @@ constexpr uint32_t kResourceVersion = 2;
 constexpr uint32_t kContinue = 3;
 constexpr uint32_t kRemaining = 4;
 
-void AddItem(Item item, RawList& list) {
-  if (auto* object = std::get_if<std::shared_ptr<const RawObject>>(&item)) {
-    list.items.push_back(std::move(*object));
-    return;
-  }
-  auto& unreadable = std::get<UnreadableObject>(item);
-  const size_t index = list.items.size() + list.undecodable.size();
-  unreadable.why =
-      absl::Status(unreadable.why.code(), StrCat("items[", index, "]: ", unreadable.why.message()));
-  list.undecodable.push_back(std::move(unreadable));
+using Item = std::shared_ptr<const RawObject>;
+
+// What a list puts around an item.
+constexpr int kListDepth = 2;
+
+absl::Status BadItem(const RawList& list, const absl::Status& why) {
+  return absl::Status(why.code(), StrCat("items[", list.items.size(), "]: ", why.message()));
 }
 
 absl::Status CheckKind(std::string_view kind) {
@@ -43,12 +38,13 @@ absl::Status CheckKind(std::string_view kind) {
 
 absl::Status TooLarge(size_t limit) {
   return absl::ResourceExhaustedError(
-      StrCat("an item, or what stands between two, is larger than the limit of ", limit));
+      StrCat("an item, or the text between two items, is larger than the limit of ", limit));
 }
 
 }  // namespace
 
-// Reads in steps, as an item or a member, each of which is either read whole or not yet.
+// Reads in steps. A step is an item or a member; it is read whole, or again when more text has
+// come.
 class ListReader::Format {
  public:
   struct Progress {
@@ -59,7 +55,7 @@ class ListReader::Format {
   Format(const Options& options, RawList& list) : options_(options), list_(list) {}
   virtual ~Format() = default;
 
-  // `text` goes on where the last call has stopped to consume. `last`: nothing will follow.
+  // `text` continues where the last call stopped consuming. `last`: no text follows.
   virtual Progress Read(std::string_view text, bool last) = 0;
 
  protected:
@@ -72,25 +68,27 @@ class ListReader::JsonFormat : public Format {
   using Format::Format;
 
   Progress Read(std::string_view text, bool last) override {
-    JsonCursor json(text, options_.json, {.at = 0, .depth = place_.depth, .first = place_.first});
+    JsonLimits limits = options_.json;
+    limits.max_depth += kListDepth;
+    JsonCursor json(text, limits, {.at = 0, .depth = place_.depth, .first = place_.first});
     place_ = json.Mark();
     while (state_ != State::kEnd || json.Offset() < text.size()) {
       next_ = state_;
-      item_.reset();
+      item_ = nullptr;
       absl::Status status = Step(json);
-      // What fails may do so because more follows, and so may what does not.
+      // At the end of the text both an error and a success may be wrong: more text may follow.
       const bool open = !json.status().ok() || json.Consumed() == text.size();
       if (open && !last) return {place_.at, absl::OkStatus()};
       if (!status.ok()) return {place_.at, std::move(status)};
       if (json.Consumed() - place_.at > options_.max_item_bytes) {
         return {place_.at, TooLarge(options_.max_item_bytes)};
       }
-      if (item_) AddItem(*std::move(item_), list_);
+      if (item_ != nullptr) list_.items.push_back(std::move(item_));
       state_ = next_;
       place_ = json.Mark();
     }
     if (last && !any_) {
-      return {place_.at, absl::InvalidArgumentError("items: missing; this is no list")};
+      return {place_.at, absl::InvalidArgumentError("items: missing; this is not a list")};
     }
     return {text.size(), absl::OkStatus()};
   }
@@ -98,7 +96,7 @@ class ListReader::JsonFormat : public Format {
  private:
   enum class State { kStart, kMembers, kItems, kEnd };
 
-  // Sets next_, and item_ if there is one. May be done again from the same place.
+  // Sets next_, and item_ if it has read an item. May run again from the same place.
   absl::Status Step(JsonCursor& json) {
     switch (state_) {
       case State::kStart:
@@ -109,10 +107,12 @@ class ListReader::JsonFormat : public Format {
       case State::kMembers:
         return Member(json);
       case State::kItems:
-        if (json.NextElement()) {
-          item_ = ReadItem(json);
-        } else {
+        if (!json.NextElement()) {
           next_ = State::kMembers;
+        } else if (auto item = ReadRawObject(json); item.ok()) {
+          item_ = *std::move(item);
+        } else if (json.status().ok()) {
+          return BadItem(list_, item.status());
         }
         return json.status();
       case State::kEnd:
@@ -148,27 +148,6 @@ class ListReader::JsonFormat : public Format {
     return json.status();
   }
 
-  Item ReadItem(JsonCursor& json) const {
-    const JsonCursor::Place start = json.Mark();
-    auto object = ReadRawObject(json);
-    if (object.ok()) return *std::move(object);
-    // Malformed text is the whole list's error, which the cursor has; a malformed object, or one
-    // that nests too deep, is its own.
-    std::string_view text;
-    if (json.status().ok()) {
-      json.GoBack(start);
-      json.SkipValue(&text);
-    }
-    absl::Status why = object.status();
-    if (json.too_deep()) {
-      why = absl::InvalidArgumentError(
-          StrCat("nested deeper than the limit of ", options_.json.max_depth));
-      json.GoBack(start);
-      json.SkipDeepValue(&text);
-    }
-    return Identify(std::move(why), text, Encoding::kJson);
-  }
-
   static absl::Status Expect(JsonCursor& json, Token token, std::string_view path) {
     const Token found = json.Peek();
     if (found == token) return absl::OkStatus();
@@ -194,7 +173,7 @@ class ListReader::JsonFormat : public Format {
       } else if (key == "remainingItemCount") {
         RETURN_IF_ERROR(Expect(json, Token::kNumber, StrCat("metadata.", key)));
         json.ReadNumber(&value);
-        // An estimate: one that cannot be read is one that is not there.
+        // It is an estimate: an invalid one is ignored.
         int64_t count = 0;
         if (absl::SimpleAtoi(AsAbsl(value), &count)) list_.remaining = count;
       } else {
@@ -206,12 +185,12 @@ class ListReader::JsonFormat : public Format {
 
   State state_ = State::kStart;
   State next_ = State::kStart;
-  std::optional<Item> item_;
+  Item item_;
   JsonCursor::Place place_;
-  bool any_ = false;  // `items` is there
+  bool any_ = false;  // the list has the member `items`
 };
 
-// The envelope's fields, one of which is the list, in whose fields are the items.
+// Reads the envelope's fields. One of them is the list, and the items are fields of the list.
 class ListReader::ProtobufFormat : public Format {
  public:
   using Format::Format;
@@ -230,7 +209,7 @@ class ListReader::ProtobufFormat : public Format {
   }
 
  private:
-  // The size of what was read; 0 when that needs more bytes.
+  // Returns the number of bytes read; 0 when more bytes are needed.
   size_t Step(std::string_view rest, absl::Status* status) {
     if (in_list_) {
       WireCursor wire(rest.substr(0, list_left_));
@@ -240,7 +219,7 @@ class ListReader::ProtobufFormat : public Format {
       }
       const size_t size = std::min(rest.size(), list_left_) - wire.left();
       if (wire.field() == kMetadata) *status = ReadListMeta(wire.bytes());
-      if (wire.field() == kItems) AddItem(ParseItem(wire.bytes()), list_);
+      if (wire.field() == kItems) *status = AddItem(wire.bytes());
       list_left_ -= size;
       in_list_ = list_left_ > 0;
       return size;
@@ -253,7 +232,7 @@ class ListReader::ProtobufFormat : public Format {
     if (tag == kRawTag) {
       if (!ReadWireVarint(head, &length)) return 0;
       if (std::exchange(has_list_, true)) {
-        *status = absl::InvalidArgumentError("the envelope has two contents");
+        *status = absl::InvalidArgumentError("the envelope has two values");
       }
       list_left_ = length;
       in_list_ = length > 0;
@@ -266,10 +245,11 @@ class ListReader::ProtobufFormat : public Format {
     return size;
   }
 
-  static Item ParseItem(std::string_view bytes) {
-    auto object = ParseRawObject(bytes, Encoding::kProtobuf);
-    if (object.ok()) return *std::move(object);
-    return Identify(std::move(object).status(), bytes, Encoding::kProtobuf);
+  absl::Status AddItem(std::string_view bytes) {
+    auto item = ParseRawObject(bytes, Encoding::kProtobuf);
+    if (!item.ok()) return BadItem(list_, item.status());
+    list_.items.push_back(*std::move(item));
+    return absl::OkStatus();
   }
 
   size_t Magic(std::string_view rest, absl::Status* status) {
@@ -308,13 +288,13 @@ class ListReader::ProtobufFormat : public Format {
     }
     ASSIGN_OR_RETURN(const Envelope envelope, ParseEnvelope(envelope_));
     RETURN_IF_ERROR(CheckKind(envelope.kind));
-    // An empty list is written all the same: without it something was cut off.
+    // A server writes an empty list too: without a list the body is truncated.
     return has_list_ ? absl::OkStatus()
-                     : absl::InvalidArgumentError("the envelope is empty; this is no list");
+                     : absl::InvalidArgumentError("the envelope is empty; this is not a list");
   }
 
   static constexpr size_t kMagicBytes = 4;
-  std::string envelope_;  // as it came, but for the list
+  std::string envelope_;  // without the list
   bool has_list_ = false;
   bool in_list_ = false;
   size_t list_left_ = 0;

@@ -15,7 +15,6 @@
 #include "manager/object/json_cursor.h"
 #include "manager/object/kind.h"
 #include "manager/object/raw_object.h"
-#include "manager/object/unreadable.h"
 
 namespace mandate {
 
@@ -24,12 +23,11 @@ struct RawList {
   std::string continue_token;        // not empty: more pages follow
   std::optional<int64_t> remaining;  // the server's estimate of what follows
   std::vector<std::shared_ptr<const RawObject>> items;
-  std::vector<UnreadableObject> undecodable;  // items left out, each error naming its index
 };
 
-// Reads a list as its bytes come: beside the objects it holds no more than the item in hand and a
-// chunk. An item that cannot be read, or nests too deep, does not stop the others. JSON items have
-// apiVersion and kind only if the server wrote them; protobuf items never.
+// A reader of a list in chunks. Beside the objects it holds no more than one item and one chunk. An
+// item that is not an object is an error of the list, which names its index. JSON items have
+// apiVersion and kind only if the server wrote them; protobuf items never have them.
 //
 //   ListReader reader(encoding);
 //   for (…) RETURN_IF_ERROR(reader.Feed(chunk));
@@ -39,8 +37,8 @@ struct RawList {
 class ListReader {
  public:
   struct Options {
-    JsonLimits json;
-    // Of an item, and of whatever else can only be read whole; then kResourceExhausted.
+    JsonLimits json;  // max_depth: of an item
+    // Of an item, and of anything else that can only be read whole; then kResourceExhausted.
     size_t max_item_bytes = std::numeric_limits<size_t>::max();
     size_t max_bytes = std::numeric_limits<size_t>::max();  // of all; then kResourceExhausted
   };
@@ -49,7 +47,7 @@ class ListReader {
   ListReader(Encoding encoding, const Options& options);
   ~ListReader();
 
-  // kInvalidArgument when this cannot become a list. An error is for good.
+  // kInvalidArgument when the text is not the start of a list. An error is final.
   absl::Status Feed(std::string_view bytes);
 
   // The bytes have ended. kInvalidArgument also when they ended before the list did.
@@ -70,13 +68,13 @@ class ListReader {
   RawList list_;
   std::unique_ptr<Format> format_;
   size_t bytes_ = 0;     // fed so far
-  std::string pending_;  // what is not read yet
-  // Not worth another look before there is so much: each looks at all of it, so that it doubles.
+  std::string pending_;  // not read yet
+  // The size of pending_ at which it is read again. It doubles, since each try reads all of it.
   size_t look_at_ = 0;
   absl::Status status_;
 };
 
-// A whole body at once; the limits are of a JSON body.
+// Reads a whole body at once. `limits` are those of a JSON body; max_depth is of an item.
 absl::StatusOr<RawList> ParseList(std::string_view body, Encoding encoding,
                                   const JsonLimits& limits = {});
 

@@ -24,9 +24,6 @@ std::string Text(const absl::StatusOr<RawList>& list) {
   std::string text = StrCat(list->resource_version, " ", list->continue_token, " ",
                             list->remaining.value_or(-1), "\n");
   for (const auto& item : list->items) text += StrCat(item->name(), " ", item->bytes(), "\n");
-  for (const UnreadableObject& item : list->undecodable) {
-    text += StrCat(item.Name(), " ", item.why.message(), "\n");
-  }
   return text;
 }
 
@@ -74,26 +71,29 @@ TEST(ListCodecTest, CutsDoNotMatter) {
   const struct {
     Encoding encoding;
     std::string body;
+    bool valid = true;
   } kCases[] = {
       {Encoding::kJson, StrCat(R"({"items":[{"metadata":{"name":"a"}},{"x":)", deep,
                                R"(,"metadata":{"name":"d"}},{"metadata":{"name":"b"}}]})")},
       {Encoding::kJson,
        R"({"kind":"RoleList","metadata":{"resourceVersion":"10","continue":"c\u003d"},)"
-       R"("items":[{"metadata":{"name":"a"},"x":[1.5e3,true,null,"\u00e4ü\\"]},{"metadata":{}},)"
-       R"( {"kind":"Role","metadata":{"name":"b"}} , 7]})"},
+       R"("items":[{"metadata":{"name":"a"},"x":[1.5e3,true,null,"\u00e4ü\\"]},)"
+       R"( {"kind":"Role","metadata":{"name":"b"}} ]})"},
+      {Encoding::kJson, R"({"items":[{"metadata":{"name":"a"}},{"metadata":{}}]})", false},
+      {Encoding::kJson, R"({"items":[{"metadata":{"name":"a"}}, 7]})", false},
       {Encoding::kJson,
        " {\"other\" : 1234 , \"more\":[{}], \"items\" : [ ] ,"
        " \"metadata\":{\"remainingItemCount\":12,\"resourceVersion\":\"7\"} } \n"},
       {Encoding::kJson, R"({"items":[{"metadata":{"name":"a"}}],"kind":"List","n":12})"},
       {Encoding::kJson, R"({"items":null,"metadata":null})"},
-      {Encoding::kProtobuf, RoleListBytes(Roles("\x0A\x7F"))},
+      {Encoding::kProtobuf, RoleListBytes(Roles("\x0A\x7F")), false},
       {Encoding::kProtobuf, RoleListBytes("")},
   };
   for (const auto& c : kCases) {
     SCOPED_TRACE(c.body);
     const std::string_view body = c.body;
     const std::string whole = Text(ParseList(body, c.encoding));
-    EXPECT_THAT(whole, testing::Not(testing::StartsWith("error")));
+    EXPECT_EQ(whole.starts_with("error"), !c.valid);
     for (size_t cut = 0; cut <= body.size(); ++cut) {
       EXPECT_EQ(Text(ReadPieces({body.substr(0, cut), body.substr(cut)}, c.encoding)), whole)
           << cut;
@@ -172,7 +172,6 @@ TEST(ListCodecTest, ReadsJson) {
   ASSERT_EQ(list->items.size(), 2u);
   EXPECT_EQ(list->items[0]->bytes(), R"({"metadata":{"name":"a","namespace":"n"},"x":1})");
   EXPECT_EQ(list->items[1]->name(), "b");
-  EXPECT_TRUE(list->undecodable.empty());
 }
 
 TEST(ListCodecTest, ReadsProtobuf) {
@@ -205,50 +204,23 @@ TEST(ListCodecTest, AnEmptyListIsNullOrEmpty) {
   }
 }
 
-TEST(ListCodecTest, OneBadItemDoesNotStopTheOthers) {
-  const auto json = ParseList(
-      R"({"items":[{"metadata":{"name":"a"}},{"metadata":{"name":1}},{"metadata":{"name":"c"}},7]})",
-      Encoding::kJson);
-  ASSERT_TRUE(json.ok()) << json.status();
-  EXPECT_EQ(json->items.size(), 2u);
-  ASSERT_EQ(json->undecodable.size(), 2u);
-  EXPECT_THAT(std::string(json->undecodable[0].why.message()),
-              HasSubstr("items[1]: metadata.name: "));
-  EXPECT_THAT(std::string(json->undecodable[1].why.message()), HasSubstr("items[3]: "));
-
-  rbacv1::RoleList roles;
-  roles.add_items()->mutable_metadata()->set_name("a");
-  std::string raw = roles.SerializeAsString();
-  AppendWireBytes(2, "\x0A\x7F", raw);
-  raw += roles.SerializeAsString();
-  const auto protobuf = ParseList(
-      WriteEnvelope({.api_version = "v1", .kind = "RoleList", .raw = raw}), Encoding::kProtobuf);
-  ASSERT_TRUE(protobuf.ok()) << protobuf.status();
-  EXPECT_EQ(protobuf->items.size(), 2u);
-  EXPECT_EQ(protobuf->undecodable.size(), 1u);
-}
-
-TEST(ListCodecTest, AnItemThatNestsTooDeepDoesNotStopTheOthers) {
-  const std::string deep = StrCat(std::string(20000, '['), std::string(20000, ']'));
-  const auto list = ParseList(
-      StrCat(R"({"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"d","namespace":"n",)",
-             R"("resourceVersion":"5"},"x":)", deep, "},", deep, R"(,{"metadata":{"name":7},"x":)",
-             deep, R"(},{"metadata":{"name":"b"}}],)", R"("metadata":{"resourceVersion":"9"}})"),
-      Encoding::kJson);
-  ASSERT_TRUE(list.ok()) << list.status();
-  EXPECT_EQ(list->resource_version, "9");
-  ASSERT_EQ(list->items.size(), 2u);
-  EXPECT_EQ(list->items[1]->name(), "b");
-  ASSERT_EQ(list->undecodable.size(), 3u);
-  EXPECT_EQ(list->undecodable[0].key, (ObjectKey{"n", "d"}));
-  EXPECT_EQ(list->undecodable[0].resource_version, "5");
-  EXPECT_THAT(std::string(list->undecodable[0].why.message()),
-              HasSubstr("nested deeper than the limit"));
-  EXPECT_FALSE(list->undecodable[1].identified());
-  EXPECT_FALSE(list->undecodable[2].identified());
-  // Malformed text is the list's error, also within what is too deep.
-  EXPECT_FALSE(
-      ParseList(StrCat(R"({"items":[{"x":)", std::string(600, '['), "}]}"), Encoding::kJson).ok());
+TEST(ListCodecTest, AnItemThatIsNotAnObjectIsAnErrorThatNamesItsIndex) {
+  const struct {
+    const char* items;
+    const char* error;
+  } kCases[] = {
+      {R"({"metadata":{"name":"a"}},{"metadata":{"name":1}},7)", "items[1]: metadata.name: "},
+      {R"({"metadata":{"name":"a"}},7)", "items[1]: the object: expected an object"},
+      {R"({"metadata":{}})", "items[0]: metadata.name: missing"},
+  };
+  for (const auto& c : kCases) {
+    const auto json = ParseList(StrCat(R"({"items":[)", c.items, "]}"), Encoding::kJson);
+    EXPECT_EQ(json.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(json.status().message()), HasSubstr(c.error));
+  }
+  const auto protobuf = ParseList(RoleListBytes(Roles("\x0A\x7F")), Encoding::kProtobuf);
+  EXPECT_EQ(protobuf.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(protobuf.status().message()), HasSubstr("items[1]: "));
 }
 
 TEST(ListCodecTest, KeepsToItsLimits) {

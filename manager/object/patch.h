@@ -12,7 +12,7 @@ namespace mandate {
 struct PatchLimits {
   size_t max_operations = 10'000;             // the API server's own
   size_t max_copied_bytes = size_t{3} << 20;  // by all "copy" operations together, as JSON
-  int max_depth = JsonLimits().max_depth;     // of the patched document
+  int max_depth = kMaxRecursion;              // of the patched document
 };
 
 // RFC 7386: null removes, objects merge, all else replaces.

@@ -29,8 +29,8 @@ absl::StatusOr<WatchEventType> TypeOf(std::string_view type) {
   if (type == "DELETED") return WatchEventType::kDeleted;
   if (type == "BOOKMARK") return WatchEventType::kBookmark;
   if (type == "ERROR") return WatchEventType::kError;
-  return absl::InvalidArgumentError(
-      StrCat("unknown type of watch event \"", type.substr(0, 32), "\""));
+  if (type.empty()) return absl::InvalidArgumentError("type: missing in a watch event");
+  return WatchEventType::kUnknown;
 }
 
 using ObjectPtr = std::shared_ptr<const RawObject>;
@@ -43,17 +43,19 @@ bool CarriesObject(WatchEventType type) {
 // Memory that a splitter keeps while it waits.
 constexpr size_t kKeptCapacity = size_t{256} << 10;
 
-// What a frame is made of.
+// The parts of a frame.
 struct Frame {
   WatchEventType type = WatchEventType::kError;
   ObjectPtr object;      // of an event that carries one
-  std::string_view raw;  // of the others
+  std::string_view raw;  // of an event that carries none
 };
 
 absl::StatusOr<Frame> ReadJson(std::string_view text) {
   Frame frame;
   std::optional<WatchEventType> type;
-  JsonCursor json(text);
+  JsonLimits limits;
+  ++limits.max_depth;  // the event's own braces
+  JsonCursor json(text, limits);
   std::string_view key;
   for (json.BeginObject(); json.NextMember(&key);) {
     if (key == "type" && json.Peek() == Token::kString) {
@@ -61,7 +63,7 @@ absl::StatusOr<Frame> ReadJson(std::string_view text) {
       json.ReadString(&name);
       ASSIGN_OR_RETURN(type, TypeOf(name));
     } else if (key == "object" && type && CarriesObject(*type)) {
-      // Servers write the type first, so that the object is gone through once.
+      // Servers write the type first. So the object is read once.
       ASSIGN_OR_RETURN(frame.object, ReadRawObject(json));
     } else if (key == "object") {
       json.SkipValue(&frame.raw);
@@ -96,45 +98,6 @@ absl::StatusOr<Frame> ReadProtobuf(std::string_view bytes) {
     ASSIGN_OR_RETURN(frame.object, ParseRawObject(frame.raw, Encoding::kProtobuf));
   }
   return frame;
-}
-
-// A frame's type and object, where it is one, whatever they are.
-struct Outline {
-  std::string type;
-  std::string_view object;
-};
-
-std::optional<Outline> OutlineOfJson(std::string_view text) {
-  Outline outline;
-  JsonCursor json(text);
-  std::string_view key;
-  if (json.Peek() != Token::kObject) return std::nullopt;
-  for (json.BeginObject(); json.NextMember(&key);) {
-    std::string_view type;
-    if (key == "type" && json.Peek() == Token::kString && json.ReadString(&type)) {
-      outline.type = type;
-    } else {
-      json.SkipDeepValue(key == "object" ? &outline.object : nullptr);
-    }
-  }
-  if (!json.Finish().ok()) return std::nullopt;
-  return outline;
-}
-
-std::optional<Outline> OutlineOfProtobuf(std::string_view bytes) {
-  Outline outline;
-  WireCursor event(bytes);
-  while (event.Next()) {
-    if (event.field() == kType) outline.type = event.bytes();
-    if (event.field() != kObject) continue;
-    WireCursor object(event.bytes());
-    while (object.Next()) {
-      if (object.field() == kRaw) outline.object = object.bytes();
-    }
-    if (!object.status().ok()) return std::nullopt;
-  }
-  if (!event.status().ok()) return std::nullopt;
-  return outline;
 }
 
 // A bookmark's object has a resourceVersion and no name.
@@ -173,29 +136,14 @@ absl::StatusOr<WatchEvent> ParseWatchEvent(std::string_view bytes, Encoding enco
     event.resource_version = event.object->resource_version();
   } else if (event.type == WatchEventType::kBookmark) {
     RETURN_IF_ERROR(ReadBookmark(frame.raw, encoding, &event));
-  } else {
+  } else if (event.type == WatchEventType::kError) {
     event.error = ReadError(frame.raw, encoding);
   }
   return event;
 }
 
-UnreadableEvent IdentifyEvent(absl::Status why, std::string_view frame, Encoding encoding) {
-  using Kind = UnreadableEvent::Kind;
-  const auto outline =
-      encoding == Encoding::kJson ? OutlineOfJson(frame) : OutlineOfProtobuf(frame);
-  UnreadableEvent event;
-  event.object.why = std::move(why);
-  if (!outline || outline->type.empty()) return event;
-  const auto type = TypeOf(outline->type);
-  event.kind = type.ok() && CarriesObject(*type) ? Kind::kObject : Kind::kNothing;
-  if (event.kind == Kind::kNothing) return event;
-  event.type = *type;
-  event.object = Identify(std::move(event.object.why), outline->object, encoding);
-  return event;
-}
-
 void FrameSplitter::Feed(std::string_view chunk) {
-  // Whatever was handed out is over; the buffer never holds more than a frame and a chunk.
+  // The frames that Next() returned are invalid now. The buffer holds at most a frame and a chunk.
   buffer_.erase(0, start_);
   scanned_ -= start_;
   start_ = 0;

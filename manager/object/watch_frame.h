@@ -12,38 +12,25 @@
 #include "absl/status/statusor.h"
 #include "manager/object/kind.h"
 #include "manager/object/raw_object.h"
-#include "manager/object/unreadable.h"
 
 namespace mandate {
 
-enum class WatchEventType { kAdded, kModified, kDeleted, kBookmark, kError };
+// kUnknown: a type that this version does not know. Its object is not read.
+enum class WatchEventType { kAdded, kModified, kDeleted, kBookmark, kError, kUnknown };
 
 struct WatchEvent {
   WatchEventType type = WatchEventType::kError;
   std::shared_ptr<const RawObject> object;  // of kAdded, kModified, kDeleted; else nullptr
   absl::Status error;                       // of kError, see api_error.h; else OK
-  std::string resource_version;             // of all but kError
+  std::string resource_version;             // of all but kError and kUnknown
   bool initial_events_end = false;          // kBookmark that ends a WatchList's initial state
 };
 
-// kInvalidArgument when the frame is no event, is of a type unknown here, or its object cannot be
-// read.
+// kInvalidArgument when the frame is not an event, or its object is invalid.
 absl::StatusOr<WatchEvent> ParseWatchEvent(std::string_view frame, Encoding encoding);
 
-// A frame that ParseWatchEvent does not take.
-struct UnreadableEvent {
-  // kObject: an event of `object`. kNothing: of none, as a bookmark or a type that is unknown here.
-  // kMalformed: nobody can tell.
-  enum class Kind { kObject, kNothing, kMalformed } kind = Kind::kMalformed;
-  WatchEventType type = WatchEventType::kError;  // kObject: kAdded, kModified or kDeleted
-  UnreadableObject object;                       // kObject; else its `why` alone
-};
-
-// What the frame, which cannot be read because of `why`, says all the same.
-UnreadableEvent IdentifyEvent(absl::Status why, std::string_view frame, Encoding encoding);
-
 // Cuts a stream into frames: JSON by line, protobuf by a 4-byte big-endian length. Chunks may end
-// anywhere; blank lines are nothing.
+// anywhere. Blank lines are skipped.
 //
 //   splitter.Feed(chunk);
 //   for (;;) { ASSIGN_OR_RETURN(auto frame, splitter.Next()); if (!frame) break; … }
@@ -77,7 +64,7 @@ class FrameSplitter {
   const size_t max_frame_;
   std::string buffer_;
   size_t start_ = 0;    // of the first frame not handed out
-  size_t scanned_ = 0;  // up to here there is no line end after start_
+  size_t scanned_ = 0;  // no line ends between start_ and here
   size_t searched_bytes_ = 0;
 };
 

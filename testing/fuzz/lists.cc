@@ -39,7 +39,7 @@ std::string Read(std::string_view body, Encoding encoding, const ListReader::Opt
     Require(item->bytes().size() <= options.max_item_bytes, "no item is beyond the bound");
     text += StrCat(item->bytes(), "\n");
   }
-  return text + std::to_string(list->undecodable.size());
+  return text;
 }
 
 }  // namespace

@@ -62,6 +62,8 @@ std::string_view TypeText(WatchEventType type) {
       return "BOOKMARK";
     case WatchEventType::kError:
       return "ERROR";
+    case WatchEventType::kUnknown:
+      break;
   }
   return "";
 }
@@ -95,6 +97,7 @@ void CheckEvent(std::string_view frame, Encoding encoding) {
             "a bookmark has a resourceVersion and no object");
     return;
   }
+  if (event->type == WatchEventType::kUnknown) return;
   Require(event->object != nullptr, "an object event has an object");
   const auto again = ParseWatchEvent(Write(*event, encoding), encoding);
   Require(again.ok(), "what is written is read", again.status());

@@ -72,7 +72,6 @@ class ReplayingView : public CacheView {
  private:
   struct Handle : DemandHandle {
     DemandStatus status() const override { return {DemandState::kSynced, absl::OkStatus()}; }
-    absl::Status Unreadable() const override { return absl::OkStatus(); }
     void Pause() override {}
     void Resume() override {}
   };

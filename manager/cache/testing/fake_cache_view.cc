@@ -33,7 +33,6 @@ struct FakeCacheView::Shared {
   std::map<KindKey, DemandStatus> kind_status ABSL_GUARDED_BY(mutex);
   std::vector<std::pair<DemandSpec, DemandStatus>> spec_status ABSL_GUARDED_BY(mutex);
   std::map<std::pair<KindKey, std::string>, IndexExtract> indexes ABSL_GUARDED_BY(mutex);
-  std::map<KindKey, absl::Status> unreadable ABSL_GUARDED_BY(mutex);
   int64_t version ABSL_GUARDED_BY(mutex) = 1000;
 
   DemandStatus StatusOf(const DemandSpec& spec) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
@@ -70,11 +69,6 @@ class FakeCacheView::Handle : public DemandHandle {
   DemandStatus status() const override {
     MutexLock lock(shared_->mutex);
     return record_->status;
-  }
-  absl::Status Unreadable() const override {
-    MutexLock lock(shared_->mutex);
-    const auto it = shared_->unreadable.find(KeyOfKind(record_->spec.kind));
-    return it == shared_->unreadable.end() ? absl::OkStatus() : it->second;
   }
   void Pause() override { SetPaused(true); }
   void Resume() override { SetPaused(false); }
@@ -214,11 +208,6 @@ void FakeCacheView::SetState(const DemandSpec& spec, DemandState state, absl::St
   Deliver(spec.kind);
 }
 
-void FakeCacheView::SetUnreadable(const KindInfo& kind, absl::Status why) {
-  MutexLock lock(shared_->mutex);
-  shared_->unreadable[KeyOfKind(kind)] = std::move(why);
-}
-
 std::vector<DemandSpec> FakeCacheView::demands() const {
   MutexLock lock(shared_->mutex);
   std::vector<DemandSpec> result;
@@ -251,12 +240,7 @@ absl::Status FakeCacheView::Readable(const KindInfo& kind, const ObjectKey& key)
         (!spec.name.empty() && spec.name != key.name)) {
       continue;
     }
-    if (record->status.state == DemandState::kSynced) {
-      const auto unreadable = shared_->unreadable.find(KeyOfKind(kind));
-      const bool lists = key.name.empty();
-      return lists && unreadable != shared_->unreadable.end() ? unreadable->second
-                                                              : absl::OkStatus();
-    }
+    if (record->status.state == DemandState::kSynced) return absl::OkStatus();
     const std::string text = StrCat(spec.ToString(), " is ", ToString(record->status.state), ": ",
                                     AsStd(record->status.reason.message()));
     why = record->status.state == DemandState::kForbidden ? absl::PermissionDeniedError(text)

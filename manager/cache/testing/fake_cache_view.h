@@ -47,8 +47,6 @@ class FakeCacheView : public CacheView {
   void SetState(const KindInfo& kind, DemandState state, absl::Status reason = absl::OkStatus());
   // Of the demands that ask for exactly this.
   void SetState(const DemandSpec& spec, DemandState state, absl::Status reason = absl::OkStatus());
-  // What the handles of the kind report, and lists to decide by; reads of one object go on.
-  void SetUnreadable(const KindInfo& kind, absl::Status why);
   // Reads then need no demand.
   void AllowReadsWithoutDemand() { reads_need_demand_ = false; }
 
