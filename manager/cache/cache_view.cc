@@ -12,6 +12,12 @@ std::string DemandSpec::ToString() const {
   return text;
 }
 
+absl::Status CacheView::CannotDecode(const KindInfo& kind, const RawObject& object,
+                                     const absl::Status& why) {
+  const DemandSpec spec{kind, std::string(object.ns()), std::string(object.name())};
+  return absl::Status(why.code(), StrCat(spec.ToString(), ": ", why.message()));
+}
+
 std::string_view ToString(DemandState state) {
   switch (state) {
     case DemandState::kPending:

@@ -153,14 +153,14 @@ class CacheView {
     return IndexField(KindOf<T>::value, field, FieldOf<T>(std::move(values)));
   }
 
-  // Decoded copies.
+  // Decoded copies. An object that T cannot hold is an error that names it, as in the other typed
+  // reads.
   template <Object T>
   absl::StatusOr<T> Get(const CallContext& context, const ObjectKey& key) const {
     auto raw = GetRaw(context, KindOf<T>::value, key);
     if (!raw.ok()) return std::move(raw).status();
-    return (*raw)->template Decode<T>();
+    return Decode<T>(**raw);
   }
-  // One undecodable object is an error that names it.
   template <Object T>
   absl::StatusOr<std::vector<T>> List(const CallContext& context, std::string_view ns = "") const {
     return DecodeAll<T>(ListRaw(context, KindOf<T>::value, ns));
@@ -171,6 +171,17 @@ class CacheView {
   }
 
  private:
+  // `why` with the name of the object, which its type cannot hold.
+  static absl::Status CannotDecode(const KindInfo& kind, const RawObject& object,
+                                   const absl::Status& why);
+
+  template <Object T>
+  static absl::StatusOr<T> Decode(const RawObject& object) {
+    auto decoded = object.Decode<T>();
+    if (!decoded.ok()) return CannotDecode(KindOf<T>::value, object, decoded.status());
+    return decoded;
+  }
+
   template <Object T>
   static absl::StatusOr<std::vector<T>> DecodeAll(
       absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> raw) {
@@ -178,7 +189,7 @@ class CacheView {
     std::vector<T> result;
     result.reserve(raw->size());
     for (const auto& object : *raw) {
-      auto decoded = object->template Decode<T>();
+      auto decoded = Decode<T>(*object);
       if (!decoded.ok()) return std::move(decoded).status();
       result.push_back(*std::move(decoded));
     }

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "manager/cache/testing/fake_cache_view.h"
+#include "manager/core/testing/simulated_loop.h"
+#include "manager/object/kinds/rbac_v1.h"
+
 namespace mandate {
 namespace {
 
@@ -25,6 +29,26 @@ TEST(DemandStateTest, HasANameForEach) {
   EXPECT_EQ(ToString(DemandState::kForbidden), "Forbidden");
   EXPECT_EQ(ToString(DemandState::kKindAbsent), "KindAbsent");
   EXPECT_EQ(ToString(DemandState::kStale), "Stale");
+}
+
+// The object does not hide the others, and the read that wants it names it.
+TEST(CacheViewTest, ATypedReadNamesAnObjectThatItsTypeCannotHold) {
+  SimulatedLoop loop;
+  FakeCacheView fake(loop);
+  const CacheView& view = fake;
+  const KindInfo kind = KindOf<rbacv1::Role>::value;
+  const auto raw =
+      ParseRawObject(R"({"metadata":{"name":"x","namespace":"a"},"rules":7})", Encoding::kJson);
+  ASSERT_TRUE(raw.ok()) << raw.status();
+  fake.AllowReadsWithoutDemand();
+  fake.Put(kind, *raw);
+  EXPECT_TRUE(view.GetRaw({}, kind, {"a", "x"}).ok());
+  EXPECT_TRUE(view.List<rbacv1::Role>({}, "b").ok());
+  constexpr char kError[] =
+      "roles.rbac.authorization.k8s.io \"x\" in namespace a: rules: expected an array, got a "
+      "number";
+  EXPECT_EQ(view.Get<rbacv1::Role>({}, {"a", "x"}).status(), absl::InvalidArgumentError(kError));
+  EXPECT_EQ(view.List<rbacv1::Role>({}).status(), absl::InvalidArgumentError(kError));
 }
 
 }  // namespace
