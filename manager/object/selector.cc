@@ -41,20 +41,20 @@ absl::Status Check(const LabelRequirement& requirement) {
   switch (requirement.op) {
     case Operator::kIn:
     case Operator::kNotIn:
-      if (values == 0) return Error("values", "In and NotIn need at least one");
+      if (values == 0) return Error("values", "operators In and NotIn need at least one value");
       break;
     case Operator::kEquals:
     case Operator::kNotEquals:
-      if (values != 1) return Error("values", "equality needs exactly one");
+      if (values != 1) return Error("values", "operators = and != need exactly one value");
       break;
     case Operator::kExists:
     case Operator::kDoesNotExist:
-      if (values != 0) return Error("values", "Exists and DoesNotExist take none");
+      if (values != 0) return Error("values", "operators Exists and DoesNotExist take no values");
       break;
     case Operator::kGreater:
     case Operator::kLess:
       if (int64_t unused; values != 1 || !IsInteger(requirement.values[0], &unused)) {
-        return Error("values", "> and < need exactly one integer");
+        return Error("values", "operators > and < need exactly one integer");
       }
       break;
   }
@@ -90,7 +90,7 @@ bool Holds(const LabelRequirement& requirement, std::optional<std::string_view> 
       return !value.has_value();
     case Operator::kGreater:
     case Operator::kLess: {
-      // What is no number is neither.
+      // A value that is not a number is neither greater nor less.
       int64_t number = 0, than = 0;
       if (!value.has_value() || !IsInteger(*value, &number) ||
           !IsInteger(requirement.values.front(), &than)) {
@@ -102,7 +102,7 @@ bool Holds(const LabelRequirement& requirement, std::optional<std::string_view> 
   return false;
 }
 
-// "()" would be no value at all, so the empty one alone is written twice.
+// The empty value alone is written as ",".
 std::string List(const std::vector<std::string>& values) {
   return values.size() == 1 && values[0].empty() ? "," : absl::StrJoin(values, ",");
 }

@@ -69,10 +69,9 @@ class Parser {
     return requirement;
   }
 
-  // "(a, b)". Between commas nothing may stand, which is the empty value.
+  // "(a, b)". Nothing between two commas is the empty value, and so is "()".
   absl::Status Values(std::vector<std::string>* values) {
     if (!Accept("(")) return Error("expected '('");
-    if (Accept(")")) return absl::OkStatus();
     for (;;) {
       values->push_back(Word());
       if (Accept(")")) return absl::OkStatus();
@@ -93,7 +92,7 @@ class Parser {
     return true;
   }
 
-  // Up to white space or anything that has a meaning; may be empty.
+  // The text up to white space or a special character; may be empty.
   std::string Word() {
     SkipSpace();
     const size_t start = at_;

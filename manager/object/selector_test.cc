@@ -38,6 +38,7 @@ TEST(SelectorTest, ParsesAndPrints) {
       {"a in(x)", "a in (x)"},
       {"a in (,x)", "a in (,x)"},
       {"a in (,)", "a in (,)"},
+      {"a in ()", "a in (,)"},
       {"a notin (,)", "a notin (,)"},
       {"a notin (x),example.com/b", "a notin (x),example.com/b"},
       {"in", "in"},
@@ -50,14 +51,100 @@ TEST(SelectorTest, ParsesAndPrints) {
   }
 }
 
-TEST(SelectorTest, ParseRefuses) {
+TEST(SelectorTest, ParseQuotesTheSelectorThatItRejects) {
   for (const char* text :
-       {",",       "a,",     ",a",      "a,,b",       "=b",    "a=b=c", "a b",  "a in",
-        "a in ()", "a in x", "a in (x", "a in (x y)", "!a=b",  "!",     "a>x",  "a<",
-        "a!b",     "-a",     "a=-b",    "a in (b))",  "A.c/x", "a>=1",  "a>1.5"}) {
+       {",",      "a,",      ",a",         "a,,b",  "=b",   "a=b=c", "a b", "a in",
+        "a in x", "a in (x", "a in (x y)", "!a=b",  "!",    "a>x",   "a<",  "a!b",
+        "-a",     "a=-b",    "a in (b))",  "A.c/x", "a>=1", "a>1.5"}) {
     const auto selector = LabelSelector::Parse(text);
     EXPECT_EQ(selector.status().code(), absl::StatusCode::kInvalidArgument) << text;
     EXPECT_THAT(Text(selector), HasSubstr(StrCat("selector \"", text, "\": ")));
+  }
+}
+
+// The API server's syntax (k8s.io/apimachinery pkg/labels).
+TEST(SelectorTest, ParseAccepts) {
+  for (const char* text : {"",
+                           " ",
+                           "a",
+                           "!a",
+                           "a=b",
+                           "a==b",
+                           "a!=b",
+                           "a=",
+                           "a=,b",
+                           "a,b",
+                           " a = b , c ",
+                           "a in (b)",
+                           "a in (b,c)",
+                           "a in ()",
+                           "a in (,)",
+                           "a in (b,)",
+                           "a in (,b)",
+                           "a in (b,,c)",
+                           "a notin (b)",
+                           "in in (in)",
+                           "notin",
+                           "a in (in,notin)",
+                           "a>1",
+                           "a < 20",
+                           "x.y/a=b",
+                           "x-1.example/a_b.c-d",
+                           "A1=b",
+                           "a=in",
+                           "!in",
+                           "a=1234567890123456789012345678901234567890123456789012345678901_3"}) {
+    const auto selector = LabelSelector::Parse(text);
+    EXPECT_TRUE(selector.ok()) << text << ": " << selector.status();
+  }
+}
+
+TEST(SelectorTest, ParseRejects) {
+  for (const char* text : {",",
+                           "a,",
+                           ",a",
+                           "a,,b",
+                           "=b",
+                           "a=b=c",
+                           "a b",
+                           "a in",
+                           "a in b",
+                           "a in (b",
+                           "a in b)",
+                           "a in (b c)",
+                           "a in (=)",
+                           "!",
+                           "!!a",
+                           "!a=b",
+                           "!a in (b)",
+                           "a!",
+                           "a=!b",
+                           "a>",
+                           "a>b",
+                           "a>-1",
+                           "a>99999999999999999999",
+                           "a<=1",
+                           "()",
+                           "a in ((b))",
+                           "-a",
+                           "a-",
+                           "a=-b",
+                           "a=b.",
+                           "x/y/a",
+                           "/a",
+                           "x/",
+                           "X/a=b",
+                           "x_y/a",
+                           ".x/a",
+                           "x..y/a",
+                           "a@b",
+                           "a=b@c",
+                           "a=b/c",
+                           "ä",
+                           "a===b",
+                           "a1234567890123456789012345678901234567890123456789012345678901234",
+                           "a=12345678901234567890123456789012345678901234567890123456789012_4"}) {
+    EXPECT_FALSE(LabelSelector::Parse(text).ok()) << text;
   }
 }
 
@@ -130,8 +217,9 @@ TEST(SelectorTest, OfMessage) {
   EXPECT_EQ(Text(LabelSelector::FromProto(proto)), "app=web,tier notin (a,b)");
   EXPECT_TRUE(LabelSelector::FromProto(proto)->Matches(proto.matchlabels()));
   expression->set_operator_("Exists");
-  EXPECT_EQ(Text(LabelSelector::FromProto(proto)),
-            "! selector.matchExpressions[0].values: Exists and DoesNotExist take none");
+  EXPECT_EQ(
+      Text(LabelSelector::FromProto(proto)),
+      "! selector.matchExpressions[0].values: operators Exists and DoesNotExist take no values");
   expression->set_operator_("exists");
   EXPECT_EQ(Text(LabelSelector::FromProto(proto)),
             "! selector.matchExpressions[0].operator: \"exists\" must be one of In, NotIn, Exists, "
@@ -162,7 +250,7 @@ TEST(SelectorTest, OfJsonInEitherForm) {
        "matchLabels"},
       {R"({"matchLabels":{"a":{}}})", "! s.matchLabels[a]: expected a string, got an object"},
       {R"({"matchExpressions":[{"key":"a","operator":"In"}]})",
-       "! s.matchExpressions[0].values: In and NotIn need at least one"},
+       "! s.matchExpressions[0].values: operators In and NotIn need at least one value"},
       {R"({"matchExpressions":[{"key":"a","op":"In"}]})",
        "! s.matchExpressions[0].op: unknown field"},
   };

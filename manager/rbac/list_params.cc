@@ -11,7 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "manager/core/strings.h"
-#include "manager/rbac/label_syntax.h"
+#include "manager/object/selector.h"
 
 namespace mandate::rbac {
 namespace {
@@ -136,7 +136,7 @@ ListParams ParseListParams(std::string_view query) {
     if (value != nullptr && !IsInt64(*value)) return params;
   }
   const std::string* labels = get("labelSelector");
-  if (labels != nullptr && !IsLabelSelector(*labels)) return params;
+  if (labels != nullptr && !LabelSelector::Parse(*labels).ok()) return params;
   const std::string* fields = get("fieldSelector");
   if (fields == nullptr) return params;
   params.name = RequiredName(*fields);
