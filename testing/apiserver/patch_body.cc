@@ -10,11 +10,11 @@
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 #include "manager/object/json.h"
-#include "manager/object/patch.h"
 #include "manager/rbac/quote.h"
 #include "testing/apiserver/errors.h"
 #include "testing/apiserver/object_io.h"
 #include "testing/apiserver/object_meta.h"
+#include "testing/apiserver/patch.h"
 #include "testing/apiserver/write_query.h"
 
 namespace mandate::apiserver {

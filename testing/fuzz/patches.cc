@@ -9,7 +9,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "manager/object/json.h"
-#include "manager/object/patch.h"
+#include "testing/apiserver/patch.h"
 #include "testing/fuzz/fuzz.h"
 
 namespace mandate::fuzz {

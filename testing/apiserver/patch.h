@@ -1,6 +1,6 @@
 // Patches applied to unstructured JSON, as the API server applies them.
-#ifndef MANAGER_OBJECT_PATCH_H_
-#define MANAGER_OBJECT_PATCH_H_
+#ifndef TESTING_APISERVER_PATCH_H_
+#define TESTING_APISERVER_PATCH_H_
 
 #include <cstddef>
 
@@ -27,4 +27,4 @@ absl::StatusOr<Json::Value> ApplyJsonPatch(Json::Value document, const Json::Val
 
 }  // namespace mandate
 
-#endif  // MANAGER_OBJECT_PATCH_H_
+#endif  // TESTING_APISERVER_PATCH_H_

@@ -1,4 +1,4 @@
-#include "manager/object/patch.h"
+#include "testing/apiserver/patch.h"
 
 #include <algorithm>
 #include <cmath>
