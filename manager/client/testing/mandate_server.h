@@ -12,8 +12,8 @@
 
 #include "manager/client/guard.h"
 #include "manager/client/rest_client.h"
-#include "manager/rbac/lessened.h"
 #include "manager/rbac/mandate.h"
+#include "rbacgen/mutate/mandate_without.h"
 
 namespace mandate {
 
@@ -35,7 +35,7 @@ class MandateServer {
   const rbac::Mandate& mandate() const { return mandate_.get(); }
 
  private:
-  const rbac::LessenedMandate mandate_;
+  const rbac::MandateWithout mandate_;
   const Guard guard_;
 };
 

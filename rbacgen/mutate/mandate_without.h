@@ -1,6 +1,6 @@
-// A mandate with one permission less, to see whether anything needs it.
-#ifndef MANAGER_RBAC_LESSENED_H_
-#define MANAGER_RBAC_LESSENED_H_
+// A mandate without one of its permissions, to test whether anything needs the permission.
+#ifndef RBACGEN_MUTATE_MANDATE_WITHOUT_H_
+#define RBACGEN_MUTATE_MANDATE_WITHOUT_H_
 
 #include <deque>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace mandate::rbac {
 
-// One verb of one resource, as a mandate lists them: wildcards stand for themselves, a URL is a
+// One verb of one resource, as a mandate lists it. A wildcard is one permission; a URL is a
 // resource without a group.
 struct Permission {
   std::string component;
@@ -25,17 +25,17 @@ struct Permission {
   std::string ToString() const;
 };
 
-// Every permission that the mandate lists, each once, sorted. Those granted=external are left out:
-// who grants them answers for them.
+// Every permission that the mandate lists, each once, sorted. Permissions with granted=external are
+// omitted.
 std::vector<Permission> PermissionsOf(const Mandate& mandate);
 
-// `mandate` without the permission whose ToString() is `without`; the same as `mandate` if it has
-// none such. Immutable; borrows the mandate's strings.
-class LessenedMandate {
+// A copy of `mandate` without the permission whose ToString() is `without`, if there is one.
+// Immutable; borrows the mandate's strings.
+class MandateWithout {
  public:
-  LessenedMandate(const Mandate& mandate, std::string_view without);
-  LessenedMandate(const LessenedMandate&) = delete;
-  LessenedMandate& operator=(const LessenedMandate&) = delete;
+  MandateWithout(const Mandate& mandate, std::string_view without);
+  MandateWithout(const MandateWithout&) = delete;
+  MandateWithout& operator=(const MandateWithout&) = delete;
 
   const Mandate& get() const { return mandate_; }
 
@@ -47,4 +47,4 @@ class LessenedMandate {
 
 }  // namespace mandate::rbac
 
-#endif  // MANAGER_RBAC_LESSENED_H_
+#endif  // RBACGEN_MUTATE_MANDATE_WITHOUT_H_

@@ -1,4 +1,4 @@
-#include "manager/rbac/lessened.h"
+#include "rbacgen/mutate/mandate_without.h"
 
 #include <algorithm>
 
@@ -42,7 +42,7 @@ std::vector<Permission> PermissionsOf(const Mandate& mandate) {
   return all;
 }
 
-LessenedMandate::LessenedMandate(const Mandate& mandate, std::string_view without) {
+MandateWithout::MandateWithout(const Mandate& mandate, std::string_view without) {
   const auto list = [this](std::string_view word) {
     return std::span<const std::string_view>(&words_.emplace_back(word), 1);
   };

@@ -1,4 +1,4 @@
-#include "manager/rbac/lessened.h"
+#include "rbacgen/mutate/mandate_without.h"
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ Attributes Ask(std::string_view verb, std::string_view group, std::string_view r
   return ask;
 }
 
-TEST(LessenedTest, ListsPermissions) {
+TEST(MandateWithoutTest, ListsPermissions) {
   std::string text;
   for (const Permission& p : PermissionsOf(kMandate)) StrAppend(&text, p.ToString(), "\n");
   EXPECT_EQ(text,
@@ -42,9 +42,9 @@ TEST(LessenedTest, ListsPermissions) {
             "c get /metrics\nc get pods.\nc get pods/log.\nc get pods.apps\nc get pods/log.apps\n");
 }
 
-TEST(LessenedTest, TakesOneAwayAndNoMore) {
+TEST(MandateWithoutTest, TakesOneAwayAndNoMore) {
   const auto covered = [](std::string_view without, const Attributes& ask) {
-    return Covers(LessenedMandate(kMandate, without).get(), ask);
+    return Covers(MandateWithout(kMandate, without).get(), ask);
   };
   for (std::string_view without : {"", "c get secrets.", "d get pods.apps", "c get pods"}) {
     for (const Permission& p : PermissionsOf(kMandate)) {
