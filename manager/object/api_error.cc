@@ -7,6 +7,7 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
 #include "manager/core/strings.h"
+#include "manager/core/utf8.h"
 #include "manager/object/envelope.h"
 #include "manager/object/json_codec.h"
 #include "manager/object/json_text.h"
@@ -62,8 +63,8 @@ absl::StatusCode CodeOf(int http_code, std::string_view reason) {
 std::string Excerpt(std::string_view body) {
   std::string out;
   while (!body.empty() && out.size() < kMaxExcerpt) {
-    const int length = Utf8SequenceLength(body);
-    const std::string_view c = body.substr(0, length > 0 ? static_cast<size_t>(length) : 1);
+    const size_t length = Utf8Length(body);
+    const std::string_view c = body.substr(0, std::max<size_t>(length, 1));
     body.remove_prefix(c.size());
     const auto first = static_cast<unsigned char>(c[0]);
     if (length == 0) {

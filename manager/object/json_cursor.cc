@@ -7,6 +7,7 @@
 
 #include "absl/strings/ascii.h"
 #include "manager/core/strings.h"
+#include "manager/core/utf8.h"
 #include "manager/object/json_text.h"
 
 namespace mandate {
@@ -231,9 +232,9 @@ bool JsonCursor::ScanString(std::string_view* raw, bool* escaped) {
     } else if (c < 0x20) {
       return Fail("a control character in a string must be escaped");
     } else {
-      const int length = Utf8SequenceLength(text_.substr(at_));
+      const size_t length = Utf8Length(text_.substr(at_));
       if (length == 0) return Fail("a string must be UTF-8");
-      at_ += static_cast<size_t>(length);
+      at_ += length;
     }
   }
 }

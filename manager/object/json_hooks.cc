@@ -10,7 +10,6 @@
 #include "manager/object/json_text.h"
 #include "manager/object/quantity.h"
 #include "manager/object/time.h"
-#include "manager/object/time_range.h"
 
 namespace mandate {
 namespace {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "manager/core/utf8.h"
 #include "manager/object/json_cursor.h"
 
 namespace mandate {
@@ -70,28 +71,6 @@ void AppendUtf8(char32_t c, std::string& out) {
 
 }  // namespace
 
-int Utf8SequenceLength(std::string_view text) {
-  const auto byte = [&](size_t i) -> unsigned {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
-  };
-  const auto continues = [&](size_t i) { return (byte(i) & 0xC0) == 0x80; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first < 0xC2) return 0;  // a continuation, or an overlong form
-  if (first < 0xE0) return continues(1) ? 2 : 0;
-  if (first < 0xF0) {
-    const unsigned low = first == 0xE0 ? 0xA0 : 0x80;   // overlong below
-    const unsigned high = first == 0xED ? 0x9F : 0xBF;  // surrogates above
-    return byte(1) >= low && byte(1) <= high && continues(2) ? 3 : 0;
-  }
-  if (first < 0xF5) {
-    const unsigned low = first == 0xF0 ? 0x90 : 0x80;
-    const unsigned high = first == 0xF4 ? 0x8F : 0xBF;  // beyond U+10FFFF above
-    return byte(1) >= low && byte(1) <= high && continues(2) && continues(3) ? 4 : 0;
-  }
-  return 0;
-}
-
 void AppendJsonString(std::string_view value, std::string& out) {
   out += '"';
   while (!value.empty()) {
@@ -111,8 +90,8 @@ void AppendJsonString(std::string_view value, std::string& out) {
       out += value[0];
     } else if (c < 0x20) {
       AppendControl(c, out);
-    } else if (const int length = Utf8SequenceLength(value); length > 0) {
-      used = static_cast<size_t>(length);
+    } else if (const size_t length = Utf8Length(value); length > 0) {
+      used = length;
       out.append(value, 0, used);
     } else {
       out += kReplacement;
@@ -180,9 +159,9 @@ absl::Status AppendCompactJson(std::string_view json, std::string& out) {
   JsonCursor cursor(json);
   cursor.SkipValue();
   if (absl::Status status = cursor.Finish(); !status.ok()) return status;
-  // What is valid JSON has white space only between tokens and inside strings.
+  // Valid JSON has white space only between tokens and inside strings.
   bool in_string = false;
-  size_t kept = 0;  // everything before is appended or dropped
+  size_t kept = 0;  // all text before it is appended or dropped
   for (size_t i = 0; i < json.size(); ++i) {
     const char c = json[i];
     if (in_string) {

@@ -9,11 +9,11 @@
 
 namespace mandate {
 
-// With quotes. Bytes that are not UTF-8 become U+FFFD, as Go's encoder has it.
+// With quotes. Bytes that are not UTF-8 become U+FFFD, as in Go's encoder.
 void AppendJsonString(std::string_view value, std::string& out);
 
 // The inverse, of the text between the quotes, whose escapes must be whole, as JsonCursor scans
-// them. Half a surrogate pair becomes U+FFFD, as Go's decoder has it.
+// them. Half a surrogate pair becomes U+FFFD, as in Go's decoder.
 void UnescapeJsonString(std::string_view raw, std::string& out);
 
 // The shortest text that reads back as the same double, with a ".0" if it would read as an integer;
@@ -23,10 +23,6 @@ void AppendJsonDouble(double value, std::string& out);
 // `json` without white space between its tokens, otherwise to the byte; kInvalidArgument if it is
 // not one JSON value, and then `out` is unchanged.
 absl::Status AppendCompactJson(std::string_view json, std::string& out);
-
-// The number of bytes of the UTF-8 sequence that `text` starts with; 0 if it starts with none.
-// `text` must not be empty.
-int Utf8SequenceLength(std::string_view text);
 
 }  // namespace mandate
 

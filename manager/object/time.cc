@@ -7,7 +7,6 @@
 #include "absl/time/civil_time.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
-#include "manager/object/time_range.h"
 
 namespace mandate {
 namespace {

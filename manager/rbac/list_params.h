@@ -10,16 +10,13 @@ namespace mandate::rbac {
 
 struct ListParams {
   bool watch = false;
-  // The value that a field selector requires metadata.name to have. None as well when any
-  // parameter is malformed: the server then forgets them all but `watch`.
+  // The value that a field selector requires metadata.name to have. nullopt also when any parameter
+  // is malformed: the server then ignores all parameters but `watch`.
   std::optional<std::string> name;
 };
 
-// `query` is what follows the "?". Of repeated parameters the first counts.
+// `query` is the text after the "?". The first of repeated parameters counts.
 ListParams ParseListParams(std::string_view query);
-
-// Decodes %XX, and "+" to a space where `plus` says so. None when an escape is malformed.
-std::optional<std::string> PercentDecode(std::string_view text, bool plus);
 
 }  // namespace mandate::rbac
 

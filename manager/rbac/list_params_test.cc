@@ -7,16 +7,6 @@
 namespace mandate::rbac {
 namespace {
 
-TEST(ListParamsTest, PercentDecode) {
-  EXPECT_EQ(PercentDecode("a%2Fb%2fc", false), "a/b/c");
-  EXPECT_EQ(PercentDecode("a+b", false), "a+b");
-  EXPECT_EQ(PercentDecode("a+b%2B", true), "a b+");
-  EXPECT_EQ(PercentDecode("%25%00", false), std::string("%\0", 2));
-  for (const char* bad : {"%", "%2", "a%", "%zz", "%2x", "%-1", "%+1"}) {
-    EXPECT_EQ(PercentDecode(bad, false), std::nullopt) << bad;
-  }
-}
-
 TEST(ListParamsTest, Watch) {
   for (const char* on :
        {"watch=true", "watch=1", "watch=", "watch", "watch=yes", "watch=TRUE", "watch=2",

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
+#include "manager/core/percent.h"
 #include "manager/core/strings.h"
 #include "manager/rbac/list_params.h"
 #include "manager/rbac/quote.h"

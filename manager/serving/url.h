@@ -8,7 +8,7 @@
 
 namespace mandate {
 
-// "a=1&b=%2F&a=2" is {a: "1,2", b: "/"}; "verbose" is {verbose: ""}. What is no percent-encoding
+// "a=1&b=%2F&a=2" is {a: "1,2", b: "/"}; "verbose" is {verbose: ""}. Text with an invalid escape
 // stays as it is.
 std::map<std::string, std::string> ParseQuery(std::string_view query);
 

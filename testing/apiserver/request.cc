@@ -1,7 +1,7 @@
 #include "testing/apiserver/request.h"
 
+#include "manager/core/percent.h"
 #include "manager/core/status_macros.h"
-#include "manager/rbac/list_params.h"
 #include "manager/rbac/request_info.h"
 
 namespace mandate::apiserver {
@@ -20,10 +20,10 @@ std::vector<std::string> Request::QueryAll(std::string_view name) const {
     const std::string_view pair = rest.substr(0, rest.find('&'));
     rest.remove_prefix(std::min(rest.size(), pair.size() + 1));
     const size_t equals = pair.find('=');
-    const auto key = rbac::PercentDecode(pair.substr(0, equals), /*plus=*/true);
+    const auto key = PercentDecode(pair.substr(0, equals), /*plus=*/true);
     if (!key || *key != name) continue;
     const auto value =
-        rbac::PercentDecode(equals == pair.npos ? "" : pair.substr(equals + 1), /*plus=*/true);
+        PercentDecode(equals == pair.npos ? "" : pair.substr(equals + 1), /*plus=*/true);
     if (value) values.push_back(*value);
   }
   return values;
@@ -40,7 +40,7 @@ absl::StatusOr<Request> Request::Parse(std::string method, std::string target, H
   Request request;
   ASSIGN_OR_RETURN(request.attributes, rbac::AttributesOf(method, target));
   const size_t question = target.find('?');
-  const auto path = rbac::PercentDecode(target.substr(0, question), /*plus=*/false);
+  const auto path = PercentDecode(target.substr(0, question), /*plus=*/false);
   if (!path) return absl::InvalidArgumentError("the path is escaped wrongly");
   request.path = *path;
   if (question != target.npos) request.query = target.substr(question + 1);
