@@ -103,10 +103,10 @@ std::vector<char*> Pointers(std::vector<std::string>& strings) {
   return pointers;
 }
 
-// posix_spawn's two sets of wishes.
-class Wishes {
+// posix_spawn's two sets of settings.
+class SpawnSettings {
  public:
-  Wishes(const Pipe& out, const Pipe& errors) {
+  SpawnSettings(const Pipe& out, const Pipe& errors) {
     posix_spawn_file_actions_init(&files_);
     posix_spawn_file_actions_addopen(&files_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files_, out.write.get(), STDOUT_FILENO);
@@ -123,12 +123,12 @@ class Wishes {
     sigfillset(&all);
     posix_spawnattr_setsigdefault(&attributes_, &all);
   }
-  ~Wishes() {
+  ~SpawnSettings() {
     posix_spawn_file_actions_destroy(&files_);
     posix_spawnattr_destroy(&attributes_);
   }
-  Wishes(const Wishes&) = delete;
-  Wishes& operator=(const Wishes&) = delete;
+  SpawnSettings(const SpawnSettings&) = delete;
+  SpawnSettings& operator=(const SpawnSettings&) = delete;
 
   const posix_spawn_file_actions_t* files() const { return &files_; }
   const posix_spawnattr_t* attributes() const { return &attributes_; }
@@ -142,10 +142,11 @@ absl::StatusOr<pid_t> Spawn(const ChildOptions& options, const Pipe& out, const 
   std::vector<std::string> words = {options.command};
   words.insert(words.end(), options.args.begin(), options.args.end());
   std::vector<std::string> variables = Variables(options.env);
-  const Wishes wishes(out, errors);
+  const SpawnSettings settings(out, errors);
   pid_t pid = 0;
-  const int error = posix_spawnp(&pid, options.command.c_str(), wishes.files(), wishes.attributes(),
-                                 Pointers(words).data(), Pointers(variables).data());
+  const int error =
+      posix_spawnp(&pid, options.command.c_str(), settings.files(), settings.attributes(),
+                   Pointers(words).data(), Pointers(variables).data());
   if (error == 0) return pid;
   if (error == ENOENT) return absl::NotFoundError("there is no such program");
   if (error == EACCES || error == EPERM) {
