@@ -83,10 +83,11 @@ absl::StatusOr<std::string> AskBaseUser(const CallContext& context, RestClient& 
   } while (!user.ok() && !absl::IsPermissionDenied(user.status()) &&
            WaitToRetry(context, base.loop()));
   if (user.ok()) return user;
-  return absl::UnavailableError(StrCat(
-      "cannot find out whose the manager's own credential is: ", AsStd(user.status().message()),
-      "; without that the manager could not notice another user's; the ClusterRole "
-      "system:basic-user lets every user create the SelfSubjectReview that tells"));
+  return absl::UnavailableError(
+      StrCat("cannot find out which user the manager's own credential belongs to: ",
+             AsStd(user.status().message()),
+             "; without that the manager could not notice another user's; the ClusterRole "
+             "system:basic-user lets every user create the SelfSubjectReview that tells"));
 }
 
 absl::Status RefuseAdministrator(const ClusterConfig& cluster) {
@@ -102,7 +103,8 @@ absl::Status RefuseAdministrator(const ClientCertificate& client) {
   const std::unique_ptr<X509, decltype(&X509_free)> certificate(
       PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr), X509_free);
   if (certificate == nullptr) {
-    return absl::InvalidArgumentError("the kubeconfig's client certificate is no PEM certificate");
+    return absl::InvalidArgumentError(
+        "the kubeconfig's client certificate is not a certificate in PEM");
   }
   if (!IsInGroup(*certificate, rbac::kMastersGroup)) return absl::OkStatus();
   return absl::FailedPreconditionError(

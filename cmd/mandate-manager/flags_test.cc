@@ -121,7 +121,7 @@ TEST_F(FlagsTest, AMistakeIsOneLineWithItsFlag) {
        "--metrics-secure"},
       {{kubeconfig, "--metrics-bind-address=10.0.0.1:8080"}, "add --metrics-secure"},
       {{kubeconfig, "--metrics-bind-address=nowhere"},
-       "--metrics-bind-address: \"nowhere\" is no address to listen on; write IP:PORT"},
+       "--metrics-bind-address: \"nowhere\" is not a valid address to listen on; write IP:PORT"},
       {{kubeconfig, "--health-probe-bind-address=8081"}, "--health-probe-bind-address: \"8081\""},
       {{kubeconfig, "--metrics-secure", "--metrics-address=:1", "--health-address=:1"},
        "--metrics-secure: metrics must have an address of their own; :1 serves probes"},

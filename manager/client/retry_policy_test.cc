@@ -68,9 +68,10 @@ TEST(Ambiguous, IsAMarkThatExcludesNotSent) {
   EXPECT_FALSE(WasNotSent(marked));
   EXPECT_EQ(marked.code(), plain.code());
   EXPECT_EQ(marked.message(), plain.message());
-  EXPECT_TRUE(IsServerTimeout(Ambiguous(
-      StatusFromResponse(500, R"({"kind":"Status","status":"Failure","reason":"ServerTimeout"})"))))
-      << "what the server said stays";
+  EXPECT_EQ(ApiReason(Ambiguous(StatusFromResponse(
+                500, R"({"kind":"Status","status":"Failure","reason":"ServerTimeout"})"))),
+            "ServerTimeout")
+      << "the server's reason stays";
 }
 
 }  // namespace

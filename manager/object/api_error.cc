@@ -220,7 +220,6 @@ bool IsGone(const absl::Status& status) { return HasCode(status, 410); }
 bool IsInvalid(const absl::Status& status) { return HasCode(status, 422); }
 bool IsBadRequest(const absl::Status& status) { return HasCode(status, 400); }
 bool IsTooManyRequests(const absl::Status& status) { return HasCode(status, 429); }
-bool IsServerTimeout(const absl::Status& status) { return ApiReason(status) == "ServerTimeout"; }
 
 bool IsDeniedByWebhook(const absl::Status& status) {
   const std::optional<ApiStatusProto> proto = ApiStatus(status);

@@ -68,7 +68,6 @@ bool IsGone(const absl::Status& status);             // 410: Gone or Expired; li
 bool IsInvalid(const absl::Status& status);          // 422
 bool IsBadRequest(const absl::Status& status);       // 400
 bool IsTooManyRequests(const absl::Status& status);  // 429
-bool IsServerTimeout(const absl::Status& status);    // reason ServerTimeout: asks to retry
 // Whether an admission webhook denied the request. It chooses the code, the reason and the details,
 // so none of them is evidence: a 404 does not mean that the object is absent.
 bool IsDeniedByWebhook(const absl::Status& status);

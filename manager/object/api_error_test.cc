@@ -76,7 +76,6 @@ TEST(ApiErrorTest, PredicatesTellApartWhatACodeLumps) {
       {"IsInvalid", IsInvalid, 422, "Invalid"},
       {"IsBadRequest", IsBadRequest, 400, "BadRequest"},
       {"IsTooManyRequests", IsTooManyRequests, 429, "TooManyRequests"},
-      {"IsServerTimeout", IsServerTimeout, 500, "ServerTimeout"},
   };
   for (const Predicate& made : kPredicates) {
     const absl::Status status = StatusFromResponse(made.code, Body(made.code, made.reason));

@@ -108,7 +108,7 @@ absl::StatusOr<int64_t> ParseGoDuration(std::string_view text) {
   const uint64_t limit = negative ? kMaxMagnitude : kMaxMagnitude - 1;
   if (!valid || total > limit) {
     return absl::InvalidArgumentError(
-        StrCat("\"", text.substr(0, 64), "\" is no duration such as 1h30m or 2.5s"));
+        StrCat("\"", text.substr(0, 64), "\" is not a valid duration, such as 1h30m or 2.5s"));
   }
   const uint64_t magnitude = absl::Uint128Low64(total);
   return static_cast<int64_t>(negative ? uint64_t{0} - magnitude : magnitude);

@@ -56,7 +56,7 @@ class Builder {
         std::string_view key;
         for (cursor_.BeginObject(); cursor_.NextMember(&key);) {
           if (FindMember(value, key) != nullptr) {
-            return ErrorAt(text_, cursor_.Offset(), StrCat("the key \"", key, "\" is there twice"));
+            return ErrorAt(text_, cursor_.Offset(), StrCat("duplicate key \"", key, "\""));
           }
           RETURN_IF_ERROR(Read(value[std::string(key)]));
         }
@@ -89,14 +89,12 @@ class Builder {
         break;
       }
       case Token::kNull:
-      case Token::kInvalid:  // SkipValue says what is wrong
+      case Token::kInvalid:  // SkipValue sets the error
         cursor_.SkipValue();
         value = Json::Value();
         break;
     }
     RETURN_IF_ERROR(cursor_.status());
-    value.setOffsetStart(static_cast<ptrdiff_t>(start));
-    value.setOffsetLimit(static_cast<ptrdiff_t>(cursor_.Consumed()));
     return absl::OkStatus();
   }
 
@@ -162,13 +160,6 @@ std::string WriteJson(const Json::Value& value) {
   std::string out;
   Append(value, out);
   return out;
-}
-
-std::string_view JsonSource(std::string_view text, const Json::Value& value) {
-  const auto start = static_cast<size_t>(value.getOffsetStart());
-  const auto limit = static_cast<size_t>(value.getOffsetLimit());
-  if (start > limit || limit > text.size()) return {};
-  return text.substr(start, limit - start);
 }
 
 const Json::Value* FindMember(const Json::Value& value, std::string_view key) {

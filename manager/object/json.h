@@ -1,8 +1,8 @@
-// Unstructured objects: the one strict wrapper round jsoncpp.
+// A strict wrapper of jsoncpp, for unstructured objects.
 //
 // jsoncpp's own reader accepts comments, duplicate keys and trailing garbage and throws on deep
-// nesting; its writer rounds doubles. So Json::Value is our tree, JsonCursor reads and we write.
-// Json::Value throws when asked for the wrong type: test isString() and the like first.
+// nesting; its writer rounds doubles. So this room uses only its tree, and reads with JsonCursor.
+// Json::Value throws when it is asked for the wrong type: test isString() and the like first.
 #ifndef MANAGER_OBJECT_JSON_H_
 #define MANAGER_OBJECT_JSON_H_
 
@@ -25,10 +25,7 @@ absl::StatusOr<Json::Value> ParseJson(std::string_view text,
 // The inverse of ParseJson. NaN and infinities, which JSON lacks, become null.
 std::string WriteJson(const Json::Value& value);
 
-// The bytes of `text` from which `value` was parsed, by ParseJson of the same text.
-std::string_view JsonSource(std::string_view text, const Json::Value& value);
-
-// A member of an object, or nullptr when `value` is no object or lacks it. Never throws.
+// A member of an object; nullptr when `value` is not an object or does not have it. Never throws.
 const Json::Value* FindMember(const Json::Value& value, std::string_view key);
 
 }  // namespace mandate

@@ -12,7 +12,7 @@ namespace {
 
 absl::Status NoPlan(const google::protobuf::Message& message) {
   return absl::InvalidArgumentError(
-      StrCat(message.GetTypeName(), " is no generated message: it has no JSON here"));
+      StrCat(message.GetTypeName(), " is not a generated message, so it has no JSON"));
 }
 
 }  // namespace

@@ -125,7 +125,8 @@ TEST(FromJsonTest, ErrorsNameThePath) {
       {R"({"metadata":{"generation":1e300}})",
        "! metadata.generation: expected an integer of 64 bits, got 1e300"},
       {R"({"metadata":{"creationTimestamp":"now"}})",
-       "! metadata.creationTimestamp: \"now\" is no RFC 3339 time such as 2006-01-02T15:04:05Z"},
+       "! metadata.creationTimestamp: \"now\" is not a valid RFC 3339 time, such as "
+       "2006-01-02T15:04:05Z"},
       {R"({"metadata":{"creationTimestamp":3}})",
        "! metadata.creationTimestamp: expected a string, got a number"},
       {R"({"metadata":{"ownerReferences":[{"controller":"yes"}]}})",
@@ -142,7 +143,7 @@ TEST(FromJsonTest, ErrorsNameThePath) {
   EXPECT_THAT(Through<coordination::LeaseSpec>(R"({"renewTime":"2006-01-02T15:04:05Z"})"),
               HasSubstr("! renewTime: "));
   EXPECT_EQ(Through<networking::NetworkPolicyPort>(R"({"port":2147483648})"),
-            "! port: 2147483648 is no 32-bit integer");
+            "! port: 2147483648 is not a 32-bit integer");
   EXPECT_EQ(Through<networking::NetworkPolicyPort>(R"({"port":true})"),
             "! port: expected a string or a number, got a boolean");
 }
@@ -168,7 +169,7 @@ TEST(FromJsonTest, UnknownMembersAreErrorsOnlyIfStrict) {
   EXPECT_EQ(Through<rbac::ClusterRole>(R"({"rules":[{"kind":"X"}]})", {.strict = true}),
             "! rules[0].kind: unknown field");
   EXPECT_EQ(Through<rbac::ClusterRole>(R"({"rules":[],"rules":[]})", {.strict = true}),
-            "! rules: is there twice");
+            "! rules: duplicate field");
   EXPECT_EQ(Through<rbac::ClusterRole>(R"({"rules":[{}],"rules":[]})"), "{}");
 }
 
@@ -222,7 +223,7 @@ TEST(ToJsonTest, NamesTheFieldThatCannotBeJson) {
   const auto json = ToJson(object);
   EXPECT_EQ(json.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(json.status().message()),
-              HasSubstr("managedFields[1].fieldsV1: the embedded value is no JSON: "));
+              HasSubstr("managedFields[1].fieldsV1: the embedded value is not valid JSON: "));
   object.mutable_managedfields(1)->mutable_fieldsv1()->set_raw("\xD9\xD9\xF7\xA0");
   EXPECT_EQ(ToJson(object).status().code(), absl::StatusCode::kUnimplemented);
 }

@@ -21,7 +21,7 @@ using google::protobuf::Message;
 using google::protobuf::Reflection;
 using Token = JsonCursor::Token;
 
-// Where the walker is, as a list up the stack; only an error makes text of it.
+// The path of a value, as a list up the stack. Only an error makes text of it.
 struct Path {
   enum class Step { kRoot, kMember, kIndex, kMapKey };
   const Path* parent = nullptr;
@@ -69,7 +69,7 @@ class Decoder {
   absl::Status Expect(Token token, const Path& path) {
     const Token found = json_.Peek();
     if (found == token) return absl::OkStatus();
-    if (found == Token::kInvalid) {  // no value at all: the cursor knows why
+    if (found == Token::kInvalid) {  // SkipValue sets the error
       json_.SkipValue();
       return json_.status();
     }
@@ -91,7 +91,7 @@ class Decoder {
     std::string_view key;
     for (json_.BeginObject(); json_.NextMember(&key);) {
       const Path member{&path, Path::Step::kMember, key};
-      if (options_.strict && !seen.insert(key).second) return Error(member, "is there twice");
+      if (options_.strict && !seen.insert(key).second) return Error(member, "duplicate field");
       const auto found = plan.members.find(key);
       if (found != plan.members.end()) {
         RETURN_IF_ERROR(DecodeMember(found->second, message, member));
@@ -140,7 +140,7 @@ class Decoder {
       holder = holder->GetReflection()->MutableMessage(holder, step->field);
     }
     const FieldPlan& field = *plan.target;
-    // The last of several counts.
+    // The last of repeated members counts.
     holder->GetReflection()->ClearField(holder, field.field);
     if (field.field->is_map()) return DecodeMap(field, *holder, path);
     if (field.field->is_repeated()) return DecodeList(field, *holder, path);
@@ -160,7 +160,7 @@ class Decoder {
     RETURN_IF_ERROR(Expect(Token::kObject, path));
     const FieldDescriptor* key_field = plan.field->message_type()->map_key();
     if (key_field->cpp_type() != FieldDescriptor::CPPTYPE_STRING) {
-      return Error(path, "Kubernetes' JSON has no maps but of strings");
+      return Error(path, "the keys of a map must be strings");
     }
     FieldPlan value = plan;
     value.field = plan.field->message_type()->map_value();
@@ -168,7 +168,7 @@ class Decoder {
     std::string_view key;
     for (json_.BeginObject(); json_.NextMember(&key);) {
       const Path member{&path, Path::Step::kMapKey, key};
-      if (options_.strict && !seen.insert(key).second) return Error(member, "is there twice");
+      if (options_.strict && !seen.insert(key).second) return Error(member, "duplicate field");
       Message* entry = message.GetReflection()->AddMessage(&message, plan.field);
       entry->GetReflection()->SetString(entry, key_field, std::string(key));
       RETURN_IF_ERROR(DecodeValue(value, *entry, member));
@@ -181,7 +181,7 @@ class Decoder {
     const Reflection& r = *message.GetReflection();
     const FieldDescriptor* f = plan.field;
     const bool add = f->is_repeated();
-    // An element or map value that is null is a zero value, as Go has it.
+    // An element or map value that is null is a zero value, as in Go.
     const bool null = json_.Peek() == Token::kNull;
     if (null) json_.ReadNull();
     switch (f->cpp_type()) {
@@ -248,7 +248,7 @@ class Decoder {
       case FieldDescriptor::CPPTYPE_ENUM:
         break;
     }
-    return Error(path, "Kubernetes' JSON has no enums; make the field a string");
+    return Error(path, "enums are not supported; make the field a string");
   }
 
   absl::Status ReadDouble(double* value, const Path& path) {
@@ -261,7 +261,7 @@ class Decoder {
     return Error(path, StrCat("the number ", literal, " is out of range"));
   }
 
-  // "3", and what is as whole: "3.0", "3e0"; the server hands out what it was given.
+  // Also "3.0" and "3e0": the server returns a number as it was sent.
   template <class Int>
   absl::Status ReadInteger(Int* value, const Path& path) {
     RETURN_IF_ERROR(Expect(Token::kNumber, path));
@@ -292,9 +292,9 @@ class Decoder {
       *value = text;
       return absl::OkStatus();
     }
-    // The text itself may be a secret and stays out of the message.
+    // The message omits the text, which may be a secret.
     if (text.size() % 4 == 0 && absl::Base64Unescape(AsAbsl(text), value)) return absl::OkStatus();
-    return Error(path, "the text is no standard base64");
+    return Error(path, "the text is not standard base64");
   }
 
   JsonCursor json_;

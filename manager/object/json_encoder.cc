@@ -101,7 +101,7 @@ absl::Status EncodeValue(const FieldPlan& plan, const Message& message, int inde
           *plan.message,
           repeated ? r.GetRepeatedMessage(message, f, index) : r.GetMessage(message, f), out);
     case FieldDescriptor::CPPTYPE_ENUM:
-      return absl::InvalidArgumentError("Kubernetes' JSON has no enums; make the field a string");
+      return absl::InvalidArgumentError("enums are not supported; make the field a string");
   }
   return absl::OkStatus();
 }

@@ -105,7 +105,7 @@ absl::Status DecodeIntOrString(JsonCursor& json, Message& message) {
     json.ReadNumber(&text);
     RETURN_IF_ERROR(json.status());
     if (!absl::SimpleAtoi(AsAbsl(text), &number)) {
-      return absl::InvalidArgumentError(StrCat(text, " is no 32-bit integer"));
+      return absl::InvalidArgumentError(StrCat(text, " is not a 32-bit integer"));
     }
     text = "";
     reflection.SetInt64(&message, &Field(message, kIntOrStringType), 0);
@@ -175,7 +175,7 @@ absl::Status EncodeEmbedded(const Message& message, std::string& out) {
   const absl::Status status = AppendCompactJson(bytes, out);
   if (status.ok()) return status;
   return absl::InvalidArgumentError(
-      StrCat("the embedded value is no JSON: ", AsStd(status.message())));
+      StrCat("the embedded value is not valid JSON: ", AsStd(status.message())));
 }
 
 }  // namespace

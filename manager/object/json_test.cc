@@ -33,22 +33,12 @@ TEST(JsonTest, KeepsStringsWithZeroBytes) {
 }
 
 TEST(JsonTest, RefusesWhatJsoncppWouldTake) {
-  EXPECT_THAT(RoundTrip(R"({"a":1,"a":2})"), HasSubstr("the key \"a\" is there twice"));
+  EXPECT_THAT(RoundTrip(R"({"a":1,"a":2})"), HasSubstr("duplicate key \"a\""));
   EXPECT_THAT(RoundTrip("{} x"), HasSubstr("expected nothing after the value"));
   EXPECT_THAT(RoundTrip("/**/{}"), HasSubstr("line 1, column 1"));
   EXPECT_THAT(RoundTrip("[1e999]"),
               HasSubstr("line 1, column 2: the number 1e999 is out of range"));
   EXPECT_THAT(RoundTrip(std::string(2000, '[')), HasSubstr("nested deeper"));
-}
-
-TEST(JsonTest, CutsTheSourceOfAValue) {
-  const std::string text = R"({ "spec": { "raw" : {"x": [1,  2]} , "n": -1.50 }})";
-  const auto value = ParseJson(text);
-  ASSERT_TRUE(value.ok());
-  EXPECT_EQ(JsonSource(text, (*value)["spec"]["raw"]), R"({"x": [1,  2]})");
-  EXPECT_EQ(JsonSource(text, (*value)["spec"]["n"]), "-1.50");
-  EXPECT_EQ(JsonSource(text, *value), text);
-  EXPECT_EQ(JsonSource("x", *value), "");  // of another text
 }
 
 TEST(JsonTest, FindsMembersWithoutThrowing) {

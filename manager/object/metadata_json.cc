@@ -8,7 +8,7 @@ namespace {
 
 using Token = JsonCursor::Token;
 
-// What must not be there twice: readers differ in which of two counts.
+// The members that must be unique: readers differ in which of two counts.
 enum Member : unsigned {
   kMetadata = 1 << 0,
   kName = 1 << 1,
@@ -175,12 +175,12 @@ class Reader {
       return absl::OkStatus();
     }
     return absl::InvalidArgumentError(
-        StrCat(member == kMetadata ? "" : "metadata.", key, ": is there twice"));
+        StrCat(member == kMetadata ? "" : "metadata.", key, ": duplicate field"));
   }
 
   bool Null() { return json_.Peek() == Token::kNull; }
 
-  // `path` in parts: it is put together only for a message.
+  // `path` in parts, which are joined only for a message.
   template <class... Path>
   absl::Status Begin(Token token, const Path&... path) {
     const Token found = json_.Peek();

@@ -122,10 +122,10 @@ TEST(ObjectHeaderTest, ErrorsNameTheField) {
        "metadata.finalizers[]: expected a string, got an object"},
       {R"({"metadata":{"ownerReferences":[{"uid":1}]}})",
        "metadata.ownerReferences[].uid: expected a string, got a number"},
-      {R"({"metadata":{"name":"n"},"metadata":{"uid":"u"}})", "metadata: is there twice"},
-      {R"({"metadata":{"name":"n","name":"m"}})", "metadata.name: is there twice"},
+      {R"({"metadata":{"name":"n"},"metadata":{"uid":"u"}})", "metadata: duplicate field"},
+      {R"({"metadata":{"name":"n","name":"m"}})", "metadata.name: duplicate field"},
       {R"({"metadata":{"finalizers":["a"],"finalizers":[]}})",
-       "metadata.finalizers: is there twice"},
+       "metadata.finalizers: duplicate field"},
       {R"({"metadata":{"name":"n"}} x)", "expected nothing after the value"},
       {R"({"spec":[1,},"metadata":{}})", "invalid JSON at line 1, column 12"},
   };

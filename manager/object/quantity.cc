@@ -94,7 +94,7 @@ bool Scale(std::string digits, int64_t shift, absl::int128* value) {
 absl::StatusOr<Quantity> Quantity::Parse(std::string_view text) {
   const auto error = [&] {
     return absl::InvalidArgumentError(
-        StrCat("\"", text.substr(0, 64), "\" is no quantity such as 100m, 1.5 or 64Mi"));
+        StrCat("\"", text.substr(0, 64), "\" is not a valid quantity, such as 100m, 1.5 or 64Mi"));
   };
   std::string_view rest = text;
   const bool negative = rest.starts_with('-');

@@ -86,7 +86,7 @@ absl::StatusOr<std::shared_ptr<const RawObject>> RawObject::Make(std::string_vie
                                                                  Encoding encoding,
                                                                  const Identity& identity) {
   if (identity.name.empty()) {
-    return absl::InvalidArgumentError("metadata.name: missing; this is no Kubernetes object");
+    return absl::InvalidArgumentError("metadata.name: missing; this is not a Kubernetes object");
   }
   size_t size = bytes.size();
   for (std::string_view part :

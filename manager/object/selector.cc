@@ -143,7 +143,7 @@ absl::StatusOr<std::map<std::string, std::string>> ReadMap(JsonCursor& json,
                    StrCat("expected a string, got ", JsonCursor::Describe(token)));
     }
     if (json.ReadString(&value) && !labels.emplace(key, value).second) {
-      return Error(StrCat(field, "[", key, "]"), "is there twice");
+      return Error(StrCat(field, "[", key, "]"), "duplicate field");
     }
   }
   RETURN_IF_ERROR(Within(field, json.Finish()));

@@ -243,7 +243,7 @@ TEST(SelectorTest, OfJsonInEitherForm) {
       {"[]", "! s: expected an object, got an array"},
       {"3", "! s: expected an object, got a number"},
       {R"({"a":1})", "! s[a]: expected a string, got a number"},
-      {R"({"a":"b","a":"c"})", "! s[a]: is there twice"},
+      {R"({"a":"b","a":"c"})", "! s[a]: duplicate field"},
       {R"({"matchLabels":"x"})", "! s.matchLabels: expected an object, got a string"},
       {R"({"matchLabels":{},"app":"web"})",
        "! s: mixes matchLabels or matchExpressions with the label \"app\"; move the label into "

@@ -11,7 +11,7 @@
 namespace mandate {
 namespace {
 
-// What RFC 3339 says, in pieces.
+// The parts of an RFC 3339 text.
 struct Parts {
   absl::Time time;
   size_t fraction_digits = 0;
@@ -64,7 +64,7 @@ bool ParseParts(std::string_view text, Parts* parts) {
     return false;
   }
   const absl::CivilSecond civil(year, month, day, hour, minute, second);
-  // CivilSecond normalises: what was out of range reads back differently.
+  // CivilSecond normalises: a part that was out of range reads back differently.
   if (civil.month() != month || civil.day() != day || civil.hour() != hour ||
       civil.minute() != minute || civil.second() != second) {
     return false;
@@ -101,8 +101,8 @@ std::string FormatMicroTimestamp(absl::Time time) {
 absl::StatusOr<absl::Time> ParseTimestamp(std::string_view text) {
   Parts parts;
   if (!ParseParts(text, &parts)) {
-    return absl::InvalidArgumentError(
-        StrCat("\"", text.substr(0, 64), "\" is no RFC 3339 time such as 2006-01-02T15:04:05Z"));
+    return absl::InvalidArgumentError(StrCat(
+        "\"", text.substr(0, 64), "\" is not a valid RFC 3339 time, such as 2006-01-02T15:04:05Z"));
   }
   return parts.time;
 }
@@ -112,7 +112,7 @@ absl::StatusOr<absl::Time> ParseMicroTimestamp(std::string_view text) {
   if (!ParseParts(text, &parts) || parts.fraction_digits != 6) {
     return absl::InvalidArgumentError(
         StrCat("\"", text.substr(0, 64),
-               "\" is no time with microseconds such as 2006-01-02T15:04:05.000000Z"));
+               "\" is not a valid time with microseconds, such as 2006-01-02T15:04:05.000000Z"));
   }
   return parts.time;
 }

@@ -11,7 +11,8 @@ using boost::asio::ip::tcp;
 absl::StatusOr<tcp::endpoint> ParseListenAddress(const std::string& address) {
   const auto invalid = [&] {
     return absl::InvalidArgumentError(AsAbsl(
-        StrCat("\"", address, "\" is no address to listen on; write IP:PORT, as 127.0.0.1:8081")));
+        StrCat("\"", address,
+               "\" is not a valid address to listen on; write IP:PORT, such as 127.0.0.1:8081")));
   };
   const size_t colon = address.rfind(':');
   if (colon == std::string::npos) return invalid();

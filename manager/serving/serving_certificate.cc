@@ -41,12 +41,13 @@ absl::StatusOr<std::shared_ptr<ssl::context>> ServingCertificate::MakeContext(co
   error_code error;
   context->use_certificate_chain(boost::asio::buffer(pem.certificate), error);
   if (error) {
-    return absl::InvalidArgumentError(StrCat("it is no certificate in PEM: ", error.message()));
+    return absl::InvalidArgumentError(StrCat("it is not a certificate in PEM: ", error.message()));
   }
   context->use_private_key(boost::asio::buffer(pem.key.Reveal().data(), pem.key.size()),
                            ssl::context::pem, error);
   if (error || SSL_CTX_check_private_key(context->native_handle()) != 1) {
-    return absl::InvalidArgumentError("the key is no key in PEM, or not that certificate's");
+    return absl::InvalidArgumentError(
+        "the key is not a private key in PEM, or does not belong to the certificate");
   }
   return context;
 }

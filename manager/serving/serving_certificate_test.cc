@@ -113,8 +113,8 @@ TEST_F(ServingCertificateTest, WhatCannotBeServedIsRefusedAtTheStart) {
   } rows[] = {
       {"", pair.key_pem, "/tls.crt cannot be read or is empty"},
       {pair.certificate_pem, "", "/tls.key cannot be read or is empty"},
-      {"nonsense", pair.key_pem, "it is no certificate in PEM"},
-      {pair.certificate_pem, "nonsense", "the key is no key in PEM"},
+      {"nonsense", pair.key_pem, "it is not a certificate in PEM"},
+      {pair.certificate_pem, "nonsense", "the key is not a private key in PEM"},
       {pair.certificate_pem, other.key_pem, "not that certificate's"},
   };
   for (const auto& row : rows) {

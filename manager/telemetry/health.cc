@@ -102,16 +102,6 @@ std::optional<absl::Status> HealthChecks::RunOne(const std::string& name) const 
   return Ask(*check);
 }
 
-absl::Status HealthChecks::Overall() const {
-  for (const Result& result : Run()) {
-    if (!result.status.ok()) {
-      return absl::Status(result.status.code(),
-                          StrCat(result.name, ": ", AsStd(result.status.message())));
-    }
-  }
-  return absl::OkStatus();
-}
-
 HealthAnswer AnswerHealth(const HealthChecks& checks, std::string_view endpoint, bool verbose,
                           const std::set<std::string>& exclude) {
   std::string lines;
@@ -125,7 +115,7 @@ HealthAnswer AnswerHealth(const HealthChecks& checks, std::string_view endpoint,
       StrAppend(&lines, "[+]", result.name, " ok\n");
     } else {
       healthy = false;
-      // What a reason says to apply stands as it is, so that it can be pasted.
+      // A manifest within the reason is not escaped, so that it can be pasted.
       StrAppend(&lines, "[-]", result.name,
                 " failed: ", verbose ? AsLines(result.status.message()) : "reason withheld\n");
     }

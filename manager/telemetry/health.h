@@ -48,8 +48,6 @@ class HealthChecks {
   std::vector<Result> Run(const std::set<std::string>& exclude = {}) const;
   // nullopt: there is no check of that name.
   std::optional<absl::Status> RunOne(const std::string& name) const;
-  // OK when all are; else the first that is not, with its name.
-  absl::Status Overall() const;
 
  private:
   // Shared, so that a check runs without the lock, and to its end when it is removed meanwhile.
