@@ -1,6 +1,6 @@
-// Subsumption of rules: what the API server asks before it lets someone grant rights
-// (k8s.io/component-helpers/auth/rbac/validation). A mandate that is to hand out a role must hold
-// what the role holds.
+// Subsumption of rules, as the API server checks it before it lets a user grant rights
+// (k8s.io/component-helpers/auth/rbac/validation). A component that grants a role must itself have
+// the rights of the role.
 #ifndef MANAGER_RBAC_COVERS_H_
 #define MANAGER_RBAC_COVERS_H_
 

@@ -1,5 +1,5 @@
-// What the API server asks on top of authorization before someone writes RBAC objects: nobody
-// hands out what they do not hold (k8s.io/kubernetes pkg/registry/rbac).
+// The API server's check of writes of RBAC objects, after authorization: a user may grant only
+// rights that the user has (k8s.io/kubernetes pkg/registry/rbac).
 #ifndef MANAGER_RBAC_ESCALATION_H_
 #define MANAGER_RBAC_ESCALATION_H_
 

@@ -1,5 +1,4 @@
-// The words of the API server's 403 (k8s.io/apiserver responsewriters.ForbiddenStatusError), so
-// that a refusal before the wire reads as one from behind it.
+// The message of the API server's 403 (k8s.io/apiserver responsewriters.ForbiddenStatusError).
 #ifndef MANAGER_RBAC_FORBIDDEN_H_
 #define MANAGER_RBAC_FORBIDDEN_H_
 

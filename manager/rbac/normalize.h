@@ -1,5 +1,5 @@
 // The normal form of a set of RBAC rules, exactly as controller-gen v0.23 makes it
-// (sigs.k8s.io/controller-tools/pkg/rbac), so that a project can change generators without a diff.
+// (sigs.k8s.io/controller-tools/pkg/rbac). So a project can change its generator without a diff.
 #ifndef MANAGER_RBAC_NORMALIZE_H_
 #define MANAGER_RBAC_NORMALIZE_H_
 

@@ -1,4 +1,4 @@
-// The four RBAC kinds reduced to what the authorizer looks at. Plain values.
+// The fields of the four RBAC kinds that the authorizer reads. Plain values.
 //
 // Labels and aggregation rules are absent: kube-controller-manager, not the authorizer, turns an
 // aggregation into `rules`.

@@ -1,7 +1,7 @@
-// rbac/v1 messages to the plain policy structs and back.
+// Conversion of rbac/v1 messages to the plain policy structs and back.
 //
-// What the structs lack (labels, annotations, aggregation rules, every other metadata) is lost on
-// the way in and unset on the way out: never send back a message that came through here.
+// It drops labels, annotations, aggregation rules and all other metadata that the structs do not
+// have. Never send a converted message back to a server.
 #ifndef MANAGER_RBAC_POLICY_PROTO_H_
 #define MANAGER_RBAC_POLICY_PROTO_H_
 
