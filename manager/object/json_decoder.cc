@@ -185,44 +185,18 @@ class Decoder {
     const bool null = json_.Peek() == Token::kNull;
     if (null) json_.ReadNull();
     switch (f->cpp_type()) {
-      case FieldDescriptor::CPPTYPE_INT32: {
-        int32_t value = 0;
-        if (!null) RETURN_IF_ERROR(ReadInteger(&value, path));
-        add ? r.AddInt32(&message, f, value) : r.SetInt32(&message, f, value);
-        return absl::OkStatus();
-      }
-      case FieldDescriptor::CPPTYPE_INT64: {
-        int64_t value = 0;
-        if (!null) RETURN_IF_ERROR(ReadInteger(&value, path));
-        add ? r.AddInt64(&message, f, value) : r.SetInt64(&message, f, value);
-        return absl::OkStatus();
-      }
-      case FieldDescriptor::CPPTYPE_UINT32: {
-        uint32_t value = 0;
-        if (!null) RETURN_IF_ERROR(ReadInteger(&value, path));
-        add ? r.AddUInt32(&message, f, value) : r.SetUInt32(&message, f, value);
-        return absl::OkStatus();
-      }
-      case FieldDescriptor::CPPTYPE_UINT64: {
-        uint64_t value = 0;
-        if (!null) RETURN_IF_ERROR(ReadInteger(&value, path));
-        add ? r.AddUInt64(&message, f, value) : r.SetUInt64(&message, f, value);
-        return absl::OkStatus();
-      }
-      case FieldDescriptor::CPPTYPE_DOUBLE: {
-        double value = 0;
-        if (!null) RETURN_IF_ERROR(ReadDouble(&value, path));
-        add ? r.AddDouble(&message, f, value) : r.SetDouble(&message, f, value);
-        return absl::OkStatus();
-      }
-      case FieldDescriptor::CPPTYPE_FLOAT: {
-        double value = 0;
-        if (!null) RETURN_IF_ERROR(ReadDouble(&value, path));
-        const auto narrow = static_cast<float>(value);
-        if (!std::isfinite(narrow)) return Error(path, "the number is out of range");
-        add ? r.AddFloat(&message, f, narrow) : r.SetFloat(&message, f, narrow);
-        return absl::OkStatus();
-      }
+      case FieldDescriptor::CPPTYPE_INT32:
+        return DecodeNumber(&Reflection::SetInt32, &Reflection::AddInt32, f, message, path, null);
+      case FieldDescriptor::CPPTYPE_INT64:
+        return DecodeNumber(&Reflection::SetInt64, &Reflection::AddInt64, f, message, path, null);
+      case FieldDescriptor::CPPTYPE_UINT32:
+        return DecodeNumber(&Reflection::SetUInt32, &Reflection::AddUInt32, f, message, path, null);
+      case FieldDescriptor::CPPTYPE_UINT64:
+        return DecodeNumber(&Reflection::SetUInt64, &Reflection::AddUInt64, f, message, path, null);
+      case FieldDescriptor::CPPTYPE_DOUBLE:
+        return DecodeNumber(&Reflection::SetDouble, &Reflection::AddDouble, f, message, path, null);
+      case FieldDescriptor::CPPTYPE_FLOAT:
+        return DecodeNumber(&Reflection::SetFloat, &Reflection::AddFloat, f, message, path, null);
       case FieldDescriptor::CPPTYPE_BOOL: {
         bool value = false;
         if (!null) {
@@ -251,7 +225,19 @@ class Decoder {
     return Error(path, "enums are not supported; make the field a string");
   }
 
-  absl::Status ReadDouble(double* value, const Path& path) {
+  template <class Number>
+  using Setter = void (Reflection::*)(Message*, const FieldDescriptor*, Number) const;
+
+  template <class Number>
+  absl::Status DecodeNumber(Setter<Number> set, Setter<Number> add, const FieldDescriptor* field,
+                            Message& message, const Path& path, bool null) {
+    Number value = 0;
+    if (!null) RETURN_IF_ERROR(ReadNumber(&value, path));
+    (message.GetReflection()->*(field->is_repeated() ? add : set))(&message, field, value);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadNumber(double* value, const Path& path) {
     RETURN_IF_ERROR(Expect(Token::kNumber, path));
     std::string_view literal;
     if (!json_.ReadNumber(&literal)) return json_.status();
@@ -261,9 +247,16 @@ class Decoder {
     return Error(path, StrCat("the number ", literal, " is out of range"));
   }
 
+  absl::Status ReadNumber(float* value, const Path& path) {
+    double wide = 0;
+    RETURN_IF_ERROR(ReadNumber(&wide, path));
+    *value = static_cast<float>(wide);
+    return std::isfinite(*value) ? absl::OkStatus() : Error(path, "the number is out of range");
+  }
+
   // Also "3.0" and "3e0": the server returns a number as it was sent.
   template <class Int>
-  absl::Status ReadInteger(Int* value, const Path& path) {
+  absl::Status ReadNumber(Int* value, const Path& path) {
     RETURN_IF_ERROR(Expect(Token::kNumber, path));
     std::string_view literal;
     if (!json_.ReadNumber(&literal)) return json_.status();
