@@ -1,6 +1,6 @@
 #include "manager/core/log.h"
 
-#include <spdlog/sinks/stdout_sinks.h>
+#include <cstdio>
 
 #include "manager/core/strings.h"
 #include "manager/core/utf8.h"
@@ -41,8 +41,8 @@ void AppendEscape(std::string& out, unsigned char code) {
   }
 }
 
-// A JSON string, whatever bytes `text` holds: what is no UTF-8 becomes U+FFFD. Control characters
-// are escaped, those of C1 too, as a terminal would obey them.
+// Appends `text` as a JSON string. Invalid UTF-8 becomes U+FFFD. Control characters are escaped,
+// also those of C1, which a terminal would obey.
 void AppendQuoted(std::string& out, std::string_view text) {
   out += '"';
   while (!text.empty()) {
@@ -93,15 +93,13 @@ void AppendJson(std::string& out, std::string_view key, const LogValue& value) {
 
 class StderrSink : public LogSink {
  public:
-  StderrSink(LogFormat format, int verbosity) : format_(format), verbosity_(verbosity) {
-    // The line is complete already; spdlog brings the locking and the writing.
-    sink_.set_pattern("%v");
-  }
+  StderrSink(LogFormat format, int verbosity) : format_(format), verbosity_(verbosity) {}
 
   void Write(const LogRecord& record) override {
-    const std::string line = FormatRecord(record, format_);
-    sink_.log(spdlog::details::log_msg("", spdlog::level::info, line));
-    sink_.flush();
+    std::string line = FormatRecord(record, format_);
+    line += '\n';
+    // It locks stderr, which has no buffer.
+    std::fwrite(line.data(), 1, line.size(), stderr);
   }
 
   int verbosity() const override { return verbosity_; }
@@ -109,7 +107,6 @@ class StderrSink : public LogSink {
  private:
   const LogFormat format_;
   const int verbosity_;
-  spdlog::sinks::stderr_sink_mt sink_;
 };
 
 }  // namespace

@@ -63,7 +63,7 @@ class LogSink {
 
 enum class LogFormat { kText, kJson };
 
-// Lines on stderr through spdlog, whole even with many threads.
+// Lines on stderr. Each is written whole, also by many threads.
 std::shared_ptr<LogSink> StderrLogSink(LogFormat format, int verbosity);
 
 // A line of text without its newline: `2026-11-21T02:27:45.123Z INFO Reconciled name=foo`.

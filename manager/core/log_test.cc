@@ -286,7 +286,7 @@ TEST(StderrLogSinkTest, WritesAtOnceAndObeysItsVerbosity) {
   const SimulatedClock clock(kTime);
   testing::internal::CaptureStderr();
   const Logger log(StderrLogSink(LogFormat::kText, 1), clock);
-  log.Debug(1, "Seen %v %n");  // no pattern of spdlog's
+  log.Debug(1, "Seen %v %n");  // not a format
   log.Debug(2, "Unseen");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "2026-11-21T02:27:45.007Z DEBUG Seen %v %n\n");
 }
