@@ -23,7 +23,7 @@ constexpr std::string_view kRetryAfterUrl = "mandate/retry-after-milliseconds";
 // ToStatusErr).
 constexpr std::string_view kDeniedByWebhook = "admission webhook \"";
 
-// What is kept of a body that is no Status: a proxy's page, a panic.
+// The bytes that are kept of a body that is not a Status: a proxy's page, a panic.
 constexpr size_t kMaxExcerpt = 512;
 constexpr size_t kMaxStatusBytes = size_t{1} << 20;
 

@@ -1,4 +1,4 @@
-// What the API server answers instead of success: metav1.Status, carried in absl::Status.
+// The API server's errors: metav1.Status, carried in absl::Status.
 //
 // The absl code is the most specific one that applies; the server's own Status is a payload under
 // kApiStatusUrl. Most predicates read the payload and so tell apart what one code lumps

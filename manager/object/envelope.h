@@ -18,8 +18,8 @@ struct Envelope {
 
 bool HasEnvelope(std::string_view bytes);
 
-// kInvalidArgument when the bytes are no envelope or are cut short; kUnimplemented when the content
-// within is encoded or is not protobuf.
+// kInvalidArgument when the bytes are not an envelope or are cut short; kUnimplemented when the
+// content within is encoded or is not protobuf.
 absl::StatusOr<Envelope> ParseEnvelope(std::string_view bytes);
 
 std::string WriteEnvelope(const Envelope& envelope);

@@ -28,9 +28,10 @@ struct FromJsonOptions {
   JsonLimits limits = {};
 };
 
-// What is present is emitted, in the order of the message's fields, maps sorted by key; a time that
-// is present but empty is the zero time and is left out. `kind` adds apiVersion and kind.
-// kInvalidArgument names the field whose bytes cannot be JSON (a RawExtension that holds none).
+// Writes the fields that are present, in the order of the message's fields, with maps sorted by
+// key. A time that is present but empty is the zero time and is omitted. `kind` adds apiVersion and
+// kind. kInvalidArgument names the field whose bytes cannot be JSON (a RawExtension that holds
+// none).
 absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message,
                                    const KindInfo* kind = nullptr);
 

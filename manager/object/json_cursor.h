@@ -51,7 +51,7 @@ class JsonCursor {
   JsonCursor(const JsonCursor&) = delete;
   JsonCursor& operator=(const JsonCursor&) = delete;
 
-  // What the next value is, by its first character.
+  // The type of the next value, by its first character.
   Token Peek();
   // "an object", "a string", … for messages.
   static std::string_view Describe(Token token);
@@ -78,7 +78,7 @@ class JsonCursor {
   // How much is consumed: where the last value ended.
   size_t Consumed() const { return at_; }
 
-  // What was consumed since Offset() was `start`.
+  // The text consumed since Offset() was `start`.
   std::string_view TextSince(size_t start) const { return text_.substr(start, at_ - start); }
 
   Place Mark() const { return {at_, depth_, first_}; }

@@ -24,7 +24,7 @@ enum class JsonHook {
 
 JsonHook HookOf(const google::protobuf::Descriptor& message);
 
-// Whether the message, though present, stands for no value: the zero time, an empty RawExtension.
+// Whether a present message means an absent value: the zero time, an empty RawExtension.
 bool HookIsNull(JsonHook hook, const google::protobuf::Message& message);
 
 // Appends the message's JSON. kInvalidArgument for embedded bytes that are not JSON.

@@ -1,10 +1,8 @@
-// What a field of a .proto file is called in JSON, for built-in kinds and one's own: the codec and
-// the generator of CRDs both ask here, so that the API server knows a field by the name that is
-// sent.
+// The JSON names of the fields of .proto files, for built-in kinds and the project's own. The codec
+// and the generator of CRDs both use them, so that both use the same name.
 //
-// Where Kubernetes' JSON and its .proto files differ is from the Go tags of k8s.io/api and
-// k8s.io/apimachinery v0.36.3: fields tagged json:",inline", and those whose protobuf name is not
-// their JSON name.
+// The exceptions are from the Go tags of k8s.io/api and k8s.io/apimachinery v0.36.3: fields tagged
+// json:",inline", and fields whose protobuf name is not their JSON name.
 #ifndef MANAGER_OBJECT_JSON_NAMES_H_
 #define MANAGER_OBJECT_JSON_NAMES_H_
 
@@ -18,7 +16,7 @@ namespace mandate {
 // that is another. Lives as long as the descriptor.
 std::string_view JsonName(const google::protobuf::FieldDescriptor& field);
 
-// Whether the field's members stand in the JSON object of the message that holds it.
+// Whether the field's members are members of the JSON object of the message that has the field.
 bool IsFlattened(std::string_view field);
 
 }  // namespace mandate

@@ -18,7 +18,7 @@ struct MessagePlan;
 struct FieldPlan {
   const google::protobuf::FieldDescriptor* field = nullptr;
   std::string_view json_name;
-  // Its members stand in the object of the message that holds the field.
+  // Its members are members of the JSON object of the message that has the field.
   bool flattened = false;
   // Of the field's message; of a map, of its values' message; nullptr for scalars.
   const MessagePlan* message = nullptr;

@@ -31,7 +31,7 @@ struct KindInfo {
   }
 };
 
-// Specialised beside each kind: template <> struct KindOf<T> { static constexpr KindInfo value; };
+// Specialised next to each kind: template <> struct KindOf<T> { static constexpr KindInfo value; };
 template <class T>
 struct KindOf;
 

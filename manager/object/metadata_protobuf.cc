@@ -80,7 +80,7 @@ absl::Status ReadOwner(std::string_view bytes, MetadataSink& sink) {
   return absl::OkStatus();
 }
 
-// An empty message is the zero time, which is none.
+// An empty message is the zero time: it means no deletion.
 absl::Status ReadDeletion(std::string_view bytes, MetadataSink& sink) {
   WireCursor wire(bytes);
   while (wire.Next()) {

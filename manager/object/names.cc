@@ -15,7 +15,7 @@ bool IsLowerAlnum(char c) {
 bool IsAlnum(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)); }
 
 absl::Status Bad(std::string_view value, std::string_view what) {
-  // What is too long is not worth repeating whole.
+  // A name that is too long is quoted only in part.
   return absl::InvalidArgumentError(StrCat("\"", value.substr(0, kMaxSubdomain), "\" ", what));
 }
 

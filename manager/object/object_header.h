@@ -1,4 +1,4 @@
-// What caches, handlers and indexes need of an object without decoding the rest.
+// The metadata that caches, handlers and indexes need, without decoding the rest of the object.
 #ifndef MANAGER_OBJECT_OBJECT_HEADER_H_
 #define MANAGER_OBJECT_OBJECT_HEADER_H_
 

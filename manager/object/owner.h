@@ -10,7 +10,7 @@
 
 namespace mandate {
 
-// The reference with controller true, of which there is at most one; null when there is none.
+// The reference with controller true (there is at most one); null without one.
 inline const k8s::io::apimachinery::pkg::apis::meta::v1::OwnerReference* ControllerOf(
     const k8s::io::apimachinery::pkg::apis::meta::v1::ObjectMeta& metadata) {
   for (const auto& reference : metadata.ownerreferences()) {

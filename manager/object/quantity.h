@@ -17,8 +17,8 @@ class Quantity {
  public:
   Quantity() = default;  // 0
 
-  // What is finer than a billionth is rounded away from zero; a binary quantity beyond 2^63-1 is
-  // 2^63-1, as Go has it. kInvalidArgument for what is no quantity, also for a number without a
+  // Digits beyond a billionth are rounded away from zero. A binary quantity beyond 2^63-1 is
+  // 2^63-1, as in Go. kInvalidArgument for text that is not a quantity, also for a number without a
   // digit, which Go takes for 0; kOutOfRange for a decimal one beyond 10^27.
   static absl::StatusOr<Quantity> Parse(std::string_view text);
 

@@ -17,9 +17,9 @@ namespace mandate {
 
 class JsonCursor;
 
-// Immutable, so thread-safe; always held by shared_ptr<const RawObject>. One allocation, little
-// more than its bytes: only the identity is indexed, all else is read out of the bytes when asked
-// for.
+// Immutable, so thread-safe; always held by shared_ptr<const RawObject>. It is one allocation,
+// little larger than the bytes. Only the identity is indexed; everything else is read from the
+// bytes on each call.
 class RawObject {
   struct Identity {
     std::string_view ns;
@@ -29,7 +29,7 @@ class RawObject {
   };
 
  public:
-  // For ParseRawObject and ReadRawObject alone: nobody else has an Identity.
+  // Only ParseRawObject and ReadRawObject have an Identity, and so can call it.
   RawObject(char* const& room, std::string_view bytes, Encoding encoding, const Identity& identity);
   RawObject(const RawObject&) = delete;
   RawObject& operator=(const RawObject&) = delete;
@@ -67,7 +67,8 @@ class RawObject {
   };
   std::string_view At(Span span) const { return {room_ + span.at, span.size}; }
 
-  // In the same allocation: the bytes, then what of the identity stands escaped in them (rare).
+  // In the same allocation: the bytes, then the parts of the identity that are escaped in them
+  // (rare).
   const char* const room_;
   const uint32_t size_;
   const Encoding encoding_;

@@ -52,7 +52,7 @@ struct ApplicableRules {
   std::vector<std::string> errors;
 };
 
-// Has no state of its own: as thread-safe as what reads the policy.
+// It has no state, so it is as thread-safe as its PolicyReader.
 class Authorizer {
  public:
   // By a policy that may change: each question is answered by what is read then.
@@ -73,7 +73,7 @@ class Authorizer {
                                       absl::FunctionRef<bool(const Grant&)> visit) const;
 
   // The rules of the role that a binding in `ns` refers to; empty: a ClusterRoleBinding. Borrows
-  // from this. NotFound, in the server's words, when there is no such role.
+  // from this. NotFound, with the server's message, when the role does not exist.
   absl::StatusOr<std::span<const Rule>> Resolve(const RoleRef& ref, std::string_view ns) const;
 
   const PolicyReader& policy() const { return *policy_; }

@@ -30,7 +30,7 @@ std::string Subject(const Attributes& request) {
 
 std::string ForbiddenMessage(std::string_view user, const Attributes& request,
                              std::string_view reason) {
-  // What could be taken for HTML is escaped in the middle only.
+  // HTML's special characters are escaped only in the middle of the message.
   const std::string what =
       absl::StrReplaceAll(What(user, request), {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}});
   return StrCat(Subject(request), what, reason.empty() ? "" : ": ", reason);

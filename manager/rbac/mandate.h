@@ -13,7 +13,7 @@ struct MandateRule {
   RuleView rule;
   // Empty: every namespace and cluster scope (a ClusterRole); else a Role in that namespace.
   std::string_view ns;
-  // granted=external: the grant arrives later and per scope, so its absence is no fault.
+  // granted=external: the grant arrives later and per scope, so its absence is not an error.
   bool external = false;
 };
 

@@ -17,7 +17,7 @@ class PolicyReader {
  public:
   virtual ~PolicyReader() = default;
 
-  // Null: there is no such role.
+  // Null: the role does not exist.
   virtual const std::vector<Rule>* RulesOfRole(std::string_view ns,
                                                std::string_view name) const = 0;
   virtual const std::vector<Rule>* RulesOfClusterRole(std::string_view name) const = 0;

@@ -37,7 +37,7 @@ std::string_view VerbOf(std::string_view method) {
   return "";
 }
 
-// What may be a name inside a path, and so inside a storage key.
+// Whether the text may be a name in a path, and so in a storage key.
 bool IsPathSegment(std::string_view name) {
   return name != "." && name != ".." && name.find_first_of("/%") == std::string_view::npos;
 }

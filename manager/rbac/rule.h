@@ -33,7 +33,7 @@ struct RuleView {
   std::span<const std::string_view> non_resource_urls;
 };
 
-// What a request asks for, as the API server's RequestInfo has it.
+// The attributes of a request, as in the API server's RequestInfo.
 struct Attributes {
   std::string verb;  // get, list, watch, create, update, patch, delete, deletecollection, bind, …
   bool is_resource_request = true;

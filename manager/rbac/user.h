@@ -1,4 +1,4 @@
-// Who asks: a user name with its groups, as authentication leaves them.
+// A user name with its groups, as authentication returns them.
 //
 // The authorizer adds nothing: whoever makes a UserInfo by hand must give it the implicit groups,
 // which the functions here do.
@@ -45,7 +45,7 @@ UserInfo AuthenticatedInfo(std::string_view name, std::vector<std::string> group
 // A request without credentials, where the server admits such.
 UserInfo AnonymousInfo();
 
-// The ServiceAccount that a user name stands for; none when the name is not of that form.
+// The ServiceAccount of a user name; nullopt when the name is not of that form.
 std::optional<ServiceAccountName> ParseServiceAccountUser(std::string_view user);
 
 // Whether `user` is the user name of that ServiceAccount. Allocates nothing.

@@ -116,7 +116,7 @@ class StreamConnection final : public HttpConnection {
     return request;
   }
 
-  // Meanwhile nothing is read and nothing expires: the judge has a limit of its own.
+  // Meanwhile nothing is read and nothing expires: the access check has its own deadline.
   void Judge() {
     judged_ = true;
     const std::string_view verb = head_ ? "head" : "get";

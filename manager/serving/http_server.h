@@ -18,7 +18,7 @@
 
 namespace mandate {
 
-// What a handler sees of a request; views that live as long as the call.
+// A request as a handler sees it. The views live as long as the call.
 struct ServedRequest {
   std::string_view path = {};  // without the query: "/readyz/ping"
   std::map<std::string, std::string> query =
@@ -31,10 +31,10 @@ struct ServedResponse {
   std::string body;
 };
 
-// Runs on the server's thread, one at a time; must return soon. What it throws is a 500.
+// Runs on the server's thread, one at a time; must return soon. An exception is a 500.
 using ServeHandler = std::function<ServedResponse(const ServedRequest&)>;
 
-// Who asks for what; views that live as long as the call.
+// A request as the access check sees it. The views live as long as the call.
 struct JudgedRequest {
   std::string_view verb;    // "get", "head"
   std::string_view path;    // without the query

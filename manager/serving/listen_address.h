@@ -10,7 +10,7 @@
 
 namespace mandate {
 
-// kInvalidArgument: it is none, and how one looks.
+// kInvalidArgument, with an example, for text that is not an address.
 absl::StatusOr<boost::asio::ip::tcp::endpoint> ParseListenAddress(const std::string& address);
 
 }  // namespace mandate

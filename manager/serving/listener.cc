@@ -46,7 +46,7 @@ error_code ListenSystem::Bind(tcp::acceptor& acceptor, const tcp::endpoint& endp
 absl::Status Listen(const std::string& address, tcp::acceptor& acceptor, ListenSystem& system) {
   ASSIGN_OR_RETURN(const tcp::endpoint endpoint, ParseListenAddress(address));
   error_code error = ListenOn(endpoint, acceptor, system);
-  // Who has the port has it with IPv4, too.
+  // A process that has the port has it for IPv4 too.
   if (error && error != asio::error::address_in_use && address.starts_with(':')) {
     error = ListenOn({tcp::v4(), endpoint.port()}, acceptor, system);
   }

@@ -1,4 +1,4 @@
-// A certificate for a server that nobody needs to recognise.
+// A self-signed certificate, for a server that clients do not verify.
 #ifndef MANAGER_SERVING_SELF_SIGNED_H_
 #define MANAGER_SERVING_SELF_SIGNED_H_
 

@@ -47,7 +47,7 @@ class ServingCertificate {
 
   const Options options_;
   Mutex mutex_;
-  // What was last read, whether it fits or not.
+  // The files as they were last read, valid or not.
   std::optional<Pem> seen_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<boost::asio::ssl::context> context_ ABSL_GUARDED_BY(mutex_);
 };

@@ -84,7 +84,7 @@ class AccessReviewer::Core {
     std::shared_ptr<const Secret> token;
   };
 
-  // What is known already; nothing: the reviews have to be asked.
+  // The cached answer; nothing when the API server must be asked.
   std::optional<std::optional<ServedResponse>> Known(const Asked& asked);
   std::optional<ServedResponse> Review(const Asked& asked);
   // False: too many wait. The task holds this.

@@ -27,7 +27,7 @@ namespace mandate {
 // are controller-runtime's (pkg/metrics/filters), the answers too, but for one: a token that the
 // server rejects is 401 here, and 500 there.
 //
-// Thread-safe. What is under way when it is destroyed is cancelled, and answered all the same.
+// Thread-safe. The destructor cancels and answers the reviews that are under way.
 class AccessReviewer {
  public:
   struct Options {
@@ -50,8 +50,8 @@ class AccessReviewer {
   static absl::StatusOr<std::unique_ptr<AccessReviewer>> Create(const Options& options);
   ~AccessReviewer();
 
-  // No answer: the request may be served. 401: no token, or nobody's. 403: that user may not. 500:
-  // there was no review. 503: too many wait.
+  // No answer: the request may be served. 401: no token, or an unknown one. 403: the user is
+  // denied. 500: there was no review. 503: too many wait.
   void Judge(const JudgedRequest& request,
              std::function<void(std::optional<ServedResponse>)> answer);
 

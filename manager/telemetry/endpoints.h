@@ -1,4 +1,4 @@
-// What the HTTP server answers: probes and scrapes.
+// The endpoints of the HTTP servers: probes and scrapes.
 //
 //   std::map<std::string, ServeHandler> handlers;
 //   AddHealthEndpoints(live, "/healthz", handlers);

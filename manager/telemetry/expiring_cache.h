@@ -19,7 +19,7 @@ class ExpiringCache {
  public:
   explicit ExpiringCache(size_t capacity) : capacity_(capacity) {}
 
-  // Null when there is none, or it is past its time. Good until the next call.
+  // Null when the key is absent or has expired. Valid until the next call.
   const Value* Find(const std::string& key, absl::Time now) {
     const auto found = by_key_.find(key);
     if (found == by_key_.end()) return nullptr;

@@ -19,7 +19,7 @@ namespace mandate {
 
 // OK: healthy. Called from any thread, several at once; must return at once.
 using HealthCheck = std::function<absl::Status()>;
-// What should be seen to and fails no check; empty: nothing. Called as a HealthCheck is.
+// Reports a problem that fails no check; empty: none. Called as a HealthCheck is.
 using HealthWarning = std::function<std::string()>;
 
 // Thread-safe. "ping", which is always OK, is there from the start.
@@ -59,7 +59,7 @@ class HealthChecks {
   std::map<std::string, std::shared_ptr<const HealthWarning>> warnings_ ABSL_GUARDED_BY(mutex_);
 };
 
-// What an endpoint such as "/readyz" answers, in the words of Kubernetes' own components.
+// The answer of an endpoint such as "/readyz", in the format of Kubernetes' own components.
 struct HealthAnswer {
   int code = 200;
   std::string text;

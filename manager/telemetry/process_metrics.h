@@ -7,7 +7,7 @@
 
 namespace mandate {
 
-// From /proc. What cannot be read keeps its last value. Thread-safe.
+// From /proc. A file that cannot be read leaves its metric unchanged. Thread-safe.
 class ProcessMetrics {
  public:
   explicit ProcessMetrics(Metrics& metrics);

@@ -36,7 +36,7 @@ std::string TagValue(std::string_view tag, std::string_view key) {
   return std::string(tag.substr(0, tag.find('"')));
 }
 
-// A field's number and what its line says; nullopt for a line that is no field in protobuf.
+// The number and tags of a field; nullopt for a line that is not a protobuf field.
 std::optional<std::pair<int, GoField>> ParseField(std::string_view line) {
   const size_t tag = line.find('`');
   if (tag == std::string_view::npos) return std::nullopt;

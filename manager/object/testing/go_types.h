@@ -12,8 +12,8 @@ namespace mandate {
 
 struct GoField {
   std::string json_name;    // "" when the field is embedded and flattened
-  bool omit_empty = false;  // left out of JSON when it is zero
-  bool pointer = false;     // left out of protobuf when it is nil; others are written always
+  bool omit_empty = false;  // omitted from JSON when it is zero
+  bool pointer = false;     // omitted from protobuf when it is nil; other fields are always written
 };
 
 // By the message's full name, such as "k8s.io.api.core.v1.Pod", and the field's number.

@@ -25,7 +25,7 @@ using google::protobuf::Reflection;
 
 constexpr char kMeta[] = "k8s.io.apimachinery.pkg.apis.meta.v1";
 
-// A test without its data is no test.
+// Without its data the test must fail.
 [[noreturn]] void Die(const std::string& why) {
   std::cerr << why << "\n";
   std::abort();
