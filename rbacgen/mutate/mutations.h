@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "manager/rbac/mandate_without.h"
 #include "rbacgen/markers/mandates.h"
-#include "rbacgen/mutate/mandate_without.h"
 
 namespace mandate::rbacgen {
 

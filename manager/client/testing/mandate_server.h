@@ -13,7 +13,7 @@
 #include "manager/client/guard.h"
 #include "manager/client/rest_client.h"
 #include "manager/rbac/mandate.h"
-#include "rbacgen/mutate/mandate_without.h"
+#include "manager/rbac/mandate_without.h"
 
 namespace mandate {
 

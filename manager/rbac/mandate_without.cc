@@ -1,4 +1,4 @@
-#include "rbacgen/mutate/mandate_without.h"
+#include "manager/rbac/mandate_without.h"
 
 #include <algorithm>
 

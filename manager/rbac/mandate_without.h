@@ -1,6 +1,6 @@
 // A mandate without one of its permissions, to test whether anything needs the permission.
-#ifndef RBACGEN_MUTATE_MANDATE_WITHOUT_H_
-#define RBACGEN_MUTATE_MANDATE_WITHOUT_H_
+#ifndef MANAGER_RBAC_MANDATE_WITHOUT_H_
+#define MANAGER_RBAC_MANDATE_WITHOUT_H_
 
 #include <deque>
 #include <optional>
@@ -47,4 +47,4 @@ class MandateWithout {
 
 }  // namespace mandate::rbac
 
-#endif  // RBACGEN_MUTATE_MANDATE_WITHOUT_H_
+#endif  // MANAGER_RBAC_MANDATE_WITHOUT_H_
