@@ -58,9 +58,9 @@ bool ActiveCall::OnBody(std::string_view bytes) {
 }
 
 bool ActiveCall::TakeHeadAlone() {
-  // A server that refuses a request before it has read the body says so and resets the stream
-  // (RFC 9113, 8.1: NO_ERROR), and libcurl 7.88 drops what it has not delivered by then. An API
-  // server's 401 to a POST hardly ever comes whole, and its code is what matters.
+  // A server that rejects a request before it has read the body answers and then resets the stream
+  // (RFC 9113, 8.1: NO_ERROR). libcurl 7.88 drops what it has not delivered by then. An API
+  // server's 401 to a POST is almost always cut short so, and only its code matters.
   if (!has_head_ || response_.code < 400) return false;
   response_.body.clear();
   return true;

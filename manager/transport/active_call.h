@@ -1,4 +1,4 @@
-// A request whose answer is collected and delivered whole, unless its body has a sink.
+// A request whose response is collected and delivered whole, unless its body has a sink.
 #ifndef MANAGER_TRANSPORT_ACTIVE_CALL_H_
 #define MANAGER_TRANSPORT_ACTIVE_CALL_H_
 
@@ -27,7 +27,7 @@ class ActiveCall : public ActiveRequest {
              Transport::Done done);
   ~ActiveCall() override;
 
-  // Ends it at the context's deadline or stop; never inside this call.
+  // Ends the call at the context's deadline or stop, but never inside Bind().
   void Bind(const CallContext& context);
 
   bool OnHead(const HttpResponse& head) override;
@@ -42,7 +42,7 @@ class ActiveCall : public ActiveRequest {
   HttpStats& stats_;
   Pending<absl::StatusOr<HttpResponse>> pending_;
   HttpResponse response_;
-  BodySink* sink_ = nullptr;  // the request's, of an answer that it takes
+  BodySink* sink_ = nullptr;  // the request's sink, once it takes this response
   bool has_head_ = false;
 };
 

@@ -8,7 +8,7 @@
 
 namespace mandate {
 
-// Any answer will do, a refusal too: nothing is done with it. Loop thread only.
+// Any response will do, an error too: its content is ignored. Loop thread only.
 class ActiveProbe : public ActiveRequest {
  public:
   using ActiveRequest::ActiveRequest;
@@ -19,7 +19,7 @@ class ActiveProbe : public ActiveRequest {
   void OnEnd(absl::Status) override {}
 };
 
-// GET /livez in the name of whoever made `request`.
+// GET /livez with the credential and the user agent of `request`.
 inline HttpRequest ProbeFor(const HttpRequest& request) {
   HttpRequest probe(request.endpoint, request.credential, "GET", "/livez");
   probe.user_agent = request.user_agent;

@@ -1,4 +1,4 @@
-// One request and what becomes of its answer, apart from the connection that carries it.
+// One request and its response, independent of the connection that carries it.
 #ifndef MANAGER_TRANSPORT_ACTIVE_REQUEST_H_
 #define MANAGER_TRANSPORT_ACTIVE_REQUEST_H_
 
@@ -12,8 +12,8 @@
 
 namespace mandate {
 
-// Carried by a queue or by a transfer, one at a time. Ends exactly once: when its transfer is over,
-// or by itself (a deadline, a cancellation), and then it asks its carrier to drop it.
+// A queue or a transfer carries the request, one at a time. It ends exactly once: when its transfer
+// is over, or by itself (at a deadline or a cancellation); then it asks its carrier to drop it.
 // Loop thread only.
 class ActiveRequest : public std::enable_shared_from_this<ActiveRequest> {
  public:
@@ -24,56 +24,56 @@ class ActiveRequest : public std::enable_shared_from_this<ActiveRequest> {
 
   const HttpRequest& request() const { return request_; }
 
-  // Both are called inside libcurl, where no handle may be touched. False: give the transfer up,
-  // for reason().
+  // Both are called inside libcurl: do not touch any handle. False: end the transfer; reason() says
+  // why.
   virtual bool OnHead(const HttpResponse& head) = 0;
   virtual bool OnBody(std::string_view bytes) = 0;
 
-  // The answer was cut short. True: its head says enough all the same, and End(OK) delivers that.
+  // The response was cut short. True: its head is enough, and End(OK) delivers it.
   virtual bool TakeHeadAlone() { return false; }
 
-  // The request goes out now, or part of it may.
+  // The request goes out now, at least in part.
   void NoteSent() { maybe_served_ = true; }
-  // The server promised not to have acted on what was sent. Does nothing if an earlier attempt may
-  // have reached it.
+  // The server promised that it did not act on what was sent. Does nothing if an earlier attempt
+  // may have reached the server.
   void NoteUnserved() { maybe_served_ = resent_blindly; }
 
-  // The transfer is over, or there will be none. An error is marked NotSent() unless the request
-  // may have been served. Does nothing when the request is over already.
+  // The transfer is over, or there will be none. An error is marked NotSent() unless the server may
+  // have served the request. Does nothing when the request has ended already.
   void End(absl::Status status);
   bool ended() const { return ended_; }
-  // It ended because its answer did not come in time.
+  // Whether it ended because its response did not come in time.
   bool overdue() const { return overdue_; }
 
   // Why OnHead or OnBody returned false.
   const absl::Status& reason() const { return reason_; }
 
-  // `drop` is called when the request has ended by itself, perhaps inside libcurl.
+  // `drop` is called when the request ends by itself, perhaps inside libcurl.
   void SetCarrier(std::function<void()> drop) { drop_ = std::move(drop); }
-  // From now on neither the response nor its end is told to anyone but the caller that is owed one.
+  // From now on only a caller that was promised an end hears of one; no one hears of the response.
   void Silence() { silenced_ = true; }
 
-  // How often it was sent again, and whether once without knowing that this is the first time that
-  // the server looks at it.
+  // How often it was sent again, and whether it was once sent again without proof that the server
+  // had not seen it.
   int resends = 0;
   bool resent_blindly = false;
-  // Its component had as many requests as it may when this one's turn came.
+  // Its component had its full share of requests when this one's turn came.
   bool exceeded_share = false;
 
  protected:
-  // Runs at the loop's top level, once.
+  // Runs once, with no libcurl frame on the stack.
   virtual void OnEnd(absl::Status status) = 0;
-  // Ends it by itself: at the loop's top level.
+  // Ends the request by itself, with no libcurl frame on the stack.
   void EndEarly(absl::Status status);
-  // As EndEarly(): its answer did not come in time.
+  // The same, because its response did not come in time.
   void EndOverdue(absl::Status status);
-  // As EndEarly, but OnEnd is not called: the derived class sees to it.
+  // The same, but does not call OnEnd(): the derived class does what is needed.
   void DropSilently();
   bool GiveUp(absl::Status reason);
   // `status`, marked NotSent() if that is certain.
   absl::Status Marked(absl::Status status) const;
   bool silenced() const { return silenced_; }
-  // False: it never went out, or the server promised not to have acted on it.
+  // False: it never went out, or the server promised that it did not act on it.
   bool maybe_served() const { return maybe_served_; }
 
  private:

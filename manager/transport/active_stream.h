@@ -1,4 +1,4 @@
-// An request whose answer goes to a StreamSink as it comes.
+// A request whose response goes to a StreamSink as it comes.
 #ifndef MANAGER_TRANSPORT_ACTIVE_STREAM_H_
 #define MANAGER_TRANSPORT_ACTIVE_STREAM_H_
 
@@ -20,7 +20,7 @@ class ActiveStream : public ActiveRequest {
   // `loop` outlives this.
   ActiveStream(Loop& loop, HttpRequest request, std::shared_ptr<StreamSink> sink);
 
-  // The client's end. Ends the request when no head has come within `time_to_headers`.
+  // The client's end. The request ends when no head has come within `time_to_headers`.
   std::unique_ptr<Stream> Bind(absl::Duration time_to_headers);
 
   bool OnHead(const HttpResponse& head) override;
@@ -29,7 +29,7 @@ class ActiveStream : public ActiveRequest {
  private:
   class Handle;
 
-  // The client's Stream is gone.
+  // The client has destroyed its Stream.
   void Cancel();
   void OnEnd(absl::Status status) override;
 

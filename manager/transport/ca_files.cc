@@ -11,14 +11,14 @@ namespace {
 
 constexpr size_t kMaxBytes = 1 << 20;
 
-// Nullopt: it cannot be read, or holds no certificate.
+// Nullopt: the file cannot be read, or holds no certificate.
 std::optional<std::string> ReadPem(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text(kMaxBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(file.gcount()));
   constexpr std::string_view kEnd = "-----END CERTIFICATE-----";
-  // A truncated file is an error: it may be read while it is being written.
+  // A truncated file is an error: another process may be writing it.
   const size_t end = text.rfind(kEnd);
   if (end == std::string::npos || text.size() > kMaxBytes ||
       text.find("-----BEGIN", end) != std::string::npos) {

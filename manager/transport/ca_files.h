@@ -1,4 +1,4 @@
-// Certificate authorities as they rotate on disk.
+// Certificate authorities that are read again when their files change.
 #ifndef MANAGER_TRANSPORT_CA_FILES_H_
 #define MANAGER_TRANSPORT_CA_FILES_H_
 
@@ -12,17 +12,17 @@
 
 namespace mandate {
 
-// What a file held last is used as long as the file cannot be read, or holds no certificate.
-// Loop thread only.
+// While a file cannot be read, or holds no certificate, its last good content is used. Loop thread
+// only.
 class CaFiles {
  public:
-  // Files are read no more often than every `refresh`, when an endpoint is asked for: nothing runs
-  // by itself. The clock and the stats, whose ca_… it counts, outlive this.
+  // A file is read at most once in `refresh`, and only when Current() needs it. The clock and the
+  // stats, whose ca_… counters this increments, outlive this.
   CaFiles(const Clock& clock, absl::Duration refresh, HttpStats& stats)
       : clock_(clock), refresh_(refresh), stats_(stats) {}
 
-  // `endpoint`, with the CA that its ca_file holds now; itself when that is what it has, and the
-  // same object as long as nothing changes.
+  // `endpoint` with the CA that its ca_file holds now. Returns the same object as long as nothing
+  // changes, and `endpoint` itself if it has that CA.
   std::shared_ptr<const Endpoint> Current(std::shared_ptr<const Endpoint> endpoint);
 
   size_t size() const { return entries_.size(); }
@@ -39,7 +39,8 @@ class CaFiles {
   const Clock& clock_;
   const absl::Duration refresh_;
   HttpStats& stats_;
-  // By `given`, which it keeps alive; those that nobody else has are forgotten in time.
+  // By the endpoint that was given, which the entry keeps alive. Entries that nobody else holds are
+  // removed in time.
   std::map<const Endpoint*, Entry> entries_;
 };
 

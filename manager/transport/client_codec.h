@@ -1,5 +1,6 @@
-// A connection as its connection sees it: what carries requests, apart from the rules about them.
-// CurlCodec is the real one; testing/fake_network.h has one that is a script.
+// Carries requests on one connection, without the rules that say which and when: those are
+// connection.h's. CurlCodec is the real one; testing/fake_network.h and testing/scripted_codec.h
+// have fakes.
 #ifndef MANAGER_TRANSPORT_CLIENT_CODEC_H_
 #define MANAGER_TRANSPORT_CLIENT_CODEC_H_
 
@@ -13,18 +14,18 @@
 
 namespace mandate {
 
-// What became of one request.
+// The result of one request on one connection.
 struct TransferResult {
-  absl::Status status;    // OK: the answer is complete
-  bool sent = false;      // it went out, or part of it
-  bool heard = false;     // some of the answer came
-  bool refused = false;   // another connection would be needed for it
-  bool unserved = false;  // the server surely did not act on it
-  bool lost = false;      // the connection failed, or the stream: it is not the request's fault
+  absl::Status status;    // OK: the response is complete
+  bool sent = false;      // it went out, at least in part
+  bool heard = false;     // part of the response came
+  bool refused = false;   // it needs another connection
+  bool unserved = false;  // the server certainly did not act on it
+  bool lost = false;      // the connection or the stream failed: not the fault of the request
 };
 
-// Connects for the first request that is put on it, and never again. Hands what comes to the
-// request, and gives it up when that returns false. Loop thread only.
+// Connects for its first request and never again. Delivers the response to the request, and ends
+// the request when it returns false. Loop thread only.
 class ClientCodec {
  public:
   struct Completion {
@@ -35,26 +36,27 @@ class ClientCodec {
   class Observer {
    public:
     virtual ~Observer() = default;
-    // Inside the codec, which may not be touched: the request goes out now; something came from the
-    // server; a head came, over HTTP/2 or not.
+    // These three are called inside the codec: do not touch it. The request goes out now; something
+    // came from the server; a head came, over HTTP/2 or not.
     virtual void OnSent(ActiveRequest& active) = 0;
     virtual void OnHeard() = 0;
     virtual void OnHead(bool multiplexed) = 0;
-    // At the loop's top level: these are over, and whatever else happened has.
+    // Called with no libcurl frame on the stack, when these requests have completed. All other
+    // state is up to date.
     virtual void OnSettled(std::vector<Completion> over) = 0;
-    // At the top level: the codec is of no use.
+    // Called with no libcurl frame on the stack: the codec cannot be used any more.
     virtual void OnBroken(absl::Status status) = 0;
   };
 
-  // Nobody is told of what it still carried.
+  // Requests that are still on it get no call.
   virtual ~ClientCodec() = default;
 
   virtual absl::Status Add(std::shared_ptr<ActiveRequest> active) = 0;
-  // Gives up a request that is not over; returns whether it had been sent.
+  // Ends a request that has not completed. Returns whether it had been sent.
   virtual bool Remove(const ActiveRequest& active) = 0;
-  // Tells the server what was given up. False: that takes closing the connection.
+  // Tells the server which requests were ended. False: only closing the connection can.
   virtual bool Flush() = 0;
-  // There was a connection, and it is gone.
+  // There was a connection, and it is closed.
   virtual bool gone() const = 0;
 };
 

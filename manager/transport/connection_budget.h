@@ -1,4 +1,4 @@
-// The connections of one class of requests (calls, or streams), and how pools share them.
+// The connections of one class of requests (calls or streams), shared by its pools.
 #ifndef MANAGER_TRANSPORT_CONNECTION_BUDGET_H_
 #define MANAGER_TRANSPORT_CONNECTION_BUDGET_H_
 
@@ -18,28 +18,29 @@
 
 namespace mandate {
 
-// A bound on connections with the pools under it. A pool may have HttpOptions::share times the
-// connections that are left; pools that want one wait in turn; an idle connection is closed for a
-// pool that has fewer. Two budgets have nothing in common: what one holds the other never waits
-// for. Loop thread only.
+// A bound on connections and the pools that share them. A pool may have HttpOptions::share times
+// the connections that are left. Pools that want one wait in turn. An idle connection is closed in
+// favour of a pool that has fewer. Two budgets share nothing: neither waits for a connection of the
+// other. Loop thread only.
 class ConnectionBudget : private ConnectionPool::Host {
  public:
-  // What `parts` refers to outlives this. `schedule_pump`: calls Pump() soon, as a task of its own.
+  // What `context` refers to outlives this. `schedule_pump` calls Pump() soon, in a task of its
+  // own.
   ConnectionBudget(const ConnectionContext& parts, size_t limit,
                    std::function<void()> schedule_pump);
   ~ConnectionBudget() override = default;
 
-  // kResourceExhausted: too many wait already.
+  // kResourceExhausted: too many requests are waiting.
   absl::Status Submit(std::shared_ptr<ActiveRequest> active);
 
-  // Places what waits, and clears up.
+  // Places the requests that wait, and removes what is dead.
   void Pump();
 
-  // Streams hear no more but their end.
+  // Streams get nothing more but their end.
   void Silence();
-  // Asks all connections that have been silent whether they are alive.
+  // Probes all connections that have been silent.
   void Probe();
-  // Ends everything.
+  // Ends all requests and connections.
   void Shutdown(const absl::Status& status);
 
   size_t connections() const { return connections_; }
@@ -53,7 +54,7 @@ class ConnectionBudget : private ConnectionPool::Host {
   void ReleaseConnection() override;
   void MakeRoom(const ConnectionPool& set) override;
 
-  // After connections became free: everything that waits looks again.
+  // Called after connections became free: all that waits is looked at again.
   void PumpWaiting();
 
   const ConnectionContext parts_;
@@ -61,7 +62,7 @@ class ConnectionBudget : private ConnectionPool::Host {
   const std::function<void()> schedule_pump_;
   std::map<std::string, std::unique_ptr<ConnectionPool>> sets_;  // by PoolKeyOf()
   std::set<ConnectionPool*> wanting_;
-  std::deque<ConnectionPool*> queue_;  // for a connection
+  std::deque<ConnectionPool*> queue_;  // pools that wait for a connection
   size_t connections_ = 0;
   bool pump_scheduled_ = false;
 };

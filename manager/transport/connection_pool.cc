@@ -12,11 +12,11 @@
 namespace mandate {
 namespace {
 
-// Of places on connections an eighth is kept for components that have one at most, but not more:
-// over HTTP/1.1 some greedy components would use up all.
+// An eighth of the places on connections is kept for components that have one at most. A larger
+// reserve would cost too much over HTTP/1.1, a smaller one a few greedy components would use up.
 constexpr size_t kMostKept = 8;
 
-// Rendezvous hashing; the same in every process, so that a simulated run repeats.
+// Rendezvous hashing. It gives the same in every process, so a simulated run can be repeated.
 uint64_t Weight(uint64_t identity, uint64_t connection) {
   uint64_t bits = identity ^ (connection * 0x9e3779b97f4a7c15u);
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -49,7 +49,7 @@ absl::Status ConnectionPool::Submit(std::shared_ptr<ActiveRequest> active) {
 }
 
 void ConnectionPool::Enqueue(std::shared_ptr<ActiveRequest> active, bool in_front) {
-  // Pump() skips requests that are over.
+  // Pump() skips requests that have ended.
   active->SetCarrier([this] { host_.WantsPump(*this); });
   User& user = users_[active->request().user_agent];
   ++user.waiting;
@@ -66,7 +66,7 @@ void ConnectionPool::Left(const ActiveRequest& active) {
 }
 
 void ConnectionPool::ConnectFailed(const absl::Status& status) {
-  // While another connection works, the others can wait for it.
+  // The others can wait for another connection, as long as one works.
   for (const auto& [id, connection] : connections_) {
     if (connection->state() == StreamLimiter::State::kOpen) return;
   }
@@ -144,7 +144,7 @@ void ConnectionPool::RemoveDead() {
 Connection* ConnectionPool::Choose(const HttpRequest& request) const {
   Connection* best = nullptr;
   uint64_t best_weight = 0;
-  // Not the token: that changes while the component stays.
+  // Not by the token, which changes while the component stays the same.
   const uint64_t component = std::hash<std::string>()(request.user_agent);
   for (const auto& [id, connection] : connections_) {
     if (connection->room() == 0) continue;

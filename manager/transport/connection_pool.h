@@ -17,64 +17,64 @@
 
 namespace mandate {
 
-// Places each request on the open connection that its component hashes to, as long as one has room,
-// so that what one component does to a connection hits few others. A component (a user agent) may
-// have HttpOptions::share times the places that are left, on connections and in the queue: its
-// requests wait beyond that, without keeping those of others waiting. The last places are for
-// components that have one at most. Loop thread only.
+// Places each request on the open connection that its component hashes to while that has room, so
+// that a component that breaks a connection hits few others. A component (a user agent) may have
+// HttpOptions::share times the places that are left, on connections and in the queue. Its requests
+// beyond that wait, and do not delay those of others. The last places are for components that have
+// one at most. Loop thread only.
 class ConnectionPool : private Connection::Owner {
  public:
   class Host {
    public:
     virtual ~Host() = default;
-    // Calls Pump() soon, at the loop's top level.
+    // Calls Pump() soon, with no libcurl frame on the stack.
     virtual void WantsPump(ConnectionPool& set) = 0;
-    // How many connections the pool would get now.
+    // How many connections the pool could get now.
     virtual size_t Grantable(const ConnectionPool& set) const = 0;
-    // Of the connections of all pools together; false: the pool has its share, or others waited
-    // longer. Pump() is called when it may have one.
+    // Takes one connection from the bound that all pools share. False: the pool has its share, or
+    // others have waited longer. Pump() is called when the pool may have one.
     virtual bool AcquireConnection(ConnectionPool& set) = 0;
     virtual void ReleaseConnection() = 0;
-    // Closes an idle connection of a pool that has more of them.
+    // Closes an idle connection of a pool that has more connections than this one.
     virtual void MakeRoom(const ConnectionPool& set) = 0;
   };
 
   ConnectionPool(const ConnectionContext& parts, Host& host);  // `host` outlives this
   ~ConnectionPool() override;
 
-  // kResourceExhausted: too many wait already.
+  // kResourceExhausted: too many requests are waiting.
   absl::Status Submit(std::shared_ptr<ActiveRequest> active);
 
-  // Places what waits and clears up. Nothing else destroys a connection.
+  // Places the requests that wait, and removes dead connections: no other function destroys one.
   void Pump();
 
-  // Ends everything.
+  // Ends all requests and connections.
   void Shutdown(const absl::Status& status);
   void Silence();
-  // Connection::Probe() of each.
+  // Connection::Probe() of each connection.
   void Probe();
 
-  // Holds nothing and may be destroyed.
+  // It has no connections and no requests, and may be destroyed.
   bool empty() const { return connections_.empty() && waiting_.empty(); }
   size_t connections() const { return connections_.size(); }
   size_t waiting() const { return waiting_.size(); }
-  // It waits for a connection that it was not granted.
+  // It was not granted a connection and waits for one.
   bool wants_connection() const { return wants_connection_; }
-  // Whether nothing uses one of its connections, and giving that one up.
+  // Whether it has an idle connection; CloseIdle() closes one.
   bool has_idle() const { return Idle() != nullptr; }
   void CloseIdle();
   void AddTo(HttpStats& stats) const;
 
  private:
-  // What one component has of this pool.
+  // What one component has in this pool.
   struct User {
     size_t active = 0;  // on connections
     size_t waiting = 0;
-    bool blocked = false;  // within Pump(): it may have no more
+    bool blocked = false;  // during Pump(): the component has its share
   };
   struct Waiting {
     std::shared_ptr<ActiveRequest> active;
-    User* user;  // of users_
+    User* user;  // an element of users_
   };
 
   // Connection::Owner.
@@ -88,19 +88,19 @@ class ConnectionPool : private Connection::Owner {
   void RemoveDead();
   void RemoveOver();
   std::shared_ptr<ActiveRequest> Take(std::list<Waiting>::iterator at);
-  // Whether the request must wait since its component has its share.
+  // Whether the request must wait because its component has its share.
   bool IsBlocked(const Waiting& waiting);
   Connection* Idle() const;
-  // The connection for a request of this component; null: none has room.
+  // The connection for a request of this component; null if none has room.
   Connection* Choose(const HttpRequest& request) const;
-  // How many of those that wait will fit on connections that are being made.
+  // How many waiting requests will fit on the connections that are being made.
   size_t PromisedRoom() const;
-  // How many more requests could be placed, also on connections that can still be had.
+  // How many more requests could be placed, on connections that can still be made too.
   size_t FreePlaces() const;
   // Requests on connections.
   size_t Active() const;
   bool AcquireConnection();
-  // Makes the connection that was acquired.
+  // Makes a connection that AcquireConnection() granted.
   absl::Status Connect();
 
   const ConnectionContext parts_;
@@ -110,7 +110,7 @@ class ConnectionPool : private Connection::Owner {
   std::list<Waiting> waiting_;
   std::unordered_map<std::string, User> users_;  // by user agent
   bool wants_connection_ = false;
-  // What the last connection turned out to be.
+  // What the last connection was found to be.
   bool multiplexed_ = true;
 };
 

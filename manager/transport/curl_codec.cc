@@ -58,7 +58,7 @@ absl::Status CurlCodec::SetUp() {
 
 CurlCodec::~CurlCodec() {
   if (multi_ == nullptr) return;
-  // The loop may be over: libcurl must set no more timers and watches.
+  // The loop may have ended: libcurl must not set timers and watches any more.
   curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETFUNCTION, nullptr);
   curl_multi_setopt(multi_.get(), CURLMOPT_TIMERFUNCTION, nullptr);
   watches_.clear();
@@ -67,7 +67,7 @@ CurlCodec::~CurlCodec() {
 }
 
 absl::Status CurlCodec::Add(std::shared_ptr<ActiveRequest> active) {
-  // Whatever becomes of it, nothing is claimed about what another libcurl does with it.
+  // An untested libcurl may have sent it in any case.
   if (!tested_) active->NoteSent();
   const ActiveRequest* const key = active.get();
   ASSIGN_OR_RETURN(
@@ -173,10 +173,10 @@ TransferResult CurlCodec::ResultOf(Transfer& transfer, CURLcode code) {
 }
 
 bool CurlCodec::Flush() {
-  // libcurl 7.88 leaves RST_STREAM in a buffer until something else is written to the connection,
-  // and the server goes on serving a watch that nobody reads. Pausing the sending side of another
-  // request, which has nothing more to send, and resuming it writes the buffer out; it does not
-  // touch the receiving side, whose pause would have libcurl hoard data.
+  // libcurl 7.88 keeps RST_STREAM in a buffer until something else is written to the connection;
+  // until then the server goes on serving a watch that nobody reads. Pausing and resuming the
+  // sending side of another request, which has nothing more to send, writes the buffer out. The
+  // receiving side must not be paused: libcurl would hoard data.
   if (!std::exchange(unflushed_, false)) return true;
   for (const auto& [easy, transfer] : transfers_) {
     if (transfer->sent() && curl_easy_pause(easy, CURLPAUSE_SEND) == CURLE_OK) {

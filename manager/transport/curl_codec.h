@@ -1,4 +1,4 @@
-// A connection made and driven by libcurl: one multi handle on the event loop.
+// A connection that libcurl makes and drives: one multi handle on the event loop.
 #ifndef MANAGER_TRANSPORT_CURL_CODEC_H_
 #define MANAGER_TRANSPORT_CURL_CODEC_H_
 
@@ -40,12 +40,12 @@ class CurlCodec : public ClientCodec, private Transfer::Observer {
             ClientCodec::Observer& observer);
   absl::Status SetUp();
 
-  // Of libcurl.
+  // Called by libcurl.
   static int OnSocket(CURL*, curl_socket_t fd, int what, void* self, void*);
   static int OnTimeout(CURLM*, long milliseconds, void* self);
   void WatchSocket(curl_socket_t fd, int what);
   void Act(curl_socket_t fd, int events);
-  // Tells of what is over.
+  // Reports the requests that have completed.
   void Settle();
   TransferResult ResultOf(Transfer& transfer, CURLcode code);
   std::unique_ptr<Transfer> Take(CURL* easy);
@@ -67,12 +67,11 @@ class CurlCodec : public ClientCodec, private Transfer::Observer {
   CurlMulti multi_;
   std::unordered_map<CURL*, std::unique_ptr<Transfer>> transfers_;
   std::unordered_map<const ActiveRequest*, CURL*> by_request_;
-  std::unique_ptr<Loop::Timer> timeout_;  // libcurl's
-  std::set<curl_socket_t> sockets_;       // one, but while addresses are tried
-  bool connected_ = false;                // ever
-  bool unflushed_ = false;                // a request was given up
+  std::unique_ptr<Loop::Timer> timeout_;  // set by libcurl
+  std::set<curl_socket_t> sockets_;       // one, except while several addresses are tried
+  bool connected_ = false;                // it was, once
+  bool unflushed_ = false;                // a request was ended that the server still serves
   bool changed_ = false;
-  // Tasks hold it weakly.
   WeakSelf weak_;
 };
 

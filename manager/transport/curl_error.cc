@@ -73,9 +73,9 @@ Meaning MeaningOf(CURLcode code) {
   }
 }
 
-// libcurl knows a bad certificate by OpenSSL's SSL_R_CERTIFICATE_VERIFY_FAILED, if that is the
-// first that OpenSSL says. A signature that is another key's, of a CA of the same name, is said
-// before by the part that computes signatures.
+// libcurl recognises a bad certificate by OpenSSL's SSL_R_CERTIFICATE_VERIFY_FAILED if that is the
+// first error in OpenSSL's queue. When another CA of the same name made the signature, the code
+// that verifies signatures has queued its error before.
 bool IsOfTheCertificate(CURLcode code, std::string_view detail) {
   if (code != CURLE_SSL_CONNECT_ERROR) return false;
   for (const std::string_view part : {"asn1 encoding", "rsa", "elliptic curve"}) {
@@ -88,10 +88,10 @@ const char* NextStep(const Meaning& meaning, CURLcode code, std::string_view det
   const auto says = [detail](std::string_view text) {
     return detail.find(text) != std::string_view::npos;
   };
-  // As it says it when a proxy refuses to connect.
+  // libcurl's text when a proxy refuses to connect.
   if (code == CURLE_RECV_ERROR && says("CONNECT")) return kTunnel;
   if (code != CURLE_PEER_FAILED_VERIFICATION) return meaning.next_step;
-  // libcurl has one code for all.
+  // libcurl has one code for all failures to connect.
   if (says("expired") || says("not yet valid")) return kTime;
   return says("subject name") || says("does not match") ? kName : kCa;
 }
@@ -116,8 +116,8 @@ bool IsConnectionError(CURLcode code) {
     case CURLE_HTTP2:
     case CURLE_HTTP2_STREAM:
     case CURLE_PARTIAL_FILE:
-    case CURLE_OPERATION_TIMEDOUT:   // of the kernel's, or while it was made
-    case CURLE_ABORTED_BY_CALLBACK:  // our refusal to let libcurl send it again by itself
+    case CURLE_OPERATION_TIMEDOUT:   // the kernel's timeout, or while connecting
+    case CURLE_ABORTED_BY_CALLBACK:  // we did not let libcurl send it again
       return true;
     default:
       return false;

@@ -1,4 +1,4 @@
-// What libcurl's errors mean to the users of a Transport.
+// Translates libcurl's errors for the users of a Transport.
 #ifndef MANAGER_TRANSPORT_CURL_ERROR_H_
 #define MANAGER_TRANSPORT_CURL_ERROR_H_
 
@@ -10,10 +10,10 @@
 
 namespace mandate {
 
-// Never OK, except for CURLE_OK. `detail` is libcurl's error buffer, may be empty.
+// OK only for CURLE_OK. `detail` is the text of libcurl's error buffer; it may be empty.
 absl::Status StatusOfCurl(CURLcode code, std::string_view server, std::string_view detail);
 
-// Whether the connection broke, rather than the request or the answer.
+// Whether the connection failed, rather than the request or the response.
 bool IsConnectionError(CURLcode code);
 
 }  // namespace mandate

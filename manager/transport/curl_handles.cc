@@ -23,7 +23,7 @@ bool CurlList::Append(std::string& line) {
 bool CurlList::AppendHeader(std::string_view name, std::string_view prefix,
                             std::string_view value) {
   std::string line;
-  // No second allocation: it would leave half a token behind.
+  // No second allocation: it would leave a copy of half a token.
   line.reserve(name.size() + 2 + prefix.size() + value.size());
   line.append(name).append(":");
   if (!value.empty()) line.append(" ").append(prefix).append(value);
@@ -32,7 +32,7 @@ bool CurlList::AppendHeader(std::string_view name, std::string_view prefix,
 
 bool InitializeCurl() {
   static const bool ok = [] {
-    // libcurl would write the keys of every TLS connection to the file that this names.
+    // libcurl would write the keys of every TLS connection to the file in this variable.
     unsetenv("SSLKEYLOGFILE");
     return curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
   }();

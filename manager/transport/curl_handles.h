@@ -1,4 +1,4 @@
-// libcurl's handles, owned.
+// Owners of libcurl's handles.
 #ifndef MANAGER_TRANSPORT_CURL_HANDLES_H_
 #define MANAGER_TRANSPORT_CURL_HANDLES_H_
 
@@ -20,8 +20,8 @@ struct CurlMultiDeleter {
 };
 using CurlMulti = std::unique_ptr<CURLM, CurlMultiDeleter>;
 
-// A list of strings for libcurl. One of them may hold a bearer token: all are zeroed before they
-// are freed.
+// A list of strings for libcurl. A string may hold a bearer token: all are zeroed before they are
+// freed.
 class CurlList {
  public:
   CurlList() = default;
@@ -31,19 +31,19 @@ class CurlList {
 
   // Zeroes `line` too. False: out of memory.
   [[nodiscard]] bool Append(std::string& line);
-  // A header; an empty value sends none, also not libcurl's own.
+  // Adds a header. An empty value sends none, not even libcurl's own.
   [[nodiscard]] bool AppendHeader(std::string_view name, std::string_view prefix,
                                   std::string_view value);
 
-  // Valid as long as this; null: empty.
+  // Valid as long as this object; null if the list is empty.
   curl_slist* get() const { return list_; }
 
  private:
   curl_slist* list_ = nullptr;
 };
 
-// Once per process, thread-safe but for SSLKEYLOGFILE, which it removes from the environment;
-// false: libcurl cannot be used.
+// Runs once a process. Thread-safe, except that it removes SSLKEYLOGFILE from the environment.
+// False: libcurl cannot be used.
 bool InitializeCurl();
 
 }  // namespace mandate

@@ -48,28 +48,28 @@ void CheckVersion(const HttpOptions& options) {
 
 }  // namespace
 
-// What the transport's tasks and connections need; outlives the transport until the loop has
-// cleared up.
+// The state that tasks and connections need. It outlives the transport until the loop has removed
+// everything.
 class HttpTransport::Core : public std::enable_shared_from_this<Core> {
  public:
   Core(Loop& loop, Options options)
       : loop_(loop), options_(options), ca_files_(loop.clock(), options_.ca_refresh, stats_) {}
 
-  // Before anything else.
+  // Must be called before anything else.
   void SetWires(ClientCodecFactory new_codec) { new_wire_ = std::move(new_codec); }
 
   Loop& loop() { return loop_; }
   const Options& options() const { return options_; }
   Stats& counters() { return stats_; }
 
-  // Whether the request may be sent; with its endpoint as it is now.
+  // Checks the request, and updates its endpoint.
   absl::Status Prepare(HttpRequest& request) {
     absl::Status status = CheckRequest(request);
     if (status.ok()) request.endpoint = ca_files_.Current(std::move(request.endpoint));
     return status;
   }
 
-  // Watches live long and in numbers: they must never keep a call from its connection.
+  // Watches are long-lived and many: they must never keep a call from a connection.
   ConnectionBudget& calls() { return calls_; }
   ConnectionBudget& streams() { return streams_; }
 
@@ -100,7 +100,7 @@ class HttpTransport::Core : public std::enable_shared_from_this<Core> {
     });
   }
 
-  // A proxy that fails may have every connection, and watches have no deadlines that would tell.
+  // A failing proxy may affect every connection, and watches have no deadlines to show it.
   void ProbeAll() {
     loop_.Post([weak = weak_from_this()] {
       const auto self = weak.lock();
@@ -147,7 +147,7 @@ HttpTransport::HttpTransport(std::shared_ptr<Core> core) : core_(std::move(core)
 HttpTransport::~HttpTransport() {
   core_->Silence();
   Loop& loop = core_->loop();
-  // Perhaps this is inside libcurl.
+  // This may run inside libcurl.
   loop.Post([core = std::move(core_)] { core->Shutdown(); });
 }
 

@@ -17,23 +17,23 @@
 
 namespace mandate {
 
-// Requests of all identities share connections, but for those that a client certificate
-// authenticates; watches and calls never do. Loop thread only.
+// Requests of all identities share connections, except requests that a client certificate
+// authenticates. Watches and calls never share one. Loop thread only.
 class HttpTransport : public Transport {
  public:
   using Options = HttpOptions;
   using Stats = HttpStats;
 
-  // From any thread. `loop` outlives the transport and the streams it opened. kInvalidArgument: an
-  // option that makes no sense; kInternal: libcurl cannot be used.
+  // From any thread. `loop` outlives the transport and the streams that it opened.
+  // kInvalidArgument: an option is out of range; kInternal: libcurl cannot be used.
   static absl::StatusOr<std::unique_ptr<HttpTransport>> Create(EventLoop& loop, Options options);
 
-  // The same over other connections than libcurl's: `new_wire` is kept.
+  // The same over connections other than libcurl's. The transport keeps `new_codec`.
   static absl::StatusOr<std::unique_ptr<HttpTransport>> CreateOn(Loop& loop, Options options,
                                                                  ClientCodecFactory new_codec);
 
-  // On the loop: what is open ends with kCancelled, later on the loop, and streams hear nothing
-  // else any more. Or after the loop stopped, from any thread: nobody is told of anything.
+  // On the loop thread: open calls and streams end with kCancelled, later on the loop, and streams
+  // get nothing else. From any thread after the loop has stopped: nobody gets a call.
   ~HttpTransport() override;
 
   void Call(const CallContext& context, HttpRequest request, Done done) override;

@@ -32,7 +32,7 @@ void Keepalive::Check() {
     actions_.found_dead();
     return;
   }
-  // Not at every byte: the timer moves only when it fires.
+  // The timer moves only when it fires, not at every byte.
   if (now < heard_ + options_.silence_limit) return SetTimer(heard_ + options_.silence_limit);
   if (!Probe()) ProbeNotSent();
 }

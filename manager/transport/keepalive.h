@@ -1,4 +1,4 @@
-// Notices that a connection has gone dead while its socket still looks well.
+// Detects a dead connection whose socket still looks open.
 #ifndef MANAGER_TRANSPORT_KEEPALIVE_H_
 #define MANAGER_TRANSPORT_KEEPALIVE_H_
 
@@ -10,8 +10,8 @@
 
 namespace mandate {
 
-// Asks for a probe after some silence, and finds the connection dead when that brings nothing
-// either. Loop thread only.
+// Asks for a probe after some silence, and reports the connection dead when the probe brings
+// nothing either. Loop thread only.
 class Keepalive {
  public:
   struct Options {
@@ -19,23 +19,23 @@ class Keepalive {
     absl::Duration probe_timeout;
   };
   struct Actions {
-    // False: none can be sent now; asked again after the next silence.
+    // False: no probe can be sent now; it is asked again after the next silence.
     std::function<bool()> send_probe;
     std::function<void()> found_dead;
   };
 
   Keepalive(Loop& loop, Options options, Actions actions);  // `loop` outlives this
 
-  // Requests are on the connection. Silence counts from now; does nothing when it counts already.
+  // Requests are on the connection. Silence counts from now, unless it counts already.
   void Start();
-  // Nothing is on the connection any more.
+  // No request is on the connection any more.
   void Stop();
   void Heard() { heard_ = loop_.clock().TimeNow(); }
-  // There is reason to doubt it: asks for a probe at once, unless one is under way.
+  // The connection is in doubt: asks for a probe at once, unless one is under way.
   void Doubt();
-  // How long it has been silent; while it counts.
+  // How long the connection has been silent. Valid while silence counts.
   absl::Duration silence() const { return loop_.clock().TimeNow() - heard_; }
-  // The probe could not be sent after all: silence counts anew.
+  // The probe could not be sent: silence counts from now.
   void ProbeNotSent();
 
  private:
@@ -48,7 +48,7 @@ class Keepalive {
   const Options options_;
   const Actions actions_;
   absl::Time heard_;
-  absl::Time probed_ = absl::InfinitePast();  // last; what was heard later shows life
+  absl::Time probed_ = absl::InfinitePast();  // last probe; anything heard later shows life
   std::unique_ptr<Loop::Timer> timer_;        // null: stopped
 };
 

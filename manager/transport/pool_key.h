@@ -8,11 +8,11 @@
 
 namespace mandate {
 
-// Equal for two requests exactly when their connections have the same TLS identity on both ends:
-// the server's address, the CA's bytes, the name to verify, the proxy, and the client certificate
-// if the request is authenticated by it. Bearer tokens are not part of it: they authenticate a
-// request, and many identities share a connection; a client certificate authenticates a connection,
-// which no token ever uses.
+// Two requests have the same key exactly when their connections have the same TLS identity on both
+// ends: the server's address, the CA's bytes, the name to verify, the proxy, and the client
+// certificate if the request uses one. Bearer tokens are not part of the key: a token authenticates
+// a request, and many identities share a connection. A client certificate authenticates a
+// connection, which no token ever uses.
 //
 // A SHA-256 digest of length-prefixed fields. `request` has passed CheckRequest().
 std::string PoolKeyOf(const HttpRequest& request);

@@ -67,7 +67,7 @@ HostPort SplitHostPort(std::string_view text) {
   return result;
 }
 
-// Whether one entry of NO_PROXY names the server.
+// Whether one entry of NO_PROXY covers the server.
 bool Excludes(std::string_view entry, const HostPort& server, const std::optional<Address>& ip) {
   if (const size_t slash = entry.find('/'); slash != std::string_view::npos) {
     const std::string_view size = entry.substr(slash + 1);
@@ -124,7 +124,7 @@ absl::StatusOr<std::string> ParseProxy(std::string_view text, std::string_view s
     return absl::InvalidArgumentError(
         StrCat(source, ": a proxy is of the form http://HOST:PORT, and this is not"));
   }
-  // What Go takes, where libcurl would take 1080.
+  // Go's default port; libcurl's is 1080.
   return StrCat(kScheme, text, address.port.empty() ? ":80" : "");
 }
 

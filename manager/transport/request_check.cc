@@ -32,7 +32,7 @@ bool IsVisible(std::string_view text) {
                      [](unsigned char c) { return c > 0x20 && c < 0x7f; });
 }
 
-// Set by the transport from the request's own fields, or not ours to choose.
+// Headers that the transport sets from the request's fields, or that callers may not choose.
 bool IsReservedHeader(std::string_view name) {
   constexpr std::array<std::string_view, 10> kReserved = {"authorization",
                                                           "proxy-authorization",
@@ -76,7 +76,7 @@ absl::Status CheckEndpoint(const Endpoint& endpoint) {
 absl::Status CheckCredential(const HttpRequest& request) {
   if (const auto* bearer = std::get_if<BearerToken>(&request.credential)) {
     if (bearer->token == nullptr || bearer->token->empty()) {
-      // The server would take it for system:anonymous.
+      // The server would treat the request as system:anonymous.
       return absl::InvalidArgumentError("the request's bearer token is empty");
     }
     if (!IsVisible(bearer->token->Reveal())) {

@@ -1,4 +1,4 @@
-// What every Transport refuses to send.
+// The check of a request before any Transport sends it.
 #ifndef MANAGER_TRANSPORT_REQUEST_CHECK_H_
 #define MANAGER_TRANSPORT_REQUEST_CHECK_H_
 
@@ -7,9 +7,9 @@
 
 namespace mandate {
 
-// kInvalidArgument for a request that is no proper HTTP request or would carry more or less than
-// its one credential: an Authorization header beside the credential, an empty token, a certificate
-// that the endpoint lacks, line breaks that would smuggle in a header. Never prints the token.
+// kInvalidArgument for a request that is not valid HTTP, or that would carry more or less than its
+// one credential: an Authorization header next to the credential, an empty token, a certificate
+// that the endpoint does not have, line breaks that would inject a header. Never prints the token.
 absl::Status CheckRequest(const HttpRequest& request);
 
 }  // namespace mandate

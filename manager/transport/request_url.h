@@ -1,4 +1,4 @@
-// A request's URL, with the endpoint's address and the name that its certificate must bear apart.
+// A request's URL, with the address to connect to kept apart from the name to verify.
 #ifndef MANAGER_TRANSPORT_REQUEST_URL_H_
 #define MANAGER_TRANSPORT_REQUEST_URL_H_
 
@@ -11,8 +11,8 @@ namespace mandate {
 
 struct RequestUrl {
   std::string url;
-  // Only when the endpoint overrides its name: the name stands in the URL then, and these say
-  // where to connect (as CURLOPT_CONNECT_TO takes it) and what the Host header is.
+  // Set only when the endpoint overrides its name. The URL then has that name; these hold the
+  // address to connect to (as CURLOPT_CONNECT_TO takes it) and the Host header.
   std::string connect_to;
   std::string host;
 };
@@ -20,7 +20,7 @@ struct RequestUrl {
 // `request` has passed CheckRequest().
 RequestUrl UrlOf(const HttpRequest& request);
 
-// `url` for a message: without the user and the password that it may hold.
+// `url` for a message: without a user and password.
 std::string WithoutUser(std::string_view url);
 
 }  // namespace mandate

@@ -13,7 +13,7 @@ namespace {
 
 constexpr absl::Duration kLongestRetryAfter = absl::Hours(24);
 
-// The code of "HTTP/2 200" or "HTTP/1.1 404 Not Found"; 0: neither.
+// The code of "HTTP/2 200" or "HTTP/1.1 404 Not Found"; 0: not a status line.
 int StatusCodeOf(std::string_view line) {
   const size_t space = line.find(' ');
   if (space == std::string_view::npos || line.size() < space + 4) return 0;
@@ -33,7 +33,7 @@ ResponseHeadParser::Result ResponseHeadParser::AddLine(std::string_view line) {
     return done_ ? Result::kDone : Result::kMore;
   }
   if (line.starts_with("HTTP/")) {
-    // A new head: what came before was informational.
+    // A new head: the one before was informational.
     head_ = HttpResponse();
     head_.code = StatusCodeOf(line);
     return Result::kMore;
@@ -84,7 +84,7 @@ std::optional<std::string> ParseWarning(std::string_view value) {
     if (value[i] == '\\' && i + 1 < value.size()) ++i;
     text.push_back(value[i]);
   }
-  return std::nullopt;  // the quote was never closed
+  return std::nullopt;  // unterminated quote
 }
 
 }  // namespace mandate

@@ -17,12 +17,12 @@ class ResponseHeadParser {
  public:
   enum class Result { kMore, kDone, kTooLarge };
 
-  // `wall_now`: what Retry-After dates count from.
+  // `wall_now`: the time to which dates in Retry-After relate.
   ResponseHeadParser(size_t max_bytes, absl::Time wall_now)
       : max_bytes_(max_bytes), wall_now_(wall_now) {}
 
-  // Takes one line with its line break, as libcurl gives them; the blank line after a final status
-  // ends the head. Informational heads (1xx) are skipped, trailers ignored.
+  // Takes one line with its line break, as libcurl delivers it. The blank line after a final status
+  // ends the head. Informational heads (1xx) are skipped, trailers are ignored.
   Result AddLine(std::string_view line);
 
   bool done() const { return done_; }
@@ -38,11 +38,11 @@ class ResponseHeadParser {
   bool done_ = false;
 };
 
-// RFC 9110, 10.2.3: seconds, or a date that counts from `wall_now`. Never negative, a day at most.
+// RFC 9110, 10.2.3: seconds, or a date relative to `wall_now`. Never negative, a day at most.
 std::optional<absl::Duration> ParseRetryAfter(std::string_view value, absl::Time wall_now);
 
-// The text of a warning as Kubernetes writes them (RFC 7234, 5.5): 299 - "text". Other codes:
-// nullopt.
+// The text of a warning as Kubernetes writes it (RFC 7234, 5.5): 299 - "text". Nullopt for other
+// codes.
 std::optional<std::string> ParseWarning(std::string_view value);
 
 }  // namespace mandate

@@ -5,7 +5,7 @@ namespace mandate {
 bool SinkGate::Open(const HttpResponse& head) {
   if (!live_ || opened_) return live_;
   opened_ = true;
-  // Kept alive through the call: the sink may let go of its Stream in it.
+  // The copy keeps the sink alive during the call, which may destroy its Stream.
   const std::shared_ptr<StreamSink> sink = sink_;
   return Accept(sink->OnOpen(head));
 }

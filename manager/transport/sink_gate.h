@@ -1,5 +1,5 @@
-// Holds a stream's sink to its contract: OnOpen once, OnClosed exactly once and last, nothing but
-// OnClosed once the client's Stream is gone.
+// Keeps the contract of a stream's sink: OnOpen once, OnClosed exactly once and last, and only
+// OnClosed after the client has destroyed its Stream.
 #ifndef MANAGER_TRANSPORT_SINK_GATE_H_
 #define MANAGER_TRANSPORT_SINK_GATE_H_
 
@@ -12,20 +12,20 @@
 
 namespace mandate {
 
-// The sink may do anything from its callbacks, destroying its Stream included. Loop thread only.
+// The sink's callbacks may do anything, destroying its Stream included. Loop thread only.
 class SinkGate {
  public:
   explicit SinkGate(std::shared_ptr<StreamSink> sink) : sink_(std::move(sink)) {}
 
-  // Both return whether to go on; false: cancel the stream, and Close() it from another task.
+  // Both return whether to continue. False: cancel the stream, and call Close() from another task.
   bool Open(const HttpResponse& head);
   bool Data(std::string_view bytes);
 
-  // The client's Stream is gone: from now on the sink is only told of the end, and only if
-  // somebody else keeps it alive.
+  // The client has destroyed its Stream. From now on the sink gets only its end, and only if
+  // somebody else keeps the sink alive.
   void Release();
 
-  // Every call but the first does nothing.
+  // Every call after the first does nothing.
   void Close(absl::Status status);
 
   // Whether the sink still wants something.
@@ -36,7 +36,7 @@ class SinkGate {
  private:
   bool Accept(StreamSink::Flow flow);
 
-  std::shared_ptr<StreamSink> sink_;  // null once released or closed
+  std::shared_ptr<StreamSink> sink_;  // null after Release() or Close()
   std::weak_ptr<StreamSink> released_;
   bool live_ = true;
   bool opened_ = false;

@@ -47,10 +47,10 @@ void StreamLimiter::HeadCame(bool multiplexed) {
 
 void StreamLimiter::Refused() {
   if (state_ != State::kOpen) return;
-  // More than that ran here before: the connection takes no more at all.
+  // More streams than that ran here before: the connection takes no more at all.
   if (on_connection_ == 0 || on_connection_ < most_on_connection_) return Drain();
-  // The server's limit, of which one is kept free for the probe; or GOAWAY: the next attempt, when
-  // some have ended, will tell.
+  // This is either the server's limit, of which one is kept free for the probe, or GOAWAY. The next
+  // attempt, after some streams have ended, will show which.
   cap_ = std::max<size_t>(on_connection_, 2) - 1;
 }
 

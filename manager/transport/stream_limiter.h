@@ -1,9 +1,9 @@
-// How many streams one connection takes, and when it takes no more: pure bookkeeping.
+// Counts the streams of one connection and decides how many more it takes.
 //
-// libcurl would queue or open connections by itself (herds of connections, transfers that hang
-// for ever), so it is never given a transfer that its connection cannot take. It hides
-// the server's limit and GOAWAY; both show as an attempt to open a second socket, which is refused
-// to it: the transfer was not sent and goes elsewhere.
+// libcurl by itself would queue transfers or open connections (herds of connections, transfers that
+// hang for ever), so it never gets a transfer that its connection cannot take. libcurl hides the
+// server's limit and GOAWAY. Both show as an attempt to open a second socket, which is refused: the
+// transfer was not sent and goes elsewhere.
 #ifndef MANAGER_TRANSPORT_STREAM_LIMITER_H_
 #define MANAGER_TRANSPORT_STREAM_LIMITER_H_
 
@@ -14,8 +14,8 @@ namespace mandate {
 // Single-threaded.
 class StreamLimiter {
  public:
-  // kConnecting: one transfer, until the first head has come. kDraining: none, those that run go
-  // on. kDead: the connection is gone, with all that ran.
+  // kConnecting: one transfer, until the first head has come. kDraining: no new transfers; those
+  // that run continue. kDead: the connection is closed, with all its transfers.
   enum class State { kConnecting, kOpen, kDraining, kDead };
 
   explicit StreamLimiter(size_t cap) : cap_(cap) {}
@@ -23,19 +23,19 @@ class StreamLimiter {
   State state() const { return state_; }
   size_t active() const { return active_; }
   size_t cap() const { return cap_; }
-  // False once a head came over HTTP/1.1.
+  // False after a head came over HTTP/1.1.
   bool multiplexed() const { return multiplexed_; }
 
   // How many transfers may start now.
   size_t room() const;
 
-  // In a transfer's life: admitted, on the connection, over.
+  // The events of a transfer: it was started, it went out, it ended.
   void Start();
   void Sent();
   void End(bool sent);
   // A response's head came. HTTP/1.1 takes one request at a time.
   void HeadCame(bool multiplexed);
-  // A transfer that was started found no room on the connection. It still is to End().
+  // A transfer that was started found no room on the connection. Its End() still follows.
   void Refused();
   void Drain();
   void Die() { state_ = State::kDead; }

@@ -19,10 +19,10 @@ CURLcode ApplyTls(CURL* easy, const HttpRequest& request) {
   curl_easy_setopt(easy, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
   curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
-  // Only the endpoint's CA, not the system's: those are compiled into libcurl as defaults.
+  // The endpoint's CA only. libcurl has the system's compiled in as defaults.
   curl_easy_setopt(easy, CURLOPT_CAINFO, nullptr);
   curl_easy_setopt(easy, CURLOPT_CAPATH, nullptr);
-  // As bytes: libcurl would keep a file's certificates for a day, and miss their rotation.
+  // As bytes: libcurl would cache a file's certificates for a day, and miss their rotation.
   CURLcode code = SetBlob(easy, CURLOPT_CAINFO_BLOB, endpoint.ca_pem);
   if (code != CURLE_OK || !std::holds_alternative<EndpointCertificate>(request.credential)) {
     return code;

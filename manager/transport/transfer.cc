@@ -49,18 +49,18 @@ void Transfer::SetUpConnection() {
   curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "https");
   curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(easy, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
-  // Never what the environment says: the endpoint does.
+  // Never the environment's proxy: only the endpoint's.
   curl_easy_setopt(easy, CURLOPT_PROXY, active_->request().endpoint->proxy.c_str());
   curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
   curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
-  // What the proxy says is not the answer, and what the request says is not for the proxy.
+  // The proxy's response is not the server's, and the proxy must not see the request's headers.
   curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   curl_easy_setopt(easy, CURLOPT_HEADEROPT, static_cast<long>(CURLHEADER_SEPARATE));
-  // A name that is looked up in vain, in a thread of libcurl's, must not keep the loop waiting when
-  // its request is given up.
+  // libcurl looks names up in a thread. The loop must not wait for a lookup when its request is
+  // ended.
   curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
   curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-  // It would print the bearer token.
+  // Verbose output would print the bearer token.
   curl_easy_setopt(easy, CURLOPT_VERBOSE, 0L);
   curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
   curl_easy_setopt(easy, CURLOPT_SSL_ENABLE_ALPN, 1L);
@@ -86,15 +86,15 @@ void Transfer::SetUpCallbacks() {
   curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, this);
   curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, OpenSocket);
   curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, this);
-  // Sockets outlive the transfer that opened them.
+  // A socket outlives the transfer that opened it.
   curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, CloseSocket);
   curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, &observer_);
 }
 
 CURLcode Transfer::SetUpResending() {
-  // libcurl sends again what failed on a connection that had served others, POST too, whatever the
-  // reason and without a word; but not for RTSP's RECEIVE, which HTTP does not look at otherwise.
-  // REFUSED_STREAM remains.
+  // libcurl sends a request again, even a POST, when it failed on a connection that had served
+  // others, for any reason and without reporting it. It does not under RTSP's RECEIVE, which HTTP
+  // does not use otherwise. REFUSED_STREAM remains.
   return curl_easy_setopt(easy(), CURLOPT_RTSP_REQUEST, static_cast<long>(CURL_RTSPREQ_RECEIVE));
 }
 
@@ -128,7 +128,7 @@ CURLcode Transfer::SetUpRequest() {
        headers_.AppendHeader("Content-Type", "", request.content_type) &&
        headers_.AppendHeader("Expect", "", "");
   for (const auto& [name, value] : request.headers) {
-    // libcurl's way of writing a header that is there, but empty.
+    // libcurl's syntax for an empty header.
     std::string empty = absl::StrCat(name, ";");
     ok = ok && (value.empty() ? headers_.Append(empty) : headers_.AppendHeader(name, "", value));
   }
@@ -140,17 +140,17 @@ CURLcode Transfer::SetUpRequest() {
 }
 
 bool Transfer::WasRefusedUnprocessed() const {
-  // The server refused the stream, by REFUSED_STREAM or by a GOAWAY that leaves it out: a promise
-  // that it was not served (RFC 9113, 8.7), for which libcurl has no message. As set up it sends
-  // nothing again for another reason without one, and CURLE_HTTP2 is the end of the last stream of
-  // a connection that was sent away. (The server that violates the protocol in the same breath
-  // looks the same.)
+  // The server refused the stream, by REFUSED_STREAM or by a GOAWAY that does not include it: a
+  // promise that it was not served (RFC 9113, 8.7). libcurl has no message for that. With these
+  // settings it sends nothing again for another reason that has no message, and CURLE_HTTP2 is the
+  // end of the last stream of a connection that got GOAWAY. (A server that violates the protocol at
+  // the same moment looks the same.)
   return sent_ && !heard_ && error_[0] == 0 && AnsweredCode() == 0;
 }
 
 int Transfer::AnsweredCode() const {
-  // libcurl notes it when the frame comes, long before it hands the head on. What was sent again
-  // counts as another request.
+  // libcurl notes the code when the frame comes, long before it delivers the head. A request that
+  // was sent again counts as another request.
   curl_header* status = nullptr;
   for (size_t index = 0;; ++index) {
     curl_header* next = nullptr;
@@ -165,8 +165,8 @@ int Transfer::AnsweredCode() const {
 void Transfer::Conclude(CURLcode code) {
   if (code == CURLE_HTTP2) unserved_ = WasRefusedUnprocessed();
   if (!IsConnectionError(code) || parser_.done()) return;
-  // Of a head, body and RST_STREAM that come together, libcurl 7.88 drops what it has not handed on
-  // yet; API servers refuse a request so before they have read its body.
+  // When a head, a body and RST_STREAM come together, libcurl 7.88 drops what it has not delivered
+  // yet. API servers reject a request so before they have read its body.
   lost_code_ = AnsweredCode();
   if (lost_code_ == 0) return;
   heard_ = true;
@@ -201,7 +201,7 @@ absl::Status Transfer::StatusOf(CURLcode code) const {
         server, ": the connection failed before an answer came; whether the request was served is ",
         "unknown (", error_[0] != 0 ? error_.data() : curl_easy_strerror(code), ")"));
   }
-  // The kernel gave the connection up (TCP_USER_TIMEOUT).
+  // The kernel closed the connection (TCP_USER_TIMEOUT).
   if (sent_ && code == CURLE_OPERATION_TIMEDOUT) code = CURLE_RECV_ERROR;
   return StatusOfCurl(code, server, error_.data());
 }
@@ -230,13 +230,13 @@ size_t Transfer::OnBody(char* data, size_t size, size_t count, void* self_pointe
   Transfer& self = *static_cast<Transfer*>(self_pointer);
   self.heard_ = true;
   self.observer_.OnHeard();
-  // libcurl takes anything but the size for an error.
+  // libcurl takes any result but the size for an error.
   return self.active_->OnBody({data, size * count}) ? size * count : size * count + 1;
 }
 
 int Transfer::OnBeforeRequest(void* self_pointer, char*, char*, int, int) {
   Transfer& self = *static_cast<Transfer*>(self_pointer);
-  // Whether to send it again is not for libcurl to decide.
+  // The transport decides whether to send it again, not libcurl.
   if (self.sent_) self.unserved_ = self.WasRefusedUnprocessed();
   if (self.sent_ || self.active_->ended()) return CURL_PREREQFUNC_ABORT;
   self.sent_ = true;
@@ -264,7 +264,7 @@ int Transfer::CloseSocket(void* observer, curl_socket_t socket) {
 
 int Transfer::SetSocketOptions(void* self_pointer, curl_socket_t socket, curlsocktype) {
   const Transfer& self = *static_cast<Transfer*>(self_pointer);
-  // The keepalive's timeouts alone do not cover data that is never acknowledged.
+  // The keepalive's timeouts do not cover data that is never acknowledged.
   const auto milliseconds =
       static_cast<unsigned int>(absl::ToInt64Milliseconds(self.options_.tcp_user_timeout));
   setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);

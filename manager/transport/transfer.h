@@ -20,7 +20,7 @@ namespace mandate {
 // Loop thread only.
 class Transfer {
  public:
-  // The connection's owner. Called inside libcurl: no handle may be touched.
+  // The connection's owner. Its functions are called inside libcurl: do not touch any handle.
   class Observer {
    public:
     virtual ~Observer() = default;
@@ -30,7 +30,7 @@ class Transfer {
     virtual void OnHeard() = 0;
     // A head came, over HTTP/2 or not.
     virtual void OnHead(bool multiplexed) = 0;
-    // Whether libcurl may open a socket, and what became of it; it is closed after the last.
+    // Whether libcurl may open a socket; then what happened to it. It is closed after its last use.
     virtual bool MayOpenSocket() = 0;
     virtual void OnSocketOpened(curl_socket_t socket) = 0;
     virtual void OnSocketClosing(curl_socket_t socket) = 0;
@@ -45,28 +45,28 @@ class Transfer {
   CURL* easy() const { return easy_.get(); }
   const std::shared_ptr<ActiveRequest>& active() const { return active_; }
 
-  // The request went out, or part of it.
+  // The request went out, at least in part.
   bool sent() const { return sent_; }
-  // libcurl wanted another connection for it.
+  // libcurl wanted another connection for the request.
   bool refused() const { return refused_; }
-  // To be told the result before unserved() and heard() are asked. An error that the server
-  // answered, and libcurl lost, reaches the request as a head of which only the code is known.
+  // Takes the result; call it before unserved() and heard(). If the server answered with an error
+  // and libcurl dropped the response, the request gets a head that has the code only.
   void Conclude(CURLcode code);
-  // The server surely did not act on it.
+  // The server certainly did not act on the request.
   bool unserved() const { return !sent_ || unserved_; }
-  // Some of the answer came.
+  // Part of the response came.
   bool heard() const { return heard_; }
   bool header_too_large() const { return header_too_large_; }
 
-  // What libcurl's result means.
+  // Translates libcurl's result.
   absl::Status StatusOf(CURLcode code) const;
 
  private:
   Transfer(std::shared_ptr<ActiveRequest> active, Observer& observer, const HttpOptions& options,
            absl::Time wall_now);
-  // libcurl wants to send it again, or gave it up, and has nothing to say against it.
+  // libcurl wants to send it again, or ended it without an error message.
   bool WasRefusedUnprocessed() const;
-  // What the server answered, whether or not libcurl handed it on; 0: nothing that is final.
+  // The code of the server's response, delivered or not; 0: no final code.
   int AnsweredCode() const;
   CURLcode SetUp();
   CURLcode SetUpResending();
@@ -93,7 +93,7 @@ class Transfer {
   bool refused_ = false;
   bool unserved_ = false;
   bool heard_ = false;
-  int lost_code_ = 0;  // of an answer that libcurl did not hand on
+  int lost_code_ = 0;  // of a response that libcurl did not deliver
   bool header_too_large_ = false;
 };
 

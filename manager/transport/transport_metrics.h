@@ -1,4 +1,4 @@
-// What the transport and its event loop do, as metrics.
+// The metrics of the transport and its event loop.
 #ifndef MANAGER_TRANSPORT_TRANSPORT_METRICS_H_
 #define MANAGER_TRANSPORT_TRANSPORT_METRICS_H_
 
@@ -15,15 +15,15 @@
 
 namespace mandate {
 
-// Copies the counts every `interval`, as they may only be read on the loop, and whoever collects
-// metrics must not wait for it. Connections are shared by identities, so that none of these has the
-// label; rest_client_requests_total, of the client, has. docs/transport.md lists the names.
+// Copies the counters every `interval`: they may only be read on the loop, and a scrape must not
+// wait for the loop. Identities share connections, so these metrics have no identity label; the
+// client's rest_client_requests_total has. docs/transport.md lists the names.
 //
 // Loop thread only, construction excepted.
 class TransportMetrics {
  public:
   struct Options {
-    Loop* loop = nullptr;  // the three outlive this
+    Loop* loop = nullptr;  // these three outlive this
     Metrics* metrics = nullptr;
     std::function<HttpStats()> transport;
     std::function<EventLoop::Stats()> loop_stats;
@@ -32,7 +32,7 @@ class TransportMetrics {
 
   explicit TransportMetrics(Options options);
 
-  // Copies now, and from now on.
+  // Copies now, and then every `interval`.
   void Start();
 
  private:

@@ -29,7 +29,7 @@ sockaddr_in Loopback(uint16_t port) {
   return address;
 }
 
-// The port of "CONNECT host:port HTTP/1.1"; 0: it is no such line.
+// The port of "CONNECT host:port HTTP/1.1"; 0: another line.
 uint16_t PortOf(const std::string& head) {
   if (!head.starts_with("CONNECT ")) return 0;
   const size_t end = head.find(' ', 8);
@@ -42,7 +42,7 @@ uint16_t PortOf(const std::string& head) {
 
 }  // namespace
 
-// A client, and what it is tunnelled to. Loop thread only.
+// A client and the server that it is tunnelled to. Loop thread only.
 class ConnectProxy::Connection {
  public:
   Connection(ConnectProxy& proxy, int client, std::function<void()> close)
@@ -75,7 +75,7 @@ class ConnectProxy::Connection {
     if (!Write(client_) || !Write(server_)) close_();
   }
 
-  // False: the connection is to be closed.
+  // False: close the connection.
   bool Answer() {
     std::string answer;
     {
@@ -188,7 +188,7 @@ void ConnectProxy::Accept() {
     const int fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) return;
     const uint64_t id = next_connection_++;
-    // Later: it is its own callback that closes it.
+    // In a later task: the connection's own callback closes it.
     auto connection = std::make_shared<Connection>(
         *this, fd, [this, id] { loop_->Post([this, id] { connections_.erase(id); }); });
     connection->Start();

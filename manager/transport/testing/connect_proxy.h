@@ -1,4 +1,4 @@
-// An HTTP proxy for tests, on loopback, that knows CONNECT alone.
+// An HTTP proxy for tests, on loopback. It supports CONNECT only.
 #ifndef MANAGER_TRANSPORT_TESTING_CONNECT_PROXY_H_
 #define MANAGER_TRANSPORT_TESTING_CONNECT_PROXY_H_
 
@@ -23,14 +23,13 @@ class ConnectProxy {
 
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
 
-  // What it answers from now on. Empty: nothing, ever. Anything that does not start with
-  // "HTTP/1.1 200" ends the connection; that does, and it is a tunnel to the port of 127.0.0.1 that
-  // was asked for.
+  // Its response from now on. Empty: never any. A response that starts with "HTTP/1.1 200" opens a
+  // tunnel to the requested port of 127.0.0.1; any other ends the connection.
   void AnswerWith(std::string head);
 
-  // What clients said to it, up to the blank line.
+  // The text that clients sent, up to the blank line.
   std::vector<std::string> heads() const;
-  // Every byte that passed through tunnels to servers.
+  // All bytes that passed through tunnels to servers.
   std::string passed() const;
 
  private:
@@ -47,12 +46,12 @@ class ConnectProxy {
   uint16_t port_ = 0;
   int listener_ = -1;
 
-  // Of the loop's thread.
+  // Used on the loop's thread only.
   std::unique_ptr<EventLoop::FdWatch> accepting_;
   std::map<uint64_t, std::shared_ptr<Connection>> connections_;
   uint64_t next_connection_ = 0;
 
-  std::unique_ptr<EventLoop> loop_;  // last: stops before what its tasks use
+  std::unique_ptr<EventLoop> loop_;  // last: it stops before what its tasks use is destroyed
 };
 
 }  // namespace mandate

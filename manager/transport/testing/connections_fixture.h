@@ -1,4 +1,4 @@
-// Many watches and calls on a server that tells the number of their connection.
+// Many watches and calls on a server that reports the number of their connection.
 #ifndef MANAGER_TRANSPORT_TESTING_CONNECTIONS_FIXTURE_H_
 #define MANAGER_TRANSPORT_TESTING_CONNECTIONS_FIXTURE_H_
 
@@ -14,8 +14,8 @@ namespace mandate {
 
 class ShardingFixture : public TransportFixture {
  protected:
-  // A server whose targets say what to do: /watch… stays open, everything else is answered with
-  // the number of its connection.
+  // A server that acts by target: /watch… stays open, other targets get the number of their
+  // connection.
   void StartPlainServer(H2Server::Options options = {}) {
     StartServer(
         [](std::shared_ptr<ServerStream> stream) {

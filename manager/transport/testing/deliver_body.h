@@ -1,4 +1,4 @@
-// What a fake does with a body that has a sink.
+// How a fake delivers a body to a sink.
 #ifndef MANAGER_TRANSPORT_TESTING_DELIVER_BODY_H_
 #define MANAGER_TRANSPORT_TESTING_DELIVER_BODY_H_
 
@@ -11,8 +11,8 @@
 
 namespace mandate {
 
-// Gives the body of a 2xx answer to the sink, in pieces that no reader expects; the sink's error is
-// the call's.
+// Gives the body of a 2xx response to the sink, in pieces of odd sizes. The sink's error is the
+// call's.
 inline absl::StatusOr<HttpResponse> DeliverBody(absl::StatusOr<HttpResponse> response,
                                                 BodySink* sink) {
   constexpr size_t kPiece = 61;

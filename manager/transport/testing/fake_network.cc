@@ -11,7 +11,7 @@
 
 namespace mandate {
 
-// Shows what CurlCodec shows of a connection. Steps are timers, which hold it weakly.
+// Behaves as CurlCodec does to the connection above it. Steps are timers, which hold it weakly.
 class FakeNetwork::FakeCodec : public ClientCodec {
  public:
   FakeCodec(FakeNetwork& network, Observer& observer) : network_(network), observer_(observer) {
@@ -47,7 +47,7 @@ class FakeNetwork::FakeCodec : public ClientCodec {
     const bool sent = at->second.sent;
     requests_.erase(at);
     unflushed_ = unflushed_ || sent;
-    // HTTP/1.1 knows no other way of giving one up.
+    // HTTP/1.1 has no other way to end a request.
     if (sent && !multiplexed_) state_ = State::kGone;
     return sent;
   }
@@ -90,11 +90,11 @@ class FakeNetwork::FakeCodec : public ClientCodec {
   }
 
   void Later(absl::Duration delay, std::function<void()> step) {
-    // As a task of its own: nothing of a codec's happens inside another call.
+    // In a task of its own: a codec does nothing inside a call of another.
     auto timer = std::make_shared<std::unique_ptr<Loop::Timer>>();
     *timer = network_.loop_.RunAt(network_.loop_.clock().TimeNow() + delay,
                                   weak_.Bind([this, step = std::move(step), id = next_timer_] {
-                                    // Kept until the step is over.
+                                    // The task keeps it until the step is over.
                                     const auto node = timers_.extract(id);
                                     step();
                                   }));
@@ -153,7 +153,7 @@ class FakeNetwork::FakeCodec : public ClientCodec {
     Soon([this, id] { Serve(id); });
   }
 
-  // The server looks at a request.
+  // The server handles a request.
   void Serve(uint64_t id) {
     const auto at = requests_.find(id);
     if (at == requests_.end() || stalled_ || state_ != State::kUp) return;
@@ -226,7 +226,7 @@ class FakeNetwork::FakeCodec : public ClientCodec {
     Inside([&] {
       observer_.OnHeard();
       wanted = at->second.active->OnBody(watch ? "x" : target);
-      // More may be there already, whatever the first did.
+      // More may have come already.
       if (wanted && watch && network_.Happens(50)) wanted = at->second.active->OnBody("x");
     });
     if (!wanted) return GiveUp(id);
@@ -239,7 +239,7 @@ class FakeNetwork::FakeCodec : public ClientCodec {
   void GoAway() {
     ++network_.counts_.went_away;
     going_away_ = true;
-    // It names the last that was taken, and those before it are served too.
+    // GOAWAY names the last request that was taken. The requests before it are served too.
     uint64_t last = 0;
     for (const auto& [id, request] : requests_) {
       if (request.served) last = id;
@@ -276,10 +276,10 @@ class FakeNetwork::FakeCodec : public ClientCodec {
     observer_.OnSettled(std::move(over));
   }
 
-  // What came later than the last that the server took was not served, but for what was answered.
+  // Requests after the last one that the server took were not served, except those with a response.
   TransferResult Unserved(uint64_t id) {
     const Request& request = requests_.at(id);
-    // libcurl, when it would send it again by itself, uses the connection no more.
+    // When libcurl would send it again by itself, it does not use the connection any more.
     const bool refused = network_.Happens(50);
     going_away_ = going_away_ || refused;
     return {.status = absl::UnavailableError("not served"),

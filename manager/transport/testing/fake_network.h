@@ -1,5 +1,4 @@
-// Connections and the servers behind them by script, in virtual time: what HttpTransport meets when
-// everything goes wrong, without a socket.
+// Scripted connections and servers in virtual time, for faults of HttpTransport without a socket.
 //
 //   SimulatedLoop loop;
 //   FakeNetwork network(loop, {.seed = 7});
@@ -21,30 +20,30 @@
 
 namespace mandate {
 
-// Its servers answer a request with its own target, and hold requests whose target starts with
-// /watch open, sending "x" now and then. Single-threaded.
+// Its servers answer a request with its target. They hold requests whose target starts with /watch
+// open and send "x" now and then. Single-threaded.
 class FakeNetwork {
  public:
-  // What happens to one in a hundred…
+  // How many in a hundred…
   struct Faults {
     int connect_refused = 0;  // connections: refused
-    int connect_silent = 0;   // the handshake never ends
+    int connect_silent = 0;   // …: the handshake never ends
     int http1 = 0;            // the server speaks HTTP/1.1
-    int untrusted = 0;        // its certificate is not trusted
-    int never = 0;            // requests: no answer
+    int untrusted = 0;        // …: the certificate is not trusted
+    int never = 0;            // requests: no response
     int refused_stream = 0;   // REFUSED_STREAM
-    int reset = 0;            // RST_STREAM before the head, once it was served
-    int cut = 0;              // RST_STREAM after it
-    int go_away = 0;          // GOAWAY, which leaves out what came later
-    int close = 0;            // its connection is closed
-    int stall = 0;            // its connection falls silent for ever
-    int half_probe = 0;       // probes: the answer never ends
+    int reset = 0;            // RST_STREAM before the head, after the request was served
+    int cut = 0;              // RST_STREAM after the head
+    int go_away = 0;          // GOAWAY that does not include later requests
+    int close = 0;            // the connection is closed
+    int stall = 0;            // the connection is silent for ever
+    int half_probe = 0;       // probes: the response never ends
   };
   struct Options {
     uint64_t seed = 0;
     Faults faults = {};
-    size_t server_streams = 250;  // that a connection takes
-    size_t client_streams = 100;  // more on a connection are a violation
+    size_t server_streams = 250;  // streams per connection that the server takes
+    size_t client_streams = 100;  // more streams on a connection are a violation
     absl::Duration connect_timeout = absl::Seconds(10);
     absl::Duration slowest = absl::Milliseconds(300);  // of each step
     int watch_ends = 5;                                // in a hundred, after each event
@@ -57,7 +56,7 @@ class FakeNetwork {
   FakeNetwork(Loop& loop, const Options& options);  // `loop` outlives this
   ~FakeNetwork();
 
-  // The network outlives the codecs.
+  // The network outlives its codecs.
   ClientCodecFactory NewWire();
 
   // From now on nothing fails.
@@ -67,14 +66,14 @@ class FakeNetwork {
   int served(const std::string& target) const;
   // Whether a request for the target ever went out.
   bool sent(const std::string& target) const { return sent_.contains(target); }
-  // Targets in the order in which they were first put on a connection, by server and component.
+  // Targets in the order in which they first reached a connection, by server and component.
   const std::map<std::string, std::vector<std::string>>& admitted() const { return admitted_; }
   const Counts& counts() const { return counts_; }
   size_t codecs() const { return codecs_.size(); }
-  // How many requests wait on connections that have been silent since before `time`, and that
-  // could be probed since: they speak HTTP/2, have room and brought no GOAWAY.
+  // How many requests wait on connections that have been silent since before `time` and could have
+  // been probed: they use HTTP/2, have room and got no GOAWAY.
   size_t HangingSince(absl::Time time) const;
-  // What the transport did that it must not.
+  // The violations of the transport.
   const std::vector<std::string>& violations() const { return violations_; }
 
  private:

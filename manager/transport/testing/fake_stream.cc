@@ -40,7 +40,7 @@ void FakeStream::Open(HttpResponse head) {
 void FakeStream::Send(std::string bytes) {
   if (ended()) return;
   Deliver([bytes = std::move(bytes)](SinkGate& gate) {
-    // A server that sends a body has sent a head.
+    // A server that sends a body has sent a head before.
     if (!gate.opened()) {
       HttpResponse head;
       head.code = 200;
@@ -63,7 +63,7 @@ void FakeStream::CloseUnlessOpenedBy(absl::Time deadline) {
   no_head_ = loop_.RunAt(deadline, [weak = weak_from_this()] {
     const auto self = weak.lock();
     if (self == nullptr || self->gate_.opened()) return;
-    // The client gives it up, which the server hears.
+    // The client cancels the stream, and the server sees it.
     if (auto callback = std::exchange(self->on_cancelled_, nullptr)) callback();
     self->Close(absl::UnavailableError("the server sent no response head in time"));
   });

@@ -16,8 +16,8 @@
 
 namespace mandate {
 
-// What is sent reaches the sink as tasks of the loop, in order; after the stream is closed or
-// cancelled it is dropped. Used as FakeTransport is, which creates it.
+// Events reach the sink as tasks of the loop, in order. After the stream is closed or cancelled
+// they are dropped. Same threads as FakeTransport, which creates it.
 class FakeStream : public std::enable_shared_from_this<FakeStream> {
  public:
   FakeStream(Loop& loop, RecordedRequest request, std::shared_ptr<StreamSink> sink);
@@ -29,15 +29,15 @@ class FakeStream : public std::enable_shared_from_this<FakeStream> {
   // OK: the server ended the stream; kUnavailable: the connection failed.
   void Close(absl::Status status = absl::OkStatus());
 
-  // Runs `callback`, as a task of the loop, when the client gives the stream up, if it does.
+  // Runs `callback`, as a task of the loop, if the client cancels the stream.
   void OnCancelled(std::function<void()> callback) { on_cancelled_ = std::move(callback); }
 
   const RecordedRequest& request() const { return request_; }
-  // The sink has seen OnOpen.
+  // Whether the sink got OnOpen.
   bool opened() const { return gate_.opened(); }
-  // The client gave the stream up: its Stream is gone, or the sink returned kCancel.
+  // Whether the client cancelled the stream: its Stream is destroyed, or the sink returned kCancel.
   bool cancelled() const { return cancelled_; }
-  // Ended by either side, or about to: nothing that is sent now would arrive.
+  // Whether either side ended it, or is about to: nothing that is sent now would arrive.
   bool ended() const { return ending_ || cancelled_; }
 
  private:
@@ -47,7 +47,7 @@ class FakeStream : public std::enable_shared_from_this<FakeStream> {
   // The client's end; destroying it cancels.
   std::unique_ptr<Stream> NewHandle();
   void CloseUnlessOpenedBy(absl::Time deadline);
-  // Runs `event` on the gate; it returns whether to go on.
+  // Runs `event` on the gate; it returns whether to continue.
   void Deliver(absl::AnyInvocable<bool(SinkGate&)> event);
   void Cancel();
 

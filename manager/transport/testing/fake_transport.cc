@@ -64,7 +64,7 @@ void FakeTransport::Call(const CallContext& context, HttpRequest request, Done d
                    ? absl::CancelledError("the call was cancelled")
                    : absl::DeadlineExceededError("no answer by the deadline"));
   });
-  // The server does not see a call whose deadline has passed.
+  // The server does not see a call after its deadline.
   if (context.deadline <= loop_.clock().TimeNow()) return;
   loop_.Post(
       weak_.Bind([this, id, request = std::move(request), failure = NextFailure()]() mutable {
@@ -73,7 +73,7 @@ void FakeTransport::Call(const CallContext& context, HttpRequest request, Done d
 }
 
 void FakeTransport::Serve(uint64_t id, const HttpRequest& request, std::optional<Failure> failure) {
-  // Cancelled before it left.
+  // It was cancelled before it went out.
   if (!calls_.contains(id)) return;
   if (late_handler_ && !failure.has_value() && !IsExpected(request)) {
     late_handler_(request,
@@ -96,7 +96,7 @@ bool FakeTransport::IsExpected(const HttpRequest& request) const {
 }
 
 void FakeTransport::Answer(uint64_t id, FakeReply reply) {
-  const auto call = calls_.find(id);  // again: the handler is the test's own code
+  const auto call = calls_.find(id);  // again: the handler is code of the test
   if (reply.never || call == calls_.end()) return;
   call->second->reply = loop_.RunAt(
       loop_.clock().TimeNow() + reply.delay,
@@ -106,7 +106,7 @@ void FakeTransport::Answer(uint64_t id, FakeReply reply) {
 void FakeTransport::Finish(uint64_t id, absl::StatusOr<HttpResponse> result) {
   auto node = calls_.extract(id);
   if (node.empty()) return;
-  // Out of the map and without its timers first: `done` may do anything.
+  // First out of the map and without timers: `done` may do anything.
   Done done = node.mapped()->pending.Take();
   const std::shared_ptr<BodySink> sink = std::move(node.mapped()->sink);
   node = {};

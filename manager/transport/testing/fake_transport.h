@@ -1,5 +1,4 @@
-// A Transport whose server is a test: it answers by script, on a Loop that may be simulated, and
-// remembers every request.
+// A Transport with scripted responses, on a Loop that may be simulated. It records every request.
 //
 //   SimulatedLoop loop;
 //   FakeTransport fake(loop);
@@ -35,12 +34,12 @@
 
 namespace mandate {
 
-// How a request is answered.
+// The response to a request.
 struct FakeReply {
-  // An error: no response came.
+  // An error: there was no response.
   absl::StatusOr<HttpResponse> result = HttpResponse{};
   absl::Duration delay = absl::ZeroDuration();
-  // No answer at all: the call ends by its deadline or its stop.
+  // No response at all: the call ends by its deadline or its stop.
   bool never = false;
 
   static FakeReply Json(int code, std::string body);
@@ -50,42 +49,43 @@ struct FakeReply {
   FakeReply After(absl::Duration by) const;
 };
 
-// Single-threaded with a SimulatedLoop; else loop thread only, the constructor excepted.
+// Single-threaded with a SimulatedLoop; otherwise loop thread only, except for the constructor.
 class FakeTransport : public Transport {
  public:
   using Handler = std::function<FakeReply(const HttpRequest&)>;
-  // Answers by calling `reply` once, at once or later.
+  // Answers a call by calling `reply` once, at once or later.
   using Reply = std::function<void(FakeReply)>;
   using LateHandler = std::function<void(const HttpRequest&, Reply reply)>;
 
   struct Options {
-    // A stream without a head by then ends with kUnavailable, as the real transport's does.
+    // A stream without a head by then ends with kUnavailable, as with the real transport.
     absl::Duration time_to_headers = absl::Seconds(30);
   };
 
-  // What requests meet after FailAfter().
+  // The failure of requests after FailAfter().
   struct Failure {
     size_t times = std::numeric_limits<size_t>::max();
-    // The server did what was asked, but its answer was lost.
+    // The server acted on the request, but its response was lost.
     bool reply_lost = false;
     absl::Status status = absl::UnavailableError("connection reset (injected)");
   };
 
   explicit FakeTransport(Loop& loop) : FakeTransport(loop, Options()) {}
   FakeTransport(Loop& loop, Options options);  // `loop` outlives this
-  // Calls and streams that are open end with kCancelled, later on the loop.
+  // Open calls and streams end with kCancelled, later on the loop.
   ~FakeTransport() override;
 
   void Call(const CallContext& context, HttpRequest request, Done done) override;
   std::unique_ptr<Stream> Open(HttpRequest request, std::shared_ptr<StreamSink> sink) override;
 
-  // The server, for calls that meet no expectation. Runs as a task of the loop, not inside Call().
+  // The server of calls that match no expectation. It runs in a task of the loop, not inside
+  // Call().
   void Handle(Handler handler) { handler_ = std::move(handler); }
-  // The same for a server that takes its time; it is asked before the other.
+  // The same for a server that answers later; it is asked before the other.
   void HandleLate(LateHandler handler) { late_handler_ = std::move(handler); }
-  // Answers the next call of `method` whose target starts with `target_prefix`; expectations that
-  // match the same call are used up in order, before the handler is asked. A call that meets
-  // neither fails with kInternal.
+  // Answers the next call of `method` whose target starts with `target_prefix`. Expectations for
+  // the same call are used in order, before the handler is asked. A call that has neither fails
+  // with kInternal.
   void Expect(std::string method, std::string target_prefix, FakeReply reply);
   size_t unmet_expectations() const { return expectations_.size(); }
 
@@ -106,12 +106,12 @@ class FakeTransport : public Transport {
   // Streams in the order in which they were opened; valid as long as this.
   size_t stream_count() const { return streams_.size(); }
   FakeStream& stream(size_t index) { return *streams_.at(index); }
-  // Neither closed nor cancelled.
+  // Streams that are neither closed nor cancelled.
   size_t open_stream_count() const;
-  // The last one opened that is still open and whose target starts so; null: none.
+  // The last stream that is open and whose target has this prefix; null: none.
   FakeStream* FindStream(std::string_view target_prefix);
 
-  // Calls that have no answer yet.
+  // Calls without a response so far.
   size_t pending_call_count() const { return calls_.size(); }
 
  private:
@@ -124,7 +124,7 @@ class FakeTransport : public Transport {
   using Calls = std::map<uint64_t, std::shared_ptr<PendingCall>>;
 
   FakeReply ReplyTo(const HttpRequest& request);
-  // The failure that the next request meets, if any.
+  // The failure of the next request, if it has one.
   std::optional<Failure> NextFailure();
   void Finish(uint64_t id, absl::StatusOr<HttpResponse> result);
   void Serve(uint64_t id, const HttpRequest& request, std::optional<Failure> failure);

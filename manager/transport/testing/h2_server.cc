@@ -43,7 +43,7 @@ bool UseKeyPair(SSL_CTX* context, const KeyPair& pair) {
   return ok;
 }
 
-// The `argument` is the protocol to choose, as ALPN writes it.
+// The `argument` is the protocol to choose, in ALPN's format.
 int ChooseProtocol(SSL*, const unsigned char** out, unsigned char* out_size,
                    const unsigned char* offered, unsigned int offered_size, void* argument) {
   const std::string_view wanted = static_cast<const char*>(argument);
@@ -75,7 +75,7 @@ absl::StatusOr<H2Server::SslContext> H2Server::NewSslContext(const Options& opti
     X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), certificate);
     SSL_CTX_add_client_CA(context.get(), certificate);
     X509_free(certificate);
-    // As an API server does: a token may come instead.
+    // As an API server does: a token may come instead of a certificate.
     SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
     SSL_CTX_set_session_id_context(context.get(), reinterpret_cast<const unsigned char*>("t"), 1);
   }
@@ -208,7 +208,7 @@ void H2Server::ForEachConnection(const std::function<void(TlsConnection&)>& work
 
 void H2Server::GoAway(ServerSession::GoAwayFrame frame) {
   ForEachConnection([frame](TlsConnection& connection) { connection.GoAway(frame); });
-  // They have it in writing by the time this runs.
+  // The goodbye has been written by the time this runs.
   if (!loop_->IsCurrent()) OnLoop([] {});
 }
 

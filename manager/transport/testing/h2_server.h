@@ -30,14 +30,14 @@
 
 namespace mandate {
 
-// Thread-safe. Its streams must not be used after it is destroyed.
+// Thread-safe. Do not use its streams after it is destroyed.
 class H2Server {
  public:
   struct Options {
     const TestCa* ca = nullptr;                         // issues the server's certificate…
-    std::optional<KeyPair> certificate = std::nullopt;  // …unless this is it
+    std::optional<KeyPair> certificate = std::nullopt;  // …unless this is set
     std::vector<std::string> names = {"IP:127.0.0.1", "DNS:localhost"};
-    // Issues the certificates that clients may show; null: clients are not asked for any.
+    // Issues the certificates that clients may use. Null: clients are not asked for any.
     const TestCa* client_ca = nullptr;
     bool http2 = true;  // false: HTTP/1.1 only
     uint32_t max_concurrent_streams = 250;
@@ -45,8 +45,8 @@ class H2Server {
   };
 
   struct Stats {
-    size_t accepted = 0;   // connections, ever
-    size_t connected = 0;  // now, their handshakes over
+    size_t accepted = 0;   // connections so far
+    size_t connected = 0;  // connections after their handshake, now
     size_t open_streams = 0;
     size_t most_streams_on_a_connection = 0;
     size_t requests = 0;
@@ -61,24 +61,24 @@ class H2Server {
   std::string url() const { return "https://127.0.0.1:" + std::to_string(port_); }
   Loop& loop() { return *loop_; }
 
-  // Sends GOAWAY on every connection that is open: its streams go on, up to the frame's last.
+  // Sends GOAWAY on every open connection. Streams up to the frame's last continue.
   void GoAway(ServerSession::GoAwayFrame frame = {});
-  // Keeps every connection open and does nothing on it. New ones are accepted as ever.
+  // Keeps every open connection and does nothing on it. New connections work.
   void SetStalled(bool stalled);
-  // Every connection that is open loses its other end: nothing is acknowledged any more. False: the
-  // kernel does not let this process (a sandbox) do that.
+  // Cuts the network of every open connection: nothing is acknowledged any more. False: the kernel
+  // does not allow it in this process (in a sandbox).
   bool BlackHole();
-  // What new connections do to requests with a body.
+  // The response of new connections to requests with a body.
   void AnswerEarly(ServerSession::EarlyAnswer answer);
-  // New connections write TLS records of so many bytes.
+  // New connections write TLS records of this size.
   void SetRecordSize(size_t bytes);
   void CloseConnections();
-  // By a TCP reset.
+  // Resets connections (TCP RST).
   void ResetConnections();
-  // Of new connections.
+  // For new connections.
   void SetCertificate(const KeyPair& certificate);
-  // What becomes of new connections: kClose closes them at once, kIgnore leaves them without an
-  // answer to the handshake, kMute says nothing after it.
+  // The behaviour of new connections. kClose: closes them at once; kIgnore: never answers the
+  // handshake; kMute: sends nothing after it.
   enum class Accepting { kServe, kClose, kIgnore, kMute };
   void SetAccepting(Accepting accepting);
 
@@ -105,7 +105,7 @@ class H2Server {
   uint16_t port_ = 0;
   int listener_ = -1;
 
-  // Of the loop's thread.
+  // Used on the loop's thread only.
   SslContext ssl_;
   std::unique_ptr<EventLoop::FdWatch> accepting_;
   std::map<uint64_t, std::shared_ptr<TlsConnection>> connections_;
@@ -114,7 +114,7 @@ class H2Server {
   std::optional<size_t> record_size_;
   Stats stats_;
 
-  std::unique_ptr<EventLoop> loop_;  // last: stops before what its tasks use
+  std::unique_ptr<EventLoop> loop_;  // last: it stops before what its tasks use is destroyed
 };
 
 }  // namespace mandate

@@ -9,7 +9,7 @@
 namespace mandate {
 namespace {
 
-// One request at a time, keep-alive, bodies by Content-Length. Enough for clients of tests.
+// One request at a time, keep-alive, bodies by Content-Length: enough for clients in tests.
 class Http1Session : public ServerSession, public std::enable_shared_from_this<Http1Session> {
  public:
   explicit Http1Session(Context context) : context_(std::move(context)) {}
@@ -26,7 +26,7 @@ class Http1Session : public ServerSession, public std::enable_shared_from_this<H
   }
 
   bool done() const override { return done_ && outgoing_.empty(); }
-  // What is closed with bytes unread is reset, and the client may lose the answer.
+  // A socket that is closed with unread bytes is reset, and the client may lose the response.
   absl::Duration linger() const override {
     return early_ ? absl::Seconds(1) : absl::ZeroDuration();
   }
@@ -133,7 +133,7 @@ class Http1Session : public ServerSession, public std::enable_shared_from_this<H
   const Context context_;
   std::string incoming_;
   std::string outgoing_;
-  std::shared_ptr<ServerStream> stream_;  // the request that is being answered
+  std::shared_ptr<ServerStream> stream_;  // the request in progress
   uint64_t current_ = 1;
   bool chunked_ = false;
   bool closing_ = false;

@@ -24,7 +24,7 @@ class Http2Session : public ServerSession, public std::enable_shared_from_this<H
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, OnStreamClose);
     nghttp2_option* option;
     nghttp2_option_new(&option);
-    // It keeps back what no client takes, without a word.
+    // Silently drops headers that no client accepts.
     nghttp2_option_set_max_send_header_block_length(option, 1 << 24);
     nghttp2_session_server_new2(&session_, callbacks, this, option);
     nghttp2_option_del(option);
@@ -45,7 +45,7 @@ class Http2Session : public ServerSession, public std::enable_shared_from_this<H
 
   void Collect(std::string& out, size_t limit) override {
     if (const auto frame = std::exchange(going_away_, std::nullopt)) {
-      // Not before: it names the last request that was taken, and closes those after it.
+      // Only now: it names the last request that was taken, and closes those after it.
       const int32_t last = frame->last.has_value()
                                ? static_cast<int32_t>(*frame->last)
                                : nghttp2_session_get_last_proc_stream_id(session_);
@@ -63,8 +63,8 @@ class Http2Session : public ServerSession, public std::enable_shared_from_this<H
     return !nghttp2_session_want_read(session_) && !nghttp2_session_want_write(session_);
   }
 
-  // As long as Go's server does, for requests that were under way and learn from GOAWAY that they
-  // were not served.
+  // As long as Go's server waits, for requests in flight that learn from GOAWAY that they were not
+  // served.
   absl::Duration linger() const override { return absl::Seconds(1); }
 
   void GoAway(GoAwayFrame frame) override {
@@ -126,7 +126,7 @@ class Http2Session : public ServerSession, public std::enable_shared_from_this<H
 
   static Http2Session& Self(void* user_data) { return *static_cast<Http2Session*>(user_data); }
 
-  // Points into both: they outlive it.
+  // Points into both, which outlive it.
   static nghttp2_nv Field(std::string_view name, std::string_view value) {
     const auto bytes = [](std::string_view text) {
       return reinterpret_cast<uint8_t*>(const_cast<char*>(text.data()));
@@ -156,7 +156,7 @@ class Http2Session : public ServerSession, public std::enable_shared_from_this<H
     End(stream);
   }
 
-  // The answer is out, the request is not in: the rest of it is not wanted.
+  // The response is out before the request is complete: the rest of the request is dropped.
   static int OnFrameSent(nghttp2_session* session, const nghttp2_frame* frame, void* user_data) {
     const bool ended = frame->hd.type == NGHTTP2_DATA && frame->hd.flags & NGHTTP2_FLAG_END_STREAM;
     if (ended && Self(user_data).context_.early_answer.has_value()) {

@@ -16,13 +16,14 @@ namespace mandate {
 struct RecordedRequest {
   RecordedRequest(absl::Time when, const HttpRequest& request, bool stream);
 
-  // The value of the first header of this name, whatever its case; null: there is none.
+  // The value of the first header of this name, in any case; null: no such header.
   const std::string* Header(std::string_view name) const;
 
   absl::Time time;
   bool is_stream;
   std::shared_ptr<const Endpoint> endpoint;
-  // In the clear: it is a test's. Nullopt: authenticated by the endpoint's certificate.
+  // The token in the clear, for tests. Nullopt: the endpoint's certificate authenticates the
+  // request.
   std::optional<std::string> token;
   std::string method;
   std::string target;

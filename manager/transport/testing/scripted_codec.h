@@ -1,4 +1,4 @@
-// Connections that do what the test says, for tests of the rules above them.
+// Scripted connections, for tests of the rules above a codec.
 //
 //   ScriptedNetwork network;
 //   … new_wire = network.NewWire() …
@@ -22,7 +22,7 @@ namespace mandate {
 // Requests are named by their targets. Single-threaded.
 class ScriptedCodec : public ClientCodec {
  public:
-  // An error in `full` is Add()'s answer. `full` outlives this.
+  // An error in `full` is the result of Add(). `full` outlives this.
   ScriptedCodec(Observer& observer, const absl::Status& full) : observer_(observer), full_(full) {}
 
   absl::Status Add(std::shared_ptr<ActiveRequest> active) override {
@@ -38,12 +38,12 @@ class ScriptedCodec : public ClientCodec {
   bool Flush() override { return true; }
   bool gone() const override { return gone_; }
 
-  // It goes out.
+  // The request goes out.
   void Send(const std::string& target) {
     sent_[target] = true;
     observer_.OnSent(*Find(target));
   }
-  // It goes out, and the head of its answer comes.
+  // The request goes out, and the head of its response comes.
   void Answer(const std::string& target, bool multiplexed = true) {
     Send(target);
     observer_.OnHead(multiplexed);
@@ -52,25 +52,25 @@ class ScriptedCodec : public ClientCodec {
     Find(target)->OnHead(head);
     observer_.OnSettled({});
   }
-  // Something comes that answers none of them.
+  // Something comes that belongs to none of the requests.
   void Hear() { observer_.OnHeard(); }
-  // It is over; `result` says how, but for `sent`.
+  // The request ends with `result`, except that this sets `sent`.
   void End(const std::string& target, TransferResult result) {
     std::shared_ptr<ActiveRequest> active = Find(target);
     std::erase(active_, active);
     result.sent = sent_[target];
     observer_.OnSettled({{std::move(active), std::move(result)}});
   }
-  // The server took the connection away, and nothing else happened yet.
+  // The server closed the connection, and nothing else has happened yet.
   void Vanish() {
     gone_ = true;
     observer_.OnSettled({});
   }
 
-  // What was put on it, in order, and whether this is still there.
+  // The requests that were added, in order, and whether this one is still there.
   const std::vector<std::string>& added() const { return added_; }
   bool Has(const std::string& target) const { return Find(target) != nullptr; }
-  // Null: it is not there.
+  // Null: no such request.
   const ActiveRequest* Get(const std::string& target) const { return Find(target).get(); }
 
  private:
@@ -88,7 +88,7 @@ class ScriptedCodec : public ClientCodec {
   bool gone_ = false;
 };
 
-// The connections that were made, by number.
+// The connections, in the order in which they were made.
 class ScriptedNetwork {
  public:
   ClientCodecFactory NewWire() {
@@ -104,7 +104,7 @@ class ScriptedNetwork {
   // Each attempt to add a request to a connection fails with `status`, unless it is OK.
   void RefuseRequests(absl::Status status) { no_requests_ = std::move(status); }
   size_t size() const { return codecs_.size(); }
-  // Only while the transport has it.
+  // Valid while the transport has it.
   ScriptedCodec& codec(size_t number) { return *codecs_.at(number); }
 
  private:

@@ -1,4 +1,4 @@
-// The protocol of one connection of a test server, apart from its socket.
+// The protocol of one connection of a test server, independent of its socket.
 #ifndef MANAGER_TRANSPORT_TESTING_SERVER_SESSION_H_
 #define MANAGER_TRANSPORT_TESTING_SERVER_SESSION_H_
 
@@ -17,11 +17,11 @@
 
 namespace mandate {
 
-// Bytes in, bytes out. Server's loop only.
+// Takes and gives bytes. Server's loop only.
 class ServerSession : public ServerStreamWriter {
  public:
-  // To a request with a body as soon as its head is there, with RST_STREAM (NO_ERROR) for the rest
-  // of it. A 401 comes with GOAWAY, as API servers send it. Completion HTTP/1.1: with "Connection:
+  // The response to a request with a body as soon as its head has come, followed by RST_STREAM
+  // (NO_ERROR). A 401 comes with GOAWAY, as API servers send it. Over HTTP/1.1: with "Connection:
   // close", and the rest is read and dropped for a while.
   struct EarlyAnswer {
     int code = 0;
@@ -35,16 +35,16 @@ class ServerSession : public ServerStreamWriter {
     std::string client_common_name;
     std::optional<EarlyAnswer> early_answer = std::nullopt;
     std::function<void()> answered_early;
-    // Something is there to write, or done() changed; called by what handlers do. May be called
-    // inside Receive().
+    // There is something to write, or done() has changed. Handlers cause it, perhaps inside
+    // Receive().
     std::function<void()> wants_to_write;
   };
 
-  // False: the client broke the protocol and the connection is to be closed.
+  // False: the client broke the protocol; close the connection.
   virtual bool Receive(std::string_view bytes) = 0;
-  // Appends what is to be sent, about `limit` bytes of it.
+  // Appends about `limit` bytes to send.
   virtual void Collect(std::string& out, size_t limit) = 0;
-  // Nothing more will come: close once everything is written, and this has passed.
+  // Nothing more will come: close after everything is written and this time has passed.
   virtual bool done() const = 0;
   virtual absl::Duration linger() const = 0;
   struct GoAwayFrame {
@@ -52,12 +52,11 @@ class ServerSession : public ServerStreamWriter {
     // The last request that is served; nullopt: the last that was taken so far.
     std::optional<uint64_t> last = std::nullopt;
   };
-  // Asks the client to open no more streams here; those that are open, up to the last, go on. May
-  // be said again, with a lower last. Completion HTTP/1.1: "Connection: close" with the next
-  // answer.
+  // Asks the client to open no more streams here. Open streams up to the last continue. May be
+  // called again, with a lower last. Over HTTP/1.1: "Connection: close" with the next response.
   virtual void GoAway(GoAwayFrame frame) = 0;
   virtual size_t open_streams() const = 0;
-  // The socket is gone.
+  // The socket is closed.
   virtual void CloseStreams() = 0;
 };
 

@@ -1,4 +1,4 @@
-// One request at a test server, and the handler's means of answering it.
+// One request at a test server, and the means to answer it.
 #ifndef MANAGER_TRANSPORT_TESTING_SERVER_STREAM_H_
 #define MANAGER_TRANSPORT_TESTING_SERVER_STREAM_H_
 
@@ -19,15 +19,15 @@ namespace mandate {
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
 struct ServerRequest {
-  // The value of the first header of this lower-case name; empty: there is none.
+  // The value of the first header of this lower-case name; empty: no such header.
   std::string_view Header(std::string_view name) const;
 
   std::string method;
   std::string target;   // path and query
   HttpHeaders headers;  // names in lower case
   std::string body;
-  uint64_t connection = 0;         // which connection of the server, from 1
-  std::string client_common_name;  // of the verified client certificate; empty: none
+  uint64_t connection = 0;         // the number of its connection, from 1
+  std::string client_common_name;  // of the verified client certificate; empty: no certificate
 };
 
 // What a connection's protocol does for a stream. Server's loop only.
@@ -40,8 +40,8 @@ class ServerStreamWriter {
   virtual void Reset(uint64_t stream, uint32_t error_code) = 0;
 };
 
-// Thread-safe: what is called outside the server's loop happens there soon, in order. After the
-// stream is closed everything does nothing.
+// Thread-safe: calls from other threads take effect on the server's loop soon, in order. After the
+// stream is closed they do nothing.
 class ServerStream : public std::enable_shared_from_this<ServerStream> {
  public:
   ServerStream(Loop& loop, std::weak_ptr<ServerStreamWriter> writer, uint64_t id,
@@ -49,22 +49,22 @@ class ServerStream : public std::enable_shared_from_this<ServerStream> {
 
   const ServerRequest& request() const { return request_; }
 
-  // The whole answer.
+  // Sends the whole response.
   void Respond(int code, std::string body, HttpHeaders headers = JsonHeaders());
-  // The answer piece by piece.
+  // These send the response in pieces.
   void Open(int code = 200, HttpHeaders headers = JsonHeaders());
   void Send(std::string bytes);
   void End();
-  // RST_STREAM with an HTTP/2 error code; over HTTP/1.1, the connection is closed.
+  // Sends RST_STREAM with an HTTP/2 error code. Over HTTP/1.1 the connection is closed.
   void Reset(uint32_t error_code);
 
-  // Ended, reset by either side, or its connection closed.
+  // Whether it ended, was reset by either side, or lost its connection.
   bool closed() const { return closed_; }
 
-  // Runs `callback` as a task of the server's loop once the stream is closed. Server's loop only.
+  // Runs `callback` as a task of the server's loop after the stream is closed. Server's loop only.
   void OnClosed(std::function<void()> callback) { on_closed_ = std::move(callback); }
 
-  // For the connection.
+  // For the connection only.
   void MarkClosed();
 
   static HttpHeaders JsonHeaders() { return {{"content-type", "application/json"}}; }
@@ -80,7 +80,8 @@ class ServerStream : public std::enable_shared_from_this<ServerStream> {
   std::function<void()> on_closed_;
 };
 
-// Called on the server's loop for each complete request; may keep the stream and answer any time.
+// Called on the server's loop for each complete request. It may keep the stream and answer at any
+// time.
 using ServerHandler = std::function<void(std::shared_ptr<ServerStream>)>;
 
 }  // namespace mandate

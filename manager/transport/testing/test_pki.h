@@ -1,4 +1,4 @@
-// Certificates made on the spot, for servers and clients of tests.
+// Certificates for servers and clients of tests.
 #ifndef MANAGER_TRANSPORT_TESTING_TEST_PKI_H_
 #define MANAGER_TRANSPORT_TESTING_TEST_PKI_H_
 
@@ -13,8 +13,8 @@ struct KeyPair {
   std::string key_pem;
 };
 
-// A certificate authority of its own. Thread-safe after construction. Aborts when OpenSSL fails:
-// there is no test without it.
+// A certificate authority. Thread-safe after construction. Aborts when OpenSSL fails: no test can
+// run without it.
 class TestCa {
  public:
   explicit TestCa(const std::string& common_name = "test CA");
@@ -22,17 +22,18 @@ class TestCa {
 
   const std::string& certificate_pem() const { return certificate_pem_; }
 
-  // From when until when a certificate is valid, in seconds from now.
+  // The validity of a certificate, in seconds from now.
   struct Validity {
     long from = -24L * 3600;
     long until = 3650L * 24 * 3600;
   };
 
-  // For a server. Each name is "IP:127.0.0.1" or "DNS:localhost".
+  // A certificate for a server. Each name is "IP:127.0.0.1" or "DNS:localhost".
   KeyPair IssueServer(const std::vector<std::string>& subject_alternative_names) const;
   KeyPair IssueServer(const std::vector<std::string>& subject_alternative_names,
                       Validity validity) const;
-  // For a client: to Kubernetes, the common name is the user and each organisation a group.
+  // A certificate for a client. To Kubernetes the common name is the user, and each organisation a
+  // group.
   KeyPair IssueClient(const std::string& common_name,
                       const std::vector<std::string>& organisations = {}) const;
 

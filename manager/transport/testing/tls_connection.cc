@@ -100,7 +100,7 @@ void TlsConnection::ScheduleDrive() {
 void TlsConnection::Drive() {
   if (watch_ == nullptr || stalled_) return;
   want_write_ = false;
-  // Stale errors of other connections would be taken for this one's.
+  // Old errors of other connections would be taken for errors of this one.
   ERR_clear_error();
   if (!SSL_is_init_finished(ssl_) && !Handshake()) return;
   if (std::exchange(stall_after_handshake_, false)) {

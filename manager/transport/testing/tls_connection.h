@@ -1,4 +1,4 @@
-// One TLS connection of a test server: the socket and its session.
+// One TLS connection of a test server: its socket and its session.
 #ifndef MANAGER_TRANSPORT_TESTING_TLS_CONNECTION_H_
 #define MANAGER_TRANSPORT_TESTING_TLS_CONNECTION_H_
 
@@ -17,31 +17,32 @@ namespace mandate {
 // Server's loop only.
 class TlsConnection : public std::enable_shared_from_this<TlsConnection> {
  public:
-  // Makes the session when the handshake is done.
+  // Makes the session after the handshake.
   using NewSession = std::function<std::shared_ptr<ServerSession>(
       bool http2, std::string client_common_name, std::function<void()> wants_to_write)>;
 
-  // Takes the socket. `closed` runs once, later, as a task.
+  // Takes the socket. `closed` runs once, later, in a task of its own.
   TlsConnection(EventLoop& loop, int fd, SSL* ssl, NewSession new_session,
                 std::function<void()> closed);
   ~TlsConnection();
 
-  // Starts reading; false when the loop cannot watch the socket.
+  // Starts to read. False: the loop cannot watch the socket.
   bool Start();
-  // No byte in or out until it ends, while the kernel goes on acknowledging: a hung server.
+  // No bytes in or out until it ends, while the kernel still acknowledges: a server that hangs.
   void SetStalled(bool stalled);
-  // As SetStalled(true), from the end of the handshake on.
+  // SetStalled(true) at the end of the handshake.
   void StallAfterHandshake() { stall_after_handshake_ = true; }
-  // The most that it writes into one TLS record.
+  // The largest TLS record that it writes.
   void SetRecordSize(size_t bytes) { record_size_ = bytes; }
-  // The kernel drops what comes, unacknowledged: a machine that is gone. False: it may not.
+  // The kernel drops all packets without an acknowledgement, as if the machine were off. False: the
+  // kernel does not allow it.
   bool BlackHole();
   void GoAway(ServerSession::GoAwayFrame frame);
   void Close();
-  // As Close(), by a TCP reset.
+  // The same as Close(), by a TCP reset.
   void Reset();
 
-  // Null before the handshake is over.
+  // Null before the end of the handshake.
   const ServerSession* session() const { return session_.get(); }
 
  private:
@@ -49,9 +50,9 @@ class TlsConnection : public std::enable_shared_from_this<TlsConnection> {
   bool Handshake();
   bool ReadAll();
   bool WriteAll();
-  // False: close now.
+  // False: close the connection now.
   bool Linger();
-  // After an OpenSSL call failed: whether that was only for want of readiness.
+  // After an OpenSSL call failed: whether it only has to wait for the socket.
   bool WouldBlock(int result);
   void UpdateEvents();
   void ScheduleDrive();

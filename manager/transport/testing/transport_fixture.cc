@@ -3,8 +3,8 @@
 namespace mandate {
 namespace {
 
-// A status that shares nothing with others: ThreadSanitizer does not see the reference counting of
-// Debian's absl::Status, and reports a race when two threads let go of one.
+// A status that shares nothing with another: ThreadSanitizer does not see the reference counting of
+// Debian's absl::Status, and reports a race when two threads release one.
 absl::Status Unshared(const absl::Status& status) {
   absl::Status unshared(status.code(), std::string(status.message()));
   status.ForEachPayload([&unshared](absl::string_view url, const absl::Cord& payload) {
@@ -67,7 +67,7 @@ TransportFixture::~TransportFixture() = default;
 void TransportFixture::TearDown() {
   if (transport_ != nullptr) {
     OnLoop([this] { transport_.reset(); });
-    OnLoop([] {});  // its clearing up is over
+    OnLoop([] {});  // it has removed everything when this returns
   }
   server_.reset();
 }
@@ -174,7 +174,7 @@ bool TransportFixture::Eventually(const std::function<bool()>& condition) {
   const absl::Time limit = loop_->clock().TimeNow() + absl::Minutes(5);
   while (!condition()) {
     if (loop_->clock().TimeNow() > limit) return false;
-    // Looks again in 2 ms: what is waited for happens in other threads.
+    // Looks again every 2 ms: other threads do what is waited for.
     Latch later;
     std::unique_ptr<Loop::Timer> timer;
     OnLoop([&] {

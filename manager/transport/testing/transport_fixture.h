@@ -1,4 +1,4 @@
-// Tests of HttpTransport against a server of their own, driven from the test's thread.
+// Tests of HttpTransport with a server of their own, driven from the test's thread.
 #ifndef MANAGER_TRANSPORT_TESTING_TRANSPORT_FIXTURE_H_
 #define MANAGER_TRANSPORT_TESTING_TRANSPORT_FIXTURE_H_
 
@@ -26,7 +26,7 @@
 
 namespace mandate {
 
-// Remembers what a stream brought. Thread-safe.
+// Records the events of a stream. Thread-safe.
 class CollectingSink : public StreamSink {
  public:
   Flow OnOpen(const HttpResponse& head) override;
@@ -36,7 +36,7 @@ class CollectingSink : public StreamSink {
   int code() const;  // 0: not open yet
   std::string data() const;
   std::optional<absl::Status> closed() const;
-  // How often OnClosed was called; more than once is a bug, and so is anything after it.
+  // How often OnClosed was called. More than once is a bug, and so is any event after it.
   int closed_count() const;
   bool called_after_close() const;
 
@@ -52,13 +52,13 @@ class CollectingSink : public StreamSink {
 // One stream and its sink.
 struct Watch {
   std::shared_ptr<CollectingSink> sink;
-  std::unique_ptr<Stream> stream;  // of the loop's thread
+  std::unique_ptr<Stream> stream;  // used on the loop's thread
 };
 
-// A call under way, or over.
+// A call that is pending or done.
 struct AsyncCall {
   Latch done;
-  absl::StatusOr<HttpResponse> result;  // once `done` is set
+  absl::StatusOr<HttpResponse> result;  // valid if `done`
   int times_done = 0;
 };
 
@@ -66,8 +66,8 @@ class TransportFixture : public ::testing::Test {
  protected:
   TransportFixture();
   ~TransportFixture() override;
-  // Ends transport and server, before what the server's handler uses in derived fixtures goes.
-  // What it uses must not be local to the test.
+  // Stops transport and server; a derived fixture calls it before it destroys what the server's
+  // handler uses. That must not be local to the test.
   void TearDown() override;
 
   void StartServer(ServerHandler handler, H2Server::Options options = {});
@@ -80,7 +80,7 @@ class TransportFixture : public ::testing::Test {
   void OnLoop(const std::function<void()>& work);
   static Transport::Done Into(std::shared_ptr<AsyncCall> call);
   std::shared_ptr<AsyncCall> StartCall(HttpRequest request, CallContext context = {});
-  // Calls and waits.
+  // Calls and waits for the result.
   absl::StatusOr<HttpResponse> Call(HttpRequest request, CallContext context = {});
   CallContext Within(absl::Duration duration) const;
 
@@ -90,13 +90,13 @@ class TransportFixture : public ::testing::Test {
 
   // For handlers that answer later, or never. Thread-safe.
   void Keep(std::shared_ptr<ServerStream> stream);
-  // Those that were kept since the last call.
+  // The streams that were kept since the last call.
   std::vector<std::shared_ptr<ServerStream>> TakeKept();
-  // Counts, for handlers. Thread-safe.
+  // Counters for handlers. Thread-safe.
   int CountUp(const std::string& what);
   int CountOf(const std::string& what);
 
-  // Waits until `condition` holds; false after five minutes: the limit is for what hangs.
+  // Waits until `condition` holds. False after five minutes, a limit for hangs only.
   bool Eventually(const std::function<bool()>& condition);
 
   TestCa ca_;
