@@ -11,8 +11,8 @@
 namespace mandate {
 namespace {
 
-// What the API server's authorization prints before its reason (rbac/forbidden.h): the resource and
-// the name of the request, which the details repeat; nothing for a URL.
+// The start of an API server's authorization message, before its reason (rbac/forbidden.h): it has
+// the resource and the name of the request, as the details have, and nothing for a URL.
 std::string Subject(const ApiStatusProto& status) {
   const auto& details = status.details();
   std::string subject = details.kind();
@@ -26,7 +26,7 @@ std::string Subject(const ApiStatusProto& status) {
 bool IsAnonymous(const absl::Status& status) {
   const std::optional<ApiStatusProto> proto = ApiStatus(status);
   if (!proto.has_value() || proto->code() != 403) return false;
-  // Its details could repeat what the API server puts before its message.
+  // The details could repeat the API server's own prefix.
   if (IsDeniedByWebhook(status)) return false;
   return proto->message().starts_with(
       StrCat(Subject(*proto), "User ", rbac::Quote(rbac::kAnonymousUser), " cannot "));

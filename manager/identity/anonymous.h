@@ -1,4 +1,4 @@
-// When a credential was lost on the way.
+// Detects a credential that was lost on the way to the server.
 #ifndef MANAGER_IDENTITY_ANONYMOUS_H_
 #define MANAGER_IDENTITY_ANONYMOUS_H_
 
@@ -6,10 +6,10 @@
 
 namespace mandate {
 
-// Whether `status` is the API server's own 403 to a request of system:anonymous: the server saw no
-// credential, or an empty one, and with anonymous access on it does not answer 401. That is a lost
-// credential, not a missing permission. A 403 that only quotes the name, as the denial of an
-// admission policy may, is not one.
+// Whether `status` is the API server's own 403 to a request of system:anonymous. The server saw no
+// credential, or an empty one; it does not answer 401 when anonymous access is on. That is a lost
+// credential, not a missing permission. A 403 that only quotes the name, such as a denial by an
+// admission policy, does not count.
 bool IsAnonymous(const absl::Status& status);
 
 }  // namespace mandate

@@ -13,7 +13,7 @@ constexpr double kSpread = 0.1;  // of the life, by identity
 constexpr absl::Duration kMaxAge = absl::Hours(24);
 constexpr absl::Duration kMaxJitter = absl::Seconds(10);
 
-// FNV-1a: the same in every process.
+// FNV-1a: gives the same in every process.
 double Fraction(std::string_view identity) {
   uint64_t hash = 14695981039346656037u;
   for (unsigned char c : identity) hash = (hash ^ c) * 1099511628211u;
@@ -66,7 +66,7 @@ void CachingTokenSource::Fetch(const CallContext& context, Callback done) {
 }
 
 void CachingTokenSource::Invalidate(const Token& rejected) {
-  // A late 401 to an older token says nothing about a newer one.
+  // A late 401 to an older token does not concern a newer one.
   if (token_ == nullptr || !(*token_->value == *rejected.value)) return;
   const bool proven = Now() - token_->acquired >= options_.proven_after;
   token_ = nullptr;
@@ -80,7 +80,7 @@ void CachingTokenSource::Invalidate(const Token& rejected) {
                                           "deleted or replaced; another token is being fetched"));
     waiters_.SetReason(last_error_);
   }
-  // While renewals fail, the timer is the retry that they have earned.
+  // While renewals fail, the timer is their next retry.
   if (!fetching_ && !failing) {
     const bool first = rejected_.failures() == 0;
     const absl::Duration wait = rejected_.Next(random_);
@@ -170,7 +170,7 @@ void CachingTokenSource::Fail(const FetchResult& result) {
   } else {
     permanent_.Reset();
     wait = transient_.Next(random_);
-    // The closer the end of the token, the more often; but never in a tight loop.
+    // Retries come more often as the token's end comes near, but never in a tight loop.
     if (Usable()) {
       const absl::Duration left = token_->expires - options_.leeway - Now();
       wait = std::min(wait, std::max(left / 4, options_.transient.initial));

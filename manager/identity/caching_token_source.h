@@ -1,4 +1,4 @@
-// Keeps one identity in tokens: fetches early, in the background, one at a time.
+// Keeps valid tokens for one identity: fetches them early, in the background, one at a time.
 #ifndef MANAGER_IDENTITY_CACHING_TOKEN_SOURCE_H_
 #define MANAGER_IDENTITY_CACHING_TOKEN_SOURCE_H_
 
@@ -22,29 +22,29 @@
 
 namespace mandate {
 
-// How an identity is doing, for readiness.
+// The state of an identity's token, for readiness.
 struct TokenStatus {
   enum class State {
-    kNone,        // never had a token, and nothing has failed yet
-    kValid,       // has one
-    kRefreshing,  // has one, and the next is on its way
+    kNone,        // there has been no token, and no failure
+    kValid,       // there is a token
+    kRefreshing,  // there is a token, and the next is being fetched
     kDegraded,    // the last attempt failed, or the server rejected the token
   };
   State state = State::kNone;
-  bool usable = false;           // a valid token exists, also while degraded
-  absl::Status last_error = {};  // kDegraded: why, and what to do
+  bool usable = false;           // a valid token exists, perhaps while degraded
+  absl::Status last_error = {};  // kDegraded: the reason and the next step
   absl::Time expires = absl::InfinitePast();
 
   bool operator==(const TokenStatus&) const = default;
 };
 
 // The rules (docs/identity.md):
-// - A caller never waits while a valid token exists; those who wait share one fetch.
+// - A caller never waits while a valid token exists; callers that wait share one fetch.
 // - A token is renewed at 80 % of its life, minus spread by identity and jitter.
 // - A failed renewal keeps the token; retries back off. Permanent errors are retried within
-//   minutes, and meanwhile answer callers at once.
-// - Invalidate() forgets the cached token only if it is the rejected one, and fetches another at
-//   once; a token rejected soon after it was fetched makes the next fetch wait.
+//   minutes; until then callers get the error at once.
+// - Invalidate() drops the cached token only if it is the rejected one, and fetches another at
+//   once. If a token is rejected soon after it was fetched, the next fetch waits.
 //
 // Loop thread only.
 class CachingTokenSource : public TokenSource {
@@ -53,31 +53,33 @@ class CachingTokenSource : public TokenSource {
     Loop* loop = nullptr;  // outlives the source
     std::unique_ptr<TokenFetcher> fetcher = {};
     std::shared_ptr<FetchLimiter> limiter = {};  // shared by all identities
-    std::string identity = {};                   // what spreads renewals: "cluster/component"
+    std::string identity = {};                   // "cluster/component"; it spreads the renewals
     std::string subject = {};                    // "system:serviceaccount:ns:name"; for messages
-    uint64_t seed = 0;                           // of the jitter
-    absl::Duration leeway = absl::Seconds(10);   // a token is not used closer to its end than this
+    uint64_t seed = 0;                           // for the jitter
+    // A token is not used for this long before its end.
+    absl::Duration leeway = absl::Seconds(10);
     absl::Duration fetch_timeout = absl::Seconds(30);
     Backoff::Options transient{.max = absl::Seconds(20), .jitter = 0.5};  // 800 ms to 30 s
     Backoff::Options permanent{
         .initial = absl::Seconds(15), .max = absl::Minutes(2), .jitter = 0.25};
     Backoff::Options rejected{.max = absl::Minutes(2), .jitter = 0.5};
-    // A token that lives this long was a good one: its rejection is news, not a loop.
+    // A token that was used for this long was valid: its rejection does not make the next fetch
+    // wait.
     absl::Duration proven_after = absl::Minutes(5);
     absl::Duration max_retry_after = absl::Minutes(5);
     size_t max_waiters = 10'000;
     WaiterSeries waiters = {};
     // Called on the loop, later, after each change.
     std::function<void(const TokenStatus&)> listener = {};
-    // Called on the loop for each attempt, as it ends; must not touch the source.
+    // Called on the loop at the end of each attempt; must not touch the source.
     std::function<void(FetchOutcome)> on_fetch = {};
   };
 
-  // kInvalidArgument without a loop, fetcher or limiter.
+  // kInvalidArgument if the loop, the fetcher or the limiter is missing.
   static absl::StatusOr<std::unique_ptr<CachingTokenSource>> Create(Options options);
   ~CachingTokenSource() override;
 
-  // Fetches the first token, so that the status is known before anybody asks for one.
+  // Fetches the first token, so that the status is known before the first request.
   void Start();
 
   std::shared_ptr<const Token> Cached() override;
@@ -114,9 +116,8 @@ class CachingTokenSource : public TokenSource {
   FetchCounts counts_{};
   TokenStatus notified_;
   std::stop_source stop_;
-  std::unique_ptr<Loop::Timer> timer_;   // the next renewal or retry
-  std::unique_ptr<Loop::Timer> expiry_;  // when the token stops being usable
-  // What is under way holds it weakly.
+  std::unique_ptr<Loop::Timer> timer_;   // for the next renewal or retry
+  std::unique_ptr<Loop::Timer> expiry_;  // for the end of the token's use
   WeakSelf weak_;
 };
 

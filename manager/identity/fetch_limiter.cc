@@ -19,8 +19,8 @@ struct FetchLimiterState {
 
 namespace {
 
-// Returns at once when called from within itself: a grant that drops its slot is served by the
-// loop that made it, not by recursion.
+// Returns at once when called inside itself: if a grant drops its slot, the loop that granted it
+// serves the next, without recursion.
 template <class MakeSlot>
 void Grant(const std::shared_ptr<FetchLimiterState>& state, MakeSlot make_slot) {
   if (state->granting) return;

@@ -1,4 +1,4 @@
-// At most so many token requests at once, over all identities of a process.
+// A bound on concurrent token requests over all identities of a process.
 #ifndef MANAGER_IDENTITY_FETCH_LIMITER_H_
 #define MANAGER_IDENTITY_FETCH_LIMITER_H_
 
@@ -12,18 +12,19 @@
 
 namespace mandate {
 
-// Each may be null, and outlives the limiter; slots may outlive both.
+// Each may be null and outlives the limiter; slots may outlive both.
 struct LimiterSeries {
   prometheus::Gauge* in_flight = nullptr;
   prometheus::Gauge* waiting = nullptr;
   prometheus::Counter* had_to_wait = nullptr;
 };
 
-// First come, first served. The queue is bounded by its users: each token source asks for one slot
-// at a time. Loop thread only; slots may outlive it.
+// First come, first served. Each token source asks for one slot at a time, so that the number of
+// sources bounds the queue. Loop thread only; slots may outlive it.
 class FetchLimiter {
  public:
-  // The right to have one request in flight; destroying it hands it on.
+  // The right to have one request in flight. Its destructor gives the right to the next in the
+  // queue.
   class Slot {
    public:
     Slot() = default;
@@ -44,10 +45,10 @@ class FetchLimiter {
   using Granted = absl::AnyInvocable<void(Slot) &&>;
 
   explicit FetchLimiter(size_t max_in_flight, LimiterSeries series = {});
-  // What still waits is destroyed without being called.
+  // Destroys the waiting callbacks without calling them.
   ~FetchLimiter();
 
-  // Calls `granted` at once when a slot is free, else as soon as one is.
+  // Calls `granted` as soon as a slot is free, perhaps at once.
   void Acquire(Granted granted);
 
   size_t in_flight() const;

@@ -8,8 +8,8 @@ HttpRequest Identity::Request(const Token* token, std::string method, std::strin
   if (token != nullptr && token->certified != nullptr) {
     endpoint = token->certified;
   } else if (parts_.tokens != nullptr) {
-    // A missing token becomes an empty one, which every transport refuses: never another
-    // credential.
+    // A missing token becomes an empty one, which every transport rejects. No other credential is
+    // ever used.
     credential = BearerToken{token == nullptr ? nullptr : token->value};
   }
   HttpRequest request(std::move(endpoint), std::move(credential), std::move(method),

@@ -1,4 +1,4 @@
-// Who sends a request: everything of it that says so, and nothing that could be left out.
+// The identity of a request: its credential, its user agent and the user to impersonate.
 #ifndef MANAGER_IDENTITY_IDENTITY_H_
 #define MANAGER_IDENTITY_IDENTITY_H_
 
@@ -12,8 +12,8 @@
 
 namespace mandate {
 
-// One identity at one cluster. Immutable, but its token source is for the loop thread only. Made by
-// IdentityPlane alone, which it does not outlive.
+// One identity at one cluster. Immutable, except that its token source is for the loop thread only.
+// Only IdentityPlane makes one, and outlives it.
 class Identity {
  public:
   Identity(const Identity&) = delete;
@@ -22,7 +22,7 @@ class Identity {
   const std::string& cluster() const { return parts_.cluster; }
   // "scope-instance"; "base".
   const std::string& name() const { return parts_.name; }
-  // The user name that the server should see, "system:serviceaccount:ns:name"; empty: not known.
+  // The expected user name on the server, "system:serviceaccount:ns:name"; empty: unknown.
   const std::string& username() const { return parts_.username; }
   // "mandate-manager/1.0.0 (linux/amd64) scope-instance".
   const std::string& user_agent() const { return parts_.user_agent; }
@@ -30,11 +30,11 @@ class Identity {
   // Null: the credential is the endpoint's client certificate.
   TokenSource* tokens() const { return parts_.tokens; }
 
-  // A request as this identity; `token` is one of tokens(), null exactly when that is.
+  // A request of this identity. `token` comes from tokens(); it is null exactly when tokens() is.
   HttpRequest Request(const Token* token, std::string method, std::string target) const;
 
  protected:
-  friend class IdentityPlane;  // makes Parts
+  friend class IdentityPlane;  // it makes Parts
   struct Parts {
     std::string cluster = {};
     std::string name = {};
@@ -51,7 +51,7 @@ class Identity {
   const Parts parts_;
 };
 
-// A component's: what controllers and webhooks have.
+// The identity of a component: controllers and webhooks have this type.
 class ComponentIdentity final : public Identity {
  public:
   const std::string& service_account() const { return service_account_; }
@@ -68,7 +68,7 @@ class ComponentIdentity final : public Identity {
   const std::string service_account_;
 };
 
-// The manager's own. Only who holds a BaseKey gets to it.
+// The manager's own identity. Only code that holds a BaseKey can reach it.
 class BaseIdentity final : public Identity {
  public:
   ~BaseIdentity() = default;

@@ -1,4 +1,4 @@
-// How the requests of components are authenticated.
+// The ways to authenticate the requests of components.
 #ifndef MANAGER_IDENTITY_IDENTITY_MODE_H_
 #define MANAGER_IDENTITY_IDENTITY_MODE_H_
 
@@ -9,17 +9,18 @@
 namespace mandate {
 
 enum class IdentityMode {
-  // Each component has tokens of its own ServiceAccount, minted by base.
+  // Each component has tokens of its own ServiceAccount, which base mints.
   kToken,
-  // Each request is base's, impersonating the component's ServiceAccount: base needs to be allowed
-  // to (client/preflight_impersonation.h). No tokens; the audit log shows both. What base may do
-  // is not tied to the component that it does it as (docs/identity.md).
+  // Base sends each request and impersonates the component's ServiceAccount; base needs the
+  // permission (client/preflight_impersonation.h). There are no tokens, and the audit log shows
+  // both names. What base may do does not depend on the component for which it acts
+  // (docs/identity.md).
   kImpersonate,
-  // Each request is base's, told apart by user agent only: for clusters without RBAC.
+  // Base sends each request; only the user agent names the component. For clusters without RBAC.
   kSingle,
 };
 
-// "token", "impersonate", "single"; kInvalidArgument otherwise.
+// "token", "impersonate" or "single"; otherwise kInvalidArgument.
 absl::StatusOr<IdentityMode> ParseIdentityMode(std::string_view text);
 
 }  // namespace mandate

@@ -29,9 +29,9 @@ LimiterSeries SeriesOf(Metrics* metrics) {
 
 struct IdentityPlane::Cluster {
   std::string name;
-  std::shared_ptr<const Endpoint> endpoint;       // components': no client certificate
-  std::shared_ptr<const Endpoint> base_endpoint;  // with base's, when it has one
-  std::unique_ptr<TokenSource> base_tokens;       // null: base is the certificate
+  std::shared_ptr<const Endpoint> endpoint;       // for components: without a client certificate
+  std::shared_ptr<const Endpoint> base_endpoint;  // with base's client certificate, if there is one
+  std::unique_ptr<TokenSource> base_tokens;       // null: base uses the certificate
   std::unique_ptr<BaseIdentity> base;
 };
 
@@ -122,7 +122,7 @@ absl::StatusOr<std::unique_ptr<CachingTokenSource>> IdentityPlane::NewPluginToke
                                         .accept = options_.accept_certificate,
                                         .run = options_.run,
                                         .log = options_.log.With("cluster", cluster.name)}),
-          // Its own: token requests hold theirs while they wait for base.
+          // A counter of its own: token requests hold their slots while they wait for base.
           .limiter = std::make_shared<FetchLimiter>(1),
           .identity = StrCat(cluster.name, "/base"),
           .subject = StrCat("the manager's own identity, by ", plugin.command),
@@ -166,7 +166,7 @@ absl::Status IdentityPlane::AddComponent(const Cluster& cluster, const std::stri
       break;
     }
     case IdentityMode::kImpersonate:
-      // The server adds the groups of a ServiceAccount by itself.
+      // The server adds the groups of a ServiceAccount itself.
       parts.headers.emplace_back("Impersonate-User", parts.username);
       parts.endpoint = cluster.base_endpoint;
       break;

@@ -1,4 +1,4 @@
-// Every identity of the process, by (cluster, component).
+// All identities of the process, by (cluster, component).
 #ifndef MANAGER_IDENTITY_IDENTITY_PLANE_H_
 #define MANAGER_IDENTITY_IDENTITY_PLANE_H_
 
@@ -27,8 +27,8 @@
 
 namespace mandate {
 
-// Creates all identities at once; what they are is fixed from then on. Component() and
-// component_names() are thread-safe; everything else is for the loop thread.
+// Creates all identities at once; the set is fixed from then on. Component() is thread-safe;
+// everything else is for the loop thread.
 class IdentityPlane {
  public:
   struct Options {
@@ -36,42 +36,43 @@ class IdentityPlane {
     Transport* transport = nullptr;            // both outlive the plane
     std::vector<ClusterConfig> clusters = {};  // names differ
     std::vector<std::string> components = {};  // DNS-1123 labels
-    std::string ns = {};                       // of the manager and its ServiceAccounts
-    std::string version = {};                  // in user agents
+    std::string ns = {};       // the namespace of the manager and of its ServiceAccounts
+    std::string version = {};  // for user agents
     IdentityMode mode = IdentityMode::kToken;
-    // The ServiceAccount of base; a component's is this, "-" and its name.
+    // The ServiceAccount of base. A component's is this name, "-" and the component's name.
     std::string service_account = "mandate-manager";
     absl::Duration token_expiration = absl::Hours(1);
-    std::vector<std::string> audiences = {};  // empty: the API server's own
-    // Binds each component's tokens to a Secret named as its ServiceAccount: deleting that Secret
-    // ends them (the server's cache holds 10 s, a deletion counts after 60 s).
+    std::vector<std::string> audiences = {};  // empty: the API server's default
+    // Binds each component's tokens to a Secret that has the name of its ServiceAccount. Deleting
+    // that Secret revokes them (the server caches tokens for 10 s, and a deletion counts after 60
+    // s).
     bool bind_to_secrets = false;
     bool create_service_accounts = false;
     size_t max_token_requests = 10;  // in flight, over all identities
-    uint64_t seed = 0;               // of the jitter
+    uint64_t seed = 0;               // for the jitter
     FileReader reader = LocalFileReader();
-    // How long base's exec plugin may take, and whether a client certificate of its may be used
-    // (none: it may).
+    // How long base's exec plugin may take, and whether base may use a client certificate from it
+    // (unset: it may).
     absl::Duration plugin_timeout = absl::Seconds(30);
     std::function<absl::Status(const ClientCertificate&)> accept_certificate = {};
-    // What runs the plugin, and where; empty and null: as a process that a thread of its own waits
-    // for.
+    // How and where the plugin runs. If empty and null, it is a process, and a thread of its own
+    // waits for it.
     ChildRunner run = {};
     Executor* plugin_workers = nullptr;
     Logger log = {};
     Metrics* metrics = nullptr;  // may be null; outlives the plane
-    // Called on the loop when base has a token in this cluster that it may not have had before.
+    // Called on the loop when base has a token in this cluster that may be new.
     std::function<void(const std::string& cluster)> on_new_base_token = {};
     // Called on the loop when a component's token status changed; kToken only.
     std::function<void(const ComponentIdentity&, const TokenStatus&)> listener = {};
   };
 
-  // kInvalidArgument names the option that is wrong.
+  // kInvalidArgument names the invalid option.
   static absl::StatusOr<std::unique_ptr<IdentityPlane>> Create(Options options);
   ~IdentityPlane();
 
-  // The same object each time, as long as the plane. kInvalidArgument for an empty name, kNotFound
-  // for a component or cluster that is not listed: never base.
+  // Returns the same object each time; it lives as long as the plane. kInvalidArgument for an empty
+  // name; kNotFound for a component or cluster that is not listed. Never base.
   absl::StatusOr<ComponentIdentity*> Component(std::string_view cluster,
                                                std::string_view name) const;
   absl::StatusOr<BaseIdentity*> Base(const BaseKey& key, std::string_view cluster) const;
@@ -80,9 +81,9 @@ class IdentityPlane {
   // Fetches every component's first token now, so that readiness is known before the first request.
   void Start();
 
-  // Of base's token in the modes that borrow it: what its file says.
+  // The status of base's token, in the modes in which components use it.
   TokenStatus Status(const ComponentIdentity& identity) const;
-  // Token requests by outcome; all zero in the other modes.
+  // Token requests by outcome; all zero in the modes without them.
   FetchCounts Counts(const ComponentIdentity& identity) const;
 
  private:
@@ -97,7 +98,7 @@ class IdentityPlane {
   absl::StatusOr<std::unique_ptr<CachingTokenSource>> NewTokens(
       const Cluster& cluster, const std::string& name, const std::string& service_account,
       std::shared_ptr<ComponentIdentity*> identity);
-  // What tells on_new_base_token; null when nobody asks.
+  // Calls on_new_base_token; null if that is not set.
   std::function<void()> BaseNews(const std::string& cluster) const;
   std::function<void(FetchOutcome)> FetchCounter(const std::string& cluster,
                                                  const std::string& name) const;
@@ -106,7 +107,8 @@ class IdentityPlane {
 
   const Options options_;
   std::shared_ptr<FetchLimiter> limiter_;
-  // One for each plugin, as they block. Joined after all that runs on it was told to stop.
+  // One thread for each plugin, because a plugin blocks. Joined after all that runs on it was told
+  // to stop.
   std::vector<std::unique_ptr<ThreadPool>> plugin_threads_;
   std::map<std::string, std::unique_ptr<Cluster>, std::less<>> clusters_;
   std::map<Key, std::unique_ptr<CachingTokenSource>> tokens_;

@@ -8,11 +8,11 @@
 namespace mandate {
 namespace {
 
-// No API server issues tokens for less; one that seems to would make us ask without end.
+// No API server issues tokens for a shorter time; such a token would make us ask without end.
 constexpr absl::Duration kMinLife = absl::Minutes(1);
 constexpr absl::Duration kMaxLife = absl::Hours(24 * 366);
 
-// `visit` for each member of the object at the cursor; it must consume the value.
+// Calls `visit` for each member of the object at the cursor; `visit` must consume the value.
 template <class Visit>
 void ForEachMember(JsonCursor& json, Visit visit) {
   std::string_view key;

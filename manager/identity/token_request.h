@@ -21,8 +21,9 @@ struct IssuedToken {
 std::string TokenRequestBody(absl::Duration expiration, const std::vector<std::string>& audiences,
                              std::string_view bound_secret);
 
-// The answer's spec.expirationSeconds (not its expirationTimestamp, which another clock made) and
-// status.token. kInvalidArgument, without any of the text, when either is missing or impossible.
+// Reads the response's spec.expirationSeconds (not its expirationTimestamp, which depends on
+// another clock) and status.token. kInvalidArgument, without any of the text, when either is
+// missing or invalid.
 absl::StatusOr<IssuedToken> ParseTokenResponse(std::string_view body);
 
 }  // namespace mandate

@@ -36,7 +36,7 @@ FetchResult Failed(FetchOutcome outcome, const std::string& message) {
                                         : absl::UnavailableError(message)};
 }
 
-// By a policy, or by a webhook: no grant changes that.
+// A policy or a webhook denied it: no RBAC grant changes that.
 bool IsDeniedByAdmission(const absl::Status& status) {
   return IsDeniedByWebhook(status) ||
          AsStd(status.message()).find("ValidatingAdmissionPolicy '") != std::string_view::npos;
@@ -44,13 +44,13 @@ bool IsDeniedByAdmission(const absl::Status& status) {
 
 }  // namespace
 
-// One Fetch() on its way through its requests.
+// One Fetch() and the state of its requests.
 struct TokenRequester::Attempt {
   CallContext context;
   Done done;
   absl::Time started = absl::InfinitePast();
   std::shared_ptr<const Token> base_token = {};
-  bool created = false;  // the ServiceAccount, or found that another did
+  bool created = false;  // the ServiceAccount was created, by us or by another
   bool namespace_tried = false;
 
   void Finish(FetchResult result) { std::move(done)(std::move(result)); }
@@ -160,14 +160,14 @@ void TokenRequester::OnServiceAccount(std::shared_ptr<Attempt> attempt,
                                       absl::StatusOr<HttpResponse> response) {
   constexpr std::string_view kDoing = "create";
   if (!response.ok()) return attempt->Finish(Unreachable(response.status(), kDoing));
-  // 409: somebody else was faster.
+  // 409: another process created it first.
   if (Succeeded(*response) || response->code == 409) {
     attempt->created = true;
     return RequestToken(std::move(attempt));
   }
   if (response->code == 404 && !attempt->namespace_tried) {
-    // The namespace is missing. Whether we may create it is not known: the second attempt at the
-    // ServiceAccount tells.
+    // The namespace is missing. Whether we may create it is unknown: the second attempt to create
+    // the ServiceAccount shows it.
     attempt->namespace_tried = true;
     return Post(attempt, "/api/v1/namespaces", ObjectBody("Namespace", "", options_.ns),
                 [this, attempt](absl::StatusOr<HttpResponse>) { CreateServiceAccount(attempt); });

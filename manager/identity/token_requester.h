@@ -1,4 +1,4 @@
-// Tokens of a component's ServiceAccount, requested by base (TokenRequest API).
+// Requests tokens of a component's ServiceAccount as base (TokenRequest API).
 #ifndef MANAGER_IDENTITY_TOKEN_REQUESTER_H_
 #define MANAGER_IDENTITY_TOKEN_REQUESTER_H_
 
@@ -17,16 +17,16 @@
 
 namespace mandate {
 
-// POST /api/v1/namespaces/NS/serviceaccounts/NAME/token, once per Fetch(), under base's credential.
-// Every answer becomes one FetchOutcome (docs/identity.md). A token's life is the
-// response's spec.expirationSeconds, counted on the monotonic clock from before the request was
-// sent: a wrong wall clock does not matter. Loop thread only.
+// POST /api/v1/namespaces/NS/serviceaccounts/NAME/token, once per Fetch(), with base's credential.
+// Every response becomes one FetchOutcome (docs/identity.md). A token's life is the response's
+// spec.expirationSeconds, counted on the monotonic clock from before the request was sent, so that
+// an incorrect wall clock does not matter. Loop thread only.
 class TokenRequester : public TokenFetcher {
  public:
   struct Options {
     Loop* loop = nullptr;
     Transport* transport = nullptr;
-    // Null: base is the endpoint's client certificate.
+    // Null: base uses the endpoint's client certificate.
     TokenSource* base = nullptr;  // the three outlive the requester
     std::shared_ptr<const Endpoint> endpoint = {};
     std::string user_agent = {};  // base's
@@ -34,15 +34,16 @@ class TokenRequester : public TokenFetcher {
     std::string service_account = {};
     std::string minter = "mandate-manager";  // base's ServiceAccount; for messages
     absl::Duration expiration = absl::Hours(1);
-    std::vector<std::string> audiences = {};  // empty: the API server's own
-    // A Secret of `ns` whose deletion ends the tokens; empty: bound to the ServiceAccount alone.
+    std::vector<std::string> audiences = {};  // empty: the API server's default
+    // A Secret of `ns` whose deletion revokes the tokens; empty: they depend on the ServiceAccount
+    // alone.
     std::string bound_secret = {};
-    // Creates a missing ServiceAccount, and its namespace if need be.
+    // Creates a missing ServiceAccount, and its namespace if that is missing.
     bool create_service_account = false;
   };
 
-  // kInvalidArgument for an expiration that the API server refuses (less than 10 min) or silently
-  // stretches to a year (3607 s).
+  // kInvalidArgument for an expiration that the API server rejects (less than 10 min) or silently
+  // extends to a year (3607 s).
   static absl::StatusOr<std::unique_ptr<TokenRequester>> Create(Options options);
   ~TokenRequester() override = default;
 
@@ -61,13 +62,12 @@ class TokenRequester : public TokenFetcher {
   void CreateServiceAccount(std::shared_ptr<Attempt> attempt);
   void OnServiceAccount(std::shared_ptr<Attempt> attempt, absl::StatusOr<HttpResponse> response);
   FetchResult Issue(const Attempt& attempt, HttpResponse response) const;
-  // The result of an answer other than 2xx; `doing` is "request a token of".
+  // The result of a response other than 2xx; `doing` is "request a token of".
   FetchResult Refusal(const Attempt& attempt, const HttpResponse& response, std::string_view doing);
   FetchResult Unreachable(const absl::Status& status, std::string_view doing) const;
   std::string Subject() const;
 
   const Options options_;
-  // What is under way holds it weakly.
   WeakSelf weak_;
 };
 

@@ -1,4 +1,4 @@
-// Callers who wait for one token, each as long as its own context allows.
+// The callers that wait for one token, each within its own context.
 #ifndef MANAGER_IDENTITY_TOKEN_WAITERS_H_
 #define MANAGER_IDENTITY_TOKEN_WAITERS_H_
 
@@ -15,7 +15,7 @@
 
 namespace mandate {
 
-// Each may be null, and outlives those whom it counts.
+// Each may be null and outlives the waiters that it counts.
 struct WaiterSeries {
   prometheus::Gauge* waiting = nullptr;
   prometheus::Counter* turned_away = nullptr;
@@ -24,17 +24,17 @@ struct WaiterSeries {
 // Loop thread only.
 class TokenWaiters {
  public:
-  // More than `max` at once are turned away with kResourceExhausted. `loop` outlives this.
+  // Callers beyond `max` get kResourceExhausted. `loop` outlives this.
   TokenWaiters(Loop& loop, std::string subject, size_t max, WaiterSeries series = {});
-  // Whoever still waits gets kCancelled, later on the loop.
+  // Callers that still wait get kCancelled, later on the loop.
   ~TokenWaiters();
 
-  // `done` runs on the loop once, never inside a call of this class: by Complete(), or with
-  // kDeadlineExceeded or kCancelled as `context` says.
+  // `done` runs on the loop once, never inside a call of this class: at Complete(), or with
+  // kDeadlineExceeded or kCancelled at the end of `context`.
   void Add(const CallContext& context, TokenSource::Callback done);
   void Complete(const absl::StatusOr<std::shared_ptr<const Token>>& result);
 
-  // What callers who run out of time are told: why there is no token yet.
+  // The reason why there is no token yet, for callers whose time is over.
   void SetReason(absl::Status reason);
 
   size_t size() const;

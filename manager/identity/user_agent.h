@@ -1,4 +1,4 @@
-// How requests introduce themselves: "mandate-manager/1.0.0 (linux/amd64) scope-instance".
+// The user agent of requests: "mandate-manager/1.0.0 (linux/amd64) scope-instance".
 #ifndef MANAGER_IDENTITY_USER_AGENT_H_
 #define MANAGER_IDENTITY_USER_AGENT_H_
 
@@ -9,8 +9,8 @@
 
 namespace mandate {
 
-// `component` empty: base's. The system and processor have the names that Go gives them, as in
-// every other user agent of an audit log.
+// `component` is empty for base. The system and the processor have Go's names, as in other user
+// agents of an audit log.
 inline std::string UserAgent(std::string_view version, std::string_view component) {
 #if defined(__x86_64__)
   constexpr std::string_view kArch = "amd64";

@@ -60,12 +60,12 @@ absl::Status Open(Pipe& pipe) {
   if (pipe2(fds, O_CLOEXEC) != 0) return NoRoom("make a pipe");
   pipe.read.Reset(fds[0]);
   pipe.write.Reset(fds[1]);
-  // Only our end: the child's may block.
+  // Only our end is non-blocking: the child's may block.
   fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK);
   return absl::OkStatus();
 }
 
-// Takes what is there, of which it may print more and more; false: it has ended.
+// Reads what is there; more may follow. False: the end.
 bool Drain(Pipe& pipe, size_t keep) {
   char buffer[8 << 10];
   bool more = true;
@@ -82,7 +82,7 @@ bool Drain(Pipe& pipe, size_t keep) {
   return more;
 }
 
-// The process's variables, those of `env` in their place.
+// The process's variables, with those of `env` instead of any of the same name.
 std::vector<std::string> Variables(const std::vector<std::pair<std::string, std::string>>& env) {
   std::vector<std::string> variables;
   for (const auto& [name, value] : env) variables.push_back(StrCat(name, "=", value));
@@ -159,14 +159,14 @@ absl::StatusOr<pid_t> Spawn(const ChildOptions& options, const Pipe& out, const 
   return absl::UnavailableError(strerror(error));
 }
 
-// The child, its pipes, and what else may end the wait.
+// The child, its pipes, and the other events that end the wait.
 class Child {
  public:
   Child(const CallContext& context, const Clock& clock, const ChildOptions& options)
       : context_(context), clock_(clock), options_(options) {}
   ~Child() {
     if (pid_ <= 0) return;
-    // Not reaped yet, so both ids are still its own.
+    // The child is not reaped yet, so no other process has its ids.
     kill(-pid_, SIGKILL);
     Reap();
   }
@@ -193,7 +193,7 @@ class Child {
   }
 
  private:
-  // Until the program has ended; what others hold its pipes open for is not waited for.
+  // Waits until the program has ended, not for other processes that hold its pipes open.
   absl::Status Await() {
     while (true) {
       if (context_.stop.stop_requested()) return absl::CancelledError("cancelled");
@@ -231,7 +231,7 @@ class Child {
   const ChildOptions& options_;
   Pipe out_;
   Pipe errors_;
-  Fd stopped_;  // by the context
+  Fd stopped_;  // written when the context ends
   Fd ended_;    // a pidfd
   pid_t pid_ = 0;
 };

@@ -1,4 +1,4 @@
-// Runs a program to its end and takes what it prints.
+// Runs a program to its end and collects its output.
 #ifndef MANAGER_KUBECONFIG_CHILD_PROCESS_H_
 #define MANAGER_KUBECONFIG_CHILD_PROCESS_H_
 
@@ -15,28 +15,28 @@
 namespace mandate {
 
 struct ChildOptions {
-  // The program, looked for in $PATH when it has no slash, and its arguments. No shell.
+  // The program and its arguments. Without a slash it is looked up in $PATH. No shell.
   std::string command = {};
   std::vector<std::string> args = {};
-  // Beside the process's own variables, before which they come.
+  // Variables in addition to the process's own; these win.
   std::vector<std::pair<std::string, std::string>> env = {};
   size_t max_output = 1 << 20;   // bytes; more is kResourceExhausted
-  size_t max_errors = 64 << 10;  // bytes; what comes later is dropped
+  size_t max_errors = 64 << 10;  // bytes; what follows is dropped
 };
 
 struct ChildResult {
-  int code = 0;  // its exit code; 128 and the signal's number when a signal ended it
+  int code = 0;  // its exit code; after a signal, 128 and the signal's number
   std::string output = {};
   std::string errors = {};
 };
 
-// Blocks: not on the loop. The child has a process group of its own, no input, default signals, and
-// none of our descriptors. When `context` ends it is killed, with its group; what it started there
-// and left behind lives on otherwise.
+// Blocks: not on the loop. The child has its own process group, no input, default signals, and none
+// of our descriptors. When `context` ends, the child and its group are killed. Otherwise processes
+// that it started and left continue.
 //
 // kNotFound, kPermissionDenied: the program cannot be run, with the reason; kDeadlineExceeded,
-// kCancelled; kResourceExhausted: it printed too much; kUnavailable: the machine has no room for
-// it.
+// kCancelled; kResourceExhausted: its output is too large; kUnavailable: the machine lacks
+// resources to run it.
 absl::StatusOr<ChildResult> RunChild(const CallContext& context, const Clock& clock,
                                      const ChildOptions& options);
 

@@ -1,4 +1,4 @@
-// Where a cluster is and how the manager's own identity proves itself there.
+// The address of a cluster and the manager's own credential there.
 #ifndef MANAGER_KUBECONFIG_CLUSTER_CONFIG_H_
 #define MANAGER_KUBECONFIG_CLUSTER_CONFIG_H_
 
@@ -20,12 +20,12 @@ struct StaticToken {
 };
 using BaseCredential = std::variant<TokenFile, StaticToken, ClientCertificate, ExecPlugin>;
 
-// A value. Of a kubeconfig or of the pod's surroundings: kubeconfig.h.
+// A value, from a kubeconfig or from the pod (kubeconfig.h).
 struct ClusterConfig {
-  std::string name;   // what components call it
-  Endpoint endpoint;  // without a client certificate: that is base's, below
+  std::string name;   // the name that components use
+  Endpoint endpoint;  // without a client certificate: base's is below
   BaseCredential base;
-  std::string ns;  // the context's namespace, or the pod's; empty: none was said
+  std::string ns;  // of the context or of the pod; empty: not set
 };
 
 }  // namespace mandate

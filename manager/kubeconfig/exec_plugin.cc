@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::string_view kRemoved = "<removed>";
 
-// Shorter runs are words, versions, names of hosts.
+// Shorter runs are words, versions and host names.
 constexpr size_t kShortestCredential = 32;
-// Shorter "secrets" are words that an honest message may well have.
+// Shorter "secrets" may be ordinary words of a message.
 constexpr size_t kShortestSecret = 8;
 
 // Null counts as absent, as everywhere in Kubernetes.

@@ -17,35 +17,36 @@
 
 namespace mandate {
 
-// Runs the plugin once per Fetch(), on a thread of `workers`; it is killed when the context of the
-// fetch ends. What it writes to standard error is logged, and part of the error, without what looks
-// like a credential. A token's life is what the plugin says of the wall clock, counted on the
-// monotonic one; without a word of it, endless. Loop thread only.
+// Runs the plugin once per Fetch(), on a thread of `workers`, and kills it when the context of the
+// fetch ends. The plugin's standard error is logged and added to the error, without what looks like
+// a credential. A token's life is the plugin's expiry by the wall clock, counted on the monotonic
+// clock; it is endless without an expiry. Loop thread only.
 class ExecTokenFetcher : public TokenFetcher {
  public:
   struct Options {
     Loop* loop = nullptr;
-    Executor* workers = nullptr;  // both outlive the fetcher; the loop, what runs on the workers
+    // Outlives the fetcher, as the loop does; the loop also outlives what runs on the workers.
+    Executor* workers = nullptr;
     ExecPlugin plugin = {};
-    // Where a client certificate that the plugin prints is shown.
+    // The endpoint for connections with a client certificate that the plugin prints.
     std::shared_ptr<const Endpoint> endpoint = {};
-    // Whether such a certificate may be used; none: it may.
+    // Whether such a certificate may be used. Unset: it may.
     std::function<absl::Status(const ClientCertificate&)> accept = {};
-    ChildRunner run = {};  // RunChild, but for tests
+    ChildRunner run = {};  // tests replace it
     Logger log = {};
   };
 
   explicit ExecTokenFetcher(Options options);
   ~ExecTokenFetcher() override = default;
 
-  // kPluginFailed: it cannot be run, did not end well or in time, or printed no credential that can
-  // be used; the error names the command and says what to do.
+  // kPluginFailed: the plugin cannot be run, failed, timed out, or printed no usable credential.
+  // The error names the command and the next step.
   void Fetch(const CallContext& context, Done done) override;
 
  private:
   static FetchResult Run(const Options& options, const CallContext& context);
 
-  // Shared with what runs.
+  // Shared with what runs on the workers.
   const std::shared_ptr<const Options> options_;
 };
 

@@ -63,7 +63,7 @@ void FileTokenSource::Read() {
   last_error_ = absl::OkStatus();
   next_read_ = now + options_.reread_after - options_.leeway;
   Secret value(std::move(trimmed));
-  // The same token stays the same object, with the time when it was first seen.
+  // The same token keeps its object, and the time at which it was first seen.
   if (token_ != nullptr && *token_->value == value) return;
   if (token_ != nullptr && options_.on_new) options_.loop->Post(options_.on_new);
   token_ =
@@ -86,7 +86,7 @@ void FileTokenSource::Fetch(const CallContext&, Callback done) {
 }
 
 void FileTokenSource::Invalidate(const Token& rejected) {
-  // Kept until the file has another: the rejection may be a temporary failure of the server.
+  // The token is kept until the file has another: the server's failure may be temporary.
   if (token_ != nullptr && *token_->value == *rejected.value) next_read_ = absl::InfinitePast();
 }
 

@@ -1,4 +1,4 @@
-// A token that something else keeps fresh in a file: the kubelet's projected volume.
+// A token in a file that another process renews: the kubelet's projected volume.
 #ifndef MANAGER_KUBECONFIG_FILE_TOKEN_SOURCE_H_
 #define MANAGER_KUBECONFIG_FILE_TOKEN_SOURCE_H_
 
@@ -14,14 +14,15 @@
 
 namespace mandate {
 
-// Reads a small local file. kNotFound, kPermissionDenied, or whatever else fits; names the path.
+// Reads a small local file. kNotFound, kPermissionDenied or another code for the error; names the
+// path.
 using FileReader = std::function<absl::StatusOr<std::string>(const std::string& path)>;
 FileReader LocalFileReader();
 
-// Reads the file when asked for the token and the last reading is old (client-go's
-// fileTokenSource: a minute, less 10 s of leeway). White space round the token is dropped. A file
-// that cannot be read or is empty is an error only while there is no token yet: an older one is
-// kept, as it may still be good. Loop thread only: the reading itself is short and local.
+// Reads the file when the token is asked for and the last reading is old (client-go's
+// fileTokenSource: a minute, less 10 s of leeway). Drops white space around the token. A file that
+// cannot be read or is empty is an error only while there is no token: an older one is kept,
+// because it may still be valid. Loop thread only: the reading is short and local.
 class FileTokenSource : public TokenSource {
  public:
   struct Options {
@@ -30,9 +31,9 @@ class FileTokenSource : public TokenSource {
     FileReader reader = LocalFileReader();
     absl::Duration reread_after = absl::Minutes(1);
     absl::Duration leeway = absl::Seconds(10);
-    // After a reading that failed.
+    // The wait after a failed reading.
     absl::Duration retry_after = absl::Seconds(1);
-    // Called on the loop when the file has another token than before; null: nobody asks.
+    // Called on the loop when the file has another token than before. May be null.
     std::function<void()> on_new = {};
   };
   explicit FileTokenSource(Options options) : options_(std::move(options)) {}
@@ -41,7 +42,7 @@ class FileTokenSource : public TokenSource {
   void Fetch(const CallContext& context, Callback done) override;
   void Invalidate(const Token& rejected) override;
 
-  // Why the last reading failed; OK when it did not.
+  // Why the last reading failed; OK if it succeeded.
   const absl::Status& last_error() const { return last_error_; }
 
  private:
@@ -53,7 +54,7 @@ class FileTokenSource : public TokenSource {
   absl::Time next_read_ = absl::InfinitePast();
 };
 
-// A token that was given once and never changes: a kubeconfig's `token`. Loop thread only.
+// A fixed token: a kubeconfig's `token`. Loop thread only.
 class StaticTokenSource : public TokenSource {
  public:
   StaticTokenSource(Loop& loop, std::shared_ptr<const Secret> value, std::string subject)

@@ -37,7 +37,7 @@ absl::StatusOr<const KubeconfigEntry*> Find(
       StrCat(said_by, " names the ", what, " \"", name, "\", which is not there"));
 }
 
-// `member`-data in base64, else the file that `member` names; empty if neither is set.
+// `member`-data decoded from base64, or else the file that `member` names. Empty if neither is set.
 absl::StatusOr<std::string> Material(const KubeconfigEntry& entry, const std::string& member,
                                      const FileReader& reader) {
   const std::string encoded = entry.Get(member + "-data");
@@ -205,7 +205,7 @@ absl::StatusOr<ClusterConfig> InClusterConfig(const InClusterOptions& options) {
   };
   ClusterConfig config;
   config.name = options.cluster_name;
-  // A URL has an IPv6 address in brackets.
+  // A URL has brackets around an IPv6 address.
   const bool v6 = absl::StrContains(host, ":");
   config.endpoint.server = StrCat("https://", v6 ? "[" : "", host, v6 ? "]" : "", ":", port);
   ASSIGN_OR_RETURN(config.endpoint.proxy,

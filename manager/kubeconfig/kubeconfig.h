@@ -1,4 +1,4 @@
-// Where the manager finds its cluster: a kubeconfig file, or the pod it runs in.
+// Finds the manager's cluster: from a kubeconfig file, or from the pod.
 #ifndef MANAGER_KUBECONFIG_KUBECONFIG_H_
 #define MANAGER_KUBECONFIG_KUBECONFIG_H_
 
@@ -18,9 +18,9 @@ namespace mandate {
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 Environment ProcessEnvironment();
 
-// The files to read: `flag`, else $KUBECONFIG (a list, separated by colons). Empty: none is said,
-// so try InClusterConfig(). Never ~/.kube/config: that is a person's, often an administrator's, and
-// the manager must not act as one by accident.
+// The files to read: `flag`, or else $KUBECONFIG (a list with colons). Empty: neither is set, so
+// use InClusterConfig(). Never ~/.kube/config: it belongs to a person, often an administrator, and
+// the manager must not use it by accident.
 std::vector<std::string> KubeconfigPaths(std::string_view flag, const Environment& environment);
 
 struct KubeconfigOptions {
@@ -30,17 +30,18 @@ struct KubeconfigOptions {
   Environment environment = ProcessEnvironment();
 };
 
-// Reads kubeconfigs: the context's cluster, user and namespace. What several files say is merged,
-// the first that says something wins; of several, those that do not exist are skipped. Paths in a
+// Reads kubeconfigs: the context's cluster, user and namespace. Several files are merged; the first
+// that sets a value wins, and a file that does not exist is skipped if there are others. Paths in a
 // file are relative to its folder. tokenFile beats token, as in client-go. A certificate-authority
-// that is a file is read again as it rotates. A cluster without proxy-url is reached as HTTPS_PROXY
-// and NO_PROXY say (manager/transport/proxy.h).
+// file is read again when it changes. A cluster without proxy-url is reached according to
+// HTTPS_PROXY and NO_PROXY (manager/transport/proxy.h).
 //
-// Refused, because it would make the connection or the identity less sure:
-// insecure-skip-tls-verify, http, no certificate authority, a token beside a client certificate
-// (the server would go by the certificate), user name and password. Refused, because we do not do
-// it: auth-provider, impersonation by the user entry, an exec plugin that must ask a person. Errors
-// are kInvalidArgument, kUnimplemented, or the reader's, and name the file and the entry; never a
+// Rejected because it would weaken the connection or the identity: insecure-skip-tls-verify, http,
+// no certificate authority, a token next to a client certificate (the server would use the
+// certificate), user name and password. Rejected because it is not supported: auth-provider,
+// impersonation by the user entry, an exec plugin that must ask a person. Errors are
+// kInvalidArgument, kUnimplemented or the reader's. They name the file and the entry, and never a
+// secret.
 // secret.
 absl::StatusOr<ClusterConfig> LoadKubeconfig(const std::vector<std::string>& paths,
                                              const KubeconfigOptions& options = {});
@@ -52,9 +53,9 @@ struct InClusterOptions {
   FileReader reader = LocalFileReader();
 };
 
-// The pod's own: address from KUBERNETES_SERVICE_HOST and _PORT, CA, token file and namespace from
-// the projected volume; the proxy from HTTPS_PROXY and NO_PROXY. kFailedPrecondition names what is
-// missing when this is no pod.
+// The configuration of the pod: the address from KUBERNETES_SERVICE_HOST and _PORT; CA, token file
+// and namespace from the projected volume; the proxy from HTTPS_PROXY and NO_PROXY.
+// kFailedPrecondition names what is missing outside a pod.
 absl::StatusOr<ClusterConfig> InClusterConfig(const InClusterOptions& options = {});
 
 }  // namespace mandate

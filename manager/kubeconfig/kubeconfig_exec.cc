@@ -11,10 +11,10 @@ namespace mandate {
 namespace {
 
 constexpr std::string_view kGroup = "client.authentication.k8s.io/";
-// The cluster's extension that a plugin is handed as spec.cluster.config.
+// The cluster's extension that a plugin gets as spec.cluster.config.
 constexpr std::string_view kExtension = "client.authentication.k8s.io/exec";
 
-// One user's exec, as a reader of its members.
+// Reads the members of one user's exec entry.
 class Reader {
  public:
   Reader(const Json::Value& exec, const std::string& said_by) : exec_(exec), said_by_(said_by) {}
@@ -115,7 +115,7 @@ absl::StatusOr<ExecPlugin> ReadExecPlugin(const KubeconfigEntry& user, const std
   ASSIGN_OR_RETURN(plugin.command, read.Text("command"));
   if (plugin.command.empty()) return read.Wrong(" has no command");
   if (plugin.command.find('/') != std::string::npos) {
-    // As every path of a kubeconfig, it is relative to the file.
+    // As every path in a kubeconfig, it is relative to the file.
     plugin.command =
         std::filesystem::absolute(std::filesystem::path(user.file).parent_path() / plugin.command)
             .lexically_normal()

@@ -11,9 +11,9 @@
 
 namespace mandate {
 
-// Of `user`, which has an exec entry, for `cluster`, whose endpoint is known. kInvalidArgument and
-// kUnimplemented (apiVersion v1alpha1, interactiveMode Always) begin with `said_by` and never quote
-// arguments or variables.
+// Reads the exec entry of `user` for `cluster`, whose endpoint is set. `user` must have an exec
+// entry. kInvalidArgument and kUnimplemented (apiVersion v1alpha1, interactiveMode Always) begin
+// with `said_by` and never quote arguments or variables.
 absl::StatusOr<ExecPlugin> ReadExecPlugin(const KubeconfigEntry& user, const std::string& said_by,
                                           const KubeconfigEntry& cluster, const Endpoint& endpoint);
 

@@ -13,10 +13,10 @@ namespace {
 
 using Entries = std::map<std::string, KubeconfigEntry, std::less<>>;
 
-// An entry's lists and maps have no more values than this, also by aliases of aliases.
+// The bound on values in an entry's lists and maps, aliases of aliases included.
 constexpr size_t kMaxNodes = 10'000;
 
-// A plain scalar is what YAML 1.2's JSON schema makes of it; a quoted one is text.
+// A plain scalar has the type of YAML 1.2's JSON schema; a quoted one is text.
 Json::Value Scalar(const YAML::Node& node) {
   const std::string& text = node.Scalar();
   if (node.Tag() == "!") return text;
@@ -127,7 +127,7 @@ absl::Status AddKubeconfig(std::string_view text, const std::string& path, Kubec
   try {
     return Add(text, path, file);
   } catch (const YAML::Exception& e) {
-    // Its own words quote nothing of the text but single characters.
+    // The parser's message quotes single characters of the text at most.
     return absl::InvalidArgumentError(
         StrCat(path, " is no YAML: ", e.msg, " in line ", e.mark.line + 1));
   }

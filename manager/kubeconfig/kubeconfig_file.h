@@ -1,4 +1,4 @@
-// The entries of one kubeconfig file, before any is chosen.
+// The entries of one kubeconfig file, before one is chosen.
 #ifndef MANAGER_KUBECONFIG_KUBECONFIG_FILE_H_
 #define MANAGER_KUBECONFIG_KUBECONFIG_FILE_H_
 
@@ -11,20 +11,19 @@
 
 namespace mandate {
 
-// A named entry: its plain members as they stand ("server" → "https://…"), those that hold more
-// than text as "".
+// A named entry. Plain members have their text ("server" → "https://…"); lists and maps have "".
 struct KubeconfigEntry {
-  std::string file;  // that it stands in
+  std::string file;  // the file of the entry
   std::map<std::string, std::string, std::less<>> members;
-  // Those that hold more than text.
+  // Lists and maps.
   std::map<std::string, Json::Value, std::less<>> trees = {};
 
   bool Has(std::string_view member) const { return members.find(member) != members.end(); }
   // "" when absent.
   std::string Get(std::string_view member) const;
-  // Null when absent, or text.
+  // Null for a member that is absent or plain.
   const Json::Value* Tree(std::string_view member) const;
-  // A path, made absolute by the folder of `file`.
+  // A path, relative paths being resolved in the folder of `file`.
   std::string Path(std::string_view member) const;
 };
 
@@ -35,7 +34,7 @@ struct KubeconfigFile {
   std::map<std::string, KubeconfigEntry, std::less<>> contexts;
 };
 
-// Adds what `text`, the content of `path`, says to `file`; what is there already stays.
+// Adds the entries of `text`, the content of `path`, to `file`; entries that are there stay.
 // kInvalidArgument names the file and the line or entry, and never quotes what may be a secret.
 absl::Status AddKubeconfig(std::string_view text, const std::string& path, KubeconfigFile& file);
 

@@ -1,4 +1,4 @@
-// A bearer token, or a certificate in its place, and where it comes from.
+// A bearer token, or a client certificate instead, and its source.
 #ifndef MANAGER_KUBECONFIG_TOKEN_H_
 #define MANAGER_KUBECONFIG_TOKEN_H_
 
@@ -15,15 +15,15 @@ namespace mandate {
 
 struct Endpoint;
 
-// Immutable. DebugString() is what may be printed of it.
+// Immutable. Print it only by DebugString().
 struct Token {
   std::shared_ptr<const Secret> value;
   std::string subject;  // "system:serviceaccount:ns:name", or the file's path; for messages
-  // In Clock::TimeNow()'s time; infinite for tokens whose life we are not told.
+  // In Clock::TimeNow()'s time; infinite for a token without a known end.
   absl::Time acquired = absl::InfinitePast();
   absl::Time expires = absl::InfiniteFuture();
-  // Set: no bearer token but a client certificate, shown by the connections of this endpoint;
-  // `value` is its key.
+  // If set, a client certificate instead of a bearer token: connections to this endpoint use it,
+  // and `value` is its key.
   std::shared_ptr<const Endpoint> certified = nullptr;
 
   // "Token(subject, expires …, 1234 bytes)".
@@ -39,11 +39,11 @@ class TokenSource {
   // A usable token without I/O, or null. A caller never waits while there is one.
   virtual std::shared_ptr<const Token> Cached() = 0;
 
-  // The cached token, or the next one. Single flight: callers of one fetch share its result.
-  // `done` runs on the loop exactly once, never inside this call, within `context`.
+  // The cached token, or the next one. Concurrent callers share one fetch. `done` runs on the loop
+  // exactly once, never inside this call, within `context`.
   virtual void Fetch(const CallContext& context, Callback done) = 0;
 
-  // The server answered 401 to `rejected`: forgets the cached token if it is still that one.
+  // The server answered 401 to `rejected`: drops the cached token if it is still that one.
   virtual void Invalidate(const Token& rejected) = 0;
 };
 

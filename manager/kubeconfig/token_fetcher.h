@@ -1,4 +1,4 @@
-// One attempt to get a new token, and what can come of it.
+// One attempt to get a new token, and its outcome.
 #ifndef MANAGER_KUBECONFIG_TOKEN_FETCHER_H_
 #define MANAGER_KUBECONFIG_TOKEN_FETCHER_H_
 
@@ -18,32 +18,33 @@ namespace mandate {
 
 enum class FetchOutcome {
   kIssued,
-  // Permanent: they stay until somebody changes the cluster or the configuration.
+  // Permanent: until somebody changes the cluster or the configuration.
   kNoServiceAccount,  // 404
   kNoBoundSecret,     // 404 on the Secret that tokens are bound to
   kMayNotMint,        // 403: base's Role does not name this ServiceAccount
-  kMayNotCreate,      // 403 when creating the ServiceAccount
-  kRefused,           // 400, 409, 422 and other 4xx: the request itself is wrong
-  kPluginFailed,      // base's exec plugin: it may need a person, and is not run all the time
+  kMayNotCreate,      // 403 for the creation of the ServiceAccount
+  kRefused,           // 400, 409, 422 and other 4xx: the request itself is invalid
+  kPluginFailed,      // base's exec plugin; it may need a person, so it does not run all the time
   // Transient.
-  kBaseRejected,  // 401, or a 403 as system:anonymous: base's credential was not accepted
-  kNoBaseToken,   // base has no token to ask with
+  kBaseRejected,  // 401, or a 403 as system:anonymous: base's credential was rejected
+  kNoBaseToken,   // base has no token for the request
   kThrottled,     // 429
   kServerError,   // 5xx
   kUnreachable,   // no complete response in time
-  kMalformed,     // a 2xx that is no token
+  kMalformed,     // a 2xx without a valid token
 };
 inline constexpr size_t kFetchOutcomes = static_cast<size_t>(FetchOutcome::kMalformed) + 1;
 
-// "issued", "no_service_account": a metric's label.
+// The label of a metric: "issued", "no_service_account".
 std::string_view FetchOutcomeName(FetchOutcome outcome);
-// Whether trying again soon is pointless.
+// Whether an early retry is useless.
 bool IsPermanent(FetchOutcome outcome);
 
 struct FetchResult {
   FetchOutcome outcome = FetchOutcome::kMalformed;
   std::shared_ptr<const Token> token = {};  // kIssued only
-  // Otherwise: kFailedPrecondition when permanent, with what to apply or change; else kUnavailable.
+  // Otherwise: kFailedPrecondition if permanent, with the manifest or change that is needed; else
+  // kUnavailable.
   absl::Status error = {};
   std::optional<absl::Duration> retry_after = {};
 };
@@ -54,7 +55,7 @@ using FetchCounts = std::array<uint64_t, kFetchOutcomes>;
 class TokenFetcher {
  public:
   using Done = absl::AnyInvocable<void(FetchResult) &&>;
-  // Destroying it drops what is in flight: its `done` is destroyed without being called.
+  // Drops what is in flight: destroys its `done` without calling it.
   virtual ~TokenFetcher() = default;
 
   // `done` runs on the loop once, never inside this call, within `context`.

@@ -11,7 +11,7 @@ namespace mandate {
 namespace {
 
 constexpr double kJitter = 1.2;
-// How much slower our clock may run than another's, over one lease.
+// How much slower our clock may run than another one, over one lease.
 constexpr double kClockDrift = 0.05;
 
 }  // namespace
@@ -113,7 +113,8 @@ void LeaderElector::Try() {
   if (Now() >= give_up_at_) {
     const absl::Status why =
         last_failure_.ok() ? absl::DeadlineExceededError("no time was left") : last_failure_;
-    // An API server that has just started denies everything: the time says what the error does not.
+    // An API server that has just started denies everything: the error does not say so, but the
+    // time does.
     return Lose(absl::Status(
         why.code(), AsAbsl(StrCat("not renewed for ", absl::ToInt64Seconds(Now() - renewed_at_),
                                   " s; the last error: ", AsStd(why.message())))));
@@ -140,7 +141,7 @@ void LeaderElector::TrySlow() {
 }
 
 void LeaderElector::OnMissing(const absl::Status& why) {
-  // Whose Lease was deleted still leads, and may have renewed it just before.
+  // A leader whose Lease was deleted still leads, and may have renewed it just before.
   if (!std::exchange(missing_, true)) observed_at_ = Now();
   if (HeldByOther()) return Fail(why);
   log_.Info("The Lease does not exist; creating it");
@@ -184,7 +185,7 @@ bool LeaderElector::HeldByOther() const {
 LeaderElector::Lease LeaderElector::Claimed() const {
   Lease lease = observed_;
   auto& spec = *lease.mutable_spec();
-  // The server keeps six digits of a second.
+  // The server keeps microseconds.
   const absl::Time wall = absl::FromUnixMicros(absl::ToUnixMicros(loop_.clock().WallTimeNow()));
   if (spec.holderidentity() != options_.identity) {
     SetTime(wall, spec.mutable_acquiretime());
@@ -204,7 +205,7 @@ void LeaderElector::Succeed(absl::Time sent) {
     log_.Info("Reached the leader lease again");
   }
   SetStatus(absl::OkStatus());
-  // As the others see it the hold began, at the earliest, when the request was sent.
+  // To the others the hold began, at the earliest, when the request was sent.
   give_up_at_ = std::min(Now() + options_.retry_period + options_.renew_deadline,
                          renewed_at_ + options_.lease_duration * (1 - kClockDrift));
   ScheduleTry(options_.retry_period);
@@ -215,7 +216,7 @@ void LeaderElector::Succeed(absl::Time sent) {
   if (options_.on_leading) options_.on_leading();
 }
 
-// An attempt failed; with OK, because another holds the Lease.
+// Reports a failed attempt; OK means that another process holds the Lease.
 void LeaderElector::Fail(const absl::Status& why) {
   if (state_ == State::kLeader) {
     if (why.ok()) {
@@ -230,7 +231,7 @@ void LeaderElector::Fail(const absl::Status& why) {
     const absl::Duration left = std::max(give_up_at_ - Now(), absl::ZeroDuration());
     return ScheduleTry(std::min(options_.retry_period, left));
   }
-  // Two followers may try at once: the second one gets a conflict, which is not a failure.
+  // Two followers may try at once: the second gets a conflict, which is not a failure.
   const absl::Status status = IsConflict(why) ? absl::OkStatus() : why;
   if (!status.ok() && last_failure_.code() != status.code()) {
     log_.Error("Cannot acquire the leader lease; trying on", {{"error", status}});
@@ -257,7 +258,7 @@ void LeaderElector::Stop(absl::AnyInvocable<void() &&> done) {
   timer_.reset();
   stopped_ = std::move(done);
   release_by_ = Now() + options_.renew_deadline;
-  // What is in flight may have made us leader, or be about to.
+  // A request in flight may have made us leader, or may be about to.
   const bool may_hold = state_ == State::kLeader || (state_ == State::kFollower && updating_);
   ++turn_;
   in_flight_.request_stop();

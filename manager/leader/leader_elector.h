@@ -1,8 +1,8 @@
-// Decides which of several processes works: the one that holds a Lease.
+// Decides which of several processes works: the holder of a Lease.
 //
-// The rules are client-go's (k8s.io/client-go/tools/leaderelection): whether another's hold is
-// still valid is judged by our own clock, from when we last saw the Lease change; clocks need not
-// agree, only run at about the same speed.
+// The rules are client-go's (k8s.io/client-go/tools/leaderelection). Whether another process's hold
+// is still valid is judged by our own clock, from the time at which we last saw the Lease change.
+// Clocks need not agree, but must run at about the same speed.
 #ifndef MANAGER_LEADER_LEADER_ELECTOR_H_
 #define MANAGER_LEADER_LEADER_ELECTOR_H_
 
@@ -28,54 +28,54 @@
 
 namespace mandate {
 
-// Loop thread only, except where said.
+// Loop thread only, unless a function says otherwise.
 class LeaderElector {
  public:
   enum class State {
     kIdle,      // not started
     kFollower,  // tries to get the Lease
-    kLeader,    // has it
-    kLost,      // had it; terminal: the process must end
+    kLeader,    // holds the Lease
+    kLost,      // held the Lease; terminal: the process must end
     kStopped,   // Stop() was called; terminal
   };
 
   struct Options {
-    ObjectKey lease;       // made where it does not exist
+    ObjectKey lease;       // created if it does not exist
     std::string identity;  // unique to the process: "host_uuid"
     // Others may take the Lease this long after they last saw it change.
     absl::Duration lease_duration = absl::Seconds(15);
-    // A leader that cannot renew for this long gives up.
+    // A leader that cannot renew for this long has lost the Lease.
     absl::Duration renew_deadline = absl::Seconds(10);
-    // A leader renews this often; a follower tries each [1, 2.2) times this.
+    // A leader renews this often; a follower tries at intervals of [1, 2.2) times this.
     absl::Duration retry_period = absl::Seconds(2);
 
-    RestClient* client = nullptr;  // outlives this; base's
+    RestClient* client = nullptr;  // base's; outlives this
     Metrics* metrics = nullptr;    // outlives this
     Logger log = {};
-    uint64_t seed = 0;  // of the jitter
+    uint64_t seed = 0;  // for the jitter
 
-    // Each at most once, on the loop. The elector must not be destroyed in them.
+    // Each is called at most once, on the loop. They must not destroy the elector.
     std::function<void()> on_leading = {};
     std::function<void(const absl::Status& why)> on_lost = {};
   };
 
-  // kInvalidArgument unless lease_duration > renew_deadline > 1.2 * retry_period, all whole seconds
-  // for the first.
+  // kInvalidArgument unless lease_duration > renew_deadline > 1.2 * retry_period, with
+  // lease_duration in whole seconds.
   static absl::StatusOr<std::unique_ptr<LeaderElector>> Create(Options options);
   ~LeaderElector();
 
-  // Begins to try. Once.
+  // Begins to try. Call it once.
   void Start();
-  // Ends trying or leading, and gives the Lease up if it is ours, so that others need not wait:
-  // only after the leader's work has ended. Bounded by renew_deadline. `done` runs on the loop,
+  // Ends trying or leading, and releases the Lease if it is ours, so that others need not wait.
+  // Call it after the leader's work has ended. Bounded by renew_deadline. `done` runs on the loop,
   // once, never inside this call. on_lost is not called any more.
   void Stop(absl::AnyInvocable<void() &&> done);
 
   State state() const { return state_; }
-  // The holder last seen; "" when none is known.
+  // The last known holder; "" if none is known.
   const std::string& holder() const { return observed_.spec().holderidentity(); }
 
-  // OK when leading or standing by; else why neither is possible. Any thread.
+  // OK when leading or standing by; otherwise the reason why neither is possible. Any thread.
   absl::Status status() const;
 
  private:
@@ -95,7 +95,7 @@ class LeaderElector {
   void Lose(const absl::Status& why);
   void ScheduleTry(absl::Duration delay);
 
-  // The Lease as it is when we hold it from now on.
+  // The Lease as it will be when we hold it.
   Lease Claimed() const;
   void Observe(const Lease& lease);
   // Whether the Lease last observed belongs to another process. The validity of a Lease is counted
@@ -107,7 +107,7 @@ class LeaderElector {
   void FinishStop();
 
   CallContext RequestContext() const;
-  // A callback that runs `then` unless the elector is gone or has begun something else meanwhile.
+  // A callback that runs `then` unless the elector is destroyed or has begun something else.
   template <class Then>
   LeaseClient::Done Guarded(Then then);
   void SetStatus(const absl::Status& status);
@@ -123,16 +123,16 @@ class LeaderElector {
   State state_ = State::kIdle;
   Lease observed_;
   absl::Time observed_at_;
-  bool missing_ = false;  // it did not exist when it was last read
+  bool missing_ = false;  // at the last reading
   std::string announced_holder_;
-  // Leader: when the last renewal that succeeded was sent, and when this one must have succeeded.
+  // Leader: the time at which the last successful renewal was sent, and the deadline of this one.
   absl::Time renewed_at_;
   absl::Time give_up_at_;
   absl::Status last_failure_;
   std::unique_ptr<Loop::Timer> timer_;
   std::stop_source in_flight_;
   bool updating_ = false;  // a follower's update is in flight
-  uint64_t turn_ = 0;      // what Guarded() compares
+  uint64_t turn_ = 0;      // Guarded() compares it
   absl::Time release_by_;
   absl::AnyInvocable<void() &&> stopped_;
   WeakSelf weak_;

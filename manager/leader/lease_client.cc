@@ -70,7 +70,7 @@ void LeaseClient::Update(const CallContext& context, const Lease& lease, Done do
   RestRequest request;
   request.method = "PUT";
   request.target = ResourceTarget(KindOf<Lease>::value, key_);
-  // Protobuf keeps the fields of a newer server that this binary does not know.
+  // Protobuf keeps the fields of a newer server that this binary does not have.
   absl::StatusOr<std::string> body = EncodeObject(lease, Encoding::kProtobuf);
   if (!body.ok()) return Fail(body.status(), std::move(done));
   request.body = *std::move(body);

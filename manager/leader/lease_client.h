@@ -1,4 +1,4 @@
-// Makes, reads and updates one Lease, and explains what is missing when that fails.
+// Creates, reads and updates one Lease, and explains missing permissions.
 #ifndef MANAGER_LEADER_LEASE_CLIENT_H_
 #define MANAGER_LEADER_LEASE_CLIENT_H_
 
@@ -21,13 +21,13 @@ class LeaseClient {
   // `client` outlives this and its requests.
   LeaseClient(RestClient& client, ObjectKey key);
 
-  // `done` runs on the loop, also after this object is gone. Errors are the client's. A
+  // `done` runs on the loop, even after this object is destroyed. Errors are the client's. A
   // missing permission is reported with the rule that grants it.
   void Get(const CallContext& context, Done done);
-  // Makes it, without a holder, where it does not exist; the result is what is there then. By
+  // Creates the Lease without a holder if it does not exist, and returns what is there. It uses
   // server-side apply, because a Role can name the object of an apply, but not of a POST.
   void Create(const CallContext& context, Done done);
-  // With the resourceVersion of `lease` as precondition; the result is what the server stored.
+  // The resourceVersion of `lease` is the precondition. Returns what the server stored.
   void Update(const CallContext& context, const coordinationv1::Lease& lease, Done done);
 
   const ObjectKey& key() const { return key_; }

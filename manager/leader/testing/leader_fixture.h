@@ -1,4 +1,4 @@
-// Processes that elect a leader on simulated time, with one Lease on one server.
+// Processes that elect a leader in simulated time, with one Lease on one server.
 #ifndef MANAGER_LEADER_TESTING_LEADER_FIXTURE_H_
 #define MANAGER_LEADER_TESTING_LEADER_FIXTURE_H_
 
@@ -67,7 +67,7 @@ class LeaderFixture : public testing::Test {
     EXPECT_TRUE(loop_.RunUntil([&] { return process->leads(); }, absl::Seconds(30)));
     return process;
   }
-  // Runs until it is done; how long that took.
+  // Runs until it is done; returns how long that took.
   absl::Duration Stop(ElectingProcess& process) {
     const absl::Time start = Now();
     bool done = false;

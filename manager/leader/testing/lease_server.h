@@ -44,7 +44,7 @@ class LeaseServer {
   int writes_ = 0;
 };
 
-// The loop as one machine sees it: the same time passes, but its wall clock is off.
+// The loop of one machine: the same time passes, but its wall clock has an offset.
 class SkewedLoop : public Loop {
  public:
   SkewedLoop(SimulatedLoop& loop, absl::Duration skew) : loop_(loop), clock_(loop, skew) {}
@@ -74,20 +74,20 @@ class SkewedLoop : public Loop {
 // The client of one process. Its destruction drops the requests under way.
 class LossyLeaseClient : public RestClient {
  public:
-  // What happens to one request.
+  // The fate of one request.
   struct Fault {
     absl::Duration there = absl::Milliseconds(1);  // until the server acts
     absl::Duration back = absl::Milliseconds(1);
-    bool lost = false;        // the server never sees it; the client waits until its deadline
+    bool lost = false;        // the server never gets it; the client waits until its deadline
     bool reply_lost = false;  // the server acts; the client waits until its deadline
-    absl::Status error = {};  // not OK: it fails at once
-    std::optional<HttpResponse> reply = {};  // instead of the server's
+    absl::Status error = {};  // if not OK, it fails at once
+    std::optional<HttpResponse> reply = {};  // instead of the server's response
   };
 
   LossyLeaseClient(LeaseServer& server, SimulatedLoop& loop, absl::Duration skew);
   ~LossyLeaseClient() override;
 
-  // Asked for each request; none: all is well.
+  // Called for each request; may be null.
   std::function<Fault(const RestRequest&)> fault;
   std::vector<std::pair<absl::Time, RestRequest>> requests;
 
