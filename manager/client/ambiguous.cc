@@ -11,7 +11,7 @@ constexpr char kAmbiguousUrl[] = "mandate/ambiguous";
 }  // namespace
 
 absl::Status Ambiguous(absl::Status status) {
-  // Of several attempts the last one was not sent, but an earlier one may have been carried out.
+  // Only the last attempt was certainly not sent: an earlier one may have been carried out.
   if (WasNotSent(status)) status = absl::Status(status.code(), status.message());
   status.SetPayload(kAmbiguousUrl, absl::Cord());
   return status;

@@ -9,10 +9,10 @@
 
 namespace mandate {
 
-// `status` with the mark, in a payload, and without that of NotSent(). OK stays as it is.
+// `status` with the mark in a payload, and without the mark of NotSent(). OK stays as it is.
 absl::Status Ambiguous(absl::Status status);
 
-// Of an error of RestClient or of a typed call. False: the server certainly did nothing (it
+// For an error of RestClient or of a typed call. False: the server certainly did nothing (it
 // answered 4xx, or WasNotSent()), or the request was a read.
 bool IsAmbiguous(const absl::Status& status);
 

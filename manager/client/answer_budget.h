@@ -14,10 +14,10 @@
 
 namespace mandate {
 
-// A budget that the answers under way share. How large an answer becomes is known only as it comes,
-// and a stream is never paused: when the answers together exceed the budget, the newest one that
-// can be asked for again is postponed, and its bytes are freed. The oldest answer is never
-// postponed, so that one always comes to its end; it alone may exceed the budget. Loop thread only.
+// A budget that concurrent answers share. The size of an answer is unknown until it has come, and a
+// stream is never paused. So when the answers together exceed the budget, the newest one that can
+// be requested again is postponed, and its bytes are freed. The oldest answer is never postponed,
+// so that one always completes; only that one may exceed the budget. Loop thread only.
 class AnswerBudget : public std::enable_shared_from_this<AnswerBudget> {
  public:
   class Answer;
@@ -26,17 +26,19 @@ class AnswerBudget : public std::enable_shared_from_this<AnswerBudget> {
     size_t max_answer = size_t{64} << 20;  // of one answer; a larger one is kResourceExhausted
   };
 
-  // `gauge`, which may be null, has the bytes that are held, added to those of others.
+  // `gauge` has the number of bytes that are held, added to the numbers of other budgets. May be
+  // null.
   static std::shared_ptr<AnswerBudget> Create(Options options, prometheus::Gauge* gauge = nullptr) {
     return std::shared_ptr<AnswerBudget>(new AnswerBudget(options, gauge));
   }
-  // Answers may outlive the client, and so the gauge: leaves nothing in it, and uses it no more.
+  // Subtracts this budget's bytes from the gauge and does not use it any more: answers may outlive
+  // the client, and so the gauge.
   void DropGauge();
 
-  // The newest answer. `repeatable`: it may be postponed.
+  // Adds the newest answer. `repeatable`: it may be postponed.
   std::shared_ptr<Answer> Begin(bool repeatable);
 
-  // Whether an answer that was postponed with `bytes` should be asked for again now.
+  // Whether to request an answer again now that was postponed after `bytes`.
   bool HasRoomFor(size_t bytes) const;
   size_t held() const { return held_; }
 
@@ -54,23 +56,23 @@ class AnswerBudget : public std::enable_shared_from_this<AnswerBudget> {
   size_t held_ = 0;
 };
 
-// Keeps a body as it comes. Each attempt of a call has one of its own.
+// Keeps a body as it comes. Each attempt of a call has its own.
 class AnswerBudget::Answer : public BodySink {
  public:
   Answer(std::shared_ptr<AnswerBudget> budget, bool repeatable);
   ~Answer() override;
 
   void OnHead(const HttpResponse& head) override;
-  // kAborted once the answer is postponed: the call ends with that error.
+  // kAborted after the answer was postponed: the call ends with that error.
   absl::Status OnBody(std::string_view bytes) override;
 
-  // Ends the answer: its bytes are the caller's, and count no more.
+  // Ends the answer: its bytes are the caller's, and no longer count.
   std::string TakeBody();
-  // Nobody wants the answer any more: what still comes is an error.
+  // The answer is not wanted any more: data that still comes gets an error.
   void Abandon();
 
   bool postponed() const { return postponed_; }
-  // How many bytes had come when the answer was postponed.
+  // How many bytes had come before the answer was postponed.
   size_t postponed_bytes() const { return postponed_bytes_; }
   bool too_large() const { return too_large_; }
 

@@ -1,8 +1,8 @@
-// What a binary may ask of an API server, written into the binary: each typed call that was
-// compiled leaves an ELF note, which rbacgen/calls reads.
+// The calls that a binary may make to an API server, written into the binary: each compiled typed
+// call leaves an ELF note, which rbacgen/calls reads.
 //
-// The section ".note.mandate.calls" holds notes (System V ABI, "Note Section"), one after another,
-// in the byte order of the machine:
+// The section ".note.mandate.calls" is a sequence of notes (System V ABI, "Note Section") in the
+// byte order of the machine:
 //
 //   bytes  what
 //   4      8: the size of the owner
@@ -12,10 +12,10 @@
 //   224    the text: component ("*" is each), verb, group ("" is core), resource and subresource
 //          ("" is none), each ended by a NUL; NULs up to the end
 //
-// A call that stands in several places can leave several equal notes. So do the kinds that a
-// controller is built to watch (controller/builder_for.h), and events, which the runtime writes for
-// each component. What is known only at run time leaves none: demands of a DemandSpec, requests by
-// RestClient.
+// A call that is compiled in several places can leave several equal notes. Notes also come from the
+// kinds that a controller is built to watch (controller/builder_for.h), and from events, which the
+// runtime writes for each component. Calls known only at run time leave none: demands of a
+// DemandSpec, requests by RestClient.
 #ifndef MANAGER_CLIENT_CALL_NOTE_H_
 #define MANAGER_CLIENT_CALL_NOTE_H_
 

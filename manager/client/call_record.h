@@ -1,7 +1,7 @@
 // Leaves the note of a typed call in the binary (call_note.h).
 //
-// The assembler writes it, since GCC ignores the section attribute of templates; it is a note,
-// since linkers keep these, whatever they throw away.
+// The assembler writes the note, because GCC ignores the section attribute of templates. It is a
+// note because linkers keep notes, whatever else they remove.
 #ifndef MANAGER_CLIENT_CALL_RECORD_H_
 #define MANAGER_CLIENT_CALL_RECORD_H_
 
@@ -19,8 +19,8 @@
 
 namespace mandate {
 
-// A note's text, negated, as the assembler takes it back: %n is how both compilers print a constant
-// of 64 bits. Of what does not fit, the array's bounds are the error.
+// A note's text, negated, as the assembler reads it: with %n both compilers print a constant of 64
+// bits. A text that is too long is an error by the bounds of the array.
 using CallNoteWords = std::array<uint64_t, kCallNoteText / 8>;
 constexpr CallNoteWords CallNoteOf(std::string_view component, std::string_view verb,
                                    std::string_view group, std::string_view resource,
@@ -58,8 +58,8 @@ template <CallNoteWords w>
 namespace call_record_internal {
 
 #ifdef __clang__
-// Clang prints the codes of a template argument's characters (until clang 15), but the literals in
-// a call that is no constant expression.
+// Until clang 15, clang prints the codes of a template argument's characters, but the text of
+// literals in a call that is not a constant expression.
 template <class T>
 bool IsDeclared();
 template <class T>

@@ -1,4 +1,4 @@
-// A component's typed access to objects. What its mandate does not declare does not compile.
+// A component's typed access to objects. A call that its mandate does not declare does not compile.
 //
 //   ASSIGN_OR_RETURN(auto client, Client<kScopeInstance>::Create(rest));
 //   ASSIGN_OR_RETURN(rbacv1::RoleBinding binding, client.Get<rbacv1::RoleBinding>(context, key));
@@ -42,7 +42,7 @@ class Client {
   using Declared = IfDeclared<kMandate, T, kVerb, kSubresource, Result>;
 
  public:
-  // kInvalidArgument when `rest` is another component's.
+  // kInvalidArgument when `rest` belongs to another component.
   static absl::StatusOr<Client> Create(RestClient& rest) {
     if (rest.component() == kMandate.component) return Client(rest);
     return absl::InvalidArgumentError(StrCat("the client of component ", kMandate.component,
@@ -79,7 +79,7 @@ class Client {
     return Result(objects_.Create(context, KindOf<T>::value, KeyOf(object), object), object);
   }
 
-  // The object must have been read: its resourceVersion is the precondition.
+  // The object must have been read from the server: its resourceVersion is the precondition.
   template <KeepsUnknownFields T>
   Declared<T, "update"> Update(const CallContext& context, T object) {
     RecordCall<kMandate, T, "update">();
@@ -91,7 +91,7 @@ class Client {
     return UpdateAt(context, "status", std::move(object));
   }
 
-  // object_patch.h makes patches, conditional or not.
+  // object_patch.h makes patches, with a condition or without.
   template <Object T>
   Declared<T, "patch"> Patch(const CallContext& context, const ObjectKey& key,
                              const mandate::Patch& patch) {
@@ -105,22 +105,23 @@ class Client {
     return PatchAt<T>(context, key, "status", patch);
   }
 
-  // Makes the object on the server have the fields of `desired`, and none of the others that this
-  // component's earlier calls of Ensure wrote, whatever others changed meanwhile. Fields that
-  // others own stay (see RemoveFields). Returns the object as the server has it now: compare it
-  // with the plan.
+  // Makes the object on the server have the fields of `desired`, and removes those that this
+  // component's earlier calls of Ensure wrote and `desired` does not have, even if others changed
+  // the object meanwhile. Fields that others own stay (see RemoveFields). Returns the object as it
+  // is on the server: compare it with the plan.
   //
-  // `desired` is built from nothing: never an object that was read. `observed` is the object as
-  // last read, with its managedFields, or null when there is none:
-  //   - null: Ensure creates the object. kAlreadyExists when the name is taken, even since a moment
-  //     ago: an object that was not observed is never changed. Decide whose it is, then pass it.
-  //   - an object: Ensure changes that one. A Conflict (kAborted) when it was deleted meanwhile; it
-  //     is not created again, and another object of that name is not changed.
+  // `desired` is built from nothing: never from an object that was read. `observed` is the object
+  // as last read, with its managedFields, or null if there is none:
+  //   - null: Ensure creates the object. kAlreadyExists when the name is taken, even if only for a
+  //     moment: an object that was not observed is never changed. Decide first whether it is yours,
+  //     then pass it.
+  //   - an object: Ensure changes it. A Conflict (kAborted) when it was deleted meanwhile: it is
+  //     not created again, and another object of that name is not changed.
   //
-  // Fields that this component once wrote by Create, Update or Patch are taken over, in one request
-  // more; a Conflict when the object changes at that moment. Finalizers and labels that the
-  // component patches onto the object are such fields: name them in `desired`, too.
-  // The status is not touched (ApplyStatus).
+  // Ensure takes over fields that this component once wrote by Create, Update or Patch, in one more
+  // request; a Conflict if the object changes at that moment. Finalizers and labels that the
+  // component patches onto the object are such fields: `desired` must have them, too.
+  // Does not change the status (ApplyStatus does).
   template <Object T>
   Declared<T, "patch", "", Declared<T, "create">> Ensure(const CallContext& context, T desired,
                                                          const std::type_identity_t<T>* observed) {
@@ -129,9 +130,9 @@ class Client {
     return Result(EnsureObject(objects_, context, KindOf<T>::value, observed, desired), desired);
   }
 
-  // Removes fields that others put onto our object and that it must not have, on condition that the
-  // object has not changed since it was observed (else a Conflict). Without such fields nothing is
-  // sent, and the result is `observed`.
+  // Removes fields that others added to our object and that it must not have, if the object has not
+  // changed since it was observed (otherwise a Conflict). If it has no such fields, nothing is sent
+  // and the result is `observed`.
   template <Object T>
   Declared<T, "patch"> RemoveFields(const CallContext& context, T observed,
                                     const Removal& removal) {
@@ -141,9 +142,9 @@ class Client {
     return PatchAt<T>(context, KeyOf(observed), "", *patch);
   }
 
-  // Server-side apply (KEP-555); Ensure is safer for whole objects. Creates the object if it is not
-  // there, which the server authorizes as create. `object` is built from nothing: never one that
-  // was read (object/apply.h).
+  // Server-side apply (KEP-555); Ensure is safer for whole objects. Creates the object if it does
+  // not exist, which the server authorizes as create. `object` is built from nothing: never from
+  // one that was read (object/apply.h).
   template <Object T>
   Declared<T, "patch", "", Declared<T, "create">> Apply(const CallContext& context, T object,
                                                         const ApplyOptions& options = {}) {

@@ -91,7 +91,7 @@ struct ClientFixture : testing::Test {
     request.body = "{}";
     return request;
   }
-  // Requests that are no token requests.
+  // All requests except token requests.
   size_t Sent() const { return fake.requests().size() - TokenRequests(); }
   size_t TokenRequests() const {
     return fake.CountRequests("POST", "/api/v1/namespaces/mandate/serviceaccounts/");

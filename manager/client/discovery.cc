@@ -15,7 +15,7 @@ std::string Text(const Json::Value& object, const char* member) {
   return value.isString() ? value.asString() : "";
 }
 
-// The array `member` of `object`; an empty one when it is something else.
+// The array `member` of `object`; empty if it is missing or not an array.
 const Json::Value& Array(const Json::Value& object, const char* member) {
   static const Json::Value kNone(Json::arrayValue);
   if (!object.isObject()) return kNone;
@@ -44,9 +44,9 @@ absl::StatusOr<DiscoveredResources> ParseDiscovery(std::string_view body) {
       for (const Json::Value& resource : Array(version, "resources")) {
         const std::string plural = Text(resource, "resource");
         const std::string scope = Text(resource, "scope");
-        // What says too little is as good as not served.
+        // An entry with missing fields is treated as not served.
         if (plural.empty() || (scope != "Cluster" && scope != "Namespaced")) continue;
-        // The first version is the preferred one, and so the one that counts.
+        // The first version is the preferred one; only that one counts.
         found.scopes.try_emplace({name, plural},
                                  scope == "Cluster" ? Scope::kCluster : Scope::kNamespaced);
       }
@@ -113,7 +113,7 @@ absl::StatusOr<Scope> Discovery::ScopeOf(const CallContext& context, std::string
   absl::StatusOr<DiscoveredResources> fetched = Fetch(context);
   {
     MutexLock lock(mutex_);
-    // A failure leaves what was known; the next turn asks again.
+    // After a failure the known resources stay; the next caller whose turn it is asks again.
     last_answer_ = fetched.status();
     if (fetched.ok()) {
       for (const auto& [old, scope] : known_.scopes) {

@@ -1,4 +1,4 @@
-// Which resources a cluster serves, and whether they are namespaced.
+// The resources that a cluster serves, and whether they are namespaced.
 #ifndef MANAGER_CLIENT_DISCOVERY_H_
 #define MANAGER_CLIENT_DISCOVERY_H_
 
@@ -24,23 +24,23 @@ using ResourceScopes = std::map<ResourceName, Scope>;
 
 struct DiscoveredResources {
   ResourceScopes scopes;
-  // Groups of which a version is stale or names no resources, as while the server behind an
-  // APIService is down: what else they serve is not known.
+  // Groups that have a stale version, or one without resources, for example while the server of an
+  // APIService is down. What else such a group serves is unknown.
   std::set<std::string> incomplete;
 };
 
 // Reads an APIGroupDiscoveryList (apidiscovery.k8s.io/v2): /api's or /apis'.
 absl::StatusOr<DiscoveredResources> ParseDiscovery(std::string_view body);
 
-// Asks the server when it is asked for a resource that it does not know, and no more often than
-// every `min_interval`: new kinds come, but rarely. Thread-safe.
+// Asks the server when a resource is unknown, but at most once in `min_interval`: new kinds are
+// rare. Thread-safe.
 class Discovery {
  public:
-  // `client` outlives this; every authenticated user may read discovery (system:discovery).
+  // `client` outlives this. Every authenticated user may read discovery (system:discovery).
   explicit Discovery(RestClient& client, absl::Duration min_interval = absl::Seconds(30));
 
-  // kNotFound: the server serves no such resource. kUnavailable: it has not said yet; ask again
-  // after min_interval(). May block, within `context`; not on the loop.
+  // kNotFound: the server does not serve the resource. kUnavailable: still unknown; ask again after
+  // min_interval(). May block, within `context`; not on the loop.
   absl::StatusOr<Scope> ScopeOf(const CallContext& context, std::string_view group,
                                 std::string_view resource);
 

@@ -16,9 +16,9 @@ namespace {
 
 using google::protobuf::Message;
 
-// A resourceVersion that no object has (etcd's first write is revision 2): an apply that demands it
-// creates an object, and is a Conflict when there is one. An apply without it would take over the
-// fields of whatever has the name.
+// A resourceVersion that no object has (etcd's first write is revision 2). An apply with this
+// precondition creates an object, and is a Conflict if the object exists. An apply without it would
+// take over the fields of any object of the name.
 constexpr char kMustNotExist[] = "1";
 
 ObjectKey KeyOfMessage(const Message& object) {
@@ -39,8 +39,8 @@ absl::Status CheckObserved(const Message& observed, const Message& desired) {
                                            ", has no uid: it was not read from a server"));
 }
 
-// Whether the server answers that an object of this name exists. Other conflicts name other objects
-// (a quota).
+// Whether the server reports that an object of this name exists. Other conflicts concern other
+// objects (a quota).
 bool IsConflictOf(const absl::Status& status, const KindInfo& kind, const ObjectKey& key) {
   if (!IsConflict(status)) return false;
   const std::optional<ApiStatusProto> proto = ApiStatus(status);
@@ -97,7 +97,7 @@ absl::Status EnsureObject(ObjectClient& client, const CallContext& context, cons
   desired->CopyFrom(object);
   const std::string uid = MetadataOf(*observed).uid();
   RETURN_IF_ERROR(ApplyToObserved(client, context, kind, uid, object));
-  // What was observed may be older than an Update entry, or may have been stripped of all entries.
+  // The observed object may be older than an Update entry, or may lack all entries.
   RETURN_IF_ERROR(TakeOver(client, context, kind, object, &taken_over));
   if (!taken_over) return absl::OkStatus();
   object.CopyFrom(*desired);

@@ -1,4 +1,5 @@
-// Creates or changes an object so that the server's has exactly the fields that we want to own.
+// Creates or changes an object so that the one on the server has exactly the fields that we want to
+// own.
 #ifndef MANAGER_CLIENT_ENSURE_H_
 #define MANAGER_CLIENT_ENSURE_H_
 
@@ -10,9 +11,9 @@
 
 namespace mandate {
 
-// What Client::Ensure does, for any type (client.h has the contract). `object` is the desired
-// object, built from nothing, and then the server's answer. `observed` is the object as last read,
-// of the same type, or null when there was none. Blocks the calling thread.
+// Client::Ensure for any type (client.h has the contract). `object` is the desired object, built
+// from nothing, and becomes the server's answer. `observed` is the object as last read, of the same
+// type, or null if there was none. Blocks the calling thread.
 absl::Status EnsureObject(ObjectClient& client, const CallContext& context, const KindInfo& kind,
                           const google::protobuf::Message* observed,
                           google::protobuf::Message& object);

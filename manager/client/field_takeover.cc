@@ -19,8 +19,8 @@ bool IsOf(const Entry& entry, std::string_view manager, std::string_view operati
          entry.subresource().empty();
 }
 
-// Adds the paths of a FieldsV1 to another one. A path that has no path below it is {}; "." marks
-// one that is a member of the set itself, next to paths below it.
+// Adds the paths of a FieldsV1 to another one. A path with no path below it is {}; "." marks a path
+// that is a member itself and also has paths below it.
 void AddPaths(const Json::Value& more, Json::Value& set) {
   for (auto it = more.begin(); it != more.end(); ++it) {
     if (!set.isMember(it.name())) {
@@ -40,8 +40,8 @@ absl::StatusOr<Json::Value> PathsOf(const Entry& entry) {
       StrCat("metadata.managedFields: the fields of ", entry.manager(), " are not an object"));
 }
 
-// The index of the entry that holds the result: the Apply entry, else the newest Update entry.
-// -1 when there is no Update entry, and so nothing to do.
+// The index of the entry that will hold the result: the Apply entry, or else the newest Update
+// entry. -1 if there is no Update entry: nothing to do.
 int TargetOf(const ObjectMeta& metadata, std::string_view manager) {
   int apply = -1;
   int update = -1;

@@ -1,8 +1,8 @@
 // Moves the fields that a component once wrote by create, update or patch to its server-side apply.
 //
 // Apply removes a field only if the component's own entry of operation "Apply" in
-// metadata.managedFields has it. An entry of operation "Update" of the same name is another
-// manager to the server, and keeps the field alive. client-go: k8s.io/client-go/util/csaupgrade.
+// metadata.managedFields has it. To the server, an entry of operation "Update" of the same name is
+// another manager and keeps the field. client-go: k8s.io/client-go/util/csaupgrade.
 #ifndef MANAGER_CLIENT_FIELD_TAKEOVER_H_
 #define MANAGER_CLIENT_FIELD_TAKEOVER_H_
 
@@ -16,10 +16,10 @@
 namespace mandate {
 
 // The patch that merges the Update entries of `manager` (of the object, not of its subresources)
-// into its Apply entry; nullopt when `read` has no such entry. The patch is conditional on the
-// resourceVersion of `read`, which came from the server. Entries of another apiVersion than the
-// Apply entry are dropped, as csaupgrade drops them: nobody owns their fields then.
-// kInvalidArgument for field sets that cannot be read.
+// into its Apply entry; nullopt if `read`, which came from the server, has no Update entry. The
+// patch is conditional on the resourceVersion of `read`. Entries whose apiVersion differs from the
+// Apply entry's are dropped, as csaupgrade drops them: nobody owns their fields then.
+// kInvalidArgument for invalid field sets.
 absl::StatusOr<std::optional<JsonPatch>> TakeoverPatch(const google::protobuf::Message& read,
                                                        std::string_view manager);
 

@@ -1,4 +1,4 @@
-// A string as a template argument, so that error messages show it.
+// A string as a template argument, so that compiler errors show it.
 #ifndef MANAGER_CLIENT_FIXED_STRING_H_
 #define MANAGER_CLIENT_FIXED_STRING_H_
 
@@ -17,7 +17,7 @@ struct FixedString {
   constexpr std::string_view view() const { return {text, N - 1}; }
 };
 
-// `N` is the text's size and 1.
+// `N` is the text's size plus 1.
 template <size_t N>
 consteval FixedString<N> Fixed(std::string_view text) {
   FixedString<N> fixed;

@@ -108,7 +108,7 @@ absl::Status Guard::Check(std::string_view method, std::string_view target,
     return std::move(request).status();
   }
   absl::Status verdict = Judge(*request);
-  // A subresource is never made by an apply.
+  // An apply never creates a subresource.
   if (verdict.ok() && request->verb == "patch" && request->subresource.empty() &&
       content_type.starts_with(kApply)) {
     request->verb = "create";

@@ -1,4 +1,4 @@
-// Refuses what a component's markers do not declare, before anything is sent.
+// Rejects requests that a component's markers do not declare, before they are sent.
 #ifndef MANAGER_CLIENT_GUARD_H_
 #define MANAGER_CLIENT_GUARD_H_
 
@@ -17,41 +17,41 @@ namespace mandate {
 
 enum class GuardMode {
   kOff,      // sends everything
-  kWarn,     // sends everything, but tells of what it would refuse
-  kEnforce,  // refuses
+  kWarn,     // sends everything, but reports what kEnforce would reject
+  kEnforce,  // rejects
 };
 // "off", "warn", "enforce"; kInvalidArgument otherwise.
 absl::StatusOr<GuardMode> ParseGuardMode(std::string_view text);
 
-// Evaluates requests as the API server's authorizer would if exactly the mandate's rules were
-// granted. What every authenticated user may do (reviews of oneself, discovery) passes.
-// Immutable, thread-safe.
+// Evaluates requests as the API server's authorizer would if it had granted exactly the mandate's
+// rules. Requests that every authenticated user may make (self reviews, discovery) pass. Immutable,
+// thread-safe.
 class Guard {
  public:
-  // `warn` hears each refusal that kWarn does not make; from any thread. With `metrics`, which may
-  // be null and otherwise outlives this, mandate_guard_requests_total{identity,outcome} counts what
-  // was checked: allowed, undeclared (sent all the same, in kWarn), refused, unreadable.
+  // `warn` gets each rejection that kWarn does not enforce, on any thread. `metrics` may be null,
+  // and outlives this otherwise: mandate_guard_requests_total{identity,outcome} counts the checks:
+  // allowed, undeclared (sent all the same, in kWarn), refused, unreadable.
   Guard(const rbac::Mandate& mandate, GuardMode mode,
         std::function<void(const absl::Status&)> warn = {}, Metrics* metrics = nullptr);
 
   // kPermissionDenied names component, verb, resource and object, and the marker that would allow
   // it; kInvalidArgument for a request that the server could not parse.
   //
-  // Server-side apply makes an object that is not there, which the server authorizes as create with
-  // the object's name (KEP-555): it needs both verbs here, since only the server knows. A PUT that
-  // makes its object is authorized so, too; here it is an update, which those with a
-  // resourceVersion are.
+  // Server-side apply creates an object that does not exist, which the server authorizes as create
+  // with the object's name (KEP-555). Only the server knows whether it exists, so both verbs are
+  // needed here. A PUT that creates its object is authorized so, too; here it counts as an update,
+  // as a PUT with a resourceVersion is.
   absl::Status Check(std::string_view method, std::string_view target,
                      std::string_view content_type = "") const;
 
-  // Whether the server's 403 to this request says that a grant is missing: every user may send it,
-  // or a marker declares it that is not granted=external, whose absence is no fault.
+  // Whether the server's 403 to this request means that a grant is missing: every user may send the
+  // request, or a marker declares it without granted=external, whose absence is not a fault.
   bool IsOwed(std::string_view method, std::string_view target) const;
 
   const rbac::Mandate& mandate() const { return mandate_; }
 
  private:
-  // OK where the mandate, or everyone's rights, cover it.
+  // OK if the mandate, or the rights of every user, cover the request.
   absl::Status Judge(const rbac::Attributes& request) const;
 
   const rbac::Mandate& mandate_;  // a constant of the program
@@ -64,7 +64,8 @@ class Guard {
   prometheus::Counter* unreadable_ = nullptr;
 };
 
-// What the roles system:basic-user and system:discovery give to every authenticated user.
+// The rights that the roles system:basic-user and system:discovery give to every authenticated
+// user.
 bool AllowedToEveryone(const rbac::Attributes& request);
 
 }  // namespace mandate

@@ -1,4 +1,4 @@
-// Prints guard_rows.h as JSON: the mandate's rules, and for each request what the guard says to it.
+// Prints guard_rows.h as JSON: the mandate's rules, and the guard's decision on each request.
 #include "manager/client/guard_rows.h"
 
 #include <iostream>

@@ -1,5 +1,5 @@
-// Requests of one component, and what the guard says to each: read by guard_test, and by
-// guard_cluster_test, which asks a real API server the same.
+// Requests of one component, and the guard's decision on each. guard_test reads them, and
+// guard_cluster_test compares them with a real API server.
 #ifndef MANAGER_CLIENT_GUARD_ROWS_H_
 #define MANAGER_CLIENT_GUARD_ROWS_H_
 
@@ -12,7 +12,7 @@ namespace mandate {
 enum class GuardAnswer {
   kAllowed,
   kRefused,
-  // What only the server can know, and so decides differently: whether the object is there.
+  // Decisions of the server that depend on whether the object exists.
   kRefusedUnlikeServer,
   kAllowedUnlikeServer,
 };
@@ -20,7 +20,7 @@ enum class GuardAnswer {
 struct GuardRow {
   const char* method;
   const char* target;
-  const char* content_type;  // "" without a body
+  const char* content_type;  // "" if there is no body
   const char* body;
   GuardAnswer answer;
 };
@@ -49,7 +49,7 @@ inline constexpr std::string_view kGet[] = {"get"};
 
 }  // namespace guard_rows_internal
 
-// In namespace "guarded" there are ConfigMap "there" and Lease "there".
+// Namespace "guarded" has ConfigMap "there" and Lease "there".
 inline constexpr rbac::MandateRule kGuardRowRules[] = {
     {{guard_rows_internal::kRead,
       guard_rows_internal::kCore,
@@ -124,9 +124,10 @@ inline constexpr char kReview[] =
     R"({"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview",)"
     R"("spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}})";
 
-// Watches end by themselves. {} in a target would be no part of any.
+// Watches end by themselves. A target cannot contain {}.
 inline constexpr GuardRow kGuardRows[] = {
-    // Names: of the path, and of the field selector of lists, watches and deletions of collections.
+    // Names, from the path, and from the field selector of lists, watches and deletions of
+    // collections.
     {"GET", "/api/v1/namespaces/guarded/secrets/a", "", "", GuardAnswer::kAllowed},
     {"GET", "/api/v1/namespaces/guarded/secrets/b", "", "", GuardAnswer::kRefused},
     {"GET", "/api/v1/namespaces/default/secrets/a", "", "", GuardAnswer::kRefused},
@@ -146,7 +147,7 @@ inline constexpr GuardRow kGuardRows[] = {
     {"GET", "/api/v1/watch/namespaces/guarded/secrets/a?timeoutSeconds=1", "", "",
      GuardAnswer::kAllowed},
     {"GET", "/api/v1/secrets?fieldSelector=metadata.name%3Da", "", "", GuardAnswer::kRefused},
-    // One and many.
+    // One object and many.
     {"DELETE", "/api/v1/namespaces/guarded/configmaps?labelSelector=none%3Dsuch", "", "",
      GuardAnswer::kAllowed},
     {"DELETE", "/api/v1/namespaces/guarded/configmaps/there", "", "", GuardAnswer::kRefused},
@@ -154,7 +155,7 @@ inline constexpr GuardRow kGuardRows[] = {
      GuardAnswer::kRefused},
     {"DELETE", "/api/v1/namespaces/guarded/services/none", "", "", GuardAnswer::kAllowed},
     {"DELETE", "/api/v1/namespaces/default/services/none", "", "", GuardAnswer::kAllowed},
-    // Patches, and applies that make what they patch.
+    // Patches, and applies that create their object.
     {"PATCH", "/api/v1/namespaces/guarded/configmaps/there", kMergeBody, "{}",
      GuardAnswer::kAllowed},
     {"PATCH", "/api/v1/namespaces/guarded/configmaps/none", kMergeBody, "{}",
@@ -172,11 +173,11 @@ inline constexpr GuardRow kGuardRows[] = {
      GuardAnswer::kAllowed},
     {"PATCH", "/apis/apps/v1/namespaces/guarded/deployments/none", kMergeBody, "{}",
      GuardAnswer::kRefused},
-    // Posts have no name: what is granted by name is not granted to them.
+    // A POST has no name: a grant by name does not cover it.
     {"POST", "/api/v1/namespaces/guarded/services?dryRun=All", kJsonBody, kService,
      GuardAnswer::kRefused},
     {"POST", "/api/v1/namespaces/guarded/configmaps", kJsonBody, kMap, GuardAnswer::kRefused},
-    // A PUT may make what it writes, where the kind lets it.
+    // A PUT may create its object, if the kind allows it.
     {"PUT", "/apis/coordination.k8s.io/v1/namespaces/guarded/leases/there?dryRun=All", kJsonBody,
      kLease, GuardAnswer::kAllowed},
     {"PUT", "/apis/coordination.k8s.io/v1/namespaces/guarded/leases/new", kJsonBody, kLeaseNew,
@@ -192,7 +193,7 @@ inline constexpr GuardRow kGuardRows[] = {
      R"({"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"x"}})",
      GuardAnswer::kRefused},
     {"GET", "/api/v1/namespaces/guarded/pods/none/log", "", "", GuardAnswer::kRefused},
-    // Beyond resources, and what everyone may do.
+    // Requests that are not for resources, and rights of every user.
     {"GET", "/metrics", "", "", GuardAnswer::kAllowed},
     {"GET", "/debug/pprof/", "", "", GuardAnswer::kRefused},
     {"GET", "/version", "", "", GuardAnswer::kAllowed},

@@ -26,7 +26,8 @@ constexpr char kJsonType[] = "application/json";
 constexpr char kProtobufType[] = "application/vnd.kubernetes.protobuf";
 
 std::string Accept(const KindInfo& kind) {
-  // JSON as a fallback: for the errors of proxies, and for servers that have the kind in JSON only.
+  // JSON as a fallback: for the errors of proxies, and for servers that serve the kind only as
+  // JSON.
   return kind.encoding == Encoding::kProtobuf ? StrCat(kProtobufType, ",", kJsonType) : kJsonType;
 }
 
@@ -41,7 +42,7 @@ absl::Status CheckNamespace(const KindInfo& kind, const ObjectKey& key) {
       StrCat("a ", kind.kind, " has a namespace, but the one named \"", key.name, "\" has none"));
 }
 
-// An empty name would make the request one for the whole collection.
+// With an empty name the request would be for the whole collection.
 absl::Status CheckKey(const KindInfo& kind, const ObjectKey& key) {
   if (key.name.empty()) {
     return absl::InvalidArgumentError(StrCat("the name of the ", kind.kind, " is empty"));
@@ -79,11 +80,11 @@ std::string DeleteBody(const DeleteOptions& options) {
 }
 
 // The answer to a deletion. When the object is gone: {"kind":"Status","details":{"uid":"…"}}. An
-// object that is still there comes back itself, with the time of its deletion. An object of some
-// kinds (Service, ServiceAccount, …) comes back when it is gone, too, without such a time.
+// object that is still there is returned with the time of its deletion. Some kinds (Service,
+// ServiceAccount, …) are also returned when they are gone, without that time.
 struct DeleteAnswer {
   std::string kind;
-  std::string gone;              // the UID of what is gone; "" if the answer is the object
+  std::string gone;  // the UID of the object that is gone; "" if the answer is the object
   std::string resource_version;  // of the object
   std::string deletion_time;
 
@@ -119,14 +120,14 @@ DeleteAnswer ReadDeleteAnswer(std::string_view body) {
   return answer;
 }
 
-// Whether the server answers that the object has another uid than the one applied: 409 when there
+// Whether the server reports that the object has another uid than the one applied: 409 when there
 // is no object, 422 when there is another.
 bool IsOfAnotherUid(const absl::Status& status, const KindInfo& kind, const ObjectKey& key) {
   const std::optional<ApiStatusProto> proto = ApiStatus(status);
   if (!proto.has_value()) return false;
   const auto& details = proto->details();
   if (IsConflict(status)) {
-    // Conflicts with other managers have causes; those of a quota name another object.
+    // Conflicts with other managers have causes; conflicts of a quota name another object.
     return details.name() == key.name && details.kind() == kind.plural &&
            details.causes().empty() && absl::StrContains(status.message(), "uid mismatch");
   }
@@ -140,7 +141,7 @@ bool IsOfAnotherUid(const absl::Status& status, const KindInfo& kind, const Obje
 absl::Status ObjectClient::Write(const CallContext& context, RestRequest request,
                                  const KindInfo& kind, const ObjectKey& key, Message& object) {
   RETURN_IF_ERROR(Exchange(context, std::move(request), kind, object));
-  // A name may have been generated.
+  // The server may have generated the name.
   const ObjectMeta& metadata = MetadataOf(object);
   rest_.own_writes().Wrote(kind, {key.ns, metadata.name()}, metadata.resourceversion());
   return absl::OkStatus();
@@ -187,7 +188,7 @@ absl::StatusOr<std::string> ObjectClient::List(
     request.accept = Accept(kind);
     absl::StatusOr<HttpResponse> response = rest_.Do(context, std::move(request));
     if (!response.ok()) {
-      // The snapshot that the pages are of is gone.
+      // The snapshot of the pages has expired.
       if (!IsGone(response.status()) || next.empty()) return std::move(response).status();
       restart();
       paged = false;
@@ -251,12 +252,12 @@ absl::Status ObjectClient::Apply(const CallContext& context, const KindInfo& kin
       request.body,
       ApplyBody(object, kind, subresource == "status" ? ApplyPart::kStatus : ApplyPart::kMain));
   request.content_type = "application/apply-patch+yaml";
-  // It states what shall be, not what to change; but its own write makes a resourceVersion old.
+  // An apply states the result, not a change; but its own write makes a resourceVersion old.
   request.idempotent = MetadataOf(object).resourceversion().empty();
   const std::string uid = MetadataOf(object).uid();
   absl::Status status = Write(context, std::move(request), kind, key, object);
   if (uid.empty() || !IsOfAnotherUid(status, kind, key)) return status;
-  // The cache has yet to see that this object is gone.
+  // The cache may not have seen yet that this object is gone.
   rest_.own_writes().Deleted(kind, key, uid);
   ApiStatusProto proto = *ApiStatus(status);
   proto.set_code(409);
@@ -286,7 +287,7 @@ absl::StatusOr<Deletion> ObjectClient::Delete(const CallContext& context, const 
   request.method = "DELETE";
   request.target = ResourceTarget(kind, key);
   request.body = DeleteBody(options);
-  // With a UID it can only ever delete the one object that is meant.
+  // With a UID it can only delete that one object.
   request.idempotent = !options.uid.empty();
   const absl::StatusOr<HttpResponse> response = rest_.Do(context, std::move(request));
   if (response.ok()) {
@@ -298,7 +299,7 @@ absl::StatusOr<Deletion> ObjectClient::Delete(const CallContext& context, const 
   if (IsAbout(response.status(), key.name) &&
       (IsNotFound(response.status()) ||
        (IsConflict(response.status()) && options.resource_version.empty()))) {
-    // It is gone, or another has its name, as the cache does not know yet.
+    // The object is gone, or another has its name; the cache may not know it yet.
     rest_.own_writes().Deleted(kind, key, options.uid);
   }
   return response.status();

@@ -1,5 +1,5 @@
-// Objects over a RestClient: bodies encoded, answers decoded, pages followed. client.h puts types
-// and permissions on top.
+// Objects over a RestClient: encodes bodies, decodes answers, follows pages. client.h adds types
+// and permissions.
 #ifndef MANAGER_CLIENT_OBJECT_CLIENT_H_
 #define MANAGER_CLIENT_OBJECT_CLIENT_H_
 
@@ -26,65 +26,65 @@ struct ListOptions {
   std::string label_selector = {};
   std::string field_selector = {};
   size_t page_size = 500;
-  // More objects than this are kResourceExhausted: such kinds are for the cache.
+  // More objects are kResourceExhausted: use the cache for such kinds.
   size_t max_items = 100'000;
 };
 
 struct ApplyOptions {
   std::string field_manager = {};  // empty: the component's name
-  // Takes fields over from other managers; without it that is a kAborted conflict.
+  // Takes over fields of other managers. Otherwise they are a conflict, kAborted.
   bool force = true;
 };
 
 enum class Propagation { kBackground, kForeground, kOrphan };
 
 struct DeleteOptions {
-  // Preconditions: another object of the same name, or another version, is not deleted but a
-  // conflict. Empty: none.
+  // Preconditions: an object of the same name with another UID or version is not deleted, but a
+  // conflict. Empty: no precondition.
   std::string uid = {};
   std::string resource_version = {};
   Propagation propagation = Propagation::kBackground;
 };
 
-// What a deletion that the API server has accepted came to, by its answer.
+// The result of a deletion that the API server has accepted, by its answer.
 enum class Deletion {
   // The object is gone.
   kGone,
-  // It is marked as deleted, and still there: it has finalizers, which somebody may have added a
-  // moment ago, or time to end. Also the answer for a Pod without such time, which is gone, and
-  // for what is no answer of an API server.
+  // The object is marked as deleted and still exists: it has finalizers, which somebody may have
+  // added a moment ago, or a grace period. Also the result for a Pod without a grace period, which
+  // is gone, and for an answer that did not come from an API server.
   kPending,
 };
 
-// Blocks the calling thread: not on the loop. Built-in kinds travel as protobuf, so that fields
-// that we do not know survive; custom resources and all patches as JSON. Writes name the component
-// as field manager. Errors are RestClient's, and kInvalidArgument for a key or object that lacks
-// the name or namespace its kind needs. Writes are noted in RestClient::own_writes(). Thread-safe.
+// Blocks the calling thread: not on the loop. Built-in kinds travel as protobuf, so that unknown
+// fields survive; custom resources and all patches travel as JSON. Writes name the component as
+// field manager. Errors are RestClient's, and kInvalidArgument for a key or object without the name
+// or namespace that its kind needs. Writes are noted in RestClient::own_writes(). Thread-safe.
 class ObjectClient {
  public:
   explicit ObjectClient(RestClient& rest) : rest_(rest) {}  // `rest` outlives this
 
-  // `out` is replaced.
+  // Replaces `out`.
   absl::Status Get(const CallContext& context, const KindInfo& kind, const ObjectKey& key,
                    google::protobuf::Message& out);
 
   // `each` gets the objects page by page; the result is the list's resourceVersion. When a page's
-  // continue token has expired, `restart` is called and the list begins again, once, in one page.
+  // continue token has expired, calls `restart` and begins the list again, once, in one page.
   absl::StatusOr<std::string> List(
       const CallContext& context, const KindInfo& kind, const ListOptions& options,
       const std::function<void()>& restart,
       const std::function<absl::Status(const std::shared_ptr<const RawObject>&)>& each);
 
-  // `object` holds what to send, and then the server's answer.
+  // `object` is the object to send, and then the server's answer.
   absl::Status Create(const CallContext& context, const KindInfo& kind, const ObjectKey& key,
                       google::protobuf::Message& object);
-  // `resource_version` is the object's own; empty is kInvalidArgument.
+  // `resource_version` is the object's own; if empty, kInvalidArgument.
   absl::Status Update(const CallContext& context, const KindInfo& kind, const ObjectKey& key,
                       std::string_view resource_version, std::string_view subresource,
                       google::protobuf::Message& object);
-  // With a uid: changes only that object. A Conflict when it is gone, or another has its name. With
-  // a resourceVersion, and no such object: creates it, as without one. Then it is sent once only,
-  // as the second time would be a conflict with the first.
+  // With a uid: changes only that object; a Conflict when it is gone or another has its name. With
+  // a resourceVersion and no such object: creates it, as without a resourceVersion. Then the
+  // request is sent only once: a second one would conflict with the first.
   absl::Status Apply(const CallContext& context, const KindInfo& kind, const ObjectKey& key,
                      std::string_view subresource, const ApplyOptions& options,
                      google::protobuf::Message& object);
@@ -101,7 +101,7 @@ class ObjectClient {
  private:
   absl::Status Exchange(const CallContext& context, RestRequest request, const KindInfo& kind,
                         google::protobuf::Message& out);
-  // The same of a write to `key`, which is noted (own_writes.h).
+  // The same for a write to `key`, which is noted (own_writes.h).
   absl::Status Write(const CallContext& context, RestRequest request, const KindInfo& kind,
                      const ObjectKey& key, google::protobuf::Message& object);
   std::string FieldManager() const { return std::string(rest_.component()); }

@@ -9,14 +9,14 @@ namespace mandate {
 
 using ObjectMeta = k8s::io::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
-// Null for a message without a field `metadata` of that type. Both borrow from `object`.
+// Null if the message has no field `metadata` of that type. Both borrow from `object`.
 inline ObjectMeta* MutableMetadataOf(google::protobuf::Message& object) {
   const auto* field = object.GetDescriptor()->FindFieldByName("metadata");
   if (field == nullptr || field->message_type() != ObjectMeta::descriptor()) return nullptr;
   return static_cast<ObjectMeta*>(object.GetReflection()->MutableMessage(&object, field));
 }
 
-// The default instance for a message without metadata.
+// The default instance if the message has no metadata.
 inline const ObjectMeta& MetadataOf(const google::protobuf::Message& object) {
   const auto* field = object.GetDescriptor()->FindFieldByName("metadata");
   if (field == nullptr || field->message_type() != ObjectMeta::descriptor()) {

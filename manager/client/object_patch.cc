@@ -35,7 +35,7 @@ absl::StatusOr<JsonPatch> JsonPatch::Of(const google::protobuf::Message& read,
   ASSIGN_OR_RETURN(std::string version, VersionOf(read));
   ASSIGN_OR_RETURN(Json::Value patch, ParseJson(json));
   if (!patch.isArray()) return absl::InvalidArgumentError("a JSON patch must be an array");
-  // The server compares the version that the patched object has. A failed "test" would be 422.
+  // The server compares the resourceVersion of the patched object. A failed "test" would be 422.
   Json::Value condition;
   condition["op"] = "replace";
   condition["path"] = "/metadata/resourceVersion";

@@ -1,4 +1,4 @@
-// Patches that say what they expect of the object that they change.
+// Patches with a precondition on the object that they change.
 //
 //   ASSIGN_OR_RETURN(auto patch, MergePatch::Of(binding, R"({"metadata":{"labels":{"a":null}}})"));
 //   client.Patch<RoleBinding>(context, KeyOf(binding), patch);
@@ -18,12 +18,12 @@ namespace mandate {
 // An RFC 7386 merge patch. Immutable.
 class MergePatch {
  public:
-  // A patch of `read`, an object that came from the server. The server answers Conflict (409) when
-  // the object has changed since. kInvalidArgument when `json` is not an object, or `read` has no
+  // A patch of `read`, an object that came from the server. The server answers Conflict (409) if
+  // the object has changed since. kInvalidArgument if `json` is not an object, or `read` has no
   // resourceVersion.
   static absl::StatusOr<MergePatch> Of(const google::protobuf::Message& read,
                                        std::string_view json);
-  // A patch that overwrites what others wrote meanwhile, lists included.
+  // A patch that overwrites concurrent changes of others, lists included.
   static MergePatch Unconditional(std::string json) { return MergePatch(std::move(json)); }
 
   const std::string& json() const { return json_; }
@@ -37,9 +37,9 @@ class MergePatch {
 // An RFC 6902 JSON patch. Immutable.
 class JsonPatch {
  public:
-  // As MergePatch::Of; `json` is a list of operations.
+  // The same as MergePatch::Of; `json` is a list of operations.
   static absl::StatusOr<JsonPatch> Of(const google::protobuf::Message& read, std::string_view json);
-  // A patch whose operations of kind "test" are its only conditions.
+  // A patch whose only conditions are its operations of kind "test".
   static JsonPatch Unconditional(std::string json) { return JsonPatch(std::move(json)); }
 
   const std::string& json() const { return json_; }

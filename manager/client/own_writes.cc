@@ -11,7 +11,7 @@ bool IsNumber(std::string_view version) {
          std::all_of(version.begin(), version.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Of numbers without leading zeros, of any size.
+// Compares numbers of any size, without leading zeros.
 bool IsNewer(std::string_view a, std::string_view b) {
   return a.size() != b.size() ? a.size() > b.size() : a > b;
 }
@@ -61,7 +61,7 @@ void OwnWrites::Wrote(const KindInfo& kind, const ObjectKey& key,
   if (!IsNumber(resource_version)) return;
   MutexLock lock(mutex_);
   OwnWrite& write = Touch(kind, key);
-  // Of two workers the one with the older answer may come last.
+  // Of two workers, the one with the older answer may come last.
   if (IsNewer(resource_version, write.resource_version)) {
     write.resource_version = std::string(resource_version);
   }
@@ -70,7 +70,7 @@ void OwnWrites::Wrote(const KindInfo& kind, const ObjectKey& key,
 void OwnWrites::Deleted(const KindInfo& kind, const ObjectKey& key, std::string_view uid) {
   if (uid.empty()) return;
   MutexLock lock(mutex_);
-  // An older write stays: until that has been seen, "not there" may be "not there yet".
+  // An older write stays: until the cache has seen it, "not there" may be "not there yet".
   Touch(kind, key).gone = std::string(uid);
 }
 

@@ -1,4 +1,4 @@
-// What a component has written and its cache may not have seen yet.
+// The writes of a component that its cache may not have seen yet.
 #ifndef MANAGER_CLIENT_OWN_WRITES_H_
 #define MANAGER_CLIENT_OWN_WRITES_H_
 
@@ -18,35 +18,35 @@
 
 namespace mandate {
 
-// All that was written to one object. It has been seen when the object is known as of
-// `resource_version` (if there is one), and is not the one with the UID `gone` (if there is one).
+// All writes to one object. They have been seen when the cache is as new as `resource_version` (if
+// set), and does not have the object with the UID `gone` (if set).
 struct OwnWrite {
   ObjectKey key;
-  std::string resource_version;  // the newest that a write was answered with
-  std::string gone;              // the UID of what was deleted last
+  std::string resource_version;  // the newest in an answer to a write
+  std::string gone;              // the UID of the object that was deleted last
   uint64_t number = 0;           // of the last write
 
   bool operator==(const OwnWrite&) const = default;
 };
 
-// Notes the writes of one component; its cache reads them and forgets those that it has seen.
-// Thread-safe. Who asks about a kind of which nothing was written takes no lock.
+// Notes the writes of one component. Its cache reads them and removes those that it has seen.
+// Thread-safe. A question about a kind without writes takes no lock.
 class OwnWrites {
  public:
-  // Of one kind, more than this: the oldest is forgotten, and counted by `forgotten`, which may be
-  // null and otherwise outlives this.
+  // The bound for one kind. Beyond it the oldest write is dropped and counted by `forgotten`, which
+  // may be null and outlives this otherwise.
   void Limit(size_t most, prometheus::Counter* forgotten);
 
-  // A version that is no decimal number cannot be compared (KEP-5504), and is not noted.
+  // A version that is not a decimal number cannot be compared (KEP-5504), and is not noted.
   void Wrote(const KindInfo& kind, const ObjectKey& key, std::string_view resource_version);
   void Deleted(const KindInfo& kind, const ObjectKey& key, std::string_view uid);
 
   // False: there is certainly nothing to wait for. Lock-free.
   bool MayHave(const KindInfo& kind) const { return slots_[SlotOf(kind)] != 0; }
-  // Sorted by key; `ns` empty: in all namespaces; `name` empty: of every name.
+  // Sorted by key. Empty `ns`: all namespaces; empty `name`: all names.
   std::vector<OwnWrite> Pending(const KindInfo& kind, std::string_view ns,
                                 std::string_view name) const;
-  // Those of them that have not been written again meanwhile.
+  // Removes those of `seen` that have not been written again meanwhile.
   void Forget(const KindInfo& kind, const std::vector<OwnWrite>& seen);
 
  private:
@@ -61,12 +61,12 @@ class OwnWrites {
   static KindName NameOf(const KindInfo& kind) {
     return {std::string(kind.group), std::string(kind.plural)};
   }
-  // What was written of the kind; null: nothing ever was.
+  // The writes of the kind; null: there were none.
   Kind* Of(const KindInfo& kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The object's entry, as written now.
+  // The object's entry, updated to this write.
   OwnWrite& Touch(const KindInfo& kind, ObjectKey key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  // How many writes there are of the kinds that share a slot.
+  // The number of writes of the kinds that share a slot.
   std::array<std::atomic<size_t>, kSlots> slots_ = {};
   mutable Mutex mutex_;
   std::map<KindName, Kind> kinds_ ABSL_GUARDED_BY(mutex_);

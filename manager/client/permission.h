@@ -1,4 +1,4 @@
-// What a mandate lets a typed call do, asked of the compiler.
+// Checks at compile time which typed calls a mandate permits.
 //
 //   template <Object T>
 //   IfDeclared<kMandate, T, "get", "", absl::StatusOr<T>> Get(…);
@@ -20,18 +20,18 @@
 
 namespace mandate {
 
-// Namespaces and names of a rule are checked when the call is made.
+// Namespaces and names of a rule are checked at run time.
 template <const rbac::Mandate& kMandate, class T, FixedString kVerb, FixedString kSubresource = "">
 concept MandateDeclares = Object<T> && rbac::Permits(kMandate, kVerb.view(), KindOf<T>::value.group,
                                                      KindOf<T>::value.plural, kSubresource.view());
 
-// An object decoded from JSON lost the fields that we do not know: sent back whole, they would be
-// lost for everybody. Custom resources change by Apply and Patch.
+// An object decoded from JSON has lost the fields that we do not know: sent back whole, it would
+// remove them for everybody. Custom resources change by Apply and Patch.
 template <class T>
 concept KeepsUnknownFields = Object<T> && KindOf<T>::value.encoding == Encoding::kProtobuf;
 
-// Never defined: that its name comes up in an error is its use. The component's source lacks the
-// marker for this verb of this kind; to declare the call, write it there.
+// Never defined: its name appears in the compiler's error. The component's source lacks the marker
+// for this verb of this kind; add it to declare the call.
 template <FixedString kComponent, FixedString kVerb, FixedString kKind, FixedString kMarker>
 struct MISSING_MARKER;
 
@@ -81,7 +81,7 @@ struct If<false, Result, Otherwise> {
 
 }  // namespace permission_internal
 
-// `Result` where the mandate declares the verb, else a MISSING_MARKER.
+// `Result` if the mandate declares the verb, otherwise a MISSING_MARKER.
 template <const rbac::Mandate& kMandate, class T, FixedString kVerb, FixedString kSubresource,
           class Result>
 using IfDeclared = typename permission_internal::If<

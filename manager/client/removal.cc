@@ -20,7 +20,7 @@ bool Has(const std::vector<std::string>& list, const std::string& text) {
 bool IsKnown(const MessagePlan& type, const std::vector<std::string>& path) {
   const MessagePlan* at = &type;
   for (size_t i = 0; i < path.size(); ++i) {
-    if (at == nullptr || at->hook != JsonHook::kNone) return true;  // shown whole
+    if (at == nullptr || at->hook != JsonHook::kNone) return true;  // shown completely
     const auto member = at->members.find(path[i]);
     if (member == at->members.end()) return false;
     const FieldPlan& target = *member->second.target;
@@ -39,7 +39,7 @@ bool HasAt(const Json::Value& object, const std::vector<std::string>& path) {
   return true;
 }
 
-// Null at `path`, and objects on the way there.
+// Null at `path`, with the objects that lead there.
 absl::Status Remove(const std::vector<std::string>& path, Json::Value& patch) {
   if (path.empty()) return absl::InvalidArgumentError("the path of a field to remove is empty");
   Json::Value* at = &patch;
@@ -52,7 +52,7 @@ absl::Status Remove(const std::vector<std::string>& path, Json::Value& patch) {
   return absl::OkStatus();
 }
 
-// Lists are replaced whole, which the condition on the resourceVersion makes safe.
+// Lists are replaced as a whole; the condition on the resourceVersion makes that safe.
 absl::Status RemoveItems(const ObjectMeta& metadata, const Removal& removal, Json::Value& patch) {
   Json::Value finalizers(Json::arrayValue);
   for (const std::string& finalizer : metadata.finalizers()) {

@@ -1,4 +1,4 @@
-// Takes off an object what others put there.
+// Removes from an object what others added to it.
 #ifndef MANAGER_CLIENT_REMOVAL_H_
 #define MANAGER_CLIENT_REMOVAL_H_
 
@@ -12,7 +12,8 @@
 
 namespace mandate {
 
-// What an object must not have, whoever wrote it. What it does not have is ignored.
+// Fields that an object must not have, regardless of who wrote them. Those that it does not have
+// are ignored.
 struct Removal {
   // Paths of members: {"aggregationRule"}, {"metadata", "labels", "example.com/a"}. Items of lists
   // have no path.
@@ -21,10 +22,10 @@ struct Removal {
   std::vector<std::string> owner_uids = {};  // of owner references
 };
 
-// The patch that removes what `observed` has of these, on condition that the object has not changed
-// since; nullopt when it has none of them. A field that our version of the type lacks is always
-// removed: only the server knows whether the object has it.
-// kInvalidArgument for an empty path and for an object without resourceVersion.
+// The patch that removes these fields from `observed`, if the object has not changed since; nullopt
+// if it has none of them. A field that our version of the type lacks is always removed: only the
+// server knows whether the object has it. kInvalidArgument for an empty path and for an object
+// without a resourceVersion.
 absl::StatusOr<std::optional<MergePatch>> RemovalPatch(const google::protobuf::Message& observed,
                                                        const Removal& removal);
 

@@ -4,11 +4,11 @@
 namespace mandate {
 namespace {
 
-// RFC 3986: unreserved characters stand as they are, and in a path also the colon of names such as
-// system:node; everything else is escaped.
+// RFC 3986: unreserved characters stay as they are, and in a path also the colon of names such as
+// system:node. Everything else is escaped.
 void AppendEscaped(std::string_view part, bool in_path, std::string& out) {
   constexpr char kHex[] = "0123456789ABCDEF";
-  // A lone "." or ".." would be taken for a step in the path.
+  // A segment "." or ".." would be interpreted as a step in the path.
   const bool dots = in_path && (part == "." || part == "..");
   for (const unsigned char c : part) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

@@ -1,4 +1,4 @@
-// What an answer other than success means to a caller.
+// Translates an answer other than success into a status.
 #ifndef MANAGER_CLIENT_RESPONSE_ERROR_H_
 #define MANAGER_CLIENT_RESPONSE_ERROR_H_
 
@@ -14,10 +14,10 @@ inline bool IsSuccess(const HttpResponse& response) {
   return response.code >= 200 && response.code < 300;
 }
 
-// Of a response that is no success: the server's metav1.Status as payload. kUnauthenticated means
-// that the credential was lost: a 403 as system:anonymous does, too. A 401 by an admission webhook
-// does not, as the server asks webhooks only about requests of a known user: it is
-// kPermissionDenied.
+// For a response other than success: the server's metav1.Status is the payload. kUnauthenticated
+// means that the credential was lost; that includes a 403 as system:anonymous. A 401 by an
+// admission webhook is kPermissionDenied, because the server calls webhooks only for requests of a
+// known user.
 inline absl::Status ErrorOf(const HttpResponse& response) {
   absl::Status status = StatusFromResponse(response.code, response.body, response.retry_after);
   absl::StatusCode code = status.code();

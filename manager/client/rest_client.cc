@@ -15,7 +15,7 @@ struct Answer {
 };
 
 // A loop that stops destroys its tasks, and with them the callback that would have answered: then
-// the waiter gets the answer that it began with.
+// the waiter gets the initial answer.
 class Promise {
  public:
   explicit Promise(std::shared_ptr<Answer> answer) : answer_(std::move(answer)) {}
@@ -26,7 +26,7 @@ class Promise {
   void Keep(absl::StatusOr<HttpResponse> result) { answer_->result = std::move(result); }
 
  private:
-  // Shared with the waiter's frame, which may be gone before this is.
+  // Shared with the waiter's frame, which may end before this does.
   std::shared_ptr<Answer> answer_;
 };
 

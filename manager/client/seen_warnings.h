@@ -1,4 +1,4 @@
-// Tells a Warning header that is new from one that was already reported.
+// Tells whether a Warning header is new or was reported before.
 #ifndef MANAGER_CLIENT_SEEN_WARNINGS_H_
 #define MANAGER_CLIENT_SEEN_WARNINGS_H_
 
@@ -14,10 +14,10 @@ namespace mandate {
 // A bounded set of texts. Single-threaded.
 class SeenWarnings {
  public:
-  // When there are more than `most` texts, the oldest is forgotten, and is new the next time.
+  // Beyond `most` texts, the oldest is dropped, and counts as new the next time.
   explicit SeenWarnings(size_t most) : most_(most) {}
 
-  // Whether `text` is new; it no longer is then.
+  // Whether `text` is new; it is not new the next time.
   bool IsNew(std::string_view text) {
     if (!seen_.insert(std::string(text)).second) return false;
     by_age_.emplace_back(text);

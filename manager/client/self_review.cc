@@ -54,13 +54,13 @@ absl::StatusOr<SelfSubjectAccessReview> ReviewOf(const absl::StatusOr<HttpRespon
 
 using Reviews = std::vector<SelfSubjectAccessReview>;
 
-// What MayIEach() waits for.
+// The state of MayIEach().
 struct Outcome {
   Latch latch;
   absl::StatusOr<Reviews> result = absl::CancelledError("the loop has stopped");
 };
 
-// The questions under way. The callbacks own it: it ends with the last answer, or when a loop that
+// The pending questions. Their callbacks own it: it ends with the last answer, or when a loop that
 // stops destroys them. Loop thread only.
 class Round {
  public:

@@ -1,4 +1,4 @@
-// Asks the server about oneself, which every authenticated user may.
+// Asks the server about the client's own user; every authenticated user may.
 #ifndef MANAGER_CLIENT_SELF_REVIEW_H_
 #define MANAGER_CLIENT_SELF_REVIEW_H_
 
@@ -14,18 +14,19 @@
 
 namespace mandate {
 
-// "Whose credential is this?", and the user name in the answer to it (SelfSubjectReview). Errors:
-// the answer's own; kDataLoss or kInvalidArgument for one that cannot be read.
+// The request that asks whose credential this is, and the user name in the answer
+// (SelfSubjectReview). Errors: the answer's own; kDataLoss or kInvalidArgument for an invalid
+// answer.
 RestRequest SelfReviewRequest();
 absl::StatusOr<std::string> UserOfSelfReview(const absl::StatusOr<HttpResponse>& answer);
 
 // These block: not on the loop. Errors: RestClient's.
 
-// The same, at once.
+// The same, without blocking.
 absl::StatusOr<std::string> WhoAmI(const CallContext& context, RestClient& client);
 
-// Whether the client may do what `rule` says, which has one verb and one resource or URL, and no
-// name or one; `ns` empty: cluster-wide (SelfSubjectAccessReview, with the server's answer).
+// Whether the client may do what `rule` says (SelfSubjectAccessReview, answered by the server).
+// `rule` has one verb, one resource or URL, and at most one name. Empty `ns`: cluster-wide.
 absl::StatusOr<authorizationv1::SelfSubjectAccessReview> MayI(const CallContext& context,
                                                               RestClient& client,
                                                               std::string_view ns,
@@ -37,8 +38,8 @@ struct AccessQuestion {
   rbac::Rule rule;
 };
 
-// The same for each question, `at_once` (1 or more) of them at a time; the answers in the order of
-// the questions. The first error ends it: no more is asked.
+// The same for each question, at most `at_once` (1 or more) at a time; the answers have the order
+// of the questions. The first error ends it: nothing more is asked.
 absl::StatusOr<std::vector<authorizationv1::SelfSubjectAccessReview>> MayIEach(
     const CallContext& context, RestClient& client, std::vector<AccessQuestion> questions,
     size_t at_once);

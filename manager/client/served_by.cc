@@ -9,8 +9,8 @@ namespace {
 constexpr std::string_view kGroups = "/apis/";
 constexpr std::string_view kSuffix = ".k8s.io";
 
-// Those with ".k8s.io" behind them that k8s.io/api has: others of that name, as metrics.k8s.io, are
-// extensions'.
+// The groups with ".k8s.io" that k8s.io/api has. Others, such as metrics.k8s.io, belong to
+// extensions.
 constexpr std::string_view kBuiltIn[] = {"admissionregistration",
                                          "apiextensions",
                                          "apiregistration",
@@ -34,7 +34,7 @@ bool IsServedByApiServer(std::string_view target) {
   if (!target.starts_with(kGroups)) return true;
   std::string_view group = target.substr(kGroups.size());
   group = group.substr(0, group.find_first_of("/?"));
-  // "apps", "batch": Kubernetes' own; an extension's group has a domain.
+  // "apps", "batch": Kubernetes' own groups; an extension's group has a domain.
   if (group.find('.') == std::string_view::npos) return true;
   if (!group.ends_with(kSuffix)) return false;
   group.remove_suffix(kSuffix.size());

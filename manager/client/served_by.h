@@ -1,4 +1,4 @@
-// Which server answers a request: the API server, or one that it passes the request on to.
+// Which server answers a request: the API server, or one to which it forwards the request.
 #ifndef MANAGER_CLIENT_SERVED_BY_H_
 #define MANAGER_CLIENT_SERVED_BY_H_
 
@@ -6,9 +6,9 @@
 
 namespace mandate {
 
-// Whether the API server itself answers requests of this target ("/api/v1/pods?limit=5"), for
-// certain: those of no group, and of the groups that are built into it. Any other group may be an
-// extension's (APIService), whose answers the API server passes on as they are.
+// Whether the API server itself certainly answers requests of this target ("/api/v1/pods?limit=5"):
+// requests without a group, and requests of the built-in groups. Any other group may belong to an
+// extension (APIService), whose answers the API server forwards unchanged.
 bool IsServedByApiServer(std::string_view target);
 
 }  // namespace mandate

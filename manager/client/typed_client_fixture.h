@@ -1,4 +1,4 @@
-// The typed client of a component, and what a server answers it.
+// The typed client of a component, and a server with scripted answers.
 #ifndef MANAGER_CLIENT_TYPED_CLIENT_FIXTURE_H_
 #define MANAGER_CLIENT_TYPED_CLIENT_FIXTURE_H_
 

@@ -1,4 +1,4 @@
-// A RestClient whose server is a test.
+// A RestClient with scripted answers.
 //
 //   FakeRestClient client(loop, "scope-instance");
 //   client.Handle([](const RestRequest&) { return FakeRestClient::Json(200, "{…}"); });
@@ -18,15 +18,15 @@
 
 namespace mandate {
 
-// The server's end of a watch. What it does reaches the client as tasks of the loop, in order;
-// after the end, or once the client has given it up, nothing does. Loop thread only.
+// The server's end of a watch. Its events reach the client as tasks of the loop, in order; after
+// its end, or after the client has cancelled it, none do. Loop thread only.
 class FakeWatch : public std::enable_shared_from_this<FakeWatch> {
  public:
   FakeWatch(Loop& loop, RestRequest request, std::shared_ptr<StreamSink> sink)
       : loop_(loop), request_(std::move(request)), sink_(std::move(sink)) {}
 
   const RestRequest& request() const { return request_; }
-  // Of the query, unescaped; "" when it is not there.
+  // A parameter of the query, unescaped; "" if it is missing.
   std::string Query(std::string_view name) const;
 
   void Open(std::string content_type = "application/json");
@@ -38,7 +38,7 @@ class FakeWatch : public std::enable_shared_from_this<FakeWatch> {
 
   bool opened() const { return opened_; }
   bool cancelled() const { return cancelled_; }
-  // Runs once, when the client gives it up; not after its end.
+  // Runs once, when the client cancels the watch; not after its end.
   void OnCancelled(std::function<void()> callback) { on_cancelled_ = std::move(callback); }
   // Neither ended nor cancelled.
   bool live() const { return !ended_ && !cancelled_; }
@@ -68,18 +68,18 @@ class FakeRestClient : public RestClient {
 
   static HttpResponse Json(int code, std::string body);
 
-  // Answers what is sent; codes other than 2xx become errors as RestClient says.
+  // Answers requests; codes other than 2xx become errors as with RestClient.
   void Handle(Handler handler);
-  // The same for a server that takes its time: it calls `reply` once. The last one set counts.
+  // The same for a server that answers later: it calls `reply` once. The handler set last counts.
   using Reply = std::function<void(absl::StatusOr<HttpResponse>)>;
   using LateHandler = std::function<void(const RestRequest&, Reply reply)>;
   void HandleLate(LateHandler handler) { handler_ = std::move(handler); }
-  // Sees each watch, as a task of the loop.
+  // Gets each watch, in a task of the loop.
   void OnWatch(std::function<void(const std::shared_ptr<FakeWatch>&)> on_watch) {
     on_watch_ = std::move(on_watch);
   }
 
-  // How long each request travels, and each response; asked for each anew. Not of watches.
+  // How long each request and each response travels; called for each. Not for watches.
   void SetDelay(std::function<absl::Duration()> delay) { delay_ = std::move(delay); }
 
   // "GET /apis/…", lists and watches alike, in order.
@@ -106,7 +106,7 @@ class FakeRestClient : public RestClient {
   std::vector<std::shared_ptr<FakeWatch>> watches_;
 };
 
-// Of a request's target, unescaped; "" when it is not there.
+// A parameter of a request's target, unescaped; "" if it is missing.
 std::string QueryOf(std::string_view target, std::string_view name);
 
 }  // namespace mandate

@@ -1,5 +1,5 @@
-// The part of an API server that grants a component exactly its mandate, for tests of what the
-// component does with it.
+// The authorizer of an API server that grants a component exactly its mandate, for tests of the
+// component.
 //
 //   MandateServer rights(kScopeInstance);
 //   client.Handle([&](const RestRequest& request) { if (auto no = rights.Refuse(request)) return
@@ -17,16 +17,16 @@
 
 namespace mandate {
 
-// The environment variable MANDATE_WITHOUT takes one permission away (rbac::Permission::ToString):
-// `rbacgen mutate` runs tests so, which must then fail. Immutable, thread-safe.
+// The environment variable MANDATE_WITHOUT removes one permission (rbac::Permission::ToString):
+// `rbacgen mutate` runs tests so, and they must fail. Immutable, thread-safe.
 class MandateServer {
  public:
   explicit MandateServer(const rbac::Mandate& mandate);
 
-  // 403 for what the mandate does not cover, by the guard's rules; none for what it does.
+  // 403 for a request that the mandate does not cover, by the guard's rules; otherwise none.
   std::optional<HttpResponse> Refuse(const RestRequest& request) const;
 
-  // What a server asks beyond the request's own verb, for a component that holds nothing itself:
+  // The server's check beyond the request's own verb, for a component that has no rights itself:
   // 403 unless the mandate has the verb of the resource ("bind" of ClusterRoles, for a binding).
   std::optional<HttpResponse> RefuseWithout(std::string_view verb, std::string_view group,
                                             std::string_view resource,

@@ -1,4 +1,4 @@
-// A mandate with a rule of each kind, for the tests of preflight.
+// A mandate with a rule of each kind, for tests of preflight.
 #ifndef MANAGER_CLIENT_TESTING_PREFLIGHT_MANDATE_H_
 #define MANAGER_CLIENT_TESTING_PREFLIGHT_MANDATE_H_
 
