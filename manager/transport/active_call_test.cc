@@ -33,7 +33,7 @@ class Sink : public BodySink {
   const size_t most_;
 };
 
-class CallExchangeTest : public testing::Test {
+class ActiveCallTest : public testing::Test {
  protected:
   void Call(const CallContext& context = {}, std::shared_ptr<BodySink> sink = nullptr) {
     HttpRequest request(endpoint_, EndpointCertificate(), "GET", "/version");
@@ -66,7 +66,7 @@ class CallExchangeTest : public testing::Test {
   std::shared_ptr<ActiveCall> active_;
 };
 
-TEST_F(CallExchangeTest, CollectsTheAnswerAndHandsItOverWhole) {
+TEST_F(ActiveCallTest, CollectsTheAnswerAndHandsItOverWhole) {
   Call();
   EXPECT_TRUE(active_->OnHead(Head(200)));
   EXPECT_TRUE(active_->OnBody("one "));
@@ -81,7 +81,7 @@ TEST_F(CallExchangeTest, CollectsTheAnswerAndHandsItOverWhole) {
   EXPECT_EQ(dropped_, 0) << "its carrier has ended it";
 }
 
-TEST_F(CallExchangeTest, ItsEndLeavesNoTimerAndNoStop) {
+TEST_F(ActiveCallTest, ItsEndLeavesNoTimerAndNoStop) {
   Call(Within(absl::Minutes(1)));
   EXPECT_EQ(loop_.NextTimer(), loop_.clock().TimeNow() + absl::Minutes(1));
   active_->End(absl::UnavailableError("lost"));
@@ -90,13 +90,13 @@ TEST_F(CallExchangeTest, ItsEndLeavesNoTimerAndNoStop) {
   EXPECT_EQ(loop_.ready_tasks(), 0u);
 }
 
-TEST_F(CallExchangeTest, AnAnswerWithoutAHeadIsNone) {
+TEST_F(ActiveCallTest, AnAnswerWithoutAHeadIsNone) {
   Call();
   active_->End(absl::OkStatus());
   EXPECT_TRUE(absl::IsUnavailable(answer_->status()));
 }
 
-TEST_F(CallExchangeTest, TheEarlierOfDeadlineAndLimitEndsIt) {
+TEST_F(ActiveCallTest, TheEarlierOfDeadlineAndLimitEndsIt) {
   const struct {
     absl::Duration deadline;
     absl::Duration took;
@@ -122,7 +122,7 @@ TEST_F(CallExchangeTest, TheEarlierOfDeadlineAndLimitEndsIt) {
   }
 }
 
-TEST_F(CallExchangeTest, AStopEndsItInATaskOfItsOwn) {
+TEST_F(ActiveCallTest, AStopEndsItInATaskOfItsOwn) {
   Call(Within(absl::Minutes(1)));
   stop_.request_stop();
   EXPECT_FALSE(answer_.has_value());
@@ -132,7 +132,7 @@ TEST_F(CallExchangeTest, AStopEndsItInATaskOfItsOwn) {
   EXPECT_EQ(dropped_, 1);
 }
 
-TEST_F(CallExchangeTest, AnErrorTellsWhetherItMayHaveBeenServed) {
+TEST_F(ActiveCallTest, AnErrorTellsWhetherItMayHaveBeenServed) {
   Call();
   active_->End(absl::UnavailableError("lost"));
   EXPECT_TRUE(WasNotSent(answer_->status()));
@@ -143,7 +143,7 @@ TEST_F(CallExchangeTest, AnErrorTellsWhetherItMayHaveBeenServed) {
   EXPECT_FALSE(WasNotSent(answer_->status()));
 }
 
-TEST_F(CallExchangeTest, AnAnswerIsBounded) {
+TEST_F(ActiveCallTest, AnAnswerIsBounded) {
   options_.max_response_bytes = 7;
   Call();
   EXPECT_TRUE(active_->OnHead(Head(200)));
@@ -154,7 +154,7 @@ TEST_F(CallExchangeTest, AnAnswerIsBounded) {
   EXPECT_EQ(stats_.refused_too_large, 1u);
 }
 
-TEST_F(CallExchangeTest, ASinkTakesTheBodyOfASuccessOnly) {
+TEST_F(ActiveCallTest, ASinkTakesTheBodyOfASuccessOnly) {
   const auto sink = std::make_shared<Sink>(4);
   Call({}, sink);
   EXPECT_TRUE(active_->OnHead(Head(204)));
@@ -176,7 +176,7 @@ TEST_F(CallExchangeTest, ASinkTakesTheBodyOfASuccessOnly) {
   }
 }
 
-TEST_F(CallExchangeTest, OfAnErrorTheHeadIsEnough) {
+TEST_F(ActiveCallTest, OfAnErrorTheHeadIsEnough) {
   Call();
   EXPECT_FALSE(active_->TakeHeadAlone()) << "no head has arrived yet";
   EXPECT_TRUE(active_->OnHead(Head(399)));

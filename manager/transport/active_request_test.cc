@@ -39,7 +39,7 @@ const Step kEndEarly = [](LoggingExchange& active) {
 };
 const Step kDropSilently = [](LoggingExchange& active) { active.DropSilently(); };
 
-TEST(ExchangeTest, EndsOnce) {
+TEST(ActiveRequestTest, EndsOnce) {
   const std::vector<std::pair<Step, std::string>> first_steps = {
       {kEnd, "ended "}, {kEndEarly, "dropped failed "}, {kDropSilently, "dropped "}};
   for (const auto& [first, log] : first_steps) {

@@ -37,9 +37,9 @@ class Sink : public StreamSink {
   absl::Status end;
 };
 
-class StreamExchangeTest : public testing::Test {
+class ActiveStreamTest : public testing::Test {
  protected:
-  StreamExchangeTest() {
+  ActiveStreamTest() {
     active_ = std::make_shared<ActiveStream>(
         loop_, HttpRequest(endpoint_, EndpointCertificate(), "GET", "/api/v1/pods"), sink_);
     active_->SetCarrier([this] { ++dropped_; });
@@ -59,7 +59,7 @@ class StreamExchangeTest : public testing::Test {
   std::unique_ptr<Stream> stream_;
 };
 
-TEST_F(StreamExchangeTest, HandsOnWhatComes) {
+TEST_F(ActiveStreamTest, HandsOnWhatComes) {
   EXPECT_TRUE(active_->OnHead(Head(201)));
   EXPECT_TRUE(active_->OnBody("one "));
   EXPECT_TRUE(active_->OnBody("two"));
@@ -73,7 +73,7 @@ TEST_F(StreamExchangeTest, HandsOnWhatComes) {
   EXPECT_EQ(sink_->data, "one two");
 }
 
-TEST_F(StreamExchangeTest, WithoutAHeadItEnds) {
+TEST_F(ActiveStreamTest, WithoutAHeadItEnds) {
   loop_.RunFor(absl::Seconds(29));
   EXPECT_EQ(sink_->closed, 0);
   loop_.RunFor(absl::Seconds(1));
@@ -84,38 +84,38 @@ TEST_F(StreamExchangeTest, WithoutAHeadItEnds) {
   EXPECT_THAT(std::string(sink_->end.message()), HasSubstr("no connection had room for"));
 }
 
-TEST_F(StreamExchangeTest, WithoutAHeadAServerThatHasTheRequestDidNotAnswer) {
+TEST_F(ActiveStreamTest, WithoutAHeadAServerThatHasTheRequestDidNotAnswer) {
   active_->NoteSent();
   loop_.RunFor(absl::Seconds(30));
   EXPECT_FALSE(WasNotSent(sink_->end));
   EXPECT_THAT(std::string(sink_->end.message()), HasSubstr("no answer to /api/v1/pods began"));
 }
 
-TEST_F(StreamExchangeTest, AfterTheHeadItMayBeSilentForEver) {
+TEST_F(ActiveStreamTest, AfterTheHeadItMayBeSilentForEver) {
   EXPECT_TRUE(active_->OnHead(Head()));
   EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
 }
 
-TEST_F(StreamExchangeTest, ItsEndLeavesNoTimer) {
+TEST_F(ActiveStreamTest, ItsEndLeavesNoTimer) {
   active_->End(absl::UnavailableError("lost"));
   EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
   EXPECT_EQ(sink_->closed, 1);
 }
 
-TEST_F(StreamExchangeTest, ASinkThatCancelsIsGivenUp) {
+TEST_F(ActiveStreamTest, ASinkThatCancelsIsGivenUp) {
   sink_->flow = StreamSink::Flow::kCancel;
   EXPECT_FALSE(active_->OnHead(Head()));
   EXPECT_TRUE(absl::IsCancelled(active_->reason()));
 }
 
-TEST_F(StreamExchangeTest, ASinkThatCancelsLaterIsGivenUp) {
+TEST_F(ActiveStreamTest, ASinkThatCancelsLaterIsGivenUp) {
   EXPECT_TRUE(active_->OnHead(Head()));
   sink_->flow = StreamSink::Flow::kCancel;
   EXPECT_FALSE(active_->OnBody("x"));
   EXPECT_TRUE(absl::IsCancelled(active_->reason()));
 }
 
-TEST_F(StreamExchangeTest, WithoutItsStreamItIsDroppedAndTheSinkHearsOfItsEnd) {
+TEST_F(ActiveStreamTest, WithoutItsStreamItIsDroppedAndTheSinkHearsOfItsEnd) {
   stream_.reset();
   EXPECT_EQ(dropped_, 1);
   EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
@@ -128,7 +128,7 @@ TEST_F(StreamExchangeTest, WithoutItsStreamItIsDroppedAndTheSinkHearsOfItsEnd) {
   EXPECT_EQ(sink_->code, 0);
 }
 
-TEST_F(StreamExchangeTest, WithoutItsStreamAfterItsEndNothingHappens) {
+TEST_F(ActiveStreamTest, WithoutItsStreamAfterItsEndNothingHappens) {
   active_->End(absl::OkStatus());
   stream_.reset();
   loop_.RunReady();
@@ -136,7 +136,7 @@ TEST_F(StreamExchangeTest, WithoutItsStreamAfterItsEndNothingHappens) {
   EXPECT_EQ(dropped_, 0);
 }
 
-TEST_F(StreamExchangeTest, MutedItTellsNobody) {
+TEST_F(ActiveStreamTest, MutedItTellsNobody) {
   active_->Silence();
   EXPECT_FALSE(active_->OnHead(Head()));
   EXPECT_FALSE(active_->OnBody("x"));

@@ -20,26 +20,26 @@ size_t StreamCap(const HttpOptions& options) {
   return std::max<size_t>(options.streams_per_connection, 2) - 1;
 }
 
-absl::StatusOr<std::shared_ptr<Connection>> Connection::Create(const ConnectionContext& parts,
+absl::StatusOr<std::shared_ptr<Connection>> Connection::Create(const ConnectionContext& context,
                                                                Owner& owner) {
-  auto connection = std::shared_ptr<Connection>(new Connection(parts, owner));
-  ASSIGN_OR_RETURN(connection->codec_, parts.new_codec(*connection));
+  auto connection = std::shared_ptr<Connection>(new Connection(context, owner));
+  ASSIGN_OR_RETURN(connection->codec_, context.new_codec(*connection));
   return connection;
 }
 
-Connection::Connection(const ConnectionContext& parts, Owner& owner)
-    : parts_(parts),
+Connection::Connection(const ConnectionContext& context, Owner& owner)
+    : context_(context),
       owner_(owner),
-      limiter_(StreamCap(parts.options)),
+      limiter_(StreamCap(context.options)),
       keepalive_(
-          parts.loop,
-          {.silence_limit = parts.options.silence_limit,
-           .probe_timeout = parts.options.probe_timeout},
+          context.loop,
+          {.silence_limit = context.options.silence_limit,
+           .probe_timeout = context.options.probe_timeout},
           {.send_probe = [this] { return SendProbe(); },
            .found_dead =
                [this] {
-                 ++parts_.stats.connections_lost;
-                 const HttpOptions& options = parts_.options;
+                 ++context_.stats.connections_lost;
+                 const HttpOptions& options = context_.options;
                  Kill(absl::UnavailableError(absl::StrCat(
                      active_.empty() ? "the server" : active_.front()->request().endpoint->server,
                      ": the connection brought nothing for ",
@@ -55,7 +55,7 @@ void Connection::Start(std::shared_ptr<ActiveRequest> active) {
   assert(room() > 0);
   if (state() == StreamLimiter::State::kConnecting) {
     first_ = active.get();
-    SetLifetime(parts_.options.patience, [this] {
+    SetLifetime(context_.options.patience, [this] {
       impatient_ = true;
       owner_.Changed();
     });
@@ -131,7 +131,7 @@ bool Connection::Return(const ClientCodec::Completion& over) {
       active.resent_blindly = true;
     }
     ++active.resends;
-    ++parts_.stats.resends;
+    ++context_.stats.resends;
   }
   // What was not sent cannot come back for ever: each new connection takes one at least.
   owner_.Requeue(over.active);
@@ -146,7 +146,7 @@ void Connection::Release(ActiveRequest& active) {
 void Connection::ScheduleReap() {
   if (reap_scheduled_) return;
   reap_scheduled_ = true;
-  parts_.loop.Post([weak = weak_from_this()] {
+  context_.loop.Post([weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->Reap();
   });
 }
@@ -168,15 +168,15 @@ void Connection::Reap() {
 
 void Connection::NoteOverdue() {
   // One that answers others is well; a server may be slow with one request.
-  if (dead() || doubtful_ || keepalive_.silence() < parts_.options.patience) return;
+  if (dead() || doubtful_ || keepalive_.silence() < context_.options.patience) return;
   doubtful_ = true;
-  ++parts_.stats.connections_doubted;
+  ++context_.stats.connections_doubted;
   keepalive_.Doubt();
-  if (parts_.on_doubt) parts_.on_doubt();
+  if (context_.on_doubt) context_.on_doubt();
 }
 
 void Connection::Probe() {
-  if (keepalive_.silence() >= parts_.options.patience) keepalive_.Doubt();
+  if (keepalive_.silence() >= context_.options.patience) keepalive_.Doubt();
 }
 
 void Connection::OnHeard() {
@@ -196,11 +196,11 @@ void Connection::Review() {
   if (codec_->gone()) limiter_.Drain();
   if (state() == StreamLimiter::State::kDraining && !draining_) {
     draining_ = true;
-    ++parts_.stats.connections_drained;
+    ++context_.stats.connections_drained;
   }
   if ((full_ || draining_) && !closing_) {
     closing_ = true;
-    SetLifetime(parts_.options.drain_timeout, [this] {
+    SetLifetime(context_.options.drain_timeout, [this] {
       Kill(absl::UnavailableError("the connection took no more requests, and was closed at last"));
     });
   }
@@ -213,7 +213,7 @@ void Connection::Review() {
     if (!idle_) {
       idle_ = true;
       full_ = closing_ = false;
-      SetLifetime(parts_.options.idle_timeout, [this] {
+      SetLifetime(context_.options.idle_timeout, [this] {
         Kill(absl::UnavailableError("the connection was idle, and was closed"));
       });
     }
@@ -222,7 +222,7 @@ void Connection::Review() {
 }
 
 void Connection::SetLifetime(absl::Duration duration, Loop::Task end) {
-  lifetime_ = parts_.loop.RunAt(parts_.loop.clock().TimeNow() + duration, std::move(end));
+  lifetime_ = context_.loop.RunAt(context_.loop.clock().TimeNow() + duration, std::move(end));
 }
 
 void Connection::Kill(const absl::Status& status) {
@@ -256,7 +256,7 @@ bool Connection::SendProbe() {
   auto probe = std::make_shared<ActiveProbe>(ProbeFor(active_.back()->request()));
   if (!codec_->Add(probe).ok()) return false;
   probing_ = std::move(probe);
-  ++parts_.stats.probes;
+  ++context_.stats.probes;
   return true;
 }
 

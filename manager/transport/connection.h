@@ -52,7 +52,7 @@ class Connection : private ClientCodec::Observer, public std::enable_shared_from
   };
 
   // `owner` outlives the connection. kResourceExhausted: out of memory.
-  static absl::StatusOr<std::shared_ptr<Connection>> Create(const ConnectionContext& parts,
+  static absl::StatusOr<std::shared_ptr<Connection>> Create(const ConnectionContext& context,
                                                             Owner& owner);
   // Nobody is told of what was still running.
   ~Connection() override;
@@ -81,7 +81,7 @@ class Connection : private ClientCodec::Observer, public std::enable_shared_from
   size_t active() const { return limiter_.active(); }
 
  private:
-  Connection(const ConnectionContext& parts, Owner& owner);
+  Connection(const ConnectionContext& context, Owner& owner);
 
   void Finish(const ClientCodec::Completion& over);
   // Gives the request back if it is sure that the server did not serve it, or safe if it did.
@@ -106,7 +106,7 @@ class Connection : private ClientCodec::Observer, public std::enable_shared_from
   void OnSettled(std::vector<ClientCodec::Completion> over) override;
   void OnBroken(absl::Status status) override { Kill(status); }
 
-  const ConnectionContext parts_;
+  const ConnectionContext context_;
   Owner& owner_;
   StreamLimiter limiter_;
   Keepalive keepalive_;

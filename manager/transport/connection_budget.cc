@@ -8,54 +8,54 @@
 
 namespace mandate {
 
-ConnectionBudget::ConnectionBudget(const ConnectionContext& parts, size_t limit,
+ConnectionBudget::ConnectionBudget(const ConnectionContext& context, size_t limit,
                                    std::function<void()> schedule_pump)
-    : parts_(parts), limit_(limit), schedule_pump_(std::move(schedule_pump)) {}
+    : context_(context), limit_(limit), schedule_pump_(std::move(schedule_pump)) {}
 
 absl::Status ConnectionBudget::Submit(std::shared_ptr<ActiveRequest> active) {
-  auto& set = sets_[PoolKeyOf(active->request())];
-  if (set == nullptr) set = std::make_unique<ConnectionPool>(parts_, static_cast<Host&>(*this));
-  return set->Submit(std::move(active));
+  auto& pool = pools_[PoolKeyOf(active->request())];
+  if (pool == nullptr) pool = std::make_unique<ConnectionPool>(context_, static_cast<Host&>(*this));
+  return pool->Submit(std::move(active));
 }
 
 void ConnectionBudget::Silence() {
-  for (const auto& [key, set] : sets_) set->Silence();
+  for (const auto& [key, pool] : pools_) pool->Silence();
 }
 
 void ConnectionBudget::Probe() {
-  for (const auto& [key, set] : sets_) set->Probe();
+  for (const auto& [key, pool] : pools_) pool->Probe();
 }
 
 void ConnectionBudget::Shutdown(const absl::Status& status) {
-  for (const auto& [key, set] : sets_) set->Shutdown(status);
+  for (const auto& [key, pool] : pools_) pool->Shutdown(status);
   queue_.clear();
   wanting_.clear();
-  sets_.clear();
+  pools_.clear();
 }
 
 void ConnectionBudget::AddTo(HttpStats& stats) const {
-  for (const auto& [key, set] : sets_) set->AddTo(stats);
+  for (const auto& [key, pool] : pools_) pool->AddTo(stats);
 }
 
-void ConnectionBudget::WantsPump(ConnectionPool& set) {
-  wanting_.insert(&set);
+void ConnectionBudget::WantsPump(ConnectionPool& pool) {
+  wanting_.insert(&pool);
   if (!std::exchange(pump_scheduled_, true)) schedule_pump_();
 }
 
-size_t ConnectionBudget::Grantable(const ConnectionPool& set) const {
+size_t ConnectionBudget::Grantable(const ConnectionPool& pool) const {
   size_t free = limit_ - connections_;
   for (const ConnectionPool* const ahead : queue_) {
-    if (ahead == &set || free == 0) break;
-    free -= MayTakeShare(ahead->connections(), free, parts_.options.share);
+    if (ahead == &pool || free == 0) break;
+    free -= MayTakeShare(ahead->connections(), free, context_.options.share);
   }
-  return ShareLeft(set.connections(), free, parts_.options.share);
+  return ShareLeft(pool.connections(), free, context_.options.share);
 }
 
-bool ConnectionBudget::AcquireConnection(ConnectionPool& set) {
-  const auto at = std::find(queue_.begin(), queue_.end(), &set);
-  if (Grantable(set) == 0) {
-    if (at == queue_.end()) queue_.push_back(&set);
-    MakeRoom(set);
+bool ConnectionBudget::AcquireConnection(ConnectionPool& pool) {
+  const auto at = std::find(queue_.begin(), queue_.end(), &pool);
+  if (Grantable(pool) == 0) {
+    if (at == queue_.end()) queue_.push_back(&pool);
+    MakeRoom(pool);
     return false;
   }
   if (at != queue_.end()) queue_.erase(at);
@@ -69,15 +69,15 @@ void ConnectionBudget::ReleaseConnection() {
 }
 
 void ConnectionBudget::PumpWaiting() {
-  for (const auto& [key, set] : sets_) {
-    if (set->waiting() > 0) WantsPump(*set);
+  for (const auto& [key, pool] : pools_) {
+    if (pool->waiting() > 0) WantsPump(*pool);
   }
 }
 
-void ConnectionBudget::MakeRoom(const ConnectionPool& set) {
+void ConnectionBudget::MakeRoom(const ConnectionPool& pool) {
   ConnectionPool* largest = nullptr;
-  for (const auto& [key, other] : sets_) {
-    if (!other->has_idle() || other->connections() <= set.connections()) continue;
+  for (const auto& [key, other] : pools_) {
+    if (!other->has_idle() || other->connections() <= pool.connections()) continue;
     if (largest == nullptr || other->connections() > largest->connections()) largest = other.get();
   }
   if (largest != nullptr) largest->CloseIdle();
@@ -86,16 +86,16 @@ void ConnectionBudget::MakeRoom(const ConnectionPool& set) {
 void ConnectionBudget::Pump() {
   pump_scheduled_ = false;
   const std::set<ConnectionPool*> wanting = std::exchange(wanting_, {});
-  for (auto it = sets_.begin(); it != sets_.end();) {
-    ConnectionPool* const set = it->second.get();
-    if (wanting.contains(set)) {
-      set->Pump();
-      if (!set->wants_connection() && std::erase(queue_, set) > 0) PumpWaiting();
+  for (auto it = pools_.begin(); it != pools_.end();) {
+    ConnectionPool* const pool = it->second.get();
+    if (wanting.contains(pool)) {
+      pool->Pump();
+      if (!pool->wants_connection() && std::erase(queue_, pool) > 0) PumpWaiting();
     }
-    if (set->empty()) {
-      wanting_.erase(set);
-      std::erase(queue_, set);
-      it = sets_.erase(it);
+    if (pool->empty()) {
+      wanting_.erase(pool);
+      std::erase(queue_, pool);
+      it = pools_.erase(it);
     } else {
       ++it;
     }

@@ -26,7 +26,7 @@ class ConnectionBudget : private ConnectionPool::Host {
  public:
   // What `context` refers to outlives this. `schedule_pump` calls Pump() soon, in a task of its
   // own.
-  ConnectionBudget(const ConnectionContext& parts, size_t limit,
+  ConnectionBudget(const ConnectionContext& context, size_t limit,
                    std::function<void()> schedule_pump);
   ~ConnectionBudget() override = default;
 
@@ -48,19 +48,19 @@ class ConnectionBudget : private ConnectionPool::Host {
 
  private:
   // ConnectionPool::Host.
-  void WantsPump(ConnectionPool& set) override;
-  size_t Grantable(const ConnectionPool& set) const override;
-  bool AcquireConnection(ConnectionPool& set) override;
+  void WantsPump(ConnectionPool& pool) override;
+  size_t Grantable(const ConnectionPool& pool) const override;
+  bool AcquireConnection(ConnectionPool& pool) override;
   void ReleaseConnection() override;
-  void MakeRoom(const ConnectionPool& set) override;
+  void MakeRoom(const ConnectionPool& pool) override;
 
   // Called after connections became free: all that waits is looked at again.
   void PumpWaiting();
 
-  const ConnectionContext parts_;
+  const ConnectionContext context_;
   const size_t limit_;
   const std::function<void()> schedule_pump_;
-  std::map<std::string, std::unique_ptr<ConnectionPool>> sets_;  // by PoolKeyOf()
+  std::map<std::string, std::unique_ptr<ConnectionPool>> pools_;  // by PoolKeyOf()
   std::set<ConnectionPool*> wanting_;
   std::deque<ConnectionPool*> queue_;  // pools that wait for a connection
   size_t connections_ = 0;

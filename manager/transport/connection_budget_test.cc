@@ -87,10 +87,10 @@ class ConnectionBudgetTest : public ::testing::Test {
   HttpOptions options_ = {.streams_per_connection = 100, .silence_limit = absl::Hours(24)};
   HttpStats stats_;
   ScriptedNetwork network_;
-  ClientCodecFactory new_wire_ = network_.NewWire();
+  ClientCodecFactory new_codec_ = network_.NewCodec();
   std::map<std::string, absl::Status> ends_;
   ConnectionBudget budget_{
-      {loop_, options_, stats_, new_wire_}, 4, [this] { loop_.Post([this] { budget_.Pump(); }); }};
+      {loop_, options_, stats_, new_codec_}, 4, [this] { loop_.Post([this] { budget_.Pump(); }); }};
 };
 
 const TransferResult kRefused = {
@@ -114,13 +114,13 @@ TEST_F(ConnectionBudgetTest, ComponentsAreSpreadAndEachStaysOnItsConnection) {
 }
 
 TEST_F(ConnectionBudgetTest, AConnectionThatCannotBeMadeTakesNoPlace) {
-  network_.RefuseWires(absl::ResourceExhaustedError("out of memory"));
+  network_.FailConnecting(absl::ResourceExhaustedError("out of memory"));
   for (int i = 0; i < 10; ++i) {
     Submit("/" + std::to_string(i));
     EXPECT_TRUE(absl::IsResourceExhausted(ends_["/" + std::to_string(i)])) << i;
   }
   EXPECT_EQ(budget_.connections(), 0u);
-  network_.RefuseWires(absl::OkStatus());
+  network_.FailConnecting(absl::OkStatus());
   Submit("/later");
   ASSERT_EQ(network_.size(), 1u);
   EXPECT_TRUE(network_.codec(0).Has("/later"));
@@ -179,7 +179,7 @@ TEST_F(ConnectionBudgetTest, AConnectionThatIsInDoubtTakesNothingNew) {
   size_t codecs = 0;
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);
-    ConnectionBudget budget({loop_, options_, stats_, new_wire_}, 4,
+    ConnectionBudget budget({loop_, options_, stats_, new_codec_}, 4,
                             [this, &budget] { loop_.Post([&budget] { budget.Pump(); }); });
     const auto submit = [&](const std::string& target) {
       const auto active = NewRequest(target);
@@ -211,7 +211,7 @@ TEST_F(ConnectionBudgetTest, AConnectionThatIsInDoubtTakesNothingNew) {
 
 TEST_F(ConnectionBudgetTest, WhatIsSilentIsProbedWithTheConnectionInDoubt) {
   int doubts = 0;
-  ConnectionBudget budget({loop_, options_, stats_, new_wire_, [&] { ++doubts; }}, 4,
+  ConnectionBudget budget({loop_, options_, stats_, new_codec_, [&] { ++doubts; }}, 4,
                           [&] { loop_.Post([&] { budget.Pump(); }); });
   ASSERT_EQ(budget.Submit(NewRequest("/quiet", "a", "https://one")), absl::OkStatus());
   ASSERT_EQ(budget.Submit(NewRequest("/busy", "a", "https://two")), absl::OkStatus());
@@ -327,7 +327,7 @@ TEST_F(ConnectionBudgetTest, APoolThatGotAConnectionWaitsBehindTheOthersForTheNe
 // others.
 TEST_F(ConnectionBudgetTest, GreedyComponentsLeavePlacesForTheNext) {
   options_.streams_per_connection = 2;  // one, and one for the probe
-  ConnectionBudget budget({loop_, options_, stats_, new_wire_}, 64,
+  ConnectionBudget budget({loop_, options_, stats_, new_codec_}, 64,
                           [&] { loop_.Post([&] { budget.Pump(); }); });
   const std::vector<std::string> components = {"a", "b", "c", "d", "e", "f"};
   for (const std::string& component : components) {

@@ -26,19 +26,19 @@ uint64_t Weight(uint64_t identity, uint64_t connection) {
 
 }  // namespace
 
-ConnectionPool::ConnectionPool(const ConnectionContext& parts, Host& host)
-    : parts_(parts), host_(host) {}
+ConnectionPool::ConnectionPool(const ConnectionContext& context, Host& host)
+    : context_(context), host_(host) {}
 
 ConnectionPool::~ConnectionPool() {
   for (const Waiting& one : waiting_) one.active->SetCarrier(nullptr);
 }
 
 absl::Status ConnectionPool::Submit(std::shared_ptr<ActiveRequest> active) {
-  const HttpOptions& options = parts_.options;
+  const HttpOptions& options = context_.options;
   const User& user = users_[active->request().user_agent];
   const size_t free = options.max_waiting - std::min(options.max_waiting, waiting_.size());
   if (!MayTakeShare(user.waiting, free, options.share)) {
-    ++parts_.stats.refused_waiting;
+    ++context_.stats.refused_waiting;
     return absl::ResourceExhaustedError(
         absl::StrCat(active->request().endpoint->server, ": ", waiting_.size(),
                      " requests wait for a connection, ", user.waiting,
@@ -112,11 +112,11 @@ bool ConnectionPool::IsBlocked(const Waiting& waiting) {
   if (!user.blocked) {
     const size_t free = FreePlaces();
     const size_t kept = std::min((free + Active()) / 8, kMostKept);
-    user.blocked = free > 0 && !MayTakeShare(user.active, free, parts_.options.share, kept);
+    user.blocked = free > 0 && !MayTakeShare(user.active, free, context_.options.share, kept);
     if (user.blocked) host_.MakeRoom(*this);
   }
   if (user.blocked && !std::exchange(waiting.active->exceeded_share, true)) {
-    ++parts_.stats.refused_share;
+    ++context_.stats.refused_share;
   }
   return user.blocked;
 }
@@ -173,7 +173,7 @@ size_t ConnectionPool::FreePlaces() const {
     places += connection->room();
     cap = std::max(cap, connection->cap());
   }
-  if (connections_.empty()) cap = StreamCap(parts_.options);
+  if (connections_.empty()) cap = StreamCap(context_.options);
   return places + host_.Grantable(*this) * (multiplexed_ ? cap : 1);
 }
 
@@ -186,12 +186,12 @@ size_t ConnectionPool::Active() const {
 bool ConnectionPool::AcquireConnection() {
   if (host_.AcquireConnection(*this)) return true;
   wants_connection_ = true;
-  ++parts_.stats.refused_connection;
+  ++context_.stats.refused_connection;
   return false;
 }
 
 absl::Status ConnectionPool::Connect() {
-  absl::StatusOr<std::shared_ptr<Connection>> connection = Connection::Create(parts_, *this);
+  absl::StatusOr<std::shared_ptr<Connection>> connection = Connection::Create(context_, *this);
   if (!connection.ok()) {
     host_.ReleaseConnection();
     return connection.status();

@@ -28,18 +28,18 @@ class ConnectionPool : private Connection::Owner {
    public:
     virtual ~Host() = default;
     // Calls Pump() soon, with no libcurl frame on the stack.
-    virtual void WantsPump(ConnectionPool& set) = 0;
+    virtual void WantsPump(ConnectionPool& pool) = 0;
     // How many connections the pool could get now.
-    virtual size_t Grantable(const ConnectionPool& set) const = 0;
+    virtual size_t Grantable(const ConnectionPool& pool) const = 0;
     // Takes one connection from the bound that all pools share. False: the pool has its share, or
     // others have waited longer. Pump() is called when the pool may have one.
-    virtual bool AcquireConnection(ConnectionPool& set) = 0;
+    virtual bool AcquireConnection(ConnectionPool& pool) = 0;
     virtual void ReleaseConnection() = 0;
     // Closes an idle connection of a pool that has more connections than this one.
-    virtual void MakeRoom(const ConnectionPool& set) = 0;
+    virtual void MakeRoom(const ConnectionPool& pool) = 0;
   };
 
-  ConnectionPool(const ConnectionContext& parts, Host& host);  // `host` outlives this
+  ConnectionPool(const ConnectionContext& context, Host& host);  // `host` outlives this
   ~ConnectionPool() override;
 
   // kResourceExhausted: too many requests are waiting.
@@ -103,7 +103,7 @@ class ConnectionPool : private Connection::Owner {
   // Makes a connection that AcquireConnection() granted.
   absl::Status Connect();
 
-  const ConnectionContext parts_;
+  const ConnectionContext context_;
   Host& host_;
   std::map<uint64_t, std::shared_ptr<Connection>> connections_;
   uint64_t next_connection_ = 0;

@@ -56,7 +56,7 @@ class HttpTransport::Core : public std::enable_shared_from_this<Core> {
       : loop_(loop), options_(options), ca_files_(loop.clock(), options_.ca_refresh, stats_) {}
 
   // Must be called before anything else.
-  void SetWires(ClientCodecFactory new_codec) { new_wire_ = std::move(new_codec); }
+  void SetCodecFactory(ClientCodecFactory new_codec) { new_codec_ = std::move(new_codec); }
 
   Loop& loop() { return loop_; }
   const Options& options() const { return options_; }
@@ -114,10 +114,10 @@ class HttpTransport::Core : public std::enable_shared_from_this<Core> {
   const Options options_;
   Stats stats_;
   CaFiles ca_files_;
-  ClientCodecFactory new_wire_;
-  const ConnectionContext parts_{loop_, options_, stats_, new_wire_, [this] { ProbeAll(); }};
-  ConnectionBudget calls_{parts_, options_.max_call_connections, [this] { Schedule(calls_); }};
-  ConnectionBudget streams_{parts_, options_.max_stream_connections,
+  ClientCodecFactory new_codec_;
+  const ConnectionContext context_{loop_, options_, stats_, new_codec_, [this] { ProbeAll(); }};
+  ConnectionBudget calls_{context_, options_.max_call_connections, [this] { Schedule(calls_); }};
+  ConnectionBudget streams_{context_, options_.max_stream_connections,
                             [this] { Schedule(streams_); }};
 };
 
@@ -128,7 +128,7 @@ absl::StatusOr<std::unique_ptr<HttpTransport>> HttpTransport::Create(EventLoop& 
   if (options.curl_version == 0) options.curl_version = CurlVersionHere();
   CheckVersion(options);
   auto core = std::make_shared<Core>(loop, options);
-  core->SetWires([&loop, raw = core.get()](ClientCodec::Observer& observer) {
+  core->SetCodecFactory([&loop, raw = core.get()](ClientCodec::Observer& observer) {
     return CurlCodec::Create(loop, raw->options(), raw->counters(), observer);
   });
   return std::unique_ptr<HttpTransport>(new HttpTransport(std::move(core)));
@@ -138,7 +138,7 @@ absl::StatusOr<std::unique_ptr<HttpTransport>> HttpTransport::CreateOn(
     Loop& loop, Options options, ClientCodecFactory new_codec) {
   if (absl::Status status = CheckOptions(options); !status.ok()) return status;
   auto core = std::make_shared<Core>(loop, options);
-  core->SetWires(std::move(new_codec));
+  core->SetCodecFactory(std::move(new_codec));
   return std::unique_ptr<HttpTransport>(new HttpTransport(std::move(core)));
 }
 

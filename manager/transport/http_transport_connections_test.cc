@@ -16,9 +16,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class HttpTransportShardingTest : public ShardingFixture {};
+class HttpTransportConnectionsTest : public ConnectionsFixture {};
 
-TEST_F(HttpTransportShardingTest, SpreadsWatchesOverFewConnections) {
+TEST_F(HttpTransportConnectionsTest, SpreadsWatchesOverFewConnections) {
   StartPlainServer();
   StartTransport();
   std::vector<Watch> watches = OpenMany(250);
@@ -34,7 +34,7 @@ TEST_F(HttpTransportShardingTest, SpreadsWatchesOverFewConnections) {
   EXPECT_TRUE(Eventually([this] { return server_->stats().open_streams == 0; }));
 }
 
-TEST_F(HttpTransportShardingTest, OpenOneByOneTheyFillConnectionsToo) {
+TEST_F(HttpTransportConnectionsTest, OpenOneByOneTheyFillConnectionsToo) {
   StartPlainServer();
   StartTransport({.streams_per_connection = 5});
   std::vector<Watch> watches;
@@ -47,7 +47,7 @@ TEST_F(HttpTransportShardingTest, OpenOneByOneTheyFillConnectionsToo) {
   CloseAll(watches);
 }
 
-TEST_F(HttpTransportShardingTest, FiftyTokensShareAConnection) {
+TEST_F(HttpTransportConnectionsTest, FiftyTokensShareAConnection) {
   StartServer([this](std::shared_ptr<ServerStream> stream) {
     CountUp(std::string(stream->request().Header("authorization")));
     stream->Respond(200, "");
@@ -63,7 +63,7 @@ TEST_F(HttpTransportShardingTest, FiftyTokensShareAConnection) {
   for (int i = 0; i < 50; ++i) EXPECT_EQ(CountOf("Bearer t" + std::to_string(i)), 1);
 }
 
-TEST_F(HttpTransportShardingTest, WatchesNeverKeepACallWaiting) {
+TEST_F(HttpTransportConnectionsTest, WatchesNeverKeepACallWaiting) {
   StartPlainServer();
   StartTransport({.streams_per_connection = 3, .max_stream_connections = 3});
   // Each on a connection whose other place another component has.
@@ -81,7 +81,7 @@ TEST_F(HttpTransportShardingTest, WatchesNeverKeepACallWaiting) {
   CloseAll(one_more);
 }
 
-TEST_F(HttpTransportShardingTest, AServersLowerLimitIsKept) {
+TEST_F(HttpTransportConnectionsTest, AServersLowerLimitIsKept) {
   StartPlainServer({.max_concurrent_streams = 10});
   StartTransport();
   std::vector<Watch> watches = OpenMany(65);
@@ -92,7 +92,7 @@ TEST_F(HttpTransportShardingTest, AServersLowerLimitIsKept) {
   CloseAll(watches);
 }
 
-TEST_F(HttpTransportShardingTest, ACertificateNeverSharesAConnectionWithAToken) {
+TEST_F(HttpTransportConnectionsTest, ACertificateNeverSharesAConnectionWithAToken) {
   TestCa client_ca("client CA");
   StartServer(
       [](std::shared_ptr<ServerStream> stream) {
@@ -123,7 +123,7 @@ TEST_F(HttpTransportShardingTest, ACertificateNeverSharesAConnectionWithAToken) 
   EXPECT_EQ(Connection(by_certificate), "3 second ");
 }
 
-TEST_F(HttpTransportShardingTest, AKeyThatDoesNotFitIsSaid) {
+TEST_F(HttpTransportConnectionsTest, AKeyThatDoesNotFitIsSaid) {
   TestCa client_ca("client CA");
   StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, ""); },
               {.client_ca = &client_ca});
@@ -140,7 +140,7 @@ TEST_F(HttpTransportShardingTest, AKeyThatDoesNotFitIsSaid) {
   EXPECT_THAT(std::string(answer.status().message()), HasSubstr("kubeconfig"));
 }
 
-TEST_F(HttpTransportShardingTest, ARotatedCaGetsANewConnection) {
+TEST_F(HttpTransportConnectionsTest, ARotatedCaGetsANewConnection) {
   StartPlainServer();
   StartTransport();
   EXPECT_EQ(Connection(Request("/")), "1");
@@ -150,7 +150,7 @@ TEST_F(HttpTransportShardingTest, ARotatedCaGetsANewConnection) {
   EXPECT_EQ(Connection(Request("/")), "2");
 }
 
-TEST_F(HttpTransportShardingTest, ASlowFirstAnswerKeepsOthersWaitingForAMomentOnly) {
+TEST_F(HttpTransportConnectionsTest, ASlowFirstAnswerKeepsOthersWaitingForAMomentOnly) {
   StartServer([this](std::shared_ptr<ServerStream> stream) {
     if (stream->request().target == "/slow") {
       Keep(std::move(stream));
@@ -168,7 +168,7 @@ TEST_F(HttpTransportShardingTest, ASlowFirstAnswerKeepsOthersWaitingForAMomentOn
   EXPECT_TRUE(slow->result.ok());
 }
 
-TEST_F(HttpTransportShardingTest, IdleConnectionsAreClosed) {
+TEST_F(HttpTransportConnectionsTest, IdleConnectionsAreClosed) {
   StartPlainServer();
   StartTransport({.idle_timeout = absl::Milliseconds(50)});
   EXPECT_EQ(Connection(Request("/")), "1");
@@ -177,7 +177,7 @@ TEST_F(HttpTransportShardingTest, IdleConnectionsAreClosed) {
   EXPECT_EQ(Connection(Request("/")), "2");
 }
 
-TEST_F(HttpTransportShardingTest, Http1WorksWithAConnectionForEach) {
+TEST_F(HttpTransportConnectionsTest, Http1WorksWithAConnectionForEach) {
   StartPlainServer({.http2 = false});
   StartTransport();
   EXPECT_EQ(Connection(Request("/")), "1");

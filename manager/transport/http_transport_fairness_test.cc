@@ -29,7 +29,7 @@ class HttpTransportFairnessTest : public ::testing::Test {
   void Start(FakeNetwork::Faults faults, HttpOptions options) {
     network_ = std::make_unique<FakeNetwork>(
         loop_, FakeNetwork::Options{.faults = faults, .watch_ends = 0});
-    transport_ = *HttpTransport::CreateOn(loop_, options, network_->NewWire());
+    transport_ = *HttpTransport::CreateOn(loop_, options, network_->NewCodec());
   }
 
   // What starts with /watch is never answered to the end.

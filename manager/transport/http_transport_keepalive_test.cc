@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class HttpTransportLivenessTest : public TransportFixture {
+class HttpTransportKeepaliveTest : public TransportFixture {
  protected:
   void StartQuietServer(H2Server::Options options = {}) {
     StartServer(
@@ -56,7 +56,7 @@ class HttpTransportLivenessTest : public TransportFixture {
   std::vector<std::string> probed_as_;
 };
 
-TEST_F(HttpTransportLivenessTest, AServerThatHangsLosesAllItsStreams) {
+TEST_F(HttpTransportKeepaliveTest, AServerThatHangsLosesAllItsStreams) {
   StartQuietServer();
   std::vector<Watch> watches = OpenMany(20);
   server_->SetStalled(true);
@@ -75,7 +75,7 @@ TEST_F(HttpTransportLivenessTest, AServerThatHangsLosesAllItsStreams) {
   });
 }
 
-TEST_F(HttpTransportLivenessTest, AServerThatIsOnlyQuietKeepsThem) {
+TEST_F(HttpTransportKeepaliveTest, AServerThatIsOnlyQuietKeepsThem) {
   StartQuietServer();
   std::vector<Watch> watches = OpenMany(3);
   ASSERT_TRUE(Eventually([this] {
@@ -90,7 +90,7 @@ TEST_F(HttpTransportLivenessTest, AServerThatIsOnlyQuietKeepsThem) {
   EXPECT_EQ(probed_as_.front(), "test Bearer token");
 }
 
-TEST_F(HttpTransportLivenessTest, AProbeThatIsAnsweredByHalfIsNoReasonToTrustForEver) {
+TEST_F(HttpTransportKeepaliveTest, AProbeThatIsAnsweredByHalfIsNoReasonToTrustForEver) {
   StartServer([this](std::shared_ptr<ServerStream> stream) {
     const bool probe = stream->request().target == "/livez";
     stream->Open();
@@ -109,7 +109,7 @@ TEST_F(HttpTransportLivenessTest, AProbeThatIsAnsweredByHalfIsNoReasonToTrustFor
   OnLoop([&] { watches.clear(); });
 }
 
-TEST_F(HttpTransportLivenessTest, ACallOnADeadConnectionEndsToo) {
+TEST_F(HttpTransportKeepaliveTest, ACallOnADeadConnectionEndsToo) {
   StartQuietServer();
   const auto call = StartCall(Request("/hang"));
   ASSERT_TRUE(Eventually([this] { return server_->stats().requests == 1; }));
@@ -118,7 +118,7 @@ TEST_F(HttpTransportLivenessTest, ACallOnADeadConnectionEndsToo) {
   EXPECT_EQ(call->result.status().code(), absl::StatusCode::kUnavailable);
 }
 
-TEST_F(HttpTransportLivenessTest, AnAnsweredProbeKeepsASlowCall) {
+TEST_F(HttpTransportKeepaliveTest, AnAnsweredProbeKeepsASlowCall) {
   StartQuietServer();
   const auto call = StartCall(Request("/hang"));
   ASSERT_TRUE(Eventually([this] { return Stats().probes >= 3; }));
@@ -128,7 +128,7 @@ TEST_F(HttpTransportLivenessTest, AnAnsweredProbeKeepsASlowCall) {
   EXPECT_EQ(call->result->body, "late");
 }
 
-TEST_F(HttpTransportLivenessTest, IdleConnectionsAreNotProbed) {
+TEST_F(HttpTransportKeepaliveTest, IdleConnectionsAreNotProbed) {
   StartQuietServer();
   ASSERT_TRUE(Call(Request("/livez")).ok());
   const uint64_t probes = Stats().probes;
@@ -138,7 +138,7 @@ TEST_F(HttpTransportLivenessTest, IdleConnectionsAreNotProbed) {
   EXPECT_EQ(Stats().connections, 1u);
 }
 
-TEST_F(HttpTransportLivenessTest, Http1IsNotProbed) {
+TEST_F(HttpTransportKeepaliveTest, Http1IsNotProbed) {
   StartQuietServer({.http2 = false});
   std::vector<Watch> watches = OpenMany(2);
   const absl::Time later = loop_->clock().TimeNow() + absl::Milliseconds(600);

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 constexpr uint32_t kRefusedStream = 7;  // RFC 9113, 7
 
-class HttpTransportLossTest : public ShardingFixture {};
+class HttpTransportLossTest : public ConnectionsFixture {};
 
 TEST_F(HttpTransportLossTest, StreamsSurviveGoAwayAndNewOnesGoElsewhere) {
   StartServer([this](std::shared_ptr<ServerStream> stream) {

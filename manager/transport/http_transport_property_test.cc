@@ -36,7 +36,7 @@ class World {
  public:
   explicit World(uint64_t seed)
       : random_(seed), options_(RandomOptions()), network_(loop_, RandomNetwork(seed)) {
-    transport_ = *HttpTransport::CreateOn(loop_, options_, network_.NewWire());
+    transport_ = *HttpTransport::CreateOn(loop_, options_, network_.NewCodec());
   }
 
   void Run() {

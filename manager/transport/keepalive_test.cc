@@ -6,7 +6,7 @@
 namespace mandate {
 namespace {
 
-class LivenessTest : public ::testing::Test {
+class KeepaliveTest : public ::testing::Test {
  protected:
   SimulatedLoop loop_;
   bool can_probe_ = true;
@@ -22,7 +22,7 @@ class LivenessTest : public ::testing::Test {
                         .found_dead = [this] { ++deaths_; }}};
 };
 
-TEST_F(LivenessTest, SilenceIsProbedAndThenDeadly) {
+TEST_F(KeepaliveTest, SilenceIsProbedAndThenDeadly) {
   keepalive_.Start();
   loop_.RunFor(absl::Seconds(29));
   EXPECT_EQ(probes_, 0);
@@ -37,7 +37,7 @@ TEST_F(LivenessTest, SilenceIsProbedAndThenDeadly) {
   EXPECT_EQ(deaths_, 1);
 }
 
-TEST_F(LivenessTest, DoubtDoesNotWaitForTheSilence) {
+TEST_F(KeepaliveTest, DoubtDoesNotWaitForTheSilence) {
   keepalive_.Doubt();  // nothing is on the connection
   EXPECT_EQ(probes_, 0);
   keepalive_.Start();
@@ -54,7 +54,7 @@ TEST_F(LivenessTest, DoubtDoesNotWaitForTheSilence) {
   EXPECT_EQ(deaths_, 1);
 }
 
-TEST_F(LivenessTest, DoubtThatCannotProbeWaitsForTheSilence) {
+TEST_F(KeepaliveTest, DoubtThatCannotProbeWaitsForTheSilence) {
   can_probe_ = false;
   keepalive_.Start();
   loop_.RunFor(absl::Seconds(20));
@@ -64,7 +64,7 @@ TEST_F(LivenessTest, DoubtThatCannotProbeWaitsForTheSilence) {
   EXPECT_EQ(probes_, 1);
 }
 
-TEST_F(LivenessTest, WhatIsHeardPutsTheProbeOff) {
+TEST_F(KeepaliveTest, WhatIsHeardPutsTheProbeOff) {
   keepalive_.Start();
   for (int i = 0; i < 10; ++i) {
     loop_.RunFor(absl::Seconds(20));
@@ -75,7 +75,7 @@ TEST_F(LivenessTest, WhatIsHeardPutsTheProbeOff) {
   EXPECT_EQ(probes_, 1);
 }
 
-TEST_F(LivenessTest, AnAnsweredProbeIsFollowedByTheNext) {
+TEST_F(KeepaliveTest, AnAnsweredProbeIsFollowedByTheNext) {
   keepalive_.Start();
   loop_.RunFor(absl::Seconds(31));
   keepalive_.Heard();  // at 31 s
@@ -87,7 +87,7 @@ TEST_F(LivenessTest, AnAnsweredProbeIsFollowedByTheNext) {
   EXPECT_EQ(deaths_, 0);
 }
 
-TEST_F(LivenessTest, AProbeThatCannotBeSentIsNoProof) {
+TEST_F(KeepaliveTest, AProbeThatCannotBeSentIsNoProof) {
   can_probe_ = false;
   keepalive_.Start();
   loop_.RunFor(absl::Minutes(10));
@@ -101,7 +101,7 @@ TEST_F(LivenessTest, AProbeThatCannotBeSentIsNoProof) {
   EXPECT_EQ(probes_, 1);
 }
 
-TEST_F(LivenessTest, WhatComesInTheMomentOfTheProbeShowsLife) {
+TEST_F(KeepaliveTest, WhatComesInTheMomentOfTheProbeShowsLife) {
   keepalive_.Start();
   loop_.RunFor(absl::Seconds(30));
   EXPECT_EQ(probes_, 1);
@@ -110,7 +110,7 @@ TEST_F(LivenessTest, WhatComesInTheMomentOfTheProbeShowsLife) {
   EXPECT_EQ(deaths_, 0);
 }
 
-TEST_F(LivenessTest, AProbeThatWasNotSentStartsNothingOnAnIdleConnection) {
+TEST_F(KeepaliveTest, AProbeThatWasNotSentStartsNothingOnAnIdleConnection) {
   keepalive_.Start();
   loop_.RunFor(absl::Seconds(30));
   keepalive_.Stop();
@@ -120,7 +120,7 @@ TEST_F(LivenessTest, AProbeThatWasNotSentStartsNothingOnAnIdleConnection) {
   EXPECT_EQ(deaths_, 0);
 }
 
-TEST_F(LivenessTest, AnIdleConnectionIsLeftAlone) {
+TEST_F(KeepaliveTest, AnIdleConnectionIsLeftAlone) {
   keepalive_.Start();
   keepalive_.Stop();
   loop_.RunFor(absl::Hours(1));

@@ -12,7 +12,7 @@
 
 namespace mandate {
 
-class ShardingFixture : public TransportFixture {
+class ConnectionsFixture : public TransportFixture {
  protected:
   // A server that acts by target: /watch… stays open, other targets get the number of their
   // connection.

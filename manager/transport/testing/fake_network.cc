@@ -335,7 +335,7 @@ FakeNetwork::FakeNetwork(Loop& loop, const Options& options)
 
 FakeNetwork::~FakeNetwork() = default;
 
-ClientCodecFactory FakeNetwork::NewWire() {
+ClientCodecFactory FakeNetwork::NewCodec() {
   return [this](ClientCodec::Observer& observer) -> absl::StatusOr<std::unique_ptr<ClientCodec>> {
     return std::make_unique<FakeCodec>(*this, observer);
   };

@@ -2,7 +2,7 @@
 //
 //   SimulatedLoop loop;
 //   FakeNetwork network(loop, {.seed = 7});
-//   auto transport = *HttpTransport::CreateOn(loop, {}, network.NewWire());
+//   auto transport = *HttpTransport::CreateOn(loop, {}, network.NewCodec());
 #ifndef MANAGER_TRANSPORT_TESTING_FAKE_NETWORK_H_
 #define MANAGER_TRANSPORT_TESTING_FAKE_NETWORK_H_
 
@@ -57,7 +57,7 @@ class FakeNetwork {
   ~FakeNetwork();
 
   // The network outlives its codecs.
-  ClientCodecFactory NewWire();
+  ClientCodecFactory NewCodec();
 
   // From now on nothing fails.
   void Heal() { options_.faults = {}; }

@@ -1,7 +1,7 @@
 // Scripted connections, for tests of the rules above a codec.
 //
 //   ScriptedNetwork network;
-//   … new_wire = network.NewWire() …
+//   … new_codec = network.NewCodec() …
 //   network.codec(0).Send("/a");
 //   network.codec(0).End("/a", {.status = absl::OkStatus()});
 #ifndef MANAGER_TRANSPORT_TESTING_SCRIPTED_CODEC_H_
@@ -91,25 +91,25 @@ class ScriptedCodec : public ClientCodec {
 // The connections, in the order in which they were made.
 class ScriptedNetwork {
  public:
-  ClientCodecFactory NewWire() {
+  ClientCodecFactory NewCodec() {
     return [this](ClientCodec::Observer& observer) -> absl::StatusOr<std::unique_ptr<ClientCodec>> {
-      if (!no_wires_.ok()) return no_wires_;
-      auto codec = std::make_unique<ScriptedCodec>(observer, no_requests_);
+      if (!connect_error_.ok()) return connect_error_;
+      auto codec = std::make_unique<ScriptedCodec>(observer, add_error_);
       codecs_.push_back(codec.get());
       return codec;
     };
   }
   // Each attempt to connect fails with `status`, unless it is OK.
-  void RefuseWires(absl::Status status) { no_wires_ = std::move(status); }
+  void FailConnecting(absl::Status status) { connect_error_ = std::move(status); }
   // Each attempt to add a request to a connection fails with `status`, unless it is OK.
-  void RefuseRequests(absl::Status status) { no_requests_ = std::move(status); }
+  void RefuseRequests(absl::Status status) { add_error_ = std::move(status); }
   size_t size() const { return codecs_.size(); }
   // Valid while the transport has it.
   ScriptedCodec& codec(size_t number) { return *codecs_.at(number); }
 
  private:
   std::vector<ScriptedCodec*> codecs_;
-  absl::Status no_wires_, no_requests_;
+  absl::Status connect_error_, add_error_;
 };
 
 }  // namespace mandate
