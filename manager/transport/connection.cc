@@ -11,7 +11,7 @@
 namespace mandate {
 namespace {
 
-// A server that refuses a request so often is not asked any more.
+// A request that servers have refused this often is not sent again.
 constexpr int kMaxResends = 8;
 
 }  // namespace
@@ -44,7 +44,7 @@ Connection::Connection(const ConnectionContext& context, Owner& owner)
                      active_.empty() ? "the server" : active_.front()->request().endpoint->server,
                      ": the connection brought nothing for ",
                      absl::FormatDuration(options.silence_limit + options.probe_timeout),
-                     ", not even an answer to a probe, and was given up")));
+                     ", not even an answer to a probe, and was closed")));
                }}) {}
 
 Connection::~Connection() {
@@ -55,13 +55,9 @@ void Connection::Start(std::shared_ptr<ActiveRequest> active) {
   assert(room() > 0);
   if (state() == StreamLimiter::State::kConnecting) {
     first_ = active.get();
-    SetLifetime(context_.options.patience, [this] {
-      impatient_ = true;
-      owner_.Changed();
-    });
-  } else if (idle_) {
-    idle_ = false;
-    lifetime_.reset();
+    Enter(Phase::kConnecting);
+  } else if (phase_ == Phase::kIdle) {
+    Enter(Phase::kBusy);
   }
   limiter_.Start();
   keepalive_.Start();
@@ -78,53 +74,54 @@ void Connection::Start(std::shared_ptr<ActiveRequest> active) {
   active_.push_back(std::move(active));
 }
 
-void Connection::OnSettled(std::vector<ClientCodec::Completion> over) {
+void Connection::OnSettled(std::vector<ClientCodec::Completion> completions) {
   if (dead()) return;
-  for (const ClientCodec::Completion& one : over) Finish(one);
+  for (const ClientCodec::Completion& completion : completions) Finish(completion);
   Flush();
   Review();
 }
 
-void Connection::Finish(const ClientCodec::Completion& over) {
-  const TransferResult& result = over.result;
-  if (over.active == probing_) {
+void Connection::Finish(const ClientCodec::Completion& completion) {
+  const TransferResult& result = completion.result;
+  ActiveRequest& active = *completion.active;
+  if (completion.active == probing_) {
     probing_.reset();
     if (!result.sent) keepalive_.ProbeNotSent();
     if (result.refused && !result.sent) {
-      full_ = true;
+      NoteFull();
       limiter_.Refused();
     }
     return;
   }
-  std::erase(active_, over.active);
-  Release(*over.active);
+  std::erase(active_, completion.active);
+  Release(active);
   if (result.refused) {
-    full_ = true;
-    // Sent and to be sent again: the codec puts nothing more on that connection.
+    NoteFull();
+    // The codec sends nothing more on a connection that refused a request after it was sent.
     result.sent ? limiter_.Drain() : limiter_.Refused();
   }
   limiter_.End(result.sent);
-  if (result.unserved) over.active->NoteUnserved();
-  if (over.active->ended() || Return(over)) return;
-  if (result.lost && over.active->TakeHeadAlone()) {
-    over.active->End(absl::OkStatus());
+  if (result.unserved) active.NoteUnserved();
+  if (active.ended() || Return(completion)) return;
+  if (result.lost && active.TakeHeadAlone()) {
+    active.End(absl::OkStatus());
     return;
   }
-  over.active->End(result.status);
+  active.End(result.status);
   if (!connected_ && !result.status.ok()) owner_.ConnectFailed(result.status);
 }
 
-bool Connection::Return(const ClientCodec::Completion& over) {
-  ActiveRequest& active = *over.active;
-  const TransferResult& result = over.result;
+bool Connection::Return(const ClientCodec::Completion& completion) {
+  ActiveRequest& active = *completion.active;
+  const TransferResult& result = completion.result;
   const bool first = &active == first_;
   if (first) first_ = nullptr;
   if (!connected_ || !result.lost) return false;
   if (result.sent) {
     if (active.resends >= kMaxResends) return false;
     if (!result.unserved) {
-      // Not a byte came back on a connection that had served others: it was closed while the
-      // request was under way. Once, and only what may be served twice.
+      // Not a byte came back on a connection that had served others: it was closed after the
+      // request went out. Only a GET may be served twice, and it is sent again once.
       if (result.heard || first || active.resent_blindly || active.request().method != "GET") {
         return false;
       }
@@ -133,8 +130,8 @@ bool Connection::Return(const ClientCodec::Completion& over) {
     ++active.resends;
     ++context_.stats.resends;
   }
-  // What was not sent cannot come back for ever: each new connection takes one at least.
-  owner_.Requeue(over.active);
+  // A request that was not sent cannot return for ever: each new connection takes one at least.
+  owner_.Requeue(completion.active);
   return true;
 }
 
@@ -167,7 +164,7 @@ void Connection::Reap() {
 }
 
 void Connection::NoteOverdue() {
-  // One that answers others is well; a server may be slow with one request.
+  // A connection that brings data for others works: the server may be slow with one request.
   if (dead() || doubtful_ || keepalive_.silence() < context_.options.patience) return;
   doubtful_ = true;
   ++context_.stats.connections_doubted;
@@ -185,7 +182,7 @@ void Connection::OnHeard() {
 }
 
 void Connection::Flush() {
-  // Nothing else is on the connection: that it is closed says the same.
+  // Nothing else is on the connection: closing it tells the server.
   if (!dead() && !codec_->Flush() && limiter_.active() == 0) {
     Kill(absl::UnavailableError("the connection was closed"));
   }
@@ -194,15 +191,9 @@ void Connection::Flush() {
 void Connection::Review() {
   if (dead()) return;
   if (codec_->gone()) limiter_.Drain();
-  if (state() == StreamLimiter::State::kDraining && !draining_) {
-    draining_ = true;
+  if (state() == StreamLimiter::State::kDraining && phase_ != Phase::kDraining) {
     ++context_.stats.connections_drained;
-  }
-  if ((full_ || draining_) && !closing_) {
-    closing_ = true;
-    SetLifetime(context_.options.drain_timeout, [this] {
-      Kill(absl::UnavailableError("the connection took no more requests, and was closed at last"));
-    });
+    Enter(Phase::kDraining);
   }
   if (limiter_.active() == 0) {
     keepalive_.Stop();
@@ -210,26 +201,48 @@ void Connection::Review() {
       Kill(absl::UnavailableError("the connection was closed"));
       return;
     }
-    if (!idle_) {
-      idle_ = true;
-      full_ = closing_ = false;
-      SetLifetime(context_.options.idle_timeout, [this] {
-        Kill(absl::UnavailableError("the connection was idle, and was closed"));
-      });
-    }
+    if (phase_ != Phase::kIdle) Enter(Phase::kIdle);
   }
   owner_.Changed();
 }
 
-void Connection::SetLifetime(absl::Duration duration, Loop::Task end) {
-  lifetime_ = context_.loop.RunAt(context_.loop.clock().TimeNow() + duration, std::move(end));
+void Connection::Enter(Phase phase) {
+  const Phase last = std::exchange(phase_, phase);
+  switch (phase) {
+    case Phase::kConnecting:
+      phase_timer_ =
+          context_.loop.RunAt(context_.loop.clock().TimeNow() + context_.options.patience, [this] {
+            Enter(Phase::kBusy);
+            owner_.Changed();
+          });
+      return;
+    case Phase::kBusy:
+      phase_timer_.reset();
+      return;
+    case Phase::kFull:
+    case Phase::kDraining:
+      if (last == Phase::kFull) return;  // its timer runs
+      return KillAfter(context_.options.drain_timeout,
+                       "the connection took no more requests and was closed after a time");
+    case Phase::kIdle:
+      return KillAfter(context_.options.idle_timeout, "the connection was idle and was closed");
+  }
+}
+
+void Connection::KillAfter(absl::Duration duration, const char* why) {
+  phase_timer_ = context_.loop.RunAt(context_.loop.clock().TimeNow() + duration,
+                                     [this, why] { Kill(absl::UnavailableError(why)); });
+}
+
+void Connection::NoteFull() {
+  if (phase_ == Phase::kBusy || phase_ == Phase::kConnecting) Enter(Phase::kFull);
 }
 
 void Connection::Kill(const absl::Status& status) {
   if (dead()) return;
   limiter_.Die();
   keepalive_.Stop();
-  lifetime_.reset();
+  phase_timer_.reset();
   if (probing_ != nullptr) codec_->Remove(*std::exchange(probing_, nullptr));
   const std::vector<std::shared_ptr<ActiveRequest>> requests = std::exchange(active_, {});
   for (const auto& active : requests) {
@@ -245,14 +258,14 @@ void Connection::Silence() {
 }
 
 bool Connection::SendProbe() {
-  // A connection that drains takes no more requests, and HTTP/1.1 one at a time.
+  // A connection that drains takes no more requests, and HTTP/1.1 takes one at a time.
   const bool possible =
       connected_ && !active_.empty() && multiplexed() && state() != StreamLimiter::State::kDraining;
   if (!possible) return false;
-  // The last one may have been answered by half: that showed the connection alive, but then.
+  // The last probe may have got half a response, which showed life only at that time.
   if (probing_ != nullptr) codec_->Remove(*std::exchange(probing_, nullptr));
-  // In the name of the newest that is still on the connection: a credential that was revoked has no
-  // requests, and its 401 would come with a GOAWAY for all.
+  // With the credential of the newest request on the connection: a revoked credential has none, and
+  // its 401 would come with a GOAWAY for all.
   auto probe = std::make_shared<ActiveProbe>(ProbeFor(active_.back()->request()));
   if (!codec_->Add(probe).ok()) return false;
   probing_ = std::move(probe);
@@ -264,18 +277,13 @@ void Connection::OnSent(ActiveRequest& active) {
   connected_ = true;
   active.NoteSent();
   if (&active != probing_.get()) limiter_.Sent();
-  full_ = false;
-  if (closing_ && !draining_) {
-    closing_ = false;
-    lifetime_.reset();
-  }
+  if (phase_ == Phase::kFull) Enter(Phase::kBusy);
 }
 
 void Connection::OnHead(bool multiplexed) {
   if (state() != StreamLimiter::State::kConnecting) return;
   limiter_.HeadCame(multiplexed);
-  closing_ = false;
-  lifetime_.reset();
+  if (phase_ == Phase::kConnecting) Enter(Phase::kBusy);
 }
 
 }  // namespace mandate

@@ -1,5 +1,5 @@
-// One connection to an API server and the requests on it: when it takes more, what becomes of those
-// that it failed, and when it goes.
+// One connection to an API server and the requests on it: when it takes more requests, what happens
+// to requests that it failed, and when it is closed.
 #ifndef MANAGER_TRANSPORT_CONNECTION_H_
 #define MANAGER_TRANSPORT_CONNECTION_H_
 
@@ -20,90 +20,103 @@
 
 namespace mandate {
 
-// What connections are made of. All outlive them.
+// What every connection needs. All outlive the connections.
 struct ConnectionContext {
   Loop& loop;
   const HttpOptions& options;
   HttpStats& stats;
   const ClientCodecFactory& new_codec;
-  // A connection is in doubt: what ails it may ail others.
+  // Called when a connection is in doubt: others may have the same fault.
   std::function<void()> on_doubt = {};
 };
 
-// The requests that a connection takes at once, as long as its server says nothing else.
+// The number of requests that a connection takes at once, unless its server sets a lower limit.
 size_t StreamCap(const HttpOptions& options);
 
-// Lives as long as its connection: it opens one, and when that is lost, or takes no more requests,
-// the connection ends with the last of them. Loop thread only; held by shared_ptr.
+// Opens one connection. When that is lost, or takes no more requests, this is dead after the last
+// request. Loop thread only; held by shared_ptr.
 class Connection : private ClientCodec::Observer, public std::enable_shared_from_this<Connection> {
  public:
-  // Whoever places requests. Called at the loop's top level, except Changed().
+  // Places requests on connections. Called with no libcurl frame on the stack, except Changed().
   class Owner {
    public:
     virtual ~Owner() = default;
-    // There may be room, or the connection is dead: look again, later. Perhaps inside libcurl.
+    // There may be room, or the connection is dead: look again in a later task. This may be called
+    // inside libcurl.
     virtual void Changed() = 0;
-    // This request is on the connection no more.
+    // This request is not on the connection any more.
     virtual void Left(const ActiveRequest& active) = 0;
-    // This request was not served and may be sent elsewhere.
+    // This request was not served: send it again.
     virtual void Requeue(std::shared_ptr<ActiveRequest> active) = 0;
-    // There is no connection to be had.
+    // The connection could not be made.
     virtual void ConnectFailed(const absl::Status& status) = 0;
   };
 
   // `owner` outlives the connection. kResourceExhausted: out of memory.
   static absl::StatusOr<std::shared_ptr<Connection>> Create(const ConnectionContext& context,
                                                             Owner& owner);
-  // Nobody is told of what was still running.
+  // Requests that are still on it get no call.
   ~Connection() override;
 
   // Puts the request on the connection. Needs room() > 0.
   void Start(std::shared_ptr<ActiveRequest> active);
-  // Ends everything on it, and itself.
+  // Ends all requests on it, and the connection.
   void Kill(const absl::Status& status);
-  // Streams hear no more but their end.
+  // Streams get nothing more but their end.
   void Silence();
-  // Others are in doubt: asks whether it is alive, unless it has just brought something.
+  // Another connection is in doubt: probes this one, unless it has just brought something.
   void Probe();
 
-  // None while it is doubtful: a request on it ran out of time in silence, and nothing came since.
+  // Zero while it is in doubt: a request on it timed out in silence, and nothing came since.
   size_t room() const { return doubtful_ ? 0 : limiter_.room(); }
   StreamLimiter::State state() const { return limiter_.state(); }
   bool dead() const { return state() == StreamLimiter::State::kDead; }
-  // It connects and may soon have room.
-  bool promising() const { return state() == StreamLimiter::State::kConnecting && !impatient_; }
-  // It is open, and nothing uses it.
+  // Whether it is being made, and may soon have room.
+  bool promising() const { return phase_ == Phase::kConnecting && !dead(); }
+  // Whether it is open without a request.
   bool idle() const { return state() == StreamLimiter::State::kOpen && active() == 0; }
-  // How many requests it takes at once, as far as it is known.
+  // How many requests it takes at once, as far as known.
   size_t cap() const { return limiter_.cap(); }
-  // False once it turned out to be HTTP/1.1: one request at a time.
+  // False after a response over HTTP/1.1: one request at a time.
   bool multiplexed() const { return limiter_.multiplexed(); }
   size_t active() const { return limiter_.active(); }
 
  private:
+  // Each phase has one timer.
+  enum class Phase {
+    kConnecting,  // others wait for it, at most for HttpOptions::patience
+    kBusy,        // no timer
+    kFull,        // a request was refused, and none accepted since: closed after drain_timeout
+    kDraining,    // it takes no more requests: closed after drain_timeout
+    kIdle,        // no request: closed after idle_timeout
+  };
+
   Connection(const ConnectionContext& context, Owner& owner);
 
-  void Finish(const ClientCodec::Completion& over);
-  // Gives the request back if it is sure that the server did not serve it, or safe if it did.
-  bool Return(const ClientCodec::Completion& over);
-  // The request is off the connection.
+  void Finish(const ClientCodec::Completion& completion);
+  // Requeues the request if the server certainly did not serve it, or may serve it twice.
+  bool Return(const ClientCodec::Completion& completion);
+  // Takes the request off the connection.
   void Release(ActiveRequest& active);
-  // Removes requests that ended by themselves, soon.
+  // Removes requests that ended by themselves, in a later task.
   void ScheduleReap();
   void Reap();
-  // A request on it ran out of time.
+  // A request on it timed out.
   void NoteOverdue();
   void Flush();
-  // After any change, at the top level.
+  // Called after any change, with no libcurl frame on the stack.
   void Review();
-  void SetLifetime(absl::Duration duration, Loop::Task end);
+  void Enter(Phase phase);
+  // A request found no room.
+  void NoteFull();
+  void KillAfter(absl::Duration duration, const char* why);
   bool SendProbe();
 
   // ClientCodec::Observer.
   void OnSent(ActiveRequest& active) override;
   void OnHeard() override;
   void OnHead(bool multiplexed) override;
-  void OnSettled(std::vector<ClientCodec::Completion> over) override;
+  void OnSettled(std::vector<ClientCodec::Completion> completions) override;
   void OnBroken(absl::Status status) override { Kill(status); }
 
   const ConnectionContext context_;
@@ -111,18 +124,14 @@ class Connection : private ClientCodec::Observer, public std::enable_shared_from
   StreamLimiter limiter_;
   Keepalive keepalive_;
   std::vector<std::shared_ptr<ActiveRequest>> active_;  // on the codec, in order, without the probe
-  std::unique_ptr<Loop::Timer> lifetime_;               // of being connecting, idle or draining
-  std::shared_ptr<ActiveRequest> probing_;              // the probe under way
+  std::shared_ptr<ActiveRequest> probing_;              // the pending probe
   const ActiveRequest* first_ = nullptr;                // the one that connected; only to compare
-  bool connected_ = false;                              // ever
-  bool impatient_ = false;
-  bool idle_ = false;
-  bool full_ = false;     // a request was refused, and none accepted since
-  bool closing_ = false;  // `lifetime_` counts, since it is full or drains
-  bool draining_ = false;
+  Phase phase_ = Phase::kConnecting;
+  std::unique_ptr<Loop::Timer> phase_timer_;
+  bool connected_ = false;  // it was, once
   bool doubtful_ = false;
   bool reap_scheduled_ = false;
-  std::unique_ptr<ClientCodec> codec_;  // last: what it carries goes first
+  std::unique_ptr<ClientCodec> codec_;  // last: its requests are destroyed first
 };
 
 }  // namespace mandate
