@@ -7,7 +7,7 @@
 namespace mandate {
 namespace {
 
-TEST(AmbiguousTest, OnlyWhatIsMarkedIsAmbiguous) {
+TEST(AmbiguousTest, OnlyMarkedErrorsAreAmbiguous) {
   const absl::Status lost = absl::UnavailableError("the connection is lost");
   EXPECT_FALSE(IsAmbiguous(lost));
   EXPECT_FALSE(IsAmbiguous(absl::OkStatus()));
@@ -24,7 +24,7 @@ TEST(AmbiguousTest, TheMarkKeepsOtherPayloads) {
   EXPECT_EQ(Ambiguous(lost).GetPayload("other"), absl::Cord("x"));
 }
 
-TEST(AmbiguousTest, WhatMayHaveBeenDoneWasSent) {
+TEST(AmbiguousTest, AnAmbiguousErrorWasSent) {
   const absl::Status marked = Ambiguous(NotSent(absl::UnavailableError("no connection")));
   EXPECT_TRUE(IsAmbiguous(marked));
   EXPECT_FALSE(WasNotSent(marked));

@@ -19,7 +19,7 @@ struct AnswerBudgetTest : testing::Test {
   }
 };
 
-TEST_F(AnswerBudgetTest, CountsWhatIsUnderWay) {
+TEST_F(AnswerBudgetTest, CountsPendingBytes) {
   EXPECT_TRUE(Bring(*first, 4));
   EXPECT_TRUE(Bring(*second, 6));
   EXPECT_EQ(budget->held(), 10u);
@@ -29,7 +29,7 @@ TEST_F(AnswerBudgetTest, CountsWhatIsUnderWay) {
   EXPECT_EQ(budget->held(), 0u);
 }
 
-TEST_F(AnswerBudgetTest, TheNewestIsPostponedWhoeverExceeds) {
+TEST_F(AnswerBudgetTest, PostponesTheNewestAnswer) {
   EXPECT_TRUE(Bring(*first, 4));
   EXPECT_TRUE(Bring(*second, 3));
   EXPECT_TRUE(Bring(*third, 3));
@@ -55,7 +55,7 @@ TEST_F(AnswerBudgetTest, TheOldestAloneMayExceedTheBudgetUpToItsOwnBound) {
   EXPECT_FALSE(second->postponed());
 }
 
-TEST_F(AnswerBudgetTest, WhatCannotBeAskedForAgainIsNotPostponed) {
+TEST_F(AnswerBudgetTest, NeverPostponesWhatCannotBeRequestedAgain) {
   auto write = budget->Begin(/*repeatable=*/false);
   EXPECT_TRUE(Bring(*first, 5));
   EXPECT_TRUE(Bring(*third, 5));
@@ -66,7 +66,7 @@ TEST_F(AnswerBudgetTest, WhatCannotBeAskedForAgainIsNotPostponed) {
   EXPECT_EQ(budget->held(), 15u);
 }
 
-TEST_F(AnswerBudgetTest, AnAnswerThatBeginsAgainStartsFromNothing) {
+TEST_F(AnswerBudgetTest, ARestartedAnswerCountsFromZero) {
   EXPECT_TRUE(Bring(*first, 5));
   first->OnHead({});
   EXPECT_EQ(budget->held(), 0u);

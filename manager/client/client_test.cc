@@ -28,13 +28,13 @@ using rbacv1::ClusterRole;
 using rbacv1::RoleBinding;
 using ::testing::HasSubstr;
 
-TEST_F(ClientTest, IsOneComponents) {
+TEST_F(ClientTest, RejectsAnotherComponentsRestClient) {
   static constexpr rbac::Mandate kOther = {.component = "other", .rules = kEverythingRules};
   const absl::Status status = Client<kOther>::Create(client()).status();
   EXPECT_EQ(status.message(), "the client of component other cannot send as scope");
 }
 
-TEST_F(ClientTest, GetsBuiltInsAsProtobufAndKeepsWhatItDoesNotKnow) {
+TEST_F(ClientTest, GetsBuiltInsAsProtobufWithUnknownFields) {
   RoleBinding stored = Binding();
   stored.mutable_metadata()->set_resourceversion("7");
   stored.GetReflection()->MutableUnknownFields(&stored)->AddLengthDelimited(4000,
@@ -81,14 +81,14 @@ TEST_F(ClientTest, ErrorsCarryTheServersStatus) {
   EXPECT_TRUE(IsAlreadyExists(created.status())) << created.status();
 }
 
-TEST_F(ClientTest, AnAnswerThatIsNoObjectIsAnErrorThatNamesTheRequest) {
+TEST_F(ClientTest, AnInvalidAnswerIsAnErrorThatNamesTheRequest) {
   server = [&](const HttpRequest&) { return FakeReply::Json(200, "<html>"); };
   const auto got = typed.Get<RoleBinding>({}, {"foo", "bar"});
   EXPECT_EQ(got.status().code(), absl::StatusCode::kInternal);
   EXPECT_THAT(std::string(got.status().message()), HasSubstr(StrCat("GET ", kBindings, "/bar")));
 }
 
-TEST_F(ClientTest, KeysThatWouldMeanSomethingElseAreRefused) {
+TEST_F(ClientTest, RejectsIncompleteKeys) {
   EXPECT_EQ(typed.Get<RoleBinding>({}, {"foo", ""}).status().code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(typed.Get<RoleBinding>({}, {"", "bar"}).status().code(),

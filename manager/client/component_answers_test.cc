@@ -225,7 +225,7 @@ TEST_F(ComponentAnswersTest, APostponedCallHasNoMoreAttemptsThanAnother) {
 }
 
 // Invariant 5.
-TEST_F(ComponentAnswersTest, AnothersAnswersAreNoneOfOurs) {
+TEST_F(ComponentAnswersTest, AnotherClientsAnswersDoNotCount) {
   auto other = *ComponentClient::Create(options);
   Start("/api/v1/pods");
   transport.Bring("/api/v1/pods", 100);

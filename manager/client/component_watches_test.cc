@@ -152,7 +152,7 @@ TEST_F(ComponentWatchTest, DestroyingTheHandleWhileItWaitsForItsToken) {
   EXPECT_EQ(fake.stream_count(), 0u);
 }
 
-TEST_F(ComponentWatchTest, ASinkThatIsGoneHearsNothing) {
+TEST_F(ComponentWatchTest, ADestroyedSinkGetsNothing) {
   auto handle = Watching(sink);
   std::weak_ptr<RecordingSink> weak = sink;
   handle.reset();

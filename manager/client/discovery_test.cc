@@ -56,7 +56,7 @@ TEST(ParseDiscoveryTest, ScopesOfEveryGroup) {
 }
 
 // Of each, the one good resource is read.
-TEST(ParseDiscoveryTest, WhatIsOddIsPassedOver) {
+TEST(ParseDiscoveryTest, SkipsMalformedEntries) {
   const std::string_view odd[] = {
       R"({"scope": "Cluster"})",
       R"({"resource": "", "scope": "Cluster"})",
@@ -134,7 +134,7 @@ class DiscoveryTest : public testing::Test {
   std::string core_ = kCore, groups_ = kGroups;
 };
 
-TEST_F(DiscoveryTest, AsksOnceForWhatItThenKnows) {
+TEST_F(DiscoveryTest, AsksOnceForKnownResources) {
   EXPECT_EQ(Ask("", "pods"), kNamespaced);
   EXPECT_THAT(client_.requests(), ElementsAre("GET /api", "GET /apis"));
   Sent();
@@ -174,7 +174,7 @@ TEST_F(DiscoveryTest, AsksForTheUnknownNoMoreOftenThanItsInterval) {
   EXPECT_EQ(Sent(), 0u);
 }
 
-TEST_F(DiscoveryTest, AFailureLeavesWhatWasKnown) {
+TEST_F(DiscoveryTest, AFailureKeepsKnownResources) {
   ASSERT_EQ(Ask("", "pods"), kNamespaced);
   const struct {
     const char* name;
@@ -203,7 +203,7 @@ TEST_F(DiscoveryTest, AFailureLeavesWhatWasKnown) {
 }
 
 // Before anything is known, and after a failure, nobody can tell whether it is served.
-TEST_F(DiscoveryTest, NotKnownIsNotNotServed) {
+TEST_F(DiscoveryTest, UnknownIsNotNotFound) {
   groups_code_ = 500;
   EXPECT_EQ(Ask("", "pods"), kUnknown);
   EXPECT_EQ(Ask("none.example.com", "things"), kUnknown);

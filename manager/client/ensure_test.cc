@@ -291,7 +291,7 @@ TEST_F(EnsureTest, ATakeoverOfAnObjectThatChangedIsAConflict) {
   EXPECT_THAT(Managers(*now), ElementsAre("other Update", "scope Apply"));
 }
 
-TEST_F(EnsureTest, ACrashBetweenTheTwoRequestsIsMadeGoodByTheNextCall) {
+TEST_F(EnsureTest, RecoversFromACrashBetweenTheTwoRequests) {
   const auto old = client_.Create(context_, Map({{"k", "v"}, {"l", "v"}}));
   ASSERT_TRUE(old.ok()) << old.status();
   int left = 1;

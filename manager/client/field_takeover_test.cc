@@ -94,7 +94,7 @@ TEST(TakeoverPatch, LeavesOtherManagersAndSubresources) {
             "scope Update {\"f:status\":{}}\nscope Apply {\"f:data\":{}}\n");
 }
 
-TEST(TakeoverPatch, OfSeveralVersionsTheAppliedOneStays) {
+TEST(TakeoverPatch, KeepsTheAppliedVersion) {
   Managed old{"scope", "Update", R"({"f:old":{}})", "2026-01-02T00:00:00Z", "v1beta1"};
   EXPECT_EQ(After({old, {"scope", "Apply", R"({"f:data":{}})"}}), "scope Apply {\"f:data\":{}}\n");
   EXPECT_EQ(After({{"scope", "Update", R"({"f:data":{}})"}, old}), "scope Apply {\"f:old\":{}}\n")
@@ -103,7 +103,7 @@ TEST(TakeoverPatch, OfSeveralVersionsTheAppliedOneStays) {
   EXPECT_EQ(After({{"scope", "Update", R"({"f:data":{}})"}, old}), "scope Apply {\"f:data\":{}}\n");
 }
 
-TEST(TakeoverPatch, FieldsThatAreNoSetAreAnError) {
+TEST(TakeoverPatch, InvalidFieldSetsAreAnError) {
   EXPECT_EQ(After({{"scope", "Update", "[]"}}),
             "metadata.managedFields: the fields of scope are not an object");
 }

@@ -96,7 +96,7 @@ const Case kCases[] = {
     {"POST", "/version", "post /version;", "urls=/version,verbs=post"},
 };
 
-TEST(GuardTest, RefusesExactlyWhatIsNotDeclaredAndSaysWhatToWrite) {
+TEST(GuardTest, RejectsUndeclaredRequestsWithTheMarker) {
   const Guard guard(kMandate, GuardMode::kEnforce);
   for (const Case& c : kCases) {
     SCOPED_TRACE(std::string(c.method) + " " + c.target);
@@ -129,7 +129,7 @@ TEST(GuardTest, ModesOffAndWarnSendEverything) {
 }
 
 // What a real API server says to the same rows: guard_cluster_test.
-TEST(GuardTest, AnswersTheRows) {
+TEST(GuardTest, DecidesTheRows) {
   const Guard guard(kGuarded, GuardMode::kEnforce);
   for (const GuardRow& row : kGuardRows) {
     EXPECT_EQ(
@@ -171,7 +171,7 @@ TEST(GuardTest, Counts) {
   EXPECT_EQ(count("unreadable"), 2);
 }
 
-TEST(GuardTest, WhatTheServerCouldNotParseIsInvalid) {
+TEST(GuardTest, RejectsUnparsableRequests) {
   EXPECT_EQ(Guard(kMandate, GuardMode::kEnforce).Check("GET", "api/v1/pods").code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Guard(kMandate, GuardMode::kEnforce).Check("GET", "/api/v1/pods/%zz").code(),

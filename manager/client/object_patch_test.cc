@@ -22,7 +22,7 @@ TEST(MergePatch, OfAnObjectIsConditionalOnItsVersion) {
   EXPECT_EQ(MergePatch::Unconditional("{}").json(), "{}");
 }
 
-TEST(MergePatch, OfNothingReadIsAnError) {
+TEST(MergePatch, NeedsAResourceVersion) {
   EXPECT_EQ(MergePatch::Of(rbacv1::Role(), "{}").status().message(),
             "the Role to patch has no resourceVersion: read it from the server, or use "
             "Unconditional()");

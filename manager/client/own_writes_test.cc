@@ -38,7 +38,7 @@ class OwnWritesTest : public testing::Test {
   OwnWrites writes_;
 };
 
-TEST_F(OwnWritesTest, AreAskedForByScope) {
+TEST_F(OwnWritesTest, AreFoundByScope) {
   EXPECT_FALSE(writes_.MayHave(kWidget));
   Wrote("a", "x", "7");
   Wrote("a", "y", "8");
@@ -55,7 +55,7 @@ TEST_F(OwnWritesTest, AreAskedForByScope) {
   EXPECT_FALSE(writes_.MayHave(kGadget));
 }
 
-TEST_F(OwnWritesTest, OfOneObjectAreOne) {
+TEST_F(OwnWritesTest, OfOneObjectAreMerged) {
   struct Step {
     const char* version;  // or null
     const char* uid;
@@ -84,7 +84,7 @@ TEST_F(OwnWritesTest, OfOneObjectAreOne) {
   }
 }
 
-TEST_F(OwnWritesTest, ForgetsWhatWasSeen) {
+TEST_F(OwnWritesTest, ForgetsSeenWrites) {
   Wrote("a", "x", "7");
   Deleted("a", "y", "u");
   const auto seen = writes_.Pending(kWidget, "", "");

@@ -30,7 +30,7 @@ std::string PatchOf(const Removal& removal) {
   return patch->has_value() ? (*patch)->json() : "none";
 }
 
-TEST(RemovalPatch, RemovesWhatIsNamed) {
+TEST(RemovalPatch, RemovesNamedFields) {
   EXPECT_EQ(PatchOf({}), "none");
   EXPECT_EQ(PatchOf({.fields = {{"aggregationRule"}, {"metadata", "labels", "a/b"}}}),
             R"({"aggregationRule":null,"metadata":{"labels":{"a/b":null},"resourceVersion":"7"}})");
@@ -64,7 +64,7 @@ TEST(RemovalPatch, KeepsTheOtherItemsOfALists) {
   EXPECT_EQ(PatchOf({.finalizers = {"example.com/absent"}, .owner_uids = {"u3"}}), "none");
 }
 
-TEST(RemovalPatch, RejectsWhatWouldRemoveEverything) {
+TEST(RemovalPatch, RejectsAnEmptyPath) {
   EXPECT_EQ(PatchOf({.fields = {{}}}), "the path of a field to remove is empty");
 }
 

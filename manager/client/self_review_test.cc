@@ -108,7 +108,7 @@ TEST_F(SelfReviewTest, ManyQuestionsAreUnderWayAtOnce) {
   EXPECT_EQ(MayIEach(Soon(), client_, {}, 4)->size(), 0u);
 }
 
-TEST_F(SelfReviewTest, AfterAnErrorNoMoreIsAsked) {
+TEST_F(SelfReviewTest, StopsAtTheFirstError) {
   size_t asked = 0;
   client_.Handle([&](const RestRequest&) -> absl::StatusOr<HttpResponse> {
     if (++asked == 3) return absl::InternalError("etcd");
@@ -121,7 +121,7 @@ TEST_F(SelfReviewTest, AfterAnErrorNoMoreIsAsked) {
   EXPECT_LE(asked, 4u);
 }
 
-TEST_F(SelfReviewTest, ALoopThatCouldNotRunMeanwhileDoesNotWait) {
+TEST_F(SelfReviewTest, IsAnErrorOnTheLoop) {
   loop_.Post([&] {
     ASSERT_FALSE(loop_.CanAwait());
     const std::vector<AccessQuestion> questions(2, {"", ToGet("pods")});
@@ -130,7 +130,7 @@ TEST_F(SelfReviewTest, ALoopThatCouldNotRunMeanwhileDoesNotWait) {
   loop_.RunReady();
 }
 
-TEST_F(SelfReviewTest, AnAnswerThatSaysNothingIsAnError) {
+TEST_F(SelfReviewTest, AnEmptyAnswerIsAnError) {
   Answer(absl::UnavailableError("gone"));
   EXPECT_TRUE(absl::IsUnavailable(WhoAmI(Soon(), client_).status()));
   Answer(FakeRestClient::Json(403, ""));

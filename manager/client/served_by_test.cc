@@ -5,7 +5,7 @@
 namespace mandate {
 namespace {
 
-TEST(ServedByTest, OnlyWhatIsBuiltInIsCertain) {
+TEST(ServedByTest, OnlyBuiltInGroupsAreCertain) {
   for (const std::string_view target :
        {"/version", "/api/v1/pods?limit=5", "/apis", "/apis/apps/v1/deployments",
         "/apis/rbac.authorization.k8s.io/v1/clusterroles", "/apis/events.k8s.io/v1/events",

@@ -100,7 +100,7 @@ TEST(IsAnonymous, KnowsTheMessagesOfTheEvaluator) {
   EXPECT_TRUE(Judge({"", rbac::ForbiddenMessage("system:anonymous", request)}));
 }
 
-TEST(IsAnonymous, ABodyThatIsNotAStatusIsNobodysWord) {
+TEST(IsAnonymous, ABodyThatIsNotAStatusDoesNotCount) {
   EXPECT_FALSE(
       IsAnonymous(absl::PermissionDeniedError("forbidden: User \"system:anonymous\" cannot ")));
   EXPECT_FALSE(IsAnonymous(

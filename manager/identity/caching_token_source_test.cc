@@ -199,7 +199,7 @@ TEST_F(CachingTokenSourceTest, NeverHandsOutATokenPastItsLife) {
   EXPECT_THAT(std::string(late.status().message()), testing::HasSubstr("try later"));
 }
 
-TEST_F(CachingTokenSourceTest, ACallerRidesOutTransientFailures) {
+TEST_F(CachingTokenSourceTest, ACallerWaitsThroughTransientFailures) {
   fetcher->answer = [this] {
     return fetcher->fetches < 4 ? Failure(FetchOutcome::kThrottled) : fetcher->Issue();
   };
@@ -240,7 +240,7 @@ TEST_F(CachingTokenSourceTest, PermanentErrorsAnswerAtOnceAndSlowDownToMinutes) 
   EXPECT_TRUE(heard.back().usable);
 }
 
-TEST_F(CachingTokenSourceTest, WhileAFetchIsUnderWayAPermanentErrorIsNotTheAnswer) {
+TEST_F(CachingTokenSourceTest, DuringAFetchAPermanentErrorIsNotReturned) {
   fetcher->answer = [] { return Failure(FetchOutcome::kNoServiceAccount); };
   EXPECT_FALSE(Get().ok());
   fetcher->answer = nullptr;
@@ -347,14 +347,14 @@ TEST_F(CachingTokenSourceTest, FetchesOfAllIdentitiesAreBounded) {
   for (const auto& s : sources) EXPECT_TRUE(s->status().usable);
 }
 
-TEST_F(CachingTokenSourceTest, ATokenThatIsAlreadyOverIsAFailure) {
+TEST_F(CachingTokenSourceTest, AnExpiredTokenIsAFailure) {
   fetcher->life = absl::Seconds(5);
   EXPECT_EQ(Get(absl::Seconds(5)).status().code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_GE(source->counts()[static_cast<size_t>(FetchOutcome::kMalformed)], 2u);
   EXPECT_LE(fetcher->fetches, 4);
 }
 
-TEST_F(CachingTokenSourceTest, DestroyedInFlightItAnswersItsCallers) {
+TEST_F(CachingTokenSourceTest, DestructionEndsItsCallers) {
   std::optional<Result> result;
   source->Fetch({}, [&](Result r) { result = std::move(r); });
   loop.RunReady();

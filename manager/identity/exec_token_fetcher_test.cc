@@ -95,7 +95,7 @@ TEST_F(ExecTokenFetcherTest, RunsTheCommandAndTakesItsToken) {
   EXPECT_TRUE(log->lines().empty()) << log->lines()[0];
 }
 
-TEST_F(ExecTokenFetcherTest, WhatItSaysBesideIsLoggedWithoutCredentials) {
+TEST_F(ExecTokenFetcherTest, LogsStandardErrorWithoutCredentials) {
   Prints(R"({"token":"sEcReTsEcReT"})", "Refreshed sEcReTsEcReT with wordy-secret.\n");
   const FetchResult result = Fetch();
   ASSERT_EQ(result.outcome, FetchOutcome::kIssued) << result.error;
@@ -106,7 +106,7 @@ TEST_F(ExecTokenFetcherTest, WhatItSaysBesideIsLoggedWithoutCredentials) {
       << log->Last("");
 }
 
-TEST_F(ExecTokenFetcherTest, AKeyThatItRepeatsIsNotLogged) {
+TEST_F(ExecTokenFetcherTest, NeverLogsTheKey) {
   Prints(R"({"clientCertificateData":"-----BEGIN CERTIFICATE-----",)"
          R"("clientKeyData":"-----BEGIN sEcReT"})",
          "made -----BEGIN sEcReT\n");
@@ -114,7 +114,7 @@ TEST_F(ExecTokenFetcherTest, AKeyThatItRepeatsIsNotLogged) {
   EXPECT_EQ(log->Count("text=\"made <removed>\""), 1) << log->Last("");
 }
 
-TEST_F(ExecTokenFetcherTest, ACertificateIsShownToTheSameServer) {
+TEST_F(ExecTokenFetcherTest, UsesACertificateWithTheSameServer) {
   Prints(R"({"clientCertificateData":"-----BEGIN CERTIFICATE-----",)"
          R"("clientKeyData":"-----BEGIN sEcReT"})");
   const FetchResult result = Fetch();
@@ -165,7 +165,7 @@ TEST_F(ExecTokenFetcherTest, EveryFailureNamesTheCommandAndTheNextStep) {
   EXPECT_THAT(std::string(Fetch().error.message()), HasSubstr("is this machine's clock right?"));
 }
 
-TEST_F(ExecTokenFetcherTest, DestroyedItAnswersNobody) {
+TEST_F(ExecTokenFetcherTest, DestructionDropsItsCallbacks) {
   Prints(R"({"token":"sEcReT"})");
   auto fetcher = std::make_unique<ExecTokenFetcher>(options);
   auto held = std::make_shared<int>(0);
@@ -177,7 +177,7 @@ TEST_F(ExecTokenFetcherTest, DestroyedItAnswersNobody) {
 }
 
 // As base has it: one run at a time, early enough, and again when the server rejects what it got.
-TEST_F(ExecTokenFetcherTest, UnderACachingSourceItRunsWhenItMust) {
+TEST_F(ExecTokenFetcherTest, UnderACachingSourceItRunsForNewTokensOnly) {
   const auto print = [this] {
     Prints(StrCat(R"({"token":"sEcReT)", runs, R"(","expirationTimestamp":")",
                   In(absl::Minutes(10)), R"("})"));

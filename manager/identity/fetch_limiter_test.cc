@@ -33,7 +33,7 @@ TEST(FetchLimiterTest, GrantsAtOnceUpToTheBoundThenInOrder) {
   EXPECT_EQ(limiter.in_flight(), 0u);
 }
 
-TEST(FetchLimiterTest, ItsSeriesFollow) {
+TEST(FetchLimiterTest, UpdatesItsMetrics) {
   Metrics metrics;
   prometheus::Gauge& in_flight = metrics.Gauge("in_flight", "", {});
   prometheus::Gauge& waiting = metrics.Gauge("waiting", "", {});
@@ -58,14 +58,14 @@ TEST(FetchLimiterTest, ItsSeriesFollow) {
   EXPECT_EQ(waiting.Value(), 0);
 }
 
-TEST(FetchLimiterTest, ZeroIsOne) {
+TEST(FetchLimiterTest, ABoundOfZeroIsOne) {
   FetchLimiter limiter(0);
   bool granted = false;
   limiter.Acquire([&](Slot) { granted = true; });
   EXPECT_TRUE(granted);
 }
 
-TEST(FetchLimiterTest, ThousandsWhoDropTheirSlotsDoNotRecurse) {
+TEST(FetchLimiterTest, DroppingThousandsOfSlotsDoesNotRecurse) {
   FetchLimiter limiter(1);
   Slot held;
   limiter.Acquire([&](Slot slot) { held = std::move(slot); });

@@ -5,7 +5,7 @@
 namespace mandate {
 namespace {
 
-TEST(ParseIdentityMode, KnowsThreeWords) {
+TEST(ParseIdentityMode, ParsesThreeModes) {
   EXPECT_EQ(ParseIdentityMode("token").value(), IdentityMode::kToken);
   EXPECT_EQ(ParseIdentityMode("impersonate").value(), IdentityMode::kImpersonate);
   EXPECT_EQ(ParseIdentityMode("single").value(), IdentityMode::kSingle);

@@ -60,7 +60,7 @@ struct IdentityPlaneTest : testing::Test {
   IdentityPlane::Options options;
 };
 
-TEST_F(IdentityPlaneTest, EachComponentIsItselfAndAlwaysTheSame) {
+TEST_F(IdentityPlaneTest, EachComponentHasOneIdentity) {
   auto plane = Make();
   ComponentIdentity* one = *plane->Component("local", "scope-instance");
   ComponentIdentity* two = *plane->Component("local", "scope-template");
@@ -151,7 +151,7 @@ TEST_F(IdentityPlaneTest, ItsBoundsAreMetrics) {
   EXPECT_EQ(level("mandate_token_requests_queue", {}), 0);
 }
 
-TEST_F(IdentityPlaneTest, BaseMayBeWhatAPluginPrints) {
+TEST_F(IdentityPlaneTest, BaseMayUseAnExecPlugin) {
   for (const bool certificate : {false, true}) {
     SCOPED_TRACE(certificate);
     options.clusters[0].base =
@@ -204,7 +204,7 @@ TEST_F(IdentityPlaneTest, RequestsCarryExactlyTheirOwnToken) {
   EXPECT_EQ(std::get<BearerToken>(none.credential).token, nullptr);
 }
 
-TEST_F(IdentityPlaneTest, AClientCertificateIsBasesAlone) {
+TEST_F(IdentityPlaneTest, OnlyBaseUsesAClientCertificate) {
   options.clusters[0].base =
       ClientCertificate{.certificate_pem = "C", .key_pem = std::make_shared<const Secret>("K")};
   auto plane = Make();
@@ -221,7 +221,7 @@ TEST_F(IdentityPlaneTest, AClientCertificateIsBasesAlone) {
 }
 
 // Whatever the endpoint comes with: a certificate is base's when base is one, and nobody's else.
-TEST_F(IdentityPlaneTest, ACertificateOfTheEndpointIsNobodys) {
+TEST_F(IdentityPlaneTest, ComponentsNeverUseTheEndpointsCertificate) {
   options.clusters[0].endpoint.client_certificate =
       ClientCertificate{.certificate_pem = "C", .key_pem = std::make_shared<const Secret>("K")};
   auto plane = Make();
@@ -275,7 +275,7 @@ TEST_F(IdentityPlaneTest, AMissingServiceAccountDegradesItsComponentOnly) {
   EXPECT_THAT(std::string(status.last_error.message()), HasSubstr("kind: ServiceAccount"));
 }
 
-TEST_F(IdentityPlaneTest, BadOptionsAreNamed) {
+TEST_F(IdentityPlaneTest, ErrorsNameInvalidOptions) {
   const auto error = [&] { return std::string(IdentityPlane::Create(options).status().message()); };
   const IdentityPlane::Options good = options;
   options.components = {"Scope"};

@@ -232,7 +232,7 @@ class Simulation {
   int refused_ = 0;
 };
 
-TEST(IdentitySimulationTest, HoldsItsRulesWhateverHappens) {
+TEST(IdentitySimulationTest, KeepsItsRulesUnderRandomFaults) {
   int issued = 0;
   int refused = 0;
   const int64_t ran = RunSeeds(500, [&](uint64_t seed) {

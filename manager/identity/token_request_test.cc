@@ -17,7 +17,7 @@ TEST(TokenRequestTest, WritesTheBody) {
             R"("boundObjectRef":{"apiVersion":"v1","kind":"Secret","name":"s"}}})");
 }
 
-TEST(TokenRequestTest, LifeIsTheResponsesSpecAndNotItsTimestamp) {
+TEST(TokenRequestTest, ReadsTheLifeFromTheSpecNotTheTimestamp) {
   const auto issued = ParseTokenResponse(
       R"({"kind":"TokenRequest","metadata":{"name":"sa","x":[1,{"token":"no"}]},)"
       R"("spec":{"audiences":["https://kubernetes"],"expirationSeconds":7200,"boundObjectRef":null},)"
@@ -27,7 +27,7 @@ TEST(TokenRequestTest, LifeIsTheResponsesSpecAndNotItsTimestamp) {
   EXPECT_EQ(issued->life, absl::Hours(2));
 }
 
-TEST(TokenRequestTest, ALifeIsOfAMinuteToAYear) {
+TEST(TokenRequestTest, AcceptsALifeOfAMinuteToAYear) {
   const auto is_possible = [](int seconds) {
     return ParseTokenResponse("{\"spec\":{\"expirationSeconds\":" + std::to_string(seconds) +
                               "},\"status\":{\"token\":\"t\"}}")
@@ -39,7 +39,7 @@ TEST(TokenRequestTest, ALifeIsOfAMinuteToAYear) {
   EXPECT_FALSE(is_possible(366 * 24 * 3600 + 1));
 }
 
-TEST(TokenRequestTest, RefusesWhatIsNoTokenWithoutQuotingIt) {
+TEST(TokenRequestTest, RejectsInvalidResponsesWithoutQuotingThem) {
   for (const char* body : {
            "",
            "secret",

@@ -130,7 +130,7 @@ struct Refusal {
   std::vector<std::string> says;
 };
 
-TEST_F(TokenRequesterTest, EveryRefusalHasItsOutcomeAndSaysWhatToDo) {
+TEST_F(TokenRequesterTest, EveryErrorHasAnOutcomeAndANextStep) {
   options.bound_secret = "mandate-manager-scope";
   const Refusal kRefusals[] = {
       {"no ServiceAccount",
@@ -304,7 +304,7 @@ TEST_F(TokenRequesterTest, CreatingEndsInOneAttemptWhateverTheServerSays) {
   EXPECT_THAT(std::string(result.error.message()), HasSubstr("base may not create ServiceAccount"));
 }
 
-TEST_F(TokenRequesterTest, DestroyedInFlightItStaysSilent) {
+TEST_F(TokenRequesterTest, DestructionDropsItsCallback) {
   bool called = false;
   requester = *TokenRequester::Create(options);
   fake.Expect("POST", kToken, FakeReply::Json(201, Issued()).After(absl::Seconds(1)));
@@ -315,14 +315,14 @@ TEST_F(TokenRequesterTest, DestroyedInFlightItStaysSilent) {
   EXPECT_FALSE(called);
 }
 
-TEST_F(TokenRequesterTest, RefusesLivesThatTheServerRefusesOrStretches) {
+TEST_F(TokenRequesterTest, RejectsLivesThatTheServerRejectsOrExtends) {
   for (absl::Duration life : {absl::Seconds(599), absl::Seconds(3607), absl::Hours(9000)}) {
     options.expiration = life;
     EXPECT_EQ(TokenRequester::Create(options).status().code(), absl::StatusCode::kInvalidArgument);
   }
 }
 
-TEST_F(TokenRequesterTest, WhatItNeedsIsNamed) {
+TEST_F(TokenRequesterTest, ErrorsNameMissingOptions) {
   const auto refuses = [this](const std::function<void(TokenRequester::Options&)>& change) {
     TokenRequester::Options changed = options;
     change(changed);
@@ -350,7 +350,7 @@ struct SlowTokenSource : TokenSource {
   Loop& loop;
 };
 
-TEST_F(TokenRequesterTest, AsksWithTheTokenThatBaseHadToFetch) {
+TEST_F(TokenRequesterTest, WaitsForBasesToken) {
   SlowTokenSource slow(loop);
   options.base = &slow;
   fake.Expect("POST", kToken, FakeReply::Json(201, Issued()));

@@ -67,7 +67,7 @@ TEST_F(TokenWaitersTest, EndsWhenStopped) {
   EXPECT_EQ(result->status().code(), absl::StatusCode::kCancelled);
 }
 
-TEST_F(TokenWaitersTest, TurnsAwayMoreThanItsBound) {
+TEST_F(TokenWaitersTest, RejectsCallersBeyondItsBound) {
   int others = 0;
   waiters->Add({}, [&](Result) { ++others; });
   waiters->Add({}, [&](Result) { ++others; });
@@ -77,7 +77,7 @@ TEST_F(TokenWaitersTest, TurnsAwayMoreThanItsBound) {
   EXPECT_EQ(others, 0);
 }
 
-TEST_F(TokenWaitersTest, WhoCannotWaitIsNotTurnedAway) {
+TEST_F(TokenWaitersTest, AnEndedContextIsNotCountedAgainstTheBound) {
   Metrics metrics;
   prometheus::Counter& turned_away = metrics.Counter("turned_away", "", {});
   waiters.emplace(loop, "ns/sa", 0, WaiterSeries{.waiting = nullptr, .turned_away = &turned_away});
@@ -102,7 +102,7 @@ TEST_F(TokenWaitersTest, AnswersInTheOrderOfTheCalls) {
   EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3, 4}));
 }
 
-TEST_F(TokenWaitersTest, ItsSeriesFollow) {
+TEST_F(TokenWaitersTest, UpdatesItsMetrics) {
   Metrics metrics;
   prometheus::Gauge& waiting = metrics.Gauge("waiting", "", {});
   prometheus::Counter& turned_away = metrics.Counter("turned_away", "", {});

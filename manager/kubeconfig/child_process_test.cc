@@ -33,7 +33,7 @@ absl::StatusOr<ChildResult> Ran(const ChildOptions& options,
   return RunChild({.deadline = clock.TimeNow() + patience, .stop = {}}, clock, options);
 }
 
-TEST(ChildProcessTest, TakesWhatItPrintsAndItsCode) {
+TEST(ChildProcessTest, ReturnsOutputAndExitCode) {
   const auto result = Ran(Shell("echo out; echo err >&2; exit 3"));
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->output, "out\n");
@@ -41,19 +41,19 @@ TEST(ChildProcessTest, TakesWhatItPrintsAndItsCode) {
   EXPECT_EQ(result->code, 3);
 }
 
-TEST(ChildProcessTest, ASignalIsACodeToo) {
+TEST(ChildProcessTest, ReportsASignalAsACode) {
   const auto result = Ran(Shell("kill -TERM $$"));
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->code, 128 + SIGTERM);
 }
 
-TEST(ChildProcessTest, ArgumentsAreNobodysToInterpret) {
+TEST(ChildProcessTest, PassesArgumentsWithoutAShell) {
   const auto result = Ran({.command = "printf", .args = {"%s|", "a b", "$HOME", "`id`", ""}});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->output, "a b|$HOME|`id`||");
 }
 
-TEST(ChildProcessTest, VariablesComeBesideOursOrInTheirPlace) {
+TEST(ChildProcessTest, AddsOrReplacesVariables) {
   setenv("CHILD_OURS", "ours", 1);
   setenv("CHILD_BOTH", "ours", 1);
   ChildOptions options = Shell("echo $CHILD_OURS $CHILD_BOTH $CHILD_ITS");
@@ -81,7 +81,7 @@ TEST(ChildProcessTest, HasNoInputNoDescriptorsNoBlockedSignalsAndItsOwnGroup) {
             "own\n");
 }
 
-TEST(ChildProcessTest, WhatCannotBeRunIsSaid) {
+TEST(ChildProcessTest, ReportsWhyAProgramCannotRun) {
   const std::string folder = StrCat(std::string_view(getenv("TEST_TMPDIR")), "/");
   std::ofstream(folder + "plain") << "#!/bin/sh\necho never\n";
   std::ofstream(folder + "empty").close();
@@ -97,7 +97,7 @@ TEST(ChildProcessTest, WhatCannotBeRunIsSaid) {
   EXPECT_THAT(std::string(empty.message()), HasSubstr("#!/bin/sh"));
 }
 
-TEST(ChildProcessTest, WhatTakesTooLongIsKilled) {
+TEST(ChildProcessTest, KillsAProgramAtItsDeadline) {
   const auto result = Ran({.command = "sleep", .args = {"1000"}}, absl::Milliseconds(50));
   EXPECT_EQ(result.status().code(), absl::StatusCode::kDeadlineExceeded);
 }
@@ -155,7 +155,7 @@ TEST(ChildProcessTest, LeavesNoDescriptorOpen) {
   close(standard_input);
 }
 
-TEST(ChildProcessTest, WhatItLeavesBehindLivesOnAndIsNotWaitedFor) {
+TEST(ChildProcessTest, DoesNotWaitForProcessesLeftBehind) {
   const std::string folder(getenv("TEST_TMPDIR"));
   const std::string asks = folder + "/asks";
   const std::string answers = folder + "/answers";

@@ -18,7 +18,7 @@ std::string Printed(std::string_view status) {
                 status, "}\n");
 }
 
-TEST(ExecCredentialTest, ATokenWithItsEnd) {
+TEST(ExecCredentialTest, ATokenWithAnExpiry) {
   const auto credential = ParseExecCredential(
       Printed(R"({"token":"sEcReT.1-2","expirationTimestamp":"2026-01-02T03:04:05Z"})"), kV1);
   ASSERT_TRUE(credential.ok()) << credential.status();
@@ -28,7 +28,7 @@ TEST(ExecCredentialTest, ATokenWithItsEnd) {
             absl::FromCivil(absl::CivilSecond(2026, 1, 2, 3, 4, 5), absl::UTCTimeZone()));
 }
 
-TEST(ExecCredentialTest, WithoutAnEndItHasNone) {
+TEST(ExecCredentialTest, ATokenWithoutAnExpiry) {
   for (const char* end : {"", R"(,"expirationTimestamp":null)", R"(,"expirationTimestamp":"")"}) {
     const auto credential = ParseExecCredential(Printed(StrCat(R"({"token":"t")", end, "}")), kV1);
     ASSERT_TRUE(credential.ok()) << credential.status();
@@ -47,7 +47,7 @@ TEST(ExecCredentialTest, ACertificateWithItsKey) {
   EXPECT_FALSE(credential->token.has_value());
 }
 
-TEST(ExecCredentialTest, WhatCannotBeUsedIsSaidAndNotQuoted) {
+TEST(ExecCredentialTest, RejectsInvalidCredentialsWithoutQuotingThem) {
   const std::string kCert = R"("clientCertificateData":"-----BEGIN CERTIFICATE-----")";
   const struct {
     std::string text;
@@ -96,7 +96,7 @@ TEST(ExecCredentialTest, WhatCannotBeUsedIsSaidAndNotQuoted) {
   }
 }
 
-TEST(WithoutCredentialsTest, KeepsWordsAndTakesWhatMayBeSecret) {
+TEST(WithoutCredentialsTest, KeepsWordsAndRemovesSecrets) {
   const std::string jwt =
       "eyJhbGciOiJSUzI1NiIsImtpZCI6IjEyMyJ9.eyJpc3MiOiJrdWJlcm5ldGVzL3NlcnZpY2VhY2NvdW50In0."
       "c2lnbmF0dXJlLXdpdGgtbWFueS1sZXR0ZXJzLTEyMw";

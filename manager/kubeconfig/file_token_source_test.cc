@@ -56,7 +56,7 @@ TEST_F(FileTokenSourceTest, AnUnchangedFileStaysTheSameToken) {
   EXPECT_EQ(reads, 2);
 }
 
-TEST(FileTokenSourceNewsTest, AnotherTokenIsToldOnce) {
+TEST(FileTokenSourceNewsTest, ReportsANewTokenOnce) {
   SimulatedLoop loop;
   std::string file = "one";
   int told = 0;
@@ -126,7 +126,7 @@ TEST_F(FileTokenSourceTest, InvalidateReadsAgainUnlessTheTokenIsAnotherByNow) {
   EXPECT_EQ(reads, 3);
 }
 
-TEST(LocalFileReaderTest, ReadsFilesAndNamesTheOnesItCannot) {
+TEST(LocalFileReaderTest, ReadsFilesAndNamesUnreadableOnes) {
   const std::string path = std::string(getenv("TEST_TMPDIR")) + "/token";
   std::ofstream(path) << "secret\n";
   EXPECT_EQ(LocalFileReader()(path).value(), "secret\n");

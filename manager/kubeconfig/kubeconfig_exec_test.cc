@@ -31,7 +31,7 @@ constexpr const char* kMembers =
 
 std::string With(std::string_view members) { return StrCat("{", kMembers, ",", members, "}"); }
 
-TEST(ReadExecPluginTest, WhatItTakesAndWhatItSaysOfTheRest) {
+TEST(ReadExecPluginTest, AcceptsAndRejectsEntries) {
   struct Row {
     const char* name;
     std::string exec;
@@ -95,7 +95,7 @@ TEST(ReadExecPluginTest, TheOrderOfArgumentsAndVariablesIsKept) {
                                                 testing::Pair("B", "2")));
 }
 
-TEST(ReadExecPluginTest, TheClusterIsTheEndpointsAndItsOwnExtensionAlone) {
+TEST(ReadExecPluginTest, ThePluginSeesOnlyItsClusterAndExtension) {
   struct Row {
     const char* name;
     std::map<std::string, std::string, std::less<>> members;

@@ -102,12 +102,12 @@ TEST_F(KubeconfigTest, ReadsAnotherContextWithEmbeddedData) {
   EXPECT_EQ(certificate.key_pem->Reveal(), "-----BEGIN PRIVATE KEY-----\n");
 }
 
-TEST_F(KubeconfigTest, ACaThatIsAFileMayRotateAndOneThatIsEmbeddedMayNot) {
+TEST_F(KubeconfigTest, OnlyACaFileIsReadAgain) {
   EXPECT_EQ(Load()->endpoint.ca_file, "/etc/mandate/pki/ca.crt");
   EXPECT_EQ(Load({"/etc/mandate/config"}, "there")->endpoint.ca_file, "");
 }
 
-TEST_F(KubeconfigTest, AProxyIsItsOwnOrTheEnvironments) {
+TEST_F(KubeconfigTest, UsesProxyUrlOrTheEnvironment) {
   EXPECT_EQ(Load()->endpoint.proxy, "");
   environment["HTTPS_PROXY"] = "http://everybodys:3128";
   EXPECT_EQ(Load()->endpoint.proxy, "http://everybodys:3128");
@@ -127,7 +127,7 @@ TEST_F(KubeconfigTest, TokenFileBeatsTokenAndATokenAloneIsStatic) {
   EXPECT_EQ(std::get<TokenFile>(Load()->base).path, "/etc/mandate/t");
 }
 
-TEST_F(KubeconfigTest, WhatIsUnsafeOrUnknownIsRefusedByName) {
+TEST_F(KubeconfigTest, RejectsUnsafeAndUnsupportedSettings) {
   const std::string ca = "certificate-authority: pki/ca.crt";
   EXPECT_THAT(ErrorWith(ca, "insecure-skip-tls-verify: true"),
               HasSubstr("cluster \"c\" says insecure-skip-tls-verify"));
@@ -245,7 +245,7 @@ TEST_F(KubeconfigTest, AnExecPluginThatCannotBeRunIsRefusedByName) {
   EXPECT_THAT(ErrorWith(user, bomb + "}}"), HasSubstr("exec holds more than 10000 values"));
 }
 
-TEST_F(KubeconfigTest, WhatIsMissingOrMalformedIsNamed) {
+TEST_F(KubeconfigTest, ErrorsNameMissingAndMalformedEntries) {
   EXPECT_THAT(ErrorWith("current-context: here", "current-context: gone"),
               HasSubstr("names the current-context \"gone\", which is not there"));
   EXPECT_THAT(ErrorWith("current-context: here", ""), HasSubstr("names no current-context"));
@@ -277,7 +277,7 @@ TEST_F(KubeconfigTest, SeveralFilesAreMergedTheFirstWins) {
   EXPECT_EQ(Load({"/a/none", "/b/none"}).status().code(), absl::StatusCode::kNotFound);
 }
 
-TEST(KubeconfigPathsTest, FlagThenEnvironmentAndNeverAPersonsOwn) {
+TEST(KubeconfigPathsTest, PrefersTheFlagAndNeverUsesTheHomeFolder) {
   std::map<std::string, std::string> env = {{"HOME", "/root"}};
   const Environment environment = [&](const std::string& name) -> std::optional<std::string> {
     const auto at = env.find(name);

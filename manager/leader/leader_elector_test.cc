@@ -187,7 +187,7 @@ TEST_F(LeaderElectorTest, AFollowerThatReadsTheLeaseAgainLogsNoError) {
   EXPECT_EQ(b->log->Count("ERROR"), 1);
 }
 
-TEST_F(LeaderElectorTest, AMissingLeaseIsMade) {
+TEST_F(LeaderElectorTest, CreatesAMissingLease) {
   server_.Delete();
   auto a = New("a"), b = New("b");
   a->elector->Start();
@@ -196,7 +196,7 @@ TEST_F(LeaderElectorTest, AMissingLeaseIsMade) {
   EXPECT_NE(a->leads(), b->leads()) << "one of them";
 }
 
-TEST_F(LeaderElectorTest, AMissingLeaseThatMayNotBeMadeIsSaid) {
+TEST_F(LeaderElectorTest, ReportsAMissingLeaseThatItMayNotCreate) {
   server_.Delete();
   auto a = New("a");
   a->client.fault = [](const RestRequest& request) {
@@ -228,7 +228,7 @@ TEST_F(LeaderElectorTest, ADeletedLeaseChangesNoLeader) {
   EXPECT_EQ(b->led, 0);
 }
 
-TEST_F(LeaderElectorTest, ALeaderThatIsGoneWithItsLeaseIsFollowedAfterItsTime) {
+TEST_F(LeaderElectorTest, ADeletedLeaseOfADeadLeaderIsTakenAfterItsTime) {
   auto a = Leader("a");
   auto b = New("b");
   b->elector->Start();

@@ -94,7 +94,7 @@ class LeaderSimulation : public testing::TestWithParam<int> {
   std::vector<std::unique_ptr<Process>> graveyard_;
 };
 
-TEST_P(LeaderSimulation, NeverTwoLeadersAndSoonOne) {
+TEST_P(LeaderSimulation, NeverTwoLeadersAndAlwaysOneAgain) {
   for (size_t slot = 0; slot < processes_.size(); ++slot) Spawn(slot);
   for (int step = 0; step < 150; ++step) {
     const size_t slot = Pick(processes_.size());

@@ -58,7 +58,7 @@ TEST_F(LeaseClientTest, ReadsAndUpdates) {
   EXPECT_TRUE(absl::IsAborted(Update(*lease).status()));  // an old resourceVersion
 }
 
-TEST_F(LeaseClientTest, KeepsFieldsThatItDoesNotKnow) {
+TEST_F(LeaseClientTest, KeepsUnknownFields) {
   server_.Create();
   Lease newer;
   newer.mutable_spec()->mutable_unknown_fields()->AddLengthDelimited(99, "of a newer server");
@@ -78,7 +78,7 @@ TEST_F(LeaseClientTest, KeepsFieldsThatItDoesNotKnow) {
   EXPECT_EQ(sent->spec().unknown_fields().field_count(), 1);
 }
 
-TEST_F(LeaseClientTest, AJsonAnswerIsUnderstood) {
+TEST_F(LeaseClientTest, ReadsAJsonAnswer) {
   server_.Create();
   rest_.fault = [](const RestRequest&) {
     LossyLeaseClient::Fault fault;
@@ -96,7 +96,7 @@ TEST_F(LeaseClientTest, AJsonAnswerIsUnderstood) {
   EXPECT_EQ(lease->spec().renewtime().nanos(), 123456000);
 }
 
-TEST_F(LeaseClientTest, MakesAnEmptyLease) {
+TEST_F(LeaseClientTest, CreatesAnEmptyLease) {
   EXPECT_TRUE(absl::IsNotFound(Get().status()));
   const auto created = Create();
   ASSERT_TRUE(created.ok()) << created.status();
@@ -107,7 +107,7 @@ TEST_F(LeaseClientTest, MakesAnEmptyLease) {
   EXPECT_TRUE(Update(*created).ok());
 }
 
-TEST_F(LeaseClientTest, LeavesALeaseThatIsThereAsItIs) {
+TEST_F(LeaseClientTest, KeepsAnExistingLease) {
   server_.Create();
   server_.Edit([](Lease& lease) { lease.mutable_spec()->set_holderidentity("other"); });
   const auto lease = Create();
@@ -115,7 +115,7 @@ TEST_F(LeaseClientTest, LeavesALeaseThatIsThereAsItIs) {
   EXPECT_EQ(lease->spec().holderidentity(), "other");
 }
 
-TEST_F(LeaseClientTest, AMissingRightIsAnsweredWithTheRule) {
+TEST_F(LeaseClientTest, AMissingPermissionIsReportedWithItsRule) {
   rest_.fault = [](const RestRequest&) {
     LossyLeaseClient::Fault fault;
     fault.reply.emplace();

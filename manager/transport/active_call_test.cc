@@ -81,7 +81,7 @@ TEST_F(ActiveCallTest, CollectsTheAnswerAndHandsItOverWhole) {
   EXPECT_EQ(dropped_, 0) << "its carrier has ended it";
 }
 
-TEST_F(ActiveCallTest, ItsEndLeavesNoTimerAndNoStop) {
+TEST_F(ActiveCallTest, LeavesNoTimerAndNoStopCallback) {
   Call(Within(absl::Minutes(1)));
   EXPECT_EQ(loop_.NextTimer(), loop_.clock().TimeNow() + absl::Minutes(1));
   active_->End(absl::UnavailableError("lost"));
@@ -90,7 +90,7 @@ TEST_F(ActiveCallTest, ItsEndLeavesNoTimerAndNoStop) {
   EXPECT_EQ(loop_.ready_tasks(), 0u);
 }
 
-TEST_F(ActiveCallTest, AnAnswerWithoutAHeadIsNone) {
+TEST_F(ActiveCallTest, AResponseWithoutAHeadIsAnError) {
   Call();
   active_->End(absl::OkStatus());
   EXPECT_TRUE(absl::IsUnavailable(answer_->status()));
@@ -122,7 +122,7 @@ TEST_F(ActiveCallTest, TheEarlierOfDeadlineAndLimitEndsIt) {
   }
 }
 
-TEST_F(ActiveCallTest, AStopEndsItInATaskOfItsOwn) {
+TEST_F(ActiveCallTest, AStopEndsItInALaterTask) {
   Call(Within(absl::Minutes(1)));
   stop_.request_stop();
   EXPECT_FALSE(answer_.has_value());
@@ -176,7 +176,7 @@ TEST_F(ActiveCallTest, ASinkTakesTheBodyOfASuccessOnly) {
   }
 }
 
-TEST_F(ActiveCallTest, OfAnErrorTheHeadIsEnough) {
+TEST_F(ActiveCallTest, TheHeadOfAnErrorIsEnough) {
   Call();
   EXPECT_FALSE(active_->TakeHeadAlone()) << "no head has arrived yet";
   EXPECT_TRUE(active_->OnHead(Head(399)));

@@ -59,7 +59,7 @@ class ActiveStreamTest : public testing::Test {
   std::unique_ptr<Stream> stream_;
 };
 
-TEST_F(ActiveStreamTest, HandsOnWhatComes) {
+TEST_F(ActiveStreamTest, DeliversHeadDataAndEnd) {
   EXPECT_TRUE(active_->OnHead(Head(201)));
   EXPECT_TRUE(active_->OnBody("one "));
   EXPECT_TRUE(active_->OnBody("two"));
@@ -73,7 +73,7 @@ TEST_F(ActiveStreamTest, HandsOnWhatComes) {
   EXPECT_EQ(sink_->data, "one two");
 }
 
-TEST_F(ActiveStreamTest, WithoutAHeadItEnds) {
+TEST_F(ActiveStreamTest, EndsWithoutAHeadInTime) {
   loop_.RunFor(absl::Seconds(29));
   EXPECT_EQ(sink_->closed, 0);
   loop_.RunFor(absl::Seconds(1));
@@ -84,38 +84,38 @@ TEST_F(ActiveStreamTest, WithoutAHeadItEnds) {
   EXPECT_THAT(std::string(sink_->end.message()), HasSubstr("no connection had room for"));
 }
 
-TEST_F(ActiveStreamTest, WithoutAHeadAServerThatHasTheRequestDidNotAnswer) {
+TEST_F(ActiveStreamTest, TheErrorSaysThatTheServerDidNotAnswer) {
   active_->NoteSent();
   loop_.RunFor(absl::Seconds(30));
   EXPECT_FALSE(WasNotSent(sink_->end));
   EXPECT_THAT(std::string(sink_->end.message()), HasSubstr("no answer to /api/v1/pods began"));
 }
 
-TEST_F(ActiveStreamTest, AfterTheHeadItMayBeSilentForEver) {
+TEST_F(ActiveStreamTest, MayBeSilentAfterTheHead) {
   EXPECT_TRUE(active_->OnHead(Head()));
   EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
 }
 
-TEST_F(ActiveStreamTest, ItsEndLeavesNoTimer) {
+TEST_F(ActiveStreamTest, LeavesNoTimer) {
   active_->End(absl::UnavailableError("lost"));
   EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
   EXPECT_EQ(sink_->closed, 1);
 }
 
-TEST_F(ActiveStreamTest, ASinkThatCancelsIsGivenUp) {
+TEST_F(ActiveStreamTest, EndsWhenItsSinkCancels) {
   sink_->flow = StreamSink::Flow::kCancel;
   EXPECT_FALSE(active_->OnHead(Head()));
   EXPECT_TRUE(absl::IsCancelled(active_->reason()));
 }
 
-TEST_F(ActiveStreamTest, ASinkThatCancelsLaterIsGivenUp) {
+TEST_F(ActiveStreamTest, EndsWhenItsSinkCancelsLater) {
   EXPECT_TRUE(active_->OnHead(Head()));
   sink_->flow = StreamSink::Flow::kCancel;
   EXPECT_FALSE(active_->OnBody("x"));
   EXPECT_TRUE(absl::IsCancelled(active_->reason()));
 }
 
-TEST_F(ActiveStreamTest, WithoutItsStreamItIsDroppedAndTheSinkHearsOfItsEnd) {
+TEST_F(ActiveStreamTest, DestroyingTheStreamDropsItAndTheSinkGetsItsEnd) {
   stream_.reset();
   EXPECT_EQ(dropped_, 1);
   EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
@@ -128,7 +128,7 @@ TEST_F(ActiveStreamTest, WithoutItsStreamItIsDroppedAndTheSinkHearsOfItsEnd) {
   EXPECT_EQ(sink_->code, 0);
 }
 
-TEST_F(ActiveStreamTest, WithoutItsStreamAfterItsEndNothingHappens) {
+TEST_F(ActiveStreamTest, DestroyingTheStreamAfterItsEndDoesNothing) {
   active_->End(absl::OkStatus());
   stream_.reset();
   loop_.RunReady();
@@ -136,7 +136,7 @@ TEST_F(ActiveStreamTest, WithoutItsStreamAfterItsEndNothingHappens) {
   EXPECT_EQ(dropped_, 0);
 }
 
-TEST_F(ActiveStreamTest, MutedItTellsNobody) {
+TEST_F(ActiveStreamTest, SilencedItDeliversNothing) {
   active_->Silence();
   EXPECT_FALSE(active_->OnHead(Head()));
   EXPECT_FALSE(active_->OnBody("x"));

@@ -38,14 +38,14 @@ class CaFilesTest : public ::testing::Test {
   CaFiles files_{clock_, absl::Seconds(10), stats_};
 };
 
-TEST_F(CaFilesTest, AnEndpointWithoutAFileIsItself) {
+TEST_F(CaFilesTest, ReturnsAnEndpointWithoutAFileUnchanged) {
   auto endpoint = std::make_shared<Endpoint>();
   endpoint->ca_pem = Pem("one");
   EXPECT_EQ(files_.Current(endpoint), endpoint);
   EXPECT_EQ(files_.size(), 0u);
 }
 
-TEST_F(CaFilesTest, TheSameBytesAreTheSameEndpoint) {
+TEST_F(CaFilesTest, TheSameBytesGiveTheSameEndpoint) {
   Write(Pem("one"));
   const auto endpoint = FromFile(Pem("one"));
   EXPECT_EQ(files_.Current(endpoint), endpoint);
@@ -54,7 +54,7 @@ TEST_F(CaFilesTest, TheSameBytesAreTheSameEndpoint) {
   EXPECT_EQ(stats_.ca_rotations, 0u);
 }
 
-TEST_F(CaFilesTest, ARotatedFileIsSeenAtTheNextReading) {
+TEST_F(CaFilesTest, SeesARotatedFileAtTheNextReading) {
   Write(Pem("one"));
   const auto endpoint = FromFile(Pem("one"));
   EXPECT_EQ(files_.Current(endpoint), endpoint);
@@ -69,12 +69,12 @@ TEST_F(CaFilesTest, ARotatedFileIsSeenAtTheNextReading) {
   EXPECT_EQ(stats_.ca_rotations, 1u);
 }
 
-TEST_F(CaFilesTest, WhatTheFileHoldsNowCountsFromTheStart) {
+TEST_F(CaFilesTest, ReadsTheFileAtTheFirstUse) {
   Write(Pem("two"));
   EXPECT_EQ(files_.Current(FromFile(Pem("one")))->ca_pem, Pem("two"));
 }
 
-TEST_F(CaFilesTest, AFileThatIsGoneOrNoneChangesNothing) {
+TEST_F(CaFilesTest, KeepsTheLastGoodContent) {
   Write(Pem("two"));
   const auto endpoint = FromFile(Pem("one"));
   const auto rotated = files_.Current(endpoint);
@@ -99,7 +99,7 @@ TEST_F(CaFilesTest, AFileThatIsGoneOrNoneChangesNothing) {
   EXPECT_EQ(files_.Current(endpoint)->ca_pem, Pem("three"));
 }
 
-TEST_F(CaFilesTest, EndpointsThatNobodyHasAreForgotten) {
+TEST_F(CaFilesTest, ForgetsUnusedEndpoints) {
   Write(Pem("two"));
   const auto kept = FromFile(Pem("one"));
   files_.Current(kept);

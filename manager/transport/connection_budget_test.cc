@@ -140,7 +140,7 @@ TEST_F(ConnectionBudgetTest, ARequestThatCannotBeAddedTakesNoPlace) {
   EXPECT_TRUE(network_.codec(0).Has("/later"));
 }
 
-TEST_F(ConnectionBudgetTest, WhatIsCancelledWhileItWaitsTakesNoPlace) {
+TEST_F(ConnectionBudgetTest, ARequestCancelledInTheQueueTakesNoPlace) {
   options_.max_waiting = 4;
   Submit("/connects");
   for (int i = 0; i < 20; ++i) {
@@ -152,7 +152,7 @@ TEST_F(ConnectionBudgetTest, WhatIsCancelledWhileItWaitsTakesNoPlace) {
 }
 
 // /slow is on the connection all the while, and /next comes after `what`.
-TEST_F(ConnectionBudgetTest, AConnectionThatIsInDoubtTakesNothingNew) {
+TEST_F(ConnectionBudgetTest, AConnectionInDoubtGetsNoNewRequests) {
   struct Row {
     const char* name;
     absl::Duration silence;
@@ -209,7 +209,7 @@ TEST_F(ConnectionBudgetTest, AConnectionThatIsInDoubtTakesNothingNew) {
   }
 }
 
-TEST_F(ConnectionBudgetTest, WhatIsSilentIsProbedWithTheConnectionInDoubt) {
+TEST_F(ConnectionBudgetTest, SilentConnectionsAreProbedWhenOneIsInDoubt) {
   int doubts = 0;
   ConnectionBudget budget({loop_, options_, stats_, new_codec_, [&] { ++doubts; }}, 4,
                           [&] { loop_.Post([&] { budget.Pump(); }); });
@@ -250,7 +250,7 @@ TEST_F(ConnectionBudgetTest, AProbeThatCannotBeSentIsNotWaitedFor) {
   EXPECT_EQ(stats_.connections_lost, 1u);
 }
 
-TEST_F(ConnectionBudgetTest, AConnectionInDoubtThatNothingUsesIsClosed) {
+TEST_F(ConnectionBudgetTest, AConnectionInDoubtIsClosedAfterItsLastRequest) {
   Connect(1);
   const auto late = Submit("/late");
   network_.codec(0).Send("/late");
@@ -263,7 +263,7 @@ TEST_F(ConnectionBudgetTest, AConnectionInDoubtThatNothingUsesIsClosed) {
   EXPECT_TRUE(network_.codec(1).Has("/next"));
 }
 
-TEST_F(ConnectionBudgetTest, WhatIsTakenBackKeepsItsTurn) {
+TEST_F(ConnectionBudgetTest, ARequeuedRequestKeepsItsTurn) {
   options_.streams_per_connection = 2;  // one, and one for the probe
   Connect(3);
   // The last one waits.
@@ -279,7 +279,7 @@ TEST_F(ConnectionBudgetTest, WhatIsTakenBackKeepsItsTurn) {
   EXPECT_THAT(network_.codec(4).added(), ElementsAre("/1"));
 }
 
-TEST_F(ConnectionBudgetTest, AConnectionThatIsGoneIsGivenUpThoughItsRequestsAreNotOver) {
+TEST_F(ConnectionBudgetTest, AConnectionThatTheServerClosedDrains) {
   Connect(1);
   Submit("/a");
   network_.codec(0).Send("/a");
@@ -291,7 +291,7 @@ TEST_F(ConnectionBudgetTest, AConnectionThatIsGoneIsGivenUpThoughItsRequestsAreN
   EXPECT_EQ(stats_.connections_drained, 1u);
 }
 
-TEST_F(ConnectionBudgetTest, AProbeIsInTheNameOfARequestThatIsStillThere) {
+TEST_F(ConnectionBudgetTest, AProbeUsesTheCredentialOfARemainingRequest) {
   options_.silence_limit = absl::Seconds(30);
   Connect(1);
   Submit("/stays", "stays");
@@ -360,7 +360,7 @@ class FullConnectionTest : public ConnectionBudgetTest {
   }
 };
 
-TEST_F(FullConnectionTest, IsClosedInTheEnd) {
+TEST_F(FullConnectionTest, IsClosedAfterTheDrainTimeout) {
   Fill();
   loop_.RunFor(options_.drain_timeout - absl::Milliseconds(1));
   EXPECT_EQ(ends_.count("/a"), 0u);
@@ -368,7 +368,7 @@ TEST_F(FullConnectionTest, IsClosedInTheEnd) {
   EXPECT_EQ(ends_["/a"].code(), absl::StatusCode::kUnavailable) << ends_["/a"];
 }
 
-TEST_F(FullConnectionTest, GoesOnIfItTakesARequestAgain) {
+TEST_F(FullConnectionTest, StaysOpenIfItTakesARequestAgain) {
   Fill();
   loop_.RunFor(options_.drain_timeout / 2);
   network_.codec(0).End("/b", {.status = absl::OkStatus(), .heard = true});

@@ -34,7 +34,7 @@ TEST_F(HttpTransportConnectionsTest, SpreadsWatchesOverFewConnections) {
   EXPECT_TRUE(Eventually([this] { return server_->stats().open_streams == 0; }));
 }
 
-TEST_F(HttpTransportConnectionsTest, OpenOneByOneTheyFillConnectionsToo) {
+TEST_F(HttpTransportConnectionsTest, WatchesOpenedOneByOneFillConnections) {
   StartPlainServer();
   StartTransport({.streams_per_connection = 5});
   std::vector<Watch> watches;
@@ -123,7 +123,7 @@ TEST_F(HttpTransportConnectionsTest, ACertificateNeverSharesAConnectionWithAToke
   EXPECT_EQ(Connection(by_certificate), "3 second ");
 }
 
-TEST_F(HttpTransportConnectionsTest, AKeyThatDoesNotFitIsSaid) {
+TEST_F(HttpTransportConnectionsTest, ReportsAKeyThatDoesNotMatchItsCertificate) {
   TestCa client_ca("client CA");
   StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, ""); },
               {.client_ca = &client_ca});

@@ -37,7 +37,7 @@ class HttpTransportEarlyTest : public TransportFixture {
   }
 };
 
-TEST_F(HttpTransportEarlyTest, AnAnswerBeforeTheWholeBodyWasSentIsAnAnswer) {
+TEST_F(HttpTransportEarlyTest, DeliversAnAnswerThatComesBeforeTheWholeBody) {
   // RFC 9113, 8.1: a server may answer early, and ask for the rest not to be sent. Go's does, when
   // a handler returns without having read the body.
   Start({.code = 413, .body = "too large"});
@@ -54,7 +54,7 @@ TEST_F(HttpTransportEarlyTest, AnAnswerBeforeTheWholeBodyWasSentIsAnAnswer) {
 // An API server's 401 to a POST comes before the body is read: GOAWAY, the head, the body,
 // RST_STREAM; the four of them in as many TLS records as its buffers and the machine's load make
 // of them.
-TEST_F(HttpTransportEarlyTest, A401IsA401HoweverItIsCut) {
+TEST_F(HttpTransportEarlyTest, DeliversA401CutAnywhere) {
   Start({.code = 401, .body = kStatus, .at_once = true});
   const int whole = 100;  // bytes; more than the four frames have
   int asked = 0;
@@ -71,7 +71,7 @@ TEST_F(HttpTransportEarlyTest, A401IsA401HoweverItIsCut) {
   EXPECT_EQ(server_->stats().early_answers, static_cast<size_t>(asked));
 }
 
-TEST_F(HttpTransportEarlyTest, AnErrorIsHeardHoweverLargeTheRequest) {
+TEST_F(HttpTransportEarlyTest, DeliversAnErrorToARequestOfAnySize) {
   for (const int code : {401, 403, 429, 500}) {
     for (const bool at_once : {false, true}) {
       Start({.code = code, .body = kStatus, .at_once = at_once});
@@ -90,7 +90,7 @@ TEST_F(HttpTransportEarlyTest, AnErrorIsHeardHoweverLargeTheRequest) {
   }
 }
 
-TEST_F(HttpTransportEarlyTest, ASuccessThatIsLostIsNotAskedForAgain) {
+TEST_F(HttpTransportEarlyTest, ALostSuccessIsNotRequestedAgain) {
   // The server may cut a request short that it has served; its answer is lost with its stream.
   Start({.code = 201, .body = kStatus, .at_once = true});
   for (int i = 1; i <= 10; ++i) {

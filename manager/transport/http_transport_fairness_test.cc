@@ -139,7 +139,7 @@ TEST_F(HttpTransportFairnessTest, APoolThatAlwaysWantsConnectionsKeepsNoneFromOt
   }
 }
 
-TEST_F(HttpTransportFairnessTest, AnIdleConnectionGivesWay) {
+TEST_F(HttpTransportFairnessTest, AnIdleConnectionIsClosedForAnotherPool) {
   Start({}, {.max_call_connections = 1});
   for (const std::string server : {"https://a", "https://b", "https://a", "https://c"}) {
     EXPECT_TRUE(Answer(server, "a").ok()) << server;
@@ -184,7 +184,7 @@ TEST_F(HttpTransportFairnessTest, WatchesNeverTakeACallsConnection) {
   EXPECT_TRUE(Answer("https://b", "base", absl::Seconds(2)).ok());
 }
 
-TEST_F(HttpTransportFairnessTest, NorDoThoseOfManyClusters) {
+TEST_F(HttpTransportFairnessTest, WatchesOfManyClustersNeverTakeACallsConnection) {
   Start(kHttp1, {});
   for (int i = 0; i < 300; ++i) Watch("https://cluster-" + std::to_string(i), "explorer", 2);
   loop_.RunFor(absl::Seconds(20));
@@ -230,7 +230,7 @@ TEST_P(HttpTransportShareTest, AComponentsWatchesLeavePlacesForAnothers) {
   EXPECT_LE(opened_["greedy"], most);
 }
 
-TEST_P(HttpTransportShareTest, WhatIsGivenBackGoesToWhoWaits) {
+TEST_P(HttpTransportShareTest, FreedPlacesGoToWaitingComponents) {
   Start();
   Watch("https://a", "greedy", 100);
   loop_.RunFor(absl::Seconds(10));

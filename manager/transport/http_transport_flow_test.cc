@@ -42,7 +42,7 @@ class HttpTransportFlowTest : public TransportFixture {
   }
 };
 
-TEST_F(HttpTransportFlowTest, AReaderThatFallsBehindCancelsAndHoldsNobodyUp) {
+TEST_F(HttpTransportFlowTest, ASlowReaderCancelsAndDelaysNoOther) {
   Start();
   Watch quick = Open(Request("/watch"));
   ASSERT_TRUE(Eventually([&] { return quick.sink->data() == "x"; }));
@@ -163,7 +163,7 @@ struct Cut {
 class HttpTransportCutTest : public HttpTransportFlowTest,
                              public ::testing::WithParamInterface<Cut> {};
 
-TEST_P(HttpTransportCutTest, HalfAnAnswerIsNone) {
+TEST_P(HttpTransportCutTest, ATruncatedAnswerIsAnError) {
   StartServer(
       [this](std::shared_ptr<ServerStream> stream) {
         HttpHeaders headers = ServerStream::JsonHeaders();
@@ -209,7 +209,7 @@ INSTANTIATE_TEST_SUITE_P(Cuts, HttpTransportCutTest,
 class HttpTransportHeadTest : public HttpTransportFlowTest,
                               public ::testing::WithParamInterface<bool> {};
 
-TEST_P(HttpTransportHeadTest, AHugeHeadIsRefusedAndOthersGoOn) {
+TEST_P(HttpTransportHeadTest, AHugeHeadIsAnErrorAndOthersContinue) {
   StartServer(
       [this](std::shared_ptr<ServerStream> stream) {
         HttpHeaders headers = ServerStream::JsonHeaders();

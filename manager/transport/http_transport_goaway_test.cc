@@ -73,7 +73,7 @@ class HttpTransportGoAwayTest : public TransportFixture,
   }
 };
 
-TEST_P(HttpTransportGoAwayTest, WhatItTookIsAnsweredThereAndNewRequestsGoElsewhere) {
+TEST_P(HttpTransportGoAwayTest, AcceptedRequestsCompleteAndNewOnesGoElsewhere) {
   Start();
   const auto calls = Hold(3, "POST");
   server_->GoAway({.error_code = GetParam()});
@@ -87,7 +87,7 @@ TEST_P(HttpTransportGoAwayTest, WhatItTookIsAnsweredThereAndNewRequestsGoElsewhe
   for (int i = 0; i < 3; ++i) EXPECT_EQ(CountOf(StrCat("POST /hold", i)), 1);
 }
 
-TEST_P(HttpTransportGoAwayTest, WhatItLeavesOutIsSentAgainWhateverItsMethod) {
+TEST_P(HttpTransportGoAwayTest, ExcludedRequestsAreSentAgain) {
   Start();
   const auto calls = Hold(4, "POST");
   // Stream 1 was the first request, 3 and 5 are kept.
@@ -122,7 +122,7 @@ TEST_F(HttpTransportShutdownTest, AGracefulShutdownInTwoStepsLosesNothing) {
   for (int i = 0; i < 2; ++i) EXPECT_EQ(CountOf(StrCat("POST /hold", i)), 1);
 }
 
-TEST_F(HttpTransportShutdownTest, AnIdleConnectionThatWasSentAwayHarmsNobody) {
+TEST_F(HttpTransportShutdownTest, GoAwayOnAnIdleConnectionLosesNothing) {
   Start();
   for (int i = 1; i <= 3; ++i) {
     EXPECT_EQ(Ask("/", "POST"), std::to_string(i));
@@ -131,7 +131,7 @@ TEST_F(HttpTransportShutdownTest, AnIdleConnectionThatWasSentAwayHarmsNobody) {
   EXPECT_EQ(CountOf("POST /"), 3);
 }
 
-TEST_F(HttpTransportShutdownTest, AnothersRefusalIsNotMine) {
+TEST_F(HttpTransportShutdownTest, A401WithGoAwayEndsOnlyItsRequest) {
   // An API server's answer to a token that it does not know, on a connection that all share.
   StartServer([this](std::shared_ptr<ServerStream> stream) {
     if (stream->request().Header("authorization") == "Bearer bad") {
@@ -199,7 +199,7 @@ TEST_P(HttpTransportResetTest, ReadsAreSentAgainAndWritesOnlyIfTheyWereRefused) 
   }
 }
 
-TEST_P(HttpTransportResetTest, AnAnswerThatBeganIsLost) {
+TEST_P(HttpTransportResetTest, AResetAfterTheHeadIsAnError) {
   StartResetting(/*after_head=*/true);
   for (const char* method : {"GET", "POST"}) {
     const auto call = StartCall(Request("/x", "t", method));
@@ -214,7 +214,7 @@ TEST_P(HttpTransportResetTest, AnAnswerThatBeganIsLost) {
   }
 }
 
-TEST_P(HttpTransportResetTest, OthersOnTheConnectionAreNotConcerned) {
+TEST_P(HttpTransportResetTest, AResetEndsOnlyItsRequest) {
   StartResetting(/*after_head=*/true);
   std::vector<std::shared_ptr<AsyncCall>> calls;
   OnLoop([&] {

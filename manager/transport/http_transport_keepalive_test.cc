@@ -75,7 +75,7 @@ TEST_F(HttpTransportKeepaliveTest, AServerThatHangsLosesAllItsStreams) {
   });
 }
 
-TEST_F(HttpTransportKeepaliveTest, AServerThatIsOnlyQuietKeepsThem) {
+TEST_F(HttpTransportKeepaliveTest, AQuietServerKeepsItsStreams) {
   StartQuietServer();
   std::vector<Watch> watches = OpenMany(3);
   ASSERT_TRUE(Eventually([this] {
@@ -90,7 +90,7 @@ TEST_F(HttpTransportKeepaliveTest, AServerThatIsOnlyQuietKeepsThem) {
   EXPECT_EQ(probed_as_.front(), "test Bearer token");
 }
 
-TEST_F(HttpTransportKeepaliveTest, AProbeThatIsAnsweredByHalfIsNoReasonToTrustForEver) {
+TEST_F(HttpTransportKeepaliveTest, HalfAProbeAnswerDoesNotEndProbing) {
   StartServer([this](std::shared_ptr<ServerStream> stream) {
     const bool probe = stream->request().target == "/livez";
     stream->Open();

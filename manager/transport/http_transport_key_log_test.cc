@@ -12,7 +12,7 @@ namespace {
 
 using HttpTransportKeyLogTest = TransportFixture;
 
-TEST_F(HttpTransportKeyLogTest, TheKeysOfConnectionsAreNotWrittenDown) {
+TEST_F(HttpTransportKeyLogTest, IgnoresSslKeyLogFile) {
   const std::string file = testing::TempDir() + "/keys";
   ASSERT_EQ(setenv("SSLKEYLOGFILE", file.c_str(), /*overwrite=*/1), 0);
   StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, ""); });

@@ -89,7 +89,7 @@ TEST_F(HttpTransportLossTest, ARefusedRequestIsSentAgainAndNotForEver) {
   }
 }
 
-TEST_F(HttpTransportLossTest, AGoAwayThatLeavesRequestsOutLosesNone) {
+TEST_F(HttpTransportLossTest, RequestsThatGoAwayExcludesAreNotLost) {
   // What an API server does after a 401, while others' requests are under way.
   StartServer([this](std::shared_ptr<ServerStream> stream) {
     const ServerRequest& request = stream->request();
@@ -141,7 +141,7 @@ TEST_F(HttpTransportLossTest, AConnectionClosedUnderARequestRepeatsReadsOnly) {
   EXPECT_EQ(CountOf("POST /close"), 1);
 }
 
-TEST_F(HttpTransportLossTest, AConnectionClosedWhileIdleHarmsNobody) {
+TEST_F(HttpTransportLossTest, AConnectionClosedWhileIdleLosesNothing) {
   StartPlainServer();
   StartTransport();
   for (int i = 1; i <= 3; ++i) {
@@ -153,7 +153,7 @@ TEST_F(HttpTransportLossTest, AConnectionClosedWhileIdleHarmsNobody) {
   }
 }
 
-TEST_F(HttpTransportLossTest, WhatDrainsTooLongIsClosed) {
+TEST_F(HttpTransportLossTest, ClosesAConnectionThatDrainsTooLong) {
   StartPlainServer();
   StartTransport({.drain_timeout = absl::Milliseconds(50)});
   std::vector<Watch> old = OpenMany(2);

@@ -63,7 +63,7 @@ class HttpTransportNotSentTest : public TransportFixture {
   }
 };
 
-TEST_F(HttpTransportNotSentTest, ByWhatHappened) {
+TEST_F(HttpTransportNotSentTest, MarksErrorsByTheirCause) {
   Start();
   ASSERT_TRUE(Ask("/").ok());
   struct Row {
@@ -115,7 +115,7 @@ TEST_F(HttpTransportNotSentTest, NoConnection) {
   EXPECT_EQ(CountOf("/"), 0);
 }
 
-TEST_F(HttpTransportNotSentTest, LeftOutByGoAwayAndThenNoConnection) {
+TEST_F(HttpTransportNotSentTest, ExcludedByGoAwayThenNoConnection) {
   Start();
   ASSERT_TRUE(Ask("/").ok());
   const auto call = Hold();
@@ -142,7 +142,7 @@ TEST_F(HttpTransportNotSentTest, GivenUp) {
   EXPECT_TRUE(WasNotSent(connecting)) << connecting;
 }
 
-TEST_F(HttpTransportNotSentTest, NothingIsClaimedOfAnUntestedLibcurl) {
+TEST_F(HttpTransportNotSentTest, AnUntestedLibcurlMarksNothing) {
   Start();
   OnLoop([this] { transport_.reset(); });
   auto log = std::make_shared<LogCapture>();
@@ -164,7 +164,7 @@ TEST_F(HttpTransportNotSentTest, NothingIsClaimedOfAnUntestedLibcurl) {
   EXPECT_TRUE(WasNotSent(Ask("no path")));
 }
 
-TEST_F(HttpTransportNotSentTest, OfATestedOneNothingIsReported) {
+TEST_F(HttpTransportNotSentTest, ATestedLibcurlLogsNothing) {
   Start();
   OnLoop([this] { transport_.reset(); });
   auto log = std::make_shared<LogCapture>();

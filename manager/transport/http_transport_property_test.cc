@@ -375,7 +375,7 @@ class World {
   std::vector<std::string> problems_;
 };
 
-TEST(HttpTransportProperty, KeepsItsWordWhateverHappens) {
+TEST(HttpTransportProperty, KeepsTheContractUnderRandomFaults) {
   Totals totals;
   const int64_t ran = RunSeeds(200, [&](uint64_t seed) {
     World world(seed);

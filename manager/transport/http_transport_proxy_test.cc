@@ -85,7 +85,7 @@ TEST_F(HttpTransportProxyTest, TheProxyLearnsTheServersAddressAndNothingElse) {
   }
 }
 
-TEST_F(HttpTransportProxyTest, TheServerIsVerifiedAllTheSame) {
+TEST_F(HttpTransportProxyTest, VerifiesTheServerThroughTheProxy) {
   Start({.names = {"DNS:elsewhere"}});
   EXPECT_THAT(Failure(), HasSubstr("tls-server-name"));
   Endpoint endpoint = *endpoint_;
@@ -103,7 +103,7 @@ TEST_F(HttpTransportProxyTest, Http1PassesToo) {
   ASSERT_TRUE(answer.ok()) << answer.status();
 }
 
-TEST_F(HttpTransportProxyTest, ARefusalIsSaid) {
+TEST_F(HttpTransportProxyTest, ReportsTheProxysRefusal) {
   Start();
   for (const char* answer :
        {"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n",
@@ -115,7 +115,7 @@ TEST_F(HttpTransportProxyTest, ARefusalIsSaid) {
   EXPECT_EQ(server_->stats().accepted, 0u);
 }
 
-TEST_F(HttpTransportProxyTest, AProxyThatIsNone) {
+TEST_F(HttpTransportProxyTest, ReportsAServerThatIsNotAProxy) {
   Start();
   for (const char* answer : {"SSH-2.0-OpenSSH\r\n\r\n", "\r\n"}) {
     proxy_->AnswerWith(answer);
@@ -123,19 +123,19 @@ TEST_F(HttpTransportProxyTest, AProxyThatIsNone) {
   }
 }
 
-TEST_F(HttpTransportProxyTest, AProxyThatSaysNothing) {
+TEST_F(HttpTransportProxyTest, AProxyThatNeverAnswersTimesOut) {
   Start({}, {.connect_timeout = absl::Milliseconds(200)});
   proxy_->AnswerWith("");
   EXPECT_THAT(Failure(), HasSubstr("no connection"));
 }
 
-TEST_F(HttpTransportProxyTest, AProxyThatIsNotThere) {
+TEST_F(HttpTransportProxyTest, ReportsAMissingProxy) {
   Start();
   proxy_.reset();
   EXPECT_THAT(Failure(), HasSubstr("no connection"));
 }
 
-TEST_F(HttpTransportProxyTest, TheEnvironmentExcludesNothing) {
+TEST_F(HttpTransportProxyTest, IgnoresNoProxyInTheEnvironment) {
   Start();
   for (const char* name : {"no_proxy", "NO_PROXY"}) setenv(name, "*", /*overwrite=*/1);
   const auto answer = Call(Request("/"));

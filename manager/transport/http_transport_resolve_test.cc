@@ -40,7 +40,7 @@ class HttpTransportResolveTest : public TransportFixture {
   ~HttpTransportResolveTest() override { answered.Set(); }
 };
 
-TEST_F(HttpTransportResolveTest, GivingUpANameThatIsBeingLookedUpHoldsNobodyUp) {
+TEST_F(HttpTransportResolveTest, CancellingALookupDoesNotBlockTheLoop) {
   StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, "here"); });
   StartTransport();
   const auto here = endpoint_;

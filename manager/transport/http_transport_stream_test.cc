@@ -59,7 +59,7 @@ class HttpTransportStreamTest : public TransportFixture {
   std::vector<std::shared_ptr<ServerStream>> server_streams_;
 };
 
-TEST_F(HttpTransportStreamTest, BringsWhatComesAsItComes) {
+TEST_F(HttpTransportStreamTest, DeliversDataAsItComes) {
   Watch watch = OpenOne();
   EXPECT_EQ(watch.sink->code(), 200);
   server_stream()->Send("two");
@@ -70,7 +70,7 @@ TEST_F(HttpTransportStreamTest, BringsWhatComesAsItComes) {
   Close(watch);
 }
 
-TEST_F(HttpTransportStreamTest, BringsAnErrorsBodyToo) {
+TEST_F(HttpTransportStreamTest, DeliversAnErrorsBody) {
   StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(403, "{forbidden}"); });
   StartTransport();
   Watch watch = Open(Request("/watch"));
@@ -123,7 +123,7 @@ TEST_F(HttpTransportStreamTest, TheServerLearnsOfACancellationAtOnceThoughOthers
   Close(fourth);
 }
 
-TEST_F(HttpTransportStreamTest, ASinkThatIsGoneHearsNothing) {
+TEST_F(HttpTransportStreamTest, ADestroyedSinkGetsNothing) {
   Watch watch = OpenOne();
   OnLoop([&] {
     const std::weak_ptr<CollectingSink> weak = watch.sink;
@@ -197,7 +197,7 @@ TEST_F(HttpTransportStreamTest, DestroyingTheTransportFromACallbackEndsEverythin
   Close(first);
 }
 
-TEST_F(HttpTransportStreamTest, NothingIsHeardAfterTheTransportIsDestroyed) {
+TEST_F(HttpTransportStreamTest, ADestroyedTransportDeliversNothing) {
   Watch watch = OpenOne();
   std::string seen;
   // More data is under way all the time.

@@ -142,7 +142,7 @@ TEST_F(HttpTransportTest, BoundsTheHead) {
   EXPECT_EQ(Stats().refused_too_large, 1u);
 }
 
-TEST_F(HttpTransportTest, RefusesBadRequestsLater) {
+TEST_F(HttpTransportTest, RejectsInvalidRequestsInALaterTask) {
   StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, ""); });
   StartTransport();
   HttpRequest request = Request("/");
@@ -151,7 +151,7 @@ TEST_F(HttpTransportTest, RefusesBadRequestsLater) {
   EXPECT_EQ(server_->stats().accepted, 0u);
 }
 
-TEST_F(HttpTransportTest, RefusesSenselessOptions) {
+TEST_F(HttpTransportTest, RejectsInvalidOptions) {
   EXPECT_FALSE(HttpTransport::Create(*loop_, {.streams_per_connection = 1}).ok());
   EXPECT_FALSE(HttpTransport::Create(*loop_, {.max_call_connections = 0}).ok());
   EXPECT_FALSE(HttpTransport::Create(*loop_, {.max_stream_connections = 0}).ok());
@@ -159,7 +159,7 @@ TEST_F(HttpTransportTest, RefusesSenselessOptions) {
   EXPECT_FALSE(HttpTransport::Create(*loop_, {.probe_timeout = absl::ZeroDuration()}).ok());
 }
 
-TEST_F(HttpTransportTest, FollowsNobodyElsewhere) {
+TEST_F(HttpTransportTest, FollowsNoRedirects) {
   StartServer([](std::shared_ptr<ServerStream> stream) {
     stream->Respond(302, "", {{"location", "https://127.0.0.1:1/"}});
   });
@@ -175,7 +175,7 @@ TEST_F(HttpTransportTest, FollowsNobodyElsewhere) {
   EXPECT_EQ(server_->stats().requests, 1u);
 }
 
-TEST_F(HttpTransportTest, SaysThatNobodyListens) {
+TEST_F(HttpTransportTest, ReportsARefusedConnection) {
   StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, ""); });
   server_.reset();
   StartTransport();
@@ -333,7 +333,7 @@ TEST_F(HttpTransportTest, ACallHasALimitOfItsOwn) {
   EXPECT_THAT(std::string(answer.status().message()), HasSubstr("the longest time"));
 }
 
-TEST_F(HttpTransportTest, WhatAnAnswerCausesIsInTheComponentsName) {
+TEST_F(HttpTransportTest, LabelsTheLoopWithTheComponent) {
   StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, ""); });
   StartTransport();
   std::string label;

@@ -96,7 +96,7 @@ class HttpTransportTlsTest : public TransportFixture {
   TestCa next_ca_{"next CA"};
 };
 
-TEST_F(HttpTransportTlsTest, ACaThatRotatesOnDiskCountsForNewConnectionsWithoutARestart) {
+TEST_F(HttpTransportTlsTest, UsesARotatedCaForNewConnections) {
   Start({}, {.idle_timeout = absl::Milliseconds(50), .ca_refresh = absl::Milliseconds(1)});
   WriteCa(ca_.certificate_pem());
   Endpoint endpoint = *endpoint_;
@@ -134,7 +134,7 @@ TEST_F(HttpTransportTlsTest, ACaThatRotatesOnDiskCountsForNewConnectionsWithoutA
   Close(next);
 }
 
-TEST_F(HttpTransportTlsTest, AServersCertificateMayBeRenewedUnderWay) {
+TEST_F(HttpTransportTlsTest, AcceptsARenewedServerCertificate) {
   Start();
   Watch old = OpenOne("1");
   EXPECT_EQ(Ask(), "2");
@@ -147,7 +147,7 @@ TEST_F(HttpTransportTlsTest, AServersCertificateMayBeRenewedUnderWay) {
   Close(next);
 }
 
-TEST_F(HttpTransportTlsTest, RefusesServersThatAreNotWhoTheyShouldBe) {
+TEST_F(HttpTransportTlsTest, RejectsServersWithInvalidCertificates) {
   constexpr long kDay = 24L * 3600;
   struct Row {
     const char* name;
@@ -176,7 +176,7 @@ TEST_F(HttpTransportTlsTest, RefusesServersThatAreNotWhoTheyShouldBe) {
   EXPECT_TRUE(Call(Request("/")).ok());
 }
 
-TEST_F(HttpTransportTlsTest, AHandshakeThatIsCutSaysNothingOfTheCertificate) {
+TEST_F(HttpTransportTlsTest, ACutHandshakeIsNotACertificateError) {
   Start();
   const CutsHandshakes server;
   Endpoint endpoint = *endpoint_;

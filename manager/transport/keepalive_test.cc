@@ -22,7 +22,7 @@ class KeepaliveTest : public ::testing::Test {
                         .found_dead = [this] { ++deaths_; }}};
 };
 
-TEST_F(KeepaliveTest, SilenceIsProbedAndThenDeadly) {
+TEST_F(KeepaliveTest, ProbesAfterSilenceThenReportsDeath) {
   keepalive_.Start();
   loop_.RunFor(absl::Seconds(29));
   EXPECT_EQ(probes_, 0);
@@ -64,7 +64,7 @@ TEST_F(KeepaliveTest, DoubtThatCannotProbeWaitsForTheSilence) {
   EXPECT_EQ(probes_, 1);
 }
 
-TEST_F(KeepaliveTest, WhatIsHeardPutsTheProbeOff) {
+TEST_F(KeepaliveTest, DataPostponesTheProbe) {
   keepalive_.Start();
   for (int i = 0; i < 10; ++i) {
     loop_.RunFor(absl::Seconds(20));
@@ -87,7 +87,7 @@ TEST_F(KeepaliveTest, AnAnsweredProbeIsFollowedByTheNext) {
   EXPECT_EQ(deaths_, 0);
 }
 
-TEST_F(KeepaliveTest, AProbeThatCannotBeSentIsNoProof) {
+TEST_F(KeepaliveTest, AProbeThatCannotBeSentProvesNothing) {
   can_probe_ = false;
   keepalive_.Start();
   loop_.RunFor(absl::Minutes(10));
@@ -101,7 +101,7 @@ TEST_F(KeepaliveTest, AProbeThatCannotBeSentIsNoProof) {
   EXPECT_EQ(probes_, 1);
 }
 
-TEST_F(KeepaliveTest, WhatComesInTheMomentOfTheProbeShowsLife) {
+TEST_F(KeepaliveTest, DataAtTheMomentOfTheProbeShowsLife) {
   keepalive_.Start();
   loop_.RunFor(absl::Seconds(30));
   EXPECT_EQ(probes_, 1);

@@ -38,14 +38,14 @@ TEST(PoolKey, ATokenNeverSharesWithACertificateOfTheSameEndpoint) {
             Key(BaseEndpoint(), EndpointCertificate{}));
 }
 
-TEST(PoolKey, ATokenDoesNotCareWhetherTheEndpointHasACertificate) {
+TEST(PoolKey, ATokensKeyIgnoresTheEndpointsCertificate) {
   Endpoint without = BaseEndpoint();
   without.client_certificate.reset();
   EXPECT_EQ(Key(without, BearerToken{MakeSecret("a")}),
             Key(BaseEndpoint(), BearerToken{MakeSecret("a")}));
 }
 
-TEST(PoolKey, WhereTheCaWasReadDoesNotCount) {
+TEST(PoolKey, ThePathOfTheCaIsNotPartOfTheKey) {
   Endpoint from_file = BaseEndpoint();
   from_file.ca_file = "/ca.crt";
   EXPECT_EQ(Key(from_file, EndpointCertificate{}), Key(BaseEndpoint(), EndpointCertificate{}));

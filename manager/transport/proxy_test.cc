@@ -19,7 +19,7 @@ std::string ProxyOf(const std::string& server, const Variables& variables) {
   return proxy.ok() ? *proxy : std::string(absl::StatusCodeToString(proxy.status().code()));
 }
 
-TEST(Proxy, TheEnvironmentNamesIt) {
+TEST(Proxy, ReadsTheEnvironment) {
   EXPECT_EQ(ProxyOf("https://api:6443", {}), "");
   EXPECT_EQ(ProxyOf("https://api:6443", {{"HTTP_PROXY", "http://p:1"}}), "");
   EXPECT_EQ(ProxyOf("https://api:6443", {{"ALL_PROXY", "http://p:1"}}), "");
@@ -30,7 +30,7 @@ TEST(Proxy, TheEnvironmentNamesIt) {
   EXPECT_EQ(ProxyOf("https://api", {{"HTTPS_PROXY", "http://user:word@p:1"}}), "UNIMPLEMENTED");
 }
 
-TEST(Proxy, NotForThisMachine) {
+TEST(Proxy, NeverForLoopback) {
   for (const char* server : {"https://localhost:6443", "https://127.0.0.1:6443", "https://[::1]:1",
                              "https://127.8.9.10", "https://LOCALHOST"}) {
     EXPECT_EQ(ProxyOf(server, {{"HTTPS_PROXY", "http://p:1"}}), "") << server;
@@ -80,7 +80,7 @@ TEST(Proxy, NoProxyTable) {
   }
 }
 
-TEST(Proxy, WhatAProxyMayBe) {
+TEST(Proxy, ParsesProxies) {
   struct Row {
     const char *text, *proxy;  // null: refused
   };

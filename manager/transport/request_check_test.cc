@@ -53,9 +53,9 @@ struct BadRequest {
   const char* message;
 };
 
-class RequestCheckRefuses : public ::testing::TestWithParam<BadRequest> {};
+class RequestCheckRejects : public ::testing::TestWithParam<BadRequest> {};
 
-TEST_P(RequestCheckRefuses, It) {
+TEST_P(RequestCheckRejects, InvalidRequests) {
   HttpRequest request = GoodRequest();
   GetParam().spoil(request);
   const absl::Status status = CheckRequest(request);
@@ -85,7 +85,7 @@ TEST(RequestCheck, ACertificateNeedsItsKey) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Table, RequestCheckRefuses,
+    Table, RequestCheckRejects,
     ::testing::Values(
         BadRequest{"NoEndpoint", [](auto& r) { r.endpoint = nullptr; }, "no endpoint"},
         BadRequest{"PlainHttp",

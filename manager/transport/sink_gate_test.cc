@@ -49,7 +49,7 @@ TEST(SinkGate, PassesEverythingOnInOrder) {
   EXPECT_EQ(sink.use_count(), 1);
 }
 
-TEST(SinkGate, ACancellingSinkHearsOnlyTheEnd) {
+TEST(SinkGate, ACancellingSinkGetsOnlyTheEnd) {
   auto sink = std::make_shared<NotingSink>();
   sink->flow = StreamSink::Flow::kCancel;
   SinkGate gate(sink);
@@ -59,7 +59,7 @@ TEST(SinkGate, ACancellingSinkHearsOnlyTheEnd) {
   EXPECT_THAT(sink->events, ElementsAre("open 200", "OK"));
 }
 
-TEST(SinkGate, AReleasedSinkHearsOnlyTheEnd) {
+TEST(SinkGate, AReleasedSinkGetsOnlyTheEnd) {
   auto sink = std::make_shared<NotingSink>();
   SinkGate gate(sink);
   gate.Release();

@@ -45,7 +45,7 @@ TEST_F(TransportMetricsTest, CountsGrowAndLevelsFollow) {
   EXPECT_EQ(Count("mandate_loop_runs_total", {{"kind", "task"}}), 7);
 }
 
-TEST_F(TransportMetricsTest, EachHasItsOwn) {
+TEST_F(TransportMetricsTest, EachCounterHasItsOwnMetric) {
   http_ = {.calls = 1,
            .streams = 2,
            .sockets_opened = 3,

@@ -97,7 +97,7 @@ TEST_F(FakeTransportTest, ExpectationsAreUsedUpInOrderBeforeTheHandler) {
   EXPECT_EQ(fake_.unmet_expectations(), 1u);
 }
 
-TEST_F(FakeTransportTest, AnUnscriptedCallSaysSo) {
+TEST_F(FakeTransportTest, AnUnscriptedCallIsAnError) {
   Call(Get("/nobody"));
   loop_.RunReady();
   ASSERT_EQ(results_.size(), 1u);
@@ -155,7 +155,7 @@ TEST_F(FakeTransportTest, AStopRequestEndsACallExactlyOnce) {
   }
 }
 
-TEST_F(FakeTransportTest, BadRequestsAreRefusedLater) {
+TEST_F(FakeTransportTest, RejectsInvalidRequestsInALaterTask) {
   HttpRequest request = Get("/a");
   request.headers.emplace_back("Authorization", "Bearer other");
   inside_call_ = true;
@@ -218,7 +218,7 @@ TEST_F(FakeTransportTest, DestroyingTheStreamCancelsAndOnlyClosesTheSink) {
   EXPECT_THAT(sink->events, ElementsAre("open 200", "closed CANCELLED"));
 }
 
-TEST_F(FakeTransportTest, ASinkThatIsGoneHearsNothing) {
+TEST_F(FakeTransportTest, ADestroyedSinkGetsNothing) {
   auto sink = std::make_shared<RecordingSink>();
   const std::weak_ptr<RecordingSink> weak = sink;
   auto stream = fake_.Open(Get("/watch"), std::move(sink));
@@ -294,7 +294,7 @@ TEST(FakeTransport, DestroyingItEndsEverythingOnce) {
   EXPECT_THAT(sink->events, ElementsAre("closed CANCELLED"));
 }
 
-TEST_F(FakeTransportTest, AServerHearsWhenAStreamIsGivenUpForItsSilence) {
+TEST_F(FakeTransportTest, AServerSeesAStreamThatTimesOut) {
   auto sink = std::make_shared<RecordingSink>();
   const auto handle = fake_.Open(Get("/api/v1/pods?watch=true"), sink);
   int heard = 0;
