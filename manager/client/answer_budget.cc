@@ -20,7 +20,7 @@ absl::Status AnswerBudget::Take(Answer& answer, std::string_view bytes) {
   if (answer.body_.size() + bytes.size() > options_.max_answer) {
     answer.too_large_ = true;
     return absl::ResourceExhaustedError(StrCat("the answer is larger than ", options_.max_answer,
-                                               " bytes, the most that a call takes: ask for less, "
+                                               " bytes, the limit of a call: ask for less, "
                                                "in pages"));
   }
   answer.body_ += bytes;

@@ -29,7 +29,7 @@ absl::StatusOr<DiscoveredResources> ParseDiscovery(std::string_view body) {
   ASSIGN_OR_RETURN(const Json::Value root, ParseJson(body));
   if (Text(root, "kind") != "APIGroupDiscoveryList") {
     return absl::InvalidArgumentError(
-        "the server's discovery document is no APIGroupDiscoveryList (Kubernetes 1.30 or newer "
+        "the server's discovery document is not an APIGroupDiscoveryList (Kubernetes 1.30 or newer "
         "serves it)");
   }
   DiscoveredResources found;

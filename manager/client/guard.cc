@@ -38,7 +38,7 @@ absl::StatusOr<GuardMode> ParseGuardMode(std::string_view text) {
   if (text == "warn") return GuardMode::kWarn;
   if (text == "enforce") return GuardMode::kEnforce;
   return absl::InvalidArgumentError(
-      StrCat("there is no guard mode \"", text, "\": choose off, warn or enforce"));
+      StrCat("unknown guard mode \"", text, "\": choose off, warn or enforce"));
 }
 
 bool AllowedToEveryone(const rbac::Attributes& request) {

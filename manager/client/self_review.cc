@@ -133,7 +133,7 @@ absl::StatusOr<Reviews> MayIEach(const CallContext& context, RestClient& client,
                                  std::vector<AccessQuestion> questions, size_t at_once) {
   if (questions.empty()) return Reviews();
   if (!client.loop().CanAwait()) {
-    return absl::FailedPreconditionError("access reviews that wait were asked for on the loop");
+    return absl::FailedPreconditionError("a blocking access review was made on the event loop");
   }
   const auto outcome = std::make_shared<Outcome>();
   auto round = std::make_shared<Round>(outcome, context, client, std::move(questions));

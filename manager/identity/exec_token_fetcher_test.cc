@@ -141,7 +141,7 @@ TEST_F(ExecTokenFetcherTest, EveryFailureNamesTheCommandAndTheNextStep) {
   } rows[] = {
       {absl::NotFoundError("there is no such program"),
        "is not there: install it, in a folder of $PATH. See https://aws.example."},
-      {absl::PermissionDeniedError("it may not be run: is it executable?"), "is it executable?"},
+      {absl::PermissionDeniedError("permission denied: is it executable?"), "is it executable?"},
       {absl::DeadlineExceededError("it had not ended in time"),
        "did not end in time and was killed: does it wait for somebody to log in?"},
       {absl::ResourceExhaustedError("it printed more than 7 bytes"), "printed more than 7 bytes"},
@@ -149,8 +149,9 @@ TEST_F(ExecTokenFetcherTest, EveryFailureNamesTheCommandAndTheNextStep) {
        "ended with exit code 255: run it by hand to see what it wants; it wrote: Unable to locate "
        "credentials"},
       {result(1, "sEcReT", ""), "ended with exit code 1: run it by hand"},
-      {result(0, "", "oops wordy-secret"), "cannot be used: it is empty; it wrote: oops <removed>"},
-      {result(0, "sEcReT", ""), "printed what cannot be used: it is no JSON"},
+      {result(0, "", "oops wordy-secret"),
+       "invalid credential: it is empty; it wrote: oops <removed>"},
+      {result(0, "sEcReT", ""), "printed an invalid credential: it is not JSON"},
   };
   for (const auto& row : rows) {
     answer = row.answer;

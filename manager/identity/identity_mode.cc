@@ -9,7 +9,7 @@ absl::StatusOr<IdentityMode> ParseIdentityMode(std::string_view text) {
   if (text == "impersonate") return IdentityMode::kImpersonate;
   if (text == "single") return IdentityMode::kSingle;
   return absl::InvalidArgumentError(
-      StrCat("there is no identity mode \"", text, "\": choose token, impersonate or single"));
+      StrCat("unknown identity mode \"", text, "\": choose token, impersonate or single"));
 }
 
 }  // namespace mandate

@@ -254,16 +254,16 @@ absl::StatusOr<ComponentIdentity*> IdentityPlane::Component(std::string_view clu
   const auto at = components_.find(Key(cluster, name));
   if (at != components_.end()) return at->second.get();
   if (clusters_.find(cluster) == clusters_.end()) {
-    return absl::NotFoundError(StrCat("there is no cluster \"", cluster, "\""));
+    return absl::NotFoundError(StrCat("unknown cluster \"", cluster, "\""));
   }
-  return absl::NotFoundError(StrCat("there is no component \"", name,
+  return absl::NotFoundError(StrCat("unknown component \"", name,
                                     "\"; there are: ", absl::StrJoin(options_.components, ", ")));
 }
 
 absl::StatusOr<BaseIdentity*> IdentityPlane::Base(const BaseKey&, std::string_view cluster) const {
   const auto at = clusters_.find(cluster);
   if (at == clusters_.end()) {
-    return absl::NotFoundError(StrCat("there is no cluster \"", cluster, "\""));
+    return absl::NotFoundError(StrCat("unknown cluster \"", cluster, "\""));
   }
   return at->second->base.get();
 }

@@ -59,7 +59,7 @@ absl::StatusOr<IssuedToken> ParseTokenResponse(std::string_view body) {
     }
   });
   // The cursor's own message could quote the text.
-  if (!json.Finish().ok()) return absl::InvalidArgumentError("it is no TokenRequest in JSON");
+  if (!json.Finish().ok()) return absl::InvalidArgumentError("it is not a TokenRequest in JSON");
   int64_t seconds = 0;
   if (!absl::SimpleAtoi(AsAbsl(seconds_text), &seconds)) {
     return absl::InvalidArgumentError("it has no spec.expirationSeconds");
@@ -67,7 +67,7 @@ absl::StatusOr<IssuedToken> ParseTokenResponse(std::string_view body) {
   const absl::Duration life = absl::Seconds(seconds);
   if (life < kMinLife || life > kMaxLife) {
     return absl::InvalidArgumentError(
-        StrCat("its spec.expirationSeconds is ", seconds, ", which cannot be"));
+        StrCat("its spec.expirationSeconds is ", seconds, ", which is invalid"));
   }
   if (token.empty()) return absl::InvalidArgumentError("it has no status.token");
   return IssuedToken{.token = Secret(std::string(token)), .life = life};

@@ -61,8 +61,8 @@ absl::StatusOr<std::unique_ptr<TokenRequester>> TokenRequester::Create(Options o
       options.expiration == kStretched) {
     return absl::InvalidArgumentError(
         StrCat("a token life of ", absl::FormatDuration(options.expiration),
-               " is not possible: choose from 10m to 8760h, but not 3607s, which the API server "
-               "stretches to a year"));
+               " is invalid: choose from 10m to 8760h, but not 3607s, which the API server "
+               "extends to a year"));
   }
   if (options.loop == nullptr || options.transport == nullptr || options.endpoint == nullptr ||
       options.ns.empty() || options.service_account.empty()) {
@@ -94,7 +94,7 @@ void TokenRequester::WithCredential(std::shared_ptr<Attempt> attempt) {
           return attempt->Finish(Failed(
               FetchOutcome::kNoBaseToken,
               StrCat("no token of ServiceAccount ", options_.ns, "/", options_.service_account,
-                     " could be requested, as base has none to ask with: ",
+                     " could be requested, because base has no token: ",
                      AsStd(token.status().message()))));
         }
         attempt->base_token = *std::move(token);

@@ -150,11 +150,11 @@ absl::StatusOr<pid_t> Spawn(const ChildOptions& options, const Pipe& out, const 
   if (error == 0) return pid;
   if (error == ENOENT) return absl::NotFoundError("there is no such program");
   if (error == EACCES || error == EPERM) {
-    return absl::PermissionDeniedError("it may not be run: is it executable?");
+    return absl::PermissionDeniedError("permission denied: is it executable?");
   }
   if (error == ENOEXEC) {
     return absl::PermissionDeniedError(
-        "it is no program of this machine: a script begins with a line such as #!/bin/sh");
+        "it is not a program for this machine: a script begins with a line such as #!/bin/sh");
   }
   return absl::UnavailableError(strerror(error));
 }

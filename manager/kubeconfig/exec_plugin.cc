@@ -24,7 +24,7 @@ absl::StatusOr<std::string> Text(const Json::Value& object, const char* key) {
   const Json::Value* value = FindMember(object, key);
   if (value == nullptr || value->isNull()) return std::string();
   if (value->isString()) return value->asString();
-  return absl::InvalidArgumentError(StrCat("has a status.", key, " that is no string"));
+  return absl::InvalidArgumentError(StrCat("has a status.", key, " that is not a string"));
 }
 
 bool IsOfCredential(char c) {
@@ -50,8 +50,8 @@ absl::StatusOr<ExecCredential> ParseExecCredential(std::string_view text,
   }
   // The parser's own message could quote the text.
   const absl::StatusOr<Json::Value> json = ParseJson(text);
-  if (!json.ok()) return absl::InvalidArgumentError("is no JSON");
-  if (!json->isObject()) return absl::InvalidArgumentError("is no JSON object");
+  if (!json.ok()) return absl::InvalidArgumentError("is not JSON");
+  if (!json->isObject()) return absl::InvalidArgumentError("is not a JSON object");
   const auto said = [&](const char* key) {
     const Json::Value* value = FindMember(*json, key);
     return value != nullptr && value->isString() ? value->asString() : std::string();
@@ -88,8 +88,8 @@ absl::StatusOr<ExecCredential> ParseExecCredential(std::string_view text,
   if (token.empty() == certificate.empty()) {
     return absl::InvalidArgumentError(
         token.empty() ? "has neither a status.token nor a status.clientCertificateData"
-                      : "has a token and a client certificate in its status; the server would go "
-                        "by the certificate: it must print one of them");
+                      : "has a token and a client certificate in its status; the server would use "
+                        "the certificate: it must print one of them");
   }
   if (!token.empty()) {
     const bool printable =
@@ -100,10 +100,10 @@ absl::StatusOr<ExecCredential> ParseExecCredential(std::string_view text,
     credential.token.emplace(std::move(token));
   } else {
     if (!absl::StrContains(certificate, "-----BEGIN CERTIFICATE-----")) {
-      return absl::InvalidArgumentError("has a status.clientCertificateData that is no PEM");
+      return absl::InvalidArgumentError("has a status.clientCertificateData that is not PEM");
     }
     if (!absl::StrContains(AsAbsl(key_pem.Reveal()), "-----BEGIN ")) {
-      return absl::InvalidArgumentError("has a status.clientKeyData that is no PEM");
+      return absl::InvalidArgumentError("has a status.clientKeyData that is not PEM");
     }
     credential.certificate_pem = std::move(certificate);
     credential.key_pem.emplace(std::move(key_pem));
@@ -112,7 +112,7 @@ absl::StatusOr<ExecCredential> ParseExecCredential(std::string_view text,
     const auto time = ParseTimestamp(expires);
     if (!time.ok()) {
       return absl::InvalidArgumentError(
-          "has a status.expirationTimestamp that is no RFC 3339 time");
+          "has a status.expirationTimestamp that is not an RFC 3339 time");
     }
     credential.expires = *time;
   }

@@ -31,7 +31,7 @@ FetchResult NotRun(const ExecPlugin& plugin, const absl::Status& why) {
                   "did not end in time and was killed: does it wait for somebody to log in? Run it "
                   "by hand once, or give it more by --credential-plugin-timeout");
   }
-  return Failed(plugin, StrCat("was given up: ", AsStd(why.message())));
+  return Failed(plugin, StrCat("was stopped: ", AsStd(why.message())));
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ FetchResult ExecTokenFetcher::Run(const Options& options, const CallContext& con
                                             ": run it by hand to see what it wants")));
   }
   if (!credential.ok()) {
-    return Failed(plugin, with_words(StrCat("printed what cannot be used: it ",
+    return Failed(plugin, with_words(StrCat("printed an invalid credential: it ",
                                             AsStd(credential.status().message()))));
   }
   if (!said.empty()) {

@@ -29,7 +29,7 @@ absl::StatusOr<std::string> ReadLocalFile(const std::string& path) {
     content.append(buffer, static_cast<size_t>(n));
     if (content.size() > kMaxFileBytes) {
       status = absl::OutOfRangeError(
-          StrCat(path, " has more than ", kMaxFileBytes, " bytes: that is no credential"));
+          StrCat(path, " has more than ", kMaxFileBytes, " bytes, too many for a credential"));
       break;
     }
   }
@@ -56,8 +56,8 @@ void FileTokenSource::Read() {
   const Secret whole(*std::move(content));
   std::string trimmed(absl::StripAsciiWhitespace(AsAbsl(whole.Reveal())));
   if (trimmed.empty()) {
-    last_error_ = absl::UnavailableError(
-        StrCat("the token file ", options_.path, " is empty; is what writes it at work?"));
+    last_error_ = absl::UnavailableError(StrCat(
+        "the token file ", options_.path, " is empty; is the process that writes it running?"));
     return;
   }
   last_error_ = absl::OkStatus();

@@ -102,7 +102,8 @@ TEST_F(FileTokenSourceTest, KeepsTheTokenWhenTheFileCannotBeReadOrIsEmpty) {
 TEST_F(FileTokenSourceTest, WithoutATokenTheErrorNamesTheFile) {
   file = "\n";
   EXPECT_EQ(Get().status().code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(Get().status().message(), "the token file /token is empty; is what writes it at work?");
+  EXPECT_EQ(Get().status().message(),
+            "the token file /token is empty; is the process that writes it running?");
   file = absl::PermissionDeniedError("cannot open /token: Permission denied");
   loop.RunFor(absl::Seconds(1));
   EXPECT_EQ(

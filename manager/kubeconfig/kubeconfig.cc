@@ -34,7 +34,7 @@ absl::StatusOr<const KubeconfigEntry*> Find(
   const auto at = entries.find(name);
   if (at != entries.end()) return &at->second;
   return absl::InvalidArgumentError(
-      StrCat(said_by, " names the ", what, " \"", name, "\", which is not there"));
+      StrCat(said_by, " names the ", what, " \"", name, "\", which does not exist"));
 }
 
 // `member`-data decoded from base64, or else the file that `member` names. Empty if neither is set.
@@ -44,7 +44,7 @@ absl::StatusOr<std::string> Material(const KubeconfigEntry& entry, const std::st
   if (!encoded.empty()) {
     std::string decoded;
     if (!absl::Base64Unescape(encoded, &decoded)) {
-      return absl::InvalidArgumentError(StrCat(entry.file, ": ", member, "-data is no base64"));
+      return absl::InvalidArgumentError(StrCat(entry.file, ": ", member, "-data is not base64"));
     }
     return decoded;
   }
@@ -56,14 +56,14 @@ absl::Status FillEndpoint(const KubeconfigEntry& cluster, const std::string& nam
                           const KubeconfigOptions& options, Endpoint& endpoint) {
   endpoint.server = std::string(absl::StripSuffix(cluster.Get("server"), "/"));
   if (!absl::StartsWith(endpoint.server, "https://")) {
-    return Invalid(
-        cluster, "cluster", name,
-        StrCat("has the server \"", WithoutUser(endpoint.server), "\"; only https:// is spoken"));
+    return Invalid(cluster, "cluster", name,
+                   StrCat("has the server \"", WithoutUser(endpoint.server),
+                          "\"; only https:// is supported"));
   }
   const std::string insecure = cluster.Get("insecure-skip-tls-verify");
   if (!insecure.empty() && insecure != "false") {
     return Invalid(cluster, "cluster", name,
-                   "says insecure-skip-tls-verify, which would hand tokens to any server; "
+                   "sets insecure-skip-tls-verify, which would send tokens to any server; "
                    "give its certificate-authority instead");
   }
   const std::string proxy = cluster.Get("proxy-url");
@@ -81,7 +81,7 @@ absl::Status FillEndpoint(const KubeconfigEntry& cluster, const std::string& nam
     return Invalid(cluster, "cluster", name,
                    endpoint.ca_pem.empty()
                        ? "names no certificate-authority; the server could not be verified"
-                       : "has a certificate-authority that is no PEM certificate");
+                       : "has a certificate-authority that is not a PEM certificate");
   }
   endpoint.tls_server_name = cluster.Get("tls-server-name");
   return absl::OkStatus();
@@ -112,7 +112,7 @@ absl::StatusOr<BaseCredential> ReadUser(const KubeconfigEntry& user, const std::
   }
   if (has_token && !certificate.empty()) {
     return Invalid(user, "user", name,
-                   "has a token and a client certificate; the server would go by the certificate: "
+                   "has a token and a client certificate; the server would use the certificate: "
                    "keep one");
   }
   if (user.Has("exec")) {
@@ -192,7 +192,7 @@ absl::StatusOr<ClusterConfig> InClusterConfig(const InClusterOptions& options) {
   const std::string port = options.environment("KUBERNETES_SERVICE_PORT").value_or("");
   if (host.empty() || port.empty()) {
     return absl::FailedPreconditionError(
-        "this is no pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; give a "
+        "not in a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; give a "
         "kubeconfig with --kubeconfig");
   }
   const auto read = [&](const char* name) -> absl::StatusOr<std::string> {

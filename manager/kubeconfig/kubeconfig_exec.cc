@@ -26,7 +26,7 @@ class Reader {
   absl::StatusOr<std::string> Text(std::string_view key) const {
     const Json::Value* value = FindMember(exec_, key);
     if (value == nullptr || value->isNull()) return std::string();
-    if (!value->isString()) return Wrong(StrCat(".", key, " is no text"));
+    if (!value->isString()) return Wrong(StrCat(".", key, " is not a string"));
     return value->asString();
   }
   absl::StatusOr<bool> Flag(std::string_view key) const {
@@ -39,7 +39,7 @@ class Reader {
   absl::StatusOr<const Json::Value*> List(std::string_view key) const {
     const Json::Value* value = FindMember(exec_, key);
     if (value == nullptr || value->isNull()) return nullptr;
-    if (!value->isArray()) return Wrong(StrCat(".", key, " is no list"));
+    if (!value->isArray()) return Wrong(StrCat(".", key, " is not a list"));
     return value;
   }
 
@@ -106,7 +106,7 @@ absl::StatusOr<ExecPlugin> ReadExecPlugin(const KubeconfigEntry& user, const std
                                           const Endpoint& endpoint) {
   const Json::Value* exec = user.Tree("exec");
   if (exec == nullptr || !exec->isObject()) {
-    return absl::InvalidArgumentError(StrCat(said_by, ": exec holds no members"));
+    return absl::InvalidArgumentError(StrCat(said_by, ": exec is not a map"));
   }
   const Reader read(*exec, said_by);
   ExecPlugin plugin{.said_by = said_by};
@@ -127,7 +127,7 @@ absl::StatusOr<ExecPlugin> ReadExecPlugin(const KubeconfigEntry& user, const std
   ASSIGN_OR_RETURN(const Json::Value* args, read.List("args"));
   for (Json::ArrayIndex i = 0; args != nullptr && i < args->size(); ++i) {
     const Json::Value& arg = (*args)[i];
-    if (!arg.isString()) return read.Wrong(StrCat(".args[", i, "] is no text: quote it"));
+    if (!arg.isString()) return read.Wrong(StrCat(".args[", i, "] is not a string: quote it"));
     plugin.args.push_back(arg.asString());
   }
   ASSIGN_OR_RETURN(const Json::Value* env, read.List("env"));

@@ -69,7 +69,7 @@ absl::Status AddEntries(const YAML::Node& list, const std::string& member, const
     if (body.IsDefined() && !body.IsNull()) {
       if (!body.IsMap()) {
         return absl::InvalidArgumentError(
-            StrCat(path, ": ", member, " \"", name, "\" holds no members"));
+            StrCat(path, ": ", member, " \"", name, "\" is not a map"));
       }
       for (const auto& pair : body) {
         if (pair.second.IsNull()) continue;
@@ -90,11 +90,11 @@ absl::Status AddEntries(const YAML::Node& list, const std::string& member, const
 
 absl::Status Add(std::string_view text, const std::string& path, KubeconfigFile& file) {
   const YAML::Node root = YAML::Load(std::string(text));
-  if (!root.IsMap()) return absl::InvalidArgumentError(StrCat(path, " is no kubeconfig"));
+  if (!root.IsMap()) return absl::InvalidArgumentError(StrCat(path, " is not a kubeconfig"));
   if (const YAML::Node kind = root["kind"];
       kind.IsDefined() && kind.IsScalar() && kind.Scalar() != "Config") {
     return absl::InvalidArgumentError(
-        StrCat(path, " is no kubeconfig: its kind is \"", kind.Scalar(), "\""));
+        StrCat(path, " is not a kubeconfig: its kind is \"", kind.Scalar(), "\""));
   }
   const YAML::Node current = root["current-context"];
   if (file.current_context.empty() && current.IsDefined() && current.IsScalar()) {
@@ -129,7 +129,7 @@ absl::Status AddKubeconfig(std::string_view text, const std::string& path, Kubec
   } catch (const YAML::Exception& e) {
     // The parser's message quotes single characters of the text at most.
     return absl::InvalidArgumentError(
-        StrCat(path, " is no YAML: ", e.msg, " in line ", e.mark.line + 1));
+        StrCat(path, " is not YAML: ", e.msg, " in line ", e.mark.line + 1));
   }
 }
 

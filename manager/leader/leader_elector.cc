@@ -223,7 +223,7 @@ void LeaderElector::Fail(const absl::Status& why) {
       return Lose(absl::AbortedError(AsAbsl(StrCat(holder(), " has taken the Lease"))));
     }
     if (last_failure_.code() != why.code()) {
-      log_.Error("Cannot renew the leader lease; trying on",
+      log_.Error("Cannot renew the leader lease; trying again",
                  {{"error", why}, {"giving up in", give_up_at_ - Now()}});
     }
     last_failure_ = why;
@@ -234,7 +234,7 @@ void LeaderElector::Fail(const absl::Status& why) {
   // Two followers may try at once: the second gets a conflict, which is not a failure.
   const absl::Status status = IsConflict(why) ? absl::OkStatus() : why;
   if (!status.ok() && last_failure_.code() != status.code()) {
-    log_.Error("Cannot acquire the leader lease; trying on", {{"error", status}});
+    log_.Error("Cannot acquire the leader lease; trying again", {{"error", status}});
   }
   last_failure_ = status;
   SetStatus(status);

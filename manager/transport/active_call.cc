@@ -49,9 +49,9 @@ bool ActiveCall::OnBody(std::string_view bytes) {
   }
   if (response_.body.size() + bytes.size() > options_.max_response_bytes) {
     ++stats_.refused_too_large;
-    return GiveUp(absl::ResourceExhaustedError(absl::StrCat(
-        "the answer to ", request().method, " ", request().target, " is larger than ",
-        options_.max_response_bytes, " bytes, the most that is taken: ask for less, in pages")));
+    return GiveUp(absl::ResourceExhaustedError(
+        absl::StrCat("the answer to ", request().method, " ", request().target, " is larger than ",
+                     options_.max_response_bytes, " bytes, the limit: ask for less, in pages")));
   }
   response_.body.append(bytes);
   return true;

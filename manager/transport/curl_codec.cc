@@ -76,7 +76,7 @@ absl::Status CurlCodec::Add(std::shared_ptr<ActiveRequest> active) {
   CURL* const easy = transfer->easy();
   if (const CURLMcode code = curl_multi_add_handle(multi_.get(), easy); code != CURLM_OK) {
     return absl::InternalError(
-        absl::StrCat("libcurl takes no request: ", curl_multi_strerror(code)));
+        absl::StrCat("libcurl rejects the request: ", curl_multi_strerror(code)));
   }
   transfers_.emplace(easy, std::move(transfer));
   by_request_.emplace(key, easy);

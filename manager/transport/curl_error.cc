@@ -40,7 +40,7 @@ Meaning MeaningOf(CURLcode code) {
     case CURLE_PEER_FAILED_VERIFICATION:
       return {StatusCode::kUnavailable, "its certificate is not trusted", ""};
     case CURLE_SSL_CACERT_BADFILE:
-      return {StatusCode::kInvalidArgument, "the configured CA is no PEM certificate", kCa};
+      return {StatusCode::kInvalidArgument, "the configured CA is not a PEM certificate", kCa};
     case CURLE_SSL_CERTPROBLEM:
       return {StatusCode::kInvalidArgument, "the client certificate cannot be used",
               kClientCertificate};
@@ -67,7 +67,7 @@ Meaning MeaningOf(CURLcode code) {
       return {StatusCode::kInvalidArgument, "its address is malformed", ""};
     case CURLE_ABORTED_BY_CALLBACK:
     case CURLE_WRITE_ERROR:
-      return {StatusCode::kCancelled, "the transfer was given up", ""};
+      return {StatusCode::kCancelled, "the transfer was cancelled", ""};
     default:
       return {StatusCode::kUnavailable, "the request failed", ""};
   }

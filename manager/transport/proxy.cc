@@ -105,15 +105,15 @@ absl::StatusOr<std::string> ParseProxy(std::string_view text, std::string_view s
     if (text.substr(0, scheme_end + 3) != kScheme) {
       return absl::UnimplementedError(
           StrCat(source,
-                 ": only proxies that are spoken to by plain http:// are supported; what passes "
-                 "through them is TLS all the same"));
+                 ": only plain http:// proxies are supported; the traffic "
+                 "through them is TLS in any case"));
     }
     text.remove_prefix(kScheme.size());
   }
   if (text.ends_with('/')) text.remove_suffix(1);
   if (text.find('@') != std::string_view::npos) {
     return absl::UnimplementedError(
-        StrCat(source, ": proxies that want a user and password are not supported"));
+        StrCat(source, ": proxies that need a user and password are not supported"));
   }
   const bool visible =
       std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > 0x20 && c < 0x7f; });
@@ -122,7 +122,7 @@ absl::StatusOr<std::string> ParseProxy(std::string_view text, std::string_view s
                                    [](unsigned char c) { return absl::ascii_isdigit(c); });
   if (!visible || address.host.empty() || !port_ok || text.find('/') != std::string_view::npos) {
     return absl::InvalidArgumentError(
-        StrCat(source, ": a proxy is of the form http://HOST:PORT, and this is not"));
+        StrCat(source, ": this is not a proxy address; write http://HOST:PORT"));
   }
   // Go's default port; libcurl's is 1080.
   return StrCat(kScheme, text, address.port.empty() ? ":80" : "");

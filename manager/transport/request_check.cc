@@ -87,9 +87,8 @@ absl::Status CheckCredential(const HttpRequest& request) {
   }
   const auto& certificate = request.endpoint->client_certificate;
   if (!certificate.has_value() || certificate->key_pem == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the request is to be authenticated by the client certificate of ",
-                     request.endpoint->server, ", which has none"));
+    return absl::InvalidArgumentError(absl::StrCat("the request needs the client certificate of ",
+                                                   request.endpoint->server, ", which has none"));
   }
   return absl::OkStatus();
 }
@@ -102,13 +101,13 @@ absl::Status CheckRequest(const HttpRequest& request) {
   if (absl::Status status = CheckCredential(request); !status.ok()) return status;
   if (!IsToken(request.method)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("\"", absl::CHexEscape(request.method), "\" is no HTTP method"));
+        absl::StrCat("\"", absl::CHexEscape(request.method), "\" is not a valid HTTP method"));
   }
   if (!absl::StartsWith(request.target, "/") || !IsVisible(request.target) ||
       absl::StrContains(request.target, "#")) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("\"", absl::CHexEscape(request.target),
-                     "\" is no request target: a path that starts with /, percent-encoded"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "\"", absl::CHexEscape(request.target),
+        "\" is not a valid request target: write a path that starts with /, percent-encoded"));
   }
   if (!request.body.empty() && (request.method == "GET" || request.method == "HEAD")) {
     return absl::InvalidArgumentError(

@@ -180,7 +180,7 @@ absl::Status Transfer::StatusOf(CURLcode code) const {
   if (header_too_large_) {
     return absl::ResourceExhaustedError(
         absl::StrCat(active_->request().endpoint->server, " answered with headers of more than ",
-                     options_.max_header_bytes, " bytes, the most that is taken"));
+                     options_.max_header_bytes, " bytes, the limit"));
   }
   if (code == CURLE_WRITE_ERROR && !active_->reason().ok()) return active_->reason();
   const Endpoint& endpoint = *active_->request().endpoint;
