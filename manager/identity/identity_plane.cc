@@ -4,7 +4,6 @@
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/identity/token_requester.h"
-#include "manager/identity/user_agent.h"
 #include "manager/kubeconfig/exec_token_fetcher.h"
 #include "manager/object/names.h"
 
@@ -23,6 +22,21 @@ LimiterSeries SeriesOf(Metrics* metrics) {
           .waiting = &metrics->Gauge("mandate_token_requests_queue",
                                      "Token requests that wait for others to end", {}),
           .had_to_wait = &BoundCounter(*metrics, {{"bound", "requests"}})};
+}
+
+// `component` is empty for base. The system and the processor have Go's names, as in other user
+// agents of an audit log.
+std::string UserAgent(std::string_view version, std::string_view component) {
+#if defined(__x86_64__)
+  constexpr std::string_view kArch = "amd64";
+#elif defined(__aarch64__)
+  constexpr std::string_view kArch = "arm64";
+#else
+#error "name this processor as Go does (GOARCH)"
+#endif
+  std::string agent = StrCat("mandate-manager/", version, " (linux/", kArch, ")");
+  if (!component.empty()) StrAppend(&agent, " ", component);
+  return agent;
 }
 
 }  // namespace

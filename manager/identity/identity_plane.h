@@ -76,7 +76,6 @@ class IdentityPlane {
   absl::StatusOr<ComponentIdentity*> Component(std::string_view cluster,
                                                std::string_view name) const;
   absl::StatusOr<BaseIdentity*> Base(const BaseKey& key, std::string_view cluster) const;
-  const std::vector<std::string>& component_names() const { return options_.components; }
 
   // Fetches every component's first token now, so that readiness is known before the first request.
   void Start();

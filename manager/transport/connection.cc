@@ -2,17 +2,37 @@
 
 #include <algorithm>
 #include <cassert>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "manager/core/status_macros.h"
-#include "manager/transport/active_probe.h"
 
 namespace mandate {
 namespace {
 
 // A request that servers have refused this often is not sent again.
 constexpr int kMaxResends = 8;
+
+// Any response will do, an error too: its content is ignored. Loop thread only.
+class ActiveProbe : public ActiveRequest {
+ public:
+  using ActiveRequest::ActiveRequest;
+  bool OnHead(const HttpResponse&) override { return true; }
+  bool OnBody(std::string_view) override { return true; }
+
+ private:
+  void OnEnd(absl::Status) override {}
+};
+
+// GET /livez with the credential and the user agent of `request`.
+HttpRequest ProbeFor(const HttpRequest& request) {
+  HttpRequest probe(request.endpoint, request.credential, "GET", "/livez");
+  probe.user_agent = request.user_agent;
+  probe.accept = "*/*";
+  probe.headers = request.headers;
+  return probe;
+}
 
 }  // namespace
 

@@ -95,7 +95,6 @@ class FakeTransport : public Transport {
   // Lets `requests` more calls and streams through, then fails `failure.times` of them.
   void FailAfter(size_t requests, Failure failure);
   void FailAfter(size_t requests) { FailAfter(requests, Failure()); }
-  void StopFailing() { failure_.times = 0; }
 
   // Every call and stream, in order, also those that failed.
   const std::deque<RecordedRequest>& requests() const { return requests_; }
