@@ -28,6 +28,7 @@ from mandate_dev.report import table
 # Programs of unittest cases. Most start a control plane of their own, or Bazel.
 PROGRAMS = [
     "hack/package_test",
+    "hack/setup_test",
     "hack/test_test",
     "hack/mutation_test",
     "hack/cluster_test",
