@@ -8,7 +8,7 @@ help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
 .PHONY: setup
-setup: ## Install what building needs (Debian packages); on a terminal it asks first [SETUP=yes]
+setup: ## Install what building needs (Debian packages, Go); on a terminal it asks first [SETUP=yes]
 	@hack/setup
 
 .PHONY: build

@@ -2,7 +2,7 @@
 
 usage: hack/helm/build [v3]     version 4 by default
 
-Uses the Go tool chain and the cache of hack/controlplane/build: a version that is in the cache is not built again.
+Uses hack/go and the cache folder: a version that is in the cache is not built again.
 """
 import fcntl
 import hashlib
@@ -13,7 +13,7 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 
-from mandate_dev import processes
+from mandate_dev import go, processes
 from mandate_dev.controlplane import build as controlplane
 from mandate_dev.paths import HACK, cache
 
@@ -53,8 +53,7 @@ def build(major: str, folder: str) -> None:
     scratch = tempfile.mkdtemp(prefix=".build-", dir=parent)
     try:
         controlplane.say("building helm; a first time takes minutes, the next ones none")
-        go = controlplane.find_go(cache(), scratch)
-        controlplane.run([go, "build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w" + kubernetes(major),
+        controlplane.run([go.find(), "build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w" + kubernetes(major),
                           "-o", os.path.join(scratch, "helm"), module(major) + "/cmd/helm"],
                          os.path.join(scratch, "helm.log"), cwd=FOLDERS[major], env={**os.environ, **controlplane.GO_ENV})
         os.rename(scratch, folder)
@@ -75,7 +74,7 @@ def main(argv: Sequence[str]) -> int:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not os.path.isdir(folder):
                 build(major, folder)
-    except (controlplane.Failure, OSError) as failure:
+    except (controlplane.Failure, go.Failure, OSError) as failure:
         controlplane.say(f"hack/helm/build: {failure}")
         return 1
     print(os.path.join(folder, "helm"))

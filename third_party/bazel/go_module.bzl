@@ -1,20 +1,28 @@
 """Files of published Go modules, through the Go module client, by name and pinned version."""
 
-# Where the Go client keeps and finds modules.
+# Where the Go client keeps and finds modules. PATH is not here: another Go gives the same files.
 GO_ENVIRON = ["GOPROXY", "GOFLAGS", "GOMODCACHE", "HOME"]
+
+# A label of this repository, also for a workspace that loads this file from it.
+_GO = Label("//:hack/go")
 
 def go_module_download(ctx, module, version):
     """The folder of the Go client's cache that holds the module; downloads it if need be."""
 
     # From an empty folder, so that no go.mod of the user's is consulted.
     ctx.file("empty/README", "The working directory of the Go client.\n")
+    go = ctx.path(_GO)
+    missing = ctx.execute([go, "--plan"]).stdout.strip()
+    if missing:
+        # Unlike print(), it shows at once.
+        ctx.execute(["echo", "installing " + missing], quiet = False)
     result = ctx.execute(
-        ["go", "mod", "download", "-json", module + "@" + version],
-        timeout = 600,
+        [go, "mod", "download", "-json", module + "@" + version],
+        timeout = 1200,
         working_directory = "empty",
     )
     if result.return_code != 0:
-        fail("`go mod download {}@{}` failed (is Go 1.26 on PATH?):\n{}".format(
+        fail("`hack/go mod download {}@{}` failed:\n{}".format(
             module,
             version,
             result.stdout + result.stderr,

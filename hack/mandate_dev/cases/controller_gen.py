@@ -17,7 +17,7 @@ import unittest
 from collections.abc import Sequence
 from typing import ClassVar
 
-from mandate_dev import bazel, runner
+from mandate_dev import bazel, go, runner
 from mandate_dev.paths import HACK, ROOT, cache
 
 HERE = os.path.join(ROOT, "rbacgen", "emit", "webhook")
@@ -38,7 +38,7 @@ def controller_gen() -> str:
     path = os.path.join(folder, "controller-gen")
     if not os.path.exists(path):
         with tempfile.TemporaryDirectory() as empty:
-            subprocess.run(["go", "install", f"sigs.k8s.io/controller-tools/cmd/controller-gen@{VERSION}"], cwd=empty,
+            subprocess.run([go.find(), "install", f"sigs.k8s.io/controller-tools/cmd/controller-gen@{VERSION}"], cwd=empty,
                            env={**os.environ, "GOBIN": folder, "GOFLAGS": "-mod=mod"}, check=True, timeout=3600)
     return path
 
@@ -46,13 +46,14 @@ def controller_gen() -> str:
 def module_folder(module: str) -> str:
     """Where the Go client keeps a module's files, downloaded if need be. Its dependencies are not."""
     with tempfile.TemporaryDirectory() as empty:
-        done = subprocess.run(["go", "mod", "download", "-json", module], cwd=empty, capture_output=True, text=True,
+        done = subprocess.run([go.find(), "mod", "download", "-json", module], cwd=empty, capture_output=True, text=True,
                               check=True, timeout=1200)
     return str(json.loads(done.stdout)["Dir"])
 
 
 def output(*command: str, cwd: str) -> str:
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=True, timeout=600).stdout
+    return subprocess.run(command, cwd=cwd, env=go.environment(), capture_output=True, text=True, check=True,
+                          timeout=600).stdout
 
 
 def read(*path: str) -> str:
@@ -102,7 +103,7 @@ class ControllerGen(unittest.TestCase):
 
     def test_the_go_code_of_the_guide_compiles(self) -> None:
         guide = os.path.join(ROOT, "docs", "rbacgen-for-go")
-        self.assertEqual(0, subprocess.run(["go", "vet", "./..."], cwd=guide, timeout=3600).returncode)
+        self.assertEqual(0, subprocess.run([go.find(), "vet", "./..."], cwd=guide, timeout=3600).returncode)
 
 
 def main(argv: Sequence[str]) -> int:

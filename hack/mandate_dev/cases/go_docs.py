@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from mandate_dev import bazel, runner
+from mandate_dev import bazel, go, runner
 from mandate_dev.cases import ClusterCase
 from mandate_dev.paths import ROOT
 
@@ -47,8 +47,9 @@ class Shell:
     """One bash, as a reader has it: folders and variables stay."""
 
     def __init__(self, folder: str, path: str) -> None:
-        env = {**os.environ, "HOME": folder, "PATH": f"{path}:{os.environ['PATH']}"}
-        env.update({name: subprocess.run(["go", "env", name], capture_output=True, text=True, check=True).stdout.strip()
+        env = go.environment()
+        env.update(HOME=folder, PATH=f"{path}:{env['PATH']}")
+        env.update({name: subprocess.run([go.find(), "env", name], capture_output=True, text=True, check=True).stdout.strip()
                     for name in ("GOPATH", "GOCACHE", "GOMODCACHE")})
         env.pop("KUBECONFIG", None)
         self._bash = subprocess.Popen(["bash"], cwd=folder, env=env, text=True, stdin=subprocess.PIPE,

