@@ -1,11 +1,12 @@
 """Every test: Bazel's, then the programs that need a real control plane, then the house rules. A table, and its sum.
 
-usage: hack/test [--ci] [--runs N] [--junit FILE] [NAME]…
+usage: hack/test [--ci] [--on-cluster] [--runs N] [--junit FILE] [NAME]…
 
 The last line is `N passed, N failed`; exit 0 only when nothing failed. A failing test prints its reason where it fails,
 and the end of the output names every failure.
 
   --ci          adds the demo, with and without kills
+  --on-cluster  only the programs, without Bazel's tests and the house rules (//:test_on_cluster)
   --runs N      all of it N times, also the tests that Bazel has passed before; the end lists the failures of each run
   --junit FILE  writes the results of everything as JUnit XML
   NAME          only this: a program or rule of the table, or Bazel targets in place of //... (//manager/core/...)
@@ -121,8 +122,10 @@ def rows_of(options: argparse.Namespace) -> dict[str, Row]:
     if unknown:
         raise ValueError(f"{unknown[0]!r} is neither a Bazel target nor one of: {', '.join(others)}")
     if not options.names:
-        targets = ["//..."]
-        if not options.ci:
+        targets = [] if options.on_cluster else ["//..."]
+        if options.on_cluster:
+            others = {name: row for name, row in others.items() if name in PROGRAMS + PLAIN_PROGRAMS}
+        elif not options.ci:
             others = {name: row for name, row in others.items() if name not in DEMOS}
     else:
         others = {name: row for name, row in others.items() if name in options.names}
@@ -135,6 +138,7 @@ def rows_of(options: argparse.Namespace) -> dict[str, Row]:
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="hack/test", add_help=False, allow_abbrev=False)
     parser.add_argument("--ci", action="store_true")
+    parser.add_argument("--on-cluster", action="store_true")
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--junit")
     parser.add_argument("-h", "--help", action="store_true")
@@ -186,5 +190,7 @@ def main(argv: Sequence[str]) -> int:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if options.junit:
-        junit.write(options.junit, {title: outcomes for title, (outcomes, _) in results.items()})
+        # `bazel run` starts programs in a folder of its own.
+        path = os.path.join(os.environ.get("BUILD_WORKING_DIRECTORY", ""), options.junit)
+        junit.write(path, {title: outcomes for title, (outcomes, _) in results.items()})
     return int(summarize(results) > 0)

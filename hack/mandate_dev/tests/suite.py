@@ -34,6 +34,11 @@ class Suite(unittest.TestCase):
         with self.assertRaises(ValueError):
             suite.rows_of(suite.parse(["hack/none"]))
 
+    def test_on_cluster_leaves_bazel_and_the_rules_out(self) -> None:
+        programs = list(suite.rows_of(suite.parse(["--on-cluster"])))
+        self.assertEqual(programs, [*suite.PROGRAMS, *suite.PLAIN_PROGRAMS])
+        self.assertEqual(list(suite.rows_of(suite.parse(["--on-cluster", "hack/e2e/run"]))), ["hack/e2e/run"])
+
     def test_a_last_line_counts_and_a_command_without_one_is_one(self) -> None:
         for code, output, wanted in ((1, "1 passed, 0 failed\n19 passed, 2 failed\n", (19, 2)), (0, "", (1, 0)), (3, "", (0, 1)),
                                      (1, "3 passed, 0 failed\n", (3, 1))):
