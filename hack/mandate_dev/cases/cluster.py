@@ -284,6 +284,25 @@ class Ends(ClusterTest):
         self.gone()
 
 
+class Assets(ClusterTest):
+    def test_programs_of_KUBEBUILDER_ASSETS(self) -> None:
+        """A folder of links, without kube-controller-manager, as envtest's."""
+        env = {**os.environ, "KUBEBUILDER_ASSETS": ""}
+        own = self.ok(run(os.path.join(HACK, "controlplane/build"), timeout=3600, env=env))
+        env["KUBEBUILDER_ASSETS"] = os.path.join(self.root, "assets")
+        os.mkdir(env["KUBEBUILDER_ASSETS"])
+        for name in ("etcd", "kube-apiserver", "kubectl"):
+            os.symlink(os.path.join(own, name), os.path.join(env["KUBEBUILDER_ASSETS"], name))
+        done = run(CLUSTER, "up", "--dir", self.dir, "--watch-pid", str(os.getpid()), env=env)
+        self.ok(done)
+        self.assertIn("(KUBEBUILDER_ASSETS) has no kube-controller-manager", done.stderr)
+        programs = state_of(self.dir)["bin"]
+        self.addCleanup(shutil.rmtree, os.path.dirname(programs))  # it stands in the cache folder
+        self.assertEqual({name: os.path.dirname(os.readlink(os.path.join(programs, name))) for name in components.NAMES},
+                         {name: own if name == "kube-controller-manager" else env["KUBEBUILDER_ASSETS"] for name in components.NAMES})
+        self.assertEqual(self.ok(kubectl(self.dir, "get", "--raw", "/readyz")), "ok")
+
+
 class Misuse(ClusterTest):
     def test_wrong_calls(self) -> None:
         self.misuse(run(CLUSTER), "COMMAND")
@@ -326,7 +345,7 @@ class Processes(ClusterTest):
             self.assertFalse(processes.is_alive(rec))
 
 
-CASES = [SideBySide, Ends, Misuse, Processes]
+CASES = [SideBySide, Ends, Assets, Misuse, Processes]
 
 
 def main(argv: Sequence[str]) -> int:

@@ -1,4 +1,5 @@
-"""hack/setup and hack/go on machines that lack something. Debian's programs and the package index are fakes.
+"""hack/setup, hack/go and KUBEBUILDER_ASSETS on machines that lack something. All other programs, and the package index,
+are fakes.
 
 usage: hack/setup_test [NAME…] [-k PATTERN]… [--list] [--junit FILE]
 
@@ -7,6 +8,7 @@ The last line is `N passed, N failed`.
 import base64
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -188,7 +190,71 @@ class Setup(Machine):
         self.assertIn("install", self.installed())
 
 
-CASES = [Go, Setup]
+class Assets(Machine):
+    """KUBEBUILDER_ASSETS has links to fake programs, and the cache folder has fakes of the project's own."""
+
+    NAMES = ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl")
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.own = self.run_program("controlplane/build", "--where").stdout.strip()
+        programs, self.assets = os.path.join(self.folder, "programs"), os.path.join(self.folder, "assets")
+        os.mkdir(self.assets)
+        for folder in (programs, self.own):
+            os.makedirs(folder)
+            for name in self.NAMES:
+                path = os.path.join(folder, name)
+                with open(path, "w", encoding="ascii") as f:
+                    f.write("#!/bin/sh\n")
+                os.chmod(path, 0o755)
+        for name in self.NAMES:
+            os.symlink(os.path.join(programs, name), os.path.join(self.assets, name))
+        self.env["KUBEBUILDER_ASSETS"] = self.assets
+
+    def programs(self, done: subprocess.CompletedProcess[str]) -> dict[str, str]:
+        self.assertEqual(0, done.returncode, done.stderr)
+        folder = done.stdout.strip()
+        return {name: os.readlink(os.path.join(folder, name)) for name in self.NAMES}
+
+    def in_assets(self) -> dict[str, str]:
+        return {name: os.path.join(self.assets, name) for name in self.NAMES}
+
+    def test_a_folder_of_links_gives_all_programs(self) -> None:
+        shutil.rmtree(self.own)
+        for _ in range(2):
+            done = self.run_program("controlplane/build")
+            self.assertEqual(self.in_assets(), self.programs(done))
+            self.assertEqual("", done.stderr, "nothing was built")
+
+    def test_kube_controller_manager_comes_from_the_cache_if_the_folder_lacks_it(self) -> None:
+        os.unlink(os.path.join(self.assets, "kube-controller-manager"))  # as envtest's
+        done = self.run_program("controlplane/build")
+        wanted = {**self.in_assets(), "kube-controller-manager": os.path.join(self.own, "kube-controller-manager")}
+        self.assertEqual(wanted, self.programs(done))
+        self.assertIn(f"{self.assets} (KUBEBUILDER_ASSETS) has no kube-controller-manager", done.stderr)
+        self.assertIn(self.own, done.stderr)
+
+    def test_a_folder_without_one_of_envtests_programs_is_rejected(self) -> None:
+        for name in ("etcd", "kube-apiserver", "kubectl"):
+            with self.subTest(name):
+                path = os.path.join(self.assets, name)
+                os.rename(path, path + ".away")
+                done = self.run_program("controlplane/build")
+                self.assertEqual((1, ""), (done.returncode, done.stdout))
+                self.assertIn(f"{self.assets} (KUBEBUILDER_ASSETS) has no {name}: set it to", done.stderr)
+                self.assertIn("or unset it", done.stderr)
+                os.rename(path + ".away", path)
+
+    def test_a_folder_that_does_not_exist_is_rejected_by_hack_cluster(self) -> None:
+        self.env["KUBEBUILDER_ASSETS"] = os.path.join(self.folder, "absent")
+        cluster = os.path.join(self.folder, "cluster")
+        done = self.run_program("cluster", "up", "--dir", cluster)
+        self.assertEqual(1, done.returncode)
+        self.assertIn("absent (KUBEBUILDER_ASSETS) has no etcd, kube-apiserver, kubectl: set it to", done.stderr)
+        self.assertFalse(os.path.exists(cluster))
+
+
+CASES = [Go, Setup, Assets]
 
 
 def main(argv: Sequence[str]) -> int:

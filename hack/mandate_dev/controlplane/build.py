@@ -6,7 +6,10 @@ Prints the folder that holds the four programs. The folder is keyed by what goes
 under ${MANDATE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/mandate}/controlplane; when it is there already, nothing is
 built and nothing but its path is printed.
 
-  --where   print the folder without building; exit 1 when it has not been built
+If KUBEBUILDER_ASSETS is set, etcd, kube-apiserver and kubectl come from that folder, and the printed folder has links.
+kube-controller-manager, which envtest does not have, comes from there if it is there, and is built otherwise.
+
+  --where   print the folder of the built programs without building; exit 1 when they have not been built
 """
 import fcntl
 import hashlib
@@ -34,6 +37,7 @@ PROGRAMS = [  # file name, folder of the go.mod, package
     ("kube-controller-manager", "kubernetes", KUBERNETES + "/cmd/kube-controller-manager"),
     ("kubectl", "kubernetes", KUBERNETES + "/cmd/kubectl"),
 ]
+ENVTEST = ("etcd", "kube-apiserver", "kubectl")  # the programs that KUBEBUILDER_ASSETS must have
 RECIPE = "1"  # part of the key: count it up when the way of building changes
 # The caller's Go settings must not change the result; cgo off gives static programs and needs no C compiler.
 GO_ENV = {"GO111MODULE": "on", "GOFLAGS": "", "GOWORK": "off", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
@@ -147,6 +151,49 @@ def build() -> str:
     return os.path.join(target, "bin")
 
 
+def assets() -> dict[str, str]:
+    """{name: path} of the programs in KUBEBUILDER_ASSETS; empty if it is not set."""
+    folder = os.environ.get("KUBEBUILDER_ASSETS")
+    if not folder:
+        return {}
+    paths = {name: os.path.join(os.path.abspath(folder), name) for name, *_ in PROGRAMS}
+    found = {name: path for name, path in paths.items() if os.path.isfile(path) and os.access(path, os.X_OK)}
+    missing = [name for name in ENVTEST if name not in found]
+    if missing:
+        raise Failure(f"{folder} (KUBEBUILDER_ASSETS) has no {', '.join(missing)}: set it to the folder that `setup-envtest "
+                      "use -p path` prints, or unset it to use the programs that the project builds")
+    return found
+
+
+def linked(paths: dict[str, str]) -> str:
+    """A folder with a link to each program."""
+    digest = hashlib.sha256(json.dumps(paths, sort_keys=True).encode()).hexdigest()[:12]
+    folder = cache("controlplane", f"assets-{digest}", "bin")
+    os.makedirs(folder, exist_ok=True)
+    for name, path in paths.items():
+        try:
+            os.symlink(path, os.path.join(folder, name))
+        except FileExistsError:  # from an earlier call, or another process
+            pass
+    return folder
+
+
+def programs() -> str:
+    """The folder with all programs, from KUBEBUILDER_ASSETS or built."""
+    found = assets()
+    if not found:
+        return build()
+    missing = [name for name, *_ in PROGRAMS if name not in found]
+    if missing:
+        target = cache("controlplane", key(), "bin")
+        say(f"{os.environ['KUBEBUILDER_ASSETS']} (KUBEBUILDER_ASSETS) has no {', '.join(missing)} (nor has envtest): the one "
+            f"of Kubernetes {pinned_version('kubernetes', KUBERNETES)} in {target} is used"
+            + ("" if os.path.isdir(target) else ", and built first") + "; to use another, link it into KUBEBUILDER_ASSETS")
+        own = build()
+        found.update({name: os.path.join(own, name) for name in missing})
+    return linked(found)
+
+
 def main(argv: Sequence[str]) -> int:
     if argv in (["-h"], ["--help"]):
         print(__doc__.strip())
@@ -160,7 +207,7 @@ def main(argv: Sequence[str]) -> int:
             folder = cache("controlplane", key(), "bin")
             print(folder)
             return 0 if os.path.isdir(folder) else 1
-        print(build())
+        print(programs())
         return 0
     except KeyboardInterrupt:
         say("build: interrupted")

@@ -20,6 +20,8 @@ With every command, which cluster; any number of them run side by side:
                 cluster.json (pids and ports). Relative paths in API server flags start there.
   --port N      the port of its API server; 0, the default, lets `up` choose a free one
 
+If KUBEBUILDER_ASSETS is set, etcd, kube-apiserver and kubectl come from that folder (hack/controlplane/build --help).
+
 When `hack/cluster up --foreground` itself is killed, even by SIGKILL, its programs end with it; the next `up` or `down`
 removes the rest of the folder. Exit codes: 0 done, 1 failed, 2 wrong usage.
 """
