@@ -33,6 +33,7 @@ PROGRAMS = [
     "hack/test_test",
     "hack/mutation_test",
     "hack/cluster_test",
+    "hack/docs_test",
     "hack/run_test",
     "hack/e2e/run",
     "testing/conformance/run",

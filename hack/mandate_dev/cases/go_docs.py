@@ -11,12 +11,11 @@ import subprocess
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from mandate_dev import bazel, go, runner
+from mandate_dev import bazel, docs, runner
 from mandate_dev.cases import ClusterCase
 from mandate_dev.paths import ROOT
 
 PAGE = os.path.join(ROOT, "docs", "rbacgen-for-go.md")
-END = "end of the output, exit code"
 # What a reader does between the page's commands: before the first command that has the text in it.
 BETWEEN = {
     "git worktree": "git init -q -b main . && git add -A && git -c user.name=a -c user.email=a@b.c commit -qm all && "
@@ -35,39 +34,8 @@ def steps(page: str) -> list[tuple[str, str, str]]:
             found += [("marker", line, above) for above, line in zip(lines, lines[1:])
                       if re.match(r"// ?\+kubebuilder:rbac:", line)]
             continue
-        for command in re.split(r"^\$ ", block, flags=re.M)[1:]:
-            lines = command.splitlines()
-            more = next((i for i, line in enumerate(lines[1:], 1) if not line.startswith(">")), len(lines))
-            text = "\n".join([lines[0], *(line[1:] for line in lines[1:more])])
-            found.append(("command", text, "\n".join(lines[more:])))
+        found += [("command", command.text, command.shown) for command in docs.console_commands(block)]
     return found
-
-
-class Shell:
-    """One bash, as a reader has it: folders and variables stay."""
-
-    def __init__(self, folder: str, path: str) -> None:
-        env = go.environment()
-        env.update(HOME=folder, PATH=f"{path}:{env['PATH']}")
-        env.update({name: subprocess.run([go.find(), "env", name], capture_output=True, text=True, check=True).stdout.strip()
-                    for name in ("GOPATH", "GOCACHE", "GOMODCACHE")})
-        env.pop("KUBECONFIG", None)
-        self._bash = subprocess.Popen(["bash"], cwd=folder, env=env, text=True, stdin=subprocess.PIPE,
-                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-
-    def run(self, command: Any) -> str:
-        assert self._bash.stdin is not None and self._bash.stdout is not None
-        self._bash.stdin.write(f"{command}\necho; echo '{END}' $?\n")
-        self._bash.stdin.flush()
-        lines = []
-        for line in self._bash.stdout:
-            if line.startswith(END):
-                break
-            lines.append(line.rstrip("\n"))
-        return "\n".join(lines).strip("\n")
-
-    def close(self) -> None:
-        self._bash.communicate(timeout=300)
 
 
 def replace_marker(tree: Any, old: str, new: str) -> Any:
@@ -86,11 +54,6 @@ def replace_marker(tree: Any, old: str, new: str) -> Any:
     return changed
 
 
-def is_shown(output: Any, shown: Any) -> bool:
-    pattern = ".*".join(re.escape(part) for part in shown.strip("\n").split("…"))
-    return re.fullmatch(pattern, output, re.S) is not None
-
-
 class GoDocs(ClusterCase):
     """One case: the steps build on each other, as the page does."""
 
@@ -107,7 +70,11 @@ class GoDocs(ClusterCase):
         programs = os.path.join(self.folder, "bin")
         os.mkdir(programs)
         os.symlink(self.program or bazel.program("//rbacgen"), os.path.join(programs, "rbacgen"))
-        shell = Shell(self.folder, f"{programs}:{self.cluster.bin}")
+        env = {**os.environ, "HOME": self.folder, "PATH": f"{programs}:{self.cluster.bin}:{os.environ['PATH']}"}
+        env.update({name: subprocess.run(["go", "env", name], capture_output=True, text=True, check=True).stdout.strip()
+                    for name in ("GOPATH", "GOCACHE", "GOMODCACHE")})
+        env.pop("KUBECONFIG", None)
+        shell = docs.Shell(self.folder, env)
         self.addCleanup(shell.close)
         for kind, text, shown in todo:
             if kind == "marker":
@@ -119,8 +86,8 @@ class GoDocs(ClusterCase):
             else:
                 for words in [words for words in between if words in text]:
                     shell.run(between.pop(words))
-                said = shell.run(text)
-                self.check(text, is_shown(said, shown), f"--- shown\n{shown}\n--- printed\n{said}")
+                _, said = shell.run(text)
+                self.check(text, docs.is_shown(said, shown), f"--- shown\n{shown}\n--- printed\n{said}")
             done += 1
         self.check("the page was followed", done > 15 and not between, f"{done} steps, left {between}")
 
