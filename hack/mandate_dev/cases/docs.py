@@ -3,8 +3,8 @@
 usage: hack/docs_test [-k PATTERN]… [--list] [--junit FILE]
 
 Each page is a case, each of its blocks a subtest. A page's commands run in one shell, which begins in the tree. It has
-rbacgen on its PATH, $TREE and $FOLDER, an empty folder. Pages of the chart have a control plane and helm; pages
-about a manager that runs have one, with its $AUDIT_LOG, $MANAGER (its program) and $HEALTH_PORT.
+rbacgen on its PATH, $TREE and $FOLDER, an empty folder. Some pages have a control plane, kubectl and helm.
+The pages about a running manager have one, with its $AUDIT_LOG, $MANAGER (its program) and $HEALTH_PORT.
 """
 import glob
 import os
@@ -20,7 +20,7 @@ from mandate_dev.cases import ClusterFixture, WorldFixture
 from mandate_dev.paths import HACK, ROOT
 
 ELSEWHERE = {"docs/rbacgen-for-go.md"}  # rbacgen/go_docs_test
-ON_A_CLUSTER = {"docs/chart.md", "docs/install.md"}
+ON_A_CLUSTER = {"docs/chart.md", "docs/install.md", "docs/rbacgen.md"}
 IN_A_WORLD = {"docs/least-privilege.md"}
 
 
