@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from mandate_dev import bazel, docs, runner
+from mandate_dev import bazel, docs, go, runner
 from mandate_dev.cases import ClusterCase
 from mandate_dev.paths import ROOT
 
@@ -70,8 +70,9 @@ class GoDocs(ClusterCase):
         programs = os.path.join(self.folder, "bin")
         os.mkdir(programs)
         os.symlink(self.program or bazel.program("//rbacgen"), os.path.join(programs, "rbacgen"))
-        env = {**os.environ, "HOME": self.folder, "PATH": f"{programs}:{self.cluster.bin}:{os.environ['PATH']}"}
-        env.update({name: subprocess.run(["go", "env", name], capture_output=True, text=True, check=True).stdout.strip()
+        env = go.environment()
+        env.update(HOME=self.folder, PATH=f"{programs}:{self.cluster.bin}:{env['PATH']}")
+        env.update({name: subprocess.run([go.find(), "env", name], capture_output=True, text=True, check=True).stdout.strip()
                     for name in ("GOPATH", "GOCACHE", "GOMODCACHE")})
         env.pop("KUBECONFIG", None)
         shell = docs.Shell(self.folder, env)
