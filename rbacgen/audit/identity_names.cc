@@ -49,7 +49,7 @@ std::optional<std::string> ComponentOfUserAgent(std::string_view user_agent,
 }
 
 std::string ShortUsername(std::string_view username) {
-  if (username.empty()) return "(nobody)";
+  if (username.empty()) return "(no user)";
   if (!Take(&username, kServiceAccount)) return std::string(username);
   std::string short_name(username);
   if (const size_t colon = short_name.find(':'); colon != short_name.npos) short_name[colon] = '/';

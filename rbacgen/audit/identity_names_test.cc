@@ -38,7 +38,7 @@ TEST(ComponentOfUserAgent, Table) {
 TEST(ShortNames, Table) {
   EXPECT_EQ(ShortUsername("system:serviceaccount:ns:name"), "ns/name");
   EXPECT_EQ(ShortUsername("kubernetes-admin"), "kubernetes-admin");
-  EXPECT_EQ(ShortUsername(""), "(nobody)");
+  EXPECT_EQ(ShortUsername(""), "(no user)");
   EXPECT_EQ(ShortUserAgent("mm/1 (linux/amd64) x"), "mm/1 x");
   EXPECT_EQ(ShortUserAgent("mm/1"), "mm/1");
   EXPECT_EQ(ShortUserAgent("mm/1 (open"), "mm/1 (open");

@@ -52,7 +52,8 @@ absl::StatusOr<AuditPolicyFile> AuditPolicyFile::Parse(std::string_view yaml) {
     rule.level = text(node["level"]);
     if (!Has({"None", "Metadata", "Request", "RequestResponse"}, rule.level)) {
       return absl::InvalidArgumentError(
-          StrCat("line ", node.Mark().line + 1, ": a rule's level is \"", rule.level, "\""));
+          StrCat("line ", node.Mark().line + 1, ": level \"", rule.level,
+                 "\" must be one of None, Metadata, Request, RequestResponse"));
     }
     rule.users = Strings(node["users"]);
     rule.groups = Strings(node["userGroups"]);

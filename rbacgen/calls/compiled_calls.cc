@@ -52,28 +52,29 @@ absl::StatusOr<std::vector<std::string_view>> NoteSections(std::string_view elf)
   }
   std::vector<std::string_view> found;
   if (header->e_shoff == 0) return found;
-  if (header->e_shentsize != sizeof(Elf64_Shdr)) return Damaged("the size of section headers");
+  if (header->e_shentsize != sizeof(Elf64_Shdr))
+    return Damaged("the size of section headers is wrong");
   const auto section = [&](uint64_t index) {
     // With many sections the first one's header holds what does not fit into the file's.
     return index > UINT32_MAX ? std::nullopt
                               : At<Elf64_Shdr>(elf, header->e_shoff + index * sizeof(Elf64_Shdr));
   };
   const auto first = section(0);
-  if (!first) return Damaged("the table of sections");
+  if (!first) return Damaged("the table of sections is incomplete");
   const uint64_t count = header->e_shnum != 0 ? header->e_shnum : first->sh_size;
   const auto names =
       section(header->e_shstrndx == SHN_XINDEX ? first->sh_link : header->e_shstrndx);
   const auto strings =
       names ? Part(elf, names->sh_offset, names->sh_size) : std::optional<std::string_view>();
-  if (!strings) return Damaged("the names of sections");
+  if (!strings) return Damaged("the names of sections are missing");
   for (uint64_t i = 0; i < count; ++i) {
     const auto s = section(i);
-    if (!s) return Damaged("the table of sections");
+    if (!s) return Damaged("the table of sections is incomplete");
     if (s->sh_type != SHT_NOTE || s->sh_name > strings->size()) continue;
     const std::string_view name = strings->substr(s->sh_name);
     if (name.substr(0, name.find('\0')) != kCallNoteSection) continue;
     const auto content = Part(elf, s->sh_offset, s->sh_size);
-    if (!content) return Damaged("the section of calls");
+    if (!content) return Damaged("the section of calls is incomplete");
     found.push_back(*content);
   }
   return found;

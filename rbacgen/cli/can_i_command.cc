@@ -123,7 +123,7 @@ int CanI(const Flags& flags) {
     PrintMessage(AsStd(user.status().message()));
     return kExitUnknown;
   }
-  // Every cluster grants something to Kubernetes' own users, and to everybody.
+  // Every cluster grants rights to Kubernetes' own users, and to all users.
   World complete = world, oldest = world;
   AddBuiltinPolicy(BuiltinPolicy(), &complete);
   ResolveAggregates(&complete);
@@ -203,7 +203,8 @@ void AddRows(const World& world, const rbac::Authorizer& authorizer, const Bindi
   if (!names.has_value()) return;
   for (const rbac::Subject& s : binding.subjects) {
     const std::string subject_ns = s.ns.empty() ? ns : s.ns;
-    if (s.kind == "ServiceAccount" && subject_ns.empty()) continue;  // nobody
+    if (s.kind == "ServiceAccount" && subject_ns.empty())
+      continue;  // no namespace: it matches no ServiceAccount
     const std::string subject = s.kind == "ServiceAccount"
                                     ? UserTitle(world, rbac::ServiceAccountUser(subject_ns, s.name))
                                     : s.name;
@@ -285,13 +286,13 @@ int WhoCan(const Flags& flags) {
   }
   const std::string in_some = InSome(world, flags, request, elsewhere);
   const int exit_code = unknown ? kExitUnknown : 0;
-  const bool is_nobody = rows.empty() && !unknown && !flags.json;
-  if (!in_some.empty() && !is_nobody) {
+  const bool no_subject = rows.empty() && !unknown && !flags.json;
+  if (!in_some.empty() && !no_subject) {
     PrintMessage(StrCat("the question is about every namespace; RoleBindings allow it ", in_some));
   }
   const std::string own = rows.empty() && !unknown ? OwnSubjects(world, flags, request) : "";
   if (!own.empty()) {
-    PrintMessage(StrCat("nobody of the input; Kubernetes' own bindings allow it to ", own));
+    PrintMessage(StrCat("no subject of the input; Kubernetes' own bindings allow it to ", own));
   }
   if (flags.json) {
     Json::Value list(Json::arrayValue);
@@ -311,7 +312,7 @@ int WhoCan(const Flags& flags) {
     if (unknown) {
       std::cout << "unknown\n";
     } else {
-      std::cout << (in_some.empty() ? "nobody" : "nobody in every namespace; ")
+      std::cout << (in_some.empty() ? "no subject" : "no subject in every namespace; ")
                 << Printable(in_some) << "\n";
     }
     return exit_code;

@@ -51,7 +51,7 @@ says 'of somebody' out unknown
 expect 1 'of somebody else' can-i get pods --as=bob --input=bound.yaml
 tail -1 bound.yaml >bob.yaml
 expect 0 'perhaps in a namespace' who-can get pods --input=bob.yaml
-says 'perhaps in a namespace' out 'nobody in every namespace; perhaps in some: shop; use -A to see why'
+says 'perhaps in a namespace' out 'no subject in every namespace; perhaps in some: shop; use -A to see why'
 expect 2 'in a namespace' who-can -A get pods --input=bob.yaml
 says 'in a namespace' out unknown
 expect 2 'in their namespace' can-i get pods --as=bob -n shop --input=bound.yaml
@@ -70,7 +70,7 @@ sed 's/name: viewer/name: view/' bound.yaml | head -1 >view.yaml
 expect 0 'view is known' who-can get pods --input=view.yaml
 says 'view is known' out 'ann      User  everywhere  ClusterRoleBinding g'
 expect 0 'what it lacks' who-can get secrets --input=view.yaml
-says 'what it lacks' out nobody
+says 'what it lacks' out 'no subject'
 # 1.30's roles differ from 1.36's.
 expect 2 'what view has since' can-i --as=ann get resourceclaims.resource.k8s.io --input=view.yaml
 says 'what view has since' out unknown
@@ -184,13 +184,13 @@ says 'who, anywhere' out '"namespace":"shop"'
 expect 0 'a subresource taken for a name' who-can create serviceaccounts/token --input=old
 says 'a subresource taken for a name' err 'serviceaccounts --subresource=token'
 expect 0 'nobody can' who-can get secrets --input=old
-[ "$(cat out)" = 'nobody in every namespace; in some: shop; use -A to list them' ] || fail "nobody can: $(cat out)"
+[ "$(cat out)" = 'no subject in every namespace; in some: shop; use -A to list them' ] || fail "nobody can: $(cat out)"
 expect 0 'nobody can, anywhere' who-can list secrets --input=old
-[ "$(cat out)" = nobody ] || fail "nobody can, anywhere: $(cat out)"
+[ "$(cat out)" = 'no subject' ] || fail "nobody can, anywhere: $(cat out)"
 expect 0 'nobody but Kubernetes itself' who-can get /metrics --input=old
-says 'nobody but Kubernetes itself' err "nobody of the input; Kubernetes' own bindings allow it to Group system:monitoring"
+says 'nobody but Kubernetes itself' err "no subject of the input; Kubernetes' own bindings allow it to Group system:monitoring"
 expect 0 'nobody can in one' who-can get secrets -n bank --input=old
-[ "$(cat out)" = nobody ] || fail "nobody can in one: $(cat out)"
+[ "$(cat out)" = 'no subject' ] || fail "nobody can in one: $(cat out)"
 expect 0 'nobody can, in JSON' who-can --json get secrets --input=old
 [ "$(cat out)" = '[]' ] || fail "nobody can, in JSON: $(cat out)"
 says 'nobody can, in JSON' err 'the question is about every namespace; RoleBindings allow it in some: shop; use -A to list them'

@@ -24,7 +24,7 @@ struct Flags {
   std::vector<std::string> files;
 };
 
-// Writes what changed, and says so.
+// Writes the changed files, and prints their names.
 int WriteAll(const std::vector<Definition>& definitions, const std::string& folder) {
   for (const Definition& definition : definitions) {
     const std::string path = folder + "/" + definition.file;
@@ -106,9 +106,10 @@ void AddCrdCommand(CLI::App& app, int* exit_code) {
                    "Cut descriptions to this many bytes; 0 omits them (default: no limit)")
       ->check(CLI::NonNegativeNumber);
   command
-      ->add_option("--format", flags->format,
-                   "yaml, also for a chart's crds/; helm: for a chart's templates/, in which the "
-                   "conversion webhook's namespace is the release's")
+      ->add_option(
+          "--format", flags->format,
+          "yaml: plain YAML, which a chart's crds/ can hold; helm: templates for a chart's "
+          "templates/, with the conversion webhook in the release's namespace")
       ->check(CLI::IsMember({"helm", "yaml"}))
       ->capture_default_str();
   command->add_option("--service-namespace", flags->service_namespace,

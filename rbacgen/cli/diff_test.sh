@@ -31,7 +31,7 @@ for command in 'can-i --as=n/a get pods --input=' 'who-can get pods --input=' 'd
   # shellcheck disable=SC2086
   for input in pod.yaml empty.yaml role.yaml account.yaml; do
     expect 2 "nothing to ask of: $command$input" $command$input
-    ! grep -qE 'nobody|^no$' out || fail "nothing to ask of: $command$input: $(cat out)"
+    ! grep -qE 'no subject|^no$' out || fail "nothing to ask of: $command$input: $(cat out)"
   done
 done
 says 'an account alone' err 'account.yaml has no ClusterRoleBinding and no RoleBinding, so the holders of its roles are unknown'
@@ -209,7 +209,7 @@ printf '{apiVersion: v1, kind: ServiceAccount, metadata: {name: "a\\e[1A", name:
 expect 2 'a mistake, of escapes' diff chart.yaml wrong.yaml
 plain 'a mistake, of escapes'
 
-# The answer is not "nobody" where kubectl creates the binding, or cannot read the file.
+# The answer is not "no subject" where kubectl creates the binding, or cannot read the file.
 admin='apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding'
 rest='metadata: {name: b}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}, subjects: [{kind: User, name: ann}]'
 other="{$admin, metadata: {name: other}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}, subjects: [{kind: User, name: bob}]}"

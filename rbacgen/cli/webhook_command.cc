@@ -57,9 +57,8 @@ void AddWebhookCommand(CLI::App& app, int* exit_code) {
       "The namespace of the service, for markers without serviceNamespace (default: system)");
   AddSourceFlags(command, &flags->sources);
   command->footer(
-      "Reads any language with // comments. What the API server would reject is an error with file "
-      "and\n"
-      "line.\n\n"
+      "Reads any language with // comments. A marker that the API server would reject is an\n"
+      "error, with file and line.\n\n"
       "Example: rbacgen webhook --service-name=mine --service-namespace=mine-system ./...");
   command->callback([flags, exit_code] { *exit_code = Run(*flags); });
 }

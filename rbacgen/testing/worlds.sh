@@ -22,7 +22,7 @@ END
 chmod +x kubectl
 cluster=(--kubectl ./kubectl --kubeconfig config)
 
-# What grants something that the input does not have is not "nobody", "no" or "no difference".
+# A binding to a role that the input does not have: the answer is never "no subject", "no" or "no difference".
 cat >bound.yaml <<'END'
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: g}, roleRef: {kind: ClusterRole, name: viewer}, subjects: [{kind: User, name: ann}]}
 ---

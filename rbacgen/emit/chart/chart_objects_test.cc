@@ -41,7 +41,7 @@ std::vector<ChartFile> Chart(std::string_view text, const ChartOptions& options 
   return chart.ok() ? *std::move(chart) : std::vector<ChartFile>();
 }
 
-// What plain manifests have.
+// The contents of plain manifests.
 std::vector<Yaml> Objects(const std::vector<ChartFile>& files) {
   std::vector<Yaml> objects;
   for (const ChartFile& file : files) {
@@ -159,7 +159,7 @@ TEST(BuildChart, BaseMintsTokensOfTheComponentsAndHoldsItsLease) {
             "- apiGroups:\n  - coordination.k8s.io\n"
             "  resourceNames:\n  - mm\n"
             "  resources:\n  - leases\n  verbs:\n  - create\n  - get\n  - patch\n  - update\n");
-  // What the header tells the manager that it is granted.
+  // The grants in the header for the manager.
   EXPECT_EQ(rules,
             RulesYaml(BuildBaseMandate(Components(kAandB), "mm", "").grants.at(0).rules).Write());
 }
@@ -197,7 +197,7 @@ TEST(BuildChart, AKillSwitchNeedsTokens) {
   EXPECT_TRUE(BuildChart(Components(kA), options).ok());
   options.settings.identity_mode = "impersonate";
   EXPECT_EQ(BuildChart(Components(kA), options).status().message(),
-            "--kill-switch: there are no tokens to bind with --identity-mode=impersonate; use "
+            "--kill-switch: no tokens to bind with --identity-mode=impersonate; use "
             "--identity-mode=token");
 }
 

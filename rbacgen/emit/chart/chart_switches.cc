@@ -128,7 +128,7 @@ std::string Arguments(const std::vector<std::string>& names) {
 
 absl::Status ChartSwitches::Check(const std::vector<ComponentMandate>& components) const {
   if (settings_.kill_switch && settings_.identity_mode != "token") {
-    return absl::InvalidArgumentError(StrCat("--kill-switch: there are no tokens to bind with ",
+    return absl::InvalidArgumentError(StrCat("--kill-switch: no tokens to bind with ",
                                              "--identity-mode=", settings_.identity_mode,
                                              "; use --identity-mode=token"));
   }

@@ -184,7 +184,7 @@ TEST(FieldNamesTest, OptionsSayNamesInJson) {
   EXPECT_THAT(with("scale { specReplicasPath: \".spec.replica_count\" statusReplicasPath: "
                    "\".status.readyReplicas\" } ")
                   .report,
-              HasSubstr("scale.specReplicasPath .spec.replica_count does not exist: there is no "
+              HasSubstr("scale.specReplicasPath .spec.replica_count does not exist: unknown field "
                         "\"replica_count\"; in JSON it is \"replicaCount\"\n"));
   const TestOutput output = with(
       "scale { specReplicasPath: \".spec.replicaCount\" statusReplicasPath: "
@@ -204,19 +204,20 @@ TEST(FieldNamesTest, AMistakeHasTheNameInJson) {
   } cases[] = {
       {"repeated Item items = 1 [(mandate.api.schema) = { listType: \"map\" listMapKeys: "
        "\"pod_name\" }];",
-       "listMapKeys: there is no \"pod_name\"; in JSON it is \"podName\"\n"},
+       "listMapKeys: unknown field \"pod_name\"; in JSON it is \"podName\"\n"},
       {"optional Item item = 1 [(mandate.api.schema) = { default: \"{\\\"podName\\\": \\\"a\\\", "
        "\\\"logLevel\\\": \\\"b\\\"}\" }];",
-       ": there is no \"logLevel\"; in JSON it is \"log_level\"\n"},
+       ": unknown field \"logLevel\"; in JSON it is \"log_level\"\n"},
       {"optional Item item = 1 [(mandate.api.schema) = { atLeastOneOf { fields: \"LOG_LEVEL\" } "
        "}];",
-       "atLeastOneOf: there is no \"LOG_LEVEL\"; in JSON it is \"log_level\"\n"},
+       "atLeastOneOf: unknown field \"LOG_LEVEL\"; in JSON it is \"log_level\"\n"},
       {"optional Item item = 1 [(mandate.api.schema) = { validations { rule: \"true\" fieldPath: "
        "\".pod_name\" } }];",
-       "fieldPath .pod_name does not exist: there is no \"pod_name\"; in JSON it is \"podName\"\n"},
+       "fieldPath .pod_name does not exist: unknown field \"pod_name\"; in JSON it is "
+       "\"podName\"\n"},
       {"optional Item item = 1 [(mandate.api.schema) = { validations { rule: \"true\" fieldPath: "
        "\".pod\" } }];",
-       "fieldPath .pod does not exist: there is no \"pod\"\n"},
+       "fieldPath .pod does not exist: unknown field \"pod\"\n"},
   };
   for (const auto& c : cases) {
     const std::string text =

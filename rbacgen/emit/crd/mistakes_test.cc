@@ -45,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"Required", With({{&Source::spec, "required string f = 1;"}}),
                 "x.proto:9: error: f is `required` for protobuf"},
         Mistake{"NoPresence", With({{&Source::spec, "string f = 1;"}, {&Source::syntax, "proto3"}}),
-                "x.proto:9: error: f cannot tell empty from absent"},
+                "x.proto:9: error: f is the same in JSON if it is empty or absent"},
         Mistake{"MapKeys", With({{&Source::spec, "map<int32, string> f = 1;"}}),
                 "x.proto:9: error: the keys of a map must be strings"},
         Mistake{"GoMarker",
@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
                 With({{&Source::object,
                        "option (mandate.api.object) = { atMostOneOf { fields: \"a\" fields: "
                        "\"b\" } };"}}),
-                "x.proto:8: error: atMostOneOf: there is no \"a\"", 2},
+                "x.proto:8: error: atMostOneOf: unknown field \"a\"", 2},
         Mistake{"OneOfOne",
                 With({{&Source::object,
                        "option (mandate.api.object) = { exactlyOneOf { fields: \"a\" } };"}}),

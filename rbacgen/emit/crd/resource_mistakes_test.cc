@@ -44,9 +44,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "shortNames \"w\" is already a name of this kind"),
         OfOption("ColumnType", "printerColumns { name: \"A\" type: \"text\" jsonPath: \".spec\" }",
                  "printer column A: type \"text\" must be one of"),
-        OfOption("ColumnPath",
-                 "printerColumns { name: \"A\" type: \"string\" jsonPath: \".spec.colour\" }",
-                 "printer column A: jsonPath .spec.colour does not exist: there is no \"colour\""),
+        OfOption(
+            "ColumnPath",
+            "printerColumns { name: \"A\" type: \"string\" jsonPath: \".spec.colour\" }",
+            "printer column A: jsonPath .spec.colour does not exist: unknown field \"colour\""),
         OfOption("ColumnTwice",
                  "printerColumns { name: \"A\" type: \"string\" jsonPath: \".spec\" } "
                  "printerColumns { name: \"A\" type: \"string\" jsonPath: \".status\" }",
@@ -67,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
         OfOption("SelectorOfSpec",
                  "scale { specReplicasPath: \".spec.n\" statusReplicasPath: \".status.n\" "
                  "labelSelectorPath: \".spec.s\" }",
-                 "scale.labelSelectorPath .spec.s does not exist: there is no \"s\"", 3),
+                 "scale.labelSelectorPath .spec.s does not exist: unknown field \"s\"", 3),
         OfOption("SelectableUnknown", "selectableFields: \".spec.colour\"",
                  "selectableFields .spec.colour does not exist"),
         OfOption("ColumnWithoutName", "printerColumns { type: \"string\" jsonPath: \".spec\" }",

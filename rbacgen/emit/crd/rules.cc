@@ -86,8 +86,8 @@ void CheckTransitions(const SchemaNode& node, bool known, const Place& above,
     if (known || rule["rule"].text().find("oldSelf") == std::string::npos) continue;
     diagnostics->Error(
         place,
-        "immutable, or a rule with oldSelf, cannot be here: the items of a list have "
-        "no old values unless it is listType: \"map\", nor has what is below "
+        "immutable and rules with oldSelf are not supported here: the API server finds no old "
+        "value of a list's items, unless the list is listType: \"map\", or of a field below "
         "mapType: \"atomic\"");
   }
   const bool fields_known = known && !Says(node, "x-kubernetes-map-type", "atomic");

@@ -54,7 +54,7 @@ Yaml ToYaml(const SchemaNode& node, const YamlOptions& options) {
 }
 
 std::string NoProperty(const SchemaNode& node, const std::string& name) {
-  std::string text = StrCat("there is no ", Quoted(name));
+  std::string text = StrCat("unknown field ", Quoted(name));
   for (const auto& [property, schema] : node.properties) {
     if (Folded(property) == Folded(name)) {
       StrAppend(&text, "; in JSON it is ", Quoted(property));

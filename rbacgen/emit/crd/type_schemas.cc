@@ -230,8 +230,9 @@ void TypeSchemas::CheckPresence(const FieldDescriptor& field) {
                                " is `required` for protobuf, which cannot be changed later: make "
                                "it optional with option required"));
   } else if (!field.is_repeated() && !field.has_presence()) {
-    diagnostics_->Error(files_.PlaceOf(field),
-                        StrCat(field.name(), " cannot tell empty from absent: make it optional"));
+    diagnostics_->Error(
+        files_.PlaceOf(field),
+        StrCat(field.name(), " is the same in JSON if it is empty or absent: make it optional"));
   }
 }
 

@@ -64,12 +64,13 @@ void CheckWebhooks(const Webhooks& webhooks, Severity twice, Diagnostics* diagno
     for (const ConfigurationName& name : webhooks.names) {
       if (name.mutating != mutating) continue;
       if (sorted.empty()) {
-        diagnostics->Error(name.place, StrCat("there is no ", Word(mutating),
-                                              " webhook, so this name has no effect"));
+        diagnostics->Error(name.place, StrCat("the sources have no ", Word(mutating),
+                                              " webhook, so this name has no effect; remove it"));
       } else if (first != nullptr) {
-        diagnostics->Error(name.place,
-                           StrCat("the configuration of ", Word(mutating), " webhooks is named at ",
-                                  first->place.ToString(), " already; remove one of the names"));
+        diagnostics->Error(
+            name.place,
+            StrCat("the configuration of ", Word(mutating), " webhooks already has a name at ",
+                   first->place.ToString(), "; remove one of the names"));
       }
       if (first == nullptr) first = &name;
     }

@@ -95,10 +95,12 @@ TEST(CheckWebhooks, OfAllTogether) {
   EXPECT_THAT(Check(Read(a + a), Severity::kWarning), HasSubstr("a.go:2: warning: the name"));
   const std::string name = "// +kubebuilder:webhookconfiguration:mutating=false,name=mine\n";
   EXPECT_EQ(Check(Read(a + name)), "");
-  EXPECT_THAT(Check(Read(name)), HasSubstr("a.go:1: error: there is no validating webhook"));
-  EXPECT_THAT(Check(Read(a + name + name)),
-              HasSubstr("a.go:3: error: the configuration of validating webhooks is named at "
-                        "a.go:2 already"));
+  EXPECT_THAT(Check(Read(name)),
+              HasSubstr("a.go:1: error: the sources have no validating webhook"));
+  EXPECT_THAT(
+      Check(Read(a + name + name)),
+      HasSubstr("a.go:3: error: the configuration of validating webhooks already has a name at "
+                "a.go:2; remove one of the names"));
 }
 
 }  // namespace
