@@ -79,7 +79,7 @@ struct Held {
   std::string holder;  // title
 };
 
-// A role that is bound to somebody who is reached, and where.
+// A role that is bound to a reached identity, and the namespace of the binding.
 struct BoundRole {
   std::string kind, name, ns;
   auto operator<=>(const BoundRole&) const = default;
@@ -150,7 +150,7 @@ class Search {
     return nullptr;
   }
 
-  // Then further steps tell nothing.
+  // Then further steps add nothing.
   bool HoldsEverything() const {
     return std::ranges::any_of(held_, [](const Held& held) {
       return held.right.ns.empty() && held.right.rule == Anything();
@@ -285,7 +285,7 @@ class Search {
     if (rewrites || makes) TakeEverything(ns, escalate);
   }
 
-  // Rewriting a role that is bound to somebody who is reached.
+  // Rewriting a role that is bound to a reached identity.
   void EscalateBound() {
     for (const BoundRole& role : std::set<BoundRole>(bound_)) {
       const bool of_cluster = role.kind == "ClusterRole";
@@ -339,7 +339,7 @@ class Search {
     considered_ = std::string::npos;
   }
 
-  // Users and groups that bindings name; what nobody granted anything gives nothing.
+  // Users and groups that bindings name; a user without a binding adds no rights.
   void TakeUsers() {
     if (HoldsEverything()) return;
     std::set<std::pair<std::string, std::string>> subjects = {

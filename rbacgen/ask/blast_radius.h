@@ -1,7 +1,9 @@
-// What a set of identities reaches together: whom they can become, and what all of these may do.
+// The blast radius of a set of identities: the identities that they can become, and the rights of
+// all of them together.
 //
-// One who holds several identities combines their rights. The ways to more, taken until nothing is
-// added (k8s.io/kubernetes: TokenRequest, impersonation, pkg/registry/rbac's escalation checks):
+// A holder of several identities combines their rights. The ways to more rights, which are followed
+// until none adds a right (k8s.io/kubernetes: TokenRequest, impersonation, pkg/registry/rbac's
+// escalation checks):
 //
 // - create serviceaccounts/token, impersonate, or a Secret of the type service-account-token
 //   (create and get secrets): that ServiceAccount, user or group;
@@ -24,16 +26,16 @@ namespace mandate::rbacgen {
 
 struct Step {
   std::string gained;  // an identity's title, or "the ClusterRole x", "everything in ns"
-  std::string from;    // whose right it is
+  std::string from;    // the identity that holds the right
   std::string how;     // that right, in words
-  // How severe it is that somebody has that right; none of the start.
+  // The severity of that right; nullopt for a step of the start.
   std::optional<Danger::Severity> severity = std::nullopt;
 };
 
 struct BlastRadius {
   std::vector<Step> steps;   // in the order in which they can be taken; the start has no `from`
   bool everything = false;   // any request on any object
-  RightsByNamespace rights;  // normalised; without what Kubernetes gives everybody
+  RightsByNamespace rights;  // normalised; without the rights that Kubernetes gives every user
 };
 
 BlastRadius ComputeBlastRadius(const World& world, const std::vector<rbac::UserInfo>& start);

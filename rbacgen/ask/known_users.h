@@ -14,8 +14,8 @@ namespace mandate::rbacgen {
 // OK if the world has the identity that FindUser() makes of `name`, and each of the groups: as a
 // component, a ServiceAccount or a binding's subject, or because it is spelled out (user:NAME,
 // group:NAME). Else NotFound, with the next step: the name may be mistyped, and "no" would be an
-// answer about nobody. Nodes are not known: RBAC is not what authorizes them. `world` has the
-// built-in policy, whose users and groups are Kubernetes' own.
+// answer about a user that does not exist. Nodes are unknown, because RBAC does not authorize them.
+// `world` has the built-in policy, whose users and groups are Kubernetes' own.
 absl::Status CheckKnown(const World& world, std::string_view name,
                         const std::vector<std::string>& groups);
 

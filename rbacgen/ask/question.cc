@@ -125,7 +125,7 @@ std::vector<QuestionDoubt> QuestionDoubts(const QuestionText& text, const rbac::
                       /*is_open=*/dot == std::string::npos});
   }
   if (!mistyped.empty()) return doubts;
-  // What no request can do, nobody can.
+  // No user can do what no request can do.
   for (std::string& doubt : lint(request.verb, target)) {
     const auto is_it = [&](const QuestionDoubt& known) { return known.text == doubt; };
     if (std::ranges::none_of(doubts, is_it)) doubts.push_back({std::move(doubt)});

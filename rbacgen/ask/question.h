@@ -18,8 +18,8 @@ struct QuestionText {
   std::string ns;
 };
 
-// The request that is asked about; FindResource() says what the resource names. InvalidArgument if
-// it is none.
+// The request of the question; FindResource() resolves its resource. InvalidArgument if the text is
+// not a valid request.
 absl::StatusOr<rbac::Attributes> ParseQuestion(const QuestionText& text, const World& world);
 
 // Whether Kubernetes itself has the resource, and in no namespace: no RoleBinding allows the
@@ -29,11 +29,11 @@ bool IsOfNoNamespace(const rbac::Attributes& request);
 
 struct QuestionDoubt {
   std::string text;  // a sentence
-  // The verb or the resource is mistyped or not known: "no" would not answer what was meant.
+  // The verb or the resource is mistyped or unknown: "no" would answer another question.
   bool is_open = false;
 };
 
-// What of the question may not be what was meant: a subresource that is taken for a name, as
+// The parts of the question that may be misread: a subresource that is read as a name, as
 // kubectl takes it; a namespace for what is of none; what Kubernetes' own API does not know, as far
 // as this knows it. A resource that the world's `custom` has is known.
 std::vector<QuestionDoubt> QuestionDoubts(const QuestionText& text, const rbac::Attributes& request,

@@ -87,7 +87,7 @@ Json::Value RadiusJson(const BlastRadius& radius) {
 }
 
 RadiusDiff DiffRadii(const BlastRadius& before, const BlastRadius& now) {
-  // Whoever may do anything to every resource can give himself the rest.
+  // An identity that may do anything to every resource can give itself the other rights.
   const auto gained = [](const BlastRadius& less, const BlastRadius& more) {
     return less.everything ? RightsByNamespace() : Gained(less.rights, more.rights);
   };

@@ -1,4 +1,4 @@
-// Blast radii, and how two differ, for people and for machines.
+// Writes blast radii, and the difference of two, as text and as JSON.
 #ifndef RBACGEN_ASK_RADIUS_REPORT_H_
 #define RBACGEN_ASK_RADIUS_REPORT_H_
 
@@ -16,7 +16,7 @@ namespace mandate::rbacgen {
 std::string RadiusText(const BlastRadius& radius);
 Json::Value RadiusJson(const BlastRadius& radius);
 
-// What a change adds to a blast radius, and takes away.
+// The rights that a change adds to a blast radius, and those that it removes.
 struct RadiusDiff {
   bool everything_before = false, everything = false;
   std::vector<Step> added, removed;

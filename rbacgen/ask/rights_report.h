@@ -10,12 +10,12 @@
 
 namespace mandate::rbacgen {
 
-// A line for each rule, the most severe first: `lead`, its words, and if that is asked for, what it
-// amounts to and how severe that is.
+// A line for each rule, the most severe first: `lead`, its words, and on request its
+// consequences and their severity.
 std::string RightsText(std::string_view lead, const RightsByNamespace& rights, bool consequences);
 
 // A list of rules as in a role, the most severe first, each with its "namespace" if it has one, and
-// "consequences" and "severity" if it amounts to more than it says.
+// "consequences" and "severity" if the rule has consequences beyond its words.
 Json::Value RightsJson(const RightsByNamespace& rights);
 
 }  // namespace mandate::rbacgen

@@ -1,4 +1,4 @@
-// Whom two worlds know, to be compared one by one.
+// The subjects of two worlds, to be compared one by one.
 #ifndef RBACGEN_ASK_SUBJECTS_H_
 #define RBACGEN_ASK_SUBJECTS_H_
 
@@ -19,20 +19,20 @@ struct SubjectKey {
 
 // Matches bindings that name the subject itself, and none of its groups.
 rbac::UserInfo Alone(const SubjectKey& subject);
-// The subject as it makes requests: with the groups that the API server adds. Of a group, somebody
-// who is in it.
+// The subject as it makes requests: with the groups that the API server adds. For a group, a
+// member of it.
 rbac::UserInfo WithGroups(const SubjectKey& subject);
 
 struct Compared {
   std::string title;  // a component's name, "namespace/name", "user x" or "group x"
-  // A component, whose ServiceAccounts may be called otherwise in the two worlds. It is in both, or
-  // new, or gone; another subject is taken to be in both.
+  // A component, whose ServiceAccounts may have different names in the two worlds. It is in both,
+  // or new, or gone; every other subject counts as being in both.
   bool is_component = false;
   std::optional<SubjectKey> before, now;
 };
 
 // Components first, then the other subjects of bindings. If one of the worlds is a source tree and
-// the other is not, only components: a tree says nothing of a cluster's other subjects.
+// the other is not, only components: a tree does not declare a cluster's other subjects.
 std::vector<Compared> SubjectsToCompare(const World& before, const World& now);
 
 }  // namespace mandate::rbacgen

@@ -1,4 +1,4 @@
-// What each identity gains and loses between two worlds.
+// The rights that each identity gains and loses between two worlds.
 #ifndef RBACGEN_ASK_WORLD_DIFF_H_
 #define RBACGEN_ASK_WORLD_DIFF_H_
 
@@ -13,18 +13,18 @@ namespace mandate::rbacgen {
 struct IdentityDiff {
   std::string title;
   enum class Kind { kNew, kGone, kChanged } kind = Kind::kChanged;
-  // By bindings that name the identity, or a group of a ServiceAccount; without what every cluster
-  // gives everybody.
+  // By bindings that name the identity, or a group of a ServiceAccount; without the rights that
+  // every cluster gives all users.
   RightsByNamespace gained, lost;
   // By markers with granted=external.
   RightsByNamespace gained_later, lost_later;
 };
 
-// Of SubjectsToCompare(), those whose rights differ. Where one side does not know external markers,
-// as a cluster, these are not compared.
+// The subjects of SubjectsToCompare() whose rights differ. If one side has no external markers, as
+// a cluster, external rights are not compared.
 std::vector<IdentityDiff> DiffWorlds(const World& before, const World& now);
 
-// In words: "scope-instance", then "  + may get pods", "  - may no longer …".
+// As text: "scope-instance", then "  + may get pods", "  - may no longer …".
 std::string DiffText(const std::vector<IdentityDiff>& diffs);
 std::string DiffJson(const std::vector<IdentityDiff>& diffs);
 

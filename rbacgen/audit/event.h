@@ -19,8 +19,8 @@ struct AuditEvent {
   std::string request_uri;
   std::string received;  // RFC 3339
   std::string user_agent;
-  std::string username;      // who authenticated; empty if nobody did
-  std::string impersonated;  // as whom; usually empty
+  std::string username;      // the authenticated user; empty if there was none
+  std::string impersonated;  // the impersonated user; usually empty
   bool masters = false;      // either is in the group system:masters
   // user.extra["authentication.kubernetes.io/credential-id"], such as "JTI=<uuid>".
   std::vector<std::string> credential_ids;
@@ -30,24 +30,24 @@ struct AuditEvent {
   std::string pod_name, pod_uid;
   bool has_object = false;
   std::string group, resource, subresource, ns, name;
-  int code = 0;             // of the response; 0 if there is none
+  int code = 0;             // of the response; 0 without one
   bool forbidden = false;   // by the authorizer
-  bool authorized = false;  // the authorizer says so; else it may have said nothing
+  bool authorized = false;  // the authorizer allowed it; false also if the event has no decision
   std::string reason;       // the authorizer's
-  // It was to act as somebody else, and may not: nobody is named as whom, and it never reached the
-  // authorizer.
+  // The user may not impersonate: the event does not name the impersonated user, and the request
+  // never reached the authorizer.
   bool impersonation_refused = false;
   std::string issued_credential_id;  // of the token that the request made
   // Of the bodies, if the log has them and they follow objectRef, as the server writes it.
   EventBody body;
 
-  // As whom the request acted.
+  // The user that the request acted as.
   const std::string& user() const { return impersonated.empty() ? username : impersonated; }
 };
 
-// Reads one event's text. InvalidArgument if it is no JSON object of kind Event in audit.k8s.io/v1.
-// The items of an EventList name no kind: what names none is an event if it has an auditID, a
-// level and a stage.
+// Reads one event's text. InvalidArgument if it is not a JSON object of kind Event in
+// audit.k8s.io/v1. The items of an EventList have no kind: an object without a kind is an event if
+// it has an auditID, a level and a stage.
 absl::Status ParseAuditEvent(std::string_view line, AuditEvent* event);
 
 }  // namespace mandate::rbacgen

@@ -13,10 +13,10 @@
 
 namespace mandate::rbacgen {
 
-// What a TokenRequest (authentication.k8s.io/v1) asks for.
+// The fields of a TokenRequest (authentication.k8s.io/v1) that the trace compares.
 struct TokenRequestFacts {
   std::vector<std::string> audiences;
-  int64_t expiration_seconds = 0;  // 0: not said
+  int64_t expiration_seconds = 0;  // 0: not set
   std::string bound_kind, bound_name;
 };
 
@@ -29,7 +29,7 @@ struct EventBody {
   bool is_list = false;           // of these, from the first to the last
 };
 
-// Whether bodies of such objects say something that the trace needs.
+// Whether the trace needs facts from the bodies of these objects.
 bool HasFacts(std::string_view group, std::string_view resource, std::string_view subresource);
 
 // Consumes a body of such an object, of whatever shape, and adds to `facts`.

@@ -14,7 +14,7 @@ namespace {
 
 bool IsWrite(std::string_view verb) { return verb != "get" && verb != "list" && verb != "watch"; }
 
-// What the API server asks its authorizer while it serves another request: it writes no event.
+// Checks that the API server makes while it serves another request: it logs no event for them.
 bool IsUnseen(const rbac::Rule& rule) {
   constexpr std::string_view kVerbs[] = {"bind", "escalate", "approve", "sign", "attest", "use"};
   const std::string& verb = rule.verbs.front();
@@ -120,7 +120,7 @@ class Builder {
     report_.identities.push_back(std::move(identity));
   }
 
-  // What is declared, and what is granted beyond it.
+  // The declared rights, and the grants beyond them.
   std::map<Key, FourWayRow> Rows(const IdentityLedger& ledger) const {
     std::map<Key, FourWayRow> rows;
     for (const RuleAtom& atom : ledger.declared.atoms()) {

@@ -20,28 +20,28 @@ namespace mandate::rbacgen {
 struct FindingKind {
   const char* name;
   const char* says;
-  bool fails;  // unless --fail-on says otherwise
+  bool fails;  // unless --fail-on lists other kinds
 };
 const std::vector<FindingKind>& FindingKinds();
 
 struct Finding {
   std::string kind;
-  std::string component;  // empty: nobody's in particular
+  std::string component;  // empty: the finding concerns no single component
   std::string text;
 };
 
-// What a rule of an identity has to show for itself.
+// The evidence that a rule of an identity is needed.
 enum class Verdict {
   kUsed,
   kServed,  // list or watch: the shared cache serves it, from a watch that was used
   kUnused,
   kUnexercised,  // not used, but the binary has a call for it
-  kUnseen,       // the server asks this of itself: no log has it (bind, escalate, finalizers)
-  kHidden,       // the audit policy leaves it out
-  kOnce,         // not used, because what it makes was there
-  kNotYet,       // the log is too short to tell
-  kExternal,     // somebody else grants it, and did not, or it was not used
-  kUndeclared,   // granted or compiled, and no marker says so
+  kUnseen,       // the server checks this internally: no log has it (bind, escalate, finalizers)
+  kHidden,       // the audit policy omits it
+  kOnce,         // not used, because its object existed already
+  kNotYet,       // the log is too short for an answer
+  kExternal,     // an administrator grants it, but did not, or it was not used
+  kUndeclared,   // granted or compiled, but no marker declares it
 };
 const char* VerdictWords(Verdict verdict);
 
@@ -50,11 +50,11 @@ struct FourWayRow {
   std::string ns;
   std::vector<std::string> declared;  // places
   bool implicit = false;
-  bool external = false;         // every marker of it says that somebody else grants it
+  bool external = false;         // all its markers have granted=external
   std::optional<bool> compiled;  // nullopt: not asked
   int64_t used = 0;
   std::optional<bool> granted;  // nullopt: not asked
-  std::string granted_by;       // of what no marker declares
+  std::string granted_by;       // set if no marker declares the rule
   Verdict verdict = Verdict::kUsed;
 };
 
@@ -71,13 +71,14 @@ struct FourWayInput {
   bool has_granted = false;
   std::optional<std::vector<CompiledCall>> compiled;
   const AuditPolicyFile* policy = nullptr;
-  double window_seconds = 0;  // what the log must cover before a rule is called unused
+  double window_seconds =
+      0;  // the time that the log must cover before a rule is reported as unused
 };
 
 struct FourWayReport {
   std::vector<FourWayIdentity> identities;
   std::vector<Finding> findings;
-  // What one cannot tell, and why.
+  // Questions that the log does not answer, and the reasons.
   std::vector<std::string> notes;
   double covered_seconds = 0;
 };

@@ -1,4 +1,4 @@
-// A four-way report for people, and for machines.
+// Writes a four-way report as text and as JSON.
 #ifndef RBACGEN_AUDIT_FOUR_WAY_REPORT_H_
 #define RBACGEN_AUDIT_FOUR_WAY_REPORT_H_
 
@@ -9,7 +9,8 @@
 
 namespace mandate::rbacgen {
 
-// A table for each identity, one of its tokens' origins, what was found, and a line of totals.
+// A table for each identity, a table of the origins of its tokens, the findings, and a line of
+// totals.
 std::string FourWayText(const FourWayReport& report, const TraceReport& trace, bool colour);
 
 // One JSON object, keys sorted, with nothing shortened; the trace's members too.

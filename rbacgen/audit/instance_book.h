@@ -1,4 +1,4 @@
-// A book of the ScopeInstances in a log, to find bindings that are for none of them.
+// A book of the ScopeInstances in a log, to find bindings that belong to none of them.
 #ifndef RBACGEN_AUDIT_INSTANCE_BOOK_H_
 #define RBACGEN_AUDIT_INSTANCE_BOOK_H_
 
@@ -12,14 +12,14 @@
 
 namespace mandate::rbacgen {
 
-// Judges only where the log has what it takes: the bindings' bodies (level Request), a list of all
-// ScopeInstances, and every later change of them (level RequestResponse). Memory is bounded. Not
-// thread-safe.
+// Reports only if the log has all that it needs: the bindings' bodies (level Request), a list of
+// all ScopeInstances, and every later change of them (level RequestResponse). Memory is bounded.
+// Not thread-safe.
 class InstanceBook {
  public:
   explicit InstanceBook(size_t max_instances = 10000) : max_instances_(max_instances) {}
 
-  // Anybody's request about a ScopeInstance.
+  // A request of any user about a ScopeInstance.
   void NoteInstance(const AuditEvent& event);
   // A component's request that made a binding.
   void NoteBinding(const AuditEvent& event, const std::string& component);

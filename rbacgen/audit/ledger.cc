@@ -158,7 +158,7 @@ Unexplained* Ledger::Entry(std::map<std::string, Unexplained>* entries, std::str
 void Ledger::NoteUse(const AuditEvent& event, const rbac::Attributes& request,
                      IdentityLedger* ledger) {
   ++ledger->requests;
-  if (event.code == 401) return;  // nobody's request
+  if (event.code == 401) return;  // a request without a user
   if (IsDenied(event)) {
     // A refused request uses no right, and proves no need of one.
     Unexplained* entry = Entry(&ledger->denied, OperationWords(request), event, request, ledger);
@@ -203,7 +203,7 @@ void Ledger::NoteUndeclared(const AuditEvent& event, const rbac::Attributes& req
 
 void Ledger::NoteImpersonation(const AuditEvent& event, const rbac::Attributes& request,
                                IdentityLedger* bearer) {
-  // The server asks these of its authorizer without an event of their own.
+  // The server checks these with its authorizer and logs no event for them.
   bool declared = false;
   const auto note = [&](const rbac::Attributes& a) {
     declared = bearer->declared.Note(a) || declared;

@@ -1,5 +1,5 @@
-// What each identity used, beside what it declares and what it was granted. Memory does not grow
-// with the log.
+// A record of the rights that each identity used, compared with its declared and granted rights.
+// Memory does not grow with the log.
 #ifndef RBACGEN_AUDIT_LEDGER_H_
 #define RBACGEN_AUDIT_LEDGER_H_
 
@@ -16,8 +16,8 @@
 
 namespace mandate::rbacgen {
 
-// What a request asked for, as the API server's authorizer saw it. From its verb and URI; from its
-// objectRef if they disagree.
+// The attributes of a request, as the API server's authorizer saw them: from its verb and URI, or
+// from its objectRef if the two differ.
 rbac::Attributes AttributesOfEvent(const AuditEvent& event);
 
 // The server's reason: 'RBAC: allowed by ClusterRoleBinding "b" of ClusterRole "r" to Group "g"'.
@@ -27,8 +27,8 @@ struct AllowedBy {
   std::string subject;  // 'Group "g"'
 };
 std::optional<AllowedBy> ParseReason(std::string_view reason);
-// Whether Kubernetes' own policy allows everybody the request by this role: discovery, questions
-// about oneself. A cluster's role with this name may allow more.
+// Whether Kubernetes' own policy allows all users the request by this role: discovery, reviews
+// of a user's own rights. A cluster's role with this name may allow more.
 bool IsEverybodys(const AllowedBy& allowed, const rbac::Attributes& request);
 
 // Requests of one verb and resource that the declared rules do not explain.
@@ -71,7 +71,7 @@ class Ledger {
 
  private:
   void NoteUse(const AuditEvent& event, const rbac::Attributes& request, IdentityLedger* ledger);
-  // A right that the request has used: its own, or one that the server asked for besides.
+  // A right that the request has used: its own, or another that the server checked for it.
   void NoteRight(const AuditEvent& event, const rbac::Attributes& request, IdentityLedger* ledger);
   void NoteUndeclared(const AuditEvent& event, const rbac::Attributes& request,
                       IdentityLedger* ledger);

@@ -11,8 +11,9 @@
 namespace mandate::rbacgen {
 
 // Calls `chunk` with the file's bytes in order, each view valid until the call returns; "-" is
-// standard input. What begins as gzip does (RFC 1952, several members too) is unpacked. NotFound
-// if it cannot be opened, Unavailable if it cannot be read to its end; what came before was given.
+// standard input. Input that begins like gzip (RFC 1952, also with several members) is unpacked.
+// NotFound if the file cannot be opened. Unavailable if it cannot be read to its end; `chunk` was
+// called with the bytes before the error.
 absl::Status ReadLogBytes(const std::string& path,
                           const std::function<void(std::string_view)>& chunk);
 

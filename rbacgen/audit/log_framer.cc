@@ -94,7 +94,7 @@ void LogFramer::AddLineBytes(std::string_view* bytes) {
     ++line_;
     return;
   }
-  // Enough of the line must be there to tell what it is.
+  // The line must be long enough to recognise its kind.
   const bool whole = feed != bytes->npos;
   const size_t known = held_.size();
   if (known < kListPrefix && (whole || known + part.size() >= kListPrefix)) {

@@ -2,7 +2,7 @@
 //
 // A log is lines of Events, as --audit-log-path writes them, or documents over one or more lines:
 // an EventList of any size, as --audit-webhook-config-file posts them, an array, an indented Event.
-// What is damaged is named and passed over: the next good line counts again.
+// A damaged part is reported and skipped; reading continues at the next good line.
 #ifndef RBACGEN_AUDIT_LOG_FRAMER_H_
 #define RBACGEN_AUDIT_LOG_FRAMER_H_
 
@@ -17,22 +17,23 @@
 namespace mandate::rbacgen {
 
 struct FrameSink {
-  // The text of what should be one event; valid until the call returns. An error if it is none.
+  // The text of a candidate event; valid until the call returns. Returns an error if it is not one.
   std::function<absl::Status(std::string_view text)> event;
-  // What could not be read, on which line of which log, and why.
+  // A part that could not be read: its log, its line and the reason.
   std::function<void(const std::string& log, int64_t line, std::string_view why)> damaged;
 };
 
 // Not thread-safe.
 class LogFramer {
  public:
-  // `max_event`, in bytes, at least 512: longer ones are passed over, as damaged.
+  // `max_event`, in bytes, at least 512: longer events are skipped as damaged.
   LogFramer(size_t max_event, FrameSink sink);
 
-  // The logs in order of time. A line that was cut by the rotation is put together again.
+  // The logs in order of time. A line that was cut by the rotation is joined again.
   void BeginLog(std::string name);
   void Add(std::string_view bytes);
-  // The end of the last log. True if its last line was not finished: its writer may be at it.
+  // The end of the last log. True if its last line was not finished: its writer may still be
+  // writing it.
   bool Finish();
 
  private:
@@ -44,7 +45,7 @@ class LogFramer {
 
   void BeginDocument();
   void AddDocumentBytes(std::string_view* bytes);
-  // One byte of a document; false when the document ended with it, or is given up.
+  // One byte of a document; false when the document ended with it, or is abandoned.
   bool Step(char c);
   bool StepInString(char c);
   bool ItemMayBegin() const;

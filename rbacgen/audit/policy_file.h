@@ -1,4 +1,4 @@
-// An audit policy (audit.k8s.io/v1 Policy), as far as telling what it leaves out of the log.
+// An audit policy (audit.k8s.io/v1 Policy), read to find the requests that it omits from the log.
 #ifndef RBACGEN_AUDIT_POLICY_FILE_H_
 #define RBACGEN_AUDIT_POLICY_FILE_H_
 
@@ -15,11 +15,12 @@ namespace mandate::rbacgen {
 // Immutable.
 class AuditPolicyFile {
  public:
-  // InvalidArgument, with the line, if it is no such policy.
+  // InvalidArgument, with the line, if the text is not a valid policy.
   static absl::StatusOr<AuditPolicyFile> Parse(std::string_view yaml);
 
   // Whether the log has an event of the request's end (a watch: its start): the first rule that
-  // matches decides, as in k8s.io/apiserver pkg/audit/policy; without one there is none.
+  // matches decides, as in k8s.io/apiserver pkg/audit/policy; if none matches, the log has no
+  // event.
   bool Logs(const rbac::UserInfo& user, const rbac::Attributes& request) const;
 
  private:

@@ -1,4 +1,4 @@
-// A trace for people, and for machines.
+// Writes a trace as text and as JSON.
 #ifndef RBACGEN_AUDIT_REPORT_H_
 #define RBACGEN_AUDIT_REPORT_H_
 
@@ -9,7 +9,7 @@
 
 namespace mandate::rbacgen {
 
-// Two aligned tables, what was found, and a line of totals.
+// Two aligned tables, the findings, and a line of totals.
 std::string TraceText(const TraceReport& report, bool colour);
 
 // The second of the two: where the components' tokens came from.

@@ -1,4 +1,4 @@
-// Which of an identity's rules its requests used.
+// The rules of an identity that its requests used.
 #ifndef RBACGEN_AUDIT_RULE_USE_H_
 #define RBACGEN_AUDIT_RULE_USE_H_
 
@@ -17,12 +17,12 @@ struct RuleAtom {
   std::string ns;  // empty: every namespace and cluster scope
   rbac::Rule rule;
   std::string source;     // where it is declared, or what grants it
-  bool external = false;  // somebody else grants it
+  bool external = false;  // an administrator grants it
   bool implicit = false;  // every component has it
   int64_t uses = 0;
 };
 
-// Breaks `rule` down; `like` says the rest.
+// Breaks `rule` down; the other fields are those of `like`.
 void AddAtoms(const rbac::Rule& rule, const RuleAtom& like, std::vector<RuleAtom>* atoms);
 
 // Not thread-safe.

@@ -167,7 +167,7 @@ class Suggester {
           verbs[{u.example.api_group, resource, ns}].insert(u.example.verb);
         }
       }
-      // What is written without a namespace holds in each.
+      // A marker without a namespace applies in each namespace.
       for (auto& [target, its] : verbs) {
         const auto& [group, resource, ns] = target;
         const auto everywhere = verbs.find({group, resource, ""});

@@ -1,4 +1,4 @@
-// What a four-way report suggests for the markers, as a diff to read and to apply by hand.
+// The changes to markers that a four-way report suggests, as a diff to read and to apply by hand.
 #ifndef RBACGEN_AUDIT_SUGGESTION_H_
 #define RBACGEN_AUDIT_SUGGESTION_H_
 
@@ -13,8 +13,8 @@
 
 namespace mandate::rbacgen {
 
-// Takes out verbs and resources that were never used, and adds what was used without being
-// declared: what was refused adds nothing, whoever asked for it. What was used
+// Removes verbs and resources that were never used, and adds those that were used but
+// not declared. A denied request adds nothing. What was used
 // in few namespaces is added for these. A unified diff without context
 // (`patch -p0`); empty if there is nothing to change. `read` gives a source file's text.
 std::string SuggestMarkers(

@@ -58,7 +58,7 @@ void TokenBook::NoteIssued(const AuditEvent& event) {
       event.subresource != "token") {
     return;
   }
-  // The kubelets' and everybody else's would fill the table.
+  // Those of kubelets and of other users would fill the table.
   const bool ours =
       event.ns == options_.ns && ComponentOfAccount(event.name, options_.base_name).has_value();
   if (!ours) return;

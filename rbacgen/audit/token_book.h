@@ -1,5 +1,5 @@
-// A book of credentials: who requested each token, from where it was used, and what of that only a
-// thief does. Memory is bounded.
+// A book of credentials: the user that requested each token, the addresses that used it, and the
+// uses that indicate a stolen token. Memory is bounded.
 #ifndef RBACGEN_AUDIT_TOKEN_BOOK_H_
 #define RBACGEN_AUDIT_TOKEN_BOOK_H_
 
@@ -33,7 +33,7 @@ class TokenBook {
     std::string ns = {}, base_name = {};
     size_t max_credentials = 10000;  // issued, and used
     size_t max_pods = 1000;          // that held base's credential
-    // From any of which one process may come, as from the addresses of a gateway.
+    // Addresses that one process may use in turn, such as those of a gateway.
     std::vector<AddressRange> addresses = {};
     absl::Duration overlap = absl::Seconds(60);  // of a renewed token's uses with the new one's
   };
@@ -42,9 +42,9 @@ class TokenBook {
 
   explicit TokenBook(Options options) : options_(std::move(options)) {}
 
-  // A request that issued a token of ours.
+  // A request that issued a token for a component.
   void NoteIssued(const AuditEvent& event);
-  // A use of the credential, by a component's or another's request. False if there is no room.
+  // A use of the credential, by a component's or another's request. False if the book is full.
   bool NoteUse(const AuditEvent& event, const std::string& id, const std::string& component);
   // A request that carried base's credential.
   void NoteBase(const AuditEvent& event);
@@ -96,7 +96,7 @@ class TokenBook {
   const Options options_;
   std::map<std::string, Issued> issued_;   // by credential id
   std::map<std::string, Used> used_;       // by credential id
-  std::map<std::string, Holder> holders_;  // by the pod's UID; "" is no pod
+  std::map<std::string, Holder> holders_;  // by the pod's UID; "" without a pod
   bool issued_left_out_ = false;
   bool used_left_out_ = false;
 };

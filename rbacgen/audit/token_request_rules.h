@@ -9,9 +9,9 @@
 
 namespace mandate::rbacgen {
 
-// In what a request for the ServiceAccount differs, in words; empty: in nothing. The manager asks
-// for an hour, for `audiences` or none, and binds the token to the Secret of the account's name or
-// to nothing.
+// The differences of a request for the ServiceAccount, in words; empty if it has none. The manager
+// asks for an hour, for `audiences` or none, and binds the token to the Secret of the account's
+// name or to nothing.
 std::vector<std::string> Unlike(const TokenRequestFacts& request, const std::string& account,
                                 const std::vector<std::string>& audiences);
 

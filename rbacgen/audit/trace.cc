@@ -23,7 +23,7 @@ bool IsWrite(std::string_view verb) {
          verb == "deletecollection";
 }
 
-// What it was about, as RBAC and kubectl name it: "serviceaccounts/token", "deployments.apps".
+// The request's target, as RBAC and kubectl name it: "serviceaccounts/token", "deployments.apps".
 std::string Target(const AuditEvent& event) {
   if (!event.has_object) {
     return event.request_uri.substr(0, std::min(event.request_uri.find('?'), kMaxTarget));
@@ -45,7 +45,7 @@ bool IsTime(std::string_view text) {
   return true;
 }
 
-// What tables keep of an event; senders choose how long a user agent or a name is.
+// The text that tables keep of an event: clients choose the length of a user agent or a name.
 void Shorten(size_t max, AuditEvent* event) {
   const auto cut = [max](std::string& text) {
     if (text.size() > max) text.resize(max);
@@ -149,7 +149,7 @@ void Trace::AddEvent(const AuditEvent& event) {
 
   // Base that may not act as a component, while the server does not yet know its roles, say.
   const bool in_vain = event.impersonation_refused && by_agent && by_user == kBaseComponent;
-  // A component that impersonates somebody else counts as itself.
+  // A component that impersonates another user counts as itself.
   const bool impersonates = !by_user && by_token && !event.impersonated.empty();
   const std::string component = in_vain        ? *by_agent
                                 : by_user      ? *by_user
@@ -208,7 +208,7 @@ void Trace::CheckIdentity(const AuditEvent& event, const std::string& component,
          StrCat("a request with the manager's user agent had the group system:masters: user ",
                 event.user(), ", agent ", event.user_agent));
   }
-  if (event.username.empty()) return;  // 401: there is no user to compare
+  if (event.username.empty()) return;  // 401: the event has no user to compare
   const std::string& user = impersonator ? event.username : event.user();
   const std::string& sender = impersonator ? *impersonator : component;
   if (!known_user) {

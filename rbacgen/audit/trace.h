@@ -1,5 +1,5 @@
-// The audit trace: which component did what under which identity, and where each of its tokens
-// came from. Memory does not grow with the log: everything is a counter or has a bound.
+// The audit trace: the requests of each component, its identity, and the origin of each of its
+// tokens. Memory does not grow with the log: everything is a counter or has a bound.
 #ifndef RBACGEN_AUDIT_TRACE_H_
 #define RBACGEN_AUDIT_TRACE_H_
 
@@ -31,16 +31,16 @@ struct TraceOptions {
   std::string user_agent_prefix = "mandate-manager/";
   std::string ns = "mandate-system";
   std::string base_name = "mandate-manager";
-  // Users that belong to no manager of ours, with a name for each. Whoever gives them tokens, and
-  // what user agent they send, is not ours to judge.
+  // Users that no Mandate manager runs as, with a name for each. The trace does not check the
+  // origin of their tokens or their user agents.
   std::map<std::string, std::string, std::less<>> others;
-  // From any of which one process may come, as from the addresses of a gateway.
+  // Addresses that one process may use in turn, such as those of a gateway.
   std::vector<AddressRange> addresses;
-  // For whom the manager requests tokens, its --token-audiences; none: it names no audience.
+  // The audiences that the manager requests tokens for, its --token-audiences; empty: the default.
   std::vector<std::string> token_audiences;
   // Whether the manager makes missing ServiceAccounts of its components, by the flag of that name.
   bool create_service_accounts = false;
-  // How long a token may be used on when the next one is.
+  // How long a token may still be used after the first use of the next one.
   absl::Duration token_overlap = absl::Seconds(60);
   size_t max_identities = 1000;     // rows; further ones are one row "(others)"
   size_t max_operations = 500;      // verb × resource of one identity; further ones are "(others)"
@@ -73,7 +73,7 @@ struct TraceRow {
 struct TraceReport {
   std::map<TraceKey, TraceRow> rows;
   std::vector<TokenOrigin> tokens;  // by component, time and id
-  // What must not be, with how often and an example.
+  // Findings, each with a count and an example.
   std::vector<TraceFinding> findings;
   int64_t lines = 0;
   int64_t requests = 0;  // ours
@@ -92,16 +92,16 @@ struct TraceReport {
 class Trace {
  public:
   // Called with each request that counts, once: as which component it acted, and whose token it
-  // carried (another's when it impersonates). By authenticated users alone, empty if they are none
-  // of ours: a user agent is a claim.
+  // carried (another's when it impersonates). From authenticated users only, empty if the
+  // user is not a component: a user agent proves nothing.
   using Observer = std::function<void(const AuditEvent& event, const std::string& component,
                                       const std::string& bearer)>;
 
   explicit Trace(TraceOptions options, Observer observer = nullptr);
 
-  // The text of one event. InvalidArgument if it is none: then nothing is counted.
+  // The text of one event. InvalidArgument if it is not an event: then nothing is counted.
   absl::Status Add(std::string_view text);
-  // What could not be read, and where.
+  // A part of a log that could not be read, and its place.
   void AddUnreadable(const std::string& log, int64_t line, std::string_view why);
   TraceReport Finish();
 
@@ -114,13 +114,13 @@ class Trace {
 
   void AddEvent(const AuditEvent& event);
   void NoteTime(const std::string& received);
-  // nullopt: nobody's that this is about.
+  // nullopt: the user is not an identity of the manager.
   std::optional<std::string> ComponentOf(std::string_view username) const;
   // Whether this is the one event of its request that counts.
   bool Counts(const AuditEvent& event);
   // Whether the request is another namespace's manager's; then it is counted as that.
   bool IsElsewhere(const AuditEvent& event);
-  // `component` acted; `impersonator` is a component, not base, that sent the request as somebody.
+  // `component` acted; `impersonator` is a component, not base, that impersonated a user.
   void CheckIdentity(const AuditEvent& event, const std::string& component,
                      const std::optional<std::string>& impersonator, bool known_user);
   void CheckBase(const AuditEvent& event, const std::string& operation);

@@ -1,4 +1,4 @@
-// What a trace finds, by stable names.
+// The kinds of findings of a trace, by stable names.
 #ifndef RBACGEN_AUDIT_TRACE_FINDING_H_
 #define RBACGEN_AUDIT_TRACE_FINDING_H_
 
@@ -13,7 +13,7 @@ struct TraceFindingKind {
   const char* name;
   const char* severity;  // high, medium or low
   const char* says;
-  const char* next;  // what the reader does about it
+  const char* next;  // the next step
 };
 // Immutable, in the order of the documentation.
 const std::vector<TraceFindingKind>& TraceFindingKinds();

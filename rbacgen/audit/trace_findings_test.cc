@@ -1,4 +1,4 @@
-// What a trace finds amiss, and what it must not.
+// The findings of a trace, and requests without findings.
 #include <string>
 #include <utility>
 #include <vector>
@@ -191,7 +191,7 @@ TEST(TraceFindings, OthersTokensTakeNoRoom) {
   EXPECT_THAT(FindingsOf(lines, options), IsEmpty());
 }
 
-// What was not kept may have been there.
+// A request that was not kept may have been in the log.
 TEST(TraceFindings, DoesNotClaimThatALeftOutTokenHasNoOrigin) {
   TraceOptions options;
   options.max_credentials = 2;
@@ -202,7 +202,7 @@ TEST(TraceFindings, DoesNotClaimThatALeftOutTokenHasNoOrigin) {
   EXPECT_TRUE(r.issued_left_out);
 }
 
-// A project that has no manager of ours: its user agents and tokens are its own affair.
+// A project without a Mandate manager: its user agents and tokens are not checked.
 TEST(TraceFindings, OthersAreNamedAndNotJudged) {
   TraceOptions options;
   options.others = {{"system:serviceaccount:shop:web", "web"}};

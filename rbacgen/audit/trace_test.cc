@@ -107,7 +107,7 @@ TEST(Trace, SaysWhenTheLogBeginsAndEnds) {
   EXPECT_EQ(r.last, "2026-11-21T03:16:07Z");
 }
 
-// What our user agent says is a claim: it uses nobody's rights.
+// The user agent is only a claim: it does not count as a use of rights.
 TEST(Trace, ObservesAuthenticatedUsersAlone) {
   std::vector<std::string> observed;
   Trace trace(

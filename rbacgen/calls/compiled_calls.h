@@ -18,14 +18,14 @@ struct CompiledCall {
   std::string verb;
   std::string group;  // "" is core
   std::string resource;
-  std::string subresource;  // "" is none
+  std::string subresource;  // "" without one
 
   auto operator<=>(const CompiledCall&) const = default;
 };
 
 // Of the file at `path`: an ELF executable, shared library or object, for a 64-bit machine of this
 // one's byte order. Sorted, each once; none if it has no typed calls. kUnavailable: it cannot be
-// read; kInvalidArgument: it is no such file, or its notes are damaged.
+// read; kInvalidArgument: it is not such a file, or its notes are damaged.
 absl::StatusOr<std::vector<CompiledCall>> ReadCompiledCalls(const std::string& path);
 
 // The same of a file's bytes.

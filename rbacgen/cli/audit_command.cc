@@ -52,7 +52,7 @@ int Misuse(const std::string& text) {
   return kExitUnknown;
 }
 
-// What is known before the log is read.
+// The data that is known before the log is read.
 struct Known {
   Sources sources;
   World tree, granted;
@@ -138,7 +138,7 @@ int ReadKnown(const Flags& flags, TraceOptions* options, Known* known) {
     input.users[component] = rbac::ServiceAccountInfo(account.ns, account.name);
   }
   if (const int misuse = ReadIdentities(flags, options, known)) return misuse;
-  // A project that is named by --identity alone has no manager of ours.
+  // A project with --identity flags only has no Mandate manager.
   if (!flags.input.identities.empty()) {
     std::erase_if(input.users,
                   [&](const auto& entry) { return !options->others.contains(entry.second.name); });

@@ -39,7 +39,7 @@ int Read(const Flags& flags, const std::string& input, Measured* measured) {
   // Exit code 1 says that something is added.
   if (ReadWorld({input}, flags.input, &measured->world) != 0) return kExitUnknown;
   measured->complete = measured->world;
-  // Whoever may run pods everywhere becomes the controllers that every cluster has.
+  // An identity that may run pods everywhere can become the controllers of every cluster.
   AddBuiltinPolicy(&measured->complete);
   ResolveAggregates(&measured->complete);
   for (const UnresolvedBinding& binding : UnresolvedBindings(measured->world)) {
@@ -92,7 +92,7 @@ int OneRadius(const Flags& flags) {
   return Print(flags.json ? ToJson(RadiusJson(radius)) : RadiusText(radius), is.unknown, 0);
 }
 
-// What a change adds to the reach of the identities that --as names, pooled.
+// The rights that a change adds to the pooled reach of the identities of --as.
 int DiffOfSome(const Flags& flags, const Measured& was, const Measured& is) {
   std::vector<rbac::UserInfo> old_start, new_start;
   if (const int error = FindStart(flags, {{&was, &old_start}, {&is, &new_start}})) return error;
@@ -107,7 +107,7 @@ BlastRadius RadiusOf(const World& world, const std::optional<SubjectKey>& subjec
   return subject.has_value() ? ComputeBlastRadius(world, {WithGroups(*subject)}) : BlastRadius();
 }
 
-// What a change adds to the reach of each subject by itself.
+// The rights that a change adds to the reach of each subject separately.
 int DiffOfEach(const Flags& flags, const Measured& was, const Measured& is) {
   std::string text;
   Json::Value list(Json::arrayValue);

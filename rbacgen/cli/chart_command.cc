@@ -101,7 +101,7 @@ int Run(Flags flags) {
   return kExitUnknown;
 }
 
-// What a chart decides by its values.
+// The switches that a chart has as values.
 void AddSettings(CLI::App* command, ChartSettings* settings, bool* no_fences) {
   const char kGroup[] = "For --format=yaml (in a chart, these are values)";
   const auto add = [&](const char* flag, auto* value, const char* text) {

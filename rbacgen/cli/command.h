@@ -39,7 +39,7 @@ CLI::Validator IsNamespace();
 CLI::Validator IsBaseName();
 CLI::Validator IsAudience();
 
-// What of the source code a command reads: PATH… and --component-from.
+// The source code that a command reads: PATH… and --component-from.
 struct SourceFlags {
   std::vector<std::string> paths;
   ComponentFrom component_from = ComponentFrom::kMarker;
@@ -50,32 +50,33 @@ void AddSourceFlags(CLI::App* command, SourceFlags* flags);
 // Those, and --warn-unjustified: for commands that make mandates.
 void AddMandateSourceFlags(CLI::App* command, SourceFlags* flags);
 
-// Reads every file that the flags name. kExitUnknown, said on standard error, if one is not there.
+// Reads every file that the flags name. kExitUnknown, reported on standard error, if one does not
+// exist.
 int ReadSources(const SourceFlags& flags, Severity misplaced, Sources* sources,
                 Diagnostics* diagnostics);
 
-// For what makes mandates: mistakes of every kind are errors, and so are naming no component and,
-// without --warn-unjustified, a risky rule that does not say why. 0 if
-// `sources` can be used, else the exit code, with the report said.
+// For commands that make mandates. Every mistake is an error, also sources without a component and,
+// without --warn-unjustified, a risky rule without a reason. 0 if `sources` can be used, else the
+// exit code, after the report.
 int ReadMandateSources(const SourceFlags& flags, Sources* sources, Diagnostics* diagnostics);
 
-// For commands that stand in for controller-gen, which reads a folder alone where its path does not
-// end with /...: says how many of the markers are below each folder that is named so.
+// For commands that replace controller-gen, which does not read the folders below a path without
+// /...: reports the number of markers below each such path.
 void SayWhatIsBelow(const std::vector<std::string>& paths, const std::vector<Place>& markers);
 
 // Prints "rbacgen: TEXT" to standard error as one line, with control characters escaped: names in
-// it may come from anybody.
+// it may come from any user.
 void PrintMessage(std::string_view text);
 
 // Prints the report to standard error; kExitFound if it has errors, else 0.
 int Conclude(const Diagnostics& diagnostics);
 
 // To the file, or to standard output if it is empty or "-"; makes the file's folder. 0, or
-// kExitUnknown said on standard error.
+// kExitUnknown, reported on standard error.
 int Emit(const std::string& file, const std::string& text);
 
-// Makes a folder that is not there yet, with those above it, and says so on standard error: it may
-// be a mistyped one. 0, or kExitUnknown said on standard error.
+// Makes a missing folder, with those above it, and reports it on standard error, because the name
+// may be mistyped. 0, or kExitUnknown, reported on standard error.
 int MakeFolder(const std::string& folder);
 
 }  // namespace mandate::rbacgen

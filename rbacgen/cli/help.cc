@@ -19,7 +19,8 @@ size_t WidthOf(std::string_view text) {
   return width;
 }
 
-// Adds the words, in lines of kColumns that begin at the column `left`; `row` is there already.
+// Adds the words, in lines of kColumns that begin at the column `left`; `row` holds the text so
+// far.
 std::string Wrapped(std::string row, std::string_view text, size_t left) {
   size_t width = left;
   while (!text.empty()) {

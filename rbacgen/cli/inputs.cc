@@ -75,7 +75,7 @@ absl::StatusOr<World> ReadCluster(const InputFlags& flags) {
   return world;
 }
 
-// The accounts that are named as a chart of ours names them.
+// The accounts whose names have the form of our chart's names.
 void NameAccounts(const TreeOptions& options, World* world) {
   for (const auto& [ns, name] : world->accounts) {
     if (ns != options.ns) continue;
@@ -133,7 +133,7 @@ bool IsSource(const std::string& input) {
   return input != "cluster" && !input.starts_with(kManifestsPrefix) && !IsManifest(input);
 }
 
-// What is no source; the exit code of a mistake, said on standard error, or 0.
+// The inputs that are not sources; the exit code of a mistake, reported on standard error, or 0.
 int AddPart(const std::string& input, const InputFlags& flags, World* world) {
   absl::StatusOr<World> part = World();
   if (input == "cluster") {
@@ -206,7 +206,7 @@ int ReadTree(const std::vector<std::string>& paths, const InputFlags& flags, Sou
     return misuse;
   }
   LintAll(*sources, Severity::kWarning, &diagnostics);
-  // What is wrong in the markers leaves the question open.
+  // A mistake in the markers makes the answer unknown.
   if (Conclude(diagnostics) != kExitOk) return kExitUnknown;
   if (sources->declarations.empty()) {
     std::cerr << "rbacgen: no +kubebuilder:rbac and no +mandate:rbac marker in "

@@ -31,17 +31,17 @@ enum class Asks { kOfRequest, kOfAll };
 // --component-from, --identity. `flags` outlive the command.
 void AddInputFlags(CLI::App* command, Asks asks, InputFlags* flags);
 
-// What an INPUT may be, for help texts.
+// The description of an INPUT for help texts.
 extern const char kInputHelp[];
 
-// The sources' declarations. The exit code of a mistake, said on standard error, or 0.
+// The sources' declarations. The exit code of a mistake, reported on standard error, or 0.
 int ReadTree(const std::vector<std::string>& paths, const InputFlags& flags, Sources* sources);
 
 // Each input is "cluster"; a file of manifests, whose name ends with .yaml, .yml or .json, or "-";
 // "manifests:DIR", all such files below it; or source files and folders. Several are one world,
 // also joined by commas; of an object that several have, the last one's counts. The exit code of a
-// mistake, said on standard error, or 0. An input without an RBAC object and a world without a
-// binding are mistakes, too: they would answer every question with "nobody".
+// mistake, reported on standard error, or 0. An input without an RBAC object and a world without a
+// binding are mistakes, too: every answer would be "no subject".
 int ReadWorld(const std::vector<std::string>& inputs, const InputFlags& flags, World* world);
 
 }  // namespace mandate::rbacgen

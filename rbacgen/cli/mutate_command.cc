@@ -32,7 +32,7 @@ struct Flags {
   int timeout = 60;  // seconds
 };
 
-// What timeout(1) ends with when it had to end the command.
+// The exit code of timeout(1) if it had to end the command.
 constexpr int kTimedOut = 124;
 
 // Whether `command` ends with 0, as it is run by the shell, silently, with `without` in its

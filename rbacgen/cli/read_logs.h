@@ -1,4 +1,4 @@
-// Audit logs from files into a trace: what `audit` and `trace` share.
+// Reads audit logs from files into a trace, for `audit` and `trace`.
 #ifndef RBACGEN_CLI_READ_LOGS_H_
 #define RBACGEN_CLI_READ_LOGS_H_
 
@@ -18,12 +18,11 @@ struct LogFlags {
 // Adds LOG… and --max-event. `flags` outlive the command.
 void AddLogFlags(CLI::App* command, LogFlags* flags);
 
-// Adds the flags that say which requests are ours and how much is kept of them, but for the
+// Adds the flags that select the manager's requests and limit the memory for them, but for the
 // manager's namespace and name. `options` outlive the command.
 void AddTraceFlags(CLI::App* command, TraceOptions* options);
 
-// Reads the logs in their order. The exit code of what cannot be opened or read, said on standard
-// error, or 0.
+// Reads the logs in their order. The exit code of an error, reported on standard error, or 0.
 int ReadLogs(const LogFlags& flags, Trace* trace);
 
 }  // namespace mandate::rbacgen

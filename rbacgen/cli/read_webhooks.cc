@@ -37,7 +37,7 @@ int AddWebhookSources(const SourceFlags& flags, const ChartOptions& options,
   if (const int misuse = ReadWebhookSources(flags, Severity::kError, &webhooks, &diagnostics)) {
     return misuse;
   }
-  // Who names components after paths has a webhook configuration of the project's already.
+  // A project that names components after paths already has a webhook configuration.
   const size_t left =
       flags.component_from == ComponentFrom::kMarker
           ? 0

@@ -10,15 +10,15 @@
 
 namespace mandate::rbacgen {
 
-// Reads every file that the flags name, and checks all webhooks together. kWarning: what
-// controller-gen passes over is a warning. kExitUnknown, said on standard error, if a path is not
-// there; else 0, with the mistakes in `diagnostics`.
+// Reads every file that the flags name, and checks all webhooks together. kWarning: a
+// marker that controller-gen skips is a warning. kExitUnknown, reported on standard error, if a
+// path does not exist; else 0, with the mistakes in `diagnostics`.
 int ReadWebhookSources(const SourceFlags& flags, Severity severity, Webhooks* webhooks,
                        Diagnostics* diagnostics);
 
-// Reads them for a chart, where whatever is wrong is an error, and adds them to its files. Where
-// components are named after paths, webhooks above which no marker names one are left out, and
-// their number is said. 0, or the exit code, with the report said.
+// Reads them for a chart, where every mistake is an error, and adds them to its files. If
+// components are named after paths, webhooks without a component marker are skipped, and their
+// number is reported. 0, or the exit code, after the report.
 int AddWebhookSources(const SourceFlags& flags, const ChartOptions& options,
                       std::vector<ChartFile>* files);
 

@@ -20,7 +20,7 @@ std::string GuardOf(std::string_view include_path) {
   return guard + "_";
 }
 
-// Writes the tables of one component. Lists are arrays of their own, shared where they are equal.
+// Writes the tables of one component. Each list is an array; equal lists share one.
 class TableWriter {
  public:
   TableWriter(std::string constant, std::string* out)

@@ -1,5 +1,5 @@
-// What the API server would refuse of a webhook (Kubernetes' pkg/apis/admissionregistration/
-// validation), but for what only it can compile: match conditions.
+// The checks that the API server makes on a webhook (Kubernetes' pkg/apis/admissionregistration/
+// validation), except for match conditions, which only the server can compile.
 #ifndef RBACGEN_EMIT_WEBHOOK_CHECK_H_
 #define RBACGEN_EMIT_WEBHOOK_CHECK_H_
 
@@ -18,7 +18,7 @@ std::vector<std::string> CheckWebhook(const Json::Value& webhook);
 std::vector<std::string> CheckClientConfig(const Json::Value& config);
 std::vector<std::string> CheckReviewVersions(const Json::Value& versions, std::string_view what);
 
-// What is wrong with the name of a configuration; empty if nothing.
+// The mistake in the name of a configuration; empty if it is valid.
 std::string CheckConfigurationName(const std::string& name);
 
 }  // namespace mandate::rbacgen

@@ -57,7 +57,7 @@ std::vector<const BuiltinResource*> Find(const Strings& groups, std::string_view
   return found;
 }
 
-// What other checks report is not reported twice.
+// Mistakes of other checks are not reported twice.
 bool IsPlain(std::string_view resource) {
   return !resource.empty() && resource.find('*') == resource.npos && !HasCapitals(resource);
 }
@@ -68,7 +68,7 @@ std::string NamesOf(const Strings& groups) {
   return absl::StrJoin(names, " and ");
 }
 
-// The verbs that stand for a right of their own and not for a request, and on what.
+// The verbs that are rights without a request, and their resources.
 bool IsSpecialVerbOf(std::string_view verb, std::string_view resource) {
   if (verb == "bind" || verb == "escalate")
     return resource == "roles" || resource == "clusterroles";

@@ -10,10 +10,10 @@
 
 namespace mandate::rbacgen {
 
-// What is wrong for certain, appended.
+// Appends the certain mistakes.
 void LintBuiltins(const Declaration& declaration, std::vector<std::string>* found);
 
-// Resources and verbs that Kubernetes does not know, as far as this knows Kubernetes.
+// Resources and verbs that are not in the table of Kubernetes' own resources.
 std::vector<std::string> DoubtfulBuiltins(const Declaration& declaration);
 
 }  // namespace mandate::rbacgen

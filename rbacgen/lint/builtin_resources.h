@@ -1,4 +1,4 @@
-// The resources that a Kubernetes API server serves by itself, and what can be asked of them.
+// The resources that a Kubernetes API server serves by itself, and the verbs that they support.
 #ifndef RBACGEN_LINT_BUILTIN_RESOURCES_H_
 #define RBACGEN_LINT_BUILTIN_RESOURCES_H_
 
@@ -13,15 +13,15 @@ struct BuiltinResource {
   std::string_view group;
   std::string_view resource;  // "pods", "pods/log"
   bool namespaced;
-  std::string_view verbs;  // separated by blanks; all that its versions know
+  std::string_view verbs;  // separated by blanks; of all its versions
 };
 
 // Kubernetes 1.36's, with what is off by default; by group and resource. builtin_cluster_test
-// compares it with the server's discovery. Last, what RBAC knows and no server serves: the
-// resources that are only ever authorized, such as the users that one may impersonate.
+// compares it with the server's discovery. The last ones are resources that RBAC authorizes
+// and no server serves, such as the users that a request may impersonate.
 std::span<const BuiltinResource> BuiltinResources();
 
-// What kubectl takes for a resource besides its names. By group and resource.
+// Other names that kubectl accepts for a resource. By group and resource.
 struct BuiltinShortName {
   std::string_view group;
   std::string_view resource;
@@ -31,11 +31,11 @@ std::span<const BuiltinShortName> BuiltinShortNames();
 
 // Whether the server has the group by itself.
 bool IsBuiltinGroup(std::string_view group);
-// Null if there is none. The subresource "finalizers" of any, which is only ever authorized, is
-// known, too.
+// The resource; null if it is unknown. The subresource "finalizers" of any resource, which is
+// authorized but never served, is known too.
 const BuiltinResource* FindBuiltin(std::string_view group, std::string_view resource);
-// The built-in resource of any group that is written most like this one, preferring those of
-// `groups`; null if none is near.
+// The built-in resource of any group with the most similar name, preferring those of
+// `groups`; null if no name is similar.
 const BuiltinResource* NearestBuiltin(std::span<const std::string> groups,
                                       std::string_view resource);
 

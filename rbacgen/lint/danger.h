@@ -1,5 +1,5 @@
-// Rights that give more than their words say. One table for who asks for a reason (lint), for what
-// a change amounts to (diff) and for what somebody reaches (blast-radius).
+// Rights that give more than their words say. Three commands use the same table: lint, which asks
+// for a reason; diff, for the consequences of a change; blast-radius, for the reach of an identity.
 #ifndef RBACGEN_LINT_DANGER_H_
 #define RBACGEN_LINT_DANGER_H_
 
@@ -13,17 +13,17 @@
 namespace mandate::rbacgen {
 
 struct Danger {
-  // Whom the right makes its holder, besides himself; blast-radius follows these.
+  // The identities that the holder of the right can become; blast-radius follows these.
   enum class Becomes {
     kNobody,
     kAccountsOfNamespace,  // every ServiceAccount that a pod there may have
     kAccounts,             // every ServiceAccount of the cluster
   };
 
-  // How much it gives, as rbac-police grades it at the highest, and KubiScan or krane where it does
-  // not; theirs below high is medium.
+  // The severity: the highest grade of rbac-police; of KubiScan or krane if rbac-police has none.
+  // Their grades below high are medium here.
   enum class Severity {
-    kMedium,    // what others can be misled with, or ports; little without another right
+    kMedium,    // can mislead others, or reaches ports; needs another right to do harm
     kHigh,      // code, credentials or writes of some others
     kCritical,  // any user's or any ServiceAccount's rights
   };
@@ -35,7 +35,7 @@ struct Danger {
   std::string_view consequence;  // "reads credentials"
   Severity severity;
   Becomes becomes = Becomes::kNobody;
-  // Not empty: the right to this object alone is meant, where a rule names its objects.
+  // Not empty: for a rule with resourceNames, only the right to this object counts.
   std::string_view name = {};
 
   std::vector<std::string_view> Verbs() const;
@@ -45,10 +45,10 @@ struct Danger {
 
 std::span<const Danger> Dangers();
 
-// What a rule's URLs come to: "reads the API server's memory"; "" where that is nothing much.
+// The consequence of a rule's URLs: "reads the API server's memory"; "" without one.
 std::string_view DangerOfUrls(const rbac::Rule& rule);
 
-// The highest severity of what the rule gives; none if that is no more than its words.
+// The highest severity of the rule's consequences; nullopt if it has none.
 std::optional<Danger::Severity> SeverityOf(const rbac::Rule& rule);
 
 // "critical", "high", "medium".

@@ -1,4 +1,4 @@
-// What the API server would refuse, or RBAC would silently ignore, in a declared rule. (Kubernetes'
+// Checks for rules that the API server would reject or RBAC would silently ignore. (Kubernetes'
 // pkg/apis/rbac/validation and the authorizer's request attributes.)
 #ifndef RBACGEN_LINT_LINT_H_
 #define RBACGEN_LINT_LINT_H_
@@ -11,18 +11,18 @@
 
 namespace mandate::rbacgen {
 
-// What is wrong with the rule; empty if nothing.
+// The mistakes in the rule; empty if it has none.
 std::vector<std::string> Lint(const Declaration& declaration);
 
-// What may be right and is probably wrong: reported as a warning, always.
+// Probable mistakes, which are always reported as warnings.
 std::vector<std::string> Doubts(const Declaration& declaration);
 
 // Reports, for each declaration, its lint with the given severity.
 void LintAll(const Sources& sources, Severity severity, Diagnostics* diagnostics);
 
-// What `header` and `chart` ask on top: every rule and fence belongs to a component, risky rules
-// say why (`unjustified`: how severe it is if they do not), and a fence is around something that
-// the component may write.
+// The additional checks of `header` and `chart`: every rule and fence must belong to a component, a
+// risky rule must have a reason (`unjustified` is the severity of a missing one), and a fence must
+// cover a resource that the component may write.
 void CheckMandates(const Sources& sources, Severity unjustified, Diagnostics* diagnostics);
 
 }  // namespace mandate::rbacgen

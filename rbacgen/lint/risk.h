@@ -1,4 +1,4 @@
-// What is too strong to be granted without a reason.
+// Rules that need a reason, because they give too much.
 #ifndef RBACGEN_LINT_RISK_H_
 #define RBACGEN_LINT_RISK_H_
 
@@ -9,9 +9,9 @@
 
 namespace mandate::rbacgen {
 
-// What makes the rule of a marker risky, for people: "list on secrets (reads credentials)". Whoever
-// has such a right can gain others, read what others keep secret, or decide what others may write
-// (danger.h). None if it is not.
+// The risk of a marker's rule, in words: "list on secrets (reads credentials)". The holder of such
+// a right can gain other rights, read secrets of others, or control the writes of others
+// (danger.h). nullopt if the rule is not risky.
 std::optional<std::string> Risk(const rbac::Rule& as_written);
 
 }  // namespace mandate::rbacgen

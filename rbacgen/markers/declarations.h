@@ -1,20 +1,21 @@
-// What the markers of a set of source files declare.
+// The declarations in the markers of a set of source files.
 //
-// A marker is a // comment on a line of its own, wherever it stands in the file: unlike
+// A marker is a // comment on its own line, anywhere in the file: unlike
 // controller-gen, which drops markers directly above a function (controller-tools #221).
 //
 //   // +kubebuilder:rbac:groups=…,resources=…,verbs=…      the ecosystem's marker
 //   // +mandate:component:name=scope-instance              the rules below it in this file are its
 //   // +mandate:component:name=scope-instance,events=none  and it records no events
-//   // +mandate:rbac:justify="why",groups=…,…,verbs=…      a rule that is risky and says why
+//   // +mandate:rbac:justify="why",groups=…,…,verbs=…      a risky rule with a reason
 //   // +mandate:justify:reason="why"                      the same, above a marker that
 //   // +kubebuilder:rbac:groups=…,resources=…,verbs=…       controller-gen is to understand too
-//   // +mandate:rbac:granted=external,groups=…,…,verbs=…   a rule that somebody else grants, later
+//   // +mandate:rbac:granted=external,groups=…,…,verbs=…   a rule that an administrator grants
+//   later
 //   // +mandate:fence:groups=…,resources=…,label=…         what a rule allows, but not all of it
 //
 // A name that is almost one of these, and a marker in a "///" comment or after code, is reported.
-// Markers of other tools are not ours to judge. A string of a +mandate: marker that is not closed
-// goes on in the comment line below, after a blank.
+// Markers of other tools are not checked. An unclosed string of a +mandate: marker continues in the
+// comment line below, after a blank.
 #ifndef RBACGEN_MARKERS_DECLARATIONS_H_
 #define RBACGEN_MARKERS_DECLARATIONS_H_
 
@@ -35,9 +36,9 @@ struct Declaration {
   rbac::Rule rule;        // as written: not normalised
   std::string ns;         // empty: every namespace and cluster scope; one of `namespaces` else
   std::string role_name;  // empty: the generator's
-  bool ours = false;      // a +mandate:rbac marker, which controller-gen does not know
+  bool ours = false;      // a +mandate:rbac marker, which controller-gen does not support
   bool external = false;
-  // list and watch are asked for with the field selector that makes them match resourceNames.
+  // list and watch requests have the field selector that makes them match resourceNames.
   bool selects_by_name = false;
   std::string justification;
   std::string component;  // empty: no component marker above it in its file
@@ -52,9 +53,9 @@ struct FenceDeclaration {
   Place place;
 };
 
-// What a component that is no controller hangs on, and where that is said.
+// The chart's value that enables a component without a controller, and the place of its marker.
 struct ChartValue {
-  std::string path;  // of a chart's value that there are any, "metrics.secure"
+  std::string path;  // of the chart's value, "metrics.secure"
   Place place;
 };
 
@@ -64,7 +65,7 @@ struct Sources {
   std::vector<FenceDeclaration> fences;
   // Where each component is named.
   std::map<std::string, std::vector<Place>> components;
-  // Of components that are no controllers.
+  // Of components without a controller.
   std::map<std::string, ChartValue> values;
   // Components that record no events.
   std::set<std::string> without_events;
@@ -74,10 +75,11 @@ struct Sources {
 void AddValue(const std::string& component, ChartValue value, Sources* sources,
               Diagnostics* diagnostics);
 
-// Adds what one file declares. A marker with a mistake is reported and left out. `misplaced` is the
-// severity of a marker that stands where it does not count.
+// Adds what one file declares. A marker with a mistake is reported and skipped. `misplaced` is the
+// severity of a marker in a place where it has no effect.
 //
-// Rules above which no component is named belong to `component`; to none if that is empty.
+// Rules without a component marker above them belong to `component`; if that is empty, to no
+// component.
 void ReadDeclarations(const std::string& file, std::string_view text, Severity misplaced,
                       Sources* sources, Diagnostics* diagnostics,
                       const std::string& component = "");

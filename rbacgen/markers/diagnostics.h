@@ -30,7 +30,7 @@ class Diagnostics {
     Add(Severity::kWarning, std::move(place), std::move(text));
   }
 
-  // Takes over what `more` has.
+  // Adds the entries of `more`.
   void Merge(Diagnostics more);
 
   struct Entry {

@@ -1,13 +1,13 @@
-// A fence: what the objects that a component writes must be like. RBAC cannot say it; a
-// ValidatingAdmissionPolicy does.
+// A fence: the conditions on the objects that a component writes. RBAC cannot express them; a
+// ValidatingAdmissionPolicy can.
 //
 //   "+mandate:fence:groups=rbac.authorization.k8s.io,resources=rolebindings,
 //     owner="example.com/Grant",roleRefs="!cluster-admin;!system:*;!$(BASE_NAME)*",
 //     neverSubject=self"
 //
-// Patterns are names in which "*" is any text, and "$(BASE_NAME)" what the names of the manager's
-// own objects begin with (--base-name). One that begins with "!" excludes; where all do, everything
-// else is allowed.
+// Patterns are names in which "*" is any text, and "$(BASE_NAME)" is the prefix of the names of
+// the manager's own objects (--base-name). A pattern that begins with "!" excludes; if all do,
+// every other name is allowed.
 #ifndef RBACGEN_MARKERS_FENCE_H_
 #define RBACGEN_MARKERS_FENCE_H_
 
@@ -25,11 +25,12 @@ struct Fence {
   // Of "create", "update" and "delete", as admission has them: a patch is one of the first two.
   std::vector<std::string> verbs;
 
-  // What marks an object as the component's own, before and after the write: its controller is of
-  // the kind `owner`, "group/Kind"; or it has none and bears `label`, "key" or "key=value".
+  // The mark of the component's own objects, before and after the write: the controller has the
+  // kind `owner`, "group/Kind"; or the object has no controller and has `label`, "key" or
+  // "key=value".
   std::string owner;
   std::string label;
-  std::vector<std::string> names;  // patterns: what may be created
+  std::vector<std::string> names;  // patterns of the names that may be created
   // Patterns of keys, of the labels and of the finalizers that a write adds or changes. Without
   // `finalizers` it adds none.
   std::vector<std::string> labels;
@@ -37,21 +38,22 @@ struct Fence {
   std::vector<std::string> finalizers;
   // Of bindings: patterns, "name" or "Role/name" or "ClusterRole/name".
   std::vector<std::string> role_refs;
-  bool never_self = false;       // no subject is the component, or a group that it is in
+  bool never_self = false;       // no subject may be the component, or one of its groups
   bool never_manager = false;    // no subject is a ServiceAccount of the manager's namespace
-  bool never_anonymous = false;  // no subject is everybody without a credential
-  // "group/resource", what the owners are: of the component's own objects, only who may update the
-  // finalizers of these changes the owners and the labels of the patterns `labels`, and adds
-  // finalizers.
+  bool never_anonymous = false;  // no subject may be the users without a credential
+  // "group/resource" of the owners. Only users that may update the finalizers of this resource can
+  // change the owners and the labels of the patterns `labels` of the component's objects, or add
+  // finalizers to them.
   std::string guard;
 
-  std::string id;  // what its policy is named after, behind the component; a DNS label
+  std::string id;  // the end of its policy's name, after the component; a DNS label
 };
 
-// What stands in a pattern for what the names of the manager's own objects begin with.
+// The word in a pattern that means the prefix of the names of the manager's own objects.
 inline constexpr std::string_view kBaseNameWord = "$(BASE_NAME)";
 
-// From the arguments of a marker. InvalidArgument, with a text for people, for what makes no fence.
+// From the arguments of a marker. InvalidArgument, with a message for the user, if they do not make
+// a fence.
 absl::StatusOr<Fence> ReadFence(std::string_view arguments);
 
 }  // namespace mandate::rbacgen

@@ -1,4 +1,5 @@
-// The declarations of a set of sources as mandates: what each component is granted, and where.
+// The declarations of a set of sources as mandates: the rules of each component, and their
+// namespaces.
 #ifndef RBACGEN_MARKERS_MANDATES_H_
 #define RBACGEN_MARKERS_MANDATES_H_
 
@@ -14,7 +15,7 @@ namespace mandate::rbacgen {
 // The rules that one role of a component holds.
 struct Grant {
   std::string ns;                 // empty: every namespace and cluster scope
-  bool external = false;          // somebody else binds it, later
+  bool external = false;          // an administrator binds it later
   std::vector<rbac::Rule> rules;  // normalised, not empty
   // "verbs of resources: reason" for each rule that gives one; sorted.
   std::vector<std::string> justifications;
@@ -25,17 +26,16 @@ struct ComponentMandate {
   // Own grants first, then external ones; by namespace.
   std::vector<Grant> grants;
   std::vector<Fence> fences = {};  // in the order of the source
-  // It has EventsRule(), and no marker that gives it more of events: those that it writes are its
-  // own.
+  // It has EventsRule() and no marker with more rights on events: it writes only its own events.
   bool own_events = false;
-  // Not empty: it is there when this value of the chart is true, and not one of `controllers`.
+  // Not empty: the component is enabled by this value of the chart, and not by `controllers`.
   std::string value = {};
 };
 
 // Every component that the sources name, by name, with EventsRule() in its EventNamespaces().
 std::vector<ComponentMandate> BuildMandates(const Sources& sources);
 
-// What the runtime needs to record events (manager/controller/rest_event_recorder.h).
+// The rule that the runtime needs to record events (manager/controller/rest_event_recorder.h).
 rbac::Rule EventsRule();
 
 // Where the component records events, without a marker that says so: in the namespaces of its
@@ -47,7 +47,7 @@ std::vector<std::string> EventNamespaces(const Sources& sources, const std::stri
 ComponentMandate BuildBaseMandate(const std::vector<ComponentMandate>& components,
                                   const std::string& base_name, const std::string& ns);
 
-// The ServiceAccount of a component, which the manager asks tokens for.
+// The ServiceAccount of a component. The manager requests tokens for it.
 std::string ServiceAccountName(const std::string& base_name, const std::string& component);
 
 }  // namespace mandate::rbacgen

@@ -4,9 +4,9 @@
 //   string    = "Go string" | `raw` | bare text up to , ; }
 //   strings   = "{" [ string { "," string } ] "}" | [ string { ";" string } [ ";" ] ]
 //
-// Stricter in what controller-gen reads as something that nobody means: an empty item, a missing
-// value before a comma, and a blank between bare text and its delimiter (it reads "get ;list" as
-// an empty string) are errors.
+// Stricter than controller-gen where that reads a mistake as another value: an empty item, a
+// missing value before a comma, and a blank between bare text and its delimiter (it reads "get
+// ;list" as an empty string) are errors.
 #ifndef RBACGEN_MARKERS_MARKER_ARGUMENTS_H_
 #define RBACGEN_MARKERS_MARKER_ARGUMENTS_H_
 
@@ -52,7 +52,7 @@ class Arguments {
   }
   int64_t Int(std::string_view name) const { return Get<int64_t>(name); }
   bool Bool(std::string_view name) const { return Get<bool>(name); }
-  // Those that were given more than once, where that is no error.
+  // Arguments that were given more than once, if that is not an error.
   const std::vector<std::string>& repeated() const { return repeated_; }
 
  private:
@@ -76,8 +76,8 @@ class Arguments {
   std::vector<std::string> repeated_;
 };
 
-// InvalidArgument, with a text for people, if `text` is not of the grammar, names an argument that
-// is not in `specs`, or lacks a required one.
+// InvalidArgument, with a message for the user, if `text` does not match the grammar, has an
+// argument that is not in `specs`, or lacks a required one.
 absl::StatusOr<Arguments> ParseArguments(std::span<const ArgumentSpec> specs, Repeated repeated,
                                          std::string_view text);
 

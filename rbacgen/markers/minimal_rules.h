@@ -1,4 +1,4 @@
-// Fewer and shorter rules that allow exactly the same.
+// Replaces rules by fewer and shorter ones that allow exactly the same.
 #ifndef RBACGEN_MARKERS_MINIMAL_RULES_H_
 #define RBACGEN_MARKERS_MINIMAL_RULES_H_
 
@@ -9,11 +9,12 @@
 
 namespace mandate::rbacgen {
 
-// Beyond rbac::NormalizeRules, whose result controller-gen's users know: what another rule allows
-// already goes (a name where any is allowed, get beside "*", pods/log beside "*/log"), and rules
-// that differ in one list only are joined until none are left, lists of names included. Each join
-// is a union along one axis with all others equal, so nothing is widened. Not the least there can
-// be, as that would be a set cover; the result does not depend on the order of the rules.
+// Does more than rbac::NormalizeRules, whose result controller-gen's users know. It removes items
+// that another rule already allows (a name where any is allowed, get next to "*", pods/log next to
+// "*/log"), and joins rules that differ in one list only, until no pair is left; lists of names
+// too. Each join is a union along one axis with all others equal, so no right is added. The result
+// is not always the smallest, which would be a set cover. It does not depend on the order of the
+// rules.
 std::vector<rbac::Rule> MinimalRules(const std::vector<rbac::Rule>& rules);
 
 // The same for each grant of a component. A grant also loses what the component's own rules for

@@ -1,4 +1,4 @@
-// Work on many files at once.
+// Runs work on several threads.
 #ifndef RBACGEN_MARKERS_PARALLEL_H_
 #define RBACGEN_MARKERS_PARALLEL_H_
 
@@ -11,8 +11,8 @@ namespace mandate::rbacgen {
 // the caller's is one. Returns when all have returned.
 void InParallel(size_t count, size_t threads, const std::function<void(size_t)>& work);
 
-// As many threads as the machine runs at once, and no more than reading files gains from. 0 if the
-// machine does not tell: InParallel() then uses the caller's alone.
+// As many threads as the machine runs at once, up to the number that speeds up reading files. 0 if
+// that is unknown: InParallel() then uses only the caller's thread.
 size_t UsefulThreads();
 
 }  // namespace mandate::rbacgen

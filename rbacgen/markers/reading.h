@@ -1,4 +1,4 @@
-// What a set of source files declares, read on several threads.
+// Reads the declarations of a set of source files on several threads.
 #ifndef RBACGEN_MARKERS_READING_H_
 #define RBACGEN_MARKERS_READING_H_
 
@@ -11,8 +11,8 @@
 
 namespace mandate::rbacgen {
 
-// Adds what the files declare, in their order. Files that cannot be read are errors, and so are two
-// folders (files of two folders) that one component is named after. `misplaced` as of
+// Adds what the files declare, in their order. Errors: a file that cannot be read, and two folders
+// (or files of two folders) that give a component the same name. `misplaced` as of
 // ReadDeclarations.
 void ReadFiles(const std::vector<std::string>& files, ComponentFrom from, Severity misplaced,
                Sources* sources, Diagnostics* diagnostics);

@@ -7,7 +7,8 @@
 
 namespace mandate::rbacgen {
 
-// Languages differ in what hides a "//": only strings and comments that may span lines matter.
+// Languages differ in the syntax that hides a "//": only strings and comments that may span lines
+// matter.
 enum class Language {
   kC,          // C, C++, Objective-C: R"x(…)x", digit separators
   kGo,         // `…`
@@ -23,7 +24,7 @@ Language LanguageOf(std::string_view path);
 bool IsSource(std::string_view path);
 
 enum class CommentPlace {
-  kOwnLine,    // nothing but blanks before the slashes: where a marker counts; in Go, as for
+  kOwnLine,    // only blanks before the slashes: the place of a valid marker; in Go, as for
                // controller-gen, also behind the brace that ends a function
   kDoc,        // own line, but with "///" or "//!"
   kAfterCode,  // code before it on the line
@@ -33,7 +34,7 @@ enum class CommentPlace {
 struct PlusComment {
   int line;
   CommentPlace place;
-  // What follows the slashes, without blanks around it; not empty. Borrows the source.
+  // The text after the slashes, without blanks around it; not empty. Borrows the source.
   std::string_view text;
 };
 

@@ -1,4 +1,4 @@
-// Small text functions of several rooms of rbacgen.
+// Small text functions that several folders of rbacgen use.
 #ifndef RBACGEN_MARKERS_TEXT_H_
 #define RBACGEN_MARKERS_TEXT_H_
 
@@ -9,11 +9,11 @@ namespace mandate::rbacgen {
 
 bool IsUtf8(std::string_view text);
 
-// The value of a Go string literal, "…" or `…`, quotes included. False if it is none, or its value
-// is not UTF-8.
+// The value of a Go string literal, "…" or `…`, quotes included. False if it is not one, or its
+// value is not UTF-8.
 bool UnquoteGo(std::string_view literal, std::string* value);
 
-// Whether a Go string literal, "…" or `…`, is begun in the text and not ended.
+// Whether a Go string literal, "…" or `…`, begins in the text and does not end.
 bool HasOpenString(std::string_view text);
 
 // "text", with control characters, quotes and backslashes escaped; also a valid C++ literal.

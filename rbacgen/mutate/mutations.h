@@ -1,4 +1,4 @@
-// Which permissions a component's tests would miss: each is taken away, and the tests run again.
+// Finds the permissions that a component's tests need: it removes each one, and runs the tests.
 #ifndef RBACGEN_MUTATE_MUTATIONS_H_
 #define RBACGEN_MUTATE_MUTATIONS_H_
 
@@ -16,8 +16,8 @@ namespace mandate::rbacgen {
 // Every verb but get, list and watch.
 bool IsWrite(const rbac::Permission& permission);
 
-// What the components' own markers ask for, each once, sorted; not what others grant, nor the rule
-// for events, which every component gets.
+// The permissions of the components' own markers, each once, sorted; without granted=external and
+// without the rule for events, which every component has.
 std::vector<rbac::Permission> OwnPermissions(const std::vector<ComponentMandate>& mandates);
 
 struct Mutation {
@@ -25,11 +25,11 @@ struct Mutation {
   bool proven = false;  // some test failed without it
 };
 
-// Whether the tests pass while MANDATE_WITHOUT is this; empty: while nothing is taken away. An
-// error ends it all.
+// Whether the tests pass while MANDATE_WITHOUT is this; empty: while no permission is removed. An
+// error ends the run.
 using RunTests = std::function<absl::StatusOr<bool>(std::string_view without)>;
 
-// kFailedPrecondition when the tests fail as they are: they would prove nothing.
+// kFailedPrecondition if the tests fail without a removal: they would prove nothing.
 absl::StatusOr<std::vector<Mutation>> Mutate(const std::vector<rbac::Permission>& permissions,
                                              const RunTests& run);
 

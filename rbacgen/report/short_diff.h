@@ -1,4 +1,4 @@
-// The difference of two texts, for a person.
+// The difference of two texts, short enough to read in a report.
 #ifndef RBACGEN_REPORT_SHORT_DIFF_H_
 #define RBACGEN_REPORT_SHORT_DIFF_H_
 

@@ -19,8 +19,8 @@ const World& OldestBuiltinPolicy();
 void AddBuiltinRoles(World* world);
 
 // Adds all built-in roles and bindings that the world does not have, and the ServiceAccounts of
-// these bindings: what runs in every cluster. Of one version; or of both, where a role has its
-// rules of both versions: what somebody may reach is better overstated.
+// these bindings: these run in every cluster. Of one version; or of both, and then a role has
+// the rules of both versions: overstating the reach of a user is the safer error.
 void AddBuiltinPolicy(const World& builtin, World* world);
 void AddBuiltinPolicy(World* world);
 

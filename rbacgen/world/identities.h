@@ -1,4 +1,4 @@
-// --identity: which ServiceAccount is which component, where no chart of ours named it.
+// The flag --identity: it maps components to ServiceAccounts that our chart did not name.
 #ifndef RBACGEN_WORLD_IDENTITIES_H_
 #define RBACGEN_WORLD_IDENTITIES_H_
 
@@ -23,13 +23,13 @@ struct NamedIdentity {
 absl::StatusOr<std::vector<NamedIdentity>> ParseIdentities(const std::vector<std::string>& texts);
 
 // NotFound when `components`, those of a source tree by name, lack one of the identities'. Base is
-// in every tree; a tree without components has none to lack.
+// in every tree. A tree without components accepts all identities.
 template <class Map>
 absl::Status CheckComponents(const std::vector<NamedIdentity>& identities, const Map& components);
 
 // Makes the identities the components of the world, and the only ones: a project that names them
-// has no manager of ours. A source tree's keep the ServiceAccounts that its markers give them. A
-// ServiceAccount that the world does not have is left out; these, in words.
+// has no Mandate manager. A source tree's keep the ServiceAccounts that its markers give them.
+// Skips ServiceAccounts that the world does not have, and returns these in words.
 std::vector<std::string> NameIdentities(const std::vector<NamedIdentity>& identities, World* world);
 
 template <class Map>

@@ -1,4 +1,4 @@
-// What kubectl says: it knows every way to a cluster that the user's kubeconfig may name.
+// Runs kubectl, which supports every credential and connection that a kubeconfig can have.
 #ifndef RBACGEN_WORLD_KUBECTL_H_
 #define RBACGEN_WORLD_KUBECTL_H_
 
@@ -15,8 +15,8 @@ struct KubectlOptions {
   std::string context;     // empty: the current one
 };
 
-// The standard output of `kubectl ARGUMENTS`; what it says on standard error goes there. NotFound
-// if there is no such program, Unavailable if it does not exit 0.
+// The standard output of `kubectl ARGUMENTS`; its standard error is not redirected. NotFound if the
+// program does not exist, Unavailable if it does not exit 0.
 absl::StatusOr<std::string> Kubectl(const KubectlOptions& options,
                                     const std::vector<std::string>& arguments);
 

@@ -12,10 +12,10 @@ namespace mandate::rbacgen {
 
 // Documents of YAML or JSON (ReadDocuments). An object with `items` is a list, as for kubectl: the
 // items count, and have the kind and apiVersion of the list if they have neither; an array is a
-// list too. Objects of other kinds are passed over. Aggregated ClusterRoles wait for
+// list too. Objects of other kinds are skipped. Aggregated ClusterRoles wait for
 // ResolveAggregates(). An object of a namespace that names none is in `default_ns`. `name` is for
 // messages. InvalidArgument with the place: text that ReadDocuments cannot read, a document or item
-// that is not null and not an object with kind and apiVersion, or a Helm template that is to be
+// that is not null and not an object with kind and apiVersion, or a Helm template that must be
 // rendered first.
 absl::StatusOr<World> ReadManifests(const std::string& name, std::string_view text,
                                     const std::string& default_ns);

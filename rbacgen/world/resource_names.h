@@ -1,4 +1,4 @@
-// Resources by the names that kubectl takes for them: plural, singular, short.
+// Resources by the names that kubectl accepts for them: plural, singular, short.
 #ifndef RBACGEN_WORLD_RESOURCE_NAMES_H_
 #define RBACGEN_WORLD_RESOURCE_NAMES_H_
 
@@ -20,7 +20,7 @@ struct ResourceNames {
   bool operator==(const ResourceNames&) const = default;
 };
 
-// What `kubectl api-resources --no-headers` printed; lines that are none of its are passed over.
+// Reads the output of `kubectl api-resources --no-headers`; skips other lines.
 std::vector<ResourceNames> ParseApiResources(std::string_view text);
 
 struct ResourceId {
@@ -30,10 +30,10 @@ struct ResourceId {
   bool operator==(const ResourceId&) const = default;
 };
 
-// What TYPE, TYPE.GROUP or TYPE.VERSION.GROUP names, in any case, as kubectl takes it. Looked for
-// among Kubernetes' own resources, then the `custom` ones, then those that the policy's rules name,
-// whose singular is guessed; a plural is preferred to a singular, and that to a short name. What is
-// none of these is taken for a plural, without a group of the core group.
+// The resource that TYPE, TYPE.GROUP or TYPE.VERSION.GROUP names, in any case, as for kubectl. The
+// search order is Kubernetes' own resources, then the `custom` ones, then those that the policy's
+// rules name, whose singular is guessed; a plural is preferred to a singular, and that to a short
+// name. An unknown name counts as a plural, and without a group as one of the core group.
 ResourceId FindResource(std::string_view type, const std::vector<ResourceNames>& custom,
                         const rbac::Policy& policy);
 

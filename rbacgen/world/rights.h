@@ -31,16 +31,17 @@ std::set<std::string> KnownNamespaces(const World& world);
 // Every right of the user, the groups' included.
 std::vector<Right> RightsOf(const rbac::Authorizer& authorizer, const rbac::UserInfo& user);
 
-// The rules by which Kubernetes' own policy lets every member of the group do something through
-// the ClusterRole: discovery, questions about oneself. Empty for other groups and roles. A
-// cluster's role with this name may have more rules: these are not everybody's.
+// The rules by which Kubernetes' own policy gives every member of the group through the
+// ClusterRole: discovery, reviews of a user's own rights. Empty for other groups and roles. A
+// cluster's role with this name may have more rules: these are not every user's.
 std::vector<rbac::Rule> EverybodysRules(std::string_view role, std::string_view group);
 
-// RightsOf without these rules: what somebody granted, to the user or to a group of theirs.
+// RightsOf without these rules: the rights that a binding of the cluster's administrators gives the
+// user or one of its groups.
 std::vector<Right> GrantedRightsOf(const rbac::Authorizer& authorizer, const rbac::UserInfo& user);
 
-// What `now` allows and `before` does not: broken down, compared by covering, normalised. A right
-// in every namespace covers one in any.
+// The rights that `now` allows and `before` does not: broken down, compared by covering,
+// normalised. A right in every namespace covers one in any.
 RightsByNamespace Gained(const RightsByNamespace& before, const RightsByNamespace& now);
 
 RightsByNamespace ByNamespace(const std::vector<Right>& rights);

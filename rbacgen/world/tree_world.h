@@ -12,7 +12,7 @@ namespace mandate::rbacgen {
 struct TreeOptions {
   std::string ns = "mandate-system";
   std::string base_name = "mandate-manager";
-  // Whose rules are that stand below no component marker.
+  // The component of rules that have no component marker above them.
   std::string component = "manager";
 };
 

@@ -1,4 +1,4 @@
-// Bindings of a world whose role is not in it: what they grant is not known.
+// Bindings of a world whose role is not in it: the rights that they grant are unknown.
 #ifndef RBACGEN_WORLD_UNRESOLVED_H_
 #define RBACGEN_WORLD_UNRESOLVED_H_
 
@@ -19,12 +19,12 @@ struct UnresolvedBinding {
 
   // 'ClusterRoleBinding b of User ann refers to ClusterRole r, which the input does not have: …'
   std::string ToString() const;
-  // Whether the user, or a group of theirs, is a subject.
+  // Whether the user, or one of its groups, is a subject.
   bool Binds(const rbac::UserInfo& user) const;
 };
 
-// Of bindings that have subjects. None in a world of a whole cluster, where a role that is not
-// there grants nothing.
+// Of bindings that have subjects. Empty for a whole cluster: there a missing
+// role grants nothing.
 std::vector<UnresolvedBinding> UnresolvedBindings(const World& world);
 
 }  // namespace mandate::rbacgen

@@ -20,7 +20,7 @@ std::string ResourceWords(std::string_view group, std::string_view resource);
 // "get, list and watch pods named \"a\"", and in `ns` "… in kube-system"; of URLs "get /metrics".
 std::string RuleWords(const rbac::Rule& rule, std::string_view ns);
 
-// What a rule amounts to, where its words understate it, the most severe first: "runs as any
+// The consequences of a rule whose words understate them, the most severe first: "runs as any
 // ServiceAccount there", …
 std::vector<std::string> Consequences(const rbac::Rule& rule);
 

@@ -10,8 +10,8 @@
 
 namespace mandate::rbacgen {
 
-// A tree of strings, lists and maps; null by default. What depends on a chart's values is part of
-// the tree, so that one tree makes both a Helm template and plain manifests.
+// A tree of strings, lists and maps; null by default. The parts that depend on a chart's values are
+// in the tree too, so that one tree makes both a Helm template and plain manifests.
 class Yaml {
  public:
   using List = std::vector<Yaml>;
@@ -25,14 +25,14 @@ class Yaml {
   Yaml(Map map) : kind_(Kind::kMap), map_(std::move(map)) {}              // NOLINT: converts
   explicit Yaml(const std::vector<std::string>& strings)
       : Yaml(List(strings.begin(), strings.end())) {}
-  // Written as it stands: true, 30.
+  // Written unchanged: true, 30.
   static Yaml Verbatim(std::string text);
-  // In a chart, `helm` as it stands, such as {{ .Release.Namespace }}; else the string `plain`.
+  // In a chart, `helm` unchanged, such as {{ .Release.Namespace }}; else the string `plain`.
   static Yaml Action(std::string helm, std::string plain);
   // A string that is itself a document.
   static Yaml Document(Yaml inner);
 
-  // Something that a chart decides when it is installed, and plain YAML when it is written.
+  // A condition that a chart evaluates when it is installed, and plain YAML when it is written.
   struct Condition {
     std::string helm;  // the argument of a template's "if"; empty: always
     bool plain = true;
@@ -41,16 +41,16 @@ class Yaml {
     Condition operator!() const;
   };
   // An item of a list, an entry of a map or a document that is there if `condition` holds. In a
-  // chart, a list or map that may end up without any is for its maker to leave out.
+  // chart, the caller must omit a list or map that could become empty.
   static Yaml If(const Condition& condition, Yaml node);
   const Condition& condition() const { return condition_; }
 
   bool IsNull() const { return kind_ == Kind::kNull; }
   // Of a string, or of an action in plain YAML; else empty.
   const std::string& text() const { return text_; }
-  // A map's value; null if it is not there.
+  // A map's value; null if the key is missing.
   const Yaml& operator[](const std::string& key) const;
-  // A map's value, added if it is not there; null becomes a map.
+  // A map's value, added if the key is missing; null becomes a map.
   Yaml& operator[](const std::string& key);
 
   // The document, ending in a line feed, whatever its own condition. kHelm: "{{" in a string is

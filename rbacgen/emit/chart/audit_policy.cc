@@ -31,8 +31,8 @@ bool MakesBindings(const ComponentMandate& component) {
   return false;
 }
 
-// What rbacgen/audit/instance_book.h compares. Those who are not components write ScopeInstances,
-// so that their requests count too; the answers have the UIDs.
+// The bodies that rbacgen/audit/instance_book.h compares. Other users than components write
+// ScopeInstances, so that their requests count too; the answers have the UIDs.
 Yaml::List BodyRules(const std::vector<ComponentMandate>& components, const std::string& base_name,
                      const ChartSwitches& switches) {
   Yaml::List users;

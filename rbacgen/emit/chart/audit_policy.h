@@ -13,24 +13,24 @@
 namespace mandate::rbacgen {
 
 // An audit.k8s.io/v1 Policy for exactly these identities, at the level of metadata: the credential
-// ids that tell who issued whose token, and the authorizer's reasons; of TokenRequests, what was
-// asked for. Left out: requests that are
-// not answered yet. Base's renewals of its Lease, one every two seconds, are kept: without them
-// nobody can show that base uses what it may do. Requests for the identities' tokens are kept
-// whoever makes them.
+// ids that link a token to the request that issued it, the authorizer's reasons, and the bodies of
+// TokenRequests. It omits requests that are not answered yet. Base's renewals of its Lease, one
+// every two seconds, are kept: without them no report can show that base uses this right. Requests
+// for the identities' tokens are kept for all users.
 //
-// With `bodies`, it also keeps what it takes to find bindings that are for no ScopeInstance: the
-// bindings that the components ask for which may make some, and ScopeInstances as the server
-// answers with them, whoever asks. Without such a component there is nothing to add.
+// With `bodies`, it also keeps the bodies that show bindings without a ScopeInstance: the bindings
+// of the components that may make them, and the server's answers with ScopeInstances, for all
+// users. Without such a component it adds nothing.
 Yaml AuditPolicy(const std::vector<ComponentMandate>& components, const std::string& base_name,
                  const ChartSwitches& switches, bool bodies = false);
 
-// The policy as a file, with a heading for a person who merges it.
+// The policy as a file, with a heading that explains how to merge it.
 std::string AuditPolicyText(const std::vector<ComponentMandate>& components,
                             const std::string& base_name, const ChartSwitches& switches,
                             bool bodies);
 
-// Adds, when asked for, a ConfigMap that holds it: the API server reads a file, no object.
+// Adds, if the switch is on, a ConfigMap with the policy, because the API server reads it from a
+// file and not from an object.
 void AddAuditPolicy(ObjectMaker& base, const std::vector<ComponentMandate>& components);
 
 }  // namespace mandate::rbacgen

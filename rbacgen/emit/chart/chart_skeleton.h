@@ -1,4 +1,4 @@
-// The files of a new chart that are a person's from then on.
+// The files of a new chart that the user edits from then on.
 #ifndef RBACGEN_EMIT_CHART_CHART_SKELETON_H_
 #define RBACGEN_EMIT_CHART_CHART_SKELETON_H_
 

@@ -1,4 +1,4 @@
-// What a chart leaves open until it is installed, and plain manifests decide at once.
+// The switches of a chart: values when it is installed, and flags for plain manifests.
 #ifndef RBACGEN_EMIT_CHART_CHART_SWITCHES_H_
 #define RBACGEN_EMIT_CHART_CHART_SWITCHES_H_
 
@@ -16,8 +16,8 @@ namespace mandate::rbacgen {
 struct ChartSettings {
   std::string ns = "mandate-system";
   std::vector<std::string> controllers = {"*"};  // as the manager's flag --controllers
-  std::vector<std::string> with = {"*"};         // values of components that are no controllers
-  std::vector<std::string> cut_off = {};         // components, whatever they are
+  std::vector<std::string> with = {"*"};         // values of components without a controller
+  std::vector<std::string> cut_off = {};         // components of any kind
   std::string identity_mode = "token";           // or impersonate, single
   std::string impersonation = "constrained";     // or classic: for clusters before 1.36
   std::string external = "role";                 // or scopetemplate
@@ -26,7 +26,7 @@ struct ChartSettings {
   bool flow_schemas = false;
   bool audit_policy = false;
   bool fences = true;
-  // Whom tokens for the API server are for: kubeadm's, kind's and others', EKS's, k3s's.
+  // The audiences of tokens for the API server: kubeadm's, kind's and others', EKS's, k3s's.
   std::vector<std::string> api_audiences = {"https://kubernetes.default.svc.cluster.local",
                                             "https://kubernetes.default.svc", "k3s"};
 };
@@ -39,7 +39,7 @@ class ChartSwitches {
   explicit ChartSwitches(ChartSettings settings) : settings_(std::move(settings)) {}
 
   // InvalidArgument, in the manager's words, if `controllers` or `cut_off` names a component that
-  // does not exist, or they leave nothing to run; if a kill switch is on and there are no tokens;
+  // does not exist, or no component is left; if a kill switch is on without tokens;
   // and if `with` has a value that no component has.
   absl::Status Check(const std::vector<ComponentMandate>& components) const;
 
@@ -50,7 +50,7 @@ class ChartSwitches {
   Yaml WithApiAudiences(std::string_view before, std::string_view after) const;
   Yaml ManagedBy() const { return Yaml::Action("{{ .Release.Service }}", "rbacgen"); }
 
-  // Whether it is to run; whether it has what it needs to: the same, unless it is cut off.
+  // Whether it is enabled; whether it also has its grants: the same, unless it is cut off.
   Condition Enabled(const ComponentMandate& component) const;
   Condition Granted(const ComponentMandate& component) const;
   Condition TokenMode() const { return Mode("token"); }

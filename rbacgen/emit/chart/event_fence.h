@@ -1,4 +1,4 @@
-// The fence around events: whose a component may write.
+// The fence around events: a component may write only its own.
 #ifndef RBACGEN_EMIT_CHART_EVENT_FENCE_H_
 #define RBACGEN_EMIT_CHART_EVENT_FENCE_H_
 

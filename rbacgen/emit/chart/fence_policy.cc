@@ -172,7 +172,7 @@ bool ReservesNames(const Fence& fence) {
                              [](const std::string& name) { return !name.starts_with('!'); });
 }
 
-// Whether a write by somebody else concerns what is the component's.
+// Whether a write by another user concerns the component's objects.
 std::string GuardCondition(const Fence& fence) {
   const std::string was_its_own = StrCat("[oldObject].all(o, ", IsMine(fence), ")");
   if (!ReservesNames(fence)) return was_its_own;

@@ -13,18 +13,18 @@
 
 namespace mandate::rbacgen {
 
-// Adds the policy and its binding: the API server refuses a write by the component's ServiceAccount
-// that is not as the fence says, and any when it cannot tell. Not in the identity mode single,
-// where the server does not know whose a write is.
+// Adds the policy and its binding: the API server denies a write by the component's ServiceAccount
+// that violates the fence, and each write if it cannot evaluate the policy. Not in the identity
+// mode single, where the server cannot distinguish the components.
 void AddFencePolicy(ObjectMaker& maker, const Fence& fence);
 
-// With Fence::guard, adds a policy and its binding about the writes of everybody else. It must also
-// be there while the component is not: what the component made is still there, and what others make
-// under the component's names waits for its return.
+// With Fence::guard, adds a policy and its binding about the writes of all other users. It must
+// also exist while the component is disabled: the component's objects still exist, and objects that
+// others make under its names would wait for its return.
 void AddGuardPolicy(ObjectMaker& maker, const Fence& fence);
 
-// What must hold of a write, in CEL: what `fence` says, whose patterns have no kBaseNameWord; and
-// the checks that every fence has: no change of controller, no finalizers that are not named, no
+// The checks of a write, in CEL: those of `fence`, whose patterns must not have kBaseNameWord, and
+// those that every fence has: no change of controller, no unnamed finalizers, no
 // aggregationRule for a ClusterRole. Labels, finalizers and subjects that were there before are not
 // checked, so that a fence never stops the component from correcting the rest. The variables are
 // FenceVariables().
@@ -37,8 +37,8 @@ struct FenceCheck {
 std::vector<FenceCheck> FenceChecks(const Fence& fence, std::string_view component,
                                     std::string_view base_name);
 
-// What must hold of an update of an object that was the component's own, and of the making of an
-// object with a name that is reserved to it, unless the requester may update the finalizers of
+// The checks of an update of an object that was the component's own, and of a create with a name
+// that is reserved to the component, unless the requester may update the finalizers of
 // Fence::guard. The component itself, administrators of the cluster and Kubernetes' garbage
 // collection may. The variables are FenceVariables().
 std::vector<FenceCheck> GuardChecks(const Fence& fence);

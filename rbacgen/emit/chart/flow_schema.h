@@ -9,8 +9,8 @@
 
 namespace mandate::rbacgen {
 
-// Adds, when asked for, a priority level of the manager's own, and a FlowSchema that leads every
-// identity of it there with a flow for each: many requests of one component delay neither base's
+// Adds, if the switch is on, a priority level for the manager, and a FlowSchema that assigns its
+// identities to it with one flow each: many requests of one component delay neither base's
 // renewals nor the other components, nor others' workloads.
 void AddFlowSchema(ObjectMaker& base, const std::vector<ComponentMandate>& components);
 

@@ -19,7 +19,7 @@ std::vector<OutputFile> GeneratedTemplates(const std::vector<ChartFile>& files,
                                            const std::vector<ComponentMandate>& components,
                                            const ChartNames& names);
 
-// The other files of a new chart: a person edits them from then on.
+// The other files of a new chart: the user edits them from then on.
 std::vector<OutputFile> NewChartFiles(const ChartNames& names);
 
 // One text for `kubectl apply`. Helm rejects a second release; plain manifests cannot, so their

@@ -1,4 +1,4 @@
-// What base needs to act for a component by impersonation.
+// The permissions that base needs to act for a component by impersonation.
 #ifndef RBACGEN_EMIT_CHART_IMPERSONATION_H_
 #define RBACGEN_EMIT_CHART_IMPERSONATION_H_
 
@@ -11,15 +11,15 @@
 namespace mandate::rbacgen {
 
 // Adds, under the condition of that identity mode, either the classic verb "impersonate" on the
-// component's ServiceAccount, which hands base whatever the component holds, anywhere; or
+// component's ServiceAccount, which gives base all rights of the component, everywhere; or
 // constrained impersonation (KEP-5284, on by default since Kubernetes 1.36), which lets base do no
-// more in a component's name than the markers of all components say; AddImpersonationFence narrows
-// the writes to the component's own.
+// more in a component's name than the markers of all components declare; AddImpersonationFence
+// narrows the writes to the component's own.
 void AddImpersonation(ObjectMaker& maker, const ComponentMandate& component);
 
 // The rules with "impersonate-on:serviceaccount:" before their verbs. "*" becomes the verbs that a
-// request can have, as RBAC knows no "impersonate-on:serviceaccount:*"; verbs that no request has,
-// bind and escalate among them, are checked for the component alone and are left out.
+// request can have, because RBAC does not support "impersonate-on:serviceaccount:*"; verbs that no
+// request has, bind and escalate among them, are checked for the component alone and are omitted.
 std::vector<rbac::Rule> ImpersonateOn(const std::vector<rbac::Rule>& rules);
 
 }  // namespace mandate::rbacgen

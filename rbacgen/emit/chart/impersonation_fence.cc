@@ -18,7 +18,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// What admission calls the verbs of writes. An apply that makes its object is a CREATE, for which
+// Admission's names for the verbs of writes. An apply that makes its object is a CREATE, for which
 // RBAC requires the verb create, too.
 Strings OperationsOf(const rbac::Rule& rule) {
   Strings operations;

@@ -1,4 +1,4 @@
-// Makes the Kubernetes objects of one component, or of base, with what all of them have in common.
+// Makes the Kubernetes objects of one component, or of base, with their common names and labels.
 #ifndef RBACGEN_EMIT_CHART_OBJECT_MAKER_H_
 #define RBACGEN_EMIT_CHART_OBJECT_MAKER_H_
 
@@ -12,14 +12,14 @@
 
 namespace mandate::rbacgen {
 
-// What the names and labels of a chart's objects are made of.
+// The parts of the names and labels of a chart's objects.
 struct ChartNames {
-  // What the names of all objects begin with: the manager's ServiceAccount, and its Lease.
+  // The prefix of the names of all objects; the name of the manager's ServiceAccount and Lease.
   std::string base = "mandate-manager";
   // The label app.kubernetes.io/part-of.
   std::string part_of = "mandate";
-  // The ServiceAccounts of all components, which tell a component's name from base's, or another
-  // component's, with a suffix. BuildChart fills them in.
+  // The ServiceAccounts of all components, which distinguish a component's name from base's, or
+  // another component's, with a suffix. BuildChart fills them in.
   std::vector<std::string> accounts = {};
 };
 
@@ -48,7 +48,7 @@ class ObjectMaker {
                const Yaml::Condition& condition = {});
   // A ServiceAccount of the manager's namespace.
   Yaml Subject(const std::string& account) const;
-  // Who makes the component's requests, by the identity mode.
+  // The account that makes the component's requests, by the identity mode.
   Yaml::List Requesters() const;
 
   const std::string& component() const { return component_; }

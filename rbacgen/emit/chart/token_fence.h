@@ -1,4 +1,4 @@
-// The fence of base: for what it may ask when it requests the components' tokens.
+// The fence of base: it limits the components' tokens that base may request.
 #ifndef RBACGEN_EMIT_CHART_TOKEN_FENCE_H_
 #define RBACGEN_EMIT_CHART_TOKEN_FENCE_H_
 
@@ -6,10 +6,9 @@
 
 namespace mandate::rbacgen {
 
-// Adds the policy and its binding. RBAC says whose tokens base may request, and nothing about what
-// tokens: good for a century, for any audience, bound to nothing that anybody could delete. The
-// policy lets base ask as the manager does, so that a stolen credential of base buys an hour at a
-// time. In the identity mode token.
+// Adds the policy and its binding. RBAC limits the ServiceAccounts of these tokens, but not their
+// lifetime, audience or bound object. The policy allows only requests like the manager's, so that a
+// stolen credential of base gets tokens of at most an hour. In the identity mode token.
 void AddTokenFence(ObjectMaker& maker);
 
 }  // namespace mandate::rbacgen

@@ -1,4 +1,4 @@
-// How a kind's versions are converted: spec.conversion of a definition.
+// Makes spec.conversion of a definition: the conversion between a kind's versions.
 #ifndef RBACGEN_EMIT_CRD_CONVERSION_H_
 #define RBACGEN_EMIT_CRD_CONVERSION_H_
 
@@ -8,7 +8,7 @@
 
 namespace mandate::rbacgen {
 
-// Of the version that is stored; null if it says nothing. Mistakes are diagnostics.
+// From the option of the stored version; null if it is not set. Mistakes are diagnostics.
 Yaml ConversionYaml(const ResourceVersion& stored, const YamlOptions& options,
                     Diagnostics* diagnostics);
 

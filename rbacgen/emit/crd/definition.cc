@@ -18,7 +18,7 @@ namespace {
 using google::protobuf::Descriptor;
 using google::protobuf::FileDescriptor;
 
-// What all versions of a kind must agree in.
+// The fields that all versions of a kind must share.
 std::string SharedPart(const ResourceVersion& version) {
   return Yaml(Yaml::Map{{"names", NamesYaml(version)}, {"scope", version.resource.scope()}})
       .Write();

@@ -10,8 +10,8 @@
 namespace mandate::rbacgen {
 
 struct DocComment {
-  // As controller-gen v0.23 has it: lines stay lines; blank lines part paragraphs; left out are
-  // lines that are markers or begin with TODO, and all from a line that begins with "---".
+  // As in controller-gen v0.23: lines stay lines; blank lines separate paragraphs. Omits markers,
+  // lines that begin with TODO, and all from a line that begins with "---".
   std::string description;
   // The marker lines, without their "+".
   std::vector<std::string> markers;
@@ -20,7 +20,8 @@ struct DocComment {
 // Of a comment without its slashes, as protoc keeps it.
 DocComment ReadDocComment(std::string_view comment);
 
-// Cut behind a sentence within max bytes, else behind a word with "..."; no max: as it is; 0: none.
+// The text cut after a sentence within max bytes, else after a word with "...". No max: the whole
+// text; 0: no text.
 std::string CutDescription(std::string_view description, std::optional<size_t> max);
 
 }  // namespace mandate::rbacgen

@@ -15,7 +15,7 @@ namespace {
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 
-// What a path such as .spec.replicas can name.
+// Whether a path such as .spec.replicas can have the name.
 bool IsPathStep(std::string_view name) {
   constexpr std::string_view kOthers = "_-";
   if (name.empty()) return false;

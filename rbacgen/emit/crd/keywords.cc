@@ -76,7 +76,7 @@ class Applier {
     }
   }
 
-  // A value of the field, in JSON, that is valid by everything else that is said.
+  // A value of the field, in JSON, that is valid by all other options.
   void Value(bool is_set, std::string_view option, const std::string& text) {
     if (!is_set) return;
     const auto value = ParseJson(text);

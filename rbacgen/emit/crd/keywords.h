@@ -10,8 +10,9 @@
 
 namespace mandate::rbacgen {
 
-// Adds what the options say, `required` aside, which is the parent's. Returns the mistakes:
-// options that the type cannot have, that contradict each other, or that the API server refuses.
+// Adds the options' keywords, except `required`, which belongs to the parent. Returns the mistakes:
+// options that the type does not support, that contradict each other, or that the API server
+// rejects.
 std::vector<std::string> ApplySchema(const mandate::api::Schema& options, SchemaNode* node);
 
 }  // namespace mandate::rbacgen

@@ -9,7 +9,7 @@
 
 namespace mandate::rbacgen {
 
-// The message's schema as controller-gen v0.23 has it, without description; none if the message is
+// The message's schema as in controller-gen v0.23, without description; nullopt if the message is
 // an object of its fields. ObjectMeta is that of a nested object or template. A Duration has a
 // pattern, which controller-gen lacks: the API server would store a text that the codec rejects.
 std::optional<SchemaNode> KnownType(const google::protobuf::Descriptor& message);

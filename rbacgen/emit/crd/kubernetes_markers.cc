@@ -14,7 +14,7 @@ namespace {
 
 using mandate::api::Schema;
 
-// What a marker's text does to a schema.
+// The effect of a marker's text on a schema.
 using Apply = void (*)(const std::string& text, Schema* schema);
 
 template <void (Schema::*Set)(int64_t)>

@@ -10,11 +10,11 @@
 
 namespace mandate::rbacgen {
 
-// What markers without their "+" say of a field or a message. Markers for other tools are passed
-// over. A field is required unless a marker calls it optional.
+// The meaning of a field's or message's markers, given without their "+". Markers for other tools
+// are skipped. A field is required unless a marker makes it optional.
 mandate::api::Schema ReadKubernetesMarkers(const std::vector<std::string>& markers);
 
-// Whether it is a marker that means something for a schema: +kubebuilder:…, +optional, +listType….
+// Whether the marker has a meaning for a schema: +kubebuilder:…, +optional, +listType….
 bool IsSchemaMarker(std::string_view marker);
 
 }  // namespace mandate::rbacgen

@@ -90,7 +90,7 @@ const FileDescriptor* ProtoFiles::Load(const std::string& path) {
 
 std::string ProtoFiles::DiskFile(const std::string& name) const {
   std::string path;
-  // Asks where a file is; the tree stays as it is.
+  // Finds the place of a file; does not change the tree.
   return const_cast<DiskSourceTree&>(tree_).VirtualFileToDiskFile(name, &path) ? path : name;
 }
 

@@ -15,8 +15,8 @@ namespace mandate::rbacgen {
 
 // Owns the descriptors that it returns. Not thread-safe.
 //
-// Imports are looked for under the folders, in their order, then among the files that this program
-// itself is built with: api/mandate/options.proto and google/protobuf/descriptor.proto.
+// It searches imports in the folders, in their order, then in the files that are built into this
+// program: api/mandate/options.proto and google/protobuf/descriptor.proto.
 class ProtoFiles {
  public:
   // `diagnostics` outlives this.
@@ -29,10 +29,10 @@ class ProtoFiles {
   // does not parse, or an import is missing.
   const google::protobuf::FileDescriptor* Load(const std::string& path);
 
-  // Where it is declared.
+  // The place of the declaration.
   Place PlaceOf(const google::protobuf::Descriptor& message) const;
   Place PlaceOf(const google::protobuf::FieldDescriptor& field) const;
-  // Where its option of that number is set.
+  // The place of its option with that number.
   Place PlaceOfOption(const google::protobuf::Descriptor& message, int number) const;
   Place PlaceOfOption(const google::protobuf::FieldDescriptor& field, int number) const;
 
@@ -57,7 +57,7 @@ class ProtoFiles {
   google::protobuf::DescriptorPool pool_;
 };
 
-// The comment above a declaration, as protoc keeps it; "" if there is none.
+// The comment above a declaration, as protoc keeps it; "" without one.
 std::string LeadingComment(const google::protobuf::Descriptor& message);
 std::string LeadingComment(const google::protobuf::FieldDescriptor& field);
 

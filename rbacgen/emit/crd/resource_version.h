@@ -21,7 +21,7 @@ struct ResourceVersion {
   std::string source;
 };
 
-// Names, scope, columns and paths that the API server would refuse or never fill.
+// Checks for names, scope, columns and paths that the API server would reject or never fill.
 void CheckResource(const ResourceVersion& version, Diagnostics* diagnostics);
 
 // spec.names of the definition.

@@ -12,7 +12,7 @@
 
 namespace mandate::rbacgen {
 
-// The options' rules: validations, immutable, and how many of a set of fields may be set.
+// The options' rules: validations, immutable, and limits on the number of fields that are set.
 void AddRules(const mandate::api::Schema& options, SchemaNode* node,
               std::vector<std::string>* mistakes);
 
@@ -24,11 +24,11 @@ void AddOneOf(OneOf kind, const std::vector<std::string>& fields, SchemaNode* no
 // A field's name in a CEL expression, where keywords and some characters are escaped.
 std::string CelName(std::string_view field);
 
-// Of the parent of an optional field that may not change: it may not be taken away either.
+// A rule for the parent of an immutable optional field: the field must not be removed.
 void AddStaysSet(const std::string& field, SchemaNode* node);
 
-// Rules with oldSelf where the server cannot tell which old value is meant: in the items of a list
-// that is no listType: "map", and below what is mapType: "atomic". It refuses these.
+// Reports rules with oldSelf whose old value the server cannot find: in the items of a list that is
+// not listType: "map", and below mapType: "atomic". The server rejects them.
 void CheckTransitions(const SchemaNode& root, Diagnostics* diagnostics);
 
 }  // namespace mandate::rbacgen

@@ -1,4 +1,4 @@
-// Tables of what is wrong in a .proto file, and how it is reported.
+// Tables of mistakes in .proto files, and their reports.
 #ifndef RBACGEN_EMIT_CRD_TEST_MISTAKES_H_
 #define RBACGEN_EMIT_CRD_TEST_MISTAKES_H_
 

@@ -1,4 +1,4 @@
-// .proto sources of a test, with all that they may import.
+// .proto sources of a test, with all their possible imports.
 #ifndef RBACGEN_EMIT_CRD_TEST_TREE_H_
 #define RBACGEN_EMIT_CRD_TEST_TREE_H_
 
@@ -17,7 +17,7 @@ struct TestOutput {
 // Of files below `folder`; Kubernetes' and this project's own files can be imported.
 TestOutput MakeDefinitionsOf(const std::string& folder, const std::vector<std::string>& files);
 
-// Of one file, written to a folder of the test, where reports call it "x.proto".
+// Of one file, written to a folder of the test, named "x.proto" in reports.
 TestOutput MakeDefinitionsOfText(const std::string& text);
 
 }  // namespace mandate::rbacgen

@@ -1,7 +1,8 @@
-// Fields of Kubernetes' messages that may be absent although no marker in their comments says so.
+// Fields of Kubernetes' messages that may be absent although no marker in their comments makes them
+// optional.
 //
 // From the Go tags of k8s.io/api and k8s.io/apimachinery v0.36.3: fields tagged omitempty without
-// +optional or +required above them. The .proto files do not tell.
+// +optional or +required above them. The .proto files do not have this.
 #ifndef RBACGEN_EMIT_CRD_UNMARKED_FIELDS_H_
 #define RBACGEN_EMIT_CRD_UNMARKED_FIELDS_H_
 
@@ -9,7 +10,7 @@
 
 namespace mandate::rbacgen {
 
-// Whether the field of a Kubernetes message, in any version of its group, is such a one.
+// Whether the field of a Kubernetes message, in any version of its group, is one of these.
 bool IsOptionalUnmarked(const google::protobuf::FieldDescriptor& field);
 
 }  // namespace mandate::rbacgen

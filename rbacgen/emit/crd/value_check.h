@@ -1,5 +1,5 @@
-// Values that options give, such as defaults, against the schema that they are part of: the API
-// server refuses a definition whose defaults are not valid.
+// Checks the values in options, such as defaults, against their schema: the API server rejects a
+// definition with an invalid default.
 #ifndef RBACGEN_EMIT_CRD_VALUE_CHECK_H_
 #define RBACGEN_EMIT_CRD_VALUE_CHECK_H_
 
@@ -12,7 +12,7 @@
 
 namespace mandate::rbacgen {
 
-// What is wrong with the value, such as "is JSON of type string; …" or ".port: is more than maximum
+// The mistakes in the value, such as "is JSON of type string; …" or ".port: is more than maximum
 // 3", each behind ": " or a path. CEL rules are not evaluated.
 std::vector<std::string> CheckValue(const Json::Value& value, const SchemaNode& node);
 

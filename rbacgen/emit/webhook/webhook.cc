@@ -144,7 +144,7 @@ class FileReader {
     if (marker.name == kComponent) {
       const auto arguments =
           ParseArguments(kComponentArguments, Repeated::kIsError, marker.arguments);
-      // What is wrong with it is said where rules are read.
+      // The reader of rules reports its mistakes.
       if (counts && arguments.ok()) component_ = arguments->String("name");
     } else if (marker.name != kWebhook && marker.name != kConfiguration) {
       const auto meant = MeantName(marker.name);

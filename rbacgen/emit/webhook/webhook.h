@@ -42,8 +42,8 @@ struct Webhooks {
   std::vector<ConfigurationName> names;
 };
 
-// Adds what one file declares. A marker with a mistake is reported and left out; `misplaced` is the
-// severity of one that stands where it does not count.
+// Adds what one file declares. A marker with a mistake is reported and skipped; `misplaced` is the
+// severity of a marker in a place where it has no effect.
 void ReadWebhooks(const std::string& file, std::string_view text, Severity misplaced,
                   Webhooks* webhooks, Diagnostics* diagnostics);
 

@@ -45,7 +45,7 @@ absl::Status CheckDirectives(const Json::Value& patch) {
 
 void Merge(const Json::Value& patch, Json::Value* object);
 
-// What becomes of the items without a name does not matter: they are mistakes.
+// Items without a name are mistakes, so their result does not matter.
 void MergeByName(const Json::Value& patch, Json::Value* list) {
   for (const Json::Value& item : patch) {
     Json::Value* known = nullptr;

@@ -10,11 +10,10 @@
 namespace mandate::rbacgen {
 
 // The webhook with the patch done, both of admissionregistration.k8s.io/v1: objects are merged,
-// null takes away, matchConditions are merged by name, all else is replaced. An empty patch changes
-// nothing. InvalidArgument for what is no JSON object, or names fields that a webhook lacks or of
-// other types; and for the directives of strategic merge patches ("$patch" and the like), which
-// controller-gen knows: what they do to a webhook's few fields is plainer said by the marker
-// itself.
+// null removes a field, matchConditions are merged by name, all else is replaced. An empty patch
+// changes nothing. InvalidArgument if it is not a JSON object, or has unknown fields or fields of
+// the wrong type. Directives of strategic merge patches ("$patch" and others) are InvalidArgument
+// too: controller-gen supports them, but the marker's own arguments do the same more plainly.
 absl::StatusOr<Json::Value> PatchWebhook(Json::Value webhook, std::string_view patch,
                                          bool mutating);
 
