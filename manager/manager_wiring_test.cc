@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <boost/asio.hpp>
-#include <boost/beast.hpp>
 #include <memory>
 #include <regex>
 #include <string>
@@ -57,22 +55,6 @@ class AwaitedLines : public LogSink {
   CondVar changed_;
   std::vector<std::string> lines_ ABSL_GUARDED_BY(mutex_);
 };
-
-// The body of GET http://ADDRESS/TARGET.
-std::string Get(const std::string& address, const std::string& target) {
-  namespace asio = boost::asio;
-  namespace http = boost::beast::http;
-  const size_t colon = address.rfind(':');
-  asio::io_context io;
-  asio::ip::tcp::socket socket(io);
-  socket.connect({asio::ip::make_address(address.substr(0, colon)),
-                  static_cast<uint16_t>(std::stoi(address.substr(colon + 1)))});
-  asio::write(socket, asio::buffer("GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n"));
-  boost::beast::flat_buffer buffer;
-  http::response<http::string_body> response;
-  http::read(socket, buffer, response);
-  return response.body();
-}
 
 // One component that has no permissions, on the double over HTTPS.
 class ManagerWiringTest : public testing::Test {
