@@ -34,8 +34,7 @@ const std::vector<TraceFindingKind>& TraceFindingKinds() {
        "off"},
       {"two-tokens", "high", "two tokens of one component were used at the same time",
        "find who requested the second one; --token-overlap says how long a renewal may take"},
-      {"token-request", "high",
-       "base requested a token that differs from the manager's requests",
+      {"token-request", "high", "base requested a token that differs from the manager's requests",
        "unless the chart's killSwitch changed meanwhile, replace base's credential; the chart's "
        "fences deny such requests"},
       {"orphan-binding", "high",

@@ -43,7 +43,8 @@ class Reader {
   explicit Reader(std::string file) : file_(std::move(file)) {}
 
   absl::Status Error(const YAML::Node& node, std::string_view text) const {
-    return absl::InvalidArgumentError(StrCat(file_, ":", std::max(node.Mark().line, 0) + 1, ": ", text));
+    return absl::InvalidArgumentError(
+        StrCat(file_, ":", std::max(node.Mark().line, 0) + 1, ": ", text));
   }
 
   // `known` lists every key; `required` those that must be there.

@@ -13,10 +13,10 @@
 #include "rbacgen/cli/command.h"
 #include "rbacgen/cli/config.h"
 #include "rbacgen/cli/project.h"
-#include "version.h"
 #include "rbacgen/markers/source_files.h"
 #include "rbacgen/report/findings.h"
 #include "rbacgen/report/short_diff.h"
+#include "version.h"
 
 namespace mandate::rbacgen {
 namespace {

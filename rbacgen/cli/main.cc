@@ -10,8 +10,8 @@
 #include "CLI/CLI.hpp"
 #include "rbacgen/cli/command.h"
 #include "rbacgen/cli/help.h"
-#include "version.h"
 #include "rbacgen/markers/text.h"
+#include "version.h"
 
 namespace {
 
