@@ -71,9 +71,9 @@ TEST_F(ObstaclesTest, AWriteThatIsAnsweredWithTheObjectAsItWasIsNoSuccess) {
     cluster_.Settle();
   };
   edit(kBindings, "PATCH rolebindings foo", kAnnAndEve);
-  EXPECT_THAT(cluster_.Scoped(), AllOf(StartsWith("False "), HasSubstr("in its subjects")));
+  EXPECT_THAT(cluster_.Scoped(), AllOf(StartsWith("False "), HasSubstr("changes its subjects")));
   edit(kRoles, "PATCH clusterroles", kNodes);
-  EXPECT_THAT(cluster_.Templated(), AllOf(StartsWith("False "), HasSubstr("in its rules")));
+  EXPECT_THAT(cluster_.Templated(), AllOf(StartsWith("False "), HasSubstr("changes its rules")));
 }
 
 // Its finalizers may keep a template for long: what an edit takes away is taken away.

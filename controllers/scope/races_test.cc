@@ -115,7 +115,7 @@ TEST_F(RacesTest, ABindingThatSomebodyHoldsMeanwhileIsNoSuccess) {
     EXPECT_EQ(cluster_.Merge(kInstances, instance, R"({"spec":{"namespaces":["bar"]}})"), 200);
     cluster_.Settle();
     EXPECT_THAT(reported_, AllOf(StartsWith("False RevocationPending"), HasSubstr(NameOf(binding)),
-                                 HasSubstr("added a moment ago")));
+                                 HasSubstr("added just now")));
     EXPECT_THAT(cluster_.Scoped(instance),
                 AllOf(StartsWith("False RevocationPending"),
                       HasSubstr("finalizers evil.example.com/stay keep it")));
@@ -129,7 +129,7 @@ TEST_F(RacesTest, ARoleThatSomebodyHoldsMeanwhileIsNoSuccess) {
   EXPECT_EQ(cluster_.Delete(kInstances, "foo"), 200);
   cluster_.Settle();
   EXPECT_THAT(reported_, AllOf(StartsWith("False RevocationPending"), HasSubstr(NameOf(role)),
-                               HasSubstr("added a moment ago")));
+                               HasSubstr("added just now")));
   EXPECT_THAT(cluster_.Templated(), AllOf(StartsWith("False RevocationPending"),
                                           HasSubstr("finalizers evil.example.com/stay keep it")));
 }

@@ -43,7 +43,8 @@ TEST(ExplainTest, ANewKindIsNamed) {
   EXPECT_TRUE(IsTooManyRequests(status));
   EXPECT_EQ(std::string(status.message()),
             "the API server does not serve widgets of example.com/v1 yet: it has just received the "
-            "definition; asked again soon. The API server says: storage is (re)initializing");
+            "definition; asked again soon. The API server says: the server answered HTTP 429: "
+            "storage is (re)initializing");
 }
 
 TEST(ExplainTest, OtherErrorsStay) {

@@ -115,7 +115,7 @@ TEST_F(ServingCertificateTest, WhatCannotBeServedIsRefusedAtTheStart) {
       {pair.certificate_pem, "", "/tls.key cannot be read or is empty"},
       {"nonsense", pair.key_pem, "it is not a certificate in PEM"},
       {pair.certificate_pem, "nonsense", "the key is not a private key in PEM"},
-      {pair.certificate_pem, other.key_pem, "not that certificate's"},
+      {pair.certificate_pem, other.key_pem, "does not belong to the certificate"},
   };
   for (const auto& row : rows) {
     Write({row.certificate, row.key});
