@@ -38,45 +38,45 @@ class Cache {
     Logger log = {};
     uint64_t seed = 0;  // of jitter
 
-    // How long a proof of access is good: a revocation that nobody hints at is noticed at the
-    // latest after this long.
+    // How long a proof of access is valid: a revocation without a hint is noticed after this time
+    // at the latest.
     absl::Duration t_revoke = absl::Minutes(5);
     // How long a watch stays open after its last demand.
     absl::Duration linger = absl::ZeroDuration();
-    // After so many failures in a row a shared watch goes on under another component's identity.
+    // After this many consecutive failures a shared watch continues under another component's
+    // identity.
     int max_failures = 3;
-    // How long a read waits at most for what the component itself has written, and how many of
-    // such writes are remembered of each kind; the oldest is forgotten.
+    // The longest wait of a read for the component's own writes, and how many such writes of each
+    // kind are remembered; the oldest is forgotten first.
     absl::Duration own_write_wait = absl::Seconds(10);
     int max_own_writes = 4096;
-    // How many objects a demand that joins, or that missed something, is told of in one turn of the
-    // loop.
+    // How many events a demand that joins, or that missed events, gets in one turn of the loop.
     int events_per_turn = 256;
-    // How many watches a hint that access has changed (Poke) reaches in one turn of the loop.
+    // How many watches a Poke() reaches in one turn of the loop.
     int watches_per_turn = 64;
-    // What all watches hold together, in encoded forms; while they list again it may be twice that.
-    // Each component has an equal share of one half for itself; the other half is for whoever needs
-    // more. Beyond it the watch that grows cannot be read (kResourceExhausted).
+    // The limit of the encoded objects of all watches; while they list again it may be twice that.
+    // One half is divided equally among the components; the other half is for any of them. A watch
+    // that exceeds its limit cannot be read (kResourceExhausted).
     size_t max_watch_bytes = size_t{1} << 30;
     ReflectorOptions reflector = {};
     // t_revoke here is overridden by the above.
     AccessProof::Options access = {};
   };
 
-  // kInvalidArgument names the option that makes no sense.
+  // kInvalidArgument names the invalid option.
   static absl::StatusOr<std::unique_ptr<Cache>> Create(Options options);
   ~Cache();
 
-  // The view of one component, which lives as long as the cache. `client` outlives the cache, and
-  // `mandate` is a constant. Once for each component.
+  // Creates the view of one component, once for each; it lives as long as the cache. `client`
+  // outlives the cache, and `mandate` is a constant.
   CacheView& AddComponent(RestClient& client, const rbac::Mandate& mandate);
 
-  // A hint that RBAC has changed for a component (empty: for anyone), or that a kind is served now:
-  // access is proved again, and what was refused is asked for again.
+  // A hint that RBAC has changed for a component (empty: for all), or that a kind is now served:
+  // the cache proves access again, and repeats denied requests.
   void Poke(std::string_view component = "");
-  // The server accepts the component's credential no more: its reads are kUnavailable from the
-  // loop's next turn on, until its access is proven anew, which Poke() hastens. Others' watches and
-  // reads go on.
+  // The server no longer accepts the component's credential: from the loop's next turn on its reads
+  // are kUnavailable, until its access is proved again, which Poke() hastens. The watches and reads
+  // of other components continue.
   void CutOff(std::string_view component, absl::Status why);
 
  private:

@@ -1,4 +1,4 @@
-// What one component reads, and what it is told when it cannot.
+// The reads of one component, and their errors.
 #include "manager/cache/cache.h"
 
 #include <gtest/gtest.h>

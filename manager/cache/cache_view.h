@@ -1,5 +1,5 @@
-// What a component may read: demands open watches, one store holds what they bring, and each
-// component sees of it what it has proved that it may see.
+// A component's view of the cache. Demands open watches; one store holds the objects of all
+// watches; a component sees only the objects for which it has proved its access.
 //
 //   // Opens a watch, or joins one:
 //   auto demand = view.Demand({.kind = KindOf<Namespace>::value}, sink);
@@ -67,17 +67,17 @@ struct ObjectEvent {
   bool initial = false;                     // part of the first list, not news
 };
 
-// Called on the loop; must return at once. A controller's sink hands everything over to its
+// Called on the loop; must return at once. A controller's sink passes everything on to its
 // component's strand.
 class DemandSink {
  public:
   virtual ~DemandSink() = default;
-  // In the server's order for each object. Nothing is delivered that the component may not see;
-  // when it loses access, what it saw is not deleted: the state says kForbidden.
+  // Called in the server's order for each object, only for objects that the component may see.
+  // After a loss of access the objects are not reported as deleted; the state is kForbidden.
   virtual void OnEvent(const ObjectEvent& event) = 0;
-  // At each change of the state, which begins as kPending, or of the reason's code, and when a try
-  // has failed; the handle's status() has the latest reason. kSynced comes after every event of the
-  // initial list.
+  // Called when the state changes (it begins as kPending), when the code of the reason changes, and
+  // when a try fails; the handle's status() has the latest reason. kSynced follows all events of
+  // the initial list.
   virtual void OnState(const DemandStatus& status) = 0;
 };
 
@@ -88,29 +88,30 @@ class DemandHandle {
   virtual ~DemandHandle() = default;
   virtual DemandStatus status() const = 0;
 
-  // From the loop's next turn on the sink hears of no object, until Resume(): then of what differs
-  // from what it has heard, as after a loss of access, and of whatever follows. States are told all
-  // the time. For sinks that do not keep up: the cache keeps the objects that it last told of.
+  // For sinks that do not keep up. From the loop's next turn on, the sink gets no events until
+  // Resume(). Then it gets the differences to its last events, as after a loss of access, and all
+  // later events. States are always reported. The cache keeps the objects of the last events.
   virtual void Pause() = 0;
   virtual void Resume() = 0;
 };
 
-// For reads that must not wait, as in a map, or on the loop, where every other context is an error:
-// they answer at once, kDeadlineExceeded if they would have to wait.
+// For reads that must not wait, as in a map, or on the loop, where any other context is an error.
+// They return at once; kDeadlineExceeded: they would have to wait.
 inline CallContext WithoutWaiting() { return {.deadline = absl::InfinitePast(), .stop = {}}; }
 
-// One component's view. Thread-safe. A read shows what the component's own typed calls have written
-// before it; where the watch has not brought that yet, it waits, within `context` and a bound.
+// One component's view. Thread-safe. A read includes all earlier writes by the component's typed
+// calls. If the watch has not delivered such a write yet, the read waits, within `context` and a
+// limit.
 //
-// Errors of reads: kNotFound: absent, for certain. kFailedPrecondition: no demand of this component
-// covers it, or a task of the loop has made it with a context that may wait. kUnavailable: not
-// synced yet, or stale. kPermissionDenied: forbidden.
-// kDeadlineExceeded: the component's own write has not come back in time. Only the last one waits.
+// Errors of reads: kNotFound: the object is certainly absent. kFailedPrecondition: no demand of
+// this component covers the read, or it was made on the loop with a context that may wait.
+// kUnavailable: not synced yet, or stale. kPermissionDenied: forbidden. kDeadlineExceeded: the
+// watch did not deliver the component's own write in time.
 class CacheView {
  public:
   virtual ~CacheView() = default;
 
-  // `sink` may be null. Late joiners get the store's content as initial adds.
+  // `sink` may be null. A sink that joins an open watch gets the store's content as initial adds.
   [[nodiscard]] virtual std::unique_ptr<DemandHandle> Demand(DemandSpec spec,
                                                              std::shared_ptr<DemandSink> sink) = 0;
 
@@ -121,25 +122,26 @@ class CacheView {
   virtual absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRaw(
       const CallContext& context, const KindInfo& kind, std::string_view ns) const = 0;
 
-  // What was last seen, also while the watch is down; empty before that, and while forbidden. To
-  // find out whom an event concerns, never to decide what to do: that reads with ListRaw.
+  // The objects of the last state that the watch delivered, also while the watch is down. Empty
+  // before the first list, and while forbidden. Use it to find the objects that an event concerns;
+  // decisions need ListRaw().
   virtual std::vector<std::shared_ptr<const RawObject>> ListLastKnown(
       const KindInfo& kind, std::string_view ns) const = 0;
 
-  // The same of one object, of which a demand for this object alone knows, too. Null: it was
-  // absent, or nothing is known.
+  // The same for one object; a demand for this object alone counts, too. Null: the object was
+  // absent, or its state is unknown.
   virtual std::shared_ptr<const RawObject> GetLastKnown(const KindInfo& kind,
                                                         const ObjectKey& key) const = 0;
 
-  // Declares an index of the kind, for the component. kFailedPrecondition: it has demanded the kind
-  // already. kAlreadyExists: it has an index of that name.
+  // Declares an index of the kind for the component. kFailedPrecondition: the component has already
+  // demanded the kind. kAlreadyExists: it has an index of that name.
   virtual absl::Status IndexField(const KindInfo& kind, std::string_view field,
                                   IndexExtract extract) = 0;
 
-  // As ListRaw(), but only the objects whose field has the value, in the time that it takes to list
-  // these, and to extract the values of objects that have changed since the last such call. Objects
-  // whose values cannot be extracted are listed for every value: they may have it.
-  // kInvalidArgument: the component has not declared the index.
+  // As ListRaw(), but only the objects whose field has the value. The time is that of listing
+  // these, plus the extraction for objects that changed since the last such call. An object whose
+  // values cannot be extracted is listed for every value, because it may have it. kInvalidArgument:
+  // the component has not declared the index.
   virtual absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRawBy(
       const CallContext& context, const KindInfo& kind, const IndexQuery& query) const = 0;
 

@@ -111,7 +111,7 @@ class Client {
   // is on the server: compare it with the plan.
   //
   // `desired` is built from nothing: never from an object that was read. `observed` is the object
-  // as last read, with its managedFields, or null if there is none:
+  // as last read, with its managedFields, or null if the object is absent:
   //   - null: Ensure creates the object. kAlreadyExists when the name is taken, even if only for a
   //     moment: an object that was not observed is never changed. Decide first whether it is yours,
   //     then pass it.

@@ -13,7 +13,7 @@ namespace mandate {
 
 // Client::Ensure for any type (client.h has the contract). `object` is the desired object, built
 // from nothing, and becomes the server's answer. `observed` is the object as last read, of the same
-// type, or null if there was none. Blocks the calling thread.
+// type, or null if the object was absent. Blocks the calling thread.
 absl::Status EnsureObject(ObjectClient& client, const CallContext& context, const KindInfo& kind,
                           const google::protobuf::Message* observed,
                           google::protobuf::Message& object);

@@ -106,8 +106,8 @@ class IdentityPlane {
 
   const Options options_;
   std::shared_ptr<FetchLimiter> limiter_;
-  // One thread for each plugin, because a plugin blocks. Joined after all that runs on it was told
-  // to stop.
+  // One thread for each plugin, because a plugin blocks. Joined after a stop was requested of its
+  // tasks.
   std::vector<std::unique_ptr<ThreadPool>> plugin_threads_;
   std::map<std::string, std::unique_ptr<Cluster>, std::less<>> clusters_;
   std::map<Key, std::unique_ptr<CachingTokenSource>> tokens_;

@@ -66,7 +66,7 @@ class ConnectionPool : private Connection::Owner {
   void AddTo(HttpStats& stats) const;
 
  private:
-  // What one component has in this pool.
+  // The requests of one component in this pool.
   struct User {
     size_t active = 0;  // on connections
     size_t waiting = 0;

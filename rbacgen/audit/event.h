@@ -19,7 +19,7 @@ struct AuditEvent {
   std::string request_uri;
   std::string received;  // RFC 3339
   std::string user_agent;
-  std::string username;      // the authenticated user; empty if there was none
+  std::string username;      // the authenticated user; empty without authentication
   std::string impersonated;  // the impersonated user; usually empty
   bool masters = false;      // either is in the group system:masters
   // user.extra["authentication.kubernetes.io/credential-id"], such as "JTI=<uuid>".

@@ -42,7 +42,7 @@ def _lock_request(fd: int, what: int, kind: int) -> int:
 
 
 def take_lock(directory: str) -> int | None:
-    """The lock's descriptor, or None when another process holds it. Makes the folder if there is none."""
+    """The lock's descriptor, or None if another process holds it. Creates a missing folder."""
     path = os.path.join(directory, components.LOCK_FILE)
     while True:
         os.makedirs(directory, mode=0o700, exist_ok=True)

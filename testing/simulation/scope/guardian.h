@@ -37,7 +37,7 @@ class Guardian {
   // A ClusterRole that was taken over by another owner: bindings to it are revoked, wanted or not.
   void AddTakenRole(const std::string& name) { taken_roles_.insert(name); }
 
-  // The UID of the template whose role has, or last had, this name; empty: there was none.
+  // The UID of the template whose role has this name, or had it last; empty if no role ever had it.
   std::string TemplateOf(const std::string& role) const;
 
   // Writes of our components that the server carried out, events apart.
