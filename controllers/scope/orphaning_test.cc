@@ -1,4 +1,5 @@
-// `kubectl delete --cascade=orphan`: what an owner had stays.
+// `kubectl delete --cascade=orphan`: the objects of an owner stay.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -9,6 +10,12 @@
 
 namespace mandate::scope {
 namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::StartsWith;
 
 // Garbage collection takes time until it has orphaned what the object owned. Here it looks like
 // that to the components: they see the deletion at once, the owned object without its owner 3 s
@@ -55,6 +62,54 @@ TEST_F(OrphaningTest, BindingsAreLeftToGarbageCollection) {
 TEST_F(OrphaningTest, RolesAreLeftToGarbageCollection) {
   ExpectOrphaned(kTemplates, kRoles, "",
                  [this] { EXPECT_EQ(cluster_.Delete(kInstances, "foo"), 200); });
+}
+
+// The components see the result of garbage collection.
+class SettledOrphaningTest : public ScopedTest {
+ protected:
+  void SetUp() override { Begin(R"("namespaces": ["foo"])"); }
+};
+
+TEST_F(SettledOrphaningTest, BindingsStay) {
+  EXPECT_EQ(cluster_.Delete(kInstances, "foo", "", kOrphaning), 200);
+  cluster_.Settle();
+  EXPECT_TRUE(cluster_.Get(kInstances, "foo").isNull());
+  EXPECT_EQ(cluster_.Ours(kBindings).size(), 1u);
+}
+
+TEST_F(SettledOrphaningTest, RolesStay) {
+  EXPECT_EQ(cluster_.Delete(kTemplates, "foo", "", kOrphaning), 200);
+  cluster_.Settle();
+  EXPECT_TRUE(cluster_.Get(kTemplates, "foo").isNull());
+  EXPECT_FALSE(cluster_.Our(kRoles)["metadata"].isMember("ownerReferences"));
+  EXPECT_THAT(cluster_.Ours(kBindings), IsEmpty());
+}
+
+// The same while a finalizer keeps the owner after garbage collection has orphaned its objects.
+TEST_F(SettledOrphaningTest, OrphansStayWhileFinalizersKeepTheirOwner) {
+  const auto orphan = [this](const Resource& kind) {
+    EXPECT_EQ(cluster_.Merge(kind, "foo", R"({"metadata":{"finalizers":["example.com/a"]}})"), 200);
+    EXPECT_EQ(cluster_.Delete(kind, "foo", "", kOrphaning), 200);
+    cluster_.RunFor(absl::Minutes(2));
+  };
+  orphan(kTemplates);
+  EXPECT_FALSE(cluster_.Our(kRoles)["metadata"].isMember("ownerReferences"));
+  EXPECT_THAT(cluster_.Templated(),
+              AllOf(StartsWith("False TemplatingFailed"), HasSubstr("--cascade=orphan")));
+  orphan(kInstances);
+  EXPECT_FALSE(cluster_.Our(kBindings)["metadata"].isMember("ownerReferences"));
+  EXPECT_THAT(cluster_.Scoped(),
+              AllOf(StartsWith("False RevocationPending"), HasSubstr("--cascade=orphan")));
+  EXPECT_FALSE(cluster_.Our(kRoles)["metadata"].isMember("ownerReferences"));
+  EXPECT_THAT(cluster_.Templated(),
+              AllOf(StartsWith("False RevocationPending"), HasSubstr("--cascade=orphan")));
+  for (const auto& kind : {kInstances, kTemplates}) {
+    EXPECT_EQ(cluster_.Merge(kind, "foo", R"({"metadata":{"finalizers":null}})"), 200);
+    cluster_.Settle();
+    EXPECT_TRUE(cluster_.Get(kind, "foo").isNull());
+  }
+  EXPECT_THAT(cluster_.Ours(kBindings), SizeIs(1));
+  EXPECT_THAT(cluster_.Ours(kRoles), SizeIs(1));
 }
 
 }  // namespace

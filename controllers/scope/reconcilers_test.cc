@@ -244,52 +244,6 @@ TEST_F(ReconcilersTest, AnInstanceThatIsBeingDeletedGrantsNothing) {
   EXPECT_THAT(cluster_.Scoped(), StartsWith("False ScopeInstanceTerminating"));
 }
 
-// kubectl delete --cascade=orphan.
-TEST_F(ReconcilersTest, BindingsOfAnOrphaningDeletionStay) {
-  Begin(R"("namespaces": ["foo"])");
-  EXPECT_EQ(cluster_.Delete(kInstances, "foo", "", kOrphaning), 200);
-  cluster_.Settle();
-  EXPECT_TRUE(cluster_.Get(kInstances, "foo").isNull());
-  EXPECT_EQ(cluster_.Ours(kBindings).size(), 1u);
-}
-
-TEST_F(ReconcilersTest, RolesOfAnOrphaningDeletionStay) {
-  Begin(R"("namespaces": ["foo"])");
-  EXPECT_EQ(cluster_.Delete(kTemplates, "foo", "", kOrphaning), 200);
-  cluster_.Settle();
-  EXPECT_TRUE(cluster_.Get(kTemplates, "foo").isNull());
-  EXPECT_FALSE(cluster_.Our(kRoles)["metadata"].isMember("ownerReferences"));
-  EXPECT_THAT(cluster_.Ours(kBindings), IsEmpty());
-}
-
-// The same while somebody's finalizer keeps the owner, after garbage collection has done its part.
-TEST_F(ReconcilersTest, WhatWasOrphanedStaysWhileFinalizersKeepItsOwner) {
-  Begin(R"("namespaces": ["foo"])");
-  const auto orphan = [this](const Resource& kind) {
-    EXPECT_EQ(cluster_.Merge(kind, "foo", R"({"metadata":{"finalizers":["example.com/a"]}})"), 200);
-    EXPECT_EQ(cluster_.Delete(kind, "foo", "", kOrphaning), 200);
-    cluster_.RunFor(absl::Minutes(2));
-  };
-  orphan(kTemplates);
-  EXPECT_FALSE(cluster_.Our(kRoles)["metadata"].isMember("ownerReferences"));
-  EXPECT_THAT(cluster_.Templated(),
-              AllOf(StartsWith("False TemplatingFailed"), HasSubstr("--cascade=orphan")));
-  orphan(kInstances);
-  EXPECT_FALSE(cluster_.Our(kBindings)["metadata"].isMember("ownerReferences"));
-  EXPECT_THAT(cluster_.Scoped(),
-              AllOf(StartsWith("False RevocationPending"), HasSubstr("--cascade=orphan")));
-  EXPECT_FALSE(cluster_.Our(kRoles)["metadata"].isMember("ownerReferences"));
-  EXPECT_THAT(cluster_.Templated(),
-              AllOf(StartsWith("False RevocationPending"), HasSubstr("--cascade=orphan")));
-  for (const auto& kind : {kInstances, kTemplates}) {
-    EXPECT_EQ(cluster_.Merge(kind, "foo", R"({"metadata":{"finalizers":null}})"), 200);
-    cluster_.Settle();
-    EXPECT_TRUE(cluster_.Get(kind, "foo").isNull());
-  }
-  EXPECT_THAT(cluster_.Ours(kBindings), SizeIs(1));
-  EXPECT_THAT(cluster_.Ours(kRoles), SizeIs(1));
-}
-
 TEST_F(ReconcilersTest, AnotherTemplateTakesTheFirstOnesPlace) {
   Begin(R"("namespaces": ["foo"])");
   EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("other", kAnn)), 201);
