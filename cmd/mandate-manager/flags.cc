@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_join.h"
 #include "cmd/mandate-manager/base_mandate.h"
+#include "manager/core/help_formatter.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/kubeconfig/kubeconfig.h"
@@ -304,10 +305,10 @@ absl::StatusOr<std::vector<std::string>> SelectControllers(const std::vector<std
 
 absl::StatusOr<Flags> ParseFlags(int argc, char** argv, std::vector<ComponentSpec> all) {
   CLI::App app(
-      "Runs the controllers of this project, each under its own ServiceAccount with exactly the\n"
+      "Runs the controllers of this project, each under its own ServiceAccount with exactly the "
       "permissions that its source declares.",
       "mandate-manager");
-  app.get_formatter()->column_width(34);
+  app.formatter(std::make_shared<HelpFormatter>());
   CommandLine line;
   ManagerOptions options;
   std::vector<std::string> names;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "manager/core/help_formatter.h"
 #include "rbacgen/cli/command.h"
 #include "rbacgen/cli/help.h"
 #include "rbacgen/markers/text.h"
@@ -78,7 +79,11 @@ int main(int argc, char** argv) {
       "log.",
       "rbacgen");
   app.require_subcommand(1);
-  app.formatter(std::make_shared<mandate::rbacgen::HelpFormatter>());
+  const auto formatter = std::make_shared<mandate::HelpFormatter>();
+  formatter->label("SUBCOMMAND", "COMMAND");
+  formatter->label("OPTIONS", "FLAGS");
+  formatter->label("Positionals", "Arguments");
+  app.formatter(formatter);
   app.set_version_flag("--version", std::string("rbacgen ") + mandate::kVersion);
   app.footer(
       "`rbacgen help COMMAND` describes a command. `rbacgen version` prints the version.\n"
