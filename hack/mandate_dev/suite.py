@@ -48,6 +48,7 @@ PROGRAMS = [
     "manager/client/guard_cluster_test",
     "hack/least_privilege_test",
     "hack/component_test",
+    "hack/examples_test",
 ]
 # Programs without --junit: their last line is `N passed, N failed`.
 PLAIN_PROGRAMS = [

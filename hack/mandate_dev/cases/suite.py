@@ -33,7 +33,7 @@ CHECKS: dict[tuple[str, ...], tuple[int, list[str], list[str]]] = {
 }
 
 # A person may try this first: it answers at once and does nothing else.
-HELP = ["bench/run", "chart_test", "cluster", "cluster_test", "component", "component_test", "demo/demo", "e2e/run", "fuzz",
+HELP = ["bench/run", "chart_test", "cluster", "cluster_test", "component", "component_test", "demo/demo", "e2e/run", "examples_test", "fuzz",
         "image", "least_privilege_test", "manifests", "mutation/run", "mutation_test", "nightly", "package_test", "release", "run", "run_test",
         "go", "setup", "setup_test", "test", "test_test"]
 

@@ -1,0 +1,93 @@
+"""examples/: each builds and passes its tests as a repository of its own, and its generated files are up to date.
+
+usage: hack/examples_test [NAME…] [-k PATTERN]… [--list] [--junit FILE]
+
+The last line is `N passed, N failed`. Bazel's outputs are in the cache folder and stay there.
+"""
+import json
+import os
+import shutil
+import subprocess
+import unittest
+from collections.abc import Sequence
+from typing import Any
+
+from mandate_dev import bazel, paths, runner
+from mandate_dev.paths import ROOT, cache
+
+OPERATOR = os.path.join(ROOT, "examples", "operator")
+GO_PROJECT = os.path.join(ROOT, "examples", "go-project")
+MARKER = "// +kubebuilder:rbac:groups=example.com,resources=greetings/status,verbs=patch"
+
+
+def rbacgen(command: str, folder: str) -> subprocess.CompletedProcess[str]:
+    """//:manifests on the project in the folder, as `bazel run @mandate//:manifests` runs it there."""
+    bazel.build("//:manifests")
+    return subprocess.run([os.path.join(bazel.info()["bazel-bin"], "manifests"), command], text=True, capture_output=True,
+                          env={**os.environ, "BUILD_WORKSPACE_DIRECTORY": folder}, timeout=600)
+
+
+class Operator(unittest.TestCase):
+    def test_builds_and_passes_its_tests(self) -> None:
+        done = subprocess.run(["bazel", f"--output_base={cache('examples', 'operator')}", "test", f"--disk_cache={cache('bazel')}",
+                               "//..."], cwd=OPERATOR, text=True, capture_output=True, timeout=bazel.BUILD_SECONDS)
+        self.assertEqual(0, done.returncode, f"{done.stdout}{done.stderr[-6000:]}")
+
+    def test_its_chart_is_up_to_date(self) -> None:
+        done = rbacgen("check", OPERATOR)
+        self.assertEqual(0, done.returncode, f"{done.stdout}{done.stderr}")
+
+    def test_a_removed_marker_is_found(self) -> None:
+        folder = paths.new_folder("examples")
+        self.addCleanup(shutil.rmtree, folder)
+        copy = shutil.copytree(OPERATOR, os.path.join(folder, "operator"))
+        header = os.path.join(copy, "greeting", "reconciler.h")
+        with open(header, encoding="utf-8") as f:
+            text = f.read()
+        self.assertIn(f"{MARKER}\n", text)
+        with open(header, "w", encoding="utf-8") as f:
+            f.write(text.replace(f"{MARKER}\n", ""))
+        done = rbacgen("check", copy)
+        self.assertEqual(1, done.returncode, f"{done.stdout}{done.stderr}")
+        self.assertIn("chart/templates/generated/greeting.yaml", done.stdout + done.stderr)
+
+
+class GoProject(unittest.TestCase):
+    def sarif(self, folder: str, code: int) -> Any:
+        """The run in the output of the workflow's command, whose exit code is `code`."""
+        with open(os.path.join(GO_PROJECT, ".github", "workflows", "rbacgen.yaml"), encoding="utf-8") as f:
+            self.assertIn("run: rbacgen check --format=sarif > rbacgen.sarif\n", f.read())
+        done = subprocess.run([bazel.program("//rbacgen"), "check", "--format=sarif"], cwd=folder, text=True, capture_output=True,
+                              timeout=600)
+        self.assertEqual(code, done.returncode, f"{done.stdout}{done.stderr}")
+        log = json.loads(done.stdout)
+        self.assertEqual("2.1.0", log["version"])
+        self.assertEqual(1, len(log["runs"]))
+        return log["runs"][0]
+
+    def test_the_workflow_passes(self) -> None:
+        self.assertEqual([], self.sarif(GO_PROJECT, 0)["results"])
+
+    def test_the_workflow_reports_roles_that_are_out_of_date(self) -> None:
+        folder = paths.new_folder("examples")
+        self.addCleanup(shutil.rmtree, folder)
+        copy = shutil.copytree(GO_PROJECT, os.path.join(folder, "project"))
+        source = os.path.join(copy, "internal", "controller", "shop", "controller.go")
+        with open(source, encoding="utf-8") as f:
+            text = f.read()
+        with open(source, "w", encoding="utf-8") as f:
+            f.write(text.replace("resources=shops/status,verbs=patch", "resources=shops/status,verbs=patch;update"))
+        run = self.sarif(copy, 1)
+        rules = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+        self.assertEqual(1, len(run["results"]))
+        result = run["results"][0]
+        self.assertEqual(("drift", "error"), (result["ruleId"], result["level"]))
+        self.assertIn(result["ruleId"], rules)
+        place = result["locations"][0]["physicalLocation"]
+        self.assertEqual("config/rbac/roles.yaml", place["artifactLocation"]["uri"])
+        self.assertGreater(place["region"]["startLine"], 1)
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = runner.Parser("hack/examples_test", __doc__)
+    return runner.run("hack/examples_test", [Operator, GoProject], parser.parse_args(argv))
