@@ -9,6 +9,7 @@ from mandate_release import closure, tree
 
 # Which Debian packages a program has code of by their headers alone, by the library's name in //third_party.
 HEADER_ONLY = {"beast": "libboost1.81-dev", "cli11": "libcli11-dev"}
+DEPENDENCIES = "third_party/bazel/dependencies.bzl"
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,11 @@ def manager(release: bool) -> Program:
 
 
 def _modules() -> dict[str, str]:
-    """The published API definitions of Kubernetes, at the version that WORKSPACE says."""
-    with open(os.path.join(tree.ROOT, "WORKSPACE"), encoding="utf-8") as f:
+    """The published API definitions of Kubernetes, at the version that the repository rules name."""
+    with open(os.path.join(tree.ROOT, DEPENDENCIES), encoding="utf-8") as f:
         found = re.search(r'name = "kubernetes",\s+version = "(v[^"]+)"', f.read())
     if not found:
-        raise ValueError("WORKSPACE: kubernetes_api(name = \"kubernetes\") has no version")
+        raise ValueError(f"{DEPENDENCIES}: kubernetes_api(name = \"kubernetes\") has no version")
     return {"k8s.io/api": found[1], "k8s.io/apimachinery": found[1]}
 
 
