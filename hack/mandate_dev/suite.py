@@ -49,9 +49,6 @@ PROGRAMS = [
     "hack/least_privilege_test",
     "hack/component_test",
     "hack/examples_test",
-]
-# Programs without --junit: their last line is `N passed, N failed`.
-PLAIN_PROGRAMS = [
     "hack/image_test",
 ]
 # Exit 0 is one passed.
@@ -105,10 +102,6 @@ def last_line_results(code: int, output: str) -> list[junit.Outcome]:
     return [junit.Outcome(f"{n + 1} of {passed}") for n in range(passed)] + [failure] * (failed or int(code != 0))
 
 
-def run_plain(command: str, _folder: str) -> list[junit.Outcome]:
-    return last_line_results(*run(command.split()))
-
-
 def run_rule(name: str, command: str, _folder: str) -> list[junit.Outcome]:
     code, output = run(command)
     return [junit.Outcome(name, text=output) if code == 0 else junit.Outcome(f"exit {code}", junit.FAILED, text=output)]
@@ -118,7 +111,6 @@ def rows_of(options: argparse.Namespace) -> dict[str, Row]:
     """The rows of one run, by name. Raises ValueError for an unknown name."""
     targets = [name for name in options.names if name.startswith(("//", "@"))]
     others: dict[str, Row] = {program: functools.partial(run_program, program) for program in PROGRAMS}
-    others |= {program: functools.partial(run_plain, program) for program in PLAIN_PROGRAMS}
     others |= {name: functools.partial(run_rule, name, command) for name, command in {**RULES, **DEMOS}.items()}
     unknown = [name for name in options.names if name not in targets and name not in others]
     if unknown:
@@ -126,7 +118,7 @@ def rows_of(options: argparse.Namespace) -> dict[str, Row]:
     if not options.names:
         targets = [] if options.on_cluster else ["//..."]
         if options.on_cluster:
-            others = {name: row for name, row in others.items() if name in PROGRAMS + PLAIN_PROGRAMS}
+            others = {name: row for name, row in others.items() if name in PROGRAMS}
         elif not options.ci:
             others = {name: row for name, row in others.items() if name not in DEMOS}
     else:

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import tempfile
 
+from mandate_dev.paths import cache
 from mandate_release import programs, tree
 
 GO = """package pod
@@ -48,7 +49,7 @@ def _jsoncpp(folder: str) -> None:
 
 def build(path: str) -> None:
     """Writes the program."""
-    libraries = os.path.join(tree.cache(), "release", "lib")
+    libraries = cache("release", "lib")
     _jsoncpp(libraries)
     flags = ["--config=release", "--linkopt=-static", f"--linkopt=-L{libraries}", "--strip=always", "--stripopt=--strip-all"]
     programs.bazel("build", *flags, "--noshow_progress", "//rbacgen:rbacgen.stripped")

@@ -3,19 +3,13 @@ import datetime
 import os
 import subprocess
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+from mandate_dev.paths import ROOT as ROOT
 
 
 def version() -> str:
     """The one version of all that is released, from the file VERSION."""
     with open(os.path.join(ROOT, "VERSION"), encoding="ascii") as f:
         return f.read().strip()
-
-
-def cache() -> str:
-    """The folder of what is built once, as hack/bazel has it."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.environ.get("MANDATE_CACHE") or os.path.join(home, "mandate")
 
 
 def _git(*arguments: str) -> str | None:

@@ -28,7 +28,7 @@ class Suite(unittest.TestCase):
 
     def test_rows(self) -> None:
         everything = list(suite.rows_of(suite.parse([])))
-        self.assertEqual(everything, ["bazel test //...", *suite.PROGRAMS, *suite.PLAIN_PROGRAMS, *suite.RULES])
+        self.assertEqual(everything, ["bazel test //...", *suite.PROGRAMS, *suite.RULES])
         self.assertEqual(list(suite.rows_of(suite.parse(["--ci"])))[-2:], list(suite.DEMOS))
         self.assertEqual(list(suite.rows_of(suite.parse(["hack/e2e/run", "//a:b"]))), ["bazel test //a:b", "hack/e2e/run"])
         with self.assertRaises(ValueError):
@@ -36,7 +36,7 @@ class Suite(unittest.TestCase):
 
     def test_on_cluster_leaves_bazel_and_the_rules_out(self) -> None:
         programs = list(suite.rows_of(suite.parse(["--on-cluster"])))
-        self.assertEqual(programs, [*suite.PROGRAMS, *suite.PLAIN_PROGRAMS])
+        self.assertEqual(programs, suite.PROGRAMS)
         self.assertEqual(list(suite.rows_of(suite.parse(["--on-cluster", "hack/e2e/run"]))), ["hack/e2e/run"])
 
     def test_a_last_line_counts_and_a_command_without_one_is_one(self) -> None:
