@@ -2,16 +2,18 @@
 
 load("@rules_cc//cc:defs.bzl", "cc_library", "cc_test")
 
+_ABSEIL = "@mandate//third_party:absl"  # a part of nearly every unit
+
 def cc_unit(name, deps = [], test_deps = None, testonly = None, visibility = None, **test):
     """The library of `name`.h and, if the file exists, `name`.cc; and its test `name`_test.
 
     Args:
       name: the library, and the files without their suffixes.
-      deps: of the library.
-      test_deps: of the test, which also gets the library and GoogleTest. Without it there is no test.
+      deps: of the library, beside Abseil.
+      test_deps: of the test, beside the library, Abseil and GoogleTest. Without it there is no test.
       testonly: of the library.
       visibility: of the library.
-      **test: other attributes of the test, each with the prefix test_: test_size = "small".
+      **test: other attributes of the test, each with the prefix test_: test_size = "medium".
     """
     cc_library(
         name = name,
@@ -19,7 +21,7 @@ def cc_unit(name, deps = [], test_deps = None, testonly = None, visibility = Non
         hdrs = [name + ".h"],
         testonly = testonly,
         visibility = visibility,
-        deps = deps,
+        deps = deps + [_ABSEIL],
     )
     attributes = {}
     for key, value in test.items():
@@ -30,9 +32,14 @@ def cc_unit(name, deps = [], test_deps = None, testonly = None, visibility = Non
         if attributes:
             fail("cc_unit {}: attributes of a test without test_deps".format(name))
         return
+    unit_test(name + "_test", deps = [":" + name] + test_deps, **attributes)
+
+def unit_test(name, deps, size = "small", **attributes):
+    """The test `name` of the file `name`.cc. GoogleTest and Abseil are among its `deps`."""
     cc_test(
-        name = name + "_test",
-        srcs = [name + "_test.cc"],
-        deps = [":" + name, "@mandate//third_party:gtest_main"] + test_deps,
+        name = name,
+        size = size,
+        srcs = [name + ".cc"],
+        deps = deps + [_ABSEIL, "@mandate//third_party:gtest_main"],
         **attributes
     )
