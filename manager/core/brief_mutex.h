@@ -1,4 +1,4 @@
-// A mutex for what is held for less time than it takes to sleep and be woken.
+// A mutex for critical sections that are shorter than the time to sleep and wake up.
 #ifndef MANAGER_CORE_BRIEF_MUTEX_H_
 #define MANAGER_CORE_BRIEF_MUTEX_H_
 
@@ -8,8 +8,8 @@
 
 namespace mandate {
 
-// Who finds it locked looks again some times (glibc: at most 100, fewer where that did not help
-// before) and then sleeps. Thread-safe.
+// A thread that finds it locked spins for a moment (glibc: at most 100 tries, and fewer if spinning
+// did not help before) and then sleeps. Thread-safe.
 class ABSL_LOCKABLE BriefMutex {
  public:
   BriefMutex() = default;

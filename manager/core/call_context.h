@@ -1,4 +1,4 @@
-// The first parameter of whatever can wait: until when, and who may call it off.
+// The first parameter of each function that can wait: its deadline, and a token to cancel it.
 #ifndef MANAGER_CORE_CALL_CONTEXT_H_
 #define MANAGER_CORE_CALL_CONTEXT_H_
 

@@ -1,4 +1,4 @@
-// Time, injected. Nothing outside manager/core asks the machine what time it is.
+// Time, injected. Only manager/core reads the machine's clock.
 #ifndef MANAGER_CORE_CLOCK_H_
 #define MANAGER_CORE_CLOCK_H_
 
@@ -11,9 +11,9 @@ class Clock {
  public:
   virtual ~Clock() = default;
 
-  // Never goes back and knows no adjustments: for deadlines, timers and lifetimes. It starts at the
-  // machine's wall time, so that it prints sensibly, and drifts from it as the wall is adjusted. It
-  // stands still while the machine is suspended: a token may then be used after its end, once.
+  // Monotonic, for deadlines, timers and lifetimes. It starts at the machine's wall time, so that
+  // it prints sensibly, and is not adjusted afterwards. It stands still while the machine is
+  // suspended: a token may then be used once after it has expired.
   virtual absl::Time TimeNow() const = 0;
 
   // The machine's wall clock: only for timestamps that people or other machines read.

@@ -1,11 +1,12 @@
-// Keeps what the process has in memory, tokens among it, away from others.
+// Protects the process's memory, which has tokens, from other processes.
 #ifndef MANAGER_CORE_CORE_DUMPS_H_
 #define MANAGER_CORE_CORE_DUMPS_H_
 
 namespace mandate {
 
 // From now on no core of this process is dumped, and no other process of its user may read its
-// memory or attach a debugger (prctl(2), PR_SET_DUMPABLE). A program that it executes begins anew.
+// memory or attach a debugger (prctl(2), PR_SET_DUMPABLE). A program that the process executes is
+// not protected.
 void ForbidCoreDumps();
 void AllowCoreDumps();
 

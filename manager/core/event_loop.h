@@ -26,8 +26,8 @@ namespace mandate {
 // Owns a thread that runs until Stop(). Post(), IsCurrent(), clock(), stats() and Stop() are
 // thread-safe; everything else is for the loop's own thread.
 //
-// An exception that leaves a task, a timer or a descriptor's callback ends the process: state
-// machines live here, and there would be no telling in which state one was left.
+// An exception that leaves a task, a timer or a descriptor's callback ends the process, because it
+// would leave a state machine in an unknown state.
 class EventLoop : public Loop {
  public:
   struct Options {
@@ -35,7 +35,7 @@ class EventLoop : public Loop {
     const Clock* clock = &Clock::Real();     // outlives the loop
     // A task, timer or callback that takes longer is remembered, with its LoopLabel (activity()).
     absl::Duration turn_limit = absl::Seconds(1);
-    Logger log = {};  // where a thread that would wait for itself is reported
+    Logger log = {};  // reports a thread that would wait for itself
   };
 
   struct Stats {
@@ -43,20 +43,20 @@ class EventLoop : public Loop {
     uint64_t timers_run = 0;
     uint64_t descriptor_events = 0;
     size_t tasks_queued = 0;
-    // The queue cannot refuse what must run exactly once; whoever posts is bounded instead, and
-    // this says whether that holds.
+    // The queue has no limit, because its tasks must run exactly once. The callers that post have
+    // limits; this metric shows whether these hold.
     size_t most_tasks_queued = 0;
-    // The longest that one task, timer or callback kept the others waiting.
+    // The longest time that one task, timer or callback ran.
     absl::Duration longest_run;
   };
 
-  // What becomes of a descriptor. Destroying it ends the watch: the callback does not run again.
+  // The watch of a descriptor. Destroying it ends the watch: the callback does not run again.
   class FdWatch {
    public:
     virtual ~FdWatch() = default;
     virtual void SetEvents(uint32_t events) = 0;
   };
-  // Gets the EPOLL… events that hold now.
+  // Called with the EPOLL… events that are set now.
   using FdCallback = absl::AnyInvocable<void(uint32_t events)>;
 
   // Errors: kResourceExhausted when the process may open no more descriptors.
@@ -111,7 +111,7 @@ class EventLoop : public Loop {
   mutable Mutex mutex_;
   std::vector<Task> posted_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  // The thread waits, or is about to, and nobody has woken it yet.
+  // The thread waits, or is about to, and was not woken yet.
   bool asleep_ ABSL_GUARDED_BY(mutex_) = false;
   Stats stats_ ABSL_GUARDED_BY(mutex_);
 

@@ -49,19 +49,20 @@ class Executor {
   // executor stopped is destroyed without running.
   virtual void Post(Task task) = 0;
 
-  // Blocks the calling thread until `latch` is set. On the thread of a Loop, where whatever sets
-  // the latch could not run meanwhile, it is an error, which is reported, and returns at once. (A
-  // simulated loop runs its other tasks meanwhile.)
+  // Blocks the calling thread until `latch` is set. On the thread of a Loop this would never end,
+  // because the loop could not run the task that sets the latch: there it reports an error and
+  // returns at once. (A simulated loop runs its other tasks meanwhile.)
   virtual void Await(const Latch& latch) { latch.Wait(); }
   // Whether Await() would wait. Functions that may wait check it first, and return
   // kFailedPrecondition if not.
   virtual bool CanAwait() const { return true; }
 };
 
-// One thread's worth of tasks, in the order in which they were posted.
+// An executor with one thread, which runs the tasks in the order in which they were posted.
 class Loop : public Executor {
  public:
-  // Destroying it takes the timer back. On the loop's thread: the task will not run afterwards.
+  // Destroying it cancels the timer. If that happens on the loop's thread, the task does not run
+  // afterwards.
   class Timer {
    public:
     virtual ~Timer() = default;

@@ -1,4 +1,4 @@
-// How a budget is split among users that are not known beforehand.
+// Splits a budget among users that are not known in advance.
 #ifndef MANAGER_CORE_FAIR_SHARE_H_
 #define MANAGER_CORE_FAIR_SHARE_H_
 
@@ -6,19 +6,19 @@
 
 namespace mandate {
 
-// A user may have at most `times` times what is left free (Choudhury and Hahne, "Dynamic queue
-// length thresholds", 1998): of 100 places, with `times` = 4, one user alone gets 80, the next one
-// that wants all gets 16, and so on. A user that has nothing gets the first place that is free.
-// When users have taken too much for a newcomer, the places that they give back are the newcomer's.
+// A user may have at most `times` times the free places (Choudhury and Hahne, "Dynamic queue length
+// thresholds", 1998). For example, with 100 places and `times` = 4, one user alone gets 80, a
+// second one that wants all gets 16, and so on. A user without a place gets the first free one, so
+// a new user gets the places that others return.
 
-// Whether a user that has `used` may take one of `free`. The last `kept` of these are for users
-// that have one at most.
+// Whether a user with `used` places may take one of the `free` places. The last `kept` free places
+// are reserved for users with at most one.
 constexpr bool MayTakeShare(size_t used, size_t free, size_t times, size_t kept = 0) {
   if (used > 1) free -= free < kept ? free : kept;
   return used < times * free;
 }
 
-// How many of `free` it may take, one after the other.
+// The number of `free` places that the user may take one after the other.
 constexpr size_t ShareLeft(size_t used, size_t free, size_t times) {
   return MayTakeShare(used, free, times) ? (times * free - used + times) / (times + 1) : 0;
 }

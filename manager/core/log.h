@@ -31,7 +31,7 @@ class LogValue {
   LogValue(const absl::Status& status) : text_(std::string(status.message())) {}
 
   std::string_view text() const { return text_; }
-  // Whether it is a string (and not a number or a truth value) in JSON.
+  // Whether it is a string in JSON, and not a number or Boolean.
   bool quoted() const { return quoted_; }
 
  private:
@@ -63,7 +63,7 @@ class LogSink {
 
 enum class LogFormat { kText, kJson };
 
-// Lines on stderr. Each is written whole, also by many threads.
+// Writes lines to stderr. Each line is written whole, even if many threads log.
 std::shared_ptr<LogSink> StderrLogSink(LogFormat format, int verbosity);
 
 // A line of text without its newline: `2026-11-21T02:27:45.123Z INFO Reconciled name=foo`.
@@ -86,7 +86,8 @@ class Logger {
   void Error(std::string_view message, Fields fields = {}) const;
   // Seen with -v=`verbosity` and above.
   void Debug(int verbosity, std::string_view message, Fields fields = {}) const;
-  // Whether Debug(`verbosity`, …) writes: to leave out what would be made only for it.
+  // Whether Debug(`verbosity`, …) writes, so that callers can avoid work that only the record
+  // needs.
   bool IsDebug(int verbosity) const { return sink_ != nullptr && verbosity <= sink_->verbosity(); }
 
  private:

@@ -1,4 +1,4 @@
-// Names what occupies a loop, so that a turn that takes too long can be reported with its cause.
+// Labels the work on a loop, so that the report of a long turn can name its cause.
 //
 //   LoopLabel label(component_, "initial list");   // until the end of the scope
 #ifndef MANAGER_CORE_LOOP_LABEL_H_
@@ -20,20 +20,20 @@ namespace mandate {
 
 class LoopLabel;
 
-// The turns of one loop: what its thread does, for others to see. Thread-safe; BeginTurn() and
-// EndTurn() are for the loop's own thread.
+// The current and the long turns of one loop, for other threads to read. Thread-safe; BeginTurn()
+// and EndTurn() are for the loop's own thread.
 class LoopActivity {
  public:
   // One turn: a task, the timers that were due, or a descriptor's callback.
   struct Turn {
     uint64_t number = 0;  // from 1
     absl::Duration length;
-    // The innermost label that had at least half of it, or "".
+    // The innermost label that covered at least half of the turn, or "".
     std::string label;
   };
   struct View {
     std::optional<Turn> running;  // with its length so far
-    // Turns of `limit` or more that ended since the last look; at most kMaxEnded of them.
+    // Turns of `limit` or longer that ended since the last call; at most kMaxEnded of them.
     std::vector<Turn> ended;
     uint64_t long_turns = 0;  // ever
   };
@@ -56,7 +56,7 @@ class LoopActivity {
 
   void Enter(LoopLabel& label);
   void Leave(const LoopLabel& label);
-  // The label that a turn of this length is reported with.
+  // The label with which a turn of this length is reported.
   std::string LabelOf(absl::Time now, absl::Duration length) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -66,7 +66,7 @@ class LoopActivity {
   uint64_t number_ ABSL_GUARDED_BY(mutex_) = 0;
   std::optional<absl::Time> began_ ABSL_GUARDED_BY(mutex_);
   const LoopLabel* innermost_ ABSL_GUARDED_BY(mutex_) = nullptr;
-  // Of the labels that this turn has left, the one to report.
+  // The label to report among those that ended in this turn.
   absl::Time left_since_ ABSL_GUARDED_BY(mutex_);
   absl::Duration left_length_ ABSL_GUARDED_BY(mutex_);
   std::string left_label_ ABSL_GUARDED_BY(mutex_);
@@ -74,7 +74,8 @@ class LoopActivity {
   uint64_t long_turns_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// Does nothing on a thread that is in no loop's turn. Labels nest; for one thread, one scope.
+// Does nothing on a thread that is not in a loop's turn. Labels nest. A label belongs to one thread
+// and one scope.
 class LoopLabel {
  public:
   // Both texts outlive the label. Printed as "who: what".
@@ -88,7 +89,7 @@ class LoopLabel {
   friend class LoopActivity;
   std::string Text() const;
 
-  LoopActivity* const activity_;  // null: nobody watches this thread
+  LoopActivity* const activity_;  // null: this thread is not in a turn
   const std::string_view who_;
   const std::string_view what_;
   absl::Time since_;

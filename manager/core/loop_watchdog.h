@@ -1,4 +1,4 @@
-// Reports a loop that is held up: which turn took too long, and what it did.
+// Reports turns of an event loop that take too long, with their labels.
 #ifndef MANAGER_CORE_LOOP_WATCHDOG_H_
 #define MANAGER_CORE_LOOP_WATCHDOG_H_
 
@@ -14,9 +14,9 @@
 
 namespace mandate {
 
-// Looks at a loop's activity from another loop, whose thread is free while the first one hangs: a
-// turn is reported while it is still under way, and when it ends. A turn that began and ended
-// between two looks is reported too. Runs on `loop`, construction excepted.
+// Checks a loop's activity from another loop, whose thread stays free while the first one hangs. A
+// long turn is reported while it runs, and again when it ends. A turn that begins and ends between
+// two checks is reported, too. Everything except construction runs on `loop`.
 class LoopWatchdog {
  public:
   struct Options {
@@ -24,19 +24,19 @@ class LoopWatchdog {
     LoopActivity* activity = nullptr;  // of the watched one; outlives this
     Metrics* metrics = nullptr;        // null: none
     Logger log;
-    // At most one line about new trouble in this time: the next one says how many were omitted. A
-    // turn that was reported while under way is always reported once more as it ends.
+    // The minimum time between two log lines about new long turns; the next line has the number of
+    // omitted ones. If a running turn was reported, its end is always reported, too.
     absl::Duration quiet = absl::Minutes(1);
   };
 
   explicit LoopWatchdog(Options options);
 
-  // Looks twice in each LoopActivity::limit() from now on.
+  // From now on, checks twice in each LoopActivity::limit().
   void Start();
 
  private:
   void Look();
-  // False: not now, there was a line a moment ago.
+  // False if the last line is too recent.
   bool Report(std::string_view message, const LoopActivity::Turn& turn);
 
   const Options options_;

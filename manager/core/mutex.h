@@ -1,6 +1,6 @@
 // std::mutex with clang's lock annotations.
 //
-// Debian's absl::Mutex is built without ThreadSanitizer and reports races that are none.
+// Debian builds absl::Mutex without ThreadSanitizer, so it causes false reports of races.
 #ifndef MANAGER_CORE_MUTEX_H_
 #define MANAGER_CORE_MUTEX_H_
 
@@ -38,7 +38,7 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
 // Thread-safe.
 class CondVar {
  public:
-  // Wakes also for no reason: call it in a loop that checks the condition.
+  // May wake without a notification: call it in a loop that checks the condition.
   void Wait(Mutex& mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
     condition_.wait(lock);

@@ -10,8 +10,8 @@
 namespace mandate {
 
 // `status` with the mark, in a payload: copies of the status keep it if they copy payloads. The
-// caller knows that no byte of the request left this process, or that the server promised not to
-// have looked at it (RFC 9113, 8.7). OK stays as it is.
+// caller knows that no byte of the request left this process, or that the server did not process
+// the request (RFC 9113, 8.7). OK stays as it is.
 absl::Status NotSent(absl::Status status);
 
 // False also means "unknown".

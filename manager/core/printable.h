@@ -14,8 +14,8 @@ namespace mandate {
 // The result is one line of valid UTF-8.
 std::string Printable(std::string_view text);
 
-// Valid JSON, which may have all of these in strings but C0, with \u escapes in their place: the
-// same values.
+// Valid JSON with the same values, in which all of these characters in strings are \u escapes.
+// (JSON itself requires that only for C0.)
 std::string PrintableJson(std::string_view json);
 
 }  // namespace mandate

@@ -19,12 +19,12 @@ class Secret {
   Secret(const Secret&) = delete;
   Secret& operator=(const Secret&) = delete;
 
-  // The value itself: for the header of a request, and nothing else.
+  // The value itself. Use it only for the header of a request.
   std::string_view Reveal() const { return value_; }
 
   size_t size() const { return value_.size(); }
   bool empty() const { return value_.empty(); }
-  // In time that does not depend on where the two differ.
+  // Compares in constant time.
   bool operator==(const Secret& other) const;
 
   friend std::ostream& operator<<(std::ostream&, const Secret&) = delete;

@@ -1,4 +1,4 @@
-// A serial executor over a pool: tasks that belong together run one at a time, in order.
+// A serial executor on a pool: its tasks run one at a time, in order.
 #ifndef MANAGER_CORE_STRAND_H_
 #define MANAGER_CORE_STRAND_H_
 
@@ -12,10 +12,11 @@
 namespace mandate {
 
 // An executor that runs its tasks one at a time, in the order in which they were posted, on the
-// threads of a pool. It keeps a thread for at most `turn` and the task that is then running, and
-// gets in line behind the pool's other work for the rest: strands of one pool take turns.
+// threads of a pool. It uses a thread until `turn` has passed and the running task ends. It then
+// waits in the pool's queue before it runs its other tasks, so that the strands of one pool take
+// turns.
 //
-// Destroying it destroys the tasks that wait; the one that runs goes on, and may outlive it.
+// Destroying it destroys the waiting tasks. The running task continues and may outlive it.
 // Thread-safe.
 class Strand : public Executor {
  public:
@@ -33,7 +34,7 @@ class Strand : public Executor {
   void Post(Task task) override;
   void Await(const Latch& latch) override;
 
-  // Tasks that have not begun.
+  // The number of tasks that have not started.
   size_t waiting() const;
 
  private:

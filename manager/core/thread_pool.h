@@ -12,12 +12,13 @@
 namespace mandate {
 
 // A number of threads that run tasks. Tasks start in the order in which they were posted.
-// Thread-safe, but for AddThreads() and threads(), which are for the owner.
+// Thread-safe, except AddThreads() and threads(), which only the owner may call.
 class ThreadPool : public Executor {
  public:
   // At least one thread.
   explicit ThreadPool(int threads);
-  // Waits for the tasks that run; those that wait are destroyed without running. Not from a task.
+  // Waits for the running tasks, and destroys the waiting ones without running them. Must not be
+  // called from a task.
   ~ThreadPool() override;
 
   void Post(Task task) override;

@@ -18,7 +18,8 @@ class TimerQueue : public std::enable_shared_from_this<TimerQueue> {
  public:
   [[nodiscard]] std::unique_ptr<Loop::Timer> Add(absl::Time when, Loop::Task task);
 
-  // Runs what is due at `now`, except timers that are set meanwhile; returns how many ran.
+  // Runs the timers that are due at `now`, except those that are set meanwhile. Returns how many
+  // ran.
   size_t RunDue(absl::Time now);
 
   // Infinite future: none is set.

@@ -1,4 +1,4 @@
-// Callbacks that do nothing once their owner is gone.
+// Callbacks that do nothing after their owner was destroyed.
 //
 //   class Fetcher {
 //     void Fetch() {
@@ -30,7 +30,8 @@ class WeakSelf {
     };
   }
 
-  // The same for a callback with a result, which is `gone(args…)` afterwards.
+  // The same for a callback with a result. After the owner was destroyed, the result is
+  // `gone(args…)`.
   template <class Callback, class Gone>
   auto BindOr(Callback callback, Gone gone) const {
     return [alive = std::weak_ptr(alive_), callback = std::move(callback),
@@ -40,7 +41,7 @@ class WeakSelf {
     };
   }
 
-  // Ends the callbacks that were bound so far, as destruction does.
+  // Disables the callbacks that were bound so far, as destruction does.
   void Reset() { alive_ = std::make_shared<const char>(); }
 
  private:

@@ -1,6 +1,6 @@
 // The API server's authorization of a request: system:masters, then RBAC.
 //
-// RBAC only adds up: there is no denial, and order does not matter. What upstream decides is in
+// RBAC rules only allow: no rule denies, and their order does not matter. The upstream code is in
 // k8s.io/kubernetes plugin/pkg/auth/authorizer/rbac and pkg/registry/rbac/validation. Node, ABAC
 // and webhook authorizers are not part of this.
 //
@@ -28,8 +28,8 @@ namespace mandate::rbac {
 
 struct Decision {
   bool allowed = false;
-  // In the server's words. Allowed: the binding, its role and the subject that matched; empty for
-  // system:masters. Refused: the role references that could not be resolved, mostly none.
+  // In the server's words. If allowed: the binding, its role and the subject that matched; empty
+  // for system:masters. If denied: the role references that could not be resolved; usually empty.
   std::string reason;
 };
 
@@ -55,9 +55,9 @@ struct ApplicableRules {
 // It has no state, so it is as thread-safe as its PolicyReader.
 class Authorizer {
  public:
-  // By a policy that may change: each question is answered by what is read then.
+  // For a policy that may change. Each question reads the current policy.
   explicit Authorizer(std::unique_ptr<const PolicyReader> policy) : policy_(std::move(policy)) {}
-  // By a policy that stays. Of two roles with the same name the first counts.
+  // For a constant policy. If two roles have the same name, the first counts.
   explicit Authorizer(Policy policy);
   Authorizer(const Authorizer&) = delete;
   Authorizer& operator=(const Authorizer&) = delete;
@@ -85,7 +85,7 @@ class Authorizer {
     std::string_view name;
     std::string_view ns;
   };
-  // False when `visit` did.
+  // False if `visit` returned false.
   bool VisitBinding(const UserInfo& user, const Binding& binding,
                     absl::FunctionRef<bool(const Grant&)> visit,
                     std::vector<std::string>& errors) const;
@@ -93,8 +93,8 @@ class Authorizer {
   const std::unique_ptr<const PolicyReader> policy_;
 };
 
-// Whether a binding's subject is this user. `binding_ns` is empty for a ClusterRoleBinding, where
-// a ServiceAccount without a namespace is nobody.
+// Whether a binding's subject is this user. `binding_ns` is empty for a ClusterRoleBinding, where a
+// ServiceAccount without a namespace matches no user.
 bool SubjectMatches(const Subject& subject, const UserInfo& user, std::string_view binding_ns);
 
 }  // namespace mandate::rbac

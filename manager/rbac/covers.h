@@ -12,8 +12,9 @@
 
 namespace mandate::rbac {
 
-// The rule as rules of one verb and one group, resource and (where it has names) name each, or
-// one verb and one URL. A rule without verbs, or without anything to apply them to, gives none.
+// The rule, split into rules with one verb, one group, one resource and (if it has names) one name
+// each, or with one verb and one URL. A rule without verbs, or without resources and URLs, gives
+// none.
 std::vector<Rule> Breakdown(const Rule& rule);
 
 // The broken-down rules of `wanted` that no single rule of `held` covers; empty: all are held.

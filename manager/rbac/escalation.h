@@ -23,14 +23,14 @@ struct RoleWrite {
   std::span<const Rule> rules;  // as they are to be
 };
 
-// The rules that keep the user from that write, broken down; empty: nothing does. Members of
-// system:masters and holders of "escalate" on the role may write any.
+// The rules that the user lacks for that write, split as by BreakDown; empty if the user may write.
+// Members of system:masters and holders of "escalate" on the role may write any.
 std::vector<Rule> MissingToWriteRole(const Authorizer& authorizer, const UserInfo& user,
                                      const RoleWrite& write);
 
-// The rules that keep the user from a binding of that role in `ns`, empty: a ClusterRoleBinding.
-// Members of system:masters and holders of "bind" on the role may bind it, also one that does not
-// exist; for everyone else that is NotFound.
+// The rules that the user lacks to bind that role in `ns`; an empty `ns` means a
+// ClusterRoleBinding. Members of system:masters and holders of "bind" on the role may bind it, also
+// one that does not exist; for everyone else that is NotFound.
 absl::StatusOr<std::vector<Rule>> MissingToBind(const Authorizer& authorizer, const UserInfo& user,
                                                 std::string_view ns, const RoleRef& ref);
 

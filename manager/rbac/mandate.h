@@ -23,9 +23,9 @@ struct Mandate {
   std::span<const MandateRule> rules;
 };
 
-// Whether some rule allows `verb` on the kind in some namespace, for some name. What the compiler
-// asks about a typed call; namespaces and names are the guard's business at run time. No request
-// to delete a collection carries a name, so a rule with names never permits one.
+// Whether any rule allows `verb` on the kind in any namespace, for any name. The compiler checks
+// this for a typed call; the guard checks namespaces and names at run time. No request to delete a
+// collection carries a name, so a rule with names never permits one.
 constexpr bool Permits(const Mandate& mandate, std::string_view verb, std::string_view group,
                        std::string_view resource, std::string_view subresource = "") {
   for (const MandateRule& r : mandate.rules) {

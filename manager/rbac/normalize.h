@@ -1,5 +1,5 @@
 // The normal form of a set of RBAC rules, exactly as controller-gen v0.23 makes it
-// (sigs.k8s.io/controller-tools/pkg/rbac). So a project can change its generator without a diff.
+// (sigs.k8s.io/controller-tools/pkg/rbac). So a project can switch to rbacgen without a diff.
 #ifndef MANAGER_RBAC_NORMALIZE_H_
 #define MANAGER_RBAC_NORMALIZE_H_
 
@@ -15,8 +15,8 @@ namespace mandate::rbac {
 // along one axis with all others equal, so the result allows exactly what the input allows.
 //
 // A list of one empty string is the same key as an empty list; the first rule's spelling stays.
-// Where joining makes two rules equal but for their verbs, controller-gen keeps one of the two at
-// random and loses the other's verbs; here they are joined.
+// If joining makes two rules equal except for their verbs, controller-gen keeps one of the two at
+// random and loses the other's verbs; here the verbs are joined.
 std::vector<Rule> NormalizeRules(std::vector<Rule> rules);
 
 }  // namespace mandate::rbac

@@ -63,7 +63,7 @@ struct ClusterRoleBinding {
   bool operator==(const ClusterRoleBinding&) const = default;
 };
 
-// Everything one cluster's RBAC authorizer decides by.
+// All data that the RBAC authorizer of a cluster uses.
 struct Policy {
   std::vector<Role> roles;
   std::vector<ClusterRole> cluster_roles;

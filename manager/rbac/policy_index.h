@@ -1,4 +1,4 @@
-// A policy that does not change, by the keys that the authorizer looks up.
+// A constant policy, indexed by the keys that the authorizer looks up.
 #ifndef MANAGER_RBAC_POLICY_INDEX_H_
 #define MANAGER_RBAC_POLICY_INDEX_H_
 
@@ -15,7 +15,7 @@ namespace mandate::rbac {
 // Immutable.
 class PolicyIndex : public PolicyReader {
  public:
-  // Of two roles with the same name the first counts.
+  // If two roles have the same name, the first counts.
   explicit PolicyIndex(Policy policy);
   PolicyIndex(const PolicyIndex&) = delete;
   PolicyIndex& operator=(const PolicyIndex&) = delete;

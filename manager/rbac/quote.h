@@ -1,4 +1,4 @@
-// Go's %q, in which the API server quotes names in the messages that people and tests compare.
+// Go's %q: the API server uses it to quote names in its messages.
 #ifndef MANAGER_RBAC_QUOTE_H_
 #define MANAGER_RBAC_QUOTE_H_
 

@@ -1,6 +1,6 @@
-// What an HTTP request asks for, as the API server's RequestInfoFactory and its authorization
-// filter compute it (k8s.io/apiserver pkg/endpoints/request, release 1.36): before routing, from
-// method and target alone, so also for resources that do not exist.
+// The verb, resource and name of an HTTP request, as the API server's RequestInfoFactory and its
+// authorization filter compute them (k8s.io/apiserver pkg/endpoints/request, release 1.36). They
+// use only method and target, before routing, so the result exists also for unknown resources.
 #ifndef MANAGER_RBAC_REQUEST_INFO_H_
 #define MANAGER_RBAC_REQUEST_INFO_H_
 
@@ -23,8 +23,8 @@ namespace mandate::rbac {
 // - The old prefixes /watch/ and /proxy/ after the version are verbs.
 // - An unknown method has an empty verb on a resource.
 //
-// InvalidArgument for what the server answers before authorization: a target that is no absolute
-// path or is escaped wrongly (400), a /watch or /proxy with nothing behind it (500).
+// InvalidArgument for requests that the server rejects before authorization: a target that is not
+// an absolute path or has an invalid escape (400), or a /watch or /proxy at its end (500).
 absl::StatusOr<Attributes> AttributesOf(std::string_view method, std::string_view target);
 
 }  // namespace mandate::rbac

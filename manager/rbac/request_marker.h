@@ -9,10 +9,10 @@
 
 namespace mandate::rbac {
 
-// What to write into the component's source for these requests to be declared, and no others:
+// The marker that declares exactly these requests in the component's source:
 // "// +kubebuilder:rbac:groups=core,resources=secrets,verbs=get,namespace=foo,resourceNames=bar".
-// `verbs`, as "list;watch", stand in place of the request's own. Without the last two arguments it
-// allows them of every namespace and name.
+// `verbs`, such as "list;watch", replace the request's own. Without the last two arguments the
+// marker allows every namespace and name.
 std::string MarkerFor(const Attributes& request, std::string_view verbs);
 
 }  // namespace mandate::rbac

@@ -1,7 +1,6 @@
 // A user name with its groups, as authentication returns them.
 //
-// The authorizer adds nothing: whoever makes a UserInfo by hand must give it the implicit groups,
-// which the functions here do.
+// The authorizer adds no groups: a UserInfo needs the implicit ones, which the functions here add.
 #ifndef MANAGER_RBAC_USER_H_
 #define MANAGER_RBAC_USER_H_
 
@@ -42,7 +41,7 @@ UserInfo ServiceAccountInfo(std::string_view ns, std::string_view name);
 // A user with `groups` and system:authenticated, as any authenticated request has it.
 UserInfo AuthenticatedInfo(std::string_view name, std::vector<std::string> groups = {});
 
-// A request without credentials, where the server admits such.
+// The user of a request without credentials, on a server that accepts such requests.
 UserInfo AnonymousInfo();
 
 // The ServiceAccount of a user name; nullopt when the name is not of that form.

@@ -1,4 +1,4 @@
-// One connection of HttpServer, plain or of TLS.
+// One connection of HttpServer, with or without TLS.
 #ifndef MANAGER_SERVING_HTTP_CONNECTION_H_
 #define MANAGER_SERVING_HTTP_CONNECTION_H_
 
@@ -13,32 +13,34 @@
 
 namespace mandate {
 
-// Lives as long as its server knows it or something is under way. On the server's thread only.
+// Lives while its server has it, or an operation or a review of it runs. Used only on the server's
+// thread.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
   // The server, which outlives its connections' work.
   struct Host {
     const HttpServer::Options& options;
-    // Shared with whoever still judges a request when the server ends.
+    // Shared with access checks that still run when the server ends.
     std::shared_ptr<boost::asio::io_context> io;
-    // Counts when it was last the client's turn, of all connections.
+    // Numbers the moments at which a connection began to wait for its client, over all connections.
     uint64_t& turns;
     std::function<ServedResponse(const ServedRequest&)> serve;
     std::function<void(const std::shared_ptr<HttpConnection>&)> forget;
   };
 
-  // `tls` null: plain.
+  // Without TLS if `tls` is null.
   static std::shared_ptr<HttpConnection> Make(const Host& host, boost::asio::ip::tcp::socket socket,
                                               std::shared_ptr<boost::asio::ssl::context> tls);
   virtual ~HttpConnection() = default;
 
   virtual void Start() = 0;
-  // Whatever is under way ends with an error.
+  // Operations that are in progress end with an error.
   virtual void Close() = 0;
 
-  // When it became the client's turn, to send or to take something: the least has waited longest.
+  // The number of the moment at which it began to wait for its client, to send or to receive. The
+  // connection with the lowest number has waited longest.
   uint64_t turn() const { return turn_; }
-  // It is ours: somebody judges its request.
+  // It waits for the access check, not for its client.
   bool judged() const { return judged_; }
 
  protected:

@@ -41,29 +41,29 @@ struct JudgedRequest {
   std::string_view bearer;  // the token that came with it; empty: none
 };
 
-// Says whether a request may be served: nothing, or what is answered instead. Called on the
-// server's thread; its answer may come later, from any thread, once, and in bounded time. It may
-// come after the server's end.
+// Checks whether a request may be served. It answers with nothing, or with the response to send
+// instead. It is called on the server's thread, and must answer once and in bounded time, from any
+// thread, also after the server was destroyed.
 using ServeJudge = std::function<void(const JudgedRequest&,
                                       std::function<void(std::optional<ServedResponse>)> answer)>;
 
-// HTTP/1.1, GET and HEAD only. Everything that a client can make it hold is bounded. Runs from
+// HTTP/1.1, GET and HEAD only. All memory that a client can make it use is bounded. Runs from
 // Create() until it is destroyed, on a thread of its own. Thread-safe.
 class HttpServer {
  public:
   struct Options {
     std::string address = "127.0.0.1:8081";  // port 0: any free one
-    // By path. A path that ends in '/' takes all below it that have no handler of their own.
+    // By path. A path that ends in '/' also handles all paths below it that have no handler.
     std::map<std::string, ServeHandler> handlers = {};
     ServingCertificate* certificate = nullptr;  // null: plain; outlives the server
-    ServeJudge judge = {};                      // none: everybody may
+    ServeJudge judge = {};                      // empty: every client may read
 
-    // Beyond, each new one takes the place of the one that has been idle longest: who holds them
-    // all open does not keep a probe out.
+    // At this limit, a new connection replaces the one that has been idle longest, so that a client
+    // that holds all connections cannot block probes.
     size_t max_connections = 64;
     size_t max_header_bytes = 8 * 1024;
-    // From a request's first byte to its last, and for the answer; for a handshake; for the first
-    // byte of a connection.
+    // The timeout of a TLS handshake, of a connection's first byte, of receiving a request, and of
+    // sending its response.
     absl::Duration request_timeout = absl::Seconds(10);
     absl::Duration idle_timeout = absl::Seconds(60);  // between requests of one connection
 
@@ -71,8 +71,8 @@ class HttpServer {
     Logger log = {};
   };
 
-  // kInvalidArgument: no "host:port". kUnavailable: it cannot be listened on; says why and what to
-  // do.
+  // kInvalidArgument: the address is not "host:port". kUnavailable: the server cannot listen on it;
+  // the message has the reason and the next step.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Create(Options options);
   ~HttpServer();
 

@@ -1,4 +1,4 @@
-// A listening socket of an address as people write it.
+// Opens a listening socket for an address in text form.
 #ifndef MANAGER_SERVING_LISTENER_H_
 #define MANAGER_SERVING_LISTENER_H_
 
@@ -9,7 +9,7 @@
 
 namespace mandate {
 
-// The steps whose outcome depends on how a system is set up: a seam for tests.
+// The steps whose result depends on the system's configuration, for tests to replace.
 class ListenSystem {
  public:
   virtual ~ListenSystem() = default;
@@ -21,7 +21,8 @@ class ListenSystem {
 
 // Makes `acceptor` listen on `address` (listen_address.h). ":8081" is every interface with IPv6 and
 // IPv4, whatever net.ipv6.bindv6only says, and IPv4 alone where the system has no IPv6
-// (ipv6.disable=1). kInvalidArgument: no address. kUnavailable: why not, and what to do.
+// (ipv6.disable=1). kInvalidArgument: the text is not an address. kUnavailable: the message has the
+// reason and the next step.
 absl::Status Listen(const std::string& address, boost::asio::ip::tcp::acceptor& acceptor,
                     ListenSystem& system);
 

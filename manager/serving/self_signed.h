@@ -15,8 +15,8 @@ struct SelfSigned {
   Secret key_pem;
 };
 
-// For localhost and 127.0.0.1, with a new key of P-256, good from a day before `now` for ten years.
-// kInternal: OpenSSL refuses.
+// For localhost and 127.0.0.1, with a new P-256 key, valid for ten years from a day before `now`.
+// kInternal: OpenSSL failed.
 absl::StatusOr<SelfSigned> MakeSelfSigned(absl::Time now);
 
 }  // namespace mandate

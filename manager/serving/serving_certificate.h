@@ -1,4 +1,4 @@
-// The certificate of a server of ours: from files that may change, or made on the spot.
+// The certificate of a server: from files that may change, or generated.
 #ifndef MANAGER_SERVING_SERVING_CERTIFICATE_H_
 #define MANAGER_SERVING_SERVING_CERTIFICATE_H_
 
@@ -19,8 +19,8 @@ namespace mandate {
 class ServingCertificate {
  public:
   struct Options {
-    // A folder with the two files, as a mounted Secret is; empty: a certificate that signs itself,
-    // for localhost, which encrypts and proves nothing.
+    // A folder with the two files, such as a mounted Secret. If empty, the certificate is
+    // self-signed for localhost: it encrypts, and clients cannot verify it.
     std::string dir = {};
     std::string cert_name = "tls.crt";  // PEM: the certificate, then its issuers
     std::string key_name = "tls.key";   // PEM
@@ -28,11 +28,12 @@ class ServingCertificate {
     Logger log = {};
   };
 
-  // kInvalidArgument says which file is not there or does not fit, and what it should be.
+  // kInvalidArgument: the message names the file that is missing or does not match, and says what
+  // it must be.
   static absl::StatusOr<std::unique_ptr<ServingCertificate>> Create(Options options);
 
-  // For one more connection: TLS 1.2 or later. The files are read again each time; while they do
-  // not fit together, as in the middle of a rotation, it is the last that did.
+  // For one more connection: TLS 1.2 or later. Reads the files each time. While they do not match,
+  // as in the middle of a rotation, it uses the last pair that did.
   std::shared_ptr<boost::asio::ssl::context> Context();
 
  private:

@@ -1,4 +1,4 @@
-// Log lines, kept for a test to look at.
+// Keeps log lines, so that a test can check them.
 #ifndef MANAGER_CORE_TESTING_LOG_CAPTURE_H_
 #define MANAGER_CORE_TESTING_LOG_CAPTURE_H_
 
@@ -27,14 +27,14 @@ class LogCapture : public LogSink {
     MutexLock lock(mutex_);
     return lines_;
   }
-  // How many lines have this in them.
+  // The number of lines that contain `text`.
   int Count(std::string_view text) const {
     MutexLock lock(mutex_);
     return static_cast<int>(std::count_if(lines_.begin(), lines_.end(), [&](const auto& line) {
       return line.find(text) != std::string::npos;
     }));
   }
-  // The last line that has this in it, or "".
+  // The last line that contains `text`, or "".
   std::string Last(std::string_view text) const {
     MutexLock lock(mutex_);
     for (auto line = lines_.rbegin(); line != lines_.rend(); ++line) {

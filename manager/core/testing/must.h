@@ -1,4 +1,4 @@
-// The value of a call that fails only by a mistake in the test itself.
+// The value of a call that fails only if the test itself is wrong.
 #ifndef MANAGER_CORE_TESTING_MUST_H_
 #define MANAGER_CORE_TESTING_MUST_H_
 

@@ -24,7 +24,8 @@ class SimulatedClock : public Clock {
   absl::Time WallTimeNow() const override { return now_ + wall_skew_; }
 
   void AdvanceTo(absl::Time time);
-  // What the wall shows beyond TimeNow(): a machine whose clock is wrong or jumps.
+  // The difference between the wall clock and TimeNow(): simulates a machine whose clock is wrong
+  // or jumps.
   void SetWallSkew(absl::Duration skew) { wall_skew_ = skew; }
 
  private:
@@ -40,17 +41,17 @@ class SimulatedLoop : public Loop {
 
   void Post(Task task) override;
   std::unique_ptr<Timer> RunAt(absl::Time when, Task task) override;
-  // As RunAt, with nobody to take it back.
+  // As RunAt, but the timer cannot be cancelled.
   void PostAt(absl::Time when, Task task);
   bool IsCurrent() const override { return true; }
-  // The test's own code and the tasks of a SimulatedPool may; a task of the loop may not, as on a
-  // real one.
+  // The test's own code and the tasks of a SimulatedPool may wait. A task of the loop must not, as
+  // on a real loop.
   bool CanAwait() const override { return !in_task_; }
   const Clock& clock() const override { return clock_; }
   SimulatedClock& simulated_clock() { return clock_; }
 
-  // Runs other tasks, and lets time pass to the next timer, until the latch is set. Aborts when
-  // nothing is left that could set it: a deadlock, printed as such.
+  // Runs other tasks, and advances time to the next timer, until the latch is set. If no task or
+  // timer is left that could set it, prints that this is a deadlock and aborts.
   void Await(const Latch& latch) override;
 
   // Runs what is ready now; time stands still.
