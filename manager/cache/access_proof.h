@@ -1,5 +1,5 @@
-// Whether one component may list and watch one scope: asked under its own identity, and only good
-// for a while.
+// Proves that one component may list and watch one scope. The proof is made under the component's
+// own identity, and expires.
 #ifndef MANAGER_CACHE_ACCESS_PROOF_H_
 #define MANAGER_CACHE_ACCESS_PROOF_H_
 
@@ -23,10 +23,10 @@
 namespace mandate {
 
 // A proof is two SelfSubjectAccessReviews, for list and for watch, that say yes, or a watch that
-// the server has just accepted. It ends t_revoke later, whatever happens: it is renewed before, by
-// a watch that is given up at once, and by the reviews where the server does not accept that. When
-// nobody answers in time it has expired. Only a review that says no refuses; then it is asked
-// again, slowly.
+// the server has just accepted. It always ends t_revoke later. Before that, it is renewed by a
+// watch that is closed at once, or by reviews if the server does not accept the watch. If the
+// server does not answer in time, the proof expires. Only a review that denies the access refuses
+// it; the review is then repeated, slowly.
 //
 //   state      on                                    then
 //   any        both reviews allow                    kProven
@@ -54,7 +54,7 @@ class AccessProof {
   };
   struct Config {
     DemandSpec spec;
-    // Where a watch could begin now; "" before anybody knows.
+    // The resource version at which a watch could begin now; "" if it is unknown.
     std::function<std::string()> version;
     Options options;
     std::mt19937_64& random;
@@ -63,24 +63,25 @@ class AccessProof {
     std::function<void()> on_change;
   };
 
-  // `client` outlives this. Nothing is asked before Check().
+  // `client` outlives this. No request is sent before Check().
   AccessProof(Config config, RestClient& client);
   ~AccessProof();
 
-  // Reviews now, or right after the review under way: what that one hears may be old.
+  // Reviews now. If a review is in progress, its answer may be outdated, so another one follows it.
   void Check();
   // The server has accepted a watch of this component.
   void NoteProven();
-  // The server has refused one. Nothing more is asked until Check(), or RetryLater().
+  // The server has refused one. No more requests are sent until Check() or RetryLater().
   void NoteRefused(absl::Status why);
   void RetryLater();
-  // The component's credential counts no more: nor does what was proven with it.
+  // The server no longer accepts the component's credential, so the proof made with it is invalid.
   void NoteLost(const absl::Status& why);
 
   State state() const { return state_; }
-  // Why not kProven; OK else. For kRefused it names component, verb and resource.
+  // The reason if the state is not kProven, else OK. For kRefused it names component, verb and
+  // resource.
   const absl::Status& reason() const { return reason_; }
-  // The last question was not answered.
+  // The last review or renewal had no answer.
   bool failing() const { return error_backoff_.failures() > 0; }
 
  private:
@@ -108,7 +109,7 @@ class AccessProof {
   absl::Status reason_;
   std::shared_ptr<Round> round_;         // under way
   std::unique_ptr<WatchProbe> renewal_;  // under way
-  bool again_ = false;  // a check is owed: after the round under way, or after min_interval
+  bool again_ = false;  // another check follows: after the current round, or after min_interval
   absl::Time last_check_ = absl::InfinitePast();
   LoopTimer next_check_;
   LoopTimer expiry_;

@@ -1,4 +1,5 @@
-// What the cache counts. Labels are bounded: kinds, scopes and components, never namespaces.
+// The metrics of the cache. The number of series is bounded: labels are kinds, scopes and
+// components, never namespaces.
 #ifndef MANAGER_CACHE_CACHE_METRICS_H_
 #define MANAGER_CACHE_CACHE_METRICS_H_
 
@@ -10,12 +11,12 @@
 
 namespace mandate {
 
-// What one reflector adds to the series of its kind, scope and identity. Loop thread only; borrows
-// from Metrics.
+// The part of one reflector in the series of its kind, scope and identity. Loop thread only;
+// borrows from Metrics.
 class WatchMetrics {
  public:
   WatchMetrics(Metrics& metrics, const DemandSpec& spec, std::string_view identity);
-  // Takes its share of the gauges back.
+  // Subtracts its part from the gauges.
   ~WatchMetrics();
   WatchMetrics(const WatchMetrics&) = delete;
   WatchMetrics& operator=(const WatchMetrics&) = delete;
@@ -28,10 +29,10 @@ class WatchMetrics {
   // mandate_cache_undecodable_total{kind,scope}: watch events that were invalid or of an unknown
   // type.
   prometheus::Counter& undecodable;
-  // mandate_cache_overflows_total{kind,scope}: watches and lists ended because they met a bound of
-  // ours.
+  // mandate_cache_overflows_total{kind,scope}: watches and lists that ended because they exceeded a
+  // size limit.
   prometheus::Counter& overflows;
-  // mandate_cache_relists_total{kind,scope,identity}: whole states asked for after the first.
+  // mandate_cache_relists_total{kind,scope,identity}: complete lists read after the first one.
   prometheus::Counter& relists;
   // mandate_cache_requests_total{kind,scope,identity,verb=list|watch}: started.
   prometheus::Counter& lists;
@@ -58,8 +59,8 @@ struct AccessMetrics {
   prometheus::Counter& errors;
   // mandate_cache_renewals_total{identity}: proofs renewed by a watch that the server accepted.
   prometheus::Counter& renewals;
-  // mandate_cache_slices_total{identity}: turns of the loop that told a demand a part of what it
-  // did not know.
+  // mandate_cache_slices_total{identity}: turns of the loop that delivered a part of a demand's
+  // pending objects.
   prometheus::Counter& slices;
   // mandate_cache_demands{identity}: held now.
   prometheus::Gauge& demands;

@@ -17,36 +17,36 @@
 namespace mandate {
 
 // An index that its readers fill. The thread that changes the store only notes which objects are
-// unread; a reader takes them in slices, extracts their values without a lock, and brings the
-// values back with Learn(). Each change is so extracted once, and never on the loop. Not
+// unread. A reader takes them in slices, extracts their values without a lock, and stores the
+// values with Learn(). So each changed object is extracted once, and never on the loop. Not
 // thread-safe: the store guards it with its lock.
 class FieldIndex {
  public:
-  // The object has come to the store. An object of its key was removed before.
+  // The object was added to the store. An earlier object with its key was removed before.
   void Put(const ObjectPtr& object);
-  // The object has left the store.
+  // The object was removed from the store.
   void Remove(const ObjectPtr& object);
 
-  // At most `most` objects of `all`, the store's content, whose values are not known; none: the
-  // index is complete. Two readers get the same objects only when no others are left.
+  // At most `most` objects of `all`, the store's content, whose values are unknown. If there are
+  // none, the index is complete. Two readers get the same objects only if no others are left.
   std::vector<ObjectPtr> TakeUnread(const ObjectSet& all, size_t most);
-  // The values of an object that was taken. Does nothing when the object has changed meanwhile. An
-  // error: the object may have any value.
+  // Stores the values of an object that was taken. Does nothing if the object has changed since.
+  // After an error, the object counts for every value.
   void Learn(const ObjectPtr& object, absl::StatusOr<std::vector<std::string>> values);
 
-  // The objects with this value and those that may have any, sorted by key; `ns` empty: of all
-  // namespaces. Correct only while the index is complete.
+  // The objects with this value, and those that count for every value, sorted by key; `ns` empty:
+  // of all namespaces. Correct only while the index is complete.
   std::vector<ObjectPtr> Find(std::string_view value, std::string_view ns) const;
 
  private:
   using Postings = absl::node_hash_map<std::string, ObjectSet>;
   using Posting = Postings::value_type;
 
-  // Objects behind this key are unread, and noted nowhere: they are taken from the store.
+  // Objects after this key are unread and not noted individually: they are taken from the store.
   ObjectKey scanned_;
   ObjectSet unread_;
   ObjectSet taken_;      // unread, and a reader is extracting them
-  ObjectSet uncertain_;  // that may have any value
+  ObjectSet uncertain_;  // objects that count for every value
   Postings postings_;    // without empty sets
   absl::flat_hash_map<const RawObject*, absl::InlinedVector<Posting*, 1>> of_object_;
 };

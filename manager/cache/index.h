@@ -1,4 +1,5 @@
-// What an index of the cache is: a name for a value that an object has, and how to read that value.
+// An index of the cache: the name of a value that objects have, and a function that reads that
+// value.
 //
 //   view.IndexField<ScopeInstance>("spec.scopeTemplateName", [](const ScopeInstance& instance) {
 //     return std::vector<std::string>{instance.spec().scopetemplatename()};
@@ -32,7 +33,7 @@ struct IndexDefinition {
   IndexExtract extract;
 };
 
-// What to look up: the objects whose field has the value; `ns` empty: in all namespaces.
+// A lookup of the objects whose field has the value; `ns` empty: in all namespaces.
 struct IndexQuery {
   std::string_view field;
   std::string_view value;
@@ -48,7 +49,8 @@ IndexExtract ControllerUid();
 // The UIDs of all owner references.
 IndexExtract OwnerUids();
 
-// What `values` reads from the decoded object; an object that cannot be decoded is an error.
+// The values that `values` reads from the decoded object. An object that cannot be decoded is an
+// error.
 template <Object T, class Values>
 IndexExtract FieldOf(Values values) {
   return [values = std::move(values)](

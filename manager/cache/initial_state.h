@@ -15,15 +15,15 @@ namespace mandate {
 // A collector of the initial events. Loop thread only.
 class InitialState {
  public:
-  // `on_silence` is called if no event comes for so long: a proxy or an old server may have dropped
-  // the bookmark at the end. It may destroy this.
+  // `on_silence` is called if no event arrives for this long: a proxy or an old server may have
+  // dropped the bookmark at the end. It may destroy this.
   InitialState(Loop& loop, absl::Duration silence, std::function<void()> on_silence);
 
   // A server's error ends this attempt. The caller handles the bookmark at the end.
   absl::Status Take(WatchEvent event);
 
   size_t bytes() const { return store_.bytes(); }
-  // Leaves it empty.
+  // Moves the objects out, and leaves it empty.
   ObjectStore::Content Release() { return store_.Release(); }
 
  private:

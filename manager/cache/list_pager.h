@@ -17,33 +17,32 @@
 
 namespace mandate {
 
-// A consistent read: it asks for the newest state, and never for what a server happens to have
-// cached (resourceVersion=0). Follows client-go's pager: when the continue token expires at the
-// second page or later, the whole list is asked for once more without pages. Each page is read as
-// it comes. Loop thread only.
+// A consistent read of the newest state, never of a server's cache (resourceVersion=0). It follows
+// client-go's pager: if the continue token expires at the second page or later, it requests the
+// whole list once more, without pages. Each page is decoded while it arrives. Loop thread only.
 class ListPager {
  public:
   struct Options {
     int page_size = 500;
-    // Each is kResourceExhausted when it is met.
+    // Exceeding one is kResourceExhausted.
     int max_pages = 20'000;
     size_t max_item_bytes = size_t{8} << 20;
     size_t max_list_bytes = size_t{4} << 30;  // of all pages
     absl::Duration page_timeout = absl::Seconds(60);
     Encoding encoding = Encoding::kJson;
-    // Asked with the bytes of all pages so far, also while a page comes; an error ends the list.
+    // Called with the bytes of all pages so far, also while a page arrives; an error ends the list.
     std::function<absl::Status(size_t)> admit = [](size_t) { return absl::OkStatus(); };
   };
   struct Result {
     std::string resource_version;
     ObjectStore::Content content;
   };
-  // Not called inside Start(), nor after the pager is gone.
+  // Not called inside Start(), nor after the pager was destroyed.
   using Done = absl::AnyInvocable<void(absl::StatusOr<Result>) &&>;
 
   // `client` outlives this.
   ListPager(RestClient& client, DemandSpec spec, Options options);
-  // Takes the request in flight back.
+  // Cancels the request in flight.
   ~ListPager();
 
   // Once.
@@ -66,7 +65,7 @@ class ListPager {
   Result result_;
   Done done_;
   std::stop_source stop_;
-  // Responses that come after this is gone find it expired.
+  // Responses that arrive after this was destroyed find it expired.
   WeakSelf weak_;
 };
 

@@ -1,4 +1,5 @@
-// No read of the cache may wait on the loop, which would wait for itself.
+// Rejects reads of the cache that could wait on the event loop, because the loop would wait for
+// itself.
 #ifndef MANAGER_CACHE_LOOP_GUARD_H_
 #define MANAGER_CACHE_LOOP_GUARD_H_
 
@@ -11,8 +12,8 @@
 
 namespace mandate {
 
-// kFailedPrecondition when a task of `loop` makes the call with a context that may wait, whether or
-// not it would have to this time; names the call, what is read, and WithoutWaiting().
+// kFailedPrecondition if a task of `loop` makes the call with a context that may wait, even if this
+// call would not have to wait. The message names the call, the objects, and WithoutWaiting().
 absl::Status CheckMayWait(const Loop& loop, const CallContext& context, std::string_view call,
                           const DemandSpec& asked);
 

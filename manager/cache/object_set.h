@@ -1,4 +1,4 @@
-// Objects sorted by key, as stores and indexes hold them.
+// Sets of objects, sorted by key, for stores and indexes.
 #ifndef MANAGER_CACHE_OBJECT_SET_H_
 #define MANAGER_CACHE_OBJECT_SET_H_
 

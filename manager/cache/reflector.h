@@ -1,5 +1,5 @@
 // One list+watch that keeps a store like the server's content. The rules are client-go's
-// (k8s.io/client-go/tools/cache/reflector.go, 1.36); what differs says so.
+// (k8s.io/client-go/tools/cache/reflector.go, 1.36); the table notes each difference.
 //
 //   phase          on                              does                             then
 //   ─────────────  ──────────────────────────────  ───────────────────────────────  ──────────────
@@ -32,8 +32,8 @@
 //   Waiting        the time has come; a hint (403, 404, 401)                        as said above
 //   any            406, once                       ask for JSON from then on        the same again
 //
-// A pass begins with StreamingList, or Listing where that is switched off. All waits but those for
-// 403, 404 and 410 share one backoff (client-go shares it with 410).
+// A pass begins with StreamingList, or with Listing if streaming lists are disabled. 403, 404 and
+// 410 have their own backoffs; all other waits share one (client-go shares it with 410).
 #ifndef MANAGER_CACHE_REFLECTOR_H_
 #define MANAGER_CACHE_REFLECTOR_H_
 
@@ -63,12 +63,12 @@ namespace mandate {
 class Reflector : private WatchStream::Observer {
  public:
   struct Failure {
-    absl::Duration wait;  // until the next try, or until others should think of one
-    // Nothing comes, the server throttles the client, or the client's budget is used up:
-    // another client may fare better, and should not wait for this one.
+    absl::Duration wait;  // until the next try, or until the owner should consider another client
+    // The server does not answer or throttles the client, or the client's budget is used up.
+    // Another client may succeed, and should not wait for this one.
     bool is_long = false;
-    // Nothing has come for ReflectorOptions::answer_grace, or of an open watch for
-    // max_watch_silence; a request is under way.
+    // A request is in flight and had no data for ReflectorOptions::answer_grace, or an open watch
+    // had none for max_watch_silence.
     bool is_silence = false;
   };
 
@@ -76,15 +76,16 @@ class Reflector : private WatchStream::Observer {
   class Owner {
    public:
     virtual ~Owner() = default;
-    // The store has changed so.
+    // The store has these changes.
     virtual void OnObjects(const std::vector<ObjectEvent>& events) = 0;
-    // The store has changed in more than Config::most_events places; `before`: what it held before.
+    // The store has more changes than Config::most_events; `before` is its former content.
     virtual void OnReplaced(const std::shared_ptr<const ObjectSet>& before) = 0;
     // The store's resource version has moved.
     virtual void OnProgress() = 0;
-    // The server has just let the current client watch; after the OnStatus() of it.
+    // The server has just accepted a watch of the current client. Called after the OnStatus() for
+    // it.
     virtual void OnAccess() = 0;
-    // At each change. kForbidden is of the current client.
+    // Called at each change. kForbidden is about the current client.
     virtual void OnStatus(const DemandStatus& status) = 0;
     // After the OnStatus() of it: the current client has failed to list or watch, and waits. Or it
     // has received nothing for ReflectorOptions::answer_grace; called again for each such period.
@@ -106,15 +107,16 @@ class Reflector : private WatchStream::Observer {
   ~Reflector() override;
 
   void Start();
-  // Goes on under another identity, from where it is.
+  // Continues under another identity, from the current state.
   void UseClient(RestClient& client);
-  // The current client is known to have lost its access: as if the server had said so.
+  // The current client has lost its access. Acts as if the server had answered 403.
   void Forbid(absl::Status why);
-  // Something may have changed for the better: what waits because of 401, 403 or 404 asks again.
+  // The cause of an error may be gone: a reflector that waits because of 401, 403 or 404 tries
+  // again.
   void Poke();
 
   const DemandStatus& status() const { return status_; }
-  // The store has been complete once.
+  // Whether the store was ever complete.
   bool filled() const { return filled_; }
   RestClient& client() const { return *client_; }
 
@@ -137,25 +139,25 @@ class Reflector : private WatchStream::Observer {
   void OnInitialEventsEnd(std::string resource_version);
   void OnStreamingListFailed(const absl::Status& why);
   void OnWatchError(const absl::Status& error);
-  // OK while so much may be held, in the store or in what is to replace it.
+  // OK while this many bytes may be held, in the store or in its next content.
   absl::Status Admit(size_t bytes);
   void OnTooManyBytes(const absl::Status& why);
   void OnWatchClosed(const WatchStream::End& end);
 
-  // Waits as `why` deserves, then does `next`.
+  // Waits for the delay of `why`, then does `next`.
   void Fail(const absl::Status& why, Next next);
   bool IsLong(const absl::Status& why) const;
   void WaitFor(absl::Duration delay, Next next);
-  // Ends whatever is under way.
+  // Cancels the request in flight or the watch.
   void Stop();
   void SetStatus(DemandState state, absl::Status reason, bool failed = false);
-  // `verb`, a literal, is under way: says so whenever nothing comes for
+  // A request with `verb`, a literal, is in flight. Reports it each time no data arrives for
   // ReflectorOptions::answer_grace.
   void AwaitAnswer(std::string_view verb);
-  // Something has come, and more is to come.
+  // Data has arrived, and more is expected.
   void NoteProgress();
   void OnSilence();
-  // The watch is open: begins anew when it brings nothing for max_watch_silence.
+  // The watch is open. Starts a new pass if it has no data for max_watch_silence.
   void AwaitEvents();
   void OnQuietWatch();
   void Replace(ObjectStore::Content content, std::string resource_version);
@@ -184,22 +186,22 @@ class Reflector : private WatchStream::Observer {
   DemandStatus status_;
   bool filled_ = false;
   std::string version_;               // up to which the store is known
-  bool version_unavailable_ = false;  // the server has forgotten it
+  bool version_unavailable_ = false;  // the server no longer has it
   int streaming_cuts_ = 0;            // in a row
   bool versions_ordered_ = true;      // of the events of this watch
   bool bookmarks_seen_ = false;       // the server sends them
 
   std::unique_ptr<ListPager> pager_;
   std::unique_ptr<WatchStream> stream_;
-  std::unique_ptr<InitialState> initial_;  // kStreamingList: what came so far
+  std::unique_ptr<InitialState> initial_;  // kStreamingList: the objects so far
   LoopTimer timer_;                        // kWaiting
-  LoopTimer answer_timer_;                 // until something comes
+  LoopTimer answer_timer_;                 // until data arrives
   ReflectorBackoff backoff_;
   absl::Time last_attempt_ = absl::InfinitePast();
   absl::Time last_progress_ = absl::InfinitePast();
   std::string_view awaited_;  // the verb
   bool over_budget_ = false;  // the client's part of the WatchBudget, in this attempt
-  bool hinted_ = false;       // while an attempt was under way that may have come too early
+  bool hinted_ = false;       // during an attempt that may have been too early
   int short_watches_ = 0;
   int uncounted_events_ = 0;
 };

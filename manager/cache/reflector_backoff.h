@@ -20,10 +20,10 @@ class ReflectorBackoff {
   absl::Duration AfterFailure(const absl::Status& why, absl::Time now);
   absl::Duration WhileForbidden() { return forbidden_.Next(random_); }
   absl::Duration WhileAbsent() { return absent_.Next(random_); }
-  // The server has allowed it.
+  // The server has allowed the request.
   void Granted();
-  // A watch has been open for so long: if that is longer than any delay, the next failure counts as
-  // a first one.
+  // A watch was open for this long. If that is longer than any delay, the next failure counts as
+  // the first one.
   void AfterWatch(absl::Duration open);
   // Access, or the served kinds, may have changed.
   void ResetAccess();
