@@ -1,4 +1,4 @@
-// How a reflector lists, watches and tries again. The defaults are client-go's where it has them.
+// The options of a reflector. The defaults are client-go's, if it has the option.
 #ifndef MANAGER_CACHE_REFLECTOR_OPTIONS_H_
 #define MANAGER_CACHE_REFLECTOR_OPTIONS_H_
 
@@ -16,8 +16,8 @@ struct ReflectorOptions {
 
   // Initial state by a watch (KEP-3157) before falling back to LIST.
   bool watch_list = true;
-  // Without an event for so long, the initial state is asked for by LIST: a proxy may have dropped
-  // the bookmark that ends it.
+  // After this time without an event, the initial state is requested by LIST, because a proxy may
+  // have dropped the bookmark at its end.
   absl::Duration initial_events_silence = absl::Seconds(30);
 
   int page_size = 500;
@@ -27,43 +27,46 @@ struct ReflectorOptions {
 
   // timeoutSeconds is random in [this, twice this).
   absl::Duration min_watch_timeout = absl::Minutes(5);
-  // Beyond timeoutSeconds, until we give the watch up ourselves.
+  // The time after timeoutSeconds at which the reflector closes the watch itself.
   absl::Duration watch_grace = absl::Seconds(30);
-  // A watch that is open and has brought nothing for so long may be stuck. API servers send a
-  // bookmark every minute: where this one has sent any, what was synced counts as stale, and the
-  // state is asked for anew. Else the watch is opened anew.
+  // An open watch without an event for this time may be stuck. API servers send a bookmark every
+  // minute. If this server has sent any, synced objects become stale, and the reflector lists
+  // again; otherwise it only opens the watch again.
   absl::Duration max_watch_silence = absl::Seconds(150);
-  // A watch that ends before this without an event has failed.
+  // A watch that ends earlier than this and without an event has failed.
   absl::Duration very_short_watch = absl::Seconds(1);
-  // So many watches in a row that ended before that, with events: then one waits before the next.
+  // After this many consecutive watches that ended earlier than that, with events, the reflector
+  // waits before the next one.
   int max_short_watches = 5;
-  // How long nothing may come of a list, or of a watch that is to open. After that what was synced
-  // counts as stale, the status says what is waited for, and another client of the watch may try.
+  // The time without data after which a list, or a watch that is being opened, counts as
+  // unanswered. Synced objects then become stale, the status names the request, and another client
+  // of the watch may try.
   absl::Duration answer_grace = absl::Seconds(10);
-  // Once all have waited in vain, the server may be slow for all: then each waits four times as
-  // long as before, up to this, until one is answered.
+  // If no client got an answer, the server may be slow for all. Each client then waits four times
+  // as long as before, up to this limit, until one gets an answer.
   absl::Duration max_answer_grace = absl::Minutes(2);
 
-  // Of the objects that it holds, in their encoded forms, and of the list or the initial events
-  // that are to replace them, so that it is twice this at most while it lists again. Beyond it the
-  // kind cannot be read (kResourceExhausted), and is listed again after a wait.
+  // The limit of the encoded objects that it holds, and separately of the list or initial events
+  // that will replace them, so that it may use twice this while it lists again. If it is exceeded,
+  // reads of the kind are kResourceExhausted, and the kind is listed again after a wait.
   size_t max_bytes = size_t{1} << 30;
 
   size_t max_frame_bytes = size_t{8} << 20;
   size_t max_queue_bytes = size_t{32} << 20;
 
   Backoff::Options backoff;
-  // Starts again with its initial delay after so long without a failure, and after a watch that was
-  // open for longer than backoff.max.
+  // The backoff starts again with its initial delay after this time without a failure, and after a
+  // watch that was open for longer than backoff.max.
   absl::Duration backoff_reset = absl::Minutes(2);
-  // While InternalError in a stream is answered by watching again, not by a list.
+  // The period in which the reflector watches again after an InternalError in a stream, instead of
+  // listing.
   absl::Duration max_internal_error_retry = absl::ZeroDuration();
 
   // After a 403.
   AccessBackoff::Options forbidden_backoff;
   Backoff::Options absent_backoff = {
       .initial = absl::Seconds(2), .factor = 2, .max = absl::Seconds(30), .jitter = 0.2};
-  // Hints make nobody ask more often than this.
+  // The minimum interval between requests that hints cause.
   absl::Duration poke_interval = absl::Seconds(1);
 };
 

@@ -1,4 +1,4 @@
-// What all watches of a cache may hold, split among its components.
+// The memory budget of all watches of a cache, split among its components.
 #ifndef MANAGER_CACHE_WATCH_BUDGET_H_
 #define MANAGER_CACHE_WATCH_BUDGET_H_
 
@@ -13,19 +13,19 @@
 namespace mandate {
 
 // A budget in bytes of encoded objects. One half is split into equal shares, one for each
-// component, which nobody else can use up; the other half goes to the components that need more, in
-// the order in which they need it. A watch counts for the component under whose identity it runs.
-// While it lists again it counts once: with the larger one of what it holds and what has come. Loop
+// component, which no other component can use; the other half goes to the components that need
+// more, first come, first served. A watch counts for the component under whose identity it runs.
+// While it lists again it counts once, with the larger one of its content and the new list. Loop
 // thread only.
 class WatchBudget {
  public:
   // Gauges: mandate_cache_budget_bytes{identity}, mandate_cache_budget_limit_bytes.
   WatchBudget(size_t max_bytes, Metrics& metrics);
 
-  // One more component has a share.
+  // Adds a component's share.
   void AddComponent(std::string_view component);
 
-  // What one watch holds; gives it back at its end. Outlived by the budget.
+  // The bytes of one watch, which its destructor returns. The budget outlives it.
   class Account {
    public:
     Account(WatchBudget& budget, std::string_view component);
@@ -33,10 +33,10 @@ class WatchBudget {
     Account(const Account&) = delete;
     Account& operator=(const Account&) = delete;
 
-    // Another component has it now.
+    // Moves the watch to another component.
     void MoveTo(std::string_view component);
-    // It holds so much now. kResourceExhausted: that is more than before, and more than the
-    // component may have; names the component and max_watch_bytes. It counts all the same.
+    // Sets the bytes of the watch. kResourceExhausted, with the component and max_watch_bytes: this
+    // is more than before, and more than the component may have. The new value counts in any case.
     absl::Status Set(size_t bytes);
 
    private:
@@ -55,7 +55,7 @@ class WatchBudget {
   void Add(std::string_view component, size_t bytes);
   void Subtract(std::string_view component, size_t bytes);
   size_t Share() const;
-  // What is in use of the common half.
+  // The used part of the common half.
   size_t Common() const;
 
   const size_t max_bytes_;

@@ -1,4 +1,4 @@
-// One WATCH: from a stream of bytes to events, within bounds.
+// One WATCH: decodes its bytes to events, within limits.
 #ifndef MANAGER_CACHE_WATCH_STREAM_H_
 #define MANAGER_CACHE_WATCH_STREAM_H_
 
@@ -12,43 +12,45 @@
 
 namespace mandate {
 
-// Bytes wait in a bounded queue and are read some frames a turn, so that a busy watch does not
-// hold up the loop; at least half of what waits, so that the queue stays within twice what a turn
-// of the loop can bring, however fast that comes. It is never paused: on overflow it ends, and the
-// reader lists again, which loses nothing because a list is complete. Loop thread only.
+// Bytes wait in a bounded queue, and each turn of the loop decodes some frames, so that a busy
+// watch does not block the loop. A turn decodes at least half of the queue, so the queue stays
+// below twice the data that arrives in one turn. The stream is never paused: on overflow it ends,
+// and the reader lists again. That loses nothing, because a list is complete. Loop thread only.
 class WatchStream {
  public:
   struct Options {
     size_t max_frame_bytes = FrameSplitter::kDefaultMaxFrame;
     size_t max_queue_bytes = size_t{32} << 20;
-    int frames_per_turn = 256;  // or more, for half of what waits
-    // The server ends the watch itself; when it has not by then, the connection is dead.
+    int frames_per_turn = 256;  // or more: at least half of the queue
+    // The server ends a watch after its timeoutSeconds. If it has not by this time, the connection
+    // is dead.
     absl::Duration lifetime = absl::InfiniteDuration();
-    // What waits to be read counts in it, from 64 KiB on; a watch that goes beyond it ends as one
-    // that overflows. Null: in none. Outlives the stream.
+    // The budget in which the queue counts, from 64 KiB on. A watch that exceeds it ends like one
+    // that overflows. May be null; outlives the stream.
     WatchBudget* budget = nullptr;
   };
 
-  // How it ended.
+  // The end of a watch.
   struct End {
-    // kNeverOpened: the server's or the transport's error. kOverflow: kResourceExhausted, of our
-    // bounds. kInvalid: kInvalidArgument, a frame that is not an event. kClosed: by the server, by
-    // the network or by our lifetime guard, which is the same to a reader that resumes.
+    // kNeverOpened: the server's or the transport's error. kOverflow: kResourceExhausted, because
+    // of a limit of this process. kInvalid: kInvalidArgument, a frame that is not an event.
+    // kClosed: by the server, by the network or by this class after its maximum lifetime; a reader
+    // that resumes need not distinguish them.
     enum class Kind { kNeverOpened, kOverflow, kInvalid, kClosed } kind = Kind::kClosed;
     absl::Status status;
     absl::Duration duration;  // since Start()
     int events = 0;           // ERROR events not among them
   };
 
-  // Each call may destroy the WatchStream; none is made inside its functions.
+  // Each call may destroy the WatchStream. No call is made inside a function of it.
   class Observer {
    public:
     virtual ~Observer() = default;
     virtual void OnWatchOpen() = 0;
     virtual void OnWatchEvent(WatchEvent event) = 0;
-    // Some events were told, and the loop has its turn before the next ones.
+    // Some events were delivered; other tasks of the loop run before the next ones.
     virtual void OnWatchTurn() {}
-    // Last.
+    // The last call.
     virtual void OnWatchEnd(const End& end) = 0;
   };
 
