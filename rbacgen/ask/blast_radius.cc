@@ -27,8 +27,8 @@ const rbac::Rule& Anything() {
 // The objects that a right must reach for a step.
 struct Objects {
   enum class Kind {
-    kAll,   // those without a name, too: a rule with resourceNames does not do
-    kSome,  // any one: a rule with resourceNames reaches those
+    kAll,   // every object, also one without a name: a rule with resourceNames does not suffice
+    kSome,  // any one object: a rule with resourceNames suffices
     kNamed,
   };
   Kind kind;
@@ -42,7 +42,7 @@ constexpr Objects kAll = {Objects::Kind::kAll};
 constexpr Objects kSome = {Objects::Kind::kSome};
 Objects Named(std::string_view name) { return {Objects::Kind::kNamed, name}; }
 
-// Where: every namespace, and cluster scope, is this one.
+// The namespace that stands for every namespace and for cluster scope.
 const std::string& Cluster() {
   static const auto& everywhere = *new std::string;
   return everywhere;
@@ -62,13 +62,13 @@ std::vector<Way> WaysThat(Danger::Becomes becomes) {
   return ways;
 }
 
-// To what runs as a ServiceAccount of its namespace.
+// Rights that lead to the pods of a namespace, and so to its ServiceAccounts.
 const std::vector<Way>& WaysIntoPods() {
   static const auto& ways = *new std::vector<Way>(WaysThat(Danger::Becomes::kAccountsOfNamespace));
   return ways;
 }
 
-// To every pod of the cluster.
+// Rights that lead to every pod of the cluster.
 const std::vector<Way>& WaysIntoNodes() {
   static const auto& ways = *new std::vector<Way>(WaysThat(Danger::Becomes::kAccounts));
   return ways;
@@ -76,7 +76,7 @@ const std::vector<Way>& WaysIntoNodes() {
 
 struct Held {
   Right right;
-  std::string holder;  // title
+  std::string holder;  // an identity's title
 };
 
 // A role that is bound to a reached identity, and the namespace of the binding.
@@ -85,8 +85,9 @@ struct BoundRole {
   auto operator<=>(const BoundRole&) const = default;
 };
 
-// What Kubernetes itself gives everybody: discovery, questions about oneself. What the world gives
-// to everybody is somebody's decision, and part of what is reached.
+// The rights that Kubernetes itself gives every user, such as discovery and reviews of a user's own
+// rights. Rights that only this world gives every user are an administrator's decision: the result
+// has them.
 const RightsByNamespace& EverybodysRights() {
   static const auto& rights = *new RightsByNamespace([] {
     const rbac::UserInfo everybody = {
@@ -138,7 +139,7 @@ class Search {
     return nullptr;
   }
 
-  // By any of the verbs. To create an object is to POST it, when it has no name yet.
+  // The right that allows one of the verbs, if any. A POST that creates an object has no name yet.
   const Held* FindAny(const Way& way, std::string_view ns, Objects objects) const {
     for (const std::string_view verb : way.verbs) {
       const bool nameless = verb == "create" && way.subresource.empty();
@@ -150,7 +151,7 @@ class Search {
     return nullptr;
   }
 
-  // Then further steps add nothing.
+  // If so, further steps add nothing.
   bool HoldsEverything() const {
     return std::ranges::any_of(held_, [](const Held& held) {
       return held.right.ns.empty() && held.right.rule == Anything();
@@ -178,7 +179,7 @@ class Search {
     NoteBound(user);
   }
 
-  // Of its bindings, those too whose roles allow nothing yet.
+  // Notes all bindings of the user, also those to roles that allow nothing yet.
   void NoteBound(const rbac::UserInfo& user) {
     const auto note = [&](const auto& binding, const std::string& ns) {
       const bool is_bound = std::ranges::any_of(binding.subjects, [&](const rbac::Subject& s) {
@@ -191,10 +192,11 @@ class Search {
   }
 
   void BecomeBy(const Held* by, const rbac::UserInfo& user, std::string title) {
-    Become(user, StepBy(by, std::move(title)));  // a copy: `by` points into what Become grows
+    // The step is a copy, because `by` points into held_, which Become() changes.
+    Become(user, StepBy(by, std::move(title)));
   }
 
-  // All rights in the namespace; everywhere if it is empty.
+  // Adds all rights in the namespace; everywhere if it is empty.
   void TakeEverything(const std::string& ns, const Held* by) {
     if (!taken_.insert("everything " + ns).second) return;
     const std::string holder = by->holder;
@@ -214,7 +216,7 @@ class Search {
     for (const rbac::Rule& rule : *rules) held_.push_back({{ns, rule, ""}, holder});
   }
 
-  // Which roles bindings in `ns` can be made to name.
+  // The roles that bindings in `ns` can be made to name.
   struct Bindable {
     bool all = false;
     std::set<std::pair<std::string, std::string>> roles;  // (kind, name)
@@ -229,8 +231,8 @@ class Search {
     const std::string resource = ns.empty() ? "clusterrolebindings" : "rolebindings";
     const Way write = {{"create", "update", "patch"}, kRbac, resource, ""};
     bindable.all = FindAny(write, ns, kAll) != nullptr;
-    // A binding's role stays what it is: of one that can be written by name it is known, if the
-    // world has it.
+    // A binding's role cannot change. If the world has a binding that can be written by name, its
+    // role is known.
     std::set<std::string> known;
     const auto note = [&](const std::string& name, const rbac::RoleRef& ref) {
       known.insert(name);
@@ -260,7 +262,7 @@ class Search {
   void TakeRolesIn(const std::string& ns) {
     const Bindable bindable = BindableIn(ns);
     const Held* any_role = Find("bind", kRbac, "clusterroles", "", ns, kAll);
-    // cluster-admin is there in every cluster.
+    // Every cluster has the ClusterRole cluster-admin.
     if (bindable.all && any_role != nullptr) TakeEverything(ns, any_role);
     for (const auto& role : world_.policy.cluster_roles) {
       if (!bindable.Has("ClusterRole", role.name)) continue;
@@ -277,15 +279,16 @@ class Search {
     const std::string kind = ns.empty() ? "clusterroles" : "roles";
     const Held* escalate = Find("escalate", kRbac, kind, "", ns, kAll);
     if (escalate == nullptr) return;
-    // A role can be rewritten: one that is bound to somebody who is reached may be there, though
-    // the world does not have it. A new one must be bound first.
+    // A holder of escalate who can rewrite every role can also rewrite one that is bound to a
+    // reached identity; such a role may exist even if the world does not have it. A new role must
+    // be bound first.
     const bool rewrites = FindAny({{"update", "patch"}, kRbac, kind, ""}, ns, kAll) != nullptr;
     const bool makes = Find("create", kRbac, kind, "", ns, kAll) != nullptr && bindable.all &&
                        Find("bind", kRbac, kind, "", ns, kAll) != nullptr;
     if (rewrites || makes) TakeEverything(ns, escalate);
   }
 
-  // Rewriting a role that is bound to a reached identity.
+  // Adds the rights that come from rewriting a role that is bound to a reached identity.
   void EscalateBound() {
     for (const BoundRole& role : std::set<BoundRole>(bound_)) {
       const bool of_cluster = role.kind == "ClusterRole";
@@ -310,7 +313,7 @@ class Search {
   const Held* WayTo(const std::string& ns, const std::string& name) const {
     if (const Held* by = Find("create", "", "serviceaccounts", "token", ns, Named(name))) return by;
     if (const Held* by = Find("impersonate", "", "serviceaccounts", "", ns, Named(name))) return by;
-    // Constrained impersonation: whom; on what is granted apart.
+    // Constrained impersonation: this right decides whom; a separate right decides which requests.
     if (const Held* by = Find("impersonate:serviceaccount", "authentication.k8s.io",
                               "serviceaccounts", "", ns, Named(name))) {
       return by;
@@ -330,7 +333,7 @@ class Search {
 
   void TakeAccounts() {
     if (HoldsEverything()) return;
-    // By what is held now: each is reached in as few steps as there are.
+    // Only the rights that are held now count, so that each account is reached in the fewest steps.
     considered_ = held_.size();
     for (const auto& [ns, name] : world_.accounts) {
       const rbac::UserInfo user = rbac::ServiceAccountInfo(ns, name);
@@ -339,7 +342,7 @@ class Search {
     considered_ = std::string::npos;
   }
 
-  // Users and groups that bindings name; a user without a binding adds no rights.
+  // Adds the users and groups that bindings name; a user without a binding adds no rights.
   void TakeUsers() {
     if (HoldsEverything()) return;
     std::set<std::pair<std::string, std::string>> subjects = {
@@ -383,7 +386,8 @@ class Search {
   const rbac::Authorizer authorizer_;
   const std::set<std::string> namespaces_;
   std::vector<Held> held_;
-  size_t considered_ = std::string::npos;  // so many of them, from the first one
+  // Find() uses only that many of held_, from the first one
+  size_t considered_ = std::string::npos;
   std::set<std::string> users_, taken_;
   std::set<BoundRole> bound_;
   BlastRadius result_;

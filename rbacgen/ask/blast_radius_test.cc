@@ -16,7 +16,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::UnorderedElementsAre;
 
-// A role `name` of these rules, bound to the ServiceAccount n/<to>, in `ns` or everywhere.
+// A role `name` with these rules, bound to the ServiceAccount n/<to>, in `ns` or everywhere.
 std::string Grant(std::string_view name, std::string_view ns, std::string_view rules,
                   std::string_view to) {
   const std::string where = ns.empty() ? "" : StrCat(", namespace: ", ns);
@@ -42,7 +42,7 @@ struct Case {
   bool everything = false;
 };
 
-// Beside what a case says: n/other may get secrets everywhere, and m/far exists.
+// The rest of every case's world: n/other may get secrets everywhere, and m/far exists.
 std::string Others() {
   return Grant("other", "", Rule("", "secrets", "get"), "other") +
          "---\n{apiVersion: v1, kind: ServiceAccount, metadata: {name: far, namespace: m}}\n";
@@ -211,7 +211,7 @@ TEST(BlastRadius, SaysBySteps) {
   EXPECT_EQ(radius.rights.at("")[0], (rbac::Rule{{"get"}, {""}, {"secrets"}, {}, {}}));
 }
 
-// Of everybody's rights only those that Kubernetes gives go without saying.
+// Only the rights that Kubernetes itself gives every user are omitted.
 TEST(BlastRadius, WhatTheInputGivesEverybodyIsReached) {
   const std::string start = Grant("start", "", Rule("", "pods", "get"), "start");
   std::string everybodys = Grant("r", "", Rule("", "secrets", "get"), "X");

@@ -1,4 +1,4 @@
-// Whether a world knows the identities that a question names.
+// Checks whether a world knows the identities that a question names.
 #ifndef RBACGEN_ASK_KNOWN_USERS_H_
 #define RBACGEN_ASK_KNOWN_USERS_H_
 
@@ -12,10 +12,10 @@
 namespace mandate::rbacgen {
 
 // OK if the world has the identity that FindUser() makes of `name`, and each of the groups: as a
-// component, a ServiceAccount or a binding's subject, or because it is spelled out (user:NAME,
+// component, a ServiceAccount or a binding's subject, or because the name has a prefix (user:NAME,
 // group:NAME). Else NotFound, with the next step: the name may be mistyped, and "no" would be an
 // answer about a user that does not exist. Nodes are unknown, because RBAC does not authorize them.
-// `world` has the built-in policy, whose users and groups are Kubernetes' own.
+// `world` must have the built-in policy, which names the users and groups of Kubernetes itself.
 absl::Status CheckKnown(const World& world, std::string_view name,
                         const std::vector<std::string>& groups);
 

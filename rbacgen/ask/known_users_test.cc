@@ -56,7 +56,7 @@ TEST(CheckKnown, KnowsWhomTheInputHas) {
   }
 }
 
-// Such as one of --identity: the input need not have its ServiceAccount.
+// A component that --identity names: its ServiceAccount need not be in the input.
 TEST(CheckKnown, KnowsAComponentWithoutABinding) {
   World world = Example();
   world.components["late"] = {"shop", "late"};

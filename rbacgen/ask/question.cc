@@ -19,13 +19,13 @@ bool HasCapitals(std::string_view text) {
   return std::ranges::any_of(text, [](unsigned char c) { return absl::ascii_isupper(c); });
 }
 
-// "pods", "pods/log".
+// Such as "pods" and "pods/log".
 std::string Target(const rbac::Attributes& request) {
   if (request.subresource.empty()) return request.resource;
   return StrCat(request.resource, "/", request.subresource);
 }
 
-// Notes that a name may be meant as a subresource.
+// Reports that a name may be meant as a subresource.
 void NoteNames(const QuestionText& text, const rbac::Attributes& request,
                std::vector<QuestionDoubt>* doubts) {
   if (request.subresource.empty() && !request.name.empty() &&
@@ -104,7 +104,7 @@ std::vector<QuestionDoubt> QuestionDoubts(const QuestionText& text, const rbac::
   }
   if (request.resource == "*") return doubts;
   NoteNames(text, request, &doubts);
-  // Of a newer Kubernetes than the tables'.
+  // The resource may be from a newer Kubernetes than the table of built-in resources.
   const bool is_new = FindBuiltin(request.api_group, request.resource) == nullptr &&
                       std::ranges::any_of(world.custom, [&](const ResourceNames& its) {
                         return its.group == request.api_group && its.plural == request.resource;
@@ -116,7 +116,7 @@ std::vector<QuestionDoubt> QuestionDoubts(const QuestionText& text, const rbac::
   const std::string target = Target(request);
   const auto mistyped = lint("", target);
   for (const std::string& doubt : mistyped) doubts.push_back({doubt, /*is_open=*/true});
-  // A newer Kubernetes may have it, in the group that the question names.
+  // A newer Kubernetes may have the resource in the group that the question names.
   const size_t dot = text.resource.substr(0, text.resource.find('/')).find('.');
   Declaration asked;
   asked.rule = {{}, {request.api_group}, {target}, {}, {}};
@@ -125,7 +125,7 @@ std::vector<QuestionDoubt> QuestionDoubts(const QuestionText& text, const rbac::
                       /*is_open=*/dot == std::string::npos});
   }
   if (!mistyped.empty()) return doubts;
-  // No user can do what no request can do.
+  // A request that the API does not support is not possible for any user.
   for (std::string& doubt : lint(request.verb, target)) {
     const auto is_it = [&](const QuestionDoubt& known) { return known.text == doubt; };
     if (std::ranges::none_of(doubts, is_it)) doubts.push_back({std::move(doubt)});

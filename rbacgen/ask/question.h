@@ -22,9 +22,9 @@ struct QuestionText {
 // not a valid request.
 absl::StatusOr<rbac::Attributes> ParseQuestion(const QuestionText& text, const World& world);
 
-// Whether Kubernetes itself has the resource, and in no namespace: no RoleBinding allows the
-// request. (A request for one namespace is in it; a binding's role is asked about in the
-// binding's.)
+// Whether the resource is a cluster-scoped resource of Kubernetes itself, so that no RoleBinding
+// allows the request. Exceptions are namespaces, because a request for one belongs to that
+// namespace, and "bind", which is authorized in the namespace of the binding.
 bool IsOfNoNamespace(const rbac::Attributes& request);
 
 struct QuestionDoubt {
@@ -33,9 +33,9 @@ struct QuestionDoubt {
   bool is_open = false;
 };
 
-// The parts of the question that may be misread: a subresource that is read as a name, as
-// kubectl takes it; a namespace for what is of none; what Kubernetes' own API does not know, as far
-// as this knows it. A resource that the world's `custom` has is known.
+// The parts of the question that may be misread: a subresource that is read as a name, as kubectl
+// reads it; a namespace for a cluster-scoped resource; and verbs and resources that the table of
+// Kubernetes' own API does not have. A resource that the world's `custom` has is known.
 std::vector<QuestionDoubt> QuestionDoubts(const QuestionText& text, const rbac::Attributes& request,
                                           const World& world);
 

@@ -99,7 +99,7 @@ TEST(QuestionDoubts, SayWhatMayNotBeMeant) {
       {{"delete", "pods/web", "exec", ""},
        "pods/exec does not support verb \"delete\"; it supports only create, get"},
   };
-  // As a cluster's `kubectl api-resources` may name a resource of a newer Kubernetes.
+  // A cluster's `kubectl api-resources` may name a resource of a newer Kubernetes like this.
   World world;
   world.custom = {{"", "gizmoz", "gizmoz", {}}, {"", "pods", "pod", {"po"}}};
   for (const auto& c : kCases) {

@@ -11,7 +11,7 @@
 namespace mandate::rbacgen {
 namespace {
 
-// Of this many ServiceAccounts of a namespace each has a row of its own.
+// Up to this number, each ServiceAccount of a namespace has its own row.
 constexpr size_t kEachNamed = 3;
 
 std::string NamespaceOf(const Step& step) {

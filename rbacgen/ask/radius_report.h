@@ -11,8 +11,8 @@
 
 namespace mandate::rbacgen {
 
-// A table of the steps and what all may do together. Many ServiceAccounts of one namespace that are
-// reached in the same way are one row; RadiusJson() has each.
+// A table of the steps, and the rights of all reached identities together. Many ServiceAccounts of
+// one namespace that are reached in the same way share a row; RadiusJson() lists each.
 std::string RadiusText(const BlastRadius& radius);
 Json::Value RadiusJson(const BlastRadius& radius);
 

@@ -19,7 +19,7 @@ struct Ranked {
   std::optional<Danger::Severity> severity;
 };
 
-// The most severe first, else by namespace and rule.
+// Sorts by severity, the most severe first, then by namespace and rule.
 std::vector<Ranked> Rank(const RightsByNamespace& rights) {
   std::vector<Ranked> ranked;
   for (const auto& [ns, rules] : rights) {

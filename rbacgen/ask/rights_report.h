@@ -10,7 +10,7 @@
 
 namespace mandate::rbacgen {
 
-// A line for each rule, the most severe first: `lead`, its words, and on request its
+// A line for each rule, the most severe first: `lead`, the rule in words and, if wanted, its
 // consequences and their severity.
 std::string RightsText(std::string_view lead, const RightsByNamespace& rights, bool consequences);
 

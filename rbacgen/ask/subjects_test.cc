@@ -45,7 +45,7 @@ TEST(SubjectsToCompare, HaveAComponentOnce) {
   EXPECT_EQ(Titles(before, now), "fresh new; old gone; web; user ann; ");
 }
 
-// A tree declares only components: a subject that it does not have is not gone.
+// A tree declares only components, so a subject that it does not have is not reported as gone.
 TEST(SubjectsToCompare, OfATreeAndAClusterAreComponents) {
   const World tree = TreeOf("// +kubebuilder:rbac:groups=core,resources=pods,verbs=get\n");
   World cluster = WorldOf(Binding("RoleBinding", "a", "{kind: User, name: ann}"));

@@ -13,18 +13,18 @@ namespace mandate::rbacgen {
 struct IdentityDiff {
   std::string title;
   enum class Kind { kNew, kGone, kChanged } kind = Kind::kChanged;
-  // By bindings that name the identity, or a group of a ServiceAccount; without the rights that
-  // every cluster gives all users.
+  // Rights from bindings that name the identity or, for a ServiceAccount, one of its groups;
+  // without the rights that every cluster gives all users.
   RightsByNamespace gained, lost;
-  // By markers with granted=external.
+  // Rights from markers with granted=external.
   RightsByNamespace gained_later, lost_later;
 };
 
-// The subjects of SubjectsToCompare() whose rights differ. If one side has no external markers, as
-// a cluster, external rights are not compared.
+// The subjects of SubjectsToCompare() whose rights differ. If one side has no external markers, for
+// example because it is a cluster, external rights are not compared.
 std::vector<IdentityDiff> DiffWorlds(const World& before, const World& now);
 
-// As text: "scope-instance", then "  + may get pods", "  - may no longer …".
+// The differences as text: "scope-instance", then "  + may get pods", "  - may no longer …".
 std::string DiffText(const std::vector<IdentityDiff>& diffs);
 std::string DiffJson(const std::vector<IdentityDiff>& diffs);
 

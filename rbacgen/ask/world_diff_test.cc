@@ -9,7 +9,7 @@ namespace {
 
 std::string Diff(std::string_view before, std::string_view now) {
   std::string text = DiffText(DiffWorlds(TreeOf(before), TreeOf(now)));
-  // Base's tokens follow from the components' names.
+  // The token rights of base follow from the names of the components.
   if (const size_t base = text.find("base\n"); base == 0) {
     size_t end = text.find('\n') + 1;
     while (text.substr(end, 2) == "  ") end = text.find('\n', end) + 1;
@@ -117,7 +117,7 @@ TEST(DiffWorlds, SeesWhatComponentsHoldByTheirGroups) {
       {"reader", "system:authenticated", true},
       {"reader", "system:serviceaccounts:other", false},
       {"reader", "developers", false},
-      // The name is one that every cluster binds to everybody; the rule is not.
+      // Every cluster has a role of this name that is bound to all users, but with other rules.
       {"system:discovery", "system:authenticated", true},
       {"system:basic-user", "system:authenticated", true},
       {"system:service-account-issuer-discovery", "system:serviceaccounts", true},
