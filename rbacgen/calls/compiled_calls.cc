@@ -1,5 +1,5 @@
-// <elf.h> has the layout; what is done with it here is two bounded loops, for which libelf would be
-// one more library in a tool that is to run anywhere.
+// <elf.h> has the layout. Reading it takes only two bounded loops; libelf would be one more library
+// for a tool that should run anywhere.
 #include "rbacgen/calls/compiled_calls.h"
 
 #include <elf.h>
@@ -22,7 +22,7 @@ namespace {
 constexpr unsigned char kByteOrder =
     std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
 
-// None where it would reach beyond the end.
+// nullopt if the part is not entirely within `bytes`.
 std::optional<std::string_view> Part(std::string_view bytes, uint64_t offset, uint64_t size) {
   if (offset > bytes.size() || size > bytes.size() - offset) return std::nullopt;
   return bytes.substr(offset, size);
@@ -41,7 +41,7 @@ absl::Status Damaged(std::string_view what) {
   return absl::InvalidArgumentError(StrCat("damaged ELF file: ", what));
 }
 
-// The content of every section with our notes; objects have one for each part that was compiled.
+// The contents of all sections with call notes; an object file has one for each compiled part.
 absl::StatusOr<std::vector<std::string_view>> NoteSections(std::string_view elf) {
   const auto header = At<Elf64_Ehdr>(elf, 0);
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) {
@@ -55,7 +55,7 @@ absl::StatusOr<std::vector<std::string_view>> NoteSections(std::string_view elf)
   if (header->e_shentsize != sizeof(Elf64_Shdr))
     return Damaged("the size of section headers is wrong");
   const auto section = [&](uint64_t index) {
-    // With many sections the first one's header holds what does not fit into the file's.
+    // If the number of sections is too large for the file header, the first section header has it.
     return index > UINT32_MAX ? std::nullopt
                               : At<Elf64_Shdr>(elf, header->e_shoff + index * sizeof(Elf64_Shdr));
   };

@@ -14,21 +14,22 @@ namespace mandate::rbacgen {
 
 // "component scope-instance may need create of rolebindings in rbac.authorization.k8s.io".
 struct CompiledCall {
-  std::string component;  // "*" is each
+  std::string component;  // "*" is every component
   std::string verb;
-  std::string group;  // "" is core
+  std::string group;  // "" is the core group
   std::string resource;
   std::string subresource;  // "" without one
 
   auto operator<=>(const CompiledCall&) const = default;
 };
 
-// Of the file at `path`: an ELF executable, shared library or object, for a 64-bit machine of this
-// one's byte order. Sorted, each once; none if it has no typed calls. kUnavailable: it cannot be
-// read; kInvalidArgument: it is not such a file, or its notes are damaged.
+// The typed calls in the file at `path`, which must be an ELF executable, shared library or object
+// for a 64-bit machine with the byte order of this one. Sorted, without duplicates; empty if the
+// file has no typed calls. kUnavailable if the file cannot be read; kInvalidArgument if it is not
+// such a file, or if its notes are damaged.
 absl::StatusOr<std::vector<CompiledCall>> ReadCompiledCalls(const std::string& path);
 
-// The same of a file's bytes.
+// The same for the bytes of a file.
 absl::StatusOr<std::vector<CompiledCall>> ParseCompiledCalls(std::string_view elf);
 
 }  // namespace mandate::rbacgen

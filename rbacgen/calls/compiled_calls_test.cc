@@ -15,7 +15,8 @@ using Calls = std::vector<CompiledCall>;
 
 constexpr char kFolder[] = "rbacgen/calls/testing/";
 
-// What sample_calls.cc and more_calls.cc instantiate, whatever the linker throws away.
+// The calls that sample_calls.cc and more_calls.cc instantiate, also if the linker drops their
+// code.
 const Calls kSample = {
     {"first", "delete", "rbac.authorization.k8s.io", "roles", ""},
     {"first", "get", "coordination.k8s.io", "leases", ""},
@@ -72,7 +73,7 @@ TEST(CompiledCalls, WhatIsNoSuchFile) {
   refused(elf, "another architecture");
 }
 
-// Whatever is cut off or changed, it is an error or an answer, and nothing is read beyond the end.
+// A truncated or changed file gives an error or a result, and no read goes beyond its end.
 TEST(CompiledCalls, DamagedFilesAreErrors) {
   const std::string elf = *ReadWholeFile(StrCat(kFolder, "sample_calls_gcc_O2_bfd"));
   int errors = 0;

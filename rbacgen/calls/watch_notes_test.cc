@@ -1,4 +1,5 @@
-// What a controller watches leaves its notes in the binary, as typed calls do: this program's own.
+// A controller's watches leave notes in the binary, as typed calls do. The test reads its own
+// binary.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,9 +57,9 @@ TEST(BuilderFor, LeavesNotesOfWhatIsWatched) {
                                                      "watch leases.coordination.k8s.io"));
 }
 
-// Every component may write events, and the runtime does.
+// Every component may write events, and the runtime writes them for it.
 TEST(RestEventRecorder, LeavesNotesOfEvents) {
-  // Named, so that it is linked.
+  // This call makes the linker keep the code.
   EXPECT_FALSE(RestEventRecorder::Create({}).ok());
   const auto calls = rbacgen::ReadCompiledCalls("/proc/self/exe");
   ASSERT_TRUE(calls.ok()) << calls.status();

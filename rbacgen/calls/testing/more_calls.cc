@@ -1,4 +1,5 @@
-// The same call as sample_calls.cc has, and one that nobody makes, in an object of their own.
+// In an object file of its own: a call that sample_calls.cc has too, and a function without
+// callers.
 #include "manager/client/client.h"
 #include "manager/object/kinds/coordination_v1.h"
 #include "manager/object/kinds/rbac_v1.h"
@@ -12,7 +13,7 @@ absl::Status GetAgain(RestClient& rest) {
   return client->Get<coordinationv1::Lease>({}, {"a", "b"}).status();
 }
 
-// With --gc-sections its code goes.
+// The linker drops its code with --gc-sections.
 absl::Status NobodyCalls(Client<kFirst>& client) {
   return client.Delete<rbacv1::Role>({}, {"a", "b"}).status();
 }

@@ -1,4 +1,4 @@
-// A program with typed calls, for the tests of their records; nothing runs it.
+// A program with typed calls, for the tests of their notes. It is never run.
 #include <memory>
 
 #include "manager/client/client.h"
@@ -10,7 +10,7 @@ namespace mandate {
 
 absl::Status GetAgain(RestClient& rest);
 
-// Not instantiated: no record.
+// Not instantiated, so it leaves no note.
 template <class T>
 absl::Status List(Client<kFirst>& client) {
   return client.List<T>({}).status();
