@@ -37,13 +37,13 @@ Strings GroupsOf(const rbac::Rule& rule) {
   return groups;
 }
 
-// Whether only Kubernetes' own resources can be meant.
+// Whether all groups are Kubernetes' own, so that no other resource can be meant.
 bool AllBuiltin(const Strings& groups) {
   return !groups.empty() && std::all_of(groups.begin(), groups.end(),
                                         [](const std::string& g) { return IsBuiltinGroup(g); });
 }
 
-// "userextras/scopes" is any extra.
+// The subresource of userextras can have any name, such as "userextras/scopes".
 std::string_view Known(std::string_view resource) {
   return resource.starts_with("userextras/") ? "userextras" : resource;
 }
@@ -57,7 +57,7 @@ std::vector<const BuiltinResource*> Find(const Strings& groups, std::string_view
   return found;
 }
 
-// Mistakes of other checks are not reported twice.
+// False for names that other checks report, to report each mistake once.
 bool IsPlain(std::string_view resource) {
   return !resource.empty() && resource.find('*') == resource.npos && !HasCapitals(resource);
 }
@@ -68,7 +68,8 @@ std::string NamesOf(const Strings& groups) {
   return absl::StrJoin(names, " and ");
 }
 
-// The verbs that are rights without a request, and their resources.
+// Whether the verb is a right that no request uses as its verb, and the resource is one of those to
+// which that right applies.
 bool IsSpecialVerbOf(std::string_view verb, std::string_view resource) {
   if (verb == "bind" || verb == "escalate")
     return resource == "roles" || resource == "clusterroles";
@@ -80,7 +81,8 @@ void LintScope(const Declaration& d, const std::vector<const BuiltinResource*>& 
                std::string_view resource, Strings* out) {
   if (d.ns.empty() || found.empty()) return;
   if (std::any_of(found.begin(), found.end(), [](const auto* r) { return r->namespaced; })) return;
-  // A request for one namespace is in it; a binding's role is asked about in the binding's.
+  // A request for one Namespace object belongs to that namespace, and "bind" is authorized in the
+  // namespace of the binding.
   const bool of_namespaces = resource == "namespaces" || resource.starts_with("namespaces/");
   const bool grants = std::any_of(d.rule.verbs.begin(), d.rule.verbs.end(), [&](const auto& verb) {
     return verb == "bind" || (of_namespaces && (verb == "get" || verb == "update" ||
@@ -95,7 +97,7 @@ void LintVerb(const Declaration& d, const Strings& groups, std::string_view verb
   if (verb.empty() || verb == "*" || HasCapitals(verb)) return;
   bool any = false;
   for (const std::string& resource : d.rule.resources) {
-    if (!IsPlain(resource)) return;  // a wildcard: something may know it
+    if (!IsPlain(resource)) return;  // a wildcard: one of the resources may support the verb
     const auto found = Find(groups, resource);
     if (found.empty()) return;
     any =

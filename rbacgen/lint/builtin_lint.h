@@ -1,5 +1,5 @@
-// Rules about Kubernetes' own resources that mean nothing: what is not served, not in a namespace,
-// or not to be had by that verb.
+// Finds rules about Kubernetes' own resources that grant nothing: the resource is not served, is
+// not namespaced, or does not support the verb.
 #ifndef RBACGEN_LINT_BUILTIN_LINT_H_
 #define RBACGEN_LINT_BUILTIN_LINT_H_
 
@@ -10,10 +10,10 @@
 
 namespace mandate::rbacgen {
 
-// Appends the certain mistakes.
+// Appends the mistakes that are certain.
 void LintBuiltins(const Declaration& declaration, std::vector<std::string>* found);
 
-// Resources and verbs that are not in the table of Kubernetes' own resources.
+// Appends the resources and verbs that the table of Kubernetes' own resources does not have.
 std::vector<std::string> DoubtfulBuiltins(const Declaration& declaration);
 
 }  // namespace mandate::rbacgen

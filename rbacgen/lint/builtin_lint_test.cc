@@ -79,7 +79,7 @@ TEST(LintBuiltins, AcceptsWhatSomethingKnows) {
            "groups=\"\",resources=*,verbs=frobnicate",
            "groups=example.com,resources=deployment,verbs=frobnicate",
            "groups=\"\";example.com,resources=widgets,verbs=get",
-           // What others report.
+           // Mistakes that other checks report.
            "groups=\"\",resources=Pods,verbs=Get",
            "urls=/x,verbs=get",
        }) {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kObject = "create delete deletecollection get list patch update watch";
 constexpr std::string_view kPart = "get patch update";
-// Constrained impersonation: "impersonate:" and what of.
+// Constrained impersonation uses the verb "impersonate:" and the kind of the identity.
 constexpr std::string_view kImpersonate = "impersonate";
 
 constexpr BuiltinResource kResources[] = {
@@ -139,7 +139,7 @@ constexpr BuiltinResource kResources[] = {
     {"storage.k8s.io", "volumeattributesclasses", false, kObject},
     {"storagemigration.k8s.io", "storageversionmigrations", false, kObject},
     {"storagemigration.k8s.io", "storageversionmigrations/status", false, kPart},
-    // Only ever authorized.
+    // Resources that are authorized but never served.
     {"", "users", false, kImpersonate},
     {"", "groups", false, kImpersonate},
     {"", "nodes/checkpoint", false, "create"},
@@ -197,7 +197,7 @@ constexpr BuiltinShortName kShortNames[] = {
     // clang-format on
 };
 
-// How many letters must change, at most `limit` + 1.
+// The number of letters that must change, at most `limit` + 1.
 size_t Distance(std::string_view a, std::string_view b, size_t limit) {
   if (a.size() > b.size() + limit || b.size() > a.size() + limit) return limit + 1;
   std::vector<size_t> row(b.size() + 1);
@@ -240,7 +240,7 @@ const BuiltinResource* FindBuiltin(std::string_view group, std::string_view reso
 
 const BuiltinResource* NearestBuiltin(std::span<const std::string> groups,
                                       std::string_view resource) {
-  // A third of a short word would be another word.
+  // In a short word, two changed letters would make a different word.
   const size_t limit = resource.size() < 5 ? 1 : 2;
   const BuiltinResource* nearest = nullptr;
   size_t best = 2 * limit + 2;
@@ -261,7 +261,7 @@ bool KnowsVerb(const BuiltinResource& resource, std::string_view verb) {
   for (std::string_view rest = resource.verbs; !rest.empty();) {
     const size_t end = std::min(rest.find(' '), rest.size());
     const std::string_view known = rest.substr(0, end);
-    // impersonate:serviceaccount
+    // Constrained impersonation, such as impersonate:serviceaccount.
     if (verb == known || (known == kImpersonate && verb.starts_with("impersonate:"))) return true;
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }

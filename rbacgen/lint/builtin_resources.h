@@ -13,15 +13,16 @@ struct BuiltinResource {
   std::string_view group;
   std::string_view resource;  // "pods", "pods/log"
   bool namespaced;
-  std::string_view verbs;  // separated by blanks; of all its versions
+  std::string_view verbs;  // separated by blanks; the union over all versions of the resource
 };
 
-// Kubernetes 1.36's, with what is off by default; by group and resource. builtin_cluster_test
-// compares it with the server's discovery. The last ones are resources that RBAC authorizes
-// and no server serves, such as the users that a request may impersonate.
+// The resources of Kubernetes 1.36, also those that are off by default, by group and resource.
+// builtin_cluster_test compares the table with the server's discovery. The last entries are
+// resources that RBAC authorizes but no server serves, such as the users that a request may
+// impersonate.
 std::span<const BuiltinResource> BuiltinResources();
 
-// Other names that kubectl accepts for a resource. By group and resource.
+// Other names that kubectl accepts for a resource, by group and resource.
 struct BuiltinShortName {
   std::string_view group;
   std::string_view resource;
@@ -29,13 +30,13 @@ struct BuiltinShortName {
 };
 std::span<const BuiltinShortName> BuiltinShortNames();
 
-// Whether the server has the group by itself.
+// Whether the API server itself serves the group.
 bool IsBuiltinGroup(std::string_view group);
-// The resource; null if it is unknown. The subresource "finalizers" of any resource, which is
-// authorized but never served, is known too.
+// The resource; null if it is unknown. The subresource "finalizers" of every known resource is
+// known too: it is authorized, but never served.
 const BuiltinResource* FindBuiltin(std::string_view group, std::string_view resource);
-// The built-in resource of any group with the most similar name, preferring those of
-// `groups`; null if no name is similar.
+// The built-in resource with the most similar name, in any group but preferably in one of `groups`;
+// null if no name is similar.
 const BuiltinResource* NearestBuiltin(std::span<const std::string> groups,
                                       std::string_view resource);
 

@@ -8,7 +8,7 @@
 namespace mandate::rbacgen {
 namespace {
 
-// Of each group: what is of no namespace. builtin_cluster_test asks a server.
+// The cluster-scoped resources of each group. builtin_cluster_test compares with a server.
 const std::map<std::string_view, std::string> kClusterScoped = {
     {"",
      "componentstatuses namespaces namespaces/finalize namespaces/status nodes "
@@ -92,7 +92,7 @@ TEST(NearestBuiltin, Table) {
       {"apps", "xdaploymentz", "none"},
       {"", "event", "events."},
       {"events.k8s.io", "event", "events.events.k8s.io"},
-      {"", "pod", "pods."},  // of a short word only one letter may differ
+      {"", "pod", "pods."},  // in a short word only one letter may differ
       {"", "po", "none"},
       {"", "poxes", "nodes."},
       {"", "ponds", "pods."},

@@ -30,14 +30,15 @@ using enum Danger::Becomes;
 using enum Danger::Severity;
 
 constexpr Danger kDangers[] = {
-    // Whom it becomes.
+    // Acting as other identities.
     {"create", "", "serviceaccounts", "token", kActs, kCritical},
     {"impersonate", "", "serviceaccounts", "", kActs, kCritical},
     {"impersonate", "", "users", "", "acts as these users", kCritical},
     {"impersonate", "", "groups", "", "acts with the rights of these groups", kCritical},
     {"create", "", "serviceaccounts", "", "makes ServiceAccounts that existing bindings name",
      kMedium},
-    // Who may do what. Without escalate and bind a writer hands out no more than it holds.
+    // Changing rights. Without escalate and bind, a writer of roles cannot grant more than it
+    // holds.
     {"escalate", kRbac, "clusterroles", "", kEscalates, kCritical},
     {"escalate", kRbac, "roles", "", kEscalates, kCritical},
     {"bind", kRbac, "clusterroles", "", kGrants, kCritical},
@@ -46,7 +47,7 @@ constexpr Danger kDangers[] = {
     {kMakes, kRbac, "roles", "", "changes the permissions of others", kMedium},
     {kMakes, kRbac, "clusterrolebindings", "", "grants the permissions that it holds", kMedium},
     {kMakes, kRbac, "rolebindings", "", "grants the permissions that it holds", kMedium},
-    // What runs in pods.
+    // Creating pods, or objects that create pods.
     {"create", "", "pods", "", kRuns, kCritical, kAccountsOfNamespace},
     {"update patch", "", "pods", "", "runs images of its choice in any pod there", kHigh,
      kAccountsOfNamespace},
@@ -57,7 +58,7 @@ constexpr Danger kDangers[] = {
     {kMakes, "apps", "replicasets", "", kRuns, kCritical, kAccountsOfNamespace},
     {"create", "batch", "jobs", "", kRuns, kCritical, kAccountsOfNamespace},
     {kMakes, "batch", "cronjobs", "", kRuns, kCritical, kAccountsOfNamespace},
-    // Code inside somebody's container, or its ports.
+    // Running code inside containers of others, or connecting to their ports.
     {kConnects, "", "pods", "exec", kCommands, kHigh, kAccountsOfNamespace},
     {kConnects, "", "pods", "attach", "connects to the process of any pod there", kHigh,
      kAccountsOfNamespace},
@@ -65,7 +66,7 @@ constexpr Danger kDangers[] = {
     {kConnects, "", "pods", "portforward", kPorts, kMedium},
     {"create get update patch delete", "", "pods", "proxy", kPorts, kMedium},
     {"create get update patch delete", "", "services", "proxy", kPorts, kMedium},
-    // Nodes: the kubelet's API, and what decides where pods run.
+    // Nodes: the kubelet's API, and the fields that decide where pods run.
     {"create get update patch delete", "", "nodes", "proxy",
      "runs commands in any pod of the cluster", kHigh, kAccounts},
     {"create update patch", "", "nodes", "", "decides which pods a node gets", kHigh},
@@ -81,7 +82,7 @@ constexpr Danger kDangers[] = {
     {kMakes, "", "configmaps", "", "decides the permissions of AWS users", kCritical, kNobody,
      "aws-auth"},
     {kMakes, "", "configmaps", "", "decides how DNS names resolve", kHigh, kNobody, "coredns"},
-    // Other users' writes, and the kinds that the server has.
+    // Changing the writes of other users, or the kinds that the server has.
     {kWrites, kAdmission, "mutatingwebhookconfigurations", "", kChanges, kHigh},
     {kWrites, kAdmission, "mutatingadmissionpolicies", "", kChanges, kHigh},
     {kWrites, kAdmission, "mutatingadmissionpolicybindings", "", kChanges, kHigh},
@@ -140,7 +141,7 @@ std::optional<Danger::Severity> SeverityOf(const rbac::Rule& rule) {
   std::optional<Danger::Severity> severity;
   if (!DangerOfUrls(rule).empty()) severity = kMedium;
   for (const Danger& danger : Dangers()) {
-    // An empty optional is less than any value.
+    // An empty optional is less than any severity.
     if (!danger.VerbOf(rule).empty()) severity = std::max(severity, std::optional(danger.severity));
   }
   return severity;

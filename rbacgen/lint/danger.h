@@ -1,5 +1,6 @@
-// Rights that give more than their words say. Three commands use the same table: lint, which asks
-// for a reason; diff, for the consequences of a change; blast-radius, for the reach of an identity.
+// Rights whose consequences go beyond their words. Three commands use the same table: lint asks for
+// a reason, diff shows the consequences of a change, and blast-radius finds the reach of an
+// identity.
 #ifndef RBACGEN_LINT_DANGER_H_
 #define RBACGEN_LINT_DANGER_H_
 
@@ -20,32 +21,32 @@ struct Danger {
     kAccounts,             // every ServiceAccount of the cluster
   };
 
-  // The severity: the highest grade of rbac-police; of KubiScan or krane if rbac-police has none.
-  // Their grades below high are medium here.
+  // The severity: the highest grade that rbac-police gives; if it gives none, that of KubiScan or
+  // krane. Their grades below high are medium here.
   enum class Severity {
-    kMedium,    // can mislead others, or reaches ports; needs another right to do harm
-    kHigh,      // code, credentials or writes of some others
-    kCritical,  // any user's or any ServiceAccount's rights
+    kMedium,    // misleads others or reaches ports; does harm only with another right
+    kHigh,      // gives code execution, credentials or writes of some other identities
+    kCritical,  // gives the rights of any user or any ServiceAccount
   };
 
-  std::string_view verbs;  // any of them; separated by blanks
+  std::string_view verbs;  // any of these verbs; separated by blanks
   std::string_view group;  // "" is the core group
   std::string_view resource;
   std::string_view subresource;
   std::string_view consequence;  // "reads credentials"
   Severity severity;
   Becomes becomes = Becomes::kNobody;
-  // Not empty: for a rule with resourceNames, only the right to this object counts.
+  // If not empty, a rule counts only if its resourceNames have this name.
   std::string_view name = {};
 
   std::vector<std::string_view> Verbs() const;
-  // The first of the verbs that the rule has for the resource; "" when it has none.
+  // The first of the verbs that the rule has for the resource; "" if it has none of them.
   std::string_view VerbOf(const rbac::Rule& rule) const;
 };
 
 std::span<const Danger> Dangers();
 
-// The consequence of a rule's URLs: "reads the API server's memory"; "" without one.
+// The consequence of a rule's URLs: "reads the API server's memory"; "" if it has none.
 std::string_view DangerOfUrls(const rbac::Rule& rule);
 
 // The highest severity of the rule's consequences; nullopt if it has none.

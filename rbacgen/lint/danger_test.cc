@@ -20,7 +20,7 @@ rbac::Rule Allows(const Danger& danger, const std::string& verb) {
   return rule;
 }
 
-// The first Danger of the rule, as "verb consequence".
+// The first Danger that applies to the rule, as "verb consequence".
 std::string DangerOf(const rbac::Rule& rule) {
   for (const Danger& danger : Dangers()) {
     const std::string_view verb = danger.VerbOf(rule);
@@ -38,7 +38,7 @@ TEST(Dangers, AreOfWhatTheServerKnows) {
     EXPECT_FALSE(danger.consequence.empty());
     for (const std::string_view each : danger.Verbs()) {
       const std::string verb(each);
-      // The server authorizes these verbs while it handles another request. No request has them.
+      // The API server authorizes these verbs while it handles a request with another verb.
       const bool is_asked_besides = verb == "bind" || verb == "escalate" || verb == "impersonate";
       EXPECT_TRUE(is_asked_besides || KnowsVerb(*resource, verb)) << verb;
       EXPECT_EQ(danger.VerbOf(Allows(danger, verb)), verb);
@@ -75,7 +75,7 @@ TEST(Dangers, CoverWhatScannersOfRbacLookFor) {
   for (const auto& row : rows) EXPECT_EQ(DangerOf(row.rule), row.want);
 }
 
-// Beside each, who grades it so: rbac-police, KubiScan, or krane.
+// The comment next to each rule names the grade's source: a rbac-police policy, KubiScan or krane.
 TEST(SeverityOf, IsThatOfTheScanners) {
   using enum Danger::Severity;
   constexpr char kRbac[] = "rbac.authorization.k8s.io";
@@ -107,7 +107,8 @@ TEST(SeverityOf, IsThatOfTheScanners) {
       {{{"patch"}, {""}, {"configmaps"}, {"mine"}, {}}, std::nullopt},
       {{{"get"}, {""}, {"pods"}, {}, {}}, std::nullopt},
       {{{"get"}, {}, {}, {}, {"/metrics"}}, std::nullopt},
-      {{{"patch", "create"}, {""}, {"pods", "pods/exec"}, {}, {}}, kCritical},  // the highest
+      // the highest one counts
+      {{{"patch", "create"}, {""}, {"pods", "pods/exec"}, {}, {}}, kCritical},
   };
   for (const auto& row : rows) {
     EXPECT_EQ(SeverityOf(row.rule), row.want) << testing::PrintToString(row.rule.resources);

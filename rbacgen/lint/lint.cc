@@ -47,7 +47,7 @@ void LintShape(const Declaration& d, Strings* found) {
   }
 }
 
-// What is bare text up to a delimiter may hold anything, such as "get list".
+// Bare text up to a delimiter can hold anything, such as "get list".
 void LintCharacters(std::string_view what, const std::vector<std::string>& items, Strings* found) {
   for (const std::string& item : items) {
     const auto fits = [](unsigned char c) {
@@ -99,7 +99,7 @@ void LintVerbs(const rbac::Rule& rule, Strings* found) {
         "deletecollection with resourceNames grants nothing: such a request has no object name; "
         "remove the verb or the names");
   }
-  // A subresource is created under its object's name, and apply or PUT create one by name.
+  // Only a POST has no name: creating a subresource, by apply or by PUT has one.
   const bool creates_unnamed =
       std::any_of(rule.resources.begin(), rule.resources.end(),
                   [](const std::string& r) { return r != "*" && r.find('/') == r.npos; });
@@ -125,7 +125,7 @@ void LintNames(const Declaration& d, Strings* found) {
                             " has a version, which RBAC does not support: ", "write ",
                             Quoted(group.substr(0, slash))));
   }
-  // These are no objects' names.
+  // The resourceNames of these resources are not names of objects.
   const bool objects =
       std::none_of(d.rule.resources.begin(), d.rule.resources.end(), [](std::string_view r) {
         return r == "signers" || r == "users" || r == "groups" || r == "uids" ||
@@ -196,7 +196,7 @@ void LintAll(const Sources& sources, Severity severity, Diagnostics* diagnostics
 
 namespace {
 
-// A fence that no rule needs is a misspelt one.
+// Whether some rule allows writes of the resource. If none does, the fence is probably misspelt.
 bool MayWrite(const Sources& sources, const FenceDeclaration& f, std::string_view resource) {
   return std::any_of(
       sources.declarations.begin(), sources.declarations.end(), [&](const Declaration& d) {

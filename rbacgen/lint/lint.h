@@ -1,5 +1,5 @@
-// Checks for rules that the API server would reject or RBAC would silently ignore. (Kubernetes'
-// pkg/apis/rbac/validation and the authorizer's request attributes.)
+// Checks for rules that the API server would reject or that RBAC would silently ignore. (Sources:
+// Kubernetes' pkg/apis/rbac/validation and the authorizer's request attributes.)
 #ifndef RBACGEN_LINT_LINT_H_
 #define RBACGEN_LINT_LINT_H_
 
@@ -17,7 +17,7 @@ std::vector<std::string> Lint(const Declaration& declaration);
 // Probable mistakes, which are always reported as warnings.
 std::vector<std::string> Doubts(const Declaration& declaration);
 
-// Reports, for each declaration, its lint with the given severity.
+// Reports the lint of each declaration with the given severity.
 void LintAll(const Sources& sources, Severity severity, Diagnostics* diagnostics);
 
 // The additional checks of `header` and `chart`: every rule and fence must belong to a component, a

@@ -15,7 +15,7 @@ bool Has(const std::vector<std::string>& strings, std::string_view wanted) {
   return std::find(strings.begin(), strings.end(), wanted) != strings.end();
 }
 
-// However many stars a URL ends with, what stands before them is a prefix (manager/rbac/rule.h).
+// A URL with several stars at its end matches like one with one star (manager/rbac/rule.h).
 bool IsEveryUrl(std::string_view url) {
   if (!url.ends_with('*')) return false;
   while (url.ends_with('*')) url.remove_suffix(1);

@@ -1,4 +1,4 @@
-// Rules that need a reason, because they give too much.
+// Finds the rules that need a reason, because they give much more than their words say.
 #ifndef RBACGEN_LINT_RISK_H_
 #define RBACGEN_LINT_RISK_H_
 
@@ -9,9 +9,9 @@
 
 namespace mandate::rbacgen {
 
-// The risk of a marker's rule, in words: "list on secrets (reads credentials)". The holder of such
-// a right can gain other rights, read secrets of others, or control the writes of others
-// (danger.h). nullopt if the rule is not risky.
+// The risk of a marker's rule, in words: "list on secrets (reads credentials)"; nullopt if the rule
+// is not risky. The holder of a risky right can gain other rights, read secrets of others, or
+// control the writes of others (danger.h).
 std::optional<std::string> Risk(const rbac::Rule& as_written);
 
 }  // namespace mandate::rbacgen
