@@ -31,13 +31,13 @@ struct SourceFinding {
   Severity severity = Severity::kError;
   Place place;
   std::string message;
-  std::string diff;  // of drift
+  std::string diff;  // only for a drift
 };
 
 // The rule with this id, which exists.
 const FindingRule* RuleOf(std::string_view id);
 
-// Adds the entries as findings of one rule.
+// Adds the entries as findings of the rule.
 void AddFindings(const Diagnostics& diagnostics, std::string_view rule,
                  std::vector<SourceFinding>* findings);
 
@@ -45,7 +45,7 @@ void AddFindings(const Diagnostics& diagnostics, std::string_view rule,
 std::string FindingsText(std::span<const SourceFinding> findings);
 
 // {"version": 1, "findings": [{"rule", "level", "file", "line", "message", "diff"}], "errors",
-// "warnings"}; line and diff only where there is one.
+// "warnings"}. "line" and "diff" are omitted if the finding has none.
 std::string FindingsJson(std::span<const SourceFinding> findings);
 
 // A SARIF 2.1.0 log for GitHub code scanning. Files are relative to %SRCROOT%.

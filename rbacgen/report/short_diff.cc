@@ -34,7 +34,7 @@ ShortDiff DiffOf(std::string_view before, std::string_view after, size_t max_lin
   ShortDiff diff = {
       .line = static_cast<int>(begin) + 1,
       .text = StrCat("@@ -", begin + 1, ",", removed, " +", begin + 1, ",", added, " @@\n")};
-  // Each side may use the lines that the other does not need, and at least half of them.
+  // Each side may use at least half of the lines, and also those that the other side does not need.
   const auto add = [&](char sign, const std::vector<std::string_view>& lines, size_t count,
                        size_t other) {
     const size_t shown =

@@ -22,7 +22,7 @@ Table::Table(std::vector<Column> columns, bool colour)
 
 void Table::Add(std::vector<std::string> cells, bool highlight) {
   cells.resize(columns_.size());
-  // What a log says must not steer the terminal.
+  // Control characters from a log must not reach the terminal.
   for (std::string& cell : cells) cell = Printable(cell);
   rows_.push_back({std::move(cells), highlight});
 }

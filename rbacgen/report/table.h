@@ -15,10 +15,10 @@ class Table {
     Align align = Align::kLeft;
   };
 
-  // `colour`: titles are bold.
+  // With `colour`, titles are bold.
   Table(std::vector<Column> columns, bool colour);
 
-  // As many cells as columns. `highlight` colours the row's last cell red.
+  // `cells` has one cell for each column. `highlight` colours the row's last cell red.
   void Add(std::vector<std::string> cells, bool highlight = false);
   std::string Write() const;
 
