@@ -9,7 +9,7 @@ namespace mandate::rbacgen {
 
 namespace {
 
-// Of the rule for events, which no marker asks for.
+// Whether the permission is from the implicit rule for events, which no marker declares.
 bool IsEverybodys(std::string_view verb, std::string_view group, std::string_view resource) {
   return resource == "events" && group == "events.k8s.io" && (verb == "create" || verb == "patch");
 }

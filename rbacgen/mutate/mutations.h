@@ -1,4 +1,5 @@
-// Finds the permissions that a component's tests need: it removes each one, and runs the tests.
+// Finds the permissions that a component's tests need: removes one permission at a time and runs
+// the tests.
 #ifndef RBACGEN_MUTATE_MUTATIONS_H_
 #define RBACGEN_MUTATE_MUTATIONS_H_
 
@@ -13,23 +14,23 @@
 
 namespace mandate::rbacgen {
 
-// Every verb but get, list and watch.
+// True for every verb except get, list and watch.
 bool IsWrite(const rbac::Permission& permission);
 
-// The permissions of the components' own markers, each once, sorted; without granted=external and
-// without the rule for events, which every component has.
+// The permissions of the components' own markers, sorted and without duplicates; without those of
+// granted=external markers and of the rule for events, which every component has.
 std::vector<rbac::Permission> OwnPermissions(const std::vector<ComponentMandate>& mandates);
 
 struct Mutation {
   rbac::Permission without;
-  bool proven = false;  // some test failed without it
+  bool proven = false;  // a test failed without it
 };
 
-// Whether the tests pass while MANDATE_WITHOUT is this; empty: while no permission is removed. An
-// error ends the run.
+// Whether the tests pass while MANDATE_WITHOUT has this value; with an empty value, no permission
+// is removed. An error ends the run.
 using RunTests = std::function<absl::StatusOr<bool>(std::string_view without)>;
 
-// kFailedPrecondition if the tests fail without a removal: they would prove nothing.
+// kFailedPrecondition if the tests fail with all permissions: failures would prove nothing.
 absl::StatusOr<std::vector<Mutation>> Mutate(const std::vector<rbac::Permission>& permissions,
                                              const RunTests& run);
 
