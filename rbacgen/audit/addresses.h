@@ -1,4 +1,4 @@
-// IP addresses as an audit log has them.
+// IP addresses as they appear in an audit log.
 #ifndef RBACGEN_AUDIT_ADDRESSES_H_
 #define RBACGEN_AUDIT_ADDRESSES_H_
 
@@ -10,8 +10,7 @@
 
 namespace mandate::rbacgen {
 
-// An address, or all that begin with some of its bits: "10.0.0.7", "10.0.0.0/8", "fd00::/8".
-// Immutable.
+// An IP address or a range of addresses: "10.0.0.7", "10.0.0.0/8", "fd00::/8". Immutable.
 class AddressRange {
  public:
   // nullopt if the text is not an address or CIDR (RFC 4632, RFC 4291).
@@ -26,8 +25,8 @@ class AddressRange {
   bool v6_ = false;
 };
 
-// Whether two requests of one process cannot have come from both: addresses of one family that
-// differ and are not both `allowed`. A host has one of each family.
+// Whether the two addresses cannot belong to one process: they are of one family, differ, and are
+// not both `allowed`. A host has one address of each family.
 bool AreElsewhere(const std::string& a, const std::string& b,
                   const std::vector<AddressRange>& allowed);
 

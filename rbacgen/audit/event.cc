@@ -17,7 +17,8 @@ constexpr std::string_view kPodUid = "authentication.kubernetes.io/pod-uid";
 constexpr std::string_view kReason = "authorization.k8s.io/reason";
 constexpr std::string_view kDecision = "authorization.k8s.io/decision";
 
-// The server leaves out what is empty; who ships logs may write null instead, which says the same.
+// The server omits empty members. Tools that ship logs may write null instead, which means the
+// same.
 bool SkipNull(JsonCursor& json) {
   return json.Peek() == JsonCursor::Token::kNull && json.ReadNull();
 }
@@ -30,7 +31,7 @@ bool ReadText(JsonCursor& json, std::string* text) {
   return true;
 }
 
-// Calls read(key) for each member; it must consume the value.
+// Calls read(key) for each member; read() must consume the value.
 template <class Read>
 void ForEachMember(JsonCursor& json, Read read) {
   std::string_view key;
@@ -94,8 +95,8 @@ void ReadObjectRef(JsonCursor& json, AuditEvent* event) {
 void ReadStatus(JsonCursor& json, AuditEvent* event) {
   ForEachMember(json, [&](std::string_view key) {
     if (key == "message") {
-      // "… is forbidden: User "u" cannot impersonate resource …", or with a constrained verb,
-      // "impersonate-on:serviceaccount:create"; k8s.io/apiserver, filters/impersonation.
+      // The message is "… is forbidden: User "u" cannot impersonate resource …", or has the verb
+      // "impersonate-on:serviceaccount:create" (k8s.io/apiserver, filters/impersonation).
       std::string message;
       ReadText(json, &message);
       event->impersonation_refused = message.find("\" cannot impersonate") != message.npos;

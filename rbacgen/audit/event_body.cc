@@ -9,8 +9,8 @@ using Token = JsonCursor::Token;
 
 constexpr std::string_view kInstanceLabel = "operators.coreos.io/scopeInstanceUID";
 
-// Calls read(key) for each member of an object, which must consume the value; skips other values,
-// as bodies are their senders' choice.
+// Calls read(key) for each member of an object; read() must consume the value. Skips other values,
+// because a client can send any body.
 template <class Read>
 void Members(JsonCursor& json, Read read) {
   if (json.Peek() != Token::kObject) {
@@ -114,7 +114,7 @@ void ReadBinding(JsonCursor& json, EventBody* facts) {
   });
 }
 
-// Of a ScopeInstance or a list of them, also as the Table that kubectl asks for.
+// Reads a ScopeInstance or a list of them, also from the Table that kubectl requests.
 void ReadInstances(JsonCursor& json, EventBody* facts) {
   bool more = false;
   Members(json, [&](std::string_view key) {
@@ -142,7 +142,7 @@ void ReadInstances(JsonCursor& json, EventBody* facts) {
             json.SkipValue();
           }
         });
-        // Rows without objects (includeObject=None) do not identify the instances.
+        // Rows without objects (includeObject=None) do not have the UIDs.
         more = more || facts->uids.size() == before;
       });
     } else {
@@ -162,7 +162,7 @@ bool HasFacts(std::string_view group, std::string_view resource, std::string_vie
 }
 
 void ReadBody(JsonCursor& json, std::string_view resource, bool is_request, EventBody* facts) {
-  // Of ScopeInstances, the answer counts: a request may claim any UID.
+  // For ScopeInstances only the response body counts, because a request may claim any UID.
   if (is_request == (resource == "scopeinstances")) {
     json.SkipValue();
   } else if (resource == "scopeinstances") {

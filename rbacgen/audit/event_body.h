@@ -16,23 +16,23 @@ namespace mandate::rbacgen {
 // The fields of a TokenRequest (authentication.k8s.io/v1) that the trace compares.
 struct TokenRequestFacts {
   std::vector<std::string> audiences;
-  int64_t expiration_seconds = 0;  // 0: not set
+  int64_t expiration_seconds = 0;  // 0 if not set
   std::string bound_kind, bound_name;
 };
 
 struct EventBody {
   std::optional<TokenRequestFacts> token_request;
-  // Of a RoleBinding or ClusterRoleBinding: the UID of the ScopeInstance that it is for, by its
-  // controller or its label.
+  // For a RoleBinding or ClusterRoleBinding: the UID of the ScopeInstance that it is for, from its
+  // controller reference or its label.
   std::string instance_uid;
-  std::vector<std::string> uids;  // of ScopeInstances, as answered
-  bool is_list = false;           // of these, from the first to the last
+  std::vector<std::string> uids;  // the UIDs of the ScopeInstances in the response
+  bool is_list = false;           // the response is the complete list of them
 };
 
 // Whether the trace needs facts from the bodies of these objects.
 bool HasFacts(std::string_view group, std::string_view resource, std::string_view subresource);
 
-// Consumes a body of such an object, of whatever shape, and adds to `facts`.
+// Consumes a body of such an object, which may have any shape, and adds its facts to `facts`.
 void ReadBody(JsonCursor& json, std::string_view resource, bool is_request, EventBody* facts);
 
 }  // namespace mandate::rbacgen

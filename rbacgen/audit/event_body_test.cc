@@ -62,7 +62,7 @@ TEST(ReadBody, OfScopeInstances) {
       Read("scopeinstances", R"({"items":[],"metadata":{"continue":"x"}})", false).is_list);
 }
 
-// Bodies are what somebody sent.
+// A client can send any body.
 TEST(ReadBody, OfAnotherShapeSaysNothing) {
   for (const char* resource : {"serviceaccounts", "rolebindings", "scopeinstances"}) {
     for (const char* text :

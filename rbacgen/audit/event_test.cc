@@ -61,7 +61,7 @@ TEST(ParseAuditEvent, ReadsImpersonationMastersAndDenial) {
   EXPECT_TRUE(e.masters);
   EXPECT_TRUE(e.forbidden);
   EXPECT_FALSE(e.authorized);
-  EXPECT_TRUE(e.credential_ids.empty());  // those of the token alone
+  EXPECT_TRUE(e.credential_ids.empty());  // only ids of the token itself count
   EXPECT_FALSE(e.has_object);
 }
 
@@ -77,7 +77,7 @@ TEST(ParseAuditEvent, LeavesNothingOfTheLineBefore) {
   EXPECT_TRUE(e.credential_ids.empty());
 }
 
-// As kube-apiserver posts them to a webhook.
+// kube-apiserver posts such items to a webhook.
 TEST(ParseAuditEvent, AnItemOfAListNamesNoKind) {
   AuditEvent e;
   ASSERT_TRUE(
@@ -86,7 +86,7 @@ TEST(ParseAuditEvent, AnItemOfAListNamesNoKind) {
   EXPECT_EQ(e.audit_id, "a-1");
 }
 
-// As tools that ship and filter logs write what is not there.
+// Tools that ship and filter logs write null for absent members.
 TEST(ParseAuditEvent, NullIsAbsent) {
   AuditEvent e;
   const absl::Status status = ParseAuditEvent(

@@ -14,7 +14,8 @@ namespace {
 
 bool IsWrite(std::string_view verb) { return verb != "get" && verb != "list" && verb != "watch"; }
 
-// Checks that the API server makes while it serves another request: it logs no event for them.
+// Whether the API server checks the rule only while it serves another request, so that the log has
+// no event for it.
 bool IsUnseen(const rbac::Rule& rule) {
   constexpr std::string_view kVerbs[] = {"bind", "escalate", "approve", "sign", "attest", "use"};
   const std::string& verb = rule.verbs.front();
@@ -22,7 +23,7 @@ bool IsUnseen(const rbac::Rule& rule) {
   return !rule.resources.empty() && rule.resources.front().ends_with("/finalizers");
 }
 
-// A request that this rule is for.
+// A request that the rule allows.
 rbac::Attributes RequestFor(const rbac::Rule& rule, const std::string& ns) {
   rbac::Attributes a;
   a.verb = rule.verbs.front();
@@ -120,7 +121,7 @@ class Builder {
     report_.identities.push_back(std::move(identity));
   }
 
-  // The declared rights, and the grants beyond them.
+  // A row for each declared right, and for each grant that no declared right covers.
   std::map<Key, FourWayRow> Rows(const IdentityLedger& ledger) const {
     std::map<Key, FourWayRow> rows;
     for (const RuleAtom& atom : ledger.declared.atoms()) {
@@ -148,7 +149,7 @@ class Builder {
 
   Verdict Judge(const std::string& component, const FourWayRow& row,
                 const rbac::UserInfo& user) const {
-    // The first that holds.
+    // The first verdict that holds counts.
     const std::pair<bool, Verdict> verdicts[] = {
         {row.declared.empty(), Verdict::kUndeclared},
         {row.used > 0, Verdict::kUsed},
@@ -170,14 +171,14 @@ class Builder {
     return input_.policy != nullptr && !input_.policy->Logs(user, RequestFor(row.rule, row.ns));
   }
 
-  // The manager applies it: that needs patch, and create if the Lease does not exist yet.
+  // Base writes the Lease by apply, which needs patch, and create if the Lease does not exist yet.
   static bool MakesTheLease(const std::string& component, const rbac::Rule& rule) {
     const std::string& verb = rule.verbs.front();
     return component == "base" && (verb == "create" || verb == "patch") &&
            !rule.resources.empty() && rule.resources.front() == "leases";
   }
 
-  // One watch serves all who may: whose it is, is chance.
+  // One watch serves all components that may read; which component's watch it is, is arbitrary.
   bool IsServed(const FourWayRow& row) const {
     rbac::Rule watch = row.rule;
     if (watch.verbs.front() != "list" && watch.verbs.front() != "watch") return false;
@@ -284,7 +285,7 @@ class Builder {
   const TraceReport& trace_;
   FourWayReport report_;
   bool too_short_ = false;
-  std::set<Key> watched_;  // by any component
+  std::set<Key> watched_;  // the watches of any component
 };
 
 }  // namespace

@@ -16,7 +16,7 @@
 
 namespace mandate::rbacgen {
 
-// The kinds of findings, as --fail-on names them.
+// The kinds of findings, with the names that --fail-on uses.
 struct FindingKind {
   const char* name;
   const char* says;
@@ -26,35 +26,35 @@ const std::vector<FindingKind>& FindingKinds();
 
 struct Finding {
   std::string kind;
-  std::string component;  // empty: the finding concerns no single component
+  std::string component;  // empty if the finding is not about one component
   std::string text;
 };
 
-// The evidence that a rule of an identity is needed.
+// The evidence for or against the need of a rule.
 enum class Verdict {
   kUsed,
-  kServed,  // list or watch: the shared cache serves it, from a watch that was used
+  kServed,  // a list or watch that the shared cache serves from a watch that was used
   kUnused,
   kUnexercised,  // not used, but the binary has a call for it
-  kUnseen,       // the server checks this internally: no log has it (bind, escalate, finalizers)
+  kUnseen,       // the server checks it internally: no log has it (bind, escalate, finalizers)
   kHidden,       // the audit policy omits it
   kOnce,         // not used, because its object existed already
   kNotYet,       // the log is too short for an answer
-  kExternal,     // an administrator grants it, but did not, or it was not used
+  kExternal,     // an administrator must grant it, and it is not granted or was not used
   kUndeclared,   // granted or compiled, but no marker declares it
 };
 const char* VerdictWords(Verdict verdict);
 
 struct FourWayRow {
-  rbac::Rule rule;  // of one verb and one resource
+  rbac::Rule rule;  // with one verb and one resource
   std::string ns;
-  std::vector<std::string> declared;  // places
+  std::vector<std::string> declared;  // the places of its markers
   bool implicit = false;
   bool external = false;         // all its markers have granted=external
-  std::optional<bool> compiled;  // nullopt: not asked
+  std::optional<bool> compiled;  // nullopt if the input has no binary
   int64_t used = 0;
-  std::optional<bool> granted;  // nullopt: not asked
-  std::string granted_by;       // set if no marker declares the rule
+  std::optional<bool> granted;  // nullopt if the input has no grants
+  std::string granted_by;       // the source of the grant, if no marker declares the rule
   Verdict verdict = Verdict::kUsed;
 };
 
@@ -67,18 +67,18 @@ struct FourWayIdentity {
 };
 
 struct FourWayInput {
-  std::map<std::string, rbac::UserInfo> users;  // of the components to report on
+  std::map<std::string, rbac::UserInfo> users;  // the users of the components to report on
   bool has_granted = false;
   std::optional<std::vector<CompiledCall>> compiled;
   const AuditPolicyFile* policy = nullptr;
   double window_seconds =
-      0;  // the time that the log must cover before a rule is reported as unused
+      0;  // the seconds that the log must cover before a rule is reported as unused
 };
 
 struct FourWayReport {
   std::vector<FourWayIdentity> identities;
   std::vector<Finding> findings;
-  // Questions that the log does not answer, and the reasons.
+  // The questions that the log does not answer, with the reasons.
   std::vector<std::string> notes;
   double covered_seconds = 0;
 };

@@ -20,7 +20,7 @@ std::string YesNo(const std::optional<bool>& value) { return !value ? "?" : *val
 std::string DeclaredWords(const FourWayRow& row) {
   if (row.implicit) return "always";
   if (row.declared.empty()) return "-";
-  // "controllers/scope/template_reconciler.h:4" is long: the file's name says enough.
+  // A place such as "controllers/scope/template_reconciler.h:4" is long; the file's name suffices.
   std::string place = row.declared.front();
   place = place.substr(place.rfind('/') + 1);
   return row.declared.size() == 1 ? place : StrCat(place, ", …");

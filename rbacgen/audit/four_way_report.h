@@ -13,7 +13,7 @@ namespace mandate::rbacgen {
 // totals.
 std::string FourWayText(const FourWayReport& report, const TraceReport& trace, bool colour);
 
-// One JSON object, keys sorted, with nothing shortened; the trace's members too.
+// One JSON object with sorted keys. Nothing is shortened. It includes the members of the trace.
 std::string FourWayJson(const FourWayReport& report, const TraceReport& trace);
 
 }  // namespace mandate::rbacgen

@@ -14,13 +14,14 @@ constexpr char kPolicy[] =
 
 struct Case {
   std::string name;
-  rbac::Rule rule;   // declared, by component a
+  rbac::Rule rule;   // a rule that component a declares
   std::string want;  // the verdict, then the kinds of findings
-  // What else there is.
+  // The rest of the input.
   std::vector<std::string> used = {};  // "VERB URI"
   std::vector<CompiledCall> compiled = {};
   bool external = false, with_policy = false, short_log = false, not_granted = false;
-  bool implicit = false, marked = false;  // every component has it; a marker declares it
+  // implicit: every component has it; marked: a marker declares it
+  bool implicit = false, marked = false;
 };
 
 rbac::Rule Rule(const std::string& verb, const std::string& resource,
@@ -48,7 +49,7 @@ std::string Judged(const Case& c) {
   }
   if (c.implicit) AddAtoms(c.rule, {.ns = "", .rule = {}, .source = "", .implicit = true}, &atoms);
   ledger.Declare("a", atoms, none);
-  // A second component, whose watch of pods is the cache's.
+  // The second component's watch of pods feeds the shared cache.
   std::vector<RuleAtom> watch;
   AddAtoms(Rule("watch", "pods"), {.ns = "", .rule = {}, .source = "y:1"}, &watch);
   ledger.Declare("b", watch, none);
@@ -61,7 +62,7 @@ std::string Judged(const Case& c) {
     ledger.Note(event, component, component);
   };
   note("b", "watch /api/v1/pods?watch=1");
-  note("a", "get /version");  // or nothing of it would be known
+  note("a", "get /version");  // without a request, nothing would be known about component a
   for (const std::string& request : c.used) note("a", request);
 
   const FourWayReport report = BuildFourWay(input, ledger, trace);

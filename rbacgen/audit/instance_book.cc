@@ -27,7 +27,7 @@ void InstanceBook::NoteInstance(const AuditEvent& event) {
                       event.request_uri.find("continue=") != std::string::npos;
     has_list_ = has_list_ || (event.body.is_list && !some);
   }
-  // An apply may have made it, too.
+  // An apply may also have made the instance.
   const bool makes = event.verb == "create" || (event.verb == "patch" && event.code == 201);
   if (makes && event.subresource.empty() && event.body.uids.empty()) has_gap_ = true;
 }

@@ -1,4 +1,4 @@
-// A book of the ScopeInstances in a log, to find bindings that belong to none of them.
+// A record of the ScopeInstances in a log, to find bindings that belong to none of them.
 #ifndef RBACGEN_AUDIT_INSTANCE_BOOK_H_
 #define RBACGEN_AUDIT_INSTANCE_BOOK_H_
 
@@ -12,16 +12,16 @@
 
 namespace mandate::rbacgen {
 
-// Reports only if the log has all that it needs: the bindings' bodies (level Request), a list of
-// all ScopeInstances, and every later change of them (level RequestResponse). Memory is bounded.
-// Not thread-safe.
+// Judge() reports only if the log has the bindings' bodies (level Request), a list of all
+// ScopeInstances, and every later change of them (level RequestResponse). Memory is bounded. Not
+// thread-safe.
 class InstanceBook {
  public:
   explicit InstanceBook(size_t max_instances = 10000) : max_instances_(max_instances) {}
 
-  // A request of any user about a ScopeInstance.
+  // Records a request of any user about a ScopeInstance.
   void NoteInstance(const AuditEvent& event);
-  // A component's request that made a binding.
+  // Records a component's request that made a binding.
   void NoteBinding(const AuditEvent& event, const std::string& component);
 
   void Judge(const std::function<void(std::string text)>& find) const;
@@ -29,9 +29,9 @@ class InstanceBook {
  private:
   const size_t max_instances_;
   std::set<std::string> known_;                  // UIDs
-  std::map<std::string, std::string> bindings_;  // the first one of each UID, in words
+  std::map<std::string, std::string> bindings_;  // the first binding for each UID, in words
   bool has_list_ = false;
-  bool has_gap_ = false;  // there may be instances whose UID is not known
+  bool has_gap_ = false;  // instances with unknown UIDs may exist
 };
 
 }  // namespace mandate::rbacgen

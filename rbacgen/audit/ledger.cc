@@ -12,7 +12,7 @@
 namespace mandate::rbacgen {
 namespace {
 
-// Kept of one operation.
+// The maximum number of namespaces that are kept for one operation.
 constexpr size_t kMaxNamespaces = 50;
 
 std::string_view MethodOf(const AuditEvent& event) {
@@ -35,12 +35,12 @@ rbac::Attributes FromObjectRef(const AuditEvent& event) {
   a.resource = event.resource;
   a.subresource = event.subresource;
   a.ns = event.ns;
-  // A POST's name comes from its body: authorization does not have it.
+  // A POST's name comes from its body, which the authorizer does not see.
   if (event.verb != "create" || !event.subresource.empty()) a.name = event.name;
   return a;
 }
 
-// Takes `"…"` after `lead`; what follows stays.
+// Removes `lead` and the quoted text after it from the front of `text`; `value` is that text.
 bool TakeQuoted(std::string_view* text, std::string_view lead, std::string* value) {
   if (!text->starts_with(lead)) return false;
   text->remove_prefix(lead.size());
@@ -52,8 +52,8 @@ bool TakeQuoted(std::string_view* text, std::string_view lead, std::string* valu
   return true;
 }
 
-// Clients learn what kinds there are: every authenticated user may, by whichever binding (the paths
-// of the role system:discovery).
+// Whether the request asks which kinds the server has (the paths of the role system:discovery).
+// Every authenticated user may do this, so it does not matter which binding allows it.
 bool IsDiscovery(const rbac::Attributes& request) {
   if (request.is_resource_request || (request.verb != "get" && request.verb != "head")) {
     return false;
@@ -65,7 +65,8 @@ bool IsDiscovery(const rbac::Attributes& request) {
   return false;
 }
 
-// 403 is also what admission answers, and what keeps from escalating, once the authorizer agreed.
+// A 403 may also come from admission or the escalation check, after the authorizer allowed the
+// request.
 bool IsDenied(const AuditEvent& event) {
   return event.forbidden || (event.code == 403 && !event.authorized);
 }
@@ -75,7 +76,7 @@ bool IsDenied(const AuditEvent& event) {
 rbac::Attributes AttributesOfEvent(const AuditEvent& event) {
   auto parsed = rbac::AttributesOf(MethodOf(event), event.request_uri);
   if (!parsed.ok()) return FromObjectRef(event);
-  // Other methods than the usual: HEAD, OPTIONS, a websocket to pods/exec.
+  // The method may be another one: HEAD, OPTIONS, or a websocket to pods/exec.
   if (!parsed->is_resource_request) parsed->verb = event.verb;
   if (parsed->verb != event.verb || (event.has_object && parsed->resource != event.resource)) {
     return FromObjectRef(event);
@@ -158,9 +159,9 @@ Unexplained* Ledger::Entry(std::map<std::string, Unexplained>* entries, std::str
 void Ledger::NoteUse(const AuditEvent& event, const rbac::Attributes& request,
                      IdentityLedger* ledger) {
   ++ledger->requests;
-  if (event.code == 401) return;  // a request without a user
+  if (event.code == 401) return;  // the request has no user
   if (IsDenied(event)) {
-    // A refused request uses no right, and proves no need of one.
+    // A denied request uses no right, and does not prove that a right is needed.
     Unexplained* entry = Entry(&ledger->denied, OperationWords(request), event, request, ledger);
     if (entry == nullptr || entry->count > 1) return;
     for (const RuleAtom& atom : ledger->declared.atoms()) {
@@ -171,7 +172,7 @@ void Ledger::NoteUse(const AuditEvent& event, const rbac::Attributes& request,
   }
   if (event.code == 403) Entry(&ledger->refused, OperationWords(request), event, request, ledger);
   NoteRight(event, request, ledger);
-  // An apply or update that made the object needed "create" of that name too.
+  // An apply or update that made the object also needed "create" for that name.
   if (event.code == 201 && (event.verb == "patch" || event.verb == "update")) {
     rbac::Attributes create = request;
     create.verb = "create";
@@ -203,7 +204,7 @@ void Ledger::NoteUndeclared(const AuditEvent& event, const rbac::Attributes& req
 
 void Ledger::NoteImpersonation(const AuditEvent& event, const rbac::Attributes& request,
                                IdentityLedger* bearer) {
-  // The server checks these with its authorizer and logs no event for them.
+  // The server checks these rights with its authorizer, but logs no event for them.
   bool declared = false;
   const auto note = [&](const rbac::Attributes& a) {
     declared = bearer->declared.Note(a) || declared;
@@ -219,7 +220,7 @@ void Ledger::NoteImpersonation(const AuditEvent& event, const rbac::Attributes& 
     whom.ns = account->ns;
     whom.name = account->name;
     note(whom);
-    // Constrained impersonation.
+    // The rights of constrained impersonation.
     rbac::Attributes constrained = whom;
     constrained.verb = "impersonate:serviceaccount";
     constrained.api_group = "authentication.k8s.io";
@@ -228,7 +229,7 @@ void Ledger::NoteImpersonation(const AuditEvent& event, const rbac::Attributes& 
     on.verb = StrCat("impersonate-on:serviceaccount:", request.verb);
     note(on);
   }
-  // Which of these rights it used, the log does not say; one of them must be declared.
+  // The log does not show which of these rights the request used; one of them must be declared.
   const bool carried_out = event.code != 401 && !IsDenied(event);
   if (!declared && carried_out) NoteUndeclared(event, whom, bearer);
 }

@@ -16,31 +16,32 @@
 
 namespace mandate::rbacgen {
 
-// The attributes of a request, as the API server's authorizer saw them: from its verb and URI, or
-// from its objectRef if the two differ.
+// The attributes of a request that the API server's authorizer saw: from the verb and URI, or from
+// objectRef if the two differ.
 rbac::Attributes AttributesOfEvent(const AuditEvent& event);
 
-// The server's reason: 'RBAC: allowed by ClusterRoleBinding "b" of ClusterRole "r" to Group "g"'.
+// The parts of the server's reason: 'RBAC: allowed by ClusterRoleBinding "b" of ClusterRole "r" to
+// Group "g"'.
 struct AllowedBy {
   std::string binding;  // 'ClusterRoleBinding "b"'
   std::string role;     // "r"
   std::string subject;  // 'Group "g"'
 };
 std::optional<AllowedBy> ParseReason(std::string_view reason);
-// Whether Kubernetes' own policy allows all users the request by this role: discovery, reviews
-// of a user's own rights. A cluster's role with this name may allow more.
+// Whether Kubernetes' own policy uses this role to allow the request to all users (discovery,
+// reviews of a user's own rights). A cluster's role with the same name may allow more.
 bool IsEverybodys(const AllowedBy& allowed, const rbac::Attributes& request);
 
-// Requests of one verb and resource that the declared rules do not explain.
+// Requests with the same verb and resource that the declared rules do not explain.
 struct Unexplained {
   int64_t count = 0;
-  rbac::Attributes example;  // the first
+  rbac::Attributes example;  // the first request
   std::string when;
   std::string audit_id;
-  bool declared = false;  // of denied ones: a declared rule allows it
-  // Of allowed ones: where, "" being cluster scope and all namespaces; the first few.
+  bool declared = false;  // for denied requests: a declared rule allows the example
+  // For allowed requests: the first few namespaces; "" is cluster scope and all namespaces.
   std::set<std::string> namespaces;
-  AllowedBy by;  // of allowed ones
+  AllowedBy by;  // for allowed requests
 };
 
 struct IdentityLedger {
@@ -50,10 +51,11 @@ struct IdentityLedger {
   RuleUse declared;
   RuleUse granted;
   int64_t requests = 0;
-  std::map<std::string, Unexplained> denied;      // by verb and resource
-  std::map<std::string, Unexplained> refused;     // authorized, and refused later; by the same
-  std::map<std::string, Unexplained> undeclared;  // by verb, resource and binding
-  bool left_out = false;                          // of these, as there were too many
+  std::map<std::string, Unexplained> denied;  // the key is verb and resource
+  std::map<std::string, Unexplained>
+      refused;  // authorized, but answered with 403 later; the same key
+  std::map<std::string, Unexplained> undeclared;  // the key is verb, resource and binding
+  bool left_out = false;  // some requests were omitted, because there were too many
 };
 
 // Not thread-safe.
@@ -61,17 +63,17 @@ class Ledger {
  public:
   explicit Ledger(size_t max_unexplained = 200) : max_unexplained_(max_unexplained) {}
 
-  // Rules of an identity, before its first request.
+  // Sets the rules of an identity; must be called before its first request.
   void Declare(const std::string& component, std::vector<RuleAtom> declared,
                std::vector<RuleAtom> granted);
-  // One request; `bearer` is the component whose token it carried.
+  // Records a request; `bearer` is the component whose token it carried.
   void Note(const AuditEvent& event, const std::string& component, const std::string& bearer);
 
   const std::map<std::string, IdentityLedger>& identities() const { return identities_; }
 
  private:
   void NoteUse(const AuditEvent& event, const rbac::Attributes& request, IdentityLedger* ledger);
-  // A right that the request has used: its own, or another that the server checked for it.
+  // Records a right that the request used: its own, or another one that the server checked for it.
   void NoteRight(const AuditEvent& event, const rbac::Attributes& request, IdentityLedger* ledger);
   void NoteUndeclared(const AuditEvent& event, const rbac::Attributes& request,
                       IdentityLedger* ledger);
@@ -85,7 +87,7 @@ class Ledger {
   std::map<std::string, IdentityLedger> identities_;
 };
 
-// "delete clusterroles.rbac.authorization.k8s.io", "get /metrics".
+// The operation in words: "delete clusterroles.rbac.authorization.k8s.io", "get /metrics".
 std::string OperationWords(const rbac::Attributes& request);
 
 }  // namespace mandate::rbacgen

@@ -34,14 +34,15 @@ TEST(AttributesOfEvent, IsWhatTheAuthorizerSaw) {
       Event("list", "/apis/apps/v1/namespaces/n/deployments?fieldSelector=metadata.name%3Dx");
   rbac::Attributes a = AttributesOfEvent(e);
   EXPECT_EQ(a.api_group + "|" + a.resource + "|" + a.ns + "|" + a.name, "apps|deployments|n|x");
-  // A POST's name is in its body, and the event's objectRef has it: authorization has none.
+  // The event's objectRef has a POST's name, which comes from its body. The authorizer does not see
+  // it.
   e = Event("create", "/api/v1/namespaces/n/pods", 201);
   e.has_object = true;
   e.resource = "pods";
   e.ns = "n";
   e.name = "new";
   EXPECT_EQ(AttributesOfEvent(e).name, "");
-  // The URI is of no use: the objectRef is.
+  // If the URI is invalid, objectRef counts.
   e.request_uri = "nonsense";
   a = AttributesOfEvent(e);
   EXPECT_EQ(a.resource + "|" + a.ns + "|" + a.name, "pods|n|");
@@ -75,7 +76,7 @@ TEST(Ledger, CountsUsesByRule) {
   EXPECT_EQ(Uses(a, "get"), 2);
   EXPECT_EQ(Uses(a, "delete"), 0);
   EXPECT_TRUE(a.undeclared.empty());
-  // Another name, another namespace.
+  // The name or the namespace differs.
   ledger.Note(Event("get", "/api/v1/namespaces/n/pods/other"), "a", "a");
   ledger.Note(Event("get", "/api/v1/namespaces/m/pods/web"), "a", "a");
   EXPECT_EQ(Uses(a, "get"), 2);
@@ -143,7 +144,7 @@ TEST(Ledger, WhatEverybodyMayIsNoFinding) {
              R"("system:public-info-viewer" to Group "system:authenticated")";
   ledger.Note(e, "a", "a");
   EXPECT_TRUE(ledger.identities().at("a").undeclared.empty());
-  // The cluster's role with this name allows more than Kubernetes' own.
+  // The cluster's role with this name allows more than Kubernetes' own role.
   AuditEvent more = e;
   more.request_uri = "/metrics";
   ledger.Note(more, "a", "a");
@@ -161,13 +162,13 @@ TEST(Ledger, DiscoveryIsNoFindingByWhicheverBinding) {
                            "/openapi/v2", "/openapi/v3/apis/apps/v1", "/version", "/version/"}) {
     ledger.Note(Event("get", path), "a", "a");
     AuditEvent unexplained = Event("get", path);
-    unexplained.reason = "";  // another authorizer's
+    unexplained.reason = "";  // another authorizer allowed it
     ledger.Note(unexplained, "a", "a");
   }
   const IdentityLedger& a = ledger.identities().at("a");
   EXPECT_EQ(a.requests, 18);
   EXPECT_TRUE(a.undeclared.empty()) << a.undeclared.begin()->first;
-  // Paths that only begin like those of discovery, and requests that write.
+  // Paths that only begin like discovery paths, and writes.
   for (const char* path : {"/apiserver", "/versions", "/metrics", "/apis/apps/v1/deployments"}) {
     ledger.Note(Event(path[5] == '/' && path[10] == '/' ? "list" : "get", path), "a", "a");
   }
@@ -184,7 +185,8 @@ TEST(Ledger, ImpersonationUsesTheBearersRight) {
   e.impersonated = e.username;
   e.username = "system:serviceaccount:ns:x";
   ledger.Note(e, "a", "base");
-  EXPECT_EQ(Uses(ledger.identities().at("base"), "impersonate"), 1);  // of x-a, not of x-b
+  // by the right on x-a, not on x-b
+  EXPECT_EQ(Uses(ledger.identities().at("base"), "impersonate"), 1);
   EXPECT_EQ(Uses(ledger.identities().at("a"), "get"), 1);
 }
 

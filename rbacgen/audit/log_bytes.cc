@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kRead = size_t{256} << 10;
 
-// How other packers' files begin, and what unpacks them.
+// The first bytes of other compressed formats, and the commands that unpack them.
 constexpr struct {
   std::string_view magic, unpacker;
 } kOthers[] = {{"\x28\xb5\x2f\xfd", "zstd -dc"},
@@ -45,7 +45,7 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  // False if this is not gzip.
+  // Returns false if the data is not gzip.
   bool Add(std::string_view packed, const std::function<void(std::string_view)>& chunk) {
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
     stream_.avail_in = static_cast<uInt>(packed.size());
@@ -73,7 +73,7 @@ class Inflater {
   bool ended_ = false;
 };
 
-// As read(2), but again after a signal, and until the buffer is full or the file ends.
+// Like read(2), but continues after a signal, until the buffer is full or the file ends.
 ssize_t Fill(int file, char* buffer, size_t size) {
   size_t filled = 0;
   while (filled < size) {

@@ -1,4 +1,4 @@
-// The bytes of a log, plain or gzipped.
+// Reads the bytes of a log, plain or gzipped.
 #ifndef RBACGEN_AUDIT_LOG_BYTES_H_
 #define RBACGEN_AUDIT_LOG_BYTES_H_
 
@@ -10,10 +10,10 @@
 
 namespace mandate::rbacgen {
 
-// Calls `chunk` with the file's bytes in order, each view valid until the call returns; "-" is
+// Calls `chunk` with the file's bytes in order; each view is valid until the call returns. "-" is
 // standard input. Input that begins like gzip (RFC 1952, also with several members) is unpacked.
-// NotFound if the file cannot be opened. Unavailable if it cannot be read to its end; `chunk` was
-// called with the bytes before the error.
+// NotFound if the file cannot be opened. Unavailable if it cannot be read to its end; `chunk` has
+// then been called with the bytes before the error.
 absl::Status ReadLogBytes(const std::string& path,
                           const std::function<void(std::string_view)>& chunk);
 

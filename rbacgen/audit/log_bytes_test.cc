@@ -48,7 +48,7 @@ TEST(ReadLogBytes, ReadsPlainAndPackedFiles) {
     EXPECT_EQ(ReadAll(Write("packed", Packed(text)), &status), text);
     EXPECT_TRUE(status.ok()) << status;
   }
-  // Rotated logs are put together by `cat a.gz b.gz`.
+  // `cat a.gz b.gz` joins rotated logs.
   EXPECT_EQ(ReadAll(Write("two", Packed(big) + Packed("end")), &status), big + "end");
   EXPECT_TRUE(status.ok()) << status;
 }

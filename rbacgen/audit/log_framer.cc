@@ -8,11 +8,12 @@
 namespace mandate::rbacgen {
 namespace {
 
-// How an Event begins in what kube-apiserver writes; unescaped, so never within a string.
+// The beginning of an Event as kube-apiserver writes it. Its quotes are unescaped, so no string
+// contains it.
 constexpr std::string_view kEventStart = R"({"kind":"Event","apiVersion":"audit.k8s.io/v1")";
-// What some editors put before a file's first line; nothing that it says.
+// Some editors put this before a file's first line; it has no meaning here.
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-// A document says within so many bytes that it is a list.
+// A document must show within this many bytes that it is a list.
 constexpr size_t kListPrefix = 512;
 constexpr size_t kMaxName = 64;
 
@@ -22,7 +23,7 @@ std::string_view Trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-// Whether this line begins a document that is better read as a stream.
+// Whether this line begins a document, which is read as a stream.
 bool BeginsDocument(std::string_view line) {
   line = Trim(line.substr(0, kListPrefix));
   if (line.starts_with(kEventStart)) return false;
@@ -37,7 +38,7 @@ bool BeginsDocument(std::string_view line) {
 LogFramer::LogFramer(size_t max_event, FrameSink sink)
     : max_event_(std::max(max_event, kListPrefix)), sink_(std::move(sink)) {}
 
-// What ended without a line feed may be a document that is shorter than what tells one.
+// Text that ended without a line feed may be a document that is shorter than kListPrefix.
 void LogFramer::Settle() {
   while (mode_ == Mode::kLine && cut_off_.empty() && BeginsDocument(held_)) {
     const std::string bytes = std::exchange(held_, "");
@@ -53,7 +54,7 @@ void LogFramer::BeginLog(std::string name) {
   if (!name_.empty() || line_ > 1 || !held_.empty()) {
     if (mode_ == Mode::kDocument) AbandonDocument("the document is truncated");
     if (mode_ == Mode::kSkip) mode_ = Mode::kLine;
-    // A line may be cut before its line feed only: then it is whole.
+    // If only the line feed is missing, the line is complete.
     if (!held_.empty() && !sink_.event(Trim(held_)).ok()) {
       cut_off_ = std::move(held_);
       cut_off_line_ = line_;
@@ -94,7 +95,7 @@ void LogFramer::AddLineBytes(std::string_view* bytes) {
     ++line_;
     return;
   }
-  // The line must be long enough to recognise its kind.
+  // The line must be long enough to show whether it begins a document.
   const bool whole = feed != bytes->npos;
   const size_t known = held_.size();
   if (known < kListPrefix && (whole || known + part.size() >= kListPrefix)) {
@@ -108,7 +109,7 @@ void LogFramer::AddLineBytes(std::string_view* bytes) {
     if (document && cut_off_.empty()) {
       const std::string before = std::exchange(held_, "");
       BeginDocument();
-      // What was held has no line feed and is shorter than what a document must show.
+      // The held text has no line feed, and is shorter than kListPrefix.
       std::string_view rest = before;
       AddDocumentBytes(&rest);
       if (mode_ != Mode::kDocument) held_ = rest;
@@ -146,7 +147,7 @@ void LogFramer::EndLine(std::string_view line) {
     if (!line.empty()) TryLine(line);
     return;
   }
-  // The first line of a log whose predecessor was cut off.
+  // This is the first line of a log, and the last line of the log before was cut off.
   const std::string before = std::exchange(cut_off_, "");
   const bool alone = !line.empty() && sink_.event(line).ok();
   if (!alone && before.size() + line.size() <= max_event_ &&
@@ -160,14 +161,15 @@ void LogFramer::EndLine(std::string_view line) {
 void LogFramer::TryLine(std::string_view line) {
   const absl::Status status = sink_.event(line);
   if (status.ok()) return;
-  // A line that another writer, or a crash, broke off: what begins within it may be whole.
+  // A crash or another writer may have cut off the line; events that begin within it may be
+  // complete.
   bool rescued = false;
   for (size_t at = line.find(kEventStart, 1); at != line.npos;) {
     const size_t next = line.find(kEventStart, at + 1);
     rescued = sink_.event(Trim(line.substr(at, next - at))).ok() || rescued;
     at = next;
   }
-  // Also what comes before a whole event may be whole.
+  // The text before them may be a complete event too.
   if (rescued) rescued = sink_.event(Trim(line.substr(0, line.find(kEventStart, 1)))).ok();
   if (!rescued) Damaged(AsStd(status.message()));
 }
@@ -178,7 +180,7 @@ bool LogFramer::Finish() {
     AbandonDocument("the document is truncated");
     return false;
   }
-  if (mode_ == Mode::kSkip) return false;  // said where it began
+  if (mode_ == Mode::kSkip) return false;  // the damage was reported where the line began
   const std::string last = std::exchange(held_, "");
   const std::string_view line = Trim(last);
   if (!cut_off_.empty()) {
@@ -220,7 +222,8 @@ bool LogFramer::Step(char c) {
   if (d.in_string) return StepInString(c);
   const bool line_start = std::exchange(d.at_line_start, c == '\n');
   if (c == '\n') ++line_;
-  // Nothing that is nested begins a line without being indented, but a list's item.
+  // At the beginning of a line, without indentation, no nested object can begin except an item of a
+  // list.
   if (c == '{' && line_start && d.depth > 0 && !ItemMayBegin()) {
     AbandonDocument("the document is truncated");
     held_ = "{";

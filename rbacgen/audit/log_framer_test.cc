@@ -26,7 +26,7 @@ std::string Event(std::string_view id, std::string_view more = "") {
                 "}");
 }
 
-// The logs are called a, b, …; each is given in pieces of `piece` bytes.
+// The logs are named a, b, …; each log is added in pieces of `piece` bytes.
 Reading Read(const std::vector<std::string>& logs, size_t piece, size_t max_event = 4096) {
   Reading reading;
   AuditEvent event;

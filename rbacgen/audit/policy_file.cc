@@ -110,7 +110,7 @@ bool AuditPolicyFile::MatchesResource(const Rule& rule, const rbac::Attributes& 
           wanted.substr(2) == request.subresource) {
         return true;
       }
-      // "pods/*" is pods as well.
+      // "pods/*" includes pods.
       if (wanted.ends_with("/*") && wanted.substr(0, wanted.size() - 2) == request.resource) {
         return true;
       }

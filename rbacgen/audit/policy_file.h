@@ -18,9 +18,9 @@ class AuditPolicyFile {
   // InvalidArgument, with the line, if the text is not a valid policy.
   static absl::StatusOr<AuditPolicyFile> Parse(std::string_view yaml);
 
-  // Whether the log has an event of the request's end (a watch: its start): the first rule that
-  // matches decides, as in k8s.io/apiserver pkg/audit/policy; if none matches, the log has no
-  // event.
+  // Whether the log has an event for the end of the request (for a watch: its start). The first
+  // rule that matches decides, as in k8s.io/apiserver pkg/audit/policy; if no rule matches, the log
+  // has no event.
   bool Logs(const rbac::UserInfo& user, const rbac::Attributes& request) const;
 
  private:

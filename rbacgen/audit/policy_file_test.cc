@@ -68,7 +68,7 @@ TEST(AuditPolicyFile, TellsWhatIsLogged) {
   EXPECT_FALSE(policy->Logs(a, Request("get", "g.io", "everywhere")));
   EXPECT_FALSE(policy->Logs(a, Request("watch", "", "nodes")));
   EXPECT_FALSE(policy->Logs(rbac::ServiceAccountInfo("ns", "quiet"), Request("get", "", "pods")));
-  // Nothing matches: level None.
+  // No rule matches, so the level is None.
   EXPECT_FALSE(policy->Logs(rbac::ServiceAccountInfo("other", "a"), Request("get", "", "pods")));
 }
 

@@ -15,7 +15,7 @@ class RecentSet {
  public:
   explicit RecentSet(size_t capacity) : ring_(capacity) {}
 
-  // False if `text` is among the last `capacity` that were inserted.
+  // Returns false if `text` is among the last `capacity` inserted texts.
   bool Insert(std::string_view text);
 
  private:

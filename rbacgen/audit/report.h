@@ -12,10 +12,10 @@ namespace mandate::rbacgen {
 // Two aligned tables, the findings, and a line of totals.
 std::string TraceText(const TraceReport& report, bool colour);
 
-// The second of the two: where the components' tokens came from.
+// The second table: the origins of the components' tokens.
 std::string TokensText(const TraceReport& report, bool colour);
 
-// One JSON object, keys sorted, with nothing shortened.
+// One JSON object with sorted keys. Nothing is shortened.
 Json::Value TraceJsonValue(const TraceReport& report);
 std::string TraceJson(const TraceReport& report);
 

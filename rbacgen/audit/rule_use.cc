@@ -6,7 +6,7 @@
 namespace mandate::rbacgen {
 namespace {
 
-// Verbs and paths are the sender's choice.
+// The cache is bounded, because clients choose the verbs and paths.
 constexpr size_t kMaxCached = 10000;
 
 }  // namespace

@@ -12,17 +12,17 @@
 
 namespace mandate::rbacgen {
 
-// The smallest right: one verb of one resource, of at most one name; or of one URL.
+// The smallest right: one verb on one resource with at most one name, or on one URL.
 struct RuleAtom {
   std::string ns;  // empty: every namespace and cluster scope
   rbac::Rule rule;
-  std::string source;     // where it is declared, or what grants it
-  bool external = false;  // an administrator grants it
+  std::string source;     // the place of its marker, or the binding that grants it
+  bool external = false;  // an administrator must grant it
   bool implicit = false;  // every component has it
   int64_t uses = 0;
 };
 
-// Breaks `rule` down; the other fields are those of `like`.
+// Adds the atoms of `rule`; their other fields are those of `like`.
 void AddAtoms(const rbac::Rule& rule, const RuleAtom& like, std::vector<RuleAtom>* atoms);
 
 // Not thread-safe.
@@ -30,7 +30,7 @@ class RuleUse {
  public:
   explicit RuleUse(std::vector<RuleAtom> atoms) : atoms_(std::move(atoms)) {}
 
-  // Counts the request for each atom that allows it. False if none does.
+  // Counts the request for each atom that allows it. False if no atom does.
   bool Note(const rbac::Attributes& request);
 
   const std::vector<RuleAtom>& atoms() const { return atoms_; }
@@ -39,7 +39,8 @@ class RuleUse {
   const std::vector<uint32_t>& Candidates(const rbac::Attributes& request);
 
   std::vector<RuleAtom> atoms_;
-  // Of each verb and resource that was seen: the atoms that allow it for some name, somewhere.
+  // For each verb and resource that was seen: the atoms that allow it for some name in some
+  // namespace.
   absl::flat_hash_map<std::string, std::vector<uint32_t>> candidates_;
 };
 

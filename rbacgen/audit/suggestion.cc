@@ -15,12 +15,13 @@
 namespace mandate::rbacgen {
 namespace {
 
-// Of one operation. Beyond that its namespaces are not known beforehand.
+// The maximum number of namespaces for one operation. An operation in more of them is assumed to
+// have namespaces that are not known beforehand.
 constexpr size_t kMaxNamespaces = 8;
 
-// Edits of one file: lines that go, by number, and what comes in their place or after them.
+// An edit of one file: the number of lines to remove, and the lines to insert instead.
 struct Edit {
-  int count = 0;  // of old lines; 0: an insertion after `line`
+  int count = 0;  // the number of old lines; 0: insert after the line
   std::vector<std::string> lines;
 };
 using Edits = std::map<int, Edit>;
@@ -35,7 +36,8 @@ std::vector<std::string> Lines(std::string_view text) {
   return lines;
 }
 
-// How many lines the marker that begins on `first` (from 1) spans: an open string goes on below.
+// The number of lines of the marker that begins at line `first` (from 1): an open string continues
+// on the next line.
 int SpanOf(const std::vector<std::string>& lines, int first) {
   std::string whole;
   int count = 0;
@@ -71,10 +73,10 @@ std::string Unified(const std::string& file, const std::vector<std::string>& lin
   return text;
 }
 
-// Where a marker is to allow it; "" is everywhere.
+// The namespaces for which a marker should allow it; "" is all namespaces.
 std::set<std::string> NamespacesFor(const Unexplained& used) {
   const bool everywhere = used.namespaces.size() > kMaxNamespaces || used.namespaces.contains("");
-  // From a log, and to stand in somebody's source: what is no namespace's name is left out.
+  // The names come from a log and go into source code, so invalid namespace names are omitted.
   std::set<std::string> namespaces;
   if (everywhere) return {""};
   for (const std::string& ns : used.namespaces) {
@@ -83,8 +85,8 @@ std::set<std::string> NamespacesFor(const Unexplained& used) {
   return namespaces;
 }
 
-// Whether a name from a log may stand in somebody's source: a path, or the method of a request, can
-// have anything in its place, a line feed or another argument of the marker too.
+// Whether a name from a log may be written into source code. A client can put anything into a path
+// or a method, for example a line feed or another argument of the marker.
 bool IsWord(std::string_view name) {
   return name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-/") == name.npos;
 }
@@ -95,7 +97,7 @@ class Suggester {
     std::map<std::string, std::set<rbac::Rule>> needed;
     for (const FourWayIdentity& identity : report.identities) {
       for (const FourWayRow& row : identity.rows) {
-        // A log without the identity proves nothing of it.
+        // A log without requests of the identity does not show which rules it needs.
         const bool unused =
             identity.requests > 0 && row.verdict == Verdict::kUnused && !row.implicit;
         for (const std::string& place : row.declared) {
@@ -103,14 +105,14 @@ class Suggester {
         }
       }
     }
-    // One marker for several namespaces is several rows.
+    // A marker for several namespaces has several rows.
     for (auto& [place, rules] : unused_) {
       const auto& of_place = needed[place];
       std::erase_if(rules, [&](const rbac::Rule& rule) { return of_place.contains(rule); });
     }
   }
 
-  // Of one marker: nullopt if nothing changes; an edit without lines if all goes.
+  // The edit of one marker: nullopt if nothing changes; without lines if the marker is removed.
   std::optional<Edit> Shrink(const Declaration& d, const std::vector<std::string>& lines) const {
     const auto unused = unused_.find(d.place.ToString());
     if (unused == unused_.end() || !d.rule.non_resource_urls.empty()) return std::nullopt;
@@ -146,7 +148,7 @@ class Suggester {
     return edit;
   }
 
-  // New markers for what a component used, and where they go.
+  // New markers for the rights that a component used, and the lines after which they go.
   std::map<std::string, Edits> Additions(const Ledger& ledger) const {
     std::map<std::string, Edits> additions;
     for (const auto& [component, identity] : ledger.identities()) {
@@ -155,7 +157,7 @@ class Suggester {
         if (d.component == component) last = &d.place;
       }
       if (last == nullptr) continue;
-      // By group, resource and namespace.
+      // The verbs by group, resource and namespace.
       std::map<std::tuple<std::string, std::string, std::string>, std::set<std::string>> verbs;
       for (const auto& [key, u] : identity.undeclared) {
         if (!u.example.is_resource_request) continue;
@@ -167,7 +169,7 @@ class Suggester {
           verbs[{u.example.api_group, resource, ns}].insert(u.example.verb);
         }
       }
-      // A marker without a namespace applies in each namespace.
+      // A marker without a namespace applies in every namespace.
       for (auto& [target, its] : verbs) {
         const auto& [group, resource, ns] = target;
         const auto everywhere = verbs.find({group, resource, ""});
@@ -189,7 +191,7 @@ class Suggester {
   }
 
   const Sources& sources_;
-  std::map<std::string, std::set<rbac::Rule>> unused_;  // by place
+  std::map<std::string, std::set<rbac::Rule>> unused_;  // by the marker's place
 };
 
 }  // namespace
@@ -227,7 +229,7 @@ std::string SuggestMarkers(
     if (!content.ok()) continue;
     const std::vector<std::string> lines = Lines(*content);
     Edits edits;
-    std::set<int> seen;  // one marker for several namespaces is several declarations
+    std::set<int> seen;  // a marker for several namespaces has several declarations
     for (const Declaration& d : sources.declarations) {
       if (d.place.file != file || !seen.insert(d.place.line).second) continue;
       if (auto edit = suggester.Shrink(d, lines)) edits[d.place.line] = *std::move(edit);

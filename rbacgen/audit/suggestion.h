@@ -1,4 +1,4 @@
-// The changes to markers that a four-way report suggests, as a diff to read and to apply by hand.
+// Suggests changes to markers from a four-way report, as a diff to read and to apply by hand.
 #ifndef RBACGEN_AUDIT_SUGGESTION_H_
 #define RBACGEN_AUDIT_SUGGESTION_H_
 
@@ -13,15 +13,15 @@
 
 namespace mandate::rbacgen {
 
-// Removes verbs and resources that were never used, and adds those that were used but
-// not declared. A denied request adds nothing. What was used
-// in few namespaces is added for these. A unified diff without context
-// (`patch -p0`); empty if there is nothing to change. `read` gives a source file's text.
+// Removes verbs and resources that were never used, and adds those that were used but not declared.
+// A right that was used in only a few namespaces is added for these namespaces. A denied request
+// adds nothing. The result is a unified diff without context (`patch -p0`); empty if there is
+// nothing to change. `read` returns the text of a source file.
 std::string SuggestMarkers(
     const FourWayReport& report, const Ledger& ledger, const Sources& sources,
     const std::function<absl::StatusOr<std::string>(const std::string& file)>& read);
 
-// `marker` with the value of `argument` replaced; unchanged if it has none.
+// `marker` with a new value for `argument`; unchanged if it has no such argument.
 std::string ReplaceArgument(const std::string& marker, const std::string& argument,
                             const std::vector<std::string>& values);
 

@@ -29,7 +29,7 @@ TEST(ReplaceArgument, KeepsTheRestOfTheMarker) {
   for (const auto& c : kCases) EXPECT_EQ(ReplaceArgument(c.marker, c.argument, {"x", "y"}), c.want);
 }
 
-// One component's markers, in the file a.h, against requests "VERB URI" that were allowed.
+// Markers of one component, in the file a.h, and requests "VERB URI" that were allowed.
 std::string Suggested(const std::string& markers, const std::vector<std::string>& requests) {
   const std::string text = "// +mandate:component:name=a\n" + markers;
   Sources sources;

@@ -1,4 +1,4 @@
-// Lines of audit logs, for this room's tests.
+// Lines of audit logs, for the tests of this folder.
 #ifndef RBACGEN_AUDIT_TESTING_LINES_H_
 #define RBACGEN_AUDIT_TESTING_LINES_H_
 
@@ -15,7 +15,7 @@ namespace mandate::rbacgen {
 inline constexpr char kBase[] = "system:serviceaccount:mandate-system:mandate-manager";
 inline constexpr char kBaseAgent[] = "mandate-manager/1 (linux/amd64)";
 
-// One line of a log, with what a test wants to differ.
+// One line of a log; a test sets the members that matter to it.
 struct Line {
   std::string id = "";  // empty: a new one
   std::string stage = "ResponseComplete";
@@ -34,12 +34,12 @@ struct Line {
   std::string message = "";
   int code = 200;
   std::string time = "2026-11-21T00:00:00Z";
-  std::string from = "";  // the address
-  std::string pod = "";   // that the token is bound to; its UID is uid-POD
+  std::string from = "";  // the client's address
+  std::string pod = "";   // the pod to which the token is bound; its UID is uid-POD
   std::string body = "";  // the members of bodies: R"("requestObject":{…},)"
 };
 
-// As the log has it.
+// The line as it is in the log.
 inline std::string Text(const Line& l) {
   static int next_id = 0;
   const std::string user =
@@ -80,7 +80,7 @@ inline std::string Text(const Line& l) {
       "}");
 }
 
-// The TokenRequest of base for a component that issued the credential id.
+// Base's TokenRequest for a component; its response has the credential id.
 inline Line Mint(const std::string& component, const std::string& id) {
   Line l;
   l.user = kBase;
@@ -96,7 +96,7 @@ inline Line Mint(const std::string& component, const std::string& id) {
   return l;
 }
 
-// What base does to one object.
+// A request of base for one object.
 inline Line ByBase(const std::string& verb, const std::string& group, const std::string& resource,
                    const std::string& name) {
   Line l = Mint("a", "");
@@ -125,7 +125,7 @@ inline std::vector<std::string> FindingsOf(const std::vector<Line>& lines,
   return Texts(TraceOf(lines, options));
 }
 
-// Line() with one member changed.
+// `line` with one member changed.
 template <class T>
 Line With(T Line::*member, T value, Line line = {}) {
   line.*member = std::move(value);

@@ -10,9 +10,9 @@
 namespace mandate::rbacgen {
 namespace {
 
-// Addresses that are kept of one token or pod: two are one too many.
+// The maximum number of addresses that are kept for one token or pod; two are already suspicious.
 constexpr size_t kMaxPlaces = 4;
-// A pod that lived no longer in this log may not have come to ask for the Lease.
+// A pod whose requests cover no more time than this may not have requested the Lease yet.
 constexpr absl::Duration kSettled = absl::Minutes(1);
 
 absl::Time TimeOf(const std::string& text) {
@@ -22,7 +22,7 @@ absl::Time TimeOf(const std::string& text) {
   return time;
 }
 
-// Such texts have the order of their times, but for those that are not times.
+// RFC 3339 texts sort like their times, except texts that are not times.
 void Widen(const std::string& when, std::string* first, std::string* last) {
   if (when.empty()) return;
   if (first->empty() || when < *first) *first = when;
@@ -58,7 +58,7 @@ void TokenBook::NoteIssued(const AuditEvent& event) {
       event.subresource != "token") {
     return;
   }
-  // Those of kubelets and of other users would fill the table.
+  // Only the manager's tokens count; those of kubelets and of other users would fill the table.
   const bool ours =
       event.ns == options_.ns && ComponentOfAccount(event.name, options_.base_name).has_value();
   if (!ours) return;
@@ -175,7 +175,7 @@ void TokenBook::JudgePlaces(const std::string& id, const Used& used, const Find&
                   issued->second.address, " and used from ", place.ToString()));
       continue;
     }
-    // Where the manager is, by the requests of base.
+    // The addresses of base's requests show where the manager is.
     bool here = false, elsewhere = false;
     for (const auto& [uid, holder] : holders_) {
       for (const Place& base : holder.places) {
@@ -191,8 +191,8 @@ void TokenBook::JudgePlaces(const std::string& id, const Used& used, const Find&
   }
 }
 
-// A process uses the newest token for every request that it begins. A second process, another pod,
-// has tokens of its own.
+// A process uses the newest token for every new request. A second process, in another pod, has its
+// own tokens.
 void TokenBook::JudgeOverlaps(const Find& find) const {
   struct Life {
     std::string id, issued;
@@ -244,7 +244,7 @@ void TokenBook::JudgeHolders(const Find& find) const {
                               " and requested tokens of components, but never the Lease, which the "
                               "manager also uses"));
     }
-    // A pod that is started again on its node may have another address from then on.
+    // A pod that restarts on its node may have another address afterwards.
     std::vector<Place> places = holder.places;
     std::ranges::sort(places, {}, &Place::when);
     for (size_t i = 1; i < places.size(); ++i) {

@@ -1,5 +1,5 @@
-// A book of credentials: the user that requested each token, the addresses that used it, and the
-// uses that indicate a stolen token. Memory is bounded.
+// A record of credentials: which user requested each token, which addresses used it, and which uses
+// indicate a stolen token. Memory is bounded.
 #ifndef RBACGEN_AUDIT_TOKEN_BOOK_H_
 #define RBACGEN_AUDIT_TOKEN_BOOK_H_
 
@@ -16,7 +16,7 @@
 
 namespace mandate::rbacgen {
 
-// A credential id that components used, joined to the request that made its token.
+// A credential id that a component used, joined to the request that made its token.
 struct TokenOrigin {
   std::string credential_id;
   std::string component;
@@ -31,55 +31,56 @@ class TokenBook {
  public:
   struct Options {
     std::string ns = {}, base_name = {};
-    size_t max_credentials = 10000;  // issued, and used
-    size_t max_pods = 1000;          // that held base's credential
+    size_t max_credentials = 10000;  // issued ones, and as many used ones
+    size_t max_pods = 1000;          // the pods that used base's credential
     // Addresses that one process may use in turn, such as those of a gateway.
     std::vector<AddressRange> addresses = {};
-    absl::Duration overlap = absl::Seconds(60);  // of a renewed token's uses with the new one's
+    // how long an old token may be used after its successor's first use
+    absl::Duration overlap = absl::Seconds(60);
   };
-  // Takes a kind of findings and a text.
+  // Takes the kind and the text of a finding.
   using Find = std::function<void(const char* kind, std::string text)>;
 
   explicit TokenBook(Options options) : options_(std::move(options)) {}
 
-  // A request that issued a token for a component.
+  // Records a request that issued a token for a component.
   void NoteIssued(const AuditEvent& event);
-  // A use of the credential, by a component's or another's request. False if the book is full.
+  // Records a use of the credential, by a component or another user. False if the book is full.
   bool NoteUse(const AuditEvent& event, const std::string& id, const std::string& component);
-  // A request that carried base's credential.
+  // Records a request that carried base's credential.
   void NoteBase(const AuditEvent& event);
 
-  // The components' tokens, by component, time and id.
+  // The components' tokens, sorted by component, time and id.
   std::vector<TokenOrigin> Tokens() const;
   void Judge(const Find& find) const;
 
-  std::set<std::string> IssuedTo() const;  // ServiceAccounts that base made tokens for
-  int64_t unused() const;                  // issued by base, not used
+  std::set<std::string> IssuedTo() const;  // the ServiceAccounts for which base made tokens
+  int64_t unused() const;  // the number of tokens that base made and no request used
   bool issued_left_out() const { return issued_left_out_; }
   bool used_left_out() const { return used_left_out_; }
 
  private:
-  // An address, with its first request.
+  // An address and its first request.
   struct Place {
     std::string address, when, audit_id;
-    std::string last;  // when the last request came
+    std::string last;  // the time of the last request
     std::string ToString() const;
   };
   struct Issued {
     std::string to, by, when;
     std::string address;
-    std::string process;  // the pod that requested it, or base's credential if no pod held that
+    std::string process;  // the pod that requested it; without a pod, base's credential id
   };
   struct Used {
     std::string component;
     std::string first, last;
-    std::string pod;  // that the token is bound to
+    std::string pod;  // the pod to which the token is bound
     std::vector<Place> places;
   };
   struct Holder {
     std::string pod_name;
     std::string first, last;
-    bool leads = false;  // asked for the Lease
+    bool leads = false;  // it requested the Lease
     bool mints = false;  // requested tokens
     int64_t requests = 0;
     std::vector<Place> places;

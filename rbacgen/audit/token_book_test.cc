@@ -1,4 +1,4 @@
-// The bounds of the book; what it judges: trace_theft_test.cc.
+// Tests the bounds of the book; trace_theft_test.cc tests its findings.
 #include "rbacgen/audit/token_book.h"
 
 #include "gmock/gmock.h"

@@ -1,4 +1,4 @@
-// How a TokenRequest differs from those that the manager sends.
+// Compares a TokenRequest with those that the manager sends.
 #ifndef RBACGEN_AUDIT_TOKEN_REQUEST_RULES_H_
 #define RBACGEN_AUDIT_TOKEN_REQUEST_RULES_H_
 
@@ -9,9 +9,9 @@
 
 namespace mandate::rbacgen {
 
-// The differences of a request for the ServiceAccount, in words; empty if it has none. The manager
-// asks for an hour, for `audiences` or none, and binds the token to the Secret of the account's
-// name or to nothing.
+// How a request for the ServiceAccount differs from the manager's, in words; empty if it does not
+// differ. The manager requests an hour, and `audiences` or no audience; it binds the token to the
+// Secret with the account's name, or does not bind it.
 std::vector<std::string> Unlike(const TokenRequestFacts& request, const std::string& account,
                                 const std::vector<std::string>& audiences);
 

@@ -15,7 +15,7 @@ namespace {
 constexpr char kOthers[] = "(others)";
 constexpr size_t kNamedUnreadable = 5;
 constexpr size_t kMaxTarget = 512;
-// Selectors make a URI long; what the authorizer asked is still read from it.
+// Selectors make a URI long, and the attributes of the request are read from it later.
 constexpr size_t kMaxUri = 16384;
 
 bool IsWrite(std::string_view verb) {
@@ -23,7 +23,8 @@ bool IsWrite(std::string_view verb) {
          verb == "deletecollection";
 }
 
-// The request's target, as RBAC and kubectl name it: "serviceaccounts/token", "deployments.apps".
+// The target of the request, as RBAC and kubectl write it: "serviceaccounts/token",
+// "deployments.apps".
 std::string Target(const AuditEvent& event) {
   if (!event.has_object) {
     return event.request_uri.substr(0, std::min(event.request_uri.find('?'), kMaxTarget));
@@ -34,7 +35,7 @@ std::string Target(const AuditEvent& event) {
   return target;
 }
 
-// RFC 3339 in UTC, as the server writes it: such texts have the order of their times.
+// Whether the text is RFC 3339 in UTC, as the server writes it. Such texts sort like their times.
 bool IsTime(std::string_view text) {
   constexpr std::string_view kForm = "0000-00-00T00:00:00";
   if (text.size() <= kForm.size() || text.back() != 'Z') return false;
@@ -45,7 +46,8 @@ bool IsTime(std::string_view text) {
   return true;
 }
 
-// The text that tables keep of an event: clients choose the length of a user agent or a name.
+// Shortens the texts that the tables keep, because clients choose the length of a user agent or a
+// name.
 void Shorten(size_t max, AuditEvent* event) {
   const auto cut = [max](std::string& text) {
     if (text.size() > max) text.resize(max);
@@ -61,7 +63,7 @@ void Shorten(size_t max, AuditEvent* event) {
   for (std::string& id : event->credential_ids) cut(id);
 }
 
-// Questions about oneself: asked by POST, but nothing is stored.
+// Reviews of the user's own identity and rights: they use POST, but store nothing.
 bool IsSelfReview(const AuditEvent& event) {
   return event.verb == "create" &&
          ((event.group == "authentication.k8s.io" && event.resource == "selfsubjectreviews") ||
@@ -118,7 +120,7 @@ bool Trace::IsElsewhere(const AuditEvent& event) {
   return true;
 }
 
-// The server writes events in the order of their ends: requests overlap.
+// The server writes an event when its request ends, so the receipt times are not in order.
 void Trace::NoteTime(const std::string& received) {
   if (!IsTime(received)) return;
   if (first_.empty() || received < first_) first_ = received;
@@ -126,7 +128,7 @@ void Trace::NoteTime(const std::string& received) {
 }
 
 bool Trace::Counts(const AuditEvent& event) {
-  // A watch that goes on has no end yet; a request without a user is answered at its start.
+  // An open watch has no end yet; a request without a user is answered at its start.
   const bool counts_at_start = event.verb == "watch" || event.username.empty();
   if (event.stage == "ResponseStarted"
           ? !counts_at_start
@@ -147,7 +149,8 @@ void Trace::AddEvent(const AuditEvent& event) {
   if (!by_user && IsElsewhere(event)) return;
   ++requests_;
 
-  // Base that may not act as a component, while the server does not yet know its roles, say.
+  // Base tried to act as a component and was denied, for example before the server knew base's
+  // roles.
   const bool in_vain = event.impersonation_refused && by_agent && by_user == kBaseComponent;
   // A component that impersonates another user counts as itself.
   const bool impersonates = !by_user && by_token && !event.impersonated.empty();
@@ -162,7 +165,7 @@ void Trace::AddEvent(const AuditEvent& event) {
   }
   const bool other = options_.others.contains(event.user());
   if (!other && !in_vain) {
-    // Base sends the user agents of those that it acts as; a component sends its own.
+    // Base sends the user agent of the component as which it acts; a component sends its own.
     const bool acts = !event.impersonated.empty() && by_token && *by_token != kBaseComponent;
     CheckIdentity(event, component, acts ? by_token : std::nullopt,
                   by_user.has_value() || impersonates);
@@ -184,7 +187,7 @@ void Trace::AddEvent(const AuditEvent& event) {
 
   if (component == kBaseComponent && by_user && !other) CheckBase(event, operation);
   if (by_user && component != kBaseComponent) instances_.NoteBinding(event, component);
-  if (options_.others.contains(event.username)) return;  // whoever issued its tokens
+  if (options_.others.contains(event.username)) return;  // any user may have issued its tokens
   NoteCredentials(event, by_token.value_or(""), &row);
 }
 
@@ -291,8 +294,8 @@ void Trace::FindAtEnd(const char* kind, std::string text, TraceReport* report) {
 
 TraceReport Trace::Finish() {
   TraceReport report;
-  // A log does not say whether the chart has killSwitch. With it the manager binds all tokens,
-  // without it none.
+  // A log does not show whether the chart has killSwitch. With it the manager binds all tokens;
+  // without it, no token is bound.
   if (binds_tokens_ && unbound_) {
     Find(*unbound_, "token-request",
          StrCat("base requested a token of ", unbound_->name,

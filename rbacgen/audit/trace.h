@@ -25,28 +25,30 @@
 namespace mandate::rbacgen {
 
 struct TraceOptions {
-  // Requests are ours if their user is the ServiceAccount base_name or base_name-<component> of
-  // the namespace, or their user agent begins with this. A manager of another namespace is not
-  // ours.
+  // A request is the manager's if its user is the ServiceAccount base_name or base_name-<component>
+  // of the namespace, or if its user agent begins with this prefix. Requests of a manager in
+  // another namespace are not counted.
   std::string user_agent_prefix = "mandate-manager/";
   std::string ns = "mandate-system";
   std::string base_name = "mandate-manager";
-  // Users that no Mandate manager runs as, with a name for each. The trace does not check the
-  // origin of their tokens or their user agents.
+  // The users of programs that are not a Mandate manager, with a name for each. For them, the trace
+  // does not check user agents or the origin of tokens.
   std::map<std::string, std::string, std::less<>> others;
   // Addresses that one process may use in turn, such as those of a gateway.
   std::vector<AddressRange> addresses;
-  // The audiences that the manager requests tokens for, its --token-audiences; empty: the default.
+  // The audiences for which the manager requests tokens (--token-audiences). Empty for the default.
   std::vector<std::string> token_audiences;
-  // Whether the manager makes missing ServiceAccounts of its components, by the flag of that name.
+  // Whether the manager makes missing ServiceAccounts of its components
+  // (--create-service-accounts).
   bool create_service_accounts = false;
   // How long a token may still be used after the first use of the next one.
   absl::Duration token_overlap = absl::Seconds(60);
-  size_t max_identities = 1000;     // rows; further ones are one row "(others)"
-  size_t max_operations = 500;      // verb × resource of one identity; further ones are "(others)"
-  size_t max_credentials = 10000;   // ours, issued, and used; further ones cannot be joined
-  size_t max_elsewhere = 100;       // other namespaces with a manager
-  size_t max_findings = 1000;       // different ones; further ones are counted
+  size_t max_identities = 1000;  // rows; further identities share one row "(others)"
+  size_t max_operations = 500;   // verb × resource of one identity; further ones share "(others)"
+  // of the manager: issued ones, and as many used ones; further ones cannot be joined
+  size_t max_credentials = 10000;
+  size_t max_elsewhere = 100;       // other namespaces that have a manager
+  size_t max_findings = 1000;       // different findings; further ones are only counted
   size_t recent_audit_ids = 65536;  // how far apart two events of one request may be
   size_t max_text = 512;            // bytes of a name, agent or id; the rest is cut off
 };
@@ -62,7 +64,7 @@ struct TraceKey {
 
 struct OperationCount {
   int64_t count = 0;
-  int64_t denied = 0;  // 401, 403
+  int64_t denied = 0;  // responses with 401 or 403
 };
 
 struct TraceRow {
@@ -72,36 +74,39 @@ struct TraceRow {
 
 struct TraceReport {
   std::map<TraceKey, TraceRow> rows;
-  std::vector<TokenOrigin> tokens;  // by component, time and id
+  std::vector<TokenOrigin> tokens;  // sorted by component, time and id
   // Findings, each with a count and an example.
   std::vector<TraceFinding> findings;
   int64_t lines = 0;
-  int64_t requests = 0;  // ours
+  int64_t requests = 0;  // requests of the manager
   int64_t unreadable_lines = 0;
-  int64_t unused_tokens = 0;  // issued by base, not used in this log
-  // Of the unreadable ones, the first few: "audit.log:17: why".
+  int64_t unused_tokens = 0;  // tokens that base made and this log does not use
+  // The first few unreadable lines: "audit.log:17: why".
   std::vector<std::string> unreadable;
-  std::set<std::string> issued_to;  // ServiceAccounts, namespace/name, that base made tokens for
-  // Requests of other namespaces' accounts that are called as ours, with our user agent.
+  // the ServiceAccounts (namespace/name) for which base made tokens
+  std::set<std::string> issued_to;
+  // The number of requests of another namespace's manager, by namespace: the account's name and the
+  // user agent are like this manager's.
   std::map<std::string, int64_t> elsewhere;
-  bool issued_left_out = false;  // TokenRequests for our components were more than are kept
-  std::string first, last;       // when the earliest and latest requests came; RFC 3339
+  bool issued_left_out = false;  // the log has more TokenRequests for components than are kept
+  std::string first, last;       // the times of the earliest and latest requests; RFC 3339
 };
 
 // Not thread-safe.
 class Trace {
  public:
-  // Called with each request that counts, once: as which component it acted, and whose token it
-  // carried (another's when it impersonates). From authenticated users only, empty if the
-  // user is not a component: a user agent proves nothing.
+  // Called once for each counted request, with the component as which it acted and the component
+  // whose token it carried; they differ if the token's owner impersonates. Both come from
+  // authenticated users only and are empty if the user is not a component, because a user agent
+  // proves nothing.
   using Observer = std::function<void(const AuditEvent& event, const std::string& component,
                                       const std::string& bearer)>;
 
   explicit Trace(TraceOptions options, Observer observer = nullptr);
 
-  // The text of one event. InvalidArgument if it is not an event: then nothing is counted.
+  // Reads the text of one event. InvalidArgument if it is not an event; then nothing is counted.
   absl::Status Add(std::string_view text);
-  // A part of a log that could not be read, and its place.
+  // Records a part of a log that could not be read, and its place.
   void AddUnreadable(const std::string& log, int64_t line, std::string_view why);
   TraceReport Finish();
 
@@ -114,33 +119,33 @@ class Trace {
 
   void AddEvent(const AuditEvent& event);
   void NoteTime(const std::string& received);
-  // nullopt: the user is not an identity of the manager.
+  // The component of the user; nullopt if the user is not an identity of the manager.
   std::optional<std::string> ComponentOf(std::string_view username) const;
-  // Whether this is the one event of its request that counts.
+  // Whether this event is the one that counts for its request.
   bool Counts(const AuditEvent& event);
-  // Whether the request is another namespace's manager's; then it is counted as that.
+  // Whether the request is from a manager in another namespace; if so, counts it in elsewhere_.
   bool IsElsewhere(const AuditEvent& event);
-  // `component` acted; `impersonator` is a component, not base, that impersonated a user.
+  // `component` acted; `impersonator` is set if a component other than base impersonated a user.
   void CheckIdentity(const AuditEvent& event, const std::string& component,
                      const std::optional<std::string>& impersonator, bool known_user);
   void CheckBase(const AuditEvent& event, const std::string& operation);
   void CheckTokenRequest(const AuditEvent& event);
   void NoteCredentials(const AuditEvent& event, const std::string& component, TraceRow* row);
   void Find(const AuditEvent& event, const char* kind, std::string text);
-  // A finding of the whole log, if there is still room.
+  // Adds a finding about the whole log, if the limit allows it.
   void FindAtEnd(const char* kind, std::string text, TraceReport* report);
 
   const TraceOptions options_;
   const Observer observer_;
-  AuditEvent event_;  // the one that is being read
+  AuditEvent event_;  // the event that is being read
   std::map<TraceKey, TraceRow> rows_;
   TokenBook tokens_;
   InstanceBook instances_;
   bool binds_tokens_ = false;              // base requested a token that is bound to a Secret
-  std::optional<AuditEvent> unbound_;      // the first that was not
+  std::optional<AuditEvent> unbound_;      // the first token request that was not bound
   std::map<std::string, Found> findings_;  // by text
   RecentSet recent_;
-  size_t row_credentials_ = 0;  // in all rows
+  size_t row_credentials_ = 0;  // the number in all rows
   int64_t lines_ = 0;
   int64_t requests_ = 0;
   int64_t unreadable_ = 0;

@@ -23,7 +23,7 @@ struct TraceFinding {
   std::string text;  // the thing and the reason
 };
 
-// That kind; the name must be one.
+// The kind with this name, which must exist.
 const TraceFindingKind& KindOf(std::string_view name);
 
 }  // namespace mandate::rbacgen

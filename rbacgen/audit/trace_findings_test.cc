@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// Each of these must be found, and only this.
+// Each case must give exactly the listed findings.
 TEST(TraceFindings, FindsWhatMustNotBe) {
   const Line mint = Mint("a", "JTI=a1");
   Line masters;
@@ -89,7 +89,7 @@ TEST(TraceFindings, ARefusedTokenIsNobodysRequest) {
   EXPECT_EQ(r.rows.begin()->second.operations.begin()->second.denied, 1);
 }
 
-// --identity-mode=impersonate: base's token, the component's name.
+// With --identity-mode=impersonate, requests have base's token and the component's user.
 TEST(TraceFindings, AnImpersonatedComponentNeedsNoTokenOfItsOwn) {
   Line l;
   l.user = kBase;
@@ -101,7 +101,7 @@ TEST(TraceFindings, AnImpersonatedComponentNeedsNoTokenOfItsOwn) {
   EXPECT_EQ(r.rows.begin()->first.component, "a");
 }
 
-// Whether it may is the report's question, by its right to impersonate.
+// The four-way report checks whether the component has the right to impersonate.
 TEST(TraceFindings, AComponentThatImpersonatesIsItself) {
   const std::vector<Line> mint = {Mint("a", "JTI=a1"), Mint("b", "JTI=b1")};
   for (const char* whom : {"jane", "system:serviceaccount:mandate-system:mandate-manager-b",
@@ -110,7 +110,7 @@ TEST(TraceFindings, AComponentThatImpersonatesIsItself) {
     const TraceReport r = TraceOf({mint[0], l});
     EXPECT_THAT(Texts(r), IsEmpty()) << whom;
     EXPECT_EQ(r.rows.begin()->first.username, whom);
-    // Under another's user agent it is still found, as itself.
+    // The user agent of another component is still reported, with the component's own user.
     EXPECT_THAT(FindingsOf({mint[0], With(&Line::agent, std::string(kBaseAgent) + " b", l)}),
                 ElementsAre(HasSubstr("user system:serviceaccount:mandate-system:mandate-manager-a "
                                       "does not match its user agent, which names b")))
@@ -142,12 +142,13 @@ TEST(TraceFindings, WhoMayNotImpersonateIsDeniedAndNoImpostor) {
   EXPECT_THAT(Texts(r), IsEmpty());
   EXPECT_EQ(r.rows.begin()->first.component, "a");
   EXPECT_EQ(r.rows.begin()->second.operations.begin()->second.denied, 1);
-  // What was answered, or refused for another reason, was base itself under a component's name.
+  // A request that was answered, or denied for another reason, was sent as base itself with a
+  // component's user agent.
   EXPECT_THAT(FindingsOf({With(&Line::code, 200, l)}), Not(IsEmpty()));
   EXPECT_THAT(FindingsOf({With(&Line::message, std::string("cannot"), l)}), Not(IsEmpty()));
 }
 
-// A manager of the same name in another namespace is neither base nor ours.
+// A manager with the same name in another namespace is a different manager.
 TEST(TraceFindings, AnotherNamespacesManagerIsNotOurs) {
   Line evil = Mint("a", "JTI=a1");
   evil.user = "system:serviceaccount:evil:mandate-manager";
@@ -155,7 +156,7 @@ TEST(TraceFindings, AnotherNamespacesManagerIsNotOurs) {
               ElementsAre("credential id JTI=a1 of a was not issued by base but by "
                           "system:serviceaccount:evil:mandate-manager"));
 
-  // Staging's requests are not production's, and no findings.
+  // Requests of staging's manager do not count for production, and are not findings.
   std::vector<Line> both = {Mint("a", "JTI=a1"), Line(), Mint("a", "JTI=s1"), Line()};
   both[2].user = "system:serviceaccount:staging:mandate-manager";
   both[2].ns = "staging";
@@ -174,7 +175,7 @@ TEST(TraceFindings, AnotherNamespacesManagerIsNotOurs) {
               ElementsAre(HasSubstr("base wrote more than its tokens and its lease")));
 }
 
-// Every cluster makes thousands of tokens for others, the kubelets' pods.
+// In every cluster, kubelets request thousands of tokens for pods.
 TEST(TraceFindings, OthersTokensTakeNoRoom) {
   TraceOptions options;
   options.max_credentials = 2;
@@ -191,7 +192,7 @@ TEST(TraceFindings, OthersTokensTakeNoRoom) {
   EXPECT_THAT(FindingsOf(lines, options), IsEmpty());
 }
 
-// A request that was not kept may have been in the log.
+// The log may have the TokenRequest, although it was not kept.
 TEST(TraceFindings, DoesNotClaimThatALeftOutTokenHasNoOrigin) {
   TraceOptions options;
   options.max_credentials = 2;
@@ -202,7 +203,7 @@ TEST(TraceFindings, DoesNotClaimThatALeftOutTokenHasNoOrigin) {
   EXPECT_TRUE(r.issued_left_out);
 }
 
-// A project without a Mandate manager: its user agents and tokens are not checked.
+// A project without a Mandate manager: the trace does not check its user agents and tokens.
 TEST(TraceFindings, OthersAreNamedAndNotJudged) {
   TraceOptions options;
   options.others = {{"system:serviceaccount:shop:web", "web"}};

@@ -41,7 +41,7 @@ TEST(Trace, CountsEachIdentitysRequests) {
 TEST(Trace, OthersAreNotOurs) {
   Line other;
   other.user = "system:serviceaccount:mandate-system:other";
-  other.agent = "kubectl/1 mandate-manager/";  // in the line, but not at the beginning
+  other.agent = "kubectl/1 mandate-manager/";  // the prefix is not at the beginning
   const TraceReport r = TraceOf({other});
   EXPECT_EQ(r.requests, 0);
   EXPECT_EQ(r.lines, 1);
@@ -60,7 +60,7 @@ TEST(Trace, ARequestCountsOnce) {
   EXPECT_EQ(count({at("RequestReceived", "list", "1"), at("ResponseComplete", "list", "1")}), 1);
   EXPECT_EQ(count({at("ResponseStarted", "get", "1"), at("ResponseComplete", "get", "1")}), 1);
   EXPECT_EQ(count({at("ResponseStarted", "get", "1")}), 0);
-  EXPECT_EQ(count({at("ResponseStarted", "watch", "1")}), 1);  // it still goes on
+  EXPECT_EQ(count({at("ResponseStarted", "watch", "1")}), 1);  // the watch is still open
   EXPECT_EQ(count({at("ResponseStarted", "watch", "1"), at("ResponseComplete", "watch", "1")}), 1);
   EXPECT_EQ(count({at("Panic", "list", "1")}), 1);
   EXPECT_EQ(count({at("ResponseComplete", "list", "1"), at("ResponseComplete", "list", "1")}), 1);
@@ -88,7 +88,7 @@ TEST(Trace, RefusesWhatIsNoEventAndNamesWhatIsUnreadable) {
   const TraceReport r = trace.Finish();
   EXPECT_EQ(r.lines, 7);
   EXPECT_EQ(r.unreadable_lines, 7);
-  ASSERT_THAT(r.unreadable, SizeIs(5));  // the first few
+  ASSERT_THAT(r.unreadable, SizeIs(5));  // only the first few are kept
   EXPECT_EQ(r.unreadable[0], "audit.log:1: why");
 }
 
@@ -125,7 +125,8 @@ TEST(Trace, ObservesAuthenticatedUsersAlone) {
   EXPECT_EQ(trace.Finish().requests, 3);
 }
 
-// One credential id for each request, as of a thief who asks for many or of a log of years.
+// Each request has another credential id, as with a thief who requests many tokens, or a log of
+// years.
 TEST(Trace, CredentialIdsAreBoundedHoweverTheyCome) {
   TraceOptions options;
   options.max_credentials = 3;
@@ -133,7 +134,7 @@ TEST(Trace, CredentialIdsAreBoundedHoweverTheyCome) {
   std::vector<Line> lines;
   for (int i = 0; i < 9; ++i) {
     lines.push_back(With(&Line::credential, StrCat("JTI=", i)));
-    // The first few under further user agents: a row for each.
+    // The first few ids again, with other user agents, so that each has a row of its own.
     lines.push_back(With(&Line::agent, StrCat("mandate-manager/", i, " (linux/amd64) a"),
                          With(&Line::credential, StrCat("JTI=", i % 3))));
   }

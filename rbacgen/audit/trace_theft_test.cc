@@ -1,4 +1,4 @@
-// Thefts of credentials are found, and nothing that a manager does by itself is taken for one.
+// Stolen credentials are reported, and normal behaviour of the manager is not.
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,14 +24,14 @@ std::string At(int minute) {
                 minute % 60 < 10 ? "0" : "", minute % 60, ":00.000000Z");
 }
 
-// "kind" of each finding.
+// The kinds of the findings.
 std::vector<std::string> Kinds(const TraceReport& report) {
   std::vector<std::string> kinds;
   for (const TraceFinding& finding : report.findings) kinds.push_back(finding.kind);
   return kinds;
 }
 
-// One of the manager's processes.
+// A process of the manager, in its own pod.
 struct Process {
   std::string pod, address;
   std::string base = StrCat("JTI=base-", pod);
@@ -198,7 +198,7 @@ TEST(TraceTheft, FindingsNameWhoAndWhere) {
   }
 }
 
-// A token of before this log: where base is, is known.
+// The token was requested before this log, but the log shows base's addresses.
 TEST(TraceTheft, ATokenWithoutAnOriginIsComparedWithBase) {
   EXPECT_THAT(Kinds(TraceOf({Leads(0, kPod), Used(1, kPod, "JTI=a1")})),
               ElementsAre("token-origin"));
@@ -240,7 +240,7 @@ TEST(TraceTheft, ABindingForNoInstanceIsFoundWhereTheLogCanShowIt) {
       Instances("create", R"("responseObject":{"kind":"ScopeInstance","metadata":{"uid":"u-2"}},)");
   const Line part = Instances(
       "list", R"("responseObject":{"metadata":{"continue":"x"},"items":[{"metadata":{}}]},)");
-  // As `kubectl get scopeinstances` asks for it.
+  // `kubectl get scopeinstances` requests a Table.
   const auto table = [](const char* rows) {
     return Instances(
         "list", StrCat(R"("responseObject":{"kind":"Table","metadata":{},"rows":)", rows, "},"));

@@ -27,7 +27,7 @@ std::string Username(std::string_view account) {
   return StrCat("system:serviceaccount:mandate-system:", account);
 }
 
-// The members that every served field owner has, in Kubernetes' FieldsV1: many short strings.
+// The managedFields that served objects have, in Kubernetes' FieldsV1: many short strings.
 constexpr char kManagedFields[] =
     R"("managedFields":[{"manager":"kube-controller-manager","operation":"Update","apiVersion":"v1",)"
     R"("time":"2026-11-21T03:16:05Z","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:labels":)"
@@ -69,7 +69,7 @@ std::string AuditLogMaker::Uuid() {
 AuditLogMaker::Request AuditLogMaker::Ours() {
   const int component = Dice(components_);
   const std::string name = StrCat("c", component);
-  if (Dice(50) == 0) {  // a token; the one that its component shows below
+  if (Dice(50) == 0) {  // a TokenRequest for the token that the component uses below
     return {Username("mandate-manager"),
             "mandate-manager/0.1.0 (linux/amd64)",
             "base",
@@ -152,7 +152,7 @@ std::string AuditLogMaker::Next() {
   const std::string time =
       absl::StrFormat("2026-11-21T%02d:%02d:%02d.%06dZ", (events_ / 360000) % 24,
                       (events_ / 6000) % 60, (events_ / 100) % 60, events_ * 10000 % 1000000);
-  // A component's token is replaced at each thousandth event.
+  // A component gets a new token after every thousand events.
   const auto jti = [&](std::string_view who) {
     return StrCat("JTI=", who, "-", events_ / 1000, "-4b1c-8f53-6a5c1f0a9b11");
   };

@@ -1,5 +1,5 @@
-// Audit logs as kube-apiserver writes them, of any size, the same for the same seed: what the
-// benchmarks and the reader's tests read.
+// Makes audit logs like those of kube-apiserver, of any size; the same seed makes the same log.
+// Used by benchmarks and by the reader's tests.
 #ifndef RBACGEN_AUDIT_TESTING_AUDIT_LOG_MAKER_H_
 #define RBACGEN_AUDIT_TESTING_AUDIT_LOG_MAKER_H_
 
@@ -12,12 +12,12 @@ namespace mandate::rbacgen::testing {
 // Not thread-safe.
 class AuditLogMaker {
  public:
-  // `components`: how many identities mandate-manager-c0, -c1, … there are, each with one token at
-  // a time. The rest of the log is what a cluster does anyway: kubelets, controllers, people.
+  // `components` is the number of identities mandate-manager-c0, -c1, …; each has one token at a
+  // time. The other events are typical of any cluster: kubelets, controllers, people.
   AuditLogMaker(uint64_t seed, int components);
 
-  // One event of stage ResponseComplete (a watch: ResponseStarted) with its line feed. A third has
-  // level Metadata, a third Request, a third RequestResponse, as far as its verb has bodies.
+  // One event of stage ResponseComplete (a watch: ResponseStarted), with its line feed. The levels
+  // are Metadata, Request and RequestResponse in equal parts, if the verb has bodies.
   std::string Next();
 
  private:
