@@ -31,7 +31,7 @@ std::string KeyOf(const T& object) {
   return object.name;
 }
 
-// Adds the `more` that `wanted` accepts and that `objects` has none of that name of.
+// Adds the objects of `more` that `wanted` accepts, unless `objects` has one with the same name.
 template <class T, class Wanted>
 void AddMissing(const std::vector<T>& more, Wanted wanted, std::vector<T>* objects) {
   std::set<std::string> known;
@@ -41,7 +41,7 @@ void AddMissing(const std::vector<T>& more, Wanted wanted, std::vector<T>* objec
   }
 }
 
-// The names of these ClusterRoles and of all that they aggregate, by way of others too.
+// The names of these ClusterRoles and of all ClusterRoles that they aggregate, also indirectly.
 std::set<std::string> WithParts(std::vector<std::string> left,
                                 const std::map<std::string, Aggregation>& aggregation) {
   std::set<std::string> parts;
@@ -62,7 +62,7 @@ std::set<std::string> WithParts(std::vector<std::string> left,
 
 template <class Wanted>
 void AddClusterRoles(const World& builtin, Wanted wanted, World* world) {
-  // A role of the world's keeps what the world says of it.
+  // If the world has the role, its own selectors stay.
   for (const auto& [name, aggregation] : builtin.aggregation) {
     if (wanted(name)) world->aggregation.try_emplace(name, aggregation);
   }
@@ -89,7 +89,7 @@ Referred ReferredBy(const rbac::Policy& policy) {
   return referred;
 }
 
-// Adds those of `builtin`. Whether there were any.
+// Adds the roles of `builtin` that are referred to. Returns whether it added any.
 bool AddReferred(const World& builtin, const Referred& referred, World* world) {
   rbac::Policy& policy = world->policy;
   const size_t before = policy.cluster_roles.size() + policy.roles.size();
@@ -104,7 +104,7 @@ bool AddReferred(const World& builtin, const Referred& referred, World* world) {
   return policy.cluster_roles.size() + policy.roles.size() > before;
 }
 
-// Adds to each of the roles the rules that `more` has of it.
+// Adds to each role the rules that `more` has for it.
 template <class Role>
 void AddRules(const std::vector<Role>& more, std::vector<Role>* roles) {
   std::map<std::string, const Role*> by_key;
@@ -118,7 +118,8 @@ void AddRules(const std::vector<Role>& more, std::vector<Role>* roles) {
   }
 }
 
-// With the rules of both versions. The oldest has no role or binding that 1.36 does not have.
+// The policy with the rules of both versions. Kubernetes 1.36 has all roles and bindings of the
+// oldest version.
 const World& EitherPolicy() {
   static const World& world = *[] {
     auto* either = new World(BuiltinPolicy());

@@ -1,4 +1,4 @@
-// The roles and bindings that every API server makes at its start (Kubernetes' bootstrap policy).
+// The roles and bindings that every API server makes when it starts (Kubernetes' bootstrap policy).
 #ifndef RBACGEN_WORLD_BUILTIN_POLICY_H_
 #define RBACGEN_WORLD_BUILTIN_POLICY_H_
 
@@ -6,21 +6,22 @@
 
 namespace mandate::rbacgen {
 
-// Those of Kubernetes 1.36 with its default feature gates, from k8s.io/kubernetes'
-// pkg/auth/authorizer/rbac/bootstrappolicy; aggregated roles are not resolved.
+// The objects of Kubernetes 1.36 with its default feature gates, from k8s.io/kubernetes'
+// pkg/auth/authorizer/rbac/bootstrappolicy. Aggregated roles are not resolved.
 const World& BuiltinPolicy();
-// Those of Kubernetes 1.30, the oldest that the chart supports.
+// The objects of Kubernetes 1.30, the oldest version that the chart supports.
 const World& OldestBuiltinPolicy();
 
-// Adds the built-in roles that the world's bindings refer to and that it does not have, with the
-// roles that they aggregate: those of 1.36 to its policy, those of 1.30 to in_oldest. Before
-// ResolveAggregates(), so that the world's own roles with the label aggregate-to-view are part of
-// view. Nothing is added to a whole cluster.
+// Adds the built-in roles that the world's bindings refer to and that the world does not have, with
+// the roles that they aggregate: those of 1.36 to its policy, those of 1.30 to in_oldest. Must be
+// called before ResolveAggregates(), so that the world's own roles with the label aggregate-to-view
+// become part of view. Adds nothing to a whole cluster.
 void AddBuiltinRoles(World* world);
 
 // Adds all built-in roles and bindings that the world does not have, and the ServiceAccounts of
-// these bindings: these run in every cluster. Of one version; or of both, and then a role has
-// the rules of both versions: overstating the reach of a user is the safer error.
+// these bindings, which exist in every cluster. The first overload adds those of one version. The
+// second adds roles with the rules of both versions, because overstating the reach of a user is the
+// safer error.
 void AddBuiltinPolicy(const World& builtin, World* world);
 void AddBuiltinPolicy(World* world);
 

@@ -19,7 +19,7 @@ namespace {
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// Binds ann to the role, everywhere; with further documents.
+// A world that binds ann to the role in all namespaces, with the documents `more`.
 World Bound(std::string_view role, std::string_view more = "") {
   absl::StatusOr<World> world =
       ReadManifests("test",
@@ -71,7 +71,8 @@ TEST(BuiltinRoles, AreKnownWhereABindingRefersToThem) {
   EXPECT_THAT(UnresolvedBindings(Bound("system:no-such-role")), SizeIs(1));
 }
 
-// The server's controller gives view what the chart's role has, and a chart's role what view has.
+// The server's controller adds the rules of the chart's role to view, and those of view to a role
+// of the chart.
 TEST(BuiltinRoles, AggregateTheWorldsAndAreAggregated) {
   const World reader = Bound("view", R"({apiVersion: rbac.authorization.k8s.io/v1,
       kind: ClusterRole, metadata: {name: gadgets,
@@ -117,7 +118,7 @@ TEST(BuiltinRoles, WhatAClusterLacksIsNowhere) {
   EXPECT_THAT(world.accounts, IsEmpty());
 }
 
-// Some rights came, some went.
+// Newer versions of Kubernetes added some rights and removed others.
 TEST(BuiltinRoles, AreKnownOfTheOldestVersionToo) {
   const auto may = [](const World& world, std::string_view verb, std::string_view group,
                       std::string_view resource) {
@@ -142,8 +143,8 @@ TEST(BuiltinPolicy, OverstatesWhatControllersMay) {
   ResolveAggregates(&world);
   const auto& roles = world.policy.cluster_roles;
   for (const auto& [role, resource] :
-       {std::pair("system:controller:expand-controller", "secrets"),      // 1.30 alone
-        std::pair("system:kube-scheduler", "resourceclaims/binding")}) {  // 1.36 alone
+       {std::pair("system:controller:expand-controller", "secrets"),      // only in 1.30
+        std::pair("system:kube-scheduler", "resourceclaims/binding")}) {  // only in 1.36
     const auto found = std::ranges::find(roles, role, [](const auto& r) { return r.name; });
     ASSERT_NE(found, roles.end());
     EXPECT_TRUE(std::ranges::any_of(found->rules, [&](const rbac::Rule& rule) {

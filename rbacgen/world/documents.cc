@@ -19,7 +19,8 @@ namespace {
 
 constexpr int kMaxDepth = 64;
 constexpr size_t kMaxAliased = 1'000'000;
-// The parser stops reading at the first two; UTF-16 begins with the others, or has the first.
+// The parser stops reading at the first two bytes. UTF-16 text begins with the others, or contains
+// the first.
 constexpr std::string_view kNeverInText("\0\x04\xFE\xFF", 4);
 constexpr std::string_view kCoreTag = "tag:yaml.org,2002:";
 
@@ -31,18 +32,18 @@ absl::Status ErrorAt(int line, std::string_view what) {
   return absl::InvalidArgumentError(StrCat("line ", line, ": ", what));
 }
 
-// YAML 1.1's merge key, which is not in quotes.
+// Whether this is YAML 1.1's merge key; it must not be quoted.
 bool IsMergeKey(const YAML::Node& key) {
   return key.Scalar() == "<<" && key.Tag() != "!" && key.Tag() != "tag:yaml.org,2002:str";
 }
 
-// Makes JSON of nodes of YAML. One thread only.
+// Converts YAML nodes to JSON. Not thread-safe.
 class Converter {
  public:
-  // Without aliases there are fewer values than characters.
+  // Without aliases, a text has fewer values than characters.
   explicit Converter(size_t characters) : left_(characters + kMaxAliased) {}
 
-  // `lines` are above the text of `node`.
+  // `lines` is the number of lines before the text of `node`.
   absl::StatusOr<Json::Value> Convert(const YAML::Node& node, int lines) {
     lines_ = lines;
     return StringsOf(node, 0);
@@ -81,15 +82,16 @@ class Converter {
     return Json::Value();
   }
 
-  // Adds the entries of the map, or of the maps, that a merge key has. As kubectl does (yaml v2):
-  // what comes later in the text replaces what comes before; of several maps the first one counts.
+  // Adds the entries of the map, or of the list of maps, that a merge key has. Like kubectl (yaml
+  // v2): a later entry of the text replaces an earlier one; if several merged maps have a key, the
+  // first one counts.
   absl::Status Merge(const YAML::Node& key, const YAML::Node& value, int depth, Json::Value* map) {
     if (!value.IsMap() && !value.IsSequence()) {
       return ErrorAt(LineOf(key), "the merge key << needs a map or a list of maps");
     }
     if (value.IsSequence()) {
       for (size_t i = value.size(); i-- > 0;) {
-        // A list in a list is an error, as a scalar is.
+        // A list within the list is an error, as a scalar is.
         const YAML::Node& item = value[i].IsSequence() ? key : value[i];
         RETURN_IF_ERROR(Merge(key, item, depth, map));
       }
@@ -112,7 +114,7 @@ class Converter {
     return ErrorAt(LineOf(scalar), "the value of !!binary is not base64");
   }
 
-  // "?" and "!" are scalars without a tag.
+  // "?" and "!" mark scalars without a tag.
   absl::Status CheckTag(const YAML::Node& node) const {
     std::string_view tag = node.Tag();
     if (tag.empty() || tag == "?" || tag == "!") return absl::OkStatus();
@@ -131,7 +133,7 @@ class Converter {
   int lines_ = 0;
 };
 
-// Notes where the last document begins.
+// Records the line at which the last document begins.
 class DocumentStart : public YAML::EventHandler {
  public:
   int line() const { return line_; }
@@ -166,8 +168,7 @@ class Documents {
       JsonCursor cursor(text.substr(start), {.max_bytes = text.size()});
       std::string_view source;
       if (!cursor.SkipValue(&source)) return AddYaml(text.substr(start), line - 1);
-      // A key that is there twice is an error for ParseJson; in YAML, as for kubectl, the last one
-      // counts.
+      // ParseJson rejects a repeated key; for YAML, and so for kubectl, the last value counts.
       if (absl::StatusOr<Json::Value> value = ParseJson(source); !value.ok()) {
         RETURN_IF_ERROR(AddDocument(source, line - 1));
       } else if (!value->isNull()) {
@@ -178,7 +179,7 @@ class Documents {
     }
   }
 
-  // `lines` are above `text`.
+  // `lines` is the number of lines before `text`.
   absl::Status AddYaml(std::string_view text, int lines) {
     for (size_t at = 0, begin = 0; begin < text.size();) {
       const size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
@@ -201,7 +202,7 @@ class Documents {
            (line.size() == 3 || std::string_view(" \t\r\n").find(line[3]) != line.npos);
   }
 
-  // Text with at most one document, after the line `---` with which it may begin.
+  // Adds a text with at most one document; it may begin with a line `---`.
   absl::Status AddDocument(std::string_view text, int lines) {
     if (IsSeparator(text)) {
       const size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
@@ -216,8 +217,8 @@ class Documents {
       return ErrorAt(lines + LinesOf(text.substr(0, at)) + 1,
                      "the text must be UTF-8 without control characters");
     }
-    // The parser skips a byte order mark here, at the start of its text, as kubectl does.
-    // For kubectl, but not for this parser, a line and its comment also end at these.
+    // The parser skips a byte order mark here, at the start of its text, as kubectl does. These
+    // characters also end a line and its comment for kubectl, but not for this parser.
     const std::string yaml = absl::StrReplaceAll(AsAbsl(text), {{"\r\n", "\n"},
                                                                 {"\r", "\n"},
                                                                 {"\xC2\x85", "\n"},
@@ -227,7 +228,7 @@ class Documents {
       std::istringstream in(yaml);
       YAML::Parser parser(in);
       DocumentStart document;
-      // YAML::LoadAll() does not end at text such as "," that the parser does not consume.
+      // YAML::LoadAll() would loop forever on text such as "," that the parser does not consume.
       if (parser.HandleNextDocument(document) && parser.HandleNextDocument(document)) {
         return ErrorAt(lines + document.line() + 1,
                        "text follows the document; a line \"---\" must separate documents");

@@ -1,4 +1,4 @@
-// The documents of YAML and JSON text, divided as kubectl divides them.
+// Splits YAML and JSON text into documents, as kubectl does.
 #ifndef RBACGEN_WORLD_DOCUMENTS_H_
 #define RBACGEN_WORLD_DOCUMENTS_H_
 
@@ -12,14 +12,14 @@
 namespace mandate::rbacgen {
 
 struct Document {
-  int line;  // where it begins, from 1
+  int line;  // the line at which it begins, from 1
   Json::Value value;
 };
 
-// Text that begins with { or [ is a stream of JSON values; what follows the last JSON value is
-// YAML. Lines `---` separate documents of YAML; empty documents are omitted. Scalars of YAML are
-// strings. InvalidArgument with the line: text that is not YAML in UTF-8, a tag that Kubernetes
-// does not use, or a second document without a line `---` before it, which kubectl would skip.
+// Text that begins with { or [ is a stream of JSON values; text after the last JSON value is YAML.
+// Lines `---` separate YAML documents; empty documents are omitted. YAML scalars become strings.
+// InvalidArgument, with the line, if the text is not YAML in UTF-8, has a tag that Kubernetes does
+// not use, or has a second document without a line `---` before it, which kubectl would skip.
 absl::StatusOr<std::vector<Document>> ReadDocuments(std::string_view text);
 
 }  // namespace mandate::rbacgen

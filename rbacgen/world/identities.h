@@ -1,4 +1,4 @@
-// The flag --identity: it maps components to ServiceAccounts that our chart did not name.
+// The flag --identity, which maps components to ServiceAccounts with names other than the chart's.
 #ifndef RBACGEN_WORLD_IDENTITIES_H_
 #define RBACGEN_WORLD_IDENTITIES_H_
 
@@ -13,23 +13,24 @@
 namespace mandate::rbacgen {
 
 struct NamedIdentity {
-  std::string text;  // as the flag has it
+  std::string text;  // the value of the flag
   std::string component;
   rbac::UserInfo user;
 };
 
-// Of "COMPONENT=NAMESPACE/NAME", or another user's name in place of NAMESPACE/NAME.
-// InvalidArgument: another form.
+// Parses "COMPONENT=NAMESPACE/NAME", or "COMPONENT=USER" for another user. InvalidArgument if the
+// form is invalid.
 absl::StatusOr<std::vector<NamedIdentity>> ParseIdentities(const std::vector<std::string>& texts);
 
-// NotFound when `components`, those of a source tree by name, lack one of the identities'. Base is
-// in every tree. A tree without components accepts all identities.
+// NotFound if one of the identities names a component that `components`, the components of a source
+// tree by name, does not have. Every tree has base. A tree without components accepts all
+// identities.
 template <class Map>
 absl::Status CheckComponents(const std::vector<NamedIdentity>& identities, const Map& components);
 
-// Makes the identities the components of the world, and the only ones: a project that names them
-// has no Mandate manager. A source tree's keep the ServiceAccounts that its markers give them.
-// Skips ServiceAccounts that the world does not have, and returns these in words.
+// Makes the identities the only components of the world, because a project that names them has no
+// Mandate manager. The components of a source tree keep the ServiceAccounts from its markers. Skips
+// ServiceAccounts that the world does not have, and returns them in words.
 std::vector<std::string> NameIdentities(const std::vector<NamedIdentity>& identities, World* world);
 
 template <class Map>

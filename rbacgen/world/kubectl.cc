@@ -46,7 +46,7 @@ absl::StatusOr<std::string> Kubectl(const KubectlOptions& options,
   }
   std::string output;
   char buffer[1 << 16];
-  // No signal has a handler that could interrupt these calls.
+  // No signal handler can interrupt these calls.
   for (ssize_t n = 0; (n = read(pipe[0], buffer, sizeof buffer)) > 0;) output.append(buffer, n);
   int status = 0;
   waitpid(child, &status, 0);

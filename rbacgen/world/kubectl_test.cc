@@ -12,7 +12,7 @@
 namespace mandate::rbacgen {
 namespace {
 
-// A program of this shell script.
+// Makes a program from the shell script.
 std::string Program(const std::string& name, const std::string& script) {
   const std::string path = StrCat(testing::TempDir(), "/", name);
   std::ofstream(path) << "#!/bin/sh\n" << script << "\n";

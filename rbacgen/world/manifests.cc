@@ -55,7 +55,7 @@ class Reader {
   Reader(const std::string& input, const std::string& default_ns)
       : input_(input), default_ns_(default_ns) {}
 
-  // An object without kind and apiVersion has those of the list that it is in.
+  // Adds an object. If it has no kind and apiVersion, it has those of the list that contains it.
   absl::Status Add(const Json::Value& object, std::string list_kind = "",
                    std::string list_version = "") {
     if (object.isArray()) return AddItems(object, "", "");
@@ -67,7 +67,7 @@ class Reader {
     }
     if (kind.empty()) return absl::InvalidArgumentError("this object has no kind");
     if (const Json::Value* items = FindMember(object, "items")) {
-      // For kubectl this is a list, whatever its kind is.
+      // kubectl reads this as a list, whatever its kind is.
       if (!items->isArray() && !items->isNull()) {
         return absl::InvalidArgumentError("the items are not a list");
       }
@@ -94,7 +94,8 @@ class Reader {
     if (kind == "Role") {
       policy.roles.push_back({ns, name, Each(object, "rules", ReadRule)});
     } else if (kind == "ClusterRole") {
-      // Others may aggregate it: its labels are its own.
+      // The role stays a separate object even if its name is generated, because other roles may
+      // select its labels.
       if (is_generated) StrAppend(&name, input_, policy.cluster_roles.size());
       policy.cluster_roles.push_back({name, Each(object, "rules", ReadRule)});
       return NoteAggregation(name, object, *metadata);
@@ -177,7 +178,7 @@ absl::StatusOr<World> ReadManifests(const std::string& name, std::string_view te
   };
   const absl::StatusOr<std::vector<Document>> documents = ReadDocuments(text);
   if (!documents.ok()) return error(documents.status(), "");
-  // kustomize lets its own file omit them.
+  // A file of kustomize may omit its kind and apiVersion.
   const bool is_kustomization =
       name.ends_with("kustomization.yaml") || name.ends_with("kustomization.yml");
   const std::string kind = is_kustomization ? "Kustomization" : "";

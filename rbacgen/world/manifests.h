@@ -1,4 +1,4 @@
-// RBAC objects, ServiceAccounts and the names of custom resources from YAML and JSON.
+// Reads RBAC objects, ServiceAccounts and the names of custom resources from YAML and JSON.
 #ifndef RBACGEN_WORLD_MANIFESTS_H_
 #define RBACGEN_WORLD_MANIFESTS_H_
 
@@ -10,13 +10,13 @@
 
 namespace mandate::rbacgen {
 
-// Documents of YAML or JSON (ReadDocuments). An object with `items` is a list, as for kubectl: the
-// items count, and have the kind and apiVersion of the list if they have neither; an array is a
-// list too. Objects of other kinds are skipped. Aggregated ClusterRoles wait for
-// ResolveAggregates(). An object of a namespace that names none is in `default_ns`. `name` is for
-// messages. InvalidArgument with the place: text that ReadDocuments cannot read, a document or item
-// that is not null and not an object with kind and apiVersion, or a Helm template that must be
-// rendered first.
+// Reads the YAML or JSON documents of `text` (ReadDocuments). As for kubectl, an object with
+// `items` is a list: its items count, and have the kind and apiVersion of the list if they have
+// neither. An array is a list too. Objects of other kinds are skipped. Aggregated ClusterRoles are
+// left to ResolveAggregates(). A namespaced object without a namespace is in `default_ns`. Messages
+// use `name`. InvalidArgument, with the place, if ReadDocuments cannot read the text, if a document
+// or item is neither null nor an object with kind and apiVersion, or if the text is a Helm template
+// that must be rendered first.
 absl::StatusOr<World> ReadManifests(const std::string& name, std::string_view text,
                                     const std::string& default_ns);
 

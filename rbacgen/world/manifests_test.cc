@@ -75,7 +75,7 @@ TEST(ReadManifests, AggregatesAcrossFilesAndInSteps) {
   const auto rule = [](const std::string& verb) {
     return "{apiGroups: [''], resources: [pods], verbs: [" + verb + "]}";
   };
-  // Each role selects what comes after it, in another file.
+  // Each role selects the next one, which is in another file.
   const std::string files[] = {role("admin", "to-view: 'true'", selects("admin"), rule("delete")),
                                role("edit", "to-admin: 'true'", selects("edit"), ""),
                                role("view", "to-edit: 'true'", selects("view"), ""),
@@ -92,7 +92,7 @@ TEST(ReadManifests, AggregatesAcrossFilesAndInSteps) {
   for (const rbac::ClusterRole& r : world.policy.cluster_roles) {
     for (const rbac::Rule& its : r.rules) verbs[r.name].insert(its.verbs[0]);
   }
-  // They select each other in a ring, and stop there.
+  // These roles select each other in a circle; resolving them must end.
   const std::set<std::string> both = {"delete", "get"};
   EXPECT_EQ(verbs["admin"], both);
   EXPECT_EQ(verbs["edit"], both);
@@ -111,7 +111,7 @@ TEST(ReadManifests, ReadsAListInJson) {
   EXPECT_EQ(world.policy.cluster_roles.size(), 1);
 }
 
-// `jq .items` of a list writes an array.
+// `jq .items` of a list prints an array.
 TEST(ReadManifests, ReadsTheItemsOfAnArray) {
   constexpr char kJson[] = R"([
     {"kind":"ClusterRole","apiVersion":"rbac.authorization.k8s.io/v1","metadata":{"name":"a"}},
@@ -164,7 +164,7 @@ TEST(ReadManifests, SaysWhatIsWrong) {
   EXPECT_TRUE(ReadManifests("x.yaml", "", "default").ok());
 }
 
-// A binding of cluster-admin to ann, less what stands before `metadata`.
+// The rest of a binding of admin to ann, from `metadata` on.
 constexpr std::string_view kRest =
     "\"metadata\":{\"name\":\"b\"},\"roleRef\":{\"kind\":\"ClusterRole\",\"name\":\"admin\"},"
     "\"subjects\":[{\"kind\":\"User\",\"name\":\"ann\"}]";
@@ -177,26 +177,26 @@ std::string Binding(std::string_view lead =
 
 constexpr std::string_view kOther = "{\"apiVersion\":\"v1\",\"kind\":\"Pod\"}";
 
-// `kubectl apply` creates the binding from each of these.
+// `kubectl apply` creates the binding from each of these texts.
 TEST(ReadManifests, FindsTheObjectsThatKubectlFinds) {
   const std::string other(kOther);
   const std::string typed =
       "{\"kind\":\"ClusterRoleBindingList\",\"apiVersion\":\"rbac.authorization.k8s.io/v1\",";
   const std::string kTexts[] = {
-      // Items of any object.
+      // Items in an object of any kind.
       "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\nitems:\n- " + Binding() + "\n",
       "{\"kind\":\"Bundle\",\"items\":[" + Binding() + "]}",
-      // Items that have the kind of their list.
+      // Items that get their kind from the list.
       typed + "\"items\":[" + Binding("") + "]}",
       "a: &a\n- " + Binding("") + "\n" +
           "kind: ClusterRoleBinding\napiVersion: rbac.authorization.k8s.io/v1\nitems: *a\n",
-      // A byte order mark at the start of a later document.
+      // A byte order mark at the beginning of a later document.
       other + "\n---\n\xEF\xBB\xBF" +
           "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\n" +
           "metadata: {name: b}\nroleRef: {kind: ClusterRole, name: admin}\n" +
           "subjects: [{kind: User, name: ann}]\n",
       "--- # a comment\n# another\n---\n\xEF\xBB\xBF" + Binding(),
-      // JSON documents, also with null between them, or with YAML after them.
+      // JSON documents, also with null between them or YAML after them.
       other + "\nnull\n" + Binding(),
       other + Binding() + other,
       "\n" + other + "\n---\n" + other + "\n---\n" + Binding(),
@@ -207,11 +207,11 @@ TEST(ReadManifests, FindsTheObjectsThatKubectlFinds) {
               "!!binary Q2x1c3RlclJvbGVCaW5kaW5n, "),
       Binding("\"apiVersion\": rbac.authorization.k8s.io/v1, !!binary a2luZA==: "
               "ClusterRoleBinding, "),
-      // Line breaks of YAML 1.1 that end a comment.
+      // Line breaks of YAML 1.1, which end a comment.
       "# x\xC2\x85" + Binding(),
       "# x\xE2\x80\xA8" + Binding(),
       "# x\r" + Binding(),
-      // The end of a document.
+      // The end marker of a document.
       Binding() + "\n...\n---\n" + other,
   };
   for (const std::string& text : kTexts) {
@@ -223,7 +223,7 @@ TEST(ReadManifests, FindsTheObjectsThatKubectlFinds) {
   }
 }
 
-// A list without objects is not an object, for kubectl.
+// For kubectl, a list without items has no object, and is itself not an object.
 TEST(ReadManifests, HasNoObjectOfAListWithoutItems) {
   for (const char* items : {"[]", "null", "[null]"}) {
     std::string text = Binding();
@@ -263,7 +263,7 @@ TEST(ReadManifests, RefusesWhatKubectlCannotRead) {
       {other + "\n---\n# x\n\x04\n" + Binding(), "x.yaml: line 4: the text must be UTF-8"},
       {other + std::string("\n---\n\0:\n", 8) + Binding(),
        "x.yaml: line 3: the text must be UTF-8"},
-      // YAML::LoadAll() never ends.
+      // YAML::LoadAll() loops forever on these texts.
       {",", "x.yaml: line 1: text follows the document"},
       {other + ",\n" + Binding(), "x.yaml: line 1: text follows the document"},
       {other + "\n---\n,", "x.yaml: line 3: text follows the document"},
@@ -275,7 +275,7 @@ TEST(ReadManifests, RefusesWhatKubectlCannotRead) {
   }
 }
 
-// kubebuilder writes such files into the folders of its manifests.
+// kubebuilder puts such files into the folders of its manifests.
 TEST(ReadManifests, KnowsAKustomization) {
   constexpr char kText[] = "resources:\n- role.yaml\n";
   EXPECT_TRUE(ReadManifests("config/rbac/kustomization.yaml", kText, "default").ok());
@@ -292,7 +292,7 @@ TEST(ReadManifests, CountsLinesAcrossDocuments) {
               HasSubstr("x.yaml: line 9: end of sequence flow not found"));
 }
 
-// The answers are those of `kubectl annotate --local -o json -f FILE a=b`.
+// The expected results are those of `kubectl annotate --local -o json -f FILE a=b`.
 TEST(ReadManifests, MergesAsKubectlDoes) {
   const auto rule = [](const std::string& yaml) {
     return ReadManifests("x.yaml",

@@ -18,7 +18,7 @@ bool EndsWithAny(std::string_view word, std::initializer_list<std::string_view> 
   return std::ranges::any_of(ends, [&](std::string_view end) { return word.ends_with(end); });
 }
 
-// English, as far as resources are named.
+// The English rules for plurals, as far as names of resources need them.
 bool IsPluralOf(std::string_view plural, std::string_view singular) {
   if (plural == StrCat(singular, "s")) return true;
   if (singular.ends_with('y')) {
@@ -41,13 +41,13 @@ bool IsCalled(const ResourceNames& r, std::string_view name, NameKind kind) {
   return std::ranges::find(r.short_names, name) != r.short_names.end();
 }
 
-// "v1", "v1beta2".
+// Such as "v1" and "v1beta2".
 bool IsVersion(std::string_view label) {
   if (label.size() < 2 || label[0] != 'v' || !absl::ascii_isdigit(label[1])) return false;
   return std::ranges::all_of(label, [](unsigned char c) { return absl::ascii_isalnum(c); });
 }
 
-// All that the policy's rules name.
+// The resources that the policy's rules name.
 std::set<std::pair<std::string, std::string>> NamedInRules(const rbac::Policy& policy) {
   std::set<std::pair<std::string, std::string>> named;  // group, resource
   const auto look = [&](const std::vector<rbac::Rule>& rules) {
@@ -69,13 +69,13 @@ class Finder {
   Finder(const std::vector<ResourceNames>& custom, const rbac::Policy& policy)
       : custom_(custom), named_(NamedInRules(policy)) {}
 
-  // Of one group, or of any.
+  // Finds the resource in the group, or in any group.
   std::optional<ResourceId> Find(std::string_view name, std::optional<std::string_view> group) {
     for (const NameKind kind : {NameKind::kPlural, NameKind::kSingular, NameKind::kShort}) {
       if (auto found = Builtin(name, kind, group, /*served=*/true)) return found;
       if (auto found = Custom(name, kind, group)) return found;
       if (auto found = InRules(name, kind, group)) return found;
-      // Last, as custom resources may be called "users".
+      // These come last, because a custom resource may be called "users".
       if (auto found = Builtin(name, kind, group, /*served=*/false)) return found;
     }
     return std::nullopt;
@@ -88,7 +88,8 @@ class Finder {
   }
 
  private:
-  // The core group before others. Of those that a server serves, or that are only ever authorized.
+  // Finds a built-in resource; the core group comes before the others. `served` selects resources
+  // that a server serves, or those that are only authorized.
   static std::optional<ResourceId> Builtin(std::string_view name, NameKind kind,
                                            std::optional<std::string_view> group, bool served) {
     std::optional<ResourceId> found;
@@ -110,7 +111,7 @@ class Finder {
     return std::nullopt;
   }
 
-  // The only one.
+  // Finds the resource in the rules; nullopt if more than one resource matches.
   std::optional<ResourceId> InRules(std::string_view name, NameKind kind,
                                     std::optional<std::string_view> group) const {
     std::set<std::pair<std::string, std::string>> found;

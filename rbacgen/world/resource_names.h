@@ -10,7 +10,7 @@
 
 namespace mandate::rbacgen {
 
-// Of one resource, in lower case.
+// The names of one resource, in lower case.
 struct ResourceNames {
   std::string group;
   std::string plural;
@@ -30,10 +30,11 @@ struct ResourceId {
   bool operator==(const ResourceId&) const = default;
 };
 
-// The resource that TYPE, TYPE.GROUP or TYPE.VERSION.GROUP names, in any case, as for kubectl. The
-// search order is Kubernetes' own resources, then the `custom` ones, then those that the policy's
-// rules name, whose singular is guessed; a plural is preferred to a singular, and that to a short
-// name. An unknown name counts as a plural, and without a group as one of the core group.
+// The resource that TYPE, TYPE.GROUP or TYPE.VERSION.GROUP names, without regard to case, as for
+// kubectl. The search order is: Kubernetes' own resources, the `custom` ones, then those that the
+// policy's rules name, whose singular is guessed. A plural is preferred to a singular, and a
+// singular to a short name. An unknown name counts as a plural; without a group, it is in the core
+// group.
 ResourceId FindResource(std::string_view type, const std::vector<ResourceNames>& custom,
                         const rbac::Policy& policy);
 

@@ -10,7 +10,7 @@
 namespace mandate::rbacgen {
 namespace {
 
-// Calls `note` with each rule of the user: those of every namespace once.
+// Calls `note` with each rule of the user; rules for every namespace come once.
 template <class Note>
 void VisitAllRules(const rbac::Authorizer& authorizer, const rbac::UserInfo& user, Note note) {
   const auto visit = [&](const rbac::Grant& grant) {
@@ -24,7 +24,8 @@ void VisitAllRules(const rbac::Authorizer& authorizer, const rbac::UserInfo& use
   }
 }
 
-// Whether every member of `group` is in `other`, too: a ServiceAccount's groups are implicit.
+// Whether every member of `group` is also a member of `other`, because a ServiceAccount's groups
+// are implicit.
 bool IsPartOf(std::string_view group, std::string_view other) {
   if (group == other) return true;
   return group.starts_with(rbac::kServiceAccountsGroup) &&
@@ -98,7 +99,7 @@ RightsByNamespace Gained(const RightsByNamespace& before, const RightsByNamespac
   for (const auto& [ns, rules] : now) {
     std::vector<rbac::Rule> held = everywhere;
     if (!ns.empty()) {
-      // What is gained everywhere is not gained once more here.
+      // Rights that are gained in every namespace are not repeated for this one.
       for (const auto* more : {&before, &now}) {
         const auto its = rules_in(*more, more == &before ? ns : "");
         held.insert(held.end(), its.begin(), its.end());

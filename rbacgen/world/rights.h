@@ -1,4 +1,4 @@
-// What an identity may do, in all namespaces; and how two such sets differ.
+// The rights of an identity in all namespaces, and the differences of two sets of rights.
 #ifndef RBACGEN_WORLD_RIGHTS_H_
 #define RBACGEN_WORLD_RIGHTS_H_
 
@@ -15,33 +15,33 @@
 
 namespace mandate::rbacgen {
 
-// One rule that applies, where, and by which binding ('ClusterRoleBinding "b" of …').
+// One rule that applies to a user, its namespace, and its binding ('ClusterRoleBinding "b" of …').
 struct Right {
   std::string ns;  // empty: every namespace and cluster scope
   rbac::Rule rule;
   std::string via;
 };
 
-// Rules by namespace; "" is every namespace and cluster scope.
+// Rules by namespace; "" stands for every namespace and cluster scope.
 using RightsByNamespace = std::map<std::string, std::vector<rbac::Rule>>;
 
-// The namespaces that objects or identities of the world are in.
+// The namespaces of the objects and identities of the world.
 std::set<std::string> KnownNamespaces(const World& world);
 
-// Every right of the user, the groups' included.
+// Every right of the user, including those of its groups.
 std::vector<Right> RightsOf(const rbac::Authorizer& authorizer, const rbac::UserInfo& user);
 
-// The rules by which Kubernetes' own policy gives every member of the group through the
-// ClusterRole: discovery, reviews of a user's own rights. Empty for other groups and roles. A
-// cluster's role with this name may have more rules: these are not every user's.
+// The rules that Kubernetes' own policy gives every member of the group through this ClusterRole:
+// discovery, reviews of a user's own rights. Empty for other groups and roles. A cluster's role
+// with this name may have more rules; these are not included.
 std::vector<rbac::Rule> EverybodysRules(std::string_view role, std::string_view group);
 
-// RightsOf without these rules: the rights that a binding of the cluster's administrators gives the
-// user or one of its groups.
+// RightsOf() without those rules: the rights that the cluster's administrators give the user or one
+// of its groups.
 std::vector<Right> GrantedRightsOf(const rbac::Authorizer& authorizer, const rbac::UserInfo& user);
 
-// The rights that `now` allows and `before` does not: broken down, compared by covering,
-// normalised. A right in every namespace covers one in any.
+// The rights that `now` allows and `before` does not, normalised. The rules are broken down and
+// compared by covering; a right in every namespace covers the same right in one namespace.
 RightsByNamespace Gained(const RightsByNamespace& before, const RightsByNamespace& now);
 
 RightsByNamespace ByNamespace(const std::vector<Right>& rights);

@@ -1,4 +1,4 @@
-// Worlds for this room's tests.
+// Worlds for the tests of this folder.
 #ifndef RBACGEN_WORLD_TESTING_WORLDS_H_
 #define RBACGEN_WORLD_TESTING_WORLDS_H_
 
@@ -11,7 +11,7 @@
 
 namespace mandate::rbacgen {
 
-// Of YAML; a mistake in it fails the test.
+// The world of a YAML text; a mistake in it fails the test.
 inline World WorldOf(std::string_view yaml) {
   absl::StatusOr<World> world = ReadManifests("test", yaml, "default");
   EXPECT_TRUE(world.ok()) << world.status();
@@ -19,7 +19,7 @@ inline World WorldOf(std::string_view yaml) {
   return world.value_or(World());
 }
 
-// Of the markers in one source file.
+// The world of the markers in one source file.
 inline World TreeOf(std::string_view markers) {
   Sources sources;
   Diagnostics diagnostics;

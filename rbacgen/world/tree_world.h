@@ -1,4 +1,4 @@
-// A source tree as the world that `rbacgen chart` would make of it.
+// Makes a world of a source tree: the objects that `rbacgen chart` would make of it.
 #ifndef RBACGEN_WORLD_TREE_WORLD_H_
 #define RBACGEN_WORLD_TREE_WORLD_H_
 
@@ -16,10 +16,10 @@ struct TreeOptions {
   std::string component = "manager";
 };
 
-// Gives each rule without a component to options.component.
+// Sets the component of each rule without a component to options.component.
 void NameComponents(const TreeOptions& options, Sources* sources);
 
-// One ServiceAccount, its roles and bindings for each component, and for base.
+// For base and each component: a ServiceAccount with its roles and bindings.
 World TreeWorld(const Sources& sources, const TreeOptions& options);
 
 }  // namespace mandate::rbacgen

@@ -1,4 +1,4 @@
-// Bindings of a world whose role is not in it: the rights that they grant are unknown.
+// Bindings whose role is not in the world, so that the rights that they grant are unknown.
 #ifndef RBACGEN_WORLD_UNRESOLVED_H_
 #define RBACGEN_WORLD_UNRESOLVED_H_
 
@@ -12,8 +12,8 @@
 namespace mandate::rbacgen {
 
 struct UnresolvedBinding {
-  std::string ns;    // empty: a ClusterRoleBinding
-  std::string name;  // of the binding
+  std::string ns;    // empty for a ClusterRoleBinding
+  std::string name;  // the binding's name
   rbac::RoleRef role;
   std::vector<rbac::Subject> subjects;
 
@@ -23,8 +23,8 @@ struct UnresolvedBinding {
   bool Binds(const rbac::UserInfo& user) const;
 };
 
-// Of bindings that have subjects. Empty for a whole cluster: there a missing
-// role grants nothing.
+// The bindings that have subjects and whose role is not in the world. Empty for a whole cluster,
+// where a missing role grants nothing.
 std::vector<UnresolvedBinding> UnresolvedBindings(const World& world);
 
 }  // namespace mandate::rbacgen

@@ -15,7 +15,7 @@ void Append(std::vector<T> from, std::vector<T>* to) {
   to->insert(to->end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-// Keeps the last one of each key.
+// Keeps only the last object of each key.
 template <class T, class Key>
 void KeepLast(std::vector<T>* objects, const char* kind, Key key, std::vector<std::string>* words) {
   std::set<std::string> seen;

@@ -1,5 +1,5 @@
-// The RBAC objects and the identities of a source tree, of manifests or of a cluster: the data that
-// questions about permissions are answered from.
+// The RBAC objects and identities of a source tree, of manifests or of a cluster: the data for
+// questions about permissions.
 #ifndef RBACGEN_WORLD_WORLD_H_
 #define RBACGEN_WORLD_WORLD_H_
 
@@ -28,62 +28,68 @@ struct LaterGrant {
   std::vector<rbac::Rule> rules;
 };
 
-// The selectors that aggregate ClusterRoles: the API server's controller gives a ClusterRole the
-// rules of those whose labels its selectors match.
+// The selectors of an aggregated ClusterRole: the API server's controller gives it the rules of the
+// ClusterRoles whose labels the selectors match.
 struct Aggregation {
   std::map<std::string, std::string> labels;
-  std::vector<LabelSelector> selectors;  // any of them; none: its rules are its own
+  // one of them must match; if empty, the role has its own rules
+  std::vector<LabelSelector> selectors;
 };
 
 struct World {
   rbac::Policy policy;
-  // By ClusterRole. ResolveAggregates() makes rules of it.
+  // The aggregations by ClusterRole. ResolveAggregates() turns them into rules.
   std::map<std::string, Aggregation> aggregation;
-  // ServiceAccounts that are known to exist, as (namespace, name): objects, and bindings' subjects.
+  // ServiceAccounts that are known to exist, as (namespace, name), from objects and from bindings'
+  // subjects.
   std::set<std::pair<std::string, std::string>> accounts;
-  // Of a source tree: "base" and each component, with its ServiceAccount.
+  // For a source tree: "base" and each component, with its ServiceAccount.
   std::map<std::string, rbac::ServiceAccountName> components;
   // The names of resources, from CustomResourceDefinitions and a cluster.
   std::vector<ResourceNames> custom;
   std::vector<LaterGrant> later;
-  bool knows_later = false;      // of a source tree: `later` is complete
-  size_t without_namespace = 0;  // objects that were taken to be in the manager's
-  bool is_whole = false;         // of a cluster: a role that is not here does not exist
-  // The policy as the oldest supported Kubernetes has it, with its aggregated roles resolved; null
-  // where none of Kubernetes' own roles matters.
+  bool knows_later = false;      // set for a source tree: `later` is complete
+  size_t without_namespace = 0;  // objects without a namespace, which count as the manager's
+  bool is_whole = false;         // set for a cluster: a role that is not here does not exist
+  // The policy with the roles of the oldest supported Kubernetes, with aggregated roles resolved;
+  // null if the world uses none of Kubernetes' own roles.
   std::shared_ptr<const rbac::Policy> in_oldest;
 };
 
 // Whether a binding has this subject; `kind` is "User" or "Group".
 bool HasSubject(const World& world, std::string_view kind, std::string_view name);
 
-// The name in "user:NAME" (`kind` is "User") or "group:NAME" ("Group"), which a person writes for
-// a subject that the input does not have. nullopt if `text` has another form, or if a binding's
-// subject is called `text` itself.
+// The name in "user:NAME" (`kind` is "User") or "group:NAME" ("Group"), which a user can write for
+// a subject that the input does not have. nullopt if `text` has another form, or if a binding has a
+// subject whose name is `text` itself.
 std::optional<std::string_view> SpelledOut(const World& world, std::string_view kind,
                                            std::string_view text);
 
-// A component of the world, "namespace/name" of a ServiceAccount, any user name, or "user:NAME";
-// with further groups, each by name or as "group:NAME". The implicit groups are added. NotFound for
-// "namespace/name" that no ServiceAccount can have, and for empty names.
+// Finds the user by the name of a component of the world, as "namespace/name" of a ServiceAccount,
+// by any user name, or as "user:NAME". It gets the further groups, each given by name or as
+// "group:NAME", and the implicit groups. NotFound for a "namespace/name" that no ServiceAccount can
+// have, and for empty names.
 absl::StatusOr<rbac::UserInfo> FindUser(const World& world, std::string_view name,
                                         const std::vector<std::string>& groups);
 
-// For people: a component's name, "namespace/name" of another ServiceAccount, or the user name.
+// A title for messages: a component's name, "namespace/name" of another ServiceAccount, or the user
+// name.
 std::string UserTitle(const World& world, std::string_view user);
 
-// The end of the name of an object with metadata.generateName: the API server makes the rest of the
-// name. No name of an RBAC object has this sign.
+// The end of the name of an object with metadata.generateName, whose name the API server completes.
+// The name of an RBAC object cannot contain this character.
 inline constexpr char kGeneratedName[] = "%";
 
-// Adds the objects of `other` after the present ones.
+// Adds the objects of `other` after those of `world`.
 void Merge(World other, World* world);
-// Of objects with one name the last one counts, as with `kubectl apply`. Removes the others, and
-// returns them in words. Objects with generated names are all different. After the last Merge().
+// If several objects have the same name, the last one counts, as with `kubectl apply`. Removes the
+// others and returns them in words. Objects with generated names are all different. Must be called
+// after the last Merge().
 std::vector<std::string> RemoveRepeated(World* world);
-// Adds to each ClusterRole with selectors the rules of those that they match, which may be such
-// roles themselves (admin selects edit, which selects view). After the last Merge(), as a selector
-// reaches into other files; rules that are there stay, as a cluster has resolved them before.
+// Adds to each ClusterRole with selectors the rules of the roles that they match, which may be
+// aggregated roles themselves (admin selects edit, which selects view). Must be called after the
+// last Merge(), because a selector may match roles of other files. Existing rules stay, because a
+// cluster has resolved its roles before.
 void ResolveAggregates(World* world);
 // Adds the ServiceAccounts that bindings name to `accounts`.
 void NoteSubjects(World* world);

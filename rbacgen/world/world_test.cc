@@ -87,7 +87,7 @@ TEST(TreeWorld, IsWhatTheChartMakes) {
   EXPECT_THAT(world.components, ElementsAre(Pair("a", testing::_), Pair("base", testing::_)));
   EXPECT_THAT(world.accounts, ElementsAre(Pair("mandate-system", "mandate-manager"),
                                           Pair("mandate-system", "mandate-manager-a")));
-  ASSERT_EQ(world.later.size(), 1u);  // nobody has bound it yet
+  ASSERT_EQ(world.later.size(), 1u);  // not bound yet
   EXPECT_EQ(world.later[0].component, "a");
   bool has_role = false;
   for (const auto& role : world.policy.roles) {
