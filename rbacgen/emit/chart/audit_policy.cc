@@ -31,13 +31,15 @@ bool MakesBindings(const ComponentMandate& component) {
   return false;
 }
 
-// The bodies that rbacgen/audit/instance_book.h compares. Other users than components write
-// ScopeInstances, so that their requests count too; the answers have the UIDs.
+// The rules for the bodies that rbacgen/audit/instance_book.h compares. Users that are not
+// components also write ScopeInstances, so the requests of all users are logged; their responses
+// have the UIDs.
 Yaml::List BodyRules(const std::vector<ComponentMandate>& components, const std::string& base_name,
                      const ChartSwitches& switches) {
   Yaml::List users;
   for (const ComponentMandate& component : components) {
-    // A list without users would be of all. A chart, which decides later, does not ask for bodies.
+    // A rule with an empty list of users would apply to all users. A chart decides this when it is
+    // installed, so it does not log these bodies.
     if (!MakesBindings(component) || !switches.Enabled(component).plain) continue;
     users.push_back(User(switches, ServiceAccountName(base_name, component.name)));
   }
@@ -71,7 +73,8 @@ Yaml AuditPolicy(const std::vector<ComponentMandate>& components, const std::str
   const Yaml tokens = Yaml::Map{{"group", ""},
                                 {"resources", Yaml::List{"serviceaccounts/token"}},
                                 {"resourceNames", std::move(accounts)}};
-  // The first rule that matches counts. Not RequestResponse: the response has the token.
+  // The first rule that matches counts. Not level RequestResponse, because the response has the
+  // token.
   Yaml::List rules = {
       Yaml::Map{{"level", "Request"}, {"namespaces", here}, {"resources", Yaml::List{tokens}}}};
   if (bodies) {

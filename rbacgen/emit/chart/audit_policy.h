@@ -12,15 +12,15 @@
 
 namespace mandate::rbacgen {
 
-// An audit.k8s.io/v1 Policy for exactly these identities, at the level of metadata: the credential
-// ids that link a token to the request that issued it, the authorizer's reasons, and the bodies of
-// TokenRequests. It omits requests that are not answered yet. Base's renewals of its Lease, one
-// every two seconds, are kept: without them no report can show that base uses this right. Requests
-// for the identities' tokens are kept for all users.
+// An audit.k8s.io/v1 Policy for exactly these identities, at level Metadata: the credential ids
+// that link a token to the request that issued it, and the authorizer's reasons. The bodies of
+// TokenRequests are logged too. The stage RequestReceived is omitted. Base's renewals of its Lease,
+// one every two seconds, are logged: without them no report can show that base uses this right.
+// Requests for the identities' tokens are logged for all users.
 //
-// With `bodies`, it also keeps the bodies that show bindings without a ScopeInstance: the bindings
-// of the components that may make them, and the server's answers with ScopeInstances, for all
-// users. Without such a component it adds nothing.
+// With `bodies`, it also logs the bodies that show bindings without a ScopeInstance: the bindings
+// of the components that may make them and, for all users, the responses with ScopeInstances. This
+// adds nothing if no component may make bindings.
 Yaml AuditPolicy(const std::vector<ComponentMandate>& components, const std::string& base_name,
                  const ChartSwitches& switches, bool bodies = false);
 
@@ -29,8 +29,8 @@ std::string AuditPolicyText(const std::vector<ComponentMandate>& components,
                             const std::string& base_name, const ChartSwitches& switches,
                             bool bodies);
 
-// Adds, if the switch is on, a ConfigMap with the policy, because the API server reads it from a
-// file and not from an object.
+// If the switch is on, adds a ConfigMap with the policy; the API server reads the policy from a
+// file, not from an object.
 void AddAuditPolicy(ObjectMaker& base, const std::vector<ComponentMandate>& components);
 
 }  // namespace mandate::rbacgen

@@ -18,7 +18,8 @@
 namespace mandate::rbacgen {
 namespace {
 
-// No two objects may be one, whatever the switches: a condition that is off may be on tomorrow.
+// Two objects must never have the same name, even if their conditions exclude each other today,
+// because a condition can change.
 absl::Status CheckNames(const std::vector<ChartFile>& files) {
   std::set<std::string> seen;
   for (const ChartFile& file : files) {
@@ -44,15 +45,17 @@ void AddServiceAccount(ObjectMaker& maker, bool mounted_in_pods) {
   maker.Add(std::move(object));
 }
 
-// Tokens that are bound to it end when it is deleted. The manager needs no right to it.
+// Adds the Secret to which tokens are bound: they become invalid when it is deleted. The manager
+// needs no right on it.
 void AddKillSwitch(ObjectMaker& maker) {
   Yaml::Map object = maker.Object("v1", "Secret", maker.account(), maker.switches().Namespace());
   object["type"] = "Opaque";
   maker.Add(std::move(object), maker.switches().KillSwitch());
 }
 
-// Who installs ScopeInstances then says in which namespaces it holds. The role's name is not one of
-// the manager's own, which scope-template may not make.
+// Makes the external grant a ScopeTemplate: a user who creates a ScopeInstance decides the
+// namespaces. The role's name does not begin like the manager's own names, because scope-template
+// may not make such roles.
 void AddScopeTemplate(ObjectMaker& maker, const std::string& name, const Grant& grant) {
   Yaml::Map object = maker.Object("operators.coreos.com/v1alpha1", "ScopeTemplate", name, Yaml());
   object["spec"] =
@@ -93,8 +96,8 @@ std::vector<Yaml> ComponentObjects(const ComponentMandate& component,
   return objects;
 }
 
-// What base may do in its namespace. A list of the components' names never ends up empty, which
-// would mean any name: a chart with nothing to run is refused.
+// The objects of base. The list of the components' names is never empty, which would mean any name:
+// a chart with no component to run is rejected.
 class BaseObjects {
  public:
   BaseObjects(const std::vector<ComponentMandate>& components, const ChartNames& names,
@@ -109,11 +112,11 @@ class BaseObjects {
     AddRole(
         names_.base,
         {Yaml::If(switches_.TokenMode(), Rule("", "serviceaccounts/token", {"create"}, Accounts())),
-         // The manager makes it by an apply, which names it also where it does not exist yet.
+         // The manager creates the Lease by apply, so that request has a name.
          Rule("coordination.k8s.io", "leases", {"create", "get", "patch", "update"},
               Yaml::List{names_.base})},
         {});
-    // A request to create carries no name yet, so that rule cannot have any.
+    // A create request has no name yet, so the rule cannot have resourceNames.
     AddRole(names_.base + "-create-service-accounts", {Rule("", "serviceaccounts", {"create"}, {})},
             switches_.CreateServiceAccounts());
     AddTokenFence(maker_);
@@ -141,7 +144,7 @@ class BaseObjects {
     return accounts;
   }
 
-  // For every component, including disabled ones.
+  // Adds the guards of every component, including disabled ones.
   void AddGuards() {
     for (const ComponentMandate& c : components_) {
       ObjectMaker maker(names_, switches_, c.name, ServiceAccountName(names_.base, c.name),

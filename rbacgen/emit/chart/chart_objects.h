@@ -18,18 +18,18 @@ struct ChartOptions {
   ChartSettings settings;
 };
 
-// The objects that belong together: those of base, or of one component.
+// Objects that belong together: those of base, or of one component.
 struct ChartFile {
   std::string name;
   Yaml::Condition condition;  // if false, none of the objects exists
   std::vector<Yaml> objects;
 };
 
-// For base: a ServiceAccount, its Lease, and a Role that mints the components' tokens and updates
-// the Lease. For each component: a ServiceAccount, a ClusterRole or Role for each of its grants,
-// for all but the external ones a binding to the account that makes its requests, and its fences.
-// Switches add the rest. InvalidArgument if two objects would have one name, or the
-// settings name unknown controllers.
+// The objects of base: a ServiceAccount, its Lease, and a Role to mint the components' tokens and
+// to update the Lease. The objects of each component: a ServiceAccount, a ClusterRole or Role for
+// each of its grants, a binding of each non-external grant to the account that makes the
+// component's requests, and its fences. Switches add the rest. InvalidArgument if two objects would
+// have the same name, or if the settings name unknown controllers.
 absl::StatusOr<std::vector<ChartFile>> BuildChart(const std::vector<ComponentMandate>& components,
                                                   const ChartOptions& options);
 

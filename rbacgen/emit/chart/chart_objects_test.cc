@@ -41,7 +41,7 @@ std::vector<ChartFile> Chart(std::string_view text, const ChartOptions& options 
   return chart.ok() ? *std::move(chart) : std::vector<ChartFile>();
 }
 
-// The contents of plain manifests.
+// The objects as plain manifests.
 std::vector<Yaml> Objects(const std::vector<ChartFile>& files) {
   std::vector<Yaml> objects;
   for (const ChartFile& file : files) {
@@ -159,7 +159,7 @@ TEST(BuildChart, BaseMintsTokensOfTheComponentsAndHoldsItsLease) {
             "- apiGroups:\n  - coordination.k8s.io\n"
             "  resourceNames:\n  - mm\n"
             "  resources:\n  - leases\n  verbs:\n  - create\n  - get\n  - patch\n  - update\n");
-  // The grants in the header for the manager.
+  // The header has the same grants for base.
   EXPECT_EQ(rules,
             RulesYaml(BuildBaseMandate(Components(kAandB), "mm", "").grants.at(0).rules).Write());
 }
@@ -172,7 +172,8 @@ TEST(BuildChart, OnlyEnabledComponents) {
   const auto chart = Chart(kAandB, options);
   std::string all;
   for (const Yaml& object : Objects(chart)) {
-    // Which names are not base's with a suffix does not depend on who is enabled.
+    // mm-tokens lists all components, also disabled ones, to distinguish their names from base's
+    // with a suffix.
     if (object["metadata"]["name"].text() != "mm-tokens") all += object.Write();
   }
   EXPECT_THAT(all, HasSubstr("mm-a"));
@@ -232,7 +233,7 @@ TEST(BuildChart, AComponentThatIsCutOffHasNothing) {
     EXPECT_THAT(name, Not(EndsWith("/mm-a")));
   }
   EXPECT_THAT(Names(chart), Contains("ServiceAccount sys/mm-b"));
-  // Without a name the rule would mint any token.
+  // Without resourceNames the rule would mint any token.
   EXPECT_THAT(Find(chart, "Role", "mm")["rules"].Write(), HasSubstr("resourceNames:\n  - mm-b\n"));
   options.settings.cut_off = {"a", "b"};
   EXPECT_EQ(BuildChart(Components(kAandB), options).status().message(),

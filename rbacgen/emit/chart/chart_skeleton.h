@@ -1,4 +1,4 @@
-// The files of a new chart that the user edits from then on.
+// The files of a new chart that the user edits after rbacgen has made them.
 #ifndef RBACGEN_EMIT_CHART_CHART_SKELETON_H_
 #define RBACGEN_EMIT_CHART_CHART_SKELETON_H_
 
@@ -12,7 +12,8 @@ struct SkeletonFile {
   std::string_view text;
 };
 
-// All but Chart.yaml. They name the manager by what the generated part defines.
+// All files except Chart.yaml. They refer to the manager by the names that the generated part
+// defines.
 std::span<const SkeletonFile> ChartSkeleton();
 
 }  // namespace mandate::rbacgen

@@ -12,10 +12,10 @@
 
 namespace mandate::rbacgen {
 
-// The values for plain manifests; a chart has them under these names in values.yaml.
+// The values for plain manifests. A chart has them in values.yaml under the same names.
 struct ChartSettings {
   std::string ns = "mandate-system";
-  std::vector<std::string> controllers = {"*"};  // as the manager's flag --controllers
+  std::vector<std::string> controllers = {"*"};  // like the manager's flag --controllers
   std::vector<std::string> with = {"*"};         // values of components without a controller
   std::vector<std::string> cut_off = {};         // components of any kind
   std::string identity_mode = "token";           // or impersonate, single
@@ -31,26 +31,27 @@ struct ChartSettings {
                                             "https://kubernetes.default.svc", "k3s"};
 };
 
-// Each switch as a condition for both. Immutable.
+// Gives each switch as a condition for charts and for plain manifests. Immutable.
 class ChartSwitches {
  public:
   using Condition = Yaml::Condition;
 
   explicit ChartSwitches(ChartSettings settings) : settings_(std::move(settings)) {}
 
-  // InvalidArgument, in the manager's words, if `controllers` or `cut_off` names a component that
-  // does not exist, or no component is left; if a kill switch is on without tokens;
-  // and if `with` has a value that no component has.
+  // InvalidArgument, with the manager's message, if `controllers` or `cut_off` names a component
+  // that does not exist, if no component is left, if a kill switch is on without tokens, or if
+  // `with` has a value that no component has.
   absl::Status Check(const std::vector<ComponentMandate>& components) const;
 
-  // The manager's namespace; or a text that has it in the middle, and no single quote.
+  // The manager's namespace; the second function puts it between two texts without single quotes.
   Yaml Namespace() const;
   Yaml WithNamespace(std::string_view before, std::string_view after) const;
-  // A text that has the list of the API server's audiences in the middle, as CEL has lists.
+  // The list of the API server's audiences, as a CEL list, between two texts.
   Yaml WithApiAudiences(std::string_view before, std::string_view after) const;
   Yaml ManagedBy() const { return Yaml::Action("{{ .Release.Service }}", "rbacgen"); }
 
-  // Whether it is enabled; whether it also has its grants: the same, unless it is cut off.
+  // Whether the component is enabled, and whether it also has its grants. A component that is cut
+  // off is enabled, but has no grants.
   Condition Enabled(const ComponentMandate& component) const;
   Condition Granted(const ComponentMandate& component) const;
   Condition TokenMode() const { return Mode("token"); }
@@ -70,8 +71,8 @@ class ChartSwitches {
   const ChartSettings settings_;
 };
 
-// templates/generated/_helpers.tpl: what the conditions call, for these components; and
-// "mandate.name", the manager's.
+// templates/generated/_helpers.tpl: the templates that the conditions call for these components,
+// and "mandate.name", the manager's name.
 std::string HelmHelpers(const std::string& base_name,
                         const std::vector<ComponentMandate>& components);
 

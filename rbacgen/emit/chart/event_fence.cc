@@ -13,7 +13,8 @@ void AddEventFence(ObjectMaker& maker) {
       StrCat(".?reportingController.orValue(\"\") == \"", maker.component(), "\"");
   const std::string message =
       StrCat("component ", maker.component(), " may only write its own events");
-  // The server judges a request to the core group as one to this group: they are one resource.
+  // The server treats events of the core group and of this group as one resource, so the policy
+  // also applies to requests to the core group.
   AddAdmissionPolicy(
       maker,
       {.id = "events",

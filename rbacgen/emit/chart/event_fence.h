@@ -1,4 +1,4 @@
-// The fence around events: a component may write only its own.
+// The fence for events: a component may write only its own events.
 #ifndef RBACGEN_EMIT_CHART_EVENT_FENCE_H_
 #define RBACGEN_EMIT_CHART_EVENT_FENCE_H_
 
@@ -6,10 +6,11 @@
 
 namespace mandate::rbacgen {
 
-// Adds the policy and its binding. By RBAC who may write one event may write any of the namespace,
-// in the name of every controller. The policy lets the component write those that name it as their
-// reporting controller, as the runtime's do (manager/controller/event_object.h), through whichever
-// of the two groups that have events. Not in the identity mode single.
+// Adds the policy and its binding. With RBAC alone, a user that may write one event may write any
+// event of the namespace, in the name of any controller. The policy lets the component write only
+// events that have it as their reporting controller, as the runtime's events do
+// (manager/controller/event_object.h), in both groups that have events. Not in the identity mode
+// single.
 void AddEventFence(ObjectMaker& maker);
 
 }  // namespace mandate::rbacgen

@@ -13,7 +13,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-// hack/chart_test has the API server evaluate it.
+// hack/chart_test tests the policy on an API server.
 TEST(EventFenceTest, EventsBeforeAndAfterAreTheComponents) {
   const ChartNames names = {.base = "mm"};
   const ChartSettings settings;

@@ -15,7 +15,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// Deletes have no object, and creates no old one.
+// A delete has no new object, and a create no old one.
 constexpr char kObjects[] =
     "request.operation == \"CREATE\" ? [object] : "
     "request.operation == \"DELETE\" ? [oldObject] : [object, oldObject]";
@@ -73,7 +73,7 @@ std::string IsMine(const Fence& fence) {
   return StrCat(Controllers(""), " ? ", has_owner, " : ", HasLabel(fence.label));
 }
 
-// The same, for people.
+// The same in words, for error messages.
 std::string MineInWords(const Fence& fence) {
   if (fence.owner.empty()) return StrCat("have the label ", fence.label);
   return StrCat(
@@ -86,26 +86,28 @@ FenceCheck Mine(const Fence& fence, std::string_view subject) {
           StrCat(subject, " may only write objects that ", MineInWords(fence))};
 }
 
-// A subject that is the requester, or a group of its.
+// Whether the subject is the requester, or one of its groups.
 constexpr char kSelf[] =
     "s.kind == \"ServiceAccount\" ? \"system:serviceaccount:\" + "
     "s.?namespace.orValue(object.metadata.?namespace.orValue(\"\")) + \":\" + s.name == "
     "request.userInfo.username : s.kind == \"Group\" ? s.name in request.userInfo.groups : "
     "s.name == request.userInfo.username";
-// Or any ServiceAccount of the requester's namespace.
+// Whether the subject is a ServiceAccount of the requester's namespace, or one of the requester's
+// groups.
 constexpr char kManager[] =
     "s.kind == \"ServiceAccount\" ? s.?namespace.orValue(object.metadata.?namespace.orValue(\"\")) "
     "== request.userInfo.username.split(\":\")[2] : s.kind == \"Group\" ? s.name in "
     "request.userInfo.groups : s.name.startsWith(\"system:serviceaccount:\" + "
     "request.userInfo.username.split(\":\")[2] + \":\")";
 
-// Everybody without a credential.
+// Whether the subject is a user without a credential.
 constexpr char kAnonymous[] =
     "s.kind == \"User\" && s.name == \"system:anonymous\" || "
     "s.kind == \"Group\" && s.name == \"system:unauthenticated\"";
 
-// Where ScopeInstances grant components what is granted=external, the other components may be
-// bound. Base is named as the component is, with the same prefix and suffix.
+// Whether the subject is the requester or base. Used if ScopeInstances grant the external rules, so
+// that other components may be bound. Base's name has the same prefix and suffix as the
+// component's.
 std::string SelfOrBase(std::string_view component, std::string_view base_name) {
   const std::string base =
       StrCat("request.userInfo.username.split(\":\")[3].replace(",
@@ -150,7 +152,7 @@ void AddWhatIsNeverAComponents(const Fence& fence, std::string_view subject,
   }
 }
 
-// The resources and all that is below them, as the server wants it: no entry twice.
+// The resources and all their subresources. The API server rejects repeated entries.
 Strings WithSubresources(const Strings& resources) {
   Strings all;
   for (const std::string& resource : resources) {
@@ -166,7 +168,8 @@ Strings WithSubresources(const Strings& resources) {
   return all;
 }
 
-// Whether Fence::names says which names are the component's, and not only which are not.
+// Whether Fence::names has a pattern that includes names, so that these names are reserved for the
+// component.
 bool ReservesNames(const Fence& fence) {
   return std::ranges::any_of(fence.names,
                              [](const std::string& name) { return !name.starts_with('!'); });
@@ -268,8 +271,8 @@ std::vector<FenceCheck> GuardChecks(const Fence& fence) {
     return FenceCheck{StrCat("(", unless, ") || ", may),
                       StrCat("only a user that may update ", resource, "/finalizers may ", what)};
   };
-  // Of a create, only the name is checked: what somebody else makes under another name is not the
-  // component's own, whatever its labels say.
+  // For a create, the policy checks only the name. An object with another name does not belong to
+  // the component, whatever its labels are.
   const auto update = [&](std::string_view unchanged, const std::string& what) {
     const std::string_view made = ReservesNames(fence) ? "request.operation == \"CREATE\" || " : "";
     return check(StrCat(made, unchanged), StrCat(what, "; to recreate the object, delete it"));

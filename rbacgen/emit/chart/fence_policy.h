@@ -18,33 +18,34 @@ namespace mandate::rbacgen {
 // mode single, where the server cannot distinguish the components.
 void AddFencePolicy(ObjectMaker& maker, const Fence& fence);
 
-// With Fence::guard, adds a policy and its binding about the writes of all other users. It must
-// also exist while the component is disabled: the component's objects still exist, and objects that
-// others make under its names would wait for its return.
+// If Fence::guard is set, adds a policy and its binding for the writes of all other users. They
+// must exist also while the component is disabled: its objects still exist then, and objects that
+// others create under its names would be there when it is enabled again.
 void AddGuardPolicy(ObjectMaker& maker, const Fence& fence);
 
-// The checks of a write, in CEL: those of `fence`, whose patterns must not have kBaseNameWord, and
-// those that every fence has: no change of controller, no unnamed finalizers, no
-// aggregationRule for a ClusterRole. Labels, finalizers and subjects that were there before are not
-// checked, so that a fence never stops the component from correcting the rest. The variables are
+// The checks of a write, in CEL: those of `fence`, whose patterns must not contain kBaseNameWord,
+// and those that every fence has: no change of the controller, no unnamed finalizers, no
+// aggregationRule in a ClusterRole. Labels, finalizers and subjects that the object already had are
+// not checked, so a fence never prevents the component from correcting the rest. The variables are
 // FenceVariables().
 struct FenceCheck {
   std::string expression;
   std::string message;
-  // Set: it holds only where ScopeInstances grant components what is granted=external, or do not.
+  // If set, the check applies only if ScopeInstances grant the external rules (true), or only if
+  // they do not (false).
   std::optional<bool> external_grants = {};
 };
 std::vector<FenceCheck> FenceChecks(const Fence& fence, std::string_view component,
                                     std::string_view base_name);
 
-// The checks of an update of an object that was the component's own, and of a create with a name
-// that is reserved to the component, unless the requester may update the finalizers of
-// Fence::guard. The component itself, administrators of the cluster and Kubernetes' garbage
-// collection may. The variables are FenceVariables().
+// The checks of an update of an object that belonged to the component, and of a create with a name
+// that is reserved for the component. They allow users that may update the finalizers of
+// Fence::guard; the component itself, cluster administrators and Kubernetes' garbage collector have
+// this right. The variables are FenceVariables().
 std::vector<FenceCheck> GuardChecks(const Fence& fence);
 
-// Names and expressions: `objects`, what there is of the object before and after; `newLabels`, the
-// keys of the labels that the write adds or changes; `newFinalizers`.
+// Names and expressions: `objects` is the object before and after the write, as far as it exists;
+// `newLabels` is the keys of the labels that the write adds or changes; `newFinalizers` likewise.
 std::vector<std::pair<std::string, std::string>> FenceVariables();
 
 }  // namespace mandate::rbacgen

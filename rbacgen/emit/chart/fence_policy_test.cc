@@ -25,7 +25,7 @@ Fence Read(const std::string& arguments) {
 
 auto Says(const std::string& words) { return Field(&FenceCheck::message, HasSubstr(words)); }
 
-// hack/chart_test has the API server evaluate them.
+// hack/chart_test tests the expressions on an API server.
 TEST(FenceChecks, OneForEachThingThatIsSaid) {
   EXPECT_THAT(FenceChecks(Read("groups=g,resources=r,label=\"a.io/l=v\""), "c", "mm"),
               ElementsAre(Field(&FenceCheck::expression,
@@ -82,7 +82,7 @@ TEST(GuardChecks, WhatOthersLeaveAlone) {
   }
   EXPECT_THAT(GuardChecks(Read("groups=g,resources=r,label=l,guard=a.io/as")),
               ElementsAre(Says("owners"), Says("finalizers to it")));
-  // Patterns that only exclude names reserve none.
+  // Patterns that only exclude names do not reserve any.
   EXPECT_THAT(GuardChecks(Read("groups=g,resources=r,label=l,names=!x,guard=a.io/as")),
               ElementsAre(Says("owners"), Says("finalizers to it")));
   const auto reserved =
@@ -95,7 +95,7 @@ TEST(GuardChecks, WhatOthersLeaveAlone) {
   EXPECT_THAT(reserved[2].expression, testing::StartsWith("(request.operation == \"CREATE\" || "));
 }
 
-// The policies and bindings, the guard's first, of the component "a" with this fence.
+// The policies and bindings of the component "a" with this fence; the guard's come first.
 std::vector<Yaml> PoliciesOf(const std::string& fence, const ChartSettings& settings = {},
                              const std::string& base = "mm") {
   const ChartNames names = {.base = base};
@@ -142,7 +142,8 @@ TEST(AddFencePolicy, IsOfTheComponentAlone) {
   EXPECT_THAT(plain, HasSubstr("request.userInfo.username.matches(\"^system:serviceaccount:"
                                "[^:]+:(.+-)?(mm-a)(-.+)?$\")"));
   EXPECT_THAT(plain, HasSubstr("operations:\n    - CREATE\n    resources:"));
-  // An update must leave what was there to those whose it was: both objects are looked at.
+  // The policy checks both objects, because an update must not take over an object of another
+  // owner.
   EXPECT_THAT(plain, HasSubstr("? [oldObject] : [object, oldObject]"));
   EXPECT_EQ(objects[1]["spec"].Write(),
             "policyName: mm-a-r-status-all\nvalidationActions:\n- Deny\n- Audit\n");

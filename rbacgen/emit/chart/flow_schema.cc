@@ -16,8 +16,8 @@ void AddFlowSchema(ObjectMaker& base, const std::vector<ComponentMandate>& compo
   const ChartSwitches& switches = base.switches();
   const std::string& name = base.names().base;
 
-  // A little less than the server's own workload-high (40 shares) and a third of workload-low
-  // (100), where most ServiceAccounts' requests go otherwise.
+  // Slightly less than the server's own workload-high (40 shares), and a third of workload-low
+  // (100), which otherwise serves most requests of ServiceAccounts.
   Yaml::Map level = base.Object(kVersion, "PriorityLevelConfiguration", name, Yaml());
   level["spec"] = Yaml::Map{
       {"type", "Limited"},
@@ -44,7 +44,8 @@ void AddFlowSchema(ObjectMaker& base, const std::vector<ComponentMandate>& compo
   Yaml::Map schema = base.Object(kVersion, "FlowSchema", name, Yaml());
   schema["spec"] = Yaml::Map{
       {"distinguisherMethod", Yaml::Map{{"type", "ByUser"}}},
-      // Before the server's schema for the ServiceAccounts of kube-system (900) and all others'.
+      // Comes before the server's own schemas for the ServiceAccounts of kube-system (900) and of
+      // all other namespaces.
       {"matchingPrecedence", Yaml::Verbatim("850")},
       {"priorityLevelConfiguration", Yaml::Map{{"name", name}}},
       {"rules", Yaml::List{Yaml::Map{

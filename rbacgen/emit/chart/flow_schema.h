@@ -9,9 +9,9 @@
 
 namespace mandate::rbacgen {
 
-// Adds, if the switch is on, a priority level for the manager, and a FlowSchema that assigns its
-// identities to it with one flow each: many requests of one component delay neither base's
-// renewals nor the other components, nor others' workloads.
+// If the switch is on, adds a priority level for the manager, and a FlowSchema that assigns its
+// identities to this level with one flow for each. So many requests of one component do not delay
+// base's renewals, the other components, or other workloads.
 void AddFlowSchema(ObjectMaker& base, const std::vector<ComponentMandate>& components);
 
 }  // namespace mandate::rbacgen

@@ -19,11 +19,11 @@ std::vector<OutputFile> GeneratedTemplates(const std::vector<ChartFile>& files,
                                            const std::vector<ComponentMandate>& components,
                                            const ChartNames& names);
 
-// The other files of a new chart: the user edits them from then on.
+// The other files of a new chart, which the user edits afterwards.
 std::vector<OutputFile> NewChartFiles(const ChartNames& names);
 
-// One text for `kubectl apply`. Helm rejects a second release; plain manifests cannot, so their
-// heading warns of it.
+// All objects as one text for `kubectl apply`. Helm rejects a second release, but `kubectl apply`
+// does not, so the heading warns of it.
 std::string PlainManifest(const std::vector<ChartFile>& files, const ChartOptions& options);
 
 }  // namespace mandate::rbacgen

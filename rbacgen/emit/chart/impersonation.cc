@@ -15,7 +15,7 @@
 namespace mandate::rbacgen {
 namespace {
 
-// The verbs of requests for resources, and for URLs.
+// The verbs of resource requests and of URL requests.
 constexpr std::array<std::string_view, 8> kRequestVerbs = {
     "create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr std::array<std::string_view, 7> kUrlVerbs = {"delete", "get",  "head", "options",
@@ -23,8 +23,8 @@ constexpr std::array<std::string_view, 7> kUrlVerbs = {"delete", "get",  "head",
 constexpr char kPrefix[] = "impersonate-on:serviceaccount:";
 constexpr char kReason[] = "The identity mode is impersonate: base acts for this component.";
 
-// What every identity of a cluster may do by system:basic-user and system:discovery, and the
-// manager does for each component: asking who it is and what it may, and which kinds there are.
+// The rights that system:basic-user and system:discovery give every identity, and that the manager
+// uses for each component: reviews of its own identity and rights, and discovery.
 std::vector<rbac::Rule> EverybodysRules() {
   return {{.verbs = {"create"},
            .api_groups = {"authorization.k8s.io"},
@@ -91,7 +91,8 @@ void AddImpersonation(ObjectMaker& maker, const ComponentMandate& component) {
              why, constrained);
   maker.Binding(whom, ns, base, constrained);
 
-  // By namespace. Where an external grant will hold is not known yet, so it counts everywhere.
+  // The rules by namespace. The namespaces of an external grant are not known yet, so it counts as
+  // a grant in all namespaces.
   std::map<std::string, std::vector<rbac::Rule>> targets = {{"", EverybodysRules()}};
   for (const Grant& grant : component.grants) {
     std::vector<rbac::Rule>& target = targets[grant.external ? "" : grant.ns];

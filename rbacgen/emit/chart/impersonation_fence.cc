@@ -18,8 +18,8 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// Admission's names for the verbs of writes. An apply that makes its object is a CREATE, for which
-// RBAC requires the verb create, too.
+// The operations that admission uses for the verbs of writes. An apply that creates its object is a
+// CREATE, for which RBAC also requires the verb create.
 Strings OperationsOf(const rbac::Rule& rule) {
   Strings operations;
   const auto add = [&](const char* operation, std::initializer_list<std::string_view> verbs) {
@@ -64,13 +64,13 @@ std::string List(const Strings& strings) {
   return StrCat("[", AsStd(absl::StrJoin(literals, ", ")), "]");
 }
 
-// "*" in RBAC is every resource and subresource.
+// In RBAC, "*" means every resource and every subresource.
 Strings Patterns(Strings resources) {
   if (std::ranges::find(resources, "*") != resources.end()) return {"*"};
   return resources;
 }
 
-// Whether a rule declares the request. Its names and namespaces are RBAC's to judge.
+// Whether a rule declares the request. RBAC already checks names and namespaces.
 std::string IsDeclaredCel(const std::vector<rbac::Rule>& rules) {
   Strings terms;
   for (const rbac::Rule& rule : rules) {
@@ -105,7 +105,7 @@ void AddImpersonationFence(ObjectMaker& maker, const ComponentMandate& component
     }
   }
   if (resources.empty()) return;
-  // The server takes no others next to them.
+  // The server accepts no other entries together with "*/*" or "*".
   if (resources.contains("*/*")) resources = {"*/*"};
   if (groups.contains("*")) groups = {"*"};
   const ChartSwitches& switches = maker.switches();

@@ -30,7 +30,7 @@ rbac::Rule Rule(std::vector<std::string> verbs, std::string group,
           .non_resource_urls = {}};
 }
 
-// The specification of the policy of the first component; "" without one.
+// The spec of the first component's policy; "" if it has no policy.
 std::string Spec(const std::vector<ComponentMandate>& all, const std::string& mode = "impersonate",
                  const std::string& impersonation = "constrained") {
   ChartSettings settings;

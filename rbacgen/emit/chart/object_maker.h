@@ -18,15 +18,15 @@ struct ChartNames {
   std::string base = "mandate-manager";
   // The label app.kubernetes.io/part-of.
   std::string part_of = "mandate";
-  // The ServiceAccounts of all components, which distinguish a component's name from base's, or
-  // another component's, with a suffix. BuildChart fills them in.
+  // The ServiceAccounts of all components. They distinguish a component's name from the name of
+  // base or another component with a suffix. BuildChart fills them in.
   std::vector<std::string> accounts = {};
 };
 
 // Not thread-safe.
 class ObjectMaker {
  public:
-  // `account` is the component's ServiceAccount. All but the strings outlives this.
+  // `account` is the component's ServiceAccount. `names`, `switches` and `out` outlive this.
   ObjectMaker(const ChartNames& names, const ChartSwitches& switches, std::string component,
               std::string account, std::vector<Yaml>* out)
       : names_(names),
@@ -35,20 +35,20 @@ class ObjectMaker {
         account_(std::move(account)),
         out_(*out) {}
 
-  // An object with its metadata; `ns` is null for one of cluster scope.
+  // An object with its metadata; `ns` is null for a cluster-scoped object.
   Yaml::Map Object(const std::string& version, const std::string& kind, const std::string& name,
                    const Yaml& ns) const;
   void Add(Yaml::Map object, const Yaml::Condition& condition = {});
 
-  // A ClusterRole if `ns` is null.
+  // Adds a Role, or a ClusterRole if `ns` is null.
   void Role(const std::string& name, const Yaml& ns, Yaml rules,
             const std::vector<std::string>& justifications, const Yaml::Condition& condition = {});
-  // A binding of the role of that name to the subjects.
+  // Adds a binding of the role with that name to the subjects.
   void Binding(const std::string& role, const Yaml& ns, Yaml::List subjects,
                const Yaml::Condition& condition = {});
-  // A ServiceAccount of the manager's namespace.
+  // A ServiceAccount of the manager's namespace, as a subject.
   Yaml Subject(const std::string& account) const;
-  // The account that makes the component's requests, by the identity mode.
+  // The account that makes the component's requests; it depends on the identity mode.
   Yaml::List Requesters() const;
 
   const std::string& component() const { return component_; }

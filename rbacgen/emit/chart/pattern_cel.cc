@@ -25,7 +25,7 @@ std::string PatternCel(std::string_view pattern, std::string_view text) {
     if (c == '*') {
       regex += ".*";
     } else {
-      // RE2 takes a backslash before any punctuation for the character itself.
+      // In RE2, a backslash before any punctuation makes it literal.
       if (std::ispunct(static_cast<unsigned char>(c)) != 0) regex += '\\';
       regex += c;
     }
@@ -37,7 +37,7 @@ std::string Any(const Strings& terms) {
   return terms.size() == 1 ? terms[0] : StrCat("(", AsStd(absl::StrJoin(terms, " || ")), ")");
 }
 
-// `term` makes an expression of a pattern without its "!".
+// Combines the patterns; `term` makes an expression from a pattern without its "!".
 template <class Term>
 std::string Combine(const Strings& patterns, Term term) {
   Strings allowed, excluded;

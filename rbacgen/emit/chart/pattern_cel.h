@@ -8,13 +8,13 @@
 
 namespace mandate::rbacgen {
 
-// A string literal.
+// A CEL string literal.
 std::string CelLiteral(std::string_view text);
 
-// Whether `text`, an expression, matches the patterns.
+// A CEL expression: whether `text`, itself an expression, matches the patterns.
 std::string PatternsCel(const std::vector<std::string>& patterns, std::string_view text);
 
-// Whether the roleRef of `object` matches the patterns, "name" or "Role/name" or
+// A CEL expression: whether the roleRef of `object` matches the patterns "name", "Role/name" or
 // "ClusterRole/name".
 std::string RoleRefsCel(const std::vector<std::string>& patterns);
 

@@ -8,7 +8,7 @@ namespace mandate::rbacgen {
 
 void AddTokenFence(ObjectMaker& maker) {
   const ChartSwitches& switches = maker.switches();
-  // The server has filled in what was left open.
+  // The server has set the defaults before it evaluates the policy.
   Yaml::List validations = {
       Validation("object.spec.expirationSeconds <= 3600",
                  "base may only request tokens that are valid for an hour at most"),
@@ -20,7 +20,7 @@ void AddTokenFence(ObjectMaker& maker) {
                           "object.spec.?boundObjectRef.?name.orValue(\"\") == request.name",
                           "base may only request tokens that are bound to the Secret of the "
                           "ServiceAccount's name")),
-      // The server shows a reference that was not given as null.
+      // If the request has no reference, the server shows it as null.
       Yaml::If(!switches.KillSwitch(),
                Validation("object.spec.?boundObjectRef.?kind.orValue(\"\") == \"\"",
                           "base may only request tokens that are bound to the ServiceAccount "

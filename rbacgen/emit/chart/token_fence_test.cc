@@ -20,7 +20,7 @@ ChartSettings Settings() {
   return settings;
 }
 
-// The plain manifests; "" when there are none.
+// The plain manifests; "" if there are none.
 std::string Fence(const ChartSettings& settings) {
   const ChartNames names = {.base = "mm", .part_of = "project"};
   const ChartSwitches switches(settings);
