@@ -10,11 +10,12 @@
 
 namespace mandate::rbacgen {
 
-// Adds to each component's file the configurations of its webhooks, so that the chart enables
-// them together with it: BASE-COMPONENT-mutating and BASE-COMPONENT-validating, which call the
-// service BASE-webhook in the manager's namespace where the markers name none. Who issues its
-// certificate fills in caBundle. Webhooks that belong to none of the files are errors, and so are
-// names that markers give to configurations: a chart's are named after their components.
+// Adds to each component's file the configurations of its webhooks, so that the chart enables them
+// together with the component: BASE-COMPONENT-mutating and BASE-COMPONENT-validating. They call the
+// service BASE-webhook in the manager's namespace, unless the markers name another service. The
+// issuer of the certificate must fill in caBundle. Errors are webhooks that belong to none of the
+// files, and markers that name a configuration: in a chart, configurations are named after their
+// components.
 void AddWebhooks(const Webhooks& webhooks, const ChartOptions& options,
                  std::vector<ChartFile>* files, Diagnostics* diagnostics);
 

@@ -21,7 +21,7 @@ struct Result {
   std::string report;
 };
 
-// Of a chart with the components one and two.
+// The result for a chart with the components one and two.
 Result Add(const std::string& source) {
   Webhooks webhooks;
   Diagnostics diagnostics;

@@ -1,4 +1,4 @@
-// Webhooks as the objects of admissionregistration.k8s.io/v1 that hold them.
+// Writes webhooks as the objects of admissionregistration.k8s.io/v1 that contain them.
 #ifndef RBACGEN_EMIT_WEBHOOK_CONFIGURATIONS_H_
 #define RBACGEN_EMIT_WEBHOOK_CONFIGURATIONS_H_
 
@@ -13,26 +13,27 @@
 namespace mandate::rbacgen {
 
 struct ConfigurationOptions {
-  // The service that the API server calls, if the marker names none; null: as in controller-gen,
-  // webhook-service in system. It can be an action of a chart.
+  // The service that the API server calls if the marker names none. If null, webhook-service in
+  // system, as in controller-gen. It can be an action of a chart.
   Yaml service_name;
   Yaml service_namespace;
-  // The condition of a component's webhooks; null: always.
+  // The condition of a component's webhooks; null if they have none.
   std::function<Yaml::Condition(const std::string& component)> condition;
   // Additions to metadata, such as labels.
   Yaml metadata;
-  // The objects' names without a marker for them: this and "-mutating" or "-validating"; empty: as
-  // controller-gen, mutating-webhook-configuration and validating-webhook-configuration.
+  // The prefix of the objects' names if no marker names them; "-mutating" or "-validating" follows.
+  // If empty, mutating-webhook-configuration and validating-webhook-configuration, as in
+  // controller-gen.
   std::string base_name;
 };
 
-// Reports the mistakes in all of them together: two names for one configuration, a name for one
-// that has no webhooks; and with severity `twice` webhooks of one name, which the API server
-// rejects and controller-gen writes.
+// Reports the mistakes that concern several markers: two names for one configuration, and a name
+// for a configuration without webhooks. Webhooks with the same name have the severity `twice`:
+// controller-gen writes them, but the API server rejects them.
 void CheckWebhooks(const Webhooks& webhooks, Severity twice, Diagnostics* diagnostics);
 
-// The MutatingWebhookConfiguration, then the ValidatingWebhookConfiguration; those without webhooks
-// are omitted. Webhooks are in the order of their names, then of the sources.
+// The MutatingWebhookConfiguration, then the ValidatingWebhookConfiguration; one without webhooks
+// is omitted. Webhooks are sorted by name, then by the order of the sources.
 std::vector<Yaml> WebhookConfigurations(const Webhooks& webhooks,
                                         const ConfigurationOptions& options);
 

@@ -47,7 +47,8 @@ constexpr ArgumentSpec kWebhookArguments[] = {
 constexpr ArgumentSpec kConfigurationArguments[] = {{"mutating", kBool, true}, {"name", kString}};
 constexpr ArgumentSpec kComponentArguments[] = {{"name", kString, true}};
 
-// The word of the API that is meant, whatever its capitals; else the text itself.
+// The API's spelling of the word, found without regard to case; if it is not one of `words`, the
+// text itself.
 std::string ApiWord(const std::string& text, std::initializer_list<const char*> words) {
   for (const char* word : words) {
     if (absl::AsciiStrToLower(text) == absl::AsciiStrToLower(word)) return word;
@@ -120,7 +121,7 @@ Json::Value ObjectOf(const Arguments& arguments) {
   return object;
 }
 
-// Names that are meant to be ours but are not.
+// The marker that a similar name probably means.
 std::optional<std::string_view> MeantName(std::string_view name) {
   const std::string lower = absl::AsciiStrToLower(AsAbsl(name));
   if (lower.starts_with(kConfiguration)) return kConfiguration;
@@ -144,7 +145,7 @@ class FileReader {
     if (marker.name == kComponent) {
       const auto arguments =
           ParseArguments(kComponentArguments, Repeated::kIsError, marker.arguments);
-      // The reader of rules reports its mistakes.
+      // ReadDeclarations() reports mistakes in this marker.
       if (counts && arguments.ok()) component_ = arguments->String("name");
     } else if (marker.name != kWebhook && marker.name != kConfiguration) {
       const auto meant = MeantName(marker.name);
@@ -199,7 +200,7 @@ class FileReader {
     if (arguments->String("url").empty() == arguments->String("path").empty()) {
       return Misread(kWebhook, "needs either path (of the service) or url");
     }
-    // 0 is what it is when it is not said, and is left out.
+    // 0 means that the argument is not set; it is omitted.
     for (const char* number : {"timeoutSeconds", "servicePort"}) {
       const int64_t value = arguments->Int(number);
       if (value < 0 || value > std::numeric_limits<int32_t>::max()) {
@@ -231,7 +232,7 @@ class FileReader {
     const auto arguments = Parse(kConfiguration, kConfigurationArguments, text);
     if (!arguments) return;
     const std::string name = arguments->String("name");
-    if (name.empty()) return;  // controller-gen's default, as without the marker
+    if (name.empty()) return;  // controller-gen's default name, as if there were no marker
     if (const std::string mistake = CheckConfigurationName(name); !mistake.empty()) {
       return Misread(kConfiguration, mistake);
     }

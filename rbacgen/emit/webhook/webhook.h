@@ -1,4 +1,4 @@
-// The admission webhooks that markers declare, in the words of controller-gen v0.23:
+// The admission webhooks that markers declare, in the syntax of controller-gen v0.23:
 //
 //   // +kubebuilder:webhook:path=/mutate-v1-pod,mutating=true,failurePolicy=fail,sideEffects=None,
 //   //   groups="",resources=pods,verbs=create,versions=v1,name=pod.example.com,…   (one line)
@@ -17,19 +17,20 @@ namespace mandate::rbacgen {
 
 struct Webhook {
   bool mutating = false;
-  // admissionregistration.k8s.io/v1 MutatingWebhook or ValidatingWebhook, the marker's patch done.
+  // A MutatingWebhook or ValidatingWebhook of admissionregistration.k8s.io/v1, with the marker's
+  // patch applied.
   Json::Value object;
-  // Whether the marker names the service (its namespace); if not, they are controller-gen's
+  // Whether the marker names the service, and its namespace. If not, they are controller-gen's
   // defaults webhook-service and system.
   bool names_service = false;
   bool names_namespace = false;
-  std::string component;  // empty: no component marker above it in its file
+  std::string component;  // empty if no component marker precedes it in its file
   Place place;
 
   std::string name() const { return object["name"].asString(); }
 };
 
-// The name of the object that holds the mutating, or validating, webhooks.
+// A marker that names the object with the mutating, or validating, webhooks.
 struct ConfigurationName {
   bool mutating = false;
   std::string name;
@@ -37,13 +38,13 @@ struct ConfigurationName {
 };
 
 struct Webhooks {
-  // By file and line.
+  // Sorted by file and line.
   std::vector<Webhook> webhooks;
   std::vector<ConfigurationName> names;
 };
 
-// Adds what one file declares. A marker with a mistake is reported and skipped; `misplaced` is the
-// severity of a marker in a place where it has no effect.
+// Adds the webhooks that one file declares. A marker with a mistake is reported and skipped;
+// `misplaced` is the severity of a marker in a place where it has no effect.
 void ReadWebhooks(const std::string& file, std::string_view text, Severity misplaced,
                   Webhooks* webhooks, Diagnostics* diagnostics);
 

@@ -15,7 +15,7 @@ namespace {
 
 namespace admissionregistration = k8s::io::api::admissionregistration::v1;
 
-// Whether it is a webhook, field by field.
+// OK if the JSON has only fields of the message, with the right types.
 template <class Message>
 absl::Status CheckTypes(std::string_view json) {
   Message message;
@@ -45,7 +45,8 @@ absl::Status CheckDirectives(const Json::Value& patch) {
 
 void Merge(const Json::Value& patch, Json::Value* object);
 
-// Items without a name are mistakes, so their result does not matter.
+// Merges the items by name. Items without a name are reported elsewhere, so their result does not
+// matter.
 void MergeByName(const Json::Value& patch, Json::Value* list) {
   for (const Json::Value& item : patch) {
     Json::Value* known = nullptr;
@@ -86,7 +87,7 @@ absl::StatusOr<Json::Value> PatchWebhook(Json::Value webhook, std::string_view p
     return absl::InvalidArgumentError("must be a JSON object, such as {\"timeoutSeconds\":25}");
   }
   RETURN_IF_ERROR(CheckDirectives(change));
-  // The patch too: a null takes a misspelt field's name away with it.
+  // The patch is checked too, because a null value would hide a misspelt field name in the result.
   RETURN_IF_ERROR(CheckTypes(patch, mutating));
   Merge(change, &webhook);
   RETURN_IF_ERROR(CheckTypes(WriteJson(webhook), mutating));

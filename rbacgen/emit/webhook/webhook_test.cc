@@ -28,7 +28,7 @@ Result Read(std::string_view text, Severity misplaced = Severity::kError) {
   return result;
 }
 
-// A marker without mistakes, with these arguments changed or added.
+// A valid marker with these arguments changed or added.
 std::string Marker(std::initializer_list<std::pair<const std::string, std::string>> changes) {
   std::map<std::string, std::string> arguments = {
       {"path", "/validate"},     {"mutating", "false"},
