@@ -20,7 +20,7 @@ std::string GuardOf(std::string_view include_path) {
   return guard + "_";
 }
 
-// Writes the tables of one component. Each list is an array; equal lists share one.
+// Writes the tables of one component. Each list is an array; equal lists share one array.
 class TableWriter {
  public:
   TableWriter(std::string constant, std::string* out)
@@ -57,7 +57,7 @@ class TableWriter {
 
   const std::string constant_;
   std::string& out_;
-  std::map<std::string, std::string> lists_;  // content to name
+  std::map<std::string, std::string> lists_;  // from content to name
 };
 
 }  // namespace
@@ -77,7 +77,7 @@ absl::StatusOr<std::string> WriteHeader(const std::vector<ComponentMandate>& man
                                         std::string_view include_path) {
   const std::string guard = GuardOf(include_path);
   std::string tables, constants;
-  std::map<std::string, std::string> names;  // constant to component
+  std::map<std::string, std::string> names;  // from constant to component
   for (const ComponentMandate& mandate : mandates) {
     const std::string constant = ConstantName(mandate.name);
     if (const auto [it, is_new] = names.emplace(constant, mandate.name); !is_new) {

@@ -1,4 +1,4 @@
-// Mandates as a C++ header of constants (manager/rbac/mandate.h).
+// Writes mandates as a C++ header of constants (manager/rbac/mandate.h).
 #ifndef RBACGEN_EMIT_HEADER_WRITER_H_
 #define RBACGEN_EMIT_HEADER_WRITER_H_
 
@@ -11,11 +11,11 @@
 
 namespace mandate::rbacgen {
 
-// "scope-instance" -> "kScopeInstance".
+// The name of a component's constant: "kScopeInstance" for "scope-instance".
 std::string ConstantName(std::string_view component);
 
-// The whole header, to be included as `include_path`. InvalidArgument if two components would have
-// the same constant.
+// The complete header, to be included as `include_path`. InvalidArgument if two components would
+// have the same constant.
 absl::StatusOr<std::string> WriteHeader(const std::vector<ComponentMandate>& mandates,
                                         std::string_view include_path);
 

@@ -8,7 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// That the header compiles, and says what the markers say, is generated_header_test's business.
+// generated_header_test tests that the header compiles and has what the markers declare.
 
 TEST(ConstantName, Table) {
   EXPECT_EQ(ConstantName("scope-instance"), "kScopeInstance");

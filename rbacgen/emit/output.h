@@ -1,4 +1,4 @@
-// The files that a generator makes, before anything is written.
+// The files that a generator makes, before they are written.
 #ifndef RBACGEN_EMIT_OUTPUT_H_
 #define RBACGEN_EMIT_OUTPUT_H_
 

@@ -31,7 +31,7 @@ Yaml RulesYaml(const std::vector<rbac::Rule>& rules) {
     add("nonResourceURLs", rule.non_resource_urls);
     add("resourceNames", rule.resource_names);
     add("resources", rule.resources);
-    // The one field without omitempty.
+    // "verbs" is the only field without omitempty.
     map["verbs"] = rule.verbs.empty() ? Yaml() : Yaml(rule.verbs);
     list.push_back(std::move(map));
   }

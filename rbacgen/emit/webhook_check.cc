@@ -107,7 +107,7 @@ class Checker {
             "rejects other values");
   }
 
-  // A list in which "*" stands for all.
+  // Checks a list in which "*" means all.
   void Stars(const Json::Value& rule, const char* field, const char* argument) {
     const Strings items = StringsOf(rule[field]);
     if (items.empty()) Mistake(argument, " is empty: the webhook would never be called");
@@ -211,7 +211,7 @@ class Checker {
   }
 
   void Conditions() {
-    // No two have one name: a patch merges them (MergeByName()).
+    // Names cannot repeat, because a patch merges conditions by name (MergeByName()).
     const Json::Value& conditions = webhook_["matchConditions"];
     for (const Json::Value& condition : conditions) {
       const std::string name = condition["name"].asString();

@@ -1,5 +1,5 @@
 // The checks that the API server makes on a webhook (Kubernetes' pkg/apis/admissionregistration/
-// validation), except for match conditions, which only the server can compile.
+// validation). Match conditions are not compiled, because only the server can do this.
 #ifndef RBACGEN_EMIT_WEBHOOK_CHECK_H_
 #define RBACGEN_EMIT_WEBHOOK_CHECK_H_
 
@@ -11,14 +11,15 @@
 
 namespace mandate::rbacgen {
 
-// The mistakes of one webhook, whose fields are of the right types. Empty if there are none.
+// The mistakes of one webhook, whose fields must have the right types. Empty if it has none.
 std::vector<std::string> CheckWebhook(const Json::Value& webhook);
 
-// Of its clientConfig, and of an ordered list of versions of the review, which an error calls so.
+// The mistakes of a clientConfig, and of an ordered list of review versions, which the messages
+// call `what`.
 std::vector<std::string> CheckClientConfig(const Json::Value& config);
 std::vector<std::string> CheckReviewVersions(const Json::Value& versions, std::string_view what);
 
-// The mistake in the name of a configuration; empty if it is valid.
+// The mistake in the name of a configuration; empty if the name is valid.
 std::string CheckConfigurationName(const std::string& name);
 
 }  // namespace mandate::rbacgen
